@@ -1,0 +1,13 @@
+//! Gives the cdylib its SONAME and compiles the C file that holds the variadic functions.
+
+fn main() {
+    println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libucp.so.0");
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/abi/variadic.c");
+    cc::Build::new()
+        .file("src/abi/variadic.c")
+        .std("gnu11")
+        .warnings(true)
+        .extra_warnings(true)
+        .compile("ferrucx_variadic");
+}

@@ -1,0 +1,3 @@
+//! Floor 7: the exported C functions. Each reads C, calls one function of a lower floor, writes C.
+
+pub mod ucp;

@@ -1,0 +1,60 @@
+//! Listeners and connection requests: the exported functions of `ucp.h` and its companions.
+
+use crate::c::prelude::*;
+use crate::ucs::Status;
+
+/// `ucp/api/ucp.h`, group `listener`: not implemented yet.
+///
+/// # Safety
+/// Arguments are not read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_listener_create(
+    _worker: ucp_worker_h,
+    _params: *const ucp_listener_params_t,
+    _listener_p: *mut ucp_listener_h,
+) -> ucs_status_t {
+    Status::NOT_IMPLEMENTED.code()
+}
+
+/// `ucp/api/ucp.h`, group `listener`: not implemented yet.
+///
+/// # Safety
+/// Arguments are not read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_listener_destroy(_listener: ucp_listener_h) {}
+
+/// `ucp/api/ucp.h`, group `listener`: not implemented yet.
+///
+/// # Safety
+/// Arguments are not read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_listener_query(
+    _listener: ucp_listener_h,
+    _attr: *mut ucp_listener_attr_t,
+) -> ucs_status_t {
+    Status::NOT_IMPLEMENTED.code()
+}
+
+/// `ucp/api/ucp.h`, group `listener`: not implemented yet.
+///
+/// # Safety
+/// Arguments are not read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_conn_request_query(
+    _conn_request: ucp_conn_request_h,
+    _attr: *mut ucp_conn_request_attr_t,
+) -> ucs_status_t {
+    Status::NOT_IMPLEMENTED.code()
+}
+
+/// `ucp/api/ucp.h`, group `listener`: not implemented yet.
+///
+/// # Safety
+/// Arguments are not read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_listener_reject(
+    _listener: ucp_listener_h,
+    _conn_request: ucp_conn_request_h,
+) -> ucs_status_t {
+    Status::NOT_IMPLEMENTED.code()
+}

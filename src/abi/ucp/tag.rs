@@ -1,0 +1,190 @@
+//! Tag matching: the exported functions of `ucp.h` and its companions.
+
+use crate::c::prelude::*;
+use crate::ucs::Status;
+
+/// `ucp/api/ucp_compat.h`, group `tag`: not implemented yet.
+///
+/// # Safety
+/// Arguments are not read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_tag_send_nb(
+    _ep: ucp_ep_h,
+    _buffer: *const c_void,
+    _count: usize,
+    _datatype: ucp_datatype_t,
+    _tag: ucp_tag_t,
+    _cb: ucp_send_callback_t,
+) -> ucs_status_ptr_t {
+    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+}
+
+/// `ucp/api/ucp_compat.h`, group `tag`: not implemented yet.
+///
+/// # Safety
+/// Arguments are not read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_tag_send_nbr(
+    _ep: ucp_ep_h,
+    _buffer: *const c_void,
+    _count: usize,
+    _datatype: ucp_datatype_t,
+    _tag: ucp_tag_t,
+    _req: *mut c_void,
+) -> ucs_status_t {
+    Status::NOT_IMPLEMENTED.code()
+}
+
+/// `ucp/api/ucp_compat.h`, group `tag`: not implemented yet.
+///
+/// # Safety
+/// Arguments are not read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_tag_send_sync_nb(
+    _ep: ucp_ep_h,
+    _buffer: *const c_void,
+    _count: usize,
+    _datatype: ucp_datatype_t,
+    _tag: ucp_tag_t,
+    _cb: ucp_send_callback_t,
+) -> ucs_status_ptr_t {
+    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+}
+
+/// `ucp/api/ucp_compat.h`, group `tag`: not implemented yet.
+///
+/// # Safety
+/// Arguments are not read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_tag_recv_nb(
+    _worker: ucp_worker_h,
+    _buffer: *mut c_void,
+    _count: usize,
+    _datatype: ucp_datatype_t,
+    _tag: ucp_tag_t,
+    _tag_mask: ucp_tag_t,
+    _cb: ucp_tag_recv_callback_t,
+) -> ucs_status_ptr_t {
+    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+}
+
+/// `ucp/api/ucp_compat.h`, group `tag`: not implemented yet.
+///
+/// # Safety
+/// Arguments are not read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_tag_recv_nbr(
+    _worker: ucp_worker_h,
+    _buffer: *mut c_void,
+    _count: usize,
+    _datatype: ucp_datatype_t,
+    _tag: ucp_tag_t,
+    _tag_mask: ucp_tag_t,
+    _req: *mut c_void,
+) -> ucs_status_t {
+    Status::NOT_IMPLEMENTED.code()
+}
+
+/// `ucp/api/ucp_compat.h`, group `tag`: not implemented yet.
+///
+/// # Safety
+/// Arguments are not read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_tag_msg_recv_nb(
+    _worker: ucp_worker_h,
+    _buffer: *mut c_void,
+    _count: usize,
+    _datatype: ucp_datatype_t,
+    _message: ucp_tag_message_h,
+    _cb: ucp_tag_recv_callback_t,
+) -> ucs_status_ptr_t {
+    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+}
+
+/// `ucp/api/ucp.h`, group `tag`: not implemented yet.
+///
+/// # Safety
+/// Arguments are not read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_tag_send_nbx(
+    _ep: ucp_ep_h,
+    _buffer: *const c_void,
+    _count: usize,
+    _tag: ucp_tag_t,
+    _param: *const ucp_request_param_t,
+) -> ucs_status_ptr_t {
+    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+}
+
+/// `ucp/api/ucp.h`, group `tag`: not implemented yet.
+///
+/// # Safety
+/// Arguments are not read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_tag_send_sync_nbx(
+    _ep: ucp_ep_h,
+    _buffer: *const c_void,
+    _count: usize,
+    _tag: ucp_tag_t,
+    _param: *const ucp_request_param_t,
+) -> ucs_status_ptr_t {
+    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+}
+
+/// `ucp/api/ucp.h`, group `tag`: not implemented yet.
+///
+/// # Safety
+/// Arguments are not read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_tag_recv_nbx(
+    _worker: ucp_worker_h,
+    _buffer: *mut c_void,
+    _count: usize,
+    _tag: ucp_tag_t,
+    _tag_mask: ucp_tag_t,
+    _param: *const ucp_request_param_t,
+) -> ucs_status_ptr_t {
+    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+}
+
+/// `ucp/api/ucp.h`, group `tag`: not implemented yet.
+///
+/// # Safety
+/// Arguments are not read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_tag_probe_nb(
+    _worker: ucp_worker_h,
+    _tag: ucp_tag_t,
+    _tag_mask: ucp_tag_t,
+    _remove: c_int,
+    _info: *mut ucp_tag_recv_info_t,
+) -> ucp_tag_message_h {
+    core::ptr::null_mut()
+}
+
+/// `ucp/api/ucp.h`, group `tag`: not implemented yet.
+///
+/// # Safety
+/// Arguments are not read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_tag_msg_recv_nbx(
+    _worker: ucp_worker_h,
+    _buffer: *mut c_void,
+    _count: usize,
+    _message: ucp_tag_message_h,
+    _param: *const ucp_request_param_t,
+) -> ucs_status_ptr_t {
+    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+}
+
+/// `ucp/api/ucp.h`, group `tag`: not implemented yet.
+///
+/// # Safety
+/// Arguments are not read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_tag_recv_request_test(
+    _request: *mut c_void,
+    _info: *mut ucp_tag_recv_info_t,
+) -> ucs_status_t {
+    Status::NOT_IMPLEMENTED.code()
+}

@@ -1,0 +1,1 @@
+/* The C-variadic part of the ABI: stable Rust cannot define such functions. */

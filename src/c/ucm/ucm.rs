@@ -1,0 +1,260 @@
+//! `ucm/api/ucm.h`: types and constants.
+
+use crate::c::prelude::*;
+
+c_enum! {
+    pub enum ucm_event_type: c_uint {
+        UCM_EVENT_NONE = 0,
+        UCM_EVENT_MMAP = 1 << 0,
+        UCM_EVENT_MUNMAP = 1 << 1,
+        UCM_EVENT_MREMAP = 1 << 2,
+        UCM_EVENT_SHMAT = 1 << 3,
+        UCM_EVENT_SHMDT = 1 << 4,
+        UCM_EVENT_SBRK = 1 << 5,
+        UCM_EVENT_MADVISE = 1 << 6,
+        UCM_EVENT_BRK = 1 << 7,
+        UCM_EVENT_VM_MAPPED = 1 << 16,
+        UCM_EVENT_VM_UNMAPPED = 1 << 17,
+        UCM_EVENT_MEM_TYPE_ALLOC = 1 << 20,
+        UCM_EVENT_MEM_TYPE_FREE = 1 << 21,
+        UCM_EVENT_FLAG_NO_INSTALL = 1 << 24,
+        UCM_EVENT_FLAG_EXISTING_ALLOC = 1 << 25,
+    }
+}
+
+pub type ucm_event_type_t = ucm_event_type;
+
+c_enum! {
+    pub enum ucm_mmap_hook_mode: c_uint {
+        UCM_MMAP_HOOK_NONE = 0,
+        UCM_MMAP_HOOK_RELOC = 1,
+        UCM_MMAP_HOOK_BISTRO = 2,
+        UCM_MMAP_HOOK_LAST = 3,
+    }
+}
+
+pub type ucm_mmap_hook_mode_t = ucm_mmap_hook_mode;
+
+c_enum! {
+    pub enum ucm_module_unload_prevent_mode: c_uint {
+        UCM_UNLOAD_PREVENT_MODE_LAZY = 0,
+        UCM_UNLOAD_PREVENT_MODE_NOW = 1,
+        UCM_UNLOAD_PREVENT_MODE_NONE = 2,
+        UCM_UNLOAD_PREVENT_MODE_LAST = 3,
+    }
+}
+
+pub type ucm_module_unload_prevent_mode_t = ucm_module_unload_prevent_mode;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucm_event_mmap {
+    pub result: *mut c_void,
+    pub address: *mut c_void,
+    pub size: usize,
+    pub prot: c_int,
+    pub flags: c_int,
+    pub fd: c_int,
+    pub offset: off_t,
+}
+const _: () = {
+    assert!(size_of::<ucm_event_mmap>() == 48);
+    assert!(offset_of!(ucm_event_mmap, result) == 0);
+    assert!(offset_of!(ucm_event_mmap, address) == 8);
+    assert!(offset_of!(ucm_event_mmap, size) == 16);
+    assert!(offset_of!(ucm_event_mmap, prot) == 24);
+    assert!(offset_of!(ucm_event_mmap, flags) == 28);
+    assert!(offset_of!(ucm_event_mmap, fd) == 32);
+    assert!(offset_of!(ucm_event_mmap, offset) == 40);
+};
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucm_event_munmap {
+    pub result: c_int,
+    pub address: *mut c_void,
+    pub size: usize,
+}
+const _: () = {
+    assert!(size_of::<ucm_event_munmap>() == 24);
+    assert!(offset_of!(ucm_event_munmap, result) == 0);
+    assert!(offset_of!(ucm_event_munmap, address) == 8);
+    assert!(offset_of!(ucm_event_munmap, size) == 16);
+};
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucm_event_mremap {
+    pub result: *mut c_void,
+    pub address: *mut c_void,
+    pub old_size: usize,
+    pub new_size: usize,
+    pub flags: c_int,
+    pub new_address: *mut c_void,
+}
+const _: () = {
+    assert!(size_of::<ucm_event_mremap>() == 48);
+    assert!(offset_of!(ucm_event_mremap, result) == 0);
+    assert!(offset_of!(ucm_event_mremap, address) == 8);
+    assert!(offset_of!(ucm_event_mremap, old_size) == 16);
+    assert!(offset_of!(ucm_event_mremap, new_size) == 24);
+    assert!(offset_of!(ucm_event_mremap, flags) == 32);
+    assert!(offset_of!(ucm_event_mremap, new_address) == 40);
+};
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucm_event_shmat {
+    pub result: *mut c_void,
+    pub shmid: c_int,
+    pub shmaddr: *const c_void,
+    pub shmflg: c_int,
+}
+const _: () = {
+    assert!(size_of::<ucm_event_shmat>() == 32);
+    assert!(offset_of!(ucm_event_shmat, result) == 0);
+    assert!(offset_of!(ucm_event_shmat, shmid) == 8);
+    assert!(offset_of!(ucm_event_shmat, shmaddr) == 16);
+    assert!(offset_of!(ucm_event_shmat, shmflg) == 24);
+};
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucm_event_shmdt {
+    pub result: c_int,
+    pub shmaddr: *const c_void,
+}
+const _: () = {
+    assert!(size_of::<ucm_event_shmdt>() == 16);
+    assert!(offset_of!(ucm_event_shmdt, result) == 0);
+    assert!(offset_of!(ucm_event_shmdt, shmaddr) == 8);
+};
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucm_event_sbrk {
+    pub result: *mut c_void,
+    pub increment: isize,
+}
+const _: () = {
+    assert!(size_of::<ucm_event_sbrk>() == 16);
+    assert!(offset_of!(ucm_event_sbrk, result) == 0);
+    assert!(offset_of!(ucm_event_sbrk, increment) == 8);
+};
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucm_event_madvise {
+    pub result: c_int,
+    pub addr: *mut c_void,
+    pub length: usize,
+    pub advice: c_int,
+}
+const _: () = {
+    assert!(size_of::<ucm_event_madvise>() == 32);
+    assert!(offset_of!(ucm_event_madvise, result) == 0);
+    assert!(offset_of!(ucm_event_madvise, addr) == 8);
+    assert!(offset_of!(ucm_event_madvise, length) == 16);
+    assert!(offset_of!(ucm_event_madvise, advice) == 24);
+};
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucm_event_brk {
+    pub result: c_int,
+    pub addr: *mut c_void,
+}
+const _: () = {
+    assert!(size_of::<ucm_event_brk>() == 16);
+    assert!(offset_of!(ucm_event_brk, result) == 0);
+    assert!(offset_of!(ucm_event_brk, addr) == 8);
+};
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucm_event_vm_mapped {
+    pub address: *mut c_void,
+    pub size: usize,
+}
+const _: () = {
+    assert!(size_of::<ucm_event_vm_mapped>() == 16);
+    assert!(offset_of!(ucm_event_vm_mapped, address) == 0);
+    assert!(offset_of!(ucm_event_vm_mapped, size) == 8);
+};
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucm_event_mem_type {
+    pub address: *mut c_void,
+    pub size: usize,
+    pub mem_type: ucs_memory_type_t,
+    pub sys_dev: ucs_sys_device_t,
+    pub mem_flags: u8,
+}
+const _: () = {
+    assert!(size_of::<ucm_event_mem_type>() == 24);
+    assert!(offset_of!(ucm_event_mem_type, address) == 0);
+    assert!(offset_of!(ucm_event_mem_type, size) == 8);
+    assert!(offset_of!(ucm_event_mem_type, mem_type) == 16);
+    assert!(offset_of!(ucm_event_mem_type, sys_dev) == 20);
+    assert!(offset_of!(ucm_event_mem_type, mem_flags) == 21);
+};
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub union ucm_event {
+    pub mmap: ucm_event_mmap,
+    pub munmap: ucm_event_munmap,
+    pub mremap: ucm_event_mremap,
+    pub shmat: ucm_event_shmat,
+    pub shmdt: ucm_event_shmdt,
+    pub sbrk: ucm_event_sbrk,
+    pub madvise: ucm_event_madvise,
+    pub brk: ucm_event_brk,
+    pub vm_mapped: ucm_event_vm_mapped,
+    pub vm_unmapped: ucm_event_vm_mapped,
+    pub mem_type: ucm_event_mem_type,
+}
+const _: () = {
+    assert!(size_of::<ucm_event>() == 48);
+};
+
+pub type ucm_event_t = ucm_event;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucm_global_config {
+    pub log_level: ucs_log_level_t,
+    pub enable_events: c_int,
+    pub mmap_hook_mode: ucm_mmap_hook_mode_t,
+    pub enable_malloc_hooks: c_int,
+    pub enable_malloc_reloc: c_int,
+    pub cuda_hook_modes: u64,
+    pub enable_dynamic_mmap_thresh: c_int,
+    pub alloc_alignment: usize,
+    pub dlopen_process_rpath: c_int,
+    pub module_unload_prevent_mode: c_int,
+    pub bistro_force_far_jump: c_int,
+    pub bistro_grace_duration: f64,
+}
+const _: () = {
+    assert!(size_of::<ucm_global_config>() == 72);
+    assert!(offset_of!(ucm_global_config, log_level) == 0);
+    assert!(offset_of!(ucm_global_config, enable_events) == 4);
+    assert!(offset_of!(ucm_global_config, mmap_hook_mode) == 8);
+    assert!(offset_of!(ucm_global_config, enable_malloc_hooks) == 12);
+    assert!(offset_of!(ucm_global_config, enable_malloc_reloc) == 16);
+    assert!(offset_of!(ucm_global_config, cuda_hook_modes) == 24);
+    assert!(offset_of!(ucm_global_config, enable_dynamic_mmap_thresh) == 32);
+    assert!(offset_of!(ucm_global_config, alloc_alignment) == 40);
+    assert!(offset_of!(ucm_global_config, dlopen_process_rpath) == 48);
+    assert!(offset_of!(ucm_global_config, module_unload_prevent_mode) == 52);
+    assert!(offset_of!(ucm_global_config, bistro_force_far_jump) == 56);
+    assert!(offset_of!(ucm_global_config, bistro_grace_duration) == 64);
+};
+
+pub type ucm_global_config_t = ucm_global_config;
+
+pub type ucm_event_callback_t = Option<
+    unsafe extern "C" fn(event_type: ucm_event_type_t, event: *mut ucm_event_t, arg: *mut c_void),
+>;

@@ -1,0 +1,90 @@
+//! `ucp/api/device/ucp_host.h`: types and constants.
+
+use crate::c::prelude::*;
+
+c_enum! {
+    pub enum ucp_device_mem_list_elem_field: c_uint {
+        UCP_DEVICE_MEM_LIST_ELEM_FIELD_MEMH = 1 << 0,
+        UCP_DEVICE_MEM_LIST_ELEM_FIELD_RKEY = 1 << 1,
+        UCP_DEVICE_MEM_LIST_ELEM_FIELD_LOCAL_ADDR = 1 << 2,
+        UCP_DEVICE_MEM_LIST_ELEM_FIELD_REMOTE_ADDR = 1 << 3,
+        UCP_DEVICE_MEM_LIST_ELEM_FIELD_LENGTH = 1 << 4,
+        UCP_DEVICE_MEM_LIST_ELEM_FIELD_EP = 1 << 5,
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucp_device_mem_list_elem {
+    pub field_mask: u64,
+    pub memh: ucp_mem_h,
+    pub local_addr: *mut c_void,
+    pub length: usize,
+    pub remote_addr: u64,
+    pub rkey: ucp_rkey_h,
+    pub ep: ucp_ep_h,
+}
+const _: () = {
+    assert!(size_of::<ucp_device_mem_list_elem>() == 56);
+    assert!(offset_of!(ucp_device_mem_list_elem, field_mask) == 0);
+    assert!(offset_of!(ucp_device_mem_list_elem, memh) == 8);
+    assert!(offset_of!(ucp_device_mem_list_elem, local_addr) == 16);
+    assert!(offset_of!(ucp_device_mem_list_elem, length) == 24);
+    assert!(offset_of!(ucp_device_mem_list_elem, remote_addr) == 32);
+    assert!(offset_of!(ucp_device_mem_list_elem, rkey) == 40);
+    assert!(offset_of!(ucp_device_mem_list_elem, ep) == 48);
+};
+
+pub type ucp_device_mem_list_elem_t = ucp_device_mem_list_elem;
+
+c_enum! {
+    pub enum ucp_device_mem_list_params_field: c_uint {
+        UCP_DEVICE_MEM_LIST_PARAMS_FIELD_ELEMENTS = 1 << 0,
+        UCP_DEVICE_MEM_LIST_PARAMS_FIELD_ELEMENT_SIZE = 1 << 1,
+        UCP_DEVICE_MEM_LIST_PARAMS_FIELD_NUM_ELEMENTS = 1 << 2,
+        UCP_DEVICE_MEM_LIST_PARAMS_FIELD_WORKER = 1 << 3,
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucp_device_mem_list_params {
+    pub field_mask: u64,
+    pub element_size: usize,
+    pub num_elements: usize,
+    pub worker: ucp_worker_h,
+    pub elements: *const ucp_device_mem_list_elem_t,
+}
+const _: () = {
+    assert!(size_of::<ucp_device_mem_list_params>() == 40);
+    assert!(offset_of!(ucp_device_mem_list_params, field_mask) == 0);
+    assert!(offset_of!(ucp_device_mem_list_params, element_size) == 8);
+    assert!(offset_of!(ucp_device_mem_list_params, num_elements) == 16);
+    assert!(offset_of!(ucp_device_mem_list_params, worker) == 24);
+    assert!(offset_of!(ucp_device_mem_list_params, elements) == 32);
+};
+
+pub type ucp_device_mem_list_params_t = ucp_device_mem_list_params;
+
+c_enum! {
+    pub enum ucp_device_counter_params_field: c_uint {
+        UCP_DEVICE_COUNTER_PARAMS_FIELD_MEM_TYPE = 1 << 0,
+        UCP_DEVICE_COUNTER_PARAMS_FIELD_MEMH = 1 << 1,
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucp_device_counter_params {
+    pub field_mask: u64,
+    pub mem_type: ucs_memory_type_t,
+    pub memh: ucp_mem_h,
+}
+const _: () = {
+    assert!(size_of::<ucp_device_counter_params>() == 24);
+    assert!(offset_of!(ucp_device_counter_params, field_mask) == 0);
+    assert!(offset_of!(ucp_device_counter_params, mem_type) == 8);
+    assert!(offset_of!(ucp_device_counter_params, memh) == 16);
+};
+
+pub type ucp_device_counter_params_t = ucp_device_counter_params;

@@ -1,0 +1,177 @@
+//! `ucs/config/parser.h`: types and constants.
+
+use crate::c::prelude::*;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucs_config_parser {
+    pub read: Option<unsafe extern "C" fn(*const c_char, *mut c_void, *const c_void) -> c_int>,
+    pub write:
+        Option<unsafe extern "C" fn(*mut c_char, usize, *const c_void, *const c_void) -> c_int>,
+    pub clone:
+        Option<unsafe extern "C" fn(*const c_void, *mut c_void, *const c_void) -> ucs_status_t>,
+    pub release: Option<unsafe extern "C" fn(*mut c_void, *const c_void)>,
+    pub help: Option<unsafe extern "C" fn(*mut c_char, usize, *const c_void)>,
+    pub doc: Option<unsafe extern "C" fn(*mut ucs_string_buffer_t, *const c_void)>,
+    pub arg: *const c_void,
+}
+const _: () = {
+    assert!(size_of::<ucs_config_parser>() == 56);
+    assert!(offset_of!(ucs_config_parser, read) == 0);
+    assert!(offset_of!(ucs_config_parser, write) == 8);
+    assert!(offset_of!(ucs_config_parser, clone) == 16);
+    assert!(offset_of!(ucs_config_parser, release) == 24);
+    assert!(offset_of!(ucs_config_parser, help) == 32);
+    assert!(offset_of!(ucs_config_parser, doc) == 40);
+    assert!(offset_of!(ucs_config_parser, arg) == 48);
+};
+
+pub type ucs_config_parser_t = ucs_config_parser;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucs_config_array {
+    pub elem_size: usize,
+    pub parser: ucs_config_parser_t,
+}
+const _: () = {
+    assert!(size_of::<ucs_config_array>() == 64);
+    assert!(offset_of!(ucs_config_array, elem_size) == 0);
+    assert!(offset_of!(ucs_config_array, parser) == 8);
+};
+
+pub type ucs_config_array_t = ucs_config_array;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucs_config_field {
+    pub name: *const c_char,
+    pub dfl_value: *const c_char,
+    pub doc: *const c_char,
+    pub offset: usize,
+    pub parser: ucs_config_parser_t,
+}
+const _: () = {
+    assert!(size_of::<ucs_config_field>() == 88);
+    assert!(offset_of!(ucs_config_field, name) == 0);
+    assert!(offset_of!(ucs_config_field, dfl_value) == 8);
+    assert!(offset_of!(ucs_config_field, doc) == 16);
+    assert!(offset_of!(ucs_config_field, offset) == 24);
+    assert!(offset_of!(ucs_config_field, parser) == 32);
+};
+
+pub type ucs_config_field_t = ucs_config_field;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucs_config_key_field_t {
+    pub name: *const c_char,
+    pub doc: *const c_char,
+    pub offset: usize,
+}
+const _: () = {
+    assert!(size_of::<ucs_config_key_field_t>() == 24);
+    assert!(offset_of!(ucs_config_key_field_t, name) == 0);
+    assert!(offset_of!(ucs_config_key_field_t, doc) == 8);
+    assert!(offset_of!(ucs_config_key_field_t, offset) == 16);
+};
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucs_config_key_value_param_t {
+    pub parser: ucs_config_parser_t,
+    pub keys: *const ucs_config_key_field_t,
+}
+const _: () = {
+    assert!(size_of::<ucs_config_key_value_param_t>() == 64);
+    assert!(offset_of!(ucs_config_key_value_param_t, parser) == 0);
+    assert!(offset_of!(ucs_config_key_value_param_t, keys) == 56);
+};
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucs_config_cached_key {
+    pub key: *mut c_char,
+    pub value: *mut c_char,
+    pub used: c_int,
+    pub list: ucs_list_link_t,
+}
+const _: () = {
+    assert!(size_of::<ucs_config_cached_key>() == 40);
+    assert!(offset_of!(ucs_config_cached_key, key) == 0);
+    assert!(offset_of!(ucs_config_cached_key, value) == 8);
+    assert!(offset_of!(ucs_config_cached_key, used) == 16);
+    assert!(offset_of!(ucs_config_cached_key, list) == 24);
+};
+
+pub type ucs_config_cached_key_t = ucs_config_cached_key;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucs_ib_port_spec {
+    pub device_name: *mut c_char,
+    pub port_num: c_uint,
+}
+const _: () = {
+    assert!(size_of::<ucs_ib_port_spec>() == 16);
+    assert!(offset_of!(ucs_ib_port_spec, device_name) == 0);
+    assert!(offset_of!(ucs_ib_port_spec, port_num) == 8);
+};
+
+pub type ucs_ib_port_spec_t = ucs_ib_port_spec;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucs_range_spec {
+    pub first: c_uint,
+    pub last: c_uint,
+}
+const _: () = {
+    assert!(size_of::<ucs_range_spec>() == 8);
+    assert!(offset_of!(ucs_range_spec, first) == 0);
+    assert!(offset_of!(ucs_range_spec, last) == 4);
+};
+
+pub type ucs_range_spec_t = ucs_range_spec;
+
+c_enum! {
+    pub enum ucs_config_table_flags_t: c_uint {
+        UCS_CONFIG_TABLE_FLAG_LOADED = 1 << 0,
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucs_config_global_list_entry {
+    pub name: *const c_char,
+    pub prefix: *const c_char,
+    pub table: *mut ucs_config_field_t,
+    pub size: usize,
+    pub list: ucs_list_link_t,
+    pub flags: u8,
+}
+const _: () = {
+    assert!(size_of::<ucs_config_global_list_entry>() == 56);
+    assert!(offset_of!(ucs_config_global_list_entry, name) == 0);
+    assert!(offset_of!(ucs_config_global_list_entry, prefix) == 8);
+    assert!(offset_of!(ucs_config_global_list_entry, table) == 16);
+    assert!(offset_of!(ucs_config_global_list_entry, size) == 24);
+    assert!(offset_of!(ucs_config_global_list_entry, list) == 32);
+    assert!(offset_of!(ucs_config_global_list_entry, flags) == 48);
+};
+
+pub type ucs_config_global_list_entry_t = ucs_config_global_list_entry;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucs_config_bw_spec {
+    pub name: *mut c_char,
+    pub bw: f64,
+}
+const _: () = {
+    assert!(size_of::<ucs_config_bw_spec>() == 16);
+    assert!(offset_of!(ucs_config_bw_spec, name) == 0);
+    assert!(offset_of!(ucs_config_bw_spec, bw) == 8);
+};
+
+pub type ucs_config_bw_spec_t = ucs_config_bw_spec;

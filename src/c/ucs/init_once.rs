@@ -1,0 +1,17 @@
+//! `ucs/type/init_once.h`: types and constants.
+
+use crate::c::prelude::*;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucs_init_once {
+    pub lock: pthread_mutex_t,
+    pub initialized: c_int,
+}
+const _: () = {
+    assert!(size_of::<ucs_init_once>() == 48);
+    assert!(offset_of!(ucs_init_once, lock) == 0);
+    assert!(offset_of!(ucs_init_once, initialized) == 40);
+};
+
+pub type ucs_init_once_t = ucs_init_once;

@@ -1,0 +1,15 @@
+//! `ucs/datastruct/linear_func.h`: types and constants.
+
+use crate::c::prelude::*;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucs_linear_func_t {
+    pub c: f64,
+    pub m: f64,
+}
+const _: () = {
+    assert!(size_of::<ucs_linear_func_t>() == 16);
+    assert!(offset_of!(ucs_linear_func_t, c) == 0);
+    assert!(offset_of!(ucs_linear_func_t, m) == 8);
+};

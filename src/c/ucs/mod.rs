@@ -1,0 +1,45 @@
+//! The ucs header family, one module a header.
+
+pub mod async_fwd;
+pub mod callbackq;
+pub mod config_parser;
+pub mod config_types;
+pub mod cpu_set;
+pub mod event_set;
+pub mod global_opts;
+pub mod init_once;
+pub mod linear_func;
+pub mod list;
+pub mod log_def;
+pub mod memory_type;
+pub mod mpool;
+pub mod numa;
+pub mod spinlock;
+pub mod stats_fwd;
+pub mod status;
+pub mod string_buffer;
+pub mod thread_mode;
+pub mod time_def;
+pub mod topo;
+
+pub use async_fwd::*;
+pub use callbackq::*;
+pub use config_parser::*;
+pub use config_types::*;
+pub use cpu_set::*;
+pub use event_set::*;
+pub use global_opts::*;
+pub use init_once::*;
+pub use linear_func::*;
+pub use list::*;
+pub use log_def::*;
+pub use memory_type::*;
+pub use mpool::*;
+pub use numa::*;
+pub use spinlock::*;
+pub use stats_fwd::*;
+pub use status::*;
+pub use string_buffer::*;
+pub use thread_mode::*;
+pub use time_def::*;
+pub use topo::*;

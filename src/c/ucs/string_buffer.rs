@@ -1,0 +1,18 @@
+//! `ucs/datastruct/string_buffer.h`: types and constants.
+
+use crate::c::prelude::*;
+
+/// A growing C string. 24 bytes in every release; the top bit of the third word says that the
+/// storage is the caller's and must not grow (bit 0 of that word before 1.17).
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucs_string_buffer {
+    pub buffer: *mut c_char,
+    pub length: usize,
+    pub capacity: usize,
+}
+const _: () = {
+    assert!(size_of::<ucs_string_buffer>() == 24);
+};
+
+pub type ucs_string_buffer_t = ucs_string_buffer;

@@ -1,0 +1,1 @@
+//! Messaging: contexts, workers, endpoints and the protocol engine.

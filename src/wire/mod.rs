@@ -1,0 +1,1 @@
+//! UCP byte formats: everything of UCP that crosses a process border.
