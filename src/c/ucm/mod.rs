@@ -1,5 +1,5 @@
 //! The ucm header family, one module a header.
 
-pub mod ucm;
+pub mod ucm_api;
 
-pub use ucm::*;
+pub use ucm_api::*;

@@ -1,13 +1,13 @@
 //! The uct header family, one module a header.
 
 pub mod tl;
-pub mod uct;
+pub mod uct_api;
 pub mod uct_def;
 pub mod uct_device_types;
 pub mod version;
 
 pub use tl::*;
-pub use uct::*;
+pub use uct_api::*;
 pub use uct_def::*;
 pub use uct_device_types::*;
 pub use version::*;
