@@ -1,1 +1,7 @@
 //! Floor 1: every libc and OS call, as safe wrappers that answer `io::Result`.
+
+pub mod clock;
+pub mod epoll;
+pub mod eventfd;
+pub mod process;
+pub mod timerfd;

@@ -1,5 +1,6 @@
 //! Floor 3: support that every layer uses and no protocol knows.
 
+pub mod callbackq;
 pub mod config;
 pub mod log;
 pub mod status;

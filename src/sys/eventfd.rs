@@ -1,0 +1,42 @@
+//! `EventFd`: a counter that another thread waits for; wakes the async thread.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+#[derive(Debug)]
+pub struct EventFd {
+    fd: OwnedFd,
+}
+
+impl EventFd {
+    /// A non-blocking, close-on-exec counter at zero.
+    pub fn new() -> io::Result<EventFd> {
+        // SAFETY: takes no pointer; the result is checked before it is owned.
+        let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: eventfd just made this descriptor and nobody else holds it.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        Ok(EventFd { fd })
+    }
+
+    pub fn raw(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+
+    /// Makes the descriptor readable. A counter at its limit is readable already.
+    pub fn signal(&self) {
+        let one = 1u64.to_ne_bytes();
+        // SAFETY: eight readable bytes of a local, as an eventfd asks for.
+        unsafe { libc::write(self.raw(), one.as_ptr().cast(), one.len()) };
+    }
+
+    /// Makes the descriptor unreadable; whether it was readable.
+    pub fn clear(&self) -> bool {
+        let mut count = [0u8; 8];
+        // SAFETY: eight writable bytes of a local, as an eventfd asks for.
+        let n = unsafe { libc::read(self.raw(), count.as_mut_ptr().cast(), count.len()) };
+        n == 8
+    }
+}

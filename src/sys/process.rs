@@ -1,0 +1,129 @@
+//! The process and its threads: ids, fork detection, signal-free threads, CPU affinity.
+
+use std::io;
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::thread::JoinHandle;
+
+/// The process id, from the kernel.
+pub fn pid() -> u32 {
+    std::process::id()
+}
+
+/// The kernel's id of the calling thread.
+pub fn tid() -> u32 {
+    // SAFETY: takes no argument and cannot fail.
+    unsafe { libc::gettid() as u32 }
+}
+
+/// A word that fork() turns to zero in the child; null until `mark_fork_word` made it, or where the
+/// kernel cannot do it.
+static FORK_WORD: AtomicPtr<AtomicU32> = AtomicPtr::new(core::ptr::null_mut());
+
+/// The id of this process, by one load where the kernel supports MADV_WIPEONFORK, else by getpid.
+#[inline]
+pub fn cached_pid() -> u32 {
+    let word = FORK_WORD.load(Ordering::Acquire); // pairs with the Release in mark_fork_word
+    if !word.is_null() {
+        // SAFETY: the page behind a published pointer is never unmapped.
+        let pid = unsafe { &*word }.load(Ordering::Relaxed);
+        if pid != 0 {
+            return pid;
+        }
+    }
+    mark_fork_word(word)
+}
+
+#[cold]
+fn mark_fork_word(word: *mut AtomicU32) -> u32 {
+    let pid = pid();
+    if !word.is_null() {
+        // SAFETY: the page behind a published pointer is never unmapped.
+        unsafe { &*word }.store(pid, Ordering::Relaxed);
+        return pid;
+    }
+    let Some(page) = wiped_on_fork() else {
+        return pid;
+    };
+    // SAFETY: a fresh private page, aligned and zeroed, owned by this function until published.
+    unsafe { &*page }.store(pid, Ordering::Relaxed);
+    // Release: pairs with the Acquire load in cached_pid. Losing the race leaks one page, once.
+    let _ = FORK_WORD.compare_exchange(
+        core::ptr::null_mut(),
+        page,
+        Ordering::Release,
+        Ordering::Relaxed,
+    );
+    pid
+}
+
+fn wiped_on_fork() -> Option<*mut AtomicU32> {
+    const LEN: usize = 4096;
+    // SAFETY: a new anonymous mapping at an address of the kernel's choice touches nothing else.
+    let page = unsafe {
+        libc::mmap(
+            core::ptr::null_mut(),
+            LEN,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        )
+    };
+    if page == libc::MAP_FAILED {
+        return None;
+    }
+    // SAFETY: the range is the mapping made above.
+    if unsafe { libc::madvise(page, LEN, libc::MADV_WIPEONFORK) } != 0 {
+        // SAFETY: as above; nobody has seen the pointer.
+        unsafe { libc::munmap(page, LEN) };
+        return None;
+    }
+    Some(page.cast())
+}
+
+/// Starts a thread on which no signal is delivered, so that the application's handlers run on the
+/// application's threads only.
+pub fn spawn_without_signals<F>(name: &str, body: F) -> io::Result<JoinHandle<()>>
+where
+    F: FnOnce() + Send + 'static,
+{
+    let old = block_all_signals();
+    let thread = std::thread::Builder::new().name(name.into()).spawn(body);
+    restore_signals(&old);
+    thread
+}
+
+fn block_all_signals() -> libc::sigset_t {
+    // SAFETY: sigset_t is plain integers; all zeros is a value of it.
+    let mut all: libc::sigset_t = unsafe { core::mem::zeroed() };
+    let mut old = all;
+    // SAFETY: a writable local.
+    unsafe { libc::sigfillset(&mut all) };
+    // SAFETY: two locals, one read and one written.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old) };
+    old
+}
+
+fn restore_signals(old: &libc::sigset_t) {
+    // SAFETY: `old` is readable; the previous mask is not asked for.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, old, core::ptr::null_mut()) };
+}
+
+/// The CPUs this process may run on.
+pub fn affinity() -> io::Result<libc::cpu_set_t> {
+    // SAFETY: cpu_set_t is plain integers; all zeros is the empty set.
+    let mut set: libc::cpu_set_t = unsafe { core::mem::zeroed() };
+    // SAFETY: the size is that of the writable local.
+    match unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) } {
+        0 => Ok(set),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+pub fn set_affinity(set: &libc::cpu_set_t) -> io::Result<()> {
+    // SAFETY: the size is that of the readable set.
+    match unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), set) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
