@@ -1,0 +1,27 @@
+# The index of what a person can do here. Each line calls cargo or one script.
+PREFIX ?= /usr/local
+DESTDIR ?=
+export DESTDIR
+
+.PHONY: help demo test test-long install uninstall abi-check bench headers lint
+
+help:            ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+demo:            ## build, compile upstream's uct_hello_world unmodified against it, run it over posix and tcp
+	@scripts/demo
+test:            ## install what the tests need, run all tests
+	@tests/run
+test-long:       ## the same, and the long matrices
+	@tests/run --long
+install:         ## install under $(DESTDIR)$(PREFIX)
+	@scripts/stage $(PREFIX) release
+uninstall:       ## remove what install put there
+	@scripts/stage $(PREFIX) --uninstall
+abi-check:       ## compare headers and symbols with every upstream release, write abi-check/MATRIX.md
+	@abi-check/run
+bench:           ## side by side with upstream 1.22.0, written to docs/
+	@benches/side_by_side.py
+headers:         ## generate include/ from src/
+	@scripts/headers
+lint:            ## formatting, clippy, floors, headers up to date
+	@scripts/lint
