@@ -18,7 +18,7 @@ install:         ## install under $(DESTDIR)$(PREFIX)
 uninstall:       ## remove what install put there
 	@scripts/stage $(PREFIX) --uninstall
 abi-check:       ## compare headers and symbols with every upstream release, write abi-check/MATRIX.md
-	@abi-check/run
+	@python3 abi-check/run.py
 bench:           ## side by side with upstream 1.22.0, written to docs/
 	@benches/side_by_side.py
 headers:         ## generate include/ from src/

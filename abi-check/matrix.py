@@ -1,0 +1,107 @@
+"""The state of every symbol (state.tsv, edited by hand) and MATRIX.md, which shows it to users.
+
+The source is scanned so that the table cannot flatter: a function whose body is a stub may not be
+called full or partial, and one with a body may not be called not-yet.
+"""
+
+import re
+
+import upstream
+
+STATES = {
+    "full": "full",
+    "partial": "partial",
+    "unsupported": "unsupported",
+    "not-yet": "not yet",
+}
+FUNCTION = re.compile(
+    r'((?:^[ \t]*(?:///[^\n]*|#\[[^\n]*\])\n)*)'
+    r'^[ \t]*pub (?:unsafe )?extern "C" fn (\w+)\s*\(', re.M
+)  # fmt: skip
+MARK = "not implemented yet"
+
+
+def states(path):
+    """{symbol: (state, reason)}; a bad line ends the program, it is our own file."""
+    found = {}
+    for row in upstream.read_table(path):
+        name, state, reason = (*row, "")[:3]
+        if state not in STATES or (state != "full" and not reason.strip()) or name in found:
+            raise SystemExit(f"{path.name}: bad or double line for {name}")
+        found[name] = (state, reason)
+    return found
+
+
+def stubs(source):
+    """{function: True when it is a stub} for every exported Rust function below `source`."""
+    found = {}
+    for path in sorted(source.rglob("*.rs")):
+        text = path.read_text()
+        for match in FUNCTION.finditer(text):
+            body = body_at(text, match.end())
+            answers = "NOT_IMPLEMENTED" in body and ";" not in body and "{" not in body
+            found[match.group(2)] = answers or MARK in match.group(1)
+    return found
+
+
+def body_at(text, start):
+    """The text between the braces of the function whose parameter list begins at `start`."""
+    opening = text.index("{", start)
+    depth = 0
+    for position in range(opening, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[position], 0)
+        if depth == 0:
+            return text[opening + 1 : position]
+    return text[opening + 1 :]
+
+
+def check(symbols, states_, stubs_):
+    """Messages about states that are missing, unknown or contradict the source."""
+    found = []
+    for name in symbols:
+        if name not in states_:
+            found.append(f"{name} has no line in state.tsv")
+            continue
+        state = states_[name][0]
+        stub = stubs_.get(name)
+        if stub and state in ("full", "partial"):
+            found.append(f"{name} is called {state} in state.tsv, but its body is a stub")
+        if stub is False and state == "not-yet":
+            found.append(f"{name} is called not-yet in state.tsv, but it has a body")
+    found += [f"{name} in state.tsv is in no symbol list" for name in states_ if name not in symbols]
+    return found
+
+
+def page(symbols, states_, clients):
+    """The text of MATRIX.md."""
+    lines = [
+        "# Symbols of ferrucx",
+        "",
+        "Every symbol the library exports: the first release of OpenUCX (1.11 to 1.22) that declares it, the",
+        "real client binaries that import it, and what our library does. Written by `make abi-check` from",
+        "`abi-check/data/symbols.tsv` and `abi-check/state.tsv`; edit those, not this page.",
+        "",
+        "- **full**: behaves as documented. **partial**: works, with the limits named.",
+        "- **unsupported**: answers the documented error, on purpose. **not yet**: answers an error for now.",
+        "- *internal* symbols stand in no installed header; only UCX's own tools import them.",
+        "",
+        "| library | symbols | " + " | ".join(STATES.values()) + " |",
+        "|---|---|" + "---|" * len(STATES),
+    ]
+    libraries = list(dict.fromkeys(symbol.library for symbol in symbols.values()))
+    for library in libraries:
+        counted = [states_.get(s.name, ("",))[0] for s in symbols.values() if s.library == library]
+        counts = " | ".join(str(counted.count(state)) for state in STATES)
+        lines.append(f"| {library} | {len(counted)} | {counts} |")
+    for library in libraries:
+        lines += ["", f"## {library}", "", "| symbol | since | imported by | state | note |", "|---|---|---|---|---|"]
+        for symbol in symbols.values():
+            if symbol.library != library:
+                continue
+            state, reason = states_.get(symbol.name, ("", ""))
+            since = symbol.since + (" *internal*" if symbol.source.startswith("internal:") else "")
+            users = ", ".join(symbol.clients) or "-"
+            lines.append(f"| `{symbol.name}` | {since} | {users} | {STATES.get(state, '?')} | {reason} |")
+    lines += ["", "## Clients", "", "| client | what it is | built against |", "|---|---|---|"]
+    lines += [f"| {name} | {text} | {built} |" for name, text, built in clients]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,71 @@
+"""The dynamic symbol table against data/symbols.tsv, both ways, and the sizes of data objects."""
+
+import subprocess
+
+import upstream
+
+KINDS = {"T": "function", "W": "function", "D": "object", "B": "object", "R": "object", "V": "object"}
+
+
+class Symbol:
+    def __init__(self, row):
+        self.name, self.library, self.kind, self.since, self.source, clients = row
+        self.clients = [] if clients == "-" else clients.split(" ")
+        self.family = self.library.removeprefix("lib")
+
+    @property
+    def elf_kind(self):
+        return "object" if self.kind == "object" else "function"
+
+
+def listed(data):
+    """{name: Symbol} of data/symbols.tsv, in its order."""
+    symbols = {}
+    for row in upstream.read_table(data / "symbols.tsv"):
+        if row[0] in symbols:
+            raise SystemExit(f"symbols.tsv: {row[0]} stands twice")
+        symbols[row[0]] = Symbol(row)
+    return symbols
+
+
+def exported(library):
+    """{name: (nm letter, size)} of what a shared object defines for others."""
+    done = subprocess.run(
+        ["nm", "-D", "-S", "--defined-only", str(library)], capture_output=True, text=True, check=True
+    )
+    found = {}
+    for line in done.stdout.splitlines():
+        fields = line.split()
+        size = int(fields[1], 16) if len(fields) == 4 else 0
+        found[fields[-1].split("@")[0]] = (fields[-2], size)
+    return found
+
+
+def check(library, symbols, objects):
+    """[(title, [messages])]: missing, surplus, wrong kind, wrong size."""
+    found = exported(library)
+    missing = [f"{name} is not exported" for name in symbols if name not in found]
+    surplus = [f"{name} is exported, but no list names it" for name in found if name not in symbols]
+    kinds = [
+        f"{name} is {KINDS.get(found[name][0], found[name][0])}, upstream's is {symbol.elf_kind}"
+        for name, symbol in symbols.items()
+        if name in found and KINDS.get(found[name][0]) != symbol.elf_kind
+    ]
+    sizes = []
+    for name, relation, limit, reason in upstream.read_table(objects):
+        size = found.get(name, ("", None))[1]
+        right = size is not None and (size == int(limit) if relation == "=" else 0 < size <= int(limit))
+        if not right:
+            sizes.append(f"{name} has {size} bytes, must be {relation} {limit}: {reason}")
+    return [
+        (f"{len(symbols)} symbols that clients may ask for are exported", missing),
+        ("nothing else is exported", surplus),
+        ("functions are functions and objects are objects", kinds),
+        ("objects that programs copy are no larger than the oldest copy", sizes),
+    ]
+
+
+def undeclared(ours, symbols):
+    """Functions and objects which our headers promise and the library does not export."""
+    names = [name for name, function in ours["functions"].items() if not function["inline"]]
+    return sorted(name for name in [*names, *ours["objects"]] if name not in symbols)
