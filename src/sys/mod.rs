@@ -3,5 +3,6 @@
 pub mod clock;
 pub mod epoll;
 pub mod eventfd;
+pub mod poll;
 pub mod process;
 pub mod timerfd;
