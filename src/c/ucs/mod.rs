@@ -2,6 +2,7 @@
 
 pub mod async_fwd;
 pub mod callbackq;
+pub mod callbackq_compat;
 pub mod config_parser;
 pub mod config_types;
 pub mod cpu_set;
@@ -24,6 +25,7 @@ pub mod topo;
 
 pub use async_fwd::*;
 pub use callbackq::*;
+pub use callbackq_compat::*;
 pub use config_parser::*;
 pub use config_types::*;
 pub use cpu_set::*;

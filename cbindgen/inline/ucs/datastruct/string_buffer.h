@@ -1,0 +1,29 @@
+#include <ucs/sys/compiler_def.h>
+#include <ucs/type/status.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+BEGIN_C_DECLS
+
+@ITEMS@
+
+/** An empty string that grows on the heap. */
+#define UCS_STRING_BUFFER_INITIALIZER {NULL, 0, 0}
+/** Defines a string that lives in `_capacity` bytes of the caller and is cut off there. */
+#define UCS_STRING_BUFFER_FIXED(_var, _buffer, _capacity) \
+    ucs_string_buffer_t _var = {(_buffer), 0, (_capacity) | (1ul << 63)}
+/** The same over an array. */
+#define UCS_STRING_BUFFER_STATIC(_var, _buffer) \
+    UCS_STRING_BUFFER_FIXED(_var, _buffer, ucs_static_array_size(_buffer))
+/** The same over `_capacity` bytes of the stack. */
+#define UCS_STRING_BUFFER_ONSTACK(_var, _capacity) \
+    UCS_STRING_BUFFER_FIXED(_var, (char*)__builtin_alloca(_capacity), _capacity)
+
+/** Appends formatted text; `fmt` is as of printf. */
+void ucs_string_buffer_appendf(ucs_string_buffer_t *strb, const char *fmt, ...) UCS_F_PRINTF(2, 3);
+
+END_C_DECLS

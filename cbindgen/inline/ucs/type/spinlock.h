@@ -1,0 +1,78 @@
+#include <ucs/async/async_fwd.h>
+#include <ucs/type/status.h>
+#include <errno.h>
+#include <pthread.h>
+
+BEGIN_C_DECLS
+
+@ITEMS@
+
+/** Prepares a lock; `flags` of 0, or UCS_SPINLOCK_FLAG_SHARED for one in shared memory. */
+static inline ucs_status_t ucs_spinlock_init(ucs_spinlock_t *lock, int flags)
+{
+    const int shared = (flags & UCS_SPINLOCK_FLAG_SHARED) ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE;
+    return (pthread_spin_init(&lock->lock, shared) == 0) ? UCS_OK : UCS_ERR_IO_ERROR;
+}
+
+static inline void ucs_spin_lock(ucs_spinlock_t *lock)
+{
+    (void)pthread_spin_lock(&lock->lock);
+}
+
+/** 1 when the lock was taken, 0 when another thread has it. */
+static inline int ucs_spin_try_lock(ucs_spinlock_t *lock)
+{
+    return pthread_spin_trylock(&lock->lock) == 0;
+}
+
+static inline void ucs_spin_unlock(ucs_spinlock_t *lock)
+{
+    (void)pthread_spin_unlock(&lock->lock);
+}
+
+/** Prepares a lock that its owner may take again. */
+static inline ucs_status_t ucs_recursive_spinlock_init(ucs_recursive_spinlock_t *lock, int flags)
+{
+    lock->owner = UCS_ASYNC_PTHREAD_ID_NULL;
+    lock->count = 0;
+    return ucs_spinlock_init(&lock->super, flags);
+}
+
+static inline int ucs_recursive_spin_is_owner(const ucs_recursive_spinlock_t *lock, pthread_t self)
+{
+    return lock->owner == self;
+}
+
+static inline void ucs_recursive_spin_lock(ucs_recursive_spinlock_t *lock)
+{
+    const pthread_t me = pthread_self();
+    if (!ucs_recursive_spin_is_owner(lock, me)) {
+        ucs_spin_lock(&lock->super);
+        lock->owner = me;
+    }
+    lock->count++;
+}
+
+/** 1 when the lock was taken, 0 when another thread has it. */
+static inline int ucs_recursive_spin_trylock(ucs_recursive_spinlock_t *lock)
+{
+    const pthread_t me = pthread_self();
+    if (!ucs_recursive_spin_is_owner(lock, me)) {
+        if (!ucs_spin_try_lock(&lock->super)) {
+            return 0;
+        }
+        lock->owner = me;
+    }
+    lock->count++;
+    return 1;
+}
+
+static inline void ucs_recursive_spin_unlock(ucs_recursive_spinlock_t *lock)
+{
+    if (--lock->count == 0) {
+        lock->owner = UCS_ASYNC_PTHREAD_ID_NULL;
+        ucs_spin_unlock(&lock->super);
+    }
+}
+
+END_C_DECLS

@@ -1,0 +1,14 @@
+@ITEMS@
+
+#define UCT_VERNO_EXTRA  ""
+#define UCT_VERNO_STRING "1.22.0"
+/* No revision: the version says all. */
+#define UCT_SCM_VERSION ""
+#define UCT_SCM_BRANCH  ""
+
+#define UCT_MINOR_BIT (16UL)
+#define UCT_MAJOR_BIT (24UL)
+/** A version as one number. */
+#define UCT_VERSION(_major, _minor) (((_major) << UCT_MAJOR_BIT) | ((_minor) << UCT_MINOR_BIT))
+/** The version of this interface as one number. */
+#define UCT_API UCT_VERSION(1L, 22L)

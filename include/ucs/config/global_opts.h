@@ -1,0 +1,93 @@
+/* Written from the Rust sources by `make headers`: change those, not this file. */
+#ifndef FERRUCX_UCS_CONFIG_GLOBAL_OPTS_H
+#define FERRUCX_UCS_CONFIG_GLOBAL_OPTS_H
+
+#include <ucs/config/types.h>
+#include <ucs/stats/stats_fwd.h>
+#include <ucs/sys/compiler_def.h>
+#include <ucs/sys/topo/base/topo.h>
+#include <ucs/type/status.h>
+#include <stddef.h>
+#include <stdio.h>
+
+BEGIN_C_DECLS
+
+/** Name of the option that warns of unknown variables. */
+#define UCS_GLOBAL_OPTS_WARN_UNUSED_CONFIG "WARN_UNUSED_ENV_VARS"
+
+typedef struct ucs_arch_global_opts ucs_arch_global_opts_t;
+typedef struct ucs_global_opts_t ucs_global_opts_t;
+
+struct ucs_arch_global_opts {
+    size_t builtin_memcpy_min;
+    size_t builtin_memcpy_max;
+    size_t nt_buffer_transfer_min;
+    size_t nt_dest_threshold;
+};
+
+struct ucs_global_opts_t_error_signals {
+    int *signals;
+    unsigned int count;
+    unsigned int truncated;
+};
+
+struct ucs_global_opts_t_dist {
+    ucs_sys_dev_distance_t phb;
+    ucs_sys_dev_distance_t node;
+    ucs_sys_dev_distance_t sys;
+};
+
+struct ucs_global_opts_t {
+    ucs_log_component_config_t log_component;
+    char *log_file;
+    size_t log_file_size;
+    unsigned int log_file_rotate;
+    size_t log_buffer_size;
+    size_t log_data_size;
+    int log_print_enable;
+    int mpool_fifo;
+    uint64_t handle_errors;
+    struct ucs_global_opts_t_error_signals error_signals;
+    char *error_mail_to;
+    char *error_mail_footer;
+    char *gdb_command;
+    unsigned int debug_signo;
+    ucs_log_level_t log_level_trigger;
+    int warn_unused_env_vars;
+    ucs_ternary_auto_value_t enable_memtype_cache;
+    char *stats_dest;
+    char *stats_trigger;
+    char *tuning_path;
+    size_t perf_stall_loops;
+    unsigned int async_signo;
+    char *memtrack_dest;
+    size_t memtrack_limit;
+    uint64_t profile_mode;
+    char *profile_file;
+    size_t profile_log_size;
+    ucs_config_names_array_t stats_filter;
+    ucs_stats_formats_t stats_format;
+    ucs_config_names_array_t topo_prio;
+    int vfs_enable;
+    char *vfs_sock_path;
+    unsigned int rcache_check_pfn;
+    char *module_dir;
+    ucs_log_level_t module_log_level;
+    ucs_config_allow_list_t modules;
+    ucs_config_names_array_t plugin_path;
+    ucs_arch_global_opts_t arch;
+    int vfs_thread_affinity;
+    size_t rcache_stat_min;
+    size_t rcache_stat_max;
+    struct ucs_global_opts_t_dist dist;
+};
+
+/**
+ * Options of the library, for clients that read the log level. The members up to `warn_unused_env_vars` are
+ * filled; later ones moved from release to release and are not.
+ */
+extern ucs_global_opts_t ucs_global_opts;
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,109 @@
+/* Written from the Rust sources by `make headers`: change those, not this file. */
+#ifndef FERRUCX_UCS_DATASTRUCT_LINEAR_FUNC_H
+#define FERRUCX_UCS_DATASTRUCT_LINEAR_FUNC_H
+
+#include <ucs/sys/compiler_def.h>
+#include <ucs/type/status.h>
+#include <math.h>
+
+BEGIN_C_DECLS
+
+typedef struct ucs_linear_func_t ucs_linear_func_t;
+
+struct ucs_linear_func_t {
+    double c;
+    double m;
+};
+
+/** The function that is 0 everywhere. */
+#define UCS_LINEAR_FUNC_ZERO ucs_linear_func_make(0, 0)
+
+/** The function `c + m * x`. */
+static inline ucs_linear_func_t ucs_linear_func_make(double c, double m)
+{
+    ucs_linear_func_t func;
+    func.c = c;
+    func.m = m;
+    return func;
+}
+
+/** Value at `x`. */
+static inline double ucs_linear_func_apply(ucs_linear_func_t f, double x)
+{
+    return f.m * x + f.c;
+}
+
+/** Sum of two functions. */
+static inline ucs_linear_func_t ucs_linear_func_add(ucs_linear_func_t func1, ucs_linear_func_t func2)
+{
+    func1.c += func2.c;
+    func1.m += func2.m;
+    return func1;
+}
+
+/** Sum of three functions. */
+static inline ucs_linear_func_t
+ucs_linear_func_add3(ucs_linear_func_t func1, ucs_linear_func_t func2, ucs_linear_func_t func3)
+{
+    return ucs_linear_func_add(func1, ucs_linear_func_add(func2, func3));
+}
+
+/** First function less the second. */
+static inline ucs_linear_func_t ucs_linear_func_sub(ucs_linear_func_t func1, ucs_linear_func_t func2)
+{
+    func1.c -= func2.c;
+    func1.m -= func2.m;
+    return func1;
+}
+
+/** Adds `func2` to `func1`. */
+static inline void ucs_linear_func_add_inplace(ucs_linear_func_t *func1, ucs_linear_func_t func2)
+{
+    *func1 = ucs_linear_func_add(*func1, func2);
+}
+
+/** The function `outer(inner(x))`. */
+static inline ucs_linear_func_t ucs_linear_func_compose(ucs_linear_func_t outer, ucs_linear_func_t inner)
+{
+    return ucs_linear_func_make(ucs_linear_func_apply(outer, inner.c), outer.m * inner.m);
+}
+
+/** Adds to `func` the constant that `baseline_func` has at `baseline_x`. */
+static inline void ucs_linear_func_add_value_at(ucs_linear_func_t *func,
+                                                ucs_linear_func_t baseline_func, double baseline_x)
+{
+    func->c += ucs_linear_func_apply(baseline_func, baseline_x);
+}
+
+/**
+ * Finds where two functions have the same value.
+ * UCS_ERR_INVALID_PARAM when they run in parallel, or so nearly that the place is not a finite number.
+ */
+static inline ucs_status_t
+ucs_linear_func_intersect(ucs_linear_func_t func1, ucs_linear_func_t func2, double *x_intersect)
+{
+    const ucs_linear_func_t gap = ucs_linear_func_sub(func2, func1);
+    const double x              = -gap.c / gap.m;
+    if (!isfinite(x)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    *x_intersect = x;
+    return UCS_OK;
+}
+
+/** 1 when both coefficients are less than `epsilon` away from 0, else 0. */
+static inline int ucs_linear_func_is_zero(ucs_linear_func_t func, double epsilon)
+{
+    return (fabs(func.m) < epsilon) && (fabs(func.c) < epsilon);
+}
+
+/** 1 when both coefficients differ by less than `epsilon`, else 0. */
+static inline int
+ucs_linear_func_is_equal(ucs_linear_func_t func1, ucs_linear_func_t func2, double epsilon)
+{
+    return ucs_linear_func_is_zero(ucs_linear_func_sub(func1, func2), epsilon);
+}
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,33 @@
+/* Written from the Rust sources by `make headers`: change those, not this file. */
+#ifndef FERRUCX_UCS_STATS_STATS_FWD_H
+#define FERRUCX_UCS_STATS_STATS_FWD_H
+
+#include <ucs/sys/compiler_def.h>
+
+BEGIN_C_DECLS
+
+enum ucs_stats_formats_t {
+    UCS_STATS_FULL = 0,
+    UCS_STATS_FULL_AGG = 1,
+    UCS_STATS_SUMMARY = 2,
+    UCS_STATS_LAST = 3,
+};
+
+typedef enum ucs_stats_formats_t ucs_stats_formats_t;
+
+struct ucs_stats_class;
+struct ucs_stats_filter_node;
+struct ucs_stats_node;
+
+typedef struct ucs_stats_class ucs_stats_class_t;
+typedef struct ucs_stats_node ucs_stats_node_t;
+typedef struct ucs_stats_filter_node ucs_stats_filter_node_t;
+
+typedef uint64_t ucs_stats_counter_t;
+
+/** Names of the formats, by value; NULL after the last. */
+extern const char *ucs_stats_formats_names[];
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,33 @@
+/* Written from the Rust sources by `make headers`: change those, not this file. */
+#ifndef FERRUCX_UCS_SYS_SOCK_H
+#define FERRUCX_UCS_SYS_SOCK_H
+
+#include <ucs/sys/compiler_def.h>
+#include <ucs/type/status.h>
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+BEGIN_C_DECLS
+
+#define UCS_IPV4_ADDR_LEN     sizeof(struct in_addr)
+#define UCS_IPV6_ADDR_LEN     sizeof(struct in6_addr)
+#define UCS_IPV4_SOCKADDR_LEN sizeof(struct sockaddr_in)
+#define UCS_IPV6_SOCKADDR_LEN sizeof(struct sockaddr_in6)
+/** Bytes that hold any socket address as text. */
+#define UCS_SOCKADDR_STRING_LEN 60
+
+#define UCS_SOCKET_INET_ADDR(_addr)  (((struct sockaddr_in*)(_addr))->sin_addr)
+#define UCS_SOCKET_INET_PORT(_addr)  (((struct sockaddr_in*)(_addr))->sin_port)
+#define UCS_SOCKET_INET6_ADDR(_addr) (((struct sockaddr_in6*)(_addr))->sin6_addr)
+#define UCS_SOCKET_INET6_PORT(_addr) (((struct sockaddr_in6*)(_addr))->sin6_port)
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,23 @@
+/* Written from the Rust sources by `make headers`: change those, not this file. */
+#ifndef FERRUCX_UCS_TYPE_THREAD_MODE_H
+#define FERRUCX_UCS_TYPE_THREAD_MODE_H
+
+#include <ucs/sys/compiler_def.h>
+
+BEGIN_C_DECLS
+
+enum ucs_thread_mode_t {
+    UCS_THREAD_MODE_SINGLE = 0,
+    UCS_THREAD_MODE_SERIALIZED = 1,
+    UCS_THREAD_MODE_MULTI = 2,
+    UCS_THREAD_MODE_LAST = 3,
+};
+
+typedef enum ucs_thread_mode_t ucs_thread_mode_t;
+
+/** Names of the thread modes, by value; NULL after the last. */
+extern const char *ucs_thread_mode_names[];
+
+END_C_DECLS
+
+#endif
