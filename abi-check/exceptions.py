@@ -11,7 +11,7 @@ import upstream
 
 WHAT = {
     "header", "record", "grown", "member", "constant", "type", "macro", "prototype", "inline",
-    "extra", "unexported",
+    "extra", "unexported", "alone",
 }  # fmt: skip
 
 
@@ -36,7 +36,7 @@ class Exceptions:
         """Entries that none of the checked releases needed."""
         for entry, used in zip(self.entries, self.used, strict=True):
             if not used and any(applies(entry, release) for release in checked):
-                yield f"{entry['what']} {entry['name']}"
+                yield f"{' '.join(listed(entry['what']))} {' '.join(listed(entry['name']))}"
 
 
 def matches(patterns, name):

@@ -97,6 +97,8 @@ def headers(options, tally, listed, allowed):
         return None
     if "alone" in options.only:
         for header, standard, message in sources.alone(options.ours, have):
+            if message and allowed.allows("alone", header, None):
+                message = None
             tally.result(f"{header} compiles alone as {standard}", [message] if message else [])
     if not {"layout", "prototypes"} & options.only:
         return None
@@ -106,6 +108,8 @@ def headers(options, tally, listed, allowed):
         tally.skip("layout and prototypes", str(error))
         return None
     ours = layout.read_tree(cindex, options.ours, set(have), options.cache)
+    if "layout" in options.only:
+        tally.result("our headers declare every listed symbol", list(symbols.unpromised(ours, listed)))
     known = upstream.releases(options.data)
     chosen = [row for row in known if not options.releases or row[0] in options.releases]
     trees = {}
@@ -119,7 +123,7 @@ def headers(options, tally, listed, allowed):
     checked = [row[0] for row in chosen if row[0] in trees]
     for name in checked:
         release(options, tally, name, have, ours, trees[name], newest, listed, allowed)
-    if {"layout", "prototypes"} <= options.only:
+    if {"alone", "layout", "prototypes"} <= options.only:
         tally.result("every exception is needed", [f"{e}: no release needs it" for e in allowed.unused(checked)])
     return ours
 

@@ -69,3 +69,11 @@ def undeclared(ours, symbols):
     """Functions and objects which our headers promise and the library does not export."""
     names = [name for name, function in ours["functions"].items() if not function["inline"]]
     return sorted(name for name in [*names, *ours["objects"]] if name not in symbols)
+
+
+def unpromised(ours, symbols):
+    """Listed symbols of the installed headers which our headers do not declare."""
+    for symbol in symbols.values():
+        public = not symbol.source.startswith("internal:")
+        if public and symbol.name not in ours["functions"] and symbol.name not in ours["objects"]:
+            yield f"{symbol.name} is not declared by our headers, upstream's {symbol.source} has it"

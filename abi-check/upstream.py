@@ -12,6 +12,7 @@ import subprocess
 import sys
 import zipfile
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 FAMILIES = ("ucp", "uct", "ucs", "ucm")
 SYSTEM_INCLUDE = pathlib.Path("/usr/include")
 FETCH_TIMEOUT_S = 300
@@ -43,8 +44,10 @@ def version_key(release):
 def headers_of(release, kind, package, version, cache):
     """The include folder of one release; fetches it when the cache has none."""
     target = cache / "upstream" / release / "include"
-    if complete(target, release):
-        return target
+    whole = cache / f"ucx-{release}" / "include"  # where scripts/upstream unpacks a whole wheel
+    for include in (target, whole):
+        if complete(include, release):
+            return include
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     if kind == "deb":
@@ -117,10 +120,18 @@ def clang(cache):
 
 
 def pip(verb, *arguments):
-    command = [sys.executable, "-m", "pip", verb, "-q", "--disable-pip-version-check"]
-    if subprocess.run([*command[:3], "--version"], capture_output=True).returncode != 0:
-        raise Unavailable("python3 has no pip; install python3-pip")
-    run([*command, *arguments], None, arguments[-1])
+    run([python_with_pip(), "-m", "pip", verb, "-q", "--disable-pip-version-check", *arguments], None, arguments[-1])
+
+
+def python_with_pip():
+    """This python when it has pip, else one in .cache/venv that is made once."""
+    if subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True).returncode == 0:
+        return sys.executable
+    venv = ROOT / ".cache/venv"
+    if not (venv / "bin/pip").exists():
+        run([str(ROOT / "scripts/need"), "python3-venv"], None, "python3-venv")
+        run([sys.executable, "-m", "venv", str(venv)], None, "python3 -m venv")
+    return str(venv / "bin/python")
 
 
 def run(command, folder, what):
