@@ -16,7 +16,7 @@ extern const char *ucs_log_level_names[];
 
 /** Logs one message, if a component logs at this level; `format` is as of printf. */
 void ucs_log_dispatch(const char *file, unsigned line, const char *function,
-                      ucs_log_level_t level, const ucs_log_component_config_t *comp_conf,
+                      ucs_log_level_t level, ucs_log_component_config_t *comp_conf,
                       const char *format, ...) UCS_F_PRINTF(6, 7);
 
 /** Nonzero when a component logs at a level. */
