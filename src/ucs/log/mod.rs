@@ -23,6 +23,12 @@ pub enum Level {
     TracePoll,
 }
 
+/// The levels' names as configuration spells them.
+pub const LEVEL_NAMES: &[&str] = &[
+    "fatal", "error", "warn", "diag", "info", "debug", "trace", "req", "data", "async", "func",
+    "poll",
+];
+
 /// Whether a message of `level` would be written.
 #[inline]
 pub fn enabled(level: Level) -> bool {

@@ -1,0 +1,64 @@
+//! Reading C's arguments: null checks with one log line, C lists, fixed-size names.
+
+use crate::ucs::Status;
+use core::ffi::c_char;
+
+/// Answers `$code` with one log line when any of the pointers is null.
+macro_rules! non_null {
+    (; $($p:ident),+) => {
+        $(if $p.is_null() {
+            $crate::ucs_error!("{}: argument `{}` is NULL", $crate::abi::args::function!(), stringify!($p));
+            return;
+        })+
+    };
+    ($code:expr; $($p:ident),+) => {
+        $(if $p.is_null() {
+            $crate::ucs_error!("{}: argument `{}` is NULL", $crate::abi::args::function!(), stringify!($p));
+            return $code;
+        })+
+    };
+}
+pub(crate) use non_null;
+
+/// The name of the function this stands in.
+macro_rules! function {
+    () => {{
+        fn here() {}
+        fn name_of<T>(_: T) -> &'static str {
+            core::any::type_name::<T>()
+        }
+        let name = name_of(here).trim_end_matches("::here");
+        name.rsplit("::").next().unwrap_or(name)
+    }};
+}
+pub(crate) use function;
+
+/// Writes `name` as a C string into a fixed field, cut to fit.
+pub fn put_name<const N: usize>(field: &mut [c_char; N], name: &str) {
+    *field = [0; N];
+    for (to, from) in field.iter_mut().take(N - 1).zip(name.bytes()) {
+        *to = from as c_char;
+    }
+}
+
+/// A C array of `items` that the caller frees with `free_list`; null for an empty one.
+pub fn list<T: Copy>(items: &[T]) -> Result<*mut T, Status> {
+    if items.is_empty() {
+        return Ok(core::ptr::null_mut());
+    }
+    let p = crate::sys::mem::heap_alloc(size_of_val(items), align_of::<T>())
+        .map_err(|e| Status::from_io(&e))?
+        .cast::<T>();
+    // SAFETY: fresh memory of this size.
+    unsafe { core::ptr::copy_nonoverlapping(items.as_ptr(), p, items.len()) };
+    Ok(p)
+}
+
+/// Frees what `list` gave.
+///
+/// # Safety
+/// `p` must be null or come from `list`, once.
+pub unsafe fn free_list<T>(p: *mut T) {
+    // SAFETY: by the caller's promise.
+    unsafe { crate::sys::mem::heap_free(p.cast()) };
+}

@@ -1,0 +1,136 @@
+//! `uct.h`, endpoints: what is not inline.
+
+use super::iface::op;
+use crate::abi::args::non_null;
+use crate::c::*;
+use crate::ucs_error;
+use crate::uct::base::params::masked;
+use core::ffi::c_uint;
+
+/// Creates an endpoint: of an interface (with addresses: connected to that interface; without: to
+/// be connected by `uct_ep_connect_to_ep`), or of a connection manager (as a client by `sockaddr`,
+/// as a server by `conn_request`).
+///
+/// # Safety
+/// The masked members of `params` valid, `ep_p` writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_ep_create(
+    params: *const uct_ep_params_t,
+    ep_p: *mut uct_ep_h,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; params, ep_p);
+    // SAFETY: every release has the mask.
+    let mask = unsafe { (*params).field_mask };
+    let iface = masked!(
+        params,
+        mask,
+        UCT_EP_PARAM_FIELD_IFACE,
+        iface,
+        core::ptr::null_mut()
+    );
+    if iface.is_null() {
+        ucs_error!("uct_ep_create: neither an interface nor a connection manager is given");
+        return UCS_ERR_INVALID_PARAM;
+    }
+    op!(iface, ep_create, params, ep_p)
+}
+
+/// The op of an endpoint's interface.
+macro_rules! ep_op {
+    ($ep:expr, $op:ident, $($a:expr),*) => {
+        // SAFETY: a live endpoint begins with its interface, whose own op is called.
+        op!((*$ep).iface, $op, $($a),*)
+    };
+}
+
+/// Continues the connection of a client endpoint of a connection manager. `UNSUPPORTED` on others.
+///
+/// # Safety
+/// `ep` live, the masked members of `params` valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_ep_connect(
+    ep: uct_ep_h,
+    params: *const uct_ep_connect_params_t,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; ep, params);
+    ep_op!(ep, ep_connect, ep, params)
+}
+
+/// Begins the disconnection of an endpoint of a connection manager. `UNSUPPORTED` on others.
+///
+/// # Safety
+/// `ep` live.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_ep_disconnect(ep: uct_ep_h, flags: c_uint) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; ep);
+    ep_op!(ep, ep_disconnect, ep, flags)
+}
+
+/// Destroys an endpoint. Operations under way are not completed: flush first.
+///
+/// # Safety
+/// `ep` must be null or live.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_ep_destroy(ep: uct_ep_h) {
+    if ep.is_null() {
+        return;
+    }
+    // SAFETY: a live endpoint begins with its interface.
+    if let Some(destroy) = unsafe { (*(*ep).iface).ops.ep_destroy } {
+        // SAFETY: its own op, for the last time.
+        unsafe { destroy(ep) };
+    }
+}
+
+/// Writes the endpoint's address, `ep_addr_len` bytes: for `uct_ep_connect_to_ep` at the peer.
+///
+/// # Safety
+/// `ep` live, `addr` of that size.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_ep_get_address(
+    ep: uct_ep_h,
+    addr: *mut uct_ep_addr_t,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; ep, addr);
+    ep_op!(ep, ep_get_address, ep, addr)
+}
+
+/// Connects the endpoint to a peer's endpoint.
+///
+/// # Safety
+/// `ep` live; addresses of this transport's format.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_ep_connect_to_ep(
+    ep: uct_ep_h,
+    dev_addr: *const uct_device_addr_t,
+    ep_addr: *const uct_ep_addr_t,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; ep, ep_addr);
+    ep_op!(ep, ep_connect_to_ep, ep, dev_addr, ep_addr)
+}
+
+/// Checks that the peer is alive; if not, the error handler is called. OK or INPROGRESS when the
+/// check was begun.
+///
+/// # Safety
+/// `ep` live; `comp` null or alive until completed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_ep_check(
+    ep: uct_ep_h,
+    flags: c_uint,
+    comp: *mut uct_completion_t,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; ep);
+    ep_op!(ep, ep_check, ep, flags, comp)
+}
+
+/// Tells the server that the client's endpoint is connected. `UNSUPPORTED` on endpoints that are
+/// not of a connection manager.
+///
+/// # Safety
+/// `ep` live.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_cm_client_ep_conn_notify(ep: uct_ep_h) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; ep);
+    ep_op!(ep, cm_ep_conn_notify, ep)
+}

@@ -1,0 +1,270 @@
+//! `uct.h`, interfaces: what is not inline.
+
+use crate::abi::args::non_null;
+use crate::c::*;
+use crate::ucs::config::Config;
+use crate::ucs::status::code_of;
+use crate::ucs_error;
+use crate::uct::base::am::AM_IDS;
+use crate::uct::base::config::ALLOC_METHODS;
+use crate::uct::base::iface::base_of;
+use crate::uct::base::md::MdHandle;
+use crate::uct::base::params::{OpenMode, iface_params};
+use crate::uct::base::worker::WorkerHandle;
+use core::ffi::{c_int, c_uint, c_void};
+
+/// Opens an interface of the transport and device named in `params`. Progress is off until
+/// `uct_iface_progress_enable`. `NO_DEVICE` when the domain has no such transport or device,
+/// `UNSUPPORTED` for the deprecated socket-address modes.
+///
+/// # Safety
+/// Handles live; the masked members of `params` valid; `config` of `uct_md_iface_config_read`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_iface_open(
+    md: uct_md_h,
+    worker: uct_worker_h,
+    params: *const uct_iface_params_t,
+    config: *const uct_iface_config_t,
+    iface_p: *mut uct_iface_h,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; md, worker, params, config, iface_p);
+    // SAFETY: live handles.
+    let md_handle = md;
+    let handles = unsafe { (MdHandle::from_c(md), WorkerHandle::from_c(worker)) };
+    let (Some(md), Some(worker)) = handles else {
+        return UCS_ERR_INVALID_PARAM;
+    };
+    // SAFETY: the caller's struct.
+    let (mode, params) = match unsafe { iface_params(params) } {
+        Ok(p) => p,
+        Err(e) => return e.code(),
+    };
+    let OpenMode::Device { transport, device } = mode else {
+        ucs_error!(
+            "uct_iface_open: only the DEVICE mode is supported; socket addresses go by a connection manager"
+        );
+        return UCS_ERR_UNSUPPORTED;
+    };
+    let tls = md.component.component.transports();
+    let Some(tl) = tls.iter().find(|t| t.name() == transport) else {
+        ucs_error!("memory domain {} has no transport {transport}", md.name);
+        return UCS_ERR_NO_DEVICE;
+    };
+    if !tl.devices(md.md.as_ref()).iter().any(|d| d.name == device) {
+        ucs_error!("transport {transport} has no device {device}");
+        return UCS_ERR_NO_DEVICE;
+    }
+    // SAFETY: a configuration handle.
+    let config = unsafe { &*config.cast::<Config>() };
+    if !core::ptr::eq(config.table, tl.config()) {
+        ucs_error!(
+            "uct_iface_open: the configuration was read for another transport than {transport}"
+        );
+        return UCS_ERR_INVALID_PARAM;
+    }
+    match tl.open(md.md.as_ref(), worker, device, params, config) {
+        Ok(iface) => {
+            // SAFETY: just opened.
+            unsafe { base_of(iface) }.attach(md_handle, alloc_methods(config));
+            // SAFETY: the caller's out parameter.
+            unsafe { *iface_p = iface };
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
+}
+
+/// The allocation methods a configuration lists, unknown names left out (they are refused when
+/// the list is read).
+fn alloc_methods(config: &Config) -> Vec<u32> {
+    config
+        .list("ALLOC")
+        .iter()
+        .filter_map(|name| {
+            ALLOC_METHODS
+                .iter()
+                .position(|m| m.eq_ignore_ascii_case(name))
+        })
+        .map(|i| i as u32)
+        .collect()
+}
+
+/// Calls op `$op` of an interface's table.
+macro_rules! op {
+    ($h:expr, $op:ident, $($a:expr),*) => {
+        // SAFETY: an open interface; every op of our tables is set.
+        match unsafe { (*$h).ops.$op } {
+            // SAFETY: the interface's own op with the caller's arguments.
+            Some(f) => unsafe { f($($a),*) },
+            None => UCS_ERR_UNSUPPORTED as _,
+        }
+    };
+}
+pub(super) use op;
+
+/// Closes an interface without endpoints.
+///
+/// # Safety
+/// `iface` must be null or open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_iface_close(iface: uct_iface_h) {
+    if iface.is_null() {
+        return;
+    }
+    // SAFETY: an open interface.
+    if let Some(close) = unsafe { (*iface).ops.iface_close } {
+        // SAFETY: its own op, for the last time.
+        unsafe { close(iface) };
+    }
+}
+
+/// Fills the attributes of an interface, all of the struct.
+///
+/// # Safety
+/// `iface` open, `iface_attr` writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_iface_query(
+    iface: uct_iface_h,
+    iface_attr: *mut uct_iface_attr_t,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; iface, iface_attr);
+    op!(iface, iface_query, iface, iface_attr)
+}
+
+/// Writes the device's address: `device_addr_len` bytes.
+///
+/// # Safety
+/// `iface` open, `addr` of that size (it may be null when the size is 0).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_iface_get_device_address(
+    iface: uct_iface_h,
+    addr: *mut uct_device_addr_t,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; iface);
+    op!(iface, iface_get_device_address, iface, addr)
+}
+
+/// Writes the interface's address: `iface_addr_len` bytes.
+///
+/// # Safety
+/// `iface` open, `addr` of that size.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_iface_get_address(
+    iface: uct_iface_h,
+    addr: *mut uct_iface_addr_t,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; iface, addr);
+    op!(iface, iface_get_address, iface, addr)
+}
+
+/// Whether the interface behind these addresses can be reached: 1 or 0.
+///
+/// # Safety
+/// `iface` open; addresses of this transport's format, or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_iface_is_reachable(
+    iface: uct_iface_h,
+    dev_addr: *const uct_device_addr_t,
+    iface_addr: *const uct_iface_addr_t,
+) -> c_int {
+    non_null!(0; iface);
+    // SAFETY: an open interface.
+    match unsafe { (*iface).ops.iface_is_reachable } {
+        // SAFETY: its own op with the caller's arguments.
+        Some(f) => unsafe { f(iface, dev_addr, iface_addr) },
+        None => 0,
+    }
+}
+
+/// The descriptor that becomes readable on events, for `poll`; it belongs to the interface.
+///
+/// # Safety
+/// `iface` open, `fd_p` writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_iface_event_fd_get(
+    iface: uct_iface_h,
+    fd_p: *mut c_int,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; iface, fd_p);
+    op!(iface, iface_event_fd_get, iface, fd_p)
+}
+
+/// Arms the descriptor for `events` (`UCT_EVENT_*`). `BUSY` when there is something to progress
+/// first.
+///
+/// # Safety
+/// `iface` open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_iface_event_arm(iface: uct_iface_h, events: c_uint) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; iface);
+    op!(iface, iface_event_arm, iface, events)
+}
+
+/// Sets the handler of active messages `id`; NULL takes it off. Every interface of ours calls
+/// handlers from progress only, so `UCT_CB_FLAG_ASYNC` is a permission that is not used.
+///
+/// # Safety
+/// `iface` open; `cb` and `arg` valid until replaced.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_iface_set_am_handler(
+    iface: uct_iface_h,
+    id: u8,
+    cb: uct_am_callback_t,
+    arg: *mut c_void,
+    flags: u32,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; iface);
+    if id as usize >= AM_IDS {
+        ucs_error!("active message id {id} is out of range: ids are below {AM_IDS}");
+        return UCS_ERR_INVALID_PARAM;
+    }
+    let known = UCT_CB_FLAG_ASYNC | UCT_CB_FLAG_RESERVED;
+    if flags & !known != 0 {
+        ucs_error!("uct_iface_set_am_handler: flags {flags:#x} are unknown");
+        return UCS_ERR_INVALID_PARAM;
+    }
+    // SAFETY: an open interface of ours.
+    code_of(&unsafe { base_of(iface) }.am.set(id, cb, arg))
+}
+
+/// Sets the function that describes active messages in the log; NULL takes it off.
+///
+/// # Safety
+/// `iface` open; `tracer` and `arg` valid until replaced.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_iface_set_am_tracer(
+    iface: uct_iface_h,
+    tracer: uct_am_tracer_t,
+    arg: *mut c_void,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; iface);
+    // SAFETY: an open interface of ours.
+    unsafe { base_of(iface) }.am.set_tracer(tracer, arg);
+    UCS_OK
+}
+
+/// Accepts a request on a socket-address interface: deprecated, `UNSUPPORTED`.
+///
+/// # Safety
+/// `iface` open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_iface_accept(
+    iface: uct_iface_h,
+    conn_request: uct_conn_request_h,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; iface);
+    op!(iface, iface_accept, iface, conn_request)
+}
+
+/// Rejects a request on a socket-address interface: deprecated, `UNSUPPORTED`.
+///
+/// # Safety
+/// `iface` open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_iface_reject(
+    iface: uct_iface_h,
+    conn_request: uct_conn_request_h,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; iface);
+    op!(iface, iface_reject, iface, conn_request)
+}

@@ -1,0 +1,441 @@
+//! `uct.h`, memory domains.
+
+use crate::abi::args::{free_list, list, non_null, put_name};
+use crate::c::*;
+use crate::ucs::config::Config;
+use crate::ucs::status::code_of;
+use crate::uct::api::MdAttr;
+use crate::uct::base::md::{ComponentHandle, MdHandle};
+use crate::uct::base::params::text;
+use crate::{ucs_debug, ucs_error};
+use core::ffi::{c_char, c_int, c_uint, c_void};
+
+/// Opens memory domain `md_name` of `component`. `NO_DEVICE` when it has none of that name.
+///
+/// # Safety
+/// `config` from `uct_md_config_read` of this component; the rest as described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_md_open(
+    component: uct_component_h,
+    md_name: *const c_char,
+    config: *const uct_md_config_t,
+    md_p: *mut uct_md_h,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; component, md_name, config, md_p);
+    // SAFETY: a component handle.
+    let Some(handle) = (unsafe { ComponentHandle::from_c(component) }) else {
+        return UCS_ERR_INVALID_PARAM;
+    };
+    // SAFETY: the caller's string.
+    let name = match unsafe { text(md_name) } {
+        Ok(n) => n,
+        Err(e) => return e.code(),
+    };
+    let Some(name) = handle
+        .component
+        .md_resources()
+        .into_iter()
+        .find(|n| *n == name)
+    else {
+        ucs_error!(
+            "component {} has no memory domain {name}",
+            handle.component.name()
+        );
+        return UCS_ERR_NO_DEVICE;
+    };
+    // SAFETY: a configuration handle.
+    let config = unsafe { &*config.cast::<Config>() };
+    match handle.component.md_open(name, config) {
+        Ok(md) => {
+            let md = Box::new(MdHandle {
+                component: handle,
+                name: name.to_owned(),
+                md,
+            });
+            // SAFETY: the caller's out parameter.
+            unsafe { *md_p = Box::into_raw(md).cast() };
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
+}
+
+/// Closes a memory domain on which no interface is open.
+///
+/// # Safety
+/// `md` must be null or an open memory domain.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_md_close(md: uct_md_h) {
+    if !md.is_null() {
+        // SAFETY: boxed by `uct_md_open`.
+        drop(unsafe { Box::from_raw(md.cast::<MdHandle>()) });
+    }
+}
+
+/// Lists transports and devices of `md`; freed by `uct_release_tl_resource_list`.
+///
+/// # Safety
+/// `md` open, the out parameters writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_md_query_tl_resources(
+    md: uct_md_h,
+    resources_p: *mut *mut uct_tl_resource_desc_t,
+    num_resources_p: *mut c_uint,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; md, resources_p, num_resources_p);
+    // SAFETY: an open memory domain.
+    let Some(md) = (unsafe { MdHandle::from_c(md) }) else {
+        return UCS_ERR_INVALID_PARAM;
+    };
+    let mut all = Vec::new();
+    for tl in md.component.component.transports() {
+        for device in tl.devices(md.md.as_ref()) {
+            let mut r = uct_tl_resource_desc_t {
+                tl_name: [0; UCT_TL_NAME_MAX],
+                dev_name: [0; UCT_DEVICE_NAME_MAX],
+                dev_type: device.kind,
+                sys_device: device.sys_device,
+            };
+            put_name(&mut r.tl_name, tl.name());
+            put_name(&mut r.dev_name, &device.name);
+            all.push(r);
+        }
+    }
+    match list(&all) {
+        Ok(p) => {
+            // SAFETY: the caller's out parameters.
+            unsafe {
+                *resources_p = p;
+                *num_resources_p = all.len() as c_uint;
+            }
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
+}
+
+/// Frees the list of `uct_md_query_tl_resources`.
+///
+/// # Safety
+/// `resources` must be null or such a list, once.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_release_tl_resource_list(resources: *mut uct_tl_resource_desc_t) {
+    // SAFETY: by the caller's promise.
+    unsafe { free_list(resources) };
+}
+
+/// All CPUs: no domain of ours is nearer to some.
+fn all_cpus() -> ucs_cpu_set_t {
+    ucs_cpu_set_t { ucs_bits: [!0; 16] }
+}
+
+fn reg_cost(attr: &MdAttr) -> ucs_linear_func_t {
+    ucs_linear_func_t {
+        c: attr.reg_cost.0,
+        m: attr.reg_cost.1,
+    }
+}
+
+/// Flags of 1.22 that `uct_md_attr` of every release knows.
+const V1_FLAGS: u64 = UCT_MD_FLAG_LAST as u64 - 1;
+
+/// Fills the attributes of a memory domain, all of the struct.
+///
+/// # Safety
+/// `md` open, `md_attr` writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_md_query(md: uct_md_h, md_attr: *mut uct_md_attr_t) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; md, md_attr);
+    // SAFETY: an open memory domain.
+    let Some(md) = (unsafe { MdHandle::from_c(md) }) else {
+        return UCS_ERR_INVALID_PARAM;
+    };
+    let a = md.md.attr();
+    let mut out = uct_md_attr {
+        cap: uct_md_attr_cap {
+            max_alloc: a.max_alloc,
+            max_reg: a.max_reg,
+            flags: a.flags & V1_FLAGS,
+            reg_mem_types: a.reg_mem_types,
+            detect_mem_types: a.detect_mem_types,
+            alloc_mem_types: a.alloc_mem_types,
+            access_mem_types: a.access_mem_types,
+        },
+        reg_cost: reg_cost(&a),
+        component_name: [0; UCT_COMPONENT_NAME_MAX],
+        rkey_packed_size: a.rkey_packed_size,
+        local_cpus: all_cpus(),
+    };
+    put_name(&mut out.component_name, md.component.component.name());
+    // SAFETY: the struct has had this size in every release.
+    unsafe { md_attr.write(out) };
+    UCS_OK
+}
+
+/// Fills the masked attributes of a memory domain: the second generation's query, for upstream's
+/// tools. Members that the mask does not name are left alone.
+///
+/// # Safety
+/// `md` open; the masked members of `md_attr` writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_md_query_v2(
+    md: uct_md_h,
+    md_attr: *mut uct_md_attr_v2_t,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; md, md_attr);
+    // SAFETY: an open memory domain.
+    let Some(md) = (unsafe { MdHandle::from_c(md) }) else {
+        return UCS_ERR_INVALID_PARAM;
+    };
+    let a = md.md.attr();
+    // SAFETY: every release has the mask.
+    let mask = unsafe { (*md_attr).field_mask };
+    macro_rules! put {
+        ($bit:ident, $member:ident, $value:expr) => {
+            if mask & $bit as u64 != 0 {
+                // SAFETY: the caller set the bit, so its struct has the member.
+                unsafe { core::ptr::addr_of_mut!((*md_attr).$member).write($value) };
+            }
+        };
+    }
+    put!(UCT_MD_ATTR_FIELD_MAX_ALLOC, max_alloc, a.max_alloc);
+    put!(UCT_MD_ATTR_FIELD_MAX_REG, max_reg, a.max_reg);
+    put!(UCT_MD_ATTR_FIELD_FLAGS, flags, a.flags);
+    put!(
+        UCT_MD_ATTR_FIELD_REG_MEM_TYPES,
+        reg_mem_types,
+        a.reg_mem_types
+    );
+    put!(
+        UCT_MD_ATTR_FIELD_REG_NONBLOCK_MEM_TYPES,
+        reg_nonblock_mem_types,
+        a.reg_nonblock_mem_types
+    );
+    put!(
+        UCT_MD_ATTR_FIELD_CACHE_MEM_TYPES,
+        cache_mem_types,
+        a.cache_mem_types
+    );
+    put!(
+        UCT_MD_ATTR_FIELD_GVA_MEM_TYPES,
+        gva_mem_types,
+        a.gva_mem_types
+    );
+    put!(
+        UCT_MD_ATTR_FIELD_DETECT_MEM_TYPES,
+        detect_mem_types,
+        a.detect_mem_types
+    );
+    put!(
+        UCT_MD_ATTR_FIELD_ALLOC_MEM_TYPES,
+        alloc_mem_types,
+        a.alloc_mem_types
+    );
+    put!(
+        UCT_MD_ATTR_FIELD_ACCESS_MEM_TYPES,
+        access_mem_types,
+        a.access_mem_types
+    );
+    put!(UCT_MD_ATTR_FIELD_DMABUF_MEM_TYPES, dmabuf_mem_types, 0);
+    put!(UCT_MD_ATTR_FIELD_REG_COST, reg_cost, reg_cost(&a));
+    let mut component = [0; UCT_COMPONENT_NAME_MAX];
+    put_name(&mut component, md.component.component.name());
+    put!(UCT_MD_ATTR_FIELD_COMPONENT_NAME, component_name, component);
+    put!(
+        UCT_MD_ATTR_FIELD_RKEY_PACKED_SIZE,
+        rkey_packed_size,
+        a.rkey_packed_size
+    );
+    put!(UCT_MD_ATTR_FIELD_LOCAL_CPUS, local_cpus, all_cpus());
+    put!(
+        UCT_MD_ATTR_FIELD_EXPORTED_MKEY_PACKED_SIZE,
+        exported_mkey_packed_size,
+        0
+    );
+    put!(
+        UCT_MD_ATTR_FIELD_GLOBAL_ID,
+        global_id,
+        [0; UCT_MD_GLOBAL_ID_MAX]
+    );
+    put!(UCT_MD_ATTR_FIELD_REG_ALIGNMENT, reg_alignment, 1);
+    put!(UCT_MD_ATTR_FIELD_REG_MEM_FLAGS, reg_mem_flags, 0);
+    UCS_OK
+}
+
+/// Passes an advice on registered or allocated memory.
+///
+/// # Safety
+/// `md` open, `memh` of this domain, the range mapped.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_md_mem_advise(
+    md: uct_md_h,
+    memh: uct_mem_h,
+    addr: *mut c_void,
+    length: usize,
+    advice: uct_mem_advice_t,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; md, addr);
+    if length == 0 {
+        ucs_error!("uct_md_mem_advise: length is 0");
+        return UCS_ERR_INVALID_PARAM;
+    }
+    // SAFETY: an open memory domain.
+    let Some(md) = (unsafe { MdHandle::from_c(md) }) else {
+        return UCS_ERR_INVALID_PARAM;
+    };
+    code_of(&md.md.mem_advise(memh, addr, length, advice))
+}
+
+/// What a registration asks for, checked against the domain.
+fn register(
+    md: &MdHandle,
+    address: *mut c_void,
+    length: usize,
+    flags: u64,
+    memh_p: *mut uct_mem_h,
+) -> ucs_status_t {
+    let quiet = flags & UCT_MD_MEM_FLAG_HIDE_ERRORS as u64 != 0;
+    let access = u64::from(UCT_MD_MEM_ACCESS_ALL) | u64::from(UCT_MD_MEM_ACCESS_RMA);
+    let attr = md.md.attr();
+    let wrong = if address.is_null() {
+        Some("the address is NULL")
+    } else if length == 0 {
+        Some("the length is 0")
+    } else if flags & access == 0 {
+        Some("no access flag is given")
+    } else {
+        None
+    };
+    if let Some(why) = wrong {
+        if quiet {
+            ucs_debug!("memory registration with {}: {why}", md.name);
+        } else {
+            ucs_error!("memory registration with {}: {why}", md.name);
+        }
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if attr.flags & UCT_MD_FLAG_REG as u64 == 0 {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    match md.md.mem_reg(address, length, flags as u32) {
+        Ok(memh) => {
+            // SAFETY: the caller's out parameter, checked by it.
+            unsafe { *memh_p = memh };
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
+}
+
+/// Registers `length` bytes at `address`; `flags` are `UCT_MD_MEM_*` with at least one access bit.
+///
+/// # Safety
+/// `md` open, the range mapped, `memh_p` writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_md_mem_reg(
+    md: uct_md_h,
+    address: *mut c_void,
+    length: usize,
+    flags: c_uint,
+    memh_p: *mut uct_mem_h,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; md, memh_p);
+    // SAFETY: an open memory domain.
+    match unsafe { MdHandle::from_c(md) } {
+        Some(md) => register(md, address, length, flags.into(), memh_p),
+        None => UCS_ERR_INVALID_PARAM,
+    }
+}
+
+/// Registers memory with the second generation's parameters, for upstream's tools.
+///
+/// # Safety
+/// As `uct_md_mem_reg`; the masked members of `params` valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_md_mem_reg_v2(
+    md: uct_md_h,
+    address: *mut c_void,
+    length: usize,
+    params: *const uct_md_mem_reg_params_t,
+    memh_p: *mut uct_mem_h,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; md, params, memh_p);
+    // SAFETY: every release has the mask; the flags are read behind their bit.
+    let flags = unsafe {
+        let bit = UCT_MD_MEM_REG_FIELD_FLAGS as u64;
+        if (*params).field_mask & bit != 0 {
+            (*params).flags
+        } else {
+            0
+        }
+    };
+    // SAFETY: an open memory domain.
+    match unsafe { MdHandle::from_c(md) } {
+        Some(md) => register(md, address, length, flags, memh_p),
+        None => UCS_ERR_INVALID_PARAM,
+    }
+}
+
+/// Releases a registration.
+///
+/// # Safety
+/// `md` open, `memh` of `uct_md_mem_reg` on it, once.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_md_mem_dereg(md: uct_md_h, memh: uct_mem_h) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; md, memh);
+    // SAFETY: an open memory domain and its handle.
+    unsafe {
+        match MdHandle::from_c(md) {
+            Some(md) => code_of(&md.md.mem_dereg(memh)),
+            None => UCS_ERR_INVALID_PARAM,
+        }
+    }
+}
+
+/// Answers the masked properties of a memory range. All memory we can reach is the host's.
+///
+/// # Safety
+/// `md` open, `mem_attr` writable where masked.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_md_mem_query(
+    md: uct_md_h,
+    address: *const c_void,
+    length: usize,
+    mem_attr: *mut uct_md_mem_attr_t,
+) -> ucs_status_t {
+    let _ = (address, length);
+    non_null!(UCS_ERR_INVALID_PARAM; md, mem_attr);
+    // Upstream answers so for every domain that does not tell memory types apart.
+    UCS_ERR_UNSUPPORTED
+}
+
+/// Tells the type of the memory at `addr`. `UNSUPPORTED` for domains that do not tell memory types
+/// apart, which is every domain of ours: host memory is the default.
+///
+/// # Safety
+/// `md` open, `mem_type_p` writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_md_detect_memory_type(
+    md: uct_md_h,
+    addr: *const c_void,
+    length: usize,
+    mem_type_p: *mut ucs_memory_type_t,
+) -> ucs_status_t {
+    let _ = (addr, length);
+    non_null!(UCS_ERR_INVALID_PARAM; md, mem_type_p);
+    UCS_ERR_UNSUPPORTED
+}
+
+/// Whether `sockaddr` can be listened on or reached by the deprecated socket-address interfaces:
+/// never, as upstream's tcp; use a connection manager.
+///
+/// # Safety
+/// Arguments are not read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_md_is_sockaddr_accessible(
+    _md: uct_md_h,
+    _sockaddr: *const ucs_sock_addr_t,
+    _mode: uct_sockaddr_accessibility_t,
+) -> c_int {
+    0
+}

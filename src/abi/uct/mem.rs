@@ -1,0 +1,243 @@
+//! `uct.h`, memory allocation by a list of methods.
+//!
+//! `uct_allocated_memory` grew in 1.19 without a mask: the member that came then is written only
+//! for callers who show by their parameters that they have it.
+
+use crate::abi::args::non_null;
+use crate::c::*;
+use crate::ucs::{Result, Status};
+use crate::uct::base::iface::base_of;
+use crate::uct::base::md::MdHandle;
+use crate::uct::base::mem::{self, Block, Request};
+use crate::uct::base::params::{masked, text};
+use crate::{ucs_debug, ucs_error};
+use core::ffi::{c_char, c_uint};
+
+/// Bytes of `uct_allocated_memory` that every release has.
+const OLDEST_SIZE: usize = 40;
+const _: () = assert!(core::mem::offset_of!(uct_allocated_memory, sys_device) == OLDEST_SIZE);
+
+/// Writes an allocation to the caller.
+///
+/// # Safety
+/// `out` must have the oldest size, and today's when `newest` is set.
+unsafe fn put(out: *mut uct_allocated_memory_t, block: &Block, newest: bool) {
+    // SAFETY: each member below lies in the oldest size; the last only with `newest`.
+    unsafe {
+        core::ptr::addr_of_mut!((*out).address).write(block.address);
+        core::ptr::addr_of_mut!((*out).length).write(block.length);
+        core::ptr::addr_of_mut!((*out).method).write(block.method);
+        core::ptr::addr_of_mut!((*out).mem_type).write(UCS_MEMORY_TYPE_HOST);
+        core::ptr::addr_of_mut!((*out).md).write(block.md);
+        core::ptr::addr_of_mut!((*out).memh).write(block.memh);
+        if newest {
+            core::ptr::addr_of_mut!((*out).sys_device).write(UCS_SYS_DEVICE_ID_UNKNOWN);
+        }
+    }
+}
+
+/// Reads an allocation of ours back.
+///
+/// # Safety
+/// `m` must point to what `put` wrote.
+unsafe fn get(m: *const uct_allocated_memory_t) -> Block {
+    // SAFETY: members of the oldest size.
+    unsafe {
+        Block {
+            address: (*m).address,
+            length: (*m).length,
+            method: (*m).method,
+            md: (*m).md,
+            memh: (*m).memh,
+        }
+    }
+}
+
+/// Allocates at least `length` bytes of host memory by the first of `methods` that works. Of
+/// `params` are read: flags, address, memory type, memory domains, name. `NO_MEMORY` when every
+/// method failed, `UNSUPPORTED` for memory that is not the host's.
+///
+/// # Safety
+/// Arrays and masked members valid; `mem` writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_mem_alloc(
+    length: usize,
+    methods: *const uct_alloc_method_t,
+    num_methods: c_uint,
+    params: *const uct_mem_alloc_params_t,
+    mem: *mut uct_allocated_memory_t,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; methods, params, mem);
+    // SAFETY: every release has the mask.
+    let mask = unsafe { (*params).field_mask };
+    let flags = masked!(
+        params,
+        mask,
+        UCT_MEM_ALLOC_PARAM_FIELD_FLAGS,
+        flags,
+        UCT_MD_MEM_ACCESS_ALL
+    );
+    let mem_type = masked!(
+        params,
+        mask,
+        UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE,
+        mem_type,
+        UCS_MEMORY_TYPE_HOST
+    );
+    let name = masked!(
+        params,
+        mask,
+        UCT_MEM_ALLOC_PARAM_FIELD_NAME,
+        name,
+        core::ptr::null()
+    );
+    let mds = masked!(
+        params,
+        mask,
+        UCT_MEM_ALLOC_PARAM_FIELD_MDS,
+        mds,
+        uct_mem_alloc_params_t_mds {
+            mds: core::ptr::null(),
+            count: 0
+        }
+    );
+    let address = masked!(
+        params,
+        mask,
+        UCT_MEM_ALLOC_PARAM_FIELD_ADDRESS,
+        address,
+        core::ptr::null_mut()
+    );
+    if mem_type != UCS_MEMORY_TYPE_HOST && mem_type < UCS_MEMORY_TYPE_ROCM_MANAGED + 1 {
+        ucs_error!(
+            "uct_mem_alloc: memory type {mem_type} needs a GPU transport, which this library has not"
+        );
+        return UCS_ERR_UNSUPPORTED;
+    }
+    // SAFETY: the caller's arrays.
+    let (methods, domains) = unsafe {
+        let domains = if mds.count == 0 || mds.mds.is_null() {
+            &[]
+        } else {
+            core::slice::from_raw_parts(mds.mds, mds.count as usize)
+        };
+        (
+            core::slice::from_raw_parts(methods, num_methods as usize),
+            domains,
+        )
+    };
+    let request = Request {
+        address,
+        length,
+        flags,
+        // SAFETY: null or the caller's string.
+        name: unsafe { text(name) }.unwrap_or("uct_mem_alloc"),
+    };
+    match mem::allocate(&request, methods, domains) {
+        Ok(block) => {
+            let newest = mask & UCT_MEM_ALLOC_PARAM_FIELD_SYS_DEVICE as u64 != 0;
+            // SAFETY: the bit is known only to callers whose struct has the newest size.
+            unsafe { put(mem, &block, newest) };
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
+}
+
+/// Frees what `uct_mem_alloc` gave.
+///
+/// # Safety
+/// `mem` of `uct_mem_alloc`, once.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_mem_free(mem: *const uct_allocated_memory_t) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; mem);
+    // SAFETY: by the caller's promise.
+    crate::ucs::status::code_of(&unsafe { mem::free(&get(mem)) })
+}
+
+/// Allocates by the methods of `UCX_*_ALLOC` of the interface and registers the memory with its
+/// domain where that is needed.
+///
+/// # Safety
+/// `iface` open, `mem` writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_iface_mem_alloc(
+    iface: uct_iface_h,
+    length: usize,
+    flags: c_uint,
+    name: *const c_char,
+    mem: *mut uct_allocated_memory_t,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; iface, mem);
+    // SAFETY: an open interface of ours.
+    let base = unsafe { base_of(iface) };
+    let request = Request {
+        address: core::ptr::null_mut(),
+        length,
+        flags,
+        // SAFETY: null or the caller's string.
+        name: unsafe { text(name) }.unwrap_or("uct_iface_mem_alloc"),
+    };
+    match allocate_registered(base.md(), &base.alloc_methods(), &request) {
+        Ok(block) => {
+            // SAFETY: the caller's out parameter; its size is not known to be the newest.
+            unsafe { put(mem, &block, false) };
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
+}
+
+fn allocate_registered(md: uct_md_h, methods: &[u32], request: &Request<'_>) -> Result<Block> {
+    let mut block = mem::allocate(request, methods, &[md])?;
+    if block.method == UCT_ALLOC_METHOD_MD {
+        return Ok(block);
+    }
+    block.md = md;
+    // SAFETY: the interface's domain outlives it.
+    let Some(handle) = (unsafe { MdHandle::from_c(md) }) else {
+        return Ok(block);
+    };
+    if handle.md.attr().flags & u64::from(UCT_MD_FLAG_REG) == 0 {
+        return Ok(block);
+    }
+    match handle
+        .md
+        .mem_reg(block.address, block.length, request.flags)
+    {
+        Ok(memh) => {
+            block.memh = memh;
+            Ok(block)
+        }
+        Err(e) => {
+            ucs_debug!("{}: registering {} bytes: {e}", handle.name, block.length);
+            // SAFETY: just allocated, in no one's hands.
+            unsafe { mem::free(&block) }?;
+            Err(e)
+        }
+    }
+}
+
+/// Releases what `uct_iface_mem_alloc` gave.
+///
+/// # Safety
+/// `mem` of `uct_iface_mem_alloc`, once.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_iface_mem_free(mem: *const uct_allocated_memory_t) {
+    non_null!(; mem);
+    // SAFETY: by the caller's promise.
+    let freed: std::result::Result<(), Status> = unsafe {
+        let block = get(mem);
+        if block.method != UCT_ALLOC_METHOD_MD
+            && !block.memh.is_null()
+            && let Some(md) = MdHandle::from_c(block.md)
+            && let Err(e) = md.md.mem_dereg(block.memh)
+        {
+            ucs_error!("{}: releasing a registration: {e}", md.name);
+        }
+        mem::free(&block)
+    };
+    if let Err(e) = freed {
+        ucs_error!("uct_iface_mem_free: {e}");
+    }
+}

@@ -1,0 +1,152 @@
+//! `uct.h`, remote keys.
+
+use crate::abi::args::non_null;
+use crate::c::*;
+use crate::ucs::status::code_of;
+use crate::uct::base::md::{ComponentHandle, MdHandle};
+use core::ffi::c_void;
+
+/// Writes the remote key of `memh`: `rkey_packed_size` bytes of the domain's attributes.
+///
+/// # Safety
+/// `md` open, `memh` of it, the buffer of that size.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_md_mkey_pack(
+    md: uct_md_h,
+    memh: uct_mem_h,
+    rkey_buffer: *mut c_void,
+) -> ucs_status_t {
+    // SAFETY: as promised by the caller; the whole of the handle is packed.
+    unsafe {
+        uct_md_mkey_pack_v2(
+            md,
+            memh,
+            core::ptr::null_mut(),
+            usize::MAX,
+            core::ptr::null(),
+            rkey_buffer,
+        )
+    }
+}
+
+/// Writes the remote key of a part of `memh`, for upstream's tools. Invalidation and export, which
+/// `params` may ask for, are answered with `UNSUPPORTED`.
+///
+/// # Safety
+/// As `uct_md_mkey_pack`; `params` may be null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_md_mkey_pack_v2(
+    md: uct_md_h,
+    memh: uct_mem_h,
+    address: *mut c_void,
+    length: usize,
+    params: *const uct_md_mkey_pack_params_t,
+    mkey_buffer: *mut c_void,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; md, mkey_buffer);
+    if !params.is_null() {
+        // SAFETY: every release has the mask; the flags are read behind their bit.
+        let flags = unsafe {
+            if (*params).field_mask & UCT_MD_MKEY_PACK_FIELD_FLAGS as u64 != 0 {
+                (*params).flags
+            } else {
+                0
+            }
+        };
+        if flags != 0 {
+            crate::ucs_error!("uct_md_mkey_pack_v2: flags {flags:#x} are not supported");
+            return UCS_ERR_UNSUPPORTED;
+        }
+    }
+    // SAFETY: an open memory domain, its handle and a buffer of the promised size.
+    unsafe {
+        match MdHandle::from_c(md) {
+            Some(md) => code_of(&md.md.mkey_pack(memh, address, length, mkey_buffer.cast())),
+            None => UCS_ERR_INVALID_PARAM,
+        }
+    }
+}
+
+/// Reads a packed remote key into `rkey_ob`; released by `uct_rkey_release`.
+///
+/// # Safety
+/// `rkey_buffer` as written by a peer's `uct_md_mkey_pack` of the same component.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_rkey_unpack(
+    component: uct_component_h,
+    rkey_buffer: *const c_void,
+    rkey_ob: *mut uct_rkey_bundle_t,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; component, rkey_buffer, rkey_ob);
+    // SAFETY: a component handle and a buffer of its format.
+    let parts = unsafe {
+        match ComponentHandle::from_c(component) {
+            Some(h) => h.component.rkey_unpack(rkey_buffer.cast()),
+            None => return UCS_ERR_INVALID_PARAM,
+        }
+    };
+    match parts {
+        Ok(p) => {
+            // SAFETY: the caller's out parameter.
+            unsafe {
+                rkey_ob.write(uct_rkey_bundle_t {
+                    rkey: p.rkey,
+                    handle: p.handle,
+                    r#type: component.cast(),
+                });
+            }
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
+}
+
+/// The local address at which `remote_addr` is mapped. `UNSUPPORTED` when it is not.
+///
+/// # Safety
+/// `rkey_ob` live and of this component, `addr_p` writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_rkey_ptr(
+    component: uct_component_h,
+    rkey_ob: *mut uct_rkey_bundle_t,
+    remote_addr: u64,
+    addr_p: *mut *mut c_void,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; component, rkey_ob, addr_p);
+    // SAFETY: a component handle and its key.
+    let ptr = unsafe {
+        match ComponentHandle::from_c(component) {
+            Some(h) => h
+                .component
+                .rkey_ptr((*rkey_ob).rkey, (*rkey_ob).handle, remote_addr),
+            None => return UCS_ERR_INVALID_PARAM,
+        }
+    };
+    match ptr {
+        Ok(p) => {
+            // SAFETY: the caller's out parameter.
+            unsafe { *addr_p = p };
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
+}
+
+/// Releases a remote key.
+///
+/// # Safety
+/// `rkey_ob` of `uct_rkey_unpack` with this component, once.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_rkey_release(
+    component: uct_component_h,
+    rkey_ob: *const uct_rkey_bundle_t,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; component, rkey_ob);
+    // SAFETY: a component handle and its key.
+    unsafe {
+        match ComponentHandle::from_c(component) {
+            Some(h) => code_of(&h.component.rkey_release((*rkey_ob).rkey, (*rkey_ob).handle)),
+            None => UCS_ERR_INVALID_PARAM,
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! `uct.h`, workers. `uct_worker_progress` is inline in clients: see `ucs::callbackq`.
+
+use crate::abi::args::non_null;
+use crate::c::*;
+use crate::ucs::callbackq::Repeat;
+use crate::ucs::config;
+use crate::uct::base::worker::WorkerHandle;
+use core::ffi::{c_uint, c_void};
+
+/// Creates a worker. `thread_mode` is MULTI at most by the user's own locks: a worker and all that
+/// is opened on it are used by one thread at a time.
+///
+/// # Safety
+/// `async` must be a live async context that outlives the worker; `worker_p` writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_worker_create(
+    r#async: *mut ucs_async_context_t,
+    thread_mode: ucs_thread_mode_t,
+    worker_p: *mut uct_worker_h,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; r#async, worker_p);
+    if thread_mode >= UCS_THREAD_MODE_LAST {
+        crate::ucs_error!("uct_worker_create: thread mode {thread_mode} is unknown");
+        return UCS_ERR_INVALID_PARAM;
+    }
+    config::warn_unused();
+    // SAFETY: the caller's out parameter.
+    unsafe { *worker_p = WorkerHandle::create(r#async, thread_mode) };
+    UCS_OK
+}
+
+/// Destroys a worker on which nothing is open.
+///
+/// # Safety
+/// `worker` must be null or a live worker.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_worker_destroy(worker: uct_worker_h) {
+    if !worker.is_null() {
+        // SAFETY: by the caller's promise.
+        unsafe { WorkerHandle::destroy(worker) };
+    }
+}
+
+/// Adds `func(arg)` to what the worker's progress calls, from any thread. `*id_p` stays as it is
+/// unless it is `UCS_CALLBACKQ_ID_NULL`: a callback is registered once.
+///
+/// # Safety
+/// `worker` live, `id_p` writable; `func` and `arg` valid until unregistered.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_worker_progress_register_safe(
+    worker: uct_worker_h,
+    func: ucs_callback_t,
+    arg: *mut c_void,
+    flags: c_uint,
+    id_p: *mut uct_worker_cb_id_t,
+) {
+    non_null!(; worker, id_p);
+    // SAFETY: a live worker.
+    let (Some(worker), Some(func)) = (unsafe { WorkerHandle::from_c(worker) }, func) else {
+        return;
+    };
+    // SAFETY: the caller's id.
+    unsafe {
+        if *id_p == UCS_CALLBACKQ_ID_NULL {
+            let repeat = if flags & UCS_CALLBACKQ_FLAG_ONESHOT != 0 {
+                Repeat::Once
+            } else {
+                Repeat::Always
+            };
+            match worker.queue().add_safe(func, arg, repeat) {
+                Ok(id) => *id_p = id,
+                Err(e) => crate::ucs_error!("uct_worker_progress_register_safe: {e}"),
+            }
+        }
+    }
+}
+
+/// Takes back `uct_worker_progress_register_safe`, from any thread; `*id_p` becomes
+/// `UCS_CALLBACKQ_ID_NULL`.
+///
+/// # Safety
+/// `worker` live, `id_p` writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_worker_progress_unregister_safe(
+    worker: uct_worker_h,
+    id_p: *mut uct_worker_cb_id_t,
+) {
+    non_null!(; worker, id_p);
+    // SAFETY: a live worker.
+    let Some(worker) = (unsafe { WorkerHandle::from_c(worker) }) else {
+        return;
+    };
+    // SAFETY: the caller's id.
+    unsafe {
+        if *id_p != UCS_CALLBACKQ_ID_NULL {
+            if let Err(e) = worker.queue().remove_safe(*id_p) {
+                crate::ucs_error!("uct_worker_progress_unregister_safe: id {}: {e}", *id_p);
+            }
+            *id_p = UCS_CALLBACKQ_ID_NULL;
+        }
+    }
+}

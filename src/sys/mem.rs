@@ -1,0 +1,100 @@
+//! Memory from the OS and from C's heap.
+
+use core::ffi::c_void;
+use std::io;
+
+/// The page size, asked once.
+pub fn page_size() -> usize {
+    static SIZE: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *SIZE.get_or_init(|| {
+        // SAFETY: sysconf has no preconditions.
+        let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        usize::try_from(size).unwrap_or(4096)
+    })
+}
+
+/// C heap memory, for what C code frees or what outlives Rust's view of it.
+pub fn heap_alloc(len: usize, align: usize) -> io::Result<*mut c_void> {
+    let mut p = core::ptr::null_mut();
+    let align = align.max(size_of::<*mut c_void>()).next_power_of_two();
+    // SAFETY: `p` is a valid out pointer, the alignment a power of two and a multiple of a word.
+    match unsafe { libc::posix_memalign(&mut p, align, len.max(1)) } {
+        0 => Ok(p),
+        e => Err(io::Error::from_raw_os_error(e)),
+    }
+}
+
+/// Frees `heap_alloc`'s memory.
+///
+/// # Safety
+/// `p` must be null or come from C's heap, once.
+pub unsafe fn heap_free(p: *mut c_void) {
+    // SAFETY: by the caller's promise.
+    unsafe { libc::free(p) };
+}
+
+/// How private anonymous memory is to be mapped.
+#[derive(Clone, Copy, Default)]
+pub struct MapOptions {
+    /// Exactly at the address given; fails with EEXIST rather than replace a mapping.
+    pub fixed: bool,
+    /// From the huge page pool.
+    pub huge: bool,
+    /// Populated and locked at once.
+    pub populate: bool,
+}
+
+/// Maps `len` bytes of private anonymous memory.
+pub fn map_anonymous(address: usize, len: usize, options: MapOptions) -> io::Result<*mut c_void> {
+    let mut flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    if options.fixed {
+        flags |= libc::MAP_FIXED_NOREPLACE;
+    }
+    if options.huge {
+        flags |= libc::MAP_HUGETLB;
+    }
+    if options.populate {
+        flags |= libc::MAP_POPULATE;
+    }
+    let prot = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a new mapping; NOREPLACE keeps a fixed one from covering memory in use.
+    let p = unsafe { libc::mmap(address as *mut c_void, len, prot, flags, -1, 0) };
+    if p == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    if options.fixed && p as usize != address {
+        // A kernel without NOREPLACE takes the address as a hint.
+        // SAFETY: the mapping just made.
+        unsafe { libc::munmap(p, len) };
+        return Err(io::Error::from_raw_os_error(libc::EEXIST));
+    }
+    Ok(p)
+}
+
+/// Unmaps.
+///
+/// # Safety
+/// The range must be a mapping of the caller's that nothing uses any more.
+pub unsafe fn unmap(address: *mut c_void, len: usize) -> io::Result<()> {
+    // SAFETY: by the caller's promise.
+    if unsafe { libc::munmap(address, len) } == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// Passes an advice (`MADV_*`) on a range of the caller's.
+pub fn advise(address: usize, len: usize, advice: i32) -> io::Result<()> {
+    // SAFETY: the advices used (WILLNEED, HUGEPAGE) change no contents.
+    if unsafe { libc::madvise(address as *mut c_void, len, advice) } == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// Advices that change no contents.
+pub const ADVISE_WILLNEED: i32 = libc::MADV_WILLNEED;
+pub const ADVISE_NORMAL: i32 = libc::MADV_NORMAL;
+pub const ADVISE_HUGE: i32 = libc::MADV_HUGEPAGE;

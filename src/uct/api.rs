@@ -1,0 +1,650 @@
+//! What a transport must say: the traits `Component`, `Md`, `Transport` and `Iface`.
+//!
+//! `Component`, `Md` and `Transport` are asked at set-up and are plain trait objects. `Iface` is the
+//! data path: `table.rs` turns an implementation into C's op table, one monomorphic shim an
+//! operation, so that a C caller pays one indirect call and nothing else. Every operation has a
+//! default that answers "unsupported"; a transport states what it can do in `query`.
+
+use crate::c::*;
+use crate::ucs::config::{Config, Table};
+use crate::ucs::{Result, Status};
+use crate::uct::base::iface::{EpBox, IfaceBox};
+use crate::uct::base::iov::Iov;
+use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::worker::WorkerHandle;
+use core::ffi::{c_int, c_void};
+use std::any::Any;
+use std::os::fd::RawFd;
+
+/// How a posted operation went on: done, or to be reported through its completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Posted {
+    Done,
+    InProgress,
+}
+
+/// A packing callback of the user: writes at most the transport's limit, says how much.
+#[derive(Clone, Copy)]
+pub struct Pack {
+    pub cb: unsafe extern "C" fn(*mut c_void, *mut c_void) -> usize,
+    pub arg: *mut c_void,
+}
+
+impl Pack {
+    /// Lets the user write at `dest`.
+    ///
+    /// # Safety
+    /// `dest` must have room for what the interface's attributes promise.
+    #[inline]
+    pub unsafe fn pack_into(self, dest: *mut u8) -> usize {
+        // SAFETY: the user's callback and argument as handed over for this call.
+        unsafe { (self.cb)(dest.cast(), self.arg) }
+    }
+}
+
+/// An unpacking callback of the user.
+#[derive(Clone, Copy)]
+pub struct Unpack {
+    pub cb: unsafe extern "C" fn(*mut c_void, *const c_void, usize),
+    pub arg: *mut c_void,
+}
+
+impl Unpack {
+    /// Hands `len` bytes at `src` to the user.
+    ///
+    /// # Safety
+    /// `src` must be readable for `len` bytes.
+    #[inline]
+    pub unsafe fn unpack_from(self, src: *const u8, len: usize) {
+        // SAFETY: the user's callback and argument as handed over for this call.
+        unsafe { (self.cb)(self.arg, src.cast(), len) }
+    }
+}
+
+/// A user's completion, possibly none.
+#[derive(Clone, Copy)]
+pub struct Completion(pub *mut uct_completion_t);
+
+impl Completion {
+    /// No one waits.
+    pub const NONE: Completion = Completion(core::ptr::null_mut());
+
+    pub fn is_none(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// Counts one operation down; the last one calls the user. The first error sticks.
+    pub fn complete(self, status: Result<()>) {
+        if self.0.is_null() {
+            return;
+        }
+        // SAFETY: the user keeps the completion alive until its count is zero, and gave it to one
+        // worker only; a raw place is used because the callback may free or reuse it.
+        let count = unsafe {
+            if let Err(e) = status
+                && (*self.0).status == UCS_OK
+            {
+                (*self.0).status = e.code();
+            }
+            (*self.0).count -= 1;
+            (*self.0).count
+        };
+        if count == 0 {
+            // SAFETY: as above; nothing of the completion is touched after the call.
+            if let Some(func) = unsafe { (*self.0).func } {
+                // SAFETY: the user's callback, called once, with its own completion.
+                unsafe { func(self.0) };
+            }
+        }
+    }
+}
+
+/// The operations of UCX's atomics, by their C numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtomicOp {
+    Add,
+    And,
+    Or,
+    Xor,
+    Swap,
+}
+
+impl AtomicOp {
+    /// From C's `uct_atomic_op_t`; `None` for compare-and-swap and for unknown values.
+    #[inline]
+    pub fn from_c(op: u32) -> Option<AtomicOp> {
+        Some(match op {
+            UCT_ATOMIC_OP_ADD => AtomicOp::Add,
+            UCT_ATOMIC_OP_AND => AtomicOp::And,
+            UCT_ATOMIC_OP_OR => AtomicOp::Or,
+            UCT_ATOMIC_OP_XOR => AtomicOp::Xor,
+            UCT_ATOMIC_OP_SWAP => AtomicOp::Swap,
+            _ => return None,
+        })
+    }
+}
+
+/// The two widths of UCX's atomics.
+pub trait AtomicWord: Copy + 'static {
+    /// Applies `op` atomically to the word at `at`; answers what stood there.
+    ///
+    /// # Safety
+    /// `at` must be mapped, writable and aligned to the word's size.
+    unsafe fn fetch(at: *mut Self, op: AtomicOp, value: Self) -> Self;
+    /// Compare and swap; answers what stood there.
+    ///
+    /// # Safety
+    /// As `fetch`.
+    unsafe fn cswap(at: *mut Self, compare: Self, swap: Self) -> Self;
+}
+
+macro_rules! atomic_word {
+    ($t:ty, $a:ty) => {
+        impl AtomicWord for $t {
+            #[inline]
+            unsafe fn fetch(at: *mut $t, op: AtomicOp, value: $t) -> $t {
+                use core::sync::atomic::Ordering::AcqRel;
+                // SAFETY: mapped and aligned by the caller's promise; only used as an atomic.
+                let a = unsafe { <$a>::from_ptr(at) };
+                match op {
+                    AtomicOp::Add => a.fetch_add(value, AcqRel),
+                    AtomicOp::And => a.fetch_and(value, AcqRel),
+                    AtomicOp::Or => a.fetch_or(value, AcqRel),
+                    AtomicOp::Xor => a.fetch_xor(value, AcqRel),
+                    AtomicOp::Swap => a.swap(value, AcqRel),
+                }
+            }
+
+            #[inline]
+            unsafe fn cswap(at: *mut $t, compare: $t, swap: $t) -> $t {
+                use core::sync::atomic::Ordering::{AcqRel, Acquire};
+                // SAFETY: mapped and aligned by the caller's promise; only used as an atomic.
+                let a = unsafe { <$a>::from_ptr(at) };
+                match a.compare_exchange(compare, swap, AcqRel, Acquire) {
+                    Ok(old) | Err(old) => old,
+                }
+            }
+        }
+    };
+}
+atomic_word!(u32, core::sync::atomic::AtomicU32);
+atomic_word!(u64, core::sync::atomic::AtomicU64);
+
+/// A device a transport can open.
+#[derive(Clone, Debug)]
+pub struct Device {
+    pub name: String,
+    pub kind: uct_device_type_t,
+    pub sys_device: ucs_sys_device_t,
+}
+
+/// A memory domain's properties; the C structs of both generations are filled from it.
+#[derive(Clone, Debug)]
+pub struct MdAttr {
+    /// `UCT_MD_FLAG_*`.
+    pub flags: u64,
+    pub max_alloc: u64,
+    pub max_reg: usize,
+    /// Masks of memory types, bit = `UCS_MEMORY_TYPE_*`.
+    pub reg_mem_types: u64,
+    pub reg_nonblock_mem_types: u64,
+    pub cache_mem_types: u64,
+    pub detect_mem_types: u64,
+    pub alloc_mem_types: u64,
+    pub access_mem_types: u64,
+    pub gva_mem_types: u64,
+    /// Seconds to register: constant and per byte.
+    pub reg_cost: (f64, f64),
+    pub rkey_packed_size: usize,
+}
+
+impl MdAttr {
+    /// Host memory that needs neither registration nor a remote key.
+    pub const PLAIN: MdAttr = MdAttr {
+        flags: 0,
+        max_alloc: 0,
+        max_reg: 0,
+        reg_mem_types: 0,
+        reg_nonblock_mem_types: 0,
+        cache_mem_types: 0,
+        detect_mem_types: 0,
+        alloc_mem_types: 0,
+        access_mem_types: 0,
+        gva_mem_types: 0,
+        reg_cost: (0.0, 0.0),
+        rkey_packed_size: 0,
+    };
+}
+
+/// What an allocation asks for and gets.
+pub struct Alloc<'a> {
+    /// In: the wanted address or null. Out: where it is.
+    pub address: *mut c_void,
+    /// In: at least so many bytes. Out: the real size.
+    pub length: usize,
+    /// `UCT_MD_MEM_FLAG_*`, `UCT_MD_MEM_ACCESS_*`.
+    pub flags: u32,
+    pub name: &'a str,
+}
+
+/// An opened memory domain.
+pub trait Md: 'static {
+    fn as_any(&self) -> &dyn Any;
+    fn attr(&self) -> MdAttr;
+
+    /// Allocates host memory; the answer is the memory handle.
+    fn mem_alloc(&self, alloc: &mut Alloc<'_>) -> Result<uct_mem_h> {
+        let _ = alloc;
+        Err(Status::UNSUPPORTED)
+    }
+
+    /// Frees what `mem_alloc` gave.
+    ///
+    /// # Safety
+    /// `memh` must come from this domain's `mem_alloc` and be freed once.
+    unsafe fn mem_free(&self, memh: uct_mem_h) -> Result<()> {
+        let _ = memh;
+        Err(Status::UNSUPPORTED)
+    }
+
+    fn mem_reg(&self, address: *mut c_void, length: usize, flags: u32) -> Result<uct_mem_h> {
+        let _ = (address, length, flags);
+        Err(Status::UNSUPPORTED)
+    }
+
+    /// # Safety
+    /// `memh` must come from this domain's `mem_reg` and be released once.
+    unsafe fn mem_dereg(&self, memh: uct_mem_h) -> Result<()> {
+        let _ = memh;
+        Err(Status::UNSUPPORTED)
+    }
+
+    fn mem_advise(
+        &self,
+        memh: uct_mem_h,
+        address: *mut c_void,
+        length: usize,
+        advice: uct_mem_advice_t,
+    ) -> Result<()> {
+        let _ = (memh, address, length, advice);
+        Err(Status::UNSUPPORTED)
+    }
+
+    /// Writes `attr().rkey_packed_size` bytes at `out`: the remote key of the handle.
+    ///
+    /// # Safety
+    /// `memh` must be a live handle of this domain; `out` must have room.
+    unsafe fn mkey_pack(
+        &self,
+        memh: uct_mem_h,
+        address: *mut c_void,
+        length: usize,
+        out: *mut u8,
+    ) -> Result<()> {
+        let _ = (memh, address, length, out);
+        Err(Status::UNSUPPORTED)
+    }
+}
+
+/// A remote key, unpacked.
+pub struct RkeyParts {
+    pub rkey: uct_rkey_t,
+    pub handle: *mut c_void,
+}
+
+/// A family of transports with its kind of memory domain.
+pub trait Component: Sync + 'static {
+    fn name(&self) -> &'static str;
+    /// `UCT_COMPONENT_FLAG_*`.
+    fn flags(&self) -> u64;
+    fn md_config(&self) -> &'static Table;
+    /// The variables of its connection manager, if it has one.
+    fn cm_config(&self) -> Option<&'static Table> {
+        None
+    }
+    /// The names of the domains that can be opened here; empty when the machine has none.
+    fn md_resources(&self) -> Vec<&'static str>;
+    fn md_open(&self, name: &str, config: &Config) -> Result<Box<dyn Md>>;
+    fn transports(&self) -> &'static [&'static dyn Transport];
+
+    /// Reads a packed remote key.
+    ///
+    /// # Safety
+    /// `packed` must be readable for the domain's `rkey_packed_size`.
+    unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
+        let _ = packed;
+        Ok(RkeyParts {
+            rkey: 0,
+            handle: core::ptr::null_mut(),
+        })
+    }
+
+    /// The local address of remote memory, where it is mapped.
+    ///
+    /// # Safety
+    /// The key must be live and of this component.
+    unsafe fn rkey_ptr(
+        &self,
+        rkey: uct_rkey_t,
+        handle: *mut c_void,
+        remote: u64,
+    ) -> Result<*mut c_void> {
+        let _ = (rkey, handle, remote);
+        Err(Status::UNSUPPORTED)
+    }
+
+    /// # Safety
+    /// The key must come from `rkey_unpack` and be released once.
+    unsafe fn rkey_release(&self, rkey: uct_rkey_t, handle: *mut c_void) -> Result<()> {
+        let _ = (rkey, handle);
+        Ok(())
+    }
+}
+
+/// One transport of a component: lists its devices and opens interfaces on them.
+pub trait Transport: Sync + 'static {
+    fn name(&self) -> &'static str;
+    fn config(&self) -> &'static Table;
+    fn devices(&self, md: &dyn Md) -> Vec<Device>;
+
+    /// Opens an interface on `device`; the answer owns itself until `iface_close`.
+    fn open(
+        &self,
+        md: &dyn Md,
+        worker: &WorkerHandle,
+        device: &str,
+        params: IfaceParams,
+        config: &Config,
+    ) -> Result<uct_iface_h>;
+}
+
+/// The data path of a transport. `face` is the interface with its shared part (`face.base`); `ep`
+/// likewise. Callbacks re-enter: an implementation holds no borrow of its state across one.
+///
+/// Lengths and ids that come from the C caller are checked by the implementation against what its
+/// `query` promised; a violation answers `INVALID_PARAM` and never writes out of bounds.
+#[allow(unused_variables)]
+pub trait Iface: Sized + 'static {
+    type Ep: 'static;
+
+    /// Fills the attributes; the struct arrives zeroed.
+    fn query(face: &IfaceBox<Self>, attr: &mut uct_iface_attr);
+    /// Polls; answers how many events were handled.
+    fn progress(face: &IfaceBox<Self>) -> u32;
+    /// Writes `device_addr_len` bytes.
+    ///
+    /// # Safety
+    /// `out` must have room.
+    unsafe fn device_address(face: &IfaceBox<Self>, out: *mut u8) -> Result<()> {
+        Ok(())
+    }
+    /// Writes `iface_addr_len` bytes.
+    ///
+    /// # Safety
+    /// `out` must have room.
+    unsafe fn iface_address(face: &IfaceBox<Self>, out: *mut u8) -> Result<()> {
+        Err(Status::UNSUPPORTED)
+    }
+    /// Whether the owner of these addresses (null = not given) can be reached.
+    ///
+    /// # Safety
+    /// Non-null addresses must be readable for the lengths of this transport's format.
+    unsafe fn is_reachable(face: &IfaceBox<Self>, device: *const u8, iface: *const u8) -> bool;
+
+    fn ep_create(face: &IfaceBox<Self>, params: &EpParams) -> Result<Self::Ep>;
+    /// The endpoint has its final address now.
+    fn ep_created(ep: &EpBox<Self>) {}
+    /// Before the endpoint is dropped.
+    fn ep_closing(ep: &EpBox<Self>) {}
+    /// Before the interface is dropped; progress is already off.
+    fn closing(face: &IfaceBox<Self>) {}
+    /// Writes `ep_addr_len` bytes.
+    ///
+    /// # Safety
+    /// `out` must have room.
+    unsafe fn ep_address(ep: &EpBox<Self>, out: *mut u8) -> Result<()> {
+        Err(Status::UNSUPPORTED)
+    }
+    /// Connects to the endpoint behind these addresses.
+    ///
+    /// # Safety
+    /// The addresses must be readable for the lengths of this transport's format.
+    unsafe fn connect_to_ep(ep: &EpBox<Self>, device: *const u8, addr: *const u8) -> Result<()> {
+        Err(Status::UNSUPPORTED)
+    }
+
+    /// # Safety
+    /// `payload` must be readable for `len` bytes (as in every data call below).
+    unsafe fn am_short(
+        ep: &EpBox<Self>,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        Err(Status::UNSUPPORTED)
+    }
+    fn am_short_iov(ep: &EpBox<Self>, id: u8, iov: Iov<'_>) -> Result<()> {
+        Err(Status::UNSUPPORTED)
+    }
+    fn am_bcopy(ep: &EpBox<Self>, id: u8, pack: Pack, flags: u32) -> Result<usize> {
+        Err(Status::UNSUPPORTED)
+    }
+    fn am_zcopy(
+        ep: &EpBox<Self>,
+        id: u8,
+        header: &[u8],
+        iov: Iov<'_>,
+        flags: u32,
+        comp: Completion,
+    ) -> Result<Posted> {
+        Err(Status::UNSUPPORTED)
+    }
+    /// # Safety
+    /// `src` readable for `len`; `rkey` live.
+    unsafe fn put_short(
+        ep: &EpBox<Self>,
+        src: *const u8,
+        len: usize,
+        remote: u64,
+        rkey: uct_rkey_t,
+    ) -> Result<()> {
+        Err(Status::UNSUPPORTED)
+    }
+    /// # Safety
+    /// `rkey` live.
+    unsafe fn put_bcopy(
+        ep: &EpBox<Self>,
+        pack: Pack,
+        remote: u64,
+        rkey: uct_rkey_t,
+    ) -> Result<usize> {
+        Err(Status::UNSUPPORTED)
+    }
+    /// # Safety
+    /// `rkey` live.
+    unsafe fn put_zcopy(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Result<Posted> {
+        Err(Status::UNSUPPORTED)
+    }
+    /// # Safety
+    /// `dst` writable for `len`; `rkey` live.
+    unsafe fn get_short(
+        ep: &EpBox<Self>,
+        dst: *mut u8,
+        len: usize,
+        remote: u64,
+        rkey: uct_rkey_t,
+    ) -> Result<()> {
+        Err(Status::UNSUPPORTED)
+    }
+    /// # Safety
+    /// `rkey` live.
+    unsafe fn get_bcopy(
+        ep: &EpBox<Self>,
+        unpack: Unpack,
+        len: usize,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Result<Posted> {
+        Err(Status::UNSUPPORTED)
+    }
+    /// # Safety
+    /// `rkey` live.
+    unsafe fn get_zcopy(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Result<Posted> {
+        Err(Status::UNSUPPORTED)
+    }
+    /// # Safety
+    /// `rkey` live.
+    unsafe fn atomic_post<W: AtomicWord>(
+        ep: &EpBox<Self>,
+        op: AtomicOp,
+        value: W,
+        remote: u64,
+        rkey: uct_rkey_t,
+    ) -> Result<()> {
+        Err(Status::UNSUPPORTED)
+    }
+    /// # Safety
+    /// `rkey` live; `result` writable.
+    unsafe fn atomic_fetch<W: AtomicWord>(
+        ep: &EpBox<Self>,
+        op: AtomicOp,
+        value: W,
+        result: *mut W,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Result<Posted> {
+        Err(Status::UNSUPPORTED)
+    }
+    /// # Safety
+    /// `rkey` live; `result` writable.
+    unsafe fn atomic_cswap<W: AtomicWord>(
+        ep: &EpBox<Self>,
+        compare: W,
+        swap: W,
+        result: *mut W,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Result<Posted> {
+        Err(Status::UNSUPPORTED)
+    }
+
+    /// # Safety
+    /// `data` readable for `len`.
+    unsafe fn tag_eager_short(
+        ep: &EpBox<Self>,
+        tag: u64,
+        data: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        Err(Status::UNSUPPORTED)
+    }
+    fn tag_eager_bcopy(
+        ep: &EpBox<Self>,
+        tag: u64,
+        imm: u64,
+        pack: Pack,
+        flags: u32,
+    ) -> Result<usize> {
+        Err(Status::UNSUPPORTED)
+    }
+    fn tag_eager_zcopy(
+        ep: &EpBox<Self>,
+        tag: u64,
+        imm: u64,
+        iov: Iov<'_>,
+        flags: u32,
+        comp: Completion,
+    ) -> Result<Posted> {
+        Err(Status::UNSUPPORTED)
+    }
+    /// The answer is the operation, for `tag_rndv_cancel`.
+    fn tag_rndv_zcopy(
+        ep: &EpBox<Self>,
+        tag: u64,
+        header: &[u8],
+        iov: Iov<'_>,
+        flags: u32,
+        comp: Completion,
+    ) -> Result<*mut c_void> {
+        Err(Status::UNSUPPORTED)
+    }
+    /// # Safety
+    /// `op` must be an operation of `tag_rndv_zcopy` that is not complete.
+    unsafe fn tag_rndv_cancel(ep: &EpBox<Self>, op: *mut c_void) -> Result<()> {
+        Err(Status::UNSUPPORTED)
+    }
+    fn tag_rndv_request(ep: &EpBox<Self>, tag: u64, header: &[u8], flags: u32) -> Result<()> {
+        Err(Status::UNSUPPORTED)
+    }
+    /// # Safety
+    /// `ctx` must stay alive until it is completed or cancelled.
+    unsafe fn tag_recv_zcopy(
+        face: &IfaceBox<Self>,
+        tag: u64,
+        mask: u64,
+        iov: Iov<'_>,
+        ctx: *mut uct_tag_context_t,
+    ) -> Result<()> {
+        Err(Status::UNSUPPORTED)
+    }
+    /// # Safety
+    /// `ctx` must be posted.
+    unsafe fn tag_recv_cancel(
+        face: &IfaceBox<Self>,
+        ctx: *mut uct_tag_context_t,
+        force: bool,
+    ) -> Result<()> {
+        Err(Status::UNSUPPORTED)
+    }
+
+    /// Queues `req` until the endpoint can send again; `BUSY` when it can already.
+    ///
+    /// # Safety
+    /// `req` must stay alive until its function is called or it is purged.
+    unsafe fn pending_add(ep: &EpBox<Self>, req: *mut uct_pending_req_t, flags: u32) -> Result<()> {
+        Err(Status::BUSY)
+    }
+    /// Takes every queued request off and hands it to `each`.
+    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(*mut uct_pending_req_t)) {}
+    fn flush(ep: &EpBox<Self>, flags: u32, comp: Completion) -> Result<Posted> {
+        Ok(Posted::Done)
+    }
+    fn fence(ep: &EpBox<Self>, flags: u32) -> Result<()> {
+        core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+        Ok(())
+    }
+    /// Checks that the peer lives; a failure is reported through the error handler.
+    fn check(ep: &EpBox<Self>, flags: u32, comp: Completion) -> Result<Posted> {
+        Err(Status::UNSUPPORTED)
+    }
+    fn iface_flush(face: &IfaceBox<Self>, flags: u32, comp: Completion) -> Result<Posted> {
+        Ok(Posted::Done)
+    }
+    fn iface_fence(face: &IfaceBox<Self>, flags: u32) -> Result<()> {
+        core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+        Ok(())
+    }
+    fn event_fd(face: &IfaceBox<Self>) -> Result<RawFd> {
+        Err(Status::UNSUPPORTED)
+    }
+    /// `BUSY` when there is something to progress first.
+    fn event_arm(face: &IfaceBox<Self>, events: c_int) -> Result<()> {
+        Err(Status::UNSUPPORTED)
+    }
+}

@@ -1,0 +1,145 @@
+//! Active-message dispatch: the table of handlers of an interface.
+//!
+//! A handler may replace handlers, also its own, while it runs: the entry is copied out first.
+
+use crate::c::*;
+use crate::ucs::{Result, Status};
+use crate::ucs_warn;
+use core::cell::Cell;
+use core::ffi::c_void;
+
+/// Ids are below this.
+pub const AM_IDS: usize = UCT_AM_ID_MAX;
+
+#[derive(Clone, Copy)]
+struct Handler {
+    cb: unsafe extern "C" fn(*mut c_void, *mut c_void, usize, u32) -> ucs_status_t,
+    arg: *mut c_void,
+}
+
+/// The handlers of one interface, by id.
+pub struct AmTable {
+    handlers: [Cell<Handler>; AM_IDS],
+    tracer: Cell<(uct_am_tracer_t, *mut c_void)>,
+}
+
+/// A message nobody asked for: dropped.
+unsafe extern "C" fn unhandled(
+    arg: *mut c_void,
+    _data: *mut c_void,
+    len: usize,
+    _flags: u32,
+) -> ucs_status_t {
+    ucs_warn!(
+        "active message id {} of {} bytes dropped: no handler is set for it",
+        arg as usize,
+        len
+    );
+    UCS_OK
+}
+
+fn none(id: usize) -> Handler {
+    Handler {
+        cb: unhandled,
+        arg: id as *mut c_void,
+    }
+}
+
+impl AmTable {
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> AmTable {
+        AmTable {
+            handlers: core::array::from_fn(|id| Cell::new(none(id))),
+            tracer: Cell::new((None, core::ptr::null_mut())),
+        }
+    }
+
+    /// Sets or (with `None`) clears the handler of `id`.
+    pub fn set(&self, id: u8, cb: uct_am_callback_t, arg: *mut c_void) -> Result<()> {
+        let slot = self
+            .handlers
+            .get(id as usize)
+            .ok_or(Status::INVALID_PARAM)?;
+        slot.set(match cb {
+            Some(cb) => Handler { cb, arg },
+            None => none(id as usize),
+        });
+        Ok(())
+    }
+
+    pub fn set_tracer(&self, tracer: uct_am_tracer_t, arg: *mut c_void) {
+        self.tracer.set((tracer, arg));
+    }
+
+    /// Lets the user's tracer describe a message; empty without one.
+    ///
+    /// # Safety
+    /// `data` must be readable for `len` bytes.
+    pub unsafe fn trace(
+        &self,
+        kind: uct_am_trace_type_t,
+        id: u8,
+        data: *const u8,
+        len: usize,
+    ) -> String {
+        let (Some(tracer), arg) = self.tracer.get() else {
+            return String::new();
+        };
+        let mut text = [0u8; 1024];
+        // SAFETY: the user's tracer with its argument; it writes a C string of at most `max` bytes.
+        unsafe {
+            tracer(
+                arg,
+                kind,
+                id,
+                data.cast(),
+                len,
+                text.as_mut_ptr().cast(),
+                text.len(),
+            )
+        };
+        let end = text.iter().position(|&b| b == 0).unwrap_or(text.len());
+        String::from_utf8_lossy(&text[..end]).into_owned()
+    }
+
+    /// Calls the handler of `id`. `flags` are `UCT_CB_PARAM_FLAG_*`. The answer is the handler's:
+    /// with the DESC flag, INPROGRESS means that the user keeps the descriptor.
+    ///
+    /// # Safety
+    /// `data` must be readable for `len` bytes; with DESC it must stand in a descriptor.
+    #[inline]
+    pub unsafe fn invoke(&self, id: u8, data: *mut u8, len: usize, flags: u32) -> ucs_status_t {
+        let Some(slot) = self.handlers.get(id as usize) else {
+            return self.out_of_range(id);
+        };
+        let h = slot.get();
+        if crate::ucs::log::enabled(crate::ucs::log::Level::TraceData) {
+            // SAFETY: as promised by the caller.
+            unsafe { self.log(UCT_AM_TRACE_TYPE_RECV, id, data, len) };
+        }
+        // SAFETY: the user's handler with its argument, as set.
+        unsafe { (h.cb)(h.arg, data.cast(), len, flags) }
+    }
+
+    #[cold]
+    fn out_of_range(&self, id: u8) -> ucs_status_t {
+        ucs_warn!("active message dropped: id {id} from the peer is out of range");
+        UCS_OK
+    }
+
+    /// Logs one message at TRACE_DATA.
+    ///
+    /// # Safety
+    /// `data` must be readable for `len` bytes.
+    #[cold]
+    pub unsafe fn log(&self, kind: uct_am_trace_type_t, id: u8, data: *const u8, len: usize) {
+        // SAFETY: as promised by the caller.
+        let text = unsafe { self.trace(kind, id, data, len) };
+        let way = if kind == UCT_AM_TRACE_TYPE_SEND {
+            "TX"
+        } else {
+            "RX"
+        };
+        crate::ucs_log!(TraceData, "{way}: am_id {id} len {len} {text}");
+    }
+}

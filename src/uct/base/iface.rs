@@ -1,0 +1,287 @@
+//! `IfaceBox` and `EpBox`: what `uct_iface_h` and `uct_ep_h` point to.
+//!
+//! Both begin with the C struct that inline client code reads, followed by what every transport
+//! needs, followed by the transport's own part. They are boxed once and never move.
+
+use crate::c::*;
+use crate::ucs::callbackq::Repeat;
+use crate::ucs::{Result, Status};
+use crate::uct::api::{Iface, Md};
+use crate::uct::base::am::AmTable;
+use crate::uct::base::desc::DescPool;
+use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::worker::WorkerHandle;
+use crate::uct::table;
+use crate::{ucs_diag, ucs_error};
+use core::cell::{Cell, RefCell};
+use core::ops::Deref;
+
+/// The part of an interface that is the same in every transport.
+pub struct IfaceBase {
+    pub am: AmTable,
+    pub params: IfaceParams,
+    /// The transport's and the device's name, for logs and attributes.
+    pub transport: &'static str,
+    pub device: String,
+    worker: *const WorkerHandle,
+    /// The memory domain and the order of allocation methods, for `uct_iface_mem_alloc`.
+    md: Cell<uct_md_h>,
+    alloc_methods: RefCell<Vec<u32>>,
+    /// `UCT_PROGRESS_*` that are on.
+    progress: Cell<u32>,
+    progress_id: Cell<Option<crate::ucs::callbackq::CallbackId>>,
+}
+
+/// An open interface of transport `I`.
+#[repr(C)]
+pub struct IfaceBox<I: Iface> {
+    c: uct_iface,
+    pub base: IfaceBase,
+    pub tl: I,
+}
+
+/// An endpoint of transport `I`.
+#[repr(C)]
+pub struct EpBox<I: Iface> {
+    c: uct_ep,
+    face: *const IfaceBox<I>,
+    /// The error handler was told; it is told once.
+    failed: Cell<bool>,
+    pub tl: I::Ep,
+}
+
+impl IfaceBase {
+    /// The worker this interface was opened on.
+    pub fn worker(&self) -> &WorkerHandle {
+        // SAFETY: a worker outlives its interfaces (C contract of uct_worker_destroy).
+        unsafe { &*self.worker }
+    }
+
+    /// Notes the memory domain and the allocation methods, right after opening.
+    pub fn attach(&self, md: uct_md_h, alloc_methods: Vec<u32>) {
+        self.md.set(md);
+        *self.alloc_methods.borrow_mut() = alloc_methods;
+    }
+
+    pub fn md(&self) -> uct_md_h {
+        self.md.get()
+    }
+
+    pub fn alloc_methods(&self) -> Vec<u32> {
+        self.alloc_methods.borrow().clone()
+    }
+
+    /// A pool of receive descriptors of `capacity` bytes with the headroom and alignment that the
+    /// user of this interface asked for.
+    pub fn desc_pool(params: &IfaceParams, capacity: usize) -> DescPool {
+        DescPool::new(
+            capacity,
+            params.rx_headroom,
+            params.am_alignment,
+            params.am_align_offset,
+        )
+    }
+}
+
+impl<I: Iface> IfaceBox<I> {
+    /// Boxes an interface for C.
+    pub fn open(
+        transport: &'static str,
+        device: &str,
+        worker: &WorkerHandle,
+        params: IfaceParams,
+        tl: I,
+    ) -> uct_iface_h {
+        let face = Box::new(IfaceBox {
+            c: uct_iface {
+                ops: table::ops::<I>(),
+            },
+            base: IfaceBase {
+                am: AmTable::new(),
+                params,
+                transport,
+                device: device.to_owned(),
+                worker,
+                md: Cell::new(core::ptr::null_mut()),
+                alloc_methods: RefCell::new(Vec::new()),
+                progress: Cell::new(0),
+                progress_id: Cell::new(None),
+            },
+            tl,
+        });
+        Box::into_raw(face).cast()
+    }
+
+    /// The C handle.
+    pub fn as_c(&self) -> uct_iface_h {
+        core::ptr::from_ref(self).cast_mut().cast()
+    }
+
+    /// The interface behind C's handle.
+    ///
+    /// # Safety
+    /// `h` must be an open interface of this transport.
+    #[inline]
+    pub unsafe fn from_c<'a>(h: uct_iface_h) -> &'a IfaceBox<I> {
+        // SAFETY: `open` gave out this box; only shared references to it are made.
+        unsafe { &*h.cast::<IfaceBox<I>>() }
+    }
+
+    /// Closes: progress off, the transport's own goodbye, memory back.
+    ///
+    /// # Safety
+    /// `h` must be an open interface of this transport; it is gone afterwards.
+    pub unsafe fn close(h: uct_iface_h) {
+        // SAFETY: by the caller's promise.
+        let face = unsafe { Self::from_c(h) };
+        face.progress_disable(u32::MAX);
+        I::closing(face);
+        // SAFETY: made by `Box::into_raw` in `open`, closed once.
+        drop(unsafe { Box::from_raw(h.cast::<IfaceBox<I>>()) });
+    }
+
+    /// Turns progress on for `flags` (`UCT_PROGRESS_*`): the worker polls this interface.
+    pub fn progress_enable(&self, flags: u32) {
+        let kinds = flags & (UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
+        let now = self.base.progress.get() | kinds;
+        self.base.progress.set(now);
+        if now != 0 && self.base.progress_id.get().is_none() {
+            let queue = self.base.worker().queue();
+            // SAFETY: on the worker's thread, as every call on an interface; the shim's argument
+            // is this box, which takes the callback off before it goes.
+            let id = unsafe {
+                queue.add(
+                    table::progress_shim::<I>,
+                    self.as_c().cast(),
+                    Repeat::Always,
+                )
+            };
+            match id {
+                Ok(id) => self.base.progress_id.set(Some(id)),
+                Err(e) => ucs_error!("{}: progress cannot be enabled: {e}", self.base.transport),
+            }
+        }
+    }
+
+    /// Turns progress off for `flags`.
+    pub fn progress_disable(&self, flags: u32) {
+        let now = self.base.progress.get() & !flags;
+        self.base.progress.set(now);
+        if now == 0
+            && let Some(id) = self.base.progress_id.take()
+        {
+            // SAFETY: on the worker's thread.
+            if let Err(e) = unsafe { self.base.worker().queue().remove(id) } {
+                ucs_error!("{}: progress cannot be disabled: {e}", self.base.transport);
+            }
+        }
+    }
+}
+
+impl<I: Iface> Deref for IfaceBox<I> {
+    type Target = I;
+    #[inline]
+    fn deref(&self) -> &I {
+        &self.tl
+    }
+}
+
+impl<I: Iface> EpBox<I> {
+    /// Creates an endpoint for C.
+    pub fn create(face: &IfaceBox<I>, params: &EpParams) -> Result<uct_ep_h> {
+        let tl = I::ep_create(face, params)?;
+        let ep = Box::into_raw(Box::new(EpBox {
+            c: uct_ep { iface: face.as_c() },
+            face,
+            failed: Cell::new(false),
+            tl,
+        }));
+        // SAFETY: just made, alive.
+        I::ep_created(unsafe { &*ep });
+        Ok(ep.cast())
+    }
+
+    /// The C handle.
+    pub fn as_c(&self) -> uct_ep_h {
+        core::ptr::from_ref(self).cast_mut().cast()
+    }
+
+    /// The endpoint behind C's handle.
+    ///
+    /// # Safety
+    /// `h` must be a live endpoint of this transport.
+    #[inline]
+    pub unsafe fn from_c<'a>(h: uct_ep_h) -> &'a EpBox<I> {
+        // SAFETY: `create` gave out this box; only shared references to it are made.
+        unsafe { &*h.cast::<EpBox<I>>() }
+    }
+
+    /// The endpoint's interface.
+    #[inline]
+    pub fn face(&self) -> &IfaceBox<I> {
+        // SAFETY: an interface outlives its endpoints (C contract of uct_iface_close).
+        unsafe { &*self.face }
+    }
+
+    /// Destroys it.
+    ///
+    /// # Safety
+    /// `h` must be a live endpoint of this transport; it is gone afterwards.
+    pub unsafe fn destroy(h: uct_ep_h) {
+        // SAFETY: by the caller's promise.
+        I::ep_closing(unsafe { Self::from_c(h) });
+        // SAFETY: made by `Box::into_raw` in `create`, destroyed once.
+        drop(unsafe { Box::from_raw(h.cast::<EpBox<I>>()) });
+    }
+
+    /// Whether `fail` was called.
+    pub fn is_failed(&self) -> bool {
+        self.failed.get()
+    }
+
+    /// Reports the failure of this endpoint to the user, once. The user may destroy the endpoint in
+    /// the handler: nothing of it may be touched afterwards.
+    pub fn fail(&self, status: Status) {
+        if self.failed.replace(true) {
+            return;
+        }
+        let params = &self.face().base.params;
+        let name = self.face().base.transport;
+        match params.err_handler {
+            Some(handler) => {
+                ucs_diag!("{name} endpoint failed: {status}");
+                // SAFETY: the user's handler with its argument and its endpoint.
+                unsafe { handler(params.err_handler_arg, self.as_c(), status.code()) };
+            }
+            None => ucs_error!("{name} endpoint failed, and no error handler is set: {status}"),
+        }
+    }
+}
+
+impl<I: Iface> Deref for EpBox<I> {
+    type Target = I::Ep;
+    #[inline]
+    fn deref(&self) -> &I::Ep {
+        &self.tl
+    }
+}
+
+/// Opens every interface the same way: used by transports that need their memory domain's type.
+pub fn md_as<M: Md>(md: &dyn Md) -> Result<&M> {
+    md.as_any().downcast_ref::<M>().ok_or(Status::INVALID_PARAM)
+}
+
+/// The shared part of any interface of ours: it stands right behind the C struct in every
+/// `IfaceBox`, whatever the transport.
+///
+/// # Safety
+/// `h` must be an open interface of this library.
+pub unsafe fn base_of<'a>(h: uct_iface_h) -> &'a IfaceBase {
+    #[repr(C)]
+    struct Head {
+        c: uct_iface,
+        base: IfaceBase,
+    }
+    // SAFETY: `IfaceBox` is `repr(C)` and begins like `Head`.
+    unsafe { &(*h.cast::<Head>()).base }
+}

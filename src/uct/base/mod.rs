@@ -1,0 +1,13 @@
+//! What the transports share: handles with their common part, active-message dispatch, receive
+//! descriptors, pending queues, gather lists, parameter structs. All opt-in.
+
+pub mod am;
+pub mod config;
+pub mod desc;
+pub mod iface;
+pub mod iov;
+pub mod md;
+pub mod mem;
+pub mod params;
+pub mod pending;
+pub mod worker;

@@ -1,0 +1,205 @@
+//! Pending requests: who waits for room to send, served in turn.
+//!
+//! Each endpoint has a `PendingGroup`; the interface has a `PendingQueue` that serves the groups
+//! round robin, one request a turn, so that no endpoint starves another. Requests are the user's
+//! memory and are only pointed to. A request is off the queue while its function runs, so the
+//! function may free it, queue it again, queue others, or purge.
+
+use crate::c::*;
+use core::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+type Request = *mut uct_pending_req_t;
+
+/// The requests of one endpoint, in order.
+pub struct PendingGroup {
+    requests: RefCell<VecDeque<Request>>,
+    /// In the interface's queue.
+    queued: Cell<bool>,
+    closed: Cell<bool>,
+}
+
+impl PendingGroup {
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Rc<PendingGroup> {
+        Rc::new(PendingGroup {
+            requests: RefCell::new(VecDeque::new()),
+            queued: Cell::new(false),
+            closed: Cell::new(false),
+        })
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.requests.borrow().is_empty()
+    }
+
+    /// Takes every request off and hands it to `each`.
+    pub fn purge(&self, each: &mut dyn FnMut(Request)) {
+        loop {
+            let next = self.requests.borrow_mut().pop_front();
+            match next {
+                Some(r) => each(r),
+                None => break,
+            }
+        }
+    }
+
+    /// The endpoint is gone: a request whose function still runs is not queued again.
+    pub fn close(&self) {
+        self.closed.set(true);
+    }
+}
+
+/// The groups of one interface that have requests.
+#[derive(Default)]
+pub struct PendingQueue {
+    groups: RefCell<VecDeque<Rc<PendingGroup>>>,
+}
+
+impl PendingQueue {
+    pub fn new() -> PendingQueue {
+        PendingQueue::default()
+    }
+
+    /// Whether nobody waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.groups.borrow().is_empty()
+    }
+
+    /// Queues `request` in `group`.
+    pub fn add(&self, group: &Rc<PendingGroup>, request: Request) {
+        group.requests.borrow_mut().push_back(request);
+        self.schedule(group);
+    }
+
+    fn schedule(&self, group: &Rc<PendingGroup>) {
+        if !group.queued.replace(true) {
+            self.groups.borrow_mut().push_back(Rc::clone(group));
+        }
+    }
+
+    /// Serves the groups in turn, one request each, until all are empty or a whole round brought
+    /// nothing on; answers how many requests were done.
+    pub fn dispatch(&self) -> u32 {
+        let mut done = 0;
+        let mut stuck = 0;
+        loop {
+            let round = self.groups.borrow().len();
+            if stuck >= round {
+                return done;
+            }
+            let Some(group) = self.groups.borrow_mut().pop_front() else {
+                return done;
+            };
+            group.queued.set(false);
+            let next = group.requests.borrow_mut().pop_front();
+            let Some(request) = next else { continue };
+            // SAFETY: the user keeps a queued request alive; it is off the queue from here on.
+            let status = match unsafe { (*request).func } {
+                // SAFETY: the user's function with its own request.
+                Some(func) => unsafe { func(request) },
+                None => UCS_OK,
+            };
+            if status == UCS_OK {
+                done += 1;
+                stuck = 0;
+            } else if !group.closed.get() {
+                group.requests.borrow_mut().push_front(request);
+                stuck = if status == UCS_INPROGRESS {
+                    0
+                } else {
+                    stuck + 1
+                };
+            }
+            if !group.is_empty() {
+                self.schedule(&group);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    thread_local! {
+        static LOG: RefCell<Vec<(usize, usize)>> = const { RefCell::new(Vec::new()) };
+        static CREDIT: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// A request that knows its endpoint and number, in the private bytes.
+    #[repr(C)]
+    struct Req {
+        base: uct_pending_req_t,
+        ep: usize,
+        seq: usize,
+    }
+
+    unsafe extern "C" fn send(r: *mut uct_pending_req_t) -> ucs_status_t {
+        if CREDIT.get() == 0 {
+            return UCS_ERR_NO_RESOURCE;
+        }
+        CREDIT.set(CREDIT.get() - 1);
+        // SAFETY: the test's own request.
+        let r = unsafe { &*r.cast::<Req>() };
+        LOG.with_borrow_mut(|l| l.push((r.ep, r.seq)));
+        UCS_OK
+    }
+
+    fn req(ep: usize, seq: usize) -> Box<Req> {
+        Box::new(Req {
+            base: uct_pending_req_t {
+                func: Some(send),
+                r#priv: [0; 40],
+            },
+            ep,
+            seq,
+        })
+    }
+
+    #[test]
+    fn endpoints_are_served_in_turn_and_in_order() {
+        let q = PendingQueue::new();
+        let groups = [
+            PendingGroup::new(),
+            PendingGroup::new(),
+            PendingGroup::new(),
+        ];
+        let mut keep = Vec::new();
+        for seq in 0..4 {
+            for (ep, g) in groups.iter().enumerate() {
+                let mut r = req(ep, seq);
+                q.add(g, &mut r.base);
+                keep.push(r);
+            }
+        }
+        CREDIT.set(5);
+        assert_eq!(q.dispatch(), 5);
+        CREDIT.set(100);
+        assert_eq!(q.dispatch(), 7);
+        let log = LOG.take();
+        for (i, (ep, seq)) in log.iter().enumerate() {
+            assert_eq!((*ep, *seq), (i % 3, i / 3), "{log:?}");
+        }
+        assert!(q.is_empty());
+    }
+
+    #[test]
+    fn purge_takes_all_of_one_endpoint() {
+        let q = PendingQueue::new();
+        let (a, b) = (PendingGroup::new(), PendingGroup::new());
+        let (mut x, mut y, mut z) = (req(0, 0), req(0, 1), req(1, 0));
+        q.add(&a, &mut x.base);
+        q.add(&a, &mut y.base);
+        q.add(&b, &mut z.base);
+        let mut n = 0;
+        a.purge(&mut |_| n += 1);
+        assert_eq!(n, 2);
+        CREDIT.set(10);
+        assert_eq!(q.dispatch(), 1);
+        assert_eq!(LOG.take(), [(1, 0)]);
+    }
+}

@@ -1,0 +1,64 @@
+//! `WorkerHandle`: what `uct_worker_h` points to.
+//!
+//! It begins with the callback queue, since `uct_worker_progress` is inline in clients and walks
+//! the first bytes (see `ucs::callbackq` for the layout that serves every release).
+
+use crate::c::*;
+use crate::ucs::callbackq::CallbackQueue;
+
+#[repr(C)]
+pub struct WorkerHandle {
+    queue: CallbackQueue,
+    async_context: *mut ucs_async_context_t,
+    thread_mode: ucs_thread_mode_t,
+}
+
+impl WorkerHandle {
+    /// A worker for C, boxed.
+    pub fn create(
+        async_context: *mut ucs_async_context_t,
+        thread_mode: ucs_thread_mode_t,
+    ) -> uct_worker_h {
+        Box::into_raw(Box::new(WorkerHandle {
+            queue: CallbackQueue::new(),
+            async_context,
+            thread_mode,
+        }))
+        .cast()
+    }
+
+    /// # Safety
+    /// `h` must be null or a live worker.
+    pub unsafe fn from_c<'a>(h: uct_worker_h) -> Option<&'a WorkerHandle> {
+        // SAFETY: `create` gave out this box; only shared references to it are made.
+        unsafe { h.cast::<WorkerHandle>().as_ref() }
+    }
+
+    /// # Safety
+    /// `h` must be a live worker without interfaces; it is gone afterwards.
+    pub unsafe fn destroy(h: uct_worker_h) {
+        // SAFETY: made by `create`, destroyed once.
+        drop(unsafe { Box::from_raw(h.cast::<WorkerHandle>()) });
+    }
+
+    #[inline]
+    pub fn queue(&self) -> &CallbackQueue {
+        &self.queue
+    }
+
+    /// The user's async context, never null.
+    pub fn async_context(&self) -> *mut ucs_async_context_t {
+        self.async_context
+    }
+
+    pub fn thread_mode(&self) -> ucs_thread_mode_t {
+        self.thread_mode
+    }
+
+    /// Polls everything once; answers how many events were handled.
+    #[inline]
+    pub fn progress(&self) -> u32 {
+        // SAFETY: a worker is used by one thread at a time (C contract of `uct_worker_create`).
+        unsafe { self.queue.dispatch() }
+    }
+}

@@ -1,0 +1,78 @@
+//! The `self` endpoint: checks, then hands the message to its own interface.
+
+use super::iface::{ADDR_LEN, MAX_SHORT_IOV, SelfIface, read_address};
+use crate::ucs::{Result, Status};
+use crate::uct::api::Pack;
+use crate::uct::base::am::AM_IDS;
+use crate::uct::base::iface::IfaceBox;
+use crate::uct::base::iov::Iov;
+use crate::uct::base::params::EpParams;
+
+pub struct SelfEp;
+
+type Face = IfaceBox<SelfIface>;
+
+impl SelfEp {
+    /// `UNREACHABLE` when the address is another interface's.
+    pub fn create(face: &Face, params: &EpParams) -> Result<SelfEp> {
+        if params.iface_addr.is_null() || params.iface_addr_len.is_some_and(|n| n < ADDR_LEN) {
+            return Err(Status::INVALID_PARAM);
+        }
+        // SAFETY: addresses have our length.
+        if unsafe { read_address(params.iface_addr) } != face.address {
+            crate::ucs_diag!(
+                "self: the address belongs to another interface; only its own is reachable"
+            );
+            return Err(Status::UNREACHABLE);
+        }
+        Ok(SelfEp)
+    }
+
+    /// # Safety
+    /// `payload` must be readable for `len` bytes.
+    #[inline]
+    pub unsafe fn am_short(
+        &self,
+        face: &Face,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        let total = len.checked_add(size_of::<u64>());
+        if id as usize >= AM_IDS || total.is_none_or(|n| n > face.seg_size) {
+            return Err(Status::INVALID_PARAM);
+        }
+        SelfIface::deliver(face, id, |at| {
+            // SAFETY: the descriptor has room for the header, any alignment.
+            unsafe { at.cast::<u64>().write_unaligned(header) };
+            // SAFETY: room and source were checked above.
+            unsafe { core::ptr::copy_nonoverlapping(payload, at.add(size_of::<u64>()), len) };
+            len + size_of::<u64>()
+        });
+        Ok(())
+    }
+
+    pub fn am_short_iov(&self, face: &Face, id: u8, iov: Iov<'_>) -> Result<()> {
+        if id as usize >= AM_IDS
+            || iov.entries().len() > MAX_SHORT_IOV
+            || iov.total()? > face.seg_size
+        {
+            return Err(Status::INVALID_PARAM);
+        }
+        // SAFETY: the total fits.
+        SelfIface::deliver(face, id, |at| unsafe { iov.gather(at) });
+        Ok(())
+    }
+
+    #[inline]
+    pub fn am_bcopy(&self, face: &Face, id: u8, pack: Pack) -> Result<usize> {
+        if id as usize >= AM_IDS {
+            return Err(Status::INVALID_PARAM);
+        }
+        // SAFETY: a descriptor holds `max_bcopy` bytes.
+        Ok(SelfIface::deliver(face, id, |at| unsafe {
+            pack.pack_into(at)
+        }))
+    }
+}

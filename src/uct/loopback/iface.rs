@@ -1,0 +1,271 @@
+//! The `self` interface: its attributes, its address, and how a sent message is handled at once.
+
+use super::ep::SelfEp;
+use crate::c::*;
+use crate::ucs::config::Config;
+use crate::ucs::{Result, Status};
+use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
+use crate::uct::base::desc::DescPool;
+use crate::uct::base::iface::{EpBox, IfaceBase, IfaceBox};
+use crate::uct::base::iov::Iov;
+use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::worker::WorkerHandle;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+pub const NAME: &str = "self";
+
+/// Bytes of an interface address.
+pub const ADDR_LEN: usize = 8;
+
+/// Largest active message, whatever `UCX_SELF_SEG_SIZE` says: each descriptor has so many bytes.
+const MAX_SEG: usize = 1 << 30;
+
+pub struct SelfIface {
+    /// Tells this interface from every other of this process and, by the process id, of this host.
+    pub address: u64,
+    pub seg_size: usize,
+    descs: DescPool,
+}
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+impl SelfIface {
+    pub fn open(
+        worker: &WorkerHandle,
+        device: &str,
+        params: IfaceParams,
+        config: &Config,
+    ) -> Result<uct_iface_h> {
+        let seg_size = config.memunits("SEG_SIZE");
+        if seg_size > MAX_SEG || seg_size < size_of::<u64>() {
+            crate::ucs_error!("UCX_SELF_SEG_SIZE must be between 8 bytes and 1 GiB");
+            return Err(Status::INVALID_PARAM);
+        }
+        // Relaxed: only uniqueness matters.
+        let count = NEXT.fetch_add(1, Ordering::Relaxed);
+        let tl = SelfIface {
+            address: u64::from(std::process::id()) << 32 | (count & 0xffff_ffff),
+            seg_size,
+            descs: IfaceBase::desc_pool(&params, seg_size),
+        };
+        Ok(IfaceBox::open(NAME, device, worker, params, tl))
+    }
+
+    /// Fills a descriptor by `fill`, which answers the length, and runs the handler on it.
+    #[inline]
+    pub fn deliver(
+        face: &IfaceBox<SelfIface>,
+        id: u8,
+        fill: impl FnOnce(*mut u8) -> usize,
+    ) -> usize {
+        let desc = face.descs.get();
+        let len = fill(desc.payload());
+        // SAFETY: the descriptor holds `len` bytes.
+        let kept = unsafe {
+            face.base
+                .am
+                .invoke(id, desc.payload(), len, UCT_CB_PARAM_FLAG_DESC)
+        };
+        if kept == UCS_INPROGRESS {
+            desc.keep();
+        }
+        len
+    }
+}
+
+impl Iface for SelfIface {
+    type Ep = SelfEp;
+
+    fn query(face: &IfaceBox<Self>, attr: &mut uct_iface_attr) {
+        attr.cap.flags = UCT_IFACE_FLAG_CONNECT_TO_IFACE
+            | UCT_IFACE_FLAG_AM_SHORT
+            | UCT_IFACE_FLAG_AM_BCOPY
+            | UCT_IFACE_FLAG_PUT_SHORT
+            | UCT_IFACE_FLAG_PUT_BCOPY
+            | UCT_IFACE_FLAG_GET_BCOPY
+            | UCT_IFACE_FLAG_ATOMIC_CPU
+            | UCT_IFACE_FLAG_PENDING
+            | UCT_IFACE_FLAG_CB_SYNC
+            | UCT_IFACE_FLAG_EP_CHECK;
+        attr.cap.event_flags = UCT_IFACE_FLAG_EVENT_SEND_COMP | UCT_IFACE_FLAG_EVENT_RECV;
+        attr.cap.put.max_short = u32::MAX as usize;
+        attr.cap.put.max_bcopy = usize::MAX;
+        attr.cap.put.opt_zcopy_align = 1;
+        attr.cap.put.align_mtu = 1;
+        attr.cap.get.max_bcopy = usize::MAX;
+        attr.cap.get.opt_zcopy_align = 1;
+        attr.cap.get.align_mtu = 1;
+        attr.cap.am.max_short = face.seg_size;
+        attr.cap.am.max_bcopy = face.seg_size;
+        attr.cap.am.opt_zcopy_align = 1;
+        attr.cap.am.align_mtu = 1;
+        attr.cap.am.max_iov = MAX_SHORT_IOV;
+        let all = 1 << UCT_ATOMIC_OP_ADD
+            | 1 << UCT_ATOMIC_OP_AND
+            | 1 << UCT_ATOMIC_OP_OR
+            | 1 << UCT_ATOMIC_OP_XOR;
+        let fetch = all | 1 << UCT_ATOMIC_OP_SWAP | 1 << UCT_ATOMIC_OP_CSWAP;
+        attr.cap.atomic32.op_flags = all;
+        attr.cap.atomic32.fop_flags = fetch;
+        attr.cap.atomic64 = attr.cap.atomic32;
+        attr.iface_addr_len = ADDR_LEN;
+        attr.latency = ucs_linear_func_t { c: 0.0, m: 0.0 };
+        attr.bandwidth.shared = SELF_BANDWIDTH;
+        attr.overhead = SELF_OVERHEAD;
+    }
+
+    fn progress(_face: &IfaceBox<Self>) -> u32 {
+        0
+    }
+
+    unsafe fn iface_address(face: &IfaceBox<Self>, out: *mut u8) -> Result<()> {
+        // SAFETY: room for `iface_addr_len` bytes, any alignment.
+        unsafe {
+            out.cast::<[u8; ADDR_LEN]>()
+                .write(face.address.to_le_bytes())
+        };
+        Ok(())
+    }
+
+    unsafe fn is_reachable(face: &IfaceBox<Self>, _device: *const u8, iface: *const u8) -> bool {
+        // SAFETY: non-null addresses have our length.
+        !iface.is_null() && unsafe { read_address(iface) } == face.address
+    }
+
+    fn ep_create(face: &IfaceBox<Self>, params: &EpParams) -> Result<SelfEp> {
+        SelfEp::create(face, params)
+    }
+
+    #[inline]
+    unsafe fn am_short(
+        ep: &EpBox<Self>,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        // SAFETY: as promised by the caller.
+        unsafe { ep.am_short(ep.face(), id, header, payload, len) }
+    }
+
+    fn am_short_iov(ep: &EpBox<Self>, id: u8, iov: Iov<'_>) -> Result<()> {
+        ep.am_short_iov(ep.face(), id, iov)
+    }
+
+    #[inline]
+    fn am_bcopy(ep: &EpBox<Self>, id: u8, pack: Pack, _flags: u32) -> Result<usize> {
+        ep.am_bcopy(ep.face(), id, pack)
+    }
+
+    #[inline]
+    unsafe fn put_short(
+        _ep: &EpBox<Self>,
+        src: *const u8,
+        len: usize,
+        remote: u64,
+        _rkey: uct_rkey_t,
+    ) -> Result<()> {
+        // SAFETY: both buffers are the user's, in this process; they may overlap.
+        unsafe { core::ptr::copy(src, remote as *mut u8, len) };
+        Ok(())
+    }
+
+    unsafe fn put_bcopy(
+        _ep: &EpBox<Self>,
+        pack: Pack,
+        remote: u64,
+        _rkey: uct_rkey_t,
+    ) -> Result<usize> {
+        // SAFETY: the user packs straight into its own memory.
+        Ok(unsafe { pack.pack_into(remote as *mut u8) })
+    }
+
+    unsafe fn get_bcopy(
+        _ep: &EpBox<Self>,
+        unpack: Unpack,
+        len: usize,
+        remote: u64,
+        _rkey: uct_rkey_t,
+        _comp: Completion,
+    ) -> Result<Posted> {
+        // SAFETY: the user unpacks straight from its own memory.
+        unsafe { unpack.unpack_from(remote as *const u8, len) };
+        Ok(Posted::Done)
+    }
+
+    #[inline]
+    unsafe fn atomic_post<W: AtomicWord>(
+        _ep: &EpBox<Self>,
+        op: AtomicOp,
+        value: W,
+        remote: u64,
+        _rkey: uct_rkey_t,
+    ) -> Result<()> {
+        let at = word_at::<W>(remote)?;
+        // SAFETY: the user's memory, aligned as checked.
+        unsafe { W::fetch(at, op, value) };
+        Ok(())
+    }
+
+    #[inline]
+    unsafe fn atomic_fetch<W: AtomicWord>(
+        _ep: &EpBox<Self>,
+        op: AtomicOp,
+        value: W,
+        result: *mut W,
+        remote: u64,
+        _rkey: uct_rkey_t,
+        _comp: Completion,
+    ) -> Result<Posted> {
+        let at = word_at::<W>(remote)?;
+        // SAFETY: the user's memory, aligned as checked; `result` is writable.
+        unsafe { result.write_unaligned(W::fetch(at, op, value)) };
+        Ok(Posted::Done)
+    }
+
+    #[inline]
+    unsafe fn atomic_cswap<W: AtomicWord>(
+        _ep: &EpBox<Self>,
+        compare: W,
+        swap: W,
+        result: *mut W,
+        remote: u64,
+        _rkey: uct_rkey_t,
+        _comp: Completion,
+    ) -> Result<Posted> {
+        let at = word_at::<W>(remote)?;
+        // SAFETY: the user's memory, aligned as checked; `result` is writable.
+        unsafe { result.write_unaligned(W::cswap(at, compare, swap)) };
+        Ok(Posted::Done)
+    }
+
+    fn check(_ep: &EpBox<Self>, _flags: u32, _comp: Completion) -> Result<Posted> {
+        Ok(Posted::Done)
+    }
+}
+
+/// Most entries of a short gather list.
+pub const MAX_SHORT_IOV: usize = 16;
+
+/// Bytes a second of a copy within a core's caches, and seconds a call costs: the order of
+/// magnitude of current machines; only ratios between transports matter to their users.
+const SELF_BANDWIDTH: f64 = 19360.0 * 1024.0 * 1024.0;
+const SELF_OVERHEAD: f64 = 10e-9;
+
+/// A remote address as a word of this process.
+fn word_at<W>(remote: u64) -> Result<*mut W> {
+    let at = remote as *mut W;
+    if at.is_null() || !at.is_aligned() {
+        return Err(Status::INVALID_ADDR);
+    }
+    Ok(at)
+}
+
+/// An interface address as it was packed.
+///
+/// # Safety
+/// `addr` must be readable for `ADDR_LEN` bytes.
+pub unsafe fn read_address(addr: *const u8) -> u64 {
+    // SAFETY: by the caller's promise; any alignment.
+    u64::from_le_bytes(unsafe { addr.cast::<[u8; ADDR_LEN]>().read() })
+}

@@ -1,0 +1,152 @@
+//! The `self` memory domain: all memory of the process, no keys.
+
+use super::config;
+use super::iface::{self, SelfIface};
+use crate::c::*;
+use crate::ucs::config::{Config, Table};
+use crate::ucs::{Result, Status};
+use crate::uct::api::{Component, Device, Md, MdAttr, RkeyParts, Transport};
+use crate::uct::base::params::IfaceParams;
+use crate::uct::base::worker::WorkerHandle;
+use core::ffi::c_void;
+use std::any::Any;
+
+pub struct SelfComponent;
+
+struct SelfMd {
+    devices: usize,
+}
+
+struct SelfTransport;
+
+/// A memory handle that stands for nothing: any memory is accessible.
+const MEMH: uct_mem_h = 0xf00d as uct_mem_h;
+const HOST: u64 = 1 << UCS_MEMORY_TYPE_HOST;
+/// More loopback devices than this serve no one.
+const MAX_DEVICES: usize = 64;
+
+impl Component for SelfComponent {
+    fn name(&self) -> &'static str {
+        "self"
+    }
+
+    fn flags(&self) -> u64 {
+        UCT_COMPONENT_FLAG_RKEY_PTR as u64
+    }
+
+    fn md_config(&self) -> &'static Table {
+        &config::MD
+    }
+
+    fn md_resources(&self) -> Vec<&'static str> {
+        vec!["self"]
+    }
+
+    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
+        let devices = usize::try_from(config.int("NUM_DEVICES")).unwrap_or(0);
+        if !(1..=MAX_DEVICES).contains(&devices) {
+            crate::ucs_error!("UCX_SELF_NUM_DEVICES must be between 1 and {MAX_DEVICES}");
+            return Err(Status::INVALID_PARAM);
+        }
+        Ok(Box::new(SelfMd { devices }))
+    }
+
+    fn transports(&self) -> &'static [&'static dyn Transport] {
+        &[&SelfTransport]
+    }
+
+    unsafe fn rkey_unpack(&self, _packed: *const u8) -> Result<RkeyParts> {
+        Ok(RkeyParts {
+            rkey: 0,
+            handle: core::ptr::null_mut(),
+        })
+    }
+
+    unsafe fn rkey_ptr(
+        &self,
+        _rkey: uct_rkey_t,
+        _handle: *mut c_void,
+        remote: u64,
+    ) -> Result<*mut c_void> {
+        Ok(remote as *mut c_void)
+    }
+}
+
+impl Md for SelfMd {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn attr(&self) -> MdAttr {
+        MdAttr {
+            flags: (UCT_MD_FLAG_REG | UCT_MD_FLAG_RKEY_PTR) as u64,
+            max_reg: usize::MAX,
+            reg_mem_types: HOST,
+            reg_nonblock_mem_types: HOST,
+            cache_mem_types: HOST,
+            access_mem_types: HOST,
+            ..MdAttr::PLAIN
+        }
+    }
+
+    fn mem_reg(&self, _address: *mut c_void, _length: usize, _flags: u32) -> Result<uct_mem_h> {
+        Ok(MEMH)
+    }
+
+    unsafe fn mem_dereg(&self, memh: uct_mem_h) -> Result<()> {
+        if memh == MEMH {
+            Ok(())
+        } else {
+            Err(Status::INVALID_PARAM)
+        }
+    }
+
+    unsafe fn mkey_pack(
+        &self,
+        _memh: uct_mem_h,
+        _address: *mut c_void,
+        _length: usize,
+        _out: *mut u8,
+    ) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Transport for SelfTransport {
+    fn name(&self) -> &'static str {
+        iface::NAME
+    }
+
+    fn config(&self) -> &'static Table {
+        &config::IFACE
+    }
+
+    fn devices(&self, md: &dyn Md) -> Vec<Device> {
+        let count = md
+            .as_any()
+            .downcast_ref::<SelfMd>()
+            .map_or(1, |md| md.devices);
+        (0..count)
+            .map(|i| Device {
+                name: if i == 0 {
+                    "memory".to_owned()
+                } else {
+                    format!("memory{i}")
+                },
+                kind: UCT_DEVICE_TYPE_SELF,
+                sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
+            })
+            .collect()
+    }
+
+    fn open(
+        &self,
+        _md: &dyn Md,
+        worker: &WorkerHandle,
+        device: &str,
+        params: IfaceParams,
+        config: &Config,
+    ) -> Result<uct_iface_h> {
+        SelfIface::open(worker, device, params, config)
+    }
+}
