@@ -28,8 +28,8 @@ pub unsafe extern "C" fn uct_iface_open(
     iface_p: *mut uct_iface_h,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; md, worker, params, config, iface_p);
-    // SAFETY: live handles.
     let md_handle = md;
+    // SAFETY: live handles.
     let handles = unsafe { (MdHandle::from_c(md), WorkerHandle::from_c(worker)) };
     let (Some(md), Some(worker)) = handles else {
         return UCS_ERR_INVALID_PARAM;
