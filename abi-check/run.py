@@ -3,11 +3,12 @@
 
     python3 abi-check/run.py [--only alone,layout,prototypes,symbols,states] [--releases 1.13.1,...]
 
-Each line is one check; the last line is `N passed, N failed, N skipped`, and the exit code is 1 if
+Each line `ok|not ok|skip ...` is one check; the last line is `N passed, N failed, N skipped`, and the exit code is 1 if
 one failed. Differences that are right stand in exceptions.toml with their reasons.
 """
 
 import argparse
+import os
 import pathlib
 import subprocess
 import sys
@@ -36,7 +37,7 @@ class Tally:
     def result(self, title, messages, notes=()):
         if messages:
             self.failed += 1
-            print(f"FAIL {title}")
+            print(f"not ok {title}")
             shown = messages if self.verbose else messages[:SHOWN]
             for message in shown:
                 print(f"     {message}")
@@ -44,7 +45,7 @@ class Tally:
                 print(f"     and {len(messages) - len(shown)} more (--verbose shows them)")
         else:
             self.passed += 1
-            print(f"ok   {title}")
+            print(f"ok {title}")
         for note in notes if self.verbose else ():
             print(f"     allowed: {note}")
 
@@ -172,7 +173,7 @@ def exports(options, tally, listed, ours, allowed):
         if done.returncode != 0:
             tally.result("the library builds", done.stderr.splitlines()[-SHOWN:] or ["cargo build failed"])
             return
-        library = ROOT / "target/debug/libferrucx.so"
+        library = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug/libferrucx.so"
     for title, messages in symbols.check(library, listed, options.data / "objects.tsv"):
         tally.result(title, messages)
     if ours is not None:

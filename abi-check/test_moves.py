@@ -201,13 +201,13 @@ def main():
         failures = [line for line in output.splitlines() if not line.startswith(("ok ", "     allowed:"))]
         if before[0] != 0:
             failed += 1
-            print(f"FAIL {case.__name__}: {only} of {release} fails before anything is broken")
+            print(f"not ok {case.__name__}: {only} of {release} fails before anything is broken")
         elif code == 1 and any(re.search(message, line) for line in failures):
             passed += 1
-            print(f"ok   {case.__name__}: noticed")
+            print(f"ok {case.__name__}: noticed")
         else:
             failed += 1
-            print(f"FAIL {case.__name__}: exit {code}, no message like {message}\n{output}")
+            print(f"not ok {case.__name__}: exit {code}, no message like {message}\n{output}")
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 
