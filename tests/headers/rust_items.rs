@@ -17,6 +17,14 @@ pub const TAG: &str = "__tag";
 /// Ends the tag of an enum that is one byte wide.
 pub const PACKED: &str = "__packed_tag";
 
+/// Tags that C calls by their typedef too, though they do not end in `_t`.
+const NAMED_LIKE_TAG: [&str; 1] = ["ucp_req_attr_field"];
+
+fn is_split(name: &Ident) -> bool {
+    let name = name.to_string();
+    name.ends_with("_t") || NAMED_LIKE_TAG.contains(&name.as_str())
+}
+
 /// How C must introduce a name: `struct`, `union` or `enum`.
 type Kinds = BTreeMap<String, &'static str>;
 
@@ -199,12 +207,12 @@ fn expand(item: Item) -> Vec<Item> {
         item => item,
     };
     match item {
-        Item::Struct(mut item) if item.ident.to_string().ends_with("_t") => {
+        Item::Struct(mut item) if is_split(&item.ident) => {
             let name = item.ident;
             item.ident = format_ident!("{name}{TAG}");
             with_typedef(Item::Struct(item), &name)
         }
-        Item::Union(mut item) if item.ident.to_string().ends_with("_t") => {
+        Item::Union(mut item) if is_split(&item.ident) => {
             let name = item.ident;
             item.ident = format_ident!("{name}{TAG}");
             with_typedef(Item::Union(item), &name)
@@ -221,7 +229,7 @@ fn expand_enum(source: CEnum) -> Vec<Item> {
         variants,
     } = source;
     let one_byte = matches!(repr.to_token_stream().to_string().as_str(), "i8" | "u8");
-    let split = name.to_string().ends_with("_t");
+    let split = is_split(&name);
     let tag = match (split, one_byte) {
         (true, true) => format_ident!("{name}{PACKED}"),
         (true, false) => format_ident!("{name}{TAG}"),

@@ -249,6 +249,8 @@ enum ucp_req_attr_field {
     UCP_REQUEST_ATTR_FIELD_MEM_TYPE = UCS_BIT(3),
 };
 
+typedef enum ucp_req_attr_field ucp_req_attr_field;
+
 enum ucp_am_recv_attr_t {
     UCP_AM_RECV_ATTR_FIELD_REPLY_EP = UCS_BIT(0),
     UCP_AM_RECV_ATTR_FLAG_DATA = UCS_BIT(16),

@@ -16,6 +16,9 @@ struct ucs_list_link {
 
 /* A list is a ring of links with one that belongs to the owner, the head: an empty list is a head alone. */
 
+/* Nothing to check outside an instrumented build. */
+#define UCS_LIST_CHECK_ELEM_IS_VALID(_elem) UCS_ASAN_ADDRESS_IS_VALID(_elem, sizeof(ucs_list_link_t))
+
 #define UCS_LIST_INITIALIZER(_prev, _next) {(_prev), (_next)}
 /** Defines an empty list. */
 #define UCS_LIST_HEAD(_name) ucs_list_link_t _name = UCS_LIST_INITIALIZER(&(_name), &(_name))

@@ -25,6 +25,11 @@ struct ucs_string_buffer {
     size_t capacity;
 };
 
+/**
+ * Maps one character of a string.
+ */
+typedef char (*ucs_string_buffer_translate_cb_t)(char ch);
+
 /** An empty string that grows on the heap. */
 #define UCS_STRING_BUFFER_INITIALIZER {NULL, 0, 0}
 /** Defines a string that lives in `_capacity` bytes of the caller and is cut off there. */
@@ -36,6 +41,20 @@ struct ucs_string_buffer {
 /** The same over `_capacity` bytes of the stack. */
 #define UCS_STRING_BUFFER_ONSTACK(_var, _capacity) \
     UCS_STRING_BUFFER_FIXED(_var, (char*)__builtin_alloca(_capacity), _capacity)
+
+/** Walks the words of a string, which are cut out of it with NULs. */
+#define ucs_string_buffer_for_each_token(_tok, _strb, _delim) \
+    for ((_tok) = ucs_string_buffer_next_token((_strb), NULL, (_delim)); (_tok) != NULL; \
+         (_tok) = ucs_string_buffer_next_token((_strb), (_tok), (_delim)))
+
+/** Appends the elements of an array, each formatted, with a separator between them. */
+#define ucs_string_buffer_append_array(_strb, _sep, _fmt, _array, _count) \
+    do { \
+        for (size_t ucs_at = 0; ucs_at < (size_t)(_count); ++ucs_at) { \
+            ucs_string_buffer_appendf((_strb), "%s" _fmt, (ucs_at == 0) ? "" : (_sep), \
+                                      (_array)[ucs_at]); \
+        } \
+    } while (0)
 
 /** Appends formatted text; `fmt` is as of printf. */
 void ucs_string_buffer_appendf(ucs_string_buffer_t *strb, const char *fmt, ...) UCS_F_PRINTF(2, 3);

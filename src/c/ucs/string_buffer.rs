@@ -16,3 +16,6 @@ const _: () = {
 };
 
 pub type ucs_string_buffer_t = ucs_string_buffer;
+
+/// Maps one character of a string.
+pub type ucs_string_buffer_translate_cb_t = Option<unsafe extern "C" fn(ch: c_char) -> c_char>;

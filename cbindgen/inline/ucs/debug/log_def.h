@@ -53,6 +53,13 @@ void ucs_log_dispatch(const char *file, unsigned line, const char *function,
     ucs_log(UCS_LOG_LEVEL_TRACE_FUNC, "%s(" _fmt ")", __func__, ##__VA_ARGS__)
 #define ucs_trace_poll(_fmt, ...)  ucs_log(UCS_LOG_LEVEL_TRACE_POLL, _fmt, ##__VA_ARGS__)
 
+/** Indents later messages. Messages of this library carry no indent, so that it only names its arguments. */
+#define ucs_log_indent_level(_level, _delta) \
+    do { \
+        (void)(_level); \
+        (void)(_delta); \
+    } while (0)
+
 /** Prints a line of output, where UCX_LOG_PRINT_ENABLE is set. */
 #define ucs_print(_fmt, ...) \
     do { \

@@ -78,8 +78,8 @@
 #define ucs_derived_of(_ptr, _type) ucs_container_of(_ptr, _type, super)
 
 /* Hints. */
-#define ucs_likely(_cond)         __builtin_expect(!!(_cond), 1)
-#define ucs_unlikely(_cond)       __builtin_expect(!!(_cond), 0)
+#define ucs_likely(_cond)         __builtin_expect((_cond), 1)
+#define ucs_unlikely(_cond)       __builtin_expect((_cond), 0)
 #define ucs_is_constant(_expr)    __builtin_constant_p(_expr)
 #define ucs_compiler_fence()      __asm__ __volatile__("" : : : "memory")
 #define ucs_read_prefetch(_p)     __builtin_prefetch((_p), 0, 3)
