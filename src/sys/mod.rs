@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod epoll;
 pub mod eventfd;
+pub mod machine;
 pub mod mem;
 pub mod poll;
 pub mod process;

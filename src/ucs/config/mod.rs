@@ -2,44 +2,29 @@
 //!
 //! An owner (a transport, a memory domain, the context) states a `Table` of `Row`s. `Config::read`
 //! resolves every row by UCX's rules of names and precedence; the owner then asks by name, once,
-//! at open.
+//! at open. Asking for a name that the table does not have, or by the getter of another kind, is a
+//! bug of the owner and panics; the tests of `registry` read every table.
+//!
+//! Names: a row is seen as `UCX_<PREFIX><NAME>` under the prefix of its own table and of every table
+//! that inherits it (`UCX_SM_BW`, `UCX_MM_BW`, `UCX_POSIX_BW`), the most specific one wins. With the
+//! application prefix `MPI`, `MPI_UCX_*` comes before every `UCX_*`.
 
-use crate::ucs::Result;
+pub mod env;
+mod file;
+mod units;
+mod value;
 
-/// How a row's text is parsed and checked; the syntax is UCX's own for each type.
-#[derive(Clone, Copy, Debug)]
-pub enum Kind {
-    Bool,
-    /// `yes`, `no`, `try`.
-    Ternary,
-    /// `yes`, `no`, `try`, `auto`.
-    TernaryAuto,
-    /// `on`, `off`, `auto`.
-    OnOffAuto,
-    Int,
-    UInt,
-    /// Unsigned with `inf` and `auto`.
-    ULong,
-    Double,
-    /// Bytes: `8k`, `1m`, `inf`, `auto`.
-    MemUnits,
-    /// Seconds as `10us`, `1.5s`, `inf`, `auto`.
-    Time,
-    /// Bytes a second: `10GBs`, `800Mbps`, `auto`.
-    Bandwidth,
-    Str,
-    /// Comma-separated strings.
-    StrArray,
-    /// One of these names, in any case; the value is its index.
-    Enum(&'static [&'static str]),
-    /// Comma-separated names; the value is a bit mask of indices.
-    Bitmap(&'static [&'static str]),
-    /// Names, `all`, or a list behind `^`.
-    AllowList,
-    /// `first-last` or one number.
-    RangeSpec,
-    Hex,
-}
+pub use value::{AllowList, Kind, OnOff, Ternary, Value};
+
+use crate::ucs::{Result, Status};
+use crate::{ucs_error, ucs_warn};
+
+/// `inf` of counts and bytes.
+pub const INF: usize = usize::MAX;
+/// `auto` of counts, bytes and hexadecimal numbers.
+pub const AUTO: usize = usize::MAX - 1;
+/// `auto` of times, bandwidths and positive numbers; `inf` of these is `f64::INFINITY`.
+pub const AUTO_F64: f64 = -2.0;
 
 /// One variable of a table, without `UCX_` and without the table's prefix.
 #[derive(Clone, Copy, Debug)]
@@ -50,92 +35,444 @@ pub struct Row {
     pub kind: Kind,
 }
 
+impl Row {
+    /// A row of a table with a parent that has its own default for a row of the parent.
+    pub const fn inherited(name: &'static str, default: &'static str) -> Row {
+        Row {
+            name,
+            default,
+            doc: "",
+            kind: Kind::Inherited,
+        }
+    }
+}
+
 /// The variables of one owner. `prefix` ends in `_` or is empty (`"TCP_"`); rows of `parent` (for
 /// example the rows every transport has) are seen under this prefix and under the parent's.
 #[derive(Debug)]
 pub struct Table {
+    /// The title in the output of `ucx_info -c -f`.
     pub name: &'static str,
     pub prefix: &'static str,
     pub parent: Option<&'static Table>,
     pub rows: &'static [Row],
 }
 
+impl Table {
+    /// This table and its ancestors, nearest first.
+    fn chain(&'static self) -> impl Iterator<Item = &'static Table> {
+        core::iter::successors(Some(self), |table| table.parent)
+    }
+
+    /// All rows, the oldest ancestor's first, defaults replaced by those of the nearest table.
+    fn resolve(&'static self) -> Vec<Entry> {
+        let mut entries: Vec<Entry> = Vec::new();
+        let chain: Vec<_> = self.chain().collect();
+        for (depth, table) in chain.iter().enumerate().rev() {
+            for row in table.rows {
+                if let Some(entry) = entries.iter_mut().find(|entry| entry.name == row.name) {
+                    entry.default = row.default;
+                    if !matches!(row.kind, Kind::Inherited) {
+                        (entry.kind, entry.doc) = (row.kind, row.doc);
+                    }
+                    continue;
+                }
+                entries.push(Entry {
+                    name: row.name,
+                    default: row.default,
+                    doc: row.doc,
+                    kind: row.kind,
+                    prefixes: chain
+                        .iter()
+                        .take(depth + 1)
+                        .map(|table| table.prefix)
+                        .collect(),
+                    value: Value::Nothing,
+                });
+            }
+        }
+        entries
+    }
+}
+
+/// One resolved row.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Without any prefix.
+    pub name: &'static str,
+    pub default: &'static str,
+    pub doc: &'static str,
+    pub kind: Kind,
+    /// Prefixes under which it is seen, the most specific first.
+    pub prefixes: Vec<&'static str>,
+    pub value: Value,
+}
+
+impl Entry {
+    /// The most specific complete name.
+    pub fn full_name(&self) -> String {
+        format!(
+            "UCX_{}{}",
+            self.prefixes.first().copied().unwrap_or(""),
+            self.name
+        )
+    }
+
+    /// The value as text.
+    pub fn text(&self) -> String {
+        self.kind.print(&self.value)
+    }
+
+    /// Whether `name`, with or without one of the prefixes, means this row.
+    fn answers_to(&self, name: &str) -> bool {
+        self.name == name
+            || self
+                .prefixes
+                .iter()
+                .any(|prefix| name.strip_prefix(prefix) == Some(self.name))
+    }
+
+    /// Parses `text` as the value of `shown_name`.
+    fn assign(&mut self, shown_name: &str, text: &str) -> Result<()> {
+        match self.kind.parse(text) {
+            Some(value) => {
+                self.value = value;
+                Ok(())
+            }
+            None => {
+                ucs_error!(
+                    "invalid value '{text}' for {shown_name}, expected: {}",
+                    self.kind.syntax()
+                );
+                Err(Status::INVALID_PARAM)
+            }
+        }
+    }
+
+    /// The value of the environment or of `ucx.conf`; the default without one.
+    fn read(&mut self, env_prefix: Option<&str>) -> Result<()> {
+        let application = env_prefix.filter(|prefix| !prefix.is_empty());
+        let application = application.map(|prefix| format!("{prefix}_UCX_"));
+        let bases = application.as_deref().into_iter().chain(["UCX_"]);
+        for base in bases {
+            for prefix in &self.prefixes {
+                let name = format!("{base}{prefix}{}", self.name);
+                if let Some(text) = env::lookup(&name) {
+                    if matches!(self.kind, Kind::Deprecated) {
+                        ucs_warn!("{name} is deprecated and has no effect");
+                    }
+                    return self.assign(&name, &text);
+                }
+            }
+        }
+        self.assign(&self.full_name(), self.default)
+    }
+}
+
 /// The values of one table, resolved.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub table: &'static Table,
-    texts: Vec<(&'static str, String)>,
+    entries: Vec<Entry>,
 }
 
 impl Config {
     /// Reads `table`: default < ucx.conf < `UCX_*` < `<env_prefix>_UCX_*`. `INVALID_PARAM` when a
     /// text cannot be parsed (logged, with what is accepted).
     pub fn read(table: &'static Table, env_prefix: Option<&str>) -> Result<Config> {
-        let _ = env_prefix;
-        let mut texts: Vec<(&'static str, String)> = Vec::new();
-        let mut at = Some(table);
-        while let Some(t) = at {
-            for row in t.rows {
-                if !texts.iter().any(|(n, _)| *n == row.name) {
-                    let name = format!("UCX_{}{}", table.prefix, row.name);
-                    let text = std::env::var(name).unwrap_or_else(|_| row.default.to_owned());
-                    texts.push((row.name, text));
-                }
-            }
-            at = t.parent;
+        let mut entries = table.resolve();
+        for entry in &mut entries {
+            entry.read(env_prefix)?;
         }
-        Ok(Config { table, texts })
+        Ok(Config { table, entries })
     }
 
-    fn text(&self, name: &str) -> &str {
-        self.texts
-            .iter()
-            .find(|(n, _)| *n == name)
-            .map_or("", |(_, t)| t.as_str())
+    /// The defaults, whatever the environment says.
+    pub fn defaults(table: &'static Table) -> Result<Config> {
+        let mut entries = table.resolve();
+        for entry in &mut entries {
+            entry.assign(&entry.full_name(), entry.default)?;
+        }
+        Ok(Config { table, entries })
     }
 
+    /// All rows in the order of the table.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Changes every row that `name` means: a name with or without the table's prefix, or a pattern
+    /// with `*` and `?`. `NO_ELEM` when there is none, `INVALID_PARAM` for a text that cannot be
+    /// parsed; then nothing has changed.
+    pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
+        let pattern = name.contains(['*', '?']);
+        let mut changed = Vec::new();
+        for (at, entry) in self.entries.iter().enumerate() {
+            let meant = entry.answers_to(name)
+                || pattern
+                    && (matches_pattern(name, entry.name)
+                        || entry.prefixes.iter().any(|prefix| {
+                            matches_pattern(name, &format!("{prefix}{}", entry.name))
+                        }));
+            if meant {
+                let mut entry = entry.clone();
+                entry.assign(name, text)?;
+                changed.push((at, entry));
+            }
+        }
+        if changed.is_empty() {
+            return Err(Status::NO_ELEM);
+        }
+        for (at, entry) in changed {
+            if let Some(slot) = self.entries.get_mut(at) {
+                *slot = entry;
+            }
+        }
+        Ok(())
+    }
+
+    /// The text of the row that `name` means, with or without the table's prefix.
+    /// `NO_ELEM` when there is none.
     pub fn get_text(&self, name: &str) -> Result<String> {
-        Ok(self.text(name).to_owned())
+        let found = self.entries.iter().find(|entry| entry.answers_to(name));
+        found.map(Entry::text).ok_or(Status::NO_ELEM)
     }
 
-    pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
-        for (n, t) in &mut self.texts {
-            if *n == name {
-                *t = value.to_owned();
-                return Ok(());
-            }
+    fn value(&self, name: &str) -> &Value {
+        match self.entries.iter().find(|entry| entry.name == name) {
+            Some(entry) => &entry.value,
+            None => panic!("table '{}' has no row {name}", self.table.name),
         }
-        Err(crate::ucs::Status::NO_ELEM)
+    }
+
+    #[cold]
+    fn mismatch(&self, name: &str) -> ! {
+        panic!(
+            "row {name} of table '{}' is of another kind",
+            self.table.name
+        )
     }
 
     pub fn bool(&self, name: &str) -> bool {
-        self.text(name).starts_with(['y', '1'])
+        match self.value(name) {
+            Value::Bool(value) => *value,
+            _ => self.mismatch(name),
+        }
     }
 
-    pub fn int(&self, name: &str) -> i64 {
-        self.text(name).parse().unwrap_or(0)
+    pub fn ternary(&self, name: &str) -> Ternary {
+        match self.value(name) {
+            Value::Ternary(value) => *value,
+            _ => self.mismatch(name),
+        }
     }
 
-    pub fn uint(&self, name: &str) -> u64 {
-        self.text(name).parse().unwrap_or(u64::MAX)
+    pub fn on_off(&self, name: &str) -> OnOff {
+        match self.value(name) {
+            Value::OnOff(value) => *value,
+            _ => self.mismatch(name),
+        }
     }
 
+    pub fn int(&self, name: &str) -> i32 {
+        match self.value(name) {
+            Value::Int(value) => *value,
+            _ => self.mismatch(name),
+        }
+    }
+
+    /// `UInt`, where `inf` is `u32::MAX`; the number of a `Signal`.
+    pub fn uint(&self, name: &str) -> u32 {
+        match self.value(name) {
+            Value::UInt(value) => *value,
+            _ => self.mismatch(name),
+        }
+    }
+
+    /// `ULong`, `PlainULong`, `Hex`; may be `INF` or `AUTO`.
+    pub fn ulong(&self, name: &str) -> usize {
+        match self.value(name) {
+            Value::Size(value) => *value,
+            _ => self.mismatch(name),
+        }
+    }
+
+    /// Bytes; may be `INF` or `AUTO`.
     pub fn memunits(&self, name: &str) -> usize {
-        let t = self.text(name);
-        let digits: String = t.chars().take_while(char::is_ascii_digit).collect();
-        let unit = match t[digits.len()..].chars().next() {
-            Some('k' | 'K') => 1 << 10,
-            Some('m' | 'M') => 1 << 20,
-            Some('g' | 'G') => 1 << 30,
-            _ => 1,
-        };
-        digits.parse::<usize>().map_or(usize::MAX, |n| n * unit)
+        self.ulong(name)
     }
 
-    pub fn list(&self, name: &str) -> Vec<String> {
-        self.text(name).split(',').map(str::to_owned).collect()
+    pub fn double(&self, name: &str) -> f64 {
+        match self.value(name) {
+            Value::Float(value) => *value,
+            _ => self.mismatch(name),
+        }
+    }
+
+    /// Seconds; may be `f64::INFINITY` or `AUTO_F64`.
+    pub fn time(&self, name: &str) -> f64 {
+        self.double(name)
+    }
+
+    /// Bytes a second; may be `AUTO_F64`.
+    pub fn bandwidth(&self, name: &str) -> f64 {
+        self.double(name)
+    }
+
+    pub fn str(&self, name: &str) -> &str {
+        match self.value(name) {
+            Value::Str(value) => value,
+            _ => self.mismatch(name),
+        }
+    }
+
+    /// `StrArray` and `ColonArray`.
+    pub fn list(&self, name: &str) -> &[String] {
+        match self.value(name) {
+            Value::List(value) => value,
+            _ => self.mismatch(name),
+        }
+    }
+
+    /// The elements of an `Array`.
+    pub fn array(&self, name: &str) -> &[Value] {
+        match self.value(name) {
+            Value::Values(value) => value,
+            _ => self.mismatch(name),
+        }
+    }
+
+    /// The indices of an `Array` of `Enum`, in the order given.
+    pub fn enum_list(&self, name: &str) -> Vec<usize> {
+        let indices = self.array(name).iter().map(|value| match value {
+            Value::Index(index) => *index,
+            _ => self.mismatch(name),
+        });
+        indices.collect()
+    }
+
+    pub fn enum_index(&self, name: &str) -> usize {
+        match self.value(name) {
+            Value::Index(value) => *value,
+            _ => self.mismatch(name),
+        }
+    }
+
+    pub fn bitmap(&self, name: &str) -> u64 {
+        match self.value(name) {
+            Value::Mask(value) => *value,
+            _ => self.mismatch(name),
+        }
+    }
+
+    pub fn allow_list(&self, name: &str) -> &AllowList {
+        match self.value(name) {
+            Value::Allow(value) => value,
+            _ => self.mismatch(name),
+        }
+    }
+
+    pub fn range(&self, name: &str) -> (u32, u32) {
+        match self.value(name) {
+            Value::Range(first, last) => (*first, *last),
+            _ => self.mismatch(name),
+        }
+    }
+
+    /// The value of `key` in a `KeyValue` row.
+    pub fn key(&self, name: &str, key: &str) -> &Value {
+        let Some(entry) = self.entries.iter().find(|entry| entry.name == name) else {
+            panic!("table '{}' has no row {name}", self.table.name)
+        };
+        if let (Kind::KeyValue(keys, _), Value::Keys(values)) = (entry.kind, &entry.value) {
+            let found = keys.iter().zip(values).find(|((k, _), _)| *k == key);
+            if let Some((_, value)) = found {
+                return value;
+            }
+        }
+        self.mismatch(name)
+    }
+
+    /// Seconds or bytes a second of `key` in a `KeyValue` row.
+    pub fn key_f64(&self, name: &str, key: &str) -> f64 {
+        match self.key(name, key) {
+            Value::Float(value) => *value,
+            _ => self.mismatch(name),
+        }
+    }
+
+    /// Bytes or a count of `key` in a `KeyValue` row.
+    pub fn key_size(&self, name: &str, key: &str) -> usize {
+        match self.key(name, key) {
+            Value::Size(value) => *value,
+            _ => self.mismatch(name),
+        }
     }
 }
 
 /// Warns once about variables nobody knows.
 pub fn warn_unused() {}
+
+/// Whether `text` is of the form `pattern`: `*` is any text, `?` any character, `[abc]`, `[a-z]`
+/// and `[!a]` one of a set. Linear but for the last `*`.
+pub fn matches_pattern(pattern: &str, text: &str) -> bool {
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+    let (mut p, mut t) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while let Some(&byte) = text.get(t) {
+        let step = match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p + 1, t));
+                p += 1;
+                continue;
+            }
+            Some(b'?') => Some(1),
+            Some(b'[') => match set_matches(&pattern[p..], byte) {
+                Some((true, length)) => Some(length),
+                Some((false, _)) => None,
+                None => (byte == b'[').then_some(1),
+            },
+            Some(&expected) if expected == byte => Some(1),
+            _ => None,
+        };
+        match (step, star) {
+            (Some(length), _) => {
+                p += length;
+                t += 1;
+            }
+            (None, Some((after, from))) => {
+                p = after;
+                t = from + 1;
+                star = Some((after, from + 1));
+            }
+            (None, None) => return false,
+        }
+    }
+    pattern
+        .get(p..)
+        .is_none_or(|rest| rest.iter().all(|b| *b == b'*'))
+}
+
+/// Whether `byte` is in the set that begins `pattern`, and how long the set is; `None` when there
+/// is no closing bracket.
+fn set_matches(pattern: &[u8], byte: u8) -> Option<(bool, usize)> {
+    let negated = matches!(pattern.get(1), Some(b'!' | b'^'));
+    let begin = if negated { 2 } else { 1 };
+    let end = begin + 1 + pattern.get(begin + 1..)?.iter().position(|b| *b == b']')?;
+    let set = pattern.get(begin..end)?;
+    let mut found = false;
+    let mut at = 0;
+    while let Some(&low) = set.get(at) {
+        match (set.get(at + 1), set.get(at + 2)) {
+            (Some(b'-'), Some(&high)) => {
+                found |= (low..=high).contains(&byte);
+                at += 3;
+            }
+            _ => {
+                found |= low == byte;
+                at += 1;
+            }
+        }
+    }
+    Some((found != negated, end + 1))
+}

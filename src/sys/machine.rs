@@ -1,0 +1,152 @@
+//! What this process and this machine are: our own file, the effective user, CPU and board.
+//!
+//! Called by the configuration (sections of `ucx.conf`, where our installation is) and by the log.
+//! Everything is asked of the OS when needed; nothing is read at load.
+
+use std::ffi::{CStr, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+/// The file this library was loaded from, as the dynamic linker names it.
+pub fn own_path() -> Option<PathBuf> {
+    let mut found = core::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: `found` is writable for the call; the address is that of a function of ours and only
+    // compared, never called.
+    let answer = unsafe { libc::dladdr(own_path as *const libc::c_void, found.as_mut_ptr()) };
+    if answer == 0 {
+        return None;
+    }
+    // SAFETY: all-zero bytes are a valid `Dl_info`, and `dladdr` has filled it.
+    let found = unsafe { found.assume_init() };
+    if found.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: `dladdr` answers a NUL-terminated name that lives as long as the object is loaded; the
+    // object is the one this code runs in.
+    let name = unsafe { CStr::from_ptr(found.dli_fname) };
+    Some(PathBuf::from(OsStr::from_bytes(name.to_bytes())))
+}
+
+/// Whether the process has more rights than its caller (set-user-id and the like), so that the
+/// caller's environment must not choose files.
+pub fn secure_execution() -> bool {
+    // SAFETY: `getauxval` reads a table of the process and takes no pointers.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
+pub fn effective_user() -> u32 {
+    // SAFETY: `geteuid` has no arguments and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
+/// The name of this host, up to the first dot; empty when the OS does not say.
+pub fn short_host_name() -> String {
+    let mut name = [0u8; 256];
+    // SAFETY: the buffer is writable for the length given.
+    let answer = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len()) };
+    if answer != 0 {
+        return String::new();
+    }
+    let end = name
+        .iter()
+        .position(|b| matches!(b, 0 | b'.'))
+        .unwrap_or(name.len());
+    String::from_utf8_lossy(name.get(..end).unwrap_or(&[])).into_owned()
+}
+
+/// CPU vendor and model by the names that `ucx.conf` uses; `None` for others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cpu {
+    pub vendor: Option<&'static str>,
+    pub model: Option<&'static str>,
+}
+
+pub fn cpu() -> Cpu {
+    match std::fs::read_to_string("/proc/cpuinfo") {
+        Ok(text) => identify(&text),
+        Err(_) => Cpu::default(),
+    }
+}
+
+/// The board's product name, when the firmware tells.
+pub fn product_name() -> Option<String> {
+    let text = std::fs::read_to_string("/sys/devices/virtual/dmi/id/product_name").ok()?;
+    Some(text.trim().to_owned())
+}
+
+/// Reads the first processor of a `/proc/cpuinfo` text.
+fn identify(text: &str) -> Cpu {
+    let first = text.split("\n\n").next().unwrap_or("");
+    let field = |wanted: &str| {
+        first.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            (name.trim() == wanted).then_some(value.trim())
+        })
+    };
+    let number = |wanted: &str| field(wanted).and_then(|text| text.parse::<u32>().ok());
+    let vendor = match field("vendor_id") {
+        Some("GenuineIntel") => Some("Intel"),
+        Some("AuthenticAMD") => Some("AMD"),
+        Some("CentaurHauls" | "  Shanghai  " | "Shanghai") => Some("Zhaoxin"),
+        _ => None,
+    };
+    let model = match (vendor, number("cpu family"), number("model")) {
+        (Some("Intel"), Some(6), Some(model)) => match model {
+            0x1a | 0x1e | 0x1f | 0x2e => Some("Nehalem"),
+            0x25 | 0x2c | 0x2f => Some("Westmere"),
+            0x2a | 0x2d => Some("SandyBridge"),
+            0x3a | 0x3e => Some("IvyBridge"),
+            0x3c | 0x3f | 0x45 | 0x46 => Some("Haswell"),
+            0x3d | 0x47 | 0x4f | 0x56 => Some("Broadwell"),
+            0x4e | 0x55 | 0x5e => Some("Skylake"),
+            0x6a | 0x6c | 0x7e => Some("Icelake"),
+            0xcf => Some("Emerald Rapids"),
+            _ => None,
+        },
+        (Some("AMD"), Some(0x17), Some(0x00..=0x0f)) => Some("Naples"),
+        (Some("AMD"), Some(0x17), Some(0x30..=0x3f)) => Some("Rome"),
+        (Some("AMD"), Some(0x19), Some(0x00..=0x0f)) => Some("Milan"),
+        (Some("AMD"), Some(0x19), Some(0x10..=0x1f)) => Some("Genoa"),
+        (Some("AMD"), Some(0x1a), Some(0x00..=0x1f)) => Some("Turin"),
+        (Some("Zhaoxin"), Some(6), Some(0x0f)) => Some("Zhangjiang"),
+        (Some("Zhaoxin"), Some(7), Some(0x1b)) => Some("Wudaokou"),
+        (Some("Zhaoxin"), Some(7), Some(0x3b)) => Some("Lujiazui"),
+        _ => None,
+    };
+    Cpu { vendor, model }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_are_told_apart() {
+        for (text, vendor, model) in [
+            (
+                "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 1\n",
+                Some("AMD"),
+                Some("Milan"),
+            ),
+            (
+                "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\nmodel name\t: X\n",
+                Some("Intel"),
+                Some("Skylake"),
+            ),
+            (
+                "vendor_id\t: GenuineIntel\ncpu family\t: 15\nmodel\t: 85\n",
+                Some("Intel"),
+                None,
+            ),
+            ("", None, None),
+        ] {
+            assert_eq!(identify(text), Cpu { vendor, model });
+        }
+    }
+
+    #[test]
+    fn the_process_knows_its_file() {
+        let path = own_path().expect("the test binary is a file");
+        assert!(path.file_name().is_some_and(|name| !name.is_empty()));
+    }
+}
