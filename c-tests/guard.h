@@ -1,0 +1,47 @@
+/* Memory that ends where a page without access begins: who touches one byte behind it dies, and the
+ * process says which structure was overrun. For structures that grew: an older program has only the
+ * old size of them. */
+#ifndef FERRUCX_GUARD_H
+#define FERRUCX_GUARD_H
+
+#include "check.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+
+static const char *guard_step = "nothing";
+
+static inline void guard_died(int signo)
+{
+    static const char text[] = ": memory behind the old size was touched\n";
+    ssize_t written = write(2, guard_step, strlen(guard_step));
+    written += write(2, text, sizeof(text) - 1);
+    _exit((written > 0) ? 1 : signo);
+}
+
+/* Call after the library is up: the message wins over a library's own handler. */
+static inline void guard_watch(void)
+{
+    struct sigaction action;
+
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = guard_died;
+    CHECK(sigaction(SIGSEGV, &action, NULL) == 0);
+    CHECK(sigaction(SIGBUS, &action, NULL) == 0);
+}
+
+/* `size` bytes of value `fill` right before the guard page; `size` is a multiple of 8. Lives until exit. */
+static inline void *guard_alloc(const char *step, size_t size, int fill)
+{
+    size_t page = sysconf(_SC_PAGESIZE);
+    char *base = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    guard_step = step;
+    CHECK(base != MAP_FAILED);
+    CHECK((size % 8 == 0) && (size <= page));
+    CHECK(mprotect(base + page, page, PROT_NONE) == 0);
+    memset(base, fill, page);
+    return base + page - size;
+}
+
+#endif
