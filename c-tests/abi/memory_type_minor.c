@@ -73,6 +73,7 @@ int main(void)
     ucp_context_h context;
     ucp_params_t params;
     ucp_worker_h worker;
+    ucs_status_t status;
     size_t length;
     unsigned minor;
     ucp_ep_h ep;
@@ -81,7 +82,11 @@ int main(void)
         memset(&params, 0, sizeof(params));
         params.field_mask = UCP_PARAM_FIELD_FEATURES;
         params.features = UCP_FEATURE_TAG | UCP_FEATURE_RMA;
-        CHECK_OK(ucp_init_version(1, minor, &params, NULL, &context));
+        status = ucp_init_version(1, minor, &params, NULL, &context);
+        if (status == UCS_ERR_NOT_IMPLEMENTED) {
+            SKIP("ucp_init_version is not implemented");
+        }
+        CHECK_OK(status);
         memset(&worker_params, 0, sizeof(worker_params));
         CHECK_OK(ucp_worker_create(context, &worker_params, &worker));
         CHECK_OK(ucp_worker_get_address(worker, &address, &length));
