@@ -6,6 +6,7 @@ pub mod config;
 pub mod events;
 pub mod log;
 pub mod status;
+pub mod tag_match;
 
 pub use events::Events;
 pub use status::{Result, Status};

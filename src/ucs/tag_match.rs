@@ -1,0 +1,511 @@
+//! Tag matching: who waits for which tag, and which messages wait for whom.
+//!
+//! `Posted` holds receives in the order in which they were posted, `Arrived` messages in the order
+//! in which they came. Both answer with the oldest match. Entries with a full mask are found by
+//! hash; wildcards stand in a list of their own, so that they cost nothing where there are none.
+//! Entries live in a slab and are linked by index: no allocation when warm. UCT's and UCP's tag
+//! matching are both built on it.
+
+/// An index that is none.
+const NIL: u32 = u32::MAX;
+
+/// Buckets of the hash tables; a power of two.
+const BUCKETS: usize = 1024;
+
+/// Names an entry; stays valid until the entry is taken or removed, and never names another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntryId {
+    index: u32,
+    generation: u32,
+}
+
+impl EntryId {
+    /// The id as one word, for places that keep words.
+    pub fn to_bits(self) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(self.index)
+    }
+
+    /// Back from `to_bits`.
+    pub fn from_bits(bits: u64) -> EntryId {
+        EntryId {
+            index: bits as u32,
+            generation: (bits >> 32) as u32,
+        }
+    }
+}
+
+struct Entry<T> {
+    tag: u64,
+    mask: u64,
+    /// Order among all entries of the structure.
+    seq: u64,
+    generation: u32,
+    /// Links of the hash bucket or the wildcard list.
+    prev: u32,
+    next: u32,
+    /// Links of the list of all entries (`Arrived` only).
+    all_prev: u32,
+    all_next: u32,
+    value: Option<T>,
+}
+
+struct Slab<T> {
+    entries: Vec<Entry<T>>,
+    free: u32,
+    live: usize,
+    seq: u64,
+}
+
+/// First and last entry of a list.
+#[derive(Clone, Copy)]
+struct List {
+    head: u32,
+    tail: u32,
+}
+
+const EMPTY: List = List {
+    head: NIL,
+    tail: NIL,
+};
+
+#[inline]
+fn bucket(tag: u64) -> usize {
+    // Multiplicative hashing: consecutive tags spread, the top bits are the best.
+    (tag.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize & (BUCKETS - 1)
+}
+
+impl<T> Slab<T> {
+    const fn new() -> Slab<T> {
+        Slab {
+            entries: Vec::new(),
+            free: NIL,
+            live: 0,
+            seq: 0,
+        }
+    }
+
+    fn insert(&mut self, tag: u64, mask: u64, value: T) -> u32 {
+        self.seq += 1;
+        self.live += 1;
+        if self.free != NIL {
+            let i = self.free;
+            let e = &mut self.entries[i as usize];
+            self.free = e.next;
+            e.tag = tag;
+            e.mask = mask;
+            e.seq = self.seq;
+            e.value = Some(value);
+            return i;
+        }
+        let i = self.entries.len() as u32;
+        self.entries.push(Entry {
+            tag,
+            mask,
+            seq: self.seq,
+            generation: 0,
+            prev: NIL,
+            next: NIL,
+            all_prev: NIL,
+            all_next: NIL,
+            value: Some(value),
+        });
+        i
+    }
+
+    fn release(&mut self, i: u32) -> Option<T> {
+        let free = self.free;
+        let e = &mut self.entries[i as usize];
+        let value = e.value.take();
+        e.generation = e.generation.wrapping_add(1);
+        e.next = free;
+        self.free = i;
+        self.live -= 1;
+        value
+    }
+
+    fn id(&self, i: u32) -> EntryId {
+        EntryId {
+            index: i,
+            generation: self.entries[i as usize].generation,
+        }
+    }
+
+    /// The index behind an id that is still valid.
+    fn find(&self, id: EntryId) -> Option<u32> {
+        let e = self.entries.get(id.index as usize)?;
+        (e.generation == id.generation && e.value.is_some()).then_some(id.index)
+    }
+
+    fn push_back(&mut self, list: &mut List, i: u32) {
+        let e = &mut self.entries[i as usize];
+        e.prev = list.tail;
+        e.next = NIL;
+        if list.tail == NIL {
+            list.head = i;
+        } else {
+            self.entries[list.tail as usize].next = i;
+        }
+        list.tail = i;
+    }
+
+    fn unlink(&mut self, list: &mut List, i: u32) {
+        let (prev, next) = {
+            let e = &self.entries[i as usize];
+            (e.prev, e.next)
+        };
+        match prev {
+            NIL => list.head = next,
+            p => self.entries[p as usize].next = next,
+        }
+        match next {
+            NIL => list.tail = prev,
+            n => self.entries[n as usize].prev = prev,
+        }
+    }
+}
+
+/// Posted receives: a tag, a mask of the bits that count, and what the owner keeps.
+pub struct Posted<T> {
+    slab: Slab<T>,
+    exact: Vec<List>,
+    wild: List,
+}
+
+impl<T> Default for Posted<T> {
+    fn default() -> Posted<T> {
+        Posted::new()
+    }
+}
+
+impl<T> Posted<T> {
+    pub fn new() -> Posted<T> {
+        Posted {
+            slab: Slab::new(),
+            exact: Vec::new(),
+            wild: EMPTY,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.slab.live
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.slab.live == 0
+    }
+
+    /// Posts a receive behind all others.
+    #[inline]
+    pub fn post(&mut self, tag: u64, mask: u64, value: T) -> EntryId {
+        let i = self.slab.insert(tag & mask, mask, value);
+        if mask == u64::MAX {
+            if self.exact.is_empty() {
+                self.exact = vec![EMPTY; BUCKETS];
+            }
+            self.slab.push_back(&mut self.exact[bucket(tag)], i);
+        } else {
+            self.slab.push_back(&mut self.wild, i);
+        }
+        self.slab.id(i)
+    }
+
+    /// The oldest receive that matches a message of `tag`.
+    #[inline]
+    fn find(&self, tag: u64) -> u32 {
+        let mut exact = match self.exact.get(bucket(tag)) {
+            Some(list) => list.head,
+            None => NIL,
+        };
+        while exact != NIL {
+            let e = &self.slab.entries[exact as usize];
+            if e.tag == tag {
+                break;
+            }
+            exact = e.next;
+        }
+        let mut wild = self.wild.head;
+        while wild != NIL {
+            let e = &self.slab.entries[wild as usize];
+            if e.tag == tag & e.mask {
+                break;
+            }
+            wild = e.next;
+        }
+        match (exact, wild) {
+            (e, NIL) => e,
+            (NIL, w) => w,
+            (e, w) => {
+                let seq = |i: u32| self.slab.entries[i as usize].seq;
+                if seq(e) < seq(w) { e } else { w }
+            }
+        }
+    }
+
+    /// Takes the oldest receive that matches a message of `tag`.
+    #[inline]
+    pub fn take(&mut self, tag: u64) -> Option<T> {
+        if self.slab.live == 0 {
+            return None;
+        }
+        match self.find(tag) {
+            NIL => None,
+            i => self.drop_entry(i),
+        }
+    }
+
+    /// Looks at the oldest receive that matches a message of `tag`.
+    pub fn peek(&self, tag: u64) -> Option<(EntryId, &T)> {
+        match self.find(tag) {
+            NIL => None,
+            i => Some((self.slab.id(i), self.slab.entries[i as usize].value.as_ref()?)),
+        }
+    }
+
+    /// Takes one receive back; `None` when it is matched already.
+    pub fn remove(&mut self, id: EntryId) -> Option<T> {
+        let i = self.slab.find(id)?;
+        self.drop_entry(i)
+    }
+
+    fn drop_entry(&mut self, i: u32) -> Option<T> {
+        let (tag, mask) = {
+            let e = &self.slab.entries[i as usize];
+            (e.tag, e.mask)
+        };
+        if mask == u64::MAX {
+            self.slab.unlink(&mut self.exact[bucket(tag)], i);
+        } else {
+            self.slab.unlink(&mut self.wild, i);
+        }
+        self.slab.release(i)
+    }
+
+    /// Takes every receive, in the order of the slab.
+    pub fn drain(&mut self) -> Vec<T> {
+        let live: Vec<u32> = (0..self.slab.entries.len() as u32)
+            .filter(|&i| self.slab.entries[i as usize].value.is_some())
+            .collect();
+        live.into_iter()
+            .filter_map(|i| self.drop_entry(i))
+            .collect()
+    }
+}
+
+/// Messages that no receive matched when they came.
+pub struct Arrived<T> {
+    slab: Slab<T>,
+    by_tag: Vec<List>,
+    all: List,
+}
+
+impl<T> Default for Arrived<T> {
+    fn default() -> Arrived<T> {
+        Arrived::new()
+    }
+}
+
+impl<T> Arrived<T> {
+    pub fn new() -> Arrived<T> {
+        Arrived {
+            slab: Slab::new(),
+            by_tag: Vec::new(),
+            all: EMPTY,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.slab.live
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.slab.live == 0
+    }
+
+    /// Adds a message behind all others.
+    pub fn push(&mut self, tag: u64, value: T) -> EntryId {
+        let i = self.slab.insert(tag, u64::MAX, value);
+        if self.by_tag.is_empty() {
+            self.by_tag = vec![EMPTY; BUCKETS];
+        }
+        self.slab.push_back(&mut self.by_tag[bucket(tag)], i);
+        let e = &mut self.slab.entries[i as usize];
+        e.all_prev = self.all.tail;
+        e.all_next = NIL;
+        match self.all.tail {
+            NIL => self.all.head = i,
+            t => self.slab.entries[t as usize].all_next = i,
+        }
+        self.all.tail = i;
+        self.slab.id(i)
+    }
+
+    fn find(&self, tag: u64, mask: u64) -> u32 {
+        if self.slab.live == 0 {
+            return NIL;
+        }
+        let mut i = if mask == u64::MAX {
+            self.by_tag[bucket(tag)].head
+        } else {
+            self.all.head
+        };
+        while i != NIL {
+            let e = &self.slab.entries[i as usize];
+            if (e.tag ^ tag) & mask == 0 {
+                return i;
+            }
+            i = if mask == u64::MAX { e.next } else { e.all_next };
+        }
+        NIL
+    }
+
+    /// Looks at the oldest message that a receive of `tag` and `mask` matches: its id, its own tag
+    /// and what the owner keeps.
+    #[inline]
+    pub fn peek(&self, tag: u64, mask: u64) -> Option<(EntryId, u64, &T)> {
+        match self.find(tag, mask) {
+            NIL => None,
+            i => {
+                let e = &self.slab.entries[i as usize];
+                Some((self.slab.id(i), e.tag, e.value.as_ref()?))
+            }
+        }
+    }
+
+    /// Takes the oldest message that a receive of `tag` and `mask` matches, with its own tag.
+    #[inline]
+    pub fn take(&mut self, tag: u64, mask: u64) -> Option<(u64, T)> {
+        match self.find(tag, mask) {
+            NIL => None,
+            i => self.drop_entry(i),
+        }
+    }
+
+    /// What the owner keeps of one message.
+    pub fn get_mut(&mut self, id: EntryId) -> Option<&mut T> {
+        let i = self.slab.find(id)?;
+        self.slab.entries[i as usize].value.as_mut()
+    }
+
+    /// Takes one message.
+    pub fn remove(&mut self, id: EntryId) -> Option<(u64, T)> {
+        let i = self.slab.find(id)?;
+        self.drop_entry(i)
+    }
+
+    fn drop_entry(&mut self, i: u32) -> Option<(u64, T)> {
+        let (tag, prev, next) = {
+            let e = &self.slab.entries[i as usize];
+            (e.tag, e.all_prev, e.all_next)
+        };
+        match prev {
+            NIL => self.all.head = next,
+            p => self.slab.entries[p as usize].all_next = next,
+        }
+        match next {
+            NIL => self.all.tail = prev,
+            n => self.slab.entries[n as usize].all_prev = prev,
+        }
+        self.slab.unlink(&mut self.by_tag[bucket(tag)], i);
+        Some((tag, self.slab.release(i)?))
+    }
+
+    /// Takes every message, oldest first.
+    pub fn drain(&mut self) -> Vec<(u64, T)> {
+        let mut out = Vec::with_capacity(self.slab.live);
+        while self.all.head != NIL {
+            match self.drop_entry(self.all.head) {
+                Some(m) => out.push(m),
+                None => break,
+            }
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A small generator: the tests are the same on every run.
+    struct Rng(u64);
+    impl Rng {
+        fn next(&mut self, below: u64) -> u64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            self.0 % below
+        }
+    }
+
+    const MASKS: [u64; 4] = [u64::MAX, 0, 0xff, !0xff];
+
+    #[test]
+    fn posted_equals_a_linear_scan() {
+        for seed in 1..200 {
+            let mut r = Rng(seed * 0x1234_5678_9abc_def1);
+            let mut real = Posted::new();
+            let mut model: Vec<(u64, u64, u32, EntryId)> = Vec::new();
+            for n in 0..400u32 {
+                match r.next(4) {
+                    0 | 1 => {
+                        let (tag, mask) = (r.next(5) << 8 | r.next(3), MASKS[r.next(4) as usize]);
+                        let id = real.post(tag, mask, n);
+                        model.push((tag, mask, n, id));
+                    }
+                    2 => {
+                        let tag = r.next(5) << 8 | r.next(3);
+                        let at = model.iter().position(|(t, m, ..)| (t ^ tag) & m == 0);
+                        let want = at.map(|i| model.remove(i).2);
+                        assert_eq!(real.peek(tag).map(|(_, v)| *v), want);
+                        assert_eq!(real.take(tag), want);
+                    }
+                    _ if !model.is_empty() => {
+                        let i = r.next(model.len() as u64) as usize;
+                        let (.., v, id) = model.remove(i);
+                        assert_eq!(real.remove(id), Some(v));
+                        assert_eq!(real.remove(id), None, "an id names one entry only");
+                    }
+                    _ => {}
+                }
+                assert_eq!(real.len(), model.len());
+            }
+        }
+    }
+
+    #[test]
+    fn arrived_equals_a_linear_scan() {
+        for seed in 1..200 {
+            let mut r = Rng(seed * 0x9876_5432_1abc_def1);
+            let mut real = Arrived::new();
+            let mut model: Vec<(u64, u32, EntryId)> = Vec::new();
+            for n in 0..400u32 {
+                match r.next(4) {
+                    0 | 1 => {
+                        let tag = r.next(5) << 8 | r.next(3);
+                        let id = real.push(tag, n);
+                        model.push((tag, n, id));
+                    }
+                    2 => {
+                        let (tag, mask) = (r.next(5) << 8 | r.next(3), MASKS[r.next(4) as usize]);
+                        let at = model.iter().position(|(t, ..)| (t ^ tag) & mask == 0);
+                        let want = at.map(|i| {
+                            let (t, v, _) = model.remove(i);
+                            (t, v)
+                        });
+                        assert_eq!(real.peek(tag, mask).map(|(_, t, v)| (t, *v)), want);
+                        assert_eq!(real.take(tag, mask), want);
+                    }
+                    _ if !model.is_empty() => {
+                        let i = r.next(model.len() as u64) as usize;
+                        let (t, v, id) = model.remove(i);
+                        assert_eq!(real.remove(id), Some((t, v)));
+                        assert_eq!(real.remove(id), None);
+                    }
+                    _ => {}
+                }
+            }
+            let left: Vec<(u64, u32)> = model.iter().map(|(t, v, _)| (*t, *v)).collect();
+            assert_eq!(real.drain(), left);
+        }
+    }
+}
