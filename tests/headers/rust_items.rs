@@ -293,8 +293,9 @@ fn declaration(function: &ItemFn) -> Item {
         if let syn::FnArg::Typed(argument) = input
             && let syn::Pat::Ident(pattern) = &mut *argument.pat
         {
-            let name = pattern.ident.to_string();
-            pattern.ident = Ident::new(name.trim_start_matches('_'), Span::call_site());
+            if let Some(name) = pattern.ident.to_string().strip_prefix('_') {
+                pattern.ident = Ident::new(name, Span::call_site());
+            }
             pattern.mutability = None;
         }
     }

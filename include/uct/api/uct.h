@@ -67,13 +67,6 @@ BEGIN_C_DECLS
 #define UCT_IFACE_FLAG_EVENT_FD UCS_BIT(3)
 #define UCT_IFACE_FLAG_EVENT_ASYNC_CB UCS_BIT(4)
 
-enum uct_component_attr_field {
-    UCT_COMPONENT_ATTR_FIELD_NAME = UCS_BIT(0),
-    UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT = UCS_BIT(1),
-    UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES = UCS_BIT(2),
-    UCT_COMPONENT_ATTR_FIELD_FLAGS = UCS_BIT(3),
-};
-
 enum uct_device_type_t {
     UCT_DEVICE_TYPE_NET = 0,
     UCT_DEVICE_TYPE_SHM = 1,
@@ -83,18 +76,6 @@ enum uct_device_type_t {
 };
 
 typedef enum uct_device_type_t uct_device_type_t;
-
-enum uct_atomic_op {
-    UCT_ATOMIC_OP_ADD = 0,
-    UCT_ATOMIC_OP_AND = 1,
-    UCT_ATOMIC_OP_OR = 2,
-    UCT_ATOMIC_OP_XOR = 3,
-    UCT_ATOMIC_OP_SWAP = 4,
-    UCT_ATOMIC_OP_CSWAP = 5,
-    UCT_ATOMIC_OP_LAST = 6,
-};
-
-typedef enum uct_atomic_op uct_atomic_op_t;
 
 enum uct_alloc_method_t {
     UCT_ALLOC_METHOD_THP = 0,
@@ -107,6 +88,39 @@ enum uct_alloc_method_t {
 };
 
 typedef enum uct_alloc_method_t uct_alloc_method_t;
+
+enum uct_mem_advice_t {
+    UCT_MADV_NORMAL = 0,
+    UCT_MADV_WILLNEED = 1,
+};
+
+typedef enum uct_mem_advice_t uct_mem_advice_t;
+
+enum uct_sockaddr_accessibility_t {
+    UCT_SOCKADDR_ACC_LOCAL = 0,
+    UCT_SOCKADDR_ACC_REMOTE = 1,
+};
+
+typedef enum uct_sockaddr_accessibility_t uct_sockaddr_accessibility_t;
+
+enum uct_component_attr_field {
+    UCT_COMPONENT_ATTR_FIELD_NAME = UCS_BIT(0),
+    UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT = UCS_BIT(1),
+    UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES = UCS_BIT(2),
+    UCT_COMPONENT_ATTR_FIELD_FLAGS = UCS_BIT(3),
+};
+
+enum uct_atomic_op {
+    UCT_ATOMIC_OP_ADD = 0,
+    UCT_ATOMIC_OP_AND = 1,
+    UCT_ATOMIC_OP_OR = 2,
+    UCT_ATOMIC_OP_XOR = 3,
+    UCT_ATOMIC_OP_SWAP = 4,
+    UCT_ATOMIC_OP_CSWAP = 5,
+    UCT_ATOMIC_OP_LAST = 6,
+};
+
+typedef enum uct_atomic_op uct_atomic_op_t;
 
 enum uct_iface_event_types {
     UCT_EVENT_SEND_COMP = UCS_BIT(0),
@@ -166,13 +180,6 @@ enum uct_iface_params_field {
     UCT_IFACE_PARAM_FIELD_FEATURES = UCS_BIT(18),
 };
 
-enum uct_sockaddr_accessibility_t {
-    UCT_SOCKADDR_ACC_LOCAL = 0,
-    UCT_SOCKADDR_ACC_REMOTE = 1,
-};
-
-typedef enum uct_sockaddr_accessibility_t uct_sockaddr_accessibility_t;
-
 enum uct_md_mem_flags {
     UCT_MD_MEM_FLAG_NONBLOCK = UCS_BIT(0),
     UCT_MD_MEM_FLAG_FIXED = UCS_BIT(1),
@@ -188,13 +195,6 @@ enum uct_md_mem_flags {
     UCT_MD_MEM_ACCESS_ALL = 992,
     UCT_MD_MEM_ACCESS_RMA = 864,
 };
-
-enum uct_mem_advice_t {
-    UCT_MADV_NORMAL = 0,
-    UCT_MADV_WILLNEED = 1,
-};
-
-typedef enum uct_mem_advice_t uct_mem_advice_t;
 
 enum uct_cm_attr_field {
     UCT_CM_ATTR_FIELD_MAX_CONN_PRIV = UCS_BIT(0),
@@ -294,14 +294,24 @@ enum uct_tag_recv_cb_inline_data_bits {
     UCT_TAG_RECV_CB_INLINE_DATA = UCS_BIT(0),
 };
 
+typedef struct uct_md_mem_attr uct_md_mem_attr_t;
 typedef struct uct_md_resource_desc uct_md_resource_desc_t;
 typedef struct uct_component_attr uct_component_attr_t;
 typedef struct uct_tl_resource_desc uct_tl_resource_desc_t;
-typedef struct uct_ppn_bandwidth uct_ppn_bandwidth_t;
-typedef struct uct_md_mem_attr uct_md_mem_attr_t;
 typedef struct uct_allocated_memory uct_allocated_memory_t;
-typedef struct uct_rkey_bundle uct_rkey_bundle_t;
 typedef struct uct_mem_alloc_params_t uct_mem_alloc_params_t;
+typedef struct uct_rkey_bundle uct_rkey_bundle_t;
+typedef struct uct_ppn_bandwidth uct_ppn_bandwidth_t;
+
+struct uct_md_mem_attr {
+    uint64_t field_mask;
+    ucs_memory_type_t mem_type;
+    ucs_sys_device_t sys_dev;
+    void *base_address;
+    size_t alloc_length;
+    int dmabuf_fd;
+    size_t dmabuf_offset;
+};
 
 struct uct_md_resource_desc {
     char md_name[16];
@@ -320,6 +330,37 @@ struct uct_tl_resource_desc {
     char dev_name[32];
     uct_device_type_t dev_type;
     ucs_sys_device_t sys_device;
+};
+
+struct uct_allocated_memory {
+    void *address;
+    size_t length;
+    uct_alloc_method_t method;
+    ucs_memory_type_t mem_type;
+    uct_md_h md;
+    uct_mem_h memh;
+    ucs_sys_device_t sys_device;
+};
+
+struct uct_mem_alloc_params_t_mds {
+    const uct_md_h *mds;
+    unsigned int count;
+};
+
+struct uct_mem_alloc_params_t {
+    uint64_t field_mask;
+    unsigned int flags;
+    void *address;
+    ucs_memory_type_t mem_type;
+    struct uct_mem_alloc_params_t_mds mds;
+    const char *name;
+    ucs_sys_device_t sys_device;
+};
+
+struct uct_rkey_bundle {
+    uct_rkey_t rkey;
+    void *handle;
+    void *type;
 };
 
 struct uct_ppn_bandwidth {
@@ -524,32 +565,6 @@ struct uct_md_attr {
     ucs_cpu_set_t local_cpus;
 };
 
-struct uct_md_mem_attr {
-    uint64_t field_mask;
-    ucs_memory_type_t mem_type;
-    ucs_sys_device_t sys_dev;
-    void *base_address;
-    size_t alloc_length;
-    int dmabuf_fd;
-    size_t dmabuf_offset;
-};
-
-struct uct_allocated_memory {
-    void *address;
-    size_t length;
-    uct_alloc_method_t method;
-    ucs_memory_type_t mem_type;
-    uct_md_h md;
-    uct_mem_h memh;
-    ucs_sys_device_t sys_device;
-};
-
-struct uct_rkey_bundle {
-    uct_rkey_t rkey;
-    void *handle;
-    void *type;
-};
-
 struct uct_completion {
     uct_completion_callback_t func;
     int count;
@@ -578,20 +593,412 @@ struct uct_tag_context {
     char priv[32];
 };
 
-struct uct_mem_alloc_params_t_mds {
-    const uct_md_h *mds;
-    unsigned int count;
-};
+/**
+ * Answers the masked properties of a memory range. All memory we can reach is the host's.
+ */
+ucs_status_t uct_md_mem_query(uct_md_h md,
+                              const void *address,
+                              size_t length,
+                              uct_md_mem_attr_t *mem_attr);
 
-struct uct_mem_alloc_params_t {
-    uint64_t field_mask;
-    unsigned int flags;
-    void *address;
-    ucs_memory_type_t mem_type;
-    struct uct_mem_alloc_params_t_mds mds;
-    const char *name;
-    ucs_sys_device_t sys_device;
-};
+/**
+ * Lists the components. `*components_p` is freed by `uct_release_component_list`.
+ */
+ucs_status_t uct_query_components(uct_component_h **components_p,
+                                  unsigned int *num_components_p);
+
+/**
+ * Frees the list of `uct_query_components`.
+ */
+void uct_release_component_list(uct_component_h *components);
+
+/**
+ * Answers the fields named by `field_mask`. The array of memory domains is the caller's: it asks
+ * for the count first, then for the names.
+ */
+ucs_status_t uct_component_query(uct_component_h component,
+                                 uct_component_attr_t *component_attr);
+
+/**
+ * Opens memory domain `md_name` of `component`. `NO_DEVICE` when it has none of that name.
+ */
+ucs_status_t uct_md_open(uct_component_h component,
+                         const char *md_name,
+                         const uct_md_config_t *config,
+                         uct_md_h *md_p);
+
+/**
+ * Closes a memory domain on which no interface is open.
+ */
+void uct_md_close(uct_md_h md);
+
+/**
+ * Lists transports and devices of `md`; freed by `uct_release_tl_resource_list`.
+ */
+ucs_status_t uct_md_query_tl_resources(uct_md_h md,
+                                       uct_tl_resource_desc_t **resources_p,
+                                       unsigned int *num_resources_p);
+
+/**
+ * Frees the list of `uct_md_query_tl_resources`.
+ */
+void uct_release_tl_resource_list(uct_tl_resource_desc_t *resources);
+
+/**
+ * Creates a worker. `thread_mode` is MULTI at most by the user's own locks: a worker and all that
+ * is opened on it are used by one thread at a time.
+ */
+ucs_status_t uct_worker_create(ucs_async_context_t *async,
+                               ucs_thread_mode_t thread_mode,
+                               uct_worker_h *worker_p);
+
+/**
+ * Destroys a worker on which nothing is open.
+ */
+void uct_worker_destroy(uct_worker_h worker);
+
+/**
+ * Adds `func(arg)` to what the worker's progress calls, from any thread. `*id_p` stays as it is
+ * unless it is `UCS_CALLBACKQ_ID_NULL`: a callback is registered once.
+ */
+void uct_worker_progress_register_safe(uct_worker_h worker,
+                                       ucs_callback_t func,
+                                       void *arg,
+                                       unsigned int flags,
+                                       uct_worker_cb_id_t *id_p);
+
+/**
+ * Takes back `uct_worker_progress_register_safe`, from any thread; `*id_p` becomes
+ * `UCS_CALLBACKQ_ID_NULL`.
+ */
+void uct_worker_progress_unregister_safe(uct_worker_h worker, uct_worker_cb_id_t *id_p);
+
+/**
+ * Reads the configuration of interfaces of transport `tl_name` on `md`. Released by
+ * `uct_config_release`. `NO_DEVICE` when the domain has no such transport.
+ */
+ucs_status_t uct_md_iface_config_read(uct_md_h md,
+                                      const char *tl_name,
+                                      const char *env_prefix,
+                                      const char *filename,
+                                      uct_iface_config_t **config_p);
+
+/**
+ * Frees a configuration of any of the three kinds.
+ */
+void uct_config_release(void *config);
+
+/**
+ * Writes the text of variable `name` (without `UCX_` and without the table's prefix) to `value`,
+ * cut to `max` bytes. `NO_ELEM` when there is no such variable.
+ */
+ucs_status_t uct_config_get(void *config,
+                            const char *name,
+                            char *value,
+                            size_t max);
+
+/**
+ * Sets variable `name` to `value`. `NO_ELEM` when there is no such variable, `INVALID_PARAM` when
+ * the text cannot be parsed.
+ */
+ucs_status_t uct_config_modify(void *config,
+                               const char *name,
+                               const char *value);
+
+/**
+ * Opens an interface of the transport and device named in `params`. Progress is off until
+ * `uct_iface_progress_enable`. `NO_DEVICE` when the domain has no such transport or device,
+ * `UNSUPPORTED` for the deprecated socket-address modes.
+ */
+ucs_status_t uct_iface_open(uct_md_h md,
+                            uct_worker_h worker,
+                            const uct_iface_params_t *params,
+                            const uct_iface_config_t *config,
+                            uct_iface_h *iface_p);
+
+/**
+ * Closes an interface without endpoints.
+ */
+void uct_iface_close(uct_iface_h iface);
+
+/**
+ * Fills the attributes of an interface, all of the struct.
+ */
+ucs_status_t uct_iface_query(uct_iface_h iface, uct_iface_attr_t *iface_attr);
+
+/**
+ * Writes the device's address: `device_addr_len` bytes.
+ */
+ucs_status_t uct_iface_get_device_address(uct_iface_h iface, uct_device_addr_t *addr);
+
+/**
+ * Writes the interface's address: `iface_addr_len` bytes.
+ */
+ucs_status_t uct_iface_get_address(uct_iface_h iface, uct_iface_addr_t *addr);
+
+/**
+ * Whether the interface behind these addresses can be reached: 1 or 0.
+ */
+int uct_iface_is_reachable(uct_iface_h iface,
+                           const uct_device_addr_t *dev_addr,
+                           const uct_iface_addr_t *iface_addr);
+
+/**
+ * Checks that the peer is alive; if not, the error handler is called. OK or INPROGRESS when the
+ * check was begun.
+ */
+ucs_status_t uct_ep_check(uct_ep_h ep,
+                          unsigned int flags,
+                          uct_completion_t *comp);
+
+/**
+ * The descriptor that becomes readable on events, for `poll`; it belongs to the interface.
+ */
+ucs_status_t uct_iface_event_fd_get(uct_iface_h iface,
+                                    int *fd_p);
+
+/**
+ * Arms the descriptor for `events` (`UCT_EVENT_*`). `BUSY` when there is something to progress
+ * first.
+ */
+ucs_status_t uct_iface_event_arm(uct_iface_h iface,
+                                 unsigned int events);
+
+/**
+ * Allocates by the methods of `UCX_*_ALLOC` of the interface and registers the memory with its
+ * domain where that is needed.
+ */
+ucs_status_t uct_iface_mem_alloc(uct_iface_h iface,
+                                 size_t length,
+                                 unsigned int flags,
+                                 const char *name,
+                                 uct_allocated_memory_t *mem);
+
+/**
+ * Releases what `uct_iface_mem_alloc` gave.
+ */
+void uct_iface_mem_free(const uct_allocated_memory_t *mem);
+
+/**
+ * Sets the handler of active messages `id`; NULL takes it off. Every interface of ours calls
+ * handlers from progress only, so `UCT_CB_FLAG_ASYNC` is a permission that is not used.
+ */
+ucs_status_t uct_iface_set_am_handler(uct_iface_h iface,
+                                      uint8_t id,
+                                      uct_am_callback_t cb,
+                                      void *arg,
+                                      uint32_t flags);
+
+/**
+ * Sets the function that describes active messages in the log; NULL takes it off.
+ */
+ucs_status_t uct_iface_set_am_tracer(uct_iface_h iface,
+                                     uct_am_tracer_t tracer,
+                                     void *arg);
+
+/**
+ * Accepts a request on a socket-address interface: deprecated, `UNSUPPORTED`.
+ */
+ucs_status_t uct_iface_accept(uct_iface_h iface, uct_conn_request_h conn_request);
+
+/**
+ * Rejects a request on a socket-address interface: deprecated, `UNSUPPORTED`.
+ */
+ucs_status_t uct_iface_reject(uct_iface_h iface, uct_conn_request_h conn_request);
+
+/**
+ * Creates an endpoint: of an interface (with addresses: connected to that interface; without: to
+ * be connected by `uct_ep_connect_to_ep`), or of a connection manager (as a client by `sockaddr`,
+ * as a server by `conn_request`).
+ */
+ucs_status_t uct_ep_create(const uct_ep_params_t *params,
+                           uct_ep_h *ep_p);
+
+/**
+ * Continues the connection of a client endpoint of a connection manager. `UNSUPPORTED` on others.
+ */
+ucs_status_t uct_ep_connect(uct_ep_h ep,
+                            const uct_ep_connect_params_t *params);
+
+/**
+ * Begins the disconnection of an endpoint of a connection manager. `UNSUPPORTED` on others.
+ */
+ucs_status_t uct_ep_disconnect(uct_ep_h ep,
+                               unsigned int flags);
+
+/**
+ * Destroys an endpoint. Operations under way are not completed: flush first.
+ */
+void uct_ep_destroy(uct_ep_h ep);
+
+/**
+ * Writes the endpoint's address, `ep_addr_len` bytes: for `uct_ep_connect_to_ep` at the peer.
+ */
+ucs_status_t uct_ep_get_address(uct_ep_h ep,
+                                uct_ep_addr_t *addr);
+
+/**
+ * Connects the endpoint to a peer's endpoint.
+ */
+ucs_status_t uct_ep_connect_to_ep(uct_ep_h ep,
+                                  const uct_device_addr_t *dev_addr,
+                                  const uct_ep_addr_t *ep_addr);
+
+/**
+ * Fills the attributes of a memory domain, all of the struct.
+ */
+ucs_status_t uct_md_query(uct_md_h md, uct_md_attr_t *md_attr);
+
+/**
+ * Passes an advice on registered or allocated memory.
+ */
+ucs_status_t uct_md_mem_advise(uct_md_h md,
+                               uct_mem_h memh,
+                               void *addr,
+                               size_t length,
+                               uct_mem_advice_t advice);
+
+/**
+ * Registers `length` bytes at `address`; `flags` are `UCT_MD_MEM_*` with at least one access bit.
+ */
+ucs_status_t uct_md_mem_reg(uct_md_h md,
+                            void *address,
+                            size_t length,
+                            unsigned int flags,
+                            uct_mem_h *memh_p);
+
+/**
+ * Releases a registration.
+ */
+ucs_status_t uct_md_mem_dereg(uct_md_h md, uct_mem_h memh);
+
+/**
+ * Tells the type of the memory at `addr`. `UNSUPPORTED` for domains that do not tell memory types
+ * apart, which is every domain of ours: host memory is the default.
+ */
+ucs_status_t uct_md_detect_memory_type(uct_md_h md,
+                                       const void *addr,
+                                       size_t length,
+                                       ucs_memory_type_t *mem_type_p);
+
+/**
+ * Allocates at least `length` bytes of host memory by the first of `methods` that works. Of
+ * `params` are read: flags, address, memory type, memory domains, name. `NO_MEMORY` when every
+ * method failed, `UNSUPPORTED` for memory that is not the host's.
+ */
+ucs_status_t uct_mem_alloc(size_t length,
+                           const uct_alloc_method_t *methods,
+                           unsigned int num_methods,
+                           const uct_mem_alloc_params_t *params,
+                           uct_allocated_memory_t *mem);
+
+/**
+ * Frees what `uct_mem_alloc` gave.
+ */
+ucs_status_t uct_mem_free(const uct_allocated_memory_t *mem);
+
+/**
+ * Reads the configuration of a memory domain of `component`. `env_prefix` (may be NULL) is tried
+ * before the plain names; `filename` is ignored, as upstream does. Released by
+ * `uct_config_release`.
+ */
+ucs_status_t uct_md_config_read(uct_component_h component,
+                                const char *env_prefix,
+                                const char *filename,
+                                uct_md_config_t **config_p);
+
+/**
+ * Whether `sockaddr` can be listened on or reached by the deprecated socket-address interfaces:
+ * never, as upstream's tcp; use a connection manager.
+ */
+int uct_md_is_sockaddr_accessible(uct_md_h md,
+                                  const ucs_sock_addr_t *sockaddr,
+                                  uct_sockaddr_accessibility_t mode);
+
+/**
+ * Writes the remote key of `memh`: `rkey_packed_size` bytes of the domain's attributes.
+ */
+ucs_status_t uct_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *rkey_buffer);
+
+/**
+ * Reads a packed remote key into `rkey_ob`; released by `uct_rkey_release`.
+ */
+ucs_status_t uct_rkey_unpack(uct_component_h component,
+                             const void *rkey_buffer,
+                             uct_rkey_bundle_t *rkey_ob);
+
+/**
+ * The local address at which `remote_addr` is mapped. `UNSUPPORTED` when it is not.
+ */
+ucs_status_t uct_rkey_ptr(uct_component_h component,
+                          uct_rkey_bundle_t *rkey_ob,
+                          uint64_t remote_addr,
+                          void **addr_p);
+
+/**
+ * Releases a remote key.
+ */
+ucs_status_t uct_rkey_release(uct_component_h component,
+                              const uct_rkey_bundle_t *rkey_ob);
+
+/**
+ * Not implemented yet.
+ */
+ucs_status_t uct_cm_open(uct_component_h component,
+                         uct_worker_h worker,
+                         const uct_cm_config_t *config,
+                         uct_cm_h *cm_p);
+
+/**
+ * Not implemented yet.
+ */
+void uct_cm_close(uct_cm_h cm);
+
+/**
+ * Not implemented yet.
+ */
+ucs_status_t uct_cm_query(uct_cm_h cm, uct_cm_attr_t *cm_attr);
+
+/**
+ * Reads the configuration of a connection manager of `component`. Released by
+ * `uct_config_release`. `UNSUPPORTED` when the component has none.
+ */
+ucs_status_t uct_cm_config_read(uct_component_h component,
+                                const char *env_prefix,
+                                const char *filename,
+                                uct_cm_config_t **config_p);
+
+/**
+ * Tells the server that the client's endpoint is connected. `UNSUPPORTED` on endpoints that are
+ * not of a connection manager.
+ */
+ucs_status_t uct_cm_client_ep_conn_notify(uct_ep_h ep);
+
+/**
+ * Not implemented yet.
+ */
+ucs_status_t uct_listener_create(uct_cm_h cm,
+                                 const struct sockaddr *saddr,
+                                 socklen_t socklen,
+                                 const uct_listener_params_t *params,
+                                 uct_listener_h *listener_p);
+
+/**
+ * Not implemented yet.
+ */
+void uct_listener_destroy(uct_listener_h listener);
+
+/**
+ * Not implemented yet.
+ */
+ucs_status_t uct_listener_reject(uct_listener_h listener,
+                                 uct_conn_request_h conn_request);
+
+/**
+ * Not implemented yet.
+ */
+ucs_status_t uct_listener_query(uct_listener_h listener,
+                                uct_listener_attr_t *listener_attr);
 
 /** Names of the ways to allocate, by `uct_alloc_method_t`. */
 extern const char *uct_alloc_method_names[];

@@ -52,7 +52,7 @@ BEGIN_C_DECLS
 #define UCS_CIRCULAR_COMPARE64(_a, _op, _b)             UCS_CIRCULAR_COMPARE(_a, _op, _b, int64_t)
 
 /** Number of the lowest set bit at or above `from`, 64 when there is none. */
-static inline int ucs_math_bit_from(uint64_t map, int from)
+static inline int ucs_math_next_bit(uint64_t map, int from)
 {
     const uint64_t above = (from < 64) ? (map >> from) : 0;
     return (above != 0) ? (from + __builtin_ctzll(above)) : 64;
@@ -60,8 +60,8 @@ static inline int ucs_math_bit_from(uint64_t map, int from)
 
 /** Walks the numbers of the bits that are set. */
 #define ucs_for_each_bit(_index, _map) \
-    for ((_index) = ucs_math_bit_from((_map), 0); (_index) < 64; \
-         (_index) = ucs_math_bit_from((_map), (_index) + 1))
+    for ((_index) = ucs_math_next_bit((_map), 0); (_index) < 64; \
+         (_index) = ucs_math_next_bit((_map), (_index) + 1))
 
 /** Walks all values whose bits are a part of `_mask`, 0 first; `_submask` must be able to exceed the mask. */
 #define ucs_for_each_submask(_submask, _mask) \
