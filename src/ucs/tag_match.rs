@@ -257,7 +257,10 @@ impl<T> Posted<T> {
     pub fn peek(&self, tag: u64) -> Option<(EntryId, &T)> {
         match self.find(tag) {
             NIL => None,
-            i => Some((self.slab.id(i), self.slab.entries[i as usize].value.as_ref()?)),
+            i => Some((
+                self.slab.id(i),
+                self.slab.entries[i as usize].value.as_ref()?,
+            )),
         }
     }
 
@@ -441,8 +444,8 @@ mod tests {
 
     #[test]
     fn posted_equals_a_linear_scan() {
-        for seed in 1..200 {
-            let mut r = Rng(seed * 0x1234_5678_9abc_def1);
+        for seed in 1..200u64 {
+            let mut r = Rng(0x1234_5678_9abc_def1_u64.wrapping_mul(seed));
             let mut real = Posted::new();
             let mut model: Vec<(u64, u64, u32, EntryId)> = Vec::new();
             for n in 0..400u32 {
@@ -474,8 +477,8 @@ mod tests {
 
     #[test]
     fn arrived_equals_a_linear_scan() {
-        for seed in 1..200 {
-            let mut r = Rng(seed * 0x9876_5432_1abc_def1);
+        for seed in 1..200u64 {
+            let mut r = Rng(0x9876_5432_1abc_def1_u64.wrapping_mul(seed));
             let mut real = Arrived::new();
             let mut model: Vec<(u64, u32, EntryId)> = Vec::new();
             for n in 0..400u32 {
