@@ -1,10 +1,14 @@
 //! Floor 1: every libc and OS call, as safe wrappers that answer `io::Result`.
 
 pub mod clock;
+pub mod cpu;
+pub mod dl;
 pub mod epoll;
 pub mod eventfd;
+pub mod heap;
 pub mod machine;
 pub mod mem;
 pub mod poll;
 pub mod process;
+pub mod socket_option;
 pub mod timerfd;

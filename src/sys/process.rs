@@ -127,3 +127,28 @@ pub fn set_affinity(set: &libc::cpu_set_t) -> io::Result<()> {
         _ => Err(io::Error::last_os_error()),
     }
 }
+
+/// Sets a client's `initialized` flag under its own mutex, once.
+///
+/// # Safety
+/// Both belong to one live, initialised `ucs_init_once_t`.
+pub unsafe fn set_once(lock: *mut libc::pthread_mutex_t, initialized: *mut i32) {
+    // SAFETY: the caller vouches for the mutex.
+    unsafe { libc::pthread_mutex_lock(lock) };
+    // SAFETY: the flag is the mutex's, which this thread holds.
+    unsafe { initialized.write(1) };
+    // SAFETY: locked above.
+    unsafe { libc::pthread_mutex_unlock(lock) };
+}
+
+/// Fills `bytes` from the kernel's random source; `false` when it has none.
+pub fn random(bytes: &mut [u8]) -> bool {
+    // SAFETY: the pointer and the length describe `bytes`.
+    let n = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+    usize::try_from(n) == Ok(bytes.len())
+}
+
+/// Ends the process with SIGABRT.
+pub fn abort() -> ! {
+    std::process::abort()
+}

@@ -4,9 +4,16 @@ pub mod async_ctx;
 pub mod callbackq;
 pub mod config;
 pub mod events;
+pub mod fork;
 pub mod log;
+pub mod memunits;
+pub mod sockaddr;
 pub mod status;
+pub mod string_buffer;
+pub mod string_set;
+pub mod table;
 pub mod tag_match;
+pub mod time;
 
 pub use events::Events;
 pub use status::{Result, Status};

@@ -21,6 +21,7 @@ pub mod status;
 pub mod string_buffer;
 pub mod thread_mode;
 pub mod time_def;
+pub mod tools;
 pub mod topo;
 
 pub use async_fwd::*;
@@ -44,4 +45,5 @@ pub use status::*;
 pub use string_buffer::*;
 pub use thread_mode::*;
 pub use time_def::*;
+pub use tools::*;
 pub use topo::*;

@@ -14,7 +14,8 @@ mod registry;
 mod thread;
 
 use crate::c;
-use crate::sys::{clock, process};
+use crate::sys::clock;
+use crate::ucs::fork::Stamp;
 use crate::ucs::{Events, Result, Status};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
@@ -61,7 +62,7 @@ pub struct AsyncContext(Arc<Inner>);
 
 struct Inner {
     mode: Mode,
-    pid: u32,
+    made_by: Stamp,
     /// Held by `block()` and around every callback; counts how deep.
     lock: ReentrantMutex<Cell<u32>>,
     /// What could not be delivered because the lock was held.
@@ -81,7 +82,7 @@ impl AsyncContext {
     pub fn new(mode: Mode) -> AsyncContext {
         AsyncContext(Arc::new(Inner {
             mode,
-            pid: process::cached_pid(),
+            made_by: Stamp::now(),
             lock: ReentrantMutex::new(Cell::new(0)),
             missed: Mutex::default(),
             has_missed: AtomicBool::new(false),
@@ -205,14 +206,7 @@ pub fn poll_all() -> usize {
 
 fn check_mode(mode: Mode, ctx: Option<&AsyncContext>) -> Result<()> {
     let Some(ctx) = ctx else { return Ok(()) };
-    if ctx.0.is_foreign() {
-        crate::ucs_error!(
-            "an async context made by process {} was used in process {}: create one after fork",
-            ctx.0.pid,
-            process::pid()
-        );
-        return Err(Status::UNSUPPORTED);
-    }
+    ctx.0.made_by.check("an async context")?;
     if ctx.0.mode != mode {
         crate::ucs_error!(
             "an async handler of mode {mode:?} cannot join a context of mode {:?}",
@@ -226,7 +220,7 @@ fn check_mode(mode: Mode, ctx: Option<&AsyncContext>) -> Result<()> {
 impl Inner {
     /// Whether this process is a child of the one that made the context.
     fn is_foreign(&self) -> bool {
-        self.pid != process::cached_pid()
+        !self.made_by.is_current()
     }
 
     /// Calls the handler now, or leaves it to whoever holds the lock. Whether it ran.

@@ -1,0 +1,103 @@
+//! Types that only UCX's own tools put into their memory: `ucs/datastruct/string_set.h` (a khash
+//! set), `ucs/debug/table.h`, `ucs/profile/profile_defs.h`.
+
+use crate::c::prelude::*;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucs_string_set {
+    pub n_buckets: u32,
+    pub size: u32,
+    pub n_occupied: u32,
+    pub upper_bound: u32,
+    pub flags: *mut u32,
+    pub keys: *mut *mut c_char,
+    pub vals: *mut c_char,
+}
+const _: () = {
+    assert!(size_of::<ucs_string_set>() == 40);
+    assert!(offset_of!(ucs_string_set, keys) == 24);
+};
+
+impl ucs_string_set {
+    pub const EMPTY: ucs_string_set = ucs_string_set {
+        n_buckets: 0,
+        size: 0,
+        n_occupied: 0,
+        upper_bound: 0,
+        flags: core::ptr::null_mut(),
+        keys: core::ptr::null_mut(),
+        vals: core::ptr::null_mut(),
+    };
+}
+
+pub type ucs_string_set_t = ucs_string_set;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucs_table_config {
+    pub n_cols: c_uint,
+    pub row_prefix: *const c_char,
+    pub equal_widths: c_int,
+}
+const _: () = {
+    assert!(size_of::<ucs_table_config>() == 24);
+    assert!(offset_of!(ucs_table_config, row_prefix) == 8);
+    assert!(offset_of!(ucs_table_config, equal_widths) == 16);
+};
+
+pub type ucs_table_config_t = ucs_table_config;
+
+/// 48 bytes of the client, of which the first word is ours.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucs_table {
+    pub object: *mut c_void,
+    pub unused: [usize; 5],
+}
+const _: () = assert!(size_of::<ucs_table>() == 48);
+
+pub type ucs_table_t = ucs_table;
+
+/// A row is a number of 32 bits.
+pub type ucs_table_row_h = u32;
+
+c_enum! {
+    pub enum ucs_table_align_t: c_uint {
+        UCS_TABLE_ALIGN_LEFT = 0,
+        UCS_TABLE_ALIGN_RIGHT = 1,
+        UCS_TABLE_ALIGN_CENTER = 2,
+    }
+}
+
+/// The head of a profile file, as far as it is read here.
+#[repr(C, packed)]
+#[derive(Clone, Copy)]
+pub struct ucs_profile_header {
+    pub version: u32,
+    pub feature_flags: u32,
+    pub ucs_path: [c_char; 1024],
+    pub cmdline: [c_char; 1024],
+    pub hostname: [c_char; 64],
+    pub pid: u32,
+    pub mode: u32,
+    pub env_vars: ucs_profile_block_header,
+    pub locations: ucs_profile_block_header,
+    pub threads: ucs_profile_block_header,
+    pub one_second: u64,
+}
+const _: () = {
+    assert!(offset_of!(ucs_profile_header, locations) == 0x860);
+    assert!(offset_of!(ucs_profile_header, threads) == 0x870);
+    assert!(size_of::<ucs_profile_header>() == 0x888);
+};
+
+pub type ucs_profile_header_t = ucs_profile_header;
+
+#[repr(C, packed)]
+#[derive(Clone, Copy)]
+pub struct ucs_profile_block_header {
+    pub offset: u64,
+    pub size: u64,
+}
+const _: () = assert!(size_of::<ucs_profile_block_header>() == 16);

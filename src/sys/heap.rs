@@ -1,0 +1,32 @@
+//! The C heap, for memory that crosses the ABI: a client may release what we made and we may grow
+//! what it gave.
+
+use core::ffi::c_void;
+
+/// `len` bytes, or null.
+pub fn malloc(len: usize) -> *mut c_void {
+    // SAFETY: any length is allowed; the answer may be null.
+    unsafe { libc::malloc(len) }
+}
+
+/// `count` zeroed objects of `len` bytes, or null.
+pub fn calloc(count: usize, len: usize) -> *mut c_void {
+    // SAFETY: any lengths are allowed; the answer may be null.
+    unsafe { libc::calloc(count, len) }
+}
+
+/// `block` with room for `len` bytes, or null with `block` untouched.
+///
+/// # Safety
+/// `block` is null or a live block of the C heap, given up on success.
+pub unsafe fn realloc(block: *mut c_void, len: usize) -> *mut c_void {
+    // SAFETY: the caller's promise is realloc's own.
+    unsafe { libc::realloc(block, len) }
+}
+
+/// # Safety
+/// `block` is null or a live block of the C heap, given up.
+pub unsafe fn free(block: *mut c_void) {
+    // SAFETY: the caller's promise is free's own.
+    unsafe { libc::free(block) }
+}
