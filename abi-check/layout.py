@@ -138,8 +138,9 @@ class Comparison:
                 equal += old["inline"]
         if self.newest:
             for kind in ("functions", "objects"):
-                for name in self.ours[kind].keys() - self.theirs[kind].keys():
-                    found.append(("extra", name, f"{name} is not upstream's"))
+                for name in sorted(self.ours[kind].keys() - self.theirs[kind].keys()):
+                    if not self.ours[kind][name].get("inline"):
+                        found.append(("extra", name, f"{name} is not upstream's"))
         return found, equal
 
 

@@ -110,7 +110,7 @@ def headers(options, tally, listed, allowed):
         return None
     ours = layout.read_tree(cindex, options.ours, set(have), options.cache)
     if "layout" in options.only:
-        tally.result("our headers declare every listed symbol", list(symbols.unpromised(ours, listed, have)))
+        tally.result("our headers declare every listed symbol", list(symbols.unpromised(ours, listed)))
     known = upstream.releases(options.data)
     chosen = [row for row in known if not options.releases or row[0] in options.releases]
     trees = {}

@@ -71,13 +71,12 @@ def undeclared(ours, symbols):
     return sorted(name for name in [*names, *ours["objects"]] if name not in symbols)
 
 
-def unpromised(ours, symbols, headers):
-    """Listed symbols of the headers that we install which ours do not declare.
+def unpromised(ours, symbols):
+    """Listed symbols that belong into headers of ours and are not declared there.
 
-    Some symbols stand in headers that only upstream's own tools read: those are exported for the
-    tools' binaries, and the headers are not installed.
+    Headers of ucp, uct and ucm are all ours; of ucs we ship those that clients include.
     """
     for symbol in symbols.values():
-        public = symbol.source in headers
-        if public and symbol.name not in ours["functions"] and symbol.name not in ours["objects"]:
+        belongs = symbol.source.startswith(("ucp/", "uct/", "ucm/")) or symbol.source in ours["headers"]
+        if belongs and symbol.name not in ours["functions"] and symbol.name not in ours["objects"]:
             yield f"{symbol.name} is not declared by our headers, upstream's {symbol.source} has it"
