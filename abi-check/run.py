@@ -176,6 +176,8 @@ def exports(options, tally, listed, ours, allowed):
         library = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug/libferrucx.so"
     for title, messages in symbols.check(library, listed, options.data / "objects.tsv"):
         tally.result(title, messages)
+    for title, messages in symbols.check_file(library, listed):
+        tally.result(title, messages)
     if ours is not None:
         wrong = [
             f"{name} is declared by our headers, but not exported"

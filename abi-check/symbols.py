@@ -6,6 +6,9 @@ import upstream
 
 KINDS = {"T": "function", "W": "function", "D": "object", "B": "object", "R": "object", "V": "object"}
 
+SYSTEM = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2"}
+TOOLCHAIN_INIT = 16  # bytes of INIT_ARRAY: one entry of gcc's start-up code, one of Rust's std (argv)
+
 
 class Symbol:
     def __init__(self, row):
@@ -63,6 +66,40 @@ def check(library, symbols, objects):
         ("functions are functions and objects are objects", kinds),
         ("objects that programs copy are no larger than the oldest copy", sizes),
     ]
+
+
+def check_file(library, symbols):
+    """[(title, [messages])]: what the loader is told about the file."""
+    tags = {}
+    for line in readelf("-d", library):
+        fields = line.split(None, 2)
+        if len(fields) == 3 and fields[1].startswith("("):
+            tags.setdefault(fields[1].strip("()"), []).append(fields[2])
+    named = [bracketed(value) for value in tags.get("NEEDED", [])]
+    needed = [f"needs {name}" for name in named if name not in SYSTEM]
+    soname = [bracketed(value) for value in tags.get("SONAME", [])]
+    flags = " ".join([*tags.get("FLAGS", []), *tags.get("FLAGS_1", [])])
+    bound = ["is linked with -Bsymbolic"] if "SYMBOLIC" in tags or "SYMBOLIC" in flags else []
+    for line in readelf("--dyn-syms", library):
+        fields = line.split()
+        if len(fields) >= 8 and fields[7] in symbols and fields[5] != "DEFAULT":
+            bound.append(f"{fields[7]} has visibility {fields[5]}")
+    size = int(tags.get("INIT_ARRAYSZ", ["0"])[0].split()[0])
+    return [
+        ("the SONAME is libucp.so.0", [] if soname == ["libucp.so.0"] else [f"SONAME is {soname}"]),
+        ("the library needs nothing but the C library", needed),
+        ("a program's copy of an object or its own function wins", bound),
+        ("nothing of ours runs at load", [f"{size // 8} constructors"] if size > TOOLCHAIN_INIT else []),
+    ]
+
+
+def readelf(option, library):
+    command = ["readelf", "-W", option, str(library)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def bracketed(text):
+    return text[text.index("[") + 1 : text.rindex("]")]
 
 
 def undeclared(ours, symbols):

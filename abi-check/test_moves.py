@@ -43,10 +43,10 @@ class Copy:
         self.library = self.folder / "libfake.so"
         self.build_library()
 
-    def build_library(self, leave_out=(), more=(), grown=None):
+    def build_library(self, leave_out=(), more=(), grown=None, lines=(), flags=("-Wl,-soname,libucp.so.0",)):
         """A shared object with the listed symbols, so that the test needs no build of the crate."""
         sizes = {row[0]: int(row[2]) for row in upstream.read_table(HERE / "data/objects.tsv")}
-        lines = [f"void {name}(void) {{}}" for name in more]
+        lines = [*lines, *(f"void {name}(void) {{}}" for name in more)]
         for symbol in symbols.listed(HERE / "data").values():
             if symbol.name in leave_out:
                 continue
@@ -56,7 +56,7 @@ class Copy:
             else:
                 lines.append(f"void {symbol.name}(void) {{}}")
         subprocess.run(
-            ["gcc", "-w", "-fno-builtin", "-nostdlib", "-shared", "-fPIC", "-x", "c", "-", "-o", str(self.library)],
+            ["gcc", "-w", "-fno-builtin", "-nostdlib", "-shared", "-fPIC", *flags, "-x", "c", "-", "-o", str(self.library)],
             input="\n".join(lines) + "\n", text=True, check=True,
         )  # fmt: skip
 
@@ -146,6 +146,19 @@ def grown_object(copy):
     copy.build_library(grown="ucs_global_opts")
 
 
+def bound_symbols(copy):
+    copy.build_library(flags=["-Wl,-soname,libucp.so.0", "-Wl,-Bsymbolic"])
+
+
+def constructor(copy):
+    start = [f"__attribute__((constructor)) static void start{index}(void) {{}}" for index in range(3)]
+    copy.build_library(lines=start)
+
+
+def other_name(copy):
+    copy.build_library(flags=["-Wl,-soname,libucp.so.1"])
+
+
 def no_state(copy):
     change(copy.state, r"\nuct_iface_open\t[^\n]*", "")
 
@@ -178,6 +191,9 @@ CASES = [
     (not_exported, "symbols", "1.22.0", r"uct_iface_open is not exported"),
     (exported_too_much, "symbols", "1.22.0", r"ucs_private_thing is exported, but no list"),
     (grown_object, "symbols", "1.22.0", r"ucs_global_opts has 288 bytes"),
+    (bound_symbols, "symbols", "1.22.0", r"linked with -Bsymbolic"),
+    (constructor, "symbols", "1.22.0", r"3 constructors"),
+    (other_name, "symbols", "1.22.0", r"SONAME is \['libucp\.so\.1'\]"),
     (no_state, "states", "1.22.0", r"uct_iface_open has no line in state\.tsv"),
     (flattered, "states", "1.22.0", r"ucp_tag_probe_nb is called full in state\.tsv, but its body is a stub"),
 ]  # fmt: skip
