@@ -1,46 +1,4 @@
-//! What the processor says about itself, and how many there are.
-
-/// The processor's maker and its numbers, as CPUID gives them.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Identity {
-    pub vendor: [u8; 12],
-    pub family: u32,
-    pub model: u32,
-}
-
-#[cfg(target_arch = "x86_64")]
-pub fn identity() -> Identity {
-    use core::arch::x86_64::__cpuid;
-    let zero = __cpuid(0);
-    let mut vendor = [0; 12];
-    for (word, bytes) in [zero.ebx, zero.edx, zero.ecx]
-        .iter()
-        .zip(vendor.chunks_exact_mut(4))
-    {
-        bytes.copy_from_slice(&word.to_le_bytes());
-    }
-    let version = __cpuid(1).eax;
-    let family = (version >> 8) & 0xf;
-    let model = (version >> 4) & 0xf;
-    Identity {
-        vendor,
-        family: if family == 0xf {
-            family + ((version >> 20) & 0xff)
-        } else {
-            family
-        },
-        model: if family == 6 || family == 0xf {
-            model | ((version >> 12) & 0xf0)
-        } else {
-            model
-        },
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-pub fn identity() -> Identity {
-    Identity::default()
-}
+//! How many processors there are, and what they state about their counter.
 
 /// The rate of the time-stamp counter where CPUID states it: leaf 0x15, or a hypervisor's timing
 /// leaf.
@@ -69,11 +27,4 @@ pub fn count() -> usize {
     // SAFETY: takes no pointer.
     let n = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) };
     usize::try_from(n).map_or(1, |n| n.max(1))
-}
-
-/// Bytes in a page.
-pub fn page_size() -> usize {
-    // SAFETY: takes no pointer.
-    let n = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    usize::try_from(n).unwrap_or(4096)
 }

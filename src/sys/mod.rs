@@ -2,7 +2,6 @@
 
 pub mod clock;
 pub mod cpu;
-pub mod dl;
 pub mod epoll;
 pub mod eventfd;
 pub mod heap;

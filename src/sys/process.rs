@@ -152,3 +152,9 @@ pub fn random(bytes: &mut [u8]) -> bool {
 pub fn abort() -> ! {
     std::process::abort()
 }
+
+/// Whether `cpu` is in the set.
+pub fn is_set(set: &libc::cpu_set_t, cpu: usize) -> bool {
+    // SAFETY: the index is checked against the set's size first.
+    cpu < size_of::<libc::cpu_set_t>() * 8 && unsafe { libc::CPU_ISSET(cpu, set) }
+}

@@ -3,10 +3,13 @@
 pub mod async_ctx;
 pub mod callbackq;
 pub mod config;
+pub mod event_set;
 pub mod events;
 pub mod fork;
 pub mod log;
+pub mod memtype;
 pub mod memunits;
+pub mod mpool;
 pub mod sockaddr;
 pub mod status;
 pub mod string_buffer;
@@ -14,6 +17,7 @@ pub mod string_set;
 pub mod table;
 pub mod tag_match;
 pub mod time;
+pub mod topo;
 
 pub use events::Events;
 pub use status::{Result, Status};
