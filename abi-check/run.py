@@ -120,7 +120,10 @@ def headers(options, tally, listed, allowed):
             trees[row[0]] = layout.read_tree(cindex, include, set(have), options.cache)
         except upstream.Unavailable as error:
             tally.skip(f"{row[0]}: all checks", str(error))
-    newest = trees.get(known[-1][0], ours)
+    newest = trees.get(known[-1][0])
+    if newest is None:
+        tally.skip("all releases", f"what {known[-1][0]} has is needed to judge the others")
+        return ours
     checked = [row[0] for row in chosen if row[0] in trees]
     for name in checked:
         release(options, tally, name, have, ours, trees[name], newest, listed, allowed)
