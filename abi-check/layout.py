@@ -8,6 +8,9 @@ mask or version keeps older clients safe.
 import facts
 
 
+LISTED = ("ucp/api/", "uct/api/", "ucm/api/")  # families whose every symbol the library exports
+
+
 class Comparison:
     """Differences of one release: [(what, name, message)], and how many facts were equal."""
 
@@ -128,14 +131,19 @@ class Comparison:
         return found, equal
 
     def names(self):
-        """Inline functions must exist; what the library exports is checked against the symbol list."""
+        """Inline functions must exist; all others of ucp, uct and ucm must be in the symbol list."""
         found, equal = [], 0
         for name, old in self.wanted("functions"):
             new = self.ours["functions"].get(name)
             if old["inline"] and (new is None or not new["inline"]):
                 found.append(("inline", name, f"inline function {name} is missing"))
+            elif not old["inline"] and old["header"].startswith(LISTED) and name not in self.symbols:
+                found.append(("prototype", name, f"function {name} is in no symbol list"))
             else:
-                equal += old["inline"]
+                equal += 1
+        for name, old in self.wanted("objects"):
+            if old["header"].startswith(LISTED) and name not in self.symbols:
+                found.append(("prototype", name, f"object {name} is in no symbol list"))
         if self.newest:
             for kind in ("functions", "objects"):
                 for name in sorted(self.ours[kind].keys() - self.theirs[kind].keys()):

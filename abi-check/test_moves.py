@@ -187,6 +187,7 @@ CASES = [
     (lost_header, "layout", "1.22.0", r"ucp_device_counter_init|ucp_host\.h is missing"),
     (lost_exception, "layout", "1.21.0", r"ucp_request_param_t: 96 bytes, upstream 72"),
     (warning, "alone", "1.22.0", r"not ok ucp/api/ucp_version\.h compiles alone"),
+    (dropped_from_list, "layout", "1.13.1", r"function ucp_worker_arm is in no symbol list"),
     (dropped_from_list, "symbols,states", "1.22.0", r"ucp_worker_arm is exported, but no list names it"),
     (not_exported, "symbols", "1.22.0", r"uct_iface_open is not exported"),
     (exported_too_much, "symbols", "1.22.0", r"ucs_private_thing is exported, but no list"),
