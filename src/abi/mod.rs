@@ -2,4 +2,5 @@
 
 pub(crate) mod args;
 pub mod ucp;
+pub mod ucs;
 pub mod uct;

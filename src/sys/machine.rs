@@ -54,6 +54,48 @@ pub fn short_host_name() -> String {
     String::from_utf8_lossy(name.get(..end).unwrap_or(&[])).into_owned()
 }
 
+/// The login name of the effective user, from the environment; its number when that is not set.
+pub fn user_name() -> String {
+    let name = ["USER", "LOGNAME"].iter().find_map(std::env::var_os);
+    match name {
+        Some(name) => name.to_string_lossy().into_owned(),
+        None => effective_user().to_string(),
+    }
+}
+
+/// The first processor this thread may run on.
+pub fn first_cpu() -> usize {
+    // SAFETY: an all-zero set is a valid, empty set.
+    let mut set: libc::cpu_set_t = unsafe { core::mem::zeroed() };
+    // SAFETY: `set` is writable for the size given; 0 is the calling thread.
+    let answer = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) };
+    if answer != 0 {
+        return 0;
+    }
+    (0..libc::CPU_SETSIZE as usize)
+        // SAFETY: the index is below the size of the set.
+        .find(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) })
+        .unwrap_or(0)
+}
+
+/// Local date and time, `2026-01-31-23-59-59`.
+pub fn local_time_stamp(seconds: i64) -> String {
+    // SAFETY: all-zero bytes are a valid `tm`.
+    let mut tm: libc::tm = unsafe { core::mem::zeroed() };
+    let seconds: libc::time_t = seconds;
+    // SAFETY: reads a local, writes a local.
+    unsafe { libc::localtime_r(&seconds, &mut tm) };
+    format!(
+        "{:04}-{:02}-{:02}-{:02}-{:02}-{:02}",
+        i64::from(tm.tm_year) + 1900,
+        tm.tm_mon + 1,
+        tm.tm_mday,
+        tm.tm_hour,
+        tm.tm_min,
+        tm.tm_sec
+    )
+}
+
 /// CPU vendor and model by the names that `ucx.conf` uses; `None` for others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cpu {

@@ -4,6 +4,7 @@ pub mod clock;
 pub mod cpu;
 pub mod epoll;
 pub mod eventfd;
+pub mod file;
 pub mod heap;
 pub mod machine;
 pub mod mem;

@@ -11,6 +11,7 @@
 
 pub mod env;
 mod file;
+pub mod global;
 mod units;
 mod value;
 
@@ -123,6 +124,12 @@ impl Entry {
         self.kind.print(&self.value)
     }
 
+    /// What the default says; `Nothing` for a default that is not of the row's kind, which the
+    /// tests of the tables exclude.
+    pub fn default_value(&self) -> Value {
+        self.kind.parse(self.default).unwrap_or(Value::Nothing)
+    }
+
     /// Whether `name`, with or without one of the prefixes, means this row.
     fn answers_to(&self, name: &str) -> bool {
         self.name == name
@@ -187,13 +194,15 @@ impl Config {
         Ok(Config { table, entries })
     }
 
-    /// The defaults, whatever the environment says.
-    pub fn defaults(table: &'static Table) -> Result<Config> {
+    /// As `read`, but a text that cannot be parsed is reported and the default used.
+    pub fn read_lenient(table: &'static Table) -> Config {
         let mut entries = table.resolve();
         for entry in &mut entries {
-            entry.assign(&entry.full_name(), entry.default)?;
+            if entry.read(None).is_err() {
+                entry.value = entry.default_value();
+            }
         }
-        Ok(Config { table, entries })
+        Config { table, entries }
     }
 
     /// All rows in the order of the table.

@@ -1,9 +1,26 @@
 //! The log: levels as UCX's, to stderr unless `UCX_LOG_FILE` says otherwise.
 //!
 //! `ucs_error!`, `ucs_warn!`, `ucs_diag!`, `ucs_info!`, `ucs_debug!`, `ucs_trace!` format only when
-//! their level is on.
+//! their level is on; a level that is off costs one relaxed load and a compare.
+//!
+//! The options are read at the first message of any level, or by `start`. Until then every level
+//! counts as on, so that nothing needs to run at load. While one thread reads them, messages of
+//! that and of other threads go to stderr at the default level.
 
+mod handlers;
+mod line;
+mod sink;
+
+pub use crate::ucs::config::global::LOG_LEVELS as LEVEL_NAMES;
+pub use handlers::{Handler, handlers, pop_handler, push_handler};
+pub use line::{change_indent, indent};
+pub use sink::fill_name;
+
+use crate::sys::machine;
+use crate::ucs::config::global;
 use core::fmt;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// UCX's levels, in its order: a smaller value is more severe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,22 +40,118 @@ pub enum Level {
     TracePoll,
 }
 
-/// The levels' names as configuration spells them.
-pub const LEVEL_NAMES: &[&str] = &[
-    "fatal", "error", "warn", "diag", "info", "debug", "trace", "req", "data", "async", "func",
-    "poll",
-];
+/// The number of a level that is written whatever the level of the log is.
+pub const PRINT: u32 = 13;
+
+const DEFAULT: u32 = Level::Warn as u32;
+/// Above every level: all are on until the options are read.
+const UNREAD: u32 = u32::MAX;
+
+/// Relaxed: it guards no other memory; the settings are behind their own lock.
+static LEVEL: AtomicU32 = AtomicU32::new(UNREAD);
+
+/// What the options say, except the level.
+struct Settings {
+    buffer: usize,
+    filter: String,
+    sink: sink::Sink,
+}
+
+static SETTINGS: OnceLock<Settings> = OnceLock::new();
+
+/// The longest message when the options are not read yet.
+const DEFAULT_BUFFER: usize = 1024;
+/// No message is longer, whatever `UCX_LOG_BUFFER` says.
+const MAX_BUFFER: usize = 1 << 20;
 
 /// Whether a message of `level` would be written.
 #[inline]
 pub fn enabled(level: Level) -> bool {
-    level <= Level::Warn
+    level as u32 <= LEVEL.load(Ordering::Relaxed)
 }
 
-/// Writes one message. Called through the macros.
+/// The level of the log, by number.
+pub fn level() -> u32 {
+    start();
+    LEVEL.load(Ordering::Relaxed)
+}
+
+/// Bytes that a message may have.
+pub fn buffer_size() -> usize {
+    start();
+    SETTINGS
+        .get()
+        .map_or(DEFAULT_BUFFER, |settings| settings.buffer)
+}
+
+/// Reads the options, once. At INFO and below, says which library this is.
+pub fn start() {
+    if LEVEL.load(Ordering::Relaxed) == UNREAD {
+        read_options();
+    }
+}
+
+#[cold]
+fn read_options() {
+    let first = LEVEL.compare_exchange(UNREAD, DEFAULT, Ordering::Relaxed, Ordering::Relaxed);
+    if first.is_err() {
+        return;
+    }
+    let (options, fixed) = global::options();
+    let settings = Settings {
+        buffer: options.memunits("LOG_BUFFER").clamp(1, MAX_BUFFER),
+        filter: options.str("LOG_FILE_FILTER").to_owned(),
+        sink: sink::Sink::open(
+            fixed.str("LOG_FILE"),
+            fixed.memunits("LOG_FILE_SIZE"),
+            fixed.uint("LOG_FILE_ROTATE"),
+        ),
+    };
+    if SETTINGS.set(settings).is_err() {
+        return;
+    }
+    LEVEL.store(options.enum_index("LOG_LEVEL") as u32, Ordering::Relaxed);
+    let path = machine::own_path().map(|path| path.display().to_string());
+    crate::ucs_info!(
+        "Version {} (loaded from {})",
+        env!("CARGO_PKG_VERSION"),
+        path.as_deref().unwrap_or("an unknown file")
+    );
+}
+
+/// Writes one message of the library. Called through the macros.
 #[cold]
 pub fn write(level: Level, file: &str, line: u32, args: fmt::Arguments<'_>) {
-    eprintln!("{file}:{line} UCX {level:?} {args}");
+    start();
+    if enabled(level) {
+        handlers::dispatch(file, line, level as u32, &args.to_string());
+    }
+}
+
+/// Writes one message to where the options say: what the default handler does. `component` stands
+/// in the place of `UCX`; `filter` in that of `UCX_LOG_FILE_FILTER`.
+pub fn emit(
+    level: u32,
+    file: &str,
+    line: u32,
+    component: &str,
+    filter: Option<&str>,
+    message: &str,
+) {
+    start();
+    let settings = SETTINGS.get();
+    let filter = filter
+        .or(settings.map(|settings| settings.filter.as_str()))
+        .unwrap_or("*");
+    if filter != "*" && !crate::ucs::config::matches_pattern(filter, file) {
+        return;
+    }
+    let longest = settings.map_or(DEFAULT_BUFFER, |settings| settings.buffer) - 1;
+    let text = line::format(level, file, line, component, line::cut(message, longest));
+    match settings {
+        Some(settings) => settings.sink.write(text.as_bytes()),
+        None => sink::Sink::Stderr.write(text.as_bytes()),
+    }
 }
 
 #[macro_export]

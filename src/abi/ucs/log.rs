@@ -1,0 +1,231 @@
+//! `ucs/debug/log_def.h`: messages of clients, their handlers, and fatal errors.
+//!
+//! The variadic functions are jumps to C, where a `va_list` can be made; C comes back to the two
+//! functions that `global_asm!` names `ferrucx_*`. Those names stay inside the library: Rust exports
+//! what it is told to by attribute, and these have none.
+
+use crate::abi::ucs::opts;
+use crate::c::prelude::*;
+use crate::ucs::log::{self, Handler, Level};
+use std::borrow::Cow;
+
+unsafe extern "C" {
+    fn ferrucx_log_dispatch();
+    fn ferrucx_fatal_error_format();
+}
+
+core::arch::global_asm!(
+    ".hidden ferrucx_log_handlers",
+    ".globl ferrucx_log_handlers",
+    "ferrucx_log_handlers:",
+    "jmp {list_handlers}",
+    ".hidden ferrucx_log_die",
+    ".globl ferrucx_log_die",
+    "ferrucx_log_die:",
+    "jmp {die}",
+    list_handlers = sym list_handlers,
+    die = sym die,
+);
+
+/// Logs a message of a client: `(file, line, function, level, component, format, ...)`, `format` as
+/// of printf. All handlers see it, newest first. The caller has asked whether the level is on.
+///
+/// # Safety
+/// Strings as printf takes them; `component` null or valid.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_log_dispatch() {
+    core::arch::naked_asm!("jmp {}", sym ferrucx_log_dispatch)
+}
+
+/// Writes a message at level FATAL, `(file, line, function, format, ...)`, and aborts the process.
+///
+/// # Safety
+/// Strings as printf takes them.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_fatal_error_format() {
+    core::arch::naked_asm!("jmp {}", sym ferrucx_fatal_error_format)
+}
+
+/// Writes a message to where `UCX_LOG_FILE` says. What handlers of a client may call to have the
+/// usual output. Answers `UCS_LOG_FUNC_RC_CONTINUE`.
+///
+/// # Safety
+/// Strings as vprintf takes them, `ap` of these; `comp_conf` null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_log_default_handler(
+    file: *const c_char,
+    line: c_uint,
+    _function: *const c_char,
+    level: ucs_log_level_t,
+    comp_conf: *const ucs_log_component_config_t,
+    format: *const c_char,
+    ap: va_list,
+) -> ucs_log_func_rc_t {
+    let mut message = vec![0u8; log::buffer_size()];
+    if !format.is_null() {
+        // SAFETY: the buffer and its size; the caller's format and arguments.
+        unsafe { vsnprintf(message.as_mut_ptr().cast(), message.len(), format, ap) };
+    }
+    let end = message
+        .iter()
+        .position(|byte| *byte == 0)
+        .unwrap_or(message.len());
+    let message = String::from_utf8_lossy(message.get(..end).unwrap_or(&[]));
+    let (component, filter) = if comp_conf.is_null() {
+        (Cow::Borrowed("UCX"), None)
+    } else {
+        // SAFETY: not null, so valid by the caller's promise.
+        let component = unsafe { &*comp_conf };
+        // SAFETY: as above for the string it points to.
+        (name_of(&component.name), unsafe {
+            text(component.file_filter)
+        })
+    };
+    // SAFETY: the caller's string.
+    let file = unsafe { text(file) }.unwrap_or_default();
+    log::emit(level, &file, line, &component, filter.as_deref(), &message);
+    UCS_LOG_FUNC_RC_CONTINUE
+}
+
+unsafe extern "C" {
+    fn vsnprintf(to: *mut c_char, size: usize, format: *const c_char, ap: va_list) -> c_int;
+}
+
+/// A name that may fill its whole field.
+fn name_of(field: &[c_char]) -> Cow<'static, str> {
+    let bytes: Vec<u8> = field
+        .iter()
+        .take_while(|c| **c != 0)
+        .map(|c| *c as u8)
+        .collect();
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A C string, or none.
+///
+/// # Safety
+/// `string` must be null or a C string that outlives the answer.
+unsafe fn text<'a>(string: *const c_char) -> Option<Cow<'a, str>> {
+    if string.is_null() {
+        return None;
+    }
+    // SAFETY: by the caller's promise.
+    Some(unsafe { CStr::from_ptr(string) }.to_string_lossy())
+}
+
+/// For C: writes the handlers to `handlers`, first to be called first, answers how many.
+///
+/// # Safety
+/// `handlers` must have room for `room` pointers.
+unsafe extern "C" fn list_handlers(handlers: *mut Handler, room: usize) -> usize {
+    opts::refresh();
+    let (clients, default) = log::handlers();
+    let default = default.then_some(ucs_log_default_handler as Handler);
+    let mut count = 0;
+    for handler in clients.into_iter().chain(default).take(room) {
+        // SAFETY: `count` is below `room`.
+        unsafe { handlers.add(count).write(handler) };
+        count += 1;
+    }
+    count
+}
+
+/// For C: writes the last message of the process and aborts it.
+///
+/// # Safety
+/// C strings or null.
+unsafe extern "C" fn die(
+    file: *const c_char,
+    line: c_uint,
+    _function: *const c_char,
+    message: *const c_char,
+) -> ! {
+    // SAFETY: the caller's strings.
+    let (file, message) = unsafe { (text(file), text(message)) };
+    log::emit(
+        Level::Fatal as u32,
+        &file.unwrap_or_default(),
+        line,
+        "UCX",
+        Some("*"),
+        &message.unwrap_or_default(),
+    );
+    std::process::abort()
+}
+
+/// Puts `handler` before all others. It may call the log and change the handlers.
+///
+/// # Safety
+/// `handler` must stay callable until it is popped.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_log_push_handler(handler: ucs_log_func_t) {
+    let Some(handler) = handler else {
+        crate::ucs_error!("ucs_log_push_handler: the handler is NULL");
+        return;
+    };
+    if !log::push_handler(handler) {
+        crate::ucs_error!("ucs_log_push_handler: too many handlers, this one is not called");
+    }
+}
+
+/// Takes the newest handler away, at last the default one; nothing is written then.
+#[unsafe(no_mangle)]
+pub extern "C" fn ucs_log_pop_handler() {
+    log::pop_handler();
+}
+
+/// How many handlers there are, the default one included.
+#[unsafe(no_mangle)]
+pub extern "C" fn ucs_log_num_handlers() -> c_uint {
+    let (clients, default) = log::handlers();
+    clients.len() as c_uint + c_uint::from(default)
+}
+
+/// Bytes of the longest message.
+#[unsafe(no_mangle)]
+pub extern "C" fn ucs_log_get_buffer_size() -> usize {
+    log::buffer_size()
+}
+
+/// Moves the messages of this thread `delta` steps to the right, or back.
+#[unsafe(no_mangle)]
+pub extern "C" fn ucs_log_indent(delta: c_int) {
+    log::change_indent(delta);
+}
+
+/// Steps that the messages of this thread are moved.
+#[unsafe(no_mangle)]
+pub extern "C" fn ucs_log_get_current_indent() -> c_int {
+    log::indent()
+}
+
+/// Waits until messages are written: each is written at once, there is nothing to wait for.
+#[unsafe(no_mangle)]
+pub extern "C" fn ucs_log_flush() {}
+
+/// A C array of names.
+#[repr(transparent)]
+pub struct Names<const N: usize>([*const c_char; N]);
+
+// SAFETY: the pointers are to constant strings, and nobody writes the array.
+unsafe impl<const N: usize> Sync for Names<N> {}
+
+/// Names of the levels, by value; NULL after the last.
+#[unsafe(no_mangle)]
+pub static ucs_log_level_names: Names<13> = Names([
+    c"FATAL".as_ptr(),
+    c"ERROR".as_ptr(),
+    c"WARN".as_ptr(),
+    c"DIAG".as_ptr(),
+    c"INFO".as_ptr(),
+    c"DEBUG".as_ptr(),
+    c"TRACE".as_ptr(),
+    c"REQ".as_ptr(),
+    c"DATA".as_ptr(),
+    c"ASYNC".as_ptr(),
+    c"FUNC".as_ptr(),
+    c"POLL".as_ptr(),
+    core::ptr::null(),
+]);

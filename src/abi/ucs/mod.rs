@@ -1,0 +1,4 @@
+//! The exported functions of libucs, a file for each group of headers.
+
+pub mod log;
+pub mod opts;

@@ -1,0 +1,147 @@
+//! `ucs/config/global_opts.h`: the options object that clients read.
+//!
+//! Its layout is another in six releases, and programs hold a copy of it by COPY relocation. So the
+//! library keeps its options to itself; the object has the size of the oldest layout, and only the
+//! members that never moved are written. Until the first call that may log, it says what the
+//! defaults are; then `refresh` writes what the environment says.
+
+use crate::c::prelude::*;
+use crate::ucs::config::{Config, Value, global};
+use crate::ucs::log;
+use core::cell::UnsafeCell;
+use std::ffi::CString;
+use std::sync::Once;
+
+/// The size of the object in the oldest release we serve.
+const OLDEST_SIZE: usize = 280;
+
+/// The members that are at the same place in every release.
+#[repr(C)]
+struct Prefix {
+    log_component: ucs_log_component_config_t,
+    log_file: *const c_char,
+    log_file_size: usize,
+    log_file_rotate: c_uint,
+    log_buffer_size: usize,
+    log_data_size: usize,
+    log_print_enable: c_int,
+    mpool_fifo: c_int,
+    handle_errors: u64,
+    error_signals: *const c_int,
+    error_signals_count: c_uint,
+    error_signals_truncated: c_uint,
+    error_mail_to: *const c_char,
+    error_mail_footer: *const c_char,
+    gdb_command: *const c_char,
+    debug_signo: c_uint,
+    log_level_trigger: ucs_log_level_t,
+    warn_unused_env_vars: c_int,
+}
+
+const _: () = {
+    assert!(offset_of!(Prefix, log_file) == offset_of!(ucs_global_opts_t, log_file));
+    assert!(
+        offset_of!(Prefix, log_print_enable) == offset_of!(ucs_global_opts_t, log_print_enable)
+    );
+    assert!(offset_of!(Prefix, error_signals) == offset_of!(ucs_global_opts_t, error_signals));
+    assert!(offset_of!(Prefix, error_mail_to) == offset_of!(ucs_global_opts_t, error_mail_to));
+    assert!(offset_of!(Prefix, warn_unused_env_vars) == 136);
+    assert!(size_of::<Exported>() == OLDEST_SIZE);
+};
+
+#[repr(C)]
+pub struct Exported {
+    prefix: UnsafeCell<Prefix>,
+    rest: [u8; OLDEST_SIZE - size_of::<Prefix>()],
+}
+
+// SAFETY: clients read the members without a lock, as upstream has it; we write them once, in
+// `refresh`, each an aligned word that was valid before.
+unsafe impl Sync for Exported {}
+
+const NAME: [c_char; 16] = {
+    let mut name = [0; 16];
+    name[0] = b'U' as c_char;
+    name[1] = b'C' as c_char;
+    name[2] = b'X' as c_char;
+    name
+};
+
+/// Options of the library as clients see them: the log level and what stands beside it.
+#[unsafe(no_mangle)]
+pub static ucs_global_opts: Exported = Exported {
+    prefix: UnsafeCell::new(Prefix {
+        log_component: ucs_log_component_config {
+            log_level: UCS_LOG_LEVEL_WARN,
+            name: NAME,
+            file_filter: c"*".as_ptr(),
+        },
+        log_file: c"".as_ptr(),
+        log_file_size: usize::MAX,
+        log_file_rotate: 0,
+        log_buffer_size: 1024,
+        log_data_size: 0,
+        log_print_enable: 0,
+        mpool_fifo: 0,
+        handle_errors: 1 << UCS_HANDLE_ERROR_NONE,
+        error_signals: core::ptr::null(),
+        error_signals_count: 0,
+        error_signals_truncated: 0,
+        error_mail_to: c"".as_ptr(),
+        error_mail_footer: c"".as_ptr(),
+        gdb_command: c"gdb -quiet".as_ptr(),
+        debug_signo: 1,
+        log_level_trigger: UCS_LOG_LEVEL_FATAL,
+        warn_unused_env_vars: 1,
+    }),
+    rest: [0; OLDEST_SIZE - size_of::<Prefix>()],
+};
+
+/// Writes what the options say, once; later calls cost one load.
+pub fn refresh() {
+    static WRITTEN: Once = Once::new();
+    WRITTEN.call_once(|| {
+        log::start();
+        let (options, fixed) = global::options();
+        // SAFETY: the object is ours or the program's copy of it, at least this large in every
+        // release; `WRITTEN` lets one thread write.
+        write(
+            unsafe { &mut *ucs_global_opts.prefix.get() },
+            options,
+            fixed,
+        );
+    });
+}
+
+fn write(to: &mut Prefix, options: &Config, fixed: &Config) {
+    let signals: Vec<c_int> = fixed
+        .array("ERROR_SIGNALS")
+        .iter()
+        .filter_map(|signal| match signal {
+            Value::UInt(number) => c_int::try_from(*number).ok(),
+            _ => None,
+        })
+        .collect();
+    to.log_component.file_filter = kept(options.str("LOG_FILE_FILTER"));
+    to.log_file = kept(fixed.str("LOG_FILE"));
+    to.log_file_size = fixed.memunits("LOG_FILE_SIZE");
+    to.log_file_rotate = fixed.uint("LOG_FILE_ROTATE");
+    to.log_buffer_size = log::buffer_size();
+    to.log_data_size = options.ulong("LOG_DATA_SIZE");
+    to.log_print_enable = c_int::from(options.bool("LOG_PRINT_ENABLE"));
+    to.handle_errors = options.bitmap("HANDLE_ERRORS");
+    to.error_signals_count = signals.len() as c_uint;
+    to.error_signals = Box::leak(signals.into_boxed_slice()).as_ptr();
+    to.error_mail_to = kept(options.str("ERROR_MAIL_TO"));
+    to.error_mail_footer = kept(options.str("ERROR_MAIL_FOOTER"));
+    to.gdb_command = kept(options.str("GDB_COMMAND"));
+    to.debug_signo = options.uint("DEBUG_SIGNO");
+    to.log_level_trigger = options.enum_index("LOG_LEVEL_TRIGGER") as ucs_log_level_t;
+    to.warn_unused_env_vars = c_int::from(options.bool("WARN_UNUSED_ENV_VARS"));
+    to.log_component.log_level = log::level();
+}
+
+/// A C string that stays for the life of the process: clients keep pointers to it.
+fn kept(text: &str) -> *const c_char {
+    CString::new(text).map_or(c"".as_ptr(), |text| text.into_raw())
+}

@@ -1,0 +1,298 @@
+//! The options that belong to no component: log, errors, memory tracking, profiling, topology.
+//!
+//! `log` reads the first table when it starts; other parts of the library read what concerns them.
+//! What we do without (signal handlers, plug-ins, statistics of a debug build, the virtual file
+//! system) is accepted, checked and printed, and has no effect.
+
+use super::{Config, Kind, Row, Table};
+use std::sync::OnceLock;
+
+/// Names of the levels, by value.
+pub const LOG_LEVELS: &[&str] = &[
+    "FATAL", "ERROR", "WARN", "DIAG", "INFO", "DEBUG", "TRACE", "REQ", "DATA", "ASYNC", "FUNC",
+    "POLL",
+];
+
+const HANDLE_ERRORS: &[&str] = &["bt", "freeze", "debug", "none"];
+const PROFILE_MODES: &[&str] = &["accum", "log"];
+const DISTANCES: &[(&str, &str)] = &[
+    ("phb", "over a PCIe host bridge, usually the processor"),
+    ("node", "between the host bridges of one NUMA node"),
+    ("sys", "between NUMA nodes"),
+];
+
+const fn row(name: &'static str, default: &'static str, kind: Kind, doc: &'static str) -> Row {
+    Row {
+        name,
+        default,
+        doc,
+        kind,
+    }
+}
+
+/// Options that clients may change while the library runs.
+pub static TABLE: Table = Table {
+    name: "UCS global configuration",
+    prefix: "",
+    parent: None,
+    rows: &[
+        row(
+            "LOG_LEVEL",
+            "WARN",
+            Kind::Enum(LOG_LEVELS),
+            "Which messages are written: those of this level and the more severe ones.",
+        ),
+        row(
+            "LOG_FILE_FILTER",
+            "*",
+            Kind::Str,
+            "Only messages from source files whose whole path matches this pattern, see glob(7).",
+        ),
+        row(
+            "LOG_BUFFER",
+            "1K",
+            Kind::MemUnits,
+            "Longest message; the rest is cut off.",
+        ),
+        row(
+            "LOG_DATA_SIZE",
+            "0",
+            Kind::PlainULong,
+            "How many bytes of a payload are shown at level DATA.",
+        ),
+        row(
+            "LOG_PRINT_ENABLE",
+            "n",
+            Kind::Bool,
+            "Write the messages of ucs_print().",
+        ),
+        row(
+            "HANDLE_ERRORS",
+            "none",
+            Kind::Bitmap(HANDLE_ERRORS),
+            "What upstream does in its signal handlers. This library installs none: no effect.",
+        ),
+        row(
+            "ERROR_MAIL_TO",
+            "",
+            Kind::Str,
+            "Belongs to HANDLE_ERRORS: no effect.",
+        ),
+        row(
+            "ERROR_MAIL_FOOTER",
+            "",
+            Kind::Str,
+            "Belongs to HANDLE_ERRORS: no effect.",
+        ),
+        row(
+            "GDB_COMMAND",
+            "gdb -quiet",
+            Kind::Str,
+            "Belongs to HANDLE_ERRORS: no effect.",
+        ),
+        row(
+            "DEBUG_SIGNO",
+            "HUP",
+            Kind::Signal,
+            "Belongs to HANDLE_ERRORS: no effect.",
+        ),
+        row(
+            "LOG_LEVEL_TRIGGER",
+            "FATAL",
+            Kind::Enum(LOG_LEVELS),
+            "Belongs to HANDLE_ERRORS: no effect.",
+        ),
+        row(
+            "WARN_UNUSED_ENV_VARS",
+            "y",
+            Kind::Bool,
+            "Warn about UCX_ variables of the environment that no release of UCX knows.",
+        ),
+        row(
+            "MEMTYPE_CACHE",
+            "try",
+            Kind::Ternary,
+            "Remember which addresses are device memory. Only host memory is known here: no effect.",
+        ),
+        row(
+            "ASYNC_MAX_EVENTS",
+            "1024",
+            Kind::Deprecated,
+            "There is no such limit.",
+        ),
+        row(
+            "ASYNC_SIGNO",
+            "ALRM",
+            Kind::Signal,
+            "Signal of asynchronous progress in signal mode.",
+        ),
+        row(
+            "MEMTRACK_LIMIT",
+            "inf",
+            Kind::MemUnits,
+            "Most memory that the tracker lets the library take. Nothing is tracked: no effect.",
+        ),
+        row(
+            "RCACHE_CHECK_PFN",
+            "0",
+            Kind::UInt,
+            "How many page frames of a cached registration are compared on use.",
+        ),
+        row(
+            "MODULE_DIR",
+            "",
+            Kind::Str,
+            "Folder of plug-ins. All transports are built in: no effect.",
+        ),
+        row(
+            "MODULE_LOG_LEVEL",
+            "DEBUG",
+            Kind::Enum(LOG_LEVELS),
+            "Belongs to MODULE_DIR.",
+        ),
+        row("MODULES", "all", Kind::AllowList, "Belongs to MODULE_DIR."),
+        row(
+            "PLUGIN_PATH",
+            "",
+            Kind::ColonArray,
+            "Belongs to MODULE_DIR.",
+        ),
+        row(
+            "TOPO_PRIO",
+            "sysfs,default",
+            Kind::StrArray,
+            "Where distances between devices come from, the first that answers counts.",
+        ),
+        row(
+            "DISTANCE_LAT",
+            "phb:300ns,node:300ns,sys:500ns",
+            Kind::KeyValue(DISTANCES, &Kind::PlainTime),
+            "Latency between devices",
+        ),
+        row(
+            "DISTANCE_BW",
+            "auto",
+            Kind::KeyValue(DISTANCES, &Kind::Bandwidth),
+            "Bandwidth between devices",
+        ),
+    ],
+};
+
+/// Options that count only at the start of the process.
+pub static READ_ONLY: Table = Table {
+    name: "UCS global (runtime read-only) configuration",
+    prefix: "",
+    parent: None,
+    rows: &[
+        row(
+            "LOG_FILE",
+            "",
+            Kind::Str,
+            "Where messages go: a file, `stdout` or `stderr` (when empty). In the name, %p is the \
+             process id,\n%h the host, %t the time, %u the user, %i the user id, %e the program, \
+             %c the first processor.",
+        ),
+        row(
+            "LOG_FILE_SIZE",
+            "inf",
+            Kind::MemUnits,
+            "Size at which the log file is rotated.",
+        ),
+        row(
+            "LOG_FILE_ROTATE",
+            "0",
+            Kind::UInt,
+            "How many old log files are kept, as NAME.1, NAME.2 and so on.",
+        ),
+        row(
+            "ERROR_SIGNALS",
+            "ILL,SEGV,BUS,FPE",
+            Kind::Array(&Kind::Signal),
+            "Belongs to HANDLE_ERRORS: no effect.",
+        ),
+        row(
+            "VFS_ENABLE",
+            "y",
+            Kind::Bool,
+            "Show the objects of the library to the ucx_vfs daemon. Not built in: no effect.",
+        ),
+        row(
+            "VFS_SOCK_PATH",
+            "/run/user/%i/ucx/vfs.sock",
+            Kind::Str,
+            "Belongs to VFS_ENABLE.",
+        ),
+        row(
+            "VFS_THREAD_AFFINITY",
+            "n",
+            Kind::Bool,
+            "Belongs to VFS_ENABLE.",
+        ),
+        row(
+            "MEMTRACK_DEST",
+            "",
+            Kind::Str,
+            "Where the memory tracker reports. Nothing is tracked: no effect.",
+        ),
+        row(
+            "PROFILE_MODE",
+            "",
+            Kind::Bitmap(PROFILE_MODES),
+            "What upstream's profiling builds record. Not built in: no effect.",
+        ),
+        row(
+            "PROFILE_FILE",
+            "ucx_%h_%p.prof",
+            Kind::Str,
+            "Belongs to PROFILE_MODE.",
+        ),
+        row(
+            "PROFILE_LOG_SIZE",
+            "4M",
+            Kind::MemUnits,
+            "Belongs to PROFILE_MODE.",
+        ),
+        row(
+            "RCACHE_STAT_MIN",
+            "4K",
+            Kind::MemUnits,
+            "Smallest size class of the registration cache's statistics.",
+        ),
+        row(
+            "RCACHE_STAT_MAX",
+            "1M",
+            Kind::MemUnits,
+            "Largest size class of the registration cache's statistics.",
+        ),
+        row(
+            "BUILTIN_MEMCPY_MIN",
+            "auto",
+            Kind::MemUnits,
+            "From this size on, copies use the processor's string instructions.",
+        ),
+        row(
+            "BUILTIN_MEMCPY_MAX",
+            "auto",
+            Kind::MemUnits,
+            "Up to this size, copies use the processor's string instructions.",
+        ),
+        row(
+            "NT_BUFFER_TRANSFER_MIN",
+            "auto",
+            Kind::MemUnits,
+            "From this size on, copies go past the caches.",
+        ),
+    ],
+};
+
+/// The values of both tables, read once. A text that cannot be parsed is reported, and the default
+/// stands in its place.
+pub fn options() -> &'static (Config, Config) {
+    static OPTIONS: OnceLock<(Config, Config)> = OnceLock::new();
+    OPTIONS.get_or_init(|| {
+        (
+            Config::read_lenient(&TABLE),
+            Config::read_lenient(&READ_ONLY),
+        )
+    })
+}

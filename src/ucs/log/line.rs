@@ -1,0 +1,171 @@
+//! The text of a message: `[seconds] [host:pid:thread] file:line UCX LEVEL message`.
+//!
+//! Columns are UCX's, so that what reads its logs reads ours. A message of several lines becomes
+//! several lines of the log, empty ones left out.
+
+use crate::sys::{clock, machine, process};
+use crate::ucs::config::global::LOG_LEVELS;
+use core::fmt::Write;
+use std::cell::Cell;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Spaces for one step of indentation.
+const INDENT_WIDTH: usize = 2;
+const MAX_INDENT: i32 = 64;
+
+thread_local! {
+    static INDENT: Cell<i32> = const { Cell::new(0) };
+    static THREAD: Cell<Option<u32>> = const { Cell::new(None) };
+}
+
+/// Threads are numbered in the order of their first message.
+fn thread_number() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    // A thread that is ending has no cell left; it gets a new number.
+    let known = THREAD.try_with(Cell::get).ok().flatten();
+    known.unwrap_or_else(|| {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let _ = THREAD.try_with(|thread| thread.set(Some(number)));
+        number
+    })
+}
+
+/// Moves the messages of this thread to the right, or back with a negative number.
+pub fn change_indent(by: i32) {
+    let _ = INDENT.try_with(|indent| {
+        indent.set(indent.get().saturating_add(by).clamp(0, MAX_INDENT));
+    });
+}
+
+/// Steps that messages of this thread are moved to the right.
+pub fn indent() -> i32 {
+    INDENT.try_with(Cell::get).unwrap_or(0)
+}
+
+/// The first `longest` bytes of `text`, or a little less so as not to split a character.
+pub fn cut(text: &str, longest: usize) -> &str {
+    let mut end = longest.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or("")
+}
+
+fn level_name(level: u32) -> &'static str {
+    match level {
+        super::PRINT => "PRINT",
+        _ => LOG_LEVELS.get(level as usize).copied().unwrap_or("?"),
+    }
+}
+
+pub fn format(level: u32, file: &str, line: u32, component: &str, message: &str) -> String {
+    static HOST: OnceLock<String> = OnceLock::new();
+    let host = HOST.get_or_init(machine::short_host_name);
+    let name = Path::new(file)
+        .file_name()
+        .map_or(file.into(), |name| name.to_string_lossy());
+    let now = clock::wall_us();
+    let head = format!(
+        "[{}.{:06}] [{host}:{:<5}:{}] {name:>17}:{line:<4} {component:<4} {:<5} {:indent$}",
+        now / 1_000_000,
+        now % 1_000_000,
+        process::pid(),
+        thread_number(),
+        level_name(level),
+        "",
+        indent = INDENT_WIDTH * indent().unsigned_abs() as usize,
+    );
+    let mut text = String::with_capacity(head.len() + message.len() + 1);
+    let mut lines = message.lines().filter(|line| !line.is_empty()).peekable();
+    if lines.peek().is_none() {
+        let _ = writeln!(text, "{head}");
+    }
+    for line in lines {
+        let _ = writeln!(text, "{head}{line}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn without_origin(text: &str) -> String {
+        let lines = text.lines().map(|line| {
+            let after = line.splitn(3, "] ").nth(2).unwrap_or("");
+            format!("{after}\n")
+        });
+        lines.collect()
+    }
+
+    #[test]
+    fn columns_are_those_of_upstream() {
+        for (level, file, line, component, message, expected) in [
+            (
+                1,
+                "/a/b/file.c",
+                12,
+                "UCX",
+                "hello",
+                "           file.c:12   UCX  ERROR hello\n",
+            ),
+            (
+                2,
+                "parser.c",
+                1558,
+                "MYCOMP",
+                "x",
+                "         parser.c:1558 MYCOMP WARN  x\n",
+            ),
+            (
+                5,
+                "x.c",
+                1,
+                "UCX",
+                "a\n\nb",
+                "              x.c:1    UCX  DEBUG a\n              x.c:1    UCX  DEBUG b\n",
+            ),
+            (
+                13,
+                "x.c",
+                123456,
+                "UCX",
+                "p",
+                "              x.c:123456 UCX  PRINT p\n",
+            ),
+            (
+                4,
+                "a_name_longer_than_the_column.c",
+                1,
+                "UCX",
+                "",
+                "a_name_longer_than_the_column.c:1    UCX  INFO  \n",
+            ),
+        ] {
+            let text = format(level, file, line, component, message);
+            assert!(text.starts_with('['));
+            assert_eq!(without_origin(&text), expected);
+        }
+    }
+
+    #[test]
+    fn indentation_is_of_the_thread_and_never_negative() {
+        change_indent(-3);
+        assert_eq!(indent(), 0);
+        change_indent(2);
+        assert!(format(2, "x.c", 1, "UCX", "m").ends_with("WARN      m\n"));
+        std::thread::spawn(|| assert_eq!(indent(), 0))
+            .join()
+            .unwrap();
+        change_indent(-2);
+    }
+
+    #[test]
+    fn cutting_keeps_characters_whole() {
+        assert_eq!(cut("aé", 2), "a");
+        assert_eq!(cut("aé", 3), "aé");
+        assert_eq!(cut("abc", 0), "");
+    }
+}
