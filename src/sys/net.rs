@@ -1,0 +1,166 @@
+//! Network interfaces of this machine as the kernel and sysfs describe them, and what tells this
+//! host and network namespace from others.
+
+use crate::sys::socket;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+
+/// One address of one interface that is up and running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    pub name: String,
+    pub ip: IpAddr,
+    /// The zone of a link-local IPv6 address, else 0.
+    pub scope: u32,
+    /// Leading bits that all addresses of the subnet share.
+    pub prefix: u8,
+    pub loopback: bool,
+}
+
+/// All addresses of all interfaces that are up and running.
+pub fn addresses() -> io::Result<Vec<Address>> {
+    let mut list: *mut libc::ifaddrs = core::ptr::null_mut();
+    // SAFETY: `list` is a valid out pointer.
+    if unsafe { libc::getifaddrs(&mut list) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let mut found = Vec::new();
+    let mut at = list;
+    while !at.is_null() {
+        // SAFETY: a node of the list that getifaddrs made, freed only below.
+        let node = unsafe { &*at };
+        at = node.ifa_next;
+        let wanted = (libc::IFF_UP | libc::IFF_RUNNING) as u32;
+        if node.ifa_flags & wanted != wanted {
+            continue;
+        }
+        // SAFETY: addresses in the list are null or as long as their family says.
+        let (addr, mask) = unsafe {
+            (
+                socket::read_sockaddr(node.ifa_addr),
+                socket::read_sockaddr(node.ifa_netmask),
+            )
+        };
+        let Some(addr) = addr else { continue };
+        // SAFETY: the name is a C string of the list.
+        let name = unsafe { core::ffi::CStr::from_ptr(node.ifa_name) };
+        let Ok(name) = name.to_str() else { continue };
+        found.push(Address {
+            name: name.to_owned(),
+            ip: addr.ip(),
+            scope: match addr {
+                SocketAddr::V6(a) => a.scope_id(),
+                SocketAddr::V4(_) => 0,
+            },
+            prefix: mask.map_or(0, |m| leading_ones(m.ip())),
+            loopback: node.ifa_flags & libc::IFF_LOOPBACK as u32 != 0,
+        });
+    }
+    // SAFETY: the list of getifaddrs, freed once.
+    unsafe { libc::freeifaddrs(list) };
+    Ok(found)
+}
+
+fn leading_ones(mask: IpAddr) -> u8 {
+    let bits = match mask {
+        IpAddr::V4(m) => m.to_bits().leading_ones(),
+        IpAddr::V6(m) => m.to_bits().leading_ones(),
+    };
+    bits as u8
+}
+
+/// The link's speed in bits a second, as sysfs states it; `None` where it does not know.
+pub fn link_speed(name: &str) -> Option<f64> {
+    let megabits: i64 = sysfs(name, "speed")?.parse().ok()?;
+    (megabits > 0 && megabits < i64::from(u32::MAX)).then_some(megabits as f64 * 1e6)
+}
+
+/// The largest packet of the link, in bytes.
+pub fn mtu(name: &str) -> Option<usize> {
+    sysfs(name, "mtu")?.parse().ok()
+}
+
+/// Whether the interface is a bridge of others.
+pub fn is_bridge(name: &str) -> bool {
+    Path::new("/sys/class/net").join(name).join("bridge").exists()
+}
+
+fn sysfs(name: &str, file: &str) -> Option<String> {
+    let path = Path::new("/sys/class/net").join(name).join(file);
+    Some(std::fs::read_to_string(path).ok()?.trim().to_owned())
+}
+
+/// Whether a default route of IPv4 or IPv6 goes through the interface.
+pub fn is_default_route(name: &str) -> bool {
+    let v4 = std::fs::read_to_string("/proc/net/route").is_ok_and(|t| has_default_v4(&t, name));
+    v4 || std::fs::read_to_string("/proc/net/ipv6_route").is_ok_and(|t| has_default_v6(&t, name))
+}
+
+/// Columns: interface, destination, gateway, flags, ...; 00000000 is everywhere.
+fn has_default_v4(table: &str, name: &str) -> bool {
+    table.lines().skip(1).any(|line| {
+        let mut columns = line.split_whitespace();
+        columns.next() == Some(name) && columns.next() == Some("00000000")
+    })
+}
+
+/// Columns: destination, its prefix length, source, its prefix length, gateway, metric, references,
+/// use, flags, interface. A rejecting default stands on lo and is none.
+fn has_default_v6(table: &str, name: &str) -> bool {
+    const REJECT: u32 = 0x200;
+    table.lines().any(|line| {
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        columns.len() == 10
+            && columns[9] == name
+            && columns[1] == "00"
+            && columns[0].bytes().all(|b| b == b'0')
+            && u32::from_str_radix(columns[8], 16).is_ok_and(|flags| flags & REJECT == 0)
+    })
+}
+
+/// A number that processes share which can reach each other by the loopback interface: those of
+/// one boot and one network namespace.
+pub fn loopback_domain() -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let boot = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let space = std::fs::metadata("/proc/self/ns/net").map_or(0, |m| m.ino());
+    // FNV-1a: the same in every process and every build.
+    boot.iter()
+        .chain(&space.to_le_bytes())
+        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_is_listed_with_its_subnet() {
+        let all = addresses().unwrap();
+        let lo = all
+            .iter()
+            .find(|a| a.loopback && a.ip.is_ipv4())
+            .expect("a loopback interface");
+        assert_eq!(lo.ip, IpAddr::V4(std::net::Ipv4Addr::LOCALHOST));
+        assert_eq!(lo.prefix, 8);
+        assert!(mtu(&lo.name).unwrap() >= 1500);
+        assert!(!is_bridge(&lo.name));
+        assert_eq!(loopback_domain(), loopback_domain());
+    }
+
+    #[test]
+    fn default_routes_are_found_in_both_tables() {
+        let v4 = "Iface Destination Gateway Flags\neth1 000200C0 0 1\neth0 00000000 010200C0 3\n";
+        assert!(has_default_v4(v4, "eth0"));
+        assert!(!has_default_v4(v4, "eth1"));
+        let zero = "0".repeat(32);
+        let line = |flags: &str, name: &str| {
+            format!("{zero} 00 {zero} 00 {zero} ffffffff 1 0 {flags} {name}\n")
+        };
+        assert!(has_default_v6(&line("00000003", "eth0"), "eth0"));
+        assert!(!has_default_v6(&line("00200200", "lo"), "lo"));
+    }
+}
