@@ -9,13 +9,25 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-static const char *guard_step = "nothing";
+enum { GUARD_MAX = 64 };
 
-static inline void guard_died(int signo)
+static const char *guard_step = "nothing";
+static char *guard_pages[GUARD_MAX];
+static unsigned guard_count;
+
+static inline void guard_died(int signo, siginfo_t *info, void *context)
 {
-    static const char text[] = ": memory behind the old size was touched\n";
-    ssize_t written = write(2, guard_step, strlen(guard_step));
-    written += write(2, text, sizeof(text) - 1);
+    const char *text = ": crashed elsewhere than behind a structure\n";
+    ssize_t written;
+    unsigned i;
+
+    for (i = 0; i < guard_count; ++i) {
+        if (((char *)info->si_addr >= guard_pages[i]) && ((char *)info->si_addr < guard_pages[i] + 4096)) {
+            text = ": memory behind the old size was touched\n";
+        }
+    }
+    written = write(2, guard_step, strlen(guard_step));
+    written += write(2, text, strlen(text));
     _exit((written > 0) ? 1 : signo);
 }
 
@@ -25,7 +37,8 @@ static inline void guard_watch(void)
     struct sigaction action;
 
     memset(&action, 0, sizeof(action));
-    action.sa_handler = guard_died;
+    action.sa_sigaction = guard_died;
+    action.sa_flags = SA_SIGINFO;
     CHECK(sigaction(SIGSEGV, &action, NULL) == 0);
     CHECK(sigaction(SIGBUS, &action, NULL) == 0);
 }
@@ -39,6 +52,8 @@ static inline void *guard_alloc(const char *step, size_t size, int fill)
     guard_step = step;
     CHECK(base != MAP_FAILED);
     CHECK((size % 8 == 0) && (size <= page));
+    CHECK(guard_count < GUARD_MAX);
+    guard_pages[guard_count++] = base + page;
     CHECK(mprotect(base + page, page, PROT_NONE) == 0);
     memset(base, fill, page);
     return base + page - size;
