@@ -128,3 +128,44 @@ fn c_sees_the_sizes_that_rust_has() {
         compile(language, "sizes", &source).expect("sizes agree");
     }
 }
+
+/// The inline functions need no library: the program is whole without one.
+#[test]
+fn inline_functions_do_what_they_say() {
+    let program = super::scratch("compile").join("inline");
+    for (language, variable, standard) in LANGUAGES {
+        let output = Command::new(compiler(variable))
+            .args([
+                "-x",
+                language,
+                &format!("-std={standard}"),
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-O1",
+                "-I",
+            ])
+            .arg(&super::include().1)
+            .arg(super::root().join("tests/headers/inline.c"))
+            .args([
+                "-o".as_ref(),
+                program.as_os_str(),
+                "-lm".as_ref(),
+                "-lpthread".as_ref(),
+            ])
+            .output()
+            .expect("a compiler");
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let run = Command::new(&program).output().expect("the program");
+        assert!(
+            run.status.success(),
+            "{standard}: {}",
+            String::from_utf8_lossy(&run.stderr)
+        );
+        assert_eq!(run.stdout, b"ok\n");
+    }
+}

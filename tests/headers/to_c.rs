@@ -55,7 +55,32 @@ fn run(header: &Header, module: super::rust_items::Module, root: &Path, scratch:
         .unwrap_or_else(|error| panic!("{}: {error}", header.path));
     let mut text = Vec::new();
     bindings.write(&mut text);
-    arrange(&polish(&String::from_utf8(text).expect("UTF-8")))
+    arrange(&short_comments(&polish(
+        &String::from_utf8(text).expect("UTF-8"),
+    )))
+}
+
+/// Puts a comment of one sentence on one line.
+fn short_comments(text: &str) -> String {
+    let lines: Vec<_> = text.lines().collect();
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    while at < lines.len() {
+        if let [open, text, close, ..] = &lines[at..]
+            && open.trim() == "/**"
+            && close.trim() == "*/"
+            && let Some(text) = text.trim().strip_prefix("* ")
+        {
+            let indent = open.len() - open.trim_start().len();
+            out += &format!("{:indent$}/** {text} */\n", "");
+            at += 3;
+        } else {
+            out += lines[at];
+            out.push('\n');
+            at += 1;
+        }
+    }
+    out
 }
 
 /// Puts items into an order that C can read where types name each other: values, then names of structures,
@@ -103,7 +128,8 @@ fn arrange(text: &str) -> String {
 }
 
 fn is_comment(line: &str) -> bool {
-    ["/*", " *"].iter().any(|start| line.starts_with(start))
+    let line = line.trim_start();
+    line.starts_with("/*") || line.starts_with('*')
 }
 
 /// Items with their comments: what stands between blank lines, braces closed.

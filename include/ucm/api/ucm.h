@@ -14,38 +14,62 @@
 
 BEGIN_C_DECLS
 
+/** Events on memory; masks of them in the calls. */
 enum ucm_event_type {
+    /** No event. */
     UCM_EVENT_NONE = 0,
+    /** mmap(). */
     UCM_EVENT_MMAP = UCS_BIT(0),
+    /** munmap(). */
     UCM_EVENT_MUNMAP = UCS_BIT(1),
+    /** mremap(). */
     UCM_EVENT_MREMAP = UCS_BIT(2),
+    /** shmat(). */
     UCM_EVENT_SHMAT = UCS_BIT(3),
+    /** shmdt(). */
     UCM_EVENT_SHMDT = UCS_BIT(4),
+    /** sbrk(). */
     UCM_EVENT_SBRK = UCS_BIT(5),
+    /** madvise(). */
     UCM_EVENT_MADVISE = UCS_BIT(6),
+    /** brk(). */
     UCM_EVENT_BRK = UCS_BIT(7),
+    /** Addresses became valid, by whichever call. */
     UCM_EVENT_VM_MAPPED = UCS_BIT(16),
+    /** Addresses became invalid, by whichever call. */
     UCM_EVENT_VM_UNMAPPED = UCS_BIT(17),
+    /** Memory of a device was allocated. */
     UCM_EVENT_MEM_TYPE_ALLOC = UCS_BIT(20),
+    /** Memory of a device was freed. */
     UCM_EVENT_MEM_TYPE_FREE = UCS_BIT(21),
+    /** Flag: do not hook; only listen to what comes anyway. */
     UCM_EVENT_FLAG_NO_INSTALL = UCS_BIT(24),
+    /** Flag: report what is allocated already. */
     UCM_EVENT_FLAG_EXISTING_ALLOC = UCS_BIT(25),
 };
 
 typedef enum ucm_event_type ucm_event_type_t;
 
+/** How calls are hooked. */
 enum ucm_mmap_hook_mode {
+    /** Not. */
     UCM_MMAP_HOOK_NONE = 0,
+    /** By the tables of loaded objects. */
     UCM_MMAP_HOOK_RELOC = 1,
+    /** By patching code, which this library never does. */
     UCM_MMAP_HOOK_BISTRO = 2,
     UCM_MMAP_HOOK_LAST = 3,
 };
 
 typedef enum ucm_mmap_hook_mode ucm_mmap_hook_mode_t;
 
+/** Whether hooked modules may be unloaded. */
 enum ucm_module_unload_prevent_mode {
+    /** They stay; symbols are bound when used. */
     UCM_UNLOAD_PREVENT_MODE_LAZY = 0,
+    /** They stay; symbols are bound at once. */
     UCM_UNLOAD_PREVENT_MODE_NOW = 1,
+    /** They may go. */
     UCM_UNLOAD_PREVENT_MODE_NONE = 2,
     UCM_UNLOAD_PREVENT_MODE_LAST = 3,
 };
@@ -56,9 +80,13 @@ typedef union ucm_event ucm_event_t;
 
 typedef struct ucm_global_config ucm_global_config_t;
 
+/** Arguments and result of mmap(). */
 struct ucm_event_mmap {
+    /** Result; a handler may set it and so replace the call. */
     void *result;
+    /** Start. */
     void *address;
+    /** Bytes. */
     size_t size;
     int prot;
     int flags;
@@ -66,14 +94,21 @@ struct ucm_event_mmap {
     off_t offset;
 };
 
+/** Arguments and result of munmap(). */
 struct ucm_event_munmap {
+    /** Result; a handler may set it and so replace the call. */
     int result;
+    /** Start. */
     void *address;
+    /** Bytes. */
     size_t size;
 };
 
+/** Arguments and result of mremap(). */
 struct ucm_event_mremap {
+    /** Result; a handler may set it and so replace the call. */
     void *result;
+    /** Start. */
     void *address;
     size_t old_size;
     size_t new_size;
@@ -81,48 +116,68 @@ struct ucm_event_mremap {
     void *new_address;
 };
 
+/** Arguments and result of shmat(). */
 struct ucm_event_shmat {
+    /** Result; a handler may set it and so replace the call. */
     void *result;
     int shmid;
     const void *shmaddr;
     int shmflg;
 };
 
+/** Arguments and result of shmdt(). */
 struct ucm_event_shmdt {
+    /** Result; a handler may set it and so replace the call. */
     int result;
     const void *shmaddr;
 };
 
+/** Arguments and result of sbrk(). */
 struct ucm_event_sbrk {
+    /** Result; a handler may set it and so replace the call. */
     void *result;
     ssize_t increment;
 };
 
+/** Arguments and result of madvise(). */
 struct ucm_event_madvise {
+    /** Result; a handler may set it and so replace the call. */
     int result;
     void *addr;
     size_t length;
     int advice;
 };
 
+/** Arguments and result of brk(). */
 struct ucm_event_brk {
+    /** Result; a handler may set it and so replace the call. */
     int result;
     void *addr;
 };
 
+/** Addresses that changed. */
 struct ucm_event_vm_mapped {
+    /** Start. */
     void *address;
+    /** Bytes. */
     size_t size;
 };
 
+/** Memory of a device. */
 struct ucm_event_mem_type {
+    /** Start. */
     void *address;
+    /** Bytes. */
     size_t size;
+    /** Kind of the memory. */
     ucs_memory_type_t mem_type;
+    /** Device that it is on; 255 where unknown. */
     ucs_sys_device_t sys_dev;
+    /** `UCS_MEM_FLAG_*`. */
     uint8_t mem_flags;
 };
 
+/** One event, by its type. */
 union ucm_event {
     struct ucm_event_mmap mmap;
     struct ucm_event_munmap munmap;
@@ -137,21 +192,35 @@ union ucm_event {
     struct ucm_event_mem_type mem_type;
 };
 
+/** Options of the library that watches memory. */
 struct ucm_global_config {
+    /** Messages up to this level. */
     ucs_log_level_t log_level;
+    /** Nonzero: events are on. */
     int enable_events;
+    /** How calls are hooked. */
     ucm_mmap_hook_mode_t mmap_hook_mode;
+    /** Nonzero: malloc() is hooked. */
     int enable_malloc_hooks;
+    /** Nonzero: by the tables of loaded objects. */
     int enable_malloc_reloc;
+    /** Ways to hook CUDA; none is used. */
     uint64_t cuda_hook_modes;
+    /** Nonzero: malloc() adapts its threshold. */
     int enable_dynamic_mmap_thresh;
+    /** Least alignment of malloc(), bytes. */
     size_t alloc_alignment;
+    /** Nonzero: a hooked dlopen() honours the caller's RPATH. */
     int dlopen_process_rpath;
+    /** Whether hooked modules may be unloaded. */
     int module_unload_prevent_mode;
+    /** Not used. */
     int bistro_force_far_jump;
+    /** Not used. */
     double bistro_grace_duration;
 };
 
+/** Gets an event. It may be called in any thread and must not allocate. */
 typedef void (*ucm_event_callback_t)(ucm_event_type_t event_type,
                                      ucm_event_t *event,
                                      void *arg);

@@ -18,25 +18,42 @@ BEGIN_C_DECLS
 typedef struct ucs_arch_global_opts ucs_arch_global_opts_t;
 typedef struct ucs_global_opts_t ucs_global_opts_t;
 
+/** Options of x86-64. */
 struct ucs_arch_global_opts {
+    /** Shortest copy by a string instruction, bytes. */
     size_t builtin_memcpy_min;
+    /** Longest copy by a string instruction, bytes. */
     size_t builtin_memcpy_max;
+    /** Shortest copy past the caches, bytes. */
     size_t nt_buffer_transfer_min;
+    /** Longest copy whose destination stays in the caches, bytes. */
     size_t nt_dest_threshold;
 };
 
+/** Signals of errors. */
 struct ucs_global_opts_t_error_signals {
+    /** The signals. */
     int *signals;
+    /** How many. */
     unsigned int count;
+    /** Nonzero: there were more. */
     unsigned int truncated;
 };
 
+/** Distances by how two devices are connected. */
 struct ucs_global_opts_t_dist {
+    /** By one host bridge. */
     ucs_sys_dev_distance_t phb;
+    /** On one node. */
     ucs_sys_dev_distance_t node;
+    /** Across nodes. */
     ucs_sys_dev_distance_t sys;
 };
 
+/**
+ * Options of the library as its own tools look at them. The library keeps the real ones for
+ * itself.
+ */
 struct ucs_global_opts_t {
     ucs_log_component_config_t log_component;
     char *log_file;

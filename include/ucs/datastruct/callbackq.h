@@ -8,29 +8,42 @@
 
 BEGIN_C_DECLS
 
+/** Callbacks that are called directly. */
 #define UCS_CALLBACKQ_FAST_COUNT 7
+
+/** No callback. */
 #define UCS_CALLBACKQ_ID_NULL -1
 
+/** The part of a queue that is the library's. */
 struct ucs_callbackq_priv;
 
 typedef struct ucs_callbackq_elem ucs_callbackq_elem_t;
 typedef struct ucs_callbackq_priv ucs_callbackq_priv_t;
 typedef struct ucs_callbackq ucs_callbackq_t;
 
+/** Makes progress; returns how much. */
 typedef unsigned int (*ucs_callback_t)(void *arg);
 
+/** One callback. */
 struct ucs_callbackq_elem {
+    /** The function; NULL ends the array. */
     ucs_callback_t cb;
+    /** Its argument. */
     void *arg;
 };
 
+/** A queue of callbacks, as inline functions walk it. */
 struct ucs_callbackq {
+    /** What is called. */
     ucs_callbackq_elem_t fast_elems[8];
+    /** The library's part. */
     ucs_callbackq_priv_t *priv;
 };
 
+/** Names callbacks that are removed together. */
 typedef void *ucs_callbackq_key_t;
 
+/** Chooses callbacks: nonzero for those meant. */
 typedef int (*ucs_callbackq_predicate_t)(const ucs_callbackq_elem_t *elem, void *arg);
 
 /**

@@ -6,17 +6,11 @@
 
 BEGIN_C_DECLS
 
-/**
- * Flags of the functions that add a callback to a worker.
- */
+/** Flags of the functions that add a callback to a worker. */
 enum ucs_callbackq_flags {
-    /**
-     * Called often: keep it among the few that are cheap to call.
-     */
+    /** Called often: keep it among the few that are cheap to call. */
     UCS_CALLBACKQ_FLAG_FAST = UCS_BIT(0),
-    /**
-     * Called once, then removed.
-     */
+    /** Called once, then removed. */
     UCS_CALLBACKQ_FLAG_ONESHOT = UCS_BIT(1),
 };
 

@@ -10,8 +10,11 @@ BEGIN_C_DECLS
 
 typedef struct ucs_linear_func_t ucs_linear_func_t;
 
+/** The function `c + m * x`. */
 struct ucs_linear_func_t {
+    /** Value at 0. */
     double c;
+    /** Slope. */
     double m;
 };
 

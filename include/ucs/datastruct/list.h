@@ -9,8 +9,11 @@ BEGIN_C_DECLS
 
 typedef struct ucs_list_link ucs_list_link_t;
 
+/** A link of a doubly linked ring. */
 struct ucs_list_link {
+    /** The one before. */
     struct ucs_list_link *prev;
+    /** The one after. */
     struct ucs_list_link *next;
 };
 

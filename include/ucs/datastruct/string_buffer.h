@@ -20,14 +20,15 @@ typedef struct ucs_string_buffer ucs_string_buffer_t;
  * storage is the caller's and must not grow (bit 0 of that word before 1.17).
  */
 struct ucs_string_buffer {
+    /** The characters. */
     char *buffer;
+    /** How many, without the NUL. */
     size_t length;
+    /** Bytes of the buffer. */
     size_t capacity;
 };
 
-/**
- * Maps one character of a string.
- */
+/** Maps one character of a string. */
 typedef char (*ucs_string_buffer_translate_cb_t)(char ch);
 
 /** An empty string that grows on the heap. */

@@ -13,13 +13,17 @@ BEGIN_C_DECLS
 #  define UCS_MAX_LOG_LEVEL UCS_LOG_LEVEL_LAST
 #endif
 
+/** What a log handler returns. */
 enum ucs_log_func_rc_t {
+    /** The message is handled. */
     UCS_LOG_FUNC_RC_STOP = 0,
+    /** The next handler is asked. */
     UCS_LOG_FUNC_RC_CONTINUE = 1,
 };
 
 typedef enum ucs_log_func_rc_t ucs_log_func_rc_t;
 
+/** Gets each message that is logged; `message` and `ap` as of vprintf. */
 typedef ucs_log_func_rc_t (*ucs_log_func_t)(const char *file,
                                             unsigned int line,
                                             const char *function,

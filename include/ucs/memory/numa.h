@@ -6,11 +6,16 @@
 
 BEGIN_C_DECLS
 
+/** The only node, where there are no others. */
 #define UCS_NUMA_NODE_DEFAULT 0
+
+/** No node. */
 #define UCS_NUMA_NODE_UNDEFINED -1
 
+/** Distance of two nodes, as the system counts it. */
 typedef int ucs_numa_distance_t;
 
+/** Number of a node. */
 typedef int16_t ucs_numa_node_t;
 
 END_C_DECLS

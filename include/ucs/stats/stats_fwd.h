@@ -6,23 +6,33 @@
 
 BEGIN_C_DECLS
 
+/** Forms of statistics, which this library does not collect. */
 enum ucs_stats_formats_t {
+    /** Everything. */
     UCS_STATS_FULL = 0,
+    /** Everything, added up. */
     UCS_STATS_FULL_AGG = 1,
+    /** The sums. */
     UCS_STATS_SUMMARY = 2,
     UCS_STATS_LAST = 3,
 };
 
 typedef enum ucs_stats_formats_t ucs_stats_formats_t;
 
+/** A kind of statistics. */
 struct ucs_stats_class;
+
+/** A filter of statistics. */
 struct ucs_stats_filter_node;
+
+/** A place of statistics. */
 struct ucs_stats_node;
 
 typedef struct ucs_stats_class ucs_stats_class_t;
 typedef struct ucs_stats_node ucs_stats_node_t;
 typedef struct ucs_stats_filter_node ucs_stats_filter_node_t;
 
+/** A counter of statistics. */
 typedef uint64_t ucs_stats_counter_t;
 
 /** Names of the formats, by value; NULL after the last. */

@@ -7,21 +7,29 @@
 
 BEGIN_C_DECLS
 
+/** Events of a descriptor. */
 enum ucs_event_set_type_t {
+    /** It can be read. */
     UCS_EVENT_SET_EVREAD = UCS_BIT(0),
+    /** It can be written. */
     UCS_EVENT_SET_EVWRITE = UCS_BIT(1),
+    /** It failed. */
     UCS_EVENT_SET_EVERR = UCS_BIT(2),
+    /** Report a change once. */
     UCS_EVENT_SET_EDGE_TRIGGERED = UCS_BIT(3),
 };
 
 typedef enum ucs_event_set_type_t ucs_event_set_type_t;
 
+/** A set of descriptors to wait on. */
 struct ucs_sys_event_set;
 
 typedef struct ucs_sys_event_set ucs_sys_event_set_t;
 
+/** Bits of `ucs_event_set_type_t`. */
 typedef uint8_t ucs_event_set_types_t;
 
+/** Called for each descriptor with events. */
 typedef void (*ucs_event_set_handler_t)(void *callback_data,
                                         ucs_event_set_types_t events,
                                         void *arg);

@@ -6,6 +6,7 @@
 
 BEGIN_C_DECLS
 
+/** Time, in units of the clock that the library counts with. */
 typedef unsigned long ucs_time_t;
 
 END_C_DECLS

@@ -6,13 +6,17 @@
 
 BEGIN_C_DECLS
 
+/** Processors that a set can hold. */
 #define UCS_CPU_SETSIZE 1024
 
 typedef struct ucs_cpu_set_t ucs_cpu_set_t;
 
+/** One word of a set. */
 typedef unsigned long ucs_cpu_mask_t;
 
+/** A set of processors. */
 struct ucs_cpu_set_t {
+    /** A bit for each. */
     ucs_cpu_mask_t ucs_bits[16];
 };
 

@@ -9,8 +9,11 @@ BEGIN_C_DECLS
 
 typedef struct ucs_init_once ucs_init_once_t;
 
+/** Runs something once in a process: UCS_INIT_ONCE. */
 struct ucs_init_once {
+    /** Held meanwhile. */
     pthread_mutex_t lock;
+    /** Nonzero afterwards. */
     int initialized;
 };
 

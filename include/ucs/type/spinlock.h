@@ -9,20 +9,28 @@
 
 BEGIN_C_DECLS
 
+/** Flags of a lock. */
 enum ucs_spinlock_flag_shared_bits {
+    /** It is in memory that processes share. */
     UCS_SPINLOCK_FLAG_SHARED = UCS_BIT(0),
 };
 
 typedef struct ucs_spinlock ucs_spinlock_t;
 typedef struct ucs_recursive_spinlock ucs_recursive_spinlock_t;
 
+/** A lock that spins. */
 struct ucs_spinlock {
+    /** The lock of the C library. */
     pthread_spinlock_t lock;
 };
 
+/** A lock that its owner may take again. */
 struct ucs_recursive_spinlock {
+    /** The lock. */
     ucs_spinlock_t super;
+    /** How often the owner has it. */
     int count;
+    /** The owner. */
     pthread_t owner;
 };
 

@@ -6,9 +6,13 @@
 
 BEGIN_C_DECLS
 
+/** Which threads call into an object. */
 enum ucs_thread_mode_t {
+    /** One: always the same. */
     UCS_THREAD_MODE_SINGLE = 0,
+    /** Any, but one at a time. */
     UCS_THREAD_MODE_SERIALIZED = 1,
+    /** Any, at any time. */
     UCS_THREAD_MODE_MULTI = 2,
     UCS_THREAD_MODE_LAST = 3,
 };

@@ -26,83 +26,183 @@ BEGIN_C_DECLS
 #define UCT_TL_RESOURCE_DESC_FMT            "%s/%s"
 #define UCT_TL_RESOURCE_DESC_ARG(_resource) (_resource)->tl_name, (_resource)->dev_name
 
+/** `uct_ep_am_short` and `uct_ep_am_short_iov` work. */
 #define UCT_IFACE_FLAG_AM_SHORT UCS_BIT(0)
+
+/** `uct_ep_am_bcopy` works. */
 #define UCT_IFACE_FLAG_AM_BCOPY UCS_BIT(1)
+
+/** `uct_ep_am_zcopy` works. */
 #define UCT_IFACE_FLAG_AM_ZCOPY UCS_BIT(2)
+
+/** Requests can be queued: `uct_ep_pending_add`. */
 #define UCT_IFACE_FLAG_PENDING UCS_BIT(3)
+
+/** `uct_ep_put_short` works. */
 #define UCT_IFACE_FLAG_PUT_SHORT UCS_BIT(4)
+
+/** `uct_ep_put_bcopy` works. */
 #define UCT_IFACE_FLAG_PUT_BCOPY UCS_BIT(5)
+
+/** `uct_ep_put_zcopy` works. */
 #define UCT_IFACE_FLAG_PUT_ZCOPY UCS_BIT(6)
+
+/** `uct_ep_get_short` works. */
 #define UCT_IFACE_FLAG_GET_SHORT UCS_BIT(8)
+
+/** `uct_ep_get_bcopy` works. */
 #define UCT_IFACE_FLAG_GET_BCOPY UCS_BIT(9)
+
+/** `uct_ep_get_zcopy` works. */
 #define UCT_IFACE_FLAG_GET_ZCOPY UCS_BIT(10)
+
+/** Atomics agree with those of the processor. */
 #define UCT_IFACE_FLAG_ATOMIC_CPU UCS_BIT(30)
+
+/** Atomics agree with each other only. */
 #define UCT_IFACE_FLAG_ATOMIC_DEVICE UCS_BIT(31)
+
+/** An invalid buffer of a short operation is reported. */
 #define UCT_IFACE_FLAG_ERRHANDLE_SHORT_BUF UCS_BIT(32)
+
+/** An invalid buffer of a bcopy operation is reported. */
 #define UCT_IFACE_FLAG_ERRHANDLE_BCOPY_BUF UCS_BIT(33)
+
+/** An invalid buffer of a zcopy operation is reported. */
 #define UCT_IFACE_FLAG_ERRHANDLE_ZCOPY_BUF UCS_BIT(34)
+
+/** An invalid id of an active message is reported. */
 #define UCT_IFACE_FLAG_ERRHANDLE_AM_ID UCS_BIT(35)
+
+/** An invalid remote address is reported. */
 #define UCT_IFACE_FLAG_ERRHANDLE_REMOTE_MEM UCS_BIT(36)
+
+/** A too long bcopy operation is reported. */
 #define UCT_IFACE_FLAG_ERRHANDLE_BCOPY_LEN UCS_BIT(37)
+
+/** The failure of a peer is reported. */
 #define UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE UCS_BIT(38)
+
+/** `uct_ep_check` works. */
 #define UCT_IFACE_FLAG_EP_CHECK UCS_BIT(39)
+
+/** Endpoints connect to an interface. */
 #define UCT_IFACE_FLAG_CONNECT_TO_IFACE UCS_BIT(40)
+
+/** Endpoints connect to each other. */
 #define UCT_IFACE_FLAG_CONNECT_TO_EP UCS_BIT(41)
+
+/** Endpoints connect to a socket. */
 #define UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR UCS_BIT(42)
+
+/** Active messages may arrive twice. */
 #define UCT_IFACE_FLAG_AM_DUP UCS_BIT(43)
+
+/** Callbacks come from the worker's progress. */
 #define UCT_IFACE_FLAG_CB_SYNC UCS_BIT(44)
+
+/** Callbacks may come from another thread: UCT_CB_FLAG_ASYNC works. */
 #define UCT_IFACE_FLAG_CB_ASYNC UCS_BIT(45)
+
+/** Endpoints watch their peers by themselves. */
 #define UCT_IFACE_FLAG_EP_KEEPALIVE UCS_BIT(46)
+
+/** An active message arrives after the puts before it. */
 #define UCT_IFACE_FLAG_PUT_AM_ORDER UCS_BIT(47)
+
+/** `uct_ep_tag_eager_short` works. */
 #define UCT_IFACE_FLAG_TAG_EAGER_SHORT UCS_BIT(50)
+
+/** `uct_ep_tag_eager_bcopy` works. */
 #define UCT_IFACE_FLAG_TAG_EAGER_BCOPY UCS_BIT(51)
+
+/** `uct_ep_tag_eager_zcopy` works. */
 #define UCT_IFACE_FLAG_TAG_EAGER_ZCOPY UCS_BIT(52)
+
+/** `uct_ep_tag_rndv_zcopy` works. */
 #define UCT_IFACE_FLAG_TAG_RNDV_ZCOPY UCS_BIT(53)
+
+/** Reaches other machines. */
 #define UCT_IFACE_FLAG_INTER_NODE UCS_BIT(54)
+
+/** Has endpoints for device code. */
 #define UCT_IFACE_FLAG_DEVICE_EP UCS_BIT(55)
+
+/** Device code needs local keys. */
 #define UCT_IFACE_FLAG_DEVICE_LKEY UCS_BIT(56)
+
+/** A send that ends wakes up. */
 #define UCT_IFACE_FLAG_EVENT_SEND_COMP UCS_BIT(0)
+
+/** An arrival wakes up. */
 #define UCT_IFACE_FLAG_EVENT_RECV UCS_BIT(1)
+
+/** A signalled arrival wakes up. */
 #define UCT_IFACE_FLAG_EVENT_RECV_SIG UCS_BIT(2)
+
+/** There is a descriptor to wait on: `uct_iface_event_fd_get`. */
 #define UCT_IFACE_FLAG_EVENT_FD UCS_BIT(3)
+
+/** There is a callback: `async_event_cb`. */
 #define UCT_IFACE_FLAG_EVENT_ASYNC_CB UCS_BIT(4)
 
+/** What a device connects. */
 enum uct_device_type_t {
+    /** Machines. */
     UCT_DEVICE_TYPE_NET = 0,
+    /** Processes of one machine. */
     UCT_DEVICE_TYPE_SHM = 1,
+    /** Accelerators. */
     UCT_DEVICE_TYPE_ACC = 2,
+    /** A process with itself. */
     UCT_DEVICE_TYPE_SELF = 3,
+    /** Number of kinds. */
     UCT_DEVICE_TYPE_LAST = 4,
 };
 
 typedef enum uct_device_type_t uct_device_type_t;
 
+/** Where memory comes from. */
 enum uct_alloc_method_t {
+    /** Huge pages where the system gives them by itself. */
     UCT_ALLOC_METHOD_THP = 0,
+    /** The memory domain. */
     UCT_ALLOC_METHOD_MD = 1,
+    /** malloc(). */
     UCT_ALLOC_METHOD_HEAP = 2,
+    /** mmap(). */
     UCT_ALLOC_METHOD_MMAP = 3,
+    /** Reserved huge pages. */
     UCT_ALLOC_METHOD_HUGE = 4,
+    /** Number of methods. */
     UCT_ALLOC_METHOD_LAST = 5,
+    /** Let the interface choose. */
     UCT_ALLOC_METHOD_DEFAULT = 5,
 };
 
 typedef enum uct_alloc_method_t uct_alloc_method_t;
 
+/** How memory will be used. */
 enum uct_mem_advice_t {
+    /** No advice. */
     UCT_MADV_NORMAL = 0,
+    /** It will be accessed soon. */
     UCT_MADV_WILLNEED = 1,
 };
 
 typedef enum uct_mem_advice_t uct_mem_advice_t;
 
+/** How a socket address is reached. */
 enum uct_sockaddr_accessibility_t {
+    /** Bound to. */
     UCT_SOCKADDR_ACC_LOCAL = 0,
+    /** Connected to. */
     UCT_SOCKADDR_ACC_REMOTE = 1,
 };
 
 typedef enum uct_sockaddr_accessibility_t uct_sockaddr_accessibility_t;
 
+/** Members of `uct_component_attr`. */
 enum uct_component_attr_field {
     UCT_COMPONENT_ATTR_FIELD_NAME = UCS_BIT(0),
     UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT = UCS_BIT(1),
@@ -110,54 +210,87 @@ enum uct_component_attr_field {
     UCT_COMPONENT_ATTR_FIELD_FLAGS = UCS_BIT(3),
 };
 
+/** Atomic operations; UCS_BIT() of them in `op_flags` and `fop_flags`. */
 enum uct_atomic_op {
+    /** Add. */
     UCT_ATOMIC_OP_ADD = 0,
+    /** Bitwise and. */
     UCT_ATOMIC_OP_AND = 1,
+    /** Bitwise or. */
     UCT_ATOMIC_OP_OR = 2,
+    /** Bitwise exclusive or. */
     UCT_ATOMIC_OP_XOR = 3,
+    /** Exchange. */
     UCT_ATOMIC_OP_SWAP = 4,
+    /** Exchange, if the value there is the one expected. */
     UCT_ATOMIC_OP_CSWAP = 5,
+    /** Number of operations. */
     UCT_ATOMIC_OP_LAST = 6,
 };
 
 typedef enum uct_atomic_op uct_atomic_op_t;
 
+/** Events of an interface. */
 enum uct_iface_event_types {
+    /** A send ended. */
     UCT_EVENT_SEND_COMP = UCS_BIT(0),
+    /** Something arrived. */
     UCT_EVENT_RECV = UCS_BIT(1),
+    /** Something arrived that was sent with UCT_SEND_FLAG_SIGNALED. */
     UCT_EVENT_RECV_SIG = UCS_BIT(2),
+    /** The device got faster or slower. */
     UCT_EVENT_SPEED_CHANGE = UCS_BIT(3),
 };
 
+/** Flags of a flush. */
 enum uct_flush_flags {
+    /** Until the caller's memory is free. */
     UCT_FLUSH_FLAG_LOCAL = 0,
+    /** Give up what is under way; the endpoint can only be destroyed then. */
     UCT_FLUSH_FLAG_CANCEL = UCS_BIT(0),
+    /** Until the peer's memory has the data. */
     UCT_FLUSH_FLAG_REMOTE = UCS_BIT(1),
 };
 
+/** What an interface progresses. */
 enum uct_progress_types {
+    /** Sends. */
     UCT_PROGRESS_SEND = UCS_BIT(0),
+    /** Arrivals. */
     UCT_PROGRESS_RECV = UCS_BIT(1),
+    /** This may be turned on and off by another thread. */
     UCT_PROGRESS_THREAD_SAFE = UCS_BIT(7),
 };
 
+/** Flags of a send. */
 enum uct_msg_flags {
+    /** Raise UCT_EVENT_RECV_SIG at the receiver. */
     UCT_SEND_FLAG_SIGNALED = UCS_BIT(0),
+    /** Only find out whether the peer lives. */
     UCT_SEND_FLAG_PEER_CHECK = UCS_BIT(1),
 };
 
+/** Flags of a callback. */
 enum uct_cb_flags {
+    /** Not used. */
     UCT_CB_FLAG_RESERVED = UCS_BIT(1),
+    /** It may be called from another thread. */
     UCT_CB_FLAG_ASYNC = UCS_BIT(2),
 };
 
+/** How an interface is opened. */
 enum uct_iface_open_mode {
+    /** On a device. */
     UCT_IFACE_OPEN_MODE_DEVICE = UCS_BIT(0),
+    /** As a server on a socket. */
     UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER = UCS_BIT(1),
+    /** As a client of sockets. */
     UCT_IFACE_OPEN_MODE_SOCKADDR_CLIENT = UCS_BIT(2),
+    /** Not at all: every operation answers with a status. */
     UCT_IFACE_OPEN_MODE_STUB = UCS_BIT(3),
 };
 
+/** Members of `uct_iface_params`. */
 enum uct_iface_params_field {
     UCT_IFACE_PARAM_FIELD_CPU_MASK = UCS_BIT(0),
     UCT_IFACE_PARAM_FIELD_OPEN_MODE = UCS_BIT(1),
@@ -180,36 +313,54 @@ enum uct_iface_params_field {
     UCT_IFACE_PARAM_FIELD_FEATURES = UCS_BIT(18),
 };
 
+/** Flags of allocation and registration. */
 enum uct_md_mem_flags {
+    /** May finish later, at the first use. */
     UCT_MD_MEM_FLAG_NONBLOCK = UCS_BIT(0),
+    /** At the given address or not at all. */
     UCT_MD_MEM_FLAG_FIXED = UCS_BIT(1),
+    /** Lock the pages. */
     UCT_MD_MEM_FLAG_LOCK = UCS_BIT(2),
+    /** Fail without a message. */
     UCT_MD_MEM_FLAG_HIDE_ERRORS = UCS_BIT(3),
+    /** Peers write. */
     UCT_MD_MEM_ACCESS_REMOTE_PUT = UCS_BIT(5),
+    /** Peers read. */
     UCT_MD_MEM_ACCESS_REMOTE_GET = UCS_BIT(6),
+    /** Peers use atomics. */
     UCT_MD_MEM_ACCESS_REMOTE_ATOMIC = UCS_BIT(7),
+    /** Read here. */
     UCT_MD_MEM_ACCESS_LOCAL_READ = UCS_BIT(8),
+    /** Write here. */
     UCT_MD_MEM_ACCESS_LOCAL_WRITE = UCS_BIT(9),
+    /** Try for keys that are the same in all processes. */
     UCT_MD_MEM_SYMMETRIC_RKEY = UCS_BIT(10),
+    /** One key for the whole address space. */
     UCT_MD_MEM_GVA = UCS_BIT(11),
+    /** All accesses. */
     UCT_MD_MEM_ACCESS_ALL = 992,
+    /** All but atomics. */
     UCT_MD_MEM_ACCESS_RMA = 864,
 };
 
+/** Members of `uct_cm_attr`. */
 enum uct_cm_attr_field {
     UCT_CM_ATTR_FIELD_MAX_CONN_PRIV = UCS_BIT(0),
 };
 
+/** Members of `uct_listener_attr`. */
 enum uct_listener_attr_field {
     UCT_LISTENER_ATTR_FIELD_SOCKADDR = UCS_BIT(0),
 };
 
+/** Members of `uct_listener_params`. */
 enum uct_listener_params_field {
     UCT_LISTENER_PARAM_FIELD_BACKLOG = UCS_BIT(0),
     UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB = UCS_BIT(1),
     UCT_LISTENER_PARAM_FIELD_USER_DATA = UCS_BIT(2),
 };
 
+/** Members of `uct_ep_params`. */
 enum uct_ep_params_field {
     UCT_EP_PARAM_FIELD_IFACE = UCS_BIT(0),
     UCT_EP_PARAM_FIELD_USER_DATA = UCS_BIT(1),
@@ -232,22 +383,33 @@ enum uct_ep_params_field {
     UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH = UCS_BIT(18),
 };
 
+/** Members of `uct_ep_connect_params`. */
 enum uct_ep_connect_params_field {
     UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA = UCS_BIT(0),
     UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH = UCS_BIT(1),
 };
 
+/** What an interface will be used for. */
 enum uct_iface_feature {
+    /** Active messages. */
     UCT_IFACE_FEATURE_AM = UCS_BIT(0),
+    /** Writes to remote memory. */
     UCT_IFACE_FEATURE_PUT = UCS_BIT(1),
+    /** Reads of remote memory. */
     UCT_IFACE_FEATURE_GET = UCS_BIT(2),
+    /** Atomics of 4 bytes. */
     UCT_IFACE_FEATURE_AMO32 = UCS_BIT(3),
+    /** Atomics of 8 bytes. */
     UCT_IFACE_FEATURE_AMO64 = UCS_BIT(4),
+    /** Tagged messages. */
     UCT_IFACE_FEATURE_TAG = UCS_BIT(5),
+    /** UCT_FLUSH_FLAG_REMOTE. */
     UCT_IFACE_FEATURE_FLUSH_REMOTE = UCS_BIT(6),
+    /** One behind the last feature. */
     UCT_IFACE_FEATURE_LAST = UCS_BIT(7),
 };
 
+/** Members of `uct_md_mem_attr`. */
 enum uct_md_mem_attr_field {
     UCT_MD_MEM_ATTR_FIELD_MEM_TYPE = UCS_BIT(0),
     UCT_MD_MEM_ATTR_FIELD_SYS_DEV = UCS_BIT(1),
@@ -259,6 +421,7 @@ enum uct_md_mem_attr_field {
 
 typedef enum uct_md_mem_attr_field uct_md_mem_attr_field_t;
 
+/** Members of `uct_mem_alloc_params_t`. */
 enum uct_mem_alloc_params_field_t {
     UCT_MEM_ALLOC_PARAM_FIELD_FLAGS = UCS_BIT(0),
     UCT_MEM_ALLOC_PARAM_FIELD_ADDRESS = UCS_BIT(1),
@@ -270,27 +433,45 @@ enum uct_mem_alloc_params_field_t {
 
 typedef enum uct_mem_alloc_params_field_t uct_mem_alloc_params_field_t;
 
+/** Flags of a component. */
 enum uct_component_flag_bits {
+    /** Has a connection manager. */
     UCT_COMPONENT_FLAG_CM = UCS_BIT(0),
+    /** Remote memory can be reached by a pointer: `uct_rkey_ptr`. */
     UCT_COMPONENT_FLAG_RKEY_PTR = UCS_BIT(1),
 };
 
+/** Flags of a memory domain. */
 enum uct_md_flag_bits {
+    /** It allocates. */
     UCT_MD_FLAG_ALLOC = UCS_BIT(0),
+    /** It registers. */
     UCT_MD_FLAG_REG = UCS_BIT(1),
+    /** Local memory of zero-copy operations must be registered. */
     UCT_MD_FLAG_NEED_MEMH = UCS_BIT(2),
+    /** Remote memory needs a key. */
     UCT_MD_FLAG_NEED_RKEY = UCS_BIT(3),
+    /** It takes advice. */
     UCT_MD_FLAG_ADVISE = UCS_BIT(4),
+    /** It allocates at fixed addresses. */
     UCT_MD_FLAG_FIXED = UCS_BIT(5),
+    /** Remote memory can be reached by a pointer: `uct_rkey_ptr`. */
     UCT_MD_FLAG_RKEY_PTR = UCS_BIT(6),
+    /** It connects by socket addresses. */
     UCT_MD_FLAG_SOCKADDR = UCS_BIT(7),
+    /** It revokes keys. */
     UCT_MD_FLAG_INVALIDATE = UCS_BIT(8),
+    /** It exports registrations to other processes. */
     UCT_MD_FLAG_EXPORTED_MKEY = UCS_BIT(9),
+    /** It registers dmabufs. */
     UCT_MD_FLAG_REG_DMABUF = UCS_BIT(10),
+    /** One behind the last flag. */
     UCT_MD_FLAG_LAST = UCS_BIT(11),
 };
 
+/** Flags of the end of a tagged receive. */
 enum uct_tag_recv_cb_inline_data_bits {
+    /** The data is in the completion, not in the buffer. */
     UCT_TAG_RECV_CB_INLINE_DATA = UCS_BIT(0),
 };
 
@@ -303,313 +484,522 @@ typedef struct uct_mem_alloc_params_t uct_mem_alloc_params_t;
 typedef struct uct_rkey_bundle uct_rkey_bundle_t;
 typedef struct uct_ppn_bandwidth uct_ppn_bandwidth_t;
 
+/** What `uct_md_mem_query` tells of memory. */
 struct uct_md_mem_attr {
+    /** In: members to fill, bits of `uct_md_mem_attr_field`. */
     uint64_t field_mask;
+    /** Kind of the memory. */
     ucs_memory_type_t mem_type;
+    /** Device that it is on. */
     ucs_sys_device_t sys_dev;
+    /** Start of the allocation that it is in. */
     void *base_address;
+    /** Bytes of that allocation. */
     size_t alloc_length;
+    /** A dmabuf descriptor for it, which the caller closes. */
     int dmabuf_fd;
+    /** Where it starts in the dmabuf, bytes. */
     size_t dmabuf_offset;
 };
 
+/** A memory domain of a component. */
 struct uct_md_resource_desc {
-    char md_name[16];
+    /** Its name, for `uct_md_open`. */
+    char md_name[UCT_MD_NAME_MAX];
 };
 
+/** What `uct_component_query` tells. */
 struct uct_component_attr {
+    /** In: members to fill, bits of `uct_component_attr_field`. */
     uint64_t field_mask;
-    char name[16];
+    /** Name of the component, NUL-terminated. */
+    char name[UCT_COMPONENT_NAME_MAX];
+    /** Number of its memory domains. */
     unsigned int md_resource_count;
+    /** In: array of the caller for as many; out: the domains. */
     uct_md_resource_desc_t *md_resources;
+    /** `UCT_COMPONENT_FLAG_*`. */
     uint64_t flags;
 };
 
+/** A transport on a device. */
 struct uct_tl_resource_desc {
-    char tl_name[10];
-    char dev_name[32];
+    /** Name of the transport. */
+    char tl_name[UCT_TL_NAME_MAX];
+    /** Name of the device. */
+    char dev_name[UCT_DEVICE_NAME_MAX];
+    /** What it connects. */
     uct_device_type_t dev_type;
+    /** Its place in the machine. */
     ucs_sys_device_t sys_device;
 };
 
+/** Memory of `uct_mem_alloc` or `uct_iface_mem_alloc`. */
 struct uct_allocated_memory {
+    /** Start. */
     void *address;
+    /** Bytes, which may be more than were asked for. */
     size_t length;
+    /** Where it comes from. */
     uct_alloc_method_t method;
+    /** Kind of the memory. */
     ucs_memory_type_t mem_type;
+    /** Domain that it is registered with, or NULL. */
     uct_md_h md;
+    /** Its registration. */
     uct_mem_h memh;
+    /** Device that it is on. Since 1.19: filled only for callers that can know. */
     ucs_sys_device_t sys_device;
 };
 
+/** Memory domains to try. */
 struct uct_mem_alloc_params_t_mds {
+    /** The domains. */
     const uct_md_h *mds;
+    /** Number of them. */
     unsigned int count;
 };
 
+/** How `uct_mem_alloc` allocates. */
 struct uct_mem_alloc_params_t {
+    /** Members that are set, bits of `uct_mem_alloc_params_field_t`. */
     uint64_t field_mask;
+    /** Bits of `uct_md_mem_flags`. */
     unsigned int flags;
+    /** Where, as of mmap(). */
     void *address;
+    /** Kind of the memory; host when not set. */
     ucs_memory_type_t mem_type;
+    /** Domains for UCT_ALLOC_METHOD_MD. */
     struct uct_mem_alloc_params_t_mds mds;
+    /** Name for messages. */
     const char *name;
+    /** Device to allocate on. */
     ucs_sys_device_t sys_device;
 };
 
+/** An unpacked remote key. */
 struct uct_rkey_bundle {
+    /** The key, for operations. */
     uct_rkey_t rkey;
+    /** What belongs to it, for its release. */
     void *handle;
+    /** The component. */
     void *type;
 };
 
+/** Bandwidth of a device that processes of one machine share: `dedicated + shared / processes`. */
 struct uct_ppn_bandwidth {
+    /** Bytes a second that each process has for itself. */
     double dedicated;
+    /** Bytes a second that all share. */
     double shared;
 };
 
+/** Limits of writes to remote memory. */
 struct uct_iface_attr_cap_put {
+    /** Longest short operation, bytes; of an active message with its header of 8 bytes. */
     size_t max_short;
+    /** Longest bcopy operation, bytes. */
     size_t max_bcopy;
+    /** Shortest zcopy operation, bytes. */
     size_t min_zcopy;
+    /** Longest zcopy operation, bytes. */
     size_t max_zcopy;
+    /** Alignment at which zcopy is fastest, bytes. */
     size_t opt_zcopy_align;
+    /** Distance of the places where a transfer is cut, bytes. */
     size_t align_mtu;
+    /** Most pieces of a zcopy operation. */
     size_t max_iov;
 };
 
+/** Limits of reads of remote memory. */
 struct uct_iface_attr_cap_get {
+    /** Longest short operation, bytes; of an active message with its header of 8 bytes. */
     size_t max_short;
+    /** Longest bcopy operation, bytes. */
     size_t max_bcopy;
+    /** Shortest zcopy operation, bytes. */
     size_t min_zcopy;
+    /** Longest zcopy operation, bytes. */
     size_t max_zcopy;
+    /** Alignment at which zcopy is fastest, bytes. */
     size_t opt_zcopy_align;
+    /** Distance of the places where a transfer is cut, bytes. */
     size_t align_mtu;
+    /** Most pieces of a zcopy operation. */
     size_t max_iov;
 };
 
+/** Limits of active messages. */
 struct uct_iface_attr_cap_am {
+    /** Longest short operation, bytes; of an active message with its header of 8 bytes. */
     size_t max_short;
+    /** Longest bcopy operation, bytes. */
     size_t max_bcopy;
+    /** Shortest zcopy operation, bytes. */
     size_t min_zcopy;
+    /** Longest zcopy operation, bytes. */
     size_t max_zcopy;
+    /** Alignment at which zcopy is fastest, bytes. */
     size_t opt_zcopy_align;
+    /** Distance of the places where a transfer is cut, bytes. */
     size_t align_mtu;
+    /** Longest header of a zcopy operation, bytes. */
     size_t max_hdr;
+    /** Most pieces of a zcopy operation. */
     size_t max_iov;
 };
 
+/** Limits of receives of tagged messages. */
 struct uct_iface_attr_cap_tag_recv {
+    /** Shortest receive that can be posted, bytes. */
     size_t min_recv;
+    /** Longest zcopy operation, bytes. */
     size_t max_zcopy;
+    /** Most pieces of a zcopy operation. */
     size_t max_iov;
+    /** Most receives at a time. */
     size_t max_outstanding;
 };
 
+/** Limits of tagged messages that are sent at once. */
 struct uct_iface_attr_cap_tag_eager {
+    /** Longest short operation, bytes; of an active message with its header of 8 bytes. */
     size_t max_short;
+    /** Longest bcopy operation, bytes. */
     size_t max_bcopy;
+    /** Longest zcopy operation, bytes. */
     size_t max_zcopy;
+    /** Most pieces of a zcopy operation. */
     size_t max_iov;
 };
 
+/** Limits of tagged messages that are offered. */
 struct uct_iface_attr_cap_tag_rndv {
+    /** Longest zcopy operation, bytes. */
     size_t max_zcopy;
+    /** Longest header of a zcopy operation, bytes. */
     size_t max_hdr;
+    /** Most pieces of a zcopy operation. */
     size_t max_iov;
 };
 
+/** Limits of tagged messages. */
 struct uct_iface_attr_cap_tag {
+    /** Of receives. */
     struct uct_iface_attr_cap_tag_recv recv;
+    /** Of messages that are sent at once. */
     struct uct_iface_attr_cap_tag_eager eager;
+    /** Of messages that are offered. */
     struct uct_iface_attr_cap_tag_rndv rndv;
 };
 
+/** Atomics of one width: bitmaps over `uct_atomic_op`. */
 struct uct_iface_attr_cap_atomic {
+    /** Those that return nothing. */
     uint64_t op_flags;
+    /** Those that return the old value. */
     uint64_t fop_flags;
 };
 
+/** What an interface can do. */
 struct uct_iface_attr_cap {
+    /** Writes to remote memory. */
     struct uct_iface_attr_cap_put put;
+    /** Reads of remote memory. */
     struct uct_iface_attr_cap_get get;
+    /** Active messages. */
     struct uct_iface_attr_cap_am am;
+    /** Tagged messages. */
     struct uct_iface_attr_cap_tag tag;
+    /** Atomics of 4 bytes. */
     struct uct_iface_attr_cap_atomic atomic32;
+    /** Atomics of 8 bytes. */
     struct uct_iface_attr_cap_atomic atomic64;
+    /** `UCT_IFACE_FLAG_*`. */
     uint64_t flags;
+    /** `UCT_IFACE_FLAG_EVENT_*`. */
     uint64_t event_flags;
 };
 
+/** What `uct_iface_query` tells. */
 struct uct_iface_attr {
+    /** What the interface can do. */
     struct uct_iface_attr_cap cap;
+    /** Bytes of a device address. */
     size_t device_addr_len;
+    /** Bytes of an interface address; 0 when endpoints connect to endpoints. */
     size_t iface_addr_len;
+    /** Bytes of an endpoint address; 0 when endpoints connect to interfaces. */
     size_t ep_addr_len;
+    /** Most private data when connecting, bytes. */
     size_t max_conn_priv;
+    /** Socket of a server interface. */
     struct sockaddr_storage listen_sockaddr;
+    /** Seconds that a message costs the processor. */
     double overhead;
+    /** Bytes a second. */
     uct_ppn_bandwidth_t bandwidth;
+    /** Seconds, as a function of the number of endpoints. */
     ucs_linear_func_t latency;
+    /** Chosen before interfaces with a lower one. */
     uint8_t priority;
+    /** Most endpoints. */
     size_t max_num_eps;
+    /** Paths of the device: `path_index` is below. */
     unsigned int dev_num_paths;
+    /** Device that controls the interface, where it is another. */
     ucs_sys_device_t ctl_device;
 };
 
+/** What to open: a resource of `uct_md_query_tl_resources`. */
 struct uct_iface_params_mode_device {
+    /** Name of the transport. */
     const char *tl_name;
+    /** Name of the device. */
     const char *dev_name;
 };
 
+/** What to serve. */
 struct uct_iface_params_mode_sockaddr {
+    /** Socket to bind. */
     ucs_sock_addr_t listen_sockaddr;
+    /** Passed to the callback. */
     void *conn_request_arg;
+    /** Gets clients. */
     uct_sockaddr_conn_request_callback_t conn_request_cb;
+    /** Bits of `uct_cb_flags`. */
     uint32_t cb_flags;
 };
 
+/** An interface that does nothing. */
 struct uct_iface_params_mode_stub {
+    /** What its operations answer. */
     ucs_status_t status;
 };
 
+/** What to open, by the open mode. */
 union uct_iface_params_mode {
+    /** With UCT_IFACE_OPEN_MODE_DEVICE. */
     struct uct_iface_params_mode_device device;
+    /** With UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER. */
     struct uct_iface_params_mode_sockaddr sockaddr;
+    /** With UCT_IFACE_OPEN_MODE_STUB. */
     struct uct_iface_params_mode_stub stub;
 };
 
+/** How `uct_iface_open` opens. */
 struct uct_iface_params {
+    /** Members that are set, bits of `uct_iface_params_field`. */
     uint64_t field_mask;
+    /** Processors that the interface is used from. */
     ucs_cpu_set_t cpu_mask;
+    /** One of `uct_iface_open_mode`; must be set. */
     uint64_t open_mode;
+    /** What to open. */
     union uct_iface_params_mode mode;
+    /** Where statistics go; not supported. */
     ucs_stats_node_t *stats_root;
+    /** Bytes to leave free before arriving data that the caller may keep. */
     size_t rx_headroom;
+    /** Passed to the error handler. */
     void *err_handler_arg;
+    /** Called when an endpoint fails. */
     uct_error_handler_t err_handler;
+    /** Bits of `uct_cb_flags`. */
     uint32_t err_handler_flags;
+    /** Passed to `eager_cb`. */
     void *eager_arg;
+    /** Gets tagged messages that no receive waits for. */
     uct_tag_unexp_eager_cb_t eager_cb;
+    /** Passed to `rndv_cb`. */
     void *rndv_arg;
+    /** Gets offers that no receive waits for. */
     uct_tag_unexp_rndv_cb_t rndv_cb;
+    /** Passed to `async_event_cb`. */
     void *async_event_arg;
+    /** Called on events that were armed. */
     uct_async_event_cb_t async_event_cb;
+    /** Time between signs of life, in units of `ucs_time_t`. */
     ucs_time_t keepalive_interval;
+    /** Alignment of arriving data, a power of two. */
     size_t am_alignment;
+    /** Where in the data that alignment counts from, bytes. */
     size_t am_align_offset;
+    /** Bits of `uct_iface_feature`. */
     uint64_t features;
 };
 
+/** How `uct_ep_create` connects. */
 struct uct_ep_params {
+    /** Members that are set, bits of `uct_ep_params_field`. */
     uint64_t field_mask;
+    /** Interface that gets the endpoint; this or `cm`. */
     uct_iface_h iface;
+    /** Passed to callbacks. */
     void *user_data;
+    /** Address of the peer's device. */
     const uct_device_addr_t *dev_addr;
+    /** Address of the peer's interface. */
     const uct_iface_addr_t *iface_addr;
+    /** Socket of the server. */
     const ucs_sock_addr_t *sockaddr;
+    /** Bits of `uct_cb_flags`. */
     uint32_t sockaddr_cb_flags;
+    /** Writes private data for the other side. */
     uct_cm_ep_priv_data_pack_callback_t sockaddr_pack_cb;
+    /** Connection manager that gets the endpoint. */
     uct_cm_h cm;
+    /** A client to accept. */
     uct_conn_request_h conn_request;
+    /** Called with the server's answer. */
     uct_cm_ep_client_connect_callback_t sockaddr_cb_client;
+    /** Called when the client finished connecting. */
     uct_cm_ep_server_conn_notify_callback_t sockaddr_cb_server;
+    /** Called when the other side disconnects. */
     uct_ep_disconnect_cb_t disconnect_cb;
+    /** Which path of the device, below `dev_num_paths`. */
     unsigned int path_index;
+    /** Called when the server's address is resolved. */
     uct_cm_ep_resolve_callback_t cm_resolve_cb;
+    /** Private data for the other side. */
     const void *private_data;
+    /** Bytes of that. */
     size_t private_data_length;
+    /** Socket to bind before connecting. */
     const ucs_sock_addr_t *local_sockaddr;
+    /** Bytes of `dev_addr`. */
     size_t dev_addr_length;
+    /** Bytes of `iface_addr`. */
     size_t iface_addr_length;
 };
 
+/** What `uct_ep_connect` sends along. */
 struct uct_ep_connect_params {
+    /** Members that are set, bits of `uct_ep_connect_params_field`. */
     uint64_t field_mask;
+    /** Private data for the server. */
     const void *private_data;
+    /** Bytes of that. */
     size_t private_data_length;
 };
 
+/** What `uct_cm_query` tells. */
 struct uct_cm_attr {
+    /** In: members to fill, bits of `uct_cm_attr_field`. */
     uint64_t field_mask;
+    /** Most private data when connecting, bytes. */
     size_t max_conn_priv;
 };
 
+/** What `uct_listener_query` tells. */
 struct uct_listener_attr {
+    /** In: members to fill, bits of `uct_listener_attr_field`. */
     uint64_t field_mask;
+    /** Socket that it is bound to, with the port that it got. */
     struct sockaddr_storage sockaddr;
 };
 
+/** How a listener accepts clients. */
 struct uct_listener_params {
+    /** Members that are set, bits of `uct_listener_params_field`. */
     uint64_t field_mask;
+    /** Clients that may wait, as of listen(). */
     int backlog;
+    /** Gets clients; must be set. */
     uct_cm_listener_conn_request_callback_t conn_request_cb;
+    /** Passed to it. */
     void *user_data;
 };
 
+/** What a memory domain can do; each `*_mem_types` is a bitmap over `ucs_memory_type_t`. */
 struct uct_md_attr_cap {
+    /** Largest allocation, bytes. */
     uint64_t max_alloc;
+    /** Largest registration, bytes. */
     size_t max_reg;
+    /** `UCT_MD_FLAG_*`. */
     uint64_t flags;
+    /** Types that can be registered. */
     uint64_t reg_mem_types;
+    /** Types that can be told from an address. */
     uint64_t detect_mem_types;
+    /** Types that can be allocated. */
     uint64_t alloc_mem_types;
+    /** Types that can be reached. */
     uint64_t access_mem_types;
 };
 
+/** What `uct_md_query` tells. */
 struct uct_md_attr {
+    /** What the domain can do. */
     struct uct_md_attr_cap cap;
+    /** Seconds that a registration takes, as a function of its bytes. */
     ucs_linear_func_t reg_cost;
-    char component_name[16];
+    /** Name of the component. */
+    char component_name[UCT_COMPONENT_NAME_MAX];
+    /** Bytes of a packed remote key. */
     size_t rkey_packed_size;
+    /** Processors near the device. */
     ucs_cpu_set_t local_cpus;
 };
 
+/**
+ * Counts operations and calls back at the end. Memory of the caller, who sets it before the first
+ * operation.
+ */
 struct uct_completion {
+    /** Called when `count` reaches 0. */
     uct_completion_callback_t func;
+    /** Operations still under way. */
     int count;
+    /** UCS_OK at first, then the first failure. */
     ucs_status_t status;
 };
 
+/** A request in a queue. Memory of the caller. */
 struct uct_pending_req {
+    /** Tries it. */
     uct_pending_callback_t func;
-    char priv[40];
+    /** Of the transport, while it is queued. */
+    char priv[UCT_PENDING_REQ_PRIV_LEN];
 };
 
+/** A posted receive of a tagged message. Memory of the caller. */
 struct uct_tag_context {
+    /** Called when a message matched: the receive cannot be cancelled any more. */
     void (*tag_consumed_cb)(uct_tag_context_t*);
+    /** Called with tag, immediate, bytes, inlined data and status at the end. */
     void (*completed_cb)(uct_tag_context_t*,
                          uct_tag_t,
                          uint64_t,
                          size_t,
                          void*,
                          ucs_status_t);
+    /** Called when an offer matched that software has to fetch. */
     void (*rndv_cb)(uct_tag_context_t*,
                     uct_tag_t,
                     const void*,
                     unsigned int,
                     ucs_status_t,
                     unsigned int);
-    char priv[32];
+    /** Of the transport, while it is posted. */
+    char priv[UCT_TAG_PRIV_LEN];
 };
 
-/**
- * Answers the masked properties of a memory range. All memory we can reach is the host's.
- */
+/** Answers the masked properties of a memory range. All memory we can reach is the host's. */
 ucs_status_t uct_md_mem_query(uct_md_h md,
                               const void *address,
                               size_t length,
                               uct_md_mem_attr_t *mem_attr);
 
-/**
- * Lists the components. `*components_p` is freed by `uct_release_component_list`.
- */
+/** Lists the components. `*components_p` is freed by `uct_release_component_list`. */
 ucs_status_t uct_query_components(uct_component_h **components_p,
                                   unsigned int *num_components_p);
 
-/**
- * Frees the list of `uct_query_components`.
- */
+/** Frees the list of `uct_query_components`. */
 void uct_release_component_list(uct_component_h *components);
 
 /**
@@ -619,29 +1009,21 @@ void uct_release_component_list(uct_component_h *components);
 ucs_status_t uct_component_query(uct_component_h component,
                                  uct_component_attr_t *component_attr);
 
-/**
- * Opens memory domain `md_name` of `component`. `NO_DEVICE` when it has none of that name.
- */
+/** Opens memory domain `md_name` of `component`. `NO_DEVICE` when it has none of that name. */
 ucs_status_t uct_md_open(uct_component_h component,
                          const char *md_name,
                          const uct_md_config_t *config,
                          uct_md_h *md_p);
 
-/**
- * Closes a memory domain on which no interface is open.
- */
+/** Closes a memory domain on which no interface is open. */
 void uct_md_close(uct_md_h md);
 
-/**
- * Lists transports and devices of `md`; freed by `uct_release_tl_resource_list`.
- */
+/** Lists transports and devices of `md`; freed by `uct_release_tl_resource_list`. */
 ucs_status_t uct_md_query_tl_resources(uct_md_h md,
                                        uct_tl_resource_desc_t **resources_p,
                                        unsigned int *num_resources_p);
 
-/**
- * Frees the list of `uct_md_query_tl_resources`.
- */
+/** Frees the list of `uct_md_query_tl_resources`. */
 void uct_release_tl_resource_list(uct_tl_resource_desc_t *resources);
 
 /**
@@ -652,9 +1034,7 @@ ucs_status_t uct_worker_create(ucs_async_context_t *async,
                                ucs_thread_mode_t thread_mode,
                                uct_worker_h *worker_p);
 
-/**
- * Destroys a worker on which nothing is open.
- */
+/** Destroys a worker on which nothing is open. */
 void uct_worker_destroy(uct_worker_h worker);
 
 /**
@@ -683,9 +1063,7 @@ ucs_status_t uct_md_iface_config_read(uct_md_h md,
                                       const char *filename,
                                       uct_iface_config_t **config_p);
 
-/**
- * Frees a configuration of any of the three kinds.
- */
+/** Frees a configuration of any of the three kinds. */
 void uct_config_release(void *config);
 
 /**
@@ -716,29 +1094,19 @@ ucs_status_t uct_iface_open(uct_md_h md,
                             const uct_iface_config_t *config,
                             uct_iface_h *iface_p);
 
-/**
- * Closes an interface without endpoints.
- */
+/** Closes an interface without endpoints. */
 void uct_iface_close(uct_iface_h iface);
 
-/**
- * Fills the attributes of an interface, all of the struct.
- */
+/** Fills the attributes of an interface, all of the struct. */
 ucs_status_t uct_iface_query(uct_iface_h iface, uct_iface_attr_t *iface_attr);
 
-/**
- * Writes the device's address: `device_addr_len` bytes.
- */
+/** Writes the device's address: `device_addr_len` bytes. */
 ucs_status_t uct_iface_get_device_address(uct_iface_h iface, uct_device_addr_t *addr);
 
-/**
- * Writes the interface's address: `iface_addr_len` bytes.
- */
+/** Writes the interface's address: `iface_addr_len` bytes. */
 ucs_status_t uct_iface_get_address(uct_iface_h iface, uct_iface_addr_t *addr);
 
-/**
- * Whether the interface behind these addresses can be reached: 1 or 0.
- */
+/** Whether the interface behind these addresses can be reached: 1 or 0. */
 int uct_iface_is_reachable(uct_iface_h iface,
                            const uct_device_addr_t *dev_addr,
                            const uct_iface_addr_t *iface_addr);
@@ -751,9 +1119,7 @@ ucs_status_t uct_ep_check(uct_ep_h ep,
                           unsigned int flags,
                           uct_completion_t *comp);
 
-/**
- * The descriptor that becomes readable on events, for `poll`; it belongs to the interface.
- */
+/** The descriptor that becomes readable on events, for `poll`; it belongs to the interface. */
 ucs_status_t uct_iface_event_fd_get(uct_iface_h iface,
                                     int *fd_p);
 
@@ -774,9 +1140,7 @@ ucs_status_t uct_iface_mem_alloc(uct_iface_h iface,
                                  const char *name,
                                  uct_allocated_memory_t *mem);
 
-/**
- * Releases what `uct_iface_mem_alloc` gave.
- */
+/** Releases what `uct_iface_mem_alloc` gave. */
 void uct_iface_mem_free(const uct_allocated_memory_t *mem);
 
 /**
@@ -789,21 +1153,15 @@ ucs_status_t uct_iface_set_am_handler(uct_iface_h iface,
                                       void *arg,
                                       uint32_t flags);
 
-/**
- * Sets the function that describes active messages in the log; NULL takes it off.
- */
+/** Sets the function that describes active messages in the log; NULL takes it off. */
 ucs_status_t uct_iface_set_am_tracer(uct_iface_h iface,
                                      uct_am_tracer_t tracer,
                                      void *arg);
 
-/**
- * Accepts a request on a socket-address interface: deprecated, `UNSUPPORTED`.
- */
+/** Accepts a request on a socket-address interface: deprecated, `UNSUPPORTED`. */
 ucs_status_t uct_iface_accept(uct_iface_h iface, uct_conn_request_h conn_request);
 
-/**
- * Rejects a request on a socket-address interface: deprecated, `UNSUPPORTED`.
- */
+/** Rejects a request on a socket-address interface: deprecated, `UNSUPPORTED`. */
 ucs_status_t uct_iface_reject(uct_iface_h iface, uct_conn_request_h conn_request);
 
 /**
@@ -814,62 +1172,44 @@ ucs_status_t uct_iface_reject(uct_iface_h iface, uct_conn_request_h conn_request
 ucs_status_t uct_ep_create(const uct_ep_params_t *params,
                            uct_ep_h *ep_p);
 
-/**
- * Continues the connection of a client endpoint of a connection manager. `UNSUPPORTED` on others.
- */
+/** Continues the connection of a client endpoint of a connection manager. `UNSUPPORTED` on others. */
 ucs_status_t uct_ep_connect(uct_ep_h ep,
                             const uct_ep_connect_params_t *params);
 
-/**
- * Begins the disconnection of an endpoint of a connection manager. `UNSUPPORTED` on others.
- */
+/** Begins the disconnection of an endpoint of a connection manager. `UNSUPPORTED` on others. */
 ucs_status_t uct_ep_disconnect(uct_ep_h ep,
                                unsigned int flags);
 
-/**
- * Destroys an endpoint. Operations under way are not completed: flush first.
- */
+/** Destroys an endpoint. Operations under way are not completed: flush first. */
 void uct_ep_destroy(uct_ep_h ep);
 
-/**
- * Writes the endpoint's address, `ep_addr_len` bytes: for `uct_ep_connect_to_ep` at the peer.
- */
+/** Writes the endpoint's address, `ep_addr_len` bytes: for `uct_ep_connect_to_ep` at the peer. */
 ucs_status_t uct_ep_get_address(uct_ep_h ep,
                                 uct_ep_addr_t *addr);
 
-/**
- * Connects the endpoint to a peer's endpoint.
- */
+/** Connects the endpoint to a peer's endpoint. */
 ucs_status_t uct_ep_connect_to_ep(uct_ep_h ep,
                                   const uct_device_addr_t *dev_addr,
                                   const uct_ep_addr_t *ep_addr);
 
-/**
- * Fills the attributes of a memory domain, all of the struct.
- */
+/** Fills the attributes of a memory domain, all of the struct. */
 ucs_status_t uct_md_query(uct_md_h md, uct_md_attr_t *md_attr);
 
-/**
- * Passes an advice on registered or allocated memory.
- */
+/** Passes an advice on registered or allocated memory. */
 ucs_status_t uct_md_mem_advise(uct_md_h md,
                                uct_mem_h memh,
                                void *addr,
                                size_t length,
                                uct_mem_advice_t advice);
 
-/**
- * Registers `length` bytes at `address`; `flags` are `UCT_MD_MEM_*` with at least one access bit.
- */
+/** Registers `length` bytes at `address`; `flags` are `UCT_MD_MEM_*` with at least one access bit. */
 ucs_status_t uct_md_mem_reg(uct_md_h md,
                             void *address,
                             size_t length,
                             unsigned int flags,
                             uct_mem_h *memh_p);
 
-/**
- * Releases a registration.
- */
+/** Releases a registration. */
 ucs_status_t uct_md_mem_dereg(uct_md_h md, uct_mem_h memh);
 
 /**
@@ -892,9 +1232,7 @@ ucs_status_t uct_mem_alloc(size_t length,
                            const uct_mem_alloc_params_t *params,
                            uct_allocated_memory_t *mem);
 
-/**
- * Frees what `uct_mem_alloc` gave.
- */
+/** Frees what `uct_mem_alloc` gave. */
 ucs_status_t uct_mem_free(const uct_allocated_memory_t *mem);
 
 /**
@@ -915,48 +1253,34 @@ int uct_md_is_sockaddr_accessible(uct_md_h md,
                                   const ucs_sock_addr_t *sockaddr,
                                   uct_sockaddr_accessibility_t mode);
 
-/**
- * Writes the remote key of `memh`: `rkey_packed_size` bytes of the domain's attributes.
- */
+/** Writes the remote key of `memh`: `rkey_packed_size` bytes of the domain's attributes. */
 ucs_status_t uct_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *rkey_buffer);
 
-/**
- * Reads a packed remote key into `rkey_ob`; released by `uct_rkey_release`.
- */
+/** Reads a packed remote key into `rkey_ob`; released by `uct_rkey_release`. */
 ucs_status_t uct_rkey_unpack(uct_component_h component,
                              const void *rkey_buffer,
                              uct_rkey_bundle_t *rkey_ob);
 
-/**
- * The local address at which `remote_addr` is mapped. `UNSUPPORTED` when it is not.
- */
+/** The local address at which `remote_addr` is mapped. `UNSUPPORTED` when it is not. */
 ucs_status_t uct_rkey_ptr(uct_component_h component,
                           uct_rkey_bundle_t *rkey_ob,
                           uint64_t remote_addr,
                           void **addr_p);
 
-/**
- * Releases a remote key.
- */
+/** Releases a remote key. */
 ucs_status_t uct_rkey_release(uct_component_h component,
                               const uct_rkey_bundle_t *rkey_ob);
 
-/**
- * Not implemented yet.
- */
+/** Not implemented yet. */
 ucs_status_t uct_cm_open(uct_component_h component,
                          uct_worker_h worker,
                          const uct_cm_config_t *config,
                          uct_cm_h *cm_p);
 
-/**
- * Not implemented yet.
- */
+/** Not implemented yet. */
 void uct_cm_close(uct_cm_h cm);
 
-/**
- * Not implemented yet.
- */
+/** Not implemented yet. */
 ucs_status_t uct_cm_query(uct_cm_h cm, uct_cm_attr_t *cm_attr);
 
 /**
@@ -974,29 +1298,21 @@ ucs_status_t uct_cm_config_read(uct_component_h component,
  */
 ucs_status_t uct_cm_client_ep_conn_notify(uct_ep_h ep);
 
-/**
- * Not implemented yet.
- */
+/** Not implemented yet. */
 ucs_status_t uct_listener_create(uct_cm_h cm,
                                  const struct sockaddr *saddr,
                                  socklen_t socklen,
                                  const uct_listener_params_t *params,
                                  uct_listener_h *listener_p);
 
-/**
- * Not implemented yet.
- */
+/** Not implemented yet. */
 void uct_listener_destroy(uct_listener_h listener);
 
-/**
- * Not implemented yet.
- */
+/** Not implemented yet. */
 ucs_status_t uct_listener_reject(uct_listener_h listener,
                                  uct_conn_request_h conn_request);
 
-/**
- * Not implemented yet.
- */
+/** Not implemented yet. */
 ucs_status_t uct_listener_query(uct_listener_h listener,
                                 uct_listener_attr_t *listener_attr);
 

@@ -2,8 +2,13 @@
 #ifndef FERRUCX_UCT_API_VERSION_H
 #define FERRUCX_UCT_API_VERSION_H
 
+/** Version of the library. */
 #define UCT_VERNO_MAJOR 1
+
+/** Version of the library. */
 #define UCT_VERNO_MINOR 22
+
+/** Version of the library. */
 #define UCT_VERNO_PATCH 0
 
 #define UCT_VERNO_EXTRA  ""

@@ -3,6 +3,7 @@
 use crate::c::prelude::*;
 
 c_enum! {
+    /// Members of `ucp_device_mem_list_elem`.
     pub enum ucp_device_mem_list_elem_field: c_uint {
         UCP_DEVICE_MEM_LIST_ELEM_FIELD_MEMH = 1 << 0,
         UCP_DEVICE_MEM_LIST_ELEM_FIELD_RKEY = 1 << 1,
@@ -13,15 +14,23 @@ c_enum! {
     }
 }
 
+/// One piece of memory for device code.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucp_device_mem_list_elem {
+    /// Members that are set, bits of `ucp_device_mem_list_elem_field`.
     pub field_mask: u64,
+    /// Handle of local memory.
     pub memh: ucp_mem_h,
+    /// Its start.
     pub local_addr: *mut c_void,
+    /// Bytes.
     pub length: usize,
+    /// Start of remote memory.
     pub remote_addr: u64,
+    /// Key to it.
     pub rkey: ucp_rkey_h,
+    /// Endpoint to its owner.
     pub ep: ucp_ep_h,
 }
 const _: () = {
@@ -38,6 +47,7 @@ const _: () = {
 pub type ucp_device_mem_list_elem_t = ucp_device_mem_list_elem;
 
 c_enum! {
+    /// Members of `ucp_device_mem_list_params`.
     pub enum ucp_device_mem_list_params_field: c_uint {
         UCP_DEVICE_MEM_LIST_PARAMS_FIELD_ELEMENTS = 1 << 0,
         UCP_DEVICE_MEM_LIST_PARAMS_FIELD_ELEMENT_SIZE = 1 << 1,
@@ -46,13 +56,19 @@ c_enum! {
     }
 }
 
+/// What a list for device code is made of.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucp_device_mem_list_params {
+    /// Members that are set, bits of `ucp_device_mem_list_params_field`.
     pub field_mask: u64,
+    /// Bytes of one element, as the caller was compiled with.
     pub element_size: usize,
+    /// Number of elements.
     pub num_elements: usize,
+    /// The worker.
     pub worker: ucp_worker_h,
+    /// The elements.
     pub elements: *const ucp_device_mem_list_elem_t,
 }
 const _: () = {
@@ -67,17 +83,22 @@ const _: () = {
 pub type ucp_device_mem_list_params_t = ucp_device_mem_list_params;
 
 c_enum! {
+    /// Members of `ucp_device_counter_params`.
     pub enum ucp_device_counter_params_field: c_uint {
         UCP_DEVICE_COUNTER_PARAMS_FIELD_MEM_TYPE = 1 << 0,
         UCP_DEVICE_COUNTER_PARAMS_FIELD_MEMH = 1 << 1,
     }
 }
 
+/// Where a device counter is.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucp_device_counter_params {
+    /// Members that are set, bits of `ucp_device_counter_params_field`.
     pub field_mask: u64,
+    /// Kind of its memory.
     pub mem_type: ucs_memory_type_t,
+    /// Handle of its memory.
     pub memh: ucp_mem_h,
 }
 const _: () = {

@@ -2,6 +2,7 @@
 
 use crate::c::prelude::*;
 
+/// How values of one type are read, written, copied and freed.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_config_parser {
@@ -28,6 +29,7 @@ const _: () = {
 
 pub type ucs_config_parser_t = ucs_config_parser;
 
+/// An array of values of one type.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_config_array {
@@ -42,9 +44,11 @@ const _: () = {
 
 pub type ucs_config_array_t = ucs_config_array;
 
+/// One option of a table.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_config_field {
+    /// Name behind the prefix of its table.
     pub name: *const c_char,
     pub dfl_value: *const c_char,
     pub doc: *const c_char,
@@ -62,9 +66,11 @@ const _: () = {
 
 pub type ucs_config_field_t = ucs_config_field;
 
+/// One key of an option that holds keys and values.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_config_key_field_t {
+    /// The key.
     pub name: *const c_char,
     pub doc: *const c_char,
     pub offset: usize,
@@ -76,6 +82,7 @@ const _: () = {
     assert!(offset_of!(ucs_config_key_field_t, offset) == 16);
 };
 
+/// The keys of an option, and how their values are read.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_config_key_value_param_t {
@@ -88,6 +95,7 @@ const _: () = {
     assert!(offset_of!(ucs_config_key_value_param_t, keys) == 56);
 };
 
+/// A line of a configuration file.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_config_cached_key {
@@ -106,6 +114,7 @@ const _: () = {
 
 pub type ucs_config_cached_key_t = ucs_config_cached_key;
 
+/// A port of an InfiniBand device.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_ib_port_spec {
@@ -120,6 +129,7 @@ const _: () = {
 
 pub type ucs_ib_port_spec_t = ucs_ib_port_spec;
 
+/// A range of numbers, both ends included.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_range_spec {
@@ -135,17 +145,22 @@ const _: () = {
 pub type ucs_range_spec_t = ucs_range_spec;
 
 c_enum! {
+    /// State of a table.
     pub enum ucs_config_table_flags_t: c_uint {
+        /// It was read.
         UCS_CONFIG_TABLE_FLAG_LOADED = 1 << 0,
     }
 }
 
+/// A table that is known to the printer.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_config_global_list_entry {
+    /// What it is called in a title.
     pub name: *const c_char,
     pub prefix: *const c_char,
     pub table: *mut ucs_config_field_t,
+    /// Bytes of the structure that it fills.
     pub size: usize,
     pub list: ucs_list_link_t,
     pub flags: u8,
@@ -162,9 +177,11 @@ const _: () = {
 
 pub type ucs_config_global_list_entry_t = ucs_config_global_list_entry;
 
+/// A bandwidth, of a named device or of any.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_config_bw_spec {
+    /// The device.
     pub name: *mut c_char,
     pub bw: f64,
 }

@@ -2,12 +2,17 @@
 
 use crate::c::prelude::*;
 
+/// Options of x86-64.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_arch_global_opts {
+    /// Shortest copy by a string instruction, bytes.
     pub builtin_memcpy_min: usize,
+    /// Longest copy by a string instruction, bytes.
     pub builtin_memcpy_max: usize,
+    /// Shortest copy past the caches, bytes.
     pub nt_buffer_transfer_min: usize,
+    /// Longest copy whose destination stays in the caches, bytes.
     pub nt_dest_threshold: usize,
 }
 const _: () = {
@@ -20,11 +25,15 @@ const _: () = {
 
 pub type ucs_arch_global_opts_t = ucs_arch_global_opts;
 
+/// Signals of errors.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_global_opts_t_error_signals {
+    /// The signals.
     pub signals: *mut c_int,
+    /// How many.
     pub count: c_uint,
+    /// Nonzero: there were more.
     pub truncated: c_uint,
 }
 const _: () = {
@@ -34,11 +43,15 @@ const _: () = {
     assert!(offset_of!(ucs_global_opts_t_error_signals, truncated) == 12);
 };
 
+/// Distances by how two devices are connected.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_global_opts_t_dist {
+    /// By one host bridge.
     pub phb: ucs_sys_dev_distance_t,
+    /// On one node.
     pub node: ucs_sys_dev_distance_t,
+    /// Across nodes.
     pub sys: ucs_sys_dev_distance_t,
 }
 const _: () = {
@@ -48,6 +61,8 @@ const _: () = {
     assert!(offset_of!(ucs_global_opts_t_dist, sys) == 32);
 };
 
+/// Options of the library as its own tools look at them. The library keeps the real ones for
+/// itself.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_global_opts_t {

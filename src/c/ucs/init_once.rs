@@ -2,10 +2,13 @@
 
 use crate::c::prelude::*;
 
+/// Runs something once in a process: UCS_INIT_ONCE.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_init_once {
+    /// Held meanwhile.
     pub lock: pthread_mutex_t,
+    /// Nonzero afterwards.
     pub initialized: c_int,
 }
 const _: () = {

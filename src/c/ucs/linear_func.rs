@@ -2,10 +2,13 @@
 
 use crate::c::prelude::*;
 
+/// The function `c + m * x`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_linear_func_t {
+    /// Value at 0.
     pub c: f64,
+    /// Slope.
     pub m: f64,
 }
 const _: () = {

@@ -2,10 +2,13 @@
 
 use crate::c::prelude::*;
 
+/// A link of a doubly linked ring.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_list_link {
+    /// The one before.
     pub prev: *mut ucs_list_link,
+    /// The one after.
     pub next: *mut ucs_list_link,
 }
 const _: () = {

@@ -12,21 +12,28 @@ pub type ucs_mpool_data_t = ucs_mpool_data;
 
 pub type ucs_mpool_ops_t = ucs_mpool_ops;
 
+/// A free object of a pool.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub union ucs_mpool_elem {
+    /// The next free one.
     pub next: *mut ucs_mpool_elem_t,
+    /// The pool, while it is in use.
     pub mpool: *mut ucs_mpool_t,
 }
 const _: () = {
     assert!(size_of::<ucs_mpool_elem>() == 8);
 };
 
+/// Objects that were allocated together.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_mpool_chunk {
+    /// The next chunk.
     pub next: *mut ucs_mpool_chunk_t,
+    /// The first object.
     pub elems: *mut c_void,
+    /// Number of objects.
     pub num_elems: c_uint,
 }
 const _: () = {
@@ -36,10 +43,13 @@ const _: () = {
     assert!(offset_of!(ucs_mpool_chunk, num_elems) == 16);
 };
 
+/// A pool of objects of one size.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_mpool {
+    /// Free objects.
     pub freelist: *mut ucs_mpool_elem_t,
+    /// The rest.
     pub data: *mut ucs_mpool_data_t,
 }
 const _: () = {
@@ -48,20 +58,33 @@ const _: () = {
     assert!(offset_of!(ucs_mpool, data) == 8);
 };
 
+/// What a pool seldom needs.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_mpool_data {
+    /// Bytes of an object, with its header.
     pub elem_size: usize,
+    /// Alignment of objects, bytes.
     pub alignment: usize,
+    /// Where in an object that counts from, bytes.
     pub align_offset: usize,
+    /// How much larger each chunk is than the one before.
     pub grow_factor: f64,
+    /// Largest chunk, bytes.
     pub max_chunk_size: usize,
+    /// Objects of a chunk.
     pub elems_per_chunk: c_uint,
+    /// Objects that may still be allocated.
     pub quota: c_uint,
+    /// Nonzero: never use malloc().
     pub malloc_safe: c_int,
+    /// Last free object.
     pub tail: *mut ucs_mpool_elem_t,
+    /// All chunks.
     pub chunks: *mut ucs_mpool_chunk_t,
+    /// Functions of the pool.
     pub ops: *const ucs_mpool_ops_t,
+    /// Name for messages.
     pub name: *mut c_char,
 }
 const _: () = {
@@ -80,6 +103,7 @@ const _: () = {
     assert!(offset_of!(ucs_mpool_data, name) == 80);
 };
 
+/// Allocates a chunk of at least `*size_p` bytes, and tells how large it is.
 pub type ucs_mpool_chunk_alloc_func_t = Option<
     unsafe extern "C" fn(
         mp: *mut ucs_mpool_t,
@@ -88,26 +112,36 @@ pub type ucs_mpool_chunk_alloc_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Frees a chunk.
 pub type ucs_mpool_chunk_release_func_t =
     Option<unsafe extern "C" fn(mp: *mut ucs_mpool_t, chunk: *mut c_void)>;
 
+/// Prepares a new object.
 pub type ucs_mpool_obj_init_func_t =
     Option<unsafe extern "C" fn(mp: *mut ucs_mpool_t, obj: *mut c_void, chunk: *mut c_void)>;
 
+/// Undoes that.
 pub type ucs_mpool_obj_cleanup_func_t =
     Option<unsafe extern "C" fn(mp: *mut ucs_mpool_t, obj: *mut c_void)>;
 
+/// Describes an object.
 pub type ucs_mpool_obj_str_func_t = Option<
     unsafe extern "C" fn(mp: *mut ucs_mpool_t, obj: *mut c_void, strb: *mut ucs_string_buffer_t),
 >;
 
+/// Functions of a pool.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_mpool_ops {
+    /// Allocates a chunk.
     pub chunk_alloc: ucs_mpool_chunk_alloc_func_t,
+    /// Frees a chunk.
     pub chunk_release: ucs_mpool_chunk_release_func_t,
+    /// Prepares a new object; may be NULL.
     pub obj_init: ucs_mpool_obj_init_func_t,
+    /// Undoes that; may be NULL.
     pub obj_cleanup: ucs_mpool_obj_cleanup_func_t,
+    /// Describes an object; may be NULL.
     pub obj_str: ucs_mpool_obj_str_func_t,
 }
 const _: () = {
@@ -119,19 +153,31 @@ const _: () = {
     assert!(offset_of!(ucs_mpool_ops, obj_str) == 32);
 };
 
+/// How a pool is made.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_mpool_params {
+    /// Bytes of the caller behind the pool.
     pub priv_size: usize,
+    /// Bytes of an object.
     pub elem_size: usize,
+    /// Where in an object that counts from, bytes.
     pub align_offset: usize,
+    /// Alignment of objects, bytes.
     pub alignment: usize,
+    /// Nonzero: never use malloc().
     pub malloc_safe: c_int,
+    /// Objects of a chunk.
     pub elems_per_chunk: c_uint,
+    /// Largest chunk, bytes.
     pub max_chunk_size: usize,
+    /// Most objects.
     pub max_elems: c_uint,
+    /// How much larger each chunk is than the one before.
     pub grow_factor: f64,
+    /// Functions of the pool.
     pub ops: *const ucs_mpool_ops_t,
+    /// Name for messages.
     pub name: *const c_char,
 }
 const _: () = {

@@ -3,41 +3,76 @@
 use crate::c::prelude::*;
 
 c_enum! {
+    /// Result of a call: 0 or 1 for success, negative for a failure. One byte wide.
     pub enum ucs_status_t: i8 {
+        /// Done.
         UCS_OK = 0,
+        /// Started; the end is told later.
         UCS_INPROGRESS = 1,
+        /// No message is there.
         UCS_ERR_NO_MESSAGE = -1,
+        /// Nothing free right now: try again later.
         UCS_ERR_NO_RESOURCE = -2,
+        /// Input or output failed.
         UCS_ERR_IO_ERROR = -3,
+        /// Out of memory.
         UCS_ERR_NO_MEMORY = -4,
+        /// An argument is wrong.
         UCS_ERR_INVALID_PARAM = -5,
+        /// The destination cannot be reached.
         UCS_ERR_UNREACHABLE = -6,
+        /// An address is wrong.
         UCS_ERR_INVALID_ADDR = -7,
+        /// Not implemented.
         UCS_ERR_NOT_IMPLEMENTED = -8,
+        /// The message was longer than the buffer.
         UCS_ERR_MESSAGE_TRUNCATED = -9,
+        /// Nothing moved.
         UCS_ERR_NO_PROGRESS = -10,
+        /// The buffer is too short.
         UCS_ERR_BUFFER_TOO_SMALL = -11,
+        /// No such element.
         UCS_ERR_NO_ELEM = -12,
+        /// Not all connections stand.
         UCS_ERR_SOME_CONNECTS_FAILED = -13,
+        /// No such device.
         UCS_ERR_NO_DEVICE = -14,
+        /// In use, or something is there already.
         UCS_ERR_BUSY = -15,
+        /// Cancelled.
         UCS_ERR_CANCELED = -16,
+        /// Shared memory failed.
         UCS_ERR_SHMEM_SEGMENT = -17,
+        /// Exists already.
         UCS_ERR_ALREADY_EXISTS = -18,
+        /// A number is out of range.
         UCS_ERR_OUT_OF_RANGE = -19,
+        /// Took too long.
         UCS_ERR_TIMED_OUT = -20,
+        /// More than a limit allows.
         UCS_ERR_EXCEEDS_LIMIT = -21,
+        /// Not supported here.
         UCS_ERR_UNSUPPORTED = -22,
+        /// The other side refused.
         UCS_ERR_REJECTED = -23,
+        /// Not connected.
         UCS_ERR_NOT_CONNECTED = -24,
+        /// The other side is gone.
         UCS_ERR_CONNECTION_RESET = -25,
+        /// First code of broken links.
         UCS_ERR_FIRST_LINK_FAILURE = -40,
+        /// Last code of broken links.
         UCS_ERR_LAST_LINK_FAILURE = -59,
+        /// First code of broken endpoints.
         UCS_ERR_FIRST_ENDPOINT_FAILURE = -60,
+        /// The peer of an endpoint does not answer.
         UCS_ERR_ENDPOINT_TIMEOUT = -80,
+        /// Last code of broken endpoints.
         UCS_ERR_LAST_ENDPOINT_FAILURE = -89,
+        /// Below all codes.
         UCS_ERR_LAST = -100,
     }
 }
 
+/// A status or a request: see `UCS_PTR_STATUS`.
 pub type ucs_status_ptr_t = *mut c_void;

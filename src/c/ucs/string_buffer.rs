@@ -7,8 +7,11 @@ use crate::c::prelude::*;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_string_buffer {
+    /// The characters.
     pub buffer: *mut c_char,
+    /// How many, without the NUL.
     pub length: usize,
+    /// Bytes of the buffer.
     pub capacity: usize,
 }
 const _: () = {

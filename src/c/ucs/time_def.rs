@@ -2,4 +2,5 @@
 
 use crate::c::prelude::*;
 
+/// Time, in units of the clock that the library counts with.
 pub type ucs_time_t = c_ulong;

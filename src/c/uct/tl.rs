@@ -2,6 +2,7 @@
 
 use crate::c::prelude::*;
 
+/// Operation behind `uct_ep_put_short`.
 pub type uct_ep_put_short_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -12,6 +13,7 @@ pub type uct_ep_put_short_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_put_bcopy`.
 pub type uct_ep_put_bcopy_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -22,6 +24,7 @@ pub type uct_ep_put_bcopy_func_t = Option<
     ) -> isize,
 >;
 
+/// Operation behind `uct_ep_put_zcopy`.
 pub type uct_ep_put_zcopy_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -33,6 +36,7 @@ pub type uct_ep_put_zcopy_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_get_short`.
 pub type uct_ep_get_short_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -43,6 +47,7 @@ pub type uct_ep_get_short_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_get_bcopy`.
 pub type uct_ep_get_bcopy_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -55,6 +60,7 @@ pub type uct_ep_get_bcopy_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_get_zcopy`.
 pub type uct_ep_get_zcopy_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -66,6 +72,7 @@ pub type uct_ep_get_zcopy_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_am_short`.
 pub type uct_ep_am_short_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -76,6 +83,7 @@ pub type uct_ep_am_short_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_am_short_iov`.
 pub type uct_ep_am_short_iov_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -85,6 +93,7 @@ pub type uct_ep_am_short_iov_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_am_bcopy`.
 pub type uct_ep_am_bcopy_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -95,6 +104,7 @@ pub type uct_ep_am_bcopy_func_t = Option<
     ) -> isize,
 >;
 
+/// Operation behind `uct_ep_am_zcopy`.
 pub type uct_ep_am_zcopy_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -108,6 +118,7 @@ pub type uct_ep_am_zcopy_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_atomic_cswap64`.
 pub type uct_ep_atomic_cswap64_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -120,6 +131,7 @@ pub type uct_ep_atomic_cswap64_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_atomic_cswap32`.
 pub type uct_ep_atomic_cswap32_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -132,6 +144,7 @@ pub type uct_ep_atomic_cswap32_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_atomic32_post`.
 pub type uct_ep_atomic32_post_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -142,6 +155,7 @@ pub type uct_ep_atomic32_post_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_atomic64_post`.
 pub type uct_ep_atomic64_post_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -152,6 +166,7 @@ pub type uct_ep_atomic64_post_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_atomic32_fetch`.
 pub type uct_ep_atomic32_fetch_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -164,6 +179,7 @@ pub type uct_ep_atomic32_fetch_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_atomic64_fetch`.
 pub type uct_ep_atomic64_fetch_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -176,6 +192,7 @@ pub type uct_ep_atomic64_fetch_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_tag_eager_short`.
 pub type uct_ep_tag_eager_short_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -185,6 +202,7 @@ pub type uct_ep_tag_eager_short_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_tag_eager_bcopy`.
 pub type uct_ep_tag_eager_bcopy_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -196,6 +214,7 @@ pub type uct_ep_tag_eager_bcopy_func_t = Option<
     ) -> isize,
 >;
 
+/// Operation behind `uct_ep_tag_eager_zcopy`.
 pub type uct_ep_tag_eager_zcopy_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -208,6 +227,7 @@ pub type uct_ep_tag_eager_zcopy_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_tag_rndv_zcopy`.
 pub type uct_ep_tag_rndv_zcopy_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -221,9 +241,11 @@ pub type uct_ep_tag_rndv_zcopy_func_t = Option<
     ) -> ucs_status_ptr_t,
 >;
 
+/// Operation behind `uct_ep_tag_rndv_cancel`.
 pub type uct_ep_tag_rndv_cancel_func_t =
     Option<unsafe extern "C" fn(ep: uct_ep_h, op: *mut c_void) -> ucs_status_t>;
 
+/// Operation behind `uct_ep_tag_rndv_request`.
 pub type uct_ep_tag_rndv_request_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -234,6 +256,7 @@ pub type uct_ep_tag_rndv_request_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_iface_tag_recv_zcopy`.
 pub type uct_iface_tag_recv_zcopy_func_t = Option<
     unsafe extern "C" fn(
         iface: uct_iface_h,
@@ -245,6 +268,7 @@ pub type uct_iface_tag_recv_zcopy_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_iface_tag_recv_cancel`.
 pub type uct_iface_tag_recv_cancel_func_t = Option<
     unsafe extern "C" fn(
         iface: uct_iface_h,
@@ -253,42 +277,54 @@ pub type uct_iface_tag_recv_cancel_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_pending_add`.
 pub type uct_ep_pending_add_func_t = Option<
     unsafe extern "C" fn(ep: uct_ep_h, n: *mut uct_pending_req_t, flags: c_uint) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_pending_purge`.
 pub type uct_ep_pending_purge_func_t =
     Option<unsafe extern "C" fn(ep: uct_ep_h, cb: uct_pending_purge_callback_t, arg: *mut c_void)>;
 
+/// Operation behind `uct_ep_flush`.
 pub type uct_ep_flush_func_t = Option<
     unsafe extern "C" fn(ep: uct_ep_h, flags: c_uint, comp: *mut uct_completion_t) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_fence`.
 pub type uct_ep_fence_func_t =
     Option<unsafe extern "C" fn(ep: uct_ep_h, flags: c_uint) -> ucs_status_t>;
 
+/// Operation behind `uct_ep_check`.
 pub type uct_ep_check_func_t = Option<
     unsafe extern "C" fn(ep: uct_ep_h, flags: c_uint, comp: *mut uct_completion_t) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_create`.
 pub type uct_ep_create_func_t = Option<
     unsafe extern "C" fn(params: *const uct_ep_params_t, ep_p: *mut uct_ep_h) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_connect`.
 pub type uct_ep_connect_func_t = Option<
     unsafe extern "C" fn(ep: uct_ep_h, params: *const uct_ep_connect_params_t) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_ep_disconnect`.
 pub type uct_ep_disconnect_func_t =
     Option<unsafe extern "C" fn(ep: uct_ep_h, flags: c_uint) -> ucs_status_t>;
 
+/// Operation behind `uct_cm_client_ep_conn_notify`.
 pub type uct_cm_ep_conn_notify_func_t = Option<unsafe extern "C" fn(ep: uct_ep_h) -> ucs_status_t>;
 
+/// Operation behind `uct_ep_destroy`.
 pub type uct_ep_destroy_func_t = Option<unsafe extern "C" fn(ep: uct_ep_h)>;
 
+/// Operation behind `uct_ep_get_address`.
 pub type uct_ep_get_address_func_t =
     Option<unsafe extern "C" fn(ep: uct_ep_h, addr: *mut uct_ep_addr_t) -> ucs_status_t>;
 
+/// Operation behind `uct_ep_connect_to_ep`.
 pub type uct_ep_connect_to_ep_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -297,14 +333,17 @@ pub type uct_ep_connect_to_ep_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_iface_accept`.
 pub type uct_iface_accept_func_t = Option<
     unsafe extern "C" fn(iface: uct_iface_h, conn_request: uct_conn_request_h) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_iface_reject`.
 pub type uct_iface_reject_func_t = Option<
     unsafe extern "C" fn(iface: uct_iface_h, conn_request: uct_conn_request_h) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_iface_flush`.
 pub type uct_iface_flush_func_t = Option<
     unsafe extern "C" fn(
         iface: uct_iface_h,
@@ -313,35 +352,46 @@ pub type uct_iface_flush_func_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_iface_fence`.
 pub type uct_iface_fence_func_t =
     Option<unsafe extern "C" fn(iface: uct_iface_h, flags: c_uint) -> ucs_status_t>;
 
+/// Operation behind `uct_iface_progress_enable`.
 pub type uct_iface_progress_enable_func_t =
     Option<unsafe extern "C" fn(iface: uct_iface_h, flags: c_uint)>;
 
+/// Operation behind `uct_iface_progress_disable`.
 pub type uct_iface_progress_disable_func_t =
     Option<unsafe extern "C" fn(iface: uct_iface_h, flags: c_uint)>;
 
+/// Operation behind `uct_iface_progress`.
 pub type uct_iface_progress_func_t = Option<unsafe extern "C" fn(iface: uct_iface_h) -> c_uint>;
 
+/// Operation behind `uct_iface_event_fd_get`.
 pub type uct_iface_event_fd_get_func_t =
     Option<unsafe extern "C" fn(iface: uct_iface_h, fd_p: *mut c_int) -> ucs_status_t>;
 
+/// Operation behind `uct_iface_event_arm`.
 pub type uct_iface_event_arm_func_t =
     Option<unsafe extern "C" fn(iface: uct_iface_h, events: c_uint) -> ucs_status_t>;
 
+/// Operation behind `uct_iface_close`.
 pub type uct_iface_close_func_t = Option<unsafe extern "C" fn(iface: uct_iface_h)>;
 
+/// Operation behind `uct_iface_query`.
 pub type uct_iface_query_func_t = Option<
     unsafe extern "C" fn(iface: uct_iface_h, iface_attr: *mut uct_iface_attr_t) -> ucs_status_t,
 >;
 
+/// Operation behind `uct_iface_get_device_address`.
 pub type uct_iface_get_device_address_func_t =
     Option<unsafe extern "C" fn(iface: uct_iface_h, addr: *mut uct_device_addr_t) -> ucs_status_t>;
 
+/// Operation behind `uct_iface_get_address`.
 pub type uct_iface_get_address_func_t =
     Option<unsafe extern "C" fn(iface: uct_iface_h, addr: *mut uct_iface_addr_t) -> ucs_status_t>;
 
+/// Operation behind `uct_iface_is_reachable`.
 pub type uct_iface_is_reachable_func_t = Option<
     unsafe extern "C" fn(
         iface: uct_iface_h,
@@ -350,6 +400,8 @@ pub type uct_iface_is_reachable_func_t = Option<
     ) -> c_int,
 >;
 
+/// The operations of an interface. None is NULL: what a transport lacks answers
+/// UCS_ERR_UNSUPPORTED.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct uct_iface_ops {
@@ -460,9 +512,11 @@ const _: () = {
 
 pub type uct_iface_ops_t = uct_iface_ops;
 
+/// A worker, as inline functions see it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct uct_worker {
+    /// What `uct_worker_progress` calls.
     pub progress_q: ucs_callbackq_t,
 }
 const _: () = {
@@ -472,9 +526,11 @@ const _: () = {
 
 pub type uct_worker_t = uct_worker;
 
+/// An interface, as inline functions see it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct uct_iface {
+    /// Its operations.
     pub ops: uct_iface_ops_t,
 }
 const _: () = {
@@ -484,9 +540,11 @@ const _: () = {
 
 pub type uct_iface_t = uct_iface;
 
+/// An endpoint, as inline functions see it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct uct_ep {
+    /// Its interface.
     pub iface: uct_iface_h,
 }
 const _: () = {
@@ -496,9 +554,11 @@ const _: () = {
 
 pub type uct_ep_t = uct_ep;
 
+/// A listener, as inline functions see it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct uct_listener {
+    /// Its connection manager.
     pub cm: uct_cm_h,
 }
 const _: () = {
@@ -510,12 +570,15 @@ pub type uct_listener_t = uct_listener;
 
 pub type uct_recv_desc_t = uct_recv_desc;
 
+/// Releases the data at `desc`.
 pub type uct_desc_release_callback_t =
     Option<unsafe extern "C" fn(self_: *mut uct_recv_desc_t, desc: *mut c_void)>;
 
+/// What releases data that an active message handler kept; a pointer to it stands before the data.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct uct_recv_desc {
+    /// Releases the data.
     pub cb: uct_desc_release_callback_t,
 }
 const _: () = {

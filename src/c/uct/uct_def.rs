@@ -2,75 +2,125 @@
 
 use crate::c::prelude::*;
 
+/// Bytes of a component's name, with its NUL.
 pub const UCT_COMPONENT_NAME_MAX: usize = 16;
+/// Bytes of a memory domain's global id.
 pub const UCT_MD_GLOBAL_ID_MAX: usize = 256;
+/// Bytes of a transport's name, with its NUL.
 pub const UCT_TL_NAME_MAX: usize = 10;
+/// Bytes of a memory domain's name, with its NUL.
 pub const UCT_MD_NAME_MAX: usize = 16;
+/// Bytes of a device's name, with its NUL.
 pub const UCT_DEVICE_NAME_MAX: usize = 32;
+/// Bytes of a pending request that belong to the transport.
 pub const UCT_PENDING_REQ_PRIV_LEN: usize = 40;
+/// Bytes of a tag context that belong to the transport.
 pub const UCT_TAG_PRIV_LEN: usize = 32;
+/// Bits of an active message's id.
 pub const UCT_AM_ID_BITS: c_uint = 5;
+/// Number of ids of active messages.
 pub const UCT_AM_ID_MAX: usize = 32;
+/// No remote key.
 pub const UCT_INVALID_RKEY: usize = usize::MAX;
+/// No dmabuf descriptor.
 pub const UCT_DMABUF_FD_INVALID: c_int = -1;
 
 c_enum! {
+    /// What a tracer of active messages sees.
     pub enum uct_am_trace_type: c_uint {
+        /// A message that is sent.
         UCT_AM_TRACE_TYPE_SEND = 0,
+        /// A message that arrived.
         UCT_AM_TRACE_TYPE_RECV = 1,
+        /// A message that was thrown away before it was sent.
         UCT_AM_TRACE_TYPE_SEND_DROP = 2,
+        /// A message that was thrown away when it arrived.
         UCT_AM_TRACE_TYPE_RECV_DROP = 3,
+        /// Number of kinds.
         UCT_AM_TRACE_TYPE_LAST = 4,
     }
 }
 
 c_enum! {
+    /// Flags of an active message or a tagged piece that arrived.
     pub enum uct_cb_param_flags: c_uint {
+        /// The data may be kept: return UCS_INPROGRESS, and release it with
+        /// `uct_iface_release_desc`.
         UCT_CB_PARAM_FLAG_DESC = 1 << 0,
+        /// First piece of a tagged message.
         UCT_CB_PARAM_FLAG_FIRST = 1 << 1,
+        /// Not the last piece of a tagged message.
         UCT_CB_PARAM_FLAG_MORE = 1 << 2,
     }
 }
 
-opaque! { pub struct uct_component }
+opaque! {
+    /// A family of transports that share memory registration.
+    pub struct uct_component
+}
 
+/// A component, from `uct_query_components`.
 pub type uct_component_h = *mut uct_component;
 
+/// An interface: one opened transport on one device.
 pub type uct_iface_h = *mut uct_iface;
 
-opaque! { pub struct uct_iface_config }
+opaque! {
+    /// Options of an interface.
+    pub struct uct_iface_config
+}
 
 pub type uct_iface_config_t = uct_iface_config;
 
-opaque! { pub struct uct_md_config }
+opaque! {
+    /// Options of a memory domain.
+    pub struct uct_md_config
+}
 
 pub type uct_md_config_t = uct_md_config;
 
-opaque! { pub struct uct_cm_config }
+opaque! {
+    /// Options of a connection manager.
+    pub struct uct_cm_config
+}
 
 pub type uct_cm_config_t = uct_cm_config;
 
+/// An endpoint: a way to one remote interface.
 pub type uct_ep_h = *mut uct_ep;
 
+/// A registration of memory, in a memory domain.
 pub type uct_mem_h = *mut c_void;
 
+/// Access to memory of a peer.
 pub type uct_rkey_t = usize;
 
-opaque! { pub struct uct_md }
+opaque! {
+    /// A memory domain.
+    pub struct uct_md
+}
 
+/// A memory domain: what memory is registered with.
 pub type uct_md_h = *mut uct_md;
 
-opaque! { pub struct uct_md_ops }
+opaque! {
+    /// Operations of a memory domain.
+    pub struct uct_md_ops
+}
 
 pub type uct_md_ops_t = uct_md_ops;
 
+/// What belongs to an unpacked remote key.
 pub type uct_rkey_ctx_h = *mut c_void;
 
 pub type uct_iface_attr_t = uct_iface_attr;
 
 pub type uct_iface_params_t = uct_iface_params;
 
-opaque! { pub struct uct_ep_attr }
+opaque! {
+    /// What is known of an endpoint.
+    pub struct uct_ep_attr
+}
 
 pub type uct_ep_attr_t = uct_ep_attr;
 
@@ -80,21 +130,31 @@ pub type uct_completion_t = uct_completion;
 
 pub type uct_pending_req_t = uct_pending_req;
 
+/// A worker: what drives interfaces.
 pub type uct_worker_h = *mut uct_worker;
 
 pub type uct_md_t = uct_md;
 
 pub type uct_am_trace_type_t = uct_am_trace_type;
 
-opaque! { pub struct uct_device_addr }
+opaque! {
+    /// Address of a device; `device_addr_len` bytes.
+    pub struct uct_device_addr
+}
 
 pub type uct_device_addr_t = uct_device_addr;
 
-opaque! { pub struct uct_iface_addr }
+opaque! {
+    /// Address of an interface; `iface_addr_len` bytes.
+    pub struct uct_iface_addr
+}
 
 pub type uct_iface_addr_t = uct_iface_addr;
 
-opaque! { pub struct uct_ep_addr }
+opaque! {
+    /// Address of an endpoint; `ep_addr_len` bytes.
+    pub struct uct_ep_addr
+}
 
 pub type uct_ep_addr_t = uct_ep_addr;
 
@@ -104,26 +164,35 @@ pub type uct_ep_connect_params_t = uct_ep_connect_params;
 
 pub type uct_cm_attr_t = uct_cm_attr;
 
-opaque! { pub struct uct_cm }
+opaque! {
+    /// A connection manager.
+    pub struct uct_cm
+}
 
 pub type uct_cm_t = uct_cm;
 
+/// A connection manager: what connects by socket addresses.
 pub type uct_cm_h = *mut uct_cm_t;
 
 pub type uct_listener_attr_t = uct_listener_attr;
 
+/// A socket that accepts clients.
 pub type uct_listener_h = *mut uct_listener;
 
 pub type uct_listener_params_t = uct_listener_params;
 
 pub type uct_tag_context_t = uct_tag_context;
 
+/// A tag: 64 bits that sender and receiver compare.
 pub type uct_tag_t = u64;
 
+/// A callback that a worker calls; UCS_CALLBACKQ_ID_NULL for none.
 pub type uct_worker_cb_id_t = c_int;
 
+/// A client that waits for a server's answer.
 pub type uct_conn_request_h = *mut c_void;
 
+/// An endpoint for device code.
 pub type uct_device_ep_h = *mut uct_device_ep;
 
 pub type uct_device_mem_elem_t = uct_device_mem_elem;
@@ -134,13 +203,19 @@ pub type uct_device_remote_tl_elem_t = uct_device_remote_tl_elem;
 
 pub type uct_device_remote_mem_elem_t = uct_device_remote_mem_elem;
 
+/// One piece of a zero-copy operation.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct uct_iov {
+    /// Start.
     pub buffer: *mut c_void,
+    /// Bytes.
     pub length: usize,
+    /// Registration of the memory; UCT_MEM_HANDLE_NULL where the domain needs none.
     pub memh: uct_mem_h,
+    /// Bytes from one repetition to the next; 0 for one piece.
     pub stride: usize,
+    /// Repetitions.
     pub count: c_uint,
 }
 const _: () = {
@@ -155,23 +230,28 @@ const _: () = {
 pub type uct_iov_t = uct_iov;
 
 c_enum! {
+    /// Members of `uct_cm_ep_priv_data_pack_args`.
     pub enum uct_cm_ep_priv_data_pack_args_field: c_uint {
         UCT_CM_EP_PRIV_DATA_PACK_ARGS_FIELD_DEVICE_NAME = 1 << 0,
     }
 }
 
 c_enum! {
+    /// Members of `uct_cm_ep_resolve_args`.
     pub enum uct_cm_ep_resolve_args_field: c_uint {
         UCT_CM_EP_RESOLVE_ARGS_FIELD_DEV_NAME = 1 << 0,
         UCT_CM_EP_RESOLVE_ARGS_FIELD_STATUS = 1 << 1,
     }
 }
 
+/// What a callback that packs private data is told.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct uct_cm_ep_priv_data_pack_args {
+    /// Members that are set, bits of `uct_cm_ep_priv_data_pack_args_field`.
     pub field_mask: u64,
-    pub dev_name: [c_char; 32],
+    /// Device that will be used.
+    pub dev_name: [c_char; UCT_DEVICE_NAME_MAX],
 }
 const _: () = {
     assert!(size_of::<uct_cm_ep_priv_data_pack_args>() == 40);
@@ -181,11 +261,15 @@ const _: () = {
 
 pub type uct_cm_ep_priv_data_pack_args_t = uct_cm_ep_priv_data_pack_args;
 
+/// What a callback learns when a server's address was resolved.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct uct_cm_ep_resolve_args {
+    /// Members that are set, bits of `uct_cm_ep_resolve_args_field`.
     pub field_mask: u64,
-    pub dev_name: [c_char; 32],
+    /// Device that will be used.
+    pub dev_name: [c_char; UCT_DEVICE_NAME_MAX],
+    /// Whether it was resolved.
     pub status: ucs_status_t,
 }
 const _: () = {
@@ -198,6 +282,7 @@ const _: () = {
 pub type uct_cm_ep_resolve_args_t = uct_cm_ep_resolve_args;
 
 c_enum! {
+    /// Members of `uct_cm_remote_data`.
     pub enum uct_cm_remote_data_field: c_uint {
         UCT_CM_REMOTE_DATA_FIELD_DEV_ADDR = 1 << 0,
         UCT_CM_REMOTE_DATA_FIELD_DEV_ADDR_LENGTH = 1 << 1,
@@ -206,13 +291,19 @@ c_enum! {
     }
 }
 
+/// What the other side of a connection sent. Lives for the call of a callback.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct uct_cm_remote_data {
+    /// Members that are set, bits of `uct_cm_remote_data_field`.
     pub field_mask: u64,
+    /// Address of its device.
     pub dev_addr: *const uct_device_addr_t,
+    /// Bytes of that.
     pub dev_addr_length: usize,
+    /// Private data.
     pub conn_priv_data: *const c_void,
+    /// Bytes of that.
     pub conn_priv_data_length: usize,
 }
 const _: () = {
@@ -227,6 +318,7 @@ const _: () = {
 pub type uct_cm_remote_data_t = uct_cm_remote_data;
 
 c_enum! {
+    /// Members of `uct_cm_listener_conn_request_args`.
     pub enum uct_cm_listener_conn_request_args_field: c_uint {
         UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_DEV_NAME = 1 << 0,
         UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CONN_REQUEST = 1 << 1,
@@ -235,13 +327,19 @@ c_enum! {
     }
 }
 
+/// What a listener's callback is told of a client.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct uct_cm_listener_conn_request_args {
+    /// Members that are set, bits of `uct_cm_listener_conn_request_args_field`.
     pub field_mask: u64,
-    pub dev_name: [c_char; 32],
+    /// Local device.
+    pub dev_name: [c_char; UCT_DEVICE_NAME_MAX],
+    /// The request: for `uct_ep_create` or `uct_listener_reject`.
     pub conn_request: uct_conn_request_h,
+    /// What the client sent.
     pub remote_data: *const uct_cm_remote_data_t,
+    /// Its socket.
     pub client_address: ucs_sock_addr_t,
 }
 const _: () = {
@@ -256,17 +354,22 @@ const _: () = {
 pub type uct_cm_listener_conn_request_args_t = uct_cm_listener_conn_request_args;
 
 c_enum! {
+    /// Members of `uct_cm_ep_client_connect_args`.
     pub enum uct_cm_ep_client_connect_args_field: c_uint {
         UCT_CM_EP_CLIENT_CONNECT_ARGS_FIELD_REMOTE_DATA = 1 << 0,
         UCT_CM_EP_CLIENT_CONNECT_ARGS_FIELD_STATUS = 1 << 1,
     }
 }
 
+/// What a client learns of the server's answer.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct uct_cm_ep_client_connect_args {
+    /// Members that are set, bits of `uct_cm_ep_client_connect_args_field`.
     pub field_mask: u64,
+    /// What the server sent.
     pub remote_data: *const uct_cm_remote_data_t,
+    /// UCS_ERR_REJECTED: refused; UCS_ERR_UNREACHABLE, UCS_ERR_NOT_CONNECTED: nobody there.
     pub status: ucs_status_t,
 }
 const _: () = {
@@ -279,15 +382,19 @@ const _: () = {
 pub type uct_cm_ep_client_connect_args_t = uct_cm_ep_client_connect_args;
 
 c_enum! {
+    /// Members of `uct_cm_ep_server_conn_notify_args`.
     pub enum uct_cm_ep_server_conn_notify_args_field: c_uint {
         UCT_CM_EP_SERVER_CONN_NOTIFY_ARGS_FIELD_STATUS = 1 << 0,
     }
 }
 
+/// What a server learns of the client's last step.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct uct_cm_ep_server_conn_notify_args {
+    /// Members that are set, bits of `uct_cm_ep_server_conn_notify_args_field`.
     pub field_mask: u64,
+    /// Whether the connection stands.
     pub status: ucs_status_t,
 }
 const _: () = {
@@ -298,6 +405,8 @@ const _: () = {
 
 pub type uct_cm_ep_server_conn_notify_args_t = uct_cm_ep_server_conn_notify_args;
 
+/// Gets an active message. UCS_OK: done with `data`; UCS_INPROGRESS: kept, which needs
+/// UCT_CB_PARAM_FLAG_DESC in `flags`.
 pub type uct_am_callback_t = Option<
     unsafe extern "C" fn(
         arg: *mut c_void,
@@ -307,6 +416,7 @@ pub type uct_am_callback_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Writes a line on a message into `buffer`, at most `max` bytes with the NUL.
 pub type uct_am_tracer_t = Option<
     unsafe extern "C" fn(
         arg: *mut c_void,
@@ -319,24 +429,31 @@ pub type uct_am_tracer_t = Option<
     ),
 >;
 
+/// Called when the count of a completion reaches 0.
 pub type uct_completion_callback_t = Option<unsafe extern "C" fn(self_: *mut uct_completion_t)>;
 
+/// Tries a queued request again. UCS_OK: done, it leaves the queue; anything else: it stays.
 pub type uct_pending_callback_t =
     Option<unsafe extern "C" fn(self_: *mut uct_pending_req_t) -> ucs_status_t>;
 
+/// Tells that an endpoint failed. UCS_OK: taken care of; the endpoint is to be destroyed.
 pub type uct_error_handler_t = Option<
     unsafe extern "C" fn(arg: *mut c_void, ep: uct_ep_h, status: ucs_status_t) -> ucs_status_t,
 >;
 
+/// Gets each request that is taken off a queue.
 pub type uct_pending_purge_callback_t =
     Option<unsafe extern "C" fn(self_: *mut uct_pending_req_t, arg: *mut c_void)>;
 
+/// Writes data to `dest`; returns the bytes, at most what the operation allows.
 pub type uct_pack_callback_t =
     Option<unsafe extern "C" fn(dest: *mut c_void, arg: *mut c_void) -> usize>;
 
+/// Reads data that arrived; it is gone afterwards.
 pub type uct_unpack_callback_t =
     Option<unsafe extern "C" fn(arg: *mut c_void, data: *const c_void, length: usize)>;
 
+/// Hands over the request of a client, old style.
 pub type uct_sockaddr_conn_request_callback_t = Option<
     unsafe extern "C" fn(
         iface: uct_iface_h,
@@ -347,6 +464,7 @@ pub type uct_sockaddr_conn_request_callback_t = Option<
     ),
 >;
 
+/// Hands over the request of a client, which the callee has to answer.
 pub type uct_cm_listener_conn_request_callback_t = Option<
     unsafe extern "C" fn(
         listener: uct_listener_h,
@@ -355,6 +473,7 @@ pub type uct_cm_listener_conn_request_callback_t = Option<
     ),
 >;
 
+/// Tells a server that the client finished connecting.
 pub type uct_cm_ep_server_conn_notify_callback_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -363,6 +482,7 @@ pub type uct_cm_ep_server_conn_notify_callback_t = Option<
     ),
 >;
 
+/// Tells a client that the server answered.
 pub type uct_cm_ep_client_connect_callback_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -371,8 +491,10 @@ pub type uct_cm_ep_client_connect_callback_t = Option<
     ),
 >;
 
+/// Tells that the other side disconnected.
 pub type uct_ep_disconnect_cb_t = Option<unsafe extern "C" fn(ep: uct_ep_h, arg: *mut c_void)>;
 
+/// Writes private data for the other side to `priv_data`; returns the bytes or a negative status.
 pub type uct_cm_ep_priv_data_pack_callback_t = Option<
     unsafe extern "C" fn(
         arg: *mut c_void,
@@ -381,6 +503,7 @@ pub type uct_cm_ep_priv_data_pack_callback_t = Option<
     ) -> isize,
 >;
 
+/// Tells that a server's address was resolved. An error ends the connection.
 pub type uct_cm_ep_resolve_callback_t = Option<
     unsafe extern "C" fn(
         user_data: *mut c_void,
@@ -388,6 +511,7 @@ pub type uct_cm_ep_resolve_callback_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Gets a tagged message, or a piece of one, that no receive waits for.
 pub type uct_tag_unexp_eager_cb_t = Option<
     unsafe extern "C" fn(
         arg: *mut c_void,
@@ -400,6 +524,7 @@ pub type uct_tag_unexp_eager_cb_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Gets the offer of a tagged message that no receive waits for.
 pub type uct_tag_unexp_rndv_cb_t = Option<
     unsafe extern "C" fn(
         arg: *mut c_void,
@@ -413,4 +538,6 @@ pub type uct_tag_unexp_rndv_cb_t = Option<
     ) -> ucs_status_t,
 >;
 
+/// Tells of events without a call of the worker; from another thread. `flags`:
+/// `uct_iface_event_types`.
 pub type uct_async_event_cb_t = Option<unsafe extern "C" fn(arg: *mut c_void, flags: c_uint)>;

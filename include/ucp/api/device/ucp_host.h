@@ -9,6 +9,7 @@
 
 BEGIN_C_DECLS
 
+/** Members of `ucp_device_mem_list_elem`. */
 enum ucp_device_mem_list_elem_field {
     UCP_DEVICE_MEM_LIST_ELEM_FIELD_MEMH = UCS_BIT(0),
     UCP_DEVICE_MEM_LIST_ELEM_FIELD_RKEY = UCS_BIT(1),
@@ -18,6 +19,7 @@ enum ucp_device_mem_list_elem_field {
     UCP_DEVICE_MEM_LIST_ELEM_FIELD_EP = UCS_BIT(5),
 };
 
+/** Members of `ucp_device_mem_list_params`. */
 enum ucp_device_mem_list_params_field {
     UCP_DEVICE_MEM_LIST_PARAMS_FIELD_ELEMENTS = UCS_BIT(0),
     UCP_DEVICE_MEM_LIST_PARAMS_FIELD_ELEMENT_SIZE = UCS_BIT(1),
@@ -25,6 +27,7 @@ enum ucp_device_mem_list_params_field {
     UCP_DEVICE_MEM_LIST_PARAMS_FIELD_WORKER = UCS_BIT(3),
 };
 
+/** Members of `ucp_device_counter_params`. */
 enum ucp_device_counter_params_field {
     UCP_DEVICE_COUNTER_PARAMS_FIELD_MEM_TYPE = UCS_BIT(0),
     UCP_DEVICE_COUNTER_PARAMS_FIELD_MEMH = UCS_BIT(1),
@@ -34,62 +37,68 @@ typedef struct ucp_device_mem_list_elem ucp_device_mem_list_elem_t;
 typedef struct ucp_device_mem_list_params ucp_device_mem_list_params_t;
 typedef struct ucp_device_counter_params ucp_device_counter_params_t;
 
+/** One piece of memory for device code. */
 struct ucp_device_mem_list_elem {
+    /** Members that are set, bits of `ucp_device_mem_list_elem_field`. */
     uint64_t field_mask;
+    /** Handle of local memory. */
     ucp_mem_h memh;
+    /** Its start. */
     void *local_addr;
+    /** Bytes. */
     size_t length;
+    /** Start of remote memory. */
     uint64_t remote_addr;
+    /** Key to it. */
     ucp_rkey_h rkey;
+    /** Endpoint to its owner. */
     ucp_ep_h ep;
 };
 
+/** What a list for device code is made of. */
 struct ucp_device_mem_list_params {
+    /** Members that are set, bits of `ucp_device_mem_list_params_field`. */
     uint64_t field_mask;
+    /** Bytes of one element, as the caller was compiled with. */
     size_t element_size;
+    /** Number of elements. */
     size_t num_elements;
+    /** The worker. */
     ucp_worker_h worker;
+    /** The elements. */
     const ucp_device_mem_list_elem_t *elements;
 };
 
+/** Where a device counter is. */
 struct ucp_device_counter_params {
+    /** Members that are set, bits of `ucp_device_counter_params_field`. */
     uint64_t field_mask;
+    /** Kind of its memory. */
     ucs_memory_type_t mem_type;
+    /** Handle of its memory. */
     ucp_mem_h memh;
 };
 
-/**
- * `ucp/api/device/ucp_host.h`, group `device`: not implemented yet.
- */
+/** `ucp/api/device/ucp_host.h`, group `device`: not implemented yet. */
 ucs_status_t ucp_device_local_mem_list_create(const ucp_device_mem_list_params_t *params,
                                               ucp_device_local_mem_list_h *mem_list_h);
 
-/**
- * `ucp/api/device/ucp_host.h`, group `device`: not implemented yet.
- */
+/** `ucp/api/device/ucp_host.h`, group `device`: not implemented yet. */
 ucs_status_t ucp_device_remote_mem_list_create(const ucp_device_mem_list_params_t *params,
                                                ucp_device_remote_mem_list_h *mem_list_h);
 
-/**
- * `ucp/api/device/ucp_host.h`, group `device`: not implemented yet.
- */
+/** `ucp/api/device/ucp_host.h`, group `device`: not implemented yet. */
 uint32_t ucp_device_get_mem_list_length(const void *mem_list_h);
 
-/**
- * `ucp/api/device/ucp_host.h`, group `device`: not implemented yet.
- */
+/** `ucp/api/device/ucp_host.h`, group `device`: not implemented yet. */
 void ucp_device_mem_list_release(void *mem_list_h);
 
-/**
- * `ucp/api/device/ucp_host.h`, group `device`: not implemented yet.
- */
+/** `ucp/api/device/ucp_host.h`, group `device`: not implemented yet. */
 ucs_status_t ucp_device_counter_init(ucp_worker_h worker,
                                      const ucp_device_counter_params_t *params,
                                      void *counter_ptr);
 
-/**
- * `ucp/api/device/ucp_host.h`, group `device`: not implemented yet.
- */
+/** `ucp/api/device/ucp_host.h`, group `device`: not implemented yet. */
 uint64_t ucp_device_counter_read(ucp_worker_h worker,
                                  const ucp_device_counter_params_t *params,
                                  void *counter_ptr);

@@ -18,8 +18,10 @@ BEGIN_C_DECLS
 /** A device without a user value. */
 #define UCS_SYS_DEVICE_USER_VALUE_EMPTY UINTPTR_MAX
 
+/** Bytes of the name of a bus address, with its NUL. */
 #define UCS_SYS_BDF_NAME_MAX 16
 
+/** State of the library. */
 struct ucs_global_state;
 
 typedef struct ucs_sys_bus_id ucs_sys_bus_id_t;
@@ -27,36 +29,53 @@ typedef struct ucs_global_state ucs_global_state_t;
 typedef struct ucs_sys_dev_distance ucs_sys_dev_distance_t;
 typedef struct ucs_sys_topo_ops ucs_sys_topo_ops_t;
 
+/** Place of a device on the PCI bus. */
 struct ucs_sys_bus_id {
+    /** Domain. */
     uint16_t domain;
+    /** Bus. */
     uint8_t bus;
+    /** Device on the bus. */
     uint8_t slot;
+    /** Function of the device. */
     uint8_t function;
 };
 
+/** A place on the PCI bus as one number. */
 typedef int64_t ucs_bus_id_bit_rep_t;
 
+/** Number of a device of this machine, in the order of discovery. */
 typedef uint8_t ucs_sys_device_t;
 
+/** Way from one device to another. */
 struct ucs_sys_dev_distance {
+    /** Seconds. */
     double latency;
+    /** Bytes a second. */
     double bandwidth;
 };
 
+/** Tells the distance of two devices. */
 typedef ucs_status_t (*ucs_topo_get_distance_func_t)(ucs_sys_device_t device1,
                                                      ucs_sys_device_t device2,
                                                      ucs_sys_dev_distance_t *distance);
 
+/** Tells the distance of a device from the host's memory. */
 typedef void (*ucs_topo_get_memory_distance_func_t)(ucs_sys_device_t device,
                                                     ucs_sys_dev_distance_t *distance);
 
+/** Tells the distance of a device from memory near processors. */
 typedef void (*ucs_topo_get_memory_distance_for_cpuset_func_t)(ucs_sys_device_t device,
                                                                const ucs_cpu_set_t *cpuset,
                                                                ucs_sys_dev_distance_t *distance);
 
+/** Source of distances. */
 struct ucs_sys_topo_ops {
+    /** Of two devices. */
     ucs_topo_get_distance_func_t get_distance;
+    /** Of a device and memory. */
     ucs_topo_get_memory_distance_func_t get_memory_distance;
+    /** Of a device and memory near processors. */
     ucs_topo_get_memory_distance_for_cpuset_func_t get_memory_distance_for_cpuset;
 };
 
