@@ -32,6 +32,39 @@ typedef ucs_log_func_rc_t (*ucs_log_func_t)(const char *file,
                                             const char *message,
                                             va_list ap);
 
+/** Waits until messages are written: each is written at once, there is nothing to wait for. */
+void ucs_log_flush(void);
+
+/** Bytes of the longest message. */
+size_t ucs_log_get_buffer_size(void);
+
+/**
+ * Writes a message to where `UCX_LOG_FILE` says. What handlers of a client may call to have the
+ * usual output. Answers `UCS_LOG_FUNC_RC_CONTINUE`.
+ */
+ucs_log_func_rc_t ucs_log_default_handler(const char *file,
+                                          unsigned int line,
+                                          const char *function,
+                                          ucs_log_level_t level,
+                                          const ucs_log_component_config_t *comp_conf,
+                                          const char *format,
+                                          va_list ap);
+
+/** Puts `handler` before all others. It may call the log and change the handlers. */
+void ucs_log_push_handler(ucs_log_func_t handler);
+
+/** Takes the newest handler away, at last the default one; nothing is written then. */
+void ucs_log_pop_handler(void);
+
+/** How many handlers there are, the default one included. */
+unsigned int ucs_log_num_handlers(void);
+
+/** Moves the messages of this thread `delta` steps to the right, or back. */
+void ucs_log_indent(int delta);
+
+/** Steps that the messages of this thread are moved. */
+int ucs_log_get_current_indent(void);
+
 /** Names of the levels, by value; NULL after the last. */
 extern const char *ucs_log_level_names[];
 
