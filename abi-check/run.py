@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 
 import exceptions
 import facts
+import internal
 import layout
 import matrix
 import sources
@@ -179,6 +180,8 @@ def exports(options, tally, listed, ours, allowed):
         library = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug/libferrucx.so"
     for title, messages in symbols.check(library, listed, options.data / "objects.tsv"):
         tally.result(title, messages)
+    wrong, agree = internal.check(options.data, options.source)
+    tally.result(f"functions without a header have upstream's signature: {agree} agree", wrong)
     for title, messages in symbols.check_file(library, listed):
         tally.result(title, messages)
     if ours is not None:

@@ -159,6 +159,10 @@ def other_name(copy):
     copy.build_library(flags=["-Wl,-soname,libucp.so.1"])
 
 
+def other_signature(copy):
+    change(copy.data / "internal.tsv", r"uct_md_query_v2\t1\tp p", "uct_md_query_v2\t1\tp 8")
+
+
 def no_state(copy):
     change(copy.state, r"\nuct_iface_open\t[^\n]*", "")
 
@@ -195,6 +199,7 @@ CASES = [
     (bound_symbols, "symbols", "1.22.0", r"linked with -Bsymbolic"),
     (constructor, "symbols", "1.22.0", r"3 constructors"),
     (other_name, "symbols", "1.22.0", r"SONAME is \['libucp\.so\.1'\]"),
+    (other_signature, "symbols", "1.22.0", r"uct_md_query_v2 is 1 <- p p, upstream's 1 <- p 8"),
     (no_state, "states", "1.22.0", r"uct_iface_open has no line in state\.tsv"),
     (flattered, "states", "1.22.0", r"ucp_tag_probe_nb is called full in state\.tsv, but its body is a stub"),
 ]  # fmt: skip
