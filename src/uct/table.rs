@@ -1,7 +1,7 @@
 //! From a transport's `Iface` to C's `uct_iface_ops_t`: one generic shim an operation.
 //!
 //! The only place where C's endpoint and interface pointers become references. A shim checks what
-//! every transport would have to check (null callbacks, gather lists), calls the implementation,
+//! every transport would have to check (null callbacks and buffers, gather lists), calls the implementation,
 //! and turns its `Result` into C's codes. The implementation inlines into the shim.
 
 use crate::c::*;
@@ -91,6 +91,12 @@ fn pack(cb: uct_pack_callback_t, arg: *mut c_void) -> Result<Pack> {
     cb.map(|cb| Pack { cb, arg }).ok_or(Status::INVALID_PARAM)
 }
 
+/// Whether bytes are announced that have no address.
+#[inline]
+fn missing(p: *const c_void, len: usize) -> bool {
+    len > 0 && p.is_null()
+}
+
 /// A header of the user as a slice.
 ///
 /// # Safety
@@ -132,6 +138,7 @@ macro_rules! face_shim {
 }
 
 ep_shim! { fn am_short<I: Iface>(ep, id: u8, header: u64, payload: *const c_void, len: c_uint) -> ucs_status_t {
+    if missing(payload, len as usize) { return UCS_ERR_INVALID_PARAM }
     // SAFETY: the user's payload, readable for `len`.
     code_of(&unsafe { I::am_short(ep, id, header, payload.cast(), len as usize) })
 }}
@@ -155,6 +162,7 @@ ep_shim! { fn am_zcopy<I: Iface>(ep, id: u8, header: *const c_void, header_len: 
 }}
 
 ep_shim! { fn put_short<I: Iface>(ep, src: *const c_void, len: c_uint, remote: u64, rkey: uct_rkey_t) -> ucs_status_t {
+    if missing(src, len as usize) { return UCS_ERR_INVALID_PARAM }
     // SAFETY: the user's buffer and key.
     code_of(&unsafe { I::put_short(ep, src.cast(), len as usize, remote, rkey) })
 }}
@@ -170,6 +178,7 @@ ep_shim! { fn put_zcopy<I: Iface>(ep, iov: *const uct_iov_t, count: usize, remot
 }}
 
 ep_shim! { fn get_short<I: Iface>(ep, dst: *mut c_void, len: c_uint, remote: u64, rkey: uct_rkey_t) -> ucs_status_t {
+    if missing(dst, len as usize) { return UCS_ERR_INVALID_PARAM }
     // SAFETY: the user's buffer and key.
     code_of(&unsafe { I::get_short(ep, dst.cast(), len as usize, remote, rkey) })
 }}
@@ -210,6 +219,7 @@ ep_shim! { fn atomic_fetch<I: Iface, W: AtomicWord>(ep, op: c_uint, value: W, re
 }}
 
 ep_shim! { fn tag_eager_short<I: Iface>(ep, tag: uct_tag_t, data: *const c_void, len: usize) -> ucs_status_t {
+    if missing(data, len) { return UCS_ERR_INVALID_PARAM }
     // SAFETY: the user's data, readable for `len`.
     code_of(&unsafe { I::tag_eager_short(ep, tag, data.cast(), len) })
 }}
