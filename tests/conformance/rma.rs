@@ -1,0 +1,337 @@
+//! Remote memory: put, get and atomics against an oracle in plain memory.
+
+use crate::side::{Bytes, Dice, Memory, Pair, Tl, iov, pattern};
+use ferrucx::c::*;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+const PUTS: u64 = UCT_IFACE_FLAG_PUT_SHORT | UCT_IFACE_FLAG_PUT_BCOPY | UCT_IFACE_FLAG_PUT_ZCOPY;
+
+fn entries(local: &Memory, len: usize, parts: usize) -> Vec<uct_iov_t> {
+    let step = len.div_ceil(parts).max(1);
+    (0..len)
+        .step_by(step)
+        .map(|at| uct_iov_t {
+            buffer: (local.address() + at as u64) as *mut c_void,
+            length: step.min(len - at),
+            memh: local.memh(),
+            stride: 0,
+            count: 1,
+        })
+        .collect()
+}
+
+/// Makes what was put visible at the peer.
+fn settle(pair: &Pair) {
+    let status = pair.complete(|comp| pair.ep.flush(UCT_FLUSH_FLAG_LOCAL, comp));
+    assert_eq!(status, UCS_OK, "flush");
+}
+
+pub fn put_and_get_match_an_oracle(tl: &Tl) {
+    let pair = Pair::new(tl);
+    let cap = pair.a().attr.cap;
+    if cap.flags & PUTS == 0 {
+        assert_eq!(cap.put.max_short + cap.put.max_bcopy + cap.put.max_zcopy, 0);
+        return;
+    }
+    const LEN: usize = 1 << 17;
+    let memory = pair.b().memory(LEN);
+    let local = pair.a().memory(LEN);
+    let key = pair.a().key(&memory.packed);
+    let mut oracle = vec![0u8; LEN];
+    let mut dice = Dice(0x1234_5678);
+    let special = [0, 1, 7, 8, 63, 64, 65, 100, 4095, 4096, 65536];
+    for round in 0..300u64 {
+        let wanted = special[dice.below(special.len())];
+        let at = dice.below(LEN - wanted);
+        let data = pattern(wanted, round);
+        let remote = memory.address() + at as u64;
+        let kind = [
+            UCT_IFACE_FLAG_PUT_SHORT,
+            UCT_IFACE_FLAG_PUT_BCOPY,
+            UCT_IFACE_FLAG_PUT_ZCOPY,
+        ][dice.below(3)];
+        if cap.flags & kind == 0 {
+            continue;
+        }
+        let done = match kind {
+            UCT_IFACE_FLAG_PUT_SHORT => {
+                let data = &data[..wanted.min(cap.put.max_short)];
+                let got = pair.insist(|| pair.ep.put_short(data, remote, key.rkey()));
+                assert_eq!(got, 0, "put_short of {}", data.len());
+                data.len()
+            }
+            UCT_IFACE_FLAG_PUT_BCOPY => {
+                let data = &data[..wanted.min(cap.put.max_bcopy)];
+                let got = pair.insist(|| pair.ep.put_bcopy(data, remote, key.rkey()));
+                assert_eq!(got, data.len() as isize);
+                data.len()
+            }
+            _ => {
+                let n = wanted.clamp(cap.put.min_zcopy, cap.put.max_zcopy);
+                local.fill(&data[..n]);
+                let list = entries(&local, n, 1 + dice.below(cap.put.max_iov.min(16)));
+                let status =
+                    pair.complete(|comp| pair.ep.put_zcopy(&list, remote, key.rkey(), comp));
+                assert_eq!(status, UCS_OK, "put_zcopy of {n}");
+                n
+            }
+        };
+        oracle[at..at + done].copy_from_slice(&data[..done]);
+        if round % 16 == 0 {
+            settle(&pair);
+            pair.until(|| memory.bytes() == oracle);
+        }
+    }
+    settle(&pair);
+    pair.until(|| memory.bytes() == oracle);
+    gets(&pair, &memory, &local, key.rkey(), &oracle);
+}
+
+fn gets(pair: &Pair, memory: &Memory, local: &Memory, rkey: uct_rkey_t, oracle: &[u8]) {
+    let cap = pair.a().attr.cap;
+    let special = [0, 1, 7, 8, 63, 64, 100, 4096, 65536];
+    let mut dice = Dice(99);
+    for n in special {
+        let at = dice.below(oracle.len() - n);
+        let remote = memory.address() + at as u64;
+        if cap.flags & UCT_IFACE_FLAG_GET_SHORT != 0 && n <= cap.get.max_short {
+            let mut got = vec![0u8; n];
+            let status = pair.insist(|| pair.ep.get_short(&mut got, remote, rkey));
+            assert_eq!(status, 0);
+            assert_eq!(got, oracle[at..at + n]);
+        }
+        if cap.flags & UCT_IFACE_FLAG_GET_BCOPY != 0 && n <= cap.get.max_bcopy {
+            let mut got = vec![0u8; n];
+            let mut arg = Bytes {
+                data: got.as_mut_ptr(),
+                len: usize::MAX,
+            };
+            let status = pair.complete(|comp| pair.ep.get_bcopy(&mut arg, n, remote, rkey, comp));
+            assert_eq!(status, UCS_OK);
+            assert_eq!(arg.len, n);
+            assert_eq!(got, oracle[at..at + n]);
+        }
+        if cap.flags & UCT_IFACE_FLAG_GET_ZCOPY != 0 && n >= cap.get.min_zcopy {
+            local.fill(&vec![0xcc; n + 8]);
+            for parts in [1, 3, cap.get.max_iov] {
+                let list = entries(local, n, parts);
+                let status = pair.complete(|comp| pair.ep.get_zcopy(&list, remote, rkey, comp));
+                assert_eq!(status, UCS_OK, "get_zcopy of {n} in {parts}");
+                let got = local.bytes();
+                assert_eq!(got[..n], oracle[at..at + n]);
+                assert!(got[n..n + 8].iter().all(|&b| b == 0xcc), "no byte too many");
+            }
+        }
+    }
+}
+
+pub fn memory_limits_hold(tl: &Tl) {
+    let pair = Pair::new(tl);
+    let cap = pair.a().attr.cap;
+    let memory = pair.b().memory(4096);
+    let key = pair.a().key(&memory.packed);
+    let bad = UCS_ERR_INVALID_PARAM;
+    let data = [1u8; 64];
+    let put = |list: &[uct_iov_t]| {
+        pair.insist(|| {
+            pair.ep
+                .put_zcopy(list, memory.address(), key.rkey(), null_mut())
+        }) as i8
+    };
+    let get = |list: &[uct_iov_t]| {
+        pair.insist(|| {
+            pair.ep
+                .get_zcopy(list, memory.address(), key.rkey(), null_mut())
+        }) as i8
+    };
+    let mut holes = [iov(&data, null_mut())];
+    holes[0].buffer = null_mut();
+    let mut huge = [iov(&data, null_mut()), iov(&data, null_mut())];
+    huge[0].length = usize::MAX - 8;
+    if cap.flags & UCT_IFACE_FLAG_PUT_ZCOPY != 0 {
+        assert_eq!(
+            put(&vec![iov(&data[..1], null_mut()); cap.put.max_iov + 1]),
+            bad
+        );
+        assert_eq!(put(&holes), bad, "a block without an address");
+        assert_eq!(put(&huge), bad, "lengths that overflow");
+    }
+    if cap.flags & UCT_IFACE_FLAG_GET_ZCOPY != 0 {
+        assert_eq!(
+            get(&vec![iov(&data[..1], null_mut()); cap.get.max_iov + 1]),
+            bad
+        );
+        assert_eq!(get(&holes), bad, "a block without an address");
+        assert_eq!(get(&huge), bad, "lengths that overflow");
+    }
+    if cap.flags & UCT_IFACE_FLAG_PUT_SHORT != 0 && cap.put.max_short < 1 << 20 {
+        let over = vec![0u8; cap.put.max_short + 1];
+        let got = pair.insist(|| pair.ep.put_short(&over, memory.address(), key.rkey()));
+        assert_eq!(got, bad as isize);
+    }
+    if cap.flags & UCT_IFACE_FLAG_PUT_BCOPY != 0 {
+        let op = pair.a().ops().ep_put_bcopy.unwrap();
+        let got = unsafe { op(pair.ep.0, None, null_mut(), memory.address(), key.rkey()) };
+        assert_eq!(got, bad as isize, "no pack callback");
+    }
+    if cap.flags & UCT_IFACE_FLAG_GET_BCOPY != 0 {
+        let op = pair.a().ops().ep_get_bcopy.unwrap();
+        let (remote, rkey) = (memory.address(), key.rkey());
+        let got = unsafe { op(pair.ep.0, None, null_mut(), 8, remote, rkey, null_mut()) };
+        assert_eq!(got, bad, "no unpack callback");
+    }
+    for _ in 0..100 {
+        pair.progress();
+    }
+    assert!(
+        memory.bytes().iter().all(|&b| b == 0),
+        "nothing was written"
+    );
+}
+
+/// What operation `op` makes of `old`.
+fn apply(op: u32, old: u64, value: u64) -> u64 {
+    match op {
+        UCT_ATOMIC_OP_ADD => old.wrapping_add(value),
+        UCT_ATOMIC_OP_AND => old & value,
+        UCT_ATOMIC_OP_OR => old | value,
+        UCT_ATOMIC_OP_XOR => old ^ value,
+        _ => value,
+    }
+}
+
+pub fn atomics_match_an_oracle(tl: &Tl) {
+    let pair = Pair::new(tl);
+    let cap = pair.a().attr.cap;
+    let memory = pair.b().memory(64);
+    let key = pair.a().key(&memory.packed);
+    let rkey = key.rkey();
+    let mut words = [0u64; 8];
+    let mut dice = Dice(4711);
+    let mut done = 0;
+    for round in 0..2000u64 {
+        let at = dice.below(8);
+        let remote = memory.address() + 8 * at as u64;
+        let value = u64::from_ne_bytes(pattern(8, round).try_into().unwrap());
+        let op = dice.below(UCT_ATOMIC_OP_LAST as usize) as u32;
+        let bit = 1u64 << op;
+        let old = words[at];
+        let low = |old: u64, new: u32| (old & !0xffff_ffff) | u64::from(new);
+        match dice.below(4) {
+            0 if cap.atomic64.op_flags & bit != 0 => {
+                assert_eq!(pair.insist(|| pair.ep.post64(op, value, remote, rkey)), 0);
+                words[at] = apply(op, old, value);
+            }
+            1 if cap.atomic32.op_flags & bit != 0 => {
+                let got = pair.insist(|| pair.ep.post32(op, value as u32, remote, rkey));
+                assert_eq!(got, 0);
+                words[at] = low(old, apply(op, old, value) as u32);
+            }
+            2 if cap.atomic64.fop_flags & bit != 0 => {
+                let mut result = !old;
+                // Half of the swaps compare equal.
+                let compare = if round % 2 == 0 { old } else { value };
+                let status = pair.complete(|comp| match op {
+                    UCT_ATOMIC_OP_CSWAP => {
+                        pair.ep
+                            .cswap64((compare, value), &mut result, remote, rkey, comp)
+                    }
+                    _ => pair.ep.fetch64(op, value, &mut result, remote, rkey, comp),
+                });
+                assert_eq!((status, result), (UCS_OK, old), "fetch64 {op}");
+                if op != UCT_ATOMIC_OP_CSWAP || compare == old {
+                    words[at] = apply(op, old, value);
+                }
+            }
+            3 if cap.atomic32.fop_flags & bit != 0 => {
+                let (old32, value32) = (old as u32, value as u32);
+                let mut result = !old32;
+                let compare = if round % 2 == 0 { old32 } else { value32 };
+                let status = pair.complete(|comp| match op {
+                    UCT_ATOMIC_OP_CSWAP => {
+                        pair.ep
+                            .cswap32((compare, value32), &mut result, remote, rkey, comp)
+                    }
+                    _ => pair
+                        .ep
+                        .fetch32(op, value32, &mut result, remote, rkey, comp),
+                });
+                assert_eq!((status, result), (UCS_OK, old32), "fetch32 {op}");
+                if op != UCT_ATOMIC_OP_CSWAP || compare == old32 {
+                    words[at] = low(old, apply(op, old32.into(), value32.into()) as u32);
+                }
+            }
+            _ => continue,
+        }
+        done += 1;
+    }
+    settle(&pair);
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_ne_bytes()).collect();
+    assert_eq!(memory.bytes(), bytes);
+    let atomics = cap.atomic64.op_flags | cap.atomic64.fop_flags;
+    assert_eq!(done > 0, atomics != 0, "every advertised atomic was tried");
+}
+
+pub fn misaligned_atomics_are_refused(tl: &Tl) {
+    let pair = Pair::new(tl);
+    let cap = pair.a().attr.cap;
+    let memory = pair.b().memory(64);
+    let key = pair.a().key(&memory.packed);
+    let refused = |s: i8| {
+        assert!(
+            [
+                UCS_ERR_INVALID_ADDR,
+                UCS_ERR_INVALID_PARAM,
+                UCS_ERR_UNSUPPORTED
+            ]
+            .contains(&s),
+            "{s}"
+        );
+    };
+    let remote = memory.address() + 1;
+    let rkey = key.rkey();
+    refused(pair.ep.post64(UCT_ATOMIC_OP_ADD, 1, remote, rkey));
+    refused(pair.ep.post32(UCT_ATOMIC_OP_ADD, 1, remote, rkey));
+    refused(
+        pair.ep
+            .fetch64(UCT_ATOMIC_OP_ADD, 1, &mut 0, remote, rkey, null_mut()),
+    );
+    refused(pair.ep.cswap32((0, 1), &mut 0, remote, rkey, null_mut()));
+    refused(
+        pair.ep
+            .post64(UCT_ATOMIC_OP_LAST + 7, 1, memory.address(), rkey),
+    );
+    if cap.atomic64.fop_flags != 0 {
+        let op = pair.a().ops().ep_atomic64_fetch.unwrap();
+        let got = unsafe {
+            op(
+                pair.ep.0,
+                UCT_ATOMIC_OP_ADD,
+                1,
+                null_mut(),
+                memory.address(),
+                rkey,
+                null_mut(),
+            )
+        };
+        assert_eq!(got, UCS_ERR_INVALID_PARAM, "no place for the result");
+    }
+    assert!(memory.bytes().iter().all(|&b| b == 0));
+}
+
+pub fn rkey_ptr_reaches_the_memory(tl: &Tl) {
+    let pair = Pair::new(tl);
+    let memory = pair.b().memory(8192);
+    let mut key = pair.a().key(&memory.packed);
+    let at = key.ptr(memory.address() + 100);
+    if pair.a().md_attr.cap.flags & u64::from(UCT_MD_FLAG_RKEY_PTR) == 0 {
+        assert_eq!(at, Err(UCS_ERR_UNSUPPORTED));
+        return;
+    }
+    let at = at.expect("mapped");
+    unsafe { at.write(0x42) };
+    assert_eq!(memory.bytes()[100], 0x42);
+    memory.fill(&[9; 200]);
+    assert_eq!(unsafe { at.read() }, 9);
+}

@@ -1,0 +1,933 @@
+//! One end of a conversation: a worker with an interface on it, its inbox, and the calls that inline client
+//! code makes. A `Pair` is two of them connected, or one connected to itself for `self`.
+//!
+//! Handles are made here and closed on drop, endpoints before interfaces, so that every call of a test is
+//! on live handles.
+
+use ferrucx::abi::uct::{component, config, ep, iface, md, mem, rkey, worker};
+use ferrucx::c::*;
+use ferrucx::ucs::async_ctx::{AsyncContext, Mode};
+use std::cell::{Cell, RefCell};
+use std::ffi::{CString, c_void};
+use std::ptr::{null, null_mut};
+use std::time::{Duration, Instant};
+
+/// A transport under test.
+pub struct Tl {
+    pub component: &'static str,
+    pub transport: &'static str,
+    pub device: &'static str,
+}
+
+/// How long anything may take before it counts as hung.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Runs a test; ends the process when it hangs, since a thread cannot be stopped.
+pub fn watched(test: impl FnOnce()) {
+    let (done, wait) = std::sync::mpsc::channel::<()>();
+    let name = std::thread::current().name().unwrap_or("?").to_owned();
+    std::thread::spawn(move || {
+        if wait.recv_timeout(PATIENCE * 6) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            eprintln!("{name} hangs");
+            std::process::abort();
+        }
+    });
+    test();
+    drop(done);
+}
+
+/// One received active message.
+pub struct Msg {
+    pub id: u8,
+    pub data: Vec<u8>,
+    /// Where the payload stood.
+    pub at: *mut u8,
+    /// What `uct_iface_release_desc` takes, when the message was kept.
+    pub kept: Option<*mut c_void>,
+}
+
+/// What the handlers of an interface saw.
+#[derive(Default)]
+pub struct Inbox {
+    pub messages: RefCell<Vec<Msg>>,
+    /// Keep descriptors that may be kept.
+    pub keep: Cell<bool>,
+    headroom: Cell<usize>,
+}
+
+struct Slot {
+    inbox: *const Inbox,
+    id: u8,
+}
+
+unsafe extern "C" fn record(arg: *mut c_void, data: *mut c_void, len: usize, flags: u32) -> i8 {
+    let slot = unsafe { &*arg.cast::<Slot>() };
+    let inbox = unsafe { &*slot.inbox };
+    let copy = if len == 0 {
+        Vec::new()
+    } else {
+        unsafe { std::slice::from_raw_parts(data.cast::<u8>(), len) }.to_vec()
+    };
+    let keep = inbox.keep.get() && flags & UCT_CB_PARAM_FLAG_DESC != 0;
+    inbox.messages.borrow_mut().push(Msg {
+        id: slot.id,
+        data: copy,
+        at: data.cast(),
+        kept: keep.then(|| data.wrapping_byte_sub(inbox.headroom.get())),
+    });
+    if keep { UCS_INPROGRESS } else { UCS_OK }
+}
+
+/// What the inline `uct_iface_release_desc` does.
+pub fn release_desc(desc: *mut c_void) {
+    unsafe {
+        let release = desc.cast::<*mut uct_recv_desc_t>().sub(1).read_unaligned();
+        ((*release).cb.unwrap())(release, desc);
+    }
+}
+
+/// What an interface is opened with.
+#[derive(Clone, Copy, Default)]
+pub struct Options {
+    pub headroom: usize,
+    /// Alignment and offset.
+    pub alignment: Option<(usize, usize)>,
+    pub failures: bool,
+}
+
+/// Failures the error handler saw.
+#[derive(Default)]
+pub struct Failures(pub RefCell<Vec<(uct_ep_h, i8, Instant)>>);
+
+unsafe extern "C" fn failed(arg: *mut c_void, ep: uct_ep_h, status: i8) -> i8 {
+    let failures = unsafe { &*arg.cast::<Failures>() };
+    failures.0.borrow_mut().push((ep, status, Instant::now()));
+    UCS_OK
+}
+
+/// A worker, a memory domain and an interface.
+pub struct Side {
+    pub component: uct_component_h,
+    pub md: uct_md_h,
+    pub md_attr: uct_md_attr_t,
+    pub worker: uct_worker_h,
+    pub iface: uct_iface_h,
+    pub attr: uct_iface_attr_t,
+    pub inbox: Box<Inbox>,
+    pub failures: Box<Failures>,
+    slots: Vec<Slot>,
+    context: Box<[usize; 64]>,
+}
+
+fn c(s: &str) -> CString {
+    CString::new(s).unwrap()
+}
+
+fn ok(status: i8, what: &str) {
+    assert_eq!(status, UCS_OK, "{what}");
+}
+
+pub fn find_component(name: &str) -> uct_component_h {
+    let (mut list, mut count) = (null_mut(), 0);
+    unsafe {
+        ok(
+            component::uct_query_components(&mut list, &mut count),
+            "query components",
+        );
+        let mut found = null_mut();
+        for i in 0..count as usize {
+            let mut attr: uct_component_attr = std::mem::zeroed();
+            attr.field_mask = UCT_COMPONENT_ATTR_FIELD_NAME.into();
+            let h = *list.add(i);
+            ok(
+                component::uct_component_query(h, &mut attr),
+                "query component",
+            );
+            if std::ffi::CStr::from_ptr(attr.name.as_ptr()).to_str() == Ok(name) {
+                found = h;
+            }
+        }
+        component::uct_release_component_list(list);
+        assert!(!found.is_null(), "no component {name}");
+        found
+    }
+}
+
+impl Side {
+    pub fn open(tl: &Tl, options: Options) -> Side {
+        let component = find_component(tl.component);
+        let mut context = Box::new([0usize; 64]);
+        context[0] = AsyncContext::new(Mode::ThreadSpinlock).into_raw();
+        let inbox = Box::<Inbox>::default();
+        inbox.headroom.set(options.headroom);
+        let failures = Box::<Failures>::default();
+        let (mut md, mut worker, mut iface) = (null_mut(), null_mut(), null_mut());
+        unsafe {
+            let mut cfg = null_mut();
+            ok(
+                config::uct_md_config_read(component, null(), null(), &mut cfg),
+                "md config",
+            );
+            let mut names = uct_component_attr {
+                field_mask: UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT.into(),
+                ..std::mem::zeroed()
+            };
+            ok(
+                component::uct_component_query(component, &mut names),
+                "count",
+            );
+            assert!(
+                names.md_resource_count > 0,
+                "{} has no memory domain here",
+                tl.component
+            );
+            let mut resources: Vec<uct_md_resource_desc_t> =
+                vec![std::mem::zeroed(); names.md_resource_count as usize];
+            names.field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES.into();
+            names.md_resources = resources.as_mut_ptr();
+            ok(
+                component::uct_component_query(component, &mut names),
+                "names",
+            );
+            let name = resources[0].md_name.as_ptr();
+            ok(
+                md::uct_md_open(component, name, cfg, &mut md),
+                "open memory domain",
+            );
+            config::uct_config_release(cfg.cast());
+            let mut md_attr = std::mem::zeroed();
+            ok(md::uct_md_query(md, &mut md_attr), "query memory domain");
+            ok(
+                worker::uct_worker_create(
+                    context.as_mut_ptr().cast(),
+                    UCS_THREAD_MODE_SINGLE,
+                    &mut worker,
+                ),
+                "worker",
+            );
+            let (tl_name, dev_name) = (c(tl.transport), c(tl.device));
+            let mut cfg = null_mut();
+            ok(
+                config::uct_md_iface_config_read(md, tl_name.as_ptr(), null(), null(), &mut cfg),
+                "interface config",
+            );
+            let mut params: uct_iface_params_t = std::mem::zeroed();
+            params.field_mask = u64::from(UCT_IFACE_PARAM_FIELD_OPEN_MODE)
+                | u64::from(UCT_IFACE_PARAM_FIELD_DEVICE)
+                | u64::from(UCT_IFACE_PARAM_FIELD_RX_HEADROOM);
+            params.open_mode = u64::from(UCT_IFACE_OPEN_MODE_DEVICE);
+            params.mode.device = uct_iface_params_mode_device {
+                tl_name: tl_name.as_ptr(),
+                dev_name: dev_name.as_ptr(),
+            };
+            params.rx_headroom = options.headroom;
+            if let Some((alignment, offset)) = options.alignment {
+                params.field_mask |= u64::from(UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT)
+                    | u64::from(UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET);
+                params.am_alignment = alignment;
+                params.am_align_offset = offset;
+            }
+            if options.failures {
+                params.field_mask |= u64::from(UCT_IFACE_PARAM_FIELD_ERR_HANDLER)
+                    | u64::from(UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG)
+                    | u64::from(UCT_IFACE_PARAM_FIELD_ERR_HANDLER_FLAGS);
+                params.err_handler = Some(failed);
+                params.err_handler_arg =
+                    std::ptr::from_ref::<Failures>(&failures).cast_mut().cast();
+            }
+            ok(
+                iface::uct_iface_open(md, worker, &params, cfg, &mut iface),
+                "open interface",
+            );
+            config::uct_config_release(cfg.cast());
+            let mut attr = std::mem::zeroed();
+            ok(iface::uct_iface_query(iface, &mut attr), "query interface");
+            let mut side = Side {
+                component,
+                md,
+                md_attr,
+                worker,
+                iface,
+                attr,
+                inbox,
+                failures,
+                slots: Vec::new(),
+                context,
+            };
+            let inbox: *const Inbox = &*side.inbox;
+            side.slots = (0..UCT_AM_ID_MAX as u8)
+                .map(|id| Slot { inbox, id })
+                .collect();
+            side.record_all();
+            side.progress_enable();
+            side
+        }
+    }
+
+    /// Sets the recording handler for every id.
+    pub fn record_all(&self) {
+        if !self.can(UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY | UCT_IFACE_FLAG_AM_ZCOPY) {
+            return;
+        }
+        for (id, slot) in self.slots.iter().enumerate() {
+            let arg = std::ptr::from_ref(slot).cast_mut().cast();
+            let set = unsafe {
+                iface::uct_iface_set_am_handler(self.iface, id as u8, Some(record), arg, 0)
+            };
+            ok(set, "set handler");
+        }
+    }
+
+    /// The argument of the recording handler of `id`.
+    pub fn record_arg(&self, id: u8) -> *mut c_void {
+        std::ptr::from_ref(&self.slots[id as usize])
+            .cast_mut()
+            .cast()
+    }
+
+    pub const RECORD: uct_am_callback_t = Some(record);
+
+    /// Whether any of `flags` is advertised.
+    pub fn can(&self, flags: u64) -> bool {
+        self.attr.cap.flags & flags != 0
+    }
+
+    pub fn ops(&self) -> &uct_iface_ops {
+        unsafe { &(*self.iface).ops }
+    }
+
+    pub fn progress_enable(&self) {
+        unsafe {
+            (self.ops().iface_progress_enable.unwrap())(
+                self.iface,
+                UCT_PROGRESS_SEND | UCT_PROGRESS_RECV,
+            )
+        }
+    }
+
+    pub fn progress_disable(&self) {
+        unsafe {
+            (self.ops().iface_progress_disable.unwrap())(
+                self.iface,
+                UCT_PROGRESS_SEND | UCT_PROGRESS_RECV,
+            )
+        }
+    }
+
+    /// What the inline `uct_worker_progress` does: the dispatcher stands at the worker's first bytes.
+    pub fn progress(&self) -> u32 {
+        unsafe { ferrucx::uct::base::worker::WorkerHandle::from_c(self.worker) }
+            .unwrap()
+            .progress()
+    }
+
+    /// Device and interface address.
+    pub fn address(&self) -> (Vec<u8>, Vec<u8>) {
+        // Guard bytes show writes past the promised length.
+        const GUARD: usize = 16;
+        let mut device = vec![0xa5; self.attr.device_addr_len + GUARD];
+        let mut face = vec![0xa5; self.attr.iface_addr_len + GUARD];
+        unsafe {
+            ok(
+                iface::uct_iface_get_device_address(self.iface, device.as_mut_ptr().cast()),
+                "device address",
+            );
+            if self.can(UCT_IFACE_FLAG_CONNECT_TO_IFACE) {
+                ok(
+                    iface::uct_iface_get_address(self.iface, face.as_mut_ptr().cast()),
+                    "interface address",
+                );
+            }
+        }
+        assert!(
+            device[self.attr.device_addr_len..]
+                .iter()
+                .all(|&b| b == 0xa5)
+        );
+        assert!(face[self.attr.iface_addr_len..].iter().all(|&b| b == 0xa5));
+        device.truncate(self.attr.device_addr_len);
+        face.truncate(self.attr.iface_addr_len);
+        (device, face)
+    }
+
+    pub fn reaches(&self, device: &[u8], face: &[u8]) -> bool {
+        unsafe {
+            iface::uct_iface_is_reachable(self.iface, device.as_ptr().cast(), face.as_ptr().cast())
+                != 0
+        }
+    }
+
+    /// Creates an endpoint; null addresses are those of `connect_to_ep`.
+    pub fn try_connect(&self, device: *const u8, face: *const u8) -> Result<uct_ep_h, i8> {
+        let mut params: uct_ep_params_t = unsafe { std::mem::zeroed() };
+        params.field_mask = UCT_EP_PARAM_FIELD_IFACE.into();
+        params.iface = self.iface;
+        if !face.is_null() {
+            params.field_mask |=
+                u64::from(UCT_EP_PARAM_FIELD_DEV_ADDR) | u64::from(UCT_EP_PARAM_FIELD_IFACE_ADDR);
+            params.dev_addr = device.cast();
+            params.iface_addr = face.cast();
+        }
+        let mut h = null_mut();
+        match unsafe { ep::uct_ep_create(&params, &mut h) } {
+            UCS_OK => Ok(h),
+            e => Err(e),
+        }
+    }
+
+    /// An endpoint to the interface with this address.
+    pub fn connect(&self, (device, face): &(Vec<u8>, Vec<u8>)) -> Ep {
+        let h = self
+            .try_connect(device.as_ptr(), face.as_ptr())
+            .expect("connect to interface");
+        Ep(h)
+    }
+
+    /// Memory that the peer may reach, filled with zeros.
+    pub fn memory(&self, len: usize) -> Memory {
+        let mut m: uct_allocated_memory_t = unsafe { std::mem::zeroed() };
+        let flags = UCT_MD_MEM_ACCESS_ALL;
+        let name = c"conformance".as_ptr();
+        ok(
+            unsafe { mem::uct_iface_mem_alloc(self.iface, len, flags, name, &mut m) },
+            "allocate memory",
+        );
+        assert!(m.length >= len);
+        unsafe { m.address.cast::<u8>().write_bytes(0, len) };
+        let mut packed = vec![0u8; self.md_attr.rkey_packed_size];
+        if self.md_attr.cap.flags & u64::from(UCT_MD_FLAG_NEED_RKEY) != 0 {
+            ok(
+                unsafe { rkey::uct_md_mkey_pack(self.md, m.memh, packed.as_mut_ptr().cast()) },
+                "pack a key",
+            );
+        }
+        Memory { m, len, packed }
+    }
+
+    /// Unpacks the key of a peer's memory.
+    pub fn key(&self, packed: &[u8]) -> Key {
+        let mut bundle = uct_rkey_bundle_t {
+            rkey: UCT_INVALID_RKEY,
+            handle: null_mut(),
+            r#type: null_mut(),
+        };
+        // Odd alignment: a key travels inside other messages.
+        let mut odd = vec![0u8; packed.len() + 9];
+        let at = 1 + odd.as_ptr().align_offset(8);
+        odd[at..at + packed.len()].copy_from_slice(packed);
+        ok(
+            unsafe {
+                rkey::uct_rkey_unpack(self.component, odd.as_ptr().add(at).cast(), &mut bundle)
+            },
+            "unpack a key",
+        );
+        Key {
+            component: self.component,
+            bundle,
+        }
+    }
+
+    /// Releases every descriptor the inbox kept, by `order` of their indices.
+    pub fn release_kept(&self, order: impl Iterator<Item = usize>) {
+        let kept: Vec<*mut c_void> = {
+            let mut messages = self.inbox.messages.borrow_mut();
+            order.filter_map(|i| messages[i].kept.take()).collect()
+        };
+        kept.into_iter().for_each(release_desc);
+    }
+}
+
+impl Drop for Side {
+    fn drop(&mut self) {
+        let count = self.inbox.messages.borrow().len();
+        self.release_kept(0..count);
+        unsafe {
+            iface::uct_iface_close(self.iface);
+            worker::uct_worker_destroy(self.worker);
+            md::uct_md_close(self.md);
+            drop(AsyncContext::from_raw(self.context[0]));
+        }
+    }
+}
+
+/// Memory of `uct_iface_mem_alloc` and its packed key.
+pub struct Memory {
+    m: uct_allocated_memory_t,
+    pub len: usize,
+    pub packed: Vec<u8>,
+}
+
+impl Memory {
+    pub fn address(&self) -> u64 {
+        self.m.address as u64
+    }
+
+    pub fn memh(&self) -> uct_mem_h {
+        self.m.memh
+    }
+
+    pub fn bytes(&self) -> Vec<u8> {
+        (0..self.len)
+            .map(|i| unsafe { self.m.address.cast::<u8>().add(i).read_volatile() })
+            .collect()
+    }
+
+    pub fn fill(&self, bytes: &[u8]) {
+        assert!(bytes.len() <= self.len);
+        unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.m.address.cast(), bytes.len())
+        };
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        unsafe { mem::uct_iface_mem_free(&self.m) };
+    }
+}
+
+/// An unpacked remote key.
+pub struct Key {
+    component: uct_component_h,
+    pub bundle: uct_rkey_bundle_t,
+}
+
+impl Key {
+    pub fn rkey(&self) -> uct_rkey_t {
+        self.bundle.rkey
+    }
+
+    pub fn ptr(&mut self, remote: u64) -> Result<*mut u8, i8> {
+        let mut p = null_mut();
+        match unsafe { rkey::uct_rkey_ptr(self.component, &mut self.bundle, remote, &mut p) } {
+            UCS_OK => Ok(p.cast()),
+            e => Err(e),
+        }
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        ok(
+            unsafe { rkey::uct_rkey_release(self.component, &self.bundle) },
+            "release a key",
+        );
+    }
+}
+
+/// A completion that counts its calls.
+#[repr(C)]
+pub struct Comp {
+    pub base: uct_completion_t,
+    pub calls: Cell<u32>,
+}
+
+unsafe extern "C" fn completed(comp: *mut uct_completion_t) {
+    let comp = unsafe { &*comp.cast::<Comp>() };
+    comp.calls.set(comp.calls.get() + 1);
+}
+
+impl Comp {
+    pub fn new(count: i32) -> Box<Comp> {
+        Box::new(Comp {
+            base: uct_completion_t {
+                func: Some(completed),
+                count,
+                status: UCS_OK,
+            },
+            calls: Cell::new(0),
+        })
+    }
+
+    pub fn ptr(&mut self) -> *mut uct_completion_t {
+        std::ptr::from_mut(self).cast()
+    }
+}
+
+/// A list entry over a slice.
+pub fn iov(bytes: &[u8], memh: uct_mem_h) -> uct_iov_t {
+    uct_iov_t {
+        buffer: bytes.as_ptr().cast_mut().cast(),
+        length: bytes.len(),
+        memh,
+        stride: 0,
+        count: 1,
+    }
+}
+
+/// What the pack callback writes and the unpack callback reads.
+pub struct Bytes {
+    pub data: *mut u8,
+    pub len: usize,
+}
+
+pub unsafe extern "C" fn pack(dest: *mut c_void, arg: *mut c_void) -> usize {
+    let b = unsafe { &*arg.cast::<Bytes>() };
+    unsafe { std::ptr::copy_nonoverlapping(b.data, dest.cast(), b.len) };
+    b.len
+}
+
+pub unsafe extern "C" fn unpack(arg: *mut c_void, data: *const c_void, len: usize) {
+    let b = unsafe { &mut *arg.cast::<Bytes>() };
+    unsafe { std::ptr::copy_nonoverlapping(data.cast(), b.data, len) };
+    b.len = len;
+}
+
+/// An endpoint; its methods are the inline calls, answering C's codes.
+pub struct Ep(pub uct_ep_h);
+
+impl Ep {
+    fn ops(&self) -> &uct_iface_ops {
+        unsafe { &(*(*self.0).iface).ops }
+    }
+
+    pub fn am_short(&self, id: u8, header: u64, payload: &[u8]) -> i8 {
+        let (p, n) = (payload.as_ptr().cast(), payload.len() as u32);
+        unsafe { (self.ops().ep_am_short.unwrap())(self.0, id, header, p, n) }
+    }
+
+    pub fn am_short_iov(&self, id: u8, list: &[uct_iov_t]) -> i8 {
+        unsafe { (self.ops().ep_am_short_iov.unwrap())(self.0, id, list.as_ptr(), list.len()) }
+    }
+
+    pub fn am_bcopy(&self, id: u8, payload: &[u8]) -> isize {
+        let mut arg = Bytes {
+            data: payload.as_ptr().cast_mut(),
+            len: payload.len(),
+        };
+        let arg = std::ptr::from_mut(&mut arg).cast();
+        unsafe { (self.ops().ep_am_bcopy.unwrap())(self.0, id, Some(pack), arg, 0) }
+    }
+
+    pub fn am_zcopy(
+        &self,
+        id: u8,
+        header: &[u8],
+        list: &[uct_iov_t],
+        comp: *mut uct_completion_t,
+    ) -> i8 {
+        let (h, n) = (header.as_ptr().cast(), header.len() as u32);
+        unsafe {
+            (self.ops().ep_am_zcopy.unwrap())(self.0, id, h, n, list.as_ptr(), list.len(), 0, comp)
+        }
+    }
+
+    pub fn put_short(&self, src: &[u8], remote: u64, rkey: uct_rkey_t) -> i8 {
+        let (p, n) = (src.as_ptr().cast(), src.len() as u32);
+        unsafe { (self.ops().ep_put_short.unwrap())(self.0, p, n, remote, rkey) }
+    }
+
+    pub fn put_bcopy(&self, src: &[u8], remote: u64, rkey: uct_rkey_t) -> isize {
+        let mut arg = Bytes {
+            data: src.as_ptr().cast_mut(),
+            len: src.len(),
+        };
+        let arg = std::ptr::from_mut(&mut arg).cast();
+        unsafe { (self.ops().ep_put_bcopy.unwrap())(self.0, Some(pack), arg, remote, rkey) }
+    }
+
+    pub fn put_zcopy(
+        &self,
+        list: &[uct_iov_t],
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: *mut uct_completion_t,
+    ) -> i8 {
+        unsafe {
+            (self.ops().ep_put_zcopy.unwrap())(
+                self.0,
+                list.as_ptr(),
+                list.len(),
+                remote,
+                rkey,
+                comp,
+            )
+        }
+    }
+
+    pub fn get_short(&self, dst: &mut [u8], remote: u64, rkey: uct_rkey_t) -> i8 {
+        let (p, n) = (dst.as_mut_ptr().cast(), dst.len() as u32);
+        unsafe { (self.ops().ep_get_short.unwrap())(self.0, p, n, remote, rkey) }
+    }
+
+    /// `arg` receives the bytes and must live until completion.
+    pub fn get_bcopy(
+        &self,
+        arg: &mut Bytes,
+        len: usize,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: *mut uct_completion_t,
+    ) -> i8 {
+        let arg = std::ptr::from_mut(arg).cast();
+        unsafe {
+            (self.ops().ep_get_bcopy.unwrap())(self.0, Some(unpack), arg, len, remote, rkey, comp)
+        }
+    }
+
+    pub fn get_zcopy(
+        &self,
+        list: &[uct_iov_t],
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: *mut uct_completion_t,
+    ) -> i8 {
+        unsafe {
+            (self.ops().ep_get_zcopy.unwrap())(
+                self.0,
+                list.as_ptr(),
+                list.len(),
+                remote,
+                rkey,
+                comp,
+            )
+        }
+    }
+
+    pub fn post64(&self, op: u32, value: u64, remote: u64, rkey: uct_rkey_t) -> i8 {
+        unsafe { (self.ops().ep_atomic64_post.unwrap())(self.0, op, value, remote, rkey) }
+    }
+
+    pub fn post32(&self, op: u32, value: u32, remote: u64, rkey: uct_rkey_t) -> i8 {
+        unsafe { (self.ops().ep_atomic32_post.unwrap())(self.0, op, value, remote, rkey) }
+    }
+
+    pub fn fetch64(
+        &self,
+        op: u32,
+        value: u64,
+        result: &mut u64,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: *mut uct_completion_t,
+    ) -> i8 {
+        unsafe {
+            (self.ops().ep_atomic64_fetch.unwrap())(self.0, op, value, result, remote, rkey, comp)
+        }
+    }
+
+    pub fn fetch32(
+        &self,
+        op: u32,
+        value: u32,
+        result: &mut u32,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: *mut uct_completion_t,
+    ) -> i8 {
+        unsafe {
+            (self.ops().ep_atomic32_fetch.unwrap())(self.0, op, value, result, remote, rkey, comp)
+        }
+    }
+
+    pub fn cswap64(
+        &self,
+        (compare, swap): (u64, u64),
+        result: &mut u64,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: *mut uct_completion_t,
+    ) -> i8 {
+        unsafe {
+            (self.ops().ep_atomic_cswap64.unwrap())(
+                self.0, compare, swap, remote, rkey, result, comp,
+            )
+        }
+    }
+
+    pub fn cswap32(
+        &self,
+        (compare, swap): (u32, u32),
+        result: &mut u32,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: *mut uct_completion_t,
+    ) -> i8 {
+        unsafe {
+            (self.ops().ep_atomic_cswap32.unwrap())(
+                self.0, compare, swap, remote, rkey, result, comp,
+            )
+        }
+    }
+
+    pub fn flush(&self, flags: u32, comp: *mut uct_completion_t) -> i8 {
+        unsafe { (self.ops().ep_flush.unwrap())(self.0, flags, comp) }
+    }
+
+    pub fn fence(&self) -> i8 {
+        unsafe { (self.ops().ep_fence.unwrap())(self.0, 0) }
+    }
+
+    pub fn check(&self, comp: *mut uct_completion_t) -> i8 {
+        unsafe { ep::uct_ep_check(self.0, 0, comp) }
+    }
+
+    /// # Safety
+    /// The request must live until served or purged.
+    pub unsafe fn pending_add(&self, request: *mut uct_pending_req_t) -> i8 {
+        unsafe { (self.ops().ep_pending_add.unwrap())(self.0, request, 0) }
+    }
+
+    pub fn pending_purge(&self, cb: uct_pending_purge_callback_t, arg: *mut c_void) {
+        unsafe { (self.ops().ep_pending_purge.unwrap())(self.0, cb, arg) }
+    }
+
+    pub fn pending_purge_all(&self) {
+        unsafe extern "C" fn drop_it(_: *mut uct_pending_req_t, _: *mut c_void) {}
+        self.pending_purge(Some(drop_it), null_mut());
+    }
+}
+
+impl Drop for Ep {
+    fn drop(&mut self) {
+        unsafe { ep::uct_ep_destroy(self.0) };
+    }
+}
+
+/// Two connected sides; `self` has one, connected to itself.
+pub struct Pair {
+    // Endpoints are dropped before the interfaces they stand on.
+    pub ep: Ep,
+    back: Option<Ep>,
+    sides: Vec<Side>,
+}
+
+impl Pair {
+    pub fn new(tl: &Tl) -> Pair {
+        Pair::with(tl, Options::default())
+    }
+
+    /// Both sides are opened with these options.
+    pub fn with(tl: &Tl, options: Options) -> Pair {
+        let mut sides = vec![Side::open(tl, options)];
+        if tl.transport != "self" {
+            sides.push(Side::open(tl, options));
+        }
+        let (a, b) = (&sides[0], &sides[sides.len() - 1]);
+        let (ep, back) = if a.can(UCT_IFACE_FLAG_CONNECT_TO_IFACE) {
+            (a.connect(&b.address()), None)
+        } else {
+            let (x, y) = (
+                Ep(a.try_connect(null(), null()).expect("create")),
+                Ep(b.try_connect(null(), null()).expect("create")),
+            );
+            connect_eps(a, &x, b, &y);
+            (x, Some(y))
+        };
+        Pair { ep, back, sides }
+    }
+
+    /// The sender.
+    pub fn a(&self) -> &Side {
+        &self.sides[0]
+    }
+
+    /// The receiver.
+    pub fn b(&self) -> &Side {
+        &self.sides[self.sides.len() - 1]
+    }
+
+    pub fn connected_by_ep(&self) -> bool {
+        self.back.is_some()
+    }
+
+    pub fn progress(&self) -> u32 {
+        self.sides.iter().map(Side::progress).sum()
+    }
+
+    /// Polls both sides until `done`.
+    #[track_caller]
+    pub fn until(&self, mut done: impl FnMut() -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !done() {
+            self.progress();
+            assert!(Instant::now() < deadline, "nothing comes of waiting");
+        }
+    }
+
+    /// Repeats an operation while it answers NO_RESOURCE.
+    #[track_caller]
+    pub fn insist<T: Into<isize> + Copy>(&self, mut op: impl FnMut() -> T) -> isize {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let r: isize = op().into();
+            if r != UCS_ERR_NO_RESOURCE as isize {
+                return r;
+            }
+            self.progress();
+            assert!(Instant::now() < deadline, "no resource for ever");
+        }
+    }
+
+    /// Posts an operation with a completion and waits for it; answers its status.
+    #[track_caller]
+    pub fn complete(&self, mut op: impl FnMut(*mut uct_completion_t) -> i8) -> i8 {
+        let mut comp = Comp::new(1);
+        let comp_ptr = comp.ptr();
+        match self.insist(|| op(comp_ptr)) as i8 {
+            UCS_INPROGRESS => {
+                self.until(|| comp.calls.get() > 0);
+                assert_eq!(comp.calls.get(), 1);
+                comp.base.status
+            }
+            other => {
+                assert_eq!(
+                    comp.calls.get(),
+                    0,
+                    "completion of an operation not in progress"
+                );
+                other
+            }
+        }
+    }
+
+    /// Waits for `n` messages at the receiver and takes them.
+    #[track_caller]
+    pub fn take(&self, n: usize) -> Vec<Msg> {
+        self.until(|| self.b().inbox.messages.borrow().len() >= n);
+        self.b().inbox.messages.borrow_mut().drain(..).collect()
+    }
+}
+
+/// Connects two endpoints to each other.
+pub fn connect_eps(a: &Side, x: &Ep, b: &Side, y: &Ep) {
+    let address = |s: &Side, e: &Ep| {
+        let mut addr = vec![0u8; s.attr.ep_addr_len];
+        let got = unsafe { ep::uct_ep_get_address(e.0, addr.as_mut_ptr().cast()) };
+        ok(got, "endpoint address");
+        addr
+    };
+    let (ax, by) = (address(a, x), address(b, y));
+    let ((da, _), (db, _)) = (a.address(), b.address());
+    unsafe {
+        let to = ep::uct_ep_connect_to_ep(x.0, db.as_ptr().cast(), by.as_ptr().cast());
+        ok(to, "connect to endpoint");
+        let to = ep::uct_ep_connect_to_ep(y.0, da.as_ptr().cast(), ax.as_ptr().cast());
+        ok(to, "connect to endpoint");
+    }
+}
+
+/// Bytes that differ by place and seed.
+pub fn pattern(len: usize, seed: u64) -> Vec<u8> {
+    let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    (0..len)
+        .map(|_| {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+            (x >> 24) as u8
+        })
+        .collect()
+}
+
+/// Numbers for random scripts.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) as usize % n
+    }
+}
