@@ -83,7 +83,10 @@ pub fn mtu(name: &str) -> Option<usize> {
 
 /// Whether the interface is a bridge of others.
 pub fn is_bridge(name: &str) -> bool {
-    Path::new("/sys/class/net").join(name).join("bridge").exists()
+    Path::new("/sys/class/net")
+        .join(name)
+        .join("bridge")
+        .exists()
 }
 
 fn sysfs(name: &str, file: &str) -> Option<String> {

@@ -312,7 +312,9 @@ impl VisitMut for MarkForeign<'_> {
     fn visit_path_mut(&mut self, path: &mut syn::Path) {
         if let Some(last) = path.segments.last_mut() {
             let name = last.ident.to_string();
-            if let Some(kind) = self.kinds.get(&name)
+            if name == "isize" {
+                last.ident = format_ident!("ssize_t");
+            } else if let Some(kind) = self.kinds.get(&name)
                 && !self.local.contains(&name)
             {
                 last.ident = format_ident!("{kind}__{name}");

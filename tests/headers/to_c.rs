@@ -177,7 +177,6 @@ fn polish(text: &str) -> String {
         line = words(&line, |word| match word {
             "super_" => Some("super"),
             "self_" => Some("self"),
-            "ptrdiff_t" => Some("ssize_t"),
             _ => None,
         });
         out += &bits(&line);

@@ -828,186 +828,404 @@ struct ucp_am_recv_param {
     ucp_ep_h reply_ep;
 };
 
-/** `ucp/api/ucp.h`, group `context`: not implemented yet. */
+/**
+ * Tells what the library can do, before any context.
+ *
+ * `ucp/api/ucp.h`, group `context`. Not implemented yet.
+ */
 ucs_status_t ucp_lib_query(ucp_lib_attr_t *attr);
 
-/** `ucp/api/ucp.h`, group `config`: not implemented yet. */
+/**
+ * Reads the options from the environment: `UCX_*`, and before it `PREFIX_UCX_*` if a prefix is
+ * given. `filename` is reserved: NULL. The result is freed by `ucp_config_release`.
+ *
+ * `ucp/api/ucp.h`, group `config`. Not implemented yet.
+ */
 ucs_status_t ucp_config_read(const char *env_prefix,
                              const char *filename,
                              ucp_config_t **config_p);
 
-/** `ucp/api/ucp.h`, group `config`: not implemented yet. */
+/**
+ * Frees what `ucp_config_read` made.
+ *
+ * `ucp/api/ucp.h`, group `config`. Not implemented yet.
+ */
 void ucp_config_release(ucp_config_t *config);
 
-/** `ucp/api/ucp.h`, group `config`: not implemented yet. */
+/**
+ * Sets an option by name, without the prefix `UCX_`. UCS_ERR_NO_ELEM: no such option;
+ * UCS_ERR_INVALID_PARAM: the value does not fit.
+ *
+ * `ucp/api/ucp.h`, group `config`. Not implemented yet.
+ */
 ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name, const char *value);
 
-/** `ucp/api/ucp.h`, group `config`: not implemented yet. */
+/**
+ * Prints options to `stream`, under a title, as `print_flags` say.
+ *
+ * `ucp/api/ucp.h`, group `config`. Not implemented yet.
+ */
 void ucp_config_print(const ucp_config_t *config,
                       FILE *stream,
                       const char *title,
                       ucs_config_print_flags_t print_flags);
 
-/** `ucp/api/ucp.h`, group `context`: not implemented yet. */
+/**
+ * Tells the version: 1, 22, 0.
+ *
+ * `ucp/api/ucp.h`, group `context`. Not implemented yet.
+ */
 void ucp_get_version(unsigned int *major_version,
                      unsigned int *minor_version,
                      unsigned int *release_number);
 
-/** `ucp/api/ucp.h`, group `context`: not implemented yet. */
+/**
+ * The version as text; static.
+ *
+ * `ucp/api/ucp.h`, group `context`. Not implemented yet.
+ */
 const char *ucp_get_version_string(void);
 
-/** `ucp/api/ucp.h`, group `context`: not implemented yet. */
+/**
+ * Creates a context, for a program that was compiled against a version of this interface.
+ * `config` may be NULL. `ucp_cleanup` frees it. UCS_ERR_INVALID_PARAM without features;
+ * UCS_ERR_NO_DEVICE when no transport is left.
+ *
+ * `ucp/api/ucp.h`, group `context`. Not implemented yet.
+ */
 ucs_status_t ucp_init_version(unsigned int api_major_version,
                               unsigned int api_minor_version,
                               const ucp_params_t *params,
                               const ucp_config_t *config,
                               ucp_context_h *context_p);
 
-/** `ucp/api/ucp.h`, group `context`: not implemented yet. */
+/**
+ * Frees a context, all of whose workers and memory must be gone.
+ *
+ * `ucp/api/ucp.h`, group `context`. Not implemented yet.
+ */
 void ucp_cleanup(ucp_context_h context_p);
 
-/** `ucp/api/ucp.h`, group `context`: not implemented yet. */
+/**
+ * Tells about a context.
+ *
+ * `ucp/api/ucp.h`, group `context`. Not implemented yet.
+ */
 ucs_status_t ucp_context_query(ucp_context_h context_p, ucp_context_attr_t *attr);
 
-/** `ucp/api/ucp.h`, group `mem`: not implemented yet. */
+/**
+ * Orders two remote keys: `*result` is negative, 0 or positive. Equal keys can stand for each
+ * other.
+ *
+ * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ */
 ucs_status_t ucp_rkey_compare(ucp_worker_h worker,
                               ucp_rkey_h rkey1,
                               ucp_rkey_h rkey2,
                               const ucp_rkey_compare_params_t *params,
                               int *result);
 
-/** `ucp/api/ucp.h`, group `context`: not implemented yet. */
+/**
+ * Prints what a context found: one line for each resource.
+ *
+ * `ucp/api/ucp.h`, group `context`. Not implemented yet.
+ */
 void ucp_context_print_info(ucp_context_h context, FILE *stream);
 
-/** `ucp/api/ucp.h`, group `worker`: not implemented yet. */
+/**
+ * Creates a worker. It may get a lesser thread mode than it was asked for: see
+ * `ucp_worker_query`. `ucp_worker_destroy` frees it.
+ *
+ * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ */
 ucs_status_t ucp_worker_create(ucp_context_h context,
                                const ucp_worker_params_t *params,
                                ucp_worker_h *worker_p);
 
-/** `ucp/api/ucp.h`, group `worker`: not implemented yet. */
+/**
+ * Frees a worker with its endpoints. Nobody may use them at that time.
+ *
+ * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ */
 void ucp_worker_destroy(ucp_worker_h worker);
 
-/** `ucp/api/ucp.h`, group `worker`: not implemented yet. */
-ucs_status_t ucp_worker_query(ucp_worker_h worker, ucp_worker_attr_t *attr);
+/**
+ * Tells about a worker. An address that it gives is freed by `ucp_worker_release_address`.
+ *
+ * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ */
+ucs_status_t ucp_worker_query(ucp_worker_h worker,
+                              ucp_worker_attr_t *attr);
 
-/** `ucp/api/ucp.h`, group `worker`: not implemented yet. */
+/**
+ * Prints the address and the transports of a worker.
+ *
+ * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ */
 void ucp_worker_print_info(ucp_worker_h worker, FILE *stream);
 
-/** `ucp/api/ucp.h`, group `worker`: not implemented yet. */
+/**
+ * Frees an address of the worker.
+ *
+ * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ */
 void ucp_worker_release_address(ucp_worker_h worker, ucp_address_t *address);
 
-/** `ucp/api/ucp.h`, group `worker`: not implemented yet. */
+/**
+ * Tells about an address.
+ *
+ * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ */
 ucs_status_t ucp_worker_address_query(ucp_address_t *address,
                                       ucp_worker_address_attr_t *attr);
 
-/** `ucp/api/ucp.h`, group `worker`: not implemented yet. */
+/**
+ * Moves messages and calls back. Never waits. Returns how much was done: 0 for nothing.
+ *
+ * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ */
 unsigned int ucp_worker_progress(ucp_worker_h worker);
 
-/** `ucp/api/ucp.h`, group `stream`: not implemented yet. */
+/**
+ * Lists endpoints with stream data that was not received: at most `max_eps`. Returns their
+ * number, or an error.
+ *
+ * `ucp/api/ucp.h`, group `stream`. Not implemented yet.
+ */
 ssize_t ucp_stream_worker_poll(ucp_worker_h worker,
-                                 ucp_stream_poll_ep_t *poll_eps,
-                                 size_t max_eps,
-                                 unsigned int flags);
+                               ucp_stream_poll_ep_t *poll_eps,
+                               size_t max_eps,
+                               unsigned int flags);
 
-/** `ucp/api/ucp.h`, group `worker`: not implemented yet. */
+/**
+ * Gives a descriptor that becomes readable on events; for poll(), never to be read. Needs
+ * UCP_FEATURE_WAKEUP.
+ *
+ * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ */
 ucs_status_t ucp_worker_get_efd(ucp_worker_h worker, int *fd);
 
-/** `ucp/api/ucp.h`, group `worker`: not implemented yet. */
+/**
+ * Waits for events. Needs UCP_FEATURE_WAKEUP. Call `ucp_worker_progress` until it returns 0
+ * before and after.
+ *
+ * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ */
 ucs_status_t ucp_worker_wait(ucp_worker_h worker);
 
-/** `ucp/api/ucp.h`, group `worker`: not implemented yet. */
+/**
+ * Waits until memory at `address` changes, or for a while; the caller checks.
+ *
+ * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ */
 void ucp_worker_wait_mem(ucp_worker_h worker, void *address);
 
-/** `ucp/api/ucp.h`, group `worker`: not implemented yet. */
+/**
+ * Makes the descriptor report the next event. UCS_ERR_BUSY: there are events now, progress first.
+ *
+ * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ */
 ucs_status_t ucp_worker_arm(ucp_worker_h worker);
 
-/** `ucp/api/ucp.h`, group `worker`: not implemented yet. */
+/**
+ * Wakes a wait from another thread.
+ *
+ * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ */
 ucs_status_t ucp_worker_signal(ucp_worker_h worker);
 
-/** `ucp/api/ucp.h`, group `listener`: not implemented yet. */
+/**
+ * Binds a socket and accepts clients while the worker progresses. UCS_ERR_BUSY: the address is in
+ * use.
+ *
+ * `ucp/api/ucp.h`, group `listener`. Not implemented yet.
+ */
 ucs_status_t ucp_listener_create(ucp_worker_h worker,
                                  const ucp_listener_params_t *params,
                                  ucp_listener_h *listener_p);
 
-/** `ucp/api/ucp.h`, group `listener`: not implemented yet. */
+/**
+ * Closes a listener. Endpoints made through it stay.
+ *
+ * `ucp/api/ucp.h`, group `listener`. Not implemented yet.
+ */
 void ucp_listener_destroy(ucp_listener_h listener);
 
-/** `ucp/api/ucp.h`, group `listener`: not implemented yet. */
+/**
+ * Tells about a listener.
+ *
+ * `ucp/api/ucp.h`, group `listener`. Not implemented yet.
+ */
 ucs_status_t ucp_listener_query(ucp_listener_h listener, ucp_listener_attr_t *attr);
 
-/** `ucp/api/ucp.h`, group `listener`: not implemented yet. */
+/**
+ * Tells about a waiting client.
+ *
+ * `ucp/api/ucp.h`, group `listener`. Not implemented yet.
+ */
 ucs_status_t ucp_conn_request_query(ucp_conn_request_h conn_request,
                                     ucp_conn_request_attr_t *attr);
 
-/** `ucp/api/ucp.h`, group `request`: not implemented yet. */
+/**
+ * Tells about a request.
+ *
+ * `ucp/api/ucp.h`, group `request`. Not implemented yet.
+ */
 ucs_status_t ucp_request_query(void *request, ucp_request_attr_t *attr);
 
-/** `ucp/api/ucp.h`, group `ep`: not implemented yet. */
+/**
+ * Connects to a worker, to a server, or to a waiting client. Returns before the connection
+ * stands: operations wait for it. UCS_ERR_INVALID_PARAM without a peer; UCS_ERR_UNREACHABLE when
+ * no transport reaches it.
+ *
+ * `ucp/api/ucp.h`, group `ep`. Not implemented yet.
+ */
 ucs_status_t ucp_ep_create(ucp_worker_h worker,
                            const ucp_ep_params_t *params,
                            ucp_ep_h *ep_p);
 
-/** `ucp/api/ucp.h`, group `ep`: not implemented yet. */
-ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep, const ucp_request_param_t *param);
+/**
+ * Closes an endpoint, after a flush or with force. The endpoint must not be used any more.
+ * Returns NULL when done, a request, or an error.
+ *
+ * `ucp/api/ucp.h`, group `ep`. Not implemented yet.
+ */
+ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep,
+                                  const ucp_request_param_t *param);
 
-/** `ucp/api/ucp.h`, group `listener`: not implemented yet. */
+/**
+ * Refuses a waiting client, who gets UCS_ERR_REJECTED.
+ *
+ * `ucp/api/ucp.h`, group `listener`. Not implemented yet.
+ */
 ucs_status_t ucp_listener_reject(ucp_listener_h listener,
                                  ucp_conn_request_h conn_request);
 
-/** `ucp/api/ucp.h`, group `ep`: not implemented yet. */
+/**
+ * Prints the transports of an endpoint.
+ *
+ * `ucp/api/ucp.h`, group `ep`. Not implemented yet.
+ */
 void ucp_ep_print_info(ucp_ep_h ep, FILE *stream);
 
-/** `ucp/api/ucp.h`, group `ep`: not implemented yet. */
-ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep, const ucp_request_param_t *param);
+/**
+ * Completes all operations on an endpoint, at the peer too. Returns NULL when done, a request, or
+ * an error.
+ *
+ * `ucp/api/ucp.h`, group `ep`. Not implemented yet.
+ */
+ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep,
+                                  const ucp_request_param_t *param);
 
-/** `ucp/api/ucp.h`, group `ep`: not implemented yet. */
+/**
+ * Estimates how long a message takes.
+ *
+ * `ucp/api/ucp.h`, group `ep`. Not implemented yet.
+ */
 ucs_status_t ucp_ep_evaluate_perf(ucp_ep_h ep,
                                   const ucp_ep_evaluate_perf_param_t *param,
                                   ucp_ep_evaluate_perf_attr_t *attr);
 
-/** `ucp/api/ucp.h`, group `mem`: not implemented yet. */
+/**
+ * Makes memory known to the library, or allocates it. `ucp_mem_unmap` frees the handle, and the
+ * memory if it was allocated.
+ *
+ * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ */
 ucs_status_t ucp_mem_map(ucp_context_h context,
                          const ucp_mem_map_params_t *params,
                          ucp_mem_h *memh_p);
 
-/** `ucp/api/ucp.h`, group `mem`: not implemented yet. */
+/**
+ * Frees a memory handle.
+ *
+ * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ */
 ucs_status_t ucp_mem_unmap(ucp_context_h context, ucp_mem_h memh);
 
-/** `ucp/api/ucp.h`, group `mem`: not implemented yet. */
+/**
+ * Tells about mapped memory.
+ *
+ * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ */
 ucs_status_t ucp_mem_query(ucp_mem_h memh, ucp_mem_attr_t *attr);
 
-/** `ucp/api/ucp.h`, group `mem`: not implemented yet. */
+/**
+ * Maps `mem_size` of memory and prints how.
+ *
+ * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ */
 void ucp_mem_print_info(const char *mem_spec, ucp_context_h context, FILE *stream);
 
-/** `ucp/api/ucp.h`, group `mem`: not implemented yet. */
+/**
+ * Tells how mapped memory will be used.
+ *
+ * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ */
 ucs_status_t ucp_mem_advise(ucp_context_h context,
                             ucp_mem_h memh,
                             ucp_mem_advise_params_t *params);
 
-/** `ucp/api/ucp.h`, group `mem`: not implemented yet. */
+/**
+ * Packs a memory handle for peers or for other processes of this machine; the buffer is freed by
+ * `ucp_memh_buffer_release`.
+ *
+ * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ */
 ucs_status_t ucp_memh_pack(ucp_mem_h memh,
                            const ucp_memh_pack_params_t *params,
                            void **buffer_p,
                            size_t *buffer_size_p);
 
-/** `ucp/api/ucp.h`, group `mem`: not implemented yet. */
+/**
+ * Frees a buffer of `ucp_memh_pack`.
+ *
+ * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ */
 void ucp_memh_buffer_release(void *buffer,
                              const ucp_memh_buffer_release_params_t *params);
 
-/** `ucp/api/ucp.h`, group `mem`: not implemented yet. */
+/**
+ * Turns a packed key of the endpoint's peer into access. `ucp_rkey_destroy` frees it.
+ *
+ * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ */
 ucs_status_t ucp_ep_rkey_unpack(ucp_ep_h ep, const void *rkey_buffer, ucp_rkey_h *rkey_p);
 
-/** `ucp/api/ucp.h`, group `mem`: not implemented yet. */
-ucs_status_t ucp_rkey_ptr(ucp_rkey_h rkey, uint64_t raddr, void **addr_p);
+/**
+ * Gives a pointer to the peer's memory where it can be reached directly, else UCS_ERR_UNREACHABLE
+ * or UCS_ERR_UNSUPPORTED.
+ *
+ * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ */
+ucs_status_t ucp_rkey_ptr(ucp_rkey_h rkey,
+                          uint64_t raddr,
+                          void **addr_p);
 
-/** `ucp/api/ucp.h`, group `mem`: not implemented yet. */
+/**
+ * Frees a remote key.
+ *
+ * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ */
 void ucp_rkey_destroy(ucp_rkey_h rkey);
 
-/** `ucp/api/ucp.h`, group `am`: not implemented yet. */
+/**
+ * Registers a handler of active messages, or removes one. UCS_ERR_INVALID_PARAM when the id is
+ * not set.
+ *
+ * `ucp/api/ucp.h`, group `am`. Not implemented yet.
+ */
 ucs_status_t ucp_worker_set_am_recv_handler(ucp_worker_h worker,
                                             const ucp_am_handler_param_t *param);
 
-/** `ucp/api/ucp.h`, group `am`: not implemented yet. */
+/**
+ * Sends an active message to the handler `id` of the peer: `header_length` bytes of header, at
+ * most the worker's `max_am_header`, and `count` elements at `buffer`. The header may be reused
+ * at the end, or at once with UCP_AM_SEND_FLAG_COPY_HEADER. Returns NULL when done, a request, or
+ * an error.
+ *
+ * `ucp/api/ucp.h`, group `am`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep,
                                  unsigned int id,
                                  const void *header,
@@ -1016,47 +1234,87 @@ ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep,
                                  size_t count,
                                  const ucp_request_param_t *param);
 
-/** `ucp/api/ucp.h`, group `am`: not implemented yet. */
+/**
+ * Fetches the data of an active message that the handler got as a descriptor, into `buffer`.
+ * Returns NULL when done, a request, or an error.
+ *
+ * `ucp/api/ucp.h`, group `am`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker,
                                       void *data_desc,
                                       void *buffer,
                                       size_t count,
                                       const ucp_request_param_t *param);
 
-/** `ucp/api/ucp.h`, group `am`: not implemented yet. */
+/**
+ * Gives back data that a handler kept by returning UCS_INPROGRESS.
+ *
+ * `ucp/api/ucp.h`, group `am`. Not implemented yet.
+ */
 void ucp_am_data_release(ucp_worker_h worker, void *data);
 
-/** `ucp/api/ucp.h`, group `stream`: not implemented yet. */
+/**
+ * Sends `count` elements on the byte stream of an endpoint. Returns NULL when done, a request, or
+ * an error.
+ *
+ * `ucp/api/ucp.h`, group `stream`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep,
                                      const void *buffer,
                                      size_t count,
                                      const ucp_request_param_t *param);
 
-/** `ucp/api/ucp.h`, group `tag`: not implemented yet. */
+/**
+ * Sends `count` elements with a tag. Done when the caller's memory is free. Returns NULL when
+ * done, a request, or an error.
+ *
+ * `ucp/api/ucp.h`, group `tag`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep,
                                   const void *buffer,
                                   size_t count,
                                   ucp_tag_t tag,
                                   const ucp_request_param_t *param);
 
-/** `ucp/api/ucp.h`, group `tag`: not implemented yet. */
+/**
+ * The same, but done only when the receiver has matched it.
+ *
+ * `ucp/api/ucp.h`, group `tag`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep,
                                        const void *buffer,
                                        size_t count,
                                        ucp_tag_t tag,
                                        const ucp_request_param_t *param);
 
-/** `ucp/api/ucp.h`, group `stream`: not implemented yet. */
+/**
+ * Receives up to `count` elements from the byte stream of an endpoint. NULL: done, `*length`
+ * bytes.
+ *
+ * `ucp/api/ucp.h`, group `stream`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep,
                                      void *buffer,
                                      size_t count,
                                      size_t *length,
                                      const ucp_request_param_t *param);
 
-/** `ucp/api/ucp.h`, group `stream`: not implemented yet. */
-ucs_status_ptr_t ucp_stream_recv_data_nb(ucp_ep_h ep, size_t *length);
+/**
+ * Takes what has arrived on a stream without a copy: its start, with the bytes in `*length`; NULL
+ * for nothing. `ucp_stream_data_release` gives it back.
+ *
+ * `ucp/api/ucp.h`, group `stream`. Not implemented yet.
+ */
+ucs_status_ptr_t ucp_stream_recv_data_nb(ucp_ep_h ep,
+                                         size_t *length);
 
-/** `ucp/api/ucp.h`, group `tag`: not implemented yet. */
+/**
+ * Receives the first message whose tag equals `tag` in the bits of `tag_mask`, now or when it
+ * comes. Returns NULL when done, a request, or an error. A message that is longer than the buffer
+ * ends with UCS_ERR_MESSAGE_TRUNCATED.
+ *
+ * `ucp/api/ucp.h`, group `tag`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker,
                                   void *buffer,
                                   size_t count,
@@ -1064,21 +1322,35 @@ ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker,
                                   ucp_tag_t tag_mask,
                                   const ucp_request_param_t *param);
 
-/** `ucp/api/ucp.h`, group `tag`: not implemented yet. */
+/**
+ * Looks for a message that arrived, and tells its tag and bytes. With `remove` it is taken:
+ * `ucp_tag_msg_recv_nbx` must receive it. NULL for none.
+ *
+ * `ucp/api/ucp.h`, group `tag`. Not implemented yet.
+ */
 ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker,
                                    ucp_tag_t tag,
                                    ucp_tag_t tag_mask,
                                    int remove,
                                    ucp_tag_recv_info_t *info);
 
-/** `ucp/api/ucp.h`, group `tag`: not implemented yet. */
+/**
+ * Receives a message that a probe took.
+ *
+ * `ucp/api/ucp.h`, group `tag`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker,
                                       void *buffer,
                                       size_t count,
                                       ucp_tag_message_h message,
                                       const ucp_request_param_t *param);
 
-/** `ucp/api/ucp.h`, group `rma`: not implemented yet. */
+/**
+ * Writes `count` elements to the peer's memory at `remote_addr`. Done when the caller's memory is
+ * free; the peer sees it after a flush. Returns NULL when done, a request, or an error.
+ *
+ * `ucp/api/ucp.h`, group `rma`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep,
                              const void *buffer,
                              size_t count,
@@ -1086,7 +1358,12 @@ ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep,
                              ucp_rkey_h rkey,
                              const ucp_request_param_t *param);
 
-/** `ucp/api/ucp.h`, group `rma`: not implemented yet. */
+/**
+ * Reads `count` elements of the peer's memory at `remote_addr`. Returns NULL when done, a
+ * request, or an error.
+ *
+ * `ucp/api/ucp.h`, group `rma`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep,
                              void *buffer,
                              size_t count,
@@ -1094,7 +1371,14 @@ ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep,
                              ucp_rkey_h rkey,
                              const ucp_request_param_t *param);
 
-/** `ucp/api/ucp.h`, group `amo`: not implemented yet. */
+/**
+ * Changes `count` elements, of 4 or 8 bytes by the datatype, of the peer's memory at
+ * `remote_addr`. `buffer` is the operand (of CSWAP: what is expected); with `reply_buffer` what
+ * was there comes back (of CSWAP it is also the new value). Returns NULL when done, a request, or
+ * an error.
+ *
+ * `ucp/api/ucp.h`, group `amo`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep,
                                    ucp_atomic_op_t opcode,
                                    const void *buffer,
@@ -1103,43 +1387,94 @@ ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep,
                                    ucp_rkey_h rkey,
                                    const ucp_request_param_t *param);
 
-/** `ucp/api/ucp.h`, group `request`: not implemented yet. */
+/**
+ * UCS_INPROGRESS while a request goes on, then its result.
+ *
+ * `ucp/api/ucp.h`, group `request`. Not implemented yet.
+ */
 ucs_status_t ucp_request_check_status(void *request);
 
-/** `ucp/api/ucp.h`, group `tag`: not implemented yet. */
+/**
+ * Checks a tagged receive, and tells tag and bytes.
+ *
+ * `ucp/api/ucp.h`, group `tag`. Not implemented yet.
+ */
 ucs_status_t ucp_tag_recv_request_test(void *request, ucp_tag_recv_info_t *info);
 
-/** `ucp/api/ucp.h`, group `stream`: not implemented yet. */
+/**
+ * Checks a stream receive, and tells its bytes.
+ *
+ * `ucp/api/ucp.h`, group `stream`. Not implemented yet.
+ */
 ucs_status_t ucp_stream_recv_request_test(void *request, size_t *length_p);
 
-/** `ucp/api/ucp.h`, group `request`: not implemented yet. */
-void ucp_request_cancel(ucp_worker_h worker, void *request);
+/**
+ * Asks to give a request up. It still has to come to its end, with UCS_ERR_CANCELED or as usual.
+ *
+ * `ucp/api/ucp.h`, group `request`. Not implemented yet.
+ */
+void ucp_request_cancel(ucp_worker_h worker,
+                        void *request);
 
-/** `ucp/api/ucp.h`, group `stream`: not implemented yet. */
+/**
+ * Gives back data of `ucp_stream_recv_data_nb`.
+ *
+ * `ucp/api/ucp.h`, group `stream`. Not implemented yet.
+ */
 void ucp_stream_data_release(ucp_ep_h ep, void *data);
 
-/** `ucp/api/ucp.h`, group `request`: not implemented yet. */
+/**
+ * Frees a request, before its end too: then it goes on and no callback is lost.
+ *
+ * `ucp/api/ucp.h`, group `request`. Not implemented yet.
+ */
 void ucp_request_free(void *request);
 
-/** `ucp/api/ucp.h`, group `dt`: not implemented yet. */
+/**
+ * Makes a datatype of the caller's functions; `context` is passed to them. `ucp_dt_destroy` frees
+ * it.
+ *
+ * `ucp/api/ucp.h`, group `dt`. Not implemented yet.
+ */
 ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t *ops,
                                    void *context,
                                    ucp_datatype_t *datatype_p);
 
-/** `ucp/api/ucp.h`, group `dt`: not implemented yet. */
+/**
+ * Frees a datatype of `ucp_dt_create_generic`; nothing happens for others.
+ *
+ * `ucp/api/ucp.h`, group `dt`. Not implemented yet.
+ */
 void ucp_dt_destroy(ucp_datatype_t datatype);
 
-/** `ucp/api/ucp.h`, group `dt`: not implemented yet. */
+/**
+ * Tells about a datatype.
+ *
+ * `ucp/api/ucp.h`, group `dt`. Not implemented yet.
+ */
 ucs_status_t ucp_dt_query(ucp_datatype_t datatype, ucp_datatype_attr_t *attr);
 
-/** `ucp/api/ucp.h`, group `worker`: not implemented yet. */
+/**
+ * Orders operations: those after the call take effect after those before it, on each endpoint.
+ *
+ * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ */
 ucs_status_t ucp_worker_fence(ucp_worker_h worker);
 
-/** `ucp/api/ucp.h`, group `worker`: not implemented yet. */
+/**
+ * Completes all operations of a worker, at the peers too. Returns NULL when done, a request, or
+ * an error.
+ *
+ * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
                                       const ucp_request_param_t *param);
 
-/** `ucp/api/ucp.h`, group `ep`: not implemented yet. */
+/**
+ * Tells about an endpoint.
+ *
+ * `ucp/api/ucp.h`, group `ep`. Not implemented yet.
+ */
 ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr);
 
 /**

@@ -61,94 +61,172 @@ struct ucp_listener_accept_handler {
     void *arg;
 };
 
-/** `ucp/api/ucp_compat.h`, group `request`: not implemented yet. */
+/**
+ * Nonzero when a request is at its end. See `ucp_request_check_status`.
+ *
+ * `ucp/api/ucp_compat.h`, group `request`. Not implemented yet.
+ */
 int ucp_request_is_completed(void *request);
 
-/** `ucp/api/ucp_compat.h`, group `request`: not implemented yet. */
+/**
+ * Old name of `ucp_request_free`.
+ *
+ * `ucp/api/ucp_compat.h`, group `request`. Not implemented yet.
+ */
 void ucp_request_release(void *request);
 
-/** `ucp/api/ucp_compat.h`, group `ep`: not implemented yet. */
+/**
+ * Flushes and closes an endpoint, and waits.
+ *
+ * `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
+ */
 void ucp_ep_destroy(ucp_ep_h ep);
 
-/** `ucp/api/ucp_compat.h`, group `ep`: not implemented yet. */
+/**
+ * Old form of `ucp_ep_close_nbx`: flushes and closes.
+ *
+ * `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_disconnect_nb(ucp_ep_h ep);
 
-/** `ucp/api/ucp_compat.h`, group `request`: not implemented yet. */
+/**
+ * Allocates a request for operations that take one of the caller.
+ *
+ * `ucp/api/ucp_compat.h`, group `request`. Not implemented yet.
+ */
 void *ucp_request_alloc(ucp_worker_h worker);
 
-/** `ucp/api/ucp_compat.h`, group `request`: not implemented yet. */
+/**
+ * Old form of `ucp_request_check_status`, with the result of a tagged receive.
+ *
+ * `ucp/api/ucp_compat.h`, group `request`. Not implemented yet.
+ */
 ucs_status_t ucp_request_test(void *request, ucp_tag_recv_info_t *info);
 
-/** `ucp/api/ucp_compat.h`, group `mem`: not implemented yet. */
+/**
+ * Packs access to mapped memory for peers; the buffer is freed by `ucp_rkey_buffer_release`.
+ *
+ * `ucp/api/ucp_compat.h`, group `mem`. Not implemented yet.
+ */
 ucs_status_t ucp_rkey_pack(ucp_context_h context,
                            ucp_mem_h memh,
                            void **rkey_buffer_p,
                            size_t *size_p);
 
-/** `ucp/api/ucp_compat.h`, group `mem`: not implemented yet. */
+/**
+ * Frees a buffer of `ucp_rkey_pack`.
+ *
+ * `ucp/api/ucp_compat.h`, group `mem`. Not implemented yet.
+ */
 void ucp_rkey_buffer_release(void *rkey_buffer);
 
-/** `ucp/api/ucp_compat.h`, group `ep`: not implemented yet. */
+/**
+ * Waits until all operations on an endpoint are complete at the peer.
+ *
+ * `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
+ */
 ucs_status_t ucp_ep_flush(ucp_ep_h ep);
 
-/** `ucp/api/ucp_compat.h`, group `worker`: not implemented yet. */
+/**
+ * Waits until all operations of a worker are complete at the peers.
+ *
+ * `ucp/api/ucp_compat.h`, group `worker`. Not implemented yet.
+ */
 ucs_status_t ucp_worker_flush(ucp_worker_h worker);
 
-/** `ucp/api/ucp_compat.h`, group `rma`: not implemented yet. */
+/**
+ * Writes to memory of the peer, and waits until the caller's memory is free.
+ *
+ * `ucp/api/ucp_compat.h`, group `rma`. Not implemented yet.
+ */
 ucs_status_t ucp_put(ucp_ep_h ep,
                      const void *buffer,
                      size_t length,
                      uint64_t remote_addr,
                      ucp_rkey_h rkey);
 
-/** `ucp/api/ucp_compat.h`, group `rma`: not implemented yet. */
+/**
+ * Reads memory of the peer, and waits.
+ *
+ * `ucp/api/ucp_compat.h`, group `rma`. Not implemented yet.
+ */
 ucs_status_t ucp_get(ucp_ep_h ep,
                      void *buffer,
                      size_t length,
                      uint64_t remote_addr,
                      ucp_rkey_h rkey);
 
-/** `ucp/api/ucp_compat.h`, group `amo`: not implemented yet. */
+/**
+ * Adds to 4 bytes of the peer. May return before it happens there; the peer sees it after a
+ * flush.
+ *
+ * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ */
 ucs_status_t ucp_atomic_add32(ucp_ep_h ep,
                               uint32_t add,
                               uint64_t remote_addr,
                               ucp_rkey_h rkey);
 
-/** `ucp/api/ucp_compat.h`, group `amo`: not implemented yet. */
+/**
+ * Adds to 8 bytes of the peer. May return before it happens there; the peer sees it after a
+ * flush.
+ *
+ * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ */
 ucs_status_t ucp_atomic_add64(ucp_ep_h ep,
                               uint64_t add,
                               uint64_t remote_addr,
                               ucp_rkey_h rkey);
 
-/** `ucp/api/ucp_compat.h`, group `amo`: not implemented yet. */
+/**
+ * Adds to 4 bytes of the peer and waits for what was there.
+ *
+ * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ */
 ucs_status_t ucp_atomic_fadd32(ucp_ep_h ep,
                                uint32_t add,
                                uint64_t remote_addr,
                                ucp_rkey_h rkey,
                                uint32_t *result);
 
-/** `ucp/api/ucp_compat.h`, group `amo`: not implemented yet. */
+/**
+ * Adds to 8 bytes of the peer and waits for what was there.
+ *
+ * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ */
 ucs_status_t ucp_atomic_fadd64(ucp_ep_h ep,
                                uint64_t add,
                                uint64_t remote_addr,
                                ucp_rkey_h rkey,
                                uint64_t *result);
 
-/** `ucp/api/ucp_compat.h`, group `amo`: not implemented yet. */
+/**
+ * Exchanges 4 bytes of the peer and waits for what was there.
+ *
+ * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ */
 ucs_status_t ucp_atomic_swap32(ucp_ep_h ep,
                                uint32_t swap,
                                uint64_t remote_addr,
                                ucp_rkey_h rkey,
                                uint32_t *result);
 
-/** `ucp/api/ucp_compat.h`, group `amo`: not implemented yet. */
+/**
+ * Exchanges 8 bytes of the peer and waits for what was there.
+ *
+ * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ */
 ucs_status_t ucp_atomic_swap64(ucp_ep_h ep,
                                uint64_t swap,
                                uint64_t remote_addr,
                                ucp_rkey_h rkey,
                                uint64_t *result);
 
-/** `ucp/api/ucp_compat.h`, group `amo`: not implemented yet. */
+/**
+ * Exchanges 4 bytes of the peer if they equal `compare`, and waits for what was there.
+ *
+ * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ */
 ucs_status_t ucp_atomic_cswap32(ucp_ep_h ep,
                                 uint32_t compare,
                                 uint32_t swap,
@@ -156,7 +234,11 @@ ucs_status_t ucp_atomic_cswap32(ucp_ep_h ep,
                                 ucp_rkey_h rkey,
                                 uint32_t *result);
 
-/** `ucp/api/ucp_compat.h`, group `amo`: not implemented yet. */
+/**
+ * Exchanges 8 bytes of the peer if they equal `compare`, and waits for what was there.
+ *
+ * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ */
 ucs_status_t ucp_atomic_cswap64(ucp_ep_h ep,
                                 uint64_t compare,
                                 uint64_t swap,
@@ -164,28 +246,52 @@ ucs_status_t ucp_atomic_cswap64(ucp_ep_h ep,
                                 ucp_rkey_h rkey,
                                 uint64_t *result);
 
-/** `ucp/api/ucp_compat.h`, group `ep`: not implemented yet. */
+/**
+ * Changes an endpoint's parameters.
+ *
+ * `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_ep_modify_nb(ucp_ep_h ep, const ucp_ep_params_t *params);
 
-/** `ucp/api/ucp_compat.h`, group `worker`: not implemented yet. */
+/**
+ * Gives the worker's address for peers; `ucp_worker_release_address` frees it.
+ *
+ * `ucp/api/ucp_compat.h`, group `worker`. Not implemented yet.
+ */
 ucs_status_t ucp_worker_get_address(ucp_worker_h worker,
                                     ucp_address_t **address_p,
                                     size_t *address_length_p);
 
-/** `ucp/api/ucp_compat.h`, group `ep`: not implemented yet. */
+/**
+ * Old form of `ucp_ep_close_nbx`, with a mode.
+ *
+ * `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_ep_close_nb(ucp_ep_h ep, unsigned int mode);
 
-/** `ucp/api/ucp_compat.h`, group `ep`: not implemented yet. */
+/**
+ * Old form of `ucp_ep_flush_nbx`.
+ *
+ * `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_ep_flush_nb(ucp_ep_h ep, unsigned int flags, ucp_send_callback_t cb);
 
-/** `ucp/api/ucp_compat.h`, group `am`: not implemented yet. */
+/**
+ * Registers an old-style handler of active messages with this `id`; NULL removes it.
+ *
+ * `ucp/api/ucp_compat.h`, group `am`. Not implemented yet.
+ */
 ucs_status_t ucp_worker_set_am_handler(ucp_worker_h worker,
                                        uint16_t id,
                                        ucp_am_callback_t cb,
                                        void *arg,
                                        uint32_t flags);
 
-/** `ucp/api/ucp_compat.h`, group `am`: not implemented yet. */
+/**
+ * Old form of `ucp_am_send_nbx`, without a header.
+ *
+ * `ucp/api/ucp_compat.h`, group `am`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_am_send_nb(ucp_ep_h ep,
                                 uint16_t id,
                                 const void *buffer,
@@ -194,7 +300,11 @@ ucs_status_ptr_t ucp_am_send_nb(ucp_ep_h ep,
                                 ucp_send_callback_t cb,
                                 unsigned int flags);
 
-/** `ucp/api/ucp_compat.h`, group `stream`: not implemented yet. */
+/**
+ * Old form of `ucp_stream_send_nbx`.
+ *
+ * `ucp/api/ucp_compat.h`, group `stream`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_stream_send_nb(ucp_ep_h ep,
                                     const void *buffer,
                                     size_t count,
@@ -202,7 +312,11 @@ ucs_status_ptr_t ucp_stream_send_nb(ucp_ep_h ep,
                                     ucp_send_callback_t cb,
                                     unsigned int flags);
 
-/** `ucp/api/ucp_compat.h`, group `stream`: not implemented yet. */
+/**
+ * Old form of `ucp_stream_recv_nbx`.
+ *
+ * `ucp/api/ucp_compat.h`, group `stream`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_stream_recv_nb(ucp_ep_h ep,
                                     void *buffer,
                                     size_t count,
@@ -211,7 +325,11 @@ ucs_status_ptr_t ucp_stream_recv_nb(ucp_ep_h ep,
                                     size_t *length,
                                     unsigned int flags);
 
-/** `ucp/api/ucp_compat.h`, group `tag`: not implemented yet. */
+/**
+ * Old form of `ucp_tag_send_nbx`.
+ *
+ * `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_tag_send_nb(ucp_ep_h ep,
                                  const void *buffer,
                                  size_t count,
@@ -219,7 +337,12 @@ ucs_status_ptr_t ucp_tag_send_nb(ucp_ep_h ep,
                                  ucp_tag_t tag,
                                  ucp_send_callback_t cb);
 
-/** `ucp/api/ucp_compat.h`, group `tag`: not implemented yet. */
+/**
+ * Sends a tagged message with a request of the caller. UCS_OK: done, and no callback;
+ * UCS_INPROGRESS: `ucp_request_check_status` tells.
+ *
+ * `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
+ */
 ucs_status_t ucp_tag_send_nbr(ucp_ep_h ep,
                               const void *buffer,
                               size_t count,
@@ -227,7 +350,11 @@ ucs_status_t ucp_tag_send_nbr(ucp_ep_h ep,
                               ucp_tag_t tag,
                               void *req);
 
-/** `ucp/api/ucp_compat.h`, group `tag`: not implemented yet. */
+/**
+ * Old form of `ucp_tag_send_sync_nbx`.
+ *
+ * `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_tag_send_sync_nb(ucp_ep_h ep,
                                       const void *buffer,
                                       size_t count,
@@ -235,7 +362,11 @@ ucs_status_ptr_t ucp_tag_send_sync_nb(ucp_ep_h ep,
                                       ucp_tag_t tag,
                                       ucp_send_callback_t cb);
 
-/** `ucp/api/ucp_compat.h`, group `tag`: not implemented yet. */
+/**
+ * Old form of `ucp_tag_recv_nbx`. Always gives a request and calls back.
+ *
+ * `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_tag_recv_nb(ucp_worker_h worker,
                                  void *buffer,
                                  size_t count,
@@ -244,7 +375,11 @@ ucs_status_ptr_t ucp_tag_recv_nb(ucp_worker_h worker,
                                  ucp_tag_t tag_mask,
                                  ucp_tag_recv_callback_t cb);
 
-/** `ucp/api/ucp_compat.h`, group `tag`: not implemented yet. */
+/**
+ * Receives a tagged message with a request of the caller.
+ *
+ * `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
+ */
 ucs_status_t ucp_tag_recv_nbr(ucp_worker_h worker,
                               void *buffer,
                               size_t count,
@@ -253,7 +388,11 @@ ucs_status_t ucp_tag_recv_nbr(ucp_worker_h worker,
                               ucp_tag_t tag_mask,
                               void *req);
 
-/** `ucp/api/ucp_compat.h`, group `tag`: not implemented yet. */
+/**
+ * Old form of `ucp_tag_msg_recv_nbx`. Always gives a request and calls back.
+ *
+ * `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_tag_msg_recv_nb(ucp_worker_h worker,
                                      void *buffer,
                                      size_t count,
@@ -261,14 +400,23 @@ ucs_status_ptr_t ucp_tag_msg_recv_nb(ucp_worker_h worker,
                                      ucp_tag_message_h message,
                                      ucp_tag_recv_callback_t cb);
 
-/** `ucp/api/ucp_compat.h`, group `rma`: not implemented yet. */
+/**
+ * Writes to memory of the peer. UCS_OK: the caller's memory is free; UCS_INPROGRESS: after a
+ * flush.
+ *
+ * `ucp/api/ucp_compat.h`, group `rma`. Not implemented yet.
+ */
 ucs_status_t ucp_put_nbi(ucp_ep_h ep,
                          const void *buffer,
                          size_t length,
                          uint64_t remote_addr,
                          ucp_rkey_h rkey);
 
-/** `ucp/api/ucp_compat.h`, group `rma`: not implemented yet. */
+/**
+ * Old form of `ucp_put_nbx`.
+ *
+ * `ucp/api/ucp_compat.h`, group `rma`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_put_nb(ucp_ep_h ep,
                             const void *buffer,
                             size_t length,
@@ -276,14 +424,22 @@ ucs_status_ptr_t ucp_put_nb(ucp_ep_h ep,
                             ucp_rkey_h rkey,
                             ucp_send_callback_t cb);
 
-/** `ucp/api/ucp_compat.h`, group `rma`: not implemented yet. */
+/**
+ * Reads memory of the peer. UCS_INPROGRESS: the data is there after a flush.
+ *
+ * `ucp/api/ucp_compat.h`, group `rma`. Not implemented yet.
+ */
 ucs_status_t ucp_get_nbi(ucp_ep_h ep,
                          void *buffer,
                          size_t length,
                          uint64_t remote_addr,
                          ucp_rkey_h rkey);
 
-/** `ucp/api/ucp_compat.h`, group `rma`: not implemented yet. */
+/**
+ * Old form of `ucp_get_nbx`.
+ *
+ * `ucp/api/ucp_compat.h`, group `rma`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_get_nb(ucp_ep_h ep,
                             void *buffer,
                             size_t length,
@@ -291,7 +447,11 @@ ucs_status_ptr_t ucp_get_nb(ucp_ep_h ep,
                             ucp_rkey_h rkey,
                             ucp_send_callback_t cb);
 
-/** `ucp/api/ucp_compat.h`, group `amo`: not implemented yet. */
+/**
+ * Changes `op_size` (4 or 8) bytes of the peer without an answer; a flush completes it.
+ *
+ * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ */
 ucs_status_t ucp_atomic_post(ucp_ep_h ep,
                              ucp_atomic_post_op_t opcode,
                              uint64_t value,
@@ -299,7 +459,12 @@ ucs_status_t ucp_atomic_post(ucp_ep_h ep,
                              uint64_t remote_addr,
                              ucp_rkey_h rkey);
 
-/** `ucp/api/ucp_compat.h`, group `amo`: not implemented yet. */
+/**
+ * Changes `op_size` (4 or 8) bytes of the peer; what was there goes to `result`. Returns NULL
+ * when done, a request, or an error.
+ *
+ * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_atomic_fetch_nb(ucp_ep_h ep,
                                      ucp_atomic_fetch_op_t opcode,
                                      uint64_t value,
@@ -309,7 +474,11 @@ ucs_status_ptr_t ucp_atomic_fetch_nb(ucp_ep_h ep,
                                      ucp_rkey_h rkey,
                                      ucp_send_callback_t cb);
 
-/** `ucp/api/ucp_compat.h`, group `worker`: not implemented yet. */
+/**
+ * Old form of `ucp_worker_flush_nbx`.
+ *
+ * `ucp/api/ucp_compat.h`, group `worker`. Not implemented yet.
+ */
 ucs_status_ptr_t ucp_worker_flush_nb(ucp_worker_h worker,
                                      unsigned int flags,
                                      ucp_send_callback_t cb);

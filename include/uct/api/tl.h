@@ -31,10 +31,10 @@ typedef ucs_status_t (*uct_ep_put_short_func_t)(uct_ep_h ep,
 
 /** Operation behind `uct_ep_put_bcopy`. */
 typedef ssize_t (*uct_ep_put_bcopy_func_t)(uct_ep_h ep,
-                                             uct_pack_callback_t pack_cb,
-                                             void *arg,
-                                             uint64_t remote_addr,
-                                             uct_rkey_t rkey);
+                                           uct_pack_callback_t pack_cb,
+                                           void *arg,
+                                           uint64_t remote_addr,
+                                           uct_rkey_t rkey);
 
 /** Operation behind `uct_ep_put_zcopy`. */
 typedef ucs_status_t (*uct_ep_put_zcopy_func_t)(uct_ep_h ep,
@@ -83,10 +83,10 @@ typedef ucs_status_t (*uct_ep_am_short_iov_func_t)(uct_ep_h ep,
 
 /** Operation behind `uct_ep_am_bcopy`. */
 typedef ssize_t (*uct_ep_am_bcopy_func_t)(uct_ep_h ep,
-                                            uint8_t id,
-                                            uct_pack_callback_t pack_cb,
-                                            void *arg,
-                                            unsigned int flags);
+                                          uint8_t id,
+                                          uct_pack_callback_t pack_cb,
+                                          void *arg,
+                                          unsigned int flags);
 
 /** Operation behind `uct_ep_am_zcopy`. */
 typedef ucs_status_t (*uct_ep_am_zcopy_func_t)(uct_ep_h ep,
@@ -156,11 +156,11 @@ typedef ucs_status_t (*uct_ep_tag_eager_short_func_t)(uct_ep_h ep,
 
 /** Operation behind `uct_ep_tag_eager_bcopy`. */
 typedef ssize_t (*uct_ep_tag_eager_bcopy_func_t)(uct_ep_h ep,
-                                                   uct_tag_t tag,
-                                                   uint64_t imm,
-                                                   uct_pack_callback_t pack_cb,
-                                                   void *arg,
-                                                   unsigned int flags);
+                                                 uct_tag_t tag,
+                                                 uint64_t imm,
+                                                 uct_pack_callback_t pack_cb,
+                                                 void *arg,
+                                                 unsigned int flags);
 
 /** Operation behind `uct_ep_tag_eager_zcopy`. */
 typedef ucs_status_t (*uct_ep_tag_eager_zcopy_func_t)(uct_ep_h ep,

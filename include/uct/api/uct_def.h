@@ -368,8 +368,8 @@ typedef void (*uct_ep_disconnect_cb_t)(uct_ep_h ep, void *arg);
 
 /** Writes private data for the other side to `priv_data`; returns the bytes or a negative status. */
 typedef ssize_t (*uct_cm_ep_priv_data_pack_callback_t)(void *arg,
-                                                         const uct_cm_ep_priv_data_pack_args_t *pack_args,
-                                                         void *priv_data);
+                                                       const uct_cm_ep_priv_data_pack_args_t *pack_args,
+                                                       void *priv_data);
 
 /** Tells that a server's address was resolved. An error ends the connection. */
 typedef ucs_status_t (*uct_cm_ep_resolve_callback_t)(void *user_data,

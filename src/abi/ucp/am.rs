@@ -3,7 +3,9 @@
 use crate::c::prelude::*;
 use crate::ucs::Status;
 
-/// `ucp/api/ucp_compat.h`, group `am`: not implemented yet.
+/// Registers an old-style handler of active messages with this `id`; NULL removes it.
+///
+/// `ucp/api/ucp_compat.h`, group `am`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -18,7 +20,9 @@ pub unsafe extern "C" fn ucp_worker_set_am_handler(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `am`: not implemented yet.
+/// Old form of `ucp_am_send_nbx`, without a header.
+///
+/// `ucp/api/ucp_compat.h`, group `am`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -35,7 +39,10 @@ pub unsafe extern "C" fn ucp_am_send_nb(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp.h`, group `am`: not implemented yet.
+/// Registers a handler of active messages, or removes one. UCS_ERR_INVALID_PARAM when the id is
+/// not set.
+///
+/// `ucp/api/ucp.h`, group `am`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -47,7 +54,12 @@ pub unsafe extern "C" fn ucp_worker_set_am_recv_handler(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `am`: not implemented yet.
+/// Sends an active message to the handler `id` of the peer: `header_length` bytes of header, at
+/// most the worker's `max_am_header`, and `count` elements at `buffer`. The header may be reused
+/// at the end, or at once with UCP_AM_SEND_FLAG_COPY_HEADER. Returns NULL when done, a request, or
+/// an error.
+///
+/// `ucp/api/ucp.h`, group `am`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -64,7 +76,10 @@ pub unsafe extern "C" fn ucp_am_send_nbx(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp.h`, group `am`: not implemented yet.
+/// Fetches the data of an active message that the handler got as a descriptor, into `buffer`.
+/// Returns NULL when done, a request, or an error.
+///
+/// `ucp/api/ucp.h`, group `am`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -79,7 +94,9 @@ pub unsafe extern "C" fn ucp_am_recv_data_nbx(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp.h`, group `am`: not implemented yet.
+/// Gives back data that a handler kept by returning UCS_INPROGRESS.
+///
+/// `ucp/api/ucp.h`, group `am`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.

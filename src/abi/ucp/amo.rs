@@ -3,7 +3,10 @@
 use crate::c::prelude::*;
 use crate::ucs::Status;
 
-/// `ucp/api/ucp_compat.h`, group `amo`: not implemented yet.
+/// Adds to 4 bytes of the peer. May return before it happens there; the peer sees it after a
+/// flush.
+///
+/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -17,7 +20,10 @@ pub unsafe extern "C" fn ucp_atomic_add32(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `amo`: not implemented yet.
+/// Adds to 8 bytes of the peer. May return before it happens there; the peer sees it after a
+/// flush.
+///
+/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -31,7 +37,9 @@ pub unsafe extern "C" fn ucp_atomic_add64(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `amo`: not implemented yet.
+/// Adds to 4 bytes of the peer and waits for what was there.
+///
+/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -46,7 +54,9 @@ pub unsafe extern "C" fn ucp_atomic_fadd32(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `amo`: not implemented yet.
+/// Adds to 8 bytes of the peer and waits for what was there.
+///
+/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -61,7 +71,9 @@ pub unsafe extern "C" fn ucp_atomic_fadd64(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `amo`: not implemented yet.
+/// Exchanges 4 bytes of the peer and waits for what was there.
+///
+/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -76,7 +88,9 @@ pub unsafe extern "C" fn ucp_atomic_swap32(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `amo`: not implemented yet.
+/// Exchanges 8 bytes of the peer and waits for what was there.
+///
+/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -91,7 +105,9 @@ pub unsafe extern "C" fn ucp_atomic_swap64(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `amo`: not implemented yet.
+/// Exchanges 4 bytes of the peer if they equal `compare`, and waits for what was there.
+///
+/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -107,7 +123,9 @@ pub unsafe extern "C" fn ucp_atomic_cswap32(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `amo`: not implemented yet.
+/// Exchanges 8 bytes of the peer if they equal `compare`, and waits for what was there.
+///
+/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -123,7 +141,9 @@ pub unsafe extern "C" fn ucp_atomic_cswap64(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `amo`: not implemented yet.
+/// Changes `op_size` (4 or 8) bytes of the peer without an answer; a flush completes it.
+///
+/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -139,7 +159,10 @@ pub unsafe extern "C" fn ucp_atomic_post(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `amo`: not implemented yet.
+/// Changes `op_size` (4 or 8) bytes of the peer; what was there goes to `result`. Returns NULL
+/// when done, a request, or an error.
+///
+/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -157,7 +180,12 @@ pub unsafe extern "C" fn ucp_atomic_fetch_nb(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp.h`, group `amo`: not implemented yet.
+/// Changes `count` elements, of 4 or 8 bytes by the datatype, of the peer's memory at
+/// `remote_addr`. `buffer` is the operand (of CSWAP: what is expected); with `reply_buffer` what
+/// was there comes back (of CSWAP it is also the new value). Returns NULL when done, a request, or
+/// an error.
+///
+/// `ucp/api/ucp.h`, group `amo`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.

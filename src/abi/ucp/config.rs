@@ -3,7 +3,10 @@
 use crate::c::prelude::*;
 use crate::ucs::Status;
 
-/// `ucp/api/ucp.h`, group `config`: not implemented yet.
+/// Reads the options from the environment: `UCX_*`, and before it `PREFIX_UCX_*` if a prefix is
+/// given. `filename` is reserved: NULL. The result is freed by `ucp_config_release`.
+///
+/// `ucp/api/ucp.h`, group `config`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -16,14 +19,19 @@ pub unsafe extern "C" fn ucp_config_read(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `config`: not implemented yet.
+/// Frees what `ucp_config_read` made.
+///
+/// `ucp/api/ucp.h`, group `config`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_config_release(_config: *mut ucp_config_t) {}
 
-/// `ucp/api/ucp.h`, group `config`: not implemented yet.
+/// Sets an option by name, without the prefix `UCX_`. UCS_ERR_NO_ELEM: no such option;
+/// UCS_ERR_INVALID_PARAM: the value does not fit.
+///
+/// `ucp/api/ucp.h`, group `config`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -36,7 +44,9 @@ pub unsafe extern "C" fn ucp_config_modify(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `config`: not implemented yet.
+/// Prints options to `stream`, under a title, as `print_flags` say.
+///
+/// `ucp/api/ucp.h`, group `config`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.

@@ -3,7 +3,9 @@
 use crate::c::prelude::*;
 use crate::ucs::Status;
 
-/// `ucp/api/ucp.h`, group `context`: not implemented yet.
+/// Tells what the library can do, before any context.
+///
+/// `ucp/api/ucp.h`, group `context`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -12,7 +14,9 @@ pub unsafe extern "C" fn ucp_lib_query(_attr: *mut ucp_lib_attr_t) -> ucs_status
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `context`: not implemented yet.
+/// Tells the version: 1, 22, 0.
+///
+/// `ucp/api/ucp.h`, group `context`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -24,7 +28,9 @@ pub unsafe extern "C" fn ucp_get_version(
 ) {
 }
 
-/// `ucp/api/ucp.h`, group `context`: not implemented yet.
+/// The version as text; static.
+///
+/// `ucp/api/ucp.h`, group `context`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -33,7 +39,11 @@ pub unsafe extern "C" fn ucp_get_version_string() -> *const c_char {
     core::ptr::null()
 }
 
-/// `ucp/api/ucp.h`, group `context`: not implemented yet.
+/// Creates a context, for a program that was compiled against a version of this interface.
+/// `config` may be NULL. `ucp_cleanup` frees it. UCS_ERR_INVALID_PARAM without features;
+/// UCS_ERR_NO_DEVICE when no transport is left.
+///
+/// `ucp/api/ucp.h`, group `context`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -48,14 +58,18 @@ pub unsafe extern "C" fn ucp_init_version(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `context`: not implemented yet.
+/// Frees a context, all of whose workers and memory must be gone.
+///
+/// `ucp/api/ucp.h`, group `context`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_cleanup(_context_p: ucp_context_h) {}
 
-/// `ucp/api/ucp.h`, group `context`: not implemented yet.
+/// Tells about a context.
+///
+/// `ucp/api/ucp.h`, group `context`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -67,7 +81,9 @@ pub unsafe extern "C" fn ucp_context_query(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `context`: not implemented yet.
+/// Prints what a context found: one line for each resource.
+///
+/// `ucp/api/ucp.h`, group `context`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.

@@ -3,7 +3,9 @@
 use crate::c::prelude::*;
 use crate::ucs::Status;
 
-/// `ucp/api/device/ucp_host.h`, group `device`: not implemented yet.
+/// Makes a list of local memory for device code.
+///
+/// `ucp/api/device/ucp_host.h`, group `device`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -15,7 +17,9 @@ pub unsafe extern "C" fn ucp_device_local_mem_list_create(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/device/ucp_host.h`, group `device`: not implemented yet.
+/// Makes a list of remote memory for device code.
+///
+/// `ucp/api/device/ucp_host.h`, group `device`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -27,7 +31,9 @@ pub unsafe extern "C" fn ucp_device_remote_mem_list_create(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/device/ucp_host.h`, group `device`: not implemented yet.
+/// Number of elements of a list for device code.
+///
+/// `ucp/api/device/ucp_host.h`, group `device`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -36,14 +42,18 @@ pub unsafe extern "C" fn ucp_device_get_mem_list_length(_mem_list_h: *const c_vo
     0
 }
 
-/// `ucp/api/device/ucp_host.h`, group `device`: not implemented yet.
+/// Frees a list for device code.
+///
+/// `ucp/api/device/ucp_host.h`, group `device`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_device_mem_list_release(_mem_list_h: *mut c_void) {}
 
-/// `ucp/api/device/ucp_host.h`, group `device`: not implemented yet.
+/// Sets a counter of device code.
+///
+/// `ucp/api/device/ucp_host.h`, group `device`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -56,7 +66,9 @@ pub unsafe extern "C" fn ucp_device_counter_init(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/device/ucp_host.h`, group `device`: not implemented yet.
+/// Reads a counter of device code.
+///
+/// `ucp/api/device/ucp_host.h`, group `device`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.

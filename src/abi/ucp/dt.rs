@@ -3,7 +3,10 @@
 use crate::c::prelude::*;
 use crate::ucs::Status;
 
-/// `ucp/api/ucp.h`, group `dt`: not implemented yet.
+/// Makes a datatype of the caller's functions; `context` is passed to them. `ucp_dt_destroy` frees
+/// it.
+///
+/// `ucp/api/ucp.h`, group `dt`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -16,14 +19,18 @@ pub unsafe extern "C" fn ucp_dt_create_generic(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `dt`: not implemented yet.
+/// Frees a datatype of `ucp_dt_create_generic`; nothing happens for others.
+///
+/// `ucp/api/ucp.h`, group `dt`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_dt_destroy(_datatype: ucp_datatype_t) {}
 
-/// `ucp/api/ucp.h`, group `dt`: not implemented yet.
+/// Tells about a datatype.
+///
+/// `ucp/api/ucp.h`, group `dt`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.

@@ -3,14 +3,18 @@
 use crate::c::prelude::*;
 use crate::ucs::Status;
 
-/// `ucp/api/ucp_compat.h`, group `ep`: not implemented yet.
+/// Flushes and closes an endpoint, and waits.
+///
+/// `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_ep_destroy(_ep: ucp_ep_h) {}
 
-/// `ucp/api/ucp_compat.h`, group `ep`: not implemented yet.
+/// Old form of `ucp_ep_close_nbx`: flushes and closes.
+///
+/// `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -19,7 +23,9 @@ pub unsafe extern "C" fn ucp_disconnect_nb(_ep: ucp_ep_h) -> ucs_status_ptr_t {
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp_compat.h`, group `ep`: not implemented yet.
+/// Waits until all operations on an endpoint are complete at the peer.
+///
+/// `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -28,7 +34,9 @@ pub unsafe extern "C" fn ucp_ep_flush(_ep: ucp_ep_h) -> ucs_status_t {
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `ep`: not implemented yet.
+/// Changes an endpoint's parameters.
+///
+/// `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -40,7 +48,9 @@ pub unsafe extern "C" fn ucp_ep_modify_nb(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp_compat.h`, group `ep`: not implemented yet.
+/// Old form of `ucp_ep_close_nbx`, with a mode.
+///
+/// `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -49,7 +59,9 @@ pub unsafe extern "C" fn ucp_ep_close_nb(_ep: ucp_ep_h, _mode: c_uint) -> ucs_st
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp_compat.h`, group `ep`: not implemented yet.
+/// Old form of `ucp_ep_flush_nbx`.
+///
+/// `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -62,7 +74,11 @@ pub unsafe extern "C" fn ucp_ep_flush_nb(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp.h`, group `ep`: not implemented yet.
+/// Connects to a worker, to a server, or to a waiting client. Returns before the connection
+/// stands: operations wait for it. UCS_ERR_INVALID_PARAM without a peer; UCS_ERR_UNREACHABLE when
+/// no transport reaches it.
+///
+/// `ucp/api/ucp.h`, group `ep`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -75,7 +91,10 @@ pub unsafe extern "C" fn ucp_ep_create(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `ep`: not implemented yet.
+/// Closes an endpoint, after a flush or with force. The endpoint must not be used any more.
+/// Returns NULL when done, a request, or an error.
+///
+/// `ucp/api/ucp.h`, group `ep`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -87,14 +106,19 @@ pub unsafe extern "C" fn ucp_ep_close_nbx(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp.h`, group `ep`: not implemented yet.
+/// Prints the transports of an endpoint.
+///
+/// `ucp/api/ucp.h`, group `ep`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_ep_print_info(_ep: ucp_ep_h, _stream: *mut FILE) {}
 
-/// `ucp/api/ucp.h`, group `ep`: not implemented yet.
+/// Completes all operations on an endpoint, at the peer too. Returns NULL when done, a request, or
+/// an error.
+///
+/// `ucp/api/ucp.h`, group `ep`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -106,7 +130,9 @@ pub unsafe extern "C" fn ucp_ep_flush_nbx(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp.h`, group `ep`: not implemented yet.
+/// Estimates how long a message takes.
+///
+/// `ucp/api/ucp.h`, group `ep`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -119,7 +145,9 @@ pub unsafe extern "C" fn ucp_ep_evaluate_perf(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `ep`: not implemented yet.
+/// Tells about an endpoint.
+///
+/// `ucp/api/ucp.h`, group `ep`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.

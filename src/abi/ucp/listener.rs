@@ -3,7 +3,10 @@
 use crate::c::prelude::*;
 use crate::ucs::Status;
 
-/// `ucp/api/ucp.h`, group `listener`: not implemented yet.
+/// Binds a socket and accepts clients while the worker progresses. UCS_ERR_BUSY: the address is in
+/// use.
+///
+/// `ucp/api/ucp.h`, group `listener`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -16,14 +19,18 @@ pub unsafe extern "C" fn ucp_listener_create(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `listener`: not implemented yet.
+/// Closes a listener. Endpoints made through it stay.
+///
+/// `ucp/api/ucp.h`, group `listener`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_listener_destroy(_listener: ucp_listener_h) {}
 
-/// `ucp/api/ucp.h`, group `listener`: not implemented yet.
+/// Tells about a listener.
+///
+/// `ucp/api/ucp.h`, group `listener`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -35,7 +42,9 @@ pub unsafe extern "C" fn ucp_listener_query(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `listener`: not implemented yet.
+/// Tells about a waiting client.
+///
+/// `ucp/api/ucp.h`, group `listener`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -47,7 +56,9 @@ pub unsafe extern "C" fn ucp_conn_request_query(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `listener`: not implemented yet.
+/// Refuses a waiting client, who gets UCS_ERR_REJECTED.
+///
+/// `ucp/api/ucp.h`, group `listener`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.

@@ -3,7 +3,9 @@
 use crate::c::prelude::*;
 use crate::ucs::Status;
 
-/// `ucp/api/ucp_compat.h`, group `mem`: not implemented yet.
+/// Packs access to mapped memory for peers; the buffer is freed by `ucp_rkey_buffer_release`.
+///
+/// `ucp/api/ucp_compat.h`, group `mem`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -17,14 +19,19 @@ pub unsafe extern "C" fn ucp_rkey_pack(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `mem`: not implemented yet.
+/// Frees a buffer of `ucp_rkey_pack`.
+///
+/// `ucp/api/ucp_compat.h`, group `mem`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_rkey_buffer_release(_rkey_buffer: *mut c_void) {}
 
-/// `ucp/api/ucp.h`, group `mem`: not implemented yet.
+/// Orders two remote keys: `*result` is negative, 0 or positive. Equal keys can stand for each
+/// other.
+///
+/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -39,7 +46,10 @@ pub unsafe extern "C" fn ucp_rkey_compare(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `mem`: not implemented yet.
+/// Makes memory known to the library, or allocates it. `ucp_mem_unmap` frees the handle, and the
+/// memory if it was allocated.
+///
+/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -52,7 +62,9 @@ pub unsafe extern "C" fn ucp_mem_map(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `mem`: not implemented yet.
+/// Frees a memory handle.
+///
+/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -61,7 +73,9 @@ pub unsafe extern "C" fn ucp_mem_unmap(_context: ucp_context_h, _memh: ucp_mem_h
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `mem`: not implemented yet.
+/// Tells about mapped memory.
+///
+/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -73,7 +87,9 @@ pub unsafe extern "C" fn ucp_mem_query(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `mem`: not implemented yet.
+/// Maps `mem_size` of memory and prints how.
+///
+/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -85,7 +101,9 @@ pub unsafe extern "C" fn ucp_mem_print_info(
 ) {
 }
 
-/// `ucp/api/ucp.h`, group `mem`: not implemented yet.
+/// Tells how mapped memory will be used.
+///
+/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -98,7 +116,10 @@ pub unsafe extern "C" fn ucp_mem_advise(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `mem`: not implemented yet.
+/// Packs a memory handle for peers or for other processes of this machine; the buffer is freed by
+/// `ucp_memh_buffer_release`.
+///
+/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -112,7 +133,9 @@ pub unsafe extern "C" fn ucp_memh_pack(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `mem`: not implemented yet.
+/// Frees a buffer of `ucp_memh_pack`.
+///
+/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -123,7 +146,9 @@ pub unsafe extern "C" fn ucp_memh_buffer_release(
 ) {
 }
 
-/// `ucp/api/ucp.h`, group `mem`: not implemented yet.
+/// Turns a packed key of the endpoint's peer into access. `ucp_rkey_destroy` frees it.
+///
+/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -136,7 +161,10 @@ pub unsafe extern "C" fn ucp_ep_rkey_unpack(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `mem`: not implemented yet.
+/// Gives a pointer to the peer's memory where it can be reached directly, else UCS_ERR_UNREACHABLE
+/// or UCS_ERR_UNSUPPORTED.
+///
+/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -149,7 +177,9 @@ pub unsafe extern "C" fn ucp_rkey_ptr(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `mem`: not implemented yet.
+/// Frees a remote key.
+///
+/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.

@@ -3,7 +3,9 @@
 use crate::c::prelude::*;
 use crate::ucs::Status;
 
-/// `ucp/api/ucp_compat.h`, group `request`: not implemented yet.
+/// Nonzero when a request is at its end. See `ucp_request_check_status`.
+///
+/// `ucp/api/ucp_compat.h`, group `request`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -12,14 +14,18 @@ pub unsafe extern "C" fn ucp_request_is_completed(_request: *mut c_void) -> c_in
     0
 }
 
-/// `ucp/api/ucp_compat.h`, group `request`: not implemented yet.
+/// Old name of `ucp_request_free`.
+///
+/// `ucp/api/ucp_compat.h`, group `request`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_request_release(_request: *mut c_void) {}
 
-/// `ucp/api/ucp_compat.h`, group `request`: not implemented yet.
+/// Allocates a request for operations that take one of the caller.
+///
+/// `ucp/api/ucp_compat.h`, group `request`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -28,7 +34,9 @@ pub unsafe extern "C" fn ucp_request_alloc(_worker: ucp_worker_h) -> *mut c_void
     core::ptr::null_mut()
 }
 
-/// `ucp/api/ucp_compat.h`, group `request`: not implemented yet.
+/// Old form of `ucp_request_check_status`, with the result of a tagged receive.
+///
+/// `ucp/api/ucp_compat.h`, group `request`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -40,7 +48,9 @@ pub unsafe extern "C" fn ucp_request_test(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `request`: not implemented yet.
+/// Tells about a request.
+///
+/// `ucp/api/ucp.h`, group `request`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -52,7 +62,9 @@ pub unsafe extern "C" fn ucp_request_query(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `request`: not implemented yet.
+/// UCS_INPROGRESS while a request goes on, then its result.
+///
+/// `ucp/api/ucp.h`, group `request`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -61,14 +73,18 @@ pub unsafe extern "C" fn ucp_request_check_status(_request: *mut c_void) -> ucs_
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `request`: not implemented yet.
+/// Asks to give a request up. It still has to come to its end, with UCS_ERR_CANCELED or as usual.
+///
+/// `ucp/api/ucp.h`, group `request`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_request_cancel(_worker: ucp_worker_h, _request: *mut c_void) {}
 
-/// `ucp/api/ucp.h`, group `request`: not implemented yet.
+/// Frees a request, before its end too: then it goes on and no callback is lost.
+///
+/// `ucp/api/ucp.h`, group `request`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.

@@ -3,7 +3,9 @@
 use crate::c::prelude::*;
 use crate::ucs::Status;
 
-/// `ucp/api/ucp_compat.h`, group `rma`: not implemented yet.
+/// Writes to memory of the peer, and waits until the caller's memory is free.
+///
+/// `ucp/api/ucp_compat.h`, group `rma`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -18,7 +20,9 @@ pub unsafe extern "C" fn ucp_put(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `rma`: not implemented yet.
+/// Reads memory of the peer, and waits.
+///
+/// `ucp/api/ucp_compat.h`, group `rma`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -33,7 +37,10 @@ pub unsafe extern "C" fn ucp_get(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `rma`: not implemented yet.
+/// Writes to memory of the peer. UCS_OK: the caller's memory is free; UCS_INPROGRESS: after a
+/// flush.
+///
+/// `ucp/api/ucp_compat.h`, group `rma`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -48,7 +55,9 @@ pub unsafe extern "C" fn ucp_put_nbi(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `rma`: not implemented yet.
+/// Old form of `ucp_put_nbx`.
+///
+/// `ucp/api/ucp_compat.h`, group `rma`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -64,7 +73,9 @@ pub unsafe extern "C" fn ucp_put_nb(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp_compat.h`, group `rma`: not implemented yet.
+/// Reads memory of the peer. UCS_INPROGRESS: the data is there after a flush.
+///
+/// `ucp/api/ucp_compat.h`, group `rma`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -79,7 +90,9 @@ pub unsafe extern "C" fn ucp_get_nbi(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `rma`: not implemented yet.
+/// Old form of `ucp_get_nbx`.
+///
+/// `ucp/api/ucp_compat.h`, group `rma`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -95,7 +108,10 @@ pub unsafe extern "C" fn ucp_get_nb(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp.h`, group `rma`: not implemented yet.
+/// Writes `count` elements to the peer's memory at `remote_addr`. Done when the caller's memory is
+/// free; the peer sees it after a flush. Returns NULL when done, a request, or an error.
+///
+/// `ucp/api/ucp.h`, group `rma`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -111,7 +127,10 @@ pub unsafe extern "C" fn ucp_put_nbx(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp.h`, group `rma`: not implemented yet.
+/// Reads `count` elements of the peer's memory at `remote_addr`. Returns NULL when done, a
+/// request, or an error.
+///
+/// `ucp/api/ucp.h`, group `rma`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.

@@ -3,7 +3,9 @@
 use crate::c::prelude::*;
 use crate::ucs::Status;
 
-/// `ucp/api/ucp_compat.h`, group `stream`: not implemented yet.
+/// Old form of `ucp_stream_send_nbx`.
+///
+/// `ucp/api/ucp_compat.h`, group `stream`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -19,7 +21,9 @@ pub unsafe extern "C" fn ucp_stream_send_nb(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp_compat.h`, group `stream`: not implemented yet.
+/// Old form of `ucp_stream_recv_nbx`.
+///
+/// `ucp/api/ucp_compat.h`, group `stream`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -36,7 +40,10 @@ pub unsafe extern "C" fn ucp_stream_recv_nb(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp.h`, group `stream`: not implemented yet.
+/// Lists endpoints with stream data that was not received: at most `max_eps`. Returns their
+/// number, or an error.
+///
+/// `ucp/api/ucp.h`, group `stream`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -50,7 +57,10 @@ pub unsafe extern "C" fn ucp_stream_worker_poll(
     Status::NOT_IMPLEMENTED.code() as isize
 }
 
-/// `ucp/api/ucp.h`, group `stream`: not implemented yet.
+/// Sends `count` elements on the byte stream of an endpoint. Returns NULL when done, a request, or
+/// an error.
+///
+/// `ucp/api/ucp.h`, group `stream`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -64,7 +74,10 @@ pub unsafe extern "C" fn ucp_stream_send_nbx(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp.h`, group `stream`: not implemented yet.
+/// Receives up to `count` elements from the byte stream of an endpoint. NULL: done, `*length`
+/// bytes.
+///
+/// `ucp/api/ucp.h`, group `stream`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -79,7 +92,10 @@ pub unsafe extern "C" fn ucp_stream_recv_nbx(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp.h`, group `stream`: not implemented yet.
+/// Takes what has arrived on a stream without a copy: its start, with the bytes in `*length`; NULL
+/// for nothing. `ucp_stream_data_release` gives it back.
+///
+/// `ucp/api/ucp.h`, group `stream`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -91,7 +107,9 @@ pub unsafe extern "C" fn ucp_stream_recv_data_nb(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp.h`, group `stream`: not implemented yet.
+/// Checks a stream receive, and tells its bytes.
+///
+/// `ucp/api/ucp.h`, group `stream`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -103,7 +121,9 @@ pub unsafe extern "C" fn ucp_stream_recv_request_test(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `stream`: not implemented yet.
+/// Gives back data of `ucp_stream_recv_data_nb`.
+///
+/// `ucp/api/ucp.h`, group `stream`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.

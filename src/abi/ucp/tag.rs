@@ -3,7 +3,9 @@
 use crate::c::prelude::*;
 use crate::ucs::Status;
 
-/// `ucp/api/ucp_compat.h`, group `tag`: not implemented yet.
+/// Old form of `ucp_tag_send_nbx`.
+///
+/// `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -19,7 +21,10 @@ pub unsafe extern "C" fn ucp_tag_send_nb(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp_compat.h`, group `tag`: not implemented yet.
+/// Sends a tagged message with a request of the caller. UCS_OK: done, and no callback;
+/// UCS_INPROGRESS: `ucp_request_check_status` tells.
+///
+/// `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -35,7 +40,9 @@ pub unsafe extern "C" fn ucp_tag_send_nbr(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `tag`: not implemented yet.
+/// Old form of `ucp_tag_send_sync_nbx`.
+///
+/// `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -51,7 +58,9 @@ pub unsafe extern "C" fn ucp_tag_send_sync_nb(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp_compat.h`, group `tag`: not implemented yet.
+/// Old form of `ucp_tag_recv_nbx`. Always gives a request and calls back.
+///
+/// `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -68,7 +77,9 @@ pub unsafe extern "C" fn ucp_tag_recv_nb(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp_compat.h`, group `tag`: not implemented yet.
+/// Receives a tagged message with a request of the caller.
+///
+/// `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -85,7 +96,9 @@ pub unsafe extern "C" fn ucp_tag_recv_nbr(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `tag`: not implemented yet.
+/// Old form of `ucp_tag_msg_recv_nbx`. Always gives a request and calls back.
+///
+/// `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -101,7 +114,10 @@ pub unsafe extern "C" fn ucp_tag_msg_recv_nb(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp.h`, group `tag`: not implemented yet.
+/// Sends `count` elements with a tag. Done when the caller's memory is free. Returns NULL when
+/// done, a request, or an error.
+///
+/// `ucp/api/ucp.h`, group `tag`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -116,7 +132,9 @@ pub unsafe extern "C" fn ucp_tag_send_nbx(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp.h`, group `tag`: not implemented yet.
+/// The same, but done only when the receiver has matched it.
+///
+/// `ucp/api/ucp.h`, group `tag`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -131,7 +149,11 @@ pub unsafe extern "C" fn ucp_tag_send_sync_nbx(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp.h`, group `tag`: not implemented yet.
+/// Receives the first message whose tag equals `tag` in the bits of `tag_mask`, now or when it
+/// comes. Returns NULL when done, a request, or an error. A message that is longer than the buffer
+/// ends with UCS_ERR_MESSAGE_TRUNCATED.
+///
+/// `ucp/api/ucp.h`, group `tag`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -147,7 +169,10 @@ pub unsafe extern "C" fn ucp_tag_recv_nbx(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp.h`, group `tag`: not implemented yet.
+/// Looks for a message that arrived, and tells its tag and bytes. With `remove` it is taken:
+/// `ucp_tag_msg_recv_nbx` must receive it. NULL for none.
+///
+/// `ucp/api/ucp.h`, group `tag`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -162,7 +187,9 @@ pub unsafe extern "C" fn ucp_tag_probe_nb(
     core::ptr::null_mut()
 }
 
-/// `ucp/api/ucp.h`, group `tag`: not implemented yet.
+/// Receives a message that a probe took.
+///
+/// `ucp/api/ucp.h`, group `tag`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -177,7 +204,9 @@ pub unsafe extern "C" fn ucp_tag_msg_recv_nbx(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp.h`, group `tag`: not implemented yet.
+/// Checks a tagged receive, and tells tag and bytes.
+///
+/// `ucp/api/ucp.h`, group `tag`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.

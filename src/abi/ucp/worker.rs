@@ -3,7 +3,9 @@
 use crate::c::prelude::*;
 use crate::ucs::Status;
 
-/// `ucp/api/ucp_compat.h`, group `worker`: not implemented yet.
+/// Waits until all operations of a worker are complete at the peers.
+///
+/// `ucp/api/ucp_compat.h`, group `worker`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -12,7 +14,9 @@ pub unsafe extern "C" fn ucp_worker_flush(_worker: ucp_worker_h) -> ucs_status_t
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `worker`: not implemented yet.
+/// Gives the worker's address for peers; `ucp_worker_release_address` frees it.
+///
+/// `ucp/api/ucp_compat.h`, group `worker`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -25,7 +29,9 @@ pub unsafe extern "C" fn ucp_worker_get_address(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp_compat.h`, group `worker`: not implemented yet.
+/// Old form of `ucp_worker_flush_nbx`.
+///
+/// `ucp/api/ucp_compat.h`, group `worker`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -38,7 +44,10 @@ pub unsafe extern "C" fn ucp_worker_flush_nb(
     Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
 }
 
-/// `ucp/api/ucp.h`, group `worker`: not implemented yet.
+/// Creates a worker. It may get a lesser thread mode than it was asked for: see
+/// `ucp_worker_query`. `ucp_worker_destroy` frees it.
+///
+/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -51,14 +60,18 @@ pub unsafe extern "C" fn ucp_worker_create(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `worker`: not implemented yet.
+/// Frees a worker with its endpoints. Nobody may use them at that time.
+///
+/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_worker_destroy(_worker: ucp_worker_h) {}
 
-/// `ucp/api/ucp.h`, group `worker`: not implemented yet.
+/// Tells about a worker. An address that it gives is freed by `ucp_worker_release_address`.
+///
+/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -70,14 +83,18 @@ pub unsafe extern "C" fn ucp_worker_query(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `worker`: not implemented yet.
+/// Prints the address and the transports of a worker.
+///
+/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_worker_print_info(_worker: ucp_worker_h, _stream: *mut FILE) {}
 
-/// `ucp/api/ucp.h`, group `worker`: not implemented yet.
+/// Frees an address of the worker.
+///
+/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -88,7 +105,9 @@ pub unsafe extern "C" fn ucp_worker_release_address(
 ) {
 }
 
-/// `ucp/api/ucp.h`, group `worker`: not implemented yet.
+/// Tells about an address.
+///
+/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -100,7 +119,9 @@ pub unsafe extern "C" fn ucp_worker_address_query(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `worker`: not implemented yet.
+/// Moves messages and calls back. Never waits. Returns how much was done: 0 for nothing.
+///
+/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -109,7 +130,10 @@ pub unsafe extern "C" fn ucp_worker_progress(_worker: ucp_worker_h) -> c_uint {
     0
 }
 
-/// `ucp/api/ucp.h`, group `worker`: not implemented yet.
+/// Gives a descriptor that becomes readable on events; for poll(), never to be read. Needs
+/// UCP_FEATURE_WAKEUP.
+///
+/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -121,7 +145,10 @@ pub unsafe extern "C" fn ucp_worker_get_efd(
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `worker`: not implemented yet.
+/// Waits for events. Needs UCP_FEATURE_WAKEUP. Call `ucp_worker_progress` until it returns 0
+/// before and after.
+///
+/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -130,14 +157,18 @@ pub unsafe extern "C" fn ucp_worker_wait(_worker: ucp_worker_h) -> ucs_status_t 
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `worker`: not implemented yet.
+/// Waits until memory at `address` changes, or for a while; the caller checks.
+///
+/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_worker_wait_mem(_worker: ucp_worker_h, _address: *mut c_void) {}
 
-/// `ucp/api/ucp.h`, group `worker`: not implemented yet.
+/// Makes the descriptor report the next event. UCS_ERR_BUSY: there are events now, progress first.
+///
+/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -146,7 +177,9 @@ pub unsafe extern "C" fn ucp_worker_arm(_worker: ucp_worker_h) -> ucs_status_t {
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `worker`: not implemented yet.
+/// Wakes a wait from another thread.
+///
+/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -155,7 +188,9 @@ pub unsafe extern "C" fn ucp_worker_signal(_worker: ucp_worker_h) -> ucs_status_
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `worker`: not implemented yet.
+/// Orders operations: those after the call take effect after those before it, on each endpoint.
+///
+/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.
@@ -164,7 +199,10 @@ pub unsafe extern "C" fn ucp_worker_fence(_worker: ucp_worker_h) -> ucs_status_t
     Status::NOT_IMPLEMENTED.code()
 }
 
-/// `ucp/api/ucp.h`, group `worker`: not implemented yet.
+/// Completes all operations of a worker, at the peers too. Returns NULL when done, a request, or
+/// an error.
+///
+/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
 ///
 /// # Safety
 /// Arguments are not read.

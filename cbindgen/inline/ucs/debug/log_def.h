@@ -53,11 +53,12 @@ void ucs_log_dispatch(const char *file, unsigned line, const char *function,
     ucs_log(UCS_LOG_LEVEL_TRACE_FUNC, "%s(" _fmt ")", __func__, ##__VA_ARGS__)
 #define ucs_trace_poll(_fmt, ...)  ucs_log(UCS_LOG_LEVEL_TRACE_POLL, _fmt, ##__VA_ARGS__)
 
-/** Indents later messages. Messages of this library carry no indent, so that it only names its arguments. */
+/** Moves later messages of this thread `_delta` steps to the right, where a level is logged at all. */
 #define ucs_log_indent_level(_level, _delta) \
     do { \
-        (void)(_level); \
-        (void)(_delta); \
+        if (ucs_log_is_enabled(_level)) { \
+            ucs_log_indent(_delta); \
+        } \
     } while (0)
 
 /** Prints a line of output, where UCX_LOG_PRINT_ENABLE is set. */

@@ -79,26 +79,50 @@ struct ucp_device_counter_params {
     ucp_mem_h memh;
 };
 
-/** `ucp/api/device/ucp_host.h`, group `device`: not implemented yet. */
+/**
+ * Makes a list of local memory for device code.
+ *
+ * `ucp/api/device/ucp_host.h`, group `device`. Not implemented yet.
+ */
 ucs_status_t ucp_device_local_mem_list_create(const ucp_device_mem_list_params_t *params,
                                               ucp_device_local_mem_list_h *mem_list_h);
 
-/** `ucp/api/device/ucp_host.h`, group `device`: not implemented yet. */
+/**
+ * Makes a list of remote memory for device code.
+ *
+ * `ucp/api/device/ucp_host.h`, group `device`. Not implemented yet.
+ */
 ucs_status_t ucp_device_remote_mem_list_create(const ucp_device_mem_list_params_t *params,
                                                ucp_device_remote_mem_list_h *mem_list_h);
 
-/** `ucp/api/device/ucp_host.h`, group `device`: not implemented yet. */
+/**
+ * Number of elements of a list for device code.
+ *
+ * `ucp/api/device/ucp_host.h`, group `device`. Not implemented yet.
+ */
 uint32_t ucp_device_get_mem_list_length(const void *mem_list_h);
 
-/** `ucp/api/device/ucp_host.h`, group `device`: not implemented yet. */
+/**
+ * Frees a list for device code.
+ *
+ * `ucp/api/device/ucp_host.h`, group `device`. Not implemented yet.
+ */
 void ucp_device_mem_list_release(void *mem_list_h);
 
-/** `ucp/api/device/ucp_host.h`, group `device`: not implemented yet. */
+/**
+ * Sets a counter of device code.
+ *
+ * `ucp/api/device/ucp_host.h`, group `device`. Not implemented yet.
+ */
 ucs_status_t ucp_device_counter_init(ucp_worker_h worker,
                                      const ucp_device_counter_params_t *params,
                                      void *counter_ptr);
 
-/** `ucp/api/device/ucp_host.h`, group `device`: not implemented yet. */
+/**
+ * Reads a counter of device code.
+ *
+ * `ucp/api/device/ucp_host.h`, group `device`. Not implemented yet.
+ */
 uint64_t ucp_device_counter_read(ucp_worker_h worker,
                                  const ucp_device_counter_params_t *params,
                                  void *counter_ptr);
