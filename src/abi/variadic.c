@@ -63,3 +63,77 @@ void ferrucx_fatal_error_format(const char *file, unsigned line, const char *fun
     va_end(args);
     ferrucx_log_die(file, line, function, message);
 }
+
+/* ---- text --------------------------------------------------------------------------------- */
+
+#include <stdlib.h>
+#include <string.h>
+
+/* In Rust: room behind the text of a string buffer; a cell of a table. */
+char *ferrucx_string_buffer_reserve(void *buffer, size_t extra, size_t *room);
+void ferrucx_table_add_text(void *table, unsigned row, unsigned col_span, unsigned align,
+                            const char *text);
+
+/* ucs_snprintf_zero */
+void ferrucx_snprintf_zero(char *buffer, size_t size, const char *format, ...)
+{
+    va_list args;
+
+    memset(buffer, 0, size);
+    va_start(args, format);
+    vsnprintf(buffer, size, format, args);
+    va_end(args);
+}
+
+/* ucs_snprintf_safe */
+void ferrucx_snprintf_safe(char *buffer, size_t size, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(buffer, size, format, args);
+    va_end(args);
+}
+
+/* ucs_string_buffer_appendf: the second word of a buffer is its length. */
+void ferrucx_string_buffer_appendf(size_t *buffer, const char *format, ...)
+{
+    va_list args, again;
+    int length;
+
+    va_start(args, format);
+    va_copy(again, args);
+    length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (length > 0) {
+        size_t room;
+        char *end = ferrucx_string_buffer_reserve(buffer, (size_t)length, &room);
+
+        if (end != NULL) {
+            vsnprintf(end, room, format, again);
+            buffer[1] += (size_t)length < room ? (size_t)length : room - 1;
+        }
+    }
+    va_end(again);
+}
+
+/* ucs_table_row_add_cell_fmt */
+void ferrucx_table_row_add_cell_fmt(void *table, unsigned row, unsigned col_span, unsigned align,
+                                    const char *format, ...)
+{
+    va_list args, again;
+    char *text;
+    int length;
+
+    va_start(args, format);
+    va_copy(again, args);
+    length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    text = length < 0 ? NULL : malloc((size_t)length + 1);
+    if (text != NULL) {
+        vsnprintf(text, (size_t)length + 1, format, again);
+        ferrucx_table_add_text(table, row, col_span, align, text);
+        free(text);
+    }
+    va_end(again);
+}

@@ -14,4 +14,5 @@ pub mod process;
 pub mod random;
 pub mod socket;
 pub mod socket_option;
+pub mod stdio;
 pub mod timerfd;

@@ -141,13 +141,6 @@ pub unsafe fn set_once(lock: *mut libc::pthread_mutex_t, initialized: *mut i32) 
     unsafe { libc::pthread_mutex_unlock(lock) };
 }
 
-/// Fills `bytes` from the kernel's random source; `false` when it has none.
-pub fn random(bytes: &mut [u8]) -> bool {
-    // SAFETY: the pointer and the length describe `bytes`.
-    let n = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
-    usize::try_from(n) == Ok(bytes.len())
-}
-
 /// Ends the process with SIGABRT.
 pub fn abort() -> ! {
     std::process::abort()

@@ -193,9 +193,8 @@ impl Socket {
         let mut value = 0i32;
         let mut len = size_of::<i32>() as libc::socklen_t;
         // SAFETY: `value` is writable for `len` bytes.
-        let rc = unsafe {
-            libc::getsockopt(self.raw(), level, name, (&raw mut value).cast(), &mut len)
-        };
+        let rc =
+            unsafe { libc::getsockopt(self.raw(), level, name, (&raw mut value).cast(), &mut len) };
         check(rc).map(|_| value)
     }
 

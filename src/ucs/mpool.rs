@@ -59,8 +59,9 @@ impl Mpool {
     pub fn new(params: Params, on_new: Option<OnNew>) -> Result<Mpool> {
         let align = params.align.max(align_of::<FreeObject>());
         let size = params.size.max(size_of::<FreeObject>());
-        let fits = align.is_power_of_two() && size < isize::MAX as usize / 4 && align <= 1 << 30;
-        if !fits || params.align_offset % align_of::<FreeObject>() != 0 {
+        let fits =
+            params.align.is_power_of_two() && size < isize::MAX as usize / 4 && align <= 1 << 30;
+        if !fits || !params.align_offset.is_multiple_of(align_of::<FreeObject>()) {
             crate::ucs_error!(
                 "memory pool {}: objects of {} bytes aligned to {} at {} are not possible",
                 params.name,

@@ -24,6 +24,11 @@ macro_rules! statuses {
                     _ => "Unknown error",
                 }
             }
+
+            /// Whether `code` is one of the errors with a name.
+            pub const fn is_known(code: c::ucs_status_t) -> bool {
+                matches!(code, $(c::$c)|*)
+            }
         }
     };
 }

@@ -1,0 +1,25 @@
+//! `ucs/type/status.h`.
+
+use crate::c::prelude::*;
+use crate::ucs::Status;
+use std::ffi::CString;
+use std::sync::OnceLock;
+
+/// The sentence for a status, also for values that no release knows. `ucs/type/status.h`.
+#[unsafe(no_mangle)]
+pub extern "C" fn ucs_status_string(status: ucs_status_t) -> *const c_char {
+    static TEXTS: OnceLock<Vec<CString>> = OnceLock::new();
+    let texts = TEXTS.get_or_init(|| (i8::MIN..=i8::MAX).map(text).collect());
+    let at = (i16::from(status) - i16::from(i8::MIN)) as usize;
+    texts[at].as_ptr()
+}
+
+fn text(code: ucs_status_t) -> CString {
+    let known = match (code, Status::from_code(code)) {
+        (UCS_OK, _) => "Success",
+        (UCS_INPROGRESS, _) => "Operation in progress",
+        (_, Some(error)) if Status::is_known(code) => error.text(),
+        _ => return CString::new(format!("Unknown error {code}")).unwrap_or_default(),
+    };
+    CString::new(known).unwrap_or_default()
+}
