@@ -178,7 +178,7 @@ def exports(options, tally, listed, ours, allowed):
             tally.result("the library builds", done.stderr.splitlines()[-SHOWN:] or ["cargo build failed"])
             return
         library = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug/libferrucx.so"
-    for title, messages in symbols.check(library, listed, options.data / "objects.tsv"):
+    for title, messages in symbols.check(library, listed, options.data / "objects.tsv", ours):
         tally.result(title, messages)
     wrong, agree = internal.check(options.data, options.source)
     tally.result(f"functions without a header have upstream's signature: {agree} agree", wrong)

@@ -44,11 +44,17 @@ def exported(library):
     return found
 
 
-def check(library, symbols, objects):
-    """[(title, [messages])]: missing, surplus, wrong kind, wrong size."""
+def check(library, symbols, objects, ours):
+    """[(title, [messages])]: missing, surplus, wrong kind, wrong size. `ours`: facts of include/, or None."""
+    declared = {**ours["functions"], **ours["objects"]} if ours else {}
     found = exported(library)
     missing = [f"{name} is not exported" for name in symbols if name not in found]
-    surplus = [f"{name} is exported, but no list names it" for name in found if name not in symbols]
+    surplus = [
+        f"{name} is exported, but no list names it"
+        + (f"; our {declared[name]['header']} declares it: add it to data/symbols.tsv" if name in declared else "")
+        for name in found
+        if name not in symbols
+    ]
     kinds = [
         f"{name} is {KINDS.get(found[name][0], found[name][0])}, upstream's is {symbol.elf_kind}"
         for name, symbol in symbols.items()
