@@ -27,6 +27,35 @@ pub fn own_path() -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(name.to_bytes())))
 }
 
+/// Whether a process above this one has this library loaded. What cannot be read counts as no.
+pub fn ancestor_has_this_library() -> bool {
+    /// Launchers and shells between two programs are few.
+    const MAX_STEPS: usize = 16;
+    let Some(library) = own_path().and_then(|path| path.canonicalize().ok()) else {
+        return false;
+    };
+    let library = library.display().to_string();
+    let mut above = parent_of("self");
+    for _ in 0..MAX_STEPS {
+        let Some(pid) = above.filter(|pid| *pid > 1) else {
+            return false;
+        };
+        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+        if maps.lines().any(|line| line.ends_with(&library)) {
+            return true;
+        }
+        above = parent_of(&pid.to_string());
+    }
+    false
+}
+
+/// The parent of a process, from the fields behind its name in parentheses.
+fn parent_of(pid: &str) -> Option<u32> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = text.rsplit_once(')')?;
+    fields.split_whitespace().nth(1)?.parse().ok()
+}
+
 /// Whether the process has more rights than its caller (set-user-id and the like), so that the
 /// caller's environment must not choose files.
 pub fn secure_execution() -> bool {

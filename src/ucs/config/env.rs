@@ -3,7 +3,7 @@
 //! Called by `Config::read`. Remembers which variables were used, for the line at INFO that lists
 //! them. Names are complete here (`UCX_TLS`, `MPI_UCX_TLS`).
 
-use super::file;
+use super::{PREFIX, file};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -13,15 +13,52 @@ fn used_names() -> MutexGuard<'static, BTreeMap<String, String>> {
     USED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The text of `name` and whether it came from a file: environment, else `ucx.conf`.
-pub fn lookup(name: &str) -> Option<String> {
-    if let Some(value) = std::env::var_os(name) {
-        let value = value.to_string_lossy().into_owned();
-        used_names().insert(name.to_owned(), value.clone());
-        return Some(value);
+/// The environment at one moment, and the files.
+pub struct Source {
+    environment: Vec<(String, String)>,
+    files: &'static BTreeMap<String, String>,
+}
+
+impl Source {
+    pub fn now() -> Source {
+        static FILES: OnceLock<BTreeMap<String, String>> = OnceLock::new();
+        let environment = std::env::vars_os().filter_map(|(name, value)| {
+            let name = name
+                .into_string()
+                .ok()
+                .filter(|name| name.contains(PREFIX))?;
+            Some((name, value.to_string_lossy().into_owned()))
+        });
+        Source {
+            environment: environment.collect(),
+            files: FILES.get_or_init(file::read_all),
+        }
     }
-    static FILES: OnceLock<BTreeMap<String, String>> = OnceLock::new();
-    FILES.get_or_init(file::read_all).get(name).cloned()
+
+    /// Made of given texts.
+    #[cfg(test)]
+    pub fn of(environment: &[(&str, &str)], files: &[(&str, &str)]) -> Source {
+        let own = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+            pairs
+                .iter()
+                .map(|(name, text)| (name.to_string(), text.to_string()))
+                .collect()
+        };
+        let files = Box::leak(Box::new(own(files).into_iter().collect()));
+        Source {
+            environment: own(environment),
+            files,
+        }
+    }
+
+    /// The text of `name`: of the environment, else of a file.
+    pub fn lookup(&self, name: &str) -> Option<String> {
+        if let Some((name, text)) = self.environment.iter().find(|(known, _)| known == name) {
+            used_names().insert(name.clone(), text.clone());
+            return Some(text.clone());
+        }
+        self.files.get(name).cloned()
+    }
 }
 
 /// Every variable of the environment that a table has used so far, with its text.

@@ -12,14 +12,22 @@
 pub mod env;
 mod file;
 pub mod global;
+mod known;
+mod pattern;
+pub mod print;
 mod units;
 mod value;
 
+use env::Source;
+pub use known::{is_known, warn_unused};
+pub use pattern::matches_pattern;
 pub use value::{AllowList, Kind, OnOff, Ternary, Value};
 
 use crate::ucs::{Result, Status};
 use crate::{ucs_error, ucs_warn};
 
+/// Every variable begins so.
+pub const PREFIX: &str = "UCX_";
 /// `inf` of counts and bytes.
 pub const INF: usize = usize::MAX;
 /// `auto` of counts, bytes and hexadecimal numbers.
@@ -110,10 +118,10 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The most specific complete name.
-    pub fn full_name(&self) -> String {
+    /// The most specific complete name, `base` being `UCX_` or `MPI_UCX_`.
+    pub fn name_under(&self, base: &str) -> String {
         format!(
-            "UCX_{}{}",
+            "{base}{}{}",
             self.prefixes.first().copied().unwrap_or(""),
             self.name
         )
@@ -156,23 +164,23 @@ impl Entry {
         }
     }
 
-    /// The value of the environment or of `ucx.conf`; the default without one.
-    fn read(&mut self, env_prefix: Option<&str>) -> Result<()> {
-        let application = env_prefix.filter(|prefix| !prefix.is_empty());
-        let application = application.map(|prefix| format!("{prefix}_UCX_"));
-        let bases = application.as_deref().into_iter().chain(["UCX_"]);
+    /// The name and the text that the environment or `ucx.conf` has for this row. Every name is
+    /// looked up, so that overridden ones count as used.
+    fn find(&self, source: &Source, bases: &[String]) -> Option<(String, String)> {
+        let mut found = None;
         for base in bases {
             for prefix in &self.prefixes {
                 let name = format!("{base}{prefix}{}", self.name);
-                if let Some(text) = env::lookup(&name) {
-                    if matches!(self.kind, Kind::Deprecated) {
-                        ucs_warn!("{name} is deprecated and has no effect");
-                    }
-                    return self.assign(&name, &text);
+                if let Some(text) = source.lookup(&name) {
+                    found.get_or_insert((name, text));
                 }
             }
         }
-        self.assign(&self.full_name(), self.default)
+        found
+    }
+
+    fn take_default(&mut self) -> Result<()> {
+        self.assign(&self.name_under(PREFIX), self.default)
     }
 }
 
@@ -187,22 +195,63 @@ impl Config {
     /// Reads `table`: default < ucx.conf < `UCX_*` < `<env_prefix>_UCX_*`. `INVALID_PARAM` when a
     /// text cannot be parsed (logged, with what is accepted).
     pub fn read(table: &'static Table, env_prefix: Option<&str>) -> Result<Config> {
-        let mut entries = table.resolve();
-        for entry in &mut entries {
-            entry.read(env_prefix)?;
-        }
-        Ok(Config { table, entries })
+        Config::read_with(table, env_prefix, &Source::now(), Err)
     }
 
     /// As `read`, but a text that cannot be parsed is reported and the default used.
     pub fn read_lenient(table: &'static Table) -> Config {
+        let read = Config::read_with(table, None, &Source::now(), |_| Ok(()));
+        read.unwrap_or(Config {
+            table,
+            entries: Vec::new(),
+        })
+    }
+
+    fn read_with(
+        table: &'static Table,
+        env_prefix: Option<&str>,
+        source: &Source,
+        on_bad_text: impl Fn(Status) -> Result<()>,
+    ) -> Result<Config> {
+        let mut bases = vec![PREFIX.to_owned()];
+        if let Some(application) = env_prefix.filter(|prefix| !prefix.is_empty()) {
+            bases.insert(0, format!("{application}_{PREFIX}"));
+        }
         let mut entries = table.resolve();
-        for entry in &mut entries {
-            if entry.read(None).is_err() {
-                entry.value = entry.default_value();
+        let second_names: Vec<Entry> = entries
+            .iter()
+            .filter(|entry| matches!(entry.kind, Kind::Alias(_)))
+            .cloned()
+            .collect();
+        for entry in entries
+            .iter_mut()
+            .filter(|entry| !matches!(entry.kind, Kind::Alias(_)))
+        {
+            entry.take_default()?;
+            let own = entry.find(source, &bases);
+            let found = own.or_else(|| {
+                let mut same = second_names
+                    .iter()
+                    .filter(|second| matches!(second.kind, Kind::Alias(of) if of == entry.name));
+                same.find_map(|second| second.find(source, &bases))
+            });
+            let Some((name, text)) = found else { continue };
+            if matches!(entry.kind, Kind::Deprecated) {
+                ucs_warn!("{name} is deprecated and has no effect");
+            }
+            if let Err(status) = entry.assign(&name, &text) {
+                on_bad_text(status)?;
             }
         }
-        Config { table, entries }
+        Ok(Config { table, entries })
+    }
+
+    /// The row that `entry` is a second name of; `entry` itself otherwise.
+    pub fn target<'a>(&'a self, entry: &'a Entry) -> &'a Entry {
+        match entry.kind {
+            Kind::Alias(of) => self.entries.iter().find(|e| e.name == of).unwrap_or(entry),
+            _ => entry,
+        }
     }
 
     /// All rows in the order of the table.
@@ -215,8 +264,8 @@ impl Config {
     /// parsed; then nothing has changed.
     pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
         let pattern = name.contains(['*', '?']);
-        let mut changed = Vec::new();
-        for (at, entry) in self.entries.iter().enumerate() {
+        let mut changed: Vec<Entry> = Vec::new();
+        for entry in &self.entries {
             let meant = entry.answers_to(name)
                 || pattern
                     && (matches_pattern(name, entry.name)
@@ -224,17 +273,17 @@ impl Config {
                             matches_pattern(name, &format!("{prefix}{}", entry.name))
                         }));
             if meant {
-                let mut entry = entry.clone();
+                let mut entry = self.target(entry).clone();
                 entry.assign(name, text)?;
-                changed.push((at, entry));
+                changed.push(entry);
             }
         }
         if changed.is_empty() {
             return Err(Status::NO_ELEM);
         }
-        for (at, entry) in changed {
-            if let Some(slot) = self.entries.get_mut(at) {
-                *slot = entry;
+        for new in changed {
+            if let Some(slot) = self.entries.iter_mut().find(|entry| entry.name == new.name) {
+                *slot = new;
             }
         }
         Ok(())
@@ -244,7 +293,9 @@ impl Config {
     /// `NO_ELEM` when there is none.
     pub fn get_text(&self, name: &str) -> Result<String> {
         let found = self.entries.iter().find(|entry| entry.answers_to(name));
-        found.map(Entry::text).ok_or(Status::NO_ELEM)
+        found
+            .map(|entry| self.target(entry).text())
+            .ok_or(Status::NO_ELEM)
     }
 
     fn value(&self, name: &str) -> &Value {
@@ -419,69 +470,5 @@ impl Config {
     }
 }
 
-/// Warns once about variables nobody knows.
-pub fn warn_unused() {}
-
-/// Whether `text` is of the form `pattern`: `*` is any text, `?` any character, `[abc]`, `[a-z]`
-/// and `[!a]` one of a set. Linear but for the last `*`.
-pub fn matches_pattern(pattern: &str, text: &str) -> bool {
-    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
-    let (mut p, mut t) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while let Some(&byte) = text.get(t) {
-        let step = match pattern.get(p) {
-            Some(b'*') => {
-                star = Some((p + 1, t));
-                p += 1;
-                continue;
-            }
-            Some(b'?') => Some(1),
-            Some(b'[') => match set_matches(&pattern[p..], byte) {
-                Some((true, length)) => Some(length),
-                Some((false, _)) => None,
-                None => (byte == b'[').then_some(1),
-            },
-            Some(&expected) if expected == byte => Some(1),
-            _ => None,
-        };
-        match (step, star) {
-            (Some(length), _) => {
-                p += length;
-                t += 1;
-            }
-            (None, Some((after, from))) => {
-                p = after;
-                t = from + 1;
-                star = Some((after, from + 1));
-            }
-            (None, None) => return false,
-        }
-    }
-    pattern
-        .get(p..)
-        .is_none_or(|rest| rest.iter().all(|b| *b == b'*'))
-}
-
-/// Whether `byte` is in the set that begins `pattern`, and how long the set is; `None` when there
-/// is no closing bracket.
-fn set_matches(pattern: &[u8], byte: u8) -> Option<(bool, usize)> {
-    let negated = matches!(pattern.get(1), Some(b'!' | b'^'));
-    let begin = if negated { 2 } else { 1 };
-    let end = begin + 1 + pattern.get(begin + 1..)?.iter().position(|b| *b == b']')?;
-    let set = pattern.get(begin..end)?;
-    let mut found = false;
-    let mut at = 0;
-    while let Some(&low) = set.get(at) {
-        match (set.get(at + 1), set.get(at + 2)) {
-            (Some(b'-'), Some(&high)) => {
-                found |= (low..=high).contains(&byte);
-                at += 3;
-            }
-            _ => {
-                found |= low == byte;
-                at += 1;
-            }
-        }
-    }
-    Some((found != negated, end + 1))
-}
+#[cfg(test)]
+mod tests;

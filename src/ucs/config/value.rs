@@ -64,6 +64,8 @@ pub enum Kind {
     DeviceBandwidth,
     /// Accepted and ignored; printed as deprecated.
     Deprecated,
+    /// An older name of another row of the table; shown only on request.
+    Alias(&'static str),
     /// In a table with a parent: only the default differs from the parent's row.
     Inherited,
 }
@@ -231,7 +233,7 @@ impl Kind {
                     .collect::<Option<_>>()?,
             ),
             Kind::Deprecated => Value::Nothing,
-            Kind::Inherited => return None,
+            Kind::Alias(_) | Kind::Inherited => return None,
         })
     }
 
@@ -367,7 +369,7 @@ impl Kind {
                                       device_name:<number>[T|G|M|K]B|b[[p|/]s] or device_name:auto"
                 .into(),
             Kind::Deprecated => "N/A".into(),
-            Kind::Inherited => String::new(),
+            Kind::Alias(_) | Kind::Inherited => String::new(),
         }
     }
 
@@ -421,7 +423,7 @@ fn index_of(names: &[&str], text: &str) -> Option<usize> {
 }
 
 fn parse_allow(text: &str, ranges: bool) -> Option<AllowList> {
-    let text = text.trim();
+    let text = text.trim_matches([',', ' ', '\t']);
     let (negated, rest) = match text.strip_prefix('^') {
         Some(rest) => (true, rest),
         None => (false, text),

@@ -1,0 +1,190 @@
+//! Variables of the environment that nobody knows, and the warning about them.
+//!
+//! `names.txt` holds, sorted and without `UCX_`, the names of UCX 1.13 to 1.22 with all its
+//! components: a variable for a transport that we do not have is no mistake. What is in none of
+//! these is reported once for a job, by the first worker: not again in a child of a process that has
+//! this library loaded and so has reported it, and only by the first process of a parallel job on
+//! each node.
+
+use super::{PREFIX, env, global};
+use crate::sys::machine;
+use crate::{ucs_diag, ucs_info, ucs_warn};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const NAMES: &str = include_str!("names.txt");
+
+/// Variables by which launchers number the processes of a job on one node.
+const LOCAL_RANKS: [&str; 4] = [
+    "OMPI_COMM_WORLD_LOCAL_RANK",
+    "MPI_LOCALRANKID",
+    "PMIX_LOCAL_RANK",
+    "SLURM_LOCALID",
+];
+
+/// More suggestions than this help nobody.
+const MAX_SUGGESTIONS: usize = 3;
+
+fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.lines()
+}
+
+/// Warns once about variables nobody knows; at INFO lists those that are in use.
+pub fn warn_unused() {
+    // Inherited by fork, so that a child does not repeat it. Relaxed: it guards nothing else.
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if DONE.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    let unknown = unknown(&env::with_prefix(PREFIX));
+    let (options, _) = global::options();
+    if !unknown.is_empty() && options.bool("WARN_UNUSED_ENV_VARS") && first_of_job() {
+        ucs_warn!(
+            "unused environment variables: {}\n({PREFIX}WARN_UNUSED_ENV_VARS=n turns this warning off)",
+            unknown.join("; ")
+        );
+    }
+    let used = env::used();
+    if !used.is_empty() {
+        let texts: Vec<_> = used
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let plural = if texts.len() == 1 { "" } else { "s" };
+        ucs_info!("UCX_* env variable{plural}: {}", texts.join(" "));
+    }
+    let idle: Vec<String> = env::with_prefix(PREFIX)
+        .into_iter()
+        .filter(|name| used.iter().all(|(known, _)| known != name))
+        .filter(|name| is_known(name))
+        .collect();
+    if !idle.is_empty() {
+        ucs_diag!(
+            "variables of components that are not in use: {}",
+            idle.join(" ")
+        );
+    }
+}
+
+/// Of complete names, those that are in no list, with what may be meant.
+fn unknown(variables: &[String]) -> Vec<String> {
+    variables
+        .iter()
+        .filter(|name| !is_known(name))
+        .map(|name| match suggestions(name) {
+            near if near.is_empty() => name.clone(),
+            near => format!("{name} (maybe: {}?)", near.join(", ")),
+        })
+        .collect()
+}
+
+/// Whether some release of UCX has this variable.
+pub fn is_known(name: &str) -> bool {
+    name.strip_prefix(PREFIX)
+        .is_some_and(|rest| names().any(|known| known == rest))
+}
+
+/// Complete names that are a few letters away, the nearest first.
+fn suggestions(name: &str) -> Vec<String> {
+    let wanted = name
+        .strip_prefix(PREFIX)
+        .unwrap_or(name)
+        .to_ascii_uppercase();
+    let limit = (wanted.len() / 4).clamp(1, 3);
+    let mut near: Vec<(usize, &str)> = names()
+        .filter(|known| known.len().abs_diff(wanted.len()) <= limit)
+        .map(|known| (distance(known.as_bytes(), wanted.as_bytes()), known))
+        .filter(|(distance, _)| *distance <= limit)
+        .collect();
+    near.sort_unstable();
+    let nearest = near.first().map_or(0, |(distance, _)| *distance);
+    near.into_iter()
+        .take_while(|(distance, _)| *distance <= nearest + 1)
+        .take(MAX_SUGGESTIONS)
+        .map(|(_, known)| format!("{PREFIX}{known}"))
+        .collect()
+}
+
+/// Letters to insert, remove or replace to make one text of the other.
+fn distance(a: &[u8], b: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut next = Vec::with_capacity(row.len());
+        next.push(i + 1);
+        for (y, pair) in b.iter().zip(row.windows(2)) {
+            let (above_left, above) = match pair {
+                [above_left, above] => (*above_left, *above),
+                _ => continue,
+            };
+            let left = next.last().copied().unwrap_or(0);
+            next.push(
+                (above_left + usize::from(x != y))
+                    .min(above + 1)
+                    .min(left + 1),
+            );
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+/// Whether no process above or beside this one has reported already.
+fn first_of_job() -> bool {
+    let rank = LOCAL_RANKS.iter().find_map(|name| std::env::var(name).ok());
+    let first_rank = rank.is_none_or(|rank| rank.trim().parse().unwrap_or(0u64) == 0);
+    first_rank && !machine::ancestor_has_this_library()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_and_clean() {
+        let all: Vec<_> = names().collect();
+        assert!(all.len() > 1000);
+        assert!(all.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(all.iter().all(|name| {
+            !name.is_empty()
+                && name
+                    .bytes()
+                    .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+        }));
+    }
+
+    #[test]
+    fn unknown_names_come_with_near_ones() {
+        let variables: Vec<String> = [
+            "UCX_FOO_BAR",
+            "UCX_IB_GID_INDEX",
+            "UCX_NET_DEVICE",
+            "UCX_TLS",
+            "UCX_TLSS",
+            "UCX_tls",
+        ]
+        .map(str::to_owned)
+        .into();
+        assert_eq!(
+            unknown(&variables),
+            [
+                "UCX_FOO_BAR",
+                "UCX_NET_DEVICE (maybe: UCX_NET_DEVICES?)",
+                "UCX_TLSS (maybe: UCX_TLS?)",
+                "UCX_tls (maybe: UCX_TLS?)",
+            ]
+        );
+    }
+
+    #[test]
+    fn distances() {
+        for (a, b, expected) in [
+            ("", "", 0),
+            ("a", "", 1),
+            ("kitten", "sitting", 3),
+            ("abc", "abc", 0),
+            ("ab", "ba", 2),
+        ] {
+            assert_eq!(distance(a.as_bytes(), b.as_bytes()), expected);
+            assert_eq!(distance(b.as_bytes(), a.as_bytes()), expected);
+        }
+    }
+}
