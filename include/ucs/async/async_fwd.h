@@ -21,6 +21,57 @@ typedef struct ucs_async_context ucs_async_context_t;
 /** Called on events of a descriptor or a timer. */
 typedef void (*ucs_async_event_cb_t)(int id, ucs_event_set_types_t events, void *arg);
 
+/** Calls `cb` when `event_fd` has one of `events`. `ucs/async/async_fwd.h`. */
+ucs_status_t ucs_async_set_event_handler(ucs_async_mode_t mode,
+                                         int event_fd,
+                                         ucs_event_set_types_t events,
+                                         ucs_async_event_cb_t cb,
+                                         void *arg,
+                                         ucs_async_context_t *async);
+
+/**
+ * Calls `cb` every `interval` ticks of `ucs_get_time`; the handler's id is from 1000000 on.
+ * `ucs/async/async_fwd.h`.
+ */
+ucs_status_t ucs_async_add_timer(ucs_async_mode_t mode,
+                                 ucs_time_t interval,
+                                 ucs_async_event_cb_t cb,
+                                 void *arg,
+                                 ucs_async_context_t *async,
+                                 int *timer_id_p);
+
+/**
+ * Removes a handler, also from inside its callback; with `sync`, waits for a callback on another
+ * thread. `UCS_ERR_NO_ELEM` for an unknown id. `ucs/async/async_fwd.h`.
+ */
+ucs_status_t ucs_async_remove_handler(int id,
+                                      int sync);
+
+/** Changes what a descriptor's handler waits for. `ucs/async/async_fwd.h`. */
+ucs_status_t ucs_async_modify_handler(int fd, ucs_event_set_types_t events);
+
+/**
+ * Makes a context that `ucs_async_context_destroy` frees. Modes are poll, thread (spinlock or
+ * mutex) and signal, which is served by the async thread. `ucs/async/async_fwd.h`.
+ */
+ucs_status_t ucs_async_context_create(ucs_async_mode_t mode,
+                                      ucs_async_context_t **async_p);
+
+/**
+ * Ends a context made by `ucs_async_context_create`. Handlers that are still registered live on,
+ * with a warning. `ucs/async/async_fwd.h`.
+ */
+void ucs_async_context_destroy(ucs_async_context_t *async);
+
+/** Runs what is ready in a context, or in all for null. `ucs/async/async_fwd.h`. */
+void ucs_async_poll(ucs_async_context_t *async);
+
+/**
+ * Runs what a context missed while it was blocked. Declared in `ucs/async/async_fwd.h` for inline
+ * code of upstream.
+ */
+void __ucs_async_poll_missed(ucs_async_context_t *async);
+
 END_C_DECLS
 
 #endif

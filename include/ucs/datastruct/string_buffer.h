@@ -31,6 +31,18 @@ struct ucs_string_buffer {
 /** Maps one character of a string. */
 typedef char (*ucs_string_buffer_translate_cb_t)(char ch);
 
+/** Frees the text, unless the storage is the client's. `ucs/datastruct/string_buffer.h`. */
+void ucs_string_buffer_cleanup(ucs_string_buffer_t *strb);
+
+/**
+ * Removes the longest tail made of `charset`, or of white space for null.
+ * `ucs/datastruct/string_buffer.h`.
+ */
+void ucs_string_buffer_rtrim(ucs_string_buffer_t *strb, const char *charset);
+
+/** The text; never null. `ucs/datastruct/string_buffer.h`. */
+const char *ucs_string_buffer_cstr(const ucs_string_buffer_t *strb);
+
 /** An empty string that grows on the heap. */
 #define UCS_STRING_BUFFER_INITIALIZER {NULL, 0, 0}
 /** Defines a string that lives in `_capacity` bytes of the caller and is cut off there. */

@@ -28,12 +28,15 @@ struct ucs_stats_filter_node;
 /** A place of statistics. */
 struct ucs_stats_node;
 
-typedef struct ucs_stats_class ucs_stats_class_t;
 typedef struct ucs_stats_node ucs_stats_node_t;
+typedef struct ucs_stats_class ucs_stats_class_t;
 typedef struct ucs_stats_filter_node ucs_stats_filter_node_t;
 
 /** A counter of statistics. */
 typedef uint64_t ucs_stats_counter_t;
+
+/** The root of the statistics tree: null, as statistics are off. `ucs/stats/stats_fwd.h`. */
+ucs_stats_node_t *ucs_stats_get_root(void);
 
 /** Names of the formats, by value; NULL after the last. */
 extern const char *ucs_stats_formats_names[];

@@ -34,6 +34,44 @@ typedef void (*ucs_event_set_handler_t)(void *callback_data,
                                         ucs_event_set_types_t events,
                                         void *arg);
 
+/** Makes a set of an epoll descriptor that stays the caller's. `ucs/sys/event_set.h`. */
+ucs_status_t ucs_event_set_create_from_fd(ucs_sys_event_set_t **event_set_p,
+                                          int event_fd);
+
+/** Makes a set. `ucs/sys/event_set.h`. */
+ucs_status_t ucs_event_set_create(ucs_sys_event_set_t **event_set_p);
+
+/** Watches `fd`. `ucs/sys/event_set.h`. */
+ucs_status_t ucs_event_set_add(ucs_sys_event_set_t *event_set,
+                               int fd,
+                               ucs_event_set_types_t events,
+                               void *callback_data);
+
+/** Changes events and word of a watched `fd`. `ucs/sys/event_set.h`. */
+ucs_status_t ucs_event_set_mod(ucs_sys_event_set_t *event_set,
+                               int fd,
+                               ucs_event_set_types_t events,
+                               void *callback_data);
+
+/** Stops watching `fd`. `ucs/sys/event_set.h`. */
+ucs_status_t ucs_event_set_del(ucs_sys_event_set_t *event_set, int fd);
+
+/**
+ * Waits and hands events over; `*num_events` is the most to take and how many came.
+ * `UCS_INPROGRESS` after a signal. `ucs/sys/event_set.h`.
+ */
+ucs_status_t ucs_event_set_wait(ucs_sys_event_set_t *event_set,
+                                unsigned int *num_events,
+                                int timeout_ms,
+                                ucs_event_set_handler_t event_set_handler,
+                                void *arg);
+
+/** Ends a set. `ucs/sys/event_set.h`. */
+void ucs_event_set_cleanup(ucs_sys_event_set_t *event_set);
+
+/** The descriptor that is readable while the set has events. `ucs/sys/event_set.h`. */
+ucs_status_t ucs_event_set_fd_get(ucs_sys_event_set_t *event_set, int *event_fd_p);
+
 /** Most events that one wait reports. */
 extern const unsigned ucs_sys_event_set_max_wait_events;
 

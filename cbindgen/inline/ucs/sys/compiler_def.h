@@ -3,6 +3,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Other projects use these names too, for the same. */
+#undef BEGIN_C_DECLS
+#undef END_C_DECLS
 #ifdef __cplusplus
 #  define BEGIN_C_DECLS extern "C" {
 #  define END_C_DECLS   }

@@ -24,10 +24,21 @@ BEGIN_C_DECLS
 /** State of the library. */
 struct ucs_global_state;
 
+typedef struct ucs_sys_dev_distance ucs_sys_dev_distance_t;
 typedef struct ucs_sys_bus_id ucs_sys_bus_id_t;
 typedef struct ucs_global_state ucs_global_state_t;
-typedef struct ucs_sys_dev_distance ucs_sys_dev_distance_t;
 typedef struct ucs_sys_topo_ops ucs_sys_topo_ops_t;
+
+/** Number of a device of this machine, in the order of discovery. */
+typedef uint8_t ucs_sys_device_t;
+
+/** Way from one device to another. */
+struct ucs_sys_dev_distance {
+    /** Seconds. */
+    double latency;
+    /** Bytes a second. */
+    double bandwidth;
+};
 
 /** Place of a device on the PCI bus. */
 struct ucs_sys_bus_id {
@@ -43,17 +54,6 @@ struct ucs_sys_bus_id {
 
 /** A place on the PCI bus as one number. */
 typedef int64_t ucs_bus_id_bit_rep_t;
-
-/** Number of a device of this machine, in the order of discovery. */
-typedef uint8_t ucs_sys_device_t;
-
-/** Way from one device to another. */
-struct ucs_sys_dev_distance {
-    /** Seconds. */
-    double latency;
-    /** Bytes a second. */
-    double bandwidth;
-};
 
 /** Tells the distance of two devices. */
 typedef ucs_status_t (*ucs_topo_get_distance_func_t)(ucs_sys_device_t device1,
@@ -78,6 +78,27 @@ struct ucs_sys_topo_ops {
     /** Of a device and memory near processors. */
     ucs_topo_get_memory_distance_for_cpuset_func_t get_memory_distance_for_cpuset;
 };
+
+/**
+ * How far apart two devices are, in seconds and bytes a second; nothing and infinite when one is
+ * unknown. `ucs/sys/topo/base/topo.h`.
+ */
+ucs_status_t ucs_topo_get_distance(ucs_sys_device_t device1,
+                                   ucs_sys_device_t device2,
+                                   ucs_sys_dev_distance_t *distance);
+
+/**
+ * How far a device is from memory, averaged over the processors this thread may run on.
+ * `ucs/sys/topo/base/topo.h`.
+ */
+void ucs_topo_get_memory_distance(ucs_sys_device_t device,
+                                  ucs_sys_dev_distance_t *distance);
+
+/** A device's name, or words that say that there is none. `ucs/sys/topo/base/topo.h`. */
+const char *ucs_topo_sys_device_get_name(ucs_sys_device_t sys_dev);
+
+/** How many system devices were met. `ucs/sys/topo/base/topo.h`. */
+unsigned int ucs_topo_num_devices(void);
 
 /** Distance where nothing is known. */
 extern const ucs_sys_dev_distance_t ucs_topo_default_distance;
