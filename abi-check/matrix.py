@@ -19,6 +19,7 @@ FUNCTION = re.compile(
     r'^[ \t]*pub (?:unsafe )?extern "C" fn (\w+)\s*\(', re.M
 )  # fmt: skip
 MARK = "not implemented yet"
+NOTHING = ("", "0", "core::ptr::null_mut()", "core::ptr::null()", "ptr::null_mut()", "ptr::null()")
 
 
 def states(path):
@@ -38,21 +39,24 @@ def stubs(source):
     for path in sorted(source.rglob("*.rs")):
         text = path.read_text()
         for match in FUNCTION.finditer(text):
-            body = body_at(text, match.end())
+            parameters, body = body_at(text, match.end())
             answers = "NOT_IMPLEMENTED" in body and ";" not in body and "{" not in body
-            found[match.group(2)] = answers or MARK in match.group(1)
+            unread = parameters and all(name.startswith("_") for name in parameters)
+            nothing = unread and body.strip() in NOTHING
+            found[match.group(2)] = answers or nothing or MARK in match.group(1)
     return found
 
 
 def body_at(text, start):
-    """The text between the braces of the function whose parameter list begins at `start`."""
+    """Parameter names and body of the function whose parameter list begins at `start`."""
     opening = text.index("{", start)
+    parameters = re.findall(r"(\w+)\s*:(?!:)", text[start:opening])
     depth = 0
     for position in range(opening, len(text)):
         depth += {"{": 1, "}": -1}.get(text[position], 0)
         if depth == 0:
-            return text[opening + 1 : position]
-    return text[opening + 1 :]
+            return parameters, text[opening + 1 : position]
+    return parameters, text[opening + 1 :]
 
 
 def check(symbols, states_, stubs_):

@@ -44,7 +44,7 @@ def version_key(release):
 def headers_of(release, kind, package, version, cache):
     """The include folder of one release; fetches it when the cache has none."""
     target = cache / "upstream" / release / "include"
-    whole = cache / f"ucx-{release}" / "include"  # where scripts/upstream unpacks a whole wheel
+    whole = cache / f"ucx-{release}" / "libucx/include"  # where scripts/upstream unpacks a whole wheel
     for include in (target, whole):
         if complete(include, release):
             return include

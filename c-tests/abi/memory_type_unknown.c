@@ -2,6 +2,7 @@
  * mean something else later. UCT calls carry no version, so each of these values and any nonsense is an
  * answer, never a crash; where an allocation works, it is host memory. */
 /* oracle: 1.13.1 1.22.0 */
+/* env: UCX_LOG_LEVEL=fatal */
 #include <uct/api/uct.h>
 
 #include "transport.h"
