@@ -74,6 +74,11 @@ fn include() -> &'static (BTreeMap<String, String>, PathBuf) {
         let wanted = generate();
         let include = root().join("include");
         if std::env::var_os("FERRUCX_WRITE_HEADERS").is_some() {
+            let mut old = BTreeMap::new();
+            committed(&include, &include, &mut old);
+            for path in old.keys().filter(|path| !wanted.contains_key(*path)) {
+                std::fs::remove_file(include.join(path)).expect("remove a header of the past");
+            }
             for (path, text) in &wanted {
                 let file = include.join(path);
                 std::fs::create_dir_all(file.parent().expect("parent")).expect("include directory");

@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if UCT_API < UCT_VERSION(1, 7) || UCP_API_VERSION < UCP_VERSION(1, 22) || UCP_API_VERSION >= UCP_VERSION(1, 23)
+#  error "versions are compared by the preprocessor too"
+#endif
+
 #define CHECK(_cond) \
     do { \
         if (!(_cond)) { \

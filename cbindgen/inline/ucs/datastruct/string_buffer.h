@@ -23,11 +23,6 @@ BEGIN_C_DECLS
 #define UCS_STRING_BUFFER_ONSTACK(_var, _capacity) \
     UCS_STRING_BUFFER_FIXED(_var, (char*)__builtin_alloca(_capacity), _capacity)
 
-/** Walks the words of a string, which are cut out of it with NULs. */
-#define ucs_string_buffer_for_each_token(_tok, _strb, _delim) \
-    for ((_tok) = ucs_string_buffer_next_token((_strb), NULL, (_delim)); (_tok) != NULL; \
-         (_tok) = ucs_string_buffer_next_token((_strb), (_tok), (_delim)))
-
 /** Appends the elements of an array, each formatted, with a separator between them. */
 #define ucs_string_buffer_append_array(_strb, _sep, _fmt, _array, _count) \
     do { \
