@@ -3,7 +3,6 @@
  * program knows. */
 /* cflags: -fno-pie -no-pie */
 /* oracle: 1.13.1 1.22.0 */
-#include <ucs/arch/global_opts.h>
 #include <ucs/config/global_opts.h>
 #include <ucs/config/parser.h>
 #include <ucs/memory/memory_type.h>
