@@ -67,8 +67,20 @@ const NAME: [c_char; 16] = {
     name
 };
 
+// Room behind the object: subsection 1 of its section follows subsection 0, where the object is. Where a
+// program has this library preloaded as one file, the loader still maps upstream's libucs, whose start-up
+// code writes its own, longer options (448 bytes in 1.22) into ours.
+core::arch::global_asm!(
+    ".section .data.ucs_global_opts, \"aw\", @progbits",
+    ".subsection 1",
+    ".zero 232",
+    ".subsection 0",
+    ".text",
+);
+
 /// Options of the library as clients see them: the log level and what stands beside it.
 #[unsafe(no_mangle)]
+#[unsafe(link_section = ".data.ucs_global_opts")]
 pub static ucs_global_opts: Exported = Exported {
     prefix: UnsafeCell::new(Prefix {
         log_component: ucs_log_component_config {
