@@ -64,6 +64,16 @@ fn headers() -> Vec<String> {
     names
 }
 
+/// A client may be as old as it likes: no declaration stands behind a statement.
+#[test]
+fn old_dialects_are_enough() {
+    let source = "#include <ucp/api/ucp.h>\n#include <uct/api/uct.h>\n#include <ucm/api/ucm.h>\n\
+        #include <ucs/debug/log_def.h>\n#include <ucs/sys/math.h>\n#include <ucs/sys/sock.h>\n";
+    for language in [("c", "CC", "gnu89"), ("c++", "CXX", "gnu++11")] {
+        compile(language, &format!("old_{}", language.2), source).expect("an old dialect");
+    }
+}
+
 #[test]
 fn each_header_compiles_alone() {
     let mut failures = String::new();

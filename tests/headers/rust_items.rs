@@ -274,13 +274,17 @@ fn tag_of(item: &Item) -> Option<(String, &'static str)> {
     Some((name_of(item)?, kind))
 }
 
-/// Types, and constants that C can say and the template does not say itself.
+/// Types and constants that the template does not say itself.
 fn is_for_c(item: &Item, template: &str) -> bool {
+    let Some(name) = name_of(item) else {
+        return false;
+    };
+    let name = name.trim_end_matches(TAG);
     match item {
-        Item::Struct(_) | Item::Union(_) | Item::Enum(_) | Item::Type(_) => true,
-        Item::Const(item) => {
-            item.ident != "_" && !template.contains(&format!("#define {} ", item.ident))
+        Item::Struct(_) | Item::Union(_) | Item::Enum(_) | Item::Type(_) => {
+            !template.contains(&format!("struct {name} "))
         }
+        Item::Const(_) => name != "_" && !template.contains(&format!("#define {name} ")),
         _ => false,
     }
 }

@@ -53,7 +53,9 @@ typedef int (*ucs_callbackq_predicate_t)(const ucs_callbackq_elem_t *elem, void 
 static inline unsigned ucs_callbackq_dispatch(ucs_callbackq_t *cbq)
 {
     unsigned count = 0;
-    for (ucs_callbackq_elem_t *elem = cbq->fast_elems; elem->cb != NULL; ++elem) {
+    ucs_callbackq_elem_t *elem;
+
+    for (elem = cbq->fast_elems; elem->cb != NULL; ++elem) {
         count += elem->cb(elem->arg);
     }
     return count;

@@ -13,7 +13,9 @@ BEGIN_C_DECLS
 static inline unsigned ucs_callbackq_dispatch(ucs_callbackq_t *cbq)
 {
     unsigned count = 0;
-    for (ucs_callbackq_elem_t *elem = cbq->fast_elems; elem->cb != NULL; ++elem) {
+    ucs_callbackq_elem_t *elem;
+
+    for (elem = cbq->fast_elems; elem->cb != NULL; ++elem) {
         count += elem->cb(elem->arg);
     }
     return count;

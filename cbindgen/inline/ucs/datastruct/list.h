@@ -97,7 +97,9 @@ static inline void ucs_list_splice_tail(ucs_list_link_t *head, ucs_list_link_t *
 static inline unsigned long ucs_list_length(ucs_list_link_t *head)
 {
     unsigned long elements = 0;
-    for (const ucs_list_link_t *link = head->next; link != head; link = link->next) {
+    const ucs_list_link_t *link;
+
+    for (link = head->next; link != head; link = link->next) {
         ++elements;
     }
     return elements;

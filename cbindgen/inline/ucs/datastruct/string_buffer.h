@@ -26,7 +26,8 @@ BEGIN_C_DECLS
 /** Appends the elements of an array, each formatted, with a separator between them. */
 #define ucs_string_buffer_append_array(_strb, _sep, _fmt, _array, _count) \
     do { \
-        for (size_t ucs_at = 0; ucs_at < (size_t)(_count); ++ucs_at) { \
+        size_t ucs_at; \
+        for (ucs_at = 0; ucs_at < (size_t)(_count); ++ucs_at) { \
             ucs_string_buffer_appendf((_strb), "%s" _fmt, (ucs_at == 0) ? "" : (_sep), \
                                       (_array)[ucs_at]); \
         } \

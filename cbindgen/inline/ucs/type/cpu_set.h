@@ -45,7 +45,9 @@ static inline int ucs_cpu_is_set(int cpu, const ucs_cpu_set_t *cpusetp)
 static inline int ucs_cpu_set_is_empty(const ucs_cpu_set_t *cpusetp)
 {
     ucs_cpu_mask_t any = 0;
-    for (size_t i = 0; i < ucs_static_array_size(cpusetp->ucs_bits); ++i) {
+    size_t i;
+
+    for (i = 0; i < ucs_static_array_size(cpusetp->ucs_bits); ++i) {
         any |= cpusetp->ucs_bits[i];
     }
     return any == 0;
@@ -54,7 +56,9 @@ static inline int ucs_cpu_set_is_empty(const ucs_cpu_set_t *cpusetp)
 /** Number of the lowest processor of a set, 0 for the empty set. */
 static inline int ucs_cpu_set_find_lcs(const ucs_cpu_set_t *cpu_mask)
 {
-    for (size_t i = 0; i < ucs_static_array_size(cpu_mask->ucs_bits); ++i) {
+    size_t i;
+
+    for (i = 0; i < ucs_static_array_size(cpu_mask->ucs_bits); ++i) {
         if (cpu_mask->ucs_bits[i] != 0) {
             return (int)(i * UCS_NCPUBITS) + __builtin_ctzl(cpu_mask->ucs_bits[i]);
         }

@@ -6,6 +6,10 @@
 #include <uct/api/uct_def.h>
 #include <stdint.h>
 
+/** A completion of CUDA transports: nothing. It has no size in C, and one byte in C++. */
+typedef struct uct_cuda_ipc_completion_t {
+} uct_cuda_ipc_completion_t;
+
 BEGIN_C_DECLS
 
 /** Flags of operations of device code. */
@@ -33,7 +37,6 @@ typedef enum uct_device_tl_id_t uct_device_tl_id_t;
 struct uct_device_completion;
 
 typedef struct uct_cuda_ipc_md_device_mem_element_t uct_cuda_ipc_md_device_mem_element_t;
-typedef struct uct_cuda_ipc_completion_t uct_cuda_ipc_completion_t;
 typedef struct uct_ib_md_device_mem_element uct_ib_md_device_mem_element_t;
 typedef struct uct_device_ep uct_device_ep_t;
 typedef struct uct_device_completion uct_device_completion_t;
@@ -42,10 +45,6 @@ typedef struct uct_device_completion uct_device_completion_t;
 struct uct_cuda_ipc_md_device_mem_element_t {
     /** From the owner's addresses to the mapped ones. */
     ssize_t mapped_offset;
-};
-
-/** A completion of CUDA transports: nothing. */
-struct uct_cuda_ipc_completion_t {
 };
 
 /** InfiniBand memory for device code. */

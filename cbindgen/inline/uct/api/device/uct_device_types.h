@@ -2,6 +2,10 @@
 #include <uct/api/uct_def.h>
 #include <stdint.h>
 
+/** A completion of CUDA transports: nothing. It has no size in C, and one byte in C++. */
+typedef struct uct_cuda_ipc_completion_t {
+} uct_cuda_ipc_completion_t;
+
 BEGIN_C_DECLS
 
 @ITEMS@
