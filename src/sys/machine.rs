@@ -56,6 +56,26 @@ fn parent_of(pid: &str) -> Option<u32> {
     fields.split_whitespace().nth(1)?.parse().ok()
 }
 
+/// The text at `address`, when that lies in the program's arguments as the kernel laid them out;
+/// for any other address nothing is read.
+pub fn program_argument(address: usize) -> Option<String> {
+    /// Places of `arg_start` and `arg_end` behind the name in parentheses, see proc(5).
+    const ARG_START: usize = 45;
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let (_, fields) = text.rsplit_once(')')?;
+    let mut fields = fields.split_whitespace().skip(ARG_START);
+    let start: usize = fields.next()?.parse().ok()?;
+    let end: usize = fields.next()?.parse().ok()?;
+    let offset = address.checked_sub(start)?;
+    if address >= end {
+        return None;
+    }
+    let arguments = std::fs::read("/proc/self/cmdline").ok()?;
+    let rest = arguments.get(offset..)?;
+    let length = rest.iter().position(|byte| *byte == 0)?;
+    Some(String::from_utf8_lossy(rest.get(..length)?).into_owned())
+}
+
 /// Whether the process has more rights than its caller (set-user-id and the like), so that the
 /// caller's environment must not choose files.
 pub fn secure_execution() -> bool {

@@ -1,1 +1,2 @@
 //! Messaging: contexts, workers, endpoints and the protocol engine.
+pub mod config;

@@ -2,6 +2,7 @@
 
 pub mod arch;
 pub mod async_fwd;
+pub mod config;
 pub mod debug;
 pub mod event_set;
 pub mod log;

@@ -15,6 +15,7 @@ pub mod global;
 mod known;
 mod pattern;
 pub mod print;
+pub mod ucm;
 mod units;
 mod value;
 

@@ -1,0 +1,161 @@
+//! `ucs/config/parser.h`: printing the whole configuration.
+//!
+//! The tables of the library are Rust's; `all_tables` lists them for the tools. The list head that
+//! clients know stays empty but for what they link into it themselves.
+
+use crate::abi::ucs::{opts, text_of};
+use crate::c::prelude::*;
+use crate::sys::{file, machine};
+use crate::ucs::config::print::{self, Style};
+use crate::ucs::config::{Config, PREFIX, Table, global, ucm};
+use crate::uct::registry::COMPONENTS;
+use crate::{ucp, ucs_warn};
+use core::cell::UnsafeCell;
+
+/// A list head whose two pointers name itself, in the program's copy of it too: the loader resolves
+/// them like every other use of the symbol.
+#[repr(transparent)]
+pub struct ListHead(UnsafeCell<ucs_list_link_t>);
+
+// SAFETY: we only take its address; clients link into it before their main(), in one thread.
+unsafe impl Sync for ListHead {}
+
+/// Tables that programs register. The library's own tables are not in it.
+#[unsafe(no_mangle)]
+pub static ucs_config_global_list: ListHead = ListHead(UnsafeCell::new(ucs_list_link {
+    prev: (&raw const ucs_config_global_list).cast_mut().cast(),
+    next: (&raw const ucs_config_global_list).cast_mut().cast(),
+}));
+
+/// Every table of the library, in the order in which it is printed, with its title.
+pub fn all_tables() -> Vec<&'static Table> {
+    let mut tables = vec![&global::TABLE, &global::READ_ONLY, &ucm::TABLE];
+    for handle in &COMPONENTS {
+        let component = handle.component;
+        tables.push(component.md_config());
+        tables.extend(component.cm_config());
+        tables.extend(
+            component
+                .transports()
+                .iter()
+                .map(|transport| transport.config()),
+        );
+    }
+    tables.push(&ucp::config::TABLE);
+    tables
+}
+
+/// The style that the bits of `ucs_config_print_flags_t` ask for.
+pub fn style_of(flags: ucs_config_print_flags_t) -> Style {
+    let has = |bit| flags & bit != 0;
+    Style {
+        values: has(UCS_CONFIG_PRINT_CONFIG),
+        title: has(UCS_CONFIG_PRINT_HEADER),
+        docs: has(UCS_CONFIG_PRINT_DOC),
+        hidden: has(UCS_CONFIG_PRINT_HIDDEN),
+        comment_defaults: has(UCS_CONFIG_PRINT_COMMENT_DEFAULT),
+    }
+}
+
+/// Prints every table to `stream`, as `ucx_info -c` shows them, with the values of the environment.
+/// `prefix` is `UCX_`, or `<application>_UCX_`. The list is not looked at.
+///
+/// `filter` selects names that contain it. Releases before 1.19 do not pass it, and what is in its
+/// place is not a pointer; so it counts only when it points at an argument of the program, as
+/// ucx_info has it.
+///
+/// # Safety
+/// `stream` must be an open C stream, `prefix` null or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_config_parser_print_all_opts(
+    stream: *mut FILE,
+    prefix: *const c_char,
+    flags: ucs_config_print_flags_t,
+    _config_list: *mut ucs_list_link_t,
+    filter: *const c_char,
+) {
+    opts::refresh();
+    if stream.is_null() {
+        return;
+    }
+    // SAFETY: the caller's string.
+    let prefix = unsafe { text_of(prefix) };
+    let base = if prefix.is_empty() { PREFIX } else { &prefix };
+    let application = base.strip_suffix("_UCX_");
+    let filter = machine::program_argument(filter.addr());
+    let style = style_of(flags);
+    let mut text = String::new();
+    print::preamble(style, &mut text);
+    for table in all_tables() {
+        match Config::read(table, application) {
+            Ok(config) => {
+                print::print(
+                    &config,
+                    table.name,
+                    base,
+                    style,
+                    filter.as_deref(),
+                    &mut text,
+                );
+            }
+            Err(_) => ucs_warn!("the variables of '{}' are not printed", table.name),
+        }
+    }
+    // SAFETY: the caller's stream.
+    if let Err(e) = unsafe { file::write_stream(stream, text.as_bytes()) } {
+        ucs_warn!("cannot print the configuration: {e}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ucs::config::{Kind, is_known};
+
+    #[test]
+    fn every_default_can_be_read_and_every_name_is_upstreams() {
+        for table in all_tables() {
+            let config = Config::read(table, Some("NOBODY")).unwrap();
+            assert!(!config.entries().is_empty(), "{} has no rows", table.name);
+            for entry in config.entries() {
+                let name = entry.name_under(PREFIX);
+                assert!(
+                    is_known(&name),
+                    "{name} of '{}' is not a name of upstream",
+                    table.name
+                );
+                let target = config.target(entry);
+                assert!(
+                    !matches!(target.kind, Kind::Alias(_) | Kind::Inherited),
+                    "{name}"
+                );
+                assert!(!target.doc.is_empty(), "{name} has no documentation");
+                assert!(
+                    target.kind.parse(target.default).is_some(),
+                    "default of {name}"
+                );
+                assert_eq!(
+                    target
+                        .kind
+                        .parse(&target.kind.print(&target.default_value()))
+                        .is_some(),
+                    true,
+                    "{name} prints what it cannot read"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn no_variable_belongs_to_two_rows() {
+        let mut seen = std::collections::BTreeMap::new();
+        for table in all_tables() {
+            for entry in Config::read(table, None).unwrap().entries() {
+                let name = entry.name_under(PREFIX);
+                if let Some(other) = seen.insert(name.clone(), table.name) {
+                    panic!("{name} is in '{other}' and in '{}'", table.name);
+                }
+            }
+        }
+    }
+}
