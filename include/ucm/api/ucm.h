@@ -88,9 +88,13 @@ struct ucm_event_mmap {
     void *address;
     /** Bytes. */
     size_t size;
+    /** Access, as of mmap(). */
     int prot;
+    /** Flags, as of mmap(). */
     int flags;
+    /** File, as of mmap(). */
     int fd;
+    /** Where in the file, bytes. */
     off_t offset;
 };
 
@@ -110,9 +114,13 @@ struct ucm_event_mremap {
     void *result;
     /** Start. */
     void *address;
+    /** Bytes before. */
     size_t old_size;
+    /** Bytes after. */
     size_t new_size;
+    /** Flags, as of mremap(). */
     int flags;
+    /** Where to, with MREMAP_FIXED. */
     void *new_address;
 };
 
@@ -120,8 +128,11 @@ struct ucm_event_mremap {
 struct ucm_event_shmat {
     /** Result; a handler may set it and so replace the call. */
     void *result;
+    /** Segment. */
     int shmid;
+    /** Where to, or NULL. */
     const void *shmaddr;
+    /** Flags, as of shmat(). */
     int shmflg;
 };
 
@@ -129,6 +140,7 @@ struct ucm_event_shmat {
 struct ucm_event_shmdt {
     /** Result; a handler may set it and so replace the call. */
     int result;
+    /** Start of the attached segment. */
     const void *shmaddr;
 };
 
@@ -136,6 +148,7 @@ struct ucm_event_shmdt {
 struct ucm_event_sbrk {
     /** Result; a handler may set it and so replace the call. */
     void *result;
+    /** Bytes that are added. */
     ssize_t increment;
 };
 
@@ -143,8 +156,11 @@ struct ucm_event_sbrk {
 struct ucm_event_madvise {
     /** Result; a handler may set it and so replace the call. */
     int result;
+    /** Start. */
     void *addr;
+    /** Bytes. */
     size_t length;
+    /** Advice, as of madvise(). */
     int advice;
 };
 
@@ -152,6 +168,7 @@ struct ucm_event_madvise {
 struct ucm_event_brk {
     /** Result; a handler may set it and so replace the call. */
     int result;
+    /** New end of the heap. */
     void *addr;
 };
 
@@ -179,16 +196,27 @@ struct ucm_event_mem_type {
 
 /** One event, by its type. */
 union ucm_event {
+    /** With UCM_EVENT_MMAP. */
     struct ucm_event_mmap mmap;
+    /** With UCM_EVENT_MUNMAP. */
     struct ucm_event_munmap munmap;
+    /** With UCM_EVENT_MREMAP. */
     struct ucm_event_mremap mremap;
+    /** With UCM_EVENT_SHMAT. */
     struct ucm_event_shmat shmat;
+    /** With UCM_EVENT_SHMDT. */
     struct ucm_event_shmdt shmdt;
+    /** With UCM_EVENT_SBRK. */
     struct ucm_event_sbrk sbrk;
+    /** With UCM_EVENT_MADVISE. */
     struct ucm_event_madvise madvise;
+    /** With UCM_EVENT_BRK. */
     struct ucm_event_brk brk;
+    /** With UCM_EVENT_VM_MAPPED. */
     struct ucm_event_vm_mapped vm_mapped;
+    /** With UCM_EVENT_VM_UNMAPPED. */
     struct ucm_event_vm_mapped vm_unmapped;
+    /** With UCM_EVENT_MEM_TYPE_ALLOC and UCM_EVENT_MEM_TYPE_FREE. */
     struct ucm_event_mem_type mem_type;
 };
 

@@ -55,12 +55,19 @@ struct ucs_global_opts_t_dist {
  * itself.
  */
 struct ucs_global_opts_t {
+    /** Log level of the library, UCX_LOG_LEVEL. */
     ucs_log_component_config_t log_component;
+    /** UCX_LOG_FILE. */
     char *log_file;
+    /** UCX_LOG_FILE_SIZE, bytes. */
     size_t log_file_size;
+    /** UCX_LOG_FILE_ROTATE. */
     unsigned int log_file_rotate;
+    /** UCX_LOG_BUFFER, bytes. */
     size_t log_buffer_size;
+    /** UCX_LOG_DATA_SIZE, bytes. */
     size_t log_data_size;
+    /** UCX_LOG_PRINT_ENABLE. */
     int log_print_enable;
     int mpool_fifo;
     uint64_t handle_errors;
@@ -70,6 +77,7 @@ struct ucs_global_opts_t {
     char *gdb_command;
     unsigned int debug_signo;
     ucs_log_level_t log_level_trigger;
+    /** UCX_WARN_UNUSED_ENV_VARS. */
     int warn_unused_env_vars;
     ucs_ternary_auto_value_t enable_memtype_cache;
     char *stats_dest;

@@ -80,9 +80,13 @@ pub struct ucm_event_mmap {
     pub address: *mut c_void,
     /// Bytes.
     pub size: usize,
+    /// Access, as of mmap().
     pub prot: c_int,
+    /// Flags, as of mmap().
     pub flags: c_int,
+    /// File, as of mmap().
     pub fd: c_int,
+    /// Where in the file, bytes.
     pub offset: off_t,
 }
 const _: () = {
@@ -122,9 +126,13 @@ pub struct ucm_event_mremap {
     pub result: *mut c_void,
     /// Start.
     pub address: *mut c_void,
+    /// Bytes before.
     pub old_size: usize,
+    /// Bytes after.
     pub new_size: usize,
+    /// Flags, as of mremap().
     pub flags: c_int,
+    /// Where to, with MREMAP_FIXED.
     pub new_address: *mut c_void,
 }
 const _: () = {
@@ -143,8 +151,11 @@ const _: () = {
 pub struct ucm_event_shmat {
     /// Result; a handler may set it and so replace the call.
     pub result: *mut c_void,
+    /// Segment.
     pub shmid: c_int,
+    /// Where to, or NULL.
     pub shmaddr: *const c_void,
+    /// Flags, as of shmat().
     pub shmflg: c_int,
 }
 const _: () = {
@@ -161,6 +172,7 @@ const _: () = {
 pub struct ucm_event_shmdt {
     /// Result; a handler may set it and so replace the call.
     pub result: c_int,
+    /// Start of the attached segment.
     pub shmaddr: *const c_void,
 }
 const _: () = {
@@ -175,6 +187,7 @@ const _: () = {
 pub struct ucm_event_sbrk {
     /// Result; a handler may set it and so replace the call.
     pub result: *mut c_void,
+    /// Bytes that are added.
     pub increment: isize,
 }
 const _: () = {
@@ -189,8 +202,11 @@ const _: () = {
 pub struct ucm_event_madvise {
     /// Result; a handler may set it and so replace the call.
     pub result: c_int,
+    /// Start.
     pub addr: *mut c_void,
+    /// Bytes.
     pub length: usize,
+    /// Advice, as of madvise().
     pub advice: c_int,
 }
 const _: () = {
@@ -207,6 +223,7 @@ const _: () = {
 pub struct ucm_event_brk {
     /// Result; a handler may set it and so replace the call.
     pub result: c_int,
+    /// New end of the heap.
     pub addr: *mut c_void,
 }
 const _: () = {
@@ -258,16 +275,27 @@ const _: () = {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub union ucm_event {
+    /// With UCM_EVENT_MMAP.
     pub mmap: ucm_event_mmap,
+    /// With UCM_EVENT_MUNMAP.
     pub munmap: ucm_event_munmap,
+    /// With UCM_EVENT_MREMAP.
     pub mremap: ucm_event_mremap,
+    /// With UCM_EVENT_SHMAT.
     pub shmat: ucm_event_shmat,
+    /// With UCM_EVENT_SHMDT.
     pub shmdt: ucm_event_shmdt,
+    /// With UCM_EVENT_SBRK.
     pub sbrk: ucm_event_sbrk,
+    /// With UCM_EVENT_MADVISE.
     pub madvise: ucm_event_madvise,
+    /// With UCM_EVENT_BRK.
     pub brk: ucm_event_brk,
+    /// With UCM_EVENT_VM_MAPPED.
     pub vm_mapped: ucm_event_vm_mapped,
+    /// With UCM_EVENT_VM_UNMAPPED.
     pub vm_unmapped: ucm_event_vm_mapped,
+    /// With UCM_EVENT_MEM_TYPE_ALLOC and UCM_EVENT_MEM_TYPE_FREE.
     pub mem_type: ucm_event_mem_type,
 }
 const _: () = {

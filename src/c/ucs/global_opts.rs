@@ -66,12 +66,19 @@ const _: () = {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_global_opts_t {
+    /// Log level of the library, UCX_LOG_LEVEL.
     pub log_component: ucs_log_component_config_t,
+    /// UCX_LOG_FILE.
     pub log_file: *mut c_char,
+    /// UCX_LOG_FILE_SIZE, bytes.
     pub log_file_size: usize,
+    /// UCX_LOG_FILE_ROTATE.
     pub log_file_rotate: c_uint,
+    /// UCX_LOG_BUFFER, bytes.
     pub log_buffer_size: usize,
+    /// UCX_LOG_DATA_SIZE, bytes.
     pub log_data_size: usize,
+    /// UCX_LOG_PRINT_ENABLE.
     pub log_print_enable: c_int,
     pub mpool_fifo: c_int,
     pub handle_errors: u64,
@@ -81,6 +88,7 @@ pub struct ucs_global_opts_t {
     pub gdb_command: *mut c_char,
     pub debug_signo: c_uint,
     pub log_level_trigger: ucs_log_level_t,
+    /// UCX_WARN_UNUSED_ENV_VARS.
     pub warn_unused_env_vars: c_int,
     pub enable_memtype_cache: ucs_ternary_auto_value_t,
     pub stats_dest: *mut c_char,
