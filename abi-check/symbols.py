@@ -70,7 +70,7 @@ def check(library, symbols, objects, ours):
         (f"{len(symbols)} symbols that clients may ask for are exported", missing),
         ("nothing else is exported", surplus),
         ("functions are functions and objects are objects", kinds),
-        ("objects that programs copy are no larger than the oldest copy", sizes),
+        ("objects that programs copy have the sizes they must have", sizes),
     ]
 
 
