@@ -93,6 +93,9 @@ void ferrucx_snprintf_safe(char *buffer, size_t size, const char *format, ...)
     va_start(args, format);
     vsnprintf(buffer, size, format, args);
     va_end(args);
+    if (size > 0) {
+        buffer[size - 1] = '\0';
+    }
 }
 
 /* ucs_string_buffer_appendf: the second word of a buffer is its length. */
@@ -136,4 +139,27 @@ void ferrucx_table_row_add_cell_fmt(void *table, unsigned row, unsigned col_span
         free(text);
     }
     va_end(again);
+}
+
+/* ---- memory ------------------------------------------------------------------------------- */
+
+#include <linux/mman.h>
+
+/* In Rust. */
+void *ferrucx_mremap(void *old_address, size_t old_size, size_t new_size, int flags,
+                     void *new_address);
+
+/* ucm_mremap */
+void *ferrucx_ucm_mremap(void *old_address, size_t old_size, size_t new_size, int flags, ...)
+{
+    void *new_address = NULL;
+
+    if (flags & MREMAP_FIXED) {
+        va_list args;
+
+        va_start(args, flags);
+        new_address = va_arg(args, void *);
+        va_end(args);
+    }
+    return ferrucx_mremap(old_address, old_size, new_size, flags, new_address);
 }

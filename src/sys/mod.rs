@@ -16,3 +16,4 @@ pub mod socket;
 pub mod socket_option;
 pub mod stdio;
 pub mod timerfd;
+pub mod vm_calls;

@@ -1,40 +1,7 @@
-//! `ucs/memory/memory_type.h` and `ucs/debug/memtrack.h`.
-//!
-//! The two tables are copied into executables at load, up to the size that the executable knows;
-//! the library itself reads `ucs::memtype` instead.
+//! Memory of the C heap for tools, and `ucs/debug/memtrack.h`.
 
 use crate::c::prelude::*;
 use crate::sys::heap;
-use crate::ucs::memtype::TYPES;
-
-/// Pointers to constant C strings.
-#[repr(transparent)]
-pub struct Names<const N: usize>([*const c_char; N]);
-
-// SAFETY: the pointers lead to constants and are never written.
-unsafe impl<const N: usize> Sync for Names<N> {}
-
-const fn column<const N: usize>(descriptions: bool) -> Names<N> {
-    let mut names = [core::ptr::null(); N];
-    let mut i = 0;
-    while i < N && i < TYPES.len() {
-        names[i] = if descriptions {
-            TYPES[i].1.as_ptr()
-        } else {
-            TYPES[i].0.as_ptr()
-        };
-        i += 1;
-    }
-    Names(names)
-}
-
-/// Names by memory type, "unknown" last, then NULL.
-#[unsafe(no_mangle)]
-pub static ucs_memory_type_names: Names<12> = column(false);
-
-/// Descriptions by memory type, "unknown" last.
-#[unsafe(no_mangle)]
-pub static ucs_memory_type_descs: Names<11> = column(true);
 
 /// Memory that `ucs_free` takes back; null when there is none. `name` serves statistics that are
 /// off. Used by tools.

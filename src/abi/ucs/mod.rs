@@ -7,6 +7,7 @@ pub mod debug;
 pub mod event_set;
 pub mod log;
 pub mod memory;
+pub mod names;
 pub mod opts;
 pub mod sock;
 pub mod status;

@@ -1,0 +1,291 @@
+//! `ucm/api/ucm.h`: memory events and the memory calls that make them.
+
+use crate::c::prelude::*;
+use crate::sys::vm_calls;
+use crate::ucm::{calls, events, hooks};
+use crate::ucs::Status;
+use crate::ucs::config::{Config, Kind, Row, Table};
+use core::arch::{global_asm, naked_asm};
+use core::cell::UnsafeCell;
+use std::sync::Once;
+
+/// The head of `ucm_global_config_t` that every release has: 48 bytes, so that no executable's
+/// copy is smaller.
+#[repr(C)]
+pub struct GlobalOpts {
+    log_level: ucs_log_level_t,
+    enable_events: c_int,
+    mmap_hook_mode: ucm_mmap_hook_mode_t,
+    enable_malloc_hooks: c_int,
+    enable_malloc_reloc: c_int,
+    rest: [u32; 7],
+}
+const _: () = assert!(size_of::<GlobalOpts>() == 48);
+
+#[repr(transparent)]
+pub struct Exported(UnsafeCell<GlobalOpts>);
+
+// SAFETY: the library never touches the object; programs may, before they use UCM.
+unsafe impl Sync for Exported {}
+
+/// Options that a program may change before it uses UCM, in the first 1.12 releases' way. Nothing
+/// is hooked here, so none has an effect; `ucm_set_global_opts` and `UCX_MEM_EVENTS` do.
+#[unsafe(no_mangle)]
+pub static ucm_global_opts: Exported = Exported(UnsafeCell::new(GlobalOpts {
+    log_level: UCS_LOG_LEVEL_WARN,
+    enable_events: 1,
+    mmap_hook_mode: UCM_MMAP_HOOK_NONE,
+    enable_malloc_hooks: 0,
+    enable_malloc_reloc: 0,
+    rest: [0; 7],
+}));
+
+static TABLE: Table = Table {
+    name: "UCM configuration",
+    prefix: "MEM_",
+    parent: None,
+    rows: &[Row {
+        name: "EVENTS",
+        default: "y",
+        doc: "Allow handlers of memory events to be registered.",
+        kind: Kind::Bool,
+    }],
+};
+
+/// Reads `UCX_MEM_EVENTS`, unless the program has set options already.
+static CONFIGURED: Once = Once::new();
+
+fn configure() {
+    CONFIGURED.call_once(|| {
+        if let Ok(config) = Config::read(&TABLE, None) {
+            hooks::set_enabled(config.bool("EVENTS"));
+        }
+    });
+}
+
+/// Sets options; `enable_events` decides whether handlers may be registered. `ucm/api/ucm.h`.
+///
+/// # Safety
+/// `ucm_opts` is null or options of any release, of which two words are read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucm_set_global_opts(ucm_opts: *const ucm_global_config_t) {
+    if ucm_opts.is_null() {
+        crate::ucs_error!("ucm_set_global_opts: argument `ucm_opts` is NULL");
+        return;
+    }
+    configure();
+    // SAFETY: checked above; only the field is read, as older options are shorter.
+    let enabled = unsafe { (&raw const (*ucm_opts).enable_events).read() };
+    hooks::set_enabled(enabled != 0);
+}
+
+/// Registers a handler; lower priorities run first, those below 0 before the call itself.
+/// `UCS_ERR_UNSUPPORTED` for events that nobody delivers: see `ucm::hooks`. `ucm/api/ucm.h`.
+///
+/// # Safety
+/// `cb` may be called with `arg` until it is removed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucm_set_event_handler(
+    events: c_int,
+    priority: c_int,
+    cb: ucm_event_callback_t,
+    arg: *mut c_void,
+) -> ucs_status_t {
+    let Some(cb) = cb else {
+        crate::ucs_error!("ucm_set_event_handler: argument `cb` is NULL");
+        return UCS_ERR_INVALID_PARAM;
+    };
+    configure();
+    if let Some(reason) = hooks::refusal(events as u32) {
+        crate::ucs_debug!("no handler for memory events {events:#x}: {reason}");
+        return UCS_ERR_UNSUPPORTED;
+    }
+    // SAFETY: the caller's promise.
+    match unsafe { events::add(events as u32, priority, cb, arg) } {
+        Ok(()) => UCS_OK,
+        Err(events::Refused::Busy) => {
+            crate::ucs_error!("a memory event handler cannot be added from inside a handler");
+            Status::BUSY.code()
+        }
+    }
+}
+
+/// Removes events from a handler; waits for callbacks under way. `ucm/api/ucm.h`.
+#[unsafe(no_mangle)]
+pub extern "C" fn ucm_unset_event_handler(
+    events: c_int,
+    cb: ucm_event_callback_t,
+    arg: *mut c_void,
+) {
+    if let Some(cb) = cb {
+        events::remove(events as u32, cb, arg);
+    }
+}
+
+/// Declares events that the program delivers by itself. `ucm/api/ucm.h`.
+#[unsafe(no_mangle)]
+pub extern "C" fn ucm_set_external_event(events: c_int) {
+    hooks::set_external(events as u32);
+}
+
+/// Takes a declaration back. `ucm/api/ucm.h`.
+#[unsafe(no_mangle)]
+pub extern "C" fn ucm_unset_external_event(events: c_int) {
+    hooks::unset_external(events as u32);
+}
+
+/// Whether the hooks that the library installed work: there are none that could fail, and nothing
+/// in it caches what an unmapping would make stale. `ucm/api/ucm.h`.
+#[unsafe(no_mangle)]
+pub extern "C" fn ucm_test_events(events: c_int) -> ucs_status_t {
+    answer(hooks::test_own(events as u32))
+}
+
+/// Whether the program delivers the events that it declared. `ucm/api/ucm.h`.
+#[unsafe(no_mangle)]
+pub extern "C" fn ucm_test_external_events(events: c_int) -> ucs_status_t {
+    answer(hooks::test_external(events as u32))
+}
+
+fn answer(works: bool) -> ucs_status_t {
+    if works { UCS_OK } else { UCS_ERR_UNSUPPORTED }
+}
+
+/// Tells the handlers that the program mapped a range. `ucm/api/ucm.h`.
+#[unsafe(no_mangle)]
+pub extern "C" fn ucm_vm_mmap(addr: *mut c_void, length: usize) {
+    events::mapped(addr, length);
+}
+
+/// Tells the handlers that the program unmaps a range. `ucm/api/ucm.h`.
+#[unsafe(no_mangle)]
+pub extern "C" fn ucm_vm_munmap(addr: *mut c_void, length: usize) {
+    events::unmapped(addr, length);
+}
+
+macro_rules! call {
+    ($(#[$doc:meta])* $name:ident = $module:ident::$call:ident($($arg:ident: $ty:ty),*) -> $ret:ty) => {
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// As the system's call.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($arg: $ty),*) -> $ret {
+            // SAFETY: the caller's promise is the call's own.
+            unsafe { $module::$call($($arg),*) }
+        }
+    };
+}
+
+call! {
+    /// mmap(2) without events. `ucm/api/ucm.h`.
+    ucm_orig_mmap = vm_calls::mmap(addr: *mut c_void, length: usize, prot: c_int, flags: c_int, fd: c_int, offset: off_t) -> *mut c_void
+}
+call! {
+    /// munmap(2) without events. `ucm/api/ucm.h`.
+    ucm_orig_munmap = vm_calls::munmap(addr: *mut c_void, length: usize) -> c_int
+}
+call! {
+    /// mremap(2) without events. `ucm/api/ucm.h`.
+    ucm_orig_mremap = vm_calls::mremap(old_address: *mut c_void, old_size: usize, new_size: usize, flags: c_int, new_address: *mut c_void) -> *mut c_void
+}
+call! {
+    /// shmat(2) without events. `ucm/api/ucm.h`.
+    ucm_orig_shmat = vm_calls::shmat(shmid: c_int, shmaddr: *const c_void, shmflg: c_int) -> *mut c_void
+}
+call! {
+    /// shmdt(2) without events. `ucm/api/ucm.h`.
+    ucm_orig_shmdt = vm_calls::shmdt(shmaddr: *const c_void) -> c_int
+}
+call! {
+    /// sbrk(3) without events. `ucm/api/ucm.h`.
+    ucm_orig_sbrk = vm_calls::sbrk(increment: isize) -> *mut c_void
+}
+call! {
+    /// brk(2) without events. `ucm/api/ucm.h`.
+    ucm_orig_brk = vm_calls::brk(addr: *mut c_void) -> c_int
+}
+call! {
+    /// madvise(2) without events. `ucm/api/ucm.h`.
+    ucm_orig_madvise = vm_calls::madvise(addr: *mut c_void, length: usize, advice: c_int) -> c_int
+}
+call! {
+    /// mmap(2) with events. `ucm/api/ucm.h`.
+    ucm_mmap = calls::mmap(addr: *mut c_void, length: usize, prot: c_int, flags: c_int, fd: c_int, offset: off_t) -> *mut c_void
+}
+call! {
+    /// munmap(2) with events. `ucm/api/ucm.h`.
+    ucm_munmap = calls::munmap(addr: *mut c_void, length: usize) -> c_int
+}
+call! {
+    /// shmat(2) with events. `ucm/api/ucm.h`.
+    ucm_shmat = calls::shmat(shmid: c_int, shmaddr: *const c_void, shmflg: c_int) -> *mut c_void
+}
+call! {
+    /// shmdt(2) with events. `ucm/api/ucm.h`.
+    ucm_shmdt = calls::shmdt(shmaddr: *const c_void) -> c_int
+}
+call! {
+    /// sbrk(3) with events. `ucm/api/ucm.h`.
+    ucm_sbrk = calls::sbrk(increment: isize) -> *mut c_void
+}
+call! {
+    /// brk(2) with events. `ucm/api/ucm.h`.
+    ucm_brk = calls::brk(addr: *mut c_void) -> c_int
+}
+call! {
+    /// madvise(2) with events. `ucm/api/ucm.h`.
+    ucm_madvise = calls::madvise(addr: *mut c_void, length: usize, advice: c_int) -> c_int
+}
+call! {
+    /// dlopen(3); nothing is hooked in the new object. `ucm/api/ucm.h`.
+    ucm_dlopen = vm_calls::dlopen(filename: *const c_char, flag: c_int) -> *mut c_void
+}
+
+unsafe extern "C" {
+    fn ferrucx_ucm_mremap();
+}
+
+/// mremap(2) with events: `(void *old_address, size_t old_size, size_t new_size, int flags, ...)`,
+/// the new address last where `MREMAP_FIXED` asks for it. `ucm/api/ucm.h`.
+///
+/// # Safety
+/// As mremap(2).
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucm_mremap() {
+    #[cfg(target_arch = "x86_64")]
+    naked_asm!("jmp {}", sym ferrucx_ucm_mremap);
+    #[cfg(target_arch = "aarch64")]
+    naked_asm!("b {}", sym ferrucx_ucm_mremap);
+}
+
+/// The C part's way back.
+unsafe extern "C" fn mremap(
+    old_address: *mut c_void,
+    old_size: usize,
+    new_size: usize,
+    flags: c_int,
+    new_address: *mut c_void,
+) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    unsafe { calls::mremap(old_address, old_size, new_size, flags, new_address) }
+}
+
+// A name for the C part that the library does not export.
+#[cfg(target_arch = "x86_64")]
+global_asm!(
+    ".hidden ferrucx_mremap",
+    ".globl ferrucx_mremap",
+    "ferrucx_mremap:",
+    "jmp {}",
+    sym mremap
+);
+#[cfg(target_arch = "aarch64")]
+global_asm!(
+    ".hidden ferrucx_mremap",
+    ".globl ferrucx_mremap",
+    "ferrucx_mremap:",
+    "b {}",
+    sym mremap
+);
