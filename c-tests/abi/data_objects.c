@@ -4,7 +4,7 @@
 /* cflags: -fno-pie -no-pie */
 /* oracle: 1.13.1 1.22.0 */
 #include <ucs/config/global_opts.h>
-#include <ucs/config/parser.h>
+#include <ucs/datastruct/list.h>
 #include <ucs/memory/memory_type.h>
 #include <ucm/api/ucm.h>
 #include <uct/api/uct.h>
@@ -14,6 +14,7 @@
 #include "check.h"
 
 extern char __executable_start, _end;
+extern ucs_list_link_t ucs_config_global_list; /* as ucs/config/parser.h has it */
 
 /* `object` is the program's own copy, and a lookup by name from outside finds the same. */
 #define CHECK_COPY(object) \
