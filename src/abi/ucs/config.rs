@@ -134,13 +134,24 @@ mod tests {
                     target.kind.parse(target.default).is_some(),
                     "default of {name}"
                 );
-                assert_eq!(
-                    target
-                        .kind
-                        .parse(&target.kind.print(&target.default_value()))
-                        .is_some(),
-                    true,
-                    "{name} prints what it cannot read"
+                let printed = target.kind.print(&target.default_value());
+                assert!(
+                    target.kind.parse(&printed).is_some(),
+                    "{name} prints '{printed}'"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_transport_has_the_rows_that_opening_reads() {
+        for handle in &COMPONENTS {
+            for transport in handle.component.transports() {
+                let config = Config::read(transport.config(), Some("NOBODY")).unwrap();
+                assert!(
+                    !config.enum_list("ALLOC").is_empty(),
+                    "{}",
+                    transport.name()
                 );
             }
         }

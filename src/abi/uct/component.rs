@@ -1,6 +1,7 @@
 //! `uct.h`, resources: components.
 
 use crate::abi::args::{free_list, list, non_null, put_name};
+use crate::abi::ucs::opts;
 use crate::c::*;
 use crate::uct::base::md::ComponentHandle;
 use crate::uct::registry::COMPONENTS;
@@ -15,6 +16,7 @@ pub unsafe extern "C" fn uct_query_components(
     components_p: *mut *mut uct_component_h,
     num_components_p: *mut c_uint,
 ) -> ucs_status_t {
+    opts::refresh();
     non_null!(UCS_ERR_INVALID_PARAM; components_p, num_components_p);
     let all: Vec<uct_component_h> = COMPONENTS.iter().map(ComponentHandle::as_c).collect();
     match list(&all) {

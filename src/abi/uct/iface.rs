@@ -6,7 +6,6 @@ use crate::ucs::config::Config;
 use crate::ucs::status::code_of;
 use crate::ucs_error;
 use crate::uct::base::am::AM_IDS;
-use crate::uct::base::config::ALLOC_METHODS;
 use crate::uct::base::iface::base_of;
 use crate::uct::base::md::MdHandle;
 use crate::uct::base::params::{OpenMode, iface_params};
@@ -74,18 +73,12 @@ pub unsafe extern "C" fn uct_iface_open(
     }
 }
 
-/// The allocation methods a configuration lists, unknown names left out (they are refused when
-/// the list is read).
+/// The allocation methods a configuration lists, in the order to try them.
 fn alloc_methods(config: &Config) -> Vec<u32> {
     config
-        .list("ALLOC")
-        .iter()
-        .filter_map(|name| {
-            ALLOC_METHODS
-                .iter()
-                .position(|m| m.eq_ignore_ascii_case(name))
-        })
-        .map(|i| i as u32)
+        .enum_list("ALLOC")
+        .into_iter()
+        .map(|method| method as u32)
         .collect()
 }
 

@@ -1,6 +1,7 @@
 //! `uct.h`, workers. `uct_worker_progress` is inline in clients: see `ucs::callbackq`.
 
 use crate::abi::args::non_null;
+use crate::abi::ucs::opts;
 use crate::c::*;
 use crate::ucs::callbackq::Repeat;
 use crate::ucs::config;
@@ -23,6 +24,7 @@ pub unsafe extern "C" fn uct_worker_create(
         crate::ucs_error!("uct_worker_create: thread mode {thread_mode} is unknown");
         return UCS_ERR_INVALID_PARAM;
     }
+    opts::refresh();
     config::warn_unused();
     // SAFETY: the caller's out parameter.
     unsafe { *worker_p = WorkerHandle::create(r#async, thread_mode) };

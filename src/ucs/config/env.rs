@@ -1,17 +1,11 @@
 //! Where values come from: the process environment first, `ucx.conf` below it.
 //!
-//! Called by `Config::read`. Remembers which variables were used, for the line at INFO that lists
-//! them. Names are complete here (`UCX_TLS`, `MPI_UCX_TLS`).
+//! Called by `Config::read`, which takes one look at the environment for a whole table. Names are
+//! complete here (`UCX_TLS`, `MPI_UCX_TLS`).
 
 use super::{PREFIX, file};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-
-static USED: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
-
-fn used_names() -> MutexGuard<'static, BTreeMap<String, String>> {
-    USED.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use std::sync::OnceLock;
 
 /// The environment at one moment, and the files.
 pub struct Source {
@@ -53,28 +47,24 @@ impl Source {
 
     /// The text of `name`: of the environment, else of a file.
     pub fn lookup(&self, name: &str) -> Option<String> {
-        if let Some((name, text)) = self.environment.iter().find(|(known, _)| known == name) {
-            used_names().insert(name.clone(), text.clone());
+        if let Some((_, text)) = self.environment.iter().find(|(known, _)| known == name) {
             return Some(text.clone());
         }
         self.files.get(name).cloned()
     }
 }
 
-/// Every variable of the environment that a table has used so far, with its text.
-pub fn used() -> Vec<(String, String)> {
-    used_names()
-        .iter()
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect()
-}
-
 /// Every variable of the environment whose name begins with `prefix`, in the order of the names.
-pub fn with_prefix(prefix: &str) -> Vec<String> {
-    let mut names: Vec<String> = std::env::vars_os()
-        .filter_map(|(name, _)| name.into_string().ok())
-        .filter(|name| name.starts_with(prefix))
+pub fn with_prefix(prefix: &str) -> Vec<(String, String)> {
+    let mut variables: Vec<_> = std::env::vars_os()
+        .filter_map(|(name, text)| {
+            let name = name
+                .into_string()
+                .ok()
+                .filter(|name| name.starts_with(prefix))?;
+            Some((name, text.to_string_lossy().into_owned()))
+        })
         .collect();
-    names.sort_unstable();
-    names
+    variables.sort_unstable();
+    variables
 }

@@ -30,10 +30,14 @@ pub fn read_all() -> BTreeMap<String, String> {
 /// The places in order, and whether the file must belong to the effective user.
 fn search_path() -> Vec<(PathBuf, bool)> {
     let mut places = vec![(Path::new("/etc/ucx").join(FILE_NAME), false)];
-    if let Some(library) = machine::own_path() {
-        if let Some(prefix) = library.parent().and_then(Path::parent) {
-            places.push((prefix.join("etc/ucx").join(FILE_NAME), false));
-        }
+    // A relative path would lead to a file beside the current directory.
+    let library = machine::own_path().filter(|path| path.is_absolute());
+    if let Some(prefix) = library
+        .as_deref()
+        .and_then(Path::parent)
+        .and_then(Path::parent)
+    {
+        places.push((prefix.join("etc/ucx").join(FILE_NAME), false));
     }
     if !machine::secure_execution() {
         for variable in ["HOME", "UCX_CONFIG_DIR"] {

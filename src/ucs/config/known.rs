@@ -8,7 +8,7 @@
 
 use super::{PREFIX, env, global};
 use crate::sys::machine;
-use crate::{ucs_diag, ucs_info, ucs_warn};
+use crate::{ucs_info, ucs_warn};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const NAMES: &str = include_str!("names.txt");
@@ -28,53 +28,42 @@ fn names() -> impl Iterator<Item = &'static str> {
     NAMES.lines()
 }
 
-/// Warns once about variables nobody knows; at INFO lists those that are in use.
+/// Warns once about variables nobody knows; at INFO lists the others.
 pub fn warn_unused() {
     // Inherited by fork, so that a child does not repeat it. Relaxed: it guards nothing else.
     static DONE: AtomicBool = AtomicBool::new(false);
     if DONE.swap(true, Ordering::Relaxed) {
         return;
     }
-    let unknown = unknown(&env::with_prefix(PREFIX));
+    let variables = env::with_prefix(PREFIX);
+    let (known, unknown): (Vec<_>, Vec<_>) = variables.iter().partition(|(name, _)| is_known(name));
     let (options, _) = global::options();
     if !unknown.is_empty() && options.bool("WARN_UNUSED_ENV_VARS") && first_of_job() {
+        let texts: Vec<_> = unknown
+            .iter()
+            .map(|(name, _)| with_suggestions(name))
+            .collect();
         ucs_warn!(
             "unused environment variables: {}\n({PREFIX}WARN_UNUSED_ENV_VARS=n turns this warning off)",
-            unknown.join("; ")
+            texts.join("; ")
         );
     }
-    let used = env::used();
-    if !used.is_empty() {
-        let texts: Vec<_> = used
+    if !known.is_empty() {
+        let texts: Vec<_> = known
             .iter()
-            .map(|(name, value)| format!("{name}={value}"))
+            .map(|(name, text)| format!("{name}={text}"))
             .collect();
         let plural = if texts.len() == 1 { "" } else { "s" };
         ucs_info!("UCX_* env variable{plural}: {}", texts.join(" "));
     }
-    let idle: Vec<String> = env::with_prefix(PREFIX)
-        .into_iter()
-        .filter(|name| used.iter().all(|(known, _)| known != name))
-        .filter(|name| is_known(name))
-        .collect();
-    if !idle.is_empty() {
-        ucs_diag!(
-            "variables of components that are not in use: {}",
-            idle.join(" ")
-        );
-    }
 }
 
-/// Of complete names, those that are in no list, with what may be meant.
-fn unknown(variables: &[String]) -> Vec<String> {
-    variables
-        .iter()
-        .filter(|name| !is_known(name))
-        .map(|name| match suggestions(name) {
-            near if near.is_empty() => name.clone(),
-            near => format!("{name} (maybe: {}?)", near.join(", ")),
-        })
-        .collect()
+/// An unknown name and what may be meant.
+fn with_suggestions(name: &str) -> String {
+    match suggestions(name) {
+        near if near.is_empty() => name.to_owned(),
+        near => format!("{name} (maybe: {}?)", near.join(", ")),
+    }
 }
 
 /// Whether some release of UCX has this variable.
@@ -153,25 +142,16 @@ mod tests {
 
     #[test]
     fn unknown_names_come_with_near_ones() {
-        let variables: Vec<String> = [
-            "UCX_FOO_BAR",
-            "UCX_IB_GID_INDEX",
-            "UCX_NET_DEVICE",
-            "UCX_TLS",
-            "UCX_TLSS",
-            "UCX_tls",
-        ]
-        .map(str::to_owned)
-        .into();
-        assert_eq!(
-            unknown(&variables),
-            [
-                "UCX_FOO_BAR",
-                "UCX_NET_DEVICE (maybe: UCX_NET_DEVICES?)",
-                "UCX_TLSS (maybe: UCX_TLS?)",
-                "UCX_tls (maybe: UCX_TLS?)",
-            ]
-        );
+        for (name, expected) in [
+            ("UCX_FOO_BAR", "UCX_FOO_BAR"),
+            ("UCX_NET_DEVICE", "UCX_NET_DEVICE (maybe: UCX_NET_DEVICES?)"),
+            ("UCX_TLSS", "UCX_TLSS (maybe: UCX_TLS?)"),
+            ("UCX_tls", "UCX_tls (maybe: UCX_TLS?)"),
+        ] {
+            assert!(!is_known(name));
+            assert_eq!(with_suggestions(name), expected);
+        }
+        assert!(is_known("UCX_IB_GID_INDEX") && is_known("UCX_TLS") && !is_known("TLS"));
     }
 
     #[test]

@@ -165,19 +165,17 @@ impl Entry {
         }
     }
 
-    /// The name and the text that the environment or `ucx.conf` has for this row. Every name is
-    /// looked up, so that overridden ones count as used.
+    /// The name and the text that the environment or `ucx.conf` has for this row.
     fn find(&self, source: &Source, bases: &[String]) -> Option<(String, String)> {
-        let mut found = None;
-        for base in bases {
-            for prefix in &self.prefixes {
-                let name = format!("{base}{prefix}{}", self.name);
-                if let Some(text) = source.lookup(&name) {
-                    found.get_or_insert((name, text));
-                }
-            }
-        }
-        found
+        let names = bases.iter().flat_map(|base| {
+            self.prefixes
+                .iter()
+                .map(move |prefix| format!("{base}{prefix}{}", self.name))
+        });
+        names.into_iter().find_map(|name| {
+            let text = source.lookup(&name)?;
+            Some((name, text))
+        })
     }
 
     fn take_default(&mut self) -> Result<()> {

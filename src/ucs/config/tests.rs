@@ -214,10 +214,17 @@ fn changes_take_names_prefixed_names_and_patterns() {
     assert_eq!(config.uint("FIFO_SIZE"), 9);
 }
 
+/// A kind, texts with what they print as, and texts that are refused.
+type Case = (
+    Kind,
+    &'static [(&'static str, &'static str)],
+    &'static [&'static str],
+);
+
 /// Reads, prints, and reads again: the value must stay.
 #[test]
 fn every_kind_reads_what_it_prints() {
-    let cases: &[(Kind, &[(&str, &str)], &[&str])] = &[
+    let cases: &[Case] = &[
         (
             Kind::Bool,
             &[

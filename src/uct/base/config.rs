@@ -12,10 +12,22 @@ pub static IFACE: Table = Table {
     parent: None,
     rows: &[
         Row {
+            name: "MAX_SHORT",
+            default: "",
+            doc: "The segment size of the transport stands in its place.",
+            kind: Kind::Deprecated,
+        },
+        Row {
+            name: "MAX_BCOPY",
+            default: "",
+            doc: "The segment size of the transport stands in its place.",
+            kind: Kind::Deprecated,
+        },
+        Row {
             name: "ALLOC",
             default: "huge,thp,md,mmap,heap",
             doc: "In which order memory allocation methods are tried.",
-            kind: Kind::StrArray,
+            kind: Kind::Array(&Kind::Enum(ALLOC_METHODS)),
         },
         Row {
             name: "FAILURE",

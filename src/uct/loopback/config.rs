@@ -4,7 +4,7 @@ use crate::ucs::config::{Kind, Row, Table};
 use crate::uct::base::config as shared;
 
 pub static IFACE: Table = Table {
-    name: "self transport",
+    name: "self transport configuration",
     prefix: "SELF_",
     parent: Some(&shared::IFACE),
     rows: &[Row {
@@ -16,7 +16,7 @@ pub static IFACE: Table = Table {
 };
 
 pub static MD: Table = Table {
-    name: "self memory domain",
+    name: "Self memory domain configuration",
     prefix: "SELF_",
     parent: None,
     rows: &[Row {
