@@ -14,6 +14,19 @@
 
 BEGIN_C_DECLS
 
+/** How calls are hooked. */
+enum ucm_mmap_hook_mode {
+    /** Not. */
+    UCM_MMAP_HOOK_NONE = 0,
+    /** By the tables of loaded objects. */
+    UCM_MMAP_HOOK_RELOC = 1,
+    /** By patching code, which this library never does. */
+    UCM_MMAP_HOOK_BISTRO = 2,
+    UCM_MMAP_HOOK_LAST = 3,
+};
+
+typedef enum ucm_mmap_hook_mode ucm_mmap_hook_mode_t;
+
 /** Events on memory; masks of them in the calls. */
 enum ucm_event_type {
     /** No event. */
@@ -50,19 +63,6 @@ enum ucm_event_type {
 
 typedef enum ucm_event_type ucm_event_type_t;
 
-/** How calls are hooked. */
-enum ucm_mmap_hook_mode {
-    /** Not. */
-    UCM_MMAP_HOOK_NONE = 0,
-    /** By the tables of loaded objects. */
-    UCM_MMAP_HOOK_RELOC = 1,
-    /** By patching code, which this library never does. */
-    UCM_MMAP_HOOK_BISTRO = 2,
-    UCM_MMAP_HOOK_LAST = 3,
-};
-
-typedef enum ucm_mmap_hook_mode ucm_mmap_hook_mode_t;
-
 /** Whether hooked modules may be unloaded. */
 enum ucm_module_unload_prevent_mode {
     /** They stay; symbols are bound when used. */
@@ -76,9 +76,37 @@ enum ucm_module_unload_prevent_mode {
 
 typedef enum ucm_module_unload_prevent_mode ucm_module_unload_prevent_mode_t;
 
+typedef struct ucm_global_config ucm_global_config_t;
+
 typedef union ucm_event ucm_event_t;
 
-typedef struct ucm_global_config ucm_global_config_t;
+/** Options of the library that watches memory. */
+struct ucm_global_config {
+    /** Messages up to this level. */
+    ucs_log_level_t log_level;
+    /** Nonzero: events are on. */
+    int enable_events;
+    /** How calls are hooked. */
+    ucm_mmap_hook_mode_t mmap_hook_mode;
+    /** Nonzero: malloc() is hooked. */
+    int enable_malloc_hooks;
+    /** Nonzero: by the tables of loaded objects. */
+    int enable_malloc_reloc;
+    /** Ways to hook CUDA; none is used. */
+    uint64_t cuda_hook_modes;
+    /** Nonzero: malloc() adapts its threshold. */
+    int enable_dynamic_mmap_thresh;
+    /** Least alignment of malloc(), bytes. */
+    size_t alloc_alignment;
+    /** Nonzero: a hooked dlopen() honours the caller's RPATH. */
+    int dlopen_process_rpath;
+    /** Whether hooked modules may be unloaded. */
+    int module_unload_prevent_mode;
+    /** Not used. */
+    int bistro_force_far_jump;
+    /** Not used. */
+    double bistro_grace_duration;
+};
 
 /** Arguments and result of mmap(). */
 struct ucm_event_mmap {
@@ -220,38 +248,46 @@ union ucm_event {
     struct ucm_event_mem_type mem_type;
 };
 
-/** Options of the library that watches memory. */
-struct ucm_global_config {
-    /** Messages up to this level. */
-    ucs_log_level_t log_level;
-    /** Nonzero: events are on. */
-    int enable_events;
-    /** How calls are hooked. */
-    ucm_mmap_hook_mode_t mmap_hook_mode;
-    /** Nonzero: malloc() is hooked. */
-    int enable_malloc_hooks;
-    /** Nonzero: by the tables of loaded objects. */
-    int enable_malloc_reloc;
-    /** Ways to hook CUDA; none is used. */
-    uint64_t cuda_hook_modes;
-    /** Nonzero: malloc() adapts its threshold. */
-    int enable_dynamic_mmap_thresh;
-    /** Least alignment of malloc(), bytes. */
-    size_t alloc_alignment;
-    /** Nonzero: a hooked dlopen() honours the caller's RPATH. */
-    int dlopen_process_rpath;
-    /** Whether hooked modules may be unloaded. */
-    int module_unload_prevent_mode;
-    /** Not used. */
-    int bistro_force_far_jump;
-    /** Not used. */
-    double bistro_grace_duration;
-};
-
 /** Gets an event. It may be called in any thread and must not allocate. */
 typedef void (*ucm_event_callback_t)(ucm_event_type_t event_type,
                                      ucm_event_t *event,
                                      void *arg);
+
+/** Sets options; `enable_events` decides whether handlers may be registered. `ucm/api/ucm.h`. */
+void ucm_set_global_opts(const ucm_global_config_t *ucm_opts);
+
+/**
+ * Registers a handler; lower priorities run first, those below 0 before the call itself.
+ * `UCS_ERR_UNSUPPORTED` for events that nobody delivers: see `ucm::hooks`. `ucm/api/ucm.h`.
+ */
+ucs_status_t ucm_set_event_handler(int events,
+                                   int priority,
+                                   ucm_event_callback_t cb,
+                                   void *arg);
+
+/** Removes events from a handler; waits for callbacks under way. `ucm/api/ucm.h`. */
+void ucm_unset_event_handler(int events, ucm_event_callback_t cb, void *arg);
+
+/** Declares events that the program delivers by itself. `ucm/api/ucm.h`. */
+void ucm_set_external_event(int events);
+
+/** Takes a declaration back. `ucm/api/ucm.h`. */
+void ucm_unset_external_event(int events);
+
+/**
+ * Whether the hooks that the library installed work: there are none that could fail, and nothing
+ * in it caches what an unmapping would make stale. `ucm/api/ucm.h`.
+ */
+ucs_status_t ucm_test_events(int events);
+
+/** Whether the program delivers the events that it declared. `ucm/api/ucm.h`. */
+ucs_status_t ucm_test_external_events(int events);
+
+/** Tells the handlers that the program mapped a range. `ucm/api/ucm.h`. */
+void ucm_vm_mmap(void *addr, size_t length);
+
+/** Tells the handlers that the program unmaps a range. `ucm/api/ucm.h`. */
+void ucm_vm_munmap(void *addr, size_t length);
 
 /** Options of the library that watches memory. */
 extern ucm_global_config_t ucm_global_opts;

@@ -89,6 +89,20 @@ enum ucp_feature {
     UCP_FEATURE_DEVICE = UCS_BIT(8),
 };
 
+/** Members of `ucp_lib_attr`. */
+enum ucp_lib_attr_field {
+    UCP_LIB_ATTR_FIELD_MAX_THREAD_LEVEL = UCS_BIT(0),
+};
+
+/** Members of `ucp_context_attr`. */
+enum ucp_context_attr_field {
+    UCP_ATTR_FIELD_REQUEST_SIZE = UCS_BIT(0),
+    UCP_ATTR_FIELD_THREAD_MODE = UCS_BIT(1),
+    UCP_ATTR_FIELD_MEMORY_TYPES = UCS_BIT(2),
+    UCP_ATTR_FIELD_NAME = UCS_BIT(3),
+    UCP_ATTR_FIELD_DEVICE_COUNTER_SIZE = UCS_BIT(4),
+};
+
 /** Members of `ucp_worker_params`. */
 enum ucp_worker_params_field {
     UCP_WORKER_PARAM_FIELD_THREAD_MODE = UCS_BIT(0),
@@ -110,13 +124,6 @@ enum ucp_worker_flags_t {
 
 typedef enum ucp_worker_flags_t ucp_worker_flags_t;
 
-/** Members of `ucp_listener_params`. */
-enum ucp_listener_params_field {
-    UCP_LISTENER_PARAM_FIELD_SOCK_ADDR = UCS_BIT(0),
-    UCP_LISTENER_PARAM_FIELD_ACCEPT_HANDLER = UCS_BIT(1),
-    UCP_LISTENER_PARAM_FIELD_CONN_HANDLER = UCS_BIT(2),
-};
-
 /** What an address of a worker shall hold. */
 enum ucp_worker_address_flags_t {
     /** Only transports that reach other machines. */
@@ -124,6 +131,28 @@ enum ucp_worker_address_flags_t {
 };
 
 typedef enum ucp_worker_address_flags_t ucp_worker_address_flags_t;
+
+/** Members of `ucp_worker_attr`. */
+enum ucp_worker_attr_field {
+    UCP_WORKER_ATTR_FIELD_THREAD_MODE = UCS_BIT(0),
+    UCP_WORKER_ATTR_FIELD_ADDRESS = UCS_BIT(1),
+    UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS = UCS_BIT(2),
+    UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER = UCS_BIT(3),
+    UCP_WORKER_ATTR_FIELD_NAME = UCS_BIT(4),
+    UCP_WORKER_ATTR_FIELD_MAX_INFO_STRING = UCS_BIT(5),
+};
+
+/** Members of `ucp_worker_address_attr`. */
+enum ucp_worker_address_attr_field {
+    UCP_WORKER_ADDRESS_ATTR_FIELD_UID = UCS_BIT(0),
+};
+
+/** Members of `ucp_listener_params`. */
+enum ucp_listener_params_field {
+    UCP_LISTENER_PARAM_FIELD_SOCK_ADDR = UCS_BIT(0),
+    UCP_LISTENER_PARAM_FIELD_ACCEPT_HANDLER = UCS_BIT(1),
+    UCP_LISTENER_PARAM_FIELD_CONN_HANDLER = UCS_BIT(2),
+};
 
 /** Members of `ucp_ep_params`. */
 enum ucp_ep_params_field {
@@ -173,6 +202,26 @@ enum ucp_ep_perf_attr_field {
 
 typedef enum ucp_ep_perf_attr_field ucp_ep_perf_attr_field_t;
 
+/** Members of `ucp_listener_attr`. */
+enum ucp_listener_attr_field {
+    UCP_LISTENER_ATTR_FIELD_SOCKADDR = UCS_BIT(0),
+};
+
+/** Members of `ucp_conn_request_attr`. */
+enum ucp_conn_request_attr_field {
+    UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ADDR = UCS_BIT(0),
+    UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ID = UCS_BIT(1),
+};
+
+/** Members of `ucp_ep_attr`. */
+enum ucp_ep_attr_field {
+    UCP_EP_ATTR_FIELD_NAME = UCS_BIT(0),
+    UCP_EP_ATTR_FIELD_LOCAL_SOCKADDR = UCS_BIT(1),
+    UCP_EP_ATTR_FIELD_REMOTE_SOCKADDR = UCS_BIT(2),
+    UCP_EP_ATTR_FIELD_TRANSPORTS = UCS_BIT(3),
+    UCP_EP_ATTR_FIELD_USER_DATA = UCS_BIT(4),
+};
+
 /** Members of `ucp_mem_map_params`. */
 enum ucp_mem_map_params_field {
     UCP_MEM_MAP_PARAM_FIELD_ADDRESS = UCS_BIT(0),
@@ -190,44 +239,41 @@ enum ucp_mem_advise_params_field {
     UCP_MEM_ADVISE_PARAM_FIELD_ADVICE = UCS_BIT(2),
 };
 
-/** Members of `ucp_lib_attr`. */
-enum ucp_lib_attr_field {
-    UCP_LIB_ATTR_FIELD_MAX_THREAD_LEVEL = UCS_BIT(0),
+/** Members of `ucp_memh_pack_params`. */
+enum ucp_memh_pack_params_field {
+    UCP_MEMH_PACK_PARAM_FIELD_FLAGS = UCS_BIT(0),
 };
 
-/** Members of `ucp_context_attr`. */
-enum ucp_context_attr_field {
-    UCP_ATTR_FIELD_REQUEST_SIZE = UCS_BIT(0),
-    UCP_ATTR_FIELD_THREAD_MODE = UCS_BIT(1),
-    UCP_ATTR_FIELD_MEMORY_TYPES = UCS_BIT(2),
-    UCP_ATTR_FIELD_NAME = UCS_BIT(3),
-    UCP_ATTR_FIELD_DEVICE_COUNTER_SIZE = UCS_BIT(4),
+/** Flags of `ucp_memh_pack`. */
+enum ucp_memh_pack_flags {
+    /** For use as `exported_memh_buffer` by another process; else a remote key. */
+    UCP_MEMH_PACK_FLAG_EXPORT = UCS_BIT(0),
 };
 
-/** Members of `ucp_worker_attr`. */
-enum ucp_worker_attr_field {
-    UCP_WORKER_ATTR_FIELD_THREAD_MODE = UCS_BIT(0),
-    UCP_WORKER_ATTR_FIELD_ADDRESS = UCS_BIT(1),
-    UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS = UCS_BIT(2),
-    UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER = UCS_BIT(3),
-    UCP_WORKER_ATTR_FIELD_NAME = UCS_BIT(4),
-    UCP_WORKER_ATTR_FIELD_MAX_INFO_STRING = UCS_BIT(5),
+/** Flags of `ucp_mem_map`. */
+enum ucp_mem_map_bits {
+    /** May finish the mapping later, at the first use. */
+    UCP_MEM_MAP_NONBLOCK = UCS_BIT(0),
+    /** Allocate the memory. */
+    UCP_MEM_MAP_ALLOCATE = UCS_BIT(1),
+    /** Allocate at the given address, which must be aligned to pages. */
+    UCP_MEM_MAP_FIXED = UCS_BIT(2),
+    /** Try for remote keys that are the same in all processes. */
+    UCP_MEM_MAP_SYMMETRIC_RKEY = UCS_BIT(3),
+    /** Lock the pages. */
+    UCP_MEM_MAP_LOCK = UCS_BIT(4),
 };
 
-/** Members of `ucp_worker_address_attr`. */
-enum ucp_worker_address_attr_field {
-    UCP_WORKER_ADDRESS_ATTR_FIELD_UID = UCS_BIT(0),
-};
-
-/** Members of `ucp_listener_attr`. */
-enum ucp_listener_attr_field {
-    UCP_LISTENER_ATTR_FIELD_SOCKADDR = UCS_BIT(0),
-};
-
-/** Members of `ucp_conn_request_attr`. */
-enum ucp_conn_request_attr_field {
-    UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ADDR = UCS_BIT(0),
-    UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ID = UCS_BIT(1),
+/** Accesses that a mapping allows. */
+enum ucp_mem_map_prot_bits {
+    /** Read here. */
+    UCP_MEM_MAP_PROT_LOCAL_READ = UCS_BIT(0),
+    /** Write here. */
+    UCP_MEM_MAP_PROT_LOCAL_WRITE = UCS_BIT(1),
+    /** Read by peers. */
+    UCP_MEM_MAP_PROT_REMOTE_READ = UCS_BIT(8),
+    /** Write by peers. */
+    UCP_MEM_MAP_PROT_REMOTE_WRITE = UCS_BIT(9),
 };
 
 /** Classes of datatypes, the low bits of a `ucp_datatype_t`. */
@@ -253,6 +299,22 @@ enum ucp_datatype_attr_field {
     UCP_DATATYPE_ATTR_FIELD_PACKED_SIZE = UCS_BIT(0),
     UCP_DATATYPE_ATTR_FIELD_BUFFER = UCS_BIT(1),
     UCP_DATATYPE_ATTR_FIELD_COUNT = UCS_BIT(2),
+};
+
+/** Members of `ucp_dt_local_sgl_t`. */
+enum ucp_dt_local_sgl_field {
+    UCP_DT_LOCAL_SGL_FIELD_BUFFERS = UCS_BIT(0),
+    UCP_DT_LOCAL_SGL_FIELD_LENGTHS = UCS_BIT(1),
+    UCP_DT_LOCAL_SGL_FIELD_MEMHS = UCS_BIT(2),
+    UCP_DT_LOCAL_SGL_FIELD_COUNTS = UCS_BIT(3),
+    UCP_DT_LOCAL_SGL_FIELD_STRIDES = UCS_BIT(4),
+};
+
+/** Members of `ucp_dt_remote_sgl_t`. */
+enum ucp_dt_remote_sgl_field {
+    UCP_DT_REMOTE_SGL_FIELD_REMOTE_ADDRS = UCS_BIT(0),
+    UCP_DT_REMOTE_SGL_FIELD_LENGTHS = UCS_BIT(1),
+    UCP_DT_REMOTE_SGL_FIELD_RKEYS = UCS_BIT(2),
 };
 
 /** Flags of an active message's handler. */
@@ -344,68 +406,6 @@ enum ucp_am_handler_param_field {
     UCP_AM_HANDLER_PARAM_FIELD_FLAGS = UCS_BIT(1),
     UCP_AM_HANDLER_PARAM_FIELD_CB = UCS_BIT(2),
     UCP_AM_HANDLER_PARAM_FIELD_ARG = UCS_BIT(3),
-};
-
-/** Members of `ucp_dt_local_sgl_t`. */
-enum ucp_dt_local_sgl_field {
-    UCP_DT_LOCAL_SGL_FIELD_BUFFERS = UCS_BIT(0),
-    UCP_DT_LOCAL_SGL_FIELD_LENGTHS = UCS_BIT(1),
-    UCP_DT_LOCAL_SGL_FIELD_MEMHS = UCS_BIT(2),
-    UCP_DT_LOCAL_SGL_FIELD_COUNTS = UCS_BIT(3),
-    UCP_DT_LOCAL_SGL_FIELD_STRIDES = UCS_BIT(4),
-};
-
-/** Members of `ucp_dt_remote_sgl_t`. */
-enum ucp_dt_remote_sgl_field {
-    UCP_DT_REMOTE_SGL_FIELD_REMOTE_ADDRS = UCS_BIT(0),
-    UCP_DT_REMOTE_SGL_FIELD_LENGTHS = UCS_BIT(1),
-    UCP_DT_REMOTE_SGL_FIELD_RKEYS = UCS_BIT(2),
-};
-
-/** Members of `ucp_memh_pack_params`. */
-enum ucp_memh_pack_params_field {
-    UCP_MEMH_PACK_PARAM_FIELD_FLAGS = UCS_BIT(0),
-};
-
-/** Flags of `ucp_memh_pack`. */
-enum ucp_memh_pack_flags {
-    /** For use as `exported_memh_buffer` by another process; else a remote key. */
-    UCP_MEMH_PACK_FLAG_EXPORT = UCS_BIT(0),
-};
-
-/** Members of `ucp_ep_attr`. */
-enum ucp_ep_attr_field {
-    UCP_EP_ATTR_FIELD_NAME = UCS_BIT(0),
-    UCP_EP_ATTR_FIELD_LOCAL_SOCKADDR = UCS_BIT(1),
-    UCP_EP_ATTR_FIELD_REMOTE_SOCKADDR = UCS_BIT(2),
-    UCP_EP_ATTR_FIELD_TRANSPORTS = UCS_BIT(3),
-    UCP_EP_ATTR_FIELD_USER_DATA = UCS_BIT(4),
-};
-
-/** Flags of `ucp_mem_map`. */
-enum ucp_mem_map_bits {
-    /** May finish the mapping later, at the first use. */
-    UCP_MEM_MAP_NONBLOCK = UCS_BIT(0),
-    /** Allocate the memory. */
-    UCP_MEM_MAP_ALLOCATE = UCS_BIT(1),
-    /** Allocate at the given address, which must be aligned to pages. */
-    UCP_MEM_MAP_FIXED = UCS_BIT(2),
-    /** Try for remote keys that are the same in all processes. */
-    UCP_MEM_MAP_SYMMETRIC_RKEY = UCS_BIT(3),
-    /** Lock the pages. */
-    UCP_MEM_MAP_LOCK = UCS_BIT(4),
-};
-
-/** Accesses that a mapping allows. */
-enum ucp_mem_map_prot_bits {
-    /** Read here. */
-    UCP_MEM_MAP_PROT_LOCAL_READ = UCS_BIT(0),
-    /** Write here. */
-    UCP_MEM_MAP_PROT_LOCAL_WRITE = UCS_BIT(1),
-    /** Read by peers. */
-    UCP_MEM_MAP_PROT_REMOTE_READ = UCS_BIT(8),
-    /** Write by peers. */
-    UCP_MEM_MAP_PROT_REMOTE_WRITE = UCS_BIT(9),
 };
 
 typedef struct ucp_lib_attr ucp_lib_attr_t;

@@ -202,12 +202,59 @@ enum uct_sockaddr_accessibility_t {
 
 typedef enum uct_sockaddr_accessibility_t uct_sockaddr_accessibility_t;
 
-/** Members of `uct_component_attr`. */
-enum uct_component_attr_field {
-    UCT_COMPONENT_ATTR_FIELD_NAME = UCS_BIT(0),
-    UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT = UCS_BIT(1),
-    UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES = UCS_BIT(2),
-    UCT_COMPONENT_ATTR_FIELD_FLAGS = UCS_BIT(3),
+/** How an interface is opened. */
+enum uct_iface_open_mode {
+    /** On a device. */
+    UCT_IFACE_OPEN_MODE_DEVICE = UCS_BIT(0),
+    /** As a server on a socket. */
+    UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER = UCS_BIT(1),
+    /** As a client of sockets. */
+    UCT_IFACE_OPEN_MODE_SOCKADDR_CLIENT = UCS_BIT(2),
+    /** Not at all: every operation answers with a status. */
+    UCT_IFACE_OPEN_MODE_STUB = UCS_BIT(3),
+};
+
+/** Members of `uct_iface_params`. */
+enum uct_iface_params_field {
+    UCT_IFACE_PARAM_FIELD_CPU_MASK = UCS_BIT(0),
+    UCT_IFACE_PARAM_FIELD_OPEN_MODE = UCS_BIT(1),
+    UCT_IFACE_PARAM_FIELD_DEVICE = UCS_BIT(2),
+    UCT_IFACE_PARAM_FIELD_SOCKADDR = UCS_BIT(3),
+    UCT_IFACE_PARAM_FIELD_STATS_ROOT = UCS_BIT(4),
+    UCT_IFACE_PARAM_FIELD_RX_HEADROOM = UCS_BIT(5),
+    UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG = UCS_BIT(6),
+    UCT_IFACE_PARAM_FIELD_ERR_HANDLER = UCS_BIT(7),
+    UCT_IFACE_PARAM_FIELD_ERR_HANDLER_FLAGS = UCS_BIT(8),
+    UCT_IFACE_PARAM_FIELD_HW_TM_EAGER_ARG = UCS_BIT(9),
+    UCT_IFACE_PARAM_FIELD_HW_TM_EAGER_CB = UCS_BIT(10),
+    UCT_IFACE_PARAM_FIELD_HW_TM_RNDV_ARG = UCS_BIT(11),
+    UCT_IFACE_PARAM_FIELD_HW_TM_RNDV_CB = UCS_BIT(12),
+    UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_ARG = UCS_BIT(13),
+    UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_CB = UCS_BIT(14),
+    UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL = UCS_BIT(15),
+    UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT = UCS_BIT(16),
+    UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET = UCS_BIT(17),
+    UCT_IFACE_PARAM_FIELD_FEATURES = UCS_BIT(18),
+};
+
+/** What an interface will be used for. */
+enum uct_iface_feature {
+    /** Active messages. */
+    UCT_IFACE_FEATURE_AM = UCS_BIT(0),
+    /** Writes to remote memory. */
+    UCT_IFACE_FEATURE_PUT = UCS_BIT(1),
+    /** Reads of remote memory. */
+    UCT_IFACE_FEATURE_GET = UCS_BIT(2),
+    /** Atomics of 4 bytes. */
+    UCT_IFACE_FEATURE_AMO32 = UCS_BIT(3),
+    /** Atomics of 8 bytes. */
+    UCT_IFACE_FEATURE_AMO64 = UCS_BIT(4),
+    /** Tagged messages. */
+    UCT_IFACE_FEATURE_TAG = UCS_BIT(5),
+    /** UCT_FLUSH_FLAG_REMOTE. */
+    UCT_IFACE_FEATURE_FLUSH_REMOTE = UCS_BIT(6),
+    /** One behind the last feature. */
+    UCT_IFACE_FEATURE_LAST = UCS_BIT(7),
 };
 
 /** Atomic operations; UCS_BIT() of them in `op_flags` and `fop_flags`. */
@@ -278,39 +325,26 @@ enum uct_cb_flags {
     UCT_CB_FLAG_ASYNC = UCS_BIT(2),
 };
 
-/** How an interface is opened. */
-enum uct_iface_open_mode {
-    /** On a device. */
-    UCT_IFACE_OPEN_MODE_DEVICE = UCS_BIT(0),
-    /** As a server on a socket. */
-    UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER = UCS_BIT(1),
-    /** As a client of sockets. */
-    UCT_IFACE_OPEN_MODE_SOCKADDR_CLIENT = UCS_BIT(2),
-    /** Not at all: every operation answers with a status. */
-    UCT_IFACE_OPEN_MODE_STUB = UCS_BIT(3),
+/** Flags of the end of a tagged receive. */
+enum uct_tag_recv_cb_inline_data_bits {
+    /** The data is in the completion, not in the buffer. */
+    UCT_TAG_RECV_CB_INLINE_DATA = UCS_BIT(0),
 };
 
-/** Members of `uct_iface_params`. */
-enum uct_iface_params_field {
-    UCT_IFACE_PARAM_FIELD_CPU_MASK = UCS_BIT(0),
-    UCT_IFACE_PARAM_FIELD_OPEN_MODE = UCS_BIT(1),
-    UCT_IFACE_PARAM_FIELD_DEVICE = UCS_BIT(2),
-    UCT_IFACE_PARAM_FIELD_SOCKADDR = UCS_BIT(3),
-    UCT_IFACE_PARAM_FIELD_STATS_ROOT = UCS_BIT(4),
-    UCT_IFACE_PARAM_FIELD_RX_HEADROOM = UCS_BIT(5),
-    UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG = UCS_BIT(6),
-    UCT_IFACE_PARAM_FIELD_ERR_HANDLER = UCS_BIT(7),
-    UCT_IFACE_PARAM_FIELD_ERR_HANDLER_FLAGS = UCS_BIT(8),
-    UCT_IFACE_PARAM_FIELD_HW_TM_EAGER_ARG = UCS_BIT(9),
-    UCT_IFACE_PARAM_FIELD_HW_TM_EAGER_CB = UCS_BIT(10),
-    UCT_IFACE_PARAM_FIELD_HW_TM_RNDV_ARG = UCS_BIT(11),
-    UCT_IFACE_PARAM_FIELD_HW_TM_RNDV_CB = UCS_BIT(12),
-    UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_ARG = UCS_BIT(13),
-    UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_CB = UCS_BIT(14),
-    UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL = UCS_BIT(15),
-    UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT = UCS_BIT(16),
-    UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET = UCS_BIT(17),
-    UCT_IFACE_PARAM_FIELD_FEATURES = UCS_BIT(18),
+/** Members of `uct_component_attr`. */
+enum uct_component_attr_field {
+    UCT_COMPONENT_ATTR_FIELD_NAME = UCS_BIT(0),
+    UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT = UCS_BIT(1),
+    UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES = UCS_BIT(2),
+    UCT_COMPONENT_ATTR_FIELD_FLAGS = UCS_BIT(3),
+};
+
+/** Flags of a component. */
+enum uct_component_flag_bits {
+    /** Has a connection manager. */
+    UCT_COMPONENT_FLAG_CM = UCS_BIT(0),
+    /** Remote memory can be reached by a pointer: `uct_rkey_ptr`. */
+    UCT_COMPONENT_FLAG_RKEY_PTR = UCS_BIT(1),
 };
 
 /** Flags of allocation and registration. */
@@ -341,6 +375,58 @@ enum uct_md_mem_flags {
     UCT_MD_MEM_ACCESS_ALL = 992,
     /** All but atomics. */
     UCT_MD_MEM_ACCESS_RMA = 864,
+};
+
+/** Members of `uct_md_mem_attr`. */
+enum uct_md_mem_attr_field {
+    UCT_MD_MEM_ATTR_FIELD_MEM_TYPE = UCS_BIT(0),
+    UCT_MD_MEM_ATTR_FIELD_SYS_DEV = UCS_BIT(1),
+    UCT_MD_MEM_ATTR_FIELD_BASE_ADDRESS = UCS_BIT(2),
+    UCT_MD_MEM_ATTR_FIELD_ALLOC_LENGTH = UCS_BIT(3),
+    UCT_MD_MEM_ATTR_FIELD_DMABUF_FD = UCS_BIT(4),
+    UCT_MD_MEM_ATTR_FIELD_DMABUF_OFFSET = UCS_BIT(5),
+};
+
+typedef enum uct_md_mem_attr_field uct_md_mem_attr_field_t;
+
+/** Members of `uct_mem_alloc_params_t`. */
+enum uct_mem_alloc_params_field_t {
+    UCT_MEM_ALLOC_PARAM_FIELD_FLAGS = UCS_BIT(0),
+    UCT_MEM_ALLOC_PARAM_FIELD_ADDRESS = UCS_BIT(1),
+    UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE = UCS_BIT(2),
+    UCT_MEM_ALLOC_PARAM_FIELD_MDS = UCS_BIT(3),
+    UCT_MEM_ALLOC_PARAM_FIELD_NAME = UCS_BIT(4),
+    UCT_MEM_ALLOC_PARAM_FIELD_SYS_DEVICE = UCS_BIT(5),
+};
+
+typedef enum uct_mem_alloc_params_field_t uct_mem_alloc_params_field_t;
+
+/** Flags of a memory domain. */
+enum uct_md_flag_bits {
+    /** It allocates. */
+    UCT_MD_FLAG_ALLOC = UCS_BIT(0),
+    /** It registers. */
+    UCT_MD_FLAG_REG = UCS_BIT(1),
+    /** Local memory of zero-copy operations must be registered. */
+    UCT_MD_FLAG_NEED_MEMH = UCS_BIT(2),
+    /** Remote memory needs a key. */
+    UCT_MD_FLAG_NEED_RKEY = UCS_BIT(3),
+    /** It takes advice. */
+    UCT_MD_FLAG_ADVISE = UCS_BIT(4),
+    /** It allocates at fixed addresses. */
+    UCT_MD_FLAG_FIXED = UCS_BIT(5),
+    /** Remote memory can be reached by a pointer: `uct_rkey_ptr`. */
+    UCT_MD_FLAG_RKEY_PTR = UCS_BIT(6),
+    /** It connects by socket addresses. */
+    UCT_MD_FLAG_SOCKADDR = UCS_BIT(7),
+    /** It revokes keys. */
+    UCT_MD_FLAG_INVALIDATE = UCS_BIT(8),
+    /** It exports registrations to other processes. */
+    UCT_MD_FLAG_EXPORTED_MKEY = UCS_BIT(9),
+    /** It registers dmabufs. */
+    UCT_MD_FLAG_REG_DMABUF = UCS_BIT(10),
+    /** One behind the last flag. */
+    UCT_MD_FLAG_LAST = UCS_BIT(11),
 };
 
 /** Members of `uct_cm_attr`. */
@@ -387,92 +473,6 @@ enum uct_ep_params_field {
 enum uct_ep_connect_params_field {
     UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA = UCS_BIT(0),
     UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH = UCS_BIT(1),
-};
-
-/** What an interface will be used for. */
-enum uct_iface_feature {
-    /** Active messages. */
-    UCT_IFACE_FEATURE_AM = UCS_BIT(0),
-    /** Writes to remote memory. */
-    UCT_IFACE_FEATURE_PUT = UCS_BIT(1),
-    /** Reads of remote memory. */
-    UCT_IFACE_FEATURE_GET = UCS_BIT(2),
-    /** Atomics of 4 bytes. */
-    UCT_IFACE_FEATURE_AMO32 = UCS_BIT(3),
-    /** Atomics of 8 bytes. */
-    UCT_IFACE_FEATURE_AMO64 = UCS_BIT(4),
-    /** Tagged messages. */
-    UCT_IFACE_FEATURE_TAG = UCS_BIT(5),
-    /** UCT_FLUSH_FLAG_REMOTE. */
-    UCT_IFACE_FEATURE_FLUSH_REMOTE = UCS_BIT(6),
-    /** One behind the last feature. */
-    UCT_IFACE_FEATURE_LAST = UCS_BIT(7),
-};
-
-/** Members of `uct_md_mem_attr`. */
-enum uct_md_mem_attr_field {
-    UCT_MD_MEM_ATTR_FIELD_MEM_TYPE = UCS_BIT(0),
-    UCT_MD_MEM_ATTR_FIELD_SYS_DEV = UCS_BIT(1),
-    UCT_MD_MEM_ATTR_FIELD_BASE_ADDRESS = UCS_BIT(2),
-    UCT_MD_MEM_ATTR_FIELD_ALLOC_LENGTH = UCS_BIT(3),
-    UCT_MD_MEM_ATTR_FIELD_DMABUF_FD = UCS_BIT(4),
-    UCT_MD_MEM_ATTR_FIELD_DMABUF_OFFSET = UCS_BIT(5),
-};
-
-typedef enum uct_md_mem_attr_field uct_md_mem_attr_field_t;
-
-/** Members of `uct_mem_alloc_params_t`. */
-enum uct_mem_alloc_params_field_t {
-    UCT_MEM_ALLOC_PARAM_FIELD_FLAGS = UCS_BIT(0),
-    UCT_MEM_ALLOC_PARAM_FIELD_ADDRESS = UCS_BIT(1),
-    UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE = UCS_BIT(2),
-    UCT_MEM_ALLOC_PARAM_FIELD_MDS = UCS_BIT(3),
-    UCT_MEM_ALLOC_PARAM_FIELD_NAME = UCS_BIT(4),
-    UCT_MEM_ALLOC_PARAM_FIELD_SYS_DEVICE = UCS_BIT(5),
-};
-
-typedef enum uct_mem_alloc_params_field_t uct_mem_alloc_params_field_t;
-
-/** Flags of a component. */
-enum uct_component_flag_bits {
-    /** Has a connection manager. */
-    UCT_COMPONENT_FLAG_CM = UCS_BIT(0),
-    /** Remote memory can be reached by a pointer: `uct_rkey_ptr`. */
-    UCT_COMPONENT_FLAG_RKEY_PTR = UCS_BIT(1),
-};
-
-/** Flags of a memory domain. */
-enum uct_md_flag_bits {
-    /** It allocates. */
-    UCT_MD_FLAG_ALLOC = UCS_BIT(0),
-    /** It registers. */
-    UCT_MD_FLAG_REG = UCS_BIT(1),
-    /** Local memory of zero-copy operations must be registered. */
-    UCT_MD_FLAG_NEED_MEMH = UCS_BIT(2),
-    /** Remote memory needs a key. */
-    UCT_MD_FLAG_NEED_RKEY = UCS_BIT(3),
-    /** It takes advice. */
-    UCT_MD_FLAG_ADVISE = UCS_BIT(4),
-    /** It allocates at fixed addresses. */
-    UCT_MD_FLAG_FIXED = UCS_BIT(5),
-    /** Remote memory can be reached by a pointer: `uct_rkey_ptr`. */
-    UCT_MD_FLAG_RKEY_PTR = UCS_BIT(6),
-    /** It connects by socket addresses. */
-    UCT_MD_FLAG_SOCKADDR = UCS_BIT(7),
-    /** It revokes keys. */
-    UCT_MD_FLAG_INVALIDATE = UCS_BIT(8),
-    /** It exports registrations to other processes. */
-    UCT_MD_FLAG_EXPORTED_MKEY = UCS_BIT(9),
-    /** It registers dmabufs. */
-    UCT_MD_FLAG_REG_DMABUF = UCS_BIT(10),
-    /** One behind the last flag. */
-    UCT_MD_FLAG_LAST = UCS_BIT(11),
-};
-
-/** Flags of the end of a tagged receive. */
-enum uct_tag_recv_cb_inline_data_bits {
-    /** The data is in the completion, not in the buffer. */
-    UCT_TAG_RECV_CB_INLINE_DATA = UCS_BIT(0),
 };
 
 typedef struct uct_md_mem_attr uct_md_mem_attr_t;
@@ -832,6 +832,81 @@ struct uct_iface_params {
     uint64_t features;
 };
 
+/**
+ * Counts operations and calls back at the end. Memory of the caller, who sets it before the first
+ * operation.
+ */
+struct uct_completion {
+    /** Called when `count` reaches 0. */
+    uct_completion_callback_t func;
+    /** Operations still under way. */
+    int count;
+    /** UCS_OK at first, then the first failure. */
+    ucs_status_t status;
+};
+
+/** A request in a queue. Memory of the caller. */
+struct uct_pending_req {
+    /** Tries it. */
+    uct_pending_callback_t func;
+    /** Of the transport, while it is queued. */
+    char priv[UCT_PENDING_REQ_PRIV_LEN];
+};
+
+/** A posted receive of a tagged message. Memory of the caller. */
+struct uct_tag_context {
+    /** Called when a message matched: the receive cannot be cancelled any more. */
+    void (*tag_consumed_cb)(uct_tag_context_t*);
+    /** Called with tag, immediate, bytes, inlined data and status at the end. */
+    void (*completed_cb)(uct_tag_context_t*,
+                         uct_tag_t,
+                         uint64_t,
+                         size_t,
+                         void*,
+                         ucs_status_t);
+    /** Called when an offer matched that software has to fetch. */
+    void (*rndv_cb)(uct_tag_context_t*,
+                    uct_tag_t,
+                    const void*,
+                    unsigned int,
+                    ucs_status_t,
+                    unsigned int);
+    /** Of the transport, while it is posted. */
+    char priv[UCT_TAG_PRIV_LEN];
+};
+
+/** What a memory domain can do; each `*_mem_types` is a bitmap over `ucs_memory_type_t`. */
+struct uct_md_attr_cap {
+    /** Largest allocation, bytes. */
+    uint64_t max_alloc;
+    /** Largest registration, bytes. */
+    size_t max_reg;
+    /** `UCT_MD_FLAG_*`. */
+    uint64_t flags;
+    /** Types that can be registered. */
+    uint64_t reg_mem_types;
+    /** Types that can be told from an address. */
+    uint64_t detect_mem_types;
+    /** Types that can be allocated. */
+    uint64_t alloc_mem_types;
+    /** Types that can be reached. */
+    uint64_t access_mem_types;
+};
+
+/** What `uct_md_query` tells. */
+struct uct_md_attr {
+    /** What the domain can do. */
+    struct uct_md_attr_cap cap;
+    /** Seconds that a registration takes, as a function of its bytes. */
+    ucs_linear_func_t reg_cost;
+    /** Name of the component. */
+    char component_name[UCT_COMPONENT_NAME_MAX];
+    /** Bytes of a packed remote key. */
+    size_t rkey_packed_size;
+    /** Processors near the device. */
+    ucs_cpu_set_t local_cpus;
+};
+
 /** How `uct_ep_create` connects. */
 struct uct_ep_params {
     /** Members that are set, bits of `uct_ep_params_field`. */
@@ -912,81 +987,6 @@ struct uct_listener_params {
     uct_cm_listener_conn_request_callback_t conn_request_cb;
     /** Passed to it. */
     void *user_data;
-};
-
-/** What a memory domain can do; each `*_mem_types` is a bitmap over `ucs_memory_type_t`. */
-struct uct_md_attr_cap {
-    /** Largest allocation, bytes. */
-    uint64_t max_alloc;
-    /** Largest registration, bytes. */
-    size_t max_reg;
-    /** `UCT_MD_FLAG_*`. */
-    uint64_t flags;
-    /** Types that can be registered. */
-    uint64_t reg_mem_types;
-    /** Types that can be told from an address. */
-    uint64_t detect_mem_types;
-    /** Types that can be allocated. */
-    uint64_t alloc_mem_types;
-    /** Types that can be reached. */
-    uint64_t access_mem_types;
-};
-
-/** What `uct_md_query` tells. */
-struct uct_md_attr {
-    /** What the domain can do. */
-    struct uct_md_attr_cap cap;
-    /** Seconds that a registration takes, as a function of its bytes. */
-    ucs_linear_func_t reg_cost;
-    /** Name of the component. */
-    char component_name[UCT_COMPONENT_NAME_MAX];
-    /** Bytes of a packed remote key. */
-    size_t rkey_packed_size;
-    /** Processors near the device. */
-    ucs_cpu_set_t local_cpus;
-};
-
-/**
- * Counts operations and calls back at the end. Memory of the caller, who sets it before the first
- * operation.
- */
-struct uct_completion {
-    /** Called when `count` reaches 0. */
-    uct_completion_callback_t func;
-    /** Operations still under way. */
-    int count;
-    /** UCS_OK at first, then the first failure. */
-    ucs_status_t status;
-};
-
-/** A request in a queue. Memory of the caller. */
-struct uct_pending_req {
-    /** Tries it. */
-    uct_pending_callback_t func;
-    /** Of the transport, while it is queued. */
-    char priv[UCT_PENDING_REQ_PRIV_LEN];
-};
-
-/** A posted receive of a tagged message. Memory of the caller. */
-struct uct_tag_context {
-    /** Called when a message matched: the receive cannot be cancelled any more. */
-    void (*tag_consumed_cb)(uct_tag_context_t*);
-    /** Called with tag, immediate, bytes, inlined data and status at the end. */
-    void (*completed_cb)(uct_tag_context_t*,
-                         uct_tag_t,
-                         uint64_t,
-                         size_t,
-                         void*,
-                         ucs_status_t);
-    /** Called when an offer matched that software has to fetch. */
-    void (*rndv_cb)(uct_tag_context_t*,
-                    uct_tag_t,
-                    const void*,
-                    unsigned int,
-                    ucs_status_t,
-                    unsigned int);
-    /** Of the transport, while it is posted. */
-    char priv[UCT_TAG_PRIV_LEN];
 };
 
 /** Answers the masked properties of a memory range. All memory we can reach is the host's. */
