@@ -9,7 +9,7 @@ use crate::ucs::memtype::TYPES;
 
 /// Pointers to constant C strings.
 #[repr(transparent)]
-pub struct Names<const N: usize>([*const c_char; N]);
+pub struct Names<const N: usize>(pub(crate) [*const c_char; N]);
 
 // SAFETY: the pointers lead to constants and are never written.
 unsafe impl<const N: usize> Sync for Names<N> {}

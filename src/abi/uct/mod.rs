@@ -7,5 +7,6 @@ pub mod ep;
 pub mod iface;
 pub mod md;
 pub mod mem;
+pub mod names;
 pub mod rkey;
 pub mod worker;
