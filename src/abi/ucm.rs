@@ -28,9 +28,19 @@ pub struct Exported(UnsafeCell<GlobalOpts>);
 // SAFETY: the library never touches the object; programs may, before they use UCM.
 unsafe impl Sync for Exported {}
 
+// Room behind the object for upstream's longer one (72 bytes in 1.22), as behind `ucs_global_opts`.
+global_asm!(
+    ".section .data.ucm_global_opts, \"aw\", @progbits",
+    ".subsection 1",
+    ".zero 80",
+    ".subsection 0",
+    ".text",
+);
+
 /// Options that a program may change before it uses UCM, in the first 1.12 releases' way. Nothing
 /// is hooked here, so none has an effect; `ucm_set_global_opts` and `UCX_MEM_EVENTS` do.
 #[unsafe(no_mangle)]
+#[unsafe(link_section = ".data.ucm_global_opts")]
 pub static ucm_global_opts: Exported = Exported(UnsafeCell::new(GlobalOpts {
     log_level: UCS_LOG_LEVEL_WARN,
     enable_events: 1,
