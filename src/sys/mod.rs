@@ -2,16 +2,20 @@
 
 pub mod clock;
 pub mod cpu;
+pub mod dgram;
 pub mod epoll;
 pub mod eventfd;
 pub mod file;
 pub mod heap;
 pub mod machine;
 pub mod mem;
+pub mod membarrier;
 pub mod net;
+pub mod pidfd;
 pub mod poll;
 pub mod process;
 pub mod random;
+pub mod shm;
 pub mod socket;
 pub mod socket_option;
 pub mod stdio;

@@ -151,3 +151,14 @@ pub fn is_set(set: &libc::cpu_set_t, cpu: usize) -> bool {
     // SAFETY: the index is checked against the set's size first.
     cpu < size_of::<libc::cpu_set_t>() * 8 && unsafe { libc::CPU_ISSET(cpu, set) }
 }
+
+/// A text that changes with every boot of the kernel.
+pub fn boot_id() -> Option<String> {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()
+}
+
+/// Names the namespace of a kind (`pid`, `ipc`, `user`) that this process lives in.
+pub fn namespace(kind: &str) -> Option<String> {
+    let link = std::fs::read_link(format!("/proc/self/ns/{kind}")).ok()?;
+    Some(link.to_string_lossy().into_owned())
+}

@@ -1,0 +1,68 @@
+//! Other processes: do they live, since when, and a descriptor that tells their end.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// A descriptor that becomes readable when the process ends. `ESRCH` when there is none, `ENOSYS`
+/// before Linux 5.3.
+pub fn open(pid: u32) -> io::Result<OwnedFd> {
+    // SAFETY: takes integers only; the result is checked before it is owned.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the system call just made this descriptor, close-on-exec by itself.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
+}
+
+/// Whether the process behind the descriptor has ended.
+pub fn ended(fd: &OwnedFd) -> bool {
+    let mut fds = [super::poll::PollFd {
+        fd: fd.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    }];
+    matches!(super::poll::poll(&mut fds, 0), Ok(n) if n > 0)
+}
+
+/// When the process was started, in ticks since boot; tells a process from a later one of the same
+/// number. `None` when there is no such process or it has ended and waits for its parent.
+pub fn start_time(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The second field is the program's name in parentheses, which may hold anything.
+    let after_name = stat.get(stat.rfind(')')? + 1..)?;
+    let mut fields = after_name.split_ascii_whitespace();
+    let state = fields.next()?;
+    if matches!(state, "Z" | "X" | "x") {
+        return None;
+    }
+    const STATE: usize = 3;
+    const START_TIME: usize = 22;
+    fields.nth(START_TIME - STATE - 1)?.parse().ok()
+}
+
+/// Whether the process that started at `start_time` still runs.
+pub fn alive(pid: u32, start: u64) -> bool {
+    start_time(pid) == Some(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_seen_alive_and_then_ended() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let pid = child.id();
+        let start = start_time(pid).unwrap();
+        let fd = open(pid).unwrap();
+        assert!(alive(pid, start) && !alive(pid, start + 1) && !ended(&fd));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!alive(pid, start) && ended(&fd));
+        assert_eq!(open(pid).unwrap_err().raw_os_error(), Some(libc::ESRCH));
+    }
+}

@@ -1,0 +1,248 @@
+//! Shared memory of several processes: memory files, named files, System V segments.
+//!
+//! A memory file is sealed against shrinking and reachable by others through `/proc/PID/fd/N`; it is
+//! gone with its last descriptor and mapping, also when its maker is killed. A System V segment is
+//! marked for removal as soon as it is made: Linux lets others attach it by its id until the last
+//! user is gone. Pages are reserved before use, so that a full file system is an error and not a
+//! signal.
+
+use std::ffi::CString;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+/// A mapping shared with other processes; unmapped when dropped.
+pub struct SharedMap {
+    base: *mut u8,
+    len: usize,
+    sysv: bool,
+}
+
+// SAFETY: a mapping belongs to the process; who touches its bytes answers for the races.
+unsafe impl Send for SharedMap {}
+// SAFETY: as above.
+unsafe impl Sync for SharedMap {}
+
+impl SharedMap {
+    #[inline]
+    pub fn base(&self) -> *mut u8 {
+        self.base
+    }
+
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl Drop for SharedMap {
+    fn drop(&mut self) {
+        // SAFETY: the mapping made by `map_file` or `attach_sysv`; its owner is going, so that nobody
+        // holds a pointer into it.
+        unsafe {
+            if self.sysv {
+                libc::shmdt(self.base.cast());
+            } else {
+                libc::munmap(self.base.cast(), self.len);
+            }
+        }
+    }
+}
+
+fn checked(rc: i32) -> io::Result<i32> {
+    if rc < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(rc)
+    }
+}
+
+/// Makes an anonymous memory file of `len` bytes; `huge`: from the pool of huge pages.
+pub fn memory_file(name: &str, len: usize, huge: bool) -> io::Result<OwnedFd> {
+    let name = CString::new(name)?;
+    let mut flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+    if huge {
+        flags |= libc::MFD_HUGETLB;
+    }
+    // SAFETY: the name is a C string; the result is checked before it is owned.
+    let fd = checked(unsafe { libc::memfd_create(name.as_ptr(), flags) })?;
+    // SAFETY: memfd_create just made this descriptor.
+    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    set_len(&fd, len)?;
+    // SAFETY: a descriptor of ours; the call takes no pointer.
+    checked(unsafe {
+        libc::fcntl(
+            fd.as_raw_fd(),
+            libc::F_ADD_SEALS,
+            libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL,
+        )
+    })?;
+    Ok(fd)
+}
+
+/// Makes a new file of `len` bytes at `path`, for its owner only; fails when it exists.
+pub fn named_file(path: &Path, len: usize) -> io::Result<OwnedFd> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW)
+        .open(path)?;
+    let fd = OwnedFd::from(file);
+    if let Err(e) = set_len(&fd, len) {
+        let _ = std::fs::remove_file(path);
+        return Err(e);
+    }
+    Ok(fd)
+}
+
+fn set_len(fd: &OwnedFd, len: usize) -> io::Result<()> {
+    let len = libc::off_t::try_from(len).map_err(|_| io::Error::from_raw_os_error(libc::ENOMEM))?;
+    // SAFETY: a descriptor of ours; the call takes no pointer.
+    checked(unsafe { libc::ftruncate(fd.as_raw_fd(), len) })?;
+    Ok(())
+}
+
+/// Opens a file of another process, by its name or by `/proc/PID/fd/N`.
+pub fn open(path: &Path) -> io::Result<OwnedFd> {
+    let file: File = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_CLOEXEC)
+        .open(path)?;
+    Ok(file.into())
+}
+
+/// Size, and a number that tells this file from others of its kind.
+pub fn identity(fd: &OwnedFd) -> io::Result<(u64, u64)> {
+    let meta = File::from(fd.try_clone()?).metadata()?;
+    if !meta.is_file() {
+        return Err(io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    Ok((meta.len(), meta.ino()))
+}
+
+/// Reserves the pages of a range, so that touching them cannot fail. `ENOSPC` when the file system
+/// or the limit of the process group is full.
+pub fn reserve(fd: RawFd, offset: usize, len: usize) -> io::Result<()> {
+    let (Ok(offset), Ok(len)) = (libc::off_t::try_from(offset), libc::off_t::try_from(len)) else {
+        return Err(io::Error::from_raw_os_error(libc::EINVAL));
+    };
+    loop {
+        // SAFETY: takes no pointer; a bad descriptor is an error.
+        match unsafe { libc::posix_fallocate(fd, offset, len) } {
+            0 => return Ok(()),
+            libc::EINTR => {}
+            e => return Err(io::Error::from_raw_os_error(e)),
+        }
+    }
+}
+
+/// Brings the pages of a mapped range into memory; a failure is an error where the kernel can
+/// report it (Linux 5.14), else nothing is done.
+pub fn populate(map: &SharedMap, offset: usize, len: usize) -> io::Result<()> {
+    if offset.checked_add(len).is_none_or(|end| end > map.len) {
+        return Err(io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    const MADV_POPULATE_WRITE: i32 = 23;
+    let at = map.base.wrapping_add(offset);
+    // SAFETY: the range lies in the mapping; populating changes no contents.
+    match checked(unsafe { libc::madvise(at.cast(), len, MADV_POPULATE_WRITE) }) {
+        Ok(_) => Ok(()),
+        Err(e) if e.raw_os_error() == Some(libc::EINVAL) => Ok(()),
+        Err(e) => Err(e),
+    }
+}
+
+/// Maps `len` bytes of a file, shared, at `address` exactly when it is not 0.
+pub fn map_file(fd: &OwnedFd, len: usize, address: usize) -> io::Result<SharedMap> {
+    let mut flags = libc::MAP_SHARED;
+    if address != 0 {
+        flags |= libc::MAP_FIXED_NOREPLACE;
+    }
+    // SAFETY: a new mapping that replaces none.
+    let base = unsafe {
+        libc::mmap(
+            address as *mut libc::c_void,
+            len,
+            libc::PROT_READ | libc::PROT_WRITE,
+            flags,
+            fd.as_raw_fd(),
+            0,
+        )
+    };
+    if base == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    let map = SharedMap {
+        base: base.cast(),
+        len,
+        sysv: false,
+    };
+    if address != 0 && base as usize != address {
+        return Err(io::Error::from_raw_os_error(libc::EEXIST));
+    }
+    Ok(map)
+}
+
+/// Makes a System V segment of `len` bytes for this user, attaches it and marks it for removal with
+/// its last user. The answer is its id, its maker's time stamp and the mapping.
+pub fn make_sysv(len: usize, huge: bool, address: usize) -> io::Result<(i32, u64, SharedMap)> {
+    let mut flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
+    flags |= if huge {
+        libc::SHM_HUGETLB
+    } else {
+        libc::SHM_NORESERVE
+    };
+    // SAFETY: takes no pointer.
+    let id = checked(unsafe { libc::shmget(libc::IPC_PRIVATE, len, flags) })?;
+    let map = attach_sysv(id, len, address);
+    let stamp = sysv_identity(id);
+    // SAFETY: removal takes no pointer; the segment lives on while it is attached.
+    let removed = checked(unsafe { libc::shmctl(id, libc::IPC_RMID, core::ptr::null_mut()) });
+    let map = map?;
+    let (_, stamp) = stamp?;
+    removed?;
+    Ok((id, stamp, map))
+}
+
+/// Attaches a System V segment of which `len` bytes are to be used.
+pub fn attach_sysv(id: i32, len: usize, address: usize) -> io::Result<SharedMap> {
+    // SAFETY: a new mapping; without SHM_REMAP it replaces none.
+    let base = unsafe { libc::shmat(id, address as *const libc::c_void, 0) };
+    if base as isize == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(SharedMap {
+        base: base.cast(),
+        len,
+        sysv: true,
+    })
+}
+
+/// Size of a System V segment, and when it was made: ids are reused.
+pub fn sysv_identity(id: i32) -> io::Result<(u64, u64)> {
+    // SAFETY: `shmid_ds` is plain integers; all zeros is a value of it.
+    let mut ds: libc::shmid_ds = unsafe { core::mem::zeroed() };
+    // SAFETY: the struct is writable for the call.
+    checked(unsafe { libc::shmctl(id, libc::IPC_STAT, &mut ds) })?;
+    Ok((ds.shm_segsz as u64, ds.shm_cpid as u64))
+}
+
+/// Bytes that a file system has left for this user.
+pub fn free_bytes(dir: &Path) -> io::Result<u64> {
+    use std::os::unix::ffi::OsStrExt;
+    let path = CString::new(dir.as_os_str().as_bytes())?;
+    // SAFETY: `statvfs` is plain integers; all zeros is a value of it.
+    let mut fs: libc::statvfs = unsafe { core::mem::zeroed() };
+    // SAFETY: a C string and a writable struct.
+    checked(unsafe { libc::statvfs(path.as_ptr(), &mut fs) })?;
+    Ok((fs.f_bavail as u64).saturating_mul(fs.f_frsize as u64))
+}
