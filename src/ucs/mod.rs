@@ -14,6 +14,7 @@ pub mod sockaddr;
 pub mod status;
 pub mod string_buffer;
 pub mod string_set;
+pub mod sync;
 pub mod table;
 pub mod tag_match;
 pub mod time;

@@ -3,11 +3,13 @@
 
 pub mod am;
 pub mod config;
+pub mod death_watch;
 pub mod desc;
 pub mod iface;
 pub mod iov;
 pub mod md;
 pub mod mem;
+pub mod node;
 pub mod params;
 pub mod pending;
 pub mod worker;

@@ -18,6 +18,8 @@ pub struct PendingGroup {
     /// In the interface's queue.
     queued: Cell<bool>,
     closed: Cell<bool>,
+    /// The endpoint has failed: its requests wait for a purge.
+    suspended: Cell<bool>,
 }
 
 impl PendingGroup {
@@ -27,6 +29,7 @@ impl PendingGroup {
             requests: RefCell::new(VecDeque::new()),
             queued: Cell::new(false),
             closed: Cell::new(false),
+            suspended: Cell::new(false),
         })
     }
 
@@ -44,6 +47,11 @@ impl PendingGroup {
                 None => break,
             }
         }
+    }
+
+    /// The endpoint has failed: no request is served any more, all wait to be purged.
+    pub fn suspend(&self) {
+        self.suspended.set(true);
     }
 
     /// The endpoint is gone: a request whose function still runs is not queued again.
@@ -95,6 +103,9 @@ impl PendingQueue {
                 return done;
             };
             group.queued.set(false);
+            if group.suspended.get() {
+                continue;
+            }
             let next = group.requests.borrow_mut().pop_front();
             let Some(request) = next else { continue };
             // SAFETY: the user keeps a queued request alive; it is off the queue from here on.
@@ -114,7 +125,7 @@ impl PendingQueue {
                     stuck + 1
                 };
             }
-            if !group.is_empty() {
+            if !group.is_empty() && !group.suspended.get() {
                 self.schedule(&group);
             }
         }

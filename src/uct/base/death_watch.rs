@@ -1,0 +1,233 @@
+//! `death_watch`: tells when another process ends, without any cost to those who do not ask.
+//!
+//! One thread for the whole process waits for pidfds; it is started with the first watch and ends
+//! with the last. Where the kernel has no pidfds it looks every 50 ms. What a watch is to do runs
+//! on that thread, once, and must be short and free of locks that are held while watching.
+
+use crate::sys::epoll::{Epoll, Event, NO_EVENT};
+use crate::sys::eventfd::EventFd;
+use crate::sys::{pidfd, process};
+use crate::ucs::{Result, Status};
+use crate::ucs_diag;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use parking_lot::Mutex;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// What is done when the process ends.
+pub type OnDeath = Box<dyn FnOnce() + Send>;
+
+/// A process is watched as long as this lives. Dropping it takes the order back.
+#[derive(Debug)]
+pub struct Watch {
+    id: u64,
+}
+
+struct Entry {
+    id: u64,
+    pid: u32,
+    start: u64,
+    /// `None` where the kernel has none: then the thread polls.
+    fd: Option<OwnedFd>,
+    on_death: OnDeath,
+}
+
+struct Shared {
+    epoll: Epoll,
+    wake: EventFd,
+    entries: Mutex<Vec<Entry>>,
+    /// The thread shall end.
+    end: AtomicBool,
+}
+
+struct Running {
+    shared: Arc<Shared>,
+    thread: JoinHandle<()>,
+    /// A forked child has no such thread.
+    pid: u32,
+}
+
+static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+const WAKE: u64 = 0;
+const POLL_MS: i32 = 50;
+
+/// Calls `on_death` when the process `pid` that started at `start` (see `pidfd::start_time`) ends;
+/// soon, if it has ended already.
+pub fn watch(pid: u32, start: u64, on_death: OnDeath) -> Result<Watch> {
+    let mut running = RUNNING.lock();
+    let shared = match running.as_ref() {
+        Some(r) if r.pid == process::pid() => Arc::clone(&r.shared),
+        _ => {
+            let started = start_thread()?;
+            let shared = Arc::clone(&started.shared);
+            // After a fork the parent's state is left alone: its thread is not ours to join.
+            core::mem::forget(running.replace(started));
+            shared
+        }
+    };
+    // Relaxed: only uniqueness matters.
+    let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+    let fd = match pidfd::open(pid) {
+        Ok(fd) => Some(fd),
+        Err(e) if e.raw_os_error() == Some(libc::ESRCH) => None,
+        Err(e) => {
+            ucs_diag!("no descriptor for process {pid} ({e}): looking every {POLL_MS} ms");
+            None
+        }
+    };
+    let raw = fd.as_ref().map(AsRawFd::as_raw_fd);
+    // The descriptor may be of a later process of this number; the look after opening decides.
+    let fd = if pidfd::alive(pid, start) { fd } else { None };
+    let polled = fd.is_none();
+    shared.entries.lock().push(Entry {
+        id,
+        pid,
+        start,
+        fd,
+        on_death,
+    });
+    if polled {
+        shared.wake.signal();
+    } else if let Some(raw) = raw
+        && let Err(e) = shared.epoll.add(raw, libc::EPOLLIN as u32, id)
+    {
+        shared.entries.lock().retain(|entry| entry.id != id);
+        return Err(Status::from_io(&e));
+    }
+    Ok(Watch { id })
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let mut running = RUNNING.lock();
+        let Some(r) = running.as_ref() else { return };
+        if r.pid != process::pid() {
+            return;
+        }
+        let (gone, empty) = {
+            let mut entries = r.shared.entries.lock();
+            let gone = entries
+                .iter()
+                .position(|entry| entry.id == self.id)
+                .map(|at| entries.swap_remove(at));
+            (gone, entries.is_empty())
+        };
+        // Closing the descriptor takes it out of the epoll set.
+        drop(gone);
+        if empty && let Some(r) = running.take() {
+            // Release: pairs with the Acquire in run.
+            r.shared.end.store(true, Ordering::Release);
+            r.shared.wake.signal();
+            if r.thread.join().is_err() {
+                ucs_diag!("the thread that watches other processes ended early");
+            }
+        }
+    }
+}
+
+fn start_thread() -> Result<Running> {
+    let shared = Arc::new(Shared {
+        epoll: Epoll::new()?,
+        wake: EventFd::new()?,
+        entries: Mutex::new(Vec::new()),
+        end: AtomicBool::new(false),
+    });
+    shared
+        .epoll
+        .add(shared.wake.raw(), libc::EPOLLIN as u32, WAKE)?;
+    let inside = Arc::clone(&shared);
+    let thread = process::spawn_without_signals("ucx_death_watch", move || run(&inside))?;
+    Ok(Running {
+        shared,
+        thread,
+        pid: process::pid(),
+    })
+}
+
+fn run(shared: &Shared) {
+    let mut events = [NO_EVENT; 16];
+    // Acquire: pairs with the Release in Watch::drop.
+    while !shared.end.load(Ordering::Acquire) {
+        let polled = shared.entries.lock().iter().any(|e| e.fd.is_none());
+        let timeout = if polled { POLL_MS } else { -1 };
+        let ready: Vec<u64> = match shared.epoll.wait(&mut events, timeout) {
+            Ok(ready) => ready.iter().map(|event: &Event| event.u64).collect(),
+            Err(_) => Vec::new(),
+        };
+        if ready.contains(&WAKE) {
+            shared.wake.clear();
+        }
+        for entry in take_dead(shared, &ready) {
+            (entry.on_death)();
+        }
+    }
+}
+
+/// Takes the entries out whose process has ended.
+fn take_dead(shared: &Shared, ready: &[u64]) -> Vec<Entry> {
+    let mut entries = shared.entries.lock();
+    let mut dead = Vec::new();
+    let mut at = 0;
+    while let Some(entry) = entries.get(at) {
+        let ended = match entry.fd {
+            Some(_) => ready.contains(&entry.id),
+            None => !pidfd::alive(entry.pid, entry.start),
+        };
+        if ended {
+            dead.push(entries.swap_remove(at));
+        } else {
+            at += 1;
+        }
+    }
+    dead
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Child, Command};
+    use std::sync::mpsc;
+    use std::time::{Duration, Instant};
+
+    fn sleeper() -> (Child, u64) {
+        let child = Command::new("sleep").arg("60").spawn().unwrap();
+        let start = pidfd::start_time(child.id()).unwrap();
+        (child, start)
+    }
+
+    #[test]
+    fn a_killed_process_is_told_at_once_and_once() {
+        let (mut child, start) = sleeper();
+        let (mut other, other_start) = sleeper();
+        let (tx, rx) = mpsc::channel();
+        let tell = |name: &'static str| {
+            let tx = tx.clone();
+            Box::new(move || tx.send(name).unwrap()) as OnDeath
+        };
+        let a = watch(child.id(), start, tell("a")).unwrap();
+        let b = watch(child.id(), start, tell("b")).unwrap();
+        let c = watch(other.id(), other_start, tell("c")).unwrap();
+        assert!(rx.try_recv().is_err());
+        drop(b);
+        let before = Instant::now();
+        child.kill().unwrap();
+        assert_eq!(rx.recv_timeout(Duration::from_secs(5)), Ok("a"));
+        assert!(before.elapsed() < Duration::from_millis(100));
+        // Not yet reaped, and then reaped: the end is told either way.
+        let late = watch(child.id(), start, tell("late")).unwrap();
+        assert_eq!(rx.recv_timeout(Duration::from_secs(5)), Ok("late"));
+        child.wait().unwrap();
+        let gone = watch(child.id(), start, tell("gone")).unwrap();
+        assert_eq!(rx.recv_timeout(Duration::from_secs(5)), Ok("gone"));
+        // A later process of the same number is another one.
+        let reused = watch(other.id(), other_start + 1, tell("reused")).unwrap();
+        assert_eq!(rx.recv_timeout(Duration::from_secs(5)), Ok("reused"));
+        drop((a, c, late, gone, reused));
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert!(rx.try_recv().is_err());
+    }
+}

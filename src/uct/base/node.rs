@@ -1,0 +1,38 @@
+//! `node`: eight bytes that tell where shared memory and process ids mean the same: the device
+//! address of the transports within a host.
+
+use std::sync::OnceLock;
+
+/// Bytes of a device address.
+pub const LEN: usize = 8;
+
+/// Equal in two processes that run on the same boot of the same kernel and see the same processes
+/// and the same System V segments.
+pub fn id() -> u64 {
+    static ID: OnceLock<u64> = OnceLock::new();
+    *ID.get_or_init(|| {
+        let mut hash = 0xcbf2_9ce4_8422_2325u64;
+        let mut mix = |text: &str| {
+            for byte in text.bytes().chain([0]) {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+            }
+        };
+        match crate::sys::process::boot_id() {
+            Some(boot) => mix(&boot),
+            None => mix(&crate::sys::machine::short_host_name()),
+        }
+        for namespace in ["ipc", "pid", "user"] {
+            mix(&crate::sys::process::namespace(namespace).unwrap_or_default());
+        }
+        hash
+    })
+}
+
+/// A device address as it was packed.
+///
+/// # Safety
+/// `addr` must be readable for `LEN` bytes.
+pub unsafe fn read(addr: *const u8) -> u64 {
+    // SAFETY: by the caller's promise; any alignment.
+    u64::from_le_bytes(unsafe { addr.cast::<[u8; LEN]>().read() })
+}
