@@ -8,4 +8,5 @@ pub mod api;
 pub mod base;
 pub mod loopback;
 pub mod registry;
+pub mod shm;
 pub mod table;

@@ -1,0 +1,170 @@
+//! The variables of the posix and sysv transports and of their memory domains.
+
+use crate::ucs::config::{Kind, Row, Table};
+use crate::uct::base::config as shared;
+
+/// What every transport over shared memory has.
+pub static SM: Table = Table {
+    name: "shared memory transport",
+    prefix: "SM_",
+    parent: Some(&shared::IFACE),
+    rows: &[Row {
+        name: "BW",
+        default: "15360MBs",
+        doc: "Bytes a second that this transport is believed to carry.",
+        kind: Kind::Bandwidth,
+    }],
+};
+
+/// Keys of the overhead rows.
+const OVERHEADS: &[(&str, &str)] = &[
+    ("am_short", "short active messages"),
+    ("am_bcopy", "buffered active messages"),
+];
+
+/// What both transports of this folder have.
+pub static MM: Table = Table {
+    name: "memory mapped transport",
+    prefix: "MM_",
+    parent: Some(&SM),
+    rows: &[
+        Row::inherited("ALLOC", "md,mmap,heap"),
+        Row {
+            name: "FIFO_SIZE",
+            default: "256",
+            doc: "Messages a sender may have on their way to one receiver; a power of two.",
+            kind: Kind::UInt,
+        },
+        Row {
+            name: "SEG_SIZE",
+            default: "8256",
+            doc: "Most bytes of one buffered active message.",
+            kind: Kind::MemUnits,
+        },
+        Row {
+            name: "FIFO_RELEASE_FACTOR",
+            default: "0.5",
+            doc: "After which share of the ring the receiver tells the sender that it has read on.",
+            kind: Kind::Double,
+        },
+        Row {
+            name: "RX_MAX_BUFS",
+            default: "-1",
+            doc: "Accepted for compatibility: kept messages stand in private memory, without limit.",
+            kind: Kind::Int,
+        },
+        Row {
+            name: "RX_BUFS_GROW",
+            default: "512",
+            doc: "Accepted for compatibility: memory for kept messages grows one by one.",
+            kind: Kind::UInt,
+        },
+        Row {
+            name: "RX_MAX_CHUNK_SIZE",
+            default: "128M",
+            doc: "Accepted for compatibility: memory for kept messages is not made in chunks.",
+            kind: Kind::MemUnits,
+        },
+        Row {
+            name: "RX_GROW_FACTOR",
+            default: "2.0",
+            doc: "Accepted for compatibility: memory for kept messages is not made in chunks.",
+            kind: Kind::Double,
+        },
+        Row {
+            name: "FIFO_HUGETLB",
+            default: "n",
+            doc: "Whether the rings stand in huge pages.",
+            kind: Kind::Ternary,
+        },
+        Row {
+            name: "FIFO_ELEM_SIZE",
+            default: "128",
+            doc: "Bytes of a ring's slot: a short message and its header.",
+            kind: Kind::UInt,
+        },
+        Row {
+            name: "FIFO_MAX_POLL",
+            default: "16",
+            doc: "Most messages handled in one call of progress.",
+            kind: Kind::ULong,
+        },
+        Row {
+            name: "ERROR_HANDLING",
+            default: "n",
+            doc: "Accepted for compatibility: the end of a peer is always noticed and reported.",
+            kind: Kind::Bool,
+        },
+        Row {
+            name: "SEND_OVERHEAD",
+            default: "am_short:10ns,am_bcopy:10ns",
+            doc: "Seconds a send is believed to cost the sender.",
+            kind: Kind::KeyValue(OVERHEADS, &Kind::Time),
+        },
+        Row {
+            name: "RECV_OVERHEAD",
+            default: "am_short:10ns,am_bcopy:10ns",
+            doc: "Seconds a message is believed to cost the receiver.",
+            kind: Kind::KeyValue(OVERHEADS, &Kind::Time),
+        },
+    ],
+};
+
+pub static POSIX: Table = Table {
+    name: "posix transport",
+    prefix: "POSIX_",
+    parent: Some(&MM),
+    rows: &[Row::inherited("RX_GROW_FACTOR", "1.0")],
+};
+
+pub static SYSV: Table = Table {
+    name: "sysv transport",
+    prefix: "SYSV_",
+    parent: Some(&MM),
+    rows: &[],
+};
+
+static MM_MD: Table = Table {
+    name: "memory mapped memory domain",
+    prefix: "MM_",
+    parent: None,
+    rows: &[Row {
+        name: "HUGETLB_MODE",
+        default: "try",
+        doc: "Whether memory is allocated from huge pages.",
+        kind: Kind::Ternary,
+    }],
+};
+
+pub static POSIX_MD: Table = Table {
+    name: "posix memory domain",
+    prefix: "POSIX_",
+    parent: Some(&MM_MD),
+    rows: &[
+        Row {
+            name: "DIR",
+            default: "/dev/shm",
+            doc: "Where shared files stand when they have names.",
+            kind: Kind::Str,
+        },
+        Row {
+            name: "SHM_MIN_SIZE",
+            default: "16M",
+            doc: "Least room that DIR must have for this memory domain to be offered.",
+            kind: Kind::MemUnits,
+        },
+        Row {
+            name: "USE_PROC_LINK",
+            default: "y",
+            doc: "Whether peers open memory by /proc/PID/fd instead of by a file's name.",
+            kind: Kind::Bool,
+        },
+    ],
+};
+
+pub static SYSV_MD: Table = Table {
+    name: "sysv memory domain",
+    prefix: "SYSV_",
+    parent: Some(&MM_MD),
+    rows: &[],
+};

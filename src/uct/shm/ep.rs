@@ -1,0 +1,292 @@
+//! The endpoint of posix and sysv: checks, then a message into the peer's ring, or an access to
+//! the peer's memory.
+
+use super::iface::{MAX_SHORT_IOV, ShmIface, read_key};
+use super::outbox::Peer;
+use super::ring::{Full, Packed, Sender};
+use super::rkey;
+use super::wire::KEY_LEN;
+use crate::c::*;
+use crate::ucs::{Result, Status};
+use crate::uct::api::{Pack, Posted, Unpack};
+use crate::uct::base::am::AM_IDS;
+use crate::uct::base::iface::{EpBox, IfaceBox};
+use crate::uct::base::iov::Iov;
+use crate::uct::base::node;
+use crate::uct::base::params::EpParams;
+use crate::uct::base::pending::PendingGroup;
+use crate::{ucs_diag, ucs_error};
+use std::rc::Rc;
+
+pub struct ShmEp {
+    peer: Rc<Peer>,
+    pub pending: Rc<PendingGroup>,
+    max_short: usize,
+}
+
+type Ep = EpBox<ShmIface>;
+const AM_HEADER: usize = size_of::<u64>();
+
+impl ShmEp {
+    /// `INVALID_PARAM` without an interface address, `INVALID_ADDR` for one that is damaged,
+    /// `UNREACHABLE` when the peer's memory cannot be attached.
+    pub fn create(face: &IfaceBox<ShmIface>, params: &EpParams) -> Result<ShmEp> {
+        let short = |given: Option<usize>, needed| given.is_some_and(|n| n < needed);
+        if params.iface_addr.is_null()
+            || short(params.iface_addr_len, KEY_LEN)
+            || short(params.device_addr_len, node::LEN)
+        {
+            ucs_error!("shared memory endpoint: an interface address is missing or too short");
+            return Err(Status::INVALID_PARAM);
+        }
+        // SAFETY: a non-null address has our length.
+        let other_node = !params.device_addr.is_null()
+            && unsafe { node::read(params.device_addr) } != node::id();
+        // SAFETY: addresses have our length, as checked where it was given.
+        let key = unsafe { read_key(params.iface_addr) }?;
+        if other_node || !face.serves(key) {
+            ucs_diag!("shared memory endpoint: the address is of another host or namespace");
+            return Err(Status::UNREACHABLE);
+        }
+        let peer = face.peer(key)?;
+        let shape = peer.shape();
+        if shape.inline_max() < face.max_short || (shape.segment as usize) < face.max_bcopy {
+            ucs_error!(
+                "process {} has smaller FIFO_ELEM_SIZE or SEG_SIZE than this one: use the same on \
+                 both sides",
+                peer.pid()
+            );
+            return Err(Status::UNREACHABLE);
+        }
+        if face.base.params.err_handler.is_some() {
+            peer.watch(&face.alarm)?;
+        }
+        Ok(ShmEp {
+            peer,
+            pending: PendingGroup::new(),
+            max_short: face.max_short,
+        })
+    }
+
+    /// # Safety
+    /// `payload` must be readable for `len` bytes.
+    #[inline]
+    pub unsafe fn am_short(
+        ep: &Ep,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        if id as usize >= AM_IDS || len > ep.max_short - AM_HEADER {
+            return Err(Status::INVALID_PARAM);
+        }
+        ShmEp::send_inline(ep, id, len + AM_HEADER, |at| {
+            // SAFETY: a slot has room for `max_short` bytes, aligned to 8.
+            unsafe { at.cast::<u64>().write(header) };
+            // SAFETY: room and source as checked above.
+            unsafe { core::ptr::copy_nonoverlapping(payload, at.add(AM_HEADER), len) };
+        })
+    }
+
+    pub fn am_short_iov(ep: &Ep, id: u8, iov: Iov<'_>) -> Result<()> {
+        if id as usize >= AM_IDS || iov.entries().len() > MAX_SHORT_IOV {
+            return Err(Status::INVALID_PARAM);
+        }
+        let total = iov.total()?;
+        if total > ep.max_short {
+            return Err(Status::INVALID_PARAM);
+        }
+        ShmEp::send_inline(ep, id, total, |at| {
+            // SAFETY: the total fits into a slot.
+            unsafe { iov.gather(at) };
+        })
+    }
+
+    #[inline]
+    fn send_inline(ep: &Ep, id: u8, len: usize, fill: impl FnOnce(*mut u8)) -> Result<()> {
+        let Some(sender) = ep.peer.sender() else {
+            return ShmEp::no_room(ep);
+        };
+        match sender.send_inline(id, len, fill) {
+            Ok(()) => {
+                ShmEp::sent(ep, sender);
+                Ok(())
+            }
+            Err(Full) => ShmEp::no_room(ep),
+        }
+    }
+
+    #[inline]
+    pub fn am_bcopy(ep: &Ep, id: u8, pack: Pack) -> Result<usize> {
+        if id as usize >= AM_IDS {
+            return Err(Status::INVALID_PARAM);
+        }
+        let Some(sender) = ep.peer.sender() else {
+            return ShmEp::no_room(ep).map(|()| 0);
+        };
+        // SAFETY: the place has room for a segment of the peer's, which the user asked ours about;
+        // a peer with smaller ones was refused in `create`.
+        match sender.send_packed(id, |at| unsafe { pack.pack_into(at) }) {
+            Ok(Packed::Sent(len)) => {
+                ShmEp::sent(ep, sender);
+                Ok(len)
+            }
+            Ok(Packed::TooLong(len)) => {
+                ucs_error!("am_bcopy: {len} bytes were packed where the limit is smaller");
+                Err(Status::INVALID_PARAM)
+            }
+            Err(Full) => ShmEp::no_room(ep).map(|()| 0),
+        }
+    }
+
+    #[inline]
+    fn sent(ep: &Ep, sender: &Sender) {
+        if sender.must_tell() {
+            ep.peer.ring_bell(sender, ep.face().inbox.wake());
+        }
+    }
+
+    /// Why a message could not be sent. `NO_RESOURCE` when it is worth another try.
+    #[cold]
+    fn no_room(ep: &Ep) -> Result<()> {
+        if let Some(status) = ep.peer.failure() {
+            return Err(status);
+        }
+        if ep.peer.is_closed() {
+            ep.peer.fail(Status::CONNECTION_RESET);
+            ep.face().alarm.raise();
+            return Err(Status::CONNECTION_RESET);
+        }
+        if ep.peer.sender().is_none() {
+            ep.peer.claim()?;
+        }
+        Err(Status::NO_RESOURCE)
+    }
+
+    /// `Ok` while the endpoint may be used.
+    #[inline]
+    fn usable(ep: &Ep) -> Result<()> {
+        match ep.peer.failure() {
+            None => Ok(()),
+            Some(status) => Err(status),
+        }
+    }
+
+    /// # Safety
+    /// `src` readable for `len`; `rkey` live.
+    #[inline]
+    pub unsafe fn put_short(
+        ep: &Ep,
+        src: *const u8,
+        len: usize,
+        remote: u64,
+        rkey: uct_rkey_t,
+    ) -> Result<()> {
+        ShmEp::usable(ep)?;
+        // SAFETY: the user's key.
+        let at = unsafe { rkey::locate(rkey, remote, len) }?;
+        // SAFETY: mapped for `len` bytes as located; both may be the same memory of this process.
+        unsafe { core::ptr::copy(src, at, len) };
+        Ok(())
+    }
+
+    /// # Safety
+    /// `rkey` live.
+    #[inline]
+    pub unsafe fn put_bcopy(ep: &Ep, pack: Pack, remote: u64, rkey: uct_rkey_t) -> Result<usize> {
+        ShmEp::usable(ep)?;
+        // SAFETY: the user's key.
+        let at = unsafe { rkey::locate(rkey, remote, 0) }?;
+        // SAFETY: the user packs no more than the memory it put aside; checked right after.
+        let len = unsafe { pack.pack_into(at) };
+        // SAFETY: the user's key.
+        unsafe { rkey::locate(rkey, remote, len) }?;
+        Ok(len)
+    }
+
+    /// # Safety
+    /// `rkey` live.
+    #[inline]
+    pub unsafe fn get_bcopy(
+        ep: &Ep,
+        unpack: Unpack,
+        len: usize,
+        remote: u64,
+        rkey: uct_rkey_t,
+    ) -> Result<Posted> {
+        ShmEp::usable(ep)?;
+        // SAFETY: the user's key.
+        let at = unsafe { rkey::locate(rkey, remote, len) }?;
+        // SAFETY: mapped for `len` bytes as located.
+        unsafe { unpack.unpack_from(at, len) };
+        Ok(Posted::Done)
+    }
+
+    /// The word at `remote`.
+    ///
+    /// # Safety
+    /// `rkey` live.
+    #[inline]
+    pub unsafe fn word<W>(ep: &Ep, remote: u64, rkey: uct_rkey_t) -> Result<*mut W> {
+        ShmEp::usable(ep)?;
+        // SAFETY: the user's key.
+        unsafe { rkey::locate_word(rkey, remote) }
+    }
+
+    /// Whether a send would find room, or an error, at once.
+    fn can_try(ep: &Ep) -> bool {
+        ep.peer.failure().is_some() || ep.peer.sender().is_some_and(Sender::has_room)
+    }
+
+    pub fn pending_add(ep: &Ep, req: *mut uct_pending_req_t) -> Result<()> {
+        if ep.pending.is_empty() && ShmEp::can_try(ep) {
+            return Err(Status::BUSY);
+        }
+        ep.face().pending.add(&ep.pending, req);
+        Ok(())
+    }
+
+    /// Everything posted is in the peer's memory already; only what waits for room is not.
+    pub fn flush(ep: &Ep, flags: u32) -> Result<Posted> {
+        let cancel = flags & UCT_FLUSH_FLAG_CANCEL != 0;
+        if !cancel {
+            ShmEp::usable(ep)?;
+            if !ep.pending.is_empty() {
+                return Err(Status::NO_RESOURCE);
+            }
+        }
+        core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+        Ok(Posted::Done)
+    }
+
+    /// Looks whether the peer lives; the error handler is called from progress.
+    pub fn check(ep: &Ep) -> Result<Posted> {
+        ShmEp::usable(ep)?;
+        if !ep.peer.is_alive() {
+            ep.peer.mark_ended();
+            ep.face().alarm.raise();
+        } else if ep.peer.is_closed() {
+            ep.peer.fail(Status::CONNECTION_RESET);
+            ep.face().alarm.raise();
+        }
+        Ok(Posted::Done)
+    }
+
+    /// Why the peer cannot be reached any more.
+    pub fn peer_failure(&self) -> Option<Status> {
+        self.peer
+            .failure()
+            .or_else(|| self.peer.has_ended().then_some(Status::ENDPOINT_TIMEOUT))
+    }
+
+    /// Sends end from here on; pending requests wait for the user's purge.
+    pub fn give_up(&self, status: Status) {
+        self.peer.fail(status);
+        self.pending.suspend();
+    }
+
+    pub fn close(&self) {
+        self.pending.close();
+    }
+}

@@ -1,0 +1,497 @@
+//! The interface of posix and sysv: attributes, address, progress, events, failures of peers.
+
+use super::ep::ShmEp;
+use super::inbox::Inbox;
+use super::outbox::{Alarm, Peer, probe};
+use super::ring::{Message, Shape};
+use super::segment::Source;
+use super::wire::{KEY_LEN, SegmentKey};
+use crate::c::*;
+use crate::ucs::config::{Config, Ternary};
+use crate::ucs::{Result, Status};
+use crate::ucs_error;
+use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
+use crate::uct::base::desc::DescPool;
+use crate::uct::base::iface::{EpBox, IfaceBase, IfaceBox};
+use crate::uct::base::iov::Iov;
+use crate::uct::base::node;
+use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::pending::PendingQueue;
+use crate::uct::base::worker::WorkerHandle;
+use core::cell::{Cell, RefCell, UnsafeCell};
+use core::ffi::c_int;
+use std::collections::HashMap;
+use std::os::fd::RawFd;
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+
+/// Bytes of a slot that a short message may not use: upstream's limit for the same slot size.
+const SLOT_OVERHEAD: u32 = 28;
+/// Most entries of a short gather list.
+pub const MAX_SHORT_IOV: usize = 16;
+/// Seconds that a message is on its way: the order of a cache line's travel between cores.
+const LATENCY: f64 = 80e-9;
+/// Messages longer than this are handed over where they stand; shorter ones are copied to a
+/// descriptor that the handler may keep.
+const COPY_MAX: usize = 512;
+/// Slots' payloads are handled in private memory with this alignment.
+const SCRATCH_WORDS: usize = Shape::MAX_SLOT as usize / size_of::<u128>();
+
+pub struct ShmIface {
+    pub source: Source,
+    pub inbox: Inbox,
+    pub alarm: Arc<Alarm>,
+    pub pending: PendingQueue,
+    pub max_short: usize,
+    pub max_bcopy: usize,
+    max_poll: usize,
+    bandwidth: f64,
+    overhead: f64,
+    peers: RefCell<HashMap<SegmentKey, Weak<Peer>>>,
+    endpoints: RefCell<Vec<*const EpBox<ShmIface>>>,
+    descs: DescPool,
+    /// Where a short message is copied before it is handled.
+    scratch: UnsafeCell<[u128; SCRATCH_WORDS]>,
+    /// `progress` is under way: a handler must not be handed a second message meanwhile.
+    busy: Cell<bool>,
+}
+
+type Face = IfaceBox<ShmIface>;
+
+/// Sizes as configured; `INVALID_PARAM` when nobody can work with them.
+fn shape_of(config: &Config) -> Result<(Shape, u32)> {
+    let (slots, slot) = (config.uint("FIFO_SIZE"), config.uint("FIFO_ELEM_SIZE"));
+    let segment = u32::try_from(config.memunits("SEG_SIZE")).unwrap_or(u32::MAX);
+    let shape = Shape {
+        slots,
+        slot: slot.checked_next_multiple_of(64).unwrap_or(u32::MAX),
+        segment,
+        cells: 16,
+    };
+    if !shape.is_sane() || slot <= SLOT_OVERHEAD + 8 {
+        ucs_error!(
+            "shared memory: FIFO_SIZE {slots} must be a power of two up to {}, FIFO_ELEM_SIZE \
+             {slot} between {} and {}, SEG_SIZE {segment} between 1 and {}",
+            Shape::MAX_SLOTS,
+            SLOT_OVERHEAD + 9,
+            Shape::MAX_SLOT,
+            Shape::MAX_SEGMENT
+        );
+        return Err(Status::INVALID_PARAM);
+    }
+    Ok((shape, slot - SLOT_OVERHEAD))
+}
+
+impl ShmIface {
+    pub fn open(
+        transport: &'static str,
+        source: &Source,
+        worker: &WorkerHandle,
+        device: &str,
+        params: IfaceParams,
+        config: &Config,
+    ) -> Result<uct_iface_h> {
+        let (shape, max_short) = shape_of(config)?;
+        let batch = config.double("FIFO_RELEASE_FACTOR");
+        if !(0.0..=1.0).contains(&batch) {
+            ucs_error!("shared memory: FIFO_RELEASE_FACTOR {batch} must be between 0 and 1");
+            return Err(Status::INVALID_PARAM);
+        }
+        let huge = match config.ternary("FIFO_HUGETLB") {
+            Ternary::No | Ternary::Auto => Ternary::No,
+            other => other,
+        };
+        let inbox = Inbox::open(source, shape, batch, huge)?;
+        let alarm = Arc::new(Alarm::new(inbox.wake().name()?)?);
+        let bandwidth = config.bandwidth("BW");
+        let tl = ShmIface {
+            source: source.clone(),
+            inbox,
+            alarm,
+            pending: PendingQueue::new(),
+            max_short: max_short as usize,
+            max_bcopy: shape.segment as usize,
+            max_poll: config.ulong("FIFO_MAX_POLL").clamp(1, MOST_POLLED),
+            bandwidth: if bandwidth > 0.0 {
+                bandwidth
+            } else {
+                BANDWIDTH
+            },
+            overhead: config.key_f64("SEND_OVERHEAD", "am_short").max(0.0),
+            peers: RefCell::new(HashMap::new()),
+            endpoints: RefCell::new(Vec::new()),
+            descs: IfaceBase::desc_pool(&params, COPY_MAX.max(shape.slot as usize)),
+            scratch: UnsafeCell::new([0; SCRATCH_WORDS]),
+            busy: Cell::new(false),
+        };
+        Ok(IfaceBox::open(transport, device, worker, params, tl))
+    }
+
+    /// The peer behind `key`, attached once.
+    pub fn peer(&self, key: SegmentKey) -> Result<Rc<Peer>> {
+        if let Some(peer) = self.peers.borrow().get(&key).and_then(Weak::upgrade)
+            && peer.failure().is_none()
+        {
+            return Ok(peer);
+        }
+        let peer = Rc::new(Peer::attach(key, &self.source.dir)?);
+        let mut peers = self.peers.borrow_mut();
+        peers.retain(|_, peer| peer.strong_count() > 0);
+        peers.insert(key, Rc::downgrade(&peer));
+        Ok(peer)
+    }
+
+    /// Hands one message to its handler.
+    #[inline]
+    fn deliver(face: &Face, message: Message) {
+        let Message { id, len, data, .. } = message;
+        if !message.in_arena {
+            let scratch = face.scratch.get().cast::<u8>();
+            // SAFETY: a slot is no larger than the scratch, which only this function uses, and not
+            // again before the handler has returned (`busy`).
+            unsafe { copy_small(data, scratch, len) };
+            // SAFETY: `len` bytes were just copied there.
+            unsafe { face.base.am.invoke(id, scratch, len, 0) };
+        } else if len <= COPY_MAX {
+            let desc = face.descs.get();
+            // SAFETY: the length was checked against the arena by the ring, and a descriptor holds
+            // COPY_MAX bytes.
+            unsafe { core::ptr::copy_nonoverlapping(data, desc.payload(), len) };
+            // SAFETY: the descriptor holds `len` bytes.
+            let kept = unsafe {
+                face.base
+                    .am
+                    .invoke(id, desc.payload(), len, UCT_CB_PARAM_FLAG_DESC)
+            };
+            if kept == UCS_INPROGRESS {
+                desc.keep();
+            }
+        } else {
+            // SAFETY: `len` bytes of the arena, as the ring checked; without DESC the handler must
+            // not keep them. The sender could still write there: handlers read what they check once.
+            unsafe { face.base.am.invoke(id, data, len, 0) };
+        }
+    }
+
+    /// Reports the failure of endpoints whose peer has ended or closed.
+    #[cold]
+    fn on_alarm(face: &Face) -> u32 {
+        if !face.alarm.take() {
+            return 0;
+        }
+        let mut count = 0;
+        loop {
+            let next = face.endpoints.borrow().iter().copied().find(|ep| {
+                // SAFETY: endpoints leave the list before they are destroyed.
+                let ep = unsafe { &**ep };
+                !ep.is_failed() && ep.peer_failure().is_some()
+            });
+            let Some(ep) = next else { return count };
+            // SAFETY: as above; nothing of it is touched after `fail`, which may destroy it.
+            let ep = unsafe { &*ep };
+            if let Some(status) = ep.peer_failure() {
+                ep.give_up(status);
+                ep.fail(status);
+            }
+            count += 1;
+        }
+    }
+}
+
+/// No round handles more messages of a lane.
+const MOST_POLLED: usize = 4096;
+/// Bytes a second where the configuration leaves it open.
+const BANDWIDTH: f64 = 15360.0 * 1024.0 * 1024.0;
+
+/// Copies `len` bytes in steps of 16: both places have room for a whole slot's payload.
+///
+/// # Safety
+/// `from` readable and `to` writable for `len` rounded up to 8 + a multiple of 16, at most a slot's
+/// payload; they do not overlap.
+#[inline]
+unsafe fn copy_small(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: every slot has 56 bytes of payload at least; a length of 8 or 24 or 40 is whole words.
+    unsafe {
+        if len <= 8 {
+            to.cast::<u64>().write(from.cast::<u64>().read());
+        } else if len <= 16 {
+            to.cast::<[u64; 2]>().write(from.cast::<[u64; 2]>().read());
+        } else if len <= 56 {
+            to.cast::<[u64; 7]>().write(from.cast::<[u64; 7]>().read());
+        } else {
+            core::ptr::copy_nonoverlapping(from, to, len);
+        }
+    }
+}
+
+impl Iface for ShmIface {
+    type Ep = ShmEp;
+
+    fn query(face: &Face, attr: &mut uct_iface_attr) {
+        attr.cap.flags = UCT_IFACE_FLAG_CONNECT_TO_IFACE
+            | UCT_IFACE_FLAG_AM_SHORT
+            | UCT_IFACE_FLAG_AM_BCOPY
+            | UCT_IFACE_FLAG_PUT_SHORT
+            | UCT_IFACE_FLAG_PUT_BCOPY
+            | UCT_IFACE_FLAG_GET_BCOPY
+            | UCT_IFACE_FLAG_ATOMIC_CPU
+            | UCT_IFACE_FLAG_PENDING
+            | UCT_IFACE_FLAG_CB_SYNC
+            | UCT_IFACE_FLAG_EP_CHECK
+            | UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE;
+        attr.cap.event_flags =
+            UCT_IFACE_FLAG_EVENT_SEND_COMP | UCT_IFACE_FLAG_EVENT_RECV | UCT_IFACE_FLAG_EVENT_FD;
+        attr.cap.put.max_short = u32::MAX as usize;
+        attr.cap.put.max_bcopy = usize::MAX;
+        attr.cap.put.opt_zcopy_align = 1;
+        attr.cap.put.align_mtu = 1;
+        attr.cap.get.max_bcopy = usize::MAX;
+        attr.cap.get.opt_zcopy_align = 1;
+        attr.cap.get.align_mtu = 1;
+        attr.cap.am.max_short = face.max_short;
+        attr.cap.am.max_bcopy = face.max_bcopy;
+        attr.cap.am.opt_zcopy_align = 1;
+        attr.cap.am.align_mtu = 1;
+        attr.cap.am.max_iov = MAX_SHORT_IOV;
+        let all = 1 << UCT_ATOMIC_OP_ADD
+            | 1 << UCT_ATOMIC_OP_AND
+            | 1 << UCT_ATOMIC_OP_OR
+            | 1 << UCT_ATOMIC_OP_XOR;
+        let fetch = all | 1 << UCT_ATOMIC_OP_SWAP | 1 << UCT_ATOMIC_OP_CSWAP;
+        attr.cap.atomic32.op_flags = all;
+        attr.cap.atomic32.fop_flags = fetch;
+        attr.cap.atomic64 = attr.cap.atomic32;
+        attr.iface_addr_len = KEY_LEN;
+        attr.device_addr_len = node::LEN;
+        attr.latency = ucs_linear_func_t { c: LATENCY, m: 0.0 };
+        attr.bandwidth.shared = face.bandwidth;
+        attr.overhead = face.overhead;
+    }
+
+    #[inline]
+    fn progress(face: &Face) -> u32 {
+        if face.busy.replace(true) {
+            return 0;
+        }
+        face.inbox.disarm();
+        let mut count = face
+            .inbox
+            .poll(face.max_poll, |message| ShmIface::deliver(face, message));
+        if face.alarm.is_raised() {
+            count += ShmIface::on_alarm(face);
+        }
+        if !face.pending.is_empty() {
+            count += face.pending.dispatch();
+        }
+        face.busy.set(false);
+        count
+    }
+
+    unsafe fn device_address(_face: &Face, out: *mut u8) -> Result<()> {
+        // SAFETY: room for `device_addr_len` bytes, any alignment.
+        unsafe {
+            out.cast::<[u8; node::LEN]>()
+                .write(node::id().to_le_bytes())
+        };
+        Ok(())
+    }
+
+    unsafe fn iface_address(face: &Face, out: *mut u8) -> Result<()> {
+        // SAFETY: room for `iface_addr_len` bytes, any alignment.
+        unsafe { out.cast::<[u8; KEY_LEN]>().write(face.inbox.key().encode()) };
+        Ok(())
+    }
+
+    unsafe fn is_reachable(face: &Face, device: *const u8, iface: *const u8) -> bool {
+        // SAFETY: a non-null address has our length.
+        if !device.is_null() && unsafe { node::read(device) } != node::id() {
+            return false;
+        }
+        if iface.is_null() {
+            return true;
+        }
+        // SAFETY: as above.
+        match unsafe { read_key(iface) } {
+            Ok(key) => face.serves(key) && probe(key, &face.source.dir),
+            Err(_) => false,
+        }
+    }
+
+    fn ep_create(face: &Face, params: &EpParams) -> Result<ShmEp> {
+        ShmEp::create(face, params)
+    }
+
+    fn ep_created(ep: &EpBox<Self>) {
+        ep.face().endpoints.borrow_mut().push(ep);
+    }
+
+    fn ep_closing(ep: &EpBox<Self>) {
+        ep.close();
+        let this: *const EpBox<Self> = ep;
+        ep.face().endpoints.borrow_mut().retain(|ep| *ep != this);
+    }
+
+    fn closing(face: &Face) {
+        face.inbox.close();
+    }
+
+    #[inline]
+    unsafe fn am_short(
+        ep: &EpBox<Self>,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        // SAFETY: as promised by the caller.
+        unsafe { ShmEp::am_short(ep, id, header, payload, len) }
+    }
+
+    fn am_short_iov(ep: &EpBox<Self>, id: u8, iov: Iov<'_>) -> Result<()> {
+        ShmEp::am_short_iov(ep, id, iov)
+    }
+
+    #[inline]
+    fn am_bcopy(ep: &EpBox<Self>, id: u8, pack: Pack, _flags: u32) -> Result<usize> {
+        ShmEp::am_bcopy(ep, id, pack)
+    }
+
+    #[inline]
+    unsafe fn put_short(
+        ep: &EpBox<Self>,
+        src: *const u8,
+        len: usize,
+        remote: u64,
+        rkey: uct_rkey_t,
+    ) -> Result<()> {
+        // SAFETY: the user's buffer and key.
+        unsafe { ShmEp::put_short(ep, src, len, remote, rkey) }
+    }
+
+    #[inline]
+    unsafe fn put_bcopy(
+        ep: &EpBox<Self>,
+        pack: Pack,
+        remote: u64,
+        rkey: uct_rkey_t,
+    ) -> Result<usize> {
+        // SAFETY: the user's key.
+        unsafe { ShmEp::put_bcopy(ep, pack, remote, rkey) }
+    }
+
+    #[inline]
+    unsafe fn get_bcopy(
+        ep: &EpBox<Self>,
+        unpack: Unpack,
+        len: usize,
+        remote: u64,
+        rkey: uct_rkey_t,
+        _comp: Completion,
+    ) -> Result<Posted> {
+        // SAFETY: the user's key.
+        unsafe { ShmEp::get_bcopy(ep, unpack, len, remote, rkey) }
+    }
+
+    #[inline]
+    unsafe fn atomic_post<W: AtomicWord>(
+        ep: &EpBox<Self>,
+        op: AtomicOp,
+        value: W,
+        remote: u64,
+        rkey: uct_rkey_t,
+    ) -> Result<()> {
+        // SAFETY: the user's key.
+        let at = unsafe { ShmEp::word::<W>(ep, remote, rkey) }?;
+        // SAFETY: mapped and aligned, as located.
+        unsafe { W::fetch(at, op, value) };
+        Ok(())
+    }
+
+    #[inline]
+    unsafe fn atomic_fetch<W: AtomicWord>(
+        ep: &EpBox<Self>,
+        op: AtomicOp,
+        value: W,
+        result: *mut W,
+        remote: u64,
+        rkey: uct_rkey_t,
+        _comp: Completion,
+    ) -> Result<Posted> {
+        // SAFETY: the user's key.
+        let at = unsafe { ShmEp::word::<W>(ep, remote, rkey) }?;
+        // SAFETY: mapped and aligned, as located; `result` is writable.
+        unsafe { result.write_unaligned(W::fetch(at, op, value)) };
+        Ok(Posted::Done)
+    }
+
+    #[inline]
+    unsafe fn atomic_cswap<W: AtomicWord>(
+        ep: &EpBox<Self>,
+        compare: W,
+        swap: W,
+        result: *mut W,
+        remote: u64,
+        rkey: uct_rkey_t,
+        _comp: Completion,
+    ) -> Result<Posted> {
+        // SAFETY: the user's key.
+        let at = unsafe { ShmEp::word::<W>(ep, remote, rkey) }?;
+        // SAFETY: mapped and aligned, as located; `result` is writable.
+        unsafe { result.write_unaligned(W::cswap(at, compare, swap)) };
+        Ok(Posted::Done)
+    }
+
+    unsafe fn pending_add(
+        ep: &EpBox<Self>,
+        req: *mut uct_pending_req_t,
+        _flags: u32,
+    ) -> Result<()> {
+        ShmEp::pending_add(ep, req)
+    }
+
+    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(*mut uct_pending_req_t)) {
+        ep.pending.purge(each);
+    }
+
+    fn flush(ep: &EpBox<Self>, flags: u32, _comp: Completion) -> Result<Posted> {
+        ShmEp::flush(ep, flags)
+    }
+
+    fn check(ep: &EpBox<Self>, _flags: u32, _comp: Completion) -> Result<Posted> {
+        ShmEp::check(ep)
+    }
+
+    fn iface_flush(_face: &Face, _flags: u32, _comp: Completion) -> Result<Posted> {
+        core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+        Ok(Posted::Done)
+    }
+
+    fn event_fd(face: &Face) -> Result<RawFd> {
+        Ok(face.inbox.wake().raw())
+    }
+
+    fn event_arm(face: &Face, events: c_int) -> Result<()> {
+        let events = events as u32;
+        if events & UCT_EVENT_SEND_COMP != 0 && !face.pending.is_empty() {
+            return Err(Status::BUSY);
+        }
+        face.inbox.arm(|| face.alarm.is_raised())
+    }
+}
+
+impl ShmIface {
+    /// Whether a peer's segment is of the kind that this transport attaches.
+    pub fn serves(&self, key: SegmentKey) -> bool {
+        use super::wire::Kind;
+        (key.kind == Kind::Sysv) == (self.source.kind == Kind::Sysv)
+    }
+}
+
+/// An interface address as it was packed.
+///
+/// # Safety
+/// `addr` must be readable for `KEY_LEN` bytes.
+pub unsafe fn read_key(addr: *const u8) -> Result<SegmentKey> {
+    // SAFETY: by the caller's promise; any alignment.
+    SegmentKey::decode(&unsafe { addr.cast::<[u8; KEY_LEN]>().read() })
+}

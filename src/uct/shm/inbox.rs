@@ -1,0 +1,346 @@
+//! `Inbox`: the receiving side of an interface: its segment, its lanes, and how they are polled.
+//!
+//! Lanes with traffic are polled in each round. When there are many, idle ones cool down: their
+//! senders are asked to ring, and one of them is polled a round, so that nothing depends on the
+//! bell. Before the owner sleeps it asks every sender, issues a barrier and looks at all lanes again:
+//! either it sees a message, or the sender sees the question and pokes the wake socket.
+
+use super::layout::{Bells, LaneState, Layout, Phase};
+use super::ring::{Message, Polled, Receiver, Shape};
+use super::segment::{Segment, Source};
+use crate::sys::dgram::WakeSocket;
+use crate::sys::{membarrier, pidfd, process};
+use crate::ucs::config::Ternary;
+use crate::ucs::sync::Ordering;
+use crate::ucs::{Result, Status};
+use crate::{ucs_debug, ucs_warn};
+use core::cell::{Cell, OnceCell};
+
+/// So many lanes are polled in each round, whatever their traffic.
+const ALWAYS_HOT: usize = 8;
+/// Rounds without a message after which a lane cools down.
+const IDLE_ROUNDS: u32 = 2048;
+
+pub struct Inbox {
+    segment: Segment,
+    source: Source,
+    layout: Layout,
+    bells: Bells,
+    batch: f64,
+    inlets: Box<[Inlet]>,
+    /// Indices of lanes; the first `hot_len` and `cold_len` count.
+    hot: Box<[Cell<u16>]>,
+    hot_len: Cell<usize>,
+    cold: Box<[Cell<u16>]>,
+    cold_len: Cell<usize>,
+    cold_next: Cell<usize>,
+    /// The doorbell when the lanes were last looked at.
+    bell_seen: Cell<u32>,
+    armed: Cell<bool>,
+    barriers: bool,
+    wake: WakeSocket,
+}
+
+#[derive(Default)]
+struct Inlet {
+    receiver: OnceCell<Receiver>,
+    /// Of the sender that is polled now; `None` when nobody is.
+    generation: Cell<Option<u32>>,
+    closing: Cell<bool>,
+    complained: Cell<bool>,
+    idle: Cell<u32>,
+}
+
+impl Inbox {
+    /// Makes the segment, with lanes of `shape`; `batch`: see `Receiver::new`.
+    pub fn open(source: &Source, shape: Shape, batch: f64, huge: Ternary) -> Result<Inbox> {
+        let layout = Layout::new(shape);
+        let segment = Segment::make(source, layout.bytes(), huge, 0)?;
+        segment.reserve(source, 0, layout.head_bytes())?;
+        let wake = WakeSocket::bound()?;
+        let pid = process::pid();
+        let start = pidfd::start_time(pid).ok_or(Status::IO_ERROR)?;
+        let barriers = membarrier::available();
+        let facts = layout.facts(pid, start, barriers, wake.name()?);
+        // SAFETY: the head of the segment is larger than the facts, fresh, page aligned, and no one
+        // else knows it yet.
+        unsafe { segment.base().cast::<super::layout::Facts>().write(facts) };
+        // SAFETY: the segment lives as long as the inbox.
+        let bells = unsafe { Bells::new(segment.base()) };
+        let lanes = layout.lanes as usize;
+        let list = || -> Box<[Cell<u16>]> { (0..lanes).map(|_| Cell::new(0)).collect() };
+        Ok(Inbox {
+            segment,
+            source: source.clone(),
+            layout,
+            bells,
+            batch,
+            inlets: (0..lanes).map(|_| Inlet::default()).collect(),
+            hot: list(),
+            hot_len: Cell::new(0),
+            cold: list(),
+            cold_len: Cell::new(0),
+            cold_next: Cell::new(0),
+            bell_seen: Cell::new(0),
+            armed: Cell::new(false),
+            barriers,
+            wake,
+        })
+    }
+
+    pub fn key(&self) -> super::wire::SegmentKey {
+        self.segment.key()
+    }
+
+    /// The socket that becomes readable when the armed owner is to wake; also used to wake others.
+    pub fn wake(&self) -> &WakeSocket {
+        &self.wake
+    }
+
+    /// Whether `poll` should be called; otherwise nothing has arrived.
+    #[inline]
+    fn bell_rang(&self) -> bool {
+        // Relaxed: what it stands for is read with Acquire in `look`.
+        self.bells.doorbell().load(Ordering::Relaxed) != self.bell_seen.get()
+    }
+
+    /// Hands up to `max` messages of each lane to `each`; the answer is how many. A message is valid
+    /// until `each` returns. Not to be called from `each`.
+    #[inline]
+    pub fn poll(&self, max: usize, mut each: impl FnMut(Message)) -> u32 {
+        if self.bell_rang() {
+            self.look();
+        }
+        let mut total = 0;
+        let mut chores = false;
+        let hot = self.hot.get(..self.hot_len.get()).unwrap_or(&[]);
+        for lane in hot {
+            let Some(inlet) = self.inlets.get(lane.get() as usize) else {
+                continue;
+            };
+            let n = self.drain(inlet, max, &mut each);
+            if n > 0 {
+                inlet.idle.set(0);
+                total += n;
+            } else {
+                let idle = inlet.idle.get().saturating_add(1);
+                inlet.idle.set(idle);
+                chores |= inlet.closing.get() || (idle > IDLE_ROUNDS && hot.len() > ALWAYS_HOT);
+            }
+        }
+        if self.cold_len.get() > 0 {
+            self.poll_cold();
+        }
+        if chores {
+            self.chores();
+        }
+        total
+    }
+
+    #[inline]
+    fn drain(&self, inlet: &Inlet, max: usize, each: &mut impl FnMut(Message)) -> u32 {
+        let Some(receiver) = inlet.receiver.get() else {
+            return 0;
+        };
+        let mut n = 0;
+        while n < max {
+            match receiver.poll() {
+                Polled::Empty => break,
+                Polled::Message(message) => each(message),
+                Polled::Bad => complain(inlet),
+            }
+            receiver.release();
+            n += 1;
+        }
+        n as u32
+    }
+
+    /// Looks at the table of lanes: new senders, senders that leave, cold lanes with messages.
+    #[cold]
+    fn look(&self) {
+        // SeqCst: pairs with the senders' increments; what they announce is seen below.
+        self.bell_seen
+            .set(self.bells.doorbell().load(Ordering::SeqCst));
+        for lane in 0..self.layout.lanes {
+            let Some(inlet) = self.inlets.get(lane as usize) else {
+                continue;
+            };
+            // Acquire: pairs with the Release in Peer::open and Peer::drop.
+            let state = LaneState(self.bells.lane(lane).load(Ordering::Acquire));
+            let leaving = match state.phase() {
+                Some(Phase::Ready) => false,
+                Some(Phase::Closing) => true,
+                _ => continue,
+            };
+            if inlet.generation.get() != Some(state.generation()) && !self.admit(lane, state) {
+                continue;
+            }
+            if leaving {
+                inlet.closing.set(true);
+            }
+            if inlet.receiver.get().is_some_and(Receiver::is_ready) {
+                inlet.idle.set(0);
+            }
+        }
+        self.warm_up();
+    }
+
+    /// Starts to poll a lane; false when it cannot be.
+    fn admit(&self, lane: u32, state: LaneState) -> bool {
+        let Some(inlet) = self.inlets.get(lane as usize) else {
+            return false;
+        };
+        let polled = inlet.generation.get().is_some();
+        let (at, shape) = (self.layout.lane_at(lane), self.layout.shape(lane));
+        // The sender reserved it; one that did not must not hurt us.
+        if let Err(e) = self.segment.reserve(&self.source, at, shape.bytes()) {
+            ucs_debug!("a sender's ring cannot be reserved: {e}");
+            return false;
+        }
+        let base = self.segment.base().wrapping_add(at);
+        // SAFETY: the lane lies in our own segment, reserved; its sender declared it ready in its
+        // first state. Each lane has this one receiver.
+        let fresh = || unsafe { Receiver::new(base, shape, self.batch) };
+        inlet.receiver.get_or_init(fresh).restart();
+        inlet.generation.set(Some(state.generation()));
+        inlet.closing.set(false);
+        inlet.complained.set(false);
+        inlet.idle.set(0);
+        if !polled && let Some(place) = self.hot.get(self.hot_len.get()) {
+            place.set(lane as u16);
+            self.hot_len.set(self.hot_len.get() + 1);
+        }
+        true
+    }
+
+    /// Polls one cold lane, in turn.
+    #[cold]
+    fn poll_cold(&self) {
+        let at = self.cold_next.get() % self.cold_len.get();
+        self.cold_next.set(at + 1);
+        let lane = self.cold.get(at).map_or(0, Cell::get);
+        if let Some(inlet) = self.inlets.get(lane as usize)
+            && (inlet.closing.get() || inlet.receiver.get().is_some_and(Receiver::is_ready))
+        {
+            inlet.idle.set(0);
+            self.warm_up();
+        }
+    }
+
+    /// Moves cold lanes that are not idle any more to the hot ones.
+    fn warm_up(&self) {
+        let mut at = 0;
+        while at < self.cold_len.get() {
+            let lane = self.cold.get(at).map_or(0, Cell::get);
+            let warm = self
+                .inlets
+                .get(lane as usize)
+                .is_some_and(|inlet| inlet.closing.get() || inlet.idle.get() == 0);
+            if warm {
+                take(&self.cold, &self.cold_len, at);
+                push(&self.hot, &self.hot_len, lane);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Frees drained lanes whose sender has left, and cools idle ones down.
+    #[cold]
+    fn chores(&self) {
+        let mut at = 0;
+        while at < self.hot_len.get() {
+            let lane = self.hot.get(at).map_or(0, Cell::get);
+            let Some(inlet) = self.inlets.get(lane as usize) else {
+                return;
+            };
+            let ready = inlet.receiver.get().is_some_and(Receiver::is_ready);
+            if inlet.closing.get() && !ready {
+                take(&self.hot, &self.hot_len, at);
+                self.free(lane, inlet);
+            } else if inlet.idle.get() > IDLE_ROUNDS && !ready && self.hot_len.get() > ALWAYS_HOT {
+                take(&self.hot, &self.hot_len, at);
+                push(&self.cold, &self.cold_len, lane);
+                if let Some(receiver) = inlet.receiver.get() {
+                    receiver.ask();
+                }
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    fn free(&self, lane: u16, inlet: &Inlet) {
+        let generation = inlet.generation.take().unwrap_or(0);
+        inlet.closing.set(false);
+        let free = LaneState::new(Phase::Free, generation.wrapping_add(1), 0);
+        // Release: pairs with the Acquire in Peer::claim; we read nothing of the lane any more.
+        self.bells
+            .lane(u32::from(lane))
+            .store(free.0, Ordering::Release);
+    }
+
+    /// Makes the wake socket readable at the next message. `BUSY` when one waits already.
+    pub fn arm(&self, busy: impl FnOnce() -> bool) -> Result<()> {
+        self.wake.drain();
+        // SeqCst: pairs with Peer::ring_bell.
+        self.bells.armed().store(1, Ordering::SeqCst);
+        let polled = || {
+            let hot = self.hot.get(..self.hot_len.get()).unwrap_or(&[]);
+            let cold = self.cold.get(..self.cold_len.get()).unwrap_or(&[]);
+            hot.iter()
+                .chain(cold)
+                .filter_map(|lane| self.inlets.get(lane.get() as usize)?.receiver.get())
+        };
+        polled().for_each(Receiver::ask);
+        // Pairs with Sender::must_tell: from here on a sender sees the question, or we its message.
+        let reached = membarrier::barrier();
+        if !reached && self.barriers {
+            ucs_debug!("membarrier failed: a wake-up may be late");
+        }
+        if polled().any(Receiver::is_ready) || self.bell_rang() || busy() {
+            self.bells.armed().store(0, Ordering::Relaxed);
+            return Err(Status::BUSY);
+        }
+        self.armed.set(true);
+        Ok(())
+    }
+
+    /// The owner is awake: nobody needs to poke it.
+    #[inline]
+    pub fn disarm(&self) {
+        if self.armed.replace(false) {
+            self.bells.armed().store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// No sender will be heard any more.
+    pub fn close(&self) {
+        // Relaxed: senders only need to see it some time.
+        self.bells.closed().store(1, Ordering::Relaxed);
+    }
+}
+
+fn take(list: &[Cell<u16>], len: &Cell<usize>, at: usize) {
+    let last = len.get() - 1;
+    if let (Some(a), Some(b)) = (list.get(at), list.get(last)) {
+        a.set(b.get());
+        len.set(last);
+    }
+}
+
+fn push(list: &[Cell<u16>], len: &Cell<usize>, lane: u16) {
+    if let Some(place) = list.get(len.get()) {
+        place.set(lane);
+        len.set(len.get() + 1);
+    }
+}
+
+#[cold]
+fn complain(inlet: &Inlet) {
+    if !inlet.complained.replace(true) {
+        ucs_warn!(
+            "a message with a wrong length was dropped: its sender has damaged shared memory"
+        );
+    }
+}

@@ -1,0 +1,338 @@
+//! What stands where in an interface's segment: facts, bells, the table of lanes, the lanes.
+//!
+//! The owner writes the facts once, before anybody can know the address; whoever attaches copies
+//! them out once and believes them only after `check`. A lane's state word passes between the
+//! owner and senders: free → taken by a sender → ready → closing → free again by the owner.
+
+use super::ring::Shape;
+use crate::sys::dgram;
+use crate::ucs::sync::{AtomicU32, AtomicU64};
+use crate::ucs::{Result, Status};
+
+const MAGIC: u64 = u64::from_le_bytes(*b"ferrushm");
+const VERSION: u32 = 1;
+/// The facts lie before this, each bell on lines of its own behind it.
+const DOORBELL_AT: usize = 256;
+const ARMED_AT: usize = 384;
+const CLOSED_AT: usize = 512;
+const TABLE_AT: usize = 1024;
+const PAGE: usize = 4096;
+
+/// Lanes with room for streams; later senders get narrow ones, so that many peers stay cheap.
+pub const WIDE_LANES: u32 = 8;
+/// No interface has more senders at a time.
+pub const MAX_LANES: u32 = 512;
+/// Address space that one interface's segment may take.
+const MAX_BYTES: usize = 1 << 30;
+
+/// The constant part of an interface's segment.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    magic: u64,
+    version: u32,
+    pub pid: u32,
+    pub start_time: u64,
+    pub len: u64,
+    pub lanes: u32,
+    pub wide_lanes: u32,
+    pub wide: ShapeWords,
+    pub narrow: ShapeWords,
+    /// Whether the owner issues barriers for others when it asks to be told.
+    pub barriers: u32,
+    /// Name of the owner's wake socket.
+    pub wake_len: u32,
+    pub wake: [u8; dgram::NAME_MAX],
+}
+
+const _: () = assert!(size_of::<Facts>() <= DOORBELL_AT);
+
+/// A `Shape` as it stands in memory.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ShapeWords {
+    pub slots: u32,
+    pub slot: u32,
+    pub segment: u32,
+    pub cells: u32,
+}
+
+impl From<Shape> for ShapeWords {
+    fn from(s: Shape) -> ShapeWords {
+        ShapeWords {
+            slots: s.slots,
+            slot: s.slot,
+            segment: s.segment,
+            cells: s.cells,
+        }
+    }
+}
+
+impl ShapeWords {
+    fn check(self) -> Result<Shape> {
+        let shape = Shape {
+            slots: self.slots,
+            slot: self.slot,
+            segment: self.segment,
+            cells: self.cells,
+        };
+        if shape.is_sane() {
+            Ok(shape)
+        } else {
+            Err(Status::INVALID_ADDR)
+        }
+    }
+}
+
+/// Where the lanes are and how large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    pub lanes: u32,
+    wide_lanes: u32,
+    wide: Shape,
+    narrow: Shape,
+}
+
+impl Layout {
+    /// A layout for wide lanes of `shape`, with as many lanes as the address space allows.
+    pub fn new(shape: Shape) -> Layout {
+        let wide = shape;
+        let narrow = Shape {
+            slots: shape.slots.div_ceil(4).next_power_of_two().max(2),
+            cells: Shape::MIN_CELLS,
+            ..shape
+        };
+        let room = MAX_BYTES.saturating_sub(WIDE_LANES as usize * wide.bytes()) / narrow.bytes();
+        let lanes = WIDE_LANES + u32::try_from(room).unwrap_or(u32::MAX);
+        Layout {
+            lanes: lanes.min(MAX_LANES),
+            wide_lanes: WIDE_LANES,
+            wide,
+            narrow,
+        }
+    }
+
+    /// Bytes of facts, bells and table: what is reserved from the start.
+    pub fn head_bytes(&self) -> usize {
+        (TABLE_AT + self.lanes as usize * size_of::<u64>()).next_multiple_of(PAGE)
+    }
+
+    pub fn shape(&self, lane: u32) -> Shape {
+        if lane < self.wide_lanes {
+            self.wide
+        } else {
+            self.narrow
+        }
+    }
+
+    /// Offset of a lane.
+    pub fn lane_at(&self, lane: u32) -> usize {
+        let wide = lane.min(self.wide_lanes) as usize;
+        let narrow = lane.saturating_sub(self.wide_lanes) as usize;
+        self.head_bytes() + wide * self.wide.bytes() + narrow * self.narrow.bytes()
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.lane_at(self.lanes)
+    }
+
+    /// The facts of a segment of this layout.
+    pub fn facts(
+        &self,
+        pid: u32,
+        start_time: u64,
+        barriers: bool,
+        wake: ([u8; dgram::NAME_MAX], usize),
+    ) -> Facts {
+        Facts {
+            magic: MAGIC,
+            version: VERSION,
+            pid,
+            start_time,
+            len: self.bytes() as u64,
+            lanes: self.lanes,
+            wide_lanes: self.wide_lanes,
+            wide: self.wide.into(),
+            narrow: self.narrow.into(),
+            barriers: barriers.into(),
+            wake_len: wake.1 as u32,
+            wake: wake.0,
+        }
+    }
+}
+
+impl Facts {
+    /// The layout, if these are facts of our format and the lanes lie in `mapped` bytes.
+    pub fn check(&self, mapped: usize) -> Result<Layout> {
+        if self.magic != MAGIC || self.version != VERSION {
+            crate::ucs_diag!("shared memory of another format: version {}", self.version);
+            return Err(Status::UNREACHABLE);
+        }
+        let layout = Layout {
+            lanes: self.lanes,
+            wide_lanes: self.wide_lanes,
+            wide: self.wide.check()?,
+            narrow: self.narrow.check()?,
+        };
+        let sane = (1..=MAX_LANES).contains(&self.lanes)
+            && self.wide_lanes <= MAX_LANES
+            && self.wake_len as usize <= dgram::NAME_MAX
+            && layout.bytes() <= mapped;
+        if sane {
+            Ok(layout)
+        } else {
+            Err(Status::INVALID_ADDR)
+        }
+    }
+
+    pub fn wake_name(&self) -> &[u8] {
+        let len = (self.wake_len as usize).min(dgram::NAME_MAX);
+        &self.wake[..len]
+    }
+}
+
+/// The changing words at the front of a segment.
+#[derive(Clone, Copy)]
+pub struct Bells {
+    base: *mut u8,
+}
+
+impl Bells {
+    /// # Safety
+    /// `base` must be a mapped segment of a checked layout, for as long as the bells are used.
+    pub unsafe fn new(base: *mut u8) -> Bells {
+        Bells { base }
+    }
+
+    fn word(&self, at: usize) -> &AtomicU32 {
+        // SAFETY: aligned, inside the head of the segment, only used as an atomic.
+        unsafe { AtomicU32::from_ptr(self.base.wrapping_add(at).cast()) }
+    }
+
+    /// Counts calls for the owner's attention.
+    #[inline]
+    pub fn doorbell(&self) -> &AtomicU32 {
+        self.word(DOORBELL_AT)
+    }
+
+    /// Whether the owner sleeps and wants its wake socket poked.
+    pub fn armed(&self) -> &AtomicU32 {
+        self.word(ARMED_AT)
+    }
+
+    /// Whether the owner closed its interface.
+    pub fn closed(&self) -> &AtomicU32 {
+        self.word(CLOSED_AT)
+    }
+
+    /// State of a lane below the layout's `lanes`.
+    pub fn lane(&self, lane: u32) -> &AtomicU64 {
+        debug_assert!(lane < MAX_LANES);
+        let at = TABLE_AT + lane as usize * size_of::<u64>();
+        // SAFETY: aligned, inside the head of the segment, only used as an atomic.
+        unsafe { AtomicU64::from_ptr(self.base.wrapping_add(at).cast()) }
+    }
+}
+
+/// A lane's state word: phase, generation, and the sender's process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneState(pub u64);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Phase {
+    Free = 0,
+    Taken = 1,
+    Ready = 2,
+    Closing = 3,
+}
+
+impl LaneState {
+    pub fn new(phase: Phase, generation: u32, pid: u32) -> LaneState {
+        LaneState(phase as u64 | u64::from(generation & 0xff_ffff) << 8 | u64::from(pid) << 32)
+    }
+
+    /// `None` for a number that is no phase.
+    pub fn phase(self) -> Option<Phase> {
+        Some(match self.0 as u8 {
+            0 => Phase::Free,
+            1 => Phase::Taken,
+            2 => Phase::Ready,
+            3 => Phase::Closing,
+            _ => return None,
+        })
+    }
+
+    pub fn generation(self) -> u32 {
+        (self.0 >> 8) as u32 & 0xff_ffff
+    }
+
+    pub fn pid(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    /// The same lane in another phase.
+    pub fn to(self, phase: Phase) -> LaneState {
+        LaneState::new(phase, self.generation(), self.pid())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: Shape = Shape {
+        slots: 256,
+        slot: 128,
+        segment: 8256,
+        cells: 16,
+    };
+
+    #[test]
+    fn lanes_do_not_overlap_and_start_small() {
+        let layout = Layout::new(SHAPE);
+        assert_eq!(layout.lanes, MAX_LANES);
+        assert!(layout.head_bytes() <= 8192);
+        let mut end = layout.head_bytes();
+        for lane in 0..layout.lanes {
+            assert_eq!(layout.lane_at(lane), end);
+            end += layout.shape(lane).bytes();
+        }
+        assert_eq!(layout.bytes(), end);
+        assert!(end < 32 << 20, "{end}");
+    }
+
+    #[test]
+    fn largest_sizes_stay_within_the_address_space() {
+        let layout = Layout::new(Shape {
+            slots: Shape::MAX_SLOTS,
+            slot: Shape::MAX_SLOT,
+            segment: Shape::MAX_SEGMENT,
+            cells: 16,
+        });
+        assert!(layout.lanes >= WIDE_LANES);
+        assert!(layout.shape(layout.lanes - 1).is_sane());
+    }
+
+    #[test]
+    fn facts_of_others_are_checked() {
+        let layout = Layout::new(SHAPE);
+        let good = layout.facts(1, 2, true, ([0; 16], 6));
+        assert_eq!(good.check(layout.bytes()), Ok(layout));
+        assert!(good.check(layout.bytes() - 1).is_err());
+        let wrong: [fn(&mut Facts); 7] = [
+            |f| f.magic ^= 1,
+            |f| f.version += 1,
+            |f| f.lanes = u32::MAX,
+            |f| f.wide.slots = 3,
+            |f| f.narrow.segment = u32::MAX,
+            |f| f.wide.cells = 0,
+            |f| f.wake_len = 17,
+        ];
+        for change in wrong {
+            let mut bad = good;
+            change(&mut bad);
+            assert!(bad.check(layout.bytes()).is_err(), "{bad:?}");
+        }
+    }
+}

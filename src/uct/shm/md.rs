@@ -1,0 +1,352 @@
+//! The components posix and sysv: memory domains whose allocations are segments of their own.
+
+use super::config;
+use super::iface::ShmIface;
+use super::rkey;
+use super::segment::{Segment, Source};
+use super::wire::{Kind, MEM_KEY_LEN, MemKey};
+use crate::c::*;
+use crate::sys::{mem, shm};
+use crate::ucs::config::{Config, Table, Ternary};
+use crate::ucs::{Result, Status};
+use crate::uct::api::{Alloc, Component, Device, Md, MdAttr, RkeyParts, Transport};
+use crate::uct::base::iface::md_as;
+use crate::uct::base::params::IfaceParams;
+use crate::uct::base::worker::WorkerHandle;
+use crate::{ucs_diag, ucs_error};
+use core::ffi::c_void;
+use std::any::Any;
+use std::path::{Path, PathBuf};
+
+pub struct PosixComponent;
+pub struct SysvComponent;
+
+struct PosixTransport;
+struct SysvTransport;
+
+struct ShmMd {
+    source: Source,
+}
+
+const HOST: u64 = 1 << UCS_MEMORY_TYPE_HOST;
+const POSIX_KINDS: &[Kind] = &[Kind::ProcLink, Kind::Named];
+const SYSV_KINDS: &[Kind] = &[Kind::Sysv];
+
+/// A packed key as it was written.
+///
+/// # Safety
+/// `packed` must be readable for `MEM_KEY_LEN` bytes.
+unsafe fn read_mem_key(packed: *const u8) -> Result<MemKey> {
+    // SAFETY: by the caller's promise; any alignment.
+    let bytes = unsafe { packed.cast::<[u8; MEM_KEY_LEN]>().read() };
+    MemKey::decode(&bytes).inspect_err(|_| {
+        ucs_error!("a remote key is damaged or of another library: it is not unpacked");
+    })
+}
+
+/// The local address of a remote one, for both components.
+///
+/// # Safety
+/// `handle` must be a live key.
+unsafe fn pointer(handle: *mut c_void, remote: u64) -> Result<*mut c_void> {
+    // SAFETY: the handle is the key itself.
+    unsafe { rkey::locate(handle as uct_rkey_t, remote, 1) }.map(<*mut u8>::cast)
+}
+
+impl Component for PosixComponent {
+    fn name(&self) -> &'static str {
+        "posix"
+    }
+
+    fn flags(&self) -> u64 {
+        UCT_COMPONENT_FLAG_RKEY_PTR as u64
+    }
+
+    fn md_config(&self) -> &'static Table {
+        &config::POSIX_MD
+    }
+
+    fn md_resources(&self) -> Vec<&'static str> {
+        vec!["posix"]
+    }
+
+    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
+        let dir = PathBuf::from(config.str("DIR"));
+        let kind = if config.bool("USE_PROC_LINK") {
+            Kind::ProcLink
+        } else {
+            require_room(&dir, config.memunits("SHM_MIN_SIZE"))?;
+            Kind::Named
+        };
+        let huge = config.ternary("HUGETLB_MODE");
+        Ok(Box::new(ShmMd {
+            source: Source { kind, dir, huge },
+        }))
+    }
+
+    fn transports(&self) -> &'static [&'static dyn Transport] {
+        &[&PosixTransport]
+    }
+
+    unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
+        // SAFETY: as promised by the caller.
+        let key = unsafe { read_mem_key(packed) }?;
+        let config = Config::read(&config::POSIX_MD, None)?;
+        rkey::unpack(&key, POSIX_KINDS, Path::new(config.str("DIR")))
+    }
+
+    unsafe fn rkey_ptr(
+        &self,
+        _rkey: uct_rkey_t,
+        handle: *mut c_void,
+        remote: u64,
+    ) -> Result<*mut c_void> {
+        // SAFETY: a live key, as promised by the caller.
+        unsafe { pointer(handle, remote) }
+    }
+
+    unsafe fn rkey_release(&self, _rkey: uct_rkey_t, handle: *mut c_void) -> Result<()> {
+        // SAFETY: as promised by the caller.
+        unsafe { rkey::release(handle) }
+    }
+}
+
+/// `NO_DEVICE` when the file system of named segments is too small to be of use.
+fn require_room(dir: &Path, least: usize) -> Result<()> {
+    match shm::free_bytes(dir) {
+        Ok(free) if free >= least as u64 => Ok(()),
+        Ok(free) => {
+            ucs_diag!(
+                "posix: {} has only {free} bytes free, UCX_POSIX_SHM_MIN_SIZE asks for {least}",
+                dir.display()
+            );
+            Err(Status::NO_DEVICE)
+        }
+        Err(e) => {
+            ucs_diag!("posix: {} cannot be used: {e}", dir.display());
+            Err(Status::NO_DEVICE)
+        }
+    }
+}
+
+impl Component for SysvComponent {
+    fn name(&self) -> &'static str {
+        "sysv"
+    }
+
+    fn flags(&self) -> u64 {
+        UCT_COMPONENT_FLAG_RKEY_PTR as u64
+    }
+
+    fn md_config(&self) -> &'static Table {
+        &config::SYSV_MD
+    }
+
+    fn md_resources(&self) -> Vec<&'static str> {
+        match shm::make_sysv(mem::page_size(), false, 0) {
+            Ok(_) => vec!["sysv"],
+            Err(e) => {
+                ucs_diag!("sysv: no shared memory here: {e}");
+                Vec::new()
+            }
+        }
+    }
+
+    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
+        Ok(Box::new(ShmMd {
+            source: Source {
+                kind: Kind::Sysv,
+                dir: PathBuf::new(),
+                huge: config.ternary("HUGETLB_MODE"),
+            },
+        }))
+    }
+
+    fn transports(&self) -> &'static [&'static dyn Transport] {
+        &[&SysvTransport]
+    }
+
+    unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
+        // SAFETY: as promised by the caller.
+        let key = unsafe { read_mem_key(packed) }?;
+        rkey::unpack(&key, SYSV_KINDS, Path::new(""))
+    }
+
+    unsafe fn rkey_ptr(
+        &self,
+        _rkey: uct_rkey_t,
+        handle: *mut c_void,
+        remote: u64,
+    ) -> Result<*mut c_void> {
+        // SAFETY: a live key, as promised by the caller.
+        unsafe { pointer(handle, remote) }
+    }
+
+    unsafe fn rkey_release(&self, _rkey: uct_rkey_t, handle: *mut c_void) -> Result<()> {
+        // SAFETY: as promised by the caller.
+        unsafe { rkey::release(handle) }
+    }
+}
+
+impl Md for ShmMd {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn attr(&self) -> MdAttr {
+        let max_alloc = match self.source.kind {
+            Kind::Named => shm::free_bytes(&self.source.dir).unwrap_or(0),
+            Kind::ProcLink | Kind::Sysv => isize::MAX as u64,
+        };
+        MdAttr {
+            flags: u64::from(
+                UCT_MD_FLAG_ALLOC
+                    | UCT_MD_FLAG_FIXED
+                    | UCT_MD_FLAG_RKEY_PTR
+                    | UCT_MD_FLAG_NEED_RKEY,
+            ),
+            max_alloc,
+            alloc_mem_types: HOST,
+            access_mem_types: HOST,
+            cache_mem_types: HOST,
+            rkey_packed_size: MEM_KEY_LEN,
+            ..MdAttr::PLAIN
+        }
+    }
+
+    fn mem_alloc(&self, alloc: &mut Alloc<'_>) -> Result<uct_mem_h> {
+        let fixed = alloc.flags & UCT_MD_MEM_FLAG_FIXED != 0;
+        let address = if fixed { alloc.address as usize } else { 0 };
+        let huge = match self.source.huge {
+            // A page as large as the memory wanted would waste most of it.
+            Ternary::Try | Ternary::Auto if alloc.length < HUGE_FROM || fixed => Ternary::No,
+            other => other,
+        };
+        let segment = Segment::make(&self.source, alloc.length, huge, address)?;
+        segment.reserve(&self.source, 0, segment.len())?;
+        alloc.address = segment.base().cast();
+        alloc.length = segment.len();
+        Ok(Box::into_raw(Box::new(segment)).cast())
+    }
+
+    unsafe fn mem_free(&self, memh: uct_mem_h) -> Result<()> {
+        if memh.is_null() {
+            return Err(Status::INVALID_PARAM);
+        }
+        // SAFETY: boxed by `mem_alloc`, freed once.
+        drop(unsafe { Box::from_raw(memh.cast::<Segment>()) });
+        Ok(())
+    }
+
+    fn mem_advise(
+        &self,
+        memh: uct_mem_h,
+        address: *mut c_void,
+        length: usize,
+        advice: uct_mem_advice_t,
+    ) -> Result<()> {
+        if memh.is_null() {
+            return Err(Status::INVALID_PARAM);
+        }
+        // SAFETY: a live handle of `mem_alloc` (C contract of uct_md_mem_advise).
+        let segment = unsafe { &*memh.cast::<Segment>() };
+        let offset = (address as usize).wrapping_sub(segment.base() as usize);
+        if offset > segment.len() || length > segment.len() - offset {
+            return Err(Status::INVALID_PARAM);
+        }
+        let advice = match advice {
+            UCT_MADV_NORMAL => mem::ADVISE_NORMAL,
+            UCT_MADV_WILLNEED => mem::ADVISE_WILLNEED,
+            _ => return Err(Status::INVALID_PARAM),
+        };
+        let start = address as usize & !(mem::page_size() - 1);
+        mem::advise(start, address as usize + length - start, advice)?;
+        Ok(())
+    }
+
+    unsafe fn mkey_pack(
+        &self,
+        memh: uct_mem_h,
+        _address: *mut c_void,
+        _length: usize,
+        out: *mut u8,
+    ) -> Result<()> {
+        if memh.is_null() {
+            return Err(Status::INVALID_PARAM);
+        }
+        // SAFETY: a live handle of `mem_alloc`.
+        let segment = unsafe { &*memh.cast::<Segment>() };
+        let key = MemKey {
+            segment: segment.key(),
+            base: segment.base() as u64,
+            len: segment.len() as u64,
+        };
+        // SAFETY: room for `rkey_packed_size` bytes, any alignment.
+        unsafe { out.cast::<[u8; MEM_KEY_LEN]>().write(key.encode()) };
+        Ok(())
+    }
+}
+
+/// Memory of this size is tried in huge pages.
+const HUGE_FROM: usize = 2 << 20;
+
+/// The one device of both transports.
+fn memory() -> Vec<Device> {
+    vec![Device {
+        name: "memory".to_owned(),
+        kind: UCT_DEVICE_TYPE_SHM,
+        sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
+    }]
+}
+
+impl Transport for PosixTransport {
+    fn name(&self) -> &'static str {
+        "posix"
+    }
+
+    fn config(&self) -> &'static Table {
+        &config::POSIX
+    }
+
+    fn devices(&self, _md: &dyn Md) -> Vec<Device> {
+        memory()
+    }
+
+    fn open(
+        &self,
+        md: &dyn Md,
+        worker: &WorkerHandle,
+        device: &str,
+        params: IfaceParams,
+        config: &Config,
+    ) -> Result<uct_iface_h> {
+        let md = md_as::<ShmMd>(md)?;
+        ShmIface::open("posix", &md.source, worker, device, params, config)
+    }
+}
+
+impl Transport for SysvTransport {
+    fn name(&self) -> &'static str {
+        "sysv"
+    }
+
+    fn config(&self) -> &'static Table {
+        &config::SYSV
+    }
+
+    fn devices(&self, _md: &dyn Md) -> Vec<Device> {
+        memory()
+    }
+
+    fn open(
+        &self,
+        md: &dyn Md,
+        worker: &WorkerHandle,
+        device: &str,
+        params: IfaceParams,
+        config: &Config,
+    ) -> Result<uct_iface_h> {
+        let md = md_as::<ShmMd>(md)?;
+        ShmIface::open("sysv", &md.source, worker, device, params, config)
+    }
+}

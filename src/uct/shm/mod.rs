@@ -1,0 +1,20 @@
+//! The transports posix and sysv: processes of one host over memory that they share.
+//!
+//! Each interface owns a segment with an inbox of lanes; whoever sends to it attaches the segment
+//! and takes a lane for itself. `segment` makes and finds memory, `layout` says what stands where,
+//! `ring` is a lane, `inbox` and `outbox` are the two ends, `wire` the formats of addresses and keys.
+//! Both transports are this code; they differ in how a segment is made.
+
+mod config;
+mod ep;
+mod iface;
+mod inbox;
+mod layout;
+mod md;
+mod outbox;
+mod ring;
+mod rkey;
+mod segment;
+mod wire;
+
+pub use md::{PosixComponent, SysvComponent};

@@ -1,0 +1,297 @@
+//! `Peer`: the sending side towards one interface of some process: its segment, our lane in it, and
+//! what is known of the process. All endpoints of an interface to the same peer share one.
+
+use super::layout::{Bells, Facts, LaneState, Layout, Phase};
+use super::ring::{self, Sender, Shape};
+use super::segment::Attached;
+use super::wire::SegmentKey;
+use crate::sys::dgram::WakeSocket;
+use crate::sys::{membarrier, pidfd, process};
+use crate::ucs::sync::Ordering;
+use crate::ucs::{Result, Status};
+use crate::uct::base::death_watch::{self, Watch};
+use crate::{ucs_debug, ucs_diag};
+use core::cell::{Cell, OnceCell, RefCell};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// What the death watch and the interface's thread share.
+pub struct Alarm {
+    /// Some peer of the interface has ended.
+    raised: AtomicBool,
+    socket: WakeSocket,
+    name: ([u8; crate::sys::dgram::NAME_MAX], usize),
+}
+
+impl Alarm {
+    /// An alarm that pokes the socket called `name`.
+    pub fn new(name: ([u8; crate::sys::dgram::NAME_MAX], usize)) -> Result<Alarm> {
+        Ok(Alarm {
+            raised: AtomicBool::new(false),
+            socket: WakeSocket::unbound()?,
+            name,
+        })
+    }
+
+    #[inline]
+    pub fn is_raised(&self) -> bool {
+        // Relaxed: `take` reads again with Acquire.
+        self.raised.load(Ordering::Relaxed)
+    }
+
+    pub fn take(&self) -> bool {
+        // Acquire: pairs with the Release in `raise`; the peers' marks are seen.
+        self.raised.swap(false, Ordering::Acquire)
+    }
+
+    pub fn raise(&self) {
+        // Release: pairs with the Acquire in `take`.
+        self.raised.store(true, Ordering::Release);
+        let (name, len) = &self.name;
+        if let Err(e) = self.socket.poke(&name[..*len]) {
+            ucs_debug!("waking our own interface: {e}");
+        }
+    }
+}
+
+pub struct Peer {
+    attached: Arc<Attached>,
+    facts: Facts,
+    layout: Layout,
+    bells: Bells,
+    /// Our lane and its state word while it is ours.
+    lane: Cell<Option<(u32, LaneState)>>,
+    sender: OnceCell<Sender>,
+    ended: Arc<AtomicBool>,
+    watch: RefCell<Option<Watch>>,
+    failure: Cell<Option<Status>>,
+}
+
+impl Peer {
+    /// Attaches the peer's segment and takes a lane of it. `UNREACHABLE` when there is no such
+    /// segment, `NO_MEMORY` when the lane cannot be reserved. Without a free lane the peer is there
+    /// all the same, and every send tries again.
+    pub fn attach(key: SegmentKey, dir: &Path) -> Result<Peer> {
+        let attached = Attached::get(key, dir)?;
+        let (facts, layout) = facts_of(&attached)?;
+        // SAFETY: the layout was checked against the mapping, which this peer keeps.
+        let bells = unsafe { Bells::new(attached.base()) };
+        let peer = Peer {
+            attached,
+            facts,
+            layout,
+            bells,
+            lane: Cell::new(None),
+            sender: OnceCell::new(),
+            ended: Arc::new(AtomicBool::new(false)),
+            watch: RefCell::new(None),
+            failure: Cell::new(None),
+        };
+        match peer.claim() {
+            Ok(()) | Err(Status::NO_RESOURCE) => Ok(peer),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// The lane, once there is one.
+    #[inline]
+    pub fn sender(&self) -> Option<&Sender> {
+        self.sender.get()
+    }
+
+    /// The sizes of the peer's wide lanes: the same for slots and segments of all.
+    pub fn shape(&self) -> Shape {
+        self.layout.shape(0)
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.facts.pid
+    }
+
+    /// Takes a free lane. `NO_RESOURCE` when all are in use.
+    #[cold]
+    pub fn claim(&self) -> Result<()> {
+        if self.sender.get().is_some() {
+            return Ok(());
+        }
+        if let Some(failure) = self.failure.get() {
+            return Err(failure);
+        }
+        let pid = process::pid();
+        for lane in 0..self.layout.lanes {
+            // Acquire: pairs with the Release in Inbox::free; its reads of the lane are over.
+            let seen = LaneState(self.bells.lane(lane).load(Ordering::Acquire));
+            if seen.phase() != Some(Phase::Free) {
+                continue;
+            }
+            let taken = LaneState::new(Phase::Taken, seen.generation(), pid);
+            let won = self.bells.lane(lane).compare_exchange(
+                seen.0,
+                taken.0,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            );
+            if won.is_ok() {
+                return self.open(lane, taken);
+            }
+        }
+        self.retire_dead();
+        ucs_diag!(
+            "process {} has no free ring: {} senders use its interface",
+            self.facts.pid,
+            self.layout.lanes
+        );
+        Err(Status::NO_RESOURCE)
+    }
+
+    fn open(&self, lane: u32, taken: LaneState) -> Result<()> {
+        let (at, shape) = (self.layout.lane_at(lane), self.layout.shape(lane));
+        if let Err(e) = self.attached.reserve(at, shape.bytes()) {
+            let free = LaneState::new(Phase::Free, taken.generation(), 0);
+            // Release: as in Inbox::free.
+            self.bells.lane(lane).store(free.0, Ordering::Release);
+            return Err(e);
+        }
+        let base = self.attached.base().wrapping_add(at);
+        let fence = self.facts.barriers == 0 || !membarrier::register();
+        // SAFETY: the lane lies in the mapping (checked layout) and is reserved; taking it made it
+        // ours alone.
+        let sender = unsafe {
+            ring::reset(base, shape);
+            Sender::new(base, shape, fence)
+        };
+        let ready = taken.to(Phase::Ready);
+        // Release: pairs with the Acquire in Inbox::look; the lane is in its first state.
+        self.bells.lane(lane).store(ready.0, Ordering::Release);
+        self.lane.set(Some((lane, ready)));
+        if self.sender.set(sender).is_err() {
+            return Err(Status::BUSY);
+        }
+        Ok(())
+    }
+
+    /// Gives lanes of ended processes back to the owner, who drains and frees them.
+    fn retire_dead(&self) {
+        for lane in 0..self.layout.lanes {
+            let word = self.bells.lane(lane);
+            let seen = LaneState(word.load(Ordering::Acquire));
+            let next = match seen.phase() {
+                // Never seen by the owner, and in no known state: nothing to drain.
+                Some(Phase::Taken) => LaneState::new(Phase::Free, seen.generation(), 0),
+                Some(Phase::Ready) => seen.to(Phase::Closing),
+                _ => continue,
+            };
+            if pidfd::start_time(seen.pid()).is_none() {
+                // Acquire, Relaxed: only the word itself passes.
+                let _ = word.compare_exchange(seen.0, next.0, Ordering::Acquire, Ordering::Relaxed);
+            }
+        }
+        // SeqCst: pairs with Inbox::look.
+        self.bells.doorbell().fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Tells the owner that its lanes want to be looked at; wakes it when it sleeps.
+    #[cold]
+    pub fn ring_bell(&self, sender: &Sender, socket: &WakeSocket) {
+        sender.clear_question();
+        // SeqCst, both: pair with Inbox::arm, which sets `armed` and then looks at the doorbell.
+        self.bells.doorbell().fetch_add(1, Ordering::SeqCst);
+        if self.bells.armed().swap(0, Ordering::SeqCst) != 0
+            && let Err(e) = socket.poke(self.facts.wake_name())
+        {
+            ucs_debug!("process {} cannot be woken: {e}", self.facts.pid);
+        }
+    }
+
+    /// Whether the peer closed its interface.
+    pub fn is_closed(&self) -> bool {
+        // Relaxed: nothing else is read with it.
+        self.bells.closed().load(Ordering::Relaxed) != 0
+    }
+
+    /// Has `alarm` raised when the process ends.
+    pub fn watch(&self, alarm: &Arc<Alarm>) -> Result<()> {
+        if self.watch.borrow().is_some() {
+            return Ok(());
+        }
+        let (ended, alarm) = (Arc::clone(&self.ended), Arc::clone(alarm));
+        let on_death = Box::new(move || {
+            // Relaxed: published by the Release in `raise`.
+            ended.store(true, Ordering::Relaxed);
+            alarm.raise();
+        });
+        let watch = death_watch::watch(self.facts.pid, self.facts.start_time, on_death)?;
+        *self.watch.borrow_mut() = Some(watch);
+        Ok(())
+    }
+
+    /// Looks whether the process lives.
+    pub fn is_alive(&self) -> bool {
+        !self.has_ended() && pidfd::alive(self.facts.pid, self.facts.start_time)
+    }
+
+    /// What the death watch said.
+    pub fn has_ended(&self) -> bool {
+        // Relaxed: read after Alarm::take.
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    /// Notes the end of the process, when somebody else saw it.
+    pub fn mark_ended(&self) {
+        // Relaxed: published by Alarm::raise, or read by this thread.
+        self.ended.store(true, Ordering::Relaxed);
+    }
+
+    /// From now on every send answers `status`; the first one sticks.
+    pub fn fail(&self, status: Status) {
+        if self.failure.get().is_none() {
+            self.failure.set(Some(status));
+        }
+        if let Some(sender) = self.sender.get() {
+            sender.stop();
+        }
+    }
+
+    #[inline]
+    pub fn failure(&self) -> Option<Status> {
+        self.failure.get()
+    }
+}
+
+/// Copies the facts of a segment out and checks them.
+fn facts_of(attached: &Attached) -> Result<(Facts, Layout)> {
+    if attached.len() < size_of::<Facts>() {
+        return Err(Status::UNREACHABLE);
+    }
+    // SAFETY: the mapping is large enough and page aligned; any bytes are a value of `Facts`; a
+    // volatile copy, because its owner may write there.
+    let facts = unsafe { attached.base().cast::<Facts>().read_volatile() };
+    let layout = facts.check(attached.len())?;
+    if facts.pid != attached.key().pid {
+        return Err(Status::UNREACHABLE);
+    }
+    Ok((facts, layout))
+}
+
+/// Whether the interface behind `key` can be reached: tried out.
+pub fn probe(key: SegmentKey, dir: &Path) -> bool {
+    Attached::get(key, dir).is_ok_and(|attached| facts_of(&attached).is_ok())
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        if let Some((lane, ready)) = self.lane.take() {
+            let closing = ready.to(Phase::Closing);
+            // Release: pairs with the Acquire in Inbox::look; our messages come before.
+            let _ = self.bells.lane(lane).compare_exchange(
+                ready.0,
+                closing.0,
+                Ordering::Release,
+                Ordering::Relaxed,
+            );
+            // SeqCst: pairs with Inbox::look.
+            self.bells.doorbell().fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}

@@ -1,0 +1,516 @@
+//! A lane: the one-way ring of one sender and one receiver, in memory that both map.
+//!
+//! Slots of fixed size carry a header word and short payloads, so that a small message costs one
+//! cache line; longer payloads stand in the lane's arena, whose positions both sides compute for
+//! themselves. The header word is stored last and holds the message's number, so that it says by
+//! itself whether it was written in this lap. The receiver tells in batches how far it has read; the
+//! sender looks only when its last knowledge is used up. No instruction is locked and no line is
+//! shared beyond what the data needs. A sender that dies in the middle of a message blocks nobody.
+//!
+//! Neither side believes the other: positions are each side's own, a header is read once, and its
+//! length is checked against the lane's shape, which the receiver chose and the sender has checked.
+
+use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
+use core::cell::Cell;
+
+/// Bytes of a header word at the start of each slot.
+pub const HEADER: usize = size_of::<u64>();
+/// Unit of slots and of the arena.
+pub const LINE: usize = 64;
+/// Control words in front of the slots.
+const CONTROL: usize = 256;
+const ATTENTION_AT: usize = 128;
+const PAGE: usize = 4096;
+
+/// The sizes of a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// A power of two.
+    pub slots: u32,
+    /// Bytes of a slot, a multiple of `LINE`.
+    pub slot: u32,
+    /// Most bytes of one message in the arena.
+    pub segment: u32,
+    /// How many messages of the largest size the arena holds; at least `MIN_CELLS`.
+    pub cells: u32,
+}
+
+impl Shape {
+    /// With a quarter of the arena not yet told to be free, and the tail of it skipped, the largest
+    /// message must still fit.
+    pub const MIN_CELLS: u32 = 4;
+    pub const MAX_SLOTS: u32 = 1 << 16;
+    pub const MAX_SLOT: u32 = 4096;
+    pub const MAX_SEGMENT: u32 = 1 << 20;
+    const MAX_CELLS: u32 = 64;
+
+    /// Whether both sides can work with these sizes.
+    pub fn is_sane(self) -> bool {
+        self.slots.is_power_of_two()
+            && (2..=Shape::MAX_SLOTS).contains(&self.slots)
+            && (LINE as u32..=Shape::MAX_SLOT).contains(&self.slot)
+            && self.slot.is_multiple_of(LINE as u32)
+            && (1..=Shape::MAX_SEGMENT).contains(&self.segment)
+            && (Shape::MIN_CELLS..=Shape::MAX_CELLS).contains(&self.cells)
+    }
+
+    /// Most payload bytes in a slot.
+    #[inline]
+    pub fn inline_max(self) -> usize {
+        self.slot as usize - HEADER
+    }
+
+    #[inline]
+    fn stride(self) -> usize {
+        (self.segment as usize).next_multiple_of(LINE)
+    }
+
+    #[inline]
+    fn arena(self) -> usize {
+        self.stride() * self.cells as usize
+    }
+
+    fn arena_at(self) -> usize {
+        CONTROL + self.slots as usize * self.slot as usize
+    }
+
+    /// Bytes of the lane, whole pages.
+    pub fn bytes(self) -> usize {
+        (self.arena_at() + self.arena()).next_multiple_of(PAGE)
+    }
+}
+
+/// The header word of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Head(u64);
+
+impl Head {
+    const LEN_AT: u32 = 32;
+    const LEN_MASK: u64 = 0xff_ffff;
+    const ID_AT: u32 = 56;
+    const ID_MASK: u64 = 0x1f;
+    const IN_ARENA: u64 = 1 << 63;
+
+    #[inline]
+    fn new(number: u64, id: u8, len: usize, in_arena: bool) -> Head {
+        let arena = if in_arena { Head::IN_ARENA } else { 0 };
+        Head(
+            (number & 0xffff_ffff)
+                | (len as u64 & Head::LEN_MASK) << Head::LEN_AT
+                | (u64::from(id) & Head::ID_MASK) << Head::ID_AT
+                | arena,
+        )
+    }
+
+    /// Whether the slot holds message `number`.
+    #[inline]
+    fn is(self, number: u64) -> bool {
+        self.0 as u32 == number as u32
+    }
+
+    #[inline]
+    fn len(self) -> usize {
+        (self.0 >> Head::LEN_AT & Head::LEN_MASK) as usize
+    }
+
+    #[inline]
+    fn id(self) -> u8 {
+        (self.0 >> Head::ID_AT & Head::ID_MASK) as u8
+    }
+
+    #[inline]
+    fn in_arena(self) -> bool {
+        self.0 & Head::IN_ARENA != 0
+    }
+}
+
+/// Where a lane is and its sizes.
+#[derive(Clone, Copy)]
+struct Lane {
+    base: *mut u8,
+    shape: Shape,
+    mask: u64,
+    arena: *mut u8,
+    arena_len: usize,
+    stride: usize,
+}
+
+impl Lane {
+    fn new(base: *mut u8, shape: Shape) -> Lane {
+        Lane {
+            base,
+            shape,
+            mask: u64::from(shape.slots) - 1,
+            arena: base.wrapping_add(shape.arena_at()),
+            arena_len: shape.arena(),
+            stride: shape.stride(),
+        }
+    }
+
+    /// Slot of message `number`.
+    #[inline]
+    fn slot(&self, number: u64) -> *mut u8 {
+        let at = (number & self.mask) as usize * self.shape.slot as usize;
+        self.base.wrapping_add(CONTROL + at)
+    }
+
+    #[inline]
+    fn word64(&self, at: *mut u8) -> &AtomicU64 {
+        // SAFETY: `at` is a place of this lane, 8-aligned, mapped as long as the lane is used
+        // (promise of Sender::new and Receiver::new), and only accessed as an atomic.
+        unsafe { AtomicU64::from_ptr(at.cast()) }
+    }
+
+    /// How many messages the receiver has done with.
+    #[inline]
+    fn done(&self) -> &AtomicU64 {
+        self.word64(self.base)
+    }
+
+    /// How many arena bytes the receiver has done with, skipped ones included.
+    #[inline]
+    fn arena_done(&self) -> &AtomicU64 {
+        self.word64(self.base.wrapping_add(8))
+    }
+
+    #[inline]
+    fn attention(&self) -> &AtomicU32 {
+        // SAFETY: as in `word64`.
+        unsafe { AtomicU32::from_ptr(self.base.wrapping_add(ATTENTION_AT).cast()) }
+    }
+
+    /// Where a message of up to the largest size goes when the arena is used up to `at`: both sides
+    /// leave out a tail that is too short. The answer is the place and the bytes skipped.
+    #[inline]
+    fn arena_place(&self, at: usize) -> (usize, usize) {
+        if self.arena_len - at < self.stride {
+            (0, self.arena_len - at)
+        } else {
+            (at, 0)
+        }
+    }
+}
+
+/// Puts a lane into its first state.
+///
+/// # Safety
+/// `base` must be `shape.bytes()` of mapped memory, page aligned, that no other thread uses as a
+/// lane at the moment.
+pub unsafe fn reset(base: *mut u8, shape: Shape) {
+    let lane = Lane::new(base, shape);
+    // Relaxed: whoever hands the lane over publishes it with Release.
+    lane.done().store(0, Ordering::Relaxed);
+    lane.arena_done().store(0, Ordering::Relaxed);
+    lane.attention().store(1, Ordering::Relaxed);
+    for number in 0..u64::from(shape.slots) {
+        lane.word64(lane.slot(number)).store(0, Ordering::Relaxed);
+    }
+}
+
+/// The sending half. Its numbers start at 1, so that a zeroed slot holds no message.
+pub struct Sender {
+    lane: Lane,
+    /// Number of the next message, and the first that may not be written yet.
+    next: Cell<u64>,
+    limit: Cell<u64>,
+    /// Place of the next arena payload, bytes used in all, and bytes that may be used.
+    arena_at: Cell<usize>,
+    arena_used: Cell<u64>,
+    arena_limit: Cell<u64>,
+    /// Whether the receiver's barrier does not reach this process: then each message needs a fence.
+    fence: bool,
+    stopped: Cell<bool>,
+}
+
+/// There is no room in the ring at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+impl Sender {
+    /// # Safety
+    /// `base` must be a lane in its first state, mapped as long as the sender is used, of which this
+    /// is the only sender; `shape` must be sane and the lane's.
+    pub unsafe fn new(base: *mut u8, shape: Shape, fence: bool) -> Sender {
+        let lane = Lane::new(base, shape);
+        Sender {
+            lane,
+            next: Cell::new(1),
+            limit: Cell::new(1 + u64::from(shape.slots)),
+            arena_at: Cell::new(0),
+            arena_used: Cell::new(0),
+            arena_limit: Cell::new(lane.arena_len as u64),
+            fence,
+            stopped: Cell::new(false),
+        }
+    }
+
+    /// From now on there is never room.
+    pub fn stop(&self) {
+        self.stopped.set(true);
+        self.limit.set(self.next.get());
+    }
+
+    /// Whether a message can be sent now, by the latest that the receiver said.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.has_slot() && self.has_arena()
+    }
+
+    #[inline]
+    fn has_slot(&self) -> bool {
+        self.next.get() != self.limit.get() || self.refresh_slots()
+    }
+
+    #[cold]
+    fn refresh_slots(&self) -> bool {
+        // Acquire: pairs with the Release in Receiver::release; the receiver has read the slots.
+        let done = self.lane.done().load(Ordering::Acquire);
+        let sent = self.next.get() - 1;
+        // A receiver that claims to have read what was not sent, or takes back what it said, is
+        // ignored: writing over its slots hurts only itself, but numbers must stay in order.
+        if self.stopped.get()
+            || done > sent
+            || done + u64::from(self.lane.shape.slots) < self.limit.get() - 1
+        {
+            return false;
+        }
+        self.limit.set(done + u64::from(self.lane.shape.slots) + 1);
+        self.next.get() != self.limit.get()
+    }
+
+    #[inline]
+    fn has_arena(&self) -> bool {
+        let (_, skip) = self.lane.arena_place(self.arena_at.get());
+        let needed = self.arena_used.get() + (skip + self.lane.stride) as u64;
+        needed <= self.arena_limit.get() || self.refresh_arena(needed)
+    }
+
+    #[cold]
+    fn refresh_arena(&self, needed: u64) -> bool {
+        // Acquire: pairs with the Release in Receiver::release; the receiver has read the bytes.
+        let done = self.lane.arena_done().load(Ordering::Acquire);
+        let limit = done.saturating_add(self.lane.arena_len as u64);
+        if done > self.arena_used.get() || limit < self.arena_limit.get() {
+            return false;
+        }
+        self.arena_limit.set(limit);
+        needed <= limit
+    }
+
+    /// Sends a message that `fill` writes at a place of `inline_max` bytes, 8-aligned; `len` bytes
+    /// of it are sent.
+    #[inline]
+    pub fn send_inline(&self, id: u8, len: usize, fill: impl FnOnce(*mut u8)) -> Result<(), Full> {
+        debug_assert!(len <= self.lane.shape.inline_max());
+        if !self.has_slot() {
+            return Err(Full);
+        }
+        let number = self.next.get();
+        let slot = self.lane.slot(number);
+        fill(slot.wrapping_add(HEADER));
+        self.publish(slot, Head::new(number, id, len, false));
+        Ok(())
+    }
+
+    /// Sends a message that `pack` writes at a place of `segment` bytes; it answers how many they
+    /// are. A message that fits into a slot goes there: its line in the arena stays in our cache.
+    #[inline]
+    pub fn send_packed(&self, id: u8, pack: impl FnOnce(*mut u8) -> usize) -> Result<Packed, Full> {
+        if !self.has_room() {
+            return Err(Full);
+        }
+        let (at, skip) = self.lane.arena_place(self.arena_at.get());
+        let place = self.lane.arena.wrapping_add(at);
+        let len = pack(place);
+        if len > self.lane.shape.segment as usize {
+            return Ok(Packed::TooLong(len));
+        }
+        let number = self.next.get();
+        let slot = self.lane.slot(number);
+        if len <= self.lane.shape.inline_max() {
+            // SAFETY: `len` bytes at the place were just packed; the slot has room for them; arena
+            // and slots do not overlap.
+            unsafe { core::ptr::copy_nonoverlapping(place, slot.wrapping_add(HEADER), len) };
+            self.publish(slot, Head::new(number, id, len, false));
+        } else {
+            let used = len.next_multiple_of(LINE);
+            self.arena_at.set(at + used);
+            self.arena_used
+                .set(self.arena_used.get() + (skip + used) as u64);
+            self.publish(slot, Head::new(number, id, len, true));
+        }
+        Ok(Packed::Sent(len))
+    }
+
+    #[inline]
+    fn publish(&self, slot: *mut u8, head: Head) {
+        // Release: pairs with the Acquire in Receiver::poll; payload before header.
+        self.lane.word64(slot).store(head.0, Ordering::Release);
+        self.next.set(self.next.get() + 1);
+    }
+
+    /// Whether the receiver asked to be told of the message just sent. With `true` it must be told.
+    #[inline]
+    pub fn must_tell(&self) -> bool {
+        if self.fence {
+            // SeqCst: pairs with the fence in Receiver::ask; either we see the question or the
+            // receiver sees the message. Without `fence` the receiver's barrier stands for both.
+            fence(Ordering::SeqCst);
+        } else {
+            compiler_fence(Ordering::SeqCst);
+        }
+        self.lane.attention().load(Ordering::Relaxed) != 0
+    }
+
+    /// Takes the question back before answering it.
+    pub fn clear_question(&self) {
+        // SeqCst: ordered before the doorbell that follows; a later question is not lost, since the
+        // receiver looks at the lane after asking.
+        self.lane.attention().store(0, Ordering::SeqCst);
+    }
+}
+
+/// What became of `send_packed`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packed {
+    Sent(usize),
+    /// More than the segment: not sent; the callback broke its promise.
+    TooLong(usize),
+}
+
+/// The receiving half.
+pub struct Receiver {
+    lane: Lane,
+    /// Number of the next message, and of the last the sender was told.
+    next: Cell<u64>,
+    told: Cell<u64>,
+    arena_at: Cell<usize>,
+    arena_done: Cell<u64>,
+    arena_told: Cell<u64>,
+    /// Messages after which the sender is told.
+    batch: u64,
+}
+
+/// One message, as far as it was checked: `len` fits the place it stands in.
+#[derive(Clone, Copy, Debug)]
+pub struct Message {
+    pub id: u8,
+    pub len: usize,
+    /// In shared memory: the sender may still write there.
+    pub data: *mut u8,
+    pub in_arena: bool,
+}
+
+/// What a poll found.
+#[derive(Clone, Copy, Debug)]
+pub enum Polled {
+    Empty,
+    Message(Message),
+    /// A header that no correct sender writes; it was skipped.
+    Bad,
+}
+
+impl Receiver {
+    /// `batch` is the share of slots after which the sender is told that they are free.
+    ///
+    /// # Safety
+    /// `base` must be a lane whose sender started at its first state, mapped as long as the receiver
+    /// is used, of which this is the only receiver; `shape` must be sane and our own.
+    pub unsafe fn new(base: *mut u8, shape: Shape, batch: f64) -> Receiver {
+        let share = (f64::from(shape.slots) * batch) as u64;
+        Receiver {
+            lane: Lane::new(base, shape),
+            next: Cell::new(1),
+            told: Cell::new(1),
+            arena_at: Cell::new(0),
+            arena_done: Cell::new(0),
+            arena_told: Cell::new(0),
+            batch: share.clamp(1, u64::from(shape.slots)),
+        }
+    }
+
+    /// The lane has a new sender, which began at its first state.
+    pub fn restart(&self) {
+        self.next.set(1);
+        self.told.set(1);
+        self.arena_at.set(0);
+        self.arena_done.set(0);
+        self.arena_told.set(0);
+    }
+
+    /// Takes the next message. Its bytes stay in place until `release` is called.
+    #[inline]
+    pub fn poll(&self) -> Polled {
+        let number = self.next.get();
+        let slot = self.lane.slot(number);
+        // Acquire: pairs with the Release in Sender::publish. The header is read this once.
+        let head = Head(self.lane.word64(slot).load(Ordering::Acquire));
+        if !head.is(number) {
+            return Polled::Empty;
+        }
+        self.next.set(number + 1);
+        let len = head.len();
+        if !head.in_arena() {
+            if len > self.lane.shape.inline_max() {
+                return Polled::Bad;
+            }
+            return Polled::Message(Message {
+                id: head.id(),
+                len,
+                data: slot.wrapping_add(HEADER),
+                in_arena: false,
+            });
+        }
+        if len > self.lane.shape.segment as usize {
+            return Polled::Bad;
+        }
+        let (at, skip) = self.lane.arena_place(self.arena_at.get());
+        let used = len.next_multiple_of(LINE);
+        self.arena_at.set(at + used);
+        self.arena_done
+            .set(self.arena_done.get() + (skip + used) as u64);
+        Polled::Message(Message {
+            id: head.id(),
+            len,
+            data: self.lane.arena.wrapping_add(at),
+            in_arena: true,
+        })
+    }
+
+    /// The messages polled so far are not looked at any more: tells the sender when enough of them
+    /// have gathered.
+    #[inline]
+    pub fn release(&self) {
+        let next = self.next.get();
+        let arena = self.arena_done.get() - self.arena_told.get();
+        if next - self.told.get() >= self.batch || arena > self.lane.arena_len as u64 / 4 {
+            // Release: pairs with the Acquire in Sender::refresh_*; our reads come before.
+            self.lane.done().store(next - 1, Ordering::Release);
+            self.told.set(next);
+            self.lane
+                .arena_done()
+                .store(self.arena_done.get(), Ordering::Release);
+            self.arena_told.set(self.arena_done.get());
+        }
+    }
+
+    /// Whether a message waits.
+    #[inline]
+    pub fn is_ready(&self) -> bool {
+        let number = self.next.get();
+        // Relaxed: only a hint; `poll` reads the header again with Acquire.
+        Head(
+            self.lane
+                .word64(self.lane.slot(number))
+                .load(Ordering::Relaxed),
+        )
+        .is(number)
+    }
+
+    /// Asks to be told of the next message. The caller issues a barrier and then looks at the lane
+    /// once more.
+    pub fn ask(&self) {
+        // SeqCst: pairs with Sender::must_tell.
+        self.lane.attention().store(1, Ordering::SeqCst);
+    }
+}
