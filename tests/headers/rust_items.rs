@@ -80,6 +80,33 @@ impl Parse for CVariant {
     }
 }
 
+/// `call!` of `abi/ucm.rs`: a function that hands its arguments on.
+struct Call(ItemFn);
+
+impl Parse for Call {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let attrs = input.call(Attribute::parse_outer)?;
+        let name: Ident = input.parse()?;
+        input.parse::<Token![=]>()?;
+        input.call(syn::Path::parse_mod_style)?;
+        let arguments;
+        syn::parenthesized!(arguments in input);
+        let arguments = Punctuated::<syn::FnArg, Token![,]>::parse_terminated(&arguments)?;
+        let output: syn::ReturnType = input.parse()?;
+        Ok(Self(syn::parse_quote! {
+            #(#attrs)*
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn #name(#arguments) #output {}
+        }))
+    }
+}
+
+/// The linker sees it.
+fn is_exported(function: &ItemFn) -> bool {
+    let marked = |attr: &Attribute| attr.to_token_stream().to_string().contains("no_mangle");
+    function.sig.abi.is_some() && function.attrs.iter().any(marked)
+}
+
 impl Sources {
     pub fn read(root: &Path) -> Self {
         let mut types = BTreeMap::new();
@@ -107,11 +134,14 @@ impl Sources {
         let mut functions = BTreeMap::new();
         for file in rust_files(&root.join("src/abi")) {
             for item in parse(&file).items {
-                if let Item::Fn(function) = item
-                    && function.sig.abi.is_some()
-                {
-                    functions.insert(function.sig.ident.to_string(), function);
-                }
+                let function = match item {
+                    Item::Fn(function) if is_exported(&function) => function,
+                    Item::Macro(item) if item.mac.path.is_ident("call") => {
+                        item.mac.parse_body::<Call>().expect("call! body").0
+                    }
+                    _ => continue,
+                };
+                functions.insert(function.sig.ident.to_string(), function);
             }
         }
         Self {

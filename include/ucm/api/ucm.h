@@ -283,11 +283,63 @@ ucs_status_t ucm_test_events(int events);
 /** Whether the program delivers the events that it declared. `ucm/api/ucm.h`. */
 ucs_status_t ucm_test_external_events(int events);
 
+/** mmap(2) without events. `ucm/api/ucm.h`. */
+void *ucm_orig_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
+
+/** munmap(2) without events. `ucm/api/ucm.h`. */
+int ucm_orig_munmap(void *addr, size_t length);
+
+/** mremap(2) without events. `ucm/api/ucm.h`. */
+void *ucm_orig_mremap(void *old_address,
+                      size_t old_size,
+                      size_t new_size,
+                      int flags,
+                      void *new_address);
+
+/** shmat(2) without events. `ucm/api/ucm.h`. */
+void *ucm_orig_shmat(int shmid, const void *shmaddr, int shmflg);
+
+/** shmdt(2) without events. `ucm/api/ucm.h`. */
+int ucm_orig_shmdt(const void *shmaddr);
+
+/** sbrk(3) without events. `ucm/api/ucm.h`. */
+void *ucm_orig_sbrk(ssize_t increment);
+
+/** brk(2) without events. `ucm/api/ucm.h`. */
+int ucm_orig_brk(void *addr);
+
+/** madvise(2) without events. `ucm/api/ucm.h`. */
+int ucm_orig_madvise(void *addr, size_t length, int advice);
+
+/** mmap(2) with events. `ucm/api/ucm.h`. */
+void *ucm_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
+
+/** munmap(2) with events. `ucm/api/ucm.h`. */
+int ucm_munmap(void *addr, size_t length);
+
 /** Tells the handlers that the program mapped a range. `ucm/api/ucm.h`. */
 void ucm_vm_mmap(void *addr, size_t length);
 
 /** Tells the handlers that the program unmaps a range. `ucm/api/ucm.h`. */
 void ucm_vm_munmap(void *addr, size_t length);
+
+/** shmat(2) with events. `ucm/api/ucm.h`. */
+void *ucm_shmat(int shmid, const void *shmaddr, int shmflg);
+
+/** shmdt(2) with events. `ucm/api/ucm.h`. */
+int ucm_shmdt(const void *shmaddr);
+
+/** sbrk(3) with events. `ucm/api/ucm.h`. */
+void *ucm_sbrk(ssize_t increment);
+
+/** brk(2) with events. `ucm/api/ucm.h`. */
+int ucm_brk(void *addr);
+
+/** madvise(2) with events. `ucm/api/ucm.h`. */
+int ucm_madvise(void *addr, size_t length, int advice);
+
+/** dlopen(3); nothing is hooked in the new object. `ucm/api/ucm.h`. */
+void *ucm_dlopen(const char *filename, int flag);
 
 /** Options of the library that watches memory. */
 extern ucm_global_config_t ucm_global_opts;
