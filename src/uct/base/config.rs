@@ -43,3 +43,16 @@ pub static IFACE: Table = Table {
         },
     ],
 };
+
+/// What every transport between processes of one host has.
+pub static SM: Table = Table {
+    name: "shared memory transport",
+    prefix: "SM_",
+    parent: Some(&IFACE),
+    rows: &[Row {
+        name: "BW",
+        default: "15360MBs",
+        doc: "Bytes a second that this transport is believed to carry.",
+        kind: Kind::Bandwidth,
+    }],
+};

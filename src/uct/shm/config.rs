@@ -3,19 +3,6 @@
 use crate::ucs::config::{Kind, Row, Table};
 use crate::uct::base::config as shared;
 
-/// What every transport over shared memory has.
-pub static SM: Table = Table {
-    name: "shared memory transport",
-    prefix: "SM_",
-    parent: Some(&shared::IFACE),
-    rows: &[Row {
-        name: "BW",
-        default: "15360MBs",
-        doc: "Bytes a second that this transport is believed to carry.",
-        kind: Kind::Bandwidth,
-    }],
-};
-
 /// Keys of the overhead rows.
 const OVERHEADS: &[(&str, &str)] = &[
     ("am_short", "short active messages"),
@@ -26,7 +13,7 @@ const OVERHEADS: &[(&str, &str)] = &[
 pub static MM: Table = Table {
     name: "memory mapped transport",
     prefix: "MM_",
-    parent: Some(&SM),
+    parent: Some(&shared::SM),
     rows: &[
         Row::inherited("ALLOC", "md,mmap,heap"),
         Row {
