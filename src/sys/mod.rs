@@ -21,3 +21,4 @@ pub mod socket_option;
 pub mod stdio;
 pub mod timerfd;
 pub mod vm_calls;
+pub mod vm_rw;

@@ -1,0 +1,124 @@
+//! Memory of another process, read and written by the kernel: `process_vm_readv` and `_writev`.
+//!
+//! The kernel checks both sides and the right to reach the other process; a bad address is an error
+//! (`EFAULT`), never a fault.
+
+use std::io;
+
+/// Which way the bytes go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From the other process into local memory.
+    Read,
+    /// From local memory into the other process.
+    Write,
+}
+
+/// Moves up to `total` bytes between the local blocks and `remote` of process `pid`, where `total` is
+/// the sum of the blocks; answers how many, at least one. `ESRCH` when the process is gone, `EPERM` when
+/// it may not be reached, `EFAULT` when the first byte has no memory on either side.
+///
+/// # Safety
+/// With `Way::Read` the blocks must be memory that may be overwritten now: the kernel checks that it is
+/// there, not whose it is.
+pub unsafe fn transfer(
+    pid: u32,
+    way: Way,
+    blocks: &[libc::iovec],
+    remote: u64,
+    total: usize,
+) -> io::Result<usize> {
+    let there = libc::iovec {
+        iov_base: remote as *mut libc::c_void,
+        iov_len: total,
+    };
+    let (count, pid) = (blocks.len() as libc::c_ulong, pid as libc::pid_t);
+    let done = match way {
+        // SAFETY: `blocks` and `there` are readable lists; the local memory is the caller's promise.
+        Way::Read => unsafe { libc::process_vm_readv(pid, blocks.as_ptr(), count, &there, 1, 0) },
+        // SAFETY: as above; local memory is only read.
+        Way::Write => unsafe { libc::process_vm_writev(pid, blocks.as_ptr(), count, &there, 1, 0) },
+    };
+    match usize::try_from(done) {
+        Ok(0) => Err(io::Error::from_raw_os_error(libc::EFAULT)),
+        Ok(n) => Ok(n),
+        Err(_) => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Reads one word of another process.
+pub fn read_word(pid: u32, remote: u64) -> io::Result<u64> {
+    let mut word = 0u64;
+    let block = [libc::iovec {
+        iov_base: core::ptr::from_mut(&mut word).cast(),
+        iov_len: size_of::<u64>(),
+    }];
+    // SAFETY: the block is a local.
+    match unsafe { transfer(pid, Way::Read, &block, remote, size_of::<u64>()) }? {
+        n if n == size_of::<u64>() => Ok(word),
+        _ => Err(io::Error::from_raw_os_error(libc::EFAULT)),
+    }
+}
+
+/// Lets any process of this user reach this one's memory where the Yama module would ask for a parent
+/// (`ptrace_scope` 1). `EINVAL` where there is no Yama.
+pub fn allow_any_tracer() -> io::Result<()> {
+    // SAFETY: changes an attribute of this process, takes no pointers.
+    match unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Yama's `ptrace_scope`, 0 where there is no Yama.
+pub fn ptrace_scope() -> u32 {
+    std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope")
+        .ok()
+        .and_then(|text| text.trim().parse().ok())
+        .unwrap_or(0)
+}
+
+/// Whether this process may trace others whatever Yama's scope 2 says (`CAP_SYS_PTRACE`).
+pub fn may_trace() -> bool {
+    const CAP_SYS_PTRACE: u32 = 19;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("CapEff:"))
+        .and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok())
+        .is_some_and(|caps| caps >> CAP_SYS_PTRACE & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_memory_moves_and_bad_addresses_are_errors() {
+        let me = std::process::id();
+        let word = 0x1122_3344_5566_7788u64;
+        assert_eq!(read_word(me, &raw const word as u64).unwrap(), word);
+        let bad = read_word(me, 8).unwrap_err();
+        assert_eq!(bad.raw_os_error(), Some(libc::EFAULT));
+        let mut to = [0u8; 4];
+        let mut from = *b"abcd";
+        let blocks = [0, 2].map(|at| libc::iovec {
+            iov_base: from[at..].as_mut_ptr().cast(),
+            iov_len: 2,
+        });
+        // SAFETY: both sides are locals.
+        let n = unsafe { transfer(me, Way::Write, &blocks, to.as_mut_ptr() as u64, 4) };
+        assert_eq!(n.unwrap(), 4);
+        // Written behind the compiler's back: read it as such.
+        // SAFETY: a readable local.
+        assert_eq!(&unsafe { (&raw mut to).read_volatile() }, b"abcd");
+    }
+
+    #[test]
+    fn a_process_that_is_gone_is_told() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        let gone = read_word(child.id(), 8).unwrap_err();
+        assert_eq!(gone.raw_os_error(), Some(libc::ESRCH));
+    }
+}
