@@ -1,17 +1,17 @@
 //! The components of this library: the one line a new transport adds.
 
+use crate::uct::api::Component;
 use crate::uct::base::md::ComponentHandle;
-use crate::uct::{loopback, shm};
+use crate::uct::{cma, loopback, shm};
+
+const fn handle(component: &'static dyn Component) -> ComponentHandle {
+    ComponentHandle { component }
+}
 
 /// In the order in which `uct_query_components` lists them.
-pub static COMPONENTS: [ComponentHandle; 3] = [
-    ComponentHandle {
-        component: &loopback::SelfComponent,
-    },
-    ComponentHandle {
-        component: &shm::SysvComponent,
-    },
-    ComponentHandle {
-        component: &shm::PosixComponent,
-    },
+pub static COMPONENTS: [ComponentHandle; 4] = [
+    handle(&loopback::SelfComponent),
+    handle(&shm::SysvComponent),
+    handle(&shm::PosixComponent),
+    handle(&cma::CmaComponent),
 ];

@@ -1,0 +1,139 @@
+//! The cma endpoint: puts and gets at one process, checked here, done by the kernel.
+
+use super::iface::{Alarm, CmaIface, read_addresses};
+use super::peer;
+use super::queue::{EpQueue, MAX_IOV, Posting, Transfer};
+use super::wire::Address;
+use crate::sys::vm_rw::Way;
+use crate::sys::{pidfd, process};
+use crate::ucs::{Result, Status};
+use crate::ucs_diag;
+use crate::uct::api::{Completion, Posted};
+use crate::uct::base::death_watch::{self, Watch};
+use crate::uct::base::iface::IfaceBox;
+use crate::uct::base::iov::Iov;
+use crate::uct::base::params::EpParams;
+use crate::uct::base::pending::PendingGroup;
+use core::sync::atomic::{AtomicBool, Ordering};
+use std::rc::Rc;
+use std::sync::Arc;
+
+type Face = IfaceBox<CmaIface>;
+
+pub struct CmaEp {
+    peer: Address,
+    pub queue: Rc<EpQueue>,
+    pub pending: Rc<PendingGroup>,
+    /// Set by the watch when the peer's process has ended.
+    dead: Arc<AtomicBool>,
+    /// `None` for our own process, and when nobody wants to know.
+    _watch: Option<Watch>,
+}
+
+impl CmaEp {
+    /// `UNREACHABLE` when the peer's memory cannot be reached, `INVALID_ADDR` for bytes that are no
+    /// address of cma.
+    pub fn create(face: &Face, params: &EpParams) -> Result<CmaEp> {
+        let short = |given: Option<usize>, wanted: usize| given.is_some_and(|n| n < wanted);
+        if params.device_addr.is_null()
+            || params.iface_addr.is_null()
+            || short(params.device_addr_len, crate::uct::base::node::LEN)
+            || short(params.iface_addr_len, super::wire::LEN)
+        {
+            crate::ucs_error!("cma: an endpoint needs the peer's device and interface address");
+            return Err(Status::INVALID_PARAM);
+        }
+        // SAFETY: non-null addresses of at least the lengths of our format.
+        let peer = unsafe { read_addresses(params.device_addr, params.iface_addr) }?;
+        let dead = Arc::new(AtomicBool::new(false));
+        // Watched before it is probed: the process that answers the probe is the one that is watched.
+        let wanted = face.base.params.err_handler.is_some() && peer.pid != process::pid();
+        let watch = if wanted {
+            let (dead, alarm) = (Arc::clone(&dead), Arc::clone(&face.alarm));
+            let told = death_watch::watch(
+                peer.pid,
+                peer.start,
+                Box::new(move || {
+                    // Release: pairs with the Acquire in `is_dead`.
+                    dead.store(true, Ordering::Release);
+                    Alarm::ring(&alarm);
+                }),
+            );
+            Some(told?)
+        } else {
+            None
+        };
+        peer::probe(&peer)?;
+        Ok(CmaEp {
+            peer,
+            queue: EpQueue::new(),
+            pending: PendingGroup::new(),
+            dead,
+            _watch: watch,
+        })
+    }
+
+    /// Whether the watch has seen the peer end.
+    pub fn is_dead(&self) -> bool {
+        // Acquire: pairs with the Release of the watch.
+        self.dead.load(Ordering::Acquire)
+    }
+
+    /// Starts a put or get of a checked list.
+    #[inline]
+    pub fn post(
+        &self,
+        face: &Face,
+        way: Way,
+        iov: Iov<'_>,
+        remote: u64,
+        comp: Completion,
+    ) -> Result<Posted> {
+        if iov.entries().len() > face.max_iov {
+            return Err(Status::INVALID_PARAM);
+        }
+        let total = iov.total()?;
+        // A sum that wraps would come back to low addresses.
+        if remote.checked_add(total as u64).is_none() {
+            return Err(Status::INVALID_PARAM);
+        }
+        if let Some(why) = self.queue.broken() {
+            return Err(why);
+        }
+        if total == 0 {
+            return Ok(Posted::Done);
+        }
+        if face.queue.transfers() >= face.max_transfers {
+            return Err(Status::NO_RESOURCE);
+        }
+        let pid = self.peer.pid;
+        if !self.queue.is_empty() {
+            // Behind what is under way already, so that a fence has nothing to do.
+            let whole = Transfer::whole(pid, way, iov, total, remote, comp);
+            face.queue.add(&self.queue, whole);
+            return Ok(Posted::InProgress);
+        }
+        match Transfer::begin(pid, way, iov, total, remote, face.segment, comp) {
+            Ok(Posting::Done) => Ok(Posted::Done),
+            Ok(Posting::Rest(rest)) => {
+                face.queue.add(&self.queue, rest);
+                Ok(Posted::InProgress)
+            }
+            Err(e) => Err(face.queue.fail(&self.queue, pid, way, remote, &e)),
+        }
+    }
+
+    /// Looks whether the peer lives; a failure is told by the next progress.
+    pub fn check(&self, face: &Face) -> Result<Posted> {
+        if let Some(why) = self.queue.broken() {
+            return Err(why);
+        }
+        if !pidfd::alive(self.peer.pid, self.peer.start) {
+            ucs_diag!("cma: process {} has ended", self.peer.pid);
+            face.queue.break_off(&self.queue, Status::CONNECTION_RESET);
+        }
+        Ok(Posted::Done)
+    }
+}
+
+const _: () = assert!(MAX_IOV >= 1);

@@ -1,0 +1,98 @@
+//! The `cma` memory domain: any memory of the host is reached as it is, there is nothing to register.
+
+use super::iface::{self, CmaIface};
+use super::{config, peer};
+use crate::c::*;
+use crate::ucs::Result;
+use crate::ucs::config::{Config, Table};
+use crate::uct::api::{Component, Device, Md, MdAttr, Transport};
+use crate::uct::base::params::IfaceParams;
+use crate::uct::base::worker::WorkerHandle;
+use std::any::Any;
+
+pub struct CmaComponent;
+
+struct CmaMd {
+    invalidate: bool,
+}
+
+struct CmaTransport;
+
+impl Component for CmaComponent {
+    fn name(&self) -> &'static str {
+        "cma"
+    }
+
+    fn flags(&self) -> u64 {
+        0
+    }
+
+    fn md_config(&self) -> &'static Table {
+        &config::MD
+    }
+
+    fn md_resources(&self) -> Vec<&'static str> {
+        if peer::available() {
+            vec!["cma"]
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
+        Ok(Box::new(CmaMd {
+            invalidate: config.bool("MEMORY_INVALIDATE"),
+        }))
+    }
+
+    fn transports(&self) -> &'static [&'static dyn Transport] {
+        &[&CmaTransport]
+    }
+}
+
+impl Md for CmaMd {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn attr(&self) -> MdAttr {
+        let invalidate = u64::from(UCT_MD_FLAG_INVALIDATE)
+            | UCT_MD_FLAG_INVALIDATE_RMA
+            | UCT_MD_FLAG_INVALIDATE_AMO;
+        MdAttr {
+            flags: if self.invalidate { invalidate } else { 0 },
+            max_reg: usize::MAX,
+            access_mem_types: 1 << UCS_MEMORY_TYPE_HOST,
+            ..MdAttr::PLAIN
+        }
+    }
+}
+
+impl Transport for CmaTransport {
+    fn name(&self) -> &'static str {
+        iface::NAME
+    }
+
+    fn config(&self) -> &'static Table {
+        &config::IFACE
+    }
+
+    fn devices(&self, _md: &dyn Md) -> Vec<Device> {
+        vec![Device {
+            name: "memory".to_owned(),
+            kind: UCT_DEVICE_TYPE_SHM,
+            sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
+        }]
+    }
+
+    fn open(
+        &self,
+        _md: &dyn Md,
+        worker: &WorkerHandle,
+        device: &str,
+        params: IfaceParams,
+        config: &Config,
+    ) -> Result<uct_iface_h> {
+        CmaIface::open(worker, device, params, config)
+    }
+}
