@@ -77,3 +77,6 @@ macro_rules! suite {
 }
 
 suite!(self_memory, "self", "self", "memory");
+suite!(sysv_memory, "sysv", "sysv", "memory");
+suite!(posix_memory, "posix", "posix", "memory");
+suite!(cma_memory, "cma", "cma", "memory");
