@@ -7,7 +7,6 @@ use crate::sys::{clock, machine, process};
 use crate::ucs::config::global::LOG_LEVELS;
 use core::fmt::Write;
 use std::cell::Cell;
-use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -60,12 +59,18 @@ fn level_name(level: u32) -> &'static str {
     }
 }
 
+/// The file without its folders; with one of them where the name alone says nothing.
+fn shown_name(file: &str) -> &str {
+    let parts = if file.ends_with("/mod.rs") { 2 } else { 1 };
+    let slashes = file.rmatch_indices('/').take(parts);
+    let start = slashes.last().map_or(0, |(at, _)| at + 1);
+    file.get(start..).unwrap_or(file)
+}
+
 pub fn format(level: u32, file: &str, line: u32, component: &str, message: &str) -> String {
     static HOST: OnceLock<String> = OnceLock::new();
     let host = HOST.get_or_init(machine::short_host_name);
-    let name = Path::new(file)
-        .file_name()
-        .map_or(file.into(), |name| name.to_string_lossy());
+    let name = shown_name(file);
     let now = clock::wall_us();
     let head = format!(
         "[{}.{:06}] [{host}:{:<5}:{}] {name:>17}:{line:<4} {component:<4} {:<5} {:indent$}",
@@ -147,6 +152,20 @@ mod tests {
             let text = format(level, file, line, component, message);
             assert!(text.starts_with('['));
             assert_eq!(without_origin(&text), expected);
+        }
+    }
+
+    #[test]
+    fn files_are_shown_by_what_tells_them_apart() {
+        for (file, shown) in [
+            ("/a/b/file.c", "file.c"),
+            ("src/uct/tcp/mod.rs", "tcp/mod.rs"),
+            ("src/mod.rs", "src/mod.rs"),
+            ("/mod.rs", "mod.rs"),
+            ("mod.rs", "mod.rs"),
+            ("x/", ""),
+        ] {
+            assert_eq!(shown_name(file), shown);
         }
     }
 
