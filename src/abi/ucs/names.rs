@@ -1,5 +1,5 @@
 //! Exported tables of names: `ucs/memory/memory_type.h`, `ucs/config/types.h`,
-//! `ucs/type/thread_mode.h`.
+//! `ucs/type/thread_mode.h`, `ucs/stats/stats_fwd.h`.
 //!
 //! They are copied into executables at load, up to the size that the executable knows; the library
 //! itself never reads them.
@@ -60,3 +60,12 @@ pub static ucs_async_mode_names: Names<5> = Names([
 /// Names by thread mode.
 #[unsafe(no_mangle)]
 pub static ucs_thread_mode_names: Names<3> = names([c"single", c"serialized", c"multi"]);
+
+/// Names by format of statistics, then NULL. Statistics are off, as in upstream's release builds.
+#[unsafe(no_mangle)]
+pub static ucs_stats_formats_names: Names<4> = Names([
+    c"full".as_ptr(),
+    c"agg".as_ptr(),
+    c"summary".as_ptr(),
+    core::ptr::null(),
+]);

@@ -4,6 +4,20 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucs::topo::{self, Distance};
 
+/// No way at all: what is assumed between devices of which nothing is known.
+#[unsafe(no_mangle)]
+pub static ucs_topo_default_distance: ucs_sys_dev_distance_t = ucs_sys_dev_distance_t {
+    latency: 0.0,
+    bandwidth: f64::INFINITY,
+};
+
+/// The longest way: nothing ever arrives.
+#[unsafe(no_mangle)]
+pub static ucs_topo_max_distance: ucs_sys_dev_distance_t = ucs_sys_dev_distance_t {
+    latency: f64::INFINITY,
+    bandwidth: 0.0,
+};
+
 /// How many system devices were met. `ucs/sys/topo/base/topo.h`.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_topo_num_devices() -> c_uint {
