@@ -416,6 +416,13 @@ face_shim! { fn iface_query<I: Iface>(face, attr: *mut uct_iface_attr_t) -> ucs_
 }}
 
 face_shim! { fn get_device_address<I: Iface>(face, addr: *mut uct_device_addr_t) -> ucs_status_t {
+    if addr.is_null() {
+        // Where the address has no bytes, clients pass none.
+        // SAFETY: all-zero is a value of the struct.
+        let mut attr: uct_iface_attr = unsafe { core::mem::zeroed() };
+        I::query(face, &mut attr);
+        return if attr.device_addr_len == 0 { UCS_OK } else { UCS_ERR_INVALID_PARAM };
+    }
     // SAFETY: the user's buffer of `device_addr_len`.
     code_of(&unsafe { I::device_address(face, addr.cast()) })
 }}
@@ -427,6 +434,7 @@ face_shim! { fn get_address<I: Iface>(face, addr: *mut uct_iface_addr_t) -> ucs_
 }}
 
 face_shim! { fn is_reachable<I: Iface>(face, dev: *const uct_device_addr_t, addr: *const uct_iface_addr_t) -> c_int {
+    if dev.is_null() && addr.is_null() { return 0 }
     // SAFETY: addresses of this transport's format, or null.
     unsafe { I::is_reachable(face, dev.cast(), addr.cast()) }.into()
 }}

@@ -184,9 +184,6 @@ impl Iface for CmaIface {
     }
 
     unsafe fn device_address(_face: &IfaceBox<Self>, out: *mut u8) -> Result<()> {
-        if out.is_null() {
-            return Err(Status::INVALID_PARAM);
-        }
         // SAFETY: room for `device_addr_len` bytes, any alignment.
         unsafe {
             out.cast::<[u8; node::LEN]>()
