@@ -4,7 +4,4 @@ BEGIN_C_DECLS
 
 @ITEMS@
 
-/** Names of the formats, by value; NULL after the last. */
-extern const char *ucs_stats_formats_names[];
-
 END_C_DECLS

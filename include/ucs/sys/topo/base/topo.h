@@ -100,11 +100,6 @@ const char *ucs_topo_sys_device_get_name(ucs_sys_device_t sys_dev);
 /** How many system devices were met. `ucs/sys/topo/base/topo.h`. */
 unsigned int ucs_topo_num_devices(void);
 
-/** Distance where nothing is known. */
-extern const ucs_sys_dev_distance_t ucs_topo_default_distance;
-/** The largest distance. */
-extern const ucs_sys_dev_distance_t ucs_topo_max_distance;
-
 END_C_DECLS
 
 #endif

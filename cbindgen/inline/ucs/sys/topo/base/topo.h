@@ -16,9 +16,5 @@ BEGIN_C_DECLS
 
 @ITEMS@
 
-/** Distance where nothing is known. */
-extern const ucs_sys_dev_distance_t ucs_topo_default_distance;
-/** The largest distance. */
-extern const ucs_sys_dev_distance_t ucs_topo_max_distance;
 
 END_C_DECLS
