@@ -22,8 +22,10 @@ pub unsafe extern "C" fn ucs_table_init(
     let prefix = unsafe { text_of(config.row_prefix) }.into_owned();
     let object = Table::new(config.n_cols as usize, prefix, config.equal_widths != 0);
     let new = ucs_table {
+        config,
         object: Box::into_raw(Box::new(object)).cast(),
-        unused: [0; 5],
+        unused: 0,
+        status: UCS_OK,
     };
     // SAFETY: as above.
     unsafe { table.write(new) };
@@ -149,7 +151,7 @@ unsafe extern "C" fn add_text(
 
 unsafe fn table_of<'a>(table: *mut ucs_table_t) -> Option<&'a mut Table> {
     non_null!(None; table);
-    // SAFETY: the caller vouches for a table, whose first word is null or from `ucs_table_init`.
+    // SAFETY: the caller vouches for a table, whose object is null or from `ucs_table_init`.
     unsafe { (*table).object.cast::<Table>().as_mut() }
 }
 

@@ -48,14 +48,20 @@ const _: () = {
 
 pub type ucs_table_config_t = ucs_table_config;
 
-/// 48 bytes of the client, of which the first word is ours.
+/// 48 bytes of the client, whose tool reads `config`; the word behind it is ours.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_table {
+    pub config: ucs_table_config,
     pub object: *mut c_void,
-    pub unused: [usize; 5],
+    pub unused: usize,
+    pub status: ucs_status_t,
 }
-const _: () = assert!(size_of::<ucs_table>() == 48);
+const _: () = {
+    assert!(size_of::<ucs_table>() == 48);
+    assert!(offset_of!(ucs_table, object) == 24);
+    assert!(offset_of!(ucs_table, status) == 40);
+};
 
 pub type ucs_table_t = ucs_table;
 
