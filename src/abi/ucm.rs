@@ -173,83 +173,196 @@ pub extern "C" fn ucm_vm_munmap(addr: *mut c_void, length: usize) {
     events::unmapped(addr, length);
 }
 
-macro_rules! call {
-    ($(#[$doc:meta])* $name:ident = $module:ident::$call:ident($($arg:ident: $ty:ty),*) -> $ret:ty) => {
-        $(#[$doc])*
-        ///
-        /// # Safety
-        /// As the system's call.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($arg: $ty),*) -> $ret {
-            // SAFETY: the caller's promise is the call's own.
-            unsafe { $module::$call($($arg),*) }
-        }
-    };
+/// mmap(2) without events. `ucm/api/ucm.h`.
+///
+/// # Safety
+/// As the system's call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucm_orig_mmap(
+    addr: *mut c_void,
+    length: usize,
+    prot: c_int,
+    flags: c_int,
+    fd: c_int,
+    offset: off_t,
+) -> *mut c_void {
+    // SAFETY: the caller's promise is the call's own.
+    unsafe { vm_calls::mmap(addr, length, prot, flags, fd, offset) }
 }
 
-call! {
-    /// mmap(2) without events. `ucm/api/ucm.h`.
-    ucm_orig_mmap = vm_calls::mmap(addr: *mut c_void, length: usize, prot: c_int, flags: c_int, fd: c_int, offset: off_t) -> *mut c_void
+/// munmap(2) without events. `ucm/api/ucm.h`.
+///
+/// # Safety
+/// As the system's call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucm_orig_munmap(addr: *mut c_void, length: usize) -> c_int {
+    // SAFETY: the caller's promise is the call's own.
+    unsafe { vm_calls::munmap(addr, length) }
 }
-call! {
-    /// munmap(2) without events. `ucm/api/ucm.h`.
-    ucm_orig_munmap = vm_calls::munmap(addr: *mut c_void, length: usize) -> c_int
+
+/// mremap(2) without events. `ucm/api/ucm.h`.
+///
+/// # Safety
+/// As the system's call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucm_orig_mremap(
+    old_address: *mut c_void,
+    old_size: usize,
+    new_size: usize,
+    flags: c_int,
+    new_address: *mut c_void,
+) -> *mut c_void {
+    // SAFETY: the caller's promise is the call's own.
+    unsafe { vm_calls::mremap(old_address, old_size, new_size, flags, new_address) }
 }
-call! {
-    /// mremap(2) without events. `ucm/api/ucm.h`.
-    ucm_orig_mremap = vm_calls::mremap(old_address: *mut c_void, old_size: usize, new_size: usize, flags: c_int, new_address: *mut c_void) -> *mut c_void
+
+/// shmat(2) without events. `ucm/api/ucm.h`.
+///
+/// # Safety
+/// As the system's call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucm_orig_shmat(
+    shmid: c_int,
+    shmaddr: *const c_void,
+    shmflg: c_int,
+) -> *mut c_void {
+    // SAFETY: the caller's promise is the call's own.
+    unsafe { vm_calls::shmat(shmid, shmaddr, shmflg) }
 }
-call! {
-    /// shmat(2) without events. `ucm/api/ucm.h`.
-    ucm_orig_shmat = vm_calls::shmat(shmid: c_int, shmaddr: *const c_void, shmflg: c_int) -> *mut c_void
+
+/// shmdt(2) without events. `ucm/api/ucm.h`.
+///
+/// # Safety
+/// As the system's call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucm_orig_shmdt(shmaddr: *const c_void) -> c_int {
+    // SAFETY: the caller's promise is the call's own.
+    unsafe { vm_calls::shmdt(shmaddr) }
 }
-call! {
-    /// shmdt(2) without events. `ucm/api/ucm.h`.
-    ucm_orig_shmdt = vm_calls::shmdt(shmaddr: *const c_void) -> c_int
+
+/// sbrk(3) without events. `ucm/api/ucm.h`.
+///
+/// # Safety
+/// As the system's call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucm_orig_sbrk(increment: isize) -> *mut c_void {
+    // SAFETY: the caller's promise is the call's own.
+    unsafe { vm_calls::sbrk(increment) }
 }
-call! {
-    /// sbrk(3) without events. `ucm/api/ucm.h`.
-    ucm_orig_sbrk = vm_calls::sbrk(increment: isize) -> *mut c_void
+
+/// brk(2) without events. `ucm/api/ucm.h`.
+///
+/// # Safety
+/// As the system's call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucm_orig_brk(addr: *mut c_void) -> c_int {
+    // SAFETY: the caller's promise is the call's own.
+    unsafe { vm_calls::brk(addr) }
 }
-call! {
-    /// brk(2) without events. `ucm/api/ucm.h`.
-    ucm_orig_brk = vm_calls::brk(addr: *mut c_void) -> c_int
+
+/// madvise(2) without events. `ucm/api/ucm.h`.
+///
+/// # Safety
+/// As the system's call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucm_orig_madvise(
+    addr: *mut c_void,
+    length: usize,
+    advice: c_int,
+) -> c_int {
+    // SAFETY: the caller's promise is the call's own.
+    unsafe { vm_calls::madvise(addr, length, advice) }
 }
-call! {
-    /// madvise(2) without events. `ucm/api/ucm.h`.
-    ucm_orig_madvise = vm_calls::madvise(addr: *mut c_void, length: usize, advice: c_int) -> c_int
+
+/// mmap(2) with events. `ucm/api/ucm.h`.
+///
+/// # Safety
+/// As the system's call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucm_mmap(
+    addr: *mut c_void,
+    length: usize,
+    prot: c_int,
+    flags: c_int,
+    fd: c_int,
+    offset: off_t,
+) -> *mut c_void {
+    // SAFETY: the caller's promise is the call's own.
+    unsafe { calls::mmap(addr, length, prot, flags, fd, offset) }
 }
-call! {
-    /// mmap(2) with events. `ucm/api/ucm.h`.
-    ucm_mmap = calls::mmap(addr: *mut c_void, length: usize, prot: c_int, flags: c_int, fd: c_int, offset: off_t) -> *mut c_void
+
+/// munmap(2) with events. `ucm/api/ucm.h`.
+///
+/// # Safety
+/// As the system's call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucm_munmap(addr: *mut c_void, length: usize) -> c_int {
+    // SAFETY: the caller's promise is the call's own.
+    unsafe { calls::munmap(addr, length) }
 }
-call! {
-    /// munmap(2) with events. `ucm/api/ucm.h`.
-    ucm_munmap = calls::munmap(addr: *mut c_void, length: usize) -> c_int
+
+/// shmat(2) with events. `ucm/api/ucm.h`.
+///
+/// # Safety
+/// As the system's call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucm_shmat(
+    shmid: c_int,
+    shmaddr: *const c_void,
+    shmflg: c_int,
+) -> *mut c_void {
+    // SAFETY: the caller's promise is the call's own.
+    unsafe { calls::shmat(shmid, shmaddr, shmflg) }
 }
-call! {
-    /// shmat(2) with events. `ucm/api/ucm.h`.
-    ucm_shmat = calls::shmat(shmid: c_int, shmaddr: *const c_void, shmflg: c_int) -> *mut c_void
+
+/// shmdt(2) with events. `ucm/api/ucm.h`.
+///
+/// # Safety
+/// As the system's call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucm_shmdt(shmaddr: *const c_void) -> c_int {
+    // SAFETY: the caller's promise is the call's own.
+    unsafe { calls::shmdt(shmaddr) }
 }
-call! {
-    /// shmdt(2) with events. `ucm/api/ucm.h`.
-    ucm_shmdt = calls::shmdt(shmaddr: *const c_void) -> c_int
+
+/// sbrk(3) with events. `ucm/api/ucm.h`.
+///
+/// # Safety
+/// As the system's call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucm_sbrk(increment: isize) -> *mut c_void {
+    // SAFETY: the caller's promise is the call's own.
+    unsafe { calls::sbrk(increment) }
 }
-call! {
-    /// sbrk(3) with events. `ucm/api/ucm.h`.
-    ucm_sbrk = calls::sbrk(increment: isize) -> *mut c_void
+
+/// brk(2) with events. `ucm/api/ucm.h`.
+///
+/// # Safety
+/// As the system's call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucm_brk(addr: *mut c_void) -> c_int {
+    // SAFETY: the caller's promise is the call's own.
+    unsafe { calls::brk(addr) }
 }
-call! {
-    /// brk(2) with events. `ucm/api/ucm.h`.
-    ucm_brk = calls::brk(addr: *mut c_void) -> c_int
+
+/// madvise(2) with events. `ucm/api/ucm.h`.
+///
+/// # Safety
+/// As the system's call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucm_madvise(addr: *mut c_void, length: usize, advice: c_int) -> c_int {
+    // SAFETY: the caller's promise is the call's own.
+    unsafe { calls::madvise(addr, length, advice) }
 }
-call! {
-    /// madvise(2) with events. `ucm/api/ucm.h`.
-    ucm_madvise = calls::madvise(addr: *mut c_void, length: usize, advice: c_int) -> c_int
-}
-call! {
-    /// dlopen(3); nothing is hooked in the new object. `ucm/api/ucm.h`.
-    ucm_dlopen = vm_calls::dlopen(filename: *const c_char, flag: c_int) -> *mut c_void
+
+/// dlopen(3); nothing is hooked in the new object. `ucm/api/ucm.h`.
+///
+/// # Safety
+/// As the system's call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucm_dlopen(filename: *const c_char, flag: c_int) -> *mut c_void {
+    // SAFETY: the caller's promise is the call's own.
+    unsafe { vm_calls::dlopen(filename, flag) }
 }
 
 unsafe extern "C" {

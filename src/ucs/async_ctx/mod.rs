@@ -94,8 +94,11 @@ impl AsyncContext {
         self.0.mode
     }
 
-    /// How many handlers are registered.
+    /// How many handlers are registered; none in a child of fork().
     pub fn handlers(&self) -> usize {
+        if self.0.is_foreign() {
+            return 0;
+        }
         self.0.handlers.load(Ordering::Relaxed)
     }
 
@@ -126,7 +129,7 @@ impl AsyncContext {
     /// Delivers what is ready now and what was missed, unless this thread blocks the context. How
     /// many callbacks ran.
     pub fn poll(&self) -> usize {
-        if self.handlers() == 0 || self.0.is_foreign() {
+        if self.handlers() == 0 {
             return 0;
         }
         self.0.run_missed() + registry::poll(Some(self))
