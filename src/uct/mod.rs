@@ -11,3 +11,4 @@ pub mod loopback;
 pub mod registry;
 pub mod shm;
 pub mod table;
+pub mod tcp;

@@ -2,15 +2,16 @@
 
 use crate::uct::api::Component;
 use crate::uct::base::md::ComponentHandle;
-use crate::uct::{cma, loopback, shm};
+use crate::uct::{cma, loopback, shm, tcp};
 
 const fn handle(component: &'static dyn Component) -> ComponentHandle {
     ComponentHandle { component }
 }
 
 /// In the order in which `uct_query_components` lists them.
-pub static COMPONENTS: [ComponentHandle; 4] = [
+pub static COMPONENTS: [ComponentHandle; 5] = [
     handle(&loopback::SelfComponent),
+    handle(&tcp::TcpComponent),
     handle(&shm::SysvComponent),
     handle(&shm::PosixComponent),
     handle(&cma::CmaComponent),

@@ -239,6 +239,15 @@ impl<I: Iface> EpBox<I> {
         self.failed.get()
     }
 
+    /// The peer went in good order: as `fail`, but without a handler nothing is said.
+    pub fn end(&self, status: Status) {
+        if self.face().base.params.err_handler.is_some() {
+            self.fail(status);
+        } else {
+            self.failed.set(true);
+        }
+    }
+
     /// Reports the failure of this endpoint to the user, once. The user may destroy the endpoint in
     /// the handler: nothing of it may be touched afterwards.
     pub fn fail(&self, status: Status) {

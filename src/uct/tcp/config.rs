@@ -1,0 +1,329 @@
+//! The variables of tcp and its memory domain, and the values an interface works with.
+
+use super::device::{Family, Selection};
+use crate::sys::socket::{Keepalive, Options};
+use crate::ucs::config::{AUTO, Config, Kind, Row, Table, Ternary};
+use crate::ucs::{Result, Status};
+use crate::ucs_error;
+use crate::uct::base::config as shared;
+use std::time::Duration;
+
+const fn row(name: &'static str, default: &'static str, kind: Kind, doc: &'static str) -> Row {
+    Row {
+        name,
+        default,
+        doc,
+        kind,
+    }
+}
+
+pub static MD: Table = Table {
+    name: "TCP memory domain configuration",
+    prefix: "TCP_",
+    parent: None,
+    rows: &[
+        row(
+            "AF_PRIO",
+            "inet,inet6",
+            Kind::StrArray,
+            "Address families to use for interfaces that have several, best first.",
+        ),
+        row(
+            "BRIDGE_ENABLE",
+            "n",
+            Kind::Bool,
+            "Offer bridge interfaces too.",
+        ),
+    ],
+};
+
+pub static IFACE: Table = Table {
+    name: "tcp transport configuration",
+    prefix: "TCP_",
+    parent: Some(&shared::IFACE),
+    rows: &[
+        Row::inherited("MAX_NUM_EPS", "256"),
+        row(
+            "TX_SEG_SIZE",
+            "8K",
+            Kind::MemUnits,
+            "Most bytes of one copied active message, headers included.",
+        ),
+        row(
+            "RX_SEG_SIZE",
+            "64K",
+            Kind::MemUnits,
+            "Most bytes of one active message sent without copying, headers included.",
+        ),
+        row(
+            "MAX_IOV",
+            "6",
+            Kind::ULong,
+            "Most entries of a gather list.",
+        ),
+        row(
+            "SENDV_THRESH",
+            "2K",
+            Kind::MemUnits,
+            "From this size on, zero-copy messages are sent from where they are.",
+        ),
+        row(
+            "PREFER_DEFAULT",
+            "y",
+            Kind::Bool,
+            "Give the interface of the default route a higher priority.",
+        ),
+        row("PUT_ENABLE", "y", Kind::Bool, "Offer put zcopy."),
+        row(
+            "CONN_NB",
+            "n",
+            Kind::Bool,
+            "Connect without blocking. Connections never block here, whatever this says.",
+        ),
+        row(
+            "MAX_POLL",
+            "16",
+            Kind::UInt,
+            "Most sockets served by one progress call.",
+        ),
+        row(
+            "MAX_CONN_RETRIES",
+            "25",
+            Kind::UInt,
+            "How often a connection is tried again.",
+        ),
+        row(
+            "NODELAY",
+            "y",
+            Kind::Bool,
+            "Switch off the kernel's own gathering of small packets.",
+        ),
+        row("SNDBUF", "auto", Kind::MemUnits, "Socket send buffer."),
+        row("RCVBUF", "auto", Kind::MemUnits, "Socket receive buffer."),
+        row(
+            "SYN_CNT",
+            "auto",
+            Kind::ULong,
+            "How often the kernel repeats a connection request.",
+        ),
+        row(
+            "USER_TIMEOUT",
+            "auto",
+            Kind::Time,
+            "How long sent data may stay unacknowledged before the peer counts as gone.",
+        ),
+        row(
+            "TX_MAX_BUFS",
+            "-1",
+            Kind::Int,
+            "Most send buffers of an interface; -1 for no limit.",
+        ),
+        row(
+            "TX_BUFS_GROW",
+            "8",
+            Kind::UInt,
+            "How many send buffers are allocated at a time. Each is allocated alone here.",
+        ),
+        row(
+            "TX_MAX_CHUNK_SIZE",
+            "128M",
+            Kind::MemUnits,
+            "Most bytes of send buffers allocated at a time.",
+        ),
+        row(
+            "TX_GROW_FACTOR",
+            "1.0",
+            Kind::Double,
+            "Growth of the number of send buffers allocated at a time.",
+        ),
+        row(
+            "RX_MAX_BUFS",
+            "-1",
+            Kind::Int,
+            "Most receive buffers of an interface; -1 for no limit.",
+        ),
+        row(
+            "RX_BUFS_GROW",
+            "8",
+            Kind::UInt,
+            "How many receive buffers are allocated at a time. Each is allocated alone here.",
+        ),
+        row(
+            "RX_MAX_CHUNK_SIZE",
+            "128M",
+            Kind::MemUnits,
+            "Most bytes of receive buffers allocated at a time.",
+        ),
+        row(
+            "RX_GROW_FACTOR",
+            "1.0",
+            Kind::Double,
+            "Growth of the number of receive buffers allocated at a time.",
+        ),
+        row(
+            "PORT_RANGE",
+            "0",
+            Kind::RangeSpec,
+            "Ports to listen on; 0 for any.",
+        ),
+        row(
+            "MAX_BW",
+            "2200MBs",
+            Kind::Bandwidth,
+            "Upper bound of the bandwidth that an interface states.",
+        ),
+        row(
+            "KEEPIDLE",
+            "10s",
+            Kind::Time,
+            "How long a connection is idle before it is probed; inf for never.",
+        ),
+        row(
+            "KEEPCNT",
+            "auto",
+            Kind::ULong,
+            "How many probes fail before the peer counts as gone.",
+        ),
+        row("KEEPINTVL", "2s", Kind::Time, "Time between probes."),
+        row(
+            "EP_BIND_SRC_ADDR",
+            "try",
+            Kind::Ternary,
+            "Connect from the interface's own address.",
+        ),
+    ],
+};
+
+/// What happens when a socket cannot be bound to the interface's own address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BindSource {
+    No,
+    Try,
+    Must,
+}
+
+/// The values of an interface, checked.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Most bytes of the body of a copied active message, and of one sent in place.
+    pub max_copy: usize,
+    pub max_zcopy: usize,
+    pub max_iov: usize,
+    /// Zero-copy messages below this are copied.
+    pub gather_below: usize,
+    pub prefer_default: bool,
+    pub put: bool,
+    pub max_poll: usize,
+    pub max_retries: u32,
+    pub options: Options,
+    pub ports: (u16, u16),
+    /// Bytes a second.
+    pub max_bandwidth: f64,
+    pub bind_source: BindSource,
+    pub max_eps: usize,
+}
+
+/// Bounds of what the variables may say, so that buffers stay bounded.
+const MIN_SEG: usize = 256;
+pub const MAX_SEG: usize = 16 << 20;
+/// The kernel gathers at most 1024 blocks; a list must also fit a stack array.
+const MAX_IOV: usize = 64;
+
+impl Settings {
+    pub fn read(config: &Config) -> Result<Settings> {
+        let seg = |name: &str| {
+            let n = config.memunits(name);
+            if (MIN_SEG..=MAX_SEG).contains(&n) {
+                return Ok(n);
+            }
+            ucs_error!("UCX_TCP_{name} must be between {MIN_SEG} bytes and 16 MiB");
+            Err(Status::INVALID_PARAM)
+        };
+        let max_copy = seg("TX_SEG_SIZE")?;
+        let max_iov = config.ulong("MAX_IOV");
+        if !(1..=MAX_IOV).contains(&max_iov) {
+            ucs_error!("UCX_TCP_MAX_IOV must be between 1 and {MAX_IOV}");
+            return Err(Status::INVALID_PARAM);
+        }
+        let (first, last) = config.range("PORT_RANGE");
+        let (Ok(first), Ok(last)) = (u16::try_from(first), u16::try_from(last)) else {
+            ucs_error!("UCX_TCP_PORT_RANGE: ports are below 65536");
+            return Err(Status::INVALID_PARAM);
+        };
+        Ok(Settings {
+            max_copy,
+            max_zcopy: seg("RX_SEG_SIZE")?.max(max_copy),
+            max_iov,
+            gather_below: config.memunits("SENDV_THRESH"),
+            prefer_default: config.bool("PREFER_DEFAULT"),
+            put: config.bool("PUT_ENABLE"),
+            max_poll: (config.uint("MAX_POLL") as usize).clamp(1, 256),
+            max_retries: config.uint("MAX_CONN_RETRIES"),
+            options: options(config),
+            ports: (first, last),
+            max_bandwidth: match config.bandwidth("MAX_BW") {
+                n if n > 0.0 => n,
+                _ => f64::INFINITY,
+            },
+            bind_source: match config.ternary("EP_BIND_SRC_ADDR") {
+                Ternary::Yes => BindSource::Must,
+                Ternary::No => BindSource::No,
+                Ternary::Try | Ternary::Auto => BindSource::Try,
+            },
+            max_eps: config.ulong("MAX_NUM_EPS"),
+        })
+    }
+}
+
+/// How long sent data may stay unacknowledged when nothing is configured: a silent peer is found
+/// within the time in which keepalive finds an idle one.
+const DEFAULT_USER_TIMEOUT: Duration = Duration::from_secs(30);
+
+fn options(config: &Config) -> Options {
+    let size = |name: &str| Some(config.memunits(name)).filter(|n| *n < AUTO);
+    let count = |name: &str| {
+        let n = config.ulong(name);
+        (n < AUTO).then(|| u32::try_from(n).unwrap_or(u32::MAX))
+    };
+    let time = |name: &str| {
+        let t = config.time(name);
+        (t.is_finite() && t > 0.0).then(|| Duration::from_secs_f64(t.min(1e9)))
+    };
+    let idle = config.time("KEEPIDLE");
+    let user_timeout = config.time("USER_TIMEOUT");
+    Options {
+        nodelay: config.bool("NODELAY"),
+        send_buffer: size("SNDBUF"),
+        receive_buffer: size("RCVBUF"),
+        syn_count: count("SYN_CNT"),
+        user_timeout: if user_timeout.is_infinite() {
+            None
+        } else {
+            time("USER_TIMEOUT").or(Some(DEFAULT_USER_TIMEOUT))
+        },
+        keepalive: (!idle.is_infinite()).then(|| Keepalive {
+            idle: time("KEEPIDLE"),
+            interval: time("KEEPINTVL"),
+            count: count("KEEPCNT"),
+        }),
+    }
+}
+
+/// Which devices a memory domain offers.
+pub fn selection(config: &Config) -> Result<Selection> {
+    let mut families = Vec::new();
+    for name in config.list("AF_PRIO") {
+        families.push(match name.as_str() {
+            "inet" => Family::V4,
+            "inet6" => Family::V6,
+            other => {
+                ucs_error!("UCX_TCP_AF_PRIO: {other} is no address family; there are inet, inet6");
+                return Err(Status::INVALID_PARAM);
+            }
+        });
+    }
+    Ok(Selection {
+        families,
+        bridges: config.bool("BRIDGE_ENABLE"),
+    })
+}

@@ -1,0 +1,649 @@
+//! `Conn`: the one connection between two interfaces, shared by all endpoints between them.
+//!
+//! It outlives its sockets: while it is being set up it may change from the attempt of one side to
+//! that of the other, and frames queued meanwhile wait. It holds what is to be sent, who waits for
+//! what, and the state of reading. Everything here runs on the worker's thread; user callbacks are
+//! never called from here, they are queued in the interface and called by its progress.
+
+use super::iface::TcpIface;
+use super::txq::{Owner, TxQueue};
+use super::wire::{self, Frame, HEADER_LEN};
+use crate::sys::socket::{self, IoVec, Socket};
+use crate::ucs::{Result, Status};
+use crate::uct::api::{Completion, Posted};
+use crate::uct::base::iface::EpBox;
+use crate::uct::base::pending::PendingQueue;
+use core::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::RawFd;
+use std::rc::Rc;
+
+/// How far a connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The kernel is connecting.
+    Connecting,
+    /// Our hello is out, the answer is not here.
+    Greeting,
+    /// No socket: to be tried again, or the other side's attempt is to come.
+    Waiting,
+    Open,
+    Broken(Status),
+}
+
+/// Copied bytes that may wait before senders are told to wait.
+const TX_LIMIT: usize = 64 << 10;
+/// Copied bytes that are sent without waiting for more.
+const TX_BATCH: usize = 32 << 10;
+/// Payloads in place that may wait.
+const MAX_IN_PLACE: usize = 64;
+/// Puts that may be without acknowledgement.
+const MAX_PUTS: usize = 1024;
+/// Frames that leave at once on a connection that was quiet, before later ones are gathered.
+const BURST: u32 = 4;
+/// How long frames of a busy sender are gathered at most, in nanoseconds.
+const GATHER_NS: u64 = 10_000;
+/// Blocks of one send.
+const BLOCKS: usize = 64;
+
+/// Bytes received and not yet understood.
+pub struct RxBuf {
+    pub data: Vec<u8>,
+    pub start: usize,
+    pub end: usize,
+}
+
+/// A put whose data are arriving.
+#[derive(Clone, Copy)]
+pub struct PutIn {
+    pub key: u64,
+    pub address: u64,
+    pub left: u64,
+    /// Its data are thrown away.
+    pub refused: bool,
+}
+
+struct Waiter {
+    owner: Owner,
+    comp: Completion,
+    /// Done when so many bytes are sent, puts acknowledged and flushes answered.
+    sent: u64,
+    puts: u64,
+    flushes: u64,
+}
+
+pub struct Conn {
+    /// The id of the other interface.
+    pub peer: u64,
+    /// Where to connect to; `None` when the other side connected.
+    pub remote: Cell<Option<SocketAddr>>,
+    pub phase: Cell<Phase>,
+    socket: RefCell<Option<Socket>>,
+    fd: Cell<RawFd>,
+    /// Its name in the interface's table of sockets; 0 without a socket.
+    pub token: Cell<u64>,
+    /// The last attempt of the peer that this connection knows of.
+    pub peer_attempt: Cell<u64>,
+    /// Our attempts so far, and when the current phase is given up or left.
+    pub tries: Cell<u32>,
+    pub deadline: Cell<u64>,
+    /// The other side said that nothing follows.
+    pub bye: Cell<bool>,
+    /// Largest body of an active message that the peer sends, and takes.
+    pub rx_limit: Cell<usize>,
+    pub tx_limit: Cell<usize>,
+
+    tx: RefCell<TxQueue>,
+    /// The kernel takes nothing now; epoll tells when it does.
+    blocked: Cell<bool>,
+    dirty: Cell<bool>,
+    fresh: Cell<bool>,
+    gather_until: Cell<u64>,
+    burst: Cell<u32>,
+    last_tick: Cell<u64>,
+
+    /// Puts posted, and those without acknowledgement.
+    puts: Cell<u64>,
+    puts_acked: Cell<u64>,
+    put_comps: RefCell<VecDeque<(u64, Owner, Completion)>>,
+    flushes: Cell<u64>,
+    flushes_acked: Cell<u64>,
+    /// What was queued when the last flush frame was.
+    flushed_at: Cell<u64>,
+    waiters: RefCell<VecDeque<Waiter>>,
+
+    pub rx: Cell<Option<Box<RxBuf>>>,
+    pub put_in: Cell<Option<PutIn>>,
+    pub puts_done: Cell<u64>,
+    pub owes_put_ack: Cell<bool>,
+    pub owes_flush_ack: Cell<Option<u64>>,
+    pub owes_refusal: Cell<Option<u64>>,
+    /// In the interface's list of sockets that are read directly, and how often in vain.
+    pub hot: Cell<bool>,
+    pub misses: Cell<u32>,
+
+    eps: RefCell<Vec<*const EpBox<TcpIface>>>,
+    pub pending: PendingQueue,
+}
+
+impl Conn {
+    pub fn new(peer: u64, remote: Option<SocketAddr>) -> Rc<Conn> {
+        Rc::new(Conn {
+            peer,
+            remote: Cell::new(remote),
+            phase: Cell::new(Phase::Waiting),
+            socket: RefCell::new(None),
+            fd: Cell::new(-1),
+            token: Cell::new(0),
+            peer_attempt: Cell::new(0),
+            tries: Cell::new(0),
+            deadline: Cell::new(0),
+            bye: Cell::new(false),
+            rx_limit: Cell::new(0),
+            tx_limit: Cell::new(usize::MAX),
+            tx: RefCell::default(),
+            blocked: Cell::new(false),
+            dirty: Cell::new(false),
+            fresh: Cell::new(false),
+            gather_until: Cell::new(0),
+            burst: Cell::new(BURST),
+            last_tick: Cell::new(0),
+            puts: Cell::new(0),
+            puts_acked: Cell::new(0),
+            put_comps: RefCell::default(),
+            flushes: Cell::new(0),
+            flushes_acked: Cell::new(0),
+            flushed_at: Cell::new(0),
+            waiters: RefCell::default(),
+            rx: Cell::new(None),
+            put_in: Cell::new(None),
+            puts_done: Cell::new(0),
+            owes_put_ack: Cell::new(false),
+            owes_flush_ack: Cell::new(None),
+            owes_refusal: Cell::new(None),
+            hot: Cell::new(false),
+            misses: Cell::new(0),
+            eps: RefCell::default(),
+            pending: PendingQueue::new(),
+        })
+    }
+
+    #[inline]
+    pub fn fd(&self) -> RawFd {
+        self.fd.get()
+    }
+
+    pub fn set_socket(&self, socket: Option<Socket>) -> Option<Socket> {
+        self.fd.set(socket.as_ref().map_or(-1, Socket::raw));
+        self.blocked.set(false);
+        self.socket.replace(socket)
+    }
+
+    /// Runs `f` with the socket, if there is one.
+    pub fn with_socket<R>(&self, f: impl FnOnce(&Socket) -> R) -> Option<R> {
+        self.socket.borrow().as_ref().map(f)
+    }
+
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.phase.get() == Phase::Open
+    }
+
+    pub fn is_blocked(&self) -> bool {
+        self.blocked.get()
+    }
+
+    /// Lets an endpoint hear of failures; the answer is its place in the list.
+    pub fn attach(&self, ep: *const EpBox<TcpIface>) -> usize {
+        let mut eps = self.eps.borrow_mut();
+        eps.push(ep);
+        eps.len() - 1
+    }
+
+    /// Takes the endpoint at `place` off; the answer is the one that has that place now.
+    pub fn detach(&self, place: usize) -> Option<*const EpBox<TcpIface>> {
+        let mut eps = self.eps.borrow_mut();
+        if place < eps.len() {
+            eps.swap_remove(place);
+        }
+        eps.get(place).copied()
+    }
+
+    /// Takes any endpoint off.
+    pub fn pop_ep(&self) -> Option<*const EpBox<TcpIface>> {
+        self.eps.borrow_mut().pop()
+    }
+
+    /// The status of a failed connection, if it is one.
+    #[inline]
+    fn check(&self) -> Result<()> {
+        match self.phase.get() {
+            Phase::Broken(status) => Err(status),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes sure that a frame can be queued. `NO_RESOURCE` when too much waits already.
+    #[inline]
+    fn reserve(self: &Rc<Conn>, face: &TcpIface) -> Result<()> {
+        self.check()?;
+        let full = {
+            let mut tx = self.tx.borrow_mut();
+            if tx.lacks_buffer() {
+                let buffer = face.tx_buffer();
+                tx.give_back(buffer, 0);
+            }
+            tx.waiting() >= TX_LIMIT || tx.in_place() >= MAX_IN_PLACE
+        };
+        if full { self.make_room(face) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn make_room(self: &Rc<Conn>, face: &TcpIface) -> Result<()> {
+        self.flush(face);
+        self.check()?;
+        if self.has_room() {
+            Ok(())
+        } else {
+            Err(Status::NO_RESOURCE)
+        }
+    }
+
+    /// Whether a sender need not wait.
+    pub fn has_room(&self) -> bool {
+        let tx = self.tx.borrow();
+        tx.waiting() < TX_LIMIT
+            && tx.in_place() < MAX_IN_PLACE
+            && self.put_comps.borrow().len() < MAX_PUTS
+    }
+
+    /// Queues an active message that `fill` writes: at most `room` bytes, the answer is how many.
+    #[inline]
+    pub fn post_am(
+        self: &Rc<Conn>,
+        face: &TcpIface,
+        id: u8,
+        room: usize,
+        fill: impl FnOnce(*mut u8) -> usize,
+    ) -> Result<usize> {
+        self.reserve(face)?;
+        // The buffer is taken out since `fill` may be the user's code.
+        let mut bytes = self.tx.borrow_mut().take();
+        let at = bytes.len();
+        bytes.reserve(HEADER_LEN + room);
+        let place = bytes.as_mut_ptr().wrapping_add(at);
+        let len = fill(place.wrapping_add(HEADER_LEN));
+        let fits = len <= room.min(self.tx_limit.get());
+        if fits {
+            // SAFETY: `HEADER_LEN + room` bytes behind `at` are reserved.
+            unsafe {
+                place
+                    .cast::<[u8; HEADER_LEN]>()
+                    .write(wire::am_header(id, len))
+            };
+            // SAFETY: the header and `len` bytes of body were just written.
+            unsafe { bytes.set_len(at + HEADER_LEN + len) };
+        }
+        let added = bytes.len() - at;
+        self.tx.borrow_mut().give_back(bytes, added);
+        if !fits {
+            return Err(self.too_long(len));
+        }
+        self.kick(face);
+        Ok(len)
+    }
+
+    #[cold]
+    fn too_long(&self, len: usize) -> Status {
+        crate::ucs_error!(
+            "tcp: a message of {len} bytes is longer than promised or than the peer takes ({})",
+            self.tx_limit.get()
+        );
+        Status::INVALID_PARAM
+    }
+
+    /// Queues an active message whose payload is sent from the user's memory.
+    pub fn post_am_in_place(
+        self: &Rc<Conn>,
+        face: &TcpIface,
+        id: u8,
+        header: &[u8],
+        blocks: Vec<IoVec>,
+        owner: Owner,
+        comp: Completion,
+    ) -> Result<Posted> {
+        self.reserve(face)?;
+        let len: usize = blocks.iter().map(|b| b.iov_len).sum::<usize>() + header.len();
+        if len > self.tx_limit.get() {
+            return Err(self.too_long(len));
+        }
+        let target = {
+            let mut tx = self.tx.borrow_mut();
+            tx.push(|out| {
+                out.extend_from_slice(&wire::am_header(id, len));
+                out.extend_from_slice(header);
+            });
+            tx.push_in_place(blocks, owner, comp);
+            tx.queued()
+        };
+        self.last_tick.set(face.tick());
+        // Sent in this very call it is done without a completion.
+        if self.flush_watching(face, owner, comp) && self.tx.borrow().sent() >= target {
+            return Ok(Posted::Done);
+        }
+        Ok(Posted::InProgress)
+    }
+
+    /// Queues a put: `blocks` in the user's memory, or `copy` of them all.
+    pub fn post_put(
+        self: &Rc<Conn>,
+        face: &TcpIface,
+        put: Frame,
+        payload: PutPayload<'_>,
+        owner: Owner,
+        comp: Completion,
+    ) -> Result<Posted> {
+        self.reserve(face)?;
+        if self.put_comps.borrow().len() >= MAX_PUTS {
+            return Err(Status::NO_RESOURCE);
+        }
+        {
+            let mut tx = self.tx.borrow_mut();
+            tx.push(|out| wire::encode(&put, out));
+            match payload {
+                PutPayload::InPlace(blocks) => tx.push_in_place(blocks, owner, Completion::NONE),
+                PutPayload::Copied(write) => tx.push(write),
+            }
+        }
+        let number = self.puts.get() + 1;
+        self.puts.set(number);
+        self.put_comps.borrow_mut().push_back((number, owner, comp));
+        self.last_tick.set(face.tick());
+        self.flush(face);
+        Ok(Posted::InProgress)
+    }
+
+    /// Queues a frame of our own.
+    pub fn post_control(self: &Rc<Conn>, face: &TcpIface, frame: &Frame) {
+        self.tx.borrow_mut().push(|out| wire::encode(frame, out));
+        self.mark_dirty(face);
+    }
+
+    /// Queues what we owe the peer, unless it does not read.
+    pub fn pay(self: &Rc<Conn>, face: &TcpIface) {
+        if self.tx.borrow().waiting() > 2 * TX_LIMIT || !self.is_open() {
+            return;
+        }
+        if let Some(number) = self.owes_refusal.take() {
+            self.post_control(face, &Frame::PutRefused { number });
+        }
+        if self.owes_put_ack.take() {
+            let count = self.puts_done.get();
+            self.post_control(face, &Frame::PutAck { count });
+        }
+        if let Some(seq) = self.owes_flush_ack.take() {
+            self.post_control(face, &Frame::FlushAck { seq });
+        }
+    }
+
+    /// Sends at once on a quiet connection, else leaves it to progress.
+    #[inline]
+    fn kick(self: &Rc<Conn>, face: &TcpIface) {
+        let tick = face.tick();
+        if tick.wrapping_sub(self.last_tick.replace(tick)) > 1 {
+            self.burst.set(BURST);
+        }
+        let burst = self.burst.get();
+        if burst > 0 {
+            self.burst.set(burst - 1);
+            self.flush(face);
+        } else if self.tx.borrow().waiting() >= TX_BATCH {
+            self.flush(face);
+        } else {
+            self.mark_dirty(face);
+        }
+    }
+
+    #[inline]
+    fn mark_dirty(self: &Rc<Conn>, face: &TcpIface) {
+        self.fresh.set(true);
+        if !self.dirty.replace(true) {
+            self.gather_until.set(0);
+            face.add_dirty(Rc::clone(self));
+        }
+    }
+
+    /// Progress comes by: sends what is gathered unless more is coming in right now. Whether the
+    /// connection is to stay in the list.
+    pub fn gathered(self: &Rc<Conn>, face: &TcpIface) -> bool {
+        if self.fresh.replace(false) && self.is_open() && !self.blocked.get() {
+            let now = crate::sys::clock::monotonic_ns();
+            let until = self.gather_until.get();
+            if until == 0 {
+                self.gather_until.set(now + GATHER_NS);
+                return true;
+            }
+            if now < until {
+                return true;
+            }
+        }
+        self.dirty.set(false);
+        self.flush(face);
+        false
+    }
+
+    /// Taken off the list of those that gather.
+    pub fn gathering_ended(&self) {
+        self.dirty.set(false);
+        self.fresh.set(false);
+    }
+
+    /// Hands as much as possible to the kernel.
+    #[inline]
+    pub fn flush(self: &Rc<Conn>, face: &TcpIface) {
+        self.flush_watching(face, core::ptr::null(), Completion::NONE);
+    }
+
+    /// As `flush`. A finished payload of `owner` with `comp` is not reported but answered: true.
+    fn flush_watching(self: &Rc<Conn>, face: &TcpIface, owner: Owner, comp: Completion) -> bool {
+        if self.phase.get() != Phase::Open || self.blocked.get() {
+            return false;
+        }
+        let mut watched = false;
+        let mut failed = None;
+        {
+            let mut tx = self.tx.borrow_mut();
+            while !tx.is_empty() {
+                match send_some(self.fd(), &tx) {
+                    Ok(n) => tx.consumed(n, |o, c| {
+                        if !owner.is_null() && o == owner && c.0 == comp.0 {
+                            watched = true;
+                        } else if !c.is_none() {
+                            face.add_done(o, c, Ok(()));
+                        }
+                    }),
+                    Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                        self.blocked.set(true);
+                        break;
+                    }
+                    Err(e) => {
+                        failed = Some(e);
+                        break;
+                    }
+                }
+            }
+            if tx.is_empty() && !tx.lacks_buffer() {
+                face.return_tx_buffer(tx.take());
+            }
+        }
+        if let Some(e) = failed {
+            // What the peer still sent is to be read first: the end of that stream breaks the
+            // connection.
+            crate::ucs_debug!("tcp: sending failed: {e}");
+            self.blocked.set(true);
+            face.poll_soon();
+        } else if self.blocked.get() {
+            face.watch(self, true);
+        }
+        self.settle(face);
+        watched
+    }
+
+    /// The socket is writable again.
+    pub fn unblock(self: &Rc<Conn>, face: &TcpIface) {
+        if !self.blocked.replace(false) {
+            return;
+        }
+        self.pay(face);
+        self.flush(face);
+        if !self.blocked.get() {
+            face.watch(self, false);
+        }
+    }
+
+    /// Completes what waited for bytes, puts or flushes that are done now.
+    pub fn settle(&self, face: &TcpIface) {
+        let mut waiters = self.waiters.borrow_mut();
+        if waiters.is_empty() {
+            return;
+        }
+        let sent = self.tx.borrow().sent();
+        while let Some(w) = waiters.front() {
+            if w.sent > sent
+                || w.puts > self.puts_acked.get()
+                || w.flushes > self.flushes_acked.get()
+            {
+                break;
+            }
+            if let Some(w) = waiters.pop_front() {
+                face.add_done(w.owner, w.comp, Ok(()));
+            }
+        }
+    }
+
+    /// Whether all that was posted is out, and with `remote` has reached the peer; else `comp` is
+    /// told when it is.
+    pub fn post_flush(
+        self: &Rc<Conn>,
+        face: &TcpIface,
+        remote: bool,
+        owner: Owner,
+        comp: Completion,
+    ) -> Result<Posted> {
+        self.check()?;
+        self.flush(face);
+        self.check()?;
+        let (queued, sent) = {
+            let tx = self.tx.borrow();
+            (tx.queued(), tx.sent())
+        };
+        let puts_done = self.puts_acked.get() == self.puts.get();
+        let reached = !remote
+            || queued == 0
+            || (self.flushed_at.get() == queued && self.flushes_acked.get() == self.flushes.get());
+        if sent == queued && puts_done && reached {
+            return Ok(Posted::Done);
+        }
+        if remote && self.flushed_at.get() != queued {
+            let seq = self.flushes.get() + 1;
+            self.flushes.set(seq);
+            let mut tx = self.tx.borrow_mut();
+            tx.push(|out| wire::encode(&Frame::Flush { seq }, out));
+            self.flushed_at.set(tx.queued());
+        }
+        if comp.is_none() {
+            self.flush(face);
+            return Ok(Posted::InProgress);
+        }
+        let queued = self.tx.borrow().queued();
+        self.waiters.borrow_mut().push_back(Waiter {
+            owner,
+            comp,
+            sent: queued,
+            puts: self.puts.get(),
+            flushes: if remote { self.flushes.get() } else { 0 },
+        });
+        self.flush(face);
+        Ok(Posted::InProgress)
+    }
+
+    /// The peer has done `count` puts. `false` when that cannot be.
+    pub fn puts_acknowledged(&self, face: &TcpIface, count: u64) -> bool {
+        if count > self.puts.get() || count < self.puts_acked.get() {
+            return false;
+        }
+        self.puts_acked.set(count);
+        let mut comps = self.put_comps.borrow_mut();
+        while let Some((number, owner, comp)) = comps.front().copied() {
+            if number > count {
+                break;
+            }
+            comps.pop_front();
+            if !comp.is_none() {
+                face.add_done(owner, comp, Ok(()));
+            }
+        }
+        drop(comps);
+        self.settle(face);
+        true
+    }
+
+    /// The peer has answered flush `seq`. `false` when that cannot be.
+    pub fn flush_acknowledged(&self, face: &TcpIface, seq: u64) -> bool {
+        if seq > self.flushes.get() || seq < self.flushes_acked.get() {
+            return false;
+        }
+        self.flushes_acked.set(seq);
+        self.settle(face);
+        true
+    }
+
+    /// Takes everything of `owner` off: its memory is no longer needed, `each` hears of what was
+    /// to be completed.
+    pub fn cancel(&self, owner: Owner, mut each: impl FnMut(Completion)) {
+        self.tx.borrow_mut().detach(owner, &mut each);
+        for (_, o, comp) in self.put_comps.borrow_mut().iter_mut() {
+            if *o == owner {
+                each(core::mem::replace(comp, Completion::NONE));
+                *o = core::ptr::null();
+            }
+        }
+        self.waiters.borrow_mut().retain(|w| {
+            let others = w.owner != owner;
+            if !others {
+                each(w.comp);
+            }
+            others
+        });
+    }
+
+    /// Takes everything off after a failure; `each` hears of what was to be completed.
+    pub fn clear(&self, mut each: impl FnMut(Owner, Completion)) {
+        self.tx.borrow_mut().clear(&mut each);
+        for (_, owner, comp) in self.put_comps.borrow_mut().drain(..) {
+            each(owner, comp);
+        }
+        for w in self.waiters.borrow_mut().drain(..) {
+            each(w.owner, w.comp);
+        }
+    }
+}
+
+/// What a put carries.
+pub enum PutPayload<'a> {
+    InPlace(Vec<IoVec>),
+    Copied(&'a mut dyn FnMut(&mut Vec<u8>)),
+}
+
+#[inline]
+fn send_some(fd: RawFd, tx: &TxQueue) -> io::Result<usize> {
+    if let Some(bytes) = tx.plain() {
+        return socket::send(fd, bytes);
+    }
+    let mut blocks = [socket::block(core::ptr::null(), 0); BLOCKS];
+    let n = tx.gather(&mut blocks);
+    // SAFETY: the queue lists its own buffer and payloads that users keep until completion.
+    unsafe { socket::send_blocks(fd, &blocks[..n]) }
+}

@@ -1,0 +1,324 @@
+//! The `tcp` endpoint: one user of the connection to its peer's interface. It checks what the user
+//! gives and leaves the rest to the connection.
+
+use super::conn::{Conn, Phase, PutPayload};
+use super::iface::{Face, TcpIface, max_header};
+use super::link;
+use super::txq::Owner;
+use super::wire::{DeviceAddr, Frame, IFACE_ADDR_LEN, IfaceAddr, MAX_DEVICE_ADDR};
+use crate::c::*;
+use crate::sys::socket::{IoVec, block, with_scope};
+use crate::ucs::{Result, Status};
+use crate::ucs_error;
+use crate::uct::api::{Completion, Pack, Posted};
+use crate::uct::base::am::AM_IDS;
+use crate::uct::base::iface::EpBox;
+use crate::uct::base::iov::Iov;
+use crate::uct::base::params::EpParams;
+use crate::uct::base::pending::PendingGroup;
+use core::cell::{Cell, OnceCell};
+use std::rc::Rc;
+
+pub struct TcpEp {
+    conn: OnceCell<Rc<Conn>>,
+    pending: Rc<PendingGroup>,
+    /// Where the connection lists it; `NOWHERE` once it was told of a failure.
+    pub place: Cell<usize>,
+}
+
+pub const NOWHERE: usize = usize::MAX;
+
+/// A device address of a user; `None` for the length when it is not known.
+///
+/// # Safety
+/// A non-null `p` must be readable for the length of our format.
+pub unsafe fn read_device(p: *const u8, len: Option<usize>) -> Result<DeviceAddr> {
+    if p.is_null() || len == Some(0) {
+        return Err(Status::INVALID_PARAM);
+    }
+    // SAFETY: no address of ours is empty.
+    let first = unsafe { p.read() };
+    let wanted = DeviceAddr::len_from(first).filter(|n| len.is_none_or(|len| len >= *n));
+    let wanted = wanted.ok_or(Status::INVALID_ADDR)?;
+    let mut bytes = [0; MAX_DEVICE_ADDR];
+    // SAFETY: an address with this first byte has `wanted` bytes, at most the longest.
+    unsafe { core::ptr::copy_nonoverlapping(p, bytes.as_mut_ptr(), wanted) };
+    DeviceAddr::decode(&bytes[..wanted]).ok_or(Status::INVALID_ADDR)
+}
+
+/// An interface or endpoint address of a user.
+///
+/// # Safety
+/// As `read_device`.
+pub unsafe fn read_iface(p: *const u8, len: Option<usize>) -> Result<IfaceAddr> {
+    if p.is_null() || len.is_some_and(|n| n < IFACE_ADDR_LEN) {
+        return Err(Status::INVALID_PARAM);
+    }
+    // SAFETY: by the caller's promise; any alignment.
+    let bytes = unsafe { p.cast::<[u8; IFACE_ADDR_LEN]>().read() };
+    IfaceAddr::decode(&bytes).ok_or(Status::INVALID_ADDR)
+}
+
+fn owner(ep: &EpBox<TcpIface>) -> Owner {
+    core::ptr::from_ref(ep).cast()
+}
+
+impl TcpEp {
+    pub fn create(face: &Face, params: &EpParams) -> Result<TcpEp> {
+        let ep = TcpEp {
+            conn: OnceCell::new(),
+            pending: PendingGroup::new(),
+            place: Cell::new(NOWHERE),
+        };
+        if params.iface_addr.is_null() && params.device_addr.is_null() {
+            return Ok(ep);
+        }
+        // SAFETY: addresses of our format, or null.
+        let (device, iface) = unsafe {
+            (
+                read_device(params.device_addr, params.device_addr_len)?,
+                read_iface(params.iface_addr, params.iface_addr_len)?,
+            )
+        };
+        // The cell is empty: this sets it.
+        let _ = ep.conn.set(conn_to(face, &device, &iface)?);
+        Ok(ep)
+    }
+
+    pub fn created(ep: &EpBox<TcpIface>) {
+        if let Some(conn) = ep.conn.get() {
+            ep.place.set(conn.attach(ep));
+        }
+    }
+
+    /// # Safety
+    /// As `Iface::connect_to_ep`.
+    pub unsafe fn connect(ep: &EpBox<TcpIface>, device: *const u8, addr: *const u8) -> Result<()> {
+        if ep.conn.get().is_some() {
+            ucs_error!("tcp: the endpoint is connected already");
+            return Err(Status::ALREADY_EXISTS);
+        }
+        // SAFETY: by the caller's promise.
+        let (device, iface) = unsafe { (read_device(device, None)?, read_iface(addr, None)?) };
+        let conn = conn_to(ep.face(), &device, &iface)?;
+        // The cell is empty: this sets it.
+        let _ = ep.conn.set(conn);
+        TcpEp::created(ep);
+        Ok(())
+    }
+
+    /// The endpoint goes: nothing of it is used any more, and what is not done is cancelled.
+    pub fn closing(ep: &EpBox<TcpIface>) {
+        ep.pending.close();
+        let Some(conn) = ep.conn.get() else { return };
+        let place = ep.place.replace(NOWHERE);
+        if place != NOWHERE
+            && let Some(moved) = conn.detach(place)
+        {
+            // SAFETY: listed endpoints are alive, they take themselves off before they go.
+            unsafe { &*moved }.place.set(place);
+        }
+        let face = ep.face();
+        let mut cancelled = Vec::new();
+        conn.cancel(owner(ep), |comp| cancelled.push(comp));
+        for (comp, status) in face.take_done(owner(ep)) {
+            comp.complete(status);
+        }
+        for comp in cancelled {
+            comp.complete(Err(Status::CANCELED));
+        }
+    }
+
+    /// The connection, if it can be used.
+    #[inline]
+    fn conn(&self) -> Result<&Rc<Conn>> {
+        self.conn.get().ok_or(Status::NOT_CONNECTED)
+    }
+
+    pub fn status(&self) -> Result<()> {
+        match self.conn()?.phase.get() {
+            Phase::Broken(status) => Err(status),
+            _ => Ok(()),
+        }
+    }
+
+    /// # Safety
+    /// `payload` must be readable for `len` bytes.
+    #[inline]
+    pub unsafe fn am_short(
+        &self,
+        face: &Face,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        const HEADER: usize = size_of::<u64>();
+        if id as usize >= AM_IDS || len > face.settings.max_copy - HEADER {
+            return Err(Status::INVALID_PARAM);
+        }
+        self.conn()?.post_am(face, id, HEADER + len, |at| {
+            // SAFETY: there is room for header and payload, any alignment.
+            unsafe { at.cast::<u64>().write_unaligned(header) };
+            // SAFETY: room and source as above.
+            unsafe { core::ptr::copy_nonoverlapping(payload, at.add(HEADER), len) };
+            HEADER + len
+        })?;
+        Ok(())
+    }
+
+    pub fn am_short_iov(&self, face: &Face, id: u8, iov: Iov<'_>) -> Result<()> {
+        let total = iov.total()?;
+        if id as usize >= AM_IDS
+            || iov.entries().len() > face.settings.max_iov
+            || total > face.settings.max_copy
+        {
+            return Err(Status::INVALID_PARAM);
+        }
+        // SAFETY: there is room for the total.
+        let fill = |at| unsafe { iov.gather(at) };
+        self.conn()?.post_am(face, id, total, fill)?;
+        Ok(())
+    }
+
+    #[inline]
+    pub fn am_bcopy(&self, face: &Face, id: u8, pack: Pack) -> Result<usize> {
+        if id as usize >= AM_IDS {
+            return Err(Status::INVALID_PARAM);
+        }
+        // SAFETY: there is room for `max_bcopy` bytes.
+        let fill = |at| unsafe { pack.pack_into(at) };
+        self.conn()?.post_am(face, id, face.settings.max_copy, fill)
+    }
+
+    pub fn am_zcopy(
+        ep: &EpBox<TcpIface>,
+        id: u8,
+        header: &[u8],
+        iov: Iov<'_>,
+        comp: Completion,
+    ) -> Result<Posted> {
+        let (face, s) = (ep.face(), &ep.face().settings);
+        let payload = iov.total()?;
+        let total = payload.checked_add(header.len());
+        if id as usize >= AM_IDS
+            || header.len() > max_header(face)
+            || iov.entries().len() > s.max_iov
+            || total.is_none_or(|n| n > s.max_zcopy)
+        {
+            return Err(Status::INVALID_PARAM);
+        }
+        let conn = ep.conn()?;
+        if payload < s.gather_below {
+            conn.post_am(face, id, header.len() + payload, |at| {
+                // SAFETY: there is room for header and payload.
+                unsafe { core::ptr::copy_nonoverlapping(header.as_ptr(), at, header.len()) };
+                // SAFETY: as above.
+                header.len() + unsafe { iov.gather(at.add(header.len())) }
+            })?;
+            return Ok(Posted::Done);
+        }
+        conn.post_am_in_place(face, id, header, blocks(iov), owner(ep), comp)
+    }
+
+    pub fn put_zcopy(
+        ep: &EpBox<TcpIface>,
+        iov: Iov<'_>,
+        remote: u64,
+        key: u64,
+        comp: Completion,
+    ) -> Result<Posted> {
+        let (face, s) = (ep.face(), &ep.face().settings);
+        let total = iov.total()?;
+        if !s.put {
+            return Err(Status::UNSUPPORTED);
+        }
+        if iov.entries().len() > s.max_iov {
+            return Err(Status::INVALID_PARAM);
+        }
+        let conn = ep.conn()?;
+        if total == 0 {
+            return ep.status().map(|()| Posted::Done);
+        }
+        let put = Frame::Put {
+            key,
+            address: remote,
+            len: total as u64,
+        };
+        if total < s.gather_below {
+            let mut copy = |out: &mut Vec<u8>| {
+                out.reserve(total);
+                let at = out.len();
+                // SAFETY: `total` bytes behind `at` are reserved.
+                let n = unsafe { iov.gather(out.as_mut_ptr().add(at)) };
+                // SAFETY: just written.
+                unsafe { out.set_len(at + n) };
+            };
+            return conn.post_put(face, put, PutPayload::Copied(&mut copy), owner(ep), comp);
+        }
+        let payload = PutPayload::InPlace(blocks(iov));
+        conn.post_put(face, put, payload, owner(ep), comp)
+    }
+
+    pub fn pending_add(&self, face: &Face, req: *mut uct_pending_req_t) -> Result<()> {
+        let conn = self.conn()?;
+        self.status()?;
+        if conn.has_room() && self.pending.is_empty() {
+            return Err(Status::BUSY);
+        }
+        if conn.pending.is_empty() {
+            face.waiting.borrow_mut().push(Rc::clone(conn));
+        }
+        conn.pending.add(&self.pending, req);
+        Ok(())
+    }
+
+    pub fn pending_purge(&self, each: &mut dyn FnMut(*mut uct_pending_req_t)) {
+        self.pending.purge(each);
+    }
+
+    pub fn flush(ep: &EpBox<TcpIface>, flags: u32, comp: Completion) -> Result<Posted> {
+        let conn = ep.conn()?;
+        let face = ep.face();
+        if flags & UCT_FLUSH_FLAG_CANCEL as u32 != 0 {
+            let mut cancelled = Vec::new();
+            conn.cancel(owner(ep), |comp| cancelled.push(comp));
+            for comp in cancelled {
+                face.add_done(owner(ep), comp, Err(Status::CANCELED));
+            }
+            return Ok(Posted::Done);
+        }
+        let remote = flags & UCT_FLUSH_FLAG_REMOTE as u32 != 0;
+        conn.post_flush(face, remote, owner(ep), comp)
+    }
+
+    /// Makes the kernel find out whether the peer is there: sent bytes must be acknowledged.
+    pub fn check(&self, face: &Face) -> Result<Posted> {
+        let conn = self.conn()?;
+        self.status()?;
+        if conn.is_open() && !conn.is_blocked() {
+            conn.post_control(face, &Frame::Ping);
+        }
+        Ok(Posted::Done)
+    }
+}
+
+/// The user's buffers as the kernel takes them.
+fn blocks(iov: Iov<'_>) -> Vec<IoVec> {
+    iov.blocks().map(|(p, n)| block(p, n)).collect()
+}
+
+/// The connection to the interface at these addresses, begun if there is none.
+fn conn_to(face: &Face, device: &DeviceAddr, iface: &IfaceAddr) -> Result<Rc<Conn>> {
+    if !face.reaches(device) {
+        ucs_error!(
+            "tcp: {} cannot be reached from {} ({}): another address family, host or namespace",
+            device.ip,
+            face.address.name,
+            face.address.ip
+        );
+        return Err(Status::UNREACHABLE);
+    }
+    let remote = with_scope(device.ip, iface.port, face.address.scope);
+    link::connect(face, iface.id, remote)
+}

@@ -1,0 +1,641 @@
+//! The `tcp` interface: its listener, its connections, its attributes and addresses.
+//!
+//! Whom it knows: sockets by token (what epoll names), connections by the id of the peer's
+//! interface. What happens is found by `progress` only (`poll.rs`); user callbacks are called there,
+//! with no borrow of anything here held.
+
+use super::config::Settings;
+use super::conn::{Conn, Phase, RxBuf};
+use super::device::{self, Estimate};
+use super::ep::TcpEp;
+use super::keys::Keys;
+use super::txq::Owner;
+use super::wire::{DeviceAddr, HEADER_LEN, HELLO_LEN, IFACE_ADDR_LEN, IfaceAddr, PUT_LEN};
+use crate::c::*;
+use crate::sys::epoll::Epoll;
+use crate::sys::net::{self, Address};
+use crate::sys::random;
+use crate::sys::socket::{self, READABLE, Socket, WRITABLE};
+use crate::sys::timerfd::TimerFd;
+use crate::ucs::config::Config;
+use crate::ucs::{Result, Status};
+use crate::uct::api::{Completion, Iface, Pack, Posted};
+use crate::uct::base::iface::{EpBox, IfaceBox};
+use crate::uct::base::iov::Iov;
+use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::worker::WorkerHandle;
+use crate::{ucs_diag, ucs_error};
+use core::cell::{Cell, RefCell};
+use core::ffi::c_int;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::os::fd::RawFd;
+use std::rc::Rc;
+use std::sync::Arc;
+
+pub const NAME: &str = "tcp";
+
+pub type Face = IfaceBox<TcpIface>;
+
+/// Tokens of what is not a connection or a stranger.
+pub const LISTENER: u64 = 0;
+pub const TIMER: u64 = 1;
+const FIRST_TOKEN: u64 = 2;
+
+/// Connections waiting in the kernel to be accepted.
+const BACKLOG: i32 = 1024;
+/// Buffers kept for reuse.
+const SPARE_BUFFERS: usize = 4;
+/// First size of a send buffer.
+const TX_BUFFER: usize = 40 << 10;
+/// Bytes read at a time beyond the longest message.
+const RX_AHEAD: usize = 64 << 10;
+
+/// Who connected and has not said who it is.
+pub struct Stranger {
+    /// Taken when it becomes a connection's.
+    pub socket: Option<Socket>,
+    pub from: SocketAddr,
+    pub bytes: [u8; HELLO_LEN],
+    pub len: usize,
+    pub deadline: u64,
+}
+
+/// What a token stands for.
+#[derive(Clone)]
+pub enum Known {
+    Conn(Rc<Conn>),
+    Stranger(Rc<RefCell<Stranger>>),
+}
+
+/// A kind of log line that is written once an interface.
+#[derive(Clone, Copy)]
+#[repr(u32)]
+pub enum Once {
+    Garbage,
+    WrongTarget,
+    Silence,
+    Refused,
+    Accept,
+    Rejected,
+}
+
+pub struct TcpIface {
+    pub id: u64,
+    pub address: Address,
+    pub port: u16,
+    /// Set on loopback: which host and namespace it is in.
+    domain: Option<u64>,
+    pub settings: Settings,
+    estimate: Estimate,
+    priority: u8,
+    pub keys: Arc<Keys>,
+
+    pub epoll: Epoll,
+    pub listener: Socket,
+    pub accept_paused: Cell<bool>,
+    timer: RefCell<Option<TimerFd>>,
+    /// What the timer is set to; `u64::MAX` for nothing.
+    pub next_deadline: Cell<u64>,
+
+    pub known: RefCell<HashMap<u64, Known>>,
+    pub by_peer: RefCell<HashMap<u64, Rc<Conn>>>,
+    next_token: Cell<u64>,
+    attempts: Cell<u64>,
+    pub strangers: Cell<usize>,
+
+    /// Progress calls so far.
+    tick: Cell<u64>,
+    pub in_progress: Cell<bool>,
+    pub poll_now: Cell<bool>,
+    /// Sockets that brought something lately: they are read without asking epoll.
+    pub hot: RefCell<Vec<Rc<Conn>>>,
+    dirty: RefCell<Vec<Rc<Conn>>>,
+    pub broken: RefCell<Vec<Rc<Conn>>>,
+    done: RefCell<Vec<(Owner, Completion, Result<()>)>>,
+    /// Connections of which epoll watches writability, or that are not open yet.
+    pub unsettled: Cell<usize>,
+    /// Connections with pending requests.
+    pub waiting: RefCell<Vec<Rc<Conn>>>,
+
+    tx_spare: RefCell<Vec<Vec<u8>>>,
+    rx_spare: RefCell<Vec<Box<RxBuf>>>,
+    logged: Cell<u32>,
+}
+
+impl TcpIface {
+    pub fn open(
+        worker: &WorkerHandle,
+        address: Address,
+        keys: Arc<Keys>,
+        params: IfaceParams,
+        config: &Config,
+    ) -> Result<uct_iface_h> {
+        let settings = Settings::read(config)?;
+        let listener = listen(&address, &settings)?;
+        let port = listener.local_addr()?.port();
+        let epoll = Epoll::new().inspect_err(|e| ucs_error!("tcp: epoll: {e}"))?;
+        epoll.add(listener.raw(), READABLE, LISTENER)?;
+        let device = address.name.clone();
+        let prefer = settings.prefer_default && net::is_default_route(&device);
+        let tl = TcpIface {
+            id: random::random_u64()?.max(1),
+            port,
+            domain: address.loopback.then(net::loopback_domain),
+            estimate: device::estimate(&address, settings.max_bandwidth),
+            priority: u8::from(settings.prefer_default && !prefer),
+            address,
+            settings,
+            keys,
+            epoll,
+            listener,
+            accept_paused: Cell::new(false),
+            timer: RefCell::new(None),
+            next_deadline: Cell::new(u64::MAX),
+            known: RefCell::default(),
+            by_peer: RefCell::default(),
+            next_token: Cell::new(FIRST_TOKEN),
+            attempts: Cell::new(0),
+            strangers: Cell::new(0),
+            tick: Cell::new(0),
+            in_progress: Cell::new(false),
+            poll_now: Cell::new(false),
+            hot: RefCell::default(),
+            dirty: RefCell::default(),
+            broken: RefCell::default(),
+            done: RefCell::default(),
+            unsettled: Cell::new(0),
+            waiting: RefCell::default(),
+            tx_spare: RefCell::default(),
+            rx_spare: RefCell::default(),
+            logged: Cell::new(0),
+        };
+        Ok(IfaceBox::open(NAME, &device, worker, params, tl))
+    }
+
+    #[inline]
+    pub fn tick(&self) -> u64 {
+        self.tick.get()
+    }
+
+    #[inline]
+    pub fn next_tick(&self) -> u64 {
+        let tick = self.tick.get().wrapping_add(1);
+        self.tick.set(tick);
+        tick
+    }
+
+    /// The next progress asks epoll.
+    pub fn poll_soon(&self) {
+        self.poll_now.set(true);
+    }
+
+    pub fn new_token(&self) -> u64 {
+        let token = self.next_token.get();
+        self.next_token.set(token + 1);
+        token
+    }
+
+    /// Connection attempts begun, and one more.
+    pub fn attempts(&self) -> u64 {
+        self.attempts.get()
+    }
+
+    pub fn next_attempt(&self) -> u64 {
+        self.attempts.set(self.attempts.get() + 1);
+        self.attempts.get()
+    }
+
+    /// The longest active message this interface sends.
+    pub fn max_am(&self) -> usize {
+        self.settings.max_zcopy.max(self.settings.max_copy)
+    }
+
+    pub fn add_dirty(&self, conn: Rc<Conn>) {
+        self.dirty.borrow_mut().push(conn);
+    }
+
+    /// Whether frames wait to be gathered.
+    #[inline]
+    pub fn has_dirty(&self) -> bool {
+        !self.dirty.borrow().is_empty()
+    }
+
+    /// Lets each connection send what it gathered.
+    pub fn flush_gathered(&self) {
+        let list = core::mem::take(&mut *self.dirty.borrow_mut());
+        for conn in list {
+            if conn.gathered(self) {
+                self.dirty.borrow_mut().push(conn);
+            }
+        }
+    }
+
+    pub fn take_dirty(&self) -> Vec<Rc<Conn>> {
+        let list = core::mem::take(&mut *self.dirty.borrow_mut());
+        for conn in &list {
+            conn.gathering_ended();
+        }
+        list
+    }
+
+    #[inline]
+    pub fn has_done(&self) -> bool {
+        !self.done.borrow().is_empty()
+    }
+
+    /// Completes `comp` in the next progress.
+    pub fn add_done(&self, owner: Owner, comp: Completion, status: Result<()>) {
+        if !comp.is_none() {
+            self.done.borrow_mut().push((owner, comp, status));
+        }
+    }
+
+    /// Calls the completions that are due; how many.
+    pub fn complete_done(&self) -> u32 {
+        let list = core::mem::take(&mut *self.done.borrow_mut());
+        let mut n = 0;
+        for (_, comp, status) in list {
+            comp.complete(status);
+            n += 1;
+        }
+        n
+    }
+
+    /// Takes the completions of an endpoint out; they are not told from progress any more.
+    pub fn take_done(&self, owner: Owner) -> Vec<(Completion, Result<()>)> {
+        let mut taken = Vec::new();
+        self.done.borrow_mut().retain(|(o, comp, status)| {
+            let others = *o != owner;
+            if !others {
+                taken.push((*comp, *status));
+            }
+            others
+        });
+        taken
+    }
+
+    /// Lets epoll tell when the connection's socket can be written, or no longer.
+    pub fn watch(&self, conn: &Conn, writable: bool) {
+        let events = if writable {
+            READABLE | WRITABLE
+        } else {
+            READABLE
+        };
+        if conn.token.get() == 0 {
+            return;
+        }
+        if let Err(e) = self.epoll.modify(conn.fd(), events, conn.token.get()) {
+            ucs_error!("tcp: epoll: {e}");
+        }
+        self.poll_soon();
+        let n = self.unsettled.get();
+        self.unsettled
+            .set(if writable { n + 1 } else { n.saturating_sub(1) });
+    }
+
+    /// A send buffer, empty.
+    pub fn tx_buffer(&self) -> Vec<u8> {
+        let spare = self.tx_spare.borrow_mut().pop();
+        spare.unwrap_or_else(|| Vec::with_capacity(TX_BUFFER))
+    }
+
+    pub fn return_tx_buffer(&self, mut buffer: Vec<u8>) {
+        buffer.clear();
+        let mut spare = self.tx_spare.borrow_mut();
+        if spare.len() < SPARE_BUFFERS && buffer.capacity() <= 8 * TX_BUFFER {
+            spare.push(buffer);
+        }
+    }
+
+    /// Room for the longest usual message and what comes behind it.
+    fn rx_size(&self) -> usize {
+        HEADER_LEN + self.max_am() + RX_AHEAD
+    }
+
+    pub fn rx_buffer(&self) -> Box<RxBuf> {
+        let spare = self.rx_spare.borrow_mut().pop();
+        spare.unwrap_or_else(|| {
+            Box::new(RxBuf {
+                data: vec![0; self.rx_size()],
+                start: 0,
+                end: 0,
+            })
+        })
+    }
+
+    pub fn return_rx_buffer(&self, mut buffer: Box<RxBuf>) {
+        let mut spare = self.rx_spare.borrow_mut();
+        if spare.len() < SPARE_BUFFERS && buffer.data.len() == self.rx_size() {
+            (buffer.start, buffer.end) = (0, 0);
+            spare.push(buffer);
+        }
+    }
+
+    /// Whether a line of this kind is still to be written.
+    pub fn first(&self, kind: Once) -> bool {
+        let bit = 1 << kind as u32;
+        self.logged.replace(self.logged.get() | bit) & bit == 0
+    }
+
+    /// Makes epoll wake up at `at` (monotonic nanoseconds) at the latest.
+    pub fn wake_at(&self, at: u64) {
+        if at >= self.next_deadline.get() {
+            return;
+        }
+        let mut timer = self.timer.borrow_mut();
+        if timer.is_none() {
+            match TimerFd::new() {
+                Ok(t) => {
+                    if let Err(e) = self.epoll.add(t.raw(), READABLE, TIMER) {
+                        ucs_error!("tcp: epoll: {e}");
+                    }
+                    *timer = Some(t);
+                }
+                Err(e) => {
+                    ucs_error!("tcp: no timer: {e}");
+                    return;
+                }
+            }
+        }
+        if let Some(t) = &*timer {
+            if let Err(e) = t.arm(Some(at)) {
+                ucs_error!("tcp: the timer cannot be set: {e}");
+            }
+            self.next_deadline.set(at);
+        }
+    }
+
+    /// The timer fired: it is gone until `wake_at` wants it again.
+    pub fn timer_fired(&self) {
+        self.next_deadline.set(u64::MAX);
+        *self.timer.borrow_mut() = None;
+    }
+
+    fn device_addr(&self) -> DeviceAddr {
+        DeviceAddr {
+            ip: self.address.ip,
+            prefix: self.address.prefix,
+            domain: self.domain,
+        }
+    }
+
+    pub fn iface_addr(&self) -> IfaceAddr {
+        IfaceAddr {
+            port: self.port,
+            id: self.id,
+        }
+    }
+
+    /// Whether a device at `addr` can be reached from here: of the same family, and loopback only
+    /// within its host and namespace. Routers may stand between other subnets.
+    pub fn reaches(&self, addr: &DeviceAddr) -> bool {
+        addr.ip.is_ipv4() == self.address.ip.is_ipv4() && addr.domain == self.domain
+    }
+}
+
+/// A socket listening on the first free port of the range.
+fn listen(address: &Address, settings: &Settings) -> Result<Socket> {
+    let (first, last) = settings.ports;
+    let mut last_error = None;
+    for port in first..=last {
+        let made = Socket::stream(address.ip).and_then(|s| {
+            // Buffer sizes are inherited by accepted sockets, and count from the handshake on.
+            s.set_options(&settings.options)?;
+            if first != 0 {
+                s.reuse_address(true)?;
+            }
+            s.bind(socket::with_scope(address.ip, port, address.scope))?;
+            s.listen(BACKLOG)?;
+            Ok(s)
+        });
+        match made {
+            Ok(s) => return Ok(s),
+            Err(e) => last_error = Some(e),
+        }
+    }
+    match last_error {
+        Some(e) => {
+            ucs_error!(
+                "tcp: cannot listen on {} ({}), ports {first}-{last}: {e}",
+                address.name,
+                address.ip
+            );
+            Err(e.into())
+        }
+        None => {
+            ucs_error!("UCX_TCP_PORT_RANGE {first}-{last} is empty");
+            Err(Status::INVALID_PARAM)
+        }
+    }
+}
+
+impl Iface for TcpIface {
+    type Ep = TcpEp;
+
+    fn query(face: &Face, attr: &mut uct_iface_attr) {
+        let s = &face.settings;
+        attr.cap.flags = UCT_IFACE_FLAG_CONNECT_TO_IFACE
+            | UCT_IFACE_FLAG_CONNECT_TO_EP
+            | UCT_IFACE_FLAG_AM_SHORT
+            | UCT_IFACE_FLAG_AM_BCOPY
+            | UCT_IFACE_FLAG_AM_ZCOPY
+            | UCT_IFACE_FLAG_PENDING
+            | UCT_IFACE_FLAG_CB_SYNC
+            | UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE
+            | UCT_IFACE_FLAG_EP_CHECK
+            | UCT_IFACE_FLAG_EP_KEEPALIVE
+            | UCT_IFACE_FLAG_INTER_NODE;
+        attr.cap.event_flags =
+            UCT_IFACE_FLAG_EVENT_SEND_COMP | UCT_IFACE_FLAG_EVENT_RECV | UCT_IFACE_FLAG_EVENT_FD;
+        attr.cap.am.max_short = s.max_copy;
+        attr.cap.am.max_bcopy = s.max_copy;
+        attr.cap.am.max_zcopy = s.max_zcopy;
+        attr.cap.am.opt_zcopy_align = 1;
+        attr.cap.am.max_hdr = max_header(face);
+        attr.cap.am.max_iov = s.max_iov;
+        if s.put {
+            attr.cap.flags |= UCT_IFACE_FLAG_PUT_ZCOPY;
+            attr.cap.put.max_zcopy = usize::MAX - PUT_LEN;
+            attr.cap.put.opt_zcopy_align = 1;
+            attr.cap.put.max_iov = s.max_iov;
+        }
+        attr.device_addr_len = face.device_addr().encode().1;
+        attr.iface_addr_len = IFACE_ADDR_LEN;
+        attr.ep_addr_len = IFACE_ADDR_LEN;
+        attr.latency = ucs_linear_func_t {
+            c: face.estimate.latency,
+            m: 0.0,
+        };
+        attr.bandwidth.shared = face.estimate.bandwidth;
+        attr.overhead = OVERHEAD;
+        attr.priority = face.priority;
+        attr.max_num_eps = s.max_eps;
+    }
+
+    #[inline]
+    fn progress(face: &Face) -> u32 {
+        super::poll::progress(face)
+    }
+
+    unsafe fn device_address(face: &Face, out: *mut u8) -> Result<()> {
+        let (bytes, len) = face.device_addr().encode();
+        // SAFETY: room for `device_addr_len` bytes, which is `len`.
+        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), out, len) };
+        Ok(())
+    }
+
+    unsafe fn iface_address(face: &Face, out: *mut u8) -> Result<()> {
+        let bytes = face.iface_addr().encode();
+        // SAFETY: room for `iface_addr_len` bytes, any alignment.
+        unsafe { out.cast::<[u8; IFACE_ADDR_LEN]>().write(bytes) };
+        Ok(())
+    }
+
+    unsafe fn is_reachable(face: &Face, device: *const u8, iface: *const u8) -> bool {
+        // SAFETY: by the caller's promise.
+        let device = unsafe { super::ep::read_device(device, None) };
+        // SAFETY: as above.
+        let iface = iface.is_null() || unsafe { super::ep::read_iface(iface, None) }.is_ok();
+        iface && device.is_ok_and(|d| face.reaches(&d))
+    }
+
+    fn ep_create(face: &Face, params: &EpParams) -> Result<TcpEp> {
+        TcpEp::create(face, params)
+    }
+
+    fn ep_created(ep: &EpBox<Self>) {
+        TcpEp::created(ep);
+    }
+
+    fn ep_closing(ep: &EpBox<Self>) {
+        TcpEp::closing(ep);
+    }
+
+    fn closing(face: &Face) {
+        super::link::close_all(face);
+    }
+
+    unsafe fn ep_address(ep: &EpBox<Self>, out: *mut u8) -> Result<()> {
+        // SAFETY: an endpoint's address is its interface's.
+        unsafe { Self::iface_address(ep.face(), out) }
+    }
+
+    unsafe fn connect_to_ep(ep: &EpBox<Self>, device: *const u8, addr: *const u8) -> Result<()> {
+        // SAFETY: by the caller's promise.
+        unsafe { TcpEp::connect(ep, device, addr) }
+    }
+
+    #[inline]
+    unsafe fn am_short(
+        ep: &EpBox<Self>,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        // SAFETY: as promised by the caller.
+        unsafe { ep.am_short(ep.face(), id, header, payload, len) }
+    }
+
+    fn am_short_iov(ep: &EpBox<Self>, id: u8, iov: Iov<'_>) -> Result<()> {
+        ep.am_short_iov(ep.face(), id, iov)
+    }
+
+    #[inline]
+    fn am_bcopy(ep: &EpBox<Self>, id: u8, pack: Pack, _flags: u32) -> Result<usize> {
+        ep.am_bcopy(ep.face(), id, pack)
+    }
+
+    fn am_zcopy(
+        ep: &EpBox<Self>,
+        id: u8,
+        header: &[u8],
+        iov: Iov<'_>,
+        _flags: u32,
+        comp: Completion,
+    ) -> Result<Posted> {
+        TcpEp::am_zcopy(ep, id, header, iov, comp)
+    }
+
+    unsafe fn put_zcopy(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Result<Posted> {
+        TcpEp::put_zcopy(ep, iov, remote, rkey as u64, comp)
+    }
+
+    unsafe fn pending_add(
+        ep: &EpBox<Self>,
+        req: *mut uct_pending_req_t,
+        _flags: u32,
+    ) -> Result<()> {
+        ep.pending_add(ep.face(), req)
+    }
+
+    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(*mut uct_pending_req_t)) {
+        ep.pending_purge(each);
+    }
+
+    fn flush(ep: &EpBox<Self>, flags: u32, comp: Completion) -> Result<Posted> {
+        TcpEp::flush(ep, flags, comp)
+    }
+
+    /// One stream keeps the order of everything on it.
+    fn fence(ep: &EpBox<Self>, _flags: u32) -> Result<()> {
+        ep.status()
+    }
+
+    fn check(ep: &EpBox<Self>, _flags: u32, _comp: Completion) -> Result<Posted> {
+        ep.check(ep.face())
+    }
+
+    fn iface_flush(face: &Face, _flags: u32, comp: Completion) -> Result<Posted> {
+        if !comp.is_none() {
+            return Err(Status::UNSUPPORTED);
+        }
+        let conns: Vec<_> = face.by_peer.borrow().values().cloned().collect();
+        let mut all = Posted::Done;
+        for conn in conns {
+            if matches!(conn.phase.get(), Phase::Broken(_)) {
+                continue;
+            }
+            let one = conn.post_flush(face, false, core::ptr::null(), Completion::NONE);
+            if one == Ok(Posted::InProgress) {
+                all = Posted::InProgress;
+            }
+        }
+        Ok(all)
+    }
+
+    fn event_fd(face: &Face) -> Result<RawFd> {
+        Ok(face.epoll.raw())
+    }
+
+    fn event_arm(face: &Face, _events: c_int) -> Result<()> {
+        super::poll::arm(face)
+    }
+}
+
+/// Seconds of processor time that a send costs: a system call through the network stack.
+const OVERHEAD: f64 = 2e-6;
+
+/// The longest user header of a zero-copy message: it is copied, so it shares the bound of copied
+/// messages.
+pub fn max_header(face: &TcpIface) -> usize {
+    face.settings.max_copy.saturating_sub(MAX_HEADER_SLACK)
+}
+
+/// What is left of a copied message's room beside the longest header.
+const MAX_HEADER_SLACK: usize = 155;
+
+impl Drop for TcpIface {
+    fn drop(&mut self) {
+        if !self.known.borrow().is_empty() {
+            ucs_diag!("tcp: an interface closed with connections open");
+        }
+    }
+}

@@ -1,0 +1,545 @@
+//! Setting up and taking down connections: connect, accept, greet, try again, break.
+//!
+//! Two interfaces may connect to each other at the same moment; the attempt of the one with the
+//! smaller id wins. Attempts are numbered, so that one given up by its maker is recognised when it
+//! is accepted late. Nothing but a hello is sent before the welcome, so nothing is lost or doubled
+//! whichever attempt wins.
+
+use super::config::{BindSource, MAX_SEG};
+use super::conn::{Conn, Phase};
+use super::ep::NOWHERE;
+use super::iface::{Face, Known, LISTENER, Once, Stranger, TcpIface};
+use super::wire::{self, Bad, Frame, HELLO_LEN, Hello, PURPOSE_DATA, Reason, Welcome};
+use crate::sys::clock::monotonic_ns;
+use crate::sys::socket::{Connecting, READABLE, Socket, WRITABLE};
+use crate::ucs::{Result, Status};
+use crate::{ucs_debug, ucs_diag, ucs_error, ucs_warn};
+use core::cell::RefCell;
+use std::io;
+use std::net::SocketAddr;
+use std::rc::Rc;
+
+/// Who connected and says nothing is dropped after this.
+const HELLO_NS: u64 = 5_000_000_000;
+/// Most unknown peers at a time; the oldest goes first.
+const MAX_STRANGERS: usize = 128;
+/// Connections accepted in one go.
+const MAX_ACCEPTS: usize = 64;
+/// The kernel gets so long to connect.
+const CONNECT_NS: u64 = 30_000_000_000;
+/// Wait before the first repeated attempt; each later one waits so much longer.
+const RETRY_NS: u64 = 1_000_000;
+/// The other side said that it is connecting: after this we try again ourselves.
+const DEFER_NS: u64 = 1_000_000_000;
+/// Pause of accepting when descriptors ran out.
+const PAUSE_NS: u64 = 100_000_000;
+/// Bytes of a closing peer that are read so that it hears no reset: the number of reads.
+const LINGER_READS: usize = 64;
+
+/// The connection to interface `peer` at `remote`: the one there is, or a new one being made.
+pub fn connect(face: &TcpIface, peer: u64, remote: SocketAddr) -> Result<Rc<Conn>> {
+    let known = face.by_peer.borrow().get(&peer).cloned();
+    if let Some(conn) = known {
+        return Ok(conn);
+    }
+    let conn = Conn::new(peer, Some(remote));
+    if let Err(e) = start(face, &conn) {
+        drop_socket(face, &conn);
+        ucs_error!(
+            "tcp: cannot connect from {} to {remote}: {e}",
+            face.address.ip
+        );
+        return Err(match e.raw_os_error() {
+            Some(_) => Status::from_io(&e),
+            None => Status::IO_ERROR,
+        });
+    }
+    face.by_peer.borrow_mut().insert(peer, Rc::clone(&conn));
+    Ok(conn)
+}
+
+/// Begins an attempt with a fresh socket.
+fn start(face: &TcpIface, conn: &Rc<Conn>) -> io::Result<()> {
+    let Some(remote) = conn.remote.get() else {
+        return Err(io::ErrorKind::NotConnected.into());
+    };
+    let s = &face.settings;
+    let socket = Socket::stream(remote.ip())?;
+    socket.set_options(&s.options)?;
+    if s.bind_source != BindSource::No {
+        let bound = socket.bind_source(face.address.ip, face.address.scope);
+        match bound {
+            Err(e) if s.bind_source == BindSource::Must => return Err(e),
+            Err(e) => ucs_debug!("tcp: not bound to {}: {e}", face.address.ip),
+            Ok(()) => (),
+        }
+    }
+    let connecting = socket.connect(remote)?;
+    let token = face.new_token();
+    face.epoll.add(socket.raw(), READABLE | WRITABLE, token)?;
+    face.known
+        .borrow_mut()
+        .insert(token, Known::Conn(Rc::clone(conn)));
+    conn.token.set(token);
+    conn.set_socket(Some(socket));
+    conn.phase.set(Phase::Connecting);
+    conn.deadline.set(monotonic_ns() + CONNECT_NS);
+    face.next_attempt();
+    face.unsettled.set(face.unsettled.get() + 1);
+    face.wake_at(conn.deadline.get());
+    face.poll_soon();
+    ucs_debug!("tcp: {connecting:?}: to {remote}");
+    if connecting == Connecting::Done {
+        connected(face, conn);
+    }
+    Ok(())
+}
+
+/// The kernel has decided: says hello, or tries again.
+pub fn connected(face: &TcpIface, conn: &Rc<Conn>) {
+    if conn.phase.get() != Phase::Connecting {
+        return;
+    }
+    let error = conn.with_socket(Socket::take_error);
+    match error {
+        Some(Ok(None)) => (),
+        Some(Ok(Some(e)) | Err(e)) => return again(face, conn, &e),
+        None => return,
+    }
+    let mut bytes = Vec::with_capacity(HELLO_LEN);
+    let hello = Hello {
+        purpose: PURPOSE_DATA,
+        from: face.id,
+        to: conn.peer,
+        attempt: face.attempts(),
+        max_am: face.max_am() as u32,
+    };
+    wire::encode(&Frame::Hello(hello), &mut bytes);
+    match conn.with_socket(|s| s.send(&bytes)) {
+        // A fresh socket has room for a hello.
+        Some(Ok(n)) if n == bytes.len() => {
+            conn.phase.set(Phase::Greeting);
+            conn.deadline.set(u64::MAX);
+            face.watch(conn, false);
+        }
+        Some(Ok(_)) => again(face, conn, &io::ErrorKind::WriteZero.into()),
+        Some(Err(e)) if e.kind() == io::ErrorKind::WouldBlock => (),
+        Some(Err(e)) => again(face, conn, &e),
+        None => (),
+    }
+}
+
+/// An attempt failed: another one follows, as long as the settings allow.
+pub fn again(face: &TcpIface, conn: &Rc<Conn>, e: &io::Error) {
+    drop_socket(face, conn);
+    let tries = conn.tries.get() + 1;
+    conn.tries.set(tries);
+    if tries > face.settings.max_retries || conn.remote.get().is_none() {
+        let to = conn
+            .remote
+            .get()
+            .map_or_else(String::new, |r| r.to_string());
+        ucs_diag!("tcp: no connection to {to} after {tries} attempts: {e}");
+        return break_off(face, conn, Status::from_io(e));
+    }
+    wait(face, conn, RETRY_NS * u64::from(tries));
+}
+
+fn wait(face: &TcpIface, conn: &Rc<Conn>, ns: u64) {
+    conn.phase.set(Phase::Waiting);
+    conn.deadline.set(monotonic_ns() + ns);
+    face.wake_at(conn.deadline.get());
+}
+
+/// The peer said that its own attempt is under way.
+pub fn deferred(face: &TcpIface, conn: &Rc<Conn>) {
+    drop_socket(face, conn);
+    wait(face, conn, DEFER_NS);
+}
+
+/// The peer answered our hello.
+pub fn welcomed(face: &TcpIface, conn: &Rc<Conn>, welcome: &Welcome) -> bool {
+    if conn.phase.get() != Phase::Greeting || welcome.max_am as usize > MAX_SEG {
+        return false;
+    }
+    opened(face, conn, welcome.attempt, welcome.max_am as usize);
+    true
+}
+
+fn opened(face: &TcpIface, conn: &Rc<Conn>, attempt: u64, max_am: usize) {
+    conn.phase.set(Phase::Open);
+    conn.deadline.set(u64::MAX);
+    conn.peer_attempt.set(attempt);
+    conn.rx_limit.set(max_am);
+    conn.flush(face);
+    face.poll_soon();
+}
+
+/// The peer turned our hello down.
+pub fn rejected(face: &TcpIface, conn: &Rc<Conn>, reason: Reason) {
+    let why = match reason {
+        Reason::Version => "it speaks another version of the protocol",
+        Reason::Unknown => "the interface with this address is gone",
+        Reason::Limit => "UCX_TCP_TX_SEG_SIZE or UCX_TCP_RX_SEG_SIZE is beyond what it takes",
+        Reason::Other(_) => "for a reason unknown to this version",
+    };
+    if face.first(Once::Rejected) {
+        ucs_diag!("tcp: the peer does not take the connection: {why}");
+    }
+    drop_socket(face, conn);
+    break_off(face, conn, Status::UNREACHABLE);
+}
+
+/// Takes what waits at the listener.
+pub fn accept(face: &TcpIface) {
+    for _ in 0..MAX_ACCEPTS {
+        match face.listener.accept() {
+            Ok((socket, from)) => admit(face, socket, from),
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
+            Err(e) => match Status::from_io(&e) {
+                // The one who connected is gone again, or its network is.
+                Status::CONNECTION_RESET | Status::UNREACHABLE => (),
+                _ => return pause(face, &e),
+            },
+        }
+    }
+}
+
+/// Without descriptors or memory: looks again later, since the listener stays readable.
+fn pause(face: &TcpIface, e: &io::Error) {
+    if face.first(Once::Accept) {
+        ucs_error!("tcp: connections cannot be accepted, trying again every 100 ms: {e}");
+    }
+    if !face.accept_paused.replace(true) {
+        let _ = face.epoll.delete(face.listener.raw());
+    }
+    face.wake_at(monotonic_ns() + PAUSE_NS);
+}
+
+fn admit(face: &TcpIface, socket: Socket, from: SocketAddr) {
+    if let Err(e) = socket.set_options(&face.settings.options) {
+        ucs_debug!("tcp: options of a connection from {from}: {e}");
+    }
+    if face.strangers.get() >= MAX_STRANGERS {
+        drop_oldest_stranger(face);
+    }
+    let token = face.new_token();
+    if let Err(e) = face.epoll.add(socket.raw(), READABLE, token) {
+        return pause(face, &e);
+    }
+    let stranger = Rc::new(RefCell::new(Stranger {
+        socket: Some(socket),
+        from,
+        bytes: [0; HELLO_LEN],
+        len: 0,
+        deadline: monotonic_ns() + HELLO_NS,
+    }));
+    face.wake_at(stranger.borrow().deadline);
+    face.strangers.set(face.strangers.get() + 1);
+    let known = Known::Stranger(Rc::clone(&stranger));
+    face.known.borrow_mut().insert(token, known);
+    // Its hello is usually here already.
+    listen_to(face, token, &stranger);
+}
+
+fn drop_oldest_stranger(face: &TcpIface) {
+    let oldest = {
+        let known = face.known.borrow();
+        let strangers = known
+            .iter()
+            .filter(|(_, k)| matches!(k, Known::Stranger(_)));
+        strangers.map(|(token, _)| *token).min()
+    };
+    if let Some(token) = oldest {
+        if face.first(Once::Silence) {
+            ucs_warn!("tcp: too many connections without a greeting: dropping the oldest");
+        }
+        forget_stranger(face, token);
+    }
+}
+
+/// Closes an unknown peer's socket.
+pub fn forget_stranger(face: &TcpIface, token: u64) {
+    let gone = face.known.borrow_mut().remove(&token);
+    if gone.is_some() {
+        face.strangers.set(face.strangers.get().saturating_sub(1));
+    }
+}
+
+/// Reads what an unknown peer says, up to its hello.
+pub fn listen_to(face: &TcpIface, token: u64, stranger: &Rc<RefCell<Stranger>>) {
+    let said = {
+        let mut s = stranger.borrow_mut();
+        let Stranger {
+            socket, bytes, len, ..
+        } = &mut *s;
+        let Some(socket) = socket else { return };
+        match socket.recv(&mut bytes[*len..]) {
+            Ok(0) => None,
+            Ok(n) => {
+                *len += n;
+                Some(wire::decode(&bytes[..*len], 0))
+            }
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
+            Err(_) => None,
+        }
+    };
+    let from = stranger.borrow().from;
+    match said {
+        Some(Ok(None)) => return,
+        Some(Ok(Some((Frame::Hello(hello), _)))) => greet(face, stranger, &hello),
+        Some(Ok(Some(_))) => {
+            if face.first(Once::Garbage) {
+                ucs_warn!(
+                    "tcp: dropped a connection from {from}: it does not begin with a greeting"
+                );
+            }
+        }
+        Some(Err(bad)) => {
+            if let Bad::Version(_) = bad {
+                answer(stranger, &Frame::Reject(Reason::Version));
+            }
+            if face.first(Once::Garbage) {
+                ucs_warn!("tcp: dropped a connection from {from}: it began with {bad}");
+            }
+        }
+        None => (),
+    }
+    forget_stranger(face, token);
+}
+
+/// Sends one frame to an unknown peer; whether it is out.
+fn answer(stranger: &Rc<RefCell<Stranger>>, frame: &Frame) -> bool {
+    let mut bytes = Vec::new();
+    wire::encode(frame, &mut bytes);
+    match &stranger.borrow().socket {
+        Some(socket) => socket.send(&bytes).is_ok_and(|n| n == bytes.len()),
+        None => false,
+    }
+}
+
+/// A hello: the connection is taken, left for another one, or turned down.
+fn greet(face: &TcpIface, stranger: &Rc<RefCell<Stranger>>, hello: &Hello) {
+    let from = stranger.borrow().from;
+    let reject = |reason| {
+        answer(stranger, &Frame::Reject(reason));
+    };
+    if hello.to != face.id || hello.purpose != PURPOSE_DATA || hello.from == 0 {
+        if face.first(Once::WrongTarget) {
+            ucs_warn!(
+                "tcp: dropped a connection from {from}: it is for an interface that is not here"
+            );
+        }
+        return reject(Reason::Unknown);
+    }
+    if hello.max_am as usize > MAX_SEG {
+        return reject(Reason::Limit);
+    }
+    let to_self = hello.from == face.id;
+    let known = face.by_peer.borrow().get(&hello.from).cloned();
+    let conn = match known {
+        Some(conn) if !to_self => match conn.phase.get() {
+            Phase::Open if hello.attempt <= conn.peer_attempt.get() => return,
+            Phase::Open => {
+                ucs_diag!("tcp: {from} connects anew: its old connection is lost");
+                break_off(face, &conn, Status::CONNECTION_RESET);
+                None
+            }
+            Phase::Connecting | Phase::Greeting if face.id < hello.from => {
+                answer(stranger, &Frame::Defer);
+                return;
+            }
+            Phase::Broken(_) => None,
+            _ => {
+                drop_socket(face, &conn);
+                Some(conn)
+            }
+        },
+        _ => None,
+    };
+    let welcome = Welcome {
+        attempt: face.attempts(),
+        max_am: face.max_am() as u32,
+    };
+    let made = conn.is_none();
+    let conn = conn.unwrap_or_else(|| Conn::new(hello.from, None));
+    if !answer(stranger, &Frame::Welcome(welcome)) {
+        if !made {
+            wait(face, &conn, RETRY_NS);
+        }
+        return;
+    }
+    if let Err(e) = adopt(face, &conn, stranger) {
+        ucs_error!("tcp: a connection from {from} cannot be kept: {e}");
+        if !made {
+            again(face, &conn, &e);
+        }
+        return;
+    }
+    if made && !to_self {
+        face.by_peer
+            .borrow_mut()
+            .insert(hello.from, Rc::clone(&conn));
+    }
+    opened(face, &conn, hello.attempt, hello.max_am as usize);
+}
+
+/// Moves an unknown peer's socket to a connection.
+fn adopt(face: &TcpIface, conn: &Rc<Conn>, stranger: &Rc<RefCell<Stranger>>) -> io::Result<()> {
+    let Some(socket) = stranger.borrow_mut().socket.take() else {
+        return Err(io::ErrorKind::NotConnected.into());
+    };
+    let token = face.new_token();
+    face.epoll.modify(socket.raw(), READABLE, token)?;
+    face.known
+        .borrow_mut()
+        .insert(token, Known::Conn(Rc::clone(conn)));
+    conn.token.set(token);
+    conn.set_socket(Some(socket));
+    Ok(())
+}
+
+/// Closes the socket of a connection, which forgets what it was reading.
+fn drop_socket(face: &TcpIface, conn: &Rc<Conn>) {
+    let token = conn.token.replace(0);
+    face.known.borrow_mut().remove(&token);
+    if conn.phase.get() == Phase::Connecting || conn.is_blocked() {
+        face.unsettled.set(face.unsettled.get().saturating_sub(1));
+    }
+    conn.set_socket(None);
+    conn.put_in.set(None);
+    conn.rx.set(None);
+    if face.accept_paused.get() {
+        resume_accepting(face);
+    }
+}
+
+fn resume_accepting(face: &TcpIface) {
+    if face.accept_paused.replace(false)
+        && let Err(e) = face.epoll.add(face.listener.raw(), READABLE, LISTENER)
+    {
+        ucs_error!("tcp: epoll: {e}");
+    }
+    face.poll_soon();
+}
+
+/// The connection is lost for good. Its users hear of it from progress.
+pub fn break_off(face: &TcpIface, conn: &Rc<Conn>, status: Status) {
+    if matches!(conn.phase.get(), Phase::Broken(_)) {
+        return;
+    }
+    drop_socket(face, conn);
+    conn.phase.set(Phase::Broken(status));
+    let mut peers = face.by_peer.borrow_mut();
+    if peers.get(&conn.peer).is_some_and(|c| Rc::ptr_eq(c, conn)) {
+        peers.remove(&conn.peer);
+    }
+    face.broken.borrow_mut().push(Rc::clone(conn));
+}
+
+/// Tells the users of a broken connection. Callbacks run here.
+pub fn report(face: &Face, conn: &Rc<Conn>) {
+    let Phase::Broken(status) = conn.phase.get() else {
+        return;
+    };
+    let mut lost = Vec::new();
+    conn.clear(|_, comp| lost.push(comp));
+    for comp in lost {
+        comp.complete(Err(status));
+    }
+    while let Some(ep) = conn.pop_ep() {
+        // SAFETY: listed endpoints are alive, they take themselves off before they go.
+        let ep = unsafe { &*ep };
+        ep.place.set(NOWHERE);
+        if conn.bye.get() {
+            ep.end(status);
+        } else {
+            ep.fail(status);
+        }
+    }
+    // What still waits is called: its sends answer the status of the failure.
+    conn.pending.dispatch();
+    ucs_debug!("tcp: {}: connection ended: {status}", face.address.name);
+}
+
+/// What the clock brings: attempts to repeat or to give up, silent strangers, a paused listener.
+pub fn on_time(face: &TcpIface) {
+    let now = monotonic_ns();
+    face.timer_fired();
+    if face.accept_paused.get() {
+        resume_accepting(face);
+    }
+    let mut next = u64::MAX;
+    let mut silent = Vec::new();
+    for (token, known) in face.known.borrow().iter() {
+        if let Known::Stranger(s) = known {
+            let deadline = s.borrow().deadline;
+            if deadline <= now {
+                silent.push(*token);
+            } else {
+                next = next.min(deadline);
+            }
+        }
+    }
+    for token in silent {
+        if face.first(Once::Silence) {
+            ucs_warn!("tcp: dropped a connection that said nothing for 5 seconds");
+        }
+        forget_stranger(face, token);
+    }
+    let conns: Vec<_> = face.by_peer.borrow().values().cloned().collect();
+    for conn in conns {
+        let phase = conn.phase.get();
+        if !matches!(phase, Phase::Connecting | Phase::Waiting) {
+            continue;
+        }
+        if conn.deadline.get() > now {
+            next = next.min(conn.deadline.get());
+        } else if phase == Phase::Connecting {
+            break_off(face, &conn, Status::ENDPOINT_TIMEOUT);
+        } else if let Err(e) = start(face, &conn) {
+            again(face, &conn, &e);
+        }
+    }
+    if next != u64::MAX {
+        face.wake_at(next);
+    }
+}
+
+/// The interface closes: peers hear that nothing follows.
+pub fn close_all(face: &Face) {
+    let conns: Vec<_> = face.known.borrow().values().cloned().collect();
+    for known in conns {
+        let Known::Conn(conn) = known else { continue };
+        if conn.is_open() {
+            conn.flush(face);
+            if conn.is_open() && !conn.is_blocked() {
+                conn.post_control(face, &Frame::Bye);
+                conn.flush(face);
+            }
+            conn.with_socket(linger);
+        }
+        break_off(face, &conn, Status::CANCELED);
+    }
+    face.known.borrow_mut().clear();
+    face.by_peer.borrow_mut().clear();
+    let broken = core::mem::take(&mut *face.broken.borrow_mut());
+    for conn in broken {
+        conn.clear(|_, _| ());
+    }
+    face.hot.borrow_mut().clear();
+    face.flush_gathered();
+}
+
+/// Reads what is here, since closing a socket with unread data resets it, and the peer might lose
+/// what we sent last.
+fn linger(socket: &Socket) {
+    let _ = socket.shutdown_send();
+    let mut sink = vec![0; 64 << 10];
+    for _ in 0..LINGER_READS {
+        match socket.recv(&mut sink) {
+            Ok(n) if n > 0 => (),
+            _ => return,
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The `tcp` memory domain: registration gives the key that a peer must show to write.
+
+use super::config;
+use super::device::Selection;
+use super::iface::{self, TcpIface};
+use super::keys::Keys;
+use crate::c::*;
+use crate::ucs::config::{Config, Table};
+use crate::ucs::{Result, Status};
+use crate::uct::api::{Component, Device, Md, MdAttr, RkeyParts, Transport};
+use crate::uct::base::iface::md_as;
+use crate::uct::base::params::IfaceParams;
+use crate::uct::base::worker::WorkerHandle;
+use std::any::Any;
+use std::sync::Arc;
+
+pub struct TcpComponent;
+
+pub struct TcpMd {
+    selection: Selection,
+    pub keys: Arc<Keys>,
+}
+
+struct TcpTransport;
+
+const HOST: u64 = 1 << UCS_MEMORY_TYPE_HOST;
+/// Bytes of a packed key.
+const RKEY_LEN: usize = 8;
+
+impl Component for TcpComponent {
+    fn name(&self) -> &'static str {
+        "tcp"
+    }
+
+    fn flags(&self) -> u64 {
+        0
+    }
+
+    fn md_config(&self) -> &'static Table {
+        &config::MD
+    }
+
+    fn md_resources(&self) -> Vec<&'static str> {
+        vec!["tcp"]
+    }
+
+    fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
+        Ok(Box::new(TcpMd {
+            selection: config::selection(config)?,
+            keys: Arc::new(Keys::new()),
+        }))
+    }
+
+    fn transports(&self) -> &'static [&'static dyn Transport] {
+        &[&TcpTransport]
+    }
+
+    unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
+        // SAFETY: readable for `RKEY_LEN` bytes by the caller's promise; any alignment.
+        let bytes = unsafe { packed.cast::<[u8; RKEY_LEN]>().read() };
+        Ok(RkeyParts {
+            rkey: u64::from_le_bytes(bytes) as uct_rkey_t,
+            handle: core::ptr::null_mut(),
+        })
+    }
+}
+
+impl Md for TcpMd {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn attr(&self) -> MdAttr {
+        MdAttr {
+            flags: (UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY) as u64,
+            max_reg: usize::MAX,
+            reg_mem_types: HOST,
+            reg_nonblock_mem_types: HOST,
+            cache_mem_types: HOST,
+            access_mem_types: HOST,
+            rkey_packed_size: RKEY_LEN,
+            ..MdAttr::PLAIN
+        }
+    }
+
+    fn mem_reg(
+        &self,
+        address: *mut core::ffi::c_void,
+        length: usize,
+        flags: u32,
+    ) -> Result<uct_mem_h> {
+        let writable = flags & UCT_MD_MEM_ACCESS_REMOTE_PUT as u32 != 0;
+        let key = self.keys.add(address as u64, length as u64, writable)?;
+        Ok(key as uct_mem_h)
+    }
+
+    unsafe fn mem_dereg(&self, memh: uct_mem_h) -> Result<()> {
+        self.keys.remove(memh as u64)
+    }
+
+    unsafe fn mkey_pack(
+        &self,
+        memh: uct_mem_h,
+        _address: *mut core::ffi::c_void,
+        _length: usize,
+        out: *mut u8,
+    ) -> Result<()> {
+        let key = memh as u64;
+        self.keys.export(key)?;
+        // SAFETY: room for `rkey_packed_size` bytes by the caller's promise.
+        unsafe { out.cast::<[u8; RKEY_LEN]>().write(key.to_le_bytes()) };
+        Ok(())
+    }
+}
+
+impl Transport for TcpTransport {
+    fn name(&self) -> &'static str {
+        iface::NAME
+    }
+
+    fn config(&self) -> &'static Table {
+        &config::IFACE
+    }
+
+    fn devices(&self, md: &dyn Md) -> Vec<Device> {
+        md_as::<TcpMd>(md).map_or_else(|_| Vec::new(), |md| md.selection.devices())
+    }
+
+    fn open(
+        &self,
+        md: &dyn Md,
+        worker: &WorkerHandle,
+        device: &str,
+        params: IfaceParams,
+        config: &Config,
+    ) -> Result<uct_iface_h> {
+        let md = md_as::<TcpMd>(md)?;
+        let addresses = md.selection.addresses();
+        let Some(address) = addresses.into_iter().find(|a| a.name == device) else {
+            crate::ucs_error!("tcp: interface {device} is not up any more");
+            return Err(Status::NO_DEVICE);
+        };
+        TcpIface::open(worker, address, Arc::clone(&md.keys), params, config)
+    }
+}

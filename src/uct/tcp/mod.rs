@@ -1,0 +1,28 @@
+//! The `tcp` transport: one device a network interface, one connection a pair of interfaces.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `md`, `keys` | the memory domain: what peers may write to |
+//! | `device`, `config` | which interfaces there are, what is configured |
+//! | `iface`, `ep` | what C calls |
+//! | `conn`, `txq` | a connection: what is queued, who waits for what |
+//! | `link` | connecting, accepting, greeting, breaking |
+//! | `rx`, `poll` | receiving and progress |
+//! | `wire` | byte formats |
+//!
+//! Sends of a quiet connection leave at once; those of a busy one are gathered and sent together.
+
+mod config;
+mod conn;
+mod device;
+mod ep;
+mod iface;
+mod keys;
+mod link;
+mod md;
+mod poll;
+mod rx;
+mod txq;
+mod wire;
+
+pub use md::TcpComponent;

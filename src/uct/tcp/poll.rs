@@ -1,0 +1,222 @@
+//! The interface's progress: failures, completions, receiving, sending what was gathered, and those
+//! who wait for room.
+//!
+//! Sockets that brought something lately are read without asking epoll first, as long as they are
+//! few; epoll is asked every so many calls for all others. With nothing hot it is asked each time.
+
+use super::conn::{Conn, Phase};
+use super::iface::{Face, Known, LISTENER, TIMER, TcpIface};
+use super::{link, rx};
+use crate::sys::epoll::NO_EVENT;
+use crate::sys::socket::WRITABLE;
+use crate::ucs::{Result, Status};
+use crate::ucs_error;
+use std::io;
+use std::rc::Rc;
+
+/// Sockets that are read without asking epoll.
+const MAX_HOT: usize = 4;
+/// Receives in vain after which a socket is no longer hot.
+const COLD: u32 = 4096;
+/// Calls between two questions to epoll: when every open socket is hot, and when some are not.
+const RARELY: u64 = 64;
+const OFTEN: u64 = 8;
+/// Events taken from epoll at a time.
+const MAX_EVENTS: usize = 256;
+
+pub fn progress(face: &Face) -> u32 {
+    // A handler that progresses its own worker would run other handlers inside itself.
+    if face.in_progress.replace(true) {
+        return 0;
+    }
+    let tick = face.next_tick();
+    let mut count = 0;
+    if !face.broken.borrow().is_empty() {
+        count += report_broken(face);
+    }
+    if face.has_done() {
+        count += face.complete_done();
+    }
+    count += read_hot(face);
+    if time_to_poll(face, tick) {
+        count += poll(face);
+    }
+    if face.has_dirty() {
+        face.flush_gathered();
+    }
+    if !face.waiting.borrow().is_empty() {
+        count += serve_waiting(face);
+    }
+    if face.has_done() {
+        count += face.complete_done();
+    }
+    face.in_progress.set(false);
+    count
+}
+
+#[inline]
+fn time_to_poll(face: &Face, tick: u64) -> bool {
+    let hot = face.hot.borrow().len();
+    if hot == 0 || face.poll_now.get() || face.unsettled.get() > 0 || face.strangers.get() > 0 {
+        face.poll_now.set(false);
+        return true;
+    }
+    let others = face.known.borrow().len() > hot;
+    tick.is_multiple_of(if others { OFTEN } else { RARELY })
+}
+
+#[inline]
+fn read_hot(face: &Face) -> u32 {
+    let mut count = 0;
+    let mut at = 0;
+    loop {
+        // Handlers run between two rounds, so the list is looked at anew.
+        let Some(conn) = face.hot.borrow().get(at).cloned() else {
+            return count;
+        };
+        let n = if conn.fd() < 0 {
+            0
+        } else {
+            rx::receive(face, &conn)
+        };
+        count += n;
+        if n > 0 {
+            conn.misses.set(0);
+        } else {
+            let misses = conn.misses.get() + 1;
+            conn.misses.set(misses);
+            if misses > COLD || conn.fd() < 0 {
+                cool(face, &conn);
+                continue;
+            }
+        }
+        at += 1;
+    }
+}
+
+fn cool(face: &TcpIface, conn: &Rc<Conn>) {
+    conn.hot.set(false);
+    face.hot.borrow_mut().retain(|c| !Rc::ptr_eq(c, conn));
+}
+
+/// The socket brought something: it is read directly from now on, instead of the least active one.
+fn warm(face: &TcpIface, conn: &Rc<Conn>) {
+    if conn.hot.get() || conn.fd() < 0 {
+        return;
+    }
+    let mut hot = face.hot.borrow_mut();
+    if hot.len() >= MAX_HOT {
+        let idle = (0..hot.len()).max_by_key(|i| hot[*i].misses.get());
+        if let Some(i) = idle {
+            hot.swap_remove(i).hot.set(false);
+        }
+    }
+    conn.hot.set(true);
+    conn.misses.set(0);
+    hot.push(Rc::clone(conn));
+}
+
+/// Asks epoll and serves what is ready.
+fn poll(face: &Face) -> u32 {
+    let mut events = [NO_EVENT; MAX_EVENTS];
+    let max = face.settings.max_poll.min(MAX_EVENTS);
+    let ready = match face.epoll.wait(&mut events[..max], 0) {
+        Ok(ready) => ready,
+        Err(e) if e.kind() == io::ErrorKind::Interrupted => return 0,
+        Err(e) => {
+            ucs_error!("tcp: epoll: {e}");
+            return 0;
+        }
+    };
+    let mut count = 0;
+    for event in ready {
+        let (token, what) = (event.u64, event.events);
+        match token {
+            LISTENER => link::accept(face),
+            TIMER => link::on_time(face),
+            _ => count += serve(face, token, what),
+        }
+    }
+    if ready.len() == max {
+        face.poll_soon();
+    }
+    count
+}
+
+fn serve(face: &Face, token: u64, what: u32) -> u32 {
+    // Gone when an earlier event of the same round closed it.
+    let Some(known) = face.known.borrow().get(&token).cloned() else {
+        return 0;
+    };
+    let conn = match known {
+        Known::Conn(conn) => conn,
+        Known::Stranger(stranger) => {
+            link::listen_to(face, token, &stranger);
+            return 0;
+        }
+    };
+    if conn.phase.get() == Phase::Connecting {
+        link::connected(face, &conn);
+        return 0;
+    }
+    let mut count = 0;
+    if what & !WRITABLE != 0 && !conn.hot.get() {
+        count = rx::receive(face, &conn);
+        if count > 0 && conn.is_open() {
+            warm(face, &conn);
+        }
+    }
+    if what & WRITABLE != 0 && conn.token.get() == token {
+        conn.unblock(face);
+    }
+    count
+}
+
+fn report_broken(face: &Face) -> u32 {
+    let list = core::mem::take(&mut *face.broken.borrow_mut());
+    let n = list.len() as u32;
+    for conn in list {
+        cool(face, &conn);
+        link::report(face, &conn);
+    }
+    n
+}
+
+/// Lets those who wait for room on a connection send.
+fn serve_waiting(face: &Face) -> u32 {
+    let list = core::mem::take(&mut *face.waiting.borrow_mut());
+    let mut count = 0;
+    for conn in list {
+        if conn.has_room() {
+            count += conn.pending.dispatch();
+        }
+        let stays = !conn.pending.is_empty() && !matches!(conn.phase.get(), Phase::Broken(_));
+        let mut waiting = face.waiting.borrow_mut();
+        if stays && !waiting.iter().any(|c| Rc::ptr_eq(c, &conn)) {
+            waiting.push(conn);
+        }
+    }
+    count
+}
+
+/// Sends what is gathered and makes sure that whatever happens from now on wakes up who waits for
+/// the descriptor. `BUSY` when something has happened already.
+pub fn arm(face: &Face) -> Result<()> {
+    let conns: Vec<_> = face.take_dirty();
+    for conn in conns {
+        conn.flush(face);
+    }
+    let waiting = face.waiting.borrow();
+    let servable = waiting.iter().any(|c| c.has_room());
+    if servable || face.has_done() || !face.broken.borrow().is_empty() {
+        return Err(Status::BUSY);
+    }
+    let mut events = [NO_EVENT; 1];
+    match face.epoll.wait(&mut events, 0) {
+        Ok([]) => Ok(()),
+        _ => {
+            face.poll_soon();
+            Err(Status::BUSY)
+        }
+    }
+}

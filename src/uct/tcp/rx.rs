@@ -1,0 +1,313 @@
+//! Reading a connection: one large receive, then every frame in it.
+//!
+//! Handlers of active messages run on the receive buffer itself, which is taken out of the
+//! connection meanwhile. A put's data go straight to their place, under the lock of the keys.
+
+use super::conn::{Conn, Phase, PutIn, RxBuf};
+use super::iface::{Face, Once};
+use super::link;
+use super::wire::{self, Frame};
+use crate::sys::socket::{self, block};
+use crate::ucs::Status;
+use crate::{ucs_error, ucs_warn};
+use std::io;
+use std::rc::Rc;
+
+/// Room that a receive should have at least.
+const MIN_ROOM: usize = 16 << 10;
+/// Receives of one connection in one progress.
+const MAX_ROUNDS: usize = 4;
+/// Bytes of a put received under the lock of the keys at a time.
+const PUT_STEP: u64 = 1 << 20;
+
+enum Got {
+    /// So many bytes, and whether more may be there.
+    Some(bool),
+    Nothing,
+    End,
+    Error(io::Error),
+}
+
+/// Reads what is there; how many messages were handled.
+pub fn receive(face: &Face, conn: &Rc<Conn>) -> u32 {
+    let mut buf = conn.rx.take().unwrap_or_else(|| face.rx_buffer());
+    let mut count = 0;
+    for _ in 0..MAX_ROUNDS {
+        make_room(&mut buf, conn);
+        let more = match read(face, conn, &mut buf) {
+            Got::Some(more) => more,
+            Got::Nothing => break,
+            Got::End => {
+                ended(face, conn, io::ErrorKind::ConnectionReset.into());
+                break;
+            }
+            Got::Error(e) => {
+                ended(face, conn, e);
+                break;
+            }
+        };
+        count += 1;
+        match understand(face, conn, &mut buf) {
+            Ok(n) => count += n,
+            Err(why) => {
+                if face.first(Once::Garbage) {
+                    ucs_warn!("tcp: a connection is dropped, the peer sent {why}");
+                }
+                link::break_off(face, conn, Status::IO_ERROR);
+            }
+        }
+        if !more || conn.fd() < 0 {
+            break;
+        }
+    }
+    if conn.fd() >= 0 && buf.start < buf.end {
+        conn.rx.set(Some(buf));
+    } else {
+        face.return_rx_buffer(buf);
+    }
+    conn.pay(face);
+    count
+}
+
+/// The stream is over, or broken.
+fn ended(face: &Face, conn: &Rc<Conn>, e: io::Error) {
+    match conn.phase.get() {
+        Phase::Greeting | Phase::Connecting => link::again(face, conn, &e),
+        _ => {
+            let e = match e.raw_os_error() {
+                Some(_) => Status::from_io(&e),
+                None => Status::CONNECTION_RESET,
+            };
+            link::break_off(face, conn, e);
+        }
+    }
+}
+
+/// Moves the rest of a frame to the front when there is little room behind it.
+fn make_room(buf: &mut RxBuf, conn: &Conn) {
+    if buf.start == buf.end {
+        (buf.start, buf.end) = (0, 0);
+    }
+    let rest = buf.data.get(buf.start..buf.end).unwrap_or(&[]);
+    let whole = match wire::decode(rest, conn.rx_limit.get()) {
+        Ok(Some((Frame::Am { .. }, total))) => total,
+        _ => 0,
+    };
+    let wanted = whole.max(rest.len() + MIN_ROOM);
+    if buf.data.len() - buf.start < wanted {
+        buf.data.copy_within(buf.start..buf.end, 0);
+        (buf.start, buf.end) = (0, buf.end - buf.start);
+        if buf.data.len() < wanted {
+            buf.data.resize(wanted, 0);
+        }
+    }
+}
+
+#[inline]
+fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
+    // Data of a put that are in the buffer already are taken from there first.
+    if let Some(put) = conn.put_in.get()
+        && !put.refused
+        && buf.start == buf.end
+    {
+        return read_put(face, conn, buf, put);
+    }
+    let room = buf.data.len() - buf.end;
+    match socket::recv(conn.fd(), &mut buf.data[buf.end..]) {
+        Ok(0) => Got::End,
+        Ok(n) => {
+            buf.end += n;
+            Got::Some(n == room)
+        }
+        Err(e) => not_got(e),
+    }
+}
+
+fn not_got(e: io::Error) -> Got {
+    if e.kind() == io::ErrorKind::WouldBlock {
+        Got::Nothing
+    } else {
+        Got::Error(e)
+    }
+}
+
+/// Receives the data of a put where they belong, and what follows them behind.
+fn read_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) -> Got {
+    let step = put.left.min(PUT_STEP);
+    let room = &mut buf.data[buf.end..];
+    let asked = step as usize + room.len();
+    let got = face.keys.with_range(put.key, put.address, step, |at| {
+        let blocks = [
+            block(at, step as usize),
+            block(room.as_mut_ptr(), room.len()),
+        ];
+        // SAFETY: the first block is memory of ours that is registered and exported for writing
+        // by peers, and stays so during this call; the second is the free part of the buffer.
+        unsafe { socket::recv_blocks(conn.fd(), &blocks) }
+    });
+    match got {
+        Err(_) => {
+            refuse(face, conn, put);
+            Got::Some(true)
+        }
+        Ok(Ok(0)) => Got::End,
+        Ok(Ok(n)) => {
+            let here = n.min(step as usize);
+            buf.end += n - here;
+            put_arrived(conn, put, here as u64);
+            Got::Some(n == asked)
+        }
+        Ok(Err(e)) => not_got(e),
+    }
+}
+
+/// `n` bytes of a put are at their place.
+fn put_arrived(conn: &Conn, put: PutIn, n: u64) {
+    let left = put.left - n;
+    if left > 0 {
+        return conn.put_in.set(Some(PutIn {
+            address: put.address + n,
+            left,
+            ..put
+        }));
+    }
+    conn.put_in.set(None);
+    if !put.refused {
+        conn.puts_done.set(conn.puts_done.get() + 1);
+        conn.owes_put_ack.set(true);
+    }
+}
+
+/// The put may not be done: its data are thrown away, and the peer hears of it.
+#[cold]
+fn refuse(face: &Face, conn: &Conn, put: PutIn) {
+    if face.first(Once::Refused) {
+        ucs_warn!(
+            "tcp: a put of a peer to {:#x} is refused: its key does not cover {} bytes there",
+            put.address,
+            put.left
+        );
+    }
+    if conn.owes_refusal.get().is_none() {
+        conn.owes_refusal.set(Some(conn.puts_done.get() + 1));
+    }
+    let refused = PutIn {
+        refused: true,
+        ..put
+    };
+    conn.put_in.set((put.left > 0).then_some(refused));
+}
+
+/// Takes the data of a put out of the buffer.
+fn take_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) {
+    let here = (buf.end - buf.start).min(usize::try_from(put.left).unwrap_or(usize::MAX));
+    if put.refused {
+        buf.start += here;
+        return put_arrived(conn, put, here as u64);
+    }
+    let data = &buf.data[buf.start..buf.start + here];
+    let copied = face
+        .keys
+        .with_range(put.key, put.address, here as u64, |at| {
+            // SAFETY: memory of ours that is registered and exported for writing by peers, and stays
+            // so during this call; nobody has registered the receive buffer.
+            unsafe { core::ptr::copy_nonoverlapping(data.as_ptr(), at, here) };
+        });
+    match copied {
+        Ok(()) => {
+            buf.start += here;
+            put_arrived(conn, put, here as u64);
+        }
+        Err(_) => refuse(face, conn, put),
+    }
+}
+
+/// Handles all whole frames; how many messages. `Err` says what cannot be.
+fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, String> {
+    let mut count = 0;
+    loop {
+        if let Some(put) = conn.put_in.get() {
+            if buf.start == buf.end {
+                return Ok(count);
+            }
+            take_put(face, conn, buf, put);
+            continue;
+        }
+        let bytes = &mut buf.data[buf.start..buf.end];
+        let (frame, total) = match wire::decode(bytes, conn.rx_limit.get()) {
+            Ok(Some(frame)) => frame,
+            Ok(None) => return Ok(count),
+            Err(bad) => return Err(bad.to_string()),
+        };
+        if let Frame::Am { id, len } = frame {
+            if !conn.is_open() {
+                return Err("a message before it was welcome".to_owned());
+            }
+            let Some(body) = bytes.get_mut(wire::HEADER_LEN..total) else {
+                return Ok(count);
+            };
+            let body = body.as_mut_ptr();
+            buf.start += total;
+            count += 1;
+            // SAFETY: `len` bytes of the receive buffer, which this function holds alone.
+            unsafe { face.base.am.invoke(id, body, len, 0) };
+            continue;
+        }
+        buf.start += total;
+        if !control(face, conn, frame) {
+            return Err(format!("{frame:?}, which cannot be now"));
+        }
+        if conn.fd() < 0 {
+            return Ok(count);
+        }
+    }
+}
+
+/// A frame that is no active message. `false` when it cannot be.
+fn control(face: &Face, conn: &Rc<Conn>, frame: Frame) -> bool {
+    match (conn.phase.get(), frame) {
+        (Phase::Greeting, Frame::Welcome(welcome)) => link::welcomed(face, conn, &welcome),
+        (Phase::Greeting, Frame::Defer) => {
+            link::deferred(face, conn);
+            true
+        }
+        (Phase::Greeting, Frame::Reject(reason)) => {
+            link::rejected(face, conn, reason);
+            true
+        }
+        (Phase::Open, Frame::Ping) => true,
+        (Phase::Open, Frame::Bye) => {
+            conn.bye.set(true);
+            true
+        }
+        (Phase::Open, Frame::Flush { seq }) => {
+            conn.owes_flush_ack.set(Some(seq));
+            true
+        }
+        (Phase::Open, Frame::FlushAck { seq }) => conn.flush_acknowledged(face, seq),
+        (Phase::Open, Frame::Put { key, address, len }) => {
+            let put = PutIn {
+                key,
+                address,
+                left: len,
+                refused: false,
+            };
+            match face.keys.with_range(key, address, len, |_| ()) {
+                Ok(()) if len > 0 => conn.put_in.set(Some(put)),
+                Ok(()) => put_arrived(conn, put, 0),
+                Err(_) => refuse(face, conn, put),
+            }
+            true
+        }
+        (Phase::Open, Frame::PutAck { count }) => conn.puts_acknowledged(face, count),
+        (Phase::Open, Frame::PutRefused { number }) => {
+            ucs_error!(
+                "tcp: the peer refused put {number}: the key does not cover the range; was the \
+                 memory registered for remote puts and its key packed, and is it still registered?"
+            );
+            link::break_off(face, conn, Status::REJECTED);
+            true
+        }
+        _ => false,
+    }
+}

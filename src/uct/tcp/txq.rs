@@ -1,0 +1,326 @@
+//! `TxQueue`: what a connection still has to send, in order.
+//!
+//! Copied frames stand one after the other in one buffer; payloads sent from where they are stand
+//! between them as blocks of the user's memory. `gather` lists what comes next for one `sendmsg`,
+//! `consumed` takes off what the kernel took. No system call is made here.
+
+use crate::sys::socket::{IoVec, block};
+use crate::uct::api::Completion;
+use std::collections::VecDeque;
+
+/// Names the endpoint an operation belongs to; compared, never followed.
+pub type Owner = *const core::ffi::c_void;
+
+/// Payload in the user's memory.
+struct InPlace {
+    /// How many copied bytes go before it, counted from the beginning of the connection.
+    after: u64,
+    blocks: Vec<IoVec>,
+    /// The first block not sent entirely, and how much of it is sent.
+    at: usize,
+    skip: usize,
+    owner: Owner,
+    comp: Completion,
+    /// Holds the rest once the user took its memory back.
+    kept: Vec<u8>,
+}
+
+#[derive(Default)]
+pub struct TxQueue {
+    bytes: Vec<u8>,
+    /// Copied bytes sent, of those in `bytes` and of all.
+    head: usize,
+    copied_sent: u64,
+    in_place: VecDeque<InPlace>,
+    /// All bytes ever queued and ever sent.
+    queued: u64,
+    sent: u64,
+}
+
+impl TxQueue {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.head == self.bytes.len() && self.in_place.is_empty()
+    }
+
+    /// Copied bytes that wait.
+    #[inline]
+    pub fn waiting(&self) -> usize {
+        self.bytes.len() - self.head
+    }
+
+    /// Payloads in place that wait.
+    #[inline]
+    pub fn in_place(&self) -> usize {
+        self.in_place.len()
+    }
+
+    /// Bytes ever queued: compare with `sent` later.
+    #[inline]
+    pub fn queued(&self) -> u64 {
+        self.queued
+    }
+
+    /// Bytes the kernel took.
+    #[inline]
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Whether the queue has no memory of its own for copied bytes.
+    #[inline]
+    pub fn lacks_buffer(&self) -> bool {
+        self.bytes.capacity() == 0
+    }
+
+    /// The buffer, to append whole frames to; `give_back` must follow. Meanwhile nothing may be
+    /// sent.
+    #[inline]
+    pub fn take(&mut self) -> Vec<u8> {
+        core::mem::take(&mut self.bytes)
+    }
+
+    /// Returns the buffer with `added` bytes more.
+    #[inline]
+    pub fn give_back(&mut self, mut bytes: Vec<u8>, added: usize) {
+        // Frames queued by a callback that ran meanwhile come behind.
+        bytes.append(&mut self.bytes);
+        self.bytes = bytes;
+        self.queued += added as u64;
+    }
+
+    /// Appends whole frames.
+    pub fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let before = self.bytes.len();
+        write(&mut self.bytes);
+        self.queued += (self.bytes.len() - before) as u64;
+    }
+
+    /// Queues payload that stays in the user's memory until sent; `comp` is told then.
+    pub fn push_in_place(&mut self, blocks: Vec<IoVec>, owner: Owner, comp: Completion) {
+        let len: usize = blocks.iter().map(|b| b.iov_len).sum();
+        self.queued += len as u64;
+        self.in_place.push_back(InPlace {
+            after: self.copied_sent + self.waiting() as u64,
+            blocks,
+            at: 0,
+            skip: 0,
+            owner,
+            comp,
+            kept: Vec::new(),
+        });
+    }
+
+    /// The copied bytes, when nothing else waits.
+    #[inline]
+    pub fn plain(&self) -> Option<&[u8]> {
+        self.in_place
+            .is_empty()
+            .then(|| self.bytes.get(self.head..).unwrap_or(&[]))
+    }
+
+    /// Lists what is to be sent next; how many blocks of `out` are filled.
+    pub fn gather(&self, out: &mut [IoVec]) -> usize {
+        let mut n = 0;
+        let mut copied = self.head;
+        let mut put = |p: *const u8, len: usize| {
+            if len > 0 && n < out.len() {
+                out[n] = block(p, len);
+                n += 1;
+            }
+            n < out.len()
+        };
+        for item in &self.in_place {
+            let until = self.head + (item.after - self.copied_sent) as usize;
+            if !put(self.bytes[copied..until].as_ptr(), until - copied) {
+                return n;
+            }
+            copied = until;
+            for (i, b) in item.blocks.iter().enumerate().skip(item.at) {
+                let skip = if i == item.at { item.skip } else { 0 };
+                let p = b.iov_base.cast::<u8>().wrapping_add(skip);
+                if !put(p, b.iov_len - skip) {
+                    return n;
+                }
+            }
+        }
+        put(self.bytes[copied..].as_ptr(), self.bytes.len() - copied);
+        n
+    }
+
+    /// Takes `n` sent bytes off the front; `done` hears of each payload that is out entirely.
+    pub fn consumed(&mut self, mut n: usize, mut done: impl FnMut(Owner, Completion)) {
+        self.sent += n as u64;
+        loop {
+            let before = match self.in_place.front() {
+                Some(item) => (item.after - self.copied_sent) as usize,
+                None => self.waiting(),
+            };
+            let take = n.min(before);
+            self.head += take;
+            self.copied_sent += take as u64;
+            n -= take;
+            let Some(item) = self.in_place.front_mut() else {
+                break;
+            };
+            if take < before || !item.advance(&mut n) {
+                break;
+            }
+            done(item.owner, item.comp);
+            self.in_place.pop_front();
+        }
+        if self.head == self.bytes.len() {
+            self.bytes.clear();
+            self.head = 0;
+        } else if self.head > self.bytes.len() / 2 && self.head > COMPACT {
+            self.bytes.drain(..self.head);
+            self.head = 0;
+        }
+    }
+
+    /// Copies what `owner` (null: everyone) still has in place, so that its memory is free; `each`
+    /// hears of its completions, which are not told again.
+    pub fn detach(&mut self, owner: Owner, mut each: impl FnMut(Completion)) {
+        for item in &mut self.in_place {
+            if owner.is_null() || item.owner == owner {
+                item.copy();
+                each(core::mem::replace(&mut item.comp, Completion::NONE));
+                item.owner = core::ptr::null();
+            }
+        }
+    }
+
+    /// Drops everything; `each` hears of all completions.
+    pub fn clear(&mut self, mut each: impl FnMut(Owner, Completion)) {
+        for item in self.in_place.drain(..) {
+            each(item.owner, item.comp);
+        }
+        *self = TxQueue::default();
+    }
+}
+
+/// Sent bytes in front of the buffer that are worth moving the rest for.
+const COMPACT: usize = 32 << 10;
+
+impl InPlace {
+    /// Takes up to `n` bytes off; whether nothing is left.
+    fn advance(&mut self, n: &mut usize) -> bool {
+        while let Some(b) = self.blocks.get(self.at) {
+            let left = b.iov_len - self.skip;
+            if *n < left {
+                self.skip += *n;
+                *n = 0;
+                return false;
+            }
+            *n -= left;
+            self.at += 1;
+            self.skip = 0;
+        }
+        true
+    }
+
+    fn copy(&mut self) {
+        let mut kept = Vec::new();
+        for (i, b) in self.blocks.iter().enumerate().skip(self.at) {
+            let skip = if i == self.at { self.skip } else { 0 };
+            let p = b.iov_base.cast::<u8>().wrapping_add(skip);
+            // SAFETY: the user keeps the payload readable until its completion, which has not been
+            // told; `skip` is within the block.
+            kept.extend_from_slice(unsafe { core::slice::from_raw_parts(p, b.iov_len - skip) });
+        }
+        self.kept = kept;
+        self.blocks = vec![block(self.kept.as_ptr(), self.kept.len())];
+        self.at = 0;
+        self.skip = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sends at most `max` bytes of what `gather` lists.
+    fn send(q: &mut TxQueue, max: usize, room: usize, out: &mut Vec<u8>) -> usize {
+        let mut blocks = vec![block(core::ptr::null(), 0); room];
+        let n = q.gather(&mut blocks);
+        let mut taken = 0;
+        for b in &blocks[..n] {
+            let len = b.iov_len.min(max - taken);
+            // SAFETY: blocks of the queue under test are alive.
+            out.extend_from_slice(unsafe {
+                core::slice::from_raw_parts(b.iov_base.cast::<u8>(), len)
+            });
+            taken += len;
+        }
+        let mut finished = 0;
+        q.consumed(taken, |_, _| finished += 1);
+        finished
+    }
+
+    /// Any mix of copied and in-place parts, sent in any pieces, arrives as one stream.
+    #[test]
+    fn the_stream_is_what_was_queued() {
+        let mut seed = 1u64;
+        let mut below = |n: u64| {
+            seed = seed
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (seed >> 33) % n
+        };
+        for _ in 0..300 {
+            let memory: Vec<u8> = (0..4096).map(|i| (i * 7 % 251) as u8).collect();
+            let (mut q, mut want, mut got) = (TxQueue::default(), Vec::new(), Vec::new());
+            let (mut placed, mut finished) = (0, 0);
+            for step in 0..40u8 {
+                match below(3) {
+                    0 => {
+                        let n = below(50) as usize;
+                        q.push(|b| b.resize(b.len() + n, step));
+                        want.resize(want.len() + n, step);
+                    }
+                    1 => {
+                        let mut blocks = Vec::new();
+                        for _ in 0..=below(3) {
+                            let (at, n) = (below(2000) as usize, below(500) as usize);
+                            blocks.push(block(memory[at..].as_ptr(), n));
+                            want.extend_from_slice(&memory[at..at + n]);
+                        }
+                        q.push_in_place(blocks, core::ptr::null(), Completion::NONE);
+                        placed += 1;
+                    }
+                    _ => {
+                        finished +=
+                            send(&mut q, below(700) as usize, 1 + below(6) as usize, &mut got)
+                    }
+                }
+                assert_eq!(q.queued(), want.len() as u64);
+                assert_eq!(q.sent(), got.len() as u64);
+            }
+            if below(2) == 0 {
+                q.detach(core::ptr::null(), |_| ());
+            }
+            while !q.is_empty() {
+                finished += send(&mut q, 100_000, 3, &mut got);
+            }
+            assert_eq!((got, finished), (want, placed));
+            assert_eq!(q.waiting(), 0);
+        }
+    }
+
+    #[test]
+    fn a_detached_payload_no_longer_needs_its_memory() {
+        let mut q = TxQueue::default();
+        let mut memory = vec![7u8; 100];
+        let owner = memory.as_ptr().cast();
+        q.push_in_place(vec![block(memory.as_ptr(), 100)], owner, Completion::NONE);
+        let mut got = Vec::new();
+        send(&mut q, 30, 1, &mut got);
+        let mut told = 0;
+        q.detach(owner, |_| told += 1);
+        q.detach(owner, |_| told += 1);
+        memory.fill(0);
+        send(&mut q, 100, 1, &mut got);
+        assert_eq!((told, got), (1, vec![7u8; 100]));
+        assert!(q.is_empty());
+    }
+}
