@@ -1,0 +1,235 @@
+//! Headers of UCP's messages, one active-message id each.
+//!
+//! A header states its encoded length (`LEN`); what follows it in the message is payload. Requests
+//! and endpoints travel as the opaque 64-bit ids their owner gave out.
+
+use super::{Reader, Writer};
+
+/// Active-message ids of UCP on every interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum AmId {
+    Wireup = 1,
+    /// Eight bytes of tag, then the whole message.
+    TagOnly,
+    /// A whole message whose sender waits for a match.
+    TagSync,
+    /// First piece of a longer message, of any kind.
+    First,
+    /// Any later piece.
+    Middle,
+    /// Announces a message that waits at its sender.
+    Rts,
+    /// The receiver's wish to have the data sent in pieces.
+    Rtr,
+    /// A piece of data that an `Rtr` asked for.
+    Data,
+    /// A request of the peer is done, with a status.
+    Ack,
+    /// A whole user's active message.
+    Am,
+    Stream,
+    Put,
+    Get,
+    GetReply,
+    Amo,
+    AmoReply,
+    /// Asks to acknowledge all memory accesses before it.
+    Fence,
+    Close,
+}
+
+/// A message header with a fixed length.
+pub trait Header: Sized {
+    const LEN: usize;
+    fn encode(&self, w: &mut Writer<'_>);
+    fn decode(r: &mut Reader<'_>) -> Option<Self>;
+
+    /// Splits a message into its header and what follows.
+    #[inline]
+    fn split(message: &[u8]) -> Option<(Self, &[u8])> {
+        let mut r = Reader::new(message);
+        let h = Self::decode(&mut r)?;
+        Some((h, r.rest()))
+    }
+}
+
+macro_rules! header {
+    ($(#[$m:meta])* $name:ident { $($(#[$fm:meta])* $f:ident: $t:ident,)* }) => {
+        $(#[$m])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name {
+            $($(#[$fm])* pub $f: $t,)*
+        }
+
+        impl Header for $name {
+            const LEN: usize = 0 $(+ size_of::<$t>())*;
+
+            #[inline]
+            fn encode(&self, w: &mut Writer<'_>) {
+                $(w.$t(self.$f);)*
+            }
+
+            #[inline]
+            fn decode(r: &mut Reader<'_>) -> Option<$name> {
+                Some($name { $($f: r.$t()?,)* })
+            }
+        }
+    };
+}
+
+header! {
+    /// Before anything else on an endpoint: who sends, followed by the sender's worker address.
+    WireupHdr {
+        /// The sender's worker.
+        uuid: u64,
+        /// The sender's endpoint.
+        ep: u64,
+        /// How many endpoints this worker made to the receiver before.
+        serial: u32,
+        flags: u8,
+    }
+}
+
+header! {
+    TagHdr { tag: u64, }
+}
+
+header! {
+    /// Tag, who to acknowledge the match to.
+    TagSyncHdr { tag: u64, uuid: u64, ep: u64, request: u64, }
+}
+
+header! {
+    /// The kind-specific header (`AmId` of `kind`) follows, then the first bytes of the message.
+    FirstHdr {
+        /// The sender's worker and its number for this message.
+        uuid: u64,
+        message: u64,
+        /// Bytes of the whole message.
+        total: u64,
+        kind: u8,
+    }
+}
+
+header! {
+    MiddleHdr { uuid: u64, message: u64, offset: u64, }
+}
+
+header! {
+    /// The kind-specific header follows, then `keys` bytes of a remote key blob for the data.
+    RtsHdr {
+        uuid: u64,
+        ep: u64,
+        /// The sender's request.
+        request: u64,
+        /// Bytes of the whole message.
+        total: u64,
+        /// Where a contiguous message stands at the sender; 0 when it is not contiguous.
+        address: u64,
+        keys: u16,
+        kind: u8,
+    }
+}
+
+header! {
+    RtrHdr {
+        /// The sender's request and the receiver's.
+        request: u64,
+        receiver: u64,
+        /// Bytes wanted.
+        length: u64,
+    }
+}
+
+header! {
+    DataHdr { receiver: u64, offset: u64, }
+}
+
+header! {
+    AckHdr { request: u64, status: u8, }
+}
+
+header! {
+    /// A user's active message; its header of `header` bytes stands behind the data.
+    AmHdr {
+        uuid: u64,
+        /// 0 when no reply is wanted.
+        ep: u64,
+        header: u32,
+        id: u16,
+        flags: u8,
+    }
+}
+
+header! {
+    StreamHdr { uuid: u64, ep: u64, }
+}
+
+header! {
+    /// Writes the bytes that follow.
+    PutHdr { uuid: u64, ep: u64, region: u64, address: u64, }
+}
+
+header! {
+    GetHdr { uuid: u64, ep: u64, region: u64, address: u64, length: u64, request: u64, }
+}
+
+header! {
+    /// Bytes of a `Get` follow.
+    GetReplyHdr { request: u64, offset: u64, status: u8, }
+}
+
+header! {
+    AmoHdr {
+        uuid: u64,
+        ep: u64,
+        region: u64,
+        address: u64,
+        value: u64,
+        compare: u64,
+        /// 0 when no result is wanted.
+        request: u64,
+        op: u8,
+        size: u8,
+    }
+}
+
+header! {
+    AmoReplyHdr { request: u64, value: u64, status: u8, }
+}
+
+header! {
+    FenceHdr { uuid: u64, ep: u64, request: u64, }
+}
+
+header! {
+    CloseHdr { uuid: u64, ep: u64, }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_come_back_and_short_ones_are_refused() {
+        let h = RtsHdr {
+            uuid: 1,
+            ep: 2,
+            request: 3,
+            total: u64::MAX,
+            address: 5,
+            keys: 6,
+            kind: 7,
+        };
+        let mut buf = [0u8; RtsHdr::LEN + 3];
+        let mut w = Writer::new(&mut buf);
+        h.encode(&mut w);
+        assert_eq!(w.len(), RtsHdr::LEN);
+        let (back, rest) = RtsHdr::split(&buf).unwrap();
+        assert_eq!((back, rest.len()), (h, 3));
+        for n in 0..RtsHdr::LEN {
+            assert!(RtsHdr::split(&buf[..n]).is_none());
+        }
+    }
+}
