@@ -1,2 +1,18 @@
-//! Messaging: contexts, workers, endpoints and the protocol engine.
+//! Floor 6: messaging.
+//!
+//! `context` knows the transports, `worker` has the interfaces and everything received, `ep` is the
+//! way to one peer, `request` what the user holds. `proto` is the engine that every kind of message
+//! goes through; `tag`, `am`, `stream` and `rma` are the kinds; `dt` the buffers; `wireup` connects.
+
+pub mod am;
 pub mod config;
+pub mod context;
+pub mod dt;
+pub mod ep;
+pub mod proto;
+pub mod request;
+pub mod rma;
+pub mod stream;
+pub mod tag;
+pub mod wireup;
+pub mod worker;

@@ -11,6 +11,7 @@ pub mod memtype;
 pub mod memunits;
 pub mod mpool;
 pub mod sockaddr;
+pub mod slots;
 pub mod status;
 pub mod string_buffer;
 pub mod string_set;

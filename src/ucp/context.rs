@@ -1,0 +1,213 @@
+//! A context: what the application asked for, the memory domains, and the transports that its
+//! configuration allows.
+//!
+//! Domains are opened at once (they hold nothing); interfaces are opened by workers.
+
+use crate::c::*;
+use crate::ucs::config::Config;
+use crate::ucs::slots::Slots;
+use crate::ucs::{Result, Status};
+use crate::uct::api::{Component, Device, Md, Transport};
+use crate::uct::registry::COMPONENTS;
+use crate::wire::address::TRANSPORTS;
+use crate::{ucs_debug, ucs_error, ucs_info};
+use core::sync::atomic::{AtomicU64, Ordering};
+use parking_lot::Mutex;
+
+/// What `ucp_init_version` was given.
+#[derive(Clone)]
+pub struct ContextParams {
+    pub features: u64,
+    pub request_size: usize,
+    pub request_init: ucp_request_init_callback_t,
+    pub request_cleanup: ucp_request_cleanup_callback_t,
+    pub tag_sender_mask: u64,
+    pub mt_workers_shared: bool,
+    pub estimated_num_eps: usize,
+    pub estimated_num_ppn: usize,
+    pub name: String,
+    /// The API minor of the client's headers: some constants differ by it.
+    pub api_minor: u32,
+}
+
+/// An opened memory domain.
+pub struct OpenMd {
+    pub component: &'static dyn Component,
+    pub name: &'static str,
+    pub md: Box<dyn Md>,
+}
+
+/// A transport on a device that workers open an interface on.
+pub struct Resource {
+    /// Index into `Context::mds`.
+    pub md: usize,
+    pub transport: &'static dyn Transport,
+    /// Index into `wire::address::TRANSPORTS`.
+    pub number: u8,
+    pub device: Device,
+    /// Devices in the order found, for `ucp_context_print_info`.
+    pub device_index: usize,
+}
+
+pub struct Context {
+    pub params: ContextParams,
+    pub config: Config,
+    pub mds: Vec<OpenMd>,
+    pub resources: Vec<Resource>,
+    /// Tells this context from every other that its peers may know.
+    pub id: u64,
+    /// Memory the application mapped, by the ids that remote keys carry.
+    pub regions: Mutex<Slots<usize>>,
+}
+
+/// Names of `UCX_TLS` that stand for several transports.
+const ALIASES: &[(&str, &[&str])] = &[
+    ("all", &["self", "posix", "sysv", "cma", "tcp"]),
+    ("sm", &["posix", "sysv", "cma"]),
+    ("shm", &["posix", "sysv", "cma"]),
+    ("mm", &["posix", "sysv"]),
+    ("loopback", &["self"]),
+];
+
+/// Transports of upstream that this library has not: allowed in lists without a word.
+const ABSENT: &[&str] = &[
+    "ib", "ud", "ud_v", "ud_x", "ud_verbs", "ud_mlx5", "rc", "rc_v", "rc_x", "rc_verbs", "rc_mlx5",
+    "dc", "dc_x", "dc_mlx5", "srd", "gga", "gga_mlx5", "rc_gda", "ugni", "cuda", "cuda_copy",
+    "cuda_ipc", "gdr_copy", "rocm", "rocm_copy", "rocm_ipc", "ze", "ze_copy", "ze_ipc", "ze_gdr",
+    "gaudi", "gaudi_gdr", "xpmem", "knem",
+];
+
+impl Context {
+    pub fn create(params: ContextParams, config: Config) -> Result<Box<Context>> {
+        let mut context = Context {
+            params,
+            config,
+            mds: Vec::new(),
+            resources: Vec::new(),
+            id: unique_id(),
+            regions: Mutex::new(Slots::new()),
+        };
+        context.find_resources()?;
+        if context.resources.is_empty() {
+            ucs_error!(
+                "no usable transports/devices: UCX_TLS={} and UCX_NET_DEVICES={} leave none of {TRANSPORTS:?}; try UCX_TLS=all",
+                context.config.get_text("TLS").unwrap_or_default(),
+                context.config.get_text("NET_DEVICES").unwrap_or_default(),
+            );
+            return Err(Status::NO_DEVICE);
+        }
+        Ok(Box::new(context))
+    }
+
+    fn find_resources(&mut self) -> Result<()> {
+        let mut devices: Vec<String> = Vec::new();
+        for handle in &COMPONENTS {
+            let component = handle.component;
+            for name in component.md_resources() {
+                let opened = Config::read(component.md_config(), None)
+                    .and_then(|config| component.md_open(name, &config));
+                let md = match opened {
+                    Ok(md) => md,
+                    Err(e) => {
+                        ucs_debug!("memory domain {name} cannot be opened: {e}");
+                        continue;
+                    }
+                };
+                let index = self.mds.len();
+                let mut used = false;
+                for &transport in component.transports() {
+                    let Some(number) = TRANSPORTS.iter().position(|t| *t == transport.name())
+                    else {
+                        continue;
+                    };
+                    if !self.transport_allowed(transport.name()) {
+                        continue;
+                    }
+                    for device in transport.devices(md.as_ref()) {
+                        used = true;
+                        if !self.device_allowed(&device) {
+                            continue;
+                        }
+                        let device_index = match devices.iter().position(|d| *d == device.name) {
+                            Some(i) => i,
+                            None => {
+                                devices.push(device.name.clone());
+                                devices.len() - 1
+                            }
+                        };
+                        self.resources.push(Resource {
+                            md: index,
+                            transport,
+                            number: number as u8,
+                            device,
+                            device_index,
+                        });
+                    }
+                }
+                if used {
+                    self.mds.push(OpenMd {
+                        component,
+                        name,
+                        md,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `UCX_TLS` allows a transport.
+    fn transport_allowed(&self, name: &str) -> bool {
+        let text = self.config.get_text("TLS").unwrap_or_default();
+        let (negated, list) = match text.strip_prefix('^') {
+            Some(rest) => (true, rest),
+            None => (false, text.as_str()),
+        };
+        let mut listed = false;
+        for item in list.split(',').map(str::trim).filter(|s| !s.is_empty()) {
+            let (strict, item) = match item.strip_prefix('\\') {
+                Some(rest) => (true, rest),
+                None => (false, item),
+            };
+            let item = item.split(':').next().unwrap_or(item);
+            let alias = ALIASES.iter().find(|(a, _)| !strict && *a == item);
+            listed |= match alias {
+                Some((_, members)) => members.contains(&name),
+                None => {
+                    if !TRANSPORTS.contains(&item) && !ABSENT.contains(&item) {
+                        ucs_info!("UCX_TLS names {item}, which is no transport");
+                    }
+                    item == name
+                }
+            };
+        }
+        listed != negated
+    }
+
+    /// Whether `UCX_NET_DEVICES`, `UCX_SHM_DEVICES` or `UCX_SELF_DEVICES` allows a device.
+    fn device_allowed(&self, device: &Device) -> bool {
+        let row = match device.kind {
+            UCT_DEVICE_TYPE_NET => "NET_DEVICES",
+            UCT_DEVICE_TYPE_SHM => "SHM_DEVICES",
+            UCT_DEVICE_TYPE_SELF => "SELF_DEVICES",
+            _ => "ACC_DEVICES",
+        };
+        self.config.allow_list(row).allows(&device.name)
+    }
+}
+
+/// A number that no other context or worker of this or another process has, as far as time,
+/// process id and a counter tell.
+pub fn unique_id() -> u64 {
+    static COUNT: AtomicU64 = AtomicU64::new(1);
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |d| d.as_nanos() as u64);
+    // Relaxed: only uniqueness matters.
+    let n = COUNT.fetch_add(1, Ordering::Relaxed);
+    let mut h = now ^ u64::from(std::process::id()).rotate_left(40) ^ n.rotate_left(20);
+    // The finishing steps of a 64-bit mixer: near inputs give far outputs.
+    h = (h ^ h >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    h = (h ^ h >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    (h ^ h >> 33).max(1)
+}

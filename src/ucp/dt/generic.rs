@@ -1,0 +1,120 @@
+//! Generic datatypes: the user packs and unpacks, with a state for each operation.
+
+use super::Way;
+use crate::c::*;
+use crate::ucs::{Result, Status};
+use core::ffi::c_void;
+
+/// What `ucp_dt_create_generic` makes; the datatype is its address plus the class in the low bits.
+#[repr(align(8))]
+pub struct GenericType {
+    ops: ucp_generic_dt_ops_t,
+    context: *mut c_void,
+}
+
+/// One operation's state of a generic datatype; finished when dropped.
+pub struct Generic {
+    ops: *const GenericType,
+    state: *mut c_void,
+}
+
+const CLASS: u64 = UCP_DATATYPE_GENERIC as u64;
+
+impl GenericType {
+    /// Makes a datatype; `INVALID_PARAM` when an op is missing.
+    pub fn create(ops: ucp_generic_dt_ops_t, context: *mut c_void) -> Result<ucp_datatype_t> {
+        if ops.start_pack.is_none()
+            || ops.start_unpack.is_none()
+            || ops.packed_size.is_none()
+            || ops.pack.is_none()
+            || ops.unpack.is_none()
+            || ops.finish.is_none()
+        {
+            crate::ucs_error!("a generic datatype needs all six functions");
+            return Err(Status::INVALID_PARAM);
+        }
+        let ty = Box::into_raw(Box::new(GenericType { ops, context }));
+        Ok(ty as u64 | CLASS)
+    }
+
+    /// Destroys a datatype.
+    ///
+    /// # Safety
+    /// `dt` must be generic, of `create`, with no operation under way.
+    pub unsafe fn destroy(dt: ucp_datatype_t) {
+        // SAFETY: by the caller's promise.
+        drop(unsafe { Box::from_raw((dt & !CLASS) as *mut GenericType) });
+    }
+}
+
+/// Whether `dt` is generic.
+pub fn is_generic(dt: ucp_datatype_t) -> bool {
+    dt & u64::from(UCP_DATATYPE_CLASS_MASK) == CLASS && dt != CLASS
+}
+
+/// Calls one of the user's functions; `create` saw to it that each is there.
+macro_rules! call {
+    ($s:expr, $f:ident($($a:expr),*), $none:expr) => {
+        // SAFETY: the datatype outlives the operation; the user's function with its state.
+        unsafe { match (*$s.ops).ops.$f { Some(f) => f($($a),*), None => $none } }
+    };
+}
+
+impl Generic {
+    /// Begins an operation.
+    ///
+    /// # Safety
+    /// `dt` must be of `GenericType::create` and alive.
+    pub unsafe fn start(
+        dt: ucp_datatype_t,
+        buffer: *mut c_void,
+        count: usize,
+        way: Way,
+    ) -> Result<Generic> {
+        if !is_generic(dt) {
+            return Err(Status::INVALID_PARAM);
+        }
+        let ops = (dt & !CLASS) as *const GenericType;
+        let mut g = Generic {
+            ops,
+            state: core::ptr::null_mut(),
+        };
+        // SAFETY: by the caller's promise.
+        let context = unsafe { (*ops).context };
+        g.state = match way {
+            Way::Send => call!(g, start_pack(context, buffer, count), g.state),
+            Way::Receive => call!(g, start_unpack(context, buffer, count), g.state),
+        };
+        Ok(g)
+    }
+
+    pub fn packed_size(&self) -> usize {
+        call!(self, packed_size(self.state), 0)
+    }
+
+    /// # Safety
+    /// `dest` must have room for `max` bytes.
+    pub unsafe fn pack(&self, offset: usize, dest: *mut u8, max: usize) -> usize {
+        call!(self, pack(self.state, offset, dest.cast(), max), 0).min(max)
+    }
+
+    /// # Safety
+    /// `src` must be readable for `len` bytes.
+    pub unsafe fn unpack(&self, offset: usize, src: *const u8, len: usize) -> Result<()> {
+        let code = call!(
+            self,
+            unpack(self.state, offset, src.cast(), len),
+            UCS_ERR_INVALID_PARAM
+        );
+        match Status::from_code(code) {
+            None => Ok(()),
+            Some(e) => Err(e),
+        }
+    }
+}
+
+impl Drop for Generic {
+    fn drop(&mut self) {
+        call!(self, finish(self.state), ());
+    }
+}

@@ -1,0 +1,261 @@
+//! Datatypes: what a buffer, a count and a `ucp_datatype_t` mean, as one `Data` that can be packed
+//! and unpacked at any offset.
+
+pub mod generic;
+
+use crate::c::*;
+use crate::ucs::{Result, Status};
+use core::ffi::c_void;
+use generic::Generic;
+
+/// A user's buffer of any datatype, ready to be packed from or unpacked into.
+pub enum Data {
+    Contig {
+        ptr: *mut u8,
+        len: usize,
+    },
+    Iov {
+        list: *const ucp_dt_iov_t,
+        count: usize,
+        len: usize,
+    },
+    Generic {
+        state: Generic,
+        len: usize,
+    },
+}
+
+/// Which way a buffer is used: generic datatypes have a state for each.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    Send,
+    Receive,
+}
+
+/// The class of a datatype: its low bits.
+fn class(dt: ucp_datatype_t) -> u64 {
+    dt & u64::from(UCP_DATATYPE_CLASS_MASK)
+}
+
+impl Data {
+    /// Bytes without a datatype.
+    pub fn contig(ptr: *mut u8, len: usize) -> Data {
+        Data::Contig { ptr, len }
+    }
+
+    /// Reads a buffer as C describes it.
+    ///
+    /// # Safety
+    /// The buffer must be what the datatype says, until the operation completes.
+    pub unsafe fn new(
+        buffer: *mut c_void,
+        count: usize,
+        dt: ucp_datatype_t,
+        way: Way,
+    ) -> Result<Data> {
+        match class(dt) {
+            c if c == u64::from(UCP_DATATYPE_CONTIG) => {
+                let size = (dt >> UCP_DATATYPE_SHIFT) as usize;
+                let len = size.checked_mul(count).ok_or(Status::INVALID_PARAM)?;
+                if buffer.is_null() && len > 0 {
+                    crate::ucs_error!("a buffer of {len} bytes is NULL");
+                    return Err(Status::INVALID_PARAM);
+                }
+                Ok(Data::contig(buffer.cast(), len))
+            }
+            c if c == u64::from(UCP_DATATYPE_IOV) => {
+                let list: *const ucp_dt_iov_t = buffer.cast();
+                if list.is_null() && count > 0 {
+                    crate::ucs_error!("an IOV list of {count} entries is NULL");
+                    return Err(Status::INVALID_PARAM);
+                }
+                let mut len = 0usize;
+                for i in 0..count {
+                    // SAFETY: the list has `count` entries.
+                    let e = unsafe { &*list.add(i) };
+                    if e.buffer.is_null() && e.length > 0 {
+                        crate::ucs_error!("entry {i} of an IOV list has {} bytes at NULL", e.length);
+                        return Err(Status::INVALID_PARAM);
+                    }
+                    len = len.checked_add(e.length).ok_or(Status::INVALID_PARAM)?;
+                }
+                Ok(Data::Iov { list, count, len })
+            }
+            c if c == u64::from(UCP_DATATYPE_GENERIC) => {
+                // SAFETY: a datatype of `ucp_dt_create_generic`.
+                let state = unsafe { Generic::start(dt, buffer, count, way) }?;
+                // A receive buffer's own size limits what may come.
+                let len = state.packed_size();
+                Ok(Data::Generic { state, len })
+            }
+            _ => {
+                crate::ucs_error!("datatype {dt:#x} is not supported here");
+                Err(Status::INVALID_PARAM)
+            }
+        }
+    }
+
+    /// Bytes of the whole buffer.
+    #[inline]
+    pub fn len(&self) -> usize {
+        match self {
+            Data::Contig { len, .. } | Data::Iov { len, .. } | Data::Generic { len, .. } => *len,
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The address of a contiguous buffer.
+    pub fn contiguous(&self) -> Option<*mut u8> {
+        match self {
+            Data::Contig { ptr, .. } => Some(*ptr),
+            _ => None,
+        }
+    }
+
+    /// Copies bytes `[offset, offset + max)`, as far as they exist, to `dest`; answers how many.
+    ///
+    /// # Safety
+    /// `dest` must have room for `max` bytes.
+    #[inline]
+    pub unsafe fn pack(&self, offset: usize, dest: *mut u8, max: usize) -> usize {
+        let n = max.min(self.len().saturating_sub(offset));
+        match self {
+            // SAFETY: inside the user's buffer, into the caller's room.
+            Data::Contig { ptr, .. } => unsafe {
+                core::ptr::copy_nonoverlapping(ptr.wrapping_add(offset), dest, n);
+                n
+            },
+            Data::Iov { .. } => {
+                let mut done = 0;
+                self.each_block(offset, n, |p, len| {
+                    // SAFETY: a part of the user's buffer; the parts add up to `n`.
+                    unsafe { core::ptr::copy_nonoverlapping(p, dest.wrapping_add(done), len) };
+                    done += len;
+                });
+                done
+            }
+            // SAFETY: as promised by the caller.
+            Data::Generic { state, .. } => unsafe { state.pack(offset, dest, n) },
+        }
+    }
+
+    /// Copies `len` bytes at `src` to offset `offset` of the buffer.
+    ///
+    /// # Safety
+    /// `src` must be readable for `len` bytes.
+    #[inline]
+    pub unsafe fn unpack(&self, offset: usize, src: *const u8, len: usize) -> Result<()> {
+        if len > self.len().saturating_sub(offset) && !matches!(self, Data::Generic { .. }) {
+            return Err(Status::MESSAGE_TRUNCATED);
+        }
+        match self {
+            // SAFETY: inside the user's buffer, as checked.
+            Data::Contig { ptr, .. } => unsafe {
+                core::ptr::copy_nonoverlapping(src, ptr.wrapping_add(offset), len);
+                Ok(())
+            },
+            Data::Iov { .. } => {
+                let mut done = 0;
+                self.each_block(offset, len, |p, n| {
+                    // SAFETY: a part of the user's buffer; the parts add up to `len`.
+                    unsafe { core::ptr::copy_nonoverlapping(src.wrapping_add(done), p, n) };
+                    done += n;
+                });
+                Ok(())
+            }
+            // SAFETY: as promised by the caller.
+            Data::Generic { state, .. } => unsafe { state.unpack(offset, src, len) },
+        }
+    }
+
+    /// Walks the blocks of `[offset, offset + len)` of an IOV buffer.
+    fn each_block(&self, mut offset: usize, mut len: usize, mut f: impl FnMut(*mut u8, usize)) {
+        let Data::Iov { list, count, .. } = self else {
+            return;
+        };
+        for i in 0..*count {
+            if len == 0 {
+                return;
+            }
+            // SAFETY: the list has `count` entries and lives until the operation completes.
+            let e = unsafe { &*list.add(i) };
+            if offset >= e.length {
+                offset -= e.length;
+                continue;
+            }
+            let n = (e.length - offset).min(len);
+            f(e.buffer.cast::<u8>().wrapping_add(offset), n);
+            len -= n;
+            offset = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn iov_packs_and_unpacks_at_any_offset() {
+        let mut a = *b"abc";
+        let mut b = *b"";
+        let mut c = *b"defgh";
+        let list = [
+            ucp_dt_iov_t {
+                buffer: a.as_mut_ptr().cast(),
+                length: 3,
+            },
+            ucp_dt_iov_t {
+                buffer: b.as_mut_ptr().cast(),
+                length: 0,
+            },
+            ucp_dt_iov_t {
+                buffer: c.as_mut_ptr().cast(),
+                length: 5,
+            },
+        ];
+        // SAFETY: a list of three entries.
+        let d = unsafe {
+            Data::new(
+                list.as_ptr().cast_mut().cast(),
+                3,
+                UCP_DATATYPE_IOV.into(),
+                Way::Send,
+            )
+        }
+        .unwrap();
+        assert_eq!(d.len(), 8);
+        for from in 0..=8 {
+            for max in 0..=9 {
+                let mut out = [0u8; 9];
+                // SAFETY: nine bytes of room.
+                let n = unsafe { d.pack(from, out.as_mut_ptr(), max) };
+                assert_eq!(&out[..n], &b"abcdefgh"[from..(from + max).min(8)]);
+            }
+        }
+        // SAFETY: four readable bytes.
+        assert_eq!(unsafe { d.unpack(1, b"1234".as_ptr(), 4) }, Ok(()));
+        // SAFETY: as above.
+        let over = unsafe { d.unpack(6, b"1234".as_ptr(), 4) };
+        assert_eq!(over, Err(Status::MESSAGE_TRUNCATED));
+        assert_eq!((&a, &c), (b"a12", b"34fgh"));
+    }
+
+    #[test]
+    fn bad_buffers_are_refused() {
+        let null = core::ptr::null_mut();
+        for (count, dt) in [
+            (1, 8u64 << 3),
+            (usize::MAX, 16 << 3),
+            (1, UCP_DATATYPE_IOV.into()),
+            (1, 1),
+        ] {
+            // SAFETY: nothing is read at NULL.
+            let d = unsafe { Data::new(null, count, dt, Way::Send) };
+            assert!(d.is_err(), "{count} {dt:#x}");
+        }
+    }
+}

@@ -1,0 +1,446 @@
+//! Endpoints: the way to one peer.
+//!
+//! An endpoint has one transport endpoint for messages and makes others when they pay. What cannot
+//! be sent at once waits in one queue, in order; the transport calls when it has room. Peers name
+//! an endpoint by its worker and its id; the first message that wants an answer is preceded by a
+//! `Wireup` message that introduces both.
+
+use super::proto::{control, send};
+use super::request::Request;
+use super::worker::Worker;
+use crate::c::*;
+use crate::ucs::{Result, Status};
+use crate::wire::address::Address;
+use crate::wire::header::{AmId, WireupHdr};
+use crate::{ucs_diag, ucs_error, ucs_info};
+use core::cell::{Cell, RefCell, UnsafeCell};
+use core::ffi::c_void;
+use core::ptr::NonNull;
+use std::collections::VecDeque;
+
+/// What `ucp_ep_create` was given besides the address.
+#[derive(Clone, Copy)]
+pub struct EpParams {
+    pub err_mode: ucp_err_handling_mode_t,
+    pub err_cb: ucp_err_handler_cb_t,
+    pub err_arg: *mut c_void,
+    pub user_data: *mut c_void,
+    pub flags: u32,
+}
+
+impl Default for EpParams {
+    fn default() -> EpParams {
+        EpParams {
+            err_mode: UCP_ERR_HANDLING_MODE_NONE,
+            err_cb: None,
+            err_arg: core::ptr::null_mut(),
+            user_data: core::ptr::null_mut(),
+            flags: 0,
+        }
+    }
+}
+
+/// Something an endpoint has to send.
+pub enum Task {
+    Request(NonNull<Request>),
+    Control { id: AmId, bytes: Vec<u8> },
+}
+
+/// How a task went on.
+pub enum Step {
+    /// Off the queue.
+    Done,
+    /// More to send: others of the queue may go first.
+    More,
+}
+
+/// The transport endpoint for messages and its limits.
+#[derive(Clone, Copy)]
+pub struct MessageLane {
+    pub ep: uct_ep_h,
+    pub iface: usize,
+    /// Most payload bytes behind the eight of the header in one short message; `None` when the
+    /// transport has none.
+    pub max_short: Option<usize>,
+    pub max_bcopy: usize,
+    pub am_short: uct_ep_am_short_func_t,
+    pub am_bcopy: uct_ep_am_bcopy_func_t,
+}
+
+/// The pending request an endpoint queues at its transport, with the way back to it.
+#[repr(C)]
+struct Waiter {
+    base: uct_pending_req_t,
+    ep: *const Ep,
+}
+
+pub struct Ep {
+    worker: *const Worker,
+    pub id: Cell<u64>,
+    pub remote_uuid: u64,
+    /// The peer's id for its side, once known.
+    pub remote_ep: Cell<u64>,
+    pub address: Address,
+    pub lane: MessageLane,
+    /// A second transport endpoint for bulk data (cma), made when first wanted.
+    pub bulk: Cell<Option<(uct_ep_h, usize)>>,
+    pub params: Cell<EpParams>,
+    queue: RefCell<VecDeque<Task>>,
+    waiter: UnsafeCell<Waiter>,
+    /// The waiter is in the transport's hands.
+    waiting: Cell<bool>,
+    /// Calls into this endpoint that are under way; it is freed when the last returns.
+    pins: Cell<u32>,
+    doomed: Cell<bool>,
+    failed: Cell<Option<Status>>,
+    introduced: Cell<bool>,
+    /// Made because a peer introduced itself, not yet taken by the application.
+    pub hidden: Cell<bool>,
+    /// Requests that wait for something of the peer.
+    pub outstanding: RefCell<Vec<NonNull<Request>>>,
+}
+
+impl Ep {
+    /// Makes an endpoint to the owner of `address`. `UNREACHABLE` when no transport reaches it.
+    pub fn create(worker: &Worker, address: Address, params: EpParams) -> Result<NonNull<Ep>> {
+        let lane = super::wireup::select::message_lane(worker, &address)?;
+        let ep = Box::new(Ep {
+            worker,
+            id: Cell::new(0),
+            remote_uuid: address.uuid,
+            remote_ep: Cell::new(0),
+            address,
+            lane,
+            bulk: Cell::new(None),
+            params: Cell::new(params),
+            queue: RefCell::new(VecDeque::new()),
+            waiter: UnsafeCell::new(Waiter {
+                base: uct_pending_req_t {
+                    func: Some(has_room),
+                    r#priv: [0; UCT_PENDING_REQ_PRIV_LEN],
+                },
+                ep: core::ptr::null(),
+            }),
+            waiting: Cell::new(false),
+            pins: Cell::new(0),
+            doomed: Cell::new(false),
+            failed: Cell::new(None),
+            introduced: Cell::new(false),
+            hidden: Cell::new(false),
+            outstanding: RefCell::new(Vec::new()),
+        });
+        let at = NonNull::from(Box::leak(ep));
+        // SAFETY: just made; it does not move any more.
+        unsafe {
+            let ep = at.as_ref();
+            (*ep.waiter.get()).ep = ep;
+            ep.id.set(worker.eps.borrow_mut().insert(at.as_ptr()));
+            ucs_info!(
+                "ep to worker {:#x}: messages by {}",
+                ep.remote_uuid,
+                ep.transport_name()
+            );
+        }
+        Ok(at)
+    }
+
+    pub fn worker(&self) -> &Worker {
+        // SAFETY: a worker outlives its endpoints.
+        unsafe { &*self.worker }
+    }
+
+    /// `transport/device` of the message lane.
+    pub fn transport_name(&self) -> String {
+        let w = self.worker();
+        let r = &w.context().resources[w.ifaces[self.lane.iface].resource];
+        format!("{}/{}", r.transport.name(), r.device.name)
+    }
+
+    /// Why nothing can be sent any more.
+    #[inline]
+    pub fn usable(&self) -> Result<()> {
+        match self.failed.get() {
+            None => Ok(()),
+            Some(e) => Err(e),
+        }
+    }
+
+    /// Whether a message may go out now without overtaking one that waits.
+    #[inline]
+    pub fn is_clear(&self) -> bool {
+        !self.waiting.get() && self.failed.get().is_none() && self.queue.borrow().is_empty()
+    }
+
+    /// Introduces this endpoint to its peer, before the first message that wants an answer.
+    pub fn introduce(&self) {
+        if self.introduced.replace(true) {
+            return;
+        }
+        let w = self.worker();
+        let header = WireupHdr {
+            uuid: w.uuid,
+            ep: self.id.get(),
+            serial: 0,
+            flags: 0,
+        };
+        control::post(self, AmId::Wireup, &header, &w.address(false).pack());
+    }
+
+    /// Sends a task, or queues it behind what waits.
+    pub fn post(&self, task: Task) {
+        self.queue.borrow_mut().push_back(task);
+        if self.waiting.get() {
+            return;
+        }
+        let _pin = Pin::new(self);
+        while self.pump().is_err() && !self.wait_for_room() {}
+    }
+
+    /// Sends what can be sent. `NO_RESOURCE` when the transport has no room.
+    fn pump(&self) -> Result<()> {
+        while self.failed.get().is_none() {
+            let Some(task) = self.queue.borrow_mut().pop_front() else {
+                return Ok(());
+            };
+            // While a task is off the queue, whatever is posted meanwhile must stay behind it.
+            self.waiting.set(true);
+            let result = self.step(&task);
+            self.waiting.set(false);
+            match result {
+                Ok(Step::Done) => {}
+                Ok(Step::More) => self.queue.borrow_mut().push_back(task),
+                Err(Status::NO_RESOURCE) => {
+                    self.queue.borrow_mut().push_front(task);
+                    return Err(Status::NO_RESOURCE);
+                }
+                Err(e) => fail_task(&task, e),
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&self, task: &Task) -> Result<Step> {
+        match task {
+            Task::Control { id, bytes } => {
+                send::control_bcopy(self, *id, bytes)?;
+                Ok(Step::Done)
+            }
+            Task::Request(req) => {
+                // SAFETY: a queued request is alive.
+                send::step(self, unsafe { req.as_ref() })
+            }
+        }
+    }
+
+    /// Asks the transport to call when there is room; `false` when there is room already.
+    fn wait_for_room(&self) -> bool {
+        // SAFETY: a live transport endpoint; the waiter lives as long as this endpoint, which
+        // purges it before it goes.
+        let code = unsafe {
+            match (*(*self.lane.ep).iface).ops.ep_pending_add {
+                Some(add) => add(self.lane.ep, self.waiter.get().cast(), 0),
+                None => UCS_ERR_BUSY,
+            }
+        };
+        let waits = code == UCS_OK;
+        self.waiting.set(waits);
+        waits
+    }
+
+    /// The peer is gone: everything that waits ends with `status`, the application is told once.
+    pub fn fail(&self, status: Status) {
+        if self.failed.replace(Some(status)).is_some() {
+            return;
+        }
+        ucs_diag!("endpoint to worker {:#x} failed: {status}", self.remote_uuid);
+        let _pin = Pin::new(self);
+        self.abandon(status);
+        let params = self.params.get();
+        if let Some(cb) = params.err_cb
+            && !self.hidden.get()
+        {
+            // SAFETY: the user's handler with its argument and its endpoint.
+            unsafe {
+                cb(
+                    params.err_arg,
+                    core::ptr::from_ref(self).cast_mut().cast(),
+                    status.code(),
+                )
+            };
+        }
+    }
+
+    /// Ends everything that waits for this endpoint.
+    fn abandon(&self, status: Status) {
+        loop {
+            let task = self.queue.borrow_mut().pop_front();
+            match task {
+                Some(t) => fail_task(&t, status),
+                None => break,
+            }
+        }
+        loop {
+            let req = self.outstanding.borrow_mut().pop();
+            match req {
+                // SAFETY: an outstanding request is alive.
+                Some(r) => unsafe { r.as_ref() }.complete(Err(status)),
+                None => break,
+            }
+        }
+    }
+
+    /// A request waits for the peer: it ends with the endpoint.
+    pub fn wait_for_peer(&self, req: &Request) {
+        self.outstanding.borrow_mut().push(req.as_ptr());
+    }
+
+    /// The peer answered.
+    pub fn answered(&self, req: &Request) {
+        let at = req.as_ptr();
+        let mut all = self.outstanding.borrow_mut();
+        if let Some(i) = all.iter().position(|r| *r == at) {
+            all.swap_remove(i);
+        }
+    }
+
+    /// Whether everything that was posted is out and answered.
+    pub fn is_idle(&self) -> bool {
+        self.queue.borrow().is_empty() && !self.waiting.get()
+    }
+
+    /// Destroys an endpoint: what waits ends with `status`.
+    ///
+    /// # Safety
+    /// `at` must be alive; it is gone afterwards, at the latest when the calls into it return.
+    pub unsafe fn destroy(at: *const Ep, status: Status) {
+        // SAFETY: by the caller's promise.
+        let ep = unsafe { &*at };
+        if ep.doomed.replace(true) {
+            return;
+        }
+        let _pin = Pin::new(ep);
+        if ep.failed.get().is_none() {
+            ep.failed.set(Some(status));
+        }
+        ep.abandon(status);
+        let w = ep.worker();
+        w.eps.borrow_mut().remove(ep.id.get());
+        w.by_peer
+            .borrow_mut()
+            .retain(|_, local| *local != ep.id.get());
+        w.stream.forget(ep);
+    }
+
+    /// Gives back what the transports hold. Called once, by the last pin.
+    unsafe fn free(at: *const Ep) {
+        // SAFETY: doomed and unpinned: nobody else has it.
+        unsafe {
+            let ep = &*at;
+            close_transport(ep.lane.ep);
+            if let Some((bulk, _)) = ep.bulk.get() {
+                close_transport(bulk);
+            }
+            drop(Box::from_raw(at.cast_mut()));
+        }
+    }
+}
+
+/// Keeps an endpoint's memory while a call into it is under way.
+pub struct Pin(*const Ep);
+
+impl Pin {
+    pub fn new(ep: &Ep) -> Pin {
+        ep.pins.set(ep.pins.get() + 1);
+        Pin(ep)
+    }
+}
+
+impl Drop for Pin {
+    fn drop(&mut self) {
+        // SAFETY: pinned, so alive.
+        let ep = unsafe { &*self.0 };
+        ep.pins.set(ep.pins.get() - 1);
+        if ep.pins.get() == 0 && ep.doomed.get() {
+            // SAFETY: the last pin of a doomed endpoint.
+            unsafe { Ep::free(self.0) };
+        }
+    }
+}
+
+/// Ends what a task was for.
+fn fail_task(task: &Task, status: Status) {
+    if let Task::Request(req) = task {
+        // SAFETY: a queued request is alive.
+        unsafe { req.as_ref() }.complete(Err(status));
+    }
+}
+
+/// Destroys a transport endpoint and forgets what it holds of ours.
+///
+/// # Safety
+/// `ep` must be live, and is gone afterwards.
+unsafe fn close_transport(ep: uct_ep_h) {
+    unsafe extern "C" fn forget(_req: *mut uct_pending_req_t, _arg: *mut c_void) {}
+    // SAFETY: by the caller's promise; every op of our tables is set.
+    unsafe {
+        let ops = &(*(*ep).iface).ops;
+        if let Some(purge) = ops.ep_pending_purge {
+            purge(ep, Some(forget), core::ptr::null_mut());
+        }
+        if let Some(destroy) = ops.ep_destroy {
+            destroy(ep);
+        }
+    }
+}
+
+/// The transport has room again.
+unsafe extern "C" fn has_room(req: *mut uct_pending_req_t) -> ucs_status_t {
+    // SAFETY: the waiter of a live endpoint, off the transport's queue.
+    let ep = unsafe { &*(*req.cast::<Waiter>()).ep };
+    let _pin = Pin::new(ep);
+    match ep.pump() {
+        Err(e) if !ep.doomed.get() && ep.failed.get().is_none() => {
+            ep.waiting.set(true);
+            e.code()
+        }
+        _ => {
+            ep.waiting.set(false);
+            UCS_OK
+        }
+    }
+}
+
+/// A transport endpoint failed: the endpoint on top of it is found and failed.
+pub unsafe extern "C" fn transport_failed(
+    arg: *mut c_void,
+    uct_ep: uct_ep_h,
+    status: ucs_status_t,
+) -> ucs_status_t {
+    // SAFETY: registered by the worker with itself.
+    let worker = unsafe { &*arg.cast::<Worker>() };
+    let status = Status::from_code(status).unwrap_or(Status::CONNECTION_RESET);
+    let hit: Vec<*const Ep> = worker
+        .eps
+        .borrow()
+        .iter()
+        .copied()
+        .filter(|ep| {
+            // SAFETY: in the table, so alive.
+            let ep = unsafe { &**ep };
+            ep.lane.ep == uct_ep || ep.bulk.get().is_some_and(|(b, _)| b == uct_ep)
+        })
+        .collect();
+    if hit.is_empty() {
+        ucs_error!("a transport endpoint that nobody uses failed: {status}");
+    }
+    for ep in hit {
+        // SAFETY: in the table a moment ago; an earlier one's handler may have destroyed it, then
+        // it is not in the table any more.
+        unsafe {
+            if worker.eps.borrow().iter().any(|e| *e == ep) {
+                (*ep).fail(status);
+            }
+        }
+    }
+    UCS_OK
+}

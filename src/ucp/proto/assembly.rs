@@ -1,0 +1,67 @@
+//! Messages in pieces: where the next piece of each goes.
+//!
+//! A message is named by its sender's worker and a number. Pieces of one message come in order
+//! (they take one connection), so a piece that does not continue its message is refused.
+
+use crate::ucp::request::Request;
+use crate::ucs::tag_match::EntryId;
+use core::cell::RefCell;
+use core::ptr::NonNull;
+use std::collections::HashMap;
+
+/// Sender's worker and number.
+pub type MessageId = (u64, u64);
+
+/// Where pieces go.
+#[derive(Clone)]
+pub enum Target {
+    /// A posted receive that matched.
+    TagRecv(NonNull<Request>),
+    /// An unexpected tagged message, kept in `Assembly::buffer`.
+    TagArrived(EntryId),
+    /// A user's active message, kept in `Assembly::buffer`; its headers.
+    Am(Box<[u8]>),
+    /// The rest is not wanted.
+    Nowhere,
+}
+
+pub struct Assembly {
+    pub total: usize,
+    pub received: usize,
+    pub buffer: Vec<u8>,
+    pub target: Target,
+    /// To be acknowledged when matched: the sender's worker, endpoint, request.
+    pub sync: Option<(u64, u64, u64)>,
+}
+
+/// The messages of a worker that are not complete.
+pub struct Assemblies(RefCell<HashMap<MessageId, Assembly>>);
+
+impl Assemblies {
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Assemblies {
+        Assemblies(RefCell::new(HashMap::new()))
+    }
+
+    pub fn insert(&self, id: MessageId, assembly: Assembly) {
+        self.0.borrow_mut().insert(id, assembly);
+    }
+
+    pub fn remove(&self, id: MessageId) -> Option<Assembly> {
+        self.0.borrow_mut().remove(&id)
+    }
+
+    /// Changes one message. `f` must not come back here.
+    pub fn with<R>(&self, id: MessageId, f: impl FnOnce(&mut Assembly) -> R) -> Option<R> {
+        self.0.borrow_mut().get_mut(&id).map(f)
+    }
+
+    /// A receive is gone: what still comes for it is dropped.
+    pub fn forget_request(&self, req: NonNull<Request>) {
+        for a in self.0.borrow_mut().values_mut() {
+            if matches!(a.target, Target::TagRecv(r) if r == req) {
+                a.target = Target::Nowhere;
+            }
+        }
+    }
+}

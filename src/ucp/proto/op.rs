@@ -1,0 +1,176 @@
+//! The state of an operation inside its request.
+
+use crate::ucp::dt::Data;
+use crate::ucp::ep::Ep;
+use crate::ucs::tag_match::EntryId;
+use crate::wire::Writer;
+use crate::wire::header::{AmHdr, AmId, Header, StreamHdr, TagHdr, TagSyncHdr};
+
+/// What an operation is in the middle of.
+#[derive(Default)]
+pub enum Op {
+    #[default]
+    None,
+    Send(SendOp),
+    TagRecv(TagRecvOp),
+    /// Data of an announced message on its way to a receiver that is no posted tag.
+    DataRecv(DataRecvOp),
+    StreamRecv(StreamRecvOp),
+    Flush(FlushOp),
+    Get(GetOp),
+    Amo(AmoOp),
+}
+
+/// A message being sent.
+pub struct SendOp {
+    pub ep: *const Ep,
+    pub data: Data,
+    pub kind: Kind,
+    pub stage: Stage,
+}
+
+/// How far a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// In one piece, to be tried.
+    Whole,
+    /// In pieces: the message's number and the bytes that are out.
+    Pieces { message: u64, offset: usize },
+    /// The announcement is to be sent.
+    Announce,
+    /// Announced; the receiver acts next.
+    Announced,
+    /// The receiver asked for pieces: its request, the bytes that are out and wanted.
+    Data {
+        receiver: u64,
+        offset: usize,
+        length: usize,
+    },
+    /// Everything is out; an acknowledgement is awaited.
+    AwaitAck,
+}
+
+/// What kind of message, with what stands in front of its data.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    Tag {
+        tag: u64,
+    },
+    /// `request` is set when the header is made: it names the sender's request.
+    TagSync {
+        tag: u64,
+    },
+    Am {
+        hdr: AmHdr,
+        /// The user's header.
+        header: Box<[u8]>,
+    },
+    Stream {
+        hdr: StreamHdr,
+    },
+}
+
+impl Kind {
+    /// The id of a whole message of this kind, which also names the kind in pieces.
+    pub fn id(&self) -> AmId {
+        match self {
+            Kind::Tag { .. } => AmId::TagOnly,
+            Kind::TagSync { .. } => AmId::TagSync,
+            Kind::Am { .. } => AmId::Am,
+            Kind::Stream { .. } => AmId::Stream,
+        }
+    }
+
+    /// Bytes in front of the data.
+    pub fn header_len(&self) -> usize {
+        match self {
+            Kind::Tag { .. } => TagHdr::LEN,
+            Kind::TagSync { .. } => TagSyncHdr::LEN,
+            Kind::Am { header, .. } => AmHdr::LEN + header.len(),
+            Kind::Stream { .. } => StreamHdr::LEN,
+        }
+    }
+
+    /// Writes what stands in front of the data. `sync` names worker, endpoint and request of a
+    /// sender who waits for a match.
+    pub fn encode(&self, w: &mut Writer<'_>, sync: (u64, u64, u64)) {
+        match self {
+            Kind::Tag { tag } => TagHdr { tag: *tag }.encode(w),
+            Kind::TagSync { tag } => TagSyncHdr {
+                tag: *tag,
+                uuid: sync.0,
+                ep: sync.1,
+                request: sync.2,
+            }
+            .encode(w),
+            Kind::Am { hdr, header } => {
+                hdr.encode(w);
+                w.bytes(header);
+            }
+            Kind::Stream { hdr } => hdr.encode(w),
+        }
+    }
+
+    /// Whether the sender is done only when the receiver says so.
+    pub fn waits_for_match(&self) -> bool {
+        matches!(self, Kind::TagSync { .. })
+    }
+}
+
+/// A receive by tag, posted or matched.
+pub struct TagRecvOp {
+    pub data: Data,
+    /// In the list of posted receives.
+    pub entry: Option<EntryId>,
+    pub arriving: Arriving,
+}
+
+/// Data of an announced message, wanted by other than a posted tag.
+pub struct DataRecvOp {
+    pub data: Data,
+    pub arriving: Arriving,
+}
+
+/// How a matched message comes in.
+#[derive(Clone, Copy, Default)]
+pub struct Arriving {
+    /// Bytes of the whole message, and of it that are here.
+    pub total: usize,
+    pub received: usize,
+    /// The first error of the user's unpacking or of a truncation; the rest is swallowed.
+    pub error: Option<crate::ucs::Status>,
+    /// The sender's worker, endpoint and request, for a message that was announced.
+    pub sender: (u64, u64, u64),
+}
+
+/// A receive on a stream.
+pub struct StreamRecvOp {
+    pub ep: *const Ep,
+    pub data: Data,
+    pub received: usize,
+    /// Done only when the buffer is full.
+    pub wait_all: bool,
+    /// Bytes of one element: a receive ends on a whole one.
+    pub unit: usize,
+}
+
+/// A flush: what is still to be waited for.
+pub struct FlushOp {
+    pub endpoints_left: usize,
+}
+
+/// A read of remote memory by messages.
+pub struct GetOp {
+    pub ep: *const Ep,
+    pub data: Data,
+    pub received: usize,
+    pub region: u64,
+    pub address: u64,
+}
+
+/// An atomic on remote memory by messages.
+pub struct AmoOp {
+    pub ep: *const Ep,
+    pub reply: *mut u8,
+    pub size: u8,
+}

@@ -1,0 +1,249 @@
+//! Where the interfaces' handlers arrive: one entry per kind of message.
+//!
+//! Every header is decoded with its length checked; what does not fit is dropped with a line in the
+//! log. Nothing here keeps the transport's buffer.
+
+use super::assembly::{Assembly, MessageId, Target};
+use super::op::Op;
+use super::rndv::{self, Announced};
+use crate::c::*;
+use crate::ucp::request::Request;
+use crate::ucp::worker::Worker;
+use crate::ucp::{am, rma, stream, tag, wireup};
+use crate::ucs::{Result, Status};
+use crate::uct::base::iface::IfaceBase;
+use crate::wire::Reader;
+use crate::wire::header::*;
+use crate::{ucs_debug, ucs_error};
+use core::ffi::c_void;
+
+type Handle = fn(&Worker, &[u8]) -> Option<()>;
+
+/// Every kind of message with its handler.
+const HANDLERS: &[(AmId, uct_am_callback_t)] = &[
+    (AmId::Wireup, Some(shim::<0>)),
+    (AmId::TagOnly, Some(shim::<1>)),
+    (AmId::TagSync, Some(shim::<2>)),
+    (AmId::First, Some(shim::<3>)),
+    (AmId::Middle, Some(shim::<4>)),
+    (AmId::Rts, Some(shim::<5>)),
+    (AmId::Rtr, Some(shim::<6>)),
+    (AmId::Data, Some(shim::<7>)),
+    (AmId::Ack, Some(shim::<8>)),
+    (AmId::Am, Some(shim::<9>)),
+    (AmId::Stream, Some(shim::<10>)),
+    (AmId::Put, Some(shim::<11>)),
+    (AmId::Get, Some(shim::<12>)),
+    (AmId::GetReply, Some(shim::<13>)),
+    (AmId::Amo, Some(shim::<14>)),
+    (AmId::AmoReply, Some(shim::<15>)),
+    (AmId::Fence, Some(shim::<16>)),
+    (AmId::Close, Some(shim::<17>)),
+];
+
+/// The handlers in the order of `HANDLERS`.
+const BODIES: [Handle; 18] = [
+    |w, m| {
+        wireup::introduce::received(w, m);
+        Some(())
+    },
+    |w, m| {
+        let (h, body) = TagHdr::split(m)?;
+        tag::recv::whole(w, h.tag, body, None);
+        Some(())
+    },
+    |w, m| {
+        let (h, body) = TagSyncHdr::split(m)?;
+        tag::recv::whole(w, h.tag, body, Some((h.uuid, h.ep, h.request)));
+        Some(())
+    },
+    first,
+    middle,
+    announced,
+    |w, m| {
+        rndv::wanted(w, &RtrHdr::split(m)?.0);
+        Some(())
+    },
+    |w, m| {
+        let (h, body) = DataHdr::split(m)?;
+        rndv::data(w, &h, body);
+        Some(())
+    },
+    |w, m| {
+        rndv::acknowledged(w, &AckHdr::split(m)?.0);
+        Some(())
+    },
+    |w, m| am::recv::whole(w, m),
+    |w, m| stream::recv::data(w, m),
+    |w, m| rma::target::put(w, m),
+    |w, m| rma::target::get(w, m),
+    |w, m| rma::software::get_reply(w, m),
+    |w, m| rma::target::amo(w, m),
+    |w, m| rma::software::amo_reply(w, m),
+    |w, m| rma::target::fence(w, m),
+    |w, m| wireup::close::received(w, m),
+];
+
+/// Registers the handlers on an interface.
+pub fn install(iface: &IfaceBase, worker: *mut c_void) -> Result<()> {
+    for (id, cb) in HANDLERS {
+        iface.am.set(*id as u8, *cb, worker)?;
+    }
+    Ok(())
+}
+
+/// The C entry of handler `N`.
+unsafe extern "C" fn shim<const N: usize>(
+    arg: *mut c_void,
+    data: *mut c_void,
+    len: usize,
+    _flags: u32,
+) -> ucs_status_t {
+    // SAFETY: registered by a worker with itself; it outlives its interfaces.
+    let worker = unsafe { &*arg.cast::<Worker>() };
+    // SAFETY: the transport hands over `len` readable bytes for the time of this call.
+    let message = unsafe { core::slice::from_raw_parts(data.cast::<u8>(), len) };
+    if BODIES[N](worker, message).is_none() {
+        malformed(N, len);
+    }
+    UCS_OK
+}
+
+#[cold]
+fn malformed(n: usize, len: usize) {
+    ucs_error!(
+        "a {:?} message of {len} bytes is malformed; dropped",
+        HANDLERS[n].0
+    );
+}
+
+/// The first piece of a longer message.
+fn first(worker: &Worker, message: &[u8]) -> Option<()> {
+    let (h, rest) = FirstHdr::split(message)?;
+    let total = usize::try_from(h.total).ok()?;
+    let id = (h.uuid, h.message);
+    let (assembly, body) = match h.kind {
+        k if k == AmId::TagOnly as u8 => {
+            let (t, body) = TagHdr::split(rest)?;
+            (tag::recv::pieces(worker, id, t.tag, total, None), body)
+        }
+        k if k == AmId::TagSync as u8 => {
+            let (t, body) = TagSyncHdr::split(rest)?;
+            let sync = Some((t.uuid, t.ep, t.request));
+            (tag::recv::pieces(worker, id, t.tag, total, sync), body)
+        }
+        k if k == AmId::Am as u8 => {
+            let mut r = Reader::new(rest);
+            let a = AmHdr::decode(&mut r)?;
+            let head = AmHdr::LEN + a.header as usize;
+            let (headers, body) = rest.split_at_checked(head)?;
+            (am::recv::pieces(total, headers), body)
+        }
+        _ => return None,
+    };
+    worker.assemblies.insert(id, assembly);
+    take_piece(worker, id, 0, body)
+}
+
+/// A later piece.
+fn middle(worker: &Worker, message: &[u8]) -> Option<()> {
+    let (h, body) = MiddleHdr::split(message)?;
+    take_piece(worker, (h.uuid, h.message), h.offset, body)
+}
+
+/// Puts a piece where its message goes, and ends the message with its last byte.
+fn take_piece(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Option<()> {
+    let step = worker.assemblies.with(id, |a| {
+        if offset != a.received as u64 || body.len() > a.total - a.received {
+            return None;
+        }
+        a.received += body.len();
+        if matches!(a.target, Target::TagArrived(_) | Target::Am(_)) {
+            a.buffer.extend_from_slice(body);
+        }
+        Some((a.target.clone(), a.received == a.total))
+    });
+    let Some(step) = step else {
+        ucs_debug!("a piece of a message that is not known; dropped");
+        return Some(());
+    };
+    let (target, last) = step?;
+    if let Target::TagRecv(req) = target {
+        // SAFETY: a matched receive is alive until it completes, and then leaves its assembly.
+        into_request(unsafe { req.as_ref() }, offset as usize, body);
+    }
+    if !last {
+        return Some(());
+    }
+    match target {
+        Target::TagArrived(entry) => tag::recv::complete_arrived(worker, id, entry),
+        Target::TagRecv(req) => {
+            worker.assemblies.remove(id);
+            // SAFETY: as above.
+            tag::recv::complete_matched(unsafe { req.as_ref() });
+        }
+        Target::Am(headers) => {
+            if let Some(a) = worker.assemblies.remove(id) {
+                am::recv::assembled(worker, &headers, a.buffer);
+            }
+        }
+        Target::Nowhere => {
+            worker.assemblies.remove(id);
+        }
+    }
+    Some(())
+}
+
+/// A piece goes straight into a posted buffer; what does not fit is dropped and remembered.
+pub fn into_request(req: &Request, offset: usize, body: &[u8]) {
+    // SAFETY: the only borrow; a generic datatype's unpack must not use its own request.
+    let Op::TagRecv(recv) = (unsafe { req.op() }) else {
+        return;
+    };
+    if recv.arriving.error.is_none() {
+        let fits = recv.data.len().saturating_sub(offset).min(body.len());
+        // SAFETY: `fits` bytes of `body` are readable.
+        let unpacked = unsafe { recv.data.unpack(offset, body.as_ptr(), fits) };
+        recv.arriving.error = match unpacked {
+            Ok(()) if fits < body.len() => Some(Status::MESSAGE_TRUNCATED),
+            r => r.err(),
+        };
+    }
+}
+
+/// A message that waits at its sender.
+fn announced(worker: &Worker, message: &[u8]) -> Option<()> {
+    let (h, rest) = RtsHdr::split(message)?;
+    let what = Announced {
+        sender: (h.uuid, h.ep, h.request),
+        total: usize::try_from(h.total).ok()?,
+        address: h.address,
+    };
+    match h.kind {
+        k if k == AmId::TagOnly as u8 => {
+            tag::recv::announced(worker, TagHdr::split(rest)?.0.tag, &what);
+        }
+        k if k == AmId::TagSync as u8 => {
+            tag::recv::announced(worker, TagSyncHdr::split(rest)?.0.tag, &what);
+        }
+        k if k == AmId::Am as u8 => am::recv::announced(worker, rest, &what)?,
+        _ => return None,
+    }
+    Some(())
+}
+
+/// An assembly without a byte yet.
+pub fn empty_assembly(total: usize, target: Target) -> Assembly {
+    /// Reserved ahead of the bytes that are really there, at most.
+    const AHEAD: usize = 64 << 10;
+    Assembly {
+        total,
+        received: 0,
+        buffer: Vec::with_capacity(match target {
+            Target::TagRecv(_) | Target::Nowhere => 0,
+            _ => total.min(AHEAD),
+        }),
+        target,
+        sync: None,
+    }
+}

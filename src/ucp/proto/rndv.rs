@@ -1,0 +1,228 @@
+//! Rendezvous: the receiver fetches an announced message, by a single copy where the pair has one,
+//! else it asks for pieces.
+
+use super::control;
+use super::op::{Arriving, Op, SendOp, Stage};
+use crate::c::*;
+use crate::ucp::dt::Data;
+use crate::ucp::ep::{Ep, Task};
+use crate::ucp::request::{Info, Request};
+use crate::ucp::wireup::select;
+use crate::ucp::worker::Worker;
+use crate::ucs::status::code_of;
+use crate::ucs::{Result, Status};
+use crate::wire::header::{AckHdr, AmId, DataHdr, RtrHdr};
+use crate::{ucs_debug, ucs_error};
+
+/// An announced message: who has it and where.
+#[derive(Clone, Copy, Debug)]
+pub struct Announced {
+    /// The sender's worker, endpoint and request.
+    pub sender: (u64, u64, u64),
+    pub total: usize,
+    /// Where it stands at the sender, when it is contiguous.
+    pub address: u64,
+}
+
+/// Where a fetched message goes.
+fn arriving(op: &mut Op) -> Option<(&Data, &mut Arriving)> {
+    match op {
+        Op::TagRecv(r) => Some((&r.data, &mut r.arriving)),
+        Op::DataRecv(r) => Some((&r.data, &mut r.arriving)),
+        _ => None,
+    }
+}
+
+/// Fetches an announced message into the request's buffer.
+pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
+    let (uuid, ep, request) = message.sender;
+    req.set_info(Info {
+        length: message.total,
+        ..req.info()
+    });
+    // SAFETY: the only borrow; nothing below calls the user while it lives.
+    let Some((data, state)) = arriving(unsafe { req.op() }) else {
+        return;
+    };
+    if message.total > data.len() {
+        ucs_debug!(
+            "a message of {} bytes does not fit a receive of {}",
+            message.total,
+            data.len()
+        );
+        finish(worker, req, message.sender, Err(Status::MESSAGE_TRUNCATED));
+        return;
+    }
+    state.total = message.total;
+    state.sender = message.sender;
+    let Some(reply) = worker.ep_of_peer(uuid, ep) else {
+        ucs_error!("a message was announced by an endpoint that was not introduced; dropped");
+        req.complete(Err(Status::UNREACHABLE));
+        return;
+    };
+    if let Some(to) = data.contiguous()
+        && message.address != 0
+        && single_copy(reply, to, message)
+    {
+        finish(worker, req, message.sender, Ok(()));
+        return;
+    }
+    let rtr = RtrHdr {
+        request,
+        receiver: req.id(),
+        length: message.total as u64,
+    };
+    reply.wait_for_peer(req);
+    control::post(reply, AmId::Rtr, &rtr, &[]);
+}
+
+/// Copies the whole message out of the sender's memory; `false` when that is not possible here.
+fn single_copy(ep: &Ep, to: *mut u8, message: &Announced) -> bool {
+    let bulk = match ep.bulk.get() {
+        Some(b) => b,
+        None => match select::bulk_lane(ep.worker(), &ep.address) {
+            Some(b) => {
+                ep.bulk.set(Some(b));
+                b
+            }
+            None => return false,
+        },
+    };
+    let limit = ep.worker().ifaces[bulk.1].attr.cap.get.max_zcopy;
+    // SAFETY: a live transport endpoint.
+    let Some(get) = (unsafe { (*(*bulk.0).iface).ops.ep_get_zcopy }) else {
+        return false;
+    };
+    let mut done = 0;
+    while done < message.total {
+        let length = (message.total - done).min(limit);
+        let iov = uct_iov_t {
+            buffer: to.wrapping_add(done).cast(),
+            length,
+            memh: core::ptr::null_mut(),
+            stride: 0,
+            count: 1,
+        };
+        // SAFETY: a live transport endpoint, the user's buffer, an address the sender vouched for.
+        let code = unsafe {
+            get(
+                bulk.0,
+                &iov,
+                1,
+                message.address + done as u64,
+                0,
+                core::ptr::null_mut(),
+            )
+        };
+        if code != UCS_OK {
+            ucs_debug!("single copy of {length} bytes answered {code}; pieces instead");
+            return false;
+        }
+        done += length;
+    }
+    true
+}
+
+/// A receive is over: the sender learns it, then the user.
+fn finish(worker: &Worker, req: &Request, sender: (u64, u64, u64), result: Result<()>) {
+    // A truncated message is the receiver's error; for the sender it is delivered.
+    let told = match result {
+        Err(Status::MESSAGE_TRUNCATED) => Ok(()),
+        r => r,
+    };
+    acknowledge(worker, sender, told);
+    req.complete(result);
+}
+
+/// Tells a sender that its request is done.
+pub fn acknowledge(worker: &Worker, sender: (u64, u64, u64), result: Result<()>) {
+    let Some(ep) = worker.ep_of_peer(sender.0, sender.1) else {
+        ucs_error!("an endpoint that was not introduced cannot be answered");
+        return;
+    };
+    let ack = AckHdr {
+        request: sender.2,
+        status: code_of(&result) as u8,
+    };
+    control::post(ep, AmId::Ack, &ack, &[]);
+}
+
+/// The peer asks for the data of an announced message.
+pub fn wanted(worker: &Worker, rtr: &RtrHdr) {
+    let Some(req) = worker.request(rtr.request) else {
+        ucs_debug!("data was asked for of a send that is over");
+        return;
+    };
+    // SAFETY: the only borrow, ended before the task is posted.
+    let ep = match unsafe { req.op() } {
+        Op::Send(SendOp {
+            ep, data, stage, ..
+        }) if *stage == Stage::Announced && rtr.length <= data.len() as u64 => {
+            *stage = Stage::Data {
+                receiver: rtr.receiver,
+                offset: 0,
+                length: rtr.length as usize,
+            };
+            *ep
+        }
+        _ => {
+            ucs_error!("data was asked for of a send that was not announced; dropped");
+            return;
+        }
+    };
+    // SAFETY: an endpoint outlives its requests.
+    unsafe { (*ep).post(Task::Request(req.as_ptr())) };
+}
+
+/// A piece of data that was asked for.
+pub fn data(worker: &Worker, hdr: &DataHdr, bytes: &[u8]) {
+    let Some(req) = worker.request(hdr.receiver) else {
+        ucs_debug!("data for a receive that is over");
+        return;
+    };
+    // SAFETY: the only borrow; a generic datatype's unpack must not use its own request.
+    let Some((buffer, state)) = arriving(unsafe { req.op() }) else {
+        return;
+    };
+    let offset = hdr.offset as usize;
+    if hdr.offset != state.received as u64 || bytes.len() > state.total - state.received {
+        ucs_error!("a piece of data is not the next one; dropped");
+        return;
+    }
+    state.received += bytes.len();
+    if state.error.is_none() {
+        // SAFETY: `bytes` is readable.
+        state.error = unsafe { buffer.unpack(offset, bytes.as_ptr(), bytes.len()) }.err();
+    }
+    if state.received == state.total {
+        let result = state.error.map_or(Ok(()), Err);
+        if let Some(ep) = worker.ep_of_peer(state.sender.0, state.sender.1) {
+            ep.answered(req);
+        }
+        req.complete(result);
+    }
+}
+
+/// The peer says that a send is done.
+pub fn acknowledged(worker: &Worker, ack: &AckHdr) {
+    let Some(req) = worker.request(ack.request) else {
+        ucs_debug!("an acknowledgement for a request that is over");
+        return;
+    };
+    // SAFETY: the only borrow, ended before the completion.
+    let ep = match unsafe { req.op() } {
+        Op::Send(SendOp { ep, stage, .. })
+            if matches!(stage, Stage::Announced | Stage::AwaitAck) =>
+        {
+            *ep
+        }
+        _ => {
+            crate::ucp::rma::software::acknowledged(req, ack);
+            return;
+        }
+    };
+    // SAFETY: an endpoint outlives its requests.
+    unsafe { (*ep).answered(req) };
+    let result = Status::from_code(ack.status as i8).map_or(Ok(()), Err);
+    req.complete(result);
+}

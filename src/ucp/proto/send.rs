@@ -1,0 +1,306 @@
+//! Sending: eager in one piece or several, or announced and fetched by the receiver.
+//!
+//! `start` is where every kind of message comes in. The fast case needs no request: the endpoint is
+//! clear and the transport takes the message. What waits is driven by `step`, from the endpoint's
+//! queue.
+
+use super::op::{Kind, Op, SendOp, Stage};
+use crate::c::*;
+use crate::ucp::dt::Data;
+use crate::ucp::ep::{Ep, Step, Task};
+use crate::ucp::request::{
+    Info, Param, Posted, Request, immediate, must_be_immediate, settle,
+};
+use crate::ucs::{Result, Status};
+use crate::wire::Writer;
+use crate::wire::header::{AmId, DataHdr, FirstHdr, Header, MiddleHdr, RtsHdr};
+use core::ffi::c_void;
+
+/// Pieces of announced data that go out before others of the endpoint get a turn.
+const PIECES_A_TURN: usize = 32;
+
+/// Sends `data` as a message of `kind`.
+pub fn start(ep: &Ep, param: &Param, data: Data, kind: Kind, rndv_threshold: usize) -> Result<Posted> {
+    ep.usable()?;
+    let fits = kind.header_len() + data.len() <= ep.lane.max_bcopy;
+    let stage = if data.len() >= rndv_threshold {
+        Stage::Announce
+    } else if fits {
+        Stage::Whole
+    } else {
+        Stage::Pieces {
+            message: ep.worker().next_message(),
+            offset: 0,
+        }
+    };
+    if stage == Stage::Whole && !kind.waits_for_match() && ep.is_clear() {
+        match whole(ep, &kind, &data, (0, 0, 0)) {
+            Ok(()) => return immediate(ep.worker(), param, Info::default()),
+            Err(Status::NO_RESOURCE) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    must_be_immediate(param)?;
+    if stage == Stage::Announce || kind.waits_for_match() {
+        ep.introduce();
+    }
+    let op = Op::Send(SendOp {
+        ep,
+        data,
+        kind,
+        stage,
+    });
+    let req = Request::create(ep.worker(), param, op)?;
+    ep.post(Task::Request(req));
+    settle(req, param)
+}
+
+/// Takes a queued message further.
+pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
+    // SAFETY: the only borrow: callbacks run after `complete` replaced the operation.
+    let op = unsafe { req.op() };
+    let send = match op {
+        Op::Send(send) => send,
+        Op::Flush(_) => return crate::ucp::rma::flush::step(ep, req),
+        Op::Get(_) | Op::Amo(_) => return crate::ucp::rma::software::step(ep, req),
+        _ => return Ok(Step::Done),
+    };
+    match send.stage {
+        Stage::Whole => {
+            let sync = if send.kind.waits_for_match() {
+                (ep.worker().uuid, ep.id.get(), req.id())
+            } else {
+                (0, 0, 0)
+            };
+            whole(ep, &send.kind, &send.data, sync)?;
+            sent(ep, req, send);
+            Ok(Step::Done)
+        }
+        Stage::Pieces { message, offset } => {
+            let mut at = offset;
+            while at < send.data.len() {
+                match piece(ep, req, send, message, at) {
+                    Ok(n) => at += n,
+                    Err(e) => {
+                        send.stage = Stage::Pieces {
+                            message,
+                            offset: at,
+                        };
+                        return Err(e);
+                    }
+                }
+            }
+            sent(ep, req, send);
+            Ok(Step::Done)
+        }
+        Stage::Announce => {
+            announce(ep, req, send)?;
+            send.stage = Stage::Announced;
+            ep.wait_for_peer(req);
+            Ok(Step::Done)
+        }
+        Stage::Data {
+            receiver,
+            offset,
+            length,
+        } => {
+            let mut at = offset;
+            for _ in 0..PIECES_A_TURN {
+                if at >= length {
+                    break;
+                }
+                match data_piece(ep, send, receiver, at, length) {
+                    Ok(n) => at += n,
+                    Err(e) => {
+                        send.stage = Stage::Data {
+                            receiver,
+                            offset: at,
+                            length,
+                        };
+                        return Err(e);
+                    }
+                }
+            }
+            if at >= length {
+                ep.answered(req);
+                req.complete(Ok(()));
+                return Ok(Step::Done);
+            }
+            send.stage = Stage::Data {
+                receiver,
+                offset: at,
+                length,
+            };
+            Ok(Step::More)
+        }
+        Stage::Announced | Stage::AwaitAck => Ok(Step::Done),
+    }
+}
+
+/// The last byte is out.
+fn sent(ep: &Ep, req: &Request, send: &mut SendOp) {
+    if send.kind.waits_for_match() {
+        send.stage = Stage::AwaitAck;
+        ep.wait_for_peer(req);
+    } else {
+        req.complete(Ok(()));
+    }
+}
+
+/// Sends one transport message that `fill` writes; `fill` answers its length.
+fn bcopy<F: FnMut(*mut u8) -> usize>(ep: &Ep, id: AmId, mut fill: F) -> Result<usize> {
+    unsafe extern "C" fn shim<F: FnMut(*mut u8) -> usize>(
+        dest: *mut c_void,
+        arg: *mut c_void,
+    ) -> usize {
+        // SAFETY: `arg` is the closure of the call below, which is still under way.
+        unsafe { (*arg.cast::<F>())(dest.cast()) }
+    }
+    let Some(send) = ep.lane.am_bcopy else {
+        return Err(Status::UNSUPPORTED);
+    };
+    // SAFETY: a live transport endpoint; the closure outlives the call.
+    let n = unsafe {
+        send(
+            ep.lane.ep,
+            id as u8,
+            Some(shim::<F>),
+            core::ptr::from_mut(&mut fill).cast(),
+            0,
+        )
+    };
+    if n >= 0 {
+        Ok(n as usize)
+    } else {
+        Err(Status::from_code(n as i8).unwrap_or(Status::IO_ERROR))
+    }
+}
+
+/// A writer on the first bytes of a transport buffer.
+///
+/// # Safety
+/// `dest` must have room for `len` bytes for as long as the writer lives.
+unsafe fn writer<'a>(dest: *mut u8, len: usize) -> Writer<'a> {
+    // SAFETY: by the caller's promise.
+    Writer::new(unsafe { core::slice::from_raw_parts_mut(dest, len) })
+}
+
+/// Sends a control message.
+pub fn control_bcopy(ep: &Ep, id: AmId, bytes: &[u8]) -> Result<()> {
+    if bytes.len() > ep.lane.max_bcopy {
+        return Err(Status::EXCEEDS_LIMIT);
+    }
+    bcopy(ep, id, |dest| {
+        // SAFETY: the transport's buffer has room for `max_bcopy`.
+        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), dest, bytes.len()) };
+        bytes.len()
+    })
+    .map(drop)
+}
+
+/// Sends a message in one piece.
+fn whole(ep: &Ep, kind: &Kind, data: &Data, sync: (u64, u64, u64)) -> Result<()> {
+    let head = kind.header_len();
+    bcopy(ep, kind.id(), |dest| {
+        // SAFETY: header and data fit in `max_bcopy`, as `start` checked.
+        unsafe {
+            kind.encode(&mut writer(dest, head), sync);
+            head + data.pack(0, dest.wrapping_add(head), data.len())
+        }
+    })
+    .map(drop)
+}
+
+/// Sends the piece at `offset`; answers the bytes of data in it.
+fn piece(ep: &Ep, req: &Request, send: &SendOp, message: u64, offset: usize) -> Result<usize> {
+    let uuid = ep.worker().uuid;
+    let total = send.data.len();
+    if offset == 0 {
+        let head = FirstHdr::LEN + send.kind.header_len();
+        let sync = if send.kind.waits_for_match() {
+            (uuid, ep.id.get(), req.id())
+        } else {
+            (0, 0, 0)
+        };
+        let first = FirstHdr {
+            uuid,
+            message,
+            total: total as u64,
+            kind: send.kind.id() as u8,
+        };
+        let room = ep.lane.max_bcopy - head;
+        let n = bcopy(ep, AmId::First, |dest| {
+            // SAFETY: the header and `room` bytes are what the transport's buffer holds.
+            unsafe {
+                let mut w = writer(dest, head);
+                first.encode(&mut w);
+                send.kind.encode(&mut w, sync);
+                head + send.data.pack(0, dest.wrapping_add(head), room)
+            }
+        })?;
+        return Ok(n - head);
+    }
+    let head = MiddleHdr {
+        uuid,
+        message,
+        offset: offset as u64,
+    };
+    body_piece(ep, AmId::Middle, &head, &send.data, offset, usize::MAX)
+}
+
+/// Sends a piece of data that the receiver asked for.
+fn data_piece(ep: &Ep, send: &SendOp, receiver: u64, offset: usize, end: usize) -> Result<usize> {
+    let head = DataHdr {
+        receiver,
+        offset: offset as u64,
+    };
+    body_piece(ep, AmId::Data, &head, &send.data, offset, end - offset)
+}
+
+/// Sends a header and as much data behind it as fits, at most `limit` bytes; answers how much.
+pub fn body_piece<H: Header>(
+    ep: &Ep,
+    id: AmId,
+    head: &H,
+    data: &Data,
+    offset: usize,
+    limit: usize,
+) -> Result<usize> {
+    let room = (ep.lane.max_bcopy - H::LEN).min(limit);
+    let n = bcopy(ep, id, |dest| {
+        // SAFETY: the header and `room` bytes are what the transport's buffer holds.
+        unsafe {
+            head.encode(&mut writer(dest, H::LEN));
+            H::LEN + data.pack(offset, dest.wrapping_add(H::LEN), room)
+        }
+    })?;
+    Ok(n - H::LEN)
+}
+
+/// Announces a message that the receiver will fetch.
+fn announce(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
+    let rts = RtsHdr {
+        uuid: ep.worker().uuid,
+        ep: ep.id.get(),
+        request: req.id(),
+        total: send.data.len() as u64,
+        address: send.data.contiguous().map_or(0, |p| p as u64),
+        keys: 0,
+        kind: send.kind.id() as u8,
+    };
+    let head = RtsHdr::LEN + send.kind.header_len();
+    if head > ep.lane.max_bcopy {
+        return Err(Status::EXCEEDS_LIMIT);
+    }
+    let sync = (rts.uuid, rts.ep, rts.request);
+    bcopy(ep, AmId::Rts, |dest| {
+        // SAFETY: the headers fit in `max_bcopy`.
+        unsafe {
+            let mut w = writer(dest, head);
+            rts.encode(&mut w);
+            send.kind.encode(&mut w, sync);
+        }
+        head
+    })
+    .map(drop)
+}

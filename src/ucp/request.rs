@@ -1,0 +1,286 @@
+//! Requests: what the user holds while an operation goes on.
+//!
+//! The user's pointer stands right behind `Request`: its own `request_size` bytes follow there. A
+//! request comes from the worker's pool, or stands in memory the user gave (`Request::SIZE` bytes
+//! before its pointer). It is completed once: state first, then, as the last thing, the callback,
+//! which may free it.
+
+use super::worker::Worker;
+use crate::c::*;
+use crate::ucp::proto::op::Op;
+use crate::ucs::status::code_of;
+use crate::ucs::{Result, Status};
+use core::cell::{Cell, UnsafeCell};
+use core::ffi::c_void;
+use core::ptr::NonNull;
+
+/// Whom to tell about the end of an operation, and with what besides the status.
+#[derive(Clone, Copy)]
+pub enum Callback {
+    None,
+    Send(
+        unsafe extern "C" fn(*mut c_void, ucs_status_t, *mut c_void),
+        *mut c_void,
+    ),
+    TagRecv(
+        unsafe extern "C" fn(*mut c_void, ucs_status_t, *const ucp_tag_recv_info_t, *mut c_void),
+        *mut c_void,
+    ),
+    /// Streams and active-message data: a length.
+    Recv(
+        unsafe extern "C" fn(*mut c_void, ucs_status_t, usize, *mut c_void),
+        *mut c_void,
+    ),
+    OldSend(unsafe extern "C" fn(*mut c_void, ucs_status_t)),
+    OldTagRecv(unsafe extern "C" fn(*mut c_void, ucs_status_t, *mut ucp_tag_recv_info_t)),
+    OldStream(unsafe extern "C" fn(*mut c_void, ucs_status_t, usize)),
+}
+
+/// The parts of `ucp_request_param_t` that every operation shares.
+#[derive(Clone, Copy)]
+pub struct Param {
+    /// `UCP_OP_ATTR_*` as given.
+    pub mask: u32,
+    /// The operation's own flags, 0 when not given.
+    pub flags: u32,
+    pub callback: Callback,
+    pub datatype: ucp_datatype_t,
+    /// Memory of the user for the request: its pointer, behind `Request::SIZE` bytes.
+    pub request: Option<NonNull<c_void>>,
+}
+
+impl Param {
+    /// What a call without attributes means.
+    pub const PLAIN: Param = Param {
+        mask: 0,
+        flags: 0,
+        callback: Callback::None,
+        datatype: 1 << UCP_DATATYPE_SHIFT,
+        request: None,
+    };
+}
+
+/// How an operation was taken up.
+pub enum Posted {
+    /// Done at once; no callback.
+    Done,
+    Request(NonNull<Request>),
+}
+
+/// What a finished receive says besides its status.
+#[derive(Clone, Copy, Default)]
+pub struct Info {
+    pub tag: u64,
+    pub length: usize,
+}
+
+#[repr(C, align(16))]
+pub struct Request {
+    worker: *const Worker,
+    pub(crate) op: UnsafeCell<Op>,
+    callback: Cell<Callback>,
+    info: Cell<Info>,
+    /// `UCS_INPROGRESS` until completed.
+    status: Cell<ucs_status_t>,
+    /// The memory is the user's.
+    foreign: bool,
+    /// The user gave it back before it was complete.
+    released: Cell<bool>,
+    /// The name peers know it by; 0 when they don't.
+    id: Cell<u64>,
+}
+
+impl Request {
+    /// Bytes of a request before the user's pointer.
+    pub const SIZE: usize = size_of::<Request>();
+
+    /// Makes a request in the worker's pool or in the user's memory. Its callback is set by
+    /// `settle`: what ends before the call returns is told by the return value.
+    pub fn create(worker: &Worker, param: &Param, op: Op) -> Result<NonNull<Request>> {
+        let (at, foreign) = match param.request {
+            Some(user) => {
+                let at = user.as_ptr().cast::<u8>().wrapping_sub(Self::SIZE);
+                (at.cast::<Request>(), true)
+            }
+            None => (worker.take_request()?.as_ptr(), false),
+        };
+        let fresh = Request {
+            worker,
+            op: UnsafeCell::new(op),
+            callback: Cell::new(Callback::None),
+            info: Cell::new(Info::default()),
+            status: Cell::new(UCS_INPROGRESS),
+            foreign,
+            released: Cell::new(false),
+            id: Cell::new(0),
+        };
+        // SAFETY: the pool's memory is free; the user's has room, in front of its pointer.
+        unsafe { at.write(fresh) };
+        // SAFETY: neither is null.
+        Ok(unsafe { NonNull::new_unchecked(at) })
+    }
+
+    /// What the user holds.
+    pub fn user(this: NonNull<Request>) -> *mut c_void {
+        this.as_ptr().wrapping_add(1).cast()
+    }
+
+    /// The request behind the user's pointer.
+    ///
+    /// # Safety
+    /// `user` must be a live request.
+    pub unsafe fn from_user<'a>(user: *mut c_void) -> &'a Request {
+        // SAFETY: by the caller's promise.
+        unsafe { &*user.cast::<Request>().sub(1) }
+    }
+
+    pub fn worker(&self) -> &Worker {
+        // SAFETY: a worker outlives its requests.
+        unsafe { &*self.worker }
+    }
+
+    pub fn as_ptr(&self) -> NonNull<Request> {
+        NonNull::from(self)
+    }
+
+    /// The operation's state. Held only between user callbacks, by one function at a time.
+    ///
+    /// # Safety
+    /// No other borrow of it may be alive.
+    #[allow(clippy::mut_from_ref)]
+    pub unsafe fn op(&self) -> &mut Op {
+        // SAFETY: by the caller's promise; requests are used on their worker's thread only.
+        unsafe { &mut *self.op.get() }
+    }
+
+    /// `UCS_INPROGRESS`, or how it ended.
+    pub fn status(&self) -> ucs_status_t {
+        self.status.get()
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.status.get() != UCS_INPROGRESS
+    }
+
+    pub fn info(&self) -> Info {
+        self.info.get()
+    }
+
+    pub fn set_info(&self, info: Info) {
+        self.info.set(info);
+    }
+
+    /// The name for peers, made when first asked for.
+    pub fn id(&self) -> u64 {
+        if self.id.get() == 0 {
+            self.id.set(self.worker().name_request(self.as_ptr()));
+        }
+        self.id.get()
+    }
+
+    /// Ends the operation: once, and nothing of the request is touched after the callback.
+    pub fn complete(&self, result: Result<()>) {
+        if self.is_done() {
+            return;
+        }
+        if self.id.get() != 0 {
+            self.worker().forget_request(self.id.get());
+            self.id.set(0);
+        }
+        // SAFETY: no borrow is alive across a completion. Datatypes are finished here.
+        drop(core::mem::replace(unsafe { self.op() }, Op::None));
+        let status = code_of(&result);
+        self.status.set(status);
+        let callback = self.callback.get();
+        let info = self.info.get();
+        let user = Request::user(self.as_ptr());
+        if self.released.get() {
+            // The user is told through its pointer, which stays valid until the callback is over.
+            callback.call(user, status, info);
+            self.recycle();
+        } else {
+            callback.call(user, status, info);
+        }
+    }
+
+    /// The user gives it back: at once when complete, else at completion.
+    pub fn release(&self) {
+        if self.is_done() {
+            self.recycle();
+        } else {
+            self.released.set(true);
+        }
+    }
+
+    fn recycle(&self) {
+        if !self.foreign {
+            self.worker().give_request(self.as_ptr());
+        }
+    }
+}
+
+impl Callback {
+    /// Tells the user.
+    fn call(self, user: *mut c_void, status: ucs_status_t, info: Info) {
+        let mut c_info = ucp_tag_recv_info_t {
+            sender_tag: info.tag,
+            length: info.length,
+        };
+        // SAFETY: the user's function, with what its type is documented to get.
+        unsafe {
+            match self {
+                Callback::None => {}
+                Callback::Send(f, arg) => f(user, status, arg),
+                Callback::TagRecv(f, arg) => f(user, status, &c_info, arg),
+                Callback::Recv(f, arg) => f(user, status, info.length, arg),
+                Callback::OldSend(f) => f(user, status),
+                Callback::OldTagRecv(f) => f(user, status, &mut c_info),
+                Callback::OldStream(f) => f(user, status, info.length),
+            }
+        }
+    }
+}
+
+/// What a call answers after its operation was begun: nothing more to wait for, or the request,
+/// which from now on tells its end by the callback.
+pub fn settle(req: NonNull<Request>, param: &Param) -> Result<Posted> {
+    // SAFETY: not given to the user yet, so alive even when complete.
+    let r = unsafe { req.as_ref() };
+    if !r.is_done() {
+        r.callback.set(param.callback);
+        return Ok(Posted::Request(req));
+    }
+    let status = r.status();
+    if param.mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL != 0 {
+        param.callback.call(Request::user(req), status, r.info());
+        return Ok(Posted::Request(req));
+    }
+    r.recycle();
+    match Status::from_code(status) {
+        None => Ok(Posted::Done),
+        Some(e) => Err(e),
+    }
+}
+
+/// Ends an operation that was done without a request: there is one only if the user insists.
+#[inline]
+pub fn immediate(worker: &Worker, param: &Param, info: Info) -> Result<Posted> {
+    if param.mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL == 0 {
+        return Ok(Posted::Done);
+    }
+    let req = Request::create(worker, param, Op::None)?;
+    // SAFETY: just made.
+    let r = unsafe { req.as_ref() };
+    r.set_info(info);
+    r.complete(Ok(()));
+    settle(req, param)
+}
+
+/// Whether the user wants no request: then what is not done at once is not begun.
+pub fn must_be_immediate(param: &Param) -> Result<()> {
+    if param.mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL != 0 {
+        Err(Status::NO_RESOURCE)
+    } else {
+        Ok(())
+    }
+}

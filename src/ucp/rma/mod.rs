@@ -1,0 +1,5 @@
+//! Remote memory: direct where it is mapped, by single copy, or by messages to its owner.
+
+pub mod flush;
+pub mod software;
+pub mod target;

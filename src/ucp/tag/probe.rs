@@ -1,0 +1,25 @@
+//! Looking for a message without receiving it.
+
+use super::recv::Taken;
+use crate::ucp::request::Info;
+use crate::ucp::worker::Worker;
+
+/// The oldest message that a receive of `tag` and `mask` would take.
+pub fn look(worker: &Worker, tag: u64, mask: u64) -> Option<Info> {
+    let arrived = worker.tag.arrived.borrow();
+    let (_, tag, message) = arrived.peek(tag, mask)?;
+    Some(Info {
+        tag,
+        length: message.len(),
+    })
+}
+
+/// As `look`, and the message is the caller's: no other receive sees it.
+pub fn take(worker: &Worker, tag: u64, mask: u64) -> Option<(Info, Taken)> {
+    let (tag, message) = worker.tag.arrived.borrow_mut().take(tag, mask)?;
+    let info = Info {
+        tag,
+        length: message.len(),
+    };
+    Some((info, Taken { tag, message }))
+}

@@ -1,0 +1,245 @@
+//! Receiving by tag: posting, matching, and bringing the data in.
+
+use super::Message;
+use crate::c::*;
+use crate::ucp::dt::Data;
+use crate::ucp::proto::assembly::{Assembly, MessageId, Target};
+use crate::ucp::proto::op::{Arriving, Op, TagRecvOp};
+use crate::ucp::proto::receive::{empty_assembly, into_request};
+use crate::ucp::proto::rndv::{self, Announced};
+use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
+use crate::ucp::worker::Worker;
+use crate::ucs::tag_match::EntryId;
+use crate::ucs::{Result, Status};
+
+/// Posts a receive, or takes a message that is here already. `info` is what an immediate end says.
+pub fn post(
+    worker: &Worker,
+    param: &Param,
+    data: Data,
+    tag: u64,
+    mask: u64,
+) -> Result<(Posted, Info)> {
+    let here = worker.tag.arrived.borrow_mut().take(tag, mask);
+    if let Some((sender_tag, message)) = here {
+        return take(worker, param, data, sender_tag, message);
+    }
+    must_be_immediate(param)?;
+    let op = Op::TagRecv(TagRecvOp {
+        data,
+        entry: None,
+        arriving: Arriving::default(),
+    });
+    let req = Request::create(worker, param, op)?;
+    let entry = worker.tag.posted.borrow_mut().post(tag, mask, req);
+    // SAFETY: just made; the only borrow.
+    unsafe {
+        if let Op::TagRecv(r) = req.as_ref().op() {
+            r.entry = Some(entry);
+        }
+    }
+    Ok((settle(req, param)?, Info::default()))
+}
+
+/// Receives a message that is here.
+pub fn take(
+    worker: &Worker,
+    param: &Param,
+    data: Data,
+    sender_tag: u64,
+    message: Message,
+) -> Result<(Posted, Info)> {
+    let info = Info {
+        tag: sender_tag,
+        length: message.len(),
+    };
+    if let Message::Whole { data: bytes, sync } = message {
+        if let Some(sender) = sync {
+            rndv::acknowledge(worker, sender, Ok(()));
+        }
+        unpack_whole(&data, &bytes)?;
+        drop(data);
+        return Ok((immediate(worker, param, info)?, info));
+    }
+    let op = Op::TagRecv(TagRecvOp {
+        data,
+        entry: None,
+        arriving: Arriving {
+            total: info.length,
+            ..Arriving::default()
+        },
+    });
+    let at = Request::create(worker, param, op)?;
+    // SAFETY: just made.
+    let req = unsafe { at.as_ref() };
+    req.set_info(info);
+    match message {
+        Message::Announced(a) => rndv::fetch(worker, req, &a),
+        Message::Pieces { id, .. } => adopt(worker, req, id),
+        Message::Whole { .. } => {}
+    }
+    Ok((settle(at, param)?, info))
+}
+
+/// A receive takes over a message that is still coming in.
+fn adopt(worker: &Worker, req: &Request, id: MessageId) {
+    let so_far = worker.assemblies.with(id, |a| {
+        a.target = Target::TagRecv(req.as_ptr());
+        (core::mem::take(&mut a.buffer), a.sync)
+    });
+    match so_far {
+        Some((bytes, sync)) => {
+            if let Some(sender) = sync {
+                rndv::acknowledge(worker, sender, Ok(()));
+            }
+            into_request(req, 0, &bytes);
+        }
+        None => req.complete(Err(Status::CONNECTION_RESET)),
+    }
+}
+
+/// Copies a whole message into a buffer.
+#[inline]
+fn unpack_whole(data: &Data, bytes: &[u8]) -> Result<()> {
+    if bytes.len() > data.len() && !matches!(data, Data::Generic { .. }) {
+        return Err(Status::MESSAGE_TRUNCATED);
+    }
+    // SAFETY: `bytes` is readable.
+    unsafe { data.unpack(0, bytes.as_ptr(), bytes.len()) }
+}
+
+/// The oldest posted receive for a tag, off the list.
+#[inline]
+fn matched(worker: &Worker, tag: u64, total: usize) -> Option<&Request> {
+    let req = worker.tag.posted.borrow_mut().take(tag)?;
+    // SAFETY: a posted receive is alive.
+    let req = unsafe { &*req.as_ptr() };
+    // SAFETY: the only borrow.
+    if let Op::TagRecv(r) = unsafe { req.op() } {
+        r.entry = None;
+        r.arriving.total = total;
+    }
+    req.set_info(Info { tag, length: total });
+    Some(req)
+}
+
+/// A whole message has come.
+#[inline]
+pub fn whole(worker: &Worker, tag: u64, bytes: &[u8], sync: Option<(u64, u64, u64)>) {
+    let Some(req) = matched(worker, tag, bytes.len()) else {
+        let message = Message::Whole {
+            data: bytes.into(),
+            sync,
+        };
+        worker.tag.arrived.borrow_mut().push(tag, message);
+        return;
+    };
+    // SAFETY: the only borrow; it ends before the completion.
+    let result = match unsafe { req.op() } {
+        Op::TagRecv(r) => unpack_whole(&r.data, bytes),
+        _ => Err(Status::INVALID_PARAM),
+    };
+    if let Some(sender) = sync {
+        rndv::acknowledge(worker, sender, Ok(()));
+    }
+    req.complete(result);
+}
+
+/// The first piece of a message has come: where the pieces go.
+pub fn pieces(
+    worker: &Worker,
+    id: MessageId,
+    tag: u64,
+    total: usize,
+    sync: Option<(u64, u64, u64)>,
+) -> Assembly {
+    if let Some(req) = matched(worker, tag, total) {
+        if let Some(sender) = sync {
+            rndv::acknowledge(worker, sender, Ok(()));
+        }
+        return empty_assembly(total, Target::TagRecv(req.as_ptr()));
+    }
+    let message = Message::Pieces { id, total };
+    let entry = worker.tag.arrived.borrow_mut().push(tag, message);
+    Assembly {
+        sync,
+        ..empty_assembly(total, Target::TagArrived(entry))
+    }
+}
+
+/// The last piece of a message that nobody waits for yet.
+pub fn complete_arrived(worker: &Worker, id: MessageId, entry: EntryId) {
+    let Some(a) = worker.assemblies.remove(id) else {
+        return;
+    };
+    if let Some(m) = worker.tag.arrived.borrow_mut().get_mut(entry) {
+        *m = Message::Whole {
+            data: a.buffer.into_boxed_slice(),
+            sync: a.sync,
+        };
+    }
+}
+
+/// The last piece of a matched message.
+pub fn complete_matched(req: &Request) {
+    // SAFETY: the only borrow; it ends before the completion.
+    let result = match unsafe { req.op() } {
+        Op::TagRecv(r) => r.arriving.error.map_or(Ok(()), Err),
+        _ => return,
+    };
+    req.complete(result);
+}
+
+/// A message waits at its sender.
+pub fn announced(worker: &Worker, tag: u64, message: &Announced) {
+    match matched(worker, tag, message.total) {
+        Some(req) => rndv::fetch(worker, req, message),
+        None => {
+            worker
+                .tag
+                .arrived
+                .borrow_mut()
+                .push(tag, Message::Announced(*message));
+        }
+    }
+}
+
+/// Takes a receive back: ends it with CANCELED unless a message has matched it.
+pub fn cancel(worker: &Worker, req: &Request) {
+    // SAFETY: the only borrow.
+    let entry = match unsafe { req.op() } {
+        Op::TagRecv(r) => r.entry.take(),
+        _ => None,
+    };
+    if let Some(entry) = entry
+        && worker.tag.posted.borrow_mut().remove(entry).is_some()
+    {
+        req.complete(Err(Status::CANCELED));
+    }
+}
+
+/// The message a probe took off the list, as C holds it.
+pub struct Taken {
+    pub tag: u64,
+    pub message: Message,
+}
+
+/// Handle of a taken message.
+pub fn as_handle(taken: Taken) -> ucp_tag_message_h {
+    Box::into_raw(Box::new(taken)).cast()
+}
+
+/// Receives a taken message.
+///
+/// # Safety
+/// `handle` must be of `as_handle`, once.
+pub unsafe fn post_taken(
+    worker: &Worker,
+    param: &Param,
+    data: Data,
+    handle: ucp_tag_message_h,
+) -> Result<(Posted, Info)> {
+    // SAFETY: by the caller's promise.
+    let taken = unsafe { Box::from_raw(handle.cast::<Taken>()) };
+    take(worker, param, data, taken.tag, taken.message)
+}

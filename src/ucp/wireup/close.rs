@@ -1,0 +1,14 @@
+//! The end of an endpoint, as the peer tells it.
+
+use crate::ucp::worker::Worker;
+use crate::ucs::Status;
+use crate::wire::header::{CloseHdr, Header};
+
+/// The peer closed its side.
+pub fn received(worker: &Worker, message: &[u8]) -> Option<()> {
+    let (h, _) = CloseHdr::split(message)?;
+    if let Some(ep) = worker.ep_of_peer(h.uuid, h.ep) {
+        ep.fail(Status::CONNECTION_RESET);
+    }
+    Some(())
+}

@@ -1,0 +1,58 @@
+//! What a `Wireup` message does: the peer's endpoint is known from here on, and answers go by an
+//! endpoint of ours to its worker, made if there is none that waits for its other half.
+
+use crate::ucp::ep::{Ep, EpParams};
+use crate::ucp::worker::Worker;
+use crate::ucs_error;
+use crate::wire::address::Address;
+use crate::wire::header::{Header, WireupHdr};
+
+/// Handles a `Wireup` message.
+pub fn received(worker: &Worker, message: &[u8]) {
+    let Some((hdr, blob)) = WireupHdr::split(message) else {
+        ucs_error!("a wire-up message of {} bytes is too short; dropped", message.len());
+        return;
+    };
+    let address = match Address::unpack(blob) {
+        Ok(a) if a.uuid == hdr.uuid => a,
+        Ok(_) => {
+            ucs_error!("a wire-up message names two workers; dropped");
+            return;
+        }
+        Err(e) => {
+            ucs_error!("a wire-up message has an address that is not usable: {e}");
+            return;
+        }
+    };
+    let key = (hdr.uuid, hdr.ep);
+    if worker.by_peer.borrow().contains_key(&key) {
+        return;
+    }
+    let waiting = worker
+        .eps
+        .borrow()
+        .iter()
+        .copied()
+        // SAFETY: in the table, so alive.
+        .filter(|ep| unsafe { (**ep).remote_uuid == hdr.uuid && (**ep).remote_ep.get() == 0 })
+        // SAFETY: as above. The oldest half is paired first, as the peer does.
+        .min_by_key(|ep| unsafe { (**ep).id.get() as u32 });
+    let ep = match waiting {
+        Some(ep) => ep,
+        None => match Ep::create(worker, address, EpParams::default()) {
+            Ok(ep) => {
+                // SAFETY: just made.
+                unsafe { ep.as_ref() }.hidden.set(true);
+                ep.as_ptr().cast_const()
+            }
+            Err(e) => {
+                ucs_error!("worker {:#x} cannot be answered: {e}", hdr.uuid);
+                return;
+            }
+        },
+    };
+    // SAFETY: in the table, so alive.
+    let ep = unsafe { &*ep };
+    ep.remote_ep.set(hdr.ep);
+    worker.by_peer.borrow_mut().insert(key, ep.id.get());
+}

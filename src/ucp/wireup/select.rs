@@ -1,0 +1,162 @@
+//! Which transport carries an endpoint's messages, by a cost that their attributes give.
+
+use crate::c::*;
+use crate::ucp::ep::MessageLane;
+use crate::ucp::worker::{OpenIface, Worker};
+use crate::ucs::{Result, Status};
+use crate::wire::address::{Address, Entry, TRANSPORTS};
+use crate::{ucs_debug, ucs_error};
+
+/// The message size that decides between transports: between latency and bandwidth.
+const DECIDING_SIZE: f64 = 1024.0;
+
+/// Seconds a message of the deciding size takes, by the interface's own estimates.
+fn cost(attr: &uct_iface_attr) -> f64 {
+    let bandwidth = attr.bandwidth.dedicated + attr.bandwidth.shared;
+    attr.latency.c + attr.overhead * 2.0 + DECIDING_SIZE / bandwidth.max(1.0)
+}
+
+/// Whether the interface reaches the entry's owner.
+fn reaches(iface: &OpenIface, entry: &Entry) -> bool {
+    if iface.number != entry.transport
+        || iface.device_address.len() != entry.device.len() && iface.number != TCP
+        || iface.address.len() != entry.iface.len()
+    {
+        return false;
+    }
+    // SAFETY: an open interface; addresses have the lengths of its format.
+    unsafe {
+        match (*iface.handle).ops.iface_is_reachable {
+            Some(f) => {
+                f(
+                    iface.handle,
+                    entry.device.as_ptr().cast(),
+                    entry.iface.as_ptr().cast(),
+                ) != 0
+            }
+            None => false,
+        }
+    }
+}
+
+/// tcp in `TRANSPORTS`: its device addresses differ in length by address family.
+const TCP: u8 = 4;
+
+/// A transport endpoint to the entry's owner.
+pub fn connect(iface: &OpenIface, entry: &Entry) -> Result<uct_ep_h> {
+    let params = uct_ep_params {
+        field_mask: u64::from(
+            UCT_EP_PARAM_FIELD_IFACE
+                | UCT_EP_PARAM_FIELD_DEV_ADDR
+                | UCT_EP_PARAM_FIELD_IFACE_ADDR
+                | UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH
+                | UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH,
+        ),
+        iface: iface.handle,
+        dev_addr: entry.device.as_ptr().cast(),
+        iface_addr: entry.iface.as_ptr().cast(),
+        dev_addr_length: entry.device.len(),
+        iface_addr_length: entry.iface.len(),
+        // SAFETY: pointers and integers: zero is a value of each.
+        ..unsafe { core::mem::zeroed() }
+    };
+    let mut ep = core::ptr::null_mut();
+    // SAFETY: an open interface; the parameters are valid as masked.
+    let code = unsafe {
+        match (*iface.handle).ops.ep_create {
+            Some(f) => f(&params, &mut ep),
+            None => UCS_ERR_UNSUPPORTED,
+        }
+    };
+    match Status::from_code(code) {
+        None => Ok(ep),
+        Some(e) => Err(e),
+    }
+}
+
+/// The best pair of own interface and peer's entry among those `fits` allows.
+fn best(
+    worker: &Worker,
+    address: &Address,
+    fits: impl Fn(&uct_iface_attr) -> bool,
+) -> Vec<(usize, usize)> {
+    let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
+    for (i, iface) in worker.ifaces.iter().enumerate() {
+        if !fits(&iface.attr) {
+            continue;
+        }
+        for (e, entry) in address.entries.iter().enumerate() {
+            if reaches(iface, entry) {
+                pairs.push((cost(&iface.attr), i, e));
+            }
+        }
+    }
+    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    pairs.into_iter().map(|(_, i, e)| (i, e)).collect()
+}
+
+/// Connects for messages by the cheapest transport that works.
+pub fn message_lane(worker: &Worker, address: &Address) -> Result<MessageLane> {
+    let fits = |a: &uct_iface_attr| {
+        let need = UCT_IFACE_FLAG_AM_BCOPY | UCT_IFACE_FLAG_CONNECT_TO_IFACE;
+        a.cap.flags & need == need
+    };
+    for (i, e) in best(worker, address, fits) {
+        let iface = &worker.ifaces[i];
+        match connect(iface, &address.entries[e]) {
+            Ok(ep) => {
+                // SAFETY: an open interface.
+                let ops = unsafe { &(*iface.handle).ops };
+                let short = iface.attr.cap.flags & UCT_IFACE_FLAG_AM_SHORT != 0;
+                return Ok(MessageLane {
+                    ep,
+                    iface: i,
+                    max_short: short
+                        .then(|| iface.attr.cap.am.max_short.checked_sub(8))
+                        .flatten(),
+                    max_bcopy: iface.attr.cap.am.max_bcopy,
+                    am_short: ops.ep_am_short,
+                    am_bcopy: ops.ep_am_bcopy,
+                });
+            }
+            Err(e) => ucs_debug!("{}: {e}", TRANSPORTS[usize::from(iface.number)]),
+        }
+    }
+    explain(worker, address);
+    Err(Status::UNREACHABLE)
+}
+
+/// Connects for bulk data by single copy, if there is such a transport.
+pub fn bulk_lane(worker: &Worker, address: &Address) -> Option<(uct_ep_h, usize)> {
+    let fits = |a: &uct_iface_attr| {
+        let need = UCT_IFACE_FLAG_GET_ZCOPY | UCT_IFACE_FLAG_CONNECT_TO_IFACE;
+        a.cap.flags & need == need
+    };
+    best(worker, address, fits).into_iter().find_map(|(i, e)| {
+        connect(&worker.ifaces[i], &address.entries[e])
+            .ok()
+            .map(|ep| (ep, i))
+    })
+}
+
+/// One line a transport: why it does not reach the peer, and what to set.
+#[cold]
+fn explain(worker: &Worker, address: &Address) {
+    ucs_error!("worker {:#x} is unreachable:", address.uuid);
+    for (number, name) in TRANSPORTS.iter().enumerate() {
+        let ours = worker.ifaces.iter().any(|i| usize::from(i.number) == number);
+        let theirs = address
+            .entries
+            .iter()
+            .any(|e| usize::from(e.transport) == number);
+        let why = match (ours, theirs, *name) {
+            (false, _, _) => "not open here: is it allowed by UCX_TLS and UCX_NET_DEVICES?",
+            (_, false, _) => "not open at the peer: is it allowed by its UCX_TLS and UCX_NET_DEVICES?",
+            (_, _, "self") => "the peer is another worker",
+            (_, _, "cma") => "moves bulk data only, needs one of the others beside it",
+            (_, _, "tcp") => "no interface of ours reaches one of the peer's: see UCX_NET_DEVICES",
+            _ => "the peer is on another host or in another namespace",
+        };
+        ucs_error!("  {name}: {why}");
+    }
+}

@@ -1,0 +1,333 @@
+//! A worker: its interfaces, its endpoints, everything that is received, and progress.
+//!
+//! One thread at a time uses a worker (in MULTI mode `abi` takes its lock). User callbacks re-enter:
+//! every borrow of the state below ends before one is called.
+
+use super::am::AmState;
+use super::context::{Context, unique_id};
+use super::ep::Ep;
+use super::proto::assembly::Assemblies;
+use super::request::Request;
+use super::stream::StreamState;
+use super::tag::TagState;
+use crate::c::*;
+use crate::ucs::config::Config;
+use crate::ucs::slots::Slots;
+use crate::ucs::{Result, Status};
+use crate::uct::base::iface::base_of;
+use crate::uct::base::params::IfaceParams;
+use crate::uct::base::worker::WorkerHandle;
+use crate::ucp::proto::receive;
+use crate::wire::address::{Address, Entry};
+use crate::{ucs_debug, ucs_error};
+use core::alloc::Layout;
+use core::cell::{Cell, RefCell};
+use core::ffi::c_void;
+use core::ptr::NonNull;
+use parking_lot::ReentrantMutex;
+use std::collections::HashMap;
+
+/// What `ucp_worker_create` was given.
+pub struct WorkerParams {
+    pub thread_mode: ucs_thread_mode_t,
+    pub events: u32,
+    pub user_data: *mut c_void,
+    pub event_fd: Option<i32>,
+    pub flags: u64,
+    pub name: String,
+    pub am_alignment: usize,
+    pub client_id: u64,
+}
+
+/// An open interface.
+pub struct OpenIface {
+    pub handle: uct_iface_h,
+    /// Index into the context's resources.
+    pub resource: usize,
+    /// The transport's number in addresses.
+    pub number: u8,
+    pub attr: uct_iface_attr,
+    pub device_address: Vec<u8>,
+    pub address: Vec<u8>,
+}
+
+pub struct Worker {
+    context: *const Context,
+    pub params: WorkerParams,
+    pub uuid: u64,
+    uct: uct_worker_h,
+    pub ifaces: Vec<OpenIface>,
+    /// The lock of MULTI mode; the thread that holds it may come again.
+    pub lock: ReentrantMutex<()>,
+    pub eps: RefCell<Slots<*const Ep>>,
+    /// Endpoints by the peer's worker and its id there.
+    pub by_peer: RefCell<HashMap<(u64, u64), u64>>,
+    pub tag: TagState,
+    pub am: AmState,
+    pub stream: StreamState,
+    pub assemblies: Assemblies,
+    requests: RefCell<Slots<NonNull<Request>>>,
+    free_requests: RefCell<Vec<NonNull<Request>>>,
+    request_layout: Layout,
+    /// Requests in the application's or a peer's hands.
+    pub requests_out: Cell<usize>,
+    next_message: Cell<u64>,
+}
+
+/// Requests are made so many at a time.
+const REQUEST_CHUNK: usize = 32;
+/// An application may ask for this much of its own in a request.
+const MAX_REQUEST_SIZE: usize = 1 << 20;
+
+impl Worker {
+    pub fn create(
+        context: &Context,
+        params: WorkerParams,
+        async_context: *mut ucs_async_context_t,
+    ) -> Result<Box<Worker>> {
+        let user = context.params.request_size;
+        if user > MAX_REQUEST_SIZE {
+            ucs_error!("request_size {user} is over the limit of {MAX_REQUEST_SIZE} bytes");
+            return Err(Status::INVALID_PARAM);
+        }
+        let request_layout = Layout::from_size_align(
+            (Request::SIZE + user).next_multiple_of(align_of::<Request>()),
+            align_of::<Request>(),
+        )
+        .map_err(|_| Status::INVALID_PARAM)?;
+        let mut worker = Box::new(Worker {
+            context,
+            uuid: unique_id(),
+            uct: WorkerHandle::create(async_context, UCS_THREAD_MODE_SINGLE),
+            ifaces: Vec::new(),
+            lock: ReentrantMutex::new(()),
+            eps: RefCell::new(Slots::new()),
+            by_peer: RefCell::new(HashMap::new()),
+            tag: TagState::new(),
+            am: AmState::new(),
+            stream: StreamState::new(),
+            assemblies: Assemblies::new(),
+            requests: RefCell::new(Slots::new()),
+            free_requests: RefCell::new(Vec::new()),
+            request_layout,
+            requests_out: Cell::new(0),
+            next_message: Cell::new(1),
+            params,
+        });
+        let arg: *mut c_void = core::ptr::from_mut(worker.as_mut()).cast();
+        for (index, resource) in context.resources.iter().enumerate() {
+            match worker.open_iface(context, index, arg) {
+                Ok(iface) => worker.ifaces.push(iface),
+                Err(e) => ucs_debug!(
+                    "interface {}/{} cannot be opened: {e}",
+                    resource.transport.name(),
+                    resource.device.name
+                ),
+            }
+        }
+        if worker.ifaces.is_empty() {
+            ucs_error!("no interface could be opened; UCX_LOG_LEVEL=debug says why for each");
+            return Err(Status::NO_DEVICE);
+        }
+        Ok(worker)
+    }
+
+    fn open_iface(
+        &self,
+        context: &Context,
+        index: usize,
+        arg: *mut c_void,
+    ) -> Result<OpenIface> {
+        let resource = &context.resources[index];
+        let md = context.mds[resource.md].md.as_ref();
+        let config = Config::read(resource.transport.config(), None)?;
+        let params = IfaceParams {
+            err_handler: Some(super::ep::transport_failed),
+            err_handler_arg: arg,
+            ..IfaceParams::default()
+        };
+        let handle =
+            resource
+                .transport
+                .open(md, self.uct(), &resource.device.name, params, &config)?;
+        let mut iface = OpenIface {
+            handle,
+            resource: index,
+            number: resource.number,
+            attr: UNQUERIED,
+            device_address: Vec::new(),
+            address: Vec::new(),
+        };
+        // SAFETY: just opened; every op of our tables is set, buffers have the queried lengths.
+        unsafe {
+            let ops = &(*handle).ops;
+            if let Some(query) = ops.iface_query {
+                query(handle, &mut iface.attr);
+            }
+            iface.device_address = vec![0; iface.attr.device_addr_len];
+            iface.address = vec![0; iface.attr.iface_addr_len];
+            if let Some(f) = ops.iface_get_device_address {
+                f(handle, iface.device_address.as_mut_ptr().cast());
+            }
+            if iface.attr.cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE != 0
+                && let Some(f) = ops.iface_get_address
+            {
+                f(handle, iface.address.as_mut_ptr().cast());
+            }
+            receive::install(base_of(handle), arg)?;
+            if let Some(f) = ops.iface_progress_enable {
+                f(handle, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
+            }
+        }
+        Ok(iface)
+    }
+
+    pub fn context(&self) -> &Context {
+        // SAFETY: a context outlives its workers (C contract of ucp_cleanup).
+        unsafe { &*self.context }
+    }
+
+    fn uct(&self) -> &WorkerHandle {
+        // SAFETY: made in `create`, destroyed with this worker.
+        unsafe { &*self.uct.cast::<WorkerHandle>() }
+    }
+
+    /// Polls everything once.
+    #[inline]
+    pub fn progress(&self) -> u32 {
+        self.uct().progress()
+    }
+
+    /// This worker's address; `net_only` leaves out what is of this host only.
+    pub fn address(&self, net_only: bool) -> Address {
+        let resources = &self.context().resources;
+        Address {
+            uuid: self.uuid,
+            entries: self
+                .ifaces
+                .iter()
+                .filter(|i| !net_only || resources[i.resource].device.kind == UCT_DEVICE_TYPE_NET)
+                .filter(|i| i.device_address.len() < 256 && i.address.len() < 256)
+                .map(|i| Entry {
+                    transport: i.number,
+                    device: i.device_address.clone(),
+                    iface: i.address.clone(),
+                })
+                .collect(),
+        }
+    }
+
+    /// The endpoint a peer means by its worker and its own endpoint id.
+    pub fn ep_of_peer(&self, uuid: u64, ep: u64) -> Option<&Ep> {
+        let id = *self.by_peer.borrow().get(&(uuid, ep))?;
+        self.ep(id)
+    }
+
+    /// The endpoint with this local id.
+    pub fn ep(&self, id: u64) -> Option<&Ep> {
+        let at = *self.eps.borrow().get(id)?;
+        // SAFETY: an endpoint leaves the table before it is freed.
+        Some(unsafe { &*at })
+    }
+
+    /// A number for a message in pieces, never used before on this worker.
+    pub fn next_message(&self) -> u64 {
+        let n = self.next_message.get();
+        self.next_message.set(n + 1);
+        n
+    }
+
+    /// Memory for a request and the user's part behind it; the user's part is initialised once.
+    #[inline]
+    pub fn take_request(&self) -> Result<NonNull<Request>> {
+        let warm = self.free_requests.borrow_mut().pop();
+        let req = match warm {
+            Some(r) => r,
+            None => self.grow_requests()?,
+        };
+        self.requests_out.set(self.requests_out.get() + 1);
+        Ok(req)
+    }
+
+    #[cold]
+    fn grow_requests(&self) -> Result<NonNull<Request>> {
+        for _ in 0..REQUEST_CHUNK {
+            // SAFETY: the layout is not empty.
+            let at = unsafe { std::alloc::alloc_zeroed(self.request_layout) }.cast::<Request>();
+            let at = NonNull::new(at).ok_or(Status::NO_MEMORY)?;
+            if let Some(init) = self.context().params.request_init {
+                // SAFETY: the user's function on its part of a fresh request.
+                unsafe { init(Request::user(at)) };
+            }
+            self.free_requests.borrow_mut().push(at);
+        }
+        self.free_requests
+            .borrow_mut()
+            .pop()
+            .ok_or(Status::NO_MEMORY)
+    }
+
+    /// A request comes back.
+    #[inline]
+    pub fn give_request(&self, req: NonNull<Request>) {
+        self.requests_out.set(self.requests_out.get() - 1);
+        self.free_requests.borrow_mut().push(req);
+    }
+
+    /// Gives a request a name that peers can send back.
+    pub fn name_request(&self, req: NonNull<Request>) -> u64 {
+        self.requests.borrow_mut().insert(req)
+    }
+
+    pub fn forget_request(&self, id: u64) {
+        self.requests.borrow_mut().remove(id);
+    }
+
+    /// The request a peer names; `None` for one that is over or never was.
+    pub fn request(&self, id: u64) -> Option<&Request> {
+        let req = *self.requests.borrow().get(id)?;
+        // SAFETY: a request loses its name when it completes, before its memory is reused.
+        Some(unsafe { &*req.as_ptr() })
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let eps: Vec<*const Ep> = self.eps.get_mut().iter().copied().collect();
+        for ep in eps {
+            // SAFETY: in the table, so alive; destroyed once.
+            unsafe { Ep::destroy(ep, Status::CANCELED) };
+        }
+        self.tag.cancel_all();
+        for iface in &self.ifaces {
+            // SAFETY: an open interface without endpoints, closed once.
+            unsafe {
+                if let Some(close) = (*iface.handle).ops.iface_close {
+                    close(iface.handle);
+                }
+            }
+        }
+        // SAFETY: nothing is open on it any more.
+        unsafe { WorkerHandle::destroy(self.uct) };
+        if self.requests_out.get() > 0
+            && self.params.flags & u64::from(UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK) == 0
+        {
+            ucs_debug!("{} requests were not given back", self.requests_out.get());
+        }
+        for req in self.free_requests.get_mut().drain(..) {
+            // SAFETY: the context outlives its workers.
+            if let Some(cleanup) = unsafe { (*self.context).params.request_cleanup } {
+                // SAFETY: the user's function on its part of a request in no one's hands.
+                unsafe { cleanup(Request::user(req)) };
+            }
+            // SAFETY: allocated in `grow_requests` with this layout.
+            unsafe { std::alloc::dealloc(req.as_ptr().cast(), self.request_layout) };
+        }
+    }
+}
+
+/// Attributes before they are asked for.
+const UNQUERIED: uct_iface_attr = {
+    // SAFETY: integers, floats and a plain C address struct: zero is a value of each.
+    unsafe { core::mem::zeroed() }
+};

@@ -1,0 +1,101 @@
+//! A table whose entries are named by slot and generation: the ids that travel to peers and come
+//! back. A stale or invented id finds nothing.
+
+struct Slot<T> {
+    generation: u32,
+    value: Option<T>,
+}
+
+/// Values by id. Ids are never 0.
+pub struct Slots<T> {
+    slots: Vec<Slot<T>>,
+    free: Vec<u32>,
+    live: usize,
+}
+
+impl<T> Default for Slots<T> {
+    fn default() -> Slots<T> {
+        Slots::new()
+    }
+}
+
+impl<T> Slots<T> {
+    pub const fn new() -> Slots<T> {
+        Slots {
+            slots: Vec::new(),
+            free: Vec::new(),
+            live: 0,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.live
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.live == 0
+    }
+
+    pub fn insert(&mut self, value: T) -> u64 {
+        let index = match self.free.pop() {
+            Some(i) => i,
+            None => {
+                self.slots.push(Slot {
+                    generation: 1,
+                    value: None,
+                });
+                (self.slots.len() - 1) as u32
+            }
+        };
+        let slot = &mut self.slots[index as usize];
+        slot.value = Some(value);
+        self.live += 1;
+        u64::from(slot.generation) << 32 | u64::from(index)
+    }
+
+    pub fn get(&self, id: u64) -> Option<&T> {
+        let slot = self.slots.get(id as u32 as usize)?;
+        if u64::from(slot.generation) == id >> 32 {
+            slot.value.as_ref()
+        } else {
+            None
+        }
+    }
+
+    pub fn remove(&mut self, id: u64) -> Option<T> {
+        let index = id as u32;
+        let slot = self.slots.get_mut(index as usize)?;
+        if u64::from(slot.generation) != id >> 32 {
+            return None;
+        }
+        let value = slot.value.take()?;
+        slot.generation = slot.generation.checked_add(1).unwrap_or(1);
+        self.free.push(index);
+        self.live -= 1;
+        Some(value)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.slots.iter().filter_map(|s| s.value.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stale_and_invented_ids_find_nothing() {
+        let mut s = Slots::new();
+        let a = s.insert("a");
+        assert_eq!(s.get(a), Some(&"a"));
+        assert_eq!(s.remove(a), Some("a"));
+        let b = s.insert("b");
+        assert_ne!(a, b);
+        assert_eq!((s.get(a), s.remove(a)), (None, None));
+        assert_eq!(s.get(b), Some(&"b"));
+        assert_eq!(s.get(0), None);
+        assert_eq!(s.get(u64::MAX), None);
+        assert_eq!(s.len(), 1);
+    }
+}
