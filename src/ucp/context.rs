@@ -71,10 +71,40 @@ const ALIASES: &[(&str, &[&str])] = &[
 
 /// Transports of upstream that this library has not: allowed in lists without a word.
 const ABSENT: &[&str] = &[
-    "ib", "ud", "ud_v", "ud_x", "ud_verbs", "ud_mlx5", "rc", "rc_v", "rc_x", "rc_verbs", "rc_mlx5",
-    "dc", "dc_x", "dc_mlx5", "srd", "gga", "gga_mlx5", "rc_gda", "ugni", "cuda", "cuda_copy",
-    "cuda_ipc", "gdr_copy", "rocm", "rocm_copy", "rocm_ipc", "ze", "ze_copy", "ze_ipc", "ze_gdr",
-    "gaudi", "gaudi_gdr", "xpmem", "knem",
+    "ib",
+    "ud",
+    "ud_v",
+    "ud_x",
+    "ud_verbs",
+    "ud_mlx5",
+    "rc",
+    "rc_v",
+    "rc_x",
+    "rc_verbs",
+    "rc_mlx5",
+    "dc",
+    "dc_x",
+    "dc_mlx5",
+    "srd",
+    "gga",
+    "gga_mlx5",
+    "rc_gda",
+    "ugni",
+    "cuda",
+    "cuda_copy",
+    "cuda_ipc",
+    "gdr_copy",
+    "rocm",
+    "rocm_copy",
+    "rocm_ipc",
+    "ze",
+    "ze_copy",
+    "ze_ipc",
+    "ze_gdr",
+    "gaudi",
+    "gaudi_gdr",
+    "xpmem",
+    "knem",
 ];
 
 impl Context {
@@ -210,4 +240,9 @@ pub fn unique_id() -> u64 {
     h = (h ^ h >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
     h = (h ^ h >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     (h ^ h >> 33).max(1)
+}
+
+/// What an unnamed context or worker is called: host and process.
+pub fn default_name() -> String {
+    format!("{}:{}", crate::sys::process::hostname(), std::process::id())
 }

@@ -5,8 +5,10 @@
 //! an endpoint by its worker and its id; the first message that wants an answer is preceded by a
 //! `Wireup` message that introduces both.
 
+use super::names;
 use super::proto::{control, send};
 use super::request::Request;
+use super::rma::flush;
 use super::worker::Worker;
 use crate::c::*;
 use crate::ucs::{Result, Status};
@@ -14,7 +16,7 @@ use crate::wire::address::Address;
 use crate::wire::header::{AmId, WireupHdr};
 use crate::{ucs_diag, ucs_error, ucs_info};
 use core::cell::{Cell, RefCell, UnsafeCell};
-use core::ffi::c_void;
+use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
 use std::collections::VecDeque;
 
@@ -98,6 +100,8 @@ pub struct Ep {
     pub hidden: Cell<bool>,
     /// Requests that wait for something of the peer.
     pub outstanding: RefCell<Vec<NonNull<Request>>>,
+    /// Flushes that wait for those.
+    flushes: RefCell<Vec<NonNull<Request>>>,
 }
 
 impl Ep {
@@ -128,6 +132,7 @@ impl Ep {
             introduced: Cell::new(false),
             hidden: Cell::new(false),
             outstanding: RefCell::new(Vec::new()),
+            flushes: RefCell::new(Vec::new()),
         });
         let at = NonNull::from(Box::leak(ep));
         // SAFETY: just made; it does not move any more.
@@ -154,6 +159,35 @@ impl Ep {
         let w = self.worker();
         let r = &w.context().resources[w.ifaces[self.lane.iface].resource];
         format!("{}/{}", r.transport.name(), r.device.name)
+    }
+
+    /// Transport and device of each lane.
+    pub fn lane_names(&self) -> Vec<(&'static CStr, &'static CStr)> {
+        let w = self.worker();
+        let bulk = self.bulk.get().map(|(_, i)| i);
+        [Some(self.lane.iface), bulk]
+            .into_iter()
+            .flatten()
+            .map(|i| {
+                let r = &w.context().resources[w.ifaces[i].resource];
+                (
+                    names::intern(r.transport.name()),
+                    names::intern(&r.device.name),
+                )
+            })
+            .collect()
+    }
+
+    /// The endpoint's name, for logs and queries.
+    pub fn name(&self) -> String {
+        format!("ep{:#x}->{:x}", self.id.get() as u32, self.remote_uuid)
+    }
+
+    /// Seconds a message of `size` bytes is estimated to take.
+    pub fn estimate(&self, size: usize) -> f64 {
+        let attr = &self.worker().ifaces[self.lane.iface].attr;
+        let bandwidth = attr.bandwidth.dedicated + attr.bandwidth.shared;
+        attr.latency.c + 2.0 * attr.overhead + size as f64 / bandwidth.max(1.0)
     }
 
     /// Why nothing can be sent any more.
@@ -252,7 +286,10 @@ impl Ep {
         if self.failed.replace(Some(status)).is_some() {
             return;
         }
-        ucs_diag!("endpoint to worker {:#x} failed: {status}", self.remote_uuid);
+        ucs_diag!(
+            "endpoint to worker {:#x} failed: {status}",
+            self.remote_uuid
+        );
         let _pin = Pin::new(self);
         self.abandon(status);
         let params = self.params.get();
@@ -280,7 +317,8 @@ impl Ep {
             }
         }
         loop {
-            let req = self.outstanding.borrow_mut().pop();
+            let last = self.outstanding.borrow_mut().pop();
+            let req = last.or_else(|| self.flushes.borrow_mut().pop());
             match req {
                 // SAFETY: an outstanding request is alive.
                 Some(r) => unsafe { r.as_ref() }.complete(Err(status)),
@@ -294,18 +332,34 @@ impl Ep {
         self.outstanding.borrow_mut().push(req.as_ptr());
     }
 
-    /// The peer answered.
+    /// The peer answered: flushes that waited for the last answer end.
     pub fn answered(&self, req: &Request) {
         let at = req.as_ptr();
-        let mut all = self.outstanding.borrow_mut();
-        if let Some(i) = all.iter().position(|r| *r == at) {
-            all.swap_remove(i);
+        {
+            let mut all = self.outstanding.borrow_mut();
+            if let Some(i) = all.iter().position(|r| *r == at) {
+                all.swap_remove(i);
+            }
+        }
+        if !self.owes_nothing() || self.flushes.borrow().is_empty() {
+            return;
+        }
+        let _pin = Pin::new(self);
+        let ended = core::mem::take(&mut *self.flushes.borrow_mut());
+        for req in ended {
+            // SAFETY: a waiting flush is alive.
+            flush::finish(self, unsafe { req.as_ref() });
         }
     }
 
-    /// Whether everything that was posted is out and answered.
-    pub fn is_idle(&self) -> bool {
-        self.queue.borrow().is_empty() && !self.waiting.get()
+    /// Whether the peer has answered everything.
+    pub fn owes_nothing(&self) -> bool {
+        self.outstanding.borrow().is_empty()
+    }
+
+    /// A flush ends when the peer has answered everything.
+    pub fn when_settled(&self, req: &Request) {
+        self.flushes.borrow_mut().push(req.as_ptr());
     }
 
     /// Destroys an endpoint: what waits ends with `status`.

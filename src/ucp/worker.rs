@@ -10,14 +10,15 @@ use super::proto::assembly::Assemblies;
 use super::request::Request;
 use super::stream::StreamState;
 use super::tag::TagState;
+use super::wakeup::Wakeup;
 use crate::c::*;
+use crate::ucp::proto::receive;
 use crate::ucs::config::Config;
 use crate::ucs::slots::Slots;
 use crate::ucs::{Result, Status};
 use crate::uct::base::iface::base_of;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
-use crate::ucp::proto::receive;
 use crate::wire::address::{Address, Entry};
 use crate::{ucs_debug, ucs_error};
 use core::alloc::Layout;
@@ -66,6 +67,7 @@ pub struct Worker {
     pub am: AmState,
     pub stream: StreamState,
     pub assemblies: Assemblies,
+    pub wakeup: Wakeup,
     requests: RefCell<Slots<NonNull<Request>>>,
     free_requests: RefCell<Vec<NonNull<Request>>>,
     request_layout: Layout,
@@ -74,17 +76,19 @@ pub struct Worker {
     next_message: Cell<u64>,
 }
 
+/// Above this a copy less is worth a round trip.
+const RNDV_THRESHOLD: usize = 64 << 10;
+
+/// Bytes of all headers of ours that can stand in front of a user's.
+const MAX_HEADERS: usize = 128;
+
 /// Requests are made so many at a time.
 const REQUEST_CHUNK: usize = 32;
 /// An application may ask for this much of its own in a request.
 const MAX_REQUEST_SIZE: usize = 1 << 20;
 
 impl Worker {
-    pub fn create(
-        context: &Context,
-        params: WorkerParams,
-        async_context: *mut ucs_async_context_t,
-    ) -> Result<Box<Worker>> {
+    pub fn create(context: &Context, params: WorkerParams) -> Result<Box<Worker>> {
         let user = context.params.request_size;
         if user > MAX_REQUEST_SIZE {
             ucs_error!("request_size {user} is over the limit of {MAX_REQUEST_SIZE} bytes");
@@ -98,7 +102,7 @@ impl Worker {
         let mut worker = Box::new(Worker {
             context,
             uuid: unique_id(),
-            uct: WorkerHandle::create(async_context, UCS_THREAD_MODE_SINGLE),
+            uct: WorkerHandle::create(core::ptr::null_mut(), UCS_THREAD_MODE_SINGLE),
             ifaces: Vec::new(),
             lock: ReentrantMutex::new(()),
             eps: RefCell::new(Slots::new()),
@@ -107,6 +111,7 @@ impl Worker {
             am: AmState::new(),
             stream: StreamState::new(),
             assemblies: Assemblies::new(),
+            wakeup: Wakeup::new()?,
             requests: RefCell::new(Slots::new()),
             free_requests: RefCell::new(Vec::new()),
             request_layout,
@@ -132,12 +137,7 @@ impl Worker {
         Ok(worker)
     }
 
-    fn open_iface(
-        &self,
-        context: &Context,
-        index: usize,
-        arg: *mut c_void,
-    ) -> Result<OpenIface> {
+    fn open_iface(&self, context: &Context, index: usize, arg: *mut c_void) -> Result<OpenIface> {
         let resource = &context.resources[index];
         let md = context.mds[resource.md].md.as_ref();
         let config = Config::read(resource.transport.config(), None)?;
@@ -228,6 +228,25 @@ impl Worker {
         let at = *self.eps.borrow().get(id)?;
         // SAFETY: an endpoint leaves the table before it is freed.
         Some(unsafe { &*at })
+    }
+
+    /// From how many bytes on a message is announced instead of sent, by the operation's flags.
+    #[inline]
+    pub fn rndv_threshold(&self, _flags: u32) -> usize {
+        RNDV_THRESHOLD
+    }
+
+    /// Most bytes of a user's header in an active message.
+    pub fn max_am_header(&self) -> usize {
+        let least = self
+            .ifaces
+            .iter()
+            .filter(|i| i.attr.cap.flags & UCT_IFACE_FLAG_AM_BCOPY != 0)
+            .map(|i| i.attr.cap.am.max_bcopy)
+            .min()
+            .unwrap_or(0);
+        // A first piece has all headers in front of the user's.
+        least.saturating_sub(MAX_HEADERS)
     }
 
     /// A number for a message in pieces, never used before on this worker.

@@ -1,60 +1,105 @@
 //! Configuration: the exported functions of `ucp.h` and its companions.
 
+use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucs::Status;
+use crate::ucp::config;
+use crate::ucs::config::Config;
+use crate::ucs::status::code_of;
+use crate::uct::base::params::text;
 
 /// Reads the options from the environment: `UCX_*`, and before it `PREFIX_UCX_*` if a prefix is
 /// given. `filename` is reserved: NULL. The result is freed by `ucp_config_release`.
 ///
-/// `ucp/api/ucp.h`, group `config`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `config`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_config_read(
-    _env_prefix: *const c_char,
-    _filename: *const c_char,
-    _config_p: *mut *mut ucp_config_t,
+    env_prefix: *const c_char,
+    filename: *const c_char,
+    config_p: *mut *mut ucp_config_t,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; config_p);
+    if !filename.is_null() {
+        crate::ucs_debug!(
+            "ucp_config_read: the file name is not used; ucx.conf is found by itself"
+        );
+    }
+    let prefix = if env_prefix.is_null() {
+        None
+    } else {
+        // SAFETY: the caller's string.
+        match unsafe { text(env_prefix) } {
+            Ok(p) => Some(p),
+            Err(e) => return e.code(),
+        }
+    };
+    match Config::read(&config::TABLE, prefix) {
+        Ok(c) => {
+            // SAFETY: the caller's out parameter.
+            unsafe { *config_p = Box::into_raw(Box::new(c)).cast() };
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
 }
 
 /// Frees what `ucp_config_read` made.
 ///
-/// `ucp/api/ucp.h`, group `config`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `config`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_config_release(_config: *mut ucp_config_t) {}
+pub unsafe extern "C" fn ucp_config_release(config: *mut ucp_config_t) {
+    if !config.is_null() {
+        // SAFETY: boxed by `ucp_config_read`.
+        drop(unsafe { Box::from_raw(config.cast::<Config>()) });
+    }
+}
 
 /// Sets an option by name, without the prefix `UCX_`. UCS_ERR_NO_ELEM: no such option;
 /// UCS_ERR_INVALID_PARAM: the value does not fit.
 ///
-/// `ucp/api/ucp.h`, group `config`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `config`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_config_modify(
-    _config: *mut ucp_config_t,
-    _name: *const c_char,
-    _value: *const c_char,
+    config: *mut ucp_config_t,
+    name: *const c_char,
+    value: *const c_char,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; config, name, value);
+    // SAFETY: a configuration, used by one thread at a time.
+    let config = unsafe { &mut *config.cast::<Config>() };
+    // SAFETY: the caller's strings.
+    code_of(&unsafe { text(name).and_then(|name| config.set(name, text(value)?)) })
 }
 
 /// Prints options to `stream`, under a title, as `print_flags` say.
 ///
-/// `ucp/api/ucp.h`, group `config`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `config`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_config_print(
-    _config: *const ucp_config_t,
-    _stream: *mut FILE,
-    _title: *const c_char,
-    _print_flags: ucs_config_print_flags_t,
+    config: *const ucp_config_t,
+    stream: *mut FILE,
+    title: *const c_char,
+    print_flags: ucs_config_print_flags_t,
 ) {
+    non_null!(; config, stream);
+    // SAFETY: a configuration and the caller's string or null.
+    let (config, title) = unsafe { (&*config.cast::<Config>(), text(title).unwrap_or("")) };
+    // SAFETY: the caller's stream.
+    unsafe {
+        super::print::put(
+            stream,
+            &crate::ucs::config::print::table(config, title, print_flags),
+        );
+    }
 }

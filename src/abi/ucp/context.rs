@@ -1,91 +1,247 @@
 //! Contexts and versions: the exported functions of `ucp.h` and its companions.
 
+use crate::abi::args::{non_null, put_name};
 use crate::c::prelude::*;
-use crate::ucs::Status;
+use crate::ucp::config;
+use crate::ucp::context::{Context, ContextParams};
+use crate::ucp::request::Request;
+use crate::ucs::config::Config;
+use crate::uct::base::params::{masked, text};
+use crate::{ucs_error, ucs_warn};
+
+const VERSION: (u32, u32, u32) = (1, 22, 0);
+
+/// Features of `ucp_feature` that this library serves, or accepts without effect.
+const FEATURES: u64 = (UCP_FEATURE_TAG
+    | UCP_FEATURE_RMA
+    | UCP_FEATURE_AMO32
+    | UCP_FEATURE_AMO64
+    | UCP_FEATURE_WAKEUP
+    | UCP_FEATURE_STREAM
+    | UCP_FEATURE_AM
+    | UCP_FEATURE_EXPORTED_MEMH
+    | UCP_FEATURE_DEVICE) as u64;
 
 /// Tells what the library can do, before any context.
 ///
-/// `ucp/api/ucp.h`, group `context`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `context`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_lib_query(_attr: *mut ucp_lib_attr_t) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+pub unsafe extern "C" fn ucp_lib_query(attr: *mut ucp_lib_attr_t) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; attr);
+    // SAFETY: the caller's struct, written as masked.
+    unsafe {
+        if (*attr).field_mask & u64::from(UCP_LIB_ATTR_FIELD_MAX_THREAD_LEVEL) != 0 {
+            (*attr).max_thread_level = UCS_THREAD_MODE_MULTI;
+        }
+    }
+    UCS_OK
 }
 
 /// Tells the version: 1, 22, 0.
 ///
-/// `ucp/api/ucp.h`, group `context`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `context`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_get_version(
-    _major_version: *mut c_uint,
-    _minor_version: *mut c_uint,
-    _release_number: *mut c_uint,
+    major_version: *mut c_uint,
+    minor_version: *mut c_uint,
+    release_number: *mut c_uint,
 ) {
+    non_null!(; major_version, minor_version, release_number);
+    // SAFETY: the caller's out parameters.
+    unsafe {
+        *major_version = VERSION.0;
+        *minor_version = VERSION.1;
+        *release_number = VERSION.2;
+    }
 }
 
 /// The version as text; static.
 ///
-/// `ucp/api/ucp.h`, group `context`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `context`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_get_version_string() -> *const c_char {
-    core::ptr::null()
+    c"1.22.0".as_ptr()
 }
 
 /// Creates a context, for a program that was compiled against a version of this interface.
 /// `config` may be NULL. `ucp_cleanup` frees it. UCS_ERR_INVALID_PARAM without features;
 /// UCS_ERR_NO_DEVICE when no transport is left.
 ///
-/// `ucp/api/ucp.h`, group `context`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `context`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_init_version(
-    _api_major_version: c_uint,
-    _api_minor_version: c_uint,
-    _params: *const ucp_params_t,
-    _config: *const ucp_config_t,
-    _context_p: *mut ucp_context_h,
+    api_major_version: c_uint,
+    api_minor_version: c_uint,
+    params: *const ucp_params_t,
+    config: *const ucp_config_t,
+    context_p: *mut ucp_context_h,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; params, context_p);
+    if (api_major_version, api_minor_version) > (VERSION.0, VERSION.1) {
+        ucs_warn!(
+            "UCP API version is incompatible: required >= {api_major_version}.{api_minor_version}, actual {}.{}.{}",
+            VERSION.0,
+            VERSION.1,
+            VERSION.2
+        );
+    }
+    // SAFETY: every release has the mask; members are read behind their bits.
+    let mask = unsafe { (*params).field_mask };
+    let features = masked!(params, mask, UCP_PARAM_FIELD_FEATURES, features, 0);
+    if features == 0 {
+        ucs_error!("ucp_init: no features are asked for; set ucp_params.features");
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if features & !FEATURES != 0 {
+        ucs_error!("ucp_init: features {:#x} are unknown", features & !FEATURES);
+        return UCS_ERR_INVALID_PARAM;
+    }
+    let name = masked!(params, mask, UCP_PARAM_FIELD_NAME, name, core::ptr::null());
+    let parsed = ContextParams {
+        features,
+        request_size: masked!(params, mask, UCP_PARAM_FIELD_REQUEST_SIZE, request_size, 0),
+        request_init: masked!(
+            params,
+            mask,
+            UCP_PARAM_FIELD_REQUEST_INIT,
+            request_init,
+            None
+        ),
+        request_cleanup: masked!(
+            params,
+            mask,
+            UCP_PARAM_FIELD_REQUEST_CLEANUP,
+            request_cleanup,
+            None
+        ),
+        tag_sender_mask: masked!(
+            params,
+            mask,
+            UCP_PARAM_FIELD_TAG_SENDER_MASK,
+            tag_sender_mask,
+            0
+        ),
+        mt_workers_shared: masked!(
+            params,
+            mask,
+            UCP_PARAM_FIELD_MT_WORKERS_SHARED,
+            mt_workers_shared,
+            0
+        ) != 0,
+        estimated_num_eps: masked!(
+            params,
+            mask,
+            UCP_PARAM_FIELD_ESTIMATED_NUM_EPS,
+            estimated_num_eps,
+            0
+        ),
+        estimated_num_ppn: masked!(
+            params,
+            mask,
+            UCP_PARAM_FIELD_ESTIMATED_NUM_PPN,
+            estimated_num_ppn,
+            0
+        ),
+        // SAFETY: null or the caller's string.
+        name: match unsafe { text(name) } {
+            Ok(n) => n.to_owned(),
+            Err(_) => crate::ucp::context::default_name(),
+        },
+        api_minor: api_minor_version,
+    };
+    let config = if config.is_null() {
+        Config::read(&config::TABLE, None)
+    } else {
+        // SAFETY: a configuration of `ucp_config_read`.
+        Ok(unsafe { (*config.cast::<Config>()).clone() })
+    };
+    match config.and_then(|config| Context::create(parsed, config)) {
+        Ok(context) => {
+            // SAFETY: the caller's out parameter.
+            unsafe { *context_p = Box::into_raw(context).cast() };
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
 }
 
 /// Frees a context, all of whose workers and memory must be gone.
 ///
-/// `ucp/api/ucp.h`, group `context`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `context`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_cleanup(_context_p: ucp_context_h) {}
+pub unsafe extern "C" fn ucp_cleanup(context_p: ucp_context_h) {
+    non_null!(; context_p);
+    // SAFETY: boxed by `ucp_init_version`.
+    drop(unsafe { Box::from_raw(context_p.cast::<Context>()) });
+}
 
 /// Tells about a context.
 ///
-/// `ucp/api/ucp.h`, group `context`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `context`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_context_query(
-    _context_p: ucp_context_h,
-    _attr: *mut ucp_context_attr_t,
+    context_p: ucp_context_h,
+    attr: *mut ucp_context_attr_t,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; context_p, attr);
+    // SAFETY: a live context.
+    let context = unsafe { &*context_p.cast::<Context>() };
+    // SAFETY: the caller's struct, written only as masked: older ones are shorter.
+    unsafe {
+        let mask = (*attr).field_mask;
+        let has = |bit: u32| mask & u64::from(bit) != 0;
+        if has(UCP_ATTR_FIELD_REQUEST_SIZE) {
+            (*attr).request_size = Request::SIZE;
+        }
+        if has(UCP_ATTR_FIELD_THREAD_MODE) {
+            (*attr).thread_mode = if context.params.mt_workers_shared {
+                UCS_THREAD_MODE_MULTI
+            } else {
+                UCS_THREAD_MODE_SINGLE
+            };
+        }
+        if has(UCP_ATTR_FIELD_MEMORY_TYPES) {
+            (*attr).memory_types = 1 << UCS_MEMORY_TYPE_HOST;
+        }
+        if has(UCP_ATTR_FIELD_NAME) {
+            put_name(&mut (*attr).name, &context.params.name);
+        }
+        if has(UCP_ATTR_FIELD_DEVICE_COUNTER_SIZE) {
+            (*attr).device_counter_size = 0;
+        }
+    }
+    UCS_OK
 }
 
 /// Prints what a context found: one line for each resource.
 ///
-/// `ucp/api/ucp.h`, group `context`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `context`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_context_print_info(_context: ucp_context_h, _stream: *mut FILE) {}
+pub unsafe extern "C" fn ucp_context_print_info(context: ucp_context_h, stream: *mut FILE) {
+    non_null!(; context, stream);
+    // SAFETY: a live context.
+    let context = unsafe { &*context.cast::<Context>() };
+    // SAFETY: the caller's stream.
+    unsafe { super::print::put(stream, &context.describe()) };
+}

@@ -1,43 +1,85 @@
 //! Datatypes: the exported functions of `ucp.h` and its companions.
 
+use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucs::Status;
+use crate::ucp::dt::generic::{GenericType, is_generic};
+use crate::ucp::dt::{Data, Way};
 
 /// Makes a datatype of the caller's functions; `context` is passed to them. `ucp_dt_destroy` frees
 /// it.
 ///
-/// `ucp/api/ucp.h`, group `dt`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `dt`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_dt_create_generic(
-    _ops: *const ucp_generic_dt_ops_t,
-    _context: *mut c_void,
-    _datatype_p: *mut ucp_datatype_t,
+    ops: *const ucp_generic_dt_ops_t,
+    context: *mut c_void,
+    datatype_p: *mut ucp_datatype_t,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; ops, datatype_p);
+    // SAFETY: the caller's struct, the same in every release.
+    match GenericType::create(unsafe { *ops }, context) {
+        Ok(dt) => {
+            // SAFETY: the caller's out parameter.
+            unsafe { *datatype_p = dt };
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
 }
 
 /// Frees a datatype of `ucp_dt_create_generic`; nothing happens for others.
 ///
-/// `ucp/api/ucp.h`, group `dt`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `dt`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_dt_destroy(_datatype: ucp_datatype_t) {}
+pub unsafe extern "C" fn ucp_dt_destroy(datatype: ucp_datatype_t) {
+    if is_generic(datatype) {
+        // SAFETY: of `ucp_dt_create_generic`, destroyed once.
+        unsafe { GenericType::destroy(datatype) };
+    }
+}
 
 /// Tells about a datatype.
 ///
-/// `ucp/api/ucp.h`, group `dt`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `dt`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_dt_query(
-    _datatype: ucp_datatype_t,
-    _attr: *mut ucp_datatype_attr_t,
+    datatype: ucp_datatype_t,
+    attr: *mut ucp_datatype_attr_t,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; attr);
+    // SAFETY: the caller's struct, read and written as masked.
+    unsafe {
+        let mask = (*attr).field_mask;
+        let has = |bit: u32| mask & u64::from(bit) != 0;
+        if !has(UCP_DATATYPE_ATTR_FIELD_PACKED_SIZE) {
+            return UCS_OK;
+        }
+        let buffer = if has(UCP_DATATYPE_ATTR_FIELD_BUFFER) {
+            (*attr).buffer.cast_mut()
+        } else {
+            // Upstream sizes contiguous types without a buffer.
+            core::ptr::dangling_mut::<u64>().cast()
+        };
+        let count = if has(UCP_DATATYPE_ATTR_FIELD_COUNT) {
+            (*attr).count
+        } else {
+            1
+        };
+        match Data::new(buffer, count, datatype, Way::Send) {
+            Ok(data) => {
+                (*attr).packed_size = data.len();
+                UCS_OK
+            }
+            Err(e) => e.code(),
+        }
+    }
 }

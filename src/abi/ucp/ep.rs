@@ -1,157 +1,420 @@
 //! Endpoints: the exported functions of `ucp.h` and its companions.
 
+use super::param::{self, Which, answer, enter, error};
+use super::worker::blob;
+use crate::abi::args::{non_null, put_name};
 use crate::c::prelude::*;
-use crate::ucs::Status;
+use crate::ucp::ep::{Ep, EpParams};
+use crate::ucp::request::{Callback, Param, Posted};
+use crate::ucp::rma::flush;
+use crate::ucp::worker::Worker;
+use crate::ucs::{Result, Status};
+use crate::ucs_error;
+use crate::uct::base::params::masked;
+use crate::wire::address::Address;
 
-/// Flushes and closes an endpoint, and waits.
-///
-/// `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
+const NULL_PTR: ucs_status_ptr_t = UCS_ERR_INVALID_PARAM as isize as ucs_status_ptr_t;
+
+/// The endpoint behind a handle.
 ///
 /// # Safety
-/// Arguments are not read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_ep_destroy(_ep: ucp_ep_h) {}
-
-/// Old form of `ucp_ep_close_nbx`: flushes and closes.
-///
-/// `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
-///
-/// # Safety
-/// Arguments are not read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_disconnect_nb(_ep: ucp_ep_h) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+/// `h` must be a live endpoint.
+#[inline]
+pub(super) unsafe fn ep<'a>(h: ucp_ep_h) -> &'a Ep {
+    // SAFETY: by the caller's promise.
+    unsafe { &*h.cast::<Ep>() }
 }
 
-/// Waits until all operations on an endpoint are complete at the peer.
-///
-/// `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
-///
-/// # Safety
-/// Arguments are not read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_ep_flush(_ep: ucp_ep_h) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
-}
-
-/// Changes an endpoint's parameters.
-///
-/// `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
-///
-/// # Safety
-/// Arguments are not read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_ep_modify_nb(
-    _ep: ucp_ep_h,
-    _params: *const ucp_ep_params_t,
-) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
-}
-
-/// Old form of `ucp_ep_close_nbx`, with a mode.
-///
-/// `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
-///
-/// # Safety
-/// Arguments are not read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_ep_close_nb(_ep: ucp_ep_h, _mode: c_uint) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
-}
-
-/// Old form of `ucp_ep_flush_nbx`.
-///
-/// `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
-///
-/// # Safety
-/// Arguments are not read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_ep_flush_nb(
-    _ep: ucp_ep_h,
-    _flags: c_uint,
-    _cb: ucp_send_callback_t,
-) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+/// Progresses until an operation is over: the blocking calls.
+pub(super) fn wait(w: &Worker, posted: Result<Posted>) -> ucs_status_t {
+    match posted {
+        Ok(Posted::Done) => UCS_OK,
+        Ok(Posted::Request(req)) => {
+            // SAFETY: alive until released below.
+            let req = unsafe { req.as_ref() };
+            while !req.is_done() {
+                w.progress();
+            }
+            let status = req.status();
+            req.release();
+            status
+        }
+        Err(e) => e.code(),
+    }
 }
 
 /// Connects to a worker, to a server, or to a waiting client. Returns before the connection
 /// stands: operations wait for it. UCS_ERR_INVALID_PARAM without a peer; UCS_ERR_UNREACHABLE when
 /// no transport reaches it.
 ///
-/// `ucp/api/ucp.h`, group `ep`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `ep`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_ep_create(
-    _worker: ucp_worker_h,
-    _params: *const ucp_ep_params_t,
-    _ep_p: *mut ucp_ep_h,
+    worker: ucp_worker_h,
+    params: *const ucp_ep_params_t,
+    ep_p: *mut ucp_ep_h,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; worker, params, ep_p);
+    // SAFETY: a live worker.
+    let w = unsafe { param::worker(worker) };
+    let _guard = enter(w);
+    // SAFETY: every release has the mask; members are read behind their bits.
+    let mask = unsafe { (*params).field_mask };
+    let handler = masked!(
+        params,
+        mask,
+        UCP_EP_PARAM_FIELD_ERR_HANDLER,
+        err_handler,
+        ucp_err_handler {
+            cb: None,
+            arg: core::ptr::null_mut()
+        }
+    );
+    let user_data = masked!(
+        params,
+        mask,
+        UCP_EP_PARAM_FIELD_USER_DATA,
+        user_data,
+        core::ptr::null_mut()
+    );
+    let given = mask & u64::from(UCP_EP_PARAM_FIELD_USER_DATA) != 0;
+    let parsed = EpParams {
+        err_mode: masked!(
+            params,
+            mask,
+            UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
+            err_mode,
+            UCP_ERR_HANDLING_MODE_NONE
+        ),
+        err_cb: handler.cb,
+        // As documented: the endpoint's user data is the handler's argument when it is given.
+        err_arg: if given { user_data } else { handler.arg },
+        user_data,
+        flags: masked!(params, mask, UCP_EP_PARAM_FIELD_FLAGS, flags, 0),
+    };
+    let address = masked!(
+        params,
+        mask,
+        UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
+        address,
+        core::ptr::null()
+    );
+    if address.is_null() {
+        ucs_error!(
+            "ucp_ep_create: no remote address is given (connecting by socket address is not there yet)"
+        );
+        return if parsed.flags & UCP_EP_PARAMS_FLAGS_CLIENT_SERVER != 0 {
+            UCS_ERR_NOT_IMPLEMENTED
+        } else {
+            UCS_ERR_INVALID_PARAM
+        };
+    }
+    // SAFETY: the caller's address; its length stands at its beginning.
+    let address = match unsafe { blob(address.cast()) }.and_then(Address::unpack) {
+        Ok(a) => a,
+        Err(e) => {
+            ucs_error!("ucp_ep_create: the remote address is not usable: {e}");
+            return UCS_ERR_INVALID_ADDR;
+        }
+    };
+    match crate::ucp::wireup::connect(w, address, parsed) {
+        Ok(ep) => {
+            // SAFETY: the caller's out parameter.
+            unsafe { *ep_p = ep.as_ptr().cast() };
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
+}
+
+/// Closes an endpoint.
+///
+/// # Safety
+/// `h` live; gone when the operation is over.
+unsafe fn close(h: ucp_ep_h, force: bool, param: &Param) -> Result<Posted> {
+    // SAFETY: by the caller's promise.
+    let ep = unsafe { ep(h) };
+    let w: *const Worker = ep.worker();
+    // SAFETY: the worker outlives its endpoints.
+    let _guard = enter(unsafe { &*w });
+    if force || ep.usable().is_err() {
+        // SAFETY: alive, and given up by the caller.
+        unsafe { Ep::destroy(ep, Status::CANCELED) };
+        return Ok(Posted::Done);
+    }
+    flush::close(ep, param)
 }
 
 /// Closes an endpoint, after a flush or with force. The endpoint must not be used any more.
 /// Returns NULL when done, a request, or an error.
 ///
-/// `ucp/api/ucp.h`, group `ep`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `ep`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_ep_close_nbx(
-    _ep: ucp_ep_h,
-    _param: *const ucp_request_param_t,
+    ep: ucp_ep_h,
+    param: *const ucp_request_param_t,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; ep, param);
+    // SAFETY: the caller's arguments.
+    unsafe {
+        let param = param::read(param, Which::Send);
+        answer(close(
+            ep,
+            param.flags & UCP_EP_CLOSE_FLAG_FORCE != 0,
+            &param,
+        ))
+    }
 }
 
-/// Prints the transports of an endpoint.
+/// Old form of `ucp_ep_close_nbx`, with a mode.
 ///
-/// `ucp/api/ucp.h`, group `ep`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `ep`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_ep_print_info(_ep: ucp_ep_h, _stream: *mut FILE) {}
+pub unsafe extern "C" fn ucp_ep_close_nb(ep: ucp_ep_h, mode: c_uint) -> ucs_status_ptr_t {
+    non_null!(NULL_PTR; ep);
+    if mode > UCP_EP_CLOSE_MODE_FLUSH {
+        ucs_error!("ucp_ep_close_nb: mode {mode} is unknown");
+        return error(Status::INVALID_PARAM);
+    }
+    // SAFETY: the caller's endpoint.
+    answer(unsafe { close(ep, mode == UCP_EP_CLOSE_MODE_FORCE, &Param::PLAIN) })
+}
+
+/// Old form of `ucp_ep_close_nbx`: flushes and closes.
+///
+/// `ucp/api/ucp_compat.h`, group `ep`.
+///
+/// # Safety
+/// Handles live, pointers as described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_disconnect_nb(ep: ucp_ep_h) -> ucs_status_ptr_t {
+    // SAFETY: the caller's endpoint.
+    unsafe { ucp_ep_close_nb(ep, UCP_EP_CLOSE_MODE_FLUSH) }
+}
+
+/// Flushes and closes an endpoint, and waits.
+///
+/// `ucp/api/ucp_compat.h`, group `ep`.
+///
+/// # Safety
+/// Handles live, pointers as described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_ep_destroy(h: ucp_ep_h) {
+    non_null!(; h);
+    // SAFETY: the caller's endpoint; its worker outlives it.
+    unsafe {
+        let w: *const Worker = ep(h).worker();
+        let posted = close(h, false, &Param::PLAIN);
+        let _guard = enter(&*w);
+        wait(&*w, posted);
+    }
+}
+
+/// Waits until all operations on an endpoint are complete at the peer.
+///
+/// `ucp/api/ucp_compat.h`, group `ep`.
+///
+/// # Safety
+/// Handles live, pointers as described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_ep_flush(h: ucp_ep_h) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; h);
+    // SAFETY: the caller's endpoint.
+    let ep = unsafe { ep(h) };
+    let _guard = enter(ep.worker());
+    wait(ep.worker(), flush::endpoint(ep, &Param::PLAIN))
+}
+
+/// Changes an endpoint's parameters.
+///
+/// `ucp/api/ucp_compat.h`, group `ep`.
+///
+/// # Safety
+/// Handles live, pointers as described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_ep_modify_nb(
+    h: ucp_ep_h,
+    params: *const ucp_ep_params_t,
+) -> ucs_status_ptr_t {
+    non_null!(NULL_PTR; h, params);
+    // SAFETY: the caller's endpoint and struct.
+    unsafe {
+        let ep = ep(h);
+        let _guard = enter(ep.worker());
+        let mask = (*params).field_mask;
+        let mut now = ep.params.get();
+        if mask & u64::from(UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE) != 0
+            && (*params).err_mode != now.err_mode
+        {
+            ucs_error!("ucp_ep_modify_nb: the error handling mode cannot be changed");
+            return error(Status::INVALID_PARAM);
+        }
+        if mask & u64::from(UCP_EP_PARAM_FIELD_ERR_HANDLER) != 0 {
+            now.err_cb = (*params).err_handler.cb;
+            now.err_arg = (*params).err_handler.arg;
+        }
+        if mask & u64::from(UCP_EP_PARAM_FIELD_USER_DATA) != 0 {
+            now.user_data = (*params).user_data;
+            now.err_arg = now.user_data;
+        }
+        ep.params.set(now);
+    }
+    core::ptr::null_mut()
+}
+
+/// Old form of `ucp_ep_flush_nbx`.
+///
+/// `ucp/api/ucp_compat.h`, group `ep`.
+///
+/// # Safety
+/// Handles live, pointers as described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_ep_flush_nb(
+    h: ucp_ep_h,
+    flags: c_uint,
+    cb: ucp_send_callback_t,
+) -> ucs_status_ptr_t {
+    non_null!(NULL_PTR; h);
+    if flags != 0 {
+        ucs_error!("ucp_ep_flush_nb: flags {flags:#x} are unknown");
+        return error(Status::INVALID_PARAM);
+    }
+    // SAFETY: the caller's endpoint.
+    let ep = unsafe { ep(h) };
+    let _guard = enter(ep.worker());
+    let callback = cb.map_or(Callback::None, Callback::OldSend);
+    let param = param::old(Param::PLAIN.datatype, callback, false);
+    answer(flush::endpoint(ep, &param))
+}
 
 /// Completes all operations on an endpoint, at the peer too. Returns NULL when done, a request, or
 /// an error.
 ///
-/// `ucp/api/ucp.h`, group `ep`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `ep`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_ep_flush_nbx(
-    _ep: ucp_ep_h,
-    _param: *const ucp_request_param_t,
+    h: ucp_ep_h,
+    param: *const ucp_request_param_t,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; h, param);
+    // SAFETY: the caller's arguments.
+    unsafe {
+        let ep = ep(h);
+        let _guard = enter(ep.worker());
+        answer(flush::endpoint(ep, &param::read(param, Which::Send)))
+    }
+}
+
+/// Prints the transports of an endpoint.
+///
+/// `ucp/api/ucp.h`, group `ep`.
+///
+/// # Safety
+/// Handles live, pointers as described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_ep_print_info(h: ucp_ep_h, stream: *mut FILE) {
+    non_null!(; h, stream);
+    // SAFETY: the caller's endpoint and stream.
+    unsafe {
+        let ep = ep(h);
+        let _guard = enter(ep.worker());
+        super::print::put(stream, &ep.describe());
+    }
 }
 
 /// Estimates how long a message takes.
 ///
-/// `ucp/api/ucp.h`, group `ep`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `ep`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_ep_evaluate_perf(
-    _ep: ucp_ep_h,
-    _param: *const ucp_ep_evaluate_perf_param_t,
-    _attr: *mut ucp_ep_evaluate_perf_attr_t,
+    h: ucp_ep_h,
+    param: *const ucp_ep_evaluate_perf_param_t,
+    attr: *mut ucp_ep_evaluate_perf_attr_t,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; h, param, attr);
+    // SAFETY: the caller's endpoint and structs, used as masked.
+    unsafe {
+        let ep = ep(h);
+        if (*param).field_mask & u64::from(UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE) == 0 {
+            ucs_error!("ucp_ep_evaluate_perf: no message size is given");
+            return UCS_ERR_INVALID_PARAM;
+        }
+        if (*attr).field_mask & u64::from(UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME) != 0 {
+            (*attr).estimated_time = ep.estimate((*param).message_size);
+        }
+    }
+    UCS_OK
 }
 
 /// Tells about an endpoint.
 ///
-/// `ucp/api/ucp.h`, group `ep`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `ep`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_ep_query(_ep: ucp_ep_h, _attr: *mut ucp_ep_attr_t) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+pub unsafe extern "C" fn ucp_ep_query(h: ucp_ep_h, attr: *mut ucp_ep_attr_t) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; h, attr);
+    // SAFETY: the caller's endpoint and struct, written as masked.
+    unsafe {
+        let ep = ep(h);
+        let _guard = enter(ep.worker());
+        let mask = (*attr).field_mask;
+        let has = |bit: u32| mask & u64::from(bit) != 0;
+        if has(UCP_EP_ATTR_FIELD_NAME) {
+            put_name(&mut (*attr).name, &ep.name());
+        }
+        if has(UCP_EP_ATTR_FIELD_LOCAL_SOCKADDR) || has(UCP_EP_ATTR_FIELD_REMOTE_SOCKADDR) {
+            // Only endpoints between client and server have sockets.
+            return UCS_ERR_NOT_CONNECTED;
+        }
+        if has(UCP_EP_ATTR_FIELD_TRANSPORTS) {
+            transports(ep, &raw mut (*attr).transports);
+        }
+        if has(UCP_EP_ATTR_FIELD_USER_DATA) {
+            (*attr).user_data = ep.params.get().user_data;
+        }
+    }
+    UCS_OK
+}
+
+/// Lists an endpoint's transports in the client's array, whose entries may be shorter than ours.
+///
+/// # Safety
+/// `list` must describe an array of the client's.
+unsafe fn transports(ep: &Ep, list: *mut ucp_transports_t) {
+    let lanes = ep.lane_names();
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let stride = (*list).entry_size;
+        let room = (*list).num_entries as usize;
+        for (i, (transport, device)) in lanes.iter().take(room).enumerate() {
+            let at = (*list).entries.cast::<u8>().add(i * stride);
+            let put = |offset: usize, name: &'static core::ffi::CStr| {
+                if offset + size_of::<*const c_char>() <= stride {
+                    at.add(offset)
+                        .cast::<*const c_char>()
+                        .write_unaligned(name.as_ptr());
+                }
+            };
+            put(offset_of!(ucp_transport_entry_t, transport_name), transport);
+            put(offset_of!(ucp_transport_entry_t, device_name), device);
+        }
+        (*list).num_entries = lanes.len().min(room) as c_uint;
+    }
 }

@@ -9,6 +9,8 @@ pub mod dt;
 pub mod ep;
 pub mod listener;
 pub mod mem;
+pub(crate) mod param;
+pub(crate) mod print;
 pub mod request;
 pub mod rma;
 pub mod stream;

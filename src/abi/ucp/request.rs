@@ -1,92 +1,168 @@
 //! Requests: the exported functions of `ucp.h` and its companions.
 
+use super::param::{enter, put_tag_info};
+use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucs::Status;
+use crate::ucp::proto::op::Op;
+use crate::ucp::request::{Param, Request};
+use crate::ucp::tag::recv;
+
+/// Status and description of a tag receive.
+///
+/// # Safety
+/// `request` live, `info` null or writable.
+pub(super) unsafe fn test(request: *mut c_void, info: *mut ucp_tag_recv_info_t) -> ucs_status_t {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let req = Request::from_user(request);
+        if req.is_done() {
+            put_tag_info(info, req.info());
+        }
+        req.status()
+    }
+}
 
 /// Nonzero when a request is at its end. See `ucp_request_check_status`.
 ///
-/// `ucp/api/ucp_compat.h`, group `request`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `request`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_request_is_completed(_request: *mut c_void) -> c_int {
-    0
+pub unsafe extern "C" fn ucp_request_is_completed(request: *mut c_void) -> c_int {
+    non_null!(0; request);
+    // SAFETY: a live request.
+    unsafe { Request::from_user(request) }.is_done().into()
 }
 
 /// Old name of `ucp_request_free`.
 ///
-/// `ucp/api/ucp_compat.h`, group `request`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `request`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_request_release(_request: *mut c_void) {}
+pub unsafe extern "C" fn ucp_request_release(request: *mut c_void) {
+    // SAFETY: as `ucp_request_free`.
+    unsafe { ucp_request_free(request) };
+}
 
 /// Allocates a request for operations that take one of the caller.
 ///
-/// `ucp/api/ucp_compat.h`, group `request`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `request`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_request_alloc(_worker: ucp_worker_h) -> *mut c_void {
-    core::ptr::null_mut()
+pub unsafe extern "C" fn ucp_request_alloc(worker: ucp_worker_h) -> *mut c_void {
+    non_null!(core::ptr::null_mut(); worker);
+    // SAFETY: a live worker.
+    let w = unsafe { super::param::worker(worker) };
+    let _guard = enter(w);
+    match Request::create(w, &Param::PLAIN, Op::None) {
+        Ok(req) => Request::user(req),
+        Err(_) => core::ptr::null_mut(),
+    }
 }
 
 /// Old form of `ucp_request_check_status`, with the result of a tagged receive.
 ///
-/// `ucp/api/ucp_compat.h`, group `request`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `request`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_request_test(
-    _request: *mut c_void,
-    _info: *mut ucp_tag_recv_info_t,
+    request: *mut c_void,
+    info: *mut ucp_tag_recv_info_t,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; request);
+    // SAFETY: by the caller's promise.
+    unsafe { test(request, info) }
 }
 
 /// Tells about a request.
 ///
-/// `ucp/api/ucp.h`, group `request`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `request`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_request_query(
-    _request: *mut c_void,
-    _attr: *mut ucp_request_attr_t,
+    request: *mut c_void,
+    attr: *mut ucp_request_attr_t,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; request, attr);
+    // SAFETY: a live request and the caller's struct, written as masked.
+    unsafe {
+        let req = Request::from_user(request);
+        let mask = (*attr).field_mask;
+        let has = |bit: u32| mask & u64::from(bit) != 0;
+        if has(UCP_REQUEST_ATTR_FIELD_INFO_STRING) {
+            if !has(UCP_REQUEST_ATTR_FIELD_INFO_STRING_SIZE) || (*attr).debug_string.is_null() {
+                crate::ucs_error!("ucp_request_query: the info string needs a buffer and its size");
+                return UCS_ERR_INVALID_PARAM;
+            }
+            let text = req.describe();
+            let room = (*attr).debug_string_size;
+            if room > 0 {
+                let n = text.len().min(room - 1);
+                core::ptr::copy_nonoverlapping(text.as_ptr(), (*attr).debug_string.cast(), n);
+                (*attr).debug_string.add(n).write(0);
+            }
+        }
+        if has(UCP_REQUEST_ATTR_FIELD_STATUS) {
+            (*attr).status = req.status();
+        }
+        if has(UCP_REQUEST_ATTR_FIELD_MEM_TYPE) {
+            (*attr).mem_type = UCS_MEMORY_TYPE_HOST;
+        }
+    }
+    UCS_OK
 }
 
 /// UCS_INPROGRESS while a request goes on, then its result.
 ///
-/// `ucp/api/ucp.h`, group `request`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `request`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_request_check_status(_request: *mut c_void) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+pub unsafe extern "C" fn ucp_request_check_status(request: *mut c_void) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; request);
+    // SAFETY: a live request.
+    unsafe { Request::from_user(request) }.status()
 }
 
 /// Asks to give a request up. It still has to come to its end, with UCS_ERR_CANCELED or as usual.
 ///
-/// `ucp/api/ucp.h`, group `request`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `request`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_request_cancel(_worker: ucp_worker_h, _request: *mut c_void) {}
+pub unsafe extern "C" fn ucp_request_cancel(worker: ucp_worker_h, request: *mut c_void) {
+    non_null!(; worker, request);
+    // SAFETY: a live worker.
+    let w = unsafe { super::param::worker(worker) };
+    let _guard = enter(w);
+    // SAFETY: a live request.
+    recv::cancel(w, unsafe { Request::from_user(request) });
+}
 
 /// Frees a request, before its end too: then it goes on and no callback is lost.
 ///
-/// `ucp/api/ucp.h`, group `request`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `request`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_request_free(_request: *mut c_void) {}
+pub unsafe extern "C" fn ucp_request_free(request: *mut c_void) {
+    non_null!(; request);
+    // SAFETY: a live request, given back once.
+    let req = unsafe { Request::from_user(request) };
+    let w: *const crate::ucp::worker::Worker = req.worker();
+    // SAFETY: a worker outlives its requests.
+    let _guard = enter(unsafe { &*w });
+    req.release();
+}

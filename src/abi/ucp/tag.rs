@@ -1,219 +1,403 @@
 //! Tag matching: the exported functions of `ucp.h` and its companions.
 
+use super::param::{self, Which, answer, answer_status, enter, error, put_tag_info, worker};
+use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucs::Status;
+use crate::ucp::dt::{Data, Way};
+use crate::ucp::ep::Ep;
+use crate::ucp::proto::op::Kind;
+use crate::ucp::proto::send;
+use crate::ucp::request::{Callback, Info, Param, Posted};
+use crate::ucp::tag::{probe, recv};
+use crate::ucs::{Result, Status};
+
+const NULL_PTR: ucs_status_ptr_t = UCS_ERR_INVALID_PARAM as isize as ucs_status_ptr_t;
+
+/// The endpoint behind a handle.
+///
+/// # Safety
+/// `h` must be a live endpoint.
+#[inline]
+unsafe fn ep<'a>(h: ucp_ep_h) -> &'a Ep {
+    // SAFETY: by the caller's promise.
+    unsafe { &*h.cast::<Ep>() }
+}
+
+/// Sends a tagged message.
+///
+/// # Safety
+/// `h` live; the buffer as the datatype says.
+unsafe fn post_send(
+    h: ucp_ep_h,
+    buffer: *const c_void,
+    count: usize,
+    kind: Kind,
+    param: &Param,
+) -> Result<Posted> {
+    // SAFETY: by the caller's promise.
+    let ep = unsafe { ep(h) };
+    let _guard = enter(ep.worker());
+    // SAFETY: as above.
+    let data = unsafe { Data::new(buffer.cast_mut(), count, param.datatype, Way::Send) }?;
+    let threshold = ep.worker().rndv_threshold(param.flags);
+    send::start(ep, param, data, kind, threshold)
+}
+
+/// Posts a receive.
+///
+/// # Safety
+/// `h` live; the buffer as the datatype says.
+unsafe fn post_recv(
+    h: ucp_worker_h,
+    buffer: *mut c_void,
+    count: usize,
+    tag: ucp_tag_t,
+    mask: ucp_tag_t,
+    param: &Param,
+) -> Result<(Posted, Info)> {
+    // SAFETY: by the caller's promise.
+    let w = unsafe { worker(h) };
+    let _guard = enter(w);
+    // SAFETY: as above.
+    let data = unsafe { Data::new(buffer, count, param.datatype, Way::Receive) }?;
+    recv::post(w, param, data, tag, mask)
+}
+
+/// Receives a message that a probe took.
+///
+/// # Safety
+/// `h` live; the buffer as the datatype says; `message` of a probe, once.
+unsafe fn post_msg_recv(
+    h: ucp_worker_h,
+    buffer: *mut c_void,
+    count: usize,
+    message: ucp_tag_message_h,
+    param: &Param,
+) -> Result<(Posted, Info)> {
+    // SAFETY: by the caller's promise.
+    let w = unsafe { worker(h) };
+    let _guard = enter(w);
+    // SAFETY: as above.
+    unsafe {
+        let data = Data::new(buffer, count, param.datatype, Way::Receive)?;
+        recv::post_taken(w, param, data, message)
+    }
+}
+
+fn old_send(cb: ucp_send_callback_t) -> Callback {
+    cb.map_or(Callback::None, Callback::OldSend)
+}
+
+fn old_recv(cb: ucp_tag_recv_callback_t) -> Callback {
+    cb.map_or(Callback::None, Callback::OldTagRecv)
+}
 
 /// Old form of `ucp_tag_send_nbx`.
 ///
-/// `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `tag`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_tag_send_nb(
-    _ep: ucp_ep_h,
-    _buffer: *const c_void,
-    _count: usize,
-    _datatype: ucp_datatype_t,
-    _tag: ucp_tag_t,
-    _cb: ucp_send_callback_t,
+    ep: ucp_ep_h,
+    buffer: *const c_void,
+    count: usize,
+    datatype: ucp_datatype_t,
+    tag: ucp_tag_t,
+    cb: ucp_send_callback_t,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; ep);
+    let param = param::old(datatype, old_send(cb), false);
+    // SAFETY: the caller's arguments.
+    answer(unsafe { post_send(ep, buffer, count, Kind::Tag { tag }, &param) })
 }
 
 /// Sends a tagged message with a request of the caller. UCS_OK: done, and no callback;
 /// UCS_INPROGRESS: `ucp_request_check_status` tells.
 ///
-/// `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `tag`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_tag_send_nbr(
-    _ep: ucp_ep_h,
-    _buffer: *const c_void,
-    _count: usize,
-    _datatype: ucp_datatype_t,
-    _tag: ucp_tag_t,
-    _req: *mut c_void,
+    ep: ucp_ep_h,
+    buffer: *const c_void,
+    count: usize,
+    datatype: ucp_datatype_t,
+    tag: ucp_tag_t,
+    req: *mut c_void,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; ep, req);
+    let param = param::old_with_request(datatype, req);
+    // SAFETY: the caller's arguments.
+    answer_status(unsafe { post_send(ep, buffer, count, Kind::Tag { tag }, &param) })
 }
 
 /// Old form of `ucp_tag_send_sync_nbx`.
 ///
-/// `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `tag`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_tag_send_sync_nb(
-    _ep: ucp_ep_h,
-    _buffer: *const c_void,
-    _count: usize,
-    _datatype: ucp_datatype_t,
-    _tag: ucp_tag_t,
-    _cb: ucp_send_callback_t,
+    ep: ucp_ep_h,
+    buffer: *const c_void,
+    count: usize,
+    datatype: ucp_datatype_t,
+    tag: ucp_tag_t,
+    cb: ucp_send_callback_t,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; ep);
+    let param = param::old(datatype, old_send(cb), false);
+    // SAFETY: the caller's arguments.
+    answer(unsafe { post_send(ep, buffer, count, Kind::TagSync { tag }, &param) })
 }
 
 /// Old form of `ucp_tag_recv_nbx`. Always gives a request and calls back.
 ///
-/// `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `tag`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_tag_recv_nb(
-    _worker: ucp_worker_h,
-    _buffer: *mut c_void,
-    _count: usize,
-    _datatype: ucp_datatype_t,
-    _tag: ucp_tag_t,
-    _tag_mask: ucp_tag_t,
-    _cb: ucp_tag_recv_callback_t,
+    worker: ucp_worker_h,
+    buffer: *mut c_void,
+    count: usize,
+    datatype: ucp_datatype_t,
+    tag: ucp_tag_t,
+    tag_mask: ucp_tag_t,
+    cb: ucp_tag_recv_callback_t,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; worker);
+    let param = param::old(datatype, old_recv(cb), true);
+    // SAFETY: the caller's arguments.
+    answer(unsafe { post_recv(worker, buffer, count, tag, tag_mask, &param) }.map(|r| r.0))
 }
 
 /// Receives a tagged message with a request of the caller.
 ///
-/// `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `tag`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_tag_recv_nbr(
-    _worker: ucp_worker_h,
-    _buffer: *mut c_void,
-    _count: usize,
-    _datatype: ucp_datatype_t,
-    _tag: ucp_tag_t,
-    _tag_mask: ucp_tag_t,
-    _req: *mut c_void,
+    worker: ucp_worker_h,
+    buffer: *mut c_void,
+    count: usize,
+    datatype: ucp_datatype_t,
+    tag: ucp_tag_t,
+    tag_mask: ucp_tag_t,
+    req: *mut c_void,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; worker, req);
+    // The request tells length and tag afterwards, also when it is done at once.
+    let param = Param {
+        mask: UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
+        ..param::old_with_request(datatype, req)
+    };
+    // SAFETY: the caller's arguments.
+    answer_status(unsafe { post_recv(worker, buffer, count, tag, tag_mask, &param) }.map(|r| r.0))
 }
 
 /// Old form of `ucp_tag_msg_recv_nbx`. Always gives a request and calls back.
 ///
-/// `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `tag`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_tag_msg_recv_nb(
-    _worker: ucp_worker_h,
-    _buffer: *mut c_void,
-    _count: usize,
-    _datatype: ucp_datatype_t,
-    _message: ucp_tag_message_h,
-    _cb: ucp_tag_recv_callback_t,
+    worker: ucp_worker_h,
+    buffer: *mut c_void,
+    count: usize,
+    datatype: ucp_datatype_t,
+    message: ucp_tag_message_h,
+    cb: ucp_tag_recv_callback_t,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; worker, message);
+    let param = param::old(datatype, old_recv(cb), true);
+    // SAFETY: the caller's arguments.
+    answer(unsafe { post_msg_recv(worker, buffer, count, message, &param) }.map(|r| r.0))
+}
+
+/// Checks a tagged receive, and tells tag and bytes.
+///
+/// `ucp/api/ucp.h`, group `tag`.
+///
+/// # Safety
+/// Handles live, pointers as described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_tag_recv_request_test(
+    request: *mut c_void,
+    info: *mut ucp_tag_recv_info_t,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; request);
+    // SAFETY: a live request and the caller's out parameter.
+    unsafe { super::request::test(request, info) }
 }
 
 /// Sends `count` elements with a tag. Done when the caller's memory is free. Returns NULL when
 /// done, a request, or an error.
 ///
-/// `ucp/api/ucp.h`, group `tag`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `tag`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_tag_send_nbx(
-    _ep: ucp_ep_h,
-    _buffer: *const c_void,
-    _count: usize,
-    _tag: ucp_tag_t,
-    _param: *const ucp_request_param_t,
+    ep: ucp_ep_h,
+    buffer: *const c_void,
+    count: usize,
+    tag: ucp_tag_t,
+    param: *const ucp_request_param_t,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; ep, param);
+    // SAFETY: the caller's arguments.
+    unsafe {
+        let param = param::read(param, Which::Send);
+        answer(post_send(ep, buffer, count, Kind::Tag { tag }, &param))
+    }
 }
 
 /// The same, but done only when the receiver has matched it.
 ///
-/// `ucp/api/ucp.h`, group `tag`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `tag`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_tag_send_sync_nbx(
-    _ep: ucp_ep_h,
-    _buffer: *const c_void,
-    _count: usize,
-    _tag: ucp_tag_t,
-    _param: *const ucp_request_param_t,
+    ep: ucp_ep_h,
+    buffer: *const c_void,
+    count: usize,
+    tag: ucp_tag_t,
+    param: *const ucp_request_param_t,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; ep, param);
+    // SAFETY: the caller's arguments.
+    unsafe {
+        let param = param::read(param, Which::Send);
+        answer(post_send(ep, buffer, count, Kind::TagSync { tag }, &param))
+    }
 }
 
 /// Receives the first message whose tag equals `tag` in the bits of `tag_mask`, now or when it
 /// comes. Returns NULL when done, a request, or an error. A message that is longer than the buffer
 /// ends with UCS_ERR_MESSAGE_TRUNCATED.
 ///
-/// `ucp/api/ucp.h`, group `tag`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `tag`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_tag_recv_nbx(
-    _worker: ucp_worker_h,
-    _buffer: *mut c_void,
-    _count: usize,
-    _tag: ucp_tag_t,
-    _tag_mask: ucp_tag_t,
-    _param: *const ucp_request_param_t,
+    worker: ucp_worker_h,
+    buffer: *mut c_void,
+    count: usize,
+    tag: ucp_tag_t,
+    tag_mask: ucp_tag_t,
+    param: *const ucp_request_param_t,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; worker, param);
+    // SAFETY: the caller's arguments.
+    unsafe {
+        let info_at = param::tag_info(param);
+        let param = param::read(param, Which::TagRecv);
+        let posted = post_recv(worker, buffer, count, tag, tag_mask, &param);
+        finish(posted, info_at)
+    }
+}
+
+/// Describes an immediate end, and answers.
+///
+/// # Safety
+/// `info_at` must be null or writable.
+unsafe fn finish(
+    posted: Result<(Posted, Info)>,
+    info_at: *mut ucp_tag_recv_info_t,
+) -> ucs_status_ptr_t {
+    match posted {
+        Ok((Posted::Done, info)) => {
+            // SAFETY: by the caller's promise.
+            unsafe { put_tag_info(info_at, info) };
+            core::ptr::null_mut()
+        }
+        Ok((posted, _)) => answer(Ok(posted)),
+        Err(e) => error(e),
+    }
 }
 
 /// Looks for a message that arrived, and tells its tag and bytes. With `remove` it is taken:
 /// `ucp_tag_msg_recv_nbx` must receive it. NULL for none.
 ///
-/// `ucp/api/ucp.h`, group `tag`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `tag`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_tag_probe_nb(
-    _worker: ucp_worker_h,
-    _tag: ucp_tag_t,
-    _tag_mask: ucp_tag_t,
-    _remove: c_int,
-    _info: *mut ucp_tag_recv_info_t,
+    worker: ucp_worker_h,
+    tag: ucp_tag_t,
+    tag_mask: ucp_tag_t,
+    remove: c_int,
+    info: *mut ucp_tag_recv_info_t,
 ) -> ucp_tag_message_h {
-    core::ptr::null_mut()
+    non_null!(core::ptr::null_mut(); worker, info);
+    // SAFETY: a live worker.
+    let w = unsafe { param::worker(worker) };
+    let _guard = enter(w);
+    let (found, handle) = if remove != 0 {
+        match probe::take(w, tag, tag_mask) {
+            Some((found, taken)) => (found, recv::as_handle(taken)),
+            None => return core::ptr::null_mut(),
+        }
+    } else {
+        match probe::look(w, tag, tag_mask) {
+            // Only a sign that there is one: a message that was not removed cannot be received by
+            // its handle.
+            Some(found) => (found, SEEN),
+            None => return core::ptr::null_mut(),
+        }
+    };
+    // SAFETY: the caller's out parameter.
+    unsafe { put_tag_info(info, found) };
+    handle
 }
+
+/// What a probe without removal answers: not null, and no message.
+const SEEN: ucp_tag_message_h = core::ptr::dangling_mut::<u64>().cast();
 
 /// Receives a message that a probe took.
 ///
-/// `ucp/api/ucp.h`, group `tag`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `tag`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_tag_msg_recv_nbx(
-    _worker: ucp_worker_h,
-    _buffer: *mut c_void,
-    _count: usize,
-    _message: ucp_tag_message_h,
-    _param: *const ucp_request_param_t,
+    worker: ucp_worker_h,
+    buffer: *mut c_void,
+    count: usize,
+    message: ucp_tag_message_h,
+    param: *const ucp_request_param_t,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
-}
-
-/// Checks a tagged receive, and tells tag and bytes.
-///
-/// `ucp/api/ucp.h`, group `tag`. Not implemented yet.
-///
-/// # Safety
-/// Arguments are not read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_tag_recv_request_test(
-    _request: *mut c_void,
-    _info: *mut ucp_tag_recv_info_t,
-) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(NULL_PTR; worker, message, param);
+    if message == SEEN {
+        crate::ucs_error!("ucp_tag_msg_recv_nbx: the message was probed without remove");
+        return error(Status::INVALID_PARAM);
+    }
+    // SAFETY: the caller's arguments.
+    unsafe {
+        let info_at = param::tag_info(param);
+        let param = param::read(param, Which::TagRecv);
+        finish(
+            post_msg_recv(worker, buffer, count, message, &param),
+            info_at,
+        )
+    }
 }

@@ -1,215 +1,439 @@
 //! Workers: the exported functions of `ucp.h` and its companions.
 
+use super::param::{self, Which, answer, enter, error};
+use crate::abi::args::{non_null, put_name};
 use crate::c::prelude::*;
+use crate::ucp::context::{Context, default_name};
+use crate::ucp::request::{Callback, Param};
+use crate::ucp::rma::flush;
+use crate::ucp::wakeup;
+use crate::ucp::worker::{Worker, WorkerParams};
 use crate::ucs::Status;
+use crate::ucs::status::code_of;
+use crate::uct::base::params::{masked, text};
+use crate::wire;
 
-/// Waits until all operations of a worker are complete at the peers.
-///
-/// `ucp/api/ucp_compat.h`, group `worker`. Not implemented yet.
-///
-/// # Safety
-/// Arguments are not read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_worker_flush(_worker: ucp_worker_h) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
-}
-
-/// Gives the worker's address for peers; `ucp_worker_release_address` frees it.
-///
-/// `ucp/api/ucp_compat.h`, group `worker`. Not implemented yet.
-///
-/// # Safety
-/// Arguments are not read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_worker_get_address(
-    _worker: ucp_worker_h,
-    _address_p: *mut *mut ucp_address_t,
-    _address_length_p: *mut usize,
-) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
-}
-
-/// Old form of `ucp_worker_flush_nbx`.
-///
-/// `ucp/api/ucp_compat.h`, group `worker`. Not implemented yet.
-///
-/// # Safety
-/// Arguments are not read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_worker_flush_nb(
-    _worker: ucp_worker_h,
-    _flags: c_uint,
-    _cb: ucp_send_callback_t,
-) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
-}
+const NULL_PTR: ucs_status_ptr_t = UCS_ERR_INVALID_PARAM as isize as ucs_status_ptr_t;
 
 /// Creates a worker. It may get a lesser thread mode than it was asked for: see
 /// `ucp_worker_query`. `ucp_worker_destroy` frees it.
 ///
-/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `worker`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_worker_create(
-    _context: ucp_context_h,
-    _params: *const ucp_worker_params_t,
-    _worker_p: *mut ucp_worker_h,
+    context: ucp_context_h,
+    params: *const ucp_worker_params_t,
+    worker_p: *mut ucp_worker_h,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; context, params, worker_p);
+    // SAFETY: every release has the mask; members are read behind their bits.
+    let mask = unsafe { (*params).field_mask };
+    let thread_mode = masked!(
+        params,
+        mask,
+        UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+        thread_mode,
+        UCS_THREAD_MODE_SINGLE
+    );
+    if thread_mode >= UCS_THREAD_MODE_LAST {
+        crate::ucs_error!("ucp_worker_create: thread mode {thread_mode} is unknown");
+        return UCS_ERR_INVALID_PARAM;
+    }
+    let name = masked!(
+        params,
+        mask,
+        UCP_WORKER_PARAM_FIELD_NAME,
+        name,
+        core::ptr::null()
+    );
+    let parsed = WorkerParams {
+        thread_mode,
+        events: masked!(params, mask, UCP_WORKER_PARAM_FIELD_EVENTS, events, 0),
+        user_data: masked!(
+            params,
+            mask,
+            UCP_WORKER_PARAM_FIELD_USER_DATA,
+            user_data,
+            core::ptr::null_mut()
+        ),
+        event_fd: (mask & u64::from(UCP_WORKER_PARAM_FIELD_EVENT_FD) != 0)
+            .then(|| masked!(params, mask, UCP_WORKER_PARAM_FIELD_EVENT_FD, event_fd, -1)),
+        flags: masked!(params, mask, UCP_WORKER_PARAM_FIELD_FLAGS, flags, 0),
+        // SAFETY: null or the caller's string.
+        name: match unsafe { text(name) } {
+            Ok(n) => n.to_owned(),
+            Err(_) => default_name(),
+        },
+        am_alignment: masked!(
+            params,
+            mask,
+            UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT,
+            am_alignment,
+            1
+        ),
+        client_id: masked!(params, mask, UCP_WORKER_PARAM_FIELD_CLIENT_ID, client_id, 0),
+    };
+    crate::ucs::config::warn_unused();
+    // SAFETY: a live context.
+    let context = unsafe { &*context.cast::<Context>() };
+    match Worker::create(context, parsed) {
+        Ok(w) => {
+            // SAFETY: the caller's out parameter.
+            unsafe { *worker_p = Box::into_raw(w).cast() };
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
 }
 
 /// Frees a worker with its endpoints. Nobody may use them at that time.
 ///
-/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `worker`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_worker_destroy(_worker: ucp_worker_h) {}
+pub unsafe extern "C" fn ucp_worker_destroy(worker: ucp_worker_h) {
+    non_null!(; worker);
+    // SAFETY: boxed by `ucp_worker_create`.
+    drop(unsafe { Box::from_raw(worker.cast::<Worker>()) });
+}
+
+/// A packed address as C owns it.
+fn hand_out(w: &Worker, net_only: bool) -> (*mut ucp_address_t, usize) {
+    let blob = w.address(net_only).pack().into_boxed_slice();
+    let len = blob.len();
+    (Box::into_raw(blob).cast(), len)
+}
 
 /// Tells about a worker. An address that it gives is freed by `ucp_worker_release_address`.
 ///
-/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `worker`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_worker_query(
-    _worker: ucp_worker_h,
-    _attr: *mut ucp_worker_attr_t,
+    worker: ucp_worker_h,
+    attr: *mut ucp_worker_attr_t,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; worker, attr);
+    // SAFETY: a live worker.
+    let w = unsafe { param::worker(worker) };
+    let _guard = enter(w);
+    // SAFETY: the caller's struct, written as masked.
+    unsafe {
+        let mask = (*attr).field_mask;
+        let has = |bit: u32| mask & u64::from(bit) != 0;
+        if has(UCP_WORKER_ATTR_FIELD_THREAD_MODE) {
+            (*attr).thread_mode = w.params.thread_mode;
+        }
+        if has(UCP_WORKER_ATTR_FIELD_ADDRESS) {
+            let net_only = has(UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS)
+                && (*attr).address_flags & UCP_WORKER_ADDRESS_FLAG_NET_ONLY != 0;
+            let (at, len) = hand_out(w, net_only);
+            (*attr).address = at;
+            (*attr).address_length = len;
+        }
+        if has(UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER) {
+            (*attr).max_am_header = w.max_am_header();
+        }
+        if has(UCP_WORKER_ATTR_FIELD_NAME) {
+            put_name(&mut (*attr).name, &w.params.name);
+        }
+        if has(UCP_WORKER_ATTR_FIELD_MAX_INFO_STRING) {
+            (*attr).max_debug_string = MAX_INFO_STRING;
+        }
+    }
+    UCS_OK
 }
 
-/// Prints the address and the transports of a worker.
+/// Bytes that the description of a request takes at most.
+const MAX_INFO_STRING: usize = 256;
+
+/// Gives the worker's address for peers; `ucp_worker_release_address` frees it.
 ///
-/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `worker`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_worker_print_info(_worker: ucp_worker_h, _stream: *mut FILE) {}
+pub unsafe extern "C" fn ucp_worker_get_address(
+    worker: ucp_worker_h,
+    address_p: *mut *mut ucp_address_t,
+    address_length_p: *mut usize,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; worker, address_p, address_length_p);
+    // SAFETY: a live worker.
+    let w = unsafe { param::worker(worker) };
+    let _guard = enter(w);
+    let (at, len) = hand_out(w, false);
+    // SAFETY: the caller's out parameters.
+    unsafe {
+        *address_p = at;
+        *address_length_p = len;
+    }
+    UCS_OK
+}
 
 /// Frees an address of the worker.
 ///
-/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `worker`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_worker_release_address(
-    _worker: ucp_worker_h,
-    _address: *mut ucp_address_t,
+    worker: ucp_worker_h,
+    address: *mut ucp_address_t,
 ) {
+    non_null!(; worker, address);
+    // SAFETY: a blob of `hand_out`, whose length stands at its beginning.
+    unsafe {
+        match blob(address.cast()) {
+            Ok(b) => drop(Box::from_raw(core::ptr::from_ref(b).cast_mut())),
+            Err(e) => crate::ucs_error!("ucp_worker_release_address: not an address: {e}"),
+        }
+    }
+}
+
+/// The bytes of a blob that C passes without a length.
+///
+/// # Safety
+/// `at` must be readable for a blob's head, and for the length stated there if it is ours.
+pub(super) unsafe fn blob<'a>(at: *const u8) -> Result<&'a [u8], wire::BlobError> {
+    // SAFETY: by the caller's promise; any alignment.
+    let head = unsafe { at.cast::<[u8; wire::BLOB_HEAD]>().read() };
+    let len = wire::blob_len(&head)?;
+    // SAFETY: by the caller's promise.
+    Ok(unsafe { core::slice::from_raw_parts(at, len) })
 }
 
 /// Tells about an address.
 ///
-/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `worker`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_worker_address_query(
-    _address: *mut ucp_address_t,
-    _attr: *mut ucp_worker_address_attr_t,
+    address: *mut ucp_address_t,
+    attr: *mut ucp_worker_address_attr_t,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; address, attr);
+    // SAFETY: an address, as `blob` asks.
+    let parsed = unsafe { blob(address.cast()) }.and_then(wire::address::Address::unpack);
+    match parsed {
+        Ok(a) => {
+            // SAFETY: the caller's struct, written as masked.
+            unsafe {
+                if (*attr).field_mask & u64::from(UCP_WORKER_ADDRESS_ATTR_FIELD_UID) != 0 {
+                    (*attr).worker_uid = a.uuid;
+                }
+            }
+            UCS_OK
+        }
+        Err(e) => {
+            crate::ucs_error!("ucp_worker_address_query: the address is not usable: {e}");
+            UCS_ERR_INVALID_ADDR
+        }
+    }
+}
+
+/// Prints the address and the transports of a worker.
+///
+/// `ucp/api/ucp.h`, group `worker`.
+///
+/// # Safety
+/// Handles live, pointers as described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_worker_print_info(worker: ucp_worker_h, stream: *mut FILE) {
+    non_null!(; worker, stream);
+    // SAFETY: a live worker and the caller's stream.
+    unsafe {
+        let w = param::worker(worker);
+        let _guard = enter(w);
+        super::print::put(stream, &w.describe());
+    }
 }
 
 /// Moves messages and calls back. Never waits. Returns how much was done: 0 for nothing.
 ///
-/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `worker`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_worker_progress(_worker: ucp_worker_h) -> c_uint {
-    0
+pub unsafe extern "C" fn ucp_worker_progress(worker: ucp_worker_h) -> c_uint {
+    // SAFETY: a live worker.
+    let w = unsafe { param::worker(worker) };
+    let _guard = enter(w);
+    w.progress()
 }
 
 /// Gives a descriptor that becomes readable on events; for poll(), never to be read. Needs
 /// UCP_FEATURE_WAKEUP.
 ///
-/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `worker`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_worker_get_efd(
-    _worker: ucp_worker_h,
-    _fd: *mut c_int,
-) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+pub unsafe extern "C" fn ucp_worker_get_efd(worker: ucp_worker_h, fd: *mut c_int) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; worker, fd);
+    // SAFETY: a live worker.
+    let w = unsafe { param::worker(worker) };
+    let _guard = enter(w);
+    match wakeup::fd(w) {
+        Ok(efd) => {
+            // SAFETY: the caller's out parameter.
+            unsafe { *fd = efd };
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
+}
+
+/// Makes the descriptor report the next event. UCS_ERR_BUSY: there are events now, progress first.
+///
+/// `ucp/api/ucp.h`, group `worker`.
+///
+/// # Safety
+/// Handles live, pointers as described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_worker_arm(worker: ucp_worker_h) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; worker);
+    // SAFETY: a live worker.
+    let w = unsafe { param::worker(worker) };
+    let _guard = enter(w);
+    code_of(&wakeup::arm(w))
 }
 
 /// Waits for events. Needs UCP_FEATURE_WAKEUP. Call `ucp_worker_progress` until it returns 0
 /// before and after.
 ///
-/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `worker`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_worker_wait(_worker: ucp_worker_h) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+pub unsafe extern "C" fn ucp_worker_wait(worker: ucp_worker_h) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; worker);
+    // SAFETY: a live worker.
+    let w = unsafe { param::worker(worker) };
+    // The lock is not held while the thread sleeps: another may progress meanwhile.
+    let armed = {
+        let _guard = enter(w);
+        wakeup::arm(w).and_then(|()| wakeup::fd(w))
+    };
+    match armed {
+        Ok(fd) => code_of(&wakeup::sleep(fd)),
+        Err(Status::BUSY) => UCS_OK,
+        Err(e) => e.code(),
+    }
 }
 
 /// Waits until memory at `address` changes, or for a while; the caller checks.
 ///
-/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `worker`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_worker_wait_mem(_worker: ucp_worker_h, _address: *mut c_void) {}
-
-/// Makes the descriptor report the next event. UCS_ERR_BUSY: there are events now, progress first.
-///
-/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
-///
-/// # Safety
-/// Arguments are not read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_worker_arm(_worker: ucp_worker_h) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+pub unsafe extern "C" fn ucp_worker_wait_mem(worker: ucp_worker_h, address: *mut c_void) {
+    non_null!(; worker, address);
+    // SAFETY: the caller's word, written by another process or a device.
+    unsafe { wakeup::watch(address.cast()) };
 }
 
 /// Wakes a wait from another thread.
 ///
-/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `worker`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_worker_signal(_worker: ucp_worker_h) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+pub unsafe extern "C" fn ucp_worker_signal(worker: ucp_worker_h) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; worker);
+    // SAFETY: a live worker; the descriptor is made with it, and needs no lock.
+    code_of(&wakeup::signal(unsafe { param::worker(worker) }))
 }
 
 /// Orders operations: those after the call take effect after those before it, on each endpoint.
 ///
-/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `worker`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_worker_fence(_worker: ucp_worker_h) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+pub unsafe extern "C" fn ucp_worker_fence(worker: ucp_worker_h) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; worker);
+    // SAFETY: a live worker.
+    let w = unsafe { param::worker(worker) };
+    let _guard = enter(w);
+    code_of(&flush::fence(w))
+}
+
+/// Waits until all operations of a worker are complete at the peers.
+///
+/// `ucp/api/ucp_compat.h`, group `worker`.
+///
+/// # Safety
+/// Handles live, pointers as described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_worker_flush(worker: ucp_worker_h) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; worker);
+    // SAFETY: a live worker.
+    let w = unsafe { param::worker(worker) };
+    let _guard = enter(w);
+    super::ep::wait(w, flush::worker(w, &Param::PLAIN))
+}
+
+/// Old form of `ucp_worker_flush_nbx`.
+///
+/// `ucp/api/ucp_compat.h`, group `worker`.
+///
+/// # Safety
+/// Handles live, pointers as described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_worker_flush_nb(
+    worker: ucp_worker_h,
+    flags: c_uint,
+    cb: ucp_send_callback_t,
+) -> ucs_status_ptr_t {
+    non_null!(NULL_PTR; worker);
+    if flags != 0 {
+        crate::ucs_error!("ucp_worker_flush_nb: flags {flags:#x} are unknown");
+        return error(Status::INVALID_PARAM);
+    }
+    // SAFETY: a live worker.
+    let w = unsafe { param::worker(worker) };
+    let _guard = enter(w);
+    let callback = cb.map_or(Callback::None, Callback::OldSend);
+    let param = param::old(Param::PLAIN.datatype, callback, false);
+    answer(flush::worker(w, &param))
 }
 
 /// Completes all operations of a worker, at the peers too. Returns NULL when done, a request, or
 /// an error.
 ///
-/// `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `worker`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_worker_flush_nbx(
-    _worker: ucp_worker_h,
-    _param: *const ucp_request_param_t,
+    worker: ucp_worker_h,
+    param: *const ucp_request_param_t,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; worker, param);
+    // SAFETY: a live worker and the caller's parameters.
+    unsafe {
+        let w = param::worker(worker);
+        let _guard = enter(w);
+        answer(flush::worker(w, &param::read(param, Which::Send)))
+    }
 }

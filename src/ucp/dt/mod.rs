@@ -74,7 +74,10 @@ impl Data {
                     // SAFETY: the list has `count` entries.
                     let e = unsafe { &*list.add(i) };
                     if e.buffer.is_null() && e.length > 0 {
-                        crate::ucs_error!("entry {i} of an IOV list has {} bytes at NULL", e.length);
+                        crate::ucs_error!(
+                            "entry {i} of an IOV list has {} bytes at NULL",
+                            e.length
+                        );
                         return Err(Status::INVALID_PARAM);
                     }
                     len = len.checked_add(e.length).ok_or(Status::INVALID_PARAM)?;

@@ -156,6 +156,12 @@ pub struct StreamRecvOp {
 
 /// A flush: what is still to be waited for.
 pub struct FlushOp {
+    /// Null for a worker's flush.
+    pub ep: *const Ep,
+    pub landing: Option<Box<crate::ucp::rma::flush::Landing>>,
+    /// The endpoint is destroyed at the end.
+    pub close: bool,
+    /// Endpoints of a worker's flush that are not done.
     pub endpoints_left: usize,
 }
 

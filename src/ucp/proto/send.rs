@@ -5,12 +5,9 @@
 //! queue.
 
 use super::op::{Kind, Op, SendOp, Stage};
-use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Step, Task};
-use crate::ucp::request::{
-    Info, Param, Posted, Request, immediate, must_be_immediate, settle,
-};
+use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucs::{Result, Status};
 use crate::wire::Writer;
 use crate::wire::header::{AmId, DataHdr, FirstHdr, Header, MiddleHdr, RtsHdr};
@@ -20,7 +17,13 @@ use core::ffi::c_void;
 const PIECES_A_TURN: usize = 32;
 
 /// Sends `data` as a message of `kind`.
-pub fn start(ep: &Ep, param: &Param, data: Data, kind: Kind, rndv_threshold: usize) -> Result<Posted> {
+pub fn start(
+    ep: &Ep,
+    param: &Param,
+    data: Data,
+    kind: Kind,
+    rndv_threshold: usize,
+) -> Result<Posted> {
     ep.usable()?;
     let fits = kind.header_len() + data.len() <= ep.lane.max_bcopy;
     let stage = if data.len() >= rndv_threshold {

@@ -1,11 +1,196 @@
-//! Flushing endpoints and workers: done when everything posted before is done at its target.
+//! Flushing and closing: done when everything posted before is out, landed, and answered.
+//!
+//! A flush takes its place in the endpoint's queue. At the head, everything before it was handed to
+//! the transport; then the transport is flushed, then the answers of the peer are awaited.
 
-use crate::ucp::ep::{Ep, Step};
-use crate::ucp::request::Request;
-use crate::ucs::Result;
+use crate::c::*;
+use crate::ucp::ep::{Ep, Step, Task};
+use crate::ucp::proto::op::{FlushOp, Op};
+use crate::ucp::request::{
+    Callback, Info, Param, Posted, Request, immediate, must_be_immediate, settle,
+};
+use crate::ucp::worker::Worker;
+use crate::ucs::{Result, Status};
+use core::ffi::c_void;
+
+/// A transport's flush on its way, with the way back to the request.
+#[repr(C)]
+pub struct Landing {
+    comp: uct_completion_t,
+    req: *const Request,
+}
+
+impl Landing {
+    fn new() -> Box<Landing> {
+        Box::new(Landing {
+            comp: uct_completion_t {
+                func: Some(landed),
+                count: 1,
+                status: UCS_OK,
+            },
+            req: core::ptr::null(),
+        })
+    }
+}
+
+/// Flushes one endpoint.
+pub fn endpoint(ep: &Ep, param: &Param) -> Result<Posted> {
+    ep.usable()?;
+    begin(ep, param, false)
+}
+
+/// Flushes an endpoint, then destroys it.
+pub fn close(ep: &Ep, param: &Param) -> Result<Posted> {
+    begin(ep, param, true)
+}
+
+fn begin(ep: &Ep, param: &Param, close: bool) -> Result<Posted> {
+    must_be_immediate(param)?;
+    let op = Op::Flush(FlushOp {
+        ep,
+        landing: Some(Landing::new()),
+        close,
+        endpoints_left: 0,
+    });
+    let worker: *const Worker = ep.worker();
+    // SAFETY: a worker outlives its endpoints.
+    let req = Request::create(unsafe { &*worker }, param, op)?;
+    ep.post(Task::Request(req));
+    settle(req, param)
+}
 
 /// The flush has come to the head of its endpoint's queue: everything before it is out.
-pub fn step(_ep: &Ep, req: &Request) -> Result<Step> {
-    req.complete(Ok(()));
-    Ok(Step::Done)
+pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
+    // SAFETY: the only borrow; the transport calls back later, not from inside.
+    let Op::Flush(op) = (unsafe { req.op() }) else {
+        return Ok(Step::Done);
+    };
+    let Some(landing) = op.landing.as_mut() else {
+        return Ok(Step::Done);
+    };
+    landing.req = req;
+    // SAFETY: a live transport endpoint; the completion lives in the request.
+    let code = unsafe {
+        match (*(*ep.lane.ep).iface).ops.ep_flush {
+            Some(flush) => flush(ep.lane.ep, UCT_FLUSH_FLAG_LOCAL, &raw mut landing.comp),
+            None => UCS_OK,
+        }
+    };
+    match Status::from_code(code) {
+        None if code == UCS_INPROGRESS => Ok(Step::Done),
+        None => {
+            out(ep, req);
+            Ok(Step::Done)
+        }
+        Some(e) => Err(e),
+    }
+}
+
+/// The transport has delivered everything.
+unsafe extern "C" fn landed(comp: *mut uct_completion_t) {
+    // SAFETY: the completion stands at the head of its `Landing`, whose request is alive.
+    let req = unsafe { &*(*comp.cast::<Landing>()).req };
+    // SAFETY: the only borrow.
+    let ep = match unsafe { req.op() } {
+        Op::Flush(op) => op.ep,
+        _ => return,
+    };
+    // SAFETY: an endpoint outlives its requests.
+    out(unsafe { &*ep }, req);
+}
+
+/// Everything has left; what the peer still owes is awaited.
+fn out(ep: &Ep, req: &Request) {
+    if ep.owes_nothing() {
+        finish(ep, req);
+    } else {
+        ep.when_settled(req);
+    }
+}
+
+/// The flush is over.
+pub fn finish(ep: &Ep, req: &Request) {
+    // SAFETY: the only borrow.
+    let close = matches!(unsafe { req.op() }, Op::Flush(op) if op.close);
+    let failed = ep.usable();
+    if close {
+        // SAFETY: alive, and given up by its user with the close.
+        unsafe { Ep::destroy(ep, Status::CANCELED) };
+        req.complete(Ok(()));
+    } else {
+        req.complete(failed);
+    }
+}
+
+/// Flushes every endpoint of a worker.
+pub fn worker(w: &Worker, param: &Param) -> Result<Posted> {
+    let eps: Vec<*const Ep> = w.eps.borrow().iter().copied().collect();
+    if eps.is_empty() {
+        return immediate(w, param, Info::default());
+    }
+    must_be_immediate(param)?;
+    let op = Op::Flush(FlushOp {
+        ep: core::ptr::null(),
+        landing: None,
+        close: false,
+        endpoints_left: eps.len(),
+    });
+    let parent = Request::create(w, param, op)?;
+    let each = Param {
+        callback: Callback::Send(part_done, parent.as_ptr().cast()),
+        ..Param::PLAIN
+    };
+    for ep in eps {
+        // SAFETY: in the table, so alive; the flush itself calls no user.
+        let begun = unsafe { endpoint(&*ep, &each) };
+        if !matches!(begun, Ok(Posted::Request(_))) {
+            // SAFETY: the parent is alive until its last part is done.
+            count_down(unsafe { parent.as_ref() });
+        }
+    }
+    settle(parent, param)
+}
+
+/// A part of a worker's flush is over.
+unsafe extern "C" fn part_done(part: *mut c_void, _status: ucs_status_t, parent: *mut c_void) {
+    // SAFETY: the part is complete and nobody else's; the parent is alive until its last part.
+    unsafe {
+        Request::from_user(part).release();
+        count_down(&*parent.cast::<Request>());
+    }
+}
+
+fn count_down(parent: &Request) {
+    // SAFETY: the only borrow.
+    let last = match unsafe { parent.op() } {
+        Op::Flush(op) => {
+            op.endpoints_left -= 1;
+            op.endpoints_left == 0
+        }
+        _ => false,
+    };
+    if last {
+        parent.complete(Ok(()));
+    }
+}
+
+/// Orders memory accesses: everything posted before is done at its target before what comes after.
+///
+/// Each endpoint has one connection, which keeps the order of its messages, and direct stores are
+/// ordered by the processor's fence.
+pub fn fence(w: &Worker) -> Result<()> {
+    core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+    for iface in &w.ifaces {
+        // SAFETY: an open interface.
+        let code = unsafe {
+            match (*iface.handle).ops.iface_fence {
+                Some(fence) => fence(iface.handle, 0),
+                None => UCS_OK,
+            }
+        };
+        if let Some(e) = Status::from_code(code) {
+            return Err(e);
+        }
+    }
+    Ok(())
 }

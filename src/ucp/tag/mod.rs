@@ -19,7 +19,10 @@ pub enum Message {
         sync: Option<(u64, u64, u64)>,
     },
     /// Still coming in; the bytes are in the worker's assemblies.
-    Pieces { id: MessageId, total: usize },
+    Pieces {
+        id: MessageId,
+        total: usize,
+    },
     Announced(Announced),
 }
 

@@ -10,7 +10,10 @@ use crate::wire::header::{Header, WireupHdr};
 /// Handles a `Wireup` message.
 pub fn received(worker: &Worker, message: &[u8]) {
     let Some((hdr, blob)) = WireupHdr::split(message) else {
-        ucs_error!("a wire-up message of {} bytes is too short; dropped", message.len());
+        ucs_error!(
+            "a wire-up message of {} bytes is too short; dropped",
+            message.len()
+        );
         return;
     };
     let address = match Address::unpack(blob) {

@@ -144,14 +144,19 @@ pub fn bulk_lane(worker: &Worker, address: &Address) -> Option<(uct_ep_h, usize)
 fn explain(worker: &Worker, address: &Address) {
     ucs_error!("worker {:#x} is unreachable:", address.uuid);
     for (number, name) in TRANSPORTS.iter().enumerate() {
-        let ours = worker.ifaces.iter().any(|i| usize::from(i.number) == number);
+        let ours = worker
+            .ifaces
+            .iter()
+            .any(|i| usize::from(i.number) == number);
         let theirs = address
             .entries
             .iter()
             .any(|e| usize::from(e.transport) == number);
         let why = match (ours, theirs, *name) {
             (false, _, _) => "not open here: is it allowed by UCX_TLS and UCX_NET_DEVICES?",
-            (_, false, _) => "not open at the peer: is it allowed by its UCX_TLS and UCX_NET_DEVICES?",
+            (_, false, _) => {
+                "not open at the peer: is it allowed by its UCX_TLS and UCX_NET_DEVICES?"
+            }
             (_, _, "self") => "the peer is another worker",
             (_, _, "cma") => "moves bulk data only, needs one of the others beside it",
             (_, _, "tcp") => "no interface of ours reaches one of the peer's: see UCX_NET_DEVICES",

@@ -1,0 +1,177 @@
+//! Reading `ucp_request_param_t` and answering with C's status pointers.
+//!
+//! Clients of older releases pass a shorter struct: a member is read only behind its bit.
+
+use crate::c::*;
+use crate::ucp::request::{Callback, Info, Param, Posted, Request};
+use crate::ucp::worker::Worker;
+use crate::ucs::{Result, Status};
+use crate::uct::base::params::masked;
+use core::ffi::c_void;
+use core::ptr::NonNull;
+use parking_lot::ReentrantMutexGuard;
+
+/// Which callback of the union an operation reads.
+#[derive(Clone, Copy)]
+pub enum Which {
+    Send,
+    TagRecv,
+    /// Streams and active-message data.
+    Recv,
+}
+
+/// Reads what every operation shares.
+///
+/// # Safety
+/// `p` must point to a struct of any release, valid where its mask says so.
+#[inline]
+pub unsafe fn read(p: *const ucp_request_param_t, which: Which) -> Param {
+    // SAFETY: every release has the mask.
+    let mask = unsafe { (*p).op_attr_mask };
+    if mask & !UCP_OP_ATTR_FLAG_NO_IMM_CMPL == 0 {
+        return Param {
+            mask,
+            ..Param::PLAIN
+        };
+    }
+    let user_data = masked!(
+        p,
+        u64::from(mask),
+        UCP_OP_ATTR_FIELD_USER_DATA,
+        user_data,
+        core::ptr::null_mut()
+    );
+    let callback = if mask & UCP_OP_ATTR_FIELD_CALLBACK != 0 {
+        // SAFETY: the bit is set; every member of the union is a function pointer or null.
+        unsafe {
+            match which {
+                Which::Send => (*p)
+                    .cb
+                    .send
+                    .map_or(Callback::None, |f| Callback::Send(f, user_data)),
+                Which::TagRecv => (*p)
+                    .cb
+                    .recv
+                    .map_or(Callback::None, |f| Callback::TagRecv(f, user_data)),
+                Which::Recv => (*p)
+                    .cb
+                    .recv_stream
+                    .map_or(Callback::None, |f| Callback::Recv(f, user_data)),
+            }
+        }
+    } else {
+        Callback::None
+    };
+    Param {
+        mask,
+        flags: masked!(p, u64::from(mask), UCP_OP_ATTR_FIELD_FLAGS, flags, 0),
+        callback,
+        datatype: masked!(
+            p,
+            u64::from(mask),
+            UCP_OP_ATTR_FIELD_DATATYPE,
+            datatype,
+            Param::PLAIN.datatype
+        ),
+        request: NonNull::new(masked!(
+            p,
+            u64::from(mask),
+            UCP_OP_ATTR_FIELD_REQUEST,
+            request,
+            core::ptr::null_mut()
+        )),
+    }
+}
+
+/// Where an immediate end is described; null when not wanted.
+///
+/// # Safety
+/// As `read`.
+pub unsafe fn tag_info(p: *const ucp_request_param_t) -> *mut ucp_tag_recv_info_t {
+    // SAFETY: every release has the mask.
+    let mask = u64::from(unsafe { (*p).op_attr_mask });
+    if mask & u64::from(UCP_OP_ATTR_FIELD_RECV_INFO) == 0 {
+        return core::ptr::null_mut();
+    }
+    // SAFETY: the bit is set.
+    unsafe { (*p).recv_info.tag_info }
+}
+
+/// Writes a tag receive's description where the user wants it.
+///
+/// # Safety
+/// `at` must be null or writable.
+pub unsafe fn put_tag_info(at: *mut ucp_tag_recv_info_t, info: Info) {
+    if !at.is_null() {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            at.write(ucp_tag_recv_info_t {
+                sender_tag: info.tag,
+                length: info.length,
+            });
+        }
+    }
+}
+
+/// A status as C's pointer.
+pub fn error(e: Status) -> ucs_status_ptr_t {
+    e.code() as isize as ucs_status_ptr_t
+}
+
+/// What was posted, as C's pointer.
+#[inline]
+pub fn answer(r: Result<Posted>) -> ucs_status_ptr_t {
+    match r {
+        Ok(Posted::Done) => core::ptr::null_mut(),
+        Ok(Posted::Request(req)) => Request::user(req),
+        Err(e) => error(e),
+    }
+}
+
+/// What was posted with a request of the user's: OK, INPROGRESS or an error.
+pub fn answer_status(r: Result<Posted>) -> ucs_status_t {
+    match r {
+        Ok(Posted::Done) => UCS_OK,
+        Ok(Posted::Request(_)) => UCS_INPROGRESS,
+        Err(e) => e.code(),
+    }
+}
+
+/// Parameters of an old call that takes a callback and always gives a request.
+pub fn old(datatype: ucp_datatype_t, callback: Callback, always: bool) -> Param {
+    Param {
+        mask: if always {
+            UCP_OP_ATTR_FLAG_NO_IMM_CMPL
+        } else {
+            0
+        },
+        callback,
+        datatype,
+        ..Param::PLAIN
+    }
+}
+
+/// Parameters of an old call with a request of the user's.
+pub fn old_with_request(datatype: ucp_datatype_t, request: *mut c_void) -> Param {
+    Param {
+        request: NonNull::new(request),
+        datatype,
+        ..Param::PLAIN
+    }
+}
+
+/// The worker behind a handle.
+///
+/// # Safety
+/// `h` must be a live worker.
+#[inline]
+pub unsafe fn worker<'a>(h: ucp_worker_h) -> &'a Worker {
+    // SAFETY: `ucp_worker_create` gave out a leaked box; only shared references are made.
+    unsafe { &*h.cast::<Worker>() }
+}
+
+/// Takes the worker's lock in MULTI mode; nothing otherwise.
+#[inline]
+pub fn enter(worker: &Worker) -> Option<ReentrantMutexGuard<'_, ()>> {
+    (worker.params.thread_mode == UCS_THREAD_MODE_MULTI).then(|| worker.lock.lock())
+}

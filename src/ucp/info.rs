@@ -1,0 +1,123 @@
+//! What contexts, workers, endpoints and requests say about themselves, in the form that tools and
+//! Open MPI read.
+
+use super::context::Context;
+use super::ep::Ep;
+use super::proto::op::{Kind, Op};
+use super::request::Request;
+use super::worker::Worker;
+use crate::ucs::Status;
+use std::fmt::Write;
+
+impl Context {
+    /// Components, memory domains, and a line for each transport on a device.
+    pub fn describe(&self) -> String {
+        let mut s = String::from("#\n# UCP context\n#\n");
+        let mut components: Vec<&str> = Vec::new();
+        for md in &self.mds {
+            if !components.contains(&md.component.name()) {
+                components.push(md.component.name());
+            }
+        }
+        for (i, name) in components.iter().enumerate() {
+            let _ = writeln!(s, "#     component {i:<2} :  {name}");
+        }
+        s.push_str("#\n");
+        for (i, md) in self.mds.iter().enumerate() {
+            let component = components
+                .iter()
+                .position(|c| *c == md.component.name())
+                .unwrap_or(0);
+            let _ = writeln!(
+                s,
+                "#            md {i:<2} :  component {component:<2} {} ",
+                md.name
+            );
+        }
+        s.push_str("#\n");
+        for (i, r) in self.resources.iter().enumerate() {
+            let _ = writeln!(
+                s,
+                "#      resource {i:<2} :  md {:<2} dev {:<2} flags -- {}/{}",
+                r.md,
+                r.device_index,
+                r.transport.name(),
+                r.device.name
+            );
+        }
+        s.push_str("#\n");
+        s
+    }
+}
+
+impl Worker {
+    pub fn describe(&self) -> String {
+        format!(
+            "#\n# UCP worker '{}'\n#\n#                 address: {} bytes\n#\n",
+            self.params.name,
+            self.address(false).pack().len()
+        )
+    }
+}
+
+impl Ep {
+    pub fn describe(&self) -> String {
+        let mut s = String::from("#\n# UCP endpoint \n#\n#               peer: <no debug data>\n");
+        let w = self.worker();
+        let lanes = [
+            Some((self.lane.iface, "am")),
+            self.bulk.get().map(|(_, i)| (i, "rma_bw#0")),
+        ];
+        for (n, (iface, role)) in lanes.into_iter().flatten().enumerate() {
+            let r = &w.context().resources[w.ifaces[iface].resource];
+            let _ = writeln!(
+                s,
+                "#                 lane[{n}]: {:2}:{}/{}.0 md[{}]  -> {role}",
+                w.ifaces[iface].resource,
+                r.transport.name(),
+                r.device.name,
+                r.md
+            );
+        }
+        s.push_str("#\n");
+        s
+    }
+}
+
+impl Request {
+    /// One line on what the request is in the middle of.
+    pub fn describe(&self) -> String {
+        if self.is_done() {
+            let status = Status::from_code(self.status())
+                .map_or("complete".to_owned(), |e| format!("complete: {e}"));
+            return status;
+        }
+        // SAFETY: the only borrow; nothing is called while it lives.
+        match unsafe { self.op() } {
+            Op::Send(s) => {
+                let kind = match &s.kind {
+                    Kind::Tag { tag } => format!("tag send {tag:#x}"),
+                    Kind::TagSync { tag } => format!("synchronous tag send {tag:#x}"),
+                    Kind::Am { hdr, .. } => format!("active message {}", hdr.id),
+                    Kind::Stream { .. } => "stream send".to_owned(),
+                };
+                format!("{kind} of {} bytes: {:?}", s.data.len(), s.stage)
+            }
+            Op::TagRecv(r) => format!(
+                "tag receive of {} bytes: {}",
+                r.data.len(),
+                if r.entry.is_some() {
+                    "posted"
+                } else {
+                    "matched"
+                }
+            ),
+            Op::DataRecv(r) => format!("data receive of {} bytes", r.data.len()),
+            Op::StreamRecv(r) => format!("stream receive of {} bytes", r.data.len()),
+            Op::Flush(_) => "flush".to_owned(),
+            Op::Get(g) => format!("get of {} bytes", g.data.len()),
+            Op::Amo(a) => format!("atomic of {} bytes", a.size),
+            Op::None => "none".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Sleeping until there is something to progress.
+//!
+//! One descriptor gathers the interfaces' and a signal of ours. `arm` answers BUSY when something
+//! is there already; after OK, any message or signal makes the descriptor readable.
+
+use super::worker::Worker;
+use crate::c::*;
+use crate::sys::epoll::{self, Epoll};
+use crate::sys::eventfd::EventFd;
+use crate::sys::poll;
+use crate::ucs::{Result, Status};
+use core::cell::OnceCell;
+use std::os::fd::RawFd;
+
+pub struct Wakeup {
+    /// The application's own epoll descriptor, or one of ours; made when first asked for.
+    set: OnceCell<Set>,
+    /// Made with the worker: `signal` comes from any thread.
+    signal: EventFd,
+}
+
+enum Set {
+    Ours(Epoll),
+    Users(RawFd),
+}
+
+impl Wakeup {
+    pub fn new() -> Result<Wakeup> {
+        Ok(Wakeup {
+            set: OnceCell::new(),
+            signal: EventFd::new()?,
+        })
+    }
+}
+
+/// The descriptor to wait on. `UNSUPPORTED` when the context was made without wake-up.
+pub fn fd(w: &Worker) -> Result<RawFd> {
+    if w.context().params.features & u64::from(UCP_FEATURE_WAKEUP) == 0 {
+        crate::ucs_error!(
+            "the worker has no event descriptor: UCP_FEATURE_WAKEUP was not asked for"
+        );
+        return Err(Status::UNSUPPORTED);
+    }
+    if let Some(set) = w.wakeup.set.get() {
+        return Ok(set.raw());
+    }
+    let (set, word) = match w.params.event_fd {
+        Some(fd) => (Set::Users(fd), w.params.user_data as u64),
+        None => (Set::Ours(Epoll::new()?), 0),
+    };
+    let readable = libc::EPOLLIN as u32;
+    epoll::add(set.raw(), w.wakeup.signal.raw(), readable, word)?;
+    for iface in &w.ifaces {
+        if let Some(fd) = iface_fd(iface.handle) {
+            epoll::add(set.raw(), fd, readable, word)?;
+        }
+    }
+    let raw = set.raw();
+    let _ = w.wakeup.set.set(set);
+    Ok(raw)
+}
+
+impl Set {
+    fn raw(&self) -> RawFd {
+        match self {
+            Set::Ours(e) => e.raw(),
+            Set::Users(fd) => *fd,
+        }
+    }
+}
+
+/// An interface's event descriptor, if it has one.
+fn iface_fd(iface: uct_iface_h) -> Option<RawFd> {
+    let mut fd = -1;
+    // SAFETY: an open interface, an out parameter of ours.
+    let code = unsafe {
+        match (*iface).ops.iface_event_fd_get {
+            Some(get) => get(iface, &mut fd),
+            None => UCS_ERR_UNSUPPORTED,
+        }
+    };
+    (code == UCS_OK && fd >= 0).then_some(fd)
+}
+
+/// Arms the descriptor. `BUSY` when there is something to progress first.
+pub fn arm(w: &Worker) -> Result<()> {
+    fd(w)?;
+    if w.wakeup.signal.clear() {
+        return Err(Status::BUSY);
+    }
+    for iface in &w.ifaces {
+        // SAFETY: an open interface.
+        let code = unsafe {
+            match (*iface.handle).ops.iface_event_arm {
+                Some(arm) => arm(iface.handle, UCT_EVENT_SEND_COMP | UCT_EVENT_RECV),
+                None => UCS_ERR_UNSUPPORTED,
+            }
+        };
+        match Status::from_code(code) {
+            None | Some(Status::UNSUPPORTED) => {}
+            Some(e) => return Err(e),
+        }
+    }
+    Ok(())
+}
+
+/// Sleeps until the descriptor is readable.
+pub fn sleep(fd: RawFd) -> Result<()> {
+    let mut fds = [libc::pollfd {
+        fd,
+        events: libc::POLLIN,
+        revents: 0,
+    }];
+    loop {
+        match poll::poll(&mut fds, -1) {
+            Ok(_) => return Ok(()),
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
+}
+
+/// Makes the descriptor readable, from any thread.
+pub fn signal(w: &Worker) -> Result<()> {
+    w.wakeup.signal.signal();
+    Ok(())
+}
+
+/// Waits a little for a word in memory to change; may return without a change.
+///
+/// # Safety
+/// `word` must be readable.
+pub unsafe fn watch(word: *const u8) {
+    /// Long enough to spare the caller's loop a few rounds, short enough not to delay it.
+    const ROUNDS: usize = 1000;
+    // SAFETY: by the caller's promise; volatile, since others write it.
+    let before = unsafe { word.read_volatile() };
+    for _ in 0..ROUNDS {
+        // SAFETY: as above.
+        if unsafe { word.read_volatile() } != before {
+            return;
+        }
+        core::hint::spin_loop();
+    }
+}
