@@ -244,5 +244,9 @@ pub fn unique_id() -> u64 {
 
 /// What an unnamed context or worker is called: host and process.
 pub fn default_name() -> String {
-    format!("{}:{}", crate::sys::process::hostname(), std::process::id())
+    format!(
+        "{}:{}",
+        crate::sys::machine::short_host_name(),
+        std::process::id()
+    )
 }

@@ -1,9 +1,10 @@
 //! Configuration: the exported functions of `ucp.h` and its companions.
 
 use crate::abi::args::non_null;
+use crate::abi::ucs::config::style_of;
 use crate::c::prelude::*;
 use crate::ucp::config;
-use crate::ucs::config::Config;
+use crate::ucs::config::{Config, PREFIX, print};
 use crate::ucs::status::code_of;
 use crate::uct::base::params::text;
 
@@ -95,11 +96,9 @@ pub unsafe extern "C" fn ucp_config_print(
     non_null!(; config, stream);
     // SAFETY: a configuration and the caller's string or null.
     let (config, title) = unsafe { (&*config.cast::<Config>(), text(title).unwrap_or("")) };
+    let mut text = String::new();
+    let style = style_of(print_flags);
+    print::print(config, title, PREFIX, style, None, &mut text);
     // SAFETY: the caller's stream.
-    unsafe {
-        super::print::put(
-            stream,
-            &crate::ucs::config::print::table(config, title, print_flags),
-        );
-    }
+    unsafe { super::print::put(stream, &text) };
 }

@@ -1,15 +1,15 @@
 //! Text to C's streams.
 
-use core::ffi::c_char;
+use crate::sys::file;
 use libc::FILE;
 
-/// Writes `text`.
+/// Writes `text`; a stream that does not take it is logged.
 ///
 /// # Safety
 /// `stream` must be open for writing.
 pub unsafe fn put(stream: *mut FILE, text: &str) {
-    // SAFETY: by the caller's promise; the bytes are counted, not terminated.
-    unsafe {
-        libc::fwrite(text.as_ptr().cast::<c_char>().cast(), 1, text.len(), stream);
+    // SAFETY: by the caller's promise.
+    if let Err(e) = unsafe { file::write_stream(stream, text.as_bytes()) } {
+        crate::ucs_warn!("cannot print: {e}");
     }
 }
