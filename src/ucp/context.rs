@@ -7,7 +7,8 @@ use crate::c::*;
 use crate::ucs::config::Config;
 use crate::ucs::slots::Slots;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Component, Device, Md, Transport};
+use crate::uct::api::{Device, Transport};
+use crate::uct::base::md::MdHandle;
 use crate::uct::registry::COMPONENTS;
 use crate::wire::address::TRANSPORTS;
 use crate::{ucs_debug, ucs_error, ucs_info};
@@ -30,13 +31,6 @@ pub struct ContextParams {
     pub api_minor: u32,
 }
 
-/// An opened memory domain.
-pub struct OpenMd {
-    pub component: &'static dyn Component,
-    pub name: &'static str,
-    pub md: Box<dyn Md>,
-}
-
 /// A transport on a device that workers open an interface on.
 pub struct Resource {
     /// Index into `Context::mds`.
@@ -52,7 +46,7 @@ pub struct Resource {
 pub struct Context {
     pub params: ContextParams,
     pub config: Config,
-    pub mds: Vec<OpenMd>,
+    pub mds: Vec<Box<MdHandle>>,
     pub resources: Vec<Resource>,
     /// Tells this context from every other that its peers may know.
     pub id: u64,
@@ -175,11 +169,11 @@ impl Context {
                     }
                 }
                 if used {
-                    self.mds.push(OpenMd {
-                        component,
-                        name,
+                    self.mds.push(Box::new(MdHandle {
+                        component: handle,
+                        name: name.to_owned(),
                         md,
-                    });
+                    }));
                 }
             }
         }

@@ -85,7 +85,13 @@ pub struct Ep {
     pub address: Address,
     pub lane: MessageLane,
     /// A second transport endpoint for bulk data (cma), made when first wanted.
-    pub bulk: Cell<Option<(uct_ep_h, usize)>>,
+    bulk: Cell<Option<(uct_ep_h, usize)>>,
+    /// It was tried to make one.
+    no_bulk: Cell<bool>,
+    /// Something was posted whose effect at the peer only a fence tells.
+    pub unfenced: Cell<bool>,
+    /// An access of the peer was refused since its last fence.
+    pub refused: Cell<Option<Status>>,
     pub params: Cell<EpParams>,
     queue: RefCell<VecDeque<Task>>,
     waiter: UnsafeCell<Waiter>,
@@ -116,6 +122,9 @@ impl Ep {
             address,
             lane,
             bulk: Cell::new(None),
+            no_bulk: Cell::new(false),
+            unfenced: Cell::new(false),
+            refused: Cell::new(None),
             params: Cell::new(params),
             queue: RefCell::new(VecDeque::new()),
             waiter: UnsafeCell::new(Waiter {
@@ -159,6 +168,17 @@ impl Ep {
         let w = self.worker();
         let r = &w.context().resources[w.ifaces[self.lane.iface].resource];
         format!("{}/{}", r.transport.name(), r.device.name)
+    }
+
+    /// The transport endpoint for bulk data, made when first asked for; `None` when there is none.
+    pub fn bulk(
+        &self,
+        make: impl FnOnce(&Worker, &Address) -> Option<(uct_ep_h, usize)>,
+    ) -> Option<(uct_ep_h, usize)> {
+        if self.bulk.get().is_none() && !self.no_bulk.replace(true) {
+            self.bulk.set(make(self.worker(), &self.address));
+        }
+        self.bulk.get()
     }
 
     /// Transport and device of each lane.

@@ -5,6 +5,7 @@ use super::context::Context;
 use super::ep::Ep;
 use super::proto::op::{Kind, Op};
 use super::request::Request;
+use super::wireup::select;
 use super::worker::Worker;
 use crate::ucs::Status;
 use std::fmt::Write;
@@ -15,8 +16,8 @@ impl Context {
         let mut s = String::from("#\n# UCP context\n#\n");
         let mut components: Vec<&str> = Vec::new();
         for md in &self.mds {
-            if !components.contains(&md.component.name()) {
-                components.push(md.component.name());
+            if !components.contains(&md.component.component.name()) {
+                components.push(md.component.component.name());
             }
         }
         for (i, name) in components.iter().enumerate() {
@@ -26,7 +27,7 @@ impl Context {
         for (i, md) in self.mds.iter().enumerate() {
             let component = components
                 .iter()
-                .position(|c| *c == md.component.name())
+                .position(|c| *c == md.component.component.name())
                 .unwrap_or(0);
             let _ = writeln!(
                 s,
@@ -66,7 +67,7 @@ impl Ep {
         let w = self.worker();
         let lanes = [
             Some((self.lane.iface, "am")),
-            self.bulk.get().map(|(_, i)| (i, "rma_bw#0")),
+            self.bulk(select::bulk_lane).map(|(_, i)| (i, "rma_bw#0")),
         ];
         for (n, (iface, role)) in lanes.into_iter().flatten().enumerate() {
             let r = &w.context().resources[w.ifaces[iface].resource];
@@ -116,7 +117,9 @@ impl Request {
             Op::StreamRecv(r) => format!("stream receive of {} bytes", r.data.len()),
             Op::Flush(_) => "flush".to_owned(),
             Op::Get(g) => format!("get of {} bytes", g.data.len()),
-            Op::Amo(a) => format!("atomic of {} bytes", a.size),
+            Op::Put(p) => format!("put of {} bytes", p.data.len()),
+            Op::GetServe(g) => format!("answer of {} bytes", g.data.len()),
+            Op::Amo(a) => format!("atomic of {} bytes", a.atomic.size),
             Op::None => "none".to_owned(),
         }
     }

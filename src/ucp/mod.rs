@@ -10,6 +10,7 @@ pub mod context;
 pub mod dt;
 pub mod ep;
 pub mod info;
+pub mod mem;
 pub mod names;
 pub mod proto;
 pub mod request;

@@ -2,6 +2,8 @@
 
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
+use crate::ucp::rma::post::Atomic;
+use crate::ucs::Result;
 use crate::ucs::tag_match::EntryId;
 use crate::wire::Writer;
 use crate::wire::header::{AmHdr, AmId, Header, StreamHdr, TagHdr, TagSyncHdr};
@@ -17,7 +19,10 @@ pub enum Op {
     DataRecv(DataRecvOp),
     StreamRecv(StreamRecvOp),
     Flush(FlushOp),
+    Put(PutOp),
     Get(GetOp),
+    /// A peer's read, being answered.
+    GetServe(GetServeOp),
     Amo(AmoOp),
 }
 
@@ -161,6 +166,8 @@ pub struct FlushOp {
     pub landing: Option<Box<crate::ucp::rma::flush::Landing>>,
     /// The endpoint is destroyed at the end.
     pub close: bool,
+    /// How the peer's fence ended.
+    pub fenced: Option<Result<()>>,
     /// Endpoints of a worker's flush that are not done.
     pub endpoints_left: usize,
 }
@@ -177,6 +184,22 @@ pub struct GetOp {
 /// An atomic on remote memory by messages.
 pub struct AmoOp {
     pub ep: *const Ep,
-    pub reply: *mut u8,
-    pub size: u8,
+    pub atomic: Atomic,
+    pub region: u64,
+    pub address: u64,
+}
+
+/// A write of remote memory by messages.
+pub struct PutOp {
+    pub data: Data,
+    pub offset: usize,
+    pub region: u64,
+    pub address: u64,
+}
+
+/// A peer's read: what of it is sent, and its request.
+pub struct GetServeOp {
+    pub data: Data,
+    pub offset: usize,
+    pub request: u64,
 }

@@ -78,15 +78,8 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
 
 /// Copies the whole message out of the sender's memory; `false` when that is not possible here.
 fn single_copy(ep: &Ep, to: *mut u8, message: &Announced) -> bool {
-    let bulk = match ep.bulk.get() {
-        Some(b) => b,
-        None => match select::bulk_lane(ep.worker(), &ep.address) {
-            Some(b) => {
-                ep.bulk.set(Some(b));
-                b
-            }
-            None => return false,
-        },
+    let Some(bulk) = ep.bulk(select::bulk_lane) else {
+        return false;
     };
     let limit = ep.worker().ifaces[bulk.1].attr.cap.get.max_zcopy;
     // SAFETY: a live transport endpoint.

@@ -8,6 +8,7 @@ use super::op::{Kind, Op, SendOp, Stage};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Step, Task};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
+use crate::ucp::rma::{flush, software, target};
 use crate::ucs::{Result, Status};
 use crate::wire::Writer;
 use crate::wire::header::{AmId, DataHdr, FirstHdr, Header, MiddleHdr, RtsHdr};
@@ -64,8 +65,9 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
     let op = unsafe { req.op() };
     let send = match op {
         Op::Send(send) => send,
-        Op::Flush(_) => return crate::ucp::rma::flush::step(ep, req),
-        Op::Get(_) | Op::Amo(_) => return crate::ucp::rma::software::step(ep, req),
+        Op::Flush(_) => return flush::step(ep, req),
+        Op::Put(_) | Op::Get(_) | Op::Amo(_) => return software::step(ep, req),
+        Op::GetServe(_) => return target::serve(ep, req),
         _ => return Ok(Step::Done),
     };
     match send.stage {

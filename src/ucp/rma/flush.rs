@@ -5,12 +5,14 @@
 
 use crate::c::*;
 use crate::ucp::ep::{Ep, Step, Task};
+use crate::ucp::proto::control;
 use crate::ucp::proto::op::{FlushOp, Op};
 use crate::ucp::request::{
     Callback, Info, Param, Posted, Request, immediate, must_be_immediate, settle,
 };
 use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
+use crate::wire::header::{AmId, FenceHdr};
 use core::ffi::c_void;
 
 /// A transport's flush on its way, with the way back to the request.
@@ -50,6 +52,7 @@ fn begin(ep: &Ep, param: &Param, close: bool) -> Result<Posted> {
         ep,
         landing: Some(Landing::new()),
         close,
+        fenced: None,
         endpoints_left: 0,
     });
     let worker: *const Worker = ep.worker();
@@ -99,8 +102,32 @@ unsafe extern "C" fn landed(comp: *mut uct_completion_t) {
     out(unsafe { &*ep }, req);
 }
 
-/// Everything has left; what the peer still owes is awaited.
+/// Everything has left. What only the peer can tell is asked for, what it owes is awaited.
 fn out(ep: &Ep, req: &Request) {
+    if ep.unfenced.replace(false) {
+        let fence = FenceHdr {
+            uuid: ep.worker().uuid,
+            ep: ep.id.get(),
+            request: req.id(),
+        };
+        ep.wait_for_peer(req);
+        control::post(ep, AmId::Fence, &fence, &[]);
+        return;
+    }
+    settled(ep, req);
+}
+
+/// The peer has done everything up to the fence.
+pub fn fenced(ep: &Ep, req: &Request, result: Result<()>) {
+    // SAFETY: the only borrow.
+    if let Op::Flush(op) = unsafe { req.op() } {
+        op.fenced = Some(result);
+    }
+    ep.answered(req);
+    settled(ep, req);
+}
+
+fn settled(ep: &Ep, req: &Request) {
     if ep.owes_nothing() {
         finish(ep, req);
     } else {
@@ -111,15 +138,16 @@ fn out(ep: &Ep, req: &Request) {
 /// The flush is over.
 pub fn finish(ep: &Ep, req: &Request) {
     // SAFETY: the only borrow.
-    let close = matches!(unsafe { req.op() }, Op::Flush(op) if op.close);
-    let failed = ep.usable();
+    let (close, fenced) = match unsafe { req.op() } {
+        Op::Flush(op) => (op.close, op.fenced.unwrap_or(Ok(()))),
+        _ => return,
+    };
+    let result = ep.usable().and(fenced);
     if close {
         // SAFETY: alive, and given up by its user with the close.
         unsafe { Ep::destroy(ep, Status::CANCELED) };
-        req.complete(Ok(()));
-    } else {
-        req.complete(failed);
     }
+    req.complete(result);
 }
 
 /// Flushes every endpoint of a worker.
@@ -133,6 +161,7 @@ pub fn worker(w: &Worker, param: &Param) -> Result<Posted> {
         ep: core::ptr::null(),
         landing: None,
         close: false,
+        fenced: None,
         endpoints_left: eps.len(),
     });
     let parent = Request::create(w, param, op)?;

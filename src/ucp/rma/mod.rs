@@ -1,5 +1,6 @@
 //! Remote memory: direct where it is mapped, by single copy, or by messages to its owner.
 
 pub mod flush;
+pub mod post;
 pub mod software;
 pub mod target;

@@ -1,25 +1,200 @@
 //! Memory access by messages: the initiator's side.
 
-use crate::ucp::ep::{Ep, Step};
-use crate::ucp::request::Request;
+use super::post::{Atomic, put_reply};
+use crate::ucp::dt::Data;
+use crate::ucp::ep::{Ep, Step, Task};
+use crate::ucp::mem::RemoteKey;
+use crate::ucp::proto::op::{AmoOp, GetOp, Op, PutOp};
+use crate::ucp::proto::send::{body_piece, control_bcopy};
+use crate::ucp::request::{Param, Posted, Request, must_be_immediate, settle};
+use crate::ucp::rma::flush;
 use crate::ucp::worker::Worker;
-use crate::ucs::Result;
-use crate::wire::header::AckHdr;
+use crate::ucs::{Result, Status};
+use crate::wire::Writer;
+use crate::wire::header::{AckHdr, AmId, AmoHdr, AmoReplyHdr, GetHdr, GetReplyHdr, Header, PutHdr};
+use crate::{ucs_debug, ucs_error};
 
-/// Sends the message of a queued access.
-pub fn step(_ep: &Ep, _req: &Request) -> Result<Step> {
+/// Begins an access whose first step comes when the endpoint's queue has room for it.
+fn begin(ep: &Ep, param: &Param, op: Op) -> Result<Posted> {
+    must_be_immediate(param)?;
+    ep.introduce();
+    let req = Request::create(ep.worker(), param, op)?;
+    ep.post(Task::Request(req));
+    settle(req, param)
+}
+
+pub fn put(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) -> Result<Posted> {
+    let op = Op::Put(PutOp {
+        data,
+        offset: 0,
+        region: key.info.region,
+        address,
+    });
+    begin(ep, param, op)
+}
+
+pub fn get(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) -> Result<Posted> {
+    let op = Op::Get(GetOp {
+        ep,
+        data,
+        received: 0,
+        region: key.info.region,
+        address,
+    });
+    begin(ep, param, op)
+}
+
+pub fn atomic(
+    ep: &Ep,
+    param: &Param,
+    atomic: &Atomic,
+    address: u64,
+    key: &RemoteKey,
+) -> Result<Posted> {
+    let op = Op::Amo(AmoOp {
+        ep,
+        atomic: *atomic,
+        region: key.info.region,
+        address,
+    });
+    begin(ep, param, op)
+}
+
+/// Sends the next message of a queued access.
+pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
+    let (uuid, id) = (ep.worker().uuid, ep.id.get());
+    // SAFETY: the only borrow; it ends before a completion.
+    match unsafe { req.op() } {
+        Op::Put(put) => {
+            while put.offset < put.data.len() || put.data.is_empty() {
+                let head = PutHdr {
+                    uuid,
+                    ep: id,
+                    region: put.region,
+                    address: put.address + put.offset as u64,
+                };
+                put.offset += body_piece(ep, AmId::Put, &head, &put.data, put.offset, usize::MAX)?;
+                if put.data.is_empty() {
+                    break;
+                }
+            }
+            ep.unfenced.set(true);
+            req.complete(Ok(()));
+        }
+        Op::Get(get) => {
+            let head = GetHdr {
+                uuid,
+                ep: id,
+                region: get.region,
+                address: get.address,
+                length: get.data.len() as u64,
+                request: req.id(),
+            };
+            control(ep, AmId::Get, &head)?;
+            ep.wait_for_peer(req);
+        }
+        Op::Amo(amo) => {
+            let wanted = !amo.atomic.reply.is_null();
+            let head = AmoHdr {
+                uuid,
+                ep: id,
+                region: amo.region,
+                address: amo.address,
+                value: amo.atomic.value,
+                compare: amo.atomic.swap,
+                request: if wanted { req.id() } else { 0 },
+                op: amo.atomic.op.number(),
+                size: amo.atomic.size,
+            };
+            control(ep, AmId::Amo, &head)?;
+            if wanted {
+                ep.wait_for_peer(req);
+            } else {
+                ep.unfenced.set(true);
+                req.complete(Ok(()));
+            }
+        }
+        _ => {}
+    }
     Ok(Step::Done)
 }
 
+/// Sends a header without anything behind it.
+fn control<H: Header>(ep: &Ep, id: AmId, header: &H) -> Result<()> {
+    let mut buf = [0u8; 128];
+    let mut w = Writer::new(&mut buf);
+    header.encode(&mut w);
+    let len = w.len();
+    control_bcopy(ep, id, &buf[..len])
+}
+
 /// Bytes of a read.
-pub fn get_reply(_worker: &Worker, _message: &[u8]) -> Option<()> {
-    None
+pub fn get_reply(worker: &Worker, message: &[u8]) -> Option<()> {
+    let (h, body) = GetReplyHdr::split(message)?;
+    let Some(req) = worker.request(h.request) else {
+        ucs_debug!("bytes of a read that is over");
+        return Some(());
+    };
+    // SAFETY: the only borrow; it ends before the completion.
+    let Op::Get(get) = (unsafe { req.op() }) else {
+        return None;
+    };
+    let result = match Status::from_code(h.status as i8) {
+        Some(e) => Err(e),
+        None => {
+            if h.offset != get.received as u64 || body.len() > get.data.len() - get.received {
+                return None;
+            }
+            // SAFETY: `body` is readable.
+            let done = unsafe { get.data.unpack(get.received, body.as_ptr(), body.len()) };
+            get.received += body.len();
+            if done.is_ok() && get.received < get.data.len() {
+                return Some(());
+            }
+            done
+        }
+    };
+    let ep = get.ep;
+    // SAFETY: an endpoint outlives its requests.
+    unsafe { (*ep).answered(req) };
+    req.complete(result);
+    Some(())
 }
 
 /// The result of an atomic.
-pub fn amo_reply(_worker: &Worker, _message: &[u8]) -> Option<()> {
-    None
+pub fn amo_reply(worker: &Worker, message: &[u8]) -> Option<()> {
+    let (h, _) = AmoReplyHdr::split(message)?;
+    let Some(req) = worker.request(h.request) else {
+        ucs_debug!("the result of an atomic that is over");
+        return Some(());
+    };
+    // SAFETY: the only borrow; it ends before the completion.
+    let Op::Amo(amo) = (unsafe { req.op() }) else {
+        return None;
+    };
+    let result = Status::from_code(h.status as i8).map_or(Ok(()), Err);
+    if result.is_ok() {
+        // SAFETY: the user's reply buffer, kept until the operation completes.
+        unsafe { put_reply(amo.atomic.reply, amo.atomic.size, h.value) };
+    }
+    let ep = amo.ep;
+    // SAFETY: an endpoint outlives its requests.
+    unsafe { (*ep).answered(req) };
+    req.complete(result);
+    Some(())
 }
 
-/// A fence is acknowledged.
-pub fn acknowledged(_req: &Request, _ack: &AckHdr) {}
+/// A fence is acknowledged: the flush that waits for it goes on.
+pub fn acknowledged(req: &Request, ack: &AckHdr) {
+    // SAFETY: the only borrow; it ends before the flush goes on.
+    let ep = match unsafe { req.op() } {
+        Op::Flush(f) if !f.ep.is_null() => f.ep,
+        _ => {
+            ucs_error!("an acknowledgement that nothing waits for; dropped");
+            return;
+        }
+    };
+    let result = Status::from_code(ack.status as i8).map_or(Ok(()), Err);
+    // SAFETY: an endpoint outlives its requests.
+    flush::fenced(unsafe { &*ep }, req, result);
+}
