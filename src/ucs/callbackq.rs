@@ -471,6 +471,9 @@ mod tests {
     use super::*;
     use std::cell::RefCell;
 
+    /// Held by the test that uses all trampolines up and by those that need one.
+    static TRAMPOLINE_TESTS: Mutex<()> = Mutex::new(());
+
     /// What callbacks of a test write, and what they do to the queue.
     struct Bench {
         queue: Box<CallbackQueue>,
@@ -584,6 +587,7 @@ mod tests {
 
     #[test]
     fn one_callback_is_called_without_a_dispatcher() {
+        let _alone = TRAMPOLINE_TESTS.lock();
         let b = Bench::new();
         let x = b.arg(1);
         b.add(ptr(&x), Repeat::Always);
@@ -624,6 +628,7 @@ mod tests {
 
     #[test]
     fn safe_requests_of_a_foreign_thread_reach_the_owner() {
+        let _alone = TRAMPOLINE_TESTS.lock();
         let b = Bench::new();
         let (x, y) = (b.arg(1), b.arg(2));
         b.add(ptr(&x), Repeat::Always);
@@ -643,6 +648,7 @@ mod tests {
 
     #[test]
     fn a_queue_without_a_trampoline_works() {
+        let _alone = TRAMPOLINE_TESTS.lock();
         let all: Vec<Bench> = (0..TRAMPOLINES + 2).map(|_| Bench::new()).collect();
         for b in &all {
             let x = b.arg(1);
@@ -692,5 +698,62 @@ mod tests {
                 }
             }
         }
+    }
+
+    unsafe extern "C" fn count_up(arg: *mut c_void) -> c_uint {
+        // SAFETY: the test registers a counter that outlives the queue.
+        unsafe { &*arg.cast::<AtomicUsize>() }.fetch_add(1, Ordering::Relaxed);
+        1
+    }
+
+    /// Foreign threads add and remove all the time while the owner changes between the direct slot,
+    /// the dispatcher and nothing: every one-shot callback runs once, with its own argument.
+    #[test]
+    fn foreign_threads_never_tear_the_slot() {
+        let _alone = TRAMPOLINE_TESTS.lock();
+        const THREADS: usize = 3;
+        const ROUNDS: usize = 3000;
+        let queue = Box::new(CallbackQueue::new());
+        let own = AtomicUsize::new(0);
+        let counters: Vec<AtomicUsize> = (0..THREADS).map(|_| AtomicUsize::new(0)).collect();
+        let running = AtomicUsize::new(THREADS);
+        let word = |c: &AtomicUsize| (&raw const *c).cast_mut().cast::<c_void>();
+        std::thread::scope(|s| {
+            for counter in &counters {
+                let (queue, running) = (&*queue, &running);
+                s.spawn(move || {
+                    let arg = (&raw const *counter).cast_mut().cast::<c_void>();
+                    for _ in 0..ROUNDS {
+                        // SAFETY: the counter outlives the queue.
+                        unsafe { queue.add_safe(count_up, arg, Repeat::Once) }.unwrap();
+                        // SAFETY: as above.
+                        let id = unsafe { queue.add_safe(count_up, arg, Repeat::Always) };
+                        queue.remove_safe(id.unwrap()).unwrap();
+                    }
+                    running.fetch_sub(1, Ordering::Release); // pairs with the Acquire below
+                });
+            }
+            let mut calls = 0;
+            while running.load(Ordering::Acquire) > 0 {
+                // SAFETY: this thread owns the queue, and the counter outlives it.
+                let id = unsafe { queue.add(count_up, word(&own), Repeat::Always) }.unwrap();
+                // SAFETY: as above.
+                calls += unsafe { queue.dispatch() } as usize;
+                // SAFETY: as above.
+                assert_eq!(unsafe { queue.remove(id) }, Ok(word(&own)));
+                // SAFETY: as above.
+                calls += unsafe { queue.dispatch() } as usize;
+            }
+            // SAFETY: as above.
+            calls += unsafe { queue.dispatch() } as usize;
+            let theirs: usize = counters.iter().map(|c| c.load(Ordering::Relaxed)).sum();
+            assert_eq!(calls, theirs + own.load(Ordering::Relaxed));
+        });
+        for counter in &counters {
+            assert!(counter.load(Ordering::Relaxed) >= ROUNDS);
+        }
+        // SAFETY: as above.
+        assert!(unsafe { queue.is_empty() });
+        assert_eq!(queue.cb.load(Ordering::Relaxed), 0);
     }
 }

@@ -1,14 +1,10 @@
 //! `ucs_time_t`: ticks of the processor's counter, and their rate.
 //!
-//! C clients read the counter inline, so a tick is what their header makes of it: a cycle, or a
-//! microsecond of wall time where UCX_X86_ENABLE_RDTSC-like settings turned the counter off.
+//! C clients read the counter inline, as the library does: the two must agree on what a tick is.
 
 use crate::sys::clock;
 use std::sync::OnceLock;
 use std::time::Duration;
-
-/// Ticks a second when the counter is not used.
-pub const WALL_TICKS_PER_SEC: f64 = 1e6;
 
 /// How long the counter is measured against the clock where nobody states its rate.
 const MEASURE_NS: u64 = 5_000_000;
