@@ -3,11 +3,15 @@
 
 use super::context::Context;
 use super::ep::Ep;
+use super::mem::{MapParams, Region};
 use super::proto::op::{Kind, Op};
 use super::request::Request;
 use super::wireup::select;
 use super::worker::Worker;
+use crate::c::*;
+use crate::sys::mem::page_size;
 use crate::ucs::Status;
+use crate::ucs::config::units::{parse_memory, print_memory};
 use std::fmt::Write;
 
 impl Context {
@@ -45,6 +49,45 @@ impl Context {
                 r.transport.name(),
                 r.device.name
             );
+        }
+        s.push_str("#\n");
+        s
+    }
+}
+
+impl Context {
+    /// Allocates `spec` bytes (`1m`, `4k`), tells how, and frees them.
+    pub fn describe_memory(&self, spec: &str) -> String {
+        let mut s = String::from("#\n# UCP memory allocation\n#\n");
+        let Some(length) = parse_memory(spec) else {
+            let _ = writeln!(s, "#  {spec} is no size\n#");
+            return s;
+        };
+        let params = MapParams {
+            address: core::ptr::null_mut(),
+            length,
+            flags: UCP_MEM_MAP_ALLOCATE,
+            prot: UCP_MEM_MAP_PROT_REMOTE_READ | UCP_MEM_MAP_PROT_REMOTE_WRITE,
+        };
+        match Region::map(self, &params) {
+            Ok(region) => {
+                let _ = writeln!(
+                    s,
+                    "#  allocated {} at address {:p} with {}, pagesize: {}",
+                    print_memory(length),
+                    region.address,
+                    region.method(self),
+                    print_memory(page_size())
+                );
+                let _ = writeln!(s, "#  registered on: {}", region.domains(self).join(" "));
+                let _ = writeln!(s, "#\n#  rkey size: {}", region.pack(self).len());
+                if let Err(e) = region.unmap(self) {
+                    let _ = writeln!(s, "#  not released: {e}");
+                }
+            }
+            Err(e) => {
+                let _ = writeln!(s, "#  cannot be allocated: {e}");
+            }
         }
         s.push_str("#\n");
         s

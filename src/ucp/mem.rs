@@ -8,6 +8,7 @@ use super::context::Context;
 use super::ep::Ep;
 use super::wireup::select;
 use crate::c::*;
+use crate::sys;
 use crate::ucs::{Result, Status};
 use crate::uct::api::RkeyParts;
 use crate::uct::base::config::ALLOC_METHODS;
@@ -34,6 +35,7 @@ pub struct Region {
     block: Option<Block>,
     /// Registrations: index of the domain, handle.
     handles: Vec<(usize, uct_mem_h)>,
+    context: *const Context,
     /// Its name for peers.
     pub id: u64,
     /// Peers may write, and read.
@@ -54,6 +56,7 @@ impl Region {
             length: params.length,
             block: None,
             handles: Vec::new(),
+            context,
             id: 0,
             writable: params.prot & UCP_MEM_MAP_PROT_REMOTE_WRITE != 0,
             readable: params.prot & UCP_MEM_MAP_PROT_REMOTE_READ != 0,
@@ -69,6 +72,35 @@ impl Region {
             .lock()
             .insert(core::ptr::from_ref(region.as_ref()) as usize);
         Ok(region)
+    }
+
+    /// How the memory came: the domain's or the method's name, or that it is the user's.
+    pub fn method<'a>(&self, context: &'a Context) -> &'a str {
+        match &self.block {
+            None => "the caller",
+            Some(b) => match self.own_domain(context) {
+                Some(i) => &context.mds[i].name,
+                None => ALLOC_METHODS.get(b.method as usize).copied().unwrap_or("?"),
+            },
+        }
+    }
+
+    /// The names of the domains it is known to.
+    pub fn domains<'a>(&self, context: &'a Context) -> Vec<&'a str> {
+        self.own_domain(context)
+            .into_iter()
+            .chain(self.handles.iter().map(|(i, _)| *i))
+            .map(|i| context.mds[i].name.as_str())
+            .collect()
+    }
+
+    /// The domain that allocated it.
+    fn own_domain(&self, context: &Context) -> Option<usize> {
+        let block = self.block.as_ref()?;
+        context
+            .mds
+            .iter()
+            .position(|md| core::ptr::from_ref::<MdHandle>(md).cast_mut().cast() == block.md)
     }
 
     /// Takes memory by the order of `UCX_ALLOC_PRIO`.
@@ -125,13 +157,9 @@ impl Region {
     /// The key for peers.
     pub fn pack(&self, context: &Context) -> Vec<u8> {
         let mut keys = Vec::new();
-        let own = self.block.as_ref().and_then(|b| {
-            let i = context
-                .mds
-                .iter()
-                .position(|md| core::ptr::from_ref::<MdHandle>(md).cast_mut().cast() == b.md)?;
-            Some((i, b.memh))
-        });
+        let own = self
+            .own_domain(context)
+            .zip(self.block.as_ref().map(|b| b.memh));
         for (i, memh) in own.into_iter().chain(self.handles.iter().copied()) {
             let md = &context.mds[i];
             let size = md.md.attr().rkey_packed_size;
@@ -181,6 +209,32 @@ impl Region {
             unsafe { mem::free(block) }?;
         }
         result
+    }
+
+    pub fn context(&self) -> &Context {
+        // SAFETY: a context outlives its regions (C contract of ucp_cleanup).
+        unsafe { &*self.context }
+    }
+
+    /// Passes an advice on a part of the region.
+    pub fn advise(&self, address: u64, length: usize, advice: ucp_mem_advice_t) -> Result<()> {
+        let advice = match advice {
+            UCP_MADV_NORMAL => sys::mem::ADVISE_NORMAL,
+            UCP_MADV_WILLNEED => sys::mem::ADVISE_WILLNEED,
+            _ => {
+                ucs_error!("ucp_mem_advise: advice {advice} is unknown");
+                return Err(Status::INVALID_PARAM);
+            }
+        };
+        if !self.contains(address, length) {
+            ucs_error!("ucp_mem_advise: {length} bytes at {address:#x} are outside the region");
+            return Err(Status::INVALID_PARAM);
+        }
+        let page = sys::mem::page_size();
+        let start = address as usize & !(page - 1);
+        let end = (address as usize + length).next_multiple_of(page);
+        sys::mem::advise(start, end - start, advice)?;
+        Ok(())
     }
 
     /// Whether `[address, address + length)` lies in the region.
@@ -306,6 +360,12 @@ impl RemoteKey {
             self.info.address
         );
         Err(Status::INVALID_PARAM)
+    }
+
+    /// An order among keys: the same for keys that mean the same memory by the same ways.
+    pub fn order(&self, other: &RemoteKey) -> core::cmp::Ordering {
+        let of = |k: &RemoteKey| (k.info.context, k.info.region, k.info.address, k.info.length);
+        of(self).cmp(&of(other))
     }
 
     /// The local address of remote memory that is mapped here.

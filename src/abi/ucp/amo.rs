@@ -1,183 +1,345 @@
 //! Atomics: the exported functions of `ucp.h` and its companions.
 
+use super::ep::{ep, wait};
+use super::param::{self, Which, answer, enter, error};
+use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucs::Status;
+use crate::ucp::mem::RemoteKey;
+use crate::ucp::request::{Callback, Param, Posted};
+use crate::ucp::rma::post::{self, Atomic, Operation};
+use crate::ucs::{Result, Status};
+use crate::ucs_error;
+use crate::uct::api::AtomicOp;
+use crate::uct::base::params::masked;
+
+const NULL_PTR: ucs_status_ptr_t = UCS_ERR_INVALID_PARAM as isize as ucs_status_ptr_t;
+
+/// Posts an atomic.
+///
+/// # Safety
+/// Handles live; the reply as `Atomic` says.
+unsafe fn run(
+    h: ucp_ep_h,
+    atomic: &Atomic,
+    address: u64,
+    rkey: ucp_rkey_h,
+    param: &Param,
+) -> Result<Posted> {
+    // SAFETY: by the caller's promise.
+    let (ep, key) = unsafe { (ep(h), &*rkey.cast::<RemoteKey>()) };
+    let _guard = enter(ep.worker());
+    if !matches!(atomic.size, 4 | 8) {
+        ucs_error!(
+            "an atomic of {} bytes: only 4 and 8 are supported",
+            atomic.size
+        );
+        return Err(Status::INVALID_PARAM);
+    }
+    post::atomic(ep, param, atomic, address, key)
+}
+
+/// Runs an atomic and waits.
+///
+/// # Safety
+/// As `run`.
+unsafe fn blocking(h: ucp_ep_h, atomic: &Atomic, address: u64, rkey: ucp_rkey_h) -> ucs_status_t {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let w = ep(h).worker();
+        let _guard = enter(w);
+        wait(w, run(h, atomic, address, rkey, &Param::PLAIN))
+    }
+}
+
+const fn simple(op: AtomicOp, size: u8, value: u64, reply: *mut u8) -> Atomic {
+    Atomic {
+        op: Operation::Simple(op),
+        size,
+        value,
+        swap: 0,
+        reply,
+    }
+}
+
+/// An operation's size that fits a byte, or one that is refused.
+fn size_of_operand(n: usize) -> u8 {
+    u8::try_from(n).unwrap_or(0)
+}
 
 /// Adds to 4 bytes of the peer. May return before it happens there; the peer sees it after a
 /// flush.
 ///
-/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `amo`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_atomic_add32(
-    _ep: ucp_ep_h,
-    _add: u32,
-    _remote_addr: u64,
-    _rkey: ucp_rkey_h,
+    ep: ucp_ep_h,
+    add: u32,
+    remote_addr: u64,
+    rkey: ucp_rkey_h,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; ep, rkey);
+    let atomic = simple(AtomicOp::Add, 4, add.into(), core::ptr::null_mut());
+    // SAFETY: the caller's arguments.
+    unsafe { blocking(ep, &atomic, remote_addr, rkey) }
+}
+
+/// Adds to 4 bytes of the peer and waits for what was there.
+///
+/// `ucp/api/ucp_compat.h`, group `amo`.
+///
+/// # Safety
+/// Handles live, pointers as described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_atomic_fadd32(
+    ep: ucp_ep_h,
+    add: u32,
+    remote_addr: u64,
+    rkey: ucp_rkey_h,
+    result: *mut u32,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; ep, rkey, result);
+    let atomic = simple(AtomicOp::Add, 4, add.into(), result.cast());
+    // SAFETY: the caller's arguments.
+    unsafe { blocking(ep, &atomic, remote_addr, rkey) }
+}
+
+/// Exchanges 4 bytes of the peer and waits for what was there.
+///
+/// `ucp/api/ucp_compat.h`, group `amo`.
+///
+/// # Safety
+/// Handles live, pointers as described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_atomic_swap32(
+    ep: ucp_ep_h,
+    swap: u32,
+    remote_addr: u64,
+    rkey: ucp_rkey_h,
+    result: *mut u32,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; ep, rkey, result);
+    let atomic = simple(AtomicOp::Swap, 4, swap.into(), result.cast());
+    // SAFETY: the caller's arguments.
+    unsafe { blocking(ep, &atomic, remote_addr, rkey) }
+}
+
+/// Exchanges 4 bytes of the peer if they equal `compare`, and waits for what was there.
+///
+/// `ucp/api/ucp_compat.h`, group `amo`.
+///
+/// # Safety
+/// Handles live, pointers as described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_atomic_cswap32(
+    ep: ucp_ep_h,
+    compare: u32,
+    swap: u32,
+    remote_addr: u64,
+    rkey: ucp_rkey_h,
+    result: *mut u32,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; ep, rkey, result);
+    let atomic = Atomic {
+        op: Operation::CompareSwap,
+        size: 4,
+        value: compare.into(),
+        swap: swap.into(),
+        reply: result.cast(),
+    };
+    // SAFETY: the caller's arguments.
+    unsafe { blocking(ep, &atomic, remote_addr, rkey) }
 }
 
 /// Adds to 8 bytes of the peer. May return before it happens there; the peer sees it after a
 /// flush.
 ///
-/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `amo`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_atomic_add64(
-    _ep: ucp_ep_h,
-    _add: u64,
-    _remote_addr: u64,
-    _rkey: ucp_rkey_h,
+    ep: ucp_ep_h,
+    add: u64,
+    remote_addr: u64,
+    rkey: ucp_rkey_h,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
-}
-
-/// Adds to 4 bytes of the peer and waits for what was there.
-///
-/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
-///
-/// # Safety
-/// Arguments are not read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_atomic_fadd32(
-    _ep: ucp_ep_h,
-    _add: u32,
-    _remote_addr: u64,
-    _rkey: ucp_rkey_h,
-    _result: *mut u32,
-) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; ep, rkey);
+    let atomic = simple(AtomicOp::Add, 8, add.into(), core::ptr::null_mut());
+    // SAFETY: the caller's arguments.
+    unsafe { blocking(ep, &atomic, remote_addr, rkey) }
 }
 
 /// Adds to 8 bytes of the peer and waits for what was there.
 ///
-/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `amo`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_atomic_fadd64(
-    _ep: ucp_ep_h,
-    _add: u64,
-    _remote_addr: u64,
-    _rkey: ucp_rkey_h,
-    _result: *mut u64,
+    ep: ucp_ep_h,
+    add: u64,
+    remote_addr: u64,
+    rkey: ucp_rkey_h,
+    result: *mut u64,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
-}
-
-/// Exchanges 4 bytes of the peer and waits for what was there.
-///
-/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
-///
-/// # Safety
-/// Arguments are not read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_atomic_swap32(
-    _ep: ucp_ep_h,
-    _swap: u32,
-    _remote_addr: u64,
-    _rkey: ucp_rkey_h,
-    _result: *mut u32,
-) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; ep, rkey, result);
+    let atomic = simple(AtomicOp::Add, 8, add.into(), result.cast());
+    // SAFETY: the caller's arguments.
+    unsafe { blocking(ep, &atomic, remote_addr, rkey) }
 }
 
 /// Exchanges 8 bytes of the peer and waits for what was there.
 ///
-/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `amo`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_atomic_swap64(
-    _ep: ucp_ep_h,
-    _swap: u64,
-    _remote_addr: u64,
-    _rkey: ucp_rkey_h,
-    _result: *mut u64,
+    ep: ucp_ep_h,
+    swap: u64,
+    remote_addr: u64,
+    rkey: ucp_rkey_h,
+    result: *mut u64,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
-}
-
-/// Exchanges 4 bytes of the peer if they equal `compare`, and waits for what was there.
-///
-/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
-///
-/// # Safety
-/// Arguments are not read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_atomic_cswap32(
-    _ep: ucp_ep_h,
-    _compare: u32,
-    _swap: u32,
-    _remote_addr: u64,
-    _rkey: ucp_rkey_h,
-    _result: *mut u32,
-) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; ep, rkey, result);
+    let atomic = simple(AtomicOp::Swap, 8, swap.into(), result.cast());
+    // SAFETY: the caller's arguments.
+    unsafe { blocking(ep, &atomic, remote_addr, rkey) }
 }
 
 /// Exchanges 8 bytes of the peer if they equal `compare`, and waits for what was there.
 ///
-/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `amo`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_atomic_cswap64(
-    _ep: ucp_ep_h,
-    _compare: u64,
-    _swap: u64,
-    _remote_addr: u64,
-    _rkey: ucp_rkey_h,
-    _result: *mut u64,
+    ep: ucp_ep_h,
+    compare: u64,
+    swap: u64,
+    remote_addr: u64,
+    rkey: ucp_rkey_h,
+    result: *mut u64,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; ep, rkey, result);
+    let atomic = Atomic {
+        op: Operation::CompareSwap,
+        size: 8,
+        value: compare.into(),
+        swap: swap.into(),
+        reply: result.cast(),
+    };
+    // SAFETY: the caller's arguments.
+    unsafe { blocking(ep, &atomic, remote_addr, rkey) }
 }
 
 /// Changes `op_size` (4 or 8) bytes of the peer without an answer; a flush completes it.
 ///
-/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `amo`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_atomic_post(
-    _ep: ucp_ep_h,
-    _opcode: ucp_atomic_post_op_t,
-    _value: u64,
-    _op_size: usize,
-    _remote_addr: u64,
-    _rkey: ucp_rkey_h,
+    ep: ucp_ep_h,
+    opcode: ucp_atomic_post_op_t,
+    value: u64,
+    op_size: usize,
+    remote_addr: u64,
+    rkey: ucp_rkey_h,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; ep, rkey);
+    let op = match opcode {
+        UCP_ATOMIC_POST_OP_ADD => AtomicOp::Add,
+        UCP_ATOMIC_POST_OP_AND => AtomicOp::And,
+        UCP_ATOMIC_POST_OP_OR => AtomicOp::Or,
+        UCP_ATOMIC_POST_OP_XOR => AtomicOp::Xor,
+        _ => {
+            ucs_error!("ucp_atomic_post: operation {opcode} is unknown");
+            return UCS_ERR_INVALID_PARAM;
+        }
+    };
+    let atomic = simple(op, size_of_operand(op_size), value, core::ptr::null_mut());
+    // SAFETY: the caller's arguments.
+    match unsafe { run(ep, &atomic, remote_addr, rkey, &Param::PLAIN) } {
+        Ok(Posted::Done) => UCS_OK,
+        Ok(Posted::Request(req)) => {
+            // SAFETY: alive; given back at its end: only a flush tells it.
+            unsafe { req.as_ref() }.release();
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
+}
+
+/// A word of 4 or 8 bytes in the user's memory.
+///
+/// # Safety
+/// `at` must be readable for `size` bytes.
+unsafe fn word(at: *const c_void, size: u8) -> u64 {
+    // SAFETY: by the caller's promise; any alignment.
+    unsafe {
+        if size == 4 {
+            at.cast::<u32>().read_unaligned().into()
+        } else {
+            at.cast::<u64>().read_unaligned()
+        }
+    }
 }
 
 /// Changes `op_size` (4 or 8) bytes of the peer; what was there goes to `result`. Returns NULL
 /// when done, a request, or an error.
 ///
-/// `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `amo`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_atomic_fetch_nb(
-    _ep: ucp_ep_h,
-    _opcode: ucp_atomic_fetch_op_t,
-    _value: u64,
-    _result: *mut c_void,
-    _op_size: usize,
-    _remote_addr: u64,
-    _rkey: ucp_rkey_h,
-    _cb: ucp_send_callback_t,
+    ep: ucp_ep_h,
+    opcode: ucp_atomic_fetch_op_t,
+    value: u64,
+    result: *mut c_void,
+    op_size: usize,
+    remote_addr: u64,
+    rkey: ucp_rkey_h,
+    cb: ucp_send_callback_t,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; ep, result, rkey);
+    let size = size_of_operand(op_size);
+    if !matches!(size, 4 | 8) {
+        ucs_error!("ucp_atomic_fetch_nb: {op_size} bytes: only 4 and 8 are supported");
+        return error(Status::INVALID_PARAM);
+    }
+    let mut atomic = simple(AtomicOp::Add, size, value, result.cast());
+    atomic.op = match opcode {
+        UCP_ATOMIC_FETCH_OP_FADD => Operation::Simple(AtomicOp::Add),
+        UCP_ATOMIC_FETCH_OP_SWAP => Operation::Simple(AtomicOp::Swap),
+        UCP_ATOMIC_FETCH_OP_FAND => Operation::Simple(AtomicOp::And),
+        UCP_ATOMIC_FETCH_OP_FOR => Operation::Simple(AtomicOp::Or),
+        UCP_ATOMIC_FETCH_OP_FXOR => Operation::Simple(AtomicOp::Xor),
+        UCP_ATOMIC_FETCH_OP_CSWAP => {
+            // The new value comes where the old one goes.
+            // SAFETY: the caller's word.
+            atomic.swap = unsafe { word(result, size) };
+            Operation::CompareSwap
+        }
+        _ => {
+            ucs_error!("ucp_atomic_fetch_nb: operation {opcode} is unknown");
+            return error(Status::INVALID_PARAM);
+        }
+    };
+    let callback = cb.map_or(Callback::None, Callback::OldSend);
+    let param = param::old(Param::PLAIN.datatype, callback, false);
+    // SAFETY: the caller's arguments.
+    answer(unsafe { run(ep, &atomic, remote_addr, rkey, &param) })
 }
 
 /// Changes `count` elements, of 4 or 8 bytes by the datatype, of the peer's memory at
@@ -185,19 +347,67 @@ pub unsafe extern "C" fn ucp_atomic_fetch_nb(
 /// was there comes back (of CSWAP it is also the new value). Returns NULL when done, a request, or
 /// an error.
 ///
-/// `ucp/api/ucp.h`, group `amo`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `amo`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_atomic_op_nbx(
-    _ep: ucp_ep_h,
-    _opcode: ucp_atomic_op_t,
-    _buffer: *const c_void,
-    _count: usize,
-    _remote_addr: u64,
-    _rkey: ucp_rkey_h,
-    _param: *const ucp_request_param_t,
+    ep: ucp_ep_h,
+    opcode: ucp_atomic_op_t,
+    buffer: *const c_void,
+    count: usize,
+    remote_addr: u64,
+    rkey: ucp_rkey_h,
+    param: *const ucp_request_param_t,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; ep, buffer, rkey, param);
+    // SAFETY: the caller's struct.
+    let parsed = unsafe { param::read(param, Which::Send) };
+    let reply = masked!(
+        param,
+        u64::from(parsed.mask),
+        UCP_OP_ATTR_FIELD_REPLY_BUFFER,
+        reply_buffer,
+        core::ptr::null_mut()
+    );
+    let contig = parsed.datatype & u64::from(UCP_DATATYPE_CLASS_MASK) == 0;
+    let size = size_of_operand((parsed.datatype >> UCP_DATATYPE_SHIFT) as usize);
+    if !contig || !matches!(size, 4 | 8) || count != 1 {
+        ucs_error!(
+            "ucp_atomic_op_nbx: one contiguous element of 4 or 8 bytes is supported, not {count} of datatype {:#x}",
+            parsed.datatype
+        );
+        return error(Status::INVALID_PARAM);
+    }
+    // SAFETY: the caller's operand.
+    let mut atomic = simple(
+        AtomicOp::Add,
+        size,
+        unsafe { word(buffer, size) },
+        reply.cast(),
+    );
+    atomic.op = match opcode {
+        UCP_ATOMIC_OP_ADD => Operation::Simple(AtomicOp::Add),
+        UCP_ATOMIC_OP_AND => Operation::Simple(AtomicOp::And),
+        UCP_ATOMIC_OP_OR => Operation::Simple(AtomicOp::Or),
+        UCP_ATOMIC_OP_XOR => Operation::Simple(AtomicOp::Xor),
+        UCP_ATOMIC_OP_SWAP | UCP_ATOMIC_OP_CSWAP if reply.is_null() => {
+            ucs_error!("ucp_atomic_op_nbx: swaps need a reply buffer");
+            return error(Status::INVALID_PARAM);
+        }
+        UCP_ATOMIC_OP_SWAP => Operation::Simple(AtomicOp::Swap),
+        UCP_ATOMIC_OP_CSWAP => {
+            // The new value comes where the old one goes.
+            // SAFETY: the caller's word.
+            atomic.swap = unsafe { word(reply, size) };
+            Operation::CompareSwap
+        }
+        _ => {
+            ucs_error!("ucp_atomic_op_nbx: operation {opcode} is unknown");
+            return error(Status::INVALID_PARAM);
+        }
+    };
+    // SAFETY: the caller's arguments.
+    answer(unsafe { run(ep, &atomic, remote_addr, rkey, &parsed) })
 }

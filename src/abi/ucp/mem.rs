@@ -1,187 +1,408 @@
 //! Memory, remote keys: the exported functions of `ucp.h` and its companions.
 
+use super::ep::ep;
+use super::param::enter;
+use super::worker::blob;
+use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucs::Status;
+use crate::ucp::context::Context;
+use crate::ucp::mem::{MapParams, Region, RemoteKey};
+use crate::ucs::status::code_of;
+use crate::ucs_error;
+use crate::uct::base::params::{masked, text};
+use crate::wire::rkey::Rkey;
 
-/// Packs access to mapped memory for peers; the buffer is freed by `ucp_rkey_buffer_release`.
-///
-/// `ucp/api/ucp_compat.h`, group `mem`. Not implemented yet.
+const ALL_RIGHTS: u32 = UCP_MEM_MAP_PROT_LOCAL_READ
+    | UCP_MEM_MAP_PROT_LOCAL_WRITE
+    | UCP_MEM_MAP_PROT_REMOTE_READ
+    | UCP_MEM_MAP_PROT_REMOTE_WRITE;
+
+const ALL_FLAGS: u32 = UCP_MEM_MAP_NONBLOCK
+    | UCP_MEM_MAP_ALLOCATE
+    | UCP_MEM_MAP_FIXED
+    | UCP_MEM_MAP_SYMMETRIC_RKEY
+    | UCP_MEM_MAP_LOCK;
+
+/// The context behind a handle.
 ///
 /// # Safety
-/// Arguments are not read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_rkey_pack(
-    _context: ucp_context_h,
-    _memh: ucp_mem_h,
-    _rkey_buffer_p: *mut *mut c_void,
-    _size_p: *mut usize,
-) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+/// `h` must be a live context.
+unsafe fn context<'a>(h: ucp_context_h) -> &'a Context {
+    // SAFETY: by the caller's promise.
+    unsafe { &*h.cast::<Context>() }
 }
 
-/// Frees a buffer of `ucp_rkey_pack`.
-///
-/// `ucp/api/ucp_compat.h`, group `mem`. Not implemented yet.
+/// Gives a blob to C.
 ///
 /// # Safety
-/// Arguments are not read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_rkey_buffer_release(_rkey_buffer: *mut c_void) {}
+/// The out parameters must be writable.
+unsafe fn hand_out(blob: Vec<u8>, buffer_p: *mut *mut c_void, size_p: *mut usize) {
+    let blob = blob.into_boxed_slice();
+    // SAFETY: by the caller's promise.
+    unsafe {
+        *size_p = blob.len();
+        *buffer_p = Box::into_raw(blob).cast();
+    }
+}
 
-/// Orders two remote keys: `*result` is negative, 0 or positive. Equal keys can stand for each
-/// other.
-///
-/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+/// Takes a blob back.
 ///
 /// # Safety
-/// Arguments are not read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_rkey_compare(
-    _worker: ucp_worker_h,
-    _rkey1: ucp_rkey_h,
-    _rkey2: ucp_rkey_h,
-    _params: *const ucp_rkey_compare_params_t,
-    _result: *mut c_int,
-) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+/// `buffer` must be of `hand_out`, once.
+unsafe fn take_back(buffer: *mut c_void, what: &str) {
+    // SAFETY: by the caller's promise: its length stands at its beginning.
+    unsafe {
+        match blob(buffer.cast()) {
+            Ok(b) => drop(Box::from_raw(core::ptr::from_ref(b).cast_mut())),
+            Err(e) => ucs_error!("{what}: not a buffer of this library: {e}"),
+        }
+    }
 }
 
 /// Makes memory known to the library, or allocates it. `ucp_mem_unmap` frees the handle, and the
 /// memory if it was allocated.
 ///
-/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `mem`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_mem_map(
-    _context: ucp_context_h,
-    _params: *const ucp_mem_map_params_t,
-    _memh_p: *mut ucp_mem_h,
+    context_h: ucp_context_h,
+    params: *const ucp_mem_map_params_t,
+    memh_p: *mut ucp_mem_h,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; context_h, params, memh_p);
+    // SAFETY: every release has the mask; members are read behind their bits.
+    let mask = unsafe { (*params).field_mask };
+    let exported = masked!(
+        params,
+        mask,
+        UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER,
+        exported_memh_buffer,
+        core::ptr::null()
+    );
+    if !exported.is_null() {
+        ucs_error!(
+            "ucp_mem_map: importing memory handles needs a transport for it, which this library has not"
+        );
+        return UCS_ERR_UNSUPPORTED;
+    }
+    if mask & u64::from(UCP_MEM_MAP_PARAM_FIELD_LENGTH) == 0 {
+        ucs_error!("ucp_mem_map: no length is given");
+        return UCS_ERR_INVALID_PARAM;
+    }
+    let mem_type = masked!(
+        params,
+        mask,
+        UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE,
+        memory_type,
+        UCS_MEMORY_TYPE_HOST
+    );
+    let flags = masked!(params, mask, UCP_MEM_MAP_PARAM_FIELD_FLAGS, flags, 0);
+    // A number above the oldest types means "detect" in one release or another.
+    if (UCS_MEMORY_TYPE_CUDA..=UCS_MEMORY_TYPE_ROCM_MANAGED).contains(&mem_type) {
+        ucs_error!(
+            "ucp_mem_map: memory type {mem_type} needs a GPU transport, which this library has not"
+        );
+        return UCS_ERR_UNSUPPORTED;
+    }
+    if flags & !ALL_FLAGS != 0 {
+        ucs_error!("ucp_mem_map: flags {:#x} are unknown", flags & !ALL_FLAGS);
+        return UCS_ERR_INVALID_PARAM;
+    }
+    let parsed = MapParams {
+        address: masked!(
+            params,
+            mask,
+            UCP_MEM_MAP_PARAM_FIELD_ADDRESS,
+            address,
+            core::ptr::null_mut()
+        ),
+        length: masked!(params, mask, UCP_MEM_MAP_PARAM_FIELD_LENGTH, length, 0),
+        flags,
+        prot: masked!(params, mask, UCP_MEM_MAP_PARAM_FIELD_PROT, prot, ALL_RIGHTS),
+    };
+    // SAFETY: a live context.
+    match Region::map(unsafe { context(context_h) }, &parsed) {
+        Ok(region) => {
+            // SAFETY: the caller's out parameter.
+            unsafe { *memh_p = Box::into_raw(region).cast() };
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
 }
 
 /// Frees a memory handle.
 ///
-/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `mem`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_mem_unmap(_context: ucp_context_h, _memh: ucp_mem_h) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+pub unsafe extern "C" fn ucp_mem_unmap(context_h: ucp_context_h, memh: ucp_mem_h) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; context_h, memh);
+    // SAFETY: boxed by `ucp_mem_map`; a live context.
+    unsafe {
+        let region = Box::from_raw(memh.cast::<Region>());
+        code_of(&region.unmap(context(context_h)))
+    }
 }
 
 /// Tells about mapped memory.
 ///
-/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `mem`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_mem_query(
-    _memh: ucp_mem_h,
-    _attr: *mut ucp_mem_attr_t,
-) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+pub unsafe extern "C" fn ucp_mem_query(memh: ucp_mem_h, attr: *mut ucp_mem_attr_t) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; memh, attr);
+    // SAFETY: a live region and the caller's struct, written as masked.
+    unsafe {
+        let region = &*memh.cast::<Region>();
+        let mask = (*attr).field_mask;
+        let has = |bit: u32| mask & u64::from(bit) != 0;
+        if has(UCP_MEM_ATTR_FIELD_ADDRESS) {
+            (*attr).address = region.address;
+        }
+        if has(UCP_MEM_ATTR_FIELD_LENGTH) {
+            (*attr).length = region.length;
+        }
+        if has(UCP_MEM_ATTR_FIELD_MEM_TYPE) {
+            (*attr).mem_type = UCS_MEMORY_TYPE_HOST;
+        }
+    }
+    UCS_OK
 }
 
 /// Maps `mem_size` of memory and prints how.
 ///
-/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `mem`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_mem_print_info(
-    _mem_spec: *const c_char,
-    _context: ucp_context_h,
-    _stream: *mut FILE,
+    mem_spec: *const c_char,
+    context_h: ucp_context_h,
+    stream: *mut FILE,
 ) {
+    non_null!(; mem_spec, context_h, stream);
+    // SAFETY: the caller's string, a live context and the caller's stream.
+    unsafe {
+        let Ok(spec) = text(mem_spec) else { return };
+        super::print::put(stream, &context(context_h).describe_memory(spec));
+    }
 }
 
 /// Tells how mapped memory will be used.
 ///
-/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `mem`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_mem_advise(
-    _context: ucp_context_h,
-    _memh: ucp_mem_h,
-    _params: *mut ucp_mem_advise_params_t,
+    context_h: ucp_context_h,
+    memh: ucp_mem_h,
+    params: *mut ucp_mem_advise_params_t,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; context_h, memh, params);
+    const ALL: u64 = (UCP_MEM_ADVISE_PARAM_FIELD_ADDRESS
+        | UCP_MEM_ADVISE_PARAM_FIELD_LENGTH
+        | UCP_MEM_ADVISE_PARAM_FIELD_ADVICE) as u64;
+    // SAFETY: a live region and the caller's struct, complete as checked.
+    unsafe {
+        if (*params).field_mask & ALL != ALL {
+            ucs_error!("ucp_mem_advise: address, length and advice must be given");
+            return UCS_ERR_INVALID_PARAM;
+        }
+        let region = &*memh.cast::<Region>();
+        let (address, length) = ((*params).address as u64, (*params).length);
+        code_of(&region.advise(address, length, (*params).advice))
+    }
+}
+
+/// Packs access to mapped memory for peers; the buffer is freed by `ucp_rkey_buffer_release`.
+///
+/// `ucp/api/ucp_compat.h`, group `mem`.
+///
+/// # Safety
+/// Handles live, pointers as described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_rkey_pack(
+    context_h: ucp_context_h,
+    memh: ucp_mem_h,
+    rkey_buffer_p: *mut *mut c_void,
+    size_p: *mut usize,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; context_h, memh, rkey_buffer_p, size_p);
+    // SAFETY: a live region and context, the caller's out parameters.
+    unsafe {
+        let blob = (*memh.cast::<Region>()).pack(context(context_h));
+        hand_out(blob, rkey_buffer_p, size_p);
+    }
+    UCS_OK
+}
+
+/// Frees a buffer of `ucp_rkey_pack`.
+///
+/// `ucp/api/ucp_compat.h`, group `mem`.
+///
+/// # Safety
+/// Handles live, pointers as described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_rkey_buffer_release(rkey_buffer: *mut c_void) {
+    non_null!(; rkey_buffer);
+    // SAFETY: of `ucp_rkey_pack`, once.
+    unsafe { take_back(rkey_buffer, "ucp_rkey_buffer_release") };
 }
 
 /// Packs a memory handle for peers or for other processes of this machine; the buffer is freed by
 /// `ucp_memh_buffer_release`.
 ///
-/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `mem`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_memh_pack(
-    _memh: ucp_mem_h,
-    _params: *const ucp_memh_pack_params_t,
-    _buffer_p: *mut *mut c_void,
-    _buffer_size_p: *mut usize,
+    memh: ucp_mem_h,
+    params: *const ucp_memh_pack_params_t,
+    buffer_p: *mut *mut c_void,
+    buffer_size_p: *mut usize,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; memh, params, buffer_p, buffer_size_p);
+    // SAFETY: every release has the mask; the flags are read behind their bit.
+    let mask = unsafe { (*params).field_mask };
+    let flags = masked!(params, mask, UCP_MEMH_PACK_PARAM_FIELD_FLAGS, flags, 0);
+    if flags & u64::from(UCP_MEMH_PACK_FLAG_EXPORT) != 0 {
+        ucs_error!(
+            "ucp_memh_pack: exporting memory handles needs a transport for it, which this library has not"
+        );
+        return UCS_ERR_UNSUPPORTED;
+    }
+    // SAFETY: a live region, the caller's out parameters.
+    unsafe {
+        let region = &*memh.cast::<Region>();
+        hand_out(region.pack(region.context()), buffer_p, buffer_size_p);
+    }
+    UCS_OK
 }
 
 /// Frees a buffer of `ucp_memh_pack`.
 ///
-/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `mem`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_memh_buffer_release(
-    _buffer: *mut c_void,
+    buffer: *mut c_void,
     _params: *const ucp_memh_buffer_release_params_t,
 ) {
+    non_null!(; buffer);
+    // SAFETY: of `ucp_memh_pack`, once.
+    unsafe { take_back(buffer, "ucp_memh_buffer_release") };
 }
 
 /// Turns a packed key of the endpoint's peer into access. `ucp_rkey_destroy` frees it.
 ///
-/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `mem`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_ep_rkey_unpack(
-    _ep: ucp_ep_h,
-    _rkey_buffer: *const c_void,
-    _rkey_p: *mut ucp_rkey_h,
+    h: ucp_ep_h,
+    rkey_buffer: *const c_void,
+    rkey_p: *mut ucp_rkey_h,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; h, rkey_buffer, rkey_p);
+    // SAFETY: a live endpoint; the key's length stands at its beginning.
+    let (ep, parsed) = unsafe { (ep(h), blob(rkey_buffer.cast()).and_then(Rkey::unpack)) };
+    let _guard = enter(ep.worker());
+    match parsed {
+        Ok(info) => {
+            // SAFETY: the caller's out parameter.
+            unsafe { *rkey_p = Box::into_raw(RemoteKey::unpack(ep, info)).cast() };
+            UCS_OK
+        }
+        Err(e) => {
+            ucs_error!("ucp_ep_rkey_unpack: the remote key is not usable: {e}");
+            UCS_ERR_INVALID_PARAM
+        }
+    }
 }
 
 /// Gives a pointer to the peer's memory where it can be reached directly, else UCS_ERR_UNREACHABLE
 /// or UCS_ERR_UNSUPPORTED.
 ///
-/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `mem`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_rkey_ptr(
-    _rkey: ucp_rkey_h,
-    _raddr: u64,
-    _addr_p: *mut *mut c_void,
+    rkey: ucp_rkey_h,
+    raddr: u64,
+    addr_p: *mut *mut c_void,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; rkey, addr_p);
+    // SAFETY: a live key.
+    let key = unsafe { &*rkey.cast::<RemoteKey>() };
+    match key.check(raddr, 1).and_then(|()| key.pointer(raddr)) {
+        Ok(p) => {
+            // SAFETY: the caller's out parameter.
+            unsafe { *addr_p = p.cast() };
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
+}
+
+/// Orders two remote keys: `*result` is negative, 0 or positive. Equal keys can stand for each
+/// other.
+///
+/// `ucp/api/ucp.h`, group `mem`.
+///
+/// # Safety
+/// Handles live, pointers as described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucp_rkey_compare(
+    worker: ucp_worker_h,
+    rkey1: ucp_rkey_h,
+    rkey2: ucp_rkey_h,
+    params: *const ucp_rkey_compare_params_t,
+    result: *mut c_int,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; worker, rkey1, rkey2, params, result);
+    // SAFETY: live keys, the caller's struct and out parameter.
+    unsafe {
+        if (*params).field_mask != 0 {
+            ucs_error!(
+                "ucp_rkey_compare: fields {:#x} are unknown",
+                (*params).field_mask
+            );
+            return UCS_ERR_INVALID_PARAM;
+        }
+        let (a, b) = (&*rkey1.cast::<RemoteKey>(), &*rkey2.cast::<RemoteKey>());
+        *result = a.order(b) as c_int;
+    }
+    UCS_OK
 }
 
 /// Frees a remote key.
 ///
-/// `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `mem`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_rkey_destroy(_rkey: ucp_rkey_h) {}
+pub unsafe extern "C" fn ucp_rkey_destroy(rkey: ucp_rkey_h) {
+    non_null!(; rkey);
+    // SAFETY: boxed by `ucp_ep_rkey_unpack`.
+    drop(unsafe { Box::from_raw(rkey.cast::<RemoteKey>()) });
+}

@@ -16,7 +16,7 @@ mod known;
 mod pattern;
 pub mod print;
 pub mod ucm;
-mod units;
+pub mod units;
 mod value;
 
 use env::Source;
