@@ -180,7 +180,7 @@ fn tags_are_unsupported(pair: &Pair) {
     let no = UCS_ERR_UNSUPPORTED;
     let data = [1u8; 8];
     let list = [iov(&data, null_mut())];
-    let mut comp = Comp::new(1);
+    let comp = Comp::new(1);
     let mut ctx: uct_tag_context_t = unsafe { std::mem::zeroed() };
     unsafe {
         if flags & UCT_IFACE_FLAG_TAG_EAGER_SHORT == 0 {

@@ -329,7 +329,7 @@ fn remote_memory(side: &Side, ep: &crate::side::Ep, peer: &mut Peer) {
     let mut oracle = pattern(LEN, 1);
     let local = side.memory(LEN);
     let wait = |op: &mut dyn FnMut(*mut uct_completion_t) -> i8| {
-        let mut comp = crate::side::Comp::new(1);
+        let comp = crate::side::Comp::new(1);
         let ptr = comp.ptr();
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -340,11 +340,11 @@ fn remote_memory(side: &Side, ep: &crate::side::Ep, peer: &mut Peer) {
             };
             assert!(Instant::now() < deadline);
         }
-        while comp.calls.get() == 0 {
+        while comp.calls() == 0 {
             side.progress();
             assert!(Instant::now() < deadline);
         }
-        comp.base.status
+        comp.status()
     };
     let entry = |n: usize| uct_iov_t {
         buffer: local.address() as *mut c_void,

@@ -15,6 +15,7 @@ mod attributes;
 mod events;
 mod input;
 mod life;
+mod many;
 mod order;
 mod peer;
 mod rma;
@@ -54,6 +55,9 @@ macro_rules! suite {
                 rma::atomics_match_an_oracle,
                 rma::misaligned_atomics_are_refused,
                 rma::rkey_ptr_reaches_the_memory,
+                rma::ranges_of_keys_hold,
+                rma::damaged_keys_are_refused,
+                rma::long_transfers_are_cut_and_flushed,
                 events::descriptor_wakes_without_losses,
                 events::arm_is_busy_while_something_waits,
                 life::progress_is_switched,
@@ -63,6 +67,8 @@ macro_rules! suite {
                 life::churn_leaves_nothing_behind,
                 life::death_of_the_peer_is_reported_once,
                 life::two_processes_talk,
+                many::senders_share_a_receiver,
+                many::senders_that_die_harm_no_one_else,
                 life::endpoints_close_with_work_under_way,
                 input::nulls_and_wrong_values_get_statuses,
             );

@@ -259,16 +259,17 @@ pub fn flush_waits_for_what_was_sent(tl: &Tl) {
             let sent = pair.insist(|| pair.ep.am_bcopy(1, &data));
             assert_eq!(sent, data.len() as isize);
         }
-        let mut comp = Comp::new(2);
+        let comp = Comp::new(2);
         let ptr = comp.ptr();
         let status = pair.insist(|| pair.ep.flush(UCT_FLUSH_FLAG_LOCAL, ptr)) as i8;
         if status == UCS_INPROGRESS {
-            pair.until(|| comp.base.count == 1);
-            assert_eq!(comp.calls.get(), 0, "a count of 2 is not done after one");
+            pair.until(|| comp.count() == 1);
+            assert_eq!(comp.calls(), 0, "a count of 2 is not done after one");
         } else {
             assert_eq!(status, UCS_OK);
             assert_eq!(
-                comp.base.count, 2,
+                comp.count(),
+                2,
                 "done at once: the completion is not touched"
             );
         }

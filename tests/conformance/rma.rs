@@ -1,6 +1,6 @@
 //! Remote memory: put, get and atomics against an oracle in plain memory.
 
-use crate::side::{Bytes, Dice, Memory, Pair, Tl, iov, pattern};
+use crate::side::{Bytes, Comp, Dice, Memory, Pair, Tl, iov, pattern};
 use ferrucx::c::*;
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -334,4 +334,181 @@ pub fn rkey_ptr_reaches_the_memory(tl: &Tl) {
     assert_eq!(memory.bytes()[100], 0x42);
     memory.fill(&[9; 200]);
     assert_eq!(unsafe { at.read() }, 9);
+}
+
+fn has_keys(pair: &Pair) -> bool {
+    pair.a().md_attr.cap.flags & u64::from(UCT_MD_FLAG_NEED_RKEY) != 0
+}
+
+/// A key opens what it was packed for, and no byte beside it.
+pub fn ranges_of_keys_hold(tl: &Tl) {
+    let pair = Pair::new(tl);
+    let cap = pair.a().attr.cap;
+    let memory = pair.b().memory(4096);
+    let key = pair.a().key(&memory.packed);
+    if !has_keys(&pair) {
+        // Without keys an address is all there is; nothing knows its range.
+        assert_eq!(memory.packed.len(), 0);
+        return;
+    }
+    let whole = memory.whole();
+    let (begin, end) = (memory.address(), memory.address() + whole as u64);
+    let rkey = key.rkey();
+    let wrong = [
+        begin - 1,
+        begin - 64,
+        begin - (1 << 20),
+        end - 63,
+        end,
+        end + (1 << 20),
+        0,
+        u64::MAX,
+        u64::MAX - 63,
+    ];
+    let refused = |s: isize, what: &str, at: u64| {
+        assert!(
+            s < 0 && s != UCS_ERR_NO_RESOURCE as isize,
+            "{what} at {at:#x} of {begin:#x}..{end:#x}: {s}"
+        );
+    };
+    let data = [0xddu8; 64];
+    for at in wrong {
+        if cap.flags & UCT_IFACE_FLAG_PUT_SHORT != 0 {
+            refused(
+                pair.insist(|| pair.ep.put_short(&data, at, rkey)),
+                "put_short",
+                at,
+            );
+        }
+        if cap.flags & UCT_IFACE_FLAG_GET_BCOPY != 0 {
+            let mut room = [0u8; 64];
+            let mut arg = Bytes {
+                data: room.as_mut_ptr(),
+                len: 0,
+            };
+            let got = pair.insist(|| pair.ep.get_bcopy(&mut arg, 64, at, rkey, null_mut()));
+            refused(got, "get_bcopy", at);
+        }
+        if cap.flags & UCT_IFACE_FLAG_PUT_ZCOPY != 0 {
+            let list = [iov(&data, null_mut())];
+            let got = pair.complete(|comp| pair.ep.put_zcopy(&list, at, rkey, comp));
+            refused(got.into(), "put_zcopy", at);
+        }
+        let word = at & !7;
+        if cap.atomic64.op_flags != 0 && !(begin..end).contains(&word) {
+            let got = pair.ep.post64(UCT_ATOMIC_OP_ADD, 1, word, rkey);
+            refused(got.into(), "post64", word);
+        }
+    }
+    // Lengths that carry a good address past the end.
+    if cap.flags & UCT_IFACE_FLAG_GET_BCOPY != 0 {
+        for len in [whole + 1, usize::MAX, usize::MAX / 2] {
+            let mut arg = Bytes {
+                data: null_mut(),
+                len: 0,
+            };
+            let got = pair.insist(|| pair.ep.get_bcopy(&mut arg, len, begin, rkey, null_mut()));
+            refused(got, "get_bcopy", begin);
+        }
+    }
+    // The edges themselves are inside.
+    if cap.flags & UCT_IFACE_FLAG_PUT_SHORT != 0 {
+        for at in [begin, end - 64] {
+            assert_eq!(pair.insist(|| pair.ep.put_short(&[0; 64], at, rkey)), 0);
+        }
+    }
+    assert!(memory.bytes().iter().all(|&b| b == 0));
+}
+
+/// Bytes that are no key are refused, or a key that opens no more than the true one.
+pub fn damaged_keys_are_refused(tl: &Tl) {
+    let pair = Pair::new(tl);
+    if !has_keys(&pair) {
+        assert_eq!(pair.a().md_attr.rkey_packed_size, 0);
+        return;
+    }
+    let memory = pair.b().memory(4096);
+    let mut dice = Dice(8);
+    for round in 0..400 {
+        let mut packed = memory.packed.clone();
+        match round {
+            0 => packed.fill(0),
+            1 => packed.fill(0xff),
+            _ if round < 100 => packed.iter_mut().for_each(|b| *b = dice.below(256) as u8),
+            _ => {
+                let bit = dice.below(packed.len() * 8);
+                packed[bit / 8] ^= 1 << (bit % 8);
+            }
+        }
+        match pair.a().try_key(&packed) {
+            Err(status) => assert!(status < 0),
+            Ok(key) => {
+                // Accepted: using it must still be safe.
+                if pair.a().can(UCT_IFACE_FLAG_PUT_SHORT) {
+                    pair.ep.put_short(&[0; 8], memory.address(), key.rkey());
+                }
+            }
+        }
+    }
+    // The true key still works after all that.
+    let key = pair.a().key(&memory.packed);
+    if pair.a().can(UCT_IFACE_FLAG_PUT_SHORT) {
+        let got = pair.ep.put_short(&[7; 8], memory.address(), key.rkey());
+        assert_eq!(got, UCS_OK);
+        pair.until(|| memory.bytes()[..8] == [7; 8]);
+    }
+}
+
+/// Transfers of many segments: two endpoints, flushes in between, one cancelled.
+pub fn long_transfers_are_cut_and_flushed(tl: &Tl) {
+    let pair = Pair::new(tl);
+    let cap = pair.a().attr.cap;
+    if cap.flags & UCT_IFACE_FLAG_PUT_ZCOPY == 0 {
+        assert_eq!(cap.put.max_zcopy, 0);
+        return;
+    }
+    const LEN: usize = 3_000_001;
+    let n = LEN.min(cap.put.max_zcopy);
+    let memory = pair.b().memory(2 * n);
+    let key = pair.a().key(&memory.packed);
+    let local = pair.a().memory(n);
+    let data = pattern(n, 3);
+    local.fill(&data);
+    let second = (!pair.connected_by_ep()).then(|| pair.a().connect(&pair.b().address()));
+    let eps = [&pair.ep, second.as_ref().unwrap_or(&pair.ep)];
+    let list = entries(&local, n, cap.put.max_iov.min(3));
+    let comps = [Comp::new(1), Comp::new(1)];
+    let mut posted = 0;
+    for (i, ep) in eps.iter().enumerate() {
+        let (comp, remote) = (comps[i].ptr(), memory.address() + (i * n) as u64);
+        match pair.insist(|| ep.put_zcopy(&list, remote, key.rkey(), comp)) as i8 {
+            UCS_INPROGRESS => posted += 1,
+            s => assert_eq!(s, UCS_OK),
+        }
+    }
+    let flushed = Comp::new(3);
+    let flush = flushed.ptr();
+    let mut waits = 0;
+    for ep in eps {
+        match pair.insist(|| ep.flush(UCT_FLUSH_FLAG_LOCAL, flush)) as i8 {
+            UCS_INPROGRESS => waits += 1,
+            s => assert_eq!(s, UCS_OK),
+        }
+    }
+    pair.until(|| flushed.count() == 3 - waits);
+    let done = comps.iter().filter(|c| c.calls() == 1).count();
+    assert_eq!(done, posted, "a flush completes after what went before");
+    assert!(comps.iter().all(|c| c.status() == UCS_OK));
+    pair.until(|| memory.bytes()[..n] == data[..]);
+    pair.until(|| memory.bytes()[n..2 * n] == data[..]);
+    // What is cancelled is completed all the same.
+    let comp = Comp::new(1);
+    let ptr = comp.ptr();
+    let put = pair.insist(|| pair.ep.put_zcopy(&list, memory.address(), key.rkey(), ptr)) as i8;
+    let status = pair.complete(|c| pair.ep.flush(UCT_FLUSH_FLAG_CANCEL, c));
+    assert!([UCS_OK, UCS_ERR_CANCELED].contains(&status));
+    if put == UCS_INPROGRESS {
+        pair.until(|| comp.calls() == 1);
+        assert!([UCS_OK, UCS_ERR_CANCELED].contains(&comp.status()));
+    }
 }

@@ -406,6 +406,10 @@ impl Side {
 
     /// Unpacks the key of a peer's memory.
     pub fn key(&self, packed: &[u8]) -> Key {
+        self.try_key(packed).expect("unpack a key")
+    }
+
+    pub fn try_key(&self, packed: &[u8]) -> Result<Key, i8> {
         let mut bundle = uct_rkey_bundle_t {
             rkey: UCT_INVALID_RKEY,
             handle: null_mut(),
@@ -415,15 +419,13 @@ impl Side {
         let mut odd = vec![0u8; packed.len() + 9];
         let at = 1 + odd.as_ptr().align_offset(8);
         odd[at..at + packed.len()].copy_from_slice(packed);
-        ok(
-            unsafe {
-                rkey::uct_rkey_unpack(self.component, odd.as_ptr().add(at).cast(), &mut bundle)
-            },
-            "unpack a key",
-        );
-        Key {
-            component: self.component,
-            bundle,
+        let at = unsafe { odd.as_ptr().add(at) }.cast();
+        match unsafe { rkey::uct_rkey_unpack(self.component, at, &mut bundle) } {
+            UCS_OK => Ok(Key {
+                component: self.component,
+                bundle,
+            }),
+            e => Err(e),
         }
     }
 
@@ -460,6 +462,11 @@ pub struct Memory {
 impl Memory {
     pub fn address(&self) -> u64 {
         self.m.address as u64
+    }
+
+    /// Bytes that were really allocated.
+    pub fn whole(&self) -> usize {
+        self.m.length
     }
 
     pub fn memh(&self) -> uct_mem_h {
@@ -515,32 +522,55 @@ impl Drop for Key {
     }
 }
 
-/// A completion that counts its calls.
+/// What a completion points to.
 #[repr(C)]
-pub struct Comp {
-    pub base: uct_completion_t,
-    pub calls: Cell<u32>,
+struct Counted {
+    base: uct_completion_t,
+    calls: Cell<u32>,
 }
 
+/// A completion that counts its calls. Behind a plain pointer, since the library changes it meanwhile.
+pub struct Comp(*mut Counted);
+
 unsafe extern "C" fn completed(comp: *mut uct_completion_t) {
-    let comp = unsafe { &*comp.cast::<Comp>() };
+    let comp = unsafe { &*comp.cast::<Counted>() };
     comp.calls.set(comp.calls.get() + 1);
 }
 
 impl Comp {
-    pub fn new(count: i32) -> Box<Comp> {
-        Box::new(Comp {
+    pub fn new(count: i32) -> Comp {
+        Comp(Box::into_raw(Box::new(Counted {
             base: uct_completion_t {
                 func: Some(completed),
                 count,
                 status: UCS_OK,
             },
             calls: Cell::new(0),
-        })
+        })))
     }
 
-    pub fn ptr(&mut self) -> *mut uct_completion_t {
-        std::ptr::from_mut(self).cast()
+    pub fn ptr(&self) -> *mut uct_completion_t {
+        self.0.cast()
+    }
+
+    /// How often it was called.
+    pub fn calls(&self) -> u32 {
+        unsafe { (*self.0).calls.get() }
+    }
+
+    /// How many operations it still waits for.
+    pub fn count(&self) -> i32 {
+        unsafe { (*self.0).base.count }
+    }
+
+    pub fn status(&self) -> i8 {
+        unsafe { (*self.0).base.status }
+    }
+}
+
+impl Drop for Comp {
+    fn drop(&mut self) {
+        drop(unsafe { Box::from_raw(self.0) });
     }
 }
 
@@ -862,17 +892,17 @@ impl Pair {
     /// Posts an operation with a completion and waits for it; answers its status.
     #[track_caller]
     pub fn complete(&self, mut op: impl FnMut(*mut uct_completion_t) -> i8) -> i8 {
-        let mut comp = Comp::new(1);
+        let comp = Comp::new(1);
         let comp_ptr = comp.ptr();
         match self.insist(|| op(comp_ptr)) as i8 {
             UCS_INPROGRESS => {
-                self.until(|| comp.calls.get() > 0);
-                assert_eq!(comp.calls.get(), 1);
-                comp.base.status
+                self.until(|| comp.calls() > 0);
+                assert_eq!(comp.calls(), 1);
+                comp.status()
             }
             other => {
                 assert_eq!(
-                    comp.calls.get(),
+                    comp.calls(),
                     0,
                     "completion of an operation not in progress"
                 );
