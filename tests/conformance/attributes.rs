@@ -33,13 +33,14 @@ pub fn are_consistent(tl: &Tl) {
     if has(UCT_IFACE_FLAG_GET_ZCOPY) {
         assert!(get.max_iov >= 1 && get.min_zcopy <= get.max_zcopy);
     }
-    for align in [
-        put.opt_zcopy_align,
-        put.align_mtu,
-        get.opt_zcopy_align,
-        get.align_mtu,
+    for (flag, align, mtu) in [
+        (UCT_IFACE_FLAG_PUT_ZCOPY, put.opt_zcopy_align, put.align_mtu),
+        (UCT_IFACE_FLAG_GET_ZCOPY, get.opt_zcopy_align, get.align_mtu),
+        (UCT_IFACE_FLAG_AM_ZCOPY, am.opt_zcopy_align, am.align_mtu),
     ] {
-        assert!(align.is_power_of_two(), "alignments are powers of two");
+        if has(flag) {
+            assert!(align.is_power_of_two() && mtu.is_power_of_two());
+        }
     }
     let atomics = a.cap.atomic32.op_flags
         | a.cap.atomic32.fop_flags

@@ -85,4 +85,5 @@ macro_rules! suite {
 suite!(self_memory, "self", "self", "memory");
 suite!(sysv_memory, "sysv", "sysv", "memory");
 suite!(posix_memory, "posix", "posix", "memory");
+suite!(tcp_lo, "tcp", "tcp", "lo");
 suite!(cma_memory, "cma", "cma", "memory");
