@@ -91,13 +91,14 @@ pub struct Conn {
     pub deadline: Cell<u64>,
     /// The other side said that nothing follows.
     pub bye: Cell<bool>,
-    /// Largest body of an active message that the peer sends, and takes.
+    /// Largest body of an active message that the peer sends.
     pub rx_limit: Cell<usize>,
-    pub tx_limit: Cell<usize>,
 
     tx: RefCell<TxQueue>,
     /// The kernel takes nothing now; epoll tells when it does.
     blocked: Cell<bool>,
+    /// Epoll watches writability: connecting or blocked.
+    pub watched: Cell<bool>,
     dirty: Cell<bool>,
     fresh: Cell<bool>,
     gather_until: Cell<u64>,
@@ -142,9 +143,9 @@ impl Conn {
             deadline: Cell::new(0),
             bye: Cell::new(false),
             rx_limit: Cell::new(0),
-            tx_limit: Cell::new(usize::MAX),
             tx: RefCell::default(),
             blocked: Cell::new(false),
+            watched: Cell::new(false),
             dirty: Cell::new(false),
             fresh: Cell::new(false),
             gather_until: Cell::new(0),
@@ -275,7 +276,7 @@ impl Conn {
         bytes.reserve(HEADER_LEN + room);
         let place = bytes.as_mut_ptr().wrapping_add(at);
         let len = fill(place.wrapping_add(HEADER_LEN));
-        let fits = len <= room.min(self.tx_limit.get());
+        let fits = len <= room;
         if fits {
             // SAFETY: `HEADER_LEN + room` bytes behind `at` are reserved.
             unsafe {
@@ -289,19 +290,10 @@ impl Conn {
         let added = bytes.len() - at;
         self.tx.borrow_mut().give_back(bytes, added);
         if !fits {
-            return Err(self.too_long(len));
+            return Err(too_long(len, room));
         }
         self.kick(face);
         Ok(len)
-    }
-
-    #[cold]
-    fn too_long(&self, len: usize) -> Status {
-        crate::ucs_error!(
-            "tcp: a message of {len} bytes is longer than promised or than the peer takes ({})",
-            self.tx_limit.get()
-        );
-        Status::INVALID_PARAM
     }
 
     /// Queues an active message whose payload is sent from the user's memory.
@@ -316,9 +308,6 @@ impl Conn {
     ) -> Result<Posted> {
         self.reserve(face)?;
         let len: usize = blocks.iter().map(|b| b.iov_len).sum::<usize>() + header.len();
-        if len > self.tx_limit.get() {
-            return Err(self.too_long(len));
-        }
         let target = {
             let mut tx = self.tx.borrow_mut();
             tx.push(|out| {
@@ -635,6 +624,12 @@ impl Conn {
 pub enum PutPayload<'a> {
     InPlace(Vec<IoVec>),
     Copied(&'a mut dyn FnMut(&mut Vec<u8>)),
+}
+
+#[cold]
+fn too_long(len: usize, room: usize) -> Status {
+    crate::ucs_error!("tcp: a packing function wrote {len} bytes where {room} were allowed");
+    Status::INVALID_PARAM
 }
 
 #[inline]

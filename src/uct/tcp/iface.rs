@@ -277,21 +277,29 @@ impl TcpIface {
 
     /// Lets epoll tell when the connection's socket can be written, or no longer.
     pub fn watch(&self, conn: &Conn, writable: bool) {
+        if conn.watched.get() == writable || conn.token.get() == 0 {
+            return;
+        }
         let events = if writable {
             READABLE | WRITABLE
         } else {
             READABLE
         };
-        if conn.token.get() == 0 {
-            return;
-        }
         if let Err(e) = self.epoll.modify(conn.fd(), events, conn.token.get()) {
             ucs_error!("tcp: epoll: {e}");
         }
         self.poll_soon();
+        self.set_watched(conn, writable);
+    }
+
+    /// Notes whether epoll watches the connection's writability.
+    pub fn set_watched(&self, conn: &Conn, watched: bool) {
         let n = self.unsettled.get();
-        self.unsettled
-            .set(if writable { n + 1 } else { n.saturating_sub(1) });
+        match (conn.watched.replace(watched), watched) {
+            (false, true) => self.unsettled.set(n + 1),
+            (true, false) => self.unsettled.set(n.saturating_sub(1)),
+            _ => (),
+        }
     }
 
     /// A send buffer, empty.
@@ -343,6 +351,7 @@ impl TcpIface {
         if at >= self.next_deadline.get() {
             return;
         }
+        self.next_deadline.set(at);
         let mut timer = self.timer.borrow_mut();
         if timer.is_none() {
             match TimerFd::new() {
@@ -352,17 +361,14 @@ impl TcpIface {
                     }
                     *timer = Some(t);
                 }
-                Err(e) => {
-                    ucs_error!("tcp: no timer: {e}");
-                    return;
-                }
+                // Progress looks at the clock from time to time as well.
+                Err(e) => ucs_diag!("tcp: no timer wakes up who waits: {e}"),
             }
         }
-        if let Some(t) = &*timer {
-            if let Err(e) = t.arm(Some(at)) {
-                ucs_error!("tcp: the timer cannot be set: {e}");
-            }
-            self.next_deadline.set(at);
+        if let Some(t) = &*timer
+            && let Err(e) = t.arm(Some(at))
+        {
+            ucs_error!("tcp: the timer cannot be set: {e}");
         }
     }
 

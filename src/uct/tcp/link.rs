@@ -85,7 +85,7 @@ fn start(face: &TcpIface, conn: &Rc<Conn>) -> io::Result<()> {
     conn.phase.set(Phase::Connecting);
     conn.deadline.set(monotonic_ns() + CONNECT_NS);
     face.next_attempt();
-    face.unsettled.set(face.unsettled.get() + 1);
+    face.set_watched(conn, true);
     face.wake_at(conn.deadline.get());
     face.poll_soon();
     ucs_debug!("tcp: {connecting:?}: to {remote}");
@@ -403,9 +403,7 @@ fn adopt(face: &TcpIface, conn: &Rc<Conn>, stranger: &Rc<RefCell<Stranger>>) -> 
 fn drop_socket(face: &TcpIface, conn: &Rc<Conn>) {
     let token = conn.token.replace(0);
     face.known.borrow_mut().remove(&token);
-    if conn.phase.get() == Phase::Connecting || conn.is_blocked() {
-        face.unsettled.set(face.unsettled.get().saturating_sub(1));
-    }
+    face.set_watched(conn, false);
     conn.set_socket(None);
     conn.put_in.set(None);
     conn.rx.set(None);

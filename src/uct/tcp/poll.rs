@@ -7,6 +7,7 @@
 use super::conn::{Conn, Phase};
 use super::iface::{Face, Known, LISTENER, TIMER, TcpIface};
 use super::{link, rx};
+use crate::sys::clock::monotonic_ns;
 use crate::sys::epoll::NO_EVENT;
 use crate::sys::socket::WRITABLE;
 use crate::ucs::{Result, Status};
@@ -21,6 +22,8 @@ const COLD: u32 = 4096;
 /// Calls between two questions to epoll: when every open socket is hot, and when some are not.
 const RARELY: u64 = 64;
 const OFTEN: u64 = 8;
+/// Calls between two looks at the clock, in case there is no timer.
+const CLOCK: u64 = 1024;
 /// Events taken from epoll at a time.
 const MAX_EVENTS: usize = 256;
 
@@ -40,6 +43,9 @@ pub fn progress(face: &Face) -> u32 {
     count += read_hot(face);
     if time_to_poll(face, tick) {
         count += poll(face);
+    }
+    if tick.is_multiple_of(CLOCK) {
+        look_at_clock(face);
     }
     if face.has_dirty() {
         face.flush_gathered();
@@ -141,6 +147,13 @@ fn poll(face: &Face) -> u32 {
         face.poll_soon();
     }
     count
+}
+
+#[cold]
+fn look_at_clock(face: &Face) {
+    if face.next_deadline.get() != u64::MAX && monotonic_ns() >= face.next_deadline.get() {
+        link::on_time(face);
+    }
 }
 
 fn serve(face: &Face, token: u64, what: u32) -> u32 {
