@@ -55,7 +55,7 @@ pub static SCOPY: Table = Table {
 };
 
 pub static IFACE: Table = Table {
-    name: "cma transport",
+    name: "cma transport configuration",
     prefix: "CMA_",
     parent: Some(&SCOPY),
     rows: &[
@@ -65,7 +65,7 @@ pub static IFACE: Table = Table {
 };
 
 pub static MD: Table = Table {
-    name: "CMA memory domain",
+    name: "CMA memory domain configuration",
     prefix: "CMA_",
     parent: None,
     rows: &[Row {

@@ -86,26 +86,26 @@ pub static MM: Table = Table {
             name: "SEND_OVERHEAD",
             default: "am_short:10ns,am_bcopy:10ns",
             doc: "Seconds a send is believed to cost the sender.",
-            kind: Kind::KeyValue(OVERHEADS, &Kind::Time),
+            kind: Kind::KeyValue(OVERHEADS, &Kind::PlainTime),
         },
         Row {
             name: "RECV_OVERHEAD",
             default: "am_short:10ns,am_bcopy:10ns",
             doc: "Seconds a message is believed to cost the receiver.",
-            kind: Kind::KeyValue(OVERHEADS, &Kind::Time),
+            kind: Kind::KeyValue(OVERHEADS, &Kind::PlainTime),
         },
     ],
 };
 
 pub static POSIX: Table = Table {
-    name: "posix transport",
+    name: "posix transport configuration",
     prefix: "POSIX_",
     parent: Some(&MM),
     rows: &[Row::inherited("RX_GROW_FACTOR", "1.0")],
 };
 
 pub static SYSV: Table = Table {
-    name: "sysv transport",
+    name: "sysv transport configuration",
     prefix: "SYSV_",
     parent: Some(&MM),
     rows: &[],
@@ -124,7 +124,7 @@ static MM_MD: Table = Table {
 };
 
 pub static POSIX_MD: Table = Table {
-    name: "posix memory domain",
+    name: "posix memory domain configuration",
     prefix: "POSIX_",
     parent: Some(&MM_MD),
     rows: &[
@@ -150,7 +150,7 @@ pub static POSIX_MD: Table = Table {
 };
 
 pub static SYSV_MD: Table = Table {
-    name: "sysv memory domain",
+    name: "sysv memory domain configuration",
     prefix: "SYSV_",
     parent: Some(&MM_MD),
     rows: &[],
