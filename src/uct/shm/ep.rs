@@ -1,6 +1,7 @@
 //! The endpoint of posix and sysv: checks, then a message into the peer's ring, or an access to
 //! the peer's memory.
 
+use super::copy::copy;
 use super::iface::{MAX_SHORT_IOV, ShmIface, read_key};
 use super::outbox::Peer;
 use super::ring::{Full, Packed, Sender};
@@ -85,7 +86,7 @@ impl ShmEp {
             // SAFETY: a slot has room for `max_short` bytes, aligned to 8.
             unsafe { at.cast::<u64>().write(header) };
             // SAFETY: room and source as checked above.
-            unsafe { core::ptr::copy_nonoverlapping(payload, at.add(AM_HEADER), len) };
+            unsafe { copy(payload, at.add(AM_HEADER), len) };
         })
     }
 
@@ -167,10 +168,15 @@ impl ShmEp {
     /// `Ok` while the endpoint may be used.
     #[inline]
     fn usable(ep: &Ep) -> Result<()> {
-        match ep.peer.failure() {
-            None => Ok(()),
-            Some(status) => Err(status),
+        if ep.is_failed() {
+            return Err(ShmEp::failure_of(ep));
         }
+        Ok(())
+    }
+
+    #[cold]
+    fn failure_of(ep: &Ep) -> Status {
+        ep.peer.failure().unwrap_or(Status::ENDPOINT_TIMEOUT)
     }
 
     /// # Safety
@@ -187,7 +193,7 @@ impl ShmEp {
         // SAFETY: the user's key.
         let at = unsafe { rkey::locate(rkey, remote, len) }?;
         // SAFETY: mapped for `len` bytes as located; both may be the same memory of this process.
-        unsafe { core::ptr::copy(src, at, len) };
+        unsafe { copy(src, at, len) };
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! The interface of posix and sysv: attributes, address, progress, events, failures of peers.
 
+use super::copy::{FIRST_LINE, copy_first_line};
 use super::ep::ShmEp;
 use super::inbox::Inbox;
 use super::outbox::{Alarm, Peer, probe};
@@ -31,11 +32,9 @@ const SLOT_OVERHEAD: u32 = 28;
 pub const MAX_SHORT_IOV: usize = 16;
 /// Seconds that a message is on its way: the order of a cache line's travel between cores.
 const LATENCY: f64 = 80e-9;
-/// Messages longer than this are handed over where they stand; shorter ones are copied to a
-/// descriptor that the handler may keep.
+/// Buffered messages up to this size are copied to a descriptor that the handler may keep; longer
+/// ones, and those in slots, are handed over where they stand.
 const COPY_MAX: usize = 512;
-/// Slots' payloads are handled in private memory with this alignment.
-const SCRATCH_WORDS: usize = Shape::MAX_SLOT as usize / size_of::<u128>();
 
 pub struct ShmIface {
     pub source: Source,
@@ -51,7 +50,7 @@ pub struct ShmIface {
     endpoints: RefCell<Vec<*const EpBox<ShmIface>>>,
     descs: DescPool,
     /// Where a short message is copied before it is handled.
-    scratch: UnsafeCell<[u128; SCRATCH_WORDS]>,
+    scratch: UnsafeCell<[u64; FIRST_LINE / 8]>,
     /// `progress` is under way: a handler must not be handed a second message meanwhile.
     busy: Cell<bool>,
 }
@@ -120,8 +119,8 @@ impl ShmIface {
             overhead: config.key_f64("SEND_OVERHEAD", "am_short").max(0.0),
             peers: RefCell::new(HashMap::new()),
             endpoints: RefCell::new(Vec::new()),
-            descs: IfaceBase::desc_pool(&params, COPY_MAX.max(shape.slot as usize)),
-            scratch: UnsafeCell::new([0; SCRATCH_WORDS]),
+            descs: IfaceBase::desc_pool(&params, COPY_MAX),
+            scratch: UnsafeCell::new([0; FIRST_LINE / 8]),
             busy: Cell::new(false),
         };
         Ok(IfaceBox::open(transport, device, worker, params, tl))
@@ -145,14 +144,14 @@ impl ShmIface {
     #[inline]
     fn deliver(face: &Face, message: Message) {
         let Message { id, len, data, .. } = message;
-        if !message.in_arena {
+        if len <= FIRST_LINE {
             let scratch = face.scratch.get().cast::<u8>();
-            // SAFETY: a slot is no larger than the scratch, which only this function uses, and not
-            // again before the handler has returned (`busy`).
-            unsafe { copy_small(data, scratch, len) };
+            // SAFETY: a message of this length stands in a slot, or in the arena with as much room;
+            // the scratch is used here only, and not again before the handler has returned (`busy`).
+            unsafe { copy_first_line(data, scratch, len) };
             // SAFETY: `len` bytes were just copied there.
             unsafe { face.base.am.invoke(id, scratch, len, 0) };
-        } else if len <= COPY_MAX {
+        } else if message.in_arena && len <= COPY_MAX {
             let desc = face.descs.get();
             // SAFETY: the length was checked against the arena by the ring, and a descriptor holds
             // COPY_MAX bytes.
@@ -167,8 +166,10 @@ impl ShmIface {
                 desc.keep();
             }
         } else {
-            // SAFETY: `len` bytes of the arena, as the ring checked; without DESC the handler must
-            // not keep them. The sender could still write there: handlers read what they check once.
+            // The handler reads where the message stands: another copy would only cost time. A hostile
+            // sender can still write there, so handlers read what they check once.
+            // SAFETY: `len` bytes of slot or arena, as the ring checked; without DESC the handler
+            // must not keep them.
             unsafe { face.base.am.invoke(id, data, len, 0) };
         }
     }
@@ -202,27 +203,6 @@ impl ShmIface {
 const MOST_POLLED: usize = 4096;
 /// Bytes a second where the configuration leaves it open.
 const BANDWIDTH: f64 = 15360.0 * 1024.0 * 1024.0;
-
-/// Copies `len` bytes in steps of 16: both places have room for a whole slot's payload.
-///
-/// # Safety
-/// `from` readable and `to` writable for `len` rounded up to 8 + a multiple of 16, at most a slot's
-/// payload; they do not overlap.
-#[inline]
-unsafe fn copy_small(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: every slot has 56 bytes of payload at least; a length of 8 or 24 or 40 is whole words.
-    unsafe {
-        if len <= 8 {
-            to.cast::<u64>().write(from.cast::<u64>().read());
-        } else if len <= 16 {
-            to.cast::<[u64; 2]>().write(from.cast::<[u64; 2]>().read());
-        } else if len <= 56 {
-            to.cast::<[u64; 7]>().write(from.cast::<[u64; 7]>().read());
-        } else {
-            core::ptr::copy_nonoverlapping(from, to, len);
-        }
-    }
-}
 
 impl Iface for ShmIface {
     type Ep = ShmEp;

@@ -321,6 +321,48 @@ impl Inbox {
     }
 }
 
+#[cfg(test)]
+impl Inbox {
+    pub fn hot_lanes(&self) -> usize {
+        self.hot_len.get()
+    }
+
+    pub fn base(&self) -> *mut u8 {
+        self.segment.base()
+    }
+
+    /// First byte of a lane, and the first behind it.
+    pub fn lane_range(&self, lane: u32) -> (usize, usize) {
+        (self.layout.lane_at(lane), self.layout.lane_at(lane + 1))
+    }
+
+    /// What the receiver of a lane waits for.
+    pub fn next_number(&self, lane: usize) -> u64 {
+        let receiver = self.inlets[lane].receiver.get();
+        receiver.map_or(1, |receiver| receiver.next_number())
+    }
+
+    /// Makes the segment attachable again after it was damaged.
+    pub fn rewrite_facts(&self) {
+        let facts = self.layout.facts(
+            process::pid(),
+            pidfd::start_time(process::pid()).unwrap(),
+            true,
+            self.wake.name().unwrap(),
+        );
+        // SAFETY: as in `open`.
+        unsafe {
+            self.segment
+                .base()
+                .cast::<super::layout::Facts>()
+                .write(facts)
+        };
+        for lane in 0..self.layout.lanes {
+            self.bells.lane(lane).store(0, Ordering::Relaxed);
+        }
+    }
+}
+
 fn take(list: &[Cell<u16>], len: &Cell<usize>, at: usize) {
     let last = len.get() - 1;
     if let (Some(a), Some(b)) = (list.get(at), list.get(last)) {

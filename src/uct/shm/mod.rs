@@ -6,6 +6,7 @@
 //! Both transports are this code; they differ in how a segment is made.
 
 mod config;
+mod copy;
 mod ep;
 mod iface;
 mod inbox;
@@ -15,6 +16,8 @@ mod outbox;
 mod ring;
 mod rkey;
 mod segment;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 pub use md::{PosixComponent, SysvComponent};

@@ -10,6 +10,7 @@
 //! Neither side believes the other: positions are each side's own, a header is read once, and its
 //! length is checked against the lane's shape, which the receiver chose and the sender has checked.
 
+use super::copy::copy;
 use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
 use core::cell::Cell;
 
@@ -330,7 +331,7 @@ impl Sender {
         if len <= self.lane.shape.inline_max() {
             // SAFETY: `len` bytes at the place were just packed; the slot has room for them; arena
             // and slots do not overlap.
-            unsafe { core::ptr::copy_nonoverlapping(place, slot.wrapping_add(HEADER), len) };
+            unsafe { copy(place, slot.wrapping_add(HEADER), len) };
             self.publish(slot, Head::new(number, id, len, false));
         } else {
             let used = len.next_multiple_of(LINE);
@@ -512,5 +513,27 @@ impl Receiver {
     pub fn ask(&self) {
         // SeqCst: pairs with Sender::must_tell.
         self.lane.attention().store(1, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+impl Sender {
+    /// As after `number` messages that were all read.
+    pub fn start_at(&self, number: u64) {
+        self.next.set(number);
+        self.limit.set(number + u64::from(self.lane.shape.slots));
+        self.lane.done().store(number - 1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+impl Receiver {
+    pub fn start_at(&self, number: u64) {
+        self.next.set(number);
+        self.told.set(number);
+    }
+
+    pub fn next_number(&self) -> u64 {
+        self.next.get()
     }
 }

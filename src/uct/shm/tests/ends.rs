@@ -1,0 +1,283 @@
+//! The two ends of an interface in one process: lanes, their owners, bells.
+
+use crate::sys::poll;
+use crate::ucs::Status;
+use crate::ucs::config::Ternary;
+use crate::uct::shm::inbox::Inbox;
+use crate::uct::shm::layout::MAX_LANES;
+use crate::uct::shm::outbox::{Peer, probe};
+use crate::uct::shm::ring::Shape;
+use crate::uct::shm::segment::{Attached, Segment, Source};
+use crate::uct::shm::wire::Kind;
+use std::path::{Path, PathBuf};
+
+pub const SHAPE: Shape = Shape {
+    slots: 16,
+    slot: 128,
+    segment: 1024,
+    cells: 4,
+};
+
+pub fn source(kind: Kind) -> Source {
+    Source {
+        kind,
+        dir: std::env::temp_dir(),
+        huge: Ternary::No,
+    }
+}
+
+pub fn inbox(kind: Kind) -> Inbox {
+    Inbox::open(&source(kind), SHAPE, 0.5, Ternary::No).unwrap()
+}
+
+pub fn attach(inbox: &Inbox) -> Peer {
+    Peer::attach(inbox.key(), &std::env::temp_dir()).unwrap()
+}
+
+fn send(peer: &Peer, inbox: &Inbox, value: u64) -> bool {
+    let sender = peer.sender().unwrap();
+    // SAFETY: a slot holds eight bytes, aligned.
+    let sent = sender.send_inline(3, 8, |at| unsafe { at.cast::<u64>().write(value) });
+    if sent.is_ok() && sender.must_tell() {
+        peer.ring_bell(sender, inbox.wake());
+    }
+    sent.is_ok()
+}
+
+fn receive(inbox: &Inbox) -> Vec<u64> {
+    let mut got = Vec::new();
+    inbox.poll(1000, |message| {
+        assert_eq!((message.id, message.len), (3, 8));
+        // SAFETY: eight bytes, aligned as slots are.
+        got.push(unsafe { message.data.cast::<u64>().read() });
+    });
+    got
+}
+
+fn is_awake(inbox: &Inbox) -> bool {
+    let mut fds = [poll::PollFd {
+        fd: inbox.wake().raw(),
+        events: 1,
+        revents: 0,
+    }];
+    poll::poll(&mut fds, 0).unwrap() == 1
+}
+
+#[test]
+fn every_kind_of_segment_carries_messages_and_leaves_nothing_behind() {
+    for kind in [Kind::ProcLink, Kind::Named, Kind::Sysv] {
+        let inbox = inbox(kind);
+        let key = inbox.key();
+        assert!(probe(key, &std::env::temp_dir()));
+        let (a, b) = (attach(&inbox), attach(&inbox));
+        for value in 0..16 {
+            assert!(send(&a, &inbox, value), "{kind:?}");
+        }
+        assert!(!send(&a, &inbox, 16), "{kind:?}: the ring is bounded");
+        assert!(send(&b, &inbox, 100), "{kind:?}: senders do not share room");
+        let mut got = receive(&inbox);
+        got.sort_unstable();
+        let mut expected: Vec<u64> = (0..16).collect();
+        expected.push(100);
+        assert_eq!(got, expected, "{kind:?}");
+        assert!(send(&a, &inbox, 16));
+        drop(inbox);
+        // What is attached stays usable; it cannot be found any more.
+        assert!(a.sender().is_some());
+        drop((a, b));
+        assert!(!probe(key, &std::env::temp_dir()), "{kind:?}");
+    }
+}
+
+#[test]
+fn lanes_are_used_again_and_keep_the_last_messages_of_who_left() {
+    let inbox = inbox(Kind::ProcLink);
+    for round in 0..2000 {
+        let peer = attach(&inbox);
+        assert!(send(&peer, &inbox, round));
+        drop(peer);
+        assert_eq!(receive(&inbox), [round]);
+        assert_eq!(receive(&inbox), [0u64; 0]);
+    }
+}
+
+#[test]
+fn more_senders_than_lanes_wait_for_a_lane() {
+    let inbox = inbox(Kind::ProcLink);
+    let mut peers: Vec<Peer> = (0..MAX_LANES).map(|_| attach(&inbox)).collect();
+    let late = attach(&inbox);
+    assert!(late.sender().is_none());
+    assert_eq!(late.claim(), Err(Status::NO_RESOURCE));
+    for (value, peer) in peers.iter().enumerate() {
+        assert!(send(peer, &inbox, value as u64));
+    }
+    let mut got = receive(&inbox);
+    got.sort_unstable();
+    assert_eq!(got, (0..u64::from(MAX_LANES)).collect::<Vec<_>>());
+    peers.pop();
+    receive(&inbox);
+    receive(&inbox);
+    assert_eq!(late.claim(), Ok(()));
+    assert!(send(&late, &inbox, 7));
+    assert_eq!(receive(&inbox), [7]);
+}
+
+#[test]
+fn idle_lanes_cool_down_and_are_still_heard() {
+    let inbox = inbox(Kind::ProcLink);
+    let peers: Vec<Peer> = (0..40).map(|_| attach(&inbox)).collect();
+    for (value, peer) in peers.iter().enumerate() {
+        assert!(send(peer, &inbox, value as u64));
+    }
+    assert_eq!(receive(&inbox).len(), peers.len());
+    for _ in 0..10_000 {
+        assert_eq!(receive(&inbox).len(), 0);
+    }
+    assert_eq!(inbox.hot_lanes(), 8);
+    for round in 0..3 {
+        for (value, peer) in peers.iter().enumerate().rev() {
+            assert!(send(peer, &inbox, value as u64));
+            // A cold sender rings, so that the next round hears it.
+            assert_eq!(receive(&inbox), [value as u64], "round {round}");
+        }
+    }
+}
+
+#[test]
+fn an_armed_inbox_is_woken_by_each_first_message() {
+    let inbox = inbox(Kind::Sysv);
+    assert_eq!(inbox.arm(|| false), Ok(()));
+    assert!(!is_awake(&inbox));
+    // A sender that comes while the owner sleeps.
+    let peer = attach(&inbox);
+    assert!(!is_awake(&inbox));
+    assert!(send(&peer, &inbox, 1));
+    assert!(is_awake(&inbox));
+    inbox.disarm();
+    assert_eq!(inbox.arm(|| false), Err(Status::BUSY));
+    assert_eq!(receive(&inbox), [1]);
+    assert_eq!(inbox.arm(|| true), Err(Status::BUSY));
+    for value in 0..50 {
+        assert_eq!(inbox.arm(|| false), Ok(()));
+        assert!(!is_awake(&inbox));
+        assert!(send(&peer, &inbox, value));
+        assert!(is_awake(&inbox));
+        assert!(send(&peer, &inbox, value));
+        inbox.disarm();
+        assert_eq!(receive(&inbox), [value, value]);
+    }
+}
+
+#[test]
+fn no_wake_up_is_lost_between_threads() {
+    const COUNT: u64 = 20_000;
+    let inbox = inbox(Kind::ProcLink);
+    let key = inbox.key();
+    let poke = crate::sys::dgram::WakeSocket::unbound().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let peer = Peer::attach(key, &std::env::temp_dir()).unwrap();
+            let sender = peer.sender().unwrap();
+            let mut random = super::Random(11);
+            for value in 0..COUNT {
+                loop {
+                    // SAFETY: a slot holds eight bytes, aligned.
+                    let sent =
+                        sender.send_inline(3, 8, |at| unsafe { at.cast::<u64>().write(value) });
+                    if sent.is_ok() {
+                        break;
+                    }
+                    std::thread::yield_now();
+                }
+                if sender.must_tell() {
+                    peer.ring_bell(sender, &poke);
+                }
+                for _ in 0..random.below(300) {
+                    core::hint::spin_loop();
+                }
+            }
+        });
+        let mut next = 0;
+        while next < COUNT {
+            for value in receive(&inbox) {
+                assert_eq!(value, next);
+                next += 1;
+            }
+            if next < COUNT && inbox.arm(|| false).is_ok() {
+                let mut fds = [poll::PollFd {
+                    fd: inbox.wake().raw(),
+                    events: 1,
+                    revents: 0,
+                }];
+                let ready = poll::poll(&mut fds, 10_000).unwrap();
+                assert_eq!(ready, 1, "message {next} did not wake its receiver");
+                inbox.disarm();
+            }
+        }
+    });
+}
+
+#[test]
+fn segments_of_dead_processes_are_swept() {
+    let dir = std::env::temp_dir().join(format!("ferrucx-sweep-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    let left = dir.join(format!("ucx_shm_posix_{:x}_0", child.id()));
+    let mine = dir.join(format!("ucx_shm_posix_{:x}_ffffffff", std::process::id()));
+    let other = dir.join("ucx_shm_posix_notanumber");
+    for path in [&left, &mine, &other] {
+        std::fs::write(path, b"x").unwrap();
+    }
+    let source = Source {
+        dir: dir.clone(),
+        ..source(Kind::Named)
+    };
+    let segment = Segment::make(&source, 1, Ternary::No, 0).unwrap();
+    assert!(!left.exists() && mine.exists() && other.exists());
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 3);
+    drop(segment);
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 2);
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn attachments_are_shared_and_checked() {
+    for kind in [Kind::ProcLink, Kind::Named, Kind::Sysv] {
+        let source = source(kind);
+        let segment = Segment::make(&source, 100, Ternary::No, 0).unwrap();
+        segment.reserve(&source, 0, segment.len()).unwrap();
+        let key = segment.key();
+        let a = Attached::get(key, &source.dir).unwrap();
+        let b = Attached::get(key, &source.dir).unwrap();
+        assert_eq!(a.base(), b.base());
+        assert!(a.base() != segment.base() && a.len() >= 100);
+        // SAFETY: both mappings are of this test's segment.
+        unsafe {
+            segment.base().write(42);
+            assert_eq!(a.base().read_volatile(), 42);
+        }
+        let reused = crate::uct::shm::wire::SegmentKey {
+            stamp: key.stamp ^ 1,
+            ..key
+        };
+        assert!(Attached::get(reused, &source.dir).is_err());
+        // Not the front of an interface's segment.
+        assert!(!probe(key, &source.dir));
+    }
+}
+
+#[test]
+fn a_file_system_without_room_is_an_error() {
+    let source = Source {
+        dir: PathBuf::from("/nonexistent"),
+        ..source(Kind::Named)
+    };
+    assert!(Segment::make(&source, 1, Ternary::No, 0).is_err());
+    for kind in [Kind::ProcLink, Kind::Sysv] {
+        let source = super::ends::source(kind);
+        let huge = Segment::make(&source, isize::MAX as usize, Ternary::No, 0);
+        assert_eq!(huge.err(), Some(Status::NO_MEMORY), "{kind:?}");
+    }
+    assert!(!Path::new("/nonexistent").exists());
+}

@@ -1,0 +1,199 @@
+//! A lane against a queue, step by step and with two threads.
+
+use super::Random;
+use crate::uct::shm::ring::{self, Full, Packed, Polled, Receiver, Sender, Shape};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::collections::VecDeque;
+
+const SMALL: Shape = Shape {
+    slots: 8,
+    slot: 128,
+    segment: 1000,
+    cells: 4,
+};
+
+/// Memory for one lane.
+struct Memory(*mut u8, Layout);
+
+impl Memory {
+    fn new(shape: Shape) -> Memory {
+        let layout = Layout::from_size_align(shape.bytes(), 4096).unwrap();
+        // SAFETY: the layout is not empty.
+        let base = unsafe { alloc_zeroed(layout) };
+        // SAFETY: fresh memory of the lane's size.
+        unsafe { ring::reset(base, shape) };
+        Memory(base, layout)
+    }
+
+    fn ends(&self, shape: Shape, batch: f64) -> (Sender, Receiver) {
+        // SAFETY: a lane in its first state; the tests use one sender and one receiver, and drop
+        // the memory last.
+        unsafe {
+            (
+                Sender::new(self.0, shape, true),
+                Receiver::new(self.0, shape, batch),
+            )
+        }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout.
+        unsafe { dealloc(self.0, self.1) };
+    }
+}
+
+fn byte(number: u64, at: usize) -> u8 {
+    (number as usize * 31 + at * 7) as u8
+}
+
+fn write(number: u64, len: usize, place: *mut u8) {
+    for at in 0..len {
+        // SAFETY: the ring gives a place of at least `len` bytes.
+        unsafe { place.add(at).write(byte(number, at)) };
+    }
+}
+
+fn check(number: u64, message: &ring::Message) {
+    for at in 0..message.len {
+        // SAFETY: the ring promises `len` readable bytes.
+        let got = unsafe { message.data.add(at).read() };
+        assert_eq!(got, byte(number, at), "message {number} at {at}");
+    }
+}
+
+fn send(sender: &Sender, number: u64, len: usize, packed: bool) -> Result<(), Full> {
+    let id = (number % 32) as u8;
+    if packed {
+        let sent = sender.send_packed(id, |place| {
+            write(number, len, place);
+            len
+        })?;
+        assert_eq!(sent, Packed::Sent(len));
+        Ok(())
+    } else {
+        sender.send_inline(id, len, |place| write(number, len, place))
+    }
+}
+
+#[test]
+fn a_lane_is_a_bounded_queue() {
+    for seed in 1..200 {
+        let mut random = Random(seed);
+        let batch = random.below(5) as f64 / 4.0;
+        let memory = Memory::new(SMALL);
+        let (sender, receiver) = memory.ends(SMALL, batch);
+        let mut queue: VecDeque<(u64, usize)> = VecDeque::new();
+        let mut number = 0;
+        for _ in 0..2000 {
+            if random.below(2) == 0 {
+                let packed = random.below(2) == 0;
+                let most = if packed { 1000 } else { SMALL.inline_max() };
+                let len = random.below(most + 1);
+                match send(&sender, number, len, packed) {
+                    Ok(()) => {
+                        queue.push_back((number, len));
+                        number += 1;
+                    }
+                    Err(Full) => assert!(
+                        !queue.is_empty(),
+                        "seed {seed}: an empty lane takes a message of any size"
+                    ),
+                }
+                assert!(queue.len() <= SMALL.slots as usize);
+            } else {
+                match receiver.poll() {
+                    Polled::Empty => assert!(queue.is_empty(), "seed {seed}"),
+                    Polled::Bad => panic!("seed {seed}: a good message was called bad"),
+                    Polled::Message(message) => {
+                        let (number, len) = queue.pop_front().unwrap();
+                        assert_eq!((message.id, message.len), ((number % 32) as u8, len));
+                        check(number, &message);
+                        receiver.release();
+                    }
+                }
+                assert_eq!(receiver.is_ready(), !queue.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_may_wrap() {
+    let memory = Memory::new(SMALL);
+    let (sender, receiver) = memory.ends(SMALL, 0.5);
+    // Only the low half of a number stands in a header.
+    sender.start_at(u64::from(u32::MAX) - 20);
+    receiver.start_at(u64::from(u32::MAX) - 20);
+    for number in 0..100 {
+        send(&sender, number, 64, false).unwrap();
+        let Polled::Message(message) = receiver.poll() else {
+            panic!("message {number} is missing");
+        };
+        check(number, &message);
+        receiver.release();
+    }
+}
+
+#[test]
+fn a_longer_message_than_promised_is_not_sent() {
+    let memory = Memory::new(SMALL);
+    let (sender, receiver) = memory.ends(SMALL, 0.5);
+    assert_eq!(sender.send_packed(1, |_| 1001), Ok(Packed::TooLong(1001)));
+    assert!(matches!(receiver.poll(), Polled::Empty));
+}
+
+#[test]
+fn a_stopped_sender_has_no_room() {
+    let memory = Memory::new(SMALL);
+    let (sender, receiver) = memory.ends(SMALL, 0.0);
+    send(&sender, 0, 8, false).unwrap();
+    sender.stop();
+    assert_eq!(send(&sender, 1, 8, false), Err(Full));
+    assert!(matches!(receiver.poll(), Polled::Message(_)));
+    receiver.release();
+    assert!(!sender.has_room());
+}
+
+#[test]
+fn two_threads_pass_everything_in_order() {
+    const COUNT: u64 = 200_000;
+    struct End<T>(T);
+    // SAFETY: each end is used by the one thread it is moved to.
+    unsafe impl<T> Send for End<T> {}
+    let shape = Shape { slots: 64, ..SMALL };
+    let memory = Memory::new(shape);
+    let (sender, receiver) = memory.ends(shape, 0.5);
+    let (sender, receiver) = (End(sender), End(receiver));
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let sender = sender;
+            let mut random = Random(7);
+            for number in 0..COUNT {
+                let packed = random.below(4) == 0;
+                let len = if packed {
+                    random.below(1001)
+                } else {
+                    random.below(121)
+                };
+                while send(&sender.0, number, len, packed).is_err() {
+                    std::thread::yield_now();
+                }
+            }
+        });
+        let receiver = receiver;
+        let mut number = 0;
+        while number < COUNT {
+            match receiver.0.poll() {
+                Polled::Empty => std::thread::yield_now(),
+                Polled::Bad => panic!("a good message was called bad"),
+                Polled::Message(message) => {
+                    check(number, &message);
+                    receiver.0.release();
+                    number += 1;
+                }
+            }
+        }
+    });
+}
