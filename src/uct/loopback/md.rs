@@ -79,7 +79,8 @@ impl Md for SelfMd {
 
     fn attr(&self) -> MdAttr {
         MdAttr {
-            flags: (UCT_MD_FLAG_REG | UCT_MD_FLAG_RKEY_PTR) as u64,
+            // Keys of no bytes, as upstream: programs that look for keys find them here too.
+            flags: (UCT_MD_FLAG_REG | UCT_MD_FLAG_RKEY_PTR | UCT_MD_FLAG_NEED_RKEY) as u64,
             max_reg: usize::MAX,
             reg_mem_types: HOST,
             reg_nonblock_mem_types: HOST,
