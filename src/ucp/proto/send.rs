@@ -25,6 +25,16 @@ pub fn start(
     kind: Kind,
     rndv_threshold: usize,
 ) -> Result<Posted> {
+    if let (Kind::Tag { tag }, Data::Contig { ptr, len }) = (&kind, &data)
+        && ep.lane.max_short.is_some_and(|max| *len <= max)
+        && ep.is_clear()
+    {
+        match short(ep, AmId::TagOnly, *tag, *ptr, *len) {
+            Ok(()) => return immediate(ep.worker(), param, Info::default()),
+            Err(Status::NO_RESOURCE) => {}
+            Err(e) => return Err(e),
+        }
+    }
     ep.usable()?;
     let fits = kind.header_len() + data.len() <= ep.lane.max_bcopy;
     let stage = if data.len() >= rndv_threshold {
@@ -150,6 +160,26 @@ fn sent(ep: &Ep, req: &Request, send: &mut SendOp) {
     } else {
         req.complete(Ok(()));
     }
+}
+
+/// Sends a message that is its eight bytes of header and a short payload, without a buffer between.
+#[inline]
+fn short(ep: &Ep, id: AmId, header: u64, payload: *mut u8, len: usize) -> Result<()> {
+    let Some(send) = ep.lane.am_short else {
+        return Err(Status::UNSUPPORTED);
+    };
+    // SAFETY: a live transport endpoint; the user's payload, readable for `len` bytes. Headers are
+    // little endian, as the formats are.
+    let code = unsafe {
+        send(
+            ep.lane.ep,
+            id as u8,
+            header.to_le(),
+            payload.cast(),
+            len as u32,
+        )
+    };
+    Status::from_code(code).map_or(Ok(()), Err)
 }
 
 /// Sends one transport message that `fill` writes; `fill` answers its length.
