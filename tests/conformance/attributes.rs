@@ -39,7 +39,8 @@ pub fn are_consistent(tl: &Tl) {
         (UCT_IFACE_FLAG_AM_ZCOPY, am.opt_zcopy_align, am.align_mtu),
     ] {
         if has(flag) {
-            assert!(align.is_power_of_two() && mtu.is_power_of_two());
+            assert!(align.is_power_of_two());
+            assert!(mtu == 0 || mtu.is_power_of_two(), "0: no unit is better");
         }
     }
     let atomics = a.cap.atomic32.op_flags

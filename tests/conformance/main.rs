@@ -46,6 +46,7 @@ macro_rules! suite {
                 am::kept_descriptors_outlive_the_flow,
                 am::handlers_may_send,
                 order::messages_of_an_endpoint_stay_in_order,
+                order::endpoints_connect_to_each_other,
                 order::pending_requests_are_served_in_turn,
                 order::pending_requests_are_purged,
                 order::flush_completes,

@@ -1,6 +1,6 @@
 //! Order, back-pressure, pending requests and flush.
 
-use crate::side::{Comp, Ep, PATIENCE, Pair, Tl, pattern};
+use crate::side::{Comp, Ep, Options, PATIENCE, Pair, Side, Tl, connect_eps, pattern};
 use ferrucx::c::*;
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -274,5 +274,43 @@ pub fn flush_waits_for_what_was_sent(tl: &Tl) {
             );
         }
         assert_eq!(pair.take(round).len(), round);
+    }
+}
+
+/// Endpoints that are made without an address and then shown to each other.
+pub fn endpoints_connect_to_each_other(tl: &Tl) {
+    let sides = [
+        Side::open(tl, Options::default()),
+        Side::open(tl, Options::default()),
+    ];
+    let [a, b] = &sides;
+    if !a.can(UCT_IFACE_FLAG_CONNECT_TO_EP) {
+        assert!(a.try_connect(std::ptr::null(), std::ptr::null()).is_err());
+        return;
+    }
+    for round in 0..20u64 {
+        let made = |s: &Side| Ep(s.try_connect(std::ptr::null(), std::ptr::null()).unwrap());
+        let (x, y) = (made(a), made(b));
+        connect_eps(a, &x, b, &y);
+        let deadline = Instant::now() + PATIENCE;
+        for (from, ep, to) in [(a, &x, b), (b, &y, a)] {
+            for seq in 0..100u64 {
+                let data = (round * 1000 + seq).to_ne_bytes();
+                while ep.am_bcopy(2, &data) != 8 {
+                    a.progress();
+                    b.progress();
+                    assert!(Instant::now() < deadline, "not connected");
+                }
+            }
+            while to.inbox.messages.borrow().len() < 100 {
+                from.progress();
+                to.progress();
+                assert!(Instant::now() < deadline, "nothing arrives");
+            }
+            let all = std::mem::take(&mut *to.inbox.messages.borrow_mut());
+            for (seq, m) in all.iter().enumerate() {
+                assert_eq!(m.data, (round * 1000 + seq as u64).to_ne_bytes());
+            }
+        }
     }
 }
