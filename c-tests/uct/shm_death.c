@@ -1,0 +1,182 @@
+/* A peer over shared memory that is killed, wherever it is: the error handler is called once, from
+ * progress, within 100 ms; a sleeping owner is woken for it; sends then answer the error; pending
+ * requests wait for the purge; and the messages of other senders still come. */
+/* timeout: 60 */
+#define _GNU_SOURCE
+#include <uct/api/uct.h>
+
+#include "transport.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+enum { ID = 3, KILLS = 8 };
+
+typedef struct {
+    unsigned errors, received, purged;
+    uct_ep_h ep;
+    ucs_status_t status;
+} state_t;
+
+static state_t state;
+
+static ucs_status_t on_message(void *arg, void *data, size_t length, unsigned flags)
+{
+    state.received++;
+    return UCS_OK;
+}
+
+static ucs_status_t on_error(void *arg, uct_ep_h ep, ucs_status_t status)
+{
+    CHECK(arg == &state);
+    CHECK(ep == state.ep);
+    state.errors++;
+    state.status = status;
+    return UCS_OK;
+}
+
+static ucs_status_t never(uct_pending_req_t *request)
+{
+    return UCS_ERR_NO_RESOURCE;
+}
+
+static void on_purge(uct_pending_req_t *request, void *arg)
+{
+    state.purged++;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec + time.tv_nsec * 1e-9;
+}
+
+/* Opens `name` a second time on the same memory domain, with an error handler. */
+static uct_iface_h open_with_handler(transport_t *t, const char *name)
+{
+    uct_iface_params_t params;
+    uct_iface_config_t *config;
+    uct_iface_h iface;
+
+    memset(&params, 0, sizeof(params));
+    params.field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE | UCT_IFACE_PARAM_FIELD_DEVICE |
+                        UCT_IFACE_PARAM_FIELD_ERR_HANDLER | UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG;
+    params.open_mode = UCT_IFACE_OPEN_MODE_DEVICE;
+    params.mode.device.tl_name = name;
+    params.mode.device.dev_name = t->device;
+    params.err_handler = on_error;
+    params.err_handler_arg = &state;
+    CHECK_OK(uct_md_iface_config_read(t->md, name, NULL, NULL, &config));
+    CHECK_OK(uct_iface_open(t->md, t->worker, &params, config, &iface));
+    uct_config_release(config);
+    uct_iface_progress_enable(iface, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
+    return iface;
+}
+
+/* The one who is killed: sends as fast as it can, so that it dies at any point of a message. */
+static void victim(const char *name, pair_t *pair)
+{
+    transport_t t;
+    uct_ep_h ep;
+    char payload[64] = {0};
+
+    transport_open(&t, name, NULL, 0);
+    ep = transport_connect(&t, pair);
+    pair_barrier(pair);
+    for (;;) {
+        uct_ep_am_short(ep, ID, 1, payload, sizeof(payload));
+    }
+}
+
+static void kill_one(const char *name, unsigned round)
+{
+    uct_pending_req_t requests[2];
+    transport_t t;
+    struct pollfd fd;
+    double killed, limit;
+    unsigned before;
+    int status;
+    uct_ep_h own;
+    pair_t pair = pair_start();
+
+    if (pair_is_child(&pair)) {
+        victim(name, &pair);
+    }
+    memset(&state, 0, sizeof(state));
+    transport_open(&t, name, NULL, 0);
+    uct_iface_close(t.iface);
+    t.iface = open_with_handler(&t, name);
+    CHECK(t.attr.cap.flags & UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE);
+    CHECK_OK(uct_iface_set_am_handler(t.iface, ID, on_message, NULL, 0));
+    own = transport_connect(&t, NULL);
+    state.ep = transport_connect(&t, &pair);
+    pair_barrier(&pair);
+    PROGRESS_UNTIL(&t, state.received >= 100 + round * 37);
+
+    /* Our ring to the victim, who never reads, gets full; what waits for room stays queued. */
+    for (status = UCS_OK; status == UCS_OK;) {
+        status = uct_ep_am_short(state.ep, ID, 0, NULL, 0);
+    }
+    CHECK_EQ(status, UCS_ERR_NO_RESOURCE);
+    requests[0].func = requests[1].func = never;
+    CHECK_OK(uct_ep_pending_add(state.ep, &requests[0], 0));
+    CHECK_OK(uct_ep_pending_add(state.ep, &requests[1], 0));
+    CHECK_OK(uct_ep_check(state.ep, 0, NULL));
+    CHECK_EQ(state.errors, 0);
+
+    /* Where the kernel (or valgrind) has no pidfds, the library looks every 50 ms. */
+    limit = (syscall(SYS_pidfd_open, getpid(), 0) < 0) ? 2.0 : 0.1;
+    CHECK(kill(pair.child, SIGKILL) == 0);
+    killed = now();
+    if (round & 1) {
+        /* Asleep: the descriptor wakes us. */
+        CHECK_OK(uct_iface_event_fd_get(t.iface, &fd.fd));
+        fd.events = POLLIN;
+        while (!state.errors) {
+            while (uct_worker_progress(t.worker)) {}
+            if (!state.errors && (uct_iface_event_arm(t.iface, UCT_EVENT_RECV) == UCS_OK)) {
+                CHECK(poll(&fd, 1, 5000) == 1);
+            }
+        }
+    } else {
+        PROGRESS_UNTIL(&t, state.errors);
+    }
+    CHECK(now() - killed < limit);
+    CHECK_STATUS(state.status, UCS_ERR_ENDPOINT_TIMEOUT);
+    CHECK_STATUS(uct_ep_am_short(state.ep, ID, 0, NULL, 0), UCS_ERR_ENDPOINT_TIMEOUT);
+    CHECK_STATUS(uct_ep_flush(state.ep, 0, NULL), UCS_ERR_ENDPOINT_TIMEOUT);
+    CHECK_OK(uct_ep_flush(state.ep, UCT_FLUSH_FLAG_CANCEL, NULL));
+
+    /* The dead sender's half message blocks nobody. */
+    while (uct_worker_progress(t.worker)) {}
+    before = state.received;
+    CHECK_OK(uct_ep_am_short(own, ID, 0, NULL, 0));
+    PROGRESS_UNTIL(&t, state.received == before + 1);
+
+    uct_ep_pending_purge(state.ep, on_purge, NULL);
+    CHECK_EQ(state.purged, 2);
+    CHECK_EQ(state.errors, 1);
+    uct_ep_destroy(state.ep);
+    uct_ep_destroy(own);
+    transport_close(&t);
+    CHECK(waitpid(pair.child, &status, 0) == pair.child);
+    CHECK(WIFSIGNALED(status));
+    close(pair.fd);
+}
+
+int main(void)
+{
+    static const char *names[] = {"posix", "sysv"};
+    unsigned i, round;
+
+    for (i = 0; i < 2; ++i) {
+        for (round = 0; round < KILLS; ++round) {
+            kill_one(names[i], round);
+        }
+        OK("%s: a killed peer is reported in time", names[i]);
+    }
+    return 0;
+}
