@@ -279,7 +279,8 @@ pub fn two_processes_talk(tl: &Tl) {
         assert!(!side.reaches(&address.0, &address.1));
         return;
     }
-    let Apart { ep, side, mut peer } = Apart::new(tl);
+    // Dropped in reverse: the endpoint before its interface.
+    let Apart { mut peer, side, ep } = Apart::new(tl);
     let mut poll = || {
         side.progress();
     };

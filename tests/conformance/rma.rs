@@ -336,8 +336,10 @@ pub fn rkey_ptr_reaches_the_memory(tl: &Tl) {
     assert_eq!(unsafe { at.read() }, 9);
 }
 
+/// Whether keys say something: `self` has keys of no bytes, which open the process's own memory.
 fn has_keys(pair: &Pair) -> bool {
-    pair.a().md_attr.cap.flags & u64::from(UCT_MD_FLAG_NEED_RKEY) != 0
+    let attr = &pair.a().md_attr;
+    attr.cap.flags & u64::from(UCT_MD_FLAG_NEED_RKEY) != 0 && attr.rkey_packed_size > 0
 }
 
 /// A key opens what it was packed for, and no byte beside it.
