@@ -372,8 +372,8 @@ impl TcpIface {
         }
     }
 
-    /// The timer fired: it is gone until `wake_at` wants it again.
-    pub fn timer_fired(&self) {
+    /// The timer fired or is not needed: it is gone until `wake_at` wants it again.
+    pub fn drop_timer(&self) {
         self.next_deadline.set(u64::MAX);
         *self.timer.borrow_mut() = None;
     }

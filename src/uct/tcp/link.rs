@@ -173,6 +173,18 @@ fn opened(face: &TcpIface, conn: &Rc<Conn>, attempt: u64, max_am: usize) {
     conn.rx_limit.set(max_am);
     conn.flush(face);
     face.poll_soon();
+    drop_idle_timer(face);
+}
+
+/// Without anyone to wait for, the timer's descriptor is given back.
+fn drop_idle_timer(face: &TcpIface) {
+    let setting_up = |c: &Rc<Conn>| matches!(c.phase.get(), Phase::Connecting | Phase::Waiting);
+    if face.strangers.get() == 0
+        && !face.accept_paused.get()
+        && !face.by_peer.borrow().values().any(setting_up)
+    {
+        face.drop_timer();
+    }
 }
 
 /// The peer turned our hello down.
@@ -263,6 +275,7 @@ pub fn forget_stranger(face: &TcpIface, token: u64) {
     let gone = face.known.borrow_mut().remove(&token);
     if gone.is_some() {
         face.strangers.set(face.strangers.get().saturating_sub(1));
+        drop_idle_timer(face);
     }
 }
 
@@ -463,7 +476,7 @@ pub fn report(face: &Face, conn: &Rc<Conn>) {
 /// What the clock brings: attempts to repeat or to give up, silent strangers, a paused listener.
 pub fn on_time(face: &TcpIface) {
     let now = monotonic_ns();
-    face.timer_fired();
+    face.drop_timer();
     if face.accept_paused.get() {
         resume_accepting(face);
     }
