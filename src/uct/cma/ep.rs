@@ -2,8 +2,7 @@
 
 use super::iface::{Alarm, CmaIface, read_addresses};
 use super::peer;
-use super::queue::{EpQueue, MAX_IOV, Posting, Transfer};
-use super::wire::Address;
+use super::queue::{EpQueue, Posting, Transfer};
 use crate::sys::vm_rw::Way;
 use crate::sys::{pidfd, process};
 use crate::ucs::{Result, Status};
@@ -21,7 +20,9 @@ use std::sync::Arc;
 type Face = IfaceBox<CmaIface>;
 
 pub struct CmaEp {
-    peer: Address,
+    pid: u32,
+    /// When the process was started, if that can be told.
+    start: Option<u64>,
     pub queue: Rc<EpQueue>,
     pub pending: Rc<PendingGroup>,
     /// Set by the watch when the peer's process has ended.
@@ -45,32 +46,37 @@ impl CmaEp {
         }
         // SAFETY: non-null addresses of at least the lengths of our format.
         let peer = unsafe { read_addresses(params.device_addr, params.iface_addr) }?;
-        let dead = Arc::new(AtomicBool::new(false));
-        // Watched before it is probed: the process that answers the probe is the one that is watched.
-        let wanted = face.base.params.err_handler.is_some() && peer.pid != process::pid();
-        let watch = if wanted {
-            let (dead, alarm) = (Arc::clone(&dead), Arc::clone(&face.alarm));
-            let told = death_watch::watch(
-                peer.pid,
-                peer.start,
-                Box::new(move || {
-                    // Release: pairs with the Acquire in `is_dead`.
-                    dead.store(true, Ordering::Release);
-                    Alarm::ring(&alarm);
-                }),
-            );
-            Some(told?)
-        } else {
-            None
-        };
         peer::probe(&peer)?;
+        // The number alone may be a later process's by and by. Without /proc nobody can tell.
+        let start = pidfd::start_time(peer.pid);
+        if start.is_none() && pidfd::start_time(process::pid()).is_some() {
+            ucs_diag!("cma: process {} has just ended", peer.pid);
+            return Err(Status::UNREACHABLE);
+        }
+        let dead = Arc::new(AtomicBool::new(false));
+        let wanted = face.base.params.err_handler.is_some() && peer.pid != process::pid();
+        let watch = match start {
+            Some(start) if wanted => Some(Self::watch(face, peer.pid, start, &dead)?),
+            _ => None,
+        };
         Ok(CmaEp {
-            peer,
+            pid: peer.pid,
+            start,
             queue: EpQueue::new(),
             pending: PendingGroup::new(),
             dead,
             _watch: watch,
         })
+    }
+
+    fn watch(face: &Face, pid: u32, start: u64, dead: &Arc<AtomicBool>) -> Result<Watch> {
+        let (dead, alarm) = (Arc::clone(dead), Arc::clone(&face.alarm));
+        let told = move || {
+            // Release: pairs with the Acquire in `is_dead`.
+            dead.store(true, Ordering::Release);
+            Alarm::ring(&alarm);
+        };
+        death_watch::watch(pid, start, Box::new(told))
     }
 
     /// Whether the watch has seen the peer end.
@@ -106,7 +112,7 @@ impl CmaEp {
         if face.queue.transfers() >= face.max_transfers {
             return Err(Status::NO_RESOURCE);
         }
-        let pid = self.peer.pid;
+        let pid = self.pid;
         if !self.queue.is_empty() {
             // Behind what is under way already, so that a fence has nothing to do.
             let whole = Transfer::whole(pid, way, iov, total, remote, comp);
@@ -128,12 +134,10 @@ impl CmaEp {
         if let Some(why) = self.queue.broken() {
             return Err(why);
         }
-        if !pidfd::alive(self.peer.pid, self.peer.start) {
-            ucs_diag!("cma: process {} has ended", self.peer.pid);
+        if pidfd::start_time(self.pid) != self.start {
+            ucs_diag!("cma: process {} has ended", self.pid);
             face.queue.break_off(&self.queue, Status::CONNECTION_RESET);
         }
         Ok(Posted::Done)
     }
 }
-
-const _: () = assert!(MAX_IOV >= 1);

@@ -4,7 +4,7 @@
 //! but the attempt tells. A refusal is said once a peer, with its reason, and other transports are used.
 
 use super::wire::Address;
-use crate::sys::{pidfd, process, random, vm_rw};
+use crate::sys::{process, random, vm_rw};
 use crate::ucs::{Result, Status};
 use crate::{ucs_debug, ucs_diag};
 use std::sync::OnceLock;
@@ -22,10 +22,6 @@ fn word() -> Result<&'static u64> {
 /// The address of this process. Peers may probe it from now on, so permission is given here.
 pub fn own_address() -> Result<Address> {
     let pid = process::pid();
-    let start = pidfd::start_time(pid).ok_or_else(|| {
-        ucs_diag!("cma: /proc does not tell when this process started; is it mounted?");
-        Status::UNSUPPORTED
-    })?;
     if vm_rw::ptrace_scope() == 1
         && let Err(e) = vm_rw::allow_any_tracer()
     {
@@ -34,9 +30,8 @@ pub fn own_address() -> Result<Address> {
     let word = word()?;
     Ok(Address {
         pid,
-        start,
         probe: core::ptr::from_ref(word) as u64,
-        word: *word,
+        word: *word as u32,
     })
 }
 
@@ -45,7 +40,7 @@ pub fn own_address() -> Result<Address> {
 pub fn probe(address: &Address) -> Result<()> {
     let pid = address.pid;
     match vm_rw::read_word(pid, address.probe) {
-        Ok(word) if word == address.word => {
+        Ok(word) if word as u32 == address.word => {
             ucs_debug!("cma: memory of process {pid} is within reach");
             return Ok(());
         }

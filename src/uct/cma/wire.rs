@@ -1,23 +1,21 @@
 //! The interface address: which process, and a word of it that shows it is that process.
 //!
-//! `version, check, pid: u32, start: u64, probe: u64, word: u64`, little-endian, packed. The check byte
+//! `version, check, pid: u32, probe: u64, word: u32`, little-endian, packed. The check byte
 //! tells an address of ours from other bytes; what it names is believed only after the probe.
 #![forbid(unsafe_code)]
 
 /// Bytes of an address.
-pub const LEN: usize = 30;
+pub const LEN: usize = 18;
 /// Tells cma's addresses of this layout from everything else.
 const VERSION: u8 = 0xc1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
     pub pid: u32,
-    /// When the process was started: tells it from a later one with its number.
-    pub start: u64,
     /// Where the word stands in the process.
     pub probe: u64,
-    /// What stands there: random, the same as long as the process lives.
-    pub word: u64,
+    /// The lower half of what stands there: random, the same as long as the process lives.
+    pub word: u32,
 }
 
 fn check(bytes: &[u8]) -> u8 {
@@ -31,9 +29,8 @@ impl Address {
     pub fn encode(&self) -> [u8; LEN] {
         let mut out = [0; LEN];
         out[2..6].copy_from_slice(&self.pid.to_le_bytes());
-        out[6..14].copy_from_slice(&self.start.to_le_bytes());
-        out[14..22].copy_from_slice(&self.probe.to_le_bytes());
-        out[22..30].copy_from_slice(&self.word.to_le_bytes());
+        out[6..14].copy_from_slice(&self.probe.to_le_bytes());
+        out[14..18].copy_from_slice(&self.word.to_le_bytes());
         out[0] = VERSION;
         out[1] = check(&out[2..]);
         out
@@ -46,14 +43,12 @@ impl Address {
             return None;
         }
         let (pid, rest) = rest.split_first_chunk()?;
-        let (start, rest) = rest.split_first_chunk()?;
         let (probe, rest) = rest.split_first_chunk()?;
         let (word, _) = rest.split_first_chunk()?;
         let address = Address {
             pid: u32::from_le_bytes(*pid),
-            start: u64::from_le_bytes(*start),
             probe: u64::from_le_bytes(*probe),
-            word: u64::from_le_bytes(*word),
+            word: u32::from_le_bytes(*word),
         };
         // Process ids are positive numbers of a signed word.
         (address.pid != 0 && i32::try_from(address.pid).is_ok()).then_some(address)
@@ -66,9 +61,8 @@ mod tests {
 
     const SOME: Address = Address {
         pid: 0x0102_0304,
-        start: 0x1112_1314_1516_1718,
-        probe: 0x2122_2324_2526_2728,
-        word: 0x3132_3334_3536_3738,
+        probe: 0x1112_1314_1516_1718,
+        word: 0x2122_2324,
     };
 
     #[test]
@@ -77,7 +71,7 @@ mod tests {
         assert_eq!(Address::decode(&bytes), Some(SOME));
         assert_eq!(bytes[0], 0xc1);
         assert_eq!(bytes[2..6], [4, 3, 2, 1]);
-        assert_eq!(bytes[29], 0x31);
+        assert_eq!(bytes[17], 0x21);
     }
 
     #[test]
