@@ -115,7 +115,7 @@ pub struct Conn {
     flushed_at: Cell<u64>,
     waiters: RefCell<VecDeque<Waiter>>,
 
-    pub rx: Cell<Option<Box<RxBuf>>>,
+    pub rx: Cell<Option<RxBuf>>,
     pub put_in: Cell<Option<PutIn>>,
     pub puts_done: Cell<u64>,
     pub owes_put_ack: Cell<bool>,

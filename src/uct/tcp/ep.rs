@@ -280,7 +280,7 @@ impl TcpEp {
     pub fn flush(ep: &EpBox<TcpIface>, flags: u32, comp: Completion) -> Result<Posted> {
         let conn = ep.conn()?;
         let face = ep.face();
-        if flags & UCT_FLUSH_FLAG_CANCEL as u32 != 0 {
+        if flags & UCT_FLUSH_FLAG_CANCEL != 0 {
             let mut cancelled = Vec::new();
             conn.cancel(owner(ep), |comp| cancelled.push(comp));
             for comp in cancelled {
@@ -288,7 +288,7 @@ impl TcpEp {
             }
             return Ok(Posted::Done);
         }
-        let remote = flags & UCT_FLUSH_FLAG_REMOTE as u32 != 0;
+        let remote = flags & UCT_FLUSH_FLAG_REMOTE != 0;
         conn.post_flush(face, remote, owner(ep), comp)
     }
 

@@ -119,7 +119,7 @@ pub struct TcpIface {
     pub waiting: RefCell<Vec<Rc<Conn>>>,
 
     tx_spare: RefCell<Vec<Vec<u8>>>,
-    rx_spare: RefCell<Vec<Box<RxBuf>>>,
+    rx_spare: RefCell<Vec<RxBuf>>,
     logged: Cell<u32>,
 }
 
@@ -321,18 +321,16 @@ impl TcpIface {
         HEADER_LEN + self.max_am() + RX_AHEAD
     }
 
-    pub fn rx_buffer(&self) -> Box<RxBuf> {
+    pub fn rx_buffer(&self) -> RxBuf {
         let spare = self.rx_spare.borrow_mut().pop();
-        spare.unwrap_or_else(|| {
-            Box::new(RxBuf {
-                data: vec![0; self.rx_size()],
-                start: 0,
-                end: 0,
-            })
+        spare.unwrap_or_else(|| RxBuf {
+            data: vec![0; self.rx_size()],
+            start: 0,
+            end: 0,
         })
     }
 
-    pub fn return_rx_buffer(&self, mut buffer: Box<RxBuf>) {
+    pub fn return_rx_buffer(&self, mut buffer: RxBuf) {
         let mut spare = self.rx_spare.borrow_mut();
         if spare.len() < SPARE_BUFFERS && buffer.data.len() == self.rx_size() {
             (buffer.start, buffer.end) = (0, 0);

@@ -301,24 +301,22 @@ pub fn listen_to(face: &TcpIface, token: u64, stranger: &Rc<RefCell<Stranger>>) 
     match said {
         Some(Ok(None)) => return,
         Some(Ok(Some((Frame::Hello(hello), _)))) => greet(face, stranger, &hello),
-        Some(Ok(Some(_))) => {
-            if face.first(Once::Garbage) {
-                ucs_warn!(
-                    "tcp: dropped a connection from {from}: it does not begin with a greeting"
-                );
-            }
-        }
+        Some(Ok(Some(_))) => garbage(face, from, "it does not begin with a greeting"),
         Some(Err(bad)) => {
             if let Bad::Version(_) = bad {
                 answer(stranger, &Frame::Reject(Reason::Version));
             }
-            if face.first(Once::Garbage) {
-                ucs_warn!("tcp: dropped a connection from {from}: it began with {bad}");
-            }
+            garbage(face, from, format_args!("it began with {bad}"));
         }
         None => (),
     }
     forget_stranger(face, token);
+}
+
+fn garbage(face: &TcpIface, from: SocketAddr, why: impl core::fmt::Display) {
+    if face.first(Once::Garbage) {
+        ucs_warn!("tcp: dropped a connection from {from}: {why}");
+    }
 }
 
 /// Sends one frame to an unknown peer; whether it is out.

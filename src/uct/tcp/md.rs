@@ -89,7 +89,7 @@ impl Md for TcpMd {
         length: usize,
         flags: u32,
     ) -> Result<uct_mem_h> {
-        let writable = flags & UCT_MD_MEM_ACCESS_REMOTE_PUT as u32 != 0;
+        let writable = flags & UCT_MD_MEM_ACCESS_REMOTE_PUT != 0;
         let key = self.keys.add(address as u64, length as u64, writable)?;
         Ok(key as uct_mem_h)
     }
