@@ -15,6 +15,12 @@ pub fn tid() -> u32 {
     unsafe { libc::gettid() as u32 }
 }
 
+/// Lets another thread have the processor. Allocates nothing.
+pub fn yield_now() {
+    // SAFETY: takes no argument; it does not fail on Linux.
+    unsafe { libc::sched_yield() };
+}
+
 /// A word that fork() turns to zero in the child; null until `mark_fork_word` made it, or where the
 /// kernel cannot do it.
 static FORK_WORD: AtomicPtr<AtomicU32> = AtomicPtr::new(core::ptr::null_mut());

@@ -3,13 +3,16 @@
 //! Handlers run under a shared lock, so that removing one waits for the callbacks under way; a
 //! callback that removes handlers only marks them, as it cannot wait for itself. A callback may make
 //! memory calls of the API, which nest.
+//!
+//! MPIs tell us of an unmapping from inside the C library's allocator, which holds its locks: on
+//! the way of an event nothing may allocate, so neither a lock that parks threads nor a
+//! thread-local variable stands here.
 
 use super::EventSet;
+use super::lock::{Dispatching, HandlerLock};
 use crate::c::{UCM_EVENT_VM_MAPPED, UCM_EVENT_VM_UNMAPPED, ucm_event_t, ucm_event_vm_mapped};
-use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU32, Ordering};
-use parking_lot::RwLock;
 
 /// A handler of the API.
 pub type Callback = unsafe extern "C" fn(EventSet, *mut ucm_event_t, *mut c_void);
@@ -29,12 +32,7 @@ unsafe impl Send for Handler {}
 unsafe impl Sync for Handler {}
 
 /// Ascending priority; equal ones in the order of registration.
-static HANDLERS: RwLock<Vec<Handler>> = RwLock::new(Vec::new());
-
-thread_local! {
-    /// How many dispatches this thread is inside.
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
-}
+static HANDLERS: HandlerLock<Vec<Handler>> = HandlerLock::new(Vec::new());
 
 /// Why a handler cannot be registered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +51,7 @@ pub unsafe fn add(
     cb: Callback,
     arg: *mut c_void,
 ) -> Result<(), Refused> {
-    if DEPTH.get() > 0 {
+    if Dispatching::here() {
         return Err(Refused::Busy);
     }
     let mut handlers = HANDLERS.write();
@@ -73,12 +71,12 @@ pub unsafe fn add(
 /// Takes `events` from every registration of `cb` with `arg`, and drops those that want nothing
 /// more. Unless called from inside a callback, none of them runs when this returns.
 pub fn remove(events: EventSet, cb: Callback, arg: *mut c_void) {
-    for handler in HANDLERS.read_recursive().iter() {
+    for handler in HANDLERS.read().iter() {
         if core::ptr::fn_addr_eq(handler.cb, cb) && handler.arg == arg {
             handler.events.fetch_and(!events, Ordering::Relaxed);
         }
     }
-    if DEPTH.get() == 0 {
+    if !Dispatching::here() {
         let mut handlers = HANDLERS.write();
         handlers.retain(|h| h.events.load(Ordering::Relaxed) & EVERYTHING != 0);
     }
@@ -89,13 +87,16 @@ const EVERYTHING: EventSet = 0x00ff_ffff;
 
 /// Runs the handlers of priority below 0, `call`, and the others, each with `event`.
 pub fn around(kind: EventSet, event: &mut ucm_event_t, call: impl FnOnce(&mut ucm_event_t)) {
-    let handlers = HANDLERS.read_recursive();
-    DEPTH.set(DEPTH.get() + 1);
+    let handlers = HANDLERS.read();
+    if handlers.is_empty() {
+        drop(handlers);
+        return call(event);
+    }
+    let _inside = Dispatching::enter();
     let (before, after) = handlers.split_at(handlers.partition_point(|h| h.priority < 0));
     run(before, kind, event);
     call(event);
     run(after, kind, event);
-    DEPTH.set(DEPTH.get() - 1);
 }
 
 /// Tells the handlers that a range was mapped.

@@ -2,11 +2,12 @@
 //!
 //! `events` keeps the handlers and runs them in order; `calls` are the memory calls of the API,
 //! which make events; `hooks` says which events come by themselves: none, unless the program
-//! delivers them.
+//! delivers them. `lock` guards the handlers.
 
 pub mod calls;
 pub mod events;
 pub mod hooks;
+mod lock;
 
 use crate::c::ucm_event_type_t;
 
