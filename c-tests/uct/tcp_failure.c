@@ -121,6 +121,7 @@ static void victim(const pair_t *pair)
     transport_t t;
     char byte;
 
+    memset(&mine, 0, sizeof(mine));
     transport_open(&t, "tcp", "lo", 0);
     CHECK_OK(uct_iface_get_device_address(t.iface, (uct_device_addr_t *)mine.device));
     CHECK_OK(uct_iface_get_address(t.iface, (uct_iface_addr_t *)mine.iface));

@@ -102,6 +102,8 @@ pub struct Conn {
     dirty: Cell<bool>,
     fresh: Cell<bool>,
     gather_until: Cell<u64>,
+    /// Progress calls in a row between which something was queued.
+    streak: Cell<u32>,
     burst: Cell<u32>,
     last_tick: Cell<u64>,
 
@@ -149,6 +151,7 @@ impl Conn {
             dirty: Cell::new(false),
             fresh: Cell::new(false),
             gather_until: Cell::new(0),
+            streak: Cell::new(0),
             burst: Cell::new(BURST),
             last_tick: Cell::new(0),
             puts: Cell::new(0),
@@ -354,7 +357,7 @@ impl Conn {
         Ok(Posted::InProgress)
     }
 
-    /// Queues a frame of our own.
+    /// Queues a frame of our own: it goes with the user's next one, or in the next progress.
     pub fn post_control(self: &Rc<Conn>, face: &TcpIface, frame: &Frame) {
         self.tx.borrow_mut().push(|out| wire::encode(frame, out));
         self.mark_dirty(face);
@@ -391,34 +394,51 @@ impl Conn {
         } else if self.tx.borrow().waiting() >= TX_BATCH {
             self.flush(face);
         } else {
+            self.fresh.set(true);
             self.mark_dirty(face);
         }
     }
 
     #[inline]
     fn mark_dirty(self: &Rc<Conn>, face: &TcpIface) {
-        self.fresh.set(true);
         if !self.dirty.replace(true) {
             self.gather_until.set(0);
             face.add_dirty(Rc::clone(self));
         }
     }
 
-    /// Progress comes by: sends what is gathered unless more is coming in right now. Whether the
-    /// connection is to stay in the list.
+    /// Progress begins: sends what was queued since the last one, unless the sender queues a little
+    /// between every two: then more is waited for, a short while. Whether the connection is to stay
+    /// in the list.
     pub fn gathered(self: &Rc<Conn>, face: &TcpIface) -> bool {
-        if self.fresh.replace(false) && self.is_open() && !self.blocked.get() {
-            let now = crate::sys::clock::monotonic_ns();
-            let until = self.gather_until.get();
-            if until == 0 {
-                self.gather_until.set(now + GATHER_NS);
-                return true;
-            }
-            if now < until {
-                return true;
+        if !self.fresh.replace(false) {
+            self.streak.set(0);
+        } else if self.is_open() && !self.blocked.get() {
+            let streak = self.streak.get().saturating_add(1);
+            self.streak.set(streak);
+            if streak > 1 {
+                let now = crate::sys::clock::monotonic_ns();
+                let until = self.gather_until.get();
+                if until == 0 {
+                    self.gather_until.set(now + GATHER_NS);
+                    return true;
+                }
+                if now < until {
+                    return true;
+                }
             }
         }
         self.dirty.set(false);
+        self.flush(face);
+        false
+    }
+
+    /// Progress ends: sends what handlers queued during it. Whether the connection is to stay.
+    pub fn answered(self: &Rc<Conn>, face: &TcpIface) -> bool {
+        if !self.fresh.get() || self.streak.get() > 1 {
+            return true;
+        }
+        self.gathering_ended();
         self.flush(face);
         false
     }

@@ -221,11 +221,11 @@ impl TcpIface {
         !self.dirty.borrow().is_empty()
     }
 
-    /// Lets each connection send what it gathered.
-    pub fn flush_gathered(&self) {
+    /// Asks each connection that gathers frames to `send` some; it stays listed when told so.
+    pub fn each_dirty(&self, send: impl Fn(&Rc<Conn>) -> bool) {
         let list = core::mem::take(&mut *self.dirty.borrow_mut());
         for conn in list {
-            if conn.gathered(self) {
+            if send(&conn) {
                 self.dirty.borrow_mut().push(conn);
             }
         }

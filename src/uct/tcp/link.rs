@@ -537,7 +537,7 @@ pub fn close_all(face: &Face) {
         conn.clear(|_, _| ());
     }
     face.hot.borrow_mut().clear();
-    face.flush_gathered();
+    face.take_dirty();
 }
 
 /// Reads what is here, since closing a socket with unread data resets it, and the peer might lose

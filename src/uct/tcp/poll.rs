@@ -40,6 +40,9 @@ pub fn progress(face: &Face) -> u32 {
     if face.has_done() {
         count += face.complete_done();
     }
+    if face.has_dirty() {
+        face.each_dirty(|conn| conn.gathered(face));
+    }
     count += read_hot(face);
     if time_to_poll(face, tick) {
         count += poll(face);
@@ -47,8 +50,8 @@ pub fn progress(face: &Face) -> u32 {
     if tick.is_multiple_of(CLOCK) {
         look_at_clock(face);
     }
-    if face.has_dirty() {
-        face.flush_gathered();
+    if count > 0 && face.has_dirty() {
+        face.each_dirty(|conn| conn.answered(face));
     }
     if !face.waiting.borrow().is_empty() {
         count += serve_waiting(face);

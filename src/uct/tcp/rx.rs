@@ -18,7 +18,7 @@ const MIN_ROOM: usize = 16 << 10;
 /// Receives of one connection in one progress.
 const MAX_ROUNDS: usize = 4;
 /// Bytes of a put received under the lock of the keys at a time.
-const PUT_STEP: u64 = 1 << 20;
+const PUT_STEP: u64 = 256 << 10;
 
 enum Got {
     /// So many bytes, and whether more may be there.
