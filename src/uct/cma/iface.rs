@@ -177,7 +177,7 @@ impl Iface for CmaIface {
             unsafe { EpBox::<CmaIface>::from_c(h) }.fail(why);
             events += 1;
         }
-        if !face.pending.is_empty() {
+        if !face.pending.is_empty() && face.queue.transfers() < face.max_transfers {
             events += face.pending.dispatch();
         }
         events

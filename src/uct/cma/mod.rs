@@ -11,6 +11,8 @@ mod iface;
 mod md;
 mod peer;
 mod queue;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 pub use md::CmaComponent;

@@ -1,7 +1,7 @@
 //! Whether the kernel lets us at a peer's memory: asked by reading the word that its address names.
 //!
 //! Namespaces, users, Yama and seccomp all have a say, and differ from process to process, so nothing
-//! but the attempt tells. A refusal is said once a peer, with its reason, and other transports are used.
+//! but the attempt tells. A refusal is said with its likely reason, and other transports are used.
 
 use super::wire::Address;
 use crate::sys::{process, random, vm_rw};
