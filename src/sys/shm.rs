@@ -74,6 +74,8 @@ pub fn memory_file(name: &str, len: usize, huge: bool) -> io::Result<OwnedFd> {
     let fd = checked(unsafe { libc::memfd_create(name.as_ptr(), flags) })?;
     // SAFETY: memfd_create just made this descriptor.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    // SAFETY: a descriptor of ours; the call takes no pointer.
+    checked(unsafe { libc::fchmod(fd.as_raw_fd(), 0o600) })?;
     set_len(&fd, len)?;
     // SAFETY: a descriptor of ours; the call takes no pointer.
     checked(unsafe {
@@ -245,4 +247,12 @@ pub fn free_bytes(dir: &Path) -> io::Result<u64> {
     // SAFETY: a C string and a writable struct.
     checked(unsafe { libc::statvfs(path.as_ptr(), &mut fs) })?;
     Ok((fs.f_bavail as u64).saturating_mul(fs.f_frsize as u64))
+}
+
+/// Whether this kernel has memory files and shows descriptors under `/proc`.
+pub fn has_proc_link() -> bool {
+    memory_file("ucx", 1, false).is_ok_and(|file| {
+        let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+        open(Path::new(&path)).is_ok()
+    })
 }

@@ -73,7 +73,7 @@ pub static MM: Table = Table {
         Row {
             name: "FIFO_MAX_POLL",
             default: "16",
-            doc: "Most messages handled in one call of progress.",
+            doc: "Most messages of one sender that are handled in one call of progress.",
             kind: Kind::ULong,
         },
         Row {

@@ -244,7 +244,7 @@ impl Iface for ShmIface {
         attr.iface_addr_len = KEY_LEN;
         attr.device_addr_len = node::LEN;
         attr.latency = ucs_linear_func_t { c: LATENCY, m: 0.0 };
-        attr.bandwidth.shared = face.bandwidth;
+        attr.bandwidth.dedicated = face.bandwidth;
         attr.overhead = face.overhead;
     }
 

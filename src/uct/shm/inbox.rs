@@ -283,8 +283,7 @@ impl Inbox {
     /// Makes the wake socket readable at the next message. `BUSY` when one waits already.
     pub fn arm(&self, busy: impl FnOnce() -> bool) -> Result<()> {
         self.wake.drain();
-        // SeqCst: pairs with Peer::ring_bell.
-        self.bells.armed().store(1, Ordering::SeqCst);
+        self.bells.set_armed();
         let polled = || {
             let hot = self.hot.get(..self.hot_len.get()).unwrap_or(&[]);
             let cold = self.cold.get(..self.cold_len.get()).unwrap_or(&[]);
@@ -299,7 +298,7 @@ impl Inbox {
             ucs_debug!("membarrier failed: a wake-up may be late");
         }
         if polled().any(Receiver::is_ready) || self.bell_rang() || busy() {
-            self.bells.armed().store(0, Ordering::Relaxed);
+            self.bells.set_awake();
             return Err(Status::BUSY);
         }
         self.armed.set(true);
@@ -310,7 +309,7 @@ impl Inbox {
     #[inline]
     pub fn disarm(&self) {
         if self.armed.replace(false) {
-            self.bells.armed().store(0, Ordering::Relaxed);
+            self.bells.set_awake();
         }
     }
 

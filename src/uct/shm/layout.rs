@@ -6,7 +6,7 @@
 
 use super::ring::Shape;
 use crate::sys::dgram;
-use crate::ucs::sync::{AtomicU32, AtomicU64};
+use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering, fence, word32, word64};
 use crate::ucs::{Result, Status};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"ferrushm");
@@ -206,7 +206,7 @@ impl Bells {
 
     fn word(&self, at: usize) -> &AtomicU32 {
         // SAFETY: aligned, inside the head of the segment, only used as an atomic.
-        unsafe { AtomicU32::from_ptr(self.base.wrapping_add(at).cast()) }
+        unsafe { word32(self.base.wrapping_add(at)) }
     }
 
     /// Counts calls for the owner's attention.
@@ -216,8 +216,28 @@ impl Bells {
     }
 
     /// Whether the owner sleeps and wants its wake socket poked.
-    pub fn armed(&self) -> &AtomicU32 {
+    fn armed(&self) -> &AtomicU32 {
         self.word(ARMED_AT)
+    }
+
+    /// A sender has sent what the owner asked to be told of. With `true` it must poke the owner.
+    pub fn announce(&self) -> bool {
+        self.doorbell().fetch_add(1, Ordering::SeqCst);
+        // SeqCst: pairs with the barrier between `set_armed` and the owner's look at the doorbell:
+        // one of the two sees the other.
+        fence(Ordering::SeqCst);
+        self.armed().swap(0, Ordering::SeqCst) != 0
+    }
+
+    /// The owner is about to sleep: a barrier and a last look follow.
+    pub fn set_armed(&self) {
+        self.armed().store(1, Ordering::SeqCst);
+    }
+
+    /// The owner is awake.
+    pub fn set_awake(&self) {
+        // Relaxed: a poke too many does no harm.
+        self.armed().store(0, Ordering::Relaxed);
     }
 
     /// Whether the owner closed its interface.
@@ -230,7 +250,7 @@ impl Bells {
         debug_assert!(lane < MAX_LANES);
         let at = TABLE_AT + lane as usize * size_of::<u64>();
         // SAFETY: aligned, inside the head of the segment, only used as an atomic.
-        unsafe { AtomicU64::from_ptr(self.base.wrapping_add(at).cast()) }
+        unsafe { word64(self.base.wrapping_add(at)) }
     }
 }
 

@@ -72,7 +72,7 @@ impl Component for PosixComponent {
 
     fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
         let dir = PathBuf::from(config.str("DIR"));
-        let kind = if config.bool("USE_PROC_LINK") {
+        let kind = if config.bool("USE_PROC_LINK") && shm::has_proc_link() {
             Kind::ProcLink
         } else {
             require_room(&dir, config.memunits("SHM_MIN_SIZE"))?;

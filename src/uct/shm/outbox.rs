@@ -195,9 +195,7 @@ impl Peer {
     #[cold]
     pub fn ring_bell(&self, sender: &Sender, socket: &WakeSocket) {
         sender.clear_question();
-        // SeqCst, both: pair with Inbox::arm, which sets `armed` and then looks at the doorbell.
-        self.bells.doorbell().fetch_add(1, Ordering::SeqCst);
-        if self.bells.armed().swap(0, Ordering::SeqCst) != 0
+        if self.bells.announce()
             && let Err(e) = socket.poke(self.facts.wake_name())
         {
             ucs_debug!("process {} cannot be woken: {e}", self.facts.pid);

@@ -11,7 +11,7 @@
 //! length is checked against the lane's shape, which the receiver chose and the sender has checked.
 
 use super::copy::copy;
-use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
+use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering, compiler_fence, fence, word32, word64};
 use core::cell::Cell;
 
 /// Bytes of a header word at the start of each slot.
@@ -159,7 +159,7 @@ impl Lane {
     fn word64(&self, at: *mut u8) -> &AtomicU64 {
         // SAFETY: `at` is a place of this lane, 8-aligned, mapped as long as the lane is used
         // (promise of Sender::new and Receiver::new), and only accessed as an atomic.
-        unsafe { AtomicU64::from_ptr(at.cast()) }
+        unsafe { word64(at) }
     }
 
     /// How many messages the receiver has done with.
@@ -177,7 +177,7 @@ impl Lane {
     #[inline]
     fn attention(&self) -> &AtomicU32 {
         // SAFETY: as in `word64`.
-        unsafe { AtomicU32::from_ptr(self.base.wrapping_add(ATTENTION_AT).cast()) }
+        unsafe { word32(self.base.wrapping_add(ATTENTION_AT)) }
     }
 
     /// Where a message of up to the largest size goes when the arena is used up to `at`: both sides

@@ -281,3 +281,30 @@ fn a_file_system_without_room_is_an_error() {
     }
     assert!(!Path::new("/nonexistent").exists());
 }
+
+#[test]
+fn segments_are_for_their_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = std::env::temp_dir();
+    for kind in [Kind::ProcLink, Kind::Named] {
+        let segment = Segment::make(&source(kind), 1, Ternary::No, 0).unwrap();
+        let (pid, handle) = (std::process::id(), segment.key().handle);
+        let path = match kind {
+            Kind::ProcLink => PathBuf::from(format!("/proc/{pid}/fd/{handle}")),
+            _ => dir.join(format!("ucx_shm_posix_{pid:x}_{handle:x}")),
+        };
+        let mode = std::fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{kind:?}");
+    }
+    let segment = Segment::make(&source(Kind::Sysv), 1, Ternary::No, 0).unwrap();
+    let id = segment.key().handle.to_string();
+    let table = std::fs::read_to_string("/proc/sysvipc/shm").unwrap();
+    let line = table
+        .lines()
+        .map(|line| line.split_ascii_whitespace().collect::<Vec<_>>())
+        .find(|columns| columns.get(1) == Some(&id.as_str()))
+        .unwrap();
+    let mode = u32::from_str_radix(line[2], 8).unwrap();
+    const REMOVED_WITH_LAST_USER: u32 = 0o1000;
+    assert_eq!(mode, 0o600 | REMOVED_WITH_LAST_USER);
+}

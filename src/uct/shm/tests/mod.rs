@@ -2,6 +2,8 @@
 //! an interface, and senders that damage what they share.
 
 mod ends;
+#[cfg(loom)]
+mod model;
 mod ring;
 mod scribble;
 

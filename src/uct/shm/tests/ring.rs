@@ -13,10 +13,10 @@ const SMALL: Shape = Shape {
 };
 
 /// Memory for one lane.
-struct Memory(*mut u8, Layout);
+pub struct Memory(*mut u8, Layout);
 
 impl Memory {
-    fn new(shape: Shape) -> Memory {
+    pub fn new(shape: Shape) -> Memory {
         let layout = Layout::from_size_align(shape.bytes(), 4096).unwrap();
         // SAFETY: the layout is not empty.
         let base = unsafe { alloc_zeroed(layout) };
@@ -25,7 +25,11 @@ impl Memory {
         Memory(base, layout)
     }
 
-    fn ends(&self, shape: Shape, batch: f64) -> (Sender, Receiver) {
+    pub fn base(&self) -> *mut u8 {
+        self.0
+    }
+
+    pub fn ends(&self, shape: Shape, batch: f64) -> (Sender, Receiver) {
         // SAFETY: a lane in its first state; the tests use one sender and one receiver, and drop
         // the memory last.
         unsafe {

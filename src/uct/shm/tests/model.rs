@@ -1,0 +1,107 @@
+//! A lane and the bells under loom: every order in which the words of two threads can be seen.
+//! Run by `RUSTFLAGS="--cfg loom" cargo test --lib shm::tests::model`.
+
+use super::ring::Memory;
+use crate::ucs::sync::{Ordering, fence, word64};
+use crate::uct::shm::layout::Bells;
+use crate::uct::shm::ring::{Polled, Receiver, Sender, Shape};
+use loom::sync::Arc;
+use loom::sync::atomic::AtomicBool;
+use loom::thread;
+
+const TINY: Shape = Shape {
+    slots: 2,
+    slot: 64,
+    segment: 64,
+    cells: 4,
+};
+
+struct End<T>(T);
+// SAFETY: each end is used by the one thread it is moved to.
+unsafe impl<T> Send for End<T> {}
+
+fn send(sender: &Sender, value: u64) {
+    let fill = |place| {
+        // SAFETY: a word of the model; a payload whose order only the header word keeps.
+        unsafe { word64(place) }.store(value, Ordering::Relaxed);
+    };
+    while sender.send_inline(1, 8, fill).is_err() {
+        thread::yield_now();
+    }
+}
+
+fn receive(receiver: &Receiver) -> Option<u64> {
+    match receiver.poll() {
+        Polled::Empty => None,
+        Polled::Bad => panic!("a good message was called bad"),
+        Polled::Message(message) => {
+            // SAFETY: as in `send`.
+            let value = unsafe { word64(message.data) }.load(Ordering::Relaxed);
+            receiver.release();
+            Some(value)
+        }
+    }
+}
+
+#[test]
+fn payloads_are_seen_with_their_headers_and_not_overwritten() {
+    loom::model(|| {
+        let memory = Memory::new(TINY);
+        let (sender, receiver) = memory.ends(TINY, 0.0);
+        let sender = End(sender);
+        let thread = thread::spawn(move || {
+            let sender = sender;
+            (1..=3).for_each(|value| send(&sender.0, value));
+        });
+        for expected in 1..=3 {
+            loop {
+                match receive(&receiver) {
+                    Some(value) => {
+                        assert_eq!(value, expected);
+                        break;
+                    }
+                    None => thread::yield_now(),
+                }
+            }
+        }
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn who_sleeps_is_poked() {
+    loom::model(|| {
+        let memory = Memory::new(TINY);
+        let head = Memory::new(TINY);
+        let (sender, receiver) = memory.ends(TINY, 0.0);
+        // SAFETY: the model's words.
+        let bells = unsafe { Bells::new(head.base()) };
+        let seen = bells.doorbell().load(Ordering::Relaxed);
+        bells.set_awake();
+        // As a lane whose sender was answered before.
+        sender.clear_question();
+        let poked = Arc::new(AtomicBool::new(false));
+        let (poke, sender) = (Arc::clone(&poked), End((sender, bells)));
+        let thread = thread::spawn(move || {
+            let (sender, bells) = &{ sender }.0;
+            send(sender, 7);
+            if sender.must_tell() {
+                sender.clear_question();
+                if bells.announce() {
+                    poke.store(true, Ordering::Release);
+                }
+            }
+        });
+        // What Inbox::arm does.
+        bells.set_armed();
+        receiver.ask();
+        fence(Ordering::SeqCst);
+        let busy = receiver.is_ready() || bells.doorbell().load(Ordering::Relaxed) != seen;
+        thread.join().unwrap();
+        assert!(
+            busy || poked.load(Ordering::Acquire),
+            "nobody woke the owner"
+        );
+        assert_eq!(receive(&receiver), Some(7));
+    });
+}
