@@ -9,7 +9,7 @@ use super::names;
 use super::proto::{control, send};
 use super::request::Request;
 use super::rma::flush;
-use super::worker::Worker;
+use super::worker::{MAX_HEADERS, Worker};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::wire::address::Address;
@@ -196,6 +196,11 @@ impl Ep {
                 )
             })
             .collect()
+    }
+
+    /// Most bytes of a user's header in an active message to this peer.
+    pub fn max_am_header(&self) -> usize {
+        self.lane.max_bcopy.saturating_sub(MAX_HEADERS)
     }
 
     /// The endpoint's name, for logs and queries.

@@ -80,7 +80,7 @@ pub struct Worker {
 const RNDV_THRESHOLD: usize = 64 << 10;
 
 /// Bytes of all headers of ours that can stand in front of a user's.
-const MAX_HEADERS: usize = 128;
+pub const MAX_HEADERS: usize = 128;
 
 /// Requests are made so many at a time.
 const REQUEST_CHUNK: usize = 32;

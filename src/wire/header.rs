@@ -151,15 +151,31 @@ header! {
 }
 
 header! {
-    /// A user's active message; its header of `header` bytes stands behind the data.
+    /// A user's active message. Behind it stand an `AmReplyHdr` if `flags` has `AM_REPLY`, the
+    /// user's header of `header` bytes, and the data.
     AmHdr {
-        uuid: u64,
-        /// 0 when no reply is wanted.
-        ep: u64,
         header: u32,
         id: u16,
         flags: u8,
+        /// 0: keeps the whole at eight bytes, what a short message has room for.
+        unused: u8,
     }
+}
+
+impl AmHdr {
+    /// The encoded header as one number.
+    #[inline]
+    pub fn word(&self) -> u64 {
+        u64::from(self.header) | u64::from(self.id) << 32 | u64::from(self.flags) << 48
+    }
+}
+
+/// Of `AmHdr::flags`: the handler gets an endpoint for a reply.
+pub const AM_REPLY: u8 = 1;
+
+header! {
+    /// The sender's worker and endpoint.
+    AmReplyHdr { uuid: u64, ep: u64, }
 }
 
 header! {
@@ -210,6 +226,19 @@ header! {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_word_of_an_am_header_is_its_encoding() {
+        let h = AmHdr {
+            header: 0x0403_0201,
+            id: 0x0605,
+            flags: 7,
+            unused: 0,
+        };
+        let mut buf = [0u8; AmHdr::LEN];
+        h.encode(&mut Writer::new(&mut buf));
+        assert_eq!(buf, h.word().to_le_bytes());
+    }
 
     #[test]
     fn headers_come_back_and_short_ones_are_refused() {

@@ -831,7 +831,7 @@ struct ucp_am_recv_param {
 /**
  * Tells what the library can do, before any context.
  *
- * `ucp/api/ucp.h`, group `context`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `context`.
  */
 ucs_status_t ucp_lib_query(ucp_lib_attr_t *attr);
 
@@ -839,7 +839,7 @@ ucs_status_t ucp_lib_query(ucp_lib_attr_t *attr);
  * Reads the options from the environment: `UCX_*`, and before it `PREFIX_UCX_*` if a prefix is
  * given. `filename` is reserved: NULL. The result is freed by `ucp_config_release`.
  *
- * `ucp/api/ucp.h`, group `config`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `config`.
  */
 ucs_status_t ucp_config_read(const char *env_prefix,
                              const char *filename,
@@ -848,7 +848,7 @@ ucs_status_t ucp_config_read(const char *env_prefix,
 /**
  * Frees what `ucp_config_read` made.
  *
- * `ucp/api/ucp.h`, group `config`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `config`.
  */
 void ucp_config_release(ucp_config_t *config);
 
@@ -856,14 +856,14 @@ void ucp_config_release(ucp_config_t *config);
  * Sets an option by name, without the prefix `UCX_`. UCS_ERR_NO_ELEM: no such option;
  * UCS_ERR_INVALID_PARAM: the value does not fit.
  *
- * `ucp/api/ucp.h`, group `config`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `config`.
  */
 ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name, const char *value);
 
 /**
  * Prints options to `stream`, under a title, as `print_flags` say.
  *
- * `ucp/api/ucp.h`, group `config`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `config`.
  */
 void ucp_config_print(const ucp_config_t *config,
                       FILE *stream,
@@ -873,7 +873,7 @@ void ucp_config_print(const ucp_config_t *config,
 /**
  * Tells the version: 1, 22, 0.
  *
- * `ucp/api/ucp.h`, group `context`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `context`.
  */
 void ucp_get_version(unsigned int *major_version,
                      unsigned int *minor_version,
@@ -882,7 +882,7 @@ void ucp_get_version(unsigned int *major_version,
 /**
  * The version as text; static.
  *
- * `ucp/api/ucp.h`, group `context`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `context`.
  */
 const char *ucp_get_version_string(void);
 
@@ -891,7 +891,7 @@ const char *ucp_get_version_string(void);
  * `config` may be NULL. `ucp_cleanup` frees it. UCS_ERR_INVALID_PARAM without features;
  * UCS_ERR_NO_DEVICE when no transport is left.
  *
- * `ucp/api/ucp.h`, group `context`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `context`.
  */
 ucs_status_t ucp_init_version(unsigned int api_major_version,
                               unsigned int api_minor_version,
@@ -902,14 +902,14 @@ ucs_status_t ucp_init_version(unsigned int api_major_version,
 /**
  * Frees a context, all of whose workers and memory must be gone.
  *
- * `ucp/api/ucp.h`, group `context`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `context`.
  */
 void ucp_cleanup(ucp_context_h context_p);
 
 /**
  * Tells about a context.
  *
- * `ucp/api/ucp.h`, group `context`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `context`.
  */
 ucs_status_t ucp_context_query(ucp_context_h context_p, ucp_context_attr_t *attr);
 
@@ -917,7 +917,7 @@ ucs_status_t ucp_context_query(ucp_context_h context_p, ucp_context_attr_t *attr
  * Orders two remote keys: `*result` is negative, 0 or positive. Equal keys can stand for each
  * other.
  *
- * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `mem`.
  */
 ucs_status_t ucp_rkey_compare(ucp_worker_h worker,
                               ucp_rkey_h rkey1,
@@ -928,7 +928,7 @@ ucs_status_t ucp_rkey_compare(ucp_worker_h worker,
 /**
  * Prints what a context found: one line for each resource.
  *
- * `ucp/api/ucp.h`, group `context`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `context`.
  */
 void ucp_context_print_info(ucp_context_h context, FILE *stream);
 
@@ -936,7 +936,7 @@ void ucp_context_print_info(ucp_context_h context, FILE *stream);
  * Creates a worker. It may get a lesser thread mode than it was asked for: see
  * `ucp_worker_query`. `ucp_worker_destroy` frees it.
  *
- * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `worker`.
  */
 ucs_status_t ucp_worker_create(ucp_context_h context,
                                const ucp_worker_params_t *params,
@@ -945,14 +945,14 @@ ucs_status_t ucp_worker_create(ucp_context_h context,
 /**
  * Frees a worker with its endpoints. Nobody may use them at that time.
  *
- * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `worker`.
  */
 void ucp_worker_destroy(ucp_worker_h worker);
 
 /**
  * Tells about a worker. An address that it gives is freed by `ucp_worker_release_address`.
  *
- * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `worker`.
  */
 ucs_status_t ucp_worker_query(ucp_worker_h worker,
                               ucp_worker_attr_t *attr);
@@ -960,21 +960,21 @@ ucs_status_t ucp_worker_query(ucp_worker_h worker,
 /**
  * Prints the address and the transports of a worker.
  *
- * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `worker`.
  */
 void ucp_worker_print_info(ucp_worker_h worker, FILE *stream);
 
 /**
  * Frees an address of the worker.
  *
- * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `worker`.
  */
 void ucp_worker_release_address(ucp_worker_h worker, ucp_address_t *address);
 
 /**
  * Tells about an address.
  *
- * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `worker`.
  */
 ucs_status_t ucp_worker_address_query(ucp_address_t *address,
                                       ucp_worker_address_attr_t *attr);
@@ -982,7 +982,7 @@ ucs_status_t ucp_worker_address_query(ucp_address_t *address,
 /**
  * Moves messages and calls back. Never waits. Returns how much was done: 0 for nothing.
  *
- * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `worker`.
  */
 unsigned int ucp_worker_progress(ucp_worker_h worker);
 
@@ -1001,7 +1001,7 @@ ssize_t ucp_stream_worker_poll(ucp_worker_h worker,
  * Gives a descriptor that becomes readable on events; for poll(), never to be read. Needs
  * UCP_FEATURE_WAKEUP.
  *
- * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `worker`.
  */
 ucs_status_t ucp_worker_get_efd(ucp_worker_h worker, int *fd);
 
@@ -1009,28 +1009,28 @@ ucs_status_t ucp_worker_get_efd(ucp_worker_h worker, int *fd);
  * Waits for events. Needs UCP_FEATURE_WAKEUP. Call `ucp_worker_progress` until it returns 0
  * before and after.
  *
- * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `worker`.
  */
 ucs_status_t ucp_worker_wait(ucp_worker_h worker);
 
 /**
  * Waits until memory at `address` changes, or for a while; the caller checks.
  *
- * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `worker`.
  */
 void ucp_worker_wait_mem(ucp_worker_h worker, void *address);
 
 /**
  * Makes the descriptor report the next event. UCS_ERR_BUSY: there are events now, progress first.
  *
- * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `worker`.
  */
 ucs_status_t ucp_worker_arm(ucp_worker_h worker);
 
 /**
  * Wakes a wait from another thread.
  *
- * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `worker`.
  */
 ucs_status_t ucp_worker_signal(ucp_worker_h worker);
 
@@ -1069,7 +1069,7 @@ ucs_status_t ucp_conn_request_query(ucp_conn_request_h conn_request,
 /**
  * Tells about a request.
  *
- * `ucp/api/ucp.h`, group `request`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `request`.
  */
 ucs_status_t ucp_request_query(void *request, ucp_request_attr_t *attr);
 
@@ -1078,7 +1078,7 @@ ucs_status_t ucp_request_query(void *request, ucp_request_attr_t *attr);
  * stands: operations wait for it. UCS_ERR_INVALID_PARAM without a peer; UCS_ERR_UNREACHABLE when
  * no transport reaches it.
  *
- * `ucp/api/ucp.h`, group `ep`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `ep`.
  */
 ucs_status_t ucp_ep_create(ucp_worker_h worker,
                            const ucp_ep_params_t *params,
@@ -1088,7 +1088,7 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker,
  * Closes an endpoint, after a flush or with force. The endpoint must not be used any more.
  * Returns NULL when done, a request, or an error.
  *
- * `ucp/api/ucp.h`, group `ep`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `ep`.
  */
 ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep,
                                   const ucp_request_param_t *param);
@@ -1104,25 +1104,25 @@ ucs_status_t ucp_listener_reject(ucp_listener_h listener,
 /**
  * Prints the transports of an endpoint.
  *
- * `ucp/api/ucp.h`, group `ep`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `ep`.
  */
-void ucp_ep_print_info(ucp_ep_h ep, FILE *stream);
+void ucp_ep_print_info(ucp_ep_h h, FILE *stream);
 
 /**
  * Completes all operations on an endpoint, at the peer too. Returns NULL when done, a request, or
  * an error.
  *
- * `ucp/api/ucp.h`, group `ep`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `ep`.
  */
-ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep,
+ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h h,
                                   const ucp_request_param_t *param);
 
 /**
  * Estimates how long a message takes.
  *
- * `ucp/api/ucp.h`, group `ep`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `ep`.
  */
-ucs_status_t ucp_ep_evaluate_perf(ucp_ep_h ep,
+ucs_status_t ucp_ep_evaluate_perf(ucp_ep_h h,
                                   const ucp_ep_evaluate_perf_param_t *param,
                                   ucp_ep_evaluate_perf_attr_t *attr);
 
@@ -1130,39 +1130,39 @@ ucs_status_t ucp_ep_evaluate_perf(ucp_ep_h ep,
  * Makes memory known to the library, or allocates it. `ucp_mem_unmap` frees the handle, and the
  * memory if it was allocated.
  *
- * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `mem`.
  */
-ucs_status_t ucp_mem_map(ucp_context_h context,
+ucs_status_t ucp_mem_map(ucp_context_h context_h,
                          const ucp_mem_map_params_t *params,
                          ucp_mem_h *memh_p);
 
 /**
  * Frees a memory handle.
  *
- * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `mem`.
  */
-ucs_status_t ucp_mem_unmap(ucp_context_h context, ucp_mem_h memh);
+ucs_status_t ucp_mem_unmap(ucp_context_h context_h, ucp_mem_h memh);
 
 /**
  * Tells about mapped memory.
  *
- * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `mem`.
  */
 ucs_status_t ucp_mem_query(ucp_mem_h memh, ucp_mem_attr_t *attr);
 
 /**
  * Maps `mem_size` of memory and prints how.
  *
- * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `mem`.
  */
-void ucp_mem_print_info(const char *mem_spec, ucp_context_h context, FILE *stream);
+void ucp_mem_print_info(const char *mem_spec, ucp_context_h context_h, FILE *stream);
 
 /**
  * Tells how mapped memory will be used.
  *
- * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `mem`.
  */
-ucs_status_t ucp_mem_advise(ucp_context_h context,
+ucs_status_t ucp_mem_advise(ucp_context_h context_h,
                             ucp_mem_h memh,
                             ucp_mem_advise_params_t *params);
 
@@ -1170,7 +1170,7 @@ ucs_status_t ucp_mem_advise(ucp_context_h context,
  * Packs a memory handle for peers or for other processes of this machine; the buffer is freed by
  * `ucp_memh_buffer_release`.
  *
- * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `mem`.
  */
 ucs_status_t ucp_memh_pack(ucp_mem_h memh,
                            const ucp_memh_pack_params_t *params,
@@ -1180,7 +1180,7 @@ ucs_status_t ucp_memh_pack(ucp_mem_h memh,
 /**
  * Frees a buffer of `ucp_memh_pack`.
  *
- * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `mem`.
  */
 void ucp_memh_buffer_release(void *buffer,
                              const ucp_memh_buffer_release_params_t *params);
@@ -1188,15 +1188,15 @@ void ucp_memh_buffer_release(void *buffer,
 /**
  * Turns a packed key of the endpoint's peer into access. `ucp_rkey_destroy` frees it.
  *
- * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `mem`.
  */
-ucs_status_t ucp_ep_rkey_unpack(ucp_ep_h ep, const void *rkey_buffer, ucp_rkey_h *rkey_p);
+ucs_status_t ucp_ep_rkey_unpack(ucp_ep_h h, const void *rkey_buffer, ucp_rkey_h *rkey_p);
 
 /**
  * Gives a pointer to the peer's memory where it can be reached directly, else UCS_ERR_UNREACHABLE
  * or UCS_ERR_UNSUPPORTED.
  *
- * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `mem`.
  */
 ucs_status_t ucp_rkey_ptr(ucp_rkey_h rkey,
                           uint64_t raddr,
@@ -1205,7 +1205,7 @@ ucs_status_t ucp_rkey_ptr(ucp_rkey_h rkey,
 /**
  * Frees a remote key.
  *
- * `ucp/api/ucp.h`, group `mem`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `mem`.
  */
 void ucp_rkey_destroy(ucp_rkey_h rkey);
 
@@ -1213,7 +1213,7 @@ void ucp_rkey_destroy(ucp_rkey_h rkey);
  * Registers a handler of active messages, or removes one. UCS_ERR_INVALID_PARAM when the id is
  * not set.
  *
- * `ucp/api/ucp.h`, group `am`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `am`.
  */
 ucs_status_t ucp_worker_set_am_recv_handler(ucp_worker_h worker,
                                             const ucp_am_handler_param_t *param);
@@ -1224,7 +1224,7 @@ ucs_status_t ucp_worker_set_am_recv_handler(ucp_worker_h worker,
  * at the end, or at once with UCP_AM_SEND_FLAG_COPY_HEADER. Returns NULL when done, a request, or
  * an error.
  *
- * `ucp/api/ucp.h`, group `am`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `am`.
  */
 ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep,
                                  unsigned int id,
@@ -1238,7 +1238,7 @@ ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep,
  * Fetches the data of an active message that the handler got as a descriptor, into `buffer`.
  * Returns NULL when done, a request, or an error.
  *
- * `ucp/api/ucp.h`, group `am`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `am`.
  */
 ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker,
                                       void *data_desc,
@@ -1249,7 +1249,7 @@ ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker,
 /**
  * Gives back data that a handler kept by returning UCS_INPROGRESS.
  *
- * `ucp/api/ucp.h`, group `am`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `am`.
  */
 void ucp_am_data_release(ucp_worker_h worker, void *data);
 
@@ -1268,7 +1268,7 @@ ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep,
  * Sends `count` elements with a tag. Done when the caller's memory is free. Returns NULL when
  * done, a request, or an error.
  *
- * `ucp/api/ucp.h`, group `tag`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `tag`.
  */
 ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep,
                                   const void *buffer,
@@ -1279,7 +1279,7 @@ ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep,
 /**
  * The same, but done only when the receiver has matched it.
  *
- * `ucp/api/ucp.h`, group `tag`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `tag`.
  */
 ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep,
                                        const void *buffer,
@@ -1313,7 +1313,7 @@ ucs_status_ptr_t ucp_stream_recv_data_nb(ucp_ep_h ep,
  * comes. Returns NULL when done, a request, or an error. A message that is longer than the buffer
  * ends with UCS_ERR_MESSAGE_TRUNCATED.
  *
- * `ucp/api/ucp.h`, group `tag`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `tag`.
  */
 ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker,
                                   void *buffer,
@@ -1326,7 +1326,7 @@ ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker,
  * Looks for a message that arrived, and tells its tag and bytes. With `remove` it is taken:
  * `ucp_tag_msg_recv_nbx` must receive it. NULL for none.
  *
- * `ucp/api/ucp.h`, group `tag`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `tag`.
  */
 ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker,
                                    ucp_tag_t tag,
@@ -1337,7 +1337,7 @@ ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker,
 /**
  * Receives a message that a probe took.
  *
- * `ucp/api/ucp.h`, group `tag`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `tag`.
  */
 ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker,
                                       void *buffer,
@@ -1349,7 +1349,7 @@ ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker,
  * Writes `count` elements to the peer's memory at `remote_addr`. Done when the caller's memory is
  * free; the peer sees it after a flush. Returns NULL when done, a request, or an error.
  *
- * `ucp/api/ucp.h`, group `rma`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `rma`.
  */
 ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep,
                              const void *buffer,
@@ -1362,7 +1362,7 @@ ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep,
  * Reads `count` elements of the peer's memory at `remote_addr`. Returns NULL when done, a
  * request, or an error.
  *
- * `ucp/api/ucp.h`, group `rma`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `rma`.
  */
 ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep,
                              void *buffer,
@@ -1377,7 +1377,7 @@ ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep,
  * was there comes back (of CSWAP it is also the new value). Returns NULL when done, a request, or
  * an error.
  *
- * `ucp/api/ucp.h`, group `amo`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `amo`.
  */
 ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep,
                                    ucp_atomic_op_t opcode,
@@ -1390,14 +1390,14 @@ ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep,
 /**
  * UCS_INPROGRESS while a request goes on, then its result.
  *
- * `ucp/api/ucp.h`, group `request`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `request`.
  */
 ucs_status_t ucp_request_check_status(void *request);
 
 /**
  * Checks a tagged receive, and tells tag and bytes.
  *
- * `ucp/api/ucp.h`, group `tag`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `tag`.
  */
 ucs_status_t ucp_tag_recv_request_test(void *request, ucp_tag_recv_info_t *info);
 
@@ -1411,7 +1411,7 @@ ucs_status_t ucp_stream_recv_request_test(void *request, size_t *length_p);
 /**
  * Asks to give a request up. It still has to come to its end, with UCS_ERR_CANCELED or as usual.
  *
- * `ucp/api/ucp.h`, group `request`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `request`.
  */
 void ucp_request_cancel(ucp_worker_h worker,
                         void *request);
@@ -1426,7 +1426,7 @@ void ucp_stream_data_release(ucp_ep_h ep, void *data);
 /**
  * Frees a request, before its end too: then it goes on and no callback is lost.
  *
- * `ucp/api/ucp.h`, group `request`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `request`.
  */
 void ucp_request_free(void *request);
 
@@ -1434,7 +1434,7 @@ void ucp_request_free(void *request);
  * Makes a datatype of the caller's functions; `context` is passed to them. `ucp_dt_destroy` frees
  * it.
  *
- * `ucp/api/ucp.h`, group `dt`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `dt`.
  */
 ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t *ops,
                                    void *context,
@@ -1443,21 +1443,21 @@ ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t *ops,
 /**
  * Frees a datatype of `ucp_dt_create_generic`; nothing happens for others.
  *
- * `ucp/api/ucp.h`, group `dt`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `dt`.
  */
 void ucp_dt_destroy(ucp_datatype_t datatype);
 
 /**
  * Tells about a datatype.
  *
- * `ucp/api/ucp.h`, group `dt`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `dt`.
  */
 ucs_status_t ucp_dt_query(ucp_datatype_t datatype, ucp_datatype_attr_t *attr);
 
 /**
  * Orders operations: those after the call take effect after those before it, on each endpoint.
  *
- * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `worker`.
  */
 ucs_status_t ucp_worker_fence(ucp_worker_h worker);
 
@@ -1465,7 +1465,7 @@ ucs_status_t ucp_worker_fence(ucp_worker_h worker);
  * Completes all operations of a worker, at the peers too. Returns NULL when done, a request, or
  * an error.
  *
- * `ucp/api/ucp.h`, group `worker`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `worker`.
  */
 ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
                                       const ucp_request_param_t *param);
@@ -1473,9 +1473,9 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
 /**
  * Tells about an endpoint.
  *
- * `ucp/api/ucp.h`, group `ep`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `ep`.
  */
-ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr);
+ucs_status_t ucp_ep_query(ucp_ep_h h, ucp_ep_attr_t *attr);
 
 /**
  * Creates a context: the library as one application uses it. `config` may be NULL for the defaults of the

@@ -64,51 +64,51 @@ struct ucp_listener_accept_handler {
 /**
  * Nonzero when a request is at its end. See `ucp_request_check_status`.
  *
- * `ucp/api/ucp_compat.h`, group `request`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `request`.
  */
 int ucp_request_is_completed(void *request);
 
 /**
  * Old name of `ucp_request_free`.
  *
- * `ucp/api/ucp_compat.h`, group `request`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `request`.
  */
 void ucp_request_release(void *request);
 
 /**
  * Flushes and closes an endpoint, and waits.
  *
- * `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `ep`.
  */
-void ucp_ep_destroy(ucp_ep_h ep);
+void ucp_ep_destroy(ucp_ep_h h);
 
 /**
  * Old form of `ucp_ep_close_nbx`: flushes and closes.
  *
- * `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `ep`.
  */
 ucs_status_ptr_t ucp_disconnect_nb(ucp_ep_h ep);
 
 /**
  * Allocates a request for operations that take one of the caller.
  *
- * `ucp/api/ucp_compat.h`, group `request`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `request`.
  */
 void *ucp_request_alloc(ucp_worker_h worker);
 
 /**
  * Old form of `ucp_request_check_status`, with the result of a tagged receive.
  *
- * `ucp/api/ucp_compat.h`, group `request`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `request`.
  */
 ucs_status_t ucp_request_test(void *request, ucp_tag_recv_info_t *info);
 
 /**
  * Packs access to mapped memory for peers; the buffer is freed by `ucp_rkey_buffer_release`.
  *
- * `ucp/api/ucp_compat.h`, group `mem`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `mem`.
  */
-ucs_status_t ucp_rkey_pack(ucp_context_h context,
+ucs_status_t ucp_rkey_pack(ucp_context_h context_h,
                            ucp_mem_h memh,
                            void **rkey_buffer_p,
                            size_t *size_p);
@@ -116,28 +116,28 @@ ucs_status_t ucp_rkey_pack(ucp_context_h context,
 /**
  * Frees a buffer of `ucp_rkey_pack`.
  *
- * `ucp/api/ucp_compat.h`, group `mem`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `mem`.
  */
 void ucp_rkey_buffer_release(void *rkey_buffer);
 
 /**
  * Waits until all operations on an endpoint are complete at the peer.
  *
- * `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `ep`.
  */
-ucs_status_t ucp_ep_flush(ucp_ep_h ep);
+ucs_status_t ucp_ep_flush(ucp_ep_h h);
 
 /**
  * Waits until all operations of a worker are complete at the peers.
  *
- * `ucp/api/ucp_compat.h`, group `worker`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `worker`.
  */
 ucs_status_t ucp_worker_flush(ucp_worker_h worker);
 
 /**
  * Writes to memory of the peer, and waits until the caller's memory is free.
  *
- * `ucp/api/ucp_compat.h`, group `rma`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `rma`.
  */
 ucs_status_t ucp_put(ucp_ep_h ep,
                      const void *buffer,
@@ -148,7 +148,7 @@ ucs_status_t ucp_put(ucp_ep_h ep,
 /**
  * Reads memory of the peer, and waits.
  *
- * `ucp/api/ucp_compat.h`, group `rma`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `rma`.
  */
 ucs_status_t ucp_get(ucp_ep_h ep,
                      void *buffer,
@@ -160,7 +160,7 @@ ucs_status_t ucp_get(ucp_ep_h ep,
  * Adds to 4 bytes of the peer. May return before it happens there; the peer sees it after a
  * flush.
  *
- * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `amo`.
  */
 ucs_status_t ucp_atomic_add32(ucp_ep_h ep,
                               uint32_t add,
@@ -171,7 +171,7 @@ ucs_status_t ucp_atomic_add32(ucp_ep_h ep,
  * Adds to 8 bytes of the peer. May return before it happens there; the peer sees it after a
  * flush.
  *
- * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `amo`.
  */
 ucs_status_t ucp_atomic_add64(ucp_ep_h ep,
                               uint64_t add,
@@ -181,7 +181,7 @@ ucs_status_t ucp_atomic_add64(ucp_ep_h ep,
 /**
  * Adds to 4 bytes of the peer and waits for what was there.
  *
- * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `amo`.
  */
 ucs_status_t ucp_atomic_fadd32(ucp_ep_h ep,
                                uint32_t add,
@@ -192,7 +192,7 @@ ucs_status_t ucp_atomic_fadd32(ucp_ep_h ep,
 /**
  * Adds to 8 bytes of the peer and waits for what was there.
  *
- * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `amo`.
  */
 ucs_status_t ucp_atomic_fadd64(ucp_ep_h ep,
                                uint64_t add,
@@ -203,7 +203,7 @@ ucs_status_t ucp_atomic_fadd64(ucp_ep_h ep,
 /**
  * Exchanges 4 bytes of the peer and waits for what was there.
  *
- * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `amo`.
  */
 ucs_status_t ucp_atomic_swap32(ucp_ep_h ep,
                                uint32_t swap,
@@ -214,7 +214,7 @@ ucs_status_t ucp_atomic_swap32(ucp_ep_h ep,
 /**
  * Exchanges 8 bytes of the peer and waits for what was there.
  *
- * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `amo`.
  */
 ucs_status_t ucp_atomic_swap64(ucp_ep_h ep,
                                uint64_t swap,
@@ -225,7 +225,7 @@ ucs_status_t ucp_atomic_swap64(ucp_ep_h ep,
 /**
  * Exchanges 4 bytes of the peer if they equal `compare`, and waits for what was there.
  *
- * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `amo`.
  */
 ucs_status_t ucp_atomic_cswap32(ucp_ep_h ep,
                                 uint32_t compare,
@@ -237,7 +237,7 @@ ucs_status_t ucp_atomic_cswap32(ucp_ep_h ep,
 /**
  * Exchanges 8 bytes of the peer if they equal `compare`, and waits for what was there.
  *
- * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `amo`.
  */
 ucs_status_t ucp_atomic_cswap64(ucp_ep_h ep,
                                 uint64_t compare,
@@ -249,14 +249,14 @@ ucs_status_t ucp_atomic_cswap64(ucp_ep_h ep,
 /**
  * Changes an endpoint's parameters.
  *
- * `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `ep`.
  */
-ucs_status_ptr_t ucp_ep_modify_nb(ucp_ep_h ep, const ucp_ep_params_t *params);
+ucs_status_ptr_t ucp_ep_modify_nb(ucp_ep_h h, const ucp_ep_params_t *params);
 
 /**
  * Gives the worker's address for peers; `ucp_worker_release_address` frees it.
  *
- * `ucp/api/ucp_compat.h`, group `worker`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `worker`.
  */
 ucs_status_t ucp_worker_get_address(ucp_worker_h worker,
                                     ucp_address_t **address_p,
@@ -265,21 +265,21 @@ ucs_status_t ucp_worker_get_address(ucp_worker_h worker,
 /**
  * Old form of `ucp_ep_close_nbx`, with a mode.
  *
- * `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `ep`.
  */
 ucs_status_ptr_t ucp_ep_close_nb(ucp_ep_h ep, unsigned int mode);
 
 /**
  * Old form of `ucp_ep_flush_nbx`.
  *
- * `ucp/api/ucp_compat.h`, group `ep`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `ep`.
  */
-ucs_status_ptr_t ucp_ep_flush_nb(ucp_ep_h ep, unsigned int flags, ucp_send_callback_t cb);
+ucs_status_ptr_t ucp_ep_flush_nb(ucp_ep_h h, unsigned int flags, ucp_send_callback_t cb);
 
 /**
  * Registers an old-style handler of active messages with this `id`; NULL removes it.
  *
- * `ucp/api/ucp_compat.h`, group `am`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `am`.
  */
 ucs_status_t ucp_worker_set_am_handler(ucp_worker_h worker,
                                        uint16_t id,
@@ -290,7 +290,7 @@ ucs_status_t ucp_worker_set_am_handler(ucp_worker_h worker,
 /**
  * Old form of `ucp_am_send_nbx`, without a header.
  *
- * `ucp/api/ucp_compat.h`, group `am`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `am`.
  */
 ucs_status_ptr_t ucp_am_send_nb(ucp_ep_h ep,
                                 uint16_t id,
@@ -328,7 +328,7 @@ ucs_status_ptr_t ucp_stream_recv_nb(ucp_ep_h ep,
 /**
  * Old form of `ucp_tag_send_nbx`.
  *
- * `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `tag`.
  */
 ucs_status_ptr_t ucp_tag_send_nb(ucp_ep_h ep,
                                  const void *buffer,
@@ -341,7 +341,7 @@ ucs_status_ptr_t ucp_tag_send_nb(ucp_ep_h ep,
  * Sends a tagged message with a request of the caller. UCS_OK: done, and no callback;
  * UCS_INPROGRESS: `ucp_request_check_status` tells.
  *
- * `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `tag`.
  */
 ucs_status_t ucp_tag_send_nbr(ucp_ep_h ep,
                               const void *buffer,
@@ -353,7 +353,7 @@ ucs_status_t ucp_tag_send_nbr(ucp_ep_h ep,
 /**
  * Old form of `ucp_tag_send_sync_nbx`.
  *
- * `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `tag`.
  */
 ucs_status_ptr_t ucp_tag_send_sync_nb(ucp_ep_h ep,
                                       const void *buffer,
@@ -365,7 +365,7 @@ ucs_status_ptr_t ucp_tag_send_sync_nb(ucp_ep_h ep,
 /**
  * Old form of `ucp_tag_recv_nbx`. Always gives a request and calls back.
  *
- * `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `tag`.
  */
 ucs_status_ptr_t ucp_tag_recv_nb(ucp_worker_h worker,
                                  void *buffer,
@@ -378,7 +378,7 @@ ucs_status_ptr_t ucp_tag_recv_nb(ucp_worker_h worker,
 /**
  * Receives a tagged message with a request of the caller.
  *
- * `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `tag`.
  */
 ucs_status_t ucp_tag_recv_nbr(ucp_worker_h worker,
                               void *buffer,
@@ -391,7 +391,7 @@ ucs_status_t ucp_tag_recv_nbr(ucp_worker_h worker,
 /**
  * Old form of `ucp_tag_msg_recv_nbx`. Always gives a request and calls back.
  *
- * `ucp/api/ucp_compat.h`, group `tag`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `tag`.
  */
 ucs_status_ptr_t ucp_tag_msg_recv_nb(ucp_worker_h worker,
                                      void *buffer,
@@ -404,7 +404,7 @@ ucs_status_ptr_t ucp_tag_msg_recv_nb(ucp_worker_h worker,
  * Writes to memory of the peer. UCS_OK: the caller's memory is free; UCS_INPROGRESS: after a
  * flush.
  *
- * `ucp/api/ucp_compat.h`, group `rma`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `rma`.
  */
 ucs_status_t ucp_put_nbi(ucp_ep_h ep,
                          const void *buffer,
@@ -415,7 +415,7 @@ ucs_status_t ucp_put_nbi(ucp_ep_h ep,
 /**
  * Old form of `ucp_put_nbx`.
  *
- * `ucp/api/ucp_compat.h`, group `rma`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `rma`.
  */
 ucs_status_ptr_t ucp_put_nb(ucp_ep_h ep,
                             const void *buffer,
@@ -427,7 +427,7 @@ ucs_status_ptr_t ucp_put_nb(ucp_ep_h ep,
 /**
  * Reads memory of the peer. UCS_INPROGRESS: the data is there after a flush.
  *
- * `ucp/api/ucp_compat.h`, group `rma`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `rma`.
  */
 ucs_status_t ucp_get_nbi(ucp_ep_h ep,
                          void *buffer,
@@ -438,7 +438,7 @@ ucs_status_t ucp_get_nbi(ucp_ep_h ep,
 /**
  * Old form of `ucp_get_nbx`.
  *
- * `ucp/api/ucp_compat.h`, group `rma`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `rma`.
  */
 ucs_status_ptr_t ucp_get_nb(ucp_ep_h ep,
                             void *buffer,
@@ -450,7 +450,7 @@ ucs_status_ptr_t ucp_get_nb(ucp_ep_h ep,
 /**
  * Changes `op_size` (4 or 8) bytes of the peer without an answer; a flush completes it.
  *
- * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `amo`.
  */
 ucs_status_t ucp_atomic_post(ucp_ep_h ep,
                              ucp_atomic_post_op_t opcode,
@@ -463,7 +463,7 @@ ucs_status_t ucp_atomic_post(ucp_ep_h ep,
  * Changes `op_size` (4 or 8) bytes of the peer; what was there goes to `result`. Returns NULL
  * when done, a request, or an error.
  *
- * `ucp/api/ucp_compat.h`, group `amo`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `amo`.
  */
 ucs_status_ptr_t ucp_atomic_fetch_nb(ucp_ep_h ep,
                                      ucp_atomic_fetch_op_t opcode,
@@ -477,7 +477,7 @@ ucs_status_ptr_t ucp_atomic_fetch_nb(ucp_ep_h ep,
 /**
  * Old form of `ucp_worker_flush_nbx`.
  *
- * `ucp/api/ucp_compat.h`, group `worker`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `worker`.
  */
 ucs_status_ptr_t ucp_worker_flush_nb(ucp_worker_h worker,
                                      unsigned int flags,

@@ -1,57 +1,127 @@
 //! Active messages: the exported functions of `ucp.h` and its companions.
 
+use super::param::{self, Which, answer, enter, error, worker};
+use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucs::Status;
+use crate::ucp::am::{Function, Handler, recv, send};
+use crate::ucp::dt::{Data, Way};
+use crate::ucp::ep::Ep;
+use crate::ucp::request::{Callback, Info, Param, Posted};
+use crate::ucs::Result;
+use crate::ucs::status::code_of;
+use crate::uct::base::params::masked;
+
+const NULL_PTR: ucs_status_ptr_t = UCS_ERR_INVALID_PARAM as isize as ucs_status_ptr_t;
+
+/// Sends an active message.
+///
+/// # Safety
+/// `h` live; header and buffer as described.
+unsafe fn post(
+    h: ucp_ep_h,
+    id: c_uint,
+    header: (*const c_void, usize),
+    buffer: *const c_void,
+    count: usize,
+    param: &Param,
+) -> Result<Posted> {
+    // SAFETY: by the caller's promise.
+    let ep = unsafe { &*h.cast::<Ep>() };
+    let _guard = enter(ep.worker());
+    // SAFETY: as above.
+    unsafe {
+        let data = Data::new(buffer.cast_mut(), count, param.datatype, Way::Send)?;
+        send::post(ep, param, id, header.0.cast(), header.1, data)
+    }
+}
 
 /// Registers an old-style handler of active messages with this `id`; NULL removes it.
 ///
-/// `ucp/api/ucp_compat.h`, group `am`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `am`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_worker_set_am_handler(
-    _worker: ucp_worker_h,
-    _id: u16,
-    _cb: ucp_am_callback_t,
-    _arg: *mut c_void,
-    _flags: u32,
+    worker: ucp_worker_h,
+    id: u16,
+    cb: ucp_am_callback_t,
+    arg: *mut c_void,
+    flags: u32,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; worker);
+    // SAFETY: a live worker.
+    let w = unsafe { param::worker(worker) };
+    let _guard = enter(w);
+    let handler = cb.map(|f| Handler {
+        function: Function::Old(f),
+        arg,
+        persistent: flags & UCP_AM_FLAG_PERSISTENT_DATA != 0,
+    });
+    code_of(&w.am.set(id.into(), handler))
 }
 
 /// Old form of `ucp_am_send_nbx`, without a header.
 ///
-/// `ucp/api/ucp_compat.h`, group `am`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `am`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_am_send_nb(
-    _ep: ucp_ep_h,
-    _id: u16,
-    _buffer: *const c_void,
-    _count: usize,
-    _datatype: ucp_datatype_t,
-    _cb: ucp_send_callback_t,
-    _flags: c_uint,
+    ep: ucp_ep_h,
+    id: u16,
+    buffer: *const c_void,
+    count: usize,
+    datatype: ucp_datatype_t,
+    cb: ucp_send_callback_t,
+    flags: c_uint,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; ep);
+    let callback = cb.map_or(Callback::None, Callback::OldSend);
+    // An old-style handler has no way to fetch announced data.
+    let param = Param {
+        flags: flags | UCP_AM_SEND_FLAG_EAGER,
+        ..param::old(datatype, callback, false)
+    };
+    // SAFETY: the caller's arguments.
+    answer(unsafe { post(ep, id.into(), (core::ptr::null(), 0), buffer, count, &param) })
 }
 
 /// Registers a handler of active messages, or removes one. UCS_ERR_INVALID_PARAM when the id is
 /// not set.
 ///
-/// `ucp/api/ucp.h`, group `am`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `am`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_worker_set_am_recv_handler(
-    _worker: ucp_worker_h,
-    _param: *const ucp_am_handler_param_t,
+    worker: ucp_worker_h,
+    param: *const ucp_am_handler_param_t,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; worker, param);
+    // SAFETY: a live worker.
+    let w = unsafe { param::worker(worker) };
+    let _guard = enter(w);
+    // SAFETY: every release has the mask; members are read behind their bits.
+    let mask = unsafe { (*param).field_mask };
+    let must = u64::from(UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB);
+    if mask & must != must {
+        crate::ucs_error!("ucp_worker_set_am_recv_handler: id and cb must be set");
+        return UCS_ERR_INVALID_PARAM;
+    }
+    let id = masked!(param, mask, UCP_AM_HANDLER_PARAM_FIELD_ID, id, 0);
+    let flags = masked!(param, mask, UCP_AM_HANDLER_PARAM_FIELD_FLAGS, flags, 0);
+    let cb = masked!(param, mask, UCP_AM_HANDLER_PARAM_FIELD_CB, cb, None);
+    let null = core::ptr::null_mut();
+    let arg = masked!(param, mask, UCP_AM_HANDLER_PARAM_FIELD_ARG, arg, null);
+    let handler = cb.map(|f| Handler {
+        function: Function::New(f),
+        arg,
+        persistent: flags & UCP_AM_FLAG_PERSISTENT_DATA != 0,
+    });
+    code_of(&w.am.set(id, handler))
 }
 
 /// Sends an active message to the handler `id` of the peer: `header_length` bytes of header, at
@@ -59,46 +129,98 @@ pub unsafe extern "C" fn ucp_worker_set_am_recv_handler(
 /// at the end, or at once with UCP_AM_SEND_FLAG_COPY_HEADER. Returns NULL when done, a request, or
 /// an error.
 ///
-/// `ucp/api/ucp.h`, group `am`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `am`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_am_send_nbx(
-    _ep: ucp_ep_h,
-    _id: c_uint,
-    _header: *const c_void,
-    _header_length: usize,
-    _buffer: *const c_void,
-    _count: usize,
-    _param: *const ucp_request_param_t,
+    ep: ucp_ep_h,
+    id: c_uint,
+    header: *const c_void,
+    header_length: usize,
+    buffer: *const c_void,
+    count: usize,
+    param: *const ucp_request_param_t,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; ep, param);
+    // SAFETY: the caller's arguments.
+    unsafe {
+        let param = param::read(param, Which::Send);
+        answer(post(ep, id, (header, header_length), buffer, count, &param))
+    }
+}
+
+/// Receives what a handler got.
+///
+/// # Safety
+/// `h` live; the buffer as the datatype says.
+unsafe fn fetch(
+    h: ucp_worker_h,
+    data_desc: *mut c_void,
+    buffer: *mut c_void,
+    count: usize,
+    param: &Param,
+) -> Result<(Posted, Info)> {
+    // SAFETY: by the caller's promise.
+    let w = unsafe { worker(h) };
+    let _guard = enter(w);
+    // SAFETY: as above.
+    let data = unsafe { Data::new(buffer, count, param.datatype, Way::Receive) };
+    match data {
+        Ok(data) => recv::fetch(w, data_desc, data, param),
+        Err(e) => {
+            // The descriptor is used up by a call that fails too.
+            recv::release(w, data_desc);
+            Err(e)
+        }
+    }
 }
 
 /// Fetches the data of an active message that the handler got as a descriptor, into `buffer`.
 /// Returns NULL when done, a request, or an error.
 ///
-/// `ucp/api/ucp.h`, group `am`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `am`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_am_recv_data_nbx(
-    _worker: ucp_worker_h,
-    _data_desc: *mut c_void,
-    _buffer: *mut c_void,
-    _count: usize,
-    _param: *const ucp_request_param_t,
+    worker: ucp_worker_h,
+    data_desc: *mut c_void,
+    buffer: *mut c_void,
+    count: usize,
+    param: *const ucp_request_param_t,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; worker, data_desc, param);
+    // SAFETY: the caller's arguments.
+    unsafe {
+        let length_at = param::length(param);
+        let param = param::read(param, Which::Recv);
+        match fetch(worker, data_desc, buffer, count, &param) {
+            Ok((Posted::Done, info)) => {
+                if !length_at.is_null() {
+                    length_at.write(info.length);
+                }
+                core::ptr::null_mut()
+            }
+            Ok((posted, _)) => answer(Ok(posted)),
+            Err(e) => error(e),
+        }
+    }
 }
 
 /// Gives back data that a handler kept by returning UCS_INPROGRESS.
 ///
-/// `ucp/api/ucp.h`, group `am`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `am`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_am_data_release(_worker: ucp_worker_h, _data: *mut c_void) {}
+pub unsafe extern "C" fn ucp_am_data_release(worker: ucp_worker_h, data: *mut c_void) {
+    non_null!(; worker, data);
+    // SAFETY: a live worker.
+    let w = unsafe { param::worker(worker) };
+    let _guard = enter(w);
+    recv::release(w, data);
+}

@@ -97,6 +97,20 @@ pub unsafe fn tag_info(p: *const ucp_request_param_t) -> *mut ucp_tag_recv_info_
     unsafe { (*p).recv_info.tag_info }
 }
 
+/// Where the bytes of an immediate end are told; null when not wanted.
+///
+/// # Safety
+/// As `read`.
+pub unsafe fn length(p: *const ucp_request_param_t) -> *mut usize {
+    // SAFETY: every release has the mask.
+    let mask = unsafe { (*p).op_attr_mask };
+    if mask & UCP_OP_ATTR_FIELD_RECV_INFO == 0 {
+        return core::ptr::null_mut();
+    }
+    // SAFETY: the bit is set.
+    unsafe { (*p).recv_info.length }
+}
+
 /// Writes a tag receive's description where the user wants it.
 ///
 /// # Safety

@@ -1,13 +1,83 @@
 //! Active messages: handlers by 16-bit id, and the messages that come for them.
+//!
+//! `send` makes a message for the engine, `recv` calls the handlers and fetches announced data,
+//! `kept` is what handlers did not give back yet.
 
+pub mod kept;
 pub mod recv;
+pub mod send;
 
-/// The handlers of a worker.
-pub struct AmState;
+use crate::c::*;
+use crate::ucs::{Result, Status};
+use core::cell::RefCell;
+use core::ffi::c_void;
+use kept::KeptData;
+
+type NewHandler = unsafe extern "C" fn(
+    *mut c_void,
+    *const c_void,
+    usize,
+    *mut c_void,
+    usize,
+    *const ucp_am_recv_param_t,
+) -> ucs_status_t;
+type OldHandler =
+    unsafe extern "C" fn(*mut c_void, *mut c_void, usize, ucp_ep_h, u32) -> ucs_status_t;
+
+/// The user's function, of the old kind or the new.
+#[derive(Clone, Copy)]
+pub enum Function {
+    New(NewHandler),
+    Old(OldHandler),
+}
+
+/// A handler with its argument.
+#[derive(Clone, Copy)]
+pub struct Handler {
+    pub function: Function,
+    pub arg: *mut c_void,
+    /// It wants data that it can keep.
+    pub persistent: bool,
+}
+
+/// The handlers of a worker, and what they keep.
+pub struct AmState {
+    /// By id; as long as the highest id in use.
+    handlers: RefCell<Vec<Option<Handler>>>,
+    pub kept: KeptData,
+}
 
 impl AmState {
     #[allow(clippy::new_without_default)]
     pub fn new() -> AmState {
-        AmState
+        AmState {
+            handlers: RefCell::new(Vec::new()),
+            kept: KeptData::new(),
+        }
+    }
+
+    /// Sets the handler of `id`, or takes it away. `INVALID_PARAM` for an id beyond 16 bits.
+    pub fn set(&self, id: u32, handler: Option<Handler>) -> Result<()> {
+        let Ok(id) = u16::try_from(id) else {
+            crate::ucs_error!("active message id {id} is over the limit of {}", u16::MAX);
+            return Err(Status::INVALID_PARAM);
+        };
+        let mut all = self.handlers.borrow_mut();
+        let at = usize::from(id);
+        if all.len() <= at {
+            all.resize(at + 1, None);
+        }
+        all[at] = handler;
+        Ok(())
+    }
+
+    /// The handler of `id`.
+    #[inline]
+    fn handler(&self, id: u16) -> Option<Handler> {
+        self.handlers
+            .borrow()
+            .get(usize::from(id))
+            .copied()
+            .flatten()
     }
 }

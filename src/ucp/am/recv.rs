@@ -1,13 +1,69 @@
-//! Receiving active messages.
+//! Receiving active messages: calling the handlers, and fetching what was only announced.
 
+use super::kept::{Buffer, CurrentData, Kept, Taken, is_aligned};
+use super::{Function, Handler};
+use crate::c::*;
+use crate::ucp::dt::Data;
 use crate::ucp::proto::assembly::{Assembly, Target};
+use crate::ucp::proto::op::{Arriving, DataRecvOp, Op};
 use crate::ucp::proto::receive::empty_assembly;
-use crate::ucp::proto::rndv::Announced;
+use crate::ucp::proto::rndv::{self, Announced};
+use crate::ucp::request::{
+    Callback, Info, Param, Posted, Request, immediate, must_be_immediate, settle,
+};
 use crate::ucp::worker::Worker;
+use crate::ucs::{Result, Status};
+use crate::wire::Reader;
+use crate::wire::header::{AM_REPLY, AmHdr, AmReplyHdr, Header};
+use crate::{ucs_debug, ucs_error, ucs_warn};
+use core::ffi::c_void;
+
+/// What stands in front of the data.
+struct Head<'a> {
+    id: u16,
+    reply: Option<AmReplyHdr>,
+    /// The user's header.
+    header: &'a [u8],
+}
+
+impl Head<'_> {
+    fn decode<'a>(r: &mut Reader<'a>) -> Option<Head<'a>> {
+        let hdr = AmHdr::decode(r)?;
+        let reply = if hdr.flags & AM_REPLY != 0 {
+            Some(AmReplyHdr::decode(r)?)
+        } else {
+            None
+        };
+        Some(Head {
+            id: hdr.id,
+            reply,
+            header: r.bytes(hdr.header as usize)?,
+        })
+    }
+}
+
+/// Splits a message into all its headers and the data.
+pub fn split(message: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut r = Reader::new(message);
+    Head::decode(&mut r)?;
+    message.split_at_checked(message.len() - r.rest().len())
+}
 
 /// A whole message.
-pub fn whole(_worker: &Worker, _message: &[u8]) -> Option<()> {
-    None
+pub fn whole(worker: &Worker, message: &[u8]) -> Option<()> {
+    let mut r = Reader::new(message);
+    let head = Head::decode(&mut r)?;
+    let body = r.rest();
+    let Some((handler, reply_ep)) = whom_to_call(worker, &head) else {
+        return Some(());
+    };
+    let align = worker.params.am_alignment;
+    if handler.persistent || !is_aligned(body.as_ptr(), align) {
+        deliver(worker, &handler, &head, reply_ep, Buffer::copy(body, align));
+    } else {
+        handler.call(&head, body.as_ptr(), body.len(), reply_ep, 0);
+    }
+    Some(())
 }
 
 /// The first piece of a message: where the pieces go.
@@ -16,9 +72,272 @@ pub fn pieces(total: usize, headers: &[u8]) -> Assembly {
 }
 
 /// A message in pieces is complete.
-pub fn assembled(_worker: &Worker, _headers: &[u8], _data: Vec<u8>) {}
+pub fn assembled(worker: &Worker, headers: &[u8], data: Vec<u8>) {
+    // `split` accepted the same bytes when the first piece came.
+    if let Some(head) = Head::decode(&mut Reader::new(headers))
+        && let Some((handler, reply_ep)) = whom_to_call(worker, &head)
+    {
+        let data = Buffer::own(data, worker.params.am_alignment);
+        deliver(worker, &handler, &head, reply_ep, data);
+    }
+}
+
+/// The handler of a message and the endpoint it may reply by; `None` when the message is dropped.
+fn whom_to_call(worker: &Worker, head: &Head<'_>) -> Option<(Handler, ucp_ep_h)> {
+    let Some(handler) = worker.am.handler(head.id) else {
+        ucs_warn!(
+            "active message dropped: no handler is set for id {}",
+            head.id
+        );
+        return None;
+    };
+    if matches!(handler.function, Function::Old(_)) && !head.header.is_empty() {
+        ucs_warn!(
+            "active message {} dropped: it has a header, which its handler cannot get; \
+             set one with ucp_worker_set_am_recv_handler",
+            head.id
+        );
+        return None;
+    }
+    let reply_ep = match head.reply {
+        None => core::ptr::null_mut(),
+        Some(r) => match worker.ep_of_peer(r.uuid, r.ep) {
+            Some(ep) => core::ptr::from_ref(ep).cast_mut().cast(),
+            None => {
+                ucs_debug!(
+                    "active message {} dropped: the endpoint to reply by is closed",
+                    head.id
+                );
+                return None;
+            }
+        },
+    };
+    Some((handler, reply_ep))
+}
+
+/// Calls a handler with data that it may keep.
+fn deliver(worker: &Worker, handler: &Handler, head: &Head<'_>, reply_ep: ucp_ep_h, data: Buffer) {
+    let (ptr, len) = (data.bytes().as_ptr(), data.bytes().len());
+    let what = CurrentData::Bytes { ptr, len };
+    let (status, taken) = worker.am.kept.during(ptr.addr(), what, || {
+        handler.call(head, ptr, len, reply_ep, UCP_AM_RECV_ATTR_FLAG_DATA)
+    });
+    if status == UCS_INPROGRESS && !taken {
+        worker.am.kept.keep(Kept::Data(data));
+    }
+}
+
+impl Handler {
+    /// Calls the user. `attr` is the flag that tells what `data` is.
+    fn call(
+        &self,
+        head: &Head<'_>,
+        data: *const u8,
+        len: usize,
+        reply_ep: ucp_ep_h,
+        attr: u32,
+    ) -> ucs_status_t {
+        let data: *mut c_void = data.cast_mut().cast();
+        match self.function {
+            Function::New(f) => {
+                let has_reply = if head.reply.is_some() {
+                    UCP_AM_RECV_ATTR_FIELD_REPLY_EP
+                } else {
+                    0
+                };
+                let param = ucp_am_recv_param_t {
+                    recv_attr: u64::from(attr | has_reply),
+                    reply_ep,
+                };
+                let header = if head.header.is_empty() {
+                    core::ptr::null()
+                } else {
+                    head.header.as_ptr().cast()
+                };
+                // SAFETY: the user's function with its argument; header and data are readable until
+                // it returns.
+                unsafe { f(self.arg, header, head.header.len(), data, len, &param) }
+            }
+            Function::Old(f) => {
+                let flags = if attr & UCP_AM_RECV_ATTR_FLAG_DATA != 0 {
+                    UCP_CB_PARAM_FLAG_DATA
+                } else {
+                    0
+                };
+                // SAFETY: as above.
+                unsafe { f(self.arg, data, len, reply_ep, flags) }
+            }
+        }
+    }
+}
 
 /// A message waits at its sender.
-pub fn announced(_worker: &Worker, _headers: &[u8], _message: &Announced) -> Option<()> {
-    None
+pub fn announced(worker: &Worker, headers: &[u8], message: &Announced) -> Option<()> {
+    let head = Head::decode(&mut Reader::new(headers))?;
+    let Some((handler, reply_ep)) = whom_to_call(worker, &head) else {
+        rndv::acknowledge(worker, message.sender, Err(Status::INVALID_PARAM));
+        return Some(());
+    };
+    if matches!(handler.function, Function::Old(_)) {
+        fetch_for_old_handler(worker, headers, message);
+        return Some(());
+    }
+    let home = Box::new(*message);
+    let at: *const Announced = home.as_ref();
+    let what = CurrentData::Announced(*message);
+    let (status, taken) = worker.am.kept.during(at.addr(), what, || {
+        handler.call(
+            &head,
+            at.cast(),
+            message.total,
+            reply_ep,
+            UCP_AM_RECV_ATTR_FLAG_RNDV,
+        )
+    });
+    if taken {
+        return Some(());
+    }
+    if status == UCS_INPROGRESS {
+        worker.am.kept.keep(Kept::Announced(home));
+    } else {
+        let answer = Status::from_code(status).map_or(Ok(()), Err);
+        rndv::acknowledge(worker, message.sender, answer);
+    }
+    Some(())
+}
+
+/// Receives what a handler got, into `data`; the pointer is used up, whatever comes of it.
+pub fn fetch(
+    worker: &Worker,
+    handle: *const c_void,
+    data: Data,
+    param: &Param,
+) -> Result<(Posted, Info)> {
+    let message = match worker.am.kept.take(handle) {
+        None => {
+            ucs_error!("{handle:p} is not data of an active message that is here");
+            return Err(Status::INVALID_PARAM);
+        }
+        Some(Taken::Current(CurrentData::Bytes { ptr, len })) => {
+            // SAFETY: readable while the handler runs, which is who calls this.
+            let bytes = unsafe { core::slice::from_raw_parts(ptr, len) };
+            return copy_out(worker, bytes, data, param);
+        }
+        Some(Taken::Kept(Kept::Data(buffer))) => {
+            return copy_out(worker, buffer.bytes(), data, param);
+        }
+        Some(Taken::Current(CurrentData::Announced(a))) => a,
+        Some(Taken::Kept(Kept::Announced(a))) => *a,
+    };
+    let made = must_be_immediate(param).and_then(|()| {
+        let op = Op::DataRecv(DataRecvOp {
+            data,
+            arriving: Arriving::default(),
+        });
+        Request::create(worker, param, op)
+    });
+    let at = match made {
+        Ok(at) => at,
+        Err(e) => {
+            rndv::acknowledge(worker, message.sender, Err(Status::CANCELED));
+            return Err(e);
+        }
+    };
+    // SAFETY: just made.
+    rndv::fetch(worker, unsafe { at.as_ref() }, &message);
+    let info = Info {
+        tag: 0,
+        length: message.total,
+    };
+    Ok((settle(at, param)?, info))
+}
+
+/// Copies data that is here.
+fn copy_out(worker: &Worker, bytes: &[u8], data: Data, param: &Param) -> Result<(Posted, Info)> {
+    // SAFETY: `bytes` is readable.
+    unsafe { data.unpack(0, bytes.as_ptr(), bytes.len()) }?;
+    drop(data);
+    let info = Info {
+        tag: 0,
+        length: bytes.len(),
+    };
+    Ok((immediate(worker, param, info)?, info))
+}
+
+/// The user gives back what a handler kept.
+pub fn release(worker: &Worker, handle: *const c_void) {
+    match worker.am.kept.take(handle) {
+        None => ucs_error!("{handle:p} is not data of an active message that is here"),
+        Some(Taken::Current(CurrentData::Announced(a))) => {
+            rndv::acknowledge(worker, a.sender, Ok(()));
+        }
+        Some(Taken::Kept(Kept::Announced(a))) => rndv::acknowledge(worker, a.sender, Ok(())),
+        Some(_) => {}
+    }
+}
+
+/// A message on its way to a handler of the old kind, which gets data only.
+struct ForOldHandler {
+    worker: *const Worker,
+    headers: Box<[u8]>,
+    data: Vec<u8>,
+}
+
+/// Fetches an announced message, then calls its old-style handler.
+fn fetch_for_old_handler(worker: &Worker, headers: &[u8], message: &Announced) {
+    let mut data = Vec::new();
+    if data.try_reserve_exact(message.total).is_err() {
+        ucs_error!("no memory for an active message of {} bytes", message.total);
+        rndv::acknowledge(worker, message.sender, Err(Status::NO_MEMORY));
+        return;
+    }
+    data.resize(message.total, 0);
+    let target = Data::contig(data.as_mut_ptr(), data.len());
+    let job = Box::new(ForOldHandler {
+        worker,
+        headers: headers.into(),
+        data,
+    });
+    let job = Box::into_raw(job).cast();
+    let param = Param {
+        // The callback is the only one to learn the end.
+        mask: UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
+        callback: Callback::Recv(fetched_for_old_handler, job),
+        ..Param::PLAIN
+    };
+    let op = Op::DataRecv(DataRecvOp {
+        data: target,
+        arriving: Arriving::default(),
+    });
+    match Request::create(worker, &param, op) {
+        Ok(at) => {
+            // SAFETY: just made.
+            rndv::fetch(worker, unsafe { at.as_ref() }, message);
+            if settle(at, &param).is_ok() {
+                // SAFETY: still ours: the callback does not give it back.
+                unsafe { at.as_ref() }.release();
+            }
+        }
+        Err(e) => {
+            // SAFETY: made above; nobody else has it.
+            drop(unsafe { Box::from_raw(job.cast::<ForOldHandler>()) });
+            rndv::acknowledge(worker, message.sender, Err(e));
+        }
+    }
+}
+
+/// The end of `fetch_for_old_handler`.
+unsafe extern "C" fn fetched_for_old_handler(
+    _request: *mut c_void,
+    status: ucs_status_t,
+    _length: usize,
+    job: *mut c_void,
+) {
+    // SAFETY: boxed by `fetch_for_old_handler` for this one call.
+    let job = unsafe { Box::from_raw(job.cast::<ForOldHandler>()) };
+    if status != UCS_OK {
+        return;
+    }
+    // SAFETY: a worker outlives its requests.
+    assembled(unsafe { &*job.worker }, &job.headers, job.data);
 }

@@ -6,7 +6,7 @@ use crate::ucp::rma::post::Atomic;
 use crate::ucs::Result;
 use crate::ucs::tag_match::EntryId;
 use crate::wire::Writer;
-use crate::wire::header::{AmHdr, AmId, Header, StreamHdr, TagHdr, TagSyncHdr};
+use crate::wire::header::{AmHdr, AmId, AmReplyHdr, Header, StreamHdr, TagHdr, TagSyncHdr};
 
 /// What an operation is in the middle of.
 #[derive(Default)]
@@ -67,12 +67,46 @@ pub enum Kind {
     },
     Am {
         hdr: AmHdr,
-        /// The user's header.
-        header: Box<[u8]>,
+        reply: Option<AmReplyHdr>,
+        header: UserHeader,
     },
     Stream {
         hdr: StreamHdr,
     },
+}
+
+/// The header a user gave for an active message.
+#[derive(Clone, Debug)]
+pub enum UserHeader {
+    /// The user's memory, which stays as it is until the operation ends; with `copy` only until the
+    /// call returns.
+    Theirs {
+        ptr: *const u8,
+        len: usize,
+        copy: bool,
+    },
+    Ours(Box<[u8]>),
+}
+
+impl UserHeader {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            UserHeader::Theirs { len: 0, .. } => &[],
+            // SAFETY: readable, by the contract of the send, for as long as this variant is used:
+            // `Kind::outlive_call` replaces it when that is not until the end.
+            UserHeader::Theirs { ptr, len, .. } => unsafe {
+                core::slice::from_raw_parts(*ptr, *len)
+            },
+            UserHeader::Ours(bytes) => bytes,
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            UserHeader::Theirs { len, .. } => *len,
+            UserHeader::Ours(bytes) => bytes.len(),
+        }
+    }
 }
 
 impl Kind {
@@ -86,12 +120,27 @@ impl Kind {
         }
     }
 
+    /// All that stands in front of the data, if it is eight bytes: what short messages begin with.
+    #[inline]
+    pub fn word(&self) -> Option<u64> {
+        match self {
+            Kind::Tag { tag } => Some(*tag),
+            Kind::Am {
+                hdr, reply: None, ..
+            } if hdr.header == 0 => Some(hdr.word()),
+            _ => None,
+        }
+    }
+
     /// Bytes in front of the data.
     pub fn header_len(&self) -> usize {
         match self {
             Kind::Tag { .. } => TagHdr::LEN,
             Kind::TagSync { .. } => TagSyncHdr::LEN,
-            Kind::Am { header, .. } => AmHdr::LEN + header.len(),
+            Kind::Am { reply, header, .. } => {
+                let reply = if reply.is_some() { AmReplyHdr::LEN } else { 0 };
+                AmHdr::LEN + reply + header.len()
+            }
             Kind::Stream { .. } => StreamHdr::LEN,
         }
     }
@@ -108,11 +157,31 @@ impl Kind {
                 request: sync.2,
             }
             .encode(w),
-            Kind::Am { hdr, header } => {
+            Kind::Am { hdr, reply, header } => {
                 hdr.encode(w);
-                w.bytes(header);
+                if let Some(reply) = reply {
+                    reply.encode(w);
+                }
+                w.bytes(header.bytes());
             }
             Kind::Stream { hdr } => hdr.encode(w),
+        }
+    }
+
+    /// Whether the receiver must know the sending endpoint already when the message comes.
+    pub fn names_sender(&self) -> bool {
+        matches!(
+            self,
+            Kind::TagSync { .. } | Kind::Am { reply: Some(_), .. } | Kind::Stream { .. }
+        )
+    }
+
+    /// The message will be sent after the user's call has returned: copies what may change then.
+    pub fn outlive_call(&mut self) {
+        if let Kind::Am { header, .. } = self
+            && let UserHeader::Theirs { copy: true, .. } = header
+        {
+            *header = UserHeader::Ours(header.bytes().into());
         }
     }
 

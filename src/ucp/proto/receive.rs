@@ -12,7 +12,6 @@ use crate::ucp::worker::Worker;
 use crate::ucp::{am, rma, stream, tag, wireup};
 use crate::ucs::{Result, Status};
 use crate::uct::base::iface::IfaceBase;
-use crate::wire::Reader;
 use crate::wire::header::*;
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
@@ -133,10 +132,7 @@ fn first(worker: &Worker, message: &[u8]) -> Option<()> {
             (tag::recv::pieces(worker, id, t.tag, total, sync), body)
         }
         k if k == AmId::Am as u8 => {
-            let mut r = Reader::new(rest);
-            let a = AmHdr::decode(&mut r)?;
-            let head = AmHdr::LEN + a.header as usize;
-            let (headers, body) = rest.split_at_checked(head)?;
+            let (headers, body) = am::recv::split(rest)?;
             (am::recv::pieces(total, headers), body)
         }
         _ => return None,

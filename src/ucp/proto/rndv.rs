@@ -60,6 +60,14 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
         req.complete(Err(Status::UNREACHABLE));
         return;
     };
+    if let Err(e) = reply.usable() {
+        req.complete(Err(e));
+        return;
+    }
+    if message.total == 0 {
+        finish(worker, req, message.sender, Ok(()));
+        return;
+    }
     if let Some(to) = data.contiguous()
         && message.address != 0
         && single_copy(reply, to, message)

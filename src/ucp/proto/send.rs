@@ -22,20 +22,24 @@ pub fn start(
     ep: &Ep,
     param: &Param,
     data: Data,
-    kind: Kind,
+    mut kind: Kind,
     rndv_threshold: usize,
 ) -> Result<Posted> {
-    if let (Kind::Tag { tag }, Data::Contig { ptr, len }) = (&kind, &data)
+    if let (Some(word), Data::Contig { ptr, len }) = (kind.word(), &data)
         && ep.lane.max_short.is_some_and(|max| *len <= max)
+        && *len < rndv_threshold
         && ep.is_clear()
     {
-        match short(ep, AmId::TagOnly, *tag, *ptr, *len) {
+        match short(ep, kind.id(), word, *ptr, *len) {
             Ok(()) => return immediate(ep.worker(), param, Info::default()),
             Err(Status::NO_RESOURCE) => {}
             Err(e) => return Err(e),
         }
     }
     ep.usable()?;
+    if kind.names_sender() {
+        ep.introduce();
+    }
     let fits = kind.header_len() + data.len() <= ep.lane.max_bcopy;
     let stage = if data.len() >= rndv_threshold {
         Stage::Announce
@@ -55,9 +59,10 @@ pub fn start(
         }
     }
     must_be_immediate(param)?;
-    if stage == Stage::Announce || kind.waits_for_match() {
+    if stage == Stage::Announce {
         ep.introduce();
     }
+    kind.outlive_call();
     let op = Op::Send(SendOp {
         ep,
         data,

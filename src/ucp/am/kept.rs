@@ -1,0 +1,196 @@
+//! What handlers of active messages hold on to: data that is here, and announcements of data that is
+//! still at its sender. The user names both by the pointer its handler got, nothing else.
+//!
+//! While a handler runs, its message is the current one and can be taken by that pointer too. What
+//! it keeps goes into the table; a pointer that is in neither finds nothing.
+
+use crate::ucp::proto::rndv::Announced;
+use core::cell::{Cell, RefCell};
+use core::ffi::c_void;
+use std::collections::HashMap;
+
+/// Bytes of a message, at an aligned place that does not move.
+pub struct Buffer {
+    memory: Vec<u8>,
+    at: usize,
+}
+
+impl Buffer {
+    /// A copy of `bytes` at a multiple of `align`, a power of two.
+    pub fn copy(bytes: &[u8], align: usize) -> Buffer {
+        let mut memory: Vec<u8> = Vec::with_capacity(bytes.len() + align.max(1));
+        let at = memory.as_ptr().align_offset(align.max(1));
+        memory.resize(at, 0);
+        memory.extend_from_slice(bytes);
+        Buffer { memory, at }
+    }
+
+    /// Takes over `bytes`, moved only if they are not aligned.
+    pub fn own(bytes: Vec<u8>, align: usize) -> Buffer {
+        if is_aligned(bytes.as_ptr(), align) {
+            Buffer {
+                memory: bytes,
+                at: 0,
+            }
+        } else {
+            Buffer::copy(&bytes, align)
+        }
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.memory[self.at..]
+    }
+}
+
+/// Whether `at` is a multiple of `align`, a power of two.
+#[inline]
+pub fn is_aligned(at: *const u8, align: usize) -> bool {
+    at.align_offset(align.max(1)) == 0
+}
+
+/// What a handler kept.
+pub enum Kept {
+    Data(Buffer),
+    /// Boxed: its address is the user's pointer.
+    Announced(Box<Announced>),
+}
+
+impl Kept {
+    /// The pointer the user knows it by.
+    fn handle(&self) -> usize {
+        match self {
+            Kept::Data(b) => b.bytes().as_ptr().addr(),
+            Kept::Announced(a) => core::ptr::from_ref(a.as_ref()).addr(),
+        }
+    }
+}
+
+/// The message of a handler that is running.
+#[derive(Clone, Copy)]
+pub struct Current {
+    pub handle: usize,
+    pub what: CurrentData,
+    pub taken: bool,
+}
+
+#[derive(Clone, Copy)]
+pub enum CurrentData {
+    /// Readable until the handler returns.
+    Bytes {
+        ptr: *const u8,
+        len: usize,
+    },
+    Announced(Announced),
+}
+
+/// What a pointer of the user's stood for.
+pub enum Taken {
+    /// Of the running handler.
+    Current(CurrentData),
+    Kept(Kept),
+}
+
+/// The kept data of a worker.
+pub struct KeptData {
+    table: RefCell<HashMap<usize, Kept>>,
+    current: Cell<Option<Current>>,
+}
+
+impl KeptData {
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> KeptData {
+        KeptData {
+            table: RefCell::new(HashMap::new()),
+            current: Cell::new(None),
+        }
+    }
+
+    /// Calls a handler, whose message may be taken meanwhile; answers whether it was.
+    pub fn during<R>(
+        &self,
+        handle: usize,
+        what: CurrentData,
+        call: impl FnOnce() -> R,
+    ) -> (R, bool) {
+        let outer = self.current.replace(Some(Current {
+            handle,
+            what,
+            taken: false,
+        }));
+        let result = call();
+        let mine = self.current.replace(outer);
+        (result, mine.is_some_and(|c| c.taken))
+    }
+
+    /// A handler keeps its message.
+    pub fn keep(&self, kept: Kept) {
+        self.table.borrow_mut().insert(kept.handle(), kept);
+    }
+
+    /// Takes what the user names; `None` for a pointer that stands for nothing.
+    pub fn take(&self, handle: *const c_void) -> Option<Taken> {
+        let handle = handle.addr();
+        if let Some(mut c) = self.current.get()
+            && c.handle == handle
+            && !c.taken
+        {
+            c.taken = true;
+            self.current.set(Some(c));
+            return Some(Taken::Current(c.what));
+        }
+        let kept = self.table.borrow_mut().remove(&handle)?;
+        Some(Taken::Kept(kept))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_are_aligned() {
+        for align in [0, 1, 2, 8, 64, 4096] {
+            for len in [0, 1, 100] {
+                let bytes: Vec<u8> = (0..len).collect();
+                for b in [
+                    Buffer::copy(&bytes, align),
+                    Buffer::own(bytes.clone(), align),
+                ] {
+                    assert_eq!(b.bytes(), bytes);
+                    assert!(is_aligned(b.bytes().as_ptr(), align));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_pointer_is_good_once() {
+        let all = KeptData::new();
+        let b = Buffer::copy(b"abc", 8);
+        let at: *const c_void = b.bytes().as_ptr().cast();
+        assert!(all.take(at).is_none());
+        all.keep(Kept::Data(b));
+        assert!(matches!(all.take(at), Some(Taken::Kept(Kept::Data(b))) if b.bytes() == b"abc"));
+        assert!(all.take(at).is_none());
+    }
+
+    #[test]
+    fn the_message_of_a_running_handler_can_be_taken_once() {
+        let all = KeptData::new();
+        let what = CurrentData::Bytes {
+            ptr: core::ptr::null(),
+            len: 0,
+        };
+        let at = 8 as *const c_void;
+        let ((), taken) = all.during(8, what, || assert!(all.take(core::ptr::null()).is_none()));
+        assert!(!taken);
+        let ((), taken) = all.during(8, what, || {
+            let ((), inner) = all.during(16, what, || assert!(all.take(at).is_none()));
+            assert!(!inner);
+            assert!(all.take(at).is_some());
+            assert!(all.take(at).is_none());
+        });
+        assert!(taken);
+        assert!(all.take(at).is_none());
+    }
+}

@@ -1,0 +1,65 @@
+//! Sending active messages.
+
+use crate::c::*;
+use crate::ucp::dt::Data;
+use crate::ucp::ep::Ep;
+use crate::ucp::proto::op::{Kind, UserHeader};
+use crate::ucp::proto::send;
+use crate::ucp::request::{Param, Posted};
+use crate::ucs::{Result, Status};
+use crate::ucs_error;
+use crate::wire::header::{AM_REPLY, AmHdr, AmReplyHdr};
+
+/// Sends `data` to the handler `id` of the peer. `INVALID_PARAM` for an id or a header that is too
+/// large.
+///
+/// # Safety
+/// `header` must be readable for `header_len` bytes until the operation ends, or until this returns
+/// with `COPY_HEADER`.
+pub unsafe fn post(
+    ep: &Ep,
+    param: &Param,
+    id: u32,
+    header: *const u8,
+    header_len: usize,
+    data: Data,
+) -> Result<Posted> {
+    let limit = ep.max_am_header();
+    if header_len > limit || header.is_null() && header_len > 0 {
+        ucs_error!(
+            "an active message header of {header_len} bytes is NULL or over the limit of {limit}"
+        );
+        return Err(Status::INVALID_PARAM);
+    }
+    let Ok(id) = u16::try_from(id) else {
+        ucs_error!("active message id {id} is over the limit of {}", u16::MAX);
+        return Err(Status::INVALID_PARAM);
+    };
+    let wants = |flag| param.flags & flag != 0;
+    let reply = wants(UCP_AM_SEND_FLAG_REPLY).then(|| AmReplyHdr {
+        uuid: ep.worker().uuid,
+        ep: ep.id.get(),
+    });
+    let kind = Kind::Am {
+        hdr: AmHdr {
+            header: header_len as u32,
+            id,
+            flags: if reply.is_some() { AM_REPLY } else { 0 },
+            unused: 0,
+        },
+        reply,
+        header: UserHeader::Theirs {
+            ptr: header,
+            len: header_len,
+            copy: wants(UCP_AM_SEND_FLAG_COPY_HEADER),
+        },
+    };
+    let threshold = if wants(UCP_AM_SEND_FLAG_EAGER) {
+        usize::MAX
+    } else if wants(UCP_AM_SEND_FLAG_RNDV) {
+        0
+    } else {
+        ep.worker().rndv_threshold(0)
+    };
+    send::start(ep, param, data, kind, threshold)
+}
