@@ -141,6 +141,15 @@ impl Socket {
         from_raw(&raw).ok_or_else(|| io::ErrorKind::Unsupported.into())
     }
 
+    /// `ENOTCONN` until the socket is connected.
+    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        let mut raw = Raw::default();
+        let mut len = size_of::<Raw>() as libc::socklen_t;
+        // SAFETY: `raw` is writable for `len` bytes.
+        check(unsafe { libc::getpeername(self.raw(), (&raw mut raw).cast(), &mut len) })?;
+        from_raw(&raw).ok_or_else(|| io::ErrorKind::Unsupported.into())
+    }
+
     /// No more bytes will be sent: the peer reads to the end of the stream.
     pub fn shutdown_send(&self) -> io::Result<()> {
         // SAFETY: takes no pointer.

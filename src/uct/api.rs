@@ -12,6 +12,7 @@ use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::worker::WorkerHandle;
+use crate::uct::cm::Manager;
 use core::ffi::{c_int, c_void};
 use std::any::Any;
 use std::os::fd::RawFd;
@@ -301,6 +302,11 @@ pub trait Component: Sync + 'static {
     /// The variables of its connection manager, if it has one.
     fn cm_config(&self) -> Option<&'static Table> {
         None
+    }
+    /// Opens a connection manager on the worker; `UNSUPPORTED` when the component has none.
+    fn cm_open(&self, worker: &WorkerHandle, config: &Config) -> Result<Manager> {
+        let _ = (worker, config);
+        Err(Status::UNSUPPORTED)
     }
     /// The names of the domains that can be opened here; empty when the machine has none.
     fn md_resources(&self) -> Vec<&'static str>;

@@ -6,6 +6,7 @@
 
 pub mod api;
 pub mod base;
+pub mod cm;
 pub mod cma;
 pub mod loopback;
 pub mod registry;

@@ -1,80 +1,148 @@
-//! `uct.h`, connection managers and listeners: not there yet, every call answers so.
+//! `uct.h`, connection managers and listeners. Endpoints of a manager are in `ep`.
 
+use crate::abi::args::non_null;
 use crate::c::*;
+use crate::ucs::config::Config;
+use crate::ucs::sockaddr as addr;
+use crate::ucs::status::code_of;
+use crate::uct::base::md::ComponentHandle;
+use crate::uct::base::worker::WorkerHandle;
+use crate::uct::cm::handle::{self, CmHandle};
 use libc::{sockaddr, socklen_t};
 
-/// Not implemented yet.
+/// Opens a connection manager of `component` on `worker`, whose async context calls the callbacks.
+/// `UNSUPPORTED` when the component has none.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, `config` from `uct_cm_config_read`, `cm_p` writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn uct_cm_open(
-    _component: uct_component_h,
-    _worker: uct_worker_h,
-    _config: *const uct_cm_config_t,
-    _cm_p: *mut uct_cm_h,
+    component: uct_component_h,
+    worker: uct_worker_h,
+    config: *const uct_cm_config_t,
+    cm_p: *mut uct_cm_h,
 ) -> ucs_status_t {
-    UCS_ERR_NOT_IMPLEMENTED
+    non_null!(UCS_ERR_INVALID_PARAM; component, worker, config, cm_p);
+    // SAFETY: live handles, and a configuration that `uct_cm_config_read` boxed.
+    let (component, worker, config) = unsafe {
+        let component = ComponentHandle::from_c(component);
+        let worker = WorkerHandle::from_c(worker);
+        (component, worker, &*config.cast::<Config>())
+    };
+    let (Some(component), Some(worker)) = (component, worker) else {
+        return UCS_ERR_INVALID_PARAM;
+    };
+    match component.component.cm_open(worker, config) {
+        Ok(manager) => {
+            // SAFETY: the caller's out parameter.
+            unsafe { *cm_p = CmHandle::create(manager) };
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
 }
 
-/// Not implemented yet.
+/// Closes a manager that has no listener and no endpoint left. Clients that still wait for an
+/// answer lose their connection.
 ///
 /// # Safety
-/// Arguments are not read.
+/// `cm` must be null or an open manager.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn uct_cm_close(_cm: uct_cm_h) {}
-
-/// Not implemented yet.
-///
-/// # Safety
-/// Arguments are not read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn uct_cm_query(_cm: uct_cm_h, _cm_attr: *mut uct_cm_attr_t) -> ucs_status_t {
-    UCS_ERR_NOT_IMPLEMENTED
+pub unsafe extern "C" fn uct_cm_close(cm: uct_cm_h) {
+    if !cm.is_null() {
+        // SAFETY: by the caller's promise.
+        unsafe { CmHandle::close(cm) };
+    }
 }
 
-/// Not implemented yet.
+/// Answers the fields named by `field_mask`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// `cm` open, the masked members of `cm_attr` writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uct_cm_query(cm: uct_cm_h, cm_attr: *mut uct_cm_attr_t) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; cm, cm_attr);
+    // SAFETY: an open manager.
+    let Some(cm) = (unsafe { CmHandle::from_c(cm) }) else {
+        return UCS_ERR_INVALID_PARAM;
+    };
+    // SAFETY: the caller's struct, of this size in every release.
+    let attr = unsafe { &mut *cm_attr };
+    if attr.field_mask & u64::from(UCT_CM_ATTR_FIELD_MAX_CONN_PRIV) != 0 {
+        attr.max_conn_priv = cm.manager.max_private();
+    }
+    UCS_OK
+}
+
+/// Listens at `saddr`; port 0 lets the kernel choose (`uct_listener_query` tells). `INVALID_PARAM`
+/// without a callback, `BUSY` when the address is taken, `IO_ERROR` when it cannot be had.
+///
+/// # Safety
+/// `cm` open, `saddr` readable for `socklen`, the masked members of `params` valid, `listener_p`
+/// writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn uct_listener_create(
-    _cm: uct_cm_h,
-    _saddr: *const sockaddr,
-    _socklen: socklen_t,
-    _params: *const uct_listener_params_t,
-    _listener_p: *mut uct_listener_h,
+    cm: uct_cm_h,
+    saddr: *const sockaddr,
+    socklen: socklen_t,
+    params: *const uct_listener_params_t,
+    listener_p: *mut uct_listener_h,
 ) -> ucs_status_t {
-    UCS_ERR_NOT_IMPLEMENTED
+    non_null!(UCS_ERR_INVALID_PARAM; cm, saddr, params, listener_p);
+    // SAFETY: an open manager.
+    let Some(cm) = (unsafe { CmHandle::from_c(cm) }) else {
+        return UCS_ERR_INVALID_PARAM;
+    };
+    // SAFETY: the caller's arguments.
+    code_of(&unsafe { cm.listen(saddr, socklen, params, listener_p) })
 }
 
-/// Not implemented yet.
+/// Stops listening. Requests that were shown can still be answered.
 ///
 /// # Safety
-/// Arguments are not read.
+/// `listener` must be null or a live listener.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn uct_listener_destroy(_listener: uct_listener_h) {}
+pub unsafe extern "C" fn uct_listener_destroy(listener: uct_listener_h) {
+    if !listener.is_null() {
+        // SAFETY: by the caller's promise.
+        unsafe { handle::listener_destroy(listener) };
+    }
+}
 
-/// Not implemented yet.
+/// Turns a client down: it is told `REJECTED`. `NOT_CONNECTED` when it went before,
+/// `INVALID_PARAM` when there is no such request (any more).
 ///
 /// # Safety
-/// Arguments are not read.
+/// `listener` live.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn uct_listener_reject(
-    _listener: uct_listener_h,
-    _conn_request: uct_conn_request_h,
+    listener: uct_listener_h,
+    conn_request: uct_conn_request_h,
 ) -> ucs_status_t {
-    UCS_ERR_NOT_IMPLEMENTED
+    non_null!(UCS_ERR_INVALID_PARAM; listener);
+    // SAFETY: a live listener.
+    code_of(&unsafe { handle::listener_reject(listener, conn_request) })
 }
 
-/// Not implemented yet.
+/// Answers the fields named by `field_mask`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// `listener` live, the masked members of `listener_attr` writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn uct_listener_query(
-    _listener: uct_listener_h,
-    _listener_attr: *mut uct_listener_attr_t,
+    listener: uct_listener_h,
+    listener_attr: *mut uct_listener_attr_t,
 ) -> ucs_status_t {
-    UCS_ERR_NOT_IMPLEMENTED
+    non_null!(UCS_ERR_INVALID_PARAM; listener, listener_attr);
+    // SAFETY: the caller's struct, of this size in every release.
+    let attr = unsafe { &mut *listener_attr };
+    if attr.field_mask & u64::from(UCT_LISTENER_ATTR_FIELD_SOCKADDR) != 0 {
+        // SAFETY: a live listener.
+        match unsafe { handle::listener_address(listener) } {
+            // SAFETY: the storage has room for any address.
+            Ok(at) => unsafe { addr::write((&raw mut attr.sockaddr).cast(), &at) },
+            Err(e) => return e.code(),
+        }
+    }
+    UCS_OK
 }

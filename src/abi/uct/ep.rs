@@ -3,8 +3,10 @@
 use super::iface::op;
 use crate::abi::args::non_null;
 use crate::c::*;
+use crate::ucs::status::code_of;
 use crate::ucs_error;
 use crate::uct::base::params::masked;
+use crate::uct::cm::handle::CmHandle;
 use core::ffi::c_uint;
 
 /// Creates an endpoint: of an interface (with addresses: connected to that interface; without: to
@@ -21,6 +23,18 @@ pub unsafe extern "C" fn uct_ep_create(
     non_null!(UCS_ERR_INVALID_PARAM; params, ep_p);
     // SAFETY: every release has the mask.
     let mask = unsafe { (*params).field_mask };
+    let cm = masked!(
+        params,
+        mask,
+        UCT_EP_PARAM_FIELD_CM,
+        cm,
+        core::ptr::null_mut()
+    );
+    // SAFETY: null, or the caller's open connection manager.
+    if let Some(cm) = unsafe { CmHandle::from_c(cm) } {
+        // SAFETY: the caller's struct and out parameter.
+        return code_of(&unsafe { cm.ep_create(params, ep_p) });
+    }
     let iface = masked!(
         params,
         mask,

@@ -4,14 +4,18 @@ use super::config;
 use super::device::Selection;
 use super::iface::{self, TcpIface};
 use super::keys::Keys;
+use super::wire::DeviceAddr;
 use crate::c::*;
+use crate::sys::net::loopback_domain;
 use crate::ucs::config::{Config, Table};
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Component, Device, Md, MdAttr, RkeyParts, Transport};
 use crate::uct::base::iface::md_as;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
+use crate::uct::cm;
 use std::any::Any;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 pub struct TcpComponent;
@@ -33,7 +37,15 @@ impl Component for TcpComponent {
     }
 
     fn flags(&self) -> u64 {
-        0
+        u64::from(UCT_COMPONENT_FLAG_CM)
+    }
+
+    fn cm_config(&self) -> Option<&'static Table> {
+        Some(&cm::TABLE)
+    }
+
+    fn cm_open(&self, worker: &WorkerHandle, config: &Config) -> Result<cm::Manager> {
+        cm::Manager::open(worker, config, encode_device)
     }
 
     fn md_config(&self) -> &'static Table {
@@ -63,6 +75,17 @@ impl Component for TcpComponent {
             handle: core::ptr::null_mut(),
         })
     }
+}
+
+/// The device address of whoever is reached at `ip` through such an interface.
+fn encode_device(ip: IpAddr, prefix: u8, loopback: bool) -> Vec<u8> {
+    let (bytes, len) = DeviceAddr {
+        ip,
+        prefix,
+        domain: loopback.then(loopback_domain),
+    }
+    .encode();
+    bytes[..len].to_vec()
 }
 
 impl Md for TcpMd {

@@ -1,0 +1,57 @@
+//! `Endpoint`: the client's or the server's end of a connection. Dropping it destroys it.
+
+use super::conn::Conn;
+use crate::ucs::Result;
+use crate::ucs::async_ctx::{AsyncContext, Blocked};
+use std::sync::Arc;
+
+pub struct Endpoint {
+    pub(super) conn: Arc<Conn>,
+}
+
+/// How a disconnection goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disconnect {
+    /// The peer is told.
+    Done,
+    /// The peer was told before, and has not answered.
+    InProgress,
+}
+
+impl Endpoint {
+    /// What keeps callbacks out; a copy, since a callback may drop the endpoint.
+    pub fn context(&self) -> AsyncContext {
+        self.conn.shared.ctx.clone()
+    }
+
+    fn block(&self) -> Blocked<'_> {
+        self.conn.shared.ctx.block()
+    }
+
+    /// Client: gives the private data and goes on connecting. `BUFFER_TOO_SMALL` when they are too
+    /// long, `ALREADY_EXISTS` the second time, `NOT_CONNECTED` when the attempt failed before.
+    pub fn connect(&self, private: &[u8]) -> Result<()> {
+        let _blocked = self.block();
+        self.conn.ask(private)
+    }
+
+    /// Client: tells the server that this side is connected. `NOT_CONNECTED` unless it is.
+    pub fn notify(&self) -> Result<()> {
+        let _blocked = self.block();
+        self.conn.notify()
+    }
+
+    /// Tells the peer that this side is done. `BUSY` before the connection stands, `NOT_CONNECTED`
+    /// when there is none or both sides are done.
+    pub fn disconnect(&self) -> Result<Disconnect> {
+        let _blocked = self.block();
+        self.conn.disconnect()
+    }
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        let _blocked = self.block();
+        self.conn.close();
+    }
+}

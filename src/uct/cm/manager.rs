@@ -1,0 +1,352 @@
+//! `Manager`: one connection manager, and what its listeners and connections share.
+//!
+//! It knows the clients that wait for an answer, by id, and the accepted sockets that have not said
+//! who they are ("strangers"). Strangers have a deadline and a limit, so that whoever floods a port
+//! costs bounded memory; while there are some, a timer runs.
+
+use super::config::Settings;
+use super::conn::Conn;
+use super::endpoint::Endpoint;
+use super::listener::{Listener, ListenerCore};
+use super::{Owner, RequestId, Visitor};
+use crate::sys::{clock, net};
+use crate::ucs::async_ctx::{AsyncContext, Blocked, HandlerId};
+use crate::ucs::config::Config;
+use crate::ucs::{Result, Status, log};
+use crate::uct::base::worker::WorkerHandle;
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, HashMap};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long an accepted socket may take to present itself.
+const STRANGER_NS: u64 = 5_000_000_000;
+/// Most strangers of a manager; the one that waits longest makes room.
+const MAX_STRANGERS: usize = 256;
+/// How often deadlines are looked at.
+const TICK: Duration = Duration::from_millis(250);
+
+/// Writes the bytes of the transport's address of a device: its own address, subnet prefix length,
+/// and whether it is the loopback interface.
+pub type EncodeDevice = fn(IpAddr, u8, bool) -> Vec<u8>;
+
+/// What strangers do wrong; each is logged once.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Oddity {
+    Silent,
+    Cut,
+    Garbage,
+    Version,
+    TooLong,
+    Flood,
+    Descriptors,
+}
+
+pub(super) struct Shared {
+    pub ctx: AsyncContext,
+    pub settings: Settings,
+    encode: EncodeDevice,
+    said: AtomicU32,
+    requests: Mutex<HashMap<RequestId, Arc<Conn>>>,
+    /// In the order in which they came.
+    strangers: Mutex<BTreeMap<usize, Stranger>>,
+    /// Listeners that stopped accepting for want of descriptors.
+    paused: Mutex<Vec<Arc<ListenerCore>>>,
+    timer: Mutex<Option<HandlerId>>,
+}
+
+struct Stranger {
+    conn: Arc<Conn>,
+    deadline_ns: u64,
+}
+
+/// Which interface an address belongs to.
+pub(super) struct Local {
+    pub name: String,
+    pub prefix: u8,
+    pub loopback: bool,
+}
+
+pub struct Manager {
+    pub(super) shared: Arc<Shared>,
+}
+
+/// Numbers of connections: never used twice.
+pub(super) fn next_id() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(1);
+    // Relaxed: only uniqueness matters.
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+impl Manager {
+    /// A manager that works on the worker's async context.
+    pub fn open(worker: &WorkerHandle, config: &Config, encode: EncodeDevice) -> Result<Manager> {
+        // SAFETY: the user's async context outlives the worker (C contract of uct_worker_create).
+        let Some(ctx) = (unsafe { AsyncContext::from_c(worker.async_context()) }) else {
+            crate::ucs_error!("a connection manager needs the worker's async context");
+            return Err(Status::INVALID_PARAM);
+        };
+        Ok(Manager {
+            shared: Arc::new(Shared {
+                ctx,
+                settings: Settings::read(config)?,
+                encode,
+                said: AtomicU32::new(0),
+                requests: Mutex::default(),
+                strangers: Mutex::default(),
+                paused: Mutex::default(),
+                timer: Mutex::default(),
+            }),
+        })
+    }
+
+    /// Keeps callbacks out while it lives.
+    pub fn block(&self) -> Blocked<'_> {
+        self.shared.ctx.block()
+    }
+
+    /// Most bytes of private data.
+    pub fn max_private(&self) -> usize {
+        self.shared.settings.max_private
+    }
+
+    /// Listens at `at`; clients are shown to `visitor`. `BUSY` when the address is taken, `IO_ERROR`
+    /// when it cannot be had.
+    pub fn listen(
+        &self,
+        at: SocketAddr,
+        backlog: Option<i32>,
+        visitor: Arc<dyn Visitor>,
+    ) -> Result<Listener> {
+        let _blocked = self.block();
+        Listener::open(&self.shared, at, backlog, visitor)
+    }
+
+    /// Begins to connect to the server at `to`, from `from` if given.
+    pub fn connect(
+        &self,
+        to: SocketAddr,
+        from: Option<SocketAddr>,
+        owner: Arc<dyn Owner>,
+    ) -> Result<Endpoint> {
+        let _blocked = self.block();
+        let conn = Conn::client(&self.shared, to, from, owner)?;
+        Ok(Endpoint { conn })
+    }
+
+    /// Accepts a client with private data, or what the owner packs. The request is used up, also
+    /// when this fails: the client is rejected then, unless it went (`CONNECTION_RESET`).
+    pub fn accept(
+        &self,
+        request: RequestId,
+        owner: Arc<dyn Owner>,
+        private: &[u8],
+    ) -> Result<Endpoint> {
+        let _blocked = self.block();
+        let conn = self.shared.take_request(request)?;
+        conn.accept(owner, private)?;
+        Ok(Endpoint { conn })
+    }
+
+    /// Turns a client down; `NOT_CONNECTED` when it went before.
+    pub fn reject(&self, request: RequestId) -> Result<()> {
+        let _blocked = self.block();
+        self.shared.take_request(request)?.reject()
+    }
+}
+
+impl Drop for Manager {
+    fn drop(&mut self) {
+        let _blocked = self.shared.ctx.block();
+        let requests = core::mem::take(&mut *self.shared.requests.lock());
+        for conn in requests.into_values() {
+            conn.close();
+        }
+        let strangers = core::mem::take(&mut *self.shared.strangers.lock());
+        for stranger in strangers.into_values() {
+            stranger.conn.close();
+        }
+        self.shared.paused.lock().clear();
+        self.shared.rest();
+    }
+}
+
+impl Shared {
+    /// Logs a network failure at the configured level.
+    pub fn log(&self, text: core::fmt::Arguments<'_>) {
+        let level = self.settings.failure_level;
+        if log::enabled(level) {
+            log::write(level, file!(), line!(), text);
+        }
+    }
+
+    /// Logs what a stranger did, the first time.
+    pub fn odd(&self, oddity: Oddity, text: core::fmt::Arguments<'_>) {
+        let bit = 1 << oddity as u32;
+        // Relaxed: it guards nothing else.
+        if self.said.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+            self.log(format_args!("{text} (not logged again)"));
+        }
+    }
+
+    /// The transport's address of the device by which `peer` is reached from `local`.
+    pub fn device_of(&self, peer: IpAddr, local: &Local) -> Vec<u8> {
+        (self.encode)(peer.to_canonical(), local.prefix, local.loopback)
+    }
+
+    /// The interface that has `ip`, or whose subnet has.
+    pub fn local_of(&self, ip: IpAddr) -> Local {
+        let ip = ip.to_canonical();
+        let all = net::addresses().unwrap_or_default();
+        let exact = all.iter().find(|a| a.ip == ip);
+        let found = exact.or_else(|| all.iter().find(|a| same_subnet(a.ip, ip, a.prefix)));
+        found.map_or_else(
+            || Local {
+                name: String::new(),
+                prefix: 0,
+                loopback: ip.is_loopback(),
+            },
+            |a| Local {
+                name: a.name.clone(),
+                prefix: a.prefix,
+                loopback: a.loopback,
+            },
+        )
+    }
+
+    fn take_request(&self, id: RequestId) -> Result<Arc<Conn>> {
+        self.requests.lock().remove(&id).ok_or_else(|| {
+            crate::ucs_error!(
+                "connection request {} is none, or was answered before",
+                id.0
+            );
+            Status::INVALID_PARAM
+        })
+    }
+
+    pub fn add_request(&self, id: RequestId, conn: &Arc<Conn>) {
+        self.requests.lock().insert(id, Arc::clone(conn));
+    }
+
+    pub fn drop_request(&self, id: RequestId) {
+        self.requests.lock().remove(&id);
+    }
+
+    /// Watches over an accepted socket until it has presented itself.
+    pub fn add_stranger(self: &Arc<Shared>, conn: &Arc<Conn>) {
+        let oldest = {
+            let mut strangers = self.strangers.lock();
+            let oldest = (strangers.len() >= MAX_STRANGERS).then(|| strangers.pop_first());
+            let stranger = Stranger {
+                conn: Arc::clone(conn),
+                deadline_ns: clock::monotonic_ns().saturating_add(STRANGER_NS),
+            };
+            strangers.insert(conn.id, stranger);
+            oldest.flatten()
+        };
+        if let Some((_, oldest)) = oldest {
+            self.odd(
+                Oddity::Flood,
+                format_args!(
+                    "more than {MAX_STRANGERS} connections that say nothing: the oldest are dropped"
+                ),
+            );
+            oldest.conn.close();
+        }
+        self.tick_on();
+    }
+
+    pub fn drop_stranger(&self, id: usize) {
+        let gone = self.strangers.lock().remove(&id);
+        drop(gone);
+    }
+
+    /// Drops the stranger that waits longest; whether there was one.
+    pub fn drop_oldest_stranger(&self) -> bool {
+        let oldest = self.strangers.lock().pop_first();
+        oldest.inspect(|(_, s)| s.conn.close()).is_some()
+    }
+
+    /// Drops the strangers of a listener that goes.
+    pub fn drop_strangers_of(&self, listener: &Arc<ListenerCore>) {
+        let theirs: Vec<Stranger> = {
+            let mut strangers = self.strangers.lock();
+            let ids: Vec<usize> = strangers
+                .iter()
+                .filter(|(_, s)| s.conn.is_of(listener))
+                .map(|(id, _)| *id)
+                .collect();
+            ids.iter().filter_map(|id| strangers.remove(id)).collect()
+        };
+        for stranger in theirs {
+            stranger.conn.close();
+        }
+        self.paused.lock().retain(|l| !Arc::ptr_eq(l, listener));
+    }
+
+    /// Lets a listener accept again after a while.
+    pub fn pause(self: &Arc<Shared>, listener: &Arc<ListenerCore>) {
+        self.paused.lock().push(Arc::clone(listener));
+        self.tick_on();
+    }
+
+    fn tick_on(self: &Arc<Shared>) {
+        let mut timer = self.timer.lock();
+        if timer.is_none() {
+            let shared = Arc::clone(self);
+            match self
+                .ctx
+                .add_timer(TICK, Box::new(move |_, _| shared.tick()))
+            {
+                Ok(id) => *timer = Some(id),
+                Err(e) => self.log(format_args!("no timer for silent connections: {e}")),
+            }
+        }
+    }
+
+    fn tick(self: &Arc<Shared>) {
+        let now = clock::monotonic_ns();
+        let late: Vec<Stranger> = {
+            let mut strangers = self.strangers.lock();
+            let ids: Vec<usize> = strangers
+                .iter()
+                .take_while(|(_, s)| s.deadline_ns <= now)
+                .map(|(id, _)| *id)
+                .collect();
+            ids.iter().filter_map(|id| strangers.remove(id)).collect()
+        };
+        for stranger in late {
+            stranger.conn.expire();
+        }
+        let paused = core::mem::take(&mut *self.paused.lock());
+        for listener in paused {
+            listener.resume();
+        }
+        if self.strangers.lock().is_empty() && self.paused.lock().is_empty() {
+            self.rest();
+        }
+    }
+
+    fn rest(&self) {
+        if let Some(id) = self.timer.lock().take() {
+            // A timer that is gone already is what is wanted.
+            let _ = self.ctx.remove(id, false);
+        }
+    }
+}
+
+/// Whether the leading `prefix` bits are the same.
+fn same_subnet(a: IpAddr, b: IpAddr, prefix: u8) -> bool {
+    let prefix = u32::from(prefix);
+    match (a, b) {
+        (IpAddr::V4(a), IpAddr::V4(b)) => {
+            prefix > 0 && (a.to_bits() ^ b.to_bits()).leading_zeros() >= prefix
+        }
+        (IpAddr::V6(a), IpAddr::V6(b)) => {
+            prefix > 0 && (a.to_bits() ^ b.to_bits()).leading_zeros() >= prefix
+        }
+        _ => false,
+    }
+}
