@@ -275,10 +275,6 @@ impl Settings {
     }
 }
 
-/// How long sent data may stay unacknowledged when nothing is configured: a silent peer is found
-/// within the time in which keepalive finds an idle one.
-const DEFAULT_USER_TIMEOUT: Duration = Duration::from_secs(30);
-
 fn options(config: &Config) -> Options {
     let size = |name: &str| Some(config.memunits(name)).filter(|n| *n < AUTO);
     let count = |name: &str| {
@@ -290,17 +286,14 @@ fn options(config: &Config) -> Options {
         (t.is_finite() && t > 0.0).then(|| Duration::from_secs_f64(t.min(1e9)))
     };
     let idle = config.time("KEEPIDLE");
-    let user_timeout = config.time("USER_TIMEOUT");
     Options {
         nodelay: config.bool("NODELAY"),
         send_buffer: size("SNDBUF"),
         receive_buffer: size("RCVBUF"),
         syn_count: count("SYN_CNT"),
-        user_timeout: if user_timeout.is_infinite() {
-            None
-        } else {
-            time("USER_TIMEOUT").or(Some(DEFAULT_USER_TIMEOUT))
-        },
+        // No default: the kernel's clock also runs while a living peer does not read for a while,
+        // and its connection must not be lost for that.
+        user_timeout: time("USER_TIMEOUT"),
         keepalive: (!idle.is_infinite()).then(|| Keepalive {
             idle: time("KEEPIDLE"),
             interval: time("KEEPINTVL"),

@@ -599,6 +599,11 @@ impl Conn {
         true
     }
 
+    /// Whether the put of this number waits for the peer.
+    pub fn is_put_open(&self, number: u64) -> bool {
+        number > self.puts_acked.get() && number <= self.puts.get()
+    }
+
     /// The peer has answered flush `seq`. `false` when that cannot be.
     pub fn flush_acknowledged(&self, face: &TcpIface, seq: u64) -> bool {
         if seq > self.flushes.get() || seq < self.flushes_acked.get() {

@@ -300,7 +300,7 @@ fn control(face: &Face, conn: &Rc<Conn>, frame: Frame) -> bool {
             true
         }
         (Phase::Open, Frame::PutAck { count }) => conn.puts_acknowledged(face, count),
-        (Phase::Open, Frame::PutRefused { number }) => {
+        (Phase::Open, Frame::PutRefused { number }) if conn.is_put_open(number) => {
             ucs_error!(
                 "tcp: the peer refused put {number}: the key does not cover the range; was the \
                  memory registered for remote puts and its key packed, and is it still registered?"
