@@ -54,17 +54,26 @@ pub unsafe fn add(
     if Dispatching::here() {
         return Err(Refused::Busy);
     }
-    let mut handlers = HANDLERS.write();
-    let at = handlers.partition_point(|h| h.priority <= priority);
-    handlers.insert(
-        at,
-        Handler {
-            events: AtomicU32::new(events),
-            priority,
-            cb,
-            arg,
-        },
-    );
+    let handler = Handler {
+        events: AtomicU32::new(events),
+        priority,
+        cb,
+        arg,
+    };
+    loop {
+        // The allocator may report an event of its own: no memory is taken or freed under the lock.
+        let room = HANDLERS.read().len() + 1;
+        let mut longer = Vec::with_capacity(room);
+        let mut handlers = HANDLERS.write();
+        if handlers.len() >= room {
+            continue;
+        }
+        core::mem::swap(&mut *handlers, &mut longer);
+        handlers.append(&mut longer);
+        let at = handlers.partition_point(|h| h.priority <= priority);
+        handlers.insert(at, handler);
+        break;
+    }
     Ok(())
 }
 
