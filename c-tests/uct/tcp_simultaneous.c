@@ -1,5 +1,5 @@
 /* Two processes connect to each other at the same moment, to the interface and to the endpoint. Whichever
- * attempt wins, every message arrives once and in order, and one descriptor serves the pair, however many
+ * attempt wins, every message arrives once and in order, and one socket serves the pair, however many
  * endpoints there are. */
 /* timeout: 60 */
 #include <uct/api/uct.h>
@@ -15,14 +15,19 @@ typedef struct {
     unsigned in_flight;
 } state_t;
 
-static int descriptors(void)
+/* Open sockets of this process. */
+static int sockets(void)
 {
     DIR *dir = opendir("/proc/self/fd");
+    struct dirent *entry;
+    char link[64];
     int count = 0;
 
     CHECK(dir != NULL);
-    while (readdir(dir)) {
-        ++count;
+    while ((entry = readdir(dir))) {
+        ssize_t n = readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1);
+        link[n < 0 ? 0 : n] = 0;
+        count += !strncmp(link, "socket:", 7);
     }
     closedir(dir);
     return count;
@@ -151,7 +156,7 @@ static void round_of(const pair_t *pair, int round)
 
     transport_open(&t, "tcp", "lo", 0);
     CHECK_OK(uct_iface_set_am_handler(t.iface, ID, on_message, &state, 0));
-    before = descriptors();
+    before = sockets();
     eps[0] = connect_to(&t, pair, round % 2);
     for (i = 0; i < MESSAGES / 2; ++i) {
         send_one(&t, eps[0], &state, i);
@@ -166,7 +171,7 @@ static void round_of(const pair_t *pair, int round)
     }
     PROGRESS_UNTIL(&t, state.next == MESSAGES && state.in_flight == 0);
     meet(&t, pair);
-    CHECK_EQ(descriptors(), before + 1);
+    CHECK_EQ(sockets(), before + 1);
     while (uct_iface_flush(t.iface, 0, NULL) != UCS_OK) {
         uct_worker_progress(t.worker);
     }
@@ -186,6 +191,6 @@ int main(void)
         round_of(&pair, round);
     }
     pair_finish(&pair);
-    OK("simultaneous connections: once, in order, one descriptor");
+    OK("simultaneous connections: once, in order, one socket");
     return 0;
 }

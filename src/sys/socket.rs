@@ -26,6 +26,9 @@ pub fn block(p: *const u8, len: usize) -> IoVec {
     }
 }
 
+/// Repetitions without an answer that make a silence.
+const UNANSWERED: u8 = 3;
+
 #[derive(Debug)]
 pub struct Socket {
     fd: OwnedFd,
@@ -148,6 +151,23 @@ impl Socket {
         // SAFETY: `raw` is writable for `len` bytes.
         check(unsafe { libc::getpeername(self.raw(), (&raw mut raw).cast(), &mut len) })?;
         from_raw(&raw).ok_or_else(|| io::ErrorKind::Unsupported.into())
+    }
+
+    /// How long the peer's host has answered nothing although the kernel keeps asking; `None` while
+    /// it answers or there is nothing to answer.
+    pub fn silence(&self) -> io::Result<Option<Duration>> {
+        // SAFETY: tcp_info is plain integers; all zeros is a value of it.
+        let mut info: libc::tcp_info = unsafe { core::mem::zeroed() };
+        let mut len = size_of::<libc::tcp_info>() as libc::socklen_t;
+        let (level, name) = (libc::IPPROTO_TCP, libc::TCP_INFO);
+        // SAFETY: `info` is writable for `len` bytes.
+        check(unsafe {
+            libc::getsockopt(self.raw(), level, name, (&raw mut info).cast(), &mut len)
+        })?;
+        // A peer that does not read answers probes: only questions without answer count.
+        let asked = info.tcpi_retransmits.max(info.tcpi_probes);
+        let age = Duration::from_millis(info.tcpi_last_ack_recv.into());
+        Ok((asked >= UNANSWERED).then_some(age))
     }
 
     /// No more bytes will be sent: the peer reads to the end of the stream.

@@ -221,6 +221,8 @@ pub struct Settings {
     pub max_bandwidth: f64,
     pub bind_source: BindSource,
     pub max_eps: usize,
+    /// Silence of a host that was asked for an answer, after which it counts as gone.
+    pub max_silence: Option<Duration>,
 }
 
 /// Bounds of what the variables may say, so that buffers stay bounded.
@@ -271,9 +273,25 @@ impl Settings {
                 Ternary::Try | Ternary::Auto => BindSource::Try,
             },
             max_eps: config.ulong("MAX_NUM_EPS"),
+            max_silence: max_silence(config),
         })
     }
 }
+
+/// As long as the kernel needs to find an idle peer gone. `None` when keepalive is off.
+fn max_silence(config: &Config) -> Option<Duration> {
+    let time = |name: &str| Some(config.time(name)).filter(|t| *t > 0.0);
+    let idle = time("KEEPIDLE").unwrap_or(DEFAULT_IDLE);
+    let interval = time("KEEPINTVL").unwrap_or(DEFAULT_INTERVAL);
+    let count = Some(config.ulong("KEEPCNT")).filter(|n| *n < AUTO);
+    let total = idle + interval * count.unwrap_or(DEFAULT_COUNT) as f64;
+    (total < 1e9).then(|| Duration::from_secs_f64(total))
+}
+
+/// The kernel's own values, for what is left to it.
+const DEFAULT_IDLE: f64 = 7200.0;
+const DEFAULT_INTERVAL: f64 = 75.0;
+const DEFAULT_COUNT: usize = 9;
 
 fn options(config: &Config) -> Options {
     let size = |name: &str| Some(config.memunits(name)).filter(|n| *n < AUTO);

@@ -495,6 +495,7 @@ impl Conn {
             face.poll_soon();
         } else if self.blocked.get() {
             face.watch(self, true);
+            face.watch_silence();
         }
         self.settle(face);
         watched

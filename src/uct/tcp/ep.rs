@@ -299,6 +299,7 @@ impl TcpEp {
         if conn.is_open() && !conn.is_blocked() {
             conn.post_control(face, &Frame::Ping);
         }
+        link::check_silence(face, conn);
         Ok(Posted::Done)
     }
 }

@@ -12,6 +12,7 @@ use super::keys::Keys;
 use super::txq::Owner;
 use super::wire::{DeviceAddr, HEADER_LEN, HELLO_LEN, IFACE_ADDR_LEN, IfaceAddr, PUT_LEN};
 use crate::c::*;
+use crate::sys::clock::monotonic_ns;
 use crate::sys::epoll::Epoll;
 use crate::sys::net::{self, Address};
 use crate::sys::random;
@@ -367,6 +368,13 @@ impl TcpIface {
             && let Err(e) = t.arm(Some(at))
         {
             ucs_error!("tcp: the timer cannot be set: {e}");
+        }
+    }
+
+    /// A connection is blocked: somebody looks from time to time whether its peer still answers.
+    pub fn watch_silence(&self) {
+        if self.settings.max_silence.is_some() && self.next_deadline.get() == u64::MAX {
+            self.wake_at(monotonic_ns() + super::link::SILENCE_NS);
         }
     }
 

@@ -34,6 +34,8 @@ const RETRY_NS: u64 = 250_000;
 const DEFER_NS: u64 = 1_000_000_000;
 /// Pause of accepting when descriptors ran out.
 const PAUSE_NS: u64 = 100_000_000;
+/// Time between two looks at a connection that the kernel takes nothing for.
+pub const SILENCE_NS: u64 = 2_000_000_000;
 /// Bytes of a closing peer that are read so that it hears no reset: the number of reads.
 const LINGER_READS: usize = 64;
 
@@ -181,6 +183,7 @@ fn opened(face: &TcpIface, conn: &Rc<Conn>, attempt: u64, max_am: usize) {
 fn drop_idle_timer(face: &TcpIface) {
     let setting_up = |c: &Rc<Conn>| matches!(c.phase.get(), Phase::Connecting | Phase::Waiting);
     if face.strangers.get() == 0
+        && face.unsettled.get() == 0
         && !face.accept_paused.get()
         && !face.by_peer.borrow().values().any(setting_up)
     {
@@ -500,6 +503,11 @@ pub fn on_time(face: &TcpIface) {
     let conns: Vec<_> = face.by_peer.borrow().values().cloned().collect();
     for conn in conns {
         let phase = conn.phase.get();
+        if conn.is_blocked() {
+            check_silence(face, &conn);
+            next = next.min(now + SILENCE_NS);
+            continue;
+        }
         if !matches!(phase, Phase::Connecting | Phase::Waiting) {
             continue;
         }
@@ -513,6 +521,23 @@ pub fn on_time(face: &TcpIface) {
     }
     if next != u64::MAX {
         face.wake_at(next);
+    }
+}
+
+/// Looks whether the peer's host still answers; a silent one is given up. The kernel alone would
+/// try for a quarter of an hour when there is data under way.
+pub fn check_silence(face: &TcpIface, conn: &Rc<Conn>) {
+    let (Some(max), true) = (face.settings.max_silence, conn.is_open()) else {
+        return;
+    };
+    if let Some(Ok(Some(age))) = conn.with_socket(Socket::silence)
+        && age >= max
+    {
+        ucs_diag!(
+            "tcp: a peer has not answered for {} s: it is given up",
+            age.as_secs()
+        );
+        break_off(face, conn, Status::ENDPOINT_TIMEOUT);
     }
 }
 
