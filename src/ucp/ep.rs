@@ -9,6 +9,7 @@ use super::names;
 use super::proto::{control, send};
 use super::request::Request;
 use super::rma::flush;
+use super::stream;
 use super::worker::{MAX_HEADERS, Worker};
 use crate::c::*;
 use crate::ucs::{Result, Status};
@@ -82,6 +83,8 @@ pub struct Ep {
     pub remote_uuid: u64,
     /// The peer's id for its side, once known.
     pub remote_ep: Cell<u64>,
+    /// Which of the endpoints between two workers it is: both sides count them.
+    pub serial: Cell<u32>,
     pub address: Address,
     pub lane: MessageLane,
     /// A second transport endpoint for bulk data (cma), made when first wanted.
@@ -93,6 +96,7 @@ pub struct Ep {
     /// An access of the peer was refused since its last fence.
     pub refused: Cell<Option<Status>>,
     pub params: Cell<EpParams>,
+    pub stream: stream::Inbox,
     queue: RefCell<VecDeque<Task>>,
     waiter: UnsafeCell<Waiter>,
     /// The waiter is in the transport's hands.
@@ -104,6 +108,8 @@ pub struct Ep {
     introduced: Cell<bool>,
     /// Made because a peer introduced itself, not yet taken by the application.
     pub hidden: Cell<bool>,
+    /// A handler of active messages got it to reply by.
+    pub shown: Cell<bool>,
     /// Requests that wait for something of the peer.
     pub outstanding: RefCell<Vec<NonNull<Request>>>,
     /// Flushes that wait for those.
@@ -119,6 +125,7 @@ impl Ep {
             id: Cell::new(0),
             remote_uuid: address.uuid,
             remote_ep: Cell::new(0),
+            serial: Cell::new(0),
             address,
             lane,
             bulk: Cell::new(None),
@@ -126,6 +133,7 @@ impl Ep {
             unfenced: Cell::new(false),
             refused: Cell::new(None),
             params: Cell::new(params),
+            stream: stream::Inbox::new(),
             queue: RefCell::new(VecDeque::new()),
             waiter: UnsafeCell::new(Waiter {
                 base: uct_pending_req_t {
@@ -140,6 +148,7 @@ impl Ep {
             failed: Cell::new(None),
             introduced: Cell::new(false),
             hidden: Cell::new(false),
+            shown: Cell::new(false),
             outstanding: RefCell::new(Vec::new()),
             flushes: RefCell::new(Vec::new()),
         });
@@ -239,10 +248,21 @@ impl Ep {
         let header = WireupHdr {
             uuid: w.uuid,
             ep: self.id.get(),
-            serial: 0,
+            serial: self.serial.get(),
             flags: 0,
         };
         control::post(self, AmId::Wireup, &header, &w.address(false).pack());
+    }
+
+    /// The peer's side is this endpoint too: what it sends on comes back to it.
+    pub fn pair_with_itself(&self) {
+        self.introduced.set(true);
+        self.remote_ep.set(self.id.get());
+        let key = (self.remote_uuid, self.id.get());
+        self.worker()
+            .by_peer
+            .borrow_mut()
+            .insert(key, self.id.get());
     }
 
     /// Sends a task, or queues it behind what waits.
@@ -350,6 +370,7 @@ impl Ep {
                 None => break,
             }
         }
+        stream::recv::end(self, status);
     }
 
     /// A request waits for the peer: it ends with the endpoint.

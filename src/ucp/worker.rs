@@ -63,6 +63,8 @@ pub struct Worker {
     pub eps: RefCell<Slots<*const Ep>>,
     /// Endpoints by the peer's worker and its id there.
     pub by_peer: RefCell<HashMap<(u64, u64), u64>>,
+    /// How many endpoints to each peer the application has made.
+    pub serials: RefCell<HashMap<u64, u32>>,
     pub tag: TagState,
     pub am: AmState,
     pub stream: StreamState,
@@ -107,6 +109,7 @@ impl Worker {
             lock: ReentrantMutex::new(()),
             eps: RefCell::new(Slots::new()),
             by_peer: RefCell::new(HashMap::new()),
+            serials: RefCell::new(HashMap::new()),
             tag: TagState::new(),
             am: AmState::new(),
             stream: StreamState::new(),

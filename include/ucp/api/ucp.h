@@ -990,7 +990,7 @@ unsigned int ucp_worker_progress(ucp_worker_h worker);
  * Lists endpoints with stream data that was not received: at most `max_eps`. Returns their
  * number, or an error.
  *
- * `ucp/api/ucp.h`, group `stream`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `stream`.
  */
 ssize_t ucp_stream_worker_poll(ucp_worker_h worker,
                                ucp_stream_poll_ep_t *poll_eps,
@@ -1257,7 +1257,7 @@ void ucp_am_data_release(ucp_worker_h worker, void *data);
  * Sends `count` elements on the byte stream of an endpoint. Returns NULL when done, a request, or
  * an error.
  *
- * `ucp/api/ucp.h`, group `stream`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `stream`.
  */
 ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep,
                                      const void *buffer,
@@ -1291,7 +1291,7 @@ ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep,
  * Receives up to `count` elements from the byte stream of an endpoint. NULL: done, `*length`
  * bytes.
  *
- * `ucp/api/ucp.h`, group `stream`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `stream`.
  */
 ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep,
                                      void *buffer,
@@ -1303,7 +1303,7 @@ ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep,
  * Takes what has arrived on a stream without a copy: its start, with the bytes in `*length`; NULL
  * for nothing. `ucp_stream_data_release` gives it back.
  *
- * `ucp/api/ucp.h`, group `stream`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `stream`.
  */
 ucs_status_ptr_t ucp_stream_recv_data_nb(ucp_ep_h ep,
                                          size_t *length);
@@ -1404,7 +1404,7 @@ ucs_status_t ucp_tag_recv_request_test(void *request, ucp_tag_recv_info_t *info)
 /**
  * Checks a stream receive, and tells its bytes.
  *
- * `ucp/api/ucp.h`, group `stream`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `stream`.
  */
 ucs_status_t ucp_stream_recv_request_test(void *request, size_t *length_p);
 
@@ -1419,7 +1419,7 @@ void ucp_request_cancel(ucp_worker_h worker,
 /**
  * Gives back data of `ucp_stream_recv_data_nb`.
  *
- * `ucp/api/ucp.h`, group `stream`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `stream`.
  */
 void ucp_stream_data_release(ucp_ep_h ep, void *data);
 

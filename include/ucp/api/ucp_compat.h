@@ -303,7 +303,7 @@ ucs_status_ptr_t ucp_am_send_nb(ucp_ep_h ep,
 /**
  * Old form of `ucp_stream_send_nbx`.
  *
- * `ucp/api/ucp_compat.h`, group `stream`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `stream`.
  */
 ucs_status_ptr_t ucp_stream_send_nb(ucp_ep_h ep,
                                     const void *buffer,
@@ -315,7 +315,7 @@ ucs_status_ptr_t ucp_stream_send_nb(ucp_ep_h ep,
 /**
  * Old form of `ucp_stream_recv_nbx`.
  *
- * `ucp/api/ucp_compat.h`, group `stream`. Not implemented yet.
+ * `ucp/api/ucp_compat.h`, group `stream`.
  */
 ucs_status_ptr_t ucp_stream_recv_nb(ucp_ep_h ep,
                                     void *buffer,

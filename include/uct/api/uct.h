@@ -1271,16 +1271,22 @@ ucs_status_t uct_rkey_ptr(uct_component_h component,
 ucs_status_t uct_rkey_release(uct_component_h component,
                               const uct_rkey_bundle_t *rkey_ob);
 
-/** Not implemented yet. */
+/**
+ * Opens a connection manager of `component` on `worker`, whose async context calls the callbacks.
+ * `UNSUPPORTED` when the component has none.
+ */
 ucs_status_t uct_cm_open(uct_component_h component,
                          uct_worker_h worker,
                          const uct_cm_config_t *config,
                          uct_cm_h *cm_p);
 
-/** Not implemented yet. */
+/**
+ * Closes a manager that has no listener and no endpoint left. Clients that still wait for an
+ * answer lose their connection.
+ */
 void uct_cm_close(uct_cm_h cm);
 
-/** Not implemented yet. */
+/** Answers the fields named by `field_mask`. */
 ucs_status_t uct_cm_query(uct_cm_h cm, uct_cm_attr_t *cm_attr);
 
 /**
@@ -1298,21 +1304,27 @@ ucs_status_t uct_cm_config_read(uct_component_h component,
  */
 ucs_status_t uct_cm_client_ep_conn_notify(uct_ep_h ep);
 
-/** Not implemented yet. */
+/**
+ * Listens at `saddr`; port 0 lets the kernel choose (`uct_listener_query` tells). `INVALID_PARAM`
+ * without a callback, `BUSY` when the address is taken, `IO_ERROR` when it cannot be had.
+ */
 ucs_status_t uct_listener_create(uct_cm_h cm,
                                  const struct sockaddr *saddr,
                                  socklen_t socklen,
                                  const uct_listener_params_t *params,
                                  uct_listener_h *listener_p);
 
-/** Not implemented yet. */
+/** Stops listening. Requests that were shown can still be answered. */
 void uct_listener_destroy(uct_listener_h listener);
 
-/** Not implemented yet. */
+/**
+ * Turns a client down: it is told `REJECTED`. `NOT_CONNECTED` when it went before,
+ * `INVALID_PARAM` when there is no such request (any more).
+ */
 ucs_status_t uct_listener_reject(uct_listener_h listener,
                                  uct_conn_request_h conn_request);
 
-/** Not implemented yet. */
+/** Answers the fields named by `field_mask`. */
 ucs_status_t uct_listener_query(uct_listener_h listener,
                                 uct_listener_attr_t *listener_attr);
 

@@ -5,6 +5,7 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::proto::op::Op;
 use crate::ucp::request::{Param, Request};
+use crate::ucp::stream;
 use crate::ucp::tag::recv;
 
 /// Status and description of a tag receive.
@@ -147,7 +148,14 @@ pub unsafe extern "C" fn ucp_request_cancel(worker: ucp_worker_h, request: *mut 
     let w = unsafe { super::param::worker(worker) };
     let _guard = enter(w);
     // SAFETY: a live request.
-    recv::cancel(w, unsafe { Request::from_user(request) });
+    let req = unsafe { Request::from_user(request) };
+    // SAFETY: the only borrow.
+    let of_stream = matches!(unsafe { req.op() }, Op::StreamRecv(_));
+    if of_stream {
+        stream::recv::cancel(req);
+    } else {
+        recv::cancel(w, req);
+    }
 }
 
 /// Frees a request, before its end too: then it goes on and no callback is lost.

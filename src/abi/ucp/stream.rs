@@ -1,131 +1,275 @@
 //! Streams: the exported functions of `ucp.h` and its companions.
 
+use super::param::{self, Which, answer, enter, error};
+use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucs::Status;
+use crate::ucp::dt::{Data, Way};
+use crate::ucp::ep::Ep;
+use crate::ucp::request::{Callback, Param, Posted, Request};
+use crate::ucp::stream::{self, recv, send};
+use crate::ucs::Result;
+
+const NULL_PTR: ucs_status_ptr_t = UCS_ERR_INVALID_PARAM as isize as ucs_status_ptr_t;
+
+/// The endpoint behind a handle.
+///
+/// # Safety
+/// `h` must be a live endpoint.
+#[inline]
+unsafe fn endpoint<'a>(h: ucp_ep_h) -> &'a Ep {
+    // SAFETY: by the caller's promise.
+    unsafe { &*h.cast::<Ep>() }
+}
+
+/// Sends on a stream.
+///
+/// # Safety
+/// `h` live; the buffer as the datatype says.
+unsafe fn post_send(
+    h: ucp_ep_h,
+    buffer: *const c_void,
+    count: usize,
+    param: &Param,
+) -> Result<Posted> {
+    // SAFETY: by the caller's promise.
+    let ep = unsafe { endpoint(h) };
+    let _guard = enter(ep.worker());
+    // SAFETY: as above.
+    let data = unsafe { Data::new(buffer.cast_mut(), count, param.datatype, Way::Send) }?;
+    send::post(ep, param, data)
+}
+
+/// Receives on a stream, and tells the bytes of an immediate end.
+///
+/// # Safety
+/// `h` live; the buffer as the datatype says; `length` null or writable.
+unsafe fn post_recv(
+    h: ucp_ep_h,
+    buffer: *mut c_void,
+    count: usize,
+    length: *mut usize,
+    param: &Param,
+) -> Result<Posted> {
+    // SAFETY: by the caller's promise.
+    let ep = unsafe { endpoint(h) };
+    let _guard = enter(ep.worker());
+    let dt = param.datatype;
+    // SAFETY: as above.
+    let data = unsafe { Data::new(buffer, count, dt, Way::Receive) }?;
+    let unit = if dt & u64::from(UCP_DATATYPE_CLASS_MASK) == u64::from(UCP_DATATYPE_CONTIG) {
+        (dt >> UCP_DATATYPE_SHIFT) as usize
+    } else {
+        1
+    };
+    let wait_all = param.flags & UCP_STREAM_RECV_FLAG_WAITALL != 0;
+    let (posted, bytes) = recv::post(ep, param, data, unit, wait_all)?;
+    if (bytes > 0 || matches!(posted, Posted::Done)) && !length.is_null() {
+        // SAFETY: by the caller's promise.
+        unsafe { length.write(bytes) };
+    }
+    Ok(posted)
+}
 
 /// Old form of `ucp_stream_send_nbx`.
 ///
-/// `ucp/api/ucp_compat.h`, group `stream`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `stream`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_stream_send_nb(
-    _ep: ucp_ep_h,
-    _buffer: *const c_void,
-    _count: usize,
-    _datatype: ucp_datatype_t,
-    _cb: ucp_send_callback_t,
-    _flags: c_uint,
+    ep: ucp_ep_h,
+    buffer: *const c_void,
+    count: usize,
+    datatype: ucp_datatype_t,
+    cb: ucp_send_callback_t,
+    flags: c_uint,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; ep);
+    let callback = cb.map_or(Callback::None, Callback::OldSend);
+    let param = Param {
+        flags,
+        ..param::old(datatype, callback, false)
+    };
+    // SAFETY: the caller's arguments.
+    answer(unsafe { post_send(ep, buffer, count, &param) })
 }
 
 /// Old form of `ucp_stream_recv_nbx`.
 ///
-/// `ucp/api/ucp_compat.h`, group `stream`. Not implemented yet.
+/// `ucp/api/ucp_compat.h`, group `stream`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_stream_recv_nb(
-    _ep: ucp_ep_h,
-    _buffer: *mut c_void,
-    _count: usize,
-    _datatype: ucp_datatype_t,
-    _cb: ucp_stream_recv_callback_t,
-    _length: *mut usize,
-    _flags: c_uint,
+    ep: ucp_ep_h,
+    buffer: *mut c_void,
+    count: usize,
+    datatype: ucp_datatype_t,
+    cb: ucp_stream_recv_callback_t,
+    length: *mut usize,
+    flags: c_uint,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; ep);
+    let callback = cb.map_or(Callback::None, Callback::OldStream);
+    let param = Param {
+        flags,
+        ..param::old(datatype, callback, false)
+    };
+    // SAFETY: the caller's arguments.
+    answer(unsafe { post_recv(ep, buffer, count, length, &param) })
 }
 
 /// Lists endpoints with stream data that was not received: at most `max_eps`. Returns their
 /// number, or an error.
 ///
-/// `ucp/api/ucp.h`, group `stream`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `stream`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_stream_worker_poll(
-    _worker: ucp_worker_h,
-    _poll_eps: *mut ucp_stream_poll_ep_t,
-    _max_eps: usize,
+    worker: ucp_worker_h,
+    poll_eps: *mut ucp_stream_poll_ep_t,
+    max_eps: usize,
     _flags: c_uint,
 ) -> isize {
-    Status::NOT_IMPLEMENTED.code() as isize
+    non_null!(UCS_ERR_INVALID_PARAM as isize; worker);
+    if poll_eps.is_null() && max_eps > 0 {
+        crate::ucs_error!("ucp_stream_worker_poll: the array is NULL");
+        return UCS_ERR_INVALID_PARAM as isize;
+    }
+    // SAFETY: a live worker.
+    let w = unsafe { param::worker(worker) };
+    let _guard = enter(w);
+    let mut found = 0;
+    while found < max_eps
+        && let Some(id) = w.stream.next()
+    {
+        let Some(ep) = w.ep(id) else {
+            continue;
+        };
+        stream::polled(ep);
+        // SAFETY: the caller's array has `max_eps` entries.
+        unsafe {
+            poll_eps.add(found).write(ucp_stream_poll_ep_t {
+                ep: core::ptr::from_ref(ep).cast_mut().cast(),
+                user_data: ep.params.get().user_data,
+                flags: 0,
+                reserved: [0; 16],
+            });
+        }
+        found += 1;
+    }
+    found as isize
 }
 
 /// Sends `count` elements on the byte stream of an endpoint. Returns NULL when done, a request, or
 /// an error.
 ///
-/// `ucp/api/ucp.h`, group `stream`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `stream`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_stream_send_nbx(
-    _ep: ucp_ep_h,
-    _buffer: *const c_void,
-    _count: usize,
-    _param: *const ucp_request_param_t,
+    ep: ucp_ep_h,
+    buffer: *const c_void,
+    count: usize,
+    param: *const ucp_request_param_t,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; ep, param);
+    // SAFETY: the caller's arguments.
+    unsafe {
+        let param = param::read(param, Which::Send);
+        answer(post_send(ep, buffer, count, &param))
+    }
 }
 
 /// Receives up to `count` elements from the byte stream of an endpoint. NULL: done, `*length`
 /// bytes.
 ///
-/// `ucp/api/ucp.h`, group `stream`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `stream`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_stream_recv_nbx(
-    _ep: ucp_ep_h,
-    _buffer: *mut c_void,
-    _count: usize,
-    _length: *mut usize,
-    _param: *const ucp_request_param_t,
+    ep: ucp_ep_h,
+    buffer: *mut c_void,
+    count: usize,
+    length: *mut usize,
+    param: *const ucp_request_param_t,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; ep, param);
+    // SAFETY: the caller's arguments.
+    unsafe {
+        let param = param::read(param, Which::Recv);
+        answer(post_recv(ep, buffer, count, length, &param))
+    }
 }
 
 /// Takes what has arrived on a stream without a copy: its start, with the bytes in `*length`; NULL
 /// for nothing. `ucp_stream_data_release` gives it back.
 ///
-/// `ucp/api/ucp.h`, group `stream`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `stream`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_stream_recv_data_nb(
-    _ep: ucp_ep_h,
-    _length: *mut usize,
+    ep: ucp_ep_h,
+    length: *mut usize,
 ) -> ucs_status_ptr_t {
-    Status::NOT_IMPLEMENTED.code() as isize as ucs_status_ptr_t
+    non_null!(NULL_PTR; ep, length);
+    // SAFETY: a live endpoint.
+    let ep = unsafe { endpoint(ep) };
+    let _guard = enter(ep.worker());
+    match recv::lend(ep) {
+        Ok(Some((at, bytes))) => {
+            // SAFETY: the caller's out parameter.
+            unsafe { length.write(bytes) };
+            at.cast_mut().cast()
+        }
+        Ok(None) => core::ptr::null_mut(),
+        Err(e) => error(e),
+    }
 }
 
 /// Checks a stream receive, and tells its bytes.
 ///
-/// `ucp/api/ucp.h`, group `stream`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `stream`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_stream_recv_request_test(
-    _request: *mut c_void,
-    _length_p: *mut usize,
+    request: *mut c_void,
+    length_p: *mut usize,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; request);
+    // SAFETY: a live request and the caller's out parameter.
+    unsafe {
+        let req = Request::from_user(request);
+        if req.is_done() && !length_p.is_null() {
+            length_p.write(req.info().length);
+        }
+        req.status()
+    }
 }
 
 /// Gives back data of `ucp_stream_recv_data_nb`.
 ///
-/// `ucp/api/ucp.h`, group `stream`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `stream`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_stream_data_release(_ep: ucp_ep_h, _data: *mut c_void) {}
+pub unsafe extern "C" fn ucp_stream_data_release(ep: ucp_ep_h, data: *mut c_void) {
+    non_null!(; ep, data);
+    // SAFETY: a live endpoint.
+    let ep = unsafe { endpoint(ep) };
+    let _guard = enter(ep.worker());
+    recv::give_back(ep, data);
+}

@@ -102,7 +102,10 @@ fn whom_to_call(worker: &Worker, head: &Head<'_>) -> Option<(Handler, ucp_ep_h)>
     let reply_ep = match head.reply {
         None => core::ptr::null_mut(),
         Some(r) => match worker.ep_of_peer(r.uuid, r.ep) {
-            Some(ep) => core::ptr::from_ref(ep).cast_mut().cast(),
+            Some(ep) => {
+                ep.shown.set(true);
+                core::ptr::from_ref(ep).cast_mut().cast()
+            }
             None => {
                 ucs_debug!(
                     "active message {} dropped: the endpoint to reply by is closed",

@@ -226,6 +226,8 @@ pub struct StreamRecvOp {
     pub wait_all: bool,
     /// Bytes of one element: a receive ends on a whole one.
     pub unit: usize,
+    /// The first error of the user's unpacking; the rest is swallowed.
+    pub error: Option<crate::ucs::Status>,
 }
 
 /// A flush: what is still to be waited for.

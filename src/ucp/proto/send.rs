@@ -255,6 +255,10 @@ fn whole(ep: &Ep, kind: &Kind, data: &Data, sync: (u64, u64, u64)) -> Result<()>
 fn piece(ep: &Ep, req: &Request, send: &SendOp, message: u64, offset: usize) -> Result<usize> {
     let uuid = ep.worker().uuid;
     let total = send.data.len();
+    if let Kind::Stream { hdr } = &send.kind {
+        // Where a message of a stream begins and ends has no meaning.
+        return body_piece(ep, AmId::Stream, hdr, &send.data, offset, usize::MAX);
+    }
     if offset == 0 {
         let head = FirstHdr::LEN + send.kind.header_len();
         let sync = if send.kind.waits_for_match() {

@@ -31,21 +31,26 @@ pub fn received(worker: &Worker, message: &[u8]) {
     if worker.by_peer.borrow().contains_key(&key) {
         return;
     }
-    let waiting = worker
-        .eps
-        .borrow()
-        .iter()
-        .copied()
+    // Both sides number the endpoints between them alike. Those between a worker and itself, which
+    // it numbers once, are paired each with the next.
+    let serial = if hdr.uuid == worker.uuid {
+        hdr.serial ^ 1
+    } else {
+        hdr.serial
+    };
+    let waiting = worker.eps.borrow().iter().copied().find(|ep| {
         // SAFETY: in the table, so alive.
-        .filter(|ep| unsafe { (**ep).remote_uuid == hdr.uuid && (**ep).remote_ep.get() == 0 })
-        // SAFETY: as above. The oldest half is paired first, as the peer does.
-        .min_by_key(|ep| unsafe { (**ep).id.get() as u32 });
+        let ep = unsafe { &**ep };
+        ep.remote_uuid == hdr.uuid && ep.remote_ep.get() == 0 && ep.serial.get() == serial
+    });
     let ep = match waiting {
         Some(ep) => ep,
         None => match Ep::create(worker, address, EpParams::default()) {
             Ok(ep) => {
                 // SAFETY: just made.
-                unsafe { ep.as_ref() }.hidden.set(true);
+                let made = unsafe { ep.as_ref() };
+                made.hidden.set(true);
+                made.serial.set(serial);
                 ep.as_ptr().cast_const()
             }
             Err(e) => {

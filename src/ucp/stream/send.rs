@@ -1,0 +1,22 @@
+//! Sending on streams.
+
+use crate::ucp::dt::Data;
+use crate::ucp::ep::Ep;
+use crate::ucp::proto::op::Kind;
+use crate::ucp::proto::send;
+use crate::ucp::request::{Info, Param, Posted, immediate};
+use crate::ucs::Result;
+use crate::wire::header::StreamHdr;
+
+/// Sends bytes. They are never announced: a stream has no message that could be fetched.
+pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
+    if data.is_empty() {
+        ep.usable()?;
+        return immediate(ep.worker(), param, Info::default());
+    }
+    let hdr = StreamHdr {
+        uuid: ep.worker().uuid,
+        ep: ep.id.get(),
+    };
+    send::start(ep, param, data, Kind::Stream { hdr }, usize::MAX)
+}
