@@ -1,5 +1,6 @@
 /* Waiting for the descriptor instead of progressing: no message is missed, the descriptor is quiet when nothing happens,
  * and a sender that the kernel holds up is woken when it can go on. */
+/* headers: ours 1.22.0 */
 /* timeout: 60 */
 #include <uct/api/uct.h>
 

@@ -1,6 +1,7 @@
 /* The peer is killed: each endpoint's error handler is called once, from progress; what was outstanding is completed
  * with an error, also requests that wait for room; every call answers the error from then on, and other connections
  * of the interface go on. */
+/* headers: ours 1.22.0 */
 /* timeout: 60 */
 #include <uct/api/uct.h>
 
