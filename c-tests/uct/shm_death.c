@@ -167,6 +167,35 @@ static void kill_one(const char *name, unsigned round)
     close(pair.fd);
 }
 
+/* Without an error handler nobody watches, but sends do not wait for ever. */
+static void kill_unwatched(const char *name)
+{
+    transport_t t;
+    ucs_status_t status;
+    pid_t child;
+    uct_ep_h ep;
+    pair_t pair = pair_start();
+
+    if (pair_is_child(&pair)) {
+        victim(name, &pair);
+    }
+    transport_open(&t, name, NULL, 0);
+    CHECK_OK(uct_iface_set_am_handler(t.iface, ID, on_message, NULL, 0));
+    ep = transport_connect(&t, &pair);
+    pair_barrier(&pair);
+    child = pair.child;
+    CHECK(kill(child, SIGKILL) == 0);
+    CHECK(waitpid(child, NULL, 0) == child);
+    do {
+        status = uct_ep_am_short(ep, ID, 0, NULL, 0);
+    } while ((status == UCS_OK) || (status == UCS_ERR_NO_RESOURCE));
+    CHECK_STATUS(status, UCS_ERR_ENDPOINT_TIMEOUT);
+    while (uct_worker_progress(t.worker)) {}
+    uct_ep_destroy(ep);
+    transport_close(&t);
+    close(pair.fd);
+}
+
 int main(void)
 {
     static const char *names[] = {"posix", "sysv"};
@@ -177,6 +206,8 @@ int main(void)
             kill_one(names[i], round);
         }
         OK("%s: a killed peer is reported in time", names[i]);
+        kill_unwatched(names[i]);
+        OK("%s: sends to a dead peer end", names[i]);
     }
     return 0;
 }

@@ -159,6 +159,12 @@ impl ShmEp {
             ep.face().alarm.raise();
             return Err(Status::CONNECTION_RESET);
         }
+        if ep.peer.note_refusal() {
+            ep.peer.mark_ended();
+            ep.peer.fail(Status::ENDPOINT_TIMEOUT);
+            ep.face().alarm.raise();
+            return Err(Status::ENDPOINT_TIMEOUT);
+        }
         if ep.peer.sender().is_none() {
             ep.peer.claim()?;
         }
@@ -286,10 +292,13 @@ impl ShmEp {
             .or_else(|| self.peer.has_ended().then_some(Status::ENDPOINT_TIMEOUT))
     }
 
-    /// Sends end from here on; pending requests wait for the user's purge.
-    pub fn give_up(&self, status: Status) {
+    /// Sends end from here on. Pending requests wait for the purge of a user who is `told`; without
+    /// an error handler they are served, so that their sends answer the error.
+    pub fn give_up(&self, status: Status, told: bool) {
         self.peer.fail(status);
-        self.pending.suspend();
+        if told {
+            self.pending.suspend();
+        }
     }
 
     pub fn close(&self) {

@@ -191,7 +191,7 @@ impl ShmIface {
             // SAFETY: as above; nothing of it is touched after `fail`, which may destroy it.
             let ep = unsafe { &*ep };
             if let Some(status) = ep.peer_failure() {
-                ep.give_up(status);
+                ep.give_up(status, face.base.params.err_handler.is_some());
                 ep.fail(status);
             }
             count += 1;

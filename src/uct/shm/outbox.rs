@@ -66,7 +66,12 @@ pub struct Peer {
     ended: Arc<AtomicBool>,
     watch: RefCell<Option<Watch>>,
     failure: Cell<Option<Status>>,
+    /// Sends that found no room; without a watch every so many look whether the process lives.
+    refused: Cell<u32>,
 }
+
+/// A power of two: a look costs some microseconds, this many refusals some hundred.
+const REFUSALS_A_LOOK: u32 = 1 << 16;
 
 impl Peer {
     /// Attaches the peer's segment and takes a lane of it. `UNREACHABLE` when there is no such
@@ -87,6 +92,7 @@ impl Peer {
             ended: Arc::new(AtomicBool::new(false)),
             watch: RefCell::new(None),
             failure: Cell::new(None),
+            refused: Cell::new(0),
         };
         match peer.claim() {
             Ok(()) | Err(Status::NO_RESOURCE) => Ok(peer),
@@ -233,6 +239,13 @@ impl Peer {
     pub fn has_ended(&self) -> bool {
         // Relaxed: read after Alarm::take.
         self.ended.load(Ordering::Relaxed)
+    }
+
+    /// A send found no room. Whether nobody will ever make room, as far as this is known.
+    pub fn note_refusal(&self) -> bool {
+        let count = self.refused.get().wrapping_add(1);
+        self.refused.set(count);
+        count.is_multiple_of(REFUSALS_A_LOOK) && self.watch.borrow().is_none() && !self.is_alive()
     }
 
     /// Notes the end of the process, when somebody else saw it.
