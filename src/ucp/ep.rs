@@ -10,13 +10,14 @@ use super::proto::{control, send};
 use super::request::Request;
 use super::rma::flush;
 use super::stream;
+use super::wireup::cm::Link;
 use super::worker::{MAX_HEADERS, Worker};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::wire::address::Address;
 use crate::wire::header::{AmId, WireupHdr};
 use crate::{ucs_diag, ucs_error, ucs_info};
-use core::cell::{Cell, RefCell, UnsafeCell};
+use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
 use std::collections::VecDeque;
@@ -70,6 +71,16 @@ pub struct MessageLane {
     pub am_bcopy: uct_ep_am_bcopy_func_t,
 }
 
+/// Of an endpoint whose peer is not known.
+const NO_LANE: MessageLane = MessageLane {
+    ep: core::ptr::null_mut(),
+    iface: 0,
+    max_short: None,
+    max_bcopy: 0,
+    am_short: None,
+    am_bcopy: None,
+};
+
 /// The pending request an endpoint queues at its transport, with the way back to it.
 #[repr(C)]
 struct Waiter {
@@ -80,13 +91,16 @@ struct Waiter {
 pub struct Ep {
     worker: *const Worker,
     pub id: Cell<u64>,
-    pub remote_uuid: u64,
+    /// The peer's worker; 0 while it is not known.
+    pub remote_uuid: Cell<u64>,
     /// The peer's id for its side, once known.
     pub remote_ep: Cell<u64>,
     /// Which of the endpoints between two workers it is: both sides count them.
     pub serial: Cell<u32>,
-    pub address: Address,
-    pub lane: MessageLane,
+    address: OnceCell<Address>,
+    lane: OnceCell<MessageLane>,
+    /// The connection it was made by, of endpoints between client and server.
+    pub link: RefCell<Option<Link>>,
     /// A second transport endpoint for bulk data (cma), made when first wanted.
     bulk: Cell<Option<(uct_ep_h, usize)>>,
     /// It was tried to make one.
@@ -119,15 +133,30 @@ pub struct Ep {
 impl Ep {
     /// Makes an endpoint to the owner of `address`. `UNREACHABLE` when no transport reaches it.
     pub fn create(worker: &Worker, address: Address, params: EpParams) -> Result<NonNull<Ep>> {
-        let lane = super::wireup::select::message_lane(worker, &address)?;
+        let at = Ep::unconnected(worker, params);
+        // SAFETY: just made.
+        let ep = unsafe { at.as_ref() };
+        match ep.connect(address) {
+            Ok(()) => Ok(at),
+            Err(e) => {
+                // SAFETY: nobody else has it.
+                unsafe { Ep::destroy(at.as_ptr(), e) };
+                Err(e)
+            }
+        }
+    }
+
+    /// Makes an endpoint whose peer is not known yet: what is posted waits for `connect`.
+    pub fn unconnected(worker: &Worker, params: EpParams) -> NonNull<Ep> {
         let ep = Box::new(Ep {
             worker,
             id: Cell::new(0),
-            remote_uuid: address.uuid,
+            remote_uuid: Cell::new(0),
             remote_ep: Cell::new(0),
             serial: Cell::new(0),
-            address,
-            lane,
+            address: OnceCell::new(),
+            lane: OnceCell::new(),
+            link: RefCell::new(None),
             bulk: Cell::new(None),
             no_bulk: Cell::new(false),
             unfenced: Cell::new(false),
@@ -142,7 +171,7 @@ impl Ep {
                 },
                 ep: core::ptr::null(),
             }),
-            waiting: Cell::new(false),
+            waiting: Cell::new(true),
             pins: Cell::new(0),
             doomed: Cell::new(false),
             failed: Cell::new(None),
@@ -158,13 +187,49 @@ impl Ep {
             let ep = at.as_ref();
             (*ep.waiter.get()).ep = ep;
             ep.id.set(worker.eps.borrow_mut().insert(at.as_ptr()));
-            ucs_info!(
-                "ep to worker {:#x}: messages by {}",
-                ep.remote_uuid,
-                ep.transport_name()
-            );
         }
-        Ok(at)
+        at
+    }
+
+    /// The peer is known: chooses the transport, and sends what waited.
+    pub fn connect(&self, address: Address) -> Result<()> {
+        let lane = super::wireup::select::message_lane(self.worker(), &address)?;
+        self.remote_uuid.set(address.uuid);
+        if self.lane.set(lane).is_err() || self.address.set(address).is_err() {
+            return Err(Status::ALREADY_EXISTS);
+        }
+        ucs_info!(
+            "ep to worker {:#x}: messages by {}",
+            self.remote_uuid.get(),
+            self.transport_name()
+        );
+        self.waiting.set(false);
+        let _pin = Pin::new(self);
+        while self.pump().is_err() && !self.wait_for_room() {}
+        Ok(())
+    }
+
+    /// Whether the peer is known.
+    pub fn is_connected(&self) -> bool {
+        self.lane.get().is_some()
+    }
+
+    /// The transport endpoint for messages; of an unconnected endpoint, one that does nothing.
+    #[inline]
+    pub fn lane(&self) -> &MessageLane {
+        self.lane.get().unwrap_or(&NO_LANE)
+    }
+
+    /// The connection it is made by introduces both sides: no message of ours has to.
+    pub fn link_introduces(&self) {
+        self.introduced.set(true);
+    }
+
+    /// The connection told who the peer's half is.
+    pub fn pair_with(&self, uuid: u64, ep: u64) {
+        self.remote_ep.set(ep);
+        let w = self.worker();
+        w.by_peer.borrow_mut().insert((uuid, ep), self.id.get());
     }
 
     pub fn worker(&self) -> &Worker {
@@ -174,8 +239,11 @@ impl Ep {
 
     /// `transport/device` of the message lane.
     pub fn transport_name(&self) -> String {
+        if !self.is_connected() {
+            return "nothing yet".to_owned();
+        }
         let w = self.worker();
-        let r = &w.context().resources[w.ifaces[self.lane.iface].resource];
+        let r = &w.context().resources[w.ifaces[self.lane().iface].resource];
         format!("{}/{}", r.transport.name(), r.device.name)
     }
 
@@ -184,8 +252,11 @@ impl Ep {
         &self,
         make: impl FnOnce(&Worker, &Address) -> Option<(uct_ep_h, usize)>,
     ) -> Option<(uct_ep_h, usize)> {
-        if self.bulk.get().is_none() && !self.no_bulk.replace(true) {
-            self.bulk.set(make(self.worker(), &self.address));
+        if let Some(address) = self.address.get()
+            && self.bulk.get().is_none()
+            && !self.no_bulk.replace(true)
+        {
+            self.bulk.set(make(self.worker(), address));
         }
         self.bulk.get()
     }
@@ -194,7 +265,7 @@ impl Ep {
     pub fn lane_names(&self) -> Vec<(&'static CStr, &'static CStr)> {
         let w = self.worker();
         let bulk = self.bulk.get().map(|(_, i)| i);
-        [Some(self.lane.iface), bulk]
+        [self.lane.get().map(|l| l.iface), bulk]
             .into_iter()
             .flatten()
             .map(|i| {
@@ -209,17 +280,27 @@ impl Ep {
 
     /// Most bytes of a user's header in an active message to this peer.
     pub fn max_am_header(&self) -> usize {
-        self.lane.max_bcopy.saturating_sub(MAX_HEADERS)
+        match self.lane.get() {
+            Some(lane) => lane.max_bcopy.saturating_sub(MAX_HEADERS),
+            None => self.worker().max_am_header(),
+        }
     }
 
     /// The endpoint's name, for logs and queries.
     pub fn name(&self) -> String {
-        format!("ep{:#x}->{:x}", self.id.get() as u32, self.remote_uuid)
+        format!(
+            "ep{:#x}->{:x}",
+            self.id.get() as u32,
+            self.remote_uuid.get()
+        )
     }
 
     /// Seconds a message of `size` bytes is estimated to take.
     pub fn estimate(&self, size: usize) -> f64 {
-        let attr = &self.worker().ifaces[self.lane.iface].attr;
+        if !self.is_connected() {
+            return f64::INFINITY;
+        }
+        let attr = &self.worker().ifaces[self.lane().iface].attr;
         let bandwidth = attr.bandwidth.dedicated + attr.bandwidth.shared;
         attr.latency.c + 2.0 * attr.overhead + size as f64 / bandwidth.max(1.0)
     }
@@ -257,12 +338,7 @@ impl Ep {
     /// The peer's side is this endpoint too: what it sends on comes back to it.
     pub fn pair_with_itself(&self) {
         self.introduced.set(true);
-        self.remote_ep.set(self.id.get());
-        let key = (self.remote_uuid, self.id.get());
-        self.worker()
-            .by_peer
-            .borrow_mut()
-            .insert(key, self.id.get());
+        self.pair_with(self.remote_uuid.get(), self.id.get());
     }
 
     /// Sends a task, or queues it behind what waits.
@@ -316,8 +392,8 @@ impl Ep {
         // SAFETY: a live transport endpoint; the waiter lives as long as this endpoint, which
         // purges it before it goes.
         let code = unsafe {
-            match (*(*self.lane.ep).iface).ops.ep_pending_add {
-                Some(add) => add(self.lane.ep, self.waiter.get().cast(), 0),
+            match (*(*self.lane().ep).iface).ops.ep_pending_add {
+                Some(add) => add(self.lane().ep, self.waiter.get().cast(), 0),
                 None => UCS_ERR_BUSY,
             }
         };
@@ -333,7 +409,7 @@ impl Ep {
         }
         ucs_diag!(
             "endpoint to worker {:#x} failed: {status}",
-            self.remote_uuid
+            self.remote_uuid.get()
         );
         let _pin = Pin::new(self);
         self.abandon(status);
@@ -423,6 +499,8 @@ impl Ep {
             ep.failed.set(Some(status));
         }
         ep.abandon(status);
+        // The peer learns of the end by its connection.
+        drop(ep.link.take());
         let w = ep.worker();
         w.eps.borrow_mut().remove(ep.id.get());
         w.by_peer
@@ -436,7 +514,9 @@ impl Ep {
         // SAFETY: doomed and unpinned: nobody else has it.
         unsafe {
             let ep = &*at;
-            close_transport(ep.lane.ep);
+            if ep.is_connected() {
+                close_transport(ep.lane().ep);
+            }
             if let Some((bulk, _)) = ep.bulk.get() {
                 close_transport(bulk);
             }
@@ -511,6 +591,9 @@ unsafe extern "C" fn has_room(req: *mut uct_pending_req_t) -> ucs_status_t {
 }
 
 /// A transport endpoint failed: the endpoint on top of it is found and failed.
+///
+/// # Safety
+/// `arg` must be the worker that registered this.
 pub unsafe extern "C" fn transport_failed(
     arg: *mut c_void,
     uct_ep: uct_ep_h,
@@ -527,7 +610,7 @@ pub unsafe extern "C" fn transport_failed(
         .filter(|ep| {
             // SAFETY: in the table, so alive.
             let ep = unsafe { &**ep };
-            ep.lane.ep == uct_ep || ep.bulk.get().is_some_and(|(b, _)| b == uct_ep)
+            ep.lane().ep == uct_ep || ep.bulk.get().is_some_and(|(b, _)| b == uct_ep)
         })
         .collect();
     if hit.is_empty() {

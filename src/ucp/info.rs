@@ -109,7 +109,7 @@ impl Ep {
         let mut s = String::from("#\n# UCP endpoint \n#\n#               peer: <no debug data>\n");
         let w = self.worker();
         let lanes = [
-            Some((self.lane.iface, "am")),
+            Some((self.lane().iface, "am")),
             self.bulk(select::bulk_lane).map(|(_, i)| (i, "rma_bw#0")),
         ];
         for (n, (iface, role)) in lanes.into_iter().flatten().enumerate() {

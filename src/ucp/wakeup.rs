@@ -33,6 +33,13 @@ impl Wakeup {
     }
 }
 
+impl Wakeup {
+    /// Makes the descriptor readable, from any thread.
+    pub fn poke(&self) {
+        self.signal.signal();
+    }
+}
+
 /// The descriptor to wait on. `UNSUPPORTED` when the context was made without wake-up.
 pub fn fd(w: &Worker) -> Result<RawFd> {
     if w.context().params.features & u64::from(UCP_FEATURE_WAKEUP) == 0 {
@@ -122,7 +129,7 @@ pub fn sleep(fd: RawFd) -> Result<()> {
 
 /// Makes the descriptor readable, from any thread.
 pub fn signal(w: &Worker) -> Result<()> {
-    w.wakeup.signal.signal();
+    w.wakeup.poke();
     Ok(())
 }
 

@@ -11,8 +11,10 @@ use super::request::Request;
 use super::stream::StreamState;
 use super::tag::TagState;
 use super::wakeup::Wakeup;
+use super::wireup::cm::Cm;
 use crate::c::*;
 use crate::ucp::proto::receive;
+use crate::ucs::callbackq::CallbackQueue;
 use crate::ucs::config::Config;
 use crate::ucs::slots::Slots;
 use crate::ucs::{Result, Status};
@@ -22,7 +24,7 @@ use crate::uct::base::worker::WorkerHandle;
 use crate::wire::address::{Address, Entry};
 use crate::{ucs_debug, ucs_error};
 use core::alloc::Layout;
-use core::cell::{Cell, RefCell};
+use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_void;
 use core::ptr::NonNull;
 use parking_lot::ReentrantMutex;
@@ -70,6 +72,10 @@ pub struct Worker {
     pub stream: StreamState,
     pub assemblies: Assemblies,
     pub wakeup: Wakeup,
+    /// Connections by socket address; made when first needed.
+    pub cm: OnceCell<Cm>,
+    /// Listeners, by their addresses.
+    pub listeners: RefCell<Vec<usize>>,
     requests: RefCell<Slots<NonNull<Request>>>,
     free_requests: RefCell<Vec<NonNull<Request>>>,
     request_layout: Layout,
@@ -115,6 +121,8 @@ impl Worker {
             stream: StreamState::new(),
             assemblies: Assemblies::new(),
             wakeup: Wakeup::new()?,
+            cm: OnceCell::new(),
+            listeners: RefCell::new(Vec::new()),
             requests: RefCell::new(Slots::new()),
             free_requests: RefCell::new(Vec::new()),
             request_layout,
@@ -193,6 +201,11 @@ impl Worker {
     fn uct(&self) -> &WorkerHandle {
         // SAFETY: made in `create`, destroyed with this worker.
         unsafe { &*self.uct.cast::<WorkerHandle>() }
+    }
+
+    /// What progress calls.
+    pub fn queue(&self) -> &CallbackQueue {
+        self.uct().queue()
     }
 
     /// Polls everything once.
@@ -321,6 +334,8 @@ impl Drop for Worker {
             unsafe { Ep::destroy(ep, Status::CANCELED) };
         }
         self.tag.cancel_all();
+        // Nothing calls from the async thread any more after this.
+        drop(self.cm.take());
         for iface in &self.ifaces {
             // SAFETY: an open interface without endpoints, closed once.
             unsafe {

@@ -168,7 +168,7 @@ pub unsafe extern "C" fn ucp_atomic_add64(
     rkey: ucp_rkey_h,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; ep, rkey);
-    let atomic = simple(AtomicOp::Add, 8, add.into(), core::ptr::null_mut());
+    let atomic = simple(AtomicOp::Add, 8, add, core::ptr::null_mut());
     // SAFETY: the caller's arguments.
     unsafe { blocking(ep, &atomic, remote_addr, rkey) }
 }
@@ -188,7 +188,7 @@ pub unsafe extern "C" fn ucp_atomic_fadd64(
     result: *mut u64,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; ep, rkey, result);
-    let atomic = simple(AtomicOp::Add, 8, add.into(), result.cast());
+    let atomic = simple(AtomicOp::Add, 8, add, result.cast());
     // SAFETY: the caller's arguments.
     unsafe { blocking(ep, &atomic, remote_addr, rkey) }
 }
@@ -208,7 +208,7 @@ pub unsafe extern "C" fn ucp_atomic_swap64(
     result: *mut u64,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; ep, rkey, result);
-    let atomic = simple(AtomicOp::Swap, 8, swap.into(), result.cast());
+    let atomic = simple(AtomicOp::Swap, 8, swap, result.cast());
     // SAFETY: the caller's arguments.
     unsafe { blocking(ep, &atomic, remote_addr, rkey) }
 }
@@ -232,8 +232,8 @@ pub unsafe extern "C" fn ucp_atomic_cswap64(
     let atomic = Atomic {
         op: Operation::CompareSwap,
         size: 8,
-        value: compare.into(),
-        swap: swap.into(),
+        value: compare,
+        swap,
         reply: result.cast(),
     };
     // SAFETY: the caller's arguments.

@@ -7,11 +7,14 @@ use crate::c::prelude::*;
 use crate::ucp::ep::{Ep, EpParams};
 use crate::ucp::request::{Callback, Param, Posted};
 use crate::ucp::rma::flush;
+use crate::ucp::wireup::cm::{self, ConnRequest};
 use crate::ucp::worker::Worker;
+use crate::ucs::sockaddr as addr;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::base::params::masked;
 use crate::wire::address::Address;
+use core::ptr::NonNull;
 
 const NULL_PTR: ucs_status_ptr_t = UCS_ERR_INVALID_PARAM as isize as ucs_status_ptr_t;
 
@@ -102,25 +105,30 @@ pub unsafe extern "C" fn ucp_ep_create(
         address,
         core::ptr::null()
     );
-    if address.is_null() {
+    let request = masked!(
+        params,
+        mask,
+        UCP_EP_PARAM_FIELD_CONN_REQUEST,
+        conn_request,
+        core::ptr::null_mut()
+    );
+    let made = if !request.is_null() {
+        // SAFETY: a request of a listener of this worker, used up here.
+        let request = unsafe { Box::from_raw(request.cast::<ConnRequest>()) };
+        cm::accept(w, *request, parsed)
+    } else if parsed.flags & UCP_EP_PARAMS_FLAGS_CLIENT_SERVER != 0 {
+        // SAFETY: the caller's struct.
+        unsafe { client(w, params, mask, parsed) }
+    } else if address.is_null() {
         ucs_error!(
-            "ucp_ep_create: no remote address is given (connecting by socket address is not there yet)"
+            "ucp_ep_create: neither a remote address nor a connection request nor a server's socket address is given"
         );
-        return if parsed.flags & UCP_EP_PARAMS_FLAGS_CLIENT_SERVER != 0 {
-            UCS_ERR_NOT_IMPLEMENTED
-        } else {
-            UCS_ERR_INVALID_PARAM
-        };
-    }
-    // SAFETY: the caller's address; its length stands at its beginning.
-    let address = match unsafe { blob(address.cast()) }.and_then(Address::unpack) {
-        Ok(a) => a,
-        Err(e) => {
-            ucs_error!("ucp_ep_create: the remote address is not usable: {e}");
-            return UCS_ERR_INVALID_ADDR;
-        }
+        return UCS_ERR_INVALID_PARAM;
+    } else {
+        // SAFETY: the caller's address.
+        unsafe { by_address(w, address.cast(), parsed) }
     };
-    match crate::ucp::wireup::connect(w, address, parsed) {
+    match made {
         Ok(ep) => {
             // SAFETY: the caller's out parameter.
             unsafe { *ep_p = ep.as_ptr().cast() };
@@ -130,6 +138,50 @@ pub unsafe extern "C" fn ucp_ep_create(
     }
 }
 
+/// The endpoint to the owner of a worker address.
+///
+/// # Safety
+/// `address` as `blob` asks.
+unsafe fn by_address(w: &Worker, address: *const u8, params: EpParams) -> Result<NonNull<Ep>> {
+    // SAFETY: the caller's address; its length stands at its beginning.
+    match unsafe { blob(address) }.and_then(Address::unpack) {
+        Ok(a) => crate::ucp::wireup::connect(w, a, params),
+        Err(e) => {
+            ucs_error!("ucp_ep_create: the remote address is not usable: {e}");
+            Err(Status::INVALID_ADDR)
+        }
+    }
+}
+
+/// A client's endpoint to a server's socket address.
+///
+/// # Safety
+/// `params` valid where `mask` says so.
+unsafe fn client(
+    w: &Worker,
+    params: *const ucp_ep_params_t,
+    mask: u64,
+    parsed: EpParams,
+) -> Result<NonNull<Ep>> {
+    if mask & u64::from(UCP_EP_PARAM_FIELD_SOCK_ADDR) == 0 {
+        ucs_error!("ucp_ep_create: a client needs the server's socket address");
+        return Err(Status::INVALID_PARAM);
+    }
+    // SAFETY: the bits are set; the caller's addresses.
+    let (to, from) = unsafe {
+        let to = addr::read((*params).sockaddr.addr);
+        let local = mask & u64::from(UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR) != 0;
+        let from = local.then(|| addr::read((*params).local_sockaddr.addr));
+        (to, from.transpose())
+    };
+    match (to, from) {
+        (Ok(to), Ok(from)) => cm::connect(w, to, from, parsed),
+        (Err(e), _) | (_, Err(e)) => {
+            ucs_error!("ucp_ep_create: a socket address is not usable: {e}");
+            Err(e)
+        }
+    }
+}
 /// Closes an endpoint.
 ///
 /// # Safety
@@ -381,7 +433,19 @@ pub unsafe extern "C" fn ucp_ep_query(h: ucp_ep_h, attr: *mut ucp_ep_attr_t) -> 
         }
         if has(UCP_EP_ATTR_FIELD_LOCAL_SOCKADDR) || has(UCP_EP_ATTR_FIELD_REMOTE_SOCKADDR) {
             // Only endpoints between client and server have sockets.
-            return UCS_ERR_NOT_CONNECTED;
+            let link = ep.link.borrow();
+            let Some(link) = link.as_ref() else {
+                return UCS_ERR_NOT_CONNECTED;
+            };
+            if has(UCP_EP_ATTR_FIELD_REMOTE_SOCKADDR) {
+                addr::write((&raw mut (*attr).remote_sockaddr).cast(), &link.remote);
+            }
+            if has(UCP_EP_ATTR_FIELD_LOCAL_SOCKADDR) {
+                let Some(local) = link.local else {
+                    return UCS_ERR_NOT_CONNECTED;
+                };
+                addr::write((&raw mut (*attr).local_sockaddr).cast(), &local);
+            }
         }
         if has(UCP_EP_ATTR_FIELD_TRANSPORTS) {
             transports(ep, &raw mut (*attr).transports);

@@ -1,71 +1,169 @@
 //! Listeners and connection requests: the exported functions of `ucp.h` and its companions.
 
+use super::param::{self, enter};
+use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucs::Status;
+use crate::ucp::wireup::cm::{self, Arrival, ConnRequest, UcpListener};
+use crate::ucs::sockaddr as addr;
+use crate::ucs::status::code_of;
+use crate::ucs_error;
+use crate::uct::base::params::masked;
 
 /// Binds a socket and accepts clients while the worker progresses. UCS_ERR_BUSY: the address is in
 /// use.
 ///
-/// `ucp/api/ucp.h`, group `listener`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `listener`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_listener_create(
-    _worker: ucp_worker_h,
-    _params: *const ucp_listener_params_t,
-    _listener_p: *mut ucp_listener_h,
+    worker: ucp_worker_h,
+    params: *const ucp_listener_params_t,
+    listener_p: *mut ucp_listener_h,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; worker, params, listener_p);
+    // SAFETY: a live worker.
+    let w = unsafe { param::worker(worker) };
+    let _guard = enter(w);
+    // SAFETY: the struct has had this size in every release; members are read behind their bits.
+    let mask = unsafe { (*params).field_mask };
+    if mask & u64::from(UCP_LISTENER_PARAM_FIELD_SOCK_ADDR) == 0 {
+        ucs_error!("ucp_listener_create: no socket address is given");
+        return UCS_ERR_INVALID_PARAM;
+    }
+    // SAFETY: the bit is set; the caller's address.
+    let at = match unsafe { addr::read((*params).sockaddr.addr) } {
+        Ok(a) => a,
+        Err(e) => {
+            ucs_error!("ucp_listener_create: the socket address is not usable: {e}");
+            return e.code();
+        }
+    };
+    let conn = masked!(
+        params,
+        mask,
+        UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
+        conn_handler,
+        ucp_listener_conn_handler {
+            cb: None,
+            arg: core::ptr::null_mut()
+        }
+    );
+    let accept = masked!(
+        params,
+        mask,
+        UCP_LISTENER_PARAM_FIELD_ACCEPT_HANDLER,
+        accept_handler,
+        ucp_listener_accept_handler {
+            cb: None,
+            arg: core::ptr::null_mut()
+        }
+    );
+    let arrival = match (conn.cb, accept.cb) {
+        (Some(cb), None) => Arrival::Request(cb, conn.arg),
+        (None, Some(cb)) => Arrival::Endpoint(cb, accept.arg),
+        _ => {
+            ucs_error!(
+                "ucp_listener_create: exactly one of conn_handler and accept_handler is needed"
+            );
+            return UCS_ERR_INVALID_PARAM;
+        }
+    };
+    match UcpListener::open(w, at, arrival) {
+        Ok(l) => {
+            // SAFETY: the caller's out parameter.
+            unsafe { *listener_p = Box::into_raw(l).cast() };
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
 }
 
 /// Closes a listener. Endpoints made through it stay.
 ///
-/// `ucp/api/ucp.h`, group `listener`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `listener`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucp_listener_destroy(_listener: ucp_listener_h) {}
+pub unsafe extern "C" fn ucp_listener_destroy(listener: ucp_listener_h) {
+    non_null!(; listener);
+    // SAFETY: boxed by `ucp_listener_create`; its worker outlives it.
+    unsafe {
+        let w: *const crate::ucp::worker::Worker = (*listener.cast::<UcpListener>()).worker();
+        let _guard = enter(&*w);
+        drop(Box::from_raw(listener.cast::<UcpListener>()));
+    }
+}
 
 /// Tells about a listener.
 ///
-/// `ucp/api/ucp.h`, group `listener`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `listener`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_listener_query(
-    _listener: ucp_listener_h,
-    _attr: *mut ucp_listener_attr_t,
+    listener: ucp_listener_h,
+    attr: *mut ucp_listener_attr_t,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; listener, attr);
+    // SAFETY: a live listener and the caller's struct, written as masked.
+    unsafe {
+        if (*attr).field_mask & u64::from(UCP_LISTENER_ATTR_FIELD_SOCKADDR) != 0 {
+            match (*listener.cast::<UcpListener>()).address() {
+                Ok(at) => addr::write((&raw mut (*attr).sockaddr).cast(), &at),
+                Err(e) => return e.code(),
+            }
+        }
+    }
+    UCS_OK
 }
 
 /// Tells about a waiting client.
 ///
-/// `ucp/api/ucp.h`, group `listener`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `listener`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_conn_request_query(
-    _conn_request: ucp_conn_request_h,
-    _attr: *mut ucp_conn_request_attr_t,
+    conn_request: ucp_conn_request_h,
+    attr: *mut ucp_conn_request_attr_t,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; conn_request, attr);
+    // SAFETY: a live request and the caller's struct, written as masked.
+    unsafe {
+        let request = &*conn_request.cast::<ConnRequest>();
+        let mask = (*attr).field_mask;
+        if mask & u64::from(UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ADDR) != 0 {
+            addr::write((&raw mut (*attr).client_address).cast(), &request.client);
+        }
+        if mask & u64::from(UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ID) != 0 {
+            (*attr).client_id = request.client_id();
+        }
+    }
+    UCS_OK
 }
 
 /// Refuses a waiting client, who gets UCS_ERR_REJECTED.
 ///
-/// `ucp/api/ucp.h`, group `listener`. Not implemented yet.
+/// `ucp/api/ucp.h`, group `listener`.
 ///
 /// # Safety
-/// Arguments are not read.
+/// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_listener_reject(
-    _listener: ucp_listener_h,
-    _conn_request: ucp_conn_request_h,
+    listener: ucp_listener_h,
+    conn_request: ucp_conn_request_h,
 ) -> ucs_status_t {
-    Status::NOT_IMPLEMENTED.code()
+    non_null!(UCS_ERR_INVALID_PARAM; listener, conn_request);
+    // SAFETY: a live listener; the request is used up.
+    unsafe {
+        let w = (*listener.cast::<UcpListener>()).worker();
+        let _guard = enter(w);
+        let request = Box::from_raw(conn_request.cast::<ConnRequest>());
+        code_of(&cm::reject(w, &request))
+    }
 }

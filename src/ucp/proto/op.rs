@@ -37,6 +37,8 @@ pub struct SendOp {
 /// How far a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
+    /// Posted before the peer was known: what the transport takes decides how it goes.
+    Unplanned { rndv_threshold: usize },
     /// In one piece, to be tried.
     Whole,
     /// In pieces: the message's number and the bytes that are out.

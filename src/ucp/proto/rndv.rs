@@ -212,11 +212,11 @@ pub fn acknowledged(worker: &Worker, ack: &AckHdr) {
     };
     // SAFETY: the only borrow, ended before the completion.
     let ep = match unsafe { req.op() } {
-        Op::Send(SendOp { ep, stage, .. })
-            if matches!(stage, Stage::Announced | Stage::AwaitAck) =>
-        {
-            *ep
-        }
+        Op::Send(SendOp {
+            ep,
+            stage: Stage::Announced | Stage::AwaitAck,
+            ..
+        }) => *ep,
         _ => {
             crate::ucp::rma::software::acknowledged(req, ack);
             return;

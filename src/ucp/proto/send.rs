@@ -26,7 +26,7 @@ pub fn start(
     rndv_threshold: usize,
 ) -> Result<Posted> {
     if let (Some(word), Data::Contig { ptr, len }) = (kind.word(), &data)
-        && ep.lane.max_short.is_some_and(|max| *len <= max)
+        && ep.lane().max_short.is_some_and(|max| *len <= max)
         && *len < rndv_threshold
         && ep.is_clear()
     {
@@ -40,16 +40,10 @@ pub fn start(
     if kind.names_sender() {
         ep.introduce();
     }
-    let fits = kind.header_len() + data.len() <= ep.lane.max_bcopy;
-    let stage = if data.len() >= rndv_threshold {
-        Stage::Announce
-    } else if fits {
-        Stage::Whole
+    let stage = if ep.is_connected() {
+        plan(ep, &kind, data.len(), rndv_threshold)
     } else {
-        Stage::Pieces {
-            message: ep.worker().next_message(),
-            offset: 0,
-        }
+        Stage::Unplanned { rndv_threshold }
     };
     if stage == Stage::Whole && !kind.waits_for_match() && ep.is_clear() {
         match whole(ep, &kind, &data, (0, 0, 0)) {
@@ -74,6 +68,20 @@ pub fn start(
     settle(req, param)
 }
 
+/// How a message goes, by its length and what the transport takes.
+fn plan(ep: &Ep, kind: &Kind, len: usize, rndv_threshold: usize) -> Stage {
+    if len >= rndv_threshold {
+        Stage::Announce
+    } else if kind.header_len() + len <= ep.lane().max_bcopy {
+        Stage::Whole
+    } else {
+        Stage::Pieces {
+            message: ep.worker().next_message(),
+            offset: 0,
+        }
+    }
+}
+
 /// Takes a queued message further.
 pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
     // SAFETY: the only borrow: callbacks run after `complete` replaced the operation.
@@ -85,6 +93,9 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
         Op::GetServe(_) => return target::serve(ep, req),
         _ => return Ok(Step::Done),
     };
+    if let Stage::Unplanned { rndv_threshold } = send.stage {
+        send.stage = plan(ep, &send.kind, send.data.len(), rndv_threshold);
+    }
     match send.stage {
         Stage::Whole => {
             let sync = if send.kind.waits_for_match() {
@@ -153,7 +164,7 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
             };
             Ok(Step::More)
         }
-        Stage::Announced | Stage::AwaitAck => Ok(Step::Done),
+        Stage::Unplanned { .. } | Stage::Announced | Stage::AwaitAck => Ok(Step::Done),
     }
 }
 
@@ -170,14 +181,14 @@ fn sent(ep: &Ep, req: &Request, send: &mut SendOp) {
 /// Sends a message that is its eight bytes of header and a short payload, without a buffer between.
 #[inline]
 fn short(ep: &Ep, id: AmId, header: u64, payload: *mut u8, len: usize) -> Result<()> {
-    let Some(send) = ep.lane.am_short else {
+    let Some(send) = ep.lane().am_short else {
         return Err(Status::UNSUPPORTED);
     };
     // SAFETY: a live transport endpoint; the user's payload, readable for `len` bytes. Headers are
     // little endian, as the formats are.
     let code = unsafe {
         send(
-            ep.lane.ep,
+            ep.lane().ep,
             id as u8,
             header.to_le(),
             payload.cast(),
@@ -196,13 +207,13 @@ fn bcopy<F: FnMut(*mut u8) -> usize>(ep: &Ep, id: AmId, mut fill: F) -> Result<u
         // SAFETY: `arg` is the closure of the call below, which is still under way.
         unsafe { (*arg.cast::<F>())(dest.cast()) }
     }
-    let Some(send) = ep.lane.am_bcopy else {
+    let Some(send) = ep.lane().am_bcopy else {
         return Err(Status::UNSUPPORTED);
     };
     // SAFETY: a live transport endpoint; the closure outlives the call.
     let n = unsafe {
         send(
-            ep.lane.ep,
+            ep.lane().ep,
             id as u8,
             Some(shim::<F>),
             core::ptr::from_mut(&mut fill).cast(),
@@ -227,7 +238,7 @@ unsafe fn writer<'a>(dest: *mut u8, len: usize) -> Writer<'a> {
 
 /// Sends a control message.
 pub fn control_bcopy(ep: &Ep, id: AmId, bytes: &[u8]) -> Result<()> {
-    if bytes.len() > ep.lane.max_bcopy {
+    if bytes.len() > ep.lane().max_bcopy {
         return Err(Status::EXCEEDS_LIMIT);
     }
     bcopy(ep, id, |dest| {
@@ -272,7 +283,7 @@ fn piece(ep: &Ep, req: &Request, send: &SendOp, message: u64, offset: usize) -> 
             total: total as u64,
             kind: send.kind.id() as u8,
         };
-        let room = ep.lane.max_bcopy - head;
+        let room = ep.lane().max_bcopy - head;
         let n = bcopy(ep, AmId::First, |dest| {
             // SAFETY: the header and `room` bytes are what the transport's buffer holds.
             unsafe {
@@ -310,7 +321,7 @@ pub fn body_piece<H: Header>(
     offset: usize,
     limit: usize,
 ) -> Result<usize> {
-    let room = (ep.lane.max_bcopy - H::LEN).min(limit);
+    let room = (ep.lane().max_bcopy - H::LEN).min(limit);
     let n = bcopy(ep, id, |dest| {
         // SAFETY: the header and `room` bytes are what the transport's buffer holds.
         unsafe {
@@ -333,7 +344,7 @@ fn announce(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
         kind: send.kind.id() as u8,
     };
     let head = RtsHdr::LEN + send.kind.header_len();
-    if head > ep.lane.max_bcopy {
+    if head > ep.lane().max_bcopy {
         return Err(Status::EXCEEDS_LIMIT);
     }
     let sync = (rts.uuid, rts.ep, rts.request);

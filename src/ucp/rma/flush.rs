@@ -74,8 +74,8 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
     landing.req = req;
     // SAFETY: a live transport endpoint; the completion lives in the request.
     let code = unsafe {
-        match (*(*ep.lane.ep).iface).ops.ep_flush {
-            Some(flush) => flush(ep.lane.ep, UCT_FLUSH_FLAG_LOCAL, &raw mut landing.comp),
+        match (*(*ep.lane().ep).iface).ops.ep_flush {
+            Some(flush) => flush(ep.lane().ep, UCT_FLUSH_FLAG_LOCAL, &raw mut landing.comp),
             None => UCS_OK,
         }
     };

@@ -28,7 +28,7 @@ pub enum Message {
 
 impl Message {
     /// Bytes of the whole message.
-    pub fn len(&self) -> usize {
+    pub fn total(&self) -> usize {
         match self {
             Message::Whole { data, .. } => data.len(),
             Message::Pieces { total, .. } => *total,

@@ -10,7 +10,7 @@ pub fn look(worker: &Worker, tag: u64, mask: u64) -> Option<Info> {
     let (_, tag, message) = arrived.peek(tag, mask)?;
     Some(Info {
         tag,
-        length: message.len(),
+        length: message.total(),
     })
 }
 
@@ -19,7 +19,7 @@ pub fn take(worker: &Worker, tag: u64, mask: u64) -> Option<(Info, Taken)> {
     let (tag, message) = worker.tag.arrived.borrow_mut().take(tag, mask)?;
     let info = Info {
         tag,
-        length: message.len(),
+        length: message.total(),
     };
     Some((info, Taken { tag, message }))
 }

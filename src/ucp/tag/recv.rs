@@ -51,7 +51,7 @@ pub fn take(
 ) -> Result<(Posted, Info)> {
     let info = Info {
         tag: sender_tag,
-        length: message.len(),
+        length: message.total(),
     };
     if let Message::Whole { data: bytes, sync } = message {
         if let Some(sender) = sync {

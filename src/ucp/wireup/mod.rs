@@ -1,6 +1,7 @@
 //! Connecting endpoints: which transport carries what, and what two workers tell each other.
 
 pub mod close;
+pub mod cm;
 pub mod introduce;
 pub mod select;
 
@@ -29,7 +30,7 @@ pub fn connect(worker: &Worker, address: Address, params: EpParams) -> Result<No
         .filter(|ep| {
             // SAFETY: in the table, so alive.
             let ep = unsafe { &**ep };
-            ep.hidden.get() && ep.remote_uuid == uuid && ep.usable().is_ok()
+            ep.hidden.get() && ep.remote_uuid.get() == uuid && ep.usable().is_ok()
         })
         // SAFETY: as above.
         .min_by_key(|ep| unsafe { (**ep).serial.get() });

@@ -1,0 +1,517 @@
+//! Clients and servers: endpoints that are made by socket address, and listeners.
+//!
+//! A connection of UCT's manager carries both sides' worker addresses and endpoint ids as private
+//! data; then messages go by whatever transport reaches the peer, and the connection stays to tell
+//! the end. The manager calls from the async thread: what it tells goes into an inbox, which the
+//! worker's progress empties.
+
+use crate::c::*;
+use crate::ucp::ep::{Ep, EpParams};
+use crate::ucp::worker::Worker;
+use crate::ucs::async_ctx::{AsyncContext, Mode};
+use crate::ucs::callbackq::{CallbackQueue, Repeat};
+use crate::ucs::config::Config;
+use crate::ucs::{Result, Status};
+use crate::uct::base::worker::WorkerHandle;
+use crate::uct::cm::{Endpoint, Listener, Manager, Owner, Remote, Request, RequestId, Visitor};
+use crate::uct::registry::COMPONENTS;
+use crate::wire::address::Address;
+use crate::wire::{Reader, Writer};
+use crate::{ucs_debug, ucs_diag, ucs_error};
+use core::ffi::c_void;
+use core::ptr::NonNull;
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// A connection an endpoint was made by, and its two ends.
+pub struct Link {
+    endpoint: Endpoint,
+    pub local: Option<SocketAddr>,
+    pub remote: SocketAddr,
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        // The peer learns at once; it may know already.
+        if let Err(e) = self.endpoint.disconnect() {
+            ucs_debug!("disconnecting from {}: {e}", self.remote);
+        }
+    }
+}
+
+/// What the manager told, to be handled by the worker.
+enum Event {
+    Asked {
+        listener: usize,
+        id: RequestId,
+        private: Vec<u8>,
+        client: SocketAddr,
+    },
+    Resolved {
+        ep: u64,
+        outcome: Result<()>,
+    },
+    Connected {
+        ep: u64,
+        answer: Result<Vec<u8>>,
+    },
+    Gone {
+        ep: u64,
+        status: Status,
+    },
+}
+
+/// Where the async thread leaves events, and how it calls the worker.
+struct Inbox {
+    events: Mutex<VecDeque<Event>>,
+    worker: usize,
+    queue: usize,
+}
+
+impl Inbox {
+    fn put(&self, event: Event) {
+        let mut events = self.events.lock();
+        events.push_back(event);
+        if events.len() > 1 {
+            return;
+        }
+        drop(events);
+        // SAFETY: the manager is closed before the worker goes, so both are alive.
+        unsafe {
+            let queue = &*(self.queue as *const CallbackQueue);
+            if let Err(e) = queue.add_safe(progress, self.worker as *mut c_void, Repeat::Once) {
+                ucs_error!("connection events cannot be handled: {e}");
+            }
+            let worker = &*(self.worker as *const Worker);
+            worker.wakeup.poke();
+        }
+    }
+}
+
+/// Empties the inbox, on the worker's thread.
+unsafe extern "C" fn progress(worker: *mut c_void) -> u32 {
+    // SAFETY: registered by the worker's own inbox.
+    let worker = unsafe { &*worker.cast::<Worker>() };
+    let Some(cm) = worker.cm.get() else { return 0 };
+    let mut count = 0;
+    loop {
+        let event = cm.inbox.events.lock().pop_front();
+        let Some(event) = event else { return count };
+        count += 1;
+        handle(worker, event);
+    }
+}
+
+/// The connection manager of a worker, made when first needed.
+pub struct Cm {
+    manager: Option<Manager>,
+    inbox: Arc<Inbox>,
+    context: usize,
+    /// What the manager takes for the worker: it only has the async context.
+    handle: uct_worker_h,
+    _word: Box<usize>,
+}
+
+impl Cm {
+    fn open(worker: &Worker) -> Result<Cm> {
+        let context = AsyncContext::new(Mode::ThreadMutex).into_raw();
+        let word = Box::new(context);
+        let handle = WorkerHandle::create(
+            core::ptr::from_ref(word.as_ref()).cast_mut().cast(),
+            UCS_THREAD_MODE_SINGLE,
+        );
+        let mut cm = Cm {
+            manager: None,
+            inbox: Arc::new(Inbox {
+                events: Mutex::new(VecDeque::new()),
+                worker: core::ptr::from_ref(worker) as usize,
+                queue: core::ptr::from_ref(worker.queue()) as usize,
+            }),
+            context,
+            handle,
+            _word: word,
+        };
+        // SAFETY: just made.
+        let Some(for_manager) = (unsafe { WorkerHandle::from_c(handle) }) else {
+            return Err(Status::NO_MEMORY);
+        };
+        for c in &COMPONENTS {
+            let Some(table) = c.component.cm_config() else {
+                continue;
+            };
+            let config = Config::read(table, None)?;
+            cm.manager = Some(c.component.cm_open(for_manager, &config)?);
+            return Ok(cm);
+        }
+        Err(Status::UNSUPPORTED)
+    }
+
+    fn manager(&self) -> Result<&Manager> {
+        self.manager.as_ref().ok_or(Status::UNSUPPORTED)
+    }
+}
+
+impl Drop for Cm {
+    fn drop(&mut self) {
+        // The manager first: it works on the context.
+        self.manager = None;
+        // SAFETY: both were made in `open` and are used by nobody any more.
+        unsafe {
+            WorkerHandle::destroy(self.handle);
+            drop(AsyncContext::from_raw(self.context));
+        }
+    }
+}
+
+fn cm(worker: &Worker) -> Result<&Cm> {
+    if let Some(cm) = worker.cm.get() {
+        return Ok(cm);
+    }
+    let made = Cm::open(worker)?;
+    Ok(worker.cm.get_or_init(|| made))
+}
+
+/// Whose connection it is: an endpoint, by id, since it may go before its events.
+struct Half {
+    inbox: Arc<Inbox>,
+    ep: u64,
+}
+
+impl Owner for Half {
+    fn pack(&self, _device: &str, _out: &mut [u8]) -> Result<usize> {
+        // Private data are given with connect and accept.
+        Err(Status::UNSUPPORTED)
+    }
+
+    fn resolved(&self, _device: &str, outcome: Result<()>) -> Result<()> {
+        self.inbox.put(Event::Resolved {
+            ep: self.ep,
+            outcome,
+        });
+        Ok(())
+    }
+
+    fn connected(&self, answer: Result<Remote<'_>>) {
+        self.inbox.put(Event::Connected {
+            ep: self.ep,
+            answer: answer.map(|r| r.private.to_vec()),
+        });
+    }
+
+    fn notified(&self, outcome: Result<()>) {
+        if let Err(status) = outcome {
+            self.inbox.put(Event::Gone {
+                ep: self.ep,
+                status,
+            });
+        }
+    }
+
+    fn disconnected(&self) {
+        self.inbox.put(Event::Gone {
+            ep: self.ep,
+            status: Status::CONNECTION_RESET,
+        });
+    }
+}
+
+/// What each side tells the other: its half, and how to reach it.
+struct Greeting {
+    ep: u64,
+    client_id: u64,
+    address: Address,
+}
+
+impl Greeting {
+    fn of(worker: &Worker, ep: &Ep, client_id: u64) -> Vec<u8> {
+        let address = worker.address(false).pack();
+        let mut out = vec![0; 16 + address.len()];
+        let mut w = Writer::new(&mut out);
+        w.u64(ep.id.get());
+        w.u64(client_id);
+        w.bytes(&address);
+        out
+    }
+
+    fn read(private: &[u8]) -> Result<Greeting> {
+        let mut r = Reader::new(private);
+        let (Some(ep), Some(client_id)) = (r.u64(), r.u64()) else {
+            ucs_error!(
+                "the other side of a connection told {} bytes that are not ours",
+                private.len()
+            );
+            return Err(Status::INVALID_ADDR);
+        };
+        match Address::unpack(r.rest()) {
+            Ok(address) => Ok(Greeting {
+                ep,
+                client_id,
+                address,
+            }),
+            Err(e) => {
+                ucs_error!("the other side's worker address is not usable: {e}");
+                Err(Status::INVALID_ADDR)
+            }
+        }
+    }
+}
+
+/// A client's endpoint to the server at `to`.
+pub fn connect(
+    worker: &Worker,
+    to: SocketAddr,
+    from: Option<SocketAddr>,
+    params: EpParams,
+) -> Result<NonNull<Ep>> {
+    let cm = cm(worker)?;
+    let at = Ep::unconnected(worker, params);
+    // SAFETY: just made.
+    let ep = unsafe { at.as_ref() };
+    ep.link_introduces();
+    let owner = Arc::new(Half {
+        inbox: Arc::clone(&cm.inbox),
+        ep: ep.id.get(),
+    });
+    match cm.manager()?.connect(to, from, owner) {
+        Ok(endpoint) => {
+            *ep.link.borrow_mut() = Some(Link {
+                endpoint,
+                local: from,
+                remote: to,
+            });
+            Ok(at)
+        }
+        Err(e) => {
+            // SAFETY: nobody else has it.
+            unsafe { Ep::destroy(at.as_ptr(), e) };
+            Err(e)
+        }
+    }
+}
+
+/// A client that asks for an endpoint: what `ucp_conn_request_h` points to.
+pub struct ConnRequest {
+    id: RequestId,
+    greeting: Greeting,
+    pub client: SocketAddr,
+    local: SocketAddr,
+}
+
+impl ConnRequest {
+    pub fn client_id(&self) -> u64 {
+        self.greeting.client_id
+    }
+}
+
+/// Accepts a client: the endpoint to it.
+pub fn accept(worker: &Worker, request: ConnRequest, params: EpParams) -> Result<NonNull<Ep>> {
+    let cm = cm(worker)?;
+    let at = Ep::unconnected(worker, params);
+    // SAFETY: just made.
+    let ep = unsafe { at.as_ref() };
+    ep.link_introduces();
+    ep.pair_with(request.greeting.address.uuid, request.greeting.ep);
+    let made = ep.connect(request.greeting.address).and_then(|()| {
+        let owner = Arc::new(Half {
+            inbox: Arc::clone(&cm.inbox),
+            ep: ep.id.get(),
+        });
+        let private = Greeting::of(worker, ep, 0);
+        cm.manager()?.accept(request.id, owner, &private)
+    });
+    match made {
+        Ok(endpoint) => {
+            *ep.link.borrow_mut() = Some(Link {
+                endpoint,
+                local: Some(request.local),
+                remote: request.client,
+            });
+            Ok(at)
+        }
+        Err(e) => {
+            // SAFETY: nobody else has it.
+            unsafe { Ep::destroy(at.as_ptr(), e) };
+            Err(e)
+        }
+    }
+}
+
+/// Turns a client down.
+pub fn reject(worker: &Worker, request: &ConnRequest) -> Result<()> {
+    cm(worker)?.manager()?.reject(request.id)
+}
+
+/// How an application is told of clients.
+#[derive(Clone, Copy)]
+pub enum Arrival {
+    /// It gets a request, and accepts or rejects it.
+    Request(
+        unsafe extern "C" fn(ucp_conn_request_h, *mut c_void),
+        *mut c_void,
+    ),
+    /// It gets an endpoint.
+    Endpoint(unsafe extern "C" fn(ucp_ep_h, *mut c_void), *mut c_void),
+}
+
+/// A listener: what `ucp_listener_h` points to.
+pub struct UcpListener {
+    worker: *const Worker,
+    listener: Option<Listener>,
+    arrival: Arrival,
+}
+
+/// Shows clients of a listener to the inbox.
+struct Door {
+    inbox: Arc<Inbox>,
+    listener: usize,
+}
+
+impl Visitor for Door {
+    fn request(&self, request: Request<'_>) {
+        self.inbox.put(Event::Asked {
+            listener: self.listener,
+            id: request.id,
+            private: request.remote.private.to_vec(),
+            client: request.client,
+        });
+    }
+}
+
+impl UcpListener {
+    pub fn open(worker: &Worker, at: SocketAddr, arrival: Arrival) -> Result<Box<UcpListener>> {
+        let cm = cm(worker)?;
+        let mut made = Box::new(UcpListener {
+            worker,
+            listener: None,
+            arrival,
+        });
+        let door = Arc::new(Door {
+            inbox: Arc::clone(&cm.inbox),
+            listener: core::ptr::from_ref(made.as_ref()) as usize,
+        });
+        let backlog = worker.context().config.ulong("LISTENER_BACKLOG");
+        let backlog = i32::try_from(backlog).ok();
+        made.listener = Some(cm.manager()?.listen(at, backlog, door)?);
+        worker
+            .listeners
+            .borrow_mut()
+            .push(core::ptr::from_ref(made.as_ref()) as usize);
+        Ok(made)
+    }
+
+    pub fn worker(&self) -> &Worker {
+        // SAFETY: a worker outlives its listeners (C contract of ucp_worker_destroy).
+        unsafe { &*self.worker }
+    }
+
+    /// Where it listens, with the port that it got.
+    pub fn address(&self) -> Result<SocketAddr> {
+        self.listener
+            .as_ref()
+            .map(Listener::address)
+            .ok_or(Status::NOT_CONNECTED)
+    }
+}
+
+impl Drop for UcpListener {
+    fn drop(&mut self) {
+        let me = core::ptr::from_ref(self) as usize;
+        self.worker().listeners.borrow_mut().retain(|l| *l != me);
+    }
+}
+
+fn handle(worker: &Worker, event: Event) {
+    match event {
+        Event::Asked {
+            listener,
+            id,
+            private,
+            client,
+        } => asked(worker, listener, id, &private, client),
+        Event::Resolved { ep, outcome } => {
+            let Some(ep) = worker.ep(ep) else { return };
+            let told = outcome.and_then(|()| {
+                let params = ep.params.get();
+                let sends_id = params.flags & UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID != 0;
+                let id = if sends_id { worker.params.client_id } else { 0 };
+                let private = Greeting::of(worker, ep, id);
+                match ep.link.borrow().as_ref() {
+                    Some(link) => link.endpoint.connect(&private),
+                    None => Err(Status::NOT_CONNECTED),
+                }
+            });
+            if let Err(e) = told {
+                ep.fail(e);
+            }
+        }
+        Event::Connected { ep, answer } => {
+            let Some(ep) = worker.ep(ep) else { return };
+            let done = answer
+                .and_then(|private| Greeting::read(&private))
+                .and_then(|greeting| {
+                    ep.pair_with(greeting.address.uuid, greeting.ep);
+                    if let Some(link) = ep.link.borrow().as_ref() {
+                        link.endpoint.notify()?;
+                    }
+                    ep.connect(greeting.address)
+                });
+            if let Err(e) = done {
+                ep.fail(e);
+            }
+        }
+        Event::Gone { ep, status } => {
+            if let Some(ep) = worker.ep(ep) {
+                ep.fail(status);
+            }
+        }
+    }
+}
+
+/// A client asks at a listener.
+fn asked(worker: &Worker, listener: usize, id: RequestId, private: &[u8], client: SocketAddr) {
+    if !worker.listeners.borrow().contains(&listener) {
+        turn_down(worker, id, client, Status::NOT_CONNECTED);
+        return;
+    }
+    // SAFETY: in the worker's list, so alive.
+    let listener = unsafe { &*(listener as *const UcpListener) };
+    let request = Greeting::read(private).and_then(|greeting| {
+        Ok(ConnRequest {
+            id,
+            greeting,
+            client,
+            local: listener.address()?,
+        })
+    });
+    let request = match request {
+        Ok(r) => r,
+        Err(e) => {
+            turn_down(worker, id, client, e);
+            return;
+        }
+    };
+    match listener.arrival {
+        Arrival::Request(cb, arg) => {
+            let handle = Box::into_raw(Box::new(request)).cast();
+            // SAFETY: the user's callback with its argument; the request is the user's from here.
+            unsafe { cb(handle, arg) };
+        }
+        Arrival::Endpoint(cb, arg) => match accept(worker, request, EpParams::default()) {
+            // SAFETY: the user's callback with its argument; the endpoint is the user's from here.
+            Ok(ep) => unsafe { cb(ep.as_ptr().cast(), arg) },
+            Err(e) => ucs_diag!("a client from {client} cannot be accepted: {e}"),
+        },
+    }
+}
+
+/// A client that nobody is shown.
+fn turn_down(worker: &Worker, id: RequestId, client: SocketAddr, why: Status) {
+    ucs_diag!("a client from {client} is turned down: {why}");
+    if let Ok(manager) = cm(worker).and_then(Cm::manager)
+        && let Err(e) = manager.reject(id)
+    {
+        ucs_debug!("turning down a client that went: {e}");
+    }
+}
