@@ -37,8 +37,8 @@ typedef struct cm_side {
     size_t priv_length;
     int pack;             /* private data by callback */
     ssize_t pack_answer;  /* negative: what the packing callback answers */
-    int connect_in_resolve;
     ucs_status_t resolve_answer;
+    uct_cm_h manager;     /* another than cm.cm */
     int no_callbacks_now; /* set after destroy: any later callback fails the test */
 } cm_side_t;
 
@@ -288,7 +288,7 @@ static inline ucs_status_t cm_client_from(cm_side_t *side, const struct sockaddr
     params.field_mask = UCT_EP_PARAM_FIELD_CM | UCT_EP_PARAM_FIELD_USER_DATA | UCT_EP_PARAM_FIELD_SOCKADDR |
                         UCT_EP_PARAM_FIELD_SOCKADDR_CB_FLAGS | UCT_EP_PARAM_FIELD_SOCKADDR_CONNECT_CB_CLIENT |
                         UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB;
-    params.cm                 = cm.cm;
+    params.cm                 = side->manager ? side->manager : cm.cm;
     params.user_data          = side;
     params.sockaddr           = &addr;
     params.sockaddr_cb_flags  = UCT_CB_FLAG_ASYNC;
@@ -321,7 +321,7 @@ static inline ucs_status_t cm_accept(cm_side_t *side, uct_conn_request_h request
     params.field_mask = UCT_EP_PARAM_FIELD_CM | UCT_EP_PARAM_FIELD_USER_DATA | UCT_EP_PARAM_FIELD_CONN_REQUEST |
                         UCT_EP_PARAM_FIELD_SOCKADDR_CB_FLAGS | UCT_EP_PARAM_FIELD_SOCKADDR_NOTIFY_CB_SERVER |
                         UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB;
-    params.cm                 = cm.cm;
+    params.cm                 = side->manager ? side->manager : cm.cm;
     params.user_data          = side;
     params.conn_request       = request;
     params.sockaddr_cb_flags  = UCT_CB_FLAG_ASYNC;

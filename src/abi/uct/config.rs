@@ -106,7 +106,7 @@ pub unsafe extern "C" fn uct_md_iface_config_read(
 }
 
 /// Reads the configuration of a connection manager of `component`. Released by
-/// `uct_config_release`. `UNSUPPORTED` when the component has none.
+/// `uct_config_release`. `INVALID_PARAM` when the component has none.
 ///
 /// # Safety
 /// Pointers as described.
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn uct_cm_config_read(
     };
     let Some(table) = handle.component.cm_config() else {
         ucs_diag!("{} has no connection manager", handle.component.name());
-        return UCS_ERR_UNSUPPORTED;
+        return UCS_ERR_INVALID_PARAM;
     };
     // SAFETY: the caller's strings and out parameter.
     unsafe { hand_out(read(table, env_prefix), config_p) }

@@ -154,7 +154,7 @@ impl CmHandle {
             ucs_error!("uct_ep_create: neither sockaddr nor conn_request is given");
             return Err(Status::INVALID_PARAM);
         }
-        if flags & UCT_CB_FLAG_ASYNC as u32 == 0 {
+        if flags & UCT_CB_FLAG_ASYNC == 0 {
             ucs_error!("uct_ep_create: callbacks of a connection manager need UCT_CB_FLAG_ASYNC");
             return Err(Status::UNSUPPORTED);
         }
