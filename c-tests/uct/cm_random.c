@@ -81,6 +81,7 @@ static int other_server(int steps)
     return 0;
 }
 
+static const char *own_path;
 static int ask_fd;
 
 static pid_t start_other(const char *what, int port, int steps)
@@ -88,7 +89,7 @@ static pid_t start_other(const char *what, int port, int steps)
     extern char **environ;
     posix_spawn_file_actions_t actions;
     char port_text[16], steps_text[16];
-    char *argv[] = {"/proc/self/exe", (char *)what, port_text, steps_text, NULL};
+    char *argv[] = {(char *)own_path, (char *)what, port_text, steps_text, NULL};
     int fds[2];
     pid_t pid;
 
@@ -98,7 +99,7 @@ static pid_t start_other(const char *what, int port, int steps)
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
     posix_spawn_file_actions_addclose(&actions, fds[0]);
-    CHECK(posix_spawn(&pid, "/proc/self/exe", &actions, NULL, argv, environ) == 0);
+    CHECK(posix_spawn(&pid, own_path, &actions, NULL, argv, environ) == 0);
     posix_spawn_file_actions_destroy(&actions);
     close(fds[1]);
     ask_fd = fds[0];
@@ -367,6 +368,7 @@ int main(int argc, char **argv)
     int i, fds = 0;
     size_t bytes = 0;
 
+    own_path = argv[0];
     for (i = 0; i < sizeof(data); ++i) {
         data[i] = (char)(i * 11);
     }
