@@ -87,7 +87,7 @@ impl Completion {
             {
                 (*self.0).status = e.code();
             }
-            (*self.0).count -= 1;
+            (*self.0).count = (*self.0).count.wrapping_sub(1);
             (*self.0).count
         };
         if count == 0 {

@@ -216,8 +216,20 @@ pub unsafe extern "C" fn uct_iface_set_am_handler(
         ucs_error!("uct_iface_set_am_handler: flags {flags:#x} are unknown");
         return UCS_ERR_INVALID_PARAM;
     }
+    if cb.is_some() && flags & UCT_CB_FLAG_ASYNC == 0 && !calls_from_progress(iface) {
+        ucs_error!("uct_iface_set_am_handler: the interface has no active messages");
+        return UCS_ERR_INVALID_PARAM;
+    }
     // SAFETY: an open interface of ours.
     code_of(&unsafe { base_of(iface) }.am.set(id, cb, arg))
+}
+
+/// Whether the interface states `UCT_IFACE_FLAG_CB_SYNC`, without which upstream refuses handlers.
+fn calls_from_progress(iface: uct_iface_h) -> bool {
+    // SAFETY: all-zero is a value of the struct.
+    let mut attr: uct_iface_attr = unsafe { core::mem::zeroed() };
+    let queried = op!(iface, iface_query, iface, &mut attr);
+    queried == UCS_OK && attr.cap.flags & u64::from(UCT_IFACE_FLAG_CB_SYNC) != 0
 }
 
 /// Sets the function that describes active messages in the log; NULL takes it off.

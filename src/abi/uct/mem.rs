@@ -108,9 +108,10 @@ pub unsafe extern "C" fn uct_mem_alloc(
         address,
         core::ptr::null_mut()
     );
-    if mem_type != UCS_MEMORY_TYPE_HOST && mem_type < UCS_MEMORY_TYPE_ROCM_MANAGED + 1 {
+    // "Unknown", whatever its number in the caller's release, cannot be allocated either.
+    if mem_type != UCS_MEMORY_TYPE_HOST {
         ucs_error!(
-            "uct_mem_alloc: memory type {mem_type} needs a GPU transport, which this library has not"
+            "uct_mem_alloc: memory type {mem_type}: only the host's memory ({UCS_MEMORY_TYPE_HOST}) can be allocated"
         );
         return UCS_ERR_UNSUPPORTED;
     }

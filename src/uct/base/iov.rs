@@ -5,6 +5,9 @@
 use crate::c::uct_iov_t;
 use crate::ucs::{Result, Status};
 
+/// More entries than any list in memory has.
+const MAX_ENTRIES: usize = isize::MAX as usize / size_of::<uct_iov_t>();
+
 /// A borrowed list of user buffers.
 #[derive(Clone, Copy)]
 pub struct Iov<'a>(&'a [uct_iov_t]);
@@ -19,7 +22,8 @@ impl<'a> Iov<'a> {
         if count == 0 {
             return Ok(Iov(&[]));
         }
-        if iov.is_null() {
+        // A negative count of C would be no length of a slice.
+        if iov.is_null() || count > MAX_ENTRIES {
             return Err(Status::INVALID_PARAM);
         }
         // SAFETY: by the caller's promise.

@@ -8,21 +8,21 @@ use crate::{ucs_debug, ucs_error};
 use core::ffi::{CStr, c_void};
 
 /// What `uct_iface_open` was given.
+///
+/// Members that no transport of ours needs are not read, as upstream's same transports do not read
+/// them: the CPU mask and the statistics root, the keepalive interval (tcp has its own variables,
+/// the death of a local process is told by the kernel), the features (all are offered), and the
+/// flags of the error handler (it is called from progress only, which every flag allows).
 #[derive(Clone, Copy)]
 pub struct IfaceParams {
     pub rx_headroom: usize,
     pub err_handler: uct_error_handler_t,
     pub err_handler_arg: *mut c_void,
-    pub err_handler_flags: u32,
     /// Set when the interface shall match tags: the callbacks for unexpected messages.
     pub tag: Option<TagParams>,
     pub async_event: Option<(uct_async_event_cb_t, *mut c_void)>,
-    /// Ticks of `ucs_time_t` between keepalive rounds; 0 when not given.
-    pub keepalive_interval: u64,
     pub am_alignment: usize,
     pub am_align_offset: usize,
-    /// `UCT_IFACE_FEATURE_*`; all when not given.
-    pub features: u64,
 }
 
 /// Callbacks for messages that no posted tag matches.
@@ -40,13 +40,10 @@ impl Default for IfaceParams {
             rx_headroom: 0,
             err_handler: None,
             err_handler_arg: core::ptr::null_mut(),
-            err_handler_flags: 0,
             tag: None,
             async_event: None,
-            keepalive_interval: 0,
             am_alignment: 1,
             am_align_offset: 0,
-            features: u64::MAX,
         }
     }
 }
@@ -173,22 +170,8 @@ pub unsafe fn iface_params<'a>(p: *const uct_iface_params) -> Result<(OpenMode<'
             err_handler_arg,
             core::ptr::null_mut()
         ),
-        err_handler_flags: masked!(
-            p,
-            mask,
-            UCT_IFACE_PARAM_FIELD_ERR_HANDLER_FLAGS,
-            err_handler_flags,
-            0
-        ),
         tag,
         async_event,
-        keepalive_interval: masked!(
-            p,
-            mask,
-            UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL,
-            keepalive_interval,
-            0
-        ),
         am_alignment: masked!(p, mask, UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT, am_alignment, 1).max(1),
         am_align_offset: masked!(
             p,
@@ -197,7 +180,6 @@ pub unsafe fn iface_params<'a>(p: *const uct_iface_params) -> Result<(OpenMode<'
             am_align_offset,
             0
         ),
-        features: masked!(p, mask, UCT_IFACE_PARAM_FIELD_FEATURES, features, u64::MAX),
     };
     if !params.am_alignment.is_power_of_two() || params.am_align_offset >= params.am_alignment {
         ucs_error!(
@@ -215,7 +197,9 @@ pub unsafe fn iface_params<'a>(p: *const uct_iface_params) -> Result<(OpenMode<'
     Ok((mode, params))
 }
 
-/// What `uct_ep_create` was given for an interface.
+/// What `uct_ep_create` was given for an interface. The path index is not used, since every device
+/// of ours has one path (`dev_num_paths`), nor the user data, which only the callbacks of a
+/// connection manager get.
 #[derive(Clone, Copy)]
 pub struct EpParams {
     pub user_data: *mut c_void,
