@@ -164,6 +164,6 @@ pub unsafe extern "C" fn ucp_listener_reject(
         let w = (*listener.cast::<UcpListener>()).worker();
         let _guard = enter(w);
         let request = Box::from_raw(conn_request.cast::<ConnRequest>());
-        code_of(&cm::reject(w, &request))
+        code_of(&cm::reject(&request))
     }
 }

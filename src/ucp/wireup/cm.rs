@@ -292,7 +292,11 @@ pub fn connect(
 }
 
 /// A client that asks for an endpoint: what `ucp_conn_request_h` points to.
+///
+/// It may be accepted on another worker than the listener's: then the connection is the listener's
+/// manager's, and the endpoint is told through its own worker's inbox.
 pub struct ConnRequest {
+    listening: *const Worker,
     id: RequestId,
     greeting: Greeting,
     pub client: SocketAddr,
@@ -300,6 +304,11 @@ pub struct ConnRequest {
 }
 
 impl ConnRequest {
+    fn manager(&self) -> Result<&Manager> {
+        // SAFETY: the listener's worker outlives its requests (C contract of ucp_worker_destroy).
+        cm(unsafe { &*self.listening })?.manager()
+    }
+
     pub fn client_id(&self) -> u64 {
         self.greeting.client_id
     }
@@ -313,13 +322,13 @@ pub fn accept(worker: &Worker, request: ConnRequest, params: EpParams) -> Result
     let ep = unsafe { at.as_ref() };
     ep.link_introduces();
     ep.pair_with(request.greeting.address.uuid, request.greeting.ep);
-    let made = ep.connect(request.greeting.address).and_then(|()| {
+    let made = ep.connect(request.greeting.address.clone()).and_then(|()| {
         let owner = Arc::new(Half {
             inbox: Arc::clone(&cm.inbox),
             ep: ep.id.get(),
         });
         let private = Greeting::of(worker, ep, 0);
-        cm.manager()?.accept(request.id, owner, &private)
+        request.manager()?.accept(request.id, owner, &private)
     });
     match made {
         Ok(endpoint) => {
@@ -339,8 +348,8 @@ pub fn accept(worker: &Worker, request: ConnRequest, params: EpParams) -> Result
 }
 
 /// Turns a client down.
-pub fn reject(worker: &Worker, request: &ConnRequest) -> Result<()> {
-    cm(worker)?.manager()?.reject(request.id)
+pub fn reject(request: &ConnRequest) -> Result<()> {
+    request.manager()?.reject(request.id)
 }
 
 /// How an application is told of clients.
@@ -479,6 +488,7 @@ fn asked(worker: &Worker, listener: usize, id: RequestId, private: &[u8], client
     let listener = unsafe { &*(listener as *const UcpListener) };
     let request = Greeting::read(private).and_then(|greeting| {
         Ok(ConnRequest {
+            listening: worker,
             id,
             greeting,
             client,
