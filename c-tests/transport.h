@@ -20,9 +20,12 @@ typedef struct {
     char device[UCT_DEVICE_NAME_MAX];
 } transport_t;
 
+/* Adds to the parameters that an interface is opened with. */
+typedef void (*transport_prepare_t)(uct_iface_params_t *params, void *arg);
+
 /* Opens the memory domain and device of `component` that offers transport `name`; 0 if it has none. */
 static inline int transport_find(transport_t *t, uct_component_h component, const char *name,
-                                 const char *device, size_t headroom)
+                                 const char *device, size_t headroom, transport_prepare_t prepare, void *arg)
 {
     uct_md_resource_desc_t mds[16];
     uct_tl_resource_desc_t *tls;
@@ -57,6 +60,9 @@ static inline int transport_find(transport_t *t, uct_component_h component, cons
             params.mode.device.tl_name = name;
             params.mode.device.dev_name = t->device;
             params.rx_headroom = headroom;
+            if (prepare) {
+                prepare(&params, arg);
+            }
             CHECK_OK(uct_md_iface_config_read(t->md, name, NULL, NULL, &config));
             CHECK_OK(uct_iface_open(t->md, t->worker, &params, config, &t->iface));
             uct_config_release(config);
@@ -72,7 +78,8 @@ static inline int transport_find(transport_t *t, uct_component_h component, cons
     return 0;
 }
 
-static inline void transport_open(transport_t *t, const char *name, const char *device, size_t headroom)
+static inline void transport_open_prepared(transport_t *t, const char *name, const char *device,
+                                           size_t headroom, transport_prepare_t prepare, void *arg)
 {
     uct_component_h *components;
     unsigned i, count;
@@ -83,12 +90,17 @@ static inline void transport_open(transport_t *t, const char *name, const char *
     CHECK_OK(uct_worker_create(t->async, UCS_THREAD_MODE_SINGLE, &t->worker));
     CHECK_OK(uct_query_components(&components, &count));
     for (i = 0; !found && (i < count); ++i) {
-        found = transport_find(t, components[i], name, device, headroom);
+        found = transport_find(t, components[i], name, device, headroom, prepare, arg);
     }
     uct_release_component_list(components);
     if (!found) {
         FAIL("no transport %s/%s", name, device ? device : "*");
     }
+}
+
+static inline void transport_open(transport_t *t, const char *name, const char *device, size_t headroom)
+{
+    transport_open_prepared(t, name, device, headroom, NULL, NULL);
 }
 
 static inline void transport_close(transport_t *t)

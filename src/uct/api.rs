@@ -11,6 +11,7 @@ use crate::ucs::{Result, Status};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::tag;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::Manager;
 use core::ffi::{c_int, c_void};
@@ -558,7 +559,8 @@ pub trait Iface: Sized + 'static {
         data: *const u8,
         len: usize,
     ) -> Result<()> {
-        Err(Status::UNSUPPORTED)
+        // SAFETY: by the caller's promise.
+        unsafe { tag::eager_short(ep, tag, data, len) }
     }
     fn tag_eager_bcopy(
         ep: &EpBox<Self>,
@@ -567,7 +569,7 @@ pub trait Iface: Sized + 'static {
         pack: Pack,
         flags: u32,
     ) -> Result<usize> {
-        Err(Status::UNSUPPORTED)
+        tag::eager_bcopy(ep, tag, imm, pack, flags)
     }
     fn tag_eager_zcopy(
         ep: &EpBox<Self>,
@@ -577,7 +579,7 @@ pub trait Iface: Sized + 'static {
         flags: u32,
         comp: Completion,
     ) -> Result<Posted> {
-        Err(Status::UNSUPPORTED)
+        tag::eager_zcopy(ep, tag, imm, iov, flags, comp)
     }
     /// The answer is the operation, for `tag_rndv_cancel`.
     fn tag_rndv_zcopy(
@@ -588,15 +590,15 @@ pub trait Iface: Sized + 'static {
         flags: u32,
         comp: Completion,
     ) -> Result<*mut c_void> {
-        Err(Status::UNSUPPORTED)
+        tag::rndv_zcopy(ep, tag, header, iov, comp)
     }
     /// # Safety
     /// `op` must be an operation of `tag_rndv_zcopy` that is not complete.
     unsafe fn tag_rndv_cancel(ep: &EpBox<Self>, op: *mut c_void) -> Result<()> {
-        Err(Status::UNSUPPORTED)
+        tag::rndv_cancel(ep, op)
     }
     fn tag_rndv_request(ep: &EpBox<Self>, tag: u64, header: &[u8], flags: u32) -> Result<()> {
-        Err(Status::UNSUPPORTED)
+        tag::rndv_request(ep, tag, header)
     }
     /// # Safety
     /// `ctx` must stay alive until it is completed or cancelled.
@@ -607,7 +609,8 @@ pub trait Iface: Sized + 'static {
         iov: Iov<'_>,
         ctx: *mut uct_tag_context_t,
     ) -> Result<()> {
-        Err(Status::UNSUPPORTED)
+        // SAFETY: by the caller's promise.
+        unsafe { tag::recv_zcopy(face, tag, mask, iov, ctx) }
     }
     /// # Safety
     /// `ctx` must be posted.
@@ -616,7 +619,8 @@ pub trait Iface: Sized + 'static {
         ctx: *mut uct_tag_context_t,
         force: bool,
     ) -> Result<()> {
-        Err(Status::UNSUPPORTED)
+        // SAFETY: by the caller's promise.
+        unsafe { tag::recv_cancel(face, ctx, force) }
     }
 
     /// Queues `req` until the endpoint can send again; `BUSY` when it can already.

@@ -8,9 +8,11 @@ use crate::c::*;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
+use crate::uct::base::am::AM_IDS;
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::EpParams;
+use crate::uct::base::tag;
 use core::ffi::{c_int, c_uint, c_void};
 
 /// The op table of transport `I`: every entry is set.
@@ -97,6 +99,22 @@ fn missing(p: *const c_void, len: usize) -> bool {
     len > 0 && p.is_null()
 }
 
+/// Whether the id is not for users.
+#[inline]
+fn foreign(id: u8) -> bool {
+    id as usize >= AM_IDS
+}
+
+/// The answer of a flush while pieces of tagged messages wait for room.
+#[cold]
+fn still_sending(comp: *mut uct_completion_t) -> ucs_status_t {
+    if comp.is_null() {
+        UCS_INPROGRESS
+    } else {
+        UCS_ERR_NO_RESOURCE
+    }
+}
+
 /// A header of the user as a slice.
 ///
 /// # Safety
@@ -138,22 +156,25 @@ macro_rules! face_shim {
 }
 
 ep_shim! { fn am_short<I: Iface>(ep, id: u8, header: u64, payload: *const c_void, len: c_uint) -> ucs_status_t {
-    if missing(payload, len as usize) { return UCS_ERR_INVALID_PARAM }
+    if foreign(id) || missing(payload, len as usize) { return UCS_ERR_INVALID_PARAM }
     // SAFETY: the user's payload, readable for `len`.
     code_of(&unsafe { I::am_short(ep, id, header, payload.cast(), len as usize) })
 }}
 
 ep_shim! { fn am_short_iov<I: Iface>(ep, id: u8, iov: *const uct_iov_t, count: usize) -> ucs_status_t {
+    if foreign(id) { return UCS_ERR_INVALID_PARAM }
     // SAFETY: the user's list.
     let iov = unsafe { Iov::from_c(iov, count) };
     code_of(&iov.and_then(|iov| I::am_short_iov(ep, id, iov)))
 }}
 
 ep_shim! { fn am_bcopy<I: Iface>(ep, id: u8, cb: uct_pack_callback_t, arg: *mut c_void, flags: c_uint) -> isize {
+    if foreign(id) { return UCS_ERR_INVALID_PARAM as isize }
     length(pack(cb, arg).and_then(|p| I::am_bcopy(ep, id, p, flags)))
 }}
 
 ep_shim! { fn am_zcopy<I: Iface>(ep, id: u8, header: *const c_void, header_len: c_uint, iov: *const uct_iov_t, count: usize, flags: c_uint, comp: *mut uct_completion_t) -> ucs_status_t {
+    if foreign(id) { return UCS_ERR_INVALID_PARAM }
     posted((|| {
         // SAFETY: the user's header and list.
         let (header, iov) = unsafe { (bytes(header, header_len)?, Iov::from_c(iov, count)?) };
@@ -283,6 +304,9 @@ ep_shim! { fn pending_purge<I: Iface>(ep, cb: uct_pending_purge_callback_t, arg:
 }}
 
 ep_shim! { fn ep_flush<I: Iface>(ep, flags: c_uint, comp: *mut uct_completion_t) -> ucs_status_t {
+    if let Some(tag) = ep.face().base.tag.get() && tag.is_sending(ep.as_c()) {
+        return still_sending(comp);
+    }
     posted(I::flush(ep, flags, Completion(comp)))
 }}
 
@@ -352,6 +376,9 @@ ep_shim! { fn ep_connect_to_ep<I: Iface>(ep, dev: *const uct_device_addr_t, addr
 }}
 
 face_shim! { fn iface_flush<I: Iface>(face, flags: c_uint, comp: *mut uct_completion_t) -> ucs_status_t {
+    if let Some(tag) = face.base.tag.get() && tag.is_sending(core::ptr::null_mut()) {
+        return still_sending(comp);
+    }
     posted(I::iface_flush(face, flags, Completion(comp)))
 }}
 
@@ -368,7 +395,12 @@ face_shim! { fn progress_disable<I: Iface>(face, flags: c_uint) -> () {
 }}
 
 face_shim! { fn iface_progress<I: Iface>(face) -> c_uint {
-    I::progress(face)
+    let count = I::progress(face);
+    match face.base.tag.get() {
+        // The worker does this by itself; here the interface alone is polled.
+        Some(tag) if tag.has_work() => count + tag.run(),
+        _ => count,
+    }
 }}
 
 /// What the worker's queue calls: progress of one interface.
@@ -393,6 +425,8 @@ face_shim! { fn event_fd_get<I: Iface>(face, fd_p: *mut c_int) -> ucs_status_t {
 }}
 
 face_shim! { fn event_arm<I: Iface>(face, events: c_uint) -> ucs_status_t {
+    // What tag matching has to do wakes nobody up.
+    if face.base.tag.get().is_some_and(|tag| tag.has_work()) { return UCS_ERR_BUSY }
     code_of(&I::event_arm(face, events as c_int))
 }}
 
@@ -412,6 +446,7 @@ face_shim! { fn iface_query<I: Iface>(face, attr: *mut uct_iface_attr_t) -> ucs_
     attr.max_num_eps = usize::MAX;
     attr.ctl_device = UCS_SYS_DEVICE_ID_UNKNOWN;
     I::query(face, attr);
+    tag::describe(attr);
     UCS_OK
 }}
 

@@ -1,6 +1,8 @@
 //! Active-message dispatch: the table of handlers of an interface.
 //!
-//! A handler may replace handlers, also its own, while it runs: the entry is copied out first.
+//! A handler may replace handlers, also its own, while it runs: the entry is copied out first. Ids from
+//! `AM_IDS` on are the library's own (tag matching): users can neither send nor handle them, and they
+//! are looked at only where an id is none of the user's, so that they cost users nothing.
 
 use crate::c::*;
 use crate::ucs::{Result, Status};
@@ -8,8 +10,11 @@ use crate::ucs_warn;
 use core::cell::Cell;
 use core::ffi::c_void;
 
-/// Ids are below this.
+/// Ids of users are below this.
 pub const AM_IDS: usize = UCT_AM_ID_MAX;
+
+/// Gets messages of the library's own ids: what was set with it, id, bytes, length.
+pub type Internal = unsafe fn(*const c_void, u8, *const u8, usize);
 
 #[derive(Clone, Copy)]
 struct Handler {
@@ -21,6 +26,7 @@ struct Handler {
 pub struct AmTable {
     handlers: [Cell<Handler>; AM_IDS],
     tracer: Cell<(uct_am_tracer_t, *mut c_void)>,
+    internal: Cell<Option<(Internal, *const c_void)>>,
 }
 
 /// A message nobody asked for: dropped.
@@ -51,7 +57,13 @@ impl AmTable {
         AmTable {
             handlers: core::array::from_fn(|id| Cell::new(none(id))),
             tracer: Cell::new((None, core::ptr::null_mut())),
+            internal: Cell::new(None),
         }
+    }
+
+    /// Sets who gets messages of the library's own ids.
+    pub fn set_internal(&self, to: Option<(Internal, *const c_void)>) {
+        self.internal.set(to);
     }
 
     /// Sets or (with `None`) clears the handler of `id`.
@@ -110,7 +122,8 @@ impl AmTable {
     #[inline]
     pub unsafe fn invoke(&self, id: u8, data: *mut u8, len: usize, flags: u32) -> ucs_status_t {
         let Some(slot) = self.handlers.get(id as usize) else {
-            return self.out_of_range(id);
+            // SAFETY: as promised by the caller.
+            return unsafe { self.internal(id, data, len) };
         };
         let h = slot.get();
         if crate::ucs::log::enabled(crate::ucs::log::Level::TraceData) {
@@ -121,9 +134,20 @@ impl AmTable {
         unsafe { (h.cb)(h.arg, data.cast(), len, flags) }
     }
 
-    #[cold]
-    fn out_of_range(&self, id: u8) -> ucs_status_t {
-        ucs_warn!("active message dropped: id {id} from the peer is out of range");
+    /// A message with an id that is none of the user's.
+    ///
+    /// # Safety
+    /// `data` must be readable for `len` bytes.
+    #[inline(never)]
+    unsafe fn internal(&self, id: u8, data: *const u8, len: usize) -> ucs_status_t {
+        match self.internal.get() {
+            // SAFETY: set together with its argument by who owns it.
+            Some((to, arg)) => unsafe { to(arg, id, data, len) },
+            None => ucs_warn!(
+                "active message dropped: id {id} from the peer is out of range, or a tagged message \
+                 for an interface that was opened without callbacks for unexpected ones"
+            ),
+        }
         UCS_OK
     }
 

@@ -10,10 +10,11 @@ use crate::uct::api::{Iface, Md};
 use crate::uct::base::am::AmTable;
 use crate::uct::base::desc::DescPool;
 use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::tag;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::table;
 use crate::{ucs_diag, ucs_error};
-use core::cell::{Cell, RefCell};
+use core::cell::{Cell, OnceCell, RefCell};
 use core::ops::Deref;
 
 /// The part of an interface that is the same in every transport.
@@ -27,6 +28,8 @@ pub struct IfaceBase {
     /// The memory domain and the order of allocation methods, for `uct_iface_mem_alloc`.
     md: Cell<uct_md_h>,
     alloc_methods: RefCell<Vec<u32>>,
+    /// Tag matching, where the interface was opened for it.
+    pub tag: OnceCell<Box<tag::Engine>>,
     /// `UCT_PROGRESS_*` that are on.
     progress: Cell<u32>,
     progress_id: Cell<Option<crate::ucs::callbackq::CallbackId>>,
@@ -47,6 +50,8 @@ pub struct EpBox<I: Iface> {
     face: *const IfaceBox<I>,
     /// The error handler was told; it is told once.
     failed: Cell<bool>,
+    /// Tag matching's own: the user does not know it, nor hears of its failure.
+    hidden: bool,
     pub tl: I::Ep,
 }
 
@@ -104,11 +109,18 @@ impl<I: Iface> IfaceBox<I> {
                 worker,
                 md: Cell::new(core::ptr::null_mut()),
                 alloc_methods: RefCell::new(Vec::new()),
+                tag: OnceCell::new(),
                 progress: Cell::new(0),
                 progress_id: Cell::new(None),
             },
             tl,
         });
+        if let Some(params) = face.base.params.tag
+            && let Some(engine) = tag::Engine::open(&face, params)
+        {
+            // The cell is empty: this sets it.
+            let _ = face.base.tag.set(engine);
+        }
         Box::into_raw(face).cast()
     }
 
@@ -135,6 +147,9 @@ impl<I: Iface> IfaceBox<I> {
         // SAFETY: by the caller's promise.
         let face = unsafe { Self::from_c(h) };
         face.progress_disable(u32::MAX);
+        if let Some(tag) = face.base.tag.get() {
+            tag.close();
+        }
         I::closing(face);
         // SAFETY: made by `Box::into_raw` in `open`, closed once.
         drop(unsafe { Box::from_raw(h.cast::<IfaceBox<I>>()) });
@@ -189,11 +204,21 @@ impl<I: Iface> Deref for IfaceBox<I> {
 impl<I: Iface> EpBox<I> {
     /// Creates an endpoint for C.
     pub fn create(face: &IfaceBox<I>, params: &EpParams) -> Result<uct_ep_h> {
+        EpBox::make(face, params, false)
+    }
+
+    /// Creates an endpoint for tag matching itself.
+    pub fn create_hidden(face: &IfaceBox<I>, params: &EpParams) -> Result<uct_ep_h> {
+        EpBox::make(face, params, true)
+    }
+
+    fn make(face: &IfaceBox<I>, params: &EpParams, hidden: bool) -> Result<uct_ep_h> {
         let tl = I::ep_create(face, params)?;
         let ep = Box::into_raw(Box::new(EpBox {
             c: uct_ep { iface: face.as_c() },
             face,
             failed: Cell::new(false),
+            hidden,
             tl,
         }));
         // SAFETY: just made, alive.
@@ -229,7 +254,11 @@ impl<I: Iface> EpBox<I> {
     /// `h` must be a live endpoint of this transport; it is gone afterwards.
     pub unsafe fn destroy(h: uct_ep_h) {
         // SAFETY: by the caller's promise.
-        I::ep_closing(unsafe { Self::from_c(h) });
+        let ep = unsafe { Self::from_c(h) };
+        if let Some(tag) = ep.face().base.tag.get() {
+            tag.ep_closing(h);
+        }
+        I::ep_closing(ep);
         // SAFETY: made by `Box::into_raw` in `create`, destroyed once.
         drop(unsafe { Box::from_raw(h.cast::<EpBox<I>>()) });
     }
@@ -241,10 +270,18 @@ impl<I: Iface> EpBox<I> {
 
     /// The peer went in good order: as `fail`, but without a handler nothing is said.
     pub fn end(&self, status: Status) {
-        if self.face().base.params.err_handler.is_some() {
+        if self.hidden || self.face().base.params.err_handler.is_some() {
             self.fail(status);
-        } else {
-            self.failed.set(true);
+        } else if !self.failed.replace(true) {
+            self.tell_tag(status);
+        }
+    }
+
+    fn tell_tag(&self, status: Status) {
+        match self.face().base.tag.get() {
+            Some(tag) if self.hidden => tag.back_failed(self.as_c(), status),
+            Some(tag) => tag.ep_failed(self.as_c(), status),
+            None => (),
         }
     }
 
@@ -252,6 +289,10 @@ impl<I: Iface> EpBox<I> {
     /// the handler: nothing of it may be touched afterwards.
     pub fn fail(&self, status: Status) {
         if self.failed.replace(true) {
+            return;
+        }
+        self.tell_tag(status);
+        if self.hidden {
             return;
         }
         let params = &self.face().base.params;

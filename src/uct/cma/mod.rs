@@ -9,10 +9,10 @@ mod config;
 mod ep;
 mod iface;
 mod md;
-mod peer;
+pub(in crate::uct) mod peer;
 mod queue;
 #[cfg(test)]
 mod tests;
-mod wire;
+pub(in crate::uct) mod wire;
 
 pub use md::CmaComponent;

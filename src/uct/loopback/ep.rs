@@ -3,7 +3,6 @@
 use super::iface::{ADDR_LEN, MAX_SHORT_IOV, SelfIface, read_address};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Pack;
-use crate::uct::base::am::AM_IDS;
 use crate::uct::base::iface::IfaceBox;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::EpParams;
@@ -40,7 +39,7 @@ impl SelfEp {
         len: usize,
     ) -> Result<()> {
         let total = len.checked_add(size_of::<u64>());
-        if id as usize >= AM_IDS || total.is_none_or(|n| n > face.seg_size) {
+        if total.is_none_or(|n| n > face.seg_size) {
             return Err(Status::INVALID_PARAM);
         }
         SelfIface::deliver(face, id, |at| {
@@ -54,10 +53,7 @@ impl SelfEp {
     }
 
     pub fn am_short_iov(&self, face: &Face, id: u8, iov: Iov<'_>) -> Result<()> {
-        if id as usize >= AM_IDS
-            || iov.entries().len() > MAX_SHORT_IOV
-            || iov.total()? > face.seg_size
-        {
+        if iov.entries().len() > MAX_SHORT_IOV || iov.total()? > face.seg_size {
             return Err(Status::INVALID_PARAM);
         }
         // SAFETY: the total fits.
@@ -67,9 +63,6 @@ impl SelfEp {
 
     #[inline]
     pub fn am_bcopy(&self, face: &Face, id: u8, pack: Pack) -> Result<usize> {
-        if id as usize >= AM_IDS {
-            return Err(Status::INVALID_PARAM);
-        }
         // SAFETY: a descriptor holds `max_bcopy` bytes.
         Ok(SelfIface::deliver(face, id, |at| unsafe {
             pack.pack_into(at)

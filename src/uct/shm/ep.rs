@@ -10,7 +10,6 @@ use super::wire::KEY_LEN;
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Pack, Posted, Unpack};
-use crate::uct::base::am::AM_IDS;
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::node;
@@ -79,7 +78,7 @@ impl ShmEp {
         payload: *const u8,
         len: usize,
     ) -> Result<()> {
-        if id as usize >= AM_IDS || len > ep.max_short - AM_HEADER {
+        if len > ep.max_short - AM_HEADER {
             return Err(Status::INVALID_PARAM);
         }
         ShmEp::send_inline(ep, id, len + AM_HEADER, |at| {
@@ -91,7 +90,7 @@ impl ShmEp {
     }
 
     pub fn am_short_iov(ep: &Ep, id: u8, iov: Iov<'_>) -> Result<()> {
-        if id as usize >= AM_IDS || iov.entries().len() > MAX_SHORT_IOV {
+        if iov.entries().len() > MAX_SHORT_IOV {
             return Err(Status::INVALID_PARAM);
         }
         let total = iov.total()?;
@@ -120,9 +119,6 @@ impl ShmEp {
 
     #[inline]
     pub fn am_bcopy(ep: &Ep, id: u8, pack: Pack) -> Result<usize> {
-        if id as usize >= AM_IDS {
-            return Err(Status::INVALID_PARAM);
-        }
         let Some(sender) = ep.peer.sender() else {
             return ShmEp::no_room(ep).map(|()| 0);
         };

@@ -89,7 +89,7 @@ impl Head {
     const LEN_AT: u32 = 32;
     const LEN_MASK: u64 = 0xff_ffff;
     const ID_AT: u32 = 56;
-    const ID_MASK: u64 = 0x1f;
+    const ID_MASK: u64 = 0x7f;
     const IN_ARENA: u64 = 1 << 63;
 
     #[inline]

@@ -11,7 +11,6 @@ use crate::sys::socket::{IoVec, block, with_scope};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::{Completion, Pack, Posted};
-use crate::uct::base::am::AM_IDS;
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::EpParams;
@@ -154,7 +153,7 @@ impl TcpEp {
         len: usize,
     ) -> Result<()> {
         const HEADER: usize = size_of::<u64>();
-        if id as usize >= AM_IDS || len > face.settings.max_copy - HEADER {
+        if len > face.settings.max_copy - HEADER {
             return Err(Status::INVALID_PARAM);
         }
         self.conn()?.post_am(face, id, HEADER + len, |at| {
@@ -169,10 +168,7 @@ impl TcpEp {
 
     pub fn am_short_iov(&self, face: &Face, id: u8, iov: Iov<'_>) -> Result<()> {
         let total = iov.total()?;
-        if id as usize >= AM_IDS
-            || iov.entries().len() > face.settings.max_iov
-            || total > face.settings.max_copy
-        {
+        if iov.entries().len() > face.settings.max_iov || total > face.settings.max_copy {
             return Err(Status::INVALID_PARAM);
         }
         // SAFETY: there is room for the total.
@@ -183,9 +179,6 @@ impl TcpEp {
 
     #[inline]
     pub fn am_bcopy(&self, face: &Face, id: u8, pack: Pack) -> Result<usize> {
-        if id as usize >= AM_IDS {
-            return Err(Status::INVALID_PARAM);
-        }
         // SAFETY: there is room for `max_bcopy` bytes.
         let fill = |at| unsafe { pack.pack_into(at) };
         self.conn()?.post_am(face, id, face.settings.max_copy, fill)
@@ -201,8 +194,7 @@ impl TcpEp {
         let (face, s) = (ep.face(), &ep.face().settings);
         let payload = iov.total()?;
         let total = payload.checked_add(header.len());
-        if id as usize >= AM_IDS
-            || header.len() > max_header(face)
+        if header.len() > max_header(face)
             || iov.entries().len() > s.max_iov
             || total.is_none_or(|n| n > s.max_zcopy)
         {

@@ -22,7 +22,7 @@ pub const PUT_LEN: usize = HEADER_LEN + 24;
 /// Most bytes of the body of a frame that is no active message.
 const MAX_CONTROL: usize = 40;
 /// Active message ids are below this.
-const AM_KINDS: u8 = 32;
+const AM_KINDS: u8 = 64;
 
 const HELLO: u8 = 0x40;
 const WELCOME: u8 = 0x41;
