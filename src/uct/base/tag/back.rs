@@ -84,7 +84,8 @@ impl Engine {
             lost.map(|(key, _)| *key).collect()
         };
         for key in keys {
-            if let Some(f) = self.fetching.borrow_mut().remove(&key) {
+            let found = self.fetching.borrow_mut().remove(&key);
+            if let Some(f) = found {
                 let ctx = f.receive.ctx;
                 self.mark_ending(ctx);
                 self.add_later(Later::Finish(ctx, f.tag, 0, f.got, Err(status)));

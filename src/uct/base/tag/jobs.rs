@@ -263,7 +263,8 @@ impl Engine {
 
     pub(super) fn run_later(&self) -> u32 {
         let mut count = 0;
-        for _ in 0..self.later.borrow().len() {
+        let due = self.later.borrow().len();
+        for _ in 0..due {
             let Some(next) = self.later.borrow_mut().pop_front() else {
                 break;
             };
@@ -300,9 +301,12 @@ impl Engine {
             match self.try_job(ep as uct_ep_h, job) {
                 None => count += 1,
                 Some(job) => {
-                    match self.jobs.borrow_mut().get_mut(&ep) {
-                        Some(queue) => queue.push_front(job),
-                        None => self.abandon(ep as uct_ep_h, job, Status::CANCELED),
+                    let mut jobs = self.jobs.borrow_mut();
+                    if let Some(queue) = jobs.get_mut(&ep) {
+                        queue.push_front(job);
+                    } else {
+                        drop(jobs);
+                        self.abandon(ep as uct_ep_h, job, Status::CANCELED);
                     }
                     return count;
                 }
@@ -391,12 +395,8 @@ impl Engine {
     /// Takes everything that was to go through `ep` out of all lists.
     fn take_completions(&self, ep: uct_ep_h) -> Vec<Completion> {
         let mut comps = Vec::new();
-        for job in self
-            .jobs
-            .borrow_mut()
-            .remove(&(ep as usize))
-            .unwrap_or_default()
-        {
+        let jobs = self.jobs.borrow_mut().remove(&(ep as usize));
+        for job in jobs.unwrap_or_default() {
             if let Job::Pieces(p) = job {
                 comps.push(p.comp);
             }

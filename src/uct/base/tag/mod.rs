@@ -260,7 +260,8 @@ impl Engine {
     /// The interface closes: what waits is told, endpoints of our own go, nothing is called any more.
     pub fn close(&self) {
         self.base().am.set_internal(None);
-        for ep in core::mem::take(&mut *self.backs.borrow_mut()).into_values() {
+        let backs = core::mem::take(&mut *self.backs.borrow_mut());
+        for ep in backs.into_values() {
             // SAFETY: made by `connect`, in the list once.
             unsafe { (self.ways.disconnect)(ep as uct_ep_h) };
         }

@@ -430,7 +430,11 @@ impl Engine {
     /// The data we took were good.
     pub(super) fn offer_good(&self, key: u64) {
         let taken = self.fetching.borrow().get(&key).is_some_and(|f| f.is_taken);
-        if taken && let Some(f) = self.fetching.borrow_mut().remove(&key) {
+        if !taken {
+            return;
+        }
+        let found = self.fetching.borrow_mut().remove(&key);
+        if let Some(f) = found {
             self.end_matched(f.receive.ctx, f.tag, 0, f.total, Ok(()));
         }
     }
