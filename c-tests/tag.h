@@ -329,8 +329,11 @@ static inline void *start_rndv(side_t *side, uct_tag_t tag, const void *header, 
 {
     ucs_status_ptr_t op;
     done_init(done);
-    while (UCS_PTR_STATUS(op = uct_ep_tag_rndv_zcopy(side->ep, tag, header, header_length, iov, 1, 0,
-                                                     &done->comp)) == UCS_ERR_NO_RESOURCE) {
+    for (;;) {
+        op = uct_ep_tag_rndv_zcopy(side->ep, tag, header, header_length, iov, 1, 0, &done->comp);
+        if (UCS_PTR_STATUS(op) != UCS_ERR_NO_RESOURCE) {
+            break;
+        }
         uct_worker_progress(side->t.worker);
     }
     CHECK(UCS_PTR_IS_PTR(op));

@@ -121,11 +121,12 @@ static void allocated(side_t *side)
     if (side->sends) {
         /* Nobody waits: the key goes to the user. */
         void *op = start_rndv(side, 4, "h", 1, &iov, &done);
-        meet(side);
-        CHECK_OK(uct_ep_tag_rndv_cancel(side->ep, op));
         if (side->receives) {
+            UNTIL(side, side->num_rndv == 1);
             CHECK(side->rndv_has_key);
         }
+        meet(side);
+        CHECK_OK(uct_ep_tag_rndv_cancel(side->ep, op));
         CHECK(!done.done);
         uct_mem_free(&memory);
     } else {
@@ -148,7 +149,7 @@ static void unexpected(side_t *side)
     uint64_t address = 0;
     char byte[4];
     done_t done;
-    void *op;
+    void *op = NULL;
 
     side->keep = 1;
     if (side->sends) {
@@ -284,7 +285,7 @@ static void withdrawn(side_t *side)
         }
         meet(side);
         if (side->sends) {
-            void *op;
+            void *op = NULL;
             int j;
             fill(data, LENGTH, 1);
             op = start_rndv(side, 13, NULL, 0, &iov, &done);
@@ -336,7 +337,7 @@ static void cancelled(side_t *side)
     uct_iov_t iov = iov_of(data, LENGTH);
     receive_t one, two;
     done_t done;
-    void *op;
+    void *op = NULL;
 
     if ((side->pair == NULL) || !kernel_denied) {
         return;
@@ -408,11 +409,11 @@ static void destroyed(side_t *side)
     } else {
         uct_ep_destroy(second);
     }
-    if (side->receives) {
+    if (!side->sends) {
         UNTIL(side, side->num_rndv == 1);
-        side->num_rndv = 0;
     }
     meet(side);
+    side->num_rndv = 0; /* within one interface it may have come before the endpoint went, or not at all */
 }
 
 static void test(side_t *side)

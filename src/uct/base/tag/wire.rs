@@ -43,7 +43,7 @@ pub const NEXT_HEAD: usize = 16;
 /// Bytes of an offer without header, key and addresses.
 pub const OFFER_HEAD: usize = 48 + REACH + 6;
 /// Bytes that say how the sender's memory may be reached.
-pub const REACH: usize = 30;
+pub const REACH: usize = crate::uct::cma::wire::LEN;
 
 /// The next eight bytes as a number, and the rest.
 pub fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
