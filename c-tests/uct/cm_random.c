@@ -224,14 +224,14 @@ static void pair(void)
     listener.accept_as = &server;
     listener.answer    = (rnd(4) == 0) ? CM_REJECT : rnd(2) ? CM_ACCEPT : CM_KEEP;
 
-    CHECK_OK(cm_client(&client, &listener.addr));
     if (rnd(16) == 0) {
         /* Destroyed at once: the server may see a client that left, or none. */
+        listener.answer = CM_KEEP;
+        CHECK_OK(cm_client(&client, &listener.addr));
         cm_destroy(&client);
-        listener.answer    = CM_KEEP;
-        listener.accept_as = NULL;
         return;
     }
+    CHECK_OK(cm_client(&client, &listener.addr));
     if (!client.pack) {
         CM_WAIT(client.resolved == 1);
         if (client.resolve_answer == UCS_OK) {
