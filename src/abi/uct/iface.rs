@@ -229,7 +229,7 @@ fn calls_from_progress(iface: uct_iface_h) -> bool {
     // SAFETY: all-zero is a value of the struct.
     let mut attr: uct_iface_attr = unsafe { core::mem::zeroed() };
     let queried = op!(iface, iface_query, iface, &mut attr);
-    queried == UCS_OK && attr.cap.flags & u64::from(UCT_IFACE_FLAG_CB_SYNC) != 0
+    queried == UCS_OK && attr.cap.flags & UCT_IFACE_FLAG_CB_SYNC != 0
 }
 
 /// Sets the function that describes active messages in the log; NULL takes it off.
