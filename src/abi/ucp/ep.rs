@@ -441,7 +441,7 @@ pub unsafe extern "C" fn ucp_ep_query(h: ucp_ep_h, attr: *mut ucp_ep_attr_t) -> 
                 addr::write((&raw mut (*attr).remote_sockaddr).cast(), &link.remote);
             }
             if has(UCP_EP_ATTR_FIELD_LOCAL_SOCKADDR) {
-                let Some(local) = link.local else {
+                let Some(local) = link.local() else {
                     return UCS_ERR_NOT_CONNECTED;
                 };
                 addr::write((&raw mut (*attr).local_sockaddr).cast(), &local);

@@ -28,8 +28,14 @@ use std::sync::Arc;
 /// A connection an endpoint was made by, and its two ends.
 pub struct Link {
     endpoint: Endpoint,
-    pub local: Option<SocketAddr>,
     pub remote: SocketAddr,
+}
+
+impl Link {
+    /// The local end, while the connection stands.
+    pub fn local(&self) -> Option<SocketAddr> {
+        self.endpoint.local_address()
+    }
 }
 
 impl Drop for Link {
@@ -278,7 +284,6 @@ pub fn connect(
         Ok(endpoint) => {
             *ep.link.borrow_mut() = Some(Link {
                 endpoint,
-                local: from,
                 remote: to,
             });
             Ok(at)
@@ -300,7 +305,6 @@ pub struct ConnRequest {
     id: RequestId,
     greeting: Greeting,
     pub client: SocketAddr,
-    local: SocketAddr,
 }
 
 impl ConnRequest {
@@ -334,7 +338,6 @@ pub fn accept(worker: &Worker, request: ConnRequest, params: EpParams) -> Result
         Ok(endpoint) => {
             *ep.link.borrow_mut() = Some(Link {
                 endpoint,
-                local: Some(request.local),
                 remote: request.client,
             });
             Ok(at)
@@ -486,14 +489,11 @@ fn asked(worker: &Worker, listener: usize, id: RequestId, private: &[u8], client
     }
     // SAFETY: in the worker's list, so alive.
     let listener = unsafe { &*(listener as *const UcpListener) };
-    let request = Greeting::read(private).and_then(|greeting| {
-        Ok(ConnRequest {
-            listening: worker,
-            id,
-            greeting,
-            client,
-            local: listener.address()?,
-        })
+    let request = Greeting::read(private).map(|greeting| ConnRequest {
+        listening: worker,
+        id,
+        greeting,
+        client,
     });
     let request = match request {
         Ok(r) => r,

@@ -3,6 +3,7 @@
 use super::conn::Conn;
 use crate::ucs::Result;
 use crate::ucs::async_ctx::{AsyncContext, Blocked};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 pub struct Endpoint {
@@ -26,6 +27,13 @@ impl Endpoint {
 
     fn block(&self) -> Blocked<'_> {
         self.conn.shared.ctx.block()
+    }
+
+    /// The local end of the connection, while it has a socket.
+    pub fn local_address(&self) -> Option<SocketAddr> {
+        let _blocked = self.block();
+        let state = self.conn.state.lock();
+        state.socket.as_ref()?.local_addr().ok()
     }
 
     /// Client: gives the private data and goes on connecting. `BUFFER_TOO_SMALL` when they are too
