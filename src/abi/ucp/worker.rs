@@ -42,6 +42,17 @@ pub unsafe extern "C" fn ucp_worker_create(
         crate::ucs_error!("ucp_worker_create: thread mode {thread_mode} is unknown");
         return UCS_ERR_INVALID_PARAM;
     }
+    let am_alignment = masked!(
+        params,
+        mask,
+        UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT,
+        am_alignment,
+        1
+    );
+    if am_alignment != 0 && !am_alignment.is_power_of_two() {
+        crate::ucs_error!("ucp_worker_create: am_alignment {am_alignment} is no power of two");
+        return UCS_ERR_INVALID_PARAM;
+    }
     let name = masked!(
         params,
         mask,
@@ -67,13 +78,7 @@ pub unsafe extern "C" fn ucp_worker_create(
             Ok(n) => n.to_owned(),
             Err(_) => default_name(),
         },
-        am_alignment: masked!(
-            params,
-            mask,
-            UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT,
-            am_alignment,
-            1
-        ),
+        am_alignment,
         client_id: masked!(params, mask, UCP_WORKER_PARAM_FIELD_CLIENT_ID, client_id, 0),
     };
     crate::ucs::config::warn_unused();
