@@ -190,11 +190,13 @@ impl Request {
         // SAFETY: no borrow is alive across a completion. Datatypes are finished here.
         drop(core::mem::replace(unsafe { self.op() }, Op::None));
         let status = code_of(&result);
-        self.status.set(status);
         let callback = self.callback.get();
         let info = self.info.get();
         let user = Request::user(self.as_ptr());
-        if self.released.get() {
+        let released = self.released.get();
+        // From here on a caller's own memory may be gone: another thread may see the status.
+        self.status.set(status);
+        if released {
             // The user is told through its pointer, which stays valid until the callback is over.
             callback.call(user, status, info);
             self.recycle();
@@ -265,14 +267,20 @@ pub fn settle(req: NonNull<Request>, param: &Param) -> Result<Posted> {
 /// Ends an operation that was done without a request: there is one only if the user insists.
 #[inline]
 pub fn immediate(worker: &Worker, param: &Param, info: Info) -> Result<Posted> {
+    ended(worker, param, info, Ok(()))
+}
+
+/// The same with a result: a user who insists on a request learns an error from it.
+#[inline]
+pub fn ended(worker: &Worker, param: &Param, info: Info, result: Result<()>) -> Result<Posted> {
     if param.mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL == 0 {
-        return Ok(Posted::Done);
+        return result.map(|()| Posted::Done);
     }
     let req = Request::create(worker, param, Op::None)?;
     // SAFETY: just made.
     let r = unsafe { req.as_ref() };
     r.set_info(info);
-    r.complete(Ok(()));
+    r.complete(result);
     settle(req, param)
 }
 

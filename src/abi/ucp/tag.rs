@@ -178,7 +178,8 @@ pub unsafe extern "C" fn ucp_tag_recv_nb(
     answer(unsafe { post_recv(worker, buffer, count, tag, tag_mask, &param) }.map(|r| r.0))
 }
 
-/// Receives a tagged message with a request of the caller.
+/// Receives a tagged message with a request of the caller. UCS_OK: taken up; only
+/// `ucp_request_check_status` tells whether it is done.
 ///
 /// `ucp/api/ucp_compat.h`, group `tag`.
 ///
@@ -201,7 +202,10 @@ pub unsafe extern "C" fn ucp_tag_recv_nbr(
         ..param::old_with_request(datatype, req)
     };
     // SAFETY: the caller's arguments.
-    answer_status(unsafe { post_recv(worker, buffer, count, tag, tag_mask, &param) }.map(|r| r.0))
+    match unsafe { post_recv(worker, buffer, count, tag, tag_mask, &param) } {
+        Ok(_) => UCS_OK,
+        Err(e) => e.code(),
+    }
 }
 
 /// Old form of `ucp_tag_msg_recv_nbx`. Always gives a request and calls back.

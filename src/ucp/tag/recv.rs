@@ -7,7 +7,7 @@ use crate::ucp::proto::assembly::{Assembly, MessageId, Target};
 use crate::ucp::proto::op::{Arriving, Op, TagRecvOp};
 use crate::ucp::proto::receive::{empty_assembly, into_request};
 use crate::ucp::proto::rndv::{self, Announced};
-use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
+use crate::ucp::request::{Info, Param, Posted, Request, ended, settle};
 use crate::ucp::worker::Worker;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status};
@@ -20,11 +20,20 @@ pub fn post(
     tag: u64,
     mask: u64,
 ) -> Result<(Posted, Info)> {
+    if param.mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL != 0 {
+        // Only a message that is here as a whole ends at once; another stays where it is.
+        let whole = matches!(
+            worker.tag.arrived.borrow().peek(tag, mask),
+            Some((_, _, Message::Whole { .. }))
+        );
+        if !whole {
+            return Err(Status::NO_RESOURCE);
+        }
+    }
     let here = worker.tag.arrived.borrow_mut().take(tag, mask);
     if let Some((sender_tag, message)) = here {
         return take(worker, param, data, sender_tag, message);
     }
-    must_be_immediate(param)?;
     let op = Op::TagRecv(TagRecvOp {
         data,
         entry: None,
@@ -57,9 +66,9 @@ pub fn take(
         if let Some(sender) = sync {
             rndv::acknowledge(worker, sender, Ok(()));
         }
-        unpack_whole(&data, &bytes)?;
+        let result = unpack_whole(&data, &bytes);
         drop(data);
-        return Ok((immediate(worker, param, info)?, info));
+        return Ok((ended(worker, param, info, result)?, info));
     }
     let op = Op::TagRecv(TagRecvOp {
         data,

@@ -14,7 +14,7 @@ BEGIN_C_DECLS
 /** Nonzero when an address stands for an error. */
 #define UCS_PTR_IS_ERR(_ptr) ((uintptr_t)(_ptr) >= (uintptr_t)(intptr_t)UCS_ERR_LAST)
 /** Nonzero when it is a pointer: neither NULL nor an error. */
-#define UCS_PTR_IS_PTR(_ptr) (((uintptr_t)(_ptr) != 0) && !UCS_PTR_IS_ERR(_ptr))
+#define UCS_PTR_IS_PTR(_ptr) (((uintptr_t)(_ptr) - 1) < ((uintptr_t)(intptr_t)UCS_ERR_LAST - 1))
 /** UCS_OK for NULL, UCS_INPROGRESS for a pointer, else the error. */
 #define UCS_PTR_STATUS(_ptr) (UCS_PTR_IS_PTR(_ptr) ? UCS_INPROGRESS : UCS_PTR_RAW_STATUS(_ptr))
 
