@@ -53,10 +53,10 @@ impl Peer {
         let (to, answers) = channel();
         std::thread::spawn(move || {
             for line in out.lines().map_while(Result::ok) {
-                if let Some(answer) = line.strip_prefix('@') {
-                    if to.send(answer.to_owned()).is_err() {
-                        break;
-                    }
+                if let Some(answer) = line.strip_prefix('@')
+                    && to.send(answer.to_owned()).is_err()
+                {
+                    break;
                 }
             }
         });

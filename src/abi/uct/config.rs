@@ -87,22 +87,21 @@ pub unsafe extern "C" fn uct_md_iface_config_read(
         );
         return UCS_ERR_NO_DEVICE;
     }
-    // SAFETY: the caller's strings and out parameter.
-    unsafe {
-        let table = text(tl_name).and_then(|name| {
-            md.component
-                .component
-                .transports()
-                .iter()
-                .find(|t| t.name() == name)
-                .map(|t| t.config())
-                .ok_or_else(|| {
-                    ucs_error!("memory domain {} has no transport {name}", md.name);
-                    Status::NO_DEVICE
-                })
-        });
-        hand_out(table.and_then(|t| read(t, env_prefix)), config_p)
-    }
+    // SAFETY: the caller's string.
+    let table = unsafe { text(tl_name) }.and_then(|name| {
+        let tls = md.component.component.transports();
+        match tls.iter().find(|t| t.name() == name) {
+            Some(t) => Ok(t.config()),
+            None => {
+                ucs_error!("memory domain {} has no transport {name}", md.name);
+                Err(Status::NO_DEVICE)
+            }
+        }
+    });
+    // SAFETY: the caller's string.
+    let config = table.and_then(|t| unsafe { read(t, env_prefix) });
+    // SAFETY: the caller's out parameter.
+    unsafe { hand_out(config, config_p) }
 }
 
 /// Reads the configuration of a connection manager of `component`. Released by

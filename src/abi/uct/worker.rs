@@ -62,18 +62,19 @@ pub unsafe extern "C" fn uct_worker_progress_register_safe(
         return;
     };
     // SAFETY: the caller's id.
-    unsafe {
-        if *id_p == UCS_CALLBACKQ_ID_NULL {
-            let repeat = if flags & UCS_CALLBACKQ_FLAG_ONESHOT != 0 {
-                Repeat::Once
-            } else {
-                Repeat::Always
-            };
-            match worker.queue().add_safe(func, arg, repeat) {
-                Ok(id) => *id_p = id,
-                Err(e) => crate::ucs_error!("uct_worker_progress_register_safe: {e}"),
-            }
-        }
+    if unsafe { *id_p } != UCS_CALLBACKQ_ID_NULL {
+        return;
+    }
+    let repeat = if flags & UCS_CALLBACKQ_FLAG_ONESHOT != 0 {
+        Repeat::Once
+    } else {
+        Repeat::Always
+    };
+    // SAFETY: callback and argument valid until unregistered, by the caller's promise.
+    match unsafe { worker.queue().add_safe(func, arg, repeat) } {
+        // SAFETY: the caller's id.
+        Ok(id) => unsafe { *id_p = id },
+        Err(e) => crate::ucs_error!("uct_worker_progress_register_safe: {e}"),
     }
 }
 
@@ -93,12 +94,10 @@ pub unsafe extern "C" fn uct_worker_progress_unregister_safe(
         return;
     };
     // SAFETY: the caller's id.
-    unsafe {
-        if *id_p != UCS_CALLBACKQ_ID_NULL {
-            if let Err(e) = worker.queue().remove_safe(*id_p) {
-                crate::ucs_error!("uct_worker_progress_unregister_safe: id {}: {e}", *id_p);
-            }
-            *id_p = UCS_CALLBACKQ_ID_NULL;
-        }
+    let id = unsafe { id_p.replace(UCS_CALLBACKQ_ID_NULL) };
+    if id != UCS_CALLBACKQ_ID_NULL
+        && let Err(e) = worker.queue().remove_safe(id)
+    {
+        crate::ucs_error!("uct_worker_progress_unregister_safe: id {id}: {e}");
     }
 }

@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn a_detached_payload_no_longer_needs_its_memory() {
         let mut q = TxQueue::default();
-        let mut memory = vec![7u8; 100];
+        let mut memory = [7u8; 100];
         let owner = memory.as_ptr().cast();
         q.push_in_place(vec![block(memory.as_ptr(), 100)], owner, Completion::NONE);
         let mut got = Vec::new();

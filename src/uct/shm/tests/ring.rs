@@ -25,6 +25,7 @@ impl Memory {
         Memory(base, layout)
     }
 
+    #[cfg(loom)]
     pub fn base(&self) -> *mut u8 {
         self.0
     }
