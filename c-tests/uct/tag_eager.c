@@ -179,6 +179,7 @@ static void unexpected(side_t *side)
 
     for (keep = 0; keep < 2; ++keep) {
         side->keep = keep;
+        meet(side);
         for (kind = 0; kind < KINDS; ++kind) {
             n = lengths_of(side, kind, list);
             for (i = 0; i < n; ++i) {
@@ -224,6 +225,7 @@ static void many_kept(side_t *side)
     char data[48];
 
     side->keep = 1;
+    meet(side);
     if (side->sends) {
         for (i = 0; i < COUNT; ++i) {
             fill(data, sizeof(data), i);
