@@ -63,6 +63,11 @@ enum Event {
         ep: u64,
         answer: Result<Vec<u8>>,
     },
+    /// A server's client knows the server's half: data may go to it.
+    Finished {
+        ep: u64,
+        address: Address,
+    },
     Gone {
         ep: u64,
         status: Status,
@@ -183,6 +188,9 @@ fn cm(worker: &Worker) -> Result<&Cm> {
 struct Half {
     inbox: Arc<Inbox>,
     ep: u64,
+    /// A server's: where its client is. Nothing is sent there before the client has finished, since
+    /// shared memory is faster than the connection that introduces the halves.
+    client: Mutex<Option<Address>>,
 }
 
 impl Owner for Half {
@@ -207,12 +215,13 @@ impl Owner for Half {
     }
 
     fn notified(&self, outcome: Result<()>) {
-        if let Err(status) = outcome {
-            self.inbox.put(Event::Gone {
-                ep: self.ep,
-                status,
-            });
-        }
+        let ep = self.ep;
+        let event = match (outcome, self.client.lock().take()) {
+            (Ok(()), Some(address)) => Event::Finished { ep, address },
+            (Ok(()), None) => return,
+            (Err(status), _) => Event::Gone { ep, status },
+        };
+        self.inbox.put(event);
     }
 
     fn disconnected(&self) {
@@ -279,6 +288,7 @@ pub fn connect(
     let owner = Arc::new(Half {
         inbox: Arc::clone(&cm.inbox),
         ep: ep.id.get(),
+        client: Mutex::new(None),
     });
     match cm.manager()?.connect(to, from, owner) {
         Ok(endpoint) => {
@@ -326,14 +336,15 @@ pub fn accept(worker: &Worker, request: ConnRequest, params: EpParams) -> Result
     let ep = unsafe { at.as_ref() };
     ep.link_introduces();
     ep.pair_with(request.greeting.address.uuid, request.greeting.ep);
-    let made = ep.connect(request.greeting.address.clone()).and_then(|()| {
-        let owner = Arc::new(Half {
-            inbox: Arc::clone(&cm.inbox),
-            ep: ep.id.get(),
-        });
-        let private = Greeting::of(worker, ep, 0);
-        request.manager()?.accept(request.id, owner, &private)
+    let owner = Arc::new(Half {
+        inbox: Arc::clone(&cm.inbox),
+        ep: ep.id.get(),
+        client: Mutex::new(Some(request.greeting.address.clone())),
     });
+    let private = Greeting::of(worker, ep, 0);
+    let made = request
+        .manager()
+        .and_then(|m| m.accept(request.id, owner, &private));
     match made {
         Ok(endpoint) => {
             *ep.link.borrow_mut() = Some(Link {
@@ -470,6 +481,13 @@ fn handle(worker: &Worker, event: Event) {
                     ep.connect(greeting.address)
                 });
             if let Err(e) = done {
+                ep.fail(e);
+            }
+        }
+        Event::Finished { ep, address } => {
+            if let Some(ep) = worker.ep(ep)
+                && let Err(e) = ep.connect(address)
+            {
                 ep.fail(e);
             }
         }
