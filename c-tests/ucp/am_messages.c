@@ -1,7 +1,8 @@
 /* Active messages between two workers: every mix of header, size, send flags and handler flags arrives
  * once, whole, with the header, on memory of the alignment asked for, and can be answered by the reply
  * endpoint. */
-/* oracle: 1.13.1 1.22.0 */
+/* headers: ours 1.22.0 */
+/* oracle: 1.22.0 */
 /* timeout: 60 */
 #include "two_workers.h"
 
