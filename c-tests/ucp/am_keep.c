@@ -1,6 +1,7 @@
 /* Data of active messages that handlers keep: given back later, received later or from inside the handler,
  * refused, dropped, too long for the buffer. */
 /* oracle: 1.22.0 */
+/* env: UCX_LOG_LEVEL=error */
 #include "two_workers.h"
 
 enum { ID = 1, KEEP = 2, LENGTH = 100000, KEPT = 20 };
