@@ -65,6 +65,7 @@ static struct {
     uct_component_h component;
     uct_cm_h cm;
     size_t max_priv;
+    int polls; /* no thread serves the async context */
     pthread_mutex_t lock;
     pthread_cond_t changed;
 } cm;
@@ -90,7 +91,9 @@ static inline void cm_changed(void)
             } \
             pthread_cond_timedwait(&cm.changed, &cm.lock, &cm_until); \
             pthread_mutex_unlock(&cm.lock); \
-            ucs_async_poll(cm.async); \
+            if (cm.polls) { \
+                ucs_async_poll(cm.async); \
+            } \
             uct_worker_progress(cm.worker); \
             pthread_mutex_lock(&cm.lock); \
         } \
@@ -131,6 +134,7 @@ static inline void cm_start(ucs_async_mode_t mode)
 
     pthread_mutex_init(&cm.lock, NULL);
     pthread_cond_init(&cm.changed, NULL);
+    cm.polls = mode == UCS_ASYNC_MODE_POLL;
     CHECK_OK(ucs_async_context_create(mode, &cm.async));
     CHECK_OK(uct_worker_create(cm.async, UCS_THREAD_MODE_SINGLE, &cm.worker));
     cm.component = cm_find_component("tcp");

@@ -1,6 +1,6 @@
 /* Connection manager: what every callback is told, and what every call answers, from the first packet
  * to the disconnection, in each order that upstream's manager can run too. */
-/* oracle: 1.13.1 1.22.0 */
+/* oracle: 1.22.0 */
 /* env: UCX_LOG_LEVEL=fatal */
 /* timeout: 60 */
 #include "cm.h"
