@@ -105,6 +105,16 @@ fn foreign(id: u8) -> bool {
     id as usize >= AM_IDS
 }
 
+/// Whether an id that is not for users comes from a user.
+#[cold]
+fn refused<I: Iface>(ep: &EpBox<I>) -> bool {
+    !ep.face()
+        .base
+        .tag
+        .get()
+        .is_some_and(|tag| tag.take_permit())
+}
+
 /// The answer of a flush while pieces of tagged messages wait for room.
 #[cold]
 fn still_sending(comp: *mut uct_completion_t) -> ucs_status_t {
@@ -156,25 +166,25 @@ macro_rules! face_shim {
 }
 
 ep_shim! { fn am_short<I: Iface>(ep, id: u8, header: u64, payload: *const c_void, len: c_uint) -> ucs_status_t {
-    if foreign(id) || missing(payload, len as usize) { return UCS_ERR_INVALID_PARAM }
+    if (foreign(id) && refused(ep)) || missing(payload, len as usize) { return UCS_ERR_INVALID_PARAM }
     // SAFETY: the user's payload, readable for `len`.
     code_of(&unsafe { I::am_short(ep, id, header, payload.cast(), len as usize) })
 }}
 
 ep_shim! { fn am_short_iov<I: Iface>(ep, id: u8, iov: *const uct_iov_t, count: usize) -> ucs_status_t {
-    if foreign(id) { return UCS_ERR_INVALID_PARAM }
+    if foreign(id) && refused(ep) { return UCS_ERR_INVALID_PARAM }
     // SAFETY: the user's list.
     let iov = unsafe { Iov::from_c(iov, count) };
     code_of(&iov.and_then(|iov| I::am_short_iov(ep, id, iov)))
 }}
 
 ep_shim! { fn am_bcopy<I: Iface>(ep, id: u8, cb: uct_pack_callback_t, arg: *mut c_void, flags: c_uint) -> isize {
-    if foreign(id) { return UCS_ERR_INVALID_PARAM as isize }
+    if foreign(id) && refused(ep) { return UCS_ERR_INVALID_PARAM as isize }
     length(pack(cb, arg).and_then(|p| I::am_bcopy(ep, id, p, flags)))
 }}
 
 ep_shim! { fn am_zcopy<I: Iface>(ep, id: u8, header: *const c_void, header_len: c_uint, iov: *const uct_iov_t, count: usize, flags: c_uint, comp: *mut uct_completion_t) -> ucs_status_t {
-    if foreign(id) { return UCS_ERR_INVALID_PARAM }
+    if foreign(id) && refused(ep) { return UCS_ERR_INVALID_PARAM }
     posted((|| {
         // SAFETY: the user's header and list.
         let (header, iov) = unsafe { (bytes(header, header_len)?, Iov::from_c(iov, count)?) };

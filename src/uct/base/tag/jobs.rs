@@ -69,8 +69,7 @@ impl Engine {
             cb: call::<F>,
             arg: core::ptr::from_mut(&mut fill).cast(),
         };
-        // SAFETY: a live endpoint of this interface.
-        unsafe { (self.ways.am_bcopy)(ep, id, pack) }
+        self.am_bcopy(ep, id, pack, 0)
     }
 
     fn send_bytes(&self, ep: uct_ep_h, id: u8, bytes: &[u8]) -> Result<()> {

@@ -107,7 +107,6 @@ pub fn describe(attr: &mut uct_iface_attr) {
 /// The transport's calls that the engine needs, without its type.
 #[derive(Clone, Copy)]
 struct Ways {
-    am_bcopy: unsafe fn(uct_ep_h, u8, Pack) -> Result<usize>,
     connect: unsafe fn(uct_iface_h, &EpParams) -> Result<uct_ep_h>,
     disconnect: unsafe fn(uct_ep_h),
     device_address: unsafe fn(uct_iface_h, *mut u8) -> Result<()>,
@@ -117,10 +116,6 @@ struct Ways {
 impl Ways {
     fn of<I: Iface>() -> Ways {
         // SAFETY (of all): called with handles of this transport only, which `Engine` keeps.
-        unsafe fn am_bcopy<I: Iface>(ep: uct_ep_h, id: u8, pack: Pack) -> Result<usize> {
-            // SAFETY: a live endpoint of this transport.
-            I::am_bcopy(unsafe { EpBox::<I>::from_c(ep) }, id, pack, 0)
-        }
         unsafe fn connect<I: Iface>(face: uct_iface_h, params: &EpParams) -> Result<uct_ep_h> {
             // SAFETY: an open interface of this transport.
             EpBox::<I>::create_hidden(unsafe { IfaceBox::from_c(face) }, params)
@@ -138,7 +133,6 @@ impl Ways {
             unsafe { I::iface_address(IfaceBox::from_c(face), out) }
         }
         Ways {
-            am_bcopy: am_bcopy::<I>,
             connect: connect::<I>,
             disconnect: disconnect::<I>,
             device_address: device::<I>,
@@ -194,6 +188,8 @@ pub struct Engine {
     later: RefCell<VecDeque<Later>>,
     pump: Cell<Option<CallbackId>>,
     pumping: Cell<bool>,
+    /// The next active message with an id of ours is sent by us.
+    permit: Cell<bool>,
     /// Processes whose memory was tried, and whether the kernel let us.
     reached: RefCell<HashMap<[u8; wire::REACH], bool>>,
     own_reach: Cell<Option<[u8; wire::REACH]>>,
@@ -249,6 +245,7 @@ impl Engine {
             later: RefCell::default(),
             pump: Cell::new(None),
             pumping: Cell::new(false),
+            permit: Cell::new(false),
             reached: RefCell::default(),
             own_reach: Cell::new(None),
         });
@@ -267,6 +264,26 @@ impl Engine {
         }
         self.run_later();
         self.rest();
+    }
+
+    /// Whether the message that is being sent is ours; asked once.
+    pub fn take_permit(&self) -> bool {
+        self.permit.replace(false)
+    }
+
+    /// The transport's calls as C has them, for one message of ours. Only through this table, so that
+    /// each exists once and inlines into it: a second caller would cost every user's message a call.
+    fn calls(&self) -> &uct_iface_ops {
+        self.permit.set(true);
+        // SAFETY: the interface is open as long as the engine lives.
+        unsafe { &(*self.face).ops }
+    }
+
+    fn am_bcopy(&self, ep: uct_ep_h, id: u8, pack: Pack, flags: u32) -> Result<usize> {
+        let call = self.calls().ep_am_bcopy.ok_or(Status::UNSUPPORTED)?;
+        // SAFETY: a live endpoint of this interface; the callback is called during the call only.
+        let sent = unsafe { call(ep, id, Some(pack.cb), pack.arg, flags) };
+        usize::try_from(sent).map_err(|_| status_of(sent as ucs_status_t))
     }
 
     fn base(&self) -> &IfaceBase {
@@ -384,9 +401,16 @@ pub unsafe fn eager_short<I: Iface>(
     data: *const u8,
     len: usize,
 ) -> Result<()> {
-    engine(ep.face())?;
-    // SAFETY: by the caller's promise.
-    unsafe { I::am_short(ep, wire::SHORT, tag, data, len) }
+    let engine = engine(ep.face())?;
+    if len > engine.limits.short {
+        return Err(Status::INVALID_PARAM);
+    }
+    let call = engine.calls().ep_am_short.ok_or(Status::UNSUPPORTED)?;
+    // SAFETY: a live endpoint; by the caller's promise.
+    match unsafe { call(ep.as_c(), wire::SHORT, tag, data.cast(), len as u32) } {
+        UCS_OK => Ok(()),
+        code => Err(status_of(code)),
+    }
 }
 
 /// The user's packing behind our numbers.
@@ -416,7 +440,7 @@ pub fn eager_bcopy<I: Iface>(
     pack: Pack,
     flags: u32,
 ) -> Result<usize> {
-    engine(ep.face())?;
+    let engine = engine(ep.face())?;
     let mut framed = Framed {
         head: wire::numbers([tag, imm]),
         inner: pack,
@@ -425,7 +449,8 @@ pub fn eager_bcopy<I: Iface>(
         cb: pack_framed,
         arg: core::ptr::from_mut(&mut framed).cast(),
     };
-    Ok(I::am_bcopy(ep, wire::EAGER, pack, flags)?.saturating_sub(wire::EAGER_HEAD))
+    let sent = engine.am_bcopy(ep.as_c(), wire::EAGER, pack, flags)?;
+    Ok(sent.saturating_sub(wire::EAGER_HEAD))
 }
 
 pub fn eager_zcopy<I: Iface>(
@@ -444,7 +469,26 @@ pub fn eager_zcopy<I: Iface>(
     }
     if total + wire::EAGER_HEAD <= limits.zcopy && count <= limits.zcopy_iov {
         let head: [u8; wire::EAGER_HEAD] = wire::numbers([tag, imm]);
-        return I::am_zcopy(ep, wire::EAGER, &head, iov, flags, comp);
+        let call = engine.calls().ep_am_zcopy.ok_or(Status::UNSUPPORTED)?;
+        let (entries, head_len) = (iov.entries(), wire::EAGER_HEAD as u32);
+        // SAFETY: a live endpoint; the header is copied, the user's buffers stay until completion.
+        let code = unsafe {
+            call(
+                ep.as_c(),
+                wire::EAGER,
+                head.as_ptr().cast(),
+                head_len,
+                entries.as_ptr(),
+                entries.len(),
+                flags,
+                comp.0,
+            )
+        };
+        return match code {
+            UCS_OK => Ok(Posted::Done),
+            UCS_INPROGRESS => Ok(Posted::InProgress),
+            code => Err(status_of(code)),
+        };
     }
     if total + wire::EAGER_HEAD <= limits.bcopy {
         let head: [u8; wire::EAGER_HEAD] = wire::numbers([tag, imm]);
@@ -510,4 +554,9 @@ pub unsafe fn recv_cancel<I: Iface>(
 ) -> Result<()> {
     // SAFETY: by the caller's promise.
     unsafe { engine(face)?.cancel(ctx, force) }
+}
+
+/// C's code of a call that did not succeed.
+fn status_of(code: ucs_status_t) -> Status {
+    Status::from_code(code).unwrap_or(Status::IO_ERROR)
 }
