@@ -1038,7 +1038,7 @@ ucs_status_t ucp_worker_signal(ucp_worker_h worker);
  * Binds a socket and accepts clients while the worker progresses. UCS_ERR_BUSY: the address is in
  * use.
  *
- * `ucp/api/ucp.h`, group `listener`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `listener`.
  */
 ucs_status_t ucp_listener_create(ucp_worker_h worker,
                                  const ucp_listener_params_t *params,
@@ -1047,21 +1047,21 @@ ucs_status_t ucp_listener_create(ucp_worker_h worker,
 /**
  * Closes a listener. Endpoints made through it stay.
  *
- * `ucp/api/ucp.h`, group `listener`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `listener`.
  */
 void ucp_listener_destroy(ucp_listener_h listener);
 
 /**
  * Tells about a listener.
  *
- * `ucp/api/ucp.h`, group `listener`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `listener`.
  */
 ucs_status_t ucp_listener_query(ucp_listener_h listener, ucp_listener_attr_t *attr);
 
 /**
  * Tells about a waiting client.
  *
- * `ucp/api/ucp.h`, group `listener`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `listener`.
  */
 ucs_status_t ucp_conn_request_query(ucp_conn_request_h conn_request,
                                     ucp_conn_request_attr_t *attr);
@@ -1096,7 +1096,7 @@ ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep,
 /**
  * Refuses a waiting client, who gets UCS_ERR_REJECTED.
  *
- * `ucp/api/ucp.h`, group `listener`. Not implemented yet.
+ * `ucp/api/ucp.h`, group `listener`.
  */
 ucs_status_t ucp_listener_reject(ucp_listener_h listener,
                                  ucp_conn_request_h conn_request);

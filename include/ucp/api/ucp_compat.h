@@ -376,7 +376,8 @@ ucs_status_ptr_t ucp_tag_recv_nb(ucp_worker_h worker,
                                  ucp_tag_recv_callback_t cb);
 
 /**
- * Receives a tagged message with a request of the caller.
+ * Receives a tagged message with a request of the caller. UCS_OK: taken up; only
+ * `ucp_request_check_status` tells whether it is done.
  *
  * `ucp/api/ucp_compat.h`, group `tag`.
  */

@@ -1291,7 +1291,7 @@ ucs_status_t uct_cm_query(uct_cm_h cm, uct_cm_attr_t *cm_attr);
 
 /**
  * Reads the configuration of a connection manager of `component`. Released by
- * `uct_config_release`. `UNSUPPORTED` when the component has none.
+ * `uct_config_release`. `INVALID_PARAM` when the component has none.
  */
 ucs_status_t uct_cm_config_read(uct_component_h component,
                                 const char *env_prefix,
