@@ -15,7 +15,7 @@ use super::worker::{MAX_HEADERS, Worker};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::wire::address::Address;
-use crate::wire::header::{AmId, WireupHdr};
+use crate::wire::header::{AmId, CloseHdr, WireupHdr};
 use crate::{ucs_diag, ucs_error, ucs_info};
 use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use core::ffi::{CStr, c_void};
@@ -495,17 +495,31 @@ impl Ep {
             return;
         }
         let _pin = Pin::new(ep);
+        let w = ep.worker();
+        let peer = ep.failed.get().is_none() && ep.remote_uuid.get() != w.uuid;
+        if peer && ep.introduced.get() && ep.is_clear() {
+            let header = CloseHdr {
+                uuid: w.uuid,
+                ep: ep.id.get(),
+            };
+            control::post(ep, AmId::Close, &header, &[]);
+        }
         if ep.failed.get().is_none() {
             ep.failed.set(Some(status));
         }
         ep.abandon(status);
         // The peer learns of the end by its connection.
         drop(ep.link.take());
-        let w = ep.worker();
         w.eps.borrow_mut().remove(ep.id.get());
-        w.by_peer
-            .borrow_mut()
-            .retain(|_, local| *local != ep.id.get());
+        w.by_peer.borrow_mut().retain(|key, local| {
+            let ours = *local == ep.id.get();
+            if let (true, true, Some(address)) = (ours, peer, ep.address.get()) {
+                // The peer's endpoint lives on, and what it sends may want answers.
+                let left = (address.clone(), ep.serial.get());
+                w.left.borrow_mut().insert(*key, left);
+            }
+            !ours
+        });
         w.stream.forget(ep);
     }
 

@@ -65,6 +65,8 @@ pub struct Worker {
     pub eps: RefCell<Slots<*const Ep>>,
     /// Endpoints by the peer's worker and its id there.
     pub by_peer: RefCell<HashMap<(u64, u64), u64>>,
+    /// Peers' endpoints whose other half was closed here: the way to answer them, and its serial.
+    pub left: RefCell<HashMap<(u64, u64), (Address, u32)>>,
     /// How many endpoints to each peer the application has made.
     pub serials: RefCell<HashMap<u64, u32>>,
     pub tag: TagState,
@@ -115,6 +117,7 @@ impl Worker {
             lock: ReentrantMutex::new(()),
             eps: RefCell::new(Slots::new()),
             by_peer: RefCell::new(HashMap::new()),
+            left: RefCell::new(HashMap::new()),
             serials: RefCell::new(HashMap::new()),
             tag: TagState::new(),
             am: AmState::new(),
@@ -235,7 +238,18 @@ impl Worker {
 
     /// The endpoint a peer means by its worker and its own endpoint id.
     pub fn ep_of_peer(&self, uuid: u64, ep: u64) -> Option<&Ep> {
-        let id = *self.by_peer.borrow().get(&(uuid, ep))?;
+        let known = self.by_peer.borrow().get(&(uuid, ep)).copied();
+        match known {
+            Some(id) => self.ep(id),
+            None => self.return_to(uuid, ep),
+        }
+    }
+
+    /// An endpoint to answer a peer by, whose other half was closed here.
+    #[cold]
+    fn return_to(&self, uuid: u64, ep: u64) -> Option<&Ep> {
+        let (address, serial) = self.left.borrow_mut().remove(&(uuid, ep))?;
+        let id = crate::ucp::wireup::introduce::answer_by(self, address, ep, serial)?;
         self.ep(id)
     }
 

@@ -119,13 +119,19 @@ pub const BLOB_HEAD: usize = 8;
 const BLOB_MARK: u8 = 0xfc;
 const BLOB_VERSION: u8 = 1;
 
+/// Our mark, with a sum of the length in it: the length is used before anything else is read.
+fn mark(len: u16) -> u8 {
+    let [low, high] = len.to_le_bytes();
+    BLOB_MARK ^ low ^ high.rotate_left(3)
+}
+
 /// Closes a blob: writes the head in front of the body at `buf[BLOB_HEAD..]`.
 fn seal(buf: &mut [u8]) {
     let len = buf.len() as u16;
     let sum = checksum(&buf[BLOB_HEAD..]);
     let mut w = Writer::new(buf);
     w.u16(len);
-    w.u8(BLOB_MARK);
+    w.u8(mark(len));
     w.u8(BLOB_VERSION);
     w.u32(sum);
 }
@@ -158,10 +164,11 @@ impl core::fmt::Display for BlobError {
 
 /// The length a blob claims, from its first `BLOB_HEAD` bytes; `Foreign` unless it is marked ours.
 pub fn blob_len(head: &[u8; BLOB_HEAD]) -> Result<usize, BlobError> {
-    let len = usize::from(u16::from_le_bytes([head[0], head[1]]));
-    if head[2] != BLOB_MARK {
+    let len = u16::from_le_bytes([head[0], head[1]]);
+    if head[2] != mark(len) {
         return Err(BlobError::Foreign);
     }
+    let len = usize::from(len);
     if head[3] != BLOB_VERSION {
         return Err(BlobError::Version(head[3]));
     }

@@ -43,24 +43,37 @@ pub fn received(worker: &Worker, message: &[u8]) {
         let ep = unsafe { &**ep };
         ep.remote_uuid.get() == hdr.uuid && ep.remote_ep.get() == 0 && ep.serial.get() == serial
     });
-    let ep = match waiting {
-        Some(ep) => ep,
-        None => match Ep::create(worker, address, EpParams::default()) {
-            Ok(ep) => {
-                // SAFETY: just made.
-                let made = unsafe { ep.as_ref() };
-                made.hidden.set(true);
-                made.serial.set(serial);
-                ep.as_ptr().cast_const()
-            }
-            Err(e) => {
-                ucs_error!("worker {:#x} cannot be answered: {e}", hdr.uuid);
-                return;
-            }
-        },
-    };
-    // SAFETY: in the table, so alive.
-    let ep = unsafe { &*ep };
-    ep.remote_ep.set(hdr.ep);
-    worker.by_peer.borrow_mut().insert(key, ep.id.get());
+    match waiting {
+        Some(ep) => {
+            // SAFETY: in the table, so alive.
+            let ep = unsafe { &*ep };
+            ep.remote_ep.set(hdr.ep);
+            worker.by_peer.borrow_mut().insert(key, ep.id.get());
+        }
+        None => {
+            let _ = answer_by(worker, address, hdr.ep, serial);
+        }
+    }
+}
+
+/// Makes an endpoint that the application does not know of, to answer the peer's endpoint `remote`.
+/// Gives its id.
+pub fn answer_by(worker: &Worker, address: Address, remote: u64, serial: u32) -> Option<u64> {
+    let uuid = address.uuid;
+    match Ep::create(worker, address, EpParams::default()) {
+        Ok(ep) => {
+            // SAFETY: just made.
+            let made = unsafe { ep.as_ref() };
+            made.hidden.set(true);
+            made.serial.set(serial);
+            made.remote_ep.set(remote);
+            let id = made.id.get();
+            worker.by_peer.borrow_mut().insert((uuid, remote), id);
+            Some(id)
+        }
+        Err(e) => {
+            ucs_error!("worker {uuid:#x} cannot be answered: {e}");
+            None
+        }
+    }
 }
