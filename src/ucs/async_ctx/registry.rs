@@ -1,15 +1,14 @@
 //! The process's handlers by id, and the thread that serves them.
 //!
-//! The tables live behind a pointer that is stamped with the process id: a child of fork() makes
-//! its own and never touches the parent's lock, which another thread may have held.
+//! A child of fork() makes tables of its own.
 
 use super::handler::{Handler, Source, now_ns};
 use super::thread::{FIRST_TOKEN, Loop, Running};
 use super::{AsyncContext, Callback, HandlerId, Mode};
 use crate::sys::poll::{PollFd, poll as poll_fds};
-use crate::sys::process;
+use crate::ucs::fork::PerProcess;
 use crate::ucs::{Events, Result, Status};
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::Ordering;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,43 +27,19 @@ struct Tables {
     watched: usize,
 }
 
-struct Global {
-    pid: u32,
-    tables: Mutex<Tables>,
-}
-
-static GLOBAL: AtomicPtr<Global> = AtomicPtr::new(core::ptr::null_mut());
+static TABLES: PerProcess<Mutex<Tables>> = PerProcess::new(|| {
+    Mutex::new(Tables {
+        by_id: HashMap::new(),
+        by_token: HashMap::new(),
+        next_token: FIRST_TOKEN,
+        next_timer: 0,
+        running: None,
+        watched: 0,
+    })
+});
 
 fn tables() -> MutexGuard<'static, Tables> {
-    loop {
-        let current = GLOBAL.load(Ordering::Acquire); // pairs with the Release below
-        if !current.is_null() {
-            // SAFETY: a published `Global` is never freed.
-            let global = unsafe { &*current };
-            if global.pid == process::cached_pid() {
-                return global.tables.lock();
-            }
-        }
-        let fresh = Box::into_raw(Box::new(Global {
-            pid: process::cached_pid(),
-            tables: Mutex::new(Tables {
-                by_id: HashMap::new(),
-                by_token: HashMap::new(),
-                next_token: FIRST_TOKEN,
-                next_timer: 0,
-                running: None,
-                watched: 0,
-            }),
-        }));
-        // Release: pairs with the Acquire above. A parent's tables stay where they are.
-        if GLOBAL
-            .compare_exchange(current, fresh, Ordering::Release, Ordering::Relaxed)
-            .is_err()
-        {
-            // SAFETY: made above and not published.
-            drop(unsafe { Box::from_raw(fresh) });
-        }
-    }
+    TABLES.get().lock()
 }
 
 pub(super) fn add(

@@ -7,6 +7,7 @@
 use crate::sys::epoll::{Epoll, Event, NO_EVENT};
 use crate::sys::eventfd::EventFd;
 use crate::sys::{pidfd, process};
+use crate::ucs::fork::PerProcess;
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -44,11 +45,11 @@ struct Shared {
 struct Running {
     shared: Arc<Shared>,
     thread: JoinHandle<()>,
-    /// A forked child has no such thread.
-    pid: u32,
 }
 
-static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
+/// A child of fork() has no such thread: it starts its own.
+static RUNNING: PerProcess<Mutex<Option<Running>>> = PerProcess::new(|| Mutex::new(None));
+/// Unique in a child too, where the parent's watches may be dropped.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 const WAKE: u64 = 0;
@@ -57,15 +58,12 @@ const POLL_MS: i32 = 50;
 /// Calls `on_death` when the process `pid` that started at `start` (see `pidfd::start_time`) ends;
 /// soon, if it has ended already.
 pub fn watch(pid: u32, start: u64, on_death: OnDeath) -> Result<Watch> {
-    let mut running = RUNNING.lock();
+    let mut running = RUNNING.get().lock();
     let shared = match running.as_ref() {
-        Some(r) if r.pid == process::pid() => Arc::clone(&r.shared),
-        _ => {
-            let started = start_thread()?;
-            let shared = Arc::clone(&started.shared);
-            // After a fork the parent's state is left alone: its thread is not ours to join.
-            core::mem::forget(running.replace(started));
-            shared
+        Some(r) => Arc::clone(&r.shared),
+        None => {
+            let started = running.insert(start_thread()?);
+            Arc::clone(&started.shared)
         }
     };
     // Relaxed: only uniqueness matters.
@@ -102,11 +100,8 @@ pub fn watch(pid: u32, start: u64, on_death: OnDeath) -> Result<Watch> {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        let mut running = RUNNING.lock();
+        let mut running = RUNNING.get().lock();
         let Some(r) = running.as_ref() else { return };
-        if r.pid != process::pid() {
-            return;
-        }
         let (gone, empty) = {
             let mut entries = r.shared.entries.lock();
             let gone = entries
@@ -140,11 +135,7 @@ fn start_thread() -> Result<Running> {
         .add(shared.wake.raw(), libc::EPOLLIN as u32, WAKE)?;
     let inside = Arc::clone(&shared);
     let thread = process::spawn_without_signals("ucx_death_watch", move || run(&inside))?;
-    Ok(Running {
-        shared,
-        thread,
-        pid: process::pid(),
-    })
+    Ok(Running { shared, thread })
 }
 
 fn run(shared: &Shared) {
