@@ -38,6 +38,9 @@ typedef uint64_t ucs_stats_counter_t;
 /** The root of the statistics tree: null, as statistics are off. `ucs/stats/stats_fwd.h`. */
 ucs_stats_node_t *ucs_stats_get_root(void);
 
+/** Names of the forms in which statistics are written; NULL after the last. */
+extern const char *ucs_stats_formats_names[];
+
 END_C_DECLS
 
 #endif

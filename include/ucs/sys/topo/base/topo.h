@@ -100,6 +100,11 @@ const char *ucs_topo_sys_device_get_name(ucs_sys_device_t sys_dev);
 /** How many system devices were met. `ucs/sys/topo/base/topo.h`. */
 unsigned int ucs_topo_num_devices(void);
 
+/** The distance of devices that stand nowhere in particular. */
+extern const ucs_sys_dev_distance_t ucs_topo_default_distance;
+/** The distance of what cannot reach each other. */
+extern const ucs_sys_dev_distance_t ucs_topo_max_distance;
+
 END_C_DECLS
 
 #endif

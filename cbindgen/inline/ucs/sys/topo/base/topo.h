@@ -16,5 +16,10 @@ BEGIN_C_DECLS
 
 @ITEMS@
 
+/** The distance of devices that stand nowhere in particular. */
+extern const ucs_sys_dev_distance_t ucs_topo_default_distance;
+/** The distance of what cannot reach each other. */
+extern const ucs_sys_dev_distance_t ucs_topo_max_distance;
+
 
 END_C_DECLS
