@@ -9,9 +9,9 @@ use super::names;
 use super::proto::{control, send};
 use super::request::Request;
 use super::rma::flush;
-use super::stream;
 use super::wireup::cm::Link;
 use super::worker::{MAX_HEADERS, Worker};
+use super::{stream, tag};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::wire::address::Address;
@@ -20,7 +20,7 @@ use crate::{ucs_diag, ucs_error, ucs_info};
 use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// What `ucp_ep_create` was given besides the address.
 #[derive(Clone, Copy)]
@@ -630,6 +630,11 @@ pub unsafe extern "C" fn transport_failed(
     if hit.is_empty() {
         ucs_error!("a transport endpoint that nobody uses failed: {status}");
     }
+    // SAFETY: in the table, so alive; no handler has run yet.
+    let gone: BTreeSet<u64> = hit
+        .iter()
+        .map(|ep| unsafe { (**ep).remote_uuid.get() })
+        .collect();
     for ep in hit {
         // SAFETY: in the table a moment ago; an earlier one's handler may have destroyed it, then
         // it is not in the table any more.
@@ -637,6 +642,11 @@ pub unsafe extern "C" fn transport_failed(
             if worker.eps.borrow().iter().any(|e| *e == ep) {
                 (*ep).fail(status);
             }
+        }
+    }
+    for uuid in gone {
+        for message in worker.assemblies.take_of(uuid) {
+            tag::recv::sender_gone(worker, &message, status);
         }
     }
     UCS_OK

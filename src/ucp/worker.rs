@@ -112,7 +112,7 @@ impl Worker {
         let mut worker = Box::new(Worker {
             context,
             uuid: unique_id(),
-            uct: WorkerHandle::create(core::ptr::null_mut(), UCS_THREAD_MODE_SINGLE),
+            uct: WorkerHandle::create(core::ptr::null_mut()),
             ifaces: Vec::new(),
             lock: ReentrantMutex::new(()),
             eps: RefCell::new(Slots::new()),

@@ -8,6 +8,25 @@ use crate::ucp::request::{Param, Request};
 use crate::ucp::stream;
 use crate::ucp::tag::recv;
 
+/// Refuses what is no request: null, or a status that a call answered in a request's place.
+fn is_request(request: *mut c_void) -> bool {
+    let word = request as isize;
+    if (-100..=0).contains(&word) {
+        crate::ucs_error!("a request is wanted, not {request:p}: check UCS_PTR_IS_PTR first");
+        return false;
+    }
+    true
+}
+
+/// Answers `$code` unless the argument can be a request.
+macro_rules! need_request {
+    ($request:ident $(, $code:expr)?) => {
+        if !is_request($request) {
+            return $($code)?;
+        }
+    };
+}
+
 /// Status and description of a tag receive.
 ///
 /// # Safety
@@ -31,7 +50,7 @@ pub(super) unsafe fn test(request: *mut c_void, info: *mut ucp_tag_recv_info_t) 
 /// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_request_is_completed(request: *mut c_void) -> c_int {
-    non_null!(0; request);
+    need_request!(request, 0);
     // SAFETY: a live request.
     unsafe { Request::from_user(request) }.is_done().into()
 }
@@ -77,7 +96,7 @@ pub unsafe extern "C" fn ucp_request_test(
     request: *mut c_void,
     info: *mut ucp_tag_recv_info_t,
 ) -> ucs_status_t {
-    non_null!(UCS_ERR_INVALID_PARAM; request);
+    need_request!(request, UCS_ERR_INVALID_PARAM);
     // SAFETY: by the caller's promise.
     unsafe { test(request, info) }
 }
@@ -93,7 +112,8 @@ pub unsafe extern "C" fn ucp_request_query(
     request: *mut c_void,
     attr: *mut ucp_request_attr_t,
 ) -> ucs_status_t {
-    non_null!(UCS_ERR_INVALID_PARAM; request, attr);
+    need_request!(request, UCS_ERR_INVALID_PARAM);
+    non_null!(UCS_ERR_INVALID_PARAM; attr);
     // SAFETY: a live request and the caller's struct, written as masked.
     unsafe {
         let req = Request::from_user(request);
@@ -130,7 +150,7 @@ pub unsafe extern "C" fn ucp_request_query(
 /// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_request_check_status(request: *mut c_void) -> ucs_status_t {
-    non_null!(UCS_ERR_INVALID_PARAM; request);
+    need_request!(request, UCS_ERR_INVALID_PARAM);
     // SAFETY: a live request.
     unsafe { Request::from_user(request) }.status()
 }
@@ -143,7 +163,8 @@ pub unsafe extern "C" fn ucp_request_check_status(request: *mut c_void) -> ucs_s
 /// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_request_cancel(worker: ucp_worker_h, request: *mut c_void) {
-    non_null!(; worker, request);
+    need_request!(request);
+    non_null!(; worker);
     // SAFETY: a live worker.
     let w = unsafe { super::param::worker(worker) };
     let _guard = enter(w);
@@ -166,7 +187,7 @@ pub unsafe extern "C" fn ucp_request_cancel(worker: ucp_worker_h, request: *mut 
 /// Handles live, pointers as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_request_free(request: *mut c_void) {
-    non_null!(; request);
+    need_request!(request);
     // SAFETY: a live request, given back once.
     let req = unsafe { Request::from_user(request) };
     let w: *const crate::ucp::worker::Worker = req.worker();

@@ -27,7 +27,7 @@ pub unsafe extern "C" fn uct_worker_create(
     opts::refresh();
     config::warn_unused();
     // SAFETY: the caller's out parameter.
-    unsafe { *worker_p = WorkerHandle::create(r#async, thread_mode) };
+    unsafe { *worker_p = WorkerHandle::create(r#async) };
     UCS_OK
 }
 

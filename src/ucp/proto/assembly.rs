@@ -56,12 +56,10 @@ impl Assemblies {
         self.0.borrow_mut().get_mut(&id).map(f)
     }
 
-    /// A receive is gone: what still comes for it is dropped.
-    pub fn forget_request(&self, req: NonNull<Request>) {
-        for a in self.0.borrow_mut().values_mut() {
-            if matches!(a.target, Target::TagRecv(r) if r == req) {
-                a.target = Target::Nowhere;
-            }
-        }
+    /// Takes every message of a worker that is gone off: nothing more comes of them.
+    pub fn take_of(&self, uuid: u64) -> Vec<Assembly> {
+        let mut all = self.0.borrow_mut();
+        let ids: Vec<MessageId> = all.keys().copied().filter(|id| id.0 == uuid).collect();
+        ids.iter().filter_map(|id| all.remove(id)).collect()
     }
 }

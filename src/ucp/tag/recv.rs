@@ -199,6 +199,17 @@ pub fn complete_matched(req: &Request) {
     req.complete(result);
 }
 
+/// The sender of a message in pieces is gone: who waits for the rest is told, what nobody matched
+/// is dropped.
+pub fn sender_gone(worker: &Worker, message: &Assembly, status: Status) {
+    match message.target {
+        // SAFETY: a matched receive is alive until it completes, and then leaves its assembly.
+        Target::TagRecv(req) => unsafe { req.as_ref() }.complete(Err(status)),
+        Target::TagArrived(entry) => drop(worker.tag.arrived.borrow_mut().remove(entry)),
+        Target::Am(_) | Target::Nowhere => {}
+    }
+}
+
 /// A message waits at its sender.
 pub fn announced(worker: &Worker, tag: u64, message: &Announced) {
     match matched(worker, tag, message.total) {

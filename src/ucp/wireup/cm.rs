@@ -129,10 +129,7 @@ impl Cm {
     fn open(worker: &Worker) -> Result<Cm> {
         let context = AsyncContext::new(Mode::ThreadMutex).into_raw();
         let word = Box::new(context);
-        let handle = WorkerHandle::create(
-            core::ptr::from_ref(word.as_ref()).cast_mut().cast(),
-            UCS_THREAD_MODE_SINGLE,
-        );
+        let handle = WorkerHandle::create(core::ptr::from_ref(word.as_ref()).cast_mut().cast());
         let mut cm = Cm {
             manager: None,
             inbox: Arc::new(Inbox {

@@ -197,18 +197,17 @@ pub unsafe fn iface_params<'a>(p: *const uct_iface_params) -> Result<(OpenMode<'
     Ok((mode, params))
 }
 
-/// What `uct_ep_create` was given for an interface. The path index is not used, since every device
+/// What `uct_ep_create` was given for an interface. The user data of an interface's endpoint come
+/// back nowhere, and no transport has several paths (`dev_num_paths` is 1), so neither is read. The path index is not used, since every device
 /// of ours has one path (`dev_num_paths`), nor the user data, which only the callbacks of a
 /// connection manager get.
 #[derive(Clone, Copy)]
 pub struct EpParams {
-    pub user_data: *mut c_void,
     /// Null when not given: then the endpoint is connected by `uct_ep_connect_to_ep`.
     pub device_addr: *const u8,
     pub device_addr_len: Option<usize>,
     pub iface_addr: *const u8,
     pub iface_addr_len: Option<usize>,
-    pub path_index: u32,
 }
 
 impl EpParams {
@@ -221,13 +220,6 @@ impl EpParams {
         let mask = unsafe { (*p).field_mask };
         let lens = |bit: u32| mask & bit as u64 != 0;
         let params = EpParams {
-            user_data: masked!(
-                p,
-                mask,
-                UCT_EP_PARAM_FIELD_USER_DATA,
-                user_data,
-                core::ptr::null_mut()
-            ),
             device_addr: masked!(
                 p,
                 mask,
@@ -262,7 +254,6 @@ impl EpParams {
                     0
                 )
             }),
-            path_index: masked!(p, mask, UCT_EP_PARAM_FIELD_PATH_INDEX, path_index, 0),
         };
         if params.device_addr.is_null() != params.iface_addr.is_null() {
             ucs_debug!("uct_ep_create: one of device and interface address is missing");

@@ -10,19 +10,14 @@ use crate::ucs::callbackq::CallbackQueue;
 pub struct WorkerHandle {
     queue: CallbackQueue,
     async_context: *mut ucs_async_context_t,
-    thread_mode: ucs_thread_mode_t,
 }
 
 impl WorkerHandle {
     /// A worker for C, boxed.
-    pub fn create(
-        async_context: *mut ucs_async_context_t,
-        thread_mode: ucs_thread_mode_t,
-    ) -> uct_worker_h {
+    pub fn create(async_context: *mut ucs_async_context_t) -> uct_worker_h {
         Box::into_raw(Box::new(WorkerHandle {
             queue: CallbackQueue::new(),
             async_context,
-            thread_mode,
         }))
         .cast()
     }
@@ -49,10 +44,6 @@ impl WorkerHandle {
     /// The user's async context, never null.
     pub fn async_context(&self) -> *mut ucs_async_context_t {
         self.async_context
-    }
-
-    pub fn thread_mode(&self) -> ucs_thread_mode_t {
-        self.thread_mode
     }
 
     /// Polls everything once; answers how many events were handled.

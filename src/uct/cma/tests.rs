@@ -34,7 +34,7 @@ unsafe extern "C" fn called(comp: *mut uct_completion_t) {
 
 #[test]
 fn one_transfer_at_a_time() {
-    let worker = WorkerHandle::create(null_mut(), UCS_THREAD_MODE_SINGLE);
+    let worker = WorkerHandle::create(null_mut());
     // SAFETY: just made.
     let handle = unsafe { WorkerHandle::from_c(worker) }.unwrap();
     let mut config = Config::read(&config::IFACE, None).unwrap();
@@ -49,12 +49,10 @@ fn one_transfer_at_a_time() {
         CmaIface::iface_address(face, address.as_mut_ptr()).unwrap();
     }
     let params = EpParams {
-        user_data: null_mut(),
         device_addr: device.as_ptr(),
         device_addr_len: None,
         iface_addr: address.as_ptr(),
         iface_addr_len: None,
-        path_index: 0,
     };
     let ep_h = EpBox::create(face, &params).unwrap();
     // SAFETY: just made.

@@ -528,7 +528,7 @@ mod tests {
             decode(&am_header(3, 101), 100),
             Err(Bad::Length { kind: 3, len: 101 })
         );
-        assert_eq!(decode(&am_header(32, 0), 100), Err(Bad::Kind(32)));
+        assert_eq!(decode(&am_header(127, 0), 100), Err(Bad::Kind(127)));
         assert_eq!(decode(&[0, 0, 1, 0, 0, 0, 0, 0], 100), Err(Bad::Reserved));
         let mut hello = Vec::new();
         encode(&all()[0], &mut hello);

@@ -36,12 +36,10 @@ impl Engine {
             }
         };
         let params = EpParams {
-            user_data: core::ptr::null_mut(),
             device_addr: given(to.device),
             device_addr_len: Some(to.device.len()),
             iface_addr: given(to.iface),
             iface_addr_len: Some(to.iface.len()),
-            path_index: 0,
         };
         // SAFETY: our interface; the addresses have the lengths of its format.
         let ep = unsafe { (self.ways.connect)(self.face, &params) }?;
