@@ -463,20 +463,28 @@ impl Ep {
                 all.swap_remove(i);
             }
         }
-        if !self.owes_nothing() || self.flushes.borrow().is_empty() {
+        if self.flushes.borrow().is_empty() {
             return;
         }
         let _pin = Pin::new(self);
-        let ended = core::mem::take(&mut *self.flushes.borrow_mut());
-        for req in ended {
+        let waiting = core::mem::take(&mut *self.flushes.borrow_mut());
+        for req in waiting {
             // SAFETY: a waiting flush is alive.
-            flush::finish(self, unsafe { req.as_ref() });
+            flush::settled(self, unsafe { req.as_ref() });
         }
     }
 
     /// Whether the peer has answered everything.
     pub fn owes_nothing(&self) -> bool {
         self.outstanding.borrow().is_empty()
+    }
+
+    /// Whether the peer has answered every access to its memory. A message that no receive matched
+    /// is none: a flush that waited for it could wait for ever.
+    pub fn owes_no_memory(&self) -> bool {
+        // SAFETY: outstanding requests are alive; nothing is called while the borrow lives.
+        let is_access = |r: &NonNull<Request>| unsafe { r.as_ref().op() }.is_memory_access();
+        !self.outstanding.borrow().iter().any(is_access)
     }
 
     /// A flush ends when the peer has answered everything.

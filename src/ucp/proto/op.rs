@@ -26,6 +26,13 @@ pub enum Op {
     Amo(AmoOp),
 }
 
+impl Op {
+    /// Whether it reads or writes memory of the peer, or asks whether that is done.
+    pub fn is_memory_access(&self) -> bool {
+        matches!(self, Op::Put(_) | Op::Get(_) | Op::Amo(_) | Op::Flush(_))
+    }
+}
+
 /// A message being sent.
 pub struct SendOp {
     pub ep: *const Ep,

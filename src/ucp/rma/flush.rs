@@ -127,8 +127,12 @@ pub fn fenced(ep: &Ep, req: &Request, result: Result<()>) {
     settled(ep, req);
 }
 
-fn settled(ep: &Ep, req: &Request) {
-    if ep.owes_nothing() {
+/// Ends a flush if the peer owes nothing that it waits for: accesses to memory, and before a close
+/// messages too, whose data would be lost.
+pub fn settled(ep: &Ep, req: &Request) {
+    // SAFETY: the only borrow.
+    let close = matches!(unsafe { req.op() }, Op::Flush(op) if op.close);
+    if ep.owes_nothing() || !close && ep.owes_no_memory() {
         finish(ep, req);
     } else {
         ep.when_settled(req);
