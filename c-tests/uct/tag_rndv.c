@@ -89,6 +89,7 @@ static void allocated(side_t *side)
     char *buffer = room(LENGTH);
 
     if (!(side->t.md_attr.cap.flags & UCT_MD_FLAG_ALLOC)) {
+        free(buffer);
         return;
     }
     if (side->receives) {
@@ -278,6 +279,8 @@ static void withdrawn(side_t *side)
     int i;
 
     if (side->pair == NULL) {
+        free(data);
+        free(buffer);
         return;
     }
     for (i = 0; i < ROUNDS; ++i) {
@@ -351,6 +354,9 @@ static void cancelled(side_t *side)
     void *op = NULL;
 
     if ((side->pair == NULL) || !kernel_denied) {
+        free(data);
+        free(first);
+        free(second);
         return;
     }
     if (side->receives) {
