@@ -67,6 +67,8 @@ pub struct MessageLane {
     /// transport has none.
     pub max_short: Option<usize>,
     pub max_bcopy: usize,
+    /// From so many bytes on a message is announced instead of sent.
+    pub rndv_threshold: usize,
     pub am_short: uct_ep_am_short_func_t,
     pub am_bcopy: uct_ep_am_bcopy_func_t,
 }
@@ -77,6 +79,7 @@ const NO_LANE: MessageLane = MessageLane {
     iface: 0,
     max_short: None,
     max_bcopy: 0,
+    rndv_threshold: usize::MAX,
     am_short: None,
     am_bcopy: None,
 };
@@ -207,6 +210,16 @@ impl Ep {
         let _pin = Pin::new(self);
         while self.pump().is_err() && !self.wait_for_room() {}
         Ok(())
+    }
+
+    /// From so many bytes on a message is announced instead of sent; of an endpoint whose peer is
+    /// not known, what holds for peers elsewhere.
+    #[inline]
+    pub fn rndv_threshold(&self) -> usize {
+        match self.lane.get() {
+            Some(lane) => lane.rndv_threshold,
+            None => super::wireup::select::rndv_threshold(self.worker(), "inter"),
+        }
     }
 
     /// Whether the peer is known.

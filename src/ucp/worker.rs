@@ -86,9 +86,6 @@ pub struct Worker {
     next_message: Cell<u64>,
 }
 
-/// Above this a copy less is worth a round trip.
-const RNDV_THRESHOLD: usize = 64 << 10;
-
 /// Bytes of all headers of ours that can stand in front of a user's.
 pub const MAX_HEADERS: usize = 128;
 
@@ -258,12 +255,6 @@ impl Worker {
         let at = *self.eps.borrow().get(id)?;
         // SAFETY: an endpoint leaves the table before it is freed.
         Some(unsafe { &*at })
-    }
-
-    /// From how many bytes on a message is announced instead of sent, by the operation's flags.
-    #[inline]
-    pub fn rndv_threshold(&self, _flags: u32) -> usize {
-        RNDV_THRESHOLD
     }
 
     /// Most bytes of a user's header in an active message.

@@ -39,8 +39,7 @@ unsafe fn post_send(
     let _guard = enter(ep.worker());
     // SAFETY: as above.
     let data = unsafe { Data::new(buffer.cast_mut(), count, param.datatype, Way::Send) }?;
-    let threshold = ep.worker().rndv_threshold(param.flags);
-    send::start(ep, param, data, kind, threshold)
+    send::start(ep, param, data, kind, ep.rndv_threshold())
 }
 
 /// Posts a receive.

@@ -59,7 +59,7 @@ pub unsafe fn post(
     } else if wants(UCP_AM_SEND_FLAG_RNDV) {
         0
     } else {
-        ep.worker().rndv_threshold(0)
+        ep.rndv_threshold()
     };
     send::start(ep, param, data, kind, threshold)
 }

@@ -3,6 +3,7 @@
 use crate::c::*;
 use crate::ucp::ep::MessageLane;
 use crate::ucp::worker::{OpenIface, Worker};
+use crate::ucs::config::AUTO;
 use crate::ucs::{Result, Status};
 use crate::wire::address::{Address, Entry, TRANSPORTS};
 use crate::{ucs_debug, ucs_error};
@@ -95,6 +96,25 @@ fn best(
     pairs.into_iter().map(|(_, i, e)| (i, e)).collect()
 }
 
+/// Above this a copy less is worth a round trip, where nothing else is configured.
+const RNDV_THRESHOLD: usize = 64 << 10;
+
+/// What `UCX_RNDV_THRESH` says for peers on this host (`intra`) or elsewhere (`inter`).
+pub fn rndv_threshold(worker: &Worker, place: &str) -> usize {
+    match worker.context().config.key_size("RNDV_THRESH", place) {
+        AUTO => RNDV_THRESHOLD,
+        bytes => bytes,
+    }
+}
+
+/// Which of the two an interface's peers are.
+fn place_of(worker: &Worker, iface: &OpenIface) -> &'static str {
+    match worker.context().resources[iface.resource].device.kind {
+        UCT_DEVICE_TYPE_NET => "inter",
+        _ => "intra",
+    }
+}
+
 /// Connects for messages by the cheapest transport that works.
 pub fn message_lane(worker: &Worker, address: &Address) -> Result<MessageLane> {
     let fits = |a: &uct_iface_attr| {
@@ -115,6 +135,7 @@ pub fn message_lane(worker: &Worker, address: &Address) -> Result<MessageLane> {
                         .then(|| iface.attr.cap.am.max_short.checked_sub(8))
                         .flatten(),
                     max_bcopy: iface.attr.cap.am.max_bcopy,
+                    rndv_threshold: rndv_threshold(worker, place_of(worker, iface)),
                     am_short: ops.ep_am_short,
                     am_bcopy: ops.ep_am_bcopy,
                 });
