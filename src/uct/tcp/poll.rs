@@ -184,6 +184,8 @@ fn serve(face: &Face, token: u64, what: u32) -> u32 {
     }
     if what & WRITABLE != 0 && conn.token.get() == token {
         conn.unblock(face);
+        // Room is news too: a sender that waits for it would else sleep on.
+        count += 1;
     }
     count
 }
