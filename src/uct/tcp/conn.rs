@@ -359,7 +359,16 @@ impl Conn {
 
     /// Queues a frame of our own: it goes with the user's next one, or in the next progress.
     pub fn post_control(self: &Rc<Conn>, face: &TcpIface, frame: &Frame) {
-        self.tx.borrow_mut().push(|out| wire::encode(frame, out));
+        {
+            let mut tx = self.tx.borrow_mut();
+            let all_flushed = self.flushed_at.get() == tx.queued();
+            tx.push(|out| wire::encode(frame, out));
+            // No user waits for it: a flush that was answered stays so. A new one could meet a peer
+            // that has finished and makes no more progress.
+            if all_flushed {
+                self.flushed_at.set(tx.queued());
+            }
+        }
         self.mark_dirty(face);
     }
 
