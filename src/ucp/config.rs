@@ -47,17 +47,8 @@ const OVERHEADS: &[(&str, &str)] = &[
     ("rkey_ptr", "reading the peer's memory directly"),
 ];
 
-const fn row(name: &'static str, default: &'static str, kind: Kind, doc: &'static str) -> Row {
-    Row {
-        name,
-        default,
-        doc,
-        kind,
-    }
-}
-
 const fn second_name(name: &'static str, of: &'static str) -> Row {
-    row(name, "", Kind::Alias(of), "")
+    Row::new(name, "", Kind::Alias(of), "")
 }
 
 pub static TABLE: Table = Table {
@@ -65,31 +56,31 @@ pub static TABLE: Table = Table {
     prefix: "",
     parent: None,
     rows: &[
-        row(
+        Row::new(
             "NET_DEVICES",
             "all",
             Kind::AllowRanges,
             "Network devices to use.",
         ),
-        row(
+        Row::new(
             "SHM_DEVICES",
             "all",
             Kind::AllowRanges,
             "Devices between processes of one node to use.",
         ),
-        row(
+        Row::new(
             "ACC_DEVICES",
             "all",
             Kind::AllowRanges,
             "Accelerator devices to use.",
         ),
-        row(
+        Row::new(
             "SELF_DEVICES",
             "all",
             Kind::AllowRanges,
             "Devices within one process to use.",
         ),
-        row(
+        Row::new(
             "TLS",
             "all",
             Kind::AllowList,
@@ -99,548 +90,548 @@ pub static TABLE: Table = Table {
              \x20mm        : posix, sysv and xpmem\n\
              \x20A backslash before a name takes it as it is; NAME:aux uses it only to connect.",
         ),
-        row("PROTOS", "all", Kind::AllowList, "Protocols to use."),
-        row(
+        Row::new("PROTOS", "all", Kind::AllowList, "Protocols to use."),
+        Row::new(
             "ALLOC_PRIO",
             "md:sysv,md:posix,thp,md:*,mmap,heap",
             Kind::StrArray,
             "How memory is allocated, in the order tried: `md:NAME` by that memory domain or\n\
              component, or one of thp, huge, mmap, heap.",
         ),
-        row(
+        Row::new(
             "RNDV_FRAG_SIZE",
             "host:512K,cuda:4M",
             Kind::StrArray,
             "Fragments of pipelined rendezvous, by memory type.",
         ),
-        row(
+        Row::new(
             "RNDV_FRAG_ALLOC_COUNT",
             "host:128,cuda:128",
             Kind::StrArray,
             "How many such fragments are allocated at a time, by memory type.",
         ),
-        row(
+        Row::new(
             "SOCKADDR_TLS_PRIORITY",
             "rdmacm,tcp,sockcm",
             Kind::StrArray,
             "Connection managers for socket addresses, in the order tried; `*` is any other.",
         ),
-        row(
+        Row::new(
             "SOCKADDR_AUX_TLS",
             "",
             Kind::Deprecated,
             "TLS says which transports connect.",
         ),
-        row(
+        Row::new(
             "WARN_INVALID_CONFIG",
             "y",
             Kind::Bool,
             "Warn about devices and transports that do not exist.",
         ),
-        row(
+        Row::new(
             "RX_MPOOL_SIZES",
             "64,1k",
             Kind::Array(&Kind::MemUnits),
             "Size classes of buffers for messages that came before their receive.",
         ),
-        row(
+        Row::new(
             "RCACHE_ENABLE",
             "try",
             Kind::Ternary,
             "Remember registrations of user memory.",
         ),
-        row(
+        Row::new(
             "RCACHE_MEM_PRIO",
             "500",
             Kind::UInt,
             "Priority of the cache among handlers of memory events.",
         ),
-        row(
+        Row::new(
             "RCACHE_OVERHEAD",
             "auto",
             Kind::Time,
             "Cost of looking up a remembered registration.",
         ),
-        row(
+        Row::new(
             "RCACHE_MAX_REGIONS",
             "inf",
             Kind::ULong,
             "Most registrations that are remembered.",
         ),
-        row(
+        Row::new(
             "RCACHE_MAX_SIZE",
             "inf",
             Kind::MemUnits,
             "Most bytes whose registrations are remembered.",
         ),
-        row(
+        Row::new(
             "RCACHE_MAX_UNRELEASED",
             "inf",
             Kind::MemUnits,
             "Most bytes that wait to be deregistered.",
         ),
-        row(
+        Row::new(
             "RCACHE_PURGE_ON_FORK",
             "y",
             Kind::Bool,
             "Forget registrations before fork().",
         ),
-        row(
+        Row::new(
             "SELECT_DISTANCE_MD",
             "cuda_cpy",
             Kind::Str,
             "Memory domain whose distance counts when transports are chosen.",
         ),
-        row(
+        Row::new(
             "MEMTYPE_REG_WHOLE_ALLOC_TYPES",
             "cuda",
             Kind::Bitmap(MEMORY_TYPES),
             "Memory types of which whole allocations are registered.",
         ),
-        row(
+        Row::new(
             "RNDV_MEMTYPE_DIRECT_SIZE",
             "inf",
             Kind::MemUnits,
             "Up to this size, rendezvous of device memory goes without staging.",
         ),
-        row(
+        Row::new(
             "BCOPY_THRESH",
             "auto",
             Kind::MemUnits,
             "From this size on, messages are buffered and not sent inline.",
         ),
-        row(
+        Row::new(
             "RNDV_THRESH",
             "auto",
             Kind::KeyValue(PLACES, &Kind::MemUnits),
             "From this size on, messages go by rendezvous",
         ),
-        row(
+        Row::new(
             "RNDV_SEND_NBR_THRESH",
             "256k",
             Kind::MemUnits,
             "The same for sends with a request of the user's and fast completion.",
         ),
-        row(
+        Row::new(
             "RNDV_THRESH_FALLBACK",
             "inf",
             Kind::MemUnits,
             "The same where the rendezvous of the peer's memory type is not known to be faster.",
         ),
-        row(
+        Row::new(
             "RNDV_PERF_DIFF",
             "1",
             Kind::Double,
             "By how many percent rendezvous may be slower and still be chosen.",
         ),
-        row(
+        Row::new(
             "MULTI_LANE_MAX_RATIO",
             "4",
             Kind::Double,
             "Lanes slower than the fastest by more than this do not share messages with it.",
         ),
-        row(
+        Row::new(
             "MULTI_PATH_RATIO",
             "auto",
             Kind::PositiveDouble,
             "Share of the bandwidth that each further path of a device adds; auto: by the number of paths.",
         ),
         second_name("MAX_EAGER_LANES", "MAX_EAGER_RAILS"),
-        row(
+        Row::new(
             "MAX_EAGER_RAILS",
             "1",
             Kind::UInt,
             "Most devices that share one eager message.",
         ),
         second_name("MAX_RNDV_LANES", "MAX_RNDV_RAILS"),
-        row(
+        Row::new(
             "MAX_RNDV_RAILS",
             "2",
             Kind::UInt,
             "Most devices that share one rendezvous.",
         ),
         second_name("MAX_RMA_LANES", "MAX_RMA_RAILS"),
-        row(
+        Row::new(
             "MAX_RMA_RAILS",
             "1",
             Kind::UInt,
             "Most devices that share one put or get.",
         ),
-        row(
+        Row::new(
             "MIN_RNDV_CHUNK_SIZE",
             "16k",
             Kind::MemUnits,
             "A rendezvous is not split into smaller parts.",
         ),
-        row(
+        Row::new(
             "MIN_RMA_CHUNK_SIZE",
             "8k",
             Kind::MemUnits,
             "A put or get is not split into smaller parts.",
         ),
-        row(
+        Row::new(
             "RMA_ZCOPY_MAX_SEG_SIZE",
             "auto",
             Kind::MemUnits,
             "Largest part of a put or get without copy.",
         ),
-        row(
+        Row::new(
             "RNDV_SCHEME",
             "auto",
             Kind::Enum(RNDV_SCHEMES),
             "How the data of a rendezvous moves: the receiver reads (get), the sender writes (put),\nin fragments (ppln), as active messages (am), or by mapped memory (rkey_ptr).",
         ),
-        row(
+        Row::new(
             "RKEY_PTR_SEG_SIZE",
             "512k",
             Kind::MemUnits,
             "How much is copied from mapped memory in one round of progress.",
         ),
-        row(
+        Row::new(
             "ZCOPY_THRESH",
             "auto",
             Kind::MemUnits,
             "From this size on, messages are sent without copy.",
         ),
-        row(
+        Row::new(
             "BCOPY_BW",
             "auto",
             Kind::Bandwidth,
             "Bandwidth of a copy in memory.",
         ),
-        row(
+        Row::new(
             "ATOMIC_MODE",
             "guess",
             Kind::Enum(ATOMIC_MODES),
             "Who executes atomics: the processor, the device, or what fits the transports.",
         ),
-        row(
+        Row::new(
             "ADDRESS_DEBUG_INFO",
             "n",
             Kind::Bool,
             "Put names into worker addresses.",
         ),
         second_name("MAX_WORKER_NAME", "MAX_WORKER_ADDRESS_NAME"),
-        row(
+        Row::new(
             "MAX_WORKER_ADDRESS_NAME",
             "32",
             Kind::UInt,
             "Longest name in a worker address, with ADDRESS_DEBUG_INFO.",
         ),
-        row(
+        Row::new(
             "USE_MT_MUTEX",
             "n",
             Kind::Bool,
             "In workers for many threads, wait in the kernel and not by spinning.",
         ),
-        row(
+        Row::new(
             "ADAPTIVE_PROGRESS",
             "y",
             Kind::Bool,
             "Poll interfaces only while they have endpoints or listeners.",
         ),
-        row(
+        Row::new(
             "SEG_SIZE",
             "8k",
             Kind::MemUnits,
             "Segments of the memory that workers register beforehand.",
         ),
-        row(
+        Row::new(
             "TM_THRESH",
             "1k",
             Kind::MemUnits,
             "From this size on, receives are matched by the device.",
         ),
-        row(
+        Row::new(
             "TM_MAX_BB_SIZE",
             "1k",
             Kind::MemUnits,
             "Up to this size, device-matched receives use buffers of the worker.",
         ),
-        row(
+        Row::new(
             "TM_FORCE_THRESH",
             "8k",
             Kind::MemUnits,
             "From this size on, a receive makes all earlier ones device-matched.",
         ),
-        row(
+        Row::new(
             "TM_SW_RNDV",
             "n",
             Kind::Ternary,
             "With device matching, do rendezvous in software.",
         ),
-        row(
+        Row::new(
             "NUM_EPS",
             "auto",
             Kind::ULong,
             "How many endpoints to expect, in place of what the program says.",
         ),
-        row(
+        Row::new(
             "NUM_PPN",
             "auto",
             Kind::ULong,
             "How many processes on the node to expect, in place of what the program says.",
         ),
         second_name("RNDV_FRAG_MEM_TYPE", "RNDV_FRAG_MEM_TYPES"),
-        row(
+        Row::new(
             "RNDV_FRAG_MEM_TYPES",
             "host,cuda",
             Kind::Bitmap(MEMORY_TYPES),
             "Memory types of the fragments of pipelined rendezvous.",
         ),
-        row(
+        Row::new(
             "MEMTYPE_COPY_ENABLE",
             "y",
             Kind::Bool,
             "Copy between memory types through staging buffers.",
         ),
-        row(
+        Row::new(
             "RNDV_PIPELINE_SEND_THRESH",
             "inf",
             Kind::MemUnits,
             "From this size on, the sender also stages the data of a pipelined rendezvous.",
         ),
-        row(
+        Row::new(
             "RNDV_PIPELINE_SHM_ENABLE",
             "y",
             Kind::Bool,
             "Use pipelined rendezvous between processes of one node.",
         ),
-        row(
+        Row::new(
             "RNDV_PIPELINE_ERROR_HANDLING",
             "n",
             Kind::Bool,
             "Use pipelined rendezvous on endpoints with error handling.",
         ),
-        row(
+        Row::new(
             "RMA_PPLN_ENABLE",
             "n",
             Kind::Bool,
             "Use rendezvous for put and get.",
         ),
-        row(
+        Row::new(
             "FLUSH_WORKER_EPS",
             "y",
             Kind::Bool,
             "Flush a worker by flushing its endpoints.",
         ),
-        row(
+        Row::new(
             "FENCE_MODE",
             "auto",
             Kind::Enum(FENCE_MODES),
             "What a fence orders: by transport (weak), by waiting (strong), by endpoint, or as fits.",
         ),
-        row(
+        Row::new(
             "UNIFIED_MODE",
             "n",
             Kind::Bool,
             "Promise that all nodes have the same devices: addresses get shorter.",
         ),
-        row(
+        Row::new(
             "CM_USE_ALL_DEVICES",
             "y",
             Kind::Bool,
             "With a connection manager, use all devices and not only the one it connected by.",
         ),
-        row(
+        Row::new(
             "LISTENER_BACKLOG",
             "auto",
             Kind::ULong,
             "Connections that wait to be accepted; no more than the system allows.",
         ),
-        row(
+        Row::new(
             "PROTO_ENABLE",
             "y",
             Kind::Bool,
             "Choose protocols by cost. The library has one engine: no effect.",
         ),
-        row(
+        Row::new(
             "PROTO_REQUEST_RESET",
             "n",
             Kind::Bool,
             "Restart requests whose protocol changes, for tests.",
         ),
-        row(
+        Row::new(
             "KEEPALIVE_INTERVAL",
             "20s",
             Kind::Time,
             "Time between checks whether peers live, on endpoints with error handling.",
         ),
-        row(
+        Row::new(
             "KEEPALIVE_NUM_EPS",
             "128",
             Kind::UInt,
             "Most endpoints that one round checks.",
         ),
-        row(
+        Row::new(
             "RECOVERY_RETRIES",
             "inf",
             Kind::UInt,
             "How often a failed lane is connected again in mode FAILOVER.",
         ),
-        row(
+        Row::new(
             "DYNAMIC_TL_SWITCH_INTERVAL",
             "inf",
             Kind::Time,
             "Time between rounds of moving busy endpoints to better transports.",
         ),
-        row(
+        Row::new(
             "DYNAMIC_TL_PROGRESS_FACTOR",
             "auto",
             Kind::Time,
             "Time between looks at the clock for such a round.",
         ),
-        row(
+        Row::new(
             "RESOLVE_REMOTE_EP_ID",
             "off",
             Kind::OnOffAuto,
             "Have the peer's endpoint id before the first message.",
         ),
-        row(
+        Row::new(
             "PROTO_INDIRECT_ID",
             "auto",
             Kind::OnOffAuto,
             "Name requests by ids and not by addresses. Ids always: no effect.",
         ),
-        row(
+        Row::new(
             "RNDV_PUT_FORCE_FLUSH",
             "n",
             Kind::Bool,
             "Flush after the writes of a rendezvous, where the transport would not need it.",
         ),
-        row(
+        Row::new(
             "PROTO_EMULATION_ENABLE",
             "y",
             Kind::Bool,
             "Make puts, gets and atomics of active messages where the transport has none.",
         ),
-        row(
+        Row::new(
             "SA_DATA_VERSION",
             "v2",
             Kind::Enum(VERSIONS),
             "Version of what connection managers exchange.",
         ),
-        row(
+        Row::new(
             "RKEY_MPOOL_MAX_MD",
             "2",
             Kind::Int,
             "Remote keys of up to this many memory domains come from a pool.",
         ),
-        row(
+        Row::new(
             "ADDRESS_VERSION",
             "v1",
             Kind::Enum(VERSIONS),
             "Version of worker addresses.",
         ),
-        row(
+        Row::new(
             "PROTO_INFO",
             "auto",
             Kind::Str,
             "Print the chosen protocols: y, n, auto, used, or a pattern of endpoint names.",
         ),
-        row(
+        Row::new(
             "RNDV_ALIGN_THRESH",
             "64k",
             Kind::MemUnits,
             "From this size on, parts of a rendezvous are aligned.",
         ),
-        row(
+        Row::new(
             "PROTO_INFO_DIR",
             "",
             Kind::Str,
             "Folder to which the chosen protocols are written.",
         ),
-        row(
+        Row::new(
             "REG_NONBLOCK_MEM_TYPES",
             "",
             Kind::Bitmap(MEMORY_TYPES),
             "Memory types whose registration may wait until first use.",
         ),
-        row(
+        Row::new(
             "REG_NONBLOCK_FALLBACK",
             "y",
             Kind::Bool,
             "Register at once where waiting is not supported.",
         ),
-        row(
+        Row::new(
             "PREFER_OFFLOAD",
             "y",
             Kind::Bool,
             "Prefer transports whose device moves the data by itself.",
         ),
-        row(
+        Row::new(
             "PROTO_OVERHEAD",
             "single:5ns,multi:10ns,rndv_offload:40ns,rndv_rtr:40ns,rndv_rts:275ns,sw:40ns,rkey_ptr:0",
             Kind::KeyValue(OVERHEADS, &Kind::PlainTime),
             "Cost of protocol steps",
         ),
-        row(
+        Row::new(
             "GVA_ENABLE",
             "off",
             Kind::OnOffAuto,
             "Register the whole address space once.",
         ),
-        row(
+        Row::new(
             "GVA_MLOCK",
             "y",
             Kind::Bool,
             "Lock what the global registration covers.",
         ),
-        row(
+        Row::new(
             "GVA_PREFETCH",
             "y",
             Kind::Bool,
             "Prefetch what the global registration covers.",
         ),
-        row(
+        Row::new(
             "EXTRA_OP_ATTR_FLAGS",
             "",
             Kind::Bitmap(OP_FLAGS),
             "Flags that every operation gets besides its own.",
         ),
-        row(
+        Row::new(
             "MAX_PRIORITY_EPS",
             "20",
             Kind::UInt,
             "Most endpoints that dynamic switching favours.",
         ),
-        row(
+        Row::new(
             "WIREUP_VIA_AM_LANE",
             "n",
             Kind::Bool,
             "Exchange connection messages over the lane of active messages.",
         ),
-        row(
+        Row::new(
             "CONNECT_ALL_TO_ALL",
             "n",
             Kind::Bool,
             "Use every pair of a local and a remote device.",
         ),
-        row(
+        Row::new(
             "SINGLE_NET_DEVICE",
             "n",
             Kind::Bool,
             "Use one network device only, the nearest.",
         ),
-        row(
+        Row::new(
             "MAX_HCA_PER_GPU",
             "inf",
             Kind::ULong,
             "Most network devices that serve one accelerator.",
         ),
-        row(
+        Row::new(
             "NODE_LOCAL_ID",
             "auto",
             Kind::ULong,
             "Number of this process on its node, in place of what the program says.",
         ),
-        row(
+        Row::new(
             "PRINT_TRANSPORT_TABLES",
             "auto",
             Kind::OnOffAuto,
             "Print which transports and devices there are and which lanes endpoints got.",
         ),
-        row(
+        Row::new(
             "MAX_COMPONENT_MDS",
             "16",
             Kind::ULong,

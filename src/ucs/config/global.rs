@@ -21,155 +21,146 @@ const DISTANCES: &[(&str, &str)] = &[
     ("sys", "between NUMA nodes"),
 ];
 
-const fn row(name: &'static str, default: &'static str, kind: Kind, doc: &'static str) -> Row {
-    Row {
-        name,
-        default,
-        doc,
-        kind,
-    }
-}
-
 /// Options that clients may change while the library runs.
 pub static TABLE: Table = Table {
     name: "UCS global configuration",
     prefix: "",
     parent: None,
     rows: &[
-        row(
+        Row::new(
             "LOG_LEVEL",
             "WARN",
             Kind::Enum(LOG_LEVELS),
             "Which messages are written: those of this level and the more severe ones.",
         ),
-        row(
+        Row::new(
             "LOG_FILE_FILTER",
             "*",
             Kind::Str,
             "Only messages from source files whose whole path matches this pattern, see glob(7).",
         ),
-        row(
+        Row::new(
             "LOG_BUFFER",
             "1K",
             Kind::MemUnits,
             "Longest message; the rest is cut off.",
         ),
-        row(
+        Row::new(
             "LOG_DATA_SIZE",
             "0",
             Kind::PlainULong,
             "How many bytes of a payload are shown at level DATA.",
         ),
-        row(
+        Row::new(
             "LOG_PRINT_ENABLE",
             "n",
             Kind::Bool,
             "Write the messages of ucs_print().",
         ),
-        row(
+        Row::new(
             "HANDLE_ERRORS",
             "none",
             Kind::Bitmap(HANDLE_ERRORS),
             "What upstream does in its signal handlers. This library installs none: no effect.",
         ),
-        row(
+        Row::new(
             "ERROR_MAIL_TO",
             "",
             Kind::Str,
             "Belongs to HANDLE_ERRORS: no effect.",
         ),
-        row(
+        Row::new(
             "ERROR_MAIL_FOOTER",
             "",
             Kind::Str,
             "Belongs to HANDLE_ERRORS: no effect.",
         ),
-        row(
+        Row::new(
             "GDB_COMMAND",
             "gdb -quiet",
             Kind::Str,
             "Belongs to HANDLE_ERRORS: no effect.",
         ),
-        row(
+        Row::new(
             "DEBUG_SIGNO",
             "HUP",
             Kind::Signal,
             "Belongs to HANDLE_ERRORS: no effect.",
         ),
-        row(
+        Row::new(
             "LOG_LEVEL_TRIGGER",
             "FATAL",
             Kind::Enum(LOG_LEVELS),
             "Belongs to HANDLE_ERRORS: no effect.",
         ),
-        row(
+        Row::new(
             "WARN_UNUSED_ENV_VARS",
             "y",
             Kind::Bool,
             "Warn about UCX_ variables of the environment that no release of UCX knows.",
         ),
-        row(
+        Row::new(
             "MEMTYPE_CACHE",
             "try",
             Kind::Ternary,
             "Remember which addresses are device memory. Only host memory is known here: no effect.",
         ),
-        row(
+        Row::new(
             "ASYNC_MAX_EVENTS",
             "1024",
             Kind::Deprecated,
             "There is no such limit.",
         ),
-        row(
+        Row::new(
             "ASYNC_SIGNO",
             "ALRM",
             Kind::Signal,
             "Signal of asynchronous progress in signal mode.",
         ),
-        row(
+        Row::new(
             "MEMTRACK_LIMIT",
             "inf",
             Kind::MemUnits,
             "Most memory that the tracker lets the library take. Nothing is tracked: no effect.",
         ),
-        row(
+        Row::new(
             "RCACHE_CHECK_PFN",
             "0",
             Kind::UInt,
             "How many page frames of a cached registration are compared on use.",
         ),
-        row(
+        Row::new(
             "MODULE_DIR",
             "",
             Kind::Str,
             "Folder of plug-ins. All transports are built in: no effect.",
         ),
-        row(
+        Row::new(
             "MODULE_LOG_LEVEL",
             "DEBUG",
             Kind::Enum(LOG_LEVELS),
             "Belongs to MODULE_DIR.",
         ),
-        row("MODULES", "all", Kind::AllowList, "Belongs to MODULE_DIR."),
-        row(
+        Row::new("MODULES", "all", Kind::AllowList, "Belongs to MODULE_DIR."),
+        Row::new(
             "PLUGIN_PATH",
             "",
             Kind::ColonArray,
             "Belongs to MODULE_DIR.",
         ),
-        row(
+        Row::new(
             "TOPO_PRIO",
             "sysfs,default",
             Kind::StrArray,
             "Where distances between devices come from, the first that answers counts.",
         ),
-        row(
+        Row::new(
             "DISTANCE_LAT",
             "phb:300ns,node:300ns,sys:500ns",
             Kind::KeyValue(DISTANCES, &Kind::PlainTime),
             "Latency between devices",
         ),
-        row(
+        Row::new(
             "DISTANCE_BW",
             "auto",
             Kind::KeyValue(DISTANCES, &Kind::Bandwidth),
@@ -184,7 +175,7 @@ pub static READ_ONLY: Table = Table {
     prefix: "",
     parent: None,
     rows: &[
-        row(
+        Row::new(
             "LOG_FILE",
             "",
             Kind::Str,
@@ -192,91 +183,91 @@ pub static READ_ONLY: Table = Table {
              process id,\n%h the host, %t the time, %u the user, %i the user id, %e the program, \
              %c the first processor.",
         ),
-        row(
+        Row::new(
             "LOG_FILE_SIZE",
             "inf",
             Kind::MemUnits,
             "Size at which the log file is rotated.",
         ),
-        row(
+        Row::new(
             "LOG_FILE_ROTATE",
             "0",
             Kind::UInt,
             "How many old log files are kept, as NAME.1, NAME.2 and so on.",
         ),
-        row(
+        Row::new(
             "ERROR_SIGNALS",
             "ILL,SEGV,BUS,FPE",
             Kind::Array(&Kind::Signal),
             "Belongs to HANDLE_ERRORS: no effect.",
         ),
-        row(
+        Row::new(
             "VFS_ENABLE",
             "y",
             Kind::Bool,
             "Show the objects of the library to the ucx_vfs daemon. Not built in: no effect.",
         ),
-        row(
+        Row::new(
             "VFS_SOCK_PATH",
             "/run/user/%i/ucx/vfs.sock",
             Kind::Str,
             "Belongs to VFS_ENABLE.",
         ),
-        row(
+        Row::new(
             "VFS_THREAD_AFFINITY",
             "n",
             Kind::Bool,
             "Belongs to VFS_ENABLE.",
         ),
-        row(
+        Row::new(
             "MEMTRACK_DEST",
             "",
             Kind::Str,
             "Where the memory tracker reports. Nothing is tracked: no effect.",
         ),
-        row(
+        Row::new(
             "PROFILE_MODE",
             "",
             Kind::Bitmap(PROFILE_MODES),
             "What upstream's profiling builds record. Not built in: no effect.",
         ),
-        row(
+        Row::new(
             "PROFILE_FILE",
             "ucx_%h_%p.prof",
             Kind::Str,
             "Belongs to PROFILE_MODE.",
         ),
-        row(
+        Row::new(
             "PROFILE_LOG_SIZE",
             "4M",
             Kind::MemUnits,
             "Belongs to PROFILE_MODE.",
         ),
-        row(
+        Row::new(
             "RCACHE_STAT_MIN",
             "4K",
             Kind::MemUnits,
             "Smallest size class of the registration cache's statistics.",
         ),
-        row(
+        Row::new(
             "RCACHE_STAT_MAX",
             "1M",
             Kind::MemUnits,
             "Largest size class of the registration cache's statistics.",
         ),
-        row(
+        Row::new(
             "BUILTIN_MEMCPY_MIN",
             "auto",
             Kind::MemUnits,
             "From this size on, copies use the processor's string instructions.",
         ),
-        row(
+        Row::new(
             "BUILTIN_MEMCPY_MAX",
             "auto",
             Kind::MemUnits,
             "Up to this size, copies use the processor's string instructions.",
         ),
-        row(
+        Row::new(
             "NT_BUFFER_TRANSFER_MIN",
             "auto",
             Kind::MemUnits,

@@ -46,14 +46,23 @@ pub struct Row {
 }
 
 impl Row {
-    /// A row of a table with a parent that has its own default for a row of the parent.
-    pub const fn inherited(name: &'static str, default: &'static str) -> Row {
+    pub const fn new(
+        name: &'static str,
+        default: &'static str,
+        kind: Kind,
+        doc: &'static str,
+    ) -> Row {
         Row {
             name,
             default,
-            doc: "",
-            kind: Kind::Inherited,
+            doc,
+            kind,
         }
+    }
+
+    /// A row of a table with a parent that has its own default for a row of the parent.
+    pub const fn inherited(name: &'static str, default: &'static str) -> Row {
+        Row::new(name, default, Kind::Inherited, "")
     }
 }
 

@@ -8,94 +8,85 @@ use super::{Kind, Row, Table};
 const HOOK_MODES: &[&str] = &["none", "reloc", "bistro"];
 const LOG_LEVELS: &[&str] = &["FATAL", "ERROR", "WARN", "DIAG", "INFO", "DEBUG", "TRACE"];
 
-const fn row(name: &'static str, default: &'static str, kind: Kind, doc: &'static str) -> Row {
-    Row {
-        name,
-        default,
-        doc,
-        kind,
-    }
-}
-
 pub static TABLE: Table = Table {
     name: "UCM configuration",
     prefix: "MEM_",
     parent: None,
     rows: &[
-        row(
+        Row::new(
             "LOG_LEVEL",
             "warn",
             Kind::Enum(LOG_LEVELS),
             "Which messages about memory events are written.",
         ),
-        row(
+        Row::new(
             "ALLOC_ALIGN",
             "16",
             Kind::MemUnits,
             "Alignment of what malloc() gives. No allocator is replaced: no effect.",
         ),
-        row(
+        Row::new(
             "EVENTS",
             "y",
             Kind::Bool,
             "Report memory that is mapped and unmapped.",
         ),
-        row(
+        Row::new(
             "MMAP_HOOK_MODE",
             "none",
             Kind::Enum(HOOK_MODES),
             "How calls that change mappings are seen. `none`: only the library's own and those\n\
              reported by ucm_vm_mmap() and the like; no code is patched.",
         ),
-        row(
+        Row::new(
             "MALLOC_HOOKS",
             "y",
             Kind::Bool,
             "Belongs to MMAP_HOOK_MODE: no effect.",
         ),
-        row(
+        Row::new(
             "MALLOC_RELOC",
             "y",
             Kind::Bool,
             "Belongs to MMAP_HOOK_MODE: no effect.",
         ),
-        row(
+        Row::new(
             "CUDA_HOOK_MODE",
             "none",
             Kind::Bitmap(HOOK_MODES),
             "How allocations of device memory are seen. Only host memory is known here: no effect.",
         ),
-        row(
+        Row::new(
             "CUDA_RELOC",
             "",
             Kind::Deprecated,
             "CUDA_HOOK_MODE stands in its place.",
         ),
-        row(
+        Row::new(
             "DYNAMIC_MMAP_THRESH",
             "y",
             Kind::Bool,
             "Belongs to MALLOC_HOOKS: no effect.",
         ),
-        row(
+        Row::new(
             "DLOPEN_PROCESS_RPATH",
             "y",
             Kind::Bool,
             "Belongs to MMAP_HOOK_MODE: no effect.",
         ),
-        row(
+        Row::new(
             "MODULE_UNLOAD_PREVENT_MODE",
             "lazy",
             Kind::Enum(&["lazy", "now", "none"]),
             "How unloading the library is prevented while hooks are in place. There are none: no effect.",
         ),
-        row(
+        Row::new(
             "BISTRO_FORCE_FAR_JUMP",
             "n",
             Kind::Bool,
             "Belongs to MMAP_HOOK_MODE: no effect.",
         ),
-        row(
+        Row::new(
             "BISTRO_GRACE_DURATION",
             "50ms",
             Kind::PlainTime,

@@ -8,27 +8,18 @@ use crate::ucs_error;
 use crate::uct::base::config as shared;
 use std::time::Duration;
 
-const fn row(name: &'static str, default: &'static str, kind: Kind, doc: &'static str) -> Row {
-    Row {
-        name,
-        default,
-        doc,
-        kind,
-    }
-}
-
 pub static MD: Table = Table {
     name: "TCP memory domain configuration",
     prefix: "TCP_",
     parent: None,
     rows: &[
-        row(
+        Row::new(
             "AF_PRIO",
             "inet,inet6",
             Kind::StrArray,
             "Address families to use for interfaces that have several, best first.",
         ),
-        row(
+        Row::new(
             "BRIDGE_ENABLE",
             "n",
             Kind::Bool,
@@ -43,149 +34,149 @@ pub static IFACE: Table = Table {
     parent: Some(&shared::IFACE),
     rows: &[
         Row::inherited("MAX_NUM_EPS", "256"),
-        row(
+        Row::new(
             "TX_SEG_SIZE",
             "8K",
             Kind::MemUnits,
             "Most bytes of one copied active message, headers included.",
         ),
-        row(
+        Row::new(
             "RX_SEG_SIZE",
             "64K",
             Kind::MemUnits,
             "Most bytes of one active message sent without copying, headers included.",
         ),
-        row(
+        Row::new(
             "MAX_IOV",
             "6",
             Kind::ULong,
             "Most entries of a gather list.",
         ),
-        row(
+        Row::new(
             "SENDV_THRESH",
             "2K",
             Kind::MemUnits,
             "From this size on, zero-copy messages are sent from where they are.",
         ),
-        row(
+        Row::new(
             "PREFER_DEFAULT",
             "y",
             Kind::Bool,
             "Give the interface of the default route a higher priority.",
         ),
-        row("PUT_ENABLE", "y", Kind::Bool, "Offer put zcopy."),
-        row(
+        Row::new("PUT_ENABLE", "y", Kind::Bool, "Offer put zcopy."),
+        Row::new(
             "CONN_NB",
             "n",
             Kind::Bool,
             "Connect without blocking. Connections never block here, whatever this says.",
         ),
-        row(
+        Row::new(
             "MAX_POLL",
             "16",
             Kind::UInt,
             "Most sockets served by one progress call.",
         ),
-        row(
+        Row::new(
             "MAX_CONN_RETRIES",
             "25",
             Kind::UInt,
             "How often a connection is tried again.",
         ),
-        row(
+        Row::new(
             "NODELAY",
             "y",
             Kind::Bool,
             "Switch off the kernel's own gathering of small packets.",
         ),
-        row("SNDBUF", "auto", Kind::MemUnits, "Socket send buffer."),
-        row("RCVBUF", "auto", Kind::MemUnits, "Socket receive buffer."),
-        row(
+        Row::new("SNDBUF", "auto", Kind::MemUnits, "Socket send buffer."),
+        Row::new("RCVBUF", "auto", Kind::MemUnits, "Socket receive buffer."),
+        Row::new(
             "SYN_CNT",
             "auto",
             Kind::ULong,
             "How often the kernel repeats a connection request.",
         ),
-        row(
+        Row::new(
             "USER_TIMEOUT",
             "auto",
             Kind::Time,
             "How long sent data may stay unacknowledged before the peer counts as gone.",
         ),
-        row(
+        Row::new(
             "TX_MAX_BUFS",
             "-1",
             Kind::Int,
             "Most send buffers of an interface; -1 for no limit.",
         ),
-        row(
+        Row::new(
             "TX_BUFS_GROW",
             "8",
             Kind::UInt,
             "How many send buffers are allocated at a time. Each is allocated alone here.",
         ),
-        row(
+        Row::new(
             "TX_MAX_CHUNK_SIZE",
             "128M",
             Kind::MemUnits,
             "Most bytes of send buffers allocated at a time.",
         ),
-        row(
+        Row::new(
             "TX_GROW_FACTOR",
             "1.0",
             Kind::Double,
             "Growth of the number of send buffers allocated at a time.",
         ),
-        row(
+        Row::new(
             "RX_MAX_BUFS",
             "-1",
             Kind::Int,
             "Most receive buffers of an interface; -1 for no limit.",
         ),
-        row(
+        Row::new(
             "RX_BUFS_GROW",
             "8",
             Kind::UInt,
             "How many receive buffers are allocated at a time. Each is allocated alone here.",
         ),
-        row(
+        Row::new(
             "RX_MAX_CHUNK_SIZE",
             "128M",
             Kind::MemUnits,
             "Most bytes of receive buffers allocated at a time.",
         ),
-        row(
+        Row::new(
             "RX_GROW_FACTOR",
             "1.0",
             Kind::Double,
             "Growth of the number of receive buffers allocated at a time.",
         ),
-        row(
+        Row::new(
             "PORT_RANGE",
             "0",
             Kind::RangeSpec,
             "Ports to listen on; 0 for any.",
         ),
-        row(
+        Row::new(
             "MAX_BW",
             "2200MBs",
             Kind::Bandwidth,
             "Upper bound of the bandwidth that an interface states.",
         ),
-        row(
+        Row::new(
             "KEEPIDLE",
             "10s",
             Kind::Time,
             "How long a connection is idle before it is probed; inf for never.",
         ),
-        row(
+        Row::new(
             "KEEPCNT",
             "auto",
             Kind::ULong,
             "How many probes fail before the peer counts as gone.",
         ),
-        row("KEEPINTVL", "2s", Kind::Time, "Time between probes."),
-        row(
+        Row::new("KEEPINTVL", "2s", Kind::Time, "Time between probes."),
+        Row::new(
             "EP_BIND_SRC_ADDR",
             "try",
             Kind::Ternary,
