@@ -264,7 +264,8 @@ pub fn settle(req: NonNull<Request>, param: &Param) -> Result<Posted> {
     }
 }
 
-/// Ends an operation that was done without a request: there is one only if the user insists.
+/// Ends an operation that was done without a request: there is one only if the user insists, and
+/// one of the user's own memory tells the end too (Open MPI asks it, whatever the call returned).
 #[inline]
 pub fn immediate(worker: &Worker, param: &Param, info: Info) -> Result<Posted> {
     ended(worker, param, info, Ok(()))
@@ -273,7 +274,8 @@ pub fn immediate(worker: &Worker, param: &Param, info: Info) -> Result<Posted> {
 /// The same with a result: a user who insists on a request learns an error from it.
 #[inline]
 pub fn ended(worker: &Worker, param: &Param, info: Info, result: Result<()>) -> Result<Posted> {
-    if param.mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL == 0 {
+    let insists = param.mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL != 0;
+    if !insists && param.request.is_none() {
         return result.map(|()| Posted::Done);
     }
     let req = Request::create(worker, param, Op::None)?;
