@@ -212,8 +212,10 @@ static void survivor(const pair_t *pair, unsigned round, int errors)
         }
     }
     ucp_rkey_destroy(rkey);
-    if (errors || (round % 2)) {
+    if (errors) {
         CHECK_OK(side_wait(&side, &side, ucp_ep_close_nbx(ep, &force)));
+    } else if (round % 2) {
+        CHECK_STATUS(side_wait(&side, &side, ucp_ep_close_nbx(ep, &force)), UCS_ERR_INVALID_PARAM);
     }
     if (round % 4 < 2) {
         for (i = 0; i < count; ++i) {

@@ -6,6 +6,7 @@
 //! `Wireup` message that introduces both.
 
 use super::names;
+use super::proto::op::Op;
 use super::proto::{control, send};
 use super::request::Request;
 use super::rma::flush;
@@ -15,7 +16,7 @@ use super::{stream, tag};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::wire::address::Address;
-use crate::wire::header::{AmId, CloseHdr, WireupHdr};
+use crate::wire::header::{AmId, CUT, CloseHdr, MiddleHdr, WireupHdr};
 use crate::{ucs_diag, ucs_error, ucs_info};
 use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use core::ffi::{CStr, c_void};
@@ -48,6 +49,15 @@ impl Default for EpParams {
 pub enum Task {
     Request(NonNull<Request>),
     Control { id: AmId, bytes: Vec<u8> },
+}
+
+/// How an endpoint ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Nothing of it is under way.
+    Flushed,
+    /// What is under way is lost: the peer has to know.
+    Forced,
 }
 
 /// How a task went on.
@@ -121,6 +131,12 @@ pub struct Ep {
     /// Calls into this endpoint that are under way; it is freed when the last returns.
     pins: Cell<u32>,
     doomed: Cell<bool>,
+    /// The application closed it: it is told nothing any more.
+    given_up: Cell<bool>,
+    /// Flushed and closed, alive only for what the peer has still to answer.
+    retired: Cell<bool>,
+    /// Doomed, alive only for the last words in its queue.
+    farewell: Cell<bool>,
     failed: Cell<Option<Status>>,
     introduced: Cell<bool>,
     /// Made because a peer introduced itself, not yet taken by the application.
@@ -143,7 +159,7 @@ impl Ep {
             Ok(()) => Ok(at),
             Err(e) => {
                 // SAFETY: nobody else has it.
-                unsafe { Ep::destroy(at.as_ptr(), e) };
+                unsafe { Ep::destroy(at.as_ptr(), e, End::Flushed) };
                 Err(e)
             }
         }
@@ -177,6 +193,9 @@ impl Ep {
             waiting: Cell::new(true),
             pins: Cell::new(0),
             doomed: Cell::new(false),
+            given_up: Cell::new(false),
+            retired: Cell::new(false),
+            farewell: Cell::new(false),
             failed: Cell::new(None),
             introduced: Cell::new(false),
             hidden: Cell::new(false),
@@ -335,9 +354,12 @@ impl Ep {
 
     /// Introduces this endpoint to its peer, before the first message that wants an answer.
     pub fn introduce(&self) {
-        if self.introduced.replace(true) {
-            return;
+        if !self.introduced.replace(true) {
+            self.post(self.introduction());
         }
+    }
+
+    fn introduction(&self) -> Task {
         let w = self.worker();
         let header = WireupHdr {
             uuid: w.uuid,
@@ -345,7 +367,7 @@ impl Ep {
             serial: self.serial.get(),
             flags: 0,
         };
-        control::post(self, AmId::Wireup, &header, &w.address(false).pack());
+        control::task(AmId::Wireup, &header, &w.address(false).pack())
     }
 
     /// The peer's side is this endpoint too: what it sends on comes back to it.
@@ -366,8 +388,9 @@ impl Ep {
 
     /// Sends what can be sent. `NO_RESOURCE` when the transport has no room.
     fn pump(&self) -> Result<()> {
-        while self.failed.get().is_none() {
+        while self.may_send() {
             let Some(task) = self.queue.borrow_mut().pop_front() else {
+                self.emptied();
                 return Ok(());
             };
             // While a task is off the queue, whatever is posted meanwhile must stay behind it.
@@ -415,6 +438,21 @@ impl Ep {
         waits
     }
 
+    /// Whether the queue is to be sent: the endpoint is alive, or says farewell.
+    fn may_send(&self) -> bool {
+        self.farewell.get() || self.failed.get().is_none()
+    }
+
+    /// Everything is out: whoever was alive only for that goes.
+    #[inline]
+    fn emptied(&self) {
+        if self.farewell.get() {
+            self.leave();
+        } else {
+            self.go_if_answered();
+        }
+    }
+
     /// The peer is gone: everything that waits ends with `status`, the application is told once.
     pub fn fail(&self, status: Status) {
         if self.failed.replace(Some(status)).is_some() {
@@ -429,6 +467,7 @@ impl Ep {
         let params = self.params.get();
         if let Some(cb) = params.err_cb
             && !self.hidden.get()
+            && !self.given_up.get()
         {
             // SAFETY: the user's handler with its argument and its endpoint.
             unsafe {
@@ -438,7 +477,28 @@ impl Ep {
                     status.code(),
                 )
             };
+        } else if self.retired.get() {
+            // SAFETY: alive, and given up by its user.
+            unsafe { Ep::destroy(self, status, End::Flushed) };
         }
+    }
+
+    /// The peer's half is gone, and what it was sending with it; what it was sent may still be received.
+    pub fn sender_left(&self, status: Status) {
+        let _pin = Pin::new(self);
+        // SAFETY: outstanding requests are alive; nothing is called while the borrow lives.
+        let comes = |r: &NonNull<Request>| {
+            matches!(unsafe { r.as_ref().op() }, Op::TagRecv(_) | Op::DataRecv(_))
+        };
+        let lost: Vec<_> = {
+            let mut all = self.outstanding.borrow_mut();
+            all.extract_if(.., |r| comes(r)).collect()
+        };
+        for req in lost {
+            // SAFETY: taken off the list, so not complete.
+            unsafe { req.as_ref() }.complete(Err(status));
+        }
+        self.recheck_flushes();
     }
 
     /// Ends everything that waits for this endpoint.
@@ -455,7 +515,7 @@ impl Ep {
             let req = last.or_else(|| self.flushes.borrow_mut().pop());
             match req {
                 // SAFETY: an outstanding request is alive.
-                Some(r) => unsafe { r.as_ref() }.complete(Err(status)),
+                Some(r) => flush::break_off(unsafe { r.as_ref() }, status),
                 None => break,
             }
         }
@@ -476,7 +536,13 @@ impl Ep {
                 all.swap_remove(i);
             }
         }
-        if self.flushes.borrow().is_empty() {
+        self.recheck_flushes();
+    }
+
+    /// Something was answered: flushes may end, and so may an endpoint that is closed.
+    #[inline]
+    fn recheck_flushes(&self) {
+        if self.flushes.borrow().is_empty() && !self.retired.get() {
             return;
         }
         let _pin = Pin::new(self);
@@ -485,6 +551,34 @@ impl Ep {
             // SAFETY: a waiting flush is alive.
             flush::settled(self, unsafe { req.as_ref() });
         }
+        self.go_if_answered();
+    }
+
+    /// A closed endpoint to which nothing is owed any more goes.
+    fn go_if_answered(&self) {
+        if self.retired.get() && self.owes_nothing() && self.queue.borrow().is_empty() {
+            // SAFETY: alive, given up by its user, and pinned by the caller.
+            unsafe { Ep::destroy(self, Status::CANCELED, End::Flushed) };
+        }
+    }
+
+    /// The application has closed it: it is told nothing any more.
+    pub fn give_up(&self) {
+        self.given_up.set(true);
+        self.worker().stream.forget(self);
+    }
+
+    /// The last flush of a closed endpoint is over: it goes when the peer has answered everything.
+    ///
+    /// # Safety
+    /// `at` must be alive; it may be gone afterwards, at the latest when the calls into it return.
+    pub unsafe fn retire(at: *const Ep) {
+        // SAFETY: by the caller's promise.
+        let ep = unsafe { &*at };
+        let _pin = Pin::new(ep);
+        ep.retired.set(true);
+        stream::recv::end(ep, Status::CANCELED);
+        ep.go_if_answered();
     }
 
     /// Whether the peer has answered everything.
@@ -509,7 +603,7 @@ impl Ep {
     ///
     /// # Safety
     /// `at` must be alive; it is gone afterwards, at the latest when the calls into it return.
-    pub unsafe fn destroy(at: *const Ep, status: Status) {
+    pub unsafe fn destroy(at: *const Ep, status: Status, end: End) {
         // SAFETY: by the caller's promise.
         let ep = unsafe { &*at };
         if ep.doomed.replace(true) {
@@ -518,17 +612,18 @@ impl Ep {
         let _pin = Pin::new(ep);
         let w = ep.worker();
         let peer = ep.failed.get().is_none() && ep.remote_uuid.get() != w.uuid;
-        if peer && ep.introduced.get() && ep.is_clear() {
-            let header = CloseHdr {
-                uuid: w.uuid,
-                ep: ep.id.get(),
-            };
-            control::post(ep, AmId::Close, &header, &[]);
-        }
+        let last_words = if peer && ep.is_connected() {
+            ep.last_words(end)
+        } else {
+            VecDeque::new()
+        };
         if ep.failed.get().is_none() {
             ep.failed.set(Some(status));
         }
         ep.abandon(status);
+        if !last_words.is_empty() {
+            ep.say_farewell(last_words);
+        }
         // The peer learns of the end by its connection.
         drop(ep.link.take());
         w.eps.borrow_mut().remove(ep.id.get());
@@ -542,6 +637,74 @@ impl Ep {
             !ours
         });
         w.stream.forget(ep);
+    }
+
+    /// What the peer has to be told of the end, in place of what waits.
+    fn last_words(&self, end: End) -> VecDeque<Task> {
+        let uuid = self.worker().uuid;
+        let mut words = VecDeque::new();
+        let forced = end == End::Forced;
+        let tells = forced && self.params.get().err_mode != UCP_ERR_HANDLING_MODE_NONE;
+        if !self.introduced.get() {
+            if !tells {
+                return words;
+            }
+            words.push_back(self.introduction());
+        }
+        for task in self.queue.borrow().iter() {
+            // SAFETY: a queued request is alive; the borrow ends within the line.
+            if let Task::Request(req) = task
+                && let Some(message) = send::begun(unsafe { req.as_ref() })
+            {
+                let cut = MiddleHdr {
+                    uuid,
+                    message,
+                    offset: CUT,
+                };
+                words.push_back(control::task(AmId::Middle, &cut, &[]));
+            }
+        }
+        let close = CloseHdr {
+            uuid,
+            ep: self.id.get(),
+            forced: forced.into(),
+        };
+        words.push_back(control::task(AmId::Close, &close, &[]));
+        words
+    }
+
+    /// Sends the last words; until they are out the memory and the transport stay.
+    fn say_farewell(&self, words: VecDeque<Task>) {
+        *self.queue.borrow_mut() = words;
+        self.pins.set(self.pins.get() + 1);
+        self.farewell.set(true);
+        self.worker().farewells.borrow_mut().push(self);
+        if !self.waiting.get() {
+            while self.pump().is_err() && !self.wait_for_room() {}
+        }
+    }
+
+    /// The last words are out, or nobody hears them.
+    fn leave(&self) {
+        if self.farewell.replace(false) {
+            self.queue.borrow_mut().clear();
+            let mut all = self.worker().farewells.borrow_mut();
+            all.retain(|ep| !core::ptr::eq(*ep, self));
+            drop(all);
+            // The pin of `say_farewell`.
+            drop(Pin(self));
+        }
+    }
+
+    /// The worker goes: what is not said by now is left.
+    pub fn drop_farewells(worker: &Worker) {
+        loop {
+            let Some(ep) = worker.farewells.borrow().last().copied() else {
+                return;
+            };
+            // SAFETY: in the list, so pinned.
+            unsafe { (*ep).leave() };
+        }
     }
 
     /// Gives back what the transports hold. Called once, by the last pin.
@@ -586,7 +749,7 @@ impl Drop for Pin {
 fn fail_task(task: &Task, status: Status) {
     if let Task::Request(req) = task {
         // SAFETY: a queued request is alive.
-        unsafe { req.as_ref() }.complete(Err(status));
+        flush::break_off(unsafe { req.as_ref() }, status);
     }
 }
 
@@ -614,7 +777,7 @@ unsafe extern "C" fn has_room(req: *mut uct_pending_req_t) -> ucs_status_t {
     let ep = unsafe { &*(*req.cast::<Waiter>()).ep };
     let _pin = Pin::new(ep);
     match ep.pump() {
-        Err(e) if !ep.doomed.get() && ep.failed.get().is_none() => {
+        Err(e) if ep.may_send() => {
             ep.waiting.set(true);
             e.code()
         }
@@ -648,7 +811,16 @@ pub unsafe extern "C" fn transport_failed(
             ep.lane().ep == uct_ep || ep.bulk.get().is_some_and(|(b, _)| b == uct_ep)
         })
         .collect();
-    if hit.is_empty() {
+    let farewells = worker.farewells.borrow().clone();
+    for ep in &farewells {
+        // SAFETY: in the list, so pinned; leaving calls no user.
+        unsafe {
+            if (**ep).lane().ep == uct_ep {
+                (**ep).leave();
+            }
+        }
+    }
+    if hit.is_empty() && farewells.is_empty() {
         ucs_error!("a transport endpoint that nobody uses failed: {status}");
     }
     // SAFETY: in the table, so alive; no handler has run yet.

@@ -5,7 +5,7 @@
 
 use super::am::AmState;
 use super::context::{Context, unique_id};
-use super::ep::Ep;
+use super::ep::{End, Ep};
 use super::proto::assembly::Assemblies;
 use super::request::Request;
 use super::stream::StreamState;
@@ -63,6 +63,8 @@ pub struct Worker {
     /// The lock of MULTI mode; the thread that holds it may come again.
     pub lock: ReentrantMutex<()>,
     pub eps: RefCell<Slots<*const Ep>>,
+    /// Endpoints that are closed and have still to tell their peers.
+    pub farewells: RefCell<Vec<*const Ep>>,
     /// Endpoints by the peer's worker and its id there.
     pub by_peer: RefCell<HashMap<(u64, u64), u64>>,
     /// Peers' endpoints whose other half was closed here: the way to answer them, and its serial.
@@ -113,6 +115,7 @@ impl Worker {
             ifaces: Vec::new(),
             lock: ReentrantMutex::new(()),
             eps: RefCell::new(Slots::new()),
+            farewells: RefCell::new(Vec::new()),
             by_peer: RefCell::new(HashMap::new()),
             left: RefCell::new(HashMap::new()),
             serials: RefCell::new(HashMap::new()),
@@ -336,8 +339,9 @@ impl Drop for Worker {
         let eps: Vec<*const Ep> = self.eps.get_mut().iter().copied().collect();
         for ep in eps {
             // SAFETY: in the table, so alive; destroyed once.
-            unsafe { Ep::destroy(ep, Status::CANCELED) };
+            unsafe { Ep::destroy(ep, Status::CANCELED, End::Forced) };
         }
+        Ep::drop_farewells(self);
         self.tag.cancel_all();
         // Nothing calls from the async thread any more after this.
         drop(self.cm.take());

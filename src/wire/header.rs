@@ -113,8 +113,12 @@ header! {
 }
 
 header! {
+    /// A later piece. With offset `CUT`, the word that no more pieces come.
     MiddleHdr { uuid: u64, message: u64, offset: u64, }
 }
+
+/// Of `MiddleHdr::offset`: the sender broke off.
+pub const CUT: u64 = u64::MAX;
 
 header! {
     /// The kind-specific header follows, then `keys` bytes of a remote key blob for the data.
@@ -220,7 +224,13 @@ header! {
 }
 
 header! {
-    CloseHdr { uuid: u64, ep: u64, }
+    /// The sender's endpoint is closed.
+    CloseHdr {
+        uuid: u64,
+        ep: u64,
+        /// 1: by force; what was under way is lost.
+        forced: u8,
+    }
 }
 
 #[cfg(test)]

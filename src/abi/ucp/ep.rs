@@ -4,8 +4,8 @@ use super::param::{self, Which, answer, enter, error};
 use super::worker::blob;
 use crate::abi::args::{non_null, put_name};
 use crate::c::prelude::*;
-use crate::ucp::ep::{Ep, EpParams};
-use crate::ucp::request::{Callback, Param, Posted};
+use crate::ucp::ep::{End, Ep, EpParams};
+use crate::ucp::request::{Callback, Info, Param, Posted, ended};
 use crate::ucp::rma::flush;
 use crate::ucp::wireup::cm::{self, ConnRequest};
 use crate::ucp::worker::Worker;
@@ -192,12 +192,21 @@ unsafe fn close(h: ucp_ep_h, force: bool, param: &Param) -> Result<Posted> {
     let w: *const Worker = ep.worker();
     // SAFETY: the worker outlives its endpoints.
     let _guard = enter(unsafe { &*w });
-    if force || ep.usable().is_err() {
-        // SAFETY: alive, and given up by the caller.
-        unsafe { Ep::destroy(ep, Status::CANCELED) };
-        return Ok(Posted::Done);
+    if force && ep.params.get().err_mode == UCP_ERR_HANDLING_MODE_NONE && !ep.shown.get() {
+        ucs_error!("an endpoint without error handling cannot be closed by force");
+        return Err(Status::INVALID_PARAM);
     }
-    flush::close(ep, param)
+    let failure = ep.usable();
+    if !force && failure.is_ok() {
+        return flush::close(ep, param);
+    }
+    // SAFETY: alive, and given up by the caller; the worker outlives it.
+    unsafe {
+        Ep::destroy(ep, Status::CANCELED, End::Forced);
+        // A failed endpoint closes whatever is asked for; who asked for a flush learns that it was none.
+        let result = if force { Ok(()) } else { failure };
+        ended(&*w, param, Info::default(), result)
+    }
 }
 
 /// Closes an endpoint, after a flush or with force. The endpoint must not be used any more.

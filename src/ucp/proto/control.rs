@@ -6,9 +6,14 @@ use crate::wire::header::{AmId, Header};
 
 /// Posts a header and what follows it.
 pub fn post<H: Header>(ep: &Ep, id: AmId, header: &H, rest: &[u8]) {
+    ep.post(task(id, header, rest));
+}
+
+/// A header and what follows it, to be sent.
+pub fn task<H: Header>(id: AmId, header: &H, rest: &[u8]) -> Task {
     let mut bytes = vec![0; H::LEN + rest.len()];
     let mut w = Writer::new(&mut bytes);
     header.encode(&mut w);
     w.bytes(rest);
-    ep.post(Task::Control { id, bytes });
+    Task::Control { id, bytes }
 }

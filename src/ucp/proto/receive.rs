@@ -144,6 +144,12 @@ fn first(worker: &Worker, message: &[u8]) -> Option<()> {
 /// A later piece.
 fn middle(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, body) = MiddleHdr::split(message)?;
+    if h.offset == CUT {
+        if let Some(a) = worker.assemblies.remove((h.uuid, h.message)) {
+            tag::recv::sender_gone(worker, &a, Status::CONNECTION_RESET);
+        }
+        return Some(());
+    }
     take_piece(worker, (h.uuid, h.message), h.offset, body)
 }
 

@@ -56,12 +56,13 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
     state.total = message.total;
     state.sender = message.sender;
     let Some(reply) = worker.ep_of_peer(uuid, ep) else {
-        ucs_error!("a message was announced by an endpoint that was not introduced; dropped");
-        req.complete(Err(Status::UNREACHABLE));
+        ucs_debug!("the endpoint that announced a message is closed");
+        req.complete(Err(Status::CANCELED));
         return;
     };
-    if let Err(e) = reply.usable() {
-        req.complete(Err(e));
+    // As upstream says it: the sender failed or was closed before its message was matched.
+    if reply.usable().is_err() {
+        req.complete(Err(Status::CANCELED));
         return;
     }
     if message.total == 0 {
@@ -138,7 +139,7 @@ fn finish(worker: &Worker, req: &Request, sender: (u64, u64, u64), result: Resul
 /// Tells a sender that its request is done.
 pub fn acknowledge(worker: &Worker, sender: (u64, u64, u64), result: Result<()>) {
     let Some(ep) = worker.ep_of_peer(sender.0, sender.1) else {
-        ucs_error!("an endpoint that was not introduced cannot be answered");
+        ucs_debug!("an endpoint that is closed cannot be answered");
         return;
     };
     let ack = AckHdr {

@@ -168,6 +168,18 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
     }
 }
 
+/// The number of a message some pieces of which are out, but not all.
+pub fn begun(req: &Request) -> Option<u64> {
+    // SAFETY: the only borrow.
+    match unsafe { req.op() } {
+        Op::Send(SendOp {
+            stage: Stage::Pieces { message, offset },
+            ..
+        }) if *offset > 0 => Some(*message),
+        _ => None,
+    }
+}
+
 /// The last byte is out.
 fn sent(ep: &Ep, req: &Request, send: &mut SendOp) {
     if send.kind.waits_for_match() {

@@ -4,7 +4,7 @@
 //! the transport; then the transport is flushed, then the answers of the peer are awaited.
 
 use crate::c::*;
-use crate::ucp::ep::{Ep, Step, Task};
+use crate::ucp::ep::{End, Ep, Step, Task};
 use crate::ucp::proto::control;
 use crate::ucp::proto::op::{FlushOp, Op};
 use crate::ucp::request::{
@@ -43,6 +43,8 @@ pub fn endpoint(ep: &Ep, param: &Param) -> Result<Posted> {
 
 /// Flushes an endpoint, then destroys it.
 pub fn close(ep: &Ep, param: &Param) -> Result<Posted> {
+    must_be_immediate(param)?;
+    ep.give_up();
     begin(ep, param, true)
 }
 
@@ -127,12 +129,10 @@ pub fn fenced(ep: &Ep, req: &Request, result: Result<()>) {
     settled(ep, req);
 }
 
-/// Ends a flush if the peer owes nothing that it waits for: accesses to memory, and before a close
-/// messages too, whose data would be lost.
+/// Ends a flush if the peer owes no access to memory. Messages that no receive has matched are not
+/// waited for: that could be for ever.
 pub fn settled(ep: &Ep, req: &Request) {
-    // SAFETY: the only borrow.
-    let close = matches!(unsafe { req.op() }, Op::Flush(op) if op.close);
-    if ep.owes_nothing() || !close && ep.owes_no_memory() {
+    if ep.owes_no_memory() {
         finish(ep, req);
     } else {
         ep.when_settled(req);
@@ -149,9 +149,23 @@ pub fn finish(ep: &Ep, req: &Request) {
     let result = ep.usable().and(fenced);
     if close {
         // SAFETY: alive, and given up by its user with the close.
-        unsafe { Ep::destroy(ep, Status::CANCELED) };
+        unsafe { Ep::retire(ep) };
     }
     req.complete(result);
+}
+
+/// An operation of an endpoint that is at its end.
+pub fn break_off(req: &Request, status: Status) {
+    // SAFETY: the only borrow; it ends before the endpoint does.
+    if let Op::Flush(FlushOp {
+        ep, close: true, ..
+    }) = unsafe { req.op() }
+    {
+        let ep = *ep;
+        // SAFETY: alive until its close ends, and given up by its user.
+        unsafe { Ep::destroy(ep, status, End::Flushed) };
+    }
+    req.complete(Err(status));
 }
 
 /// Flushes every endpoint of a worker.

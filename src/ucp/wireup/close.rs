@@ -1,24 +1,32 @@
 //! The end of an endpoint, as the peer tells it.
 
-use crate::ucp::ep::Ep;
+use crate::c::*;
+use crate::ucp::ep::{End, Ep};
 use crate::ucp::worker::Worker;
 use crate::ucs::Status;
 use crate::wire::header::{CloseHdr, Header};
 
 /// The peer closed its side: an endpoint that only answered it goes. One of the application stays, as
-/// the peer's worker still takes messages.
+/// the peer's worker still takes messages; but a close by force is the end of one with error handling,
+/// and of what the peer was sending in any case.
 pub fn received(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, _) = CloseHdr::split(message)?;
     let key = (h.uuid, h.ep);
     worker.left.borrow_mut().remove(&key);
     let known = worker.by_peer.borrow().get(&key).copied();
-    if let Some(ep) = known.and_then(|id| worker.ep(id))
-        && ep.hidden.get()
-        && !ep.shown.get()
-    {
+    let Some(ep) = known.and_then(|id| worker.ep(id)) else {
+        return Some(());
+    };
+    if ep.hidden.get() && !ep.shown.get() {
         // SAFETY: in the table, so alive; nobody else knows of it.
-        unsafe { Ep::destroy(ep, Status::CONNECTION_RESET) };
+        unsafe { Ep::destroy(ep, Status::CONNECTION_RESET, End::Flushed) };
         worker.left.borrow_mut().remove(&key);
+    } else if h.forced != 0 {
+        if ep.params.get().err_mode == UCP_ERR_HANDLING_MODE_NONE {
+            ep.sender_left(Status::CONNECTION_RESET);
+        } else {
+            ep.fail(Status::CONNECTION_RESET);
+        }
     }
     Some(())
 }

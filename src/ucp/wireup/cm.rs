@@ -6,7 +6,7 @@
 //! worker's progress empties.
 
 use crate::c::*;
-use crate::ucp::ep::{Ep, EpParams};
+use crate::ucp::ep::{End, Ep, EpParams};
 use crate::ucp::worker::Worker;
 use crate::ucs::async_ctx::{AsyncContext, Mode};
 use crate::ucs::callbackq::{CallbackQueue, Repeat};
@@ -297,7 +297,7 @@ pub fn connect(
         }
         Err(e) => {
             // SAFETY: nobody else has it.
-            unsafe { Ep::destroy(at.as_ptr(), e) };
+            unsafe { Ep::destroy(at.as_ptr(), e, End::Flushed) };
             Err(e)
         }
     }
@@ -352,7 +352,7 @@ pub fn accept(worker: &Worker, request: ConnRequest, params: EpParams) -> Result
         }
         Err(e) => {
             // SAFETY: nobody else has it.
-            unsafe { Ep::destroy(at.as_ptr(), e) };
+            unsafe { Ep::destroy(at.as_ptr(), e, End::Flushed) };
             Err(e)
         }
     }
