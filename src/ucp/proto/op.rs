@@ -194,6 +194,13 @@ impl Kind {
         }
     }
 
+    /// The receiver has said so.
+    pub fn matched(&mut self) {
+        if let Kind::TagSync { tag } = *self {
+            *self = Kind::Tag { tag };
+        }
+    }
+
     /// Whether the sender is done only when the receiver says so.
     pub fn waits_for_match(&self) -> bool {
         matches!(self, Kind::TagSync { .. })

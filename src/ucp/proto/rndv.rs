@@ -218,6 +218,16 @@ pub fn acknowledged(worker: &Worker, ack: &AckHdr) {
             stage: Stage::Announced | Stage::AwaitAck,
             ..
         }) => *ep,
+        // It was matched by its first piece while others still wait here: nothing but their
+        // departure is left to wait for.
+        Op::Send(SendOp {
+            kind,
+            stage: Stage::Pieces { .. },
+            ..
+        }) => {
+            kind.matched();
+            return;
+        }
         _ => {
             crate::ucp::rma::software::acknowledged(req, ack);
             return;

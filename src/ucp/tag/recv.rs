@@ -94,14 +94,19 @@ pub fn take(
 fn adopt(worker: &Worker, req: &Request, id: MessageId) {
     let so_far = worker.assemblies.with(id, |a| {
         a.target = Target::TagRecv(req.as_ptr());
-        (core::mem::take(&mut a.buffer), a.sync)
+        let here = a.received == a.total;
+        (core::mem::take(&mut a.buffer), a.sync, here)
     });
     match so_far {
-        Some((bytes, sync)) => {
+        Some((bytes, sync, here)) => {
             if let Some(sender) = sync {
                 rndv::acknowledge(worker, sender, Ok(()));
             }
             into_request(req, 0, &bytes);
+            if here {
+                worker.assemblies.remove(id);
+                complete_matched(req);
+            }
         }
         None => req.complete(Err(Status::CONNECTION_RESET)),
     }
@@ -176,12 +181,13 @@ pub fn pieces(
     }
 }
 
-/// The last piece of a message that nobody waits for yet.
+/// The last piece of a message that nobody waits for yet. One that a probe took while it came in
+/// stays where it is until `adopt`.
 pub fn complete_arrived(worker: &Worker, id: MessageId, entry: EntryId) {
-    let Some(a) = worker.assemblies.remove(id) else {
-        return;
-    };
-    if let Some(m) = worker.tag.arrived.borrow_mut().get_mut(entry) {
+    let mut arrived = worker.tag.arrived.borrow_mut();
+    if let Some(m) = arrived.get_mut(entry)
+        && let Some(a) = worker.assemblies.remove(id)
+    {
         *m = Message::Whole {
             data: a.buffer.into_boxed_slice(),
             sync: a.sync,
