@@ -4,7 +4,7 @@
 //! Domains are opened at once (they hold nothing); interfaces are opened by workers.
 
 use crate::c::*;
-use crate::ucs::config::Config;
+use crate::ucs::config::{AUTO, Config};
 use crate::ucs::slots::Slots;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Device, Transport};
@@ -26,6 +26,7 @@ pub struct ContextParams {
     pub mt_workers_shared: bool,
     pub estimated_num_eps: usize,
     pub estimated_num_ppn: usize,
+    pub node_local_id: usize,
     pub name: String,
     /// The API minor of the client's headers: some constants differ by it.
     pub api_minor: u32,
@@ -121,6 +122,29 @@ impl Context {
             return Err(Status::NO_DEVICE);
         }
         Ok(Box::new(context))
+    }
+
+    /// Endpoints to expect on a worker.
+    pub fn expected_eps(&self) -> usize {
+        self.hint("NUM_EPS", self.params.estimated_num_eps)
+    }
+
+    /// Processes of the job on this node, which share its devices.
+    pub fn processes_here(&self) -> usize {
+        self.hint("NUM_PPN", self.params.estimated_num_ppn).max(1)
+    }
+
+    /// This process's number among them.
+    pub fn number_here(&self) -> usize {
+        self.hint("NODE_LOCAL_ID", self.params.node_local_id)
+    }
+
+    /// The variable's value, or what the program said where that is `auto`.
+    fn hint(&self, row: &str, said: usize) -> usize {
+        match self.config.ulong(row) {
+            AUTO => said,
+            value => value,
+        }
     }
 
     fn find_resources(&mut self) -> Result<()> {

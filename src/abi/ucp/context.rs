@@ -154,6 +154,13 @@ pub unsafe extern "C" fn ucp_init_version(
             estimated_num_ppn,
             0
         ),
+        node_local_id: masked!(
+            params,
+            mask,
+            UCP_PARAM_FIELD_NODE_LOCAL_ID,
+            node_local_id,
+            0
+        ),
         // SAFETY: null or the caller's string.
         name: match unsafe { text(name) } {
             Ok(n) => n.to_owned(),
@@ -225,7 +232,7 @@ pub unsafe extern "C" fn ucp_context_query(
             put_name(&mut (*attr).name, &context.params.name);
         }
         if has(UCP_ATTR_FIELD_DEVICE_COUNTER_SIZE) {
-            (*attr).device_counter_size = 0;
+            (*attr).device_counter_size = size_of::<u64>();
         }
     }
     UCS_OK

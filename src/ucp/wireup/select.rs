@@ -11,9 +11,10 @@ use crate::{ucs_debug, ucs_error};
 /// The message size that decides between transports: between latency and bandwidth.
 const DECIDING_SIZE: f64 = 1024.0;
 
-/// Seconds a message of the deciding size takes, by the interface's own estimates.
-fn cost(attr: &uct_iface_attr) -> f64 {
-    let bandwidth = attr.bandwidth.dedicated + attr.bandwidth.shared;
+/// Seconds a message of the deciding size takes, by the interface's own estimates; what is shared is
+/// shared by `processes`.
+fn cost(attr: &uct_iface_attr, processes: usize) -> f64 {
+    let bandwidth = attr.bandwidth.dedicated + attr.bandwidth.shared / processes as f64;
     attr.latency.c + attr.overhead * 2.0 + DECIDING_SIZE / bandwidth.max(1.0)
 }
 
@@ -81,6 +82,8 @@ fn best(
     address: &Address,
     fits: impl Fn(&uct_iface_attr) -> bool,
 ) -> Vec<(usize, usize)> {
+    let context = worker.context();
+    let (processes, eps) = (context.processes_here(), context.expected_eps());
     let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
     for (i, iface) in worker.ifaces.iter().enumerate() {
         if !fits(&iface.attr) {
@@ -88,11 +91,21 @@ fn best(
         }
         for (e, entry) in address.entries.iter().enumerate() {
             if reaches(iface, entry) {
-                pairs.push((cost(&iface.attr), i, e));
+                pairs.push((cost(&iface.attr, processes), i, e));
             }
         }
     }
+    // Interfaces that say they serve as many endpoints as are to come, if there are any.
+    let serves = |p: &(f64, usize, usize)| worker.ifaces[p.1].attr.max_num_eps >= eps;
+    if pairs.iter().any(serves) {
+        pairs.retain(serves);
+    }
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // Processes of one node spread over devices that are equally good.
+    let equal = pairs.iter().take_while(|p| p.0 == pairs[0].0).count();
+    if equal > 0 {
+        pairs[..equal].rotate_left(context.number_here() % equal);
+    }
     pairs.into_iter().map(|(_, i, e)| (i, e)).collect()
 }
 
