@@ -19,10 +19,15 @@ pub struct Wakeup {
     signal: EventFd,
 }
 
-enum Set {
+pub enum Set {
     Ours(Epoll),
     Users(RawFd),
 }
+
+/// What interfaces are armed for when the application expects events at all. A send may end with a
+/// message of the peer, and a receive with the end of a copy of ours, so no kind of event can do
+/// without one of the two.
+const EVERYTHING: u32 = UCT_EVENT_SEND_COMP | UCT_EVENT_RECV;
 
 impl Wakeup {
     pub fn new() -> Result<Wakeup> {
@@ -40,8 +45,22 @@ impl Wakeup {
     }
 }
 
-/// The descriptor to wait on. `UNSUPPORTED` when the context was made without wake-up.
+/// The descriptor for the application to wait on. `UNSUPPORTED` when the context was made without
+/// wake-up, or when the application gave a descriptor of its own.
 pub fn fd(w: &Worker) -> Result<RawFd> {
+    match set(w)? {
+        Set::Ours(e) => Ok(e.raw()),
+        Set::Users(_) => {
+            crate::ucs_error!(
+                "the worker reports its events on the descriptor it was created with, it has none to give"
+            );
+            Err(Status::UNSUPPORTED)
+        }
+    }
+}
+
+/// Everything in the descriptor: at creation where it is the application's, else when first wanted.
+pub fn set(w: &Worker) -> Result<&Set> {
     if w.context().params.features & u64::from(UCP_FEATURE_WAKEUP) == 0 {
         crate::ucs_error!(
             "the worker has no event descriptor: UCP_FEATURE_WAKEUP was not asked for"
@@ -49,22 +68,39 @@ pub fn fd(w: &Worker) -> Result<RawFd> {
         return Err(Status::UNSUPPORTED);
     }
     if let Some(set) = w.wakeup.set.get() {
-        return Ok(set.raw());
+        return Ok(set);
     }
     let (set, word) = match w.params.event_fd {
         Some(fd) => (Set::Users(fd), w.params.user_data as u64),
         None => (Set::Ours(Epoll::new()?), 0),
     };
-    let readable = libc::EPOLLIN as u32;
-    epoll::add(set.raw(), w.wakeup.signal.raw(), readable, word)?;
-    for iface in &w.ifaces {
-        if let Some(fd) = iface_fd(iface.handle) {
-            epoll::add(set.raw(), fd, readable, word)?;
+    let mut events = libc::EPOLLIN as u32;
+    if w.params.events & UCP_WAKEUP_EDGE != 0 {
+        events |= libc::EPOLLET as u32;
+    }
+    for fd in descriptors(w) {
+        if let Err(e) = epoll::add(set.raw(), fd, events, word) {
+            crate::ucs_error!(
+                "the worker's events cannot be added to descriptor {}: {e}",
+                set.raw()
+            );
+            return Err(Status::INVALID_PARAM);
         }
     }
-    let raw = set.raw();
-    let _ = w.wakeup.set.set(set);
-    Ok(raw)
+    Ok(w.wakeup.set.get_or_init(|| set))
+}
+
+/// What becomes readable on events: the signal, and the interfaces if their events are wanted.
+fn descriptors(w: &Worker) -> Vec<RawFd> {
+    let of_ifaces = w.ifaces.iter().filter(|_| wants_events(w));
+    let mut all = vec![w.wakeup.signal.raw()];
+    all.extend(of_ifaces.filter_map(|i| iface_fd(i.handle)));
+    all
+}
+
+/// Whether the application expects other events than its own signals.
+fn wants_events(w: &Worker) -> bool {
+    w.params.events & !UCP_WAKEUP_EDGE != 0
 }
 
 impl Set {
@@ -91,15 +127,15 @@ fn iface_fd(iface: uct_iface_h) -> Option<RawFd> {
 
 /// Arms the descriptor. `BUSY` when there is something to progress first.
 pub fn arm(w: &Worker) -> Result<()> {
-    fd(w)?;
+    set(w)?;
     if w.wakeup.signal.clear() {
         return Err(Status::BUSY);
     }
-    for iface in &w.ifaces {
+    for iface in w.ifaces.iter().filter(|_| wants_events(w)) {
         // SAFETY: an open interface.
         let code = unsafe {
             match (*iface.handle).ops.iface_event_arm {
-                Some(arm) => arm(iface.handle, UCT_EVENT_SEND_COMP | UCT_EVENT_RECV),
+                Some(arm) => arm(iface.handle, EVERYTHING),
                 None => UCS_ERR_UNSUPPORTED,
             }
         };
@@ -111,13 +147,24 @@ pub fn arm(w: &Worker) -> Result<()> {
     Ok(())
 }
 
-/// Sleeps until the descriptor is readable.
-pub fn sleep(fd: RawFd) -> Result<()> {
-    let mut fds = [libc::pollfd {
-        fd,
-        events: libc::POLLIN,
-        revents: 0,
-    }];
+/// What `sleep` waits for: not the application's descriptor, which others may use too.
+pub fn sleepers(w: &Worker) -> Result<Vec<RawFd>> {
+    match set(w)? {
+        Set::Ours(e) if w.params.events & UCP_WAKEUP_EDGE == 0 => Ok(vec![e.raw()]),
+        _ => Ok(descriptors(w)),
+    }
+}
+
+/// Sleeps until one of the descriptors is readable.
+pub fn sleep(fds: &[RawFd]) -> Result<()> {
+    let mut fds: Vec<_> = fds
+        .iter()
+        .map(|&fd| libc::pollfd {
+            fd,
+            events: libc::POLLIN,
+            revents: 0,
+        })
+        .collect();
     loop {
         match poll::poll(&mut fds, -1) {
             Ok(_) => return Ok(()),

@@ -13,6 +13,7 @@ use super::tag::TagState;
 use super::wakeup::Wakeup;
 use super::wireup::cm::Cm;
 use crate::c::*;
+use crate::sys::cpu;
 use crate::ucp::proto::receive;
 use crate::ucs::callbackq::CallbackQueue;
 use crate::ucs::config::Config;
@@ -28,11 +29,14 @@ use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_void;
 use core::ptr::NonNull;
 use parking_lot::ReentrantMutex;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// What `ucp_worker_create` was given.
 pub struct WorkerParams {
     pub thread_mode: ucs_thread_mode_t,
+    /// Processors that the worker's memory should be near to.
+    pub cpu_mask: Option<cpu::Mask>,
+    /// `UCP_WAKEUP_*` that the application waits for.
     pub events: u32,
     pub user_data: *mut c_void,
     pub event_fd: Option<i32>,
@@ -82,6 +86,8 @@ pub struct Worker {
     pub listeners: RefCell<Vec<usize>>,
     requests: RefCell<Slots<NonNull<Request>>>,
     free_requests: RefCell<Vec<NonNull<Request>>>,
+    /// Requests of the pool that the application passes to calls as its own.
+    pub lent_requests: RefCell<BTreeSet<NonNull<Request>>>,
     request_layout: Layout,
     /// Requests in the application's or a peer's hands.
     pub requests_out: Cell<usize>,
@@ -128,11 +134,14 @@ impl Worker {
             listeners: RefCell::new(Vec::new()),
             requests: RefCell::new(Slots::new()),
             free_requests: RefCell::new(Vec::new()),
+            lent_requests: RefCell::new(BTreeSet::new()),
             request_layout,
             requests_out: Cell::new(0),
             next_message: Cell::new(1),
             params,
         });
+        // Memory is taken near the processor that touches it first.
+        let _near = worker.params.cpu_mask.as_ref().map(cpu::Near::to);
         let arg: *mut c_void = core::ptr::from_mut(worker.as_mut()).cast();
         for (index, resource) in context.resources.iter().enumerate() {
             match worker.open_iface(context, index, arg) {
@@ -147,6 +156,10 @@ impl Worker {
         if worker.ifaces.is_empty() {
             ucs_error!("no interface could be opened; UCX_LOG_LEVEL=debug says why for each");
             return Err(Status::NO_DEVICE);
+        }
+        let wakes = context.params.features & u64::from(UCP_FEATURE_WAKEUP) != 0;
+        if wakes && worker.params.event_fd.is_some() {
+            super::wakeup::set(&worker)?;
         }
         Ok(worker)
     }

@@ -62,7 +62,17 @@ pub unsafe extern "C" fn ucp_worker_create(
     );
     let parsed = WorkerParams {
         thread_mode,
-        events: masked!(params, mask, UCP_WORKER_PARAM_FIELD_EVENTS, events, 0),
+        cpu_mask: (mask & u64::from(UCP_WORKER_PARAM_FIELD_CPU_MASK) != 0).then(|| {
+            // SAFETY: the bit is set, and every release has the member.
+            unsafe { (*params).cpu_mask }.ucs_bits
+        }),
+        events: masked!(
+            params,
+            mask,
+            UCP_WORKER_PARAM_FIELD_EVENTS,
+            events,
+            !UCP_WAKEUP_EDGE
+        ),
         user_data: masked!(
             params,
             mask,
@@ -157,7 +167,7 @@ pub unsafe extern "C" fn ucp_worker_query(
 }
 
 /// Bytes that the description of a request takes at most.
-const MAX_INFO_STRING: usize = 256;
+const MAX_INFO_STRING: usize = 200;
 
 /// Gives the worker's address for peers; `ucp_worker_release_address` frees it.
 ///
@@ -332,10 +342,10 @@ pub unsafe extern "C" fn ucp_worker_wait(worker: ucp_worker_h) -> ucs_status_t {
     // The lock is not held while the thread sleeps: another may progress meanwhile.
     let armed = {
         let _guard = enter(w);
-        wakeup::arm(w).and_then(|()| wakeup::fd(w))
+        wakeup::arm(w).and_then(|()| wakeup::sleepers(w))
     };
     match armed {
-        Ok(fd) => code_of(&wakeup::sleep(fd)),
+        Ok(fds) => code_of(&wakeup::sleep(&fds)),
         Err(Status::BUSY) => UCS_OK,
         Err(e) => e.code(),
     }
