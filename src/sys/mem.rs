@@ -84,6 +84,26 @@ pub unsafe fn unmap(address: *mut c_void, len: usize) -> io::Result<()> {
     }
 }
 
+/// Holds the pages of a range in memory, and brings them in.
+pub fn lock(address: usize, len: usize) -> io::Result<()> {
+    // SAFETY: changes no contents; a range that is not mapped is an error.
+    if unsafe { libc::mlock(address as *const c_void, len) } == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// Lets the pages of a range go again.
+pub fn unlock(address: usize, len: usize) -> io::Result<()> {
+    // SAFETY: as above.
+    if unsafe { libc::munlock(address as *const c_void, len) } == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
 /// Passes an advice (`MADV_*`) on a range of the caller's.
 pub fn advise(address: usize, len: usize, advice: i32) -> io::Result<()> {
     // SAFETY: the advices used (WILLNEED, HUGEPAGE) change no contents.

@@ -120,6 +120,11 @@ pub struct Ep {
     no_bulk: Cell<bool>,
     /// Something was posted whose effect at the peer only a fence tells.
     pub unfenced: Cell<bool>,
+    /// The worker was fenced while accesses by messages were under way: until a flush finds none,
+    /// those that follow go by messages too.
+    pub fenced: Cell<bool>,
+    /// The name the application gave it.
+    pub given_name: OnceCell<String>,
     /// An access of the peer was refused since its last fence.
     pub refused: Cell<Option<Status>>,
     pub params: Cell<EpParams>,
@@ -179,6 +184,8 @@ impl Ep {
             bulk: Cell::new(None),
             no_bulk: Cell::new(false),
             unfenced: Cell::new(false),
+            fenced: Cell::new(false),
+            given_name: OnceCell::new(),
             refused: Cell::new(None),
             params: Cell::new(params),
             stream: stream::Inbox::new(),
@@ -320,11 +327,13 @@ impl Ep {
 
     /// The endpoint's name, for logs and queries.
     pub fn name(&self) -> String {
-        format!(
-            "ep{:#x}->{:x}",
-            self.id.get() as u32,
-            self.remote_uuid.get()
-        )
+        self.given_name.get().cloned().unwrap_or_else(|| {
+            format!(
+                "ep{:#x}->{:x}",
+                self.id.get() as u32,
+                self.remote_uuid.get()
+            )
+        })
     }
 
     /// Seconds a message of `size` bytes is estimated to take.
@@ -592,6 +601,11 @@ impl Ep {
         // SAFETY: outstanding requests are alive; nothing is called while the borrow lives.
         let is_access = |r: &NonNull<Request>| unsafe { r.as_ref().op() }.is_memory_access();
         !self.outstanding.borrow().iter().any(is_access)
+    }
+
+    /// Whether accesses by messages are under way: what is posted directly now overtakes them.
+    pub fn has_accesses_under_way(&self) -> bool {
+        self.unfenced.get() || !self.queue.borrow().is_empty() || !self.owes_no_memory()
     }
 
     /// A flush ends when the peer has answered everything.

@@ -12,18 +12,14 @@ use crate::c::*;
 use crate::sys::mem::page_size;
 use crate::ucs::Status;
 use crate::ucs::config::units::{parse_memory, print_memory};
+use crate::uct::registry::COMPONENTS;
 use std::fmt::Write;
 
 impl Context {
     /// Components, memory domains, and a line for each transport on a device.
     pub fn describe(&self) -> String {
         let mut s = String::from("#\n# UCP context\n#\n");
-        let mut components: Vec<&str> = Vec::new();
-        for md in &self.mds {
-            if !components.contains(&md.component.component.name()) {
-                components.push(md.component.component.name());
-            }
-        }
+        let components = COMPONENTS.each_ref().map(|c| c.component.name());
         for (i, name) in components.iter().enumerate() {
             let _ = writeln!(s, "#     component {i:<2} :  {name}");
         }
@@ -58,11 +54,14 @@ impl Context {
 impl Context {
     /// Allocates `spec` bytes (`1m`, `4k`), tells how, and frees them.
     pub fn describe_memory(&self, spec: &str) -> String {
-        let mut s = String::from("#\n# UCP memory allocation\n#\n");
-        let Some(length) = parse_memory(spec) else {
-            let _ = writeln!(s, "#  {spec} is no size\n#");
-            return s;
+        // A size, which may be followed by names of memory types.
+        let size = spec.split(',').next().unwrap_or(spec);
+        let length = match parse_memory(size) {
+            Some(0) => return "<Memory size must be greater than 0>\n".to_owned(),
+            Some(length) => length,
+            None => return "<Failed to convert a memunits string>\n".to_owned(),
         };
+        let mut s = String::from("#\n# UCP memory allocation\n#\n");
         let params = MapParams {
             address: core::ptr::null_mut(),
             length,
@@ -79,7 +78,9 @@ impl Context {
                     region.method(self),
                     print_memory(page_size())
                 );
-                let _ = writeln!(s, "#  registered on: {}", region.domains(self).join(" "));
+                let domains = region.domains(self);
+                let names: String = domains.iter().map(|d| format!("{d} ")).collect();
+                let _ = writeln!(s, "#  registered on: {names}");
                 let _ = writeln!(s, "#\n#  rkey size: {}", region.pack(self).len());
                 if let Err(e) = region.unmap(self) {
                     let _ = writeln!(s, "#  not released: {e}");
@@ -89,18 +90,32 @@ impl Context {
                 let _ = writeln!(s, "#  cannot be allocated: {e}");
             }
         }
-        s.push_str("#\n");
         s
     }
 }
 
 impl Worker {
     pub fn describe(&self) -> String {
-        format!(
-            "#\n# UCP worker '{}'\n#\n#                 address: {} bytes\n#\n",
+        let mut s = format!(
+            "#\n# UCP worker '{}'\n#\n#                 address: {} bytes\n",
             self.params.name,
             self.address(false).pack().len()
-        )
+        );
+        let atomics = UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64;
+        if self.context().params.features & u64::from(atomics) != 0 {
+            let names: Vec<String> = self
+                .ifaces
+                .iter()
+                .filter(|i| i.attr.cap.flags & UCT_IFACE_FLAG_ATOMIC_CPU != 0)
+                .map(|i| {
+                    let r = &self.context().resources[i.resource];
+                    format!("{}:{}/{}", i.resource, r.transport.name(), r.device.name)
+                })
+                .collect();
+            let _ = writeln!(s, "#                 atomics: {}", names.join(", "));
+        }
+        s.push_str("#\n");
+        s
     }
 }
 
@@ -162,6 +177,7 @@ impl Request {
             Op::Get(g) => format!("get of {} bytes", g.data.len()),
             Op::Put(p) => format!("put of {} bytes", p.data.len()),
             Op::GetServe(g) => format!("answer of {} bytes", g.data.len()),
+            Op::Parts(_) => "several operations".to_owned(),
             Op::Amo(a) => format!("atomic of {} bytes", a.atomic.size),
             Op::None => "none".to_owned(),
         }

@@ -15,7 +15,7 @@ use crate::uct::base::config::ALLOC_METHODS;
 use crate::uct::base::md::MdHandle;
 use crate::uct::base::mem::{self, Block, Request};
 use crate::wire::address::TRANSPORTS;
-use crate::wire::rkey::{MdKey, Rkey};
+use crate::wire::rkey::{EXPORTED, MdKey, READ, Rkey, WRITE};
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
 
@@ -29,49 +29,160 @@ pub struct MapParams {
 
 /// A mapped region: what `ucp_mem_h` points to.
 pub struct Region {
+    /// Where the application says it is; of imported memory, where it is in the exporting process.
     pub address: *mut c_void,
     pub length: usize,
     /// Set when the memory is ours.
     block: Option<Block>,
+    /// Set when the memory is another process's.
+    imported: Option<Imported>,
+    /// The pages are held in memory.
+    locked: bool,
     /// Registrations: index of the domain, handle.
     handles: Vec<(usize, uct_mem_h)>,
     context: *const Context,
     /// Its name for peers.
     pub id: u64,
-    /// Peers may write, and read.
-    pub writable: bool,
-    pub readable: bool,
+    /// What peers may do: `READ`, `WRITE`.
+    pub rights: u8,
+}
+
+/// Memory of another process: its mapping here and the key that it came by.
+struct Imported {
+    mapping: Mapping,
+    key: MdKey,
+}
+
+/// Memory types that need a device, of those whose numbers mean the same in every release: a number
+/// above them means "detect" in one release or another. `UNSUPPORTED` for these.
+pub fn refuse_devices(kind: ucs_memory_type_t) -> Result<()> {
+    if (UCS_MEMORY_TYPE_CUDA..=UCS_MEMORY_TYPE_ROCM_MANAGED).contains(&kind) {
+        ucs_error!("memory type {kind} needs a GPU transport, which this library has not");
+        return Err(Status::UNSUPPORTED);
+    }
+    Ok(())
 }
 
 impl Region {
     pub fn map(context: &Context, params: &MapParams) -> Result<Box<Region>> {
         let allocate = params.flags & UCP_MEM_MAP_ALLOCATE != 0;
         let fixed = params.flags & UCP_MEM_MAP_FIXED != 0;
+        let lock = params.flags & UCP_MEM_MAP_LOCK != 0;
         if params.address.is_null() && params.length > 0 && (!allocate || fixed) {
             ucs_error!("ucp_mem_map: the address is NULL; give one, or UCP_MEM_MAP_ALLOCATE");
             return Err(Status::INVALID_PARAM);
         }
-        let mut region = Box::new(Region {
-            address: params.address,
-            length: params.length,
-            block: None,
-            handles: Vec::new(),
-            context,
-            id: 0,
-            writable: params.prot & UCP_MEM_MAP_PROT_REMOTE_WRITE != 0,
-            readable: params.prot & UCP_MEM_MAP_PROT_REMOTE_READ != 0,
-        });
+        if fixed && !(params.address as usize).is_multiple_of(sys::mem::page_size()) {
+            ucs_error!(
+                "ucp_mem_map: UCP_MEM_MAP_FIXED needs an address on a page, not {:p}",
+                params.address
+            );
+            return Err(Status::INVALID_PARAM);
+        }
+        if lock && params.flags & UCP_MEM_MAP_NONBLOCK != 0 {
+            ucs_error!("ucp_mem_map: UCP_MEM_MAP_LOCK and UCP_MEM_MAP_NONBLOCK exclude each other");
+            return Err(Status::INVALID_PARAM);
+        }
+        let mut region = Region::empty(context, params.address, params.length);
+        for (bit, right) in [
+            (UCP_MEM_MAP_PROT_REMOTE_READ, READ),
+            (UCP_MEM_MAP_PROT_REMOTE_WRITE, WRITE),
+        ] {
+            if params.prot & bit != 0 {
+                region.rights |= right;
+            }
+        }
         if params.length > 0 {
             if allocate {
                 region.allocate(context, fixed, params)?;
             }
+            if lock && let Err(e) = region.lock() {
+                region.free(context)?;
+                return Err(e);
+            }
             region.register(context);
         }
-        region.id = context
-            .regions
-            .lock()
-            .insert(core::ptr::from_ref(region.as_ref()) as usize);
+        region.publish(context);
         Ok(region)
+    }
+
+    /// Maps memory that another process of this machine exported. `UNREACHABLE` when none of its
+    /// keys can be used here.
+    pub fn import(context: &Context, info: &Rkey) -> Result<Box<Region>> {
+        if info.uses & EXPORTED == 0 {
+            ucs_error!(
+                "ucp_mem_map: the buffer is a remote key, not an exported handle: pack it with UCP_MEMH_PACK_FLAG_EXPORT"
+            );
+            return Err(Status::INVALID_PARAM);
+        }
+        let Some((mapping, key)) = Mapping::find(context, info) else {
+            ucs_error!(
+                "ucp_mem_map: the exported memory cannot be mapped here: its owner is on another host or in another namespace, or UCX_TLS leaves out its transport"
+            );
+            return Err(Status::UNREACHABLE);
+        };
+        let length = usize::try_from(info.length).map_err(|_| Status::INVALID_PARAM)?;
+        let mut region = Region::empty(context, info.address as *mut c_void, length);
+        region.rights = READ | WRITE;
+        region.imported = Some(Imported { mapping, key });
+        region.publish(context);
+        Ok(region)
+    }
+
+    fn empty(context: &Context, address: *mut c_void, length: usize) -> Box<Region> {
+        Box::new(Region {
+            address,
+            length,
+            block: None,
+            imported: None,
+            locked: false,
+            handles: Vec::new(),
+            context,
+            id: 0,
+            rights: 0,
+        })
+    }
+
+    /// Gives it the name that peers' messages use.
+    fn publish(&mut self, context: &Context) {
+        let at = core::ptr::from_ref::<Region>(self) as usize;
+        self.id = context.regions.lock().insert(at);
+    }
+
+    /// Holds the pages in memory.
+    fn lock(&mut self) -> Result<()> {
+        if let Err(e) = sys::mem::lock(self.address as usize, self.length) {
+            ucs_error!(
+                "ucp_mem_map: {} bytes cannot be locked in memory: {e}; see ulimit -l",
+                self.length
+            );
+            return Err(Status::NO_MEMORY);
+        }
+        self.locked = true;
+        Ok(())
+    }
+
+    pub fn is_imported(&self) -> bool {
+        self.imported.is_some()
+    }
+
+    /// What to add to an address of the region to reach the memory in this process.
+    fn delta(&self) -> isize {
+        self.imported.as_ref().map_or(0, |i| i.mapping.delta)
+    }
+
+    /// Where `bytes` at `buffer` are in this process. `INVALID_PARAM` when the region has not all
+    /// of them.
+    pub fn locate(&self, buffer: *mut c_void, bytes: usize) -> Result<*mut c_void> {
+        if bytes > 0 && !self.contains(buffer as u64, bytes) {
+            ucs_error!(
+                "a buffer of {bytes} bytes at {buffer:p} is not in the memory of its handle, {} bytes at {:p}",
+                self.length,
+                self.address
+            );
+            return Err(Status::INVALID_PARAM);
+        }
+        Ok(buffer.wrapping_byte_offset(self.delta()))
     }
 
     /// How the memory came: the domain's or the method's name, or that it is the user's.
@@ -87,9 +198,11 @@ impl Region {
 
     /// The names of the domains it is known to.
     pub fn domains<'a>(&self, context: &'a Context) -> Vec<&'a str> {
-        self.own_domain(context)
+        let own = self.own_domain(context).into_iter();
+        let mut known: Vec<usize> = own.chain(self.handles.iter().map(|(i, _)| *i)).collect();
+        known.sort_unstable();
+        known
             .into_iter()
-            .chain(self.handles.iter().map(|(i, _)| *i))
             .map(|i| context.mds[i].name.as_str())
             .collect()
     }
@@ -156,6 +269,49 @@ impl Region {
 
     /// The key for peers.
     pub fn pack(&self, context: &Context) -> Vec<u8> {
+        self.packed(context, self.rights, self.keys(context))
+    }
+
+    /// A handle for other processes of this machine. `UNSUPPORTED` when the memory cannot be mapped
+    /// by them.
+    pub fn export(&self, context: &Context) -> Result<Vec<u8>> {
+        if context.params.features & u64::from(UCP_FEATURE_EXPORTED_MEMH) == 0 {
+            ucs_error!("ucp_memh_pack: UCP_FEATURE_EXPORTED_MEMH was not asked for at ucp_init");
+            return Err(Status::UNSUPPORTED);
+        }
+        if self.rights != READ | WRITE {
+            ucs_error!("ucp_memh_pack: memory that peers may not read and write is not exported");
+            return Err(Status::UNSUPPORTED);
+        }
+        let mut keys = self.keys(context);
+        keys.retain(|k| shareable(context, k).is_some());
+        if keys.is_empty() {
+            ucs_error!(
+                "ucp_memh_pack: only memory of posix or sysv can be exported: map it with UCP_MEM_MAP_ALLOCATE, and see UCX_ALLOC_PRIO"
+            );
+            return Err(Status::UNSUPPORTED);
+        }
+        Ok(self.packed(context, self.rights | EXPORTED, keys))
+    }
+
+    fn packed(&self, context: &Context, uses: u8, keys: Vec<MdKey>) -> Vec<u8> {
+        Rkey {
+            context: context.id,
+            region: self.id,
+            address: self.address as u64,
+            length: self.length as u64,
+            mem_type: UCS_MEMORY_TYPE_HOST as u8,
+            uses,
+            keys,
+        }
+        .pack()
+    }
+
+    /// The domains' keys.
+    fn keys(&self, context: &Context) -> Vec<MdKey> {
+        if let Some(imported) = &self.imported {
+            return vec![imported.key.clone()];
+        }
         let mut keys = Vec::new();
         let own = self
             .own_domain(context)
@@ -183,21 +339,22 @@ impl Region {
                 Err(e) => ucs_debug!("{}: packing a key: {e}", md.name),
             }
         }
-        Rkey {
-            context: context.id,
-            region: self.id,
-            address: self.address as u64,
-            length: self.length as u64,
-            mem_type: UCS_MEMORY_TYPE_HOST as u8,
-            keys,
-        }
-        .pack()
+        keys
     }
 
     /// Ends the mapping.
     pub fn unmap(self, context: &Context) -> Result<()> {
         context.regions.lock().remove(self.id);
+        self.free(context)
+    }
+
+    fn free(&self, context: &Context) -> Result<()> {
         let mut result = Ok(());
+        if self.locked
+            && let Err(e) = sys::mem::unlock(self.address as usize, self.length)
+        {
+            ucs_debug!("unlocking {} bytes: {e}", self.length);
+        }
         for (i, memh) in &self.handles {
             // SAFETY: a registration of this domain, released once.
             if let Err(e) = unsafe { context.mds[*i].md.mem_dereg(*memh) } {
@@ -231,8 +388,9 @@ impl Region {
             return Err(Status::INVALID_PARAM);
         }
         let page = sys::mem::page_size();
-        let start = address as usize & !(page - 1);
-        let end = (address as usize + length).next_multiple_of(page);
+        let here = (address as usize).wrapping_add_signed(self.delta());
+        let start = here & !(page - 1);
+        let end = (here + length).next_multiple_of(page);
         sys::mem::advise(start, end - start, advice)?;
         Ok(())
     }
@@ -247,16 +405,17 @@ impl Region {
     }
 }
 
-/// Looks a region up by what a peer says, and checks the range; the answer is a local pointer.
-pub fn resolve(context: &Context, id: u64, address: u64, length: usize) -> Option<(*mut u8, u32)> {
+/// Looks a region up by what a peer says, and checks the range; the answer is a local pointer and
+/// the peer's rights.
+pub fn resolve(context: &Context, id: u64, address: u64, length: usize) -> Option<(*mut u8, u8)> {
     let regions = context.regions.lock();
     let at = *regions.get(id)?;
     // SAFETY: a region leaves the table before it is freed, under this lock.
     let region = unsafe { &*(at as *const Region) };
-    let rights = u32::from(region.readable) | u32::from(region.writable) << 1;
-    region
-        .contains(address, length)
-        .then_some((address as *mut u8, rights))
+    region.contains(address, length).then(|| {
+        let here = (address as *mut u8).wrapping_offset(region.delta());
+        (here, region.rights)
+    })
 }
 
 /// How a peer's memory is reached.
@@ -270,83 +429,111 @@ pub enum Access {
     Messages,
 }
 
+/// The domain whose component maps a key's memory into this process, if it is open here.
+fn shareable(context: &Context, key: &MdKey) -> Option<usize> {
+    let name = TRANSPORTS.get(usize::from(key.component)).copied();
+    let i = context
+        .mds
+        .iter()
+        .position(|md| Some(md.component.component.name()) == name)?;
+    let md = &context.mds[i];
+    let maps = md.component.component.flags() & u64::from(UCT_COMPONENT_FLAG_RKEY_PTR) != 0;
+    (maps && key.key.len() == md.md.attr().rkey_packed_size).then_some(i)
+}
+
+/// Another process's memory, mapped here by a component; unmapped when dropped.
+struct Mapping {
+    domain: usize,
+    parts: RkeyParts,
+    /// Local minus remote address.
+    delta: isize,
+    context: *const Context,
+}
+
+impl Mapping {
+    /// Maps by the first key that can be.
+    fn find(context: &Context, info: &Rkey) -> Option<(Mapping, MdKey)> {
+        info.keys.iter().find_map(|k| {
+            let domain = shareable(context, k)?;
+            let component = context.mds[domain].component.component;
+            // SAFETY: a key of this component's length.
+            let parts = unsafe { component.rkey_unpack(k.key.as_ptr()) }.ok()?;
+            let mut mapping = Mapping {
+                domain,
+                parts,
+                delta: 0,
+                context,
+            };
+            let here = |remote| {
+                // SAFETY: a live key.
+                unsafe { component.rkey_ptr(mapping.parts.rkey, mapping.parts.handle, remote) }.ok()
+            };
+            let first = here(info.address)? as isize;
+            // The key's memory may be shorter than the blob says.
+            here(info.address.checked_add(info.length.saturating_sub(1))?)?;
+            mapping.delta = first.wrapping_sub(info.address as isize);
+            Some((mapping, k.clone()))
+        })
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the context outlives its keys and regions; the key was unpacked here, released
+        // once.
+        unsafe {
+            let component = (&(*self.context).mds)[self.domain].component.component;
+            if let Err(e) = component.rkey_release(self.parts.rkey, self.parts.handle) {
+                ucs_debug!("releasing a remote key: {e}");
+            }
+        }
+    }
+}
+
 /// A remote key: what `ucp_rkey_h` points to.
 pub struct RemoteKey {
     pub info: Rkey,
     pub access: Access,
-    mapped: Option<(usize, RkeyParts)>,
-    context: *const Context,
+    /// Keeps the memory mapped.
+    _mapping: Option<Mapping>,
 }
 
 impl RemoteKey {
     /// Makes a key of `ep`'s peer usable here.
     pub fn unpack(ep: &Ep, info: Rkey) -> Box<RemoteKey> {
         let context = ep.worker().context();
-        let mut key = Box::new(RemoteKey {
-            info,
-            access: Access::Messages,
-            mapped: None,
-            context,
-        });
-        if key.info.context == context.id {
-            key.access = Access::Direct(0);
-            return key;
-        }
-        let keys = key.info.keys.clone();
-        for k in &keys {
-            let name = TRANSPORTS.get(usize::from(k.component)).copied();
-            let found = context
-                .mds
-                .iter()
-                .position(|md| Some(md.component.component.name()) == name);
-            let Some(i) = found else { continue };
-            let md = &context.mds[i];
-            let flags = md.component.component.flags();
-            if k.key.len() != md.md.attr().rkey_packed_size
-                || flags & u64::from(UCT_COMPONENT_FLAG_RKEY_PTR) == 0
-            {
-                continue;
-            }
-            // SAFETY: a key of this component's length.
-            let Ok(parts) = (unsafe { md.component.component.rkey_unpack(k.key.as_ptr()) }) else {
-                continue;
-            };
-            // SAFETY: a live key.
-            let local = unsafe {
-                md.component
-                    .component
-                    .rkey_ptr(parts.rkey, parts.handle, key.info.address)
-            };
-            let direct = local
-                .ok()
-                .map(|p| (p as isize).wrapping_sub(key.info.address as isize));
-            key.mapped = Some((i, parts));
-            if let Some(delta) = direct {
-                key.access = Access::Direct(delta);
-                return key;
-            }
-            key.release();
-        }
-        if ep.bulk(select::bulk_lane).is_some() {
-            key.access = Access::SingleCopy;
-        }
-        key
-    }
-
-    fn release(&mut self) {
-        if let Some((i, parts)) = self.mapped.take() {
-            // SAFETY: the context outlives its keys; the key was unpacked here, released once.
-            unsafe {
-                let component = (&(*self.context).mds)[i].component.component;
-                if let Err(e) = component.rkey_release(parts.rkey, parts.handle) {
-                    ucs_debug!("releasing a remote key: {e}");
+        let mut mapping = None;
+        let access = if info.context == context.id {
+            match resolve(context, info.region, info.address, 0) {
+                Some((here, _)) => {
+                    Access::Direct((here as isize).wrapping_sub(info.address as isize))
                 }
+                None => Access::Messages,
             }
-        }
+        } else if let Some((found, _)) = Mapping::find(context, &info) {
+            let delta = found.delta;
+            mapping = Some(found);
+            Access::Direct(delta)
+        } else if ep.bulk(select::bulk_lane).is_some() {
+            Access::SingleCopy
+        } else {
+            Access::Messages
+        };
+        Box::new(RemoteKey {
+            info,
+            access,
+            _mapping: mapping,
+        })
     }
 
-    /// Whether the key allows an access; one log line when not.
-    pub fn check(&self, address: u64, length: usize) -> Result<()> {
+    /// Whether the key allows an access that needs `right`; one log line when not.
+    pub fn check(&self, address: u64, length: usize, right: u8) -> Result<()> {
+        if self.info.uses & right != right {
+            ucs_error!(
+                "remote access of {length} bytes at {address:#x} is forbidden by the memory's protection: see UCP_MEM_MAP_PARAM_FIELD_PROT of its owner"
+            );
+            return Err(Status::INVALID_ADDR);
+        }
         let end = self.info.address.saturating_add(self.info.length);
         let fits = address >= self.info.address
             && address
@@ -374,11 +561,5 @@ impl RemoteKey {
             Access::Direct(delta) => Ok((address as isize).wrapping_add(delta) as *mut u8),
             _ => Err(Status::UNREACHABLE),
         }
-    }
-}
-
-impl Drop for RemoteKey {
-    fn drop(&mut self) {
-        self.release();
     }
 }

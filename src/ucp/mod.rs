@@ -2,7 +2,8 @@
 //!
 //! `context` knows the transports, `worker` has the interfaces and everything received, `ep` is the
 //! way to one peer, `request` what the user holds. `proto` is the engine that every kind of message
-//! goes through; `tag`, `am`, `stream` and `rma` are the kinds; `dt` the buffers; `wireup` connects.
+//! goes through; `parts` joins operations under one request; `tag`, `am`, `stream` and `rma` are the
+//! kinds; `dt` the buffers; `wireup` connects.
 
 pub mod am;
 pub mod config;
@@ -12,6 +13,7 @@ pub mod ep;
 pub mod info;
 pub mod mem;
 pub mod names;
+pub mod parts;
 pub mod proto;
 pub mod request;
 pub mod rma;

@@ -7,6 +7,8 @@
 
 use super::worker::Worker;
 use crate::c::*;
+use crate::ucp::dt::{self, Data, Way};
+use crate::ucp::mem::{Region, refuse_devices};
 use crate::ucp::proto::op::Op;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
@@ -47,6 +49,10 @@ pub struct Param {
     pub datatype: ucp_datatype_t,
     /// Memory of the user for the request: its pointer, behind `Request::SIZE` bytes.
     pub request: Option<NonNull<c_void>>,
+    /// What kind of memory the buffer is in, read where `mask` says it was given.
+    pub memory_type: ucs_memory_type_t,
+    /// The handle of the buffer's memory; null when not given.
+    pub memh: *const Region,
 }
 
 impl Param {
@@ -57,7 +63,50 @@ impl Param {
         callback: Callback::None,
         datatype: 1 << UCP_DATATYPE_SHIFT,
         request: None,
+        memory_type: UCS_MEMORY_TYPE_HOST,
+        memh: core::ptr::null(),
     };
+
+    /// The buffer of an operation.
+    ///
+    /// # Safety
+    /// The buffer must be what the datatype says, until the operation completes, and the memory
+    /// handle alive.
+    #[inline]
+    pub unsafe fn data(&self, buffer: *mut c_void, count: usize, way: Way) -> Result<Data> {
+        let buffer = if self.memh.is_null() && self.mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE == 0 {
+            buffer
+        } else {
+            // SAFETY: by the caller's promise.
+            unsafe { self.described(buffer, count) }?
+        };
+        // SAFETY: by the caller's promise.
+        unsafe { Data::new(buffer, count, self.datatype, way) }
+    }
+
+    /// Checks what was said about the buffer's memory; answers where the buffer is in this process.
+    ///
+    /// # Safety
+    /// The memory handle must be alive.
+    #[cold]
+    unsafe fn described(&self, buffer: *mut c_void, count: usize) -> Result<*mut c_void> {
+        if self.mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE != 0 {
+            refuse_devices(self.memory_type)?;
+        }
+        // SAFETY: null or alive, by the caller's promise.
+        let Some(region) = (unsafe { self.memh.as_ref() }) else {
+            return Ok(buffer);
+        };
+        match dt::contiguous_bytes(self.datatype, count) {
+            Some(bytes) => region.locate(buffer, bytes?),
+            // Each entry of a list may be in other memory: the handle says nothing about them.
+            None if !region.is_imported() => Ok(buffer),
+            None => {
+                crate::ucs_error!("a buffer in imported memory has to be contiguous");
+                Err(Status::INVALID_PARAM)
+            }
+        }
+    }
 }
 
 /// How an operation was taken up.
@@ -118,6 +167,15 @@ impl Request {
         unsafe { at.write(fresh) };
         // SAFETY: neither is null.
         Ok(unsafe { NonNull::new_unchecked(at) })
+    }
+
+    /// Makes a request that no operation uses yet, for the user to pass to calls that take one.
+    pub fn spare(worker: &Worker) -> Result<NonNull<Request>> {
+        let req = Request::create(worker, &Param::PLAIN, Op::None)?;
+        // SAFETY: just made.
+        unsafe { req.as_ref() }.status.set(UCS_OK);
+        worker.lent_requests.borrow_mut().insert(req);
+        Ok(req)
     }
 
     /// What the user holds.
@@ -199,7 +257,7 @@ impl Request {
         if released {
             // The user is told through its pointer, which stays valid until the callback is over.
             callback.call(user, status, info);
-            self.recycle();
+            self.give_back();
         } else {
             callback.call(user, status, info);
         }
@@ -208,12 +266,21 @@ impl Request {
     /// The user gives it back: at once when complete, else at completion.
     pub fn release(&self) {
         if self.is_done() {
-            self.recycle();
+            self.give_back();
         } else {
             self.released.set(true);
         }
     }
 
+    /// Returns what the user held to the pool, unless the memory is the user's own.
+    fn give_back(&self) {
+        let lent = &self.worker().lent_requests;
+        if !lent.borrow().is_empty() && lent.borrow_mut().remove(&self.as_ptr()) || !self.foreign {
+            self.worker().give_request(self.as_ptr());
+        }
+    }
+
+    /// Returns a request that the user never held.
     fn recycle(&self) {
         if !self.foreign {
             self.worker().give_request(self.as_ptr());

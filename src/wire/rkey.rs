@@ -1,7 +1,8 @@
 //! Remote keys and exported memory handles: which memory, and by which ways it can be reached.
 //!
 //! Blob head, owner's worker-independent context id (8), region id (8), address (8), length (8),
-//! memory type (1), count (1), then a key a way: transport (1), length (1), the domain's key.
+//! memory type (1), uses (1), count (1), then a key a way: transport (1), length (1), the domain's
+//! key.
 
 use super::{BLOB_HEAD, BlobError, Reader, Writer, open, seal};
 
@@ -23,13 +24,22 @@ pub struct Rkey {
     pub address: u64,
     pub length: u64,
     pub mem_type: u8,
+    /// What the owner allows: bits of `READ`, `WRITE` and `EXPORTED`.
+    pub uses: u8,
     pub keys: Vec<MdKey>,
 }
+
+/// Peers may read the memory.
+pub const READ: u8 = 1;
+/// Peers may write it.
+pub const WRITE: u8 = 2;
+/// It is a handle for processes of the same machine, not a key for accesses.
+pub const EXPORTED: u8 = 4;
 
 impl Rkey {
     /// The blob.
     pub fn pack(&self) -> Vec<u8> {
-        let len = BLOB_HEAD + 34 + self.keys.iter().map(|k| 2 + k.key.len()).sum::<usize>();
+        let len = BLOB_HEAD + 35 + self.keys.iter().map(|k| 2 + k.key.len()).sum::<usize>();
         let mut buf = vec![0; len];
         let mut w = Writer::new(&mut buf[BLOB_HEAD..]);
         w.u64(self.context);
@@ -37,6 +47,7 @@ impl Rkey {
         w.u64(self.address);
         w.u64(self.length);
         w.u8(self.mem_type);
+        w.u8(self.uses);
         w.u8(self.keys.len() as u8);
         for k in &self.keys {
             w.u8(k.component);
@@ -52,7 +63,7 @@ impl Rkey {
         let mut r = Reader::new(open(blob)?);
         let parsed = (|| {
             let (context, region, address, length) = (r.u64()?, r.u64()?, r.u64()?, r.u64()?);
-            let (mem_type, count) = (r.u8()?, r.u8()?);
+            let (mem_type, uses, count) = (r.u8()?, r.u8()?, r.u8()?);
             let mut keys = Vec::with_capacity(usize::from(count));
             for _ in 0..count {
                 let component = r.u8()?;
@@ -68,6 +79,7 @@ impl Rkey {
                 address,
                 length,
                 mem_type,
+                uses,
                 keys,
             })
         })();
@@ -87,6 +99,7 @@ mod tests {
             address: 0x7000_0000_1000,
             length: 4096,
             mem_type: 0,
+            uses: READ | WRITE,
             keys: vec![MdKey {
                 component: 1,
                 key: vec![9; 24],

@@ -4,7 +4,7 @@ use super::param::{self, Which, answer, enter, error, worker};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::am::{Function, Handler, recv, send};
-use crate::ucp::dt::{Data, Way};
+use crate::ucp::dt::Way;
 use crate::ucp::ep::Ep;
 use crate::ucp::request::{Callback, Info, Param, Posted};
 use crate::ucs::Result;
@@ -30,7 +30,7 @@ unsafe fn post(
     let _guard = enter(ep.worker());
     // SAFETY: as above.
     unsafe {
-        let data = Data::new(buffer.cast_mut(), count, param.datatype, Way::Send)?;
+        let data = param.data(buffer.cast_mut(), count, Way::Send)?;
         send::post(ep, param, id, header.0.cast(), header.1, data)
     }
 }
@@ -166,7 +166,7 @@ unsafe fn fetch(
     let w = unsafe { worker(h) };
     let _guard = enter(w);
     // SAFETY: as above.
-    let data = unsafe { Data::new(buffer, count, param.datatype, Way::Receive) };
+    let data = unsafe { param.data(buffer, count, Way::Receive) };
     match data {
         Ok(data) => recv::fetch(w, data_desc, data, param),
         Err(e) => {

@@ -3,7 +3,8 @@
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::generic::{GenericType, is_generic};
-use crate::ucp::dt::{Data, Way};
+use crate::ucp::dt::{Data, Way, contiguous_bytes};
+use crate::ucs::Status;
 
 /// Makes a datatype of the caller's functions; `context` is passed to them. `ucp_dt_destroy` frees
 /// it.
@@ -63,20 +64,27 @@ pub unsafe extern "C" fn ucp_dt_query(
         if !has(UCP_DATATYPE_ATTR_FIELD_PACKED_SIZE) {
             return UCS_OK;
         }
-        let buffer = if has(UCP_DATATYPE_ATTR_FIELD_BUFFER) {
-            (*attr).buffer.cast_mut()
-        } else {
-            // Upstream sizes contiguous types without a buffer.
-            core::ptr::dangling_mut::<u64>().cast()
-        };
         let count = if has(UCP_DATATYPE_ATTR_FIELD_COUNT) {
             (*attr).count
         } else {
             1
         };
-        match Data::new(buffer, count, datatype, Way::Send) {
-            Ok(data) => {
-                (*attr).packed_size = data.len();
+        let size = match contiguous_bytes(datatype, count) {
+            // Contiguous elements have a size without a buffer.
+            Some(bytes) => bytes,
+            None if has(UCP_DATATYPE_ATTR_FIELD_BUFFER) => {
+                Data::new((*attr).buffer.cast_mut(), count, datatype, Way::Send).map(|d| d.len())
+            }
+            None => {
+                crate::ucs_error!(
+                    "ucp_dt_query: datatype {datatype:#x} has no size without a buffer"
+                );
+                Err(Status::INVALID_PARAM)
+            }
+        };
+        match size {
+            Ok(bytes) => {
+                (*attr).packed_size = bytes;
                 UCS_OK
             }
             Err(e) => e.code(),

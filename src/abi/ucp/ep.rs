@@ -12,7 +12,7 @@ use crate::ucp::worker::Worker;
 use crate::ucs::sockaddr as addr;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
-use crate::uct::base::params::masked;
+use crate::uct::base::params::{masked, text};
 use crate::wire::address::Address;
 use core::ptr::NonNull;
 
@@ -105,6 +105,20 @@ pub unsafe extern "C" fn ucp_ep_create(
         address,
         core::ptr::null()
     );
+    let name = masked!(
+        params,
+        mask,
+        UCP_EP_PARAM_FIELD_NAME,
+        name,
+        core::ptr::null()
+    );
+    if parsed.err_mode > UCP_ERR_HANDLING_MODE_FAILOVER {
+        ucs_error!(
+            "ucp_ep_create: error handling mode {} is unknown",
+            parsed.err_mode
+        );
+        return UCS_ERR_INVALID_PARAM;
+    }
     let request = masked!(
         params,
         mask,
@@ -130,6 +144,12 @@ pub unsafe extern "C" fn ucp_ep_create(
     };
     match made {
         Ok(ep) => {
+            // SAFETY: just made; null or the caller's string.
+            unsafe {
+                if let Ok(name) = text(name) {
+                    ep.as_ref().given_name.get_or_init(|| name.to_owned());
+                }
+            }
             // SAFETY: the caller's out parameter.
             unsafe { *ep_p = ep.as_ptr().cast() };
             UCS_OK
@@ -415,9 +435,11 @@ pub unsafe extern "C" fn ucp_ep_evaluate_perf(
             ucs_error!("ucp_ep_evaluate_perf: no message size is given");
             return UCS_ERR_INVALID_PARAM;
         }
-        if (*attr).field_mask & u64::from(UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME) != 0 {
-            (*attr).estimated_time = ep.estimate((*param).message_size);
+        if (*attr).field_mask & u64::from(UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME) == 0 {
+            ucs_error!("ucp_ep_evaluate_perf: no attribute is asked for");
+            return UCS_ERR_INVALID_PARAM;
         }
+        (*attr).estimated_time = ep.estimate((*param).message_size);
     }
     UCS_OK
 }

@@ -6,7 +6,8 @@ use super::worker::blob;
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::context::Context;
-use crate::ucp::mem::{MapParams, Region, RemoteKey};
+use crate::ucp::mem::{MapParams, Region, RemoteKey, refuse_devices};
+use crate::ucs::Status;
 use crate::ucs::status::code_of;
 use crate::ucs_error;
 use crate::uct::base::params::{masked, text};
@@ -82,16 +83,6 @@ pub unsafe extern "C" fn ucp_mem_map(
         exported_memh_buffer,
         core::ptr::null()
     );
-    if !exported.is_null() {
-        ucs_error!(
-            "ucp_mem_map: importing memory handles needs a transport for it, which this library has not"
-        );
-        return UCS_ERR_UNSUPPORTED;
-    }
-    if mask & u64::from(UCP_MEM_MAP_PARAM_FIELD_LENGTH) == 0 {
-        ucs_error!("ucp_mem_map: no length is given");
-        return UCS_ERR_INVALID_PARAM;
-    }
     let mem_type = masked!(
         params,
         mask,
@@ -100,12 +91,8 @@ pub unsafe extern "C" fn ucp_mem_map(
         UCS_MEMORY_TYPE_HOST
     );
     let flags = masked!(params, mask, UCP_MEM_MAP_PARAM_FIELD_FLAGS, flags, 0);
-    // A number above the oldest types means "detect" in one release or another.
-    if (UCS_MEMORY_TYPE_CUDA..=UCS_MEMORY_TYPE_ROCM_MANAGED).contains(&mem_type) {
-        ucs_error!(
-            "ucp_mem_map: memory type {mem_type} needs a GPU transport, which this library has not"
-        );
-        return UCS_ERR_UNSUPPORTED;
+    if let Err(e) = refuse_devices(mem_type) {
+        return e.code();
     }
     if flags & !ALL_FLAGS != 0 {
         ucs_error!("ucp_mem_map: flags {:#x} are unknown", flags & !ALL_FLAGS);
@@ -124,7 +111,27 @@ pub unsafe extern "C" fn ucp_mem_map(
         prot: masked!(params, mask, UCP_MEM_MAP_PARAM_FIELD_PROT, prot, ALL_RIGHTS),
     };
     // SAFETY: a live context.
-    match Region::map(unsafe { context(context_h) }, &parsed) {
+    let context = unsafe { context(context_h) };
+    let mapped = if !exported.is_null() {
+        if flags & (UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_FIXED) != 0 {
+            ucs_error!("ucp_mem_map: memory is either allocated or imported, not both");
+            return UCS_ERR_INVALID_PARAM;
+        }
+        // SAFETY: the caller's buffer, whose length stands at its beginning.
+        match unsafe { blob(exported.cast()) }.and_then(Rkey::unpack) {
+            Ok(info) => Region::import(context, &info),
+            Err(e) => {
+                ucs_error!("ucp_mem_map: the exported memory handle is not usable: {e}");
+                Err(Status::INVALID_PARAM)
+            }
+        }
+    } else if mask & u64::from(UCP_MEM_MAP_PARAM_FIELD_LENGTH) == 0 {
+        ucs_error!("ucp_mem_map: neither a length nor an exported memory handle is given");
+        Err(Status::INVALID_PARAM)
+    } else {
+        Region::map(context, &parsed)
+    };
+    match mapped {
         Ok(region) => {
             // SAFETY: the caller's out parameter.
             unsafe { *memh_p = Box::into_raw(region).cast() };
@@ -278,18 +285,27 @@ pub unsafe extern "C" fn ucp_memh_pack(
     // SAFETY: every release has the mask; the flags are read behind their bit.
     let mask = unsafe { (*params).field_mask };
     let flags = masked!(params, mask, UCP_MEMH_PACK_PARAM_FIELD_FLAGS, flags, 0);
-    if flags & u64::from(UCP_MEMH_PACK_FLAG_EXPORT) != 0 {
-        ucs_error!(
-            "ucp_memh_pack: exporting memory handles needs a transport for it, which this library has not"
-        );
-        return UCS_ERR_UNSUPPORTED;
+    const EXPORT: u64 = UCP_MEMH_PACK_FLAG_EXPORT as u64;
+    if flags & !EXPORT != 0 {
+        ucs_error!("ucp_memh_pack: flags {:#x} are unknown", flags & !EXPORT);
+        return UCS_ERR_INVALID_PARAM;
     }
     // SAFETY: a live region, the caller's out parameters.
     unsafe {
         let region = &*memh.cast::<Region>();
-        hand_out(region.pack(region.context()), buffer_p, buffer_size_p);
+        let packed = if flags & EXPORT != 0 {
+            region.export(region.context())
+        } else {
+            Ok(region.pack(region.context()))
+        };
+        match packed {
+            Ok(blob) => {
+                hand_out(blob, buffer_p, buffer_size_p);
+                UCS_OK
+            }
+            Err(e) => e.code(),
+        }
     }
-    UCS_OK
 }
 
 /// Frees a buffer of `ucp_memh_pack`.
@@ -353,7 +369,7 @@ pub unsafe extern "C" fn ucp_rkey_ptr(
     non_null!(UCS_ERR_INVALID_PARAM; rkey, addr_p);
     // SAFETY: a live key.
     let key = unsafe { &*rkey.cast::<RemoteKey>() };
-    match key.check(raddr, 1).and_then(|()| key.pointer(raddr)) {
+    match key.check(raddr, 1, 0).and_then(|()| key.pointer(raddr)) {
         Ok(p) => {
             // SAFETY: the caller's out parameter.
             unsafe { *addr_p = p.cast() };

@@ -80,6 +80,21 @@ pub unsafe fn read(p: *const ucp_request_param_t, which: Which) -> Param {
             request,
             core::ptr::null_mut()
         )),
+        memory_type: masked!(
+            p,
+            u64::from(mask),
+            UCP_OP_ATTR_FIELD_MEMORY_TYPE,
+            memory_type,
+            UCS_MEMORY_TYPE_HOST
+        ),
+        memh: masked!(
+            p,
+            u64::from(mask),
+            UCP_OP_ATTR_FIELD_MEMH,
+            memh,
+            core::ptr::null_mut()
+        )
+        .cast(),
     }
 }
 

@@ -4,7 +4,7 @@ use super::param::{enter, put_tag_info};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::proto::op::Op;
-use crate::ucp::request::{Param, Request};
+use crate::ucp::request::Request;
 use crate::ucp::stream;
 use crate::ucp::tag::recv;
 
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn ucp_request_alloc(worker: ucp_worker_h) -> *mut c_void 
     // SAFETY: a live worker.
     let w = unsafe { super::param::worker(worker) };
     let _guard = enter(w);
-    match Request::create(w, &Param::PLAIN, Op::None) {
+    match Request::spare(w) {
         Ok(req) => Request::user(req),
         Err(_) => core::ptr::null_mut(),
     }

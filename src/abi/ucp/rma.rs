@@ -4,11 +4,14 @@ use super::ep::{ep, wait};
 use super::param::{self, Which, answer, enter};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucp::dt::{Data, Way};
+use crate::ucp::dt::Way;
 use crate::ucp::mem::RemoteKey;
 use crate::ucp::request::{Callback, Param, Posted};
+use crate::ucp::rma::list::{self, Lists};
 use crate::ucp::rma::post;
-use crate::ucs::Result;
+use crate::ucs::{Result, Status};
+use crate::ucs_error;
+use crate::uct::base::params::masked;
 
 const NULL_PTR: ucs_status_ptr_t = UCS_ERR_INVALID_PARAM as isize as ucs_status_ptr_t;
 
@@ -28,6 +31,24 @@ struct Target {
     rkey: ucp_rkey_h,
 }
 
+impl Target {
+    fn new(
+        ep: ucp_ep_h,
+        buffer: *const c_void,
+        count: usize,
+        address: u64,
+        rkey: ucp_rkey_h,
+    ) -> Target {
+        Target {
+            ep,
+            buffer: buffer.cast_mut(),
+            count,
+            address,
+            rkey,
+        }
+    }
+}
+
 /// Posts an access.
 ///
 /// # Safety
@@ -42,7 +63,7 @@ unsafe fn access(way: Access, t: &Target, param: &Param) -> Result<Posted> {
         Way::Receive
     };
     // SAFETY: as above.
-    let data = unsafe { Data::new(t.buffer, t.count, param.datatype, side) }?;
+    let data = unsafe { param.data(t.buffer, t.count, side) }?;
     match way {
         Access::Put => post::put(ep, param, data, t.address, key),
         Access::Get => post::get(ep, param, data, t.address, key),
@@ -79,6 +100,55 @@ unsafe fn implicit(way: Access, t: &Target) -> ucs_status_t {
     }
 }
 
+/// Writes from a list to a list.
+///
+/// # Safety
+/// Handles live; `local` and the remote list as described.
+unsafe fn put_list(
+    h: ucp_ep_h,
+    local: *const ucp_dt_local_sgl_t,
+    count: usize,
+    param: *const ucp_request_param_t,
+    parsed: &Param,
+) -> Result<Posted> {
+    // SAFETY: every release has the mask.
+    let mask = u64::from(unsafe { (*param).op_attr_mask });
+    let datatype = masked!(
+        param,
+        mask,
+        UCP_OP_ATTR_FIELD_REMOTE_DATATYPE,
+        remote_datatype,
+        0
+    );
+    let none = core::ptr::null();
+    let remote: *const ucp_dt_remote_sgl_t =
+        masked!(param, mask, UCP_OP_ATTR_FIELD_REMOTE, remote, none).cast();
+    let remote_count = masked!(
+        param,
+        mask,
+        UCP_OP_ATTR_FIELD_REMOTE_COUNT,
+        remote_count,
+        count
+    );
+    if datatype != UCP_DATATYPE_SGL.into() || remote.is_null() || remote_count != count {
+        ucs_error!(
+            "ucp_put_nbx: a list of {count} needs a remote list of as many in ucp_request_param_t: remote_datatype, remote, remote_count"
+        );
+        return Err(Status::INVALID_PARAM);
+    }
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let ep = ep(h);
+        let _guard = enter(ep.worker());
+        let lists = Lists {
+            local: *local,
+            remote: *remote,
+            count,
+        };
+        list::put(ep, parsed, &lists)
+    }
+}
+
 /// Parameters of an old call on bytes with a callback.
 fn old(cb: ucp_send_callback_t) -> Param {
     let callback = cb.map_or(Callback::None, Callback::OldSend);
@@ -100,14 +170,7 @@ pub unsafe extern "C" fn ucp_put(
     rkey: ucp_rkey_h,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; ep, rkey);
-    let buffer = buffer.cast_mut();
-    let t = Target {
-        ep,
-        buffer,
-        count: length,
-        address: remote_addr,
-        rkey,
-    };
+    let t = Target::new(ep, buffer, length, remote_addr, rkey);
     // SAFETY: the caller's arguments.
     unsafe { blocking(Access::Put, &t) }
 }
@@ -127,13 +190,7 @@ pub unsafe extern "C" fn ucp_get(
     rkey: ucp_rkey_h,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; ep, rkey);
-    let t = Target {
-        ep,
-        buffer,
-        count: length,
-        address: remote_addr,
-        rkey,
-    };
+    let t = Target::new(ep, buffer, length, remote_addr, rkey);
     // SAFETY: the caller's arguments.
     unsafe { blocking(Access::Get, &t) }
 }
@@ -154,14 +211,7 @@ pub unsafe extern "C" fn ucp_put_nbi(
     rkey: ucp_rkey_h,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; ep, rkey);
-    let buffer = buffer.cast_mut();
-    let t = Target {
-        ep,
-        buffer,
-        count: length,
-        address: remote_addr,
-        rkey,
-    };
+    let t = Target::new(ep, buffer, length, remote_addr, rkey);
     // SAFETY: the caller's arguments.
     unsafe { implicit(Access::Put, &t) }
 }
@@ -181,13 +231,7 @@ pub unsafe extern "C" fn ucp_get_nbi(
     rkey: ucp_rkey_h,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; ep, rkey);
-    let t = Target {
-        ep,
-        buffer,
-        count: length,
-        address: remote_addr,
-        rkey,
-    };
+    let t = Target::new(ep, buffer, length, remote_addr, rkey);
     // SAFETY: the caller's arguments.
     unsafe { implicit(Access::Get, &t) }
 }
@@ -208,14 +252,7 @@ pub unsafe extern "C" fn ucp_put_nb(
     cb: ucp_send_callback_t,
 ) -> ucs_status_ptr_t {
     non_null!(NULL_PTR; ep, rkey);
-    let buffer = buffer.cast_mut();
-    let t = Target {
-        ep,
-        buffer,
-        count: length,
-        address: remote_addr,
-        rkey,
-    };
+    let t = Target::new(ep, buffer, length, remote_addr, rkey);
     // SAFETY: the caller's arguments.
     answer(unsafe { access(Access::Put, &t, &old(cb)) })
 }
@@ -236,19 +273,14 @@ pub unsafe extern "C" fn ucp_get_nb(
     cb: ucp_send_callback_t,
 ) -> ucs_status_ptr_t {
     non_null!(NULL_PTR; ep, rkey);
-    let t = Target {
-        ep,
-        buffer,
-        count: length,
-        address: remote_addr,
-        rkey,
-    };
+    let t = Target::new(ep, buffer, length, remote_addr, rkey);
     // SAFETY: the caller's arguments.
     answer(unsafe { access(Access::Get, &t, &old(cb)) })
 }
 
-/// Writes `count` elements to the peer's memory at `remote_addr`. Done when the caller's memory is
-/// free; the peer sees it after a flush. Returns NULL when done, a request, or an error.
+/// Writes `count` elements to the peer's memory at `remote_addr`, or, of a list, to the places that
+/// the parameters' remote list names. Done when the caller's memory is free; the peer sees it after
+/// a flush. Returns NULL when done, a request, or an error.
 ///
 /// `ucp/api/ucp.h`, group `rma`.
 ///
@@ -263,17 +295,18 @@ pub unsafe extern "C" fn ucp_put_nbx(
     rkey: ucp_rkey_h,
     param: *const ucp_request_param_t,
 ) -> ucs_status_ptr_t {
-    non_null!(NULL_PTR; ep, rkey, param);
-    let buffer = buffer.cast_mut();
-    let t = Target {
-        ep,
-        buffer,
-        count,
-        address: remote_addr,
-        rkey,
-    };
+    non_null!(NULL_PTR; ep, param);
+    // SAFETY: the caller's parameters.
+    let parsed = unsafe { param::read(param, Which::Send) };
+    if parsed.datatype == UCP_DATATYPE_SGL.into() {
+        non_null!(NULL_PTR; buffer);
+        // SAFETY: the caller's arguments.
+        return answer(unsafe { put_list(ep, buffer.cast(), count, param, &parsed) });
+    }
+    non_null!(NULL_PTR; rkey);
+    let t = Target::new(ep, buffer, count, remote_addr, rkey);
     // SAFETY: the caller's arguments.
-    answer(unsafe { access(Access::Put, &t, &param::read(param, Which::Send)) })
+    answer(unsafe { access(Access::Put, &t, &parsed) })
 }
 
 /// Reads `count` elements of the peer's memory at `remote_addr`. Returns NULL when done, a
@@ -293,13 +326,7 @@ pub unsafe extern "C" fn ucp_get_nbx(
     param: *const ucp_request_param_t,
 ) -> ucs_status_ptr_t {
     non_null!(NULL_PTR; ep, rkey, param);
-    let t = Target {
-        ep,
-        buffer,
-        count,
-        address: remote_addr,
-        rkey,
-    };
+    let t = Target::new(ep, buffer, count, remote_addr, rkey);
     // SAFETY: the caller's arguments.
     answer(unsafe { access(Access::Get, &t, &param::read(param, Which::Send)) })
 }

@@ -3,7 +3,7 @@
 use super::param::{self, Which, answer, enter, error};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucp::dt::{Data, Way};
+use crate::ucp::dt::Way;
 use crate::ucp::ep::Ep;
 use crate::ucp::request::{Callback, Param, Posted, Request};
 use crate::ucp::stream::{self, recv, send};
@@ -35,7 +35,7 @@ unsafe fn post_send(
     let ep = unsafe { endpoint(h) };
     let _guard = enter(ep.worker());
     // SAFETY: as above.
-    let data = unsafe { Data::new(buffer.cast_mut(), count, param.datatype, Way::Send) }?;
+    let data = unsafe { param.data(buffer.cast_mut(), count, Way::Send) }?;
     send::post(ep, param, data)
 }
 
@@ -55,7 +55,7 @@ unsafe fn post_recv(
     let _guard = enter(ep.worker());
     let dt = param.datatype;
     // SAFETY: as above.
-    let data = unsafe { Data::new(buffer, count, dt, Way::Receive) }?;
+    let data = unsafe { param.data(buffer, count, Way::Receive) }?;
     let unit = if dt & u64::from(UCP_DATATYPE_CLASS_MASK) == u64::from(UCP_DATATYPE_CONTIG) {
         (dt >> UCP_DATATYPE_SHIFT) as usize
     } else {

@@ -3,7 +3,7 @@
 use super::param::{self, Which, answer, answer_status, enter, error, put_tag_info, worker};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucp::dt::{Data, Way};
+use crate::ucp::dt::Way;
 use crate::ucp::ep::Ep;
 use crate::ucp::proto::op::Kind;
 use crate::ucp::proto::send;
@@ -38,7 +38,7 @@ unsafe fn post_send(
     let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
     // SAFETY: as above.
-    let data = unsafe { Data::new(buffer.cast_mut(), count, param.datatype, Way::Send) }?;
+    let data = unsafe { param.data(buffer.cast_mut(), count, Way::Send) }?;
     send::start(ep, param, data, kind, ep.rndv_threshold())
 }
 
@@ -58,7 +58,7 @@ unsafe fn post_recv(
     let w = unsafe { worker(h) };
     let _guard = enter(w);
     // SAFETY: as above.
-    let data = unsafe { Data::new(buffer, count, param.datatype, Way::Receive) }?;
+    let data = unsafe { param.data(buffer, count, Way::Receive) }?;
     recv::post(w, param, data, tag, mask)
 }
 
@@ -78,7 +78,7 @@ unsafe fn post_msg_recv(
     let _guard = enter(w);
     // SAFETY: as above.
     unsafe {
-        let data = Data::new(buffer, count, param.datatype, Way::Receive)?;
+        let data = param.data(buffer, count, Way::Receive)?;
         recv::post_taken(w, param, data, message)
     }
 }

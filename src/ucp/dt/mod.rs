@@ -37,6 +37,23 @@ fn class(dt: ucp_datatype_t) -> u64 {
     dt & u64::from(UCP_DATATYPE_CLASS_MASK)
 }
 
+/// Bytes of `count` elements of a contiguous datatype; `None` for other classes.
+#[inline]
+pub fn contiguous_bytes(dt: ucp_datatype_t, count: usize) -> Option<Result<usize>> {
+    let size = (dt >> UCP_DATATYPE_SHIFT) as usize;
+    (class(dt) == u64::from(UCP_DATATYPE_CONTIG))
+        .then(|| size.checked_mul(count).ok_or_else(too_long))
+}
+
+/// More bytes than there are addresses.
+#[cold]
+fn too_long() -> Status {
+    crate::ucs_error!(
+        "a buffer's elements and their count make more bytes than there are addresses"
+    );
+    Status::INVALID_PARAM
+}
+
 impl Data {
     /// Bytes without a datatype.
     pub fn contig(ptr: *mut u8, len: usize) -> Data {
@@ -53,16 +70,15 @@ impl Data {
         dt: ucp_datatype_t,
         way: Way,
     ) -> Result<Data> {
-        match class(dt) {
-            c if c == u64::from(UCP_DATATYPE_CONTIG) => {
-                let size = (dt >> UCP_DATATYPE_SHIFT) as usize;
-                let len = size.checked_mul(count).ok_or(Status::INVALID_PARAM)?;
-                if buffer.is_null() && len > 0 {
-                    crate::ucs_error!("a buffer of {len} bytes is NULL");
-                    return Err(Status::INVALID_PARAM);
-                }
-                Ok(Data::contig(buffer.cast(), len))
+        if let Some(len) = contiguous_bytes(dt, count) {
+            let len = len?;
+            if buffer.is_null() && len > 0 {
+                crate::ucs_error!("a buffer of {len} bytes is NULL");
+                return Err(Status::INVALID_PARAM);
             }
+            return Ok(Data::contig(buffer.cast(), len));
+        }
+        match class(dt) {
             c if c == u64::from(UCP_DATATYPE_IOV) => {
                 let list: *const ucp_dt_iov_t = buffer.cast();
                 if list.is_null() && count > 0 {
@@ -80,7 +96,7 @@ impl Data {
                         );
                         return Err(Status::INVALID_PARAM);
                     }
-                    len = len.checked_add(e.length).ok_or(Status::INVALID_PARAM)?;
+                    len = len.checked_add(e.length).ok_or_else(too_long)?;
                 }
                 Ok(Data::Iov { list, count, len })
             }

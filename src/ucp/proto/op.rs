@@ -2,6 +2,7 @@
 
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
+use crate::ucp::parts::PartsOp;
 use crate::ucp::rma::post::Atomic;
 use crate::ucs::Result;
 use crate::ucs::tag_match::EntryId;
@@ -24,6 +25,7 @@ pub enum Op {
     /// A peer's read, being answered.
     GetServe(GetServeOp),
     Amo(AmoOp),
+    Parts(PartsOp),
 }
 
 impl Op {
@@ -248,15 +250,12 @@ pub struct StreamRecvOp {
 
 /// A flush: what is still to be waited for.
 pub struct FlushOp {
-    /// Null for a worker's flush.
     pub ep: *const Ep,
     pub landing: Option<Box<crate::ucp::rma::flush::Landing>>,
     /// The endpoint is destroyed at the end.
     pub close: bool,
     /// How the peer's fence ended.
     pub fenced: Option<Result<()>>,
-    /// Endpoints of a worker's flush that are not done.
-    pub endpoints_left: usize,
 }
 
 /// A read of remote memory by messages.

@@ -5,15 +5,13 @@
 
 use crate::c::*;
 use crate::ucp::ep::{End, Ep, Step, Task};
+use crate::ucp::parts::Parts;
 use crate::ucp::proto::control;
 use crate::ucp::proto::op::{FlushOp, Op};
-use crate::ucp::request::{
-    Callback, Info, Param, Posted, Request, immediate, must_be_immediate, settle,
-};
+use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
 use crate::wire::header::{AmId, FenceHdr};
-use core::ffi::c_void;
 
 /// A transport's flush on its way, with the way back to the request.
 #[repr(C)]
@@ -55,7 +53,6 @@ fn begin(ep: &Ep, param: &Param, close: bool) -> Result<Posted> {
         landing: Some(Landing::new()),
         close,
         fenced: None,
-        endpoints_left: 0,
     });
     let worker: *const Worker = ep.worker();
     // SAFETY: a worker outlives its endpoints.
@@ -147,6 +144,9 @@ pub fn finish(ep: &Ep, req: &Request) {
         _ => return,
     };
     let result = ep.usable().and(fenced);
+    if ep.fenced.get() && !ep.has_accesses_under_way() {
+        ep.fenced.set(false);
+    }
     if close {
         // SAFETY: alive, and given up by its user with the close.
         unsafe { Ep::retire(ep) };
@@ -168,64 +168,36 @@ pub fn break_off(req: &Request, status: Status) {
     req.complete(Err(status));
 }
 
-/// Flushes every endpoint of a worker.
+/// Flushes every endpoint of a worker. One that failed before has told so by its error handler.
 pub fn worker(w: &Worker, param: &Param) -> Result<Posted> {
     let eps: Vec<*const Ep> = w.eps.borrow().iter().copied().collect();
     if eps.is_empty() {
         return immediate(w, param, Info::default());
     }
     must_be_immediate(param)?;
-    let op = Op::Flush(FlushOp {
-        ep: core::ptr::null(),
-        landing: None,
-        close: false,
-        fenced: None,
-        endpoints_left: eps.len(),
-    });
-    let parent = Request::create(w, param, op)?;
-    let each = Param {
-        callback: Callback::Send(part_done, parent.as_ptr().cast()),
-        ..Param::PLAIN
-    };
+    let all = Parts::begin(w, param)?;
     for ep in eps {
         // SAFETY: in the table, so alive; the flush itself calls no user.
-        let begun = unsafe { endpoint(&*ep, &each) };
-        if !matches!(begun, Ok(Posted::Request(_))) {
-            // SAFETY: the parent is alive until its last part is done.
-            count_down(unsafe { parent.as_ref() });
+        let ep = unsafe { &*ep };
+        if ep.usable().is_ok() {
+            all.post(|param| endpoint(ep, param));
         }
     }
-    settle(parent, param)
-}
-
-/// A part of a worker's flush is over.
-unsafe extern "C" fn part_done(part: *mut c_void, _status: ucs_status_t, parent: *mut c_void) {
-    // SAFETY: the part is complete and nobody else's; the parent is alive until its last part.
-    unsafe {
-        Request::from_user(part).release();
-        count_down(&*parent.cast::<Request>());
-    }
-}
-
-fn count_down(parent: &Request) {
-    // SAFETY: the only borrow.
-    let last = match unsafe { parent.op() } {
-        Op::Flush(op) => {
-            op.endpoints_left -= 1;
-            op.endpoints_left == 0
-        }
-        _ => false,
-    };
-    if last {
-        parent.complete(Ok(()));
-    }
+    all.posted(param)
 }
 
 /// Orders memory accesses: everything posted before is done at its target before what comes after.
 ///
 /// Each endpoint has one connection, which keeps the order of its messages, and direct stores are
-/// ordered by the processor's fence.
+/// ordered by the processor's fence. Between the two, what follows messages goes by messages.
 pub fn fence(w: &Worker) -> Result<()> {
+    for ep in w.eps.borrow().iter() {
+        // SAFETY: in the table, so alive; nothing is called while the table is borrowed.
+        let ep = unsafe { &**ep };
+        if ep.has_accesses_under_way() {
+            ep.fenced.set(true);
+        }
+    }
     core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
     for iface in &w.ifaces {
         // SAFETY: an open interface.

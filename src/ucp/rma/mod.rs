@@ -1,6 +1,7 @@
 //! Remote memory: direct where it is mapped, by single copy, or by messages to its owner.
 
 pub mod flush;
+pub mod list;
 pub mod post;
 pub mod software;
 pub mod target;

@@ -10,12 +10,24 @@ use crate::ucp::mem::{Access, RemoteKey};
 use crate::ucp::request::{Info, Param, Posted, immediate};
 use crate::ucs::{Result, Status};
 use crate::uct::api::{AtomicOp, AtomicWord};
+use crate::wire::rkey::{READ, WRITE};
+
+/// The way of an access: the key's, except behind a fence that messages have not passed yet. Then
+/// it goes by messages too, which keep their order.
+#[inline]
+fn way_of(ep: &Ep, key: &RemoteKey) -> Access {
+    if ep.fenced.get() {
+        Access::Messages
+    } else {
+        key.access
+    }
+}
 
 /// Writes the buffer to remote memory.
 pub fn put(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) -> Result<Posted> {
     ep.usable()?;
-    key.check(address, data.len())?;
-    match key.access {
+    key.check(address, data.len(), WRITE)?;
+    match way_of(ep, key) {
         Access::Direct(_) => {
             let to = key.pointer(address)?;
             // SAFETY: mapped remote memory, inside the key's range.
@@ -34,8 +46,8 @@ pub fn put(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
 /// Reads remote memory into the buffer.
 pub fn get(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) -> Result<Posted> {
     ep.usable()?;
-    key.check(address, data.len())?;
-    match key.access {
+    key.check(address, data.len(), READ)?;
+    match way_of(ep, key) {
         Access::Direct(_) => {
             let from = key.pointer(address)?;
             // SAFETY: mapped remote memory, inside the key's range.
@@ -194,7 +206,7 @@ pub fn atomic(
     key: &RemoteKey,
 ) -> Result<Posted> {
     ep.usable()?;
-    key.check(address, atomic.size.into())?;
+    key.check(address, atomic.size.into(), WRITE)?;
     if !address.is_multiple_of(atomic.size.into()) {
         crate::ucs_error!(
             "an atomic of {} bytes at remote address {address:#x} is not aligned",
@@ -202,7 +214,7 @@ pub fn atomic(
         );
         return Err(Status::INVALID_PARAM);
     }
-    if let Access::Direct(_) = key.access {
+    if let Access::Direct(_) = way_of(ep, key) {
         let at = key.pointer(address)?;
         // SAFETY: mapped remote memory, inside the key's range.
         let old = unsafe { apply(at, atomic.op, atomic.size, atomic.value, atomic.swap) }?;

@@ -15,12 +15,10 @@ use crate::ucs_error;
 use crate::wire::header::{
     AckHdr, AmId, AmoHdr, AmoReplyHdr, FenceHdr, GetHdr, GetReplyHdr, Header, PutHdr,
 };
-
-const READ: u32 = 1;
-const WRITE: u32 = 2;
+use crate::wire::rkey::{READ, WRITE};
 
 /// Memory that a peer names, checked.
-fn memory(w: &Worker, region: u64, address: u64, length: usize, right: u32) -> Result<*mut u8> {
+fn memory(w: &Worker, region: u64, address: u64, length: usize, right: u8) -> Result<*mut u8> {
     match resolve(w.context(), region, address, length) {
         Some((at, rights)) if rights & right != 0 => Ok(at),
         found => {
