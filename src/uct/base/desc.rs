@@ -6,7 +6,7 @@
 
 use crate::c::*;
 use core::alloc::Layout;
-use core::cell::RefCell;
+use core::cell::Cell;
 use core::ffi::c_void;
 use std::rc::Rc;
 
@@ -17,10 +17,13 @@ const MIN_ALIGN: usize = 16;
 struct Header {
     release: uct_recv_desc_t,
     pool: *const Pool,
+    /// The next free descriptor, while this one is free.
+    next: Cell<*mut u8>,
 }
 
 struct Pool {
-    free: RefCell<Vec<*mut u8>>,
+    /// The descriptor that was given back last, or null; each names the one before.
+    free: Cell<*mut u8>,
     /// Bytes before the payload: header, pointer, headroom, padding.
     payload_at: usize,
     headroom: usize,
@@ -32,9 +35,32 @@ struct Pool {
 pub struct DescPool(Rc<Pool>);
 
 /// A descriptor with nobody's data in it. Dropping it gives it back.
-pub struct Desc {
+pub struct Desc<'a> {
     block: *mut u8,
-    pool: Rc<Pool>,
+    pool: &'a Pool,
+}
+
+/// The header of a descriptor.
+///
+/// # Safety
+/// `block` must be a descriptor of `grow` that is not freed while the answer is used.
+#[inline]
+unsafe fn header_of<'a>(block: *mut u8) -> &'a Header {
+    // SAFETY: it begins with a header, of which only shared references are made.
+    unsafe { &*block.cast::<Header>() }
+}
+
+impl Pool {
+    /// Takes the descriptor off that was given back last; null when there is none.
+    #[inline]
+    fn pop(&self) -> *mut u8 {
+        let block = self.free.get();
+        if !block.is_null() {
+            // SAFETY: descriptors of the list live as long as the pool.
+            self.free.set(unsafe { header_of(block) }.next.get());
+        }
+        block
+    }
 }
 
 impl DescPool {
@@ -49,7 +75,7 @@ impl DescPool {
         let layout = Layout::from_size_align(payload_at + capacity.max(1), align)
             .expect("descriptor sizes are limits of a transport");
         DescPool(Rc::new(Pool {
-            free: RefCell::new(Vec::new()),
+            free: Cell::new(core::ptr::null_mut()),
             payload_at,
             headroom,
             layout,
@@ -64,14 +90,11 @@ impl DescPool {
 
     /// A free descriptor, warm if there is one.
     #[inline]
-    pub fn get(&self) -> Desc {
-        let warm = self.0.free.borrow_mut().pop();
+    pub fn get(&self) -> Desc<'_> {
+        let warm = self.0.pop();
         Desc {
-            block: match warm {
-                Some(b) => b,
-                None => self.grow(),
-            },
-            pool: Rc::clone(&self.0),
+            block: if warm.is_null() { self.grow() } else { warm },
+            pool: &self.0,
         }
     }
 
@@ -85,6 +108,7 @@ impl DescPool {
         let header = Header {
             release: uct_recv_desc_t { cb: Some(release) },
             pool: Rc::as_ptr(&self.0),
+            next: Cell::new(core::ptr::null_mut()),
         };
         // SAFETY: fresh memory, aligned to at least 16, larger than the header.
         unsafe { block.cast::<Header>().write(header) };
@@ -100,7 +124,7 @@ impl DescPool {
     }
 }
 
-impl Desc {
+impl Desc<'_> {
     /// Where the payload goes.
     #[inline]
     pub fn payload(&self) -> *mut u8 {
@@ -109,21 +133,31 @@ impl Desc {
 
     /// The user keeps it: it comes back through its release function.
     pub fn keep(self) {
-        // Its count of the pool stays behind for `release`.
+        // SAFETY: ours.
+        let pool = unsafe { header_of(self.block) }.pool;
+        // SAFETY: its pool as an `Rc` that is alive; `release` takes this count of it back.
+        unsafe { Rc::increment_strong_count(pool) };
         core::mem::forget(self);
     }
 }
 
-impl Drop for Desc {
+impl Drop for Desc<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.pool.free.borrow_mut().push(self.block);
+        // SAFETY: ours until it is in the list.
+        let header = unsafe { header_of(self.block) };
+        header.next.set(self.pool.free.get());
+        self.pool.free.set(self.block);
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        for block in self.free.get_mut().drain(..) {
+        loop {
+            let block = self.pop();
+            if block.is_null() {
+                return;
+            }
             // SAFETY: allocated in `grow` with this layout, in no one's hands.
             unsafe { std::alloc::dealloc(block, self.layout) };
         }
@@ -136,7 +170,7 @@ unsafe extern "C" fn release(header: *mut uct_recv_desc_t, _desc: *mut c_void) {
     let pool = unsafe { Rc::from_raw((*header.cast::<Header>()).pool) };
     drop(Desc {
         block: header.cast(),
-        pool,
+        pool: &pool,
     });
 }
 
