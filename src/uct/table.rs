@@ -71,6 +71,18 @@ pub fn ops<I: Iface>() -> uct_iface_ops {
     }
 }
 
+/// The op table of an interface with tag matching. Only what waits for the engine differs, so that an
+/// interface without it does not even look.
+pub fn tagged_ops<I: Iface>() -> uct_iface_ops {
+    uct_iface_ops {
+        ep_flush: Some(tagged_ep_flush::<I>),
+        iface_flush: Some(tagged_iface_flush::<I>),
+        iface_progress: Some(tagged_progress::<I>),
+        iface_event_arm: Some(tagged_event_arm::<I>),
+        ..ops::<I>()
+    }
+}
+
 #[inline]
 fn posted(r: Result<Posted>) -> ucs_status_t {
     match r {
@@ -103,16 +115,6 @@ fn missing(p: *const c_void, len: usize) -> bool {
 #[inline]
 fn foreign(id: u8) -> bool {
     id as usize >= AM_IDS
-}
-
-/// Whether an id that is not for users comes from a user.
-#[cold]
-fn refused<I: Iface>(ep: &EpBox<I>) -> bool {
-    !ep.face()
-        .base
-        .tag
-        .get()
-        .is_some_and(|tag| tag.take_permit())
 }
 
 /// The answer of a flush while pieces of tagged messages wait for room.
@@ -166,25 +168,25 @@ macro_rules! face_shim {
 }
 
 ep_shim! { fn am_short<I: Iface>(ep, id: u8, header: u64, payload: *const c_void, len: c_uint) -> ucs_status_t {
-    if (foreign(id) && refused(ep)) || missing(payload, len as usize) { return UCS_ERR_INVALID_PARAM }
+    if foreign(id) || missing(payload, len as usize) { return UCS_ERR_INVALID_PARAM }
     // SAFETY: the user's payload, readable for `len`.
     code_of(&unsafe { I::am_short(ep, id, header, payload.cast(), len as usize) })
 }}
 
 ep_shim! { fn am_short_iov<I: Iface>(ep, id: u8, iov: *const uct_iov_t, count: usize) -> ucs_status_t {
-    if foreign(id) && refused(ep) { return UCS_ERR_INVALID_PARAM }
+    if foreign(id) { return UCS_ERR_INVALID_PARAM }
     // SAFETY: the user's list.
     let iov = unsafe { Iov::from_c(iov, count) };
     code_of(&iov.and_then(|iov| I::am_short_iov(ep, id, iov)))
 }}
 
 ep_shim! { fn am_bcopy<I: Iface>(ep, id: u8, cb: uct_pack_callback_t, arg: *mut c_void, flags: c_uint) -> isize {
-    if foreign(id) && refused(ep) { return UCS_ERR_INVALID_PARAM as isize }
+    if foreign(id) { return UCS_ERR_INVALID_PARAM as isize }
     length(pack(cb, arg).and_then(|p| I::am_bcopy(ep, id, p, flags)))
 }}
 
 ep_shim! { fn am_zcopy<I: Iface>(ep, id: u8, header: *const c_void, header_len: c_uint, iov: *const uct_iov_t, count: usize, flags: c_uint, comp: *mut uct_completion_t) -> ucs_status_t {
-    if foreign(id) && refused(ep) { return UCS_ERR_INVALID_PARAM }
+    if foreign(id) { return UCS_ERR_INVALID_PARAM }
     posted((|| {
         // SAFETY: the user's header and list.
         let (header, iov) = unsafe { (bytes(header, header_len)?, Iov::from_c(iov, count)?) };
@@ -314,9 +316,6 @@ ep_shim! { fn pending_purge<I: Iface>(ep, cb: uct_pending_purge_callback_t, arg:
 }}
 
 ep_shim! { fn ep_flush<I: Iface>(ep, flags: c_uint, comp: *mut uct_completion_t) -> ucs_status_t {
-    if let Some(tag) = ep.face().base.tag.get() && tag.is_sending(ep.as_c()) {
-        return still_sending(comp);
-    }
     posted(I::flush(ep, flags, Completion(comp)))
 }}
 
@@ -386,9 +385,6 @@ ep_shim! { fn ep_connect_to_ep<I: Iface>(ep, dev: *const uct_device_addr_t, addr
 }}
 
 face_shim! { fn iface_flush<I: Iface>(face, flags: c_uint, comp: *mut uct_completion_t) -> ucs_status_t {
-    if let Some(tag) = face.base.tag.get() && tag.is_sending(core::ptr::null_mut()) {
-        return still_sending(comp);
-    }
     posted(I::iface_flush(face, flags, Completion(comp)))
 }}
 
@@ -405,12 +401,7 @@ face_shim! { fn progress_disable<I: Iface>(face, flags: c_uint) -> () {
 }}
 
 face_shim! { fn iface_progress<I: Iface>(face) -> c_uint {
-    let count = I::progress(face);
-    match face.base.tag.get() {
-        // The worker does this by itself; here the interface alone is polled.
-        Some(tag) if tag.has_work() => count + tag.run(),
-        _ => count,
-    }
+    I::progress(face)
 }}
 
 /// What the worker's queue calls: progress of one interface.
@@ -435,8 +426,6 @@ face_shim! { fn event_fd_get<I: Iface>(face, fd_p: *mut c_int) -> ucs_status_t {
 }}
 
 face_shim! { fn event_arm<I: Iface>(face, events: c_uint) -> ucs_status_t {
-    // What tag matching has to do wakes nobody up.
-    if face.base.tag.get().is_some_and(|tag| tag.has_work()) { return UCS_ERR_BUSY }
     code_of(&I::event_arm(face, events as c_int))
 }}
 
@@ -458,6 +447,40 @@ face_shim! { fn iface_query<I: Iface>(face, attr: *mut uct_iface_attr_t) -> ucs_
     I::query(face, attr);
     tag::describe(attr);
     UCS_OK
+}}
+
+/// Whether the interface's tag matching, if it has one, is in this state.
+fn engine_is<I: Iface>(face: &IfaceBox<I>, state: impl FnOnce(&tag::Engine) -> bool) -> bool {
+    face.base.tag.get().is_some_and(|tag| state(tag))
+}
+
+ep_shim! { fn tagged_ep_flush<I: Iface>(ep, flags: c_uint, comp: *mut uct_completion_t) -> ucs_status_t {
+    if engine_is(ep.face(), |tag| tag.is_sending(ep.as_c())) { return still_sending(comp) }
+    // SAFETY: as C called us.
+    unsafe { ep_flush::<I>(ep.as_c(), flags, comp) }
+}}
+
+face_shim! { fn tagged_iface_flush<I: Iface>(face, flags: c_uint, comp: *mut uct_completion_t) -> ucs_status_t {
+    if engine_is(face, |tag| tag.is_sending(core::ptr::null_mut())) { return still_sending(comp) }
+    // SAFETY: as C called us.
+    unsafe { iface_flush::<I>(face.as_c(), flags, comp) }
+}}
+
+face_shim! { fn tagged_progress<I: Iface>(face) -> c_uint {
+    // SAFETY: as C called us.
+    let count = unsafe { iface_progress::<I>(face.as_c()) };
+    match face.base.tag.get() {
+        // The worker does this by itself; here the interface alone is polled.
+        Some(tag) if tag.has_work() => count + tag.run(),
+        _ => count,
+    }
+}}
+
+face_shim! { fn tagged_event_arm<I: Iface>(face, events: c_uint) -> ucs_status_t {
+    // What tag matching has to do wakes nobody up.
+    if engine_is(face, |tag| tag.has_work()) { return UCS_ERR_BUSY }
+    // SAFETY: as C called us.
+    unsafe { event_arm::<I>(face.as_c(), events) }
 }}
 
 face_shim! { fn get_device_address<I: Iface>(face, addr: *mut uct_device_addr_t) -> ucs_status_t {

@@ -97,7 +97,7 @@ impl<I: Iface> IfaceBox<I> {
         params: IfaceParams,
         tl: I,
     ) -> uct_iface_h {
-        let face = Box::new(IfaceBox {
+        let mut face = Box::new(IfaceBox {
             c: uct_iface {
                 ops: table::ops::<I>(),
             },
@@ -120,6 +120,7 @@ impl<I: Iface> IfaceBox<I> {
         {
             // The cell is empty: this sets it.
             let _ = face.base.tag.set(engine);
+            face.c.ops = table::tagged_ops::<I>();
         }
         Box::into_raw(face).cast()
     }

@@ -29,7 +29,7 @@ impl SelfEp {
 
     /// # Safety
     /// `payload` must be readable for `len` bytes.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn am_short(
         &self,
         face: &Face,
@@ -61,7 +61,7 @@ impl SelfEp {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn am_bcopy(&self, face: &Face, id: u8, pack: Pack) -> Result<usize> {
         // SAFETY: a descriptor holds `max_bcopy` bytes.
         Ok(SelfIface::deliver(face, id, |at| unsafe {

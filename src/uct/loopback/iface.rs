@@ -56,7 +56,7 @@ impl SelfIface {
     }
 
     /// Fills a descriptor by `fill`, which answers the length, and runs the handler on it.
-    #[inline]
+    #[inline(always)]
     pub fn deliver(
         face: &IfaceBox<SelfIface>,
         id: u8,
@@ -140,7 +140,7 @@ impl Iface for SelfIface {
         SelfEp::create(face, params)
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn am_short(
         ep: &EpBox<Self>,
         id: u8,
@@ -156,7 +156,7 @@ impl Iface for SelfIface {
         ep.am_short_iov(ep.face(), id, iov)
     }
 
-    #[inline]
+    #[inline(always)]
     fn am_bcopy(ep: &EpBox<Self>, id: u8, pack: Pack, _flags: u32) -> Result<usize> {
         ep.am_bcopy(ep.face(), id, pack)
     }

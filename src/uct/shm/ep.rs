@@ -70,7 +70,7 @@ impl ShmEp {
 
     /// # Safety
     /// `payload` must be readable for `len` bytes.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn am_short(
         ep: &Ep,
         id: u8,
@@ -103,7 +103,7 @@ impl ShmEp {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn send_inline(ep: &Ep, id: u8, len: usize, fill: impl FnOnce(*mut u8)) -> Result<()> {
         let Some(sender) = ep.peer.sender() else {
             return ShmEp::no_room(ep);
@@ -117,7 +117,7 @@ impl ShmEp {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn am_bcopy(ep: &Ep, id: u8, pack: Pack) -> Result<usize> {
         let Some(sender) = ep.peer.sender() else {
             return ShmEp::no_room(ep).map(|()| 0);

@@ -315,7 +315,7 @@ impl Iface for ShmIface {
         face.inbox.close();
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn am_short(
         ep: &EpBox<Self>,
         id: u8,
@@ -331,7 +331,7 @@ impl Iface for ShmIface {
         ShmEp::am_short_iov(ep, id, iov)
     }
 
-    #[inline]
+    #[inline(always)]
     fn am_bcopy(ep: &EpBox<Self>, id: u8, pack: Pack, _flags: u32) -> Result<usize> {
         ShmEp::am_bcopy(ep, id, pack)
     }

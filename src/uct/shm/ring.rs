@@ -300,7 +300,7 @@ impl Sender {
 
     /// Sends a message that `fill` writes at a place of `inline_max` bytes, 8-aligned; `len` bytes
     /// of it are sent.
-    #[inline]
+    #[inline(always)]
     pub fn send_inline(&self, id: u8, len: usize, fill: impl FnOnce(*mut u8)) -> Result<(), Full> {
         debug_assert!(len <= self.lane.shape.inline_max());
         if !self.has_slot() {
@@ -315,7 +315,7 @@ impl Sender {
 
     /// Sends a message that `pack` writes at a place of `segment` bytes; it answers how many they
     /// are. A message that fits into a slot goes there: its line in the arena stays in our cache.
-    #[inline]
+    #[inline(always)]
     pub fn send_packed(&self, id: u8, pack: impl FnOnce(*mut u8) -> usize) -> Result<Packed, Full> {
         if !self.has_room() {
             return Err(Full);

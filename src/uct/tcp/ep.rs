@@ -143,7 +143,7 @@ impl TcpEp {
 
     /// # Safety
     /// `payload` must be readable for `len` bytes.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn am_short(
         &self,
         face: &Face,
@@ -177,7 +177,7 @@ impl TcpEp {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn am_bcopy(&self, face: &Face, id: u8, pack: Pack) -> Result<usize> {
         // SAFETY: there is room for `max_bcopy` bytes.
         let fill = |at| unsafe { pack.pack_into(at) };

@@ -538,7 +538,7 @@ impl Iface for TcpIface {
         unsafe { TcpEp::connect(ep, device, addr) }
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn am_short(
         ep: &EpBox<Self>,
         id: u8,
@@ -554,7 +554,7 @@ impl Iface for TcpIface {
         ep.am_short_iov(ep.face(), id, iov)
     }
 
-    #[inline]
+    #[inline(always)]
     fn am_bcopy(ep: &EpBox<Self>, id: u8, pack: Pack, _flags: u32) -> Result<usize> {
         ep.am_bcopy(ep.face(), id, pack)
     }

@@ -105,8 +105,15 @@ pub fn describe(attr: &mut uct_iface_attr) {
 }
 
 /// The transport's calls that the engine needs, without its type.
+///
+/// The three that send are no entries of C's table: those refuse ids that are not the user's. So each exists
+/// twice, and a transport marks its hot ones `#[inline(always)]`, lest the second caller cost every user's
+/// message a call (docs/TAG_MATCHING.md has the counts).
 #[derive(Clone, Copy)]
 struct Ways {
+    am_short: unsafe fn(uct_ep_h, u8, u64, *const u8, usize) -> Result<()>,
+    am_bcopy: unsafe fn(uct_ep_h, u8, Pack, u32) -> Result<usize>,
+    am_zcopy: unsafe fn(uct_ep_h, u8, &[u8], Iov<'_>, u32, Completion) -> Result<Posted>,
     connect: unsafe fn(uct_iface_h, &EpParams) -> Result<uct_ep_h>,
     disconnect: unsafe fn(uct_ep_h),
     device_address: unsafe fn(uct_iface_h, *mut u8) -> Result<()>,
@@ -116,6 +123,36 @@ struct Ways {
 impl Ways {
     fn of<I: Iface>() -> Ways {
         // SAFETY (of all): called with handles of this transport only, which `Engine` keeps.
+        unsafe fn am_short<I: Iface>(
+            ep: uct_ep_h,
+            id: u8,
+            header: u64,
+            payload: *const u8,
+            len: usize,
+        ) -> Result<()> {
+            // SAFETY: a live endpoint of this transport; the payload is readable by the caller's promise.
+            unsafe { I::am_short(EpBox::from_c(ep), id, header, payload, len) }
+        }
+        unsafe fn am_bcopy<I: Iface>(
+            ep: uct_ep_h,
+            id: u8,
+            pack: Pack,
+            flags: u32,
+        ) -> Result<usize> {
+            // SAFETY: a live endpoint of this transport.
+            I::am_bcopy(unsafe { EpBox::from_c(ep) }, id, pack, flags)
+        }
+        unsafe fn am_zcopy<I: Iface>(
+            ep: uct_ep_h,
+            id: u8,
+            header: &[u8],
+            iov: Iov<'_>,
+            flags: u32,
+            comp: Completion,
+        ) -> Result<Posted> {
+            // SAFETY: a live endpoint of this transport.
+            I::am_zcopy(unsafe { EpBox::from_c(ep) }, id, header, iov, flags, comp)
+        }
         unsafe fn connect<I: Iface>(face: uct_iface_h, params: &EpParams) -> Result<uct_ep_h> {
             // SAFETY: an open interface of this transport.
             EpBox::<I>::create_hidden(unsafe { IfaceBox::from_c(face) }, params)
@@ -133,6 +170,9 @@ impl Ways {
             unsafe { I::iface_address(IfaceBox::from_c(face), out) }
         }
         Ways {
+            am_short: am_short::<I>,
+            am_bcopy: am_bcopy::<I>,
+            am_zcopy: am_zcopy::<I>,
             connect: connect::<I>,
             disconnect: disconnect::<I>,
             device_address: device::<I>,
@@ -188,8 +228,6 @@ pub struct Engine {
     later: RefCell<VecDeque<Later>>,
     pump: Cell<Option<CallbackId>>,
     pumping: Cell<bool>,
-    /// The next active message with an id of ours is sent by us.
-    permit: Cell<bool>,
     /// Processes whose memory was tried, and whether the kernel let us.
     reached: RefCell<HashMap<[u8; wire::REACH], bool>>,
     own_reach: Cell<Option<[u8; wire::REACH]>>,
@@ -245,7 +283,6 @@ impl Engine {
             later: RefCell::default(),
             pump: Cell::new(None),
             pumping: Cell::new(false),
-            permit: Cell::new(false),
             reached: RefCell::default(),
             own_reach: Cell::new(None),
         });
@@ -266,24 +303,9 @@ impl Engine {
         self.rest();
     }
 
-    /// Whether the message that is being sent is ours; asked once.
-    pub fn take_permit(&self) -> bool {
-        self.permit.replace(false)
-    }
-
-    /// The transport's calls as C has them, for one message of ours. Only through this table, so that
-    /// each exists once and inlines into it: a second caller would cost every user's message a call.
-    fn calls(&self) -> &uct_iface_ops {
-        self.permit.set(true);
-        // SAFETY: the interface is open as long as the engine lives.
-        unsafe { &(*self.face).ops }
-    }
-
     fn am_bcopy(&self, ep: uct_ep_h, id: u8, pack: Pack, flags: u32) -> Result<usize> {
-        let call = self.calls().ep_am_bcopy.ok_or(Status::UNSUPPORTED)?;
         // SAFETY: a live endpoint of this interface; the callback is called during the call only.
-        let sent = unsafe { call(ep, id, Some(pack.cb), pack.arg, flags) };
-        usize::try_from(sent).map_err(|_| status_of(sent as ucs_status_t))
+        unsafe { (self.ways.am_bcopy)(ep, id, pack, flags) }
     }
 
     fn base(&self) -> &IfaceBase {
@@ -405,12 +427,8 @@ pub unsafe fn eager_short<I: Iface>(
     if len > engine.limits.short {
         return Err(Status::INVALID_PARAM);
     }
-    let call = engine.calls().ep_am_short.ok_or(Status::UNSUPPORTED)?;
     // SAFETY: a live endpoint; by the caller's promise.
-    match unsafe { call(ep.as_c(), wire::SHORT, tag, data.cast(), len as u32) } {
-        UCS_OK => Ok(()),
-        code => Err(status_of(code)),
-    }
+    unsafe { (engine.ways.am_short)(ep.as_c(), wire::SHORT, tag, data, len) }
 }
 
 /// The user's packing behind our numbers.
@@ -469,26 +487,8 @@ pub fn eager_zcopy<I: Iface>(
     }
     if total + wire::EAGER_HEAD <= limits.zcopy && count <= limits.zcopy_iov {
         let head: [u8; wire::EAGER_HEAD] = wire::numbers([tag, imm]);
-        let call = engine.calls().ep_am_zcopy.ok_or(Status::UNSUPPORTED)?;
-        let (entries, head_len) = (iov.entries(), wire::EAGER_HEAD as u32);
         // SAFETY: a live endpoint; the header is copied, the user's buffers stay until completion.
-        let code = unsafe {
-            call(
-                ep.as_c(),
-                wire::EAGER,
-                head.as_ptr().cast(),
-                head_len,
-                entries.as_ptr(),
-                entries.len(),
-                flags,
-                comp.0,
-            )
-        };
-        return match code {
-            UCS_OK => Ok(Posted::Done),
-            UCS_INPROGRESS => Ok(Posted::InProgress),
-            code => Err(status_of(code)),
-        };
+        return unsafe { (engine.ways.am_zcopy)(ep.as_c(), wire::EAGER, &head, iov, flags, comp) };
     }
     if total + wire::EAGER_HEAD <= limits.bcopy {
         let head: [u8; wire::EAGER_HEAD] = wire::numbers([tag, imm]);
@@ -554,9 +554,4 @@ pub unsafe fn recv_cancel<I: Iface>(
 ) -> Result<()> {
     // SAFETY: by the caller's promise.
     unsafe { engine(face)?.cancel(ctx, force) }
-}
-
-/// C's code of a call that did not succeed.
-fn status_of(code: ucs_status_t) -> Status {
-    Status::from_code(code).unwrap_or(Status::IO_ERROR)
 }
