@@ -28,6 +28,15 @@ pub fn id() -> u64 {
     })
 }
 
+/// Writes our device address.
+///
+/// # Safety
+/// `out` must have room for `LEN` bytes.
+pub unsafe fn write(out: *mut u8) {
+    // SAFETY: by the caller's promise; any alignment.
+    unsafe { out.cast::<[u8; LEN]>().write(id().to_le_bytes()) };
+}
+
 /// A device address as it was packed.
 ///
 /// # Safety

@@ -184,11 +184,8 @@ impl Iface for CmaIface {
     }
 
     unsafe fn device_address(_face: &IfaceBox<Self>, out: *mut u8) -> Result<()> {
-        // SAFETY: room for `device_addr_len` bytes, any alignment.
-        unsafe {
-            out.cast::<[u8; node::LEN]>()
-                .write(node::id().to_le_bytes())
-        };
+        // SAFETY: room for `device_addr_len` bytes.
+        unsafe { node::write(out) };
         Ok(())
     }
 

@@ -268,11 +268,8 @@ impl Iface for ShmIface {
     }
 
     unsafe fn device_address(_face: &Face, out: *mut u8) -> Result<()> {
-        // SAFETY: room for `device_addr_len` bytes, any alignment.
-        unsafe {
-            out.cast::<[u8; node::LEN]>()
-                .write(node::id().to_le_bytes())
-        };
+        // SAFETY: room for `device_addr_len` bytes.
+        unsafe { node::write(out) };
         Ok(())
     }
 
