@@ -1,6 +1,8 @@
 //! `node`: eight bytes that tell where shared memory and process ids mean the same: the device
 //! address of the transports within a host.
 
+use crate::c::{UCS_SYS_DEVICE_ID_UNKNOWN, UCT_DEVICE_TYPE_SHM};
+use crate::uct::api::Device;
 use std::sync::OnceLock;
 
 /// Bytes of a device address.
@@ -35,6 +37,15 @@ pub fn id() -> u64 {
 pub unsafe fn write(out: *mut u8) {
     // SAFETY: by the caller's promise; any alignment.
     unsafe { out.cast::<[u8; LEN]>().write(id().to_le_bytes()) };
+}
+
+/// The one device of such a transport.
+pub fn device() -> Device {
+    Device {
+        name: "memory".to_owned(),
+        kind: UCT_DEVICE_TYPE_SHM,
+        sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
+    }
 }
 
 /// A device address as it was packed.

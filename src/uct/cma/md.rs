@@ -6,6 +6,7 @@ use crate::c::*;
 use crate::ucs::Result;
 use crate::ucs::config::{Config, Table};
 use crate::uct::api::{Component, Device, Md, MdAttr, Transport};
+use crate::uct::base::node;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
 use std::any::Any;
@@ -78,11 +79,7 @@ impl Transport for CmaTransport {
     }
 
     fn devices(&self, _md: &dyn Md) -> Vec<Device> {
-        vec![Device {
-            name: "memory".to_owned(),
-            kind: UCT_DEVICE_TYPE_SHM,
-            sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
-        }]
+        vec![node::device()]
     }
 
     fn open(

@@ -11,6 +11,7 @@ use crate::ucs::config::{Config, Table, Ternary};
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Alloc, Component, Device, Md, MdAttr, RkeyParts, Transport};
 use crate::uct::base::iface::md_as;
+use crate::uct::base::node;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
 use crate::{ucs_diag, ucs_error};
@@ -290,15 +291,6 @@ impl Md for ShmMd {
 /// Memory of this size is tried in huge pages.
 const HUGE_FROM: usize = 2 << 20;
 
-/// The one device of both transports.
-fn memory() -> Vec<Device> {
-    vec![Device {
-        name: "memory".to_owned(),
-        kind: UCT_DEVICE_TYPE_SHM,
-        sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
-    }]
-}
-
 impl Transport for PosixTransport {
     fn name(&self) -> &'static str {
         "posix"
@@ -309,7 +301,7 @@ impl Transport for PosixTransport {
     }
 
     fn devices(&self, _md: &dyn Md) -> Vec<Device> {
-        memory()
+        vec![node::device()]
     }
 
     fn open(
@@ -335,7 +327,7 @@ impl Transport for SysvTransport {
     }
 
     fn devices(&self, _md: &dyn Md) -> Vec<Device> {
-        memory()
+        vec![node::device()]
     }
 
     fn open(
