@@ -22,8 +22,20 @@ use std::path::{Path, PathBuf};
 pub struct PosixComponent;
 pub struct SysvComponent;
 
-struct PosixTransport;
-struct SysvTransport;
+/// The transport of either component.
+struct ShmTransport {
+    name: &'static str,
+    config: &'static Table,
+}
+
+const POSIX: ShmTransport = ShmTransport {
+    name: "posix",
+    config: &config::POSIX,
+};
+const SYSV: ShmTransport = ShmTransport {
+    name: "sysv",
+    config: &config::SYSV,
+};
 
 struct ShmMd {
     source: Source,
@@ -56,7 +68,7 @@ unsafe fn pointer(handle: *mut c_void, remote: u64) -> Result<*mut c_void> {
 
 impl Component for PosixComponent {
     fn name(&self) -> &'static str {
-        "posix"
+        POSIX.name
     }
 
     fn flags(&self) -> u64 {
@@ -68,7 +80,7 @@ impl Component for PosixComponent {
     }
 
     fn md_resources(&self) -> Vec<&'static str> {
-        vec!["posix"]
+        vec![POSIX.name]
     }
 
     fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
@@ -86,7 +98,7 @@ impl Component for PosixComponent {
     }
 
     fn transports(&self) -> &'static [&'static dyn Transport] {
-        &[&PosixTransport]
+        &[&POSIX]
     }
 
     unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
@@ -132,7 +144,7 @@ fn require_room(dir: &Path, least: usize) -> Result<()> {
 
 impl Component for SysvComponent {
     fn name(&self) -> &'static str {
-        "sysv"
+        SYSV.name
     }
 
     fn flags(&self) -> u64 {
@@ -145,7 +157,7 @@ impl Component for SysvComponent {
 
     fn md_resources(&self) -> Vec<&'static str> {
         match shm::make_sysv(mem::page_size(), false, 0) {
-            Ok(_) => vec!["sysv"],
+            Ok(_) => vec![SYSV.name],
             Err(e) => {
                 ucs_diag!("sysv: no shared memory here: {e}");
                 Vec::new()
@@ -164,7 +176,7 @@ impl Component for SysvComponent {
     }
 
     fn transports(&self) -> &'static [&'static dyn Transport] {
-        &[&SysvTransport]
+        &[&SYSV]
     }
 
     unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
@@ -291,13 +303,13 @@ impl Md for ShmMd {
 /// Memory of this size is tried in huge pages.
 const HUGE_FROM: usize = 2 << 20;
 
-impl Transport for PosixTransport {
+impl Transport for ShmTransport {
     fn name(&self) -> &'static str {
-        "posix"
+        self.name
     }
 
     fn config(&self) -> &'static Table {
-        &config::POSIX
+        self.config
     }
 
     fn devices(&self, _md: &dyn Md) -> Vec<Device> {
@@ -313,32 +325,6 @@ impl Transport for PosixTransport {
         config: &Config,
     ) -> Result<uct_iface_h> {
         let md = md_as::<ShmMd>(md)?;
-        ShmIface::open("posix", &md.source, worker, device, params, config)
-    }
-}
-
-impl Transport for SysvTransport {
-    fn name(&self) -> &'static str {
-        "sysv"
-    }
-
-    fn config(&self) -> &'static Table {
-        &config::SYSV
-    }
-
-    fn devices(&self, _md: &dyn Md) -> Vec<Device> {
-        vec![node::device()]
-    }
-
-    fn open(
-        &self,
-        md: &dyn Md,
-        worker: &WorkerHandle,
-        device: &str,
-        params: IfaceParams,
-        config: &Config,
-    ) -> Result<uct_iface_h> {
-        let md = md_as::<ShmMd>(md)?;
-        ShmIface::open("sysv", &md.source, worker, device, params, config)
+        ShmIface::open(self.name, &md.source, worker, device, params, config)
     }
 }
