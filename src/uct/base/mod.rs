@@ -7,6 +7,7 @@ pub mod death_watch;
 pub mod desc;
 pub mod iface;
 pub mod iov;
+pub mod load_store;
 pub mod md;
 pub mod mem;
 pub mod node;

@@ -8,6 +8,7 @@ use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unp
 use crate::uct::base::desc::DescPool;
 use crate::uct::base::iface::{EpBox, IfaceBase, IfaceBox};
 use crate::uct::base::iov::Iov;
+use crate::uct::base::load_store;
 use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::worker::WorkerHandle;
 use core::ffi::c_int;
@@ -84,34 +85,14 @@ impl Iface for SelfIface {
         attr.cap.flags = UCT_IFACE_FLAG_CONNECT_TO_IFACE
             | UCT_IFACE_FLAG_AM_SHORT
             | UCT_IFACE_FLAG_AM_BCOPY
-            | UCT_IFACE_FLAG_PUT_SHORT
-            | UCT_IFACE_FLAG_PUT_BCOPY
-            | UCT_IFACE_FLAG_GET_BCOPY
-            | UCT_IFACE_FLAG_ATOMIC_CPU
             | UCT_IFACE_FLAG_PENDING
             | UCT_IFACE_FLAG_CB_SYNC
             | UCT_IFACE_FLAG_EP_CHECK;
         attr.cap.event_flags = UCT_IFACE_FLAG_EVENT_SEND_COMP | UCT_IFACE_FLAG_EVENT_RECV;
-        attr.cap.put.max_short = u32::MAX as usize;
-        attr.cap.put.max_bcopy = usize::MAX;
-        attr.cap.put.opt_zcopy_align = 1;
-        attr.cap.put.align_mtu = 1;
-        attr.cap.get.max_bcopy = usize::MAX;
-        attr.cap.get.opt_zcopy_align = 1;
-        attr.cap.get.align_mtu = 1;
+        load_store::describe(attr);
         attr.cap.am.max_short = face.seg_size;
         attr.cap.am.max_bcopy = face.seg_size;
-        attr.cap.am.opt_zcopy_align = 1;
-        attr.cap.am.align_mtu = 1;
         attr.cap.am.max_iov = MAX_SHORT_IOV;
-        let all = 1 << UCT_ATOMIC_OP_ADD
-            | 1 << UCT_ATOMIC_OP_AND
-            | 1 << UCT_ATOMIC_OP_OR
-            | 1 << UCT_ATOMIC_OP_XOR;
-        let fetch = all | 1 << UCT_ATOMIC_OP_SWAP | 1 << UCT_ATOMIC_OP_CSWAP;
-        attr.cap.atomic32.op_flags = all;
-        attr.cap.atomic32.fop_flags = fetch;
-        attr.cap.atomic64 = attr.cap.atomic32;
         attr.iface_addr_len = ADDR_LEN;
         attr.latency = ucs_linear_func_t { c: 0.0, m: 0.0 };
         attr.bandwidth.dedicated = copy_bandwidth();
