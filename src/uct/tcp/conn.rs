@@ -264,7 +264,7 @@ impl Conn {
     }
 
     /// Queues an active message that `fill` writes: at most `room` bytes, the answer is how many.
-    #[inline]
+    #[inline(always)]
     pub fn post_am(
         self: &Rc<Conn>,
         face: &TcpIface,
