@@ -1,7 +1,7 @@
 //! Reading C's arguments: null checks with one log line, C lists, fixed-size names.
 
+use crate::c::prelude::*;
 use crate::ucs::Status;
-use core::ffi::c_char;
 
 /// Answers `$code` with one log line when any of the pointers is null.
 macro_rules! non_null {
@@ -42,7 +42,7 @@ pub fn put_name<const N: usize>(field: &mut [c_char; N], name: &str) {
 }
 
 /// A C array of `items` that the caller frees with `free_list`; null for an empty one.
-pub fn list<T: Copy>(items: &[T]) -> Result<*mut T, Status> {
+fn list<T: Copy>(items: &[T]) -> Result<*mut T, Status> {
     if items.is_empty() {
         return Ok(core::ptr::null_mut());
     }
@@ -54,10 +54,31 @@ pub fn list<T: Copy>(items: &[T]) -> Result<*mut T, Status> {
     Ok(p)
 }
 
-/// Frees what `list` gave.
+/// Hands out such an array and its length; on an error nothing is written.
 ///
 /// # Safety
-/// `p` must be null or come from `list`, once.
+/// Both out parameters must be writable.
+pub unsafe fn put_list<T: Copy>(
+    items: &[T],
+    list_p: *mut *mut T,
+    count_p: *mut c_uint,
+) -> ucs_status_t {
+    match list(items) {
+        Ok(p) => {
+            // SAFETY: by the caller's promise.
+            unsafe { list_p.write(p) };
+            // SAFETY: by the caller's promise.
+            unsafe { count_p.write(items.len() as c_uint) };
+            UCS_OK
+        }
+        Err(e) => e.code(),
+    }
+}
+
+/// Frees what `put_list` gave.
+///
+/// # Safety
+/// `p` must be null or come from `put_list`, once.
 pub unsafe fn free_list<T>(p: *mut T) {
     // SAFETY: by the caller's promise.
     unsafe { crate::sys::mem::heap_free(p.cast()) };

@@ -1,6 +1,6 @@
 //! `uct.h`, resources: components.
 
-use crate::abi::args::{free_list, list, non_null, put_name};
+use crate::abi::args::{free_list, non_null, put_list, put_name};
 use crate::abi::ucs::opts;
 use crate::c::*;
 use crate::uct::base::md::ComponentHandle;
@@ -19,17 +19,8 @@ pub unsafe extern "C" fn uct_query_components(
     opts::refresh();
     non_null!(UCS_ERR_INVALID_PARAM; components_p, num_components_p);
     let all: Vec<uct_component_h> = COMPONENTS.iter().map(ComponentHandle::as_c).collect();
-    match list(&all) {
-        Ok(p) => {
-            // SAFETY: the caller's out parameters.
-            unsafe {
-                *components_p = p;
-                *num_components_p = all.len() as c_uint;
-            }
-            UCS_OK
-        }
-        Err(e) => e.code(),
-    }
+    // SAFETY: the caller's out parameters.
+    unsafe { put_list(&all, components_p, num_components_p) }
 }
 
 /// Frees the list of `uct_query_components`.

@@ -1,6 +1,6 @@
 //! `uct.h`, memory domains.
 
-use crate::abi::args::{free_list, list, non_null, put_name};
+use crate::abi::args::{free_list, non_null, put_list, put_name};
 use crate::c::*;
 use crate::ucs::config::Config;
 use crate::ucs::status::code_of;
@@ -101,17 +101,8 @@ pub unsafe extern "C" fn uct_md_query_tl_resources(
             all.push(r);
         }
     }
-    match list(&all) {
-        Ok(p) => {
-            // SAFETY: the caller's out parameters.
-            unsafe {
-                *resources_p = p;
-                *num_resources_p = all.len() as c_uint;
-            }
-            UCS_OK
-        }
-        Err(e) => e.code(),
-    }
+    // SAFETY: the caller's out parameters.
+    unsafe { put_list(&all, resources_p, num_resources_p) }
 }
 
 /// Frees the list of `uct_md_query_tl_resources`.
