@@ -1,11 +1,12 @@
 //! `ucm/api/ucm.h`: memory events and the memory calls that make them.
 
+use crate::abi::jump::{hidden_name, jump};
 use crate::c::prelude::*;
 use crate::sys::vm_calls;
 use crate::ucm::{calls, events, hooks};
 use crate::ucs::Status;
 use crate::ucs::config::{Config, Kind, Row, Table};
-use core::arch::{global_asm, naked_asm};
+use core::arch::global_asm;
 use core::cell::UnsafeCell;
 use std::sync::Once;
 
@@ -377,10 +378,7 @@ unsafe extern "C" {
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucm_mremap() {
-    #[cfg(target_arch = "x86_64")]
-    naked_asm!("jmp {}", sym ferrucx_ucm_mremap);
-    #[cfg(target_arch = "aarch64")]
-    naked_asm!("b {}", sym ferrucx_ucm_mremap);
+    jump!(ferrucx_ucm_mremap);
 }
 
 /// The C part's way back.
@@ -395,20 +393,4 @@ unsafe extern "C" fn mremap(
     unsafe { calls::mremap(old_address, old_size, new_size, flags, new_address) }
 }
 
-// A name for the C part that the library does not export.
-#[cfg(target_arch = "x86_64")]
-global_asm!(
-    ".hidden ferrucx_mremap",
-    ".globl ferrucx_mremap",
-    "ferrucx_mremap:",
-    "jmp {}",
-    sym mremap
-);
-#[cfg(target_arch = "aarch64")]
-global_asm!(
-    ".hidden ferrucx_mremap",
-    ".globl ferrucx_mremap",
-    "ferrucx_mremap:",
-    "b {}",
-    sym mremap
-);
+hidden_name!("ferrucx_mremap", mremap);

@@ -1,9 +1,8 @@
 //! `ucs/debug/log_def.h`: messages of clients, their handlers, and fatal errors.
 //!
-//! The variadic functions are jumps to C, where a `va_list` can be made; C comes back to the two
-//! functions that `global_asm!` names `ferrucx_*`. Those names stay inside the library: Rust exports
-//! what it is told to by attribute, and these have none.
+//! The variadic functions are jumps to C, where a `va_list` can be made, and C comes back to two functions here.
 
+use crate::abi::jump::{hidden_name, jump};
 use crate::abi::ucs::opts;
 use crate::c::prelude::*;
 use crate::ucs::log::{self, Handler, Level};
@@ -14,18 +13,8 @@ unsafe extern "C" {
     fn ferrucx_fatal_error_format();
 }
 
-core::arch::global_asm!(
-    ".hidden ferrucx_log_handlers",
-    ".globl ferrucx_log_handlers",
-    "ferrucx_log_handlers:",
-    "jmp {list_handlers}",
-    ".hidden ferrucx_log_die",
-    ".globl ferrucx_log_die",
-    "ferrucx_log_die:",
-    "jmp {die}",
-    list_handlers = sym list_handlers,
-    die = sym die,
-);
+hidden_name!("ferrucx_log_handlers", list_handlers);
+hidden_name!("ferrucx_log_die", die);
 
 /// Logs a message of a client: `(file, line, function, level, component, format, ...)`, `format` as
 /// of printf. All handlers see it, newest first. The caller has asked whether the level is on.
@@ -35,7 +24,7 @@ core::arch::global_asm!(
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucs_log_dispatch() {
-    core::arch::naked_asm!("jmp {}", sym ferrucx_log_dispatch)
+    jump!(ferrucx_log_dispatch);
 }
 
 /// Writes a message at level FATAL, `(file, line, function, format, ...)`, and aborts the process.
@@ -45,7 +34,7 @@ pub unsafe extern "C" fn ucs_log_dispatch() {
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucs_fatal_error_format() {
-    core::arch::naked_asm!("jmp {}", sym ferrucx_fatal_error_format)
+    jump!(ferrucx_fatal_error_format);
 }
 
 /// Writes a message to where `UCX_LOG_FILE` says. What handlers of a client may call to have the

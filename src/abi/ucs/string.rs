@@ -2,9 +2,9 @@
 
 use super::{put_text, text_of};
 use crate::abi::args::non_null;
+use crate::abi::jump::jump;
 use crate::c::prelude::*;
 use crate::ucs::memunits;
-use core::arch::naked_asm;
 
 /// Copies `src` cut to `max` bytes with a terminator; the rest of `dest` becomes zero.
 /// `ucs/sys/string.h`.
@@ -141,10 +141,7 @@ unsafe extern "C" {
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucs_snprintf_zero() {
-    #[cfg(target_arch = "x86_64")]
-    naked_asm!("jmp {}", sym ferrucx_snprintf_zero);
-    #[cfg(target_arch = "aarch64")]
-    naked_asm!("b {}", sym ferrucx_snprintf_zero);
+    jump!(ferrucx_snprintf_zero);
 }
 
 /// Formats into `size` bytes, always terminated: `(char *buf, size_t size, const char *fmt, ...)`.
@@ -155,8 +152,5 @@ pub unsafe extern "C" fn ucs_snprintf_zero() {
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucs_snprintf_safe() {
-    #[cfg(target_arch = "x86_64")]
-    naked_asm!("jmp {}", sym ferrucx_snprintf_safe);
-    #[cfg(target_arch = "aarch64")]
-    naked_asm!("b {}", sym ferrucx_snprintf_safe);
+    jump!(ferrucx_snprintf_safe);
 }

@@ -1,9 +1,9 @@
 //! `ucs/datastruct/string_buffer.h`, as far as clients use it.
 
 use crate::abi::args::non_null;
+use crate::abi::jump::{hidden_name, jump};
 use crate::c::prelude::*;
 use crate::ucs::string_buffer;
-use core::arch::{global_asm, naked_asm};
 
 /// The text; never null. `ucs/datastruct/string_buffer.h`.
 ///
@@ -56,10 +56,7 @@ unsafe extern "C" {
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucs_string_buffer_appendf() {
-    #[cfg(target_arch = "x86_64")]
-    naked_asm!("jmp {}", sym ferrucx_string_buffer_appendf);
-    #[cfg(target_arch = "aarch64")]
-    naked_asm!("b {}", sym ferrucx_string_buffer_appendf);
+    jump!(ferrucx_string_buffer_appendf);
 }
 
 /// Makes room for `extra` characters; where to write, and `*room` bytes of room. Null without any.
@@ -79,20 +76,4 @@ unsafe extern "C" fn reserve(
     }
 }
 
-// A name for the C part that the library does not export.
-#[cfg(target_arch = "x86_64")]
-global_asm!(
-    ".hidden ferrucx_string_buffer_reserve",
-    ".globl ferrucx_string_buffer_reserve",
-    "ferrucx_string_buffer_reserve:",
-    "jmp {}",
-    sym reserve
-);
-#[cfg(target_arch = "aarch64")]
-global_asm!(
-    ".hidden ferrucx_string_buffer_reserve",
-    ".globl ferrucx_string_buffer_reserve",
-    "ferrucx_string_buffer_reserve:",
-    "b {}",
-    sym reserve
-);
+hidden_name!("ferrucx_string_buffer_reserve", reserve);

@@ -2,9 +2,9 @@
 
 use super::text_of;
 use crate::abi::args::non_null;
+use crate::abi::jump::{hidden_name, jump};
 use crate::c::prelude::*;
 use crate::ucs::table::{Align, Table};
-use core::arch::{global_asm, naked_asm};
 
 /// Makes a table of `config->n_cols` columns; every line begins with `row_prefix`.
 ///
@@ -117,10 +117,7 @@ unsafe extern "C" {
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucs_table_row_add_cell_fmt() {
-    #[cfg(target_arch = "x86_64")]
-    naked_asm!("jmp {}", sym ferrucx_table_row_add_cell_fmt);
-    #[cfg(target_arch = "aarch64")]
-    naked_asm!("b {}", sym ferrucx_table_row_add_cell_fmt);
+    jump!(ferrucx_table_row_add_cell_fmt);
 }
 
 /// The C part's way back with the formatted text.
@@ -155,20 +152,4 @@ unsafe fn table_of<'a>(table: *mut ucs_table_t) -> Option<&'a mut Table> {
     unsafe { (*table).object.cast::<Table>().as_mut() }
 }
 
-// A name for the C part that the library does not export.
-#[cfg(target_arch = "x86_64")]
-global_asm!(
-    ".hidden ferrucx_table_add_text",
-    ".globl ferrucx_table_add_text",
-    "ferrucx_table_add_text:",
-    "jmp {}",
-    sym add_text
-);
-#[cfg(target_arch = "aarch64")]
-global_asm!(
-    ".hidden ferrucx_table_add_text",
-    ".globl ferrucx_table_add_text",
-    "ferrucx_table_add_text:",
-    "b {}",
-    sym add_text
-);
+hidden_name!("ferrucx_table_add_text", add_text);
