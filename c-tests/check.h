@@ -64,6 +64,17 @@
         _exit(77); \
     } while (0)
 
+/* Numbers for random scripts, the same in each run (xorshift). */
+static uint64_t number_state = 88172645463325252ull;
+
+static inline uint64_t number(void)
+{
+    number_state ^= number_state << 13;
+    number_state ^= number_state >> 7;
+    number_state ^= number_state << 17;
+    return number_state;
+}
+
 /* Names a finished part of the test on stdout. */
 #define OK(...) \
     do { \

@@ -8,14 +8,10 @@ enum { MAX = 1 << 20, TOTAL = 12 << 20 };
 
 static two_t two;
 static unsigned char *source, *target;
-static uint64_t seed = 88172645463325252ull;
 
 static uint64_t rnd(uint64_t below)
 {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed % below;
+    return number() % below;
 }
 
 static unsigned char byte_at(size_t at)

@@ -31,16 +31,6 @@ static ucs_status_t on_other(void *arg, void *data, size_t length, unsigned flag
     return UCS_OK;
 }
 
-static uint64_t seed = 0x9e3779b97f4a7c15ull;
-
-static uint64_t number(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
-}
-
 /* A message of the honest connection arrives. */
 static void exchange(transport_t *t, uct_ep_h ep)
 {

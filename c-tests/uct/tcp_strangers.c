@@ -76,16 +76,6 @@ static int call(int port)
     return fd;
 }
 
-static uint64_t seed = 88172645463325252ull;
-
-static uint64_t number(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
-}
-
 /* What a stranger says in round `i`; its length. */
 static size_t speech(int i, unsigned char *bytes)
 {
