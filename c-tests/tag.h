@@ -237,13 +237,8 @@ static inline void post(side_t *side, receive_t *receive, uct_tag_t tag, uct_tag
 /* Waits for the other process, progressing. */
 static inline void meet(side_t *side)
 {
-    char byte = 0;
     if (side->pair) {
-        pair_send(side->pair, &byte, 1);
-        while (!pair_ready(side->pair)) {
-            uct_worker_progress(side->t.worker);
-        }
-        pair_recv(side->pair, &byte, 1);
+        transport_meet(&side->t, side->pair);
     }
 }
 

@@ -152,6 +152,18 @@ static inline uct_ep_h transport_connect(transport_t *t, const pair_t *pair)
     return ep;
 }
 
+/* Both sides meet and go on at once, progressing meanwhile. */
+static inline void transport_meet(transport_t *t, const pair_t *pair)
+{
+    char byte = 0;
+
+    pair_send(pair, &byte, 1);
+    while (!pair_ready(pair)) {
+        uct_worker_progress(t->worker);
+    }
+    pair_recv(pair, &byte, 1);
+}
+
 /* Progresses until `condition` holds; the runner's watchdog ends a test that waits for ever. */
 #define PROGRESS_UNTIL(t, condition) \
     do { \

@@ -34,17 +34,6 @@ static int fill_descriptors(int *fds, int max)
     return count;
 }
 
-static void meet(transport_t *t, const pair_t *pair)
-{
-    char byte = 0;
-
-    pair_send(pair, &byte, 1);
-    while (!pair_ready(pair)) {
-        uct_worker_progress(t->worker);
-    }
-    pair_recv(pair, &byte, 1);
-}
-
 static void bad_arguments(transport_t *t)
 {
     char device[64], iface[64], bad[64];
@@ -126,26 +115,26 @@ int main(void)
     if (pair_is_child(&pair)) {
         count = fill_descriptors(fds, 200);
         CHECK_STATUS(uct_ep_create(&params, &ep), UCS_ERR_EXCEEDS_LIMIT);
-        meet(&t, &pair);
+        transport_meet(&t, &pair);
         CHECK_OK(uct_ep_am_short(self, ID, 0, NULL, 0));
         PROGRESS_UNTIL(&t, received == 2);
-        meet(&t, &pair);
+        transport_meet(&t, &pair);
         while (count > 0) {
             close(fds[--count]);
         }
         PROGRESS_UNTIL(&t, received == 3);
-        meet(&t, &pair);
+        transport_meet(&t, &pair);
     } else {
-        meet(&t, &pair);
+        transport_meet(&t, &pair);
         CHECK_OK(uct_ep_create(&params, &ep));
         CHECK_OK(uct_ep_am_short(ep, ID, 0, NULL, 0));
         CHECK_STATUS(uct_ep_flush(ep, 0, NULL), UCS_INPROGRESS);
-        meet(&t, &pair);
-        meet(&t, &pair);
+        transport_meet(&t, &pair);
+        transport_meet(&t, &pair);
         CHECK_OK(uct_ep_flush(ep, 0, NULL));
         uct_ep_destroy(ep);
     }
-    meet(&t, &pair);
+    transport_meet(&t, &pair);
     uct_ep_destroy(self);
     transport_close(&t);
     pair_finish(&pair);

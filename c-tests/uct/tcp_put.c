@@ -22,17 +22,6 @@ static void on_done(uct_completion_t *self)
     completed_with = self->status;
 }
 
-static void meet(transport_t *t, const pair_t *pair)
-{
-    char byte = 0;
-
-    pair_send(pair, &byte, 1);
-    while (!pair_ready(pair)) {
-        uct_worker_progress(t->worker);
-    }
-    pair_recv(pair, &byte, 1);
-}
-
 /* One put of `length` bytes of `value` at `address`; its final status. */
 static ucs_status_t put(transport_t *t, uct_ep_h ep, uint64_t address, size_t length, int value, uct_rkey_t rkey)
 {
@@ -85,7 +74,7 @@ static void serve(transport_t *t, const pair_t *pair)
             CHECK_OK(uct_md_mem_dereg(t->md, memh));
         }
         pair_send(pair, &offer, sizeof(offer));
-        meet(t, pair);
+        transport_meet(t, pair);
         if (round == 0) {
             for (at = 0; at < LENGTH; ++at) {
                 CHECK_EQ(range[at], at < 7 ? 1 : at < 5007 ? 2 : 3);
@@ -104,7 +93,7 @@ static void serve(transport_t *t, const pair_t *pair)
         if (round != 4) {
             CHECK_OK(uct_md_mem_dereg(t->md, memh));
         }
-        meet(t, pair);
+        transport_meet(t, pair);
     }
     free(memory);
 }
@@ -168,8 +157,8 @@ static void use(transport_t *t, const pair_t *pair)
         }
         uct_rkey_release(t->component, &key);
         uct_ep_destroy(ep);
-        meet(t, pair);
-        meet(t, pair);
+        transport_meet(t, pair);
+        transport_meet(t, pair);
     }
 }
 
@@ -205,7 +194,7 @@ int main(void)
     } else {
         use(&t, &pair);
     }
-    meet(&t, &pair);
+    transport_meet(&t, &pair);
     transport_close(&t);
     pair_finish(&pair);
     OK("puts reach what was exported and nothing else");

@@ -103,18 +103,6 @@ static void send_one(transport_t *t, uct_ep_h ep, state_t *state, uint64_t seque
     }
 }
 
-/* Both sides meet and go on at once, progressing meanwhile. */
-static void meet(transport_t *t, const pair_t *pair)
-{
-    char byte = 0;
-
-    pair_send(pair, &byte, 1);
-    while (!pair_ready(pair)) {
-        uct_worker_progress(t->worker);
-    }
-    pair_recv(pair, &byte, 1);
-}
-
 static uct_ep_h connect_to(transport_t *t, const pair_t *pair, int to_ep)
 {
     struct {
@@ -170,7 +158,7 @@ static void round_of(const pair_t *pair, int round)
         uct_worker_progress(t.worker);
     }
     PROGRESS_UNTIL(&t, state.next == MESSAGES && state.in_flight == 0);
-    meet(&t, pair);
+    transport_meet(&t, pair);
     CHECK_EQ(sockets(), before + 1);
     while (uct_iface_flush(t.iface, 0, NULL) != UCS_OK) {
         uct_worker_progress(t.worker);
@@ -178,7 +166,7 @@ static void round_of(const pair_t *pair, int round)
     for (i = 0; i < ENDPOINTS; ++i) {
         uct_ep_destroy(eps[i]);
     }
-    meet(&t, pair);
+    transport_meet(&t, pair);
     transport_close(&t);
 }
 
