@@ -103,6 +103,29 @@ static inline void transport_open(transport_t *t, const char *name, const char *
     transport_open_prepared(t, name, device, headroom, NULL, NULL);
 }
 
+typedef struct {
+    uct_error_handler_t on_failure;
+    void *arg;
+} transport_handler_t;
+
+static inline void transport_prepare_handler(uct_iface_params_t *params, void *arg)
+{
+    const transport_handler_t *handler = (const transport_handler_t *)arg;
+
+    params->field_mask |= UCT_IFACE_PARAM_FIELD_ERR_HANDLER | UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG |
+                          UCT_IFACE_PARAM_FIELD_ERR_HANDLER_FLAGS;
+    params->err_handler = handler->on_failure;
+    params->err_handler_arg = handler->arg;
+}
+
+/* As transport_open, with an error handler. */
+static inline void transport_open_handled(transport_t *t, const char *name, const char *device,
+                                          uct_error_handler_t on_failure, void *arg)
+{
+    transport_handler_t handler = {on_failure, arg};
+    transport_open_prepared(t, name, device, 0, transport_prepare_handler, &handler);
+}
+
 static inline void transport_close(transport_t *t)
 {
     uct_iface_close(t->iface);

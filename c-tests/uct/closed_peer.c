@@ -33,31 +33,6 @@ static size_t pack_eight(void *dest, void *arg)
     return 8;
 }
 
-/* Opens the interface again with an error handler. */
-static void reopen(transport_t *t, const char *name, failure_t *failure)
-{
-    uct_iface_config_t *config;
-    uct_iface_params_t params;
-
-    uct_iface_close(t->iface);
-    memset(&params, 0, sizeof(params));
-    params.field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE | UCT_IFACE_PARAM_FIELD_DEVICE |
-                        UCT_IFACE_PARAM_FIELD_ERR_HANDLER | UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG |
-                        UCT_IFACE_PARAM_FIELD_ERR_HANDLER_FLAGS;
-    params.open_mode = UCT_IFACE_OPEN_MODE_DEVICE;
-    params.mode.device.tl_name = name;
-    params.mode.device.dev_name = t->device;
-    params.err_handler = on_failure;
-    params.err_handler_arg = failure;
-    CHECK_OK(uct_md_iface_config_read(t->md, name, NULL, NULL, &config));
-    CHECK_OK(uct_iface_open(t->md, t->worker, &params, config, &t->iface));
-    uct_config_release(config);
-    uct_iface_progress_enable(t->iface, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
-    if (t->attr.cap.flags & UCT_IFACE_FLAG_AM_BCOPY) {
-        CHECK_OK(uct_iface_set_am_handler(t->iface, 0, ignore, NULL, 0));
-    }
-}
-
 static void send_one(transport_t *t, uct_ep_h ep)
 {
     ssize_t sent;
@@ -81,8 +56,10 @@ static void run(const char *name, const char *device, int in_order)
     uct_ep_h ep;
     int i, status;
 
-    transport_open(&t, name, device, 0);
-    reopen(&t, name, &failure);
+    transport_open_handled(&t, name, device, on_failure, &failure);
+    if (t.attr.cap.flags & UCT_IFACE_FLAG_AM_BCOPY) {
+        CHECK_OK(uct_iface_set_am_handler(t.iface, 0, ignore, NULL, 0));
+    }
     CHECK(t.attr.cap.flags & UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE);
     ep = transport_connect(&t, &pair);
     send_one(&t, ep);

@@ -54,28 +54,6 @@ static double now(void)
     return time.tv_sec + time.tv_nsec * 1e-9;
 }
 
-/* Opens `name` a second time on the same memory domain, with an error handler. */
-static uct_iface_h open_with_handler(transport_t *t, const char *name)
-{
-    uct_iface_params_t params;
-    uct_iface_config_t *config;
-    uct_iface_h iface;
-
-    memset(&params, 0, sizeof(params));
-    params.field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE | UCT_IFACE_PARAM_FIELD_DEVICE |
-                        UCT_IFACE_PARAM_FIELD_ERR_HANDLER | UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG;
-    params.open_mode = UCT_IFACE_OPEN_MODE_DEVICE;
-    params.mode.device.tl_name = name;
-    params.mode.device.dev_name = t->device;
-    params.err_handler = on_error;
-    params.err_handler_arg = &state;
-    CHECK_OK(uct_md_iface_config_read(t->md, name, NULL, NULL, &config));
-    CHECK_OK(uct_iface_open(t->md, t->worker, &params, config, &iface));
-    uct_config_release(config);
-    uct_iface_progress_enable(iface, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
-    return iface;
-}
-
 /* The one who is killed: sends as fast as it can, so that it dies at any point of a message. */
 static void victim(const char *name, pair_t *pair)
 {
@@ -106,9 +84,7 @@ static void kill_one(const char *name, unsigned round)
         victim(name, &pair);
     }
     memset(&state, 0, sizeof(state));
-    transport_open(&t, name, NULL, 0);
-    uct_iface_close(t.iface);
-    t.iface = open_with_handler(&t, name);
+    transport_open_handled(&t, name, NULL, on_error, &state);
     CHECK(t.attr.cap.flags & UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE);
     CHECK_OK(uct_iface_set_am_handler(t.iface, ID, on_message, NULL, 0));
     own = transport_connect(&t, NULL);

@@ -44,26 +44,6 @@ static void step(transport_t *t)
     in_progress_call = 0;
 }
 
-static void open_with_handler(transport_t *t)
-{
-    uct_iface_config_t *config;
-    uct_iface_params_t params;
-
-    transport_open(t, "tcp", "lo", 0);
-    uct_iface_close(t->iface);
-    memset(&params, 0, sizeof(params));
-    params.field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE | UCT_IFACE_PARAM_FIELD_DEVICE |
-                        UCT_IFACE_PARAM_FIELD_ERR_HANDLER;
-    params.open_mode = UCT_IFACE_OPEN_MODE_DEVICE;
-    params.mode.device.tl_name = "tcp";
-    params.mode.device.dev_name = "lo";
-    params.err_handler = on_failure;
-    CHECK_OK(uct_md_iface_config_read(t->md, "tcp", NULL, NULL, &config));
-    CHECK_OK(uct_iface_open(t->md, t->worker, &params, config, &t->iface));
-    uct_config_release(config);
-    uct_iface_progress_enable(t->iface, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
-}
-
 static uct_ep_h connect_to(transport_t *t, address_t *peer)
 {
     uct_ep_params_t params;
@@ -236,7 +216,7 @@ int main(void)
     uct_ep_h self;
     int round;
 
-    open_with_handler(&t);
+    transport_open_handled(&t, "tcp", "lo", on_failure, NULL);
     CHECK_OK(uct_iface_get_device_address(t.iface, (uct_device_addr_t *)mine.device));
     CHECK_OK(uct_iface_get_address(t.iface, (uct_iface_addr_t *)mine.iface));
     CHECK_OK(uct_iface_set_am_handler(t.iface, ID, count, &received, 0));

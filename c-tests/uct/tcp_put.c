@@ -162,33 +162,12 @@ static void use(transport_t *t, const pair_t *pair)
     }
 }
 
-/* As transport_open, with an error handler. */
-static void reopen(transport_t *t)
-{
-    uct_iface_config_t *config;
-    uct_iface_params_t params;
-
-    uct_iface_close(t->iface);
-    memset(&params, 0, sizeof(params));
-    params.field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE | UCT_IFACE_PARAM_FIELD_DEVICE |
-                        UCT_IFACE_PARAM_FIELD_ERR_HANDLER;
-    params.open_mode = UCT_IFACE_OPEN_MODE_DEVICE;
-    params.mode.device.tl_name = "tcp";
-    params.mode.device.dev_name = "lo";
-    params.err_handler = on_failure;
-    CHECK_OK(uct_md_iface_config_read(t->md, "tcp", NULL, NULL, &config));
-    CHECK_OK(uct_iface_open(t->md, t->worker, &params, config, &t->iface));
-    uct_config_release(config);
-    uct_iface_progress_enable(t->iface, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
-}
-
 int main(void)
 {
     pair_t pair = pair_start();
     transport_t t;
 
-    transport_open(&t, "tcp", "lo", 0);
-    reopen(&t);
+    transport_open_handled(&t, "tcp", "lo", on_failure, NULL);
     if (pair_is_child(&pair)) {
         serve(&t, &pair);
     } else {
