@@ -3,24 +3,11 @@
  * memory with that value works for each minor, and the library finds out that it is host memory. */
 #include <ucp/api/ucp.h>
 
-#include "check.h"
+#include "finish.h"
 
 static unsigned unknown_of(unsigned minor)
 {
     return (minor <= 15) ? 5 : (minor == 16) ? 6 : (minor <= 20) ? 9 : 10;
-}
-
-static void finish(ucp_worker_h worker, ucs_status_ptr_t request)
-{
-    if (request == NULL) {
-        return;
-    }
-    CHECK(!UCS_PTR_IS_ERR(request));
-    while (ucp_request_check_status(request) == UCS_INPROGRESS) {
-        ucp_worker_progress(worker);
-    }
-    CHECK_OK(ucp_request_check_status(request));
-    ucp_request_free(request);
 }
 
 static void map(ucp_context_h context, unsigned value)

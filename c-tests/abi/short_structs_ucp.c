@@ -3,6 +3,7 @@
 /* oracle: 1.13.1 1.22.0 */
 #include <ucp/api/ucp.h>
 
+#include "finish.h"
 #include "guard.h"
 
 /* Sizes of 1.11, the oldest that programs were compiled with. */
@@ -36,19 +37,6 @@ static void on_recv(void *request, ucs_status_t status, const ucp_tag_recv_info_
     CHECK(user_data == &callbacks);
     CHECK_EQ(info->length, 8);
     ++callbacks;
-}
-
-static void finish(ucp_worker_h worker, ucs_status_ptr_t request)
-{
-    if (request == NULL) {
-        return;
-    }
-    CHECK(!UCS_PTR_IS_ERR(request));
-    while (ucp_request_check_status(request) == UCS_INPROGRESS) {
-        ucp_worker_progress(worker);
-    }
-    CHECK_OK(ucp_request_check_status(request));
-    ucp_request_free(request);
 }
 
 static ucp_context_h open_context(void)
