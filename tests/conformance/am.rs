@@ -1,7 +1,9 @@
 //! Active messages: payloads arrive whole whatever their size, limits hold, handlers may do as they like,
 //! descriptors stay until they are released.
 
-use crate::side::{Msg, Options, Pair, Side, Tl, iov, pattern};
+use crate::endpoint::iov;
+use crate::pair::Pair;
+use crate::side::{Msg, Options, Side, Tl, pattern};
 use ferrucx::abi::uct::iface;
 use ferrucx::c::*;
 use std::cell::Cell;
@@ -333,13 +335,13 @@ unsafe extern "C" fn sends_again(arg: *mut c_void, _: *mut c_void, _: usize, _: 
     if echo.left.get() > 0 {
         echo.left.set(echo.left.get() - 1);
         let ops = unsafe { &(*(*echo.ep).iface).ops };
-        let mut bytes = crate::side::Bytes {
+        let mut bytes = crate::endpoint::Bytes {
             data: c"ping".as_ptr().cast_mut().cast(),
             len: 4,
         };
         let arg = std::ptr::from_mut(&mut bytes).cast();
         let sent =
-            unsafe { (ops.ep_am_bcopy.unwrap())(echo.ep, 6, Some(crate::side::pack), arg, 0) };
+            unsafe { (ops.ep_am_bcopy.unwrap())(echo.ep, 6, Some(crate::endpoint::pack), arg, 0) };
         if sent != 4 {
             echo.refused.set(echo.refused.get() + 1);
         }

@@ -1,6 +1,8 @@
 //! What `query` says must be what works: flags, limits, and UNSUPPORTED for all the rest.
 
-use crate::side::{Bytes, Comp, Options, Pair, Side, Tl, iov};
+use crate::endpoint::{Bytes, Comp, iov};
+use crate::pair::Pair;
+use crate::side::{Options, Side, Tl};
 use ferrucx::abi::uct::{iface, md, rkey};
 use ferrucx::c::*;
 use std::ptr::{null, null_mut};
@@ -195,7 +197,7 @@ fn tags_are_unsupported(pair: &Pair) {
                 len: 8,
             };
             let arg = std::ptr::from_mut(&mut arg).cast();
-            let pack = Some(crate::side::pack as unsafe extern "C" fn(_, _) -> usize);
+            let pack = Some(crate::endpoint::pack as unsafe extern "C" fn(_, _) -> usize);
             let got = (ops.ep_tag_eager_bcopy.unwrap())(ep, 1, 2, pack, arg, 0);
             assert_eq!(got, no as isize);
         }

@@ -1,6 +1,8 @@
 //! The event descriptor: armed, it becomes readable for every message that comes afterwards.
 
-use crate::side::{Ep, Pair, Tl};
+use crate::endpoint::Ep;
+use crate::pair::Pair;
+use crate::side::Tl;
 use ferrucx::abi::uct::iface;
 use ferrucx::c::*;
 use std::mem::ManuallyDrop;

@@ -1,6 +1,7 @@
 //! Bad input: every call answers a status, and nothing happens.
 
-use crate::side::{Options, Pair, Side, Tl};
+use crate::pair::Pair;
+use crate::side::{Options, Side, Tl};
 use ferrucx::abi::uct::{component, config, ep, iface, md, mem, rkey, worker};
 use ferrucx::c::*;
 use std::ptr::{null, null_mut};

@@ -1,7 +1,8 @@
 //! Birth and death: progress on and off, addresses, many endpoints, a peer that is killed.
 
+use crate::pair::Pair;
 use crate::peer::{Peer, hash, hex, unhex};
-use crate::side::{Dice, Options, PATIENCE, Pair, Side, Tl, pattern};
+use crate::side::{Dice, Options, PATIENCE, Side, Tl, pattern};
 use ferrucx::c::*;
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -72,7 +73,7 @@ pub fn addresses_work_at_any_alignment(tl: &Tl) {
         let (d, f) = (shift(&device), shift(&face));
         assert!(pair.a().reaches(&d[skew..], &f[skew..]), "offset {skew}");
         let ep = pair.a().try_connect(d[skew..].as_ptr(), f[skew..].as_ptr());
-        let ep = crate::side::Ep(ep.expect("connect"));
+        let ep = crate::endpoint::Ep(ep.expect("connect"));
         if pair.a().can(UCT_IFACE_FLAG_AM_BCOPY) {
             assert_eq!(pair.insist(|| ep.am_bcopy(1, b"odd")), 3);
             assert_eq!(pair.take(1)[0].data, b"odd");
@@ -105,7 +106,7 @@ pub fn foreign_addresses_are_unreachable(tl: &Tl) {
         assert!(!a.reaches(&d, &f), "garbage {d:x?} {f:x?}");
         // An endpoint to nowhere is refused, or fails later; it takes nothing down.
         if let Ok(h) = a.try_connect(d.as_ptr(), f.as_ptr()) {
-            let ep = crate::side::Ep(h);
+            let ep = crate::endpoint::Ep(h);
             if a.can(UCT_IFACE_FLAG_AM_BCOPY) {
                 ep.am_bcopy(1, b"nobody");
             }
@@ -177,7 +178,7 @@ pub fn churn_leaves_nothing_behind(tl: &Tl) {
 
 /// A side here connected to one in another process.
 struct Apart {
-    ep: crate::side::Ep,
+    ep: crate::endpoint::Ep,
     side: Side,
     peer: Peer,
 }
@@ -250,7 +251,7 @@ pub fn death_of_the_peer_is_reported_once(tl: &Tl) {
         }
         if cap & UCT_IFACE_FLAG_PUT_ZCOPY != 0 {
             let data = [1u8; 8];
-            let list = [crate::side::iov(&data, null_mut())];
+            let list = [crate::endpoint::iov(&data, null_mut())];
             let got = apart.ep.put_zcopy(&list, 4096, 0, null_mut());
             assert!(got < 0 && got != UCS_ERR_NO_RESOURCE, "{got}");
         }
@@ -314,7 +315,7 @@ pub fn two_processes_talk(tl: &Tl) {
     remote_memory(&side, &ep, &mut peer);
 }
 
-fn remote_memory(side: &Side, ep: &crate::side::Ep, peer: &mut Peer) {
+fn remote_memory(side: &Side, ep: &crate::endpoint::Ep, peer: &mut Peer) {
     const LEN: usize = 1 << 20;
     let cap = side.attr.cap.flags;
     let puts = UCT_IFACE_FLAG_PUT_SHORT | UCT_IFACE_FLAG_PUT_BCOPY | UCT_IFACE_FLAG_PUT_ZCOPY;
@@ -330,7 +331,7 @@ fn remote_memory(side: &Side, ep: &crate::side::Ep, peer: &mut Peer) {
     let mut oracle = pattern(LEN, 1);
     let local = side.memory(LEN);
     let wait = |op: &mut dyn FnMut(*mut uct_completion_t) -> i8| {
-        let comp = crate::side::Comp::new(1);
+        let comp = crate::endpoint::Comp::new(1);
         let ptr = comp.ptr();
         let deadline = Instant::now() + PATIENCE;
         loop {

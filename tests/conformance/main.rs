@@ -12,11 +12,13 @@
 
 mod am;
 mod attributes;
+mod endpoint;
 mod events;
 mod input;
 mod life;
 mod many;
 mod order;
+mod pair;
 mod peer;
 mod rma;
 mod side;

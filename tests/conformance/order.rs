@@ -1,6 +1,8 @@
 //! Order, back-pressure, pending requests and flush.
 
-use crate::side::{Comp, Ep, Options, PATIENCE, Pair, Side, Tl, connect_eps, pattern};
+use crate::endpoint::{Comp, Ep};
+use crate::pair::{Pair, connect_eps};
+use crate::side::{Options, PATIENCE, Side, Tl, pattern};
 use ferrucx::c::*;
 use std::cell::RefCell;
 use std::ffi::c_void;

@@ -3,7 +3,9 @@
 //! Each line is a command, each answer a line that begins with `@`. Between commands the peer polls its
 //! worker. It ends with its input, so it never outlives the test.
 
-use crate::side::{Ep, Memory, Options, PATIENCE, Pair, Side, Tl, pattern};
+use crate::endpoint::Ep;
+use crate::pair::Pair;
+use crate::side::{Memory, Options, PATIENCE, Side, Tl, pattern};
 use ferrucx::c::UCS_OK;
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,6 +1,8 @@
 //! Remote memory: put, get and atomics against an oracle in plain memory.
 
-use crate::side::{Bytes, Comp, Dice, Memory, Pair, Tl, iov, pattern};
+use crate::endpoint::{Bytes, Comp, iov};
+use crate::pair::Pair;
+use crate::side::{Dice, Memory, Tl, pattern};
 use ferrucx::c::*;
 use std::ffi::c_void;
 use std::ptr::null_mut;
