@@ -6,27 +6,25 @@ use std::process::Command;
 /// Language, its compiler, and the standard that clients build with.
 const LANGUAGES: [(&str, &str, &str); 2] = [("c", "CC", "gnu11"), ("c++", "CXX", "gnu++17")];
 
-fn compiler(variable: &str) -> String {
+/// The compiler of a language, told to be strict and where the headers are.
+fn strict((language, variable, standard): (&str, &str, &str)) -> Command {
     let fallback = if variable == "CC" { "cc" } else { "c++" };
-    std::env::var(variable).unwrap_or_else(|_| fallback.to_owned())
+    let name = std::env::var(variable).unwrap_or_else(|_| fallback.to_owned());
+    let mut command = Command::new(name);
+    command
+        .args(["-x", language, &format!("-std={standard}")])
+        .args(["-Wall", "-Wextra", "-Werror", "-I"])
+        .arg(&super::include().1);
+    command
 }
 
 /// Compiles a source text; the compiler's complaints if it refuses.
 fn compile(language: (&str, &str, &str), name: &str, source: &str) -> Result<(), String> {
-    let (language, variable, standard) = language;
-    let file = super::scratch("compile").join(format!("{name}.{}", language.replace('+', "p")));
+    let suffix = language.0.replace('+', "p");
+    let file = super::scratch("compile").join(format!("{name}.{suffix}"));
     std::fs::write(&file, source).expect("source for the compiler");
-    let output = Command::new(compiler(variable))
-        .args([
-            "-x",
-            language,
-            &format!("-std={standard}"),
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-        ])
-        .args(["-fsyntax-only", "-I"])
-        .arg(&super::include().1)
+    let output = strict(language)
+        .arg("-fsyntax-only")
         .arg(&file)
         .output()
         .expect("a compiler");
@@ -143,19 +141,9 @@ fn c_sees_the_sizes_that_rust_has() {
 #[test]
 fn inline_functions_do_what_they_say() {
     let program = super::scratch("compile").join("inline");
-    for (language, variable, standard) in LANGUAGES {
-        let output = Command::new(compiler(variable))
-            .args([
-                "-x",
-                language,
-                &format!("-std={standard}"),
-                "-Wall",
-                "-Wextra",
-                "-Werror",
-                "-O1",
-                "-I",
-            ])
-            .arg(&super::include().1)
+    for language in LANGUAGES {
+        let output = strict(language)
+            .arg("-O1")
             .arg(super::root().join("tests/headers/inline.c"))
             .args([
                 "-o".as_ref(),
@@ -173,7 +161,8 @@ fn inline_functions_do_what_they_say() {
         let run = Command::new(&program).output().expect("the program");
         assert!(
             run.status.success(),
-            "{standard}: {}",
+            "{}: {}",
+            language.2,
             String::from_utf8_lossy(&run.stderr)
         );
         assert_eq!(run.stdout, b"ok\n");
