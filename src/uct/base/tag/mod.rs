@@ -15,6 +15,8 @@ mod blocks;
 mod jobs;
 mod recv;
 mod rndv;
+#[cfg(test)]
+mod tests;
 pub mod wire;
 
 use crate::c::*;
@@ -22,12 +24,13 @@ use crate::sys::random;
 use crate::ucs::callbackq::CallbackId;
 use crate::ucs::tag_match::Posted as Matching;
 use crate::ucs::{Result, Status};
-use crate::ucs_diag;
 use crate::uct::api::{Completion, Iface, Pack, Posted};
+use crate::uct::base::am::AM_IDS;
 use crate::uct::base::desc::DescPool;
 use crate::uct::base::iface::{EpBox, IfaceBase, IfaceBox, base_of};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, TagParams};
+use crate::{ucs_diag, ucs_warn};
 use blocks::Blocks;
 use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
@@ -104,6 +107,9 @@ pub fn describe(attr: &mut uct_iface_attr) {
     tag.rndv.max_iov = 1;
 }
 
+/// `Iface::am_zcopy` of a transport.
+type SendInPlace = unsafe fn(uct_ep_h, u8, &[u8], Iov<'_>, u32, Completion) -> Result<Posted>;
+
 /// The transport's calls that the engine needs, without its type.
 ///
 /// The three that send are no entries of C's table: those refuse ids that are not the user's. So each exists
@@ -113,7 +119,7 @@ pub fn describe(attr: &mut uct_iface_attr) {
 struct Ways {
     am_short: unsafe fn(uct_ep_h, u8, u64, *const u8, usize) -> Result<()>,
     am_bcopy: unsafe fn(uct_ep_h, u8, Pack, u32) -> Result<usize>,
-    am_zcopy: unsafe fn(uct_ep_h, u8, &[u8], Iov<'_>, u32, Completion) -> Result<Posted>,
+    am_zcopy: SendInPlace,
     connect: unsafe fn(uct_iface_h, &EpParams) -> Result<uct_ep_h>,
     disconnect: unsafe fn(uct_ep_h),
     device_address: unsafe fn(uct_iface_h, *mut u8) -> Result<()>,
@@ -184,6 +190,8 @@ impl Ways {
 /// Names that nobody can guess: what a peer says about one was told by us.
 struct Keys {
     hasher: RandomState,
+    /// The hasher's secret is the same in processes forked from one that had a hasher before; this is not.
+    secret: u64,
     count: Cell<u64>,
 }
 
@@ -192,7 +200,7 @@ impl Keys {
         loop {
             self.count.set(self.count.get() + 1);
             // The upper half of the numbers are no pointers, and so no handles of operations.
-            let key = self.hasher.hash_one(self.count.get()) >> 1;
+            let key = self.hasher.hash_one((self.secret, self.count.get())) >> 1;
             if key != 0 {
                 return key;
             }
@@ -228,6 +236,8 @@ pub struct Engine {
     later: RefCell<VecDeque<Later>>,
     pump: Cell<Option<CallbackId>>,
     pumping: Cell<bool>,
+    /// Kinds of messages, by bit, of which one was dropped.
+    complained: Cell<u32>,
     /// Processes whose memory was tried, and whether the kernel let us.
     reached: RefCell<HashMap<[u8; wire::REACH], bool>>,
     own_reach: Cell<Option<[u8; wire::REACH]>>,
@@ -251,9 +261,9 @@ impl Engine {
             (ways.device_address)(face.as_c(), device.as_mut_ptr())
                 .and_then(|()| (ways.iface_address)(face.as_c(), iface.as_mut_ptr()))
         };
-        let id = random::random_u64().map_err(Status::from);
-        let id = match (told, id) {
-            (Ok(()), Ok(id)) => id,
+        let numbers = random::random_u64().and_then(|id| Ok((id, random::random_u64()?)));
+        let (id, secret) = match (told, numbers.map_err(Status::from)) {
+            (Ok(()), Ok(numbers)) => numbers,
             (Err(e), _) | (_, Err(e)) => {
                 ucs_diag!("{}: no tag matching: {e}", face.base.transport);
                 return None;
@@ -268,6 +278,7 @@ impl Engine {
             id,
             keys: Keys {
                 hasher: RandomState::new(),
+                secret,
                 count: Cell::new(0),
             },
             descs,
@@ -283,6 +294,7 @@ impl Engine {
             later: RefCell::default(),
             pump: Cell::new(None),
             pumping: Cell::new(false),
+            complained: Cell::new(0),
             reached: RefCell::default(),
             own_reach: Cell::new(None),
         });
@@ -327,8 +339,19 @@ impl Engine {
         let engine = unsafe { &*arg.cast::<Engine>() };
         // SAFETY: by the caller's promise.
         if unsafe { engine.message(id, data, len) }.is_none() {
-            crate::ucs_warn!(
-                "tag matching: a message of {len} bytes with id {id} cannot be; it is dropped"
+            engine.complain(id, len);
+        }
+    }
+
+    /// Says that a message was dropped: once for each kind, since a peer that sends one sends many.
+    #[cold]
+    fn complain(&self, id: u8, len: usize) {
+        let kind = 1 << u32::from(id).saturating_sub(AM_IDS as u32).min(31);
+        if self.complained.get() & kind == 0 {
+            self.complained.set(self.complained.get() | kind);
+            ucs_warn!(
+                "tag matching: a message of {len} bytes with id {id} cannot be; it is dropped, and so \
+                 will be others like it"
             );
         }
     }
