@@ -9,7 +9,7 @@ use super::names;
 use super::proto::op::Op;
 use super::proto::{control, send};
 use super::request::Request;
-use super::rma::flush;
+use super::rma::flush::{self, Landing};
 use super::wireup::cm::Link;
 use super::worker::{MAX_HEADERS, Worker};
 use super::{stream, tag};
@@ -146,12 +146,16 @@ pub struct Ep {
     introduced: Cell<bool>,
     /// Made because a peer introduced itself, not yet taken by the application.
     pub hidden: Cell<bool>,
+    /// Made to answer a peer whose other half was closed here; the application never gets it.
+    pub answers_only: Cell<bool>,
     /// A handler of active messages got it to reply by.
     pub shown: Cell<bool>,
     /// Requests that wait for something of the peer.
     pub outstanding: RefCell<Vec<NonNull<Request>>>,
     /// Flushes that wait for those.
-    flushes: RefCell<Vec<NonNull<Request>>>,
+    flushes: RefCell<VecDeque<NonNull<Request>>>,
+    /// Flushes of the transport that are under way.
+    landings: RefCell<Vec<NonNull<Landing>>>,
 }
 
 impl Ep {
@@ -206,9 +210,11 @@ impl Ep {
             failed: Cell::new(None),
             introduced: Cell::new(false),
             hidden: Cell::new(false),
+            answers_only: Cell::new(false),
             shown: Cell::new(false),
             outstanding: RefCell::new(Vec::new()),
-            flushes: RefCell::new(Vec::new()),
+            flushes: RefCell::new(VecDeque::new()),
+            landings: RefCell::new(Vec::new()),
         });
         let at = NonNull::from(Box::leak(ep));
         // SAFETY: just made; it does not move any more.
@@ -413,7 +419,7 @@ impl Ep {
                     self.queue.borrow_mut().push_front(task);
                     return Err(Status::NO_RESOURCE);
                 }
-                Err(e) => fail_task(&task, e),
+                Err(e) => self.fail_task(&task, e),
             }
         }
         Ok(())
@@ -477,6 +483,7 @@ impl Ep {
         if let Some(cb) = params.err_cb
             && !self.hidden.get()
             && !self.given_up.get()
+            && !self.doomed.get()
         {
             // SAFETY: the user's handler with its argument and its endpoint.
             unsafe {
@@ -515,13 +522,15 @@ impl Ep {
         loop {
             let task = self.queue.borrow_mut().pop_front();
             match task {
-                Some(t) => fail_task(&t, status),
+                Some(t) => self.fail_task(&t, status),
                 None => break,
             }
         }
         loop {
             let last = self.outstanding.borrow_mut().pop();
-            let req = last.or_else(|| self.flushes.borrow_mut().pop());
+            let req = last
+                .or_else(|| self.flushes.borrow_mut().pop_front())
+                .or_else(|| self.recall_landing());
             match req {
                 // SAFETY: an outstanding request is alive.
                 Some(r) => flush::break_off(unsafe { r.as_ref() }, status),
@@ -531,32 +540,73 @@ impl Ep {
         stream::recv::end(self, status);
     }
 
+    /// Ends what a task was for.
+    fn fail_task(&self, task: &Task, status: Status) {
+        if let Task::Request(req) = task {
+            // Data that the peer asked for waits for the peer too.
+            self.disown(*req);
+            // SAFETY: a queued request is alive.
+            flush::break_off(unsafe { req.as_ref() }, status);
+        }
+    }
+
+    /// A flush of the transport is under way.
+    pub fn keep_landing(&self, landing: NonNull<Landing>) {
+        self.landings.borrow_mut().push(landing);
+    }
+
+    /// The transport is done with a flush.
+    pub fn forget_landing(&self, landing: NonNull<Landing>) {
+        self.landings.borrow_mut().retain(|l| *l != landing);
+    }
+
+    /// Takes the request of a flush that the transport still works on.
+    fn recall_landing(&self) -> Option<NonNull<Request>> {
+        let all = self.landings.borrow();
+        // SAFETY: a landing is alive until the transport is done with it.
+        all.iter().find_map(|l| unsafe { l.as_ref() }.recall())
+    }
+
+    /// Whether the transport works on a flush that somebody waits for.
+    pub fn awaits_landing(&self) -> bool {
+        let all = self.landings.borrow();
+        // SAFETY: as above.
+        all.iter().any(|l| unsafe { l.as_ref() }.is_awaited())
+    }
+
     /// A request waits for the peer: it ends with the endpoint.
     pub fn wait_for_peer(&self, req: &Request) {
         self.outstanding.borrow_mut().push(req.as_ptr());
     }
 
-    /// The peer answered: flushes that waited for the last answer end.
-    pub fn answered(&self, req: &Request) {
-        let at = req.as_ptr();
-        {
-            let mut all = self.outstanding.borrow_mut();
-            if let Some(i) = all.iter().position(|r| *r == at) {
-                all.swap_remove(i);
-            }
-        }
+    /// The peer answered, which ends a request; flushes that waited for the last answer end after it.
+    pub fn answer(&self, req: &Request, result: Result<()>) {
+        let _pin = Pin::new(self);
+        self.disown(req.as_ptr());
+        req.complete(result);
         self.recheck_flushes();
+    }
+
+    /// A request does not wait for the peer any more.
+    pub fn disown(&self, req: NonNull<Request>) {
+        let mut all = self.outstanding.borrow_mut();
+        if let Some(i) = all.iter().position(|r| *r == req) {
+            all.swap_remove(i);
+        }
     }
 
     /// Something was answered: flushes may end, and so may an endpoint that is closed.
     #[inline]
-    fn recheck_flushes(&self) {
+    pub fn recheck_flushes(&self) {
         if self.flushes.borrow().is_empty() && !self.retired.get() {
             return;
         }
         let _pin = Pin::new(self);
-        let waiting = core::mem::take(&mut *self.flushes.borrow_mut());
-        for req in waiting {
+        let count = self.flushes.borrow().len();
+        for _ in 0..count {
+            // One at a time: each may end in a callback that closes this endpoint.
+            let next = self.flushes.borrow_mut().pop_front();
+            let Some(req) = next else { break };
             // SAFETY: a waiting flush is alive.
             flush::settled(self, unsafe { req.as_ref() });
         }
@@ -575,6 +625,10 @@ impl Ep {
     pub fn give_up(&self) {
         self.given_up.set(true);
         self.worker().stream.forget(self);
+    }
+
+    pub fn is_given_up(&self) -> bool {
+        self.given_up.get()
     }
 
     /// The last flush of a closed endpoint is over: it goes when the peer has answered everything.
@@ -610,7 +664,14 @@ impl Ep {
 
     /// A flush ends when the peer has answered everything.
     pub fn when_settled(&self, req: &Request) {
-        self.flushes.borrow_mut().push(req.as_ptr());
+        let mut all = self.flushes.borrow_mut();
+        // A close, of which there is one, is the last.
+        // SAFETY: a waiting flush is alive.
+        let close_waits = all
+            .back()
+            .is_some_and(|r| flush::is_close(unsafe { r.as_ref() }));
+        let place = all.len() - usize::from(close_waits);
+        all.insert(place, req.as_ptr());
     }
 
     /// Destroys an endpoint: what waits ends with `status`.
@@ -756,14 +817,6 @@ impl Drop for Pin {
             // SAFETY: the last pin of a doomed endpoint.
             unsafe { Ep::free(self.0) };
         }
-    }
-}
-
-/// Ends what a task was for.
-fn fail_task(task: &Task, status: Status) {
-    if let Task::Request(req) = task {
-        // SAFETY: a queued request is alive.
-        flush::break_off(unsafe { req.as_ref() }, status);
     }
 }
 

@@ -263,7 +263,18 @@ impl Worker {
     fn return_to(&self, uuid: u64, ep: u64) -> Option<&Ep> {
         let (address, serial) = self.left.borrow_mut().remove(&(uuid, ep))?;
         let id = crate::ucp::wireup::introduce::answer_by(self, address, ep, serial)?;
-        self.ep(id)
+        let made = self.ep(id)?;
+        made.answers_only.set(true);
+        Some(made)
+    }
+
+    /// Whether a peer's endpoint is the other half of one that was closed here.
+    pub fn was_closed(&self, uuid: u64, ep: u64) -> bool {
+        let known = self.by_peer.borrow().get(&(uuid, ep)).copied();
+        match known {
+            Some(id) => self.ep(id).is_some_and(|ep| ep.answers_only.get()),
+            None => self.left.borrow().contains_key(&(uuid, ep)),
+        }
     }
 
     /// The endpoint with this local id.

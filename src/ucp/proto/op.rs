@@ -251,7 +251,6 @@ pub struct StreamRecvOp {
 /// A flush: what is still to be waited for.
 pub struct FlushOp {
     pub ep: *const Ep,
-    pub landing: Option<Box<crate::ucp::rma::flush::Landing>>,
     /// The endpoint is destroyed at the end.
     pub close: bool,
     /// How the peer's fence ended.

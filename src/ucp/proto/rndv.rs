@@ -198,10 +198,10 @@ pub fn data(worker: &Worker, hdr: &DataHdr, bytes: &[u8]) {
     }
     if state.received == state.total {
         let result = state.error.map_or(Ok(()), Err);
-        if let Some(ep) = worker.ep_of_peer(state.sender.0, state.sender.1) {
-            ep.answered(req);
+        match worker.ep_of_peer(state.sender.0, state.sender.1) {
+            Some(ep) => ep.answer(req, result),
+            None => req.complete(result),
         }
-        req.complete(result);
     }
 }
 
@@ -233,8 +233,7 @@ pub fn acknowledged(worker: &Worker, ack: &AckHdr) {
             return;
         }
     };
-    // SAFETY: an endpoint outlives its requests.
-    unsafe { (*ep).answered(req) };
     let result = Status::from_code(ack.status as i8).map_or(Ok(()), Err);
-    req.complete(result);
+    // SAFETY: an endpoint outlives its requests.
+    unsafe { (*ep).answer(req, result) };
 }

@@ -47,7 +47,10 @@ pub fn start(
     };
     if stage == Stage::Whole && !kind.waits_for_match() && ep.is_clear() {
         match whole(ep, &kind, &data, (0, 0, 0)) {
-            Ok(()) => return immediate(ep.worker(), param, Info::default()),
+            Ok(()) => {
+                drop(data);
+                return immediate(ep.worker(), param, Info::default());
+            }
             Err(Status::NO_RESOURCE) => {}
             Err(e) => return Err(e),
         }
@@ -153,8 +156,7 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
                 }
             }
             if at >= length {
-                ep.answered(req);
-                req.complete(Ok(()));
+                ep.answer(req, Ok(()));
                 return Ok(Step::Done);
             }
             send.stage = Stage::Data {

@@ -4,7 +4,7 @@
 //! the transport; then the transport is flushed, then the answers of the peer are awaited.
 
 use crate::c::*;
-use crate::ucp::ep::{End, Ep, Step, Task};
+use crate::ucp::ep::{End, Ep, Pin, Step, Task};
 use crate::ucp::parts::Parts;
 use crate::ucp::proto::control;
 use crate::ucp::proto::op::{FlushOp, Op};
@@ -12,24 +12,47 @@ use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immed
 use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
 use crate::wire::header::{AmId, FenceHdr};
+use core::cell::{Cell, UnsafeCell};
+use core::ptr::NonNull;
 
-/// A transport's flush on its way, with the way back to the request.
+/// A transport's flush on its way. It lives until the transport is done with it, which may be after its
+/// request has ended with the endpoint.
 #[repr(C)]
 pub struct Landing {
-    comp: uct_completion_t,
-    req: *const Request,
+    comp: UnsafeCell<uct_completion_t>,
+    ep: *const Ep,
+    /// Who waits; nobody once the request has ended.
+    req: Cell<Option<NonNull<Request>>>,
 }
 
 impl Landing {
-    fn new() -> Box<Landing> {
-        Box::new(Landing {
-            comp: uct_completion_t {
+    fn new(ep: &Ep, req: &Request) -> NonNull<Landing> {
+        let made = Box::new(Landing {
+            comp: UnsafeCell::new(uct_completion_t {
                 func: Some(landed),
                 count: 1,
                 status: UCS_OK,
-            },
-            req: core::ptr::null(),
-        })
+            }),
+            ep,
+            req: Cell::new(Some(req.as_ptr())),
+        });
+        NonNull::from(Box::leak(made))
+    }
+
+    /// Takes the request off: it ends without the transport's word.
+    pub fn recall(&self) -> Option<NonNull<Request>> {
+        self.req.take()
+    }
+
+    pub fn is_awaited(&self) -> bool {
+        self.req.get().is_some()
+    }
+
+    /// # Safety
+    /// `this` must be of `new`, freed once, and not with the transport.
+    unsafe fn free(this: NonNull<Landing>) {
+        // SAFETY: by the caller's promise.
+        drop(unsafe { Box::from_raw(this.as_ptr()) });
     }
 }
 
@@ -46,11 +69,16 @@ pub fn close(ep: &Ep, param: &Param) -> Result<Posted> {
     begin(ep, param, true)
 }
 
+/// Whether a request is a close.
+pub fn is_close(req: &Request) -> bool {
+    // SAFETY: the only borrow.
+    matches!(unsafe { req.op() }, Op::Flush(op) if op.close)
+}
+
 fn begin(ep: &Ep, param: &Param, close: bool) -> Result<Posted> {
     must_be_immediate(param)?;
     let op = Op::Flush(FlushOp {
         ep,
-        landing: Some(Landing::new()),
         close,
         fenced: None,
     });
@@ -63,23 +91,26 @@ fn begin(ep: &Ep, param: &Param, close: bool) -> Result<Posted> {
 
 /// The flush has come to the head of its endpoint's queue: everything before it is out.
 pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
-    // SAFETY: the only borrow; the transport calls back later, not from inside.
-    let Op::Flush(op) = (unsafe { req.op() }) else {
-        return Ok(Step::Done);
-    };
-    let Some(landing) = op.landing.as_mut() else {
-        return Ok(Step::Done);
-    };
-    landing.req = req;
-    // SAFETY: a live transport endpoint; the completion lives in the request.
+    let landing = Landing::new(ep, req);
+    // SAFETY: a live transport endpoint; the completion lives until the transport is done with it. The
+    // transport calls back later, not from inside.
     let code = unsafe {
         match (*(*ep.lane().ep).iface).ops.ep_flush {
-            Some(flush) => flush(ep.lane().ep, UCT_FLUSH_FLAG_LOCAL, &raw mut landing.comp),
+            Some(flush) => flush(
+                ep.lane().ep,
+                UCT_FLUSH_FLAG_LOCAL,
+                landing.as_ref().comp.get(),
+            ),
             None => UCS_OK,
         }
     };
+    if code == UCS_INPROGRESS {
+        ep.keep_landing(landing);
+        return Ok(Step::Done);
+    }
+    // SAFETY: made above; the transport does not have it.
+    unsafe { Landing::free(landing) };
     match Status::from_code(code) {
-        None if code == UCS_INPROGRESS => Ok(Step::Done),
         None => {
             out(ep, req);
             Ok(Step::Done)
@@ -88,17 +119,26 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
     }
 }
 
-/// The transport has delivered everything.
+/// The transport has delivered everything, or given up.
 unsafe extern "C" fn landed(comp: *mut uct_completion_t) {
-    // SAFETY: the completion stands at the head of its `Landing`, whose request is alive.
-    let req = unsafe { &*(*comp.cast::<Landing>()).req };
-    // SAFETY: the only borrow.
-    let ep = match unsafe { req.op() } {
-        Op::Flush(op) => op.ep,
-        _ => return,
+    let Some(at) = NonNull::new(comp.cast::<Landing>()) else {
+        return;
     };
-    // SAFETY: an endpoint outlives its requests.
-    out(unsafe { &*ep }, req);
+    // SAFETY: the completion stands at the head of its `Landing`, which is freed below only; the
+    // endpoint outlives what its transport has under way.
+    let (ep, req, status) = unsafe { (&*at.as_ref().ep, at.as_ref().recall(), (*comp).status) };
+    ep.forget_landing(at);
+    // SAFETY: the transport is done with it.
+    unsafe { Landing::free(at) };
+    let Some(req) = req else { return };
+    let _pin = Pin::new(ep);
+    // SAFETY: a flush that nobody recalled is alive.
+    let req = unsafe { req.as_ref() };
+    match Status::from_code(status) {
+        None => out(ep, req),
+        Some(e) => break_off(req, e),
+    }
+    ep.recheck_flushes();
 }
 
 /// Everything has left. What only the peer can tell is asked for, what it owes is awaited.
@@ -122,14 +162,16 @@ pub fn fenced(ep: &Ep, req: &Request, result: Result<()>) {
     if let Op::Flush(op) = unsafe { req.op() } {
         op.fenced = Some(result);
     }
-    ep.answered(req);
-    settled(ep, req);
+    ep.disown(req.as_ptr());
+    // In its place among those that wait: a close is the last.
+    ep.when_settled(req);
+    ep.recheck_flushes();
 }
 
 /// Ends a flush if the peer owes no access to memory. Messages that no receive has matched are not
-/// waited for: that could be for ever.
+/// waited for: that could be for ever. A close is the last flush to end.
 pub fn settled(ep: &Ep, req: &Request) {
-    if ep.owes_no_memory() {
+    if ep.owes_no_memory() && !(is_close(req) && ep.awaits_landing()) {
         finish(ep, req);
     } else {
         ep.when_settled(req);

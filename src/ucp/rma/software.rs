@@ -156,8 +156,7 @@ pub fn get_reply(worker: &Worker, message: &[u8]) -> Option<()> {
     };
     let ep = get.ep;
     // SAFETY: an endpoint outlives its requests.
-    unsafe { (*ep).answered(req) };
-    req.complete(result);
+    unsafe { (*ep).answer(req, result) };
     Some(())
 }
 
@@ -179,8 +178,7 @@ pub fn amo_reply(worker: &Worker, message: &[u8]) -> Option<()> {
     }
     let ep = amo.ep;
     // SAFETY: an endpoint outlives its requests.
-    unsafe { (*ep).answered(req) };
-    req.complete(result);
+    unsafe { (*ep).answer(req, result) };
     Some(())
 }
 

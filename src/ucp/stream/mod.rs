@@ -96,7 +96,8 @@ impl StreamState {
 
     /// Bytes stand in an endpoint's inbox: lists it, once the application has it.
     pub fn list(&self, ep: &Ep) {
-        if ep.stream.available.get() > 0 && !ep.hidden.get() && !ep.stream.listed.replace(true) {
+        let wanted = ep.stream.available.get() > 0 && !ep.hidden.get() && !ep.is_given_up();
+        if wanted && !ep.stream.listed.replace(true) {
             self.ready.borrow_mut().push_back(ep.id.get());
         }
     }

@@ -18,7 +18,9 @@ use core::ptr::NonNull;
 /// Bytes for a stream.
 pub fn data(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, body) = StreamHdr::split(message)?;
-    let Some(ep) = worker.ep_of_peer(h.uuid, h.ep) else {
+    let open = !worker.was_closed(h.uuid, h.ep);
+    let found = open.then(|| worker.ep_of_peer(h.uuid, h.ep)).flatten();
+    let Some(ep) = found else {
         ucs_debug!("{} bytes for a stream that is closed; dropped", body.len());
         return Some(());
     };

@@ -12,6 +12,7 @@ use crate::wire::header::StreamHdr;
 pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
     if data.is_empty() {
         ep.usable()?;
+        drop(data);
         return immediate(ep.worker(), param, Info::default());
     }
     let hdr = StreamHdr {

@@ -41,7 +41,11 @@ pub fn received(worker: &Worker, message: &[u8]) {
     let waiting = worker.eps.borrow().iter().copied().find(|ep| {
         // SAFETY: in the table, so alive.
         let ep = unsafe { &**ep };
-        ep.remote_uuid.get() == hdr.uuid && ep.remote_ep.get() == 0 && ep.serial.get() == serial
+        // One that has failed answers nobody.
+        ep.remote_uuid.get() == hdr.uuid
+            && ep.remote_ep.get() == 0
+            && ep.serial.get() == serial
+            && ep.usable().is_ok()
     });
     match waiting {
         Some(ep) => {

@@ -30,7 +30,10 @@ pub fn connect(worker: &Worker, address: Address, params: EpParams) -> Result<No
         .filter(|ep| {
             // SAFETY: in the table, so alive.
             let ep = unsafe { &**ep };
-            ep.hidden.get() && ep.remote_uuid.get() == uuid && ep.usable().is_ok()
+            ep.hidden.get()
+                && !ep.answers_only.get()
+                && ep.remote_uuid.get() == uuid
+                && ep.usable().is_ok()
         })
         // SAFETY: as above.
         .min_by_key(|ep| unsafe { (**ep).serial.get() });
