@@ -289,6 +289,8 @@ static void run(const char *name, const char *device)
     remote_memory(&t, ep);
     CHECK_STATUS(uct_ep_pending_add(ep, NULL, 0), BAD);
     uct_ep_pending_purge(ep, NULL, NULL);
+    CHECK_STATUS(uct_iface_accept(t.iface, (uct_conn_request_h)&t), UCS_ERR_UNSUPPORTED);
+    CHECK_STATUS(uct_iface_reject(t.iface, (uct_conn_request_h)&t), UCS_ERR_UNSUPPORTED);
     CHECK_STATUS(uct_ep_disconnect(ep, 0), UCS_ERR_UNSUPPORTED);
     CHECK_STATUS(uct_ep_connect(ep, NULL), BAD);
     for (i = 0; i < 1000; ++i) {

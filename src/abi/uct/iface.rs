@@ -14,7 +14,7 @@ use core::ffi::{c_int, c_uint, c_void};
 
 /// Opens an interface of the transport and device named in `params`. Progress is off until
 /// `uct_iface_progress_enable`. `NO_DEVICE` when the domain has no such transport or device,
-/// `UNSUPPORTED` for the deprecated socket-address modes.
+/// which is so too in the deprecated socket-address modes: no transport is for them.
 ///
 /// # Safety
 /// Handles live; the masked members of `params` valid; `config` of `uct_md_iface_config_read`.
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn uct_iface_open(
         ucs_error!(
             "uct_iface_open: only the DEVICE mode is supported; socket addresses go by a connection manager"
         );
-        return UCS_ERR_UNSUPPORTED;
+        return UCS_ERR_NO_DEVICE;
     };
     let tls = md.component.component.transports();
     let Some(tl) = tls.iter().find(|t| t.name() == transport) else {
