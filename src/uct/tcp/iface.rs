@@ -224,11 +224,16 @@ impl TcpIface {
 
     /// Asks each connection that gathers frames to `send` some; it stays listed when told so.
     pub fn each_dirty(&self, send: impl Fn(&Rc<Conn>) -> bool) {
-        let list = core::mem::take(&mut *self.dirty.borrow_mut());
-        for conn in list {
+        let mut list = core::mem::take(&mut *self.dirty.borrow_mut());
+        for conn in list.drain(..) {
             if send(&conn) {
                 self.dirty.borrow_mut().push(conn);
             }
+        }
+        // Mostly none is left: then the next round needs no new memory.
+        let mut dirty = self.dirty.borrow_mut();
+        if dirty.capacity() == 0 {
+            *dirty = list;
         }
     }
 
