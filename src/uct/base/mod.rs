@@ -3,6 +3,7 @@
 
 pub mod am;
 pub mod config;
+pub mod copy;
 pub mod death_watch;
 pub mod desc;
 pub mod iface;

@@ -3,6 +3,7 @@
 use super::iface::{ADDR_LEN, MAX_SHORT_IOV, SelfIface, read_address};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Pack;
+use crate::uct::base::copy::copy;
 use crate::uct::base::iface::IfaceBox;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::EpParams;
@@ -38,15 +39,15 @@ impl SelfEp {
         payload: *const u8,
         len: usize,
     ) -> Result<()> {
-        let total = len.checked_add(size_of::<u64>());
-        if total.is_none_or(|n| n > face.seg_size) {
+        // No segment is shorter than a header.
+        if len > face.seg_size - size_of::<u64>() {
             return Err(Status::INVALID_PARAM);
         }
         SelfIface::deliver(face, id, |at| {
             // SAFETY: the descriptor has room for the header, any alignment.
             unsafe { at.cast::<u64>().write_unaligned(header) };
             // SAFETY: room and source were checked above.
-            unsafe { core::ptr::copy_nonoverlapping(payload, at.add(size_of::<u64>()), len) };
+            unsafe { copy(payload, at.add(size_of::<u64>()), len) };
             len + size_of::<u64>()
         });
         Ok(())

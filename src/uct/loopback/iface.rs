@@ -5,6 +5,7 @@ use crate::c::*;
 use crate::ucs::config::Config;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
+use crate::uct::base::copy::copy;
 use crate::uct::base::desc::DescPool;
 use crate::uct::base::iface::{EpBox, IfaceBase, IfaceBox};
 use crate::uct::base::iov::Iov;
@@ -151,7 +152,7 @@ impl Iface for SelfIface {
         _rkey: uct_rkey_t,
     ) -> Result<()> {
         // SAFETY: both buffers are the user's, in this process; they may overlap.
-        unsafe { core::ptr::copy(src, remote as *mut u8, len) };
+        unsafe { copy(src, remote as *mut u8, len) };
         Ok(())
     }
 

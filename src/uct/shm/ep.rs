@@ -1,7 +1,6 @@
 //! The endpoint of posix and sysv: checks, then a message into the peer's ring, or an access to
 //! the peer's memory.
 
-use super::copy::copy;
 use super::iface::{MAX_SHORT_IOV, ShmIface, read_key};
 use super::outbox::Peer;
 use super::ring::{Full, Packed, Sender};
@@ -10,6 +9,7 @@ use super::wire::KEY_LEN;
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Pack, Posted, Unpack};
+use crate::uct::base::copy::copy;
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::node;

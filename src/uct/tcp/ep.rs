@@ -11,6 +11,7 @@ use crate::sys::socket::{IoVec, block, with_scope};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::{Completion, Pack, Posted};
+use crate::uct::base::copy::copy;
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::EpParams;
@@ -160,7 +161,7 @@ impl TcpEp {
             // SAFETY: there is room for header and payload, any alignment.
             unsafe { at.cast::<u64>().write_unaligned(header) };
             // SAFETY: room and source as above.
-            unsafe { core::ptr::copy_nonoverlapping(payload, at.add(HEADER), len) };
+            unsafe { copy(payload, at.add(HEADER), len) };
             HEADER + len
         })?;
         Ok(())
