@@ -55,6 +55,12 @@ pub struct Context {
     pub regions: Mutex<Slots<usize>>,
 }
 
+/// Workers of several threads use one context, and nothing of it takes a thread for granted.
+const _: () = {
+    const fn shared<T: Sync>() {}
+    shared::<Context>();
+};
+
 /// Names of `UCX_TLS` that stand for several transports.
 const ALIASES: &[(&str, &[&str])] = &[
     ("all", &["self", "posix", "sysv", "cma", "tcp"]),

@@ -15,6 +15,7 @@ use crate::ucs::{Result, Status};
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::ptr::NonNull;
+use core::sync::atomic::{AtomicI8, Ordering};
 
 /// Whom to tell about the end of an operation, and with what besides the status.
 #[derive(Clone, Copy)]
@@ -129,8 +130,8 @@ pub struct Request {
     pub(crate) op: UnsafeCell<Op>,
     callback: Cell<Callback>,
     info: Cell<Info>,
-    /// `UCS_INPROGRESS` until completed.
-    status: Cell<ucs_status_t>,
+    /// `UCS_INPROGRESS` until completed. The one member that is looked at without the worker's lock.
+    status: AtomicI8,
     /// The memory is the user's.
     foreign: bool,
     /// The user gave it back before it was complete.
@@ -158,7 +159,7 @@ impl Request {
             op: UnsafeCell::new(op),
             callback: Cell::new(Callback::None),
             info: Cell::new(Info::default()),
-            status: Cell::new(UCS_INPROGRESS),
+            status: AtomicI8::new(UCS_INPROGRESS),
             foreign,
             released: Cell::new(false),
             id: Cell::new(0),
@@ -173,7 +174,9 @@ impl Request {
     pub fn spare(worker: &Worker) -> Result<NonNull<Request>> {
         let req = Request::create(worker, &Param::PLAIN, Op::None)?;
         // SAFETY: just made.
-        unsafe { req.as_ref() }.status.set(UCS_OK);
+        unsafe { req.as_ref() }
+            .status
+            .store(UCS_OK, Ordering::Relaxed);
         worker.lent_requests.borrow_mut().insert(req);
         Ok(req)
     }
@@ -213,11 +216,12 @@ impl Request {
 
     /// `UCS_INPROGRESS`, or how it ended.
     pub fn status(&self) -> ucs_status_t {
-        self.status.get()
+        // Acquire: pairs with the Release in `complete`.
+        self.status.load(Ordering::Acquire)
     }
 
     pub fn is_done(&self) -> bool {
-        self.status.get() != UCS_INPROGRESS
+        self.status() != UCS_INPROGRESS
     }
 
     pub fn info(&self) -> Info {
@@ -252,8 +256,9 @@ impl Request {
         let info = self.info.get();
         let user = Request::user(self.as_ptr());
         let released = self.released.get();
-        // From here on a caller's own memory may be gone: another thread may see the status.
-        self.status.set(status);
+        // Release: who sees the status sees `info` and the data. From here on a caller's own memory
+        // may be gone: another thread may look.
+        self.status.store(status, Ordering::Release);
         if released {
             // The user is told through its pointer, which stays valid until the callback is over.
             callback.call(user, status, info);

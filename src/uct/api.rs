@@ -229,8 +229,8 @@ pub struct Alloc<'a> {
     pub name: &'a str,
 }
 
-/// An opened memory domain.
-pub trait Md: 'static {
+/// An opened memory domain. Threads share it: a context and its domains are common to the workers of all threads.
+pub trait Md: Send + Sync + 'static {
     fn as_any(&self) -> &dyn Any;
     fn attr(&self) -> MdAttr;
 

@@ -46,7 +46,6 @@ unsafe fn blocking(h: ucp_ep_h, atomic: &Atomic, address: u64, rkey: ucp_rkey_h)
     // SAFETY: by the caller's promise.
     unsafe {
         let w = ep(h).worker();
-        let _guard = enter(w);
         wait(w, run(h, atomic, address, rkey, &Param::PLAIN))
     }
 }
@@ -267,6 +266,8 @@ pub unsafe extern "C" fn ucp_atomic_post(
         }
     };
     let atomic = simple(op, size_of_operand(op_size), value, core::ptr::null_mut());
+    // SAFETY: the caller's endpoint. The lock spans giving the request back.
+    let _guard = enter(unsafe { self::ep(ep) }.worker());
     // SAFETY: the caller's arguments.
     match unsafe { run(ep, &atomic, remote_addr, rkey, &Param::PLAIN) } {
         Ok(Posted::Done) => UCS_OK,

@@ -28,7 +28,8 @@ pub(super) unsafe fn ep<'a>(h: ucp_ep_h) -> &'a Ep {
     unsafe { &*h.cast::<Ep>() }
 }
 
-/// Progresses until an operation is over: the blocking calls.
+/// Progresses until an operation is over: the blocking calls. Other threads have their turns
+/// meanwhile, so the caller holds no lock.
 pub(super) fn wait(w: &Worker, posted: Result<Posted>) -> ucs_status_t {
     match posted {
         Ok(Posted::Done) => UCS_OK,
@@ -36,9 +37,11 @@ pub(super) fn wait(w: &Worker, posted: Result<Posted>) -> ucs_status_t {
             // SAFETY: alive until released below.
             let req = unsafe { req.as_ref() };
             while !req.is_done() {
+                let _guard = enter(w);
                 w.progress();
             }
             let status = req.status();
+            let _guard = enter(w);
             req.release();
             status
         }
@@ -294,9 +297,7 @@ pub unsafe extern "C" fn ucp_ep_destroy(h: ucp_ep_h) {
     // SAFETY: the caller's endpoint; its worker outlives it.
     unsafe {
         let w: *const Worker = ep(h).worker();
-        let posted = close(h, false, &Param::PLAIN);
-        let _guard = enter(&*w);
-        wait(&*w, posted);
+        wait(&*w, close(h, false, &Param::PLAIN));
     }
 }
 
@@ -311,8 +312,12 @@ pub unsafe extern "C" fn ucp_ep_flush(h: ucp_ep_h) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; h);
     // SAFETY: the caller's endpoint.
     let ep = unsafe { ep(h) };
-    let _guard = enter(ep.worker());
-    wait(ep.worker(), flush::endpoint(ep, &Param::PLAIN))
+    let w = ep.worker();
+    let posted = {
+        let _guard = enter(w);
+        flush::endpoint(ep, &Param::PLAIN)
+    };
+    wait(w, posted)
 }
 
 /// Changes an endpoint's parameters.
@@ -431,6 +436,7 @@ pub unsafe extern "C" fn ucp_ep_evaluate_perf(
     // SAFETY: the caller's endpoint and structs, used as masked.
     unsafe {
         let ep = ep(h);
+        let _guard = enter(ep.worker());
         if (*param).field_mask & u64::from(UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE) == 0 {
             ucs_error!("ucp_ep_evaluate_perf: no message size is given");
             return UCS_ERR_INVALID_PARAM;

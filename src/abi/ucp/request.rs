@@ -35,10 +35,12 @@ pub(super) unsafe fn test(request: *mut c_void, info: *mut ucp_tag_recv_info_t) 
     // SAFETY: by the caller's promise.
     unsafe {
         let req = Request::from_user(request);
-        if req.is_done() {
+        // Read once: another thread may complete it meanwhile.
+        let status = req.status();
+        if status != UCS_INPROGRESS {
             put_tag_info(info, req.info());
         }
-        req.status()
+        status
     }
 }
 
@@ -117,6 +119,7 @@ pub unsafe extern "C" fn ucp_request_query(
     // SAFETY: a live request and the caller's struct, written as masked.
     unsafe {
         let req = Request::from_user(request);
+        let _guard = enter(req.worker());
         let mask = (*attr).field_mask;
         let has = |bit: u32| mask & u64::from(bit) != 0;
         if has(UCP_REQUEST_ATTR_FIELD_INFO_STRING) {

@@ -78,7 +78,6 @@ unsafe fn blocking(way: Access, t: &Target) -> ucs_status_t {
     // SAFETY: by the caller's promise.
     unsafe {
         let w = ep(t.ep).worker();
-        let _guard = enter(w);
         wait(w, access(way, t, &Param::PLAIN))
     }
 }
@@ -88,7 +87,9 @@ unsafe fn blocking(way: Access, t: &Target) -> ucs_status_t {
 /// # Safety
 /// As `access`.
 unsafe fn implicit(way: Access, t: &Target) -> ucs_status_t {
-    // SAFETY: by the caller's promise.
+    // SAFETY: by the caller's promise. The lock spans giving the request back.
+    let _guard = enter(unsafe { ep(t.ep) }.worker());
+    // SAFETY: as above.
     match unsafe { access(way, t, &Param::PLAIN) } {
         Ok(Posted::Done) => UCS_OK,
         Ok(Posted::Request(req)) => {

@@ -252,10 +252,12 @@ pub unsafe extern "C" fn ucp_stream_recv_request_test(
     // SAFETY: a live request and the caller's out parameter.
     unsafe {
         let req = Request::from_user(request);
-        if req.is_done() && !length_p.is_null() {
+        // Read once: another thread may complete it meanwhile.
+        let status = req.status();
+        if status != UCS_INPROGRESS && !length_p.is_null() {
             length_p.write(req.info().length);
         }
-        req.status()
+        status
     }
 }
 

@@ -403,8 +403,11 @@ pub unsafe extern "C" fn ucp_worker_flush(worker: ucp_worker_h) -> ucs_status_t 
     non_null!(UCS_ERR_INVALID_PARAM; worker);
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
-    let _guard = enter(w);
-    super::ep::wait(w, flush::worker(w, &Param::PLAIN))
+    let posted = {
+        let _guard = enter(w);
+        flush::worker(w, &Param::PLAIN)
+    };
+    super::ep::wait(w, posted)
 }
 
 /// Old form of `ucp_worker_flush_nbx`.
