@@ -5,7 +5,15 @@
 
 #include "two_workers.h"
 
+enum { AT_A_TIME = 10 };
+
 static two_t two;
+static unsigned inits;
+
+static void init_request(void *request)
+{
+    ++inits;
+}
 
 /* Requests for the caller's use, used several times and given back: as many as there are must not grow memory. */
 static void lent(void)
@@ -14,10 +22,10 @@ static void lent(void)
     ucp_datatype_t bytes = ucp_dt_make_contig(1);
     char byte = 'b', got;
     unsigned i, j;
-    void *request[10];
+    void *request[AT_A_TIME];
 
     for (i = 0; i < 200; ++i) {
-        for (j = 0; j < 10; ++j) {
+        for (j = 0; j < AT_A_TIME; ++j) {
             request[j] = ucp_request_alloc(two.worker[1]);
             CHECK(request[j] != NULL);
             if (i % 3 == 0) {
@@ -36,7 +44,7 @@ static void lent(void)
             CHECK_OK(ucp_request_check_status(request[j]));
             CHECK_EQ(got, 'b');
         }
-        for (j = 0; j < 10; ++j) {
+        for (j = 0; j < AT_A_TIME; ++j) {
             ucp_request_release(request[j]);
         }
     }
@@ -44,8 +52,21 @@ static void lent(void)
 
 int main(void)
 {
-    two_open(&two, UCP_FEATURE_TAG, 1);
+    ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_REQUEST_SIZE |
+                                         UCP_PARAM_FIELD_REQUEST_INIT,
+                           .features = UCP_FEATURE_TAG,
+                           .request_size = 16,
+                           .request_init = init_request};
+    ucp_worker_params_t worker_params = {.field_mask = 0};
+
+    CHECK_OK(ucp_init(&params, NULL, &two.context));
+    CHECK_OK(ucp_worker_create(two.context, &worker_params, &two.worker[0]));
+    CHECK_OK(ucp_worker_create(two.context, &worker_params, &two.worker[1]));
+    two.ep[0] = two_connect(&two, 0, 1);
     lent();
-    two_close(&two);
+    CHECK(inits < 20 * AT_A_TIME); /* of the 2000 that were asked for */
+    two_close_ep(&two, two.ep[0]);
+    two_close_workers(&two);
+    OK("requests come back");
     return 0;
 }

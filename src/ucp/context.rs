@@ -22,6 +22,7 @@ pub struct ContextParams {
     pub request_size: usize,
     pub request_init: ucp_request_init_callback_t,
     pub request_cleanup: ucp_request_cleanup_callback_t,
+    /// For transports that match tags themselves: none here does it for UCP.
     pub tag_sender_mask: u64,
     pub mt_workers_shared: bool,
     pub estimated_num_eps: usize,

@@ -23,7 +23,7 @@ use crate::uct::base::iface::base_of;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
 use crate::wire::address::{Address, Entry};
-use crate::{ucs_debug, ucs_error};
+use crate::{ucs_debug, ucs_error, ucs_warn};
 use core::alloc::Layout;
 use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_void;
@@ -88,7 +88,9 @@ pub struct Worker {
     free_requests: RefCell<Vec<NonNull<Request>>>,
     /// Requests of the pool that the application passes to calls as its own.
     pub lent_requests: RefCell<BTreeSet<NonNull<Request>>>,
-    request_layout: Layout,
+    /// Where requests are: blocks of `REQUEST_CHUNK`.
+    request_memory: RefCell<Vec<NonNull<u8>>>,
+    request_block: Layout,
     /// Requests in the application's or a peer's hands.
     pub requests_out: Cell<usize>,
     next_message: Cell<u64>,
@@ -109,11 +111,9 @@ impl Worker {
             ucs_error!("request_size {user} is over the limit of {MAX_REQUEST_SIZE} bytes");
             return Err(Status::INVALID_PARAM);
         }
-        let request_layout = Layout::from_size_align(
-            (Request::SIZE + user).next_multiple_of(align_of::<Request>()),
-            align_of::<Request>(),
-        )
-        .map_err(|_| Status::INVALID_PARAM)?;
+        let request = (Request::SIZE + user).next_multiple_of(align_of::<Request>());
+        let request_block = Layout::from_size_align(request * REQUEST_CHUNK, align_of::<Request>())
+            .map_err(|_| Status::INVALID_PARAM)?;
         let mut worker = Box::new(Worker {
             context,
             uuid: unique_id(),
@@ -135,7 +135,8 @@ impl Worker {
             requests: RefCell::new(Slots::new()),
             free_requests: RefCell::new(Vec::new()),
             lent_requests: RefCell::new(BTreeSet::new()),
-            request_layout,
+            request_memory: RefCell::new(Vec::new()),
+            request_block,
             requests_out: Cell::new(0),
             next_message: Cell::new(1),
             params,
@@ -318,10 +319,14 @@ impl Worker {
 
     #[cold]
     fn grow_requests(&self) -> Result<NonNull<Request>> {
-        for _ in 0..REQUEST_CHUNK {
-            // SAFETY: the layout is not empty.
-            let at = unsafe { std::alloc::alloc_zeroed(self.request_layout) }.cast::<Request>();
-            let at = NonNull::new(at).ok_or(Status::NO_MEMORY)?;
+        // SAFETY: the layout is not empty.
+        let block = unsafe { std::alloc::alloc_zeroed(self.request_block) };
+        let block = NonNull::new(block).ok_or(Status::NO_MEMORY)?;
+        self.request_memory.borrow_mut().push(block);
+        let size = self.request_block.size() / REQUEST_CHUNK;
+        for i in 0..REQUEST_CHUNK {
+            // SAFETY: inside the block.
+            let at = unsafe { block.add(i * size) }.cast::<Request>();
             if let Some(init) = self.context().params.request_init {
                 // SAFETY: the user's function on its part of a fresh request.
                 unsafe { init(Request::user(at)) };
@@ -382,7 +387,11 @@ impl Drop for Worker {
         if self.requests_out.get() > 0
             && self.params.flags & u64::from(UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK) == 0
         {
-            ucs_debug!("{} requests were not given back", self.requests_out.get());
+            ucs_warn!(
+                "worker '{}': {} requests were not freed; see ucp_request_free and UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK",
+                self.params.name,
+                self.requests_out.get()
+            );
         }
         for req in self.free_requests.get_mut().drain(..) {
             // SAFETY: the context outlives its workers.
@@ -390,8 +399,10 @@ impl Drop for Worker {
                 // SAFETY: the user's function on its part of a request in no one's hands.
                 unsafe { cleanup(Request::user(req)) };
             }
-            // SAFETY: allocated in `grow_requests` with this layout.
-            unsafe { std::alloc::dealloc(req.as_ptr().cast(), self.request_layout) };
+        }
+        for block in self.request_memory.get_mut().drain(..) {
+            // SAFETY: allocated in `grow_requests` with this layout; the worker's requests end with it.
+            unsafe { std::alloc::dealloc(block.as_ptr(), self.request_block) };
         }
     }
 }

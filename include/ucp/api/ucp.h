@@ -1346,8 +1346,9 @@ ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker,
                                       const ucp_request_param_t *param);
 
 /**
- * Writes `count` elements to the peer's memory at `remote_addr`. Done when the caller's memory is
- * free; the peer sees it after a flush. Returns NULL when done, a request, or an error.
+ * Writes `count` elements to the peer's memory at `remote_addr`, or, of a list, to the places that
+ * the parameters' remote list names. Done when the caller's memory is free; the peer sees it after
+ * a flush. Returns NULL when done, a request, or an error.
  *
  * `ucp/api/ucp.h`, group `rma`.
  */

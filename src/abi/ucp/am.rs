@@ -1,17 +1,15 @@
 //! Active messages: the exported functions of `ucp.h` and its companions.
 
-use super::param::{self, Which, answer, enter, error, worker};
+use super::ep::ep;
+use super::param::{self, NULL_PTR, Which, answer, enter, error, worker};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::am::{Function, Handler, recv, send};
 use crate::ucp::dt::Way;
-use crate::ucp::ep::Ep;
-use crate::ucp::request::{Callback, Info, Param, Posted};
+use crate::ucp::request::{Info, Param, Posted};
 use crate::ucs::Result;
 use crate::ucs::status::code_of;
 use crate::uct::base::params::masked;
-
-const NULL_PTR: ucs_status_ptr_t = UCS_ERR_INVALID_PARAM as isize as ucs_status_ptr_t;
 
 /// Sends an active message.
 ///
@@ -26,7 +24,7 @@ unsafe fn post(
     param: &Param,
 ) -> Result<Posted> {
     // SAFETY: by the caller's promise.
-    let ep = unsafe { &*h.cast::<Ep>() };
+    let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
     // SAFETY: as above.
     unsafe {
@@ -78,11 +76,10 @@ pub unsafe extern "C" fn ucp_am_send_nb(
     flags: c_uint,
 ) -> ucs_status_ptr_t {
     non_null!(NULL_PTR; ep);
-    let callback = cb.map_or(Callback::None, Callback::OldSend);
     // An old-style handler has no way to fetch announced data.
     let param = Param {
         flags: flags | UCP_AM_SEND_FLAG_EAGER,
-        ..param::old(datatype, callback, false)
+        ..param::old_send(datatype, cb)
     };
     // SAFETY: the caller's arguments.
     answer(unsafe { post(ep, id.into(), (core::ptr::null(), 0), buffer, count, &param) })

@@ -1,18 +1,17 @@
 //! Atomics: the exported functions of `ucp.h` and its companions.
 
 use super::ep::{ep, wait};
-use super::param::{self, Which, answer, enter, error};
+use super::param::{self, NULL_PTR, Which, answer, enter, error};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
+use crate::ucp::dt::Way;
 use crate::ucp::mem::RemoteKey;
-use crate::ucp::request::{Callback, Param, Posted};
+use crate::ucp::request::{Param, Posted};
 use crate::ucp::rma::post::{self, Atomic, Operation};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::AtomicOp;
 use crate::uct::base::params::masked;
-
-const NULL_PTR: ucs_status_ptr_t = UCS_ERR_INVALID_PARAM as isize as ucs_status_ptr_t;
 
 /// Posts an atomic.
 ///
@@ -337,8 +336,7 @@ pub unsafe extern "C" fn ucp_atomic_fetch_nb(
             return error(Status::INVALID_PARAM);
         }
     };
-    let callback = cb.map_or(Callback::None, Callback::OldSend);
-    let param = param::old(Param::PLAIN.datatype, callback, false);
+    let param = param::old_send(Param::PLAIN.datatype, cb);
     // SAFETY: the caller's arguments.
     answer(unsafe { run(ep, &atomic, remote_addr, rkey, &param) })
 }
@@ -382,12 +380,13 @@ pub unsafe extern "C" fn ucp_atomic_op_nbx(
         return error(Status::INVALID_PARAM);
     }
     // SAFETY: the caller's operand.
-    let mut atomic = simple(
-        AtomicOp::Add,
-        size,
-        unsafe { word(buffer, size) },
-        reply.cast(),
-    );
+    let operand = match unsafe { parsed.data(buffer.cast_mut(), count, Way::Send) } {
+        Ok(data) => data.contiguous().unwrap_or(core::ptr::null_mut()),
+        Err(e) => return error(e),
+    };
+    // SAFETY: the caller's operand, contiguous as checked.
+    let value = unsafe { word(operand.cast(), size) };
+    let mut atomic = simple(AtomicOp::Add, size, value, reply.cast());
     atomic.op = match opcode {
         UCP_ATOMIC_OP_ADD => Operation::Simple(AtomicOp::Add),
         UCP_ATOMIC_OP_AND => Operation::Simple(AtomicOp::And),

@@ -1,11 +1,11 @@
 //! Endpoints: the exported functions of `ucp.h` and its companions.
 
-use super::param::{self, Which, answer, enter, error};
+use super::param::{self, NULL_PTR, Which, answer, enter, error};
 use super::worker::blob;
 use crate::abi::args::{non_null, put_name};
 use crate::c::prelude::*;
 use crate::ucp::ep::{End, Ep, EpParams};
-use crate::ucp::request::{Callback, Info, Param, Posted, ended};
+use crate::ucp::request::{Info, Param, Posted, ended};
 use crate::ucp::rma::flush;
 use crate::ucp::wireup::cm::{self, ConnRequest};
 use crate::ucp::worker::Worker;
@@ -15,8 +15,6 @@ use crate::ucs_error;
 use crate::uct::base::params::{masked, text};
 use crate::wire::address::Address;
 use core::ptr::NonNull;
-
-const NULL_PTR: ucs_status_ptr_t = UCS_ERR_INVALID_PARAM as isize as ucs_status_ptr_t;
 
 /// The endpoint behind a handle.
 ///
@@ -377,8 +375,7 @@ pub unsafe extern "C" fn ucp_ep_flush_nb(
     // SAFETY: the caller's endpoint.
     let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
-    let callback = cb.map_or(Callback::None, Callback::OldSend);
-    let param = param::old(Param::PLAIN.datatype, callback, false);
+    let param = param::old_send(Param::PLAIN.datatype, cb);
     answer(flush::endpoint(ep, &param))
 }
 

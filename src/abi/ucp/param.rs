@@ -11,6 +11,9 @@ use core::ffi::c_void;
 use core::ptr::NonNull;
 use parking_lot::ReentrantMutexGuard;
 
+/// What a call answers that lacks an argument.
+pub const NULL_PTR: ucs_status_ptr_t = UCS_ERR_INVALID_PARAM as isize as ucs_status_ptr_t;
+
 /// Which callback of the union an operation reads.
 #[derive(Clone, Copy)]
 pub enum Which {
@@ -178,6 +181,12 @@ pub fn old(datatype: ucp_datatype_t, callback: Callback, always: bool) -> Param 
         datatype,
         ..Param::PLAIN
     }
+}
+
+/// Parameters of an old call that sends something.
+pub fn old_send(datatype: ucp_datatype_t, cb: ucp_send_callback_t) -> Param {
+    let callback = cb.map_or(Callback::None, Callback::OldSend);
+    old(datatype, callback, false)
 }
 
 /// Parameters of an old call with a request of the user's.

@@ -1,19 +1,17 @@
 //! Remote memory access: the exported functions of `ucp.h` and its companions.
 
 use super::ep::{ep, wait};
-use super::param::{self, Which, answer, enter};
+use super::param::{self, NULL_PTR, Which, answer, enter};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::Way;
 use crate::ucp::mem::RemoteKey;
-use crate::ucp::request::{Callback, Param, Posted};
+use crate::ucp::request::{Param, Posted};
 use crate::ucp::rma::list::{self, Lists};
 use crate::ucp::rma::post;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::base::params::masked;
-
-const NULL_PTR: ucs_status_ptr_t = UCS_ERR_INVALID_PARAM as isize as ucs_status_ptr_t;
 
 /// Which way the data goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -150,12 +148,6 @@ unsafe fn put_list(
     }
 }
 
-/// Parameters of an old call on bytes with a callback.
-fn old(cb: ucp_send_callback_t) -> Param {
-    let callback = cb.map_or(Callback::None, Callback::OldSend);
-    param::old(Param::PLAIN.datatype, callback, false)
-}
-
 /// Writes to memory of the peer, and waits until the caller's memory is free.
 ///
 /// `ucp/api/ucp_compat.h`, group `rma`.
@@ -255,7 +247,7 @@ pub unsafe extern "C" fn ucp_put_nb(
     non_null!(NULL_PTR; ep, rkey);
     let t = Target::new(ep, buffer, length, remote_addr, rkey);
     // SAFETY: the caller's arguments.
-    answer(unsafe { access(Access::Put, &t, &old(cb)) })
+    answer(unsafe { access(Access::Put, &t, &param::old_send(Param::PLAIN.datatype, cb)) })
 }
 
 /// Old form of `ucp_get_nbx`.
@@ -276,7 +268,7 @@ pub unsafe extern "C" fn ucp_get_nb(
     non_null!(NULL_PTR; ep, rkey);
     let t = Target::new(ep, buffer, length, remote_addr, rkey);
     // SAFETY: the caller's arguments.
-    answer(unsafe { access(Access::Get, &t, &old(cb)) })
+    answer(unsafe { access(Access::Get, &t, &param::old_send(Param::PLAIN.datatype, cb)) })
 }
 
 /// Writes `count` elements to the peer's memory at `remote_addr`, or, of a list, to the places that

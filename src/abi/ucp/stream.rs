@@ -1,25 +1,13 @@
 //! Streams: the exported functions of `ucp.h` and its companions.
 
-use super::param::{self, Which, answer, enter, error};
+use super::ep::ep;
+use super::param::{self, NULL_PTR, Which, answer, enter, error};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::Way;
-use crate::ucp::ep::Ep;
 use crate::ucp::request::{Callback, Param, Posted, Request};
 use crate::ucp::stream::{self, recv, send};
 use crate::ucs::Result;
-
-const NULL_PTR: ucs_status_ptr_t = UCS_ERR_INVALID_PARAM as isize as ucs_status_ptr_t;
-
-/// The endpoint behind a handle.
-///
-/// # Safety
-/// `h` must be a live endpoint.
-#[inline]
-unsafe fn endpoint<'a>(h: ucp_ep_h) -> &'a Ep {
-    // SAFETY: by the caller's promise.
-    unsafe { &*h.cast::<Ep>() }
-}
 
 /// Sends on a stream.
 ///
@@ -32,7 +20,7 @@ unsafe fn post_send(
     param: &Param,
 ) -> Result<Posted> {
     // SAFETY: by the caller's promise.
-    let ep = unsafe { endpoint(h) };
+    let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
     // SAFETY: as above.
     let data = unsafe { param.data(buffer.cast_mut(), count, Way::Send) }?;
@@ -51,7 +39,7 @@ unsafe fn post_recv(
     param: &Param,
 ) -> Result<Posted> {
     // SAFETY: by the caller's promise.
-    let ep = unsafe { endpoint(h) };
+    let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
     let dt = param.datatype;
     // SAFETY: as above.
@@ -86,10 +74,9 @@ pub unsafe extern "C" fn ucp_stream_send_nb(
     flags: c_uint,
 ) -> ucs_status_ptr_t {
     non_null!(NULL_PTR; ep);
-    let callback = cb.map_or(Callback::None, Callback::OldSend);
     let param = Param {
         flags,
-        ..param::old(datatype, callback, false)
+        ..param::old_send(datatype, cb)
     };
     // SAFETY: the caller's arguments.
     answer(unsafe { post_send(ep, buffer, count, &param) })
@@ -224,7 +211,7 @@ pub unsafe extern "C" fn ucp_stream_recv_data_nb(
 ) -> ucs_status_ptr_t {
     non_null!(NULL_PTR; ep, length);
     // SAFETY: a live endpoint.
-    let ep = unsafe { endpoint(ep) };
+    let ep = unsafe { super::ep::ep(ep) };
     let _guard = enter(ep.worker());
     match recv::lend(ep) {
         Ok(Some((at, bytes))) => {
@@ -271,7 +258,7 @@ pub unsafe extern "C" fn ucp_stream_recv_request_test(
 pub unsafe extern "C" fn ucp_stream_data_release(ep: ucp_ep_h, data: *mut c_void) {
     non_null!(; ep, data);
     // SAFETY: a live endpoint.
-    let ep = unsafe { endpoint(ep) };
+    let ep = unsafe { super::ep::ep(ep) };
     let _guard = enter(ep.worker());
     recv::give_back(ep, data);
 }

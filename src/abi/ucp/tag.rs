@@ -1,27 +1,17 @@
 //! Tag matching: the exported functions of `ucp.h` and its companions.
 
-use super::param::{self, Which, answer, answer_status, enter, error, put_tag_info, worker};
+use super::ep::ep;
+use super::param::{
+    self, NULL_PTR, Which, answer, answer_status, enter, error, put_tag_info, worker,
+};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::Way;
-use crate::ucp::ep::Ep;
 use crate::ucp::proto::op::Kind;
 use crate::ucp::proto::send;
 use crate::ucp::request::{Callback, Info, Param, Posted};
 use crate::ucp::tag::{probe, recv};
 use crate::ucs::{Result, Status};
-
-const NULL_PTR: ucs_status_ptr_t = UCS_ERR_INVALID_PARAM as isize as ucs_status_ptr_t;
-
-/// The endpoint behind a handle.
-///
-/// # Safety
-/// `h` must be a live endpoint.
-#[inline]
-unsafe fn ep<'a>(h: ucp_ep_h) -> &'a Ep {
-    // SAFETY: by the caller's promise.
-    unsafe { &*h.cast::<Ep>() }
-}
 
 /// Sends a tagged message.
 ///
@@ -83,10 +73,6 @@ unsafe fn post_msg_recv(
     }
 }
 
-fn old_send(cb: ucp_send_callback_t) -> Callback {
-    cb.map_or(Callback::None, Callback::OldSend)
-}
-
 fn old_recv(cb: ucp_tag_recv_callback_t) -> Callback {
     cb.map_or(Callback::None, Callback::OldTagRecv)
 }
@@ -107,7 +93,7 @@ pub unsafe extern "C" fn ucp_tag_send_nb(
     cb: ucp_send_callback_t,
 ) -> ucs_status_ptr_t {
     non_null!(NULL_PTR; ep);
-    let param = param::old(datatype, old_send(cb), false);
+    let param = param::old_send(datatype, cb);
     // SAFETY: the caller's arguments.
     answer(unsafe { post_send(ep, buffer, count, Kind::Tag { tag }, &param) })
 }
@@ -150,7 +136,7 @@ pub unsafe extern "C" fn ucp_tag_send_sync_nb(
     cb: ucp_send_callback_t,
 ) -> ucs_status_ptr_t {
     non_null!(NULL_PTR; ep);
-    let param = param::old(datatype, old_send(cb), false);
+    let param = param::old_send(datatype, cb);
     // SAFETY: the caller's arguments.
     answer(unsafe { post_send(ep, buffer, count, Kind::TagSync { tag }, &param) })
 }

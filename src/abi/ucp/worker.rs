@@ -1,10 +1,10 @@
 //! Workers: the exported functions of `ucp.h` and its companions.
 
-use super::param::{self, Which, answer, enter, error};
+use super::param::{self, NULL_PTR, Which, answer, enter, error};
 use crate::abi::args::{non_null, put_name};
 use crate::c::prelude::*;
 use crate::ucp::context::{Context, default_name};
-use crate::ucp::request::{Callback, Param};
+use crate::ucp::request::Param;
 use crate::ucp::rma::flush;
 use crate::ucp::wakeup;
 use crate::ucp::worker::{Worker, WorkerParams};
@@ -12,8 +12,6 @@ use crate::ucs::Status;
 use crate::ucs::status::code_of;
 use crate::uct::base::params::{masked, text};
 use crate::wire;
-
-const NULL_PTR: ucs_status_ptr_t = UCS_ERR_INVALID_PARAM as isize as ucs_status_ptr_t;
 
 /// Creates a worker. It may get a lesser thread mode than it was asked for: see
 /// `ucp_worker_query`. `ucp_worker_destroy` frees it.
@@ -430,8 +428,7 @@ pub unsafe extern "C" fn ucp_worker_flush_nb(
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
     let _guard = enter(w);
-    let callback = cb.map_or(Callback::None, Callback::OldSend);
-    let param = param::old(Param::PLAIN.datatype, callback, false);
+    let param = param::old_send(Param::PLAIN.datatype, cb);
     answer(flush::worker(w, &param))
 }
 

@@ -80,48 +80,48 @@ struct ucp_device_counter_params {
 };
 
 /**
- * Makes a list of local memory for device code.
+ * Makes a list of local memory for device code: always UCS_ERR_UNSUPPORTED.
  *
- * `ucp/api/device/ucp_host.h`, group `device`. Not implemented yet.
+ * `ucp/api/device/ucp_host.h`, group `device`.
  */
 ucs_status_t ucp_device_local_mem_list_create(const ucp_device_mem_list_params_t *params,
                                               ucp_device_local_mem_list_h *mem_list_h);
 
 /**
- * Makes a list of remote memory for device code.
+ * Makes a list of remote memory for device code: always UCS_ERR_UNSUPPORTED.
  *
- * `ucp/api/device/ucp_host.h`, group `device`. Not implemented yet.
+ * `ucp/api/device/ucp_host.h`, group `device`.
  */
 ucs_status_t ucp_device_remote_mem_list_create(const ucp_device_mem_list_params_t *params,
                                                ucp_device_remote_mem_list_h *mem_list_h);
 
 /**
- * Number of elements of a list for device code.
+ * Number of elements of a list for device code: 0, since there are no lists.
  *
- * `ucp/api/device/ucp_host.h`, group `device`. Not implemented yet.
+ * `ucp/api/device/ucp_host.h`, group `device`.
  */
 uint32_t ucp_device_get_mem_list_length(const void *mem_list_h);
 
 /**
- * Frees a list for device code.
+ * Frees a list for device code: there are no lists.
  *
- * `ucp/api/device/ucp_host.h`, group `device`. Not implemented yet.
+ * `ucp/api/device/ucp_host.h`, group `device`.
  */
 void ucp_device_mem_list_release(void *mem_list_h);
 
 /**
- * Sets a counter of device code.
+ * Sets a counter to 0. UCS_ERR_UNSUPPORTED for memory of a GPU.
  *
- * `ucp/api/device/ucp_host.h`, group `device`. Not implemented yet.
+ * `ucp/api/device/ucp_host.h`, group `device`.
  */
 ucs_status_t ucp_device_counter_init(ucp_worker_h worker,
                                      const ucp_device_counter_params_t *params,
                                      void *counter_ptr);
 
 /**
- * Reads a counter of device code.
+ * Reads a counter; 0 for one that cannot be read.
  *
- * `ucp/api/device/ucp_host.h`, group `device`. Not implemented yet.
+ * `ucp/api/device/ucp_host.h`, group `device`.
  */
 uint64_t ucp_device_counter_read(ucp_worker_h worker,
                                  const ucp_device_counter_params_t *params,
