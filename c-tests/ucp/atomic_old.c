@@ -5,6 +5,7 @@
 /* timeout: 120 */
 #include <ucp/api/ucp.h>
 
+#include "atomics.h"
 #include "window.h"
 
 enum { WORDS = 16 };
@@ -93,41 +94,17 @@ static uint64_t mask_of(size_t size)
     return (size == 8) ? UINT64_MAX : UINT32_MAX;
 }
 
-static uint64_t posted(ucp_atomic_post_op_t op, uint64_t old, uint64_t value)
-{
-    switch (op) {
-    case UCP_ATOMIC_POST_OP_ADD:
-        return old + value;
-    case UCP_ATOMIC_POST_OP_AND:
-        return old & value;
-    case UCP_ATOMIC_POST_OP_OR:
-        return old | value;
-    case UCP_ATOMIC_POST_OP_XOR:
-        return old ^ value;
-    default:
-        FAIL("no such operation");
-    }
-}
-
-static uint64_t fetched(ucp_atomic_fetch_op_t op, uint64_t old, uint64_t value, uint64_t other)
-{
-    switch (op) {
-    case UCP_ATOMIC_FETCH_OP_FADD:
-        return old + value;
-    case UCP_ATOMIC_FETCH_OP_SWAP:
-        return value;
-    case UCP_ATOMIC_FETCH_OP_CSWAP:
-        return (old == value) ? other : old;
-    case UCP_ATOMIC_FETCH_OP_FAND:
-        return old & value;
-    case UCP_ATOMIC_FETCH_OP_FOR:
-        return old | value;
-    case UCP_ATOMIC_FETCH_OP_FXOR:
-        return old ^ value;
-    default:
-        FAIL("no such operation");
-    }
-}
+/* The old operations by today's names. */
+static const ucp_atomic_op_t posted[] = {[UCP_ATOMIC_POST_OP_ADD] = UCP_ATOMIC_OP_ADD,
+                                         [UCP_ATOMIC_POST_OP_AND] = UCP_ATOMIC_OP_AND,
+                                         [UCP_ATOMIC_POST_OP_OR] = UCP_ATOMIC_OP_OR,
+                                         [UCP_ATOMIC_POST_OP_XOR] = UCP_ATOMIC_OP_XOR};
+static const ucp_atomic_op_t fetched[] = {[UCP_ATOMIC_FETCH_OP_FADD] = UCP_ATOMIC_OP_ADD,
+                                          [UCP_ATOMIC_FETCH_OP_SWAP] = UCP_ATOMIC_OP_SWAP,
+                                          [UCP_ATOMIC_FETCH_OP_CSWAP] = UCP_ATOMIC_OP_CSWAP,
+                                          [UCP_ATOMIC_FETCH_OP_FAND] = UCP_ATOMIC_OP_AND,
+                                          [UCP_ATOMIC_FETCH_OP_FOR] = UCP_ATOMIC_OP_OR,
+                                          [UCP_ATOMIC_FETCH_OP_FXOR] = UCP_ATOMIC_OP_XOR};
 
 static void random_ones(void)
 {
@@ -139,24 +116,24 @@ static void random_ones(void)
     }
     CHECK_OK(ucp_worker_flush(window.side.worker));
     for (i = 0; i < 400; ++i) {
-        unsigned word = rand() % WORDS;
+        unsigned word = number() % WORDS;
         size_t size = (word % 2) ? 8 : 4;
-        uint64_t old = model[word], value = ((uint64_t)rand() << 33 ^ rand()) & mask_of(size);
+        uint64_t old = model[word], value = number() & mask_of(size);
 
         if (i % 2) {
-            ucp_atomic_post_op_t op = rand() % UCP_ATOMIC_POST_OP_LAST;
+            ucp_atomic_post_op_t op = number() % UCP_ATOMIC_POST_OP_LAST;
 
             CHECK_OK(ucp_atomic_post(window.ep, op, value, size, place(word), window.rkey));
-            model[word] = posted(op, old, value) & mask_of(size);
+            model[word] = atomic_model(posted[op], old, value, 0) & mask_of(size);
             landed(word);
         } else {
-            ucp_atomic_fetch_op_t op = rand() % UCP_ATOMIC_FETCH_OP_LAST;
-            uint64_t result = rand(), other = result & mask_of(size);
+            ucp_atomic_fetch_op_t op = number() % UCP_ATOMIC_FETCH_OP_LAST;
+            uint64_t result = number(), other = result & mask_of(size);
             ucs_status_ptr_t request;
             unsigned before = calls;
             int pending;
 
-            if (rand() % 2) {
+            if (number() % 2) {
                 value = old;
             }
             request = ucp_atomic_fetch_nb(window.ep, op, value, &result, size, place(word), window.rkey, ended);
@@ -164,7 +141,7 @@ static void random_ones(void)
             CHECK_OK(window_wait(&window, request));
             CHECK_EQ(calls - before, pending);
             CHECK_EQ(result & mask_of(size), old);
-            model[word] = fetched(op, old, value, other) & mask_of(size);
+            model[word] = atomic_model(fetched[op], old, value, other) & mask_of(size);
             landed(word);
         }
     }
@@ -173,7 +150,6 @@ static void random_ones(void)
 static void run(const char *tls, int allocate)
 {
     setenv("UCX_TLS", tls, 1);
-    srand(11);
     window_open(&window, ALL_FEATURES, WORDS * 8, allocate);
     blocking32();
     blocking64();

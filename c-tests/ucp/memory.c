@@ -5,6 +5,7 @@
 /* timeout: 60 */
 #include <ucp/api/ucp.h>
 
+#include "atomics.h"
 #include "guard.h"
 #include "worker.h"
 
@@ -17,45 +18,25 @@ static ucs_status_t wait(ucs_status_ptr_t request)
     return side_wait(&a, &b, request);
 }
 
-static uint64_t apply(ucp_atomic_op_t op, uint64_t old, uint64_t value, uint64_t swap)
-{
-    switch (op) {
-    case UCP_ATOMIC_OP_ADD:
-        return old + value;
-    case UCP_ATOMIC_OP_SWAP:
-        return value;
-    case UCP_ATOMIC_OP_CSWAP:
-        return (old == value) ? swap : old;
-    case UCP_ATOMIC_OP_AND:
-        return old & value;
-    case UCP_ATOMIC_OP_OR:
-        return old | value;
-    case UCP_ATOMIC_OP_XOR:
-        return old ^ value;
-    default:
-        FAIL("no such operation");
-    }
-}
-
 static void atomics(ucp_ep_h ep, ucp_rkey_h rkey, char *memory)
 {
     ucp_request_param_t plain = {.op_attr_mask = 0};
     unsigned i;
 
     for (i = 0; i < 600; ++i) {
-        ucp_atomic_op_t op = rand() % 6;
-        size_t size = (rand() % 2) ? 8 : 4, offset = rand() % 100 * 8;
+        ucp_atomic_op_t op = number() % 6;
+        size_t size = (number() % 2) ? 8 : 4, offset = number() % 100 * 8;
         uint64_t mask = (size == 8) ? UINT64_MAX : UINT32_MAX, old = 0, reply[2] = {7, 7}, value, expected;
-        int fetch = (op == UCP_ATOMIC_OP_SWAP) || (op == UCP_ATOMIC_OP_CSWAP) || (rand() % 2);
+        int fetch = (op == UCP_ATOMIC_OP_SWAP) || (op == UCP_ATOMIC_OP_CSWAP) || (number() % 2);
         ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE |
                                                      (fetch ? UCP_OP_ATTR_FIELD_REPLY_BUFFER : 0),
                                      .datatype = ucp_dt_make_contig(size),
                                      .reply_buffer = reply};
 
         memcpy(&old, memory + offset, size);
-        value = ((rand() % 2) ? old : (uint64_t)rand() * 77777) & mask;
+        value = ((number() % 2) ? old : number()) & mask;
         reply[0] = 0x1111 * (uint64_t)i & mask;
-        expected = apply(op, old, value, reply[0]) & mask;
+        expected = atomic_model(op, old, value, reply[0]) & mask;
         CHECK_OK(wait(ucp_atomic_op_nbx(ep, op, &value, 1, (uintptr_t)memory + offset, rkey, &param)));
         if (fetch) {
             CHECK_EQ(reply[0] & mask, old);
@@ -86,10 +67,10 @@ static void copies(ucp_ep_h ep, ucp_rkey_h rkey, char *memory)
 
     memcpy(model, memory, SIZE);
     for (i = 0; i < 150; ++i) {
-        size_t length = (i % 10 == 0) ? rand() % SIZE : rand() % 10000;
-        size_t offset = rand() % (SIZE - length + 1);
+        size_t length = (i % 10 == 0) ? number() % SIZE : number() % 10000;
+        size_t offset = number() % (SIZE - length + 1);
 
-        if (rand() % 2) {
+        if (number() % 2) {
             fill(local, length, i);
             memcpy(model + offset, local, length);
             CHECK_OK(wait(ucp_put_nbx(ep, local, length, (uintptr_t)memory + offset, rkey, &plain)));
@@ -182,7 +163,6 @@ static void run(const char *tls, int itself)
         side_open(&b, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
     }
     ep = side_connect(&a, b.address);
-    srand(5);
     region(ep, 1);
     region(ep, 0);
     bad();
