@@ -167,7 +167,7 @@ impl Data {
     /// `src` must be readable for `len` bytes.
     #[inline]
     pub unsafe fn unpack(&self, offset: usize, src: *const u8, len: usize) -> Result<()> {
-        if len > self.len().saturating_sub(offset) && !matches!(self, Data::Generic { .. }) {
+        if len > self.len().saturating_sub(offset) {
             return Err(Status::MESSAGE_TRUNCATED);
         }
         match self {

@@ -115,9 +115,6 @@ fn adopt(worker: &Worker, req: &Request, id: MessageId) {
 /// Copies a whole message into a buffer.
 #[inline]
 fn unpack_whole(data: &Data, bytes: &[u8]) -> Result<()> {
-    if bytes.len() > data.len() && !matches!(data, Data::Generic { .. }) {
-        return Err(Status::MESSAGE_TRUNCATED);
-    }
     // SAFETY: `bytes` is readable.
     unsafe { data.unpack(0, bytes.as_ptr(), bytes.len()) }
 }
