@@ -791,6 +791,10 @@ impl Ep {
                 close_transport(ep.lane().ep);
             }
             if let Some((bulk, _)) = ep.bulk.get() {
+                // What it copies is told to be over; a destroyed endpoint tells nobody.
+                if let Some(flush) = (*(*bulk).iface).ops.ep_flush {
+                    flush(bulk, UCT_FLUSH_FLAG_CANCEL, core::ptr::null_mut());
+                }
                 close_transport(bulk);
             }
             drop(Box::from_raw(at.cast_mut()));

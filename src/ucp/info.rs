@@ -177,6 +177,7 @@ impl Request {
             Op::Get(g) => format!("get of {} bytes", g.data.len()),
             Op::Put(p) => format!("put of {} bytes", p.data.len()),
             Op::GetServe(g) => format!("answer of {} bytes", g.data.len()),
+            Op::Copy(_) => "copy by the kernel".to_owned(),
             Op::Parts(_) => "several operations".to_owned(),
             Op::Amo(a) => format!("atomic of {} bytes", a.atomic.size),
             Op::None => "none".to_owned(),

@@ -94,6 +94,8 @@ pub struct Worker {
     /// Requests in the application's or a peer's hands.
     pub requests_out: Cell<usize>,
     next_message: Cell<u64>,
+    /// Copies by the kernel that are under way.
+    pub copies: Cell<usize>,
 }
 
 /// Bytes of all headers of ours that can stand in front of a user's.
@@ -139,6 +141,7 @@ impl Worker {
             request_block,
             requests_out: Cell::new(0),
             next_message: Cell::new(1),
+            copies: Cell::new(0),
             params,
         });
         // Memory is taken near the processor that touches it first.

@@ -25,13 +25,18 @@ pub enum Op {
     /// A peer's read, being answered.
     GetServe(GetServeOp),
     Amo(AmoOp),
+    /// The kernel copies to or from the peer's memory.
+    Copy(CopyOp),
     Parts(PartsOp),
 }
 
 impl Op {
     /// Whether it reads or writes memory of the peer, or asks whether that is done.
     pub fn is_memory_access(&self) -> bool {
-        matches!(self, Op::Put(_) | Op::Get(_) | Op::Amo(_) | Op::Flush(_))
+        matches!(
+            self,
+            Op::Put(_) | Op::Get(_) | Op::Amo(_) | Op::Copy(_) | Op::Flush(_)
+        )
     }
 }
 
@@ -272,6 +277,11 @@ pub struct AmoOp {
     pub atomic: Atomic,
     pub region: u64,
     pub address: u64,
+}
+
+/// A single copy that goes on after its call.
+pub struct CopyOp {
+    pub ep: *const Ep,
 }
 
 /// A write of remote memory by messages.

@@ -2,12 +2,11 @@
 //! else it asks for pieces.
 
 use super::control;
+use super::copy::{self, Started, Way};
 use super::op::{Arriving, Op, SendOp, Stage};
-use crate::c::*;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Ep, Task};
+use crate::ucp::ep::Task;
 use crate::ucp::request::{Info, Request};
-use crate::ucp::wireup::select;
 use crate::ucp::worker::Worker;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
@@ -71,10 +70,16 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
     }
     if let Some(to) = data.contiguous()
         && message.address != 0
-        && single_copy(reply, to, message)
     {
-        finish(worker, req, message.sender, Ok(()));
-        return;
+        match copy::start(reply, Way::Get, to, message.total, message.address, copied) {
+            Started::Done => return finish(worker, req, message.sender, Ok(())),
+            Started::UnderWay(copying) => {
+                copy::belongs_to(copying, req);
+                reply.wait_for_peer(req);
+                return;
+            }
+            Started::Impossible => {}
+        }
     }
     let rtr = RtrHdr {
         request,
@@ -85,44 +90,18 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
     control::post(reply, AmId::Rtr, &rtr, &[]);
 }
 
-/// Copies the whole message out of the sender's memory; `false` when that is not possible here.
-fn single_copy(ep: &Ep, to: *mut u8, message: &Announced) -> bool {
-    let Some(bulk) = ep.bulk(select::bulk_lane) else {
-        return false;
+/// A copy that went on after `fetch` is over.
+fn copied(worker: &Worker, req: &Request, result: Result<()>) {
+    // SAFETY: the only borrow; nothing below calls the user while it lives.
+    let Some((_, state)) = arriving(unsafe { req.op() }) else {
+        return;
     };
-    let limit = ep.worker().ifaces[bulk.1].attr.cap.get.max_zcopy;
-    // SAFETY: a live transport endpoint.
-    let Some(get) = (unsafe { (*(*bulk.0).iface).ops.ep_get_zcopy }) else {
-        return false;
-    };
-    let mut done = 0;
-    while done < message.total {
-        let length = (message.total - done).min(limit);
-        let iov = uct_iov_t {
-            buffer: to.wrapping_add(done).cast(),
-            length,
-            memh: core::ptr::null_mut(),
-            stride: 0,
-            count: 1,
-        };
-        // SAFETY: a live transport endpoint, the user's buffer, an address the sender vouched for.
-        let code = unsafe {
-            get(
-                bulk.0,
-                &iov,
-                1,
-                message.address + done as u64,
-                0,
-                core::ptr::null_mut(),
-            )
-        };
-        if code != UCS_OK {
-            ucs_debug!("single copy of {length} bytes answered {code}; pieces instead");
-            return false;
-        }
-        done += length;
+    let sender = state.sender;
+    acknowledge(worker, sender, result);
+    match worker.ep_of_peer(sender.0, sender.1) {
+        Some(ep) => ep.answer(req, result),
+        None => req.complete(result),
     }
-    true
 }
 
 /// A receive is over: the sender learns it, then the user.

@@ -231,8 +231,12 @@ pub fn worker(w: &Worker, param: &Param) -> Result<Posted> {
 /// Orders memory accesses: everything posted before is done at its target before what comes after.
 ///
 /// Each endpoint has one connection, which keeps the order of its messages, and direct stores are
-/// ordered by the processor's fence. Between the two, what follows messages goes by messages.
+/// ordered by the processor's fence. Between the two, what follows messages goes by messages. Nothing
+/// overtakes a copy by the kernel that is under way: it is waited for, which takes no help of a peer.
 pub fn fence(w: &Worker) -> Result<()> {
+    while w.copies.get() > 0 {
+        w.progress();
+    }
     for ep in w.eps.borrow().iter() {
         // SAFETY: in the table, so alive; nothing is called while the table is borrowed.
         let ep = unsafe { &**ep };

@@ -3,11 +3,13 @@
 //! Mapped memory is read and written before the call returns, whatever other transports are there.
 
 use super::software;
-use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
 use crate::ucp::mem::{Access, RemoteKey};
-use crate::ucp::request::{Info, Param, Posted, immediate};
+use crate::ucp::proto::copy::{self, Started, Way};
+use crate::ucp::proto::op::{CopyOp, Op};
+use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
+use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{AtomicOp, AtomicWord};
 use crate::wire::rkey::{READ, WRITE};
@@ -35,11 +37,11 @@ pub fn put(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
             drop(data);
             immediate(ep.worker(), param, Info::default())
         }
-        Access::SingleCopy if copy(ep, &data, address, Way::Put) => {
-            drop(data);
-            immediate(ep.worker(), param, Info::default())
-        }
-        _ => software::put(ep, param, data, address, key),
+        Access::SingleCopy => match single_copy(ep, param, &data, address, Way::Put) {
+            Some(posted) => posted,
+            None => software::put(ep, param, data, address, key),
+        },
+        Access::Messages => software::put(ep, param, data, address, key),
     }
 }
 
@@ -55,63 +57,47 @@ pub fn get(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
             drop(data);
             immediate(ep.worker(), param, Info::default())
         }
-        Access::SingleCopy if copy(ep, &data, address, Way::Get) => {
-            drop(data);
-            immediate(ep.worker(), param, Info::default())
-        }
-        _ => software::get(ep, param, data, address, key),
+        Access::SingleCopy => match single_copy(ep, param, &data, address, Way::Get) {
+            Some(posted) => posted,
+            None => software::get(ep, param, data, address, key),
+        },
+        Access::Messages => software::get(ep, param, data, address, key),
     }
 }
 
-#[derive(Clone, Copy)]
-enum Way {
-    Put,
-    Get,
+/// Lets the kernel copy a contiguous buffer; `None` when that is not possible here.
+fn single_copy(
+    ep: &Ep,
+    param: &Param,
+    data: &Data,
+    address: u64,
+    way: Way,
+) -> Option<Result<Posted>> {
+    // A long copy ends later, so who wants no request is not served.
+    must_be_immediate(param).ok()?;
+    match copy::start(ep, way, data.contiguous()?, data.len(), address, copied) {
+        Started::Impossible => None,
+        Started::Done => Some(immediate(ep.worker(), param, Info::default())),
+        Started::UnderWay(copying) => {
+            let made = Request::create(ep.worker(), param, Op::Copy(CopyOp { ep }));
+            Some(made.and_then(|at| {
+                // SAFETY: just made.
+                let req = unsafe { at.as_ref() };
+                copy::belongs_to(copying, req);
+                ep.wait_for_peer(req);
+                settle(at, param)
+            }))
+        }
+    }
 }
 
-/// Copies a contiguous buffer by the kernel; `false` when that is not possible here.
-fn copy(ep: &Ep, data: &Data, address: u64, way: Way) -> bool {
-    let (Some(ptr), Some((bulk, iface))) = (
-        data.contiguous(),
-        ep.bulk(crate::ucp::wireup::select::bulk_lane),
-    ) else {
-        return false;
-    };
-    let cap = &ep.worker().ifaces[iface].attr.cap;
-    // SAFETY: a live transport endpoint.
-    let ops = unsafe { &(*(*bulk).iface).ops };
-    let (op, limit) = match way {
-        Way::Put => (ops.ep_put_zcopy, cap.put.max_zcopy),
-        Way::Get => (ops.ep_get_zcopy, cap.get.max_zcopy),
-    };
-    let Some(op) = op else { return false };
-    let mut done = 0;
-    while done < data.len() {
-        let length = (data.len() - done).min(limit);
-        let iov = uct_iov_t {
-            buffer: ptr.wrapping_add(done).cast(),
-            length,
-            memh: core::ptr::null_mut(),
-            stride: 0,
-            count: 1,
-        };
-        // SAFETY: the user's buffer, remote memory inside the key's range.
-        let code = unsafe {
-            op(
-                bulk,
-                &iov,
-                1,
-                address + done as u64,
-                0,
-                core::ptr::null_mut(),
-            )
-        };
-        if code != UCS_OK {
-            return false;
-        }
-        done += length;
+/// A copy that went on after its call is over.
+fn copied(_: &Worker, req: &Request, result: Result<()>) {
+    // SAFETY: the only borrow.
+    if let Op::Copy(copy) = unsafe { req.op() } {
+        // SAFETY: an endpoint outlives its requests.
+        unsafe { (*copy.ep).answer(req, result) };
     }
-    true
 }
 
 /// An atomic operation as the user posts it.
