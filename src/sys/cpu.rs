@@ -22,6 +22,19 @@ pub fn stated_cycles_per_sec() -> Option<f64> {
     None
 }
 
+/// Whether the string instructions copy in large steps (ERMS, FSRM), as CPUID states.
+#[cfg(target_arch = "x86_64")]
+pub fn has_fast_string_copy() -> bool {
+    use core::arch::x86_64::{__cpuid, __cpuid_count};
+    const ENHANCED: u32 = 1 << 9;
+    const FAST_SHORT: u32 = 1 << 4;
+    if __cpuid(0).eax < 7 {
+        return false;
+    }
+    let features = __cpuid_count(7, 0);
+    features.ebx & ENHANCED != 0 || features.edx & FAST_SHORT != 0
+}
+
 /// Processors configured in the system; at least one.
 pub fn count() -> usize {
     // SAFETY: takes no pointer.

@@ -5,9 +5,11 @@
 //! an endpoint by its worker and its id; the first message that wants an answer is preceded by a
 //! `Wireup` message that introduces both.
 
+use super::mem::KeyCache;
 use super::names;
 use super::proto::op::Op;
-use super::proto::{control, send};
+use super::proto::plan::Thresholds;
+use super::proto::{self, control, send};
 use super::request::Request;
 use super::rma::flush::{self, Landing};
 use super::wireup::cm::Link;
@@ -73,25 +75,39 @@ pub enum Step {
 pub struct MessageLane {
     pub ep: uct_ep_h,
     pub iface: usize,
-    /// Most payload bytes behind the eight of the header in one short message; `None` when the
-    /// transport has none.
-    pub max_short: Option<usize>,
+    /// Most payload bytes behind the eight of the header in one short message.
+    pub max_short: usize,
     pub max_bcopy: usize,
-    /// From so many bytes on a message is announced instead of sent.
-    pub rndv_threshold: usize,
+    /// Most bytes of a message that is sent without a copy, and of its headers; 0 where that is not
+    /// possible.
+    pub max_zcopy: usize,
+    pub max_zcopy_header: usize,
+    pub thresholds: Thresholds,
+    /// `None` when the transport has no short messages, or none that could hold a header.
     pub am_short: uct_ep_am_short_func_t,
     pub am_bcopy: uct_ep_am_bcopy_func_t,
+    pub am_zcopy: uct_ep_am_zcopy_func_t,
+}
+
+/// A transport endpoint on one of the worker's interfaces.
+#[derive(Clone, Copy)]
+pub struct TransportLane {
+    pub ep: uct_ep_h,
+    pub iface: usize,
 }
 
 /// Of an endpoint whose peer is not known.
 const NO_LANE: MessageLane = MessageLane {
     ep: core::ptr::null_mut(),
     iface: 0,
-    max_short: None,
+    max_short: 0,
     max_bcopy: 0,
-    rndv_threshold: usize::MAX,
+    max_zcopy: 0,
+    max_zcopy_header: 0,
+    thresholds: Thresholds::NONE,
     am_short: None,
     am_bcopy: None,
+    am_zcopy: None,
 };
 
 /// The pending request an endpoint queues at its transport, with the way back to it.
@@ -115,9 +131,11 @@ pub struct Ep {
     /// The connection it was made by, of endpoints between client and server.
     pub link: RefCell<Option<Link>>,
     /// A second transport endpoint for bulk data (cma), made when first wanted.
-    bulk: Cell<Option<(uct_ep_h, usize)>>,
+    bulk: Cell<Option<TransportLane>>,
     /// It was tried to make one.
     no_bulk: Cell<bool>,
+    /// Keys of the peer's memory that announcements came with.
+    pub keys: RefCell<KeyCache>,
     /// Something was posted whose effect at the peer only a fence tells.
     pub unfenced: Cell<bool>,
     /// The worker was fenced while accesses by messages were under way: until a flush finds none,
@@ -125,6 +143,8 @@ pub struct Ep {
     pub fenced: Cell<bool>,
     /// The name the application gave it.
     pub given_name: OnceCell<String>,
+    /// Something was written by the transport that only its flush to the peer ends.
+    pub wrote: Cell<bool>,
     /// An access of the peer was refused since its last fence.
     pub refused: Cell<Option<Status>>,
     pub params: Cell<EpParams>,
@@ -187,9 +207,11 @@ impl Ep {
             link: RefCell::new(None),
             bulk: Cell::new(None),
             no_bulk: Cell::new(false),
+            keys: RefCell::new(KeyCache::default()),
             unfenced: Cell::new(false),
             fenced: Cell::new(false),
             given_name: OnceCell::new(),
+            wrote: Cell::new(false),
             refused: Cell::new(None),
             params: Cell::new(params),
             stream: stream::Inbox::new(),
@@ -238,20 +260,11 @@ impl Ep {
             self.remote_uuid.get(),
             self.transport_name()
         );
+        proto::table::describe(self);
         self.waiting.set(false);
         let _pin = Pin::new(self);
         while self.pump().is_err() && !self.wait_for_room() {}
         Ok(())
-    }
-
-    /// From so many bytes on a message is announced instead of sent; of an endpoint whose peer is
-    /// not known, what holds for peers elsewhere.
-    #[inline]
-    pub fn rndv_threshold(&self) -> usize {
-        match self.lane.get() {
-            Some(lane) => lane.rndv_threshold,
-            None => super::wireup::select::rndv_threshold(self.worker(), "inter"),
-        }
     }
 
     /// Whether the peer is known.
@@ -277,6 +290,7 @@ impl Ep {
         w.by_peer.borrow_mut().insert((uuid, ep), self.id.get());
     }
 
+    #[inline]
     pub fn worker(&self) -> &Worker {
         // SAFETY: a worker outlives its endpoints.
         unsafe { &*self.worker }
@@ -284,32 +298,54 @@ impl Ep {
 
     /// `transport/device` of the message lane.
     pub fn transport_name(&self) -> String {
-        if !self.is_connected() {
-            return "nothing yet".to_owned();
+        match self.lane.get() {
+            Some(lane) => self.name_of(lane.iface),
+            None => "nothing yet".to_owned(),
         }
+    }
+
+    /// `transport/device` of one of the worker's interfaces.
+    pub fn name_of(&self, iface: usize) -> String {
         let w = self.worker();
-        let r = &w.context().resources[w.ifaces[self.lane().iface].resource];
+        let r = &w.context().resources[w.ifaces[iface].resource];
         format!("{}/{}", r.transport.name(), r.device.name)
     }
 
     /// The transport endpoint for bulk data, made when first asked for; `None` when there is none.
-    pub fn bulk(
-        &self,
-        make: impl FnOnce(&Worker, &Address) -> Option<(uct_ep_h, usize)>,
-    ) -> Option<(uct_ep_h, usize)> {
+    pub fn bulk(&self) -> Option<TransportLane> {
         if let Some(address) = self.address.get()
             && self.bulk.get().is_none()
             && !self.no_bulk.replace(true)
         {
-            self.bulk.set(make(self.worker(), address));
+            self.bulk
+                .set(super::wireup::select::bulk_lane(self.worker(), address));
         }
         self.bulk.get()
+    }
+
+    /// The message lane, where its transport writes into the peer's memory by keys (tcp).
+    pub fn writing_lane(&self) -> Option<TransportLane> {
+        let lane = self.lane.get()?;
+        let attr = &self.worker().ifaces[lane.iface].attr;
+        (attr.cap.flags & UCT_IFACE_FLAG_PUT_ZCOPY != 0).then_some(TransportLane {
+            ep: lane.ep,
+            iface: lane.iface,
+        })
+    }
+
+    /// Whether messages go to a peer on this host, by memory that both share.
+    pub fn is_same_host(&self) -> bool {
+        let w = self.worker();
+        self.lane.get().is_some_and(|lane| {
+            let device = &w.context().resources[w.ifaces[lane.iface].resource].device;
+            device.kind == UCT_DEVICE_TYPE_SHM
+        })
     }
 
     /// Transport and device of each lane.
     pub fn lane_names(&self) -> Vec<(&'static CStr, &'static CStr)> {
         let w = self.worker();
-        let bulk = self.bulk.get().map(|(_, i)| i);
+        let bulk = self.bulk.get().map(|lane| lane.iface);
         [self.lane.get().map(|l| l.iface), bulk]
             .into_iter()
             .flatten()
@@ -365,6 +401,12 @@ impl Ep {
     #[inline]
     pub fn is_clear(&self) -> bool {
         !self.waiting.get() && self.failed.get().is_none() && self.queue.borrow().is_empty()
+    }
+
+    /// Whether the peer knows this endpoint, or is being told in front of whatever is sent next.
+    #[inline]
+    pub fn is_introduced(&self) -> bool {
+        self.introduced.get()
     }
 
     /// Introduces this endpoint to its peer, before the first message that wants an answer.
@@ -526,8 +568,15 @@ impl Ep {
                 None => break,
             }
         }
+        // SAFETY: outstanding requests are alive.
+        let is_ours = |r: &NonNull<Request>| unsafe { !r.as_ref().is_with_transport() };
         loop {
-            let last = self.outstanding.borrow_mut().pop();
+            // What a transport works at ends when that gives it back.
+            let last = {
+                let mut all = self.outstanding.borrow_mut();
+                let at = all.iter().rposition(is_ours);
+                at.map(|i| all.swap_remove(i))
+            };
             let req = last
                 .or_else(|| self.flushes.borrow_mut().pop_front())
                 .or_else(|| self.recall_landing());
@@ -787,15 +836,17 @@ impl Ep {
         // SAFETY: doomed and unpinned: nobody else has it.
         unsafe {
             let ep = &*at;
+            // What the transports give back comes here once more, and must not free again.
+            ep.pins.set(1);
             if ep.is_connected() {
                 close_transport(ep.lane().ep);
             }
-            if let Some((bulk, _)) = ep.bulk.get() {
+            if let Some(bulk) = ep.bulk.get() {
                 // What it copies is told to be over; a destroyed endpoint tells nobody.
-                if let Some(flush) = (*(*bulk).iface).ops.ep_flush {
-                    flush(bulk, UCT_FLUSH_FLAG_CANCEL, core::ptr::null_mut());
+                if let Some(flush) = (*(*bulk.ep).iface).ops.ep_flush {
+                    flush(bulk.ep, UCT_FLUSH_FLAG_CANCEL, core::ptr::null_mut());
                 }
-                close_transport(bulk);
+                close_transport(bulk.ep);
             }
             drop(Box::from_raw(at.cast_mut()));
         }
@@ -879,7 +930,7 @@ pub unsafe extern "C" fn transport_failed(
         .filter(|ep| {
             // SAFETY: in the table, so alive.
             let ep = unsafe { &**ep };
-            ep.lane().ep == uct_ep || ep.bulk.get().is_some_and(|(b, _)| b == uct_ep)
+            ep.lane().ep == uct_ep || ep.bulk.get().is_some_and(|b| b.ep == uct_ep)
         })
         .collect();
     let farewells = worker.farewells.borrow().clone();

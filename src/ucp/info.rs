@@ -6,7 +6,6 @@ use super::ep::Ep;
 use super::mem::{MapParams, Region};
 use super::proto::op::{Kind, Op};
 use super::request::Request;
-use super::wireup::select;
 use super::worker::Worker;
 use crate::c::*;
 use crate::sys::mem::page_size;
@@ -125,7 +124,7 @@ impl Ep {
         let w = self.worker();
         let lanes = [
             Some((self.lane().iface, "am")),
-            self.bulk(select::bulk_lane).map(|(_, i)| (i, "rma_bw#0")),
+            self.bulk().map(|lane| (lane.iface, "rma_bw#0")),
         ];
         for (n, (iface, role)) in lanes.into_iter().flatten().enumerate() {
             let r = &w.context().resources[w.ifaces[iface].resource];
@@ -177,7 +176,6 @@ impl Request {
             Op::Get(g) => format!("get of {} bytes", g.data.len()),
             Op::Put(p) => format!("put of {} bytes", p.data.len()),
             Op::GetServe(g) => format!("answer of {} bytes", g.data.len()),
-            Op::Copy(_) => "copy by the kernel".to_owned(),
             Op::Parts(_) => "several operations".to_owned(),
             Op::Amo(a) => format!("atomic of {} bytes", a.atomic.size),
             Op::None => "none".to_owned(),

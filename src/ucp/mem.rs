@@ -6,7 +6,6 @@
 
 use super::context::Context;
 use super::ep::Ep;
-use super::wireup::select;
 use crate::c::*;
 use crate::sys;
 use crate::ucs::{Result, Status};
@@ -18,6 +17,8 @@ use crate::wire::address::TRANSPORTS;
 use crate::wire::rkey::{EXPORTED, MdKey, READ, Rkey, WRITE};
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
+use std::collections::VecDeque;
+use std::rc::Rc;
 
 /// What `ucp_mem_map` was given.
 pub struct MapParams {
@@ -251,16 +252,18 @@ impl Region {
         Err(Status::NO_MEMORY)
     }
 
-    /// Registers with every domain that can.
+    /// Registers with every domain that can. Domains guard against writes, if any.
     fn register(&mut self, context: &Context) {
+        let flags = if self.rights & WRITE != 0 {
+            UCT_MD_MEM_ACCESS_ALL
+        } else {
+            UCT_MD_MEM_ACCESS_ALL & !UCT_MD_MEM_ACCESS_REMOTE_PUT
+        };
         for (i, md) in context.mds.iter().enumerate() {
             if md.md.attr().flags & u64::from(UCT_MD_FLAG_REG) == 0 {
                 continue;
             }
-            match md
-                .md
-                .mem_reg(self.address, self.length, UCT_MD_MEM_ACCESS_ALL)
-            {
+            match md.md.mem_reg(self.address, self.length, flags) {
                 Ok(memh) => self.handles.push((i, memh)),
                 Err(e) => ucs_debug!("{}: registering {} bytes: {e}", md.name, self.length),
             }
@@ -418,6 +421,83 @@ pub fn resolve(context: &Context, id: u64, address: u64, length: usize) -> Optio
     })
 }
 
+/// A buffer that a peer may write to while this lives.
+pub struct Window {
+    region: Option<Box<Region>>,
+    /// The key for the peer.
+    pub key: Vec<u8>,
+}
+
+impl Window {
+    pub fn open(context: &Context, address: *mut u8, length: usize) -> Result<Window> {
+        let params = MapParams {
+            address: address.cast(),
+            length,
+            flags: 0,
+            prot: UCP_MEM_MAP_PROT_REMOTE_WRITE,
+        };
+        let region = Region::map(context, &params)?;
+        Ok(Window {
+            key: region.pack(context),
+            region: Some(region),
+        })
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        if let Some(region) = self.region.take() {
+            let context = region.context;
+            // SAFETY: a context outlives its requests.
+            if let Err(e) = region.unmap(unsafe { &*context }) {
+                ucs_debug!("closing a receive buffer to the peer: {e}");
+            }
+        }
+    }
+}
+
+/// The packed key of the mapped region that holds `[address, address + length)`, that peers on this
+/// host can map and have `right` to; `None` when there is none.
+pub fn mappable(context: &Context, address: u64, length: usize, right: u8) -> Option<Vec<u8>> {
+    let regions = context.regions.lock();
+    // SAFETY: regions leave the table before they are freed, under this lock.
+    let mut all = regions.iter().map(|at| unsafe { &*(*at as *const Region) });
+    let region = all.find(|r| r.rights & right != 0 && r.contains(address, length))?;
+    let md = &context.mds[region.own_domain(context)?];
+    let mapped = md.component.component.flags() & u64::from(UCT_COMPONENT_FLAG_RKEY_PTR) != 0;
+    mapped.then(|| region.pack(context))
+}
+
+/// Keys that came with announcements, as they were sent: mapping memory is worth more than one use.
+#[derive(Default)]
+pub struct KeyCache(VecDeque<(Vec<u8>, Rc<RemoteKey>)>);
+
+impl KeyCache {
+    /// Keys that one endpoint keeps, at most.
+    const MOST: usize = 16;
+
+    /// The key of one of the peer's regions, if it is still kept.
+    pub fn of_region(&self, region: u64) -> Option<Rc<RemoteKey>> {
+        let mut all = self.0.iter();
+        let (_, key) = all.find(|(_, key)| key.info.region == region)?;
+        Some(Rc::clone(key))
+    }
+
+    /// The key that a peer sent as `blob`, unpacked now or before.
+    pub fn get(&mut self, ep: &Ep, blob: &[u8]) -> Option<Rc<RemoteKey>> {
+        if let Some((_, key)) = self.0.iter().find(|(b, _)| b == blob) {
+            return Some(Rc::clone(key));
+        }
+        let info = Rkey::unpack(blob).ok()?;
+        let key = Rc::from(RemoteKey::unpack_of_peer(ep, info)?);
+        if self.0.len() == Self::MOST {
+            self.0.pop_front();
+        }
+        self.0.push_back((blob.to_vec(), Rc::clone(&key)));
+        Some(key)
+    }
+}
+
 /// How a peer's memory is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -425,6 +505,8 @@ pub enum Access {
     Direct(isize),
     /// By the kernel, with the endpoint's bulk lane.
     SingleCopy,
+    /// Written by the transport of the message lane, with this key; read by messages.
+    Written(uct_rkey_t),
     /// By messages to its owner.
     Messages,
 }
@@ -514,8 +596,12 @@ impl RemoteKey {
             let delta = found.delta;
             mapping = Some(found);
             Access::Direct(delta)
-        } else if ep.bulk(select::bulk_lane).is_some() {
+        } else if ep.bulk().is_some() {
             Access::SingleCopy
+        } else if let Some(written) = RemoteKey::for_writing(ep, &info) {
+            let rkey = written.parts.rkey;
+            mapping = Some(written);
+            Access::Written(rkey)
         } else {
             Access::Messages
         };
@@ -526,7 +612,55 @@ impl RemoteKey {
         })
     }
 
+    /// As `unpack`, of a key that a peer sent on its own account: memory of this process is only what
+    /// was mapped here.
+    fn unpack_of_peer(ep: &Ep, info: Rkey) -> Option<Box<RemoteKey>> {
+        let context = ep.worker().context();
+        if info.context == context.id {
+            let length = usize::try_from(info.length).ok()?;
+            resolve(context, info.region, info.address, length)?;
+        }
+        Some(RemoteKey::unpack(ep, info))
+    }
+
+    /// The key that the message lane's transport writes by.
+    fn for_writing(ep: &Ep, info: &Rkey) -> Option<Mapping> {
+        let lane = ep.writing_lane()?;
+        let context = ep.worker().context();
+        let domain = context.resources[ep.worker().ifaces[lane.iface].resource].md;
+        let md = &context.mds[domain];
+        let component = md.component.component;
+        let key = info.keys.iter().find(|k| {
+            TRANSPORTS.get(usize::from(k.component)).copied() == Some(component.name())
+                && k.key.len() == md.md.attr().rkey_packed_size
+        })?;
+        // SAFETY: a key of this component's length.
+        let parts = unsafe { component.rkey_unpack(key.key.as_ptr()) }.ok()?;
+        Some(Mapping {
+            domain,
+            parts,
+            delta: 0,
+            context,
+        })
+    }
+
+    /// The local address of `length` bytes at `address`, where they are mapped here and the key gives
+    /// `right`.
+    #[inline]
+    pub fn mapped_range(&self, address: u64, length: usize, right: u8) -> Option<*mut u8> {
+        let at = self.pointer(address).ok()?;
+        (self.info.uses & right == right && self.covers(address, length)).then_some(at)
+    }
+
+    /// Whether the range is the key's.
+    #[inline]
+    fn covers(&self, address: u64, length: usize) -> bool {
+        let offset = address.wrapping_sub(self.info.address);
+        offset <= self.info.length && length as u64 <= self.info.length - offset
+    }
+
     /// Whether the key allows an access that needs `right`; one log line when not.
+    #[inline]
     pub fn check(&self, address: u64, length: usize, right: u8) -> Result<()> {
         if self.info.uses & right != right {
             ucs_error!(
@@ -534,16 +668,12 @@ impl RemoteKey {
             );
             return Err(Status::INVALID_ADDR);
         }
-        let end = self.info.address.saturating_add(self.info.length);
-        let fits = address >= self.info.address
-            && address
-                .checked_add(length as u64)
-                .is_some_and(|last| last <= end);
-        if fits || length == 0 {
+        if length == 0 || self.covers(address, length) {
             return Ok(());
         }
         ucs_error!(
-            "remote access of {length} bytes at {address:#x} is outside the key's range {:#x}..{end:#x}",
+            "remote access of {length} bytes at {address:#x} is outside the key's range of {} bytes at {:#x}",
+            self.info.length,
             self.info.address
         );
         Err(Status::INVALID_PARAM)
@@ -556,6 +686,7 @@ impl RemoteKey {
     }
 
     /// The local address of remote memory that is mapped here.
+    #[inline]
     pub fn pointer(&self, address: u64) -> Result<*mut u8> {
         match self.access {
             Access::Direct(delta) => Ok((address as isize).wrapping_add(delta) as *mut u8),

@@ -6,6 +6,7 @@
 //! kinds; `dt` the buffers; `wireup` connects.
 
 pub mod am;
+pub mod buffers;
 pub mod config;
 pub mod context;
 pub mod dt;

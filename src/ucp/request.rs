@@ -10,6 +10,7 @@ use crate::c::*;
 use crate::ucp::dt::{self, Data, Way};
 use crate::ucp::mem::{Region, refuse_devices};
 use crate::ucp::proto::op::Op;
+use crate::ucp::proto::plan::Announce;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use core::cell::{Cell, UnsafeCell};
@@ -110,6 +111,17 @@ impl Param {
     }
 }
 
+impl Param {
+    /// Whether a message of this call is announced, where nothing else decides.
+    pub fn announce(&self) -> Announce {
+        if self.mask & UCP_OP_ATTR_FLAG_FAST_CMPL != 0 {
+            Announce::LongOnly
+        } else {
+            Announce::ByLength
+        }
+    }
+}
+
 /// How an operation was taken up.
 pub enum Posted {
     /// Done at once; no callback.
@@ -138,6 +150,47 @@ pub struct Request {
     released: Cell<bool>,
     /// The name peers know it by; 0 when they don't.
     id: Cell<u64>,
+    /// A transport has the completion and will call it.
+    with_transport: Cell<Held>,
+    completion: UnsafeCell<uct_completion_t>,
+}
+
+/// Whether a transport works for a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    No,
+    /// With a copy by the kernel, which takes no help of the peer: fences wait for it.
+    ByKernel,
+    ByTransport,
+}
+
+/// Memory for a request that is not made yet.
+pub struct Place {
+    pub at: NonNull<Request>,
+    foreign: bool,
+}
+
+impl Place {
+    /// Makes the request. Every field is written at its place: a request made elsewhere would be
+    /// copied here.
+    #[inline(always)]
+    pub fn fill(self, worker: &Worker, op: Op, callback: Callback) -> NonNull<Request> {
+        let at = self.at.as_ptr();
+        // SAFETY: the pool's memory is free; the user's has room, in front of its pointer. The
+        // completion is written when it is used.
+        unsafe {
+            (&raw mut (*at).worker).write(worker);
+            (&raw mut (*at).op).write(UnsafeCell::new(op));
+            (&raw mut (*at).callback).write(Cell::new(callback));
+            (&raw mut (*at).info).write(Cell::new(Info::default()));
+            (&raw mut (*at).status).write(AtomicI8::new(UCS_INPROGRESS));
+            (&raw mut (*at).foreign).write(self.foreign);
+            (&raw mut (*at).released).write(Cell::new(false));
+            (&raw mut (*at).id).write(Cell::new(0));
+            (&raw mut (*at).with_transport).write(Cell::new(Held::No));
+        }
+        self.at
+    }
 }
 
 impl Request {
@@ -146,28 +199,29 @@ impl Request {
 
     /// Makes a request in the worker's pool or in the user's memory. Its callback is set by
     /// `settle`: what ends before the call returns is told by the return value.
+    #[inline(always)]
     pub fn create(worker: &Worker, param: &Param, op: Op) -> Result<NonNull<Request>> {
-        let (at, foreign) = match param.request {
+        let place = Request::place(worker, param)?;
+        Ok(place.fill(worker, op, Callback::None))
+    }
+
+    /// Where a request is going to stand.
+    #[inline(always)]
+    pub fn place(worker: &Worker, param: &Param) -> Result<Place> {
+        match param.request {
             Some(user) => {
                 let at = user.as_ptr().cast::<u8>().wrapping_sub(Self::SIZE);
-                (at.cast::<Request>(), true)
+                Ok(Place {
+                    // SAFETY: the user's pointer has room for a request in front of it.
+                    at: unsafe { NonNull::new_unchecked(at.cast()) },
+                    foreign: true,
+                })
             }
-            None => (worker.take_request()?.as_ptr(), false),
-        };
-        let fresh = Request {
-            worker,
-            op: UnsafeCell::new(op),
-            callback: Cell::new(Callback::None),
-            info: Cell::new(Info::default()),
-            status: AtomicI8::new(UCS_INPROGRESS),
-            foreign,
-            released: Cell::new(false),
-            id: Cell::new(0),
-        };
-        // SAFETY: the pool's memory is free; the user's has room, in front of its pointer.
-        unsafe { at.write(fresh) };
-        // SAFETY: neither is null.
-        Ok(unsafe { NonNull::new_unchecked(at) })
+            None => Ok(Place {
+                at: worker.take_request()?,
+                foreign: false,
+            }),
+        }
     }
 
     /// Makes a request that no operation uses yet, for the user to pass to calls that take one.
@@ -214,6 +268,44 @@ impl Request {
         unsafe { &mut *self.op.get() }
     }
 
+    /// What a transport calls at the end of its work for this request. `of_completion` leads back.
+    pub fn completion(&self) -> *mut uct_completion_t {
+        self.completion.get()
+    }
+
+    /// The request whose completion this is.
+    ///
+    /// # Safety
+    /// `comp` must be of `completion` of a live request.
+    pub unsafe fn of_completion<'a>(comp: *mut uct_completion_t) -> &'a Request {
+        // SAFETY: by the caller's promise, it stands in a request at this offset.
+        unsafe {
+            &*comp
+                .byte_sub(core::mem::offset_of!(Request, completion))
+                .cast::<Request>()
+        }
+    }
+
+    /// From now on a transport ends it, however the endpoint fares.
+    pub fn hand_to_transport(&self, how: Held) {
+        self.with_transport.set(how);
+        if how == Held::ByKernel {
+            let copies = &self.worker().copies;
+            copies.set(copies.get() + 1);
+        }
+    }
+
+    pub fn back_from_transport(&self) {
+        if self.with_transport.replace(Held::No) == Held::ByKernel {
+            let copies = &self.worker().copies;
+            copies.set(copies.get() - 1);
+        }
+    }
+
+    pub fn is_with_transport(&self) -> bool {
+        self.with_transport.get() != Held::No
+    }
+
     /// `UCS_INPROGRESS`, or how it ended.
     pub fn status(&self) -> ucs_status_t {
         // Acquire: pairs with the Release in `complete`.
@@ -241,6 +333,7 @@ impl Request {
     }
 
     /// Ends the operation: once, and nothing of the request is touched after the callback.
+    #[inline]
     pub fn complete(&self, result: Result<()>) {
         if self.is_done() {
             return;
@@ -249,8 +342,15 @@ impl Request {
             self.worker().forget_request(self.id.get());
             self.id.set(0);
         }
-        // SAFETY: no borrow is alive across a completion. Datatypes are finished here.
-        drop(core::mem::replace(unsafe { self.op() }, Op::None));
+        // SAFETY: no borrow is alive across a completion.
+        let op = unsafe { self.op() };
+        if op.holds_nothing() {
+            // SAFETY: nothing of the old value has to be dropped.
+            unsafe { core::ptr::write(op, Op::None) };
+        } else {
+            // Datatypes are finished here.
+            drop(core::mem::replace(op, Op::None));
+        }
         let status = code_of(&result);
         let callback = self.callback.get();
         let info = self.info.get();
@@ -268,7 +368,15 @@ impl Request {
         }
     }
 
+    /// A request whose operation was not begun after all goes back; nobody has seen it.
+    pub fn abolish(&self) {
+        // SAFETY: no borrow is alive.
+        drop(core::mem::replace(unsafe { self.op() }, Op::None));
+        self.recycle();
+    }
+
     /// The user gives it back: at once when complete, else at completion.
+    #[inline]
     pub fn release(&self) {
         if self.is_done() {
             self.give_back();
@@ -295,6 +403,7 @@ impl Request {
 
 impl Callback {
     /// Tells the user.
+    #[inline]
     fn call(self, user: *mut c_void, status: ucs_status_t, info: Info) {
         let mut c_info = ucp_tag_recv_info_t {
             sender_tag: info.tag,
@@ -317,6 +426,7 @@ impl Callback {
 
 /// What a call answers after its operation was begun: nothing more to wait for, or the request,
 /// which from now on tells its end by the callback.
+#[inline]
 pub fn settle(req: NonNull<Request>, param: &Param) -> Result<Posted> {
     // SAFETY: not given to the user yet, so alive even when complete.
     let r = unsafe { req.as_ref() };

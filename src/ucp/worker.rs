@@ -4,6 +4,7 @@
 //! every borrow of the state below ends before one is called.
 
 use super::am::AmState;
+use super::buffers::Buffers;
 use super::context::{Context, unique_id};
 use super::ep::{End, Ep};
 use super::proto::assembly::Assemblies;
@@ -14,6 +15,7 @@ use super::wakeup::Wakeup;
 use super::wireup::cm::Cm;
 use crate::c::*;
 use crate::sys::cpu;
+use crate::ucp::proto::plan::Rules;
 use crate::ucp::proto::receive;
 use crate::ucs::callbackq::CallbackQueue;
 use crate::ucs::config::Config;
@@ -71,14 +73,22 @@ pub struct Worker {
     pub farewells: RefCell<Vec<*const Ep>>,
     /// Endpoints by the peer's worker and its id there.
     pub by_peer: RefCell<HashMap<(u64, u64), u64>>,
+    /// What `ep_of_peer` found last: messages of one peer come in a row. An id that is over finds
+    /// nothing, so this never has to be taken back.
+    named_last: Cell<(u64, u64, u64)>,
     /// Peers' endpoints whose other half was closed here: the way to answer them, and its serial.
     pub left: RefCell<HashMap<(u64, u64), (Address, u32)>>,
     /// How many endpoints to each peer the application has made.
     pub serials: RefCell<HashMap<u64, u32>>,
+    pub rules: Rules,
+    /// Kinds of endpoints that `UCX_PROTO_INFO` has shown: interfaces for messages and bulk data,
+    /// and whether they lead back here.
+    pub described: RefCell<Vec<(usize, Option<usize>, bool)>>,
     pub tag: TagState,
     pub am: AmState,
     pub stream: StreamState,
     pub assemblies: Assemblies,
+    pub buffers: Buffers,
     pub wakeup: Wakeup,
     /// Connections by socket address; made when first needed.
     pub cm: OnceCell<Cm>,
@@ -125,12 +135,16 @@ impl Worker {
             eps: RefCell::new(Slots::new()),
             farewells: RefCell::new(Vec::new()),
             by_peer: RefCell::new(HashMap::new()),
+            named_last: Cell::new((0, 0, 0)),
             left: RefCell::new(HashMap::new()),
             serials: RefCell::new(HashMap::new()),
+            rules: Rules::read(&context.config),
+            described: RefCell::new(Vec::new()),
             tag: TagState::new(),
             am: AmState::new(),
             stream: StreamState::new(),
             assemblies: Assemblies::new(),
+            buffers: Buffers::new(&context.config.sizes("RX_MPOOL_SIZES")),
             wakeup: Wakeup::new()?,
             cm: OnceCell::new(),
             listeners: RefCell::new(Vec::new()),
@@ -213,6 +227,7 @@ impl Worker {
         Ok(iface)
     }
 
+    #[inline]
     pub fn context(&self) -> &Context {
         // SAFETY: a context outlives its workers (C contract of ucp_cleanup).
         unsafe { &*self.context }
@@ -254,10 +269,24 @@ impl Worker {
     }
 
     /// The endpoint a peer means by its worker and its own endpoint id.
+    #[inline]
     pub fn ep_of_peer(&self, uuid: u64, ep: u64) -> Option<&Ep> {
+        let (last_uuid, last_ep, id) = self.named_last.get();
+        if (last_uuid, last_ep) == (uuid, ep)
+            && let Some(found) = self.ep(id)
+        {
+            return Some(found);
+        }
+        self.find_ep_of_peer(uuid, ep)
+    }
+
+    fn find_ep_of_peer(&self, uuid: u64, ep: u64) -> Option<&Ep> {
         let known = self.by_peer.borrow().get(&(uuid, ep)).copied();
         match known {
-            Some(id) => self.ep(id),
+            Some(id) => {
+                self.named_last.set((uuid, ep, id));
+                self.ep(id)
+            }
             None => self.return_to(uuid, ep),
         }
     }
@@ -282,6 +311,7 @@ impl Worker {
     }
 
     /// The endpoint with this local id.
+    #[inline]
     pub fn ep(&self, id: u64) -> Option<&Ep> {
         let at = *self.eps.borrow().get(id)?;
         // SAFETY: an endpoint leaves the table before it is freed.
@@ -322,6 +352,10 @@ impl Worker {
 
     #[cold]
     fn grow_requests(&self) -> Result<NonNull<Request>> {
+        // Room for every request that may come back, so that giving one back never allocates.
+        self.free_requests
+            .borrow_mut()
+            .reserve(self.requests_out.get() + REQUEST_CHUNK);
         // SAFETY: the layout is not empty.
         let block = unsafe { std::alloc::alloc_zeroed(self.request_block) };
         let block = NonNull::new(block).ok_or(Status::NO_MEMORY)?;

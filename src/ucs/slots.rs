@@ -53,6 +53,7 @@ impl<T> Slots<T> {
         u64::from(slot.generation) << 32 | u64::from(index)
     }
 
+    #[inline]
     pub fn get(&self, id: u64) -> Option<&T> {
         let slot = self.slots.get(id as u32 as usize)?;
         if u64::from(slot.generation) == id >> 32 {

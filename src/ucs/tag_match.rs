@@ -223,6 +223,9 @@ impl<T> Posted<T> {
             }
             exact = e.next;
         }
+        if self.wild.head == NIL {
+            return exact;
+        }
         let mut wild = self.wild.head;
         while wild != NIL {
             let e = &self.slab.entries[wild as usize];
@@ -377,6 +380,9 @@ impl<T> Arrived<T> {
     /// Takes the oldest message that a receive of `tag` and `mask` matches, with its own tag.
     #[inline]
     pub fn take(&mut self, tag: u64, mask: u64) -> Option<(u64, T)> {
+        if self.slab.live == 0 {
+            return None;
+        }
         match self.find(tag, mask) {
             NIL => None,
             i => self.drop_entry(i),

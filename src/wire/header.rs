@@ -121,7 +121,7 @@ header! {
 pub const CUT: u64 = u64::MAX;
 
 header! {
-    /// The kind-specific header follows, then `keys` bytes of a remote key blob for the data.
+    /// `keys` bytes of a remote key for the data follow, then the kind-specific header.
     RtsHdr {
         uuid: u64,
         ep: u64,
@@ -143,6 +143,9 @@ header! {
         receiver: u64,
         /// Bytes wanted.
         length: u64,
+        /// Where they are to be written, with the remote key that follows, if any; 0 when they are to
+        /// be sent.
+        address: u64,
     }
 }
 

@@ -6,10 +6,13 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::am::{Function, Handler, recv, send};
 use crate::ucp::dt::Way;
+use crate::ucp::ep::Ep;
+use crate::ucp::proto::send::try_short;
 use crate::ucp::request::{Info, Param, Posted};
 use crate::ucs::Result;
 use crate::ucs::status::code_of;
 use crate::uct::base::params::masked;
+use crate::wire::header::AmId;
 
 /// Sends an active message.
 ///
@@ -143,9 +146,41 @@ pub unsafe extern "C" fn ucp_am_send_nbx(
     non_null!(NULL_PTR; ep, param);
     // SAFETY: the caller's arguments.
     unsafe {
+        if header_length == 0
+            && let Some(len) = param::plain_length(param, buffer, count)
+            && let Some(sent) = send_now(ep, id, buffer, len, param)
+        {
+            return sent;
+        }
         let param = param::read(param, Which::Send);
         answer(post(ep, id, (header, header_length), buffer, count, &param))
     }
+}
+
+/// Sends a short message without a header if it can leave at once.
+///
+/// # Safety
+/// `h` live; `buffer` readable for `len` bytes; `param` as `param::read`.
+#[inline]
+unsafe fn send_now(
+    h: ucp_ep_h,
+    id: c_uint,
+    buffer: *const c_void,
+    len: usize,
+    param: *const ucp_request_param_t,
+) -> Option<ucs_status_ptr_t> {
+    // SAFETY: every release has the mask.
+    let mask = u64::from(unsafe { (*param).op_attr_mask });
+    let flags = masked!(param, mask, UCP_OP_ATTR_FIELD_FLAGS, flags, 0);
+    if flags & (UCP_AM_SEND_FLAG_REPLY | UCP_AM_SEND_FLAG_RNDV) != 0 {
+        return None;
+    }
+    // SAFETY: by the caller's promise.
+    let ep = unsafe { &*h.cast::<Ep>() };
+    let _guard = enter(ep.worker());
+    let hdr = send::plain_header(id)?;
+    let sent = try_short(ep, AmId::Am, hdr.word(), buffer.cast(), len)?;
+    Some(answer(sent.map(|()| Posted::Done)))
 }
 
 /// Receives what a handler got.

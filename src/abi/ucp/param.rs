@@ -3,6 +3,7 @@
 //! Clients of older releases pass a shorter struct: a member is read only behind its bit.
 
 use crate::c::*;
+use crate::ucp::dt::contiguous_bytes;
 use crate::ucp::request::{Callback, Info, Param, Posted, Request};
 use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
@@ -101,10 +102,40 @@ pub unsafe fn read(p: *const ucp_request_param_t, which: Which) -> Param {
     }
 }
 
+/// The bytes of a contiguous buffer, where nothing else in the parameters matters to a message that
+/// leaves at once.
+///
+/// # Safety
+/// As `read`.
+#[inline]
+pub unsafe fn plain_length(
+    p: *const ucp_request_param_t,
+    buffer: *const c_void,
+    count: usize,
+) -> Option<usize> {
+    // SAFETY: every release has the mask.
+    let mask = unsafe { (*p).op_attr_mask };
+    let matters =
+        UCP_OP_ATTR_FLAG_NO_IMM_CMPL | UCP_OP_ATTR_FIELD_MEMH | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
+    if mask & matters != 0 {
+        return None;
+    }
+    let dt = masked!(
+        p,
+        u64::from(mask),
+        UCP_OP_ATTR_FIELD_DATATYPE,
+        datatype,
+        Param::PLAIN.datatype
+    );
+    let len = contiguous_bytes(dt, count)?.ok()?;
+    (!buffer.is_null() || len == 0).then_some(len)
+}
+
 /// Where an immediate end is described; null when not wanted.
 ///
 /// # Safety
 /// As `read`.
+#[inline]
 pub unsafe fn tag_info(p: *const ucp_request_param_t) -> *mut ucp_tag_recv_info_t {
     // SAFETY: every release has the mask.
     let mask = u64::from(unsafe { (*p).op_attr_mask });

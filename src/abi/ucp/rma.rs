@@ -6,19 +6,13 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::Way;
 use crate::ucp::mem::RemoteKey;
+use crate::ucp::proto::zcopy::Way as Direction;
 use crate::ucp::request::{Param, Posted};
 use crate::ucp::rma::list::{self, Lists};
 use crate::ucp::rma::post;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::base::params::masked;
-
-/// Which way the data goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Access {
-    Put,
-    Get,
-}
 
 /// What an access names besides its parameters.
 struct Target {
@@ -47,15 +41,32 @@ impl Target {
     }
 }
 
+/// Does an access to mapped memory, where the parameters ask for nothing besides.
+///
+/// # Safety
+/// Handles live; the buffer as the datatype says; `param` as `param::read`.
+#[inline]
+unsafe fn now(way: Direction, t: &Target, param: *const ucp_request_param_t) -> bool {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let Some(len) = param::plain_length(param, t.buffer, t.count) else {
+            return false;
+        };
+        let (ep, key) = (ep(t.ep), &*t.rkey.cast::<RemoteKey>());
+        let _guard = enter(ep.worker());
+        post::copy_mapped(ep, way, t.buffer.cast(), len, t.address, key)
+    }
+}
+
 /// Posts an access.
 ///
 /// # Safety
 /// Handles live; the buffer as the datatype says.
-unsafe fn access(way: Access, t: &Target, param: &Param) -> Result<Posted> {
+unsafe fn access(way: Direction, t: &Target, param: &Param) -> Result<Posted> {
     // SAFETY: by the caller's promise.
     let (ep, key) = unsafe { (ep(t.ep), &*t.rkey.cast::<RemoteKey>()) };
     let _guard = enter(ep.worker());
-    let side = if way == Access::Put {
+    let side = if way == Direction::Put {
         Way::Send
     } else {
         Way::Receive
@@ -63,8 +74,8 @@ unsafe fn access(way: Access, t: &Target, param: &Param) -> Result<Posted> {
     // SAFETY: as above.
     let data = unsafe { param.data(t.buffer, t.count, side) }?;
     match way {
-        Access::Put => post::put(ep, param, data, t.address, key),
-        Access::Get => post::get(ep, param, data, t.address, key),
+        Direction::Put => post::put(ep, param, data, t.address, key),
+        Direction::Get => post::get(ep, param, data, t.address, key),
     }
 }
 
@@ -72,7 +83,7 @@ unsafe fn access(way: Access, t: &Target, param: &Param) -> Result<Posted> {
 ///
 /// # Safety
 /// As `access`.
-unsafe fn blocking(way: Access, t: &Target) -> ucs_status_t {
+unsafe fn blocking(way: Direction, t: &Target) -> ucs_status_t {
     // SAFETY: by the caller's promise.
     unsafe {
         let w = ep(t.ep).worker();
@@ -84,7 +95,7 @@ unsafe fn blocking(way: Access, t: &Target) -> ucs_status_t {
 ///
 /// # Safety
 /// As `access`.
-unsafe fn implicit(way: Access, t: &Target) -> ucs_status_t {
+unsafe fn implicit(way: Direction, t: &Target) -> ucs_status_t {
     // SAFETY: by the caller's promise. The lock spans giving the request back.
     let _guard = enter(unsafe { ep(t.ep) }.worker());
     // SAFETY: as above.
@@ -165,7 +176,7 @@ pub unsafe extern "C" fn ucp_put(
     non_null!(UCS_ERR_INVALID_PARAM; ep, rkey);
     let t = Target::new(ep, buffer, length, remote_addr, rkey);
     // SAFETY: the caller's arguments.
-    unsafe { blocking(Access::Put, &t) }
+    unsafe { blocking(Direction::Put, &t) }
 }
 
 /// Reads memory of the peer, and waits.
@@ -185,7 +196,7 @@ pub unsafe extern "C" fn ucp_get(
     non_null!(UCS_ERR_INVALID_PARAM; ep, rkey);
     let t = Target::new(ep, buffer, length, remote_addr, rkey);
     // SAFETY: the caller's arguments.
-    unsafe { blocking(Access::Get, &t) }
+    unsafe { blocking(Direction::Get, &t) }
 }
 
 /// Writes to memory of the peer. UCS_OK: the caller's memory is free; UCS_INPROGRESS: after a
@@ -206,7 +217,7 @@ pub unsafe extern "C" fn ucp_put_nbi(
     non_null!(UCS_ERR_INVALID_PARAM; ep, rkey);
     let t = Target::new(ep, buffer, length, remote_addr, rkey);
     // SAFETY: the caller's arguments.
-    unsafe { implicit(Access::Put, &t) }
+    unsafe { implicit(Direction::Put, &t) }
 }
 
 /// Reads memory of the peer. UCS_INPROGRESS: the data is there after a flush.
@@ -226,7 +237,7 @@ pub unsafe extern "C" fn ucp_get_nbi(
     non_null!(UCS_ERR_INVALID_PARAM; ep, rkey);
     let t = Target::new(ep, buffer, length, remote_addr, rkey);
     // SAFETY: the caller's arguments.
-    unsafe { implicit(Access::Get, &t) }
+    unsafe { implicit(Direction::Get, &t) }
 }
 
 /// Old form of `ucp_put_nbx`.
@@ -247,7 +258,13 @@ pub unsafe extern "C" fn ucp_put_nb(
     non_null!(NULL_PTR; ep, rkey);
     let t = Target::new(ep, buffer, length, remote_addr, rkey);
     // SAFETY: the caller's arguments.
-    answer(unsafe { access(Access::Put, &t, &param::old_send(Param::PLAIN.datatype, cb)) })
+    answer(unsafe {
+        access(
+            Direction::Put,
+            &t,
+            &param::old_send(Param::PLAIN.datatype, cb),
+        )
+    })
 }
 
 /// Old form of `ucp_get_nbx`.
@@ -268,7 +285,13 @@ pub unsafe extern "C" fn ucp_get_nb(
     non_null!(NULL_PTR; ep, rkey);
     let t = Target::new(ep, buffer, length, remote_addr, rkey);
     // SAFETY: the caller's arguments.
-    answer(unsafe { access(Access::Get, &t, &param::old_send(Param::PLAIN.datatype, cb)) })
+    answer(unsafe {
+        access(
+            Direction::Get,
+            &t,
+            &param::old_send(Param::PLAIN.datatype, cb),
+        )
+    })
 }
 
 /// Writes `count` elements to the peer's memory at `remote_addr`, or, of a list, to the places that
@@ -289,17 +312,20 @@ pub unsafe extern "C" fn ucp_put_nbx(
     param: *const ucp_request_param_t,
 ) -> ucs_status_ptr_t {
     non_null!(NULL_PTR; ep, param);
-    // SAFETY: the caller's parameters.
-    let parsed = unsafe { param::read(param, Which::Send) };
-    if parsed.datatype == UCP_DATATYPE_SGL.into() {
-        non_null!(NULL_PTR; buffer);
-        // SAFETY: the caller's arguments.
-        return answer(unsafe { put_list(ep, buffer.cast(), count, param, &parsed) });
-    }
-    non_null!(NULL_PTR; rkey);
     let t = Target::new(ep, buffer, count, remote_addr, rkey);
     // SAFETY: the caller's arguments.
-    answer(unsafe { access(Access::Put, &t, &parsed) })
+    unsafe {
+        if !rkey.is_null() && now(Direction::Put, &t, param) {
+            return core::ptr::null_mut();
+        }
+        let parsed = param::read(param, Which::Send);
+        if parsed.datatype == UCP_DATATYPE_SGL.into() {
+            non_null!(NULL_PTR; buffer);
+            return answer(put_list(ep, buffer.cast(), count, param, &parsed));
+        }
+        non_null!(NULL_PTR; rkey);
+        answer(access(Direction::Put, &t, &parsed))
+    }
 }
 
 /// Reads `count` elements of the peer's memory at `remote_addr`. Returns NULL when done, a
@@ -321,5 +347,10 @@ pub unsafe extern "C" fn ucp_get_nbx(
     non_null!(NULL_PTR; ep, rkey, param);
     let t = Target::new(ep, buffer, count, remote_addr, rkey);
     // SAFETY: the caller's arguments.
-    answer(unsafe { access(Access::Get, &t, &param::read(param, Which::Send)) })
+    unsafe {
+        if now(Direction::Get, &t, param) {
+            return core::ptr::null_mut();
+        }
+        answer(access(Direction::Get, &t, &param::read(param, Which::Send)))
+    }
 }

@@ -27,6 +27,19 @@ unsafe fn post_send(
     send::post(ep, param, data)
 }
 
+/// Sends a few bytes if they can leave at once.
+///
+/// # Safety
+/// `h` live; `buffer` readable for `len` bytes.
+#[inline]
+unsafe fn send_now(h: ucp_ep_h, buffer: *const c_void, len: usize) -> Option<ucs_status_ptr_t> {
+    // SAFETY: by the caller's promise.
+    let ep = unsafe { ep(h) };
+    let _guard = enter(ep.worker());
+    let sent = send::try_now(ep, buffer.cast(), len)?;
+    Some(answer(sent.map(|()| Posted::Done)))
+}
+
 /// Receives on a stream, and tells the bytes of an immediate end.
 ///
 /// # Safety
@@ -169,6 +182,11 @@ pub unsafe extern "C" fn ucp_stream_send_nbx(
     non_null!(NULL_PTR; ep, param);
     // SAFETY: the caller's arguments.
     unsafe {
+        if let Some(len) = param::plain_length(param, buffer, count)
+            && let Some(sent) = send_now(ep, buffer, len)
+        {
+            return sent;
+        }
         let param = param::read(param, Which::Send);
         answer(post_send(ep, buffer, count, &param))
     }

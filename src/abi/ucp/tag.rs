@@ -9,9 +9,10 @@ use crate::c::prelude::*;
 use crate::ucp::dt::Way;
 use crate::ucp::proto::op::Kind;
 use crate::ucp::proto::send;
-use crate::ucp::request::{Callback, Info, Param, Posted};
+use crate::ucp::request::{Callback, Info, Param, Posted, Request};
 use crate::ucp::tag::{probe, recv};
 use crate::ucs::{Result, Status};
+use crate::wire::header::AmId;
 
 /// Sends a tagged message.
 ///
@@ -29,7 +30,25 @@ unsafe fn post_send(
     let _guard = enter(ep.worker());
     // SAFETY: as above.
     let data = unsafe { param.data(buffer.cast_mut(), count, Way::Send) }?;
-    send::start(ep, param, data, kind, ep.rndv_threshold())
+    send::start(ep, param, data, kind, param.announce())
+}
+
+/// Sends a short message if it can leave at once.
+///
+/// # Safety
+/// `h` live; `buffer` readable for `len` bytes.
+#[inline]
+unsafe fn send_now(
+    h: ucp_ep_h,
+    buffer: *const c_void,
+    len: usize,
+    tag: ucp_tag_t,
+) -> Option<ucs_status_ptr_t> {
+    // SAFETY: by the caller's promise.
+    let ep = unsafe { ep(h) };
+    let _guard = enter(ep.worker());
+    let sent = send::try_short(ep, AmId::TagOnly, tag, buffer.cast(), len)?;
+    Some(answer(sent.map(|()| Posted::Done)))
 }
 
 /// Posts a receive.
@@ -248,6 +267,11 @@ pub unsafe extern "C" fn ucp_tag_send_nbx(
     non_null!(NULL_PTR; ep, param);
     // SAFETY: the caller's arguments.
     unsafe {
+        if let Some(len) = param::plain_length(param, buffer, count)
+            && let Some(sent) = send_now(ep, buffer, len, tag)
+        {
+            return sent;
+        }
         let param = param::read(param, Which::Send);
         answer(post_send(ep, buffer, count, Kind::Tag { tag }, &param))
     }
@@ -296,7 +320,18 @@ pub unsafe extern "C" fn ucp_tag_recv_nbx(
     // SAFETY: the caller's arguments.
     unsafe {
         let info_at = param::tag_info(param);
+        let raw = param;
         let param = param::read(param, Which::TagRecv);
+        if let Some(len) = param::plain_length(raw, buffer, count) {
+            let w = param::worker(worker);
+            let _guard = enter(w);
+            if let Some(posted) = recv::post_ahead(w, &param, (buffer.cast(), len), tag, tag_mask) {
+                return match posted {
+                    Ok(req) => Request::user(req),
+                    Err(e) => error(e),
+                };
+            }
+        }
         let posted = post_recv(worker, buffer, count, tag, tag_mask, &param);
         finish(posted, info_at)
     }

@@ -4,11 +4,24 @@ use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
 use crate::ucp::proto::op::{Kind, UserHeader};
+use crate::ucp::proto::plan::Announce;
 use crate::ucp::proto::send;
 use crate::ucp::request::{Param, Posted};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::wire::header::{AM_REPLY, AmHdr, AmReplyHdr};
+
+/// What stands in front of a message without a header of the user's and without a way to reply;
+/// `None` for an id beyond 16 bits.
+#[inline]
+pub fn plain_header(id: u32) -> Option<AmHdr> {
+    Some(AmHdr {
+        header: 0,
+        id: u16::try_from(id).ok()?,
+        flags: 0,
+        unused: 0,
+    })
+}
 
 /// Sends `data` to the handler `id` of the peer. `INVALID_PARAM` for an id or a header that is too
 /// large.
@@ -31,7 +44,7 @@ pub unsafe fn post(
         );
         return Err(Status::INVALID_PARAM);
     }
-    let Ok(id) = u16::try_from(id) else {
+    let Some(plain) = plain_header(id) else {
         ucs_error!("active message id {id} is over the limit of {}", u16::MAX);
         return Err(Status::INVALID_PARAM);
     };
@@ -43,9 +56,8 @@ pub unsafe fn post(
     let kind = Kind::Am {
         hdr: AmHdr {
             header: header_len as u32,
-            id,
             flags: if reply.is_some() { AM_REPLY } else { 0 },
-            unused: 0,
+            ..plain
         },
         reply,
         header: UserHeader::Theirs {
@@ -54,12 +66,12 @@ pub unsafe fn post(
             copy: wants(UCP_AM_SEND_FLAG_COPY_HEADER),
         },
     };
-    let threshold = if wants(UCP_AM_SEND_FLAG_EAGER) {
-        usize::MAX
+    let announce = if wants(UCP_AM_SEND_FLAG_EAGER) {
+        Announce::Never
     } else if wants(UCP_AM_SEND_FLAG_RNDV) {
-        0
+        Announce::Always
     } else {
-        ep.rndv_threshold()
+        param.announce()
     };
-    send::start(ep, param, data, kind, threshold)
+    send::start(ep, param, data, kind, announce)
 }

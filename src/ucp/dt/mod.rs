@@ -5,6 +5,7 @@ pub mod generic;
 
 use crate::c::*;
 use crate::ucs::{Result, Status};
+use crate::uct::base::copy::copy;
 use core::ffi::c_void;
 use generic::Generic;
 
@@ -33,6 +34,7 @@ pub enum Way {
 }
 
 /// The class of a datatype: its low bits.
+#[inline]
 fn class(dt: ucp_datatype_t) -> u64 {
     dt & u64::from(UCP_DATATYPE_CLASS_MASK)
 }
@@ -56,6 +58,7 @@ fn too_long() -> Status {
 
 impl Data {
     /// Bytes without a datatype.
+    #[inline]
     pub fn contig(ptr: *mut u8, len: usize) -> Data {
         Data::Contig { ptr, len }
     }
@@ -64,6 +67,7 @@ impl Data {
     ///
     /// # Safety
     /// The buffer must be what the datatype says, until the operation completes.
+    #[inline]
     pub unsafe fn new(
         buffer: *mut c_void,
         count: usize,
@@ -144,14 +148,14 @@ impl Data {
         match self {
             // SAFETY: inside the user's buffer, into the caller's room.
             Data::Contig { ptr, .. } => unsafe {
-                core::ptr::copy_nonoverlapping(ptr.wrapping_add(offset), dest, n);
+                copy(ptr.wrapping_add(offset), dest, n);
                 n
             },
             Data::Iov { .. } => {
                 let mut done = 0;
                 self.each_block(offset, n, |p, len| {
                     // SAFETY: a part of the user's buffer; the parts add up to `n`.
-                    unsafe { core::ptr::copy_nonoverlapping(p, dest.wrapping_add(done), len) };
+                    unsafe { copy(p, dest.wrapping_add(done), len) };
                     done += len;
                 });
                 done
@@ -173,14 +177,14 @@ impl Data {
         match self {
             // SAFETY: inside the user's buffer, as checked.
             Data::Contig { ptr, .. } => unsafe {
-                core::ptr::copy_nonoverlapping(src, ptr.wrapping_add(offset), len);
+                copy(src, ptr.wrapping_add(offset), len);
                 Ok(())
             },
             Data::Iov { .. } => {
                 let mut done = 0;
                 self.each_block(offset, len, |p, n| {
                     // SAFETY: a part of the user's buffer; the parts add up to `len`.
-                    unsafe { core::ptr::copy_nonoverlapping(src.wrapping_add(done), p, n) };
+                    unsafe { copy(src.wrapping_add(done), p, n) };
                     done += n;
                 });
                 Ok(())

@@ -2,12 +2,15 @@
 //!
 //! `op` is the state of an operation, `send` takes a message through eager or rendezvous,
 //! `receive` is where the interfaces' handlers arrive, `assembly` puts pieces together, `rndv` moves
-//! data that was announced, `copy` lets the kernel move memory. Control messages are posted by `control`.
+//! data that was announced, `zcopy` lets transports copy between user memory of two processes. Control
+//! messages are posted by `control`. `plan` has the lengths that decide, `table` shows them.
 
 pub mod assembly;
 pub mod control;
-pub mod copy;
 pub mod op;
+pub mod plan;
 pub mod receive;
 pub mod rndv;
 pub mod send;
+pub mod table;
+pub mod zcopy;

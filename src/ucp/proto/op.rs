@@ -2,12 +2,15 @@
 
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
+use crate::ucp::mem::{RemoteKey, Window};
 use crate::ucp::parts::PartsOp;
+use crate::ucp::proto::plan::Announce;
 use crate::ucp::rma::post::Atomic;
 use crate::ucs::Result;
 use crate::ucs::tag_match::EntryId;
 use crate::wire::Writer;
 use crate::wire::header::{AmHdr, AmId, AmReplyHdr, Header, StreamHdr, TagHdr, TagSyncHdr};
+use std::rc::Rc;
 
 /// What an operation is in the middle of.
 #[derive(Default)]
@@ -25,18 +28,36 @@ pub enum Op {
     /// A peer's read, being answered.
     GetServe(GetServeOp),
     Amo(AmoOp),
-    /// The kernel copies to or from the peer's memory.
-    Copy(CopyOp),
     Parts(PartsOp),
 }
 
 impl Op {
+    /// Whether dropping it does nothing: it has no datatype to finish and no memory of its own.
+    #[inline]
+    pub fn holds_nothing(&self) -> bool {
+        let plain = |data: &Data| !matches!(data, Data::Generic { .. });
+        match self {
+            Op::None => true,
+            Op::TagRecv(r) => plain(&r.data) && r.arriving.window.is_none(),
+            Op::StreamRecv(r) => plain(&r.data),
+            Op::Send(s) => {
+                plain(&s.data)
+                    && s.key.is_none()
+                    && !matches!(
+                        s.kind,
+                        Kind::Am {
+                            header: UserHeader::Ours(_),
+                            ..
+                        }
+                    )
+            }
+            _ => false,
+        }
+    }
+
     /// Whether it reads or writes memory of the peer, or asks whether that is done.
     pub fn is_memory_access(&self) -> bool {
-        matches!(
-            self,
-            Op::Put(_) | Op::Get(_) | Op::Amo(_) | Op::Copy(_) | Op::Flush(_)
-        )
+        matches!(self, Op::Put(_) | Op::Get(_) | Op::Amo(_) | Op::Flush(_))
     }
 }
 
@@ -46,15 +67,19 @@ pub struct SendOp {
     pub data: Data,
     pub kind: Kind,
     pub stage: Stage,
+    /// The key of the receiver's buffer, in the stage `Write`.
+    pub key: Option<Rc<RemoteKey>>,
 }
 
 /// How far a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Posted before the peer was known: what the transport takes decides how it goes.
-    Unplanned { rndv_threshold: usize },
+    Unplanned { announce: Announce },
     /// In one piece, to be tried.
     Whole,
+    /// In one piece and without a copy, to be tried; or in the transport's hands.
+    WholeInPlace,
     /// In pieces: the message's number and the bytes that are out.
     Pieces { message: u64, offset: usize },
     /// The announcement is to be sent.
@@ -66,6 +91,14 @@ pub enum Stage {
         receiver: u64,
         offset: usize,
         length: usize,
+    },
+    /// The receiver asked to have the data written into its memory: its request, where, how much.
+    Write {
+        receiver: u64,
+        address: u64,
+        length: usize,
+        /// The receiver is told by a message right behind the data, on the same connection.
+        told: bool,
     },
     /// Everything is out; an acknowledgement is awaited.
     AwaitAck,
@@ -229,7 +262,7 @@ pub struct DataRecvOp {
 }
 
 /// How a matched message comes in.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 pub struct Arriving {
     /// Bytes of the whole message, and of it that are here.
     pub total: usize,
@@ -238,6 +271,10 @@ pub struct Arriving {
     pub error: Option<crate::ucs::Status>,
     /// The sender's worker, endpoint and request, for a message that was announced.
     pub sender: (u64, u64, u64),
+    /// The sender was asked to write into the buffer, and will say when it has.
+    pub written: bool,
+    /// What lets it.
+    pub window: Option<Box<Window>>,
 }
 
 /// A receive on a stream.
@@ -271,6 +308,30 @@ pub struct GetOp {
     pub address: u64,
 }
 
+impl GetOp {
+    pub fn new(ep: &Ep, data: Data, key: &RemoteKey, address: u64) -> GetOp {
+        GetOp {
+            ep,
+            data,
+            received: 0,
+            region: key.info.region,
+            address,
+        }
+    }
+}
+
+impl PutOp {
+    pub fn new(ep: &Ep, data: Data, key: &RemoteKey, address: u64) -> PutOp {
+        PutOp {
+            ep,
+            data,
+            offset: 0,
+            region: key.info.region,
+            address,
+        }
+    }
+}
+
 /// An atomic on remote memory by messages.
 pub struct AmoOp {
     pub ep: *const Ep,
@@ -279,13 +340,9 @@ pub struct AmoOp {
     pub address: u64,
 }
 
-/// A single copy that goes on after its call.
-pub struct CopyOp {
-    pub ep: *const Ep,
-}
-
 /// A write of remote memory by messages.
 pub struct PutOp {
+    pub ep: *const Ep,
     pub data: Data,
     pub offset: usize,
     pub region: u64,

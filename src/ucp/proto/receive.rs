@@ -60,7 +60,8 @@ const BODIES: [Handle; 18] = [
     middle,
     announced,
     |w, m| {
-        rndv::wanted(w, &RtrHdr::split(m)?.0);
+        let (h, key) = RtrHdr::split(m)?;
+        rndv::wanted(w, &h, key);
         Some(())
     },
     |w, m| {
@@ -216,10 +217,13 @@ pub fn into_request(req: &Request, offset: usize, body: &[u8]) {
 /// A message that waits at its sender.
 fn announced(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, rest) = RtsHdr::split(message)?;
+    let (keys, rest) = rest.split_at_checked(h.keys.into())?;
+    let sender = (h.uuid, h.ep, h.request);
     let what = Announced {
-        sender: (h.uuid, h.ep, h.request),
+        sender,
         total: usize::try_from(h.total).ok()?,
         address: h.address,
+        region: rndv::learn_key(worker, sender, keys),
     };
     match h.kind {
         k if k == AmId::TagOnly as u8 => {

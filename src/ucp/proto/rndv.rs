@@ -1,16 +1,21 @@
-//! Rendezvous: the receiver fetches an announced message, by a single copy where the pair has one,
-//! else it asks for pieces.
+//! Rendezvous: how an announced message gets to the receiver.
+//!
+//! The first that is possible: the receiver copies it, where the memory is mapped; it lets a
+//! transport read it; the sender lets a transport write it, if the receiver asks for that; the sender
+//! sends it in pieces. `UCX_RNDV_SCHEME` narrows the choice (`Rules`).
 
 use super::control;
-use super::copy::{self, Started, Way};
-use super::op::{Arriving, Op, SendOp, Stage};
+use super::op::{Arriving, DataRecvOp, Op, SendOp, Stage, TagRecvOp};
+use super::zcopy::{self, Piece, Way};
 use crate::ucp::dt::Data;
-use crate::ucp::ep::Task;
+use crate::ucp::ep::{Ep, Task};
+use crate::ucp::mem::{Access, Window, mappable};
 use crate::ucp::request::{Info, Request};
 use crate::ucp::worker::Worker;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::wire::header::{AckHdr, AmId, DataHdr, RtrHdr};
+use crate::wire::rkey::{READ, WRITE};
 use crate::{ucs_debug, ucs_error};
 
 /// An announced message: who has it and where.
@@ -19,8 +24,10 @@ pub struct Announced {
     /// The sender's worker, endpoint and request.
     pub sender: (u64, u64, u64),
     pub total: usize,
-    /// Where it stands at the sender, when it is contiguous.
+    /// Where it stands at the sender, when it is contiguous and may be read.
     pub address: u64,
+    /// The sender's region it stands in, if that can be mapped here; 0 for none.
+    pub region: u64,
 }
 
 /// Where a fetched message goes.
@@ -34,7 +41,7 @@ fn arriving(op: &mut Op) -> Option<(&Data, &mut Arriving)> {
 
 /// Fetches an announced message into the request's buffer.
 pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
-    let (uuid, ep, request) = message.sender;
+    let (uuid, ep, _) = message.sender;
     req.set_info(Info {
         length: message.total,
         ..req.info()
@@ -68,35 +75,158 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
         finish(worker, req, message.sender, Ok(()));
         return;
     }
-    if let Some(to) = data.contiguous()
-        && message.address != 0
+    if worker.rules.maps
+        && let Some(result) = copy_mapped(worker, reply, data, message)
     {
-        match copy::start(reply, Way::Get, to, message.total, message.address, copied) {
-            Started::Done => return finish(worker, req, message.sender, Ok(())),
-            Started::UnderWay(copying) => {
-                copy::belongs_to(copying, req);
-                reply.wait_for_peer(req);
-                return;
-            }
-            Started::Impossible => {}
-        }
+        finish(worker, req, message.sender, result);
+        return;
     }
-    let rtr = RtrHdr {
-        request,
-        receiver: req.id(),
-        length: message.total as u64,
-    };
-    reply.wait_for_peer(req);
-    control::post(reply, AmId::Rtr, &rtr, &[]);
+    let to = data.contiguous();
+    if let Some(local) = to
+        && message.address != 0
+        && worker.rules.reads
+        && let Some(lane) = reply.bulk()
+    {
+        let piece = Piece {
+            local,
+            len: message.total,
+            remote: message.address,
+            rkey: 0,
+        };
+        reply.wait_for_peer(req);
+        match zcopy::begin(req, lane, Way::Get, piece, usize::MAX) {
+            Ok(()) => return,
+            Err(e) => ucs_debug!(
+                "single copy of {} bytes: {e}; pieces instead",
+                message.total
+            ),
+        }
+        reply.disown(req.as_ptr());
+    }
+    ask(worker, req, reply, message);
 }
 
-/// A copy that went on after `fetch` is over.
-fn copied(worker: &Worker, req: &Request, result: Result<()>) {
+/// Copies a message whose memory is mapped here: a request's of this worker, or the peer's by a key
+/// it sent. `None` when it is not.
+fn copy_mapped(worker: &Worker, ep: &Ep, to: &Data, message: &Announced) -> Option<Result<()>> {
+    let (uuid, _, request) = message.sender;
+    let total = message.total;
+    if uuid == worker.uuid {
+        // The address is taken from the request and not from the message.
+        // SAFETY: another request than the receive's; the only borrow of its operation.
+        let Op::Send(send) = (unsafe { worker.request(request)?.op() }) else {
+            return None;
+        };
+        if send.stage != Stage::Announced || send.data.len() != total {
+            return None;
+        }
+        return match (to.contiguous(), send.data.contiguous()) {
+            (Some(at), _) => {
+                // SAFETY: `total` bytes fit the receive, as `fetch` checked.
+                unsafe { send.data.pack(0, at, total) };
+                Some(Ok(()))
+            }
+            // SAFETY: the sender's buffer.
+            (None, Some(from)) => Some(unsafe { to.unpack(0, from, total) }),
+            (None, None) => None,
+        };
+    }
+    if message.region == 0 {
+        return None;
+    }
+    let key = ep.keys.borrow().of_region(message.region)?;
+    let from = key.mapped_range(message.address, total, READ)?;
+    // SAFETY: mapped here for `total` bytes as long as the key is.
+    Some(unsafe { to.unpack(0, from, total) })
+}
+
+/// Asks the sender for the data: to write them, where that is possible, else to send them.
+fn ask(worker: &Worker, req: &Request, ep: &Ep, message: &Announced) {
     // SAFETY: the only borrow; nothing below calls the user while it lives.
+    let Some((data, state)) = arriving(unsafe { req.op() }) else {
+        return;
+    };
+    let (mut address, mut key) = (0, Vec::new());
+    if let Some(to) = data.contiguous()
+        && worker.rules.writes
+    {
+        let context = worker.context();
+        if ep.bulk().is_some() {
+            address = to as u64;
+        } else if let Some(mapped) = mappable(context, to as u64, message.total, WRITE) {
+            (address, key) = (to as u64, mapped);
+        } else if ep.writing_lane().is_some()
+            && let Ok(window) = Window::open(context, to, message.total)
+        {
+            (address, key) = (to as u64, window.key.clone());
+            state.window = Some(Box::new(window));
+        }
+    }
+    state.written = address != 0;
+    let rtr = RtrHdr {
+        request: message.sender.2,
+        receiver: req.id(),
+        length: message.total as u64,
+        address,
+    };
+    ep.wait_for_peer(req);
+    control::post(ep, AmId::Rtr, &rtr, &key);
+}
+
+/// Whether the peer is another worker that maps memory of this one.
+fn shares_memory(ep: &Ep) -> bool {
+    ep.is_same_host() && ep.remote_uuid.get() != ep.worker().uuid
+}
+
+/// Whether the receiver of an announcement could copy from the buffer itself.
+pub fn is_mappable(ep: &Ep, data: &Data) -> bool {
+    match data.contiguous() {
+        _ if ep.remote_uuid.get() == ep.worker().uuid => true,
+        Some(at) if shares_memory(ep) => {
+            mappable(ep.worker().context(), at as u64, data.len(), READ).is_some()
+        }
+        _ => false,
+    }
+}
+
+/// What an announcement offers besides the data's length: the address, and a key of mapped memory.
+pub fn offer(ep: &Ep, data: &Data) -> (u64, Vec<u8>) {
+    let rules = &ep.worker().rules;
+    let Some(at) = data.contiguous().map(|at| at as u64) else {
+        return (0, Vec::new());
+    };
+    let key = if rules.maps && shares_memory(ep) {
+        mappable(ep.worker().context(), at, data.len(), READ)
+    } else {
+        None
+    };
+    if rules.reads || key.is_some() {
+        (at, key.unwrap_or_default())
+    } else {
+        (0, Vec::new())
+    }
+}
+
+/// Keeps the key that came with an announcement; answers the region it is for, 0 for none.
+pub fn learn_key(worker: &Worker, sender: (u64, u64, u64), blob: &[u8]) -> u64 {
+    if blob.is_empty() {
+        return 0;
+    }
+    let Some(ep) = worker.ep_of_peer(sender.0, sender.1) else {
+        return 0;
+    };
+    let key = ep.keys.borrow_mut().get(ep, blob);
+    key.map_or(0, |key| key.info.region)
+}
+
+/// A transport has read the data of an announced message, or failed to.
+pub fn read(req: &Request, result: Result<()>) {
+    // SAFETY: the only borrow, ended before the completion.
     let Some((_, state)) = arriving(unsafe { req.op() }) else {
         return;
     };
     let sender = state.sender;
+    let worker = req.worker();
     acknowledge(worker, sender, result);
     match worker.ep_of_peer(sender.0, sender.1) {
         Some(ep) => ep.answer(req, result),
@@ -129,30 +259,146 @@ pub fn acknowledge(worker: &Worker, sender: (u64, u64, u64), result: Result<()>)
 }
 
 /// The peer asks for the data of an announced message.
-pub fn wanted(worker: &Worker, rtr: &RtrHdr) {
+pub fn wanted(worker: &Worker, rtr: &RtrHdr, key: &[u8]) {
     let Some(req) = worker.request(rtr.request) else {
         ucs_debug!("data was asked for of a send that is over");
         return;
     };
     // SAFETY: the only borrow, ended before the task is posted.
     let ep = match unsafe { req.op() } {
-        Op::Send(SendOp {
-            ep, data, stage, ..
-        }) if *stage == Stage::Announced && rtr.length <= data.len() as u64 => {
-            *stage = Stage::Data {
-                receiver: rtr.receiver,
-                offset: 0,
-                length: rtr.length as usize,
-            };
-            *ep
+        Op::Send(send)
+            if send.stage == Stage::Announced && rtr.length <= send.data.len() as u64 =>
+        {
+            let (receiver, length) = (rtr.receiver, rtr.length as usize);
+            // SAFETY: an endpoint outlives its requests.
+            let ep = unsafe { &*send.ep };
+            if rtr.address != 0 && worker.rules.writes && send.data.contiguous().is_some() {
+                send.key = ep.keys.borrow_mut().get(ep, key);
+                send.stage = Stage::Write {
+                    receiver,
+                    address: rtr.address,
+                    length,
+                    told: false,
+                };
+            } else {
+                send.stage = Stage::Data {
+                    receiver,
+                    offset: 0,
+                    length,
+                };
+            }
+            ep
         }
         _ => {
             ucs_error!("data was asked for of a send that was not announced; dropped");
             return;
         }
     };
+    ep.post(Task::Request(req.as_ptr()));
+}
+
+/// Writes the data of a message into the receiver's memory. Where that turns out not to be possible
+/// they are sent.
+pub fn write(ep: &Ep, req: &Request) -> Result<()> {
+    // SAFETY: the only borrow, ended before anything that ends the request.
+    let Op::Send(send) = (unsafe { req.op() }) else {
+        return Ok(());
+    };
+    let (
+        Stage::Write {
+            receiver,
+            address,
+            length,
+            ..
+        },
+        Some(local),
+    ) = (send.stage, send.data.contiguous())
+    else {
+        return Ok(());
+    };
+    let key = send.key.clone();
+    let mapped = key
+        .as_ref()
+        .and_then(|k| k.mapped_range(address, length, WRITE));
+    if let Some(to) = mapped {
+        // SAFETY: mapped here for `length` bytes as long as the key is.
+        unsafe { send.data.pack(0, to, length) };
+        written(req, Ok(()));
+        return Ok(());
+    }
+    let (lane, rkey) = match key.as_ref().map(|k| k.access) {
+        Some(Access::Written(rkey)) => (ep.writing_lane(), rkey),
+        _ => (ep.bulk(), 0),
+    };
+    let piece = Piece {
+        local,
+        len: length,
+        remote: address,
+        rkey,
+    };
+    let told = rkey != 0;
+    send.stage = Stage::Write {
+        receiver,
+        address,
+        length,
+        told,
+    };
+    let begun = match lane {
+        Some(lane) => zcopy::begin(req, lane, Way::Put, piece, usize::MAX),
+        None => Err(Status::UNSUPPORTED),
+    };
+    match begun {
+        // The request may be over.
+        Ok(()) if told => {
+            tell_written(ep, receiver, Ok(()));
+            Ok(())
+        }
+        Ok(()) => Ok(()),
+        Err(Status::NO_RESOURCE) if rkey != 0 => Err(Status::NO_RESOURCE),
+        Err(e) => {
+            ucs_debug!("writing {length} bytes to the peer: {e}; pieces instead");
+            // SAFETY: the only borrow.
+            if let Op::Send(send) = unsafe { req.op() } {
+                send.stage = Stage::Data {
+                    receiver,
+                    offset: 0,
+                    length,
+                };
+            }
+            ep.post(Task::Request(req.as_ptr()));
+            Ok(())
+        }
+    }
+}
+
+/// The data are in the receiver's memory, or on their way there before whatever is sent next.
+pub fn written(req: &Request, result: Result<()>) {
+    // SAFETY: the only borrow, ended before the completion.
+    let (ep, receiver, told) = match unsafe { req.op() } {
+        Op::Send(SendOp {
+            ep,
+            stage: Stage::Write { receiver, told, .. },
+            ..
+        }) => (*ep, *receiver, *told),
+        _ => return,
+    };
     // SAFETY: an endpoint outlives its requests.
-    unsafe { (*ep).post(Task::Request(req.as_ptr())) };
+    let ep = unsafe { &*ep };
+    if !told {
+        tell_written(ep, receiver, result);
+    }
+    ep.answer(req, result);
+}
+
+/// Tells the receiver that its data are where it wanted them.
+fn tell_written(ep: &Ep, receiver: u64, result: Result<()>) {
+    let done = AckHdr {
+        request: receiver,
+        status: code_of(&result) as u8,
+    };
+    if ep.usable().is_ok() {
+        control::post(ep, AmId::Ack, &done, &[]);
+    }
 }
 
 /// A piece of data that was asked for.
@@ -205,6 +451,17 @@ pub fn acknowledged(worker: &Worker, ack: &AckHdr) {
             ..
         }) => {
             kind.matched();
+            return;
+        }
+        Op::TagRecv(TagRecvOp { arriving, .. }) | Op::DataRecv(DataRecvOp { arriving, .. })
+            if arriving.written && arriving.received == 0 =>
+        {
+            let (uuid, id, _) = arriving.sender;
+            let result = Status::from_code(ack.status as i8).map_or(Ok(()), Err);
+            match worker.ep_of_peer(uuid, id) {
+                Some(ep) => ep.answer(req, result),
+                None => req.complete(result),
+            }
             return;
         }
         _ => {

@@ -5,11 +5,14 @@
 //! queue.
 
 use super::op::{Kind, Op, SendOp, Stage};
+use super::plan::Announce;
+use super::{rndv, zcopy};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Step, Task};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucp::rma::{flush, software, target};
 use crate::ucs::{Result, Status};
+use crate::uct::base::copy::copy;
 use crate::wire::Writer;
 use crate::wire::header::{AmId, DataHdr, FirstHdr, Header, MiddleHdr, RtsHdr};
 use core::ffi::c_void;
@@ -23,27 +26,23 @@ pub fn start(
     param: &Param,
     data: Data,
     mut kind: Kind,
-    rndv_threshold: usize,
+    announce: Announce,
 ) -> Result<Posted> {
     if let (Some(word), Data::Contig { ptr, len }) = (kind.word(), &data)
-        && ep.lane().max_short.is_some_and(|max| *len <= max)
-        && *len < rndv_threshold
-        && ep.is_clear()
+        && announce != Announce::Always
+        && let Some(sent) = try_short(ep, kind.id(), word, *ptr, *len)
     {
-        match short(ep, kind.id(), word, *ptr, *len) {
-            Ok(()) => return immediate(ep.worker(), param, Info::default()),
-            Err(Status::NO_RESOURCE) => {}
-            Err(e) => return Err(e),
-        }
+        sent?;
+        return immediate(ep.worker(), param, Info::default());
     }
     ep.usable()?;
     if kind.names_sender() {
         ep.introduce();
     }
     let stage = if ep.is_connected() {
-        plan(ep, &kind, data.len(), rndv_threshold)
+        plan(ep, &kind, &data, announce)
     } else {
-        Stage::Unplanned { rndv_threshold }
+        Stage::Unplanned { announce }
     };
     if stage == Stage::Whole && !kind.waits_for_match() && ep.is_clear() {
         match whole(ep, &kind, &data, (0, 0, 0)) {
@@ -65,17 +64,93 @@ pub fn start(
         data,
         kind,
         stage,
+        key: None,
     });
     let req = Request::create(ep.worker(), param, op)?;
     ep.post(Task::Request(req));
     settle(req, param)
 }
 
+/// Sends a message that is its eight bytes of header and a short payload, if it can leave now: what
+/// most small messages are, and all that their path is made of. `None` when it has to go another
+/// way, or wait.
+#[inline]
+pub fn try_short(
+    ep: &Ep,
+    id: AmId,
+    header: u64,
+    payload: *const u8,
+    len: usize,
+) -> Option<Result<()>> {
+    let lane = ep.lane();
+    let send = lane.am_short?;
+    if len > lane.max_short || !ep.is_clear() {
+        return None;
+    }
+    // SAFETY: a live transport endpoint; the user's payload, readable for `len` bytes. Headers are
+    // little endian, as the formats are.
+    let code = unsafe {
+        send(
+            lane.ep,
+            id as u8,
+            header.to_le(),
+            payload.cast(),
+            len as u32,
+        )
+    };
+    match Status::from_code(code) {
+        None => Some(Ok(())),
+        Some(Status::NO_RESOURCE) => None,
+        Some(e) => Some(Err(e)),
+    }
+}
+
+/// As `try_short`, with two words of header in front of the payload.
+#[inline]
+pub fn try_short_pair(
+    ep: &Ep,
+    id: AmId,
+    header: [u64; 2],
+    payload: *const u8,
+    len: usize,
+) -> Option<Result<()>> {
+    const WORD: usize = size_of::<u64>();
+    if len > MAX_TOGETHER - 2 * WORD {
+        return None;
+    }
+    let mut bytes = [0u64; MAX_TOGETHER / WORD - 1];
+    bytes[0] = header[1].to_le();
+    let at = bytes[1..].as_mut_ptr().cast();
+    // SAFETY: the user's payload; there is room, as checked.
+    unsafe { copy(payload, at, len) };
+    try_short(ep, id, header[0], bytes.as_ptr().cast(), WORD + len)
+}
+
 /// How a message goes, by its length and what the transport takes.
-fn plan(ep: &Ep, kind: &Kind, len: usize, rndv_threshold: usize) -> Stage {
-    if len >= rndv_threshold {
-        Stage::Announce
-    } else if kind.header_len() + len <= ep.lane().max_bcopy {
+pub fn plan(ep: &Ep, kind: &Kind, data: &Data, announce: Announce) -> Stage {
+    let lane = ep.lane();
+    let (head, len) = (kind.header_len(), data.len());
+    let by_length = match announce {
+        Announce::Never => usize::MAX,
+        Announce::Always => 0,
+        Announce::ByLength => lane.thresholds.announce,
+        Announce::LongOnly => lane.thresholds.announce_fast,
+    };
+    let mapped = announce == Announce::ByLength && len >= lane.thresholds.announce_mapped;
+    if len >= by_length || mapped && rndv::is_mappable(ep, data) {
+        return Stage::Announce;
+    }
+    let fits = head + len <= lane.max_bcopy;
+    if fits && len < lane.thresholds.zcopy {
+        Stage::Whole
+    } else if head + len <= lane.max_zcopy
+        && head <= lane.max_zcopy_header
+        && data.contiguous().is_some()
+        && len > 0
+        && !kind.waits_for_match()
+    {
+        Stage::WholeInPlace
+    } else if fits {
         Stage::Whole
     } else {
         Stage::Pieces {
@@ -96,8 +171,8 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
         Op::GetServe(_) => return target::serve(ep, req),
         _ => return Ok(Step::Done),
     };
-    if let Stage::Unplanned { rndv_threshold } = send.stage {
-        send.stage = plan(ep, &send.kind, send.data.len(), rndv_threshold);
+    if let Stage::Unplanned { announce } = send.stage {
+        send.stage = plan(ep, &send.kind, &send.data, announce);
     }
     match send.stage {
         Stage::Whole => {
@@ -108,6 +183,12 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
             };
             whole(ep, &send.kind, &send.data, sync)?;
             sent(ep, req, send);
+            Ok(Step::Done)
+        }
+        Stage::WholeInPlace => {
+            let mut header = vec![0; send.kind.header_len()];
+            send.kind.encode(&mut Writer::new(&mut header), (0, 0, 0));
+            zcopy::send(req, ep, send.kind.id(), &header, &send.data)?;
             Ok(Step::Done)
         }
         Stage::Pieces { message, offset } => {
@@ -166,6 +247,10 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
             };
             Ok(Step::More)
         }
+        Stage::Write { .. } => {
+            rndv::write(ep, req)?;
+            Ok(Step::Done)
+        }
         Stage::Unplanned { .. } | Stage::Announced | Stage::AwaitAck => Ok(Step::Done),
     }
 }
@@ -192,24 +277,35 @@ fn sent(ep: &Ep, req: &Request, send: &mut SendOp) {
     }
 }
 
-/// Sends a message that is its eight bytes of header and a short payload, without a buffer between.
+/// Most bytes that are put together here for a short message: those of transports are as long as a
+/// line or two.
+const MAX_TOGETHER: usize = 128;
+
+/// Sends one transport message of `len` bytes, headers included, that `fill` writes. A short one
+/// leaves as such: it then stands in the transport's queue itself and not in a buffer beside it.
 #[inline]
-fn short(ep: &Ep, id: AmId, header: u64, payload: *mut u8, len: usize) -> Result<()> {
-    let Some(send) = ep.lane().am_short else {
-        return Err(Status::UNSUPPORTED);
-    };
-    // SAFETY: a live transport endpoint; the user's payload, readable for `len` bytes. Headers are
-    // little endian, as the formats are.
-    let code = unsafe {
-        send(
-            ep.lane().ep,
-            id as u8,
-            header.to_le(),
-            payload.cast(),
-            len as u32,
-        )
-    };
-    Status::from_code(code).map_or(Ok(()), Err)
+fn packed<F: FnMut(*mut u8) -> usize>(ep: &Ep, id: AmId, len: usize, mut fill: F) -> Result<usize> {
+    const HEADER: usize = size_of::<u64>();
+    let lane = ep.lane();
+    let room = lane.max_short.min(MAX_TOGETHER - HEADER);
+    if let Some(send) = lane.am_short
+        && (HEADER..=HEADER + room).contains(&len)
+    {
+        let mut bytes = [0u64; MAX_TOGETHER / HEADER];
+        let n = fill(bytes.as_mut_ptr().cast());
+        // SAFETY: a live transport endpoint; the bytes are ours.
+        let code = unsafe {
+            send(
+                lane.ep,
+                id as u8,
+                bytes[0],
+                bytes[1..].as_ptr().cast(),
+                (n - HEADER) as u32,
+            )
+        };
+        return Status::from_code(code).map_or(Ok(n), Err);
+    }
+    bcopy(ep, id, fill)
 }
 
 /// Sends one transport message that `fill` writes; `fill` answers its length.
@@ -255,8 +351,8 @@ pub fn control_bcopy(ep: &Ep, id: AmId, bytes: &[u8]) -> Result<()> {
     if bytes.len() > ep.lane().max_bcopy {
         return Err(Status::EXCEEDS_LIMIT);
     }
-    bcopy(ep, id, |dest| {
-        // SAFETY: the transport's buffer has room for `max_bcopy`.
+    packed(ep, id, bytes.len(), |dest| {
+        // SAFETY: the buffer has room for so many bytes, at most `max_bcopy`.
         unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), dest, bytes.len()) };
         bytes.len()
     })
@@ -266,7 +362,12 @@ pub fn control_bcopy(ep: &Ep, id: AmId, bytes: &[u8]) -> Result<()> {
 /// Sends a message in one piece.
 fn whole(ep: &Ep, kind: &Kind, data: &Data, sync: (u64, u64, u64)) -> Result<()> {
     let head = kind.header_len();
-    bcopy(ep, kind.id(), |dest| {
+    let len = match data {
+        // What the user packs is packed once, into a place that is there.
+        Data::Generic { .. } => usize::MAX,
+        _ => head + data.len(),
+    };
+    packed(ep, kind.id(), len, |dest| {
         // SAFETY: header and data fit in `max_bcopy`, as `start` checked.
         unsafe {
             kind.encode(&mut writer(dest, head), sync);
@@ -348,25 +449,31 @@ pub fn body_piece<H: Header>(
 
 /// Announces a message that the receiver will fetch.
 fn announce(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
+    let (address, mut keys) = rndv::offer(ep, &send.data);
+    let plain = RtsHdr::LEN + send.kind.header_len();
+    if plain + keys.len() > ep.lane().max_bcopy {
+        keys = Vec::new();
+    }
+    let head = plain + keys.len();
+    if head > ep.lane().max_bcopy {
+        return Err(Status::EXCEEDS_LIMIT);
+    }
     let rts = RtsHdr {
         uuid: ep.worker().uuid,
         ep: ep.id.get(),
         request: req.id(),
         total: send.data.len() as u64,
-        address: send.data.contiguous().map_or(0, |p| p as u64),
-        keys: 0,
+        address,
+        keys: keys.len() as u16,
         kind: send.kind.id() as u8,
     };
-    let head = RtsHdr::LEN + send.kind.header_len();
-    if head > ep.lane().max_bcopy {
-        return Err(Status::EXCEEDS_LIMIT);
-    }
     let sync = (rts.uuid, rts.ep, rts.request);
     bcopy(ep, AmId::Rts, |dest| {
         // SAFETY: the headers fit in `max_bcopy`.
         unsafe {
             let mut w = writer(dest, head);
             rts.encode(&mut w);
+            w.bytes(&keys);
             send.kind.encode(&mut w, sync);
         }
         head

@@ -91,16 +91,17 @@ fn begin(ep: &Ep, param: &Param, close: bool) -> Result<Posted> {
 
 /// The flush has come to the head of its endpoint's queue: everything before it is out.
 pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
+    let flags = if ep.wrote.replace(false) {
+        UCT_FLUSH_FLAG_REMOTE
+    } else {
+        UCT_FLUSH_FLAG_LOCAL
+    };
     let landing = Landing::new(ep, req);
     // SAFETY: a live transport endpoint; the completion lives until the transport is done with it. The
     // transport calls back later, not from inside.
     let code = unsafe {
         match (*(*ep.lane().ep).iface).ops.ep_flush {
-            Some(flush) => flush(
-                ep.lane().ep,
-                UCT_FLUSH_FLAG_LOCAL,
-                landing.as_ref().comp.get(),
-            ),
+            Some(flush) => flush(ep.lane().ep, flags, landing.as_ref().comp.get()),
             None => UCS_OK,
         }
     };

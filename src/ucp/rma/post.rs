@@ -6,12 +6,12 @@ use super::software;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
 use crate::ucp::mem::{Access, RemoteKey};
-use crate::ucp::proto::copy::{self, Started, Way};
-use crate::ucp::proto::op::{CopyOp, Op};
+use crate::ucp::proto::op::{GetOp, Op, PutOp};
+use crate::ucp::proto::zcopy::{self, Piece, Way};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
-use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{AtomicOp, AtomicWord};
+use crate::uct::base::copy::copy;
 use crate::wire::rkey::{READ, WRITE};
 
 /// The way of an access: the key's, except behind a fence that messages have not passed yet. Then
@@ -23,6 +23,39 @@ fn way_of(ep: &Ep, key: &RemoteKey) -> Access {
     } else {
         key.access
     }
+}
+
+/// Copies `len` bytes to or from remote memory that is mapped here; `false` when it is not, or when
+/// there is something to say about the access.
+///
+/// # Safety
+/// `local` must be readable, for a get writable, for `len` bytes.
+#[inline]
+pub unsafe fn copy_mapped(
+    ep: &Ep,
+    way: Way,
+    local: *mut u8,
+    len: usize,
+    address: u64,
+    key: &RemoteKey,
+) -> bool {
+    if ep.usable().is_err() || ep.fenced.get() {
+        return false;
+    }
+    let right = match way {
+        Way::Put => WRITE,
+        Way::Get => READ,
+    };
+    let Some(remote) = key.mapped_range(address, len, right) else {
+        return false;
+    };
+    let (from, to) = match way {
+        Way::Put => (local, remote),
+        Way::Get => (remote, local),
+    };
+    // SAFETY: the user's buffer; mapped remote memory, inside the key's range.
+    unsafe { copy(from, to, len) };
+    true
 }
 
 /// Writes the buffer to remote memory.
@@ -37,11 +70,8 @@ pub fn put(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
             drop(data);
             immediate(ep.worker(), param, Info::default())
         }
-        Access::SingleCopy => match single_copy(ep, param, &data, address, Way::Put) {
-            Some(posted) => posted,
-            None => software::put(ep, param, data, address, key),
-        },
-        Access::Messages => software::put(ep, param, data, address, key),
+        _ => by_transport(ep, param, &data, address, Way::Put, key)
+            .unwrap_or_else(|| software::put(ep, param, data, address, key)),
     }
 }
 
@@ -57,47 +87,77 @@ pub fn get(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
             drop(data);
             immediate(ep.worker(), param, Info::default())
         }
-        Access::SingleCopy => match single_copy(ep, param, &data, address, Way::Get) {
-            Some(posted) => posted,
-            None => software::get(ep, param, data, address, key),
-        },
-        Access::Messages => software::get(ep, param, data, address, key),
+        _ => by_transport(ep, param, &data, address, Way::Get, key)
+            .unwrap_or_else(|| software::get(ep, param, data, address, key)),
     }
 }
 
-/// Lets the kernel copy a contiguous buffer; `None` when that is not possible here.
-fn single_copy(
+/// Bytes that the kernel copies in one go: so much is done before the call returns, where nothing of
+/// the endpoint is under way, and more goes in such steps.
+const STEP: usize = 256 << 10;
+
+/// Lets a transport move a contiguous buffer. `None` when that is not possible here and now.
+fn by_transport(
     ep: &Ep,
     param: &Param,
     data: &Data,
     address: u64,
     way: Way,
+    key: &RemoteKey,
 ) -> Option<Result<Posted>> {
-    // A long copy ends later, so who wants no request is not served.
-    must_be_immediate(param).ok()?;
-    match copy::start(ep, way, data.contiguous()?, data.len(), address, copied) {
-        Started::Impossible => None,
-        Started::Done => Some(immediate(ep.worker(), param, Info::default())),
-        Started::UnderWay(copying) => {
-            let made = Request::create(ep.worker(), param, Op::Copy(CopyOp { ep }));
-            Some(made.and_then(|at| {
-                // SAFETY: just made.
-                let req = unsafe { at.as_ref() };
-                copy::belongs_to(copying, req);
-                ep.wait_for_peer(req);
-                settle(at, param)
-            }))
+    let (lane, rkey) = match (way_of(ep, key), way) {
+        (Access::SingleCopy, _) => (ep.bulk()?, 0),
+        // Behind what waits, it would overtake.
+        (Access::Written(rkey), Way::Put) if ep.is_clear() => (ep.writing_lane()?, rkey),
+        _ => return None,
+    };
+    let piece = Piece {
+        local: data.contiguous().filter(|_| !data.is_empty())?,
+        len: data.len(),
+        remote: address,
+        rkey,
+    };
+    if must_be_immediate(param).is_err() {
+        return None;
+    }
+    let data = Data::contig(piece.local, piece.len);
+    let op = match way {
+        Way::Put => Op::Put(PutOp::new(ep, data, key, address)),
+        Way::Get => Op::Get(GetOp::new(ep, data, key, address)),
+    };
+    if rkey != 0 {
+        ep.introduce();
+        ep.unfenced.set(true);
+        ep.wrote.set(true);
+    }
+    let made = Request::create(ep.worker(), param, op);
+    let at = match made {
+        Ok(at) => at,
+        Err(e) => return Some(Err(e)),
+    };
+    // SAFETY: just made.
+    let req = unsafe { at.as_ref() };
+    ep.wait_for_peer(req);
+    match zcopy::begin(req, lane, way, piece, STEP) {
+        Ok(()) => Some(settle(at, param)),
+        Err(_) => {
+            ep.disown(at);
+            req.abolish();
+            None
         }
     }
 }
 
-/// A copy that went on after its call is over.
-fn copied(_: &Worker, req: &Request, result: Result<()>) {
-    // SAFETY: the only borrow.
-    if let Op::Copy(copy) = unsafe { req.op() } {
-        // SAFETY: an endpoint outlives its requests.
-        unsafe { (*copy.ep).answer(req, result) };
-    }
+/// A transport is done with an access, or gave up.
+pub fn moved(req: &Request, result: Result<()>) {
+    // SAFETY: the only borrow, ended before the completion.
+    let ep = match unsafe { req.op() } {
+        Op::Put(put) => put.ep,
+        Op::Get(get) => get.ep,
+        _ => return,
+    };
+    // SAFETY: an endpoint outlives its requests.
+    unsafe { (*ep).answer(req, result) };
 }
 
 /// An atomic operation as the user posts it.

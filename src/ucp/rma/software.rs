@@ -24,24 +24,11 @@ fn begin(ep: &Ep, param: &Param, op: Op) -> Result<Posted> {
 }
 
 pub fn put(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) -> Result<Posted> {
-    let op = Op::Put(PutOp {
-        data,
-        offset: 0,
-        region: key.info.region,
-        address,
-    });
-    begin(ep, param, op)
+    begin(ep, param, Op::Put(PutOp::new(ep, data, key, address)))
 }
 
 pub fn get(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) -> Result<Posted> {
-    let op = Op::Get(GetOp {
-        ep,
-        data,
-        received: 0,
-        region: key.info.region,
-        address,
-    });
-    begin(ep, param, op)
+    begin(ep, param, Op::Get(GetOp::new(ep, data, key, address)))
 }
 
 pub fn atomic(

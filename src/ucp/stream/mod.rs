@@ -7,6 +7,7 @@
 pub mod recv;
 pub mod send;
 
+use super::buffers::Buffer;
 use super::ep::Ep;
 use super::request::Request;
 use core::cell::{Cell, RefCell};
@@ -15,7 +16,7 @@ use std::collections::{HashMap, VecDeque};
 
 /// Bytes of one message, from `at` on.
 struct Chunk {
-    bytes: Box<[u8]>,
+    bytes: Buffer,
     at: usize,
 }
 
@@ -35,7 +36,7 @@ pub struct Inbox {
     /// Receives that wait, the oldest first.
     waiting: RefCell<VecDeque<NonNull<Request>>>,
     /// Chunks the application has, by their pointer.
-    lent: RefCell<HashMap<usize, Box<[u8]>>>,
+    lent: RefCell<HashMap<usize, Buffer>>,
     /// In the worker's list.
     listed: Cell<bool>,
 }
@@ -53,12 +54,9 @@ impl Inbox {
     }
 
     /// Appends bytes.
-    fn push(&self, bytes: &[u8]) {
+    fn push(&self, bytes: Buffer) {
         self.available.set(self.available.get() + bytes.len());
-        self.chunks.borrow_mut().push_back(Chunk {
-            bytes: bytes.into(),
-            at: 0,
-        });
+        self.chunks.borrow_mut().push_back(Chunk { bytes, at: 0 });
     }
 
     /// Takes `count` bytes, which must be here, off the front; `sink` gets them in parts.
@@ -130,7 +128,7 @@ mod tests {
         for portion in 1..40 {
             let inbox = Inbox::new();
             for part in all.chunks(7) {
-                inbox.push(part);
+                inbox.push(part.to_vec().into());
             }
             let mut got = Vec::new();
             while inbox.available.get() > 0 {

@@ -34,7 +34,7 @@ pub fn data(worker: &Worker, message: &[u8]) -> Option<()> {
         0
     };
     if direct < body.len() {
-        ep.stream.push(&body[direct..]);
+        ep.stream.push(worker.buffers.copy(&body[direct..]));
     }
     serve(ep);
     worker.stream.list(ep);

@@ -3,10 +3,21 @@
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
 use crate::ucp::proto::op::Kind;
+use crate::ucp::proto::plan::Announce;
 use crate::ucp::proto::send;
 use crate::ucp::request::{Info, Param, Posted, immediate};
 use crate::ucs::Result;
-use crate::wire::header::StreamHdr;
+use crate::wire::header::{AmId, StreamHdr};
+
+/// Sends a few bytes if they can leave at once.
+#[inline]
+pub fn try_now(ep: &Ep, bytes: *const u8, len: usize) -> Option<Result<()>> {
+    if len == 0 || !ep.is_introduced() {
+        return None;
+    }
+    let header = [ep.worker().uuid, ep.id.get()];
+    send::try_short_pair(ep, AmId::Stream, header, bytes, len)
+}
 
 /// Sends bytes. They are never announced: a stream has no message that could be fetched.
 pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
@@ -19,5 +30,5 @@ pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
         uuid: ep.worker().uuid,
         ep: ep.id.get(),
     };
-    send::start(ep, param, data, Kind::Stream { hdr }, usize::MAX)
+    send::start(ep, param, data, Kind::Stream { hdr }, Announce::Never)
 }

@@ -3,6 +3,7 @@
 pub mod probe;
 pub mod recv;
 
+use super::buffers::Buffer;
 use super::proto::assembly::MessageId;
 use super::proto::rndv::Announced;
 use super::request::Request;
@@ -14,7 +15,7 @@ use core::ptr::NonNull;
 /// A message that came before its receive. Memory is as large as the bytes that came.
 pub enum Message {
     Whole {
-        data: Box<[u8]>,
+        data: Buffer,
         /// Whom to tell when it is matched: worker, endpoint, request.
         sync: Option<(u64, u64, u64)>,
     },

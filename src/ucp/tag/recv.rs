@@ -11,8 +11,11 @@ use crate::ucp::request::{Info, Param, Posted, Request, ended, settle};
 use crate::ucp::worker::Worker;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status};
+use crate::uct::base::copy::copy;
+use core::ptr::NonNull;
 
 /// Posts a receive, or takes a message that is here already. `info` is what an immediate end says.
+#[inline]
 pub fn post(
     worker: &Worker,
     param: &Param,
@@ -34,20 +37,45 @@ pub fn post(
     if let Some((sender_tag, message)) = here {
         return take(worker, param, data, sender_tag, message);
     }
+    let req = wait_for_message(worker, param, data, tag, mask)?;
+    Ok((Posted::Request(req), Info::default()))
+}
+
+/// A receive whose message is not here.
+#[inline(always)]
+fn wait_for_message(
+    worker: &Worker,
+    param: &Param,
+    data: Data,
+    tag: u64,
+    mask: u64,
+) -> Result<NonNull<Request>> {
+    let place = Request::place(worker, param)?;
+    let entry = worker.tag.posted.borrow_mut().post(tag, mask, place.at);
     let op = Op::TagRecv(TagRecvOp {
         data,
-        entry: None,
+        entry: Some(entry),
         arriving: Arriving::default(),
     });
-    let req = Request::create(worker, param, op)?;
-    let entry = worker.tag.posted.borrow_mut().post(tag, mask, req);
-    // SAFETY: just made; the only borrow.
-    unsafe {
-        if let Op::TagRecv(r) = req.as_ref().op() {
-            r.entry = Some(entry);
-        }
+    Ok(place.fill(worker, op, param.callback))
+}
+
+/// `post` of a contiguous buffer while no message waits at all: what most receives are. `None` when
+/// it takes more than that.
+#[inline]
+pub fn post_ahead(
+    worker: &Worker,
+    param: &Param,
+    (buffer, len): (*mut u8, usize),
+    tag: u64,
+    mask: u64,
+) -> Option<Result<NonNull<Request>>> {
+    let wants_now = param.mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL != 0;
+    if wants_now || !worker.tag.arrived.borrow().is_empty() {
+        return None;
     }
-    Ok((settle(req, param)?, Info::default()))
+    let data = Data::contig(buffer, len);
+    Some(wait_for_message(worker, param, data, tag, mask))
 }
 
 /// Receives a message that is here.
@@ -115,6 +143,16 @@ fn adopt(worker: &Worker, req: &Request, id: MessageId) {
 /// Copies a whole message into a buffer.
 #[inline]
 fn unpack_whole(data: &Data, bytes: &[u8]) -> Result<()> {
+    if let Data::Contig { ptr, len } = data
+        && bytes.len() <= *len
+    {
+        // SAFETY: the user's buffer is as long; `bytes` is readable.
+        unsafe { copy(bytes.as_ptr(), *ptr, bytes.len()) };
+        return Ok(());
+    }
+    if bytes.len() > data.len() && !matches!(data, Data::Generic { .. }) {
+        return Err(Status::MESSAGE_TRUNCATED);
+    }
     // SAFETY: `bytes` is readable.
     unsafe { data.unpack(0, bytes.as_ptr(), bytes.len()) }
 }
@@ -137,19 +175,28 @@ fn matched(worker: &Worker, tag: u64, total: usize) -> Option<&Request> {
 /// A whole message has come.
 #[inline]
 pub fn whole(worker: &Worker, tag: u64, bytes: &[u8], sync: Option<(u64, u64, u64)>) {
-    let Some(req) = matched(worker, tag, bytes.len()) else {
+    let Some(at) = worker.tag.posted.borrow_mut().take(tag) else {
         let message = Message::Whole {
-            data: bytes.into(),
+            data: worker.buffers.copy(bytes),
             sync,
         };
         worker.tag.arrived.borrow_mut().push(tag, message);
         return;
     };
+    // SAFETY: a posted receive is alive.
+    let req = unsafe { at.as_ref() };
     // SAFETY: the only borrow; it ends before the completion.
     let result = match unsafe { req.op() } {
-        Op::TagRecv(r) => unpack_whole(&r.data, bytes),
+        Op::TagRecv(r) => {
+            r.entry = None;
+            unpack_whole(&r.data, bytes)
+        }
         _ => Err(Status::INVALID_PARAM),
     };
+    req.set_info(Info {
+        tag,
+        length: bytes.len(),
+    });
     if let Some(sender) = sync {
         rndv::acknowledge(worker, sender, Ok(()));
     }
@@ -186,7 +233,7 @@ pub fn complete_arrived(worker: &Worker, id: MessageId, entry: EntryId) {
         && let Some(a) = worker.assemblies.remove(id)
     {
         *m = Message::Whole {
-            data: a.buffer.into_boxed_slice(),
+            data: a.buffer.into(),
             sync: a.sync,
         };
     }

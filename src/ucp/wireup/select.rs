@@ -1,9 +1,9 @@
 //! Which transport carries an endpoint's messages, by a cost that their attributes give.
 
 use crate::c::*;
-use crate::ucp::ep::MessageLane;
+use crate::ucp::ep::{MessageLane, TransportLane};
+use crate::ucp::proto::plan::{Carriers, Thresholds};
 use crate::ucp::worker::{OpenIface, Worker};
-use crate::ucs::config::AUTO;
 use crate::ucs::{Result, Status};
 use crate::wire::address::{Address, Entry, TRANSPORTS};
 use crate::{ucs_debug, ucs_error};
@@ -109,17 +109,6 @@ fn best(
     pairs.into_iter().map(|(_, i, e)| (i, e)).collect()
 }
 
-/// Above this a copy less is worth a round trip, where nothing else is configured.
-const RNDV_THRESHOLD: usize = 64 << 10;
-
-/// What `UCX_RNDV_THRESH` says for peers on this host (`intra`) or elsewhere (`inter`).
-pub fn rndv_threshold(worker: &Worker, place: &str) -> usize {
-    match worker.context().config.key_size("RNDV_THRESH", place) {
-        AUTO => RNDV_THRESHOLD,
-        bytes => bytes,
-    }
-}
-
 /// Which of the two an interface's peers are.
 fn place_of(worker: &Worker, iface: &OpenIface) -> &'static str {
     match worker.context().resources[iface.resource].device.kind {
@@ -141,16 +130,31 @@ pub fn message_lane(worker: &Worker, address: &Address) -> Result<MessageLane> {
                 // SAFETY: an open interface.
                 let ops = unsafe { &(*iface.handle).ops };
                 let short = iface.attr.cap.flags & UCT_IFACE_FLAG_AM_SHORT != 0;
+                let max_short = iface.attr.cap.am.max_short.checked_sub(8).filter(|_| short);
+                let bulk = best(worker, address, reads_memory);
+                let carriers = Carriers {
+                    message: &iface.attr,
+                    bulk: bulk.first().map(|(i, _)| &worker.ifaces[*i].attr),
+                    place: place_of(worker, iface),
+                    to_itself: address.uuid == worker.uuid,
+                };
+                let config = &worker.context().config;
+                let thresholds = Thresholds::new(config, &worker.rules, &carriers);
+                let limit = thresholds.announce.min(thresholds.buffered);
+                let max_short = max_short.zip(limit.checked_sub(1)).map(|(a, b)| a.min(b));
+                let cap = &iface.attr.cap;
+                let in_place = cap.flags & UCT_IFACE_FLAG_AM_ZCOPY != 0;
                 return Ok(MessageLane {
                     ep,
                     iface: i,
-                    max_short: short
-                        .then(|| iface.attr.cap.am.max_short.checked_sub(8))
-                        .flatten(),
+                    max_short: max_short.unwrap_or(0),
                     max_bcopy: iface.attr.cap.am.max_bcopy,
-                    rndv_threshold: rndv_threshold(worker, place_of(worker, iface)),
-                    am_short: ops.ep_am_short,
+                    max_zcopy: if in_place { cap.am.max_zcopy } else { 0 },
+                    max_zcopy_header: if in_place { cap.am.max_hdr } else { 0 },
+                    thresholds,
+                    am_short: max_short.and(ops.ep_am_short),
                     am_bcopy: ops.ep_am_bcopy,
+                    am_zcopy: ops.ep_am_zcopy,
                 });
             }
             Err(e) => ucs_debug!("{}: {e}", TRANSPORTS[usize::from(iface.number)]),
@@ -160,17 +164,21 @@ pub fn message_lane(worker: &Worker, address: &Address) -> Result<MessageLane> {
     Err(Status::UNREACHABLE)
 }
 
+/// Whether an interface reads memory of its peers.
+fn reads_memory(attr: &uct_iface_attr) -> bool {
+    let need = UCT_IFACE_FLAG_GET_ZCOPY | UCT_IFACE_FLAG_CONNECT_TO_IFACE;
+    attr.cap.flags & need == need
+}
+
 /// Connects for bulk data by single copy, if there is such a transport.
-pub fn bulk_lane(worker: &Worker, address: &Address) -> Option<(uct_ep_h, usize)> {
-    let fits = |a: &uct_iface_attr| {
-        let need = UCT_IFACE_FLAG_GET_ZCOPY | UCT_IFACE_FLAG_CONNECT_TO_IFACE;
-        a.cap.flags & need == need
-    };
-    best(worker, address, fits).into_iter().find_map(|(i, e)| {
-        connect(&worker.ifaces[i], &address.entries[e])
-            .ok()
-            .map(|ep| (ep, i))
-    })
+pub fn bulk_lane(worker: &Worker, address: &Address) -> Option<TransportLane> {
+    best(worker, address, reads_memory)
+        .into_iter()
+        .find_map(|(i, e)| {
+            connect(&worker.ifaces[i], &address.entries[e])
+                .ok()
+                .map(|ep| TransportLane { ep, iface: i })
+        })
 }
 
 /// One line a transport: why it does not reach the peer, and what to set.

@@ -402,6 +402,15 @@ impl Config {
         }
     }
 
+    /// The bytes in an `Array` of `MemUnits`.
+    pub fn sizes(&self, name: &str) -> Vec<usize> {
+        let size = |value: &Value| match value {
+            Value::Size(bytes) => *bytes,
+            _ => self.mismatch(name),
+        };
+        self.array(name).iter().map(size).collect()
+    }
+
     /// The elements of an `Array`.
     pub fn array(&self, name: &str) -> &[Value] {
         match self.value(name) {

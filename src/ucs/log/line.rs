@@ -67,17 +67,33 @@ fn shown_name(file: &str) -> &str {
     file.get(start..).unwrap_or(file)
 }
 
-pub fn format(level: u32, file: &str, line: u32, component: &str, message: &str) -> String {
+/// When and by whom: what every line begins with.
+fn stamp() -> String {
     static HOST: OnceLock<String> = OnceLock::new();
     let host = HOST.get_or_init(machine::short_host_name);
-    let name = shown_name(file);
     let now = clock::wall_us();
-    let head = format!(
-        "[{}.{:06}] [{host}:{:<5}:{}] {name:>17}:{line:<4} {component:<4} {:<5} {:indent$}",
+    format!(
+        "[{}.{:06}] [{host}:{:<5}:{}]",
         now / 1_000_000,
         now % 1_000_000,
         process::pid(),
         thread_number(),
+    )
+}
+
+/// Lines of a table: without the place that wrote them.
+pub fn plain(text: &str) -> String {
+    let stamp = stamp();
+    text.lines()
+        .map(|line| format!("{stamp} {line}\n"))
+        .collect()
+}
+
+pub fn format(level: u32, file: &str, line: u32, component: &str, message: &str) -> String {
+    let name = shown_name(file);
+    let head = format!(
+        "{} {name:>17}:{line:<4} {component:<4} {:<5} {:indent$}",
+        stamp(),
         level_name(level),
         "",
         indent = INDENT_WIDTH * indent().unsigned_abs() as usize,

@@ -154,6 +154,17 @@ pub fn emit(
     }
 }
 
+/// Writes lines that a user asked for by a variable, whatever the level of the log is.
+#[cold]
+pub fn print(text: &str) {
+    start();
+    let text = line::plain(text);
+    match SETTINGS.get() {
+        Some(settings) => settings.sink.write(text.as_bytes()),
+        None => sink::Sink::Stderr.write(text.as_bytes()),
+    }
+}
+
 #[macro_export]
 macro_rules! ucs_log {
     ($level:ident, $($arg:tt)*) => {

@@ -10,7 +10,7 @@ pub unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     // all it needs before it stores, so that places may overlap.
     unsafe {
         if len > 32 {
-            core::ptr::copy(from, to, len);
+            copy_long(from, to, len);
         } else if len > 16 {
             ends::<u128>(from, to, len);
         } else if len >= 8 {
@@ -23,6 +23,67 @@ pub unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
             to.write(from.read());
         }
     }
+}
+
+/// Copies more than a few bytes: by the processor's string instruction where that is the better
+/// way, which it mostly is into lines that another core has, else by the C library.
+///
+/// # Safety
+/// As `copy`.
+#[inline]
+unsafe fn copy_long(from: *const u8, to: *mut u8, len: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        const LINE: usize = 64;
+        let range = string_range();
+        let apart = (to as usize).wrapping_sub(from as usize) >= len;
+        if range.contains(&len) && apart && len > LINE {
+            // Whole lines of the target are written without being read first.
+            let lead = (to as usize).wrapping_neg() % LINE;
+            // SAFETY: by the caller's promise, there is more than a line; forwards, which is right
+            // for places that are apart, or overlap with the target first.
+            unsafe {
+                let line = from.cast::<[u64; LINE / 8]>().read_unaligned();
+                to.cast::<[u64; LINE / 8]>().write_unaligned(line);
+                core::arch::asm!(
+                    "rep movsb",
+                    inout("rcx") len - lead => _,
+                    inout("rsi") from.add(lead) => _,
+                    inout("rdi") to.add(lead) => _,
+                    options(nostack, preserves_flags)
+                );
+            }
+            return;
+        }
+    }
+    // SAFETY: by the caller's promise.
+    unsafe { core::ptr::copy(from, to, len) };
+}
+
+/// The lengths for which the string instruction is used: `UCX_BUILTIN_MEMCPY_MIN` to `_MAX`, where
+/// they say nothing as fits the processor.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn string_range() -> core::ops::Range<usize> {
+    use crate::ucs::config::AUTO;
+    use crate::ucs::config::global::options;
+    use std::sync::OnceLock;
+    /// Where the start-up of the instruction pays off, and where the C library knows better ways, as
+    /// measured.
+    const FROM: usize = 1 << 10;
+    const TO: usize = 8 << 20;
+    static RANGE: OnceLock<(usize, usize)> = OnceLock::new();
+    let (from, to) = *RANGE.get_or_init(|| {
+        let options = &options().1;
+        let fast = crate::sys::cpu::has_fast_string_copy();
+        let of = |name, auto| match options.memunits(name) {
+            AUTO => auto,
+            bytes => bytes,
+        };
+        let from = of("BUILTIN_MEMCPY_MIN", if fast { FROM } else { usize::MAX });
+        (from, of("BUILTIN_MEMCPY_MAX", TO))
+    });
+    from..to
 }
 
 /// Copies the first and the last word of `len` bytes, which may overlap: all of them, when `len` is
@@ -48,9 +109,9 @@ mod tests {
 
     #[test]
     fn every_length_is_copied_whole_and_no_further() {
-        let source: [u8; 200] = core::array::from_fn(|i| i as u8 + 1);
-        for len in 0..=120 {
-            let mut out = [0u8; 200];
+        let source: [u8; 4200] = core::array::from_fn(|i| (i as u8).wrapping_add(1));
+        for len in (0..=120).chain([1023, 1024, 1025, 4000]) {
+            let mut out = [0u8; 4200];
             // SAFETY: both arrays are longer.
             unsafe { copy(source.as_ptr(), out.as_mut_ptr().add(3), len) };
             assert_eq!(out[3..3 + len], source[..len]);

@@ -27,7 +27,7 @@ pub const NAME: &str = "cma";
 
 /// Seconds of a call into the kernel with two processes' page tables, and until the first byte moves:
 /// the order of magnitude of current machines, as the bandwidth row; only ratios matter to users.
-const OVERHEAD: f64 = 2e-6;
+const OVERHEAD: f64 = 1e-6;
 const LATENCY: f64 = 80e-9;
 
 pub struct CmaIface {

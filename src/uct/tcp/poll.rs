@@ -2,7 +2,8 @@
 //! who wait for room.
 //!
 //! Sockets that brought something lately are read without asking epoll first, as long as they are
-//! few; epoll is asked every so many calls for all others. With nothing hot it is asked each time.
+//! few; epoll is asked every so many calls for all others. So an interface that nobody uses costs a
+//! program that polls no system calls.
 
 use super::conn::{Conn, Phase};
 use super::iface::{Face, Known, LISTENER, TIMER, TcpIface};
@@ -22,6 +23,8 @@ const COLD: u32 = 4096;
 /// Calls between two questions to epoll: when every open socket is hot, and when some are not.
 const RARELY: u64 = 64;
 const OFTEN: u64 = 8;
+/// The same while a busy connection waits for room to send.
+const BLOCKED: u64 = 2;
 /// Calls between two looks at the clock, in case there is no timer.
 const CLOCK: u64 = 1024;
 /// Events taken from epoll at a time.
@@ -65,13 +68,20 @@ pub fn progress(face: &Face) -> u32 {
 
 #[inline]
 fn time_to_poll(face: &Face, tick: u64) -> bool {
-    let hot = face.hot.borrow().len();
-    if hot == 0 || face.poll_now.get() || face.unsettled.get() > 0 || face.strangers.get() > 0 {
+    if face.poll_now.get() || face.unsettled.get() > 0 || face.strangers.get() > 0 {
         face.poll_now.set(false);
         return true;
     }
-    let others = face.known.borrow().len() > hot;
-    tick.is_multiple_of(if others { OFTEN } else { RARELY })
+    let hot = face.hot.borrow();
+    // Room for what a busy connection could not send is news that epoll brings.
+    let every = if hot.iter().any(|conn| conn.is_blocked()) {
+        BLOCKED
+    } else if face.known.borrow().len() > hot.len() {
+        OFTEN
+    } else {
+        RARELY
+    };
+    tick.is_multiple_of(every)
 }
 
 #[inline]

@@ -1,0 +1,134 @@
+//! Buffers for bytes that came before anybody asked for them: unexpected messages, stream data.
+//!
+//! Two or so size classes (`UCX_RX_MPOOL_SIZES`) are kept and used again, so that a worker in its
+//! stride allocates nothing; longer messages get memory of their own length. A buffer goes back by
+//! being dropped, also after its worker.
+
+use core::cell::{Cell, RefCell};
+use std::ops::Deref;
+use std::rc::Rc;
+
+/// Bytes that one class keeps at most when nobody uses them.
+const KEPT: usize = 4 << 20;
+/// Buffers are made so many bytes at a time.
+const CHUNK: usize = 4 << 10;
+
+struct Class {
+    size: usize,
+    free: RefCell<Vec<Box<[u8]>>>,
+    /// How many were made.
+    made: Cell<usize>,
+}
+
+/// The buffers of a worker.
+pub struct Buffers(Rc<[Class]>);
+
+/// Bytes that came.
+pub struct Buffer {
+    bytes: Box<[u8]>,
+    len: usize,
+    /// Where it goes back to.
+    home: Option<(Rc<[Class]>, usize)>,
+}
+
+impl Buffers {
+    /// `sizes` are those of the classes, in any order.
+    pub fn new(sizes: &[usize]) -> Buffers {
+        let mut sizes: Vec<usize> = sizes
+            .iter()
+            .copied()
+            .filter(|s| *s > 0 && *s <= KEPT)
+            .collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let class = |size| Class {
+            size,
+            free: RefCell::new(Vec::new()),
+            made: Cell::new(0),
+        };
+        Buffers(sizes.into_iter().map(class).collect())
+    }
+
+    /// A copy of `bytes`.
+    #[inline]
+    pub fn copy(&self, bytes: &[u8]) -> Buffer {
+        let Some(i) = self.0.iter().position(|c| bytes.len() <= c.size) else {
+            return bytes.to_vec().into();
+        };
+        let warm = self.0[i].free.borrow_mut().pop();
+        let mut at = warm.unwrap_or_else(|| self.0[i].grow());
+        at[..bytes.len()].copy_from_slice(bytes);
+        Buffer {
+            bytes: at,
+            len: bytes.len(),
+            home: Some((Rc::clone(&self.0), i)),
+        }
+    }
+}
+
+impl Class {
+    #[cold]
+    fn grow(&self) -> Box<[u8]> {
+        let mut free = self.free.borrow_mut();
+        let count = CHUNK / self.size;
+        self.made.set(self.made.get() + count + 1);
+        // Room for all that may come back, so that giving one back never allocates.
+        let room = self.made.get().min(KEPT / self.size);
+        free.reserve(room);
+        free.extend((0..count).map(|_| Box::from(vec![0; self.size])));
+        vec![0; self.size].into()
+    }
+}
+
+impl From<Vec<u8>> for Buffer {
+    fn from(bytes: Vec<u8>) -> Buffer {
+        Buffer {
+            len: bytes.len(),
+            bytes: bytes.into(),
+            home: None,
+        }
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+impl Drop for Buffer {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some((classes, i)) = self.home.take() {
+            let class = &classes[i];
+            let mut free = class.free.borrow_mut();
+            if free.len() < KEPT / class.size {
+                free.push(core::mem::take(&mut self.bytes));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_hold_what_was_given_and_are_used_again() {
+        let all = Buffers::new(&[1024, 64, 64, 0]);
+        for len in [0, 1, 63, 64, 65, 1024, 1025, 100_000] {
+            let bytes: Vec<u8> = (0..len).map(|i| i as u8).collect();
+            let b = all.copy(&bytes);
+            assert_eq!(&b[..], bytes);
+            assert_eq!(b.home.is_some(), len <= 1024, "{len}");
+        }
+        let at = all.copy(b"x").as_ptr();
+        assert_eq!(all.copy(b"y").as_ptr(), at);
+        let kept = all.copy(&[7; 64]);
+        drop(all);
+        assert_eq!(&kept[..], [7; 64]);
+    }
+}
