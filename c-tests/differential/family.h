@@ -68,6 +68,9 @@ void atomic_post(const op_t *op, run_t *run);
 void atomic_note(const op_t *op, run_t *run);
 /* Ends a round's remote memory operations of this process. */
 void remote_flush(unsigned form);
+/* Memory of the peer that can be looked at directly is what a get brought; whether it can is up to the library.
+ * After the flush, and before the owner goes on. */
+void remote_note_pointer(const op_t *op, run_t *run);
 /* What the owner sees afterwards. */
 void remote_note_owner(const op_t *op, run_t *run);
 

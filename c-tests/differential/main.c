@@ -232,6 +232,11 @@ static void run_round(void)
     if (current.remote_memory) {
         remote_flush(current.flush_form);
     }
+    for (i = 0; i < current.count; ++i) {
+        if (world_is_mine(current.ops[i].node)) {
+            remote_note_pointer(&current.ops[i], &acting[i]);
+        }
+    }
     world_barrier();
     note_and_close();
 }

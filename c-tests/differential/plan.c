@@ -384,6 +384,9 @@ static void match_all(round_t *round, numbers_t *numbers)
         }
         op->length = length;
         op->layout = draw_layout(numbers, length, 1);
+        if (op->match < 0 && op->form == FORM_NBX && percent(numbers, 30)) {
+            op->attributes = (op->attributes & ~NO_IMMEDIATE) | FORCE_IMMEDIATE;
+        }
     }
 }
 

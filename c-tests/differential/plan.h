@@ -68,7 +68,8 @@ enum {
     NO_IMMEDIATE = 1 << 4,
     FAST = 1 << 5,
     MULTI_SEND = 1 << 6,
-    FREE_IN_CALLBACK = 1 << 7
+    FREE_IN_CALLBACK = 1 << 7,
+    FORCE_IMMEDIATE = 1 << 8 /* of receives that no message is for: they are refused */
 };
 
 /* What the receiver of an active message does with it. */

@@ -113,6 +113,17 @@ void transfer_post(const op_t *op, run_t *run)
     }
 }
 
+void remote_note_pointer(const op_t *op, run_t *run)
+{
+    void *pointer;
+
+    if (op->kind == GET && op->layout.kind == CONTIG && run->call.status == UCS_OK &&
+        ucp_rkey_ptr(world.nodes[op->node].rkeys[op->peer][op->rma.region], address_of(op), &pointer) == UCS_OK &&
+        memcmp(pointer, run->buffer.memory, op->length)) {
+        note(run, " the pointer shows something else");
+    }
+}
+
 void transfer_note(const op_t *op, run_t *run)
 {
     note(run, " %d callbacks %s bytes %016lx", run->call.status, call_callbacks(&run->call),

@@ -101,6 +101,7 @@ void call_open(call_t *call, ends_t ends, unsigned attributes, ucp_request_param
         }
     }
     param->op_attr_mask |= (attributes & NO_IMMEDIATE) ? UCP_OP_ATTR_FLAG_NO_IMM_CMPL : 0;
+    param->op_attr_mask |= (attributes & FORCE_IMMEDIATE) ? UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL : 0;
     param->op_attr_mask |= (attributes & FAST) ? UCP_OP_ATTR_FLAG_FAST_CMPL : 0;
     param->op_attr_mask |= (attributes & MULTI_SEND) ? UCP_OP_ATTR_FLAG_MULTI_SEND : 0;
 }
