@@ -132,15 +132,20 @@ static void pending(void)
 static void questions(void)
 {
     int word = 5;
-    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_USER_DATA,
+    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_USER_DATA |
+                                            UCP_EP_PARAM_FIELD_NAME,
+                              .name = "the name it was given",
                               .address = b.address,
                               .user_data = &word};
     ucp_ep_evaluate_perf_param_t perf = {.field_mask = UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE, .message_size = 8};
     ucp_ep_evaluate_perf_attr_t estimate = {.field_mask = UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME};
+    ucp_ep_attr_t attr = {.field_mask = UCP_EP_ATTR_FIELD_NAME};
     double small;
     ucp_ep_h ep;
 
     CHECK_OK(ucp_ep_create(a.worker, &params, &ep));
+    CHECK_OK(ucp_ep_query(ep, &attr));
+    CHECK_STR(attr.name, "the name it was given");
 #if UCP_API_MINOR >= 16
     {
         /* entries of one member only, as a program of an older release might have */

@@ -1,6 +1,6 @@
 /* Remote memory between two workers of a process, against a local model: put and get of any size and place, every
  * atomic of 4 and 8 bytes with and without the old value, on memory of the library and of the caller; bounds,
- * damaged keys before a guard page, pointers, queries. */
+ * damaged keys before a guard page, pointers, queries, protection. */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n */
 /* timeout: 60 */
 #include <ucp/api/ucp.h>
@@ -152,6 +152,42 @@ static void bad(void)
     CHECK_OK(ucp_mem_unmap(a.context, memh));
 }
 
+/* Memory that peers may only read, or only write. */
+static void protection(ucp_ep_h ep, unsigned prot)
+{
+    static uint64_t word;
+    int readable = prot == UCP_MEM_MAP_PROT_REMOTE_READ;
+    ucp_mem_map_params_t map = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                                              UCP_MEM_MAP_PARAM_FIELD_PROT,
+                                .address = &word,
+                                .length = sizeof(word),
+                                .prot = UCP_MEM_MAP_PROT_LOCAL_READ | UCP_MEM_MAP_PROT_LOCAL_WRITE | prot};
+    ucp_request_param_t plain = {.op_attr_mask = 0};
+    ucp_request_param_t eight = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE, .datatype = ucp_dt_make_contig(8)};
+    uint64_t local = 6;
+    size_t length;
+    ucp_rkey_h rkey;
+    ucp_mem_h memh;
+    void *blob;
+
+    word = 5;
+    CHECK_OK(ucp_mem_map(b.context, &map, &memh));
+    CHECK_OK(ucp_rkey_pack(b.context, memh, &blob, &length));
+    CHECK_OK(ucp_ep_rkey_unpack(ep, blob, &rkey));
+    ucp_rkey_buffer_release(blob);
+    CHECK_STATUS(wait(ucp_put_nbx(ep, &local, 8, (uintptr_t)&word, rkey, &plain)),
+                 readable ? UCS_ERR_INVALID_ADDR : UCS_OK);
+    CHECK_STATUS(wait(ucp_atomic_op_nbx(ep, UCP_ATOMIC_OP_ADD, &local, 1, (uintptr_t)&word, rkey, &eight)),
+                 readable ? UCS_ERR_INVALID_ADDR : UCS_OK);
+    CHECK_OK(wait(ucp_ep_flush_nbx(ep, &plain)));
+    CHECK_EQ(word, readable ? 5 : 12);
+    CHECK_STATUS(wait(ucp_get_nbx(ep, &local, 8, (uintptr_t)&word, rkey, &plain)),
+                 readable ? UCS_OK : UCS_ERR_INVALID_ADDR);
+    CHECK_EQ(local, readable ? 5 : 6);
+    ucp_rkey_destroy(rkey);
+    CHECK_OK(ucp_mem_unmap(b.context, memh));
+}
+
 static void run(const char *tls, int itself)
 {
     ucp_ep_h ep;
@@ -165,6 +201,8 @@ static void run(const char *tls, int itself)
     ep = side_connect(&a, b.address);
     region(ep, 1);
     region(ep, 0);
+    protection(ep, UCP_MEM_MAP_PROT_REMOTE_READ);
+    protection(ep, UCP_MEM_MAP_PROT_REMOTE_WRITE);
     bad();
     CHECK_OK(side_disconnect(&a, &b, ep, 0));
     if (!itself) {

@@ -383,9 +383,9 @@ impl Ep {
         if !self.is_connected() {
             return f64::INFINITY;
         }
-        let attr = &self.worker().ifaces[self.lane().iface].attr;
-        let bandwidth = attr.bandwidth.dedicated + attr.bandwidth.shared;
-        attr.latency.c + 2.0 * attr.overhead + size as f64 / bandwidth.max(1.0)
+        let w = self.worker();
+        let attr = &w.ifaces[self.lane().iface].attr;
+        super::wireup::select::duration(attr, w.context().processes_here(), size as f64)
     }
 
     /// Why nothing can be sent any more.

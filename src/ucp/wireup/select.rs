@@ -11,11 +11,11 @@ use crate::{ucs_debug, ucs_error};
 /// The message size that decides between transports: between latency and bandwidth.
 const DECIDING_SIZE: f64 = 1024.0;
 
-/// Seconds a message of the deciding size takes, by the interface's own estimates; what is shared is
+/// Seconds a message of `size` bytes takes, by the interface's own estimates; what is shared is
 /// shared by `processes`.
-fn cost(attr: &uct_iface_attr, processes: usize) -> f64 {
+pub fn duration(attr: &uct_iface_attr, processes: usize, size: f64) -> f64 {
     let bandwidth = attr.bandwidth.dedicated + attr.bandwidth.shared / processes as f64;
-    attr.latency.c + attr.overhead * 2.0 + DECIDING_SIZE / bandwidth.max(1.0)
+    attr.latency.c + attr.overhead * 2.0 + size / bandwidth.max(1.0)
 }
 
 /// Whether the interface reaches the entry's owner.
@@ -91,7 +91,7 @@ fn best(
         }
         for (e, entry) in address.entries.iter().enumerate() {
             if reaches(iface, entry) {
-                pairs.push((cost(&iface.attr, processes), i, e));
+                pairs.push((duration(&iface.attr, processes, DECIDING_SIZE), i, e));
             }
         }
     }
