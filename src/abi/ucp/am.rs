@@ -6,7 +6,6 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::am::{Function, Handler, recv, send};
 use crate::ucp::dt::Way;
-use crate::ucp::ep::Ep;
 use crate::ucp::proto::send::try_short;
 use crate::ucp::request::{Info, Param, Posted};
 use crate::ucs::Result;
@@ -176,7 +175,7 @@ unsafe fn send_now(
         return None;
     }
     // SAFETY: by the caller's promise.
-    let ep = unsafe { &*h.cast::<Ep>() };
+    let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
     let hdr = send::plain_header(id)?;
     let sent = try_short(ep, AmId::Am, hdr.word(), buffer.cast(), len)?;
