@@ -207,6 +207,21 @@ fn identify(text: &str) -> Cpu {
     Cpu { vendor, model }
 }
 
+/// Bytes of physical memory; the largest number when the system does not say.
+pub fn memory_bytes() -> usize {
+    // SAFETY: asks for numbers.
+    let (pages, page) = unsafe {
+        (
+            libc::sysconf(libc::_SC_PHYS_PAGES),
+            libc::sysconf(libc::_SC_PAGESIZE),
+        )
+    };
+    match (usize::try_from(pages), usize::try_from(page)) {
+        (Ok(pages), Ok(page)) => pages.saturating_mul(page),
+        _ => usize::MAX,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

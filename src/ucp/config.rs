@@ -452,6 +452,13 @@ pub static TABLE: Table = Table {
             "Restart requests whose protocol changes, for tests.",
         ),
         Row::new(
+            "UNEXPECTED_MAX_SIZE",
+            "auto",
+            Kind::MemUnits,
+            "When messages that nobody receives take so much memory, the worker stops receiving until some\n\
+             are taken, unless the program waits for something. auto: a quarter of the machine's memory.",
+        ),
+        Row::new(
             "KEEPALIVE_INTERVAL",
             "20s",
             Kind::Time,

@@ -14,7 +14,7 @@ use super::request::Request;
 use super::rma::flush::{self, Landing};
 use super::wireup::cm::Link;
 use super::worker::{MAX_HEADERS, Worker};
-use super::{stream, tag};
+use super::{stream, tag, unexpected};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::wire::address::Address;
@@ -693,6 +693,11 @@ impl Ep {
         ep.go_if_answered();
     }
 
+    /// Whether something waits to be sent.
+    pub fn has_queue(&self) -> bool {
+        !self.queue.borrow().is_empty()
+    }
+
     /// Whether the peer has answered everything.
     pub fn owes_nothing(&self) -> bool {
         self.outstanding.borrow().is_empty()
@@ -761,6 +766,7 @@ impl Ep {
             !ours
         });
         w.stream.forget(ep);
+        unexpected::sub(w, ep.stream.len());
     }
 
     /// What the peer has to be told of the end, in place of what waits.

@@ -3,7 +3,7 @@
 //! `context` knows the transports, `worker` has the interfaces and everything received, `ep` is the
 //! way to one peer, `request` what the user holds. `proto` is the engine that every kind of message
 //! goes through; `parts` joins operations under one request; `tag`, `am`, `stream` and `rma` are the
-//! kinds; `dt` the buffers; `wireup` connects.
+//! kinds; `dt` the buffers; `wireup` connects; `unexpected` bounds what nobody receives.
 
 pub mod am;
 pub mod buffers;
@@ -20,6 +20,7 @@ pub mod request;
 pub mod rma;
 pub mod stream;
 pub mod tag;
+pub mod unexpected;
 pub mod wakeup;
 pub mod wireup;
 pub mod worker;

@@ -5,6 +5,7 @@
 //! before its pointer). It is completed once: state first, then, as the last thing, the callback,
 //! which may free it.
 
+use super::unexpected;
 use super::worker::Worker;
 use crate::c::*;
 use crate::ucp::dt::{self, Data, Way};
@@ -175,6 +176,9 @@ impl Place {
     /// copied here.
     #[inline(always)]
     pub fn fill(self, worker: &Worker, op: Op, callback: Callback) -> NonNull<Request> {
+        let under_way = &worker.unexpected.under_way;
+        under_way.set(under_way.get() + 1);
+        unexpected::wanting(worker);
         let at = self.at.as_ptr();
         // SAFETY: the pool's memory is free; the user's has room, in front of its pointer. The
         // completion is written when it is used.
@@ -338,6 +342,8 @@ impl Request {
         if self.is_done() {
             return;
         }
+        let under_way = &self.worker().unexpected.under_way;
+        under_way.set(under_way.get().saturating_sub(1));
         if self.id.get() != 0 {
             self.worker().forget_request(self.id.get());
             self.id.set(0);

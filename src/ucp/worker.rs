@@ -11,6 +11,7 @@ use super::proto::assembly::Assemblies;
 use super::request::Request;
 use super::stream::StreamState;
 use super::tag::TagState;
+use super::unexpected::Unexpected;
 use super::wakeup::Wakeup;
 use super::wireup::cm::Cm;
 use crate::c::*;
@@ -89,6 +90,7 @@ pub struct Worker {
     pub stream: StreamState,
     pub assemblies: Assemblies,
     pub buffers: Buffers,
+    pub unexpected: Unexpected,
     pub wakeup: Wakeup,
     /// Connections by socket address; made when first needed.
     pub cm: OnceCell<Cm>,
@@ -145,6 +147,7 @@ impl Worker {
             stream: StreamState::new(),
             assemblies: Assemblies::new(),
             buffers: Buffers::new(&context.config.sizes("RX_MPOOL_SIZES")),
+            unexpected: Unexpected::new(&context.config),
             wakeup: Wakeup::new()?,
             cm: OnceCell::new(),
             listeners: RefCell::new(Vec::new()),

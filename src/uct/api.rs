@@ -378,6 +378,10 @@ pub trait Iface: Sized + 'static {
     fn query(face: &IfaceBox<Self>, attr: &mut uct_iface_attr);
     /// Polls; answers how many events were handled.
     fn progress(face: &IfaceBox<Self>) -> u32;
+    /// The same without receiving, for who turned that off: what waits is sent, failures are told.
+    fn progress_sends(face: &IfaceBox<Self>) -> u32 {
+        Self::progress(face)
+    }
     /// Writes `device_addr_len` bytes.
     ///
     /// # Safety

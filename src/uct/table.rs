@@ -413,6 +413,15 @@ pub unsafe extern "C" fn progress_shim<I: Iface>(arg: *mut c_void) -> c_uint {
     I::progress(unsafe { IfaceBox::<I>::from_c(arg.cast()) })
 }
 
+/// What the worker's queue calls to progress an interface that is not to receive.
+///
+/// # Safety
+/// As `progress_shim`.
+pub unsafe extern "C" fn progress_sends_shim<I: Iface>(arg: *mut c_void) -> c_uint {
+    // SAFETY: registered by the interface with itself, removed before it closes.
+    I::progress_sends(unsafe { IfaceBox::<I>::from_c(arg.cast()) })
+}
+
 face_shim! { fn event_fd_get<I: Iface>(face, fd_p: *mut c_int) -> ucs_status_t {
     match I::event_fd(face) {
         Ok(fd) if !fd_p.is_null() => {

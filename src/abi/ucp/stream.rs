@@ -145,7 +145,7 @@ pub unsafe extern "C" fn ucp_stream_worker_poll(
     let _guard = enter(w);
     let mut found = 0;
     while found < max_eps
-        && let Some(id) = w.stream.next()
+        && let Some(id) = w.stream.next(w)
     {
         let Some(ep) = w.ep(id) else {
             continue;

@@ -73,6 +73,11 @@ impl AmState {
 
     /// The handler of `id`.
     #[inline]
+    /// Whether the application takes active messages.
+    pub fn has_handlers(&self) -> bool {
+        self.handlers.borrow().iter().any(Option::is_some)
+    }
+
     fn handler(&self, id: u16) -> Option<Handler> {
         self.handlers
             .borrow()

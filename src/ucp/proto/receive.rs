@@ -9,7 +9,7 @@ use super::rndv::{self, Announced};
 use crate::c::*;
 use crate::ucp::request::Request;
 use crate::ucp::worker::Worker;
-use crate::ucp::{am, rma, stream, tag, wireup};
+use crate::ucp::{am, rma, stream, tag, unexpected, wireup};
 use crate::ucs::{Result, Status};
 use crate::uct::base::iface::IfaceBase;
 use crate::wire::header::*;
@@ -171,6 +171,9 @@ fn take_piece(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Optio
         return Some(());
     };
     let (target, last) = step?;
+    if matches!(target, Target::TagArrived(_)) {
+        unexpected::add(worker, body.len());
+    }
     if let Target::TagRecv(req) = target {
         // SAFETY: a matched receive is alive until it completes, and then leaves its assembly.
         into_request(unsafe { req.as_ref() }, offset as usize, body);

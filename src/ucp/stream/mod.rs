@@ -10,6 +10,8 @@ pub mod send;
 use super::buffers::Buffer;
 use super::ep::Ep;
 use super::request::Request;
+use super::unexpected;
+use super::worker::Worker;
 use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
 use std::collections::{HashMap, VecDeque};
@@ -51,6 +53,15 @@ impl Inbox {
             lent: RefCell::new(HashMap::new()),
             listed: Cell::new(false),
         }
+    }
+
+    /// Bytes that nobody took.
+    pub fn len(&self) -> usize {
+        self.available.get()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Appends bytes.
@@ -108,7 +119,10 @@ impl StreamState {
     }
 
     /// The id of the next listed endpoint, off the list.
-    pub fn next(&self) -> Option<u64> {
+    pub fn next(&self, worker: &Worker) -> Option<u64> {
+        if self.ready.borrow().is_empty() {
+            unexpected::wanting(worker);
+        }
         self.ready.borrow_mut().pop_front()
     }
 }

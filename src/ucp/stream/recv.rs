@@ -8,6 +8,7 @@ use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Pin};
 use crate::ucp::proto::op::{Op, StreamRecvOp};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
+use crate::ucp::unexpected;
 use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
 use crate::wire::header::{Header, StreamHdr};
@@ -35,6 +36,7 @@ pub fn data(worker: &Worker, message: &[u8]) -> Option<()> {
     };
     if direct < body.len() {
         ep.stream.push(worker.buffers.copy(&body[direct..]));
+        unexpected::add(worker, body.len() - direct);
     }
     serve(ep);
     worker.stream.list(ep);
@@ -99,6 +101,7 @@ fn serve(ep: &Ep) {
         if !op.is_done() {
             let n = share(op, inbox.available.get());
             inbox.take(n, |part| op.put(part));
+            unexpected::sub(ep.worker(), n);
         }
         if !op.is_done() {
             return;
@@ -140,6 +143,7 @@ pub fn post(
     };
     if enough && inbox.waiting.borrow().is_empty() {
         inbox.take(now, |part| op.put(part));
+        unexpected::sub(worker, now);
         unlist_if_empty(ep);
         if let Some(e) = op.error {
             return Err(e);
@@ -178,10 +182,12 @@ pub fn lend(ep: &Ep) -> Result<Option<(*const u8, usize)>> {
     };
     let Some(chunk) = front else {
         ep.usable()?;
+        unexpected::wanting(ep.worker());
         return Ok(None);
     };
     let (at, len) = (chunk.rest().as_ptr(), chunk.rest().len());
     inbox.available.set(inbox.available.get() - len);
+    unexpected::sub(ep.worker(), len);
     let Chunk { bytes, .. } = chunk;
     inbox.lent.borrow_mut().insert(at.addr(), bytes);
     unlist_if_empty(ep);

@@ -7,8 +7,10 @@ use super::buffers::Buffer;
 use super::proto::assembly::MessageId;
 use super::proto::rndv::Announced;
 use super::request::Request;
+use super::unexpected;
+use super::worker::Worker;
 use crate::ucs::Status;
-use crate::ucs::tag_match::{Arrived, Posted};
+use crate::ucs::tag_match::{Arrived, EntryId, Posted};
 use core::cell::RefCell;
 use core::ptr::NonNull;
 
@@ -36,6 +38,18 @@ impl Message {
             Message::Announced(a) => a.total,
         }
     }
+
+    /// Bytes of memory it takes.
+    pub fn cost(&self, worker: &Worker) -> usize {
+        unexpected::MESSAGE
+            + match self {
+                Message::Whole { data, .. } => data.len(),
+                Message::Pieces { id, .. } => {
+                    worker.assemblies.with(*id, |a| a.buffer.len()).unwrap_or(0)
+                }
+                Message::Announced(_) => 0,
+            }
+    }
 }
 
 pub struct TagState {
@@ -50,6 +64,14 @@ impl TagState {
             posted: RefCell::new(Posted::new()),
             arrived: RefCell::new(Arrived::new()),
         }
+    }
+
+    /// Keeps a message that no receive waits for.
+    pub fn keep(&self, worker: &Worker, tag: u64, message: Message) -> EntryId {
+        let cost = message.cost(worker);
+        let entry = self.arrived.borrow_mut().push(tag, message);
+        unexpected::add(worker, cost);
+        entry
     }
 
     /// Ends every posted receive.

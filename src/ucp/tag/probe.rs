@@ -2,12 +2,16 @@
 
 use super::recv::Taken;
 use crate::ucp::request::Info;
+use crate::ucp::unexpected;
 use crate::ucp::worker::Worker;
 
 /// The oldest message that a receive of `tag` and `mask` would take.
 pub fn look(worker: &Worker, tag: u64, mask: u64) -> Option<Info> {
     let arrived = worker.tag.arrived.borrow();
-    let (_, tag, message) = arrived.peek(tag, mask)?;
+    let Some((_, tag, message)) = arrived.peek(tag, mask) else {
+        unexpected::wanting(worker);
+        return None;
+    };
     Some(Info {
         tag,
         length: message.total(),
@@ -16,7 +20,10 @@ pub fn look(worker: &Worker, tag: u64, mask: u64) -> Option<Info> {
 
 /// As `look`, and the message is the caller's: no other receive sees it.
 pub fn take(worker: &Worker, tag: u64, mask: u64) -> Option<(Info, Taken)> {
-    let (tag, message) = worker.tag.arrived.borrow_mut().take(tag, mask)?;
+    let Some((tag, message)) = worker.tag.arrived.borrow_mut().take(tag, mask) else {
+        unexpected::wanting(worker);
+        return None;
+    };
     let info = Info {
         tag,
         length: message.total(),

@@ -8,6 +8,7 @@ use crate::ucp::proto::op::{Arriving, Op, TagRecvOp};
 use crate::ucp::proto::receive::{empty_assembly, into_request};
 use crate::ucp::proto::rndv::{self, Announced};
 use crate::ucp::request::{Info, Param, Posted, Request, ended, settle};
+use crate::ucp::unexpected;
 use crate::ucp::worker::Worker;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status};
@@ -86,6 +87,7 @@ pub fn take(
     sender_tag: u64,
     message: Message,
 ) -> Result<(Posted, Info)> {
+    unexpected::sub(worker, message.cost(worker));
     let info = Info {
         tag: sender_tag,
         length: message.total(),
@@ -180,7 +182,7 @@ pub fn whole(worker: &Worker, tag: u64, bytes: &[u8], sync: Option<(u64, u64, u6
             data: worker.buffers.copy(bytes),
             sync,
         };
-        worker.tag.arrived.borrow_mut().push(tag, message);
+        worker.tag.keep(worker, tag, message);
         return;
     };
     // SAFETY: a posted receive is alive.
@@ -218,7 +220,7 @@ pub fn pieces(
         return empty_assembly(total, Target::TagRecv(req.as_ptr()));
     }
     let message = Message::Pieces { id, total };
-    let entry = worker.tag.arrived.borrow_mut().push(tag, message);
+    let entry = worker.tag.keep(worker, tag, message);
     Assembly {
         sync,
         ..empty_assembly(total, Target::TagArrived(entry))
@@ -255,7 +257,11 @@ pub fn sender_gone(worker: &Worker, message: &Assembly, status: Status) {
     match message.target {
         // SAFETY: a matched receive is alive until it completes, and then leaves its assembly.
         Target::TagRecv(req) => unsafe { req.as_ref() }.complete(Err(status)),
-        Target::TagArrived(entry) => drop(worker.tag.arrived.borrow_mut().remove(entry)),
+        Target::TagArrived(entry) => {
+            let listed = worker.tag.arrived.borrow_mut().remove(entry).is_some();
+            let entry = if listed { unexpected::MESSAGE } else { 0 };
+            unexpected::sub(worker, entry + message.buffer.len());
+        }
         Target::Am(_) | Target::Nowhere => {}
     }
 }
@@ -265,11 +271,7 @@ pub fn announced(worker: &Worker, tag: u64, message: &Announced) {
     match matched(worker, tag, message.total) {
         Some(req) => rndv::fetch(worker, req, message),
         None => {
-            worker
-                .tag
-                .arrived
-                .borrow_mut()
-                .push(tag, Message::Announced(*message));
+            worker.tag.keep(worker, tag, Message::Announced(*message));
         }
     }
 }

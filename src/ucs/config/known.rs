@@ -1,6 +1,6 @@
 //! Variables of the environment that nobody knows, and the warning about them.
 //!
-//! `names.txt` holds, sorted and without `UCX_`, the names of UCX 1.13 to 1.22 with all its
+//! `names.txt` holds, sorted and without `UCX_`, our own names and those of UCX 1.13 to 1.22 with all its
 //! components: a variable for a transport that we do not have is no mistake. What is in none of
 //! these is reported once for a job, by the first worker: not again in a child of a process that has
 //! this library loaded and so has reported it, and only by the first process of a parallel job on

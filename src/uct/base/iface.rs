@@ -159,37 +159,41 @@ impl<I: Iface> IfaceBox<I> {
     /// Turns progress on for `flags` (`UCT_PROGRESS_*`): the worker polls this interface.
     pub fn progress_enable(&self, flags: u32) {
         let kinds = flags & (UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
-        let now = self.base.progress.get() | kinds;
-        self.base.progress.set(now);
-        if now != 0 && self.base.progress_id.get().is_none() {
-            let queue = self.base.worker().queue();
-            // SAFETY: on the worker's thread, as every call on an interface; the shim's argument
-            // is this box, which takes the callback off before it goes.
-            let id = unsafe {
-                queue.add(
-                    table::progress_shim::<I>,
-                    self.as_c().cast(),
-                    Repeat::Always,
-                )
-            };
-            match id {
-                Ok(id) => self.base.progress_id.set(Some(id)),
-                Err(e) => ucs_error!("{}: progress cannot be enabled: {e}", self.base.transport),
-            }
-        }
+        self.set_progress(self.base.progress.get() | kinds);
     }
 
     /// Turns progress off for `flags`.
     pub fn progress_disable(&self, flags: u32) {
-        let now = self.base.progress.get() & !flags;
-        self.base.progress.set(now);
-        if now == 0
-            && let Some(id) = self.base.progress_id.take()
-        {
+        self.set_progress(self.base.progress.get() & !flags);
+    }
+
+    fn set_progress(&self, now: u32) {
+        let before = self.base.progress.replace(now);
+        let kind = |flags: u32| (flags != 0, flags & UCT_PROGRESS_RECV != 0);
+        if kind(before) == kind(now) {
+            return;
+        }
+        let queue = self.base.worker().queue();
+        if let Some(id) = self.base.progress_id.take() {
             // SAFETY: on the worker's thread.
-            if let Err(e) = unsafe { self.base.worker().queue().remove(id) } {
+            if let Err(e) = unsafe { queue.remove(id) } {
                 ucs_error!("{}: progress cannot be disabled: {e}", self.base.transport);
             }
+        }
+        if now == 0 {
+            return;
+        }
+        let shim = if now & UCT_PROGRESS_RECV != 0 {
+            table::progress_shim::<I>
+        } else {
+            table::progress_sends_shim::<I>
+        };
+        // SAFETY: on the worker's thread, as every call on an interface; the shim's argument is this
+        // box, which takes the callback off before it goes.
+        let id = unsafe { queue.add(shim, self.as_c().cast(), Repeat::Always) };
+        match id {
+            Ok(id) => self.base.progress_id.set(Some(id)),
+            Err(e) => ucs_error!("{}: progress cannot be enabled: {e}", self.base.transport),
         }
     }
 }

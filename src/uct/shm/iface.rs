@@ -83,6 +83,19 @@ fn shape_of(config: &Config) -> Result<(Shape, u32)> {
 }
 
 impl ShmIface {
+    /// Failures, and those who wait for room.
+    #[inline]
+    fn serve(face: &Face) -> u32 {
+        let mut count = 0;
+        if face.alarm.is_raised() {
+            count += ShmIface::on_alarm(face);
+        }
+        if !face.pending.is_empty() {
+            count += face.pending.dispatch();
+        }
+        count
+    }
+
     pub fn open(
         transport: &'static str,
         source: &Source,
@@ -238,12 +251,16 @@ impl Iface for ShmIface {
         let mut count = face
             .inbox
             .poll(face.max_poll, |message| ShmIface::deliver(face, message));
-        if face.alarm.is_raised() {
-            count += ShmIface::on_alarm(face);
+        count += ShmIface::serve(face);
+        face.busy.set(false);
+        count
+    }
+
+    fn progress_sends(face: &Face) -> u32 {
+        if face.busy.replace(true) {
+            return 0;
         }
-        if !face.pending.is_empty() {
-            count += face.pending.dispatch();
-        }
+        let count = ShmIface::serve(face);
         face.busy.set(false);
         count
     }

@@ -492,7 +492,11 @@ impl Iface for TcpIface {
 
     #[inline]
     fn progress(face: &Face) -> u32 {
-        super::poll::progress(face)
+        super::poll::progress::<true>(face)
+    }
+
+    fn progress_sends(face: &Face) -> u32 {
+        super::poll::progress::<false>(face)
     }
 
     unsafe fn device_address(face: &Face, out: *mut u8) -> Result<()> {

@@ -30,7 +30,8 @@ const CLOCK: u64 = 1024;
 /// Events taken from epoll at a time.
 const MAX_EVENTS: usize = 256;
 
-pub fn progress(face: &Face) -> u32 {
+/// With `RECEIVE` false, open connections are not read: their senders run out of room.
+pub fn progress<const RECEIVE: bool>(face: &Face) -> u32 {
     // A handler that progresses its own worker would run other handlers inside itself.
     if face.in_progress.replace(true) {
         return 0;
@@ -46,9 +47,11 @@ pub fn progress(face: &Face) -> u32 {
     if face.has_dirty() {
         face.each_dirty(|conn| conn.gathered(face));
     }
-    count += read_hot(face);
+    if RECEIVE {
+        count += read_hot(face);
+    }
     if time_to_poll(face, tick) {
-        count += poll(face);
+        count += poll::<RECEIVE>(face);
     }
     if tick.is_multiple_of(CLOCK) {
         look_at_clock(face);
@@ -136,7 +139,7 @@ fn warm(face: &TcpIface, conn: &Rc<Conn>) {
 }
 
 /// Asks epoll and serves what is ready.
-fn poll(face: &Face) -> u32 {
+fn poll<const RECEIVE: bool>(face: &Face) -> u32 {
     let mut events = [NO_EVENT; MAX_EVENTS];
     let max = face.settings.max_poll.min(MAX_EVENTS);
     let ready = match face.epoll.wait(&mut events[..max], 0) {
@@ -153,7 +156,7 @@ fn poll(face: &Face) -> u32 {
         match token {
             LISTENER => link::accept(face),
             TIMER => link::on_time(face),
-            _ => count += serve(face, token, what),
+            _ => count += serve::<RECEIVE>(face, token, what),
         }
     }
     if ready.len() == max {
@@ -169,7 +172,7 @@ fn look_at_clock(face: &Face) {
     }
 }
 
-fn serve(face: &Face, token: u64, what: u32) -> u32 {
+fn serve<const RECEIVE: bool>(face: &Face, token: u64, what: u32) -> u32 {
     // Gone when an earlier event of the same round closed it.
     let Some(known) = face.known.borrow().get(&token).cloned() else {
         return 0;
@@ -186,7 +189,7 @@ fn serve(face: &Face, token: u64, what: u32) -> u32 {
         return 0;
     }
     let mut count = 0;
-    if what & !WRITABLE != 0 && !conn.hot.get() {
+    if what & !WRITABLE != 0 && !conn.hot.get() && (RECEIVE || !conn.is_open()) {
         count = rx::receive(face, &conn);
         if count > 0 && conn.is_open() {
             warm(face, &conn);

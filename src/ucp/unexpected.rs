@@ -1,0 +1,125 @@
+//! What came before it was asked for: how much memory it takes, and what is done when that is too much.
+//!
+//! Messages and stream bytes that nobody receives are counted. Above the bound (`UCX_UNEXPECTED_MAX_SIZE`)
+//! the worker rests: its interfaces stop receiving, so that senders run out of room and wait. It never
+//! rests while the application waits for something that may stand behind what it does not want: an
+//! operation that is not complete, a probe or a poll that found nothing, active messages, memory that
+//! peers may access. Then receiving goes on, bound or not.
+
+use super::worker::Worker;
+use crate::c::*;
+use crate::sys::machine;
+use crate::ucs::config::{AUTO, Config};
+use crate::{ucs_debug, ucs_diag};
+use core::cell::Cell;
+
+/// What a message takes besides its bytes.
+pub const MESSAGE: usize = 128;
+/// Of the machine's memory, when nothing else is configured.
+const SHARE: usize = 4;
+
+pub struct Unexpected {
+    limit: usize,
+    bytes: Cell<usize>,
+    resting: Cell<bool>,
+    /// It was said that the bound is reached.
+    said: Cell<bool>,
+    /// Operations that are not complete.
+    pub under_way: Cell<usize>,
+}
+
+impl Unexpected {
+    pub fn new(config: &Config) -> Unexpected {
+        let limit = match config.memunits("UNEXPECTED_MAX_SIZE") {
+            AUTO => machine::memory_bytes() / SHARE,
+            bytes => bytes,
+        };
+        Unexpected {
+            limit,
+            bytes: Cell::new(0),
+            resting: Cell::new(false),
+            said: Cell::new(false),
+            under_way: Cell::new(0),
+        }
+    }
+
+    #[inline]
+    pub fn is_resting(&self) -> bool {
+        self.resting.get()
+    }
+}
+
+/// So many bytes more are kept.
+#[inline]
+pub fn add(worker: &Worker, bytes: usize) {
+    let u = &worker.unexpected;
+    u.bytes.set(u.bytes.get() + bytes);
+    if u.bytes.get() > u.limit {
+        rest(worker);
+    }
+}
+
+/// So many bytes were taken.
+#[inline]
+pub fn sub(worker: &Worker, bytes: usize) {
+    let u = &worker.unexpected;
+    u.bytes.set(u.bytes.get().saturating_sub(bytes));
+    // Well below the bound, not to change with every message.
+    if u.resting.get() && u.bytes.get() <= u.limit - u.limit / 8 {
+        go_on(worker);
+    }
+}
+
+/// The application waits for something that is not here.
+#[inline]
+pub fn wanting(worker: &Worker) {
+    if worker.unexpected.resting.get() {
+        go_on(worker);
+    }
+}
+
+#[cold]
+fn rest(worker: &Worker) {
+    let u = &worker.unexpected;
+    if u.resting.get()
+        || u.under_way.get() > 0
+        || worker.am.has_handlers()
+        || !worker.context().regions.lock().is_empty()
+        || worker.eps.borrow().iter().any(|ep| {
+            // SAFETY: in the table, so alive.
+            unsafe { (**ep).has_queue() }
+        })
+    {
+        return;
+    }
+    u.resting.set(true);
+    if !u.said.replace(true) {
+        ucs_diag!(
+            "{} bytes of messages wait for receives, more than UCX_UNEXPECTED_MAX_SIZE: nothing more is \
+             received until some are taken",
+            u.bytes.get()
+        );
+    }
+    for iface in &worker.ifaces {
+        // SAFETY: an open interface.
+        unsafe {
+            if let Some(disable) = (*iface.handle).ops.iface_progress_disable {
+                disable(iface.handle, UCT_PROGRESS_RECV);
+            }
+        }
+    }
+}
+
+#[cold]
+fn go_on(worker: &Worker) {
+    worker.unexpected.resting.set(false);
+    ucs_debug!("receiving goes on");
+    for iface in &worker.ifaces {
+        // SAFETY: an open interface.
+        unsafe {
+            if let Some(enable) = (*iface.handle).ops.iface_progress_enable {
+                enable(iface.handle, UCT_PROGRESS_RECV);
+            }
+        }
+    }
+}
