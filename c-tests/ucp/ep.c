@@ -5,7 +5,7 @@
 #include <ucp/api/ucp.h>
 
 #include "guard.h"
-#include "worker.h"
+#include "failure.h"
 
 #include <stddef.h>
 
@@ -108,7 +108,8 @@ static void pending(void)
 {
     ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK, .cb.send = note};
     char *memory = calloc(1, 1 << 20);
-    ucp_ep_h ab = side_connect(&a, b.address);
+    failure_t failure;
+    ucp_ep_h ab = connect_watched(&a, b.address, &failure);
     ucs_status_ptr_t r[3];
     unsigned i;
 
@@ -122,6 +123,7 @@ static void pending(void)
     CHECK_OK(side_disconnect(&a, &b, ab, UCP_EP_CLOSE_FLAG_FORCE));
     DRIVE_UNTIL(&a, &b, ended == 3);
     CHECK_STATUS(how, UCS_ERR_CANCELED);
+    CHECK_EQ(failure.calls, 0);
     for (i = 0; i < 3; ++i) {
         CHECK_STATUS(ucp_request_check_status(r[i]), UCS_ERR_CANCELED);
         ucp_request_free(r[i]);

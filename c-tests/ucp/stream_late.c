@@ -76,8 +76,7 @@ int main(void)
     for (i = 0; i < 1000; ++i) {
         two_progress(&two);
     }
-    param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-    param.flags = UCP_EP_CLOSE_FLAG_FORCE;
+    param.op_attr_mask = 0;
     close = ucp_ep_close_nbx(two.ep[1], &param);
     CHECK_OK(two_wait(&two, close));
     CHECK_EQ(ended, 5);

@@ -3,6 +3,7 @@
 //!
 //! Domains are opened at once (they hold nothing); interfaces are opened by workers.
 
+use super::allowed;
 use crate::c::*;
 use crate::ucs::config::{AUTO, Config};
 use crate::ucs::slots::Slots;
@@ -11,7 +12,7 @@ use crate::uct::api::{Device, Transport};
 use crate::uct::base::md::MdHandle;
 use crate::uct::registry::COMPONENTS;
 use crate::wire::address::TRANSPORTS;
-use crate::{ucs_debug, ucs_error, ucs_info};
+use crate::{ucs_debug, ucs_error};
 use core::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 
@@ -62,53 +63,6 @@ const _: () = {
     shared::<Context>();
 };
 
-/// Names of `UCX_TLS` that stand for several transports.
-const ALIASES: &[(&str, &[&str])] = &[
-    ("all", &["self", "posix", "sysv", "cma", "tcp"]),
-    ("sm", &["posix", "sysv", "cma"]),
-    ("shm", &["posix", "sysv", "cma"]),
-    ("mm", &["posix", "sysv"]),
-    ("loopback", &["self"]),
-];
-
-/// Transports of upstream that this library has not: allowed in lists without a word.
-const ABSENT: &[&str] = &[
-    "ib",
-    "ud",
-    "ud_v",
-    "ud_x",
-    "ud_verbs",
-    "ud_mlx5",
-    "rc",
-    "rc_v",
-    "rc_x",
-    "rc_verbs",
-    "rc_mlx5",
-    "dc",
-    "dc_x",
-    "dc_mlx5",
-    "srd",
-    "gga",
-    "gga_mlx5",
-    "rc_gda",
-    "ugni",
-    "cuda",
-    "cuda_copy",
-    "cuda_ipc",
-    "gdr_copy",
-    "rocm",
-    "rocm_copy",
-    "rocm_ipc",
-    "ze",
-    "ze_copy",
-    "ze_ipc",
-    "ze_gdr",
-    "gaudi",
-    "gaudi_gdr",
-    "xpmem",
-    "knem",
-];
-
 impl Context {
     pub fn create(params: ContextParams, config: Config) -> Result<Box<Context>> {
         let mut context = Context {
@@ -156,6 +110,7 @@ impl Context {
 
     fn find_resources(&mut self) -> Result<()> {
         let mut devices: Vec<String> = Vec::new();
+        let mut here = Vec::new();
         for handle in &COMPONENTS {
             let component = handle.component;
             for name in component.md_resources() {
@@ -175,12 +130,11 @@ impl Context {
                     else {
                         continue;
                     };
-                    if !self.transport_allowed(transport.name()) {
-                        continue;
-                    }
+                    let wanted = allowed::transport(&self.config, transport.name());
                     for device in transport.devices(md.as_ref()) {
-                        used = true;
-                        if !self.device_allowed(&device) {
+                        here.push((transport.name(), device.clone()));
+                        used |= wanted;
+                        if !wanted || !allowed::device(&self.config, &device) {
                             continue;
                         }
                         let device_index = match devices.iter().position(|d| *d == device.name) {
@@ -208,46 +162,8 @@ impl Context {
                 }
             }
         }
+        allowed::report(&self.config, &here);
         Ok(())
-    }
-
-    /// Whether `UCX_TLS` allows a transport.
-    fn transport_allowed(&self, name: &str) -> bool {
-        let text = self.config.get_text("TLS").unwrap_or_default();
-        let (negated, list) = match text.strip_prefix('^') {
-            Some(rest) => (true, rest),
-            None => (false, text.as_str()),
-        };
-        let mut listed = false;
-        for item in list.split(',').map(str::trim).filter(|s| !s.is_empty()) {
-            let (strict, item) = match item.strip_prefix('\\') {
-                Some(rest) => (true, rest),
-                None => (false, item),
-            };
-            let item = item.split(':').next().unwrap_or(item);
-            let alias = ALIASES.iter().find(|(a, _)| !strict && *a == item);
-            listed |= match alias {
-                Some((_, members)) => members.contains(&name),
-                None => {
-                    if !TRANSPORTS.contains(&item) && !ABSENT.contains(&item) {
-                        ucs_info!("UCX_TLS names {item}, which is no transport");
-                    }
-                    item == name
-                }
-            };
-        }
-        listed != negated
-    }
-
-    /// Whether `UCX_NET_DEVICES`, `UCX_SHM_DEVICES` or `UCX_SELF_DEVICES` allows a device.
-    fn device_allowed(&self, device: &Device) -> bool {
-        let row = match device.kind {
-            UCT_DEVICE_TYPE_NET => "NET_DEVICES",
-            UCT_DEVICE_TYPE_SHM => "SHM_DEVICES",
-            UCT_DEVICE_TYPE_SELF => "SELF_DEVICES",
-            _ => "ACC_DEVICES",
-        };
-        self.config.allow_list(row).allows(&device.name)
     }
 }
 

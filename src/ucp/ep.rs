@@ -13,13 +13,14 @@ use super::proto::{self, control, send};
 use super::request::Request;
 use super::rma::flush::{self, Landing};
 use super::wireup::cm::Link;
+use super::wireup::describe;
 use super::worker::{MAX_HEADERS, Worker};
 use super::{stream, tag, unexpected};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::wire::address::Address;
 use crate::wire::header::{AmId, CUT, CloseHdr, MiddleHdr, WireupHdr};
-use crate::{ucs_diag, ucs_error, ucs_info};
+use crate::{ucs_diag, ucs_error};
 use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
@@ -255,11 +256,9 @@ impl Ep {
         if self.lane.set(lane).is_err() || self.address.set(address).is_err() {
             return Err(Status::ALREADY_EXISTS);
         }
-        ucs_info!(
-            "ep to worker {:#x}: messages by {}",
-            self.remote_uuid.get(),
-            self.transport_name()
-        );
+        if let Some(address) = self.address.get() {
+            describe::log_config(self, address);
+        }
         proto::table::describe(self);
         self.waiting.set(false);
         let _pin = Pin::new(self);

@@ -5,6 +5,7 @@
 //! goes through; `parts` joins operations under one request; `tag`, `am`, `stream` and `rma` are the
 //! kinds; `dt` the buffers; `wireup` connects; `unexpected` bounds what nobody receives.
 
+pub mod allowed;
 pub mod am;
 pub mod buffers;
 pub mod config;

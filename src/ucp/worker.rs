@@ -14,6 +14,7 @@ use super::tag::TagState;
 use super::unexpected::Unexpected;
 use super::wakeup::Wakeup;
 use super::wireup::cm::Cm;
+use super::wireup::describe::EpConfig;
 use crate::c::*;
 use crate::sys::cpu;
 use crate::ucp::proto::plan::Rules;
@@ -79,6 +80,8 @@ pub struct Worker {
     named_last: Cell<(u64, u64, u64)>,
     /// Peers' endpoints whose other half was closed here: the way to answer them, and its serial.
     pub left: RefCell<HashMap<(u64, u64), (Address, u32)>>,
+    /// Configurations of endpoints that were logged, by number.
+    pub ep_configs: RefCell<Vec<EpConfig>>,
     /// How many endpoints to each peer the application has made.
     pub serials: RefCell<HashMap<u64, u32>>,
     pub rules: Rules,
@@ -139,6 +142,7 @@ impl Worker {
             by_peer: RefCell::new(HashMap::new()),
             named_last: Cell::new((0, 0, 0)),
             left: RefCell::new(HashMap::new()),
+            ep_configs: RefCell::new(Vec::new()),
             serials: RefCell::new(HashMap::new()),
             rules: Rules::read(&context.config),
             described: RefCell::new(Vec::new()),

@@ -2,6 +2,7 @@
 
 pub mod close;
 pub mod cm;
+pub mod describe;
 pub mod introduce;
 pub mod select;
 

@@ -1,6 +1,7 @@
 //! Which transport carries an endpoint's messages, by a cost that their attributes give.
 
 use crate::c::*;
+use crate::ucp::allowed;
 use crate::ucp::ep::{MessageLane, TransportLane};
 use crate::ucp::proto::plan::{Carriers, Thresholds};
 use crate::ucp::worker::{OpenIface, Worker};
@@ -181,6 +182,11 @@ pub fn bulk_lane(worker: &Worker, address: &Address) -> Option<TransportLane> {
         })
 }
 
+/// The interface that `bulk_lane` tries first.
+pub fn bulk_iface(worker: &Worker, address: &Address) -> Option<usize> {
+    best(worker, address, reads_memory).first().map(|(i, _)| *i)
+}
+
 /// One line a transport: why it does not reach the peer, and what to set.
 #[cold]
 fn explain(worker: &Worker, address: &Address) {
@@ -195,7 +201,12 @@ fn explain(worker: &Worker, address: &Address) {
             .iter()
             .any(|e| usize::from(e.transport) == number);
         let why = match (ours, theirs, *name) {
-            (false, _, _) => "not open here: is it allowed by UCX_TLS and UCX_NET_DEVICES?",
+            (false, _, _) if !allowed::transport(&worker.context().config, name) => {
+                "UCX_TLS does not name it here"
+            }
+            (false, _, _) => {
+                "cannot be opened here, or its devices are not in UCX_NET_DEVICES; UCX_LOG_LEVEL=debug tells"
+            }
             (_, false, _) => {
                 "not open at the peer: is it allowed by its UCX_TLS and UCX_NET_DEVICES?"
             }

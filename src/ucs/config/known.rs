@@ -78,8 +78,16 @@ fn suggestions(name: &str) -> Vec<String> {
         .strip_prefix(PREFIX)
         .unwrap_or(name)
         .to_ascii_uppercase();
+    nearest(&wanted, names())
+        .into_iter()
+        .map(|known| format!("{PREFIX}{known}"))
+        .collect()
+}
+
+/// The names that are a few letters away from what was written, the nearest first.
+pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let limit = (wanted.len() / 4).clamp(1, 3);
-    let mut near: Vec<(usize, &str)> = names()
+    let mut near: Vec<(usize, &str)> = names
         .filter(|known| known.len().abs_diff(wanted.len()) <= limit)
         .map(|known| (distance(known.as_bytes(), wanted.as_bytes()), known))
         .filter(|(distance, _)| *distance <= limit)
@@ -89,7 +97,7 @@ fn suggestions(name: &str) -> Vec<String> {
     near.into_iter()
         .take_while(|(distance, _)| *distance <= nearest + 1)
         .take(MAX_SUGGESTIONS)
-        .map(|(_, known)| format!("{PREFIX}{known}"))
+        .map(|(_, known)| known)
         .collect()
 }
 

@@ -20,7 +20,7 @@ pub mod units;
 mod value;
 
 use env::Source;
-pub use known::{is_known, warn_unused};
+pub use known::{is_known, nearest, warn_unused};
 pub use pattern::matches_pattern;
 pub use value::{AllowList, Kind, OnOff, Ternary, Value};
 

@@ -1,0 +1,157 @@
+//! Which transports and devices `UCX_TLS` and the device lists allow, and what is said about names in them
+//! that nothing here has.
+//!
+//! Used by contexts when they look for transports.
+
+use crate::c::*;
+use crate::ucs::config::{AllowList, Config, nearest};
+use crate::ucs_warn;
+use crate::uct::api::Device;
+
+/// Names of `UCX_TLS` that stand for several transports; `all` for every one.
+const ALIASES: &[(&str, &[&str])] = &[
+    ("mm", &["posix", "sysv"]),
+    ("sm", &["posix", "sysv", "cma"]),
+    ("shm", &["posix", "sysv", "cma"]),
+];
+
+/// The lists of devices: the variable, whose devices, and what they are called.
+const DEVICE_LISTS: [(&str, uct_device_type_t, &str); 4] = [
+    ("NET_DEVICES", UCT_DEVICE_TYPE_NET, "network"),
+    ("SHM_DEVICES", UCT_DEVICE_TYPE_SHM, "intra-node"),
+    ("ACC_DEVICES", UCT_DEVICE_TYPE_ACC, "accelerator"),
+    ("SELF_DEVICES", UCT_DEVICE_TYPE_SELF, "loopback"),
+];
+
+/// Whether an item of `UCX_TLS` means a transport. A backslash takes the name as it is, and `:aux`
+/// behind it says that it is to connect only, which each of ours can.
+fn means(item: &str, transport: &str) -> bool {
+    let name = item.split(':').next().unwrap_or(item);
+    if let Some(exact) = name.strip_prefix('\\') {
+        return exact == transport;
+    }
+    match ALIASES.iter().find(|(alias, _)| *alias == name) {
+        Some((_, members)) => members.contains(&transport),
+        None => name == "all" || name == transport,
+    }
+}
+
+/// Whether `UCX_TLS` allows a transport.
+pub fn transport(config: &Config, name: &str) -> bool {
+    let any = |items: &[String]| items.iter().any(|item| means(item.trim(), name));
+    match config.allow_list("TLS") {
+        AllowList::All => true,
+        AllowList::Only(items) => any(items),
+        AllowList::AllBut(items) => !any(items),
+    }
+}
+
+/// Whether the list for devices of its kind allows a device.
+pub fn device(config: &Config, device: &Device) -> bool {
+    DEVICE_LISTS
+        .iter()
+        .filter(|(_, kind, _)| *kind == device.kind)
+        .all(|(row, _, _)| config.allow_list(row).allows(&device.name))
+}
+
+/// Warns about names in the lists that nothing here has. `here`: every transport with its device.
+pub fn report(config: &Config, here: &[(&str, Device)]) {
+    if !config.bool("WARN_INVALID_CONFIG") {
+        return;
+    }
+    if let AllowList::Only(items) = config.allow_list("TLS") {
+        let unknown: Vec<&str> = items
+            .iter()
+            .map(|item| item.trim())
+            .filter(|item| !here.iter().any(|(t, _)| means(item, t)))
+            .collect();
+        let aliases = ALIASES.iter().filter(|(_, members)| {
+            // Of transports that are here.
+            members.iter().any(|m| here.iter().any(|(t, _)| t == m))
+        });
+        let mut names: Vec<&str> = here.iter().map(|(t, _)| *t).collect();
+        names.extend(aliases.map(|(alias, _)| *alias));
+        names.sort_unstable();
+        names.dedup();
+        warn("transport", &unknown, &names, &names.join(", "));
+    }
+    for (row, kind, what) in DEVICE_LISTS {
+        let AllowList::Only(items) = config.allow_list(row) else {
+            continue;
+        };
+        let mut devices: Vec<(&str, &str)> = here
+            .iter()
+            .filter(|(_, d)| d.kind == kind)
+            .map(|(t, d)| (d.name.as_str(), *t))
+            .collect();
+        devices.sort_unstable();
+        let unknown: Vec<&str> = items
+            .iter()
+            .map(String::as_str)
+            .filter(|item| !devices.iter().any(|(d, _)| d == item))
+            .collect();
+        let names: Vec<&str> = devices.iter().map(|(d, _)| *d).collect();
+        let texts: Vec<String> = devices.iter().map(|(d, t)| format!("'{d}'({t})")).collect();
+        warn(
+            &format!("{what} device"),
+            &unknown,
+            &names,
+            &texts.join(", "),
+        );
+    }
+}
+
+fn warn(what: &str, unknown: &[&str], names: &[&str], offered: &str) {
+    if unknown.is_empty() {
+        return;
+    }
+    let (plural, verb) = if unknown.len() == 1 {
+        ("", "is")
+    } else {
+        ("s", "are")
+    };
+    let quoted: Vec<String> = unknown.iter().map(|u| format!("'{u}'")).collect();
+    let near: Vec<&str> = unknown
+        .iter()
+        .flat_map(|u| nearest(u, names.iter().copied()))
+        .collect();
+    let maybe = if near.is_empty() {
+        String::new()
+    } else {
+        format!(" (maybe: {}?)", near.join(", "))
+    };
+    let offered = if offered.is_empty() {
+        "none is here"
+    } else {
+        offered
+    };
+    ucs_warn!(
+        "{what}{plural} {} {verb} not available{maybe}, please use one or more of: {offered}",
+        quoted.join(","),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_mean_what_they_mean_upstream() {
+        for (item, transport, expected) in [
+            ("all", "tcp", true),
+            ("\\all", "tcp", false),
+            ("sm", "cma", true),
+            ("shm", "sysv", true),
+            ("mm", "posix", true),
+            ("mm", "cma", false),
+            ("\\mm", "posix", false),
+            ("\\posix", "posix", true),
+            ("tcp:aux", "tcp", true),
+            ("tcp", "self", false),
+            ("ib", "tcp", false),
+            ("", "tcp", false),
+        ] {
+            assert_eq!(means(item, transport), expected, "{item} for {transport}");
+        }
+    }
+}

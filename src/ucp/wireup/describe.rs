@@ -1,0 +1,92 @@
+//! The line in the log for each new configuration of endpoints: which transports carry what.
+//!
+//! In upstream's form: `  NAME SCOPE cfg#N tag(transport/device ...)  rma(...)`. An access that goes by
+//! messages stands as `rma_am` and `amo_am`.
+
+use super::select;
+use crate::c::*;
+use crate::ucp::ep::Ep;
+use crate::ucp::worker::Worker;
+use crate::ucs::log::{self, Level};
+use crate::ucs_info;
+use crate::wire::address::Address;
+
+/// What distinguishes configurations of a worker's endpoints: interface of the messages, of single
+/// copies, and where the peer is.
+pub type EpConfig = (usize, Option<usize>, &'static str);
+
+/// Logs the configuration of an endpoint that was just connected, if it is the first of its kind.
+pub fn log_config(ep: &Ep, address: &Address) {
+    if !log::enabled(Level::Info) {
+        return;
+    }
+    let w = ep.worker();
+    let lane = ep.lane().iface;
+    let config = (
+        lane,
+        select::bulk_iface(w, address),
+        scope(w, lane, address),
+    );
+    let number = {
+        let mut known = w.ep_configs.borrow_mut();
+        if known.contains(&config) {
+            return;
+        }
+        known.push(config);
+        known.len() - 1
+    };
+    ucs_info!("  {}", line(w, config, number));
+}
+
+/// Where the peer is.
+fn scope(w: &Worker, iface: usize, address: &Address) -> &'static str {
+    let context = w.context();
+    let device = &context.resources[w.ifaces[iface].resource].device;
+    if address.uuid == w.uuid {
+        "self"
+    } else if device.kind == UCT_DEVICE_TYPE_NET && device.name != "lo" {
+        "inter-node"
+    } else {
+        "intra-node"
+    }
+}
+
+fn line(w: &Worker, (lane, bulk, scope): EpConfig, number: usize) -> String {
+    let context = w.context();
+    let name = |i: usize| {
+        let r = &context.resources[w.ifaces[i].resource];
+        format!("{}/{}", r.transport.name(), r.device.name)
+    };
+    let messages = name(lane);
+    let copies = bulk.map_or(String::new(), |i| format!(" {}", name(i)));
+    let cap = &w.ifaces[lane].attr.cap;
+    // Memory is reached directly where the transport of the messages maps it.
+    let mapped = cap.flags & UCT_IFACE_FLAG_PUT_SHORT != 0;
+    let atomics = cap.flags & UCT_IFACE_FLAG_ATOMIC_CPU != 0;
+    let rma = match (mapped, bulk) {
+        (true, _) => format!("rma({messages}{copies})"),
+        (false, Some(i)) => format!("rma({})", name(i)),
+        (false, None) => format!("rma_am({messages})"),
+    };
+    let amo = if atomics { "amo" } else { "amo_am" };
+    let parts = [
+        (UCP_FEATURE_TAG, format!("tag({messages}{copies})")),
+        (UCP_FEATURE_RMA, rma),
+        (
+            UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64,
+            format!("{amo}({messages})"),
+        ),
+        (UCP_FEATURE_AM, format!("am({messages}{copies})")),
+        (UCP_FEATURE_STREAM, format!("stream({messages})")),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(feature, _)| context.params.features & u64::from(*feature) != 0)
+        .map(|(_, text)| text)
+        .collect();
+    format!(
+        "{} {scope} cfg#{number} {}",
+        context.params.name,
+        parts.join("  ")
+    )
+}
