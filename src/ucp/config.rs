@@ -459,6 +459,12 @@ pub static TABLE: Table = Table {
              are taken, unless the program waits for something. auto: a quarter of the machine's memory.",
         ),
         Row::new(
+            "WIREUP_TIMEOUT",
+            "2m",
+            Kind::Time,
+            "How long a client waits for its server to accept before its endpoint fails.",
+        ),
+        Row::new(
             "KEEPALIVE_INTERVAL",
             "20s",
             Kind::Time,

@@ -117,7 +117,7 @@ pub fn checksum(bytes: &[u8]) -> u32 {
 /// What every blob that C passes without a length begins with: its length, our mark, version.
 pub const BLOB_HEAD: usize = 8;
 const BLOB_MARK: u8 = 0xfc;
-const BLOB_VERSION: u8 = 1;
+const BLOB_VERSION: u8 = 2;
 
 /// Our mark, with a sum of the length in it: the length is used before anything else is read.
 fn mark(len: u16) -> u8 {
@@ -125,15 +125,27 @@ fn mark(len: u16) -> u8 {
     BLOB_MARK ^ low ^ high.rotate_left(3)
 }
 
+/// Half a sum; the other half of a blob's is of its head.
+fn fold(sum: u32) -> u16 {
+    (sum ^ sum >> 16) as u16
+}
+
+/// A second sum of length and version, which flipped bits of the head do not meet by chance.
+fn head_sum(len: u16) -> u16 {
+    let [low, high] = len.to_le_bytes();
+    fold(checksum(&[low, high, BLOB_VERSION]))
+}
+
 /// Closes a blob: writes the head in front of the body at `buf[BLOB_HEAD..]`.
 fn seal(buf: &mut [u8]) {
     let len = buf.len() as u16;
-    let sum = checksum(&buf[BLOB_HEAD..]);
+    let sum = fold(checksum(&buf[BLOB_HEAD..]));
     let mut w = Writer::new(buf);
     w.u16(len);
     w.u8(mark(len));
     w.u8(BLOB_VERSION);
-    w.u32(sum);
+    w.u16(head_sum(len));
+    w.u16(sum);
 }
 
 /// Why a blob was refused.
@@ -168,11 +180,13 @@ pub fn blob_len(head: &[u8; BLOB_HEAD]) -> Result<usize, BlobError> {
     if head[2] != mark(len) {
         return Err(BlobError::Foreign);
     }
-    let len = usize::from(len);
     if head[3] != BLOB_VERSION {
         return Err(BlobError::Version(head[3]));
     }
-    if len < BLOB_HEAD {
+    let sum = u16::from_le_bytes([head[4], head[5]]);
+    let matches = sum == head_sum(len);
+    let len = usize::from(len);
+    if !matches || len < BLOB_HEAD {
         return Err(BlobError::Damaged);
     }
     Ok(len)
@@ -184,9 +198,9 @@ fn open(blob: &[u8]) -> Result<&[u8], BlobError> {
     if blob_len(head)? != blob.len() {
         return Err(BlobError::Damaged);
     }
-    let sum = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
+    let sum = u16::from_le_bytes([head[6], head[7]]);
     let body = &blob[BLOB_HEAD..];
-    if checksum(body) != sum {
+    if fold(checksum(body)) != sum {
         return Err(BlobError::Damaged);
     }
     Ok(body)

@@ -8,7 +8,7 @@
 use crate::c::*;
 use crate::ucp::ep::{End, Ep, EpParams};
 use crate::ucp::worker::Worker;
-use crate::ucs::async_ctx::{AsyncContext, Mode};
+use crate::ucs::async_ctx::{AsyncContext, HandlerId, Mode};
 use crate::ucs::callbackq::{CallbackQueue, Repeat};
 use crate::ucs::config::Config;
 use crate::ucs::{Result, Status};
@@ -24,11 +24,27 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A connection an endpoint was made by, and its two ends.
 pub struct Link {
     endpoint: Endpoint,
     pub remote: SocketAddr,
+    /// Of a client, until its server answers.
+    deadline: Option<Deadline>,
+}
+
+/// A timer that says that a server is late.
+struct Deadline {
+    context: AsyncContext,
+    timer: HandlerId,
+}
+
+impl Drop for Deadline {
+    fn drop(&mut self) {
+        // A timer that is gone already is what is wanted.
+        let _ = self.context.remove(self.timer, true);
+    }
 }
 
 impl Link {
@@ -71,6 +87,10 @@ enum Event {
     Gone {
         ep: u64,
         status: Status,
+    },
+    /// A server did not answer in time.
+    Late {
+        ep: u64,
     },
 }
 
@@ -120,6 +140,7 @@ pub struct Cm {
     manager: Option<Manager>,
     inbox: Arc<Inbox>,
     context: usize,
+    timers: AsyncContext,
     /// What the manager takes for the worker: it only has the async context.
     handle: uct_worker_h,
     _word: Box<usize>,
@@ -127,7 +148,8 @@ pub struct Cm {
 
 impl Cm {
     fn open(worker: &Worker) -> Result<Cm> {
-        let context = AsyncContext::new(Mode::ThreadMutex).into_raw();
+        let timers = AsyncContext::new(Mode::ThreadMutex);
+        let context = timers.clone().into_raw();
         let word = Box::new(context);
         let handle = WorkerHandle::create(core::ptr::from_ref(word.as_ref()).cast_mut().cast());
         let mut cm = Cm {
@@ -138,6 +160,7 @@ impl Cm {
                 queue: core::ptr::from_ref(worker.queue()) as usize,
             }),
             context,
+            timers,
             handle,
             _word: word,
         };
@@ -154,6 +177,22 @@ impl Cm {
             return Ok(cm);
         }
         Err(Status::UNSUPPORTED)
+    }
+
+    /// Gives the server of a client's endpoint so long to answer; `None` without limit.
+    fn deadline(&self, worker: &Worker, ep: u64) -> Result<Option<Deadline>> {
+        let limit = worker.context().config.time("WIREUP_TIMEOUT");
+        if !limit.is_finite() || limit <= 0.0 {
+            return Ok(None);
+        }
+        let inbox = Arc::clone(&self.inbox);
+        let late = Box::new(move |_, _| inbox.put(Event::Late { ep }));
+        let limit = Duration::from_secs_f64(limit.min(1e9));
+        let timer = self.timers.add_timer(limit, late)?;
+        Ok(Some(Deadline {
+            context: self.timers.clone(),
+            timer,
+        }))
     }
 
     fn manager(&self) -> Result<&Manager> {
@@ -287,11 +326,16 @@ pub fn connect(
         ep: ep.id.get(),
         client: Mutex::new(None),
     });
-    match cm.manager()?.connect(to, from, owner) {
-        Ok(endpoint) => {
+    let made = cm.manager()?.connect(to, from, owner).and_then(|endpoint| {
+        let deadline = cm.deadline(worker, ep.id.get())?;
+        Ok((endpoint, deadline))
+    });
+    match made {
+        Ok((endpoint, deadline)) => {
             *ep.link.borrow_mut() = Some(Link {
                 endpoint,
                 remote: to,
+                deadline,
             });
             Ok(at)
         }
@@ -347,6 +391,7 @@ pub fn accept(worker: &Worker, request: ConnRequest, params: EpParams) -> Result
             *ep.link.borrow_mut() = Some(Link {
                 endpoint,
                 remote: request.client,
+                deadline: None,
             });
             Ok(at)
         }
@@ -468,6 +513,9 @@ fn handle(worker: &Worker, event: Event) {
         }
         Event::Connected { ep, answer } => {
             let Some(ep) = worker.ep(ep) else { return };
+            if let Some(link) = ep.link.borrow_mut().as_mut() {
+                link.deadline = None;
+            }
             let done = answer
                 .and_then(|private| Greeting::read(&private))
                 .and_then(|greeting| {
@@ -486,6 +534,19 @@ fn handle(worker: &Worker, event: Event) {
                 && let Err(e) = ep.connect(address)
             {
                 ep.fail(e);
+            }
+        }
+        Event::Late { ep } => {
+            let Some(ep) = worker.ep(ep) else { return };
+            let late = match ep.link.borrow_mut().as_mut() {
+                Some(link) => link.deadline.take().map(|_| link.remote),
+                None => None,
+            };
+            if let Some(server) = late {
+                ucs_diag!(
+                    "the server at {server} did not accept in time; UCX_WIREUP_TIMEOUT sets how long to wait"
+                );
+                ep.fail(Status::ENDPOINT_TIMEOUT);
             }
         }
         Event::Gone { ep, status } => {
