@@ -49,7 +49,7 @@ static inline void drop(ucs_status_ptr_t request)
     }
 }
 
-static inline int ended(ucs_status_ptr_t request)
+static inline int has_ended(ucs_status_ptr_t request)
 {
     return !UCS_PTR_IS_PTR(request) || (ucp_request_check_status(request) != UCS_INPROGRESS);
 }

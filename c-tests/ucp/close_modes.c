@@ -49,7 +49,7 @@ static void close_pair(void)
 
 static void show(const char *what, ucs_status_ptr_t request)
 {
-    DRIVE_UNTIL(&side[0], &side[1], ended(request));
+    DRIVE_UNTIL(&side[0], &side[1], has_ended(request));
     printf("  %s: %s\n", what, outcome(request));
     drop(request);
 }
@@ -126,7 +126,7 @@ static void sender_flushes(void)
     r[0] = ucp_tag_send_nbx(ep[0], out, LARGE, 5, &plain);
     r[1] = ucp_tag_send_sync_nbx(ep[0], out, 8, 6, &plain);
     show("close", ucp_ep_close_nbx(ep[0], &plain));
-    CHECK(!ended(r[0]) && !ended(r[1]));
+    CHECK(!has_ended(r[0]) && !has_ended(r[1]));
     show("receive", ucp_tag_recv_nbx(side[1].worker, in, LARGE, 5, -1, &plain));
     CHECK_PATTERN(in, LARGE, 1);
     show("receive", ucp_tag_recv_nbx(side[1].worker, in, LARGE, 6, -1, &plain));
