@@ -34,6 +34,7 @@ static void message(ucp_ep_h from, side_t *to, size_t length, int sync)
 
 static void life(void)
 {
+    failure_t failure;
     ucp_request_param_t plain = {.op_attr_mask = 0};
     ucp_ep_h ab, ba, ab2, many[20];
     unsigned i;
@@ -44,7 +45,7 @@ static void life(void)
     message(ab, &b, 8, 1);
     message(ab, &b, 1 << 20, 0);
     /* both at once */
-    ba = side_connect(&b, a.address);
+    ba = connect_watched(&b, a.address, &failure);
     message(ba, &a, 1 << 20, 1);
     message(ab, &b, 1 << 20, 1);
     CHECK_OK(wait(ucp_ep_flush_nbx(ab, &plain)));
@@ -66,18 +67,18 @@ static void life(void)
     message(ab2, &b, 100, 1);
     CHECK_OK(side_disconnect(&a, &b, ab2, 0));
     /* old forms */
-    ab = side_connect(&a, b.address);
+    ab = connect_watched(&a, b.address, &failure);
     CHECK_OK(wait(ucp_ep_flush_nb(ab, 0, NULL)));
     CHECK_OK(wait(ucp_ep_close_nb(ab, UCP_EP_CLOSE_MODE_FLUSH)));
-    ab = side_connect(&a, b.address);
+    ab = connect_watched(&a, b.address, &failure);
     CHECK_OK(wait(ucp_ep_close_nb(ab, UCP_EP_CLOSE_MODE_FORCE)));
-    ab = side_connect(&a, b.address);
+    ab = connect_watched(&a, b.address, &failure);
     CHECK_OK(wait(ucp_disconnect_nb(ab)));
-    ab = side_connect(&a, b.address);
+    ab = connect_watched(&a, b.address, &failure);
     ucp_ep_destroy(ab);
     /* several to one peer, used in another order than made */
     for (i = 0; i < 20; ++i) {
-        many[i] = side_connect(&a, b.address);
+        many[i] = connect_watched(&a, b.address, &failure);
     }
     for (i = 20; i-- > 0;) {
         message(many[i], &b, 1000 * i, 1);
@@ -86,7 +87,7 @@ static void life(void)
         CHECK_OK(side_disconnect(&a, &b, many[i], (i % 2) ? UCP_EP_CLOSE_FLAG_FORCE : 0));
     }
     for (i = 0; i < 1000; ++i) {
-        ab = side_connect(&a, b.address);
+        ab = connect_watched(&a, b.address, &failure);
         if (i % 10 == 0) {
             message(ab, &b, 100, i % 20 == 0);
         }

@@ -124,7 +124,8 @@ int main(void)
     request = NULL;
     CHECK_STATUS(fails(&at, -1, NULL, 0, 0), UCS_ERR_ENDPOINT_TIMEOUT);
     CHECK(request != NULL);
-    CHECK_OK(ucp_listener_reject(listener, request));
+    /* The client may be known to have gone. */
+    CHECK(ucp_listener_reject(listener, request) <= UCS_OK);
     ucp_listener_destroy(listener);
     OK("never accepted");
 
