@@ -5,6 +5,7 @@ use super::context::Context;
 use super::ep::Ep;
 use super::mem::{MapParams, Region};
 use super::proto::op::{Kind, Op};
+use super::proto::table;
 use super::request::Request;
 use super::worker::Worker;
 use crate::c::*;
@@ -126,18 +127,27 @@ impl Ep {
             Some((self.lane().iface, "am")),
             self.bulk().map(|lane| (lane.iface, "rma_bw#0")),
         ];
+        // A connection through a listener is a lane of its own, the first.
+        let manager = self.link.borrow().is_some();
+        if manager {
+            s.push_str("#                 lane[0]: cm tcp\n");
+        }
         for (n, (iface, role)) in lanes.into_iter().flatten().enumerate() {
-            let r = &w.context().resources[w.ifaces[iface].resource];
+            let n = n + usize::from(manager);
+            let i = &w.ifaces[iface];
+            let r = &w.context().resources[i.resource];
+            let lane = format!("{}/{}.0 md[{}]", r.transport.name(), r.device.name, r.md);
             let _ = writeln!(
                 s,
-                "#                 lane[{n}]: {:2}:{}/{}.0 md[{}]  -> {role}",
-                w.ifaces[iface].resource,
-                r.transport.name(),
-                r.device.name,
-                r.md
+                "#                 lane[{n}]: {:2}:{lane:<30} -> md[{}]/{}/sysdev[255] seg {} {role}",
+                i.resource,
+                r.md,
+                w.context().mds[r.md].component.component.name(),
+                i.attr.cap.am.max_bcopy
             );
         }
         s.push_str("#\n");
+        s.push_str(&table::drawn(self));
         s
     }
 }

@@ -91,12 +91,16 @@ def ucp_info_cases(programs):
     def run(release, words):
         def one(library, upstream):
             status, text = ask(release, upstream if library == "upstream" else "ours", words)
+            # Some letters the tool itself does not take alone.
+            if "Show this help message" in text:
+                return "refused", ""
             failed = re.search(r"<Failed.*>$", text, re.M)
             if status != 0 or failed or len(text.splitlines()) < 5:
                 return "fail", f"exit {status}: {text[-160:]!r}"
             if library == "ours":
-                if complaints(text):
-                    return "fail", complaints(text)[0]
+                # With -A the tool closes endpoints by force that have no error handling: refused by both libraries.
+                if found := [line for line in complaints(text) if "cannot be closed by force" not in line]:
+                    return "fail", found[0]
                 # Our library prints in the form of the release that it implements, also to older programs.
                 _, theirs = ask("1.22.0", "1.22.0", words)
                 missing = sorted(f"{block}: {line}" for block, line in skeleton(theirs) - skeleton(text))

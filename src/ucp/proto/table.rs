@@ -70,12 +70,7 @@ pub fn describe(ep: &Ep) {
         known.push(kind);
         known.len() - 1
     };
-    let place = match (to_itself, ep.is_same_host()) {
-        (true, _) => "self",
-        (_, true) => "intra-node",
-        _ => "inter-node",
-    };
-    let who = format!("{} {place} cfg#{number}", w.context().params.name);
+    let who = who(ep, number);
     let dir = config.str("PROTO_INFO_DIR");
     for (title, rows) in tables(ep) {
         if !wanted.has(&title) {
@@ -99,6 +94,29 @@ pub fn describe(ep: &Ep) {
             }
         }
     }
+}
+
+/// All tables of an endpoint, drawn as comments, for `ucp_ep_print_info`.
+pub fn drawn(ep: &Ep) -> String {
+    let who = who(ep, 0);
+    let mut s = String::new();
+    for (title, rows) in tables(ep) {
+        for line in draw(&who, &title, &rows).lines() {
+            let _ = writeln!(s, "# {}", line.trim_start());
+        }
+    }
+    s
+}
+
+/// Whose table it is.
+fn who(ep: &Ep, number: usize) -> String {
+    let w = ep.worker();
+    let place = match (ep.remote_uuid.get() == w.uuid, ep.is_same_host()) {
+        (true, _) => "self",
+        (_, true) => "intra-node",
+        _ => "inter-node",
+    };
+    format!("{} {place} cfg#{number}", w.context().params.name)
 }
 
 /// The tables of an endpoint, by the features of its context.
