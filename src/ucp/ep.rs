@@ -543,9 +543,10 @@ impl Ep {
     /// The peer's half is gone, and what it was sending with it; what it was sent may still be received.
     pub fn sender_left(&self, status: Status) {
         let _pin = Pin::new(self);
-        // SAFETY: outstanding requests are alive; nothing is called while the borrow lives.
         let comes = |r: &NonNull<Request>| {
-            matches!(unsafe { r.as_ref().op() }, Op::TagRecv(_) | Op::DataRecv(_))
+            // SAFETY: outstanding requests are alive; nothing is called while the borrow lives.
+            let op = unsafe { r.as_ref().op() };
+            matches!(op, Op::TagRecv(_) | Op::DataRecv(_))
         };
         let lost: Vec<_> = {
             let mut all = self.outstanding.borrow_mut();
@@ -781,10 +782,10 @@ impl Ep {
             words.push_back(self.introduction());
         }
         for task in self.queue.borrow().iter() {
+            let Task::Request(req) = task else { continue };
             // SAFETY: a queued request is alive; the borrow ends within the line.
-            if let Task::Request(req) = task
-                && let Some(message) = send::begun(unsafe { req.as_ref() })
-            {
+            let begun = send::begun(unsafe { req.as_ref() });
+            if let Some(message) = begun {
                 let cut = MiddleHdr {
                     uuid,
                     message,

@@ -200,9 +200,10 @@ pub fn finish(ep: &Ep, req: &Request) {
 /// An operation of an endpoint that is at its end.
 pub fn break_off(req: &Request, status: Status) {
     // SAFETY: the only borrow; it ends before the endpoint does.
+    let op = unsafe { req.op() };
     if let Op::Flush(FlushOp {
         ep, close: true, ..
-    }) = unsafe { req.op() }
+    }) = op
     {
         let ep = *ep;
         // SAFETY: alive until its close ends, and given up by its user.
