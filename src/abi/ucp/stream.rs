@@ -36,7 +36,12 @@ unsafe fn send_now(h: ucp_ep_h, buffer: *const c_void, len: usize) -> Option<ucs
     // SAFETY: by the caller's promise.
     let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
-    let sent = send::try_now(ep, buffer.cast(), len)?;
+    if len == 0 {
+        return None;
+    }
+    // SAFETY: by the caller's promise; a buffer with bytes is not null.
+    let bytes = unsafe { core::slice::from_raw_parts(buffer.cast::<u8>(), len) };
+    let sent = send::try_now(ep, bytes)?;
     Some(answer(sent.map(|()| Posted::Done)))
 }
 

@@ -107,22 +107,17 @@ pub fn try_short(
 
 /// As `try_short`, with two words of header in front of the payload.
 #[inline]
-pub fn try_short_pair(
-    ep: &Ep,
-    id: AmId,
-    header: [u64; 2],
-    payload: *const u8,
-    len: usize,
-) -> Option<Result<()>> {
+pub fn try_short_pair(ep: &Ep, id: AmId, header: [u64; 2], payload: &[u8]) -> Option<Result<()>> {
     const WORD: usize = size_of::<u64>();
+    let len = payload.len();
     if len > MAX_TOGETHER - 2 * WORD {
         return None;
     }
     let mut bytes = [0u64; MAX_TOGETHER / WORD - 1];
     bytes[0] = header[1].to_le();
     let at = bytes[1..].as_mut_ptr().cast();
-    // SAFETY: the user's payload; there is room, as checked.
-    unsafe { copy(payload, at, len) };
+    // SAFETY: there is room, as checked.
+    unsafe { copy(payload.as_ptr(), at, len) };
     try_short(ep, id, header[0], bytes.as_ptr().cast(), WORD + len)
 }
 

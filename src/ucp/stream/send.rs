@@ -11,12 +11,12 @@ use crate::wire::header::{AmId, StreamHdr};
 
 /// Sends a few bytes if they can leave at once.
 #[inline]
-pub fn try_now(ep: &Ep, bytes: *const u8, len: usize) -> Option<Result<()>> {
-    if len == 0 || !ep.is_introduced() {
+pub fn try_now(ep: &Ep, bytes: &[u8]) -> Option<Result<()>> {
+    if !ep.is_introduced() {
         return None;
     }
     let header = [ep.worker().uuid, ep.id.get()];
-    send::try_short_pair(ep, AmId::Stream, header, bytes, len)
+    send::try_short_pair(ep, AmId::Stream, header, bytes)
 }
 
 /// Sends bytes. They are never announced: a stream has no message that could be fetched.
