@@ -129,6 +129,9 @@ int stream_recv_done(const op_t *op, run_t *run)
     ssize_t count;
     unsigned i;
 
+    if (!op->stream.wait_all && !run->buffer.memory) {
+        return 0; /* asked by the watchdog before it was posted */
+    }
     if (op->stream.wait_all) {
         for (i = 0; i < op->stream.pieces; ++i) {
             if (!call_done(&run->pieces[i])) {
