@@ -98,10 +98,11 @@ unsafe extern "C" fn asked(
     status: i8,
     _flags: u32,
 ) {
-    // SAFETY: the header is readable for its length.
-    let sum: u64 = (0..len as usize)
-        .map(|at| u64::from(unsafe { header.cast::<u8>().add(at).read() }))
-        .sum();
+    let byte = |at| {
+        // SAFETY: the header is readable for its length.
+        u64::from(unsafe { header.cast::<u8>().add(at).read() })
+    };
+    let sum: u64 = (0..len as usize).map(byte).sum();
     std::hint::black_box(sum);
     // SAFETY: as in `completed`.
     unsafe { &*ctx.cast::<Post>() }.end(status, 0);
@@ -131,10 +132,11 @@ impl Post {
     fn now(&self) -> Vec<u8> {
         // Read anew: the library writes there behind a pointer.
         let at = self.memory.as_ptr();
-        // SAFETY: inside the vector.
-        (0..self.memory.len())
-            .map(|i| unsafe { at.add(i).read_volatile() })
-            .collect()
+        let byte = |i| {
+            // SAFETY: inside the vector.
+            unsafe { at.add(i).read_volatile() }
+        };
+        (0..self.memory.len()).map(byte).collect()
     }
 
     fn end(&self, status: i8, len: usize) {
@@ -204,8 +206,11 @@ unsafe fn overhear(arg: *const c_void, id: u8, data: *const u8, len: usize) {
     // SAFETY: set together with a live `Heard`.
     let heard = unsafe { &*arg.cast::<Heard>() };
     if len <= 512 && heard.raw.borrow().len() < 4096 {
-        // SAFETY: readable for `len` bytes.
-        let bytes = (0..len).map(|at| unsafe { data.add(at).read() }).collect();
+        let byte = |at| {
+            // SAFETY: readable for `len` bytes.
+            unsafe { data.add(at).read() }
+        };
+        let bytes = (0..len).map(byte).collect();
         heard.raw.borrow_mut().push((id, bytes));
     }
     let engine = heard.engine.get();
