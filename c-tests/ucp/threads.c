@@ -1,5 +1,5 @@
 /* Threads. Two workers of mode MULTI are used by four threads at once: tags, active messages, streams, remote
- * memory, atomics, flushes, requests of the library and of the caller, endpoints that come and go. Then four
+ * memory, atomics, flushes, requests of the library and of the caller, endpoints that come and go; then one looks on while another progresses. Then four
  * workers of mode SINGLE, one a thread, on one context that they share. THREADS_ROUNDS sets how long. */
 /* oracle: 1.22.0 */
 /* env: UCX_WARN_UNUSED_ENV_VARS=n */
@@ -9,6 +9,7 @@
 #include "worker.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 enum { THREADS = 4, LONGEST = 40000, ACTIVE_ID = 3, SLICE = 50000, FEATURES = ALL_FEATURES | UCP_FEATURE_AM |
@@ -17,7 +18,7 @@ enum { THREADS = 4, LONGEST = 40000, ACTIVE_ID = 3, SLICE = 50000, FEATURES = AL
 static const size_t lengths[] = {0, 8, 100, 1000, 9000, LONGEST};
 enum { LENGTHS = sizeof(lengths) / sizeof(lengths[0]) };
 
-static unsigned rounds = 30;
+static unsigned rounds = 20;
 
 static size_t length_of(unsigned i)
 {
@@ -330,6 +331,56 @@ static void *use_shared(void *arg)
     return NULL;
 }
 
+typedef struct {
+    side_t *a, *b;
+    atomic_int stop;
+} driver_t;
+
+static void *drive(void *arg)
+{
+    driver_t *driver = arg;
+
+    while (!atomic_load(&driver->stop)) {
+        ucp_worker_progress(driver->a->worker);
+        ucp_worker_progress(driver->b->worker);
+    }
+    return NULL;
+}
+
+/* Another thread completes what this one only looks at: with the end of a request comes all it has to tell. */
+static void look_only(side_t *a, side_t *b, ucp_ep_h ab)
+{
+    ucp_request_param_t own = {.op_attr_mask = UCP_OP_ATTR_FIELD_REQUEST}, plain = {.op_attr_mask = 0};
+    driver_t driver = {.a = a, .b = b};
+    size_t size = request_size(a->context);
+    char *memory = malloc(size), byte = 0;
+    pthread_t thread;
+    unsigned i, looks;
+
+    own.request = memory + size;
+    CHECK_EQ(pthread_create(&thread, NULL, drive, &driver), 0);
+    for (i = 0; i < rounds * 20; ++i) {
+        ucp_tag_recv_info_t info = {.length = 77, .sender_tag = 77};
+        ucs_status_t status;
+        ucs_status_ptr_t s;
+
+        CHECK(!UCS_PTR_IS_ERR(ucp_tag_recv_nbx(b->worker, &byte, 1, 0x10000 + i, -1, &own)));
+        s = ucp_tag_send_nbx(ab, &byte, 1, 0x10000 + i, &plain);
+        for (looks = 1; (status = ucp_tag_recv_request_test(own.request, &info)) == UCS_INPROGRESS; ++looks) {
+            if (looks % 500 == 0) {
+                sched_yield();
+            }
+        }
+        CHECK_OK(status);
+        CHECK_EQ(info.sender_tag, 0x10000 + i);
+        CHECK_EQ(info.length, 1);
+        CHECK_OK(side_wait(a, b, s));
+    }
+    atomic_store(&driver.stop, 1);
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    free(memory);
+}
+
 static void multi(const char *tls)
 {
     static side_t a, b;
@@ -361,6 +412,7 @@ static void multi(const char *tls)
     start_all(threads, use_shared);
     memcpy(&sum, memory.bytes, sizeof(sum));
     CHECK_EQ(sum, (uint64_t)THREADS * rounds * 2);
+    look_only(&a, &b, ab);
     for (i = 0; i < THREADS; ++i) {
         CHECK_OK(side_disconnect(&a, &b, others[i][0], 0));
         CHECK_OK(side_disconnect(&a, &b, others[i][1], 0));
