@@ -18,7 +18,7 @@ enum { THREADS = 4, LONGEST = 40000, ACTIVE_ID = 3, SLICE = 50000, FEATURES = AL
 static const size_t lengths[] = {0, 8, 100, 1000, 9000, LONGEST};
 enum { LENGTHS = sizeof(lengths) / sizeof(lengths[0]) };
 
-static unsigned rounds = 20;
+static unsigned rounds = 10;
 
 static size_t length_of(unsigned i)
 {
