@@ -1086,7 +1086,7 @@ ucs_status_t uct_config_modify(void *config,
 /**
  * Opens an interface of the transport and device named in `params`. Progress is off until
  * `uct_iface_progress_enable`. `NO_DEVICE` when the domain has no such transport or device,
- * `UNSUPPORTED` for the deprecated socket-address modes.
+ * which is so too in the deprecated socket-address modes: no transport is for them.
  */
 ucs_status_t uct_iface_open(uct_md_h md,
                             uct_worker_h worker,
