@@ -115,7 +115,6 @@ static void workers(void)
     REFUSED(ucp_worker_get_address(NULL, &address, &length));
     REFUSED(ucp_worker_get_address(two.worker[0], NULL, &length));
     REFUSED(ucp_worker_get_address(two.worker[0], &address, NULL));
-    REFUSED_VOID(ucp_worker_release_address(two.worker[0], NULL));
     REFUSED(ucp_worker_address_query(NULL, &of));
     REFUSED_AS(UCS_ERR_INVALID_ADDR, ucp_worker_address_query((ucp_address_t *)not_address, &of));
     REFUSED(ucp_worker_get_efd(NULL, &fd));

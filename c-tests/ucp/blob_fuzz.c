@@ -1,6 +1,7 @@
 /* Worker addresses, remote keys and exported memory handles that were damaged: cut, filled with noise, with flipped bits,
  * each at the end of a page behind which nothing may be read. Every one answers a status and is refused or used; nothing
  * crashes. And the sizes of what goes through a job's exchange: worker addresses are small. */
+/* headers: ours 1.22.0 */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_NET_DEVICES=lo */
 /* timeout: 60 */
 #include <ucp/api/ucp.h>
