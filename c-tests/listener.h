@@ -50,13 +50,11 @@ static inline ucp_ep_h connect_client(side_t *client, const struct sockaddr_stor
     return ep;
 }
 
-/* A server's endpoint to the client that asks. */
+/* A server's endpoint to the client that asks: how it handles errors is the client's word. */
 static inline ucp_ep_h accept_client(side_t *server, ucp_conn_request_h request, failure_t *failure)
 {
-    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_CONN_REQUEST | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
-                                            UCP_EP_PARAM_FIELD_ERR_HANDLER,
+    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_CONN_REQUEST | UCP_EP_PARAM_FIELD_ERR_HANDLER,
                               .conn_request = request,
-                              .err_mode = UCP_ERR_HANDLING_MODE_PEER,
                               .err_handler = {.cb = failure_note, .arg = failure}};
     ucp_ep_h ep;
 

@@ -204,6 +204,13 @@ static void endpoints(void)
     closing[1] = ucp_ep_close_nbx(accepted[0], &plain);
     CHECK_OK(side_wait(&server, &client, closing[0]));
     CHECK_OK(side_wait(&server, &client, closing[1]));
+    /* The endpoint of an accept handler can be closed by force too. */
+    ep = connect_client(&client, &at, 0, &failure);
+    DRIVE_UNTIL(&server, &client, accepted_count == 2);
+    send_both_ways(ep, accepted[1], 9);
+    CHECK_OK(side_disconnect(&server, &client, accepted[1], UCP_EP_CLOSE_FLAG_FORCE));
+    DRIVE_UNTIL(&server, &client, failure.calls > 0);
+    CHECK_OK(side_disconnect(&client, &server, ep, UCP_EP_CLOSE_FLAG_FORCE));
     ucp_listener_destroy(listener);
     OK("endpoints");
 }

@@ -268,27 +268,34 @@ impl Owner for Half {
     }
 }
 
+/// The last mode of error handling.
+const MODES: u8 = UCP_ERR_HANDLING_MODE_FAILOVER as u8;
+
 /// What each side tells the other: its half, and how to reach it.
 struct Greeting {
     ep: u64,
     client_id: u64,
+    /// The client's wish, which holds for both halves.
+    err_mode: ucp_err_handling_mode_t,
     address: Address,
 }
 
 impl Greeting {
     fn of(worker: &Worker, ep: &Ep, client_id: u64) -> Vec<u8> {
         let address = worker.address(false).pack();
-        let mut out = vec![0; 16 + address.len()];
+        let mut out = vec![0; 17 + address.len()];
         let mut w = Writer::new(&mut out);
         w.u64(ep.id.get());
         w.u64(client_id);
+        // Checked when the endpoint was made.
+        w.u8(ep.params.get().err_mode as u8);
         w.bytes(&address);
         out
     }
 
     fn read(private: &[u8]) -> Result<Greeting> {
         let mut r = Reader::new(private);
-        let (Some(ep), Some(client_id)) = (r.u64(), r.u64()) else {
+        let (Some(ep), Some(client_id), Some(mode @ 0..=MODES)) = (r.u64(), r.u64(), r.u8()) else {
             ucs_error!(
                 "the other side of a connection told {} bytes that are not ours",
                 private.len()
@@ -299,6 +306,7 @@ impl Greeting {
             Ok(address) => Ok(Greeting {
                 ep,
                 client_id,
+                err_mode: mode.into(),
                 address,
             }),
             Err(e) => {
@@ -369,9 +377,13 @@ impl ConnRequest {
     }
 }
 
-/// Accepts a client: the endpoint to it.
+/// Accepts a client: the endpoint to it, which handles errors as the client's does.
 pub fn accept(worker: &Worker, request: ConnRequest, params: EpParams) -> Result<NonNull<Ep>> {
     let cm = cm(worker)?;
+    let params = EpParams {
+        err_mode: request.greeting.err_mode,
+        ..params
+    };
     let at = Ep::unconnected(worker, params);
     // SAFETY: just made.
     let ep = unsafe { at.as_ref() };
