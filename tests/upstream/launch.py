@@ -48,6 +48,9 @@ def free_port():
 free_port.last = 0
 
 
+PATIENCE = 5  # seconds for a server to print what its client has sent
+
+
 def listening(port):
     wanted = re.compile(rf":{port:04X} [0-9A-F]+:0000 0A ")
     return any(wanted.search(pathlib.Path(f"/proc/net/{table}").read_text()) for table in ("tcp", "tcp6"))
@@ -88,9 +91,16 @@ class Server:
             self.kill()
             return "timeout"
 
-    def said(self):
-        self.file.seek(0)
-        return self.file.read()
+    def said(self, until=None):
+        """What it has printed so far; with `until` it gets some time to say that."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            # Without moving the offset, which is the program's too.
+            file = self.file.fileno()
+            text = os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace")
+            if until is None or until in text or not self.running() or time.monotonic() > deadline:
+                return text
+            time.sleep(0.01)
 
 
 def pair(server, client, env, limit=LIMIT, patience=5):

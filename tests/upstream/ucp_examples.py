@@ -104,7 +104,7 @@ def clients(example, words, count=1, restart=False, together=False, wrap=()):
                 status, text = output(*knock, env=env, timeout=LIMIT)
                 statuses.append(status)
                 heard.append(text)
-            served = server.said()
+            served = server.said(until="TEST SUCCESS")
             good = good and not any(statuses) and server.running() and "TEST SUCCESS" in served
             return judged(good, library, [*statuses, server.process.poll()], "".join([*heard, served]))
         finally:
