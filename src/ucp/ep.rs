@@ -19,7 +19,7 @@ use super::{stream, tag, unexpected};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::wire::address::Address;
-use crate::wire::header::{AmId, CUT, CloseHdr, MiddleHdr, WireupHdr};
+use crate::wire::header::{AmId, CloseHdr, WireupHdr};
 use crate::{ucs_diag, ucs_error};
 use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use core::ffi::{CStr, c_void};
@@ -664,7 +664,9 @@ impl Ep {
 
     /// A closed endpoint to which nothing is owed any more goes.
     fn go_if_answered(&self) {
-        if self.retired.get() && self.owes_nothing() && self.queue.borrow().is_empty() {
+        let flushed = self.flushes.borrow().is_empty() && !self.awaits_landing();
+        let sent = self.queue.borrow().is_empty();
+        if self.retired.get() && self.owes_nothing() && sent && flushed {
             // SAFETY: alive, given up by its user, and pinned by the caller.
             unsafe { Ep::destroy(self, Status::CANCELED, End::Flushed) };
         }
@@ -740,7 +742,7 @@ impl Ep {
         }
         let _pin = Pin::new(ep);
         let w = ep.worker();
-        let peer = ep.failed.get().is_none() && ep.remote_uuid.get() != w.uuid;
+        let peer = ep.failed.get().is_none();
         let last_words = if peer && ep.is_connected() {
             ep.last_words(end)
         } else {
@@ -750,15 +752,11 @@ impl Ep {
             ep.failed.set(Some(status));
         }
         ep.abandon(status);
-        if !last_words.is_empty() {
-            ep.say_farewell(last_words);
-        }
-        // The peer learns of the end by its connection.
-        drop(ep.link.take());
         w.eps.borrow_mut().remove(ep.id.get());
         w.by_peer.borrow_mut().retain(|key, local| {
             let ours = *local == ep.id.get();
-            if let (true, true, Some(address)) = (ours, peer, ep.address.get()) {
+            let lives_on = ours && peer && ep.remote_uuid.get() != w.uuid;
+            if let (true, Some(address)) = (lives_on, ep.address.get()) {
                 // The peer's endpoint lives on, and what it sends may want answers.
                 let left = (address.clone(), ep.serial.get());
                 w.left.borrow_mut().insert(*key, left);
@@ -767,6 +765,12 @@ impl Ep {
         });
         w.stream.forget(ep);
         unexpected::sub(w, ep.stream.len());
+        // Last: the worker may be its own peer, and handle them at once.
+        if !last_words.is_empty() {
+            ep.say_farewell(last_words);
+        }
+        // The peer learns of the end by its connection.
+        drop(ep.link.take());
     }
 
     /// What the peer has to be told of the end, in place of what waits.
@@ -782,16 +786,14 @@ impl Ep {
             words.push_back(self.introduction());
         }
         for task in self.queue.borrow().iter() {
-            let Task::Request(req) = task else { continue };
-            // SAFETY: a queued request is alive; the borrow ends within the line.
-            let begun = send::begun(unsafe { req.as_ref() });
-            if let Some(message) = begun {
-                let cut = MiddleHdr {
-                    uuid,
-                    message,
-                    offset: CUT,
-                };
-                words.push_back(control::task(AmId::Middle, &cut, &[]));
+            match task {
+                // Answers that the peer waits for.
+                Task::Control { id, bytes } => words.push_back(Task::Control {
+                    id: *id,
+                    bytes: bytes.clone(),
+                }),
+                // SAFETY: a queued request is alive; the borrow ends within the line.
+                Task::Request(req) => words.extend(send::broken_off(uuid, unsafe { req.as_ref() })),
             }
         }
         let close = CloseHdr {

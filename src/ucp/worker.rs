@@ -416,6 +416,9 @@ impl Drop for Worker {
         }
         Ep::drop_farewells(self);
         self.tag.cancel_all();
+        for message in self.assemblies.take_all() {
+            super::tag::recv::sender_gone(self, &message, Status::CANCELED);
+        }
         // Nothing calls from the async thread any more after this.
         drop(self.cm.take());
         for iface in &self.ifaces {

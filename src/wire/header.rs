@@ -146,6 +146,9 @@ header! {
         /// Where they are to be written, with the remote key that follows, if any; 0 when they are to
         /// be sent.
         address: u64,
+        /// The receiver's worker and endpoint: whom to tell that the send is over.
+        uuid: u64,
+        ep: u64,
     }
 }
 

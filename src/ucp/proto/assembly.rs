@@ -56,6 +56,18 @@ impl Assemblies {
         self.0.borrow_mut().get_mut(&id).map(f)
     }
 
+    /// Takes every message: the worker goes.
+    pub fn take_all(&self) -> Vec<Assembly> {
+        self.0.borrow_mut().drain().map(|(_, a)| a).collect()
+    }
+
+    /// Whether a receive waits for pieces.
+    #[cfg(test)]
+    pub fn has_target(&self, req: NonNull<Request>) -> bool {
+        let is = |a: &Assembly| matches!(a.target, Target::TagRecv(r) if r == req);
+        self.0.borrow().values().any(is)
+    }
+
     /// Takes every message of a worker that is gone off: nothing more comes of them.
     pub fn take_of(&self, uuid: u64) -> Vec<Assembly> {
         let mut all = self.0.borrow_mut();

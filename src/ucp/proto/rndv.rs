@@ -168,7 +168,11 @@ fn ask(worker: &Worker, req: &Request, ep: &Ep, message: &Announced) {
         receiver: req.id(),
         length: message.total as u64,
         address,
+        uuid: worker.uuid,
+        ep: ep.id.get(),
     };
+    // The sender may have to answer that its send is over.
+    ep.introduce();
     ep.wait_for_peer(req);
     control::post(ep, AmId::Rtr, &rtr, &key);
 }
@@ -262,6 +266,7 @@ pub fn acknowledge(worker: &Worker, sender: (u64, u64, u64), result: Result<()>)
 pub fn wanted(worker: &Worker, rtr: &RtrHdr, key: &[u8]) {
     let Some(req) = worker.request(rtr.request) else {
         ucs_debug!("data was asked for of a send that is over");
+        refuse(worker, rtr);
         return;
     };
     // SAFETY: the only borrow, ended before the task is posted.
@@ -290,7 +295,8 @@ pub fn wanted(worker: &Worker, rtr: &RtrHdr, key: &[u8]) {
             ep
         }
         _ => {
-            ucs_error!("data was asked for of a send that was not announced; dropped");
+            ucs_error!("data was asked for of a send that was not announced");
+            refuse(worker, rtr);
             return;
         }
     };
@@ -401,6 +407,15 @@ fn tell_written(ep: &Ep, receiver: u64, result: Result<()>) {
     }
 }
 
+/// There are no data for a receive: its send is over.
+fn refuse(worker: &Worker, rtr: &RtrHdr) {
+    acknowledge(
+        worker,
+        (rtr.uuid, rtr.ep, rtr.receiver),
+        Err(Status::CANCELED),
+    );
+}
+
 /// A piece of data that was asked for.
 pub fn data(worker: &Worker, hdr: &DataHdr, bytes: &[u8]) {
     let Some(req) = worker.request(hdr.receiver) else {
@@ -454,7 +469,7 @@ pub fn acknowledged(worker: &Worker, ack: &AckHdr) {
             return;
         }
         Op::TagRecv(TagRecvOp { arriving, .. }) | Op::DataRecv(DataRecvOp { arriving, .. })
-            if arriving.written && arriving.received == 0 =>
+            if ack.status != 0 || (arriving.written && arriving.received == 0) =>
         {
             let (uuid, id, _) = arriving.sender;
             let result = Status::from_code(ack.status as i8).map_or(Ok(()), Err);

@@ -4,6 +4,7 @@
 //! clear and the transport takes the message. What waits is driven by `step`, from the endpoint's
 //! queue.
 
+use super::control;
 use super::op::{Kind, Op, SendOp, Stage};
 use super::plan::Announce;
 use super::{rndv, zcopy};
@@ -14,7 +15,7 @@ use crate::ucp::rma::{flush, software, target};
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::copy;
 use crate::wire::Writer;
-use crate::wire::header::{AmId, DataHdr, FirstHdr, Header, MiddleHdr, RtsHdr};
+use crate::wire::header::{AmId, CUT, DataHdr, FirstHdr, GetReplyHdr, Header, MiddleHdr, RtsHdr};
 use core::ffi::c_void;
 
 /// Pieces of announced data that go out before others of the endpoint get a turn.
@@ -250,14 +251,30 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
     }
 }
 
-/// The number of a message some pieces of which are out, but not all.
-pub fn begun(req: &Request) -> Option<u64> {
+/// What the peer is told when a queued operation is broken off: that no more pieces of a message come,
+/// or that a read is not answered.
+pub fn broken_off(uuid: u64, req: &Request) -> Option<Task> {
     // SAFETY: the only borrow.
     match unsafe { req.op() } {
         Op::Send(SendOp {
             stage: Stage::Pieces { message, offset },
             ..
-        }) if *offset > 0 => Some(*message),
+        }) if *offset > 0 => {
+            let cut = MiddleHdr {
+                uuid,
+                message: *message,
+                offset: CUT,
+            };
+            Some(control::task(AmId::Middle, &cut, &[]))
+        }
+        Op::GetServe(get) => {
+            let reply = GetReplyHdr {
+                request: get.request,
+                offset: get.offset as u64,
+                status: Status::CANCELED.code() as u8,
+            };
+            Some(control::task(AmId::GetReply, &reply, &[]))
+        }
         _ => None,
     }
 }

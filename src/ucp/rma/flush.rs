@@ -223,7 +223,8 @@ pub fn worker(w: &Worker, param: &Param) -> Result<Posted> {
     for ep in eps {
         // SAFETY: in the table, so alive; the flush itself calls no user.
         let ep = unsafe { &*ep };
-        if ep.usable().is_ok() {
+        // What only answers a peer has nothing of the application's, and may go with the peer's half.
+        if ep.usable().is_ok() && (!ep.hidden.get() || ep.shown.get()) {
             all.post(|param| endpoint(ep, param));
         }
     }
