@@ -1,9 +1,10 @@
 //! ferrucx: the C ABI of OpenUCX (libucp, libuct, libucs, libucm) in Rust.
 //!
-//! The crate is seven floors; a folder names only folders below it (`tests/layering.rs` checks it):
+//! The crate is eight floors; a folder names only folders below it (`tests/layering.rs` checks it):
 //!
 //! | floor | holds |
 //! |---|---|
+//! | 8 `sim` | tests only: simulated processes and a simulated network drive the floors below by seed |
 //! | 7 `abi` | the exported C functions: read C, call one function of a lower floor, write C |
 //! | 6 `ucp` | messaging: contexts, workers, endpoints, the protocol engine |
 //! | 5 `uct` | transports: self, posix, sysv, cma, tcp |
@@ -16,6 +17,8 @@
 
 pub mod abi;
 pub mod c;
+#[cfg(test)]
+mod sim;
 pub mod sys;
 pub mod ucm;
 pub mod ucp;

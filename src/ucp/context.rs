@@ -10,7 +10,7 @@ use crate::ucs::slots::Slots;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Device, Transport};
 use crate::uct::base::md::MdHandle;
-use crate::uct::registry::COMPONENTS;
+use crate::uct::registry::components;
 use crate::wire::address::TRANSPORTS;
 use crate::{ucs_debug, ucs_error};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -111,7 +111,7 @@ impl Context {
     fn find_resources(&mut self) -> Result<()> {
         let mut devices: Vec<String> = Vec::new();
         let mut here = Vec::new();
-        for handle in &COMPONENTS {
+        for handle in components() {
             let component = handle.component;
             for name in component.md_resources() {
                 let opened = Config::read(component.md_config(), None)

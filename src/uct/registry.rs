@@ -16,3 +16,24 @@ pub static COMPONENTS: [ComponentHandle; 5] = [
     handle(&shm::PosixComponent),
     handle(&cma::CmaComponent),
 ];
+
+/// The components to look at.
+pub fn components() -> &'static [ComponentHandle] {
+    #[cfg(test)]
+    if let Some(others) = OTHERS.get() {
+        return others;
+    }
+    &COMPONENTS
+}
+
+#[cfg(test)]
+thread_local! {
+    static OTHERS: core::cell::Cell<Option<&'static [ComponentHandle]>> =
+        const { core::cell::Cell::new(None) };
+}
+
+/// Lets this thread see other components than the library's: simulated ones.
+#[cfg(test)]
+pub fn stand_in(others: Option<&'static [ComponentHandle]>) {
+    OTHERS.set(others);
+}

@@ -1,0 +1,553 @@
+//! The network between the simulated processes: what is under way, when it arrives, and what breaks.
+//!
+//! A node is an open interface, a link is one transport endpoint of it. What is sent on a link arrives in
+//! order, after a delay; between links there is no order. A link may refuse to send for a while. A broken
+//! link loses what is under way from some point on, and tells its endpoint later. Nothing here calls
+//! anybody while it is borrowed.
+
+use super::rng::Rng;
+use super::transport::SimIface;
+use crate::ucs::{Result, Status};
+use crate::uct::api::{Completion, Posted};
+use crate::uct::base::iface::{EpBox, IfaceBox};
+use crate::uct::base::pending::{PendingGroup, PendingQueue};
+use core::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// What a node is for: messages, or copies between memories only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Messages,
+    Copies,
+}
+
+/// What the transports of one process can do.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub max_short: Option<usize>,
+    pub max_bcopy: usize,
+    /// Active messages without a copy: most bytes, if there are any.
+    pub max_zcopy: Option<usize>,
+    /// There is a transport for copies.
+    pub copies: bool,
+    pub max_copy: usize,
+    /// Memory of peers is mapped.
+    pub mapped: bool,
+}
+
+/// How a network treats what is sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Weather {
+    /// Most steps a message takes.
+    pub delay: usize,
+    /// Most messages under way on a link.
+    pub window: usize,
+    /// Percent of sends that are refused though there is room.
+    pub refuse: usize,
+    /// Most messages a progress hands over.
+    pub budget: usize,
+}
+
+/// A promise of the network that a test breaks, to see that it is noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mischief {
+    None,
+    /// Two messages of a link change places.
+    Swap,
+    /// A message is lost.
+    Lose,
+    /// A message comes twice.
+    Double,
+    /// A byte changes on the way.
+    Damage,
+    /// A sender that waits is never called.
+    Forget,
+}
+
+struct Packet {
+    due: u64,
+    number: u64,
+    id: u8,
+    bytes: Vec<u8>,
+}
+
+pub struct Node {
+    pub number: u64,
+    pub process: usize,
+    pub role: Role,
+    pub shape: Shape,
+    pub face: Cell<*const IfaceBox<SimIface>>,
+    open: Cell<bool>,
+    pub pending: PendingQueue,
+    /// Operations that end later: when, what is to be done, whom to tell.
+    later: RefCell<Vec<Later>>,
+}
+
+struct Later {
+    due: u64,
+    link: u64,
+    copy: Option<Copy>,
+    comp: Completion,
+    status: Result<()>,
+}
+
+/// A copy between memories.
+#[derive(Clone, Copy)]
+pub struct Copy {
+    pub from: *const u8,
+    pub to: *mut u8,
+    pub len: usize,
+}
+
+impl Copy {
+    fn run(self) {
+        // SAFETY: buffers of the simulated processes live as long as the run.
+        unsafe { core::ptr::copy(self.from, self.to, self.len) };
+    }
+}
+
+pub struct Link {
+    pub number: u64,
+    pub from: Rc<Node>,
+    pub to: Rc<Node>,
+    pub group: Rc<PendingGroup>,
+    ep: Cell<*const EpBox<SimIface>>,
+    queue: RefCell<VecDeque<Packet>>,
+    sent: Cell<u64>,
+    arrived: Cell<u64>,
+    blocked_until: Cell<u64>,
+    broken: Cell<bool>,
+    /// When the endpoint learns that the link is broken.
+    fails_at: Cell<Option<u64>>,
+    flushes: RefCell<Vec<(u64, Completion)>>,
+}
+
+pub struct Network {
+    pub rng: Rc<Rng>,
+    pub weather: Weather,
+    pub mischief: Cell<Mischief>,
+    pub now: Cell<u64>,
+    /// Whose interfaces are being opened.
+    pub opening: Cell<(usize, Shape)>,
+    nodes: RefCell<Vec<Rc<Node>>>,
+    links: RefCell<Vec<Rc<Link>>>,
+    next_link: Cell<u64>,
+    dead: RefCell<Vec<bool>>,
+}
+
+thread_local! {
+    static NETWORK: RefCell<Option<Rc<Network>>> = const { RefCell::new(None) };
+}
+
+/// The network of the run that this thread is in.
+pub fn network() -> Rc<Network> {
+    NETWORK.with_borrow(|n| n.clone().expect("a simulation is running"))
+}
+
+impl Network {
+    /// Makes the network of this thread's next run.
+    pub fn begin(rng: Rc<Rng>, weather: Weather, processes: usize, shape: Shape) -> Rc<Network> {
+        let made = Rc::new(Network {
+            rng,
+            weather,
+            mischief: Cell::new(Mischief::None),
+            now: Cell::new(0),
+            opening: Cell::new((0, shape)),
+            nodes: RefCell::new(Vec::new()),
+            links: RefCell::new(Vec::new()),
+            next_link: Cell::new(1),
+            dead: RefCell::new(vec![false; processes]),
+        });
+        NETWORK.with_borrow_mut(|n| *n = Some(Rc::clone(&made)));
+        made
+    }
+
+    pub fn is_dead(&self, process: usize) -> bool {
+        self.dead.borrow()[process]
+    }
+
+    /// A node for the process whose worker is being made.
+    pub fn open(&self, role: Role) -> Rc<Node> {
+        let (process, shape) = self.opening.get();
+        let mut nodes = self.nodes.borrow_mut();
+        let node = Rc::new(Node {
+            number: nodes.len() as u64 + 1,
+            process,
+            role,
+            shape,
+            face: Cell::new(core::ptr::null()),
+            open: Cell::new(true),
+            pending: PendingQueue::new(),
+            later: RefCell::new(Vec::new()),
+        });
+        nodes.push(Rc::clone(&node));
+        node
+    }
+
+    pub fn node(&self, number: u64) -> Option<Rc<Node>> {
+        let at = usize::try_from(number).ok()?.checked_sub(1)?;
+        self.nodes.borrow().get(at).cloned()
+    }
+
+    /// The interface closes: whoever is linked to it learns it.
+    pub fn close(&self, node: &Node) {
+        node.open.set(false);
+        self.break_links(|l| l.to.number == node.number);
+    }
+
+    pub fn link(&self, from: &Rc<Node>, to: Rc<Node>) -> Rc<Link> {
+        let number = self.next_link.get();
+        self.next_link.set(number + 1);
+        // Links between two nodes share a connection: one that is broken serves no new link until both
+        // have noticed.
+        let unnoticed = |l: &Rc<Link>| {
+            let pair = (l.from.number, l.to.number);
+            let same = pair == (from.number, to.number) || pair == (to.number, from.number);
+            same && l.fails_at.get().is_some()
+        };
+        let shared = self.links.borrow().iter().any(unnoticed);
+        let gone = shared || !to.open.get() || self.is_dead(to.process);
+        let link = Rc::new(Link {
+            number,
+            from: Rc::clone(from),
+            to,
+            group: PendingGroup::new(),
+            ep: Cell::new(core::ptr::null()),
+            queue: RefCell::new(VecDeque::new()),
+            sent: Cell::new(0),
+            arrived: Cell::new(0),
+            blocked_until: Cell::new(0),
+            broken: Cell::new(gone),
+            fails_at: Cell::new(gone.then(|| self.soon())),
+            flushes: RefCell::new(Vec::new()),
+        });
+        self.links.borrow_mut().push(Rc::clone(&link));
+        link
+    }
+
+    /// Some time from now.
+    fn soon(&self) -> u64 {
+        self.now.get() + 1 + self.rng.below(self.weather.delay * 2 + 1) as u64
+    }
+
+    fn break_links(&self, which: impl Fn(&Link) -> bool) {
+        for link in self.links.borrow().iter().filter(|l| which(l)) {
+            let kept = self.rng.below(link.queue.borrow().len() + 1);
+            link.queue.borrow_mut().truncate(kept);
+            if !link.broken.replace(true) && !link.ep.get().is_null() {
+                link.fails_at.set(Some(self.soon()));
+            }
+        }
+    }
+
+    /// The connections between two processes break; new ones may be made.
+    pub fn reset(&self, a: usize, b: usize) {
+        self.break_links(|l| {
+            let ends = (l.from.process, l.to.process);
+            ends == (a, b) || ends == (b, a)
+        });
+    }
+
+    /// A process dies: what it sent may still arrive, in part.
+    pub fn kill(&self, process: usize) {
+        self.dead.borrow_mut()[process] = true;
+        self.break_links(|l| l.from.process == process || l.to.process == process);
+        for link in self.links.borrow().iter() {
+            if link.to.process == process {
+                link.queue.borrow_mut().clear();
+            }
+        }
+    }
+
+    /// What will still happen by itself, if anything.
+    pub fn busy_with(&self) -> Option<&'static str> {
+        let alive = |n: &Node| n.open.get() && !self.is_dead(n.process);
+        for l in self.links.borrow().iter() {
+            if alive(&l.to) && !l.queue.borrow().is_empty() {
+                return Some("messages");
+            }
+            if alive(&l.from) && l.fails_at.get().is_some() {
+                return Some("failures to tell");
+            }
+            if alive(&l.from) && !l.flushes.borrow().is_empty() {
+                return Some("flushes");
+            }
+            if alive(&l.from) && !l.broken.get() && !l.group.is_empty() {
+                return Some("senders that wait");
+            }
+        }
+        let nodes = self.nodes.borrow();
+        let later = nodes
+            .iter()
+            .any(|n| alive(n) && !n.later.borrow().is_empty());
+        later.then_some("completions")
+    }
+
+    /// Moves what is due at a node; answers how many events it was.
+    pub fn progress(&self, node: &Rc<Node>) -> u32 {
+        if self.is_dead(node.process) {
+            return 0;
+        }
+        self.finish_later(node)
+            + self.tell_failures(node)
+            + self.hand_over(node)
+            + self.call_waiting(node)
+    }
+
+    fn finish_later(&self, node: &Node) -> u32 {
+        let mut count = 0;
+        loop {
+            let due = {
+                let mut all = node.later.borrow_mut();
+                let at = all.iter().position(|l| l.due <= self.now.get());
+                at.map(|i| all.remove(i))
+            };
+            let Some(due) = due else { break };
+            if let (Some(copy), Ok(())) = (due.copy, due.status) {
+                copy.run();
+            }
+            due.comp.complete(due.status);
+            count += 1;
+        }
+        let links = self.links_of(|l| l.from.number == node.number);
+        for link in links {
+            loop {
+                let done = {
+                    let mut all = link.flushes.borrow_mut();
+                    let at = all.iter().position(|(n, _)| *n <= link.arrived.get());
+                    at.map(|i| all.remove(i).1)
+                };
+                let Some(comp) = done else { break };
+                comp.complete(Ok(()));
+                count += 1;
+            }
+        }
+        count
+    }
+
+    fn links_of(&self, which: impl Fn(&Link) -> bool) -> Vec<Rc<Link>> {
+        self.links
+            .borrow()
+            .iter()
+            .filter(|l| which(l))
+            .cloned()
+            .collect()
+    }
+
+    /// At most one endpoint a progress learns that its link is broken.
+    fn tell_failures(&self, node: &Node) -> u32 {
+        let now = self.now.get();
+        let due = self.links_of(|l| {
+            l.from.number == node.number && l.fails_at.get().is_some_and(|at| at <= now)
+        });
+        let Some(link) = due.first() else { return 0 };
+        link.fails_at.set(None);
+        link.group.suspend();
+        let first = self.rng.chance(50);
+        if first {
+            self.end_operations(link, Status::CONNECTION_RESET);
+        }
+        let ep = link.ep.get();
+        if !ep.is_null() {
+            // SAFETY: the link forgets its endpoint when that is destroyed.
+            unsafe { &*ep }.fail(Status::CONNECTION_RESET);
+        }
+        self.end_operations(link, Status::CONNECTION_RESET);
+        1
+    }
+
+    /// Completes everything of a link that is under way, with an error.
+    fn end_operations(&self, link: &Link, status: Status) {
+        loop {
+            let next = link.flushes.borrow_mut().pop().map(|(_, comp)| comp);
+            let next = next.or_else(|| {
+                let mut all = link.from.later.borrow_mut();
+                let at = all.iter().position(|l| l.link == link.number);
+                at.map(|i| all.remove(i).comp)
+            });
+            match next {
+                Some(comp) => comp.complete(Err(status)),
+                None => return,
+            }
+        }
+    }
+
+    fn hand_over(&self, node: &Node) -> u32 {
+        let mut count = 0;
+        for _ in 0..self.rng.between(1, self.weather.budget) {
+            let now = self.now.get();
+            let ready = self.links_of(|l| {
+                l.to.number == node.number && l.queue.borrow().front().is_some_and(|p| p.due <= now)
+            });
+            if ready.is_empty() || !node.open.get() {
+                break;
+            }
+            let link = &ready[self.rng.below(ready.len())];
+            let Some(packet) = self.take_packet(link) else {
+                break;
+            };
+            link.arrived.set(packet.number);
+            // Off any alignment: a transport promises none.
+            let skew = self.rng.below(8);
+            let mut memory = vec![0u8; skew];
+            memory.extend_from_slice(&packet.bytes);
+            // SAFETY: open, so alive.
+            let face = unsafe { &*node.face.get() };
+            let len = packet.bytes.len();
+            // SAFETY: `len` readable bytes for the time of the call.
+            unsafe {
+                face.base
+                    .am
+                    .invoke(packet.id, memory.as_mut_ptr().wrapping_add(skew), len, 0)
+            };
+            count += 1;
+        }
+        count
+    }
+
+    fn take_packet(&self, link: &Link) -> Option<Packet> {
+        let mut queue = link.queue.borrow_mut();
+        let strike = self.mischief.get() != Mischief::None && self.rng.chance(3);
+        match self.mischief.get() {
+            Mischief::Swap if strike && queue.len() > 1 => queue.swap(0, 1),
+            Mischief::Lose if strike => drop(queue.pop_front()),
+            Mischief::Double if strike => {
+                let p = queue.front()?;
+                let again = Packet {
+                    due: p.due,
+                    number: p.number,
+                    id: p.id,
+                    bytes: p.bytes.clone(),
+                };
+                queue.push_front(again);
+            }
+            Mischief::Damage if strike => {
+                if let Some(last) = queue.front_mut().and_then(|p| p.bytes.last_mut()) {
+                    *last ^= 1;
+                }
+            }
+            _ => {}
+        }
+        queue.pop_front()
+    }
+
+    fn call_waiting(&self, node: &Node) -> u32 {
+        let now = self.now.get();
+        let any = self.links_of(|l| {
+            l.from.number == node.number && !l.group.is_empty() && l.blocked_until.get() <= now
+        });
+        if any.is_empty() || self.mischief.get() == Mischief::Forget {
+            return 0;
+        }
+        node.pending.dispatch()
+    }
+}
+
+impl Link {
+    /// The endpoint has its final address.
+    pub fn attach(&self, ep: *const EpBox<SimIface>) {
+        self.ep.set(ep);
+    }
+
+    /// The endpoint goes: what it sent still arrives, what is under way is cancelled.
+    pub fn detach(&self, net: &Network) {
+        self.ep.set(core::ptr::null());
+        self.fails_at.set(None);
+        self.group.close();
+        net.end_operations(self, Status::CANCELED);
+    }
+
+    fn has_room(&self, net: &Network) -> bool {
+        self.blocked_until.get() <= net.now.get() && self.queue.borrow().len() < net.weather.window
+    }
+
+    /// Whether something may be sent now. `Ok(false)`: it is lost.
+    pub fn admit(&self, net: &Network) -> Result<bool> {
+        if net.is_dead(self.from.process) {
+            return Ok(false);
+        }
+        if self.broken.get() {
+            return if net.rng.chance(50) || self.fails_at.get().is_none() {
+                Err(Status::CONNECTION_RESET)
+            } else {
+                Ok(false)
+            };
+        }
+        if !self.has_room(net) {
+            return Err(Status::NO_RESOURCE);
+        }
+        if net.rng.chance(net.weather.refuse) {
+            self.blocked_until
+                .set(net.now.get() + 1 + net.rng.below(6) as u64);
+            return Err(Status::NO_RESOURCE);
+        }
+        Ok(true)
+    }
+
+    pub fn send(&self, net: &Network, id: u8, bytes: Vec<u8>) {
+        let number = self.sent.get() + 1;
+        self.sent.set(number);
+        let due = net.now.get() + net.rng.below(net.weather.delay + 1) as u64;
+        self.queue.borrow_mut().push_back(Packet {
+            due,
+            number,
+            id,
+            bytes,
+        });
+    }
+
+    /// Whether a sender has to wait; the transport may find room in the moment it is asked.
+    pub fn must_wait(&self, net: &Network) -> bool {
+        if self.broken.get() {
+            return self.fails_at.get().is_some();
+        }
+        if self.queue.borrow().len() < net.weather.window && net.rng.chance(20) {
+            self.blocked_until.set(0);
+        }
+        !self.has_room(net)
+    }
+
+    /// Flushes: done, or told through `comp` when all that was sent has arrived.
+    pub fn flush(&self, net: &Network, comp: Completion) -> Result<Posted> {
+        if !self.broken.get() && !self.has_room(net) && net.rng.chance(50) {
+            return Err(Status::NO_RESOURCE);
+        }
+        if self.broken.get() && (self.fails_at.get().is_none() || net.rng.chance(50)) {
+            return Err(Status::CONNECTION_RESET);
+        }
+        if !self.broken.get() && net.rng.chance(50) {
+            // Local completion: nothing of the sender's memory is needed any more.
+            return Ok(Posted::Done);
+        }
+        if !comp.is_none() {
+            self.flushes.borrow_mut().push((self.sent.get(), comp));
+        }
+        Ok(Posted::InProgress)
+    }
+
+    /// Copies between memories, now or later.
+    pub fn copy(&self, net: &Network, copy: Copy, comp: Completion) -> Result<Posted> {
+        if !self.admit(net)? {
+            return Err(Status::CONNECTION_RESET);
+        }
+        if comp.is_none() || net.rng.chance(50) {
+            copy.run();
+            return Ok(Posted::Done);
+        }
+        self.end_later(net, Some(copy), comp);
+        Ok(Posted::InProgress)
+    }
+
+    /// A completion comes later.
+    pub fn end_later(&self, net: &Network, copy: Option<Copy>, comp: Completion) {
+        let due = net.soon();
+        self.from.later.borrow_mut().push(Later {
+            due,
+            link: self.number,
+            copy,
+            comp,
+            status: Ok(()),
+        });
+    }
+}

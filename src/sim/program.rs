@@ -1,0 +1,479 @@
+//! The program of a run: a few processes that act by chance while the network delivers, then settle, take
+//! what has come, close, and end. What is checked at which point stands here.
+
+use super::calls;
+use super::network::{Mischief, Network, Shape, Weather};
+use super::rng::Rng;
+use super::world::*;
+use crate::abi::ucp::config::{ucp_config_modify, ucp_config_read, ucp_config_release};
+use crate::c::*;
+use crate::uct::registry;
+use core::ptr::{null, null_mut};
+use std::ffi::CString;
+use std::rc::Rc;
+
+/// How a run goes wrong on purpose.
+#[derive(Clone, Copy, Debug)]
+struct Trouble {
+    force_close: bool,
+    resets: bool,
+    kills: bool,
+}
+
+/// Rounds after which a run that does not become quiet hangs.
+const PATIENCE: usize = 20_000;
+/// Rounds without an event before a run counts as quiet.
+const STILL: usize = 3;
+
+/// How a run went.
+pub struct Outcome {
+    pub fault: Option<String>,
+    pub trace: String,
+    /// Operations that came to their end.
+    pub ended: usize,
+}
+
+/// Runs one seed.
+pub fn run(seed: u64, mischief: Mischief, traced: bool) -> Outcome {
+    let rng = Rc::new(Rng::new(seed));
+    let weather = Weather {
+        delay: rng.pick(&[0, 3, 20]),
+        window: rng.pick(&[1, 4, 64]),
+        refuse: rng.pick(&[0, 5, 30]),
+        budget: rng.pick(&[1, 4, 16]),
+    };
+    let trouble = match rng.below(10) {
+        0..=4 => Trouble {
+            force_close: false,
+            resets: false,
+            kills: false,
+        },
+        5 => Trouble {
+            force_close: true,
+            resets: false,
+            kills: false,
+        },
+        6 => Trouble {
+            force_close: false,
+            resets: true,
+            kills: false,
+        },
+        7 | 8 => Trouble {
+            force_close: false,
+            resets: false,
+            kills: true,
+        },
+        _ => Trouble {
+            force_close: true,
+            resets: true,
+            kills: true,
+        },
+    };
+    let count = rng.between(2, 4);
+    let first = shape(&rng);
+    let net = Network::begin(Rc::clone(&rng), weather, count, first);
+    registry::stand_in(Some(&super::transport::COMPONENTS));
+    let w = World::begin(Rc::clone(&net), Rc::clone(&rng), traced);
+    note!(
+        w,
+        "seed {seed}: {count} processes, {weather:?}, {trouble:?}"
+    );
+    let config = configure(&w);
+    let alike = rng.chance(50);
+    for index in 0..count {
+        let shape = if alike { first } else { shape(&rng) };
+        note!(w, "process {index}: {shape:?}");
+        let made = calls::spawn(&w, index, shape, config);
+        w.processes.borrow_mut().push(made);
+    }
+    net.mischief.set(mischief);
+    live(&w, trouble);
+    settle(&w, "the program");
+    take_everything(&w);
+    check_waiting(&w);
+    close_everything(&w, trouble);
+    check_over(&w);
+    for p in w.processes.borrow().iter() {
+        calls::end_process(&w, p);
+    }
+    check_end(&w, trouble);
+    // SAFETY: read by `configure`; nobody uses it any more.
+    unsafe { ucp_config_release(config) };
+    super::buffer::destroy_generic(w.datatype);
+    registry::stand_in(None);
+    World::end_of_run();
+    let outcome = Outcome {
+        fault: w.first_fault(),
+        trace: w.take_trace(),
+        ended: w.ended.get(),
+    };
+    dissolve(&w);
+    outcome
+}
+
+fn shape(rng: &Rng) -> Shape {
+    Shape {
+        max_short: rng.pick(&[None, Some(8), Some(40), Some(200)]),
+        max_bcopy: rng.pick(&[256, 300, 1_000, 8_000]),
+        max_zcopy: rng.pick(&[None, Some(600), Some(8_000)]),
+        copies: rng.chance(40),
+        max_copy: rng.pick(&[100, 4_000, 1 << 20]),
+        mapped: rng.chance(25),
+    }
+}
+
+/// The configuration of a run.
+fn configure(w: &World) -> *mut ucp_config_t {
+    let mut config = null_mut();
+    let threshold = w.rng.pick(&["auto", "0", "1", "200", "3000", "inf"]);
+    let value = CString::new(threshold).expect("no zero in it");
+    note!(w, "UCX_RNDV_THRESH={threshold}");
+    // SAFETY: an out parameter of ours, C strings.
+    unsafe {
+        assert_eq!(ucp_config_read(null(), null(), &mut config), UCS_OK);
+        let set = ucp_config_modify(config, c"RNDV_THRESH".as_ptr(), value.as_ptr());
+        assert_eq!(set, UCS_OK);
+    }
+    config
+}
+
+/// The part in which things happen.
+fn live(w: &World, trouble: Trouble) {
+    let steps = w.rng.pick(&[40, 120, 300]);
+    for _ in 0..steps {
+        if w.first_fault().is_some() {
+            return;
+        }
+        w.net.now.set(w.net.now.get() + 1);
+        if w.rng.chance(1) || w.rng.chance(1) {
+            disturb(w, trouble);
+        }
+        let p = w.process(w.rng.below(w.processes.borrow().len()));
+        if !w.is_alive(p.index) {
+            continue;
+        }
+        if w.rng.chance(50) {
+            calls::progress(w, &p);
+            poll(w);
+        } else {
+            act(w, p.index, trouble.force_close);
+        }
+    }
+}
+
+fn disturb(w: &World, trouble: Trouble) {
+    let n = w.processes.borrow().len();
+    let (a, b) = (w.rng.below(n), w.rng.below(n));
+    if trouble.kills && w.rng.chance(50) {
+        // One process stays, to see how it takes it.
+        if a != 0 && w.is_alive(a) {
+            note!(w, "process {a} dies");
+            w.disturbed.set(true);
+            w.net.kill(a);
+        }
+    } else if trouble.resets && a != b {
+        note!(w, "the connections between {a} and {b} break");
+        w.disturbed.set(true);
+        w.net.reset(a, b);
+    }
+}
+
+/// A callback of the library lets the program act.
+pub fn react(w: &World, process: usize) {
+    if w.calm_down.get() || w.depth.get() >= 2 || !w.is_alive(process) || !w.rng.chance(30) {
+        return;
+    }
+    w.depth.set(w.depth.get() + 1);
+    act(w, process, false);
+    w.depth.set(w.depth.get() - 1);
+}
+
+/// One call, of any kind.
+fn act(w: &World, process: usize, force_close: bool) {
+    let p = w.process(process);
+    let ends = calls::open_ends(w, process);
+    if ends.is_empty() || ends.len() < 5 && w.rng.chance(8) {
+        let peer = w.process(w.rng.below(w.processes.borrow().len()));
+        // A process does not know that another is dead.
+        calls::connect(w, &p, &peer);
+        return;
+    }
+    let end = &ends[w.rng.below(ends.len())];
+    match w.rng.below(100) {
+        0..=21 => calls::tag_send(w, &p, end),
+        22..=41 => calls::tag_recv(w, &p),
+        42..=45 => drop(calls::probe(w, &p, w.rng.chance(70))),
+        46..=48 => cancel_one(w, process),
+        49..=59 => calls::am_send(w, &p, end.peer, end.handle.get(), Some(end)),
+        60..=62 => drop(calls::use_kept(w, &p)),
+        63..=67 => calls::stream_send(w, &p, end),
+        68..=71 => calls::stream_recv(w, &p, end),
+        72 => calls::stream_poll(w, &p),
+        73..=77 => calls::put(w, &p, end),
+        78..=81 => calls::get(w, &p, end),
+        82..=86 => calls::atomic(w, &p, end),
+        87..=90 => calls::flush(w, &p, Some(end)),
+        91 => calls::flush(w, &p, None),
+        92 => calls::fence(w, &p),
+        93..=97 => free_some(w, process),
+        _ => calls::close(w, end, force_close && w.rng.chance(60)),
+    }
+}
+
+fn cancel_one(w: &World, process: usize) {
+    let receives: Vec<Rc<Op>> = w
+        .waiting()
+        .into_iter()
+        .filter(|op| {
+            op.process == process
+                && matches!(op.what, What::TagRecv { .. } | What::StreamRecv { .. })
+        })
+        .collect();
+    if !receives.is_empty() {
+        let op = &receives[w.rng.below(receives.len())];
+        calls::cancel(w, &w.process(process), op);
+    }
+}
+
+fn free_some(w: &World, process: usize) {
+    let ops = w.ops.borrow().clone();
+    for op in ops {
+        if op.process == process && op.is_ended() && w.rng.chance(50) {
+            op.free();
+        }
+    }
+}
+
+/// Looks at operations that have no callback.
+fn poll(w: &World) {
+    for op in w.waiting() {
+        if w.is_alive(op.process) {
+            op.poll();
+        }
+    }
+}
+
+/// Lets everything come to rest.
+fn settle(w: &World, after: &str) {
+    w.calm_down.set(true);
+    let mut still = 0;
+    let mut last = "";
+    for _ in 0..PATIENCE {
+        if w.first_fault().is_some() {
+            return;
+        }
+        w.net.now.set(w.net.now.get() + 1);
+        let n = w.processes.borrow().len();
+        let start = w.rng.below(n);
+        let mut count = 0;
+        for i in 0..n {
+            count += calls::progress(w, &w.process((start + i) % n));
+        }
+        let busy = w.net.busy_with().or((count > 0).then_some("events"));
+        still = if busy.is_none() { still + 1 } else { 0 };
+        last = busy.unwrap_or(last);
+        if still >= STILL {
+            poll(w);
+            return;
+        }
+    }
+    w.fault(format!("never quiet after {after}, because of {last}"));
+}
+
+/// Receives whatever has come and was not asked for.
+fn take_everything(w: &World) {
+    for _ in 0..PATIENCE {
+        let mut found = false;
+        let processes = w.processes.borrow().clone();
+        for p in processes.iter().filter(|p| w.is_alive(p.index)) {
+            while w.first_fault().is_none() && calls::probe(w, p, true) {
+                found = true;
+            }
+            while w.first_fault().is_none() && calls::use_kept(w, p) {
+                found = true;
+            }
+            for end in calls::open_ends(w, p.index) {
+                while w.first_fault().is_none() && calls::lend_stream(w, &end) {
+                    found = true;
+                }
+            }
+        }
+        if !found || w.first_fault().is_some() {
+            return;
+        }
+        settle(w, "taking what had come");
+    }
+    w.fault("messages never end");
+}
+
+/// What may wait when nothing is under way and everything was taken: receives, and what a receive has to
+/// answer.
+fn check_waiting(w: &World) {
+    for op in w.waiting() {
+        if !w.is_alive(op.process) {
+            continue;
+        }
+        match &op.what {
+            What::TagRecv { .. } | What::StreamRecv { .. } => {
+                calls::cancel(w, &w.process(op.process), &op);
+                w.check(op.is_ended() || calls::lost_its_sender(w, &op), || {
+                    format!("{} was matched and never ends", op.name())
+                });
+            }
+            _ => w.fault(format!("{} never ends", op.name())),
+        }
+    }
+    settle(w, "cancelling");
+    take_everything(w);
+}
+
+fn close_everything(w: &World, trouble: Trouble) {
+    let processes = w.processes.borrow().clone();
+    for p in processes.iter().filter(|p| w.is_alive(p.index)) {
+        for end in calls::open_ends(w, p.index) {
+            calls::close(w, &end, trouble.force_close && w.rng.chance(30));
+            if w.rng.chance(30) {
+                calls::progress(w, p);
+            }
+        }
+    }
+    settle(w, "closing");
+}
+
+/// Everything is closed: nothing waits, and every request can be given back.
+fn check_over(w: &World) {
+    for op in w.waiting() {
+        if w.is_alive(op.process) && !calls::lost_its_sender(w, &op) {
+            w.fault(format!("{} is not over when all is closed", op.name()));
+        }
+    }
+    let ops = w.ops.borrow().clone();
+    for op in ops
+        .iter()
+        .filter(|op| w.is_alive(op.process) && op.is_ended())
+    {
+        op.free();
+    }
+    for p in w.processes.borrow().iter().filter(|p| w.is_alive(p.index)) {
+        while w.first_fault().is_none() && calls::use_kept(w, p) {}
+    }
+}
+
+fn check_end(w: &World, trouble: Trouble) {
+    if w.first_fault().is_some() {
+        return;
+    }
+    let ops = w.ops.borrow();
+    for op in ops.iter().filter(|op| !w.net.is_dead(op.process)) {
+        w.check(op.buffer.unfinished.get() == 0, || {
+            format!("{}: its datatype was not finished", op.name())
+        });
+        w.check(op.buffer.guards_hold(), || {
+            format!("{}: written beyond its buffer", op.name())
+        });
+        w.check(
+            op.sum.get().is_none_or(|sum| sum == op.buffer.sum()),
+            || format!("{}: its memory changed after its end", op.name()),
+        );
+        if op.called.get() == 0 && op.calls_back && op.stage.get() == Stage::Waiting {
+            w.fault(format!("{} was never called back", op.name()));
+        }
+    }
+    drop(ops);
+    check_order(w);
+    check_counters(w, trouble);
+    if !w.disturbed.get() {
+        check_losses(w);
+    }
+}
+
+/// Of two messages of an endpoint that both of two receives would take, the first goes to the receive that
+/// was posted first.
+fn check_order(w: &World) {
+    let ops = w.ops.borrow();
+    let mut by_end: std::collections::BTreeMap<usize, Vec<(u64, u64, u64)>> = Default::default();
+    for op in ops.iter() {
+        if let What::TagRecv { tag, mask, got } = &op.what
+            && let Some(m) = got.borrow().as_ref()
+        {
+            let earlier = by_end.entry(m.end).or_default();
+            for (tag0, mask0, id0) in earlier.iter() {
+                let both = (id0 ^ tag) & mask == 0 && (m.id ^ tag0) & mask0 == 0;
+                if both && m.id >> 16 < id0 >> 16 {
+                    w.fault(format!("message {:#x} was overtaken by {id0:#x}", m.id));
+                }
+            }
+            earlier.push((*tag, *mask, m.id));
+        }
+    }
+}
+
+/// The shared counters hold as many as were counted, and no two of them the same.
+fn check_counters(w: &World, trouble: Trouble) {
+    let ops = w.ops.borrow();
+    for p in w.processes.borrow().iter() {
+        // SAFETY: inside the region, aligned.
+        let value = unsafe { p.base().add(CONSTANT + SLOTS).cast::<u64>().read() };
+        let counts: Vec<&Rc<Op>> = ops
+            .iter()
+            .filter(|op| {
+                matches!(op.what, What::Count) && op.end.as_ref().is_some_and(|e| e.peer == p.index)
+            })
+            .collect();
+        let sure = counts
+            .iter()
+            .filter(|op| op.stage.get() == Stage::Ended(UCS_OK))
+            .count() as u64;
+        let exact = !w.disturbed.get() && !trouble.kills;
+        let fits = if exact {
+            value == sure
+        } else {
+            value <= counts.len() as u64
+        };
+        w.check(fits, || {
+            format!("process {} counted {value}, {sure} were sure", p.index)
+        });
+        let mut seen: Vec<u64> = counts
+            .iter()
+            .filter(|op| op.stage.get() == Stage::Ended(UCS_OK) && op.buffer.len == 8)
+            .filter_map(|op| op.answered.get())
+            .collect();
+        seen.sort_unstable();
+        w.check(seen.windows(2).all(|s| s[0] != s[1]), || {
+            format!(
+                "two adds on the counter of process {} answered the same",
+                p.index
+            )
+        });
+        w.check(seen.last().is_none_or(|last| *last < value), || {
+            format!(
+                "an add on the counter of process {} answered too much",
+                p.index
+            )
+        });
+    }
+}
+
+/// Nothing broke: whatever was sent has arrived.
+fn check_losses(w: &World) {
+    let lost: Vec<u64> = w
+        .messages
+        .borrow()
+        .values()
+        .filter(|m| m.sent.get() == Some(UCS_OK) && m.arrived.get() == 0)
+        .map(|m| m.id)
+        .collect();
+    w.check(lost.len() <= w.nameless.get(), || {
+        format!("messages {lost:#x?} were lost")
+    });
+}
+
+/// Takes the ledger's cycles apart.
+fn dissolve(w: &World) {
+    for end in w.ends.borrow().iter() {
+        end.writes.borrow_mut().clear();
+    }
+    w.ops.borrow_mut().clear();
+    w.ends.borrow_mut().clear();
+    w.processes.borrow_mut().clear();
+}

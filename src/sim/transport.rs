@@ -1,0 +1,410 @@
+//! The simulated transports: one for messages, one for copies between memories.
+//!
+//! They stand in the places of posix and cma, so that addresses, the choice of transports and keys are
+//! the real ones. What they can do is the shape of the process that opens them.
+
+use super::network::{Copy, Link, Network, Node, Role, network};
+use crate::c::*;
+use crate::ucs::config::{Config, Table};
+use crate::ucs::{Result, Status};
+use crate::uct::api::*;
+use crate::uct::base::iface::{EpBox, IfaceBox};
+use crate::uct::base::iov::Iov;
+use crate::uct::base::md::ComponentHandle;
+use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::worker::WorkerHandle;
+use core::ffi::c_void;
+use std::any::Any;
+use std::rc::Rc;
+
+/// What a context of a simulated process is made on.
+pub static COMPONENTS: [ComponentHandle; 2] = [
+    ComponentHandle {
+        component: &SimComponent(Role::Messages),
+    },
+    ComponentHandle {
+        component: &SimComponent(Role::Copies),
+    },
+];
+
+static CONFIG: Table = Table {
+    name: "simulated transport",
+    prefix: "SIM_",
+    parent: None,
+    rows: &[],
+};
+
+struct SimComponent(Role);
+struct SimMd {
+    mapped: bool,
+}
+struct SimTransport(Role);
+
+impl Role {
+    fn name(self) -> &'static str {
+        match self {
+            Role::Messages => "posix",
+            Role::Copies => "cma",
+        }
+    }
+}
+
+/// Bytes of a packed key: the length of the region's address.
+const KEY: usize = 8;
+/// A registration that stands for nothing.
+const MEMH: uct_mem_h = 0x51 as uct_mem_h;
+
+impl Component for SimComponent {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+    fn flags(&self) -> u64 {
+        match (self.0, network().opening.get().1.mapped) {
+            (Role::Messages, true) => u64::from(UCT_COMPONENT_FLAG_RKEY_PTR),
+            _ => 0,
+        }
+    }
+    fn md_config(&self) -> &'static Table {
+        &CONFIG
+    }
+    fn md_resources(&self) -> Vec<&'static str> {
+        let shape = network().opening.get().1;
+        if self.0 == Role::Messages || shape.copies {
+            vec![self.0.name()]
+        } else {
+            Vec::new()
+        }
+    }
+    fn md_open(&self, _name: &str, _config: &Config) -> Result<Box<dyn Md>> {
+        Ok(Box::new(SimMd {
+            mapped: self.0 == Role::Messages && network().opening.get().1.mapped,
+        }))
+    }
+    fn transports(&self) -> &'static [&'static dyn Transport] {
+        match self.0 {
+            Role::Messages => &[&SimTransport(Role::Messages)],
+            Role::Copies => &[&SimTransport(Role::Copies)],
+        }
+    }
+    unsafe fn rkey_ptr(
+        &self,
+        _rkey: uct_rkey_t,
+        _handle: *mut c_void,
+        remote: u64,
+    ) -> Result<*mut c_void> {
+        Ok(remote as *mut c_void)
+    }
+}
+
+impl Md for SimMd {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+    fn attr(&self) -> MdAttr {
+        let host = 1 << UCS_MEMORY_TYPE_HOST;
+        if !self.mapped {
+            return MdAttr {
+                access_mem_types: host,
+                ..MdAttr::PLAIN
+            };
+        }
+        MdAttr {
+            flags: u64::from(UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY | UCT_MD_FLAG_RKEY_PTR),
+            max_reg: usize::MAX,
+            reg_mem_types: host,
+            access_mem_types: host,
+            rkey_packed_size: KEY,
+            ..MdAttr::PLAIN
+        }
+    }
+    fn mem_reg(&self, _address: *mut c_void, _length: usize, _flags: u32) -> Result<uct_mem_h> {
+        Ok(MEMH)
+    }
+    unsafe fn mem_dereg(&self, memh: uct_mem_h) -> Result<()> {
+        assert_eq!(memh, MEMH);
+        Ok(())
+    }
+    unsafe fn mkey_pack(
+        &self,
+        _memh: uct_mem_h,
+        address: *mut c_void,
+        _length: usize,
+        out: *mut u8,
+    ) -> Result<()> {
+        // SAFETY: room for `rkey_packed_size` bytes.
+        unsafe {
+            out.cast::<[u8; KEY]>()
+                .write((address as u64).to_le_bytes())
+        };
+        Ok(())
+    }
+}
+
+impl Transport for SimTransport {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+    fn config(&self) -> &'static Table {
+        &CONFIG
+    }
+    fn devices(&self, _md: &dyn Md) -> Vec<Device> {
+        vec![Device {
+            name: "memory".to_owned(),
+            kind: UCT_DEVICE_TYPE_SHM,
+            sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
+        }]
+    }
+    fn open(
+        &self,
+        _md: &dyn Md,
+        worker: &WorkerHandle,
+        device: &str,
+        params: IfaceParams,
+        _config: &Config,
+    ) -> Result<uct_iface_h> {
+        let node = network().open(self.0);
+        let tl = SimIface(Rc::clone(&node));
+        let handle = IfaceBox::open(self.0.name(), device, worker, params, tl);
+        node.face.set(handle.cast_const().cast());
+        Ok(handle)
+    }
+}
+
+pub struct SimIface(Rc<Node>);
+
+pub struct SimEp(Rc<Link>);
+
+/// Bytes of an interface address: the node's number.
+const ADDRESS: usize = 8;
+
+/// Bytes beyond a message's limit, to see that nothing is written there.
+const GUARD: usize = 16;
+const GUARD_BYTE: u8 = 0xa7;
+
+impl SimEp {
+    /// Sends what `fill` writes into room for `limit` bytes.
+    fn post(&self, id: u8, limit: usize, fill: impl FnOnce(*mut u8) -> usize) -> Result<usize> {
+        let net = network();
+        let goes = self.0.admit(&net)?;
+        let mut bytes = vec![GUARD_BYTE; limit + GUARD];
+        let len = fill(bytes.as_mut_ptr());
+        assert!(len <= limit, "{len} bytes where {limit} are allowed");
+        assert!(
+            bytes[limit..].iter().all(|b| *b == GUARD_BYTE),
+            "written beyond the {limit} bytes of a message"
+        );
+        bytes.truncate(len);
+        if goes {
+            self.0.send(&net, id, bytes);
+        }
+        Ok(len)
+    }
+
+    fn one_copy(&self, iov: Iov<'_>, remote: u64, get: bool, comp: Completion) -> Result<Posted> {
+        let net = network();
+        let mut at = remote;
+        let mut posted = Posted::Done;
+        let blocks: Vec<(*mut u8, usize)> = iov.blocks().collect();
+        if iov.total()? > self.0.from.shape.max_copy || blocks.len() > 1 {
+            return Err(Status::INVALID_PARAM);
+        }
+        for (p, len) in blocks {
+            let copy = if get {
+                Copy {
+                    from: at as *const u8,
+                    to: p,
+                    len,
+                }
+            } else {
+                Copy {
+                    from: p,
+                    to: at as *mut u8,
+                    len,
+                }
+            };
+            posted = self.0.copy(&net, copy, comp)?;
+            at += len as u64;
+        }
+        Ok(posted)
+    }
+}
+
+fn of(ep: &EpBox<SimIface>) -> &SimEp {
+    &ep.tl
+}
+
+impl Iface for SimIface {
+    type Ep = SimEp;
+
+    fn query(face: &IfaceBox<Self>, attr: &mut uct_iface_attr) {
+        let shape = face.tl.0.shape;
+        attr.iface_addr_len = ADDRESS;
+        attr.bandwidth.dedicated = 1e10;
+        attr.overhead = 1e-7;
+        attr.latency = ucs_linear_func_t { c: 1e-6, m: 0.0 };
+        attr.cap.flags = UCT_IFACE_FLAG_CONNECT_TO_IFACE
+            | UCT_IFACE_FLAG_PENDING
+            | UCT_IFACE_FLAG_CB_SYNC
+            | UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE;
+        match face.tl.0.role {
+            Role::Messages => {
+                attr.cap.flags |= UCT_IFACE_FLAG_AM_BCOPY;
+                attr.cap.am.max_bcopy = shape.max_bcopy;
+                attr.cap.am.max_iov = 1;
+                if let Some(max) = shape.max_short {
+                    attr.cap.flags |= UCT_IFACE_FLAG_AM_SHORT;
+                    attr.cap.am.max_short = max;
+                }
+                if let Some(max) = shape.max_zcopy {
+                    attr.cap.flags |= UCT_IFACE_FLAG_AM_ZCOPY;
+                    attr.cap.am.max_zcopy = max;
+                    attr.cap.am.max_hdr = shape.max_bcopy.min(max);
+                }
+            }
+            Role::Copies => {
+                attr.cap.flags |= UCT_IFACE_FLAG_GET_ZCOPY | UCT_IFACE_FLAG_PUT_ZCOPY;
+                attr.cap.put.max_zcopy = shape.max_copy;
+                attr.cap.put.max_iov = 1;
+                attr.cap.get.max_zcopy = shape.max_copy;
+                attr.cap.get.max_iov = 1;
+            }
+        }
+    }
+
+    fn progress(face: &IfaceBox<Self>) -> u32 {
+        network().progress(&Rc::clone(&face.tl.0))
+    }
+
+    unsafe fn iface_address(face: &IfaceBox<Self>, out: *mut u8) -> Result<()> {
+        let bytes = face.tl.0.number.to_le_bytes();
+        // SAFETY: room for `iface_addr_len` bytes.
+        unsafe { out.cast::<[u8; ADDRESS]>().write(bytes) };
+        Ok(())
+    }
+
+    unsafe fn is_reachable(_face: &IfaceBox<Self>, _device: *const u8, iface: *const u8) -> bool {
+        !iface.is_null()
+    }
+
+    fn ep_create(face: &IfaceBox<Self>, params: &EpParams) -> Result<SimEp> {
+        let net: Rc<Network> = network();
+        // SAFETY: an address of ours has this length.
+        let number =
+            u64::from_le_bytes(unsafe { params.iface_addr.cast::<[u8; ADDRESS]>().read() });
+        let to = net.node(number).ok_or(Status::UNREACHABLE)?;
+        Ok(SimEp(net.link(&face.tl.0, to)))
+    }
+
+    fn ep_created(ep: &EpBox<Self>) {
+        of(ep).0.attach(ep);
+    }
+
+    fn ep_closing(ep: &EpBox<Self>) {
+        of(ep).0.detach(&network());
+    }
+
+    fn closing(face: &IfaceBox<Self>) {
+        network().close(&face.tl.0);
+    }
+
+    unsafe fn am_short(
+        ep: &EpBox<Self>,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        let limit = of(ep).0.from.shape.max_short.ok_or(Status::UNSUPPORTED)?;
+        assert!(
+            len + 8 <= limit,
+            "a short message of {len} bytes, limit {limit}"
+        );
+        of(ep)
+            .post(id, limit, |to| {
+                // SAFETY: `limit` bytes of room, a readable payload.
+                unsafe {
+                    to.cast::<[u8; 8]>().write(header.to_ne_bytes());
+                    core::ptr::copy_nonoverlapping(payload, to.add(8), len);
+                }
+                len + 8
+            })
+            .map(drop)
+    }
+
+    fn am_bcopy(ep: &EpBox<Self>, id: u8, pack: Pack, _flags: u32) -> Result<usize> {
+        // SAFETY: room for `max_bcopy` bytes.
+        of(ep).post(id, of(ep).0.from.shape.max_bcopy, |to| unsafe {
+            pack.pack_into(to)
+        })
+    }
+
+    fn am_zcopy(
+        ep: &EpBox<Self>,
+        id: u8,
+        header: &[u8],
+        iov: Iov<'_>,
+        _flags: u32,
+        comp: Completion,
+    ) -> Result<Posted> {
+        let limit = of(ep).0.from.shape.max_zcopy.ok_or(Status::UNSUPPORTED)?;
+        assert!(header.len() + iov.total()? <= limit && iov.entries().len() <= 1);
+        of(ep).post(id, limit, |to| {
+            // SAFETY: `limit` bytes of room, as asserted.
+            unsafe {
+                core::ptr::copy_nonoverlapping(header.as_ptr(), to, header.len());
+                header.len() + iov.gather(to.add(header.len()))
+            }
+        })?;
+        let net = network();
+        if comp.is_none() || net.rng.chance(50) {
+            return Ok(Posted::Done);
+        }
+        of(ep).0.end_later(&net, None, comp);
+        Ok(Posted::InProgress)
+    }
+
+    unsafe fn put_zcopy(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        _rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Result<Posted> {
+        of(ep).one_copy(iov, remote, false, comp)
+    }
+
+    unsafe fn get_zcopy(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        _rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Result<Posted> {
+        of(ep).one_copy(iov, remote, true, comp)
+    }
+
+    unsafe fn pending_add(
+        ep: &EpBox<Self>,
+        req: *mut uct_pending_req_t,
+        _flags: u32,
+    ) -> Result<()> {
+        let link = &of(ep).0;
+        if !link.must_wait(&network()) {
+            return Err(Status::BUSY);
+        }
+        link.from.pending.add(&link.group, req);
+        Ok(())
+    }
+
+    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(*mut uct_pending_req_t)) {
+        of(ep).0.group.purge(each);
+    }
+
+    fn flush(ep: &EpBox<Self>, _flags: u32, comp: Completion) -> Result<Posted> {
+        of(ep).0.flush(&network(), comp)
+    }
+
+    fn check(_ep: &EpBox<Self>, _flags: u32, _comp: Completion) -> Result<Posted> {
+        Ok(Posted::Done)
+    }
+}
