@@ -9,7 +9,7 @@ use super::mem::KeyCache;
 use super::names;
 use super::proto::op::Op;
 use super::proto::plan::Thresholds;
-use super::proto::{self, control, send};
+use super::proto::{self, control, send, zcopy};
 use super::request::Request;
 use super::rma::flush::{self, Landing};
 use super::wireup::cm::Link;
@@ -332,6 +332,11 @@ impl Ep {
         })
     }
 
+    /// Whether a transport's endpoint is this one's.
+    pub fn has_lane(&self, lane: uct_ep_h) -> bool {
+        self.lane().ep == lane || self.bulk.get().is_some_and(|b| b.ep == lane)
+    }
+
     /// Whether messages go to a peer on this host, by memory that both share.
     pub fn is_same_host(&self) -> bool {
         let w = self.worker();
@@ -561,6 +566,7 @@ impl Ep {
 
     /// Ends everything that waits for this endpoint.
     fn abandon(&self, status: Status) {
+        zcopy::give_up(self, status);
         loop {
             let task = self.queue.borrow_mut().pop_front();
             match task {
@@ -938,7 +944,7 @@ pub unsafe extern "C" fn transport_failed(
         .filter(|ep| {
             // SAFETY: in the table, so alive.
             let ep = unsafe { &**ep };
-            ep.lane().ep == uct_ep || ep.bulk.get().is_some_and(|b| b.ep == uct_ep)
+            ep.has_lane(uct_ep)
         })
         .collect();
     let farewells = worker.farewells.borrow().clone();

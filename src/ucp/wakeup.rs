@@ -128,7 +128,8 @@ fn iface_fd(iface: uct_iface_h) -> Option<RawFd> {
 /// Arms the descriptor. `BUSY` when there is something to progress first.
 pub fn arm(w: &Worker) -> Result<()> {
     set(w)?;
-    if w.wakeup.signal.clear() {
+    // A copy that waits for room is tried again by progress alone.
+    if w.wakeup.signal.clear() || !w.halted.is_empty() {
         return Err(Status::BUSY);
     }
     if w.unexpected.is_resting() {

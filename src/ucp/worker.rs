@@ -8,6 +8,7 @@ use super::buffers::Buffers;
 use super::context::{Context, unique_id};
 use super::ep::{End, Ep};
 use super::proto::assembly::Assemblies;
+use super::proto::zcopy::Halted;
 use super::request::Request;
 use super::stream::StreamState;
 use super::tag::TagState;
@@ -111,6 +112,8 @@ pub struct Worker {
     next_message: Cell<u64>,
     /// Copies by the kernel that are under way.
     pub copies: Cell<usize>,
+    /// Copies that wait for a transport's room.
+    pub halted: Halted,
 }
 
 /// Bytes of all headers of ours that can stand in front of a user's.
@@ -163,6 +166,7 @@ impl Worker {
             requests_out: Cell::new(0),
             next_message: Cell::new(1),
             copies: Cell::new(0),
+            halted: Halted::default(),
             params,
         });
         // Memory is taken near the processor that touches it first.

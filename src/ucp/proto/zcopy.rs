@@ -1,6 +1,7 @@
 //! Copies between a user's buffer and a peer's memory that a transport makes by itself (cma, puts of
 //! tcp). The completion stands in the request; while a transport has it, nobody else may end the
-//! request (`Request::is_with_transport`).
+//! request (`Request::is_with_transport`). What a transport has no room for after the beginning is
+//! under way waits at the worker, and progress gives it.
 
 use crate::c::*;
 use crate::ucp::dt::Data;
@@ -9,9 +10,14 @@ use crate::ucp::proto::op::{Op, Stage};
 use crate::ucp::proto::rndv;
 use crate::ucp::request::{Held, Request};
 use crate::ucp::rma;
+use crate::ucp::worker::Worker;
+use crate::ucs::callbackq::{CallbackId, Repeat};
 use crate::ucs::{Result, Status};
 use crate::wire::header::AmId;
-use core::ffi::c_int;
+use core::cell::{Cell, RefCell};
+use core::ffi::{c_int, c_uint, c_void};
+use core::ptr::NonNull;
+use std::collections::VecDeque;
 
 /// Which way the bytes go: into the peer's memory or out of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +35,44 @@ pub struct Piece {
     pub rkey: uct_rkey_t,
 }
 
-/// Begins to move a piece, `step` bytes at a time at most. Its end, now or later, is told to the operation in the request. An error
-/// means that nothing was begun; `NO_RESOURCE` that it is worth another try.
+impl Piece {
+    /// What is left behind the first `done` bytes.
+    fn rest(self, done: usize) -> Piece {
+        Piece {
+            local: self.local.wrapping_add(done),
+            len: self.len - done,
+            remote: self.remote.wrapping_add(done as u64),
+            ..self
+        }
+    }
+}
+
+/// A copy, or what the transport had no room for after its beginning was under way.
+#[derive(Clone, Copy)]
+struct Moving {
+    req: NonNull<Request>,
+    lane: TransportLane,
+    way: Way,
+    piece: Piece,
+    step: usize,
+}
+
+/// A worker's copies whose rest waits for room, and the progress callback that tries again.
+#[derive(Default)]
+pub struct Halted {
+    copies: RefCell<VecDeque<Moving>>,
+    retry: Cell<Option<CallbackId>>,
+}
+
+impl Halted {
+    pub fn is_empty(&self) -> bool {
+        self.copies.borrow().is_empty()
+    }
+}
+
+/// Begins to move a piece, `step` bytes at a time at most. Its end, now or later, is told to the
+/// operation in the request. An error means that nothing was begun; `NO_RESOURCE` that it is worth
+/// another try.
 pub fn begin(
     req: &Request,
     lane: TransportLane,
@@ -38,47 +80,143 @@ pub fn begin(
     piece: Piece,
     step: usize,
 ) -> Result<()> {
-    // SAFETY: a live transport endpoint.
-    let ops = unsafe { &(*(*lane.ep).iface).ops };
-    let cap = &req.worker().ifaces[lane.iface].attr.cap;
-    let (op, limit) = match way {
-        Way::Put => (ops.ep_put_zcopy, cap.put.max_zcopy),
-        Way::Get => (ops.ep_get_zcopy, cap.get.max_zcopy),
-    };
-    let op = op.filter(|_| limit > 0).ok_or(Status::UNSUPPORTED)?;
     let comp = fresh_completion(req);
-    let mut done = 0;
-    while done < piece.len {
-        let length = (piece.len - done).min(limit).min(step);
-        let iov = block(piece.local.wrapping_add(done), length);
-        let remote = piece.remote.wrapping_add(done as u64);
-        count(comp, 1);
-        // SAFETY: a live transport endpoint; the user's buffer and the request's completion stay
-        // until the end is told.
-        let code = unsafe { op(lane.ep, &iov, 1, remote, piece.rkey, comp) };
-        match code {
-            UCS_INPROGRESS => {}
-            UCS_OK => count(comp, -1),
-            code => {
-                count(comp, -1);
-                let e = Status::from_code(code).unwrap_or(Status::IO_ERROR);
-                if done == 0 {
-                    return Err(e);
-                }
-                // SAFETY: the request's own completion.
-                unsafe { (*comp).status = e.code() };
-                break;
-            }
-        }
-        done += length;
+    let copy = Moving {
+        req: req.as_ptr(),
+        lane,
+        way,
+        piece,
+        step,
+    };
+    let (done, end) = copy.give(comp);
+    if done == 0 {
+        end?;
     }
     // Where no key is needed the kernel does it.
     let held = match piece.rkey {
         0 => Held::ByKernel,
         _ => Held::ByTransport,
     };
+    if end == Err(Status::NO_RESOURCE) {
+        // Counted until the rest is given too.
+        count(comp, 1);
+        halt(req.worker(), copy.behind(done));
+    } else {
+        note(comp, end);
+    }
     posted(req, held);
     Ok(())
+}
+
+impl Moving {
+    /// Gives the transport as much as it takes: answers how many bytes, and why not more.
+    fn give(&self, comp: *mut uct_completion_t) -> (usize, Result<()>) {
+        // SAFETY: a live transport endpoint.
+        let ops = unsafe { &(*(*self.lane.ep).iface).ops };
+        // SAFETY: a request that is not over.
+        let cap = unsafe { &self.req.as_ref().worker().ifaces[self.lane.iface].attr.cap };
+        let (op, limit) = match self.way {
+            Way::Put => (ops.ep_put_zcopy, cap.put.max_zcopy),
+            Way::Get => (ops.ep_get_zcopy, cap.get.max_zcopy),
+        };
+        let Some(op) = op.filter(|_| limit > 0) else {
+            return (0, Err(Status::UNSUPPORTED));
+        };
+        let Piece {
+            len, remote, rkey, ..
+        } = self.piece;
+        let mut done = 0;
+        while done < len {
+            let length = (len - done).min(limit).min(self.step);
+            let iov = block(self.piece.local.wrapping_add(done), length);
+            let remote = remote.wrapping_add(done as u64);
+            count(comp, 1);
+            // SAFETY: a live transport endpoint; the user's buffer and the request's completion stay
+            // until the end is told.
+            let code = unsafe { op(self.lane.ep, &iov, 1, remote, rkey, comp) };
+            if code != UCS_INPROGRESS {
+                count(comp, -1);
+            }
+            if let Some(e) = Status::from_code(code) {
+                return (done, Err(e));
+            }
+            done += length;
+        }
+        (done, Ok(()))
+    }
+
+    fn behind(self, done: usize) -> Moving {
+        Moving {
+            piece: self.piece.rest(done),
+            ..self
+        }
+    }
+}
+
+/// Keeps what is left of a copy until there is room.
+fn halt(worker: &Worker, rest: Moving) {
+    let halted = &worker.halted;
+    halted.copies.borrow_mut().push_back(rest);
+    if halted.retry.get().is_none() {
+        let arg = core::ptr::from_ref(worker).cast_mut().cast();
+        // SAFETY: the worker's thread; removed when nothing waits, at the latest with the endpoints.
+        let id = unsafe { worker.queue().add(resume, arg, Repeat::Always) };
+        halted.retry.set(id.ok());
+    }
+}
+
+/// Nothing waits: progress need not ask.
+fn rest_if_empty(worker: &Worker) {
+    if worker.halted.is_empty()
+        && let Some(id) = worker.halted.retry.take()
+    {
+        // SAFETY: the worker's thread.
+        let _ = unsafe { worker.queue().remove(id) };
+    }
+}
+
+/// Progress: gives the transports more of the copies that wait for room.
+unsafe extern "C" fn resume(worker: *mut c_void) -> c_uint {
+    // SAFETY: registered by `halt` with the worker, which outlives its callbacks.
+    let worker = unsafe { &*worker.cast::<Worker>() };
+    let mut moved = 0;
+    // Each once; what the end of one runs may take others away.
+    let waiting = worker.halted.copies.borrow().len();
+    for _ in 0..waiting {
+        let Some(copy) = worker.halted.copies.borrow_mut().pop_front() else {
+            break;
+        };
+        // SAFETY: a request that is not over.
+        let comp = unsafe { copy.req.as_ref() }.completion();
+        let (done, end) = copy.give(comp);
+        moved += u32::from(done > 0);
+        if end == Err(Status::NO_RESOURCE) {
+            let rest = copy.behind(done);
+            worker.halted.copies.borrow_mut().push_back(rest);
+        } else {
+            given(comp, end);
+        }
+    }
+    rest_if_empty(worker);
+    moved
+}
+
+/// What waits for room on an endpoint ends with `status`.
+pub fn give_up(ep: &Ep, status: Status) {
+    let worker = ep.worker();
+    loop {
+        let mut all = worker.halted.copies.borrow_mut();
+        let Some(at) = all.iter().position(|copy| ep.has_lane(copy.lane.ep)) else {
+            break;
+        };
+        let copy = all.remove(at);
+        drop(all);
+        if let Some(copy) = copy {
+            // SAFETY: a request that is not over.
+            given(unsafe { copy.req.as_ref() }.completion(), Err(status));
+        }
+    }
+    rest_if_empty(worker);
 }
 
 /// Sends a whole message: `header`, and the bytes of a contiguous buffer behind it. `NO_RESOURCE` when
@@ -141,15 +279,28 @@ fn fresh_completion(req: &Request) -> *mut uct_completion_t {
     comp
 }
 
-/// Everything was given to the transport, and perhaps is done.
+/// Everything was given to the transport, or waits for room; perhaps it is done.
 fn posted(req: &Request, held: Held) {
-    let comp = req.completion();
     req.hand_to_transport(held);
+    given(req.completion(), Ok(()));
+}
+
+/// No more is given: takes the one off that was counted for that.
+fn given(comp: *mut uct_completion_t, end: Result<()>) {
+    note(comp, end);
     count(comp, -1);
-    // SAFETY: the request's own completion.
+    // SAFETY: a request's own completion, which is not over.
     if unsafe { (*comp).count } == 0 {
         // SAFETY: as above; no transport has it.
         unsafe { over(comp) };
+    }
+}
+
+/// Keeps an error for the end.
+fn note(comp: *mut uct_completion_t, end: Result<()>) {
+    if let Err(e) = end {
+        // SAFETY: a request's own completion.
+        unsafe { (*comp).status = e.code() };
     }
 }
 
