@@ -314,7 +314,7 @@ impl Network {
         }
         let links = self.links_of(|l| l.from.number == node.number);
         for link in links {
-            loop {
+            while !link.has_operations() {
                 let done = {
                     let mut all = link.flushes.borrow_mut();
                     let at = all.iter().position(|(n, _)| *n <= link.arrived.get());
@@ -457,6 +457,11 @@ impl Link {
         self.ep.set(core::ptr::null());
         self.fails_at.set(None);
         self.group.close();
+        self.cancel(net);
+    }
+
+    /// Ends what is under way.
+    pub fn cancel(&self, net: &Network) {
         net.end_operations(self, Status::CANCELED);
     }
 
@@ -518,7 +523,7 @@ impl Link {
         if self.broken.get() && (self.fails_at.get().is_none() || net.rng.chance(50)) {
             return Err(Status::CONNECTION_RESET);
         }
-        if !self.broken.get() && net.rng.chance(50) {
+        if !self.broken.get() && !self.has_operations() && net.rng.chance(50) {
             // Local completion: nothing of the sender's memory is needed any more.
             return Ok(Posted::Done);
         }
@@ -539,6 +544,12 @@ impl Link {
         }
         self.end_later(net, Some(copy), comp);
         Ok(Posted::InProgress)
+    }
+
+    /// Whether something is under way whose completion comes later: a flush waits for it.
+    fn has_operations(&self) -> bool {
+        let later = self.from.later.borrow();
+        later.iter().any(|l| l.link == self.number)
     }
 
     /// A completion comes later.

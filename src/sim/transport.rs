@@ -400,7 +400,11 @@ impl Iface for SimIface {
         of(ep).0.group.purge(each);
     }
 
-    fn flush(ep: &EpBox<Self>, _flags: u32, comp: Completion) -> Result<Posted> {
+    fn flush(ep: &EpBox<Self>, flags: u32, comp: Completion) -> Result<Posted> {
+        if flags & UCT_FLUSH_FLAG_CANCEL != 0 {
+            of(ep).0.cancel(&network());
+            return Ok(Posted::Done);
+        }
         of(ep).0.flush(&network(), comp)
     }
 

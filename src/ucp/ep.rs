@@ -622,11 +622,12 @@ impl Ep {
         all.iter().find_map(|l| unsafe { l.as_ref() }.recall())
     }
 
-    /// Whether the transport works on a flush that somebody waits for.
-    pub fn awaits_landing(&self) -> bool {
-        let all = self.landings.borrow();
+    /// Whether a flush waits for answers or for the transport.
+    pub fn has_flushes(&self) -> bool {
+        let landings = self.landings.borrow();
         // SAFETY: as above.
-        all.iter().any(|l| unsafe { l.as_ref() }.is_awaited())
+        let mut landing = landings.iter().map(|l| unsafe { l.as_ref() });
+        !self.flushes.borrow().is_empty() || landing.any(|l| l.is_awaited())
     }
 
     /// A request waits for the peer: it ends with the endpoint.
@@ -670,9 +671,8 @@ impl Ep {
 
     /// A closed endpoint to which nothing is owed any more goes.
     fn go_if_answered(&self) {
-        let flushed = self.flushes.borrow().is_empty() && !self.awaits_landing();
         let sent = self.queue.borrow().is_empty();
-        if self.retired.get() && self.owes_nothing() && sent && flushed {
+        if self.retired.get() && self.owes_nothing() && sent && !self.has_flushes() {
             // SAFETY: alive, given up by its user, and pinned by the caller.
             unsafe { Ep::destroy(self, Status::CANCELED, End::Flushed) };
         }
@@ -758,6 +758,7 @@ impl Ep {
             ep.failed.set(Some(status));
         }
         ep.abandon(status);
+        ep.cancel_copies();
         w.eps.borrow_mut().remove(ep.id.get());
         w.by_peer.borrow_mut().retain(|key, local| {
             let ours = *local == ep.id.get();
@@ -777,6 +778,17 @@ impl Ep {
         }
         // The peer learns of the end by its connection.
         drop(ep.link.take());
+    }
+
+    /// Copies by the kernel end now: once the endpoint is closed their buffers are the user's again.
+    fn cancel_copies(&self) {
+        let Some(bulk) = self.bulk.get() else { return };
+        // SAFETY: a live transport endpoint.
+        unsafe {
+            if let Some(flush) = (*(*bulk.ep).iface).ops.ep_flush {
+                flush(bulk.ep, UCT_FLUSH_FLAG_CANCEL, core::ptr::null_mut());
+            }
+        }
     }
 
     /// What the peer has to be told of the end, in place of what waits.
@@ -856,10 +868,6 @@ impl Ep {
                 close_transport(ep.lane().ep);
             }
             if let Some(bulk) = ep.bulk.get() {
-                // What it copies is told to be over; a destroyed endpoint tells nobody.
-                if let Some(flush) = (*(*bulk.ep).iface).ops.ep_flush {
-                    flush(bulk.ep, UCT_FLUSH_FLAG_CANCEL, core::ptr::null_mut());
-                }
                 close_transport(bulk.ep);
             }
             drop(Box::from_raw(at.cast_mut()));
