@@ -178,8 +178,8 @@ pub fn create_generic() -> ucp_datatype_t {
         finish: Some(finish),
     };
     let mut made = 0;
-    // SAFETY: all functions are there; an out parameter of ours.
     assert_eq!(
+        // SAFETY: all functions are there; an out parameter of ours.
         unsafe { ucp_dt_create_generic(&ops, core::ptr::null_mut(), &mut made) },
         UCS_OK
     );

@@ -111,8 +111,8 @@ pub fn spawn(w: &World, index: usize, shape: Shape, config: *mut ucp_config_t) -
             cb: Some(on_am),
             arg: Rc::as_ptr(&process).cast_mut().cast(),
         };
-        // SAFETY: a live worker; the process is in the ledger until the run ends.
         assert_eq!(
+            // SAFETY: a live worker; the process is in the ledger until the run ends.
             unsafe { ucp_worker_set_am_recv_handler(worker, &param) },
             UCS_OK
         );

@@ -119,10 +119,14 @@ fn read_options() {
     );
 }
 
+/// Who hears a thread's log in a test.
+#[cfg(test)]
+type Listener = fn(Level, &str);
+
 #[cfg(test)]
 thread_local! {
     /// Gets this thread's messages in the place of the log: of tests that provoke thousands.
-    pub static TAP: core::cell::Cell<Option<fn(Level, &str)>> = const { core::cell::Cell::new(None) };
+    pub static TAP: core::cell::Cell<Option<Listener>> = const { core::cell::Cell::new(None) };
 }
 
 /// Writes one message of the library. Called through the macros.
