@@ -1,0 +1,388 @@
+//! How endpoints end: their peers fail or leave, the application closes them.
+//!
+//! What waits ends with a status, what the peer waits for is told in last words, and the memory goes
+//! when the last call into the endpoint has returned (`Pin`).
+
+use super::{Ep, Task};
+use crate::c::*;
+use crate::ucp::proto::op::Op;
+use crate::ucp::proto::{control, send, zcopy};
+use crate::ucp::request::Request;
+use crate::ucp::rma::flush;
+use crate::ucp::worker::Worker;
+use crate::ucp::{stream, tag, unexpected};
+use crate::ucs::Status;
+use crate::wire::header::{AmId, CloseHdr};
+use crate::{ucs_diag, ucs_error};
+use core::ffi::c_void;
+use core::ptr::NonNull;
+use std::collections::{BTreeSet, VecDeque};
+
+/// How an endpoint ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Nothing of it is under way.
+    Flushed,
+    /// What is under way is lost: the peer has to know.
+    Forced,
+}
+
+impl Ep {
+    /// The peer is gone: everything that waits ends with `status`, the application is told once.
+    pub fn fail(&self, status: Status) {
+        if self.failed.replace(Some(status)).is_some() {
+            return;
+        }
+        ucs_diag!(
+            "endpoint to worker {:#x} failed: {status}",
+            self.remote_uuid.get()
+        );
+        let _pin = Pin::new(self);
+        self.abandon(status);
+        let params = self.params.get();
+        if let Some(cb) = params.err_cb
+            && !self.hidden.get()
+            && !self.given_up.get()
+            && !self.doomed.get()
+        {
+            // SAFETY: the user's handler with its argument and its endpoint.
+            unsafe {
+                cb(
+                    params.err_arg,
+                    core::ptr::from_ref(self).cast_mut().cast(),
+                    status.code(),
+                )
+            };
+        } else if self.retired.get() {
+            // SAFETY: alive, and given up by its user.
+            unsafe { Ep::destroy(self, status, End::Flushed) };
+        }
+    }
+
+    /// The peer's half is gone, and what it was sending with it; what it was sent may still be received.
+    pub fn sender_left(&self, status: Status) {
+        let _pin = Pin::new(self);
+        let comes = |r: &NonNull<Request>| {
+            // SAFETY: outstanding requests are alive; nothing is called while the borrow lives.
+            let op = unsafe { r.as_ref().op() };
+            matches!(op, Op::TagRecv(_) | Op::DataRecv(_))
+        };
+        let lost: Vec<_> = {
+            let mut all = self.outstanding.borrow_mut();
+            all.extract_if(.., |r| comes(r)).collect()
+        };
+        for req in lost {
+            // SAFETY: taken off the list, so not complete.
+            unsafe { req.as_ref() }.complete(Err(status));
+        }
+        self.recheck_flushes();
+    }
+
+    /// Ends everything that waits for this endpoint.
+    pub(super) fn abandon(&self, status: Status) {
+        zcopy::give_up(self, status);
+        loop {
+            let task = self.queue.borrow_mut().pop_front();
+            match task {
+                Some(t) => self.fail_task(&t, status),
+                None => break,
+            }
+        }
+        // SAFETY: outstanding requests are alive.
+        let is_ours = |r: &NonNull<Request>| unsafe { !r.as_ref().is_with_transport() };
+        loop {
+            // What a transport works at ends when that gives it back.
+            let last = {
+                let mut all = self.outstanding.borrow_mut();
+                let at = all.iter().rposition(is_ours);
+                at.map(|i| all.swap_remove(i))
+            };
+            let req = last
+                .or_else(|| self.flushes.borrow_mut().pop_front())
+                .or_else(|| self.recall_landing());
+            match req {
+                // SAFETY: an outstanding request is alive.
+                Some(r) => flush::break_off(unsafe { r.as_ref() }, status),
+                None => break,
+            }
+        }
+        stream::recv::end(self, status);
+    }
+
+    /// Ends what a task was for.
+    pub(super) fn fail_task(&self, task: &Task, status: Status) {
+        if let Task::Request(req) = task {
+            // Data that the peer asked for waits for the peer too.
+            self.disown(*req);
+            // SAFETY: a queued request is alive.
+            flush::break_off(unsafe { req.as_ref() }, status);
+        }
+    }
+
+    /// A closed endpoint to which nothing is owed any more goes.
+    pub(super) fn go_if_answered(&self) {
+        let sent = self.queue.borrow().is_empty();
+        if self.retired.get() && self.owes_nothing() && sent && !self.has_flushes() {
+            // SAFETY: alive, given up by its user, and pinned by the caller.
+            unsafe { Ep::destroy(self, Status::CANCELED, End::Flushed) };
+        }
+    }
+
+    /// The application has closed it: it is told nothing any more.
+    pub fn give_up(&self) {
+        self.given_up.set(true);
+        self.worker().stream.forget(self);
+    }
+
+    pub fn is_given_up(&self) -> bool {
+        self.given_up.get()
+    }
+
+    /// The last flush of a closed endpoint is over: it goes when the peer has answered everything.
+    ///
+    /// # Safety
+    /// `at` must be alive; it may be gone afterwards, at the latest when the calls into it return.
+    pub unsafe fn retire(at: *const Ep) {
+        // SAFETY: by the caller's promise.
+        let ep = unsafe { &*at };
+        let _pin = Pin::new(ep);
+        ep.retired.set(true);
+        stream::recv::end(ep, Status::CANCELED);
+        ep.go_if_answered();
+    }
+
+    /// Destroys an endpoint: what waits ends with `status`.
+    ///
+    /// # Safety
+    /// `at` must be alive; it is gone afterwards, at the latest when the calls into it return.
+    pub unsafe fn destroy(at: *const Ep, status: Status, end: End) {
+        // SAFETY: by the caller's promise.
+        let ep = unsafe { &*at };
+        if ep.doomed.replace(true) {
+            return;
+        }
+        let _pin = Pin::new(ep);
+        let w = ep.worker();
+        let peer = ep.failed.get().is_none();
+        let last_words = if peer && ep.is_connected() {
+            ep.last_words(end)
+        } else {
+            VecDeque::new()
+        };
+        if ep.failed.get().is_none() {
+            ep.failed.set(Some(status));
+        }
+        ep.abandon(status);
+        ep.cancel_copies();
+        w.eps.borrow_mut().remove(ep.id.get());
+        w.by_peer.borrow_mut().retain(|key, local| {
+            let ours = *local == ep.id.get();
+            let lives_on = ours && peer && ep.remote_uuid.get() != w.uuid;
+            if let (true, Some(address)) = (lives_on, ep.address.get()) {
+                // The peer's endpoint lives on, and what it sends may want answers.
+                let left = (address.clone(), ep.serial.get());
+                w.left.borrow_mut().insert(*key, left);
+            }
+            !ours
+        });
+        w.stream.forget(ep);
+        unexpected::sub(w, ep.stream.len());
+        // Last: the worker may be its own peer, and handle them at once.
+        if !last_words.is_empty() {
+            ep.say_farewell(last_words);
+        }
+        // The peer learns of the end by its connection.
+        drop(ep.link.take());
+    }
+
+    /// Copies by the kernel end now: once the endpoint is closed their buffers are the user's again.
+    fn cancel_copies(&self) {
+        let Some(bulk) = self.bulk.get() else { return };
+        // SAFETY: a live transport endpoint.
+        unsafe {
+            if let Some(flush) = (*(*bulk.ep).iface).ops.ep_flush {
+                flush(bulk.ep, UCT_FLUSH_FLAG_CANCEL, core::ptr::null_mut());
+            }
+        }
+    }
+
+    /// What the peer has to be told of the end, in place of what waits.
+    fn last_words(&self, end: End) -> VecDeque<Task> {
+        let uuid = self.worker().uuid;
+        let mut words = VecDeque::new();
+        let forced = end == End::Forced;
+        let tells = forced && self.params.get().err_mode != UCP_ERR_HANDLING_MODE_NONE;
+        if !self.introduced.get() {
+            if !tells {
+                return words;
+            }
+            words.push_back(self.introduction());
+        }
+        for task in self.queue.borrow().iter() {
+            match task {
+                // Answers that the peer waits for.
+                Task::Control { id, bytes } => words.push_back(Task::Control {
+                    id: *id,
+                    bytes: bytes.clone(),
+                }),
+                // SAFETY: a queued request is alive; the borrow ends within the line.
+                Task::Request(req) => words.extend(send::broken_off(uuid, unsafe { req.as_ref() })),
+            }
+        }
+        let close = CloseHdr {
+            uuid,
+            ep: self.id.get(),
+            forced: forced.into(),
+        };
+        words.push_back(control::task(AmId::Close, &close, &[]));
+        words
+    }
+
+    /// Sends the last words; until they are out the memory and the transport stay.
+    fn say_farewell(&self, words: VecDeque<Task>) {
+        *self.queue.borrow_mut() = words;
+        self.pins.set(self.pins.get() + 1);
+        self.farewell.set(true);
+        self.worker().farewells.borrow_mut().push(self);
+        if !self.waiting.get() {
+            while self.pump().is_err() && !self.wait_for_room() {}
+        }
+    }
+
+    /// The last words are out, or nobody hears them.
+    pub(super) fn leave(&self) {
+        if self.farewell.replace(false) {
+            self.queue.borrow_mut().clear();
+            let mut all = self.worker().farewells.borrow_mut();
+            all.retain(|ep| !core::ptr::eq(*ep, self));
+            drop(all);
+            // The pin of `say_farewell`.
+            drop(Pin(self));
+        }
+    }
+
+    /// The worker goes: what is not said by now is left.
+    pub fn drop_farewells(worker: &Worker) {
+        loop {
+            let Some(ep) = worker.farewells.borrow().last().copied() else {
+                return;
+            };
+            // SAFETY: in the list, so pinned.
+            unsafe { (*ep).leave() };
+        }
+    }
+
+    /// Gives back what the transports hold. Called once, by the last pin.
+    unsafe fn free(at: *const Ep) {
+        // SAFETY: doomed and unpinned: nobody else has it.
+        unsafe {
+            let ep = &*at;
+            // What the transports give back comes here once more, and must not free again.
+            ep.pins.set(1);
+            if ep.is_connected() {
+                close_transport(ep.lane().ep);
+            }
+            if let Some(bulk) = ep.bulk.get() {
+                close_transport(bulk.ep);
+            }
+            drop(Box::from_raw(at.cast_mut()));
+        }
+    }
+}
+
+/// Keeps an endpoint's memory while a call into it is under way.
+pub struct Pin(*const Ep);
+
+impl Pin {
+    pub fn new(ep: &Ep) -> Pin {
+        ep.pins.set(ep.pins.get() + 1);
+        Pin(ep)
+    }
+}
+
+impl Drop for Pin {
+    fn drop(&mut self) {
+        // SAFETY: pinned, so alive.
+        let ep = unsafe { &*self.0 };
+        ep.pins.set(ep.pins.get() - 1);
+        if ep.pins.get() == 0 && ep.doomed.get() {
+            // SAFETY: the last pin of a doomed endpoint.
+            unsafe { Ep::free(self.0) };
+        }
+    }
+}
+
+/// Destroys a transport endpoint and forgets what it holds of ours.
+///
+/// # Safety
+/// `ep` must be live, and is gone afterwards.
+unsafe fn close_transport(ep: uct_ep_h) {
+    unsafe extern "C" fn forget(_req: *mut uct_pending_req_t, _arg: *mut c_void) {}
+    // SAFETY: by the caller's promise; every op of our tables is set.
+    unsafe {
+        let ops = &(*(*ep).iface).ops;
+        if let Some(purge) = ops.ep_pending_purge {
+            purge(ep, Some(forget), core::ptr::null_mut());
+        }
+        if let Some(destroy) = ops.ep_destroy {
+            destroy(ep);
+        }
+    }
+}
+
+/// A transport endpoint failed: the endpoint on top of it is found and failed.
+///
+/// # Safety
+/// `arg` must be the worker that registered this.
+pub unsafe extern "C" fn transport_failed(
+    arg: *mut c_void,
+    uct_ep: uct_ep_h,
+    status: ucs_status_t,
+) -> ucs_status_t {
+    // SAFETY: registered by the worker with itself.
+    let worker = unsafe { &*arg.cast::<Worker>() };
+    let status = Status::from_code(status).unwrap_or(Status::CONNECTION_RESET);
+    let hit: Vec<*const Ep> = worker
+        .eps
+        .borrow()
+        .iter()
+        .copied()
+        .filter(|ep| {
+            // SAFETY: in the table, so alive.
+            let ep = unsafe { &**ep };
+            ep.has_lane(uct_ep)
+        })
+        .collect();
+    let farewells = worker.farewells.borrow().clone();
+    for ep in &farewells {
+        // SAFETY: in the list, so pinned; leaving calls no user.
+        unsafe {
+            if (**ep).lane().ep == uct_ep {
+                (**ep).leave();
+            }
+        }
+    }
+    if hit.is_empty() && farewells.is_empty() {
+        ucs_error!("a transport endpoint that nobody uses failed: {status}");
+    }
+    // SAFETY: in the table, so alive; no handler has run yet.
+    let gone: BTreeSet<u64> = hit
+        .iter()
+        .map(|ep| unsafe { (**ep).remote_uuid.get() })
+        .collect();
+    for ep in hit {
+        // SAFETY: in the table a moment ago; an earlier one's handler may have destroyed it, then
+        // it is not in the table any more.
+        unsafe {
+            if worker.eps.borrow().iter().any(|e| *e == ep) {
+                (*ep).fail(status);
+            }
+        }
+    }
+    for uuid in gone {
+        for message in worker.assemblies.take_of(uuid) {
+            tag::recv::sender_gone(worker, &message, status);
+        }
+    }
+    UCS_OK
+}
