@@ -3,6 +3,8 @@
 pub mod async_ctx;
 pub mod callbackq;
 pub mod config;
+#[cfg(test)]
+pub mod dice;
 pub mod event_set;
 pub mod events;
 pub mod fork;

@@ -434,42 +434,33 @@ impl<T> Arrived<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A small generator: the tests are the same on every run.
-    struct Rng(u64);
-    impl Rng {
-        fn next(&mut self, below: u64) -> u64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            self.0 % below
-        }
-    }
+    use crate::ucs::dice::Dice;
 
     const MASKS: [u64; 4] = [u64::MAX, 0, 0xff, !0xff];
 
     #[test]
     fn posted_equals_a_linear_scan() {
         for seed in 1..200u64 {
-            let mut r = Rng(0x1234_5678_9abc_def1_u64.wrapping_mul(seed));
+            let mut r = Dice(0x1234_5678_9abc_def1_u64.wrapping_mul(seed));
             let mut real = Posted::new();
             let mut model: Vec<(u64, u64, u32, EntryId)> = Vec::new();
             for n in 0..400u32 {
-                match r.next(4) {
+                match r.number(4) {
                     0 | 1 => {
-                        let (tag, mask) = (r.next(5) << 8 | r.next(3), MASKS[r.next(4) as usize]);
+                        let (tag, mask) =
+                            (r.number(5) << 8 | r.number(3), MASKS[r.number(4) as usize]);
                         let id = real.post(tag, mask, n);
                         model.push((tag, mask, n, id));
                     }
                     2 => {
-                        let tag = r.next(5) << 8 | r.next(3);
+                        let tag = r.number(5) << 8 | r.number(3);
                         let at = model.iter().position(|(t, m, ..)| (t ^ tag) & m == 0);
                         let want = at.map(|i| model.remove(i).2);
                         assert_eq!(real.peek(tag).map(|(_, v)| *v), want);
                         assert_eq!(real.take(tag), want);
                     }
                     _ if !model.is_empty() => {
-                        let i = r.next(model.len() as u64) as usize;
+                        let i = r.number(model.len() as u64) as usize;
                         let (.., v, id) = model.remove(i);
                         assert_eq!(real.remove(id), Some(v));
                         assert_eq!(real.remove(id), None, "an id names one entry only");
@@ -484,18 +475,19 @@ mod tests {
     #[test]
     fn arrived_equals_a_linear_scan() {
         for seed in 1..200u64 {
-            let mut r = Rng(0x9876_5432_1abc_def1_u64.wrapping_mul(seed));
+            let mut r = Dice(0x9876_5432_1abc_def1_u64.wrapping_mul(seed));
             let mut real = Arrived::new();
             let mut model: Vec<(u64, u32, EntryId)> = Vec::new();
             for n in 0..400u32 {
-                match r.next(4) {
+                match r.number(4) {
                     0 | 1 => {
-                        let tag = r.next(5) << 8 | r.next(3);
+                        let tag = r.number(5) << 8 | r.number(3);
                         let id = real.push(tag, n);
                         model.push((tag, n, id));
                     }
                     2 => {
-                        let (tag, mask) = (r.next(5) << 8 | r.next(3), MASKS[r.next(4) as usize]);
+                        let (tag, mask) =
+                            (r.number(5) << 8 | r.number(3), MASKS[r.number(4) as usize]);
                         let at = model.iter().position(|(t, ..)| (t ^ tag) & mask == 0);
                         let want = at.map(|i| {
                             let (t, v, _) = model.remove(i);
@@ -505,7 +497,7 @@ mod tests {
                         assert_eq!(real.take(tag, mask), want);
                     }
                     _ if !model.is_empty() => {
-                        let i = r.next(model.len() as u64) as usize;
+                        let i = r.number(model.len() as u64) as usize;
                         let (t, v, id) = model.remove(i);
                         assert_eq!(real.remove(id), Some((t, v)));
                         assert_eq!(real.remove(id), None);

@@ -451,6 +451,7 @@ impl IfaceAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ucs::dice::Dice;
 
     fn all() -> Vec<Frame> {
         vec![
@@ -539,24 +540,10 @@ mod tests {
         assert_eq!(decode(&later, 100), Err(Bad::Version(2)));
     }
 
-    /// A small generator: the tests must not depend on the machine's randomness.
-    struct Rng(u64);
-    impl Rng {
-        fn next(&mut self) -> u64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            self.0
-        }
-        fn below(&mut self, n: usize) -> usize {
-            (self.next() % n as u64) as usize
-        }
-    }
-
     /// Mutated and random streams: no panic, no frame beyond the limit, always an end.
     #[test]
     fn mutated_streams_are_refused_or_understood() {
-        let mut rng = Rng(0x9e37_79b9_7f4a_7c15);
+        let mut rng = Dice(0x9e37_79b9_7f4a_7c15);
         let mut good = Vec::new();
         for frame in all() {
             encode(&frame, &mut good);

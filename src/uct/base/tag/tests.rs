@@ -5,35 +5,12 @@
 use super::*;
 use crate::ucs::async_ctx::{AsyncContext, Mode};
 use crate::ucs::config::Config;
+use crate::ucs::dice::Dice;
 use crate::uct::base::md::MdHandle;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::registry::COMPONENTS;
 use std::time::{Duration, Instant};
-
-/// Numbers of a script, the same for the same seed.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() >> 16) as usize % limit
-    }
-
-    fn bytes(&mut self, len: usize) -> Vec<u8> {
-        (0..len).map(|_| (self.next() >> 24) as u8).collect()
-    }
-
-    fn one_of<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len())]
-    }
-}
 
 /// What an interface was told.
 #[derive(Default)]
@@ -348,7 +325,7 @@ impl Drop for Face {
 }
 
 /// A number that a field could hold: small, huge, told to us, or anything.
-fn value(random: &mut Random, known: &[u64]) -> u64 {
+fn value(random: &mut Dice, known: &[u64]) -> u64 {
     match random.below(8) {
         0 => 0,
         1 => random.next() % 16,
@@ -362,7 +339,7 @@ fn value(random: &mut Random, known: &[u64]) -> u64 {
 
 /// One message of the hostile peer.
 fn speech(
-    random: &mut Random,
+    random: &mut Dice,
     known: &[u64],
     heard: &[(u8, Vec<u8>)],
     from: &wire::Addresses<'_>,
@@ -480,7 +457,7 @@ fn hostile(component: &str, device: &str, rounds: usize) {
     let attacker = other.as_ref().unwrap_or(&victim);
     attacker.listen(other.is_none());
     let (attack, back) = (attacker.connect(&victim), victim.connect(attacker));
-    let mut random = Random(0x5eed_7a67);
+    let mut random = Dice(0x5eed_7a67);
     let mut posts: Vec<Box<Post>> = Vec::new();
     let mut offers: Vec<*mut c_void> = Vec::new();
     let data = random.bytes(6000);
