@@ -13,6 +13,7 @@ pub mod context;
 pub mod dt;
 pub mod ep;
 pub mod info;
+pub mod kinds;
 pub mod mem;
 pub mod names;
 pub mod parts;

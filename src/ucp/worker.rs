@@ -7,6 +7,7 @@ use super::am::AmState;
 use super::buffers::Buffers;
 use super::context::{Context, unique_id};
 use super::ep::{End, Ep};
+use super::kinds::Kinds;
 use super::proto::assembly::Assemblies;
 use super::proto::zcopy::Halted;
 use super::request::Request;
@@ -82,13 +83,13 @@ pub struct Worker {
     /// Peers' endpoints whose other half was closed here: the way to answer them, and its serial.
     pub left: RefCell<HashMap<(u64, u64), (Address, u32)>>,
     /// Configurations of endpoints that were logged, by number.
-    pub ep_configs: RefCell<Vec<EpConfig>>,
+    pub ep_configs: Kinds<EpConfig>,
     /// How many endpoints to each peer the application has made.
     pub serials: RefCell<HashMap<u64, u32>>,
     pub rules: Rules,
     /// Kinds of endpoints that `UCX_PROTO_INFO` has shown: interfaces for messages and bulk data,
     /// and whether they lead back here.
-    pub described: RefCell<Vec<(usize, Option<usize>, bool)>>,
+    pub described: Kinds<(usize, Option<usize>, bool)>,
     pub tag: TagState,
     pub am: AmState,
     pub stream: StreamState,
@@ -145,10 +146,10 @@ impl Worker {
             by_peer: RefCell::new(HashMap::new()),
             named_last: Cell::new((0, 0, 0)),
             left: RefCell::new(HashMap::new()),
-            ep_configs: RefCell::new(Vec::new()),
+            ep_configs: Kinds::default(),
             serials: RefCell::new(HashMap::new()),
             rules: Rules::read(&context.config),
-            described: RefCell::new(Vec::new()),
+            described: Kinds::default(),
             tag: TagState::new(),
             am: AmState::new(),
             stream: StreamState::new(),

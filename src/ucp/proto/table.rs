@@ -62,13 +62,8 @@ pub fn describe(ep: &Ep) {
     let bulk = ep.bulk().map(|lane| lane.iface);
     let to_itself = ep.remote_uuid.get() == w.uuid;
     let kind = (ep.lane().iface, bulk, to_itself);
-    let number = {
-        let mut known = w.described.borrow_mut();
-        if known.contains(&kind) {
-            return;
-        }
-        known.push(kind);
-        known.len() - 1
+    let Some(number) = w.described.number_if_new(kind) else {
+        return;
     };
     let who = who(ep, number);
     let dir = config.str("PROTO_INFO_DIR");

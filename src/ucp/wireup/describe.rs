@@ -27,15 +27,9 @@ pub fn log_config(ep: &Ep, address: &Address) {
         select::bulk_iface(w, address),
         scope(w, lane, address),
     );
-    let number = {
-        let mut known = w.ep_configs.borrow_mut();
-        if known.contains(&config) {
-            return;
-        }
-        known.push(config);
-        known.len() - 1
-    };
-    ucs_info!("  {}", line(w, config, number));
+    if let Some(number) = w.ep_configs.number_if_new(config) {
+        ucs_info!("  {}", line(w, config, number));
+    }
 }
 
 /// Where the peer is.
