@@ -5,6 +5,7 @@
 
 #include <ucs/type/status.h>
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,20 @@ static inline uint64_t number(void)
     number_state ^= number_state >> 7;
     number_state ^= number_state << 17;
     return number_state;
+}
+
+/* Descriptors that this process has open, with the one that counts them. */
+static inline int open_descriptors(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    int count = 0;
+
+    CHECK(dir != NULL);
+    while (readdir(dir) != NULL) {
+        ++count;
+    }
+    closedir(dir);
+    return count;
 }
 
 /* Names a finished part of the test on stdout. */

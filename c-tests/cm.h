@@ -13,7 +13,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
-#include <dirent.h>
 #include <errno.h>
 #include <time.h>
 
@@ -440,19 +439,6 @@ static inline const char *cm_name(ucs_status_t status)
     case UCS_ERR_TIMED_OUT: return "TIMED_OUT";
     default: return ucs_status_string(status);
     }
-}
-
-static inline int cm_open_fds(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    int count = 0;
-
-    CHECK(dir != NULL);
-    while (readdir(dir) != NULL) {
-        ++count;
-    }
-    closedir(dir);
-    return count;
 }
 
 #endif

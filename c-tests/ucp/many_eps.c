@@ -4,25 +4,11 @@
 /* valgrind: no, its heap is not the C library's */
 #include "worker.h"
 
-#include <dirent.h>
 #include <malloc.h>
 
 enum { EPS = 500, MAX_BYTES = 4096, TAG = 1 };
 
 static side_t a, b;
-
-static int descriptors(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    int count = 0;
-
-    CHECK(dir != NULL);
-    while (readdir(dir) != NULL) {
-        ++count;
-    }
-    closedir(dir);
-    return count;
-}
 
 static void exchange(ucp_ep_h ep)
 {
@@ -49,7 +35,7 @@ static void many(const char *transport)
     first = side_connect(&a, b.address);
     exchange(first);
     before = mallinfo2();
-    fds = descriptors();
+    fds = open_descriptors();
     for (i = 0; i < EPS; ++i) {
         eps[i] = side_connect(&a, b.address);
     }
@@ -57,7 +43,7 @@ static void many(const char *transport)
         exchange(eps[i]);
     }
     after = mallinfo2();
-    CHECK_EQ(descriptors(), fds);
+    CHECK_EQ(open_descriptors(), fds);
     each = (after.uordblks + after.hblkhd - before.uordblks - before.hblkhd) / EPS;
     if (each > MAX_BYTES) {
         FAIL("%s: an endpoint takes %zu bytes", transport, each);

@@ -389,7 +389,7 @@ static void test_client_left(void)
 int main(void)
 {
     static const ucs_async_mode_t modes[] = {CM_MODES};
-    int fds = cm_open_fds(), i;
+    int fds = open_descriptors(), i;
 
     for (i = 0; i < sizeof(modes) / sizeof(modes[0]); ++i) {
         cm_start(modes[i]);
@@ -411,7 +411,7 @@ int main(void)
         test_parameters();
         test_client_left();
         cm_stop();
-        CHECK_EQ(cm_open_fds(), fds);
+        CHECK_EQ(open_descriptors(), fds);
     }
     OK("no descriptor is left over");
     return 0;

@@ -408,7 +408,7 @@ static void test_component(void)
 
 int main(void)
 {
-    int fds = cm_open_fds();
+    int fds = open_descriptors();
 
     cm_start(UCS_ASYNC_MODE_THREAD_SPINLOCK);
     test_component();
@@ -422,7 +422,7 @@ int main(void)
     test_reuse();
     test_configuration();
     cm_stop();
-    CHECK_EQ(cm_open_fds(), fds);
+    CHECK_EQ(open_descriptors(), fds);
     OK("no descriptor is left over");
     return 0;
 }

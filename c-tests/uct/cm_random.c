@@ -387,11 +387,11 @@ int main(int argc, char **argv)
         settle();
         if (i == count / 4) {
             /* By now every pool and every table has its size. */
-            fds   = cm_open_fds();
+            fds   = open_descriptors();
             bytes = mallinfo2().uordblks;
         }
     }
-    CHECK_EQ(cm_open_fds(), fds);
+    CHECK_EQ(open_descriptors(), fds);
     {
         size_t now = mallinfo2().uordblks;
         /* One arena, no caches of threads (see env above): what is in use is what was not freed. */

@@ -254,7 +254,7 @@ static void run(void)
 int main(void)
 {
     static const ucs_async_mode_t modes[] = {UCS_ASYNC_MODE_THREAD_SPINLOCK, UCS_ASYNC_MODE_POLL};
-    int i, fds = cm_open_fds();
+    int i, fds = open_descriptors();
 
     for (i = 0; i < 2; ++i) {
         cm_start(modes[i]);
@@ -262,7 +262,7 @@ int main(void)
             run();
         }
         cm_stop();
-        CHECK_EQ(cm_open_fds(), fds);
+        CHECK_EQ(open_descriptors(), fds);
     }
     return 0;
 }

@@ -120,7 +120,7 @@ static void test_cuts(void)
 static void test_flood(void)
 {
     static int fds[MANY];
-    int i, before = cm_open_fds(), open_now;
+    int i, before = open_descriptors(), open_now;
     struct timespec begun, now;
 
     for (i = 0; i < MANY; ++i) {
@@ -128,7 +128,7 @@ static void test_flood(void)
     }
     /* All were accepted when a client that came after them was. */
     honest_client();
-    open_now = cm_open_fds() - before - MANY;
+    open_now = open_descriptors() - before - MANY;
     if (open_now > KEPT) {
         FAIL("%d descriptors are held for %d silent connections", open_now, MANY);
     }
@@ -142,7 +142,7 @@ static void test_flood(void)
     }
     clock_gettime(CLOCK_MONOTONIC, &now);
     CHECK(now.tv_sec - begun.tv_sec < 20);
-    CM_WAIT(cm_open_fds() == before);
+    CM_WAIT(open_descriptors() == before);
     CHECK_EQ(logged("sent nothing"), 1);
     honest_client();
     OK("silent connections are dropped after a while");

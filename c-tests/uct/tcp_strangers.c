@@ -4,7 +4,6 @@
 #include <uct/api/uct.h>
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <netinet/in.h>
 #include <poll.h>
 
@@ -19,18 +18,6 @@ static ucs_status_t on_message(void *arg, void *data, size_t length, unsigned fl
     CHECK_EQ(length, sizeof(uint64_t));
     received++;
     return UCS_OK;
-}
-
-static int descriptors(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    int count = 0;
-
-    while (readdir(dir)) {
-        ++count;
-    }
-    closedir(dir);
-    return count;
 }
 
 /* The port that this process listens on, from the kernel's table of sockets. */
@@ -139,7 +126,7 @@ int main(void)
     port = listening_port();
     ep = transport_connect(&t, NULL);
     exchange(&t, ep);
-    before = descriptors();
+    before = open_descriptors();
 
     for (i = 0; i < ROUNDS; ++i) {
         size_t length = speech(i, bytes);
@@ -157,7 +144,7 @@ int main(void)
         exchange(&t, ep);
     }
     /* The strangers that are still known are fewer than those that said nothing. */
-    CHECK(descriptors() < before + count + SILENT);
+    CHECK(open_descriptors() < before + count + SILENT);
     do {
         exchange(&t, ep);
         closed = 0;
@@ -169,7 +156,7 @@ int main(void)
         close(fds[--count]);
     }
     exchange(&t, ep);
-    CHECK_EQ(descriptors(), before);
+    CHECK_EQ(open_descriptors(), before);
     uct_ep_destroy(ep);
     transport_close(&t);
     OK("strangers are dropped, others go on");
