@@ -3,6 +3,7 @@
 #ifndef FERRUCX_TAG_H
 #define FERRUCX_TAG_H
 
+#include "bytes.h"
 #include "transport.h"
 
 #include <linux/filter.h>
@@ -77,32 +78,6 @@ struct receive {
 };
 
 static int num_completed;
-
-static inline unsigned char byte_of(uint64_t seed, size_t at)
-{
-    return (unsigned char)(seed * 37 + at * 11 + (at >> 8) * 3);
-}
-
-static inline void fill(void *buffer, size_t length, uint64_t seed)
-{
-    unsigned char *bytes = buffer;
-    size_t i;
-    for (i = 0; i < length; ++i) {
-        bytes[i] = byte_of(seed, i);
-    }
-}
-
-static inline void check_filled(const void *buffer, size_t length, uint64_t seed)
-{
-    const unsigned char *bytes = buffer;
-    size_t i;
-    for (i = 0; i < length; ++i) {
-        if (bytes[i] != byte_of(seed, i)) {
-            FAIL("byte %zu of %zu is 0x%x, expected 0x%x (seed %" PRIu64 ")", i, length, bytes[i],
-                 byte_of(seed, i), seed);
-        }
-    }
-}
 
 static inline void check_untouched(const void *buffer, size_t length)
 {

@@ -5,6 +5,7 @@
 
 #include <ucp/api/ucp.h>
 
+#include "bytes.h"
 #include "check.h"
 
 #include <time.h>
@@ -86,31 +87,5 @@ static inline ucs_status_t side_disconnect(side_t *a, side_t *b, ucp_ep_h ep, un
 
     return side_wait(a, b, ucp_ep_close_nbx(ep, &param));
 }
-
-/* The byte at `i` of message `seed`. */
-static inline unsigned char pattern(size_t i, unsigned seed)
-{
-    return (unsigned char)((i * 131 + i / 251) ^ (seed * 29));
-}
-
-static inline void fill(void *buffer, size_t length, unsigned seed)
-{
-    size_t i;
-
-    for (i = 0; i < length; ++i) {
-        ((unsigned char *)buffer)[i] = pattern(i, seed);
-    }
-}
-
-static inline size_t wrong_at(const void *buffer, size_t length, unsigned seed)
-{
-    size_t i;
-
-    for (i = 0; (i < length) && (((const unsigned char *)buffer)[i] == pattern(i, seed)); ++i) {
-    }
-    return i;
-}
-
-#define CHECK_PATTERN(buffer, length, seed) CHECK_EQ(wrong_at(buffer, length, seed), length)
 
 #endif

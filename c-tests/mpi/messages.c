@@ -41,7 +41,7 @@ static void ring(void)
         memset(in, 0, n);
         MPI_Sendrecv(out, n, MPI_BYTE, next(), i, in, n, MPI_BYTE, previous(), i, MPI_COMM_WORLD, &status);
         received(&status, previous(), i, n);
-        check_filled(in, n, previous() + i);
+        CHECK_PATTERN(in, n, previous() + i);
 
         /* The receive first, with room to spare. */
         memset(in, 0, n);
@@ -50,7 +50,7 @@ static void ring(void)
         MPI_Isend(out, n, MPI_BYTE, next(), i, MPI_COMM_WORLD, &requests[1]);
         MPI_Waitall(2, requests, statuses);
         received(&statuses[0], previous(), i, n);
-        check_filled(in, n, previous() + i);
+        CHECK_PATTERN(in, n, previous() + i);
 
         /* The message first. */
         memset(in, 0, n);
@@ -58,7 +58,7 @@ static void ring(void)
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Recv(in, n, MPI_BYTE, previous(), i, MPI_COMM_WORLD, &status);
         received(&status, previous(), i, n);
-        check_filled(in, n, previous() + i);
+        CHECK_PATTERN(in, n, previous() + i);
         MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
     }
     part("ring of all lengths");
@@ -113,7 +113,7 @@ static void order(void)
     MPI_Waitall(2 * MANY, requests, statuses);
     for (i = 0; i < MANY; ++i) {
         received(&statuses[i], previous(), 5, lengths[i % (LENGTHS - 2)]);
-        check_filled(ins[i], lengths[i % (LENGTHS - 2)], previous() * 100 + i);
+        CHECK_PATTERN(ins[i], lengths[i % (LENGTHS - 2)], previous() * 100 + i);
         free(outs[i]);
         free(ins[i]);
     }
@@ -153,7 +153,7 @@ static void probes(void)
             MPI_Mrecv(in, n, MPI_BYTE, &message, &status);
         }
         received(&status, previous(), 100 + i, n);
-        check_filled(in, n, previous() + 3 * i);
+        CHECK_PATTERN(in, n, previous() + 3 * i);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         MPI_Barrier(MPI_COMM_WORLD);
     }
@@ -183,7 +183,7 @@ static void synchronous(void)
                      MPI_STATUS_IGNORE);
         MPI_Recv(in, n, MPI_BYTE, previous(), 7, MPI_COMM_WORLD, &status);
         received(&status, previous(), 7, n);
-        check_filled(in, n, previous() + 5 * i);
+        CHECK_PATTERN(in, n, previous() + 5 * i);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     part("synchronous sends");
@@ -261,7 +261,7 @@ static void to_oneself(void)
         MPI_Isend(out, lengths[i], MPI_BYTE, rank, 13, MPI_COMM_WORLD, &requests[0]);
         MPI_Irecv(in, lengths[i], MPI_BYTE, rank, 13, MPI_COMM_WORLD, &requests[1]);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-        check_filled(in, lengths[i], rank + 7 * i);
+        CHECK_PATTERN(in, lengths[i], rank + 7 * i);
     }
     part("messages to oneself");
 }
@@ -286,7 +286,7 @@ static void persistent(void)
         MPI_Startall(2 * ranks, requests);
         MPI_Waitall(2 * ranks, requests, MPI_STATUSES_IGNORE);
         for (peer = 0; peer < ranks; ++peer) {
-            check_filled(all_in + (size_t)peer * N, N, peer * 16 + rank + round);
+            CHECK_PATTERN(all_in + (size_t)peer * N, N, peer * 16 + rank + round);
         }
     }
     for (peer = 0; peer < 2 * ranks; ++peer) {

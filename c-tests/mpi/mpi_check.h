@@ -36,6 +36,8 @@ static int rank, ranks;
         } \
     } while (0)
 
+#include "../bytes.h"
+
 /* Prints each UCX library that is mapped into this process. */
 static inline void tell_libraries(void)
 {
@@ -71,33 +73,6 @@ static inline void part(const char *name)
     if (rank == 0) {
         printf("ok %s\n", name);
         fflush(stdout);
-    }
-}
-
-/* Byte `i` of the data of `seed`. */
-static inline unsigned char byte_of(size_t i, unsigned seed)
-{
-    return (unsigned char)((i * 167 + i / 253) ^ (seed * 41));
-}
-
-static inline void fill(void *buffer, size_t length, unsigned seed)
-{
-    size_t i;
-
-    for (i = 0; i < length; ++i) {
-        ((unsigned char *)buffer)[i] = byte_of(i, seed);
-    }
-}
-
-static inline void check_filled(const void *buffer, size_t length, unsigned seed)
-{
-    size_t i;
-
-    for (i = 0; i < length; ++i) {
-        if (((const unsigned char *)buffer)[i] != byte_of(i, seed)) {
-            FAIL("byte %zu of %zu is %u, expected %u (seed %u)", i, length, ((const unsigned char *)buffer)[i],
-                 byte_of(i, seed), seed);
-        }
     }
 }
 

@@ -34,7 +34,7 @@ static void *run(void *arg)
         MPI_Get_count(&status, MPI_BYTE, &count);
         CHECK_EQ(count, n);
         CHECK_EQ(status.MPI_SOURCE, left);
-        check_filled(in, n, left * 64 + me->index * 16 + round);
+        CHECK_PATTERN(in, n, left * 64 + me->index * 16 + round);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         mine = rank + round;
         MPI_Allreduce(&mine, &all, 1, MPI_LONG, MPI_SUM, me->comm);

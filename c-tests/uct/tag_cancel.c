@@ -105,7 +105,7 @@ static void while_landing(side_t *side, int forced, int next)
             CHECK_EQ(two.status, UCS_OK);
             CHECK_EQ(two.length, length);
             CHECK_EQ(two.imm, 77);
-            check_filled(second, length, 6);
+            CHECK_PATTERN(second, length, 6);
             UNTIL(side, side->num_messages == 1);
         } else {
             UNTIL(side, (side->num_messages == 2) && side->messages[0].whole && side->messages[1].whole);
@@ -113,7 +113,7 @@ static void while_landing(side_t *side, int forced, int next)
             CHECK_EQ(message->tag, TAG);
             CHECK_EQ(message->imm, 77);
             CHECK_EQ(message->length, length);
-            check_filled(message->data, length, 6);
+            CHECK_PATTERN(message->data, length, 6);
         }
         CHECK_EQ(one.completed, !forced);
         CHECK_EQ(one.status, forced ? UCS_OK : UCS_ERR_CANCELED);
@@ -152,12 +152,12 @@ static void at_once(side_t *side)
             }
             UNTIL(side, receive.completed && ((receive.status == UCS_OK) || side->num_messages));
             if (receive.status == UCS_OK) {
-                check_filled(buffer, sizeof(buffer), i);
+                CHECK_PATTERN(buffer, sizeof(buffer), i);
                 CHECK_EQ(side->num_messages, 0);
             } else {
                 CHECK_EQ(receive.status, UCS_ERR_CANCELED);
                 CHECK_EQ(side->num_messages, 1);
-                check_filled(side->messages[0].data, sizeof(data), i);
+                CHECK_PATTERN(side->messages[0].data, sizeof(data), i);
             }
             forget_messages(side);
         }

@@ -105,7 +105,7 @@ static void sender_dies(const char *name, const char *device, int when)
         /* With the data under way it may have been fetched whole within one progress. */
         CHECK((receive.status != UCS_OK) || ((when == 2) && (receive.length == LENGTH)));
         if (receive.status == UCS_OK) {
-            check_filled(data, LENGTH, 3);
+            CHECK_PATTERN(data, LENGTH, 3);
         }
     }
     CHECK_EQ((unsigned char)data[LENGTH], 0xee);

@@ -34,7 +34,7 @@ static void order(side_t *side)
             CHECK_EQ(all[i]->status, UCS_OK);
             CHECK_EQ(all[i]->length, 64);
             CHECK_EQ(all[i]->imm, 0);
-            check_filled(buffers[i], 64, seeds[i]);
+            CHECK_PATTERN(buffers[i], 64, seeds[i]);
         }
         CHECK(exact[0].at < wild.at && wild.at < exact[1].at && exact[1].at < high.at);
         CHECK_EQ(wild.stag, 0x2000000ff);
@@ -119,7 +119,7 @@ static void lengths(side_t *side)
                 CHECK_EQ(receive.length, length);
                 CHECK_EQ(receive.imm, imm);
                 CHECK_EQ(receive.stag, 77);
-                check_filled(buffer, length, seed);
+                CHECK_PATTERN(buffer, length, seed);
                 CHECK_EQ(buffer[length], 0xee);
                 CHECK_EQ(side->num_messages, 0);
             }
@@ -162,7 +162,7 @@ static void truncated(side_t *side)
             /* What came behind the too long message is whole. */
             UNTIL(side, next.completed);
             CHECK_EQ(next.status, UCS_OK);
-            check_filled(buffer, length, 9);
+            CHECK_PATTERN(buffer, length, 9);
             CHECK_EQ(side->num_messages, 0);
         }
         meet(side);
@@ -197,7 +197,7 @@ static void unexpected(side_t *side)
                     CHECK_EQ(message->tag, 1000 + i);
                     CHECK_EQ(message->imm, imm);
                     CHECK_EQ(message->length, length);
-                    check_filled(message->data, length, i);
+                    CHECK_PATTERN(message->data, length, i);
                     if (length > side->t.attr.cap.am.max_bcopy) {
                         CHECK(message->pieces > 1);
                     }
@@ -205,7 +205,7 @@ static void unexpected(side_t *side)
                     if (keep) {
                         CHECK_EQ(side->num_kept, message->pieces);
                         /* A kept descriptor still has its data when others have come since. */
-                        check_filled((char *)side->kept[0] + HEADROOM, length / message->pieces ? 1 : 0, i);
+                        CHECK_PATTERN((char *)side->kept[0] + HEADROOM, length / message->pieces ? 1 : 0, i);
                     }
                     release_kept(side);
                     forget_messages(side);
@@ -236,7 +236,7 @@ static void many_kept(side_t *side)
         UNTIL(side, side->num_messages == COUNT);
         CHECK_EQ(side->num_kept, COUNT);
         for (i = 0; i < COUNT; ++i) {
-            check_filled((char *)side->kept[i] + HEADROOM, sizeof(data), i);
+            CHECK_PATTERN((char *)side->kept[i] + HEADROOM, sizeof(data), i);
         }
         release_kept(side);
         forget_messages(side);

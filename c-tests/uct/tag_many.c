@@ -71,7 +71,7 @@ static void check_all(const side_t *side)
             CHECK_EQ(receive->stag, tag_of(sender, at));
             CHECK_EQ(receive->imm, at);
             CHECK_EQ(receive->length, length_of(side, sender, at));
-            check_filled(buffers[sender][at], receive->length, receive->stag);
+            CHECK_PATTERN(buffers[sender][at], receive->length, receive->stag);
             free(buffers[sender][at]);
         }
     }
@@ -82,7 +82,7 @@ static void check_all(const side_t *side)
         CHECK(at % 2);
         CHECK_EQ(message->imm, at);
         CHECK_EQ(message->length, length_of(side, message->tag >> 32, at));
-        check_filled(message->data, message->length, message->tag);
+        CHECK_PATTERN(message->data, message->length, message->tag);
     }
 }
 

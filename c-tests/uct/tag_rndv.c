@@ -38,7 +38,7 @@ static void matched(side_t *side)
             CHECK_EQ(receive.length, length);
             CHECK_EQ(receive.stag, 0xff42);
             CHECK_EQ(receive.imm, 0);
-            check_filled(buffer, length, i);
+            CHECK_PATTERN(buffer, length, i);
             CHECK_EQ((unsigned char)buffer[length], 0xee);
         }
         if (side->sends) {
@@ -89,7 +89,7 @@ static void allocated(side_t *side)
         UNTIL(side, receive.completed);
         CHECK_EQ(receive.status, UCS_OK);
         CHECK_EQ(receive.consumed, 1);
-        check_filled(buffer, LENGTH, 8);
+        CHECK_PATTERN(buffer, LENGTH, 8);
     }
     if (side->sends) {
         UNTIL(side, done.done);
@@ -232,8 +232,8 @@ static void requests(side_t *side)
         CHECK_EQ(receive.completed, 0);
         CHECK_EQ(receive.stag, 20);
         CHECK_EQ(receive.header_length, max);
-        check_filled(receive.header, max, 5);
-        check_filled(side->rndv_header, max, 5);
+        CHECK_PATTERN(receive.header, max, 5);
+        CHECK_PATTERN(side->rndv_header, max, 5);
         CHECK_EQ(side->rndv_tag, 22);
         CHECK_EQ(side->rndv_header_length, 0);
         CHECK_EQ(side->rndv_addr, 0);
@@ -301,7 +301,7 @@ static void withdrawn(side_t *side)
                     CHECK_STR(buffer, "next");
                 } else {
                     CHECK_EQ(receive.length, LENGTH);
-                    check_filled(buffer, LENGTH, 1);
+                    CHECK_PATTERN(buffer, LENGTH, 1);
                 }
             }
             meet(side);
@@ -354,7 +354,7 @@ static void cancelled(side_t *side)
         CHECK_EQ(one.status, UCS_ERR_CANCELED);
         UNTIL(side, two.completed);
         CHECK_EQ(two.status, UCS_OK);
-        check_filled(second, LENGTH, 2);
+        CHECK_PATTERN(second, LENGTH, 2);
     }
     meet(side);
     if (side->receives) {
