@@ -44,15 +44,25 @@ static void end(side_t *side, pair_t *pair)
     close(pair->fd);
 }
 
+/* In the child: until it is killed, with or without work at what is under way. */
+static void live_on(side_t *side, int works)
+{
+    for (;;) {
+        if (works) {
+            uct_worker_progress(side->t.worker);
+        } else {
+            pause();
+        }
+    }
+}
+
 /* In the child: everything stops here, in the middle of whatever called. */
 static void stop_here(receive_t *receive)
 {
     char byte = 0;
 
     pair_send(receive->side->pair, &byte, 1);
-    for (;;) {
-        pause();
-    }
+    live_on(receive->side, 0);
 }
 
 /* The sender dies. `when`: 0 before its offer is looked at, 1 with an offer that nobody waits for, 2 while data come. */
@@ -75,13 +85,7 @@ static void sender_dies(const char *name, const char *device, int when)
         start_rndv(&side, TAG, "h", 1, &iov, &done);
         side_flush(&side);
         pair_send(&pair, &byte, 1);
-        for (;;) {
-            if (when == 2) {
-                uct_worker_progress(side.t.worker);
-            } else {
-                pause();
-            }
-        }
+        live_on(&side, when == 2);
     }
     if (when != 1) {
         post(&side, &receive, TAG, UINT64_MAX, data, LENGTH);
@@ -129,13 +133,7 @@ static void receiver_dies(const char *name, const char *device, int when)
         post(&side, &receive, TAG, UINT64_MAX, data, LENGTH);
         receive.on_consumed = stop_here;
         transport_meet(&side.t, &pair);
-        for (;;) {
-            if (when == 2) {
-                uct_worker_progress(side.t.worker);
-            } else {
-                pause();
-            }
-        }
+        live_on(&side, when == 2);
     }
     fill(data, LENGTH, 4);
     transport_meet(&side.t, &pair);
