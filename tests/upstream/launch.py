@@ -48,7 +48,7 @@ def free_port():
 free_port.last = 0
 
 
-PATIENCE = 5  # seconds for a server to print what its client has sent
+PATIENCE = 5  # seconds for a server after its client has sent, or failed
 
 
 def listening(port):
@@ -103,7 +103,7 @@ class Server:
             time.sleep(0.01)
 
 
-def pair(server, client, env, limit=LIMIT, patience=5):
+def pair(server, client, env, limit=LIMIT, patience=PATIENCE):
     """Runs two commands, the second when the first listens on the port both are given by `-p`.
 
     Returns the statuses of client and server, and what server and client said. A client that failed or refused may
