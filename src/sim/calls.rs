@@ -2,13 +2,11 @@
 //! through its C functions, as a program does.
 
 use super::buffer::{Buffer, Layout, pattern};
-use super::network::{Shape, network};
+use super::life::open_ends;
 use super::world::*;
 use crate::abi::ucp::am::*;
 use crate::abi::ucp::amo::ucp_atomic_op_nbx;
-use crate::abi::ucp::context::{ucp_cleanup, ucp_init_version};
 use crate::abi::ucp::ep::*;
-use crate::abi::ucp::mem::*;
 use crate::abi::ucp::request::ucp_request_cancel;
 use crate::abi::ucp::rma::{ucp_get_nbx, ucp_put_nbx};
 use crate::abi::ucp::stream::*;
@@ -16,274 +14,24 @@ use crate::abi::ucp::tag::*;
 use crate::abi::ucp::worker::*;
 use crate::c::*;
 use crate::ucp::request::Request;
-use crate::ucp::worker::Worker;
 use core::cell::{Cell, RefCell, UnsafeCell};
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use std::rc::Rc;
 
 /// Ids of the active messages: a handler that may keep its data, and one that may not.
-const AM_IDS: [u32; 2] = [3, 40];
+pub(super) const AM_IDS: [u32; 2] = [3, 40];
 /// Bytes in front of the keys in a header of an active message.
 const AM_KEY: u64 = 1 << 63;
 /// The low bits of a tag, which receives look at; the sender and a number stand above.
 const CLASS: u64 = 0xff;
 const CLASSES: usize = 3;
 
-/// Makes a process: context, memory, worker, handlers.
-pub fn spawn(w: &World, index: usize, shape: Shape, config: *mut ucp_config_t) -> Rc<Process> {
-    network().opening.set((index, shape));
-    let features = UCP_FEATURE_TAG
-        | UCP_FEATURE_RMA
-        | UCP_FEATURE_AMO32
-        | UCP_FEATURE_AMO64
-        | UCP_FEATURE_STREAM
-        | UCP_FEATURE_AM;
-    let params = ucp_params_t {
-        field_mask: u64::from(UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_REQUEST_SIZE),
-        features: u64::from(features),
-        request_size: w.rng.pick(&[0, 24, 64]),
-        // SAFETY: numbers and pointers: zero is a value of each.
-        ..unsafe { core::mem::zeroed() }
-    };
-    let mut context = null_mut();
-    let mut worker = null_mut();
-    // SAFETY: parameters as masked, out parameters of ours.
-    unsafe {
-        assert_eq!(
-            ucp_init_version(1, 22, &params, config, &mut context),
-            UCS_OK
-        );
-        let params = ucp_worker_params_t {
-            field_mask: u64::from(UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT),
-            am_alignment: w.rng.pick(&[1, 1, 64]),
-            ..core::mem::zeroed()
-        };
-        assert_eq!(ucp_worker_create(context, &params, &mut worker), UCS_OK);
-    }
-    let region = vec![0u64; (CONSTANT + SLOTS + WORDS) / 8].into_boxed_slice();
-    let (memh, key) = export(context, &region);
-    // SAFETY: a live worker, out parameters of ours; the address has this length.
-    let address = unsafe {
-        let (mut at, mut len) = (null_mut(), 0);
-        assert_eq!(ucp_worker_get_address(worker, &mut at, &mut len), UCS_OK);
-        let bytes = core::slice::from_raw_parts(at.cast::<u8>(), len).to_vec();
-        ucp_worker_release_address(worker, at);
-        bytes
-    };
-    let process = Rc::new(Process {
-        index,
-        context,
-        worker,
-        address,
-        region,
-        memh,
-        key,
-        next_slot: Cell::new(CONSTANT),
-        // The first word is the shared counter.
-        next_word: Cell::new(CONSTANT + SLOTS + 8),
-        kept: RefCell::new(Vec::new()),
-        gone: Cell::new(false),
-    });
-    for i in 0..CONSTANT {
-        // SAFETY: inside the region.
-        unsafe {
-            process
-                .base()
-                .add(i)
-                .write(pattern(process.constant_id(), i))
-        };
-    }
-    for (i, id) in AM_IDS.into_iter().enumerate() {
-        let param = ucp_am_handler_param_t {
-            field_mask: u64::from(
-                UCP_AM_HANDLER_PARAM_FIELD_ID
-                    | UCP_AM_HANDLER_PARAM_FIELD_FLAGS
-                    | UCP_AM_HANDLER_PARAM_FIELD_CB
-                    | UCP_AM_HANDLER_PARAM_FIELD_ARG,
-            ),
-            id,
-            flags: if i == 0 {
-                UCP_AM_FLAG_PERSISTENT_DATA
-            } else {
-                UCP_AM_FLAG_WHOLE_MSG
-            },
-            cb: Some(on_am),
-            arg: Rc::as_ptr(&process).cast_mut().cast(),
-        };
-        assert_eq!(
-            // SAFETY: a live worker; the process is in the ledger until the run ends.
-            unsafe { ucp_worker_set_am_recv_handler(worker, &param) },
-            UCS_OK
-        );
-    }
-    process
-}
-
-/// Maps a region; the handle and the packed key.
-fn export(context: ucp_context_h, region: &[u64]) -> (ucp_mem_h, Vec<u8>) {
-    let params = ucp_mem_map_params_t {
-        field_mask: u64::from(UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH),
-        address: region.as_ptr().cast_mut().cast(),
-        length: size_of_val(region),
-        // SAFETY: numbers and pointers: zero is a value of each.
-        ..unsafe { core::mem::zeroed() }
-    };
-    let (mut memh, mut packed, mut len) = (null_mut(), null_mut(), 0);
-    // SAFETY: a live context, out parameters of ours; the key has this length.
-    unsafe {
-        assert_eq!(ucp_mem_map(context, &params, &mut memh), UCS_OK);
-        assert_eq!(ucp_rkey_pack(context, memh, &mut packed, &mut len), UCS_OK);
-        let key = core::slice::from_raw_parts(packed.cast::<u8>(), len).to_vec();
-        ucp_rkey_buffer_release(packed);
-        (memh, key)
-    }
-}
-
-/// Ends a process in good order, or the remains of a dead one.
-pub fn end_process(w: &World, p: &Process) {
-    p.gone.set(true);
-    let worker: *const Worker = p.worker.cast();
-    if !w.net.is_dead(p.index) {
-        // SAFETY: a live worker.
-        let out = unsafe { (*worker).requests_out.get() };
-        let waiting = w.waiting();
-        let ours = |op: &&Rc<Op>| op.process == p.index && op.own_request.is_none();
-        let stuck = waiting.iter().filter(ours).count();
-        w.check(out == stuck, || {
-            format!("process {}: {out} requests never came back", p.index)
-        });
-    }
-    // SAFETY: nobody uses it any more; memory before its context.
-    unsafe {
-        ucp_worker_destroy(p.worker);
-        assert_eq!(ucp_mem_unmap(p.context, p.memh), UCS_OK);
-        ucp_cleanup(p.context);
-    }
-}
-
-/// Whether a receive has taken a message in pieces whose sender broke off without a word. Nobody can
-/// tell it: a receiver needs no endpoint to its sender. It ends with its worker.
-pub fn lost_its_sender(w: &World, op: &Op) -> bool {
-    let worker: *const Worker = w.process(op.process).worker.cast();
-    let request = op.request.get().cast::<Request>().wrapping_sub(1);
-    let Some(request) = core::ptr::NonNull::new(request) else {
-        return false;
-    };
-    // SAFETY: a live worker.
-    w.disturbed.get() && unsafe { (*worker).assemblies.has_target(request) }
-}
-
-/// Polls a process once.
-pub fn progress(w: &World, p: &Process) -> u32 {
-    if !w.is_alive(p.index) {
-        return 0;
-    }
-    // SAFETY: a live worker.
-    unsafe { ucp_worker_progress(p.worker) }
-}
-
-/// Opens an endpoint from one process to another.
-pub fn connect(w: &World, p: &Process, peer: &Process) -> Rc<End> {
-    let watched = w.rng.chance(80);
-    let end = Rc::new(End {
-        number: w.ends.borrow().len(),
-        process: p.index,
-        peer: peer.index,
-        handle: Cell::new(null_mut()),
-        state: Cell::new(EndState::Open),
-        failed: Cell::new(false),
-        forced: Cell::new(false),
-        watched,
-        calls: Cell::new(1),
-        next_tag: Cell::new(0),
-        key: Cell::new(null_mut()),
-        writes: RefCell::new(Vec::new()),
-        stream_out: Cell::new(0),
-        stream_in: RefCell::new(Vec::new()),
-    });
-    w.ends.borrow_mut().push(Rc::clone(&end));
-    let mut mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_USER_DATA;
-    if watched {
-        mask |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
-    }
-    let data: *mut c_void = Rc::as_ptr(&end).cast_mut().cast();
-    let params = ucp_ep_params_t {
-        field_mask: u64::from(mask),
-        address: peer.address.as_ptr().cast_mut().cast(),
-        err_mode: UCP_ERR_HANDLING_MODE_PEER,
-        err_handler: ucp_err_handler {
-            cb: Some(on_error),
-            arg: data,
-        },
-        user_data: data,
-        // SAFETY: numbers and pointers: zero is a value of each.
-        ..unsafe { core::mem::zeroed() }
-    };
-    note!(
-        w,
-        "end {} from process {} to {}",
-        end.number,
-        p.index,
-        peer.index
-    );
-    let mut handle = null_mut();
-    // SAFETY: a live worker, parameters as masked.
-    let status = unsafe { ucp_ep_create(p.worker, &params, &mut handle) };
-    end.handle.set(handle);
-    end.calls.set(0);
-    if status != UCS_OK {
-        end.state.set(EndState::Closed);
-        w.fault(format!("end {} cannot be made: {status}", end.number));
-        return end;
-    }
-    let mut key = null_mut();
-    // SAFETY: a live endpoint, a key of its peer.
-    unsafe {
-        assert_eq!(
-            ucp_ep_rkey_unpack(handle, peer.key.as_ptr().cast(), &mut key),
-            UCS_OK
-        )
-    };
-    end.key.set(key);
-    end
-}
-
-/// An endpoint has failed.
-unsafe extern "C" fn on_error(end: *mut c_void, ep: ucp_ep_h, status: ucs_status_t) {
-    let w = world();
-    // SAFETY: ends are in the ledger until the run ends.
-    let number = unsafe { (*end.cast::<End>()).number };
-    let end = Rc::clone(&w.ends.borrow()[number]);
-    note!(w, "end {} failed: {status}", end.number);
-    if w.net.is_dead(end.process) {
-        return;
-    }
-    w.check(!end.failed.replace(true), || {
-        format!("end {} was told twice of its failure", end.number)
-    });
-    w.check(end.state.get() == EndState::Open, || {
-        format!("end {} was told of a failure after its close", end.number)
-    });
-    w.check(end.calls.get() > 0 || ep == end.handle.get(), || {
-        format!("end {} was told by another endpoint", end.number)
-    });
-    w.check(w.disturbed.get() || w.calm_down.get(), || {
-        format!(
-            "end {} failed with {status} though nothing broke",
-            end.number
-        )
-    });
-    if w.rng.chance(40) && end.calls.get() == 0 {
-        close(&w, &end, true);
-    }
-}
-
 /// What a call is given besides its own arguments.
-struct Wish {
-    flags: u32,
+pub(super) struct Wish {
+    pub(super) flags: u32,
     /// May ask for the end by callback only, or lend its own request.
-    plain: bool,
+    pub(super) plain: bool,
 }
 
 const NO_WISH: Wish = Wish {
@@ -313,7 +61,7 @@ fn any_size(w: &World) -> usize {
 }
 
 /// Enters an operation into the ledger.
-fn record(
+pub(super) fn record(
     w: &World,
     p: &Process,
     end: Option<&Rc<End>>,
@@ -351,7 +99,7 @@ fn record(
 }
 
 /// Calls the library for an operation, and takes up what it answers.
-fn run(
+pub(super) fn run(
     w: &World,
     op: &Rc<Op>,
     wish: Wish,
@@ -486,7 +234,7 @@ fn truncated_at_once(w: &World, op: &Rc<Op>) {
     w.nameless.set(w.nameless.get() + 1);
 }
 
-fn send_cb() -> ucp_request_param_t_cb {
+pub(super) fn send_cb() -> ucp_request_param_t_cb {
     ucp_request_param_t_cb {
         send: Some(on_send),
     }
@@ -675,7 +423,7 @@ pub fn am_send(w: &World, p: &Process, peer: usize, ep: ucp_ep_h, end: Option<&R
 }
 
 /// An active message has come.
-unsafe extern "C" fn on_am(
+pub(super) unsafe extern "C" fn on_am(
     process: *mut c_void,
     header: *const c_void,
     header_len: usize,
@@ -1023,66 +771,4 @@ pub fn fence(w: &World, p: &Process) {
     // SAFETY: a live worker.
     let status = unsafe { ucp_worker_fence(p.worker) };
     w.check(status == UCS_OK, || format!("a fence answers {status}"));
-}
-
-/// Closes an endpoint, after a flush or by force.
-pub fn close(w: &World, end: &Rc<End>, force: bool) {
-    if end.state.get() != EndState::Open || end.calls.get() > 0 {
-        return;
-    }
-    // Without error handling there is no force.
-    let force = force && end.watched;
-    end.forced.set(force);
-    if force && !end.failed.get() {
-        w.disturbed.set(true);
-    }
-    let p = w.process(end.process);
-    // SAFETY: a key of this endpoint, destroyed before it.
-    unsafe { ucp_rkey_destroy(end.key.get()) };
-    end.state.set(EndState::Closing);
-    let writes = end.writes.borrow().len();
-    let op = record(
-        w,
-        &p,
-        Some(end),
-        What::Close { force, writes },
-        0,
-        Layout::Contig,
-    );
-    let flags = if force { UCP_EP_CLOSE_FLAG_FORCE } else { 0 };
-    let wish = Wish { flags, plain: true };
-    run(w, &op, wish, send_cb(), |param, _| {
-        // SAFETY: a live endpoint, given up here.
-        unsafe { ucp_ep_close_nbx(end.handle.get(), param) }
-    });
-}
-
-/// An endpoint is closed: nothing on it may be under way.
-pub fn closed(w: &World, end: &Rc<End>) {
-    let ops = w.ops.borrow().clone();
-    for op in ops {
-        if op.end.as_ref().is_some_and(|e| e.number == end.number) {
-            op.poll();
-            w.check(
-                op.stage.get() != Stage::Waiting || op.may_outlive(end),
-                || {
-                    format!(
-                        "end {} is closed, but not at its end is {}",
-                        end.number,
-                        op.name()
-                    )
-                },
-            );
-        }
-    }
-    end.state.set(EndState::Closed);
-}
-
-/// The endpoints that a process may use.
-pub fn open_ends(w: &World, process: usize) -> Vec<Rc<End>> {
-    let ends = w.ends.borrow();
-    let usable = |e: &&Rc<End>| {
-        e.process == process && e.state.get() == EndState::Open && !e.handle.get().is_null()
-    };
-    ends.iter().filter(usable).cloned().collect()
 }

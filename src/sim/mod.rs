@@ -2,15 +2,17 @@
 //!
 //! Each process is a context with a worker inside this test, whose transports are simulated: `network`
 //! delays, reorders between endpoints, refuses, breaks and kills; `transport` is its face towards UCT.
-//! `program` acts through the C functions, `calls` makes the calls, `world` is the ledger with what must
-//! hold: every operation ends once, messages come once and in order, data is there after a flush, nothing
-//! is called after a close, nothing waits for ever, no request is lost.
+//! `program` acts through the C functions: `calls` makes the calls, `life` makes and ends processes and
+//! endpoints. `world` is the ledger with what must hold: every operation ends once, messages come once and
+//! in order, data is there after a flush, nothing is called after a close, nothing waits for ever, no
+//! request is lost.
 //!
 //! `SIM_SEEDS=100000` runs more seeds, `SIM_FIRST=n` begins elsewhere, `SIM_SEED=n` runs one and prints
 //! what happened.
 
 mod buffer;
 mod calls;
+mod life;
 mod network;
 mod program;
 mod rng;

@@ -1,10 +1,10 @@
 //! The program of a run: a few processes that act by chance while the network delivers, then settle, take
 //! what has come, close, and end. What is checked at which point stands here.
 
-use super::calls;
 use super::network::{Mischief, Network, Shape, Weather};
 use super::rng::Rng;
 use super::world::*;
+use super::{calls, life};
 use crate::abi::ucp::config::{ucp_config_modify, ucp_config_read, ucp_config_release};
 use crate::c::*;
 use crate::uct::registry;
@@ -83,7 +83,7 @@ pub fn run(seed: u64, mischief: Mischief, traced: bool) -> Outcome {
     for index in 0..count {
         let shape = if alike { first } else { shape(&rng) };
         note!(w, "process {index}: {shape:?}");
-        let made = calls::spawn(&w, index, shape, config);
+        let made = life::spawn(&w, index, shape, config);
         w.processes.borrow_mut().push(made);
     }
     net.mischief.set(mischief);
@@ -94,7 +94,7 @@ pub fn run(seed: u64, mischief: Mischief, traced: bool) -> Outcome {
     close_everything(&w, trouble);
     check_over(&w);
     for p in w.processes.borrow().iter() {
-        calls::end_process(&w, p);
+        life::end_process(&w, p);
     }
     check_end(&w, trouble);
     // SAFETY: read by `configure`; nobody uses it any more.
@@ -153,7 +153,7 @@ fn live(w: &World, trouble: Trouble) {
             continue;
         }
         if w.rng.chance(50) {
-            calls::progress(w, &p);
+            life::progress(w, &p);
             poll(w);
         } else {
             act(w, p.index, trouble.force_close);
@@ -191,11 +191,11 @@ pub fn react(w: &World, process: usize) {
 /// One call, of any kind.
 fn act(w: &World, process: usize, force_close: bool) {
     let p = w.process(process);
-    let ends = calls::open_ends(w, process);
+    let ends = life::open_ends(w, process);
     if ends.is_empty() || ends.len() < 5 && w.rng.chance(8) {
         let peer = w.process(w.rng.below(w.processes.borrow().len()));
         // A process does not know that another is dead.
-        calls::connect(w, &p, &peer);
+        life::connect(w, &p, &peer);
         return;
     }
     let end = &ends[w.rng.below(ends.len())];
@@ -216,7 +216,7 @@ fn act(w: &World, process: usize, force_close: bool) {
         91 => calls::flush(w, &p, None),
         92 => calls::fence(w, &p),
         93..=97 => free_some(w, process),
-        _ => calls::close(w, end, force_close && w.rng.chance(60)),
+        _ => life::close(w, end, force_close && w.rng.chance(60)),
     }
 }
 
@@ -267,7 +267,7 @@ fn settle(w: &World, after: &str) {
         let start = w.rng.below(n);
         let mut count = 0;
         for i in 0..n {
-            count += calls::progress(w, &w.process((start + i) % n));
+            count += life::progress(w, &w.process((start + i) % n));
         }
         let busy = w.net.busy_with().or((count > 0).then_some("events"));
         still = if busy.is_none() { still + 1 } else { 0 };
@@ -292,7 +292,7 @@ fn take_everything(w: &World) {
             while w.first_fault().is_none() && calls::use_kept(w, p) {
                 found = true;
             }
-            for end in calls::open_ends(w, p.index) {
+            for end in life::open_ends(w, p.index) {
                 while w.first_fault().is_none() && calls::lend_stream(w, &end) {
                     found = true;
                 }
@@ -316,7 +316,7 @@ fn check_waiting(w: &World) {
         match &op.what {
             What::TagRecv { .. } | What::StreamRecv { .. } => {
                 calls::cancel(w, &w.process(op.process), &op);
-                w.check(op.is_ended() || calls::lost_its_sender(w, &op), || {
+                w.check(op.is_ended() || life::lost_its_sender(w, &op), || {
                     format!("{} was matched and never ends", op.name())
                 });
             }
@@ -330,10 +330,10 @@ fn check_waiting(w: &World) {
 fn close_everything(w: &World, trouble: Trouble) {
     let processes = w.processes.borrow().clone();
     for p in processes.iter().filter(|p| w.is_alive(p.index)) {
-        for end in calls::open_ends(w, p.index) {
-            calls::close(w, &end, trouble.force_close && w.rng.chance(30));
+        for end in life::open_ends(w, p.index) {
+            life::close(w, &end, trouble.force_close && w.rng.chance(30));
             if w.rng.chance(30) {
-                calls::progress(w, p);
+                life::progress(w, p);
             }
         }
     }
@@ -343,7 +343,7 @@ fn close_everything(w: &World, trouble: Trouble) {
 /// Everything is closed: nothing waits, and every request can be given back.
 fn check_over(w: &World) {
     for op in w.waiting() {
-        if w.is_alive(op.process) && !calls::lost_its_sender(w, &op) {
+        if w.is_alive(op.process) && !life::lost_its_sender(w, &op) {
             w.fault(format!("{} is not over when all is closed", op.name()));
         }
     }

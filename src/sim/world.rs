@@ -419,7 +419,7 @@ impl Op {
             }
         }
         if let (What::Close { .. }, Some(end)) = (&self.what, &self.end) {
-            super::calls::closed(&w, end);
+            super::life::closed(&w, end);
         }
     }
 

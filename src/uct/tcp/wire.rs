@@ -554,7 +554,7 @@ mod tests {
         let (mut frames, mut refused) = (0u64, 0u64);
         for round in 0..100_000 {
             let mut stream = if round % 4 == 0 {
-                (0..rng.below(64)).map(|_| rng.next() as u8).collect()
+                (0..rng.below(64)).map(|_| rng.roll() as u8).collect()
             } else {
                 good.clone()
             };
@@ -566,7 +566,7 @@ mod tests {
                 match rng.below(3) {
                     0 => stream[at] ^= 1 << rng.below(8),
                     1 => stream.truncate(at),
-                    _ => stream[at] = rng.next() as u8,
+                    _ => stream[at] = rng.roll() as u8,
                 }
             }
             let mut rest = &stream[..];

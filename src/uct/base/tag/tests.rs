@@ -328,11 +328,11 @@ impl Drop for Face {
 fn value(random: &mut Dice, known: &[u64]) -> u64 {
     match random.below(8) {
         0 => 0,
-        1 => random.next() % 16,
-        2 => u64::MAX - random.next() % 16,
+        1 => random.roll() % 16,
+        2 => u64::MAX - random.roll() % 16,
         3 => 1 << random.below(64),
-        4 => random.next(),
-        _ if known.is_empty() => random.next() % 8192,
+        4 => random.roll(),
+        _ if known.is_empty() => random.roll() % 8192,
         _ => random.one_of(known),
     }
 }
@@ -366,7 +366,7 @@ fn speech(
             }
             let offer = wire::Offer {
                 key: value(random, known),
-                tag: random.next() % 4,
+                tag: random.roll() % 4,
                 engine: value(random, known),
                 address: value(random, known),
                 len: value(random, &[0, 1, 100, 5000]),
@@ -391,7 +391,7 @@ fn speech(
         }
         _ => {
             let first = if id <= wire::EAGER {
-                random.next() % 4
+                random.roll() % 4
             } else {
                 value(random, known)
             };
@@ -399,8 +399,8 @@ fn speech(
             for _ in 0..3 {
                 let next = match random.below(3) {
                     0 => value(random, known),
-                    1 => random.next() % 4,
-                    _ => random.next() % 9000,
+                    1 => random.roll() % 4,
+                    _ => random.roll() % 9000,
                 };
                 body.extend(next.to_le_bytes());
             }
@@ -413,7 +413,7 @@ fn speech(
         0 => body.truncate(random.below(body.len() + 1)),
         1 if !body.is_empty() => {
             let at = random.below(body.len().min(56));
-            body[at] = random.next() as u8;
+            body[at] = random.roll() as u8;
         }
         _ => (),
     }
@@ -474,7 +474,7 @@ fn hostile(component: &str, device: &str, rounds: usize) {
                 let capacity = random.one_of(&[0, 1, 64, 1000, 8192]);
                 let post = Post::new(capacity);
                 let mask = random.one_of(&[0, 1, u64::MAX, u64::MAX]);
-                assert_eq!(victim.post(random.next() % 4, mask, &post), UCS_OK);
+                assert_eq!(victim.post(random.roll() % 4, mask, &post), UCS_OK);
                 posts.push(post);
             }
             1 if !posts.is_empty() => {
@@ -487,7 +487,7 @@ fn hostile(component: &str, device: &str, rounds: usize) {
                 if let Ok(op) =
                     victim
                         .engine()
-                        .offer(back, random.next() % 4, b"header", iov, Completion::NONE)
+                        .offer(back, random.roll() % 4, b"header", iov, Completion::NONE)
                 {
                     offers.push(op);
                 }
