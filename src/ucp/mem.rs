@@ -172,17 +172,25 @@ impl Region {
         self.imported.as_ref().map_or(0, |i| i.mapping.delta)
     }
 
+    /// `INVALID_PARAM` when the region has not all `bytes` at `buffer`.
+    pub fn expect(&self, buffer: *mut c_void, bytes: usize) -> Result<()> {
+        if bytes == 0 || self.contains(buffer as u64, bytes) {
+            return Ok(());
+        }
+        ucs_error!(
+            "a buffer of {bytes} bytes at {buffer:p} is not in the memory of its handle, {} bytes at {:p}",
+            self.length,
+            self.address
+        );
+        Err(Status::INVALID_PARAM)
+    }
+
     /// Where `bytes` at `buffer` are in this process. Of imported memory the region must have all of
     /// them, else `INVALID_PARAM`. Other memory needs no handle here, and programs that upstream bears
     /// pass one of other memory.
     pub fn locate(&self, buffer: *mut c_void, bytes: usize) -> Result<*mut c_void> {
-        if bytes > 0 && self.is_imported() && !self.contains(buffer as u64, bytes) {
-            ucs_error!(
-                "a buffer of {bytes} bytes at {buffer:p} is not in the memory of its handle, {} bytes at {:p}",
-                self.length,
-                self.address
-            );
-            return Err(Status::INVALID_PARAM);
+        if self.is_imported() {
+            self.expect(buffer, bytes)?;
         }
         Ok(buffer.wrapping_byte_offset(self.delta()))
     }

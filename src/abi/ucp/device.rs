@@ -110,7 +110,10 @@ unsafe fn counter<'a>(
     );
     // SAFETY: null or alive, by the caller's promise.
     let here = match unsafe { memh.cast::<Region>().as_ref() } {
-        Some(region) => region.locate(at, size_of::<u64>())?,
+        Some(region) => {
+            region.expect(at, size_of::<u64>())?;
+            region.locate(at, size_of::<u64>())?
+        }
         None => at,
     };
     if !(here as usize).is_multiple_of(align_of::<AtomicU64>()) {
