@@ -4,7 +4,7 @@ import re
 from launch import LIMIT, output, pair
 
 # The result's line: "Final:", or without that word, or comma-separated, as the options ask.
-RESULT = re.compile(r"^(Final: .*| *\d+( +[\d.]+)+ *|\d+(,[\d.]+)+)$", re.M)
+RESULT = re.compile(r"^(Final: .*| *\d+( +[\d.]+)+ *| *\d+(,[\d.]+)+)$", re.M)
 
 
 def perftest(programs, release, library, words, loop, limit=LIMIT, **more):
