@@ -90,27 +90,36 @@ impl Rkey {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ucs::dice::Dice;
 
     #[test]
-    fn comes_back_and_refuses_every_flipped_bit() {
-        let key = Rkey {
-            context: 1,
-            region: 2,
-            address: 0x7000_0000_1000,
-            length: 4096,
-            mem_type: 0,
-            uses: READ | WRITE,
-            keys: vec![MdKey {
-                component: 1,
-                key: vec![9; 24],
-            }],
-        };
-        let blob = key.pack();
-        assert_eq!(Rkey::unpack(&blob), Ok(key));
-        for i in 0..blob.len() * 8 {
-            let mut bad = blob.clone();
-            bad[i / 8] ^= 1 << (i % 8);
-            assert!(Rkey::unpack(&bad).is_err(), "bit {i}");
+    fn comes_back_and_refuses_every_wrong_byte() {
+        let mut dice = Dice(7);
+        for _ in 0..16 {
+            let key = Rkey {
+                context: dice.roll(),
+                region: dice.roll(),
+                address: dice.roll(),
+                length: dice.roll(),
+                mem_type: 0,
+                uses: READ | WRITE,
+                keys: vec![MdKey {
+                    component: 1,
+                    key: vec![dice.roll() as u8; 24],
+                }],
+            };
+            let mut blob = key.pack();
+            assert_eq!(Rkey::unpack(&blob), Ok(key));
+            for i in 0..blob.len() {
+                for flips in 1..=u8::MAX {
+                    blob[i] ^= flips;
+                    assert!(
+                        Rkey::unpack(&blob).is_err(),
+                        "byte {i} changed by {flips:#x}"
+                    );
+                    blob[i] ^= flips;
+                }
+            }
         }
     }
 }

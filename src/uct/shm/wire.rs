@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 use crate::ucs::{Result, Status};
+use crate::wire::checksum;
 
 /// How a segment is found by other processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,7 +37,7 @@ pub struct SegmentKey {
     pub stamp: u32,
 }
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// Bytes of an encoded `SegmentKey`: an interface address.
 pub const KEY_LEN: usize = 16;
 /// Bytes of an encoded `MemKey`: a packed remote key.
@@ -51,19 +52,13 @@ pub struct MemKey {
     pub len: u64,
 }
 
-/// FNV-1a folded to 16 bits, over everything but the two bytes of the sum itself.
-fn checksum(bytes: &[u8]) -> u16 {
-    let mut hash = 0x811c_9dc5u32;
-    for (i, byte) in bytes.iter().enumerate() {
-        if i != 2 && i != 3 {
-            hash = (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
-        }
-    }
-    (hash ^ (hash >> 16)) as u16
+/// Of everything but the two bytes of the sum itself.
+fn sum(bytes: &[u8]) -> u16 {
+    checksum(&[&bytes[..2], &bytes[4..]])
 }
 
 fn seal(out: &mut [u8]) {
-    let sum = checksum(out).to_le_bytes();
+    let sum = sum(out).to_le_bytes();
     out[2..4].copy_from_slice(&sum);
 }
 
@@ -86,8 +81,8 @@ fn long(bytes: &[u8], at: usize) -> u64 {
 }
 
 fn get_key(bytes: &[u8]) -> Result<SegmentKey> {
-    let sum = u16::from_le_bytes([bytes[2], bytes[3]]);
-    if bytes[0] != VERSION || sum != checksum(bytes) {
+    let claimed = u16::from_le_bytes([bytes[2], bytes[3]]);
+    if bytes[0] != VERSION || claimed != sum(bytes) {
         return Err(Status::INVALID_ADDR);
     }
     Ok(SegmentKey {
@@ -154,7 +149,7 @@ mod tests {
         assert_eq!(
             bytes,
             [
-                1, 3, bytes[2], bytes[3], 4, 3, 2, 1, 0xd0, 0xc0, 0xb0, 0xa0, 77, 0, 0, 0
+                VERSION, 3, bytes[2], bytes[3], 4, 3, 2, 1, 0xd0, 0xc0, 0xb0, 0xa0, 77, 0, 0, 0
             ]
         );
         assert_eq!(SegmentKey::decode(&bytes), Ok(KEY));
