@@ -128,6 +128,8 @@ pub struct Network {
     pub weather: Weather,
     pub mischief: Cell<Mischief>,
     pub now: Cell<u64>,
+    /// A send was refused since `busy_with` was asked last.
+    refused: Cell<bool>,
     /// Whose interfaces are being opened.
     pub opening: Cell<(usize, Shape)>,
     nodes: RefCell<Vec<Rc<Node>>>,
@@ -153,6 +155,7 @@ impl Network {
             weather,
             mischief: Cell::new(Mischief::None),
             now: Cell::new(0),
+            refused: Cell::new(false),
             opening: Cell::new((0, shape)),
             nodes: RefCell::new(Vec::new()),
             links: RefCell::new(Vec::new()),
@@ -260,8 +263,12 @@ impl Network {
         }
     }
 
-    /// What will still happen by itself, if anything.
+    /// What will still happen by itself, if anything. Whoever was refused tries again: copies do so in
+    /// each progress and are in no queue here.
     pub fn busy_with(&self) -> Option<&'static str> {
+        if self.refused.replace(false) {
+            return Some("sends that were refused");
+        }
         let alive = |n: &Node| n.open.get() && !self.is_dead(n.process);
         for l in self.links.borrow().iter() {
             if alive(&l.to) && !l.queue.borrow().is_empty() {
@@ -482,11 +489,13 @@ impl Link {
             };
         }
         if !self.has_room(net) {
+            net.refused.set(true);
             return Err(Status::NO_RESOURCE);
         }
         if net.rng.chance(net.weather.refuse) {
             self.blocked_until
                 .set(net.now.get() + 1 + net.rng.below(6) as u64);
+            net.refused.set(true);
             return Err(Status::NO_RESOURCE);
         }
         Ok(true)
