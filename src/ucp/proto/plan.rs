@@ -22,8 +22,9 @@ impl Rules {
         let of = |names: &[&str]| scheme == "auto" || names.contains(&scheme.as_str());
         Rules {
             maps: of(&["rkey_ptr"]),
-            reads: of(&["get_zcopy", "get_ppln"]),
-            writes: of(&["put_zcopy", "put_ppln"]),
+            // Pipelines are for memory of devices; of host memory upstream reads, for either.
+            reads: of(&["get_zcopy", "get_ppln", "put_ppln"]),
+            writes: of(&["put_zcopy"]),
         }
     }
 }
