@@ -187,6 +187,17 @@ static inline void transport_meet(transport_t *t, const pair_t *pair)
     pair_recv(pair, &byte, 1);
 }
 
+/* Sends eight bytes as soon as there is room; over tcp there is none until the connection is there. */
+static inline ucs_status_t transport_send(transport_t *t, uct_ep_h ep, uint8_t id, uint64_t value)
+{
+    ucs_status_t status;
+
+    while ((status = uct_ep_am_short(ep, id, value, NULL, 0)) == UCS_ERR_NO_RESOURCE) {
+        uct_worker_progress(t->worker);
+    }
+    return status;
+}
+
 /* Progresses until `condition` holds; the runner's watchdog ends a test that waits for ever. */
 #define PROGRESS_UNTIL(t, condition) \
     do { \

@@ -136,6 +136,7 @@ static void receiver_dies(const char *name, const char *device, int when)
         live_on(&side, when == 2);
     }
     fill(data, LENGTH, 4);
+    send_short(&side, TAG + 1, NULL, 0); /* as above */
     transport_meet(&side.t, &pair);
     start_rndv(&side, TAG, NULL, 0, &iov, &done);
     if (when == 2) {

@@ -65,7 +65,13 @@ int main(void)
     /* In turn: each message is an event for the other side. */
     for (i = 0; i < MESSAGES; ++i) {
         if (i % 2 == (uint64_t)child) {
-            CHECK_OK(uct_ep_am_short(ep, ID, next, NULL, 0));
+            ucs_status_t status;
+
+            /* Until the connection is there, nothing is taken: its coming is an event too. */
+            while ((status = uct_ep_am_short(ep, ID, next, NULL, 0)) == UCS_ERR_NO_RESOURCE) {
+                wait_event(&t);
+            }
+            CHECK_OK(status);
             next++;
         } else {
             uint64_t until = next + 1;

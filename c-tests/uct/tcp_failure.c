@@ -140,7 +140,7 @@ static void round_of(transport_t *t, uct_ep_h self)
     for (i = 0; i < ENDPOINTS; ++i) {
         eps[i] = connect_to(t, &peer);
     }
-    CHECK_OK(uct_ep_am_short(eps[0], ID, 1, NULL, 0));
+    CHECK_OK(transport_send(t, eps[0], ID, 1));
     while (uct_ep_flush(eps[0], UCT_FLUSH_FLAG_REMOTE, NULL) != UCS_OK) {
         step(t);
     }
@@ -197,7 +197,7 @@ static void round_of(transport_t *t, uct_ep_h self)
         CHECK_STATUS(uct_ep_pending_add(eps[i], &waiters[0].base, 0), UCS_ERR_CONNECTION_RESET);
         uct_ep_destroy(eps[i]);
     }
-    CHECK_OK(uct_ep_am_short(self, ID, 2, NULL, 0));
+    CHECK_OK(transport_send(t, self, ID, 2));
     close(pair.fd);
     waitpid(pair.child, NULL, 0);
 }

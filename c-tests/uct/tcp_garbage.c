@@ -36,7 +36,7 @@ static void exchange(transport_t *t, uct_ep_h ep)
 {
     CHECK_OK(uct_iface_set_am_handler(t->iface, ID, on_honest, NULL, 0));
     received = 0;
-    CHECK_OK(uct_ep_am_short(ep, ID, 1, NULL, 0));
+    CHECK_OK(transport_send(t, ep, ID, 1));
     PROGRESS_UNTIL(t, received >= 1);
     CHECK_OK(uct_iface_set_am_handler(t->iface, ID, on_other, NULL, 0));
 }

@@ -43,7 +43,9 @@ static ucs_status_t put(transport_t *t, uct_ep_h ep, uint64_t address, size_t le
     comp.count = 1;
     comp.status = UCS_OK;
     completed = 0;
-    status = uct_ep_put_zcopy(ep, iov, 2, address, rkey, &comp);
+    while ((status = uct_ep_put_zcopy(ep, iov, 2, address, rkey, &comp)) == UCS_ERR_NO_RESOURCE) {
+        uct_worker_progress(t->worker); /* the connection is not there yet */
+    }
     if (status == UCS_INPROGRESS) {
         PROGRESS_UNTIL(t, completed);
         CHECK_EQ(completed, 1);

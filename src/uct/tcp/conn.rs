@@ -1,7 +1,7 @@
 //! `Conn`: the one connection between two interfaces, shared by all endpoints between them.
 //!
 //! It outlives its sockets: while it is being set up it may change from the attempt of one side to
-//! that of the other, and frames queued meanwhile wait. It holds what is to be sent, who waits for
+//! that of the other, and senders wait meanwhile. It holds what is to be sent, who waits for
 //! what, and the state of reading. Everything here runs on the worker's thread; user callbacks are
 //! never called from here, they are queued in the interface and called by its progress.
 
@@ -229,10 +229,16 @@ impl Conn {
         }
     }
 
-    /// Makes sure that a frame can be queued. `NO_RESOURCE` when too much waits already.
+    /// Makes sure that a frame can be queued. `NO_RESOURCE` when too much waits already, and while the
+    /// connection is being set up: what a sender believes gone has to survive the sender's death, and
+    /// the queue dies with it.
     #[inline]
     fn reserve(self: &Rc<Conn>, face: &TcpIface) -> Result<()> {
-        self.check()?;
+        match self.phase.get() {
+            Phase::Open => {}
+            Phase::Broken(status) => return Err(status),
+            _ => return Err(Status::NO_RESOURCE),
+        }
         let full = {
             let mut tx = self.tx.borrow_mut();
             if tx.lacks_buffer() {
@@ -258,7 +264,8 @@ impl Conn {
     /// Whether a sender need not wait.
     pub fn has_room(&self) -> bool {
         let tx = self.tx.borrow();
-        tx.waiting() < TX_LIMIT
+        self.is_open()
+            && tx.waiting() < TX_LIMIT
             && tx.in_place() < MAX_IN_PLACE
             && self.put_comps.borrow().len() < MAX_PUTS
     }

@@ -116,6 +116,8 @@ pub struct TcpIface {
     done: RefCell<Vec<(Owner, Completion, Result<()>)>>,
     /// Connections of which epoll watches writability, or that are not open yet.
     pub unsettled: Cell<usize>,
+    /// Connections that became open within this poll.
+    pub opened: Cell<u32>,
     /// Connections with pending requests.
     pub waiting: RefCell<Vec<Rc<Conn>>>,
 
@@ -166,6 +168,7 @@ impl TcpIface {
             broken: RefCell::default(),
             done: RefCell::default(),
             unsettled: Cell::new(0),
+            opened: Cell::new(0),
             waiting: RefCell::default(),
             tx_spare: RefCell::default(),
             rx_spare: RefCell::default(),

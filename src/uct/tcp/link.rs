@@ -174,6 +174,7 @@ fn opened(face: &TcpIface, conn: &Rc<Conn>, attempt: u64, max_am: usize) {
     conn.deadline.set(u64::MAX);
     conn.peer_attempt.set(attempt);
     conn.rx_limit.set(max_am);
+    face.opened.set(face.opened.get() + 1);
     conn.flush(face);
     face.poll_soon();
     drop_idle_timer(face);

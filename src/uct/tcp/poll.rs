@@ -162,7 +162,8 @@ fn poll<const RECEIVE: bool>(face: &Face) -> u32 {
     if ready.len() == max {
         face.poll_soon();
     }
-    count
+    // Who was answered `NO_RESOURCE` before tries again, and must not sleep instead.
+    count + face.opened.take()
 }
 
 #[cold]
