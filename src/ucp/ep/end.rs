@@ -177,9 +177,9 @@ impl Ep {
         w.eps.borrow_mut().remove(ep.id.get());
         w.by_peer.borrow_mut().retain(|key, local| {
             let ours = *local == ep.id.get();
-            let lives_on = ours && peer && ep.remote_uuid.get() != w.uuid;
-            if let (true, Some(address)) = (lives_on, ep.address.get()) {
-                // The peer's endpoint lives on, and what it sends may want answers.
+            if let (true, Some(address)) = (ours && peer, ep.address.get()) {
+                // The peer's endpoint lives on, and what it sends may want answers. So may what this one
+                // sent to itself, until its last words have come.
                 let left = (address.clone(), ep.serial.get());
                 w.left.borrow_mut().insert(*key, left);
             }
