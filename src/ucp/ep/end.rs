@@ -163,6 +163,7 @@ impl Ep {
         }
         let _pin = Pin::new(ep);
         let w = ep.worker();
+        ep.give_up();
         let peer = ep.failed.get().is_none();
         let last_words = if peer && ep.is_connected() {
             ep.last_words(end)
@@ -185,7 +186,6 @@ impl Ep {
             }
             !ours
         });
-        w.stream.forget(ep);
         unexpected::sub(w, ep.stream.len());
         // Last: the worker may be its own peer, and handle them at once.
         if !last_words.is_empty() {

@@ -159,9 +159,13 @@ pub fn post(
     must_be_immediate(param)?;
     let req = Request::create(worker, param, Op::StreamRecv(op))?;
     inbox.waiting.borrow_mut().push_back(req);
+    // A receive in front of it may end, and its callback close the endpoint.
+    let _pin = Pin::new(ep);
     serve(ep);
     unlist_if_empty(ep);
-    Ok((settle(req, param)?, 0))
+    // SAFETY: not given to the user yet, so alive even when complete.
+    let length = unsafe { req.as_ref() }.info().length;
+    Ok((settle(req, param)?, length))
 }
 
 /// An endpoint with nothing to take is not worth telling.
