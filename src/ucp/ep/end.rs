@@ -174,7 +174,7 @@ impl Ep {
             ep.failed.set(Some(status));
         }
         ep.abandon(status);
-        ep.cancel_copies();
+        ep.cancel_transports();
         w.eps.borrow_mut().remove(ep.id.get());
         w.by_peer.borrow_mut().retain(|key, local| {
             let ours = *local == ep.id.get();
@@ -195,13 +195,16 @@ impl Ep {
         drop(ep.link.take());
     }
 
-    /// Copies by the kernel end now: once the endpoint is closed their buffers are the user's again.
-    fn cancel_copies(&self) {
-        let Some(bulk) = self.bulk.get() else { return };
-        // SAFETY: a live transport endpoint.
-        unsafe {
-            if let Some(flush) = (*(*bulk.ep).iface).ops.ep_flush {
-                flush(bulk.ep, UCT_FLUSH_FLAG_CANCEL, core::ptr::null_mut());
+    /// What the transports work at ends now: once the endpoint is closed the buffers are the user's again.
+    fn cancel_transports(&self) {
+        let message = self.is_connected().then(|| self.lane().ep);
+        let bulk = self.bulk.get().map(|lane| lane.ep);
+        for ep in [message, bulk].into_iter().flatten() {
+            // SAFETY: a live transport endpoint.
+            unsafe {
+                if let Some(flush) = (*(*ep).iface).ops.ep_flush {
+                    flush(ep, UCT_FLUSH_FLAG_CANCEL, core::ptr::null_mut());
+                }
             }
         }
     }

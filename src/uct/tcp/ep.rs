@@ -118,10 +118,14 @@ impl TcpEp {
             // SAFETY: listed endpoints are alive, they take themselves off before they go.
             unsafe { &*moved }.place.set(place);
         }
-        let face = ep.face();
+        TcpEp::cancel(ep, conn);
+    }
+
+    /// Ends what is under way; the connection keeps what it has still to send of that.
+    fn cancel(ep: &EpBox<TcpIface>, conn: &Conn) {
         let mut cancelled = Vec::new();
         conn.cancel(owner(ep), |comp| cancelled.push(comp));
-        for (comp, status) in face.take_done(owner(ep)) {
+        for (comp, status) in ep.face().take_done(owner(ep)) {
             comp.complete(status);
         }
         for comp in cancelled {
@@ -274,11 +278,7 @@ impl TcpEp {
         let conn = ep.conn()?;
         let face = ep.face();
         if flags & UCT_FLUSH_FLAG_CANCEL != 0 {
-            let mut cancelled = Vec::new();
-            conn.cancel(owner(ep), |comp| cancelled.push(comp));
-            for comp in cancelled {
-                face.add_done(owner(ep), comp, Err(Status::CANCELED));
-            }
+            TcpEp::cancel(ep, conn);
             return Ok(Posted::Done);
         }
         let remote = flags & UCT_FLUSH_FLAG_REMOTE != 0;
