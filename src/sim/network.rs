@@ -7,8 +7,9 @@
 
 use super::rng::Rng;
 use super::transport::SimIface;
+use crate::sys::{process, vm_rw};
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Completion, Posted};
+use crate::uct::api::{Completion, Guard, Posted};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::pending::{PendingGroup, PendingQueue};
 use core::cell::{Cell, RefCell};
@@ -98,12 +99,21 @@ pub struct Copy {
     pub from: *const u8,
     pub to: *mut u8,
     pub len: usize,
+    pub guard: Option<Guard>,
 }
 
 impl Copy {
-    fn run(self) {
+    fn run(self) -> Result<()> {
         // SAFETY: buffers of the simulated processes live as long as the run.
         unsafe { core::ptr::copy(self.from, self.to, self.len) };
+        let Some(guard) = self.guard else {
+            return Ok(());
+        };
+        // The word belongs to a worker, which may be gone.
+        match vm_rw::read_word(process::pid(), guard.at) {
+            Ok(word) if word == guard.value => Ok(()),
+            _ => Err(Status::CANCELED),
+        }
     }
 }
 
@@ -313,10 +323,11 @@ impl Network {
                 at.map(|i| all.remove(i))
             };
             let Some(due) = due else { break };
-            if let (Some(copy), Ok(())) = (due.copy, due.status) {
-                copy.run();
-            }
-            due.comp.complete(due.status);
+            let status = match (due.copy, due.status) {
+                (Some(copy), Ok(())) => copy.run(),
+                (_, status) => status,
+            };
+            due.comp.complete(status);
             count += 1;
         }
         let links = self.links_of(|l| l.from.number == node.number);
@@ -548,8 +559,7 @@ impl Link {
             return Err(Status::CONNECTION_RESET);
         }
         if comp.is_none() || net.rng.chance(50) {
-            copy.run();
-            return Ok(Posted::Done);
+            return copy.run().map(|()| Posted::Done);
         }
         self.end_later(net, Some(copy), comp);
         Ok(Posted::InProgress)

@@ -200,7 +200,14 @@ impl SimEp {
         Ok(len)
     }
 
-    fn one_copy(&self, iov: Iov<'_>, remote: u64, get: bool, comp: Completion) -> Result<Posted> {
+    fn one_copy(
+        &self,
+        iov: Iov<'_>,
+        remote: u64,
+        get: bool,
+        guard: Option<Guard>,
+        comp: Completion,
+    ) -> Result<Posted> {
         let net = network();
         let mut at = remote;
         let mut posted = Posted::Done;
@@ -214,12 +221,14 @@ impl SimEp {
                     from: at as *const u8,
                     to: p,
                     len,
+                    guard,
                 }
             } else {
                 Copy {
                     from: p,
                     to: at as *mut u8,
                     len,
+                    guard,
                 }
             };
             posted = self.0.copy(&net, copy, comp)?;
@@ -370,7 +379,7 @@ impl Iface for SimIface {
         _rkey: uct_rkey_t,
         comp: Completion,
     ) -> Result<Posted> {
-        of(ep).one_copy(iov, remote, false, comp)
+        of(ep).one_copy(iov, remote, false, None, comp)
     }
 
     unsafe fn get_zcopy(
@@ -380,7 +389,18 @@ impl Iface for SimIface {
         _rkey: uct_rkey_t,
         comp: Completion,
     ) -> Result<Posted> {
-        of(ep).one_copy(iov, remote, true, comp)
+        of(ep).one_copy(iov, remote, true, None, comp)
+    }
+
+    unsafe fn get_guarded(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        _rkey: uct_rkey_t,
+        guard: Guard,
+        comp: Completion,
+    ) -> Result<Posted> {
+        of(ep).one_copy(iov, remote, true, Some(guard), comp)
     }
 
     unsafe fn pending_add(

@@ -14,9 +14,17 @@ pub enum Way {
     Write,
 }
 
-/// Moves up to `total` bytes between the local blocks and `remote` of process `pid`, where `total` is
-/// the sum of the blocks; answers how many, at least one. `ESRCH` when the process is gone, `EPERM` when
-/// it may not be reached, `EFAULT` when the first byte has no memory on either side.
+/// A range of the other process's memory.
+pub fn range(at: u64, length: usize) -> libc::iovec {
+    libc::iovec {
+        iov_base: at as *mut libc::c_void,
+        iov_len: length,
+    }
+}
+
+/// Moves bytes between the local blocks and the ranges of process `pid`, both in order, as many as the
+/// shorter list has; answers how many, at least one. `ESRCH` when the process is gone, `EPERM` when it
+/// may not be reached, `EFAULT` when the first byte has no memory on either side.
 ///
 /// # Safety
 /// With `Way::Read` the blocks must be memory that may be overwritten now: the kernel checks that it is
@@ -25,19 +33,15 @@ pub unsafe fn transfer(
     pid: u32,
     way: Way,
     blocks: &[libc::iovec],
-    remote: u64,
-    total: usize,
+    ranges: &[libc::iovec],
 ) -> io::Result<usize> {
-    let there = libc::iovec {
-        iov_base: remote as *mut libc::c_void,
-        iov_len: total,
-    };
-    let (count, pid) = (blocks.len() as libc::c_ulong, pid as libc::pid_t);
+    let (here, there, pid) = (blocks.as_ptr(), ranges.as_ptr(), pid as libc::pid_t);
+    let (count, far) = (blocks.len() as libc::c_ulong, ranges.len() as libc::c_ulong);
     let done = match way {
-        // SAFETY: `blocks` and `there` are readable lists; the local memory is the caller's promise.
-        Way::Read => unsafe { libc::process_vm_readv(pid, blocks.as_ptr(), count, &there, 1, 0) },
+        // SAFETY: both are readable lists; the local memory is the caller's promise.
+        Way::Read => unsafe { libc::process_vm_readv(pid, here, count, there, far, 0) },
         // SAFETY: as above; local memory is only read.
-        Way::Write => unsafe { libc::process_vm_writev(pid, blocks.as_ptr(), count, &there, 1, 0) },
+        Way::Write => unsafe { libc::process_vm_writev(pid, here, count, there, far, 0) },
     };
     match usize::try_from(done) {
         Ok(0) => Err(io::Error::from_raw_os_error(libc::EFAULT)),
@@ -54,7 +58,7 @@ pub fn read_word(pid: u32, remote: u64) -> io::Result<u64> {
         iov_len: size_of::<u64>(),
     }];
     // SAFETY: the block is a local.
-    match unsafe { transfer(pid, Way::Read, &block, remote, size_of::<u64>()) }? {
+    match unsafe { transfer(pid, Way::Read, &block, &[range(remote, size_of::<u64>())]) }? {
         n if n == size_of::<u64>() => Ok(word),
         _ => Err(io::Error::from_raw_os_error(libc::EFAULT)),
     }
@@ -107,7 +111,7 @@ mod tests {
             iov_len: 2,
         });
         // SAFETY: both sides are locals.
-        let n = unsafe { transfer(me, Way::Write, &blocks, to.as_mut_ptr() as u64, 4) };
+        let n = unsafe { transfer(me, Way::Write, &blocks, &[range(to.as_mut_ptr() as u64, 4)]) };
         assert_eq!(n.unwrap(), 4);
         // Written behind the compiler's back: read it as such.
         // SAFETY: a readable local.

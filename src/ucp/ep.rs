@@ -385,6 +385,11 @@ impl Ep {
         super::wireup::select::duration(attr, w.context().processes_here(), size as f64)
     }
 
+    /// Whether it may end with requests under way whose buffers the application has again at once.
+    pub fn may_take_back(&self) -> bool {
+        self.params.get().err_mode != UCP_ERR_HANDLING_MODE_NONE
+    }
+
     /// Why nothing can be sent any more.
     #[inline]
     pub fn usable(&self) -> Result<()> {

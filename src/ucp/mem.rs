@@ -284,6 +284,13 @@ impl Region {
         self.packed(context, self.rights, self.keys(context))
     }
 
+    /// The key, of memory that peers on this host can map.
+    fn key_to_map(&self, context: &Context) -> Option<Vec<u8>> {
+        let md = &context.mds[self.own_domain(context)?];
+        let maps = md.component.component.flags() & u64::from(UCT_COMPONENT_FLAG_RKEY_PTR) != 0;
+        maps.then(|| self.pack(context))
+    }
+
     /// A handle for other processes of this machine. `UNSUPPORTED` when the memory cannot be mapped
     /// by them.
     pub fn export(&self, context: &Context) -> Result<Vec<u8>> {
@@ -430,14 +437,15 @@ pub fn resolve(context: &Context, id: u64, address: u64, length: usize) -> Optio
     })
 }
 
-/// A buffer that a peer may write to while this lives.
+/// Memory that peers may access while this lives.
 pub struct Window {
     region: Option<Box<Region>>,
-    /// The key for the peer.
+    /// The key for them.
     pub key: Vec<u8>,
 }
 
 impl Window {
+    /// A buffer that a peer may write to.
     pub fn open(context: &Context, address: *mut u8, length: usize) -> Result<Window> {
         let params = MapParams {
             address: address.cast(),
@@ -450,6 +458,27 @@ impl Window {
             key: region.pack(context),
             region: Some(region),
         })
+    }
+
+    /// A word of our own that peers may read. Without a key where they cannot map it.
+    pub fn onto_word(context: &Context) -> Result<Window> {
+        let params = MapParams {
+            address: core::ptr::null_mut(),
+            length: size_of::<u64>(),
+            flags: UCP_MEM_MAP_ALLOCATE,
+            prot: UCP_MEM_MAP_PROT_REMOTE_READ,
+        };
+        let region = Region::map(context, &params)?;
+        Ok(Window {
+            key: region.key_to_map(context).unwrap_or_default(),
+            region: Some(region),
+        })
+    }
+
+    pub fn address(&self) -> *mut c_void {
+        self.region
+            .as_ref()
+            .map_or(core::ptr::null_mut(), |r| r.address)
     }
 }
 
@@ -472,9 +501,7 @@ pub fn mappable(context: &Context, address: u64, length: usize, right: u8) -> Op
     // SAFETY: regions leave the table before they are freed, under this lock.
     let mut all = regions.iter().map(|at| unsafe { &*(*at as *const Region) });
     let region = all.find(|r| r.rights & right != 0 && r.contains(address, length))?;
-    let md = &context.mds[region.own_domain(context)?];
-    let mapped = md.component.component.flags() & u64::from(UCT_COMPONENT_FLAG_RKEY_PTR) != 0;
-    mapped.then(|| region.pack(context))
+    region.key_to_map(context)
 }
 
 /// Keys that came with announcements, as they were sent: mapping memory is worth more than one use.

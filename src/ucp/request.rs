@@ -350,6 +350,9 @@ impl Request {
         }
         // SAFETY: no borrow is alive across a completion.
         let op = unsafe { self.op() };
+        if result.is_err() && op.is_announced() {
+            self.worker().pledges.take_back();
+        }
         if op.holds_nothing() {
             // SAFETY: nothing of the old value has to be dropped.
             unsafe { core::ptr::write(op, Op::None) };

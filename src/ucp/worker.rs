@@ -20,6 +20,7 @@ use super::wireup::describe::EpConfig;
 use crate::c::*;
 use crate::sys::cpu;
 use crate::ucp::proto::plan::Rules;
+use crate::ucp::proto::pledge::Pledges;
 use crate::ucp::proto::receive;
 use crate::ucs::callbackq::CallbackQueue;
 use crate::ucs::config::Config;
@@ -115,6 +116,8 @@ pub struct Worker {
     pub copies: Cell<usize>,
     /// Copies that wait for a transport's room.
     pub halted: Halted,
+    /// Tells receivers whether announced memory is still as it was.
+    pub pledges: Pledges,
 }
 
 /// Bytes of all headers of ours that can stand in front of a user's.
@@ -168,6 +171,7 @@ impl Worker {
             next_message: Cell::new(1),
             copies: Cell::new(0),
             halted: Halted::default(),
+            pledges: Pledges::default(),
             params,
         });
         // Memory is taken near the processor that touches it first.

@@ -101,6 +101,14 @@ impl Completion {
     }
 }
 
+/// A word of the peer's memory, eight bytes and aligned, that stays `value` as long as other memory of
+/// the peer is as the peer has promised. It is read after that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guard {
+    pub at: u64,
+    pub value: u64,
+}
+
 /// The operations of UCX's atomics, by their C numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtomicOp {
@@ -513,6 +521,20 @@ pub trait Iface: Sized + 'static {
         iov: Iov<'_>,
         remote: u64,
         rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Result<Posted> {
+        Err(Status::UNSUPPORTED)
+    }
+    /// As `get_zcopy`, of memory that its owner may take back meanwhile: `CANCELED` when it has.
+    ///
+    /// # Safety
+    /// `rkey` live.
+    unsafe fn get_guarded(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        rkey: uct_rkey_t,
+        guard: Guard,
         comp: Completion,
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)

@@ -7,7 +7,7 @@
 use crate::c::*;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
+use crate::uct::api::{AtomicOp, AtomicWord, Completion, Guard, Iface, Pack, Posted, Unpack};
 use crate::uct::base::am::AM_IDS;
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
@@ -226,6 +226,26 @@ ep_shim! { fn get_zcopy<I: Iface>(ep, iov: *const uct_iov_t, count: usize, remot
     // SAFETY: the user's list and key.
     posted(unsafe { Iov::from_c(iov, count).and_then(|iov| I::get_zcopy(ep, iov, remote, rkey, Completion(comp))) })
 }}
+
+/// `Iface::get_guarded` by C's handle.
+pub type GetGuarded =
+    unsafe fn(uct_ep_h, Iov<'_>, u64, uct_rkey_t, Guard, Completion) -> Result<Posted>;
+
+/// # Safety
+/// `ep` must be a live endpoint of transport `I`, `rkey` a live key.
+pub unsafe fn get_guarded<I: Iface>(
+    ep: uct_ep_h,
+    iov: Iov<'_>,
+    remote: u64,
+    rkey: uct_rkey_t,
+    guard: Guard,
+    comp: Completion,
+) -> Result<Posted> {
+    // SAFETY: by the caller's promise.
+    let ep = unsafe { EpBox::<I>::from_c(ep) };
+    // SAFETY: as above.
+    unsafe { I::get_guarded(ep, iov, remote, rkey, guard, comp) }
+}
 
 ep_shim! { fn cswap<I: Iface, W: AtomicWord>(ep, compare: W, swap: W, remote: u64, rkey: uct_rkey_t, result: *mut W, comp: *mut uct_completion_t) -> ucs_status_t {
     if result.is_null() { return UCS_ERR_INVALID_PARAM }

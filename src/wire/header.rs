@@ -121,7 +121,8 @@ header! {
 pub const CUT: u64 = u64::MAX;
 
 header! {
-    /// `keys` bytes of a remote key for the data follow, then the kind-specific header.
+    /// `key` bytes of a remote key for the data follow, `guard_key` bytes of one for the guard, then the
+    /// kind-specific header.
     RtsHdr {
         uuid: u64,
         ep: u64,
@@ -131,7 +132,12 @@ header! {
         total: u64,
         /// Where a contiguous message stands at the sender; 0 when it is not contiguous.
         address: u64,
-        keys: u16,
+        /// A word of the sender that stays `guard` until the message is taken back, and perhaps longer; 0
+        /// when it will not be.
+        guard_at: u64,
+        guard: u64,
+        key: u16,
+        guard_key: u16,
         kind: u8,
     }
 }
@@ -264,8 +270,11 @@ mod tests {
             request: 3,
             total: u64::MAX,
             address: 5,
-            keys: 6,
-            kind: 7,
+            guard_at: 6,
+            guard: 7,
+            key: 8,
+            guard_key: 9,
+            kind: 10,
         };
         let mut buf = [0u8; RtsHdr::LEN + 3];
         let mut w = Writer::new(&mut buf);

@@ -214,7 +214,7 @@ impl Ep {
         let uuid = self.worker().uuid;
         let mut words = VecDeque::new();
         let forced = end == End::Forced;
-        let tells = forced && self.params.get().err_mode != UCP_ERR_HANDLING_MODE_NONE;
+        let tells = forced && self.may_take_back();
         if !self.introduced.get() {
             if !tells {
                 return words;

@@ -55,6 +55,17 @@ impl Op {
         }
     }
 
+    /// Whether a receiver may be copying its data.
+    pub fn is_announced(&self) -> bool {
+        matches!(
+            self,
+            Op::Send(SendOp {
+                stage: Stage::Announced,
+                ..
+            })
+        )
+    }
+
     /// Whether it reads or writes memory of the peer, or asks whether that is done.
     pub fn is_memory_access(&self) -> bool {
         matches!(self, Op::Put(_) | Op::Get(_) | Op::Amo(_) | Op::Flush(_))

@@ -6,6 +6,7 @@
 
 use super::control;
 use super::op::{Arriving, DataRecvOp, Op, SendOp, Stage, TagRecvOp};
+use super::pledge::Mapped;
 use super::zcopy::{self, Piece, Way};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Task};
@@ -14,6 +15,7 @@ use crate::ucp::request::{Info, Request};
 use crate::ucp::worker::Worker;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
+use crate::uct::api::Guard;
 use crate::wire::header::{AckHdr, AmId, DataHdr, RtrHdr};
 use crate::wire::rkey::{READ, WRITE};
 use crate::{ucs_debug, ucs_error};
@@ -28,6 +30,10 @@ pub struct Announced {
     pub address: u64,
     /// The sender's region it stands in, if that can be mapped here; 0 for none.
     pub region: u64,
+    /// Tells whether it still stands there; none when the sender will not take it back.
+    pub guard: Option<Guard>,
+    /// The region of the guard, if that can be mapped here.
+    pub guard_region: u64,
 }
 
 /// Where a fetched message goes.
@@ -75,11 +81,12 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
         finish(worker, req, message.sender, Ok(()));
         return;
     }
-    if worker.rules.maps
-        && let Some(result) = copy_mapped(worker, reply, data, message)
-    {
-        finish(worker, req, message.sender, result);
-        return;
+    if worker.rules.maps {
+        match copy_mapped(worker, reply, data, message) {
+            Copied::Ended(result) => return finish(worker, req, message.sender, result),
+            Copied::InDoubt => return ask(worker, req, reply),
+            Copied::NotPossible => {}
+        }
     }
     let to = data.contiguous();
     if let Some(local) = to
@@ -92,6 +99,7 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
             len: message.total,
             remote: message.address,
             rkey: 0,
+            guard: message.guard,
         };
         reply.wait_for_peer(req);
         match zcopy::begin(req, lane, Way::Get, piece, usize::MAX) {
@@ -103,45 +111,75 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
         }
         reply.disown(req.as_ptr());
     }
-    ask(worker, req, reply, message);
+    ask(worker, req, reply);
+}
+
+/// What came of a copy out of mapped memory.
+enum Copied {
+    Ended(Result<()>),
+    /// The sender has taken something back meanwhile, perhaps this message.
+    InDoubt,
+    NotPossible,
 }
 
 /// Copies a message whose memory is mapped here: a request's of this worker, or the peer's by a key
-/// it sent. `None` when it is not.
-fn copy_mapped(worker: &Worker, ep: &Ep, to: &Data, message: &Announced) -> Option<Result<()>> {
-    let (uuid, _, request) = message.sender;
-    let total = message.total;
-    if uuid == worker.uuid {
-        // The address is taken from the request and not from the message.
-        // SAFETY: another request than the receive's; the only borrow of its operation.
-        let Op::Send(send) = (unsafe { worker.request(request)?.op() }) else {
-            return None;
-        };
-        if send.stage != Stage::Announced || send.data.len() != total {
-            return None;
-        }
-        return match (to.contiguous(), send.data.contiguous()) {
-            (Some(at), _) => {
-                // SAFETY: `total` bytes fit the receive, as `fetch` checked.
-                unsafe { send.data.pack(0, at, total) };
-                Some(Ok(()))
-            }
-            // SAFETY: the sender's buffer.
-            (None, Some(from)) => Some(unsafe { to.unpack(0, from, total) }),
-            (None, None) => None,
-        };
+/// it sent.
+fn copy_mapped(worker: &Worker, ep: &Ep, to: &Data, message: &Announced) -> Copied {
+    if message.sender.0 == worker.uuid {
+        return copy_here(worker, to, message).map_or(Copied::NotPossible, Copied::Ended);
     }
+    copy_from_region(ep, to, message).unwrap_or(Copied::NotPossible)
+}
+
+/// Of a request of this worker. `None` when that cannot be.
+fn copy_here(worker: &Worker, to: &Data, message: &Announced) -> Option<Result<()>> {
+    let total = message.total;
+    // The address is taken from the request and not from the message.
+    // SAFETY: another request than the receive's; the only borrow of its operation.
+    let Op::Send(send) = (unsafe { worker.request(message.sender.2)?.op() }) else {
+        return None;
+    };
+    if send.stage != Stage::Announced || send.data.len() != total {
+        return None;
+    }
+    match (to.contiguous(), send.data.contiguous()) {
+        (Some(at), _) => {
+            // SAFETY: `total` bytes fit the receive, as `fetch` checked.
+            unsafe { send.data.pack(0, at, total) };
+            Some(Ok(()))
+        }
+        // SAFETY: the sender's buffer.
+        (None, Some(from)) => Some(unsafe { to.unpack(0, from, total) }),
+        (None, None) => None,
+    }
+}
+
+/// Of the peer's region. `None` when it is not mapped here, or the guard is not.
+fn copy_from_region(ep: &Ep, to: &Data, message: &Announced) -> Option<Copied> {
     if message.region == 0 {
         return None;
     }
     let key = ep.keys.borrow().of_region(message.region)?;
-    let from = key.mapped_range(message.address, total, READ)?;
+    let from = key.mapped_range(message.address, message.total, READ)?;
+    let guard_key = match message.guard {
+        Some(_) => Some(ep.keys.borrow().of_region(message.guard_region)?),
+        None => None,
+    };
+    let guard = match (&guard_key, message.guard) {
+        (Some(key), Some(guard)) => Some(Mapped::find(key, guard)?),
+        _ => None,
+    };
     // SAFETY: mapped here for `total` bytes as long as the key is.
-    Some(unsafe { to.unpack(0, from, total) })
+    let result = unsafe { to.unpack(0, from, message.total) };
+    Some(match guard {
+        Some(guard) if !guard.stands() => Copied::InDoubt,
+        _ => Copied::Ended(result),
+    })
 }
 
-/// Asks the sender for the data: to write them, where that is possible, else to send them.
-fn ask(worker: &Worker, req: &Request, ep: &Ep, message: &Announced) {
+/// Asks the sender for the data: to write them, where that is possible, else to send them. Only a
+/// window can be closed to a sender: other memory is not given to it when it may be wanted back.
+fn ask(worker: &Worker, req: &Request, ep: &Ep) {
     // SAFETY: the only borrow; nothing below calls the user while it lives.
     let Some((data, state)) = arriving(unsafe { req.op() }) else {
         return;
@@ -151,12 +189,13 @@ fn ask(worker: &Worker, req: &Request, ep: &Ep, message: &Announced) {
         && worker.rules.writes
     {
         let context = worker.context();
-        if ep.bulk().is_some() {
+        let gives = !ep.may_take_back();
+        if gives && ep.bulk().is_some() {
             address = to as u64;
-        } else if let Some(mapped) = mappable(context, to as u64, message.total, WRITE) {
+        } else if gives && let Some(mapped) = mappable(context, to as u64, state.total, WRITE) {
             (address, key) = (to as u64, mapped);
         } else if ep.writing_lane().is_some()
-            && let Ok(window) = Window::open(context, to, message.total)
+            && let Ok(window) = Window::open(context, to, state.total)
         {
             (address, key) = (to as u64, window.key.clone());
             state.window = Some(Box::new(window));
@@ -164,9 +203,9 @@ fn ask(worker: &Worker, req: &Request, ep: &Ep, message: &Announced) {
     }
     state.written = address != 0;
     let rtr = RtrHdr {
-        request: message.sender.2,
+        request: state.sender.2,
         receiver: req.id(),
-        length: message.total as u64,
+        length: state.total as u64,
         address,
         uuid: worker.uuid,
         ep: ep.id.get(),
@@ -193,21 +232,50 @@ pub fn is_mappable(ep: &Ep, data: &Data) -> bool {
     }
 }
 
-/// What an announcement offers besides the data's length: the address, and a key of mapped memory.
-pub fn offer(ep: &Ep, data: &Data) -> (u64, Vec<u8>) {
-    let rules = &ep.worker().rules;
-    let Some(at) = data.contiguous().map(|at| at as u64) else {
-        return (0, Vec::new());
+/// What an announcement offers besides the data's length.
+#[derive(Default)]
+pub struct Offer<'a> {
+    /// Where the data are; 0 when they may not be read there.
+    pub address: u64,
+    /// The key of mapped memory, if they are in that.
+    pub key: Vec<u8>,
+    /// What tells whether they are still there.
+    pub guard: Option<Guard>,
+    pub guard_key: &'a [u8],
+}
+
+pub fn offer<'a>(ep: &'a Ep, data: &Data) -> Offer<'a> {
+    let worker = ep.worker();
+    let Some(address) = data.contiguous().map(|at| at as u64) else {
+        return Offer::default();
     };
-    let key = if rules.maps && shares_memory(ep) {
-        mappable(ep.worker().context(), at, data.len(), READ)
+    let (guard, guard_key) = if ep.may_take_back() {
+        match worker.pledges.promise(worker.context()) {
+            Some((guard, key)) => (Some(guard), key),
+            None => return Offer::default(),
+        }
+    } else {
+        (None, &[][..])
+    };
+    let maps = worker.rules.maps && shares_memory(ep) && guard.is_none() | !guard_key.is_empty();
+    let key = if maps {
+        mappable(worker.context(), address, data.len(), READ)
     } else {
         None
     };
-    if rules.reads || key.is_some() {
-        (at, key.unwrap_or_default())
-    } else {
-        (0, Vec::new())
+    match key {
+        Some(key) => Offer {
+            address,
+            key,
+            guard,
+            guard_key,
+        },
+        None if worker.rules.reads => Offer {
+            address,
+            guard,
+            ..Offer::default()
+        },
+        None => Offer::default(),
     }
 }
 
@@ -231,8 +299,17 @@ pub fn read(req: &Request, result: Result<()>) {
     };
     let sender = state.sender;
     let worker = req.worker();
+    let ep = worker.ep_of_peer(sender.0, sender.1);
+    if result == Err(Status::CANCELED)
+        && let Some(ep) = ep
+        && ep.usable().is_ok()
+    {
+        ucs_debug!("the sender took something back during a copy; pieces instead");
+        ep.disown(req.as_ptr());
+        return ask(worker, req, ep);
+    }
     acknowledge(worker, sender, result);
-    match worker.ep_of_peer(sender.0, sender.1) {
+    match ep {
         Some(ep) => ep.answer(req, result),
         None => req.complete(result),
     }
@@ -341,6 +418,7 @@ pub fn write(ep: &Ep, req: &Request) -> Result<()> {
         len: length,
         remote: address,
         rkey,
+        guard: None,
     };
     let told = rkey != 0;
     send.stage = Stage::Write {

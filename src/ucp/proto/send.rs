@@ -461,12 +461,12 @@ pub fn body_piece<H: Header>(
 
 /// Announces a message that the receiver will fetch.
 fn announce(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
-    let (address, mut keys) = rndv::offer(ep, &send.data);
+    let mut offer = rndv::offer(ep, &send.data);
     let plain = RtsHdr::LEN + send.kind.header_len();
-    if plain + keys.len() > ep.lane().max_bcopy {
-        keys = Vec::new();
+    if plain + offer.key.len() + offer.guard_key.len() > ep.lane().max_bcopy {
+        (offer.key, offer.guard_key) = (Vec::new(), &[]);
     }
-    let head = plain + keys.len();
+    let head = plain + offer.key.len() + offer.guard_key.len();
     if head > ep.lane().max_bcopy {
         return Err(Status::EXCEEDS_LIMIT);
     }
@@ -475,8 +475,11 @@ fn announce(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
         ep: ep.id.get(),
         request: req.id(),
         total: send.data.len() as u64,
-        address,
-        keys: keys.len() as u16,
+        address: offer.address,
+        guard_at: offer.guard.map_or(0, |g| g.at),
+        guard: offer.guard.map_or(0, |g| g.value),
+        key: offer.key.len() as u16,
+        guard_key: offer.guard_key.len() as u16,
         kind: send.kind.id() as u8,
     };
     let sync = (rts.uuid, rts.ep, rts.request);
@@ -485,7 +488,8 @@ fn announce(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
         unsafe {
             let mut w = writer(dest, head);
             rts.encode(&mut w);
-            w.bytes(&keys);
+            w.bytes(&offer.key);
+            w.bytes(offer.guard_key);
             send.kind.encode(&mut w, sync);
         }
         head

@@ -13,6 +13,9 @@ use crate::ucp::rma;
 use crate::ucp::worker::Worker;
 use crate::ucs::callbackq::{CallbackId, Repeat};
 use crate::ucs::{Result, Status};
+use crate::uct::api::{Completion, Guard, Posted};
+use crate::uct::base::iface::base_of;
+use crate::uct::base::iov::Iov;
 use crate::wire::header::AmId;
 use core::cell::{Cell, RefCell};
 use core::ffi::{c_int, c_uint, c_void};
@@ -26,13 +29,15 @@ pub enum Way {
     Get,
 }
 
-/// What is moved: `len` bytes at `local`, from or to `remote` behind `rkey`.
+/// What is moved: `len` bytes at `local`, from or to `remote` behind `rkey`. A get with a guard ends with
+/// `CANCELED` when the peer may have taken its memory back.
 #[derive(Clone, Copy)]
 pub struct Piece {
     pub local: *mut u8,
     pub len: usize,
     pub remote: u64,
     pub rkey: uct_rkey_t,
+    pub guard: Option<Guard>,
 }
 
 impl Piece {
@@ -123,7 +128,11 @@ impl Moving {
             return (0, Err(Status::UNSUPPORTED));
         };
         let Piece {
-            len, remote, rkey, ..
+            len,
+            remote,
+            rkey,
+            guard,
+            ..
         } = self.piece;
         let mut done = 0;
         while done < len {
@@ -133,7 +142,12 @@ impl Moving {
             count(comp, 1);
             // SAFETY: a live transport endpoint; the user's buffer and the request's completion stay
             // until the end is told.
-            let code = unsafe { op(self.lane.ep, &iov, 1, remote, rkey, comp) };
+            let code = unsafe {
+                match guard {
+                    None => op(self.lane.ep, &iov, 1, remote, rkey, comp),
+                    Some(guard) => get_guarded(self.lane.ep, &iov, remote, rkey, guard, comp),
+                }
+            };
             if code != UCS_INPROGRESS {
                 count(comp, -1);
             }
@@ -252,6 +266,30 @@ pub fn send(req: &Request, ep: &Ep, id: AmId, header: &[u8], data: &Data) -> Res
     }
     posted(req, Held::ByTransport);
     Ok(())
+}
+
+/// A get that C's op table has no place for.
+///
+/// # Safety
+/// As the op `ep_get_zcopy`.
+unsafe fn get_guarded(
+    ep: uct_ep_h,
+    iov: &uct_iov_t,
+    remote: u64,
+    rkey: uct_rkey_t,
+    guard: Guard,
+    comp: *mut uct_completion_t,
+) -> ucs_status_t {
+    // SAFETY: an endpoint of this library, by the caller's promise.
+    let posted = unsafe {
+        let get = base_of((*ep).iface).get_guarded;
+        Iov::from_c(iov, 1).and_then(|iov| get(ep, iov, remote, rkey, guard, Completion(comp)))
+    };
+    match posted {
+        Ok(Posted::Done) => UCS_OK,
+        Ok(Posted::InProgress) => UCS_INPROGRESS,
+        Err(e) => e.code(),
+    }
 }
 
 /// One block of memory as transports take it.

@@ -112,6 +112,7 @@ fn by_transport(
         _ => return None,
     };
     let piece = Piece {
+        guard: None,
         local: data.contiguous().filter(|_| !data.is_empty())?,
         len: data.len(),
         remote: address,

@@ -28,6 +28,8 @@ pub struct IfaceBase {
     /// The memory domain and the order of allocation methods, for `uct_iface_mem_alloc`.
     md: Cell<uct_md_h>,
     alloc_methods: RefCell<Vec<u32>>,
+    /// What C's op table has no place for.
+    pub get_guarded: table::GetGuarded,
     /// Tag matching, where the interface was opened for it.
     pub tag: OnceCell<Box<tag::Engine>>,
     /// `UCT_PROGRESS_*` that are on.
@@ -109,6 +111,7 @@ impl<I: Iface> IfaceBox<I> {
                 worker,
                 md: Cell::new(core::ptr::null_mut()),
                 alloc_methods: RefCell::new(Vec::new()),
+                get_guarded: table::get_guarded::<I>,
                 tag: OnceCell::new(),
                 progress: Cell::new(0),
                 progress_id: Cell::new(None),

@@ -2,12 +2,12 @@
 
 use super::iface::{Alarm, CmaIface, read_addresses};
 use super::peer;
-use super::queue::{EpQueue, Posting, Transfer};
+use super::queue::{EpQueue, Failure, Posting, Target, Transfer};
 use crate::sys::vm_rw::Way;
 use crate::sys::{pidfd, process};
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
-use crate::uct::api::{Completion, Posted};
+use crate::uct::api::{Completion, Guard, Posted};
 use crate::uct::base::death_watch::{self, Watch};
 use crate::uct::base::iface::IfaceBox;
 use crate::uct::base::iov::Iov;
@@ -85,7 +85,7 @@ impl CmaEp {
         self.dead.load(Ordering::Acquire)
     }
 
-    /// Starts a put or get of a checked list.
+    /// Starts a put or get of a checked list; `guard` is of gets only.
     #[inline]
     pub fn post(
         &self,
@@ -93,6 +93,7 @@ impl CmaEp {
         way: Way,
         iov: Iov<'_>,
         remote: u64,
+        guard: Option<Guard>,
         comp: Completion,
     ) -> Result<Posted> {
         if iov.entries().len() > face.max_iov {
@@ -112,20 +113,27 @@ impl CmaEp {
         if face.queue.transfers() >= face.max_transfers {
             return Err(Status::NO_RESOURCE);
         }
-        let pid = self.pid;
+        let target = Target {
+            pid: self.pid,
+            way,
+            remote,
+            total,
+            guard,
+        };
         if !self.queue.is_empty() {
             // Behind what is under way already, so that a fence has nothing to do.
-            let whole = Transfer::whole(pid, way, iov, total, remote, comp);
-            face.queue.add(&self.queue, whole);
+            face.queue
+                .add(&self.queue, Transfer::whole(target, iov, comp));
             return Ok(Posted::InProgress);
         }
-        match Transfer::begin(pid, way, iov, total, remote, face.segment, comp) {
+        match Transfer::begin(target, iov, face.segment, comp) {
             Ok(Posting::Done) => Ok(Posted::Done),
             Ok(Posting::Rest(rest)) => {
                 face.queue.add(&self.queue, rest);
                 Ok(Posted::InProgress)
             }
-            Err(e) => Err(face.queue.fail(&self.queue, pid, way, remote, &e)),
+            Err(Failure::TakenBack) => Err(Status::CANCELED),
+            Err(Failure::Refused(e)) => Err(face.queue.fail(&self.queue, &target, &e)),
         }
     }
 

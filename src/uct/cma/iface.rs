@@ -9,7 +9,7 @@ use crate::c::*;
 use crate::sys::vm_rw::Way;
 use crate::ucs::config::Config;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Completion, Iface, Posted};
+use crate::uct::api::{Completion, Guard, Iface, Posted};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::node;
@@ -233,7 +233,7 @@ impl Iface for CmaIface {
         _rkey: uct_rkey_t,
         comp: Completion,
     ) -> Result<Posted> {
-        ep.post(ep.face(), Way::Write, iov, remote, comp)
+        ep.post(ep.face(), Way::Write, iov, remote, None, comp)
     }
 
     #[inline]
@@ -244,7 +244,18 @@ impl Iface for CmaIface {
         _rkey: uct_rkey_t,
         comp: Completion,
     ) -> Result<Posted> {
-        ep.post(ep.face(), Way::Read, iov, remote, comp)
+        ep.post(ep.face(), Way::Read, iov, remote, None, comp)
+    }
+
+    unsafe fn get_guarded(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        _rkey: uct_rkey_t,
+        guard: Guard,
+        comp: Completion,
+    ) -> Result<Posted> {
+        ep.post(ep.face(), Way::Read, iov, remote, Some(guard), comp)
     }
 
     unsafe fn pending_add(

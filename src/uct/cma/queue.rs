@@ -5,10 +5,10 @@
 //! completions are called last, so that they may post, flush, or destroy the endpoint.
 
 use crate::c::uct_ep_h;
-use crate::sys::vm_rw::{self, Way};
+use crate::sys::vm_rw::{self, Way, range};
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
-use crate::uct::api::Completion;
+use crate::uct::api::{Completion, Guard};
 use crate::uct::base::iov::Iov;
 use core::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -31,12 +31,8 @@ impl Batch {
     /// The first of `blocks`, up to `limit` bytes and as many blocks as fit.
     #[inline]
     fn fill(blocks: impl Iterator<Item = Block>, limit: usize) -> Batch {
-        let none = libc::iovec {
-            iov_base: core::ptr::null_mut(),
-            iov_len: 0,
-        };
         let mut batch = Batch {
-            list: [none; MAX_IOV],
+            list: [range(0, 0); MAX_IOV],
             count: 0,
             bytes: 0,
         };
@@ -63,17 +59,97 @@ impl Batch {
     unsafe fn transfer(&self, pid: u32, way: Way, remote: u64) -> io::Result<usize> {
         let list = self.list.get(..self.count).unwrap_or(&[]);
         // SAFETY: the user keeps the blocks for this transfer until it is complete.
-        unsafe { vm_rw::transfer(pid, way, list, remote, self.bytes) }
+        unsafe { vm_rw::transfer(pid, way, list, &[range(remote, self.bytes)]) }
+    }
+
+    /// Reads the last batch of a guarded get and then, within the same call into the kernel, the
+    /// guard's word. `CANCELED` when that is not what it was, or is not there.
+    ///
+    /// # Safety
+    /// As `transfer`.
+    unsafe fn read_guarded(&self, pid: u32, remote: u64, guard: Guard) -> Moved<usize> {
+        const WORD: usize = size_of::<u64>();
+        let mut word = !guard.value;
+        let mut list = [range(0, 0); MAX_IOV + 1];
+        let (blocks, rest) = list.split_at_mut(self.count);
+        blocks.copy_from_slice(&self.list[..self.count]);
+        rest[0] = range((&raw mut word) as u64, WORD);
+        let ranges = [range(remote, self.bytes), range(guard.at, WORD)];
+        let list = list.get(..=self.count).unwrap_or(&[]);
+        // SAFETY: as `transfer`, and a word of ours.
+        let n = unsafe { vm_rw::transfer(pid, Way::Read, list, &ranges) }?;
+        if n < self.bytes {
+            return Ok(n);
+        }
+        // The kernel has written it behind the compiler's back.
+        // SAFETY: a readable local.
+        if unsafe { (&raw const word).read_volatile() } == guard.value {
+            Ok(self.bytes)
+        } else {
+            Err(Failure::TakenBack)
+        }
+    }
+}
+
+/// Why a transfer did not go.
+#[derive(Debug)]
+pub enum Failure {
+    /// The kernel refused.
+    Refused(io::Error),
+    /// The peer's memory is not what it was to be. That breaks nothing else.
+    TakenBack,
+}
+
+type Moved<T> = core::result::Result<T, Failure>;
+
+impl From<io::Error> for Failure {
+    fn from(e: io::Error) -> Failure {
+        Failure::Refused(e)
+    }
+}
+
+/// What a put or get moves, besides the local blocks.
+#[derive(Clone, Copy)]
+pub struct Target {
+    pub pid: u32,
+    pub way: Way,
+    pub remote: u64,
+    pub total: usize,
+    pub guard: Option<Guard>,
+}
+
+impl Target {
+    /// Moves the first batch of it; answers how many bytes went.
+    ///
+    /// # Safety
+    /// As `Batch::transfer`.
+    #[inline]
+    unsafe fn transfer(&self, batch: &Batch) -> Moved<usize> {
+        let Some(guard) = self.guard else {
+            // SAFETY: by the caller's promise.
+            return Ok(unsafe { batch.transfer(self.pid, self.way, self.remote) }?);
+        };
+        let done = if batch.bytes == self.total {
+            // SAFETY: by the caller's promise.
+            unsafe { batch.read_guarded(self.pid, self.remote, guard) }
+        } else {
+            // SAFETY: by the caller's promise.
+            unsafe { batch.transfer(self.pid, self.way, self.remote) }.map_err(Failure::Refused)
+        };
+        match done {
+            // Memory that was taken back may be gone altogether.
+            Err(Failure::Refused(e)) if e.raw_os_error() == Some(libc::EFAULT) => {
+                Err(Failure::TakenBack)
+            }
+            done => done,
+        }
     }
 }
 
 /// One put or get, or what is left of it.
 pub struct Transfer {
-    pid: u32,
-    way: Way,
+    target: Target,
     blocks: VecDeque<Block>,
-    remote: u64,
-    left: usize,
     comp: Completion,
 }
 
@@ -86,50 +162,32 @@ pub enum Posting {
 impl Transfer {
     /// Moves the first segment of a user's list of `total` bytes.
     #[inline]
-    pub fn begin(
-        pid: u32,
-        way: Way,
-        iov: Iov<'_>,
-        total: usize,
-        remote: u64,
-        segment: usize,
-        comp: Completion,
-    ) -> io::Result<Posting> {
+    pub fn begin(target: Target, iov: Iov<'_>, segment: usize, comp: Completion) -> Moved<Posting> {
         let batch = Batch::fill(iov.blocks(), segment);
         // SAFETY: the user's blocks, given for this call.
-        let done = unsafe { batch.transfer(pid, way, remote) }?;
-        if done == total {
+        let done = unsafe { target.transfer(&batch) }?;
+        if done == target.total {
             return Ok(Posting::Done);
         }
-        let mut rest = Transfer::whole(pid, way, iov, total, remote, comp);
+        let mut rest = Transfer::whole(target, iov, comp);
         rest.advance(done);
         Ok(Posting::Rest(rest))
     }
 
     /// A transfer of which nothing has gone yet.
     #[cold]
-    pub fn whole(
-        pid: u32,
-        way: Way,
-        iov: Iov<'_>,
-        total: usize,
-        remote: u64,
-        comp: Completion,
-    ) -> Transfer {
+    pub fn whole(target: Target, iov: Iov<'_>, comp: Completion) -> Transfer {
         Transfer {
-            pid,
-            way,
+            target,
             blocks: iov.blocks().collect(),
-            remote,
-            left: total,
             comp,
         }
     }
 
     /// Takes `done` bytes off the front.
     fn advance(&mut self, done: usize) {
-        self.left -= done;
-        self.remote = self.remote.wrapping_add(done as u64);
+        self.target.total -= done;
+        self.target.remote = self.target.remote.wrapping_add(done as u64);
         let mut done = done;
         while let Some((at, len)) = self.blocks.front_mut() {
             if *len > done {
@@ -143,12 +201,12 @@ impl Transfer {
     }
 
     /// Moves one segment; answers whether that was the last.
-    fn step(&mut self, segment: usize) -> io::Result<bool> {
+    fn step(&mut self, segment: usize) -> Moved<bool> {
         let batch = Batch::fill(self.blocks.iter().copied(), segment);
         // SAFETY: the user keeps the blocks until the completion is called.
-        let done = unsafe { batch.transfer(self.pid, self.way, self.remote) }?;
+        let done = unsafe { self.target.transfer(&batch) }?;
         self.advance(done);
-        Ok(self.left == 0)
+        Ok(self.target.total == 0)
     }
 }
 
@@ -284,9 +342,14 @@ impl Queue {
                     self.schedule(&ep);
                     transfer.comp.complete(Ok(()));
                 }
-                Err(e) => {
+                Err(Failure::TakenBack) => {
                     self.transfers.set(self.transfers.get() - 1);
-                    let status = self.fail(&ep, transfer.pid, transfer.way, transfer.remote, &e);
+                    self.schedule(&ep);
+                    transfer.comp.complete(Err(Status::CANCELED));
+                }
+                Err(Failure::Refused(e)) => {
+                    self.transfers.set(self.transfers.get() - 1);
+                    let status = self.fail(&ep, &transfer.target, &e);
                     transfer.comp.complete(Err(status));
                     self.drain(&ep, Err(status));
                 }
@@ -303,8 +366,9 @@ impl Queue {
     /// The kernel refused a transfer: the endpoint is broken from here on, its user is told by the next
     /// progress. Answers the status of the transfer.
     #[cold]
-    pub fn fail(&self, ep: &Rc<EpQueue>, pid: u32, way: Way, remote: u64, e: &io::Error) -> Status {
-        let verb = match way {
+    pub fn fail(&self, ep: &Rc<EpQueue>, target: &Target, e: &io::Error) -> Status {
+        let Target { pid, remote, .. } = *target;
+        let verb = match target.way {
             Way::Read => "reading",
             Way::Write => "writing",
         };
@@ -381,8 +445,18 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::c::uct_iov_t;
+    use crate::c::{uct_completion_t, uct_iov_t};
     use crate::uct::api::Completion;
+
+    fn write_to(remote: u64, total: usize) -> Target {
+        Target {
+            pid: std::process::id(),
+            way: Way::Write,
+            remote,
+            total,
+            guard: None,
+        }
+    }
 
     fn entry(bytes: &mut [u8], count: u32, stride: usize) -> uct_iov_t {
         uct_iov_t {
@@ -397,7 +471,6 @@ mod tests {
     /// Whatever the segment size and the cut of the list, the bytes arrive in order.
     #[test]
     fn segments_make_the_whole() {
-        let me = std::process::id();
         for segment in [1, 2, 3, 7, 64, 1000] {
             let mut from: Vec<u8> = (0..200u8).collect();
             let mut to = vec![0u8; 200];
@@ -410,7 +483,7 @@ mod tests {
             let none = Completion::NONE;
             let queue = Queue::default();
             let ep = EpQueue::new();
-            match Transfer::begin(me, Way::Write, iov, 200, remote, segment, none).unwrap() {
+            match Transfer::begin(write_to(remote, 200), iov, segment, none).unwrap() {
                 Posting::Done => {}
                 Posting::Rest(rest) => queue.add(&ep, rest),
             }
@@ -425,7 +498,6 @@ mod tests {
 
     #[test]
     fn endpoints_take_turns_and_a_bad_address_breaks_only_its_own() {
-        let me = std::process::id();
         let queue = Queue::default();
         let eps = [EpQueue::new(), EpQueue::new()];
         let mut from = [1u8; 8];
@@ -433,8 +505,8 @@ mod tests {
         // SAFETY: the list's buffer outlives the test.
         let iov = unsafe { Iov::from_c(list.as_ptr(), 1) }.unwrap();
         let to = [0u8; 8];
-        let good = Transfer::whole(me, Way::Write, iov, 8, to.as_ptr() as u64, Completion::NONE);
-        let bad = Transfer::whole(me, Way::Write, iov, 8, 8, Completion::NONE);
+        let good = Transfer::whole(write_to(to.as_ptr() as u64, 8), iov, Completion::NONE);
+        let bad = Transfer::whole(write_to(8, 8), iov, Completion::NONE);
         queue.add(&eps[0], good);
         queue.add(&eps[1], bad);
         assert!(queue.step(4) && queue.step(4));
@@ -444,5 +516,55 @@ mod tests {
         assert!(!queue.step(4));
         assert_eq!(queue.transfers(), 0);
         assert!(queue.next_failed().is_none(), "no handle, nobody to tell");
+    }
+
+    /// However the get is cut, the word is asked for with the last bytes; a get whose word has changed or is
+    /// gone, or whose data are gone, is canceled and breaks nothing.
+    #[test]
+    fn a_guarded_get_is_as_good_as_its_word() {
+        let from: Vec<u8> = (0..200u8).collect();
+        let word = 7u64;
+        let at = &raw const word as u64;
+        let mut to = vec![0u8; 200];
+        let list = [entry(&mut to, 40, 5)];
+        // SAFETY: the list's buffers outlive the test.
+        let iov = unsafe { Iov::from_c(list.as_ptr(), 1) }.unwrap();
+        let data = from.as_ptr() as u64;
+        for segment in [3, 64, 1000] {
+            for (remote, guard, good) in [
+                (data, Guard { at, value: 7 }, true),
+                (data, Guard { at, value: 8 }, false),
+                (data, Guard { at: 8, value: 7 }, false),
+                (8, Guard { at, value: 7 }, false),
+            ] {
+                let target = Target {
+                    way: Way::Read,
+                    guard: Some(guard),
+                    ..write_to(remote, 200)
+                };
+                let queue = Queue::default();
+                let ep = EpQueue::new();
+                let mut comp = uct_completion_t {
+                    func: None,
+                    count: 1,
+                    status: 0,
+                };
+                let told = Completion(&raw mut comp);
+                let end = match Transfer::begin(target, iov, segment, told) {
+                    Ok(Posting::Done) => Ok(()),
+                    Ok(Posting::Rest(rest)) => {
+                        queue.add(&ep, rest);
+                        while queue.step(segment) {}
+                        // SAFETY: the test's own completion.
+                        Status::from_code(unsafe { (*told.0).status }).map_or(Ok(()), Err)
+                    }
+                    Err(Failure::TakenBack) => Err(Status::CANCELED),
+                    Err(Failure::Refused(e)) => panic!("{e}"),
+                };
+                let wanted = if good { Ok(()) } else { Err(Status::CANCELED) };
+                assert_eq!(end, wanted, "segment {segment}, {guard:?}");
+                assert_eq!((ep.broken(), queue.transfers()), (None, 0));
+            }
+        }
     }
 }

@@ -74,7 +74,7 @@ fn one_transfer_at_a_time() {
         status: UCS_OK,
     };
     let comp_ptr = &raw mut comp;
-    let put = |c| ep.post(face, Way::Write, iov, to.as_ptr() as u64, c);
+    let put = |c| ep.post(face, Way::Write, iov, to.as_ptr() as u64, None, c);
     let mut request = uct_pending_req_t {
         func: Some(serve),
         r#priv: [0; 40],

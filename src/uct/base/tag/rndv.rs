@@ -12,7 +12,7 @@ use super::recv::{FETCHING, Receive};
 use super::wire::{Claim, Offer, REACH};
 use super::{Engine, wire};
 use crate::c::*;
-use crate::sys::vm_rw::{self, Way};
+use crate::sys::vm_rw::{self, Way, range};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Completion;
 use crate::uct::base::iov::Iov;
@@ -468,7 +468,7 @@ fn read_remote(pid: u32, offer: &Offer<'_>, blocks: &Blocks, len: usize) -> std:
         let asked = local.iter().map(|b| b.iov_len).sum();
         let from = offer.address.wrapping_add(done as u64);
         // SAFETY: the receiver's buffers, which are ours to fill until completion.
-        done += unsafe { vm_rw::transfer(pid, Way::Read, &local, from, asked) }?;
+        done += unsafe { vm_rw::transfer(pid, Way::Read, &local, &[range(from, asked)]) }?;
     }
     // Pairs with `close_offer`: the word is read after the data.
     fence(Ordering::SeqCst);
