@@ -157,6 +157,8 @@ pub struct Ep {
     /// Doomed, alive only for the last words in its queue.
     farewell: Cell<bool>,
     failed: Cell<Option<Status>>,
+    /// It failed because the peer closed its half: the peer's worker is still told what waits for it.
+    answers: Cell<bool>,
     introduced: Cell<bool>,
     /// Made because a peer introduced itself, not yet taken by the application.
     pub hidden: Cell<bool>,
@@ -224,6 +226,7 @@ impl Ep {
             retired: Cell::new(false),
             farewell: Cell::new(false),
             failed: Cell::new(None),
+            answers: Cell::new(false),
             introduced: Cell::new(false),
             hidden: Cell::new(false),
             answers_only: Cell::new(false),
@@ -254,8 +257,7 @@ impl Ep {
         }
         proto::table::describe(self);
         self.waiting.set(false);
-        let _pin = Pin::new(self);
-        while self.pump().is_err() && !self.wait_for_room() {}
+        self.send_queue();
         Ok(())
     }
 
@@ -435,9 +437,19 @@ impl Ep {
         self.pair_with(self.remote_uuid.get(), self.id.get());
     }
 
-    /// Sends a task, or queues it behind what waits.
+    /// Sends a task, or queues it behind what waits. On a failed endpoint it ends here.
     pub fn post(&self, task: Task) {
+        let answer = matches!(task, Task::Control { .. }) && self.may_send();
+        if let (false, Err(e)) = (answer, self.usable()) {
+            self.fail_task(&task, e);
+            return;
+        }
         self.queue.borrow_mut().push_back(task);
+        self.send_queue();
+    }
+
+    /// Sends what waits, unless the transport is going to call for it.
+    fn send_queue(&self) {
         if self.waiting.get() {
             return;
         }
@@ -497,9 +509,9 @@ impl Ep {
         waits
     }
 
-    /// Whether the queue is to be sent: the endpoint is alive, or says farewell.
+    /// Whether the queue is to be sent: the endpoint is alive, or has words left to say.
     fn may_send(&self) -> bool {
-        self.farewell.get() || self.failed.get().is_none()
+        self.failed.get().is_none() || self.farewell.get() || self.answers.get()
     }
 
     /// Everything is out: whoever was alive only for that goes.

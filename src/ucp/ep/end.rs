@@ -30,9 +30,38 @@ pub enum End {
 impl Ep {
     /// The peer is gone: everything that waits ends with `status`, the application is told once.
     pub fn fail(&self, status: Status) {
-        if self.failed.replace(Some(status)).is_some() {
+        if self.answers.replace(false) {
+            // Nobody hears the rest.
+            self.queue.borrow_mut().clear();
+        }
+        self.end_of_peer(status);
+    }
+
+    /// The peer has closed its half by force: as `fail`, but its worker lives on, and may wait on another
+    /// endpoint for what was under way here. It is told.
+    pub fn peer_left(&self, status: Status) {
+        if self.usable().is_err() {
             return;
         }
+        self.answers.set(true);
+        let words = self.unsaid();
+        let queue = self.queue.replace(words);
+        for task in queue.into_iter().rev() {
+            if let Task::Request(req) = task {
+                self.disown(req);
+                self.outstanding.borrow_mut().push(req);
+            }
+        }
+        let _pin = Pin::new(self);
+        self.end_of_peer(status);
+        self.send_queue();
+    }
+
+    fn end_of_peer(&self, status: Status) {
+        if self.failed.get().is_some() {
+            return;
+        }
+        self.failed.set(Some(status));
         ucs_diag!(
             "endpoint to worker {:#x} failed: {status}",
             self.remote_uuid.get()
@@ -81,7 +110,7 @@ impl Ep {
     /// Ends everything that waits for this endpoint.
     pub(super) fn abandon(&self, status: Status) {
         zcopy::give_up(self, status);
-        loop {
+        while !self.answers.get() {
             let task = self.queue.borrow_mut().pop_front();
             match task {
                 Some(t) => self.fail_task(&t, status),
@@ -187,9 +216,14 @@ impl Ep {
             !ours
         });
         unexpected::sub(w, ep.stream.len());
+        let words = if ep.answers.replace(false) {
+            ep.queue.take()
+        } else {
+            last_words
+        };
         // Last: the worker may be its own peer, and handle them at once.
-        if !last_words.is_empty() {
-            ep.say_farewell(last_words);
+        if !words.is_empty() {
+            ep.say_farewell(words);
         }
         // The peer learns of the end by its connection.
         drop(ep.link.take());
@@ -211,7 +245,6 @@ impl Ep {
 
     /// What the peer has to be told of the end, in place of what waits.
     fn last_words(&self, end: End) -> VecDeque<Task> {
-        let uuid = self.worker().uuid;
         let mut words = VecDeque::new();
         let forced = end == End::Forced;
         let tells = forced && self.may_take_back();
@@ -221,24 +254,28 @@ impl Ep {
             }
             words.push_back(self.introduction());
         }
-        for task in self.queue.borrow().iter() {
-            match task {
-                // Answers that the peer waits for.
-                Task::Control { id, bytes } => words.push_back(Task::Control {
-                    id: *id,
-                    bytes: bytes.clone(),
-                }),
-                // SAFETY: a queued request is alive; the borrow ends within the line.
-                Task::Request(req) => words.extend(send::broken_off(uuid, unsafe { req.as_ref() })),
-            }
-        }
+        words.extend(self.unsaid());
         let close = CloseHdr {
-            uuid,
+            uuid: self.worker().uuid,
             ep: self.id.get(),
             forced: forced.into(),
         };
         words.push_back(control::task(AmId::Close, &close, &[]));
         words
+    }
+
+    /// What the peer has to be told in place of the queue, which is broken off: answers that it waits for,
+    /// and that nothing more comes of the rest.
+    fn unsaid(&self) -> VecDeque<Task> {
+        let word = |task: &Task| match task {
+            Task::Control { id, bytes } => Some(Task::Control {
+                id: *id,
+                bytes: bytes.clone(),
+            }),
+            // SAFETY: a queued request is alive; the borrow ends within the line.
+            Task::Request(req) => send::broken_off(self.worker().uuid, unsafe { req.as_ref() }),
+        };
+        self.queue.borrow().iter().filter_map(word).collect()
     }
 
     /// Sends the last words; until they are out the memory and the transport stay.
@@ -247,9 +284,7 @@ impl Ep {
         self.pins.set(self.pins.get() + 1);
         self.farewell.set(true);
         self.worker().farewells.borrow_mut().push(self);
-        if !self.waiting.get() {
-            while self.pump().is_err() && !self.wait_for_room() {}
-        }
+        self.send_queue();
     }
 
     /// The last words are out, or nobody hears them.

@@ -480,9 +480,7 @@ fn tell_written(ep: &Ep, receiver: u64, result: Result<()>) {
         request: receiver,
         status: code_of(&result) as u8,
     };
-    if ep.usable().is_ok() {
-        control::post(ep, AmId::Ack, &done, &[]);
-    }
+    control::post(ep, AmId::Ack, &done, &[]);
 }
 
 /// There are no data for a receive: its send is over.

@@ -15,7 +15,9 @@ use crate::ucp::rma::{flush, software, target};
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::copy;
 use crate::wire::Writer;
-use crate::wire::header::{AmId, CUT, DataHdr, FirstHdr, GetReplyHdr, Header, MiddleHdr, RtsHdr};
+use crate::wire::header::{
+    AckHdr, AmId, CUT, DataHdr, FirstHdr, GetReplyHdr, Header, MiddleHdr, RtsHdr,
+};
 use core::ffi::c_void;
 
 /// Pieces of announced data that go out before others of the endpoint get a turn.
@@ -252,7 +254,7 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
 }
 
 /// What the peer is told when a queued operation is broken off: that no more pieces of a message come,
-/// or that a read is not answered.
+/// or no more of what it has asked for.
 pub fn broken_off(uuid: u64, req: &Request) -> Option<Task> {
     // SAFETY: the only borrow.
     match unsafe { req.op() } {
@@ -266,6 +268,16 @@ pub fn broken_off(uuid: u64, req: &Request) -> Option<Task> {
                 offset: CUT,
             };
             Some(control::task(AmId::Middle, &cut, &[]))
+        }
+        Op::Send(SendOp {
+            stage: Stage::Data { receiver, .. } | Stage::Write { receiver, .. },
+            ..
+        }) => {
+            let end = AckHdr {
+                request: *receiver,
+                status: Status::CONNECTION_RESET.code() as u8,
+            };
+            Some(control::task(AmId::Ack, &end, &[]))
         }
         Op::GetServe(get) => {
             let reply = GetReplyHdr {

@@ -25,7 +25,7 @@ pub fn received(worker: &Worker, message: &[u8]) -> Option<()> {
         if ep.params.get().err_mode == UCP_ERR_HANDLING_MODE_NONE {
             ep.sender_left(Status::CONNECTION_RESET);
         } else {
-            ep.fail(Status::CONNECTION_RESET);
+            ep.peer_left(Status::CONNECTION_RESET);
         }
     }
     Some(())
