@@ -73,7 +73,8 @@ def ucp_perftest_cases(programs):
         def one(library, upstream):
             use = upstream if library == "upstream" else "ours"
             with tempfile.NamedTemporaryFile("w", suffix=".tests") as file:
-                tests = listed(programs.perftest["1.22.0"])
+                # A batch takes these options on its command line only.
+                tests = [test for test in listed(programs.perftest["1.22.0"]) if not re.search(r"-[UCz]\b", test)]
                 file.writelines(f"test{number} -t {test}\n" for number, test in enumerate(tests))
                 file.flush()
                 success, statuses, text = perftest(programs, release, use, ["-b", file.name, "-n", "100", "-w", "10"],
