@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Seeds of an ordinary test run.
 const SEEDS: u64 = 2_000;
 /// Faults that one run of the test lists.
-const SHOWN: usize = 10;
+const SHOWN: usize = 50;
 
 thread_local! {
     /// The seed that this thread runs, for the message of a panic.

@@ -464,7 +464,7 @@ fn check_losses(w: &World) {
         .map(|m| m.id)
         .collect();
     w.check(lost.len() <= w.nameless.get(), || {
-        format!("messages {lost:#x?} were lost")
+        format!("messages {lost:x?} were lost")
     });
 }
 
