@@ -5,8 +5,8 @@
 
 use super::allowed;
 use crate::c::*;
+use crate::ucp::regions::Regions;
 use crate::ucs::config::{AUTO, Config};
-use crate::ucs::slots::Slots;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Device, Transport};
 use crate::uct::base::md::MdHandle;
@@ -14,7 +14,6 @@ use crate::uct::registry::components;
 use crate::wire::address::TRANSPORTS;
 use crate::{ucs_debug, ucs_error};
 use core::sync::atomic::{AtomicU64, Ordering};
-use parking_lot::Mutex;
 
 /// What `ucp_init_version` was given.
 #[derive(Clone)]
@@ -54,7 +53,7 @@ pub struct Context {
     /// Tells this context from every other that its peers may know.
     pub id: u64,
     /// Memory the application mapped, by the ids that remote keys carry.
-    pub regions: Mutex<Slots<usize>>,
+    pub regions: Regions,
 }
 
 /// Workers of several threads use one context, and nothing of it takes a thread for granted.
@@ -71,7 +70,7 @@ impl Context {
             mds: Vec::new(),
             resources: Vec::new(),
             id: unique_id(),
-            regions: Mutex::new(Slots::new()),
+            regions: Regions::default(),
         };
         context.find_resources()?;
         if context.resources.is_empty() {

@@ -67,6 +67,7 @@ impl Context {
             length,
             flags: UCP_MEM_MAP_ALLOCATE,
             prot: UCP_MEM_MAP_PROT_REMOTE_READ | UCP_MEM_MAP_PROT_REMOTE_WRITE,
+            internal: false,
         };
         match Region::map(self, &params) {
             Ok(region) => {
@@ -185,7 +186,7 @@ impl Request {
             Op::Flush(_) => "flush".to_owned(),
             Op::Get(g) => format!("get of {} bytes", g.data.len()),
             Op::Put(p) => format!("put of {} bytes", p.data.len()),
-            Op::GetServe(g) => format!("answer of {} bytes", g.data.len()),
+            Op::GetServe(g) => format!("answer of {} bytes", g.length),
             Op::Parts(_) => "several operations".to_owned(),
             Op::Amo(a) => format!("atomic of {} bytes", a.atomic.size),
             Op::None => "none".to_owned(),

@@ -6,6 +6,7 @@
 
 use super::context::Context;
 use super::ep::Ep;
+use super::regions::{Exported, within};
 use crate::c::*;
 use crate::sys;
 use crate::ucs::{Result, Status};
@@ -26,6 +27,8 @@ pub struct MapParams {
     pub length: usize,
     pub flags: u32,
     pub prot: u32,
+    /// Not for the application.
+    pub internal: bool,
 }
 
 /// A mapped region: what `ucp_mem_h` points to.
@@ -103,7 +106,7 @@ impl Region {
             }
             region.register(context);
         }
-        region.publish(context);
+        region.publish(context, params.internal);
         Ok(region)
     }
 
@@ -126,7 +129,7 @@ impl Region {
         let mut region = Region::empty(context, info.address as *mut c_void, length);
         region.rights = READ | WRITE;
         region.imported = Some(Imported { mapping, key });
-        region.publish(context);
+        region.publish(context, false);
         Ok(region)
     }
 
@@ -145,9 +148,18 @@ impl Region {
     }
 
     /// Gives it the name that peers' messages use.
-    fn publish(&mut self, context: &Context) {
-        let at = core::ptr::from_ref::<Region>(self) as usize;
-        self.id = context.regions.lock().insert(at);
+    fn publish(&mut self, context: &Context, internal: bool) {
+        let exported = Exported {
+            address: self.address as u64,
+            length: self.length,
+            delta: self.delta(),
+            rights: self.rights,
+            internal,
+        };
+        self.id = context.regions.insert(exported);
+        if !internal && let Some(key) = self.key_to_map(context) {
+            context.regions.allow_mapping(self.id, &exported, &key);
+        }
     }
 
     /// Holds the pages in memory.
@@ -361,9 +373,9 @@ impl Region {
         keys
     }
 
-    /// Ends the mapping.
+    /// Ends the mapping, when what other threads do to the memory for peers is done.
     pub fn unmap(self, context: &Context) -> Result<()> {
-        context.regions.lock().remove(self.id);
+        context.regions.remove(self.id);
         self.free(context)
     }
 
@@ -416,25 +428,8 @@ impl Region {
 
     /// Whether `[address, address + length)` lies in the region.
     pub fn contains(&self, address: u64, length: usize) -> bool {
-        let start = self.address as u64;
-        address >= start
-            && address
-                .checked_add(length as u64)
-                .is_some_and(|end| end <= start + self.length as u64)
+        within(self.address as u64, self.length, address, length)
     }
-}
-
-/// Looks a region up by what a peer says, and checks the range; the answer is a local pointer and
-/// the peer's rights.
-pub fn resolve(context: &Context, id: u64, address: u64, length: usize) -> Option<(*mut u8, u8)> {
-    let regions = context.regions.lock();
-    let at = *regions.get(id)?;
-    // SAFETY: a region leaves the table before it is freed, under this lock.
-    let region = unsafe { &*(at as *const Region) };
-    region.contains(address, length).then(|| {
-        let here = (address as *mut u8).wrapping_offset(region.delta());
-        (here, region.rights)
-    })
 }
 
 /// Memory that peers may access while this lives.
@@ -452,6 +447,7 @@ impl Window {
             length,
             flags: 0,
             prot: UCP_MEM_MAP_PROT_REMOTE_WRITE,
+            internal: true,
         };
         let region = Region::map(context, &params)?;
         Ok(Window {
@@ -467,6 +463,7 @@ impl Window {
             length: size_of::<u64>(),
             flags: UCP_MEM_MAP_ALLOCATE,
             prot: UCP_MEM_MAP_PROT_REMOTE_READ,
+            internal: true,
         };
         let region = Region::map(context, &params)?;
         Ok(Window {
@@ -492,16 +489,6 @@ impl Drop for Window {
             }
         }
     }
-}
-
-/// The packed key of the mapped region that holds `[address, address + length)`, that peers on this
-/// host can map and have `right` to; `None` when there is none.
-pub fn mappable(context: &Context, address: u64, length: usize, right: u8) -> Option<Vec<u8>> {
-    let regions = context.regions.lock();
-    // SAFETY: regions leave the table before they are freed, under this lock.
-    let mut all = regions.iter().map(|at| unsafe { &*(*at as *const Region) });
-    let region = all.find(|r| r.rights & right != 0 && r.contains(address, length))?;
-    region.key_to_map(context)
 }
 
 /// Keys that came with announcements, as they were sent: mapping memory is worth more than one use.
@@ -622,10 +609,8 @@ impl RemoteKey {
         let context = ep.worker().context();
         let mut mapping = None;
         let access = if info.context == context.id {
-            match resolve(context, info.region, info.address, 0) {
-                Some((here, _)) => {
-                    Access::Direct((here as isize).wrapping_sub(info.address as isize))
-                }
+            match context.regions.locate(info.region, info.address, 0) {
+                Some(here) => Access::Direct((here as isize).wrapping_sub(info.address as isize)),
                 None => Access::Messages,
             }
         } else if let Some((found, _)) = Mapping::find(context, &info) {
@@ -654,7 +639,7 @@ impl RemoteKey {
         let context = ep.worker().context();
         if info.context == context.id {
             let length = usize::try_from(info.length).ok()?;
-            resolve(context, info.region, info.address, length)?;
+            context.regions.locate(info.region, info.address, length)?;
         }
         Some(RemoteKey::unpack(ep, info))
     }

@@ -3,7 +3,7 @@
 //! `context` knows the transports, `worker` has the interfaces and everything received, `ep` is the
 //! way to one peer, `request` what the user holds. `proto` is the engine that every kind of message
 //! goes through; `parts` joins operations under one request; `tag`, `am`, `stream` and `rma` are the
-//! kinds; `dt` the buffers; `wireup` connects; `unexpected` bounds what nobody receives.
+//! kinds; `mem` is memory that peers can reach and `regions` how they name it; `dt` the buffers; `wireup` connects; `unexpected` bounds what nobody receives.
 
 pub mod allowed;
 pub mod am;
@@ -18,6 +18,7 @@ pub mod mem;
 pub mod names;
 pub mod parts;
 pub mod proto;
+pub mod regions;
 pub mod request;
 pub mod rma;
 pub mod stream;

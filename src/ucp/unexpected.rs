@@ -84,7 +84,7 @@ fn rest(worker: &Worker) {
     if u.resting.get()
         || u.under_way.get() > 0
         || worker.am.has_handlers()
-        || !worker.context().regions.lock().is_empty()
+        || worker.context().regions.any()
         || worker.eps.borrow().iter().any(|ep| {
             // SAFETY: in the table, so alive.
             unsafe { (**ep).has_queue() }

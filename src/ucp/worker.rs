@@ -10,6 +10,7 @@ use super::ep::{End, Ep};
 use super::kinds::Kinds;
 use super::proto::assembly::Assemblies;
 use super::proto::zcopy::Halted;
+use super::regions::View;
 use super::request::Request;
 use super::stream::StreamState;
 use super::tag::TagState;
@@ -118,6 +119,8 @@ pub struct Worker {
     pub halted: Halted,
     /// Tells receivers whether announced memory is still as it was.
     pub pledges: Pledges,
+    /// What peers on this host can map.
+    pub mappable: View,
 }
 
 /// Bytes of all headers of ours that can stand in front of a user's.
@@ -172,6 +175,7 @@ impl Worker {
             copies: Cell::new(0),
             halted: Halted::default(),
             pledges: Pledges::default(),
+            mappable: View::default(),
             params,
         });
         // Memory is taken near the processor that touches it first.

@@ -109,6 +109,7 @@ pub unsafe extern "C" fn ucp_mem_map(
         length: masked!(params, mask, UCP_MEM_MAP_PARAM_FIELD_LENGTH, length, 0),
         flags,
         prot: masked!(params, mask, UCP_MEM_MAP_PARAM_FIELD_PROT, prot, ALL_RIGHTS),
+        internal: false,
     };
     // SAFETY: a live context.
     let context = unsafe { context(context_h) };

@@ -362,7 +362,9 @@ pub struct PutOp {
 
 /// A peer's read: what of it is sent, and its request.
 pub struct GetServeOp {
-    pub data: Data,
+    pub region: u64,
+    pub address: u64,
+    pub length: usize,
     pub offset: usize,
     pub request: u64,
 }

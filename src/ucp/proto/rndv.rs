@@ -10,7 +10,7 @@ use super::pledge::Mapped;
 use super::zcopy::{self, Piece, Way};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Task};
-use crate::ucp::mem::{Access, Window, mappable};
+use crate::ucp::mem::{Access, RemoteKey, Window};
 use crate::ucp::request::{Info, Request};
 use crate::ucp::worker::Worker;
 use crate::ucs::status::code_of;
@@ -19,6 +19,7 @@ use crate::uct::api::Guard;
 use crate::wire::header::{AckHdr, AmId, DataHdr, RtrHdr};
 use crate::wire::rkey::{READ, WRITE};
 use crate::{ucs_debug, ucs_error};
+use std::sync::Arc;
 
 /// An announced message: who has it and where.
 #[derive(Clone, Copy, Debug)]
@@ -160,7 +161,6 @@ fn copy_from_region(ep: &Ep, to: &Data, message: &Announced) -> Option<Copied> {
         return None;
     }
     let key = ep.keys.borrow().of_region(message.region)?;
-    let from = key.mapped_range(message.address, message.total, READ)?;
     let guard_key = match message.guard {
         Some(_) => Some(ep.keys.borrow().of_region(message.guard_region)?),
         None => None,
@@ -169,12 +169,40 @@ fn copy_from_region(ep: &Ep, to: &Data, message: &Announced) -> Option<Copied> {
         (Some(key), Some(guard)) => Some(Mapped::find(key, guard)?),
         _ => None,
     };
-    // SAFETY: mapped here for `total` bytes as long as the key is.
-    let result = unsafe { to.unpack(0, from, message.total) };
+    let copy = |from: *mut u8| {
+        // SAFETY: mapped here for `total` bytes as long as the key is.
+        unsafe { to.unpack(0, from, message.total) }
+    };
+    let result = touch(ep, &key, to, message.address, message.total, READ, copy)?;
     Some(match guard {
         Some(guard) if !guard.stands() => Copied::InDoubt,
         _ => Copied::Ended(result),
     })
+}
+
+/// Gives `f` memory of the peer's that is mapped here; `None` when it is not. Memory of this very process
+/// must not be unmapped meanwhile, so nothing of the user's is called then.
+fn touch<R>(
+    ep: &Ep,
+    key: &RemoteKey,
+    here: &Data,
+    address: u64,
+    length: usize,
+    right: u8,
+    f: impl FnOnce(*mut u8) -> R,
+) -> Option<R> {
+    let at = key.mapped_range(address, length, right)?;
+    let context = ep.worker().context();
+    if key.info.context != context.id {
+        return Some(f(at));
+    }
+    if matches!(here, Data::Generic { .. }) {
+        return None;
+    }
+    let regions = &context.regions;
+    regions
+        .with(key.info.region, address, length, right, f)
+        .ok()
 }
 
 /// Asks the sender for the data: to write them, where that is possible, else to send them. Only a
@@ -184,20 +212,19 @@ fn ask(worker: &Worker, req: &Request, ep: &Ep) {
     let Some((data, state)) = arriving(unsafe { req.op() }) else {
         return;
     };
-    let (mut address, mut key) = (0, Vec::new());
+    let (mut address, mut key) = (0, None);
     if let Some(to) = data.contiguous()
         && worker.rules.writes
     {
-        let context = worker.context();
         let gives = !ep.may_take_back();
         if gives && ep.bulk().is_some() {
             address = to as u64;
-        } else if gives && let Some(mapped) = mappable(context, to as u64, state.total, WRITE) {
-            (address, key) = (to as u64, mapped);
+        } else if gives && let Some(mapped) = mappable(worker, to as u64, state.total, WRITE) {
+            (address, key) = (to as u64, Some(mapped));
         } else if ep.writing_lane().is_some()
-            && let Ok(window) = Window::open(context, to, state.total)
+            && let Ok(window) = Window::open(worker.context(), to, state.total)
         {
-            (address, key) = (to as u64, window.key.clone());
+            (address, key) = (to as u64, Some(window.key.as_slice().into()));
             state.window = Some(Box::new(window));
         }
     }
@@ -213,7 +240,7 @@ fn ask(worker: &Worker, req: &Request, ep: &Ep) {
     // The sender may have to answer that its send is over.
     ep.introduce();
     ep.wait_for_peer(req);
-    control::post(ep, AmId::Rtr, &rtr, &key);
+    control::post(ep, AmId::Rtr, &rtr, key.as_deref().unwrap_or_default());
 }
 
 /// Whether the peer is another worker that maps memory of this one.
@@ -221,12 +248,18 @@ fn shares_memory(ep: &Ep) -> bool {
     ep.is_same_host() && ep.remote_uuid.get() != ep.worker().uuid
 }
 
+/// The key of the memory that holds the range, if peers on this host can map it and have `right` to it.
+fn mappable(worker: &Worker, address: u64, length: usize, right: u8) -> Option<Arc<[u8]>> {
+    let regions = &worker.context().regions;
+    worker.mappable.key_of(regions, address, length, right)
+}
+
 /// Whether the receiver of an announcement could copy from the buffer itself.
 pub fn is_mappable(ep: &Ep, data: &Data) -> bool {
     match data.contiguous() {
         _ if ep.remote_uuid.get() == ep.worker().uuid => true,
         Some(at) if shares_memory(ep) => {
-            mappable(ep.worker().context(), at as u64, data.len(), READ).is_some()
+            mappable(ep.worker(), at as u64, data.len(), READ).is_some()
         }
         _ => false,
     }
@@ -238,10 +271,16 @@ pub struct Offer<'a> {
     /// Where the data are; 0 when they may not be read there.
     pub address: u64,
     /// The key of mapped memory, if they are in that.
-    pub key: Vec<u8>,
+    pub key: Option<Arc<[u8]>>,
     /// What tells whether they are still there.
     pub guard: Option<Guard>,
     pub guard_key: &'a [u8],
+}
+
+impl Offer<'_> {
+    pub fn key(&self) -> &[u8] {
+        self.key.as_deref().unwrap_or_default()
+    }
 }
 
 pub fn offer<'a>(ep: &'a Ep, data: &Data) -> Offer<'a> {
@@ -259,12 +298,12 @@ pub fn offer<'a>(ep: &'a Ep, data: &Data) -> Offer<'a> {
     };
     let maps = worker.rules.maps && shares_memory(ep) && guard.is_none() | !guard_key.is_empty();
     let key = if maps {
-        mappable(worker.context(), address, data.len(), READ)
+        mappable(worker, address, data.len(), READ)
     } else {
         None
     };
     match key {
-        Some(key) => Offer {
+        Some(_) => Offer {
             address,
             key,
             guard,
@@ -400,12 +439,14 @@ pub fn write(ep: &Ep, req: &Request) -> Result<()> {
         return Ok(());
     };
     let key = send.key.clone();
-    let mapped = key
-        .as_ref()
-        .and_then(|k| k.mapped_range(address, length, WRITE));
-    if let Some(to) = mapped {
+    let copy = |to| {
         // SAFETY: mapped here for `length` bytes as long as the key is.
         unsafe { send.data.pack(0, to, length) };
+    };
+    let copied = key
+        .as_ref()
+        .and_then(|k| touch(ep, k, &send.data, address, length, WRITE, copy));
+    if copied.is_some() {
         written(req, Ok(()));
         return Ok(());
     }

@@ -308,7 +308,12 @@ const MAX_TOGETHER: usize = 128;
 /// Sends one transport message of `len` bytes, headers included, that `fill` writes. A short one
 /// leaves as such: it then stands in the transport's queue itself and not in a buffer beside it.
 #[inline]
-fn packed<F: FnMut(*mut u8) -> usize>(ep: &Ep, id: AmId, len: usize, mut fill: F) -> Result<usize> {
+pub fn packed<F: FnMut(*mut u8) -> usize>(
+    ep: &Ep,
+    id: AmId,
+    len: usize,
+    mut fill: F,
+) -> Result<usize> {
     const HEADER: usize = size_of::<u64>();
     let lane = ep.lane();
     let room = lane.max_short.min(MAX_TOGETHER - HEADER);
@@ -365,7 +370,7 @@ fn bcopy<F: FnMut(*mut u8) -> usize>(ep: &Ep, id: AmId, mut fill: F) -> Result<u
 ///
 /// # Safety
 /// `dest` must have room for `len` bytes for as long as the writer lives.
-unsafe fn writer<'a>(dest: *mut u8, len: usize) -> Writer<'a> {
+pub unsafe fn writer<'a>(dest: *mut u8, len: usize) -> Writer<'a> {
     // SAFETY: by the caller's promise.
     Writer::new(unsafe { core::slice::from_raw_parts_mut(dest, len) })
 }
@@ -475,10 +480,11 @@ pub fn body_piece<H: Header>(
 fn announce(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
     let mut offer = rndv::offer(ep, &send.data);
     let plain = RtsHdr::LEN + send.kind.header_len();
-    if plain + offer.key.len() + offer.guard_key.len() > ep.lane().max_bcopy {
-        (offer.key, offer.guard_key) = (Vec::new(), &[]);
+    let room = ep.lane().max_bcopy;
+    if plain + offer.key().len() + offer.guard_key.len() > room {
+        (offer.key, offer.guard_key) = (None, &[]);
     }
-    let head = plain + offer.key.len() + offer.guard_key.len();
+    let head = plain + offer.key().len() + offer.guard_key.len();
     if head > ep.lane().max_bcopy {
         return Err(Status::EXCEEDS_LIMIT);
     }
@@ -490,7 +496,7 @@ fn announce(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
         address: offer.address,
         guard_at: offer.guard.map_or(0, |g| g.at),
         guard: offer.guard.map_or(0, |g| g.value),
-        key: offer.key.len() as u16,
+        key: offer.key().len() as u16,
         guard_key: offer.guard_key.len() as u16,
         kind: send.kind.id() as u8,
     };
@@ -500,7 +506,7 @@ fn announce(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
         unsafe {
             let mut w = writer(dest, head);
             rts.encode(&mut w);
-            w.bytes(&offer.key);
+            w.bytes(offer.key());
             w.bytes(offer.guard_key);
             send.kind.encode(&mut w, sync);
         }

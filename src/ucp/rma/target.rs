@@ -2,14 +2,13 @@
 //! only as their protection allows.
 
 use super::post::{Operation, apply};
-use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Step, Task};
-use crate::ucp::mem::resolve;
 use crate::ucp::proto::control;
 use crate::ucp::proto::op::{GetServeOp, Op};
-use crate::ucp::proto::send::body_piece;
+use crate::ucp::proto::send::{packed, writer};
 use crate::ucp::request::{Param, Request};
 use crate::ucp::worker::Worker;
+use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::wire::header::{
@@ -17,20 +16,23 @@ use crate::wire::header::{
 };
 use crate::wire::rkey::{READ, WRITE};
 
-/// Memory that a peer names, checked.
-fn memory(w: &Worker, region: u64, address: u64, length: usize, right: u8) -> Result<*mut u8> {
-    match resolve(w.context(), region, address, length) {
-        Some((at, rights)) if rights & right != 0 => Ok(at),
-        found => {
-            let why = if found.is_some() {
-                "its protection forbids it"
-            } else {
-                "that range was not exported"
-            };
+/// Gives `f` memory that a peer names, checked; no thread unmaps it meanwhile.
+#[inline]
+fn with_memory<R>(
+    w: &Worker,
+    region: u64,
+    address: u64,
+    length: usize,
+    right: u8,
+    f: impl FnOnce(*mut u8) -> R,
+) -> Result<R> {
+    let regions = &w.context().regions;
+    regions
+        .with(region, address, length, right, f)
+        .map_err(|why| {
             ucs_error!("a peer's access of {length} bytes at {address:#x} is refused: {why}");
-            Err(Status::INVALID_ADDR)
-        }
-    }
+            Status::INVALID_ADDR
+        })
 }
 
 /// The endpoint that answers go by.
@@ -45,10 +47,13 @@ fn reply_ep(w: &Worker, uuid: u64, ep: u64) -> Option<&Ep> {
 /// A write. A refusal is told by the next fence.
 pub fn put(w: &Worker, message: &[u8]) -> Option<()> {
     let (h, body) = PutHdr::split(message)?;
-    match memory(w, h.region, h.address, body.len(), WRITE) {
+    let length = body.len();
+    let done = with_memory(w, h.region, h.address, length, WRITE, |at| {
         // SAFETY: inside an exported region of this process.
-        Ok(at) => unsafe { core::ptr::copy_nonoverlapping(body.as_ptr(), at, body.len()) },
-        Err(e) => refuse(w, h.uuid, h.ep, e),
+        unsafe { core::ptr::copy_nonoverlapping(body.as_ptr(), at, length) }
+    });
+    if let Err(e) = done {
+        refuse(w, h.uuid, h.ep, e);
     }
     Some(())
 }
@@ -61,20 +66,26 @@ fn refuse(w: &Worker, uuid: u64, ep: u64, status: Status) {
     }
 }
 
-/// A read: answered in pieces, from the endpoint's queue.
+/// A read: answered at once where one piece does, else from the endpoint's queue.
 pub fn get(w: &Worker, message: &[u8]) -> Option<()> {
     let (h, _) = GetHdr::split(message)?;
-    let length = usize::try_from(h.length).ok()?;
+    let mut left = GetServeOp {
+        region: h.region,
+        address: h.address,
+        length: usize::try_from(h.length).ok()?,
+        offset: 0,
+        request: h.request,
+    };
     let ep = reply_ep(w, h.uuid, h.ep)?;
-    let served = memory(w, h.region, h.address, length, READ).and_then(|at| {
-        let op = Op::GetServe(GetServeOp {
-            data: Data::contig(at, length),
-            offset: 0,
-            request: h.request,
-        });
-        Request::create(w, &Param::PLAIN, op)
-    });
-    match served {
+    if ep.is_clear() && left.length <= ep.lane().max_bcopy - GetReplyHdr::LEN {
+        match serve_piece(ep, &mut left) {
+            Err(Status::NO_RESOURCE) => {}
+            // An endpoint that cannot send any more hears of it by other ways.
+            _ => return Some(()),
+        }
+    }
+    let request = left.request;
+    match Request::create(w, &Param::PLAIN, Op::GetServe(left)) {
         Ok(req) => {
             // Nobody holds it: it is given back when it is done.
             // SAFETY: just made.
@@ -83,7 +94,7 @@ pub fn get(w: &Worker, message: &[u8]) -> Option<()> {
         }
         Err(e) => {
             let reply = GetReplyHdr {
-                request: h.request,
+                request,
                 offset: 0,
                 status: e.code() as u8,
             };
@@ -99,19 +110,35 @@ pub fn serve(ep: &Ep, req: &Request) -> Result<Step> {
     let Op::GetServe(get) = (unsafe { req.op() }) else {
         return Ok(Step::Done);
     };
-    loop {
+    while !serve_piece(ep, get)? {}
+    req.complete(Ok(()));
+    Ok(Step::Done)
+}
+
+/// Sends the next piece of a read; answers whether it was the last. The memory is looked up for each, as
+/// it may be unmapped meanwhile: the reader is told so instead.
+fn serve_piece(ep: &Ep, get: &mut GetServeOp) -> Result<bool> {
+    let piece = (get.length - get.offset).min(ep.lane().max_bcopy - GetReplyHdr::LEN);
+    let from = get.address.wrapping_add(get.offset as u64);
+    let mut refused = false;
+    packed(ep, AmId::GetReply, GetReplyHdr::LEN + piece, |dest| {
+        let body = dest.wrapping_add(GetReplyHdr::LEN);
+        let copied = with_memory(ep.worker(), get.region, from, piece, READ, |at| {
+            // SAFETY: inside an exported region; there is room for header and piece.
+            unsafe { core::ptr::copy_nonoverlapping(at, body, piece) }
+        });
+        refused = copied.is_err();
         let head = GetReplyHdr {
             request: get.request,
             offset: get.offset as u64,
-            status: 0,
+            status: code_of(&copied) as u8,
         };
-        get.offset += body_piece(ep, AmId::GetReply, &head, &get.data, get.offset, usize::MAX)?;
-        if get.offset >= get.data.len() {
-            break;
-        }
-    }
-    req.complete(Ok(()));
-    Ok(Step::Done)
+        // SAFETY: as above.
+        head.encode(&mut unsafe { writer(dest, GetReplyHdr::LEN) });
+        GetReplyHdr::LEN + if refused { 0 } else { piece }
+    })?;
+    get.offset += piece;
+    Ok(refused || get.offset == get.length)
 }
 
 /// An atomic.
@@ -121,9 +148,11 @@ pub fn amo(w: &Worker, message: &[u8]) -> Option<()> {
     if !matches!(h.size, 4 | 8) {
         return None;
     }
-    let done = memory(w, h.region, h.address, h.size.into(), WRITE)
+    let done = with_memory(w, h.region, h.address, h.size.into(), WRITE, |at| {
         // SAFETY: inside an exported region of this process; alignment is checked.
-        .and_then(|at| unsafe { apply(at, op, h.size, h.value, h.compare) });
+        unsafe { apply(at, op, h.size, h.value, h.compare) }
+    })
+    .flatten();
     if h.request == 0 {
         if let Err(e) = done {
             refuse(w, h.uuid, h.ep, e);

@@ -2,36 +2,25 @@
 //!
 //! A put from a peer names a key and a range; only what was registered for remote puts and exported
 //! is ever written. A key is a slot and a random nonce, so that an old or a guessed one finds nothing.
-//! Copying happens under the lock: once `remove` is back, no byte of the range is touched.
+//! A range stays registered while it is copied to: once `remove` is back, no byte of it is touched.
 
 use crate::sys::random;
+use crate::ucs::shared_slots::SharedSlots;
 use crate::ucs::{Result, Status};
-use parking_lot::Mutex;
+use core::sync::atomic::{AtomicBool, Ordering};
 
-/// Low bits of a key that name the slot; the rest is the nonce.
-const SLOT_BITS: u32 = 24;
-const MAX_SLOTS: usize = 1 << SLOT_BITS;
-
-#[derive(Clone, Copy)]
 struct Range {
-    key: u64,
     base: u64,
     len: u64,
     /// Registered for remote puts.
     writable: bool,
-    exported: bool,
-}
-
-#[derive(Default)]
-struct Slots {
-    ranges: Vec<Option<Range>>,
-    free: Vec<usize>,
+    exported: AtomicBool,
 }
 
 /// The registrations of one memory domain.
 #[derive(Default)]
 pub struct Keys {
-    slots: Mutex<Slots>,
+    ranges: SharedSlots<Range>,
 }
 
 impl Keys {
@@ -42,50 +31,34 @@ impl Keys {
     /// Registers `len` bytes at `base`; the answer is the key, never 0.
     pub fn add(&self, base: u64, len: u64, writable: bool) -> Result<u64> {
         base.checked_add(len).ok_or(Status::INVALID_PARAM)?;
-        let nonce = random::random_u64()? << SLOT_BITS | 1 << SLOT_BITS;
-        let mut slots = self.slots.lock();
-        let slot = match slots.free.pop() {
-            Some(slot) => slot,
-            None if slots.ranges.len() < MAX_SLOTS => {
-                slots.ranges.push(None);
-                slots.ranges.len() - 1
-            }
-            None => {
-                crate::ucs_error!("tcp: more than {MAX_SLOTS} memory registrations of one domain");
-                return Err(Status::EXCEEDS_LIMIT);
-            }
-        };
-        let key = nonce | slot as u64;
-        slots.ranges[slot] = Some(Range {
-            key,
+        let nonce = random::random_u64()? as u32;
+        let range = Range {
             base,
             len,
             writable,
-            exported: false,
-        });
-        Ok(key)
+            exported: AtomicBool::new(false),
+        };
+        Ok(self.ranges.insert_as(nonce, range))
     }
 
     /// Forgets a registration. `INVALID_PARAM` when there is none of this key.
     pub fn remove(&self, key: u64) -> Result<()> {
-        let mut slots = self.slots.lock();
-        slots.find(key)?;
-        let slot = slot_of(key);
-        slots.ranges[slot] = None;
-        slots.free.push(slot);
-        Ok(())
+        self.ranges
+            .remove(key)
+            .map(drop)
+            .ok_or(Status::INVALID_PARAM)
     }
 
     /// From now on peers that show the key may write to the range.
     pub fn export(&self, key: u64) -> Result<()> {
-        self.slots
-            .lock()
-            .find(key)
-            .map(|range| range.exported = true)
+        self.ranges
+            // Relaxed: peers learn the key after this.
+            .with(key, |range| range.exported.store(true, Ordering::Relaxed))
+            .ok_or(Status::INVALID_PARAM)
     }
 
     /// Runs `write` if a peer may write `len` bytes at `address` with `key`; the range stays
-    /// registered meanwhile. `write` must not register memory.
+    /// registered meanwhile. `write` must not unregister memory.
     pub fn with_range<R>(
         &self,
         key: u64,
@@ -93,28 +66,18 @@ impl Keys {
         len: u64,
         write: impl FnOnce(*mut u8) -> R,
     ) -> Result<R> {
-        let mut slots = self.slots.lock();
-        let range = *slots.find(key)?;
-        let offset = address.checked_sub(range.base);
-        let end = offset.and_then(|o| o.checked_add(len));
-        if !range.writable || !range.exported || end.is_none_or(|end| end > range.len) {
-            return Err(Status::INVALID_ADDR);
-        }
-        Ok(write(address as *mut u8))
-    }
-}
-
-impl Slots {
-    fn find(&mut self, key: u64) -> Result<&mut Range> {
-        match self.ranges.get_mut(slot_of(key)) {
-            Some(Some(range)) if range.key == key => Ok(range),
-            _ => Err(Status::INVALID_PARAM),
+        let done = self.ranges.with(key, |range| {
+            let offset = address.checked_sub(range.base)?;
+            let end = offset.checked_add(len)?;
+            let may = range.writable && range.exported.load(Ordering::Relaxed);
+            (may && end <= range.len).then(|| write(address as *mut u8))
+        });
+        match done {
+            Some(Some(written)) => Ok(written),
+            Some(None) => Err(Status::INVALID_ADDR),
+            None => Err(Status::INVALID_PARAM),
         }
     }
-}
-
-fn slot_of(key: u64) -> usize {
-    key as usize & (MAX_SLOTS - 1)
 }
 
 #[cfg(test)]
@@ -146,7 +109,7 @@ mod tests {
             assert!(!may(&keys, a, address, len), "{address} {len}");
         }
         assert!(!may(&keys, b, 2000, 1), "not registered for remote puts");
-        assert!(!may(&keys, a ^ (1 << 30), 1000, 1), "wrong nonce");
+        assert!(!may(&keys, a ^ (1 << 40), 1000, 1), "wrong nonce");
         assert!(!may(&keys, u64::MAX, 1000, 1) && !may(&keys, 0, 1000, 1));
     }
 
@@ -159,7 +122,7 @@ mod tests {
         assert_eq!(keys.remove(a), Err(Status::INVALID_PARAM));
         let b = keys.add(1000, 10, true).unwrap();
         keys.export(b).unwrap();
-        assert_eq!(slot_of(a), slot_of(b));
+        assert_eq!(a as u32, b as u32, "the same slot");
         assert!(!may(&keys, a, 1000, 1) && may(&keys, b, 1000, 1));
         assert_eq!(keys.add(u64::MAX, 2, true), Err(Status::INVALID_PARAM));
     }

@@ -1,7 +1,7 @@
 //! Reading a connection: one large receive, then every frame in it.
 //!
 //! Handlers of active messages run on the receive buffer itself, which is taken out of the
-//! connection meanwhile. A put's data go straight to their place, under the lock of the keys.
+//! connection meanwhile. A put's data go straight to their place, while their range is held.
 
 use super::conn::{Conn, Phase, PutIn, RxBuf};
 use super::iface::{Face, Once};
@@ -17,7 +17,7 @@ use std::rc::Rc;
 const MIN_ROOM: usize = 16 << 10;
 /// Receives of one connection in one progress.
 const MAX_ROUNDS: usize = 4;
-/// Bytes of a put received under the lock of the keys at a time.
+/// Bytes of a put received while their range is held at a time.
 const PUT_STEP: u64 = 256 << 10;
 
 enum Got {

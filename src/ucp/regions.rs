@@ -1,0 +1,234 @@
+//! The memory of a context that peers can name, for all of its workers at once: by the ids that keys and
+//! messages carry, and, of memory that peers can map, by address. Nothing on a data path waits for another
+//! entry's owner: entries have locks of their own, and workers keep a copy of the list of addresses.
+//!
+//! Who has an entry in hand keeps its memory mapped: `remove` waits for that. So nothing of the user's is
+//! called meanwhile.
+
+use crate::ucs::shared_slots::SharedSlots;
+use core::cell::{Cell, RefCell};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What peers may touch of a region.
+#[derive(Clone, Copy)]
+pub struct Exported {
+    /// Where peers name it.
+    pub address: u64,
+    pub length: usize,
+    /// Local minus named address.
+    pub delta: isize,
+    /// `READ`, `WRITE`.
+    pub rights: u8,
+    /// The library's own, which the application does not know.
+    pub internal: bool,
+}
+
+/// Whether the second range lies in the first.
+pub fn within(start: u64, room: usize, address: u64, length: usize) -> bool {
+    let end = address.checked_add(length as u64);
+    address >= start && end.is_some_and(|end| end <= start + room as u64)
+}
+
+/// A region that peers on this host can map.
+#[derive(Clone)]
+struct Mappable {
+    id: u64,
+    start: u64,
+    length: usize,
+    rights: u8,
+    key: Arc<[u8]>,
+}
+
+#[derive(Default)]
+pub struct Regions {
+    by_id: SharedSlots<Exported>,
+    /// Of the application.
+    live: AtomicUsize,
+    /// By their addresses; regions that the library allocates do not overlap.
+    mappable: Mutex<BTreeMap<u64, Mappable>>,
+    /// Changes of `mappable`.
+    version: AtomicU64,
+}
+
+impl Regions {
+    /// Makes a region known; answers its id, never 0.
+    pub fn insert(&self, region: Exported) -> u64 {
+        if !region.internal {
+            self.live.fetch_add(1, Ordering::Relaxed);
+        }
+        self.by_id.insert(region)
+    }
+
+    /// Makes known that peers can map a region by `key`.
+    pub fn allow_mapping(&self, id: u64, region: &Exported, key: &[u8]) {
+        let entry = Mappable {
+            id,
+            start: region.address,
+            length: region.length,
+            rights: region.rights,
+            key: key.into(),
+        };
+        let mut all = self.mappable.lock();
+        all.insert(entry.start, entry);
+        // Release: pairs with the Acquire in `View::key_of`; whoever is told of the region sees this.
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// Forgets a region, when no thread has it in hand any more: its memory may go then.
+    pub fn remove(&self, id: u64) {
+        let Some(region) = self.by_id.remove(id) else {
+            return;
+        };
+        if !region.internal {
+            self.live.fetch_sub(1, Ordering::Relaxed);
+        }
+        let mut all = self.mappable.lock();
+        // Others of the application's regions may begin at the same address.
+        if all.get(&region.address).is_some_and(|r| r.id == id) {
+            all.remove(&region.address);
+            self.version.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Whether peers may access memory of the application.
+    pub fn any(&self) -> bool {
+        self.live.load(Ordering::Relaxed) > 0
+    }
+
+    /// Gives `f` memory that a peer names, where it may: a local address, good as long as `f` runs. An
+    /// error says why not.
+    #[inline]
+    pub fn with<R>(
+        &self,
+        id: u64,
+        address: u64,
+        length: usize,
+        right: u8,
+        f: impl FnOnce(*mut u8) -> R,
+    ) -> Result<R, &'static str> {
+        const OUTSIDE: &str = "that range is not exported";
+        let done = self.by_id.with(id, |r| {
+            if !within(r.address, r.length, address, length) {
+                return Err(OUTSIDE);
+            }
+            if r.rights & right != right {
+                return Err("its protection forbids it");
+            }
+            Ok(f((address as *mut u8).wrapping_offset(r.delta)))
+        });
+        done.unwrap_or(Err(OUTSIDE))
+    }
+
+    /// Where a range is in this process, if it is there now.
+    pub fn locate(&self, id: u64, address: u64, length: usize) -> Option<*mut u8> {
+        self.with(id, address, length, 0, |at| at).ok()
+    }
+}
+
+/// A worker's copy of what peers can map.
+#[derive(Default)]
+pub struct View {
+    version: Cell<u64>,
+    mappable: RefCell<Vec<Mappable>>,
+}
+
+impl View {
+    /// The packed key of the region that holds `[address, address + length)`, that peers on this host can
+    /// map and have `right` to; `None` when there is none.
+    pub fn key_of(
+        &self,
+        regions: &Regions,
+        address: u64,
+        length: usize,
+        right: u8,
+    ) -> Option<Arc<[u8]>> {
+        // Acquire: pairs with the Release of the changes.
+        if regions.version.load(Ordering::Acquire) != self.version.get() {
+            self.renew(regions);
+        }
+        let all = self.mappable.borrow();
+        let behind = all.partition_point(|r| r.start <= address);
+        let region = all.get(behind.checked_sub(1)?)?;
+        let holds = within(region.start, region.length, address, length);
+        (holds && region.rights & right == right).then(|| Arc::clone(&region.key))
+    }
+
+    #[cold]
+    fn renew(&self, regions: &Regions) {
+        let all = regions.mappable.lock();
+        // Under the lock no change is half done.
+        self.version.set(regions.version.load(Ordering::Relaxed));
+        *self.mappable.borrow_mut() = all.values().cloned().collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::rkey::{READ, WRITE};
+
+    fn region(address: u64, length: usize, rights: u8, internal: bool) -> Exported {
+        Exported {
+            address,
+            length,
+            delta: 16,
+            rights,
+            internal,
+        }
+    }
+
+    #[test]
+    fn only_what_is_exported_is_given_and_only_while_it_is() {
+        let regions = Regions::default();
+        let id = regions.insert(region(1000, 100, READ, false));
+        let own = regions.insert(region(5000, 8, READ, true));
+        let at = |id, address, length, right| {
+            regions
+                .with(id, address, length, right, |p| p as usize)
+                .ok()
+        };
+        assert_eq!(at(id, 1000, 100, READ), Some(1016));
+        assert_eq!(at(id, 1099, 1, READ), Some(1115));
+        assert_eq!(at(id, 1100, 0, READ), Some(1116));
+        for (address, length) in [(999, 1), (1000, 101), (1100, 1), (1050, usize::MAX), (0, 0)] {
+            assert_eq!(at(id, address, length, READ), None);
+        }
+        assert_eq!(at(id, 1000, 1, WRITE), None);
+        assert_eq!(at(id, 1000, 1, READ | WRITE), None);
+        assert_eq!(at(own, 5000, 8, READ), Some(5016));
+        assert!(regions.any());
+        regions.remove(id);
+        regions.remove(id);
+        assert_eq!(at(id, 1000, 1, READ), None);
+        assert!(!regions.any());
+    }
+
+    #[test]
+    fn views_follow_the_changes() {
+        let (regions, view) = (Regions::default(), View::default());
+        let key = |address, length, right| view.key_of(&regions, address, length, right);
+        let ids: Vec<u64> = [(3000, b"c"), (1000, b"a"), (2000, b"b")]
+            .into_iter()
+            .map(|(start, key)| {
+                let made = region(start, 1000, READ, false);
+                let id = regions.insert(made);
+                regions.allow_mapping(id, &made, key);
+                id
+            })
+            .collect();
+        let again = regions.insert(region(1000, 10, READ, false));
+        regions.remove(again);
+        assert_eq!(key(999, 1, READ), None);
+        assert_eq!(key(1000, 1000, READ).as_deref(), Some(&b"a"[..]));
+        assert_eq!(key(2999, 1, READ).as_deref(), Some(&b"b"[..]));
+        assert_eq!(key(2999, 2, READ), None);
+        assert_eq!(key(3999, 1, WRITE), None);
+        assert_eq!(key(4000, 1, READ), None);
+        regions.remove(ids[2]);
+        assert_eq!(key(2999, 1, READ), None);
+        assert_eq!(key(3000, 1, READ).as_deref(), Some(&b"c"[..]));
+    }
+}

@@ -1,0 +1,197 @@
+//! `Slots` for several threads: entries named by slot and generation, looked up without a lock of the
+//! whole table. Each entry has a lock of its own, on a cache line of its own, that readers share and only
+//! its removal excludes: who looks at an entry may rely on it until it is done. Chunks of slots never move.
+
+use parking_lot::{Mutex, RwLock};
+use std::sync::OnceLock;
+
+/// Slots in the first chunk; each further one has twice as many as the one before.
+const FIRST: usize = 64;
+/// Enough for 2^32 slots.
+const CHUNKS: usize = 27;
+
+#[repr(align(64))]
+struct Slot<T>(RwLock<Entry<T>>);
+
+struct Entry<T> {
+    /// Of the value, or of the last one.
+    generation: u32,
+    value: Option<T>,
+}
+
+struct Free {
+    indices: Vec<u32>,
+    /// Slots that were ever used.
+    used: u32,
+}
+
+/// Values by id. Ids are never 0.
+pub struct SharedSlots<T> {
+    chunks: [OnceLock<Box<[Slot<T>]>>; CHUNKS],
+    free: Mutex<Free>,
+}
+
+impl<T> Default for SharedSlots<T> {
+    fn default() -> SharedSlots<T> {
+        SharedSlots::new()
+    }
+}
+
+impl<T> SharedSlots<T> {
+    pub fn new() -> SharedSlots<T> {
+        SharedSlots {
+            chunks: [const { OnceLock::new() }; CHUNKS],
+            free: Mutex::new(Free {
+                indices: Vec::new(),
+                used: 0,
+            }),
+        }
+    }
+
+    /// Gives a value the next generation of its slot.
+    pub fn insert(&self, value: T) -> u64 {
+        self.put(None, value)
+    }
+
+    /// Gives a value a generation of the caller's, not 0: one that nobody can guess, say.
+    pub fn insert_as(&self, generation: u32, value: T) -> u64 {
+        self.put(Some(generation), value)
+    }
+
+    fn put(&self, generation: Option<u32>, value: T) -> u64 {
+        let index = {
+            let mut free = self.free.lock();
+            free.indices.pop().unwrap_or_else(|| {
+                free.used += 1;
+                free.used - 1
+            })
+        };
+        let (chunk, at) = place(index);
+        let chunk = self.chunks[chunk].get_or_init(|| {
+            let fresh = || {
+                Slot(RwLock::new(Entry {
+                    generation: 0,
+                    value: None,
+                }))
+            };
+            (0..FIRST << chunk).map(|_| fresh()).collect()
+        });
+        let mut entry = chunk[at].0.write();
+        let next = entry.generation.wrapping_add(1);
+        entry.generation = generation.unwrap_or(next).max(1);
+        entry.value = Some(value);
+        u64::from(entry.generation) << 32 | u64::from(index)
+    }
+
+    /// What `f` makes of the entry; `None` for a stale or invented id. The entry stays while `f` runs,
+    /// so `f` must not remove it, nor look at another one.
+    #[inline]
+    pub fn with<R>(&self, id: u64, f: impl FnOnce(&T) -> R) -> Option<R> {
+        let entry = self.slot(id)?.0.read();
+        if u64::from(entry.generation) != id >> 32 {
+            return None;
+        }
+        entry.value.as_ref().map(f)
+    }
+
+    /// Takes an entry out, when nobody looks at it any more.
+    pub fn remove(&self, id: u64) -> Option<T> {
+        let mut entry = self.slot(id)?.0.write();
+        if u64::from(entry.generation) != id >> 32 {
+            return None;
+        }
+        let value = entry.value.take()?;
+        drop(entry);
+        self.free.lock().indices.push(id as u32);
+        Some(value)
+    }
+
+    #[inline]
+    fn slot(&self, id: u64) -> Option<&Slot<T>> {
+        let (chunk, at) = place(id as u32);
+        self.chunks.get(chunk)?.get()?.get(at)
+    }
+}
+
+/// Chunk of an index, and the place in it.
+#[inline]
+fn place(index: u32) -> (usize, usize) {
+    let shifted = index as usize + FIRST;
+    let chunk = (shifted / FIRST).ilog2() as usize;
+    (chunk, shifted - (FIRST << chunk))
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+    #[test]
+    fn every_index_has_a_place_of_its_own() {
+        let mut expected = (0, 0);
+        for index in 0..5000 {
+            assert_eq!(place(index), expected);
+            expected.1 += 1;
+            if expected.1 == FIRST << expected.0 {
+                expected = (expected.0 + 1, 0);
+            }
+        }
+        assert_eq!(place(u32::MAX).0, CHUNKS - 1);
+    }
+
+    #[test]
+    fn only_the_id_of_a_living_entry_finds_it() {
+        let slots = SharedSlots::new();
+        let ids: Vec<u64> = (0..1000).map(|i| slots.insert(i)).collect();
+        for (i, &id) in ids.iter().enumerate() {
+            assert_ne!(id, 0);
+            assert_eq!(slots.with(id, |v| *v), Some(i));
+            assert_eq!(slots.with(id + (1 << 32), |v| *v), None);
+        }
+        assert_eq!(slots.with(0, |v| *v), None);
+        assert_eq!(slots.with(u64::MAX, |v| *v), None);
+        assert_eq!(slots.remove(ids[7]), Some(7));
+        assert_eq!(slots.remove(ids[7]), None);
+        assert_eq!(slots.with(ids[7], |v| *v), None);
+        let again = slots.insert(5000);
+        assert_eq!(again as u32, ids[7] as u32);
+        assert_eq!(slots.with(ids[7], |v| *v), None);
+        assert_eq!(slots.with(again, |v| *v), Some(5000));
+        slots.remove(again);
+        let named = slots.insert_as(u32::MAX, 1);
+        assert_eq!(named >> 32, u64::from(u32::MAX));
+        slots.remove(named);
+        let wrapped = slots.insert(2);
+        assert_eq!((wrapped >> 32, slots.with(wrapped, |v| *v)), (1, Some(2)));
+    }
+
+    /// An entry is one word that its owner clears right after the removal.
+    #[test]
+    fn an_entry_stays_while_it_is_looked_at() {
+        let slots = SharedSlots::new();
+        let named = AtomicU64::new(0);
+        let stop = AtomicBool::new(false);
+        let look = || {
+            while !stop.load(Ordering::Relaxed) {
+                let id = named.load(Ordering::Acquire);
+                slots.with(id, |word: &Arc<AtomicU64>| {
+                    for _ in 0..20 {
+                        assert_eq!(word.load(Ordering::Relaxed), 1);
+                    }
+                });
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(look);
+            scope.spawn(look);
+            for _ in 0..2000 {
+                let id = slots.insert(Arc::new(AtomicU64::new(1)));
+                named.store(id, Ordering::Release);
+                let word = slots.remove(id).unwrap();
+                word.store(0, Ordering::Relaxed);
+            }
+            stop.store(true, Ordering::Relaxed);
+        });
+    }
+}
