@@ -577,13 +577,17 @@ impl Ep {
             return;
         }
         let _pin = Pin::new(self);
-        let count = self.flushes.borrow().len();
-        for _ in 0..count {
-            // One at a time: each may end in a callback that closes this endpoint.
-            let next = self.flushes.borrow_mut().pop_front();
-            let Some(req) = next else { break };
-            // SAFETY: a waiting flush is alive.
-            flush::settled(self, unsafe { req.as_ref() });
+        // A close that is posted in the callback of one waits for the others.
+        let mut ended = true;
+        while core::mem::take(&mut ended) {
+            let count = self.flushes.borrow().len();
+            for _ in 0..count {
+                // One at a time: each may end in a callback that closes this endpoint.
+                let next = self.flushes.borrow_mut().pop_front();
+                let Some(req) = next else { break };
+                // SAFETY: a waiting flush is alive.
+                ended |= flush::settled(self, unsafe { req.as_ref() });
+            }
         }
         self.go_if_answered();
     }

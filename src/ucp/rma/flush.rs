@@ -170,13 +170,15 @@ pub fn fenced(ep: &Ep, req: &Request, result: Result<()>) {
 }
 
 /// Ends a flush if the peer owes no access to memory. Messages that no receive has matched are not
-/// waited for: that could be for ever. A close is the last flush to end.
-pub fn settled(ep: &Ep, req: &Request) {
-    if ep.owes_no_memory() && !(is_close(req) && ep.has_flushes()) {
+/// waited for: that could be for ever. A close is the last flush to end. Answers whether it is over.
+pub fn settled(ep: &Ep, req: &Request) -> bool {
+    let over = ep.owes_no_memory() && !(is_close(req) && ep.has_flushes());
+    if over {
         finish(ep, req);
     } else {
         ep.when_settled(req);
     }
+    over
 }
 
 /// The flush is over.
