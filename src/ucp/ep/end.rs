@@ -202,19 +202,9 @@ impl Ep {
         if ep.failed.get().is_none() {
             ep.failed.set(Some(status));
         }
+        ep.leave_tables(peer);
         ep.abandon(status);
         ep.cancel_transports();
-        w.eps.borrow_mut().remove(ep.id.get());
-        w.by_peer.borrow_mut().retain(|key, local| {
-            let ours = *local == ep.id.get();
-            if let (true, Some(address)) = (ours && peer, ep.address.get()) {
-                // The peer's endpoint lives on, and what it sends may want answers. So may what this one
-                // sent to itself, until its last words have come.
-                let left = (address.clone(), ep.serial.get());
-                w.left.borrow_mut().insert(*key, left);
-            }
-            !ours
-        });
         unexpected::sub(w, ep.stream.len());
         let words = if ep.answers.replace(false) {
             ep.queue.take()
@@ -227,6 +217,22 @@ impl Ep {
         }
         // The peer learns of the end by its connection.
         drop(ep.link.take());
+    }
+
+    /// Nobody finds it any more: a callback that receives while it ends has the sender answered by another.
+    fn leave_tables(&self, peer_lives: bool) {
+        let w = self.worker();
+        w.eps.borrow_mut().remove(self.id.get());
+        w.by_peer.borrow_mut().retain(|key, local| {
+            let ours = *local == self.id.get();
+            if let (true, Some(address)) = (ours && peer_lives, self.address.get()) {
+                // The peer's endpoint lives on, and what it sends may want answers. So may what this one
+                // sent to itself, until its last words have come.
+                let left = (address.clone(), self.serial.get());
+                w.left.borrow_mut().insert(*key, left);
+            }
+            !ours
+        });
     }
 
     /// What the transports work at ends now: once the endpoint is closed the buffers are the user's again.

@@ -10,6 +10,7 @@ use crate::ucs::Result;
 use crate::ucs::tag_match::EntryId;
 use crate::wire::Writer;
 use crate::wire::header::{AmHdr, AmId, AmReplyHdr, Header, StreamHdr, TagHdr, TagSyncHdr};
+use core::ptr::NonNull;
 use std::rc::Rc;
 
 /// What an operation is in the middle of.
@@ -282,6 +283,8 @@ pub struct Arriving {
     pub error: Option<crate::ucs::Status>,
     /// The sender's worker, endpoint and request, for a message that was announced.
     pub sender: (u64, u64, u64),
+    /// The endpoint that fetches it, where it waits for the peer.
+    pub ep: Option<NonNull<Ep>>,
     /// The sender was asked to write into the buffer, and will say when it has.
     pub written: bool,
     /// What lets it.

@@ -9,7 +9,7 @@ use super::op::{Arriving, DataRecvOp, Op, SendOp, Stage, TagRecvOp};
 use super::pledge::Mapped;
 use super::zcopy::{self, Piece, Way};
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Ep, Task};
+use crate::ucp::ep::{Ep, Pin, Task};
 use crate::ucp::mem::{Access, RemoteKey, Window};
 use crate::ucp::request::{Info, Request};
 use crate::ucp::worker::Worker;
@@ -19,6 +19,7 @@ use crate::uct::api::Guard;
 use crate::wire::header::{AckHdr, AmId, DataHdr, RtrHdr};
 use crate::wire::rkey::{READ, WRITE};
 use crate::{ucs_debug, ucs_error};
+use core::ptr::NonNull;
 use std::sync::Arc;
 
 /// An announced message: who has it and where.
@@ -78,6 +79,7 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
         req.complete(Err(Status::CANCELED));
         return;
     }
+    state.ep = Some(NonNull::from(reply));
     if message.total == 0 {
         finish(worker, req, message.sender, Ok(()));
         return;
@@ -338,7 +340,8 @@ pub fn read(req: &Request, result: Result<()>) {
     };
     let sender = state.sender;
     let worker = req.worker();
-    let ep = worker.ep_of_peer(sender.0, sender.1);
+    // SAFETY: an endpoint outlives what a transport does for it.
+    let ep = state.ep.map(|ep| unsafe { ep.as_ref() });
     if result == Err(Status::CANCELED)
         && let Some(ep) = ep
         && ep.usable().is_ok()
@@ -347,9 +350,22 @@ pub fn read(req: &Request, result: Result<()>) {
         ep.disown(req.as_ptr());
         return ask(worker, req, ep);
     }
+    // The sender's callback may run in this call, and end what waits for its endpoint.
+    let _pin = ep.map(Pin::new);
+    if let Some(ep) = ep {
+        ep.disown(req.as_ptr());
+    }
     acknowledge(worker, sender, result);
+    end(req, result);
+}
+
+/// A receive that waits for the peer is over.
+fn end(req: &Request, result: Result<()>) {
+    // SAFETY: the only borrow, ended before the completion.
+    let ep = arriving(unsafe { req.op() }).and_then(|(_, state)| state.ep);
     match ep {
-        Some(ep) => ep.answer(req, result),
+        // SAFETY: an endpoint outlives what waits for its peer.
+        Some(ep) => unsafe { ep.as_ref() }.answer(req, result),
         None => req.complete(result),
     }
 }
@@ -555,10 +571,7 @@ pub fn data(worker: &Worker, hdr: &DataHdr, bytes: &[u8]) {
     }
     if state.received == state.total {
         let result = state.error.map_or(Ok(()), Err);
-        match worker.ep_of_peer(state.sender.0, state.sender.1) {
-            Some(ep) => ep.answer(req, result),
-            None => req.complete(result),
-        }
+        end(req, result);
     }
 }
 
@@ -588,12 +601,7 @@ pub fn acknowledged(worker: &Worker, ack: &AckHdr) {
         Op::TagRecv(TagRecvOp { arriving, .. }) | Op::DataRecv(DataRecvOp { arriving, .. })
             if ack.status != 0 || (arriving.written && arriving.received == 0) =>
         {
-            let (uuid, id, _) = arriving.sender;
-            let result = Status::from_code(ack.status as i8).map_or(Ok(()), Err);
-            match worker.ep_of_peer(uuid, id) {
-                Some(ep) => ep.answer(req, result),
-                None => req.complete(result),
-            }
+            end(req, Status::from_code(ack.status as i8).map_or(Ok(()), Err));
             return;
         }
         _ => {
