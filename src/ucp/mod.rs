@@ -23,6 +23,7 @@ pub mod request;
 pub mod rma;
 pub mod stream;
 pub mod tag;
+pub mod timer;
 pub mod unexpected;
 pub mod wakeup;
 pub mod wireup;

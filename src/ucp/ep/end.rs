@@ -9,6 +9,7 @@ use crate::ucp::proto::op::Op;
 use crate::ucp::proto::{control, send, zcopy};
 use crate::ucp::request::Request;
 use crate::ucp::rma::flush;
+use crate::ucp::wireup::cm;
 use crate::ucp::worker::Worker;
 use crate::ucp::{stream, tag, unexpected};
 use crate::ucs::Status;
@@ -419,7 +420,8 @@ pub unsafe extern "C" fn transport_failed(
         // it is not in the table any more.
         unsafe {
             if worker.eps.borrow().iter().any(|e| *e == ep) {
-                (*ep).fail(status);
+                // Why it is over is known better from the connection it was made by.
+                (*ep).fail(cm::gone(&*ep).unwrap_or(status));
             }
         }
     }

@@ -1,14 +1,15 @@
 //! The end of an endpoint, as the peer tells it.
 
 use crate::c::*;
-use crate::ucp::ep::{End, Ep};
+use crate::ucp::ep::{End, Ep, Pin};
+use crate::ucp::wireup::cm;
 use crate::ucp::worker::Worker;
 use crate::ucs::Status;
 use crate::wire::header::{CloseHdr, Header};
 
 /// The peer closed its side: an endpoint that only answered it goes. One of the application stays, as
 /// the peer's worker still takes messages; but a close by force is the end of one with error handling,
-/// and of what the peer was sending in any case.
+/// and of what the peer was sending in any case. Between client and server the end of their connection is it.
 pub fn received(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, _) = CloseHdr::split(message)?;
     let key = (h.uuid, h.ep);
@@ -17,6 +18,8 @@ pub fn received(worker: &Worker, message: &[u8]) -> Option<()> {
     let Some(ep) = known.and_then(|id| worker.ep(id)) else {
         return Some(());
     };
+    let _pin = Pin::new(ep);
+    let gone = cm::last_words(ep);
     if ep.hidden.get() && !ep.shown.get() {
         // SAFETY: in the table, so alive; nobody else knows of it.
         unsafe { Ep::destroy(ep, Status::CONNECTION_RESET, End::Flushed) };
@@ -27,6 +30,9 @@ pub fn received(worker: &Worker, message: &[u8]) -> Option<()> {
         } else {
             ep.peer_left(Status::CONNECTION_RESET);
         }
+    }
+    if let Some(status) = gone {
+        ep.fail(status);
     }
     Some(())
 }

@@ -7,8 +7,9 @@
 
 use crate::c::*;
 use crate::ucp::ep::{End, Ep, EpParams};
+use crate::ucp::timer::{Timer, limit};
 use crate::ucp::worker::Worker;
-use crate::ucs::async_ctx::{AsyncContext, HandlerId, Mode};
+use crate::ucs::async_ctx::{AsyncContext, Mode};
 use crate::ucs::callbackq::{CallbackQueue, Repeat};
 use crate::ucs::config::Config;
 use crate::ucs::{Result, Status};
@@ -30,21 +31,12 @@ use std::time::Duration;
 pub struct Link {
     endpoint: Endpoint,
     pub remote: SocketAddr,
-    /// Of a client, until its server answers.
-    deadline: Option<Deadline>,
-}
-
-/// A timer that says that a server is late.
-struct Deadline {
-    context: AsyncContext,
-    timer: HandlerId,
-}
-
-impl Drop for Deadline {
-    fn drop(&mut self) {
-        // A timer that is gone already is what is wanted.
-        let _ = self.context.remove(self.timer, true);
-    }
+    /// Of a client, until its server answers; of either, until the transport has brought what it has.
+    deadline: Option<Timer>,
+    /// The connection is over, and why.
+    gone: Option<Status>,
+    /// The peer's last message has come.
+    last_words: bool,
 }
 
 impl Link {
@@ -92,7 +84,18 @@ enum Event {
     Late {
         ep: u64,
     },
+    /// A peer whose connection is over was given time for what it sent before; so many more looks follow.
+    Silent {
+        ep: u64,
+        looks: u32,
+    },
 }
+
+/// The connection and the transport may end in any order. A peer that closes says so behind its last message, and the
+/// end of one that dies is told by the transport; without either it is over after this.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// Then the transport has been progressed so often, even when the application had not done that for a while.
+const LAST_LOOKS: u32 = 64;
 
 /// Where the async thread leaves events, and how it calls the worker.
 struct Inbox {
@@ -109,6 +112,11 @@ impl Inbox {
             return;
         }
         drop(events);
+        self.call();
+    }
+
+    /// The worker's next progress empties the inbox.
+    fn call(&self) {
         // SAFETY: the manager is closed before the worker goes, so both are alive.
         unsafe {
             let queue = &*(self.queue as *const CallbackQueue);
@@ -126,13 +134,17 @@ unsafe extern "C" fn progress(worker: *mut c_void) -> u32 {
     // SAFETY: registered by the worker's own inbox.
     let worker = unsafe { &*worker.cast::<Worker>() };
     let Some(cm) = worker.cm.get() else { return 0 };
-    let mut count = 0;
-    loop {
+    // What comes meanwhile waits for the next round: some of it is meant for that.
+    let count = cm.inbox.events.lock().len();
+    for _ in 0..count {
         let event = cm.inbox.events.lock().pop_front();
-        let Some(event) = event else { return count };
-        count += 1;
+        let Some(event) = event else { break };
         handle(worker, event);
     }
+    if !cm.inbox.events.lock().is_empty() {
+        cm.inbox.call();
+    }
+    count as u32
 }
 
 /// The connection manager of a worker, made when first needed.
@@ -140,7 +152,6 @@ pub struct Cm {
     manager: Option<Manager>,
     inbox: Arc<Inbox>,
     context: usize,
-    timers: AsyncContext,
     /// What the manager takes for the worker: it only has the async context.
     handle: uct_worker_h,
     _word: Box<usize>,
@@ -148,8 +159,7 @@ pub struct Cm {
 
 impl Cm {
     fn open(worker: &Worker) -> Result<Cm> {
-        let timers = AsyncContext::new(Mode::ThreadMutex);
-        let context = timers.clone().into_raw();
+        let context = AsyncContext::new(Mode::ThreadMutex).into_raw();
         let word = Box::new(context);
         let handle = WorkerHandle::create(core::ptr::from_ref(word.as_ref()).cast_mut().cast());
         let mut cm = Cm {
@@ -160,7 +170,6 @@ impl Cm {
                 queue: core::ptr::from_ref(worker.queue()) as usize,
             }),
             context,
-            timers,
             handle,
             _word: word,
         };
@@ -180,19 +189,12 @@ impl Cm {
     }
 
     /// Gives the server of a client's endpoint so long to answer; `None` without limit.
-    fn deadline(&self, worker: &Worker, ep: u64) -> Result<Option<Deadline>> {
-        let limit = worker.context().config.time("WIREUP_TIMEOUT");
-        if !limit.is_finite() || limit <= 0.0 {
+    fn deadline(&self, worker: &Worker, ep: u64) -> Result<Option<Timer>> {
+        let Some(limit) = limit(worker.context().config.time("WIREUP_TIMEOUT")) else {
             return Ok(None);
-        }
+        };
         let inbox = Arc::clone(&self.inbox);
-        let late = Box::new(move |_, _| inbox.put(Event::Late { ep }));
-        let limit = Duration::from_secs_f64(limit.min(1e9));
-        let timer = self.timers.add_timer(limit, late)?;
-        Ok(Some(Deadline {
-            context: self.timers.clone(),
-            timer,
-        }))
+        Timer::start(limit, move || inbox.put(Event::Late { ep })).map(Some)
     }
 
     fn manager(&self) -> Result<&Manager> {
@@ -344,6 +346,8 @@ pub fn connect(
                 endpoint,
                 remote: to,
                 deadline,
+                gone: None,
+                last_words: false,
             });
             Ok(at)
         }
@@ -404,6 +408,8 @@ pub fn accept(worker: &Worker, request: ConnRequest, params: EpParams) -> Result
                 endpoint,
                 remote: request.client,
                 deadline: None,
+                gone: None,
+                last_words: false,
             });
             Ok(at)
         }
@@ -542,8 +548,10 @@ fn handle(worker: &Worker, event: Event) {
             }
         }
         Event::Finished { ep, address } => {
+            // A client that is gone already cannot be reached, but may have sent.
             if let Some(ep) = worker.ep(ep)
                 && let Err(e) = ep.connect(address)
+                && !awaits_last_words(worker, ep, e, true)
             {
                 ep.fail(e);
             }
@@ -562,11 +570,81 @@ fn handle(worker: &Worker, event: Event) {
             }
         }
         Event::Gone { ep, status } => {
-            if let Some(ep) = worker.ep(ep) {
+            if let Some(ep) = worker.ep(ep)
+                && !awaits_last_words(worker, ep, status, ep.is_connected())
+            {
                 ep.fail(status);
             }
         }
+        Event::Silent { ep, looks } => {
+            let Some(ep) = worker.ep(ep) else { return };
+            let gone = match ep.link.borrow_mut().as_mut() {
+                Some(link) => {
+                    link.deadline = None;
+                    link.gone
+                }
+                None => None,
+            };
+            match (gone, looks.checked_sub(1), worker.cm.get()) {
+                (Some(_), Some(looks), Some(cm)) => {
+                    let ep = ep.id.get();
+                    cm.inbox.put(Event::Silent { ep, looks });
+                }
+                (Some(status), ..) => ep.fail(status),
+                (None, ..) => {}
+            }
+        }
     }
+}
+
+/// The connection of an endpoint is over: whether the transport may still bring what the peer sent before, which it could
+/// since it was `introduced`.
+fn awaits_last_words(worker: &Worker, ep: &Ep, status: Status, introduced: bool) -> bool {
+    let mut link = ep.link.borrow_mut();
+    let (Some(link), Some(cm)) = (link.as_mut(), worker.cm.get()) else {
+        return false;
+    };
+    if link.last_words {
+        return false;
+    }
+    if link.gone.is_some() {
+        link.gone = Some(status);
+        return true;
+    }
+    if !introduced {
+        return false;
+    }
+    let (inbox, id) = (Arc::clone(&cm.inbox), ep.id.get());
+    let silent = move || {
+        inbox.put(Event::Silent {
+            ep: id,
+            looks: LAST_LOOKS,
+        });
+    };
+    match Timer::start(LAST_WORDS, silent) {
+        Ok(timer) => {
+            link.deadline = Some(timer);
+            link.gone = Some(status);
+            true
+        }
+        Err(e) => {
+            ucs_diag!("an endpoint ends without waiting for its peer's last messages: {e}");
+            false
+        }
+    }
+}
+
+/// The status of an endpoint's connection, if that is over.
+pub fn gone(ep: &Ep) -> Option<Status> {
+    ep.link.borrow().as_ref()?.gone
+}
+
+/// The peer has sent all it will: the status of its connection, if that is over.
+pub fn last_words(ep: &Ep) -> Option<Status> {
+    let mut link = ep.link.borrow_mut();
+    let link = link.as_mut()?;
+    link.last_words = true;
+    link.gone
 }
 
 /// A client asks at a listener.

@@ -11,6 +11,7 @@ use super::ep::NOWHERE;
 use super::iface::{Face, Known, LISTENER, Once, Stranger, TcpIface};
 use super::wire::{self, Bad, Frame, HELLO_LEN, Hello, PURPOSE_DATA, Reason, Welcome};
 use crate::sys::clock::monotonic_ns;
+use crate::sys::poll::{PollFd, poll};
 use crate::sys::socket::{Connecting, READABLE, Socket, WRITABLE};
 use crate::ucs::{Result, Status};
 use crate::{ucs_debug, ucs_diag, ucs_error, ucs_warn};
@@ -36,6 +37,10 @@ const DEFER_NS: u64 = 1_000_000_000;
 const PAUSE_NS: u64 = 100_000_000;
 /// Time between two looks at a connection that the kernel takes nothing for.
 pub const SILENCE_NS: u64 = 2_000_000_000;
+/// A closing interface waits so long for room, in all and each time, when senders were told that what it still has
+/// is sent.
+const CLOSE_NS: u64 = 1_000_000_000;
+const CLOSE_STEP_MS: i32 = 100;
 /// Bytes of a closing peer that are read so that it hears no reset: the number of reads.
 const LINGER_READS: usize = 64;
 
@@ -549,6 +554,7 @@ pub fn close_all(face: &Face) {
         let Known::Conn(conn) = known else { continue };
         if conn.is_open() {
             conn.flush(face);
+            push_out(face, &conn);
             if conn.is_open() && !conn.is_blocked() {
                 conn.post_control(face, &Frame::Bye);
                 conn.flush(face);
@@ -565,6 +571,23 @@ pub fn close_all(face: &Face) {
     }
     face.hot.borrow_mut().clear();
     face.take_dirty();
+}
+
+/// Waits a while for a peer that reads: senders were told that what is queued is sent.
+fn push_out(face: &Face, conn: &Rc<Conn>) {
+    let end = monotonic_ns() + CLOSE_NS;
+    while conn.is_open() && conn.is_blocked() && monotonic_ns() < end {
+        let mut fds = [PollFd {
+            fd: conn.fd(),
+            events: libc::POLLOUT,
+            revents: 0,
+        }];
+        match poll(&mut fds, CLOSE_STEP_MS) {
+            Ok(1) if fds[0].revents == libc::POLLOUT => conn.unblock(face),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            _ => return,
+        }
+    }
 }
 
 /// Reads what is here, since closing a socket with unread data resets it, and the peer might lose
