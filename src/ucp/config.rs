@@ -462,7 +462,8 @@ pub static TABLE: Table = Table {
             "WIREUP_TIMEOUT",
             "2m",
             Kind::Time,
-            "How long a client waits for its server to accept before its endpoint fails.",
+            "How long a client waits for its server to accept, and an endpoint with error handling for its\n\
+             peer to take a connection, before the endpoint fails.",
         ),
         Row::new(
             "KEEPALIVE_INTERVAL",

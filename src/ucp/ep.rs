@@ -9,6 +9,7 @@ mod end;
 
 pub use end::{End, Pin, transport_failed};
 
+use super::keepalive;
 use super::mem::KeyCache;
 use super::names;
 use super::proto::plan::Thresholds;
@@ -147,6 +148,8 @@ pub struct Ep {
     waiter: UnsafeCell<Waiter>,
     /// The waiter is in the transport's hands.
     waiting: Cell<bool>,
+    /// The transport is not connected, and its peer is given a limited time for that.
+    unanswered: Cell<bool>,
     /// Calls into this endpoint that are under way; it is freed when the last returns.
     pins: Cell<u32>,
     doomed: Cell<bool>,
@@ -220,6 +223,7 @@ impl Ep {
                 ep: core::ptr::null(),
             }),
             waiting: Cell::new(true),
+            unanswered: Cell::new(false),
             pins: Cell::new(0),
             doomed: Cell::new(false),
             given_up: Cell::new(false),
@@ -256,9 +260,38 @@ impl Ep {
             describe::log_config(self, address);
         }
         proto::table::describe(self);
-        self.waiting.set(false);
+        // A transport with connections of its own has room when that to the peer stands.
+        let waits = self.wait_for_room();
+        if self.is_watched() {
+            self.unanswered.set(waits);
+            keepalive::watch(self, waits);
+        }
         self.send_queue();
         Ok(())
+    }
+
+    /// Whether somebody is to be told of the peer's end, and it can be looked for.
+    pub fn is_watched(&self) -> bool {
+        let handles = self.params.get().err_mode != UCP_ERR_HANDLING_MODE_NONE;
+        handles && self.is_connected() && self.failed.get().is_none()
+    }
+
+    /// Makes the transports look whether the peer lives. What they find they tell from progress.
+    pub fn check_transports(&self) {
+        let message = self.lane.get().map(|l| (l.ep, l.iface));
+        let bulk = self.bulk.get().map(|l| (l.ep, l.iface));
+        for (lane, iface) in message.into_iter().chain(bulk) {
+            let iface = &self.worker().ifaces[iface];
+            if iface.attr.cap.flags & UCT_IFACE_FLAG_EP_CHECK == 0 {
+                continue;
+            }
+            // SAFETY: a live transport endpoint of that interface.
+            unsafe {
+                if let Some(check) = (*iface.handle).ops.ep_check {
+                    check(lane, 0, core::ptr::null_mut());
+                }
+            }
+        }
     }
 
     /// Whether the peer is known.
@@ -633,6 +666,9 @@ unsafe extern "C" fn has_room(req: *mut uct_pending_req_t) -> ucs_status_t {
     // SAFETY: the waiter of a live endpoint, off the transport's queue.
     let ep = unsafe { &*(*req.cast::<Waiter>()).ep };
     let _pin = Pin::new(ep);
+    if ep.unanswered.replace(false) {
+        keepalive::answered(ep.worker(), ep.id.get());
+    }
     match ep.pump() {
         Err(e) if ep.may_send() => {
             ep.waiting.set(true);

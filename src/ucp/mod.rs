@@ -3,7 +3,8 @@
 //! `context` knows the transports, `worker` has the interfaces and everything received, `ep` is the
 //! way to one peer, `request` what the user holds. `proto` is the engine that every kind of message
 //! goes through; `parts` joins operations under one request; `tag`, `am`, `stream` and `rma` are the
-//! kinds; `mem` is memory that peers can reach and `regions` how they name it; `dt` the buffers; `wireup` connects; `unexpected` bounds what nobody receives.
+//! kinds; `mem` is memory that peers can reach and `regions` how they name it; `dt` the buffers; `wireup` connects;
+//! `keepalive` checks who is there; `unexpected` bounds what nobody receives.
 
 pub mod allowed;
 pub mod am;
@@ -13,6 +14,7 @@ pub mod context;
 pub mod dt;
 pub mod ep;
 pub mod info;
+pub mod keepalive;
 pub mod kinds;
 pub mod mem;
 pub mod names;

@@ -7,6 +7,7 @@ use super::am::AmState;
 use super::buffers::Buffers;
 use super::context::{Context, unique_id};
 use super::ep::{End, Ep};
+use super::keepalive::Keepalive;
 use super::kinds::Kinds;
 use super::proto::assembly::Assemblies;
 use super::proto::zcopy::Halted;
@@ -99,6 +100,7 @@ pub struct Worker {
     pub buffers: Buffers,
     pub unexpected: Unexpected,
     pub wakeup: Wakeup,
+    pub keepalive: Keepalive,
     /// Connections by socket address; made when first needed.
     pub cm: OnceCell<Cm>,
     /// Listeners, by their addresses.
@@ -163,6 +165,7 @@ impl Worker {
             buffers: Buffers::new(&context.config.sizes("RX_MPOOL_SIZES")),
             unexpected: Unexpected::new(&context.config),
             wakeup: Wakeup::new()?,
+            keepalive: Keepalive::new(&context.config),
             cm: OnceCell::new(),
             listeners: RefCell::new(Vec::new()),
             requests: RefCell::new(Slots::new()),
@@ -422,6 +425,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
+        self.keepalive.stop();
         let eps: Vec<*const Ep> = self.eps.get_mut().iter().copied().collect();
         for ep in eps {
             // SAFETY: in the table, so alive; destroyed once.

@@ -99,6 +99,8 @@ pub struct Conn {
     blocked: Cell<bool>,
     /// Epoll watches writability: connecting or blocked.
     pub watched: Cell<bool>,
+    /// The progress call in which the peer was last asked for a sign of life.
+    pub pinged: Cell<u64>,
     dirty: Cell<bool>,
     fresh: Cell<bool>,
     gather_until: Cell<u64>,
@@ -148,6 +150,7 @@ impl Conn {
             tx: RefCell::default(),
             blocked: Cell::new(false),
             watched: Cell::new(false),
+            pinged: Cell::new(u64::MAX),
             dirty: Cell::new(false),
             fresh: Cell::new(false),
             gather_until: Cell::new(0),
@@ -192,7 +195,7 @@ impl Conn {
 
     #[inline]
     pub fn is_open(&self) -> bool {
-        self.phase.get() == Phase::Open
+        matches!(self.phase.get(), Phase::Open)
     }
 
     pub fn is_blocked(&self) -> bool {
@@ -234,10 +237,8 @@ impl Conn {
     /// the queue dies with it.
     #[inline]
     fn reserve(self: &Rc<Conn>, face: &TcpIface) -> Result<()> {
-        match self.phase.get() {
-            Phase::Open => {}
-            Phase::Broken(status) => return Err(status),
-            _ => return Err(Status::NO_RESOURCE),
+        if !self.is_open() {
+            return Err(self.not_open());
         }
         let full = {
             let mut tx = self.tx.borrow_mut();
@@ -248,6 +249,11 @@ impl Conn {
             tx.waiting() >= TX_LIMIT || tx.in_place() >= MAX_IN_PLACE
         };
         if full { self.make_room(face) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn not_open(&self) -> Status {
+        self.check().err().unwrap_or(Status::NO_RESOURCE)
     }
 
     #[cold]
@@ -473,7 +479,7 @@ impl Conn {
 
     /// As `flush`. A finished payload of `owner` with `comp` is not reported but answered: true.
     fn flush_watching(self: &Rc<Conn>, face: &TcpIface, owner: Owner, comp: Completion) -> bool {
-        if self.phase.get() != Phase::Open || self.blocked.get() {
+        if !self.is_open() || self.blocked.get() {
             return false;
         }
         let mut watched = false;

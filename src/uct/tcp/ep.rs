@@ -289,7 +289,9 @@ impl TcpEp {
     pub fn check(&self, face: &Face) -> Result<Posted> {
         let conn = self.conn()?;
         self.status()?;
-        if conn.is_open() && !conn.is_blocked() {
+        // Once a round for all endpoints that share the connection.
+        let asked = conn.pinged.replace(face.tick()) == face.tick();
+        if !asked && conn.is_open() && !conn.is_blocked() {
             conn.post_control(face, &Frame::Ping);
         }
         link::check_silence(face, conn);

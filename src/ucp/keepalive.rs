@@ -1,0 +1,215 @@
+//! Looking after endpoints with error handling: whether their peers live (`UCX_KEEPALIVE_INTERVAL`), and whether
+//! those that were never heard of answer in time (`UCX_WIREUP_TIMEOUT`).
+//!
+//! Most ends are told by the transports. A round makes those look that have to ask: tcp sends a few bytes, which the
+//! peer's kernel must acknowledge. A worker with such endpoints has timers; what they find due is done within the
+//! worker's progress, for which one that sleeps is woken.
+
+use super::ep::Ep;
+use super::timer::{Timer, limit};
+use super::worker::Worker;
+use crate::sys::clock::monotonic_ns;
+use crate::ucs::Status;
+use crate::ucs::callbackq::{CallbackQueue, Repeat};
+use crate::ucs::config::Config;
+use crate::{ucs_diag, ucs_error};
+use core::cell::{Cell, OnceCell, RefCell};
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub struct Keepalive {
+    /// Between two rounds; `None` for no rounds.
+    interval: Option<Duration>,
+    /// Endpoints checked in one round.
+    most: usize,
+    /// For the first sign of a peer; `None` without limit.
+    patience: Option<Duration>,
+    bell: OnceCell<Arc<Bell>>,
+    rounds: RefCell<Option<Timer>>,
+    looks: RefCell<Option<Timer>>,
+    /// Checks so far: the next round goes on where the last one ended.
+    checks: Cell<usize>,
+    /// Endpoints whose transport is not connected, by id, and until when (monotonic nanoseconds).
+    unanswered: RefCell<Vec<(u64, u64)>>,
+}
+
+/// What is due, as bits.
+const ROUND: u32 = 1;
+const LOOK: u32 = 2;
+/// Looks at the clock within a limit: so much later than told a late peer may be noticed.
+const LOOKS: u32 = 4;
+
+/// How the async thread calls the worker.
+struct Bell {
+    due: AtomicU32,
+    worker: usize,
+    queue: usize,
+}
+
+impl Bell {
+    fn ring(&self, what: u32) {
+        // AcqRel: pairs with the swap in `serve`; one call is queued at a time.
+        if self.due.fetch_or(what, Ordering::AcqRel) != 0 {
+            return;
+        }
+        // SAFETY: timers end before their worker, so both are alive.
+        unsafe {
+            let queue = &*(self.queue as *const CallbackQueue);
+            if let Err(e) = queue.add_safe(serve, self.worker as *mut c_void, Repeat::Once) {
+                ucs_error!("peers cannot be checked: {e}");
+            }
+            let worker = &*(self.worker as *const Worker);
+            worker.wakeup.poke();
+        }
+    }
+}
+
+impl Keepalive {
+    pub fn new(config: &Config) -> Keepalive {
+        Keepalive {
+            interval: limit(config.time("KEEPALIVE_INTERVAL")),
+            most: config.uint("KEEPALIVE_NUM_EPS") as usize,
+            patience: limit(config.time("WIREUP_TIMEOUT")),
+            bell: OnceCell::new(),
+            rounds: RefCell::new(None),
+            looks: RefCell::new(None),
+            checks: Cell::new(0),
+            unanswered: RefCell::new(Vec::new()),
+        }
+    }
+
+    /// The timers end.
+    pub fn stop(&self) {
+        self.rounds.take();
+        self.looks.take();
+    }
+
+    /// Rings for `what` every `interval`, unless `timer` does already.
+    fn start(
+        &self,
+        worker: &Worker,
+        timer: &RefCell<Option<Timer>>,
+        interval: Duration,
+        what: u32,
+    ) {
+        if timer.borrow().is_some() {
+            return;
+        }
+        let bell = Arc::clone(self.bell.get_or_init(|| {
+            Arc::new(Bell {
+                due: AtomicU32::new(0),
+                worker: core::ptr::from_ref(worker) as usize,
+                queue: core::ptr::from_ref(worker.queue()) as usize,
+            })
+        }));
+        match Timer::start(interval, move || bell.ring(what)) {
+            Ok(t) => *timer.borrow_mut() = Some(t),
+            Err(e) => ucs_diag!("peers are not checked from time to time: no timer: {e}"),
+        }
+    }
+}
+
+/// An endpoint with error handling has a transport, which with `unanswered` is not connected yet.
+pub fn watch(ep: &Ep, unanswered: bool) {
+    let worker = ep.worker();
+    let k = &worker.keepalive;
+    if let Some(interval) = k.interval
+        && k.most > 0
+    {
+        k.start(worker, &k.rounds, interval, ROUND);
+    }
+    if let Some(patience) = k.patience
+        && unanswered
+    {
+        let until = monotonic_ns().saturating_add(patience.as_nanos() as u64);
+        k.unanswered.borrow_mut().push((ep.id.get(), until));
+        let often = (patience / LOOKS).max(Duration::from_millis(1));
+        k.start(worker, &k.looks, often, LOOK);
+    }
+}
+
+/// The transport of an endpoint is connected, or the endpoint is over.
+#[cold]
+pub fn answered(worker: &Worker, ep: u64) {
+    let k = &worker.keepalive;
+    let none = {
+        let mut all = k.unanswered.borrow_mut();
+        all.retain(|(id, _)| *id != ep);
+        all.is_empty()
+    };
+    if none {
+        k.looks.take();
+    }
+}
+
+/// What rang, on the worker's thread.
+unsafe extern "C" fn serve(worker: *mut c_void) -> u32 {
+    // SAFETY: registered by the worker's own bell.
+    let worker = unsafe { &*worker.cast::<Worker>() };
+    let due = match worker.keepalive.bell.get() {
+        // AcqRel: pairs with `Bell::ring`.
+        Some(bell) => bell.due.swap(0, Ordering::AcqRel),
+        None => 0,
+    };
+    let mut count = 0;
+    if due & ROUND != 0 {
+        count += round(worker);
+    }
+    if due & LOOK != 0 {
+        count += look(worker);
+    }
+    count
+}
+
+/// Checks the next endpoints; how many.
+fn round(worker: &Worker) -> u32 {
+    let k = &worker.keepalive;
+    let watched: Vec<u64> = {
+        let all = worker.eps.borrow();
+        // SAFETY: in the table, so alive.
+        let all = all.iter().map(|ep| unsafe { &**ep });
+        all.filter(|ep| ep.is_watched())
+            .map(|ep| ep.id.get())
+            .collect()
+    };
+    if watched.is_empty() {
+        k.rounds.take();
+        return 0;
+    }
+    let first = k.checks.get();
+    let count = k.most.min(watched.len());
+    k.checks.set(first.wrapping_add(count));
+    for i in 0..count {
+        let id = watched[first.wrapping_add(i) % watched.len()];
+        if let Some(ep) = worker.ep(id) {
+            ep.check_transports();
+        }
+    }
+    count as u32
+}
+
+/// Ends the endpoints whose peers are late; how many.
+fn look(worker: &Worker) -> u32 {
+    let k = &worker.keepalive;
+    let now = monotonic_ns();
+    let late: Vec<u64> = {
+        let all = k.unanswered.borrow();
+        let late = all.iter().filter(|(_, until)| *until <= now);
+        late.map(|(id, _)| *id).collect()
+    };
+    let mut count = 0;
+    for id in late {
+        answered(worker, id);
+        if let Some(ep) = worker.ep(id) {
+            ucs_diag!(
+                "the peer of {} does not take a connection; UCX_WIREUP_TIMEOUT sets how long to wait",
+                ep.name()
+            );
+            ep.fail(Status::ENDPOINT_TIMEOUT);
+            count += 1;
+        }
+    }
+    count
+}
