@@ -32,7 +32,7 @@ pub fn received(worker: &Worker, message: &[u8]) -> Option<()> {
         }
     }
     if let Some(status) = gone {
-        ep.fail(status);
+        ep.peer_left(status);
     }
     Some(())
 }

@@ -551,9 +551,8 @@ fn handle(worker: &Worker, event: Event) {
             // A client that is gone already cannot be reached, but may have sent.
             if let Some(ep) = worker.ep(ep)
                 && let Err(e) = ep.connect(address)
-                && !awaits_last_words(worker, ep, e, true)
             {
-                ep.fail(e);
+                connection_over(worker, ep, e, true);
             }
         }
         Event::Late { ep } => {
@@ -570,10 +569,8 @@ fn handle(worker: &Worker, event: Event) {
             }
         }
         Event::Gone { ep, status } => {
-            if let Some(ep) = worker.ep(ep)
-                && !awaits_last_words(worker, ep, status, ep.is_connected())
-            {
-                ep.fail(status);
+            if let Some(ep) = worker.ep(ep) {
+                connection_over(worker, ep, status, ep.is_connected());
             }
         }
         Event::Silent { ep, looks } => {
@@ -597,16 +594,21 @@ fn handle(worker: &Worker, event: Event) {
     }
 }
 
-/// The connection of an endpoint is over: whether the transport may still bring what the peer sent before, which it could
-/// since it was `introduced`.
+/// The connection of an endpoint is over. The transport may still bring what the peer sent before, if it was `introduced`.
+fn connection_over(worker: &Worker, ep: &Ep, status: Status, introduced: bool) {
+    let last_words = ep.link.borrow().as_ref().is_some_and(|l| l.last_words);
+    if last_words {
+        ep.peer_left(status);
+    } else if !awaits_last_words(worker, ep, status, introduced) {
+        ep.fail(status);
+    }
+}
+
 fn awaits_last_words(worker: &Worker, ep: &Ep, status: Status, introduced: bool) -> bool {
     let mut link = ep.link.borrow_mut();
     let (Some(link), Some(cm)) = (link.as_mut(), worker.cm.get()) else {
         return false;
     };
-    if link.last_words {
-        return false;
-    }
     if link.gone.is_some() {
         link.gone = Some(status);
         return true;
