@@ -3,7 +3,8 @@
 //! `Posted` holds receives in the order in which they were posted, `Arrived` messages in the order
 //! in which they came. Both answer with the oldest match. Entries with a full mask are found by
 //! hash; wildcards stand in a list of their own, so that they cost nothing where there are none.
-//! Entries live in a slab and are linked by index: no allocation when warm. UCT's and UCP's tag
+//! Entries live in a slab and are linked by index: no allocation when warm. A receive that is posted
+//! where there is no other, which is what a ping-pong does, needs no list. UCT's and UCP's tag
 //! matching are both built on it.
 
 /// An index that is none.
@@ -164,8 +165,58 @@ impl<T> Slab<T> {
     }
 }
 
+/// An entry that came where there was no other: it is older than everything in the slab. `NIL` is its
+/// index.
+struct Oldest<T> {
+    entry: Option<Lone<T>>,
+    /// How many there were before.
+    generation: u32,
+}
+
+struct Lone<T> {
+    tag: u64,
+    mask: u64,
+    value: T,
+}
+
+impl<T> Oldest<T> {
+    const fn new() -> Oldest<T> {
+        Oldest {
+            entry: None,
+            generation: 0,
+        }
+    }
+
+    fn id(&self) -> EntryId {
+        EntryId {
+            index: NIL,
+            generation: self.generation,
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, tag: u64, mask: u64, value: T) -> EntryId {
+        self.entry = Some(Lone { tag, mask, value });
+        self.id()
+    }
+
+    #[inline]
+    fn take(&mut self) -> Option<Lone<T>> {
+        self.generation = self.generation.wrapping_add(1);
+        self.entry.take()
+    }
+
+    /// The entry, where `id` is its.
+    fn take_by(&mut self, id: EntryId) -> Option<Lone<T>> {
+        (self.generation == id.generation)
+            .then(|| self.take())
+            .flatten()
+    }
+}
+
 /// Posted receives: a tag, a mask of the bits that count, and what the owner keeps.
 pub struct Posted<T> {
+    oldest: Oldest<T>,
     slab: Slab<T>,
     exact: Vec<List>,
     wild: List,
@@ -180,6 +231,7 @@ impl<T> Default for Posted<T> {
 impl<T> Posted<T> {
     pub fn new() -> Posted<T> {
         Posted {
+            oldest: Oldest::new(),
             slab: Slab::new(),
             exact: Vec::new(),
             wild: EMPTY,
@@ -187,16 +239,23 @@ impl<T> Posted<T> {
     }
 
     pub fn len(&self) -> usize {
-        self.slab.live
+        self.slab.live + usize::from(self.oldest.entry.is_some())
     }
 
     pub fn is_empty(&self) -> bool {
-        self.slab.live == 0
+        self.slab.live == 0 && self.oldest.entry.is_none()
     }
 
     /// Posts a receive behind all others.
     #[inline]
     pub fn post(&mut self, tag: u64, mask: u64, value: T) -> EntryId {
+        if !self.is_empty() {
+            return self.post_behind(tag, mask, value);
+        }
+        self.oldest.put(tag & mask, mask, value)
+    }
+
+    fn post_behind(&mut self, tag: u64, mask: u64, value: T) -> EntryId {
         let i = self.slab.insert(tag & mask, mask, value);
         if mask == u64::MAX {
             if self.exact.is_empty() {
@@ -209,7 +268,7 @@ impl<T> Posted<T> {
         self.slab.id(i)
     }
 
-    /// The oldest receive that matches a message of `tag`.
+    /// The oldest receive of the slab that matches a message of `tag`.
     #[inline]
     fn find(&self, tag: u64) -> u32 {
         let mut exact = match self.exact.get(bucket(tag)) {
@@ -247,6 +306,11 @@ impl<T> Posted<T> {
     /// Takes the oldest receive that matches a message of `tag`.
     #[inline]
     pub fn take(&mut self, tag: u64) -> Option<T> {
+        if let Some(lone) = &self.oldest.entry
+            && lone.tag == tag & lone.mask
+        {
+            return self.oldest.take().map(|lone| lone.value);
+        }
         if self.slab.live == 0 {
             return None;
         }
@@ -258,6 +322,11 @@ impl<T> Posted<T> {
 
     /// Looks at the oldest receive that matches a message of `tag`.
     pub fn peek(&self, tag: u64) -> Option<(EntryId, &T)> {
+        if let Some(lone) = &self.oldest.entry
+            && lone.tag == tag & lone.mask
+        {
+            return Some((self.oldest.id(), &lone.value));
+        }
         match self.find(tag) {
             NIL => None,
             i => Some((
@@ -269,6 +338,9 @@ impl<T> Posted<T> {
 
     /// Takes one receive back; `None` when it is matched already.
     pub fn remove(&mut self, id: EntryId) -> Option<T> {
+        if id.index == NIL {
+            return self.oldest.take_by(id).map(|lone| lone.value);
+        }
         let i = self.slab.find(id)?;
         self.drop_entry(i)
     }
@@ -286,19 +358,20 @@ impl<T> Posted<T> {
         self.slab.release(i)
     }
 
-    /// Takes every receive, in the order of the slab.
+    /// Takes every receive, the oldest first, the others in the order of the slab.
     pub fn drain(&mut self) -> Vec<T> {
+        let oldest = self.oldest.take().map(|lone| lone.value);
         let live: Vec<u32> = (0..self.slab.entries.len() as u32)
             .filter(|&i| self.slab.entries[i as usize].value.is_some())
             .collect();
-        live.into_iter()
-            .filter_map(|i| self.drop_entry(i))
-            .collect()
+        let behind = live.into_iter().filter_map(|i| self.drop_entry(i));
+        oldest.into_iter().chain(behind).collect()
     }
 }
 
 /// Messages that no receive matched when they came.
 pub struct Arrived<T> {
+    oldest: Oldest<T>,
     slab: Slab<T>,
     by_tag: Vec<List>,
     all: List,
@@ -313,6 +386,7 @@ impl<T> Default for Arrived<T> {
 impl<T> Arrived<T> {
     pub fn new() -> Arrived<T> {
         Arrived {
+            oldest: Oldest::new(),
             slab: Slab::new(),
             by_tag: Vec::new(),
             all: EMPTY,
@@ -320,15 +394,23 @@ impl<T> Arrived<T> {
     }
 
     pub fn len(&self) -> usize {
-        self.slab.live
+        self.slab.live + usize::from(self.oldest.entry.is_some())
     }
 
     pub fn is_empty(&self) -> bool {
-        self.slab.live == 0
+        self.slab.live == 0 && self.oldest.entry.is_none()
     }
 
     /// Adds a message behind all others.
+    #[inline]
     pub fn push(&mut self, tag: u64, value: T) -> EntryId {
+        if self.is_empty() {
+            return self.oldest.put(tag, u64::MAX, value);
+        }
+        self.push_behind(tag, value)
+    }
+
+    fn push_behind(&mut self, tag: u64, value: T) -> EntryId {
         let i = self.slab.insert(tag, u64::MAX, value);
         if self.by_tag.is_empty() {
             self.by_tag = vec![EMPTY; BUCKETS];
@@ -368,6 +450,11 @@ impl<T> Arrived<T> {
     /// and what the owner keeps.
     #[inline]
     pub fn peek(&self, tag: u64, mask: u64) -> Option<(EntryId, u64, &T)> {
+        if let Some(lone) = &self.oldest.entry
+            && (lone.tag ^ tag) & mask == 0
+        {
+            return Some((self.oldest.id(), lone.tag, &lone.value));
+        }
         match self.find(tag, mask) {
             NIL => None,
             i => {
@@ -380,8 +467,10 @@ impl<T> Arrived<T> {
     /// Takes the oldest message that a receive of `tag` and `mask` matches, with its own tag.
     #[inline]
     pub fn take(&mut self, tag: u64, mask: u64) -> Option<(u64, T)> {
-        if self.slab.live == 0 {
-            return None;
+        if let Some(lone) = &self.oldest.entry
+            && (lone.tag ^ tag) & mask == 0
+        {
+            return self.oldest.take().map(|lone| (lone.tag, lone.value));
         }
         match self.find(tag, mask) {
             NIL => None,
@@ -389,14 +478,34 @@ impl<T> Arrived<T> {
         }
     }
 
+    /// As `take`, where `wanted` holds of the message; one that is not wanted stays.
+    #[inline]
+    pub fn take_if(
+        &mut self,
+        tag: u64,
+        mask: u64,
+        wanted: impl FnOnce(&T) -> bool,
+    ) -> Option<(u64, T)> {
+        let (id, _, value) = self.peek(tag, mask)?;
+        if wanted(value) { self.remove(id) } else { None }
+    }
+
     /// What the owner keeps of one message.
     pub fn get_mut(&mut self, id: EntryId) -> Option<&mut T> {
+        if id.index == NIL {
+            let lone = self.oldest.entry.as_mut()?;
+            return (self.oldest.generation == id.generation).then_some(&mut lone.value);
+        }
         let i = self.slab.find(id)?;
         self.slab.entries[i as usize].value.as_mut()
     }
 
     /// Takes one message.
+    #[inline]
     pub fn remove(&mut self, id: EntryId) -> Option<(u64, T)> {
+        if id.index == NIL {
+            return self.oldest.take_by(id).map(|lone| (lone.tag, lone.value));
+        }
         let i = self.slab.find(id)?;
         self.drop_entry(i)
     }
@@ -420,7 +529,8 @@ impl<T> Arrived<T> {
 
     /// Takes every message, oldest first.
     pub fn drain(&mut self) -> Vec<(u64, T)> {
-        let mut out = Vec::with_capacity(self.slab.live);
+        let mut out = Vec::with_capacity(self.len());
+        out.extend(self.oldest.take().map(|lone| (lone.tag, lone.value)));
         while self.all.head != NIL {
             match self.drop_entry(self.all.head) {
                 Some(m) => out.push(m),
@@ -494,7 +604,12 @@ mod tests {
                             (t, v)
                         });
                         assert_eq!(real.peek(tag, mask).map(|(_, t, v)| (t, *v)), want);
-                        assert_eq!(real.take(tag, mask), want);
+                        assert_eq!(real.take_if(tag, mask, |_| false), None);
+                        let taken = match r.number(2) {
+                            0 => real.take(tag, mask),
+                            _ => real.take_if(tag, mask, |_| true),
+                        };
+                        assert_eq!(taken, want);
                     }
                     _ if !model.is_empty() => {
                         let i = r.number(model.len() as u64) as usize;

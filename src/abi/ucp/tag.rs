@@ -9,7 +9,7 @@ use crate::c::prelude::*;
 use crate::ucp::dt::Way;
 use crate::ucp::proto::op::Kind;
 use crate::ucp::proto::send;
-use crate::ucp::request::{Callback, Info, Param, Posted, Request};
+use crate::ucp::request::{Callback, Info, Param, Posted};
 use crate::ucp::tag::{probe, recv};
 use crate::ucs::{Result, Status};
 use crate::wire::header::AmId;
@@ -325,11 +325,8 @@ pub unsafe extern "C" fn ucp_tag_recv_nbx(
         if let Some(len) = param::plain_length(raw, buffer, count) {
             let w = param::worker(worker);
             let _guard = enter(w);
-            if let Some(posted) = recv::post_ahead(w, &param, (buffer.cast(), len), tag, tag_mask) {
-                return match posted {
-                    Ok(req) => Request::user(req),
-                    Err(e) => error(e),
-                };
+            if let Some(posted) = recv::post_plain(w, &param, (buffer.cast(), len), tag, tag_mask) {
+                return finish(posted, info_at);
             }
         }
         let posted = post_recv(worker, buffer, count, tag, tag_mask, &param);

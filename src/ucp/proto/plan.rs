@@ -154,6 +154,8 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
         usize::MAX
     };
     if by.to_itself && rules.maps {
+        // In pieces it would be gathered in a buffer first.
+        let mapped = mapped.min(by.message.cap.am.max_bcopy);
         return (mapped, mapped);
     }
     let read = by.bulk.filter(|_| rules.reads).map(|bulk| Cost {

@@ -61,22 +61,40 @@ fn wait_for_message(
     Ok(place.fill(worker, op, param.callback))
 }
 
-/// `post` of a contiguous buffer while no message waits at all: what most receives are. `None` when
-/// it takes more than that.
+/// `post` of a contiguous buffer where no message waits at all, or one that is here as a whole and
+/// fits: what most receives are. `None` when it takes more than that.
 #[inline]
-pub fn post_ahead(
+pub fn post_plain(
     worker: &Worker,
     param: &Param,
     (buffer, len): (*mut u8, usize),
     tag: u64,
     mask: u64,
-) -> Option<Result<NonNull<Request>>> {
-    let wants_now = param.mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL != 0;
-    if wants_now || !worker.tag.arrived.borrow().is_empty() {
+) -> Option<Result<(Posted, Info)>> {
+    if param.mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL != 0 {
         return None;
     }
-    let data = Data::contig(buffer, len);
-    Some(wait_for_message(worker, param, data, tag, mask))
+    let mut arrived = worker.tag.arrived.borrow_mut();
+    if arrived.is_empty() {
+        drop(arrived);
+        let data = Data::contig(buffer, len);
+        let req = wait_for_message(worker, param, data, tag, mask);
+        return Some(req.map(|r| (Posted::Request(r), Info::default())));
+    }
+    if param.request.is_some() {
+        return None;
+    }
+    let plain = |m: &Message| matches!(m, Message::Whole { data, sync: None } if data.len() <= len);
+    let (tag, message) = arrived.take_if(tag, mask, plain)?;
+    drop(arrived);
+    let Message::Whole { data, .. } = message else {
+        return None;
+    };
+    let length = data.len();
+    // SAFETY: the user's buffer is as long.
+    unsafe { copy(data.as_ptr(), buffer, length) };
+    unexpected::sub(worker, unexpected::MESSAGE + length);
+    Some(Ok((Posted::Done, Info { tag, length })))
 }
 
 /// Receives a message that is here.
