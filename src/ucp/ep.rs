@@ -160,7 +160,7 @@ pub struct Ep {
     /// Doomed, alive only for the last words in its queue.
     farewell: Cell<bool>,
     failed: Cell<Option<Status>>,
-    /// It failed because the peer closed its half: the peer's worker is still told what waits for it.
+    /// It is at its end while the peer's worker lives on, which is still told what waits for it.
     answers: Cell<bool>,
     introduced: Cell<bool>,
     /// Made because a peer introduced itself, not yet taken by the application.
@@ -169,6 +169,8 @@ pub struct Ep {
     pub answers_only: Cell<bool>,
     /// A handler of active messages got it to reply by.
     pub shown: Cell<bool>,
+    /// Messages in the user's buffers that the transport has.
+    in_place: Cell<usize>,
     /// Requests that wait for something of the peer.
     pub outstanding: RefCell<Vec<NonNull<Request>>>,
     /// Flushes that wait for those.
@@ -235,6 +237,7 @@ impl Ep {
             hidden: Cell::new(false),
             answers_only: Cell::new(false),
             shown: Cell::new(false),
+            in_place: Cell::new(0),
             outstanding: RefCell::new(Vec::new()),
             flushes: RefCell::new(VecDeque::new()),
             landings: RefCell::new(Vec::new()),

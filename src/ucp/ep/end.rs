@@ -12,7 +12,7 @@ use crate::ucp::rma::flush;
 use crate::ucp::wireup::cm;
 use crate::ucp::worker::Worker;
 use crate::ucp::{stream, tag, unexpected};
-use crate::ucs::Status;
+use crate::ucs::{Result, Status};
 use crate::wire::header::{AmId, CloseHdr};
 use crate::{ucs_diag, ucs_error};
 use core::ffi::c_void;
@@ -44,15 +44,7 @@ impl Ep {
         if self.usable().is_err() {
             return;
         }
-        self.answers.set(true);
-        let words = self.unsaid();
-        let queue = self.queue.replace(words);
-        for task in queue.into_iter().rev() {
-            if let Task::Request(req) = task {
-                self.disown(req);
-                self.outstanding.borrow_mut().push(req);
-            }
-        }
+        self.break_off_queue();
         let _pin = Pin::new(self);
         self.end_of_peer(status);
         self.send_queue();
@@ -151,11 +143,28 @@ impl Ep {
 
     /// A closed endpoint to which nothing is owed any more goes.
     pub(super) fn go_if_answered(&self) {
-        let sent = self.queue.borrow().is_empty();
-        if self.retired.get() && self.owes_nothing() && sent && !self.has_flushes() {
+        if self.retired.get()
+            && self.owes_nothing()
+            && !self.has_queue()
+            && self.in_place.get() == 0
+            && !self.has_flushes()
+        {
             // SAFETY: alive, given up by its user, and pinned by the caller.
             unsafe { Ep::destroy(self, Status::CANCELED, End::Flushed) };
         }
+    }
+
+    /// The transport has a message in place.
+    pub fn sends_in_place(&self) {
+        self.in_place.set(self.in_place.get() + 1);
+    }
+
+    /// The transport is done with a message that it had in place.
+    pub fn sent_in_place(&self, req: &Request, result: Result<()>) {
+        let _pin = Pin::new(self);
+        self.in_place.set(self.in_place.get() - 1);
+        req.complete(result);
+        self.go_if_answered();
     }
 
     /// The application has closed it: it is told nothing any more.
@@ -195,26 +204,23 @@ impl Ep {
         let w = ep.worker();
         ep.give_up();
         let peer = ep.failed.get().is_none();
-        let last_words = if peer && ep.is_connected() {
-            ep.last_words(end)
-        } else {
-            VecDeque::new()
-        };
-        if ep.failed.get().is_none() {
+        let tells = peer && ep.is_connected();
+        if tells {
+            ep.break_off_queue();
+        }
+        if peer {
             ep.failed.set(Some(status));
         }
         ep.leave_tables(peer);
         ep.abandon(status);
         ep.cancel_transports();
         unexpected::sub(w, ep.stream.len());
-        let words = if ep.answers.replace(false) {
-            ep.queue.take()
-        } else {
-            last_words
-        };
         // Last: the worker may be its own peer, and handle them at once.
-        if !words.is_empty() {
-            ep.say_farewell(words);
+        if tells {
+            ep.say_close(end);
+        }
+        if ep.answers.replace(false) && ep.has_queue() {
+            ep.say_farewell();
         }
         // The peer learns of the end by its connection.
         drop(ep.link.take());
@@ -250,44 +256,49 @@ impl Ep {
         }
     }
 
-    /// What the peer has to be told of the end, in place of what waits.
-    fn last_words(&self, end: End) -> VecDeque<Task> {
+    /// Breaks off what waits in the queue: in its place the peer is told answers that it waits for, and that
+    /// nothing more comes of the rest. The requests wait for `abandon`.
+    fn break_off_queue(&self) {
+        let uuid = self.worker().uuid;
+        self.answers.set(true);
+        let queue = self.queue.take();
         let mut words = VecDeque::new();
-        let forced = end == End::Forced;
-        let tells = forced && self.may_take_back();
-        if !self.introduced.get() {
-            if !tells {
-                return words;
+        let mut broken = Vec::new();
+        for task in queue {
+            match task {
+                Task::Control { .. } => words.push_back(task),
+                Task::Request(req) => {
+                    // SAFETY: a queued request is alive; the borrow ends within the line.
+                    words.extend(send::broken_off(uuid, unsafe { req.as_ref() }));
+                    self.disown(req);
+                    broken.push(req);
+                }
             }
-            words.push_back(self.introduction());
         }
-        words.extend(self.unsaid());
+        self.queue.replace(words);
+        // They are taken from the end: the first of the queue ends first.
+        self.outstanding.borrow_mut().extend(broken.iter().rev());
+    }
+
+    /// Tells the peer of the end, if it knows this endpoint, or is to know what it has lost.
+    fn say_close(&self, end: End) {
+        let forced = end == End::Forced;
+        if !self.introduced.get() {
+            if !forced || !self.may_take_back() {
+                return;
+            }
+            self.introduce();
+        }
         let close = CloseHdr {
             uuid: self.worker().uuid,
             ep: self.id.get(),
             forced: forced.into(),
         };
-        words.push_back(control::task(AmId::Close, &close, &[]));
-        words
+        control::post(self, AmId::Close, &close, &[]);
     }
 
-    /// What the peer has to be told in place of the queue, which is broken off: answers that it waits for,
-    /// and that nothing more comes of the rest.
-    fn unsaid(&self) -> VecDeque<Task> {
-        let word = |task: &Task| match task {
-            Task::Control { id, bytes } => Some(Task::Control {
-                id: *id,
-                bytes: bytes.clone(),
-            }),
-            // SAFETY: a queued request is alive; the borrow ends within the line.
-            Task::Request(req) => send::broken_off(self.worker().uuid, unsafe { req.as_ref() }),
-        };
-        self.queue.borrow().iter().filter_map(word).collect()
-    }
-
-    /// Sends the last words; until they are out the memory and the transport stay.
-    fn say_farewell(&self, words: VecDeque<Task>) {
-        *self.queue.borrow_mut() = words;
+    /// Sends what is left of the last words; until they are out the memory and the transport stay.
+    fn say_farewell(&self) {
         self.pins.set(self.pins.get() + 1);
         self.farewell.set(true);
         self.worker().farewells.borrow_mut().push(self);

@@ -76,7 +76,7 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
     };
     // As upstream says it: the sender failed or was closed before its message was matched.
     if reply.usable().is_err() {
-        req.complete(Err(Status::CANCELED));
+        finish(worker, req, message.sender, Err(Status::CANCELED));
         return;
     }
     state.ep = Some(NonNull::from(reply));

@@ -264,6 +264,7 @@ pub fn send(req: &Request, ep: &Ep, id: AmId, header: &[u8], data: &Data) -> Res
     if let Some(e) = Status::from_code(code) {
         return Err(e);
     }
+    ep.sends_in_place();
     posted(req, Held::ByTransport);
     Ok(())
 }
@@ -356,7 +357,10 @@ unsafe extern "C" fn over(comp: *mut uct_completion_t) {
     // SAFETY: the only borrow, ended before the operation goes on.
     match unsafe { req.op() } {
         Op::TagRecv(_) | Op::DataRecv(_) => rndv::read(req, result),
-        Op::Send(send) if send.stage == Stage::WholeInPlace => req.complete(result),
+        Op::Send(send) if send.stage == Stage::WholeInPlace => {
+            // SAFETY: an endpoint outlives its requests.
+            unsafe { (*send.ep).sent_in_place(req, result) };
+        }
         Op::Send(_) => rndv::written(req, result),
         Op::Put(_) | Op::Get(_) => rma::post::moved(req, result),
         _ => {}
