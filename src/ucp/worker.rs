@@ -426,8 +426,11 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         self.keepalive.stop();
-        let eps: Vec<*const Ep> = self.eps.get_mut().iter().copied().collect();
-        for ep in eps {
+        // One at a time: what ends with one may have another made, to answer a peer by.
+        loop {
+            let Some(ep) = self.eps.borrow().iter().next().copied() else {
+                break;
+            };
             // SAFETY: in the table, so alive; destroyed once.
             unsafe { Ep::destroy(ep, Status::CANCELED, End::Forced) };
         }
