@@ -423,10 +423,9 @@ impl Ep {
         super::wireup::select::duration(attr, w.context().processes_here(), size as f64)
     }
 
-    /// Whether it may end with requests under way whose buffers the application has again at once. One that
-    /// the application does not have yet may get error handling with it.
+    /// Whether it may end with requests under way whose buffers the application has again at once.
     pub fn may_take_back(&self) -> bool {
-        self.params.get().err_mode != UCP_ERR_HANDLING_MODE_NONE || self.hidden.get()
+        self.params.get().err_mode != UCP_ERR_HANDLING_MODE_NONE
     }
 
     /// Why nothing can be sent any more.
