@@ -10,7 +10,7 @@ use super::regions::{Exported, within};
 use crate::c::*;
 use crate::sys;
 use crate::ucs::{Result, Status};
-use crate::uct::api::RkeyParts;
+use crate::uct::api::{MEM_ONE_TRANSFER, RkeyParts};
 use crate::uct::base::config::ALLOC_METHODS;
 use crate::uct::base::md::MdHandle;
 use crate::uct::base::mem::{self, Block, Request};
@@ -104,7 +104,7 @@ impl Region {
                 region.free(context)?;
                 return Err(e);
             }
-            region.register(context);
+            region.register(context, params.internal);
         }
         region.publish(context, params.internal);
         Ok(region)
@@ -274,12 +274,14 @@ impl Region {
     }
 
     /// Registers with every domain that can. Domains guard against writes, if any.
-    fn register(&mut self, context: &Context) {
-        let flags = if self.rights & WRITE != 0 {
-            UCT_MD_MEM_ACCESS_ALL
-        } else {
-            UCT_MD_MEM_ACCESS_ALL & !UCT_MD_MEM_ACCESS_REMOTE_PUT
-        };
+    fn register(&mut self, context: &Context, internal: bool) {
+        let mut flags = UCT_MD_MEM_ACCESS_ALL;
+        if self.rights & WRITE == 0 {
+            flags &= !UCT_MD_MEM_ACCESS_REMOTE_PUT;
+        }
+        if internal {
+            flags |= MEM_ONE_TRANSFER;
+        }
         for (i, md) in context.mds.iter().enumerate() {
             if md.md.attr().flags & u64::from(UCT_MD_FLAG_REG) == 0 {
                 continue;

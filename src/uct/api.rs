@@ -101,6 +101,10 @@ impl Completion {
     }
 }
 
+/// Besides C's flags of a registration: it is for one transfer that the owner may give up. A peer that
+/// writes afterwards is not at fault, and what it writes is thrown away.
+pub const MEM_ONE_TRANSFER: u32 = 1 << 31;
+
 /// A word of the peer's memory, eight bytes and aligned, that stays `value` as long as other memory of
 /// the peer is as the peer has promised. It is read after that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -257,6 +261,7 @@ pub trait Md: Send + Sync + 'static {
         Err(Status::UNSUPPORTED)
     }
 
+    /// `flags` are `UCT_MD_MEM_*`, and `MEM_ONE_TRANSFER`.
     fn mem_reg(&self, address: *mut c_void, length: usize, flags: u32) -> Result<uct_mem_h> {
         let _ = (address, length, flags);
         Err(Status::UNSUPPORTED)

@@ -61,8 +61,17 @@ pub struct PutIn {
     pub key: u64,
     pub address: u64,
     pub left: u64,
-    /// Its data are thrown away.
-    pub refused: bool,
+    pub fate: Fate,
+}
+
+/// What becomes of the data of a put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Written,
+    /// Thrown away, and done for the peer.
+    Dropped,
+    /// Thrown away.
+    Refused,
 }
 
 struct Waiter {

@@ -9,6 +9,9 @@ use crate::ucs::shared_slots::SharedSlots;
 use crate::ucs::{Result, Status};
 use core::sync::atomic::{AtomicBool, Ordering};
 
+/// Bit of a nonce.
+const ONE_TRANSFER: u32 = 1 << 31;
+
 struct Range {
     base: u64,
     len: u64,
@@ -28,10 +31,16 @@ impl Keys {
         Keys::default()
     }
 
-    /// Registers `len` bytes at `base`; the answer is the key, never 0.
-    pub fn add(&self, base: u64, len: u64, writable: bool) -> Result<u64> {
+    /// Registers `len` bytes at `base`, perhaps for one transfer only; the answer is the key, never 0.
+    pub fn add(&self, base: u64, len: u64, writable: bool, one_transfer: bool) -> Result<u64> {
         base.checked_add(len).ok_or(Status::INVALID_PARAM)?;
-        let nonce = random::random_u64()? as u32;
+        let random = random::random_u64()? as u32;
+        let nonce = if one_transfer {
+            random | ONE_TRANSFER
+        } else {
+            // Not 0.
+            random & !ONE_TRANSFER | 1
+        };
         let range = Range {
             base,
             len,
@@ -57,8 +66,15 @@ impl Keys {
             .ok_or(Status::INVALID_PARAM)
     }
 
+    /// Whether an old key was for one transfer, which its owner may have given up: the key itself says so,
+    /// since nothing else is kept of it.
+    pub fn was_for_one_transfer(key: u64) -> bool {
+        (key >> 32) as u32 & ONE_TRANSFER != 0
+    }
+
     /// Runs `write` if a peer may write `len` bytes at `address` with `key`; the range stays
-    /// registered meanwhile. `write` must not unregister memory.
+    /// registered meanwhile. `write` must not unregister memory. `INVALID_PARAM` when the key is not, or no
+    /// longer, one; `INVALID_ADDR` when it does not cover that.
     pub fn with_range<R>(
         &self,
         key: u64,
@@ -92,8 +108,8 @@ mod tests {
     #[test]
     fn only_exported_writable_ranges_are_written() {
         let keys = Keys::new();
-        let a = keys.add(1000, 100, true).unwrap();
-        let b = keys.add(2000, 100, false).unwrap();
+        let a = keys.add(1000, 100, true, false).unwrap();
+        let b = keys.add(2000, 100, false, false).unwrap();
         assert!(!may(&keys, a, 1000, 1), "not exported yet");
         keys.export(a).unwrap();
         keys.export(b).unwrap();
@@ -116,14 +132,29 @@ mod tests {
     #[test]
     fn a_reused_slot_does_not_answer_to_the_old_key() {
         let keys = Keys::new();
-        let a = keys.add(1000, 10, true).unwrap();
+        let a = keys.add(1000, 10, true, false).unwrap();
         keys.export(a).unwrap();
         keys.remove(a).unwrap();
         assert_eq!(keys.remove(a), Err(Status::INVALID_PARAM));
-        let b = keys.add(1000, 10, true).unwrap();
+        let b = keys.add(1000, 10, true, false).unwrap();
         keys.export(b).unwrap();
         assert_eq!(a as u32, b as u32, "the same slot");
         assert!(!may(&keys, a, 1000, 1) && may(&keys, b, 1000, 1));
-        assert_eq!(keys.add(u64::MAX, 2, true), Err(Status::INVALID_PARAM));
+        assert_eq!(
+            keys.add(u64::MAX, 2, true, false),
+            Err(Status::INVALID_PARAM)
+        );
+    }
+
+    #[test]
+    fn a_key_says_whether_it_was_for_one_transfer() {
+        let keys = Keys::new();
+        for one_transfer in [false, true] {
+            for _ in 0..100 {
+                let key = keys.add(1000, 10, true, one_transfer).unwrap();
+                assert_eq!(Keys::was_for_one_transfer(key), one_transfer);
+                keys.remove(key).unwrap();
+            }
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::c::*;
 use crate::sys::net::loopback_domain;
 use crate::ucs::config::{Config, Table};
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Component, Device, Md, MdAttr, RkeyParts, Transport};
+use crate::uct::api::{Component, Device, MEM_ONE_TRANSFER, Md, MdAttr, RkeyParts, Transport};
 use crate::uct::base::iface::md_as;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
@@ -113,7 +113,9 @@ impl Md for TcpMd {
         flags: u32,
     ) -> Result<uct_mem_h> {
         let writable = flags & UCT_MD_MEM_ACCESS_REMOTE_PUT != 0;
-        let key = self.keys.add(address as u64, length as u64, writable)?;
+        let one_transfer = flags & MEM_ONE_TRANSFER != 0;
+        let (base, len) = (address as u64, length as u64);
+        let key = self.keys.add(base, len, writable, one_transfer)?;
         Ok(key as uct_mem_h)
     }
 

@@ -3,8 +3,9 @@
 //! Handlers of active messages run on the receive buffer itself, which is taken out of the
 //! connection meanwhile. A put's data go straight to their place, while their range is held.
 
-use super::conn::{Conn, Phase, PutIn, RxBuf};
+use super::conn::{Conn, Fate, Phase, PutIn, RxBuf};
 use super::iface::{Face, Once};
+use super::keys::Keys;
 use super::link;
 use super::wire::{self, Frame};
 use crate::sys::socket::{self, block};
@@ -107,7 +108,7 @@ fn make_room(buf: &mut RxBuf, conn: &Conn) {
 fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
     // Data of a put that are in the buffer already are taken from there first.
     if let Some(put) = conn.put_in.get()
-        && !put.refused
+        && put.fate == Fate::Written
         && buf.start == buf.end
     {
         return read_put(face, conn, buf, put);
@@ -146,8 +147,8 @@ fn read_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) -> Got {
         unsafe { socket::recv_blocks(conn.fd(), &blocks) }
     });
     match got {
-        Err(_) => {
-            refuse(face, conn, put);
+        Err(e) => {
+            discard(face, conn, put, e);
             Got::Some(true)
         }
         Ok(Ok(0)) => Got::End,
@@ -172,14 +173,25 @@ fn put_arrived(conn: &Conn, put: PutIn, n: u64) {
         }));
     }
     conn.put_in.set(None);
-    if !put.refused {
+    if put.fate != Fate::Refused {
         conn.puts_done.set(conn.puts_done.get() + 1);
         conn.owes_put_ack.set(true);
     }
 }
 
-/// The put may not be done: its data are thrown away, and the peer hears of it.
+/// The put is not done: its data are thrown away. The peer hears of it, unless it could not know.
 #[cold]
+fn discard(face: &Face, conn: &Conn, put: PutIn, why: Status) {
+    let given_up = why == Status::INVALID_PARAM && Keys::was_for_one_transfer(put.key);
+    let fate = if given_up {
+        Fate::Dropped
+    } else {
+        refuse(face, conn, put);
+        Fate::Refused
+    };
+    put_arrived(conn, PutIn { fate, ..put }, 0);
+}
+
 fn refuse(face: &Face, conn: &Conn, put: PutIn) {
     if face.first(Once::Refused) {
         ucs_warn!(
@@ -191,17 +203,12 @@ fn refuse(face: &Face, conn: &Conn, put: PutIn) {
     if conn.owes_refusal.get().is_none() {
         conn.owes_refusal.set(Some(conn.puts_done.get() + 1));
     }
-    let refused = PutIn {
-        refused: true,
-        ..put
-    };
-    conn.put_in.set((put.left > 0).then_some(refused));
 }
 
 /// Takes the data of a put out of the buffer.
 fn take_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) {
     let here = (buf.end - buf.start).min(usize::try_from(put.left).unwrap_or(usize::MAX));
-    if put.refused {
+    if put.fate != Fate::Written {
         buf.start += here;
         return put_arrived(conn, put, here as u64);
     }
@@ -218,7 +225,7 @@ fn take_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) {
             buf.start += here;
             put_arrived(conn, put, here as u64);
         }
-        Err(_) => refuse(face, conn, put),
+        Err(e) => discard(face, conn, put, e),
     }
 }
 
@@ -290,12 +297,12 @@ fn control(face: &Face, conn: &Rc<Conn>, frame: Frame) -> bool {
                 key,
                 address,
                 left: len,
-                refused: false,
+                fate: Fate::Written,
             };
             match face.keys.with_range(key, address, len, |_| ()) {
                 Ok(()) if len > 0 => conn.put_in.set(Some(put)),
                 Ok(()) => put_arrived(conn, put, 0),
-                Err(_) => refuse(face, conn, put),
+                Err(e) => discard(face, conn, put, e),
             }
             true
         }
