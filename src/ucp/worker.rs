@@ -432,7 +432,7 @@ impl Drop for Worker {
                 break;
             };
             // SAFETY: in the table, so alive; destroyed once.
-            unsafe { Ep::destroy(ep, Status::CANCELED, End::Forced) };
+            unsafe { Ep::destroy(ep, Status::CANCELED, End::WithWorker) };
         }
         Ep::drop_farewells(self);
         self.tag.cancel_all();

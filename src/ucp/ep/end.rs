@@ -6,7 +6,7 @@
 use super::{Ep, Task};
 use crate::c::*;
 use crate::ucp::proto::op::Op;
-use crate::ucp::proto::{control, send, zcopy};
+use crate::ucp::proto::{control, rndv, send, zcopy};
 use crate::ucp::request::Request;
 use crate::ucp::rma::flush;
 use crate::ucp::wireup::cm;
@@ -26,6 +26,8 @@ pub enum End {
     Flushed,
     /// What is under way is lost: the peer has to know.
     Forced,
+    /// As `Forced`, and no other endpoint of the worker may go on with anything.
+    WithWorker,
 }
 
 impl Ep {
@@ -212,6 +214,9 @@ impl Ep {
             ep.failed.set(Some(status));
         }
         ep.leave_tables(peer);
+        if peer && end == End::Forced {
+            ep.hand_over_receives();
+        }
         ep.abandon(status);
         ep.cancel_transports();
         unexpected::sub(w, ep.stream.len());
@@ -240,6 +245,23 @@ impl Ep {
             }
             !ours
         });
+    }
+
+    /// Receives that the peer may be writing into do not end with an endpoint that had no error handling
+    /// when it let the peer: another waits for the peer's word.
+    fn hand_over_receives(&self) {
+        let asked: Vec<_> = {
+            let mut all = self.outstanding.borrow_mut();
+            // SAFETY: outstanding requests are alive; nothing is called while the borrow lives.
+            let written = |r: &NonNull<Request>| rndv::is_written_by_peer(unsafe { r.as_ref() });
+            all.extract_if(.., |r| written(r)).collect()
+        };
+        for req in asked {
+            // SAFETY: as above, and no callback has run.
+            if !rndv::wait_by_another(unsafe { req.as_ref() }) {
+                self.outstanding.borrow_mut().push(req);
+            }
+        }
     }
 
     /// What the transports work at ends now: once the endpoint is closed the buffers are the user's again.
@@ -282,7 +304,7 @@ impl Ep {
 
     /// Tells the peer of the end, if it knows this endpoint, or is to know what it has lost.
     fn say_close(&self, end: End) {
-        let forced = end == End::Forced;
+        let forced = end != End::Flushed;
         if !self.introduced.get() {
             if !forced || !self.may_take_back() {
                 return;

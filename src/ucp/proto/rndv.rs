@@ -359,6 +359,27 @@ pub fn read(req: &Request, result: Result<()>) {
     end(req, result);
 }
 
+/// Whether the peer was let at the buffer of a receive and nothing can close it again.
+pub fn is_written_by_peer(req: &Request) -> bool {
+    // SAFETY: the only borrow.
+    arriving(unsafe { req.op() }).is_some_and(|(_, s)| s.written && s.window.is_none())
+}
+
+/// The endpoint by which a receive waits for its peer is at its end, and found no more: another one to the
+/// same peer waits. `false` when there is none.
+pub fn wait_by_another(req: &Request) -> bool {
+    // SAFETY: the only borrow; nothing below calls the user while it lives.
+    let Some((_, state)) = arriving(unsafe { req.op() }) else {
+        return false;
+    };
+    let Some(ep) = req.worker().ep_of_peer(state.sender.0, state.sender.1) else {
+        return false;
+    };
+    state.ep = Some(NonNull::from(ep));
+    ep.wait_for_peer(req);
+    true
+}
+
 /// A receive that waits for the peer is over.
 fn end(req: &Request, result: Result<()>) {
     // SAFETY: the only borrow, ended before the completion.
