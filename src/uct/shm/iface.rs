@@ -52,6 +52,8 @@ pub struct ShmIface {
     descs: DescPool,
     /// Where a short message is copied before it is handled.
     scratch: UnsafeCell<[u64; FIRST_LINE / 8]>,
+    /// Looks at the lanes since the alarm was raised.
+    last_looks: Cell<u32>,
     /// `progress` is under way: a handler must not be handed a second message meanwhile.
     busy: Cell<bool>,
 }
@@ -131,6 +133,7 @@ impl ShmIface {
             endpoints: RefCell::new(Vec::new()),
             descs: IfaceBase::desc_pool(&params, COPY_MAX),
             scratch: UnsafeCell::new([0; FIRST_LINE / 8]),
+            last_looks: Cell::new(0),
             busy: Cell::new(false),
         };
         Ok(IfaceBox::open(transport, device, worker, params, tl))
@@ -184,6 +187,19 @@ impl ShmIface {
         }
     }
 
+    /// What a peer sent before its end may have come behind this round's look, at which so many messages `came`: the
+    /// end is told in a later round that finds nothing.
+    #[cold]
+    fn before_alarm(face: &Face, came: u32) -> u32 {
+        let looks = face.last_looks.get();
+        if looks > 0 && came == 0 || looks == LAST_LOOKS {
+            face.last_looks.set(0);
+            return ShmIface::on_alarm(face);
+        }
+        face.last_looks.set(looks + 1);
+        1
+    }
+
     /// Reports the failure of endpoints whose peer has ended or closed.
     #[cold]
     fn on_alarm(face: &Face) -> u32 {
@@ -209,9 +225,9 @@ impl ShmIface {
     }
 }
 
-/// So often lanes are looked at before an end is told: a full lane of a dead sender is empty after it, and others that go
-/// on sending do not put it off for ever.
-const LAST_ROUNDS: u32 = 1024;
+/// Most looks at the lanes before an end is told: they empty a full lane of a dead sender, and others that go on sending
+/// do not put it off for ever.
+const LAST_LOOKS: u32 = 1024;
 /// No round handles more messages of a lane.
 const MOST_POLLED: usize = 4096;
 /// Bytes a second where the configuration leaves it open.
@@ -247,21 +263,11 @@ impl Iface for ShmIface {
             return 0;
         }
         face.inbox.disarm();
-        let (mut count, mut rounds) = (0, 0);
-        loop {
-            let n = face
-                .inbox
-                .poll(face.max_poll, |message| ShmIface::deliver(face, message));
-            count += n;
-            if !face.alarm.is_raised() {
-                break;
-            }
-            // What a peer sent before its end may have come behind the last look.
-            if rounds > 0 && n == 0 || rounds == LAST_ROUNDS {
-                count += ShmIface::on_alarm(face);
-                break;
-            }
-            rounds += 1;
+        let mut count = face
+            .inbox
+            .poll(face.max_poll, |message| ShmIface::deliver(face, message));
+        if face.alarm.is_raised() {
+            count += ShmIface::before_alarm(face, count);
         }
         count += ShmIface::serve(face);
         face.busy.set(false);
