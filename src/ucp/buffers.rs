@@ -16,20 +16,22 @@ const CHUNK: usize = 4 << 10;
 
 struct Class {
     size: usize,
+    /// How many are kept at most when nobody uses them.
+    most: usize,
     free: RefCell<Vec<Box<[u8]>>>,
     /// How many were made.
     made: Cell<usize>,
 }
 
 /// The buffers of a worker.
-pub struct Buffers(Rc<[Class]>);
+pub struct Buffers(Vec<Rc<Class>>);
 
 /// Bytes that came.
 pub struct Buffer {
     bytes: Box<[u8]>,
     len: usize,
     /// Where it goes back to.
-    home: Option<(Rc<[Class]>, usize)>,
+    home: Option<Rc<Class>>,
 }
 
 impl Buffers {
@@ -42,29 +44,33 @@ impl Buffers {
             .collect();
         sizes.sort_unstable();
         sizes.dedup();
-        let class = |size| Class {
-            size,
-            free: RefCell::new(Vec::new()),
-            made: Cell::new(0),
+        let class = |size| {
+            Rc::new(Class {
+                size,
+                most: KEPT / size,
+                free: RefCell::new(Vec::new()),
+                made: Cell::new(0),
+            })
         };
         Buffers(sizes.into_iter().map(class).collect())
     }
 
-    /// A copy of `bytes`.
-    #[inline]
+    /// A copy of `bytes`. In line, so that the buffer is made where it is going to stand: one that is
+    /// written in words and moved in pairs waits for the writes.
+    #[inline(always)]
     pub fn copy(&self, bytes: &[u8]) -> Buffer {
-        let Some(i) = self.0.iter().position(|c| bytes.len() <= c.size) else {
+        let Some(class) = self.0.iter().find(|c| bytes.len() <= c.size) else {
             return bytes.to_vec().into();
         };
-        let warm = self.0[i].free.borrow_mut().pop();
-        let mut at = warm.unwrap_or_else(|| self.0[i].grow());
+        let warm = class.free.borrow_mut().pop();
+        let mut at = warm.unwrap_or_else(|| class.grow());
         debug_assert!(bytes.len() <= at.len());
         // SAFETY: a buffer is as long as its class says, which `bytes` fits.
         unsafe { copy(bytes.as_ptr(), at.as_mut_ptr(), bytes.len()) };
         Buffer {
             bytes: at,
             len: bytes.len(),
-            home: Some((Rc::clone(&self.0), i)),
+            home: Some(Rc::clone(class)),
         }
     }
 }
@@ -76,7 +82,7 @@ impl Class {
         let count = CHUNK / self.size;
         self.made.set(self.made.get() + count + 1);
         // Room for all that may come back, so that giving one back never allocates.
-        let room = self.made.get().min(KEPT / self.size);
+        let room = self.made.get().min(self.most);
         free.reserve(room);
         free.extend((0..count).map(|_| Box::from(vec![0; self.size])));
         vec![0; self.size].into()
@@ -105,10 +111,9 @@ impl Deref for Buffer {
 impl Drop for Buffer {
     #[inline]
     fn drop(&mut self) {
-        if let Some((classes, i)) = self.home.take() {
-            let class = &classes[i];
+        if let Some(class) = self.home.take() {
             let mut free = class.free.borrow_mut();
-            if free.len() < KEPT / class.size {
+            if free.len() < class.most {
                 free.push(core::mem::take(&mut self.bytes));
             }
         }

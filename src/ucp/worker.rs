@@ -291,27 +291,31 @@ impl Worker {
         }
     }
 
-    /// The endpoint a peer means by its worker and its own endpoint id.
+    /// The endpoint a peer means by its worker and its own endpoint id; one to answer by is made where
+    /// its other half was closed here.
     #[inline]
     pub fn ep_of_peer(&self, uuid: u64, ep: u64) -> Option<&Ep> {
+        self.paired(uuid, ep).or_else(|| self.return_to(uuid, ep))
+    }
+
+    /// The endpoint a peer means, unless it was closed here: what comes for that is too late.
+    #[inline]
+    pub fn open_ep_of_peer(&self, uuid: u64, ep: u64) -> Option<&Ep> {
+        self.paired(uuid, ep).filter(|ep| !ep.answers_only.get())
+    }
+
+    /// The other half of a peer's endpoint.
+    #[inline]
+    fn paired(&self, uuid: u64, ep: u64) -> Option<&Ep> {
         let (last_uuid, last_ep, id) = self.named_last.get();
         if (last_uuid, last_ep) == (uuid, ep)
             && let Some(found) = self.ep(id)
         {
             return Some(found);
         }
-        self.find_ep_of_peer(uuid, ep)
-    }
-
-    fn find_ep_of_peer(&self, uuid: u64, ep: u64) -> Option<&Ep> {
-        let known = self.by_peer.borrow().get(&(uuid, ep)).copied();
-        match known {
-            Some(id) => {
-                self.named_last.set((uuid, ep, id));
-                self.ep(id)
-            }
-            None => self.return_to(uuid, ep),
-        }
+        let id = *self.by_peer.borrow().get(&(uuid, ep))?;
+        self.named_last.set((uuid, ep, id));
+        self.ep(id)
     }
 
     /// An endpoint to answer a peer by, whose other half was closed here.
@@ -322,15 +326,6 @@ impl Worker {
         let made = self.ep(id)?;
         made.answers_only.set(true);
         Some(made)
-    }
-
-    /// Whether a peer's endpoint is the other half of one that was closed here.
-    pub fn was_closed(&self, uuid: u64, ep: u64) -> bool {
-        let known = self.by_peer.borrow().get(&(uuid, ep)).copied();
-        match known {
-            Some(id) => self.ep(id).is_some_and(|ep| ep.answers_only.get()),
-            None => self.left.borrow().contains_key(&(uuid, ep)),
-        }
     }
 
     /// The endpoint with this local id.

@@ -194,7 +194,7 @@ impl<T> Oldest<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, tag: u64, mask: u64, value: T) -> EntryId {
         self.entry = Some(Lone { tag, mask, value });
         self.id()
@@ -204,6 +204,12 @@ impl<T> Oldest<T> {
     fn take(&mut self) -> Option<Lone<T>> {
         self.generation = self.generation.wrapping_add(1);
         self.entry.take()
+    }
+
+    #[inline]
+    fn forget(&mut self) {
+        self.generation = self.generation.wrapping_add(1);
+        self.entry = None;
     }
 
     /// The entry, where `id` is its.
@@ -402,7 +408,7 @@ impl<T> Arrived<T> {
     }
 
     /// Adds a message behind all others.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, tag: u64, value: T) -> EntryId {
         if self.is_empty() {
             return self.oldest.put(tag, u64::MAX, value);
@@ -478,16 +484,23 @@ impl<T> Arrived<T> {
         }
     }
 
-    /// As `take`, where `wanted` holds of the message; one that is not wanted stays.
+    /// Shows `taker` the oldest message that a receive of `tag` and `mask` matches, by its own tag and
+    /// what the owner keeps. Where it takes it, the message goes, from its place.
     #[inline]
-    pub fn take_if(
+    pub fn consume<R>(
         &mut self,
         tag: u64,
         mask: u64,
-        wanted: impl FnOnce(&T) -> bool,
-    ) -> Option<(u64, T)> {
-        let (id, _, value) = self.peek(tag, mask)?;
-        if wanted(value) { self.remove(id) } else { None }
+        taker: impl FnOnce(u64, &T) -> Option<R>,
+    ) -> Option<R> {
+        let (id, own, value) = self.peek(tag, mask)?;
+        let taken = taker(own, value)?;
+        if id.index == NIL {
+            self.oldest.forget();
+        } else {
+            drop(self.drop_entry(id.index));
+        }
+        Some(taken)
     }
 
     /// What the owner keeps of one message.
@@ -604,10 +617,10 @@ mod tests {
                             (t, v)
                         });
                         assert_eq!(real.peek(tag, mask).map(|(_, t, v)| (t, *v)), want);
-                        assert_eq!(real.take_if(tag, mask, |_| false), None);
+                        assert_eq!(real.consume(tag, mask, |_, _| None::<()>), None);
                         let taken = match r.number(2) {
                             0 => real.take(tag, mask),
-                            _ => real.take_if(tag, mask, |_| true),
+                            _ => real.consume(tag, mask, |t, v| Some((t, *v))),
                         };
                         assert_eq!(taken, want);
                     }

@@ -114,7 +114,13 @@ impl StreamState {
     /// An endpoint's inbox is empty, or the endpoint goes.
     pub fn forget(&self, ep: &Ep) {
         if ep.stream.listed.replace(false) {
-            self.ready.borrow_mut().retain(|id| *id != ep.id.get());
+            let mut ready = self.ready.borrow_mut();
+            // Most often it is the one that was listed last.
+            if ready.back() == Some(&ep.id.get()) {
+                ready.pop_back();
+            } else {
+                ready.retain(|id| *id != ep.id.get());
+            }
         }
     }
 

@@ -19,9 +19,7 @@ use core::ptr::NonNull;
 /// Bytes for a stream.
 pub fn data(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, body) = StreamHdr::split(message)?;
-    let open = !worker.was_closed(h.uuid, h.ep);
-    let found = open.then(|| worker.ep_of_peer(h.uuid, h.ep)).flatten();
-    let Some(ep) = found else {
+    let Some(ep) = worker.open_ep_of_peer(h.uuid, h.ep) else {
         ucs_debug!("{} bytes for a stream that is closed; dropped", body.len());
         return Some(());
     };
@@ -56,7 +54,11 @@ fn share(op: &StreamRecvOp, available: usize) -> usize {
     if op.wait_all {
         wanted.min(available)
     } else {
-        wanted.min(available - available % op.unit)
+        let part = match op.unit.is_power_of_two() {
+            true => available & (op.unit - 1),
+            false => available % op.unit,
+        };
+        wanted.min(available - part)
     }
 }
 

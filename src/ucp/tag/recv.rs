@@ -84,17 +84,18 @@ pub fn post_plain(
     if param.request.is_some() {
         return None;
     }
-    let plain = |m: &Message| matches!(m, Message::Whole { data, sync: None } if data.len() <= len);
-    let (tag, message) = arrived.take_if(tag, mask, plain)?;
+    let info = arrived.consume(tag, mask, |tag, message| match message {
+        Message::Whole { data, sync: None } if data.len() <= len => {
+            // SAFETY: the user's buffer is as long.
+            unsafe { copy(data.as_ptr(), buffer, data.len()) };
+            let length = data.len();
+            Some(Info { tag, length })
+        }
+        _ => None,
+    })?;
     drop(arrived);
-    let Message::Whole { data, .. } = message else {
-        return None;
-    };
-    let length = data.len();
-    // SAFETY: the user's buffer is as long.
-    unsafe { copy(data.as_ptr(), buffer, length) };
-    unexpected::sub(worker, unexpected::MESSAGE + length);
-    Some(Ok((Posted::Done, Info { tag, length })))
+    unexpected::sub(worker, unexpected::MESSAGE + info.length);
+    Some(Ok((Posted::Done, info)))
 }
 
 /// Receives a message that is here.
@@ -193,14 +194,14 @@ fn matched(worker: &Worker, tag: u64, total: usize) -> Option<&Request> {
 }
 
 /// A whole message has come.
-#[inline]
+#[inline(always)]
 pub fn whole(worker: &Worker, tag: u64, bytes: &[u8], sync: Option<(u64, u64, u64)>) {
     let Some(at) = worker.tag.posted.borrow_mut().take(tag) else {
-        let message = Message::Whole {
-            data: worker.buffers.copy(bytes),
-            sync,
-        };
-        worker.tag.keep(worker, tag, message);
+        let data = worker.buffers.copy(bytes);
+        let mut arrived = worker.tag.arrived.borrow_mut();
+        arrived.push(tag, Message::Whole { data, sync });
+        drop(arrived);
+        unexpected::add(worker, unexpected::MESSAGE + bytes.len());
         return;
     };
     // SAFETY: a posted receive is alive.
