@@ -634,12 +634,14 @@ pub fn put(w: &World, p: &Process, end: &Rc<End>) {
     peer.next_slot.set(at + len);
     let op = record(w, p, Some(end), What::Put { at }, len, any_layout(w));
     op.buffer.fill(op.number as u64, 0);
-    end.writes.borrow_mut().push(Rc::clone(&op));
     let (key, base) = key_and_base(w, end);
     run(w, &op, NO_WISH, send_cb(), |param, (from, count)| {
         // SAFETY: a live endpoint and key, a buffer of the ledger.
         unsafe { ucp_put_nbx(end.handle.get(), from, count, base + at as u64, key, param) }
     });
+    // Flushes order what was posted before their call: not what is being posted, in whose call they may
+    // be posted by a callback.
+    end.writes.borrow_mut().push(Rc::clone(&op));
 }
 
 pub fn get(w: &World, p: &Process, end: &Rc<End>) {
@@ -728,7 +730,6 @@ pub fn atomic(w: &World, p: &Process, end: &Rc<End>) {
         // The new value comes where the old one goes.
         op.buffer.fill_with(|i| after.to_le_bytes()[i]);
     }
-    end.writes.borrow_mut().push(Rc::clone(&op));
     run(w, &op, NO_WISH, send_cb(), |param, _| {
         let mut param = *param;
         param.datatype = (size as u64) << UCP_DATATYPE_SHIFT;
@@ -741,6 +742,7 @@ pub fn atomic(w: &World, p: &Process, end: &Rc<End>) {
         // SAFETY: a live endpoint and key, an operand of this call, a reply buffer of the ledger.
         unsafe { ucp_atomic_op_nbx(handle, code, from, 1, base + at as u64, key, &param) }
     });
+    end.writes.borrow_mut().push(Rc::clone(&op));
 }
 
 /// Flushes one endpoint, or all of a process.
