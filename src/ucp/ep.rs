@@ -275,23 +275,20 @@ impl Ep {
 
     /// Whether somebody is to be told of the peer's end, and it can be looked for.
     pub fn is_watched(&self) -> bool {
-        let handles = self.params.get().err_mode != UCP_ERR_HANDLING_MODE_NONE;
-        handles && self.is_connected() && self.failed.get().is_none()
+        self.handles_errors() && self.is_connected() && self.failed.get().is_none()
     }
 
     /// Makes the transports look whether the peer lives. What they find they tell from progress.
     pub fn check_transports(&self) {
-        let message = self.lane.get().map(|l| (l.ep, l.iface));
-        let bulk = self.bulk.get().map(|l| (l.ep, l.iface));
-        for (lane, iface) in message.into_iter().chain(bulk) {
-            let iface = &self.worker().ifaces[iface];
+        for lane in self.lanes() {
+            let iface = &self.worker().ifaces[lane.iface];
             if iface.attr.cap.flags & UCT_IFACE_FLAG_EP_CHECK == 0 {
                 continue;
             }
             // SAFETY: a live transport endpoint of that interface.
             unsafe {
                 if let Some(check) = (*iface.handle).ops.ep_check {
-                    check(lane, 0, core::ptr::null_mut());
+                    check(lane.ep, 0, core::ptr::null_mut());
                 }
             }
         }
@@ -363,9 +360,18 @@ impl Ep {
         })
     }
 
+    /// The transport endpoints that it has.
+    pub fn lanes(&self) -> impl Iterator<Item = TransportLane> {
+        let message = self.lane.get().map(|l| TransportLane {
+            ep: l.ep,
+            iface: l.iface,
+        });
+        message.into_iter().chain(self.bulk.get())
+    }
+
     /// Whether a transport's endpoint is this one's.
     pub fn has_lane(&self, lane: uct_ep_h) -> bool {
-        self.lane().ep == lane || self.bulk.get().is_some_and(|b| b.ep == lane)
+        self.lanes().any(|l| l.ep == lane)
     }
 
     /// Whether messages go to a peer on this host, by memory that both share.
@@ -423,9 +429,14 @@ impl Ep {
         super::wireup::select::duration(attr, w.context().processes_here(), size as f64)
     }
 
+    /// Whether the application asked for error handling.
+    pub fn handles_errors(&self) -> bool {
+        self.params.get().err_mode != UCP_ERR_HANDLING_MODE_NONE
+    }
+
     /// Whether it may end with requests under way whose buffers the application has again at once.
     pub fn may_take_back(&self) -> bool {
-        self.params.get().err_mode != UCP_ERR_HANDLING_MODE_NONE
+        self.handles_errors()
     }
 
     /// Why nothing can be sent any more.

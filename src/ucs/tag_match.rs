@@ -473,15 +473,8 @@ impl<T> Arrived<T> {
     /// Takes the oldest message that a receive of `tag` and `mask` matches, with its own tag.
     #[inline]
     pub fn take(&mut self, tag: u64, mask: u64) -> Option<(u64, T)> {
-        if let Some(lone) = &self.oldest.entry
-            && (lone.tag ^ tag) & mask == 0
-        {
-            return self.oldest.take().map(|lone| (lone.tag, lone.value));
-        }
-        match self.find(tag, mask) {
-            NIL => None,
-            i => self.drop_entry(i),
-        }
+        let (id, ..) = self.peek(tag, mask)?;
+        self.remove(id)
     }
 
     /// Shows `taker` the oldest message that a receive of `tag` and `mask` matches, by its own tag and

@@ -213,7 +213,7 @@ unsafe fn close(h: ucp_ep_h, force: bool, param: &Param) -> Result<Posted> {
     let w: *const Worker = ep.worker();
     // SAFETY: the worker outlives its endpoints.
     let _guard = enter(unsafe { &*w });
-    if force && ep.params.get().err_mode == UCP_ERR_HANDLING_MODE_NONE && !ep.shown.get() {
+    if force && !ep.handles_errors() && !ep.shown.get() {
         ucs_error!("an endpoint without error handling cannot be closed by force");
         return Err(Status::INVALID_PARAM);
     }

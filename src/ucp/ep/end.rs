@@ -266,13 +266,11 @@ impl Ep {
 
     /// What the transports work at ends now: once the endpoint is closed the buffers are the user's again.
     fn cancel_transports(&self) {
-        let message = self.is_connected().then(|| self.lane().ep);
-        let bulk = self.bulk.get().map(|lane| lane.ep);
-        for ep in [message, bulk].into_iter().flatten() {
+        for lane in self.lanes() {
             // SAFETY: a live transport endpoint.
             unsafe {
-                if let Some(flush) = (*(*ep).iface).ops.ep_flush {
-                    flush(ep, UCT_FLUSH_FLAG_CANCEL, core::ptr::null_mut());
+                if let Some(flush) = (*(*lane.ep).iface).ops.ep_flush {
+                    flush(lane.ep, UCT_FLUSH_FLAG_CANCEL, core::ptr::null_mut());
                 }
             }
         }
@@ -357,11 +355,8 @@ impl Ep {
             let ep = &*at;
             // What the transports give back comes here once more, and must not free again.
             ep.pins.set(1);
-            if ep.is_connected() {
-                close_transport(ep.lane().ep);
-            }
-            if let Some(bulk) = ep.bulk.get() {
-                close_transport(bulk.ep);
+            for lane in ep.lanes() {
+                close_transport(lane.ep);
             }
             drop(Box::from_raw(at.cast_mut()));
         }

@@ -40,6 +40,7 @@ impl Message {
     }
 
     /// Bytes of memory it takes.
+    #[inline(always)]
     pub fn cost(&self, worker: &Worker) -> usize {
         unexpected::MESSAGE
             + match self {
@@ -66,7 +67,8 @@ impl TagState {
         }
     }
 
-    /// Keeps a message that no receive waits for.
+    /// Keeps a message that no receive waits for. In line, as `Buffers::copy`.
+    #[inline(always)]
     pub fn keep(&self, worker: &Worker, tag: u64, message: Message) -> EntryId {
         let cost = message.cost(worker);
         let entry = self.arrived.borrow_mut().push(tag, message);

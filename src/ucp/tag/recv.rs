@@ -198,10 +198,7 @@ fn matched(worker: &Worker, tag: u64, total: usize) -> Option<&Request> {
 pub fn whole(worker: &Worker, tag: u64, bytes: &[u8], sync: Option<(u64, u64, u64)>) {
     let Some(at) = worker.tag.posted.borrow_mut().take(tag) else {
         let data = worker.buffers.copy(bytes);
-        let mut arrived = worker.tag.arrived.borrow_mut();
-        arrived.push(tag, Message::Whole { data, sync });
-        drop(arrived);
-        unexpected::add(worker, unexpected::MESSAGE + bytes.len());
+        worker.tag.keep(worker, tag, Message::Whole { data, sync });
         return;
     };
     // SAFETY: a posted receive is alive.

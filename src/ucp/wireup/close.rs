@@ -1,6 +1,5 @@
 //! The end of an endpoint, as the peer tells it.
 
-use crate::c::*;
 use crate::ucp::ep::{End, Ep, Pin};
 use crate::ucp::wireup::cm;
 use crate::ucp::worker::Worker;
@@ -25,7 +24,7 @@ pub fn received(worker: &Worker, message: &[u8]) -> Option<()> {
         unsafe { Ep::destroy(ep, Status::CONNECTION_RESET, End::Flushed) };
         worker.left.borrow_mut().remove(&key);
     } else if h.forced != 0 {
-        if ep.params.get().err_mode == UCP_ERR_HANDLING_MODE_NONE {
+        if !ep.handles_errors() {
             ep.sender_left(Status::CONNECTION_RESET);
         } else {
             ep.peer_left(Status::CONNECTION_RESET);
