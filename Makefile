@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 export DESTDIR
 
-.PHONY: help demo test test-long install uninstall abi-check bench headers lint
+.PHONY: help demo test test-long test-clients install uninstall abi-check bench headers lint
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -13,6 +13,8 @@ test:            ## install what the tests need, run all tests
 	@tests/run
 test-long:       ## the same, and the long matrices
 	@tests/run --long
+test-clients:    ## MPI, OpenSHMEM and others, every version, transport and number of ranks; writes docs/CLIENTS.md
+	@tests/clients --long --table
 install:         ## install under $(DESTDIR)$(PREFIX)
 	@scripts/stage $(PREFIX) release
 uninstall:       ## remove what install put there
