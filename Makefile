@@ -1,9 +1,10 @@
 # The index of what a person can do here. Each line calls cargo or one script.
 PREFIX ?= /usr/local
+LIBDIR ?= lib
 DESTDIR ?=
-export DESTDIR
+export DESTDIR LIBDIR
 
-.PHONY: help demo test test-long test-clients install uninstall abi-check bench headers lint
+.PHONY: help demo test test-long test-clients install uninstall deb abi-check bench headers lint
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -19,6 +20,8 @@ install:         ## install under $(DESTDIR)$(PREFIX)
 	@scripts/stage $(PREFIX) release
 uninstall:       ## remove what install put there
 	@scripts/stage $(PREFIX) --uninstall
+deb:             ## build the Debian packages ferrucx and ferrucx-dev in target/deb
+	@scripts/deb target/deb release
 abi-check:       ## compare headers and symbols with every upstream release, write abi-check/MATRIX.md
 	@python3 abi-check/run.py
 bench:           ## side by side with upstream 1.22.0, written to docs/
