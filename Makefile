@@ -4,7 +4,7 @@ LIBDIR ?= lib
 DESTDIR ?=
 export DESTDIR LIBDIR
 
-.PHONY: help demo test test-long test-clients install uninstall deb abi-check bench headers lint
+.PHONY: help demo test test-long torture test-clients install uninstall deb abi-check bench headers lint
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -14,6 +14,8 @@ test:            ## install what the tests need, run all tests
 	@tests/run
 test-long:       ## the same, and the long matrices
 	@tests/run --long
+torture:         ## everything that must not hang, crash or leak, in full (hours); writes docs/RELIABILITY.md
+	@tests/torture --full --table
 test-clients:    ## MPI, OpenSHMEM and others, every version, transport and number of ranks; writes docs/CLIENTS.md
 	@tests/clients --long --table
 install:         ## install under $(DESTDIR)$(PREFIX)

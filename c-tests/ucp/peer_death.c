@@ -1,17 +1,25 @@
-/* A peer that is killed while operations are under way, at a random moment, 50 times on each transport: with error
+/* A peer that is killed while operations are under way, at a random moment, on each mix of transports: with error
  * handling every request of the survivor ends, the handler is called once, what is posted later answers an error,
- * and closing, destroying and cleaning up return. Without error handling the same calls return. */
+ * and closing, destroying and cleaning up return. Without error handling the same calls return. TORTURE_COUNT sets how
+ * many die. */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n */
 /* timeout: 240 */
 /* valgrind: no, the time of 150 pairs of processes under it */
 #include <ucp/api/ucp.h>
 
 #include "pair.h"
+#include "torture.h"
 #include "worker.h"
 
 #include <signal.h>
 
-enum { KILLS = 50, LARGE = 1 << 20, MANY = 64 };
+/* How many die, with error handling and without. */
+#ifndef KILLS
+#define KILLS        120
+#define KILLS_ASIDE  16
+#endif
+
+enum { LARGE = 1 << 20, MANY = 64, AM = 3, FEATURES = ALL_FEATURES | UCP_FEATURE_AM | UCP_FEATURE_STREAM };
 
 typedef struct {
     size_t address_length, rkey_length;
@@ -32,6 +40,10 @@ static void failed(void *arg, ucp_ep_h ep, ucs_status_t status)
 }
 
 static unsigned ended;
+
+/* From each kill to the end of the last operation. */
+static double *times;
+static size_t kills;
 
 static void sent(void *request, ucs_status_t status, void *arg)
 {
@@ -87,7 +99,7 @@ static void victim(const pair_t *pair, unsigned round)
     card_t survivor;
     ucp_ep_h ep;
 
-    side_open(&side, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
+    side_open(&side, FEATURES, UCS_THREAD_MODE_SINGLE);
     exchange(&side, pair, &survivor, memory, LARGE);
     ep = connect_to(&side, &survivor, 1);
     if (round % 2) {
@@ -119,7 +131,7 @@ static void survivor(const pair_t *pair, unsigned round, int errors)
     char *memory = calloc(1, LARGE), *in = malloc(LARGE), *own = calloc(1, LARGE);
     ucs_status_ptr_t requests[MANY * 8], r;
     uint64_t reply = 0, one = 1;
-    unsigned count = 0, i, pending = 0, rounds = rand() % 400;
+    unsigned count = 0, i, pending = 0, rounds = rand() % 400, closing = errors && (rand() % 5 == 0);
     ucp_rkey_h rkey;
     ucp_mem_h memh;
     side_t side;
@@ -129,7 +141,7 @@ static void survivor(const pair_t *pair, unsigned round, int errors)
     int status;
 
     handler_calls = ended = 0;
-    side_open(&side, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
+    side_open(&side, FEATURES, UCS_THREAD_MODE_SINGLE);
     memh = exchange(&side, pair, &peer, own, LARGE);
     ep = connect_to(&side, &peer, errors);
     CHECK_OK(ucp_ep_rkey_unpack(ep, peer.rkey, &rkey));
@@ -145,7 +157,7 @@ static void survivor(const pair_t *pair, unsigned round, int errors)
         POST(ucp_tag_recv_nbx(side.worker, in, LARGE, 1000, -1, &recv));
     }
     for (i = 0; i < MANY; ++i) {
-        switch (rand() % 7) {
+        switch (rand() % 9) {
         case 0:
             POST(ucp_tag_send_nbx(ep, memory, rand() % 9000, 5, &send));
             break;
@@ -167,6 +179,12 @@ static void survivor(const pair_t *pair, unsigned round, int errors)
         case 6:
             POST(ucp_ep_flush_nbx(ep, &send));
             break;
+        case 7:
+            POST(ucp_am_send_nbx(ep, AM, NULL, 0, memory, rand() % (rand() % 2 ? 9000 : LARGE), &send));
+            break;
+        case 8:
+            POST(ucp_stream_send_nbx(ep, memory, 1 + rand() % (rand() % 2 ? 9000 : LARGE), &send));
+            break;
         }
         if (rand() % 4 == 0) {
             ucp_worker_progress(side.worker);
@@ -175,15 +193,17 @@ static void survivor(const pair_t *pair, unsigned round, int errors)
     while (rounds--) {
         ucp_worker_progress(side.worker);
     }
+    if (closing) {
+        POST(ucp_ep_close_nbx(ep, &send));
+    }
     CHECK(kill(pair->child, SIGKILL) == 0);
+    start = now();
     if (errors) {
-        start = now();
-        while (!handler_calls) {
+        while (!handler_calls && !closing) {
             ucp_worker_progress(side.worker);
             CHECK(now() - start < 20);
         }
-        CHECK(handler_ep == ep);
-        CHECK(handler_status < 0);
+        CHECK(closing || ((handler_ep == ep) && (handler_status < 0)));
         if (round % 2) {
             /* Posted, and perhaps not matched: then it waits for any sender. A matched one ends by itself. */
             ucp_request_cancel(side.worker, requests[0]);
@@ -197,6 +217,9 @@ static void survivor(const pair_t *pair, unsigned round, int errors)
             }
         }
         CHECK_EQ(ended, count);
+        times[kills++] = now() - start;
+    }
+    if (errors && !closing) {
         check_gone(ucp_tag_send_nbx(ep, memory, 8, 5, &send));
         check_gone(ucp_tag_send_nbx(ep, memory, LARGE, 5, &send));
         check_gone(ucp_tag_send_sync_nbx(ep, memory, 8, 5, &send));
@@ -206,15 +229,15 @@ static void survivor(const pair_t *pair, unsigned round, int errors)
             ucp_worker_progress(side.worker);
         }
         CHECK_EQ(handler_calls, 1);
-    } else {
+    } else if (!errors) {
         for (i = 0; i < count; ++i) {
             pending += ucp_request_check_status(requests[i]) == UCS_INPROGRESS;
         }
     }
     ucp_rkey_destroy(rkey);
-    if (errors) {
+    if (errors && !closing) {
         CHECK_OK(side_wait(&side, &side, ucp_ep_close_nbx(ep, &force)));
-    } else if (round % 2) {
+    } else if (!errors && (round % 2)) {
         CHECK_STATUS(side_wait(&side, &side, ucp_ep_close_nbx(ep, &force)), UCS_ERR_INVALID_PARAM);
     }
     if (round % 4 < 2) {
@@ -227,6 +250,9 @@ static void survivor(const pair_t *pair, unsigned round, int errors)
     }
     CHECK_OK(ucp_mem_unmap(side.context, memh));
     side_close(&side);
+    if (!errors) {
+        times[kills++] = now() - start;
+    }
     CHECK(waitpid(pair->child, &status, 0) == pair->child);
     CHECK(WIFSIGNALED(status));
     close(pair->fd);
@@ -235,29 +261,61 @@ static void survivor(const pair_t *pair, unsigned round, int errors)
     free(own);
 }
 
-static void run(const char *tls, int errors, unsigned kills)
+/* Blocks of rounds over each mix; the process has its size after the first of each. */
+static void run(int errors, uint64_t count, uint64_t seed)
 {
-    unsigned round;
+    static const char *mixes[] = {"posix", "tcp", "posix,cma", "sysv", "sysv,cma", "all"};
+    const unsigned ways = sizeof(mixes) / sizeof(mixes[0]), block = 4;
+    long resident = 0;
+    int descriptors = 0;
+    uint64_t round;
+    double longest = 0, most;
 
-    setenv("UCX_TLS", tls, 1);
-    for (round = 0; round < kills; ++round) {
-        pair_t pair = pair_start();
+    if (count == 0) {
+        return;
+    }
+    kills = 0;
+    times = calloc(count, sizeof(*times));
+    CHECK(times != NULL);
+    for (round = 0; round < count; ++round) {
+        const char *tls = mixes[round / block % ways];
+        pair_t pair;
 
+        if (round == 2 * block * ways) {
+            resident = resident_kb();
+            descriptors = open_descriptors();
+        }
+        setenv("UCX_TLS", tls, 1);
+        pair = pair_start();
         if (pair_is_child(&pair)) {
             victim(&pair, round);
         }
-        srand(round * 7 + errors);
+        srand(seed * 1000003 + round * 7 + errors);
         survivor(&pair, round, errors);
     }
-    OK("%s, %s", tls, errors ? "errors handled" : "no error handling");
+    most = p99(times, kills);
+    longest = times[kills - 1];
+    if (descriptors) {
+        CHECK_EQ(open_descriptors(), descriptors);
+        if (resident_kb() > resident + 4096) {
+            FAIL("%ld KB in memory, after the first rounds %ld", resident_kb(), resident);
+        }
+    }
+    OK("%s", errors ? "errors handled" : "no error handling");
+    FIGURE("%" PRIu64 " kills, %s, 99 of 100 over in %.0f ms, all in %.0f ms", count,
+           errors ? "every operation ended" : "closed, destroyed and cleaned up", most * 1e3, longest * 1e3);
+    free(times);
 }
 
 int main(void)
 {
-    run("posix", 1, KILLS);
-    run("tcp", 1, KILLS);
-    run("posix,cma", 1, KILLS);
-    run("posix", 0, 8);
-    run("tcp", 0, 8);
+    uint64_t seed = torture_seed(1);
+
+    if (on_upstream()) {
+        /* Its shared memory has error handling only when asked. */
+        setenv("UCX_MM_ERROR_HANDLING", "y", 1);
+    }
+    run(1, KILLS ? torture_count(KILLS) : 0, seed);
+    run(0, KILLS ? KILLS_ASIDE : torture_count(KILLS_ASIDE), seed);
     return 0;
 }

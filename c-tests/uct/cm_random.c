@@ -1,9 +1,10 @@
 /* Connection manager: random connections, answers, rejections, disconnections, destructions and kills,
- * with a fixed seed. Every callback that is due comes exactly once, and nothing is left over. The number
- * of sequences is 200, or that of CM_SEQUENCES. */
+ * with a fixed seed. Every callback that is due comes exactly once, and nothing is left over. TORTURE_COUNT sets the
+ * number of sequences. */
 /* env: UCX_LOG_LEVEL=fatal GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.arena_max=1 */
 /* timeout: 120 */
 #include "cm.h"
+#include "torture.h"
 
 #include <malloc.h>
 #include <poll.h>
@@ -11,7 +12,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
-static uint64_t state = 20261121;
+static uint64_t state;
 
 static unsigned rnd(unsigned below)
 {
@@ -364,11 +365,12 @@ static void settle(void)
 
 int main(int argc, char **argv)
 {
-    int count = getenv("CM_SEQUENCES") ? atoi(getenv("CM_SEQUENCES")) : 200;
+    int count = (int)torture_count(200);
     int i, fds = 0;
     size_t bytes = 0;
 
     own_path = argv[0];
+    state = torture_seed(20261121);
     for (i = 0; i < sizeof(data); ++i) {
         data[i] = (char)(i * 11);
     }
@@ -402,5 +404,6 @@ int main(int argc, char **argv)
     uct_listener_destroy(listener.listener);
     cm_stop();
     OK("random sequences: every callback once, no descriptor and no memory left over");
+    FIGURE("%d sequences", count);
     return 0;
 }

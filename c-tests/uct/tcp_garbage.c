@@ -1,6 +1,7 @@
 /* A peer that greets properly and then sends frames with random kinds, lengths and contents, whole and cut, puts to any
  * address included: nothing outside our buffers is read or written, its connection ends at the first impossible
- * frame, and the honest connection of the same interface goes on. The greeting is the byte format of version 1. */
+ * frame, and the honest connection of the same interface goes on. The greeting is the byte format of version 1.
+ * TORTURE_COUNT sets how many connections. */
 /* timeout: 120 */
 #include <uct/api/uct.h>
 
@@ -8,9 +9,10 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
+#include "torture.h"
 #include "transport.h"
 
-enum { ID = 4, ROUNDS = 600, LIMIT = 4096, HELLO = 48, WELCOME = 28 };
+enum { ID = 4, LIMIT = 4096, HELLO = 48, WELCOME = 28 };
 
 static unsigned received;
 
@@ -123,8 +125,10 @@ int main(void)
     static unsigned char bytes[64 * (LIMIT + 64)];
     transport_t t;
     uct_ep_h ep;
-    int i, id;
+    uint64_t i, rounds = torture_count(600), frame_count = 0;
+    int id;
 
+    torture_seed(1);
     transport_open(&t, "tcp", "lo", 0);
     for (id = 0; id < 32; ++id) {
         CHECK_OK(uct_iface_set_am_handler(t.iface, id, on_other, NULL, 0));
@@ -132,10 +136,11 @@ int main(void)
     ep = transport_connect(&t, NULL);
     exchange(&t, ep);
 
-    for (i = 0; i < ROUNDS; ++i) {
+    for (i = 0; i < rounds; ++i) {
         int fd = greet(&t, 1 + number() % 5, i + 1), frames = number() % 40, round;
         size_t length = 0, sent = 0;
 
+        frame_count += frames;
         while (--frames >= 0) {
             length += frame(bytes + length);
         }
@@ -160,5 +165,6 @@ int main(void)
     uct_ep_destroy(ep);
     transport_close(&t);
     OK("frames of any kind: nothing touched, others go on");
+    FIGURE("%" PRIu64 " connections, %" PRIu64 " frames", rounds, frame_count);
     return 0;
 }
