@@ -11,9 +11,37 @@ static char source[LENGTH], target[LENGTH + 50000];
 static void *kept[KEPT];
 static unsigned calls;
 static ucs_status_t answer;
-static int receive_inside;
+static int receive_inside, insist_inside;
 static size_t inside_length;
 static void *inside;
+static unsigned told;
+
+/* The end of a receive whose caller has insisted on being told: it has the request before that. */
+static void on_received(void *request, ucs_status_t status, size_t length, void *arg)
+{
+    CHECK_OK(status);
+    CHECK(request == inside);
+    CHECK_EQ(length, LENGTH);
+    CHECK(arg == &told);
+    ++told;
+}
+
+static void *receive_insisting(void *data)
+{
+    ucp_request_param_t param;
+    void *request;
+
+    told = 0;
+    memset(target, 0, sizeof(target));
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+    param.cb.recv_am = on_received;
+    param.user_data = &told;
+    request = ucp_am_recv_data_nbx(two.worker[1], data, target, LENGTH, &param);
+    CHECK(UCS_PTR_IS_PTR(request));
+    CHECK_EQ(told, 0);
+    CHECK_EQ(ucp_request_check_status(request), UCS_INPROGRESS);
+    return request;
+}
 
 static ucs_status_t on_message(void *arg, const void *header, size_t header_length, void *data, size_t length,
                                const ucp_am_recv_param_t *param)
@@ -22,7 +50,9 @@ static ucs_status_t on_message(void *arg, const void *header, size_t header_leng
 
     CHECK(param->recv_attr & (UCP_AM_RECV_ATTR_FLAG_DATA | UCP_AM_RECV_ATTR_FLAG_RNDV));
     kept[calls++ % KEPT] = data;
-    if (receive_inside) {
+    if (insist_inside) {
+        inside = receive_insisting(data);
+    } else if (receive_inside) {
         fetch.op_attr_mask = UCP_OP_ATTR_FIELD_RECV_INFO;
         fetch.recv_info.length = &inside_length;
         inside = ucp_am_recv_data_nbx(two.worker[1], data, target, length, &fetch);
@@ -170,6 +200,21 @@ int main(void)
     CHECK_EQ(inside_length, 5000);
     CHECK(!memcmp(target, source, 5000));
     OK("received inside the handler");
+
+    answer = UCS_INPROGRESS;
+    for (insist_inside = 1, receive_inside = 0; insist_inside >= 0; --insist_inside) {
+        calls = 0;
+        request = post(ID, LENGTH, UCP_AM_SEND_FLAG_RNDV);
+        until_called(1);
+        if (!insist_inside) {
+            inside = receive_insisting(kept[0]);
+        }
+        TWO_UNTIL(&two, told == 1);
+        CHECK_OK(two_wait(&two, inside));
+        CHECK_OK(two_wait(&two, request));
+        CHECK(!memcmp(target, source, LENGTH));
+    }
+    OK("announced, received by callback in any case");
 
     two_close(&two);
     OK("closed");

@@ -43,6 +43,13 @@ impl Wakeup {
     pub fn poke(&self) {
         self.signal.signal();
     }
+
+    /// The same where somebody may wait on it.
+    pub fn poke_sleepers(&self) {
+        if self.set.get().is_some() {
+            self.poke();
+        }
+    }
 }
 
 /// The descriptor for the application to wait on. `UNSUPPORTED` when the context was made without

@@ -431,6 +431,7 @@ impl Drop for Worker {
         }
         Ep::drop_farewells(self);
         self.tag.cancel_all();
+        self.am.postponed.cancel_all();
         for message in self.assemblies.take_all() {
             super::tag::recv::sender_gone(self, &message, Status::CANCELED);
         }

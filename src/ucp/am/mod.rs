@@ -1,9 +1,10 @@
 //! Active messages: handlers by 16-bit id, and the messages that come for them.
 //!
 //! `send` makes a message for the engine, `recv` calls the handlers and fetches announced data,
-//! `kept` is what handlers did not give back yet.
+//! `kept` is what handlers did not give back yet, `postponed` what is fetched with the next progress.
 
 pub mod kept;
+pub mod postponed;
 pub mod recv;
 pub mod send;
 
@@ -12,6 +13,7 @@ use crate::ucs::{Result, Status};
 use core::cell::RefCell;
 use core::ffi::c_void;
 use kept::KeptData;
+use postponed::Postponed;
 
 type NewHandler = unsafe extern "C" fn(
     *mut c_void,
@@ -45,6 +47,7 @@ pub struct AmState {
     /// By id; as long as the highest id in use.
     handlers: RefCell<Vec<Option<Handler>>>,
     pub kept: KeptData,
+    pub postponed: Postponed,
 }
 
 impl AmState {
@@ -53,6 +56,7 @@ impl AmState {
         AmState {
             handlers: RefCell::new(Vec::new()),
             kept: KeptData::new(),
+            postponed: Postponed::default(),
         }
     }
 

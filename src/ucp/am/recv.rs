@@ -1,6 +1,7 @@
 //! Receiving active messages: calling the handlers, and fetching what was only announced.
 
 use super::kept::{Buffer, CurrentData, Kept, Taken, is_aligned};
+use super::postponed::postpone;
 use super::{Function, Handler};
 use crate::c::*;
 use crate::ucp::dt::Data;
@@ -247,7 +248,10 @@ pub fn fetch(
         }
     };
     // SAFETY: just made.
-    rndv::fetch(worker, unsafe { at.as_ref() }, &message);
+    let req = unsafe { at.as_ref() };
+    if param.mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL == 0 || postpone(worker, at, message).is_err() {
+        rndv::fetch(worker, req, &message);
+    }
     let info = Info {
         tag: 0,
         length: message.total,

@@ -1,0 +1,62 @@
+//! Receives of announced messages that begin with the next progress.
+//!
+//! Who insists on a request and a callback (`UCP_OP_ATTR_FLAG_NO_IMM_CMPL`) knows the end by the callback, and the request
+//! by what the call returned. Mapped memory is copied at once, so that the callback would come first; with upstream
+//! it never does here, and ucxx counts an end that it sees on return twice. So the copy waits until the
+//! call is over. Used by `recv`; the worker ends what is left when it ends.
+
+use crate::ucp::proto::rndv::{self, Announced};
+use crate::ucp::request::Request;
+use crate::ucp::worker::Worker;
+use crate::ucs::callbackq::Repeat;
+use crate::ucs::{Result, Status};
+use core::cell::RefCell;
+use core::ffi::{c_uint, c_void};
+use core::ptr::NonNull;
+use std::collections::VecDeque;
+
+/// What has not begun, in order.
+#[derive(Default)]
+pub struct Postponed(RefCell<VecDeque<(NonNull<Request>, Announced)>>);
+
+impl Postponed {
+    fn next(&self) -> Option<(NonNull<Request>, Announced)> {
+        self.0.borrow_mut().pop_front()
+    }
+
+    /// The worker ends.
+    pub fn cancel_all(&self) {
+        while let Some((req, _)) = self.next() {
+            // SAFETY: not begun, so not over.
+            unsafe { req.as_ref() }.complete(Err(Status::CANCELED));
+        }
+    }
+}
+
+/// Has progress begin the receive; an error means that it will not.
+pub fn postpone(worker: &Worker, req: NonNull<Request>, message: Announced) -> Result<()> {
+    let postponed = &worker.am.postponed;
+    if postponed.0.borrow().is_empty() {
+        let arg = core::ptr::from_ref(worker).cast_mut().cast();
+        // SAFETY: the worker's thread; the queue calls nothing after the worker's end.
+        unsafe { worker.queue().add(begin, arg, Repeat::Once) }?;
+    }
+    postponed.0.borrow_mut().push_back((req, message));
+    worker.wakeup.poke_sleepers();
+    Ok(())
+}
+
+/// Progress: begins what was there when it came.
+unsafe extern "C" fn begin(worker: *mut c_void) -> c_uint {
+    // SAFETY: registered by `postpone` with the worker, which outlives its callbacks.
+    let worker = unsafe { &*worker.cast::<Worker>() };
+    let mut begun = 0;
+    // Empty first: what the ends of these postpone registers anew.
+    let waiting = worker.am.postponed.0.take();
+    for (req, message) in waiting {
+        // SAFETY: not begun, so not over.
+        rndv::fetch(worker, unsafe { req.as_ref() }, &message);
+        begun += 1;
+    }
+    begun
+}
