@@ -116,6 +116,16 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
             out(ep, req);
             Ok(Step::Done)
         }
+        // The transport's error handler is about to say the same of the endpoint, and the application's is
+        // called before the flush ends.
+        Some(e) if e != Status::NO_RESOURCE && ep.handles_errors() && ep.usable().is_ok() => {
+            // SAFETY: the only borrow.
+            if let Op::Flush(op) = unsafe { req.op() } {
+                op.fenced = Some(Err(e));
+            }
+            ep.when_settled(req);
+            Ok(Step::Done)
+        }
         Some(e) => Err(e),
     }
 }

@@ -255,11 +255,16 @@ impl ShmEp {
         Ok(())
     }
 
-    /// Everything posted is in the peer's memory already; only what waits for room is not.
+    /// Everything posted is in the peer's memory already; only what waits for room is not. Of a process that
+    /// has ended nobody will read it: an error, which the error handler tells too, from progress.
     pub fn flush(ep: &Ep, flags: u32) -> Result<Posted> {
         let cancel = flags & UCT_FLUSH_FLAG_CANCEL != 0;
         if !cancel {
             ShmEp::usable(ep)?;
+            if ep.peer.has_ended() {
+                ep.face().alarm.raise();
+                return Err(Status::ENDPOINT_TIMEOUT);
+            }
             if !ep.pending.is_empty() {
                 return Err(Status::NO_RESOURCE);
             }
