@@ -77,8 +77,8 @@ impl Ep {
                     status.code(),
                 )
             };
-        } else if self.retired.get() {
-            // SAFETY: alive, and given up by its user.
+        } else if self.retired.get() || self.hidden.get() && !self.shown.get() {
+            // SAFETY: alive, and given up by its user, or never known to one: peers that come and die leave nothing.
             unsafe { Ep::destroy(self, status, End::Flushed) };
         }
     }

@@ -43,6 +43,10 @@ impl Assemblies {
         Assemblies(RefCell::new(HashMap::new()))
     }
 
+    pub fn is_known(&self, id: MessageId) -> bool {
+        self.0.borrow().contains_key(&id)
+    }
+
     pub fn insert(&self, id: MessageId, assembly: Assembly) {
         self.0.borrow_mut().insert(id, assembly);
     }

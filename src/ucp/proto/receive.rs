@@ -123,6 +123,10 @@ fn first(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, rest) = FirstHdr::split(message)?;
     let total = usize::try_from(h.total).ok()?;
     let id = (h.uuid, h.message);
+    // No sender numbers two messages alike: the one that is under way keeps its receive.
+    if worker.assemblies.is_known(id) {
+        return None;
+    }
     let (assembly, body) = match h.kind {
         k if k == AmId::TagOnly as u8 => {
             let (t, body) = TagHdr::split(rest)?;
