@@ -6,6 +6,7 @@
 //! `Wireup` message that introduces both.
 
 mod end;
+pub mod inward;
 
 pub use end::{End, Pin, transport_failed};
 
@@ -497,11 +498,20 @@ impl Ep {
 
     /// Sends what waits, unless the transport is going to call for it.
     fn send_queue(&self) {
-        if self.waiting.get() {
+        if self.waiting.get() || self.is_inward() && self.worker().inward.holds_back(self.id.get())
+        {
             return;
         }
         let _pin = Pin::new(self);
         while self.pump().is_err() && !self.wait_for_room() {}
+        if self.is_inward() {
+            inward::Inward::release(self.worker());
+        }
+    }
+
+    /// Whether its peer is its own worker, which receives within the send.
+    fn is_inward(&self) -> bool {
+        self.remote_uuid.get() == self.worker().uuid
     }
 
     /// Sends what can be sent. `NO_RESOURCE` when the transport has no room.
@@ -513,7 +523,11 @@ impl Ep {
             };
             // While a task is off the queue, whatever is posted meanwhile must stay behind it.
             self.waiting.set(true);
-            let result = self.step(&task);
+            let result = if self.is_inward() {
+                self.worker().inward.during(|| self.step(&task))
+            } else {
+                self.step(&task)
+            };
             self.waiting.set(false);
             match result {
                 Ok(Step::Done) => {}

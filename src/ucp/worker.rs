@@ -6,6 +6,7 @@
 use super::am::AmState;
 use super::buffers::Buffers;
 use super::context::{Context, unique_id};
+use super::ep::inward::Inward;
 use super::ep::{End, Ep};
 use super::keepalive::Keepalive;
 use super::kinds::Kinds;
@@ -119,6 +120,7 @@ pub struct Worker {
     pub copies: Cell<usize>,
     /// Copies that wait for a transport's room.
     pub halted: Halted,
+    pub inward: Inward,
     /// Tells receivers whether announced memory is still as it was.
     pub pledges: Pledges,
     /// What peers on this host can map.
@@ -177,6 +179,7 @@ impl Worker {
             next_message: Cell::new(1),
             copies: Cell::new(0),
             halted: Halted::default(),
+            inward: Inward::default(),
             pledges: Pledges::default(),
             mappable: View::default(),
             params,
