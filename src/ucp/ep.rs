@@ -19,10 +19,11 @@ use super::request::Request;
 use super::rma::flush::{self, Landing};
 use super::stream;
 use super::wireup::cm::Link;
-use super::wireup::describe;
+use super::wireup::{describe, select};
 use super::worker::{MAX_HEADERS, Worker};
 use crate::c::*;
 use crate::ucs::{Result, Status};
+use crate::ucs_diag;
 use crate::wire::address::Address;
 use crate::wire::header::{AmId, WireupHdr};
 use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
@@ -255,7 +256,26 @@ impl Ep {
 
     /// The peer is known: chooses the transport, and sends what waited.
     pub fn connect(&self, address: Address) -> Result<()> {
-        let lane = super::wireup::select::message_lane(self.worker(), &address)?;
+        let lane = select::message_lane(self.worker(), &address)
+            .inspect_err(|_| select::explain(self.worker(), &address))?;
+        self.connected(lane, address)
+    }
+
+    /// The same for a peer that has asked for the connection. It may have left since: `CONNECTION_RESET`.
+    pub fn connect_back(&self, address: Address) -> Result<()> {
+        let worker = self.worker();
+        let lane = select::message_lane(worker, &address).map_err(|e| {
+            if !select::has_left(worker, &address) {
+                select::explain(worker, &address);
+                return e;
+            }
+            ucs_diag!("worker {:#x} left before it was connected to", address.uuid);
+            Status::CONNECTION_RESET
+        })?;
+        self.connected(lane, address)
+    }
+
+    fn connected(&self, lane: MessageLane, address: Address) -> Result<()> {
         self.remote_uuid.set(address.uuid);
         if self.lane.set(lane).is_err() || self.address.set(address).is_err() {
             return Err(Status::ALREADY_EXISTS);
@@ -345,8 +365,7 @@ impl Ep {
             && self.bulk.get().is_none()
             && !self.no_bulk.replace(true)
         {
-            self.bulk
-                .set(super::wireup::select::bulk_lane(self.worker(), address));
+            self.bulk.set(select::bulk_lane(self.worker(), address));
         }
         self.bulk.get()
     }
@@ -427,7 +446,7 @@ impl Ep {
         }
         let w = self.worker();
         let attr = &w.ifaces[self.lane().iface].attr;
-        super::wireup::select::duration(attr, w.context().processes_here(), size as f64)
+        select::duration(attr, w.context().processes_here(), size as f64)
     }
 
     /// Whether the application asked for error handling.

@@ -550,7 +550,7 @@ fn handle(worker: &Worker, event: Event) {
         Event::Finished { ep, address } => {
             // A client that is gone already cannot be reached, but may have sent.
             if let Some(ep) = worker.ep(ep)
-                && let Err(e) = ep.connect(address)
+                && let Err(e) = ep.connect_back(address)
             {
                 connection_over(worker, ep, e, true);
             }

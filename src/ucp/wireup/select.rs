@@ -21,6 +21,11 @@ pub fn duration(attr: &uct_iface_attr, processes: usize, size: f64) -> f64 {
 
 /// Whether the interface reaches the entry's owner.
 fn reaches(iface: &OpenIface, entry: &Entry) -> bool {
+    may_reach(iface, entry, entry.iface.as_ptr())
+}
+
+/// Whether the interface reaches the entry's device, and that address on it if it is not null.
+fn may_reach(iface: &OpenIface, entry: &Entry, address: *const u8) -> bool {
     if iface.number != entry.transport
         || iface.device_address.len() != entry.device.len() && iface.number != TCP
         || iface.address.len() != entry.iface.len()
@@ -30,13 +35,7 @@ fn reaches(iface: &OpenIface, entry: &Entry) -> bool {
     // SAFETY: an open interface; addresses have the lengths of its format.
     unsafe {
         match (*iface.handle).ops.iface_is_reachable {
-            Some(f) => {
-                f(
-                    iface.handle,
-                    entry.device.as_ptr().cast(),
-                    entry.iface.as_ptr().cast(),
-                ) != 0
-            }
+            Some(f) => f(iface.handle, entry.device.as_ptr().cast(), address.cast()) != 0,
             None => false,
         }
     }
@@ -118,7 +117,7 @@ fn place_of(worker: &Worker, iface: &OpenIface) -> &'static str {
     }
 }
 
-/// Connects for messages by the cheapest transport that works.
+/// Connects for messages by the cheapest transport that works; `UNREACHABLE` when none does.
 pub fn message_lane(worker: &Worker, address: &Address) -> Result<MessageLane> {
     let fits = |a: &uct_iface_attr| {
         let need = UCT_IFACE_FLAG_AM_BCOPY | UCT_IFACE_FLAG_CONNECT_TO_IFACE;
@@ -161,7 +160,6 @@ pub fn message_lane(worker: &Worker, address: &Address) -> Result<MessageLane> {
             Err(e) => ucs_debug!("{}: {e}", TRANSPORTS[usize::from(iface.number)]),
         }
     }
-    explain(worker, address);
     Err(Status::UNREACHABLE)
 }
 
@@ -187,10 +185,24 @@ pub fn bulk_iface(worker: &Worker, address: &Address) -> Option<usize> {
     best(worker, address, reads_memory).first().map(|(i, _)| *i)
 }
 
+/// Whether a peer that nothing reaches was within reach of shared memory, and has closed its interface or ended.
+pub fn has_left(worker: &Worker, address: &Address) -> bool {
+    worker.ifaces.iter().any(|iface| {
+        let left =
+            |entry: &Entry| may_reach(iface, entry, core::ptr::null()) && !reaches(iface, entry);
+        is_shared_memory(iface.number) && address.entries.iter().any(left)
+    })
+}
+
+fn is_shared_memory(number: u8) -> bool {
+    matches!(TRANSPORTS[usize::from(number)], "posix" | "sysv")
+}
+
 /// One line a transport: why it does not reach the peer, and what to set.
 #[cold]
-fn explain(worker: &Worker, address: &Address) {
+pub fn explain(worker: &Worker, address: &Address) {
     ucs_error!("worker {:#x} is unreachable:", address.uuid);
+    let left = has_left(worker, address);
     for (number, name) in TRANSPORTS.iter().enumerate() {
         let ours = worker
             .ifaces
@@ -213,6 +225,7 @@ fn explain(worker: &Worker, address: &Address) {
             (_, _, "self") => "the peer is another worker",
             (_, _, "cma") => "moves bulk data only, needs one of the others beside it",
             (_, _, "tcp") => "no interface of ours reaches one of the peer's: see UCX_NET_DEVICES",
+            _ if left => "the peer has ended, or has closed its worker",
             _ => "the peer is on another host or in another namespace",
         };
         ucs_error!("  {name}: {why}");
