@@ -132,6 +132,8 @@ pub struct Conn {
     pub put_in: Cell<Option<PutIn>>,
     pub puts_done: Cell<u64>,
     pub owes_put_ack: Cell<bool>,
+    /// A message came behind a put that is not acknowledged: there may be no more progress after this one.
+    pub hurried: Cell<bool>,
     pub owes_flush_ack: Cell<Option<u64>>,
     pub owes_refusal: Cell<Option<u64>>,
     /// In the interface's list of sockets that are read directly, and how often in vain.
@@ -177,6 +179,7 @@ impl Conn {
             put_in: Cell::new(None),
             puts_done: Cell::new(0),
             owes_put_ack: Cell::new(false),
+            hurried: Cell::new(false),
             owes_flush_ack: Cell::new(None),
             owes_refusal: Cell::new(None),
             hot: Cell::new(false),
@@ -466,7 +469,8 @@ impl Conn {
 
     /// Progress ends: sends what handlers queued during it. Whether the connection is to stay.
     pub fn answered(self: &Rc<Conn>, face: &TcpIface) -> bool {
-        if !self.fresh.get() || self.streak.get() > 1 {
+        let hurried = self.hurried.replace(false);
+        if !hurried && (!self.fresh.get() || self.streak.get() > 1) {
             return true;
         }
         self.gathering_ended();

@@ -256,6 +256,9 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
             let body = body.as_mut_ptr();
             buf.start += total;
             count += 1;
+            // What the message says may be all that its receiver waited for.
+            conn.hurried
+                .set(conn.hurried.get() | conn.owes_put_ack.get());
             // SAFETY: `len` bytes of the receive buffer, which this function holds alone.
             unsafe { face.base.am.invoke(id, body, len, 0) };
             continue;
