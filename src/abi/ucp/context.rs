@@ -88,6 +88,8 @@ pub unsafe extern "C" fn ucp_init_version(
     config: *const ucp_config_t,
     context_p: *mut ucp_context_h,
 ) -> ucs_status_t {
+    // At INFO people look here for which library they have.
+    crate::ucs::log::start();
     non_null!(UCS_ERR_INVALID_PARAM; params, context_p);
     if (api_major_version, api_minor_version) > (VERSION.0, VERSION.1) {
         ucs_warn!(

@@ -43,8 +43,9 @@ pub fn warn_unused() {
             .iter()
             .map(|(name, _)| with_suggestions(name))
             .collect();
+        let plural = if texts.len() == 1 { "" } else { "s" };
         ucs_warn!(
-            "unused environment variables: {}\n({PREFIX}WARN_UNUSED_ENV_VARS=n turns this warning off)",
+            "unused environment variable{plural}: {}\n({PREFIX}WARN_UNUSED_ENV_VARS=n turns this warning off)",
             texts.join("; ")
         );
     }
@@ -101,27 +102,25 @@ pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'
         .collect()
 }
 
-/// Letters to insert, remove or replace to make one text of the other.
+/// Letters to insert, remove, replace or exchange with their neighbours to make one text of the other.
 fn distance(a: &[u8], b: &[u8]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
+    // rows[i][j]: from the first i letters of `a` to the first j of `b`.
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
     for (i, x) in a.iter().enumerate() {
-        let mut next = Vec::with_capacity(row.len());
-        next.push(i + 1);
-        for (y, pair) in b.iter().zip(row.windows(2)) {
-            let (above_left, above) = match pair {
-                [above_left, above] => (*above_left, *above),
-                _ => continue,
-            };
-            let left = next.last().copied().unwrap_or(0);
-            next.push(
-                (above_left + usize::from(x != y))
-                    .min(above + 1)
-                    .min(left + 1),
-            );
+        let mut row = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let above = &rows[i];
+            let mut best = (above[j] + usize::from(x != y))
+                .min(above[j + 1] + 1)
+                .min(row[j] + 1);
+            if i > 0 && j > 0 && x == &b[j - 1] && y == &a[i - 1] {
+                best = best.min(rows[i - 1][j - 1] + 1);
+            }
+            row.push(best);
         }
-        row = next;
+        rows.push(row);
     }
-    row.last().copied().unwrap_or(0)
+    rows[a.len()][b.len()]
 }
 
 /// Whether no process above or beside this one has reported already.
@@ -154,6 +153,7 @@ mod tests {
             ("UCX_FOO_BAR", "UCX_FOO_BAR"),
             ("UCX_NET_DEVICE", "UCX_NET_DEVICE (maybe: UCX_NET_DEVICES?)"),
             ("UCX_TLSS", "UCX_TLSS (maybe: UCX_TLS?)"),
+            ("UCX_TSL", "UCX_TSL (maybe: UCX_TLS?)"),
             ("UCX_tls", "UCX_tls (maybe: UCX_TLS?)"),
         ] {
             assert!(!is_known(name));
@@ -169,7 +169,9 @@ mod tests {
             ("a", "", 1),
             ("kitten", "sitting", 3),
             ("abc", "abc", 0),
-            ("ab", "ba", 2),
+            ("ab", "ba", 1),
+            ("tsl", "tls", 1),
+            ("ca", "abc", 3),
         ] {
             assert_eq!(distance(a.as_bytes(), b.as_bytes()), expected);
             assert_eq!(distance(b.as_bytes(), a.as_bytes()), expected);
