@@ -8,26 +8,6 @@ enum { LENGTHS = sizeof(lengths) / sizeof(lengths[0]), LONGEST = 4000001, MANY =
 
 static char *out, *in;
 
-static int next(void)
-{
-    return (rank + 1) % ranks;
-}
-
-static int previous(void)
-{
-    return (rank + ranks - 1) % ranks;
-}
-
-static void received(const MPI_Status *status, int source, int tag, size_t length)
-{
-    int count;
-
-    MPI_Get_count(status, MPI_BYTE, &count);
-    CHECK_EQ(status->MPI_SOURCE, source);
-    CHECK_EQ(status->MPI_TAG, tag);
-    CHECK_EQ(count, length);
-}
-
 static void ring(void)
 {
     MPI_Request requests[2];
@@ -80,7 +60,7 @@ static void wildcards(void)
         }
     } else {
         for (left = EACH * (ranks - 1); left > 0; --left) {
-            MPI_Recv(message, 2, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+            MPI_Recv(message, 2, MPI_INT, anyone(1 + left % (ranks - 1)), MPI_ANY_TAG, MPI_COMM_WORLD, &status);
             CHECK_EQ(status.MPI_SOURCE, message[0]);
             CHECK_EQ(message[1], seen[message[0]]);
             CHECK_EQ(status.MPI_TAG, seen[message[0]] % 7);
@@ -135,7 +115,7 @@ static void probes(void)
         MPI_Isend(out, n, MPI_BYTE, next(), 100 + i, MPI_COMM_WORLD, &request);
         memset(in, 0, n);
         if (i % 3 == 0) {
-            MPI_Probe(MPI_ANY_SOURCE, 100 + i, MPI_COMM_WORLD, &status);
+            MPI_Probe(anyone(previous()), 100 + i, MPI_COMM_WORLD, &status);
             MPI_Get_count(&status, MPI_BYTE, &count);
             MPI_Recv(in, count, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, &status);
         } else if (i % 3 == 1) {
@@ -266,6 +246,26 @@ static void to_oneself(void)
     part("messages to oneself");
 }
 
+/* The longest of all, both neighbours at once. */
+static void longest(void)
+{
+    static const size_t sizes[] = {16777217, 67108864};
+    char *to = room(sizes[1]), *from = room(sizes[1]);
+    MPI_Status status;
+    unsigned i;
+
+    for (i = 0; i < 2; ++i) {
+        fill(to, sizes[i], rank + 11 * i);
+        MPI_Sendrecv(to, sizes[i], MPI_BYTE, next(), i, from, sizes[1], MPI_BYTE, previous(), i, MPI_COMM_WORLD,
+                     &status);
+        received(&status, previous(), i, sizes[i]);
+        CHECK_PATTERN(from, sizes[i], previous() + 11 * i);
+    }
+    free(to);
+    free(from);
+    part("64 MiB");
+}
+
 /* All pairs both ways at once, by requests that are started again. */
 static void persistent(void)
 {
@@ -311,6 +311,7 @@ int main(int argc, char **argv)
     truncation_and_cancel();
     datatypes();
     to_oneself();
+    longest();
     persistent();
     free(out);
     free(in);

@@ -14,7 +14,7 @@ static void *run(void *arg)
 {
     static const size_t lengths[] = {0, 8, 100, 5000, 20000, 200000};
     thread_t *me = arg;
-    int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks, round, count;
+    int right = next(), left = previous(), round, count;
     char *out = room(200000), *in = room(200000);
     long mine, all;
     MPI_Request request;
@@ -30,7 +30,7 @@ static void *run(void *arg)
         } else {
             MPI_Issend(out, n, MPI_BYTE, right, me->index, MPI_COMM_WORLD, &request);
         }
-        MPI_Recv(in, 200000, MPI_BYTE, round % 2 ? left : MPI_ANY_SOURCE, me->index, MPI_COMM_WORLD, &status);
+        MPI_Recv(in, 200000, MPI_BYTE, round % 2 ? left : anyone(left), me->index, MPI_COMM_WORLD, &status);
         MPI_Get_count(&status, MPI_BYTE, &count);
         CHECK_EQ(count, n);
         CHECK_EQ(status.MPI_SOURCE, left);

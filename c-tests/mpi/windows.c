@@ -13,7 +13,7 @@ static long value(int owner, int i)
 static void put_and_get(MPI_Win window, long *memory)
 {
     static const int counts[] = {1, 2, 16, 1000, 10000, 90000};
-    int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks, k, i;
+    int right = next(), left = previous(), k, i;
     long *mine = room(LONGS * sizeof(long));
 
     for (k = 0; k < 6; ++k) {
@@ -138,7 +138,7 @@ static void accumulate(MPI_Win window, long *memory)
 /* Only neighbours synchronise. */
 static void post_and_start(MPI_Win window, long *memory)
 {
-    int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks, i;
+    int right = next(), left = previous(), i;
     MPI_Group world, origin, target;
     long mine[4];
 
@@ -162,7 +162,7 @@ static void post_and_start(MPI_Win window, long *memory)
 
 static void dynamic(void)
 {
-    int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
+    int right = next(), left = previous();
     long *memory = room(1000 * sizeof(long)), mine[1000];
     MPI_Aint here, there;
     MPI_Win window;

