@@ -1,9 +1,9 @@
-//! Receives of announced messages that begin with the next progress.
+//! Receives of announced messages, which begin with the next progress.
 //!
-//! Who insists on a request and a callback (`UCP_OP_ATTR_FLAG_NO_IMM_CMPL`) knows the end by the callback, and the request
-//! by what the call returned. Mapped memory is copied at once, so that the callback would come first; with upstream
-//! it never does here, and ucxx counts an end that it sees on return twice. So the copy waits until the
-//! call is over. Used by `recv`; the worker ends what is left when it ends.
+//! Mapped memory is copied at once, so that such a receive could be over within the call, or its callback come first.
+//! With upstream neither ever happens, and clients rely on it: ucxx counts an end that it sees on return twice, MPICH
+//! (4.1 to 5.0) writes into the request after the call, and frees one that it did not get. So the copy waits until
+//! the call is over. Used by `recv`; the worker ends what is left when it ends.
 
 use crate::ucp::proto::rndv::{self, Announced};
 use crate::ucp::request::Request;

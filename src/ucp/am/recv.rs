@@ -249,7 +249,7 @@ pub fn fetch(
     };
     // SAFETY: just made.
     let req = unsafe { at.as_ref() };
-    if param.mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL == 0 || postpone(worker, at, message).is_err() {
+    if postpone(worker, at, message).is_err() {
         rndv::fetch(worker, req, &message);
     }
     let info = Info {
