@@ -61,8 +61,8 @@ int main(int argc, char **argv)
             MPI_Win_detach(win, regions[r]);
             free(regions[r]);
         }
-        part(round == 0 ? "first" : round == 1 ? "second" : "third");
     }
+    part("regions");
     MPI_Win_free(&win);
     part("freed");
     MPI_Finalize();

@@ -3,8 +3,8 @@
 
     tests/client/repeat.py RUNS COMMAND...
 
-Ends with status 1 at the first run that fails, that hangs (60 s), or behind which a segment of shared memory is left:
-a file in /dev/shm or a System V segment that was not there before and that no process has any more."""
+It has a /dev/shm and System V segments of its own, so that what is found is the command's. Ends with status 1 at the
+first run that fails, that hangs (60 s), or behind which a segment of either kind is left."""
 import os
 import pathlib
 import signal
@@ -14,45 +14,14 @@ import sys
 LIMIT = 60
 
 
-def files():
-    return {entry.path for entry in os.scandir("/dev/shm")}
+def left_behind():
+    rows = pathlib.Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
+    return sorted(entry.path for entry in os.scandir("/dev/shm")) + [f"segment {row.split()[1]}" for row in rows]
 
 
-def segments():
-    """System V segments that nobody is attached to and whose maker is gone."""
-    lines = pathlib.Path("/proc/sysvipc/shm").read_text().splitlines()
-    names = lines[0].split()
-    rows = [dict(zip(names, line.split())) for line in lines[1:]]
-    return {f"segment {row['shmid']} of process {row['cpid']}" for row in rows
-            if row["nattch"] == "0" and not os.path.exists(f"/proc/{row['cpid']}")}
-
-
-def in_use():
-    """What is mapped or open anywhere, as text."""
-    text = []
-    for process in os.scandir("/proc"):
-        if process.name.isdigit():
-            try:
-                text.append(pathlib.Path(process.path, "maps").read_text())
-                text += [os.readlink(entry.path) + "\n" for entry in os.scandir(f"{process.path}/fd")]
-            except OSError:
-                pass
-    return "".join(text)
-
-
-def left_behind(before):
-    new = files() - before
-    if new:
-        used = in_use()
-        # What is unlinked meanwhile belonged to somebody who has ended since.
-        new = {path for path in new if path not in used and os.path.exists(path)}
-    return new
-
-
-def main():
-    runs, command = int(sys.argv[1]), sys.argv[2:]
+def apart(runs, command):
+    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/dev/shm"], check=True)
     for run in range(1, runs + 1):
-        before, old = files(), segments()
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
         try:
             status = process.wait(LIMIT)
@@ -60,12 +29,15 @@ def main():
             process.send_signal(signal.SIGTERM)
             print(f"run {run} hangs", flush=True)
             return 1
-        left = left_behind(before) | segments() - old
+        left = left_behind()
         if status != 0 or left:
-            print(f"run {run}: status {status}, left behind: {', '.join(sorted(left)) or 'nothing'}", flush=True)
+            print(f"run {run}: status {status}, left behind: {', '.join(left) or 'nothing'}", flush=True)
             return 1
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if sys.argv[1] == "--apart":
+        sys.exit(apart(int(sys.argv[2]), sys.argv[3:]))
+    os.execvp("unshare", ["unshare", "--mount", "--ipc", "--propagation", "private", sys.executable, __file__, "--apart",
+                          *sys.argv[1:]])
