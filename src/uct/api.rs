@@ -7,6 +7,7 @@
 
 use crate::c::*;
 use crate::ucs::config::{Config, Table};
+use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
@@ -447,6 +448,22 @@ pub trait Iface: Sized + 'static {
         len: usize,
     ) -> Result<()> {
         Err(Status::UNSUPPORTED)
+    }
+    /// The same for UCP, which keeps to the limit that was stated, and answers as C does. A transport that handles
+    /// messages within the call may give them to the handler as they are.
+    ///
+    /// # Safety
+    /// `len` must be at most `max_short` less the header, `payload` readable for so many bytes, `id` a user's.
+    #[inline(always)]
+    unsafe fn am_short_inside(
+        ep: &EpBox<Self>,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> ucs_status_t {
+        // SAFETY: by the caller's promise.
+        code_of(&unsafe { Self::am_short(ep, id, header, payload, len) })
     }
     fn am_short_iov(ep: &EpBox<Self>, id: u8, iov: Iov<'_>) -> Result<()> {
         Err(Status::UNSUPPORTED)

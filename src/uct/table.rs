@@ -227,6 +227,24 @@ ep_shim! { fn get_zcopy<I: Iface>(ep, iov: *const uct_iov_t, count: usize, remot
     posted(unsafe { Iov::from_c(iov, count).and_then(|iov| I::get_zcopy(ep, iov, remote, rkey, Completion(comp))) })
 }}
 
+/// `Iface::am_short_inside` by C's handle: endpoint, id, header, payload, its length.
+pub type Short = unsafe fn(uct_ep_h, u8, u64, *const u8, usize) -> ucs_status_t;
+
+/// # Safety
+/// As `Iface::am_short_inside`; `ep` must be a live endpoint of transport `I`.
+pub unsafe fn short<I: Iface>(
+    ep: uct_ep_h,
+    id: u8,
+    header: u64,
+    payload: *const u8,
+    len: usize,
+) -> ucs_status_t {
+    // SAFETY: by the caller's promise.
+    let ep = unsafe { EpBox::<I>::from_c(ep) };
+    // SAFETY: as above.
+    unsafe { I::am_short_inside(ep, id, header, payload, len) }
+}
+
 /// `Iface::get_guarded` by C's handle.
 pub type GetGuarded =
     unsafe fn(uct_ep_h, Iov<'_>, u64, uct_rkey_t, Guard, Completion) -> Result<Posted>;

@@ -16,10 +16,16 @@ pub const AM_IDS: usize = UCT_AM_ID_MAX;
 /// Gets messages of the library's own ids: what was set with it, id, bytes, length.
 pub type Internal = unsafe fn(*const c_void, u8, *const u8, usize);
 
+/// Gets a message as the word it begins with and the rest, which it may only read: what was set with it,
+/// word, rest, its length.
+pub type ShortHandler = unsafe fn(*mut c_void, u64, *const u8, usize) -> ucs_status_t;
+
 #[derive(Clone, Copy)]
 struct Handler {
     cb: unsafe extern "C" fn(*mut c_void, *mut c_void, usize, u32) -> ucs_status_t,
     arg: *mut c_void,
+    /// Does what `cb` does.
+    short: Option<ShortHandler>,
 }
 
 /// The handlers of one interface, by id.
@@ -48,6 +54,7 @@ fn none(id: usize) -> Handler {
     Handler {
         cb: unhandled,
         arg: id as *mut c_void,
+        short: None,
     }
 }
 
@@ -73,10 +80,35 @@ impl AmTable {
             .get(id as usize)
             .ok_or(Status::INVALID_PARAM)?;
         slot.set(match cb {
-            Some(cb) => Handler { cb, arg },
+            Some(cb) => Handler {
+                cb,
+                arg,
+                short: None,
+            },
             None => none(id as usize),
         });
         Ok(())
+    }
+
+    /// Lets messages of `id` that are at hand as a word and a rest go to `short`, which has to do what the handler
+    /// does that was just set.
+    pub fn set_short(&self, id: u8, short: ShortHandler) {
+        if let Some(slot) = self.handlers.get(id as usize) {
+            let short = Some(short);
+            slot.set(Handler {
+                short,
+                ..slot.get()
+            });
+        }
+    }
+
+    /// Who takes messages of `id` as a word and a rest, with its argument; `None` where `invoke` has to be called.
+    #[inline(always)]
+    pub fn short(&self, id: u8) -> Option<(ShortHandler, *mut c_void)> {
+        let handler = self.handlers.get(id as usize)?.get();
+        let short = handler.short?;
+        (!crate::ucs::log::enabled(crate::ucs::log::Level::TraceData))
+            .then_some((short, handler.arg))
     }
 
     pub fn set_tracer(&self, tracer: uct_am_tracer_t, arg: *mut c_void) {

@@ -6,14 +6,33 @@
 /// `from` readable and `to` writable for `len` bytes.
 #[inline]
 pub unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        if len <= FEW {
+            copy_few(from, to, len);
+        } else if len <= 2 * FEW {
+            ends::<u128>(from, to, len);
+        } else {
+            copy_long(from, to, len);
+        }
+    }
+}
+
+/// The longest length of `copy_few`.
+pub const FEW: usize = 16;
+
+/// Copies up to `FEW` bytes, without any call: who does nothing else that needs one has no registers to save. The two
+/// places may overlap.
+///
+/// # Safety
+/// As `copy`; `len` at most `FEW`.
+#[inline(always)]
+pub unsafe fn copy_few(from: *const u8, to: *mut u8, len: usize) {
+    debug_assert!(len <= FEW);
     // SAFETY: every access below is inside the first `len` bytes of its place; each branch loads
     // all it needs before it stores, so that places may overlap.
     unsafe {
-        if len > 32 {
-            copy_long(from, to, len);
-        } else if len > 16 {
-            ends::<u128>(from, to, len);
-        } else if len >= 8 {
+        if len >= 8 {
             ends::<u64>(from, to, len);
         } else if len >= 4 {
             ends::<u32>(from, to, len);

@@ -30,6 +30,7 @@ pub struct IfaceBase {
     alloc_methods: RefCell<Vec<u32>>,
     /// What C's op table has no place for.
     pub get_guarded: table::GetGuarded,
+    pub short: table::Short,
     /// Tag matching, where the interface was opened for it.
     pub tag: OnceCell<Box<tag::Engine>>,
     /// `UCT_PROGRESS_*` that are on.
@@ -112,6 +113,7 @@ impl<I: Iface> IfaceBox<I> {
                 md: Cell::new(core::ptr::null_mut()),
                 alloc_methods: RefCell::new(Vec::new()),
                 get_guarded: table::get_guarded::<I>,
+                short: table::short::<I>,
                 tag: OnceCell::new(),
                 progress: Cell::new(0),
                 progress_id: Cell::new(None),

@@ -3,6 +3,7 @@
 use super::ep::SelfEp;
 use crate::c::*;
 use crate::ucs::config::Config;
+use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
 use crate::uct::base::copy::copy;
@@ -55,6 +56,19 @@ impl SelfIface {
             descs: IfaceBase::desc_pool(&params, seg_size),
         };
         Ok(IfaceBox::open(NAME, device, worker, params, tl))
+    }
+
+    /// A short message to a handler that may keep it.
+    #[inline(never)]
+    unsafe fn am_short_kept(
+        ep: &EpBox<SelfIface>,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> ucs_status_t {
+        // SAFETY: as promised by the caller.
+        code_of(&unsafe { ep.am_short(ep.face(), id, header, payload, len) })
     }
 
     /// Fills a descriptor by `fill`, which answers the length, and runs the handler on it.
@@ -132,6 +146,23 @@ impl Iface for SelfIface {
     ) -> Result<()> {
         // SAFETY: as promised by the caller.
         unsafe { ep.am_short(ep.face(), id, header, payload, len) }
+    }
+
+    /// Handled where it stands, where its handler only reads it.
+    #[inline(always)]
+    unsafe fn am_short_inside(
+        ep: &EpBox<Self>,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> ucs_status_t {
+        match ep.face().base.am.short(id) {
+            // SAFETY: the handler with its argument, as set; the caller's payload.
+            Some((handler, arg)) => unsafe { handler(arg, header, payload, len) },
+            // SAFETY: as promised by the caller.
+            None => unsafe { SelfIface::am_short_kept(ep, id, header, payload, len) },
+        }
     }
 
     fn am_short_iov(ep: &EpBox<Self>, id: u8, iov: Iov<'_>) -> Result<()> {

@@ -7,9 +7,10 @@ use super::ring::{Full, Packed, Sender};
 use super::rkey;
 use super::wire::KEY_LEN;
 use crate::c::*;
+use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Pack, Posted, Unpack};
-use crate::uct::base::copy::copy;
+use crate::uct::base::copy::{FEW, copy, copy_few};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::node;
@@ -87,6 +88,64 @@ impl ShmEp {
             // SAFETY: room and source as checked above.
             unsafe { copy(payload, at.add(AM_HEADER), len) };
         })
+    }
+
+    /// As `am_short`, of a length that was checked. A few bytes where there is room that is known of, as there mostly is,
+    /// go without looking at anything else.
+    ///
+    /// # Safety
+    /// `len` at most `max_short` less the header; `payload` readable for `len` bytes.
+    #[inline(always)]
+    pub unsafe fn am_short_inside(
+        ep: &Ep,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> ucs_status_t {
+        debug_assert!(len <= ep.max_short - AM_HEADER);
+        let sender = ep.peer.sender().filter(|s| s.has_known_slot());
+        let Some(sender) = sender.filter(|_| len <= FEW) else {
+            // SAFETY: as promised by the caller.
+            return unsafe { ShmEp::am_short_looking(ep, id, header, payload, len) };
+        };
+        sender.send_known(id, len + AM_HEADER, |at| {
+            // SAFETY: a slot has room for `max_short` bytes, aligned to 8; the source by the caller's promise.
+            unsafe {
+                at.cast::<u64>().write(header);
+                copy_few(payload, at.add(AM_HEADER), len);
+            }
+        });
+        if sender.must_tell() {
+            return ShmEp::tell(ep);
+        }
+        UCS_OK
+    }
+
+    /// As `am_short`.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(never)]
+    unsafe fn am_short_looking(
+        ep: &Ep,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> ucs_status_t {
+        // SAFETY: as promised by the caller.
+        code_of(&unsafe { ShmEp::am_short(ep, id, header, payload, len) })
+    }
+
+    /// Tells the peer of a message that it asked to be told of.
+    #[cold]
+    #[inline(never)]
+    fn tell(ep: &Ep) -> ucs_status_t {
+        if let Some(sender) = ep.peer.sender() {
+            ep.peer.ring_bell(sender, ep.face().inbox.wake());
+        }
+        UCS_OK
     }
 
     pub fn am_short_iov(ep: &Ep, id: u8, iov: Iov<'_>) -> Result<()> {

@@ -154,9 +154,31 @@ impl ShmIface {
     }
 
     /// Hands one message to its handler.
-    #[inline]
+    #[inline(always)]
     fn deliver(face: &Face, message: Message) {
         let Message { id, len, data, .. } = message;
+        if len >= size_of::<u64>()
+            && let Some((handler, arg)) = face.base.am.short(id)
+        {
+            // A hostile sender can still write there: the word is read once, the rest is only copied.
+            // SAFETY: the handler with its argument, as set; `len` bytes of slot or arena, as the ring checked.
+            unsafe {
+                let word = data.cast::<u64>().read_unaligned();
+                handler(
+                    arg,
+                    word,
+                    data.add(size_of::<u64>()),
+                    len - size_of::<u64>(),
+                );
+            }
+        } else {
+            ShmIface::deliver_bytes(face, id, data, len, message.in_arena);
+        }
+    }
+
+    /// The same as bytes in one place.
+    #[inline(never)]
+    fn deliver_bytes(face: &Face, id: u8, data: *mut u8, len: usize, in_arena: bool) {
         if len <= FIRST_LINE {
             let scratch = face.scratch.get().cast::<u8>();
             // SAFETY: a message of this length stands in a slot, or in the arena with as much room;
@@ -164,7 +186,7 @@ impl ShmIface {
             unsafe { copy_first_line(data, scratch, len) };
             // SAFETY: `len` bytes were just copied there.
             unsafe { face.base.am.invoke(id, scratch, len, 0) };
-        } else if message.in_arena && len <= COPY_MAX {
+        } else if in_arena && len <= COPY_MAX {
             let desc = face.descs.get();
             // SAFETY: the length was checked against the arena by the ring, and a descriptor holds
             // COPY_MAX bytes.
@@ -341,6 +363,18 @@ impl Iface for ShmIface {
     ) -> Result<()> {
         // SAFETY: as promised by the caller.
         unsafe { ShmEp::am_short(ep, id, header, payload, len) }
+    }
+
+    #[inline(always)]
+    unsafe fn am_short_inside(
+        ep: &EpBox<Self>,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> ucs_status_t {
+        // SAFETY: as promised by the caller.
+        unsafe { ShmEp::am_short_inside(ep, id, header, payload, len) }
     }
 
     fn am_short_iov(ep: &EpBox<Self>, id: u8, iov: Iov<'_>) -> Result<()> {

@@ -106,11 +106,28 @@ impl Inbox {
 
     /// Hands up to `max` messages of each lane to `each`; the answer is how many. A message is valid
     /// until `each` returns. Not to be called from `each`.
-    #[inline]
+    #[inline(always)]
     pub fn poll(&self, max: usize, mut each: impl FnMut(Message)) -> u32 {
         if self.bell_rang() {
             self.look();
         }
+        if self.hot_len.get() != 1 || self.cold_len.get() > 0 {
+            return self.poll_all(max, each);
+        }
+        // One sender.
+        let lane = self.hot.first().map_or(0, Cell::get);
+        let Some(inlet) = self.inlets.get(lane as usize) else {
+            return 0;
+        };
+        let n = self.drain(inlet, max, &mut each);
+        if n == 0 && self.note_silence(inlet, 1) {
+            self.chores();
+        }
+        n
+    }
+
+    #[inline(never)]
+    fn poll_all(&self, max: usize, mut each: impl FnMut(Message)) -> u32 {
         let mut total = 0;
         let mut chores = false;
         let hot = self.hot.get(..self.hot_len.get()).unwrap_or(&[]);
@@ -119,14 +136,8 @@ impl Inbox {
                 continue;
             };
             let n = self.drain(inlet, max, &mut each);
-            if n > 0 {
-                inlet.idle.set(0);
-                total += n;
-            } else {
-                let idle = inlet.idle.get().saturating_add(1);
-                inlet.idle.set(idle);
-                chores |= inlet.closing.get() || (idle > IDLE_ROUNDS && hot.len() > ALWAYS_HOT);
-            }
+            chores |= n == 0 && self.note_silence(inlet, hot.len());
+            total += n;
         }
         if self.cold_len.get() > 0 {
             self.poll_cold();
@@ -137,7 +148,15 @@ impl Inbox {
         total
     }
 
+    /// Notes that a lane, of so many hot ones, had no message. Whether there is something to do about it.
     #[inline]
+    fn note_silence(&self, inlet: &Inlet, hot: usize) -> bool {
+        let idle = inlet.idle.get().saturating_add(1);
+        inlet.idle.set(idle);
+        inlet.closing.get() || (idle > IDLE_ROUNDS && hot > ALWAYS_HOT)
+    }
+
+    #[inline(always)]
     fn drain(&self, inlet: &Inlet, max: usize, each: &mut impl FnMut(Message)) -> u32 {
         let Some(receiver) = inlet.receiver.get() else {
             return 0;
@@ -146,11 +165,19 @@ impl Inbox {
         while n < max {
             match receiver.poll() {
                 Polled::Empty => break,
-                Polled::Message(message) => each(message),
-                Polled::Bad => complain(inlet),
+                Polled::Message(message) => {
+                    each(message);
+                    receiver.release(message.in_arena);
+                }
+                Polled::Bad => {
+                    complain(inlet);
+                    receiver.release(true);
+                }
             }
-            receiver.release();
             n += 1;
+        }
+        if n > 0 {
+            inlet.idle.set(0);
         }
         n as u32
     }
@@ -308,7 +335,8 @@ impl Inbox {
     /// The owner is awake: nobody needs to poke it.
     #[inline]
     pub fn disarm(&self) {
-        if self.armed.replace(false) {
+        if self.armed.get() {
+            self.armed.set(false);
             self.bells.set_awake();
         }
     }

@@ -97,10 +97,11 @@ impl Head {
 
     #[inline]
     fn new(number: u64, id: u8, len: usize, in_arena: bool) -> Head {
+        debug_assert!(len as u64 <= Head::LEN_MASK);
         let arena = if in_arena { Head::IN_ARENA } else { 0 };
         Head(
-            (number & 0xffff_ffff)
-                | (len as u64 & Head::LEN_MASK) << Head::LEN_AT
+            u64::from(number as u32)
+                | (len as u64) << Head::LEN_AT
                 | (u64::from(id) & Head::ID_MASK) << Head::ID_AT
                 | arena,
         )
@@ -314,15 +315,27 @@ impl Sender {
     /// of it are sent.
     #[inline(always)]
     pub fn send_inline(&self, id: u8, len: usize, fill: impl FnOnce(*mut u8)) -> Result<(), Full> {
-        debug_assert!(len <= self.lane.shape.inline_max());
         if !self.has_slot() {
             return Err(Full);
         }
+        self.send_known(id, len, fill);
+        Ok(())
+    }
+
+    /// Whether a message can be sent, by what the receiver said some time ago.
+    #[inline(always)]
+    pub fn has_known_slot(&self) -> bool {
+        self.next.get() != self.limit.get()
+    }
+
+    /// As `send_inline`, where `has_known_slot`.
+    #[inline(always)]
+    pub fn send_known(&self, id: u8, len: usize, fill: impl FnOnce(*mut u8)) {
+        debug_assert!(len <= self.lane.shape.inline_max() && self.has_known_slot());
         let number = self.next.get();
         let slot = self.lane.slot(number);
         fill(slot.wrapping_add(HEADER));
         self.publish(slot, Head::new(number, id, len, false));
-        Ok(())
     }
 
     /// Sends a message that `pack` writes at a place of `segment` bytes; it answers how many they
@@ -476,7 +489,7 @@ impl Receiver {
         }
         self.next.set(number + 1);
         // While the handler runs, the message after the next is fetched, if it is there.
-        prefetch(self.lane.slot(number + 2));
+        prefetch(slot.wrapping_add(2 * self.lane.shape.slot as usize));
         let len = head.len();
         if !head.in_arena() {
             if len > self.lane.shape.inline_max() {
@@ -505,21 +518,30 @@ impl Receiver {
         })
     }
 
-    /// The messages polled so far are not looked at any more: tells the sender when enough of them
-    /// have gathered.
+    /// The messages polled so far, of which the last used the arena or not, are not looked at any more:
+    /// tells the sender when enough of them have gathered.
     #[inline]
-    pub fn release(&self) {
-        let next = self.next.get();
-        let arena = self.arena_done.get() - self.arena_told.get();
-        if next - self.told.get() >= self.batch || arena > self.lane.arena_len as u64 / 4 {
-            // Release: pairs with the Acquire in Sender::refresh_*; our reads come before.
-            self.lane.done().store(next - 1, Ordering::Release);
-            self.told.set(next);
-            self.lane
-                .arena_done()
-                .store(self.arena_done.get(), Ordering::Release);
-            self.arena_told.set(self.arena_done.get());
+    pub fn release(&self, in_arena: bool) {
+        let arena = || self.arena_done.get() - self.arena_told.get();
+        if self.next.get() - self.told.get() >= self.batch
+            || in_arena && arena() > self.lane.arena_len as u64 / 4
+        {
+            self.tell();
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell(&self) {
+        // Release: pairs with the Acquire in Sender::refresh_*; our reads come before.
+        self.lane
+            .done()
+            .store(self.next.get() - 1, Ordering::Release);
+        self.told.set(self.next.get());
+        self.lane
+            .arena_done()
+            .store(self.arena_done.get(), Ordering::Release);
+        self.arena_told.set(self.arena_done.get());
     }
 
     /// Whether a message waits.

@@ -37,7 +37,7 @@ fn receive(receiver: &Receiver) -> Option<u64> {
         Polled::Message(message) => {
             // SAFETY: as in `send`.
             let value = unsafe { word64(message.data) }.load(Ordering::Relaxed);
-            receiver.release();
+            receiver.release(true);
             Some(value)
         }
     }

@@ -115,7 +115,7 @@ fn a_lane_is_a_bounded_queue() {
                         let (number, len) = queue.pop_front().unwrap();
                         assert_eq!((message.id, message.len), ((number % 32) as u8, len));
                         check(number, &message);
-                        receiver.release();
+                        receiver.release(true);
                     }
                 }
                 assert_eq!(receiver.is_ready(), !queue.is_empty());
@@ -137,7 +137,7 @@ fn numbers_may_wrap() {
             panic!("message {number} is missing");
         };
         check(number, &message);
-        receiver.release();
+        receiver.release(true);
     }
 }
 
@@ -157,7 +157,7 @@ fn a_stopped_sender_has_no_room() {
     sender.stop();
     assert_eq!(send(&sender, 1, 8, false), Err(Full));
     assert!(matches!(receiver.poll(), Polled::Message(_)));
-    receiver.release();
+    receiver.release(true);
     assert!(!sender.has_room());
 }
 
@@ -195,7 +195,7 @@ fn two_threads_pass_everything_in_order() {
                 Polled::Bad => panic!("a good message was called bad"),
                 Polled::Message(message) => {
                     check(number, &message);
-                    receiver.0.release();
+                    receiver.0.release(true);
                     number += 1;
                 }
             }
