@@ -361,6 +361,71 @@ pub unsafe extern "C" fn ucp_atomic_op_nbx(
     param: *const ucp_request_param_t,
 ) -> ucs_status_ptr_t {
     non_null!(NULL_PTR; ep, buffer, rkey, param);
+    // SAFETY: the caller's arguments.
+    unsafe {
+        if add_mapped(ep, opcode, buffer, count, remote_addr, rkey, param) {
+            return core::ptr::null_mut();
+        }
+        any(ep, opcode, buffer, count, remote_addr, rkey, param)
+    }
+}
+
+/// An addition of eight bytes to memory that is mapped here: what most atomics are. Whether it was that.
+///
+/// # Safety
+/// As `ucp_atomic_op_nbx`.
+#[inline(always)]
+unsafe fn add_mapped(
+    h: ucp_ep_h,
+    opcode: ucp_atomic_op_t,
+    buffer: *const c_void,
+    count: usize,
+    address: u64,
+    rkey: ucp_rkey_h,
+    param: *const ucp_request_param_t,
+) -> bool {
+    const WORD: u64 = (size_of::<u64>() as u64) << UCP_DATATYPE_SHIFT;
+    const KNOWN: u32 = UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
+    // SAFETY: every release has the mask.
+    let mask = unsafe { (*param).op_attr_mask };
+    if mask & !KNOWN != 0 || opcode != UCP_ATOMIC_OP_ADD || count != 1 {
+        return false;
+    }
+    let mask = u64::from(mask);
+    let null = core::ptr::null_mut();
+    if masked!(param, mask, UCP_OP_ATTR_FIELD_DATATYPE, datatype, 0) != WORD {
+        return false;
+    }
+    let reply = masked!(
+        param,
+        mask,
+        UCP_OP_ATTR_FIELD_REPLY_BUFFER,
+        reply_buffer,
+        null
+    );
+    // SAFETY: the caller's handles, operand and reply.
+    unsafe {
+        let (ep, key) = (ep(h), &*rkey.cast::<RemoteKey>());
+        let to: *mut u64 = reply.cast();
+        !ep.worker().is_shared()
+            && post::atomic_mapped(ep, AtomicOp::Add, buffer.cast::<u64>(), to, address, key)
+    }
+}
+
+/// An atomic, whatever that takes.
+///
+/// # Safety
+/// As `ucp_atomic_op_nbx`.
+#[inline(never)]
+unsafe fn any(
+    ep: ucp_ep_h,
+    opcode: ucp_atomic_op_t,
+    buffer: *const c_void,
+    count: usize,
+    remote_addr: u64,
+    rkey: ucp_rkey_h,
+    param: *const ucp_request_param_t,
+) -> ucs_status_ptr_t {
     // SAFETY: the caller's struct.
     let parsed = unsafe { param::read(param, Which::Send) };
     let reply = masked!(

@@ -58,6 +58,40 @@ pub unsafe fn copy_mapped(
     true
 }
 
+/// Applies `op` to a word of remote memory that is mapped here, and writes what stood there to `reply` unless that is null.
+/// `false` when it is not, or when there is something to say about the access.
+///
+/// # Safety
+/// `operand` must be readable, `reply` null or writable.
+#[inline(always)]
+pub unsafe fn atomic_mapped<W: AtomicWord>(
+    ep: &Ep,
+    op: AtomicOp,
+    operand: *const W,
+    reply: *mut W,
+    address: u64,
+    key: &RemoteKey,
+) -> bool {
+    if ep.usable().is_err() || ep.fenced.get() {
+        return false;
+    }
+    let Some(at) = key.mapped_range(address, size_of::<W>(), WRITE) else {
+        return false;
+    };
+    let at: *mut W = at.cast();
+    if !at.is_aligned() || !address.is_multiple_of(size_of::<W>() as u64) {
+        return false;
+    }
+    // SAFETY: mapped remote memory inside the key's range, aligned; the user's operand and reply, of any alignment.
+    unsafe {
+        let old = W::fetch(at, op, operand.read_unaligned());
+        if !reply.is_null() {
+            reply.write_unaligned(old);
+        }
+    }
+    true
+}
+
 /// Writes the buffer to remote memory.
 pub fn put(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) -> Result<Posted> {
     ep.usable()?;
