@@ -7,28 +7,46 @@ use crate::ucs::Status;
 macro_rules! non_null {
     (; $($p:ident),+) => {
         $(if $p.is_null() {
-            $crate::ucs_error!("{}: argument `{}` is NULL", $crate::abi::args::function!(), stringify!($p));
+            $crate::abi::args::missing($crate::abi::args::function!(), stringify!($p));
             return;
         })+
     };
     ($code:expr; $($p:ident),+) => {
         $(if $p.is_null() {
-            $crate::ucs_error!("{}: argument `{}` is NULL", $crate::abi::args::function!(), stringify!($p));
+            $crate::abi::args::missing($crate::abi::args::function!(), stringify!($p));
             return $code;
         })+
     };
 }
 pub(crate) use non_null;
 
-/// The name of the function this stands in.
+/// Says that an argument of a function is missing. Out of line: what it needs would cost the calls that lack nothing.
+#[cold]
+#[inline(never)]
+pub fn missing(function: Function, argument: &str) {
+    crate::ucs_error!("{}: argument `{argument}` is NULL", function.name());
+}
+
+/// A function, by a path of the compiler's to something inside it.
+#[derive(Clone, Copy)]
+pub struct Function(pub &'static str);
+
+impl Function {
+    /// Its name alone.
+    pub fn name(self) -> &'static str {
+        let path = self.0.trim_end_matches("::here");
+        path.rsplit("::").next().unwrap_or(path)
+    }
+}
+
+/// The function this stands in.
 macro_rules! function {
     () => {{
         fn here() {}
-        fn name_of<T>(_: T) -> &'static str {
+        fn path_of<T>(_: T) -> &'static str {
             core::any::type_name::<T>()
         }
-        let name = name_of(here).trim_end_matches("::here");
-        name.rsplit("::").next().unwrap_or(name)
+        $crate::abi::args::Function(path_of(here))
     }};
 }
 pub(crate) use function;

@@ -6,9 +6,11 @@
 //! `Wireup` message that introduces both.
 
 mod end;
+mod gate;
 pub mod inward;
 
 pub use end::{End, Pin, transport_failed};
+pub use gate::{Gate, Way};
 
 use super::keepalive;
 use super::mem::KeyCache;
@@ -24,6 +26,7 @@ use super::worker::{MAX_HEADERS, Worker};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
+use crate::uct::table::Short;
 use crate::wire::address::Address;
 use crate::wire::header::{AmId, WireupHdr};
 use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
@@ -81,7 +84,7 @@ pub struct MessageLane {
     pub max_zcopy_header: usize,
     pub thresholds: Thresholds,
     /// `None` when the transport has no short messages, or none that could hold a header.
-    pub am_short: uct_ep_am_short_func_t,
+    pub am_short: Option<Short>,
     pub am_bcopy: uct_ep_am_bcopy_func_t,
     pub am_zcopy: uct_ep_am_zcopy_func_t,
 }
@@ -146,10 +149,9 @@ pub struct Ep {
     pub refused: Cell<Option<Status>>,
     pub params: Cell<EpParams>,
     pub stream: stream::Inbox,
-    queue: RefCell<VecDeque<Task>>,
+    /// What waits to be sent, and whether anything does.
+    pub gate: Gate,
     waiter: UnsafeCell<Waiter>,
-    /// The waiter is in the transport's hands.
-    waiting: Cell<bool>,
     /// The transport is not connected, and its peer is given a limited time for that.
     unanswered: Cell<bool>,
     /// Calls into this endpoint that are under way; it is freed when the last returns.
@@ -161,7 +163,6 @@ pub struct Ep {
     retired: Cell<bool>,
     /// Doomed, alive only for the last words in its queue.
     farewell: Cell<bool>,
-    failed: Cell<Option<Status>>,
     /// It is at its end while the peer's worker lives on, which is still told what waits for it.
     answers: Cell<bool>,
     introduced: Cell<bool>,
@@ -218,7 +219,7 @@ impl Ep {
             refused: Cell::new(None),
             params: Cell::new(params),
             stream: stream::Inbox::new(),
-            queue: RefCell::new(VecDeque::new()),
+            gate: Gate::new(worker.is_shared()),
             waiter: UnsafeCell::new(Waiter {
                 base: uct_pending_req_t {
                     func: Some(has_room),
@@ -226,14 +227,12 @@ impl Ep {
                 },
                 ep: core::ptr::null(),
             }),
-            waiting: Cell::new(true),
             unanswered: Cell::new(false),
             pins: Cell::new(0),
             doomed: Cell::new(false),
             given_up: Cell::new(false),
             retired: Cell::new(false),
             farewell: Cell::new(false),
-            failed: Cell::new(None),
             answers: Cell::new(false),
             introduced: Cell::new(false),
             hidden: Cell::new(false),
@@ -280,6 +279,9 @@ impl Ep {
         if self.lane.set(lane).is_err() || self.address.set(address).is_err() {
             return Err(Status::ALREADY_EXISTS);
         }
+        if let Some(send) = lane.am_short {
+            self.gate.lead(Way { send, ep: lane.ep }, lane.max_short);
+        }
         if let Some(address) = self.address.get() {
             describe::log_config(self, address);
         }
@@ -296,7 +298,7 @@ impl Ep {
 
     /// Whether somebody is to be told of the peer's end, and it can be looked for.
     pub fn is_watched(&self) -> bool {
-        self.handles_errors() && self.is_connected() && self.failed.get().is_none()
+        self.handles_errors() && self.is_connected() && self.gate.failure().is_none()
     }
 
     /// Makes the transports look whether the peer lives. What they find they tell from progress.
@@ -462,7 +464,7 @@ impl Ep {
     /// Why nothing can be sent any more.
     #[inline]
     pub fn usable(&self) -> Result<()> {
-        match self.failed.get() {
+        match self.gate.failure() {
             None => Ok(()),
             Some(e) => Err(e),
         }
@@ -471,7 +473,7 @@ impl Ep {
     /// Whether a message may go out now without overtaking one that waits.
     #[inline]
     pub fn is_clear(&self) -> bool {
-        !self.waiting.get() && self.failed.get().is_none() && self.queue.borrow().is_empty()
+        self.gate.is_clear()
     }
 
     /// Whether the peer knows this endpoint, or is being told in front of whatever is sent next.
@@ -511,13 +513,14 @@ impl Ep {
             self.fail_task(&task, e);
             return;
         }
-        self.queue.borrow_mut().push_back(task);
+        self.gate.push_back(task);
         self.send_queue();
     }
 
     /// Sends what waits, unless the transport is going to call for it.
     fn send_queue(&self) {
-        if self.waiting.get() || self.is_inward() && self.worker().inward.holds_back(self.id.get())
+        if self.gate.is_waiting()
+            || self.is_inward() && self.worker().inward.holds_back(self.id.get())
         {
             return;
         }
@@ -536,23 +539,23 @@ impl Ep {
     /// Sends what can be sent. `NO_RESOURCE` when the transport has no room.
     fn pump(&self) -> Result<()> {
         while self.may_send() {
-            let Some(task) = self.queue.borrow_mut().pop_front() else {
+            let Some(task) = self.gate.pop_front() else {
                 self.emptied();
                 return Ok(());
             };
             // While a task is off the queue, whatever is posted meanwhile must stay behind it.
-            self.waiting.set(true);
+            self.gate.set_waiting(true);
             let result = if self.is_inward() {
                 self.worker().inward.during(|| self.step(&task))
             } else {
                 self.step(&task)
             };
-            self.waiting.set(false);
+            self.gate.set_waiting(false);
             match result {
                 Ok(Step::Done) => {}
-                Ok(Step::More) => self.queue.borrow_mut().push_back(task),
+                Ok(Step::More) => self.gate.push_back(task),
                 Err(Status::NO_RESOURCE) => {
-                    self.queue.borrow_mut().push_front(task);
+                    self.gate.push_front(task);
                     return Err(Status::NO_RESOURCE);
                 }
                 Err(e) => self.fail_task(&task, e),
@@ -585,13 +588,13 @@ impl Ep {
             }
         };
         let waits = code == UCS_OK;
-        self.waiting.set(waits);
+        self.gate.set_waiting(waits);
         waits
     }
 
     /// Whether the queue is to be sent: the endpoint is alive, or has words left to say.
     fn may_send(&self) -> bool {
-        self.failed.get().is_none() || self.farewell.get() || self.answers.get()
+        self.gate.failure().is_none() || self.farewell.get() || self.answers.get()
     }
 
     /// Everything is out: whoever was alive only for that goes.
@@ -674,7 +677,7 @@ impl Ep {
 
     /// Whether something waits to be sent.
     pub fn has_queue(&self) -> bool {
-        !self.queue.borrow().is_empty()
+        self.gate.has_queue()
     }
 
     /// Whether the peer has answered everything.
@@ -692,7 +695,7 @@ impl Ep {
 
     /// Whether accesses by messages are under way: what is posted directly now overtakes them.
     pub fn has_accesses_under_way(&self) -> bool {
-        self.unfenced.get() || !self.queue.borrow().is_empty() || !self.owes_no_memory()
+        self.unfenced.get() || self.has_queue() || !self.owes_no_memory()
     }
 
     /// A flush ends when the peer has answered everything.
@@ -718,11 +721,11 @@ unsafe extern "C" fn has_room(req: *mut uct_pending_req_t) -> ucs_status_t {
     }
     match ep.pump() {
         Err(e) if ep.may_send() => {
-            ep.waiting.set(true);
+            ep.gate.set_waiting(true);
             e.code()
         }
         _ => {
-            ep.waiting.set(false);
+            ep.gate.set_waiting(false);
             UCS_OK
         }
     }

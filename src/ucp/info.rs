@@ -172,15 +172,8 @@ impl Request {
                 };
                 format!("{kind} of {} bytes: {:?}", s.data.len(), s.stage)
             }
-            Op::TagRecv(r) => format!(
-                "tag receive of {} bytes: {}",
-                r.data.len(),
-                if r.entry.is_some() {
-                    "posted"
-                } else {
-                    "matched"
-                }
-            ),
+            Op::TagWait(r) => format!("tag receive of {} bytes: posted", r.data.len()),
+            Op::TagRecv(r) => format!("tag receive of {} bytes: matched", r.data.len()),
             Op::DataRecv(r) => format!("data receive of {} bytes", r.data.len()),
             Op::StreamRecv(r) => format!("stream receive of {} bytes", r.data.len()),
             Op::Flush(_) => "flush".to_owned(),

@@ -140,17 +140,19 @@ pub struct Info {
 #[repr(C, align(16))]
 pub struct Request {
     worker: *const Worker,
+    /// The next of the pool's free requests, while it is one of them.
+    pub(super) next_free: Cell<Option<NonNull<Request>>>,
     pub(crate) op: UnsafeCell<Op>,
     callback: Cell<Callback>,
     info: Cell<Info>,
-    /// `UCS_INPROGRESS` until completed. The one member that is looked at without the worker's lock.
-    status: AtomicI8,
-    /// The memory is the user's.
-    foreign: bool,
-    /// The user gave it back before it was complete.
-    released: Cell<bool>,
     /// The name peers know it by; 0 when they don't.
     id: Cell<u64>,
+    /// `UCS_INPROGRESS` until completed. The one member that is looked at without the worker's lock.
+    status: AtomicI8,
+    /// The memory is the user's, or lent to it.
+    foreign: Cell<bool>,
+    /// The user gave it back before it was complete.
+    released: Cell<bool>,
     /// A transport has the completion and will call it.
     with_transport: Cell<Held>,
     completion: UnsafeCell<uct_completion_t>,
@@ -172,13 +174,18 @@ pub struct Place {
 }
 
 impl Place {
+    /// A place in the pool that was used before.
+    #[inline(always)]
+    pub fn warm(worker: &Worker) -> Option<Place> {
+        let at = worker.take_warm_request()?;
+        Some(Place { at, foreign: false })
+    }
+
     /// Makes the request. Every field is written at its place: a request made elsewhere would be
     /// copied here.
     #[inline(always)]
     pub fn fill(self, worker: &Worker, op: Op, callback: Callback) -> NonNull<Request> {
-        let under_way = &worker.unexpected.under_way;
-        under_way.set(under_way.get() + 1);
-        unexpected::wanting(worker);
+        unexpected::begun(worker);
         let at = self.at.as_ptr();
         // SAFETY: the pool's memory is free; the user's has room, in front of its pointer. The
         // completion is written when it is used.
@@ -187,10 +194,10 @@ impl Place {
             (&raw mut (*at).op).write(UnsafeCell::new(op));
             (&raw mut (*at).callback).write(Cell::new(callback));
             (&raw mut (*at).info).write(Cell::new(Info::default()));
-            (&raw mut (*at).status).write(AtomicI8::new(UCS_INPROGRESS));
-            (&raw mut (*at).foreign).write(self.foreign);
-            (&raw mut (*at).released).write(Cell::new(false));
             (&raw mut (*at).id).write(Cell::new(0));
+            (&raw mut (*at).status).write(AtomicI8::new(UCS_INPROGRESS));
+            (&raw mut (*at).foreign).write(Cell::new(self.foreign));
+            (&raw mut (*at).released).write(Cell::new(false));
             (&raw mut (*at).with_transport).write(Cell::new(Held::No));
         }
         self.at
@@ -232,9 +239,11 @@ impl Request {
     pub fn spare(worker: &Worker) -> Result<NonNull<Request>> {
         let req = Request::create(worker, &Param::PLAIN, Op::None)?;
         // SAFETY: just made.
-        unsafe { req.as_ref() }
-            .status
-            .store(UCS_OK, Ordering::Relaxed);
+        let r = unsafe { req.as_ref() };
+        // It ends here: nothing is under way.
+        r.complete_plain(Info::default());
+        // What is given back is looked for among the lent ones.
+        r.foreign.set(true);
         worker.lent_requests.borrow_mut().insert(req);
         Ok(req)
     }
@@ -320,6 +329,12 @@ impl Request {
         self.status() != UCS_INPROGRESS
     }
 
+    /// Whom it will tell: of a request that the user does not have yet.
+    #[inline(always)]
+    pub fn set_callback(&self, callback: Callback) {
+        self.callback.set(callback);
+    }
+
     pub fn info(&self) -> Info {
         self.info.get()
     }
@@ -342,8 +357,7 @@ impl Request {
         if self.is_done() {
             return;
         }
-        let under_way = &self.worker().unexpected.under_way;
-        under_way.set(under_way.get().saturating_sub(1));
+        unexpected::over(self.worker());
         if self.id.get() != 0 {
             self.worker().forget_request(self.id.get());
             self.id.set(0);
@@ -360,7 +374,31 @@ impl Request {
             // Datatypes are finished here.
             drop(core::mem::replace(op, Op::None));
         }
-        let status = code_of(&result);
+        self.tell(code_of(&result));
+    }
+
+    /// Ends an operation with success that is under way, has no name for peers and holds nothing:
+    /// what `complete` does of that.
+    #[inline(always)]
+    pub fn complete_plain(&self, info: Info) {
+        debug_assert!(!self.is_done() && self.id.get() == 0);
+        unexpected::over(self.worker());
+        // SAFETY: no borrow is alive across a completion; nothing of the old value has to be dropped.
+        unsafe { core::ptr::write(self.op(), Op::None) };
+        self.set_info(info);
+        // SAFETY: looked at where it stands, all of it would be loaded otherwise; nobody changes it meanwhile.
+        let silent = matches!(unsafe { &*self.callback.as_ptr() }, Callback::None);
+        if !silent || self.released.get() {
+            self.tell(UCS_OK);
+            return;
+        }
+        // Release: as in `tell`.
+        self.status.store(UCS_OK, Ordering::Release);
+    }
+
+    /// The last steps of a completion.
+    #[inline(never)]
+    fn tell(&self, status: ucs_status_t) {
         let callback = self.callback.get();
         let info = self.info.get();
         let user = Request::user(self.as_ptr());
@@ -368,17 +406,16 @@ impl Request {
         // Release: who sees the status sees `info` and the data. From here on a caller's own memory
         // may be gone: another thread may look.
         self.status.store(status, Ordering::Release);
+        callback.call(user, status, info);
+        // The user is told through its pointer, which stays valid until the callback is over.
         if released {
-            // The user is told through its pointer, which stays valid until the callback is over.
-            callback.call(user, status, info);
             self.give_back();
-        } else {
-            callback.call(user, status, info);
         }
     }
 
     /// A request whose operation was not begun after all goes back; nobody has seen it.
     pub fn abolish(&self) {
+        unexpected::over(self.worker());
         // SAFETY: no borrow is alive.
         drop(core::mem::replace(unsafe { self.op() }, Op::None));
         self.recycle();
@@ -395,16 +432,27 @@ impl Request {
     }
 
     /// Returns what the user held to the pool, unless the memory is the user's own.
+    #[inline(always)]
     fn give_back(&self) {
+        if self.foreign.get() {
+            self.give_back_lent();
+        } else {
+            self.worker().give_request(self.as_ptr());
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn give_back_lent(&self) {
         let lent = &self.worker().lent_requests;
-        if !lent.borrow().is_empty() && lent.borrow_mut().remove(&self.as_ptr()) || !self.foreign {
+        if lent.borrow_mut().remove(&self.as_ptr()) {
             self.worker().give_request(self.as_ptr());
         }
     }
 
     /// Returns a request that the user never held.
     fn recycle(&self) {
-        if !self.foreign {
+        if !self.foreign.get() {
             self.worker().give_request(self.as_ptr());
         }
     }

@@ -25,7 +25,7 @@ pub struct Unexpected {
     /// It was said that the bound is reached.
     said: Cell<bool>,
     /// Operations that are not complete.
-    pub under_way: Cell<usize>,
+    under_way: Cell<usize>,
 }
 
 impl Unexpected {
@@ -68,6 +68,21 @@ pub fn sub(worker: &Worker, bytes: usize) {
     if u.resting.get() && u.bytes.get() <= u.limit - u.limit / 8 {
         go_on(worker);
     }
+}
+
+/// An operation was begun, which nothing that is kept may hold up.
+#[inline]
+pub fn begun(worker: &Worker) {
+    let u = &worker.unexpected;
+    u.under_way.set(u.under_way.get().wrapping_add(1));
+    wanting(worker);
+}
+
+/// An operation has ended.
+#[inline]
+pub fn over(worker: &Worker) {
+    let u = &worker.unexpected;
+    u.under_way.set(u.under_way.get().wrapping_sub(1));
 }
 
 /// The application waits for something that is not here.

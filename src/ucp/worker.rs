@@ -107,7 +107,8 @@ pub struct Worker {
     /// Listeners, by their addresses.
     pub listeners: RefCell<Vec<usize>>,
     requests: RefCell<Slots<NonNull<Request>>>,
-    free_requests: RefCell<Vec<NonNull<Request>>>,
+    /// The free request that came back last; each names the one before.
+    free_requests: Cell<Option<NonNull<Request>>>,
     /// Requests of the pool that the application passes to calls as its own.
     pub lent_requests: RefCell<BTreeSet<NonNull<Request>>>,
     /// Where requests are: blocks of `REQUEST_CHUNK`.
@@ -171,7 +172,7 @@ impl Worker {
             cm: OnceCell::new(),
             listeners: RefCell::new(Vec::new()),
             requests: RefCell::new(Slots::new()),
-            free_requests: RefCell::new(Vec::new()),
+            free_requests: Cell::new(None),
             lent_requests: RefCell::new(BTreeSet::new()),
             request_memory: RefCell::new(Vec::new()),
             request_block,
@@ -264,6 +265,12 @@ impl Worker {
         unsafe { &*self.uct.cast::<WorkerHandle>() }
     }
 
+    /// Whether several threads use it, which take its lock.
+    #[inline(always)]
+    pub fn is_shared(&self) -> bool {
+        self.params.thread_mode == UCS_THREAD_MODE_MULTI
+    }
+
     /// What progress calls.
     pub fn queue(&self) -> &CallbackQueue {
         self.uct().queue()
@@ -307,13 +314,20 @@ impl Worker {
         self.paired(uuid, ep).filter(|ep| !ep.answers_only.get())
     }
 
+    /// The other half of a peer's endpoint that was named last, if it is that.
+    #[inline(always)]
+    pub fn last_named(&self, uuid: u64, ep: u64) -> Option<&Ep> {
+        let (last_uuid, last_ep, id) = self.named_last.get();
+        if last_ep != ep || last_uuid != uuid {
+            return None;
+        }
+        self.ep(id)
+    }
+
     /// The other half of a peer's endpoint.
     #[inline]
     fn paired(&self, uuid: u64, ep: u64) -> Option<&Ep> {
-        let (last_uuid, last_ep, id) = self.named_last.get();
-        if (last_uuid, last_ep) == (uuid, ep)
-            && let Some(found) = self.ep(id)
-        {
+        if let Some(found) = self.last_named(uuid, ep) {
             return Some(found);
         }
         let id = *self.by_peer.borrow().get(&(uuid, ep))?;
@@ -362,21 +376,32 @@ impl Worker {
     /// Memory for a request and the user's part behind it; the user's part is initialised once.
     #[inline]
     pub fn take_request(&self) -> Result<NonNull<Request>> {
-        let warm = self.free_requests.borrow_mut().pop();
-        let req = match warm {
-            Some(r) => r,
-            None => self.grow_requests()?,
-        };
+        match self.take_warm_request() {
+            Some(req) => Ok(req),
+            None => self.grow_requests(),
+        }
+    }
+
+    /// The same where one is at hand.
+    #[inline(always)]
+    pub fn take_warm_request(&self) -> Option<NonNull<Request>> {
+        let req = self.pop_request()?;
         self.requests_out.set(self.requests_out.get() + 1);
-        Ok(req)
+        Some(req)
+    }
+
+    /// A request off the list of free ones.
+    #[inline(always)]
+    fn pop_request(&self) -> Option<NonNull<Request>> {
+        let req = self.free_requests.get()?;
+        // SAFETY: free requests stand in the worker's memory.
+        self.free_requests
+            .set(unsafe { (*req.as_ptr()).next_free.get() });
+        Some(req)
     }
 
     #[cold]
     fn grow_requests(&self) -> Result<NonNull<Request>> {
-        // Room for every request that may come back, so that giving one back never allocates.
-        self.free_requests
-            .borrow_mut()
-            .reserve(self.requests_out.get() + REQUEST_CHUNK);
         // SAFETY: the layout is not empty.
         let block = unsafe { std::alloc::alloc_zeroed(self.request_block) };
         let block = NonNull::new(block).ok_or(Status::NO_MEMORY)?;
@@ -389,19 +414,23 @@ impl Worker {
                 // SAFETY: the user's function on its part of a fresh request.
                 unsafe { init(Request::user(at)) };
             }
-            self.free_requests.borrow_mut().push(at);
+            self.push_request(at);
         }
-        self.free_requests
-            .borrow_mut()
-            .pop()
-            .ok_or(Status::NO_MEMORY)
+        self.take_warm_request().ok_or(Status::NO_MEMORY)
     }
 
     /// A request comes back.
-    #[inline]
+    #[inline(always)]
     pub fn give_request(&self, req: NonNull<Request>) {
         self.requests_out.set(self.requests_out.get() - 1);
-        self.free_requests.borrow_mut().push(req);
+        self.push_request(req);
+    }
+
+    #[inline(always)]
+    fn push_request(&self, req: NonNull<Request>) {
+        // SAFETY: the worker's memory, in no one's hands; the other fields are written when it is used.
+        unsafe { (&raw mut (*req.as_ptr()).next_free).write(Cell::new(self.free_requests.get())) };
+        self.free_requests.set(Some(req));
     }
 
     /// Gives a request a name that peers can send back.
@@ -459,7 +488,7 @@ impl Drop for Worker {
                 self.requests_out.get()
             );
         }
-        for req in self.free_requests.get_mut().drain(..) {
+        while let Some(req) = self.pop_request() {
             // SAFETY: the context outlives its workers.
             if let Some(cleanup) = unsafe { (*self.context).params.request_cleanup } {
                 // SAFETY: the user's function on its part of a request in no one's hands.

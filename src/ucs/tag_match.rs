@@ -196,19 +196,18 @@ impl<T> Oldest<T> {
 
     #[inline(always)]
     fn put(&mut self, tag: u64, mask: u64, value: T) -> EntryId {
+        self.generation = self.generation.wrapping_add(1);
         self.entry = Some(Lone { tag, mask, value });
         self.id()
     }
 
     #[inline]
     fn take(&mut self) -> Option<Lone<T>> {
-        self.generation = self.generation.wrapping_add(1);
         self.entry.take()
     }
 
     #[inline]
     fn forget(&mut self) {
-        self.generation = self.generation.wrapping_add(1);
         self.entry = None;
     }
 
@@ -253,7 +252,7 @@ impl<T> Posted<T> {
     }
 
     /// Posts a receive behind all others.
-    #[inline]
+    #[inline(always)]
     pub fn post(&mut self, tag: u64, mask: u64, value: T) -> EntryId {
         if !self.is_empty() {
             return self.post_behind(tag, mask, value);
@@ -261,6 +260,7 @@ impl<T> Posted<T> {
         self.oldest.put(tag & mask, mask, value)
     }
 
+    #[inline(never)]
     fn post_behind(&mut self, tag: u64, mask: u64, value: T) -> EntryId {
         let i = self.slab.insert(tag & mask, mask, value);
         if mask == u64::MAX {
@@ -309,13 +309,20 @@ impl<T> Posted<T> {
         }
     }
 
+    /// Takes the oldest receive of all, if it matches a message of `tag`: what most messages find.
+    #[inline(always)]
+    pub fn take_oldest(&mut self, tag: u64) -> Option<T> {
+        match &self.oldest.entry {
+            Some(lone) if lone.tag == tag & lone.mask => self.oldest.take().map(|lone| lone.value),
+            _ => None,
+        }
+    }
+
     /// Takes the oldest receive that matches a message of `tag`.
     #[inline]
     pub fn take(&mut self, tag: u64) -> Option<T> {
-        if let Some(lone) = &self.oldest.entry
-            && lone.tag == tag & lone.mask
-        {
-            return self.oldest.take().map(|lone| lone.value);
+        if let Some(oldest) = self.take_oldest(tag) {
+            return Some(oldest);
         }
         if self.slab.live == 0 {
             return None;

@@ -6,7 +6,7 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::am::{Function, Handler, recv, send};
 use crate::ucp::dt::Way;
-use crate::ucp::proto::send::try_short;
+use crate::ucp::proto::send::{leave, try_short};
 use crate::ucp::request::{Info, Param, Posted};
 use crate::ucs::Result;
 use crate::ucs::status::code_of;
@@ -145,29 +145,46 @@ pub unsafe extern "C" fn ucp_am_send_nbx(
     non_null!(NULL_PTR; ep, param);
     // SAFETY: the caller's arguments.
     unsafe {
-        if header_length == 0
-            && let Some(len) = param::plain_length(param, buffer, count)
-            && let Some(sent) = send_now(ep, id, buffer, len, param)
+        // What would have to be kept in registers over the transport's call stands here instead.
+        let call = SendCall {
+            ep,
+            id,
+            header: (header, header_length),
+            buffer,
+            count,
+            param,
+        };
+        if let Some((word, len)) = short_message(&call)
+            && let Some(way) = self::ep(ep).gate.open_alone_for(len)
+            && leave(way, AmId::Am, word, buffer.cast(), len) == UCS_OK
         {
-            return sent;
+            return core::ptr::null_mut();
         }
-        let param = param::read(param, Which::Send);
-        answer(post(ep, id, (header, header_length), buffer, count, &param))
+        send_any(&call)
     }
 }
 
-/// Sends a short message without a header if it can leave at once.
+/// The arguments of `ucp_am_send_nbx`.
+struct SendCall {
+    ep: ucp_ep_h,
+    id: c_uint,
+    header: (*const c_void, usize),
+    buffer: *const c_void,
+    count: usize,
+    param: *const ucp_request_param_t,
+}
+
+/// Our header and the bytes of a message that has no header of the user's and asks for no way back, where nothing
+/// else about it matters if it can leave at once.
 ///
 /// # Safety
-/// `h` live; `buffer` readable for `len` bytes; `param` as `param::read`.
-#[inline]
-unsafe fn send_now(
-    h: ucp_ep_h,
-    id: c_uint,
-    buffer: *const c_void,
-    len: usize,
-    param: *const ucp_request_param_t,
-) -> Option<ucs_status_ptr_t> {
+/// `param` as `param::read`.
+#[inline(always)]
+unsafe fn short_message(call: &SendCall) -> Option<(u64, usize)> {
+    if call.header.1 != 0 {
+        return None;
+    }
+    let param = call.param;
     // SAFETY: every release has the mask.
     let mask = u64::from(unsafe { (*param).op_attr_mask });
     let flags = masked!(param, mask, UCP_OP_ATTR_FIELD_FLAGS, flags, 0);
@@ -175,11 +192,35 @@ unsafe fn send_now(
         return None;
     }
     // SAFETY: by the caller's promise.
-    let ep = unsafe { ep(h) };
-    let _guard = enter(ep.worker());
-    let hdr = send::plain_header(id)?;
-    let sent = try_short(ep, AmId::Am, hdr.word(), buffer.cast(), len)?;
-    Some(answer(sent.map(|()| Posted::Done)))
+    let len = unsafe { param::plain_length(param, call.buffer, call.count) }?;
+    Some((send::plain_header(call.id)?.word(), len))
+}
+
+/// Sends, whatever that takes.
+///
+/// # Safety
+/// `ep` live; the buffer as the datatype says; `param` as `param::read`.
+#[inline(never)]
+unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let to = self::ep(call.ep);
+        let _guard = enter(to.worker());
+        if let Some((word, len)) = short_message(call)
+            && let Some(sent) = try_short(to, AmId::Am, word, call.buffer.cast(), len)
+        {
+            return answer(sent.map(|()| Posted::Done));
+        }
+        let param = param::read(call.param, Which::Send);
+        answer(post(
+            call.ep,
+            call.id,
+            call.header,
+            call.buffer,
+            call.count,
+            &param,
+        ))
+    }
 }
 
 /// Receives what a handler got.

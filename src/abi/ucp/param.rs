@@ -38,34 +38,8 @@ pub unsafe fn read(p: *const ucp_request_param_t, which: Which) -> Param {
             ..Param::PLAIN
         };
     }
-    let user_data = masked!(
-        p,
-        u64::from(mask),
-        UCP_OP_ATTR_FIELD_USER_DATA,
-        user_data,
-        core::ptr::null_mut()
-    );
-    let callback = if mask & UCP_OP_ATTR_FIELD_CALLBACK != 0 {
-        // SAFETY: the bit is set; every member of the union is a function pointer or null.
-        unsafe {
-            match which {
-                Which::Send => (*p)
-                    .cb
-                    .send
-                    .map_or(Callback::None, |f| Callback::Send(f, user_data)),
-                Which::TagRecv => (*p)
-                    .cb
-                    .recv
-                    .map_or(Callback::None, |f| Callback::TagRecv(f, user_data)),
-                Which::Recv => (*p)
-                    .cb
-                    .recv_stream
-                    .map_or(Callback::None, |f| Callback::Recv(f, user_data)),
-            }
-        }
-    } else {
-        Callback::None
-    };
+    // SAFETY: as promised by the caller.
+    let callback = unsafe { callback_of(p, which) };
     Param {
         mask,
         flags: masked!(p, u64::from(mask), UCP_OP_ATTR_FIELD_FLAGS, flags, 0),
@@ -120,14 +94,95 @@ pub unsafe fn plain_length(
     if mask & matters != 0 {
         return None;
     }
-    let dt = masked!(
-        p,
-        u64::from(mask),
-        UCP_OP_ATTR_FIELD_DATATYPE,
-        datatype,
-        Param::PLAIN.datatype
-    );
-    let len = contiguous_bytes(dt, count)?.ok()?;
+    // SAFETY: as promised by the caller.
+    unsafe { contiguous_length(p, buffer, count) }
+}
+
+/// The bytes of a contiguous buffer, where nothing in the parameters but `callback_of` matters to a tagged receive that waits.
+///
+/// # Safety
+/// As `read`.
+#[inline(always)]
+pub unsafe fn plain_receive(
+    p: *const ucp_request_param_t,
+    buffer: *const c_void,
+    count: usize,
+) -> Option<usize> {
+    const MATTERS: u32 = UCP_OP_ATTR_FIELD_REQUEST
+        | UCP_OP_ATTR_FIELD_MEMH
+        | UCP_OP_ATTR_FIELD_MEMORY_TYPE
+        | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
+    // SAFETY: every release has the mask; the others are read behind their bits.
+    unsafe {
+        if (*p).op_attr_mask & MATTERS != 0 {
+            return None;
+        }
+        contiguous_length(p, buffer, count)
+    }
+}
+
+/// Whom an operation tells its end.
+///
+/// # Safety
+/// As `read`.
+#[inline]
+pub unsafe fn callback_of(p: *const ucp_request_param_t, which: Which) -> Callback {
+    // SAFETY: every release has the mask; the callback is read behind its bit.
+    unsafe {
+        if (*p).op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK == 0 {
+            return Callback::None;
+        }
+        callback(p, which)
+    }
+}
+
+/// The callback that is there.
+///
+/// # Safety
+/// As `read`; the callback's bit must be set.
+#[inline]
+unsafe fn callback(p: *const ucp_request_param_t, which: Which) -> Callback {
+    // SAFETY: every release has the mask.
+    let mask = u64::from(unsafe { (*p).op_attr_mask });
+    let null = core::ptr::null_mut();
+    let user_data = masked!(p, mask, UCP_OP_ATTR_FIELD_USER_DATA, user_data, null);
+    // SAFETY: the bit is set; every member of the union is a function pointer or null.
+    unsafe {
+        match which {
+            Which::Send => (*p)
+                .cb
+                .send
+                .map_or(Callback::None, |f| Callback::Send(f, user_data)),
+            Which::TagRecv => (*p)
+                .cb
+                .recv
+                .map_or(Callback::None, |f| Callback::TagRecv(f, user_data)),
+            Which::Recv => (*p)
+                .cb
+                .recv_stream
+                .map_or(Callback::None, |f| Callback::Recv(f, user_data)),
+        }
+    }
+}
+
+/// The bytes of a contiguous buffer; `None` for others, and for one that cannot be.
+///
+/// # Safety
+/// As `read`.
+#[inline(always)]
+unsafe fn contiguous_length(
+    p: *const ucp_request_param_t,
+    buffer: *const c_void,
+    count: usize,
+) -> Option<usize> {
+    // SAFETY: every release has the mask; the datatype is read behind its bit.
+    let len = unsafe {
+        if (*p).op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE == 0 {
+            count
+        } else {
+            contiguous_bytes((*p).datatype, count)?.ok()?
+        }
+    };
     (!buffer.is_null() || len == 0).then_some(len)
 }
 
@@ -242,5 +297,5 @@ pub unsafe fn worker<'a>(h: ucp_worker_h) -> &'a Worker {
 /// Takes the worker's lock in MULTI mode; nothing otherwise.
 #[inline]
 pub fn enter(worker: &Worker) -> Option<ReentrantMutexGuard<'_, ()>> {
-    (worker.params.thread_mode == UCS_THREAD_MODE_MULTI).then(|| worker.lock.lock())
+    worker.is_shared().then(|| worker.lock.lock())
 }

@@ -7,15 +7,22 @@ use crate::ucp::proto::op::Op;
 use crate::ucp::request::Request;
 use crate::ucp::stream;
 use crate::ucp::tag::recv;
+use crate::ucp::worker::Worker;
 
 /// Refuses what is no request: null, or a status that a call answered in a request's place.
+#[inline(always)]
 fn is_request(request: *mut c_void) -> bool {
-    let word = request as isize;
-    if (-100..=0).contains(&word) {
-        crate::ucs_error!("a request is wanted, not {request:p}: check UCS_PTR_IS_PTR first");
-        return false;
+    let is_status = (-100..=0).contains(&(request as isize));
+    if is_status {
+        refuse(request);
     }
-    true
+    !is_status
+}
+
+#[cold]
+#[inline(never)]
+fn refuse(request: *mut c_void) {
+    crate::ucs_error!("a request is wanted, not {request:p}: check UCS_PTR_IS_PTR first");
 }
 
 /// Answers `$code` unless the argument can be a request.
@@ -193,7 +200,15 @@ pub unsafe extern "C" fn ucp_request_free(request: *mut c_void) {
     need_request!(request);
     // SAFETY: a live request, given back once.
     let req = unsafe { Request::from_user(request) };
-    let w: *const crate::ucp::worker::Worker = req.worker();
+    if req.worker().is_shared() {
+        return free_shared(req);
+    }
+    req.release();
+}
+
+#[inline(never)]
+fn free_shared(req: &Request) {
+    let w: *const Worker = req.worker();
     // SAFETY: a worker outlives its requests.
     let _guard = enter(unsafe { &*w });
     req.release();

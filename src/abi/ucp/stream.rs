@@ -8,6 +8,7 @@ use crate::ucp::dt::Way;
 use crate::ucp::request::{Callback, Param, Posted, Request};
 use crate::ucp::stream::{self, recv, send};
 use crate::ucs::Result;
+use crate::uct::base::params::masked;
 
 /// Sends on a stream.
 ///
@@ -25,24 +26,6 @@ unsafe fn post_send(
     // SAFETY: as above.
     let data = unsafe { param.data(buffer.cast_mut(), count, Way::Send) }?;
     send::post(ep, param, data)
-}
-
-/// Sends a few bytes if they can leave at once.
-///
-/// # Safety
-/// `h` live; `buffer` readable for `len` bytes.
-#[inline]
-unsafe fn send_now(h: ucp_ep_h, buffer: *const c_void, len: usize) -> Option<ucs_status_ptr_t> {
-    // SAFETY: by the caller's promise.
-    let ep = unsafe { ep(h) };
-    let _guard = enter(ep.worker());
-    if len == 0 {
-        return None;
-    }
-    // SAFETY: by the caller's promise; a buffer with bytes is not null.
-    let bytes = unsafe { core::slice::from_raw_parts(buffer.cast::<u8>(), len) };
-    let sent = send::try_now(ep, bytes)?;
-    Some(answer(sent.map(|()| Posted::Done)))
 }
 
 /// Receives on a stream, and tells the bytes of an immediate end.
@@ -187,10 +170,56 @@ pub unsafe extern "C" fn ucp_stream_send_nbx(
     non_null!(NULL_PTR; ep, param);
     // SAFETY: the caller's arguments.
     unsafe {
+        // What would have to be kept in registers over the transport's call stands here instead.
+        let call = SendCall {
+            ep,
+            buffer,
+            count,
+            param,
+        };
+        let to = self::ep(ep);
         if let Some(len) = param::plain_length(param, buffer, count)
-            && let Some(sent) = send_now(ep, buffer, len)
+            && let Some(way) = to.gate.open_alone_for(len.saturating_add(WORD))
+            && send::leave(to, way, buffer.cast(), len) == UCS_OK
         {
-            return sent;
+            return core::ptr::null_mut();
+        }
+        send_any(&call)
+    }
+}
+
+/// In front of the bytes, behind the first word of the header.
+const WORD: usize = size_of::<u64>();
+
+/// The arguments of `ucp_stream_send_nbx`.
+struct SendCall {
+    ep: ucp_ep_h,
+    buffer: *const c_void,
+    count: usize,
+    param: *const ucp_request_param_t,
+}
+
+/// Sends, whatever that takes.
+///
+/// # Safety
+/// `ep` live; the buffer as the datatype says; `param` as `param::read`.
+#[inline(never)]
+unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
+    let &SendCall {
+        ep,
+        buffer,
+        count,
+        param,
+    } = call;
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let to = self::ep(ep);
+        let _guard = enter(to.worker());
+        if let Some(len) = param::plain_length(param, buffer, count)
+            && let Some(way) = to.gate.open_for(len.saturating_add(WORD))
+            && send::leave(to, way, buffer.cast(), len) == UCS_OK
+        {
+            return core::ptr::null_mut();
         }
         let param = param::read(param, Which::Send);
         answer(post_send(ep, buffer, count, &param))
@@ -215,9 +244,71 @@ pub unsafe extern "C" fn ucp_stream_recv_nbx(
     non_null!(NULL_PTR; ep, param);
     // SAFETY: the caller's arguments.
     unsafe {
-        let param = param::read(param, Which::Recv);
-        answer(post_recv(ep, buffer, count, length, &param))
+        let from = self::ep(ep);
+        if !from.worker().is_shared()
+            && let Some(to) = plain_buffer(param, buffer, count)
+        {
+            if let Some(req) = recv::post_alone(from, to) {
+                req.as_ref()
+                    .set_callback(param::callback_of(param, Which::Recv));
+                return Request::user(req);
+            }
+            if (*param).op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL == 0
+                && let Some(bytes) = recv::take_plain(from, to)
+            {
+                if !length.is_null() {
+                    length.write(bytes);
+                }
+                return core::ptr::null_mut();
+            }
+        }
+        recv_any(ep, buffer, count, length, param)
     }
+}
+
+/// Receives, whatever that takes.
+///
+/// # Safety
+/// `h` live; the buffer as the datatype says; `length` null or writable; `param` as `param::read`.
+#[inline(never)]
+unsafe fn recv_any(
+    h: ucp_ep_h,
+    buffer: *mut c_void,
+    count: usize,
+    length: *mut usize,
+    param: *const ucp_request_param_t,
+) -> ucs_status_ptr_t {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let param = param::read(param, Which::Recv);
+        answer(post_recv(h, buffer, count, length, &param))
+    }
+}
+
+/// A buffer that is contiguous and not empty, where nothing else in the parameters matters but whom to tell.
+///
+/// # Safety
+/// As `param::read`.
+#[inline(always)]
+unsafe fn plain_buffer(
+    p: *const ucp_request_param_t,
+    buffer: *mut c_void,
+    count: usize,
+) -> Option<recv::Plain> {
+    // SAFETY: by the caller's promise; every release has the mask.
+    let (len, mask) = unsafe {
+        let len = param::plain_receive(p, buffer, count).filter(|len| *len > 0)?;
+        (len, u64::from((*p).op_attr_mask))
+    };
+    let bytes = Param::PLAIN.datatype;
+    let dt = masked!(p, mask, UCP_OP_ATTR_FIELD_DATATYPE, datatype, bytes);
+    let flags = masked!(p, mask, UCP_OP_ATTR_FIELD_FLAGS, flags, 0);
+    Some(recv::Plain {
+        buffer: buffer.cast(),
+        len,
+        unit: (dt >> UCP_DATATYPE_SHIFT) as usize,
+        wait_all: flags & UCP_STREAM_RECV_FLAG_WAITALL != 0,
+    })
 }
 
 /// Takes what has arrived on a stream without a copy: its start, with the bytes in `*length`; NULL

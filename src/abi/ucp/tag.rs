@@ -9,8 +9,9 @@ use crate::c::prelude::*;
 use crate::ucp::dt::Way;
 use crate::ucp::proto::op::Kind;
 use crate::ucp::proto::send;
-use crate::ucp::request::{Callback, Info, Param, Posted};
+use crate::ucp::request::{Callback, Info, Param, Posted, Request};
 use crate::ucp::tag::{probe, recv};
+use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
 use crate::wire::header::AmId;
 
@@ -267,6 +268,48 @@ pub unsafe extern "C" fn ucp_tag_send_nbx(
     non_null!(NULL_PTR; ep, param);
     // SAFETY: the caller's arguments.
     unsafe {
+        // What would have to be kept in registers over the transport's call stands here instead.
+        let call = SendCall {
+            ep,
+            buffer,
+            count,
+            tag,
+            param,
+        };
+        if let Some(len) = param::plain_length(param, buffer, count)
+            && let Some(way) = self::ep(ep).gate.open_alone_for(len)
+            && send::leave(way, AmId::TagOnly, tag, buffer.cast(), len) == UCS_OK
+        {
+            return core::ptr::null_mut();
+        }
+        send_any(&call)
+    }
+}
+
+/// The arguments of `ucp_tag_send_nbx`.
+struct SendCall {
+    ep: ucp_ep_h,
+    buffer: *const c_void,
+    count: usize,
+    tag: ucp_tag_t,
+    param: *const ucp_request_param_t,
+}
+
+/// Sends, whatever that takes.
+///
+/// # Safety
+/// `ep` live; the buffer as the datatype says; `param` as `param::read`.
+#[inline(never)]
+unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
+    let &SendCall {
+        ep,
+        buffer,
+        count,
+        tag,
+        param,
+    } = call;
+    // SAFETY: by the caller's promise.
+    unsafe {
         if let Some(len) = param::plain_length(param, buffer, count)
             && let Some(sent) = send_now(ep, buffer, len, tag)
         {
@@ -319,18 +362,56 @@ pub unsafe extern "C" fn ucp_tag_recv_nbx(
     non_null!(NULL_PTR; worker, param);
     // SAFETY: the caller's arguments.
     unsafe {
+        let w = param::worker(worker);
+        if !w.is_shared()
+            && let Some(len) = param::plain_receive(param, buffer, count)
+            && let Some(req) = recv::post_alone(w, (buffer.cast(), len), tag, tag_mask)
+        {
+            if (*param).op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK != 0 {
+                req.as_ref()
+                    .set_callback(param::callback_of(param, Which::TagRecv));
+            }
+            return Request::user(req);
+        }
+        recv_any(w, buffer, count, tag, tag_mask, param)
+    }
+}
+
+/// Receives, whatever that takes.
+///
+/// # Safety
+/// The buffer as the datatype says; `param` as `param::read`.
+#[inline(never)]
+unsafe fn recv_any(
+    w: &Worker,
+    buffer: *mut c_void,
+    count: usize,
+    tag: ucp_tag_t,
+    mask: ucp_tag_t,
+    param: *const ucp_request_param_t,
+) -> ucs_status_ptr_t {
+    let _guard = enter(w);
+    // SAFETY: by the caller's promise.
+    unsafe {
         let info_at = param::tag_info(param);
-        let raw = param;
-        let param = param::read(param, Which::TagRecv);
-        if let Some(len) = param::plain_length(raw, buffer, count) {
-            let w = param::worker(worker);
-            let _guard = enter(w);
-            if let Some(posted) = recv::post_plain(w, &param, (buffer.cast(), len), tag, tag_mask) {
-                return finish(posted, info_at);
+        if let Some(len) = param::plain_receive(param, buffer, count) {
+            let place = (buffer.cast(), len);
+            if let Some(req) = recv::post_alone(w, place, tag, mask) {
+                req.as_ref()
+                    .set_callback(param::callback_of(param, Which::TagRecv));
+                return Request::user(req);
+            }
+            if let Some(info) = recv::take_plain(w, (*param).op_attr_mask, place, tag, mask) {
+                put_tag_info(info_at, info);
+                return core::ptr::null_mut();
             }
         }
-        let posted = post_recv(worker, buffer, count, tag, tag_mask, &param);
-        finish(posted, info_at)
+        let param = param::read(param, Which::TagRecv);
+        let data = param.data(buffer, count, Way::Receive);
+        finish(
+            data.and_then(|data| recv::post(w, &param, data, tag, mask)),
+            info_at,
+        )
     }
 }
 

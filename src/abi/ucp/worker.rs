@@ -287,6 +287,14 @@ pub unsafe extern "C" fn ucp_worker_print_info(worker: ucp_worker_h, stream: *mu
 pub unsafe extern "C" fn ucp_worker_progress(worker: ucp_worker_h) -> c_uint {
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
+    if w.is_shared() {
+        return progress_shared(w);
+    }
+    w.progress()
+}
+
+#[inline(never)]
+fn progress_shared(w: &Worker) -> c_uint {
     let _guard = enter(w);
     w.progress()
 }

@@ -35,7 +35,7 @@ impl Ep {
     pub fn fail(&self, status: Status) {
         if self.answers.replace(false) {
             // Nobody hears the rest.
-            self.queue.borrow_mut().clear();
+            self.gate.replace_queue(VecDeque::new());
         }
         self.end_of_peer(status);
     }
@@ -53,10 +53,10 @@ impl Ep {
     }
 
     fn end_of_peer(&self, status: Status) {
-        if self.failed.get().is_some() {
+        if self.gate.failure().is_some() {
             return;
         }
-        self.failed.set(Some(status));
+        self.gate.fail(status);
         ucs_diag!(
             "endpoint to worker {:#x} failed: {status}",
             self.remote_uuid.get()
@@ -106,7 +106,7 @@ impl Ep {
     pub(super) fn abandon(&self, status: Status) {
         zcopy::give_up(self, status);
         while !self.answers.get() {
-            let task = self.queue.borrow_mut().pop_front();
+            let task = self.gate.pop_front();
             match task {
                 Some(t) => self.fail_task(&t, status),
                 None => break,
@@ -205,13 +205,13 @@ impl Ep {
         let _pin = Pin::new(ep);
         let w = ep.worker();
         ep.give_up();
-        let peer = ep.failed.get().is_none();
+        let peer = ep.gate.failure().is_none();
         let tells = peer && ep.is_connected();
         if tells {
             ep.break_off_queue();
         }
         if peer {
-            ep.failed.set(Some(status));
+            ep.gate.fail(status);
         }
         ep.leave_tables(peer);
         if peer && end == End::Forced {
@@ -281,7 +281,7 @@ impl Ep {
     fn break_off_queue(&self) {
         let uuid = self.worker().uuid;
         self.answers.set(true);
-        let queue = self.queue.take();
+        let queue = self.gate.replace_queue(VecDeque::new());
         let mut words = VecDeque::new();
         let mut broken = Vec::new();
         for task in queue {
@@ -295,7 +295,7 @@ impl Ep {
                 }
             }
         }
-        self.queue.replace(words);
+        self.gate.replace_queue(words);
         // They are taken from the end: the first of the queue ends first.
         self.outstanding.borrow_mut().extend(broken.iter().rev());
     }
@@ -328,7 +328,7 @@ impl Ep {
     /// The last words are out, or nobody hears them.
     pub(super) fn leave(&self) {
         if self.farewell.replace(false) {
-            self.queue.borrow_mut().clear();
+            self.gate.replace_queue(VecDeque::new());
             let mut all = self.worker().farewells.borrow_mut();
             all.retain(|ep| !core::ptr::eq(*ep, self));
             drop(all);

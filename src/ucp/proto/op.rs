@@ -19,6 +19,8 @@ pub enum Op {
     #[default]
     None,
     Send(SendOp),
+    /// A receive by tag that no message has matched.
+    TagWait(TagWaitOp),
     TagRecv(TagRecvOp),
     /// Data of an announced message on its way to a receiver that is no posted tag.
     DataRecv(DataRecvOp),
@@ -39,6 +41,7 @@ impl Op {
         let plain = |data: &Data| !matches!(data, Data::Generic { .. });
         match self {
             Op::None => true,
+            Op::TagWait(r) => plain(&r.data),
             Op::TagRecv(r) => plain(&r.data) && r.arriving.window.is_none(),
             Op::StreamRecv(r) => plain(&r.data),
             Op::Send(s) => {
@@ -259,11 +262,15 @@ impl Kind {
     }
 }
 
-/// A receive by tag, posted or matched.
+/// A receive by tag in the list of those posted.
+pub struct TagWaitOp {
+    pub data: Data,
+    pub entry: EntryId,
+}
+
+/// A receive by tag whose message does not come as a whole.
 pub struct TagRecvOp {
     pub data: Data,
-    /// In the list of posted receives.
-    pub entry: Option<EntryId>,
     pub arriving: Arriving,
 }
 

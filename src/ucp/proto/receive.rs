@@ -12,6 +12,7 @@ use crate::ucp::worker::Worker;
 use crate::ucp::{am, rma, stream, tag, unexpected, wireup};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Guard;
+use crate::uct::base::am::ShortHandler;
 use crate::uct::base::iface::IfaceBase;
 use crate::wire::header::*;
 use crate::{ucs_debug, ucs_error};
@@ -85,12 +86,39 @@ const BODIES: [Handle; 18] = [
     |w, m| wireup::close::received(w, m),
 ];
 
+/// Those of short messages that are at hand as a word and a rest. They do what the others do.
+const SHORT: &[(AmId, ShortHandler)] = &[(AmId::TagOnly, short_tag), (AmId::Stream, short_stream)];
+
 /// Registers the handlers on an interface.
 pub fn install(iface: &IfaceBase, worker: *mut c_void) -> Result<()> {
     for (id, cb) in HANDLERS {
         iface.am.set(*id as u8, *cb, worker)?;
     }
+    for (id, short) in SHORT {
+        iface.am.set_short(*id as u8, *short);
+    }
     Ok(())
+}
+
+/// A tagged message.
+unsafe fn short_tag(arg: *mut c_void, tag: u64, payload: *const u8, len: usize) -> ucs_status_t {
+    // SAFETY: as in `shim`.
+    let worker = unsafe { &*arg.cast::<Worker>() };
+    // SAFETY: the transport hands over `len` readable bytes for the time of this call.
+    unsafe { tag::recv::short(worker, u64::from_le(tag), payload, len) };
+    UCS_OK
+}
+
+/// Bytes of a stream.
+unsafe fn short_stream(arg: *mut c_void, uuid: u64, rest: *const u8, len: usize) -> ucs_status_t {
+    // SAFETY: as in `shim`.
+    let worker = unsafe { &*arg.cast::<Worker>() };
+    // SAFETY: as in `short_tag`.
+    let taken = unsafe { stream::recv::short(worker, u64::from_le(uuid), rest, len) };
+    if taken.is_none() {
+        malformed(AmId::Stream, len + size_of::<u64>());
+    }
+    UCS_OK
 }
 
 /// The C entry of handler `N`.
@@ -105,17 +133,15 @@ unsafe extern "C" fn shim<const N: usize>(
     // SAFETY: the transport hands over `len` readable bytes for the time of this call.
     let message = unsafe { core::slice::from_raw_parts(data.cast::<u8>(), len) };
     if BODIES[N](worker, message).is_none() {
-        malformed(N, len);
+        malformed(HANDLERS[N].0, len);
     }
     UCS_OK
 }
 
 #[cold]
-fn malformed(n: usize, len: usize) {
-    ucs_error!(
-        "a {:?} message of {len} bytes is malformed; dropped",
-        HANDLERS[n].0
-    );
+#[inline(never)]
+fn malformed(id: AmId, len: usize) {
+    ucs_error!("a {id:?} message of {len} bytes is malformed; dropped");
 }
 
 /// The first piece of a longer message.

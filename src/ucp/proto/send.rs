@@ -8,8 +8,9 @@ use super::control;
 use super::op::{Kind, Op, SendOp, Stage};
 use super::plan::Announce;
 use super::{rndv, zcopy};
+use crate::c::{UCS_ERR_NO_RESOURCE, ucs_status_t};
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Ep, Step, Task};
+use crate::ucp::ep::{Ep, Step, Task, Way};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucp::rma::{flush, software, target};
 use crate::ucs::{Result, Status};
@@ -19,6 +20,7 @@ use crate::wire::header::{
     AckHdr, AmId, CUT, DataHdr, FirstHdr, GetReplyHdr, Header, MiddleHdr, RtsHdr,
 };
 use core::ffi::c_void;
+use core::mem::MaybeUninit;
 
 /// Pieces of announced data that go out before others of the endpoint get a turn.
 const PIECES_A_TURN: usize = 32;
@@ -85,22 +87,9 @@ pub fn try_short(
     payload: *const u8,
     len: usize,
 ) -> Option<Result<()>> {
-    let lane = ep.lane();
-    let send = lane.am_short?;
-    if len > lane.max_short || !ep.is_clear() {
-        return None;
-    }
-    // SAFETY: a live transport endpoint; the user's payload, readable for `len` bytes. Headers are
-    // little endian, as the formats are.
-    let code = unsafe {
-        send(
-            lane.ep,
-            id as u8,
-            header.to_le(),
-            payload.cast(),
-            len as u32,
-        )
-    };
+    let way = ep.gate.open_for(len)?;
+    // SAFETY: by the caller's promise.
+    let code = unsafe { leave(way, id, header, payload, len) };
     match Status::from_code(code) {
         None => Some(Ok(())),
         Some(Status::NO_RESOURCE) => None,
@@ -108,20 +97,47 @@ pub fn try_short(
     }
 }
 
-/// As `try_short`, with two words of header in front of the payload.
-#[inline]
-pub fn try_short_pair(ep: &Ep, id: AmId, header: [u64; 2], payload: &[u8]) -> Option<Result<()>> {
+/// Sends a short message past an open gate; answers as C does.
+///
+/// # Safety
+/// `way` must be of the gate for this length, just now; `payload` readable for `len` bytes.
+#[inline(always)]
+pub unsafe fn leave(
+    way: Way,
+    id: AmId,
+    header: u64,
+    payload: *const u8,
+    len: usize,
+) -> ucs_status_t {
+    // SAFETY: a live transport endpoint, a length that it takes; the payload by the caller's promise. Headers are
+    // little endian, as the formats are.
+    unsafe { (way.send)(way.ep, id as u8, header.to_le(), payload, len) }
+}
+
+/// As `leave`, with a second word of header in front of the payload. `NO_RESOURCE` when that is too long.
+///
+/// # Safety
+/// `way` must be of the gate for the payload and a word, just now; `payload` readable for `len` bytes.
+#[inline(always)]
+pub unsafe fn leave_pair(
+    way: Way,
+    id: AmId,
+    header: [u64; 2],
+    payload: *const u8,
+    len: usize,
+) -> ucs_status_t {
     const WORD: usize = size_of::<u64>();
-    let len = payload.len();
-    if len > MAX_TOGETHER - 2 * WORD {
-        return None;
+    let mut bytes = [MaybeUninit::<u64>::uninit(); MAX_TOGETHER / WORD];
+    if len > (bytes.len() - 1) * WORD {
+        return UCS_ERR_NO_RESOURCE;
     }
-    let mut bytes = [0u64; MAX_TOGETHER / WORD - 1];
-    bytes[0] = header[1].to_le();
-    let at = bytes[1..].as_mut_ptr().cast();
-    // SAFETY: there is room, as checked.
-    unsafe { copy(payload.as_ptr(), at, len) };
-    try_short(ep, id, header[0], bytes.as_ptr().cast(), WORD + len)
+    bytes[0].write(header[1].to_le());
+    let at = bytes.as_mut_ptr();
+    // SAFETY: there is room, as checked; the way is for a word and `len` bytes, which were just written.
+    unsafe {
+        copy(payload, at.add(1).cast(), len);
+        leave(way, id, header[0], at.cast(), WORD + len)
+    }
 }
 
 /// How a message goes, by its length and what the transport takes.
@@ -323,15 +339,8 @@ pub fn packed<F: FnMut(*mut u8) -> usize>(
         let mut bytes = [0u64; MAX_TOGETHER / HEADER];
         let n = fill(bytes.as_mut_ptr().cast());
         // SAFETY: a live transport endpoint; the bytes are ours.
-        let code = unsafe {
-            send(
-                lane.ep,
-                id as u8,
-                bytes[0],
-                bytes[1..].as_ptr().cast(),
-                (n - HEADER) as u32,
-            )
-        };
+        let rest = bytes[1..].as_ptr().cast();
+        let code = unsafe { send(lane.ep, id as u8, bytes[0], rest, n - HEADER) };
         return Status::from_code(code).map_or(Ok(n), Err);
     }
     bcopy(ep, id, fill)

@@ -12,6 +12,7 @@ use super::ep::Ep;
 use super::request::Request;
 use super::unexpected;
 use super::worker::Worker;
+use crate::uct::base::copy::copy;
 use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
 use std::collections::{HashMap, VecDeque};
@@ -35,12 +36,60 @@ pub struct Inbox {
     chunks: RefCell<VecDeque<Chunk>>,
     /// Bytes in all chunks.
     available: Cell<usize>,
-    /// Receives that wait, the oldest first.
-    waiting: RefCell<VecDeque<NonNull<Request>>>,
+    waiting: Waiting,
     /// Chunks the application has, by their pointer.
     lent: RefCell<HashMap<usize, Buffer>>,
     /// In the worker's list.
     listed: Cell<bool>,
+}
+
+/// Receives that wait. The oldest stands by itself: mostly there is one.
+#[derive(Default)]
+struct Waiting {
+    oldest: Cell<Option<NonNull<Request>>>,
+    /// The others, in their order; none where there is no oldest.
+    others: RefCell<VecDeque<NonNull<Request>>>,
+}
+
+impl Waiting {
+    #[inline(always)]
+    fn is_empty(&self) -> bool {
+        self.oldest.get().is_none()
+    }
+
+    #[inline(always)]
+    fn oldest(&self) -> Option<NonNull<Request>> {
+        self.oldest.get()
+    }
+
+    #[inline(always)]
+    fn push(&self, req: NonNull<Request>) {
+        if self.is_empty() {
+            self.oldest.set(Some(req));
+        } else {
+            self.others.borrow_mut().push_back(req);
+        }
+    }
+
+    /// Takes the oldest off.
+    #[inline(always)]
+    fn pop(&self) {
+        let mut others = self.others.borrow_mut();
+        self.oldest.set(if others.is_empty() {
+            None
+        } else {
+            others.pop_front()
+        });
+    }
+
+    /// Takes one off, wherever it stands.
+    fn remove(&self, req: NonNull<Request>) {
+        if self.oldest.get() == Some(req) {
+            self.pop();
+        } else {
+            self.others.borrow_mut().retain(|r| *r != req);
+        }
+    }
 }
 
 impl Inbox {
@@ -49,7 +98,7 @@ impl Inbox {
         Inbox {
             chunks: RefCell::new(VecDeque::new()),
             available: Cell::new(0),
-            waiting: RefCell::new(VecDeque::new()),
+            waiting: Waiting::default(),
             lent: RefCell::new(HashMap::new()),
             listed: Cell::new(false),
         }
@@ -68,6 +117,31 @@ impl Inbox {
     fn push(&self, bytes: Buffer) {
         self.available.set(self.available.get() + bytes.len());
         self.chunks.borrow_mut().push_back(Chunk { bytes, at: 0 });
+    }
+
+    /// Copies the first `count` bytes off, where they stand in one chunk.
+    ///
+    /// # Safety
+    /// `to` must be writable for `count` bytes.
+    #[inline]
+    unsafe fn take_plain(&self, count: usize, to: *mut u8) -> bool {
+        let mut chunks = self.chunks.borrow_mut();
+        let Some(front) = chunks.front_mut() else {
+            return false;
+        };
+        let rest = front.rest();
+        if rest.len() < count {
+            return false;
+        }
+        // SAFETY: `count` bytes are there, and room for them by the caller's promise.
+        unsafe { copy(rest.as_ptr(), to, count) };
+        if rest.len() == count {
+            drop(chunks.pop_front());
+        } else {
+            front.at += count;
+        }
+        self.available.set(self.available.get() - count);
+        true
     }
 
     /// Takes `count` bytes, which must be here, off the front; `sink` gets them in parts.
@@ -153,7 +227,13 @@ mod tests {
             let mut got = Vec::new();
             while inbox.available.get() > 0 {
                 let n = portion.min(inbox.available.get());
-                inbox.take(n, |part| got.extend_from_slice(part));
+                let mut plain = vec![0; n];
+                // SAFETY: so many bytes.
+                if unsafe { inbox.take_plain(n, plain.as_mut_ptr()) } {
+                    got.extend_from_slice(&plain);
+                } else {
+                    inbox.take(n, |part| got.extend_from_slice(part));
+                }
             }
             assert_eq!(got, all);
             assert!(inbox.chunks.borrow().is_empty());

@@ -7,10 +7,13 @@ use super::{Chunk, Inbox};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Pin};
 use crate::ucp::proto::op::{Op, StreamRecvOp};
-use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
+use crate::ucp::request::{
+    Callback, Info, Param, Place, Posted, Request, immediate, must_be_immediate, settle,
+};
 use crate::ucp::unexpected;
 use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
+use crate::uct::base::copy::{FEW, copy_few};
 use crate::wire::header::{Header, StreamHdr};
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
@@ -19,12 +22,77 @@ use core::ptr::NonNull;
 /// Bytes for a stream.
 pub fn data(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, body) = StreamHdr::split(message)?;
-    let Some(ep) = worker.open_ep_of_peer(h.uuid, h.ep) else {
+    bytes(worker, h.uuid, h.ep, body);
+    Some(())
+}
+
+/// A short message: its first word, and the rest. `None` when it is malformed.
+///
+/// # Safety
+/// `rest` must be readable for `len` bytes.
+#[inline(always)]
+pub unsafe fn short(worker: &Worker, uuid: u64, rest: *const u8, len: usize) -> Option<()> {
+    const WORD: usize = size_of::<u64>();
+    let count = len.checked_sub(WORD)?;
+    // SAFETY: by the caller's promise; the word is read this once.
+    let (id, body) = unsafe { (rest.cast::<u64>().read_unaligned(), rest.add(WORD)) };
+    let id = u64::from_le(id);
+    let oldest = worker.last_named(uuid, id).filter(|_| count <= FEW);
+    // SAFETY: by the caller's promise.
+    let taken = oldest.is_some_and(|ep| unsafe { into_oldest(ep, body, count) });
+    if !taken {
+        // SAFETY: as above.
+        bytes(worker, uuid, id, unsafe {
+            core::slice::from_raw_parts(body, count)
+        });
+    }
+    Some(())
+}
+
+/// A few bytes that go into the oldest receive as they are, which is what most find: whether they did.
+///
+/// # Safety
+/// `body` must be readable for `count` bytes, at most `FEW`.
+#[inline(always)]
+unsafe fn into_oldest(ep: &Ep, body: *const u8, count: usize) -> bool {
+    let inbox = &ep.stream;
+    if inbox.available.get() != 0 || count == 0 || ep.answers_only.get() {
+        return false;
+    }
+    let Some(req) = first(inbox) else {
+        return false;
+    };
+    // SAFETY: the only borrow; it ends before the completion.
+    let Op::StreamRecv(op) = (unsafe { req.op() }) else {
+        return false;
+    };
+    let Data::Contig { ptr, len } = op.data else {
+        return false;
+    };
+    if count > len - op.received || !(op.wait_all || op.unit == 1) {
+        return false;
+    }
+    // SAFETY: room was checked, the source is by the caller's promise.
+    unsafe { copy_few(body, ptr.wrapping_add(op.received), count) };
+    op.received += count;
+    if op.is_done() {
+        let length = op.received;
+        inbox.waiting.pop();
+        // Last: its callback may close the endpoint.
+        req.complete_plain(Info { tag: 0, length });
+    }
+    true
+}
+
+/// Bytes for a stream, by the sender's worker and endpoint.
+#[inline(never)]
+fn bytes(worker: &Worker, uuid: u64, id: u64, body: &[u8]) {
+    let Some(ep) = worker.open_ep_of_peer(uuid, id) else {
         ucs_debug!("{} bytes for a stream that is closed; dropped", body.len());
-        return Some(());
+        return;
     };
     if body.is_empty() {
-        return Some(());
+        return;
     }
     let _pin = Pin::new(ep);
     let direct = if ep.stream.available.get() == 0 {
@@ -38,12 +106,11 @@ pub fn data(worker: &Worker, message: &[u8]) -> Option<()> {
     }
     serve(ep);
     worker.stream.list(ep);
-    Some(())
 }
 
 /// The receive that waits longest.
 fn first(inbox: &Inbox) -> Option<&Request> {
-    let at = *inbox.waiting.borrow().front()?;
+    let at = inbox.waiting.oldest()?;
     // SAFETY: a waiting receive is alive.
     Some(unsafe { &*at.as_ptr() })
 }
@@ -109,10 +176,62 @@ fn serve(ep: &Ep) {
             return;
         }
         let (length, result) = (op.received, op.error.map_or(Ok(()), Err));
-        inbox.waiting.borrow_mut().pop_front();
+        inbox.waiting.pop();
         req.set_info(Info { tag: 0, length });
         req.complete(result);
     }
+}
+
+/// A contiguous buffer of a receive, not empty; the bytes of an element; whether it has to be full.
+#[derive(Clone, Copy)]
+pub struct Plain {
+    pub buffer: *mut u8,
+    pub len: usize,
+    pub unit: usize,
+    pub wait_all: bool,
+}
+
+/// Posts a receive where nothing came and nobody waits, and a request is at hand. `None` when it takes more
+/// than that.
+#[inline(always)]
+pub fn post_alone(ep: &Ep, to: Plain) -> Option<NonNull<Request>> {
+    let (inbox, worker) = (&ep.stream, ep.worker());
+    if inbox.available.get() != 0 || !inbox.waiting.is_empty() || ep.usable().is_err() {
+        return None;
+    }
+    let place = Place::warm(worker)?;
+    let op = Op::StreamRecv(StreamRecvOp {
+        ep,
+        data: Data::contig(to.buffer, to.len),
+        received: 0,
+        wait_all: to.wait_all,
+        unit: to.unit,
+        error: None,
+    });
+    inbox.waiting.push(place.at);
+    Some(place.fill(worker, op, Callback::None))
+}
+
+/// Takes bytes that came into a contiguous buffer, where that ends the receive; answers how many.
+#[inline]
+pub fn take_plain(ep: &Ep, to: Plain) -> Option<usize> {
+    let (inbox, available) = (&ep.stream, ep.stream.available.get());
+    let enough = if to.wait_all {
+        available >= to.len
+    } else {
+        available > 0 && to.unit == 1
+    };
+    if !enough || !inbox.waiting.is_empty() {
+        return None;
+    }
+    let count = available.min(to.len);
+    // SAFETY: the user's buffer is as long.
+    if !unsafe { inbox.take_plain(count, to.buffer) } {
+        return None;
+    }
+    unexpected::sub(ep.worker(), count);
+    unlist_if_empty(ep);
+    Some(count)
 }
 
 /// Receives into `data`, of elements of `unit` bytes; answers the bytes of an immediate end.
@@ -143,7 +262,7 @@ pub fn post(
     } else {
         now > 0
     };
-    if enough && inbox.waiting.borrow().is_empty() {
+    if enough && inbox.waiting.is_empty() {
         inbox.take(now, |part| op.put(part));
         unexpected::sub(worker, now);
         unlist_if_empty(ep);
@@ -160,7 +279,7 @@ pub fn post(
     ep.usable()?;
     must_be_immediate(param)?;
     let req = Request::create(worker, param, Op::StreamRecv(op))?;
-    inbox.waiting.borrow_mut().push_back(req);
+    inbox.waiting.push(req);
     // A receive in front of it may end, and its callback close the endpoint.
     let _pin = Pin::new(ep);
     serve(ep);
@@ -181,7 +300,7 @@ fn unlist_if_empty(ep: &Ep) {
 /// are none. `give_back` frees them.
 pub fn lend(ep: &Ep) -> Result<Option<(*const u8, usize)>> {
     let inbox = &ep.stream;
-    let front = if inbox.waiting.borrow().is_empty() {
+    let front = if inbox.waiting.is_empty() {
         inbox.chunks.borrow_mut().pop_front()
     } else {
         None
@@ -224,7 +343,7 @@ pub fn cancel(req: &Request) {
 }
 
 fn remove(inbox: &Inbox, req: NonNull<Request>) {
-    inbox.waiting.borrow_mut().retain(|r| *r != req);
+    inbox.waiting.remove(req);
 }
 
 /// The endpoint is at its end: so are the receives that wait.
@@ -235,7 +354,7 @@ pub fn end(ep: &Ep, status: Status) {
             Op::StreamRecv(op) => op.received,
             _ => 0,
         };
-        ep.stream.waiting.borrow_mut().pop_front();
+        ep.stream.waiting.pop();
         req.set_info(Info { tag: 0, length });
         req.complete(Err(status));
     }

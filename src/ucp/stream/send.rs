@@ -1,7 +1,8 @@
 //! Sending on streams.
 
+use crate::c::{UCS_ERR_NO_RESOURCE, ucs_status_t};
 use crate::ucp::dt::Data;
-use crate::ucp::ep::Ep;
+use crate::ucp::ep::{Ep, Way};
 use crate::ucp::proto::op::Kind;
 use crate::ucp::proto::plan::Announce;
 use crate::ucp::proto::send;
@@ -9,14 +10,18 @@ use crate::ucp::request::{Info, Param, Posted, immediate};
 use crate::ucs::Result;
 use crate::wire::header::{AmId, StreamHdr};
 
-/// Sends a few bytes if they can leave at once.
-#[inline]
-pub fn try_now(ep: &Ep, bytes: &[u8]) -> Option<Result<()>> {
-    if !ep.is_introduced() {
-        return None;
+/// Sends a few bytes past an open gate; answers as C does. `NO_RESOURCE` when it takes more than that.
+///
+/// # Safety
+/// `way` must be of the endpoint's gate for the bytes and a word, just now; `bytes` readable for `len`.
+#[inline(always)]
+pub unsafe fn leave(ep: &Ep, way: Way, bytes: *const u8, len: usize) -> ucs_status_t {
+    if len == 0 || !ep.is_introduced() {
+        return UCS_ERR_NO_RESOURCE;
     }
     let header = [ep.worker().uuid, ep.id.get()];
-    send::try_short_pair(ep, AmId::Stream, header, bytes)
+    // SAFETY: by the caller's promise.
+    unsafe { send::leave_pair(way, AmId::Stream, header, bytes, len) }
 }
 
 /// Sends bytes. They are never announced: a stream has no message that could be fetched.

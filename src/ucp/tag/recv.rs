@@ -4,15 +4,15 @@ use super::Message;
 use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::proto::assembly::{Assembly, MessageId, Target};
-use crate::ucp::proto::op::{Arriving, Op, TagRecvOp};
+use crate::ucp::proto::op::{Arriving, Op, TagRecvOp, TagWaitOp};
 use crate::ucp::proto::receive::{empty_assembly, into_request};
 use crate::ucp::proto::rndv::{self, Announced};
-use crate::ucp::request::{Info, Param, Posted, Request, ended, settle};
+use crate::ucp::request::{Callback, Info, Param, Place, Posted, Request, ended, settle};
 use crate::ucp::unexpected;
 use crate::ucp::worker::Worker;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status};
-use crate::uct::base::copy::copy;
+use crate::uct::base::copy::{FEW, copy, copy_few};
 use core::ptr::NonNull;
 
 /// Posts a receive, or takes a message that is here already. `info` is what an immediate end says.
@@ -38,7 +38,8 @@ pub fn post(
     if let Some((sender_tag, message)) = here {
         return take(worker, param, data, sender_tag, message);
     }
-    let req = wait_for_message(worker, param, data, tag, mask)?;
+    let place = Request::place(worker, param)?;
+    let req = wait_for_message(worker, place, param.callback, data, tag, mask);
     Ok((Posted::Request(req), Info::default()))
 }
 
@@ -46,44 +47,59 @@ pub fn post(
 #[inline(always)]
 fn wait_for_message(
     worker: &Worker,
-    param: &Param,
+    place: Place,
+    callback: Callback,
     data: Data,
     tag: u64,
     mask: u64,
-) -> Result<NonNull<Request>> {
-    let place = Request::place(worker, param)?;
+) -> NonNull<Request> {
     let entry = worker.tag.posted.borrow_mut().post(tag, mask, place.at);
-    let op = Op::TagRecv(TagRecvOp {
-        data,
-        entry: Some(entry),
-        arriving: Arriving::default(),
-    });
-    Ok(place.fill(worker, op, param.callback))
+    let op = Op::TagWait(TagWaitOp { data, entry });
+    place.fill(worker, op, callback)
 }
 
-/// `post` of a contiguous buffer where no message waits at all, or one that is here as a whole and
-/// fits: what most receives are. `None` when it takes more than that.
-#[inline]
-pub fn post_plain(
+/// Posts a receive into a contiguous buffer where no message and no other receive waits and a request is at hand: what
+/// most receives are, and all that their path is made of. `None` when it takes more than that.
+#[inline(always)]
+pub fn post_alone(
     worker: &Worker,
-    param: &Param,
     (buffer, len): (*mut u8, usize),
     tag: u64,
     mask: u64,
-) -> Option<Result<(Posted, Info)>> {
-    if param.mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL != 0 {
+) -> Option<NonNull<Request>> {
+    let here = worker.tag.arrived.try_borrow().ok()?;
+    let waits = worker.tag.posted.try_borrow().ok()?;
+    if !here.is_empty() || !waits.is_empty() || worker.unexpected.is_resting() {
+        return None;
+    }
+    drop((here, waits));
+    let place = Place::warm(worker)?;
+    let data = Data::contig(buffer, len);
+    Some(wait_for_message(
+        worker,
+        place,
+        Callback::None,
+        data,
+        tag,
+        mask,
+    ))
+}
+
+/// Takes a message into a contiguous buffer where it is here as a whole and fits; `given` are the
+/// `UCP_OP_ATTR_*`. `None` when it takes more than that.
+#[inline]
+pub fn take_plain(
+    worker: &Worker,
+    given: u32,
+    (buffer, len): (*mut u8, usize),
+    tag: u64,
+    mask: u64,
+) -> Option<Info> {
+    const MATTERS: u32 = UCP_OP_ATTR_FLAG_NO_IMM_CMPL | UCP_OP_ATTR_FIELD_REQUEST;
+    if given & MATTERS != 0 {
         return None;
     }
     let mut arrived = worker.tag.arrived.borrow_mut();
-    if arrived.is_empty() {
-        drop(arrived);
-        let data = Data::contig(buffer, len);
-        let req = wait_for_message(worker, param, data, tag, mask);
-        return Some(req.map(|r| (Posted::Request(r), Info::default())));
-    }
-    if param.request.is_some() {
-        return None;
-    }
     let info = arrived.consume(tag, mask, |tag, message| match message {
         Message::Whole { data, sync: None } if data.len() <= len => {
             // SAFETY: the user's buffer is as long.
@@ -95,7 +111,7 @@ pub fn post_plain(
     })?;
     drop(arrived);
     unexpected::sub(worker, unexpected::MESSAGE + info.length);
-    Some(Ok((Posted::Done, info)))
+    Some(info)
 }
 
 /// Receives a message that is here.
@@ -121,7 +137,6 @@ pub fn take(
     }
     let op = Op::TagRecv(TagRecvOp {
         data,
-        entry: None,
         arriving: Arriving {
             total: info.length,
             ..Arriving::default()
@@ -178,37 +193,129 @@ fn unpack_whole(data: &Data, bytes: &[u8]) -> Result<()> {
     unsafe { data.unpack(0, bytes.as_ptr(), bytes.len()) }
 }
 
-/// The oldest posted receive for a tag, off the list.
+/// The oldest posted receive for a tag, off the list, ready for a message that comes in its own way.
 #[inline]
 fn matched(worker: &Worker, tag: u64, total: usize) -> Option<&Request> {
     let req = worker.tag.posted.borrow_mut().take(tag)?;
     // SAFETY: a posted receive is alive.
     let req = unsafe { &*req.as_ptr() };
     // SAFETY: the only borrow.
-    if let Op::TagRecv(r) = unsafe { req.op() } {
-        r.entry = None;
-        r.arriving.total = total;
-    }
+    let op = unsafe { req.op() };
+    *op = match core::mem::take(op) {
+        Op::TagWait(r) => Op::TagRecv(TagRecvOp {
+            data: r.data,
+            arriving: Arriving {
+                total,
+                ..Arriving::default()
+            },
+        }),
+        other => other,
+    };
     req.set_info(Info { tag, length: total });
     Some(req)
 }
 
-/// A whole message has come.
+/// A whole message of `len` bytes that came as a tag and what stands behind it.
+///
+/// # Safety
+/// `payload` must be readable for `len` bytes.
 #[inline(always)]
+pub unsafe fn short(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        if len <= FEW {
+            into_oldest(worker, tag, payload, len, |from, to| {
+                copy_few(from, to, len)
+            });
+        } else {
+            longer(worker, tag, payload, len);
+        }
+    }
+}
+
+/// # Safety
+/// As `short`.
+#[inline(never)]
+unsafe fn longer(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
+    // SAFETY: by the caller's promise.
+    unsafe { into_oldest(worker, tag, payload, len, |from, to| copy(from, to, len)) };
+}
+
+/// Copies a message into the oldest receive, if that waits for it with a buffer that holds it, which is what most messages
+/// find.
+///
+/// # Safety
+/// As `short`.
+#[inline(always)]
+unsafe fn into_oldest(
+    worker: &Worker,
+    tag: u64,
+    payload: *const u8,
+    len: usize,
+    copy: impl FnOnce(*const u8, *mut u8),
+) {
+    let waits = worker.tag.posted.borrow_mut().take_oldest(tag);
+    if let Some(at) = waits {
+        // SAFETY: a posted receive is alive.
+        let req = unsafe { at.as_ref() };
+        // SAFETY: the only borrow; it ends before the completion.
+        if let Op::TagWait(r) = unsafe { req.op() }
+            && let Data::Contig { ptr, len: room } = r.data
+            && len <= room
+        {
+            copy(payload, ptr);
+            req.complete_plain(Info { tag, length: len });
+            return;
+        }
+    }
+    // SAFETY: by the caller's promise.
+    unsafe { short_otherwise(worker, waits, tag, payload, len) };
+}
+
+/// What `into_oldest` leaves: `waits` was taken off the list.
+///
+/// # Safety
+/// `payload` must be readable for `len` bytes.
+#[inline(never)]
+unsafe fn short_otherwise(
+    worker: &Worker,
+    waits: Option<NonNull<Request>>,
+    tag: u64,
+    payload: *const u8,
+    len: usize,
+) {
+    // SAFETY: by the caller's promise.
+    let bytes = unsafe { core::slice::from_raw_parts(payload, len) };
+    match waits {
+        Some(at) => into_waiting(worker, at, tag, bytes, None),
+        None => whole(worker, tag, bytes, None),
+    }
+}
+
+/// A whole message has come.
+#[inline(never)]
 pub fn whole(worker: &Worker, tag: u64, bytes: &[u8], sync: Option<(u64, u64, u64)>) {
     let Some(at) = worker.tag.posted.borrow_mut().take(tag) else {
         let data = worker.buffers.copy(bytes);
         worker.tag.keep(worker, tag, Message::Whole { data, sync });
         return;
     };
+    into_waiting(worker, at, tag, bytes, sync);
+}
+
+/// A whole message goes into a receive that was just taken off the list.
+fn into_waiting(
+    worker: &Worker,
+    at: NonNull<Request>,
+    tag: u64,
+    bytes: &[u8],
+    sync: Option<(u64, u64, u64)>,
+) {
     // SAFETY: a posted receive is alive.
     let req = unsafe { at.as_ref() };
     // SAFETY: the only borrow; it ends before the completion.
     let result = match unsafe { req.op() } {
-        Op::TagRecv(r) => {
-            r.entry = None;
-            unpack_whole(&r.data, bytes)
-        }
+        Op::TagWait(r) => unpack_whole(&r.data, bytes),
         _ => Err(Status::INVALID_PARAM),
     };
     req.set_info(Info {
@@ -296,7 +403,7 @@ pub fn announced(worker: &Worker, tag: u64, message: &Announced) {
 pub fn cancel(worker: &Worker, req: &Request) {
     // SAFETY: the only borrow.
     let entry = match unsafe { req.op() } {
-        Op::TagRecv(r) => r.entry.take(),
+        Op::TagWait(r) => Some(r.entry),
         _ => None,
     };
     if let Some(entry) = entry

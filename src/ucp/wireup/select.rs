@@ -6,6 +6,7 @@ use crate::ucp::ep::{MessageLane, TransportLane};
 use crate::ucp::proto::plan::{Carriers, Thresholds};
 use crate::ucp::worker::{OpenIface, Worker};
 use crate::ucs::{Result, Status};
+use crate::uct::base::iface::base_of;
 use crate::wire::address::{Address, Entry, TRANSPORTS};
 use crate::{ucs_debug, ucs_error};
 
@@ -152,7 +153,8 @@ pub fn message_lane(worker: &Worker, address: &Address) -> Result<MessageLane> {
                     max_zcopy: if in_place { cap.am.max_zcopy } else { 0 },
                     max_zcopy_header: if in_place { cap.am.max_hdr } else { 0 },
                     thresholds,
-                    am_short: max_short.and(ops.ep_am_short),
+                    // SAFETY: an open interface of ours.
+                    am_short: max_short.map(|_| unsafe { base_of(iface.handle) }.short),
                     am_bcopy: ops.ep_am_bcopy,
                     am_zcopy: ops.ep_am_zcopy,
                 });
