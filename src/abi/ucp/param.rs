@@ -3,7 +3,7 @@
 //! Clients of older releases pass a shorter struct: a member is read only behind its bit.
 
 use crate::c::*;
-use crate::ucp::dt::contiguous_bytes;
+use crate::ucp::dt::plain_bytes;
 use crate::ucp::request::{Callback, Info, Param, Posted, Request};
 use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
@@ -180,7 +180,7 @@ unsafe fn contiguous_length(
         if (*p).op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE == 0 {
             count
         } else {
-            contiguous_bytes((*p).datatype, count)?.ok()?
+            plain_bytes((*p).datatype, count)?
         }
     };
     (!buffer.is_null() || len == 0).then_some(len)

@@ -42,9 +42,19 @@ fn class(dt: ucp_datatype_t) -> u64 {
 /// Bytes of `count` elements of a contiguous datatype; `None` for other classes.
 #[inline]
 pub fn contiguous_bytes(dt: ucp_datatype_t, count: usize) -> Option<Result<usize>> {
+    is_contiguous(dt).then(|| plain_bytes(dt, count).ok_or_else(too_long))
+}
+
+#[inline]
+fn is_contiguous(dt: ucp_datatype_t) -> bool {
+    class(dt) == u64::from(UCP_DATATYPE_CONTIG)
+}
+
+/// The same for who has another way for what is `None`: nothing is said of too many bytes.
+#[inline]
+pub fn plain_bytes(dt: ucp_datatype_t, count: usize) -> Option<usize> {
     let size = (dt >> UCP_DATATYPE_SHIFT) as usize;
-    (class(dt) == u64::from(UCP_DATATYPE_CONTIG))
-        .then(|| size.checked_mul(count).ok_or_else(too_long))
+    is_contiguous(dt).then(|| size.checked_mul(count))?
 }
 
 /// More bytes than there are addresses.
