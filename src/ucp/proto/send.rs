@@ -338,8 +338,8 @@ pub fn packed<F: FnMut(*mut u8) -> usize>(
     {
         let mut bytes = [0u64; MAX_TOGETHER / HEADER];
         let n = fill(bytes.as_mut_ptr().cast());
-        // SAFETY: a live transport endpoint; the bytes are ours.
         let rest = bytes[1..].as_ptr().cast();
+        // SAFETY: a live transport endpoint; the bytes are ours.
         let code = unsafe { send(lane.ep, id as u8, bytes[0], rest, n - HEADER) };
         return Status::from_code(code).map_or(Ok(n), Err);
     }
