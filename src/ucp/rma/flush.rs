@@ -116,6 +116,12 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
             out(ep, req);
             Ok(Step::Done)
         }
+        // The peer has left, and the application does not ask for that: MPICH closes its endpoints with a flush
+        // while others are gone already.
+        Some(Status::ENDPOINT_TIMEOUT) if !ep.handles_errors() => {
+            out(ep, req);
+            Ok(Step::Done)
+        }
         // The transport's error handler is about to say the same of the endpoint, and the application's is
         // called before the flush ends.
         Some(e) if e != Status::NO_RESOURCE && ep.handles_errors() && ep.usable().is_ok() => {
