@@ -12,19 +12,19 @@ static const ucp_request_param_t plain;
 
 int main(void)
 {
-    uint64_t count = torture_count(200000), i, seed = torture_seed(1), got;
+    uint64_t count = torture_count(200000), i, got;
     size_t before, each;
     side_t a, b;
     ucp_ep_h ep;
     int many;
 
-    (void)seed;
-    side_open(&a, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
-    side_open(&b, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
-    ep = side_connect(&a, b.address);
+    torture_seed(1);
     for (many = 0; many < 2; ++many) {
         char byte = 0;
 
+        side_open(&a, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
+        side_open(&b, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
+        ep = side_connect(&a, b.address);
         CHECK_OK(side_wait(&a, &b, ucp_tag_send_nbx(ep, &byte, 1, 0, &plain)));
         CHECK_OK(side_wait(&a, &b, ucp_tag_recv_nbx(b.worker, &byte, 1, 0, 0, &plain)));
         before = mallinfo2().uordblks + mallinfo2().hblkhd;
@@ -48,9 +48,9 @@ int main(void)
         }
         FIGURE("%zu bytes for each of %" PRIu64 " unexpected messages of one byte, %s", each, count,
                many ? "many tags" : "one tag");
+        CHECK_OK(side_disconnect(&a, &b, ep, 0));
+        side_close(&a);
+        side_close(&b);
     }
-    CHECK_OK(side_disconnect(&a, &b, ep, 0));
-    side_close(&a);
-    side_close(&b);
     return 0;
 }
