@@ -7,6 +7,9 @@
 
 #include "../ranks.h"
 
+/* The neighbours. */
+static int right, left;
+
 static void everybody_stops(void)
 {
     shmem_global_exit(1);
@@ -17,20 +20,28 @@ static void everybody_meets(void)
     shmem_barrier_all();
 }
 
-static inline void start(void)
+/* Returns what the library gives of the threads that are asked for. */
+static inline int start(int threads)
 {
-    shmem_init();
+    int provided;
+
+    shmem_init_thread(threads, &provided);
     rank  = shmem_my_pe();
     ranks = shmem_n_pes();
+    right = (rank + 1) % ranks;
+    left  = (rank + ranks - 1) % ranks;
     tell_libraries();
+    return provided;
 }
 
-/* Symmetric memory, all zeros. */
+/* Symmetric memory, all zeros for everybody who writes to it. (Open MPI's shmem_calloc clears behind its barrier.) */
 static inline void *symmetric(size_t length)
 {
-    void *memory = shmem_calloc(1, length);
+    void *memory = shmem_malloc(length);
 
     CHECK(memory != NULL);
+    memset(memory, 0, length);
+    shmem_barrier_all();
     return memory;
 }
 
