@@ -16,8 +16,9 @@ FLAGS = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-unused-
          "-Wno-stringop-overread"]
 # Ranks of one host talk by UCX too.
 MPICH = {"MPIR_CVAR_NOLOCAL": "1"}
-# More ranks than cores, root in a container.
+# More ranks than cores, and one that waits lets others run; root in a container.
 LAUNCH = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
+          "OMPI_MCA_mpi_yield_when_idle": "1",
           "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "PRTE_MCA_hwloc_default_binding_policy": "none",
           "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 # UCX or nothing, with lists of transports and devices that are looked for in what ucp_context_print_info prints.
