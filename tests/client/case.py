@@ -1,6 +1,7 @@
 """What one run of a client is: its command, its environment, how many processes must have our library, its verdict.
 
 Every module beside this one has a function that makes a list of `Case`s; `tests/clients` runs them."""
+import hashlib
 import os
 import pathlib
 import re
@@ -31,7 +32,8 @@ class Case:
     nothing is. `ucx` is the number of processes that must have loaded UCX, all of it from our prefix. A client that
     finds the library by another way than LD_LIBRARY_PATH has `switch(prefix)`, which prepares that and gives the
     variables for it. With `routed`, our library must have told that messages went by the transports of UCX_TLS. One that
-    `refuses` must end with another status than 0."""
+    `refuses` must end with another status than 0. `numbers(text)` lists what the client has computed, which has to be
+    the same on both libraries."""
     client: str
     version: str
     what: str
@@ -47,6 +49,7 @@ class Case:
     cwd: pathlib.Path | None = None
     routed: bool = False
     refuses: bool = False
+    numbers: object = None
 
     @property
     def name(self):
@@ -72,6 +75,10 @@ class Case:
         wrong = wrong or self.check(text) or prefix and self.strangers(prefix, loaded)
         wrong = wrong or prefix and self.routed and self.detour(log)
         text += "".join(line + "\n" for line in log.splitlines() if " INFO " not in line)
+        if not wrong and self.numbers:
+            lines = self.numbers(text)
+            digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
+            return "pass", f"{len(lines)} results, {digest}", seconds, text
         return ("fail" if wrong else "pass"), wrong or "", seconds, text
 
     def strangers(self, prefix, loaded):

@@ -1,0 +1,29 @@
+"""NetPIPE of Debian: messages of growing length between two ranks, timed, and checked for what arrived."""
+import re
+
+from case import Case, need
+from mpi import MPIS
+
+TRANSPORTS = ["all", "tcp,self", "posix,self", "sysv,self", "posix,cma,self"]
+PROGRAMS = {"mpich": ("netpipe-mpich2", "NPmpich2"), "openmpi": ("netpipe-openmpi", "NPopenmpi")}
+# What it is called with, the line of each length, and how many lengths there are.
+RUNS = [("times", ["-u", "100000", "-n", "20"], r"^ *\d+: +\d+ bytes +20 times --> +[\d.]+ Mbps in", 85),
+        ("times, any source", ["-u", "100000", "-n", "20", "-z"], r"^ *\d+: +\d+ bytes +20 times --> +[\d.]+ Mbps in", 85),
+        ("integrity", ["-i", "-u", "1000000", "-n", "20"], r"^ *\d+: +\d+ bytes +20 times --> +Integrity check passed", 36)]
+
+
+def cases():
+    for mpi in (mpi for mpi in MPIS if mpi.suffix):
+        client, version, suffix, env = mpi.client, mpi.version, mpi.suffix, mpi.env
+        package, program = PROGRAMS[suffix]
+        for what, arguments, line, lengths in RUNS:
+            for tls in TRANSPORTS:
+                def command(suffix=suffix, package=package, program=program, arguments=arguments):
+                    need(package)
+                    return [f"mpirun.{suffix}", "-n", 2, program, *arguments, "-o", "/dev/null"]
+
+                def check(text, line=line, lengths=lengths):
+                    found = len(re.findall(line, text, re.M))
+                    return "" if found == lengths else f"{found} of {lengths} lengths"
+                yield Case("NetPIPE", f"{client} {version}", what, tls, 2, command, check, env, routed=True,
+                           long=what == "times, any source" or tls != ("all" if what == "times" else "tcp,self"))

@@ -1,0 +1,55 @@
+"""ScaLAPACK's own tests as Debian packages them, with MPICH and with Open MPI, on four ranks.
+
+Their inputs stand beside them. What is compared is each case's shape and its verdict; times and rates are left out."""
+import pathlib
+import re
+
+from case import Case, need
+from mpi import MPIS
+
+HOME = pathlib.Path("/usr/lib/x86_64-linux-gnu/scalapack")
+TRANSPORTS = ["all", "tcp,self"]
+KINDS = {"": ["lu", "dblu", "dtlu", "gblu", "llt", "pbllt", "ptllt", "inv", "qr", "ls", "brd", "hrd", "trd", "sep", "gsep",
+              "nep", "evc", "svd", "hseqr", "syevr", "heevr"],
+         "PBLAS": ["pb1tst", "pb2tst", "pb3tst"]}
+# The real and the complex type of double precision; those that exist for one of them only.
+REAL_ONLY, COMPLEX_ONLY = ("svd", "hseqr", "syevr"), ("evc", "heevr")
+SHORT = [("openmpi", "dlu", "all"), ("mpich", "dqr", "tcp,self")]
+
+
+def programs():
+    """Folder, name of the test, path of the program below it."""
+    for folder, kinds in KINDS.items():
+        for kind in kinds:
+            for letter in "dz":
+                if kind not in (COMPLEX_ONLY if letter == "d" else REAL_ONLY):
+                    yield folder, letter + kind, ("" if folder else "x") + letter + kind
+
+
+def results(text):
+    """Each line with a verdict, without its times, and the sums at the end."""
+    lines = [line for line in text.splitlines()
+             if re.search(r"\b(PASSED|FAILED)\b.*$|tests? (completed|skipped)", line) and "THRESH" not in line]
+    return [" ".join(word for word in line.split() if not re.fullmatch(r"-?[\d.]*\.[\d.]*(E[+-]?\d+)?", word))
+            for line in lines]
+
+
+def check(text):
+    sums = re.findall(r"(\d+) tests completed and (passed|failed)", text)
+    failed = sum(int(count) for count, how in sums if how == "failed")
+    verdicts = len(re.findall(r"\bFAILED\b", "\n".join(results(text))))
+    return "" if results(text) and not failed and not verdicts else f"{failed or verdicts} tests failed"
+
+
+def cases():
+    for mpi in (mpi for mpi in MPIS if mpi.suffix):
+        client, version, suffix, env = mpi.client, mpi.version, mpi.suffix, mpi.env
+        for folder, name, program in programs():
+            for tls in TRANSPORTS:
+                place = HOME / f"{suffix}-tests" / folder
+
+                def command(suffix=suffix, program=program):
+                    need("scalapack-mpi-test")
+                    return [f"mpirun.{suffix}", "-n", 4, f"./{program}"]
+                yield Case("ScaLAPACK", f"{client} {version}", name, tls, 4, command, check, env, cwd=place,
+                           long=(suffix, name, tls) not in SHORT, routed=True, numbers=results, limit=300)
