@@ -1,10 +1,13 @@
 /* A process that only sends and flushes learns of its peer's death by the flush, without any other progress: the
- * error handler is called, then the flush ends with an error. */
+ * error handler is called, then the flush ends with an error. Without error handling the endpoint closes as if
+ * nothing had happened, whenever the death is seen: MPICH closes its endpoints while others have left. */
 /* env: UCX_LOG_LEVEL=fatal */
 #include <ucp/api/ucp.h>
 
 #include "pair.h"
 #include "worker.h"
+
+enum { ROUNDS = 16 };
 
 typedef struct {
     char address[1024];
@@ -18,12 +21,12 @@ static void failed(void *arg, ucp_ep_h ep, ucs_status_t status)
     handler_calls++;
 }
 
-static ucp_ep_h meet(side_t *side, const pair_t *pair)
+static ucp_ep_h meet(side_t *side, const pair_t *pair, ucp_err_handling_mode_t mode)
 {
     ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
                                             UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
                                             UCP_EP_PARAM_FIELD_ERR_HANDLER,
-                              .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+                              .err_mode = mode,
                               .err_handler = {.cb = failed}};
     card_t mine = {""}, theirs;
     ucp_ep_h ep;
@@ -45,29 +48,39 @@ static void receive(side_t *side)
     CHECK_OK(side_wait(side, side, ucp_tag_recv_nbx(side->worker, &byte, 1, 1, -1, &plain)));
 }
 
-static void run(const char *tls)
+/* An endpoint to a process that has sent its last message and ended. */
+static ucp_ep_h to_the_dead(side_t *side, const char *tls, ucp_err_handling_mode_t mode)
 {
     ucp_request_param_t plain = {.op_attr_mask = 0};
-    ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
-    ucs_status_t status;
-    side_t side;
     pair_t pair;
-    double start;
     ucp_ep_h ep;
     int ended;
 
     setenv("UCX_TLS", tls, 1);
     handler_calls = 0;
     pair = pair_start();
-    ep = meet(&side, &pair);
-    CHECK_OK(side_wait(&side, &side, ucp_tag_send_nbx(ep, "x", 1, 1, &plain)));
+    ep = meet(side, &pair, mode);
+    CHECK_OK(side_wait(side, side, ucp_tag_send_nbx(ep, "x", 1, 1, &plain)));
     if (pair_is_child(&pair)) {
-        CHECK_OK(side_wait(&side, &side, ucp_ep_flush_nbx(ep, &plain)));
-        receive(&side);
+        CHECK_OK(side_wait(side, side, ucp_ep_flush_nbx(ep, &plain)));
+        receive(side);
         _exit(0);
     }
-    receive(&side);
+    receive(side);
     CHECK(waitpid(pair.child, &ended, 0) == pair.child);
+    close(pair.fd);
+    return ep;
+}
+
+static void told(const char *tls)
+{
+    ucp_request_param_t plain = {.op_attr_mask = 0};
+    ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
+    ucs_status_t status;
+    side_t side;
+    double start;
+    ucp_ep_h ep = to_the_dead(&side, tls, UCP_ERR_HANDLING_MODE_PEER);
+
     start = now();
     do {
         /* Whoever looks for dead peers may need a moment. */
@@ -82,9 +95,29 @@ static void run(const char *tls)
     OK("%s", tls);
 }
 
+static void not_told(const char *tls)
+{
+    int round, i;
+
+    for (round = 0; round < ROUNDS; ++round) {
+        side_t side;
+        ucp_ep_h ep = to_the_dead(&side, tls, UCP_ERR_HANDLING_MODE_NONE);
+
+        for (i = 0; i < round; ++i) {
+            ucp_worker_progress(side.worker);
+            usleep(100);
+        }
+        CHECK_OK(side_wait(&side, &side, ucp_ep_close_nb(ep, UCP_EP_CLOSE_MODE_FLUSH)));
+        side_close(&side);
+    }
+    OK("%s, no error handling", tls);
+}
+
 int main(void)
 {
-    run("posix");
-    run("sysv");
+    told("posix");
+    told("sysv");
+    not_told("posix");
+    not_told("sysv");
     return 0;
 }

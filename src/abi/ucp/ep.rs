@@ -221,11 +221,15 @@ unsafe fn close(h: ucp_ep_h, force: bool, param: &Param) -> Result<Posted> {
     if !force && failure.is_ok() {
         return flush::close(ep, param);
     }
+    // A failed endpoint closes whatever is asked for; who asked for a flush learns that it was none.
+    let result = if force {
+        Ok(())
+    } else {
+        ep.closed_with(failure)
+    };
     // SAFETY: alive, and given up by the caller; the worker outlives it.
     unsafe {
         Ep::destroy(ep, Status::CANCELED, End::Forced);
-        // A failed endpoint closes whatever is asked for; who asked for a flush learns that it was none.
-        let result = if force { Ok(()) } else { failure };
         ended(&*w, param, Info::default(), result)
     }
 }

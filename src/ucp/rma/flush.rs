@@ -116,8 +116,8 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
             out(ep, req);
             Ok(Step::Done)
         }
-        // The peer has left, and the application does not ask for that: MPICH closes its endpoints with a flush
-        // while others are gone already.
+        // The peer has left, and the application does not ask for that: MPICH ends its endpoints while
+        // others are gone already.
         Some(Status::ENDPOINT_TIMEOUT) if !ep.handles_errors() => {
             out(ep, req);
             Ok(Step::Done)
@@ -204,11 +204,12 @@ pub fn finish(ep: &Ep, req: &Request) {
         Op::Flush(op) => (op.close, op.fenced.unwrap_or(Ok(()))),
         _ => return,
     };
-    let result = ep.usable().and(fenced);
+    let mut result = ep.usable().and(fenced);
     if ep.fenced.get() && !ep.has_accesses_under_way() {
         ep.fenced.set(false);
     }
     if close {
+        result = ep.closed_with(result);
         // SAFETY: alive, and given up by its user with the close.
         unsafe { Ep::retire(ep) };
     }
@@ -219,15 +220,18 @@ pub fn finish(ep: &Ep, req: &Request) {
 pub fn break_off(req: &Request, status: Status) {
     // SAFETY: the only borrow; it ends before the endpoint does.
     let op = unsafe { req.op() };
-    if let Op::Flush(FlushOp {
+    let Op::Flush(FlushOp {
         ep, close: true, ..
     }) = op
-    {
-        let ep = *ep;
-        // SAFETY: alive until its close ends, and given up by its user.
-        unsafe { Ep::destroy(ep, status, End::Flushed) };
-    }
-    req.complete(Err(status));
+    else {
+        return req.complete(Err(status));
+    };
+    let ep = *ep;
+    // SAFETY: alive until its close ends, and given up by its user.
+    let result = unsafe { &*ep }.closed_with(Err(status));
+    // SAFETY: as above.
+    unsafe { Ep::destroy(ep, status, End::Flushed) };
+    req.complete(result);
 }
 
 /// Flushes every endpoint of a worker. One that failed before has told so by its error handler.
