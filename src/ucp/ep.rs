@@ -526,6 +526,11 @@ impl Ep {
         }
         let _pin = Pin::new(self);
         while self.pump().is_err() && !self.wait_for_room() {}
+        self.release_held_back();
+    }
+
+    /// Sends what endpoints to this worker itself had to keep while this one, another, was sending.
+    fn release_held_back(&self) {
         if self.is_inward() {
             inward::Inward::release(self.worker());
         }
@@ -719,7 +724,7 @@ unsafe extern "C" fn has_room(req: *mut uct_pending_req_t) -> ucs_status_t {
     if ep.unanswered.replace(false) {
         keepalive::answered(ep.worker(), ep.id.get());
     }
-    match ep.pump() {
+    let code = match ep.pump() {
         Err(e) if ep.may_send() => {
             ep.gate.set_waiting(true);
             e.code()
@@ -728,5 +733,7 @@ unsafe extern "C" fn has_room(req: *mut uct_pending_req_t) -> ucs_status_t {
             ep.gate.set_waiting(false);
             UCS_OK
         }
-    }
+    };
+    ep.release_held_back();
+    code
 }
