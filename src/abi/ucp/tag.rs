@@ -48,7 +48,8 @@ unsafe fn send_now(
     // SAFETY: by the caller's promise.
     let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
-    let sent = send::try_short(ep, AmId::TagOnly, tag, buffer.cast(), len)?;
+    // SAFETY: readable by the caller's promise.
+    let sent = unsafe { send::try_short(ep, AmId::TagOnly, tag, buffer.cast(), len) }?;
     Some(answer(sent.map(|()| Posted::Done)))
 }
 

@@ -35,7 +35,8 @@ pub fn start(
 ) -> Result<Posted> {
     if let (Some(word), Data::Contig { ptr, len }) = (kind.word(), &data)
         && announce != Announce::Always
-        && let Some(sent) = try_short(ep, kind.id(), word, *ptr, *len)
+        // SAFETY: data of a call are readable as long as it lasts.
+        && let Some(sent) = unsafe { try_short(ep, kind.id(), word, *ptr, *len) }
     {
         sent?;
         return immediate(ep.worker(), param, Info::default());
@@ -79,8 +80,11 @@ pub fn start(
 /// Sends a message that is its eight bytes of header and a short payload, if it can leave now: what
 /// most small messages are, and all that their path is made of. `None` when it has to go another
 /// way, or wait.
+///
+/// # Safety
+/// `payload` must be readable for `len` bytes.
 #[inline]
-pub fn try_short(
+pub unsafe fn try_short(
     ep: &Ep,
     id: AmId,
     header: u64,
@@ -88,7 +92,7 @@ pub fn try_short(
     len: usize,
 ) -> Option<Result<()>> {
     let way = ep.gate.open_for(len)?;
-    // SAFETY: by the caller's promise.
+    // SAFETY: the gate's way for this length; the payload by the caller's promise.
     let code = unsafe { leave(way, id, header, payload, len) };
     match Status::from_code(code) {
         None => Some(Ok(())),
