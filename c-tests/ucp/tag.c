@@ -374,6 +374,25 @@ static void immediate(void)
     free(taken);
 }
 
+/* A message without bytes needs no address, on either side, received early or late. */
+static void nothing(void)
+{
+    ucp_request_param_t plain = {.op_attr_mask = 0};
+    ucs_status_ptr_t s, r;
+
+    r = ucp_tag_recv_nbx(b.worker, NULL, 0, 61, -1, &plain);
+    CHECK_OK(wait(ucp_tag_send_nbx(ab, NULL, 0, 61, &plain)));
+    CHECK_OK(wait(r));
+    s = ucp_tag_send_nbx(ab, NULL, 0, 62, &plain);
+    arrive(62);
+    CHECK_OK(wait(ucp_tag_recv_nbx(b.worker, NULL, 0, 62, -1, &plain)));
+    CHECK_OK(wait(s));
+    s = ucp_tag_send_sync_nbx(ab, NULL, 0, 63, &plain);
+    arrive(63);
+    CHECK_OK(wait(ucp_tag_recv_nbx(b.worker, NULL, 0, 63, -1, &plain)));
+    CHECK_OK(wait(s));
+}
+
 /* Memory of the caller for the request of a receive: it tells how the receive ended also when the call returned no
  * request because the message was there. Open MPI looks nowhere else. */
 static void in_own_memory(void)
@@ -607,6 +626,7 @@ static void run(const char *tls, int itself)
     truncation();
     matching();
     immediate();
+    nothing();
     in_own_memory();
     reentry();
     datatypes();

@@ -24,6 +24,8 @@ use core::mem::MaybeUninit;
 
 /// Pieces of announced data that go out before others of the endpoint get a turn.
 const PIECES_A_TURN: usize = 32;
+/// Pieces end at multiples of this: generic datatypes need not be able to unpack half an element. MPICH's are not.
+const ELEMENTS: usize = 64;
 
 /// Sends `data` as a message of `kind`.
 pub fn start(
@@ -419,6 +421,14 @@ fn whole(ep: &Ep, kind: &Kind, data: &Data, sync: (u64, u64, u64)) -> Result<()>
     .map(drop)
 }
 
+/// What of `room` takes whole elements.
+fn whole_elements(room: usize) -> usize {
+    if room < ELEMENTS {
+        return room;
+    }
+    room - room % ELEMENTS
+}
+
 /// Sends the piece at `offset`; answers the bytes of data in it.
 fn piece(ep: &Ep, req: &Request, send: &SendOp, message: u64, offset: usize) -> Result<usize> {
     let uuid = ep.worker().uuid;
@@ -440,7 +450,7 @@ fn piece(ep: &Ep, req: &Request, send: &SendOp, message: u64, offset: usize) -> 
             total: total as u64,
             kind: send.kind.id() as u8,
         };
-        let room = ep.lane().max_bcopy - head;
+        let room = whole_elements(ep.lane().max_bcopy - head);
         let n = bcopy(ep, AmId::First, |dest| {
             // SAFETY: the header and `room` bytes are what the transport's buffer holds.
             unsafe {
@@ -478,7 +488,7 @@ pub fn body_piece<H: Header>(
     offset: usize,
     limit: usize,
 ) -> Result<usize> {
-    let room = (ep.lane().max_bcopy - H::LEN).min(limit);
+    let room = whole_elements(ep.lane().max_bcopy - H::LEN).min(limit);
     let n = bcopy(ep, id, |dest| {
         // SAFETY: the header and `room` bytes are what the transport's buffer holds.
         unsafe {

@@ -284,8 +284,12 @@ unsafe fn short_otherwise(
     payload: *const u8,
     len: usize,
 ) {
-    // SAFETY: by the caller's promise.
-    let bytes = unsafe { core::slice::from_raw_parts(payload, len) };
+    let bytes = match len {
+        // Of a message without bytes the sender may have given no address.
+        0 => &[],
+        // SAFETY: by the caller's promise.
+        _ => unsafe { core::slice::from_raw_parts(payload, len) },
+    };
     match waits {
         Some(at) => into_waiting(worker, at, tag, bytes, None),
         None => whole(worker, tag, bytes, None),
