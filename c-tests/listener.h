@@ -33,6 +33,25 @@ static inline uint16_t port_of(const struct sockaddr_storage *at)
                                               ((const struct sockaddr_in6 *)at)->sin6_port);
 }
 
+/* A listener of that family on a port of the system's choice; `at` is where. */
+static inline ucp_listener_h listen_at(side_t *server, int family, ucp_listener_conn_callback_t asked,
+                                       struct sockaddr_storage *at)
+{
+    ucp_listener_params_t params = {.field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
+                                                  UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
+                                    .conn_handler = {.cb = asked}};
+    ucp_listener_attr_t attr = {.field_mask = UCP_LISTENER_ATTR_FIELD_SOCKADDR};
+    ucp_listener_h listener;
+
+    *at = loopback(family, 0);
+    params.sockaddr.addr = (const struct sockaddr *)at;
+    params.sockaddr.addrlen = sockaddr_length(at);
+    CHECK_OK(ucp_listener_create(server->worker, &params, &listener));
+    CHECK_OK(ucp_listener_query(listener, &attr));
+    *at = attr.sockaddr;
+    return listener;
+}
+
 /* A client's endpoint to the server at `at`, which tells `failure` of its end. */
 static inline ucp_ep_h connect_client(side_t *client, const struct sockaddr_storage *at, unsigned flags,
                                       failure_t *failure)

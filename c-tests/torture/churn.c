@@ -84,12 +84,7 @@ int main(void)
 
     torture_seed(1);
     for (way = 0; way < 3; ++way) {
-        struct sockaddr_storage at = loopback(AF_INET, 0);
-        ucp_listener_params_t listen = {.field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
-                                                      UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
-                                        .sockaddr = {(struct sockaddr *)&at, sizeof(struct sockaddr_in)},
-                                        .conn_handler = {.cb = on_request}};
-        ucp_listener_attr_t attr = {.field_mask = UCP_LISTENER_ATTR_FIELD_SOCKADDR};
+        struct sockaddr_storage at;
         size_t before = 0, after;
         ucp_listener_h listener;
         int descriptors = 0;
@@ -97,14 +92,13 @@ int main(void)
 
         setenv("UCX_TLS", ways[way], 1);
         side_open(&server, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
-        CHECK_OK(ucp_listener_create(server.worker, &listen, &listener));
-        CHECK_OK(ucp_listener_query(listener, &attr));
+        listener = listen_at(&server, AF_INET, on_request, &at);
         for (i = 0; i < each; i += ROUND) {
             if (i / ROUND == 4) {
                 before = allocated();
                 descriptors = open_descriptors();
             }
-            block(&server, &attr.sockaddr, i);
+            block(&server, &at, i);
         }
         after = allocated();
         if (before) {

@@ -217,12 +217,7 @@ static void target(void)
     ucp_mem_map_params_t map = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
                                 .address = exported + PAGE,
                                 .length = PAGE};
-    struct sockaddr_storage at = loopback(AF_INET, 0);
-    ucp_listener_params_t listen = {.field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
-                                                  UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
-                                    .sockaddr = {(struct sockaddr *)&at, sizeof(struct sockaddr_in)},
-                                    .conn_handler = {.cb = on_request}};
-    ucp_listener_attr_t attr = {.field_mask = UCP_LISTENER_ATTR_FIELD_SOCKADDR};
+    struct sockaddr_storage at;
     posted_t posted[POSTED];
     uint64_t answered = 0;
     ucp_mem_h memh;
@@ -242,9 +237,8 @@ static void target(void)
     memcpy(shared->address, side.address, side.address_length);
     shared->remote = (uintptr_t)exported + PAGE;
     ucp_rkey_buffer_release(key);
-    CHECK_OK(ucp_listener_create(side.worker, &listen, &listener));
-    CHECK_OK(ucp_listener_query(listener, &attr));
-    shared->port = port_of(&attr.sockaddr);
+    listener = listen_at(&side, AF_INET, on_request, &at);
+    shared->port = port_of(&at);
     for (i = 0; i < POSTED; ++i) {
         posted[i].map = with_canaries(ROOM);
         posted[i].request = NULL;

@@ -45,19 +45,13 @@ static void on_request(ucp_conn_request_h request, void *arg)
 
 static void serve(void)
 {
-    struct sockaddr_storage at = loopback(AF_INET, 0);
-    ucp_listener_params_t listen = {.field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
-                                                  UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
-                                    .sockaddr = {(struct sockaddr *)&at, sizeof(struct sockaddr_in)},
-                                    .conn_handler = {.cb = on_request}};
-    ucp_listener_attr_t attr = {.field_mask = UCP_LISTENER_ATTR_FIELD_SOCKADDR};
+    struct sockaddr_storage at;
     ucp_listener_h listener;
 
     side_open(&server, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
     memcpy(shared->address, server.address, server.address_length);
-    CHECK_OK(ucp_listener_create(server.worker, &listen, &listener));
-    CHECK_OK(ucp_listener_query(listener, &attr));
-    shared->port = port_of(&attr.sockaddr);
+    listener = listen_at(&server, AF_INET, on_request, &at);
+    shared->port = port_of(&at);
     shared->ready = 1;
     while (!shared->stop) {
         static const ucp_request_param_t plain;

@@ -57,7 +57,7 @@ static void wait_for(side_t *side, ucs_status_ptr_t request)
 
 static void play(const char *tls, uint64_t count)
 {
-    static char address[2][1024];
+    char theirs[ADDRESS_ROOM];
     char *in = malloc(LARGE), *out = malloc(LARGE);
     double from, took, longest = 0, begun;
     pair_t pair;
@@ -70,10 +70,8 @@ static void play(const char *tls, uint64_t count)
     pair = pair_start();
     me = pair_is_child(&pair);
     side_open(&side, ALL_FEATURES | UCP_FEATURE_WAKEUP, UCS_THREAD_MODE_SINGLE);
-    CHECK(side.address_length <= sizeof(address[0]));
-    memcpy(address[0], side.address, side.address_length);
-    pair_exchange(&pair, address[0], address[1], sizeof(address[0]));
-    ep = side_connect(&side, address[1]);
+    side_swap_addresses(&side, &pair, theirs);
+    ep = side_connect(&side, theirs);
     storm();
     begun = seconds();
     for (i = 0; i < count; ++i) {

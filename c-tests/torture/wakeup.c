@@ -52,7 +52,7 @@ static double used(void)
 
 static void play(const char *tls, uint64_t count)
 {
-    static char mine[1024], theirs[1024];
+    char theirs[ADDRESS_ROOM];
     double from, took, longest = 0, busy;
     uint64_t word = 0, i;
     struct pollfd p = {.events = POLLIN};
@@ -66,8 +66,7 @@ static void play(const char *tls, uint64_t count)
     pair = pair_start();
     me = pair_is_child(&pair);
     side_open(&side, ALL_FEATURES | UCP_FEATURE_WAKEUP, UCS_THREAD_MODE_SINGLE);
-    memcpy(mine, side.address, side.address_length);
-    pair_exchange(&pair, mine, theirs, sizeof(mine));
+    side_swap_addresses(&side, &pair, theirs);
     ep = connect_watched(&side, theirs, &failure);
     CHECK_OK(ucp_worker_get_efd(side.worker, &p.fd));
     for (i = 0; i < count; ++i) {

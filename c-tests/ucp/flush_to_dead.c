@@ -9,10 +9,6 @@
 
 enum { ROUNDS = 16 };
 
-typedef struct {
-    char address[1024];
-} card_t;
-
 static unsigned handler_calls;
 
 static void failed(void *arg, ucp_ep_h ep, ucs_status_t status)
@@ -28,14 +24,12 @@ static ucp_ep_h meet(side_t *side, const pair_t *pair, ucp_err_handling_mode_t m
                                             UCP_EP_PARAM_FIELD_ERR_HANDLER,
                               .err_mode = mode,
                               .err_handler = {.cb = failed}};
-    card_t mine = {""}, theirs;
+    char theirs[ADDRESS_ROOM];
     ucp_ep_h ep;
 
     side_open(side, UCP_FEATURE_TAG, UCS_THREAD_MODE_SINGLE);
-    CHECK(side->address_length <= sizeof(mine.address));
-    memcpy(mine.address, side->address, side->address_length);
-    pair_exchange(pair, &mine, &theirs, sizeof(mine));
-    params.address = (const ucp_address_t *)theirs.address;
+    side_swap_addresses(side, pair, theirs);
+    params.address = (const ucp_address_t *)theirs;
     CHECK_OK(ucp_ep_create(side->worker, &params, &ep));
     return ep;
 }

@@ -98,11 +98,7 @@ static uint64_t receive_all(side_t *side, ucp_ep_h ep, uint64_t at, int some)
 
 static void serve(const pair_t *pair)
 {
-    ucp_listener_params_t params = {.field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
-                                                  UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
-                                    .conn_handler = {.cb = on_request}};
-    ucp_listener_attr_t attr = {.field_mask = UCP_LISTENER_ATTR_FIELD_SOCKADDR};
-    struct sockaddr_storage at = loopback(AF_INET, 0);
+    struct sockaddr_storage at;
     uint64_t told, came;
     ucp_listener_h listener;
     ucs_status_ptr_t close;
@@ -111,11 +107,8 @@ static void serve(const pair_t *pair)
     side_t side;
 
     side_open(&side, UCP_FEATURE_STREAM, UCS_THREAD_MODE_SINGLE);
-    params.sockaddr.addr = (const struct sockaddr *)&at;
-    params.sockaddr.addrlen = sockaddr_length(&at);
-    CHECK_OK(ucp_listener_create(side.worker, &params, &listener));
-    CHECK_OK(ucp_listener_query(listener, &attr));
-    pair_send(pair, &attr.sockaddr, sizeof(at));
+    listener = listen_at(&side, AF_INET, on_request, &at);
+    pair_send(pair, &at, sizeof(at));
     request = NULL;
     DRIVE_UNTIL(&side, &side, request != NULL);
     ep = accept_client(&side, request, &failure);

@@ -31,23 +31,6 @@ static int listening_socket(struct sockaddr_storage *at)
     return fd;
 }
 
-static ucp_listener_h listen_at(int family, struct sockaddr_storage *at)
-{
-    ucp_listener_params_t params = {.field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
-                                                  UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
-                                    .conn_handler = {.cb = on_request}};
-    ucp_listener_attr_t attr = {.field_mask = UCP_LISTENER_ATTR_FIELD_SOCKADDR};
-    ucp_listener_h listener;
-
-    *at = loopback(family, 0);
-    params.sockaddr.addr = (const struct sockaddr *)at;
-    params.sockaddr.addrlen = sockaddr_length(at);
-    CHECK_OK(ucp_listener_create(server.worker, &params, &listener));
-    CHECK_OK(ucp_listener_query(listener, &attr));
-    *at = attr.sockaddr;
-    return listener;
-}
-
 /* Waits for the end of a client's endpoint, on which two sends wait. `fd`: a plain server, which answers `bytes` to
  * whoever connects; -1 for none. */
 static ucs_status_t fails(const struct sockaddr_storage *at, int fd, const char *bytes, size_t length, int hang_up)
@@ -120,7 +103,7 @@ int main(void)
     OK("hung up");
     close(fd);
 
-    listener = listen_at(AF_INET, &at);
+    listener = listen_at(&server, AF_INET, on_request, &at);
     request = NULL;
     CHECK_STATUS(fails(&at, -1, NULL, 0, 0), UCS_ERR_ENDPOINT_TIMEOUT);
     CHECK(request != NULL);
@@ -129,7 +112,7 @@ int main(void)
     ucp_listener_destroy(listener);
     OK("never accepted");
 
-    listener = listen_at(AF_INET, &at);
+    listener = listen_at(&server, AF_INET, on_request, &at);
     eps[0] = connect_client(&client, &at, 0, &failures[0]);
     request = NULL;
     DRIVE_UNTIL(&client, &server, request != NULL);
@@ -141,7 +124,7 @@ int main(void)
     OK("the server goes in the middle");
 
     side_open(&server, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
-    listener = listen_at(AF_INET6, &at);
+    listener = listen_at(&server, AF_INET6, on_request, &at);
     CHECK_EQ(at.ss_family, AF_INET6);
     eps[0] = connect_client(&client, &at, 0, &failures[0]);
     request = NULL;

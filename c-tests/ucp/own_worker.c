@@ -54,13 +54,7 @@ static void messages(ucp_ep_h ep, size_t length, int sync, int early)
 
 int main(void)
 {
-    struct sockaddr_storage any = loopback(AF_INET, 0);
-    ucp_listener_attr_t attr = {.field_mask = UCP_LISTENER_ATTR_FIELD_SOCKADDR};
-    ucp_listener_params_t params = {.field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
-                                                  UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
-                                    .sockaddr = {.addr = (const struct sockaddr *)&any,
-                                                 .addrlen = sizeof(struct sockaddr_in)},
-                                    .conn_handler = {.cb = on_request}};
+    struct sockaddr_storage at;
     ucp_listener_h listener;
     failure_t failure[2];
     ucp_ep_h ep[2];
@@ -70,9 +64,8 @@ int main(void)
         source[i] = (char)(i * 5 + i / 256);
     }
     side_open(&side, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
-    CHECK_OK(ucp_listener_create(side.worker, &params, &listener));
-    CHECK_OK(ucp_listener_query(listener, &attr));
-    ep[0] = connect_client(&side, &attr.sockaddr, 0, &failure[0]);
+    listener = listen_at(&side, AF_INET, on_request, &at);
+    ep[0] = connect_client(&side, &at, 0, &failure[0]);
     DRIVE_UNTIL(&side, &side, arrived);
     ep[1] = accept_client(&side, arrived, &failure[1]);
     OK("connected");

@@ -17,7 +17,7 @@ typedef struct {
 static const ucp_request_param_t plain;
 static pair_t pair;
 static side_t side;
-static char theirs[1024];
+static char theirs[ADDRESS_ROOM];
 
 /* Memory for a message, by the library or not. */
 typedef struct {
@@ -55,16 +55,12 @@ static void memory_give(memory_t memory)
 
 static void begin(const variant_t *how)
 {
-    char mine[sizeof(theirs)] = {0};
-
     setenv("UCX_TLS", how->tls, 1);
     setenv("UCX_RNDV_SCHEME", how->scheme, 1);
     setenv("UCX_CMA_SEG_SIZE", how->segment, 1);
     pair = pair_start();
     side_open(&side, UCP_FEATURE_TAG, UCS_THREAD_MODE_SINGLE);
-    CHECK(side.address_length <= sizeof(mine));
-    memcpy(mine, side.address, side.address_length);
-    pair_exchange(&pair, mine, theirs, sizeof(mine));
+    side_swap_addresses(&side, &pair, theirs);
 }
 
 /* The other side goes on until it has something to say; then it and this side go on together. */

@@ -24,12 +24,10 @@ static size_t allocated(void)
 
 static void connect_sides(side_t *side, const pair_t *pair, ucp_ep_h *ep)
 {
-    char mine[1024] = "", theirs[1024];
+    char theirs[ADDRESS_ROOM];
 
     side_open(side, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
-    CHECK(side->address_length <= sizeof(mine));
-    memcpy(mine, side->address, side->address_length);
-    pair_exchange(pair, mine, theirs, sizeof(mine));
+    side_swap_addresses(side, pair, theirs);
     *ep = side_connect(side, theirs);
 }
 

@@ -167,6 +167,16 @@ def watched(command, env, limit, cwd=None):
         return status, file.read(), loaded
 
 
+def all_parts(program, mark=r"^\s+part\("):
+    """A check that every part of the program has said ok; `mark` is how its source names one."""
+    parts = len(re.findall(mark, program.read_text(), re.M))
+
+    def check(text):
+        done = re.findall(r"^ok (.+)$", text, re.M)
+        return "" if len(done) == parts else f"{len(done)} of {parts} parts are ok: {', '.join(done)}"
+    return check
+
+
 def need(*packages):
     """Installs Debian packages, or says why they are missing."""
     done = subprocess.run([ROOT / "scripts/need", *packages], capture_output=True, text=True)

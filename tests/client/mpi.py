@@ -5,7 +5,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 
-from case import ROOT, TARGET, Case, need, wheels
+from case import ROOT, TARGET, Case, all_parts, need, wheels
 
 SOURCES = ROOT / "c-tests/mpi"
 REPEAT = ROOT / "tests/client/repeat.py"
@@ -81,16 +81,6 @@ MPIS = [
 SHORT = [(2, "all"), (3, "tcp,self"), (4, "posix,self")]
 SHORT_ONCE = {"messages", "datatypes", "threads", "spawn"}
 SHORT_WHEELS = {"messages", "windows"}
-
-
-def all_parts(source):
-    """A check that every part of the program has said ok."""
-    parts = len(re.findall(r"^\s+part\(", source.read_text(), re.M))
-
-    def check(text):
-        done = re.findall(r"^ok (.+)$", text, re.M)
-        return "" if len(done) == parts else f"{len(done)} of {parts} parts are ok: {', '.join(done)}"
-    return check
 
 
 def programs(mpi, number):
