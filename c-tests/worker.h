@@ -7,7 +7,6 @@
 
 #include "bytes.h"
 #include "check.h"
-#include "pair.h"
 
 #include <time.h>
 
@@ -36,18 +35,6 @@ static inline void side_close(side_t *side)
     ucp_worker_release_address(side->worker, side->address);
     ucp_worker_destroy(side->worker);
     ucp_cleanup(side->context);
-}
-
-/* Each process of a pair gets the other's worker address. */
-enum { ADDRESS_ROOM = 1024 };
-
-static inline void side_swap_addresses(const side_t *side, const pair_t *pair, char theirs[ADDRESS_ROOM])
-{
-    char mine[ADDRESS_ROOM] = "";
-
-    CHECK(side->address_length <= sizeof(mine));
-    memcpy(mine, side->address, side->address_length);
-    pair_exchange(pair, mine, theirs, sizeof(mine));
 }
 
 static inline ucp_ep_h side_connect(side_t *from, const void *address)

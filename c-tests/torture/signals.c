@@ -3,9 +3,8 @@
 /* cflags: -pthread -lrt */
 /* env: UCX_LOG_LEVEL=error UCX_WARN_UNUSED_ENV_VARS=n UCX_NET_DEVICES=lo */
 #define _GNU_SOURCE
-#include "pair.h"
+#include "swap.h"
 #include "torture.h"
-#include "worker.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -4,8 +4,7 @@
 /* env: UCX_LOG_LEVEL=fatal */
 #include <ucp/api/ucp.h>
 
-#include "pair.h"
-#include "worker.h"
+#include "swap.h"
 
 enum { ROUNDS = 16 };
 

@@ -6,8 +6,7 @@
 /* valgrind: no, its own memory is measured */
 #include <ucp/api/ucp.h>
 
-#include "pair.h"
-#include "worker.h"
+#include "swap.h"
 
 #include <malloc.h>
 
