@@ -6,6 +6,7 @@
 //! never called from here, they are queued in the interface and called by its progress.
 
 use super::iface::TcpIface;
+use super::overdue::Overdue;
 use super::txq::{Owner, TxQueue};
 use super::wire::{self, Frame, HEADER_LEN};
 use crate::sys::socket::{self, IoVec, Socket};
@@ -13,7 +14,8 @@ use crate::ucs::{Result, Status};
 use crate::uct::api::{Completion, Posted};
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::pending::PendingQueue;
-use core::cell::{Cell, RefCell};
+use core::cell::{Cell, RefCell, RefMut};
+use core::ops::{Deref, DerefMut};
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
@@ -104,6 +106,7 @@ pub struct Conn {
     pub rx_limit: Cell<usize>,
 
     tx: RefCell<TxQueue>,
+    overdue: Overdue,
     /// The kernel takes nothing now; epoll tells when it does.
     blocked: Cell<bool>,
     /// Epoll watches writability: connecting or blocked.
@@ -159,6 +162,7 @@ impl Conn {
             bye: Cell::new(false),
             rx_limit: Cell::new(0),
             tx: RefCell::default(),
+            overdue: Overdue::new(),
             blocked: Cell::new(false),
             watched: Cell::new(false),
             pinged: Cell::new(u64::MAX),
@@ -195,7 +199,9 @@ impl Conn {
     }
 
     pub fn set_socket(&self, socket: Option<Socket>) -> Option<Socket> {
+        let tx = self.tx();
         self.fd.set(socket.as_ref().map_or(-1, Socket::raw));
+        drop(tx);
         self.blocked.set(false);
         self.socket.replace(socket)
     }
@@ -212,6 +218,17 @@ impl Conn {
 
     pub fn is_blocked(&self) -> bool {
         self.blocked.get()
+    }
+
+    /// What is to be sent, for a moment without calls to other code.
+    #[inline]
+    fn tx(&self) -> Tx<'_> {
+        let mut queue = self.tx.borrow_mut();
+        let sent = self.overdue.enter();
+        if sent != 0 {
+            queue.consumed(sent, |_, _| ());
+        }
+        Tx { queue, conn: self }
     }
 
     /// Lets an endpoint hear of failures; the answer is its place in the list.
@@ -253,7 +270,7 @@ impl Conn {
             return Err(self.not_open());
         }
         let full = {
-            let mut tx = self.tx.borrow_mut();
+            let mut tx = self.tx();
             if tx.lacks_buffer() {
                 let buffer = face.tx_buffer();
                 tx.give_back(buffer, 0);
@@ -281,7 +298,7 @@ impl Conn {
 
     /// Whether a sender need not wait.
     pub fn has_room(&self) -> bool {
-        let tx = self.tx.borrow();
+        let tx = self.tx();
         self.is_open()
             && tx.waiting() < TX_LIMIT
             && tx.in_place() < MAX_IN_PLACE
@@ -299,7 +316,7 @@ impl Conn {
     ) -> Result<usize> {
         self.reserve(face)?;
         // The buffer is taken out since `fill` may be the user's code.
-        let mut bytes = self.tx.borrow_mut().take();
+        let mut bytes = self.tx().take();
         let at = bytes.len();
         bytes.reserve(HEADER_LEN + room);
         let place = bytes.as_mut_ptr().wrapping_add(at);
@@ -316,11 +333,14 @@ impl Conn {
             unsafe { bytes.set_len(at + HEADER_LEN + len) };
         }
         let added = bytes.len() - at;
-        self.tx.borrow_mut().give_back(bytes, added);
+        let mut tx = self.tx();
+        tx.give_back(bytes, added);
+        let waiting = tx.waiting();
+        drop(tx);
         if !fits {
             return Err(too_long(len, room));
         }
-        self.kick(face);
+        self.kick(face, waiting);
         Ok(len)
     }
 
@@ -337,7 +357,7 @@ impl Conn {
         self.reserve(face)?;
         let len: usize = blocks.iter().map(|b| b.iov_len).sum::<usize>() + header.len();
         let target = {
-            let mut tx = self.tx.borrow_mut();
+            let mut tx = self.tx();
             tx.push(|out| {
                 out.extend_from_slice(&wire::am_header(id, len));
                 out.extend_from_slice(header);
@@ -347,7 +367,7 @@ impl Conn {
         };
         self.last_tick.set(face.tick());
         // Sent in this very call it is done without a completion.
-        if self.flush_watching(face, owner, comp) && self.tx.borrow().sent() >= target {
+        if self.flush_watching(face, owner, comp) && self.tx().sent() >= target {
             return Ok(Posted::Done);
         }
         Ok(Posted::InProgress)
@@ -367,7 +387,7 @@ impl Conn {
             return Err(Status::NO_RESOURCE);
         }
         {
-            let mut tx = self.tx.borrow_mut();
+            let mut tx = self.tx();
             tx.push(|out| wire::encode(&put, out));
             match payload {
                 PutPayload::InPlace(blocks) => tx.push_in_place(blocks, owner, Completion::NONE),
@@ -385,7 +405,7 @@ impl Conn {
     /// Queues a frame of our own: it goes with the user's next one, or in the next progress.
     pub fn post_control(self: &Rc<Conn>, face: &TcpIface, frame: &Frame) {
         {
-            let mut tx = self.tx.borrow_mut();
+            let mut tx = self.tx();
             let all_flushed = self.flushed_at.get() == tx.queued();
             tx.push(|out| wire::encode(frame, out));
             // No user waits for it: a flush that was answered stays so. A new one could meet a peer
@@ -394,12 +414,14 @@ impl Conn {
                 self.flushed_at.set(tx.queued());
             }
         }
-        self.mark_dirty(face);
+        if !self.mark_dirty(face) {
+            self.flush(face);
+        }
     }
 
     /// Queues what we owe the peer, unless it does not read.
     pub fn pay(self: &Rc<Conn>, face: &TcpIface) {
-        if self.tx.borrow().waiting() > 2 * TX_LIMIT || !self.is_open() {
+        if self.tx().waiting() > 2 * TX_LIMIT || !self.is_open() {
             return;
         }
         if let Some(number) = self.owes_refusal.take() {
@@ -414,9 +436,9 @@ impl Conn {
         }
     }
 
-    /// Sends at once on a quiet connection, else leaves it to progress.
+    /// Sends at once on a quiet connection, else leaves it to progress; `waiting` bytes are queued.
     #[inline]
-    fn kick(self: &Rc<Conn>, face: &TcpIface) {
+    fn kick(self: &Rc<Conn>, face: &TcpIface, waiting: usize) {
         let tick = face.tick();
         if tick.wrapping_sub(self.last_tick.replace(tick)) > 1 {
             self.burst.set(BURST);
@@ -425,20 +447,34 @@ impl Conn {
         if burst > 0 {
             self.burst.set(burst - 1);
             self.flush(face);
-        } else if self.tx.borrow().waiting() >= TX_BATCH {
+        } else if waiting >= TX_BATCH || !self.mark_dirty(face) {
             self.flush(face);
         } else {
             self.fresh.set(true);
-            self.mark_dirty(face);
         }
     }
 
+    /// The next frames leave at once, however busy the connection is.
+    pub fn hurry(&self) {
+        self.burst.set(BURST);
+    }
+
+    /// What is queued is left to progress. False when nobody would send it without.
     #[inline]
-    fn mark_dirty(self: &Rc<Conn>, face: &TcpIface) {
-        if !self.dirty.replace(true) {
+    fn mark_dirty(self: &Rc<Conn>, face: &TcpIface) -> bool {
+        self.dirty.get() || self.begin_gathering(face)
+    }
+
+    fn begin_gathering(self: &Rc<Conn>, face: &TcpIface) -> bool {
+        let may = self.overdue.gathers();
+        if may {
+            self.dirty.set(true);
             self.gather_until.set(0);
             face.add_dirty(Rc::clone(self));
+            // Shows the thread what is there.
+            drop(self.tx());
         }
+        may
     }
 
     /// Progress begins: sends what was queued since the last one, unless the sender queues a little
@@ -498,7 +534,7 @@ impl Conn {
         let mut watched = false;
         let mut failed = None;
         {
-            let mut tx = self.tx.borrow_mut();
+            let mut tx = self.tx();
             while !tx.is_empty() {
                 match send_some(self.fd(), &tx) {
                     Ok(n) => tx.consumed(n, |o, c| {
@@ -554,7 +590,7 @@ impl Conn {
         if waiters.is_empty() {
             return;
         }
-        let sent = self.tx.borrow().sent();
+        let sent = self.tx().sent();
         while let Some(w) = waiters.front() {
             if w.sent > sent
                 || w.puts > self.puts_acked.get()
@@ -581,7 +617,7 @@ impl Conn {
         self.flush(face);
         self.check()?;
         let (queued, sent) = {
-            let tx = self.tx.borrow();
+            let tx = self.tx();
             (tx.queued(), tx.sent())
         };
         let puts_done = self.puts_acked.get() == self.puts.get();
@@ -594,7 +630,7 @@ impl Conn {
         if remote && self.flushed_at.get() != queued {
             let seq = self.flushes.get() + 1;
             self.flushes.set(seq);
-            let mut tx = self.tx.borrow_mut();
+            let mut tx = self.tx();
             tx.push(|out| wire::encode(&Frame::Flush { seq }, out));
             self.flushed_at.set(tx.queued());
         }
@@ -602,7 +638,7 @@ impl Conn {
             self.flush(face);
             return Ok(Posted::InProgress);
         }
-        let queued = self.tx.borrow().queued();
+        let queued = self.tx().queued();
         self.waiters.borrow_mut().push_back(Waiter {
             owner,
             comp,
@@ -653,7 +689,7 @@ impl Conn {
     /// Takes everything of `owner` off: its memory is no longer needed, `each` hears of what was
     /// to be completed.
     pub fn cancel(&self, owner: Owner, mut each: impl FnMut(Completion)) {
-        self.tx.borrow_mut().detach(owner, &mut each);
+        self.tx().detach(owner, &mut each);
         for (_, o, comp) in self.put_comps.borrow_mut().iter_mut() {
             if *o == owner {
                 each(core::mem::replace(comp, Completion::NONE));
@@ -671,13 +707,48 @@ impl Conn {
 
     /// Takes everything off after a failure; `each` hears of what was to be completed.
     pub fn clear(&self, mut each: impl FnMut(Owner, Completion)) {
-        self.tx.borrow_mut().clear(&mut each);
+        self.tx().clear(&mut each);
         for (_, owner, comp) in self.put_comps.borrow_mut().drain(..) {
             each(owner, comp);
         }
         for w in self.waiters.borrow_mut().drain(..) {
             each(w.owner, w.comp);
         }
+    }
+}
+
+/// The queue while its owner works on it; afterwards what was gathered is shown to the thread that sends
+/// what is overdue.
+struct Tx<'a> {
+    queue: RefMut<'a, TxQueue>,
+    conn: &'a Conn,
+}
+
+impl Deref for Tx<'_> {
+    type Target = TxQueue;
+
+    #[inline]
+    fn deref(&self) -> &TxQueue {
+        &self.queue
+    }
+}
+
+impl DerefMut for Tx<'_> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut TxQueue {
+        &mut self.queue
+    }
+}
+
+impl Drop for Tx<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        let conn = self.conn;
+        let gathered = match self.queue.plain() {
+            Some(bytes) if conn.dirty.get() && conn.is_open() => bytes,
+            _ => &[],
+        };
+        conn.overdue.leave(conn.fd(), gathered);
     }
 }
 

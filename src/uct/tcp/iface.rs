@@ -635,6 +635,18 @@ impl Iface for TcpIface {
         Ok(all)
     }
 
+    /// What was gathered leaves now, and the next frames at once: what stands behind a fence is what
+    /// somebody waits for.
+    fn iface_fence(face: &Face, _flags: u32) -> Result<()> {
+        for conn in face.take_dirty() {
+            conn.flush(face);
+        }
+        for conn in face.by_peer.borrow().values() {
+            conn.hurry();
+        }
+        Ok(())
+    }
+
     fn event_fd(face: &Face) -> Result<RawFd> {
         Ok(face.epoll.raw())
     }

@@ -6,11 +6,13 @@
 //! | `device`, `config` | which interfaces there are, what is configured |
 //! | `iface`, `ep` | what C calls |
 //! | `conn`, `txq` | a connection: what is queued, who waits for what |
+//! | `overdue` | the thread that sends what was gathered when nobody makes progress |
 //! | `link` | connecting, accepting, greeting, breaking |
 //! | `rx`, `poll` | receiving and progress |
 //! | `wire` | byte formats |
 //!
-//! Sends of a quiet connection leave at once; those of a busy one are gathered and sent together.
+//! Sends of a quiet connection leave at once; those of a busy one are gathered and sent together, with
+//! the next progress or a fence, or a millisecond or two later without.
 
 mod config;
 mod conn;
@@ -20,6 +22,7 @@ mod iface;
 mod keys;
 mod link;
 mod md;
+mod overdue;
 mod poll;
 mod rx;
 mod txq;

@@ -1,0 +1,105 @@
+/* A sender that makes no progress any more, as a program that computes now: what it sent arrives. */
+/* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_TLS=tcp */
+/* timeout: 60 */
+#include <ucp/api/ucp.h>
+
+#include "two_workers.h"
+
+enum { ROUNDS = 20, BURST = 40 };
+
+/* Progresses the receiver alone until `condition`. */
+#define RECEIVER_UNTIL(two, condition) \
+    do { \
+        time_t end = time(NULL) + 20; \
+        while (!(condition)) { \
+            ucp_worker_progress((two)->worker[1]); \
+            if (time(NULL) > end) { \
+                FAIL("not without the sender's progress: %s", #condition); \
+            } \
+        } \
+    } while (0)
+
+/* Bursts of messages of which every one is done for its sender: after each the sender stands still. */
+static void messages(two_t *two)
+{
+    ucp_request_param_t plain = {.op_attr_mask = 0};
+    uint64_t out = 1, in;
+    int round, i;
+
+    for (round = 0; round < ROUNDS; ++round) {
+        int posted = 0;
+
+        for (i = 0; i < BURST; ++i, ++posted) {
+            ucs_status_ptr_t sent = ucp_tag_send_nbx(two->ep[0], &out, sizeof(out), 1, &plain);
+
+            if (sent) {
+                CHECK_OK(two_wait(two, sent));
+            }
+            ++out;
+        }
+        for (i = 0; i < posted; ++i) {
+            ucs_status_ptr_t got = ucp_tag_recv_nbx(two->worker[1], &in, sizeof(in), 1, UINT64_MAX, &plain);
+
+            CHECK(!UCS_PTR_IS_ERR(got));
+            if (got) {
+                RECEIVER_UNTIL(two, ucp_request_check_status(got) != UCS_INPROGRESS);
+                CHECK_OK(ucp_request_check_status(got));
+                ucp_request_free(got);
+            }
+            CHECK_EQ(in, out - posted + i);
+        }
+    }
+    OK("bursts of messages arrive");
+}
+
+/* Writes into the other's memory behind fences, of which the last is waited for there. */
+static void writes(two_t *two)
+{
+    static volatile uint64_t cells[BURST];
+    ucp_mem_map_params_t params = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+                                   .address = (void*)cells,
+                                   .length = sizeof(cells)};
+    ucp_request_param_t plain = {.op_attr_mask = 0};
+    static uint64_t value;
+    ucs_status_ptr_t puts[BURST];
+    ucp_rkey_h rkey;
+    ucp_mem_h memh;
+    size_t length;
+    void *blob;
+    int round, i;
+
+    CHECK_OK(ucp_mem_map(two->context, &params, &memh));
+    CHECK_OK(ucp_rkey_pack(two->context, memh, &blob, &length));
+    CHECK_OK(ucp_ep_rkey_unpack(two->ep[0], blob, &rkey));
+    ucp_rkey_buffer_release(blob);
+    for (round = 1; round <= ROUNDS; ++round) {
+        value = round;
+        for (i = 0; i < BURST; ++i) {
+            puts[i] = ucp_put_nbx(two->ep[0], &value, sizeof(value), (uintptr_t)&cells[i], rkey, &plain);
+            CHECK(!UCS_PTR_IS_ERR(puts[i]));
+            if (i % 10 == 0) {
+                CHECK_OK(ucp_worker_fence(two->worker[0]));
+            }
+        }
+        RECEIVER_UNTIL(two, cells[BURST - 1] == (uint64_t)round);
+        for (i = 0; i < BURST; ++i) {
+            CHECK_EQ(cells[i], round);
+            CHECK_OK(two_wait(two, puts[i]));
+        }
+    }
+    OK("writes behind fences arrive");
+    ucp_rkey_destroy(rkey);
+    CHECK_OK(ucp_mem_unmap(two->context, memh));
+}
+
+int main(void)
+{
+    two_t two;
+
+    two_open(&two, UCP_FEATURE_TAG | UCP_FEATURE_RMA, 1);
+    CHECK_OK(two_wait(&two, ucp_ep_flush_nbx(two.ep[0], &(ucp_request_param_t){.op_attr_mask = 0})));
+    messages(&two);
+    writes(&two);
+    two_close(&two);
+    return 0;
+}

@@ -1,0 +1,295 @@
+//! Sends what a connection has gathered when its owner makes no progress.
+//!
+//! Frames of a busy connection wait for the next progress, to leave together. A program may compute
+//! first, or wait for the answer on another worker: then one thread of the process sends them, a
+//! millisecond or two late. It starts with the first connection that gathers and ends with the last.
+//!
+//! Queues belong to their owners, who pay no fence and no lock for this: before the thread touches
+//! one it says so and has the kernel run a barrier on every thread, after which either the owner sees
+//! it and waits, or the owner is inside and the thread comes back later.
+
+use crate::sys::{membarrier, process, socket};
+use crate::ucs::fork::{PerProcess, Stamp};
+use crate::ucs_diag;
+use core::cell::OnceCell;
+use core::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering, compiler_fence,
+};
+use parking_lot::Mutex;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Time between two looks: what was there at the last one is overdue.
+const TICK: Duration = Duration::from_millis(1);
+/// The same for what no peer takes.
+const STUCK: Duration = Duration::from_millis(20);
+/// Looks without anything new before the thread sleeps, or takes its time.
+const QUIET: u32 = 100;
+
+/// What a connection shows of its queue while it is not at work on it.
+#[derive(Default)]
+struct Shown {
+    /// The owner is at work: nothing below may be read.
+    busy: AtomicBool,
+    /// The thread is at work: the owner has to wait.
+    lent: AtomicBool,
+    fd: AtomicI32,
+    /// The bytes that may be sent; all are the queue's.
+    start: AtomicPtr<u8>,
+    len: AtomicUsize,
+    /// Sent by the thread since the owner looked.
+    sent: AtomicUsize,
+    /// Counts the times that gathering began.
+    batch: AtomicU32,
+}
+
+/// The owner's side. One thread at a time uses it.
+pub struct Overdue {
+    shown: Arc<Shown>,
+    listed: OnceCell<Option<Listed>>,
+    made_by: Stamp,
+}
+
+impl Overdue {
+    pub fn new() -> Overdue {
+        Overdue {
+            shown: Arc::default(),
+            listed: OnceCell::new(),
+            made_by: Stamp::now(),
+        }
+    }
+
+    /// Begins work on the queue; the answer is how many bytes have left meanwhile.
+    #[inline]
+    pub fn enter(&self) -> usize {
+        let shown = &*self.shown;
+        loop {
+            // Relaxed: the thread's barrier orders this store before the load.
+            shown.busy.store(true, Ordering::Relaxed);
+            compiler_fence(Ordering::SeqCst);
+            // Acquire: pairs with the Release of `send`, so that its count is seen.
+            if !shown.lent.load(Ordering::Acquire) || !self.wait() {
+                break;
+            }
+        }
+        let sent = shown.sent.load(Ordering::Relaxed);
+        if sent != 0 {
+            shown.sent.store(0, Ordering::Relaxed);
+        }
+        sent
+    }
+
+    /// Waits for the thread. False in a child of fork(), where it will never be ready.
+    #[cold]
+    fn wait(&self) -> bool {
+        self.shown.busy.store(false, Ordering::Release);
+        // Acquire: as in `enter`.
+        while self.shown.lent.load(Ordering::Acquire) {
+            if !self.made_by.is_current() {
+                return false;
+            }
+            std::thread::yield_now();
+        }
+        true
+    }
+
+    /// Ends work on the queue: `bytes` may be sent on `fd` as long as nobody enters.
+    #[inline]
+    pub fn leave(&self, fd: RawFd, bytes: &[u8]) {
+        let shown = &*self.shown;
+        // Relaxed: published by the Release below.
+        shown.len.store(bytes.len(), Ordering::Relaxed);
+        if !bytes.is_empty() {
+            let start = bytes.as_ptr().cast_mut();
+            shown.start.store(start, Ordering::Relaxed);
+            shown.fd.store(fd, Ordering::Relaxed);
+        }
+        shown.busy.store(false, Ordering::Release);
+    }
+
+    /// Gathering begins. False where nobody would send what is gathered but the owner.
+    pub fn gathers(&self) -> bool {
+        let Some(listed) = self.listed.get_or_init(|| list(&self.shown)) else {
+            return false;
+        };
+        let batch = self.shown.batch.load(Ordering::Relaxed);
+        self.shown
+            .batch
+            .store(batch.wrapping_add(1), Ordering::Relaxed);
+        // The thread's barrier orders the store before this load.
+        compiler_fence(Ordering::SeqCst);
+        if listed.common.asleep.load(Ordering::Relaxed) {
+            listed.wake();
+        }
+        true
+    }
+}
+
+impl Drop for Overdue {
+    fn drop(&mut self) {
+        self.enter();
+        self.leave(-1, &[]);
+    }
+}
+
+impl Shown {
+    /// Sends what can be sent; whether anything left.
+    fn send(&self) -> bool {
+        self.lent.store(true, Ordering::Relaxed);
+        // Acquire: pairs with the Release of `leave`.
+        let free = membarrier::barrier() && !self.busy.load(Ordering::Acquire);
+        let mut left = false;
+        if free {
+            let (start, len) = (
+                self.start.load(Ordering::Relaxed),
+                self.len.load(Ordering::Relaxed),
+            );
+            if len > 0 {
+                // SAFETY: the owner showed these bytes of its queue, and does not enter it before
+                // `lent` is false.
+                let bytes = unsafe { core::slice::from_raw_parts(start, len) };
+                // The owner meets errors by itself.
+                let n = socket::send(self.fd.load(Ordering::Relaxed), bytes).unwrap_or(0);
+                self.start.store(start.wrapping_add(n), Ordering::Relaxed);
+                self.len.store(len - n, Ordering::Relaxed);
+                self.sent.fetch_add(n, Ordering::Relaxed);
+                left = n > 0;
+            }
+        }
+        // Release: pairs with the Acquire of `enter`.
+        self.lent.store(false, Ordering::Release);
+        left
+    }
+}
+
+/// What the thread and those who gather share.
+struct Common {
+    /// Each with the batch that it had at the last look.
+    entries: Mutex<Vec<(Arc<Shown>, u32)>>,
+    asleep: AtomicBool,
+    end: AtomicBool,
+}
+
+struct Running {
+    common: Arc<Common>,
+    thread: JoinHandle<()>,
+}
+
+/// A child of fork() has no such thread: it starts its own.
+static RUNNING: PerProcess<Mutex<Option<Running>>> = PerProcess::new(|| Mutex::new(None));
+
+/// A place in the thread's list, given up when dropped.
+struct Listed {
+    shown: Arc<Shown>,
+    common: Arc<Common>,
+    thread: std::thread::Thread,
+}
+
+fn list(shown: &Arc<Shown>) -> Option<Listed> {
+    if !membarrier::register() {
+        return None;
+    }
+    let mut running = RUNNING.get().lock();
+    if running.is_none() {
+        match start() {
+            Ok(started) => *running = Some(started),
+            Err(e) => ucs_diag!("tcp: no thread for what is overdue ({e}): nothing is gathered"),
+        }
+    }
+    let r = running.as_ref()?;
+    r.common.entries.lock().push((Arc::clone(shown), 0));
+    Some(Listed {
+        shown: Arc::clone(shown),
+        common: Arc::clone(&r.common),
+        thread: r.thread.thread().clone(),
+    })
+}
+
+impl Listed {
+    #[cold]
+    fn wake(&self) {
+        if self.common.asleep.swap(false, Ordering::Relaxed) {
+            self.thread.unpark();
+        }
+    }
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        let mut running = RUNNING.get().lock();
+        // In a child of fork() there is another thread, or none: the list may be locked for ever.
+        let ours = |r: &mut Running| {
+            Arc::ptr_eq(&r.common, &self.common) && {
+                let mut entries = r.common.entries.lock();
+                entries.retain(|(shown, _)| !Arc::ptr_eq(shown, &self.shown));
+                entries.is_empty()
+            }
+        };
+        if let Some(r) = running.take_if(ours) {
+            r.common.end.store(true, Ordering::Relaxed);
+            r.thread.thread().unpark();
+            if r.thread.join().is_err() {
+                ucs_diag!("tcp: the thread for what is overdue ended early");
+            }
+        }
+    }
+}
+
+fn start() -> std::io::Result<Running> {
+    let common = Arc::new(Common {
+        entries: Mutex::default(),
+        asleep: AtomicBool::new(false),
+        end: AtomicBool::new(false),
+    });
+    let inside = Arc::clone(&common);
+    let thread = process::spawn_without_signals("ucx_tcp_overdue", move || run(&inside))?;
+    Ok(Running { common, thread })
+}
+
+/// What a look at all connections showed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// Something was gathered or sent since the last one.
+    News,
+    /// Something waits that no peer takes.
+    Stuck,
+    Nothing,
+}
+
+fn run(common: &Common) {
+    let mut quiet = 0;
+    // Relaxed: `unpark` orders.
+    while !common.end.load(Ordering::Relaxed) {
+        let mut seen = look(common);
+        quiet = if seen == Look::News { 0 } else { quiet + 1 };
+        if quiet > QUIET && seen == Look::Nothing {
+            common.asleep.store(true, Ordering::Relaxed);
+            membarrier::barrier();
+            seen = look(common);
+            if seen == Look::Nothing {
+                std::thread::park();
+            }
+            common.asleep.store(false, Ordering::Relaxed);
+            quiet = 0;
+        } else {
+            std::thread::park_timeout(if quiet > QUIET { STUCK } else { TICK });
+        }
+    }
+}
+
+/// Looks at all connections and sends what is there since the last look.
+fn look(common: &Common) -> Look {
+    let mut seen = Look::Nothing;
+    for (shown, last) in common.entries.lock().iter_mut() {
+        let batch = shown.batch.load(Ordering::Relaxed);
+        let waits = shown.len.load(Ordering::Relaxed) > 0;
+        if core::mem::replace(last, batch) != batch || waits && shown.send() {
+            seen = Look::News;
+        } else if waits && seen == Look::Nothing {
+            seen = Look::Stuck;
+        }
+    }
+    seen
+}
