@@ -3,6 +3,7 @@
 //! Its name is chosen by the kernel and works for every process of the same network namespace,
 //! whoever its user is; it vanishes with the socket.
 
+use super::retry;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
@@ -84,24 +85,22 @@ impl WakeSocket {
     pub fn poke(&self, name: &[u8]) -> io::Result<()> {
         let (addr, len) = address(name);
         let byte = 0u8;
-        // SAFETY: one readable byte and an address readable for its length.
-        let n = unsafe {
-            libc::sendto(
-                self.raw(),
-                (&raw const byte).cast(),
-                1,
-                libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT,
-                (&raw const addr).cast(),
-                len,
-            )
-        };
-        if n >= 0 {
-            return Ok(());
-        }
-        let e = io::Error::last_os_error();
-        match e.kind() {
-            io::ErrorKind::WouldBlock => Ok(()),
-            _ => Err(e),
+        let sent = retry(|| {
+            // SAFETY: one readable byte and an address readable for its length.
+            unsafe {
+                libc::sendto(
+                    self.raw(),
+                    (&raw const byte).cast(),
+                    1,
+                    libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT,
+                    (&raw const addr).cast(),
+                    len,
+                )
+            }
+        });
+        match sent {
+            Err(e) if e.kind() != io::ErrorKind::WouldBlock => Err(e),
+            _ => Ok(()),
         }
     }
 
@@ -110,10 +109,11 @@ impl WakeSocket {
         let mut any = false;
         let mut byte = 0u8;
         loop {
-            // SAFETY: one writable byte.
-            let n =
-                unsafe { libc::recv(self.raw(), (&raw mut byte).cast(), 1, libc::MSG_DONTWAIT) };
-            if n < 0 {
+            let read = retry(|| {
+                // SAFETY: one writable byte.
+                unsafe { libc::recv(self.raw(), (&raw mut byte).cast(), 1, libc::MSG_DONTWAIT) }
+            });
+            if read.is_err() {
                 return any;
             }
             any = true;

@@ -1,5 +1,6 @@
 //! `EventFd`: a counter that another thread waits for; wakes the async thread.
 
+use super::retry;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
@@ -28,15 +29,20 @@ impl EventFd {
     /// Makes the descriptor readable. A counter at its limit is readable already.
     pub fn signal(&self) {
         let one = 1u64.to_ne_bytes();
-        // SAFETY: eight readable bytes of a local, as an eventfd asks for.
-        unsafe { libc::write(self.raw(), one.as_ptr().cast(), one.len()) };
+        // Nothing but a counter at its limit refuses.
+        let _ = retry(|| {
+            // SAFETY: eight readable bytes of a local, as an eventfd asks for.
+            unsafe { libc::write(self.raw(), one.as_ptr().cast(), one.len()) }
+        });
     }
 
     /// Makes the descriptor unreadable; whether it was readable.
     pub fn clear(&self) -> bool {
         let mut count = [0u8; 8];
-        // SAFETY: eight writable bytes of a local, as an eventfd asks for.
-        let n = unsafe { libc::read(self.raw(), count.as_mut_ptr().cast(), count.len()) };
-        n == 8
+        let read = retry(|| {
+            // SAFETY: eight writable bytes of a local, as an eventfd asks for.
+            unsafe { libc::read(self.raw(), count.as_mut_ptr().cast(), count.len()) }
+        });
+        matches!(read, Ok(8))
     }
 }

@@ -22,3 +22,18 @@ pub mod stdio;
 pub mod timerfd;
 pub mod vm_calls;
 pub mod vm_rw;
+
+/// The bytes that a call moved, called again while a signal interrupts it.
+#[inline]
+fn retry(mut call: impl FnMut() -> isize) -> std::io::Result<usize> {
+    loop {
+        let n = call();
+        if n >= 0 {
+            return Ok(n as usize);
+        }
+        let e = std::io::Error::last_os_error();
+        if e.kind() != std::io::ErrorKind::Interrupted {
+            return Err(e);
+        }
+    }
+}

@@ -6,6 +6,7 @@
 //! user is gone. Pages are reserved before use, so that a full file system is an error and not a
 //! signal.
 
+use super::retry;
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -107,9 +108,11 @@ pub fn named_file(path: &Path, len: usize) -> io::Result<OwnedFd> {
 
 fn set_len(fd: &OwnedFd, len: usize) -> io::Result<()> {
     let len = libc::off_t::try_from(len).map_err(|_| io::Error::from_raw_os_error(libc::ENOMEM))?;
-    // SAFETY: a descriptor of ours; the call takes no pointer.
-    checked(unsafe { libc::ftruncate(fd.as_raw_fd(), len) })?;
-    Ok(())
+    retry(|| {
+        // SAFETY: a descriptor of ours; the call takes no pointer.
+        unsafe { libc::ftruncate(fd.as_raw_fd(), len) as isize }
+    })
+    .map(drop)
 }
 
 /// Opens a file of another process, by its name or by `/proc/PID/fd/N`.

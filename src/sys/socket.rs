@@ -3,6 +3,7 @@
 //! Listening, connecting, options, and transfer of bytes with or without gathering. Every call
 //! answers at once; `WouldBlock` is an error like any other, EINTR is retried here.
 
+use super::retry;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -176,6 +177,13 @@ impl Socket {
         check(unsafe { libc::shutdown(self.raw(), libc::SHUT_WR) }).map(drop)
     }
 
+    /// The connection ends: the peer reads to the end of the stream, and so does this side, once it
+    /// has read what is here. One that has ended already stays so.
+    pub fn shutdown(&self) {
+        // SAFETY: takes no pointer.
+        unsafe { libc::shutdown(self.raw(), libc::SHUT_RDWR) };
+    }
+
     pub fn set_options(&self, options: &Options) -> io::Result<()> {
         let int = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
         if options.nodelay {
@@ -289,20 +297,6 @@ fn message_of(blocks: &[IoVec]) -> libc::msghdr {
     message.msg_iov = blocks.as_ptr().cast_mut();
     message.msg_iovlen = blocks.len().min(MAX_IOVECS);
     message
-}
-
-#[inline]
-fn retry(mut call: impl FnMut() -> isize) -> io::Result<usize> {
-    loop {
-        let n = call();
-        if n >= 0 {
-            return Ok(n as usize);
-        }
-        let e = io::Error::last_os_error();
-        if e.kind() != io::ErrorKind::Interrupted {
-            return Err(e);
-        }
-    }
 }
 
 fn check(rc: i32) -> io::Result<i32> {

@@ -1,5 +1,6 @@
 //! `TimerFd`: an absolute CLOCK_MONOTONIC deadline as a descriptor.
 
+use super::retry;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
@@ -65,7 +66,10 @@ impl TimerFd {
     /// Makes the descriptor unreadable until the next deadline.
     pub fn clear(&self) {
         let mut count = [0u8; 8];
-        // SAFETY: eight writable bytes of a local, as a timerfd asks for.
-        unsafe { libc::read(self.raw(), count.as_mut_ptr().cast(), count.len()) };
+        // One that was not due has nothing to read.
+        let _ = retry(|| {
+            // SAFETY: eight writable bytes of a local, as a timerfd asks for.
+            unsafe { libc::read(self.raw(), count.as_mut_ptr().cast(), count.len()) }
+        });
     }
 }
