@@ -560,8 +560,9 @@ impl Conn {
         }
         if let Some(e) = failed {
             // What the peer still sent is to be read first: the end of that stream breaks the
-            // connection.
+            // connection, and comes, whatever the kernel found wrong.
             crate::ucs_debug!("tcp: sending failed: {e}");
+            self.with_socket(Socket::shutdown);
             self.blocked.set(true);
             face.poll_soon();
         } else if self.blocked.get() {

@@ -361,22 +361,22 @@ impl TcpIface {
         self.next_deadline.set(at);
         let mut timer = self.timer.borrow_mut();
         if timer.is_none() {
-            match TimerFd::new() {
-                Ok(t) => {
-                    if let Err(e) = self.epoll.add(t.raw(), READABLE, TIMER) {
-                        ucs_error!("tcp: epoll: {e}");
-                    }
-                    *timer = Some(t);
-                }
-                // Progress looks at the clock from time to time as well.
-                Err(e) => ucs_diag!("tcp: no timer wakes up who waits: {e}"),
-            }
+            let made = TimerFd::new()
+                .and_then(|t| self.epoll.add(t.raw(), READABLE, TIMER).map(|()| t))
+                // Progress looks at the clock from time to time as well; nobody may sleep.
+                .inspect_err(|e| ucs_diag!("tcp: no timer wakes up who waits: {e}"));
+            *timer = made.ok();
         }
         if let Some(t) = &*timer
             && let Err(e) = t.arm(Some(at))
         {
             ucs_error!("tcp: the timer cannot be set: {e}");
         }
+    }
+
+    /// Whether something has its time and no timer that would wake a sleeper for it.
+    pub fn lacks_timer(&self) -> bool {
+        self.next_deadline.get() != u64::MAX && self.timer.borrow().is_none()
     }
 
     /// A connection is blocked: somebody looks from time to time whether its peer still answers.

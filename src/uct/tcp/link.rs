@@ -434,11 +434,12 @@ fn drop_socket(face: &TcpIface, conn: &Rc<Conn>) {
 }
 
 fn resume_accepting(face: &TcpIface) {
-    if face.accept_paused.replace(false)
-        && let Err(e) = face.epoll.add(face.listener.raw(), READABLE, LISTENER)
-    {
-        ucs_error!("tcp: epoll: {e}");
+    if let Err(e) = face.epoll.add(face.listener.raw(), READABLE, LISTENER) {
+        ucs_debug!("tcp: connections still cannot be accepted: {e}");
+        face.wake_at(monotonic_ns() + PAUSE_NS);
+        return;
     }
+    face.accept_paused.set(false);
     face.poll_soon();
 }
 

@@ -240,7 +240,8 @@ pub fn arm(face: &Face) -> Result<()> {
     }
     let waiting = face.waiting.borrow();
     let servable = waiting.iter().any(|c| c.has_room());
-    if servable || face.has_done() || !face.broken.borrow().is_empty() {
+    let told = !face.broken.borrow().is_empty();
+    if servable || face.has_done() || told || face.lacks_timer() {
         return Err(Status::BUSY);
     }
     let mut events = [NO_EVENT; 1];
