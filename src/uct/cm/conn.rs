@@ -10,7 +10,7 @@ use super::listener::ListenerCore;
 use super::manager::{Local, Shared, next_id};
 use super::wire::{self, Kind, Why};
 use super::{Owner, RequestId};
-use crate::sys::socket::{Connecting, Socket};
+use crate::sys::socket::{Connecting, Options, Socket};
 use crate::ucs::{Events, Result, Status};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
@@ -107,21 +107,16 @@ impl Conn {
         {
             let mut state = conn.state.lock();
             state.owner = Some(owner);
-            let dialled = state.dial(&conn);
-            if let Err(e) = dialled {
-                match failure(&e) {
-                    // What is wrong on this side is the caller's answer; what is wrong with the way
-                    // to the server is told like any other refusal.
-                    Status::UNREACHABLE => {
-                        state.fail_client(&conn, Status::UNREACHABLE);
-                        drop(state);
-                        conn.drive_later()?;
-                    }
-                    status => {
-                        shared.log(format_args!("cannot connect to {to}: {e}"));
-                        return Err(status);
-                    }
+            match state.dial(&conn) {
+                Ok(()) => {}
+                // What is wrong on this side is the caller's answer; what is wrong with the way to
+                // the server is told like any other refusal.
+                Err(Status::UNREACHABLE) => {
+                    state.fail_client(&conn, Status::UNREACHABLE);
+                    drop(state);
+                    conn.drive_later()?;
                 }
+                Err(status) => return Err(status),
             }
         }
         Ok(conn)
@@ -220,9 +215,9 @@ impl Conn {
         if phase == Phase::Resolved {
             if state.socket.is_some() {
                 state.send_hello();
-            } else if let Err(e) = state.dial(self) {
+            } else if let Err(status) = state.dial(self) {
                 // The server gave the quiet connection up, and cannot be reached again.
-                state.fail_client(self, failure(&e));
+                state.fail_client(self, status);
                 drop(state);
                 return self.drive_later();
             }
@@ -371,22 +366,23 @@ impl Conn {
 
 impl State {
     /// Opens a socket and begins to connect it to the peer.
-    fn dial(&mut self, conn: &Arc<Conn>) -> io::Result<()> {
+    fn dial(&mut self, conn: &Arc<Conn>) -> Result<()> {
         let Role::Client(client) = &self.role else {
-            return Err(io::ErrorKind::NotConnected.into());
+            return Err(Status::NOT_CONNECTED);
         };
-        let socket = Socket::stream(self.peer.ip())?;
-        socket.set_options(&conn.shared.settings.options)?;
-        if let Some(from) = client.from {
-            socket.reuse_address(true)?;
-            socket.bind(from)?;
-        }
-        match socket.connect(self.peer)? {
-            Connecting::Done | Connecting::Started => {}
-        }
+        let socket = begin(self.peer, client.from, &conn.shared.settings.options).map_err(|e| {
+            conn.shared
+                .log(format_args!("cannot connect to {}: {e}", self.peer));
+            failure(&e)
+        })?;
         self.phase = Phase::Connecting;
         self.socket = Some(socket);
         self.rewatch(conn);
+        if self.watched.is_none() {
+            // Nobody would hear of it.
+            self.socket = None;
+            return Err(Status::IO_ERROR);
+        }
         Ok(())
     }
 
@@ -417,7 +413,10 @@ impl State {
             match socket.send(&self.output) {
                 Ok(n) => drop(self.output.drain(..n)),
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
-                Err(_) => self.output.clear(),
+                Err(_) => {
+                    self.output.clear();
+                    socket.shutdown();
+                }
             }
         }
         if self.local_done {
@@ -449,7 +448,8 @@ impl State {
         socket
     }
 
-    /// Has the async context watch for what this phase waits for.
+    /// Has the async context watch for what this phase waits for. A socket that cannot be watched is
+    /// shut down: who watches it already sees its end, and the peer does.
     pub fn rewatch(&mut self, conn: &Arc<Conn>) {
         let Some(socket) = &self.socket else { return };
         let mut wanted = match self.phase {
@@ -477,11 +477,27 @@ impl State {
         };
         match done {
             Ok(()) => self.watched = wanted,
-            Err(e) => conn
-                .shared
-                .log(format_args!("a connection cannot be watched: {e}")),
+            Err(e) => {
+                conn.shared
+                    .log(format_args!("a connection cannot be watched: {e}"));
+                socket.shutdown();
+            }
         }
     }
+}
+
+/// A socket that connects to `peer`.
+fn begin(peer: SocketAddr, from: Option<SocketAddr>, options: &Options) -> io::Result<Socket> {
+    let socket = Socket::stream(peer.ip())?;
+    socket.set_options(options)?;
+    if let Some(from) = from {
+        socket.reuse_address(true)?;
+        socket.bind(from)?;
+    }
+    match socket.connect(peer)? {
+        Connecting::Done | Connecting::Started => {}
+    }
+    Ok(socket)
 }
 
 /// What a client is told when the kernel says this.
