@@ -64,6 +64,21 @@ pub fn read_word(pid: u32, remote: u64) -> io::Result<u64> {
     }
 }
 
+/// Reads and writes a word of this process as if it were another's.
+pub fn try_on_ourselves() -> io::Result<()> {
+    let me = std::process::id();
+    let (mut word, mut copy) = (0x5eed_u64, 0u64);
+    let blocks = [libc::iovec {
+        iov_base: (&raw mut copy).cast(),
+        iov_len: size_of::<u64>(),
+    }];
+    let ranges = [range((&raw mut word) as u64, size_of::<u64>())];
+    // SAFETY: both sides are locals.
+    unsafe { transfer(me, Way::Read, &blocks, &ranges) }?;
+    // SAFETY: as above.
+    unsafe { transfer(me, Way::Write, &blocks, &ranges) }.map(drop)
+}
+
 /// Lets any process of this user reach this one's memory where the Yama module would ask for a parent
 /// (`ptrace_scope` 1). `EINVAL` where there is no Yama.
 pub fn allow_any_tracer() -> io::Result<()> {
