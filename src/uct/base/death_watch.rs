@@ -7,8 +7,8 @@
 use crate::sys::epoll::{Epoll, Event, NO_EVENT};
 use crate::sys::eventfd::EventFd;
 use crate::sys::{pidfd, process};
+use crate::ucs::Result;
 use crate::ucs::fork::PerProcess;
-use crate::ucs::{Result, Status};
 use crate::ucs_diag;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use parking_lot::Mutex;
@@ -76,9 +76,15 @@ pub fn watch(pid: u32, start: u64, on_death: OnDeath) -> Result<Watch> {
             None
         }
     };
-    let raw = fd.as_ref().map(AsRawFd::as_raw_fd);
-    // The descriptor may be of a later process of this number; the look after opening decides.
-    let fd = if pidfd::alive(pid, start) { fd } else { None };
+    // The descriptor may be of a later process of this number; the look after opening decides. What
+    // epoll has no room for is looked at too. An event before the entry is there comes again.
+    let fd = fd.filter(|fd| {
+        let watched = shared.epoll.add(fd.as_raw_fd(), libc::EPOLLIN as u32, id);
+        if let Err(e) = &watched {
+            ucs_diag!("process {pid} cannot be waited for ({e}): looking every {POLL_MS} ms");
+        }
+        watched.is_ok() && pidfd::alive(pid, start)
+    });
     let polled = fd.is_none();
     shared.entries.lock().push(Entry {
         id,
@@ -89,11 +95,6 @@ pub fn watch(pid: u32, start: u64, on_death: OnDeath) -> Result<Watch> {
     });
     if polled {
         shared.wake.signal();
-    } else if let Some(raw) = raw
-        && let Err(e) = shared.epoll.add(raw, libc::EPOLLIN as u32, id)
-    {
-        shared.entries.lock().retain(|entry| entry.id != id);
-        return Err(Status::from_io(&e));
     }
     Ok(Watch { id })
 }
