@@ -172,6 +172,10 @@ impl Request {
                 };
                 format!("{kind} of {} bytes: {:?}", s.data.len(), s.stage)
             }
+            Op::TagLone => {
+                let room = self.worker().tag.lone_room();
+                format!("tag receive of {room} bytes: posted")
+            }
             Op::TagWait(r) => format!("tag receive of {} bytes: posted", r.data.len()),
             Op::TagRecv(r) => format!("tag receive of {} bytes: matched", r.data.len()),
             Op::DataRecv(r) => format!("data receive of {} bytes", r.data.len()),

@@ -181,11 +181,10 @@ impl Place {
         Some(Place { at, foreign: false })
     }
 
-    /// Makes the request. Every field is written at its place: a request made elsewhere would be
+    /// Makes the request of an operation that has `begun`. Every field is written at its place: a request made elsewhere would be
     /// copied here.
     #[inline(always)]
     pub fn fill(self, worker: &Worker, op: Op, callback: Callback) -> NonNull<Request> {
-        unexpected::begun(worker);
         let at = self.at.as_ptr();
         // SAFETY: the pool's memory is free; the user's has room, in front of its pointer. The
         // completion is written when it is used.
@@ -213,6 +212,7 @@ impl Request {
     #[inline(always)]
     pub fn create(worker: &Worker, param: &Param, op: Op) -> Result<NonNull<Request>> {
         let place = Request::place(worker, param)?;
+        unexpected::begun(worker);
         Ok(place.fill(worker, op, Callback::None))
     }
 

@@ -43,9 +43,13 @@ impl Unexpected {
         }
     }
 
-    #[inline]
     pub fn is_resting(&self) -> bool {
         self.resting.get()
+    }
+
+    fn set_resting(&self, worker: &Worker, resting: bool) {
+        self.resting.set(resting);
+        worker.tag.set_resting(resting);
     }
 }
 
@@ -78,6 +82,14 @@ pub fn begun(worker: &Worker) {
     wanting(worker);
 }
 
+/// The same where the worker does not rest.
+#[inline(always)]
+pub fn begun_while_receiving(worker: &Worker) {
+    let u = &worker.unexpected;
+    debug_assert!(!u.resting.get());
+    u.under_way.set(u.under_way.get().wrapping_add(1));
+}
+
 /// An operation has ended.
 #[inline]
 pub fn over(worker: &Worker) {
@@ -107,7 +119,7 @@ fn rest(worker: &Worker) {
     {
         return;
     }
-    u.resting.set(true);
+    u.set_resting(worker, true);
     if !u.said.replace(true) {
         ucs_diag!(
             "{} bytes of messages wait for receives, more than UCX_UNEXPECTED_MAX_SIZE: nothing more is \
@@ -127,7 +139,7 @@ fn rest(worker: &Worker) {
 
 #[cold]
 fn go_on(worker: &Worker) {
-    worker.unexpected.resting.set(false);
+    worker.unexpected.set_resting(worker, false);
     ucs_debug!("receiving goes on");
     for iface in &worker.ifaces {
         // SAFETY: an open interface.

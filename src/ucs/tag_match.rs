@@ -311,7 +311,7 @@ impl<T> Posted<T> {
 
     /// Takes the oldest receive of all, if it matches a message of `tag`: what most messages find.
     #[inline(always)]
-    pub fn take_oldest(&mut self, tag: u64) -> Option<T> {
+    fn take_oldest(&mut self, tag: u64) -> Option<T> {
         match &self.oldest.entry {
             Some(lone) if lone.tag == tag & lone.mask => self.oldest.take().map(|lone| lone.value),
             _ => None,

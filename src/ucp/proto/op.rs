@@ -19,6 +19,8 @@ pub enum Op {
     #[default]
     None,
     Send(SendOp),
+    /// A receive by tag that stands by itself in `TagState`.
+    TagLone,
     /// A receive by tag that no message has matched.
     TagWait(TagWaitOp),
     TagRecv(TagRecvOp),
@@ -40,7 +42,7 @@ impl Op {
     pub fn holds_nothing(&self) -> bool {
         let plain = |data: &Data| !matches!(data, Data::Generic { .. });
         match self {
-            Op::None => true,
+            Op::None | Op::TagLone => true,
             Op::TagWait(r) => plain(&r.data),
             Op::TagRecv(r) => plain(&r.data) && r.arriving.window.is_none(),
             Op::StreamRecv(r) => plain(&r.data),
@@ -262,10 +264,10 @@ impl Kind {
     }
 }
 
-/// A receive by tag in the list of those posted.
+/// A receive by tag in the list of those posted, by its entry; `None` once it is off the list.
 pub struct TagWaitOp {
     pub data: Data,
-    pub entry: EntryId,
+    pub entry: Option<EntryId>,
 }
 
 /// A receive by tag whose message does not come as a whole.

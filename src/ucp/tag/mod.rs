@@ -5,13 +5,15 @@ pub mod recv;
 
 use super::buffers::Buffer;
 use super::proto::assembly::MessageId;
+use super::proto::op::{Op, TagWaitOp};
 use super::proto::rndv::Announced;
 use super::request::Request;
 use super::unexpected;
 use super::worker::Worker;
+use crate::ucp::dt::Data;
 use crate::ucs::Status;
 use crate::ucs::tag_match::{Arrived, EntryId, Posted};
-use core::cell::RefCell;
+use core::cell::{Cell, Ref, RefCell};
 use core::ptr::NonNull;
 
 /// A message that came before its receive. Memory is as large as the bytes that came.
@@ -53,33 +55,153 @@ impl Message {
     }
 }
 
-pub struct TagState {
-    pub posted: RefCell<Posted<NonNull<Request>>>,
-    pub arrived: RefCell<Arrived<Message>>,
+/// A receive into a contiguous buffer that was posted where there was nothing else, as most are. It is older than all
+/// others, and its operation (`Op::TagLone`) says nothing that is not here.
+struct Lone {
+    request: Cell<Option<NonNull<Request>>>,
+    tag: Cell<u64>,
+    mask: Cell<u64>,
+    buffer: Cell<(*mut u8, usize)>,
 }
+
+pub struct TagState {
+    lone: Lone,
+    /// How many other receives and messages wait; `RESTING` while nothing is received.
+    crowd: Cell<usize>,
+    posted: RefCell<Posted<NonNull<Request>>>,
+    arrived: RefCell<Arrived<Message>>,
+}
+
+const RESTING: usize = 1 << 63;
 
 impl TagState {
     #[allow(clippy::new_without_default)]
     pub fn new() -> TagState {
         TagState {
+            lone: Lone {
+                request: Cell::new(None),
+                tag: Cell::new(0),
+                mask: Cell::new(0),
+                buffer: Cell::new((core::ptr::null_mut(), 0)),
+            },
+            crowd: Cell::new(0),
             posted: RefCell::new(Posted::new()),
             arrived: RefCell::new(Arrived::new()),
         }
+    }
+
+    /// Whether no receive and no message waits, and the worker receives.
+    #[inline(always)]
+    pub fn is_quiet(&self) -> bool {
+        let lone = self.lone.request.get().map_or(0, |at| at.as_ptr().addr());
+        lone | self.crowd.get() == 0
+    }
+
+    /// The worker stops to receive, or goes on.
+    pub fn set_resting(&self, resting: bool) {
+        let crowd = self.crowd.get() & !RESTING;
+        self.crowd
+            .set(if resting { crowd | RESTING } else { crowd });
+    }
+
+    /// Posts a receive into `room` bytes at `buffer` where it `is_quiet`. Its operation has to be `Op::TagLone`.
+    #[inline(always)]
+    pub fn post_lone(&self, at: NonNull<Request>, tag: u64, mask: u64, buffer: (*mut u8, usize)) {
+        debug_assert!(self.is_quiet());
+        self.lone.tag.set(tag & mask);
+        self.lone.mask.set(mask);
+        self.lone.buffer.set(buffer);
+        self.lone.request.set(Some(at));
+    }
+
+    /// Takes the lone receive for a message of `tag` and `len` bytes, with its buffer, if they fit.
+    #[inline(always)]
+    pub fn take_lone(&self, tag: u64, len: usize) -> Option<(NonNull<Request>, *mut u8)> {
+        let at = self.lone.request.get()?;
+        let (buffer, room) = self.lone.buffer.get();
+        if tag & self.lone.mask.get() != self.lone.tag.get() || len > room {
+            return None;
+        }
+        self.lone.request.set(None);
+        Some((at, buffer))
+    }
+
+    /// Bytes of the lone receive's buffer.
+    pub fn lone_room(&self) -> usize {
+        self.lone.buffer.get().1
+    }
+
+    /// Takes the lone receive off, which becomes one like others.
+    fn take_lone_as_any(&self) -> Option<NonNull<Request>> {
+        let at = self.lone.request.take()?;
+        let (buffer, room) = self.lone.buffer.get();
+        let data = Data::contig(buffer, room);
+        // SAFETY: a posted receive is alive; the only borrow, of an operation that holds nothing.
+        unsafe { *at.as_ref().op() = Op::TagWait(TagWaitOp { data, entry: None }) };
+        Some(at)
+    }
+
+    /// Posts a receive behind all others.
+    pub fn post(&self, tag: u64, mask: u64, at: NonNull<Request>) -> EntryId {
+        self.crowd.set(self.crowd.get() + 1);
+        self.posted.borrow_mut().post(tag, mask, at)
+    }
+
+    /// Takes the oldest receive that a message of `tag` matches.
+    pub fn take_posted(&self, tag: u64) -> Option<NonNull<Request>> {
+        if self.lone.request.get().is_some() && tag & self.lone.mask.get() == self.lone.tag.get() {
+            return self.take_lone_as_any();
+        }
+        let taken = self.posted.borrow_mut().take(tag)?;
+        self.crowd.set(self.crowd.get() - 1);
+        Some(taken)
+    }
+
+    /// Takes a receive off that no message has matched. Whether it was still there.
+    pub fn withdraw(&self, req: &Request) -> bool {
+        // SAFETY: the only borrow.
+        let entry = match unsafe { req.op() } {
+            Op::TagLone => return self.take_lone_as_any().is_some(),
+            Op::TagWait(r) => r.entry,
+            _ => None,
+        };
+        let Some(entry) = entry else { return false };
+        let there = self.posted.borrow_mut().remove(entry).is_some();
+        self.crowd.set(self.crowd.get() - usize::from(there));
+        there
+    }
+
+    /// The messages that wait, to look at.
+    #[inline]
+    pub fn arrived(&self) -> Ref<'_, Arrived<Message>> {
+        self.arrived.borrow()
+    }
+
+    /// The messages that wait, to change; `change` calls nobody.
+    #[inline(always)]
+    pub fn with_arrived<R>(&self, change: impl FnOnce(&mut Arrived<Message>) -> R) -> R {
+        let mut arrived = self.arrived.borrow_mut();
+        let before = arrived.len();
+        let answer = change(&mut arrived);
+        self.crowd.set(self.crowd.get() - before + arrived.len());
+        answer
     }
 
     /// Keeps a message that no receive waits for. In line, as `Buffers::copy`.
     #[inline(always)]
     pub fn keep(&self, worker: &Worker, tag: u64, message: Message) -> EntryId {
         let cost = message.cost(worker);
-        let entry = self.arrived.borrow_mut().push(tag, message);
+        let entry = self.with_arrived(|arrived| arrived.push(tag, message));
         unexpected::add(worker, cost);
         entry
     }
 
     /// Ends every posted receive.
     pub fn cancel_all(&self) {
-        let all = self.posted.borrow_mut().drain();
-        for req in all {
+        let lone = self.take_lone_as_any();
+        let behind = self.posted.borrow_mut().drain();
+        self.crowd.set(self.crowd.get() - behind.len());
+        for req in lone.into_iter().chain(behind) {
             // SAFETY: a posted receive is alive.
             unsafe { req.as_ref() }.complete(Err(Status::CANCELED));
         }

@@ -27,35 +27,23 @@ pub fn post(
     if param.mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL != 0 {
         // Only a message that is here as a whole ends at once; another stays where it is.
         let whole = matches!(
-            worker.tag.arrived.borrow().peek(tag, mask),
+            worker.tag.arrived().peek(tag, mask),
             Some((_, _, Message::Whole { .. }))
         );
         if !whole {
             return Err(Status::NO_RESOURCE);
         }
     }
-    let here = worker.tag.arrived.borrow_mut().take(tag, mask);
+    let here = worker.tag.with_arrived(|arrived| arrived.take(tag, mask));
     if let Some((sender_tag, message)) = here {
         return take(worker, param, data, sender_tag, message);
     }
     let place = Request::place(worker, param)?;
-    let req = wait_for_message(worker, place, param.callback, data, tag, mask);
-    Ok((Posted::Request(req), Info::default()))
-}
-
-/// A receive whose message is not here.
-#[inline(always)]
-fn wait_for_message(
-    worker: &Worker,
-    place: Place,
-    callback: Callback,
-    data: Data,
-    tag: u64,
-    mask: u64,
-) -> NonNull<Request> {
-    let entry = worker.tag.posted.borrow_mut().post(tag, mask, place.at);
+    unexpected::begun(worker);
+    let entry = Some(worker.tag.post(tag, mask, place.at));
     let op = Op::TagWait(TagWaitOp { data, entry });
-    place.fill(worker, op, callback)
+    let req = place.fill(worker, op, param.callback);
+    Ok((Posted::Request(req), Info::default()))
 }
 
 /// Posts a receive into a contiguous buffer where no message and no other receive waits and a request is at hand: what
@@ -63,26 +51,17 @@ fn wait_for_message(
 #[inline(always)]
 pub fn post_alone(
     worker: &Worker,
-    (buffer, len): (*mut u8, usize),
+    buffer: (*mut u8, usize),
     tag: u64,
     mask: u64,
 ) -> Option<NonNull<Request>> {
-    let here = worker.tag.arrived.try_borrow().ok()?;
-    let waits = worker.tag.posted.try_borrow().ok()?;
-    if !here.is_empty() || !waits.is_empty() || worker.unexpected.is_resting() {
+    if !worker.tag.is_quiet() {
         return None;
     }
-    drop((here, waits));
     let place = Place::warm(worker)?;
-    let data = Data::contig(buffer, len);
-    Some(wait_for_message(
-        worker,
-        place,
-        Callback::None,
-        data,
-        tag,
-        mask,
-    ))
+    unexpected::begun_while_receiving(worker);
+    worker.tag.post_lone(place.at, tag, mask, buffer);
+    Some(place.fill(worker, Op::TagLone, Callback::None))
 }
 
 /// Takes a message into a contiguous buffer where it is here as a whole and fits; `given` are the
@@ -99,8 +78,7 @@ pub fn take_plain(
     if given & MATTERS != 0 {
         return None;
     }
-    let mut arrived = worker.tag.arrived.borrow_mut();
-    let info = arrived.consume(tag, mask, |tag, message| match message {
+    let take = |tag, message: &Message| match message {
         Message::Whole { data, sync: None } if data.len() <= len => {
             // SAFETY: the user's buffer is as long.
             unsafe { copy(data.as_ptr(), buffer, data.len()) };
@@ -108,8 +86,10 @@ pub fn take_plain(
             Some(Info { tag, length })
         }
         _ => None,
-    })?;
-    drop(arrived);
+    };
+    let info = worker
+        .tag
+        .with_arrived(|arrived| arrived.consume(tag, mask, take))?;
     unexpected::sub(worker, unexpected::MESSAGE + info.length);
     Some(info)
 }
@@ -196,7 +176,7 @@ fn unpack_whole(data: &Data, bytes: &[u8]) -> Result<()> {
 /// The oldest posted receive for a tag, off the list, ready for a message that comes in its own way.
 #[inline]
 fn matched(worker: &Worker, tag: u64, total: usize) -> Option<&Request> {
-    let req = worker.tag.posted.borrow_mut().take(tag)?;
+    let req = worker.tag.take_posted(tag)?;
     // SAFETY: a posted receive is alive.
     let req = unsafe { &*req.as_ptr() };
     // SAFETY: the only borrow.
@@ -221,100 +201,49 @@ fn matched(worker: &Worker, tag: u64, total: usize) -> Option<&Request> {
 /// `payload` must be readable for `len` bytes.
 #[inline(always)]
 pub unsafe fn short(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
-    // SAFETY: by the caller's promise.
-    unsafe {
-        if len <= FEW {
-            into_oldest(worker, tag, payload, len, |from, to| {
-                copy_few(from, to, len)
-            });
-        } else {
-            longer(worker, tag, payload, len);
+    if len <= FEW
+        && let Some((at, to)) = worker.tag.take_lone(tag, len)
+    {
+        // SAFETY: the receive's buffer has room; a posted receive is alive.
+        unsafe {
+            copy_few(payload, to, len);
+            at.as_ref().complete_plain(Info { tag, length: len });
         }
+        return;
     }
+    // SAFETY: by the caller's promise.
+    unsafe { longer(worker, tag, payload, len) };
 }
 
 /// # Safety
 /// As `short`.
 #[inline(never)]
 unsafe fn longer(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
-    // SAFETY: by the caller's promise.
-    unsafe { into_oldest(worker, tag, payload, len, |from, to| copy(from, to, len)) };
-}
-
-/// Copies a message into the oldest receive, if that waits for it with a buffer that holds it, which is what most messages
-/// find.
-///
-/// # Safety
-/// As `short`.
-#[inline(always)]
-unsafe fn into_oldest(
-    worker: &Worker,
-    tag: u64,
-    payload: *const u8,
-    len: usize,
-    copy: impl FnOnce(*const u8, *mut u8),
-) {
-    let waits = worker.tag.posted.borrow_mut().take_oldest(tag);
-    if let Some(at) = waits {
-        // SAFETY: a posted receive is alive.
-        let req = unsafe { at.as_ref() };
-        // SAFETY: the only borrow; it ends before the completion.
-        if let Op::TagWait(r) = unsafe { req.op() }
-            && let Data::Contig { ptr, len: room } = r.data
-            && len <= room
-        {
-            copy(payload, ptr);
-            req.complete_plain(Info { tag, length: len });
-            return;
+    if let Some((at, to)) = worker.tag.take_lone(tag, len) {
+        // SAFETY: as in `short`.
+        unsafe {
+            copy(payload, to, len);
+            at.as_ref().complete_plain(Info { tag, length: len });
         }
+        return;
     }
-    // SAFETY: by the caller's promise.
-    unsafe { short_otherwise(worker, waits, tag, payload, len) };
-}
-
-/// What `into_oldest` leaves: `waits` was taken off the list.
-///
-/// # Safety
-/// `payload` must be readable for `len` bytes.
-#[inline(never)]
-unsafe fn short_otherwise(
-    worker: &Worker,
-    waits: Option<NonNull<Request>>,
-    tag: u64,
-    payload: *const u8,
-    len: usize,
-) {
     let bytes = match len {
         // Of a message without bytes the sender may have given no address.
         0 => &[],
         // SAFETY: by the caller's promise.
         _ => unsafe { core::slice::from_raw_parts(payload, len) },
     };
-    match waits {
-        Some(at) => into_waiting(worker, at, tag, bytes, None),
-        None => whole(worker, tag, bytes, None),
-    }
+    whole(worker, tag, bytes, None);
 }
 
 /// A whole message has come.
 #[inline(never)]
 pub fn whole(worker: &Worker, tag: u64, bytes: &[u8], sync: Option<(u64, u64, u64)>) {
-    let Some(at) = worker.tag.posted.borrow_mut().take(tag) else {
+    let Some(at) = worker.tag.take_posted(tag) else {
         let data = worker.buffers.copy(bytes);
         worker.tag.keep(worker, tag, Message::Whole { data, sync });
         return;
     };
-    into_waiting(worker, at, tag, bytes, sync);
-}
-
-/// A whole message goes into a receive that was just taken off the list.
-fn into_waiting(
-    worker: &Worker,
-    at: NonNull<Request>,
-    tag: u64,
-    bytes: &[u8],
-    sync: Option<(u64, u64, u64)>,
-) {
     // SAFETY: a posted receive is alive.
     let req = unsafe { at.as_ref() };
     // SAFETY: the only borrow; it ends before the completion.
@@ -357,15 +286,16 @@ pub fn pieces(
 /// The last piece of a message that nobody waits for yet. One that a probe took while it came in
 /// stays where it is until `adopt`.
 pub fn complete_arrived(worker: &Worker, id: MessageId, entry: EntryId) {
-    let mut arrived = worker.tag.arrived.borrow_mut();
-    if let Some(m) = arrived.get_mut(entry)
-        && let Some(a) = worker.assemblies.remove(id)
-    {
-        *m = Message::Whole {
-            data: a.buffer.into(),
-            sync: a.sync,
-        };
-    }
+    worker.tag.with_arrived(|arrived| {
+        if let Some(m) = arrived.get_mut(entry)
+            && let Some(a) = worker.assemblies.remove(id)
+        {
+            *m = Message::Whole {
+                data: a.buffer.into(),
+                sync: a.sync,
+            };
+        }
+    });
 }
 
 /// The last piece of a matched message.
@@ -385,7 +315,9 @@ pub fn sender_gone(worker: &Worker, message: &Assembly, status: Status) {
         // SAFETY: a matched receive is alive until it completes, and then leaves its assembly.
         Target::TagRecv(req) => unsafe { req.as_ref() }.complete(Err(status)),
         Target::TagArrived(entry) => {
-            let listed = worker.tag.arrived.borrow_mut().remove(entry).is_some();
+            let listed = worker
+                .tag
+                .with_arrived(|arrived| arrived.remove(entry).is_some());
             let entry = if listed { unexpected::MESSAGE } else { 0 };
             unexpected::sub(worker, entry + message.buffer.len());
         }
@@ -405,14 +337,7 @@ pub fn announced(worker: &Worker, tag: u64, message: &Announced) {
 
 /// Takes a receive back: ends it with CANCELED unless a message has matched it.
 pub fn cancel(worker: &Worker, req: &Request) {
-    // SAFETY: the only borrow.
-    let entry = match unsafe { req.op() } {
-        Op::TagWait(r) => Some(r.entry),
-        _ => None,
-    };
-    if let Some(entry) = entry
-        && worker.tag.posted.borrow_mut().remove(entry).is_some()
-    {
+    if worker.tag.withdraw(req) {
         req.complete(Err(Status::CANCELED));
     }
 }
