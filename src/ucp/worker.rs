@@ -114,8 +114,6 @@ pub struct Worker {
     /// Where requests are: blocks of `REQUEST_CHUNK`.
     request_memory: RefCell<Vec<NonNull<u8>>>,
     request_block: Layout,
-    /// Requests in the application's or a peer's hands.
-    pub requests_out: Cell<usize>,
     next_message: Cell<u64>,
     /// Copies by the kernel that are under way.
     pub copies: Cell<usize>,
@@ -176,7 +174,6 @@ impl Worker {
             lent_requests: RefCell::new(BTreeSet::new()),
             request_memory: RefCell::new(Vec::new()),
             request_block,
-            requests_out: Cell::new(0),
             next_message: Cell::new(1),
             copies: Cell::new(0),
             halted: Halted::default(),
@@ -385,14 +382,6 @@ impl Worker {
     /// The same where one is at hand.
     #[inline(always)]
     pub fn take_warm_request(&self) -> Option<NonNull<Request>> {
-        let req = self.pop_request()?;
-        self.requests_out.set(self.requests_out.get() + 1);
-        Some(req)
-    }
-
-    /// A request off the list of free ones.
-    #[inline(always)]
-    fn pop_request(&self) -> Option<NonNull<Request>> {
         let req = self.free_requests.get()?;
         // SAFETY: free requests stand in the worker's memory.
         self.free_requests
@@ -414,7 +403,7 @@ impl Worker {
                 // SAFETY: the user's function on its part of a fresh request.
                 unsafe { init(Request::user(at)) };
             }
-            self.push_request(at);
+            self.give_request(at);
         }
         self.take_warm_request().ok_or(Status::NO_MEMORY)
     }
@@ -422,15 +411,21 @@ impl Worker {
     /// A request comes back.
     #[inline(always)]
     pub fn give_request(&self, req: NonNull<Request>) {
-        self.requests_out.set(self.requests_out.get() - 1);
-        self.push_request(req);
-    }
-
-    #[inline(always)]
-    fn push_request(&self, req: NonNull<Request>) {
         // SAFETY: the worker's memory, in no one's hands; the other fields are written when it is used.
         unsafe { (&raw mut (*req.as_ptr()).next_free).write(Cell::new(self.free_requests.get())) };
         self.free_requests.set(Some(req));
+    }
+
+    /// How many requests are in the application's or a peer's hands: counted here, not with each request.
+    pub fn requests_out(&self) -> usize {
+        let mut free = 0;
+        let mut at = self.free_requests.get();
+        while let Some(req) = at {
+            free += 1;
+            // SAFETY: free requests stand in the worker's memory.
+            at = unsafe { (*req.as_ptr()).next_free.get() };
+        }
+        self.request_memory.borrow().len() * REQUEST_CHUNK - free
     }
 
     /// Gives a request a name that peers can send back.
@@ -479,16 +474,15 @@ impl Drop for Worker {
         }
         // SAFETY: nothing is open on it any more.
         unsafe { WorkerHandle::destroy(self.uct) };
-        if self.requests_out.get() > 0
-            && self.params.flags & u64::from(UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK) == 0
-        {
+        let out = self.requests_out();
+        if out > 0 && self.params.flags & u64::from(UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK) == 0 {
             ucs_warn!(
                 "worker '{}': {} requests were not freed; see ucp_request_free and UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK",
                 self.params.name,
-                self.requests_out.get()
+                out
             );
         }
-        while let Some(req) = self.pop_request() {
+        while let Some(req) = self.take_warm_request() {
             // SAFETY: the context outlives its workers.
             if let Some(cleanup) = unsafe { (*self.context).params.request_cleanup } {
                 // SAFETY: the user's function on its part of a request in no one's hands.
