@@ -184,6 +184,13 @@ impl AmHdr {
     pub fn word(&self) -> u64 {
         u64::from(self.header) | u64::from(self.id) << 32 | u64::from(self.flags) << 48
     }
+
+    /// The id of a header that says nothing else, by its word.
+    #[inline]
+    pub fn plain_id(word: u64) -> Option<u16> {
+        let id = (word >> 32) as u16;
+        (word == u64::from(id) << 32).then_some(id)
+    }
 }
 
 /// Of `AmHdr::flags`: the handler gets an endpoint for a reply.
@@ -260,6 +267,13 @@ mod tests {
         let mut buf = [0u8; AmHdr::LEN];
         h.encode(&mut Writer::new(&mut buf));
         assert_eq!(buf, h.word().to_le_bytes());
+        assert_eq!(AmHdr::plain_id(h.word()), None);
+        let plain = AmHdr {
+            header: 0,
+            flags: 0,
+            ..h
+        };
+        assert_eq!(AmHdr::plain_id(plain.word()), Some(0x0605));
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod send;
 
 use crate::c::*;
 use crate::ucs::{Result, Status};
+use crate::wire::header::AmHdr;
 use core::cell::RefCell;
 use core::ffi::c_void;
 use kept::KeptData;
@@ -75,13 +76,29 @@ impl AmState {
         Ok(())
     }
 
-    /// The handler of `id`.
-    #[inline]
     /// Whether the application takes active messages.
     pub fn has_handlers(&self) -> bool {
         self.handlers.borrow().iter().any(Option::is_some)
     }
 
+    /// Whom to call for a message whose `AmHdr` is this word and says nothing but the id, where the handler takes data that
+    /// are gone when it returns.
+    #[inline(always)]
+    fn plain_handler(&self, word: u64) -> Option<(NewHandler, *mut c_void)> {
+        let id = AmHdr::plain_id(word)?;
+        let handlers = self.handlers.borrow();
+        match handlers.get(usize::from(id))? {
+            Some(Handler {
+                function: Function::New(function),
+                arg,
+                persistent: false,
+            }) => Some((*function, *arg)),
+            _ => None,
+        }
+    }
+
+    /// The handler of `id`.
+    #[inline]
     fn handler(&self, id: u16) -> Option<Handler> {
         self.handlers
             .borrow()

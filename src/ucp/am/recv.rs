@@ -14,10 +14,12 @@ use crate::ucp::request::{
 };
 use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
+use crate::uct::base::copy::{FEW, copy_few};
 use crate::wire::Reader;
 use crate::wire::header::{AM_REPLY, AmHdr, AmReplyHdr, Header};
 use crate::{ucs_debug, ucs_error, ucs_warn};
 use core::ffi::c_void;
+use core::mem::MaybeUninit;
 
 /// What stands in front of the data.
 struct Head<'a> {
@@ -65,6 +67,50 @@ pub fn whole(worker: &Worker, message: &[u8]) -> Option<()> {
         handler.call(&head, body.as_ptr(), body.len(), reply_ep, 0);
     }
     Some(())
+}
+
+/// Most bytes behind the header of what `short` takes, and how well the data stand that it gives to handlers.
+pub const SHORT_MAX: usize = FEW;
+pub const SHORT_ALIGN: usize = 16;
+
+/// A whole message that came as its `AmHdr` and the rest, for a worker whose data need no better place than `SHORT_ALIGN`.
+/// `None` for one that is malformed.
+///
+/// # Safety
+/// `rest` must be readable for `len` bytes, which are at most `SHORT_MAX`.
+#[inline(always)]
+pub unsafe fn short(worker: &Worker, word: u64, rest: *const u8, len: usize) -> Option<()> {
+    #[repr(align(16))]
+    struct Place(MaybeUninit<[u8; SHORT_MAX]>);
+    const _: () = assert!(align_of::<Place>() == SHORT_ALIGN);
+    // The handler may write there, and nobody else does.
+    let mut place = Place(MaybeUninit::uninit());
+    let data = place.0.as_mut_ptr().cast::<u8>();
+    // SAFETY: by the caller's promise.
+    unsafe { copy_few(rest, data, len) };
+    if let Some((function, arg)) = worker.am.plain_handler(word) {
+        let param = ucp_am_recv_param_t {
+            recv_attr: 0,
+            reply_ep: core::ptr::null_mut(),
+        };
+        // SAFETY: the user's function with its argument; the data are readable until it returns.
+        unsafe { function(arg, core::ptr::null(), 0, data.cast(), len, &param) };
+        return Some(());
+    }
+    // SAFETY: so many bytes were written.
+    unsafe { short_otherwise(worker, word, data, len) }
+}
+
+/// # Safety
+/// As `short`.
+#[inline(never)]
+unsafe fn short_otherwise(worker: &Worker, word: u64, rest: *const u8, len: usize) -> Option<()> {
+    let mut message = [0; AmHdr::LEN + SHORT_MAX];
+    let (head, body) = message.split_at_mut(AmHdr::LEN);
+    head.copy_from_slice(&word.to_le_bytes());
+    // SAFETY: there is room for what `short` takes.
+    unsafe { copy_few(rest, body.as_mut_ptr(), len) };
+    whole(worker, message.get(..AmHdr::LEN + len)?)
 }
 
 /// The first piece of a message: where the pieces go.

@@ -86,16 +86,25 @@ const BODIES: [Handle; 18] = [
     |w, m| wireup::close::received(w, m),
 ];
 
-/// Those of short messages that are at hand as a word and a rest. They do what the others do.
-const SHORT: &[(AmId, ShortHandler)] = &[(AmId::TagOnly, short_tag), (AmId::Stream, short_stream)];
+/// Those of short messages that are at hand as a word and a rest, of at most so many bytes. They do what the others do.
+const SHORT: &[(AmId, ShortHandler, usize)] = &[
+    (AmId::TagOnly, short_tag, usize::MAX),
+    (AmId::Stream, short_stream, usize::MAX),
+];
 
 /// Registers the handlers on an interface.
 pub fn install(iface: &IfaceBase, worker: *mut c_void) -> Result<()> {
     for (id, cb) in HANDLERS {
         iface.am.set(*id as u8, *cb, worker)?;
     }
-    for (id, short) in SHORT {
-        iface.am.set_short(*id as u8, *short);
+    for (id, short, max) in SHORT {
+        iface.am.set_short(*id as u8, *short, *max);
+    }
+    // SAFETY: as in `shim`.
+    if unsafe { &*worker.cast::<Worker>() }.params.am_alignment <= am::recv::SHORT_ALIGN {
+        iface
+            .am
+            .set_short(AmId::Am as u8, short_am, am::recv::SHORT_MAX);
     }
     Ok(())
 }
@@ -106,6 +115,18 @@ unsafe fn short_tag(arg: *mut c_void, tag: u64, payload: *const u8, len: usize) 
     let worker = unsafe { &*arg.cast::<Worker>() };
     // SAFETY: the transport hands over `len` readable bytes for the time of this call.
     unsafe { tag::recv::short(worker, u64::from_le(tag), payload, len) };
+    UCS_OK
+}
+
+/// An active message of a few bytes.
+unsafe fn short_am(arg: *mut c_void, word: u64, rest: *const u8, len: usize) -> ucs_status_t {
+    // SAFETY: as in `shim`.
+    let worker = unsafe { &*arg.cast::<Worker>() };
+    // SAFETY: as in `short_tag`; the length is one that was asked for.
+    let taken = unsafe { am::recv::short(worker, u64::from_le(word), rest, len) };
+    if taken.is_none() {
+        malformed(AmId::Am, len + size_of::<u64>());
+    }
     UCS_OK
 }
 

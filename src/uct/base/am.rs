@@ -24,8 +24,9 @@ pub type ShortHandler = unsafe fn(*mut c_void, u64, *const u8, usize) -> ucs_sta
 struct Handler {
     cb: unsafe extern "C" fn(*mut c_void, *mut c_void, usize, u32) -> ucs_status_t,
     arg: *mut c_void,
-    /// Does what `cb` does.
+    /// Does what `cb` does, of messages with up to so many bytes behind the word.
     short: Option<ShortHandler>,
+    short_max: usize,
 }
 
 /// The handlers of one interface, by id.
@@ -55,6 +56,7 @@ fn none(id: usize) -> Handler {
         cb: unhandled,
         arg: id as *mut c_void,
         short: None,
+        short_max: 0,
     }
 }
 
@@ -84,29 +86,32 @@ impl AmTable {
                 cb,
                 arg,
                 short: None,
+                short_max: 0,
             },
             None => none(id as usize),
         });
         Ok(())
     }
 
-    /// Lets messages of `id` that are at hand as a word and a rest go to `short`, which has to do what the handler
-    /// does that was just set.
-    pub fn set_short(&self, id: u8, short: ShortHandler) {
+    /// Lets messages of `id` that are at hand as a word and a rest of at most `short_max` bytes go to `short`, which has
+    /// to do what the handler does that was just set.
+    pub fn set_short(&self, id: u8, short: ShortHandler, short_max: usize) {
         if let Some(slot) = self.handlers.get(id as usize) {
             let short = Some(short);
             slot.set(Handler {
                 short,
+                short_max,
                 ..slot.get()
             });
         }
     }
 
-    /// Who takes messages of `id` as a word and a rest, with its argument; `None` where `invoke` has to be called.
+    /// Who takes a message of `id` as a word and a rest of `len` bytes, with its argument; `None` where `invoke` has to
+    /// be called.
     #[inline(always)]
-    pub fn short(&self, id: u8) -> Option<(ShortHandler, *mut c_void)> {
+    pub fn short(&self, id: u8, len: usize) -> Option<(ShortHandler, *mut c_void)> {
         let handler = self.handlers.get(id as usize)?.get();
-        let short = handler.short?;
+        let short = handler.short.filter(|_| len <= handler.short_max)?;
         (!crate::ucs::log::enabled(crate::ucs::log::Level::TraceData))
             .then_some((short, handler.arg))
     }

@@ -157,7 +157,7 @@ impl Iface for SelfIface {
         payload: *const u8,
         len: usize,
     ) -> ucs_status_t {
-        match ep.face().base.am.short(id) {
+        match ep.face().base.am.short(id, len) {
             // SAFETY: the handler with its argument, as set; the caller's payload.
             Some((handler, arg)) => unsafe { handler(arg, header, payload, len) },
             // SAFETY: as promised by the caller.

@@ -17,9 +17,13 @@ use crate::uct::base::node;
 use crate::uct::base::params::EpParams;
 use crate::uct::base::pending::PendingGroup;
 use crate::{ucs_diag, ucs_error};
+use core::cell::Cell;
+use core::ptr::NonNull;
 use std::rc::Rc;
 
 pub struct ShmEp {
+    /// Of `peer`: the sender into its lane, or, before there is one, one that goes nowhere.
+    sender: Cell<NonNull<Sender>>,
     peer: Rc<Peer>,
     pub pending: Rc<PendingGroup>,
     max_short: usize,
@@ -63,6 +67,7 @@ impl ShmEp {
             peer.watch(&face.alarm)?;
         }
         Ok(ShmEp {
+            sender: Cell::new(NonNull::from(peer.sender_or_nowhere())),
             peer,
             pending: PendingGroup::new(),
             max_short: face.max_short,
@@ -104,19 +109,20 @@ impl ShmEp {
         len: usize,
     ) -> ucs_status_t {
         debug_assert!(len <= ep.max_short - AM_HEADER);
-        let sender = ep.peer.sender().filter(|s| s.has_known_slot());
-        let Some(sender) = sender.filter(|_| len <= FEW) else {
+        // SAFETY: the peer's, which the endpoint keeps.
+        let sender = unsafe { ep.sender.get().as_ref() };
+        if len > FEW || !sender.is_plain() {
             // SAFETY: as promised by the caller.
             return unsafe { ShmEp::am_short_looking(ep, id, header, payload, len) };
-        };
-        sender.send_known(id, len + AM_HEADER, |at| {
+        }
+        let asked = sender.send_plain(id, len + AM_HEADER, |at| {
             // SAFETY: a slot has room for `max_short` bytes, aligned to 8; the source by the caller's promise.
             unsafe {
                 at.cast::<u64>().write(header);
                 copy_few(payload, at.add(AM_HEADER), len);
             }
         });
-        if sender.must_tell() {
+        if asked {
             return ShmEp::tell(ep);
         }
         UCS_OK
@@ -135,7 +141,9 @@ impl ShmEp {
         len: usize,
     ) -> ucs_status_t {
         // SAFETY: as promised by the caller.
-        code_of(&unsafe { ShmEp::am_short(ep, id, header, payload, len) })
+        let sent = unsafe { ShmEp::am_short(ep, id, header, payload, len) };
+        ep.sender.set(NonNull::from(ep.peer.sender_or_nowhere()));
+        code_of(&sent)
     }
 
     /// Tells the peer of a message that it asked to be told of.
@@ -310,7 +318,7 @@ impl ShmEp {
         if ep.pending.is_empty() && ShmEp::can_try(ep) {
             return Err(Status::BUSY);
         }
-        ep.face().pending.add(&ep.pending, req);
+        ep.face().wait_for_room(&ep.pending, req);
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use super::copy::{FIRST_LINE, copy_first_line};
 use super::ep::ShmEp;
 use super::inbox::Inbox;
 use super::outbox::{Alarm, Peer, probe};
-use super::ring::{Message, Shape};
+use super::ring::{Message, Polled, Shape};
 use super::segment::Source;
 use super::wire::{KEY_LEN, SegmentKey};
 use crate::c::*;
@@ -18,7 +18,7 @@ use crate::uct::base::iov::Iov;
 use crate::uct::base::load_store;
 use crate::uct::base::node;
 use crate::uct::base::params::{EpParams, IfaceParams};
-use crate::uct::base::pending::PendingQueue;
+use crate::uct::base::pending::{PendingGroup, PendingQueue};
 use crate::uct::base::worker::WorkerHandle;
 use core::cell::{Cell, RefCell, UnsafeCell};
 use core::ffi::c_int;
@@ -44,7 +44,7 @@ pub struct ShmIface {
     pub pending: PendingQueue,
     pub max_short: usize,
     pub max_bcopy: usize,
-    max_poll: usize,
+    max_poll: u64,
     bandwidth: f64,
     overhead: f64,
     peers: RefCell<HashMap<SegmentKey, Weak<Peer>>>,
@@ -54,8 +54,8 @@ pub struct ShmIface {
     scratch: UnsafeCell<[u64; FIRST_LINE / 8]>,
     /// Looks at the lanes since the alarm was raised.
     last_looks: Cell<u32>,
-    /// `progress` is under way: a handler must not be handed a second message meanwhile.
-    busy: Cell<bool>,
+    /// What keeps `progress` from only polling: `BUSY` and so on.
+    attention: Cell<u32>,
 }
 
 type Face = IfaceBox<ShmIface>;
@@ -85,15 +85,6 @@ fn shape_of(config: &Config) -> Result<(Shape, u32)> {
 }
 
 impl ShmIface {
-    /// Those who wait for room.
-    #[inline]
-    fn serve(face: &Face) -> u32 {
-        if face.pending.is_empty() {
-            return 0;
-        }
-        face.pending.dispatch()
-    }
-
     pub fn open(
         transport: &'static str,
         source: &Source,
@@ -113,7 +104,10 @@ impl ShmIface {
             other => other,
         };
         let inbox = Inbox::open(source, shape, batch, huge)?;
-        let alarm = Arc::new(Alarm::new(inbox.wake().name()?)?);
+        let alarm = Arc::new(Alarm::new(
+            inbox.wake().name()?,
+            Arc::clone(inbox.segment()),
+        )?);
         let bandwidth = config.bandwidth("BW");
         let tl = ShmIface {
             source: source.clone(),
@@ -122,7 +116,7 @@ impl ShmIface {
             pending: PendingQueue::new(),
             max_short: max_short as usize,
             max_bcopy: shape.segment as usize,
-            max_poll: config.ulong("FIFO_MAX_POLL").clamp(1, MOST_POLLED),
+            max_poll: config.ulong("FIFO_MAX_POLL").clamp(1, MOST_POLLED) as u64,
             bandwidth: if bandwidth > 0.0 {
                 bandwidth
             } else {
@@ -134,7 +128,7 @@ impl ShmIface {
             descs: IfaceBase::desc_pool(&params, COPY_MAX),
             scratch: UnsafeCell::new([0; FIRST_LINE / 8]),
             last_looks: Cell::new(0),
-            busy: Cell::new(false),
+            attention: Cell::new(0),
         };
         Ok(IfaceBox::open(transport, device, worker, params, tl))
     }
@@ -153,26 +147,112 @@ impl ShmIface {
         Ok(peer)
     }
 
+    /// The next progress does more than to poll.
+    #[inline(always)]
+    fn attend(&self, why: u32) {
+        self.attention.set(self.attention.get() | why);
+    }
+
+    /// Queues a request that waits for room.
+    pub fn wait_for_room(&self, group: &Rc<PendingGroup>, request: *mut uct_pending_req_t) {
+        self.pending.add(group, request);
+        self.attend(PENDING);
+    }
+
+    /// There is more to a progress than polling. Whether it may poll.
+    #[cold]
+    #[inline(never)]
+    fn may_poll(face: &Face) -> bool {
+        if face.attention.get() & BUSY != 0 {
+            return false;
+        }
+        face.attention.set(face.attention.get() & !ARMED);
+        face.inbox.disarm();
+        true
+    }
+
+    /// Runs what calls the user, without that a message is handled meanwhile.
+    fn alone(face: &Face, run: impl FnOnce() -> u32) -> u32 {
+        face.attend(BUSY);
+        let count = run();
+        face.attention.set(face.attention.get() & !BUSY);
+        count
+    }
+
+    /// The bell rang: a sender, or the alarm.
+    #[cold]
+    #[inline(never)]
+    fn look(face: &Face) {
+        face.inbox.look();
+        if face.alarm.is_raised() {
+            face.attend(ALARM);
+        }
+    }
+
+    /// What is left to do when so many messages `came`.
+    #[cold]
+    #[inline(never)]
+    fn after_poll(face: &Face, came: u32) -> u32 {
+        let mut count = 0;
+        if face.attention.get() & ALARM != 0 {
+            count += ShmIface::alone(face, || ShmIface::before_alarm(face, came));
+            if !face.alarm.is_raised() {
+                face.attention.set(face.attention.get() & !ALARM);
+            }
+        }
+        if face.attention.get() & PENDING != 0 {
+            count += ShmIface::serve(face);
+        }
+        count
+    }
+
+    /// Those who wait for room.
+    fn serve(face: &Face) -> u32 {
+        let count = ShmIface::alone(face, || face.pending.dispatch());
+        let waits = if face.pending.is_empty() { 0 } else { PENDING };
+        let others = face.attention.get() & !PENDING;
+        face.attention.set(others | waits);
+        count
+    }
+
     /// Hands one message to its handler.
     #[inline(always)]
-    fn deliver(face: &Face, message: Message) {
-        let Message { id, len, data, .. } = message;
-        if len >= size_of::<u64>()
-            && let Some((handler, arg)) = face.base.am.short(id)
-        {
-            // A hostile sender can still write there: the word is read once, the rest is only copied.
-            // SAFETY: the handler with its argument, as set; `len` bytes of slot or arena, as the ring checked.
-            unsafe {
-                let word = data.cast::<u64>().read_unaligned();
-                handler(
-                    arg,
-                    word,
-                    data.add(size_of::<u64>()),
-                    len - size_of::<u64>(),
-                );
+    fn deliver(face: &Face, polled: Polled) {
+        match polled {
+            // Taken to pieces: what is passed as a whole is written to memory for each message.
+            Polled::InSlot(Message { id, len, data }) => {
+                if !ShmIface::deliver_word(face, id, data, len) {
+                    ShmIface::deliver_bytes(face, id, data, len, false);
+                }
             }
-        } else {
-            ShmIface::deliver_bytes(face, id, data, len, message.in_arena);
+            Polled::Elsewhere(Message { id, len, data }) => {
+                ShmIface::deliver_elsewhere(face, id, data, len);
+            }
+            Polled::Bad => {}
+        }
+    }
+
+    /// A message that is at least a word, to a handler that takes it as a word and a rest. Whether there is one.
+    #[inline(always)]
+    fn deliver_word(face: &Face, id: u8, data: *const u8, len: usize) -> bool {
+        let rest_len = len - size_of::<u64>();
+        let Some((handler, arg)) = face.base.am.short(id, rest_len) else {
+            return false;
+        };
+        // A hostile sender can still write there: the word is read once, the rest is only copied.
+        // SAFETY: the handler with its argument, as set; `len` bytes of slot or arena, as the ring checked.
+        unsafe {
+            let word = data.cast::<u64>().read_unaligned();
+            let rest = data.add(size_of::<u64>());
+            handler(arg, word, rest, rest_len);
+        }
+        true
+    }
+
+    #[inline(never)]
+    fn deliver_elsewhere(face: &Face, id: u8, data: *mut u8, len: usize) {
+        if len < size_of::<u64>() || !ShmIface::deliver_word(face, id, data, len) {
+            ShmIface::deliver_bytes(face, id, data, len, true);
         }
     }
 
@@ -182,7 +262,7 @@ impl ShmIface {
         if len <= FIRST_LINE {
             let scratch = face.scratch.get().cast::<u8>();
             // SAFETY: a message of this length stands in a slot, or in the arena with as much room;
-            // the scratch is used here only, and not again before the handler has returned (`busy`).
+            // the scratch is used here only, and not again before the handler has returned (`BUSY`).
             unsafe { copy_first_line(data, scratch, len) };
             // SAFETY: `len` bytes were just copied there.
             unsafe { face.base.am.invoke(id, scratch, len, 0) };
@@ -211,7 +291,6 @@ impl ShmIface {
 
     /// What a peer sent before its end may have come behind this round's look, at which so many messages `came`: the
     /// end is told in a later round that finds nothing.
-    #[cold]
     fn before_alarm(face: &Face, came: u32) -> u32 {
         let looks = face.last_looks.get();
         if looks > 0 && came == 0 || looks == LAST_LOOKS {
@@ -247,6 +326,15 @@ impl ShmIface {
     }
 }
 
+/// `progress` is under way: a handler must not be handed a second message meanwhile.
+const BUSY: u32 = 1;
+/// The interface was armed.
+const ARMED: u32 = 2;
+/// Somebody waits for room.
+const PENDING: u32 = 4;
+/// The alarm was raised.
+const ALARM: u32 = 8;
+
 /// Most looks at the lanes before an end is told: they empty a full lane of a dead sender, and others that go on sending
 /// do not put it off for ever.
 const LAST_LOOKS: u32 = 1024;
@@ -279,32 +367,33 @@ impl Iface for ShmIface {
         attr.overhead = face.overhead;
     }
 
-    #[inline]
+    #[inline(always)]
     fn progress(face: &Face) -> u32 {
-        if face.busy.replace(true) {
+        if face.attention.get() != 0 && !ShmIface::may_poll(face) {
             return 0;
         }
-        face.inbox.disarm();
-        let mut count = face
-            .inbox
-            .poll(face.max_poll, |message| ShmIface::deliver(face, message));
-        if face.alarm.is_raised() {
-            count += ShmIface::before_alarm(face, count);
+        face.attend(BUSY);
+        if face.inbox.bell_rang() {
+            ShmIface::look(face);
         }
-        count += ShmIface::serve(face);
-        face.busy.set(false);
+        let count = face
+            .inbox
+            .poll(face.max_poll, |polled| ShmIface::deliver(face, polled));
+        face.attention.set(face.attention.get() & !BUSY);
+        if face.attention.get() != 0 {
+            return count + ShmIface::after_poll(face, count);
+        }
         count
     }
 
     fn progress_sends(face: &Face) -> u32 {
-        if face.busy.replace(true) {
+        if face.attention.get() & BUSY != 0 {
             return 0;
         }
         let mut count = ShmIface::serve(face);
         if face.alarm.is_raised() {
-            count += ShmIface::on_alarm(face);
+            count += ShmIface::alone(face, || ShmIface::on_alarm(face));
         }
-        face.busy.set(false);
         count
     }
 
@@ -505,7 +594,9 @@ impl Iface for ShmIface {
         if events & UCT_EVENT_SEND_COMP != 0 && !face.pending.is_empty() {
             return Err(Status::BUSY);
         }
-        face.inbox.arm(|| face.alarm.is_raised())
+        face.inbox.arm(|| face.alarm.is_raised())?;
+        face.attend(ARMED);
+        Ok(())
     }
 }
 

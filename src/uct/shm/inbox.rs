@@ -6,7 +6,7 @@
 //! either it sees a message, or the sender sees the question and pokes the wake socket.
 
 use super::layout::{Bells, LaneState, Layout, Phase};
-use super::ring::{Message, Polled, Receiver, Shape};
+use super::ring::{Polled, Receiver, Shape};
 use super::segment::{Segment, Source};
 use crate::sys::dgram::WakeSocket;
 use crate::sys::{membarrier, pidfd, process};
@@ -15,6 +15,8 @@ use crate::ucs::sync::Ordering;
 use crate::ucs::{Result, Status};
 use crate::{ucs_debug, ucs_warn};
 use core::cell::{Cell, OnceCell};
+use core::ptr::NonNull;
+use std::sync::Arc;
 
 /// So many lanes are polled in each round, whatever their traffic.
 const ALWAYS_HOT: usize = 8;
@@ -22,12 +24,14 @@ const ALWAYS_HOT: usize = 8;
 const IDLE_ROUNDS: u32 = 2048;
 
 pub struct Inbox {
-    segment: Segment,
+    segment: Arc<Segment>,
     source: Source,
     layout: Layout,
     bells: Bells,
     batch: f64,
     inlets: Box<[Inlet]>,
+    /// The one lane, where no other is polled.
+    only: Cell<Option<NonNull<Inlet>>>,
     /// Indices of lanes; the first `hot_len` and `cold_len` count.
     hot: Box<[Cell<u16>]>,
     hot_len: Cell<usize>,
@@ -70,12 +74,13 @@ impl Inbox {
         let lanes = layout.lanes as usize;
         let list = || -> Box<[Cell<u16>]> { (0..lanes).map(|_| Cell::new(0)).collect() };
         Ok(Inbox {
-            segment,
+            segment: Arc::new(segment),
             source: source.clone(),
             layout,
             bells,
             batch,
             inlets: (0..lanes).map(|_| Inlet::default()).collect(),
+            only: Cell::new(None),
             hot: list(),
             hot_len: Cell::new(0),
             cold: list(),
@@ -97,9 +102,14 @@ impl Inbox {
         &self.wake
     }
 
-    /// Whether `poll` should be called; otherwise nothing has arrived.
+    /// Where the bells are.
+    pub fn segment(&self) -> &Arc<Segment> {
+        &self.segment
+    }
+
+    /// Whether `look` has to be called before `poll`.
     #[inline]
-    fn bell_rang(&self) -> bool {
+    pub fn bell_rang(&self) -> bool {
         // Relaxed: what it stands for is read with Acquire in `look`.
         self.bells.doorbell().load(Ordering::Relaxed) != self.bell_seen.get()
     }
@@ -107,27 +117,21 @@ impl Inbox {
     /// Hands up to `max` messages of each lane to `each`; the answer is how many. A message is valid
     /// until `each` returns. Not to be called from `each`.
     #[inline(always)]
-    pub fn poll(&self, max: usize, mut each: impl FnMut(Message)) -> u32 {
-        if self.bell_rang() {
-            self.look();
-        }
-        if self.hot_len.get() != 1 || self.cold_len.get() > 0 {
+    pub fn poll(&self, max: u64, mut each: impl FnMut(Polled)) -> u32 {
+        let Some(inlet) = self.only.get() else {
             return self.poll_all(max, each);
-        }
-        // One sender.
-        let lane = self.hot.first().map_or(0, Cell::get);
-        let Some(inlet) = self.inlets.get(lane as usize) else {
-            return 0;
         };
-        let n = self.drain(inlet, max, &mut each);
-        if n == 0 && self.note_silence(inlet, 1) {
+        // SAFETY: one of `inlets`, which stay where they are as long as the inbox.
+        let inlet = unsafe { inlet.as_ref() };
+        let n = inlet.drain(max, &mut each);
+        if n == 0 && inlet.note_silence(1) {
             self.chores();
         }
         n
     }
 
     #[inline(never)]
-    fn poll_all(&self, max: usize, mut each: impl FnMut(Message)) -> u32 {
+    fn poll_all(&self, max: u64, mut each: impl FnMut(Polled)) -> u32 {
         let mut total = 0;
         let mut chores = false;
         let hot = self.hot.get(..self.hot_len.get()).unwrap_or(&[]);
@@ -135,8 +139,8 @@ impl Inbox {
             let Some(inlet) = self.inlets.get(lane.get() as usize) else {
                 continue;
             };
-            let n = self.drain(inlet, max, &mut each);
-            chores |= n == 0 && self.note_silence(inlet, hot.len());
+            let n = inlet.drain(max, &mut each);
+            chores |= n == 0 && inlet.note_silence(hot.len());
             total += n;
         }
         if self.cold_len.get() > 0 {
@@ -148,43 +152,9 @@ impl Inbox {
         total
     }
 
-    /// Notes that a lane, of so many hot ones, had no message. Whether there is something to do about it.
-    #[inline]
-    fn note_silence(&self, inlet: &Inlet, hot: usize) -> bool {
-        let idle = inlet.idle.get().saturating_add(1);
-        inlet.idle.set(idle);
-        inlet.closing.get() || (idle > IDLE_ROUNDS && hot > ALWAYS_HOT)
-    }
-
-    #[inline(always)]
-    fn drain(&self, inlet: &Inlet, max: usize, each: &mut impl FnMut(Message)) -> u32 {
-        let Some(receiver) = inlet.receiver.get() else {
-            return 0;
-        };
-        let mut n = 0;
-        while n < max {
-            match receiver.poll() {
-                Polled::Empty => break,
-                Polled::Message(message) => {
-                    each(message);
-                    receiver.release(message.in_arena);
-                }
-                Polled::Bad => {
-                    complain(inlet);
-                    receiver.release(true);
-                }
-            }
-            n += 1;
-        }
-        if n > 0 {
-            inlet.idle.set(0);
-        }
-        n as u32
-    }
-
     /// Looks at the table of lanes: new senders, senders that leave, cold lanes with messages.
     #[cold]
-    fn look(&self) {
+    pub fn look(&self) {
         // SeqCst: pairs with the senders' increments; what they announce is seen below.
         self.bell_seen
             .set(self.bells.doorbell().load(Ordering::SeqCst));
@@ -210,6 +180,15 @@ impl Inbox {
             }
         }
         self.warm_up();
+        self.note_only();
+    }
+
+    /// Notes whether one lane only is polled, after what may have changed that.
+    fn note_only(&self) {
+        let lane = self.hot.first().map_or(0, Cell::get);
+        let alone = self.hot_len.get() == 1 && self.cold_len.get() == 0;
+        let inlet = self.inlets.get(lane as usize).filter(|_| alone);
+        self.only.set(inlet.map(NonNull::from));
     }
 
     /// Starts to poll a lane; false when it cannot be.
@@ -251,6 +230,7 @@ impl Inbox {
         {
             inlet.idle.set(0);
             self.warm_up();
+            self.note_only();
         }
     }
 
@@ -275,6 +255,11 @@ impl Inbox {
     /// Frees drained lanes whose sender has left, and cools idle ones down.
     #[cold]
     fn chores(&self) {
+        self.tidy();
+        self.note_only();
+    }
+
+    fn tidy(&self) {
         let mut at = 0;
         while at < self.hot_len.get() {
             let lane = self.hot.get(at).map_or(0, Cell::get);
@@ -405,11 +390,38 @@ fn push(list: &[Cell<u16>], len: &Cell<usize>, lane: u16) {
     }
 }
 
-#[cold]
-fn complain(inlet: &Inlet) {
-    if !inlet.complained.replace(true) {
-        ucs_warn!(
-            "a message with a wrong length was dropped: its sender has damaged shared memory"
-        );
+impl Inlet {
+    /// Hands up to `max` messages to `each`; the answer is how many.
+    #[inline(always)]
+    fn drain(&self, max: u64, each: &mut impl FnMut(Polled)) -> u32 {
+        let Some(receiver) = self.receiver.get() else {
+            return 0;
+        };
+        let n = receiver.poll(max, |polled| match polled {
+            Polled::Bad => self.complain(),
+            good => each(good),
+        });
+        if n > 0 {
+            self.idle.set(0);
+        }
+        n as u32
+    }
+
+    /// Notes that the lane, of so many hot ones, had no message. Whether there is something to do about it.
+    #[inline]
+    fn note_silence(&self, hot: usize) -> bool {
+        let idle = self.idle.get().saturating_add(1);
+        self.idle.set(idle);
+        self.closing.get() || (idle > IDLE_ROUNDS && hot > ALWAYS_HOT)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn complain(&self) {
+        if !self.complained.replace(true) {
+            ucs_warn!(
+                "a message with a wrong length was dropped: its sender has damaged shared memory"
+            );
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::layout::{Bells, Facts, LaneState, Layout, Phase};
 use super::ring::{self, Sender, Shape};
-use super::segment::Attached;
+use super::segment::{Attached, Segment};
 use super::wire::SegmentKey;
 use crate::sys::dgram::WakeSocket;
 use crate::sys::{membarrier, pidfd, process};
@@ -22,12 +22,18 @@ pub struct Alarm {
     raised: AtomicBool,
     socket: WakeSocket,
     name: ([u8; crate::sys::dgram::NAME_MAX], usize),
+    /// Of the interface.
+    segment: Arc<Segment>,
 }
 
 impl Alarm {
-    /// An alarm that pokes the socket called `name`.
-    pub fn new(name: ([u8; crate::sys::dgram::NAME_MAX], usize)) -> Result<Alarm> {
+    /// An alarm that rings the bell of our own `segment` and pokes the socket called `name`.
+    pub fn new(
+        name: ([u8; crate::sys::dgram::NAME_MAX], usize),
+        segment: Arc<Segment>,
+    ) -> Result<Alarm> {
         Ok(Alarm {
+            segment,
             raised: AtomicBool::new(false),
             socket: WakeSocket::unbound()?,
             name,
@@ -48,6 +54,10 @@ impl Alarm {
     pub fn raise(&self) {
         // Release: pairs with the Acquire in `take`.
         self.raised.store(true, Ordering::Release);
+        // SAFETY: our own segment, which the alarm keeps.
+        let bells = unsafe { Bells::new(self.segment.base()) };
+        // SeqCst: pairs with Inbox::look; who sees the bell sees what was raised.
+        bells.doorbell().fetch_add(1, Ordering::SeqCst);
         let (name, len) = &self.name;
         if let Err(e) = self.socket.poke(&name[..*len]) {
             ucs_debug!("waking our own interface: {e}");
@@ -63,6 +73,7 @@ pub struct Peer {
     /// Our lane and its state word while it is ours.
     lane: Cell<Option<(u32, LaneState)>>,
     sender: OnceCell<Sender>,
+    nowhere: Sender,
     ended: Arc<AtomicBool>,
     watch: RefCell<Option<Watch>>,
     failure: Cell<Option<Status>>,
@@ -89,6 +100,7 @@ impl Peer {
             bells,
             lane: Cell::new(None),
             sender: OnceCell::new(),
+            nowhere: Sender::nowhere(),
             ended: Arc::new(AtomicBool::new(false)),
             watch: RefCell::new(None),
             failure: Cell::new(None),
@@ -104,6 +116,11 @@ impl Peer {
     #[inline]
     pub fn sender(&self) -> Option<&Sender> {
         self.sender.get()
+    }
+
+    /// The lane, or a sender without one.
+    pub fn sender_or_nowhere(&self) -> &Sender {
+        self.sender.get().unwrap_or(&self.nowhere)
     }
 
     /// The sizes of the peer's wide lanes: the same for slots and segments of all.

@@ -16,6 +16,8 @@ use core::cell::Cell;
 
 /// Bytes of a header word at the start of each slot.
 pub const HEADER: usize = size_of::<u64>();
+/// What most messages begin with.
+const WORD: usize = size_of::<u64>();
 /// Unit of slots and of the arena.
 pub const LINE: usize = 64;
 /// Control words in front of the slots.
@@ -97,12 +99,12 @@ impl Head {
 
     #[inline]
     fn new(number: u64, id: u8, len: usize, in_arena: bool) -> Head {
-        debug_assert!(len as u64 <= Head::LEN_MASK);
+        debug_assert!(len as u64 <= Head::LEN_MASK && u64::from(id) <= Head::ID_MASK);
         let arena = if in_arena { Head::IN_ARENA } else { 0 };
         Head(
             u64::from(number as u32)
                 | (len as u64) << Head::LEN_AT
-                | (u64::from(id) & Head::ID_MASK) << Head::ID_AT
+                | u64::from(id) << Head::ID_AT
                 | arena,
         )
     }
@@ -127,6 +129,21 @@ impl Head {
     fn in_arena(self) -> bool {
         self.0 & Head::IN_ARENA != 0
     }
+
+    /// The length of a message that stands in its slot, beyond its first word. Of one that is shorter, and of one in
+    /// the arena, this is more than any slot holds.
+    #[inline]
+    fn rest_in_slot(self) -> u32 {
+        const ARENA: u32 = (Head::IN_ARENA >> Head::LEN_AT) as u32;
+        let len = (self.0 >> Head::LEN_AT) as u32 & (ARENA | Head::LEN_MASK as u32);
+        len.wrapping_sub(WORD as u32)
+    }
+
+    /// The id, where `rest_in_slot` fits a slot.
+    #[inline]
+    fn id_in_slot(self) -> u8 {
+        (self.0 >> Head::ID_AT) as u8
+    }
 }
 
 /// Where a lane is and its sizes.
@@ -135,6 +152,12 @@ struct Lane {
     base: *mut u8,
     shape: Shape,
     mask: u64,
+    /// Of the first slot, and behind the last.
+    slots: *mut u8,
+    slots_end: *mut u8,
+    slot_size: usize,
+    /// Most bytes behind the first word of a message in its slot.
+    rest_max: u32,
     arena: *mut u8,
     arena_len: usize,
     stride: usize,
@@ -146,6 +169,10 @@ impl Lane {
             base,
             shape,
             mask: u64::from(shape.slots) - 1,
+            slots: base.wrapping_add(CONTROL),
+            slots_end: base.wrapping_add(shape.arena_at()),
+            slot_size: shape.slot as usize,
+            rest_max: shape.slot.saturating_sub((HEADER + WORD) as u32),
             arena: base.wrapping_add(shape.arena_at()),
             arena_len: shape.arena(),
             stride: shape.stride(),
@@ -155,8 +182,19 @@ impl Lane {
     /// Slot of message `number`.
     #[inline]
     fn slot(&self, number: u64) -> *mut u8 {
-        let at = (number & self.mask) as usize * self.shape.slot as usize;
-        self.base.wrapping_add(CONTROL + at)
+        let at = (number & self.mask) as usize * self.slot_size;
+        self.slots.wrapping_add(at)
+    }
+
+    /// The slot of the message after the one in `slot`.
+    #[inline(always)]
+    fn slot_after(&self, slot: *mut u8) -> *mut u8 {
+        let next = slot.wrapping_add(self.slot_size);
+        if next == self.slots_end {
+            self.slots
+        } else {
+            next
+        }
     }
 
     #[inline]
@@ -224,9 +262,12 @@ pub unsafe fn reset(base: *mut u8, shape: Shape) {
 /// The sending half. Its numbers start at 1, so that a zeroed slot holds no message.
 pub struct Sender {
     lane: Lane,
-    /// Number of the next message, and the first that may not be written yet.
+    /// Number of the next message, its slot, and the first that may not be written yet.
     next: Cell<u64>,
+    slot: Cell<*mut u8>,
     limit: Cell<u64>,
+    /// The same for messages that are sent without looking at anything else: 0 where each needs a fence.
+    limit_plain: Cell<u64>,
     /// Place of the next arena payload, bytes used in all, and bytes that may be used.
     arena_at: Cell<usize>,
     arena_used: Cell<u64>,
@@ -246,22 +287,45 @@ impl Sender {
     /// is the only sender; `shape` must be sane and the lane's.
     pub unsafe fn new(base: *mut u8, shape: Shape, fence: bool) -> Sender {
         let lane = Lane::new(base, shape);
-        Sender {
+        let sender = Sender {
             lane,
             next: Cell::new(1),
-            limit: Cell::new(1 + u64::from(shape.slots)),
+            slot: Cell::new(lane.slot(1)),
+            limit: Cell::new(0),
+            limit_plain: Cell::new(0),
             arena_at: Cell::new(0),
             arena_used: Cell::new(0),
             arena_limit: Cell::new(lane.arena_len as u64),
             fence,
             stopped: Cell::new(false),
-        }
+        };
+        sender.set_limit(1 + u64::from(shape.slots));
+        sender
+    }
+
+    /// A sender that has no lane, and so never room.
+    pub fn nowhere() -> Sender {
+        const LEAST: Shape = Shape {
+            slots: 2,
+            slot: LINE as u32,
+            segment: 1,
+            cells: Shape::MIN_CELLS,
+        };
+        // SAFETY: no place of the lane is looked at while there is no room in it, and a stopped sender asks nobody.
+        let sender = unsafe { Sender::new(core::ptr::null_mut(), LEAST, false) };
+        sender.stop();
+        sender
     }
 
     /// From now on there is never room.
     pub fn stop(&self) {
         self.stopped.set(true);
-        self.limit.set(self.next.get());
+        self.set_limit(self.next.get());
+    }
+
+    fn set_limit(&self, limit: u64) {
+        self.limit.set(limit);
+        self.limit_plain.set(if self.fence { 0 } else { limit });
     }
 
     /// Whether a message can be sent now, by the latest that the receiver said.
@@ -277,18 +341,18 @@ impl Sender {
 
     #[cold]
     fn refresh_slots(&self) -> bool {
+        if self.stopped.get() {
+            return false;
+        }
         // Acquire: pairs with the Release in Receiver::release; the receiver has read the slots.
         let done = self.lane.done().load(Ordering::Acquire);
         let sent = self.next.get() - 1;
         // A receiver that claims to have read what was not sent, or takes back what it said, is
         // ignored: writing over its slots hurts only itself, but numbers must stay in order.
-        if self.stopped.get()
-            || done > sent
-            || done + u64::from(self.lane.shape.slots) < self.limit.get() - 1
-        {
+        if done > sent || done + u64::from(self.lane.shape.slots) < self.limit.get() - 1 {
             return false;
         }
-        self.limit.set(done + u64::from(self.lane.shape.slots) + 1);
+        self.set_limit(done + u64::from(self.lane.shape.slots) + 1);
         self.next.get() != self.limit.get()
     }
 
@@ -318,24 +382,30 @@ impl Sender {
         if !self.has_slot() {
             return Err(Full);
         }
-        self.send_known(id, len, fill);
+        self.write_slot(id, len, fill);
         Ok(())
     }
 
-    /// Whether a message can be sent, by what the receiver said some time ago.
+    /// Whether a message can be sent by `send_plain`, by what the receiver said some time ago.
     #[inline(always)]
-    pub fn has_known_slot(&self) -> bool {
-        self.next.get() != self.limit.get()
+    pub fn is_plain(&self) -> bool {
+        self.next.get() < self.limit_plain.get()
     }
 
-    /// As `send_inline`, where `has_known_slot`.
+    /// As `send_inline` and `must_tell`, where `is_plain`.
     #[inline(always)]
-    pub fn send_known(&self, id: u8, len: usize, fill: impl FnOnce(*mut u8)) {
-        debug_assert!(len <= self.lane.shape.inline_max() && self.has_known_slot());
-        let number = self.next.get();
-        let slot = self.lane.slot(number);
+    pub fn send_plain(&self, id: u8, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
+        debug_assert!(self.is_plain());
+        self.write_slot(id, len, fill);
+        self.is_asked()
+    }
+
+    #[inline(always)]
+    fn write_slot(&self, id: u8, len: usize, fill: impl FnOnce(*mut u8)) {
+        debug_assert!(len <= self.lane.shape.inline_max());
+        let slot = self.slot.get();
         fill(slot.wrapping_add(HEADER));
-        self.publish(slot, Head::new(number, id, len, false));
+        self.publish(slot, Head::new(self.next.get(), id, len, false));
     }
 
     /// Sends a message that `pack` writes at a place of `segment` bytes; it answers how many they
@@ -352,7 +422,7 @@ impl Sender {
             return Ok(Packed::TooLong(len));
         }
         let number = self.next.get();
-        let slot = self.lane.slot(number);
+        let slot = self.slot.get();
         if len <= self.lane.shape.inline_max() {
             // SAFETY: `len` bytes at the place were just packed; the slot has room for them; arena
             // and slots do not overlap.
@@ -373,6 +443,7 @@ impl Sender {
         // Release: pairs with the Acquire in Receiver::poll; payload before header.
         self.lane.word64(slot).store(head.0, Ordering::Release);
         self.next.set(self.next.get() + 1);
+        self.slot.set(self.lane.slot_after(slot));
     }
 
     /// Whether the receiver asked to be told of the message just sent. With `true` it must be told.
@@ -382,9 +453,14 @@ impl Sender {
             // SeqCst: pairs with the fence in Receiver::ask; either we see the question or the
             // receiver sees the message. Without `fence` the receiver's barrier stands for both.
             fence(Ordering::SeqCst);
-        } else {
-            compiler_fence(Ordering::SeqCst);
         }
+        self.is_asked()
+    }
+
+    /// The same where the receiver's barrier reaches this process.
+    #[inline(always)]
+    fn is_asked(&self) -> bool {
+        compiler_fence(Ordering::SeqCst);
         self.lane.attention().load(Ordering::Relaxed) != 0
     }
 
@@ -407,9 +483,10 @@ pub enum Packed {
 /// The receiving half.
 pub struct Receiver {
     lane: Lane,
-    /// Number of the next message, and of the last the sender was told.
+    /// Number of the next message, its slot, and the number at which the sender is told.
     next: Cell<u64>,
-    told: Cell<u64>,
+    slot: Cell<*mut u8>,
+    tell_at: Cell<u64>,
     arena_at: Cell<usize>,
     arena_done: Cell<u64>,
     arena_told: Cell<u64>,
@@ -424,14 +501,15 @@ pub struct Message {
     pub len: usize,
     /// In shared memory: the sender may still write there.
     pub data: *mut u8,
-    pub in_arena: bool,
 }
 
 /// What a poll found.
 #[derive(Clone, Copy, Debug)]
 pub enum Polled {
-    Empty,
-    Message(Message),
+    /// In its slot, a word at least.
+    InSlot(Message),
+    /// In the arena, or less than a word.
+    Elsewhere(Message),
     /// A header that no correct sender writes; it was skipped.
     Bad,
 }
@@ -457,52 +535,86 @@ impl Receiver {
     /// is used, of which this is the only receiver; `shape` must be sane and our own.
     pub unsafe fn new(base: *mut u8, shape: Shape, batch: f64) -> Receiver {
         let share = (f64::from(shape.slots) * batch) as u64;
-        Receiver {
+        let receiver = Receiver {
             lane: Lane::new(base, shape),
-            next: Cell::new(1),
-            told: Cell::new(1),
+            next: Cell::new(0),
+            slot: Cell::new(base),
+            tell_at: Cell::new(0),
             arena_at: Cell::new(0),
             arena_done: Cell::new(0),
             arena_told: Cell::new(0),
             batch: share.clamp(1, u64::from(shape.slots)),
-        }
+        };
+        receiver.restart();
+        receiver
     }
 
     /// The lane has a new sender, which began at its first state.
     pub fn restart(&self) {
-        self.next.set(1);
-        self.told.set(1);
+        self.stand_at(1);
         self.arena_at.set(0);
         self.arena_done.set(0);
         self.arena_told.set(0);
     }
 
-    /// Takes the next message. Its bytes stay in place until `release` is called.
-    #[inline]
-    pub fn poll(&self) -> Polled {
-        let number = self.next.get();
-        let slot = self.lane.slot(number);
-        // Acquire: pairs with the Release in Sender::publish. The header is read this once.
-        let head = Head(self.lane.word64(slot).load(Ordering::Acquire));
-        if !head.is(number) {
-            return Polled::Empty;
-        }
-        self.next.set(number + 1);
-        // While the handler runs, the message after the next is fetched, if it is there.
-        prefetch(slot.wrapping_add(2 * self.lane.shape.slot as usize));
-        let len = head.len();
-        if !head.in_arena() {
-            if len > self.lane.shape.inline_max() {
-                return Polled::Bad;
+    /// The next message has this number, and the sender knows.
+    fn stand_at(&self, number: u64) {
+        self.next.set(number);
+        self.slot.set(self.lane.slot(number));
+        self.tell_at.set(number + self.batch);
+    }
+
+    /// Hands what has come to `each`, `max` at most and one at least, and answers how many. The bytes of a message stay
+    /// in place until `each` returns. It must not poll.
+    #[inline(always)]
+    pub fn poll(&self, max: u64, mut each: impl FnMut(Polled)) -> u64 {
+        let mut count = 0;
+        loop {
+            let slot = self.slot.get();
+            let number = self.next.get();
+            // Acquire: pairs with the Release in Sender::publish. The header is read this once.
+            let head = Head(self.lane.word64(slot).load(Ordering::Acquire));
+            if !head.is(number) {
+                return count;
             }
-            return Polled::Message(Message {
-                id: head.id(),
-                len,
-                data: slot.wrapping_add(HEADER),
-                in_arena: false,
-            });
+            // While the handler runs, the message after the next is fetched, if it is there.
+            prefetch(slot.wrapping_add(2 * self.lane.slot_size));
+            self.next.set(number + 1);
+            self.slot.set(self.lane.slot_after(slot));
+            let data = slot.wrapping_add(HEADER);
+            let rest = head.rest_in_slot();
+            if rest <= self.lane.rest_max {
+                each(Polled::InSlot(Message {
+                    id: head.id_in_slot(),
+                    len: WORD + rest as usize,
+                    data,
+                }));
+            } else {
+                each(self.elsewhere(head, data));
+                if self.arena_done.get() - self.arena_told.get() > self.lane.arena_len as u64 / 4 {
+                    self.tell();
+                }
+            }
+            if self.next.get() >= self.tell_at.get() {
+                self.tell();
+            }
+            count += 1;
+            if count == max {
+                return count;
+            }
         }
-        if len > self.lane.shape.segment as usize {
+    }
+
+    /// The message of a header that says its bytes are in the arena, or in the slot at `data` and less than a word; or
+    /// that says nothing that is true.
+    #[inline]
+    fn elsewhere(&self, head: Head, data: *mut u8) -> Polled {
+        let len = head.len();
+        if !head.in_arena() && len < WORD {
+            let id = head.id();
+            return Polled::Elsewhere(Message { id, len, data });
+        }
+        if !head.in_arena() || len > self.lane.shape.segment as usize {
             return Polled::Bad;
         }
         let (at, skip) = self.lane.arena_place(self.arena_at.get());
@@ -510,26 +622,14 @@ impl Receiver {
         self.arena_at.set(at + used);
         self.arena_done
             .set(self.arena_done.get() + (skip + used) as u64);
-        Polled::Message(Message {
+        Polled::Elsewhere(Message {
             id: head.id(),
             len,
             data: self.lane.arena.wrapping_add(at),
-            in_arena: true,
         })
     }
 
-    /// The messages polled so far, of which the last used the arena or not, are not looked at any more:
-    /// tells the sender when enough of them have gathered.
-    #[inline]
-    pub fn release(&self, in_arena: bool) {
-        let arena = || self.arena_done.get() - self.arena_told.get();
-        if self.next.get() - self.told.get() >= self.batch
-            || in_arena && arena() > self.lane.arena_len as u64 / 4
-        {
-            self.tell();
-        }
-    }
-
+    /// Tells the sender what is not looked at any more.
     #[cold]
     #[inline(never)]
     fn tell(&self) {
@@ -537,7 +637,7 @@ impl Receiver {
         self.lane
             .done()
             .store(self.next.get() - 1, Ordering::Release);
-        self.told.set(self.next.get());
+        self.tell_at.set(self.next.get() + self.batch);
         self.lane
             .arena_done()
             .store(self.arena_done.get(), Ordering::Release);
@@ -547,14 +647,8 @@ impl Receiver {
     /// Whether a message waits.
     #[inline]
     pub fn is_ready(&self) -> bool {
-        let number = self.next.get();
         // Relaxed: only a hint; `poll` reads the header again with Acquire.
-        Head(
-            self.lane
-                .word64(self.lane.slot(number))
-                .load(Ordering::Relaxed),
-        )
-        .is(number)
+        Head(self.lane.word64(self.slot.get()).load(Ordering::Relaxed)).is(self.next.get())
     }
 
     /// Asks to be told of the next message. The caller issues a barrier and then looks at the lane
@@ -570,7 +664,8 @@ impl Sender {
     /// As after `number` messages that were all read.
     pub fn start_at(&self, number: u64) {
         self.next.set(number);
-        self.limit.set(number + u64::from(self.lane.shape.slots));
+        self.slot.set(self.lane.slot(number));
+        self.set_limit(number + u64::from(self.lane.shape.slots));
         self.lane.done().store(number - 1, Ordering::Relaxed);
     }
 }
@@ -578,8 +673,7 @@ impl Sender {
 #[cfg(test)]
 impl Receiver {
     pub fn start_at(&self, number: u64) {
-        self.next.set(number);
-        self.told.set(number);
+        self.stand_at(number);
     }
 
     pub fn next_number(&self) -> u64 {

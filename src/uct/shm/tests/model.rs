@@ -1,10 +1,10 @@
 //! A lane and the bells under loom: every order in which the words of two threads can be seen.
 //! Run by `RUSTFLAGS="--cfg loom" cargo test --lib shm::tests::model`.
 
-use super::ring::Memory;
+use super::ring::{Memory, good};
 use crate::ucs::sync::{Ordering, fence, word64};
 use crate::uct::shm::layout::Bells;
-use crate::uct::shm::ring::{Polled, Receiver, Sender, Shape};
+use crate::uct::shm::ring::{Receiver, Sender, Shape};
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicBool;
 use loom::thread;
@@ -31,16 +31,12 @@ fn send(sender: &Sender, value: u64) {
 }
 
 fn receive(receiver: &Receiver) -> Option<u64> {
-    match receiver.poll() {
-        Polled::Empty => None,
-        Polled::Bad => panic!("a good message was called bad"),
-        Polled::Message(message) => {
-            // SAFETY: as in `send`.
-            let value = unsafe { word64(message.data) }.load(Ordering::Relaxed);
-            receiver.release(true);
-            Some(value)
-        }
-    }
+    let mut value = None;
+    receiver.poll(1, |polled| {
+        // SAFETY: as in `send`.
+        value = Some(unsafe { word64(good(polled).data) }.load(Ordering::Relaxed));
+    });
+    value
 }
 
 #[test]

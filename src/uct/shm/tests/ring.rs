@@ -68,6 +68,14 @@ fn check(number: u64, message: &ring::Message) {
     }
 }
 
+/// What a correct sender's message was polled as.
+pub fn good(polled: Polled) -> ring::Message {
+    match polled {
+        Polled::InSlot(message) | Polled::Elsewhere(message) => message,
+        Polled::Bad => panic!("a good message was called bad"),
+    }
+}
+
 fn send(sender: &Sender, number: u64, len: usize, packed: bool) -> Result<(), Full> {
     let id = (number % 32) as u8;
     if packed {
@@ -108,16 +116,15 @@ fn a_lane_is_a_bounded_queue() {
                 }
                 assert!(queue.len() <= SMALL.slots as usize);
             } else {
-                match receiver.poll() {
-                    Polled::Empty => assert!(queue.is_empty(), "seed {seed}"),
-                    Polled::Bad => panic!("seed {seed}: a good message was called bad"),
-                    Polled::Message(message) => {
-                        let (number, len) = queue.pop_front().unwrap();
-                        assert_eq!((message.id, message.len), ((number % 32) as u8, len));
-                        check(number, &message);
-                        receiver.release(true);
-                    }
-                }
+                let most = 1 + random.below(3) as u64;
+                let waits = queue.len() as u64;
+                let polled = receiver.poll(most, |polled| {
+                    let message = good(polled);
+                    let (number, len) = queue.pop_front().unwrap();
+                    assert_eq!((message.id, message.len), ((number % 32) as u8, len));
+                    check(number, &message);
+                });
+                assert_eq!(polled, most.min(waits), "seed {seed}");
                 assert_eq!(receiver.is_ready(), !queue.is_empty());
             }
         }
@@ -133,11 +140,8 @@ fn numbers_may_wrap() {
     receiver.start_at(u64::from(u32::MAX) - 20);
     for number in 0..100 {
         send(&sender, number, 64, false).unwrap();
-        let Polled::Message(message) = receiver.poll() else {
-            panic!("message {number} is missing");
-        };
-        check(number, &message);
-        receiver.release(true);
+        let polled = receiver.poll(1, |polled| check(number, &good(polled)));
+        assert_eq!(polled, 1, "message {number} is missing");
     }
 }
 
@@ -146,7 +150,7 @@ fn a_longer_message_than_promised_is_not_sent() {
     let memory = Memory::new(SMALL);
     let (sender, receiver) = memory.ends(SMALL, 0.5);
     assert_eq!(sender.send_packed(1, |_| 1001), Ok(Packed::TooLong(1001)));
-    assert!(matches!(receiver.poll(), Polled::Empty));
+    assert_eq!(receiver.poll(1, |_| {}), 0);
 }
 
 #[test]
@@ -156,8 +160,7 @@ fn a_stopped_sender_has_no_room() {
     send(&sender, 0, 8, false).unwrap();
     sender.stop();
     assert_eq!(send(&sender, 1, 8, false), Err(Full));
-    assert!(matches!(receiver.poll(), Polled::Message(_)));
-    receiver.release(true);
+    assert_eq!(receiver.poll(1, |polled| check(0, &good(polled))), 1);
     assert!(!sender.has_room());
 }
 
@@ -190,14 +193,12 @@ fn two_threads_pass_everything_in_order() {
         let receiver = receiver;
         let mut number = 0;
         while number < COUNT {
-            match receiver.0.poll() {
-                Polled::Empty => std::thread::yield_now(),
-                Polled::Bad => panic!("a good message was called bad"),
-                Polled::Message(message) => {
-                    check(number, &message);
-                    receiver.0.release(true);
-                    number += 1;
-                }
+            let polled = receiver.0.poll(16, |polled| {
+                check(number, &good(polled));
+                number += 1;
+            });
+            if polled == 0 {
+                std::thread::yield_now();
             }
         }
     });
