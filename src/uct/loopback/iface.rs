@@ -2,6 +2,7 @@
 
 use super::ep::SelfEp;
 use crate::c::*;
+use crate::sys::random::random_u64;
 use crate::ucs::config::Config;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
@@ -15,7 +16,6 @@ use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::worker::WorkerHandle;
 use core::ffi::c_int;
 use core::hint::black_box;
-use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -28,13 +28,12 @@ pub const ADDR_LEN: usize = 8;
 const MAX_SEG: usize = 1 << 30;
 
 pub struct SelfIface {
-    /// Tells this interface from every other of this process and, by the process id, of this host.
+    /// Tells this interface from every other anywhere. Random: process ids repeat in containers, and a
+    /// process may have loaded this library twice.
     pub address: u64,
     pub seg_size: usize,
     descs: DescPool,
 }
-
-static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl SelfIface {
     pub fn open(
@@ -48,10 +47,8 @@ impl SelfIface {
             crate::ucs_error!("UCX_SELF_SEG_SIZE must be between 8 bytes and 1 GiB");
             return Err(Status::INVALID_PARAM);
         }
-        // Relaxed: only uniqueness matters.
-        let count = NEXT.fetch_add(1, Ordering::Relaxed);
         let tl = SelfIface {
-            address: u64::from(std::process::id()) << 32 | (count & 0xffff_ffff),
+            address: random_u64()?,
             seg_size,
             descs: IfaceBase::desc_pool(&params, seg_size),
         };
