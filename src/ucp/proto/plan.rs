@@ -87,10 +87,8 @@ pub struct Carriers<'a> {
 /// Bytes a second of a copy of what another core has just written, as measured.
 const COPY: f64 = 12.2e9;
 /// Up to this length messages may be sent without being announced, whatever that costs: a receiver
-/// that has not asked for them has to hold them.
+/// that has not asked for them has to hold them. Below it nothing is announced where that saves nothing.
 const MOST_EAGER: usize = 256 << 10;
-/// The same where announcing saves nothing.
-const MOST_EAGER_IN_PIECES: usize = 64 << 10;
 /// A shorter message is never announced by the model.
 const LEAST_ANNOUNCED: usize = 1 << 10;
 
@@ -170,7 +168,7 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
     let ways = [read, write].into_iter().flatten();
     let announce = match ways.map(|way| eager.crossing(way)).min() {
         Some(length) => length.clamp(LEAST_ANNOUNCED, MOST_EAGER),
-        None => MOST_EAGER_IN_PIECES,
+        None => MOST_EAGER,
     };
     (announce, mapped)
 }
@@ -240,7 +238,7 @@ mod tests {
         let alone = thresholds(&[], AUTO_SCHEME, &pair(None));
         assert!(both.announce < alone.announce, "{both:?} {alone:?}");
         assert!(both.announce_mapped < both.announce, "{both:?}");
-        assert_eq!(alone.announce, MOST_EAGER_IN_PIECES);
+        assert_eq!(alone.announce, MOST_EAGER);
         assert!(both.announce_fast >= both.announce);
         let none = Rules {
             maps: false,
@@ -248,8 +246,8 @@ mod tests {
             writes: false,
         };
         let am = thresholds(&[], none, &pair(Some(&cma)));
-        assert_eq!(am.announce, MOST_EAGER_IN_PIECES);
-        assert_eq!(am.announce_mapped, MOST_EAGER_IN_PIECES);
+        assert_eq!(am.announce, MOST_EAGER);
+        assert_eq!(am.announce_mapped, MOST_EAGER);
         let set = [
             ("RNDV_THRESH", "intra:3k,inter:5k"),
             ("ZCOPY_THRESH", "7k"),
