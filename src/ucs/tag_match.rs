@@ -35,18 +35,13 @@ impl EntryId {
     }
 }
 
+/// There can be very many of those: each word counts.
 struct Entry<T> {
     tag: u64,
-    mask: u64,
-    /// Order among all entries of the structure.
-    seq: u64,
     generation: u32,
     /// Links of the hash bucket or the wildcard list.
     prev: u32,
     next: u32,
-    /// Links of the list of all entries (`Arrived` only).
-    all_prev: u32,
-    all_next: u32,
     value: Option<T>,
 }
 
@@ -54,8 +49,28 @@ struct Slab<T> {
     entries: Vec<Entry<T>>,
     free: u32,
     live: usize,
-    seq: u64,
 }
+
+/// What a posted receive has in its entry.
+struct Waits<T> {
+    mask: u64,
+    /// Order among all of them.
+    seq: u64,
+    value: T,
+}
+
+/// What a message that came has in its entry.
+struct Came<T> {
+    /// Links of the list of all.
+    prev: u32,
+    next: u32,
+    value: T,
+}
+
+/// A slab that is full grows by this share of its length, at least by so many entries: where a million messages wait,
+/// places for another million would be too many.
+const GROWTH: usize = 8;
+const LEAST_GROWTH: usize = 32;
 
 /// First and last entry of a list.
 #[derive(Clone, Copy)]
@@ -81,36 +96,40 @@ impl<T> Slab<T> {
             entries: Vec::new(),
             free: NIL,
             live: 0,
-            seq: 0,
         }
     }
 
-    fn insert(&mut self, tag: u64, mask: u64, value: T) -> u32 {
-        self.seq += 1;
+    fn insert(&mut self, tag: u64, value: T) -> u32 {
         self.live += 1;
         if self.free != NIL {
             let i = self.free;
             let e = &mut self.entries[i as usize];
             self.free = e.next;
             e.tag = tag;
-            e.mask = mask;
-            e.seq = self.seq;
             e.value = Some(value);
             return i;
         }
-        let i = self.entries.len() as u32;
+        self.append(tag, value)
+    }
+
+    #[cold]
+    fn append(&mut self, tag: u64, value: T) -> u32 {
+        let len = self.entries.len();
+        if len == self.entries.capacity() {
+            self.entries.reserve_exact((len / GROWTH).max(LEAST_GROWTH));
+        }
         self.entries.push(Entry {
             tag,
-            mask,
-            seq: self.seq,
             generation: 0,
             prev: NIL,
             next: NIL,
-            all_prev: NIL,
-            all_next: NIL,
             value: Some(value),
         });
-        i
+        len as u32
+    }
+
+    fn value(&self, i: u32) -> Option<&T> {
+        self.entries[i as usize].value.as_ref()
     }
 
     fn release(&mut self, i: u32) -> Option<T> {
@@ -222,7 +241,8 @@ impl<T> Oldest<T> {
 /// Posted receives: a tag, a mask of the bits that count, and what the owner keeps.
 pub struct Posted<T> {
     oldest: Oldest<T>,
-    slab: Slab<T>,
+    slab: Slab<Waits<T>>,
+    seq: u64,
     exact: Vec<List>,
     wild: List,
 }
@@ -238,6 +258,7 @@ impl<T> Posted<T> {
         Posted {
             oldest: Oldest::new(),
             slab: Slab::new(),
+            seq: 0,
             exact: Vec::new(),
             wild: EMPTY,
         }
@@ -262,7 +283,9 @@ impl<T> Posted<T> {
 
     #[inline(never)]
     fn post_behind(&mut self, tag: u64, mask: u64, value: T) -> EntryId {
-        let i = self.slab.insert(tag & mask, mask, value);
+        self.seq += 1;
+        let seq = self.seq;
+        let i = self.slab.insert(tag & mask, Waits { mask, seq, value });
         if mask == u64::MAX {
             if self.exact.is_empty() {
                 self.exact = vec![EMPTY; BUCKETS];
@@ -294,7 +317,7 @@ impl<T> Posted<T> {
         let mut wild = self.wild.head;
         while wild != NIL {
             let e = &self.slab.entries[wild as usize];
-            if e.tag == tag & e.mask {
+            if e.value.as_ref().is_some_and(|w| e.tag == tag & w.mask) {
                 break;
             }
             wild = e.next;
@@ -303,7 +326,7 @@ impl<T> Posted<T> {
             (e, NIL) => e,
             (NIL, w) => w,
             (e, w) => {
-                let seq = |i: u32| self.slab.entries[i as usize].seq;
+                let seq = |i| self.slab.value(i).map(|w| w.seq);
                 if seq(e) < seq(w) { e } else { w }
             }
         }
@@ -342,10 +365,7 @@ impl<T> Posted<T> {
         }
         match self.find(tag) {
             NIL => None,
-            i => Some((
-                self.slab.id(i),
-                self.slab.entries[i as usize].value.as_ref()?,
-            )),
+            i => Some((self.slab.id(i), &self.slab.value(i)?.value)),
         }
     }
 
@@ -359,16 +379,13 @@ impl<T> Posted<T> {
     }
 
     fn drop_entry(&mut self, i: u32) -> Option<T> {
-        let (tag, mask) = {
-            let e = &self.slab.entries[i as usize];
-            (e.tag, e.mask)
-        };
-        if mask == u64::MAX {
+        let tag = self.slab.entries[i as usize].tag;
+        if self.slab.value(i)?.mask == u64::MAX {
             self.slab.unlink(&mut self.exact[bucket(tag)], i);
         } else {
             self.slab.unlink(&mut self.wild, i);
         }
-        self.slab.release(i)
+        self.slab.release(i).map(|w| w.value)
     }
 
     /// Takes every receive, the oldest first, the others in the order of the slab.
@@ -385,7 +402,7 @@ impl<T> Posted<T> {
 /// Messages that no receive matched when they came.
 pub struct Arrived<T> {
     oldest: Oldest<T>,
-    slab: Slab<T>,
+    slab: Slab<Came<T>>,
     by_tag: Vec<List>,
     all: List,
 }
@@ -424,20 +441,23 @@ impl<T> Arrived<T> {
     }
 
     fn push_behind(&mut self, tag: u64, value: T) -> EntryId {
-        let i = self.slab.insert(tag, u64::MAX, value);
+        let (prev, next) = (self.all.tail, NIL);
+        let i = self.slab.insert(tag, Came { prev, next, value });
         if self.by_tag.is_empty() {
             self.by_tag = vec![EMPTY; BUCKETS];
         }
         self.slab.push_back(&mut self.by_tag[bucket(tag)], i);
-        let e = &mut self.slab.entries[i as usize];
-        e.all_prev = self.all.tail;
-        e.all_next = NIL;
-        match self.all.tail {
-            NIL => self.all.head = i,
-            t => self.slab.entries[t as usize].all_next = i,
+        match self.came(prev) {
+            None => self.all.head = i,
+            Some(before) => before.next = i,
         }
         self.all.tail = i;
         self.slab.id(i)
+    }
+
+    /// The entry at an index that may be none.
+    fn came(&mut self, i: u32) -> Option<&mut Came<T>> {
+        self.slab.entries.get_mut(i as usize)?.value.as_mut()
     }
 
     fn find(&self, tag: u64, mask: u64) -> u32 {
@@ -454,7 +474,10 @@ impl<T> Arrived<T> {
             if (e.tag ^ tag) & mask == 0 {
                 return i;
             }
-            i = if mask == u64::MAX { e.next } else { e.all_next };
+            i = match &e.value {
+                Some(came) if mask != u64::MAX => came.next,
+                _ => e.next,
+            };
         }
         NIL
     }
@@ -471,8 +494,8 @@ impl<T> Arrived<T> {
         match self.find(tag, mask) {
             NIL => None,
             i => {
-                let e = &self.slab.entries[i as usize];
-                Some((self.slab.id(i), e.tag, e.value.as_ref()?))
+                let tag = self.slab.entries[i as usize].tag;
+                Some((self.slab.id(i), tag, &self.slab.value(i)?.value))
             }
         }
     }
@@ -510,7 +533,7 @@ impl<T> Arrived<T> {
             return (self.oldest.generation == id.generation).then_some(&mut lone.value);
         }
         let i = self.slab.find(id)?;
-        self.slab.entries[i as usize].value.as_mut()
+        self.came(i).map(|came| &mut came.value)
     }
 
     /// Takes one message.
@@ -524,20 +547,18 @@ impl<T> Arrived<T> {
     }
 
     fn drop_entry(&mut self, i: u32) -> Option<(u64, T)> {
-        let (tag, prev, next) = {
-            let e = &self.slab.entries[i as usize];
-            (e.tag, e.all_prev, e.all_next)
-        };
-        match prev {
-            NIL => self.all.head = next,
-            p => self.slab.entries[p as usize].all_next = next,
+        let tag = self.slab.entries[i as usize].tag;
+        let &Came { prev, next, .. } = self.slab.value(i)?;
+        match self.came(prev) {
+            None => self.all.head = next,
+            Some(before) => before.next = next,
         }
-        match next {
-            NIL => self.all.tail = prev,
-            n => self.slab.entries[n as usize].all_prev = prev,
+        match self.came(next) {
+            None => self.all.tail = prev,
+            Some(after) => after.prev = prev,
         }
         self.slab.unlink(&mut self.by_tag[bucket(tag)], i);
-        Some((tag, self.slab.release(i)?))
+        Some((tag, self.slab.release(i)?.value))
     }
 
     /// Takes every message, oldest first.

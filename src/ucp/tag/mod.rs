@@ -13,28 +13,71 @@ use super::worker::Worker;
 use crate::ucp::dt::Data;
 use crate::ucs::Status;
 use crate::ucs::tag_match::{Arrived, EntryId, Posted};
+use crate::uct::base::copy::copy;
 use core::cell::{Cell, Ref, RefCell};
+use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 /// A message that came before its receive. Memory is as large as the bytes that came.
 pub enum Message {
+    /// A few bytes, in the entry itself.
+    Few(Few),
     Whole {
         data: Buffer,
-        /// Whom to tell when it is matched: worker, endpoint, request.
-        sync: Option<(u64, u64, u64)>,
+        /// Whom to tell when it is matched.
+        sync: Option<Box<Sender>>,
     },
     /// Still coming in; the bytes are in the worker's assemblies.
     Pieces {
         id: MessageId,
         total: usize,
     },
-    Announced(Announced),
+    Announced(Box<Announced>),
 }
+
+/// Who waits for a match: worker, endpoint, request.
+pub type Sender = (u64, u64, u64);
+
+/// Up to `Few::MOST` bytes.
+pub struct Few {
+    len: u8,
+    bytes: [MaybeUninit<u8>; Few::MOST],
+}
+
+impl Few {
+    pub const MOST: usize = 32;
+
+    /// Of `len` bytes, which are to be filled in before anybody looks. `None` where they are more.
+    #[inline(always)]
+    fn of(len: usize) -> Option<Few> {
+        (len <= Few::MOST).then(|| Few {
+            len: len as u8,
+            bytes: [MaybeUninit::uninit(); Few::MOST],
+        })
+    }
+
+    #[inline(always)]
+    fn fill(&mut self, bytes: &[u8]) {
+        let len = usize::from(self.len).min(bytes.len());
+        // SAFETY: there is room for as many as `of` allows.
+        unsafe { copy(bytes.as_ptr(), self.bytes.as_mut_ptr().cast(), len) };
+    }
+
+    #[inline(always)]
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: so many were filled in by who made it.
+        unsafe { core::slice::from_raw_parts(self.bytes.as_ptr().cast(), usize::from(self.len)) }
+    }
+}
+
+// With the entry around it a message of a few bytes is to take no more than upstream's: docs/PERFORMANCE.md.
+const _: () = assert!(size_of::<Message>() <= 48);
 
 impl Message {
     /// Bytes of the whole message.
     pub fn total(&self) -> usize {
         match self {
+            Message::Few(few) => few.bytes().len(),
             Message::Whole { data, .. } => data.len(),
             Message::Pieces { total, .. } => *total,
             Message::Announced(a) => a.total,
@@ -46,12 +89,23 @@ impl Message {
     pub fn cost(&self, worker: &Worker) -> usize {
         unexpected::MESSAGE
             + match self {
+                Message::Few(few) => few.bytes().len(),
                 Message::Whole { data, .. } => data.len(),
                 Message::Pieces { id, .. } => {
                     worker.assemblies.with(*id, |a| a.buffer.len()).unwrap_or(0)
                 }
                 Message::Announced(_) => 0,
             }
+    }
+
+    /// The bytes of a message that is here as a whole, and who waits for its match.
+    #[inline(always)]
+    pub fn here(&self) -> Option<(&[u8], Option<Sender>)> {
+        match self {
+            Message::Few(few) => Some((few.bytes(), None)),
+            Message::Whole { data, sync } => Some((data, sync.as_deref().copied())),
+            _ => None,
+        }
     }
 }
 
@@ -185,6 +239,27 @@ impl TagState {
         let answer = change(&mut arrived);
         self.crowd.set(self.crowd.get() - before + arrived.len());
         answer
+    }
+
+    /// Keeps a whole message that no receive waits for.
+    #[inline(always)]
+    pub fn keep_whole(&self, worker: &Worker, tag: u64, bytes: &[u8], sync: Option<Sender>) {
+        if sync.is_none()
+            && let Some(few) = Few::of(bytes.len())
+        {
+            // Filled in where it stays: what is written in words and moved in pairs waits for the writes.
+            self.with_arrived(|arrived| {
+                let entry = arrived.push(tag, Message::Few(few));
+                if let Some(Message::Few(few)) = arrived.get_mut(entry) {
+                    few.fill(bytes);
+                }
+            });
+            unexpected::add(worker, unexpected::MESSAGE + bytes.len());
+            return;
+        }
+        let data = worker.buffers.copy(bytes);
+        let sync = sync.map(Box::new);
+        self.keep(worker, tag, Message::Whole { data, sync });
     }
 
     /// Keeps a message that no receive waits for. In line, as `Buffers::copy`.

@@ -28,7 +28,7 @@ pub fn post(
         // Only a message that is here as a whole ends at once; another stays where it is.
         let whole = matches!(
             worker.tag.arrived().peek(tag, mask),
-            Some((_, _, Message::Whole { .. }))
+            Some((_, _, Message::Few(_) | Message::Whole { .. }))
         );
         if !whole {
             return Err(Status::NO_RESOURCE);
@@ -78,8 +78,8 @@ pub fn take_plain(
     if given & MATTERS != 0 {
         return None;
     }
-    let take = |tag, message: &Message| match message {
-        Message::Whole { data, sync: None } if data.len() <= len => {
+    let take = |tag, message: &Message| match message.here() {
+        Some((data, None)) if data.len() <= len => {
             // SAFETY: the user's buffer is as long.
             unsafe { copy(data.as_ptr(), buffer, data.len()) };
             let length = data.len();
@@ -107,11 +107,11 @@ pub fn take(
         tag: sender_tag,
         length: message.total(),
     };
-    if let Message::Whole { data: bytes, sync } = message {
+    if let Some((bytes, sync)) = message.here() {
         if let Some(sender) = sync {
             rndv::acknowledge(worker, sender, Ok(()));
         }
-        let result = unpack_whole(&data, &bytes);
+        let result = unpack_whole(&data, bytes);
         drop(data);
         return Ok((ended(worker, param, info, result)?, info));
     }
@@ -129,7 +129,7 @@ pub fn take(
     match message {
         Message::Announced(a) => rndv::fetch(worker, req, &a),
         Message::Pieces { id, .. } => adopt(worker, req, id),
-        Message::Whole { .. } => {}
+        Message::Few(_) | Message::Whole { .. } => {}
     }
     Ok((settle(at, param)?, info))
 }
@@ -240,8 +240,7 @@ unsafe fn longer(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
 #[inline(never)]
 pub fn whole(worker: &Worker, tag: u64, bytes: &[u8], sync: Option<(u64, u64, u64)>) {
     let Some(at) = worker.tag.take_posted(tag) else {
-        let data = worker.buffers.copy(bytes);
-        worker.tag.keep(worker, tag, Message::Whole { data, sync });
+        worker.tag.keep_whole(worker, tag, bytes, sync);
         return;
     };
     // SAFETY: a posted receive is alive.
@@ -292,7 +291,7 @@ pub fn complete_arrived(worker: &Worker, id: MessageId, entry: EntryId) {
         {
             *m = Message::Whole {
                 data: a.buffer.into(),
-                sync: a.sync,
+                sync: a.sync.map(Box::new),
             };
         }
     });
@@ -330,7 +329,9 @@ pub fn announced(worker: &Worker, tag: u64, message: &Announced) {
     match matched(worker, tag, message.total) {
         Some(req) => rndv::fetch(worker, req, message),
         None => {
-            worker.tag.keep(worker, tag, Message::Announced(*message));
+            worker
+                .tag
+                .keep(worker, tag, Message::Announced(Box::new(*message)));
         }
     }
 }
