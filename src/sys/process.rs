@@ -21,6 +21,19 @@ pub fn yield_now() {
     unsafe { libc::sched_yield() };
 }
 
+/// Has fork() call `before`, then one of the others on each side.
+pub fn at_fork(
+    before: extern "C" fn(),
+    in_parent: extern "C" fn(),
+    in_child: extern "C" fn(),
+) -> io::Result<()> {
+    // SAFETY: three functions without arguments; libc forgets them when this library is unloaded.
+    match unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) } {
+        0 => Ok(()),
+        e => Err(io::Error::from_raw_os_error(e)),
+    }
+}
+
 /// A word that fork() turns to zero in the child; null until `mark_fork_word` made it, or where the
 /// kernel cannot do it.
 static FORK_WORD: AtomicPtr<AtomicU32> = AtomicPtr::new(core::ptr::null_mut());

@@ -7,6 +7,7 @@ use super::allowed;
 use crate::c::*;
 use crate::ucp::regions::Regions;
 use crate::ucs::config::{AUTO, Config};
+use crate::ucs::fork::Stamp;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Device, Transport};
 use crate::uct::base::md::MdHandle;
@@ -47,6 +48,7 @@ pub struct Resource {
 
 pub struct Context {
     pub params: ContextParams,
+    pub made_by: Stamp,
     pub config: Config,
     pub mds: Vec<Box<MdHandle>>,
     pub resources: Vec<Resource>,
@@ -66,6 +68,7 @@ impl Context {
     pub fn create(params: ContextParams, config: Config) -> Result<Box<Context>> {
         let mut context = Context {
             params,
+            made_by: Stamp::now(),
             config,
             mds: Vec::new(),
             resources: Vec::new(),

@@ -4,7 +4,7 @@
 //! way to one peer, `request` what the user holds. `proto` is the engine that every kind of message
 //! goes through; `parts` joins operations under one request; `tag`, `am`, `stream` and `rma` are the
 //! kinds; `mem` is memory that peers can reach and `regions` how they name it; `dt` the buffers; `wireup` connects;
-//! `keepalive` checks who is there; `unexpected` bounds what nobody receives.
+//! `keepalive` checks who is there; `unexpected` bounds what nobody receives; `orphan` is what fork() leaves of it all.
 
 pub mod allowed;
 pub mod am;
@@ -18,6 +18,7 @@ pub mod keepalive;
 pub mod kinds;
 pub mod mem;
 pub mod names;
+pub mod orphan;
 pub mod parts;
 pub mod proto;
 pub mod regions;

@@ -68,6 +68,7 @@ pub fn fd(w: &Worker) -> Result<RawFd> {
 
 /// Everything in the descriptor: at creation where it is the application's, else when first wanted.
 pub fn set(w: &Worker) -> Result<&Set> {
+    w.made_here()?;
     if w.context().params.features & u64::from(UCP_FEATURE_WAKEUP) == 0 {
         crate::ucs_error!(
             "the worker has no event descriptor: UCP_FEATURE_WAKEUP was not asked for"
@@ -188,6 +189,7 @@ pub fn sleep(fds: &[RawFd]) -> Result<()> {
 
 /// Makes the descriptor readable, from any thread.
 pub fn signal(w: &Worker) -> Result<()> {
+    w.made_here()?;
     w.wakeup.poke();
     Ok(())
 }

@@ -10,6 +10,7 @@ use super::ep::inward::Inward;
 use super::ep::{End, Ep};
 use super::keepalive::Keepalive;
 use super::kinds::Kinds;
+use super::orphan;
 use super::proto::assembly::Assemblies;
 use super::proto::zcopy::Halted;
 use super::regions::View;
@@ -27,6 +28,7 @@ use crate::ucp::proto::pledge::Pledges;
 use crate::ucp::proto::receive;
 use crate::ucs::callbackq::CallbackQueue;
 use crate::ucs::config::Config;
+use crate::ucs::fork::Stamp;
 use crate::ucs::slots::Slots;
 use crate::ucs::{Result, Status};
 use crate::uct::base::iface::base_of;
@@ -72,6 +74,9 @@ pub struct Worker {
     context: *const Context,
     pub params: WorkerParams,
     pub uuid: u64,
+    pub made_by: Stamp,
+    /// This process is a child of the one that made it.
+    pub orphaned: Cell<bool>,
     uct: uct_worker_h,
     pub ifaces: Vec<OpenIface>,
     /// The lock of MULTI mode; the thread that holds it may come again.
@@ -147,6 +152,8 @@ impl Worker {
         let mut worker = Box::new(Worker {
             context,
             uuid: unique_id(),
+            made_by: Stamp::now(),
+            orphaned: Cell::new(false),
             uct: WorkerHandle::create(core::ptr::null_mut()),
             ifaces: Vec::new(),
             lock: ReentrantMutex::new(()),
@@ -203,6 +210,7 @@ impl Worker {
         if wakes && worker.params.event_fd.is_some() {
             super::wakeup::set(&worker)?;
         }
+        orphan::list(&worker);
         Ok(worker)
     }
 
@@ -447,6 +455,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
+        orphan::take_off(self);
         self.keepalive.stop();
         // One at a time: what ends with one may have another made, to answer a peer by.
         loop {

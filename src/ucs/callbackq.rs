@@ -148,6 +148,11 @@ impl CallbackQueue {
         unsafe { cb(arg) }
     }
 
+    /// Nothing is called any more, in a child of fork() whose parent owns the queue.
+    pub fn silence(&self) {
+        self.cb.store(0, Ordering::Relaxed);
+    }
+
     /// Registers a callback.
     ///
     /// # Safety

@@ -195,6 +195,11 @@ pub unsafe extern "C" fn ucp_init_version(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_cleanup(context_p: ucp_context_h) {
     non_null!(; context_p);
+    // SAFETY: a live context.
+    let made_by = unsafe { (*context_p.cast::<Context>()).made_by };
+    if made_by.check("a context").is_err() {
+        return;
+    }
     // SAFETY: boxed by `ucp_init_version`.
     drop(unsafe { Box::from_raw(context_p.cast::<Context>()) });
 }

@@ -64,6 +64,9 @@ pub unsafe extern "C" fn ucp_ep_create(
     non_null!(UCS_ERR_INVALID_PARAM; worker, params, ep_p);
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
+    if let Err(e) = w.made_here() {
+        return e.code();
+    }
     let _guard = enter(w);
     // SAFETY: every release has the mask; members are read behind their bits.
     let mask = unsafe { (*params).field_mask };
@@ -213,6 +216,7 @@ unsafe fn close(h: ucp_ep_h, force: bool, param: &Param) -> Result<Posted> {
     let w: *const Worker = ep.worker();
     // SAFETY: the worker outlives its endpoints.
     let _guard = enter(unsafe { &*w });
+    ep.worker().made_here()?;
     if force && !ep.handles_errors() && !ep.shown.get() {
         ucs_error!("an endpoint without error handling cannot be closed by force");
         return Err(Status::INVALID_PARAM);

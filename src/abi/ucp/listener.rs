@@ -25,6 +25,9 @@ pub unsafe extern "C" fn ucp_listener_create(
     non_null!(UCS_ERR_INVALID_PARAM; worker, params, listener_p);
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
+    if let Err(e) = w.made_here() {
+        return e.code();
+    }
     let _guard = enter(w);
     // SAFETY: the struct has had this size in every release; members are read behind their bits.
     let mask = unsafe { (*params).field_mask };
@@ -92,6 +95,9 @@ pub unsafe extern "C" fn ucp_listener_destroy(listener: ucp_listener_h) {
     // SAFETY: boxed by `ucp_listener_create`; its worker outlives it.
     unsafe {
         let w: *const crate::ucp::worker::Worker = (*listener.cast::<UcpListener>()).worker();
+        if (*w).made_here().is_err() {
+            return;
+        }
         let _guard = enter(&*w);
         drop(Box::from_raw(listener.cast::<UcpListener>()));
     }
@@ -162,6 +168,9 @@ pub unsafe extern "C" fn ucp_listener_reject(
     // SAFETY: a live listener; the request is used up.
     unsafe {
         let w = (*listener.cast::<UcpListener>()).worker();
+        if let Err(e) = w.made_here() {
+            return e.code();
+        }
         let _guard = enter(w);
         let request = Box::from_raw(conn_request.cast::<ConnRequest>());
         code_of(&cm::reject(&request))

@@ -74,6 +74,10 @@ pub unsafe extern "C" fn ucp_mem_map(
     memh_p: *mut ucp_mem_h,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; context_h, params, memh_p);
+    // SAFETY: a live context.
+    if let Err(e) = unsafe { context(context_h) }.made_by.check("a context") {
+        return e.code();
+    }
     // SAFETY: every release has the mask; members are read behind their bits.
     let mask = unsafe { (*params).field_mask };
     let exported = masked!(
@@ -153,6 +157,9 @@ pub unsafe extern "C" fn ucp_mem_unmap(context_h: ucp_context_h, memh: ucp_mem_h
     non_null!(UCS_ERR_INVALID_PARAM; context_h, memh);
     // SAFETY: boxed by `ucp_mem_map`; a live context.
     unsafe {
+        if let Err(e) = context(context_h).made_by.check("a context") {
+            return e.code();
+        }
         let region = Box::from_raw(memh.cast::<Region>());
         code_of(&region.unmap(context(context_h)))
     }

@@ -92,6 +92,9 @@ pub unsafe extern "C" fn ucp_worker_create(
     crate::ucs::config::warn_unused();
     // SAFETY: a live context.
     let context = unsafe { &*context.cast::<Context>() };
+    if let Err(e) = context.made_by.check("a context") {
+        return e.code();
+    }
     match Worker::create(context, parsed) {
         Ok(w) => {
             // SAFETY: the caller's out parameter.
@@ -111,6 +114,10 @@ pub unsafe extern "C" fn ucp_worker_create(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_worker_destroy(worker: ucp_worker_h) {
     non_null!(; worker);
+    // SAFETY: a live worker.
+    if unsafe { param::worker(worker) }.made_here().is_err() {
+        return;
+    }
     // SAFETY: boxed by `ucp_worker_create`.
     drop(unsafe { Box::from_raw(worker.cast::<Worker>()) });
 }
