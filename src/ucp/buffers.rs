@@ -4,7 +4,7 @@
 //! stride allocates nothing; longer messages get memory of their own length. A buffer goes back by
 //! being dropped, also after its worker.
 
-use crate::uct::base::copy::copy;
+use crate::uct::base::copy::copy_home;
 use core::cell::{Cell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
@@ -66,7 +66,7 @@ impl Buffers {
         let mut at = warm.unwrap_or_else(|| class.grow());
         debug_assert!(bytes.len() <= at.len());
         // SAFETY: a buffer is as long as its class says, which `bytes` fits.
-        unsafe { copy(bytes.as_ptr(), at.as_mut_ptr(), bytes.len()) };
+        unsafe { copy_home(bytes.as_ptr(), at.as_mut_ptr(), bytes.len()) };
         Buffer {
             bytes: at,
             len: bytes.len(),

@@ -5,7 +5,7 @@ pub mod generic;
 
 use crate::c::*;
 use crate::ucs::{Result, Status};
-use crate::uct::base::copy::copy;
+use crate::uct::base::copy::{copy, copy_home};
 use core::ffi::c_void;
 use generic::Generic;
 
@@ -187,14 +187,14 @@ impl Data {
         match self {
             // SAFETY: inside the user's buffer, as checked.
             Data::Contig { ptr, .. } => unsafe {
-                copy(src, ptr.wrapping_add(offset), len);
+                copy_home(src, ptr.wrapping_add(offset), len);
                 Ok(())
             },
             Data::Iov { .. } => {
                 let mut done = 0;
                 self.each_block(offset, len, |p, n| {
                     // SAFETY: a part of the user's buffer; the parts add up to `len`.
-                    unsafe { copy(src.wrapping_add(done), p, n) };
+                    unsafe { copy_home(src.wrapping_add(done), p, n) };
                     done += n;
                 });
                 Ok(())

@@ -71,6 +71,8 @@ pub struct Thresholds {
     pub zcopy: usize,
     /// Not sent inline.
     pub buffered: usize,
+    /// What is not sent as a whole is announced, not sent in pieces.
+    pub no_pieces: bool,
 }
 
 /// What an endpoint's messages are carried by.
@@ -100,6 +102,7 @@ impl Thresholds {
         announce_mapped: usize::MAX,
         zcopy: usize::MAX,
         buffered: usize::MAX,
+        no_pieces: false,
     };
 
     pub fn new(config: &Config, rules: &Rules, by: &Carriers<'_>) -> Thresholds {
@@ -121,6 +124,8 @@ impl Thresholds {
             announce_mapped: mapped.min(announce),
             zcopy: of("ZCOPY_THRESH", by.message.cap.am.max_bcopy),
             buffered: of("BCOPY_THRESH", usize::MAX),
+            // To the worker itself: its receiver would gather the pieces in a buffer first.
+            no_pieces: configured == AUTO && by.to_itself && rules.maps,
         }
     }
 }
@@ -152,7 +157,7 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
         usize::MAX
     };
     if by.to_itself && rules.maps {
-        // In pieces it would be gathered in a buffer first.
+        // As `no_pieces` says.
         let mapped = mapped.min(by.message.cap.am.max_bcopy);
         return (mapped, mapped);
     }
@@ -222,6 +227,25 @@ mod tests {
             }),
             0
         );
+    }
+
+    #[test]
+    fn a_worker_sends_itself_no_pieces_unless_it_is_told_to() {
+        let itself = attr(0.0, 10e-9, 30e9, 0);
+        let by = Carriers {
+            message: &itself,
+            bulk: None,
+            place: "intra",
+            to_itself: true,
+        };
+        let t = thresholds(&[], AUTO_SCHEME, &by);
+        assert!(t.no_pieces && t.announce <= 8192, "{t:?}");
+        assert!(!thresholds(&[("RNDV_THRESH", "1m")], AUTO_SCHEME, &by).no_pieces);
+        let unmapped = Rules {
+            maps: false,
+            ..AUTO_SCHEME
+        };
+        assert!(!thresholds(&[], unmapped, &by).no_pieces);
     }
 
     #[test]

@@ -161,6 +161,9 @@ pub fn plan(ep: &Ep, kind: &Kind, data: &Data, announce: Announce) -> Stage {
         return Stage::Announce;
     }
     let fits = head + len <= lane.max_bcopy;
+    if !fits && lane.thresholds.no_pieces && announce == Announce::ByLength {
+        return Stage::Announce;
+    }
     if fits && len < lane.thresholds.zcopy {
         Stage::Whole
     } else if head + len <= lane.max_zcopy

@@ -12,7 +12,7 @@ use super::ep::Ep;
 use super::request::Request;
 use super::unexpected;
 use super::worker::Worker;
-use crate::uct::base::copy::copy;
+use crate::uct::base::copy::copy_home;
 use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
 use std::collections::{HashMap, VecDeque};
@@ -134,7 +134,7 @@ impl Inbox {
             return false;
         }
         // SAFETY: `count` bytes are there, and room for them by the caller's promise.
-        unsafe { copy(rest.as_ptr(), to, count) };
+        unsafe { copy_home(rest.as_ptr(), to, count) };
         if rest.len() == count {
             drop(chunks.pop_front());
         } else {

@@ -12,7 +12,7 @@ use crate::ucp::unexpected;
 use crate::ucp::worker::Worker;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status};
-use crate::uct::base::copy::{FEW, copy, copy_few};
+use crate::uct::base::copy::{FEW, copy_few, copy_home};
 use core::ptr::NonNull;
 
 /// Posts a receive, or takes a message that is here already. `info` is what an immediate end says.
@@ -82,7 +82,7 @@ pub fn take_plain(
     let take = |tag, message: &Message| match message.here() {
         Some((data, None)) if data.len() <= len => {
             // SAFETY: the user's buffer is as long.
-            unsafe { copy(data.as_ptr(), buffer, data.len()) };
+            unsafe { copy_home(data.as_ptr(), buffer, data.len()) };
             let length = data.len();
             Some(Info { tag, length })
         }
@@ -164,7 +164,7 @@ fn unpack_whole(data: &Data, bytes: &[u8]) -> Result<()> {
         && bytes.len() <= *len
     {
         // SAFETY: the user's buffer is as long; `bytes` is readable.
-        unsafe { copy(bytes.as_ptr(), *ptr, bytes.len()) };
+        unsafe { copy_home(bytes.as_ptr(), *ptr, bytes.len()) };
         return Ok(());
     }
     if bytes.len() > data.len() && !matches!(data, Data::Generic { .. }) {
@@ -223,7 +223,7 @@ unsafe fn longer(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
     if let Some((at, to)) = worker.tag.take_lone(tag, len) {
         // SAFETY: as in `short`.
         unsafe {
-            copy(payload, to, len);
+            copy_home(payload, to, len);
             at.as_ref().complete_plain(Info { tag, length: len });
         }
         return;

@@ -44,6 +44,26 @@ pub unsafe fn copy_few(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
+/// As `copy`, where `to` is memory that this core works on, as a buffer that a message is received into: the C library is
+/// the faster one until the string instruction has made up for its start.
+///
+/// # Safety
+/// As `copy`.
+#[inline]
+pub unsafe fn copy_home(from: *const u8, to: *mut u8, len: usize) {
+    /// As measured: 4 KiB take 63 ns instead of 116 where buffers lie badly for the string instruction, and both take
+    /// the same where they lie well.
+    const LIBRARY: usize = 16 << 10;
+    // SAFETY: by the caller's promise.
+    unsafe {
+        if len > 2 * FEW && len < LIBRARY {
+            core::ptr::copy(from, to, len);
+        } else {
+            copy(from, to, len);
+        }
+    }
+}
+
 /// Copies more than a few bytes: by the processor's string instruction where that is the better
 /// way, which it mostly is into lines that another core has, else by the C library.
 ///
@@ -131,10 +151,13 @@ mod tests {
         let source: [u8; 4200] = core::array::from_fn(|i| (i as u8).wrapping_add(1));
         for len in (0..=120).chain([1023, 1024, 1025, 4000]) {
             let mut out = [0u8; 4200];
-            // SAFETY: both arrays are longer.
-            unsafe { copy(source.as_ptr(), out.as_mut_ptr().add(3), len) };
-            assert_eq!(out[3..3 + len], source[..len]);
-            assert!(out[..3].iter().chain(&out[3 + len..]).all(|b| *b == 0));
+            for way in [copy, copy_home] {
+                out.fill(0);
+                // SAFETY: both arrays are longer.
+                unsafe { way(source.as_ptr(), out.as_mut_ptr().add(3), len) };
+                assert_eq!(out[3..3 + len], source[..len]);
+                assert!(out[..3].iter().chain(&out[3 + len..]).all(|b| *b == 0));
+            }
         }
     }
 

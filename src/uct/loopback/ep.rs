@@ -3,7 +3,7 @@
 use super::iface::{ADDR_LEN, MAX_SHORT_IOV, SelfIface, read_address};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Pack;
-use crate::uct::base::copy::copy;
+use crate::uct::base::copy::copy_home;
 use crate::uct::base::iface::IfaceBox;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::EpParams;
@@ -47,7 +47,7 @@ impl SelfEp {
             // SAFETY: the descriptor has room for the header, any alignment.
             unsafe { at.cast::<u64>().write_unaligned(header) };
             // SAFETY: room and source were checked above.
-            unsafe { copy(payload, at.add(size_of::<u64>()), len) };
+            unsafe { copy_home(payload, at.add(size_of::<u64>()), len) };
             len + size_of::<u64>()
         });
         Ok(())
