@@ -67,6 +67,8 @@ pub struct Thresholds {
     pub announce_fast: usize,
     /// The same for memory that the receiver can map.
     pub announce_mapped: usize,
+    /// The same for scattered data, which nobody reads where they are.
+    pub announce_scattered: usize,
     /// Sent without a copy, where the transport can.
     pub zcopy: usize,
     /// Not sent inline.
@@ -100,6 +102,7 @@ impl Thresholds {
         announce: usize::MAX,
         announce_fast: usize::MAX,
         announce_mapped: usize::MAX,
+        announce_scattered: usize::MAX,
         zcopy: usize::MAX,
         buffered: usize::MAX,
         no_pieces: false,
@@ -122,6 +125,10 @@ impl Thresholds {
                 bytes => bytes,
             },
             announce_mapped: mapped.min(announce),
+            announce_scattered: match configured {
+                AUTO => MOST_EAGER,
+                bytes => bytes,
+            },
             zcopy: of("ZCOPY_THRESH", by.message.cap.am.max_bcopy),
             buffered: of("BCOPY_THRESH", usize::MAX),
             // To the worker itself: its receiver would gather the pieces in a buffer first.
@@ -264,6 +271,7 @@ mod tests {
         assert!(both.announce_mapped < both.announce, "{both:?}");
         assert_eq!(alone.announce, MOST_EAGER);
         assert!(both.announce_fast >= both.announce);
+        assert!(both.announce_scattered >= both.announce);
         let none = Rules {
             maps: false,
             reads: false,

@@ -259,7 +259,7 @@ fn mappable(worker: &Worker, address: u64, length: usize, right: u8) -> Option<A
 /// Whether the receiver of an announcement could copy from the buffer itself.
 pub fn is_mappable(ep: &Ep, data: &Data) -> bool {
     match data.contiguous() {
-        _ if ep.remote_uuid.get() == ep.worker().uuid => true,
+        Some(_) if ep.remote_uuid.get() == ep.worker().uuid => true,
         Some(at) if shares_memory(ep) => {
             mappable(ep.worker(), at as u64, data.len(), READ).is_some()
         }

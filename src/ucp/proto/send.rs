@@ -153,6 +153,7 @@ pub fn plan(ep: &Ep, kind: &Kind, data: &Data, announce: Announce) -> Stage {
     let by_length = match announce {
         Announce::Never => usize::MAX,
         Announce::Always => 0,
+        _ if data.contiguous().is_none() => lane.thresholds.announce_scattered,
         Announce::ByLength => lane.thresholds.announce,
         Announce::LongOnly => lane.thresholds.announce_fast,
     };
