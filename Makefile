@@ -4,7 +4,7 @@ LIBDIR ?= lib
 DESTDIR ?=
 export DESTDIR LIBDIR
 
-.PHONY: help demo test test-long torture test-clients install uninstall deb abi-check bench headers lint
+.PHONY: help demo test test-long torture test-clients install uninstall deb abi-check bench bench-micro headers lint
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -26,8 +26,10 @@ deb:             ## build the Debian packages ferrucx and ferrucx-dev in target/
 	@scripts/deb target/deb release
 abi-check:       ## compare headers and symbols with every upstream release, write abi-check/MATRIX.md
 	@python3 abi-check/run.py
-bench:           ## side by side with upstream 1.22.0, written to docs/
-	@benches/side_by_side.py
+bench:           ## side by side with upstream 1.22.0, written to docs/PERFORMANCE.md; BENCH="--groups start,mpi --reps 3"
+	@python3 benches/side_by_side $(BENCH)
+bench-micro:     ## the ring, matching, the request pool and framing by themselves
+	@taskset -c 0 cargo bench --bench micro
 headers:         ## generate include/ from src/
 	@FERRUCX_WRITE_HEADERS=1 cargo test -q --test headers include_is_what_the_sources_say
 lint:            ## formatting, clippy, floors, headers up to date

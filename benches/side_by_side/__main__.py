@@ -1,0 +1,79 @@
+"""Measures this library side by side with upstream 1.22.0 and writes the tables and charts of docs/PERFORMANCE.md.
+
+    python3 benches/side_by_side [--groups G,G...] [--only REGEX] [--reps N] [--scale X] [--again] [--report] [--list]
+
+    --groups  start, endpoints, messages, memory, loop, uct, mpi, zeromq; all of them without
+    --again   measures rows anew that are in the record; without it a run that was stopped goes on where it was, and
+              only rows that were measured with another build of the library, or otherwise, are measured again
+    --report  measures nothing, writes the page from the record
+    --list    names the rows
+
+The record is benches/record.jsonl. Nothing else should run on the machine; as root the measured processes run under
+SCHED_RR, so that other work does not show. A whole run with 5 repetitions takes about an hour and a half: `messages`
+half of it, `start`, `endpoints` and `zeromq` a few minutes each. `--scale 0.1 --reps 2` gives a first look in a quarter
+of an hour.
+"""
+import argparse
+import os
+import pathlib
+import re
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import report
+from perftest import Perftest
+from programs import Programs
+from rows import Machine, Record, gain_of, measure
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+RECORD = ROOT / "benches/record.jsonl"
+PAGE = ROOT / "docs/PERFORMANCE.md"
+CHARTS = ROOT / "docs/performance"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--groups", default=",".join(report.TITLES))
+    parser.add_argument("--only", default="")
+    parser.add_argument("--reps", type=int, default=5)
+    parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--report", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    groups = options.groups.split(",")
+    if unknown := set(groups) - report.TITLES.keys():
+        parser.error(f"no group {', '.join(sorted(unknown))}; there are {', '.join(report.TITLES)}")
+    record = Record(RECORD)
+    if options.report:
+        report.write(record, PAGE, CHARTS)
+        return 0
+    machine = Machine(ROOT, TARGET, options.scale)
+    perftest = Perftest(machine)
+    rows = [row for row in (*Programs(machine, perftest).rows(), *perftest.rows())
+            if row.group in groups and re.search(options.only, f"{row.group} {row.name}")]
+    rows.sort(key=lambda row: groups.index(row.group))
+    if options.list:
+        print("\n".join(f"{row.group}: {row.name}" for row in rows))
+        return 0
+    if options.again and not options.only:
+        record.forget(groups)
+    known = set() if options.again else record.fresh(machine, options.reps)
+    failed = 0
+    for row in rows:
+        if (row.group, row.name) in known:
+            continue
+        done = measure(row, machine, options.reps)
+        record.add(done)
+        failed += gain_of(done) is None
+        print(report.line(done), flush=True)
+        report.write(record, PAGE, CHARTS)
+    print(f"{len(rows)} rows, {failed} of the measured ones failed on one side")
+    return 0 if rows else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""Rows that upstream's ucx_perftest of the 1.22.0 wheel measures on both libraries: LD_LIBRARY_PATH alone decides.
+
+Latency is the median of a run (of a get: the average, as it has none), rates are a run's overall figure. `loop` is
+one process that talks to itself.
+"""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import time
+
+from rows import Row
+
+LIMIT = 60
+COLUMN = {"lat": 1, "avg": 3, "bw": 5, "mr": 7}
+UNIT = {"lat": "us", "avg": "us", "bw": "MB/s", "mr": "/s"}
+SMALLER_IS_BETTER = ("lat", "avg")
+# Bytes and iterations; over tcp a tenth.
+SIZES = ((8, 100000), (1024, 100000), (8192, 30000), (65536, 8000), (1048576, 600), (4194304, 150))
+
+
+def uct_tests():
+    """(name, metric, two processes?, words for ucx_perftest, iterations)"""
+    for transport in ("posix", "sysv"):
+        where = f"-x {transport} -d memory"
+        for layout, size in (("short", 8), ("bcopy", 8), ("bcopy", 1024), ("bcopy", 4096)):
+            yield f"{transport} am_lat {layout} {size}", "lat", True, f"{where} -t am_lat -D {layout} -s {size}", 200000
+        for layout, size in (("short", 8), ("bcopy", 1024), ("bcopy", 8192)):
+            yield f"{transport} put_lat {layout} {size}", "lat", True, f"{where} -t put_lat -D {layout} -s {size}", 200000
+        yield f"{transport} am rate short 8", "mr", True, f"{where} -t am_bw -D short -s 8", 1000000
+        for layout, size in (("bcopy", 1024), ("bcopy", 8192)):
+            yield f"{transport} am_bw {layout} {size}", "bw", True, f"{where} -t am_bw -D {layout} -s {size}", 500000
+        for layout, size in (("short", 1024), ("bcopy", 8192)):
+            yield f"{transport} put_bw {layout} {size}", "bw", True, f"{where} -t put_bw -D {layout} -s {size}", 500000
+        yield f"{transport} get bcopy 8192", "bw", True, f"{where} -t get -D bcopy -s 8192", 200000
+        for test in ("add_mr", "fadd", "cswap"):
+            yield f"{transport} {test} 8", "mr", True, f"{where} -t {test} -s 8", 500000
+    for size, count in ((8, 100000), (65536, 20000), (1048576, 2000)):
+        yield f"cma put_bw zcopy {size}", "bw", True, f"-x cma -d memory -t put_bw -D zcopy -s {size}", count
+        yield f"cma get zcopy {size}", "bw", True, f"-x cma -d memory -t get -D zcopy -s {size}", count
+    for layout, size in (("short", 8), ("bcopy", 8), ("bcopy", 1024), ("bcopy", 8192), ("zcopy", 8192)):
+        yield f"tcp am_lat {layout} {size}", "lat", True, f"-x tcp -d lo -t am_lat -D {layout} -s {size}", 20000
+    yield "tcp am rate short 8", "mr", True, "-x tcp -d lo -t am_bw -D short -s 8", 200000
+    for layout, size in (("bcopy", 1024), ("bcopy", 8192), ("zcopy", 8192)):
+        yield f"tcp am_bw {layout} {size}", "bw", True, f"-x tcp -d lo -t am_bw -D {layout} -s {size}", 100000
+    for size, count in ((65536, 20000), (1048576, 2000)):
+        yield f"tcp put_bw zcopy {size}", "bw", True, f"-x tcp -d lo -t put_bw -D zcopy -s {size}", count
+    for layout, size in (("short", 8), ("bcopy", 8), ("bcopy", 4096)):
+        yield f"self am_lat {layout} {size}", "lat", False, f"-x self -d memory -t am_lat -D {layout} -s {size}", 1000000
+
+
+def ucp_tests():
+    """(group, UCX_TLS, test, bytes, metric, two processes?, iterations)"""
+    for tls in ("posix", "posix,cma", "tcp", "all"):
+        for test in ("tag_lat", "tag_sync_lat", "ucp_am_lat", "stream_lat"):
+            for size, count in SIZES:
+                yield "messages", tls, test, size, "lat", True, count
+        for test in ("tag_bw", "ucp_am_bw", "stream_bw"):
+            yield "messages", tls, test, 8, "mr", True, 2000000
+            for size, count in SIZES[1:]:
+                yield "messages", tls, test, size, "bw", True, count
+    for size, count in SIZES:
+        yield "messages", "sysv", "tag_lat", size, "lat", True, count
+        yield "messages", "sysv", "tag_bw", size, "bw", True, count
+    for tls in ("posix", "posix,cma", "tcp"):
+        for size, count in SIZES:
+            yield "memory", tls, "ucp_put_lat", size, "lat", True, count
+            yield "memory", tls, "ucp_put_bw", size, "bw", True, count
+            yield "memory", tls, "ucp_get", size, "avg", True, count
+    for tls in ("posix", "tcp"):
+        for test in ("ucp_add", "ucp_fadd", "ucp_swap", "ucp_cswap"):
+            yield "memory", tls, test, 8, "mr", True, 500000
+    for tls in ("self", "posix", "tcp"):
+        for test in ("tag_bw", "ucp_am_bw", "stream_bw"):
+            yield "loop", tls, test, 8, "mr", False, 2000000
+        for size, count in SIZES:
+            yield "loop", tls, "tag_lat", size, "lat", False, count
+            yield "loop", tls, "tag_bw", size, "bw", False, count
+
+
+class Perftest:
+    """Runs the tool."""
+
+    def __init__(self, machine):
+        self.machine = machine
+        self.tool = machine.wheel / "bin/ucx_perftest"
+        self.port = 12000 + os.getpid() % 8000
+
+    def rows(self):
+        for name, metric, two, words, count in uct_tests():
+            yield self.row("uct", name, metric, two, words, count, {})
+        for group, tls, test, size, metric, two, count in ucp_tests():
+            short = test.removeprefix("ucp_")
+            name = f"{tls} {'' if two else 'loop '}{short} {'rate ' if metric == 'mr' else ''}{size}"
+            # A message of 8 bytes and a half of a bulk need their iterations; a round trip over tcp takes longer.
+            count = max(200, count // 10) if "tcp" in tls else count
+            yield self.row(group, name, metric, two, f"-t {test} -s {size}", count, {"UCX_TLS": tls})
+
+    def row(self, group, name, metric, two, words, count, variables):
+        def measure(side):
+            return self.one(side, metric, two, words, count, variables)
+
+        return Row(group, name, UNIT[metric], metric in SMALLER_IS_BETTER, measure)
+
+    def start(self, side, core, words, stdout, variables):
+        return subprocess.Popen([*self.machine.command(core), str(self.tool), *words], stdout=stdout,
+                                stderr=subprocess.STDOUT, text=True, env=self.machine.environment(side, variables),
+                                start_new_session=True)
+
+    def one(self, side, metric, two, words, iterations, variables):
+        """The figure of one run, or None."""
+        count = max(100, int(iterations * self.machine.scale))
+        words = [*words.split(), "-n", str(count), "-w", str(max(10, count // 10)), "-f", "-v"]
+        server = None
+        with tempfile.TemporaryFile("w+") as log:
+            if two:
+                self.port += 1
+                words += ["-p", str(self.port)]
+                server = self.start(side, 0, words, log, variables)
+                deadline = time.monotonic() + 10
+                while time.monotonic() < deadline and server.poll() is None and not listening(self.port):
+                    time.sleep(0.01)
+            client = self.start(side, 1, ["127.0.0.1", *words] if two else ["-l", *words], subprocess.PIPE,
+                                variables)
+            try:
+                text, _ = client.communicate(timeout=LIMIT)
+                if server and client.returncode == 0:
+                    server.wait(timeout=LIMIT)
+            except subprocess.TimeoutExpired:
+                text = ""
+            for process in (client, server):
+                if process and process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+        rows = re.findall(r"^ *\d+(?:,[\d.]+){7}", text or "", re.M)
+        return float(rows[-1].split(",")[COLUMN[metric]]) if rows else None
+
+
+def listening(port):
+    wanted = re.compile(rf":{port:04X} [0-9A-F]+:0000 0A ")
+    return any(wanted.search(pathlib.Path(f"/proc/net/{table}").read_text()) for table in ("tcp", "tcp6"))

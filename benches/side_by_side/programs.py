@@ -1,0 +1,134 @@
+"""Rows that programs of benches/programs measure: start-up, endpoints, idle peers, MPI, ZeroMQ.
+
+A program prints lines of words that end with a figure. MPI programs are linked with Debian's MPIs, which take the UCX
+that LD_LIBRARY_PATH names; Open MPI's own transports (vader, tcp) are a side of their own. ZeroMQ is compared with our
+tagged messages over tcp.
+"""
+import re
+import shutil
+import statistics
+import subprocess
+import time
+
+from rows import Row
+
+UCX = ["-lucp", "-luct", "-lucs", "-lucm"]
+LIMIT = 120
+
+
+class Programs:
+    def __init__(self, machine, perftest):
+        self.machine, self.perftest = machine, perftest
+        self.built = {}
+
+    def build(self, name, libraries, compiler="gcc"):
+        if (name, compiler) not in self.built:
+            self.built[name, compiler] = self.machine.program(name, libraries, compiler)
+        return self.built[name, compiler]
+
+    def figures(self, command, environment):
+        """The last words of a program's lines, by the words before them."""
+        try:
+            done = subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True, timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            return {}
+        return {key: float(value) for key, value in re.findall(r"^(\w[\w ]*) ([\d.]+)$", done.stdout, re.M)}
+
+    def start(self, side, words, tls):
+        program = self.build("start", UCX)
+        command = [*self.machine.command(1), program, *words]
+        if words[0] in ("endpoints", "rate"):
+            command = [*self.machine.priority, program, *words]
+        return self.figures(command, self.machine.environment(side, {"UCX_TLS": tls} if tls else {}))
+
+    def rows(self):
+        yield from self.start_rows()
+        yield from self.endpoint_rows()
+        yield from self.mpi_rows()
+        yield from self.zeromq_rows()
+
+    def start_rows(self):
+        def load(side):
+            program = self.build("start", UCX)
+            times = []
+            for _ in range(5):
+                begin = time.monotonic()
+                subprocess.run([*self.machine.command(1), program, "load"], env=self.machine.environment(side),
+                               check=True, stdout=subprocess.DEVNULL)
+                times.append((time.monotonic() - begin) * 1e3)
+            return statistics.median(times)
+
+        yield Row("start", "process that loads the library", "ms", True, load)
+        for name, keys in (("configuration, ucp_init and worker", ("config", "init", "worker")),
+                           ("first endpoint", ("endpoint",)), ("first message", ("message",)), ("teardown", ("end",))):
+            for tls in ("", "posix", "tcp"):
+                def measure(side, keys=keys, tls=tls):
+                    got = self.start(side, ["begin"], tls)
+                    return sum(got[key] for key in keys) if all(key in got for key in keys) else None
+
+                yield Row("start", f"{name}, {tls or 'all transports'}", "us", True, measure)
+        for key, unit in (("KiB", "KiB"), ("descriptors", "")):
+            def idle(side, key=key):
+                return self.start(side, ["idle"], "").get(key)
+
+            yield Row("start", f"idle worker with its context: {'memory' if unit else 'descriptors'}", unit, True, idle, once=True)
+
+    def endpoint_rows(self):
+        for tls in ("posix", "tcp", ""):
+            for key, unit, once in (("each", "us", False), ("KiB", "KiB", True), ("descriptors", "descriptors", True)):
+                def measure(side, key=key, tls=tls):
+                    return self.start(side, ["endpoints"], tls).get(key)
+
+                yield Row("endpoints", f"one of 1000 to a peer, {tls or 'all transports'}: {unit}", unit, True, measure, once=once)
+        for idle in (1, 100, 1000):
+            def rate(side, idle=idle):
+                return self.start(side, ["rate", str(idle)], "posix").get("rate")
+
+            yield Row("endpoints", f"rate of 8 bytes beside {idle} idle endpoints, posix", "/s", False, rate)
+
+    def mpi_rows(self):
+        kinds = (
+            ("openmpi", "Open MPI over UCX", ["--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"], {}, "upstream"),
+            ("openmpi", "Open MPI over UCX, tcp", ["--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"],
+             {"UCX_TLS": "tcp,self"}, "upstream"),
+            ("mpich", "MPICH over UCX", [], {}, "upstream"),
+            ("openmpi", "Open MPI over UCX", ["--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"], {}, "vader"),
+            ("openmpi", "Open MPI over UCX, tcp", ["--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"],
+             {"UCX_TLS": "tcp,self"}, "Open MPI's tcp"),
+        )
+        for mpi, title, words, variables, against in kinds:
+            if not shutil.which(f"mpicc.{mpi}") or not shutil.which(f"mpirun.{mpi}"):
+                continue
+            cache = {}
+            for test, sizes, unit in (("latency", (8, 8192, 65536, 1048576), "us"), ("bandwidth", (8192, 65536, 1048576), "MB/s")):
+                for size in sizes:
+                    def measure(side, key=f"{test} {size}", cache=cache, mpi=mpi, words=words, variables=variables, against=against):
+                        # One job measures every size: its figures are handed out one by one.
+                        if key not in cache.get(side, {}):
+                            cache[side] = self.mpi(mpi, side, words, variables, against)
+                        return cache[side].pop(key, None)
+
+                    yield Row("mpi", f"{title} {test} {size}", unit, test == "latency", measure, against=against)
+
+    def mpi(self, mpi, side, words, variables, against):
+        program = self.build("mpi_pingpong", [], f"mpicc.{mpi}")
+        if mpi == "openmpi":
+            words = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", *words]
+        if side == "upstream" and against != "upstream":
+            btl = "self,tcp" if against.endswith("tcp") else "self,vader"
+            words = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "pml", "ob1", "--mca", "btl", btl]
+        command = [*self.machine.priority, f"mpirun.{mpi}", *words, "-n", "2", program]
+        return self.figures(command, self.machine.environment(side, variables))
+
+    def zeromq_rows(self):
+        if subprocess.run([self.machine.root / "scripts/need", "libzmq3-dev"], capture_output=True).returncode != 0:
+            return
+        for key, metric, words, name, unit in (("rate", "mr", "-t tag_bw -s 8", "tag rate 8 over tcp, PUSH and PULL", "/s"),
+                                               ("latency", "lat", "-t tag_lat -s 8", "tag latency 8 over tcp, PAIR", "us")):
+            def measure(side, key=key, metric=metric, words=words):
+                if side == "ours":
+                    return self.perftest.one(side, metric, True, words, 200000 if metric == "mr" else 20000, {"UCX_TLS": "tcp"})
+                program = self.build("zeromq", ["-lzmq"])
+                return self.figures([*self.machine.priority, program], self.machine.environment("ours")).get(key)
+
+            yield Row("zeromq", name, unit, metric == "lat", measure, against="ZeroMQ")

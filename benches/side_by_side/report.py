@@ -1,0 +1,105 @@
+"""docs/PERFORMANCE.md and its charts, from the record.
+
+The tables stand between marks; everything else in the page is written by hand and stays.
+"""
+import re
+import statistics
+from xml.sax.saxutils import escape
+
+from rows import gain_of, state_of
+
+TITLES = {
+    "start": "Start-up",
+    "endpoints": "Endpoints and idle peers",
+    "messages": "Messages (UCP)",
+    "memory": "Remote memory and atomics (UCP)",
+    "loop": "A process that talks to itself (UCP)",
+    "uct": "UCT",
+    "mpi": "MPI",
+    "zeromq": "ZeroMQ",
+}
+BEGIN, END = "<!-- tables: written by make bench -->", "<!-- end of the tables -->"
+BAR, LEFT, WIDTH = 13, 330, 420
+# Bars end where a gain is this many times.
+MOST = 8.0
+
+
+def figure(value):
+    if value is None:
+        return "failed"
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def states(record):
+    seen = [state_of(line) for line in record["line_ns"]]
+    return "/".join(sorted(set(seen)))
+
+
+def line(record):
+    gain = gain_of(record)
+    middle = [statistics.median(values) if values else None for values in (record["figures"]["upstream"], record["figures"]["ours"])]
+    spread = f"{min(record['ratios']):.2f} - {max(record['ratios']):.2f}" if len(record["ratios"]) > 1 else ""
+    return (f"| {record['name']} | {record['unit']} | {figure(middle[0])} | {figure(middle[1])} | "
+            f"{'-' if gain is None else f'{gain:.2f}'} | {spread} | {states(record)} |")
+
+
+def summary(records):
+    gains = {record["name"]: gain_of(record) for record in records if record["ratios"]}
+    if not gains:
+        return "No test ran on both sides."
+    below = [f"{name} ({gain:.2f})" for name, gain in sorted(gains.items(), key=lambda item: item[1]) if gain < 1]
+    return (f"{len(gains)} rows, median gain {statistics.median(gains.values()):.2f}. "
+            f"Below 1.00: {', '.join(below) or 'none'}.")
+
+
+def how(records):
+    dates = sorted({record["date"] for record in records})
+    words = sorted({f"{record['processor']}; {record['reps']} repetitions, scale {record['scale']:g}" for record in records})
+    lines = [value for record in records for value in record["line_ns"] if value is not None]
+    between = f"; a cache line took {min(lines):.0f} to {max(lines):.0f} ns one way" if lines else ""
+    return f"{' to '.join(dates[:1] + dates[-1:] if len(dates) > 1 else dates)}, {' / '.join(words)}{between}."
+
+
+def chart(title, records):
+    """Bars of the gains, upstream's figure being 1, on a scale of doublings."""
+    from math import log2
+    rows = [(record["name"], gain_of(record)) for record in records if record["ratios"]]
+    height = 40 + BAR * len(rows)
+    one = LEFT + WIDTH * 2 / (2 + log2(MOST))
+    step = WIDTH / (2 + log2(MOST))
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 60}" height="{height}" font-family="sans-serif" font-size="10">',
+           '<rect width="100%" height="100%" fill="white"/>',
+           f'<text x="8" y="14" font-size="12">{escape(title)}: gain over the other side (right of 1: ours is better)</text>']
+    for times in (0.25, 0.5, 1, 2, 4, 8):
+        x = one + step * log2(times)
+        out.append(f'<line x1="{x:.0f}" y1="22" x2="{x:.0f}" y2="{height}" stroke="{"#000" if times == 1 else "#ccc"}"/>'
+                   f'<text x="{x + 2:.0f}" y="31" fill="#666">{times:g}</text>')
+    for at, (name, gain) in enumerate(rows):
+        y = 36 + BAR * at
+        end = one + step * log2(min(MOST, max(0.25, gain)))
+        colour = "#2a7f3f" if gain >= 1 else "#b03a2e"
+        out.append(f'<text x="{LEFT - 6}" y="{y + 9}" text-anchor="end">{escape(name)}</text>'
+                   f'<rect x="{min(one, end):.1f}" y="{y + 1}" width="{abs(end - one):.1f}" height="{BAR - 3}" fill="{colour}"/>'
+                   f'<text x="{max(one, end) + 4:.0f}" y="{y + 9}">{gain:.2f}</text>')
+    return "\n".join([*out, "</svg>", ""])
+
+
+def write(record, page, charts):
+    charts.mkdir(exist_ok=True)
+    text = [BEGIN, ""]
+    for group, title in TITLES.items():
+        records = record.group(group)
+        if not records:
+            continue
+        text += [f"### {title}", "", how(records), "", summary(records), ""]
+        if any(row["ratios"] for row in records):
+            (charts / f"{group}.svg").write_text(chart(title, records))
+            text += [f"![gains: {title}]({charts.name}/{group}.svg)", ""]
+        text += ["| test | unit | upstream or other | ours | gain | range of gains | cores |", "|---|---|---|---|---|---|---|",
+                 *map(line, records), ""]
+    text.append(END)
+    old = page.read_text()
+    new, count = re.subn(f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _: "\n".join(text), old, flags=re.S)
+    if count != 1:
+        raise SystemExit(f"{page} has no place for the tables: {BEGIN} … {END}")
+    page.write_text(new)

@@ -1,0 +1,148 @@
+"""A row of the tables, the machine it is measured on, and the record of what was measured.
+
+Sides take turns and the order flips, because the speed of a line between two cores of a virtual machine changes within
+seconds: only neighbouring runs are compared, and the gain is the median of their ratios (above 1: ours is better).
+The record is a file of one JSON object a row, written as rows are done, so that a run that was stopped goes on where it
+was.
+"""
+import hashlib
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import time
+from dataclasses import dataclass
+from typing import Callable, Optional
+
+SIDES = ("upstream", "ours")
+# A line that takes longer one way goes through a slower part of the host.
+FAR_NS = 100
+
+
+@dataclass
+class Row:
+    group: str
+    name: str
+    unit: str
+    smaller_is_better: bool
+    """Measures one side; None when it cannot."""
+    measure: Callable[[str], Optional[float]]
+    """What stands on the other side, where it is not upstream's library."""
+    against: str = "upstream"
+    """One figure says it: memory and descriptors do not vary."""
+    once: bool = False
+
+    def __post_init__(self):
+        # Open MPI is compared with two others: the side belongs to the name.
+        if self.against != "upstream":
+            self.name += f", against {self.against}"
+
+
+class Machine:
+    """Where the two libraries are, and how processes are started."""
+
+    def __init__(self, root, target, scale):
+        self.root, self.scale = root, scale
+        script = subprocess.run([root / "scripts/upstream"], check=True, capture_output=True, text=True)
+        self.wheel = pathlib.Path(script.stdout.strip())
+        self.ours = target / "prefix-release"
+        subprocess.run([root / "scripts/stage", self.ours, "release"], check=True)
+        self.work = target / "bench"
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.lib = {"upstream": self.wheel / "lib", "ours": self.ours / "lib"}
+        # FIFO would starve a progress thread on the same core.
+        self.priority = ["chrt", "-r", "5"] if os.getuid() == 0 else []
+        self.cores = sorted(os.sched_getaffinity(0))
+        self.library = hashlib.sha256((self.ours / "lib/libucp.so.0.0.0").read_bytes()).hexdigest()[:12]
+        model = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
+        self.processor = f"{model[1] if model else 'unknown processor'}, {len(self.cores)} processors"
+        self.state = self.program("core_state", [])
+
+    def command(self, core):
+        """Words in front of a program that is to run on one core."""
+        return [*self.priority, "taskset", "-c", str(self.cores[core % len(self.cores)])]
+
+    def environment(self, side, variables=None):
+        return {**os.environ, "LD_LIBRARY_PATH": str(self.lib[side]), "UCX_WARN_UNUSED_ENV_VARS": "n", **(variables or {})}
+
+    def program(self, name, libraries, compiler="gcc"):
+        """A program of benches/programs, compiled."""
+        source = self.root / "benches/programs" / f"{name}.c"
+        out = self.work / f"{name}-{compiler}"
+        subprocess.run([compiler, "-std=gnu11", "-O2", "-w", "-I", self.ours / "include", "-o", out, source,
+                        f"-L{self.ours}/lib", *libraries], check=True)
+        return out
+
+    def line_ns(self):
+        """Nanoseconds that a cache line takes one way between the two processors now; None with one."""
+        if len(self.cores) < 2:
+            return None
+        done = subprocess.run([*self.priority, self.state], capture_output=True, text=True, timeout=60)
+        found = re.search(r"line ([\d.]+)", done.stdout)
+        return float(found[1]) if found else None
+
+
+def state_of(line_ns):
+    return "?" if line_ns is None else "far" if line_ns > FAR_NS else "near"
+
+
+def measure(row, machine, reps):
+    """The record of a row: figures of both sides, ratios of neighbours, and how near the processors were."""
+    figures = {side: [] for side in SIDES}
+    ratios, states = [], []
+    for rep in range(1 if row.once else reps):
+        line = machine.line_ns()
+        now = {side: row.measure(side) for side in (SIDES if rep % 2 == 0 else SIDES[::-1])}
+        for side, value in now.items():
+            if value is not None:
+                figures[side].append(value)
+        states.append(line)
+        if all(value is not None for value in now.values()):
+            upper, lower = (now["upstream"], now["ours"]) if row.smaller_is_better else (now["ours"], now["upstream"])
+            ratios.append(upper / lower if lower else float("inf") if upper else 1.0)
+        elif rep == 0:
+            break  # what fails at first will not get better
+    return {"group": row.group, "name": row.name, "unit": row.unit, "smaller": row.smaller_is_better,
+            "against": row.against, "figures": figures, "ratios": ratios, "line_ns": states,
+            "date": time.strftime("%Y-%m-%d", time.gmtime()), "processor": machine.processor, "reps": reps,
+            "scale": machine.scale, "library": machine.library}
+
+
+def gain_of(record):
+    return statistics.median(record["ratios"]) if record["ratios"] else None
+
+
+class Record:
+    """What was measured, by group and name."""
+
+    def __init__(self, path):
+        self.path, self.rows = path, {}
+        if path.exists():
+            for line in path.read_text().splitlines():
+                self.put(json.loads(line))
+
+    def put(self, row):
+        self.rows[row["group"], row["name"]] = row
+
+    def add(self, row):
+        self.put(row)
+        self.write()
+
+    def fresh(self, machine, reps):
+        """The rows that were measured with this library and as often."""
+        wanted = (machine.library, reps, machine.scale)
+        return {key for key, row in self.rows.items() if (row["library"], row["reps"], row["scale"]) == wanted}
+
+    def forget(self, groups):
+        self.rows = {key: row for key, row in self.rows.items() if key[0] not in groups}
+        self.write()
+
+    def write(self):
+        new = self.path.with_suffix(".new")
+        new.write_text("".join(json.dumps(row) + "\n" for row in self.rows.values()))
+        new.replace(self.path)
+
+    def group(self, name):
+        return [row for (group, _), row in self.rows.items() if group == name]
