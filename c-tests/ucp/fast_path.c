@@ -23,7 +23,7 @@ int main(void)
 }
 #else
 
-enum { SIZE = 8, WARM = 300, TRACED = 3, AM_ID = 5 };
+enum { SIZE = 8, WARM = 300, TRACED = 3, AM_ID = 5, WINDOW = 8 };
 
 /* Operations under test, in the order of the table below. */
 typedef struct {
@@ -70,6 +70,23 @@ static void tag_expected(int i)
 
     finish(ucp_tag_send_nbx(ep, &out, SIZE, i, &plain));
     finish(receive);
+}
+
+/* Several under way at once, as programs do that want to be fast. */
+static void tag_window(int i)
+{
+    ucs_status_ptr_t receives[WINDOW];
+    int k;
+
+    for (k = 0; k < WINDOW; ++k) {
+        receives[k] = ucp_tag_recv_nbx(to->worker, &in, SIZE, i, UINT64_MAX, &plain);
+    }
+    for (k = 0; k < WINDOW; ++k) {
+        finish(ucp_tag_send_nbx(ep, &out, SIZE, i, &plain));
+    }
+    for (k = 0; k < WINDOW; ++k) {
+        finish(receives[k]);
+    }
 }
 
 static void tag_unexpected(int i)
@@ -148,6 +165,7 @@ static void fetch_add(int i)
 
 static const scenario_t scenarios[] = {
     {"tag, expected", tag_expected, 0},
+    {"tag, eight expected", tag_window, 0},
     {"tag, unexpected", tag_unexpected, 0},
     {"active message", am, 0},
     {"stream, expected", stream_expected, 0},

@@ -176,6 +176,7 @@ impl Request {
                 let room = self.worker().tag.lone_room();
                 format!("tag receive of {room} bytes: posted")
             }
+            Op::TagLine(r) => format!("tag receive of {} bytes: posted", r.room),
             Op::TagWait(r) => format!("tag receive of {} bytes: posted", r.data.len()),
             Op::TagRecv(r) => format!("tag receive of {} bytes: matched", r.data.len()),
             Op::DataRecv(r) => format!("data receive of {} bytes", r.data.len()),

@@ -393,7 +393,7 @@ impl Worker {
         let req = self.free_requests.get()?;
         // SAFETY: free requests stand in the worker's memory.
         self.free_requests
-            .set(unsafe { (*req.as_ptr()).next_free.get() });
+            .set(unsafe { (*req.as_ptr()).next.get() });
         Some(req)
     }
 
@@ -420,7 +420,7 @@ impl Worker {
     #[inline(always)]
     pub fn give_request(&self, req: NonNull<Request>) {
         // SAFETY: the worker's memory, in no one's hands; the other fields are written when it is used.
-        unsafe { (&raw mut (*req.as_ptr()).next_free).write(Cell::new(self.free_requests.get())) };
+        unsafe { (&raw mut (*req.as_ptr()).next).write(Cell::new(self.free_requests.get())) };
         self.free_requests.set(Some(req));
     }
 
@@ -431,7 +431,7 @@ impl Worker {
         while let Some(req) = at {
             free += 1;
             // SAFETY: free requests stand in the worker's memory.
-            at = unsafe { (*req.as_ptr()).next_free.get() };
+            at = unsafe { (*req.as_ptr()).next.get() };
         }
         self.request_memory.borrow().len() * REQUEST_CHUNK - free
     }

@@ -14,6 +14,7 @@ use crate::ucp::tag::{probe, recv};
 use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
 use crate::wire::header::AmId;
+use core::ptr::NonNull;
 
 /// Sends a tagged message.
 ///
@@ -366,15 +367,52 @@ pub unsafe extern "C" fn ucp_tag_recv_nbx(
         let w = param::worker(worker);
         if !w.is_shared()
             && let Some(len) = param::plain_receive(param, buffer, count)
-            && let Some(req) = recv::post_alone(w, (buffer.cast(), len), tag, tag_mask)
+            && let Some(req) = recv::post_lone(w, (buffer.cast(), len), tag, tag_mask)
         {
-            if (*param).op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK != 0 {
-                req.as_ref()
-                    .set_callback(param::callback_of(param, Which::TagRecv));
-            }
-            return Request::user(req);
+            return posted(req, param);
         }
-        recv_any(w, buffer, count, tag, tag_mask, param)
+        recv_behind(w, buffer, count, tag, tag_mask, param)
+    }
+}
+
+/// A posted receive for the user, to whom it tells its end.
+///
+/// # Safety
+/// As `param::read`.
+#[inline(always)]
+unsafe fn posted(req: NonNull<Request>, param: *const ucp_request_param_t) -> ucs_status_ptr_t {
+    // SAFETY: a posted receive is alive; the rest by the caller's promise.
+    unsafe {
+        if (*param).op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK != 0 {
+            req.as_ref()
+                .set_callback(param::callback_of(param, Which::TagRecv));
+        }
+    }
+    Request::user(req)
+}
+
+/// Receives behind others, whatever that takes.
+///
+/// # Safety
+/// As `recv_any`.
+#[inline(never)]
+unsafe fn recv_behind(
+    w: &Worker,
+    buffer: *mut c_void,
+    count: usize,
+    tag: ucp_tag_t,
+    mask: ucp_tag_t,
+    param: *const ucp_request_param_t,
+) -> ucs_status_ptr_t {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        if !w.is_shared()
+            && let Some(len) = param::plain_receive(param, buffer, count)
+            && let Some(req) = recv::post_in_line(w, (buffer.cast(), len), tag, mask)
+        {
+            return posted(req, param);
+        }
+        recv_any(w, buffer, count, tag, mask, param)
     }
 }
 
@@ -397,10 +435,9 @@ unsafe fn recv_any(
         let info_at = param::tag_info(param);
         if let Some(len) = param::plain_receive(param, buffer, count) {
             let place = (buffer.cast(), len);
-            if let Some(req) = recv::post_alone(w, place, tag, mask) {
-                req.as_ref()
-                    .set_callback(param::callback_of(param, Which::TagRecv));
-                return Request::user(req);
+            let behind = || recv::post_in_line(w, place, tag, mask);
+            if let Some(req) = recv::post_lone(w, place, tag, mask).or_else(behind) {
+                return posted(req, param);
             }
             if let Some(info) = recv::take_plain(w, (*param).op_attr_mask, place, tag, mask) {
                 put_tag_info(info_at, info);

@@ -5,7 +5,7 @@ pub mod recv;
 
 use super::buffers::Buffer;
 use super::proto::assembly::MessageId;
-use super::proto::op::{Op, TagWaitOp};
+use super::proto::op::{Op, TagLineOp, TagWaitOp};
 use super::proto::rndv::Announced;
 use super::request::Request;
 use super::unexpected;
@@ -109,8 +109,8 @@ impl Message {
     }
 }
 
-/// A receive into a contiguous buffer that was posted where there was nothing else, as most are. It is older than all
-/// others, and its operation (`Op::TagLone`) says nothing that is not here.
+/// A receive into a contiguous buffer that was posted where there was nothing else, or that has become the first of the
+/// line. It is older than all others.
 struct Lone {
     request: Cell<Option<NonNull<Request>>>,
     tag: Cell<u64>,
@@ -120,6 +120,11 @@ struct Lone {
 
 pub struct TagState {
     lone: Lone,
+    /// First and last of the receives into contiguous buffers that were posted behind `lone` while nothing else waited, as
+    /// programs do that keep several under way: older than those in `posted`. Each has its `Op::TagLine`, and names the
+    /// next where free requests name theirs. The first message that `lone` does not match, and the first receive of another
+    /// kind, move them to `posted`.
+    line: Cell<Option<(NonNull<Request>, NonNull<Request>)>>,
     /// How many other receives and messages wait; `RESTING` while nothing is received.
     crowd: Cell<usize>,
     posted: RefCell<Posted<NonNull<Request>>>,
@@ -138,6 +143,7 @@ impl TagState {
                 mask: Cell::new(0),
                 buffer: Cell::new((core::ptr::null_mut(), 0)),
             },
+            line: Cell::new(None),
             crowd: Cell::new(0),
             posted: RefCell::new(Posted::new()),
             arrived: RefCell::new(Arrived::new()),
@@ -149,6 +155,66 @@ impl TagState {
     pub fn is_quiet(&self) -> bool {
         let lone = self.lone.request.get().map_or(0, |at| at.as_ptr().addr());
         lone | self.crowd.get() == 0
+    }
+
+    /// Whether nothing waits but `lone` and the line, and the worker receives.
+    #[inline(always)]
+    pub fn is_in_line(&self) -> bool {
+        self.crowd.get() == 0
+    }
+
+    /// Posts a receive behind the line where it `is_in_line`, and there is a lone one. Its operation has to be the
+    /// `Op::TagLine` of it.
+    #[inline(always)]
+    pub fn post_in_line(&self, at: NonNull<Request>) {
+        debug_assert!(self.is_in_line() && self.lone.request.get().is_some());
+        let first = match self.line.get() {
+            None => at,
+            Some((first, last)) => {
+                // SAFETY: a posted receive is alive.
+                unsafe { last.as_ref() }.next.set(Some(at));
+                first
+            }
+        };
+        // SAFETY: the caller's request, just made.
+        unsafe { at.as_ref() }.next.set(None);
+        self.line.set(Some((first, at)));
+    }
+
+    /// Takes the first of the line off.
+    #[inline]
+    fn pop_line(&self) -> Option<(NonNull<Request>, TagLineOp)> {
+        let (first, last) = self.line.get()?;
+        // SAFETY: a posted receive is alive; the only borrow of its operation.
+        let (next, op) = unsafe { (first.as_ref().next.get(), first.as_ref().op()) };
+        self.line.set(next.map(|next| (next, last)));
+        match *op {
+            Op::TagLine(line) => Some((first, line)),
+            _ => None,
+        }
+    }
+
+    /// The lone receive was taken: the first of the line is in its place.
+    #[inline(never)]
+    fn move_up(&self) {
+        if let Some((first, line)) = self.pop_line() {
+            self.lone.tag.set(line.tag);
+            self.lone.mask.set(line.mask);
+            self.lone.buffer.set((line.buffer, line.room));
+            self.lone.request.set(Some(first));
+        }
+    }
+
+    /// Puts the receives of the line where others are.
+    #[cold]
+    #[inline(never)]
+    fn dissolve_line(&self) {
+        while let Some((first, line)) = self.pop_line() {
+            let data = Data::contig(line.buffer, line.room);
+            let entry = Some(self.push_posted(line.tag, line.mask, first));
+            // SAFETY: a posted receive is alive; the only borrow, of an operation that holds nothing.
+            unsafe { *first.as_ref().op() = Op::TagWait(TagWaitOp { data, entry }) };
+        }
     }
 
     /// The worker stops to receive, or goes on.
@@ -168,6 +234,15 @@ impl TagState {
         self.lone.request.set(Some(at));
     }
 
+    /// `take_lone`, where nothing stands in line behind it.
+    #[inline(always)]
+    pub fn take_only(&self, tag: u64, len: usize) -> Option<(NonNull<Request>, *mut u8)> {
+        if self.line.get().is_some() {
+            return None;
+        }
+        self.take_lone(tag, len)
+    }
+
     /// Takes the lone receive for a message of `tag` and `len` bytes, with its buffer, if they fit.
     #[inline(always)]
     pub fn take_lone(&self, tag: u64, len: usize) -> Option<(NonNull<Request>, *mut u8)> {
@@ -177,6 +252,9 @@ impl TagState {
             return None;
         }
         self.lone.request.set(None);
+        if self.line.get().is_some() {
+            self.move_up();
+        }
         Some((at, buffer))
     }
 
@@ -189,6 +267,7 @@ impl TagState {
     fn take_lone_as_any(&self) -> Option<NonNull<Request>> {
         let at = self.lone.request.take()?;
         let (buffer, room) = self.lone.buffer.get();
+        self.move_up();
         let data = Data::contig(buffer, room);
         // SAFETY: a posted receive is alive; the only borrow, of an operation that holds nothing.
         unsafe { *at.as_ref().op() = Op::TagWait(TagWaitOp { data, entry: None }) };
@@ -197,6 +276,11 @@ impl TagState {
 
     /// Posts a receive behind all others.
     pub fn post(&self, tag: u64, mask: u64, at: NonNull<Request>) -> EntryId {
+        self.dissolve_line();
+        self.push_posted(tag, mask, at)
+    }
+
+    fn push_posted(&self, tag: u64, mask: u64, at: NonNull<Request>) -> EntryId {
         self.crowd.set(self.crowd.get() + 1);
         self.posted.borrow_mut().post(tag, mask, at)
     }
@@ -206,6 +290,9 @@ impl TagState {
         if self.lone.request.get().is_some() && tag & self.lone.mask.get() == self.lone.tag.get() {
             return self.take_lone_as_any();
         }
+        if self.line.get().is_some() {
+            self.dissolve_line();
+        }
         let taken = self.posted.borrow_mut().take(tag)?;
         self.crowd.set(self.crowd.get() - 1);
         Some(taken)
@@ -213,9 +300,15 @@ impl TagState {
 
     /// Takes a receive off that no message has matched. Whether it was still there.
     pub fn withdraw(&self, req: &Request) -> bool {
+        if self.lone.request.get() == Some(req.as_ptr()) {
+            return self.take_lone_as_any().is_some();
+        }
         // SAFETY: the only borrow.
+        if matches!(unsafe { req.op() }, Op::TagLine(_)) {
+            self.dissolve_line();
+        }
+        // SAFETY: as above.
         let entry = match unsafe { req.op() } {
-            Op::TagLone => return self.take_lone_as_any().is_some(),
             Op::TagWait(r) => r.entry,
             _ => None,
         };
@@ -273,6 +366,7 @@ impl TagState {
 
     /// Ends every posted receive.
     pub fn cancel_all(&self) {
+        self.dissolve_line();
         let lone = self.take_lone_as_any();
         let behind = self.posted.borrow_mut().drain();
         self.crowd.set(self.crowd.get() - behind.len());
