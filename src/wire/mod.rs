@@ -137,7 +137,7 @@ fn head_sum(len: u16) -> u16 {
 }
 
 /// Closes a blob: writes the head in front of the body at `buf[BLOB_HEAD..]`.
-fn seal(buf: &mut [u8]) {
+pub fn seal(buf: &mut [u8]) {
     let len = buf.len() as u16;
     let sum = checksum(&[&buf[BLOB_HEAD..]]);
     let mut w = Writer::new(buf);

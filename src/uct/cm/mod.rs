@@ -22,7 +22,7 @@ mod listener;
 mod manager;
 mod refuse;
 mod step;
-mod wire;
+pub mod wire;
 
 pub use config::TABLE;
 pub use endpoint::{Disconnect, Endpoint};

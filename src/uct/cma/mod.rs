@@ -13,6 +13,6 @@ pub(in crate::uct) mod peer;
 mod queue;
 #[cfg(test)]
 mod tests;
-pub(in crate::uct) mod wire;
+pub mod wire;
 
 pub use md::CmaComponent;

@@ -18,6 +18,6 @@ mod rkey;
 mod segment;
 #[cfg(test)]
 mod tests;
-mod wire;
+pub mod wire;
 
 pub use md::{PosixComponent, SysvComponent};

@@ -26,6 +26,6 @@ mod overdue;
 mod poll;
 mod rx;
 mod txq;
-mod wire;
+pub mod wire;
 
 pub use md::TcpComponent;

@@ -1,0 +1,221 @@
+//! What takes bytes from strangers, each as a function of bytes that may do anything but crash. Shared by the fuzzer and by
+//! `tests/fuzz_corpora.rs`, which runs what is kept in `fuzz/corpora`.
+
+use ferrucx::abi::ucp::{context, ep, mem, request, tag, worker};
+use ferrucx::c::*;
+use ferrucx::ucp::ep::Ep;
+use ferrucx::uct::{cm, cma, shm, tcp};
+use ferrucx::wire::header::*;
+use ferrucx::wire::{BLOB_HEAD, address::Address, rkey::Rkey, seal};
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+use std::sync::OnceLock;
+
+/// What may do anything with the bytes but crash.
+pub type Body = fn(&[u8]);
+
+pub const BODIES: &[(&str, Body)] = &[
+    ("frame", frame),
+    ("greeting", greeting),
+    ("headers", headers),
+    ("address", address),
+    ("rkey", rkey),
+    ("keys", keys),
+    ("router", router),
+];
+
+/// A stream of tcp's frames.
+fn frame(mut data: &[u8]) {
+    while let Ok(Some((_, length))) = tcp::wire::decode(data, 8192) {
+        assert!(length > 0);
+        let Some(rest) = data.get(length..) else {
+            return;
+        };
+        data = rest;
+    }
+}
+
+/// The connection manager's messages.
+fn greeting(data: &[u8]) {
+    for chunk in data.chunks(cm::wire::HEADER_LEN) {
+        if let Ok(bytes) = chunk.try_into()
+            && let Ok(header) = cm::wire::decode(bytes, 2048)
+        {
+            assert!(header.len <= 2048);
+        }
+    }
+}
+
+/// The bytes as a header of each kind.
+fn headers(data: &[u8]) {
+    fn one<H: Header + PartialEq + std::fmt::Debug>(data: &[u8]) {
+        if let Some((header, rest)) = H::split(data) {
+            assert_eq!(rest.len() + H::LEN, data.len());
+            let mut bytes = vec![0; H::LEN];
+            header.encode(&mut ferrucx::wire::Writer::new(&mut bytes));
+            assert_eq!(H::split(&bytes).map(|(again, _)| again), Some(header));
+        }
+    }
+    one::<WireupHdr>(data);
+    one::<TagHdr>(data);
+    one::<TagSyncHdr>(data);
+    one::<FirstHdr>(data);
+    one::<MiddleHdr>(data);
+    one::<RtsHdr>(data);
+    one::<RtrHdr>(data);
+    one::<DataHdr>(data);
+    one::<AckHdr>(data);
+    one::<AmHdr>(data);
+    one::<AmReplyHdr>(data);
+    one::<StreamHdr>(data);
+    one::<PutHdr>(data);
+    one::<GetHdr>(data);
+    one::<GetReplyHdr>(data);
+    one::<AmoHdr>(data);
+    one::<AmoReplyHdr>(data);
+    one::<FenceHdr>(data);
+    one::<CloseHdr>(data);
+}
+
+/// A sealed blob with such a body.
+fn sealed(data: &[u8]) -> Vec<u8> {
+    let mut blob = vec![0; BLOB_HEAD];
+    blob.extend_from_slice(&data[..data.len().min(4000)]);
+    seal(&mut blob);
+    blob
+}
+
+/// A worker's address, as it came and with a right sum.
+fn address(data: &[u8]) {
+    let _ = Address::unpack(data);
+    if let Ok(address) = Address::unpack(&sealed(data)) {
+        assert_eq!(
+            Address::unpack(&address.pack()).map(|a| a.uuid),
+            Ok(address.uuid)
+        );
+    }
+}
+
+/// A remote key, as it came and with a right sum.
+fn rkey(data: &[u8]) {
+    let _ = Rkey::unpack(data);
+    let _ = Rkey::unpack(&sealed(data));
+}
+
+/// Addresses and keys of the transports.
+fn keys(data: &[u8]) {
+    let _ = tcp::wire::DeviceAddr::decode(data);
+    if let Some(bytes) = data.first_chunk() {
+        let _ = tcp::wire::IfaceAddr::decode(bytes);
+    }
+    if let Some(bytes) = data.first_chunk() {
+        let _ = shm::wire::SegmentKey::decode(bytes);
+    }
+    if let Some(bytes) = data.first_chunk() {
+        let _ = shm::wire::MemKey::decode(bytes);
+    }
+    if let Some(bytes) = data.first_chunk() {
+        let _ = cma::wire::Address::decode(bytes);
+    }
+}
+
+/// Bytes of a message for `pack`.
+struct Message<'a>(&'a [u8]);
+
+unsafe extern "C" fn pack(to: *mut c_void, arg: *mut c_void) -> usize {
+    // SAFETY: `arg` is the message of `router`, and the transport has room for what it holds.
+    unsafe {
+        let message = &*arg.cast::<Message<'_>>();
+        to.cast::<u8>()
+            .copy_from_nonoverlapping(message.0.as_ptr(), message.0.len());
+        message.0.len()
+    }
+}
+
+/// The one context of all runs, over `self` alone.
+fn shared_context() -> ucp_context_h {
+    static CONTEXT: OnceLock<usize> = OnceLock::new();
+    *CONTEXT.get_or_init(|| {
+        // SAFETY: before any thread of ours; the structs are as C would give them.
+        unsafe {
+            std::env::set_var("UCX_TLS", "self");
+            std::env::set_var("UCX_LOG_LEVEL", "fatal");
+            let mut params: ucp_params_t = std::mem::zeroed();
+            params.field_mask = u64::from(UCP_PARAM_FIELD_FEATURES);
+            params.features = u64::from(
+                UCP_FEATURE_TAG
+                    | UCP_FEATURE_AM
+                    | UCP_FEATURE_STREAM
+                    | UCP_FEATURE_RMA
+                    | UCP_FEATURE_AMO64,
+            );
+            let mut context: ucp_context_h = null_mut();
+            assert_eq!(
+                context::ucp_init_version(1, 22, &params, null(), &mut context),
+                UCS_OK
+            );
+            context as usize
+        }
+    }) as ucp_context_h
+}
+
+/// Messages of any kind to a worker that receives: pairs of an id and a length, each with so many bytes.
+fn router(mut data: &[u8]) {
+    let shared = shared_context();
+    let mut memory = [0u8; 4096];
+    let mut room = [[0u8; 600]; 2];
+    // SAFETY: handles are used as their functions ask, and everything is waited for or given back.
+    unsafe {
+        let params: ucp_worker_params_t = std::mem::zeroed();
+        let mut w: ucp_worker_h = null_mut();
+        assert_eq!(worker::ucp_worker_create(shared, &params, &mut w), UCS_OK);
+        let (mut own, mut length) = (null_mut(), 0);
+        assert_eq!(
+            worker::ucp_worker_get_address(w, &mut own, &mut length),
+            UCS_OK
+        );
+        let mut ep_params: ucp_ep_params_t = std::mem::zeroed();
+        ep_params.field_mask = u64::from(UCP_EP_PARAM_FIELD_REMOTE_ADDRESS);
+        ep_params.address = own;
+        let mut h: ucp_ep_h = null_mut();
+        assert_eq!(ep::ucp_ep_create(w, &ep_params, &mut h), UCS_OK);
+        let mut map: ucp_mem_map_params_t = std::mem::zeroed();
+        map.field_mask =
+            u64::from(UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH);
+        map.address = memory.as_mut_ptr().cast();
+        map.length = memory.len();
+        let mut memh: ucp_mem_h = null_mut();
+        assert_eq!(mem::ucp_mem_map(shared, &map, &mut memh), UCS_OK);
+        let plain: ucp_request_param_t = std::mem::zeroed();
+        let received = room
+            .each_mut()
+            .map(|to| tag::ucp_tag_recv_nbx(w, to.as_mut_ptr().cast(), to.len(), 0, 0, &plain));
+        let lane = *(*h.cast::<Ep>()).lane();
+        let send = lane.am_bcopy.expect("self has buffered messages");
+        while let [id, length, rest @ ..] = data {
+            let (now, later) = rest.split_at(rest.len().min(usize::from(*length)));
+            let message = Message(now);
+            send(
+                lane.ep,
+                *id % 32,
+                Some(pack),
+                (&raw const message).cast_mut().cast(),
+                0,
+            );
+            worker::ucp_worker_progress(w);
+            data = later;
+        }
+        for _ in 0..4 {
+            worker::ucp_worker_progress(w);
+        }
+        for r in received {
+            if !r.is_null() && (r as isize) > 0 {
+                request::ucp_request_cancel(w, r);
+                request::ucp_request_free(r);
+            }
+        }
+        worker::ucp_worker_release_address(w, own);
+        worker::ucp_worker_destroy(w);
+        assert_eq!(mem::ucp_mem_unmap(shared, memh), UCS_OK);
+    }
+}
