@@ -8,7 +8,8 @@
 enum { ROUNDS = 100 };
 
 /* The right neighbour writes each value, the left one waits until it is there: by wait_until and by test in turn.
- * (Open MPI's test gives UCX no turn, and puts by messages need one of both sides: so there is a quiet.) */
+ * (Open MPI's test gives UCX no turn, and puts by messages need one of both sides: so there is a get. A quiet gives
+ * one only as long as something of ours is under way.) */
 #define WAITING_OF(name, type) \
     static void waiting_of_##name(void) \
     { \
@@ -31,7 +32,7 @@ enum { ROUNDS = 100 };
                 shmem_##name##_wait_until(cell, how, against); \
             } else { \
                 while (!shmem_##name##_test(cell, how, against)) { \
-                    shmem_quiet(); \
+                    shmem_##name##_g(cell, right); \
                     sched_yield(); \
                 } \
             } \

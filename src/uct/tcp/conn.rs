@@ -221,12 +221,12 @@ impl Conn {
     }
 
     /// What is to be sent, for a moment without calls to other code.
-    #[inline]
+    #[inline(always)]
     fn tx(&self) -> Tx<'_> {
         let mut queue = self.tx.borrow_mut();
         let sent = self.overdue.enter();
         if sent != 0 {
-            queue.consumed(sent, |_, _| ());
+            queue.left(sent);
         }
         Tx { queue, conn: self }
     }
@@ -261,23 +261,24 @@ impl Conn {
         }
     }
 
-    /// Makes sure that a frame can be queued. `NO_RESOURCE` when too much waits already, and while the
+    /// The queue, with room for a frame. `NO_RESOURCE` when too much waits already, and while the
     /// connection is being set up: what a sender believes gone has to survive the sender's death, and
     /// the queue dies with it.
     #[inline]
-    fn reserve(self: &Rc<Conn>, face: &TcpIface) -> Result<()> {
+    fn reserve<'a>(self: &'a Rc<Conn>, face: &TcpIface) -> Result<Tx<'a>> {
         if !self.is_open() {
             return Err(self.not_open());
         }
-        let full = {
-            let mut tx = self.tx();
-            if tx.lacks_buffer() {
-                let buffer = face.tx_buffer();
-                tx.give_back(buffer, 0);
-            }
-            tx.waiting() >= TX_LIMIT || tx.in_place() >= MAX_IN_PLACE
-        };
-        if full { self.make_room(face) } else { Ok(()) }
+        let mut tx = self.tx();
+        if tx.lacks_buffer() {
+            let buffer = face.tx_buffer();
+            tx.give_back(buffer, 0);
+        }
+        if tx.waiting() >= TX_LIMIT || tx.in_place() >= MAX_IN_PLACE {
+            drop(tx);
+            return self.make_room(face);
+        }
+        Ok(tx)
     }
 
     #[cold]
@@ -286,11 +287,11 @@ impl Conn {
     }
 
     #[cold]
-    fn make_room(self: &Rc<Conn>, face: &TcpIface) -> Result<()> {
+    fn make_room<'a>(self: &'a Rc<Conn>, face: &TcpIface) -> Result<Tx<'a>> {
         self.flush(face);
         self.check()?;
         if self.has_room() {
-            Ok(())
+            Ok(self.tx())
         } else {
             Err(Status::NO_RESOURCE)
         }
@@ -314,9 +315,8 @@ impl Conn {
         room: usize,
         fill: impl FnOnce(*mut u8) -> usize,
     ) -> Result<usize> {
-        self.reserve(face)?;
         // The buffer is taken out since `fill` may be the user's code.
-        let mut bytes = self.tx().take();
+        let mut bytes = self.reserve(face)?.take();
         let at = bytes.len();
         bytes.reserve(HEADER_LEN + room);
         let place = bytes.as_mut_ptr().wrapping_add(at);
@@ -354,10 +354,9 @@ impl Conn {
         owner: Owner,
         comp: Completion,
     ) -> Result<Posted> {
-        self.reserve(face)?;
         let len: usize = blocks.iter().map(|b| b.iov_len).sum::<usize>() + header.len();
         let target = {
-            let mut tx = self.tx();
+            let mut tx = self.reserve(face)?;
             tx.push(|out| {
                 out.extend_from_slice(&wire::am_header(id, len));
                 out.extend_from_slice(header);
@@ -382,12 +381,11 @@ impl Conn {
         owner: Owner,
         comp: Completion,
     ) -> Result<Posted> {
-        self.reserve(face)?;
-        if self.put_comps.borrow().len() >= MAX_PUTS {
-            return Err(Status::NO_RESOURCE);
-        }
         {
-            let mut tx = self.tx();
+            let mut tx = self.reserve(face)?;
+            if self.put_comps.borrow().len() >= MAX_PUTS {
+                return Err(Status::NO_RESOURCE);
+            }
             tx.push(|out| wire::encode(&put, out));
             match payload {
                 PutPayload::InPlace(blocks) => tx.push_in_place(blocks, owner, Completion::NONE),
@@ -742,7 +740,7 @@ impl DerefMut for Tx<'_> {
 }
 
 impl Drop for Tx<'_> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
         let conn = self.conn;
         let gathered = match self.queue.plain() {

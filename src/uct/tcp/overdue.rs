@@ -11,7 +11,7 @@
 use crate::sys::{membarrier, process, socket};
 use crate::ucs::fork::{PerProcess, Stamp};
 use crate::ucs_diag;
-use core::cell::OnceCell;
+use core::cell::{Cell, OnceCell};
 use core::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering, compiler_fence,
 };
@@ -48,6 +48,8 @@ struct Shown {
 /// The owner's side. One thread at a time uses it.
 pub struct Overdue {
     shown: Arc<Shown>,
+    /// Something was shown, so that the queue may not be touched without entering.
+    shows: Cell<bool>,
     listed: OnceCell<Option<Listed>>,
     made_by: Stamp,
 }
@@ -56,14 +58,24 @@ impl Overdue {
     pub fn new() -> Overdue {
         Overdue {
             shown: Arc::default(),
+            shows: Cell::new(false),
             listed: OnceCell::new(),
             made_by: Stamp::now(),
         }
     }
 
     /// Begins work on the queue; the answer is how many bytes have left meanwhile.
-    #[inline]
+    #[inline(always)]
     pub fn enter(&self) -> usize {
+        if self.shows.get() {
+            self.take_back()
+        } else {
+            0
+        }
+    }
+
+    #[inline]
+    fn take_back(&self) -> usize {
         let shown = &*self.shown;
         loop {
             // Relaxed: the thread's barrier orders this store before the load.
@@ -96,16 +108,23 @@ impl Overdue {
     }
 
     /// Ends work on the queue: `bytes` may be sent on `fd` as long as nobody enters.
-    #[inline]
+    #[inline(always)]
     pub fn leave(&self, fd: RawFd, bytes: &[u8]) {
-        let shown = &*self.shown;
-        // Relaxed: published by the Release below.
-        shown.len.store(bytes.len(), Ordering::Relaxed);
-        if !bytes.is_empty() {
-            let start = bytes.as_ptr().cast_mut();
-            shown.start.store(start, Ordering::Relaxed);
-            shown.fd.store(fd, Ordering::Relaxed);
+        if self.shows.get() || !bytes.is_empty() {
+            self.show(fd, bytes);
         }
+    }
+
+    #[inline]
+    fn show(&self, fd: RawFd, bytes: &[u8]) {
+        let shown = &*self.shown;
+        self.shows.set(!bytes.is_empty());
+        shown.fd.store(fd, Ordering::Relaxed);
+        shown
+            .start
+            .store(bytes.as_ptr().cast_mut(), Ordering::Relaxed);
+        // Release: pairs with the Acquire of `send`; what is empty is never followed.
+        shown.len.store(bytes.len(), Ordering::Release);
         shown.busy.store(false, Ordering::Release);
     }
 
@@ -142,10 +161,9 @@ impl Shown {
         let free = membarrier::barrier() && !self.busy.load(Ordering::Acquire);
         let mut left = false;
         if free {
-            let (start, len) = (
-                self.start.load(Ordering::Relaxed),
-                self.len.load(Ordering::Relaxed),
-            );
+            // Acquire: pairs with the Release of `show`, also when the owner did not enter before it.
+            let len = self.len.load(Ordering::Acquire);
+            let start = self.start.load(Ordering::Relaxed);
             if len > 0 {
                 // SAFETY: the owner showed these bytes of its queue, and does not enter it before
                 // `lent` is false.

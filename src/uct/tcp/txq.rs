@@ -178,6 +178,12 @@ impl TxQueue {
         }
     }
 
+    /// Takes `n` copied bytes off that another has sent, when nothing else waited.
+    #[cold]
+    pub fn left(&mut self, n: usize) {
+        self.consumed(n, |_, _| ());
+    }
+
     /// Copies what `owner` (null: everyone) still has in place, so that its memory is free; `each`
     /// hears of its completions, which are not told again.
     pub fn detach(&mut self, owner: Owner, mut each: impl FnMut(Completion)) {
