@@ -537,7 +537,8 @@ impl Ep {
     }
 
     /// Whether its peer is its own worker, which receives within the send.
-    fn is_inward(&self) -> bool {
+    #[inline]
+    pub fn is_inward(&self) -> bool {
         self.remote_uuid.get() == self.worker().uuid
     }
 

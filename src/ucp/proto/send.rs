@@ -67,6 +67,7 @@ pub fn start(
         ep.introduce();
     }
     kind.outlive_call();
+    let contiguous_whole = stage == Stage::Whole && matches!(data, Data::Contig { .. });
     let op = Op::Send(SendOp {
         ep,
         data,
@@ -75,6 +76,14 @@ pub fn start(
         key: None,
     });
     let req = Request::create(ep.worker(), param, op)?;
+    if contiguous_whole && ep.is_clear() && !ep.is_inward() {
+        // Past the queue, in which nothing is; a pack callback of the user's might have sent something meanwhile.
+        // SAFETY: just made.
+        match step(ep, unsafe { req.as_ref() }) {
+            Ok(Step::Done) => return settle(req, param),
+            Ok(Step::More) | Err(_) => {}
+        }
+    }
     ep.post(Task::Request(req));
     settle(req, param)
 }
