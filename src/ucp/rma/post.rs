@@ -127,7 +127,8 @@ pub fn get(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
 }
 
 /// Bytes that the kernel copies in one go: so much is done before the call returns, where nothing of
-/// the endpoint is under way, and more goes in such steps.
+/// the endpoint is under way, and more goes in such steps. A transport that writes by itself gets all at once: over tcp each
+/// step would be a message of its own, with an answer of its own.
 const STEP: usize = 256 << 10;
 
 /// Lets a transport move a contiguous buffer. `None` when that is not possible here and now.
@@ -173,7 +174,8 @@ fn by_transport(
     // SAFETY: just made.
     let req = unsafe { at.as_ref() };
     ep.wait_for_peer(req);
-    match zcopy::begin(req, lane, way, piece, STEP) {
+    let step = if rkey == 0 { STEP } else { usize::MAX };
+    match zcopy::begin(req, lane, way, piece, step) {
         Ok(()) => Some(settle(at, param)),
         Err(_) => {
             ep.disown(at);
