@@ -13,7 +13,7 @@ mod inbox;
 mod layout;
 mod md;
 mod outbox;
-mod ring;
+pub mod ring;
 mod rkey;
 mod segment;
 #[cfg(test)]
