@@ -159,10 +159,11 @@ pub unsafe fn leave_pair(
 pub fn plan(ep: &Ep, kind: &Kind, data: &Data, announce: Announce) -> Stage {
     let lane = ep.lane();
     let (head, len) = (kind.header_len(), data.len());
+    let contiguous = data.contiguous().is_some();
     let by_length = match announce {
         Announce::Never => usize::MAX,
         Announce::Always => 0,
-        _ if data.contiguous().is_none() => lane.thresholds.announce_scattered,
+        _ if !contiguous => lane.thresholds.announce_scattered,
         Announce::ByLength => lane.thresholds.announce,
         Announce::LongOnly => lane.thresholds.announce_fast,
     };
@@ -171,14 +172,14 @@ pub fn plan(ep: &Ep, kind: &Kind, data: &Data, announce: Announce) -> Stage {
         return Stage::Announce;
     }
     let fits = head + len <= lane.max_bcopy;
-    if !fits && lane.thresholds.no_pieces && announce == Announce::ByLength {
+    if !fits && contiguous && lane.thresholds.no_pieces && announce == Announce::ByLength {
         return Stage::Announce;
     }
     if fits && len < lane.thresholds.zcopy {
         Stage::Whole
     } else if head + len <= lane.max_zcopy
         && head <= lane.max_zcopy_header
-        && data.contiguous().is_some()
+        && contiguous
         && len > 0
         && !kind.waits_for_match()
     {
