@@ -31,8 +31,8 @@ def source(folder):
 
 
 def passed(ranks, text):
-    """Every rank has run its tests, and says OK."""
-    ran, ok = re.findall(r"^Ran (\d+) tests", text, re.M), re.findall(r"^OK\b", text, re.M)
+    """Every rank has run its tests, and says OK: perhaps within another's line."""
+    ran, ok = re.findall(r"Ran (\d+) tests in", text), re.findall(r"OK(?! *[a-z])", text)
     if len(ran) == len(ok) == ranks and "0" not in ran:
         return ""
     failed = sorted(set(re.findall(r"^(?:FAIL|ERROR): .*\((\S+)\)", text, re.M)))
