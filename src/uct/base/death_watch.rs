@@ -6,15 +6,15 @@
 
 use crate::sys::epoll::{Epoll, Event, NO_EVENT};
 use crate::sys::eventfd::EventFd;
-use crate::sys::{pidfd, process};
+use crate::sys::pidfd;
 use crate::ucs::Result;
-use crate::ucs::fork::PerProcess;
+use crate::ucs::service::Service;
 use crate::ucs_diag;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use parking_lot::Mutex;
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 /// What is done when the process ends.
 pub type OnDeath = Box<dyn FnOnce() + Send>;
@@ -42,13 +42,7 @@ struct Shared {
     end: AtomicBool,
 }
 
-struct Running {
-    shared: Arc<Shared>,
-    thread: JoinHandle<()>,
-}
-
-/// A child of fork() has no such thread: it starts its own.
-static RUNNING: PerProcess<Mutex<Option<Running>>> = PerProcess::new(|| Mutex::new(None));
+static WATCHER: Service<Shared> = Service::new();
 /// Unique in a child too, where the parent's watches may be dropped.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
@@ -58,85 +52,82 @@ const POLL_MS: i32 = 50;
 /// Calls `on_death` when the process `pid` that started at `start` (see `pidfd::start_time`) ends;
 /// soon, if it has ended already.
 pub fn watch(pid: u32, start: u64, on_death: OnDeath) -> Result<Watch> {
-    let mut running = RUNNING.get().lock();
-    let shared = match running.as_ref() {
-        Some(r) => Arc::clone(&r.shared),
-        None => {
-            let started = running.insert(start_thread()?);
-            Arc::clone(&started.shared)
-        }
-    };
-    // Relaxed: only uniqueness matters.
-    let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-    let fd = match pidfd::open(pid) {
-        Ok(fd) => Some(fd),
-        Err(e) if e.raw_os_error() == Some(libc::ESRCH) => None,
-        Err(e) => {
-            ucs_diag!("no descriptor for process {pid} ({e}): looking every {POLL_MS} ms");
-            None
-        }
-    };
-    // The descriptor may be of a later process of this number; the look after opening decides. What
-    // epoll has no room for is looked at too. An event before the entry is there comes again.
-    let fd = fd.filter(|fd| {
-        let watched = shared.epoll.add(fd.as_raw_fd(), libc::EPOLLIN as u32, id);
-        if let Err(e) = &watched {
-            ucs_diag!("process {pid} cannot be waited for ({e}): looking every {POLL_MS} ms");
-        }
-        watched.is_ok() && pidfd::alive(pid, start)
+    let watch = WATCHER.join("ucx_death_watch", Shared::new, run, |shared, _| {
+        shared.add(pid, start, on_death)
     });
-    let polled = fd.is_none();
-    shared.entries.lock().push(Entry {
-        id,
-        pid,
-        start,
-        fd,
-        on_death,
-    });
-    if polled {
-        shared.wake.signal();
+    Ok(watch?)
+}
+
+impl Shared {
+    fn new() -> io::Result<Shared> {
+        let shared = Shared {
+            epoll: Epoll::new()?,
+            wake: EventFd::new()?,
+            entries: Mutex::new(Vec::new()),
+            end: AtomicBool::new(false),
+        };
+        shared
+            .epoll
+            .add(shared.wake.raw(), libc::EPOLLIN as u32, WAKE)?;
+        Ok(shared)
     }
-    Ok(Watch { id })
+
+    fn add(&self, pid: u32, start: u64, on_death: OnDeath) -> Watch {
+        // Relaxed: only uniqueness matters.
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        let fd = match pidfd::open(pid) {
+            Ok(fd) => Some(fd),
+            Err(e) if e.raw_os_error() == Some(libc::ESRCH) => None,
+            Err(e) => {
+                ucs_diag!("no descriptor for process {pid} ({e}): looking every {POLL_MS} ms");
+                None
+            }
+        };
+        // The descriptor may be of a later process of this number; the look after opening decides. What
+        // epoll has no room for is looked at too. An event before the entry is there comes again.
+        let fd = fd.filter(|fd| {
+            let watched = self.epoll.add(fd.as_raw_fd(), libc::EPOLLIN as u32, id);
+            if let Err(e) = &watched {
+                ucs_diag!("process {pid} cannot be waited for ({e}): looking every {POLL_MS} ms");
+            }
+            watched.is_ok() && pidfd::alive(pid, start)
+        });
+        let polled = fd.is_none();
+        self.entries.lock().push(Entry {
+            id,
+            pid,
+            start,
+            fd,
+            on_death,
+        });
+        if polled {
+            self.wake.signal();
+        }
+        Watch { id }
+    }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        let mut running = RUNNING.get().lock();
-        let Some(r) = running.as_ref() else { return };
-        let (gone, empty) = {
-            let mut entries = r.shared.entries.lock();
-            let gone = entries
-                .iter()
-                .position(|entry| entry.id == self.id)
-                .map(|at| entries.swap_remove(at));
-            (gone, entries.is_empty())
+        let leaves = |shared: &Arc<Shared>| {
+            let (gone, empty) = {
+                let mut entries = shared.entries.lock();
+                let gone = entries
+                    .iter()
+                    .position(|entry| entry.id == self.id)
+                    .map(|at| entries.swap_remove(at));
+                (gone, entries.is_empty())
+            };
+            // Closing the descriptor takes it out of the epoll set.
+            drop(gone);
+            empty
         };
-        // Closing the descriptor takes it out of the epoll set.
-        drop(gone);
-        if empty && let Some(r) = running.take() {
+        WATCHER.leave(leaves, |shared, _| {
             // Release: pairs with the Acquire in run.
-            r.shared.end.store(true, Ordering::Release);
-            r.shared.wake.signal();
-            if r.thread.join().is_err() {
-                ucs_diag!("the thread that watches other processes ended early");
-            }
-        }
+            shared.end.store(true, Ordering::Release);
+            shared.wake.signal();
+        });
     }
-}
-
-fn start_thread() -> Result<Running> {
-    let shared = Arc::new(Shared {
-        epoll: Epoll::new()?,
-        wake: EventFd::new()?,
-        entries: Mutex::new(Vec::new()),
-        end: AtomicBool::new(false),
-    });
-    shared
-        .epoll
-        .add(shared.wake.raw(), libc::EPOLLIN as u32, WAKE)?;
-    let inside = Arc::clone(&shared);
-    let thread = process::spawn_without_signals("ucx_death_watch", move || run(&inside))?;
-    Ok(Running { shared, thread })
 }
 
 fn run(shared: &Shared) {

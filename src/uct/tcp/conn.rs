@@ -453,7 +453,7 @@ impl Conn {
     }
 
     /// The next frames leave at once, however busy the connection is.
-    pub fn hurry(&self) {
+    pub fn renew_burst(&self) {
         self.burst.set(BURST);
     }
 

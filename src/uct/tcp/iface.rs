@@ -642,7 +642,7 @@ impl Iface for TcpIface {
             conn.flush(face);
         }
         for conn in face.by_peer.borrow().values() {
-            conn.hurry();
+            conn.renew_burst();
         }
         Ok(())
     }

@@ -8,8 +8,9 @@
 //! one it says so and has the kernel run a barrier on every thread, after which either the owner sees
 //! it and waits, or the owner is inside and the thread comes back later.
 
-use crate::sys::{membarrier, process, socket};
-use crate::ucs::fork::{PerProcess, Stamp};
+use crate::sys::{membarrier, socket};
+use crate::ucs::fork::Stamp;
+use crate::ucs::service::Service;
 use crate::ucs_diag;
 use core::cell::{Cell, OnceCell};
 use core::sync::atomic::{
@@ -18,7 +19,7 @@ use core::sync::atomic::{
 use parking_lot::Mutex;
 use std::os::fd::RawFd;
 use std::sync::Arc;
-use std::thread::JoinHandle;
+use std::thread::Thread;
 use std::time::Duration;
 
 /// Time between two looks: what was there at the last one is overdue.
@@ -97,7 +98,7 @@ impl Overdue {
     #[cold]
     fn wait(&self) -> bool {
         self.shown.busy.store(false, Ordering::Release);
-        // Acquire: as in `enter`.
+        // Acquire: as in `take_back`.
         while self.shown.lent.load(Ordering::Acquire) {
             if !self.made_by.is_current() {
                 return false;
@@ -157,11 +158,11 @@ impl Shown {
     /// Sends what can be sent; whether anything left.
     fn send(&self) -> bool {
         self.lent.store(true, Ordering::Relaxed);
-        // Acquire: pairs with the Release of `leave`.
+        // Acquire: pairs with the Release of `show`.
         let free = membarrier::barrier() && !self.busy.load(Ordering::Acquire);
         let mut left = false;
         if free {
-            // Acquire: pairs with the Release of `show`, also when the owner did not enter before it.
+            // Acquire: as above, where the owner shows something for the first time and has not been busy.
             let len = self.len.load(Ordering::Acquire);
             let start = self.start.load(Ordering::Relaxed);
             if len > 0 {
@@ -176,13 +177,14 @@ impl Shown {
                 left = n > 0;
             }
         }
-        // Release: pairs with the Acquire of `enter`.
+        // Release: pairs with the Acquire of `take_back`.
         self.lent.store(false, Ordering::Release);
         left
     }
 }
 
 /// What the thread and those who gather share.
+#[derive(Default)]
 struct Common {
     /// Each with the batch that it had at the last look.
     entries: Mutex<Vec<(Arc<Shown>, u32)>>,
@@ -190,39 +192,31 @@ struct Common {
     end: AtomicBool,
 }
 
-struct Running {
-    common: Arc<Common>,
-    thread: JoinHandle<()>,
-}
-
-/// A child of fork() has no such thread: it starts its own.
-static RUNNING: PerProcess<Mutex<Option<Running>>> = PerProcess::new(|| Mutex::new(None));
+static SENDER: Service<Common> = Service::new();
 
 /// A place in the thread's list, given up when dropped.
 struct Listed {
     shown: Arc<Shown>,
     common: Arc<Common>,
-    thread: std::thread::Thread,
+    thread: Thread,
 }
 
 fn list(shown: &Arc<Shown>) -> Option<Listed> {
     if !membarrier::register() {
         return None;
     }
-    let mut running = RUNNING.get().lock();
-    if running.is_none() {
-        match start() {
-            Ok(started) => *running = Some(started),
-            Err(e) => ucs_diag!("tcp: no thread for what is overdue ({e}): nothing is gathered"),
+    let joins = |common: &Arc<Common>, thread: &Thread| {
+        common.entries.lock().push((Arc::clone(shown), 0));
+        Listed {
+            shown: Arc::clone(shown),
+            common: Arc::clone(common),
+            thread: thread.clone(),
         }
-    }
-    let r = running.as_ref()?;
-    r.common.entries.lock().push((Arc::clone(shown), 0));
-    Some(Listed {
-        shown: Arc::clone(shown),
-        common: Arc::clone(&r.common),
-        thread: r.thread.thread().clone(),
-    })
+    };
+    SENDER
+        .join("ucx_tcp_overdue", || Ok(Common::default()), run, joins)
+        .inspect_err(|e| ucs_diag!("tcp: no thread for what is overdue ({e}): nothing is gathered"))
+        .ok()
 }
 
 impl Listed {
@@ -236,34 +230,20 @@ impl Listed {
 
 impl Drop for Listed {
     fn drop(&mut self) {
-        let mut running = RUNNING.get().lock();
-        // In a child of fork() there is another thread, or none: the list may be locked for ever.
-        let ours = |r: &mut Running| {
-            Arc::ptr_eq(&r.common, &self.common) && {
-                let mut entries = r.common.entries.lock();
+        let leaves = |common: &Arc<Common>| {
+            // In a child of fork() this may be another thread's.
+            Arc::ptr_eq(common, &self.common) && {
+                let mut entries = common.entries.lock();
                 entries.retain(|(shown, _)| !Arc::ptr_eq(shown, &self.shown));
                 entries.is_empty()
             }
         };
-        if let Some(r) = running.take_if(ours) {
-            r.common.end.store(true, Ordering::Relaxed);
-            r.thread.thread().unpark();
-            if r.thread.join().is_err() {
-                ucs_diag!("tcp: the thread for what is overdue ended early");
-            }
-        }
+        SENDER.leave(leaves, |common, thread| {
+            // Relaxed: `unpark` orders.
+            common.end.store(true, Ordering::Relaxed);
+            thread.unpark();
+        });
     }
-}
-
-fn start() -> std::io::Result<Running> {
-    let common = Arc::new(Common {
-        entries: Mutex::default(),
-        asleep: AtomicBool::new(false),
-        end: AtomicBool::new(false),
-    });
-    let inside = Arc::clone(&common);
-    let thread = process::spawn_without_signals("ucx_tcp_overdue", move || run(&inside))?;
-    Ok(Running { common, thread })
 }
 
 /// What a look at all connections showed.

@@ -1,0 +1,130 @@
+//! `Service`: a thread of the process that is there as long as somebody needs it.
+//!
+//! It starts for the first who joins and has ended when the last one's `leave` returns. A child of fork()
+//! does not have its parent's; it starts its own. Users of it: `uct/base/death_watch`, `uct/tcp/overdue`.
+
+use super::fork::PerProcess;
+use crate::sys::process;
+use crate::ucs_diag;
+use parking_lot::Mutex;
+use std::io;
+use std::sync::Arc;
+use std::thread::{JoinHandle, Thread};
+
+/// A service whose thread shares a `T` with those who need it.
+pub struct Service<T: 'static> {
+    running: PerProcess<Mutex<Option<Running<T>>>>,
+}
+
+struct Running<T> {
+    shared: Arc<T>,
+    thread: JoinHandle<()>,
+}
+
+impl<T: Send + Sync> Service<T> {
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Service<T> {
+        Service {
+            running: PerProcess::new(|| Mutex::new(None)),
+        }
+    }
+
+    /// Calls `joins` with the thread and what it shares, after `make` and a start of `run` on a thread of this
+    /// name where there is none.
+    pub fn join<R>(
+        &self,
+        name: &str,
+        make: impl FnOnce() -> io::Result<T>,
+        run: fn(&T),
+        joins: impl FnOnce(&Arc<T>, &Thread) -> R,
+    ) -> io::Result<R> {
+        let mut running = self.running.get().lock();
+        let r = match running.take() {
+            Some(r) => r,
+            None => {
+                let shared = Arc::new(make()?);
+                let inside = Arc::clone(&shared);
+                let thread = process::spawn_without_signals(name, move || run(&inside))?;
+                Running { shared, thread }
+            }
+        };
+        let r = running.insert(r);
+        Ok(joins(&r.shared, r.thread.thread()))
+    }
+
+    /// `leaves` takes one off and says whether it was the last; then `end` has `run` return, and is waited for.
+    /// In a child of fork() neither is called for what the parent shares: its locks may be held for ever.
+    pub fn leave(&self, leaves: impl FnOnce(&Arc<T>) -> bool, end: impl FnOnce(&T, &Thread)) {
+        let mut running = self.running.get().lock();
+        if let Some(r) = running.take_if(|r| leaves(&r.shared)) {
+            end(&r.shared, r.thread.thread());
+            if r.thread.join().is_err() {
+                ucs_diag!("a thread of the library ended early");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    #[derive(Default)]
+    struct Shared {
+        users: AtomicUsize,
+        end: AtomicBool,
+    }
+
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
+    static ENDED: AtomicUsize = AtomicUsize::new(0);
+
+    fn run(shared: &Shared) {
+        STARTED.fetch_add(1, Ordering::SeqCst);
+        while !shared.end.load(Ordering::SeqCst) {
+            std::thread::park();
+        }
+        ENDED.fetch_add(1, Ordering::SeqCst);
+    }
+
+    #[test]
+    fn one_thread_serves_all_and_ends_with_the_last() {
+        static SERVICE: Service<Shared> = Service::new();
+        let join = || {
+            let add =
+                |shared: &Arc<Shared>, _: &Thread| shared.users.fetch_add(1, Ordering::SeqCst);
+            SERVICE
+                .join("test", || Ok(Shared::default()), run, add)
+                .unwrap()
+        };
+        let leave = || {
+            SERVICE.leave(
+                |shared| shared.users.fetch_sub(1, Ordering::SeqCst) == 1,
+                |shared, thread| {
+                    shared.end.store(true, Ordering::SeqCst);
+                    thread.unpark();
+                },
+            )
+        };
+        for round in 1..=2 {
+            assert_eq!((join(), join()), (0, 1));
+            leave();
+            assert_eq!(ENDED.load(Ordering::SeqCst), round - 1);
+            leave();
+            assert_eq!(
+                (STARTED.load(Ordering::SeqCst), ENDED.load(Ordering::SeqCst)),
+                (round, round)
+            );
+        }
+        // Nobody is there any more.
+        SERVICE.leave(|_| unreachable!(), |_, _| unreachable!());
+    }
+
+    #[test]
+    fn what_cannot_be_made_is_told_and_tried_again() {
+        static SERVICE: Service<Shared> = Service::new();
+        let refused = || Err(io::ErrorKind::OutOfMemory.into());
+        assert!(SERVICE.join("test", refused, run, |_, _| ()).is_err());
+        assert!(SERVICE.join("test", refused, run, |_, _| ()).is_err());
+    }
+}
