@@ -435,9 +435,12 @@ unsafe fn recv_any(
         let info_at = param::tag_info(param);
         if let Some(len) = param::plain_receive(param, buffer, count) {
             let place = (buffer.cast(), len);
-            let behind = || recv::post_in_line(w, place, tag, mask);
-            if let Some(req) = recv::post_lone(w, place, tag, mask).or_else(behind) {
-                return posted(req, param);
+            // Another worker has tried that already, without a lock.
+            if w.is_shared() {
+                let behind = || recv::post_in_line(w, place, tag, mask);
+                if let Some(req) = recv::post_lone(w, place, tag, mask).or_else(behind) {
+                    return posted(req, param);
+                }
             }
             if let Some(info) = recv::take_plain(w, (*param).op_attr_mask, place, tag, mask) {
                 put_tag_info(info_at, info);
