@@ -209,7 +209,7 @@ pub fn connect(w: &World, p: &Process, peer: &Process) -> Rc<End> {
     };
     note!(
         w,
-        "end {} from process {} to {}",
+        "end {} from process {} to {}, error handling {watched}",
         end.number,
         p.index,
         peer.index

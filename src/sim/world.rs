@@ -411,7 +411,8 @@ impl Op {
             self.check_failure(&w, status, length);
         }
         if self.is_receive() {
-            self.sum.set(Some(self.buffer.sum()));
+            let left_open = status == UCS_ERR_CONNECTION_RESET && self.may_be_written_late(&w, tag);
+            self.sum.set((!left_open).then(|| self.buffer.sum()));
         } else {
             self.buffer.spoil();
             if let What::AmSend { header, .. } = &self.what {
@@ -421,6 +422,17 @@ impl Op {
         if let (What::Close { .. }, Some(end)) = (&self.what, &self.end) {
             super::life::closed(&w, end);
         }
+    }
+
+    /// Whether a receive whose connection broke was of an endpoint without error handling: its peer may have
+    /// been let at the buffer, and has not heard yet.
+    fn may_be_written_late(&self, w: &World, tag: u64) -> bool {
+        let message = match &self.what {
+            What::TagRecv { .. } => w.messages.borrow().get(&tag).cloned(),
+            What::AmFetch(m) => Some(Rc::clone(m)),
+            _ => None,
+        };
+        message.is_some_and(|m| !w.ends.borrow()[m.end].watched)
     }
 
     fn check_success(&self, w: &World, status: ucs_status_t, tag: u64, length: usize) {

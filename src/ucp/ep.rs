@@ -170,6 +170,8 @@ pub struct Ep {
     pub hidden: Cell<bool>,
     /// Made to answer a peer whose other half was closed here; the application never gets it.
     pub answers_only: Cell<bool>,
+    /// Made for a half that asked for error handling: whoever takes this one is expected to do the same.
+    pub expects_errors: Cell<bool>,
     /// A handler of active messages got it to reply by.
     pub shown: Cell<bool>,
     /// Messages in the user's buffers that the transport has.
@@ -237,6 +239,7 @@ impl Ep {
             introduced: Cell::new(false),
             hidden: Cell::new(false),
             answers_only: Cell::new(false),
+            expects_errors: Cell::new(false),
             shown: Cell::new(false),
             in_place: Cell::new(0),
             outstanding: RefCell::new(Vec::new()),
@@ -458,7 +461,7 @@ impl Ep {
 
     /// Whether it may end with requests under way whose buffers the application has again at once.
     pub fn may_take_back(&self) -> bool {
-        self.handles_errors()
+        self.handles_errors() || self.expects_errors.get()
     }
 
     /// Why nothing can be sent any more.
@@ -495,7 +498,7 @@ impl Ep {
             uuid: w.uuid,
             ep: self.id.get(),
             serial: self.serial.get(),
-            flags: 0,
+            handles_errors: self.handles_errors().into(),
         };
         control::task(AmId::Wireup, &header, &w.address(false).pack())
     }

@@ -21,6 +21,7 @@ use super::unexpected::Unexpected;
 use super::wakeup::Wakeup;
 use super::wireup::cm::Cm;
 use super::wireup::describe::EpConfig;
+use super::wireup::introduce::{self, WayBack};
 use crate::c::*;
 use crate::sys::cpu;
 use crate::ucp::proto::plan::Rules;
@@ -89,8 +90,8 @@ pub struct Worker {
     /// What `ep_of_peer` found last: messages of one peer come in a row. An id that is over finds
     /// nothing, so this never has to be taken back.
     named_last: Cell<(u64, u64, u64)>,
-    /// Peers' endpoints whose other half was closed here: the way to answer them, and its serial.
-    pub left: RefCell<HashMap<(u64, u64), (Address, u32)>>,
+    /// Peers' endpoints whose other half was closed here: how to answer them.
+    pub left: RefCell<HashMap<(u64, u64), WayBack>>,
     /// Configurations of endpoints that were logged, by number.
     pub ep_configs: Kinds<EpConfig>,
     /// How many endpoints to each peer the application has made.
@@ -343,8 +344,8 @@ impl Worker {
     /// An endpoint to answer a peer by, whose other half was closed here.
     #[cold]
     fn return_to(&self, uuid: u64, ep: u64) -> Option<&Ep> {
-        let (address, serial) = self.left.borrow_mut().remove(&(uuid, ep))?;
-        let id = crate::ucp::wireup::introduce::answer_by(self, address, ep, serial)?;
+        let back = self.left.borrow_mut().remove(&(uuid, ep))?;
+        let id = introduce::answer_by(self, back, ep)?;
         let made = self.ep(id)?;
         made.answers_only.set(true);
         Some(made)

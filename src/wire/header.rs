@@ -87,7 +87,8 @@ header! {
         ep: u64,
         /// How many endpoints this worker made to the receiver before.
         serial: u32,
-        flags: u8,
+        /// Whether the sender's application asked for error handling.
+        handles_errors: u8,
     }
 }
 

@@ -10,6 +10,7 @@ use crate::ucp::proto::{control, rndv, send, zcopy};
 use crate::ucp::request::Request;
 use crate::ucp::rma::flush;
 use crate::ucp::wireup::cm;
+use crate::ucp::wireup::introduce::WayBack;
 use crate::ucp::worker::Worker;
 use crate::ucp::{stream, tag, unexpected};
 use crate::ucs::{Result, Status};
@@ -148,12 +149,17 @@ impl Ep {
         if self.retired.get()
             && self.owes_nothing()
             && !self.has_queue()
-            && self.in_place.get() == 0
+            && !self.has_in_place()
             && !self.has_flushes()
         {
             // SAFETY: alive, given up by its user, and pinned by the caller.
             unsafe { Ep::destroy(self, Status::CANCELED, End::Flushed) };
         }
+    }
+
+    /// Whether the transport has messages in the application's buffers.
+    pub fn has_in_place(&self) -> bool {
+        self.in_place.get() > 0
     }
 
     /// The transport has a message in place.
@@ -166,7 +172,7 @@ impl Ep {
         let _pin = Pin::new(self);
         self.in_place.set(self.in_place.get() - 1);
         req.complete(result);
-        self.go_if_answered();
+        self.recheck_flushes();
     }
 
     /// The application has closed it: it is told nothing any more.
@@ -249,8 +255,12 @@ impl Ep {
             if let (true, Some(address)) = (ours && peer_lives, self.address.get()) {
                 // The peer's endpoint lives on, and what it sends may want answers. So may what this one
                 // sent to itself, until its last words have come.
-                let left = (address.clone(), self.serial.get());
-                w.left.borrow_mut().insert(*key, left);
+                let back = WayBack {
+                    address: address.clone(),
+                    serial: self.serial.get(),
+                    expects_errors: self.may_take_back(),
+                };
+                w.left.borrow_mut().insert(*key, back);
             }
             !ours
         });

@@ -55,21 +55,35 @@ pub fn received(worker: &Worker, message: &[u8]) {
             worker.by_peer.borrow_mut().insert(key, ep.id.get());
         }
         None => {
-            let _ = answer_by(worker, address, hdr.ep, serial);
+            let back = WayBack {
+                address,
+                serial,
+                expects_errors: hdr.handles_errors != 0,
+            };
+            let _ = answer_by(worker, back, hdr.ep);
         }
     }
 }
 
+/// What an endpoint is made of that answers a peer.
+pub struct WayBack {
+    pub address: Address,
+    pub serial: u32,
+    /// One of the halves asked for error handling.
+    pub expects_errors: bool,
+}
+
 /// Makes an endpoint that the application does not know of, to answer the peer's endpoint `remote`.
 /// Gives its id.
-pub fn answer_by(worker: &Worker, address: Address, remote: u64, serial: u32) -> Option<u64> {
-    let uuid = address.uuid;
-    match Ep::create(worker, address, EpParams::default()) {
+pub fn answer_by(worker: &Worker, back: WayBack, remote: u64) -> Option<u64> {
+    let uuid = back.address.uuid;
+    match Ep::create(worker, back.address, EpParams::default()) {
         Ok(ep) => {
             // SAFETY: just made.
             let made = unsafe { ep.as_ref() };
             made.hidden.set(true);
-            made.serial.set(serial);
+            made.serial.set(back.serial);
+            made.expects_errors.set(back.expects_errors);
             made.remote_ep.set(remote);
             let id = made.id.get();
             worker.by_peer.borrow_mut().insert((uuid, remote), id);
