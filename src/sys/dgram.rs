@@ -10,6 +10,30 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 /// Bytes of a name that the kernel chooses: a zero and five digits; more is never needed.
 pub const NAME_MAX: usize = 16;
 
+/// The name of a socket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Name {
+    bytes: [u8; NAME_MAX],
+    len: usize,
+}
+
+impl Name {
+    /// The first `len` of these bytes, as many as there are.
+    pub fn new(bytes: [u8; NAME_MAX], len: usize) -> Name {
+        let len = len.min(NAME_MAX);
+        Name { bytes, len }
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    /// All bytes, those behind the name too, and the name's length.
+    pub fn parts(&self) -> ([u8; NAME_MAX], usize) {
+        (self.bytes, self.len)
+    }
+}
+
 #[derive(Debug)]
 pub struct WakeSocket {
     fd: OwnedFd,
@@ -52,17 +76,12 @@ impl WakeSocket {
         Ok(WakeSocket { fd })
     }
 
-    /// A socket that only pokes.
-    pub fn unbound() -> io::Result<WakeSocket> {
-        Ok(WakeSocket { fd: make()? })
-    }
-
     pub fn raw(&self) -> RawFd {
         self.fd.as_raw_fd()
     }
 
-    /// The name by which others poke it, and its length.
-    pub fn name(&self) -> io::Result<([u8; NAME_MAX], usize)> {
+    /// The name by which others poke it.
+    pub fn name(&self) -> io::Result<Name> {
         let (mut addr, _) = address(&[]);
         let mut len = size_of::<libc::sockaddr_un>() as libc::socklen_t;
         // SAFETY: both out parameters are writable for the length stated.
@@ -78,7 +97,7 @@ impl WakeSocket {
         for (to, from) in name.iter_mut().zip(&addr.sun_path[..count]) {
             *to = *from as u8;
         }
-        Ok((name, count))
+        Ok(Name::new(name, count))
     }
 
     /// Makes the socket called `name` readable. A full one is readable already.
@@ -128,14 +147,14 @@ mod tests {
     #[test]
     fn a_poke_makes_the_named_socket_readable() {
         let receiver = WakeSocket::bound().unwrap();
-        let (name, len) = receiver.name().unwrap();
-        let sender = WakeSocket::unbound().unwrap();
+        let name = receiver.name().unwrap();
+        let sender = WakeSocket::bound().unwrap();
         assert!(!receiver.drain());
         for _ in 0..1000 {
-            sender.poke(&name[..len]).unwrap();
+            sender.poke(name.bytes()).unwrap();
         }
         assert!(receiver.drain() && !receiver.drain());
         drop(receiver);
-        assert!(sender.poke(&name[..len]).is_err());
+        assert!(sender.poke(name.bytes()).is_err());
     }
 }

@@ -15,8 +15,8 @@ use std::os::fd::RawFd;
 pub struct Wakeup {
     /// The application's own epoll descriptor, or one of ours; made when first asked for.
     set: OnceCell<Set>,
-    /// Made with the worker: `signal` comes from any thread.
-    signal: EventFd,
+    /// Made with a worker that may be waited for: `signal` comes from any thread.
+    signal: Option<EventFd>,
 }
 
 pub enum Set {
@@ -30,18 +30,24 @@ pub enum Set {
 const EVERYTHING: u32 = UCT_EVENT_SEND_COMP | UCT_EVENT_RECV;
 
 impl Wakeup {
-    pub fn new() -> Result<Wakeup> {
+    /// Of a context with these features.
+    pub fn new(features: u64) -> Result<Wakeup> {
+        let signal = if features & u64::from(UCP_FEATURE_WAKEUP) == 0 {
+            None
+        } else {
+            Some(EventFd::new()?)
+        };
         Ok(Wakeup {
             set: OnceCell::new(),
-            signal: EventFd::new()?,
+            signal,
         })
     }
-}
 
-impl Wakeup {
     /// Makes the descriptor readable, from any thread.
     pub fn poke(&self) {
-        self.signal.signal();
+        if let Some(signal) = &self.signal {
+            signal.signal();
+        }
     }
 
     /// The same where somebody may wait on it.
@@ -66,15 +72,20 @@ pub fn fd(w: &Worker) -> Result<RawFd> {
     }
 }
 
-/// Everything in the descriptor: at creation where it is the application's, else when first wanted.
-pub fn set(w: &Worker) -> Result<&Set> {
-    w.made_here()?;
-    if w.context().params.features & u64::from(UCP_FEATURE_WAKEUP) == 0 {
+/// What `signal` makes readable. `UNSUPPORTED` when the context was made without wake-up.
+fn own_signal(w: &Worker) -> Result<&EventFd> {
+    w.wakeup.signal.as_ref().ok_or_else(|| {
         crate::ucs_error!(
             "the worker has no event descriptor: UCP_FEATURE_WAKEUP was not asked for"
         );
-        return Err(Status::UNSUPPORTED);
-    }
+        Status::UNSUPPORTED
+    })
+}
+
+/// Everything in the descriptor: at creation where it is the application's, else when first wanted.
+pub fn set(w: &Worker) -> Result<&Set> {
+    w.made_here()?;
+    let signal = own_signal(w)?;
     if let Some(set) = w.wakeup.set.get() {
         return Ok(set);
     }
@@ -86,7 +97,7 @@ pub fn set(w: &Worker) -> Result<&Set> {
     if w.params.events & UCP_WAKEUP_EDGE != 0 {
         events |= libc::EPOLLET as u32;
     }
-    for fd in descriptors(w) {
+    for fd in descriptors(w, signal) {
         if let Err(e) = epoll::add(set.raw(), fd, events, word) {
             crate::ucs_error!(
                 "the worker's events cannot be added to descriptor {}: {e}",
@@ -99,9 +110,9 @@ pub fn set(w: &Worker) -> Result<&Set> {
 }
 
 /// What becomes readable on events: the signal, and the interfaces if their events are wanted.
-fn descriptors(w: &Worker) -> Vec<RawFd> {
+fn descriptors(w: &Worker, signal: &EventFd) -> Vec<RawFd> {
     let of_ifaces = w.ifaces.iter().filter(|_| wants_events(w));
-    let mut all = vec![w.wakeup.signal.raw()];
+    let mut all = vec![signal.raw()];
     all.extend(of_ifaces.filter_map(|i| iface_fd(i.handle)));
     all
 }
@@ -137,7 +148,7 @@ fn iface_fd(iface: uct_iface_h) -> Option<RawFd> {
 pub fn arm(w: &Worker) -> Result<()> {
     set(w)?;
     // A copy that waits for room is tried again by progress alone.
-    if w.wakeup.signal.clear() || !w.halted.is_empty() {
+    if own_signal(w)?.clear() || !w.halted.is_empty() {
         return Err(Status::BUSY);
     }
     if w.unexpected.is_resting() {
@@ -164,7 +175,7 @@ pub fn arm(w: &Worker) -> Result<()> {
 pub fn sleepers(w: &Worker) -> Result<Vec<RawFd>> {
     match set(w)? {
         Set::Ours(e) if w.params.events & UCP_WAKEUP_EDGE == 0 => Ok(vec![e.raw()]),
-        _ => Ok(descriptors(w)),
+        _ => Ok(descriptors(w, own_signal(w)?)),
     }
 }
 

@@ -173,7 +173,7 @@ impl Worker {
             assemblies: Assemblies::new(),
             buffers: Buffers::new(&context.config.sizes("RX_MPOOL_SIZES")),
             unexpected: Unexpected::new(&context.config),
-            wakeup: Wakeup::new()?,
+            wakeup: Wakeup::new(context.params.features)?,
             keepalive: Keepalive::new(&context.config),
             cm: OnceCell::new(),
             listeners: RefCell::new(Vec::new()),

@@ -104,10 +104,7 @@ impl ShmIface {
             other => other,
         };
         let inbox = Inbox::open(source, shape, batch, huge)?;
-        let alarm = Arc::new(Alarm::new(
-            inbox.wake().name()?,
-            Arc::clone(inbox.segment()),
-        )?);
+        let alarm = Arc::new(Alarm::new(Arc::clone(inbox.wake())));
         let bandwidth = config.bandwidth("BW");
         let tl = ShmIface {
             source: source.clone(),
@@ -586,7 +583,7 @@ impl Iface for ShmIface {
     }
 
     fn event_fd(face: &Face) -> Result<RawFd> {
-        Ok(face.inbox.wake().raw())
+        Ok(face.inbox.wake().socket()?.raw())
     }
 
     fn event_arm(face: &Face, events: c_int) -> Result<()> {

@@ -8,7 +8,7 @@
 use super::layout::{Bells, LaneState, Layout, Phase};
 use super::ring::{Polled, Receiver, Shape};
 use super::segment::{Segment, Source};
-use crate::sys::dgram::WakeSocket;
+use super::wake::Wake;
 use crate::sys::{membarrier, pidfd, process};
 use crate::ucs::config::Ternary;
 use crate::ucs::sync::Ordering;
@@ -42,7 +42,7 @@ pub struct Inbox {
     bell_seen: Cell<u32>,
     armed: Cell<bool>,
     barriers: bool,
-    wake: WakeSocket,
+    wake: Arc<Wake>,
 }
 
 #[derive(Default)]
@@ -61,20 +61,21 @@ impl Inbox {
         let layout = Layout::new(shape);
         let segment = Segment::make(source, layout.bytes(), huge, 0)?;
         segment.reserve(source, 0, layout.head_bytes())?;
-        let wake = WakeSocket::bound()?;
         let pid = process::pid();
         let start = pidfd::start_time(pid).ok_or(Status::IO_ERROR)?;
         let barriers = membarrier::available();
-        let facts = layout.facts(pid, start, barriers, wake.name()?);
+        let facts = layout.facts(pid, start, barriers);
         // SAFETY: the head of the segment is larger than the facts, fresh, page aligned, and no one
         // else knows it yet.
         unsafe { segment.base().cast::<super::layout::Facts>().write(facts) };
         // SAFETY: the segment lives as long as the inbox.
         let bells = unsafe { Bells::new(segment.base()) };
         let lanes = layout.lanes as usize;
+        let segment = Arc::new(segment);
         let list = || -> Box<[Cell<u16>]> { (0..lanes).map(|_| Cell::new(0)).collect() };
         Ok(Inbox {
-            segment: Arc::new(segment),
+            wake: Arc::new(Wake::new(Arc::clone(&segment))),
+            segment,
             source: source.clone(),
             layout,
             bells,
@@ -89,7 +90,6 @@ impl Inbox {
             bell_seen: Cell::new(0),
             armed: Cell::new(false),
             barriers,
-            wake,
         })
     }
 
@@ -97,14 +97,9 @@ impl Inbox {
         self.segment.key()
     }
 
-    /// The socket that becomes readable when the armed owner is to wake; also used to wake others.
-    pub fn wake(&self) -> &WakeSocket {
+    /// How the armed owner is woken; also used to wake others.
+    pub fn wake(&self) -> &Arc<Wake> {
         &self.wake
-    }
-
-    /// Where the bells are.
-    pub fn segment(&self) -> &Arc<Segment> {
-        &self.segment
     }
 
     /// Whether `look` has to be called before `poll`.
@@ -294,7 +289,7 @@ impl Inbox {
 
     /// Makes the wake socket readable at the next message. `BUSY` when one waits already.
     pub fn arm(&self, busy: impl FnOnce() -> bool) -> Result<()> {
-        self.wake.drain();
+        self.wake.socket()?.drain();
         self.bells.set_armed();
         let polled = || {
             let hot = self.hot.get(..self.hot_len.get()).unwrap_or(&[]);
@@ -360,7 +355,6 @@ impl Inbox {
             process::pid(),
             pidfd::start_time(process::pid()).unwrap(),
             true,
-            self.wake.name().unwrap(),
         );
         // SAFETY: as in `open`.
         unsafe {

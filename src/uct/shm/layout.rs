@@ -5,16 +5,19 @@
 //! owner and senders: free → taken by a sender → ready → closing → free again by the owner.
 
 use super::ring::Shape;
-use crate::sys::dgram;
+use crate::sys::dgram::{NAME_MAX, Name};
 use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering, fence, word32, word64};
 use crate::ucs::{Result, Status};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"ferrushm");
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The facts lie before this, each bell on lines of its own behind it.
 const DOORBELL_AT: usize = 256;
 const ARMED_AT: usize = 384;
 const CLOSED_AT: usize = 512;
+/// Name of the owner's wake socket, and how long it is; no bell, but it comes later than the facts too.
+const WAKE_AT: usize = 640;
+const WAKE_LEN_AT: usize = WAKE_AT + NAME_MAX;
 const TABLE_AT: usize = 1024;
 const PAGE: usize = 4096;
 
@@ -40,9 +43,6 @@ pub struct Facts {
     pub narrow: ShapeWords,
     /// Whether the owner issues barriers for others when it asks to be told.
     pub barriers: u32,
-    /// Name of the owner's wake socket.
-    pub wake_len: u32,
-    pub wake: [u8; dgram::NAME_MAX],
 }
 
 const _: () = assert!(size_of::<Facts>() <= DOORBELL_AT);
@@ -137,13 +137,7 @@ impl Layout {
     }
 
     /// The facts of a segment of this layout.
-    pub fn facts(
-        &self,
-        pid: u32,
-        start_time: u64,
-        barriers: bool,
-        wake: ([u8; dgram::NAME_MAX], usize),
-    ) -> Facts {
+    pub fn facts(&self, pid: u32, start_time: u64, barriers: bool) -> Facts {
         Facts {
             magic: MAGIC,
             version: VERSION,
@@ -155,8 +149,6 @@ impl Layout {
             wide: self.wide.into(),
             narrow: self.narrow.into(),
             barriers: barriers.into(),
-            wake_len: wake.1 as u32,
-            wake: wake.0,
         }
     }
 }
@@ -176,18 +168,12 @@ impl Facts {
         };
         let sane = (1..=MAX_LANES).contains(&self.lanes)
             && self.wide_lanes <= MAX_LANES
-            && self.wake_len as usize <= dgram::NAME_MAX
             && layout.bytes() <= mapped;
         if sane {
             Ok(layout)
         } else {
             Err(Status::INVALID_ADDR)
         }
-    }
-
-    pub fn wake_name(&self) -> &[u8] {
-        let len = (self.wake_len as usize).min(dgram::NAME_MAX);
-        &self.wake[..len]
     }
 }
 
@@ -227,6 +213,34 @@ impl Bells {
         // one of the two sees the other.
         fence(Ordering::SeqCst);
         self.armed().swap(0, Ordering::SeqCst) != 0
+    }
+
+    fn wake_words(&self) -> [&AtomicU64; NAME_MAX / 8] {
+        // SAFETY: aligned, inside the head of the segment, only used as atomics.
+        [0, 8].map(|at| unsafe { word64(self.base.wrapping_add(WAKE_AT + at)) })
+    }
+
+    /// The owner has a wake socket from now on. Before it is armed for the first time.
+    pub fn set_wake_name(&self, name: Name) {
+        let (bytes, len) = name.parts();
+        let (words, _) = bytes.as_chunks();
+        for (to, from) in self.wake_words().into_iter().zip(words) {
+            // Relaxed: read after the owner was seen armed, which is SeqCst.
+            to.store(u64::from_ne_bytes(*from), Ordering::Relaxed);
+        }
+        self.word(WAKE_LEN_AT).store(len as u32, Ordering::Relaxed);
+    }
+
+    /// The name of the owner's wake socket, as the owner or somebody hostile left it there.
+    pub fn wake_name(&self) -> Name {
+        let mut bytes = [0; NAME_MAX];
+        for (to, from) in bytes.as_chunks_mut().0.iter_mut().zip(self.wake_words()) {
+            *to = from.load(Ordering::Relaxed).to_ne_bytes();
+        }
+        Name::new(
+            bytes,
+            self.word(WAKE_LEN_AT).load(Ordering::Relaxed) as usize,
+        )
     }
 
     /// The owner is about to sleep: a barrier and a last look follow.
@@ -337,17 +351,16 @@ mod tests {
     #[test]
     fn facts_of_others_are_checked() {
         let layout = Layout::new(SHAPE);
-        let good = layout.facts(1, 2, true, ([0; 16], 6));
+        let good = layout.facts(1, 2, true);
         assert_eq!(good.check(layout.bytes()), Ok(layout));
         assert!(good.check(layout.bytes() - 1).is_err());
-        let wrong: [fn(&mut Facts); 7] = [
+        let wrong: [fn(&mut Facts); 6] = [
             |f| f.magic ^= 1,
             |f| f.version += 1,
             |f| f.lanes = u32::MAX,
             |f| f.wide.slots = 3,
             |f| f.narrow.segment = u32::MAX,
             |f| f.wide.cells = 0,
-            |f| f.wake_len = 17,
         ];
         for change in wrong {
             let mut bad = good;

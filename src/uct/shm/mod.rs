@@ -18,6 +18,7 @@ mod rkey;
 mod segment;
 #[cfg(test)]
 mod tests;
+mod wake;
 pub mod wire;
 
 pub use md::{PosixComponent, SysvComponent};

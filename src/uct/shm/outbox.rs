@@ -3,11 +3,12 @@
 
 use super::layout::{Bells, Facts, LaneState, Layout, Phase};
 use super::ring::{self, Sender, Shape};
-use super::segment::{Attached, Segment};
+use super::segment::Attached;
+use super::wake::Wake;
 use super::wire::SegmentKey;
 use crate::sys::dgram::WakeSocket;
 use crate::sys::{membarrier, pidfd, process};
-use crate::ucs::sync::Ordering;
+use crate::ucs::sync::{Ordering, fence};
 use crate::ucs::{Result, Status};
 use crate::uct::base::death_watch::{self, Watch};
 use crate::{ucs_debug, ucs_diag};
@@ -20,24 +21,17 @@ use std::sync::atomic::AtomicBool;
 pub struct Alarm {
     /// Some peer of the interface has ended.
     raised: AtomicBool,
-    socket: WakeSocket,
-    name: ([u8; crate::sys::dgram::NAME_MAX], usize),
     /// Of the interface.
-    segment: Arc<Segment>,
+    wake: Arc<Wake>,
 }
 
 impl Alarm {
-    /// An alarm that rings the bell of our own `segment` and pokes the socket called `name`.
-    pub fn new(
-        name: ([u8; crate::sys::dgram::NAME_MAX], usize),
-        segment: Arc<Segment>,
-    ) -> Result<Alarm> {
-        Ok(Alarm {
-            segment,
+    /// An alarm that rings the bell of our own interface and wakes it.
+    pub fn new(wake: Arc<Wake>) -> Alarm {
+        Alarm {
             raised: AtomicBool::new(false),
-            socket: WakeSocket::unbound()?,
-            name,
-        })
+            wake,
+        }
     }
 
     #[inline]
@@ -54,12 +48,11 @@ impl Alarm {
     pub fn raise(&self) {
         // Release: pairs with the Acquire in `take`.
         self.raised.store(true, Ordering::Release);
-        // SAFETY: our own segment, which the alarm keeps.
-        let bells = unsafe { Bells::new(self.segment.base()) };
         // SeqCst: pairs with Inbox::look; who sees the bell sees what was raised.
-        bells.doorbell().fetch_add(1, Ordering::SeqCst);
-        let (name, len) = &self.name;
-        if let Err(e) = self.socket.poke(&name[..*len]) {
+        self.wake.bells().doorbell().fetch_add(1, Ordering::SeqCst);
+        // SeqCst: who makes the socket behind this looks at the bell before it sleeps.
+        fence(Ordering::SeqCst);
+        if let Err(e) = self.wake.poke_owner() {
             ucs_debug!("waking our own interface: {e}");
         }
     }
@@ -216,11 +209,14 @@ impl Peer {
 
     /// Tells the owner that its lanes want to be looked at; wakes it when it sleeps.
     #[cold]
-    pub fn ring_bell(&self, sender: &Sender, socket: &WakeSocket) {
+    pub fn ring_bell(&self, sender: &Sender, wake: &Wake) {
         sender.clear_question();
-        if self.bells.announce()
-            && let Err(e) = socket.poke(self.facts.wake_name())
-        {
+        if !self.bells.announce() {
+            return;
+        }
+        let name = self.bells.wake_name();
+        let poke = |socket: &WakeSocket| Ok(socket.poke(name.bytes())?);
+        if let Err(e) = wake.socket().and_then(poke) {
             ucs_debug!("process {} cannot be woken: {e}", self.facts.pid);
         }
     }

@@ -8,6 +8,7 @@ use super::config::Settings;
 use super::conn::{Conn, Phase, RxBuf};
 use super::device::{self, Estimate};
 use super::ep::TcpEp;
+use super::events::Events;
 use super::keys::Keys;
 use super::txq::Owner;
 use super::wire::{DeviceAddr, HEADER_LEN, HELLO_LEN, IFACE_ADDR_LEN, IfaceAddr, PUT_LEN};
@@ -92,9 +93,8 @@ pub struct TcpIface {
     priority: u8,
     pub keys: Arc<Keys>,
 
-    pub epoll: Epoll,
+    pub events: Events,
     pub listener: Socket,
-    pub accept_paused: Cell<bool>,
     timer: RefCell<Option<TimerFd>>,
     /// What the timer is set to; `u64::MAX` for nothing.
     pub next_deadline: Cell<u64>,
@@ -137,8 +137,6 @@ impl TcpIface {
         let settings = Settings::read(config)?;
         let listener = listen(&address, &settings)?;
         let port = listener.local_addr()?.port();
-        let epoll = Epoll::new().inspect_err(|e| ucs_error!("tcp: epoll: {e}"))?;
-        epoll.add(listener.raw(), READABLE, LISTENER)?;
         let device = address.name.clone();
         let prefer = settings.prefer_default && net::is_default_route(&device);
         let tl = TcpIface {
@@ -150,9 +148,8 @@ impl TcpIface {
             address,
             settings,
             keys,
-            epoll,
+            events: Events::new(listener.raw()),
             listener,
-            accept_paused: Cell::new(false),
             timer: RefCell::new(None),
             next_deadline: Cell::new(u64::MAX),
             known: RefCell::default(),
@@ -294,7 +291,8 @@ impl TcpIface {
         } else {
             READABLE
         };
-        if let Err(e) = self.epoll.modify(conn.fd(), events, conn.token.get()) {
+        let modify = |set: &Epoll| set.modify(conn.fd(), events, conn.token.get());
+        if let Err(e) = self.events.set().and_then(modify) {
             ucs_error!("tcp: epoll: {e}");
         }
         self.poll_soon();
@@ -362,7 +360,10 @@ impl TcpIface {
         let mut timer = self.timer.borrow_mut();
         if timer.is_none() {
             let made = TimerFd::new()
-                .and_then(|t| self.epoll.add(t.raw(), READABLE, TIMER).map(|()| t))
+                .and_then(|t| {
+                    self.events.set()?.add(t.raw(), READABLE, TIMER)?;
+                    Ok(t)
+                })
                 // Progress looks at the clock from time to time as well; nobody may sleep.
                 .inspect_err(|e| ucs_diag!("tcp: no timer wakes up who waits: {e}"));
             *timer = made.ok();
@@ -648,7 +649,8 @@ impl Iface for TcpIface {
     }
 
     fn event_fd(face: &Face) -> Result<RawFd> {
-        Ok(face.epoll.raw())
+        let set = face.events.set();
+        Ok(set.inspect_err(|e| ucs_error!("tcp: epoll: {e}"))?.raw())
     }
 
     fn event_arm(face: &Face, _events: c_int) -> Result<()> {

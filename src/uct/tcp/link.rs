@@ -8,7 +8,7 @@
 use super::config::{BindSource, MAX_SEG};
 use super::conn::{Conn, Phase};
 use super::ep::NOWHERE;
-use super::iface::{Face, Known, LISTENER, Once, Stranger, TcpIface};
+use super::iface::{Face, Known, Once, Stranger, TcpIface};
 use super::wire::{self, Bad, Frame, HELLO_LEN, Hello, PURPOSE_DATA, Reason, Welcome};
 use crate::sys::clock::monotonic_ns;
 use crate::sys::poll::{PollFd, poll};
@@ -84,7 +84,9 @@ fn start(face: &TcpIface, conn: &Rc<Conn>) -> io::Result<()> {
     }
     let connecting = socket.connect(remote)?;
     let token = face.new_token();
-    face.epoll.add(socket.raw(), READABLE | WRITABLE, token)?;
+    face.events
+        .set()?
+        .add(socket.raw(), READABLE | WRITABLE, token)?;
     face.known
         .borrow_mut()
         .insert(token, Known::Conn(Rc::clone(conn)));
@@ -190,7 +192,7 @@ fn drop_idle_timer(face: &TcpIface) {
     let setting_up = |c: &Rc<Conn>| matches!(c.phase.get(), Phase::Connecting | Phase::Waiting);
     if face.strangers.get() == 0
         && face.unsettled.get() == 0
-        && !face.accept_paused.get()
+        && face.events.listens()
         && !face.by_peer.borrow().values().any(setting_up)
     {
         face.drop_timer();
@@ -232,9 +234,7 @@ fn pause(face: &TcpIface, e: &io::Error) {
     if face.first(Once::Accept) {
         ucs_error!("tcp: connections cannot be accepted, trying again every 100 ms: {e}");
     }
-    if !face.accept_paused.replace(true) {
-        let _ = face.epoll.delete(face.listener.raw());
-    }
+    face.events.stop_listening();
     face.wake_at(monotonic_ns() + PAUSE_NS);
 }
 
@@ -246,7 +246,11 @@ fn admit(face: &TcpIface, socket: Socket, from: SocketAddr) {
         drop_oldest_stranger(face);
     }
     let token = face.new_token();
-    if let Err(e) = face.epoll.add(socket.raw(), READABLE, token) {
+    let added = face
+        .events
+        .set()
+        .and_then(|set| set.add(socket.raw(), READABLE, token));
+    if let Err(e) = added {
         return pause(face, &e);
     }
     let stranger = Rc::new(RefCell::new(Stranger {
@@ -411,7 +415,7 @@ fn adopt(face: &TcpIface, conn: &Rc<Conn>, stranger: &Rc<RefCell<Stranger>>) -> 
         return Err(io::ErrorKind::NotConnected.into());
     };
     let token = face.new_token();
-    face.epoll.modify(socket.raw(), READABLE, token)?;
+    face.events.set()?.modify(socket.raw(), READABLE, token)?;
     face.known
         .borrow_mut()
         .insert(token, Known::Conn(Rc::clone(conn)));
@@ -428,18 +432,17 @@ fn drop_socket(face: &TcpIface, conn: &Rc<Conn>) {
     conn.set_socket(None);
     conn.put_in.set(None);
     conn.rx.set(None);
-    if face.accept_paused.get() {
+    if !face.events.listens() {
         resume_accepting(face);
     }
 }
 
 fn resume_accepting(face: &TcpIface) {
-    if let Err(e) = face.epoll.add(face.listener.raw(), READABLE, LISTENER) {
+    if let Err(e) = face.events.listen_again() {
         ucs_debug!("tcp: connections still cannot be accepted: {e}");
         face.wake_at(monotonic_ns() + PAUSE_NS);
         return;
     }
-    face.accept_paused.set(false);
     face.poll_soon();
 }
 
@@ -486,7 +489,7 @@ pub fn report(face: &Face, conn: &Rc<Conn>) {
 pub fn on_time(face: &TcpIface) {
     let now = monotonic_ns();
     face.drop_timer();
-    if face.accept_paused.get() {
+    if !face.events.listens() {
         resume_accepting(face);
     }
     let mut next = u64::MAX;

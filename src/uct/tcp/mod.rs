@@ -18,6 +18,7 @@ mod config;
 mod conn;
 mod device;
 mod ep;
+mod events;
 mod iface;
 mod keys;
 mod link;

@@ -140,9 +140,15 @@ fn warm(face: &TcpIface, conn: &Rc<Conn>) {
 
 /// Asks epoll and serves what is ready.
 fn poll<const RECEIVE: bool>(face: &Face) -> u32 {
+    let Some(set) = face.events.made() else {
+        if face.events.listens() {
+            link::accept(face);
+        }
+        return face.opened.take();
+    };
     let mut events = [NO_EVENT; MAX_EVENTS];
     let max = face.settings.max_poll.min(MAX_EVENTS);
-    let ready = match face.epoll.wait(&mut events[..max], 0) {
+    let ready = match set.wait(&mut events[..max], 0) {
         Ok(ready) => ready,
         Err(e) if e.kind() == io::ErrorKind::Interrupted => return 0,
         Err(e) => {
@@ -245,7 +251,7 @@ pub fn arm(face: &Face) -> Result<()> {
         return Err(Status::BUSY);
     }
     let mut events = [NO_EVENT; 1];
-    match face.epoll.wait(&mut events, 0) {
+    match face.events.set()?.wait(&mut events, 0) {
         Ok([]) => Ok(()),
         _ => {
             face.poll_soon();

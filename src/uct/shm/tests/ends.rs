@@ -61,7 +61,7 @@ fn receive(inbox: &Inbox) -> Vec<u64> {
 
 fn is_awake(inbox: &Inbox) -> bool {
     let mut fds = [poll::PollFd {
-        fd: inbox.wake().raw(),
+        fd: inbox.wake().socket().unwrap().raw(),
         events: 1,
         revents: 0,
     }];
@@ -178,7 +178,7 @@ fn no_wake_up_is_lost_between_threads() {
     const COUNT: u64 = 20_000;
     let inbox = inbox(Kind::ProcLink);
     let key = inbox.key();
-    let poke = crate::sys::dgram::WakeSocket::unbound().unwrap();
+    let wake = std::sync::Arc::clone(inbox.wake());
     std::thread::scope(|scope| {
         scope.spawn(move || {
             let peer = Peer::attach(key, &std::env::temp_dir()).unwrap();
@@ -195,7 +195,7 @@ fn no_wake_up_is_lost_between_threads() {
                     std::thread::yield_now();
                 }
                 if sender.must_tell() {
-                    peer.ring_bell(sender, &poke);
+                    peer.ring_bell(sender, &wake);
                 }
                 for _ in 0..random.below(300) {
                     core::hint::spin_loop();
@@ -210,7 +210,7 @@ fn no_wake_up_is_lost_between_threads() {
             }
             if next < COUNT && inbox.arm(|| false).is_ok() {
                 let mut fds = [poll::PollFd {
-                    fd: inbox.wake().raw(),
+                    fd: inbox.wake().socket().unwrap().raw(),
                     events: 1,
                     revents: 0,
                 }];

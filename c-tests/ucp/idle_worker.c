@@ -1,0 +1,49 @@
+/* A worker that nobody uses has few descriptors: a listener for each device of tcp, and the memory that others of
+ * posix open. What sleepers need is made for them, and goes with the worker. */
+#include "worker.h"
+
+static void exchange(side_t *a, side_t *b, ucp_ep_h ep)
+{
+    static const ucp_request_param_t plain;
+    uint64_t out = 17, in = 0;
+    ucs_status_ptr_t receive = ucp_tag_recv_nbx(b->worker, &in, sizeof(in), 1, UINT64_MAX, &plain);
+
+    CHECK_OK(side_wait(a, b, ucp_tag_send_nbx(ep, &out, sizeof(out), 1, &plain)));
+    CHECK_OK(side_wait(a, b, receive));
+    CHECK_EQ(in, 17);
+}
+
+static void idle(const char *transports, int most)
+{
+    int before = open_descriptors(), awake, fd;
+    side_t a, b;
+    ucp_ep_h ep;
+
+    CHECK_EQ(setenv("UCX_TLS", transports, 1), 0);
+    side_open(&a, UCP_FEATURE_TAG | UCP_FEATURE_RMA | UCP_FEATURE_AM, UCS_THREAD_MODE_SINGLE);
+    CHECK(open_descriptors() - before <= most);
+    CHECK_EQ(ucp_worker_get_efd(a.worker, &fd), UCS_ERR_UNSUPPORTED);
+    side_open(&b, ALL_FEATURES | UCP_FEATURE_WAKEUP, UCS_THREAD_MODE_SINGLE);
+    CHECK(open_descriptors() - before <= 2 * most + 1);
+    ep = side_connect(&a, b.address);
+    exchange(&a, &b, ep);
+    awake = open_descriptors();
+    CHECK_OK(ucp_worker_get_efd(b.worker, &fd));
+    CHECK(open_descriptors() > awake);
+    exchange(&a, &b, ep);
+    CHECK_OK(side_disconnect(&a, &b, ep, 0));
+    side_close(&a);
+    side_close(&b);
+    CHECK_EQ(open_descriptors(), before);
+    printf("ok %s\n", transports);
+}
+
+int main(void)
+{
+    CHECK_EQ(setenv("UCX_NET_DEVICES", "lo", 1), 0);
+    idle("posix", 1);
+    idle("sysv", 0);
+    idle("tcp", 1);
+    idle("self,posix,sysv,cma,tcp", 2);
+    return 0;
+}
