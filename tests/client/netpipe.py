@@ -17,6 +17,8 @@ def cases():
         client, version, suffix, env = mpi.client, mpi.version, mpi.suffix, mpi.env
         package, program = PROGRAMS[suffix]
         for what, arguments, line, lengths in RUNS:
+            if what == "times, any source" and client == "MPICH":
+                continue  # it hangs with every UCX, see `mpi`
             for tls in TRANSPORTS:
                 def command(suffix=suffix, package=package, program=program, arguments=arguments):
                     need(package)
