@@ -43,6 +43,23 @@ static long resident_bytes(void)
     return resident * sysconf(_SC_PAGESIZE);
 }
 
+/* Memory that no other process shares: not the code of libraries. */
+static long own_bytes(void)
+{
+    FILE *file = fopen("/proc/self/smaps_rollup", "r");
+    char line[256];
+    long kib = -1;
+
+    while (file && kib < 0 && fgets(line, sizeof(line), file)) {
+        sscanf(line, "Private_Dirty: %ld", &kib);
+    }
+    if (kib < 0) {
+        exit(1);
+    }
+    fclose(file);
+    return kib * 1024;
+}
+
 static int descriptors(void)
 {
     DIR *dir = opendir("/proc/self/fd");
@@ -236,11 +253,12 @@ static void measure_rate(int idle)
 
 static void measure_idle(void)
 {
-    long memory = resident_bytes();
+    long memory = resident_bytes(), own = own_bytes();
     int fds = descriptors();
 
     begin();
-    printf("KiB %.0f\ndescriptors %d\n", (resident_bytes() - memory) / 1024.0, descriptors() - fds);
+    printf("KiB %.0f\nown %.0f\ndescriptors %d\n", (resident_bytes() - memory) / 1024.0,
+           (own_bytes() - own) / 1024.0, descriptors() - fds);
 }
 
 int main(int argc, char **argv)

@@ -67,11 +67,12 @@ class Programs:
                     return sum(got[key] for key in keys) if all(key in got for key in keys) else None
 
                 yield Row("start", f"{name}, {tls or 'all transports'}", "us", True, measure)
-        for key, unit in (("KiB", "KiB"), ("descriptors", "")):
+        for key, what, unit in (("KiB", "memory, with the libraries' code", "KiB"), ("own", "memory of its own", "KiB"),
+                                ("descriptors", "descriptors", "")):
             def idle(side, key=key):
                 return self.start(side, ["idle"], "").get(key)
 
-            yield Row("start", f"idle worker with its context: {'memory' if unit else 'descriptors'}", unit, True, idle, once=True)
+            yield Row("start", f"idle worker with its context: {what}", unit, True, idle, once=True)
 
     def endpoint_rows(self):
         for tls in ("posix", "tcp", ""):
