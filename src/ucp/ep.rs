@@ -187,10 +187,23 @@ pub struct Ep {
 impl Ep {
     /// Makes an endpoint to the owner of `address`. `UNREACHABLE` when no transport reaches it.
     pub fn create(worker: &Worker, address: Address, params: EpParams) -> Result<NonNull<Ep>> {
+        Ep::made(worker, params, |ep| ep.connect(address))
+    }
+
+    /// The same to a peer that waits for answers. It may have left since: `CONNECTION_RESET`.
+    pub fn create_back(worker: &Worker, address: Address) -> Result<NonNull<Ep>> {
+        Ep::made(worker, EpParams::default(), |ep| ep.connect_back(address))
+    }
+
+    fn made(
+        worker: &Worker,
+        params: EpParams,
+        connect: impl FnOnce(&Ep) -> Result<()>,
+    ) -> Result<NonNull<Ep>> {
         let at = Ep::unconnected(worker, params);
         // SAFETY: just made.
         let ep = unsafe { at.as_ref() };
-        match ep.connect(address) {
+        match connect(ep) {
             Ok(()) => Ok(at),
             Err(e) => {
                 // SAFETY: nobody else has it.
@@ -263,7 +276,7 @@ impl Ep {
         self.connected(lane, address)
     }
 
-    /// The same for a peer that has asked for the connection. It may have left since: `CONNECTION_RESET`.
+    /// The same for a peer that was there a moment ago. It may have left since: `CONNECTION_RESET`.
     pub fn connect_back(&self, address: Address) -> Result<()> {
         let worker = self.worker();
         let lane = select::message_lane(worker, &address).map_err(|e| {

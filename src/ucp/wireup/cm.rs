@@ -541,7 +541,7 @@ fn handle(worker: &Worker, event: Event) {
                     if let Some(link) = ep.link.borrow().as_ref() {
                         link.endpoint.notify()?;
                     }
-                    ep.connect(greeting.address)
+                    ep.connect_back(greeting.address)
                 });
             if let Err(e) = done {
                 ep.fail(e);

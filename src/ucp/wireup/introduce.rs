@@ -1,8 +1,9 @@
 //! What a `Wireup` message does: the peer's endpoint is known from here on, and answers go by an
 //! endpoint of ours to its worker, made if there is none that waits for its other half.
 
-use crate::ucp::ep::{Ep, EpParams};
+use crate::ucp::ep::Ep;
 use crate::ucp::worker::Worker;
+use crate::ucs::Status;
 use crate::ucs_error;
 use crate::wire::address::Address;
 use crate::wire::header::{Header, WireupHdr};
@@ -77,7 +78,7 @@ pub struct WayBack {
 /// Gives its id.
 pub fn answer_by(worker: &Worker, back: WayBack, remote: u64) -> Option<u64> {
     let uuid = back.address.uuid;
-    match Ep::create(worker, back.address, EpParams::default()) {
+    match Ep::create_back(worker, back.address) {
         Ok(ep) => {
             // SAFETY: just made.
             let made = unsafe { ep.as_ref() };
@@ -89,6 +90,7 @@ pub fn answer_by(worker: &Worker, back: WayBack, remote: u64) -> Option<u64> {
             worker.by_peer.borrow_mut().insert((uuid, remote), id);
             Some(id)
         }
+        Err(Status::CONNECTION_RESET) => None,
         Err(e) => {
             ucs_error!("worker {uuid:#x} cannot be answered: {e}");
             None
