@@ -52,10 +52,12 @@ static void avoid_am(op_t *op)
 
 static void avoid_transfer(op_t *op, const config_t *config)
 {
-    /* An empty put or get ends at once, asked not to or not; with a memory handle and a list it fails. A put of an
-     * empty list over tcp writes eight bytes of an earlier one. */
+    /* An empty put or get ends at once, asked not to or not; with a memory handle and a list it fails. */
     if (op->length == 0) {
         op->attributes &= ~(NO_IMMEDIATE | WITH_MEMH);
+    }
+    /* A put of an empty list over tcp writes eight bytes of an earlier one. */
+    if (op->length == 0 && op->kind != GET && strstr(config->tls, "tcp")) {
         op->layout = (layout_t){CONTIG, 1, 0};
     }
     /* By the kernel's single copy, a list is copied with lengths that were never set. */
