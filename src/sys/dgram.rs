@@ -11,7 +11,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 pub const NAME_MAX: usize = 16;
 
 /// The name of a socket.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Name {
     bytes: [u8; NAME_MAX],
     len: usize,
@@ -143,6 +143,15 @@ impl WakeSocket {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_never_longer_than_its_bytes() {
+        let said = |len| Name::new([7; NAME_MAX], len).bytes().len();
+        assert_eq!(
+            [0, 6, NAME_MAX, NAME_MAX + 1, usize::MAX].map(said),
+            [0, 6, 16, 16, 16]
+        );
+    }
 
     #[test]
     fn a_poke_makes_the_named_socket_readable() {

@@ -90,6 +90,7 @@ pub fn answer_by(worker: &Worker, back: WayBack, remote: u64) -> Option<u64> {
             worker.by_peer.borrow_mut().insert((uuid, remote), id);
             Some(id)
         }
+        // It has left, as was said.
         Err(Status::CONNECTION_RESET) => None,
         Err(e) => {
             ucs_error!("worker {uuid:#x} cannot be answered: {e}");
