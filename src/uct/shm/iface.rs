@@ -137,6 +137,8 @@ impl ShmIface {
         {
             return Ok(peer);
         }
+        // Here a failure can be told. Later, when the peer sleeps, it would sleep on.
+        self.inbox.wake().socket()?;
         let peer = Rc::new(Peer::attach(key, &self.source.dir)?);
         let mut peers = self.peers.borrow_mut();
         peers.retain(|_, peer| peer.strong_count() > 0);

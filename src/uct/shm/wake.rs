@@ -1,5 +1,5 @@
-//! `Wake`: the socket by which an interface is woken, and wakes others. Interfaces that never sleep and never meet a
-//! sleeper have none: it is made for the first of both, and its name stands in the interface's segment from then on.
+//! `Wake`: the socket by which an interface is woken, and wakes others. An interface that has no endpoint and never
+//! sleeps has none: it is made for the first of both, and its name stands in the interface's segment from then on.
 
 use super::layout::Bells;
 use super::segment::Segment;
