@@ -97,7 +97,7 @@ pub fn set(w: &Worker) -> Result<&Set> {
     if w.params.events & UCP_WAKEUP_EDGE != 0 {
         events |= libc::EPOLLET as u32;
     }
-    for fd in descriptors(w, signal) {
+    for fd in descriptors(w, signal)? {
         if let Err(e) = epoll::add(set.raw(), fd, events, word) {
             crate::ucs_error!(
                 "the worker's events cannot be added to descriptor {}: {e}",
@@ -110,11 +110,13 @@ pub fn set(w: &Worker) -> Result<&Set> {
 }
 
 /// What becomes readable on events: the signal, and the interfaces if their events are wanted.
-fn descriptors(w: &Worker, signal: &EventFd) -> Vec<RawFd> {
+fn descriptors(w: &Worker, signal: &EventFd) -> Result<Vec<RawFd>> {
     let of_ifaces = w.ifaces.iter().filter(|_| wants_events(w));
     let mut all = vec![signal.raw()];
-    all.extend(of_ifaces.filter_map(|i| iface_fd(i.handle)));
-    all
+    for iface in of_ifaces {
+        all.extend(iface_fd(iface.handle)?);
+    }
+    Ok(all)
 }
 
 /// Whether the application expects other events than its own signals.
@@ -132,7 +134,7 @@ impl Set {
 }
 
 /// An interface's event descriptor, if it has one.
-fn iface_fd(iface: uct_iface_h) -> Option<RawFd> {
+fn iface_fd(iface: uct_iface_h) -> Result<Option<RawFd>> {
     let mut fd = -1;
     // SAFETY: an open interface, an out parameter of ours.
     let code = unsafe {
@@ -141,7 +143,11 @@ fn iface_fd(iface: uct_iface_h) -> Option<RawFd> {
             None => UCS_ERR_UNSUPPORTED,
         }
     };
-    (code == UCS_OK && fd >= 0).then_some(fd)
+    match Status::from_code(code) {
+        None => Ok((fd >= 0).then_some(fd)),
+        Some(Status::UNSUPPORTED) => Ok(None),
+        Some(e) => Err(e),
+    }
 }
 
 /// Arms the descriptor. `BUSY` when there is something to progress first.
@@ -175,7 +181,7 @@ pub fn arm(w: &Worker) -> Result<()> {
 pub fn sleepers(w: &Worker) -> Result<Vec<RawFd>> {
     match set(w)? {
         Set::Ours(e) if w.params.events & UCP_WAKEUP_EDGE == 0 => Ok(vec![e.raw()]),
-        _ => Ok(descriptors(w, own_signal(w)?)),
+        _ => descriptors(w, own_signal(w)?),
     }
 }
 
