@@ -21,6 +21,7 @@ use super::request::Request;
 use super::rma::flush::{self, Landing};
 use super::stream;
 use super::wireup::cm::Link;
+use super::wireup::halves::Name;
 use super::wireup::{describe, select};
 use super::worker::{MAX_HEADERS, Worker};
 use crate::c::*;
@@ -33,6 +34,7 @@ use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 /// What `ucp_ep_create` was given besides the address.
 #[derive(Clone, Copy)]
@@ -122,11 +124,11 @@ pub struct Ep {
     pub id: Cell<u64>,
     /// The peer's worker; 0 while it is not known.
     pub remote_uuid: Cell<u64>,
-    /// The peer's id for its side, once known.
-    pub remote_ep: Cell<u64>,
+    /// The peer's half, once it is known.
+    half: Cell<Option<Name>>,
     /// Which of the endpoints between two workers it is: both sides count them.
     pub serial: Cell<u32>,
-    address: OnceCell<Address>,
+    address: OnceCell<Rc<Address>>,
     lane: OnceCell<MessageLane>,
     /// The connection it was made by, of endpoints between client and server.
     pub link: RefCell<Option<Link>>,
@@ -191,7 +193,7 @@ impl Ep {
     }
 
     /// The same to a peer that waits for answers. It may have left since: `CONNECTION_RESET`.
-    pub fn create_back(worker: &Worker, address: Address) -> Result<NonNull<Ep>> {
+    pub fn create_back(worker: &Worker, address: Rc<Address>) -> Result<NonNull<Ep>> {
         Ep::made(worker, EpParams::default(), |ep| ep.connect_back(address))
     }
 
@@ -219,7 +221,7 @@ impl Ep {
             worker,
             id: Cell::new(0),
             remote_uuid: Cell::new(0),
-            remote_ep: Cell::new(0),
+            half: Cell::new(None),
             serial: Cell::new(0),
             address: OnceCell::new(),
             lane: OnceCell::new(),
@@ -271,13 +273,14 @@ impl Ep {
 
     /// The peer is known: chooses the transport, and sends what waited.
     pub fn connect(&self, address: Address) -> Result<()> {
+        let address = select::shared(self.worker(), address);
         let lane = select::message_lane(self.worker(), &address)
             .inspect_err(|_| select::explain(self.worker(), &address))?;
         self.connected(lane, address)
     }
 
     /// The same for a peer that was there a moment ago. It may have left since: `CONNECTION_RESET`.
-    pub fn connect_back(&self, address: Address) -> Result<()> {
+    pub fn connect_back(&self, address: Rc<Address>) -> Result<()> {
         let worker = self.worker();
         let lane = select::message_lane(worker, &address).map_err(|e| {
             if !select::has_left(worker, &address) {
@@ -290,7 +293,7 @@ impl Ep {
         self.connected(lane, address)
     }
 
-    fn connected(&self, lane: MessageLane, address: Address) -> Result<()> {
+    fn connected(&self, lane: MessageLane, address: Rc<Address>) -> Result<()> {
         self.remote_uuid.set(address.uuid);
         if self.lane.set(lane).is_err() || self.address.set(address).is_err() {
             return Err(Status::ALREADY_EXISTS);
@@ -349,11 +352,10 @@ impl Ep {
         self.introduced.set(true);
     }
 
-    /// The connection told who the peer's half is.
-    pub fn pair_with(&self, uuid: u64, ep: u64) {
-        self.remote_ep.set(ep);
-        let w = self.worker();
-        w.by_peer.borrow_mut().insert((uuid, ep), self.id.get());
+    /// The peer's half is known.
+    pub fn pair_with(&self, half: Name) {
+        self.half.set(Some(half));
+        self.worker().halves.pair(half, self.id.get());
     }
 
     #[inline]
@@ -519,7 +521,7 @@ impl Ep {
     /// The peer's side is this endpoint too: what it sends on comes back to it.
     pub fn pair_with_itself(&self) {
         self.introduced.set(true);
-        self.pair_with(self.remote_uuid.get(), self.id.get());
+        self.pair_with((self.remote_uuid.get(), self.id.get()));
     }
 
     /// Sends a task, or queues it behind what waits. On a failed endpoint it ends here.

@@ -21,7 +21,9 @@ use super::unexpected::Unexpected;
 use super::wakeup::Wakeup;
 use super::wireup::cm::Cm;
 use super::wireup::describe::EpConfig;
-use super::wireup::introduce::{self, WayBack};
+use super::wireup::halves::Halves;
+use super::wireup::introduce;
+use super::wireup::select::Route;
 use crate::c::*;
 use crate::sys::cpu;
 use crate::ucp::proto::plan::Rules;
@@ -42,7 +44,7 @@ use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_void;
 use core::ptr::NonNull;
 use parking_lot::ReentrantMutex;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// What `ucp_worker_create` was given.
 pub struct WorkerParams {
@@ -85,17 +87,11 @@ pub struct Worker {
     pub eps: RefCell<Slots<*const Ep>>,
     /// Endpoints that are closed and have still to tell their peers.
     pub farewells: RefCell<Vec<*const Ep>>,
-    /// Endpoints by the peer's worker and its id there.
-    pub by_peer: RefCell<HashMap<(u64, u64), u64>>,
-    /// What `ep_of_peer` found last: messages of one peer come in a row. An id that is over finds
-    /// nothing, so this never has to be taken back.
-    named_last: Cell<(u64, u64, u64)>,
-    /// Peers' endpoints whose other half was closed here: how to answer them.
-    pub left: RefCell<HashMap<(u64, u64), WayBack>>,
+    /// Which endpoint is the other half of which at a peer.
+    pub halves: Halves,
+    pub route: RefCell<Option<Route>>,
     /// Configurations of endpoints that were logged, by number.
     pub ep_configs: Kinds<EpConfig>,
-    /// How many endpoints to each peer the application has made.
-    pub serials: RefCell<HashMap<u64, u32>>,
     pub rules: Rules,
     /// Kinds of endpoints that `UCX_PROTO_INFO` has shown: interfaces for messages and bulk data,
     /// and whether they lead back here.
@@ -160,11 +156,9 @@ impl Worker {
             lock: ReentrantMutex::new(()),
             eps: RefCell::new(Slots::new()),
             farewells: RefCell::new(Vec::new()),
-            by_peer: RefCell::new(HashMap::new()),
-            named_last: Cell::new((0, 0, 0)),
-            left: RefCell::new(HashMap::new()),
+            halves: Halves::default(),
+            route: RefCell::new(None),
             ep_configs: Kinds::default(),
-            serials: RefCell::new(HashMap::new()),
             rules: Rules::read(&context.config),
             described: Kinds::default(),
             tag: TagState::new(),
@@ -323,11 +317,7 @@ impl Worker {
     /// The other half of a peer's endpoint that was named last, if it is that.
     #[inline(always)]
     pub fn last_named(&self, uuid: u64, ep: u64) -> Option<&Ep> {
-        let (last_uuid, last_ep, id) = self.named_last.get();
-        if last_ep != ep || last_uuid != uuid {
-            return None;
-        }
-        self.ep(id)
+        self.ep(self.halves.last((uuid, ep))?)
     }
 
     /// The other half of a peer's endpoint.
@@ -336,15 +326,13 @@ impl Worker {
         if let Some(found) = self.last_named(uuid, ep) {
             return Some(found);
         }
-        let id = *self.by_peer.borrow().get(&(uuid, ep))?;
-        self.named_last.set((uuid, ep, id));
-        self.ep(id)
+        self.ep(self.halves.of((uuid, ep))?)
     }
 
     /// An endpoint to answer a peer by, whose other half was closed here.
     #[cold]
     fn return_to(&self, uuid: u64, ep: u64) -> Option<&Ep> {
-        let back = self.left.borrow_mut().remove(&(uuid, ep))?;
+        let back = self.halves.take_back((uuid, ep))?;
         let id = introduce::answer_by(self, back, ep)?;
         let made = self.ep(id)?;
         made.answers_only.set(true);

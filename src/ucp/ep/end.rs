@@ -19,6 +19,7 @@ use crate::{ucs_diag, ucs_error};
 use core::ffi::c_void;
 use core::ptr::NonNull;
 use std::collections::{BTreeSet, VecDeque};
+use std::rc::Rc;
 
 /// How an endpoint ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -250,20 +251,20 @@ impl Ep {
     fn leave_tables(&self, peer_lives: bool) {
         let w = self.worker();
         w.eps.borrow_mut().remove(self.id.get());
-        w.by_peer.borrow_mut().retain(|key, local| {
-            let ours = *local == self.id.get();
-            if let (true, Some(address)) = (ours && peer_lives, self.address.get()) {
-                // The peer's endpoint lives on, and what it sends may want answers. So may what this one
-                // sent to itself, until its last words have come.
-                let back = WayBack {
-                    address: address.clone(),
-                    serial: self.serial.get(),
-                    expects_errors: self.may_take_back(),
-                };
-                w.left.borrow_mut().insert(*key, back);
-            }
-            !ours
-        });
+        let (uuid, serial) = (self.remote_uuid.get(), self.serial.get());
+        let half = w
+            .halves
+            .remove(uuid, serial, self.id.get(), self.half.get());
+        if let (Some(half), true, Some(address)) = (half, peer_lives, self.address.get()) {
+            // The peer's endpoint lives on, and what it sends may want answers. So may what this one sent to
+            // itself, until its last words have come.
+            let back = WayBack {
+                address: Rc::clone(address),
+                serial,
+                expects_errors: self.may_take_back(),
+            };
+            w.halves.leave(half, back);
+        }
     }
 
     /// Receives that the peer may be writing into do not end with an endpoint that had no error handling

@@ -11,10 +11,9 @@ use crate::wire::header::{CloseHdr, Header};
 /// and of what the peer was sending in any case. Between client and server the end of their connection is it.
 pub fn received(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, _) = CloseHdr::split(message)?;
-    let key = (h.uuid, h.ep);
-    worker.left.borrow_mut().remove(&key);
-    let known = worker.by_peer.borrow().get(&key).copied();
-    let Some(ep) = known.and_then(|id| worker.ep(id)) else {
+    let name = (h.uuid, h.ep);
+    worker.halves.take_back(name);
+    let Some(ep) = worker.halves.of(name).and_then(|id| worker.ep(id)) else {
         return Some(());
     };
     let _pin = Pin::new(ep);
@@ -22,7 +21,7 @@ pub fn received(worker: &Worker, message: &[u8]) -> Option<()> {
     if ep.hidden.get() && !ep.shown.get() {
         // SAFETY: in the table, so alive; nobody else knows of it.
         unsafe { Ep::destroy(ep, Status::CONNECTION_RESET, End::Flushed) };
-        worker.left.borrow_mut().remove(&key);
+        worker.halves.take_back(name);
     } else if h.forced != 0 {
         if !ep.handles_errors() {
             ep.sender_left(Status::CONNECTION_RESET);

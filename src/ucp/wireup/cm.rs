@@ -24,6 +24,7 @@ use core::ptr::NonNull;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -392,7 +393,7 @@ pub fn accept(worker: &Worker, request: ConnRequest, params: EpParams) -> Result
     // SAFETY: just made.
     let ep = unsafe { at.as_ref() };
     ep.link_introduces();
-    ep.pair_with(request.greeting.address.uuid, request.greeting.ep);
+    ep.pair_with((request.greeting.address.uuid, request.greeting.ep));
     let owner = Arc::new(Half {
         inbox: Arc::clone(&cm.inbox),
         ep: ep.id.get(),
@@ -537,11 +538,11 @@ fn handle(worker: &Worker, event: Event) {
             let done = answer
                 .and_then(|private| Greeting::read(&private))
                 .and_then(|greeting| {
-                    ep.pair_with(greeting.address.uuid, greeting.ep);
+                    ep.pair_with((greeting.address.uuid, greeting.ep));
                     if let Some(link) = ep.link.borrow().as_ref() {
                         link.endpoint.notify()?;
                     }
-                    ep.connect_back(greeting.address)
+                    ep.connect_back(Rc::new(greeting.address))
                 });
             if let Err(e) = done {
                 ep.fail(e);
@@ -550,7 +551,7 @@ fn handle(worker: &Worker, event: Event) {
         Event::Finished { ep, address } => {
             // A client that is gone already cannot be reached, but may have sent.
             if let Some(ep) = worker.ep(ep)
-                && let Err(e) = ep.connect_back(address)
+                && let Err(e) = ep.connect_back(Rc::new(address))
             {
                 connection_over(worker, ep, e, true);
             }

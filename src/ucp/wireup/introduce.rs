@@ -2,11 +2,13 @@
 //! endpoint of ours to its worker, made if there is none that waits for its other half.
 
 use crate::ucp::ep::Ep;
+use crate::ucp::wireup::select;
 use crate::ucp::worker::Worker;
 use crate::ucs::Status;
 use crate::ucs_error;
 use crate::wire::address::Address;
 use crate::wire::header::{Header, WireupHdr};
+use std::rc::Rc;
 
 /// Handles a `Wireup` message.
 pub fn received(worker: &Worker, message: &[u8]) {
@@ -28,8 +30,8 @@ pub fn received(worker: &Worker, message: &[u8]) {
             return;
         }
     };
-    let key = (hdr.uuid, hdr.ep);
-    if worker.by_peer.borrow().contains_key(&key) {
+    let name = (hdr.uuid, hdr.ep);
+    if worker.halves.is_paired(name) {
         return;
     }
     // Both sides number the endpoints between them alike. Those between a worker and itself, which
@@ -39,25 +41,14 @@ pub fn received(worker: &Worker, message: &[u8]) {
     } else {
         hdr.serial
     };
-    let waiting = worker.eps.borrow().iter().copied().find(|ep| {
-        // SAFETY: in the table, so alive.
-        let ep = unsafe { &**ep };
-        // One that has failed answers nobody.
-        ep.remote_uuid.get() == hdr.uuid
-            && ep.remote_ep.get() == 0
-            && ep.serial.get() == serial
-            && ep.usable().is_ok()
-    });
-    match waiting {
-        Some(ep) => {
-            // SAFETY: in the table, so alive.
-            let ep = unsafe { &*ep };
-            ep.remote_ep.set(hdr.ep);
-            worker.by_peer.borrow_mut().insert(key, ep.id.get());
-        }
+    // One that has failed answers nobody.
+    let suits = |id| worker.ep(id).is_some_and(|ep| ep.usable().is_ok());
+    let waiting = worker.halves.take_waiting(hdr.uuid, serial, suits);
+    match waiting.and_then(|id| worker.ep(id)) {
+        Some(ep) => ep.pair_with(name),
         None => {
             let back = WayBack {
-                address,
+                address: select::shared(worker, address),
                 serial,
                 expects_errors: hdr.handles_errors != 0,
             };
@@ -68,7 +59,7 @@ pub fn received(worker: &Worker, message: &[u8]) {
 
 /// What an endpoint is made of that answers a peer.
 pub struct WayBack {
-    pub address: Address,
+    pub address: Rc<Address>,
     pub serial: u32,
     /// One of the halves asked for error handling.
     pub expects_errors: bool,
@@ -85,9 +76,9 @@ pub fn answer_by(worker: &Worker, back: WayBack, remote: u64) -> Option<u64> {
             made.hidden.set(true);
             made.serial.set(back.serial);
             made.expects_errors.set(back.expects_errors);
-            made.remote_ep.set(remote);
             let id = made.id.get();
-            worker.by_peer.borrow_mut().insert((uuid, remote), id);
+            worker.halves.hide(uuid, back.serial, id);
+            made.pair_with((uuid, remote));
             Some(id)
         }
         // It has left, as was said.

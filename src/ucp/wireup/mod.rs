@@ -3,6 +3,7 @@
 pub mod close;
 pub mod cm;
 pub mod describe;
+pub mod halves;
 pub mod introduce;
 pub mod select;
 
@@ -23,40 +24,25 @@ pub fn connect(worker: &Worker, address: Address, params: EpParams) -> Result<No
         unsafe { ep.as_ref() }.pair_with_itself();
         return Ok(ep);
     }
-    let made = worker
-        .eps
-        .borrow()
-        .iter()
-        .copied()
-        .filter(|ep| {
-            // SAFETY: in the table, so alive.
-            let ep = unsafe { &**ep };
-            ep.hidden.get()
-                && !ep.answers_only.get()
-                && ep.remote_uuid.get() == uuid
-                && ep.usable().is_ok()
-        })
-        // SAFETY: as above.
-        .min_by_key(|ep| unsafe { (**ep).serial.get() });
-    let serial = worker.serials.borrow().get(&uuid).copied().unwrap_or(0);
-    let at = match made.and_then(|ep| NonNull::new(ep.cast_mut())) {
-        Some(at) => {
-            // SAFETY: in the table, so alive.
-            let taken = unsafe { at.as_ref() };
-            taken.hidden.set(false);
-            taken.params.set(params);
-            worker.stream.list(taken);
-            at
-        }
-        None => {
-            let at = Ep::create(worker, address, params)?;
-            // SAFETY: just made.
-            unsafe { at.as_ref() }.serial.set(serial);
-            at
-        }
+    let suits = |id| {
+        worker
+            .ep(id)
+            .is_some_and(|ep| !ep.answers_only.get() && ep.usable().is_ok())
     };
-    // SAFETY: alive, as above.
-    let next = unsafe { at.as_ref() }.serial.get().wrapping_add(1);
-    worker.serials.borrow_mut().insert(uuid, serial.max(next));
+    let halves = &worker.halves;
+    if let Some(taken) = halves.take_hidden(uuid, suits).and_then(|id| worker.ep(id)) {
+        taken.hidden.set(false);
+        taken.params.set(params);
+        worker.stream.list(taken);
+        halves.counted(uuid, taken.serial.get());
+        return Ok(NonNull::from(taken));
+    }
+    let serial = halves.count(uuid);
+    let at = Ep::create(worker, address, params)?;
+    // SAFETY: just made.
+    let made = unsafe { at.as_ref() };
+    made.serial.set(serial);
+    halves.counted(uuid, serial);
+    halves.wait(uuid, serial, made.id.get());
     Ok(at)
 }

@@ -9,6 +9,7 @@ use crate::ucs::{Result, Status};
 use crate::uct::base::iface::base_of;
 use crate::wire::address::{Address, Entry, TRANSPORTS};
 use crate::{ucs_debug, ucs_error};
+use std::rc::Rc;
 
 /// The message size that decides between transports: between latency and bandwidth.
 const DECIDING_SIZE: f64 = 1024.0;
@@ -118,51 +119,89 @@ fn place_of(worker: &Worker, iface: &OpenIface) -> &'static str {
     }
 }
 
+/// How a peer was connected to last: the next endpoint to it goes the same way, and nothing is tried out again.
+pub struct Route {
+    address: Rc<Address>,
+    /// Which of the address's entries.
+    entry: usize,
+    /// With a transport endpoint that is another's.
+    lane: MessageLane,
+}
+
+/// The address, in common with other endpoints to that peer where that is easily seen.
+pub fn shared(worker: &Worker, address: Address) -> Rc<Address> {
+    match worker.route.borrow().as_ref() {
+        Some(route) if *route.address == address => Rc::clone(&route.address),
+        _ => Rc::new(address),
+    }
+}
+
 /// Connects for messages by the cheapest transport that works; `UNREACHABLE` when none does.
-pub fn message_lane(worker: &Worker, address: &Address) -> Result<MessageLane> {
+pub fn message_lane(worker: &Worker, address: &Rc<Address>) -> Result<MessageLane> {
+    if let Some(route) = worker.route.borrow().as_ref()
+        && Rc::ptr_eq(&route.address, address)
+        && let Ok(ep) = connect(
+            &worker.ifaces[route.lane.iface],
+            &address.entries[route.entry],
+        )
+    {
+        return Ok(MessageLane { ep, ..route.lane });
+    }
     let fits = |a: &uct_iface_attr| {
         let need = UCT_IFACE_FLAG_AM_BCOPY | UCT_IFACE_FLAG_CONNECT_TO_IFACE;
         a.cap.flags & need == need
     };
-    for (i, e) in best(worker, address, fits) {
+    for (i, entry) in best(worker, address, fits) {
         let iface = &worker.ifaces[i];
-        match connect(iface, &address.entries[e]) {
+        match connect(iface, &address.entries[entry]) {
             Ok(ep) => {
-                // SAFETY: an open interface.
-                let ops = unsafe { &(*iface.handle).ops };
-                let short = iface.attr.cap.flags & UCT_IFACE_FLAG_AM_SHORT != 0;
-                let max_short = iface.attr.cap.am.max_short.checked_sub(8).filter(|_| short);
-                let bulk = best(worker, address, reads_memory);
-                let carriers = Carriers {
-                    message: &iface.attr,
-                    bulk: bulk.first().map(|(i, _)| &worker.ifaces[*i].attr),
-                    place: place_of(worker, iface),
-                    to_itself: address.uuid == worker.uuid,
-                };
-                let config = &worker.context().config;
-                let thresholds = Thresholds::new(config, &worker.rules, &carriers);
-                let limit = thresholds.announce.min(thresholds.buffered);
-                let max_short = max_short.zip(limit.checked_sub(1)).map(|(a, b)| a.min(b));
-                let cap = &iface.attr.cap;
-                let in_place = cap.flags & UCT_IFACE_FLAG_AM_ZCOPY != 0;
-                return Ok(MessageLane {
-                    ep,
-                    iface: i,
-                    max_short: max_short.unwrap_or(0),
-                    max_bcopy: iface.attr.cap.am.max_bcopy,
-                    max_zcopy: if in_place { cap.am.max_zcopy } else { 0 },
-                    max_zcopy_header: if in_place { cap.am.max_hdr } else { 0 },
-                    thresholds,
-                    // SAFETY: an open interface of ours.
-                    am_short: max_short.map(|_| unsafe { base_of(iface.handle) }.short),
-                    am_bcopy: ops.ep_am_bcopy,
-                    am_zcopy: ops.ep_am_zcopy,
-                });
+                let lane = lane_of(worker, address, i, ep);
+                let address = Rc::clone(address);
+                worker.route.replace(Some(Route {
+                    address,
+                    entry,
+                    lane,
+                }));
+                return Ok(lane);
             }
             Err(e) => ucs_debug!("{}: {e}", TRANSPORTS[usize::from(iface.number)]),
         }
     }
     Err(Status::UNREACHABLE)
+}
+
+/// The lane by one of the worker's interfaces: what goes which way over it.
+fn lane_of(worker: &Worker, address: &Address, i: usize, ep: uct_ep_h) -> MessageLane {
+    let iface = &worker.ifaces[i];
+    // SAFETY: an open interface.
+    let ops = unsafe { &(*iface.handle).ops };
+    let short = iface.attr.cap.flags & UCT_IFACE_FLAG_AM_SHORT != 0;
+    let max_short = iface.attr.cap.am.max_short.checked_sub(8).filter(|_| short);
+    let bulk = best(worker, address, reads_memory);
+    let carriers = Carriers {
+        message: &iface.attr,
+        bulk: bulk.first().map(|(i, _)| &worker.ifaces[*i].attr),
+        place: place_of(worker, iface),
+        to_itself: address.uuid == worker.uuid,
+    };
+    let thresholds = Thresholds::new(&worker.context().config, &worker.rules, &carriers);
+    let limit = thresholds.announce.min(thresholds.buffered);
+    let max_short = max_short.zip(limit.checked_sub(1)).map(|(a, b)| a.min(b));
+    let cap = &iface.attr.cap;
+    let in_place = cap.flags & UCT_IFACE_FLAG_AM_ZCOPY != 0;
+    MessageLane {
+        ep,
+        iface: i,
+        max_short: max_short.unwrap_or(0),
+        max_bcopy: cap.am.max_bcopy,
+        max_zcopy: if in_place { cap.am.max_zcopy } else { 0 },
+        max_zcopy_header: if in_place { cap.am.max_hdr } else { 0 },
+        thresholds,
+        // SAFETY: an open interface of ours.
+        am_short: max_short.map(|_| unsafe { base_of(iface.handle) }.short),
+        am_bcopy: ops.ep_am_bcopy,
+        am_zcopy: ops.ep_am_zcopy,
+    }
 }
 
 /// Whether an interface reads memory of its peers.
