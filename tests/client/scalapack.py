@@ -15,6 +15,9 @@ KINDS = {"": ["lu", "dblu", "dtlu", "gblu", "llt", "pbllt", "ptllt", "inv", "qr"
 # The real and the complex type of double precision; those that exist for one of them only.
 REAL_ONLY, COMPLEX_ONLY = ("svd", "hseqr", "syevr"), ("evc", "heevr")
 SHORT = [("openmpi", "dlu", "all"), ("mpich", "dqr", "tcp,self")]
+# Ranks of MPICH do not let others run while they wait: on two processors four of them take minutes to hours for any
+# test, with every UCX, but for these of banded matrices.
+WITH_MPICH = ("dblu", "dtlu", "gblu", "pbllt", "ptllt")
 
 
 def programs():
@@ -29,15 +32,17 @@ def programs():
 def results(text):
     """Each line with a verdict, without its times, and the sums at the end."""
     lines = [line for line in text.splitlines()
-             if re.search(r"\b(PASSED|FAILED)\b.*$|tests? (completed|skipped)", line) and "THRESH" not in line]
-    return [" ".join(word for word in line.split() if not re.fullmatch(r"-?[\d.]*\.[\d.]*(E[+-]?\d+)?", word))
+             if re.search(r"\b(PASSED|FAILED|Passed|Failed)\b|tests? (completed|skipped)|^ *\| +P[DZ]", line)
+             and not re.search("THRESH|SUBROUTINE", line)]
+    return [" ".join(word for word in line.split() if not re.fullmatch(r"[-+E\d.]*\.[-+E\d.]*", word))
             for line in lines]
 
 
 def check(text):
     sums = re.findall(r"(\d+) tests completed and (passed|failed)", text)
-    failed = sum(int(count) for count, how in sums if how == "failed")
-    verdicts = len(re.findall(r"\bFAILED\b", "\n".join(results(text))))
+    sums += re.findall(r"^ *\| +P[DZ]\w+ +\d+ +\d+ +([1-9]\d*)()", text, re.M)
+    failed = sum(int(count) for count, how in sums if how != "passed")
+    verdicts = len(re.findall(r"\b(FAILED|Failed)\b", "\n".join(results(text))))
     return "" if results(text) and not failed and not verdicts else f"{failed or verdicts} tests failed"
 
 
@@ -46,6 +51,8 @@ def cases():
         client, version, suffix, env = mpi.client, mpi.version, mpi.suffix, mpi.env
         for folder, name, program in programs():
             for tls in TRANSPORTS:
+                if suffix == "mpich" and name[1:] not in WITH_MPICH and (suffix, name, tls) not in SHORT:
+                    continue
                 place = HOME / f"{suffix}-tests" / folder
 
                 def command(suffix=suffix, program=program):
