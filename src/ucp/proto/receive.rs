@@ -191,7 +191,27 @@ fn first(worker: &Worker, message: &[u8]) -> Option<()> {
         _ => return None,
     };
     worker.assemblies.insert(id, assembly);
-    take_piece(worker, id, 0, body)
+    let taken = take_piece(worker, id, 0, body);
+    if h.uuid != worker.uuid && worker.halves.is_stranger(h.uuid) {
+        welcome(worker, id);
+    }
+    taken
+}
+
+/// A stranger begins a message: another's goes, if there are too many.
+#[cold]
+fn welcome(worker: &Worker, id: MessageId) {
+    let oldest = worker.assemblies.make_room_for(id);
+    if let Some(oldest) = oldest.filter(|id| worker.halves.is_stranger(id.0))
+        && let Some(message) = worker.assemblies.remove(oldest)
+    {
+        ucs_debug!(
+            "a message of {} bytes by worker {:#x}, which did not introduce itself, is given up",
+            message.total,
+            oldest.0
+        );
+        tag::recv::sender_gone(worker, &message, Status::CONNECTION_RESET);
+    }
 }
 
 /// A later piece.

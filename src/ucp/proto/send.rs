@@ -63,7 +63,9 @@ pub fn start(
         }
     }
     must_be_immediate(param)?;
-    if stage == Stage::Announce {
+    // The receiver of the first of several messages is to learn when the others will not come.
+    let in_pieces = matches!(stage, Stage::Pieces { .. }) && !matches!(kind, Kind::Stream { .. });
+    if stage == Stage::Announce || in_pieces {
         ep.introduce();
     }
     kind.outlive_call();

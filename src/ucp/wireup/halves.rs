@@ -63,6 +63,13 @@ impl Halves {
         *next = (*next).max(serial.wrapping_add(1));
     }
 
+    /// Whether there never was an endpoint to this peer here.
+    pub fn is_stranger(&self, uuid: u64) -> bool {
+        let of_peer = (uuid, 0, 0)..=(uuid, u32::MAX, u64::MAX);
+        !self.counts.borrow().contains_key(&uuid)
+            && self.hidden.borrow().range(of_peer).next().is_none()
+    }
+
     /// An endpoint of the application waits for its other half.
     pub fn wait(&self, uuid: u64, serial: u32, id: u64) {
         self.waiting.borrow_mut().insert((uuid, serial, id));
@@ -150,6 +157,7 @@ mod tests {
         assert_eq!(halves.take_hidden(7, |id| id != 4), Some(3));
         assert_eq!(halves.take_hidden(7, |id| id != 4), Some(2));
         assert_eq!(halves.take_hidden(7, |id| id != 4), None);
+        assert!(!halves.is_stranger(7) && halves.is_stranger(9));
         assert_eq!(halves.take_hidden(7, |_| true), Some(4));
     }
 
@@ -165,5 +173,6 @@ mod tests {
         halves.counted(7, 4);
         halves.counted(7, 2);
         assert_eq!((halves.count(7), halves.count(8)), (5, 0));
+        assert!(!halves.is_stranger(7) && halves.is_stranger(8));
     }
 }
