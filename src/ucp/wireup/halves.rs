@@ -3,7 +3,7 @@
 
 use super::introduce::WayBack;
 use core::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A peer's endpoint: its worker, and its id there.
 pub type Name = (u64, u64);
@@ -13,7 +13,7 @@ type Numbered = BTreeSet<(u64, u32, u64)>;
 
 #[derive(Default)]
 pub struct Halves {
-    paired: RefCell<HashMap<Name, u64>>,
+    paired: RefCell<BTreeMap<Name, u64>>,
     /// What was found last: messages of one peer come in a row. An id that is over finds no endpoint, so this never
     /// has to be taken back.
     last: Cell<(u64, u64, u64)>,
@@ -63,11 +63,11 @@ impl Halves {
         *next = (*next).max(serial.wrapping_add(1));
     }
 
-    /// Whether there never was an endpoint to this peer here.
+    /// Whether no endpoint here leads to this peer, nor one of the application ever did.
     pub fn is_stranger(&self, uuid: u64) -> bool {
-        let of_peer = (uuid, 0, 0)..=(uuid, u32::MAX, u64::MAX);
+        let of_peer = (uuid, 0)..=(uuid, u64::MAX);
         !self.counts.borrow().contains_key(&uuid)
-            && self.hidden.borrow().range(of_peer).next().is_none()
+            && self.paired.borrow().range(of_peer).next().is_none()
     }
 
     /// An endpoint of the application waits for its other half.
@@ -143,9 +143,9 @@ mod tests {
         assert_eq!((halves.last((7, 1)), halves.last((8, 1))), (Some(11), None));
         // Another has taken the name since.
         assert_eq!(halves.remove(7, 0, 12, Some((7, 1))), None);
-        assert!(halves.is_paired((7, 1)));
+        assert!(halves.is_paired((7, 1)) && !halves.is_stranger(7));
         assert_eq!(halves.remove(7, 0, 11, Some((7, 1))), Some((7, 1)));
-        assert!(!halves.is_paired((7, 1)));
+        assert!(!halves.is_paired((7, 1)) && halves.is_stranger(7));
     }
 
     #[test]
@@ -157,7 +157,6 @@ mod tests {
         assert_eq!(halves.take_hidden(7, |id| id != 4), Some(3));
         assert_eq!(halves.take_hidden(7, |id| id != 4), Some(2));
         assert_eq!(halves.take_hidden(7, |id| id != 4), None);
-        assert!(!halves.is_stranger(7) && halves.is_stranger(9));
         assert_eq!(halves.take_hidden(7, |_| true), Some(4));
     }
 
