@@ -64,7 +64,7 @@ static void serve(transport_t *t, const pair_t *pair)
     size_t at;
 
     memset(memory, 0, LENGTH + 2 * GUARD);
-    for (round = 0; round < 5; ++round) {
+    for (round = 0; round < 6; ++round) {
         memset(&offer, 0, sizeof(offer));
         CHECK_OK(uct_md_mem_reg(t->md, range, LENGTH, UCT_MD_MEM_ACCESS_RMA, &memh));
         CHECK(t->md_attr.rkey_packed_size <= sizeof(offer.rkey));
@@ -118,7 +118,7 @@ static void use(transport_t *t, const pair_t *pair)
     uct_ep_h ep;
     int round;
 
-    for (round = 0; round < 5; ++round) {
+    for (round = 0; round < 6; ++round) {
         pair_recv(pair, &offer, sizeof(offer));
         CHECK_OK(uct_rkey_unpack(t->component, offer.rkey, &key));
         memset(&params, 0, sizeof(params));
@@ -148,6 +148,9 @@ static void use(transport_t *t, const pair_t *pair)
                 break;
             case 4: /* no longer registered */
                 status = put(t, ep, offer.address, 70000, 9, key.rkey);
+                break;
+            case 5: /* beyond the last address, in more than one part */
+                status = put(t, ep, UINT64_MAX - 9, LENGTH, 9, key.rkey);
                 break;
             }
             CHECK_EQ(status, UCS_ERR_REJECTED);

@@ -167,7 +167,8 @@ fn put_arrived(conn: &Conn, put: PutIn, n: u64) {
     let left = put.left - n;
     if left > 0 {
         return conn.put_in.set(Some(PutIn {
-            address: put.address + n,
+            // Of one that is refused it may be any.
+            address: put.address.wrapping_add(n),
             left,
             ..put
         }));
