@@ -89,6 +89,7 @@ pub struct Worker {
     pub farewells: RefCell<Vec<*const Ep>>,
     /// Which endpoint is the other half of which at a peer.
     pub halves: Halves,
+    /// How the last peer was connected to.
     pub route: RefCell<Option<Route>>,
     /// Configurations of endpoints that were logged, by number.
     pub ep_configs: Kinds<EpConfig>,
@@ -322,7 +323,7 @@ impl Worker {
 
     /// The other half of a peer's endpoint.
     #[inline]
-    fn paired(&self, uuid: u64, ep: u64) -> Option<&Ep> {
+    pub fn paired(&self, uuid: u64, ep: u64) -> Option<&Ep> {
         if let Some(found) = self.last_named(uuid, ep) {
             return Some(found);
         }

@@ -14,8 +14,8 @@ TRANSPORTS = ["all", "tcp,self"]
 KINDS = {"": ["lu", "dblu", "dtlu", "gblu", "pbllt", "ptllt", "inv", "qr", "ls", "brd", "hrd", "trd", "sep", "gsep",
               "nep", "evc", "svd", "hseqr", "syevr", "heevr"],
          "PBLAS": ["pb1tst", "pb2tst", "pb3tst"]}
-# The real and the complex type of double precision; those that exist for one of them only.
-REAL_ONLY, COMPLEX_ONLY = ("svd", "hseqr", "syevr"), ("evc", "heevr")
+# The real and the complex type of double precision; those that exist or are run for one of them only.
+REAL_ONLY, COMPLEX_ONLY = ("svd", "hseqr", "syevr"), ("evc", "heevr", "sep")
 SHORT = [("openmpi", "dlu", "all"), ("mpich", "dqr", "tcp,self")]
 # Ranks of MPICH do not let others run while they wait: on two processors four of them take minutes to hours for any
 # test, with every UCX, but for these of banded matrices.
@@ -27,7 +27,7 @@ def programs():
     for folder, kinds in KINDS.items():
         for kind in kinds:
             for letter in "dz":
-                if kind not in (COMPLEX_ONLY if letter == "d" else REAL_ONLY) and letter + kind != "dsep":
+                if kind not in (COMPLEX_ONLY if letter == "d" else REAL_ONLY):
                     yield folder, letter + kind, ("" if folder else "x") + letter + kind
 
 

@@ -13,7 +13,7 @@ pub fn received(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, _) = CloseHdr::split(message)?;
     let name = (h.uuid, h.ep);
     worker.halves.take_back(name);
-    let Some(ep) = worker.halves.of(name).and_then(|id| worker.ep(id)) else {
+    let Some(ep) = worker.paired(h.uuid, h.ep) else {
         return Some(());
     };
     let _pin = Pin::new(ep);

@@ -177,10 +177,10 @@ fn lane_of(worker: &Worker, address: &Address, i: usize, ep: uct_ep_h) -> Messag
     let ops = unsafe { &(*iface.handle).ops };
     let short = iface.attr.cap.flags & UCT_IFACE_FLAG_AM_SHORT != 0;
     let max_short = iface.attr.cap.am.max_short.checked_sub(8).filter(|_| short);
-    let bulk = best(worker, address, reads_memory);
+    let bulk = bulk_iface(worker, address);
     let carriers = Carriers {
         message: &iface.attr,
-        bulk: bulk.first().map(|(i, _)| &worker.ifaces[*i].attr),
+        bulk: bulk.map(|i| &worker.ifaces[i].attr),
         place: place_of(worker, iface),
         to_itself: address.uuid == worker.uuid,
     };
