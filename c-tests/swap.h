@@ -18,4 +18,16 @@ static inline void side_swap_addresses(const side_t *side, const pair_t *pair, c
     pair_exchange(pair, mine, theirs, sizeof(mine));
 }
 
+/* Both processes come here, and progress until the other one has. */
+static inline void side_meet(const side_t *side, const pair_t *pair)
+{
+    char byte = 0;
+
+    pair_send(pair, &byte, 1);
+    while (!pair_ready(pair)) {
+        ucp_worker_progress(side->worker);
+    }
+    pair_recv(pair, &byte, 1);
+}
+
 #endif

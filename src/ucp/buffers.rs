@@ -6,6 +6,8 @@
 
 use crate::uct::base::copy::copy_home;
 use core::cell::{Cell, RefCell};
+use core::ptr::NonNull;
+use std::alloc::{Layout, alloc_zeroed};
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -13,6 +15,18 @@ use std::rc::Rc;
 const KEPT: usize = 4 << 20;
 /// Buffers are made so many bytes at a time.
 const CHUNK: usize = 4 << 10;
+
+/// Zeros; `None` where there is no memory for so many.
+pub fn zeroed(len: usize) -> Option<Vec<u8>> {
+    if len == 0 {
+        return Some(Vec::new());
+    }
+    let layout = Layout::array::<u8>(len).ok()?;
+    // SAFETY: not empty.
+    let at = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+    // SAFETY: of the global allocator, with this layout, and written.
+    Some(unsafe { Vec::from_raw_parts(at.as_ptr(), len, len) })
+}
 
 struct Class {
     size: usize,

@@ -15,6 +15,7 @@ pub use gate::{Gate, Way};
 use super::keepalive;
 use super::mem::KeyCache;
 use super::names;
+use super::proto::op::Op;
 use super::proto::plan::Thresholds;
 use super::proto::{self, control, send};
 use super::request::Request;
@@ -709,12 +710,20 @@ impl Ep {
         self.outstanding.borrow().is_empty()
     }
 
-    /// Whether the peer has answered every access to its memory. A message that no receive matched
-    /// is none: a flush that waited for it could wait for ever.
-    pub fn owes_no_memory(&self) -> bool {
+    /// Whether the peer has answered every access to its memory.
+    fn owes_no_memory(&self) -> bool {
+        self.owes_none(Op::is_memory_access)
+    }
+
+    /// Whether the peer has answered everything that a flush waits for.
+    pub fn owes_no_flush(&self) -> bool {
+        self.owes_none(Op::holds_flushes)
+    }
+
+    fn owes_none(&self, which: impl Fn(&Op) -> bool) -> bool {
+        let all = self.outstanding.borrow();
         // SAFETY: outstanding requests are alive; nothing is called while the borrow lives.
-        let is_access = |r: &NonNull<Request>| unsafe { r.as_ref().op() }.is_memory_access();
-        !self.outstanding.borrow().iter().any(is_access)
+        !all.iter().any(|r| which(unsafe { r.as_ref().op() }))
     }
 
     /// Whether accesses by messages are under way: what is posted directly now overtakes them.

@@ -153,8 +153,8 @@ fn iface_fd(iface: uct_iface_h) -> Result<Option<RawFd>> {
 /// Arms the descriptor. `BUSY` when there is something to progress first.
 pub fn arm(w: &Worker) -> Result<()> {
     set(w)?;
-    // A copy that waits for room is tried again by progress alone.
-    if own_signal(w)?.clear() || !w.halted.is_empty() {
+    // A copy that waits for room, and bytes that nobody receives, are attended to by progress alone.
+    if own_signal(w)?.clear() || !w.halted.is_empty() || w.stream.wants_progress() {
         return Err(Status::BUSY);
     }
     if w.unexpected.is_resting() {

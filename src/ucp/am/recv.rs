@@ -6,12 +6,11 @@ use super::{Function, Handler};
 use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::proto::assembly::{Assembly, Target};
+use crate::ucp::proto::fetched;
 use crate::ucp::proto::op::{Arriving, DataRecvOp, Op};
 use crate::ucp::proto::receive::empty_assembly;
 use crate::ucp::proto::rndv::{self, Announced};
-use crate::ucp::request::{
-    Callback, Info, Param, Posted, Request, immediate, must_be_immediate, settle,
-};
+use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{FEW, copy_few};
@@ -329,68 +328,12 @@ pub fn release(worker: &Worker, handle: *const c_void) {
     }
 }
 
-/// A message on its way to a handler of the old kind, which gets data only.
-struct ForOldHandler {
-    worker: *const Worker,
-    headers: Box<[u8]>,
-    data: Vec<u8>,
-}
-
 /// Fetches an announced message, then calls its old-style handler.
 fn fetch_for_old_handler(worker: &Worker, headers: &[u8], message: &Announced) {
-    let mut data = Vec::new();
-    if data.try_reserve_exact(message.total).is_err() {
-        ucs_error!("no memory for an active message of {} bytes", message.total);
-        rndv::acknowledge(worker, message.sender, Err(Status::NO_MEMORY));
-        return;
-    }
-    data.resize(message.total, 0);
-    let target = Data::contig(data.as_mut_ptr(), data.len());
-    let job = Box::new(ForOldHandler {
-        worker,
-        headers: headers.into(),
-        data,
-    });
-    let job = Box::into_raw(job).cast();
-    let param = Param {
-        // The callback is the only one to learn the end.
-        mask: UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
-        callback: Callback::Recv(fetched_for_old_handler, job),
-        ..Param::PLAIN
-    };
-    let op = Op::DataRecv(DataRecvOp {
-        data: target,
-        arriving: Arriving::default(),
-    });
-    match Request::create(worker, &param, op) {
-        Ok(at) => {
-            // SAFETY: just made.
-            rndv::fetch(worker, unsafe { at.as_ref() }, message);
-            if settle(at, &param).is_ok() {
-                // SAFETY: still ours: the callback does not give it back.
-                unsafe { at.as_ref() }.release();
-            }
+    let headers: Box<[u8]> = headers.into();
+    fetched::begin(worker, message, move |worker, result| {
+        if let Ok(data) = result {
+            assembled(worker, &headers, data);
         }
-        Err(e) => {
-            // SAFETY: made above; nobody else has it.
-            drop(unsafe { Box::from_raw(job.cast::<ForOldHandler>()) });
-            rndv::acknowledge(worker, message.sender, Err(e));
-        }
-    }
-}
-
-/// The end of `fetch_for_old_handler`.
-unsafe extern "C" fn fetched_for_old_handler(
-    _request: *mut c_void,
-    status: ucs_status_t,
-    _length: usize,
-    job: *mut c_void,
-) {
-    // SAFETY: boxed by `fetch_for_old_handler` for this one call.
-    let job = unsafe { Box::from_raw(job.cast::<ForOldHandler>()) };
-    if status != UCS_OK {
-        return;
-    }
-    // SAFETY: a worker outlives its requests.
-    assembled(unsafe { &*job.worker }, &job.headers, job.data);
+    });
 }

@@ -88,10 +88,13 @@ impl Ep {
     /// The peer's half is gone, and what it was sending with it; what it was sent may still be received.
     pub fn sender_left(&self, status: Status) {
         let _pin = Pin::new(self);
+        // What a transport still reads ends when that gives it back.
         let comes = |r: &NonNull<Request>| {
             // SAFETY: outstanding requests are alive; nothing is called while the borrow lives.
-            let op = unsafe { r.as_ref().op() };
-            matches!(op, Op::TagRecv(_) | Op::DataRecv(_))
+            let req = unsafe { r.as_ref() };
+            // SAFETY: as above.
+            let op = unsafe { req.op() };
+            matches!(op, Op::TagRecv(_) | Op::DataRecv(_)) && !req.is_with_transport()
         };
         let lost: Vec<_> = {
             let mut all = self.outstanding.borrow_mut();

@@ -74,6 +74,13 @@ impl Op {
         )
     }
 
+    /// Whether a flush waits for it where it waits for the peer. A message that no receive matched is none
+    /// such: a flush could wait for ever. The bytes of a stream are fetched without a receive.
+    pub fn holds_flushes(&self) -> bool {
+        let of_stream = matches!(self, Op::Send(s) if matches!(s.kind, Kind::Stream { .. }));
+        of_stream || self.is_memory_access()
+    }
+
     /// Whether it reads or writes memory of the peer, or asks whether that is done.
     pub fn is_memory_access(&self) -> bool {
         matches!(self, Op::Put(_) | Op::Get(_) | Op::Amo(_) | Op::Flush(_))
@@ -305,6 +312,9 @@ pub struct Arriving {
     pub sender: (u64, u64, u64),
     /// The endpoint that fetches it, where it waits for the peer.
     pub ep: Option<NonNull<Ep>>,
+    /// The buffer is the library's own and goes when the request ends: only what can be closed to the sender is
+    /// given to it.
+    pub own: bool,
     /// The sender was asked to write into the buffer, and will say when it has.
     pub written: bool,
     /// What lets it.

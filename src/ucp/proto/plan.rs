@@ -52,6 +52,8 @@ impl Cost {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Announce {
     Never,
+    /// By length, where another worker can map the memory.
+    Mapped,
     Always,
     ByLength,
     /// By length, and later: the sender wants to be done early.

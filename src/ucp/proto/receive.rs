@@ -314,6 +314,7 @@ fn announced(worker: &Worker, message: &[u8]) -> Option<()> {
             tag::recv::announced(worker, TagSyncHdr::split(rest)?.0.tag, &what);
         }
         k if k == AmId::Am as u8 => am::recv::announced(worker, rest, &what)?,
+        k if k == AmId::Stream as u8 => stream::announced::arrived(worker, what)?,
         _ => return None,
     }
     Some(())

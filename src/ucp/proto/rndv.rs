@@ -19,6 +19,7 @@ use crate::uct::api::Guard;
 use crate::wire::header::{AckHdr, AmId, DataHdr, RtrHdr};
 use crate::wire::rkey::{READ, WRITE};
 use crate::{ucs_debug, ucs_error};
+use core::ops::Range;
 use core::ptr::NonNull;
 use std::sync::Arc;
 
@@ -118,7 +119,7 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
 }
 
 /// What came of a copy out of mapped memory.
-enum Copied {
+pub enum Copied {
     Ended(Result<()>),
     /// The sender has taken something back meanwhile, perhaps this message.
     InDoubt,
@@ -131,7 +132,7 @@ fn copy_mapped(worker: &Worker, ep: &Ep, to: &Data, message: &Announced) -> Copi
     if message.sender.0 == worker.uuid {
         return copy_here(worker, to, message).map_or(Copied::NotPossible, Copied::Ended);
     }
-    copy_from_region(ep, to, message).unwrap_or(Copied::NotPossible)
+    copy_part(ep, message, 0..message.total, to, 0)
 }
 
 /// Of a request of this worker. `None` when that cannot be.
@@ -157,8 +158,19 @@ fn copy_here(worker: &Worker, to: &Data, message: &Announced) -> Option<Result<(
     }
 }
 
-/// Of the peer's region. `None` when it is not mapped here, or the guard is not.
-fn copy_from_region(ep: &Ep, to: &Data, message: &Announced) -> Option<Copied> {
+/// Copies some bytes of a message out of the peer's region to `at` of `to`, where they must fit.
+pub fn copy_part(ep: &Ep, message: &Announced, part: Range<usize>, to: &Data, at: usize) -> Copied {
+    copy_from_region(ep, message, part, to, at).unwrap_or(Copied::NotPossible)
+}
+
+/// The same. `None` when the region is not mapped here, or the guard is not.
+fn copy_from_region(
+    ep: &Ep,
+    message: &Announced,
+    part: Range<usize>,
+    to: &Data,
+    at: usize,
+) -> Option<Copied> {
     if message.region == 0 {
         return None;
     }
@@ -171,11 +183,12 @@ fn copy_from_region(ep: &Ep, to: &Data, message: &Announced) -> Option<Copied> {
         (Some(key), Some(guard)) => Some(Mapped::find(key, guard)?),
         _ => None,
     };
+    let address = message.address.checked_add(part.start as u64)?;
     let copy = |from: *mut u8| {
-        // SAFETY: mapped here for `total` bytes as long as the key is.
-        unsafe { to.unpack(0, from, message.total) }
+        // SAFETY: mapped here for the part as long as the key is.
+        unsafe { to.unpack(at, from, part.len()) }
     };
-    let result = touch(ep, &key, to, message.address, message.total, READ, copy)?;
+    let result = touch(ep, &key, to, address, part.len(), READ, copy)?;
     Some(match guard {
         Some(guard) if !guard.stands() => Copied::InDoubt,
         _ => Copied::Ended(result),
@@ -218,7 +231,7 @@ fn ask(worker: &Worker, req: &Request, ep: &Ep) {
     if let Some(to) = data.contiguous()
         && worker.rules.writes
     {
-        let gives = !ep.may_take_back();
+        let gives = !ep.may_take_back() && !state.own;
         if gives && ep.bulk().is_some() {
             address = to as u64;
         } else if gives && let Some(mapped) = mappable(worker, to as u64, state.total, WRITE) {
@@ -265,6 +278,11 @@ pub fn is_mappable(ep: &Ep, data: &Data) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether it could, and is no receiver of this very worker.
+pub fn is_mappable_elsewhere(ep: &Ep, data: &Data) -> bool {
+    ep.worker().rules.maps && ep.remote_uuid.get() != ep.worker().uuid && is_mappable(ep, data)
 }
 
 /// What an announcement offers besides the data's length.

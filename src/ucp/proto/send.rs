@@ -163,17 +163,24 @@ pub fn plan(ep: &Ep, kind: &Kind, data: &Data, announce: Announce) -> Stage {
     let (head, len) = (kind.header_len(), data.len());
     let contiguous = data.contiguous().is_some();
     let by_length = match announce {
-        Announce::Never => usize::MAX,
+        Announce::Never | Announce::Mapped => usize::MAX,
         Announce::Always => 0,
         _ if !contiguous => lane.thresholds.announce_scattered,
         Announce::ByLength => lane.thresholds.announce,
         Announce::LongOnly => lane.thresholds.announce_fast,
     };
-    let mapped = announce == Announce::ByLength && len >= lane.thresholds.announce_mapped;
-    if len >= by_length || mapped && rndv::is_mappable(ep, data) {
+    let fits = head + len <= lane.max_bcopy;
+    let maps = match announce {
+        _ if len < lane.thresholds.announce_mapped => false,
+        // A handler gets what comes as a whole where it stands: no copy is saved.
+        _ if fits && matches!(kind, Kind::Am { .. }) => false,
+        Announce::ByLength => rndv::is_mappable(ep, data),
+        Announce::Mapped => rndv::is_mappable_elsewhere(ep, data),
+        _ => false,
+    };
+    if maps || len >= by_length {
         return Stage::Announce;
     }
-    let fits = head + len <= lane.max_bcopy;
     if !fits && contiguous && lane.thresholds.no_pieces && announce == Announce::ByLength {
         return Stage::Announce;
     }

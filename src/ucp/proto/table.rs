@@ -159,7 +159,7 @@ fn tables(ep: &Ep) -> Vec<(String, Vec<Row>)> {
             UCP_FEATURE_STREAM,
             "stream message by ucp_stream_send*",
             stream,
-            Announce::Never,
+            Announce::Mapped,
         ),
     ];
     let mut all = Vec::new();
@@ -173,7 +173,10 @@ fn tables(ep: &Ep) -> Vec<(String, Vec<Row>)> {
     }
     let (name, rules) = (ep.transport_name(), ep.worker().rules);
     let mapped = ep.is_same_host() && rules.maps;
-    if mapped && ep.remote_uuid.get() != ep.worker().uuid && has(UCP_FEATURE_TAG | UCP_FEATURE_AM) {
+    if mapped
+        && ep.remote_uuid.get() != ep.worker().uuid
+        && has(UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_STREAM)
+    {
         let from = ep.lane().thresholds.announce_mapped;
         let way = "rendezvous copy from mapped remote memory";
         let title = "message from host memory of ucp_mem_map that the peer can map".to_owned();

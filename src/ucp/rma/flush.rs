@@ -185,12 +185,11 @@ pub fn fenced(ep: &Ep, req: &Request, result: Result<()>) {
     ep.recheck_flushes();
 }
 
-/// Ends a flush if the peer owes no access to memory. Messages that no receive has matched are not
-/// waited for: that could be for ever. A close is the last flush to end, and ends after what a transport that
-/// failed has not given back yet. Answers whether it is over.
+/// Ends a flush if the peer owes nothing that it waits for. A close is the last flush to end, and ends after what a
+/// transport that failed has not given back yet. Answers whether it is over.
 pub fn settled(ep: &Ep, req: &Request) -> bool {
     let waits = is_close(req) && (ep.has_flushes() || ep.has_in_place());
-    let over = ep.owes_no_memory() && !waits;
+    let over = ep.owes_no_flush() && !waits;
     if over {
         finish(ep, req);
     } else {

@@ -1,9 +1,10 @@
 //! Streams: bytes in order between two endpoints.
 //!
 //! `send` gives bytes to the engine, `recv` takes what comes. What came and was not taken stands in
-//! the endpoint's `Inbox`; the worker lists the endpoints whose inbox the application does not know
-//! of yet.
+//! the endpoint's `Inbox`, or still at its sender (`announced`); the worker lists the endpoints whose
+//! inbox the application does not know of yet.
 
+pub mod announced;
 pub mod recv;
 pub mod send;
 
@@ -13,6 +14,7 @@ use super::request::Request;
 use super::unexpected;
 use super::worker::Worker;
 use crate::uct::base::copy::copy_home;
+use announced::Elsewhere;
 use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
 use std::collections::{HashMap, VecDeque};
@@ -21,11 +23,30 @@ use std::collections::{HashMap, VecDeque};
 struct Chunk {
     bytes: Buffer,
     at: usize,
+    /// They are not here: then `bytes` is empty.
+    elsewhere: Option<Box<Elsewhere>>,
 }
 
 impl Chunk {
+    fn here(bytes: Buffer) -> Chunk {
+        Chunk {
+            bytes,
+            at: 0,
+            elsewhere: None,
+        }
+    }
+
+    /// The bytes that are here.
     fn rest(&self) -> &[u8] {
-        &self.bytes[self.at..]
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
+    /// How many there are, wherever they are.
+    fn len(&self) -> usize {
+        match &self.elsewhere {
+            None => self.rest().len(),
+            Some(e) => e.total() - self.at,
+        }
     }
 }
 
@@ -36,6 +57,10 @@ pub struct Inbox {
     chunks: RefCell<VecDeque<Chunk>>,
     /// Bytes in all chunks.
     available: Cell<usize>,
+    /// Chunks that are not here.
+    elsewhere: Cell<usize>,
+    /// Bytes were lost: none of those behind them are taken.
+    torn: Cell<bool>,
     waiting: Waiting,
     /// Chunks the application has, by their pointer.
     lent: RefCell<HashMap<usize, Buffer>>,
@@ -98,6 +123,8 @@ impl Inbox {
         Inbox {
             chunks: RefCell::new(VecDeque::new()),
             available: Cell::new(0),
+            elsewhere: Cell::new(0),
+            torn: Cell::new(false),
             waiting: Waiting::default(),
             lent: RefCell::new(HashMap::new()),
             listed: Cell::new(false),
@@ -116,7 +143,7 @@ impl Inbox {
     /// Appends bytes.
     fn push(&self, bytes: Buffer) {
         self.available.set(self.available.get() + bytes.len());
-        self.chunks.borrow_mut().push_back(Chunk { bytes, at: 0 });
+        self.chunks.borrow_mut().push_back(Chunk::here(bytes));
     }
 
     /// Copies the first `count` bytes off, where they stand in one chunk.
@@ -144,14 +171,14 @@ impl Inbox {
         true
     }
 
-    /// Takes `count` bytes, which must be here, off the front; `sink` gets them in parts.
-    fn take(&self, count: usize, mut sink: impl FnMut(&[u8])) {
-        self.available.set(self.available.get() - count);
+    /// Takes `count` bytes off the front, fewer where they are not here; `sink` gets them in parts.
+    /// Answers how many.
+    fn take(&self, count: usize, mut sink: impl FnMut(&[u8])) -> usize {
         let mut left = count;
         while left > 0 {
             // Off the queue: a sink may be the user's function.
-            let Some(mut front) = self.chunks.borrow_mut().pop_front() else {
-                return;
+            let Some(mut front) = self.take_front_here() else {
+                break;
             };
             let n = front.rest().len().min(left);
             sink(&front.rest()[..n]);
@@ -161,12 +188,29 @@ impl Inbox {
                 self.chunks.borrow_mut().push_front(front);
             }
         }
+        let taken = count - left;
+        self.available.set(self.available.get() - taken);
+        taken
+    }
+
+    /// Takes the first chunk off, if it is here.
+    fn take_front_here(&self) -> Option<Chunk> {
+        let mut chunks = self.chunks.borrow_mut();
+        chunks.pop_front_if(|chunk| chunk.elsewhere.is_none())
+    }
+
+    /// Whether there are bytes that can be had at once.
+    fn has_something(&self) -> bool {
+        self.available.get() > 0
+            && (self.elsewhere.get() == 0 || !announced::is_asked_for(self.chunks.borrow().front()))
     }
 }
 
 /// The endpoints of a worker whose streams have something new.
 pub struct StreamState {
     ready: RefCell<VecDeque<u64>>,
+    /// Endpoints whose inboxes progress looks after.
+    unattended: announced::Unattended,
 }
 
 impl StreamState {
@@ -174,12 +218,18 @@ impl StreamState {
     pub fn new() -> StreamState {
         StreamState {
             ready: RefCell::new(VecDeque::new()),
+            unattended: announced::Unattended::default(),
         }
+    }
+
+    /// Whether something waits for the next progress.
+    pub fn wants_progress(&self) -> bool {
+        !self.unattended.is_empty()
     }
 
     /// Bytes stand in an endpoint's inbox: lists it, once the application has it.
     pub fn list(&self, ep: &Ep) {
-        let wanted = ep.stream.available.get() > 0 && !ep.hidden.get() && !ep.is_given_up();
+        let wanted = ep.stream.has_something() && !ep.hidden.get() && !ep.is_given_up();
         if wanted && !ep.stream.listed.replace(true) {
             self.ready.borrow_mut().push_back(ep.id.get());
         }
@@ -232,7 +282,7 @@ mod tests {
                 if unsafe { inbox.take_plain(n, plain.as_mut_ptr()) } {
                     got.extend_from_slice(&plain);
                 } else {
-                    inbox.take(n, |part| got.extend_from_slice(part));
+                    assert_eq!(inbox.take(n, |part| got.extend_from_slice(part)), n);
                 }
             }
             assert_eq!(got, all);

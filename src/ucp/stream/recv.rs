@@ -3,7 +3,7 @@
 //! A receive ends with what is there, in whole elements, or with a full buffer when it waits for
 //! all. Bytes that find a waiting receive go straight into its buffer.
 
-use super::{Chunk, Inbox};
+use super::{Chunk, Inbox, announced};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Pin};
 use crate::ucp::proto::op::{Op, StreamRecvOp};
@@ -75,7 +75,7 @@ unsafe fn into_oldest(ep: &Ep, body: *const u8, count: usize) -> bool {
     // SAFETY: room was checked, the source is by the caller's promise.
     unsafe { copy_few(body, ptr.wrapping_add(op.received), count) };
     op.received += count;
-    if op.is_done() {
+    if !op.wait_all || op.received == len {
         let length = op.received;
         inbox.waiting.pop();
         // Last: its callback may close the endpoint.
@@ -91,7 +91,7 @@ fn bytes(worker: &Worker, uuid: u64, id: u64, body: &[u8]) {
         ucs_debug!("{} bytes for a stream that is closed; dropped", body.len());
         return;
     };
-    if body.is_empty() {
+    if body.is_empty() || ep.stream.torn.get() {
         return;
     }
     let _pin = Pin::new(ep);
@@ -131,7 +131,7 @@ fn share(op: &StreamRecvOp, available: usize) -> usize {
 
 impl StreamRecvOp {
     /// Puts bytes into the buffer.
-    fn put(&mut self, bytes: &[u8]) {
+    pub(super) fn put(&mut self, bytes: &[u8]) {
         if self.error.is_none() {
             // SAFETY: `bytes` is readable.
             let put = unsafe { self.data.unpack(self.received, bytes.as_ptr(), bytes.len()) };
@@ -141,7 +141,11 @@ impl StreamRecvOp {
     }
 
     fn is_done(&self) -> bool {
-        self.received > 0 && (!self.wait_all || self.received == self.data.len())
+        self.received > 0
+            && match self.wait_all {
+                true => self.received == self.data.len(),
+                false => self.unit == 1 || self.received.is_multiple_of(self.unit),
+            }
     }
 }
 
@@ -159,8 +163,26 @@ fn fill_first(ep: &Ep, body: &[u8]) -> usize {
     n
 }
 
+/// Takes `count` bytes that stand in the inbox into a receive's buffer, fewer where its sender has to be asked.
+fn draw(ep: &Ep, op: &mut StreamRecvOp, count: usize) {
+    let mut left = count;
+    loop {
+        let taken = ep.stream.take(left, |part| op.put(part));
+        unexpected::sub(ep.worker(), taken);
+        left -= taken;
+        if left == 0 || ep.stream.elsewhere.get() == 0 {
+            return;
+        }
+        let fetched = announced::draw(ep, op, left);
+        if fetched == 0 && announced::is_asked_for(ep.stream.chunks.borrow().front()) {
+            return;
+        }
+        left -= fetched;
+    }
+}
+
 /// Gives waiting receives what stands in the inbox, and ends those that have enough.
-fn serve(ep: &Ep) {
+pub(super) fn serve(ep: &Ep) {
     let inbox = &ep.stream;
     while let Some(req) = first(inbox) {
         // SAFETY: the only borrow, ended before the completion.
@@ -169,8 +191,7 @@ fn serve(ep: &Ep) {
         };
         if !op.is_done() {
             let n = share(op, inbox.available.get());
-            inbox.take(n, |part| op.put(part));
-            unexpected::sub(ep.worker(), n);
+            draw(ep, op, n);
         }
         if !op.is_done() {
             return;
@@ -262,22 +283,25 @@ pub fn post(
     } else {
         now > 0
     };
+    let now_or_never = must_be_immediate(param);
     if enough && inbox.waiting.is_empty() {
-        inbox.take(now, |part| op.put(part));
-        unexpected::sub(worker, now);
+        if now_or_never.is_err() && !announced::fetch_all(ep) {
+            now_or_never?;
+        }
+        draw(ep, &mut op, now);
         unlist_if_empty(ep);
         if let Some(e) = op.error {
             return Err(e);
         }
-        drop(op);
-        let info = Info {
-            tag: 0,
-            length: now,
-        };
-        return Ok((immediate(worker, param, info)?, now));
+        if op.is_done() {
+            let length = op.received;
+            drop(op);
+            let info = Info { tag: 0, length };
+            return Ok((immediate(worker, param, info)?, length));
+        }
     }
     ep.usable()?;
-    must_be_immediate(param)?;
+    now_or_never?;
     let req = Request::create(worker, param, Op::StreamRecv(op))?;
     inbox.waiting.push(req);
     // A receive in front of it may end, and its callback close the endpoint.
@@ -301,7 +325,8 @@ fn unlist_if_empty(ep: &Ep) {
 pub fn lend(ep: &Ep) -> Result<Option<(*const u8, usize)>> {
     let inbox = &ep.stream;
     let front = if inbox.waiting.is_empty() {
-        inbox.chunks.borrow_mut().pop_front()
+        announced::fetch_first(ep);
+        inbox.take_front_here()
     } else {
         None
     };
@@ -358,4 +383,5 @@ pub fn end(ep: &Ep, status: Status) {
         req.set_info(Info { tag: 0, length });
         req.complete(Err(status));
     }
+    announced::drop_all(ep);
 }

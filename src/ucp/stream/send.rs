@@ -3,10 +3,11 @@
 use crate::c::{UCS_ERR_NO_RESOURCE, ucs_status_t};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Way};
-use crate::ucp::proto::op::Kind;
+use crate::ucp::parts::Parts;
+use crate::ucp::proto::op::{Kind, Stage};
 use crate::ucp::proto::plan::Announce;
 use crate::ucp::proto::send;
-use crate::ucp::request::{Info, Param, Posted, immediate};
+use crate::ucp::request::{Info, Param, Posted, immediate, must_be_immediate};
 use crate::ucs::Result;
 use crate::wire::header::{AmId, StreamHdr};
 
@@ -24,7 +25,7 @@ pub unsafe fn leave(ep: &Ep, way: Way, bytes: *const u8, len: usize) -> ucs_stat
     unsafe { send::leave_pair(way, AmId::Stream, header, bytes, len) }
 }
 
-/// Sends bytes. They are never announced: a stream has no message that could be fetched.
+/// Sends bytes. They are announced only where the peer can map them: it then takes any part of them when it likes.
 pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
     if data.is_empty() {
         ep.usable()?;
@@ -35,5 +36,45 @@ pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
         uuid: ep.worker().uuid,
         ep: ep.id.get(),
     };
-    send::start(ep, param, data, Kind::Stream { hdr }, Announce::Never)
+    let announce = match param.announce() {
+        Announce::ByLength => Announce::Mapped,
+        _ => Announce::Never,
+    };
+    let kind = Kind::Stream { hdr };
+    match in_place(ep, &kind, &data, announce) {
+        Some((at, most)) => parts(ep, param, &kind, (at, data.len()), most),
+        None => send::start(ep, param, data, kind, announce),
+    }
+}
+
+/// Bytes that would go in pieces, and could go as several messages that the transport takes where they stand: their
+/// beginning, and how many it takes.
+fn in_place(ep: &Ep, kind: &Kind, data: &Data, announce: Announce) -> Option<(*mut u8, usize)> {
+    let at = data.contiguous()?;
+    if !ep.is_connected() {
+        return None;
+    }
+    let lane = ep.lane();
+    let most = lane.max_zcopy.checked_sub(kind.header_len())?;
+    let longer = data.len() > most && most >= lane.max_bcopy;
+    let in_pieces = || matches!(send::plan(ep, kind, data, announce), Stage::Pieces { .. });
+    (longer && in_pieces()).then_some((at, most))
+}
+
+/// Sends bytes as messages of at most `most`.
+fn parts(
+    ep: &Ep,
+    param: &Param,
+    kind: &Kind,
+    (at, len): (*mut u8, usize),
+    most: usize,
+) -> Result<Posted> {
+    ep.usable()?;
+    must_be_immediate(param)?;
+    let all = Parts::begin(ep.worker(), param)?;
+    for from in (0..len).step_by(most) {
+        let part = Data::contig(at.wrapping_add(from), most.min(len - from));
+        all.post(|each| send::start(ep, each, part, kind.clone(), Announce::Never));
+    }
+    all.posted(param)
 }

@@ -1,0 +1,85 @@
+//! Announced messages that are fetched into memory of the library's own.
+
+use super::op::{Arriving, DataRecvOp, Op};
+use super::rndv::{self, Announced};
+use crate::c::*;
+use crate::ucp::buffers::zeroed;
+use crate::ucp::dt::Data;
+use crate::ucp::request::{Callback, Param, Request, settle};
+use crate::ucp::worker::Worker;
+use crate::ucs::{Result, Status};
+use crate::ucs_error;
+use core::ffi::c_void;
+
+/// Who is told, with the bytes.
+type Then = Box<dyn FnOnce(&Worker, Result<Vec<u8>>)>;
+
+/// A message on its way.
+struct Job {
+    worker: *const Worker,
+    bytes: Vec<u8>,
+    then: Then,
+}
+
+/// Fetches a message; `then` is called once, now or later.
+pub fn begin(
+    worker: &Worker,
+    message: &Announced,
+    then: impl FnOnce(&Worker, Result<Vec<u8>>) + 'static,
+) {
+    let Some(mut bytes) = zeroed(message.total) else {
+        ucs_error!("no memory for a message of {} bytes", message.total);
+        rndv::acknowledge(worker, message.sender, Err(Status::NO_MEMORY));
+        then(worker, Err(Status::NO_MEMORY));
+        return;
+    };
+    let target = Data::contig(bytes.as_mut_ptr(), bytes.len());
+    let job = Box::into_raw(Box::new(Job {
+        worker,
+        bytes,
+        then: Box::new(then),
+    }));
+    let param = Param {
+        // The callback is the only one to learn the end.
+        mask: UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
+        callback: Callback::Recv(ended, job.cast()),
+        ..Param::PLAIN
+    };
+    let op = Op::DataRecv(DataRecvOp {
+        data: target,
+        arriving: Arriving {
+            own: true,
+            ..Arriving::default()
+        },
+    });
+    match Request::create(worker, &param, op) {
+        Ok(at) => {
+            // SAFETY: just made.
+            rndv::fetch(worker, unsafe { at.as_ref() }, message);
+            if settle(at, &param).is_ok() {
+                // SAFETY: still ours: the callback does not give it back.
+                unsafe { at.as_ref() }.release();
+            }
+        }
+        Err(e) => {
+            // SAFETY: made above; nobody else has it.
+            let job = unsafe { Box::from_raw(job) };
+            rndv::acknowledge(worker, message.sender, Err(e));
+            (job.then)(worker, Err(e));
+        }
+    }
+}
+
+/// The fetch is over.
+unsafe extern "C" fn ended(
+    _request: *mut c_void,
+    status: ucs_status_t,
+    _length: usize,
+    job: *mut c_void,
+) {
+    // SAFETY: boxed by `begin` for this one call.
+    let job = unsafe { Box::from_raw(job.cast::<Job>()) };
+    let result = Status::from_code(status).map_or(Ok(job.bytes), Err);
+    // SAFETY: a worker outlives its requests.
+    (job.then)(unsafe { &*job.worker }, result);
+}
