@@ -2,7 +2,7 @@
 //! through its C functions, as a program does.
 
 use super::buffer::{Buffer, Layout, pattern};
-use super::life::open_ends;
+use super::life::{map, open_ends};
 use super::world::*;
 use crate::abi::ucp::am::*;
 use crate::abi::ucp::amo::ucp_atomic_op_nbx;
@@ -94,6 +94,20 @@ pub(super) fn record(
         }),
         length: UnsafeCell::new(0),
     });
+    let sends = matches!(
+        op.what,
+        What::TagSend(_) | What::AmSend { .. } | What::StreamSend
+    );
+    if let Some(mapped) = &p.mapped
+        && sends
+        && len > 0
+        && layout == Layout::Contig
+        && w.rng.chance(60)
+    {
+        let (at, count, _) = op.buffer.argument();
+        let memh = map(p.context, at, count, UCP_MEM_MAP_ALLOCATE);
+        mapped.borrow_mut().push(memh);
+    }
     w.ops.borrow_mut().push(Rc::clone(&op));
     op
 }

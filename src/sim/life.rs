@@ -66,6 +66,7 @@ pub fn spawn(w: &World, index: usize, shape: Shape, config: *mut ucp_config_t) -
         region,
         memh,
         key,
+        mapped: shape.mapped.then(RefCell::default),
         next_slot: Cell::new(CONSTANT),
         // The first word is the shared counter.
         next_word: Cell::new(CONSTANT + SLOTS + 8),
@@ -107,19 +108,33 @@ pub fn spawn(w: &World, index: usize, shape: Shape, config: *mut ucp_config_t) -
     process
 }
 
-/// Maps a region; the handle and the packed key.
-fn export(context: ucp_context_h, region: &[u64]) -> (ucp_mem_h, Vec<u8>) {
+/// Maps `length` bytes of memory.
+pub fn map(context: ucp_context_h, address: *mut c_void, length: usize, flags: u32) -> ucp_mem_h {
     let params = ucp_mem_map_params_t {
-        field_mask: u64::from(UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH),
-        address: region.as_ptr().cast_mut().cast(),
-        length: size_of_val(region),
+        field_mask: u64::from(
+            UCP_MEM_MAP_PARAM_FIELD_ADDRESS
+                | UCP_MEM_MAP_PARAM_FIELD_LENGTH
+                | UCP_MEM_MAP_PARAM_FIELD_FLAGS,
+        ),
+        address,
+        length,
+        flags,
         // SAFETY: numbers and pointers: zero is a value of each.
         ..unsafe { core::mem::zeroed() }
     };
-    let (mut memh, mut packed, mut len) = (null_mut(), null_mut(), 0);
+    let mut memh = null_mut();
+    // SAFETY: a live context, an out parameter of ours.
+    assert_eq!(unsafe { ucp_mem_map(context, &params, &mut memh) }, UCS_OK);
+    memh
+}
+
+/// Maps a region; the handle and the packed key.
+fn export(context: ucp_context_h, region: &[u64]) -> (ucp_mem_h, Vec<u8>) {
+    let at = region.as_ptr().cast_mut().cast();
+    let memh = map(context, at, size_of_val(region), 0);
+    let (mut packed, mut len) = (null_mut(), 0);
     // SAFETY: a live context, out parameters of ours; the key has this length.
     unsafe {
-        assert_eq!(ucp_mem_map(context, &params, &mut memh), UCS_OK);
         assert_eq!(ucp_rkey_pack(context, memh, &mut packed, &mut len), UCS_OK);
         let key = core::slice::from_raw_parts(packed.cast::<u8>(), len).to_vec();
         ucp_rkey_buffer_release(packed);
@@ -144,7 +159,10 @@ pub fn end_process(w: &World, p: &Process) {
     // SAFETY: nobody uses it any more; memory before its context.
     unsafe {
         ucp_worker_destroy(p.worker);
-        assert_eq!(ucp_mem_unmap(p.context, p.memh), UCS_OK);
+        let buffers = p.mapped.as_ref().map(RefCell::take).unwrap_or_default();
+        for memh in buffers.into_iter().chain([p.memh]) {
+            assert_eq!(ucp_mem_unmap(p.context, memh), UCS_OK);
+        }
         ucp_cleanup(p.context);
     }
 }

@@ -254,12 +254,25 @@ impl Network {
         }
     }
 
-    /// The connections between two processes break; new ones may be made.
+    /// The connections between two processes break; new ones may be made. Nobody copies from one to the other
+    /// before both have learned of it: copies by kernels are over when a connection breaks, or never begin.
     pub fn reset(&self, a: usize, b: usize) {
-        self.break_links(|l| {
-            let ends = (l.from.process, l.to.process);
-            ends == (a, b) || ends == (b, a)
-        });
+        self.break_links(|l| l.is_between(a, b));
+        for link in self.links.borrow().iter().filter(|l| l.is_between(a, b)) {
+            for later in link.from.later.borrow_mut().iter_mut() {
+                if later.link == link.number && later.copy.take().is_some() {
+                    later.status = Err(Status::CONNECTION_RESET);
+                }
+            }
+        }
+    }
+
+    /// Whether one of two processes has not learned yet that their connections broke.
+    fn is_breaking(&self, a: usize, b: usize) -> bool {
+        let links = self.links.borrow();
+        links
+            .iter()
+            .any(|l| l.fails_at.get().is_some() && l.is_between(a, b))
     }
 
     /// A process dies: what it sent may still arrive, in part.
@@ -478,6 +491,12 @@ impl Link {
         self.cancel(net);
     }
 
+    /// Whether it leads from one of two processes to the other.
+    fn is_between(&self, a: usize, b: usize) -> bool {
+        let ends = (self.from.process, self.to.process);
+        ends == (a, b) || ends == (b, a)
+    }
+
     /// Ends what is under way.
     pub fn cancel(&self, net: &Network) {
         net.end_operations(self, Status::CANCELED);
@@ -555,7 +574,7 @@ impl Link {
 
     /// Copies between memories, now or later.
     pub fn copy(&self, net: &Network, copy: Copy, comp: Completion) -> Result<Posted> {
-        if !self.admit(net)? {
+        if !self.admit(net)? || net.is_breaking(self.from.process, self.to.process) {
             return Err(Status::CONNECTION_RESET);
         }
         if comp.is_none() || net.rng.chance(50) {

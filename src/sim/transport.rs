@@ -109,13 +109,27 @@ impl Md for SimMd {
             };
         }
         MdAttr {
-            flags: u64::from(UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY | UCT_MD_FLAG_RKEY_PTR),
+            flags: u64::from(
+                UCT_MD_FLAG_ALLOC | UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY | UCT_MD_FLAG_RKEY_PTR,
+            ),
+            max_alloc: u64::MAX,
             max_reg: usize::MAX,
             reg_mem_types: host,
             access_mem_types: host,
             rkey_packed_size: KEY,
             ..MdAttr::PLAIN
         }
+    }
+    /// Memory that the program has is what it asks for: peers can map all of it.
+    fn mem_alloc(&self, alloc: &mut Alloc<'_>) -> Result<uct_mem_h> {
+        match alloc.address.is_null() {
+            true => Err(Status::NO_MEMORY),
+            false => Ok(MEMH),
+        }
+    }
+    unsafe fn mem_free(&self, memh: uct_mem_h) -> Result<()> {
+        assert_eq!(memh, MEMH);
+        Ok(())
     }
     fn mem_reg(&self, _address: *mut c_void, _length: usize, _flags: u32) -> Result<uct_mem_h> {
         Ok(MEMH)

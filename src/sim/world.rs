@@ -24,6 +24,8 @@ pub struct Process {
     pub region: Box<[u64]>,
     pub memh: ucp_mem_h,
     pub key: Vec<u8>,
+    /// Buffers that peers can map; none where they can map nothing.
+    pub mapped: Option<RefCell<Vec<ucp_mem_h>>>,
     /// The next free slot and the next free word of the region.
     pub next_slot: Cell<usize>,
     pub next_word: Cell<usize>,
