@@ -74,8 +74,9 @@ async def serve(ep):
         await asyncio.sleep(0)
 
 
-async def call(name, port):
+async def call(name, port, prepare=lambda ep: None):
     ep = await ucxx.create_endpoint("127.0.0.1", port, connect_timeout=60)
+    prepare(ep)
     await ep.send_obj(name.encode())
     return ep
 
@@ -163,8 +164,8 @@ async def many_clients(port):
 @part
 async def close_callback(port):
     called = []
-    ep = await call("leave", port)
-    ep.set_close_callback(called.append, ("called",))
+    # Before the server hears of it: an endpoint that has closed takes no callback.
+    ep = await call("leave", port, lambda ep: ep.set_close_callback(called.append, ("called",)))
     try:
         await ep.recv(numpy.empty(10, dtype=numpy.uint8))
     except UCXError:
