@@ -1,7 +1,11 @@
-"""ucxx: its core and its asyncio interface, by programs of ours, and the benchmark that it comes with. No GPU."""
+"""ucxx: its core, its asyncio interface and, in C++, its one-sided one, by programs of ours, and the benchmark that it
+comes with. No GPU."""
+import functools
+import subprocess
 import sys
 
-from case import Case, wheels
+import case
+from case import TARGET, Case, need, wheels
 from python import PROGRAMS, all_parts
 
 VERSION = "0.52.0"
@@ -30,6 +34,28 @@ def program(name, what, tls, way, *words, long):
                 all_parts(path), switch=switch, long=long)
 
 
+@functools.cache
+def compiled():
+    """The program of the C++ interface: Python has no remote keys. It finds the library of the package by its RUNPATH."""
+    need("g++")
+    (package,) = interpreter().parent.parent.glob("lib/python*/site-packages")
+    source, binary = PROGRAMS / "ucxx_rma.cpp", TARGET / "clients/ucxx_rma"
+    libraries = [package / "libucxx/lib64", package / "libucx/lib"]
+    done = subprocess.run(
+        ["g++", "-std=c++17", "-O1", "-g", "-Wall", "-Werror", "-I", package / "libucxx/include",
+         "-I", package / "libucx/include", "-o", binary, source, *(f"-L{folder}" for folder in libraries),
+         f"-Wl,--no-as-needed,--enable-new-dtags,-rpath,{':'.join(map(str, libraries))}",
+         "-lucxx", "-lucp", "-luct", "-lucs", "-lucm", "-pthread"], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{source.name} does not compile with ucxx {VERSION}:\n{done.stderr}")
+    return binary
+
+
+def one_sided(tls, way):
+    return Case("ucxx", VERSION, "RMA of its C++ interface", tls, 1 if way == "one" else 2, lambda: [compiled(), way],
+                case.all_parts(PROGRAMS / "ucxx_rma.cpp"), long=(tls, way) != ("all", "two"))
+
+
 def benchmark(backend, api, tls):
     def command():
         return [interpreter(), "-m", "ucxx.benchmarks.send_recv", "--backend", backend, "--object_type", "numpy",
@@ -48,5 +74,6 @@ def cases():
             for mode in MODES:
                 short = (way, mode) in [("one", "polling"), ("two", "thread")] and tls == "all"
                 yield program("ucxx_asyncio", f"asyncio, {mode}", tls, way, mode, long=not short)
+            yield one_sided(tls, way)
         for backend, api in (("ucxx-core", []), ("ucxx-async", []), ("ucxx-async", ["--enable-am"])):
             yield benchmark(backend, api, tls)
