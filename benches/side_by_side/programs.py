@@ -1,8 +1,8 @@
-"""Rows that programs of benches/programs measure: start-up, endpoints, idle peers, MPI, ZeroMQ.
+"""Rows that programs of benches/programs measure: start-up, endpoints, idle peers, MPI, ZeroMQ, the machine's limits.
 
 A program prints lines of words that end with a figure. MPI programs are linked with Debian's MPIs, which take the UCX
 that LD_LIBRARY_PATH names; Open MPI's own transports (vader, tcp) are a side of their own. ZeroMQ is compared with our
-tagged messages over tcp.
+tagged messages over tcp, and loops that only move bytes with what our messages do.
 """
 import re
 import shutil
@@ -10,10 +10,28 @@ import statistics
 import subprocess
 import time
 
+from perftest import SMALLER_IS_BETTER, UNIT
 from rows import Row
 
 UCX = ["-lucp", "-luct", "-lucs", "-lucm"]
 LIMIT = 120
+# What our side does, and the loop of benches/programs/raw.c that moves the same bytes the same way.
+LIMITS = (
+    ("posix", "tag_lat", 8, "lat", "turns"), ("posix", "tag_lat", 1024, "lat", "turns"),
+    ("posix", "tag_bw", 8, "mr", "ring"), ("posix", "ucp_am_bw", 8, "mr", "ring"), ("posix", "stream_bw", 8, "mr", "ring"),
+    ("posix", "tag_bw", 1024, "bw", "ring"), ("posix", "ucp_am_bw", 1024, "bw", "ring"),
+    ("posix", "stream_bw", 1024, "bw", "ring"), ("posix", "ucp_am_bw", 8192, "bw", "ring"),
+    ("posix", "tag_bw", 8192, "bw", "copy"), ("posix", "tag_lat", 65536, "lat", "copy"),
+    ("posix", "tag_bw", 65536, "bw", "copy"), ("posix", "tag_bw", 1048576, "bw", "copy"),
+    ("posix", "ucp_put_bw", 65536, "bw", "own"), ("posix", "ucp_put_bw", 1048576, "bw", "own"),
+    ("posix", "ucp_put_bw", 4194304, "bw", "own"), ("posix", "ucp_get", 65536, "avg", "own"),
+    ("posix,cma", "tag_bw", 1048576, "bw", "cma"),
+    ("tcp", "tag_lat", 8, "lat", "tcp"), ("tcp", "tag_lat", 65536, "lat", "tcp"), ("tcp", "tag_bw", 8192, "bw", "stream"),
+    ("tcp", "tag_bw", 65536, "bw", "stream"), ("tcp", "tag_bw", 1048576, "bw", "stream"),
+    ("tcp", "stream_bw", 1048576, "bw", "stream"), ("tcp", "ucp_put_bw", 65536, "bw", "stream"),
+    ("tcp", "ucp_put_bw", 4194304, "bw", "stream"),
+)
+ITERATIONS = {8: 1000000, 1024: 200000, 8192: 50000, 65536: 8000, 1048576: 600, 4194304: 150}
 
 
 class Programs:
@@ -46,6 +64,7 @@ class Programs:
         yield from self.endpoint_rows()
         yield from self.mpi_rows()
         yield from self.zeromq_rows()
+        yield from self.limit_rows()
 
     def start_rows(self):
         def load(side):
@@ -133,3 +152,17 @@ class Programs:
                 return self.figures([*self.machine.priority, program], self.machine.environment("ours")).get(key)
 
             yield Row("zeromq", name, unit, metric == "lat", measure, against="ZeroMQ")
+
+    def limit_rows(self):
+        for tls, test, size, metric, loop in LIMITS:
+            def measure(side, tls=tls, test=test, size=size, metric=metric, loop=loop):
+                if side == "ours":
+                    count = ITERATIONS[size] // (10 if tls == "tcp" else 1)
+                    return self.perftest.one(side, metric, True, f"-t {test} -s {size}", count, {"UCX_TLS": tls})
+                program = self.build("raw", [])
+                each = self.figures([*self.machine.priority, program, loop, str(size)], self.machine.environment("ours")).get("each")
+                return each and {"mr": 1e6 / each, "bw": size / each * 1e6 / 2**20}.get(metric, each)
+
+            rate = "rate " if metric == "mr" else ""
+            yield Row("limits", f"{tls} {test.removeprefix('ucp_')} {rate}{size}", UNIT[metric], metric in SMALLER_IS_BETTER, measure,
+                      against=f"raw {loop}")

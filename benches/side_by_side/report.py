@@ -6,6 +6,7 @@ import re
 import statistics
 from xml.sax.saxutils import escape
 
+from reach import goals
 from rows import gain_of, state_of
 
 TITLES = {
@@ -17,6 +18,7 @@ TITLES = {
     "uct": "UCT",
     "mpi": "MPI",
     "zeromq": "ZeroMQ",
+    "limits": "Limits: loops that only move the bytes",
 }
 BEGIN, END = "<!-- tables: written by make bench -->", "<!-- end of the tables -->"
 BAR, LEFT, WIDTH = 13, 330, 420
@@ -84,9 +86,31 @@ def chart(title, records):
     return "\n".join([*out, "</svg>", ""])
 
 
+def reach(record):
+    """A table of the goals: whether each is reached, and what a loop that only moves the bytes leaves of it."""
+    lines, reached, known = [], 0, 0
+    for goal in goals():
+        row = record.rows.get((goal.group, goal.name))
+        if row is None:
+            continue
+        gain = gain_of(row)
+        ours = statistics.median(row["figures"]["ours"]) if row["figures"]["ours"] else None
+        is_reached = goal.verdict(gain, ours)
+        known, reached = known + 1, reached + is_reached
+        limit = record.rows.get(("limits", f"{goal.name}, against raw {goal.limit}")) if goal.limit and not is_reached else None
+        left = f"{gain_of(limit):.2f} of the raw loop" if limit and limit["ratios"] else ""
+        asked, got = (f"{goal.bound:g} {row['unit']} at most", f"{figure(ours)} {row['unit']}") if goal.bound else (
+            f"{goal.gain:.3g} times", "-" if gain is None else f"{gain:.2f} times")
+        lines.append(f"| {goal.name} | {asked} | {got} | {'yes' if is_reached else '**no**'} | {left} |")
+    if not lines:
+        return []
+    return ["### Goals", "", f"{reached} of {known} are reached.", "",
+            "| row | asked | is | reached | limit |", "|---|---|---|---|---|", *lines, ""]
+
+
 def write(record, page, charts):
     charts.mkdir(exist_ok=True)
-    text = [BEGIN, ""]
+    text = [BEGIN, "", *reach(record)]
     for group, title in TITLES.items():
         records = record.group(group)
         if not records:

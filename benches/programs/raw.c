@@ -1,0 +1,255 @@
+/* What the machine allows: loops between two processes that move bytes the way a transport has to, with no library,
+ * no matching, no checks and no requests.
+ *
+ *     raw ring SIZE    messages through a ring of slots of 128 bytes, one sender, one receiver; payloads that do not
+ *                      fit a slot pass through an arena of 16 places, copied in and out
+ *     raw turns SIZE   the same ring, one message at a time, in turns
+ *     raw copy SIZE    the receiver copies a buffer out of the sender's memory, when it is told to
+ *     raw own SIZE     a process copies between two buffers of its own that are in no cache line of the other
+ *     raw cma SIZE     the kernel copies it out of the other process
+ *     raw tcp SIZE     a connection over loopback, one message at a time, in turns
+ *     raw stream SIZE  the same connection, one way
+ *
+ * Prints "each US": microseconds for one message one way. */
+#define _GNU_SOURCE
+#include "clock.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+enum { SLOTS = 256, SLOT = 128, IN_SLOT = SLOT - 8, PLACES = 16, PLACE = 8192 + 64, REPEATS = 7, LONGEST = 4 << 20 };
+
+typedef struct {
+    _Alignas(128) _Atomic uint64_t done;
+    _Alignas(128) struct {
+        _Atomic uint64_t number;
+        char bytes[IN_SLOT];
+    } slots[SLOTS];
+    char places[PLACES][PLACE];
+} ring_t;
+
+typedef struct {
+    ring_t *ring;
+    uint64_t next, limit, told;
+} end_t;
+
+static struct shared {
+    ring_t there, back;
+    _Alignas(4096) char memory[LONGEST];
+} *shared;
+static char *mine;
+static size_t size;
+
+static void give_up(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+static void put_part(end_t *end, const char *bytes, size_t length)
+{
+    uint64_t number = ++end->next;
+    int in_slot = length <= IN_SLOT;
+    uint64_t ahead = in_slot ? SLOTS : PLACES;
+
+    if (number > end->limit + ahead) {
+        while (number > (end->limit = atomic_load_explicit(&end->ring->done, memory_order_acquire)) + ahead) {
+        }
+    }
+    memcpy(in_slot ? end->ring->slots[number % SLOTS].bytes : end->ring->places[number % PLACES], bytes, length);
+    atomic_store_explicit(&end->ring->slots[number % SLOTS].number, number, memory_order_release);
+}
+
+static void get_part(end_t *end, char *bytes, size_t length)
+{
+    uint64_t number = ++end->next;
+    int in_slot = length <= IN_SLOT;
+
+    while (atomic_load_explicit(&end->ring->slots[number % SLOTS].number, memory_order_acquire) != number) {
+    }
+    memcpy(bytes, in_slot ? end->ring->slots[number % SLOTS].bytes : end->ring->places[number % PLACES], length);
+    if (number - end->told >= (in_slot ? SLOTS / 2 : PLACES / 4)) {
+        atomic_store_explicit(&end->ring->done, number, memory_order_release);
+        end->told = number;
+    }
+}
+
+/* A message longer than a place goes in pieces. */
+static void put(end_t *end, const char *bytes)
+{
+    size_t at, most = PLACE - 64;
+
+    for (at = 0; at < size; at += most) {
+        put_part(end, bytes + at, size - at < most ? size - at : most);
+    }
+}
+
+static void get(end_t *end, char *bytes)
+{
+    size_t at, most = PLACE - 64;
+
+    for (at = 0; at < size; at += most) {
+        get_part(end, bytes + at, size - at < most ? size - at : most);
+    }
+}
+
+static end_t there, back;
+static int ours, theirs;
+static pid_t child;
+
+static void receive_all(int fd)
+{
+    size_t got = 0;
+
+    while (got < size) {
+        ssize_t n = recv(fd, mine + got, size - got, 0);
+
+        if (n > 0) {
+            got += n;
+        } else if (n == 0 || errno != EAGAIN) {
+            exit(0);
+        }
+    }
+}
+
+static void send_all(int fd)
+{
+    size_t sent = 0;
+
+    while (sent < size) {
+        ssize_t n = send(fd, mine + sent, size - sent, MSG_NOSIGNAL);
+
+        if (n > 0) {
+            sent += n;
+        } else if (n < 0 && errno != EAGAIN) {
+            exit(0);
+        }
+    }
+}
+
+static void connect_both(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof(address);
+    int one = 1, ahead = 128 << 10, listener = socket(AF_INET, SOCK_STREAM, 0);
+
+    if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 1) ||
+        getsockname(listener, (struct sockaddr *)&address, &length)) {
+        give_up("listen");
+    }
+    ours = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(ours, (struct sockaddr *)&address, length) || (theirs = accept(listener, NULL, NULL)) < 0) {
+        give_up("connect");
+    }
+    close(listener);
+    for (int fd = ours;; fd = theirs) {
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &ahead, sizeof(ahead));
+        fcntl(fd, F_SETFL, O_NONBLOCK);
+        if (fd == theirs) {
+            return;
+        }
+    }
+}
+
+/* One message, or a turn of two, on this side and on the other. */
+static void ring_send(void) { put(&there, mine); }
+static void ring_receive(void) { get(&there, mine); }
+static void turn(void) { put(&there, mine), get(&back, mine); }
+static void turn_back(void) { get(&there, mine), put(&back, mine); }
+static void copy_ask(void)
+{
+    size_t whole = size;
+
+    size = 8, put(&there, mine), get(&back, mine), size = whole;
+}
+static void copy_answer(void)
+{
+    size_t whole = size;
+
+    size = 8, get(&there, mine), size = whole;
+    memcpy(mine, shared->memory, size);
+    size = 8, put(&back, mine), size = whole;
+}
+static void copy_own(void) { memcpy(mine, mine + LONGEST, size); }
+static void nothing(void) { pause(); }
+static void copy_by_kernel(void)
+{
+    struct iovec to = {mine, size}, from = {mine, size};
+
+    if (process_vm_readv(child, &to, 1, &from, 1, 0) != (ssize_t)size) {
+        give_up("process_vm_readv");
+    }
+}
+static void tcp_turn(void) { send_all(ours), receive_all(ours); }
+static void tcp_turn_back(void) { receive_all(theirs), send_all(theirs); }
+static void tcp_send(void) { send_all(ours); }
+static void tcp_receive(void) { receive_all(theirs); }
+
+static const struct {
+    const char *name;
+    void (*ours)(void), (*theirs)(void);
+    int ways;
+} kinds[] = {{"ring", ring_send, ring_receive, 1},      {"turns", turn, turn_back, 2},
+             {"copy", copy_ask, copy_answer, 1},        {"own", copy_own, nothing, 1},
+             {"cma", copy_by_kernel, nothing, 1},       {"tcp", tcp_turn, tcp_turn_back, 2},
+             {"stream", tcp_send, tcp_receive, 1}};
+
+int main(int argc, char **argv)
+{
+    double each[REPEATS];
+    unsigned kind, i, k, rounds;
+
+    for (kind = 0; kind < sizeof(kinds) / sizeof(*kinds); ++kind) {
+        if (argc > 2 && !strcmp(argv[1], kinds[kind].name)) {
+            break;
+        }
+    }
+    size = argc > 2 ? strtoul(argv[2], NULL, 0) : 0;
+    if (kind == sizeof(kinds) / sizeof(*kinds) || size == 0 || size > LONGEST) {
+        fprintf(stderr, "raw ring|turns|copy|own|cma|tcp|stream BYTES, at most %d\n", LONGEST);
+        return 2;
+    }
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    mine = aligned_alloc(4096, 2 * LONGEST);
+    if (shared == MAP_FAILED || mine == NULL) {
+        give_up("memory");
+    }
+    memset(mine, 1, 2 * LONGEST);
+    memset(shared->memory, 2, LONGEST);
+    there.ring = &shared->there, back.ring = &shared->back;
+    connect_both();
+    rounds = size <= 1024 ? 50000 : size <= 65536 ? 4000 : 100;
+    child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        pin(0);
+        memset(mine, 3, LONGEST);
+        for (;;) {
+            kinds[kind].theirs();
+        }
+    }
+    pin(1);
+    for (k = 0; k < REPEATS; ++k) {
+        double start = now_us();
+
+        for (i = 0; i < rounds; ++i) {
+            kinds[kind].ours();
+        }
+        each[k] = (now_us() - start) / rounds / kinds[kind].ways;
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    printf("each %.4f\n", median(each, REPEATS));
+    return 0;
+}
