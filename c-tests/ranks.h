@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, ranks;
 
@@ -50,7 +51,7 @@ static inline void tell_libraries(void)
         path = strchr(line, '/');
         if ((path != NULL) && strstr(path, "/libuc") && strcmp(path, last)) {
             strcpy(last, path);
-            printf("library %s", path);
+            printf("library %d %s", (int)getpid(), path);
         }
     }
     fclose(maps);

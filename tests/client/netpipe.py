@@ -6,9 +6,11 @@ from mpi import MPIS
 
 TRANSPORTS = ["all", "tcp,self", "posix,self", "sysv,self", "posix,cma,self"]
 PROGRAMS = {"mpich": ("netpipe-mpich2", "NPmpich2"), "openmpi": ("netpipe-openmpi", "NPopenmpi")}
-# What it is called with, what it says of each length (perhaps within another rank's line), and how many lengths there are.
-RUNS = [("times", ["-u", "100000", "-n", "20"], r"^ *\d+: +\d+ bytes +20 times --> +[\d.]+ Mbps in", 85),
-        ("times, any source", ["-u", "100000", "-n", "20", "-z"], r"^ *\d+: +\d+ bytes +20 times --> +[\d.]+ Mbps in", 85),
+TIMED = r"\d+: +\d+ bytes +20 times -->"
+# What it is called with, what it says of each length (with words of the other rank before and behind, perhaps within its
+# line), and how many lengths there are.
+RUNS = [("times", ["-u", "100000", "-n", "20"], TIMED, 85),
+        ("times, any source", ["-u", "100000", "-n", "20", "-z"], TIMED, 85),
         ("integrity", ["-i", "-u", "1000000", "-n", "20"], "Integrity check passed", 36)]
 
 
