@@ -3,6 +3,7 @@
 
 use super::iface::LISTENER;
 use crate::sys::epoll::Epoll;
+use crate::sys::poll::{PollFd, poll};
 use crate::sys::socket::READABLE;
 use core::cell::{Cell, OnceCell};
 use std::io;
@@ -39,6 +40,16 @@ impl Events {
     /// The set; while there is none, only the listener can have news.
     pub fn made(&self) -> Option<&Epoll> {
         self.set.get()
+    }
+
+    /// Whether a connection waits to be taken.
+    pub fn somebody_knocks(&self) -> bool {
+        let mut listener = [PollFd {
+            fd: self.listener,
+            events: READABLE as i16,
+            revents: 0,
+        }];
+        self.listens.get() && poll(&mut listener, 0).is_ok_and(|ready| ready > 0)
     }
 
     /// Whether connections are taken.

@@ -109,6 +109,9 @@ pub struct TcpIface {
     tick: Cell<u64>,
     pub in_progress: Cell<bool>,
     pub poll_now: Cell<bool>,
+    /// When the kernel was asked for news because that was long ago, and whether it had some the last time.
+    pub asked_at: Cell<u64>,
+    pub had_news: Cell<bool>,
     /// Sockets that brought something lately: they are read without asking epoll.
     pub hot: RefCell<Vec<Rc<Conn>>>,
     dirty: RefCell<Vec<Rc<Conn>>>,
@@ -160,6 +163,8 @@ impl TcpIface {
             tick: Cell::new(0),
             in_progress: Cell::new(false),
             poll_now: Cell::new(false),
+            asked_at: Cell::new(0),
+            had_news: Cell::new(false),
             hot: RefCell::default(),
             dirty: RefCell::default(),
             broken: RefCell::default(),

@@ -229,19 +229,27 @@ pub fn rejected(face: &TcpIface, conn: &Rc<Conn>, reason: Reason) {
     break_off(face, conn, Status::UNREACHABLE);
 }
 
-/// Takes what waits at the listener.
-pub fn accept(face: &TcpIface) {
+/// Takes what waits at the listener; answers how many connections that were.
+pub fn accept(face: &TcpIface) -> u32 {
+    let mut count = 0;
     for _ in 0..MAX_ACCEPTS {
         match face.listener.accept() {
-            Ok((socket, from)) => admit(face, socket, from),
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
+            Ok((socket, from)) => {
+                admit(face, socket, from);
+                count += 1;
+            }
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
             Err(e) => match Status::from_io(&e) {
                 // The one who connected is gone again, or its network is.
                 Status::CONNECTION_RESET | Status::UNREACHABLE => (),
-                _ => return pause(face, &e),
+                _ => {
+                    pause(face, &e);
+                    break;
+                }
             },
         }
     }
+    count
 }
 
 /// Without descriptors or memory: looks again later, since the listener stays readable.

@@ -25,6 +25,9 @@ const RARELY: u64 = 64;
 const OFTEN: u64 = 8;
 /// The same while a busy connection waits for room to send.
 const BLOCKED: u64 = 2;
+/// Nanoseconds before the kernel is asked again that had no news the last time: a question costs some hundred, and
+/// whoever progresses other transports with this one waits for the answer.
+const PATIENCE_NS: u64 = 10_000;
 /// Calls between two looks at the clock, in case there is no timer.
 const CLOCK: u64 = 1024;
 /// Events taken from epoll at a time.
@@ -32,11 +35,15 @@ const MAX_EVENTS: usize = 256;
 
 /// With `RECEIVE` false, open connections are not read: their senders run out of room.
 pub fn progress<const RECEIVE: bool>(face: &Face) -> u32 {
+    let tick = face.next_tick();
+    let quiet = is_quiet(face);
+    if quiet && !patience_ends(face) {
+        return 0;
+    }
     // A handler that progresses its own worker would run other handlers inside itself.
     if face.in_progress.replace(true) {
         return 0;
     }
-    let tick = face.next_tick();
     let mut count = 0;
     if !face.broken.borrow().is_empty() {
         count += report_broken(face);
@@ -50,7 +57,7 @@ pub fn progress<const RECEIVE: bool>(face: &Face) -> u32 {
     if RECEIVE {
         count += read_hot(face);
     }
-    if time_to_poll(face, tick) {
+    if quiet || time_to_poll(face, tick) {
         count += poll::<RECEIVE>(face);
     }
     if tick.is_multiple_of(CLOCK) {
@@ -69,6 +76,16 @@ pub fn progress<const RECEIVE: bool>(face: &Face) -> u32 {
     count
 }
 
+/// Whether there is no connection, nor anything left of one: only somebody new can bring news.
+#[inline]
+fn is_quiet(face: &Face) -> bool {
+    face.known.borrow().is_empty()
+        && face.broken.borrow().is_empty()
+        && face.waiting.borrow().is_empty()
+        && !face.has_done()
+        && !face.poll_now.get()
+}
+
 #[inline]
 fn time_to_poll(face: &Face, tick: u64) -> bool {
     if face.poll_now.get() || face.unsettled.get() > 0 || face.strangers.get() > 0 {
@@ -77,14 +94,25 @@ fn time_to_poll(face: &Face, tick: u64) -> bool {
     }
     let hot = face.hot.borrow();
     // Room for what a busy connection could not send is news that epoll brings.
-    let every = if hot.iter().any(|conn| conn.is_blocked()) {
-        BLOCKED
-    } else if face.known.borrow().len() > hot.len() {
+    if hot.iter().any(|conn| conn.is_blocked()) {
+        return tick.is_multiple_of(BLOCKED);
+    }
+    let every = if face.known.borrow().len() > hot.len() {
         OFTEN
     } else {
         RARELY
     };
-    tick.is_multiple_of(every)
+    tick.is_multiple_of(every) && (face.had_news.get() || patience_ends(face))
+}
+
+/// Whether the last question to the kernel is long enough ago; then this is the time of the next.
+fn patience_ends(face: &Face) -> bool {
+    let now = monotonic_ns();
+    let ends = now.wrapping_sub(face.asked_at.get()) >= PATIENCE_NS;
+    if ends {
+        face.asked_at.set(now);
+    }
+    ends
 }
 
 #[inline]
@@ -141,10 +169,11 @@ fn warm(face: &TcpIface, conn: &Rc<Conn>) {
 /// Asks epoll and serves what is ready.
 fn poll<const RECEIVE: bool>(face: &Face) -> u32 {
     let Some(set) = face.events.made() else {
-        if face.events.listens() {
-            link::accept(face);
-        }
-        return face.opened.take();
+        // An accept in vain costs ten times as much as this question.
+        let knocks = face.events.somebody_knocks();
+        face.had_news.set(knocks);
+        let accepted = if knocks { link::accept(face) } else { 0 };
+        return accepted + face.opened.take();
     };
     let mut events = [NO_EVENT; MAX_EVENTS];
     let max = face.settings.max_poll.min(MAX_EVENTS);
@@ -156,11 +185,13 @@ fn poll<const RECEIVE: bool>(face: &Face) -> u32 {
             return 0;
         }
     };
+    face.had_news.set(!ready.is_empty());
     let mut count = 0;
     for event in ready {
         let (token, what) = (event.u64, event.events);
         match token {
-            LISTENER => link::accept(face),
+            // Somebody new is news: who looks here seldom looks often from now on.
+            LISTENER => count += link::accept(face),
             TIMER => link::on_time(face),
             _ => count += serve::<RECEIVE>(face, token, what),
         }
