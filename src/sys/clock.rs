@@ -30,6 +30,13 @@ pub fn cycles() -> u64 {
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
+/// About how many cycles that many nanoseconds are, without asking anybody: at 3 GHz.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub fn cycles_in(ns: u64) -> u64 {
+    ns * 3
+}
+
 /// The processor's virtual counter.
 #[cfg(target_arch = "aarch64")]
 #[inline]
@@ -40,6 +47,13 @@ pub fn cycles() -> u64 {
         core::arch::asm!("isb", "mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack))
     };
     ticks
+}
+
+/// How many cycles that many nanoseconds are.
+#[cfg(target_arch = "aarch64")]
+#[inline]
+pub fn cycles_in(ns: u64) -> u64 {
+    (ns as f64 * 1e-9 * stated_cycles_per_sec()) as u64
 }
 
 /// The rate of `cycles` as the processor states it.

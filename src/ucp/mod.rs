@@ -4,7 +4,7 @@
 //! way to one peer, `request` what the user holds. `proto` is the engine that every kind of message
 //! goes through; `parts` joins operations under one request; `tag`, `am`, `stream` and `rma` are the
 //! kinds; `mem` is memory that peers can reach and `regions` how they name it; `dt` the buffers; `wireup` connects;
-//! `keepalive` checks who is there; `unexpected` bounds what nobody receives; `orphan` is what fork() leaves of it all.
+//! `idle` looks at interfaces that nobody uses; `keepalive` checks who is there; `unexpected` bounds what nobody receives; `orphan` is what fork() leaves of it all.
 
 pub mod allowed;
 pub mod am;
@@ -13,6 +13,7 @@ pub mod config;
 pub mod context;
 pub mod dt;
 pub mod ep;
+pub mod idle;
 pub mod info;
 pub mod keepalive;
 pub mod kinds;

@@ -141,7 +141,7 @@ fn rest(worker: &Worker) {
 fn go_on(worker: &Worker) {
     worker.unexpected.set_resting(worker, false);
     ucs_debug!("receiving goes on");
-    for iface in &worker.ifaces {
+    for iface in worker.ifaces.iter().filter(|iface| iface.polled.get()) {
         // SAFETY: an open interface.
         unsafe {
             if let Some(enable) = (*iface.handle).ops.iface_progress_enable {

@@ -171,9 +171,14 @@ pub fn arm(w: &Worker) -> Result<()> {
         };
         match Status::from_code(code) {
             None | Some(Status::UNSUPPORTED) => {}
-            Some(e) => return Err(e),
+            Some(e) => {
+                w.rounds.look_soon();
+                return Err(e);
+            }
         }
     }
+    // What wakes the application may be news of an interface that is not polled.
+    w.rounds.look_soon();
     Ok(())
 }
 

@@ -8,6 +8,7 @@ use super::buffers::Buffers;
 use super::context::{Context, unique_id};
 use super::ep::inward::Inward;
 use super::ep::{End, Ep};
+use super::idle;
 use super::keepalive::Keepalive;
 use super::kinds::Kinds;
 use super::orphan;
@@ -71,6 +72,8 @@ pub struct OpenIface {
     pub attr: uct_iface_attr,
     pub device_address: Vec<u8>,
     pub address: Vec<u8>,
+    /// Whether each progress polls it, see `idle`.
+    pub polled: Cell<bool>,
 }
 
 pub struct Worker {
@@ -82,6 +85,8 @@ pub struct Worker {
     pub orphaned: Cell<bool>,
     uct: uct_worker_h,
     pub ifaces: Vec<OpenIface>,
+    /// Looks at those that are not polled.
+    pub rounds: idle::Rounds,
     /// The lock of MULTI mode; the thread that holds it may come again.
     pub lock: ReentrantMutex<()>,
     pub eps: RefCell<Slots<*const Ep>>,
@@ -154,6 +159,7 @@ impl Worker {
             orphaned: Cell::new(false),
             uct: WorkerHandle::create(core::ptr::null_mut()),
             ifaces: Vec::new(),
+            rounds: idle::Rounds::default(),
             lock: ReentrantMutex::new(()),
             eps: RefCell::new(Slots::new()),
             farewells: RefCell::new(Vec::new()),
@@ -202,6 +208,7 @@ impl Worker {
             ucs_error!("no interface could be opened; UCX_LOG_LEVEL=debug says why for each");
             return Err(Status::NO_DEVICE);
         }
+        idle::start(&worker);
         let wakes = context.params.features & u64::from(UCP_FEATURE_WAKEUP) != 0;
         if wakes && worker.params.event_fd.is_some() {
             super::wakeup::set(&worker)?;
@@ -230,6 +237,7 @@ impl Worker {
             attr: UNQUERIED,
             device_address: Vec::new(),
             address: Vec::new(),
+            polled: Cell::new(false),
         };
         // SAFETY: just opened; every op of our tables is set, buffers have the queried lengths.
         unsafe {
@@ -248,9 +256,6 @@ impl Worker {
                 f(handle, iface.address.as_mut_ptr().cast());
             }
             receive::install(base_of(handle), arg)?;
-            if let Some(f) = ops.iface_progress_enable {
-                f(handle, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
-            }
         }
         Ok(iface)
     }
@@ -280,7 +285,11 @@ impl Worker {
     /// Polls everything once.
     #[inline]
     pub fn progress(&self) -> u32 {
-        self.uct().progress()
+        let mut count = 0;
+        if self.rounds.are_due() {
+            count += idle::round(self);
+        }
+        count + self.uct().progress()
     }
 
     /// This worker's address; `net_only` leaves out what is of this host only.

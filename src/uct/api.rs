@@ -387,11 +387,15 @@ pub trait Transport: Sync + 'static {
 #[allow(unused_variables)]
 pub trait Iface: Sized + 'static {
     type Ep: 'static;
+    /// Whether there is something to poll.
+    const POLLS: bool = true;
 
     /// Fills the attributes; the struct arrives zeroed.
     fn query(face: &IfaceBox<Self>, attr: &mut uct_iface_attr);
-    /// Polls; answers how many events were handled.
-    fn progress(face: &IfaceBox<Self>) -> u32;
+    /// Polls; answers how many events were handled. One that has nothing to poll leaves this out.
+    fn progress(_face: &IfaceBox<Self>) -> u32 {
+        0
+    }
     /// The same without receiving, for who turned that off: what waits is sent, failures are told.
     fn progress_sends(face: &IfaceBox<Self>) -> u32 {
         Self::progress(face)

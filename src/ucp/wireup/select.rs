@@ -3,6 +3,7 @@
 use crate::c::*;
 use crate::ucp::allowed;
 use crate::ucp::ep::{MessageLane, TransportLane};
+use crate::ucp::idle;
 use crate::ucp::proto::plan::{Carriers, Thresholds};
 use crate::ucp::worker::{OpenIface, Worker};
 use crate::ucs::{Result, Status};
@@ -46,8 +47,8 @@ fn may_reach(iface: &OpenIface, entry: &Entry, address: *const u8) -> bool {
 /// tcp in `TRANSPORTS`: its device addresses differ in length by address family.
 const TCP: u8 = 4;
 
-/// A transport endpoint to the entry's owner.
-pub fn connect(iface: &OpenIface, entry: &Entry) -> Result<uct_ep_h> {
+/// A transport endpoint to the entry's owner, by one of the worker's interfaces, which is polled from now on.
+fn connect(worker: &Worker, iface: &OpenIface, entry: &Entry) -> Result<uct_ep_h> {
     let params = uct_ep_params {
         field_mask: u64::from(
             UCT_EP_PARAM_FIELD_IFACE
@@ -73,7 +74,10 @@ pub fn connect(iface: &OpenIface, entry: &Entry) -> Result<uct_ep_h> {
         }
     };
     match Status::from_code(code) {
-        None => Ok(ep),
+        None => {
+            idle::poll(worker, iface);
+            Ok(ep)
+        }
         Some(e) => Err(e),
     }
 }
@@ -141,6 +145,7 @@ pub fn message_lane(worker: &Worker, address: &Rc<Address>) -> Result<MessageLan
     if let Some(route) = worker.route.borrow().as_ref()
         && Rc::ptr_eq(&route.address, address)
         && let Ok(ep) = connect(
+            worker,
             &worker.ifaces[route.lane.iface],
             &address.entries[route.entry],
         )
@@ -153,7 +158,7 @@ pub fn message_lane(worker: &Worker, address: &Rc<Address>) -> Result<MessageLan
     };
     for (i, entry) in best(worker, address, fits) {
         let iface = &worker.ifaces[i];
-        match connect(iface, &address.entries[entry]) {
+        match connect(worker, iface, &address.entries[entry]) {
             Ok(ep) => {
                 let lane = lane_of(worker, address, i, ep);
                 let address = Rc::clone(address);
@@ -215,7 +220,7 @@ pub fn bulk_lane(worker: &Worker, address: &Address) -> Option<TransportLane> {
     best(worker, address, reads_memory)
         .into_iter()
         .find_map(|(i, e)| {
-            connect(&worker.ifaces[i], &address.entries[e])
+            connect(worker, &worker.ifaces[i], &address.entries[e])
                 .ok()
                 .map(|ep| TransportLane { ep, iface: i })
         })

@@ -31,6 +31,8 @@ pub struct IfaceBase {
     /// What C's op table has no place for.
     pub get_guarded: table::GetGuarded,
     pub short: table::Short,
+    /// Whether there is something to poll.
+    pub polls: bool,
     /// Tag matching, where the interface was opened for it.
     pub tag: OnceCell<Box<tag::Engine>>,
     /// `UCT_PROGRESS_*` that are on.
@@ -114,6 +116,7 @@ impl<I: Iface> IfaceBox<I> {
                 alloc_methods: RefCell::new(Vec::new()),
                 get_guarded: table::get_guarded::<I>,
                 short: table::short::<I>,
+                polls: I::POLLS,
                 tag: OnceCell::new(),
                 progress: Cell::new(0),
                 progress_id: Cell::new(None),
@@ -185,7 +188,7 @@ impl<I: Iface> IfaceBox<I> {
                 ucs_error!("{}: progress cannot be disabled: {e}", self.base.transport);
             }
         }
-        if now == 0 {
+        if now == 0 || !I::POLLS {
             return;
         }
         let shim = if now & UCT_PROGRESS_RECV != 0 {

@@ -1,0 +1,110 @@
+//! Interfaces that no endpoint uses and that have brought nothing: they are looked at once in a while, so that a
+//! message over another one does not wait for them. The first endpoint, or the first news, ends that.
+
+use super::worker::{OpenIface, Worker};
+use crate::c::*;
+use crate::sys::clock;
+use crate::uct::base::iface::base_of;
+use core::cell::Cell;
+
+/// Calls of progress between two looks at the clock, which takes as long as polling an interface.
+const CALLS: u32 = 16;
+/// Between two rounds. A look at the network is a system call of a few hundred nanoseconds, for each of its interfaces.
+/// The simulation's time is calls alone.
+const PATIENCE_NS: u64 = if cfg!(test) { 0 } else { 50_000 };
+
+/// When the idle interfaces of a worker are looked at.
+#[derive(Default)]
+pub struct Rounds {
+    /// Whether there are any.
+    wanted: Cell<bool>,
+    calls: Cell<u32>,
+    /// The last round, in cycles.
+    last: Cell<u64>,
+}
+
+impl Rounds {
+    /// The next progress looks at the idle ones too.
+    pub fn look_soon(&self) {
+        self.calls.set(CALLS - 1);
+        self.last.set(0);
+    }
+
+    /// To be asked once in each progress.
+    #[inline(always)]
+    pub fn are_due(&self) -> bool {
+        self.wanted.get() && self.is_time()
+    }
+
+    #[inline]
+    fn is_time(&self) -> bool {
+        let calls = self.calls.get().wrapping_add(1);
+        self.calls.set(calls);
+        if !calls.is_multiple_of(CALLS) {
+            return false;
+        }
+        let now = clock::cycles();
+        let over = now.wrapping_sub(self.last.get()) >= clock::cycles_in(PATIENCE_NS);
+        if over {
+            self.last.set(now);
+        }
+        over
+    }
+}
+
+/// Starts to look at the worker's interfaces, of which none is used yet. Where one only is worth a look, nothing can
+/// wait for it: it is polled from the start.
+pub fn start(worker: &Worker) {
+    let mut idle = worker.ifaces.iter().filter(|iface| has_something(iface));
+    if let (Some(only), None) = (idle.next(), idle.next()) {
+        poll(worker, only);
+    }
+    note_idle(worker);
+}
+
+/// Whether there is ever something to poll.
+fn has_something(iface: &OpenIface) -> bool {
+    // SAFETY: an open interface.
+    unsafe { base_of(iface.handle) }.polls
+}
+
+fn note_idle(worker: &Worker) {
+    let is_idle = |iface: &OpenIface| !iface.polled.get() && has_something(iface);
+    worker.rounds.wanted.set(worker.ifaces.iter().any(is_idle));
+}
+
+/// From now on every progress polls the interface.
+pub fn poll(worker: &Worker, iface: &OpenIface) {
+    if iface.polled.replace(true) {
+        return;
+    }
+    // SAFETY: an open interface, on the worker's thread.
+    unsafe {
+        if let Some(enable) = (*iface.handle).ops.iface_progress_enable {
+            enable(iface.handle, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
+        }
+    }
+    note_idle(worker);
+}
+
+/// Looks at the idle interfaces; answers how many things happened.
+#[cold]
+pub fn round(worker: &Worker) -> u32 {
+    let mut count = 0;
+    // What comes must stay where it is while the worker receives nothing.
+    if worker.unexpected.is_resting() {
+        return count;
+    }
+    for iface in worker.ifaces.iter().filter(|iface| !iface.polled.get()) {
+        // SAFETY: an open interface, on the worker's thread.
+        let news = unsafe {
+            let progress = (*iface.handle).ops.iface_progress;
+            progress.map_or(0, |progress| progress(iface.handle))
+        };
+        if news > 0 {
+            poll(worker, iface);
+        }
+        count += news;
+    }
+    count
+}
