@@ -13,6 +13,7 @@ use super::keepalive::Keepalive;
 use super::kinds::Kinds;
 use super::orphan;
 use super::proto::assembly::Assemblies;
+use super::proto::weigh::Scales;
 use super::proto::zcopy::Halted;
 use super::regions::View;
 use super::request::Request;
@@ -46,6 +47,7 @@ use core::ffi::c_void;
 use core::ptr::NonNull;
 use parking_lot::ReentrantMutex;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// What `ucp_worker_create` was given.
 pub struct WorkerParams {
@@ -127,6 +129,8 @@ pub struct Worker {
     pub copies: Cell<usize>,
     /// Copies that wait for a transport's room.
     pub halted: Halted,
+    /// How fast announced messages came by either way.
+    pub scales: Rc<Scales>,
     pub inward: Inward,
     /// Tells receivers whether announced memory is still as it was.
     pub pledges: Pledges,
@@ -186,6 +190,7 @@ impl Worker {
             next_message: Cell::new(1),
             copies: Cell::new(0),
             halted: Halted::default(),
+            scales: Rc::default(),
             inward: Inward::default(),
             pledges: Pledges::default(),
             mappable: View::default(),

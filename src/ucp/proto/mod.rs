@@ -3,7 +3,7 @@
 //! `op` is the state of an operation, `send` takes a message through eager or rendezvous,
 //! `receive` is where the interfaces' handlers arrive, `assembly` puts pieces together, `rndv` moves
 //! data that was announced, `fetched` into memory of the library's own, `pledge` tells whether they are still
-//! there, `zcopy` lets transports copy between user memory of two processes. Control messages are posted by
+//! there, `weigh` which way is the faster one on this machine, `zcopy` lets transports copy between user memory of two processes. Control messages are posted by
 //! `control`. `plan` has the lengths that decide, `table` shows them.
 
 pub mod assembly;
@@ -16,4 +16,5 @@ pub mod receive;
 pub mod rndv;
 pub mod send;
 pub mod table;
+pub mod weigh;
 pub mod zcopy;

@@ -5,6 +5,7 @@ use crate::ucp::ep::Ep;
 use crate::ucp::mem::{RemoteKey, Window};
 use crate::ucp::parts::PartsOp;
 use crate::ucp::proto::plan::Announce;
+use crate::ucp::proto::weigh::Transfer;
 use crate::ucp::rma::post::Atomic;
 use crate::ucs::Result;
 use crate::ucs::tag_match::EntryId;
@@ -46,7 +47,9 @@ impl Op {
         match self {
             Op::None | Op::TagLone | Op::TagLine(_) => true,
             Op::TagWait(r) => plain(&r.data),
-            Op::TagRecv(r) => plain(&r.data) && r.arriving.window.is_none(),
+            Op::TagRecv(r) => {
+                plain(&r.data) && r.arriving.window.is_none() && r.arriving.timed.is_none()
+            }
             Op::StreamRecv(r) => plain(&r.data),
             Op::Send(s) => {
                 plain(&s.data)
@@ -319,6 +322,8 @@ pub struct Arriving {
     pub written: bool,
     /// What lets it.
     pub window: Option<Box<Window>>,
+    /// It is timed.
+    pub timed: Option<Box<Transfer>>,
 }
 
 /// A receive on a stream.

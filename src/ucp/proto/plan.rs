@@ -14,6 +14,8 @@ pub struct Rules {
     pub reads: bool,
     /// The sender lets a transport write it.
     pub writes: bool,
+    /// Which is faster is found out.
+    pub weighs: bool,
 }
 
 impl Rules {
@@ -25,6 +27,7 @@ impl Rules {
             // Pipelines are for memory of devices; of host memory upstream reads, for either.
             reads: of(&["get_zcopy", "get_ppln", "put_ppln"]),
             writes: of(&["put_zcopy"]),
+            weighs: scheme == "auto",
         }
     }
 }
@@ -207,6 +210,7 @@ mod tests {
         maps: true,
         reads: true,
         writes: true,
+        weighs: true,
     };
 
     fn thresholds(set: &[(&str, &str)], rules: Rules, by: &Carriers<'_>) -> Thresholds {
@@ -278,6 +282,7 @@ mod tests {
             maps: false,
             reads: false,
             writes: false,
+            weighs: false,
         };
         let am = thresholds(&[], none, &pair(Some(&cma)));
         assert_eq!(am.announce, MOST_EAGER);

@@ -7,6 +7,7 @@
 use super::control;
 use super::op::{Arriving, DataRecvOp, Op, SendOp, Stage, TagRecvOp};
 use super::pledge::Mapped;
+use super::weigh;
 use super::zcopy::{self, Piece, Way};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Pin, Task};
@@ -98,6 +99,13 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
         && worker.rules.reads
         && let Some(lane) = reply.bulk()
     {
+        if worker.rules.weighs {
+            let (way, transfer) = weigh::begin(&worker.scales, message.total);
+            state.timed = Some(transfer);
+            if way == weigh::Way::Pieces {
+                return ask_for_pieces(worker, req, reply);
+            }
+        }
         let piece = Piece {
             local,
             len: message.total,
@@ -220,6 +228,11 @@ fn touch<R>(
         .ok()
 }
 
+/// Asks the sender to send the data.
+fn ask_for_pieces(worker: &Worker, req: &Request, ep: &Ep) {
+    request(worker, req, ep, 0, None);
+}
+
 /// Asks the sender for the data: to write them, where that is possible, else to send them. Only a
 /// window can be closed to a sender: other memory is not given to it when it may be wanted back.
 fn ask(worker: &Worker, req: &Request, ep: &Ep) {
@@ -243,6 +256,15 @@ fn ask(worker: &Worker, req: &Request, ep: &Ep) {
             state.window = Some(Box::new(window));
         }
     }
+    request(worker, req, ep, address, key);
+}
+
+/// Asks the sender for the data: at `address`, to which `key` lets it, or in pieces where that is 0.
+fn request(worker: &Worker, req: &Request, ep: &Ep, address: u64, key: Option<Arc<[u8]>>) {
+    // SAFETY: the only borrow; nothing below calls the user while it lives.
+    let Some((_, state)) = arriving(unsafe { req.op() }) else {
+        return;
+    };
     state.written = address != 0;
     let rtr = RtrHdr {
         request: state.sender.2,
