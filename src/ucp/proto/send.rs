@@ -90,8 +90,8 @@ pub fn start(
     settle(req, param)
 }
 
-/// Sends a message that is its eight bytes of header and a short payload, if it can leave now: what
-/// most small messages are, and all that their path is made of. `None` when it has to go another
+/// Sends a message that is its eight bytes of header and a payload which goes as a whole, if it can leave now: what
+/// most messages are, and all that their path is made of. `None` when it has to go another
 /// way, or wait.
 ///
 /// # Safety
@@ -104,13 +104,59 @@ pub unsafe fn try_short(
     payload: *const u8,
     len: usize,
 ) -> Option<Result<()>> {
-    let way = ep.gate.open_for(len)?;
+    let Some(way) = ep.gate.open_for(len) else {
+        // SAFETY: by the caller's promise.
+        return unsafe { try_whole(ep, id, [header], payload, len) };
+    };
     // SAFETY: the gate's way for this length; the payload by the caller's promise.
     let code = unsafe { leave(way, id, header, payload, len) };
     match Status::from_code(code) {
         None => Some(Ok(())),
         Some(Status::NO_RESOURCE) => None,
         Some(e) => Some(Err(e)),
+    }
+}
+
+/// As `try_short`, for what is longer than a short message and too short for any other way than a transport's buffer;
+/// behind any words of header.
+///
+/// # Safety
+/// As `try_short`.
+#[inline(never)]
+pub unsafe fn try_whole<const WORDS: usize>(
+    ep: &Ep,
+    id: AmId,
+    header: [u64; WORDS],
+    payload: *const u8,
+    len: usize,
+) -> Option<Result<()>> {
+    let header = header.map(u64::to_le_bytes);
+    let head = size_of_val(&header);
+    ep.gate.open_for(0)?;
+    let lane = ep.lane();
+    let by = &lane.thresholds;
+    let mapped = match id {
+        // See `plan`: those are not announced for being mapped.
+        AmId::Am => usize::MAX,
+        _ => by.announce_mapped,
+    };
+    if len >= by.announce.min(by.announce_fast).min(mapped).min(by.zcopy)
+        || len > lane.max_bcopy.saturating_sub(head)
+    {
+        return None;
+    }
+    let sent = bcopy(ep, id, |dest| {
+        // SAFETY: there is room for `max_bcopy` bytes; the payload by the caller's promise.
+        unsafe {
+            dest.cast::<[[u8; 8]; WORDS]>().write_unaligned(header);
+            copy(payload, dest.add(head), len);
+        }
+        head + len
+    });
+    match sent {
+        Ok(_) => Some(Ok(())),
+        Err(Status::NO_RESOURCE) => None,
+        Err(e) => Some(Err(e)),
     }
 }
 

@@ -36,6 +36,14 @@ pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
         uuid: ep.worker().uuid,
         ep: ep.id.get(),
     };
+    if let Data::Contig { ptr, len } = data
+        && ep.is_introduced()
+        // SAFETY: data of a call are readable as long as it lasts.
+        && let Some(sent) = unsafe { send::try_whole(ep, AmId::Stream, [hdr.uuid, hdr.ep], ptr, len) }
+    {
+        sent?;
+        return immediate(ep.worker(), param, Info::default());
+    }
     let announce = match param.announce() {
         Announce::ByLength => Announce::Mapped,
         _ => Announce::Never,
