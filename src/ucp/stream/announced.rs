@@ -88,7 +88,8 @@ unsafe extern "C" fn attend(worker: *mut c_void) -> c_uint {
         let _pin = Pin::new(ep);
         if ep.stream.torn.get() {
             if !ep.is_given_up() {
-                ep.fail(Status::CONNECTION_RESET);
+                // Its worker lives on, and may wait on another endpoint for what was under way here.
+                ep.peer_left(Status::CONNECTION_RESET);
             }
             continue;
         }
