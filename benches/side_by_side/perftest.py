@@ -51,6 +51,11 @@ def uct_tests():
         yield f"self am_lat {layout} {size}", "lat", False, f"-x self -d memory -t am_lat -D {layout} -s {size}", 1000000
 
 
+def ucp_name(tls, test, size, metric, two=True):
+    """What a row of `ucp_tests` is called."""
+    return f"{tls} {'' if two else 'loop '}{test.removeprefix('ucp_')} {'rate ' if metric == 'mr' else ''}{size}"
+
+
 def ucp_tests():
     """(group, UCX_TLS, test, bytes, metric, two processes?, iterations)"""
     for tls in ("posix", "posix,cma", "tcp", "all"):
@@ -92,8 +97,7 @@ class Perftest:
         for name, metric, two, words, count in uct_tests():
             yield self.row("uct", name, metric, two, words, count, {})
         for group, tls, test, size, metric, two, count in ucp_tests():
-            short = test.removeprefix("ucp_")
-            name = f"{tls} {'' if two else 'loop '}{short} {'rate ' if metric == 'mr' else ''}{size}"
+            name = ucp_name(tls, test, size, metric, two)
             # A message of 8 bytes and a half of a bulk need their iterations; a round trip over tcp takes longer.
             count = max(200, count // 10) if "tcp" in tls else count
             yield self.row(group, name, metric, two, f"-t {test} -s {size}", count, {"UCX_TLS": tls})

@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import time
 
-from perftest import SMALLER_IS_BETTER, UNIT
+from perftest import SMALLER_IS_BETTER, UNIT, ucp_name
 from rows import Row
 
 UCX = ["-lucp", "-luct", "-lucs", "-lucm"]
@@ -163,6 +163,5 @@ class Programs:
                 each = self.figures([*self.machine.priority, program, loop, str(size)], self.machine.environment("ours")).get("each")
                 return each and {"mr": 1e6 / each, "bw": size / each * 1e6 / 2**20}.get(metric, each)
 
-            rate = "rate " if metric == "mr" else ""
-            yield Row("limits", f"{tls} {test.removeprefix('ucp_')} {rate}{size}", UNIT[metric], metric in SMALLER_IS_BETTER, measure,
+            yield Row("limits", ucp_name(tls, test, size, metric), UNIT[metric], metric in SMALLER_IS_BETTER, measure,
                       against=f"raw {loop}")

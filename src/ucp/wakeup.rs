@@ -161,6 +161,8 @@ pub fn arm(w: &Worker) -> Result<()> {
         // What the interfaces have is not received now; whoever takes a message changes that.
         return Ok(());
     }
+    // What is there already, or wakes the application later, may be news of an interface that is not polled.
+    w.rounds.look_soon();
     for iface in w.ifaces.iter().filter(|_| wants_events(w)) {
         // SAFETY: an open interface.
         let code = unsafe {
@@ -171,14 +173,9 @@ pub fn arm(w: &Worker) -> Result<()> {
         };
         match Status::from_code(code) {
             None | Some(Status::UNSUPPORTED) => {}
-            Some(e) => {
-                w.rounds.look_soon();
-                return Err(e);
-            }
+            Some(e) => return Err(e),
         }
     }
-    // What wakes the application may be news of an interface that is not polled.
-    w.rounds.look_soon();
     Ok(())
 }
 

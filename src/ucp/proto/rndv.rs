@@ -103,7 +103,7 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
             let (way, transfer) = weigh::begin(&worker.scales, message.total);
             state.timed = Some(transfer);
             if way == weigh::Way::Pieces {
-                return ask_for_pieces(worker, req, reply);
+                return request(worker, req, reply, 0, None);
             }
         }
         let piece = Piece {
@@ -226,11 +226,6 @@ fn touch<R>(
     regions
         .with(key.info.region, address, length, right, f)
         .ok()
-}
-
-/// Asks the sender to send the data.
-fn ask_for_pieces(worker: &Worker, req: &Request, ep: &Ep) {
-    request(worker, req, ep, 0, None);
 }
 
 /// Asks the sender for the data: to write them, where that is possible, else to send them. Only a

@@ -105,7 +105,7 @@ pub struct Scales {
 impl Default for Scales {
     fn default() -> Scales {
         Scales {
-            classes: [const { Cell::new(NEW) }; CLASSES],
+            classes: core::array::from_fn(|_| Cell::default()),
             now: Cell::new(Stretch {
                 way: Way::Read,
                 class: 0,
@@ -118,13 +118,6 @@ impl Default for Scales {
         }
     }
 }
-
-const NEW: Class = Class {
-    read: 0.0,
-    pieces: 0.0,
-    until: 0,
-    pause: 0,
-};
 
 /// A transfer under way; it is over when this is dropped.
 pub struct Transfer {
