@@ -4,7 +4,8 @@
 //! way to one peer, `request` what the user holds. `proto` is the engine that every kind of message
 //! goes through; `parts` joins operations under one request; `tag`, `am`, `stream` and `rma` are the
 //! kinds; `mem` is memory that peers can reach and `regions` how they name it; `dt` the buffers; `wireup` connects;
-//! `idle` looks at interfaces that nobody uses; `keepalive` checks who is there; `unexpected` bounds what nobody receives; `orphan` is what fork() leaves of it all.
+//! `idle` looks at interfaces that nobody uses; `spin` lets others run while nothing comes; `keepalive` checks who is
+//! there; `unexpected` bounds what nobody receives; `orphan` is what fork() leaves of it all.
 
 pub mod allowed;
 pub mod am;
@@ -25,6 +26,7 @@ pub mod proto;
 pub mod regions;
 pub mod request;
 pub mod rma;
+pub mod spin;
 pub mod stream;
 pub mod tag;
 pub mod timer;

@@ -17,6 +17,7 @@ use super::proto::weigh::Scales;
 use super::proto::zcopy::Halted;
 use super::regions::View;
 use super::request::Request;
+use super::spin::Spin;
 use super::stream::StreamState;
 use super::tag::TagState;
 use super::unexpected::Unexpected;
@@ -89,6 +90,8 @@ pub struct Worker {
     pub ifaces: Vec<OpenIface>,
     /// Looks at those that are not polled.
     pub rounds: idle::Rounds,
+    /// Of who asks it for progress.
+    pub spin: Spin,
     /// The lock of MULTI mode; the thread that holds it may come again.
     pub lock: ReentrantMutex<()>,
     pub eps: RefCell<Slots<*const Ep>>,
@@ -164,6 +167,7 @@ impl Worker {
             uct: WorkerHandle::create(core::ptr::null_mut()),
             ifaces: Vec::new(),
             rounds: idle::Rounds::default(),
+            spin: Spin::default(),
             lock: ReentrantMutex::new(()),
             eps: RefCell::new(Slots::new()),
             farewells: RefCell::new(Vec::new()),

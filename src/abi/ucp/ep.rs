@@ -35,8 +35,11 @@ pub(super) fn wait(w: &Worker, posted: Result<Posted>) -> ucs_status_t {
             // SAFETY: alive until released below.
             let req = unsafe { req.as_ref() };
             while !req.is_done() {
-                let _guard = enter(w);
-                w.progress();
+                let count = {
+                    let _guard = enter(w);
+                    w.progress()
+                };
+                w.spin.note(count);
             }
             let status = req.status();
             let _guard = enter(w);

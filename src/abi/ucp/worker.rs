@@ -294,10 +294,13 @@ pub unsafe extern "C" fn ucp_worker_print_info(worker: ucp_worker_h, stream: *mu
 pub unsafe extern "C" fn ucp_worker_progress(worker: ucp_worker_h) -> c_uint {
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
-    if w.is_shared() {
-        return progress_shared(w);
-    }
-    w.progress()
+    let count = if w.is_shared() {
+        progress_shared(w)
+    } else {
+        w.progress()
+    };
+    w.spin.note(count);
+    count
 }
 
 #[inline(never)]

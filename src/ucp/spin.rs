@@ -1,0 +1,160 @@
+//! A caller that asks for progress again and again while nothing comes. With more such processes than processors each
+//! spins until the kernel takes the processor from it, milliseconds later, and every message between them takes that
+//! long. Who has spun for a while lets others run: seldom while nobody wants to, soon when somebody did.
+
+use crate::sys::clock::{cycles, cycles_in};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// Calls without news between two looks at the clock.
+const CALLS: u32 = 64;
+/// A caller that takes longer than this from look to look does something else too, and wants the processor for it.
+const SPINNING_NS: u64 = 256_000;
+/// How long to spin where others wait for the processor.
+const SHORT_NS: u64 = 2_000;
+/// And where nobody did the last times: asking takes some hundred nanoseconds.
+const LONG_NS: u64 = 100_000;
+/// Letting others run takes less than this where there are none.
+const NOBODY_NS: u64 = 2_000;
+
+/// What is known of a worker's caller. Times are in cycles. Atomic, as threads that share a worker ask outside its lock;
+/// what one of them overwrites of another's makes it spin longer, no more.
+pub struct Spin {
+    /// Calls since the last news, between one and two times `CALLS` from the first look on.
+    calls: AtomicU32,
+    looked: AtomicU64,
+    spun: AtomicU64,
+    patience: AtomicU64,
+}
+
+impl Default for Spin {
+    fn default() -> Spin {
+        Spin {
+            calls: AtomicU32::new(0),
+            looked: AtomicU64::new(0),
+            spun: AtomicU64::new(0),
+            patience: AtomicU64::new(cycles_in(LONG_NS)),
+        }
+    }
+}
+
+impl Spin {
+    /// To be told after each progress of the caller, outside all locks: that many things happened.
+    #[inline(always)]
+    pub fn note(&self, count: u32) {
+        self.note_with(count, cycles, std::thread::yield_now);
+    }
+
+    #[inline(always)]
+    fn note_with(&self, count: u32, clock: impl Fn() -> u64, let_run: impl Fn()) {
+        if count > 0 {
+            self.calls.store(0, Relaxed);
+            return;
+        }
+        let calls = self.calls.load(Relaxed) + 1;
+        self.calls.store(calls, Relaxed);
+        if calls.is_multiple_of(CALLS) {
+            self.look(calls, clock, let_run);
+        }
+    }
+
+    /// Looks at the clock after so many calls without news, and lets others run where it is time.
+    #[cold]
+    fn look(&self, calls: u32, clock: impl Fn() -> u64, let_run: impl Fn()) {
+        let now = clock();
+        let since = now.wrapping_sub(self.looked.swap(now, Relaxed));
+        let is_first = calls == CALLS;
+        if !is_first {
+            self.calls.store(CALLS, Relaxed);
+        }
+        if is_first || since > cycles_in(SPINNING_NS) {
+            self.spun.store(0, Relaxed);
+            return;
+        }
+        let spun = self.spun.load(Relaxed) + since;
+        self.spun.store(spun, Relaxed);
+        let patience = self.patience.load(Relaxed);
+        if spun < patience {
+            return;
+        }
+        let_run();
+        let back = clock();
+        let somebody_ran = back.wrapping_sub(now) > cycles_in(NOBODY_NS);
+        let patience = if somebody_ran {
+            cycles_in(SHORT_NS)
+        } else {
+            (2 * patience).min(cycles_in(LONG_NS))
+        };
+        self.patience.store(patience, Relaxed);
+        self.looked.store(back, Relaxed);
+        self.spun.store(0, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::cell::Cell;
+
+    /// A caller with a clock of its own; each of its calls takes `call` cycles, and others run for `others`.
+    struct Caller {
+        spin: Spin,
+        now: Cell<u64>,
+        yields: Cell<u32>,
+        call: u64,
+        others: Cell<u64>,
+    }
+
+    impl Caller {
+        fn new(call_ns: u64, others_ns: u64) -> Caller {
+            Caller {
+                spin: Spin::default(),
+                now: Cell::new(1 << 40),
+                yields: Cell::new(0),
+                call: cycles_in(call_ns),
+                others: Cell::new(cycles_in(others_ns)),
+            }
+        }
+
+        /// How often it lets others run in that many calls without news.
+        fn calls(&self, count: u32) -> u32 {
+            let before = self.yields.get();
+            for _ in 0..count {
+                self.now.set(self.now.get() + self.call);
+                self.spin.note_with(
+                    0,
+                    || self.now.get(),
+                    || {
+                        self.yields.set(self.yields.get() + 1);
+                        self.now.set(self.now.get() + self.others.get());
+                    },
+                );
+            }
+            self.yields.get() - before
+        }
+    }
+
+    #[test]
+    fn who_spins_alone_asks_seldom() {
+        // A millisecond.
+        assert!((5..=10).contains(&Caller::new(100, 200).calls(10_000)));
+    }
+
+    #[test]
+    fn who_spins_among_others_lets_them_run_soon() {
+        let caller = Caller::new(100, 50_000);
+        assert!(caller.calls(10_000) > 100);
+        // They end, and after a few times in vain it asks seldom again.
+        caller.others.set(cycles_in(200));
+        assert!(caller.calls(10_000) < 20);
+    }
+
+    #[test]
+    fn who_has_news_or_other_work_keeps_the_processor() {
+        let caller = Caller::new(100, 50_000);
+        for _ in 0..1000 {
+            assert_eq!(caller.calls(2 * CALLS - 1), 0);
+            caller.spin.note(1);
+        }
+        assert_eq!(Caller::new(10_000, 50_000).calls(10_000), 0);
+    }
+}
