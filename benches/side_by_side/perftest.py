@@ -85,6 +85,19 @@ def ucp_tests():
             yield "loop", tls, "tag_bw", size, "bw", False, count
 
 
+def crowded_tests():
+    """(UCX_TLS, test, bytes, metric, iterations): few, as a turn can take as long as the kernel lets a process spin."""
+    for tls in ("posix", "tcp"):
+        for size in (8, 65536):
+            yield tls, "tag_lat", size, "lat", 500
+        yield tls, "tag_bw", 65536, "bw", 3000
+
+
+def per_transport(tls, count):
+    """A message of 8 bytes and a half of a bulk need their iterations; a round trip over tcp takes longer."""
+    return max(200, count // 10) if "tcp" in tls else count
+
+
 class Perftest:
     """Runs the tool."""
 
@@ -98,35 +111,37 @@ class Perftest:
             yield self.row("uct", name, metric, two, words, count, {})
         for group, tls, test, size, metric, two, count in ucp_tests():
             name = ucp_name(tls, test, size, metric, two)
-            # A message of 8 bytes and a half of a bulk need their iterations; a round trip over tcp takes longer.
-            count = max(200, count // 10) if "tcp" in tls else count
-            yield self.row(group, name, metric, two, f"-t {test} -s {size}", count, {"UCX_TLS": tls})
+            yield self.row(group, name, metric, two, f"-t {test} -s {size}", per_transport(tls, count), {"UCX_TLS": tls})
+        for tls, test, size, metric, count in crowded_tests():
+            yield self.row("crowded", ucp_name(tls, test, size, metric), metric, True, f"-t {test} -s {size}", count,
+                           {"UCX_TLS": tls}, crowded=True)
 
-    def row(self, group, name, metric, two, words, count, variables):
+    def row(self, group, name, metric, two, words, count, variables, crowded=False):
         def measure(side):
-            return self.one(side, metric, two, words, count, variables)
+            return self.one(side, metric, two, words, count, variables, crowded)
 
         return Row(group, name, UNIT[metric], metric in SMALLER_IS_BETTER, measure)
 
-    def start(self, side, core, words, stdout, variables):
-        return subprocess.Popen([*self.machine.command(core), str(self.tool), *words], stdout=stdout,
+    def start(self, side, command, words, stdout, variables):
+        return subprocess.Popen([*command, str(self.tool), *words], stdout=stdout,
                                 stderr=subprocess.STDOUT, text=True, env=self.machine.environment(side, variables),
                                 start_new_session=True)
 
-    def one(self, side, metric, two, words, iterations, variables):
-        """The figure of one run, or None."""
+    def one(self, side, metric, two, words, iterations, variables, crowded=False):
+        """The figure of one run, or None. `crowded`: both processes on one processor, which others have as well."""
         count = max(100, int(iterations * self.machine.scale))
         words = [*words.split(), "-n", str(count), "-w", str(max(10, count // 10)), "-f", "-v"]
+        first, second = [self.machine.command(core, crowded) for core in (0, 0 if crowded else 1)]
         server = None
         with tempfile.TemporaryFile("w+") as log:
             if two:
                 self.port += 1
                 words += ["-p", str(self.port)]
-                server = self.start(side, 0, words, log, variables)
+                server = self.start(side, first, words, log, variables)
                 deadline = time.monotonic() + 10
                 while time.monotonic() < deadline and server.poll() is None and not listening(self.port):
                     time.sleep(0.01)
-            client = self.start(side, 1, ["127.0.0.1", *words] if two else ["-l", *words], subprocess.PIPE,
+            client = self.start(side, second, ["127.0.0.1", *words] if two else ["-l", *words], subprocess.PIPE,
                                 variables)
             try:
                 text, _ = client.communicate(timeout=LIMIT)

@@ -10,28 +10,12 @@ import statistics
 import subprocess
 import time
 
-from perftest import SMALLER_IS_BETTER, UNIT, ucp_name
+from perftest import SMALLER_IS_BETTER, UNIT, per_transport, ucp_name, ucp_tests
+from reach import goals
 from rows import Row
 
 UCX = ["-lucp", "-luct", "-lucs", "-lucm"]
 LIMIT = 120
-# What our side does, and the loop of benches/programs/raw.c that moves the same bytes the same way.
-LIMITS = (
-    ("posix", "tag_lat", 8, "lat", "turns"), ("posix", "tag_lat", 1024, "lat", "turns"),
-    ("posix", "tag_bw", 8, "mr", "ring"), ("posix", "ucp_am_bw", 8, "mr", "ring"), ("posix", "stream_bw", 8, "mr", "ring"),
-    ("posix", "tag_bw", 1024, "bw", "ring"), ("posix", "ucp_am_bw", 1024, "bw", "ring"),
-    ("posix", "stream_bw", 1024, "bw", "ring"), ("posix", "ucp_am_bw", 8192, "bw", "ring"),
-    ("posix", "tag_bw", 8192, "bw", "copy"), ("posix", "tag_lat", 65536, "lat", "copy"),
-    ("posix", "tag_bw", 65536, "bw", "copy"), ("posix", "tag_bw", 1048576, "bw", "copy"),
-    ("posix", "ucp_put_bw", 65536, "bw", "own"), ("posix", "ucp_put_bw", 1048576, "bw", "own"),
-    ("posix", "ucp_put_bw", 4194304, "bw", "own"), ("posix", "ucp_get", 65536, "avg", "own"),
-    ("posix,cma", "tag_bw", 1048576, "bw", "cma"),
-    ("tcp", "tag_lat", 8, "lat", "tcp"), ("tcp", "tag_lat", 65536, "lat", "tcp"), ("tcp", "tag_bw", 8192, "bw", "stream"),
-    ("tcp", "tag_bw", 65536, "bw", "stream"), ("tcp", "tag_bw", 1048576, "bw", "stream"),
-    ("tcp", "stream_bw", 1048576, "bw", "stream"), ("tcp", "ucp_put_bw", 65536, "bw", "stream"),
-    ("tcp", "ucp_put_bw", 4194304, "bw", "stream"),
-)
-ITERATIONS = {8: 1000000, 1024: 200000, 8192: 50000, 65536: 8000, 1048576: 600, 4194304: 150}
 
 
 class Programs:
@@ -154,14 +138,19 @@ class Programs:
             yield Row("zeromq", name, unit, metric == "lat", measure, against="ZeroMQ")
 
     def limit_rows(self):
-        for tls, test, size, metric, loop in LIMITS:
-            def measure(side, tls=tls, test=test, size=size, metric=metric, loop=loop):
+        """What our side does, and the loop of benches/programs/raw.c that moves the same bytes the same way."""
+        tests = {ucp_name(tls, test, size, metric, two): (tls, test, size, metric, two, count)
+                 for _, tls, test, size, metric, two, count in ucp_tests()}
+        for goal in goals():
+            if not goal.limit:
+                continue
+            tls, test, size, metric, two, count = tests[goal.name]
+
+            def measure(side, tls=tls, test=test, size=size, metric=metric, two=two, count=count, loop=goal.limit):
                 if side == "ours":
-                    count = ITERATIONS[size] // (10 if tls == "tcp" else 1)
-                    return self.perftest.one(side, metric, True, f"-t {test} -s {size}", count, {"UCX_TLS": tls})
+                    return self.perftest.one(side, metric, two, f"-t {test} -s {size}", per_transport(tls, count), {"UCX_TLS": tls})
                 program = self.build("raw", [])
                 each = self.figures([*self.machine.priority, program, loop, str(size)], self.machine.environment("ours")).get("each")
                 return each and {"mr": 1e6 / each, "bw": size / each * 1e6 / 2**20}.get(metric, each)
 
-            yield Row("limits", ucp_name(tls, test, size, metric), UNIT[metric], metric in SMALLER_IS_BETTER, measure,
-                      against=f"raw {loop}")
+            yield Row("limits", goal.name, UNIT[metric], metric in SMALLER_IS_BETTER, measure, against=f"raw {goal.limit}")

@@ -14,6 +14,7 @@ TITLES = {
     "endpoints": "Endpoints and idle peers",
     "messages": "Messages (UCP)",
     "memory": "Remote memory and atomics (UCP)",
+    "crowded": "Two processes on one processor (UCP)",
     "loop": "A process that talks to itself (UCP)",
     "uct": "UCT",
     "mpi": "MPI",

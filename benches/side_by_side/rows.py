@@ -60,9 +60,9 @@ class Machine:
         self.processor = f"{model[1] if model else 'unknown processor'}, {len(self.cores)} processors"
         self.state = self.program("core_state", [])
 
-    def command(self, core):
-        """Words in front of a program that is to run on one core."""
-        return [*self.priority, "taskset", "-c", str(self.cores[core % len(self.cores)])]
+    def command(self, core, shared=False):
+        """Words in front of a program that is to run on one core; `shared` with others, which it is not put before."""
+        return [*([] if shared else self.priority), "taskset", "-c", str(self.cores[core % len(self.cores)])]
 
     def environment(self, side, variables=None):
         return {**os.environ, "LD_LIBRARY_PATH": str(self.lib[side]), "UCX_WARN_UNUSED_ENV_VARS": "n", **(variables or {})}
