@@ -154,9 +154,12 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
         given => given.max(1.0),
     };
     let message = by.message.latency.c + 2.0 * by.message.overhead;
+    // A transport that could send in place copies pieces into its buffers first.
+    let in_place = by.message.cap.flags & UCT_IFACE_FLAG_AM_ZCOPY != 0;
+    let copies = if in_place { 2.0 } else { 1.0 };
     let eager = Cost {
         once: message,
-        per_byte: 1.0 / bytes_a_second + 1.0 / copy,
+        per_byte: 1.0 / bytes_a_second + copies / copy,
     };
     let announced = message + step("rndv_rts");
     let mapped = eager.crossing(Cost {

@@ -33,6 +33,8 @@ pub struct IfaceBase {
     pub short: table::Short,
     /// Whether there is something to poll.
     pub polls: bool,
+    /// Bytes of header that a message in place may have beyond `cap.am.max_zcopy`.
+    pub header_beyond: usize,
     /// Tag matching, where the interface was opened for it.
     pub tag: OnceCell<Box<tag::Engine>>,
     /// `UCT_PROGRESS_*` that are on.
@@ -117,6 +119,7 @@ impl<I: Iface> IfaceBox<I> {
                 get_guarded: table::get_guarded::<I>,
                 short: table::short::<I>,
                 polls: I::POLLS,
+                header_beyond: I::HEADER_BEYOND,
                 tag: OnceCell::new(),
                 progress: Cell::new(0),
                 progress_id: Cell::new(None),

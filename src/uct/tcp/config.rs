@@ -218,7 +218,11 @@ pub struct Settings {
 
 /// Bounds of what the variables may say, so that buffers stay bounded.
 const MIN_SEG: usize = 256;
-pub const MAX_SEG: usize = 16 << 20;
+const MAX_SEG: usize = 16 << 20;
+/// A message in place may have a header of this beyond `UCX_TCP_RX_SEG_SIZE`, so that one of 64 KiB goes whole.
+pub const HEADER_BEYOND: usize = 64;
+/// The longest active message of any interface.
+pub const MAX_AM: usize = MAX_SEG + HEADER_BEYOND;
 /// The kernel gathers at most 1024 blocks; a list must also fit a stack array.
 const MAX_IOV: usize = 64;
 

@@ -5,7 +5,7 @@
 //! is accepted late. Nothing but a hello is sent before the welcome, so nothing is lost or doubled
 //! whichever attempt wins.
 
-use super::config::{BindSource, MAX_SEG};
+use super::config::{BindSource, MAX_AM};
 use super::conn::{Conn, Phase};
 use super::ep::NOWHERE;
 use super::iface::{Face, Known, Once, Stranger, TcpIface};
@@ -184,7 +184,7 @@ pub fn deferred(face: &TcpIface, conn: &Rc<Conn>) {
 
 /// The peer answered our hello.
 pub fn welcomed(face: &TcpIface, conn: &Rc<Conn>, welcome: &Welcome) -> bool {
-    if conn.phase.get() != Phase::Greeting || welcome.max_am as usize > MAX_SEG {
+    if conn.phase.get() != Phase::Greeting || welcome.max_am as usize > MAX_AM {
         return false;
     }
     opened(face, conn, welcome.attempt, welcome.max_am as usize);
@@ -380,7 +380,7 @@ fn greet(face: &TcpIface, stranger: &Rc<RefCell<Stranger>>, hello: &Hello) {
         }
         return reject(Reason::Unknown);
     }
-    if hello.max_am as usize > MAX_SEG {
+    if hello.max_am as usize > MAX_AM {
         return reject(Reason::Limit);
     }
     let to_self = hello.from == face.id;
