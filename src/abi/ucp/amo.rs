@@ -363,19 +363,19 @@ pub unsafe extern "C" fn ucp_atomic_op_nbx(
     non_null!(NULL_PTR; ep, buffer, rkey, param);
     // SAFETY: the caller's arguments.
     unsafe {
-        if add_mapped(ep, opcode, buffer, count, remote_addr, rkey, param) {
+        if mapped(ep, opcode, buffer, count, remote_addr, rkey, param) {
             return core::ptr::null_mut();
         }
         any(ep, opcode, buffer, count, remote_addr, rkey, param)
     }
 }
 
-/// An addition of eight bytes to memory that is mapped here: what most atomics are. Whether it was that.
+/// An atomic on memory that is mapped here: what most are. Whether it was that.
 ///
 /// # Safety
 /// As `ucp_atomic_op_nbx`.
 #[inline(always)]
-unsafe fn add_mapped(
+unsafe fn mapped(
     h: ucp_ep_h,
     opcode: ucp_atomic_op_t,
     buffer: *const c_void,
@@ -384,18 +384,11 @@ unsafe fn add_mapped(
     rkey: ucp_rkey_h,
     param: *const ucp_request_param_t,
 ) -> bool {
-    const WORD: u64 = (size_of::<u64>() as u64) << UCP_DATATYPE_SHIFT;
-    const KNOWN: u32 = UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
+    // SAFETY: the caller's struct.
+    let length = unsafe { param::plain_length(param, buffer, count) };
     // SAFETY: every release has the mask.
-    let mask = unsafe { (*param).op_attr_mask };
-    if mask & !KNOWN != 0 || opcode != UCP_ATOMIC_OP_ADD || count != 1 {
-        return false;
-    }
-    let mask = u64::from(mask);
+    let mask = u64::from(unsafe { (*param).op_attr_mask });
     let null = core::ptr::null_mut();
-    if masked!(param, mask, UCP_OP_ATTR_FIELD_DATATYPE, datatype, 0) != WORD {
-        return false;
-    }
     let reply = masked!(
         param,
         mask,
@@ -403,12 +396,24 @@ unsafe fn add_mapped(
         reply_buffer,
         null
     );
+    let Some(op) = Operation::of(opcode).filter(|op| !op.needs_reply() || !reply.is_null()) else {
+        return false;
+    };
     // SAFETY: the caller's handles, operand and reply.
     unsafe {
         let (ep, key) = (ep(h), &*rkey.cast::<RemoteKey>());
-        let to: *mut u64 = reply.cast();
-        !ep.worker().is_shared()
-            && post::atomic_mapped(ep, AtomicOp::Add, buffer.cast::<u64>(), to, address, key)
+        if ep.worker().is_shared() || count != 1 {
+            return false;
+        }
+        match length {
+            Some(8) => {
+                post::atomic_mapped::<u64>(ep, op, buffer.cast(), reply.cast(), address, key)
+            }
+            Some(4) => {
+                post::atomic_mapped::<u32>(ep, op, buffer.cast(), reply.cast(), address, key)
+            }
+            _ => false,
+        }
     }
 }
 
@@ -451,27 +456,26 @@ unsafe fn any(
     };
     // SAFETY: the caller's operand, contiguous as checked.
     let value = unsafe { word(operand.cast(), size) };
-    let mut atomic = simple(AtomicOp::Add, size, value, reply.cast());
-    atomic.op = match opcode {
-        UCP_ATOMIC_OP_ADD => Operation::Simple(AtomicOp::Add),
-        UCP_ATOMIC_OP_AND => Operation::Simple(AtomicOp::And),
-        UCP_ATOMIC_OP_OR => Operation::Simple(AtomicOp::Or),
-        UCP_ATOMIC_OP_XOR => Operation::Simple(AtomicOp::Xor),
-        UCP_ATOMIC_OP_SWAP | UCP_ATOMIC_OP_CSWAP if reply.is_null() => {
-            ucs_error!("ucp_atomic_op_nbx: swaps need a reply buffer");
-            return error(Status::INVALID_PARAM);
-        }
-        UCP_ATOMIC_OP_SWAP => Operation::Simple(AtomicOp::Swap),
-        UCP_ATOMIC_OP_CSWAP => {
-            // The new value comes where the old one goes.
-            // SAFETY: the caller's word.
-            atomic.swap = unsafe { word(reply, size) };
-            Operation::CompareSwap
-        }
-        _ => {
-            ucs_error!("ucp_atomic_op_nbx: operation {opcode} is unknown");
-            return error(Status::INVALID_PARAM);
-        }
+    let Some(op) = Operation::of(opcode) else {
+        ucs_error!("ucp_atomic_op_nbx: operation {opcode} is unknown");
+        return error(Status::INVALID_PARAM);
+    };
+    if op.needs_reply() && reply.is_null() {
+        ucs_error!("ucp_atomic_op_nbx: swaps need a reply buffer");
+        return error(Status::INVALID_PARAM);
+    }
+    let swap = match op {
+        // The new value comes where the old one goes.
+        // SAFETY: the caller's word.
+        Operation::CompareSwap => unsafe { word(reply.cast(), size) },
+        Operation::Simple(_) => 0,
+    };
+    let atomic = Atomic {
+        op,
+        size,
+        value,
+        swap,
+        reply: reply.cast(),
     };
     // SAFETY: the caller's arguments.
     answer(unsafe { run(ep, &atomic, remote_addr, rkey, &parsed) })

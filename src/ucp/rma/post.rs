@@ -3,6 +3,7 @@
 //! Mapped memory is read and written before the call returns, whatever other transports are there.
 
 use super::software;
+use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
 use crate::ucp::mem::{Access, RemoteKey};
@@ -58,15 +59,16 @@ pub unsafe fn copy_mapped(
     true
 }
 
-/// Applies `op` to a word of remote memory that is mapped here, and writes what stood there to `reply` unless that is null.
+/// Applies `op` to a word of remote memory that is mapped here, and writes what stood there to `reply`, which may be
+/// null where the operation needs none.
 /// `false` when it is not, or when there is something to say about the access.
 ///
 /// # Safety
-/// `operand` must be readable, `reply` null or writable.
+/// `operand` must be readable, `reply` null or readable and writable.
 #[inline(always)]
 pub unsafe fn atomic_mapped<W: AtomicWord>(
     ep: &Ep,
-    op: AtomicOp,
+    op: Operation,
     operand: *const W,
     reply: *mut W,
     address: u64,
@@ -84,7 +86,12 @@ pub unsafe fn atomic_mapped<W: AtomicWord>(
     }
     // SAFETY: mapped remote memory inside the key's range, aligned; the user's operand and reply, of any alignment.
     unsafe {
-        let old = W::fetch(at, op, operand.read_unaligned());
+        let value = operand.read_unaligned();
+        let old = match op {
+            Operation::Simple(op) => W::fetch(at, op, value),
+            // The new value comes where the old one goes.
+            Operation::CompareSwap => W::cswap(at, value, reply.read_unaligned()),
+        };
         if !reply.is_null() {
             reply.write_unaligned(old);
         }
@@ -218,6 +225,29 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// By C's number of it.
+    #[inline(always)]
+    pub fn of(opcode: ucp_atomic_op_t) -> Option<Operation> {
+        Some(match opcode {
+            UCP_ATOMIC_OP_ADD => Operation::Simple(AtomicOp::Add),
+            UCP_ATOMIC_OP_AND => Operation::Simple(AtomicOp::And),
+            UCP_ATOMIC_OP_OR => Operation::Simple(AtomicOp::Or),
+            UCP_ATOMIC_OP_XOR => Operation::Simple(AtomicOp::Xor),
+            UCP_ATOMIC_OP_SWAP => Operation::Simple(AtomicOp::Swap),
+            UCP_ATOMIC_OP_CSWAP => Operation::CompareSwap,
+            _ => return None,
+        })
+    }
+
+    /// Whether nobody would ask for it who does not want what stood there.
+    #[inline(always)]
+    pub fn needs_reply(self) -> bool {
+        matches!(
+            self,
+            Operation::Simple(AtomicOp::Swap) | Operation::CompareSwap
+        )
+    }
+
     /// As numbers of the wire.
     pub fn number(self) -> u8 {
         match self {
