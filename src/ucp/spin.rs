@@ -16,11 +16,18 @@ const LONG_NS: u64 = 100_000;
 /// Letting others run takes less than this where there are none.
 const NOBODY_NS: u64 = 2_000;
 
+/// Accesses that were done at once, and nothing else, after which progress is made unasked.
+const ACCESSES: u32 = 1024;
+/// Stands where the calls are counted until the next call for progress.
+const NO_CALL: u32 = 1 << 30;
+
 /// What is known of a worker's caller. Times are in cycles. Atomic, as threads that share a worker ask outside its lock;
 /// what one of them overwrites of another's makes it spin longer, no more.
 pub struct Spin {
     /// Calls since the last news, between one and two times `CALLS` from the first look on.
     calls: AtomicU32,
+    /// Accesses to memory that were done at once.
+    accesses: AtomicU32,
     looked: AtomicU64,
     spun: AtomicU64,
     patience: AtomicU64,
@@ -30,6 +37,7 @@ impl Default for Spin {
     fn default() -> Spin {
         Spin {
             calls: AtomicU32::new(0),
+            accesses: AtomicU32::new(0),
             looked: AtomicU64::new(0),
             spun: AtomicU64::new(0),
             patience: AtomicU64::new(cycles_in(LONG_NS)),
@@ -55,6 +63,15 @@ impl Spin {
         if calls.is_multiple_of(CALLS) {
             self.look(calls, clock, let_run);
         }
+    }
+
+    /// To be told of each atomic that was done at once: whether progress is due, as the caller makes none. He may wait for what
+    /// a peer does to this memory, and that peer for an answer.
+    #[inline(always)]
+    pub fn note_access(&self) -> bool {
+        let accesses = self.accesses.load(Relaxed).wrapping_add(1);
+        self.accesses.store(accesses, Relaxed);
+        accesses.is_multiple_of(ACCESSES) && self.calls.swap(NO_CALL, Relaxed) == NO_CALL
     }
 
     /// Looks at the clock after so many calls without news, and lets others run where it is time.
@@ -146,6 +163,17 @@ mod tests {
         // They end, and after a few times in vain it asks seldom again.
         caller.others.set(cycles_in(200));
         assert!(caller.calls(10_000) < 20);
+    }
+
+    #[test]
+    fn who_makes_accesses_only_makes_progress_too() {
+        let spin = Spin::default();
+        let due = || (0..ACCESSES).filter(|_| spin.note_access()).count();
+        assert_eq!((due(), due(), due()), (0, 1, 1));
+        spin.note(0);
+        assert_eq!((due(), due()), (0, 1));
+        spin.note(1);
+        assert_eq!(due(), 0);
     }
 
     #[test]

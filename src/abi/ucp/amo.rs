@@ -8,6 +8,7 @@ use crate::ucp::dt::Way;
 use crate::ucp::mem::RemoteKey;
 use crate::ucp::request::{Param, Posted};
 use crate::ucp::rma::post::{self, Atomic, Operation};
+use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::AtomicOp;
@@ -34,7 +35,25 @@ unsafe fn run(
         );
         return Err(Status::INVALID_PARAM);
     }
-    post::atomic(ep, param, atomic, address, key)
+    let posted = post::atomic(ep, param, atomic, address, key)?;
+    if matches!(posted, Posted::Done) {
+        done(ep.worker());
+    }
+    Ok(posted)
+}
+
+/// After an atomic that was done at once: who makes these only makes progress by them.
+#[inline(always)]
+fn done(worker: &Worker) {
+    if worker.spin.note_access() {
+        progress(worker);
+    }
+}
+
+#[cold]
+fn progress(worker: &Worker) {
+    let count = worker.progress();
+    worker.spin.note(count);
 }
 
 /// Runs an atomic and waits.
@@ -405,7 +424,7 @@ unsafe fn mapped(
         if ep.worker().is_shared() || count != 1 {
             return false;
         }
-        match length {
+        let is_done = match length {
             Some(8) => {
                 post::atomic_mapped::<u64>(ep, op, buffer.cast(), reply.cast(), address, key)
             }
@@ -413,7 +432,11 @@ unsafe fn mapped(
                 post::atomic_mapped::<u32>(ep, op, buffer.cast(), reply.cast(), address, key)
             }
             _ => false,
+        };
+        if is_done {
+            done(ep.worker());
         }
+        is_done
     }
 }
 

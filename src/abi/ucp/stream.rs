@@ -5,6 +5,7 @@ use super::param::{self, NULL_PTR, Which, answer, enter, error};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::Way;
+use crate::ucp::ep::Ep;
 use crate::ucp::request::{Callback, Param, Posted, Request};
 use crate::ucp::stream::{self, recv, send};
 use crate::ucs::Result;
@@ -101,6 +102,21 @@ pub unsafe extern "C" fn ucp_stream_recv_nb(
 ) -> ucs_status_ptr_t {
     non_null!(NULL_PTR; ep);
     let callback = cb.map_or(Callback::None, Callback::OldStream);
+    let class = datatype & u64::from(UCP_DATATYPE_CLASS_MASK);
+    let unit = (datatype >> UCP_DATATYPE_SHIFT) as usize;
+    let len = count.checked_mul(unit);
+    if let Some(len) = len.filter(|len| *len > 0 && class == u64::from(UCP_DATATYPE_CONTIG)) {
+        let to = recv::Plain {
+            buffer: buffer.cast(),
+            len,
+            unit,
+            wait_all: flags & UCP_STREAM_RECV_FLAG_WAITALL != 0,
+        };
+        // SAFETY: the caller's arguments.
+        if let Some(answer) = unsafe { recv_plain(self::ep(ep), to, length, true, || callback) } {
+            return answer;
+        }
+    }
     let param = Param {
         flags,
         ..param::old(datatype, callback, false)
@@ -244,26 +260,43 @@ pub unsafe extern "C" fn ucp_stream_recv_nbx(
     non_null!(NULL_PTR; ep, param);
     // SAFETY: the caller's arguments.
     unsafe {
-        let from = self::ep(ep);
-        if !from.worker().is_shared()
-            && let Some(to) = plain_buffer(param, buffer, count)
-        {
-            if let Some(req) = recv::post_alone(from, to) {
-                req.as_ref()
-                    .set_callback(param::callback_of(param, Which::Recv));
-                return Request::user(req);
-            }
-            if (*param).op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL == 0
-                && let Some(bytes) = recv::take_plain(from, to)
-            {
-                if !length.is_null() {
-                    length.write(bytes);
-                }
-                return core::ptr::null_mut();
+        if let Some(to) = plain_buffer(param, buffer, count) {
+            let immediate = (*param).op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL == 0;
+            let callback = || param::callback_of(param, Which::Recv);
+            if let Some(answer) = recv_plain(self::ep(ep), to, length, immediate, callback) {
+                return answer;
             }
         }
         recv_any(ep, buffer, count, length, param)
     }
+}
+
+/// Receives where nobody waits before: what has come, or as the one who waits. `None` when it takes more than that.
+///
+/// # Safety
+/// The buffer writable as it says; `length` null or writable.
+#[inline(always)]
+unsafe fn recv_plain(
+    from: &Ep,
+    to: recv::Plain,
+    length: *mut usize,
+    immediate: bool,
+    callback: impl FnOnce() -> Callback,
+) -> Option<ucs_status_ptr_t> {
+    if from.worker().is_shared() {
+        return None;
+    }
+    if let Some(req) = recv::post_alone(from, to) {
+        // SAFETY: just made.
+        unsafe { req.as_ref() }.set_callback(callback());
+        return Some(Request::user(req));
+    }
+    let bytes = immediate.then(|| recv::take_plain(from, to))??;
+    if !length.is_null() {
+        // SAFETY: by the caller's promise.
+        unsafe { length.write(bytes) };
+    }
+    Some(core::ptr::null_mut())
 }
 
 /// Receives, whatever that takes.
