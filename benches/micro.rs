@@ -56,7 +56,10 @@ fn ring_words(bencher: Bencher, count: u64) {
             assert!(sender.send_inline(1, 8, fill).is_ok());
         }
         let mut bytes = 0;
-        let polled = receiver.poll(count, |polled| bytes += len_of(polled));
+        let polled = receiver.poll(count, |polled| {
+            bytes += len_of(polled);
+            true
+        });
         assert_eq!(polled, count);
         bytes
     });
@@ -66,7 +69,7 @@ fn ring_words(bencher: Bencher, count: u64) {
 #[divan::bench]
 fn ring_empty(bencher: Bencher) {
     let (_sender, receiver) = lane();
-    bencher.bench_local(|| receiver.poll(16, |_| {}));
+    bencher.bench_local(|| receiver.poll(16, |_| true));
 }
 
 /// So many bytes through the arena.
@@ -83,6 +86,7 @@ fn ring_arena(bencher: Bencher, len: usize) {
         assert!(sent.is_ok());
         receiver.poll(1, |polled| {
             black_box(len_of(polled));
+            true
         })
     });
 }

@@ -6,6 +6,7 @@
  *     raw turns SIZE   the same ring, one message at a time, in turns
  *     raw copy SIZE    the receiver copies a buffer out of the sender's memory, when it is told to
  *     raw own SIZE     a process copies between two buffers of its own that are in no cache line of the other
+ *     raw add SIZE     a process adds to a word of memory that the other has mapped too, with a locked instruction
  *     raw cma SIZE     the kernel copies it out of the other process
  *     raw tcp SIZE     a connection over loopback, one message at a time, in turns
  *     raw stream SIZE  the same connection, one way
@@ -182,6 +183,7 @@ static void copy_answer(void)
     size = 8, put(&back, mine), size = whole;
 }
 static void copy_own(void) { memcpy(mine, mine + LONGEST, size); }
+static void add(void) { __atomic_fetch_add((uint64_t *)shared->memory, 1, __ATOMIC_SEQ_CST); }
 static void nothing(void) { pause(); }
 static void copy_by_kernel(void)
 {
@@ -202,7 +204,8 @@ static const struct {
     int ways;
 } kinds[] = {{"ring", ring_send, ring_receive, 1},      {"turns", turn, turn_back, 2},
              {"copy", copy_ask, copy_answer, 1},        {"own", copy_own, nothing, 1},
-             {"cma", copy_by_kernel, nothing, 1},       {"tcp", tcp_turn, tcp_turn_back, 2},
+             {"add", add, nothing, 1},                  {"cma", copy_by_kernel, nothing, 1},
+             {"tcp", tcp_turn, tcp_turn_back, 2},
              {"stream", tcp_send, tcp_receive, 1}};
 
 int main(int argc, char **argv)
@@ -217,7 +220,7 @@ int main(int argc, char **argv)
     }
     size = argc > 2 ? strtoul(argv[2], NULL, 0) : 0;
     if (kind == sizeof(kinds) / sizeof(*kinds) || size == 0 || size > LONGEST) {
-        fprintf(stderr, "raw ring|turns|copy|own|cma|tcp|stream BYTES, at most %d\n", LONGEST);
+        fprintf(stderr, "raw ring|turns|copy|own|add|cma|tcp|stream BYTES, at most %d\n", LONGEST);
         return 2;
     }
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

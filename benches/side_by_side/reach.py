@@ -32,14 +32,14 @@ def goals():
     yield Goal("messages", "posix,cma tag_bw 65536", 1.15)
     for test, gain in (("tag_bw", 1.05), ("am_bw", 1.05), ("stream_bw", 2)):
         for size in (1048576, 4194304):
-            yield Goal("messages", f"posix,cma {test} {size}", gain, limit="cma" if test == "tag_bw" else "")
+            yield Goal("messages", f"posix,cma {test} {size}", gain, limit="cma")
     for tls in ("posix", "posix,cma"):
         for size in (65536, 1048576, 4194304):
             yield Goal("memory", f"{tls} put_bw {size}", 4, limit="own")
             yield Goal("memory", f"{tls} get {size}", 4, limit="own")
-        yield Goal("memory", f"{tls} get 8", 20)
+        yield Goal("memory", f"{tls} get 8", 20, limit="own")
     for test in ("add", "fadd", "swap", "cswap"):
-        yield Goal("memory", f"posix {test} rate 8", 1.3)
+        yield Goal("memory", f"posix {test} rate 8", 1.3, limit="add")
     for test in ("tag_bw", "am_bw", "stream_bw"):
         yield Goal("messages", f"tcp {test} rate 8", 20)
     yield Goal("zeromq", "tag rate 8 over tcp, PUSH and PULL, against ZeroMQ", 1)
@@ -51,7 +51,7 @@ def goals():
         yield Goal("messages", f"tcp stream_bw {size}", 3, limit="stream")
     for size in (65536, 4194304):
         yield Goal("memory", f"tcp put_bw {size}", 2, limit="stream")
-        yield Goal("memory", f"tcp get {size}", 2)
+        yield Goal("memory", f"tcp get {size}", 2, limit="stream")
     yield Goal("start", "process that loads the library", bound=3)
     yield Goal("start", "configuration, ucp_init and worker, all transports", bound=1500)
     yield Goal("start", "first endpoint, all transports", bound=1000)

@@ -218,8 +218,8 @@ pub fn plan(ep: &Ep, kind: &Kind, data: &Data, announce: Announce) -> Stage {
     let fits = head + len <= lane.max_bcopy;
     let maps = match announce {
         _ if len < lane.thresholds.announce_mapped => false,
-        // A handler gets what comes as a whole where it stands: no copy is saved.
-        _ if fits && matches!(kind, Kind::Am { .. }) => false,
+        // A handler gets what comes as a whole where it stands, and so does a stream: no copy is saved.
+        _ if fits && matches!(kind, Kind::Am { .. } | Kind::Stream { .. }) => false,
         Announce::ByLength => rndv::is_mappable(ep, data),
         Announce::Mapped => rndv::is_mappable_elsewhere(ep, data),
         _ => false,

@@ -14,10 +14,14 @@ use crate::ucp::unexpected;
 use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{FEW, copy_few};
+use crate::uct::base::iface::base_of;
 use crate::wire::header::{Header, StreamHdr};
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
 use core::ptr::NonNull;
+
+/// Bytes that are better left with the transport until the next receive is there: they then go straight into its buffer.
+const WORTH_A_RECEIVE: usize = 2 << 10;
 
 /// Bytes for a stream.
 pub fn data(worker: &Worker, message: &[u8]) -> Option<()> {
@@ -106,6 +110,13 @@ fn bytes(worker: &Worker, uuid: u64, id: u64, body: &[u8]) {
     }
     serve(ep);
     worker.stream.list(ep);
+    if body.len() >= WORTH_A_RECEIVE
+        && ep.stream.waiting.is_empty()
+        && let Some(iface) = worker.ifaces.get(ep.lane().iface)
+    {
+        // SAFETY: an open interface of ours.
+        unsafe { base_of(iface.handle) }.enough.set(true);
+    }
 }
 
 /// The receive that waits longest.

@@ -33,6 +33,8 @@ pub struct IfaceBase {
     pub short: table::Short,
     /// Whether there is something to poll.
     pub polls: bool,
+    /// Set by a handler that rather has the rest of the messages after this progress.
+    pub enough: Cell<bool>,
     /// Bytes of header that a message in place may have beyond `cap.am.max_zcopy`.
     pub header_beyond: usize,
     /// Tag matching, where the interface was opened for it.
@@ -120,6 +122,7 @@ impl<I: Iface> IfaceBox<I> {
                 short: table::short::<I>,
                 polls: I::POLLS,
                 header_beyond: I::HEADER_BEYOND,
+                enough: Cell::new(false),
                 tag: OnceCell::new(),
                 progress: Cell::new(0),
                 progress_id: Cell::new(None),

@@ -214,20 +214,22 @@ impl ShmIface {
         count
     }
 
-    /// Hands one message to its handler.
+    /// Hands one message to its handler; whether that takes more.
     #[inline(always)]
-    fn deliver(face: &Face, polled: Polled) {
+    fn deliver(face: &Face, polled: Polled) -> bool {
         match polled {
             // Taken to pieces: what is passed as a whole is written to memory for each message.
             Polled::InSlot(Message { id, len, data }) => {
                 if !ShmIface::deliver_word(face, id, data, len) {
                     ShmIface::deliver_bytes(face, id, data, len, false);
                 }
+                true
             }
             Polled::Elsewhere(Message { id, len, data }) => {
                 ShmIface::deliver_elsewhere(face, id, data, len);
+                !face.base.enough.take()
             }
-            Polled::Bad => {}
+            Polled::Bad => true,
         }
     }
 

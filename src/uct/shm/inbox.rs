@@ -109,10 +109,10 @@ impl Inbox {
         self.bells.doorbell().load(Ordering::Relaxed) != self.bell_seen.get()
     }
 
-    /// Hands up to `max` messages of each lane to `each`; the answer is how many. A message is valid
-    /// until `each` returns. Not to be called from `each`.
+    /// Hands up to `max` messages of each lane to `each`, which answers whether it takes more of the lane; the answer is how
+    /// many. A message is valid until `each` returns. Not to be called from `each`.
     #[inline(always)]
-    pub fn poll(&self, max: u64, mut each: impl FnMut(Polled)) -> u32 {
+    pub fn poll(&self, max: u64, mut each: impl FnMut(Polled) -> bool) -> u32 {
         let Some(inlet) = self.only.get() else {
             return self.poll_all(max, each);
         };
@@ -126,7 +126,7 @@ impl Inbox {
     }
 
     #[inline(never)]
-    fn poll_all(&self, max: u64, mut each: impl FnMut(Polled)) -> u32 {
+    fn poll_all(&self, max: u64, mut each: impl FnMut(Polled) -> bool) -> u32 {
         let mut total = 0;
         let mut chores = false;
         let hot = self.hot.get(..self.hot_len.get()).unwrap_or(&[]);
@@ -387,12 +387,15 @@ fn push(list: &[Cell<u16>], len: &Cell<usize>, lane: u16) {
 impl Inlet {
     /// Hands up to `max` messages to `each`; the answer is how many.
     #[inline(always)]
-    fn drain(&self, max: u64, each: &mut impl FnMut(Polled)) -> u32 {
+    fn drain(&self, max: u64, each: &mut impl FnMut(Polled) -> bool) -> u32 {
         let Some(receiver) = self.receiver.get() else {
             return 0;
         };
         let n = receiver.poll(max, |polled| match polled {
-            Polled::Bad => self.complain(),
+            Polled::Bad => {
+                self.complain();
+                true
+            }
             good => each(good),
         });
         if n > 0 {

@@ -35,6 +35,7 @@ fn receive(receiver: &Receiver) -> Option<u64> {
     receiver.poll(1, |polled| {
         // SAFETY: as in `send`.
         value = Some(unsafe { word64(good(polled).data) }.load(Ordering::Relaxed));
+        true
     });
     value
 }
