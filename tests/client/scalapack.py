@@ -18,7 +18,7 @@ KINDS = {"": ["lu", "dblu", "dtlu", "gblu", "pbllt", "ptllt", "inv", "qr", "ls",
 REAL_ONLY, COMPLEX_ONLY = ("svd", "hseqr", "syevr"), ("evc", "heevr", "sep")
 SHORT = [("openmpi", "dlu", "all"), ("mpich", "dqr", "tcp,self")]
 # Ranks of MPICH do not let others run while they wait: on two processors four of them take minutes to hours for any
-# test, with every UCX, but for these of banded matrices.
+# test with its own UCX, but for these of banded matrices.
 WITH_MPICH = ("dblu", "dtlu", "gblu", "pbllt", "ptllt")
 
 
