@@ -64,7 +64,7 @@ pub fn add(worker: &Worker, bytes: usize) {
 }
 
 /// So many bytes were taken.
-#[inline]
+#[inline(always)]
 pub fn sub(worker: &Worker, bytes: usize) {
     let u = &worker.unexpected;
     u.bytes.set(u.bytes.get().saturating_sub(bytes));

@@ -37,6 +37,7 @@ impl Chunk {
     }
 
     /// The bytes that are here.
+    #[inline(always)]
     fn rest(&self) -> &[u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
@@ -150,7 +151,7 @@ impl Inbox {
     ///
     /// # Safety
     /// `to` must be writable for `count` bytes.
-    #[inline]
+    #[inline(always)]
     unsafe fn take_plain(&self, count: usize, to: *mut u8) -> bool {
         let mut chunks = self.chunks.borrow_mut();
         let Some(front) = chunks.front_mut() else {

@@ -110,9 +110,16 @@ fn bytes(worker: &Worker, uuid: u64, id: u64, body: &[u8]) {
     }
     serve(ep);
     worker.stream.list(ep);
-    if body.len() >= WORTH_A_RECEIVE
-        && ep.stream.waiting.is_empty()
-        && let Some(iface) = worker.ifaces.get(ep.lane().iface)
+    if body.len() >= WORTH_A_RECEIVE {
+        leave_the_next(ep);
+    }
+}
+
+/// Has the next messages stay with their transport until after this progress, where no receive waits for them.
+#[inline(never)]
+fn leave_the_next(ep: &Ep) {
+    if ep.stream.waiting.is_empty()
+        && let Some(iface) = ep.worker().ifaces.get(ep.lane().iface)
     {
         // SAFETY: an open interface of ours.
         unsafe { base_of(iface.handle) }.enough.set(true);
@@ -245,7 +252,7 @@ pub fn post_alone(ep: &Ep, to: Plain) -> Option<NonNull<Request>> {
 }
 
 /// Takes bytes that came into a contiguous buffer, where that ends the receive; answers how many.
-#[inline]
+#[inline(always)]
 pub fn take_plain(ep: &Ep, to: Plain) -> Option<usize> {
     let (inbox, available) = (&ep.stream, ep.stream.available.get());
     let enough = if to.wait_all {

@@ -565,10 +565,11 @@ impl Receiver {
     }
 
     /// Hands what has come to `each`, `max` at most and one at least, and answers how many. The bytes of a message stay
-    /// in place until `each` returns. It must not poll, and answers whether it takes more.
+    /// in place until `each` returns. It must not poll, and answers whether it takes more, which
+    /// matters after a message outside the slots.
     #[inline(always)]
     pub fn poll(&self, max: u64, mut each: impl FnMut(Polled) -> bool) -> u64 {
-        let mut count = 0;
+        let (mut count, mut max) = (0, max);
         loop {
             let slot = self.slot.get();
             let number = self.next.get();
@@ -583,24 +584,25 @@ impl Receiver {
             self.slot.set(self.lane.slot_after(slot));
             let data = slot.wrapping_add(HEADER);
             let rest = head.rest_in_slot();
-            let more = if rest <= self.lane.rest_max {
+            if rest <= self.lane.rest_max {
                 each(Polled::InSlot(Message {
                     id: head.id_in_slot(),
                     len: WORD + rest as usize,
                     data,
-                }))
+                }));
             } else {
-                let more = each(self.elsewhere(head, data));
+                if !each(self.elsewhere(head, data)) {
+                    max = count + 1;
+                }
                 if self.arena_done.get() - self.arena_told.get() > self.lane.arena_len as u64 / 4 {
                     self.tell();
                 }
-                more
-            };
+            }
             if self.next.get() >= self.tell_at.get() {
                 self.tell();
             }
             count += 1;
-            if count == max || !more {
+            if count == max {
                 return count;
             }
         }

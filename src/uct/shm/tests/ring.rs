@@ -139,9 +139,9 @@ fn numbers_may_wrap() {
     // Only the low half of a number stands in a header.
     sender.start_at(u64::from(u32::MAX) - 20);
     receiver.start_at(u64::from(u32::MAX) - 20);
-    send(&sender, 0, 64, false).unwrap();
+    send(&sender, 0, 400, true).unwrap();
     for number in 0..100 {
-        send(&sender, number + 1, 64, false).unwrap();
+        send(&sender, number + 1, 400, true).unwrap();
         let polled = receiver.poll(9, |polled| {
             check(number, &good(polled));
             false
