@@ -243,6 +243,9 @@ static void messages(void)
     REFUSED_PTR(ucp_stream_send_nb(NULL, byte, 1, bytes, NULL, 0));
     REFUSED_PTR(ucp_stream_send_nbx(NULL, byte, 1, &plain));
     REFUSED_PTR(ucp_stream_recv_nb(NULL, byte, 1, bytes, NULL, &length, 0));
+    REFUSED_PTR(ucp_stream_recv_nb(two.ep[0], NULL, 1, bytes, NULL, &length, 0));
+    REFUSED_PTR(ucp_stream_recv_nb(two.ep[0], byte, SIZE_MAX / 8, large, NULL, &length, 0));
+    REFUSED_PTR(ucp_stream_recv_nbx(two.ep[0], NULL, 1, &length, &plain));
     REFUSED_PTR(ucp_stream_recv_nbx(NULL, byte, 1, &length, &plain));
     REFUSED_PTR(ucp_stream_recv_data_nb(NULL, &length));
     REFUSED_VOID(ucp_stream_data_release(NULL, byte));

@@ -389,8 +389,6 @@ pub trait Iface: Sized + 'static {
     type Ep: 'static;
     /// Whether there is something to poll.
     const POLLS: bool = true;
-    /// A message in place may have so many bytes of header beyond `cap.am.max_zcopy`.
-    const HEADER_BEYOND: usize = 0;
 
     /// Fills the attributes; the struct arrives zeroed.
     fn query(face: &IfaceBox<Self>, attr: &mut uct_iface_attr);

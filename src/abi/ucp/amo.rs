@@ -52,8 +52,7 @@ fn done(worker: &Worker) {
 
 #[cold]
 fn progress(worker: &Worker) {
-    let count = worker.progress();
-    worker.spin.note(count);
+    worker.progress();
 }
 
 /// Runs an atomic and waits.

@@ -4,7 +4,7 @@ use super::ep::ep;
 use super::param::{self, NULL_PTR, Which, answer, enter, error};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucp::dt::Way;
+use crate::ucp::dt::{Way, plain_bytes};
 use crate::ucp::ep::Ep;
 use crate::ucp::request::{Callback, Param, Posted, Request};
 use crate::ucp::stream::{self, recv, send};
@@ -102,14 +102,12 @@ pub unsafe extern "C" fn ucp_stream_recv_nb(
 ) -> ucs_status_ptr_t {
     non_null!(NULL_PTR; ep);
     let callback = cb.map_or(Callback::None, Callback::OldStream);
-    let class = datatype & u64::from(UCP_DATATYPE_CLASS_MASK);
-    let unit = (datatype >> UCP_DATATYPE_SHIFT) as usize;
-    let len = count.checked_mul(unit);
-    if let Some(len) = len.filter(|len| *len > 0 && class == u64::from(UCP_DATATYPE_CONTIG)) {
+    let plain = plain_bytes(datatype, count).filter(|len| *len > 0 && !buffer.is_null());
+    if let Some(len) = plain {
         let to = recv::Plain {
             buffer: buffer.cast(),
             len,
-            unit,
+            unit: (datatype >> UCP_DATATYPE_SHIFT) as usize,
             wait_all: flags & UCP_STREAM_RECV_FLAG_WAITALL != 0,
         };
         // SAFETY: the caller's arguments.

@@ -193,22 +193,17 @@ fn lane_of(worker: &Worker, address: &Address, i: usize, ep: uct_ep_h) -> Messag
     let limit = thresholds.announce.min(thresholds.buffered);
     let max_short = max_short.zip(limit.checked_sub(1)).map(|(a, b)| a.min(b));
     let cap = &iface.attr.cap;
-    // SAFETY: an open interface of ours.
-    let base = unsafe { base_of(iface.handle) };
     let in_place = cap.flags & UCT_IFACE_FLAG_AM_ZCOPY != 0;
     MessageLane {
         ep,
         iface: i,
         max_short: max_short.unwrap_or(0),
         max_bcopy: cap.am.max_bcopy,
-        max_zcopy: if in_place {
-            cap.am.max_zcopy + base.header_beyond
-        } else {
-            0
-        },
+        max_zcopy: if in_place { cap.am.max_zcopy } else { 0 },
         max_zcopy_header: if in_place { cap.am.max_hdr } else { 0 },
         thresholds,
-        am_short: max_short.map(|_| base.short),
+        // SAFETY: an open interface of ours.
+        am_short: max_short.map(|_| unsafe { base_of(iface.handle) }.short),
         am_bcopy: ops.ep_am_bcopy,
         am_zcopy: ops.ep_am_zcopy,
     }

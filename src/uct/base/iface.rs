@@ -35,8 +35,6 @@ pub struct IfaceBase {
     pub polls: bool,
     /// Set by a handler that rather has the rest of the messages after this progress.
     pub enough: Cell<bool>,
-    /// Bytes of header that a message in place may have beyond `cap.am.max_zcopy`.
-    pub header_beyond: usize,
     /// Tag matching, where the interface was opened for it.
     pub tag: OnceCell<Box<tag::Engine>>,
     /// `UCT_PROGRESS_*` that are on.
@@ -121,7 +119,6 @@ impl<I: Iface> IfaceBox<I> {
                 get_guarded: table::get_guarded::<I>,
                 short: table::short::<I>,
                 polls: I::POLLS,
-                header_beyond: I::HEADER_BEYOND,
                 enough: Cell::new(false),
                 tag: OnceCell::new(),
                 progress: Cell::new(0),

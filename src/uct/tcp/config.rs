@@ -219,10 +219,10 @@ pub struct Settings {
 /// Bounds of what the variables may say, so that buffers stay bounded.
 const MIN_SEG: usize = 256;
 const MAX_SEG: usize = 16 << 20;
-/// A message in place may have a header of this beyond `UCX_TCP_RX_SEG_SIZE`, so that one of 64 KiB goes whole.
-pub const HEADER_BEYOND: usize = 64;
+/// A message in place may be as much longer than `UCX_TCP_RX_SEG_SIZE`: one of 64 KiB goes whole, with its header.
+const HEADER: usize = 64;
 /// The longest active message of any interface.
-pub const MAX_AM: usize = MAX_SEG + HEADER_BEYOND;
+pub const MAX_AM: usize = MAX_SEG + HEADER;
 /// The kernel gathers at most 1024 blocks; a list must also fit a stack array.
 const MAX_IOV: usize = 64;
 
@@ -249,7 +249,7 @@ impl Settings {
         };
         Ok(Settings {
             max_copy,
-            max_zcopy: seg("RX_SEG_SIZE")?.max(max_copy),
+            max_zcopy: (seg("RX_SEG_SIZE")? + HEADER).max(max_copy),
             max_iov,
             gather_below: config.memunits("SENDV_THRESH"),
             prefer_default: config.bool("PREFER_DEFAULT"),

@@ -1,7 +1,6 @@
 //! The `tcp` endpoint: one user of the connection to its peer's interface. It checks what the user
 //! gives and leaves the rest to the connection.
 
-use super::config::HEADER_BEYOND;
 use super::conn::{Conn, Phase, PutPayload};
 use super::iface::{Face, TcpIface, max_header};
 use super::link;
@@ -202,7 +201,7 @@ impl TcpEp {
         let total = payload.checked_add(header.len());
         if header.len() > max_header(face)
             || iov.entries().len() > s.max_iov
-            || total.is_none_or(|n| n > s.max_zcopy + HEADER_BEYOND)
+            || total.is_none_or(|n| n > s.max_zcopy)
         {
             return Err(Status::INVALID_PARAM);
         }

@@ -4,7 +4,7 @@
 //! interface. What happens is found by `progress` only (`poll.rs`); user callbacks are called there,
 //! with no borrow of anything here held.
 
-use super::config::{HEADER_BEYOND, Settings};
+use super::config::Settings;
 use super::conn::{Conn, Phase, RxBuf};
 use super::device::{self, Estimate};
 use super::ep::TcpEp;
@@ -214,7 +214,7 @@ impl TcpIface {
 
     /// The longest active message this interface sends.
     pub fn max_am(&self) -> usize {
-        (self.settings.max_zcopy + HEADER_BEYOND).max(self.settings.max_copy)
+        self.settings.max_zcopy.max(self.settings.max_copy)
     }
 
     pub fn add_dirty(&self, conn: Rc<Conn>) {
@@ -458,7 +458,6 @@ fn listen(address: &Address, settings: &Settings) -> Result<Socket> {
 
 impl Iface for TcpIface {
     type Ep = TcpEp;
-    const HEADER_BEYOND: usize = HEADER_BEYOND;
 
     fn query(face: &Face, attr: &mut uct_iface_attr) {
         let s = &face.settings;
