@@ -16,6 +16,8 @@ from rows import Row
 
 UCX = ["-lucp", "-luct", "-lucs", "-lucm"]
 LIMIT = 120
+# Open MPI as root, with more ranks than processors.
+LAUNCH = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
 
 
 class Programs:
@@ -103,6 +105,17 @@ class Programs:
         for mpi, title, words, variables, against in kinds:
             if not shutil.which(f"mpicc.{mpi}") or not shutil.which(f"mpirun.{mpi}"):
                 continue
+            if against == "upstream":
+                def start(side, mpi=mpi, words=words, variables=variables):
+                    program = self.build("mpi_start", [], f"mpicc.{mpi}")
+                    # Four ranks on fewer processors: with priority one could keep another from what it waits for.
+                    command = [f"mpirun.{mpi}", *(LAUNCH if mpi == "openmpi" else []), *words, "-n", "4", program]
+                    begin = time.monotonic()
+                    done = subprocess.run([*map(str, command)], env=self.machine.environment(side, variables),
+                                          stdout=subprocess.DEVNULL, timeout=LIMIT)
+                    return None if done.returncode else (time.monotonic() - begin) * 1e3
+
+                yield Row("mpi", f"{title} init and finalize, 4 ranks", "ms", True, start)
             cache = {}
             for test, sizes, unit in (("latency", (8, 8192, 65536, 1048576), "us"), ("bandwidth", (8192, 65536, 1048576), "MB/s")):
                 for size in sizes:
@@ -117,10 +130,10 @@ class Programs:
     def mpi(self, mpi, side, words, variables, against):
         program = self.build("mpi_pingpong", [], f"mpicc.{mpi}")
         if mpi == "openmpi":
-            words = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", *words]
+            words = [*LAUNCH, *words]
         if side == "upstream" and against != "upstream":
             btl = "self,tcp" if against.endswith("tcp") else "self,vader"
-            words = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "pml", "ob1", "--mca", "btl", btl]
+            words = [*LAUNCH, "--mca", "pml", "ob1", "--mca", "btl", btl]
         command = [*self.machine.priority, f"mpirun.{mpi}", *words, "-n", "2", program]
         return self.figures(command, self.machine.environment(side, variables))
 

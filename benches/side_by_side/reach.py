@@ -61,6 +61,7 @@ def goals():
     yield Goal("start", "idle worker with its context: memory of its own", bound=1024)
     yield Goal("start", "idle worker with its context: descriptors", bound=4)
     for kind in ("Open MPI over UCX", "Open MPI over UCX, tcp", "MPICH over UCX"):
+        yield Goal("mpi", f"{kind} init and finalize, 4 ranks", 1)
         for size in (8, 8192, 65536, 1048576):
             yield Goal("mpi", f"{kind} latency {size}", 1)
     for size in (8, 8192, 65536, 1048576):

@@ -135,6 +135,13 @@ static uct_ep_h connect_to(transport_t *t, const pair_t *pair, int to_ep)
     return ep;
 }
 
+static void flush(const transport_t *t)
+{
+    while (uct_iface_flush(t->iface, 0, NULL) != UCS_OK) {
+        uct_worker_progress(t->worker);
+    }
+}
+
 static void round_of(const pair_t *pair, int round)
 {
     uct_ep_h eps[ENDPOINTS];
@@ -149,8 +156,9 @@ static void round_of(const pair_t *pair, int round)
     for (i = 0; i < MESSAGES / 2; ++i) {
         send_one(&t, eps[0], &state, i);
     }
-    /* What is not over needs progress, and connecting waits for the other side without any. */
+    /* What is not out needs progress, and connecting waits for the other side without any. */
     PROGRESS_UNTIL(&t, state.next == MESSAGES / 2 && state.in_flight == 0);
+    flush(&t);
     for (i = 1; i < ENDPOINTS; ++i) {
         eps[i] = connect_to(&t, pair, round / 2 % 2);
     }
@@ -161,9 +169,7 @@ static void round_of(const pair_t *pair, int round)
     PROGRESS_UNTIL(&t, state.next == MESSAGES && state.in_flight == 0);
     transport_meet(&t, pair);
     CHECK_EQ(sockets(), before + 1);
-    while (uct_iface_flush(t.iface, 0, NULL) != UCS_OK) {
-        uct_worker_progress(t.worker);
-    }
+    flush(&t);
     for (i = 0; i < ENDPOINTS; ++i) {
         uct_ep_destroy(eps[i]);
     }
