@@ -325,6 +325,7 @@ static ucs_status_t on_am(void *arg, const void *header, size_t header_length, v
     CHECK_EQ(length, *(const uint64_t *)header);
     if (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) {
         keep(ucp_am_recv_data_nbx(me.worker, data, me.am_in, length, &plain), 0);
+        CHECK_EQ(length, am_sizes[AMS - 1]);
     } else {
         CHECK_PATTERN(data, length, SEED);
         if (length == am_sizes[AMS - 1]) {

@@ -154,13 +154,16 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
         given => given.max(1.0),
     };
     let message = by.message.latency.c + 2.0 * by.message.overhead;
-    // A transport that could send in place copies pieces into its buffers first.
-    let in_place = by.message.cap.flags & UCT_IFACE_FLAG_AM_ZCOPY != 0;
-    let copies = if in_place { 2.0 } else { 1.0 };
     let eager = Cost {
         once: message,
-        per_byte: 1.0 / bytes_a_second + copies / copy,
+        per_byte: 1.0 / bytes_a_second + 1.0 / copy,
     };
+    // A transport that sends in place copies what is too long for that, in pieces, into its buffers first.
+    let in_place = by.message.cap.flags & UCT_IFACE_FLAG_AM_ZCOPY != 0;
+    let pieces = in_place.then_some(Cost {
+        per_byte: eager.per_byte + 1.0 / copy,
+        ..eager
+    });
     let announced = message + step("rndv_rts");
     let mapped = eager.crossing(Cost {
         once: announced,
@@ -186,7 +189,12 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
         per_byte: 1.0 / bytes_a_second,
     });
     let ways = [read, write].into_iter().flatten();
-    let announce = match ways.map(|way| eager.crossing(way)).min() {
+    let crossing = |way| {
+        let whole = eager.crossing(way);
+        let longest = by.message.cap.am.max_zcopy;
+        pieces.map_or(whole, |pieces| whole.min(pieces.crossing(way).max(longest)))
+    };
+    let announce = match ways.map(crossing).min() {
         Some(length) => length.clamp(LEAST_ANNOUNCED, MOST_EAGER),
         None => MOST_EAGER,
     };
@@ -262,6 +270,30 @@ mod tests {
             ..AUTO_SCHEME
         };
         assert!(!thresholds(&[], unmapped, &by).no_pieces);
+    }
+
+    #[test]
+    fn what_pieces_cost_does_not_change_how_whole_messages_go() {
+        let flags = UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PUT_ZCOPY;
+        let cma = attr(80e-9, 1e-6, 11e9, 0);
+        let announce = |flags, bulk| {
+            let mut tcp = attr(5e-6, 2e-6, 2.2e9, flags);
+            tcp.cap.am.max_zcopy = 64 << 10;
+            let by = Carriers {
+                message: &tcp,
+                bulk,
+                place: "inter",
+                to_itself: false,
+            };
+            thresholds(&[], AUTO_SCHEME, &by).announce
+        };
+        let copied = UCT_IFACE_FLAG_PUT_ZCOPY;
+        assert_eq!(announce(flags, Some(&cma)), announce(copied, Some(&cma)));
+        let alone = announce(flags, None);
+        assert!(
+            alone >= 64 << 10 && alone < announce(copied, None),
+            "{alone}"
+        );
     }
 
     #[test]
