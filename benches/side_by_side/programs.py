@@ -16,8 +16,12 @@ from rows import Row
 
 UCX = ["-lucp", "-luct", "-lucs", "-lucm"]
 LIMIT = 120
-# Open MPI as root, with more ranks than processors.
-LAUNCH = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
+
+
+def mpirun(mpi, words, ranks, program):
+    """Open MPI as root, with more ranks than processors; MPICH allows that without a word."""
+    launch = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"] if mpi == "openmpi" else []
+    return [f"mpirun.{mpi}", *launch, *words, "-n", str(ranks), str(program)]
 
 
 class Programs:
@@ -109,9 +113,9 @@ class Programs:
                 def start(side, mpi=mpi, words=words, variables=variables):
                     program = self.build("mpi_start", [], f"mpicc.{mpi}")
                     # Four ranks on fewer processors: with priority one could keep another from what it waits for.
-                    command = [f"mpirun.{mpi}", *(LAUNCH if mpi == "openmpi" else []), *words, "-n", "4", program]
+                    command = mpirun(mpi, words, 4, program)
                     begin = time.monotonic()
-                    done = subprocess.run([*map(str, command)], env=self.machine.environment(side, variables),
+                    done = subprocess.run(command, env=self.machine.environment(side, variables),
                                           stdout=subprocess.DEVNULL, timeout=LIMIT)
                     return None if done.returncode else (time.monotonic() - begin) * 1e3
 
@@ -129,13 +133,10 @@ class Programs:
 
     def mpi(self, mpi, side, words, variables, against):
         program = self.build("mpi_pingpong", [], f"mpicc.{mpi}")
-        if mpi == "openmpi":
-            words = [*LAUNCH, *words]
         if side == "upstream" and against != "upstream":
             btl = "self,tcp" if against.endswith("tcp") else "self,vader"
-            words = [*LAUNCH, "--mca", "pml", "ob1", "--mca", "btl", btl]
-        command = [*self.machine.priority, f"mpirun.{mpi}", *words, "-n", "2", program]
-        return self.figures(command, self.machine.environment(side, variables))
+            words = ["--mca", "pml", "ob1", "--mca", "btl", btl]
+        return self.figures([*self.machine.priority, *mpirun(mpi, words, 2, program)], self.machine.environment(side, variables))
 
     def zeromq_rows(self):
         if subprocess.run([self.machine.root / "scripts/need", "libzmq3-dev"], capture_output=True).returncode != 0:

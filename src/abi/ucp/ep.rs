@@ -1,7 +1,7 @@
 //! Endpoints: the exported functions of `ucp.h` and its companions.
 
 use super::param::{self, NULL_PTR, Which, answer, enter, error};
-use super::worker::blob;
+use super::worker::{blob, progress};
 use crate::abi::args::{non_null, put_name};
 use crate::c::prelude::*;
 use crate::ucp::ep::{End, Ep, EpParams};
@@ -35,11 +35,7 @@ pub(super) fn wait(w: &Worker, posted: Result<Posted>) -> ucs_status_t {
             // SAFETY: alive until released below.
             let req = unsafe { req.as_ref() };
             while !req.is_done() {
-                let count = {
-                    let _guard = enter(w);
-                    w.progress()
-                };
-                w.spin.note(count);
+                progress(w);
             }
             let status = req.status();
             let _guard = enter(w);

@@ -102,14 +102,9 @@ pub unsafe extern "C" fn ucp_stream_recv_nb(
 ) -> ucs_status_ptr_t {
     non_null!(NULL_PTR; ep);
     let callback = cb.map_or(Callback::None, Callback::OldStream);
-    let plain = plain_bytes(datatype, count).filter(|len| *len > 0 && !buffer.is_null());
-    if let Some(len) = plain {
-        let to = recv::Plain {
-            buffer: buffer.cast(),
-            len,
-            unit: (datatype >> UCP_DATATYPE_SHIFT) as usize,
-            wait_all: flags & UCP_STREAM_RECV_FLAG_WAITALL != 0,
-        };
+    let len = plain_bytes(datatype, count).filter(|len| *len > 0 && !buffer.is_null());
+    if let Some(len) = len {
+        let to = plain(buffer, len, datatype, flags);
         // SAFETY: the caller's arguments.
         if let Some(answer) = unsafe { recv_plain(self::ep(ep), to, length, true, || callback) } {
             return answer;
@@ -334,12 +329,18 @@ unsafe fn plain_buffer(
     let bytes = Param::PLAIN.datatype;
     let dt = masked!(p, mask, UCP_OP_ATTR_FIELD_DATATYPE, datatype, bytes);
     let flags = masked!(p, mask, UCP_OP_ATTR_FIELD_FLAGS, flags, 0);
-    Some(recv::Plain {
+    Some(plain(buffer, len, dt, flags))
+}
+
+/// A buffer of `len` bytes of a contiguous datatype.
+#[inline(always)]
+fn plain(buffer: *mut c_void, len: usize, dt: ucp_datatype_t, flags: c_uint) -> recv::Plain {
+    recv::Plain {
         buffer: buffer.cast(),
         len,
         unit: (dt >> UCP_DATATYPE_SHIFT) as usize,
         wait_all: flags & UCP_STREAM_RECV_FLAG_WAITALL != 0,
-    })
+    }
 }
 
 /// Takes what has arrived on a stream without a copy: its start, with the bytes in `*length`; NULL

@@ -293,7 +293,12 @@ pub unsafe extern "C" fn ucp_worker_print_info(worker: ucp_worker_h, stream: *mu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_worker_progress(worker: ucp_worker_h) -> c_uint {
     // SAFETY: a live worker.
-    let w = unsafe { param::worker(worker) };
+    progress(unsafe { param::worker(worker) })
+}
+
+/// Progress for a caller who holds no lock.
+#[inline(always)]
+pub(super) fn progress(w: &Worker) -> c_uint {
     let count = if w.is_shared() {
         progress_shared(w)
     } else {

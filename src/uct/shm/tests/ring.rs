@@ -139,6 +139,20 @@ fn numbers_may_wrap() {
     // Only the low half of a number stands in a header.
     sender.start_at(u64::from(u32::MAX) - 20);
     receiver.start_at(u64::from(u32::MAX) - 20);
+    for number in 0..100 {
+        send(&sender, number, 64, false).unwrap();
+        let polled = receiver.poll(1, |polled| {
+            check(number, &good(polled));
+            true
+        });
+        assert_eq!(polled, 1, "message {number} is missing");
+    }
+}
+
+#[test]
+fn who_takes_no_more_gets_the_next_message_later() {
+    let memory = Memory::new(SMALL);
+    let (sender, receiver) = memory.ends(SMALL, 0.5);
     send(&sender, 0, 400, true).unwrap();
     for number in 0..100 {
         send(&sender, number + 1, 400, true).unwrap();
