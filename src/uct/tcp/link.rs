@@ -32,8 +32,9 @@ const CONNECT_NS: u64 = 30_000_000_000;
 /// Wait before the first repeated attempt; each later one waits so much longer. With the default
 /// number of attempts a dead peer is found within 100 ms.
 const RETRY_NS: u64 = 250_000;
-/// The other side said that it is connecting: after this we try again ourselves.
-const DEFER_NS: u64 = 1_000_000_000;
+/// The other side said that it is connecting: after this we try again ourselves. A peer that ended meanwhile is found
+/// then, and one that is only slow says it once more.
+const DEFER_NS: u64 = 100_000_000;
 /// Pause of accepting when descriptors ran out.
 const PAUSE_NS: u64 = 100_000_000;
 /// Time between two looks at a connection that the kernel takes nothing for.
