@@ -59,10 +59,16 @@ impl Default for EpParams {
     }
 }
 
-/// Something an endpoint has to send.
+/// Something an endpoint has to send. Two words, which are moved in registers.
 pub enum Task {
     Request(NonNull<Request>),
-    Control { id: AmId, bytes: Vec<u8> },
+    Control(Box<Control>),
+}
+
+/// A message of the library's own.
+pub struct Control {
+    pub id: AmId,
+    pub bytes: Vec<u8>,
 }
 
 /// How a task went on.
@@ -591,8 +597,8 @@ impl Ep {
 
     fn step(&self, task: &Task) -> Result<Step> {
         match task {
-            Task::Control { id, bytes } => {
-                send::control_bcopy(self, *id, bytes)?;
+            Task::Control(control) => {
+                send::control_bcopy(self, control.id, &control.bytes)?;
                 Ok(Step::Done)
             }
             Task::Request(req) => {

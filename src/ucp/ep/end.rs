@@ -309,7 +309,7 @@ impl Ep {
         let mut broken = Vec::new();
         for task in queue {
             match task {
-                Task::Control { .. } => words.push_back(task),
+                Task::Control(_) => words.push_back(task),
                 Task::Request(req) => {
                     // SAFETY: a queued request is alive; the borrow ends within the line.
                     words.extend(send::broken_off(uuid, unsafe { req.as_ref() }));

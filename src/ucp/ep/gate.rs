@@ -146,13 +146,14 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ucp::ep::Control;
     use crate::wire::header::AmId;
 
     fn word() -> Task {
-        Task::Control {
+        Task::Control(Box::new(Control {
             id: AmId::Close,
             bytes: Vec::new(),
-        }
+        }))
     }
 
     fn led(shared: bool) -> Gate {

@@ -1,7 +1,7 @@
 //! Control messages: small, made by the library, sent in order with everything else of an endpoint.
 
 use super::send;
-use crate::ucp::ep::{Ep, Task};
+use crate::ucp::ep::{Control, Ep, Task};
 use crate::uct::base::copy::FEW;
 use crate::wire::Writer;
 use crate::wire::header::{AmId, Header};
@@ -29,5 +29,5 @@ pub fn task<H: Header>(id: AmId, header: &H, rest: &[u8]) -> Task {
     let mut w = Writer::new(&mut bytes);
     header.encode(&mut w);
     w.bytes(rest);
-    Task::Control { id, bytes }
+    Task::Control(Box::new(Control { id, bytes }))
 }
