@@ -122,15 +122,25 @@ impl Deref for Buffer {
     }
 }
 
-impl Drop for Buffer {
+impl Buffer {
+    /// Nobody looks at the bytes any more. For one that is not to be moved in order to be dropped.
     #[inline]
-    fn drop(&mut self) {
+    pub fn give_back(&mut self) {
+        self.len = 0;
+        let bytes = core::mem::take(&mut self.bytes);
         if let Some(class) = self.home.take() {
             let mut free = class.free.borrow_mut();
             if free.len() < class.most {
-                free.push(core::mem::take(&mut self.bytes));
+                free.push(bytes);
             }
         }
+    }
+}
+
+impl Drop for Buffer {
+    #[inline]
+    fn drop(&mut self) {
+        self.give_back();
     }
 }
 

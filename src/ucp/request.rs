@@ -374,7 +374,7 @@ impl Request {
             // Datatypes are finished here.
             drop(core::mem::replace(op, Op::None));
         }
-        self.tell(code_of(&result));
+        self.tell(code_of(&result), self.info());
     }
 
     /// Ends an operation with success that is under way, has no name for peers and holds nothing:
@@ -389,18 +389,18 @@ impl Request {
         // SAFETY: looked at where it stands, all of it would be loaded otherwise; nobody changes it meanwhile.
         let silent = matches!(unsafe { &*self.callback.as_ptr() }, Callback::None);
         if !silent || self.released.get() {
-            self.tell(UCS_OK);
+            self.tell(UCS_OK, info);
             return;
         }
         // Release: as in `tell`.
         self.status.store(UCS_OK, Ordering::Release);
     }
 
-    /// The last steps of a completion.
+    /// The last steps of a completion. `info` is the request's, which is not read again: as a pair it would wait for the
+    /// words that were just written.
     #[inline(never)]
-    fn tell(&self, status: ucs_status_t) {
+    fn tell(&self, status: ucs_status_t, info: Info) {
         let callback = self.callback.get();
-        let info = self.info.get();
         let user = Request::user(self.as_ptr());
         let released = self.released.get();
         // Release: who sees the status sees `info` and the data. From here on a caller's own memory

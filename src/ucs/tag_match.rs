@@ -440,6 +440,28 @@ impl<T> Arrived<T> {
         self.push_behind(tag, value)
     }
 
+    /// The same, of what `make` makes, which is shown to `fill` in its place: each way makes its own, so that what is
+    /// written in words is not moved in pairs, which would wait for the writes.
+    #[inline(always)]
+    pub fn push_filled(&mut self, tag: u64, make: impl Fn() -> T, fill: impl Fn(&mut T)) {
+        if self.is_empty() {
+            self.oldest.put(tag, u64::MAX, make());
+            if let Some(lone) = &mut self.oldest.entry {
+                fill(&mut lone.value);
+            }
+            return;
+        }
+        self.push_filled_behind(tag, make, fill);
+    }
+
+    #[inline(never)]
+    fn push_filled_behind(&mut self, tag: u64, make: impl Fn() -> T, fill: impl Fn(&mut T)) {
+        let id = self.push_behind(tag, make());
+        if let Some(value) = self.get_mut(id) {
+            fill(value);
+        }
+    }
+
     fn push_behind(&mut self, tag: u64, value: T) -> EntryId {
         let (prev, next) = (self.all.tail, NIL);
         let i = self.slab.insert(tag, Came { prev, next, value });
@@ -484,13 +506,18 @@ impl<T> Arrived<T> {
 
     /// Looks at the oldest message that a receive of `tag` and `mask` matches: its id, its own tag
     /// and what the owner keeps.
-    #[inline]
+    #[inline(always)]
     pub fn peek(&self, tag: u64, mask: u64) -> Option<(EntryId, u64, &T)> {
         if let Some(lone) = &self.oldest.entry
             && (lone.tag ^ tag) & mask == 0
         {
             return Some((self.oldest.id(), lone.tag, &lone.value));
         }
+        self.peek_behind(tag, mask)
+    }
+
+    #[inline(never)]
+    fn peek_behind(&self, tag: u64, mask: u64) -> Option<(EntryId, u64, &T)> {
         match self.find(tag, mask) {
             NIL => None,
             i => {
@@ -509,7 +536,7 @@ impl<T> Arrived<T> {
 
     /// Shows `taker` the oldest message that a receive of `tag` and `mask` matches, by its own tag and
     /// what the owner keeps. Where it takes it, the message goes, from its place.
-    #[inline]
+    #[inline(always)]
     pub fn consume<R>(
         &mut self,
         tag: u64,

@@ -155,13 +155,13 @@ fn copy_here(worker: &Worker, to: &Data, message: &Announced) -> Option<Result<(
         return None;
     }
     match (to.contiguous(), send.data.contiguous()) {
-        (Some(at), _) => {
+        // SAFETY: the sender's buffer.
+        (_, Some(from)) => Some(unsafe { to.unpack(0, from, total) }),
+        (Some(at), None) => {
             // SAFETY: `total` bytes fit the receive, as `fetch` checked.
             unsafe { send.data.pack(0, at, total) };
             Some(Ok(()))
         }
-        // SAFETY: the sender's buffer.
-        (None, Some(from)) => Some(unsafe { to.unpack(0, from, total) }),
         (None, None) => None,
     }
 }

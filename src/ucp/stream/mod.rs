@@ -164,7 +164,10 @@ impl Inbox {
         // SAFETY: `count` bytes are there, and room for them by the caller's promise.
         unsafe { copy_home(rest.as_ptr(), to, count) };
         if rest.len() == count {
-            drop(chunks.pop_front());
+            // Emptied where it stands: words that were just written, moved in pairs, wait for the writes.
+            front.bytes.give_back();
+            debug_assert!(front.elsewhere.is_none());
+            core::mem::forget(chunks.pop_front());
         } else {
             front.at += count;
         }

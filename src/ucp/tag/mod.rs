@@ -47,20 +47,21 @@ pub struct Few {
 impl Few {
     pub const MOST: usize = 32;
 
-    /// Of `len` bytes, which are to be filled in before anybody looks. `None` where they are more.
     #[inline(always)]
-    fn of(len: usize) -> Option<Few> {
-        (len <= Few::MOST).then(|| Few {
-            len: len as u8,
+    fn empty() -> Few {
+        Few {
+            len: 0,
             bytes: [MaybeUninit::uninit(); Few::MOST],
-        })
+        }
     }
 
+    /// Holds the first `MOST` of `bytes`.
     #[inline(always)]
     fn fill(&mut self, bytes: &[u8]) {
-        let len = usize::from(self.len).min(bytes.len());
-        // SAFETY: there is room for as many as `of` allows.
+        let len = bytes.len().min(Few::MOST);
+        // SAFETY: there is room for as many.
         unsafe { copy(bytes.as_ptr(), self.bytes.as_mut_ptr().cast(), len) };
+        self.len = len as u8;
     }
 
     #[inline(always)]
@@ -285,6 +286,13 @@ impl TagState {
         self.posted.borrow_mut().post(tag, mask, at)
     }
 
+    /// Whether a message of `len` bytes that came as a whole is to be kept by `keep_few`, as no receive waits: there is
+    /// no line without a lone one.
+    #[inline(always)]
+    pub fn wants_few(&self, len: usize) -> bool {
+        self.lone.request.get().is_none() && len <= Few::MOST && self.posted.borrow().is_empty()
+    }
+
     /// Takes the oldest receive that a message of `tag` matches.
     pub fn take_posted(&self, tag: u64) -> Option<NonNull<Request>> {
         if self.lone.request.get().is_some() && tag & self.lone.mask.get() == self.lone.tag.get() {
@@ -334,21 +342,25 @@ impl TagState {
         answer
     }
 
+    /// Keeps a message of up to `Few::MOST` bytes that no receive waits for.
+    #[inline(always)]
+    pub fn keep_few(&self, worker: &Worker, tag: u64, bytes: &[u8]) {
+        let fill = |message: &mut Message| {
+            if let Message::Few(few) = message {
+                few.fill(bytes);
+            }
+        };
+        self.with_arrived(|arrived| {
+            arrived.push_filled(tag, || Message::Few(Few::empty()), fill);
+        });
+        unexpected::add(worker, unexpected::MESSAGE + bytes.len());
+    }
+
     /// Keeps a whole message that no receive waits for.
     #[inline(always)]
     pub fn keep_whole(&self, worker: &Worker, tag: u64, bytes: &[u8], sync: Option<Sender>) {
-        if sync.is_none()
-            && let Some(few) = Few::of(bytes.len())
-        {
-            // Filled in where it stays: what is written in words and moved in pairs waits for the writes.
-            self.with_arrived(|arrived| {
-                let entry = arrived.push(tag, Message::Few(few));
-                if let Some(Message::Few(few)) = arrived.get_mut(entry) {
-                    few.fill(bytes);
-                }
-            });
-            unexpected::add(worker, unexpected::MESSAGE + bytes.len());
-            return;
+        if sync.is_none() && bytes.len() <= Few::MOST {
+            return self.keep_few(worker, tag, bytes);
         }
         let data = worker.buffers.copy(bytes);
         let sync = sync.map(Box::new);

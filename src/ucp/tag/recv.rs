@@ -258,6 +258,9 @@ unsafe fn longer(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
         // SAFETY: by the caller's promise.
         _ => unsafe { core::slice::from_raw_parts(payload, len) },
     };
+    if worker.tag.wants_few(len) {
+        return worker.tag.keep_few(worker, tag, bytes);
+    }
     whole(worker, tag, bytes, None);
 }
 
