@@ -443,23 +443,34 @@ impl<T> Arrived<T> {
     /// The same, of what `make` makes, which is shown to `fill` in its place: each way makes its own, so that what is
     /// written in words is not moved in pairs, which would wait for the writes.
     #[inline(always)]
-    pub fn push_filled(&mut self, tag: u64, make: impl Fn() -> T, fill: impl Fn(&mut T)) {
+    pub fn push_filled(
+        &mut self,
+        tag: u64,
+        make: impl Fn() -> T,
+        fill: impl Fn(&mut T),
+    ) -> EntryId {
         if self.is_empty() {
-            self.oldest.put(tag, u64::MAX, make());
+            let id = self.oldest.put(tag, u64::MAX, make());
             if let Some(lone) = &mut self.oldest.entry {
                 fill(&mut lone.value);
             }
-            return;
+            return id;
         }
-        self.push_filled_behind(tag, make, fill);
+        self.push_filled_behind(tag, make, fill)
     }
 
     #[inline(never)]
-    fn push_filled_behind(&mut self, tag: u64, make: impl Fn() -> T, fill: impl Fn(&mut T)) {
+    fn push_filled_behind(
+        &mut self,
+        tag: u64,
+        make: impl Fn() -> T,
+        fill: impl Fn(&mut T),
+    ) -> EntryId {
         let id = self.push_behind(tag, make());
         if let Some(value) = self.get_mut(id) {
             fill(value);
         }
+        id
     }
 
     fn push_behind(&mut self, tag: u64, value: T) -> EntryId {
@@ -651,9 +662,12 @@ mod tests {
             let mut model: Vec<(u64, u32, EntryId)> = Vec::new();
             for n in 0..400u32 {
                 match r.number(4) {
-                    0 | 1 => {
+                    way @ (0 | 1) => {
                         let tag = r.number(5) << 8 | r.number(3);
-                        let id = real.push(tag, n);
+                        let id = match way {
+                            0 => real.push(tag, n),
+                            _ => real.push_filled(tag, || u32::MAX, |value| *value = n),
+                        };
                         model.push((tag, n, id));
                     }
                     2 => {

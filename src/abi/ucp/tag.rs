@@ -460,7 +460,7 @@ unsafe fn recv_any(
     // SAFETY: by the caller's promise.
     unsafe {
         let info_at = param::tag_info(param);
-        // Another worker has tried that already, without a lock.
+        // A worker that is not shared has tried all that already.
         if w.is_shared()
             && let Some(len) = param::plain_receive(param, buffer, count)
         {
