@@ -13,12 +13,13 @@
 enum { ID = 3, SENDERS = 12, COUNT = 3000, WAVES = 3, DOOMED = 3 };
 
 typedef struct {
-    uint32_t sender, number;
+    uint16_t wave, sender;
+    uint32_t number;
     unsigned char bytes[700];
 } message_t;
 
 static struct {
-    unsigned next[SENDERS];
+    unsigned wave, next[SENDERS];
 } state;
 
 static size_t length_of(uint32_t number)
@@ -34,6 +35,11 @@ static ucs_status_t on_message(void *arg, void *data, size_t length, unsigned fl
     CHECK(length >= 8);
     CHECK(length <= sizeof(message));
     memcpy(&message, data, length);
+    if (message.wave != state.wave) {
+        /* The last one of a sender that was killed before it could say that there is one. */
+        CHECK((message.wave < state.wave) && (message.sender < DOOMED));
+        return UCS_OK;
+    }
     CHECK(message.sender < SENDERS);
     CHECK_EQ(message.number, state.next[message.sender]);
     CHECK_EQ(length, length_of(message.number));
@@ -59,7 +65,7 @@ static size_t pack(void *dest, void *arg)
 
 static void sender(const char *name, const pair_t *pair, unsigned number, int for_ever)
 {
-    message_t message = {.sender = number};
+    message_t message = {.wave = state.wave, .sender = number};
     transport_t t;
     uct_ep_h ep;
 
@@ -90,7 +96,7 @@ static int all_done(unsigned first)
     return 1;
 }
 
-static void wave(transport_t *t, const char *name, unsigned doomed)
+static void wave(transport_t *t, const char *name, unsigned number, unsigned doomed)
 {
     pair_t pairs[SENDERS];
     uct_ep_h eps[SENDERS];
@@ -98,6 +104,7 @@ static void wave(transport_t *t, const char *name, unsigned doomed)
     int status;
 
     memset(&state, 0, sizeof(state));
+    state.wave = number;
     for (i = 0; i < SENDERS; ++i) {
         pairs[i] = pair_start();
         if (pair_is_child(&pairs[i])) {
@@ -130,7 +137,7 @@ static void run(const char *name)
     transport_open(&t, name, NULL, 0);
     CHECK_OK(uct_iface_set_am_handler(t.iface, ID, on_message, NULL, 0));
     for (i = 0; i < WAVES; ++i) {
-        wave(&t, name, DOOMED);
+        wave(&t, name, i, DOOMED);
     }
     transport_close(&t);
     OK("%s: %d waves of %d senders", name, WAVES, SENDERS);
