@@ -412,33 +412,6 @@ unsafe fn recv_behind(
         {
             return posted(req, param);
         }
-        recv_arrived(w, buffer, count, tag, mask, param)
-    }
-}
-
-/// Receives what is here, or whatever that takes.
-///
-/// # Safety
-/// As `recv_any`.
-#[inline(never)]
-unsafe fn recv_arrived(
-    w: &Worker,
-    buffer: *mut c_void,
-    count: usize,
-    tag: ucp_tag_t,
-    mask: ucp_tag_t,
-    param: *const ucp_request_param_t,
-) -> ucs_status_ptr_t {
-    // SAFETY: by the caller's promise.
-    unsafe {
-        if !w.is_shared()
-            && let Some(len) = param::plain_receive(param, buffer, count)
-            && let place = (buffer.cast(), len)
-            && let Some(info) = recv::take_plain(w, (*param).op_attr_mask, place, tag, mask)
-        {
-            put_tag_info(param::tag_info(param), info);
-            return core::ptr::null_mut();
-        }
         recv_any(w, buffer, count, tag, mask, param)
     }
 }
@@ -460,14 +433,14 @@ unsafe fn recv_any(
     // SAFETY: by the caller's promise.
     unsafe {
         let info_at = param::tag_info(param);
-        // A worker that is not shared has tried all that already.
-        if w.is_shared()
-            && let Some(len) = param::plain_receive(param, buffer, count)
-        {
+        if let Some(len) = param::plain_receive(param, buffer, count) {
             let place = (buffer.cast(), len);
-            let behind = || recv::post_in_line(w, place, tag, mask);
-            if let Some(req) = recv::post_lone(w, place, tag, mask).or_else(behind) {
-                return posted(req, param);
+            // One that is not shared has tried that already, without a lock.
+            if w.is_shared() {
+                let behind = || recv::post_in_line(w, place, tag, mask);
+                if let Some(req) = recv::post_lone(w, place, tag, mask).or_else(behind) {
+                    return posted(req, param);
+                }
             }
             if let Some(info) = recv::take_plain(w, (*param).op_attr_mask, place, tag, mask) {
                 put_tag_info(info_at, info);

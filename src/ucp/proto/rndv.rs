@@ -155,7 +155,7 @@ fn copy_here(worker: &Worker, to: &Data, message: &Announced) -> Option<Result<(
         return None;
     }
     match (to.contiguous(), send.data.contiguous()) {
-        // SAFETY: the sender's buffer.
+        // SAFETY: `total` bytes of the sender's buffer, as checked above.
         (_, Some(from)) => Some(unsafe { to.unpack(0, from, total) }),
         (Some(at), None) => {
             // SAFETY: `total` bytes fit the receive, as `fetch` checked.

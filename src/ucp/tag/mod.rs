@@ -345,6 +345,7 @@ impl TagState {
     /// Keeps a message of up to `Few::MOST` bytes that no receive waits for.
     #[inline(always)]
     pub fn keep_few(&self, worker: &Worker, tag: u64, bytes: &[u8]) {
+        debug_assert!(bytes.len() <= Few::MOST);
         let fill = |message: &mut Message| {
             if let Message::Few(few) = message {
                 few.fill(bytes);

@@ -214,7 +214,7 @@ impl TcpIface {
 
     /// The longest active message this interface sends.
     pub fn max_am(&self) -> usize {
-        self.settings.max_zcopy.max(self.settings.max_copy)
+        self.settings.max_zcopy
     }
 
     pub fn add_dirty(&self, conn: Rc<Conn>) {
