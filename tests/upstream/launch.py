@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 
 LIMIT = 40  # seconds for one run; upstream needs less than one
@@ -32,20 +33,19 @@ def output(*command, env=None, timeout=300):
 
 def free_port():
     """A port below the range that the kernel hands out by itself, so that nobody takes it in between."""
-    for port in range(10000 + os.getpid() * 7 % 20000, 32000):
-        if port <= free_port.last:
-            continue
-        with socket.socket() as probe:
-            try:
-                probe.bind(("", port))
-            except OSError:
-                continue
-        free_port.last = port
-        return port
+    with free_port.lock:
+        for port in range(max(10000 + os.getpid() * 7 % 20000, free_port.last + 1), 32000):
+            with socket.socket() as probe:
+                try:
+                    probe.bind(("", port))
+                except OSError:
+                    continue
+            free_port.last = port
+            return port
     raise Missing("no free port")
 
 
-free_port.last = 0
+free_port.last, free_port.lock = 0, threading.Lock()
 
 
 PATIENCE = 5  # seconds for a server after its client has sent, or failed
