@@ -59,13 +59,7 @@ class Programs:
     def start_rows(self):
         def load(side):
             program = self.build("start", UCX)
-            times = []
-            for _ in range(5):
-                begin = time.monotonic()
-                subprocess.run([*self.machine.command(1), program, "load"], env=self.machine.environment(side),
-                               check=True, stdout=subprocess.DEVNULL)
-                times.append((time.monotonic() - begin) * 1e3)
-            return statistics.median(times)
+            return statistics.median(self.machine.lifetime_ms(program, "load", side) for _ in range(5))
 
         yield Row("start", "process that loads the library", "ms", True, load)
         for name, keys in (("configuration, ucp_init and worker", ("config", "init", "worker")),
@@ -152,19 +146,22 @@ class Programs:
             yield Row("zeromq", name, unit, metric == "lat", measure, against="ZeroMQ")
 
     def limit_rows(self):
-        """What our side does, and the loop of benches/programs/raw.c that moves the same bytes the same way."""
+        """What our side does, and the loop of benches/programs/raw.c that moves the same bytes the same way; for "calls"
+        ucx_perftest itself, with a library that does nothing."""
         tests = {ucp_name(tls, test, size, metric, two): (tls, test, size, metric, two, count)
                  for _, tls, test, size, metric, two, count in ucp_tests()}
-        for goal in goals():
-            if not goal.limit:
-                continue
-            tls, test, size, metric, two, count = tests[goal.name]
+        for goal in {goal.limited: goal for goal in goals() if goal.limit}.values():
+            name = goal.twin or goal.name
+            tls, test, size, metric, two, count = tests[name]
 
             def measure(side, tls=tls, test=test, size=size, metric=metric, two=two, count=count, loop=goal.limit):
-                if side == "ours":
-                    return self.perftest.one(side, metric, two, f"-t {test} -s {size}", per_transport(tls, count), {"UCX_TLS": tls})
+                words, variables = f"-t {test} -s {size}", {"UCX_TLS": tls}
+                if side == "ours" or loop == "calls":
+                    if side != "ours":
+                        variables["LD_PRELOAD"] = str(self.build("calls", ["-shared", "-fPIC"]))
+                    return self.perftest.one("ours", metric, two, words, per_transport(tls, count), variables)
                 program = self.build("raw", [])
                 each = self.figures([*self.machine.priority, program, loop, str(size)], self.machine.environment("ours")).get("each")
                 return each and {"mr": 1e6 / each, "bw": size / each * 1e6 / 2**20}.get(metric, each)
 
-            yield Row("limits", goal.name, UNIT[metric], metric in SMALLER_IS_BETTER, measure, against=f"raw {goal.limit}")
+            yield Row("limits", name, UNIT[metric], metric in SMALLER_IS_BETTER, measure, against=f"raw {goal.limit}")

@@ -98,8 +98,12 @@ def reach(record):
         ours = statistics.median(row["figures"]["ours"]) if row["figures"]["ours"] else None
         is_reached = goal.verdict(gain, ours)
         known, reached = known + 1, reached + is_reached
-        limit = record.rows.get(("limits", f"{goal.name}, against raw {goal.limit}")) if goal.limit and not is_reached else None
-        left = f"{gain_of(limit):.2f} of the raw loop" if limit and limit["ratios"] else ""
+        limit = record.rows.get(("limits", goal.limited)) if goal.limit and not is_reached else None
+        left = ""
+        if limit and limit["ratios"]:
+            share = gain_of(limit)
+            left = (f"{goal.twin}: {share:.2f} of the raw loop" if goal.twin else
+                    f"{share:.2f} of the raw loop, which is {gain / share:.2f} times upstream")
         asked, got = (f"{goal.bound:g} {row['unit']} at most", f"{figure(ours)} {row['unit']}") if goal.bound else (
             f"{goal.gain:.3g} times", "-" if gain is None else f"{gain:.2f} times")
         lines.append(f"| {goal.name} | {asked} | {got} | {'yes' if is_reached else '**no**'} | {left} |")

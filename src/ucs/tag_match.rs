@@ -546,18 +546,23 @@ impl<T> Arrived<T> {
     }
 
     /// Shows `taker` the oldest message that a receive of `tag` and `mask` matches, by its own tag and
-    /// what the owner keeps. Where it takes it, the message goes, from its place.
+    /// what the owner keeps. Where it takes it, the message goes, from its place; one that `holds` nothing is not dropped.
     #[inline(always)]
     pub fn consume<R>(
         &mut self,
         tag: u64,
         mask: u64,
         taker: impl FnOnce(u64, &T) -> Option<R>,
+        holds: impl FnOnce(&T) -> bool,
     ) -> Option<R> {
         let (id, own, value) = self.peek(tag, mask)?;
         let taken = taker(own, value)?;
         if id.index == NIL {
-            self.oldest.forget();
+            if holds(value) {
+                self.oldest.forget();
+            } else {
+                core::mem::forget(self.oldest.take());
+            }
         } else {
             drop(self.drop_entry(id.index));
         }
@@ -679,10 +684,10 @@ mod tests {
                             (t, v)
                         });
                         assert_eq!(real.peek(tag, mask).map(|(_, t, v)| (t, *v)), want);
-                        assert_eq!(real.consume(tag, mask, |_, _| None::<()>), None);
+                        assert_eq!(real.consume(tag, mask, |_, _| None::<()>, |_| true), None);
                         let taken = match r.number(2) {
                             0 => real.take(tag, mask),
-                            _ => real.consume(tag, mask, |t, v| Some((t, *v))),
+                            _ => real.consume(tag, mask, |t, v| Some((t, *v)), |_| false),
                         };
                         assert_eq!(taken, want);
                     }

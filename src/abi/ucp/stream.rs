@@ -7,7 +7,7 @@ use crate::c::prelude::*;
 use crate::ucp::dt::{Way, plain_bytes};
 use crate::ucp::ep::Ep;
 use crate::ucp::request::{Callback, Param, Posted, Request};
-use crate::ucp::stream::{self, recv, send};
+use crate::ucp::stream::{recv, send};
 use crate::ucs::Result;
 use crate::uct::base::params::masked;
 
@@ -142,12 +142,8 @@ pub unsafe extern "C" fn ucp_stream_worker_poll(
     let _guard = enter(w);
     let mut found = 0;
     while found < max_eps
-        && let Some(id) = w.stream.next(w)
+        && let Some(ep) = w.stream.next(w)
     {
-        let Some(ep) = w.ep(id) else {
-            continue;
-        };
-        stream::polled(ep);
         // SAFETY: the caller's array has `max_eps` entries.
         unsafe {
             poll_eps.add(found).write(ucp_stream_poll_ep_t {

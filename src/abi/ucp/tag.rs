@@ -371,7 +371,11 @@ pub unsafe extern "C" fn ucp_tag_recv_nbx(
         {
             return posted(req, param);
         }
-        recv_behind(w, buffer, count, tag, tag_mask, param)
+        if w.tag.is_in_line() {
+            recv_behind(w, buffer, count, tag, tag_mask, param)
+        } else {
+            recv_any(w, buffer, count, tag, tag_mask, param)
+        }
     }
 }
 

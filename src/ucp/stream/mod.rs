@@ -8,12 +8,12 @@ pub mod announced;
 pub mod recv;
 pub mod send;
 
-use super::buffers::Buffer;
+use super::buffers::{Buffer, Buffers};
 use super::ep::Ep;
 use super::request::Request;
 use super::unexpected;
 use super::worker::Worker;
-use crate::uct::base::copy::copy_home;
+use crate::uct::base::copy::{FEW, copy, copy_home};
 use announced::Elsewhere;
 use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
@@ -51,12 +51,69 @@ impl Chunk {
     }
 }
 
+/// A message of a few bytes that came where nothing else stood: without a buffer of its own.
+struct Few {
+    bytes: Cell<[u8; Few::MOST]>,
+    /// Where the rest of it is.
+    at: Cell<usize>,
+    end: Cell<usize>,
+}
+
+impl Few {
+    const MOST: usize = 2 * FEW;
+
+    fn new() -> Few {
+        Few {
+            bytes: Cell::new([0; Few::MOST]),
+            at: Cell::new(0),
+            end: Cell::new(0),
+        }
+    }
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.end.get() - self.at.get()
+    }
+
+    /// Keeps a message of at most `MOST` bytes, where none is.
+    #[inline(always)]
+    fn put(&self, bytes: &[u8]) {
+        debug_assert!(self.len() == 0 && bytes.len() <= Few::MOST);
+        // SAFETY: there is room for so many, and nothing of the cell is borrowed.
+        unsafe { copy(bytes.as_ptr(), self.bytes.as_ptr().cast(), bytes.len()) };
+        self.at.set(0);
+        self.end.set(bytes.len());
+    }
+
+    /// Copies the first `count` of the bytes off.
+    ///
+    /// # Safety
+    /// `count` at most `len`; `to` writable for as many, and no memory of ours.
+    #[inline(always)]
+    unsafe fn take(&self, count: usize, to: *mut u8) {
+        let at = self.at.get();
+        let from = self.bytes.as_ptr().cast::<u8>().wrapping_add(at);
+        // SAFETY: `count` bytes are there, and room for them by the caller's promise.
+        unsafe { copy(from, to, count) };
+        self.at.set(at + count);
+    }
+
+    /// Takes all of it.
+    fn take_all(&self) -> Option<Vec<u8>> {
+        let bytes = self.bytes.get();
+        let rest = bytes.get(self.at.replace(0)..self.end.replace(0))?;
+        (!rest.is_empty()).then(|| rest.to_vec())
+    }
+}
+
 /// The receiving side of an endpoint's stream.
 ///
 /// While receives wait, what stands here is less than one element of the first of them.
 pub struct Inbox {
+    /// Goes before all chunks; empty where bytes of a chunk are elsewhere.
+    few: Few,
     chunks: RefCell<VecDeque<Chunk>>,
-    /// Bytes in all chunks.
+    /// Bytes in all of them.
     available: Cell<usize>,
     /// Chunks that are not here.
     elsewhere: Cell<usize>,
@@ -122,6 +179,7 @@ impl Inbox {
     #[allow(clippy::new_without_default)]
     pub fn new() -> Inbox {
         Inbox {
+            few: Few::new(),
             chunks: RefCell::new(VecDeque::new()),
             available: Cell::new(0),
             elsewhere: Cell::new(0),
@@ -142,9 +200,28 @@ impl Inbox {
     }
 
     /// Appends bytes.
-    fn push(&self, bytes: Buffer) {
-        self.available.set(self.available.get() + bytes.len());
+    #[inline(always)]
+    fn push(&self, bytes: &[u8], buffers: &Buffers) {
+        let available = self.available.get();
+        self.available.set(available + bytes.len());
+        if available == 0 && bytes.len() <= Few::MOST {
+            self.few.put(bytes);
+        } else {
+            self.push_chunk(buffers.copy(bytes));
+        }
+    }
+
+    #[inline(never)]
+    fn push_chunk(&self, bytes: Buffer) {
         self.chunks.borrow_mut().push_back(Chunk::here(bytes));
+    }
+
+    /// Makes the few bytes that go before all chunks a chunk as well.
+    #[cold]
+    fn settle_few(&self) {
+        if let Some(few) = self.few.take_all() {
+            self.chunks.borrow_mut().push_front(Chunk::here(few.into()));
+        }
     }
 
     /// Copies the first `count` bytes off, where they stand in one chunk.
@@ -153,6 +230,16 @@ impl Inbox {
     /// `to` must be writable for `count` bytes.
     #[inline(always)]
     unsafe fn take_plain(&self, count: usize, to: *mut u8) -> bool {
+        let few = self.few.len();
+        if few > 0 {
+            if few < count {
+                return false;
+            }
+            // SAFETY: `count` bytes are there, and room for them by the caller's promise.
+            unsafe { self.few.take(count, to) };
+            self.available.set(self.available.get() - count);
+            return true;
+        }
         let mut chunks = self.chunks.borrow_mut();
         let Some(front) = chunks.front_mut() else {
             return false;
@@ -199,6 +286,9 @@ impl Inbox {
 
     /// Takes the first chunk off, if it is here.
     fn take_front_here(&self) -> Option<Chunk> {
+        if self.few.len() > 0 {
+            self.settle_few();
+        }
         let mut chunks = self.chunks.borrow_mut();
         chunks.pop_front_if(|chunk| chunk.elsewhere.is_none())
     }
@@ -239,31 +329,29 @@ impl StreamState {
         }
     }
 
-    /// An endpoint's inbox is empty, or the endpoint goes.
+    /// The endpoint goes.
     pub fn forget(&self, ep: &Ep) {
         if ep.stream.listed.replace(false) {
-            let mut ready = self.ready.borrow_mut();
-            // Most often it is the one that was listed last.
-            if ready.back() == Some(&ep.id.get()) {
-                ready.pop_back();
-            } else {
-                ready.retain(|id| *id != ep.id.get());
+            self.ready.borrow_mut().retain(|id| *id != ep.id.get());
+        }
+    }
+
+    /// The next listed endpoint, off the list; it is listed again only when more comes. Those whose bytes were taken meanwhile
+    /// are passed over.
+    pub fn next<'a>(&self, worker: &'a Worker) -> Option<&'a Ep> {
+        loop {
+            let Some(id) = self.ready.borrow_mut().pop_front() else {
+                unexpected::wanting(worker);
+                return None;
+            };
+            if let Some(ep) = worker.ep(id) {
+                ep.stream.listed.set(false);
+                if ep.stream.has_something() {
+                    return Some(ep);
+                }
             }
         }
     }
-
-    /// The id of the next listed endpoint, off the list.
-    pub fn next(&self, worker: &Worker) -> Option<u64> {
-        if self.ready.borrow().is_empty() {
-            unexpected::wanting(worker);
-        }
-        self.ready.borrow_mut().pop_front()
-    }
-}
-
-/// An endpoint is listed again only when more comes.
-pub fn polled(ep: &Ep) {
-    ep.stream.listed.set(false);
 }
 
 #[cfg(test)]
@@ -274,9 +362,9 @@ mod tests {
     fn an_inbox_gives_back_its_bytes_in_any_portions() {
         let all: Vec<u8> = (0..=255).collect();
         for portion in 1..40 {
-            let inbox = Inbox::new();
+            let (inbox, buffers) = (Inbox::new(), Buffers::new(&[64]));
             for part in all.chunks(7) {
-                inbox.push(part.to_vec().into());
+                inbox.push(part, &buffers);
             }
             let mut got = Vec::new();
             while inbox.available.get() > 0 {

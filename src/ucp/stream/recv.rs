@@ -105,7 +105,7 @@ fn bytes(worker: &Worker, uuid: u64, id: u64, body: &[u8]) {
         0
     };
     if direct < body.len() {
-        ep.stream.push(worker.buffers.copy(&body[direct..]));
+        ep.stream.push(&body[direct..], &worker.buffers);
         unexpected::add(worker, body.len() - direct);
     }
     serve(ep);
@@ -269,7 +269,6 @@ pub fn take_plain(ep: &Ep, to: Plain) -> Option<usize> {
         return None;
     }
     unexpected::sub(ep.worker(), count);
-    unlist_if_empty(ep);
     Some(count)
 }
 
@@ -307,7 +306,6 @@ pub fn post(
             now_or_never?;
         }
         draw(ep, &mut op, now);
-        unlist_if_empty(ep);
         if let Some(e) = op.error {
             return Err(e);
         }
@@ -325,17 +323,9 @@ pub fn post(
     // A receive in front of it may end, and its callback close the endpoint.
     let _pin = Pin::new(ep);
     serve(ep);
-    unlist_if_empty(ep);
     // SAFETY: not given to the user yet, so alive even when complete.
     let length = unsafe { req.as_ref() }.info().length;
     Ok((settle(req, param)?, length))
-}
-
-/// An endpoint with nothing to take is not worth telling.
-fn unlist_if_empty(ep: &Ep) {
-    if ep.stream.available.get() == 0 {
-        ep.worker().stream.forget(ep);
-    }
 }
 
 /// Takes the oldest message's bytes without a copy: where they stand and how many; `None` when there
@@ -358,7 +348,6 @@ pub fn lend(ep: &Ep) -> Result<Option<(*const u8, usize)>> {
     unexpected::sub(ep.worker(), len);
     let Chunk { bytes, .. } = chunk;
     inbox.lent.borrow_mut().insert(at.addr(), bytes);
-    unlist_if_empty(ep);
     Ok(Some((at, len)))
 }
 

@@ -99,6 +99,12 @@ impl Message {
             }
     }
 
+    /// Whether it has memory besides its own.
+    #[inline(always)]
+    pub fn holds_memory(&self) -> bool {
+        !matches!(self, Message::Few(_))
+    }
+
     /// The bytes of a message that is here as a whole, and who waits for its match.
     #[inline(always)]
     pub fn here(&self) -> Option<(&[u8], Option<Sender>)> {

@@ -114,7 +114,7 @@ pub fn take_plain(
     };
     let info = worker
         .tag
-        .with_arrived(|arrived| arrived.consume(tag, mask, take))?;
+        .with_arrived(|arrived| arrived.consume(tag, mask, take, Message::holds_memory))?;
     unexpected::sub(worker, unexpected::MESSAGE + info.length);
     Some(info)
 }
