@@ -4,6 +4,7 @@
 //! complete here (`UCX_TLS`, `MPI_UCX_TLS`).
 
 use super::{PREFIX, file};
+use crate::ucs::log;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -16,6 +17,8 @@ pub struct Source {
 impl Source {
     pub fn now() -> Source {
         static FILES: OnceLock<BTreeMap<String, String>> = OnceLock::new();
+        // The log's own options come first: what is said of a file would else have them read while it is.
+        log::start();
         let environment = std::env::vars_os().filter_map(|(name, value)| {
             let name = name
                 .into_string()
