@@ -6,6 +6,8 @@
 #include "check.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -23,6 +25,10 @@ static inline pair_t pair_start(void)
     CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
     pair.child = fork();
     CHECK(pair.child >= 0);
+    if (pair.child == 0) {
+        /* A parent that fails takes the child along, which would else keep its pipes open. */
+        CHECK_EQ(prctl(PR_SET_PDEATHSIG, SIGKILL), 0);
+    }
     pair.fd = fds[pair.child == 0];
     close(fds[pair.child != 0]);
     return pair;
