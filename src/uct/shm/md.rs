@@ -14,10 +14,11 @@ use crate::uct::base::iface::md_as;
 use crate::uct::base::node;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
-use crate::{ucs_diag, ucs_error};
+use crate::{ucs_diag, ucs_error, ucs_warn};
 use core::ffi::c_void;
 use std::any::Any;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 pub struct PosixComponent;
 pub struct SysvComponent;
@@ -124,22 +125,23 @@ impl Component for PosixComponent {
     }
 }
 
-/// `NO_DEVICE` when the file system of named segments is too small to be of use.
+/// `NO_DEVICE` when the file system of named segments is too small to be of use, which is said once.
 fn require_room(dir: &Path, least: usize) -> Result<()> {
-    match shm::free_bytes(dir) {
-        Ok(free) if free >= least as u64 => Ok(()),
-        Ok(free) => {
-            ucs_diag!(
-                "posix: {} has only {free} bytes free, UCX_POSIX_SHM_MIN_SIZE asks for {least}",
-                dir.display()
-            );
-            Err(Status::NO_DEVICE)
-        }
-        Err(e) => {
-            ucs_diag!("posix: {} cannot be used: {e}", dir.display());
-            Err(Status::NO_DEVICE)
-        }
-    }
+    static SAID: Once = Once::new();
+    let why = match shm::free_bytes(dir) {
+        Ok(free) if free >= least as u64 => return Ok(()),
+        Ok(free) => format!(
+            "has only {free} bytes free of the {least} that UCX_POSIX_SHM_MIN_SIZE asks for"
+        ),
+        Err(e) => format!("cannot be used: {e}"),
+    };
+    SAID.call_once(|| {
+        ucs_warn!(
+            "posix: {} {why}; other transports are used. Enlarge that file system, or set UCX_POSIX_DIR to one with more room",
+            dir.display()
+        );
+    });
+    Err(Status::NO_DEVICE)
 }
 
 impl Component for SysvComponent {
@@ -159,7 +161,9 @@ impl Component for SysvComponent {
         match shm::make_sysv(mem::page_size(), false, 0) {
             Ok(_) => vec![SYSV.name],
             Err(e) => {
-                ucs_diag!("sysv: no shared memory here: {e}");
+                ucs_diag!(
+                    "sysv: no shared memory here: {e}; raise kernel.shmmni and kernel.shmmax"
+                );
                 Vec::new()
             }
         }
