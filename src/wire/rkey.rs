@@ -111,7 +111,7 @@ mod tests {
             let mut blob = key.pack();
             assert_eq!(Rkey::unpack(&blob), Ok(key));
             for i in 0..blob.len() {
-                for flips in 1..=u8::MAX {
+                for flips in 1..=(if cfg!(miri) { 1 } else { u8::MAX }) {
                     blob[i] ^= flips;
                     assert!(
                         Rkey::unpack(&blob).is_err(),

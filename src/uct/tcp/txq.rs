@@ -273,7 +273,7 @@ mod tests {
                 .wrapping_add(1442695040888963407);
             (seed >> 33) % n
         };
-        for _ in 0..300 {
+        for _ in 0..(if cfg!(miri) { 3 } else { 300 }) {
             let memory: Vec<u8> = (0..4096).map(|i| (i * 7 % 251) as u8).collect();
             let (mut q, mut want, mut got) = (TxQueue::default(), Vec::new(), Vec::new());
             let (mut placed, mut finished) = (0, 0);
