@@ -588,7 +588,10 @@ mod tests {
                 }
             }
         }
-        assert!(frames > 100_000 && refused > 10_000, "{frames} {refused}");
+        assert!(
+            cfg!(miri) || frames > 100_000 && refused > 10_000,
+            "{frames} {refused}"
+        );
     }
 
     #[test]
