@@ -93,6 +93,18 @@ def crowded_tests():
         yield tls, "tag_bw", 65536, "bw", 3000
 
 
+def thread_tests():
+    """(name, UCX_TLS, words, two processes?, processors of their own?, iterations)
+
+    Workers that threads share, with one thread; and two threads with a worker each on either side, which are more than
+    there are processors.
+    """
+    for tls, two, count in (("self", False, 2000000), ("posix", True, 2000000), ("tcp", True, 2000000)):
+        yield f"{tls} {'' if two else 'loop '}tag_bw rate 8, shared worker", tls, "-M multi", two, True, count
+    for tls in ("posix", "tcp"):
+        yield f"{tls} tag_bw rate 8, two threads", tls, "-T 2", True, False, 200000
+
+
 def per_transport(tls, count):
     """A message of 8 bytes and a half of a bulk need their iterations; a round trip over tcp takes longer."""
     return max(200, count // 10) if "tcp" in tls else count
@@ -114,11 +126,20 @@ class Perftest:
             yield self.row(group, name, metric, two, f"-t {test} -s {size}", per_transport(tls, count), {"UCX_TLS": tls})
         for tls, test, size, metric, count in crowded_tests():
             yield self.row("crowded", ucp_name(tls, test, size, metric), metric, True, f"-t {test} -s {size}", count,
-                           {"UCX_TLS": tls}, crowded=True)
+                           {"UCX_TLS": tls}, [self.machine.command(0, shared=True)] * 2)
+        for name, tls, threads, two, apart, count in thread_tests():
+            where = None if apart else [[], []]
+            words, count, variables = "-t tag_bw -s 8", per_transport(tls, count), {"UCX_TLS": tls}
+            yield self.row("threads", name, "mr", two, f"{words} {threads}", count, variables, where)
+            if apart:
+                def against_single(side, two=two, words=words, threads=threads, count=count, variables=variables):
+                    return self.one("ours", "mr", two, f"{words} {threads if side == 'ours' else ''}", count, variables)
 
-    def row(self, group, name, metric, two, words, count, variables, crowded=False):
+                yield Row("threads", name, UNIT["mr"], False, against_single, against="one that is not shared")
+
+    def row(self, group, name, metric, two, words, count, variables, where=None):
         def measure(side):
-            return self.one(side, metric, two, words, count, variables, crowded)
+            return self.one(side, metric, two, words, count, variables, where)
 
         return Row(group, name, UNIT[metric], metric in SMALLER_IS_BETTER, measure)
 
@@ -127,11 +148,11 @@ class Perftest:
                                 stderr=subprocess.STDOUT, text=True, env=self.machine.environment(side, variables),
                                 start_new_session=True)
 
-    def one(self, side, metric, two, words, iterations, variables, crowded=False):
-        """The figure of one run, or None. `crowded`: both processes on one processor, which others have as well."""
+    def one(self, side, metric, two, words, iterations, variables, where=None):
+        """The figure of one run, or None. `where` are the words in front of the two processes, else each has a processor."""
         count = max(100, int(iterations * self.machine.scale))
         words = [*words.split(), "-n", str(count), "-w", str(max(10, count // 10)), "-f", "-v"]
-        first, second = [self.machine.command(core, crowded) for core in (0, 0 if crowded else 1)]
+        first, second = where or [self.machine.command(core) for core in (0, 1)]
         server = None
         with tempfile.TemporaryFile("w+") as log:
             if two:
@@ -153,8 +174,12 @@ class Perftest:
                 if process and process.poll() is None:
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
-        rows = re.findall(r"^ *\d+(?:,[\d.]+){7}", text or "", re.M)
-        return float(rows[-1].split(",")[COLUMN[metric]]) if rows else None
+        rows = re.findall(r"^ *\d+(?:,[\d.]+){3,7}$", text or "", re.M)
+        if not rows:
+            return None
+        fields = rows[-1].split(",")
+        # Of several threads only the overall figures are told, the rate last.
+        return float(fields[COLUMN[metric] if len(fields) > max(COLUMN.values()) else -1])
 
 
 def listening(port):

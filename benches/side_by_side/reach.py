@@ -5,6 +5,8 @@ that only moves the bytes (group "limits") says how much of it the machine leave
 """
 from dataclasses import dataclass
 
+from perftest import thread_tests
+
 
 @dataclass
 class Goal:
@@ -60,6 +62,10 @@ def goals():
     for size in (65536, 4194304):
         yield Goal("memory", f"tcp put_bw {size}", 2, limit="stream")
         yield Goal("memory", f"tcp get {size}", 2, limit="stream")
+    for name, _, _, _, apart, _ in thread_tests():
+        yield Goal("threads", name, 1)
+        if apart:
+            yield Goal("threads", f"{name}, against one that is not shared", 0.7)
     yield Goal("start", "process that loads the library", bound=3)
     yield Goal("start", "configuration, ucp_init and worker, all transports", bound=1500)
     yield Goal("start", "first endpoint, all transports", bound=1000)

@@ -15,6 +15,7 @@ TITLES = {
     "messages": "Messages (UCP)",
     "memory": "Remote memory and atomics (UCP)",
     "crowded": "Two processes on one processor (UCP)",
+    "threads": "Threads (UCP)",
     "loop": "A process that talks to itself (UCP)",
     "uct": "UCT",
     "mpi": "MPI",

@@ -5,6 +5,7 @@
 //! system) is accepted, checked and printed, and has no effect.
 
 use super::{Config, Kind, Row, Table};
+use crate::ucs::log;
 use std::sync::OnceLock;
 
 /// Names of the levels, by value.
@@ -280,6 +281,8 @@ pub static READ_ONLY: Table = Table {
 /// stands in its place.
 pub fn options() -> &'static (Config, Config) {
     static OPTIONS: OnceLock<(Config, Config)> = OnceLock::new();
+    // Reading them starts the log, which asks for them: not from in there.
+    log::start();
     OPTIONS.get_or_init(|| {
         (
             Config::read_lenient(&TABLE),
