@@ -160,15 +160,25 @@ mod tests {
         UCS_OK
     }
 
-    fn req(ep: usize, seq: usize) -> Box<Req> {
-        Box::new(Req {
+    /// Memory of a request that queues point to: a box that is moved would be its only pointer.
+    struct Owned(*mut Req);
+
+    impl Drop for Owned {
+        fn drop(&mut self) {
+            // SAFETY: of a box, given up once.
+            drop(unsafe { Box::from_raw(self.0) });
+        }
+    }
+
+    fn req(ep: usize, seq: usize) -> Owned {
+        Owned(Box::into_raw(Box::new(Req {
             base: uct_pending_req_t {
                 func: Some(send),
                 r#priv: [0; 40],
             },
             ep,
             seq,
-        })
+        })))
     }
 
     #[test]
@@ -182,8 +192,8 @@ mod tests {
         let mut keep = Vec::new();
         for seq in 0..4 {
             for (ep, g) in groups.iter().enumerate() {
-                let mut r = req(ep, seq);
-                q.add(g, &mut r.base);
+                let r = req(ep, seq);
+                q.add(g, r.0.cast());
                 keep.push(r);
             }
         }
@@ -202,10 +212,10 @@ mod tests {
     fn purge_takes_all_of_one_endpoint() {
         let q = PendingQueue::new();
         let (a, b) = (PendingGroup::new(), PendingGroup::new());
-        let (mut x, mut y, mut z) = (req(0, 0), req(0, 1), req(1, 0));
-        q.add(&a, &mut x.base);
-        q.add(&a, &mut y.base);
-        q.add(&b, &mut z.base);
+        let (x, y, z) = (req(0, 0), req(0, 1), req(1, 0));
+        q.add(&a, x.0.cast());
+        q.add(&a, y.0.cast());
+        q.add(&b, z.0.cast());
         let mut n = 0;
         a.purge(&mut |_| n += 1);
         assert_eq!(n, 2);
