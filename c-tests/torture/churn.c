@@ -105,7 +105,10 @@ int main(void)
             if (after > before + (GROWTH_KB << 10)) {
                 FAIL("%s: %zu KB in use, after the first endpoints %zu", ways[way], after >> 10, before >> 10);
             }
-            CHECK_EQ(open_descriptors(), descriptors);
+            /* Fewer, where the last connection of the first endpoints was not quite gone when they were counted. */
+            if (open_descriptors() > descriptors) {
+                FAIL("%s: %d descriptors, after the first endpoints %d", ways[way], open_descriptors(), descriptors);
+            }
         }
         ucp_listener_destroy(listener);
         side_close(&server);
