@@ -55,6 +55,25 @@ static inline void pair_recv(const pair_t *pair, void *data, size_t length)
     CHECK_EQ(got, length);
 }
 
+/* A blob that the other side sends, with its length; freed by the caller. */
+static inline void *pair_recv_blob(const pair_t *pair)
+{
+    size_t length;
+    void *blob;
+
+    pair_recv(pair, &length, sizeof(length));
+    blob = malloc(length);
+    CHECK(blob != NULL);
+    pair_recv(pair, blob, length);
+    return blob;
+}
+
+static inline void pair_send_blob(const pair_t *pair, const void *blob, size_t length)
+{
+    pair_send(pair, &length, sizeof(length));
+    pair_send(pair, blob, length);
+}
+
 /* Both sides give a blob of the same length and get the other's. */
 static inline void pair_exchange(const pair_t *pair, const void *mine, void *theirs, size_t length)
 {
@@ -73,6 +92,24 @@ static inline int pair_ready(const pair_t *pair)
 {
     char byte;
     return recv(pair->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
+}
+
+/* Runs `body` with `arg` in a process of its own, whose namespaces, users and limits are gone with it; gives its wait status. */
+static inline int pair_apart(void (*body)(const void *), const void *arg)
+{
+    pid_t pid;
+    int status;
+
+    fflush(NULL);
+    pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        body(arg);
+        fflush(NULL);
+        _exit(0);
+    }
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
+    return status;
 }
 
 /* The child ends here; the parent waits for it and checks its exit status. */

@@ -15,25 +15,6 @@ typedef struct {
     size_t length;
 } window_t;
 
-/* A blob that the other side sends, with its length; freed by the caller. */
-static inline void *window_recv_blob(const pair_t *pair)
-{
-    size_t length;
-    void *blob;
-
-    pair_recv(pair, &length, sizeof(length));
-    blob = malloc(length);
-    CHECK(blob != NULL);
-    pair_recv(pair, blob, length);
-    return blob;
-}
-
-static inline void window_send_blob(const pair_t *pair, const void *blob, size_t length)
-{
-    pair_send(pair, &length, sizeof(length));
-    pair_send(pair, blob, length);
-}
-
 /* The child: memory of `length` bytes, allocated by the library or its own, filled with zeros. Ends the process. */
 static inline void window_serve(const pair_t *pair, uint64_t features, size_t length, int allocate)
 {
@@ -56,8 +37,8 @@ static inline void window_serve(const pair_t *pair, uint64_t features, size_t le
     CHECK_OK(ucp_rkey_pack(side.context, memh, &blob, &blob_length));
     address = (uintptr_t)attr.address;
     pair_send(pair, &address, sizeof(address));
-    window_send_blob(pair, blob, blob_length);
-    window_send_blob(pair, side.address, side.address_length);
+    pair_send_blob(pair, blob, blob_length);
+    pair_send_blob(pair, side.address, side.address_length);
     ucp_rkey_buffer_release(blob);
     while (!pair_ready(pair)) {
         ucp_worker_progress(side.worker);
@@ -78,8 +59,8 @@ static inline void window_open(window_t *window, uint64_t features, size_t lengt
     }
     window->length = length;
     pair_recv(&window->pair, &window->address, sizeof(window->address));
-    blob = window_recv_blob(&window->pair);
-    peer = window_recv_blob(&window->pair);
+    blob = pair_recv_blob(&window->pair);
+    peer = pair_recv_blob(&window->pair);
     side_open(&window->side, features, UCS_THREAD_MODE_SINGLE);
     window->ep = side_connect(&window->side, peer);
     CHECK_OK(ucp_ep_rkey_unpack(window->ep, blob, &window->rkey));

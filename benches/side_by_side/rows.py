@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from typing import Callable, Optional
 
 SIDES = ("upstream", "ours")
+# Of the measured processes, where the machine lets them have one.
+PRIORITY = 5
 # A line that takes longer one way goes through a slower part of the host.
 FAR_NS = 100
 
@@ -53,7 +55,7 @@ class Machine:
         self.work.mkdir(parents=True, exist_ok=True)
         self.lib = {"upstream": self.wheel / "lib", "ours": self.ours / "lib"}
         # FIFO would starve a progress thread on the same core.
-        self.priority = ["chrt", "-r", "5"] if os.getuid() == 0 else []
+        self.priority = ["chrt", "-r", str(PRIORITY)] if os.getuid() == 0 else []
         self.cores = sorted(os.sched_getaffinity(0))
         self.library = hashlib.sha256((self.ours / "lib/libucp.so.0.0.0").read_bytes()).hexdigest()[:12]
         model = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
@@ -70,14 +72,16 @@ class Machine:
     def lifetime_ms(self, program, word, side):
         """Milliseconds from the start of a program, by the system call itself, to its end."""
         before = os.sched_getaffinity(0)
-        os.sched_setaffinity(0, {self.cores[-1]})
-        words = {"scheduler": (os.SCHED_RR, os.sched_param(5))} if self.priority else {}
+        words = {"scheduler": (os.SCHED_RR, os.sched_param(PRIORITY))} if self.priority else {}
         silent = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+        os.sched_setaffinity(0, {self.cores[-1]})
         begin = time.monotonic()
-        pid = os.posix_spawn(program, [str(program), word], self.environment(side), file_actions=silent, **words)
-        _, status = os.waitpid(pid, 0)
-        end = time.monotonic()
-        os.sched_setaffinity(0, before)
+        try:
+            pid = os.posix_spawn(program, [str(program), word], self.environment(side), file_actions=silent, **words)
+            _, status = os.waitpid(pid, 0)
+            end = time.monotonic()
+        finally:
+            os.sched_setaffinity(0, before)
         if status:
             raise subprocess.CalledProcessError(status, [str(program), word])
         return (end - begin) * 1e3

@@ -76,6 +76,16 @@ static void block(side_t *server, const struct sockaddr_storage *at, uint64_t fr
     }
 }
 
+/* What peers left behind is not always gone after a few calls: connections that nobody uses are looked at now and then. */
+static void settle(side_t *server)
+{
+    double start = now();
+
+    while (now() - start < 0.2) {
+        ucp_worker_progress(server->worker);
+    }
+}
+
 int main(void)
 {
     static const char *ways[] = {"tcp", "posix,tcp", "posix,cma,tcp"};
@@ -95,20 +105,19 @@ int main(void)
         listener = listen_at(&server, AF_INET, on_request, &at);
         for (i = 0; i < each; i += ROUND) {
             if (i / ROUND == 4) {
+                settle(&server);
                 before = allocated();
                 descriptors = open_descriptors();
             }
             block(&server, &at, i);
         }
+        settle(&server);
         after = allocated();
         if (before) {
             if (after > before + (GROWTH_KB << 10)) {
                 FAIL("%s: %zu KB in use, after the first endpoints %zu", ways[way], after >> 10, before >> 10);
             }
-            /* Fewer, where the last connection of the first endpoints was not quite gone when they were counted. */
-            if (open_descriptors() > descriptors) {
-                FAIL("%s: %d descriptors, after the first endpoints %d", ways[way], open_descriptors(), descriptors);
-            }
+            CHECK_EQ(open_descriptors(), descriptors);
         }
         ucp_listener_destroy(listener);
         side_close(&server);

@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { SHORT = 8, LONG = 200000, ROUNDS = 40, DEADLINE = 20 };
+enum { SHORT = 8, LONG = 200000, ROUNDS = 40 };
 
 static char out[LONG], in[LONG];
 
@@ -66,24 +66,6 @@ static void fill_dev_shm(void)
     close(fd);
 }
 
-static ucs_status_t end_of(side_t *side, ucs_status_ptr_t request)
-{
-    double start = now();
-    ucs_status_t status;
-
-    if (!UCS_PTR_IS_PTR(request)) {
-        return UCS_PTR_STATUS(request);
-    }
-    while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS) {
-        ucp_worker_progress(side->worker);
-        if (now() - start > DEADLINE) {
-            FAIL("an operation does not end");
-        }
-    }
-    ucp_request_free(request);
-    return status;
-}
-
 /* The other side is not there, or could not do its part: so is this one. */
 static void agree(const pair_t *pair, side_t *side, int *fine)
 {
@@ -126,12 +108,12 @@ static int talk(const pair_t *pair, side_t *side, ucp_ep_h ep, int fills)
         CHECK(!UCS_PTR_IS_ERR(receive));
         memset(out, round, length);
         send = ucp_tag_send_nbx(ep, out, length, round, &param);
-        fine = end_of(side, send) == UCS_OK;
+        fine = side_wait(side, side, send) == UCS_OK;
         agree(pair, side, &fine);
         if (!fine && UCS_PTR_IS_PTR(receive)) {
             ucp_request_cancel(side->worker, receive);
         }
-        fine &= end_of(side, receive) == UCS_OK;
+        fine &= side_wait(side, side, receive) == UCS_OK;
         CHECK(!fine || (in[0] == (char)round && memcmp(in, in + 1, length - 1) == 0));
         if (fills && round == ROUNDS / 2 && pair_is_child(pair)) {
             fill_dev_shm();
@@ -140,37 +122,42 @@ static int talk(const pair_t *pair, side_t *side, ucp_ep_h ep, int fills)
     return fine;
 }
 
+typedef struct {
+    const char *what, *tls;
+    void (*shorten)(const char *);
+    const char *argument;
+    int fills, passes; /* passes: 0, 1, or -1 where it may be either */
+} way_t;
+
 /* Two processes that are short of something; ends this one with whether messages passed. */
-static void try(const char *tls, void (*shorten)(const char *), const char *argument, int fills)
+static void try(const void *arg)
 {
-    size_t their_length = 0;
-    void *address = NULL;
+    const way_t *way = arg;
     int fine, passed = 0;
+    void *address;
     side_t side;
     pair_t pair;
     ucp_ep_h ep;
 
     CHECK_EQ(unshare(CLONE_NEWNS | CLONE_NEWIPC), 0);
-    setenv("UCX_TLS", tls, 1);
+    setenv("UCX_TLS", way->tls, 1);
     /* Files of /dev/shm, and not those without a name, which have no limit of their own. */
     setenv("UCX_POSIX_USE_PROC_LINK", "n", 1);
     setenv("UCX_LOG_LEVEL", "fatal", 0);
-    shorten(argument);
+    way->shorten(way->argument);
     pair = pair_start();
     fine = open_side(&side);
     agree(&pair, NULL, &fine);
     if (fine) {
-        pair_exchange(&pair, &side.address_length, &their_length, sizeof(size_t));
-        address = malloc(their_length);
-        CHECK(address != NULL);
-        pair_send(&pair, side.address, side.address_length);
-        pair_recv(&pair, address, their_length);
+        pair_send_blob(&pair, side.address, side.address_length);
+        address = pair_recv_blob(&pair);
         ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS, .address = address};
         fine = ucp_ep_create(side.worker, &params, &ep) == UCS_OK;
         agree(&pair, &side, &fine);
-        passed = fine && talk(&pair, &side, ep, fills);
+        passed = fine && talk(&pair, &side, ep, way->fills);
         pair_barrier(&pair);
         side_close(&side);
+        free(address);
     }
     pair_finish(&pair);
     exit(passed ? 0 : 3);
@@ -178,12 +165,7 @@ static void try(const char *tls, void (*shorten)(const char *), const char *argu
 
 int main(void)
 {
-    static const struct {
-        const char *what, *tls;
-        void (*shorten)(const char *);
-        const char *argument;
-        int fills, passes;
-    } ways[] = {
+    static const way_t ways[] = {
         {"/dev/shm of 4 KiB, posix and tcp", "posix,tcp", small_dev_shm, "4k", 0, 1},
         {"/dev/shm of 4 KiB, everything", "all", small_dev_shm, "4k", 0, 1},
         {"/dev/shm of 4 KiB, posix alone", "posix", small_dev_shm, "4k", 0, 0},
@@ -208,13 +190,8 @@ int main(void)
         SKIP("only root can make namespaces");
     }
     for (i = 0; i < sizeof(ways) / sizeof(*ways); ++i) {
-        pid_t pid = fork();
-        int status;
+        int status = pair_apart(try, &ways[i]);
 
-        if (pid == 0) {
-            try(ways[i].tls, ways[i].shorten, ways[i].argument, ways[i].fills);
-        }
-        CHECK_EQ(waitpid(pid, &status, 0), pid);
         if (!WIFEXITED(status) || (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 3)) {
             FAIL("%s: status %d", ways[i].what, status);
         }

@@ -64,7 +64,7 @@ static void exporter(const pair_t *pair)
     memh = allocate(side.context, SIZE, 0, &memory);
     fill(memory, SIZE, 1);
     CHECK_OK(export(memh, &blob, &length));
-    window_send_blob(pair, blob, length);
+    pair_send_blob(pair, blob, length);
     release(blob);
     pair_recv(pair, &done, 1);
     CHECK_PATTERN(memory, 1000, 2);
@@ -147,7 +147,7 @@ static void between_processes(const char *tls)
     }
     side_open(&side, FEATURES, UCS_THREAD_MODE_SINGLE);
     ep = side_connect(&side, side.address);
-    blob = window_recv_blob(&pair);
+    blob = pair_recv_blob(&pair);
     CHECK_STATUS(import(side.context, blob, UCP_MEM_MAP_ALLOCATE, &memh), UCS_ERR_INVALID_PARAM);
     CHECK_OK(import(side.context, blob, 0, &memh));
     CHECK_OK(ucp_mem_query(memh, &attr));

@@ -19,7 +19,7 @@ static void stopped(const pair_t *pair)
     side_t side;
 
     side_open(&side, UCP_FEATURE_TAG, UCS_THREAD_MODE_SINGLE);
-    window_send_blob(pair, side.address, side.address_length);
+    pair_send_blob(pair, side.address, side.address_length);
     raise(SIGSTOP);
     request = ucp_tag_recv_nbx(side.worker, got, sizeof(got), 7, UINT64_MAX, &plain);
     CHECK(!UCS_PTR_IS_ERR(request));
@@ -67,7 +67,7 @@ int main(void)
     if (pair_is_child(&pair)) {
         stopped(&pair);
     }
-    address = window_recv_blob(&pair);
+    address = pair_recv_blob(&pair);
     CHECK(waitpid(pair.child, &status, WUNTRACED) == pair.child && WIFSTOPPED(status));
     side_open(&side, UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP, UCS_THREAD_MODE_SINGLE);
     start = now();

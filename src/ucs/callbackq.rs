@@ -677,7 +677,7 @@ mod tests {
         let args: Vec<_> = (0..16).map(|i| b.arg(i)).collect();
         let mut model: Vec<(CallbackId, u32, Repeat)> = Vec::new();
         let mut seed = 7u64;
-        for _ in 0..(if cfg!(miri) { 200 } else { 4000 }) {
+        for _ in 0..4000 {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1);
             let r = (seed >> 33) as usize;
             match r % 4 {
@@ -717,7 +717,7 @@ mod tests {
     fn foreign_threads_never_tear_the_slot() {
         let _alone = TRAMPOLINE_TESTS.lock();
         const THREADS: usize = 3;
-        const ROUNDS: usize = if cfg!(miri) { 30 } else { 3000 };
+        const ROUNDS: usize = 3000;
         let queue = Box::new(CallbackQueue::new());
         let own = AtomicUsize::new(0);
         let counters: Vec<AtomicUsize> = (0..THREADS).map(|_| AtomicUsize::new(0)).collect();
