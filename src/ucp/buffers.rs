@@ -4,8 +4,9 @@
 //! stride allocates nothing; longer messages get memory of their own length. A buffer goes back by
 //! being dropped, also after its worker.
 
-use crate::uct::base::copy::copy_home;
+use crate::uct::base::copy::{copy, copy_home};
 use core::cell::{Cell, RefCell};
+use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 use std::alloc::{Layout, alloc_zeroed};
 use std::ops::Deref;
@@ -46,6 +47,39 @@ pub struct Buffer {
     len: usize,
     /// Where it goes back to.
     home: Option<Rc<Class>>,
+}
+
+/// Up to `Few::MOST` bytes, without memory of their own.
+pub struct Few {
+    len: u8,
+    bytes: [MaybeUninit<u8>; Few::MOST],
+}
+
+impl Few {
+    pub const MOST: usize = 32;
+
+    #[inline(always)]
+    pub fn empty() -> Few {
+        Few {
+            len: 0,
+            bytes: [MaybeUninit::uninit(); Few::MOST],
+        }
+    }
+
+    /// Holds the first `MOST` of `bytes`.
+    #[inline(always)]
+    pub fn fill(&mut self, bytes: &[u8]) {
+        let len = bytes.len().min(Few::MOST);
+        // SAFETY: there is room for as many.
+        unsafe { copy(bytes.as_ptr(), self.bytes.as_mut_ptr().cast(), len) };
+        self.len = len as u8;
+    }
+
+    #[inline(always)]
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: so many were filled in by who made it.
+        unsafe { core::slice::from_raw_parts(self.bytes.as_ptr().cast(), usize::from(self.len)) }
+    }
 }
 
 impl Buffers {

@@ -8,12 +8,12 @@ pub mod announced;
 pub mod recv;
 pub mod send;
 
-use super::buffers::{Buffer, Buffers};
+use super::buffers::{Buffer, Buffers, Few};
 use super::ep::Ep;
 use super::request::Request;
 use super::unexpected;
 use super::worker::Worker;
-use crate::uct::base::copy::{FEW, copy, copy_home};
+use crate::uct::base::copy::{copy, copy_home};
 use announced::Elsewhere;
 use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
@@ -51,58 +51,16 @@ impl Chunk {
     }
 }
 
-/// A message of a few bytes that came where nothing else stood: without a buffer of its own.
-struct Few {
-    bytes: Cell<[u8; Few::MOST]>,
-    /// Where the rest of it is.
-    at: Cell<usize>,
-    end: Cell<usize>,
+/// What is left of a message of a few bytes that came where nothing else stood.
+struct First {
+    bytes: Few,
+    at: usize,
 }
 
-impl Few {
-    const MOST: usize = 2 * FEW;
-
-    fn new() -> Few {
-        Few {
-            bytes: Cell::new([0; Few::MOST]),
-            at: Cell::new(0),
-            end: Cell::new(0),
-        }
-    }
-
+impl First {
     #[inline(always)]
-    fn len(&self) -> usize {
-        self.end.get() - self.at.get()
-    }
-
-    /// Keeps a message of at most `MOST` bytes, where none is.
-    #[inline(always)]
-    fn put(&self, bytes: &[u8]) {
-        debug_assert!(self.len() == 0 && bytes.len() <= Few::MOST);
-        // SAFETY: there is room for so many, and nothing of the cell is borrowed.
-        unsafe { copy(bytes.as_ptr(), self.bytes.as_ptr().cast(), bytes.len()) };
-        self.at.set(0);
-        self.end.set(bytes.len());
-    }
-
-    /// Copies the first `count` of the bytes off.
-    ///
-    /// # Safety
-    /// `count` at most `len`; `to` writable for as many, and no memory of ours.
-    #[inline(always)]
-    unsafe fn take(&self, count: usize, to: *mut u8) {
-        let at = self.at.get();
-        let from = self.bytes.as_ptr().cast::<u8>().wrapping_add(at);
-        // SAFETY: `count` bytes are there, and room for them by the caller's promise.
-        unsafe { copy(from, to, count) };
-        self.at.set(at + count);
-    }
-
-    /// Takes all of it.
-    fn take_all(&self) -> Option<Vec<u8>> {
-        let bytes = self.bytes.get();
-        let rest = bytes.get(self.at.replace(0)..self.end.replace(0))?;
-        (!rest.is_empty()).then(|| rest.to_vec())
+    fn rest(&self) -> &[u8] {
+        self.bytes.bytes().get(self.at..).unwrap_or_default()
     }
 }
 
@@ -111,7 +69,7 @@ impl Few {
 /// While receives wait, what stands here is less than one element of the first of them.
 pub struct Inbox {
     /// Goes before all chunks; empty where bytes of a chunk are elsewhere.
-    few: Few,
+    first: RefCell<First>,
     chunks: RefCell<VecDeque<Chunk>>,
     /// Bytes in all of them.
     available: Cell<usize>,
@@ -179,7 +137,10 @@ impl Inbox {
     #[allow(clippy::new_without_default)]
     pub fn new() -> Inbox {
         Inbox {
-            few: Few::new(),
+            first: RefCell::new(First {
+                bytes: Few::empty(),
+                at: 0,
+            }),
             chunks: RefCell::new(VecDeque::new()),
             available: Cell::new(0),
             elsewhere: Cell::new(0),
@@ -205,7 +166,9 @@ impl Inbox {
         let available = self.available.get();
         self.available.set(available + bytes.len());
         if available == 0 && bytes.len() <= Few::MOST {
-            self.few.put(bytes);
+            let mut first = self.first.borrow_mut();
+            first.bytes.fill(bytes);
+            first.at = 0;
         } else {
             self.push_chunk(buffers.copy(bytes));
         }
@@ -218,9 +181,13 @@ impl Inbox {
 
     /// Makes the few bytes that go before all chunks a chunk as well.
     #[cold]
-    fn settle_few(&self) {
-        if let Some(few) = self.few.take_all() {
-            self.chunks.borrow_mut().push_front(Chunk::here(few.into()));
+    fn settle_first(&self) {
+        let mut first = self.first.borrow_mut();
+        if !first.rest().is_empty() {
+            let chunk = Chunk::here(first.rest().to_vec().into());
+            self.chunks.borrow_mut().push_front(chunk);
+            first.bytes = Few::empty();
+            first.at = 0;
         }
     }
 
@@ -230,13 +197,15 @@ impl Inbox {
     /// `to` must be writable for `count` bytes.
     #[inline(always)]
     unsafe fn take_plain(&self, count: usize, to: *mut u8) -> bool {
-        let few = self.few.len();
-        if few > 0 {
-            if few < count {
+        let mut first = self.first.borrow_mut();
+        let few = first.rest();
+        if !few.is_empty() {
+            if few.len() < count {
                 return false;
             }
             // SAFETY: `count` bytes are there, and room for them by the caller's promise.
-            unsafe { self.few.take(count, to) };
+            unsafe { copy(few.as_ptr(), to, count) };
+            first.at += count;
             self.available.set(self.available.get() - count);
             return true;
         }
@@ -286,9 +255,7 @@ impl Inbox {
 
     /// Takes the first chunk off, if it is here.
     fn take_front_here(&self) -> Option<Chunk> {
-        if self.few.len() > 0 {
-            self.settle_few();
-        }
+        self.settle_first();
         let mut chunks = self.chunks.borrow_mut();
         chunks.pop_front_if(|chunk| chunk.elsewhere.is_none())
     }

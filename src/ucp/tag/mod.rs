@@ -3,7 +3,7 @@
 pub mod probe;
 pub mod recv;
 
-use super::buffers::Buffer;
+use super::buffers::{Buffer, Few};
 use super::proto::assembly::MessageId;
 use super::proto::op::{Op, TagLineOp, TagWaitOp};
 use super::proto::rndv::Announced;
@@ -13,9 +13,7 @@ use super::worker::Worker;
 use crate::ucp::dt::Data;
 use crate::ucs::Status;
 use crate::ucs::tag_match::{Arrived, EntryId, Posted};
-use crate::uct::base::copy::copy;
 use core::cell::{Cell, Ref, RefCell};
-use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 /// A message that came before its receive. Memory is as large as the bytes that came.
@@ -37,39 +35,6 @@ pub enum Message {
 
 /// Who waits for a match: worker, endpoint, request.
 pub type Sender = (u64, u64, u64);
-
-/// Up to `Few::MOST` bytes.
-pub struct Few {
-    len: u8,
-    bytes: [MaybeUninit<u8>; Few::MOST],
-}
-
-impl Few {
-    pub const MOST: usize = 32;
-
-    #[inline(always)]
-    fn empty() -> Few {
-        Few {
-            len: 0,
-            bytes: [MaybeUninit::uninit(); Few::MOST],
-        }
-    }
-
-    /// Holds the first `MOST` of `bytes`.
-    #[inline(always)]
-    fn fill(&mut self, bytes: &[u8]) {
-        let len = bytes.len().min(Few::MOST);
-        // SAFETY: there is room for as many.
-        unsafe { copy(bytes.as_ptr(), self.bytes.as_mut_ptr().cast(), len) };
-        self.len = len as u8;
-    }
-
-    #[inline(always)]
-    fn bytes(&self) -> &[u8] {
-        // SAFETY: so many were filled in by who made it.
-        unsafe { core::slice::from_raw_parts(self.bytes.as_ptr().cast(), usize::from(self.len)) }
-    }
-}
 
 // With the entry around it a message of a few bytes is to take no more than upstream's: docs/PERFORMANCE.md.
 const _: () = assert!(size_of::<Message>() <= 48);
