@@ -7,6 +7,8 @@ use std::sync::OnceLock;
 
 const GLOBAL_EXPEDITED: i32 = 1 << 1;
 const REGISTER_GLOBAL_EXPEDITED: i32 = 1 << 2;
+const PRIVATE_EXPEDITED: i32 = 1 << 3;
+const REGISTER_PRIVATE_EXPEDITED: i32 = 1 << 4;
 
 fn call(command: i32) -> i64 {
     // SAFETY: takes integers only; an unknown command is an error.
@@ -34,4 +36,16 @@ pub fn register() -> bool {
 pub fn barrier() -> bool {
     core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
     available() && call(GLOBAL_EXPEDITED) == 0
+}
+
+/// Whether `barrier_own` reaches the threads of this process, which it does in children of fork() too.
+pub fn register_own() -> bool {
+    static DONE: OnceLock<bool> = OnceLock::new();
+    *DONE.get_or_init(|| call(REGISTER_PRIVATE_EXPEDITED) == 0)
+}
+
+/// A full fence here and on every running thread of this process.
+pub fn barrier_own() -> bool {
+    core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+    call(PRIVATE_EXPEDITED) == 0
 }

@@ -19,6 +19,7 @@ pub mod shm;
 pub mod socket;
 pub mod socket_option;
 pub mod stdio;
+pub mod thread;
 pub mod timerfd;
 pub mod vm_calls;
 pub mod vm_rw;

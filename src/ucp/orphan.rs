@@ -7,10 +7,11 @@
 
 use super::worker::Worker;
 use crate::sys::process;
+use crate::ucs::sync::favour::FavourLock;
 use crate::ucs::{Result, Status};
 use crate::ucs_warn;
+use parking_lot::Mutex;
 use parking_lot::lock_api::RawMutex as _;
-use parking_lot::{Mutex, ReentrantMutex};
 use std::sync::OnceLock;
 
 /// The workers of this process.
@@ -73,14 +74,10 @@ unsafe fn disown(worker: *const Worker) {
             unsafe { &**ep }.gate.fail(Status::UNSUPPORTED);
         }
     }
-    if !w.lock.is_owned_by_current_thread() {
+    if !w.lock.is_held_here() {
         // The thread that may have held it is not here to give it back.
         // SAFETY: nobody holds it or waits for it in this process, and it owns no memory.
-        unsafe {
-            (&raw const w.lock)
-                .cast_mut()
-                .write(ReentrantMutex::new(()))
-        };
+        unsafe { (&raw const w.lock).cast_mut().write(FavourLock::default()) };
     }
 }
 

@@ -36,6 +36,7 @@ use crate::ucs::callbackq::CallbackQueue;
 use crate::ucs::config::Config;
 use crate::ucs::fork::Stamp;
 use crate::ucs::slots::Slots;
+use crate::ucs::sync::favour::FavourLock;
 use crate::ucs::{Result, Status};
 use crate::uct::base::iface::base_of;
 use crate::uct::base::params::IfaceParams;
@@ -46,7 +47,6 @@ use core::alloc::Layout;
 use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_void;
 use core::ptr::NonNull;
-use parking_lot::ReentrantMutex;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -93,7 +93,7 @@ pub struct Worker {
     /// Of who asks it for progress.
     pub spin: Spin,
     /// The lock of MULTI mode; the thread that holds it may come again.
-    pub lock: ReentrantMutex<()>,
+    pub lock: FavourLock,
     pub eps: RefCell<Slots<*const Ep>>,
     /// Endpoints that are closed and have still to tell their peers.
     pub farewells: RefCell<Vec<*const Ep>>,
@@ -168,7 +168,7 @@ impl Worker {
             ifaces: Vec::new(),
             rounds: idle::Rounds::default(),
             spin: Spin::default(),
-            lock: ReentrantMutex::new(()),
+            lock: FavourLock::default(),
             eps: RefCell::new(Slots::new()),
             farewells: RefCell::new(Vec::new()),
             halves: Halves::default(),
@@ -179,7 +179,7 @@ impl Worker {
             tag: TagState::new(),
             am: AmState::new(),
             stream: StreamState::new(),
-            assemblies: Assemblies::new(),
+            assemblies: Assemblies::default(),
             buffers: Buffers::new(&context.config.sizes("RX_MPOOL_SIZES")),
             unexpected: Unexpected::new(&context.config),
             wakeup: Wakeup::new(context.params.features)?,

@@ -6,11 +6,11 @@ use crate::c::*;
 use crate::ucp::dt::plain_bytes;
 use crate::ucp::request::{Callback, Info, Param, Posted, Request};
 use crate::ucp::worker::Worker;
+use crate::ucs::sync::favour::Guard;
 use crate::ucs::{Result, Status};
 use crate::uct::base::params::masked;
 use core::ffi::c_void;
 use core::ptr::NonNull;
-use parking_lot::ReentrantMutexGuard;
 
 /// What a call answers that lacks an argument.
 pub const NULL_PTR: ucs_status_ptr_t = UCS_ERR_INVALID_PARAM as isize as ucs_status_ptr_t;
@@ -296,6 +296,6 @@ pub unsafe fn worker<'a>(h: ucp_worker_h) -> &'a Worker {
 
 /// Takes the worker's lock in MULTI mode; nothing otherwise.
 #[inline]
-pub fn enter(worker: &Worker) -> Option<ReentrantMutexGuard<'_, ()>> {
+pub fn enter(worker: &Worker) -> Option<Guard<'_>> {
     worker.is_shared().then(|| worker.lock.lock())
 }

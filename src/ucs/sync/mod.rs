@@ -4,9 +4,69 @@
 //! Structures in shared memory name their words by address. loom's words cannot stand in raw memory:
 //! there an address names a word of a table, made at its first use.
 
+pub mod favour;
+
 #[cfg(not(all(test, loom)))]
 mod door {
+    use crate::sys::membarrier;
     pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
+    use parking_lot::lock_api::RawMutex as _;
+    use std::time::Duration;
+
+    /// A mutex that is taken and given back apart from what it protects.
+    pub struct RawMutex(parking_lot::RawMutex);
+
+    impl Default for RawMutex {
+        fn default() -> RawMutex {
+            RawMutex(parking_lot::RawMutex::INIT)
+        }
+    }
+
+    impl RawMutex {
+        pub fn lock(&self) {
+            self.0.lock();
+        }
+
+        /// # Safety
+        /// This thread has it.
+        pub unsafe fn unlock(&self) {
+            // SAFETY: by the caller's promise.
+            unsafe { self.0.unlock() };
+        }
+
+        #[cfg(test)]
+        pub fn is_locked(&self) -> bool {
+            self.0.is_locked()
+        }
+    }
+
+    /// Whether a `barrier` here stands for one on every thread of this process.
+    pub fn can_barrier() -> bool {
+        membarrier::register_own()
+    }
+
+    /// A full fence on every thread of this process; those in between need no more than a `compiler_barrier`.
+    pub fn barrier() {
+        if !membarrier::barrier_own() {
+            // A filter of system calls that came later: no processor holds a store back so long.
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// What is before it and after it stays so in the code.
+    #[inline(always)]
+    pub fn compiler_barrier() {
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// Between one look at what another thread will change and the next, the longer the more there were.
+    pub fn pause(looks: u32) {
+        match looks {
+            0..100 => core::hint::spin_loop(),
+            100..200 => std::thread::yield_now(),
+            _ => std::thread::sleep(Duration::from_micros(20)),
+        }
+    }
 
     /// The word at `at`.
     ///
@@ -36,6 +96,45 @@ mod door {
     use std::collections::HashMap;
     use std::sync::Mutex;
 
+    /// As outside of models.
+    #[derive(Default)]
+    pub struct RawMutex(AtomicU32);
+
+    impl RawMutex {
+        pub fn lock(&self) {
+            while self
+                .0
+                .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)
+                .is_err()
+            {
+                loom::thread::yield_now();
+            }
+        }
+
+        /// # Safety
+        /// None here; the same signature as outside of models.
+        pub unsafe fn unlock(&self) {
+            self.0.store(0, Ordering::Release);
+        }
+    }
+
+    pub fn can_barrier() -> bool {
+        true
+    }
+
+    pub fn barrier() {
+        fence(Ordering::SeqCst);
+    }
+
+    /// The barrier of the other side, as if it had been issued here.
+    pub fn compiler_barrier() {
+        fence(Ordering::SeqCst);
+    }
+
+    pub fn pause(_looks: u32) {
+        loom::thread::yield_now();
+    }
+
     loom::lazy_static! {
         static ref LONG: Mutex<HashMap<usize, &'static AtomicU64>> = Mutex::new(HashMap::new());
         static ref SHORT: Mutex<HashMap<usize, &'static AtomicU32>> = Mutex::new(HashMap::new());
@@ -64,4 +163,7 @@ mod door {
     }
 }
 
-pub use door::{AtomicU32, AtomicU64, Ordering, compiler_fence, fence, word32, word64};
+pub use door::{
+    AtomicU32, AtomicU64, Ordering, RawMutex, barrier, can_barrier, compiler_barrier,
+    compiler_fence, fence, pause, word32, word64,
+};
