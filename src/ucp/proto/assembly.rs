@@ -41,27 +41,25 @@ pub struct Assembly {
 const STRANGE: usize = 64;
 
 /// The messages of a worker that are not complete.
+#[derive(Default)]
 pub struct Assemblies {
-    all: RefCell<HashMap<MessageId, Assembly>>,
+    /// The one that began last: mostly the next piece is its.
+    newest: RefCell<Option<(MessageId, Assembly)>>,
+    older: RefCell<HashMap<MessageId, Assembly>>,
     /// The last that strangers began, complete or not.
     strange: RefCell<VecDeque<MessageId>>,
 }
 
 impl Assemblies {
-    #[allow(clippy::new_without_default)]
-    pub fn new() -> Assemblies {
-        Assemblies {
-            all: RefCell::new(HashMap::new()),
-            strange: RefCell::new(VecDeque::new()),
-        }
-    }
-
     pub fn is_known(&self, id: MessageId) -> bool {
-        self.all.borrow().contains_key(&id)
+        self.with(id, |_| ()).is_some()
     }
 
+    /// Adds one that is not known.
     pub fn insert(&self, id: MessageId, assembly: Assembly) {
-        self.all.borrow_mut().insert(id, assembly);
+        if let Some((id, before)) = self.newest.replace(Some((id, assembly))) {
+            self.older.borrow_mut().insert(id, before);
+        }
     }
 
     /// A stranger begins a message: gives the one that has to go for it.
@@ -76,30 +74,67 @@ impl Assemblies {
     }
 
     pub fn remove(&self, id: MessageId) -> Option<Assembly> {
-        self.all.borrow_mut().remove(&id)
+        let newest = self.newest.borrow_mut().take_if(|(known, _)| *known == id);
+        match newest {
+            Some((_, assembly)) => Some(assembly),
+            None => self.older.borrow_mut().remove(&id),
+        }
     }
 
     /// Changes one message. `f` must not come back here.
     pub fn with<R>(&self, id: MessageId, f: impl FnOnce(&mut Assembly) -> R) -> Option<R> {
-        self.all.borrow_mut().get_mut(&id).map(f)
+        match self.newest.borrow_mut().as_mut() {
+            Some((known, assembly)) if *known == id => Some(f(assembly)),
+            _ => self.older.borrow_mut().get_mut(&id).map(f),
+        }
     }
 
     /// Takes every message: the worker goes.
     pub fn take_all(&self) -> Vec<Assembly> {
-        self.all.borrow_mut().drain().map(|(_, a)| a).collect()
+        self.take_those(|_| true)
+    }
+
+    /// Takes every message of a worker that is gone off: nothing more comes of them.
+    pub fn take_of(&self, uuid: u64) -> Vec<Assembly> {
+        self.take_those(|id| id.0 == uuid)
+    }
+
+    fn take_those(&self, which: impl Fn(MessageId) -> bool) -> Vec<Assembly> {
+        let newest = self.newest.borrow_mut().take_if(|(id, _)| which(*id));
+        let mut older = self.older.borrow_mut();
+        let others = older.extract_if(|id, _| which(*id));
+        newest.into_iter().chain(others).map(|(_, a)| a).collect()
     }
 
     /// Whether a receive waits for pieces.
     #[cfg(test)]
     pub fn has_target(&self, req: NonNull<Request>) -> bool {
         let is = |a: &Assembly| matches!(a.target, Target::TagRecv(r) if r == req);
-        self.all.borrow().values().any(is)
+        let newest = self.newest.borrow();
+        newest.iter().any(|(_, a)| is(a)) || self.older.borrow().values().any(is)
     }
+}
 
-    /// Takes every message of a worker that is gone off: nothing more comes of them.
-    pub fn take_of(&self, uuid: u64) -> Vec<Assembly> {
-        let mut all = self.all.borrow_mut();
-        let ids: Vec<MessageId> = all.keys().copied().filter(|id| id.0 == uuid).collect();
-        ids.iter().filter_map(|id| all.remove(id)).collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ucp::proto::receive::empty_assembly;
+
+    #[test]
+    fn messages_are_found_whatever_began_since() {
+        let all = Assemblies::default();
+        for n in 0..3 {
+            all.insert((1, n), empty_assembly(n as usize, Target::Nowhere));
+        }
+        all.insert((2, 0), empty_assembly(7, Target::Nowhere));
+        for n in 0..3 {
+            assert_eq!(all.with((1, n), |a| a.total), Some(n as usize));
+        }
+        assert!(all.remove((2, 1)).is_none());
+        assert_eq!(all.remove((1, 1)).unwrap().total, 1);
+        assert!(!all.is_known((1, 1)) && all.is_known((2, 0)));
+        assert_eq!(all.take_of(1).len(), 2);
+        assert_eq!(all.remove((2, 0)).unwrap().total, 7);
+        assert!(all.take_all().is_empty());
     }
 }
