@@ -5,18 +5,20 @@
 //! inbox the application does not know of yet.
 
 pub mod announced;
+mod early;
 pub mod recv;
 pub mod send;
 
-use super::buffers::{Buffer, Buffers, Few};
+use super::buffers::{Buffer, Buffers};
 use super::ep::Ep;
 use super::request::Request;
 use super::unexpected;
 use super::worker::Worker;
-use crate::uct::base::copy::{copy, copy_home};
+use crate::uct::base::copy::copy_home;
 use announced::Elsewhere;
 use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
+use early::Early;
 use std::collections::{HashMap, VecDeque};
 
 /// Bytes of one message, from `at` on.
@@ -51,25 +53,12 @@ impl Chunk {
     }
 }
 
-/// What is left of a message of a few bytes that came where nothing else stood.
-struct First {
-    bytes: Few,
-    at: usize,
-}
-
-impl First {
-    #[inline(always)]
-    fn rest(&self) -> &[u8] {
-        self.bytes.bytes().get(self.at..).unwrap_or_default()
-    }
-}
-
 /// The receiving side of an endpoint's stream.
 ///
 /// While receives wait, what stands here is less than one element of the first of them.
 pub struct Inbox {
     /// Goes before all chunks; empty where bytes of a chunk are elsewhere.
-    first: RefCell<First>,
+    early: RefCell<Early>,
     chunks: RefCell<VecDeque<Chunk>>,
     /// Bytes in all of them.
     available: Cell<usize>,
@@ -137,10 +126,7 @@ impl Inbox {
     #[allow(clippy::new_without_default)]
     pub fn new() -> Inbox {
         Inbox {
-            first: RefCell::new(First {
-                bytes: Few::empty(),
-                at: 0,
-            }),
+            early: RefCell::default(),
             chunks: RefCell::new(VecDeque::new()),
             available: Cell::new(0),
             elsewhere: Cell::new(0),
@@ -161,53 +147,52 @@ impl Inbox {
     }
 
     /// Appends bytes.
-    #[inline(always)]
     fn push(&self, bytes: &[u8], buffers: &Buffers) {
-        let available = self.available.get();
-        self.available.set(available + bytes.len());
-        if available == 0 && bytes.len() <= Few::MOST {
-            let mut first = self.first.borrow_mut();
-            first.bytes.fill(bytes);
-            first.at = 0;
-        } else {
+        if !self.push_early(bytes) {
             self.push_chunk(buffers.copy(bytes));
         }
     }
 
-    #[inline(never)]
+    /// Appends the bytes of a short message, if no chunk stands here.
+    #[inline(always)]
+    fn push_early(&self, bytes: &[u8]) -> bool {
+        let (available, mut early) = (self.available.get(), self.early.borrow_mut());
+        let kept = available == early.len() && early.push(bytes);
+        if kept {
+            self.available.set(available + bytes.len());
+        }
+        kept
+    }
+
     fn push_chunk(&self, bytes: Buffer) {
+        self.available.set(self.available.get() + bytes.len());
         self.chunks.borrow_mut().push_back(Chunk::here(bytes));
     }
 
-    /// Makes the few bytes that go before all chunks a chunk as well.
-    #[cold]
-    fn settle_first(&self) {
-        let mut first = self.first.borrow_mut();
-        if !first.rest().is_empty() {
-            let chunk = Chunk::here(first.rest().to_vec().into());
+    /// Makes the bytes that go before all chunks a chunk as well.
+    fn settle_early(&self) {
+        let mut early = self.early.borrow_mut();
+        if early.len() > 0 {
+            let chunk = Chunk::here(early.bytes().to_vec().into());
             self.chunks.borrow_mut().push_front(chunk);
-            first.bytes = Few::empty();
-            first.at = 0;
+            early.clear();
         }
     }
 
-    /// Copies the first `count` bytes off, where they stand in one chunk.
+    /// Copies the first `count` bytes off, where they stand in one place.
     ///
     /// # Safety
     /// `to` must be writable for `count` bytes.
     #[inline(always)]
     unsafe fn take_plain(&self, count: usize, to: *mut u8) -> bool {
-        let mut first = self.first.borrow_mut();
-        let few = first.rest();
-        if !few.is_empty() {
-            if few.len() < count {
-                return false;
+        let mut early = self.early.borrow_mut();
+        if early.len() > 0 {
+            // SAFETY: by the caller's promise.
+            let taken = unsafe { early.take(count, to) };
+            if taken {
+                self.available.set(self.available.get() - count);
             }
-            // SAFETY: `count` bytes are there, and room for them by the caller's promise.
-            unsafe { copy(few.as_ptr(), to, count) };
-            first.at += count;
-            self.available.set(self.available.get() - count);
-            return true;
+            return taken;
         }
         let mut chunks = self.chunks.borrow_mut();
         let Some(front) = chunks.front_mut() else {
@@ -255,7 +240,7 @@ impl Inbox {
 
     /// Takes the first chunk off, if it is here.
     fn take_front_here(&self) -> Option<Chunk> {
-        self.settle_first();
+        self.settle_early();
         let mut chunks = self.chunks.borrow_mut();
         chunks.pop_front_if(|chunk| chunk.elsewhere.is_none())
     }

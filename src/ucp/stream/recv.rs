@@ -41,26 +41,20 @@ pub unsafe fn short(worker: &Worker, uuid: u64, rest: *const u8, len: usize) -> 
     // SAFETY: by the caller's promise; the word is read this once.
     let (id, body) = unsafe { (rest.cast::<u64>().read_unaligned(), rest.add(WORD)) };
     let id = u64::from_le(id);
-    let oldest = worker.last_named(uuid, id).filter(|_| count <= FEW);
     // SAFETY: by the caller's promise.
-    let taken = oldest.is_some_and(|ep| unsafe { into_oldest(ep, body, count) });
-    if !taken {
-        // SAFETY: as above.
-        bytes(worker, uuid, id, unsafe {
-            core::slice::from_raw_parts(body, count)
-        });
+    let body = unsafe { core::slice::from_raw_parts(body, count) };
+    let sender = worker.last_named(uuid, id);
+    if !sender.is_some_and(|ep| into_oldest(ep, body) || keep(ep, body)) {
+        bytes(worker, uuid, id, body);
     }
     Some(())
 }
 
-/// A few bytes that go into the oldest receive as they are, which is what most find: whether they did.
-///
-/// # Safety
-/// `body` must be readable for `count` bytes, at most `FEW`.
+/// A few bytes that go into the oldest receive as they are: whether they did.
 #[inline(always)]
-unsafe fn into_oldest(ep: &Ep, body: *const u8, count: usize) -> bool {
-    let inbox = &ep.stream;
-    if inbox.available.get() != 0 || count == 0 || ep.answers_only.get() {
+fn into_oldest(ep: &Ep, body: &[u8]) -> bool {
+    let (inbox, count) = (&ep.stream, body.len());
+    if inbox.available.get() != 0 || count == 0 || count > FEW || ep.answers_only.get() {
         return false;
     }
     let Some(req) = first(inbox) else {
@@ -76,8 +70,8 @@ unsafe fn into_oldest(ep: &Ep, body: *const u8, count: usize) -> bool {
     if count > len - op.received || !(op.wait_all || op.unit == 1) {
         return false;
     }
-    // SAFETY: room was checked, the source is by the caller's promise.
-    unsafe { copy_few(body, ptr.wrapping_add(op.received), count) };
+    // SAFETY: room was checked.
+    unsafe { copy_few(body.as_ptr(), ptr.wrapping_add(op.received), count) };
     op.received += count;
     if !op.wait_all || op.received == len {
         let length = op.received;
@@ -85,6 +79,19 @@ unsafe fn into_oldest(ep: &Ep, body: *const u8, count: usize) -> bool {
         // Last: its callback may close the endpoint.
         req.complete_plain(Info { tag: 0, length });
     }
+    true
+}
+
+/// Bytes that nobody waits for, behind others like them: whether they were kept.
+#[inline(always)]
+fn keep(ep: &Ep, body: &[u8]) -> bool {
+    let (inbox, worker) = (&ep.stream, ep.worker());
+    let plain = inbox.waiting.is_empty() && !inbox.torn.get() && !ep.answers_only.get();
+    if !plain || !inbox.push_early(body) {
+        return false;
+    }
+    unexpected::add(worker, body.len());
+    worker.stream.list(ep);
     true
 }
 
