@@ -142,6 +142,8 @@ pub struct Conn {
     /// In the interface's list of sockets that are read directly, and how often in vain.
     pub hot: Cell<bool>,
     pub misses: Cell<u32>,
+    /// In the interface's list of those that have received more than their handlers wanted in one progress.
+    pub held: Cell<bool>,
 
     eps: RefCell<Vec<*const EpBox<TcpIface>>>,
     pub pending: PendingQueue,
@@ -187,6 +189,7 @@ impl Conn {
             owes_flush_ack: Cell::new(None),
             owes_refusal: Cell::new(None),
             hot: Cell::new(false),
+            held: Cell::new(false),
             misses: Cell::new(0),
             eps: RefCell::default(),
             pending: PendingQueue::new(),

@@ -114,6 +114,8 @@ pub struct TcpIface {
     pub had_news: Cell<bool>,
     /// Sockets that brought something lately: they are read without asking epoll.
     pub hot: RefCell<Vec<Rc<Conn>>>,
+    /// Connections with whole frames that a handler wanted after this progress.
+    pub held: RefCell<Vec<Rc<Conn>>>,
     dirty: RefCell<Vec<Rc<Conn>>>,
     pub broken: RefCell<Vec<Rc<Conn>>>,
     done: RefCell<Vec<(Owner, Completion, Result<()>)>>,
@@ -166,6 +168,7 @@ impl TcpIface {
             asked_at: Cell::new(0),
             had_news: Cell::new(false),
             hot: RefCell::default(),
+            held: RefCell::default(),
             dirty: RefCell::default(),
             broken: RefCell::default(),
             done: RefCell::default(),

@@ -55,7 +55,8 @@ pub fn progress<const RECEIVE: bool>(face: &Face) -> u32 {
         face.each_dirty(|conn| conn.gathered(face));
     }
     if RECEIVE {
-        count += read_hot(face);
+        let held = core::mem::take(&mut *face.held.borrow_mut());
+        count += read_hot(face) + read_held(face, held);
     }
     if quiet || time_to_poll(face, tick) {
         count += poll::<RECEIVE>(face);
@@ -142,6 +143,17 @@ fn read_hot(face: &Face) -> u32 {
         }
         at += 1;
     }
+}
+
+/// Those that were held back in the progress before, if they were not read as hot ones.
+fn read_held(face: &Face, held: Vec<Rc<Conn>>) -> u32 {
+    let mut count = 0;
+    for conn in held {
+        if conn.fd() >= 0 && !conn.hot.get() {
+            count += rx::receive(face, &conn);
+        }
+    }
+    count
 }
 
 fn cool(face: &TcpIface, conn: &Rc<Conn>) {
@@ -278,7 +290,8 @@ pub fn arm(face: &Face) -> Result<()> {
     let waiting = face.waiting.borrow();
     let servable = waiting.iter().any(|c| c.has_room());
     let told = !face.broken.borrow().is_empty();
-    if servable || face.has_done() || told || face.lacks_timer() {
+    let held = !face.held.borrow().is_empty();
+    if servable || face.has_done() || told || held || face.lacks_timer() {
         return Err(Status::BUSY);
     }
     let mut events = [NO_EVENT; 1];

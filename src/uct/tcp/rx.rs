@@ -33,21 +33,27 @@ enum Got {
 pub fn receive(face: &Face, conn: &Rc<Conn>) -> u32 {
     let mut buf = conn.rx.take().unwrap_or_else(|| face.rx_buffer());
     let mut count = 0;
-    for _ in 0..MAX_ROUNDS {
-        make_room(&mut buf, conn);
-        let more = match read(face, conn, &mut buf) {
-            Got::Some(more) => more,
-            Got::Nothing => break,
-            Got::End => {
-                ended(face, conn, io::ErrorKind::ConnectionReset.into());
-                break;
-            }
-            Got::Error(e) => {
-                ended(face, conn, e);
-                break;
+    for round in 0..MAX_ROUNDS {
+        let more = if round == 0 && conn.held.get() {
+            true
+        } else {
+            make_room(&mut buf, conn);
+            match read(face, conn, &mut buf) {
+                Got::Some(more) => {
+                    count += 1;
+                    more
+                }
+                Got::Nothing => break,
+                Got::End => {
+                    ended(face, conn, io::ErrorKind::ConnectionReset.into());
+                    break;
+                }
+                Got::Error(e) => {
+                    ended(face, conn, e);
+                    break;
+                }
             }
         };
-        count += 1;
         match understand(face, conn, &mut buf) {
             Ok(n) => count += n,
             Err(why) => {
@@ -57,7 +63,7 @@ pub fn receive(face: &Face, conn: &Rc<Conn>) -> u32 {
                 link::break_off(face, conn, Status::IO_ERROR);
             }
         }
-        if !more || conn.fd() < 0 {
+        if !more || conn.fd() < 0 || conn.held.get() {
             break;
         }
     }
@@ -233,6 +239,7 @@ fn take_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) {
 /// Handles all whole frames; how many messages. `Err` says what cannot be.
 fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, String> {
     let mut count = 0;
+    conn.held.set(false);
     loop {
         if let Some(put) = conn.put_in.get() {
             if buf.start == buf.end {
@@ -262,6 +269,10 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
                 .set(conn.hurried.get() | conn.owes_put_ack.get());
             // SAFETY: `len` bytes of the receive buffer, which this function holds alone.
             unsafe { face.base.am.invoke(id, body, len, 0) };
+            if face.base.enough.take() {
+                hold(face, conn);
+                return Ok(count);
+            }
             continue;
         }
         buf.start += total;
@@ -271,6 +282,15 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
         if conn.fd() < 0 {
             return Ok(count);
         }
+    }
+}
+
+/// What else has come is handled in the next progress.
+fn hold(face: &Face, conn: &Rc<Conn>) {
+    conn.held.set(true);
+    let mut held = face.held.borrow_mut();
+    if !held.iter().any(|c| Rc::ptr_eq(c, conn)) {
+        held.push(Rc::clone(conn));
     }
 }
 
