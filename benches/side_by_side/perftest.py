@@ -94,15 +94,15 @@ def crowded_tests():
 
 
 def thread_tests():
-    """(name, UCX_TLS, words, two processes?, processors of their own?, iterations)
+    """(name, UCX_TLS, words, two processes?, against a worker that is not shared?, iterations)
 
-    Workers that threads share, with one thread; and two threads with a worker each on either side, which are more than
-    there are processors.
+    Workers that threads share, with one thread; and two threads with a worker each on either side, on one processor a
+    side.
     """
     for tls, two, count in (("self", False, 2000000), ("posix", True, 2000000), ("tcp", True, 2000000)):
         yield f"{tls} {'' if two else 'loop '}tag_bw rate 8, shared worker", tls, "-M multi", two, True, count
     for tls in ("posix", "tcp"):
-        yield f"{tls} tag_bw rate 8, two threads", tls, "-T 2", True, False, 200000
+        yield f"{tls} tag_bw rate 8, two threads", tls, "-T 2", True, False, 1000000
 
 
 def per_transport(tls, count):
@@ -127,11 +127,10 @@ class Perftest:
         for tls, test, size, metric, count in crowded_tests():
             yield self.row("crowded", ucp_name(tls, test, size, metric), metric, True, f"-t {test} -s {size}", count,
                            {"UCX_TLS": tls}, [self.machine.command(0, shared=True)] * 2)
-        for name, tls, threads, two, apart, count in thread_tests():
-            where = None if apart else [[], []]
+        for name, tls, threads, two, alone, count in thread_tests():
             words, count, variables = "-t tag_bw -s 8", per_transport(tls, count), {"UCX_TLS": tls}
-            yield self.row("threads", name, "mr", two, f"{words} {threads}", count, variables, where)
-            if apart:
+            yield self.row("threads", name, "mr", two, f"{words} {threads}", count, variables)
+            if alone:
                 def against_single(side, two=two, words=words, threads=threads, count=count, variables=variables):
                     return self.one("ours", "mr", two, f"{words} {threads if side == 'ours' else ''}", count, variables)
 
