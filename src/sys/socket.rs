@@ -171,6 +171,12 @@ impl Socket {
         Ok((asked >= UNANSWERED).then_some(age))
     }
 
+    /// Payload of the longest segment of a connection, in bytes.
+    pub fn max_segment(&self) -> usize {
+        self.get_int(libc::IPPROTO_TCP, libc::TCP_MAXSEG)
+            .map_or(0, |bytes| usize::try_from(bytes).unwrap_or(0))
+    }
+
     /// No more bytes will be sent: the peer reads to the end of the stream.
     pub fn shutdown_send(&self) -> io::Result<()> {
         // SAFETY: takes no pointer.

@@ -38,7 +38,7 @@ pub enum Phase {
 /// Copied bytes that may wait before senders are told to wait.
 const TX_LIMIT: usize = 64 << 10;
 /// Copied bytes that are sent without waiting for more.
-const TX_BATCH: usize = 32 << 10;
+const TX_BATCH: usize = 48 << 10;
 /// Payloads in place that may wait.
 const MAX_IN_PLACE: usize = 64;
 /// Puts that may be without acknowledgement.
@@ -47,6 +47,14 @@ const MAX_PUTS: usize = 1024;
 const BURST: u32 = 4;
 /// How long frames of a busy sender are gathered at most, in nanoseconds.
 const GATHER_NS: u64 = 10_000;
+/// A segment of at least this many bytes is worth being filled: the kernel does for each what it does for a whole one.
+const LONG_SEGMENT: usize = 16 << 10;
+/// Payloads in place between two questions for the segments' length.
+const MEASURED: u32 = 64;
+/// What at most is kept of a busy sender's bytes for the next segment.
+const MAX_TAIL: usize = 8 << 10;
+/// Payloads of at most so many bytes are copied to be gathered, where the connection is busy.
+pub const GATHERED_COPY: usize = 16 << 10;
 /// Blocks of one send.
 const BLOCKS: usize = 64;
 
@@ -120,6 +128,10 @@ pub struct Conn {
     streak: Cell<u32>,
     burst: Cell<u32>,
     last_tick: Cell<u64>,
+    /// Bytes that the kernel sends as one packet, where those are long; else 0.
+    segment: Cell<usize>,
+    /// Payloads in place until that is looked up again.
+    until_measured: Cell<u32>,
 
     /// Puts posted, and those without acknowledgement.
     puts: Cell<u64>,
@@ -174,6 +186,8 @@ impl Conn {
             streak: Cell::new(0),
             burst: Cell::new(BURST),
             last_tick: Cell::new(0),
+            segment: Cell::new(0),
+            until_measured: Cell::new(0),
             puts: Cell::new(0),
             puts_acked: Cell::new(0),
             put_comps: RefCell::default(),
@@ -358,21 +372,19 @@ impl Conn {
         comp: Completion,
     ) -> Result<Posted> {
         let len: usize = blocks.iter().map(|b| b.iov_len).sum::<usize>() + header.len();
-        let target = {
+        {
             let mut tx = self.reserve(face)?;
             tx.push(|out| {
                 out.extend_from_slice(&wire::am_header(id, len));
                 out.extend_from_slice(header);
             });
             tx.push_in_place(blocks, owner, comp);
-            tx.queued()
-        };
-        self.last_tick.set(face.tick());
-        // Sent in this very call it is done without a completion.
-        if self.flush_watching(face, owner, comp) && self.tx().sent() >= target {
-            return Ok(Posted::Done);
         }
-        Ok(Posted::InProgress)
+        // Out in this very call it is done without a completion.
+        Ok(match self.send_in_place(face, Last::Answered) {
+            true => Posted::Done,
+            false => Posted::InProgress,
+        })
     }
 
     /// Queues a put: `blocks` in the user's memory, or `copy` of them all.
@@ -384,7 +396,8 @@ impl Conn {
         owner: Owner,
         comp: Completion,
     ) -> Result<Posted> {
-        {
+        let copied = matches!(payload, PutPayload::Copied(_));
+        let waiting = {
             let mut tx = self.reserve(face)?;
             if self.put_comps.borrow().len() >= MAX_PUTS {
                 return Err(Status::NO_RESOURCE);
@@ -394,13 +407,27 @@ impl Conn {
                 PutPayload::InPlace(blocks) => tx.push_in_place(blocks, owner, Completion::NONE),
                 PutPayload::Copied(write) => tx.push(write),
             }
-        }
+            tx.waiting()
+        };
         let number = self.puts.get() + 1;
         self.puts.set(number);
         self.put_comps.borrow_mut().push_back((number, owner, comp));
-        self.last_tick.set(face.tick());
-        self.flush(face);
+        if copied {
+            self.kick(face, waiting);
+        } else {
+            self.send_in_place(face, Last::Told);
+        }
         Ok(Posted::InProgress)
+    }
+
+    /// Sends what was queued in place: all of it on a quiet connection, else whole segments.
+    fn send_in_place(self: &Rc<Conn>, face: &TcpIface, last: Last) -> bool {
+        if self.leaves_at_once(face) || !self.mark_dirty(face) {
+            return self.send(face, Extent::All, last);
+        }
+        self.fresh.set(true);
+        self.measure();
+        self.send(face, Extent::Segments, last)
     }
 
     /// Queues a frame of our own: it goes with the user's next one, or in the next progress.
@@ -440,19 +467,29 @@ impl Conn {
     /// Sends at once on a quiet connection, else leaves it to progress; `waiting` bytes are queued.
     #[inline]
     fn kick(self: &Rc<Conn>, face: &TcpIface, waiting: usize) {
+        if self.leaves_at_once(face) || waiting >= TX_BATCH || !self.mark_dirty(face) {
+            self.flush(face);
+        } else {
+            self.fresh.set(true);
+        }
+    }
+
+    /// Whether a frame is one of the first on a connection that was quiet.
+    #[inline]
+    fn leaves_at_once(&self, face: &TcpIface) -> bool {
         let tick = face.tick();
         if tick.wrapping_sub(self.last_tick.replace(tick)) > 1 {
             self.burst.set(BURST);
         }
         let burst = self.burst.get();
-        if burst > 0 {
-            self.burst.set(burst - 1);
-            self.flush(face);
-        } else if waiting >= TX_BATCH || !self.mark_dirty(face) {
-            self.flush(face);
-        } else {
-            self.fresh.set(true);
-        }
+        self.burst.set(burst.saturating_sub(1));
+        burst > 0
+    }
+
+    /// Whether frames that are queued now would be gathered.
+    #[inline]
+    pub fn is_gathering(&self) -> bool {
+        self.burst.get() == 0 && self.dirty.get()
     }
 
     /// The next frames leave at once, however busy the connection is.
@@ -524,27 +561,42 @@ impl Conn {
     /// Hands as much as possible to the kernel.
     #[inline]
     pub fn flush(self: &Rc<Conn>, face: &TcpIface) {
-        self.flush_watching(face, core::ptr::null(), Completion::NONE);
+        self.send(face, Extent::All, Last::Told);
     }
 
-    /// As `flush`. A finished payload of `owner` with `comp` is not reported but answered: true.
-    fn flush_watching(self: &Rc<Conn>, face: &TcpIface, owner: Owner, comp: Completion) -> bool {
+    /// The same in whole segments; progress sends the little that is left.
+    fn flush_segments(self: &Rc<Conn>, face: &TcpIface) {
+        let kept = self.segment.get() > 0 && self.mark_dirty(face);
+        self.send(
+            face,
+            if kept { Extent::Segments } else { Extent::All },
+            Last::Told,
+        );
+    }
+
+    /// Whether the payload that was queued last is not needed any more, if that is to be answered.
+    fn send(self: &Rc<Conn>, face: &TcpIface, extent: Extent, last: Last) -> bool {
         if !self.is_open() || self.blocked.get() {
             return false;
         }
-        let mut watched = false;
+        let mut answer = false;
         let mut failed = None;
         {
             let mut tx = self.tx();
-            while !tx.is_empty() {
-                match send_some(self.fd(), &tx) {
-                    Ok(n) => tx.consumed(n, |o, c| {
-                        if !owner.is_null() && o == owner && c.0 == comp.0 {
-                            watched = true;
-                        } else if !c.is_none() {
-                            face.add_done(o, c, Ok(()));
-                        }
-                    }),
+            let tail = match extent {
+                Extent::All => 0,
+                Extent::Segments => self.tail(tx.unsent()),
+            };
+            let mut done = |owner, comp: Completion, is_last: bool| {
+                if is_last && last == Last::Answered {
+                    answer = true;
+                } else if !comp.is_none() {
+                    face.add_done(owner, comp, Ok(()));
+                }
+            };
+            while tx.unsent() > tail {
+                match send_some(self.fd(), &tx, tx.unsent() - tail) {
+                    Ok(n) => tx.consumed(n, &mut done),
                     Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
                         self.blocked.set(true);
                         break;
@@ -554,6 +606,9 @@ impl Conn {
                         break;
                     }
                 }
+            }
+            if tail > 0 && tx.unsent() == tail {
+                tx.keep(&mut done);
             }
             if tx.is_empty() && !tx.lacks_buffer() {
                 face.return_tx_buffer(tx.take());
@@ -571,7 +626,29 @@ impl Conn {
             face.watch_silence();
         }
         self.settle(face);
-        watched
+        answer
+    }
+
+    /// What of so many bytes would make a short segment behind whole ones.
+    fn tail(&self, unsent: usize) -> usize {
+        match self.segment.get() {
+            segment if segment == 0 || unsent < segment => 0,
+            segment => Some(unsent % segment)
+                .filter(|t| *t <= MAX_TAIL)
+                .unwrap_or(0),
+        }
+    }
+
+    /// Looks how much the kernel sends at a time: more when the peer has shown that it takes much.
+    fn measure(&self) {
+        let count = self.until_measured.get();
+        if count > 0 {
+            return self.until_measured.set(count - 1);
+        }
+        self.until_measured.set(MEASURED);
+        let segment = self.with_socket(Socket::max_segment).unwrap_or(0);
+        self.segment
+            .set(if segment >= LONG_SEGMENT { segment } else { 0 });
     }
 
     /// The socket is writable again.
@@ -580,7 +657,7 @@ impl Conn {
             return;
         }
         self.pay(face);
-        self.flush(face);
+        self.flush_segments(face);
         if !self.blocked.get() {
             face.watch(self, false);
         }
@@ -754,6 +831,22 @@ impl Drop for Tx<'_> {
     }
 }
 
+/// How much is handed to the kernel.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    All,
+    /// The little that would make a segment of its own is kept for what comes next. The connection is in the list of those
+    /// that gather.
+    Segments,
+}
+
+/// Who learns that the payload which was queued last is out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Last {
+    Told,
+    Answered,
+}
+
 /// What a put carries.
 pub enum PutPayload<'a> {
     InPlace(Vec<IoVec>),
@@ -767,12 +860,12 @@ fn too_long(len: usize, room: usize) -> Status {
 }
 
 #[inline]
-fn send_some(fd: RawFd, tx: &TxQueue) -> io::Result<usize> {
+fn send_some(fd: RawFd, tx: &TxQueue, most: usize) -> io::Result<usize> {
     if let Some(bytes) = tx.plain() {
-        return socket::send(fd, bytes);
+        return socket::send(fd, &bytes[..bytes.len().min(most)]);
     }
     let mut blocks = [socket::block(core::ptr::null(), 0); BLOCKS];
-    let n = tx.gather(&mut blocks);
+    let n = tx.gather(&mut blocks, most);
     // SAFETY: the queue lists its own buffer and payloads that users keep until completion.
     unsafe { socket::send_blocks(fd, &blocks[..n]) }
 }

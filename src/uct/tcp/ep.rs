@@ -1,7 +1,7 @@
 //! The `tcp` endpoint: one user of the connection to its peer's interface. It checks what the user
 //! gives and leaves the rest to the connection.
 
-use super::conn::{Conn, Phase, PutPayload};
+use super::conn::{Conn, GATHERED_COPY, Phase, PutPayload};
 use super::iface::{Face, TcpIface, max_header};
 use super::link;
 use super::txq::Owner;
@@ -206,7 +206,7 @@ impl TcpEp {
             return Err(Status::INVALID_PARAM);
         }
         let conn = ep.conn()?;
-        if payload < s.gather_below {
+        if payload < s.gather_below || (payload <= GATHERED_COPY && conn.is_gathering()) {
             conn.post_am(face, id, header.len() + payload, |at| {
                 // SAFETY: there is room for header and payload.
                 unsafe { core::ptr::copy_nonoverlapping(header.as_ptr(), at, header.len()) };
@@ -242,7 +242,7 @@ impl TcpEp {
             address: remote,
             len: total as u64,
         };
-        if total < s.gather_below {
+        if total < s.gather_below || (total <= GATHERED_COPY && conn.is_gathering()) {
             let mut copy = |out: &mut Vec<u8>| {
                 out.reserve(total);
                 let at = out.len();

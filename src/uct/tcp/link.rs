@@ -598,6 +598,7 @@ pub fn close_all(face: &Face) {
         conn.clear(|_, _| ());
     }
     face.hot.borrow_mut().clear();
+    face.held.borrow_mut().clear();
     face.take_dirty();
 }
 

@@ -67,6 +67,12 @@ impl TxQueue {
         self.sent
     }
 
+    /// Bytes that the kernel has still to take.
+    #[inline]
+    pub fn unsent(&self) -> usize {
+        (self.queued - self.sent) as usize
+    }
+
     /// Whether the queue has no memory of its own for copied bytes.
     #[inline]
     pub fn lacks_buffer(&self) -> bool {
@@ -119,16 +125,19 @@ impl TxQueue {
             .then(|| self.bytes.get(self.head..).unwrap_or(&[]))
     }
 
-    /// Lists what is to be sent next; how many blocks of `out` are filled.
-    pub fn gather(&self, out: &mut [IoVec]) -> usize {
+    /// Lists what is to be sent next, at most `most` bytes; how many blocks of `out` are filled.
+    pub fn gather(&self, out: &mut [IoVec], most: usize) -> usize {
         let mut n = 0;
+        let mut left = most;
         let mut copied = self.head;
         let mut put = |p: *const u8, len: usize| {
+            let len = len.min(left);
             if len > 0 && n < out.len() {
                 out[n] = block(p, len);
                 n += 1;
+                left -= len;
             }
-            n < out.len()
+            n < out.len() && left > 0
         };
         for item in &self.in_place {
             let until = self.head + (item.after - self.copied_sent) as usize;
@@ -148,8 +157,9 @@ impl TxQueue {
         n
     }
 
-    /// Takes `n` sent bytes off the front; `done` hears of each payload that is out entirely.
-    pub fn consumed(&mut self, mut n: usize, mut done: impl FnMut(Owner, Completion)) {
+    /// Takes `n` sent bytes off the front; `done` hears of each payload that is out entirely, and whether it was queued
+    /// last.
+    pub fn consumed(&mut self, mut n: usize, mut done: impl FnMut(Owner, Completion, bool)) {
         self.sent += n as u64;
         loop {
             let before = match self.in_place.front() {
@@ -166,8 +176,9 @@ impl TxQueue {
             if take < before || !item.advance(&mut n) {
                 break;
             }
-            done(item.owner, item.comp);
+            let (owner, comp) = (item.owner, item.comp);
             self.in_place.pop_front();
+            done(owner, comp, self.in_place.is_empty());
         }
         if self.head == self.bytes.len() {
             self.bytes.clear();
@@ -181,7 +192,28 @@ impl TxQueue {
     /// Takes `n` copied bytes off that another has sent, when nothing else waited.
     #[cold]
     pub fn left(&mut self, n: usize) {
-        self.consumed(n, |_, _| ());
+        self.consumed(n, |_, _, _| ());
+    }
+
+    /// Copies all that waits, so that nothing waits in place; `done` as in `consumed`.
+    pub fn keep(&mut self, mut done: impl FnMut(Owner, Completion, bool)) {
+        if self.in_place.is_empty() {
+            return;
+        }
+        let mut all = Vec::with_capacity(self.unsent());
+        let mut copied = self.head;
+        while let Some(mut item) = self.in_place.pop_front() {
+            let until = self.head + (item.after - self.copied_sent) as usize;
+            all.extend_from_slice(&self.bytes[copied..until]);
+            copied = until;
+            item.copy();
+            all.append(&mut item.kept);
+            done(item.owner, item.comp, self.in_place.is_empty());
+        }
+        all.extend_from_slice(&self.bytes[copied..]);
+        self.bytes.clear();
+        self.bytes.append(&mut all);
+        self.head = 0;
     }
 
     /// Copies what `owner` (null: everyone) still has in place, so that its memory is free; `each`
@@ -248,7 +280,7 @@ mod tests {
     /// Sends at most `max` bytes of what `gather` lists.
     fn send(q: &mut TxQueue, max: usize, room: usize, out: &mut Vec<u8>) -> usize {
         let mut blocks = vec![block(core::ptr::null(), 0); room];
-        let n = q.gather(&mut blocks);
+        let n = q.gather(&mut blocks, max);
         let mut taken = 0;
         for b in &blocks[..n] {
             let len = b.iov_len.min(max - taken);
@@ -259,7 +291,7 @@ mod tests {
             taken += len;
         }
         let mut finished = 0;
-        q.consumed(taken, |_, _| finished += 1);
+        q.consumed(taken, |_, _, _| finished += 1);
         finished
     }
 
@@ -276,9 +308,13 @@ mod tests {
         for _ in 0..(if cfg!(miri) { 3 } else { 300 }) {
             let memory: Vec<u8> = (0..4096).map(|i| (i * 7 % 251) as u8).collect();
             let (mut q, mut want, mut got) = (TxQueue::default(), Vec::new(), Vec::new());
-            let (mut placed, mut finished) = (0, 0);
+            let (mut placed, mut finished, mut kept_last) = (0, 0, true);
             for step in 0..40u8 {
-                match below(3) {
+                match below(4) {
+                    3 => q.keep(|_, _, last| {
+                        finished += 1;
+                        kept_last = last;
+                    }),
                     0 => {
                         let n = below(50) as usize;
                         q.push(|b| b.resize(b.len() + n, step));
@@ -299,6 +335,7 @@ mod tests {
                             send(&mut q, below(700) as usize, 1 + below(6) as usize, &mut got)
                     }
                 }
+                assert!(kept_last);
                 assert_eq!(q.queued(), want.len() as u64);
                 assert_eq!(q.sent(), got.len() as u64);
             }
