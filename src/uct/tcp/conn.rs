@@ -38,7 +38,7 @@ pub enum Phase {
 /// Copied bytes that may wait before senders are told to wait.
 const TX_LIMIT: usize = 64 << 10;
 /// Copied bytes that are sent without waiting for more.
-const TX_BATCH: usize = 48 << 10;
+const TX_BATCH: usize = 64 << 10;
 /// Payloads in place that may wait.
 const MAX_IN_PLACE: usize = 64;
 /// Puts that may be without acknowledgement.
@@ -54,7 +54,7 @@ const MEASURED: u32 = 64;
 /// What at most is kept of a busy sender's bytes for the next segment.
 const MAX_TAIL: usize = 8 << 10;
 /// Payloads of at most so many bytes are copied to be gathered, where the connection is busy.
-pub const GATHERED_COPY: usize = 16 << 10;
+pub const GATHERED_COPY: usize = 32 << 10;
 /// Blocks of one send.
 const BLOCKS: usize = 64;
 
@@ -467,8 +467,11 @@ impl Conn {
     /// Sends at once on a quiet connection, else leaves it to progress; `waiting` bytes are queued.
     #[inline]
     fn kick(self: &Rc<Conn>, face: &TcpIface, waiting: usize) {
-        if self.leaves_at_once(face) || waiting >= TX_BATCH || !self.mark_dirty(face) {
+        if self.leaves_at_once(face) || !self.mark_dirty(face) {
             self.flush(face);
+        } else if waiting >= TX_BATCH {
+            self.measure();
+            self.send(face, Extent::Segments, Last::Told);
         } else {
             self.fresh.set(true);
         }
