@@ -1,11 +1,12 @@
 /* A sender that makes no progress any more, as a program that computes now: what it sent arrives. */
-/* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_TLS=tcp */
+/* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_TLS=tcp UCX_RNDV_THRESH=inf */
 /* timeout: 60 */
 #include <ucp/api/ucp.h>
 
+#include "bytes.h"
 #include "two_workers.h"
 
-enum { ROUNDS = 20, BURST = 40 };
+enum { ROUNDS = 20, BURST = 40, READS = 20, LONGEST = 65536 };
 
 /* Progresses the receiver alone until `condition`. */
 #define RECEIVER_UNTIL(two, condition) \
@@ -20,36 +21,35 @@ enum { ROUNDS = 20, BURST = 40 };
     } while (0)
 
 /* Bursts of messages of which every one is done for its sender: after each the sender stands still. */
-static void messages(two_t *two)
+static void messages(two_t *two, size_t size)
 {
+    static char out[LONGEST], in[LONGEST];
     ucp_request_param_t plain = {.op_attr_mask = 0};
-    uint64_t out = 1, in;
-    int round, i;
+    uint64_t sent = 0, got = 0;
+    int round, i, j;
 
     for (round = 0; round < ROUNDS; ++round) {
-        int posted = 0;
-
-        for (i = 0; i < BURST; ++i, ++posted) {
-            ucs_status_ptr_t sent = ucp_tag_send_nbx(two->ep[0], &out, sizeof(out), 1, &plain);
-
-            if (sent) {
-                CHECK_OK(two_wait(two, sent));
+        for (i = 0; i < BURST; ++i) {
+            fill(out, size, sent++);
+            CHECK_OK(two_wait(two, ucp_tag_send_nbx(two->ep[0], out, size, 1, &plain)));
+            /* Who reads keeps the sender from waiting, which is progress. */
+            for (j = 0; j < READS; ++j) {
+                ucp_worker_progress(two->worker[1]);
             }
-            ++out;
         }
-        for (i = 0; i < posted; ++i) {
-            ucs_status_ptr_t got = ucp_tag_recv_nbx(two->worker[1], &in, sizeof(in), 1, UINT64_MAX, &plain);
+        for (i = 0; i < BURST; ++i) {
+            ucs_status_ptr_t request = ucp_tag_recv_nbx(two->worker[1], in, size, 1, UINT64_MAX, &plain);
 
-            CHECK(!UCS_PTR_IS_ERR(got));
-            if (got) {
-                RECEIVER_UNTIL(two, ucp_request_check_status(got) != UCS_INPROGRESS);
-                CHECK_OK(ucp_request_check_status(got));
-                ucp_request_free(got);
+            CHECK(!UCS_PTR_IS_ERR(request));
+            if (request) {
+                RECEIVER_UNTIL(two, ucp_request_check_status(request) != UCS_INPROGRESS);
+                CHECK_OK(ucp_request_check_status(request));
+                ucp_request_free(request);
             }
-            CHECK_EQ(in, out - posted + i);
+            CHECK_PATTERN(in, size, got++);
         }
     }
-    OK("bursts of messages arrive");
+    OK("bursts of messages of %zu bytes arrive", size);
 }
 
 /* Writes into the other's memory behind fences, of which the last is waited for there. */
@@ -98,7 +98,10 @@ int main(void)
 
     two_open(&two, UCP_FEATURE_TAG | UCP_FEATURE_RMA, 1);
     CHECK_OK(two_wait(&two, ucp_ep_flush_nbx(two.ep[0], &(ucp_request_param_t){.op_attr_mask = 0})));
-    messages(&two);
+    messages(&two, 8);
+    messages(&two, 8000);
+    messages(&two, 20000);
+    messages(&two, LONGEST);
     writes(&two);
     two_close(&two);
     return 0;
