@@ -71,7 +71,7 @@ pub fn connect(face: &TcpIface, peer: u64, remote: SocketAddr) -> Result<Rc<Conn
 /// What a socket sends ahead to a peer of this host, where nothing else is configured: what both processes copy
 /// stays in a processor's second cache, and nothing is on its way that more would be wanted for. What it does not
 /// take leaves with progress, or without by the thread of `overdue`.
-const SENT_AHEAD: usize = 128 << 10;
+const SENT_AHEAD: usize = 192 << 10;
 
 /// The options of a connection with `peer`.
 fn options(face: &TcpIface, peer: IpAddr) -> Options {
