@@ -49,6 +49,8 @@ const BURST: u32 = 4;
 const GATHER_NS: u64 = 10_000;
 /// A segment of at least this many bytes is worth being filled: the kernel does for each what it does for a whole one.
 const LONG_SEGMENT: usize = 16 << 10;
+/// From so many bytes on what a handler sends waits for the end of the progress.
+const BULK: usize = 2 << 10;
 /// Payloads in place between two questions for the segments' length.
 const MEASURED: u32 = 64;
 /// What at most is kept of a busy sender's bytes for the next segment.
@@ -467,7 +469,13 @@ impl Conn {
     /// Sends at once on a quiet connection, else leaves it to progress; `waiting` bytes are queued.
     #[inline]
     fn kick(self: &Rc<Conn>, face: &TcpIface, waiting: usize) {
-        if self.leaves_at_once(face) || !self.mark_dirty(face) {
+        if face.receiving.get() && waiting >= BULK && self.mark_dirty(face) {
+            // The end of this progress is near, and there may be more of it.
+            self.hurried.set(true);
+            if waiting >= TX_BATCH {
+                self.send(face, Extent::Segments, Last::Told);
+            }
+        } else if self.leaves_at_once(face) || !self.mark_dirty(face) {
             self.flush(face);
         } else if waiting >= TX_BATCH {
             self.measure();

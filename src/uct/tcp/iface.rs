@@ -108,6 +108,8 @@ pub struct TcpIface {
     /// Progress calls so far.
     tick: Cell<u64>,
     pub in_progress: Cell<bool>,
+    /// Handlers of what arrives run now.
+    pub receiving: Cell<bool>,
     pub poll_now: Cell<bool>,
     /// When the kernel was asked for news because that was long ago, and whether it had some the last time.
     pub asked_at: Cell<u64>,
@@ -164,6 +166,7 @@ impl TcpIface {
             strangers: Cell::new(0),
             tick: Cell::new(0),
             in_progress: Cell::new(false),
+            receiving: Cell::new(false),
             poll_now: Cell::new(false),
             asked_at: Cell::new(0),
             had_news: Cell::new(false),

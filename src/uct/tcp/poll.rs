@@ -54,6 +54,7 @@ pub fn progress<const RECEIVE: bool>(face: &Face) -> u32 {
     if face.has_dirty() {
         face.each_dirty(|conn| conn.gathered(face));
     }
+    face.receiving.set(true);
     if RECEIVE {
         let held = core::mem::take(&mut *face.held.borrow_mut());
         count += read_hot(face) + read_held(face, held);
@@ -61,6 +62,7 @@ pub fn progress<const RECEIVE: bool>(face: &Face) -> u32 {
     if quiet || time_to_poll(face, tick) {
         count += poll::<RECEIVE>(face);
     }
+    face.receiving.set(false);
     if tick.is_multiple_of(CLOCK) {
         look_at_clock(face);
     }
