@@ -158,7 +158,8 @@ class Programs:
                 words, variables = f"-t {test} -s {size}", {"UCX_TLS": tls}
                 if side == "ours" or loop == "calls":
                     if side != "ours":
-                        variables["LD_PRELOAD"] = str(self.build("calls", ["-shared", "-fPIC"]))
+                        program = "calls_get" if test == "ucp_get" else "calls"
+                        variables["LD_PRELOAD"] = str(self.build(program, ["-shared", "-fPIC"]))
                     return self.perftest.one("ours", metric, two, words, per_transport(tls, count), variables)
                 program = self.build("raw", [])
                 each = self.figures([*self.machine.priority, program, loop, str(size)], self.machine.environment("ours")).get("each")

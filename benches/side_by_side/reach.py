@@ -47,7 +47,7 @@ def goals():
         for size in (65536, 1048576, 4194304):
             yield Goal("memory", f"{tls} put_bw {size}", 4, limit="own")
             yield Goal("memory", f"{tls} get {size}", 4, limit="own")
-        yield Goal("memory", f"{tls} get 8", 20, limit="own")
+        yield Goal("memory", f"{tls} get 8", 20, limit="calls")
     for test in ("add", "fadd", "swap", "cswap"):
         yield Goal("memory", f"posix {test} rate 8", 1.3, limit="add")
     for test in ("tag_bw", "am_bw", "stream_bw"):
