@@ -32,6 +32,19 @@ static void send_bytes(const char *bytes, size_t length)
     CHECK_OK(two_wait(&two, ucp_stream_send_nbx(two.ep[0], bytes, length, &param)));
 }
 
+/* Takes what stands first in the stream without a copy. */
+static void take(const char *expected)
+{
+    size_t length;
+    void *data;
+
+    TWO_UNTIL(&two, (data = ucp_stream_recv_data_nb(two.ep[1], &length)) != NULL);
+    CHECK(!UCS_PTR_IS_ERR(data));
+    CHECK_EQ(length, strlen(expected));
+    CHECK(!memcmp(data, expected, length));
+    ucp_stream_data_release(two.ep[1], data);
+}
+
 int main(void)
 {
     ucp_stream_poll_ep_t ready;
@@ -52,6 +65,12 @@ int main(void)
     CHECK(receive(two.ep[1], 5) == NULL);
     CHECK(!memcmp(target, "early", 5));
     OK("sent early");
+
+    send_bytes("one", 3);
+    send_bytes("second", 6);
+    take("one");
+    take("second");
+    OK("bytes that are lent are of one message");
 
     for (i = 0; i < 3; ++i) {
         requests[i] = receive(two.ep[1], 4);

@@ -1,5 +1,5 @@
-//! Bytes of short messages that came before a receive, one behind the other in one small buffer: in a stream nothing
-//! tells where a message began, so a few bytes need no place of their own.
+//! Bytes of short messages that came before a receive, one behind the other in one small buffer. Where a message ends
+//! matters only to who is lent its bytes: as upstream's, that are never those of two.
 
 use crate::uct::base::copy::copy;
 
@@ -15,11 +15,14 @@ pub struct Early {
     /// What stands in it: from here to there.
     from: usize,
     to: usize,
+    /// What is left of each message, from `first` on.
+    lengths: Vec<u16>,
+    first: usize,
 }
 
 impl Early {
     #[inline(always)]
-    pub fn bytes(&self) -> &[u8] {
+    fn bytes(&self) -> &[u8] {
         self.buffer.get(self.from..self.to).unwrap_or_default()
     }
 
@@ -35,9 +38,12 @@ impl Early {
         if len > MOST || (len > self.buffer.len() - self.to && !self.make_room(len)) {
             return false;
         }
-        // SAFETY: there is room behind `to`, as was just looked at.
-        unsafe { copy(message.as_ptr(), self.buffer.as_mut_ptr().add(self.to), len) };
-        self.to += len;
+        if len > 0 {
+            // SAFETY: there is room behind `to`, as was just looked at.
+            unsafe { copy(message.as_ptr(), self.buffer.as_mut_ptr().add(self.to), len) };
+            self.to += len;
+            self.lengths.push(len as u16);
+        }
         true
     }
 
@@ -49,6 +55,8 @@ impl Early {
         } else if self.from >= ROOM / 2 {
             self.buffer.copy_within(self.from..self.to, 0);
             (self.from, self.to) = (0, self.to - self.from);
+            self.lengths.drain(..self.first);
+            self.first = 0;
         }
         len <= ROOM - self.to
     }
@@ -65,15 +73,40 @@ impl Early {
         }
         // SAFETY: `count` bytes are there, and room for them by the caller's promise.
         unsafe { copy(bytes.as_ptr(), to, count) };
-        self.from += count;
-        if self.from == self.to {
-            self.clear();
-        }
+        self.advance(count);
         true
     }
 
-    pub fn clear(&mut self) {
-        (self.from, self.to) = (0, 0);
+    /// Takes the first bytes off, at most `count`.
+    pub fn take_vec(&mut self, count: usize) -> Vec<u8> {
+        let bytes = self.bytes();
+        let taken = bytes[..count.min(bytes.len())].to_vec();
+        self.advance(taken.len());
+        taken
+    }
+
+    /// Takes what is left of the first message off.
+    pub fn take_message(&mut self) -> Option<Vec<u8>> {
+        let left = *self.lengths.get(self.first)?;
+        Some(self.take_vec(left.into()))
+    }
+
+    #[inline(always)]
+    fn advance(&mut self, mut count: usize) {
+        self.from += count;
+        if self.from == self.to {
+            (self.from, self.to, self.first) = (0, 0, 0);
+            self.lengths.clear();
+            return;
+        }
+        while let Some(left) = self.lengths.get_mut(self.first) {
+            if usize::from(*left) > count {
+                *left -= count as u16;
+                return;
+            }
+            count -= usize::from(*left);
+            self.first += 1;
+        }
     }
 }
 
@@ -106,7 +139,22 @@ mod tests {
         assert!(early.len() > ROOM - ROOM / 2 - MOST);
         // SAFETY: it is not so much.
         assert!(!unsafe { early.take(early.len() + 1, core::ptr::null_mut()) });
-        early.clear();
-        assert!(early.bytes().is_empty() && early.push(&[7; MOST]));
+        assert!(!early.take_vec(ROOM).is_empty());
+        assert!(early.take_message().is_none() && early.push(&[7; MOST]));
+    }
+
+    #[test]
+    fn a_message_is_taken_alone() {
+        let mut early = Early::default();
+        for n in 1..=20u8 {
+            assert!(early.push(&vec![n; n.into()]) && early.push(&[]));
+        }
+        assert_eq!(early.take_message().unwrap(), [1]);
+        assert_eq!(early.take_vec(4), [2, 2, 3, 3]);
+        assert_eq!(early.take_message().unwrap(), [3]);
+        for n in 4..=20u8 {
+            assert_eq!(early.take_message().unwrap(), vec![n; n.into()]);
+        }
+        assert!(early.take_message().is_none());
     }
 }

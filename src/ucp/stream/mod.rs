@@ -169,13 +169,13 @@ impl Inbox {
         self.chunks.borrow_mut().push_back(Chunk::here(bytes));
     }
 
-    /// Makes the bytes that go before all chunks a chunk as well.
+    /// Makes the messages that go before all chunks chunks as well.
     fn settle_early(&self) {
         let mut early = self.early.borrow_mut();
-        if early.len() > 0 {
-            let chunk = Chunk::here(early.bytes().to_vec().into());
-            self.chunks.borrow_mut().push_front(chunk);
-            early.clear();
+        let messages: Vec<_> = core::iter::from_fn(|| early.take_message()).collect();
+        let mut chunks = self.chunks.borrow_mut();
+        for message in messages.into_iter().rev() {
+            chunks.push_front(Chunk::here(message.into()));
         }
     }
 
@@ -219,7 +219,11 @@ impl Inbox {
     /// Takes `count` bytes off the front, fewer where they are not here; `sink` gets them in parts.
     /// Answers how many.
     fn take(&self, count: usize, mut sink: impl FnMut(&[u8])) -> usize {
-        let mut left = count;
+        let early = self.early.borrow_mut().take_vec(count);
+        if !early.is_empty() {
+            sink(&early);
+        }
+        let mut left = count - early.len();
         while left > 0 {
             // Off the queue: a sink may be the user's function.
             let Some(mut front) = self.take_front_here() else {
@@ -238,9 +242,11 @@ impl Inbox {
         taken
     }
 
-    /// Takes the first chunk off, if it is here.
+    /// Takes the first message or what is left of it off, if it is here.
     fn take_front_here(&self) -> Option<Chunk> {
-        self.settle_early();
+        if let Some(message) = self.early.borrow_mut().take_message() {
+            return Some(Chunk::here(message.into()));
+        }
         let mut chunks = self.chunks.borrow_mut();
         chunks.pop_front_if(|chunk| chunk.elsewhere.is_none())
     }

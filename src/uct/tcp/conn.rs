@@ -642,12 +642,11 @@ impl Conn {
 
     /// What of so many bytes would make a short segment behind whole ones.
     fn tail(&self, unsent: usize) -> usize {
-        match self.segment.get() {
-            segment if segment == 0 || unsent < segment => 0,
-            segment => Some(unsent % segment)
-                .filter(|t| *t <= MAX_TAIL)
-                .unwrap_or(0),
+        let segment = self.segment.get();
+        if segment == 0 || unsent < segment || unsent % segment > MAX_TAIL {
+            return 0;
         }
+        unsent % segment
     }
 
     /// Looks how much the kernel sends at a time: more when the peer has shown that it takes much.
