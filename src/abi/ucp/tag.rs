@@ -365,8 +365,11 @@ pub unsafe extern "C" fn ucp_tag_recv_nbx(
     // SAFETY: the caller's arguments.
     unsafe {
         let w = param::worker(worker);
-        if !w.is_shared()
-            && let Some(len) = param::plain_receive(param, buffer, count)
+        // Before the lock nothing is looked at that another thread may change.
+        if w.is_shared() {
+            return recv_any(w, buffer, count, tag, tag_mask, param);
+        }
+        if let Some(len) = param::plain_receive(param, buffer, count)
             && let Some(req) = recv::post_lone(w, (buffer.cast(), len), tag, tag_mask)
         {
             return posted(req, param);
@@ -395,7 +398,7 @@ unsafe fn posted(req: NonNull<Request>, param: *const ucp_request_param_t) -> uc
     Request::user(req)
 }
 
-/// Receives behind others, whatever that takes.
+/// Receives behind others on a worker that is not shared, whatever that takes.
 ///
 /// # Safety
 /// As `recv_any`.
@@ -410,8 +413,7 @@ unsafe fn recv_behind(
 ) -> ucs_status_ptr_t {
     // SAFETY: by the caller's promise.
     unsafe {
-        if !w.is_shared()
-            && let Some(len) = param::plain_receive(param, buffer, count)
+        if let Some(len) = param::plain_receive(param, buffer, count)
             && let Some(req) = recv::post_in_line(w, (buffer.cast(), len), tag, mask)
         {
             return posted(req, param);
