@@ -353,7 +353,7 @@ static void look_only(side_t *a, side_t *b, ucp_ep_h ab)
     ucp_request_param_t own = {.op_attr_mask = UCP_OP_ATTR_FIELD_REQUEST}, plain = {.op_attr_mask = 0};
     driver_t driver = {.a = a, .b = b};
     size_t size = request_size(a->context);
-    char *memory = malloc(size), byte = 0;
+    char *memory = malloc(size), in, out = 0;
     pthread_t thread;
     unsigned i, looks;
 
@@ -364,8 +364,8 @@ static void look_only(side_t *a, side_t *b, ucp_ep_h ab)
         ucs_status_t status;
         ucs_status_ptr_t s;
 
-        CHECK(!UCS_PTR_IS_ERR(ucp_tag_recv_nbx(b->worker, &byte, 1, 0x10000 + i, -1, &own)));
-        s = ucp_tag_send_nbx(ab, &byte, 1, 0x10000 + i, &plain);
+        CHECK(!UCS_PTR_IS_ERR(ucp_tag_recv_nbx(b->worker, &in, 1, 0x10000 + i, -1, &own)));
+        s = ucp_tag_send_nbx(ab, &out, 1, 0x10000 + i, &plain);
         for (looks = 1; (status = ucp_tag_recv_request_test(own.request, &info)) == UCS_INPROGRESS; ++looks) {
             if (looks % 500 == 0) {
                 sched_yield();
