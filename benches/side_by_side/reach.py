@@ -62,9 +62,9 @@ def goals():
     for size in (65536, 4194304):
         yield Goal("memory", f"tcp put_bw {size}", 2, limit="stream")
         yield Goal("memory", f"tcp get {size}", 2, limit="stream")
-    for name, _, _, _, apart, _ in thread_tests():
+    for name, _, _, _, alone, _ in thread_tests():
         yield Goal("threads", name, 1)
-        if apart:
+        if alone:
             yield Goal("threads", f"{name}, against one that is not shared", 0.7)
     yield Goal("start", "process that loads the library", bound=3)
     yield Goal("start", "configuration, ucp_init and worker, all transports", bound=1500)

@@ -1,34 +1,39 @@
 //! Which thread this is, by one instruction.
 
 /// A number that no other living thread of this process has; never 0. Once a thread has ended a new one may get its.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
 pub fn here() -> u64 {
+    pointer()
+}
+
+/// The thread pointer, which the ABI also keeps at the start of what it points to.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline(always)]
+fn pointer() -> u64 {
     let pointer: u64;
-    // SAFETY: the ABI keeps the thread pointer of each thread at the start of its own control block.
+    // SAFETY: reads the first word of the thread's own control block.
     unsafe {
         core::arch::asm!("mov {}, fs:0", out(reg) pointer, options(pure, readonly, nostack, preserves_flags))
     };
     pointer
 }
 
-/// A number that no other living thread of this process has; never 0. Once a thread has ended a new one may get its.
+/// The thread pointer, which Linux leaves to user space.
 #[cfg(all(target_arch = "aarch64", not(miri)))]
 #[inline(always)]
-pub fn here() -> u64 {
+fn pointer() -> u64 {
     let pointer: u64;
-    // SAFETY: reads the thread pointer, which Linux leaves to user space.
+    // SAFETY: reads a register.
     unsafe {
         core::arch::asm!("mrs {}, tpidr_el0", out(reg) pointer, options(pure, nomem, nostack, preserves_flags))
     };
     pointer
 }
 
-/// A number that no other living thread of this process has; never 0. Once a thread has ended a new one may get its.
 #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-pub fn here() -> u64 {
-    thread_local!(static WORD: u8 = const { 0 });
-    WORD.with(|word| core::ptr::from_ref(word).addr() as u64)
+fn pointer() -> u64 {
+    use parking_lot::lock_api::GetThreadId;
+    parking_lot::RawThreadId.nonzero_thread_id().get() as u64
 }
 
 #[cfg(test)]

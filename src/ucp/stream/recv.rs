@@ -43,7 +43,9 @@ pub unsafe fn short(worker: &Worker, uuid: u64, rest: *const u8, len: usize) -> 
     let id = u64::from_le(id);
     // SAFETY: by the caller's promise.
     let body = unsafe { core::slice::from_raw_parts(body, count) };
-    let sender = worker.last_named(uuid, id);
+    let sender = worker
+        .last_named(uuid, id)
+        .filter(|ep| !ep.answers_only.get());
     if !sender.is_some_and(|ep| into_oldest(ep, body) || keep(ep, body)) {
         bytes(worker, uuid, id, body);
     }
@@ -54,7 +56,7 @@ pub unsafe fn short(worker: &Worker, uuid: u64, rest: *const u8, len: usize) -> 
 #[inline(always)]
 fn into_oldest(ep: &Ep, body: &[u8]) -> bool {
     let (inbox, count) = (&ep.stream, body.len());
-    if inbox.available.get() != 0 || count == 0 || count > FEW || ep.answers_only.get() {
+    if inbox.available.get() != 0 || count == 0 || count > FEW {
         return false;
     }
     let Some(req) = first(inbox) else {
@@ -86,8 +88,7 @@ fn into_oldest(ep: &Ep, body: &[u8]) -> bool {
 #[inline(always)]
 fn keep(ep: &Ep, body: &[u8]) -> bool {
     let (inbox, worker) = (&ep.stream, ep.worker());
-    let plain = inbox.waiting.is_empty() && !inbox.torn.get() && !ep.answers_only.get();
-    if !plain || !inbox.push_early(body) {
+    if !inbox.waiting.is_empty() || inbox.torn.get() || !inbox.push_early(body) {
         return false;
     }
     unexpected::add(worker, body.len());

@@ -51,7 +51,7 @@ const GATHER_NS: u64 = 10_000;
 const LONG_SEGMENT: usize = 16 << 10;
 /// From so many bytes on what a handler sends waits for the end of the progress.
 const BULK: usize = 2 << 10;
-/// Payloads in place between two questions for the segments' length.
+/// Sends of segments between two questions for their length.
 const MEASURED: u32 = 64;
 /// What at most is kept of a busy sender's bytes for the next segment.
 const MAX_TAIL: usize = 8 << 10;
@@ -132,7 +132,7 @@ pub struct Conn {
     last_tick: Cell<u64>,
     /// Bytes that the kernel sends as one packet, where those are long; else 0.
     segment: Cell<usize>,
-    /// Payloads in place until that is looked up again.
+    /// Sends of segments until that is looked up again.
     until_measured: Cell<u32>,
 
     /// Puts posted, and those without acknowledgement.
@@ -428,8 +428,7 @@ impl Conn {
             return self.send(face, Extent::All, last);
         }
         self.fresh.set(true);
-        self.measure();
-        self.send(face, Extent::Segments, last)
+        self.send_segments(face, last)
     }
 
     /// Queues a frame of our own: it goes with the user's next one, or in the next progress.
@@ -469,18 +468,17 @@ impl Conn {
     /// Sends at once on a quiet connection, else leaves it to progress; `waiting` bytes are queued.
     #[inline]
     fn kick(self: &Rc<Conn>, face: &TcpIface, waiting: usize) {
-        if face.receiving.get() && waiting >= BULK && self.mark_dirty(face) {
-            // The end of this progress is near, and there may be more of it.
+        // The end of this progress is near, and there may be more of it.
+        let answers = face.receiving.get() && waiting >= BULK;
+        if (!answers && self.leaves_at_once(face)) || !self.mark_dirty(face) {
+            return self.flush(face);
+        }
+        if waiting >= TX_BATCH {
+            self.send_segments(face, Last::Told);
+        }
+        if answers {
             self.hurried.set(true);
-            if waiting >= TX_BATCH {
-                self.send(face, Extent::Segments, Last::Told);
-            }
-        } else if self.leaves_at_once(face) || !self.mark_dirty(face) {
-            self.flush(face);
-        } else if waiting >= TX_BATCH {
-            self.measure();
-            self.send(face, Extent::Segments, Last::Told);
-        } else {
+        } else if waiting < TX_BATCH {
             self.fresh.set(true);
         }
     }
@@ -575,14 +573,10 @@ impl Conn {
         self.send(face, Extent::All, Last::Told);
     }
 
-    /// The same in whole segments; progress sends the little that is left.
-    fn flush_segments(self: &Rc<Conn>, face: &TcpIface) {
-        let kept = self.segment.get() > 0 && self.mark_dirty(face);
-        self.send(
-            face,
-            if kept { Extent::Segments } else { Extent::All },
-            Last::Told,
-        );
+    /// The same in whole segments, of a connection in the list of those that gather: progress sends the little that is left.
+    fn send_segments(self: &Rc<Conn>, face: &TcpIface, last: Last) -> bool {
+        self.measure();
+        self.send(face, Extent::Segments, last)
     }
 
     /// Whether the payload that was queued last is not needed any more, if that is to be answered.
@@ -667,7 +661,11 @@ impl Conn {
             return;
         }
         self.pay(face);
-        self.flush_segments(face);
+        if self.segment.get() > 0 && self.mark_dirty(face) {
+            self.send_segments(face, Last::Told);
+        } else {
+            self.flush(face);
+        }
         if !self.blocked.get() {
             face.watch(self, false);
         }
@@ -845,8 +843,7 @@ impl Drop for Tx<'_> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
     All,
-    /// The little that would make a segment of its own is kept for what comes next. The connection is in the list of those
-    /// that gather.
+    /// The little that would make a segment of its own is kept for what comes next.
     Segments,
 }
 

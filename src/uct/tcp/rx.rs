@@ -33,8 +33,8 @@ enum Got {
 pub fn receive(face: &Face, conn: &Rc<Conn>) -> u32 {
     let mut buf = conn.rx.take().unwrap_or_else(|| face.rx_buffer());
     let mut count = 0;
-    for round in 0..MAX_ROUNDS {
-        let more = if round == 0 && conn.held.get() {
+    for _ in 0..MAX_ROUNDS {
+        let more = if conn.held.get() {
             true
         } else {
             make_room(&mut buf, conn);
