@@ -172,11 +172,10 @@ impl Request {
                 };
                 format!("{kind} of {} bytes: {:?}", s.data.len(), s.stage)
             }
-            Op::TagLone => {
-                let room = self.worker().tag.lone_room();
-                format!("tag receive of {room} bytes: posted")
+            Op::TagLine => {
+                let room = self.worker().tag.room_in_line(self.as_ptr());
+                format!("tag receive of {} bytes: posted", room.unwrap_or(0))
             }
-            Op::TagLine(r) => format!("tag receive of {} bytes: posted", r.room),
             Op::TagWait(r) => format!("tag receive of {} bytes: posted", r.data.len()),
             Op::TagRecv(r) => format!("tag receive of {} bytes: matched", r.data.len()),
             Op::DataRecv(r) => format!("data receive of {} bytes", r.data.len()),

@@ -140,7 +140,7 @@ pub struct Info {
 #[repr(C, align(16))]
 pub struct Request {
     worker: *const Worker,
-    /// The next of the pool's free requests, while it is one of them; of the line of tagged receives, while in that.
+    /// The next of the pool's free requests, while it is one of them.
     pub(super) next: Cell<Option<NonNull<Request>>>,
     pub(crate) op: UnsafeCell<Op>,
     callback: Cell<Callback>,

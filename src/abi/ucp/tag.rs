@@ -370,15 +370,11 @@ pub unsafe extern "C" fn ucp_tag_recv_nbx(
             return recv_any(w, buffer, count, tag, tag_mask, param);
         }
         if let Some(len) = param::plain_receive(param, buffer, count)
-            && let Some(req) = recv::post_lone(w, (buffer.cast(), len), tag, tag_mask)
+            && let Some(req) = recv::post_in_line(w, (buffer.cast(), len), tag, tag_mask)
         {
             return posted(req, param);
         }
-        if w.tag.is_in_line() {
-            recv_behind(w, buffer, count, tag, tag_mask, param)
-        } else {
-            recv_any(w, buffer, count, tag, tag_mask, param)
-        }
+        recv_any(w, buffer, count, tag, tag_mask, param)
     }
 }
 
@@ -396,30 +392,6 @@ unsafe fn posted(req: NonNull<Request>, param: *const ucp_request_param_t) -> uc
         }
     }
     Request::user(req)
-}
-
-/// Receives behind others on a worker that is not shared, whatever that takes.
-///
-/// # Safety
-/// As `recv_any`.
-#[inline(never)]
-unsafe fn recv_behind(
-    w: &Worker,
-    buffer: *mut c_void,
-    count: usize,
-    tag: ucp_tag_t,
-    mask: ucp_tag_t,
-    param: *const ucp_request_param_t,
-) -> ucs_status_ptr_t {
-    // SAFETY: by the caller's promise.
-    unsafe {
-        if let Some(len) = param::plain_receive(param, buffer, count)
-            && let Some(req) = recv::post_in_line(w, (buffer.cast(), len), tag, mask)
-        {
-            return posted(req, param);
-        }
-        recv_any(w, buffer, count, tag, mask, param)
-    }
 }
 
 /// Receives, whatever that takes.
@@ -442,11 +414,10 @@ unsafe fn recv_any(
         if let Some(len) = param::plain_receive(param, buffer, count) {
             let place = (buffer.cast(), len);
             // One that is not shared has tried that already, without a lock.
-            if w.is_shared() {
-                let behind = || recv::post_in_line(w, place, tag, mask);
-                if let Some(req) = recv::post_lone(w, place, tag, mask).or_else(behind) {
-                    return posted(req, param);
-                }
+            if w.is_shared()
+                && let Some(req) = recv::post_in_line(w, place, tag, mask)
+            {
+                return posted(req, param);
             }
             if let Some(info) = recv::take_plain(w, (*param).op_attr_mask, place, tag, mask) {
                 put_tag_info(info_at, info);

@@ -20,10 +20,8 @@ pub enum Op {
     #[default]
     None,
     Send(SendOp),
-    /// A receive by tag that stands by itself in `TagState`.
-    TagLone,
-    /// A receive by tag that stands in the line of `TagState`, or has left it to stand by itself.
-    TagLine(TagLineOp),
+    /// A receive by tag that stands in the line of `TagState`.
+    TagLine,
     /// A receive by tag that no message has matched.
     TagWait(TagWaitOp),
     TagRecv(TagRecvOp),
@@ -45,7 +43,7 @@ impl Op {
     pub fn holds_nothing(&self) -> bool {
         let plain = |data: &Data| !matches!(data, Data::Generic { .. });
         match self {
-            Op::None | Op::TagLone | Op::TagLine(_) => true,
+            Op::None | Op::TagLine => true,
             Op::TagWait(r) => plain(&r.data),
             Op::TagRecv(r) => {
                 plain(&r.data) && r.arriving.window.is_none() && r.arriving.timed.is_none()
@@ -274,15 +272,6 @@ impl Kind {
     pub fn waits_for_match(&self) -> bool {
         matches!(self, Kind::TagSync { .. })
     }
-}
-
-/// A receive by tag into `room` bytes at `buffer`; of `tag` only the bits of `mask`.
-#[derive(Clone, Copy)]
-pub struct TagLineOp {
-    pub tag: u64,
-    pub mask: u64,
-    pub buffer: *mut u8,
-    pub room: usize,
 }
 
 /// A receive by tag in the list of those posted, by its entry; `None` once it is off the list.

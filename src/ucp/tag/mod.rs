@@ -1,11 +1,12 @@
 //! Tag matching: receives and messages that look for each other.
 
+mod line;
 pub mod probe;
 pub mod recv;
 
 use super::buffers::{Buffer, Few};
 use super::proto::assembly::MessageId;
-use super::proto::op::{Op, TagLineOp, TagWaitOp};
+use super::proto::op::{Op, TagWaitOp};
 use super::proto::rndv::Announced;
 use super::request::Request;
 use super::unexpected;
@@ -15,6 +16,7 @@ use crate::ucs::Status;
 use crate::ucs::tag_match::{Arrived, EntryId, Posted};
 use core::cell::{Cell, Ref, RefCell};
 use core::ptr::NonNull;
+use line::{Line, Receive};
 
 /// A message that came before its receive. Memory is as large as the bytes that came.
 pub enum Message {
@@ -81,22 +83,10 @@ impl Message {
     }
 }
 
-/// A receive into a contiguous buffer that was posted where there was nothing else, or that has become the first of the
-/// line. It is older than all others.
-struct Lone {
-    request: Cell<Option<NonNull<Request>>>,
-    tag: Cell<u64>,
-    mask: Cell<u64>,
-    buffer: Cell<(*mut u8, usize)>,
-}
-
 pub struct TagState {
-    lone: Lone,
-    /// First and last of the receives into contiguous buffers that were posted behind `lone` while nothing else waited, as
-    /// programs do that keep several under way: older than those in `posted`. Each has its `Op::TagLine`, and names the
-    /// next where free requests name theirs. The first message that `lone` does not match, and the first receive of another
-    /// kind, move them to `posted`.
-    line: Cell<Option<(NonNull<Request>, NonNull<Request>)>>,
+    /// Older than those in `posted`. The first message that is not for the first of the line, and the first receive of
+    /// another kind, move those behind the first to `posted`.
+    line: Line,
     /// How many other receives and messages wait; `RESTING` while nothing is received.
     crowd: Cell<usize>,
     posted: RefCell<Posted<NonNull<Request>>>,
@@ -105,88 +95,61 @@ pub struct TagState {
 
 const RESTING: usize = 1 << 63;
 
+/// Makes a receive that was in line one like others, with its `entry` in `posted`.
+fn as_any(receive: &Receive, entry: Option<EntryId>) -> NonNull<Request> {
+    let data = Data::contig(receive.buffer, receive.room);
+    // SAFETY: a posted receive is alive; the only borrow, of an operation that holds nothing.
+    unsafe { *receive.request.as_ref().op() = Op::TagWait(TagWaitOp { data, entry }) };
+    receive.request
+}
+
 impl TagState {
     #[allow(clippy::new_without_default)]
     pub fn new() -> TagState {
         TagState {
-            lone: Lone {
-                request: Cell::new(None),
-                tag: Cell::new(0),
-                mask: Cell::new(0),
-                buffer: Cell::new((core::ptr::null_mut(), 0)),
-            },
-            line: Cell::new(None),
+            line: Line::new(),
             crowd: Cell::new(0),
             posted: RefCell::new(Posted::new()),
             arrived: RefCell::new(Arrived::new()),
         }
     }
 
-    /// Whether no receive and no message waits, and the worker receives.
+    /// Whether one more receive can stand in line: nothing waits but others of the line, and the worker receives.
     #[inline(always)]
-    pub fn is_quiet(&self) -> bool {
-        let lone = self.lone.request.get().map_or(0, |at| at.as_ptr().addr());
-        lone | self.crowd.get() == 0
+    pub fn has_line(&self) -> bool {
+        self.crowd.get() == 0 && !self.line.is_full()
     }
 
-    /// Whether nothing waits but `lone` and the line, and the worker receives.
+    /// Posts a receive where it `has_line`. Its operation has to be `Op::TagLine`.
     #[inline(always)]
-    pub fn is_in_line(&self) -> bool {
-        self.crowd.get() == 0
+    pub fn post_in_line(&self, receive: Receive) {
+        debug_assert!(self.has_line());
+        self.line.push(receive);
     }
 
-    /// Posts a receive behind the line where it `is_in_line`, and there is a lone one. Its operation has to be the
-    /// `Op::TagLine` of it.
+    /// Takes the first receive in line for a message of `tag` and `len` bytes, with its buffer, if it is for it and fits.
     #[inline(always)]
-    pub fn post_in_line(&self, at: NonNull<Request>) {
-        debug_assert!(self.is_in_line() && self.lone.request.get().is_some());
-        let first = match self.line.get() {
-            None => at,
-            Some((first, last)) => {
-                // SAFETY: a posted receive is alive.
-                unsafe { last.as_ref() }.next.set(Some(at));
-                first
-            }
-        };
-        // SAFETY: the caller's request, just made.
-        unsafe { at.as_ref() }.next.set(None);
-        self.line.set(Some((first, at)));
+    pub fn take_in_line(&self, tag: u64, len: usize) -> Option<(NonNull<Request>, *mut u8)> {
+        self.line.take(tag, len)
     }
 
-    /// Takes the first of the line off.
+    /// Bytes of the buffer of a receive in line.
+    pub fn room_in_line(&self, at: NonNull<Request>) -> Option<usize> {
+        self.line.find(at).map(|receive| receive.room)
+    }
+
+    /// Takes the first receive in line off, which becomes one like others.
+    fn take_first_as_any(&self) -> Option<NonNull<Request>> {
+        self.line.pop().map(|receive| as_any(&receive, None))
+    }
+
+    /// Puts the receives behind the first of the line where others are.
     #[inline]
-    fn pop_line(&self) -> Option<(NonNull<Request>, TagLineOp)> {
-        let (first, last) = self.line.get()?;
-        // SAFETY: a posted receive is alive; the only borrow of its operation.
-        let (next, op) = unsafe { (first.as_ref().next.get(), first.as_ref().op()) };
-        self.line.set(next.map(|next| (next, last)));
-        match *op {
-            Op::TagLine(line) => Some((first, line)),
-            _ => None,
-        }
-    }
-
-    /// The lone receive was taken: the first of the line is in its place.
-    #[inline(never)]
-    fn move_up(&self) {
-        if let Some((first, line)) = self.pop_line() {
-            self.lone.tag.set(line.tag);
-            self.lone.mask.set(line.mask);
-            self.lone.buffer.set((line.buffer, line.room));
-            self.lone.request.set(Some(first));
-        }
-    }
-
-    /// Puts the receives of the line where others are.
-    #[cold]
-    #[inline(never)]
     fn dissolve_line(&self) {
-        while let Some((first, line)) = self.pop_line() {
-            let data = Data::contig(line.buffer, line.room);
-            let entry = Some(self.push_posted(line.tag, line.mask, first));
-            // SAFETY: a posted receive is alive; the only borrow, of an operation that holds nothing.
-            unsafe { *first.as_ref().op() = Op::TagWait(TagWaitOp { data, entry }) };
-        }
+        self.line.pop_behind_first(|receive| {
+            let entry = self.push_posted(receive.tag, receive.mask, receive.request);
+            as_any(&receive, Some(entry));
+        });
     }
 
     /// The worker stops to receive, or goes on.
@@ -194,56 +157,6 @@ impl TagState {
         let crowd = self.crowd.get() & !RESTING;
         self.crowd
             .set(if resting { crowd | RESTING } else { crowd });
-    }
-
-    /// Posts a receive into `room` bytes at `buffer` where it `is_quiet`. Its operation has to be `Op::TagLone`.
-    #[inline(always)]
-    pub fn post_lone(&self, at: NonNull<Request>, tag: u64, mask: u64, buffer: (*mut u8, usize)) {
-        debug_assert!(self.is_quiet());
-        self.lone.tag.set(tag & mask);
-        self.lone.mask.set(mask);
-        self.lone.buffer.set(buffer);
-        self.lone.request.set(Some(at));
-    }
-
-    /// `take_lone`, where nothing stands in line behind it.
-    #[inline(always)]
-    pub fn take_only(&self, tag: u64, len: usize) -> Option<(NonNull<Request>, *mut u8)> {
-        if self.line.get().is_some() {
-            return None;
-        }
-        self.take_lone(tag, len)
-    }
-
-    /// Takes the lone receive for a message of `tag` and `len` bytes, with its buffer, if they fit.
-    #[inline(always)]
-    pub fn take_lone(&self, tag: u64, len: usize) -> Option<(NonNull<Request>, *mut u8)> {
-        let at = self.lone.request.get()?;
-        let (buffer, room) = self.lone.buffer.get();
-        if tag & self.lone.mask.get() != self.lone.tag.get() || len > room {
-            return None;
-        }
-        self.lone.request.set(None);
-        if self.line.get().is_some() {
-            self.move_up();
-        }
-        Some((at, buffer))
-    }
-
-    /// Bytes of the lone receive's buffer.
-    pub fn lone_room(&self) -> usize {
-        self.lone.buffer.get().1
-    }
-
-    /// Takes the lone receive off, which becomes one like others.
-    fn take_lone_as_any(&self) -> Option<NonNull<Request>> {
-        let at = self.lone.request.take()?;
-        let (buffer, room) = self.lone.buffer.get();
-        self.move_up();
-        let data = Data::contig(buffer, room);
-        // SAFETY: a posted receive is alive; the only borrow, of an operation that holds nothing.
-        unsafe { *at.as_ref().op() = Op::TagWait(TagWaitOp { data, entry: None }) };
-        Some(at)
     }
 
     /// Posts a receive behind all others.
@@ -257,21 +170,18 @@ impl TagState {
         self.posted.borrow_mut().post(tag, mask, at)
     }
 
-    /// Whether a message of `len` bytes that came as a whole is to be kept by `keep_few`, as no receive waits: there is
-    /// no line without a lone one.
+    /// Whether a message of `len` bytes that came as a whole is to be kept by `keep_few`, as no receive waits.
     #[inline(always)]
     pub fn wants_few(&self, len: usize) -> bool {
-        self.lone.request.get().is_none() && len <= Few::MOST && self.posted.borrow().is_empty()
+        self.line.is_empty() && len <= Few::MOST && self.posted.borrow().is_empty()
     }
 
     /// Takes the oldest receive that a message of `tag` matches.
     pub fn take_posted(&self, tag: u64) -> Option<NonNull<Request>> {
-        if self.lone.request.get().is_some() && tag & self.lone.mask.get() == self.lone.tag.get() {
-            return self.take_lone_as_any();
+        if self.line.is_for_first(tag) {
+            return self.take_first_as_any();
         }
-        if self.line.get().is_some() {
-            self.dissolve_line();
-        }
+        self.dissolve_line();
         let taken = self.posted.borrow_mut().take(tag)?;
         self.crowd.set(self.crowd.get() - 1);
         Some(taken)
@@ -279,11 +189,11 @@ impl TagState {
 
     /// Takes a receive off that no message has matched. Whether it was still there.
     pub fn withdraw(&self, req: &Request) -> bool {
-        if self.lone.request.get() == Some(req.as_ptr()) {
-            return self.take_lone_as_any().is_some();
+        if self.line.begins_with(req.as_ptr()) {
+            return self.take_first_as_any().is_some();
         }
         // SAFETY: the only borrow.
-        if matches!(unsafe { req.op() }, Op::TagLine(_)) {
+        if matches!(unsafe { req.op() }, Op::TagLine) {
             self.dissolve_line();
         }
         // SAFETY: as above.
@@ -351,10 +261,10 @@ impl TagState {
     /// Ends every posted receive.
     pub fn cancel_all(&self) {
         self.dissolve_line();
-        let lone = self.take_lone_as_any();
+        let first = self.take_first_as_any();
         let behind = self.posted.borrow_mut().drain();
         self.crowd.set(self.crowd.get() - behind.len());
-        for req in lone.into_iter().chain(behind) {
+        for req in first.into_iter().chain(behind) {
             // SAFETY: a posted receive is alive.
             unsafe { req.as_ref() }.complete(Err(Status::CANCELED));
         }

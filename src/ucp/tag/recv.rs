@@ -1,10 +1,11 @@
 //! Receiving by tag: posting, matching, and bringing the data in.
 
 use super::Message;
+use super::line::Receive;
 use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::proto::assembly::{Assembly, MessageId, Target};
-use crate::ucp::proto::op::{Arriving, Op, TagLineOp, TagRecvOp, TagWaitOp};
+use crate::ucp::proto::op::{Arriving, Op, TagRecvOp, TagWaitOp};
 use crate::ucp::proto::receive::{empty_assembly, into_request};
 use crate::ucp::proto::rndv::{self, Announced};
 use crate::ucp::request::{Callback, Info, Param, Place, Posted, Request, ended, settle};
@@ -47,25 +48,8 @@ pub fn post(
     Ok((Posted::Request(req), Info::default()))
 }
 
-/// Posts a receive into a contiguous buffer where no message and no other receive waits and a request is at hand: what
-/// most receives are, and all that their path is made of. `None` when it takes more than that.
-#[inline(always)]
-pub fn post_lone(
-    worker: &Worker,
-    buffer: (*mut u8, usize),
-    tag: u64,
-    mask: u64,
-) -> Option<NonNull<Request>> {
-    if !worker.tag.is_quiet() {
-        return None;
-    }
-    let place = Place::warm(worker)?;
-    unexpected::begun_while_receiving(worker);
-    worker.tag.post_lone(place.at, tag, mask, buffer);
-    Some(place.fill(worker, Op::TagLone, Callback::None))
-}
-
-/// The same behind others of the kind.
+/// Posts a receive into a contiguous buffer where nothing waits but others of the kind and a request is at hand: what most
+/// receives are, and all that their path is made of. `None` when it takes more than that.
 #[inline(always)]
 pub fn post_in_line(
     worker: &Worker,
@@ -73,20 +57,19 @@ pub fn post_in_line(
     tag: u64,
     mask: u64,
 ) -> Option<NonNull<Request>> {
-    if !worker.tag.is_in_line() || worker.tag.is_quiet() {
+    if !worker.tag.has_line() {
         return None;
     }
     let place = Place::warm(worker)?;
     unexpected::begun_while_receiving(worker);
-    let op = Op::TagLine(TagLineOp {
-        tag: tag & mask,
+    worker.tag.post_in_line(Receive {
+        request: place.at,
+        tag,
         mask,
         buffer,
         room,
     });
-    let at = place.fill(worker, op, Callback::None);
-    worker.tag.post_in_line(at);
-    Some(at)
+    Some(place.fill(worker, Op::TagLine, Callback::None))
 }
 
 /// Takes a message into a contiguous buffer where it is here as a whole and fits; `given` are the
@@ -227,7 +210,7 @@ fn matched(worker: &Worker, tag: u64, total: usize) -> Option<&Request> {
 #[inline(always)]
 pub unsafe fn short(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
     if len <= FEW
-        && let Some((at, to)) = worker.tag.take_only(tag, len)
+        && let Some((at, to)) = worker.tag.take_in_line(tag, len)
     {
         // SAFETY: the receive's buffer has room; a posted receive is alive.
         unsafe {
@@ -244,7 +227,7 @@ pub unsafe fn short(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
 /// As `short`.
 #[inline(never)]
 unsafe fn longer(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
-    if let Some((at, to)) = worker.tag.take_lone(tag, len) {
+    if let Some((at, to)) = worker.tag.take_in_line(tag, len) {
         // SAFETY: as in `short`.
         unsafe {
             copy_home(payload, to, len);
