@@ -1,64 +1,134 @@
-//! Bytes of short messages that came before a receive, one behind the other in one small buffer. Where a message ends
-//! matters only to who is lent its bytes: as upstream's, that are never those of two.
+//! Short messages that came before a receive, one behind the other in one small buffer, each behind its length. Where a
+//! message ends matters only to who is lent its bytes: as upstream's, that are never those of two.
 
-use crate::uct::base::copy::copy;
+use crate::uct::base::copy::{FEW, copy, copy_few};
+use core::cell::Cell;
+use core::ptr::{NonNull, null_mut};
 
 /// Longer messages stand by themselves: they are worth a buffer that the application can be lent.
 const MOST: usize = 256;
 /// Of the buffer, which is there from the first use on.
 const ROOM: usize = 2 << 10;
+/// Of a length.
+const HEAD: usize = size_of::<u16>();
 
-#[derive(Default)]
+/// `from..to` of the buffer is a row of messages that are not empty, each a length and as many bytes, and both are at most
+/// `ROOM`.
 pub struct Early {
-    /// Empty, or of `ROOM` bytes.
-    buffer: Box<[u8]>,
-    /// What stands in it: from here to there.
-    from: usize,
-    to: usize,
-    /// What is left of each message, from `first` on.
-    lengths: Vec<u16>,
-    first: usize,
+    /// Null before the first use, else of `ROOM` bytes.
+    buffer: Cell<*mut u8>,
+    from: Cell<usize>,
+    to: Cell<usize>,
+    /// Bytes of all messages.
+    len: Cell<usize>,
+}
+
+impl Default for Early {
+    fn default() -> Early {
+        Early {
+            buffer: Cell::new(null_mut()),
+            // Nothing fits before there is a buffer.
+            from: Cell::new(ROOM),
+            to: Cell::new(ROOM),
+            len: Cell::new(0),
+        }
+    }
+}
+
+impl Drop for Early {
+    fn drop(&mut self) {
+        if let Some(buffer) = NonNull::new(self.buffer.get()) {
+            // SAFETY: made as such in `make_room`; nobody uses it any more.
+            drop(unsafe { Box::from_raw(buffer.cast::<[u8; ROOM]>().as_ptr()) });
+        }
+    }
 }
 
 impl Early {
     #[inline(always)]
-    fn bytes(&self) -> &[u8] {
-        self.buffer.get(self.from..self.to).unwrap_or_default()
+    pub fn len(&self) -> usize {
+        self.len.get()
     }
 
+    /// Whether there is room for a message of `len` bytes at hand, which is not empty and short enough.
     #[inline(always)]
-    pub fn len(&self) -> usize {
-        self.to - self.from
+    pub fn has_room(&self, len: usize) -> bool {
+        self.to.get() + HEAD + len <= ROOM
+    }
+
+    /// Appends a message of at most `FEW` bytes where it `has_room`, and is not empty.
+    #[inline(always)]
+    pub fn push_few(&self, message: &[u8]) {
+        debug_assert!(self.has_room(message.len()) && (1..=FEW).contains(&message.len()));
+        let at = self.append(message.len());
+        // SAFETY: as many bytes are there.
+        unsafe { copy_few(message.as_ptr(), at, message.len()) };
     }
 
     /// Appends a message; `false` when there is no room for it here.
-    #[inline(always)]
-    pub fn push(&mut self, message: &[u8]) -> bool {
+    pub fn push(&self, message: &[u8]) -> bool {
         let len = message.len();
-        if len > MOST || (len > self.buffer.len() - self.to && !self.make_room(len)) {
-            return false;
+        if len == 0 || len > MOST || !(self.has_room(len) || self.make_room(len)) {
+            return len == 0;
         }
-        if len > 0 {
-            // SAFETY: there is room behind `to`, as was just looked at.
-            unsafe { copy(message.as_ptr(), self.buffer.as_mut_ptr().add(self.to), len) };
-            self.to += len;
-            self.lengths.push(len as u16);
-        }
+        let at = self.append(len);
+        // SAFETY: as many bytes are there.
+        unsafe { copy(message.as_ptr(), at, len) };
         true
     }
 
-    /// Whether there could be made room for `len` bytes behind what stands here.
-    #[inline(never)]
-    fn make_room(&mut self, len: usize) -> bool {
-        if self.buffer.is_empty() {
-            self.buffer = vec![0; ROOM].into();
-        } else if self.from >= ROOM / 2 {
-            self.buffer.copy_within(self.from..self.to, 0);
-            (self.from, self.to) = (0, self.to - self.from);
-            self.lengths.drain(..self.first);
-            self.first = 0;
+    /// Where `len` bytes of a message are to be written, for which there is room.
+    #[inline(always)]
+    fn append(&self, len: usize) -> *mut u8 {
+        let to = self.to.get();
+        // SAFETY: inside the buffer, as there is room.
+        let at = unsafe { self.buffer.get().add(to) };
+        // SAFETY: as above.
+        unsafe { at.cast::<u16>().write_unaligned(len as u16) };
+        self.to.set(to + HEAD + len);
+        self.len.set(self.len.get() + len);
+        at.wrapping_add(HEAD)
+    }
+
+    /// Whether there could be made room for a message of `len` bytes behind what stands here.
+    #[cold]
+    fn make_room(&self, len: usize) -> bool {
+        let (from, to) = (self.from.get(), self.to.get());
+        if self.buffer.get().is_null() {
+            self.buffer
+                .set(Box::into_raw(Box::new([0u8; ROOM])).cast::<u8>());
+        } else if from < ROOM / 2 {
+            return false;
+        } else {
+            let buffer = self.buffer.get();
+            // SAFETY: both are inside the buffer.
+            unsafe { core::ptr::copy(buffer.add(from), buffer, to - from) };
         }
-        len <= ROOM - self.to
+        self.from.set(0);
+        self.to.set(to - from);
+        self.has_room(len)
+    }
+
+    /// The first message: where it stands, and its bytes. There has to be one.
+    #[inline(always)]
+    fn front(&self) -> (*mut u8, usize) {
+        debug_assert!(self.len.get() > 0);
+        // SAFETY: inside the buffer.
+        let at = unsafe { self.buffer.get().add(self.from.get()) };
+        // SAFETY: a message begins with its length.
+        let len = unsafe { at.cast::<u16>().read_unaligned() };
+        (at.wrapping_add(HEAD), len.into())
+    }
+
+    /// The first message was taken, of `len` bytes.
+    #[inline(always)]
+    fn step(&self, len: usize) {
+        self.len.set(self.len.get() - len);
+        self.from.set(self.from.get() + HEAD + len);
+        if self.len.get() == 0 {
+            self.from.set(0);
+            self.to.set(0);
+        }
     }
 
     /// Takes the first bytes off into memory of the caller's; `false` when there are not so many.
@@ -66,47 +136,61 @@ impl Early {
     /// # Safety
     /// `to` must be writable for `count` bytes.
     #[inline(always)]
-    pub unsafe fn take(&mut self, count: usize, to: *mut u8) -> bool {
-        let bytes = self.bytes();
-        if bytes.len() < count {
-            return false;
+    pub unsafe fn take(&self, count: usize, to: *mut u8) -> bool {
+        if self.len.get() < count || count == 0 {
+            return count == 0;
         }
-        // SAFETY: `count` bytes are there, and room for them by the caller's promise.
-        unsafe { copy(bytes.as_ptr(), to, count) };
-        self.advance(count);
+        let (at, len) = self.front();
+        if len != count || len > FEW {
+            // SAFETY: so many are there, and room for them by the caller's promise.
+            unsafe { self.take_parts(count, to) };
+            return true;
+        }
+        // SAFETY: as above.
+        unsafe { copy_few(at, to, count) };
+        self.step(count);
         true
     }
 
+    /// # Safety
+    /// So many bytes must be here; `to` must be writable for `count` bytes.
+    #[inline(never)]
+    unsafe fn take_parts(&self, count: usize, to: *mut u8) {
+        let mut taken = 0;
+        while taken < count {
+            let (at, len) = self.front();
+            let part = len.min(count - taken);
+            // SAFETY: the message has as many, and there is room for them.
+            unsafe { copy(at, to.add(taken), part) };
+            taken += part;
+            if part == len {
+                self.step(len);
+            } else {
+                // What is left gets its length in front, where the bytes were that are gone.
+                // SAFETY: inside the message and its length.
+                unsafe {
+                    at.add(part)
+                        .sub(HEAD)
+                        .cast::<u16>()
+                        .write_unaligned((len - part) as u16)
+                };
+                self.from.set(self.from.get() + part);
+                self.len.set(self.len.get() - part);
+            }
+        }
+    }
+
     /// Takes the first bytes off, at most `count`.
-    pub fn take_vec(&mut self, count: usize) -> Vec<u8> {
-        let bytes = self.bytes();
-        let taken = bytes[..count.min(bytes.len())].to_vec();
-        self.advance(taken.len());
-        taken
+    pub fn take_vec(&self, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count.min(self.len.get())];
+        // SAFETY: as long as it says.
+        unsafe { self.take(bytes.len(), bytes.as_mut_ptr()) };
+        bytes
     }
 
     /// Takes what is left of the first message off.
-    pub fn take_message(&mut self) -> Option<Vec<u8>> {
-        let left = *self.lengths.get(self.first)?;
-        Some(self.take_vec(left.into()))
-    }
-
-    #[inline(always)]
-    fn advance(&mut self, mut count: usize) {
-        self.from += count;
-        if self.from == self.to {
-            (self.from, self.to, self.first) = (0, 0, 0);
-            self.lengths.clear();
-            return;
-        }
-        while let Some(left) = self.lengths.get_mut(self.first) {
-            if usize::from(*left) > count {
-                *left -= count as u16;
-                return;
-            }
-            count -= usize::from(*left);
-            self.first += 1;
-        }
+    pub fn take_message(&self) -> Option<Vec<u8>> {
+        (self.len.get() > 0).then(|| self.take_vec(self.front().1))
     }
 }
 
@@ -116,11 +200,11 @@ mod tests {
 
     #[test]
     fn what_goes_in_comes_out_while_there_is_room() {
-        let mut early = Early::default();
+        let early = Early::default();
         assert!(!early.push(&[0; MOST + 1]));
         let (mut next_in, mut next_out) = (0u8, 0u8);
         for round in 0..1000 {
-            while early.len() < ROOM / 2 - MOST {
+            while early.len() < ROOM / 16 {
                 let message: Vec<u8> = (0..1 + round % 100)
                     .map(|n| next_in.wrapping_add(n as u8))
                     .collect();
@@ -136,7 +220,7 @@ mod tests {
             }
         }
         while early.push(&[7; MOST]) {}
-        assert!(early.len() > ROOM - ROOM / 2 - MOST);
+        assert!(early.len() > ROOM - ROOM / 2 - 2 * MOST);
         // SAFETY: it is not so much.
         assert!(!unsafe { early.take(early.len() + 1, core::ptr::null_mut()) });
         assert!(!early.take_vec(ROOM).is_empty());
@@ -145,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_message_is_taken_alone() {
-        let mut early = Early::default();
+        let early = Early::default();
         for n in 1..=20u8 {
             assert!(early.push(&vec![n; n.into()]) && early.push(&[]));
         }

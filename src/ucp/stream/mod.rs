@@ -58,7 +58,7 @@ impl Chunk {
 /// While receives wait, what stands here is less than one element of the first of them.
 pub struct Inbox {
     /// Goes before all chunks; empty where bytes of a chunk are elsewhere.
-    early: RefCell<Early>,
+    early: Early,
     chunks: RefCell<VecDeque<Chunk>>,
     /// Bytes in all of them.
     available: Cell<usize>,
@@ -126,7 +126,7 @@ impl Inbox {
     #[allow(clippy::new_without_default)]
     pub fn new() -> Inbox {
         Inbox {
-            early: RefCell::default(),
+            early: Early::default(),
             chunks: RefCell::new(VecDeque::new()),
             available: Cell::new(0),
             elsewhere: Cell::new(0),
@@ -154,14 +154,25 @@ impl Inbox {
     }
 
     /// Appends the bytes of a short message, if no chunk stands here.
-    #[inline(always)]
     fn push_early(&self, bytes: &[u8]) -> bool {
-        let (available, mut early) = (self.available.get(), self.early.borrow_mut());
-        let kept = available == early.len() && early.push(bytes);
+        let available = self.available.get();
+        let kept = available == self.early.len() && self.early.push(bytes);
         if kept {
             self.available.set(available + bytes.len());
         }
         kept
+    }
+
+    /// The same for up to `FEW` bytes, where that takes no memory.
+    #[inline(always)]
+    fn push_few(&self, bytes: &[u8]) -> bool {
+        let (available, count) = (self.available.get(), bytes.len());
+        if available != self.early.len() || !self.early.has_room(count) {
+            return false;
+        }
+        self.early.push_few(bytes);
+        self.available.set(available + count);
+        true
     }
 
     fn push_chunk(&self, bytes: Buffer) {
@@ -171,8 +182,7 @@ impl Inbox {
 
     /// Makes the messages that go before all chunks chunks as well.
     fn settle_early(&self) {
-        let mut early = self.early.borrow_mut();
-        let messages: Vec<_> = core::iter::from_fn(|| early.take_message()).collect();
+        let messages: Vec<_> = core::iter::from_fn(|| self.early.take_message()).collect();
         let mut chunks = self.chunks.borrow_mut();
         for message in messages.into_iter().rev() {
             chunks.push_front(Chunk::here(message.into()));
@@ -185,10 +195,9 @@ impl Inbox {
     /// `to` must be writable for `count` bytes.
     #[inline(always)]
     unsafe fn take_plain(&self, count: usize, to: *mut u8) -> bool {
-        let mut early = self.early.borrow_mut();
-        if early.len() > 0 {
+        if self.early.len() > 0 {
             // SAFETY: by the caller's promise.
-            let taken = unsafe { early.take(count, to) };
+            let taken = unsafe { self.early.take(count, to) };
             if taken {
                 self.available.set(self.available.get() - count);
             }
@@ -219,7 +228,7 @@ impl Inbox {
     /// Takes `count` bytes off the front, fewer where they are not here; `sink` gets them in parts.
     /// Answers how many.
     fn take(&self, count: usize, mut sink: impl FnMut(&[u8])) -> usize {
-        let early = self.early.borrow_mut().take_vec(count);
+        let early = self.early.take_vec(count);
         if !early.is_empty() {
             sink(&early);
         }
@@ -244,7 +253,7 @@ impl Inbox {
 
     /// Takes the first message or what is left of it off, if it is here.
     fn take_front_here(&self) -> Option<Chunk> {
-        if let Some(message) = self.early.borrow_mut().take_message() {
+        if let Some(message) = self.early.take_message() {
             return Some(Chunk::here(message.into()));
         }
         let mut chunks = self.chunks.borrow_mut();
@@ -280,9 +289,17 @@ impl StreamState {
     }
 
     /// Bytes stand in an endpoint's inbox: lists it, once the application has it.
+    #[inline(always)]
     pub fn list(&self, ep: &Ep) {
-        let wanted = ep.stream.has_something() && !ep.hidden.get() && !ep.is_given_up();
-        if wanted && !ep.stream.listed.replace(true) {
+        if !ep.stream.listed.get() {
+            self.list_newly(ep);
+        }
+    }
+
+    #[inline(never)]
+    fn list_newly(&self, ep: &Ep) {
+        if ep.stream.has_something() && !ep.hidden.get() && !ep.is_given_up() {
+            ep.stream.listed.set(true);
             self.ready.borrow_mut().push_back(ep.id.get());
         }
     }

@@ -84,11 +84,12 @@ fn into_oldest(ep: &Ep, body: &[u8]) -> bool {
     true
 }
 
-/// Bytes that nobody waits for, behind others like them: whether they were kept.
+/// A few bytes that nobody waits for, behind others like them: whether they were kept.
 #[inline(always)]
 fn keep(ep: &Ep, body: &[u8]) -> bool {
     let (inbox, worker) = (&ep.stream, ep.worker());
-    if !inbox.waiting.is_empty() || inbox.torn.get() || !inbox.push_early(body) {
+    let few = (1..=FEW).contains(&body.len());
+    if !few || !inbox.waiting.is_empty() || inbox.torn.get() || !inbox.push_few(body) {
         return false;
     }
     unexpected::add(worker, body.len());

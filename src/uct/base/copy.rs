@@ -71,7 +71,7 @@ pub unsafe fn copy_home(from: *const u8, to: *mut u8, len: usize) {
 /// As `copy`.
 #[inline]
 unsafe fn copy_long(from: *const u8, to: *mut u8, len: usize) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         const LINE: usize = 64;
         let range = string_range();
@@ -101,7 +101,7 @@ unsafe fn copy_long(from: *const u8, to: *mut u8, len: usize) {
 
 /// The lengths for which the string instruction is used: `UCX_BUILTIN_MEMCPY_MIN` to `_MAX`, where
 /// they say nothing as fits the processor.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline]
 fn string_range() -> core::ops::Range<usize> {
     use crate::ucs::config::AUTO;
