@@ -374,7 +374,7 @@ pub unsafe extern "C" fn ucp_tag_recv_nbx(
         {
             return posted(req, param);
         }
-        recv_any(w, buffer, count, tag, tag_mask, param)
+        recv_early(w, buffer, count, tag, tag_mask, param)
     }
 }
 
@@ -392,6 +392,32 @@ unsafe fn posted(req: NonNull<Request>, param: *const ucp_request_param_t) -> uc
         }
     }
     Request::user(req)
+}
+
+/// Receives on a worker that is not shared what came early, else whatever that takes.
+///
+/// # Safety
+/// As `recv_any`.
+#[inline(never)]
+unsafe fn recv_early(
+    w: &Worker,
+    buffer: *mut c_void,
+    count: usize,
+    tag: ucp_tag_t,
+    mask: ucp_tag_t,
+    param: *const ucp_request_param_t,
+) -> ucs_status_ptr_t {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        if let Some(len) = param::plain_receive(param, buffer, count)
+            && (*param).op_attr_mask & recv::NOT_AT_ONCE == 0
+            && let Some(info) = w.tag.take_early(w, tag, mask, (buffer.cast(), len))
+        {
+            put_tag_info(param::tag_info(param), info);
+            return core::ptr::null_mut();
+        }
+        recv_any(w, buffer, count, tag, mask, param)
+    }
 }
 
 /// Receives, whatever that takes.

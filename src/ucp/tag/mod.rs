@@ -1,14 +1,16 @@
 //! Tag matching: receives and messages that look for each other.
 
+mod early;
 mod line;
 pub mod probe;
 pub mod recv;
+mod row;
 
 use super::buffers::{Buffer, Few};
 use super::proto::assembly::MessageId;
 use super::proto::op::{Op, TagWaitOp};
 use super::proto::rndv::Announced;
-use super::request::Request;
+use super::request::{Info, Request};
 use super::unexpected;
 use super::worker::Worker;
 use crate::ucp::dt::Data;
@@ -16,6 +18,7 @@ use crate::ucs::Status;
 use crate::ucs::tag_match::{Arrived, EntryId, Posted};
 use core::cell::{Cell, Ref, RefCell};
 use core::ptr::NonNull;
+use early::Early;
 use line::{Line, Receive};
 
 /// A message that came before its receive. Memory is as large as the bytes that came.
@@ -87,13 +90,30 @@ pub struct TagState {
     /// Older than those in `posted`. The first message that is not for the first of the line, and the first receive of
     /// another kind, move those behind the first to `posted`.
     line: Line,
-    /// How many other receives and messages wait; `RESTING` while nothing is received.
+    /// Older than those in `arrived`, which is empty where there are any: they go there when anything else is done with
+    /// what came but to receive the first.
+    early: Early,
+    /// How many receives wait in `posted` and messages in `arrived`; `EARLY` while there are early ones, `RESTING` while
+    /// nothing is received.
     crowd: Cell<usize>,
     posted: RefCell<Posted<NonNull<Request>>>,
     arrived: RefCell<Arrived<Message>>,
 }
 
 const RESTING: usize = 1 << 63;
+const EARLY: usize = 1 << 62;
+
+/// Puts a message of up to `Few::MOST` bytes behind those that arrived.
+#[inline(always)]
+fn push_few(arrived: &mut Arrived<Message>, tag: u64, bytes: &[u8]) {
+    debug_assert!(bytes.len() <= Few::MOST);
+    let fill = |message: &mut Message| {
+        if let Message::Few(few) = message {
+            few.fill(bytes);
+        }
+    };
+    arrived.push_filled(tag, || Message::Few(Few::empty()), fill);
+}
 
 /// Makes a receive that was in line one like others, with its `entry` in `posted`.
 fn as_any(receive: &Receive, entry: Option<EntryId>) -> NonNull<Request> {
@@ -108,6 +128,7 @@ impl TagState {
     pub fn new() -> TagState {
         TagState {
             line: Line::new(),
+            early: Early::new(),
             crowd: Cell::new(0),
             posted: RefCell::new(Posted::new()),
             arrived: RefCell::new(Arrived::new()),
@@ -118,6 +139,71 @@ impl TagState {
     #[inline(always)]
     pub fn has_line(&self) -> bool {
         self.crowd.get() == 0 && !self.line.is_full()
+    }
+
+    /// Keeps a message of at most `FEW` bytes that came where nothing but others of the kind is here and nobody waits.
+    /// Whether it did.
+    ///
+    /// # Safety
+    /// `payload` must be readable for `len` bytes.
+    #[inline(always)]
+    pub unsafe fn keep_early(
+        &self,
+        worker: &Worker,
+        tag: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> bool {
+        if self.crowd.get() & !EARLY != 0 || !self.line.is_empty() || self.early.is_full() {
+            return false;
+        }
+        self.crowd.set(EARLY);
+        // SAFETY: by the caller's promise.
+        unsafe { self.early.push(tag, payload, len) };
+        unexpected::add(worker, unexpected::MESSAGE + len);
+        true
+    }
+
+    /// Takes the first early message into `room` bytes at `buffer`, where a receive of `tag` and `mask` matches it and it
+    /// fits.
+    ///
+    /// # Safety
+    /// `buffer` must be writable for `room` bytes.
+    #[inline(always)]
+    pub unsafe fn take_early(
+        &self,
+        worker: &Worker,
+        tag: u64,
+        mask: u64,
+        to: (*mut u8, usize),
+    ) -> Option<Info> {
+        // SAFETY: by the caller's promise.
+        let (tag, length) = unsafe { self.early.take(tag, mask, to) }?;
+        if self.early.is_empty() {
+            self.crowd.set(self.crowd.get() & !EARLY);
+        }
+        unexpected::sub(worker, unexpected::MESSAGE + length);
+        Some(Info { tag, length })
+    }
+
+    /// Puts early messages where others are.
+    #[inline(always)]
+    fn settle_early(&self) {
+        if self.crowd.get() & EARLY != 0 {
+            self.settle_those();
+        }
+    }
+
+    #[inline(never)]
+    fn settle_those(&self) {
+        let mut arrived = self.arrived.borrow_mut();
+        while self
+            .early
+            .pop(|tag, bytes| push_few(&mut arrived, tag, bytes))
+        {
+            self.crowd.set(self.crowd.get() + 1);
+        }
+        self.crowd.set(self.crowd.get() & !EARLY);
     }
 
     /// Posts a receive where it `has_line`. Its operation has to be `Op::TagLine`.
@@ -210,12 +296,14 @@ impl TagState {
     /// The messages that wait, to look at.
     #[inline]
     pub fn arrived(&self) -> Ref<'_, Arrived<Message>> {
+        self.settle_early();
         self.arrived.borrow()
     }
 
     /// The messages that wait, to change; `change` calls nobody.
     #[inline(always)]
     pub fn with_arrived<R>(&self, change: impl FnOnce(&mut Arrived<Message>) -> R) -> R {
+        self.settle_early();
         let mut arrived = self.arrived.borrow_mut();
         let before = arrived.len();
         let answer = change(&mut arrived);
@@ -226,15 +314,7 @@ impl TagState {
     /// Keeps a message of up to `Few::MOST` bytes that no receive waits for.
     #[inline(always)]
     pub fn keep_few(&self, worker: &Worker, tag: u64, bytes: &[u8]) {
-        debug_assert!(bytes.len() <= Few::MOST);
-        let fill = |message: &mut Message| {
-            if let Message::Few(few) = message {
-                few.fill(bytes);
-            }
-        };
-        self.with_arrived(|arrived| {
-            arrived.push_filled(tag, || Message::Few(Few::empty()), fill);
-        });
+        self.with_arrived(|arrived| push_few(arrived, tag, bytes));
         unexpected::add(worker, unexpected::MESSAGE + bytes.len());
     }
 

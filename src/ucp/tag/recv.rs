@@ -72,6 +72,9 @@ pub fn post_in_line(
     Some(place.fill(worker, Op::TagLine, Callback::None))
 }
 
+/// The `UCP_OP_ATTR_*` of a receive that is not to be over at once.
+pub const NOT_AT_ONCE: u32 = UCP_OP_ATTR_FLAG_NO_IMM_CMPL | UCP_OP_ATTR_FIELD_REQUEST;
+
 /// Takes a message into a contiguous buffer where it is here as a whole and fits; `given` are the
 /// `UCP_OP_ATTR_*`. `None` when it takes more than that.
 #[inline]
@@ -82,9 +85,13 @@ pub fn take_plain(
     tag: u64,
     mask: u64,
 ) -> Option<Info> {
-    const MATTERS: u32 = UCP_OP_ATTR_FLAG_NO_IMM_CMPL | UCP_OP_ATTR_FIELD_REQUEST;
-    if given & MATTERS != 0 {
+    if given & NOT_AT_ONCE != 0 {
         return None;
+    }
+    // SAFETY: the user's buffer is as long.
+    let early = unsafe { worker.tag.take_early(worker, tag, mask, (buffer, len)) };
+    if early.is_some() {
+        return early;
     }
     let take = |tag, message: &Message| match message.here() {
         Some((data, None)) if data.len() <= len => {
@@ -209,15 +216,19 @@ fn matched(worker: &Worker, tag: u64, total: usize) -> Option<&Request> {
 /// `payload` must be readable for `len` bytes.
 #[inline(always)]
 pub unsafe fn short(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
-    if len <= FEW
-        && let Some((at, to)) = worker.tag.take_in_line(tag, len)
-    {
-        // SAFETY: the receive's buffer has room; a posted receive is alive.
-        unsafe {
-            copy_few(payload, to, len);
-            at.as_ref().complete_plain(Info { tag, length: len });
+    if len <= FEW {
+        if let Some((at, to)) = worker.tag.take_in_line(tag, len) {
+            // SAFETY: the receive's buffer has room; a posted receive is alive.
+            unsafe {
+                copy_few(payload, to, len);
+                at.as_ref().complete_plain(Info { tag, length: len });
+            }
+            return;
         }
-        return;
+        // SAFETY: by the caller's promise.
+        if unsafe { worker.tag.keep_early(worker, tag, payload, len) } {
+            return;
+        }
     }
     // SAFETY: by the caller's promise.
     unsafe { longer(worker, tag, payload, len) };
