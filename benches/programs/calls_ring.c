@@ -1,6 +1,6 @@
-/* What a program reaches whose library does nothing but move the bytes: put before a library, the calls for messages
- * between two processes go through the ring of raw.c, without endpoints, matching, checks, requests or requirements of order
- * between one kind of message and another. LIMIT_RING names the memory of the run. */
+/* What ucx_perftest reaches with a library that only moves the bytes: put before a library, the calls for messages between
+ * two processes go through the ring of raw.c, without endpoints, matching, checks and requests; a receive waits for its
+ * message. LIMIT_RING names the memory of the run. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -114,7 +114,8 @@ ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void *buffer, size_t cou
     return put(buffer, count);
 }
 
-ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep, void *buffer, size_t count, size_t *length, const ucp_request_param_t *param)
+ucs_status_ptr_t ucp_stream_recv_nb(ucp_ep_h ep, void *buffer, size_t count, ucp_datatype_t datatype,
+                                    ucp_stream_recv_callback_t cb, size_t *length, unsigned flags)
 {
     *length = count;
     return get(buffer, count);

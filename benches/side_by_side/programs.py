@@ -4,6 +4,7 @@ A program prints lines of words that end with a figure. MPI programs are linked 
 that LD_LIBRARY_PATH names; Open MPI's own transports (vader, tcp) are a side of their own. ZeroMQ is compared with our
 tagged messages over tcp, and loops that only move bytes with what our messages do.
 """
+import os
 import re
 import shutil
 import statistics
@@ -11,7 +12,7 @@ import subprocess
 import time
 
 from perftest import SMALLER_IS_BETTER, UNIT, per_transport, ucp_name, ucp_tests
-from reach import goals
+from reach import CALLS_AND_RING, goals
 from rows import Row
 
 UCX = ["-lucp", "-luct", "-lucs", "-lucm"]
@@ -147,7 +148,7 @@ class Programs:
 
     def limit_rows(self):
         """What our side does, and the loop of benches/programs/raw.c that moves the same bytes the same way; for "calls"
-        ucx_perftest itself, with a library that does nothing."""
+        ucx_perftest itself, with a library that does nothing, for "calls and ring" with one that does only that."""
         tests = {ucp_name(tls, test, size, metric, two): (tls, test, size, metric, two, count)
                  for _, tls, test, size, metric, two, count in ucp_tests()}
         for goal in {goal.limited: goal for goal in goals() if goal.limit}.values():
@@ -156,10 +157,11 @@ class Programs:
 
             def measure(side, tls=tls, test=test, size=size, metric=metric, two=two, count=count, loop=goal.limit):
                 words, variables = f"-t {test} -s {size}", {"UCX_TLS": tls}
-                if side == "ours" or loop == "calls":
+                if side == "ours" or loop.startswith("calls"):
                     if side != "ours":
-                        program = "calls_get" if test == "ucp_get" else "calls"
+                        program = "calls_ring" if loop == CALLS_AND_RING else "calls_get" if test == "ucp_get" else "calls"
                         variables["LD_PRELOAD"] = str(self.build(program, ["-shared", "-fPIC"]))
+                        variables["LIMIT_RING"] = f"/limit-{os.getpid()}-{time.monotonic_ns()}"
                     return self.perftest.one("ours", metric, two, words, per_transport(tls, count), variables)
                 program = self.build("raw", [])
                 each = self.figures([*self.machine.priority, program, loop, str(size)], self.machine.environment("ours")).get("each")
