@@ -110,12 +110,32 @@ pub unsafe extern "C" fn ucp_stream_recv_nb(
             return answer;
         }
     }
+    // SAFETY: the caller's arguments.
+    unsafe { recv_any_nb(ep, buffer, count, datatype, callback, length, flags) }
+}
+
+/// Receives by the old form, whatever that takes.
+///
+/// # Safety
+/// As `recv_any`.
+#[inline(never)]
+unsafe fn recv_any_nb(
+    h: ucp_ep_h,
+    buffer: *mut c_void,
+    count: usize,
+    datatype: ucp_datatype_t,
+    callback: Callback,
+    length: *mut usize,
+    flags: c_uint,
+) -> ucs_status_ptr_t {
+    let len = plain_bytes(datatype, count).filter(|len| *len > 0 && !buffer.is_null());
+    let to = len.map(|len| plain(buffer, len, datatype, flags));
     let param = Param {
         flags,
         ..param::old(datatype, callback, false)
     };
-    // SAFETY: the caller's arguments.
-    answer(unsafe { post_recv(ep, buffer, count, length, &param) })
+    // SAFETY: by the caller's promise.
+    unsafe { take_or_post(h, to, buffer, count, length, &param) }
 }
 
 /// Lists endpoints with stream data that was not received: at most `max_eps`. Returns their
@@ -260,7 +280,8 @@ pub unsafe extern "C" fn ucp_stream_recv_nbx(
     }
 }
 
-/// Receives where nobody waits before: what has come, or as the one who waits. `None` when it takes more than that.
+/// Receives where nobody waits before: a few bytes that came, or as the one who waits. `None` when it takes more than
+/// that.
 ///
 /// # Safety
 /// The buffer writable as it says; `length` null or writable.
@@ -275,17 +296,27 @@ unsafe fn recv_plain(
     if from.worker().is_shared() {
         return None;
     }
-    if let Some(req) = recv::post_alone(from, to) {
-        // SAFETY: just made.
-        unsafe { req.as_ref() }.set_callback(callback());
-        return Some(Request::user(req));
+    if immediate && recv::take_few(from, to) {
+        // SAFETY: by the caller's promise.
+        return Some(unsafe { done(to.len, length) });
     }
-    let bytes = immediate.then(|| recv::take_plain(from, to))??;
+    let req = recv::post_alone(from, to)?;
+    // SAFETY: just made.
+    unsafe { req.as_ref() }.set_callback(callback());
+    Some(Request::user(req))
+}
+
+/// Tells the bytes of an immediate end.
+///
+/// # Safety
+/// `length` null or writable.
+#[inline(always)]
+unsafe fn done(bytes: usize, length: *mut usize) -> ucs_status_ptr_t {
     if !length.is_null() {
         // SAFETY: by the caller's promise.
         unsafe { length.write(bytes) };
     }
-    Some(core::ptr::null_mut())
+    core::ptr::null_mut()
 }
 
 /// Receives, whatever that takes.
@@ -302,8 +333,34 @@ unsafe fn recv_any(
 ) -> ucs_status_ptr_t {
     // SAFETY: by the caller's promise.
     unsafe {
+        let immediate = (*param).op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL == 0;
+        let to = plain_buffer(param, buffer, count).filter(|_| immediate);
         let param = param::read(param, Which::Recv);
-        answer(post_recv(h, buffer, count, length, &param))
+        take_or_post(h, to, buffer, count, length, &param)
+    }
+}
+
+/// Receives what has come, where `to` says that this may be all, else as `param` says.
+///
+/// # Safety
+/// As `post_recv`, and of the same buffer as `to`.
+unsafe fn take_or_post(
+    h: ucp_ep_h,
+    to: Option<recv::Plain>,
+    buffer: *mut c_void,
+    count: usize,
+    length: *mut usize,
+    param: &Param,
+) -> ucs_status_ptr_t {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let from = self::ep(h);
+        if let Some(to) = to.filter(|_| !from.worker().is_shared())
+            && let Some(bytes) = recv::take_plain(from, to)
+        {
+            return done(bytes, length);
+        }
+        answer(post_recv(h, buffer, count, length, param))
     }
 }
 

@@ -131,30 +131,40 @@ impl Early {
         }
     }
 
-    /// Takes the first bytes off into memory of the caller's; `false` when there are not so many.
+    /// Takes the first message off into memory of the caller's, where it is `count` bytes, and a few.
     ///
     /// # Safety
     /// `to` must be writable for `count` bytes.
     #[inline(always)]
-    pub unsafe fn take(&self, count: usize, to: *mut u8) -> bool {
-        if self.len.get() < count || count == 0 {
-            return count == 0;
+    pub unsafe fn take_few(&self, count: usize, to: *mut u8) -> bool {
+        if self.len.get() == 0 {
+            return false;
         }
         let (at, len) = self.front();
         if len != count || len > FEW {
-            // SAFETY: so many are there, and room for them by the caller's promise.
-            unsafe { self.take_parts(count, to) };
-            return true;
+            return false;
         }
-        // SAFETY: as above.
+        // SAFETY: as many bytes are there, and room for them by the caller's promise.
         unsafe { copy_few(at, to, count) };
         self.step(count);
         true
     }
 
+    /// Takes the first bytes off into memory of the caller's; `false` when there are not so many.
+    ///
+    /// # Safety
+    /// `to` must be writable for `count` bytes.
+    pub unsafe fn take(&self, count: usize, to: *mut u8) -> bool {
+        let enough = self.len.get() >= count;
+        if enough {
+            // SAFETY: by the caller's promise.
+            unsafe { self.take_parts(count, to) };
+        }
+        enough
+    }
+
     /// # Safety
     /// So many bytes must be here; `to` must be writable for `count` bytes.
-    #[inline(never)]
     unsafe fn take_parts(&self, count: usize, to: *mut u8) {
         let mut taken = 0;
         while taken < count {
@@ -233,7 +243,13 @@ mod tests {
         for n in 1..=20u8 {
             assert!(early.push(&vec![n; n.into()]) && early.push(&[]));
         }
-        assert_eq!(early.take_message().unwrap(), [1]);
+        let one = Cell::new([0u8; 2]);
+        // SAFETY: as long as it says.
+        unsafe {
+            assert!(!early.take_few(2, one.as_ptr().cast()), "it is one byte");
+            assert!(early.take_few(1, one.as_ptr().cast()));
+        }
+        assert_eq!(one.get(), [1, 0]);
         assert_eq!(early.take_vec(4), [2, 2, 3, 3]);
         assert_eq!(early.take_message().unwrap(), [3]);
         for n in 4..=20u8 {

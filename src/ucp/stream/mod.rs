@@ -189,11 +189,24 @@ impl Inbox {
         }
     }
 
-    /// Copies the first `count` bytes off, where they stand in one place.
+    /// Copies the first message off, where it stands among the early ones and is `count` bytes, and a few.
     ///
     /// # Safety
     /// `to` must be writable for `count` bytes.
     #[inline(always)]
+    unsafe fn take_few(&self, count: usize, to: *mut u8) -> bool {
+        // SAFETY: by the caller's promise.
+        let taken = unsafe { self.early.take_few(count, to) };
+        if taken {
+            self.available.set(self.available.get() - count);
+        }
+        taken
+    }
+
+    /// Copies the first `count` bytes off, where they stand in one place.
+    ///
+    /// # Safety
+    /// `to` must be writable for `count` bytes.
     unsafe fn take_plain(&self, count: usize, to: *mut u8) -> bool {
         if self.early.len() > 0 {
             // SAFETY: by the caller's promise.

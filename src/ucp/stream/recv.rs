@@ -256,12 +256,23 @@ pub fn post_alone(ep: &Ep, to: Plain) -> Option<NonNull<Request>> {
         unit: to.unit,
         error: None,
     });
-    inbox.waiting.push(place.at);
+    inbox.waiting.oldest.set(Some(place.at));
     Some(place.fill(worker, op, Callback::None))
 }
 
-/// Takes bytes that came into a contiguous buffer, where that ends the receive; answers how many.
+/// Takes the first message that came early, where that is exactly what a receive wants, and a few bytes.
 #[inline(always)]
+pub fn take_few(ep: &Ep, to: Plain) -> bool {
+    let (inbox, worker) = (&ep.stream, ep.worker());
+    // SAFETY: the user's buffer is as long.
+    let taken = inbox.waiting.is_empty() && unsafe { inbox.take_few(to.len, to.buffer) };
+    if taken {
+        unexpected::sub(worker, to.len);
+    }
+    taken
+}
+
+/// Takes bytes that came into a contiguous buffer, where that ends the receive; answers how many.
 pub fn take_plain(ep: &Ep, to: Plain) -> Option<usize> {
     let (inbox, available) = (&ep.stream, ep.stream.available.get());
     let enough = if to.wait_all {
