@@ -64,10 +64,12 @@ typedef struct {
     atomic_uint seen[FAULT_NUM_CALLS], matching, struck;
 } fault_record_t;
 
+enum { FAULT_LIBRARIES = 64 };
+
 static void *fault_real[FAULT_NUM_CALLS];
 static struct {
     uintptr_t start, end;
-} fault_ranges[8];
+} fault_ranges[FAULT_LIBRARIES];
 static unsigned fault_num_ranges;
 static fault_t fault;
 static fault_record_t *fault_record; /* NULL: nothing fails */
@@ -81,7 +83,7 @@ static int fault_note_library(struct dl_phdr_info *info, size_t size, void *arg)
     }
     for (i = 0; i < info->dlpi_phnum; ++i) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-        if ((segment->p_type == PT_LOAD) && (segment->p_flags & PF_X) && (fault_num_ranges < 8)) {
+        if ((segment->p_type == PT_LOAD) && (segment->p_flags & PF_X) && (fault_num_ranges < FAULT_LIBRARIES)) {
             fault_ranges[fault_num_ranges].start = info->dlpi_addr + segment->p_vaddr;
             fault_ranges[fault_num_ranges++].end = info->dlpi_addr + segment->p_vaddr + segment->p_memsz;
         }
@@ -89,18 +91,20 @@ static int fault_note_library(struct dl_phdr_info *info, size_t size, void *arg)
     return 0;
 }
 
-__attribute__((constructor)) static void fault_prepare(void)
+/* The C library's own; also before this program's constructors. */
+static void *fault_function(int call)
 {
-    int i;
-
-    for (i = 0; i < FAULT_NUM_CALLS; ++i) {
-        fault_real[i] = dlsym(RTLD_NEXT, fault_names[i]);
+    if (fault_real[call] == NULL) {
+        fault_real[call] = dlsym(RTLD_NEXT, fault_names[call]);
     }
-    dl_iterate_phdr(fault_note_library, NULL);
+    return fault_real[call];
 }
 
 static inline void fault_arm(const fault_t *wanted, fault_record_t *record)
 {
+    /* What is loaded later, as upstream's transports, is there by now. */
+    fault_num_ranges = 0;
+    dl_iterate_phdr(fault_note_library, NULL);
     fault = *wanted;
     fault_record = record;
 }
@@ -133,7 +137,7 @@ static int fault_of(int call, long number, const void *caller)
     return fault.error;
 }
 
-#define FAULT_CALL(name, type) ((type)fault_real[FAULT_##name])
+#define FAULT_CALL(name, type) ((type)fault_function(FAULT_##name))
 #define FAULT_CALLER           __builtin_return_address(0)
 
 /* A call that fails as most do: -1 and errno. */

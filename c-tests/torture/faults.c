@@ -588,6 +588,10 @@ static void party(const mix_t *mix, int which, int fd, report_t both[2], const f
 static report_t *reports; /* of both sides, in shared memory */
 static unsigned bad, runs, struck, noticed;
 
+/* With TORTURE_UPSTREAM only what can end in any library: over tcp, which needs no more for error handling, and an error
+ * may be told at any time. */
+static int lenient;
+
 static const char *said(const report_t *report)
 {
     static char text[2][160];
@@ -615,7 +619,7 @@ static void judge(const mix_t *mix, const kind_t *kind, int side, unsigned n, co
             wrong = WIFSIGNALED(statuses[i]) ? "killed by a signal" : "wrong";
         } else if (reports[i].descriptors != 0) {
             wrong = "descriptors left";
-        } else if ((reports[i].outcome != COMPLETE) && (!kind || kind->unseen || !reports[side].record.struck)) {
+        } else if (!lenient && (reports[i].outcome != COMPLETE) && (!kind || kind->unseen || !reports[side].record.struck)) {
             wrong = "noticed";
         }
     }
@@ -683,6 +687,9 @@ static void count_calls(void)
     int i, side, call;
 
     for (i = 0; i < NUM_MIXES; ++i) {
+        if (lenient && strcmp(mixes[i].tls, "tcp")) {
+            continue;
+        }
         run(&mixes[i], NULL, 0, 1);
         for (side = 0; side < 2; ++side) {
             for (call = 0; call < FAULT_NUM_CALLS; ++call) {
@@ -754,20 +761,24 @@ int main(void)
     int i;
 
     torture_seed(1);
+    lenient = getenv("TORTURE_UPSTREAM") != NULL;
     reports = mmap(NULL, 2 * sizeof(*reports), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(reports != MAP_FAILED);
     if (getenv("TORTURE_FAULT")) {
         the_one(getenv("TORTURE_FAULT"));
         fprintf(stderr, "side 0: %s; side 1: %s; struck %u\n", said(&reports[0]), said(&reports[1]), struck);
     } else {
-        for (i = 0; i < (int)(sizeof(former) / sizeof(*former)); ++i) {
+        for (i = 0; !lenient && (i < (int)(sizeof(former) / sizeof(*former))); ++i) {
             the_one(former[i]);
         }
         count_calls();
         CHECK_EQ(bad, 0);
         some(count);
     }
-    CHECK_EQ(bad, 0);
+    if (bad) {
+        fprintf(stderr, "in %u of %u runs a process crashed, hung, kept descriptors or told of what need not be told\n", bad, runs);
+        return 1;
+    }
     FIGURE("%u runs, a system call failed in %u; %u told of an error, nobody crashed, hung or got wrong data", runs, struck, noticed);
     return 0;
 }
