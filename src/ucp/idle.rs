@@ -33,16 +33,16 @@ impl Rounds {
     /// To be asked once in each progress.
     #[inline(always)]
     pub fn are_due(&self) -> bool {
-        self.wanted.get() && self.is_time()
-    }
-
-    #[inline]
-    fn is_time(&self) -> bool {
-        let calls = self.calls.get().wrapping_add(1);
-        self.calls.set(calls);
-        if !calls.is_multiple_of(CALLS) {
+        if !self.wanted.get() {
             return false;
         }
+        let calls = self.calls.get().wrapping_add(1);
+        self.calls.set(calls);
+        calls.is_multiple_of(CALLS) && self.is_time()
+    }
+
+    #[inline(never)]
+    fn is_time(&self) -> bool {
         let now = clock::cycles();
         let over = now.wrapping_sub(self.last.get()) >= clock::cycles_in(PATIENCE_NS);
         if over {

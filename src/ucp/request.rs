@@ -16,6 +16,7 @@ use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
+use core::mem::offset_of;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicI8, Ordering};
 
@@ -160,6 +161,7 @@ pub struct Request {
 
 /// Whether a transport works for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Held {
     No,
     /// With a copy by the kernel, which takes no help of the peer: fences wait for it.
@@ -174,7 +176,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// A place in the pool that was used before.
+    /// A place in the pool.
     #[inline(always)]
     pub fn warm(worker: &Worker) -> Option<Place> {
         let at = worker.take_warm_request()?;
@@ -196,6 +198,23 @@ impl Place {
             (&raw mut (*at).id).write(Cell::new(0));
             (&raw mut (*at).status).write(AtomicI8::new(UCS_INPROGRESS));
             (&raw mut (*at).foreign).write(Cell::new(self.foreign));
+            (&raw mut (*at).released).write(Cell::new(false));
+            (&raw mut (*at).with_transport).write(Cell::new(Held::No));
+        }
+        self.at
+    }
+
+    /// The same for a receive in a `warm` place, which names the worker and has no id, whose end says what came.
+    #[inline(always)]
+    pub fn fill_posted(self, op: Op) -> NonNull<Request> {
+        let at = self.at.as_ptr();
+        // SAFETY: as in `fill`.
+        unsafe {
+            debug_assert!(!(*at).worker.is_null() && (*at).id.get() == 0 && !self.foreign);
+            (&raw mut (*at).op).write(UnsafeCell::new(op));
+            (&raw mut (*at).callback).write(Cell::new(Callback::None));
+            (&raw mut (*at).status).write(AtomicI8::new(UCS_INPROGRESS));
+            (&raw mut (*at).foreign).write(Cell::new(false));
             (&raw mut (*at).released).write(Cell::new(false));
             (&raw mut (*at).with_transport).write(Cell::new(Held::No));
         }
@@ -233,6 +252,15 @@ impl Request {
                 foreign: false,
             }),
         }
+    }
+
+    /// What stands in fresh memory of the pool: whose it is, besides zeros.
+    ///
+    /// # Safety
+    /// `at` must be zeroed memory for a request.
+    pub unsafe fn prepare(at: NonNull<Request>, worker: &Worker) {
+        // SAFETY: by the caller's promise.
+        unsafe { (&raw mut (*at.as_ptr()).worker).write(worker) };
     }
 
     /// Makes a request that no operation uses yet, for the user to pass to calls that take one.
@@ -294,7 +322,7 @@ impl Request {
         // SAFETY: by the caller's promise, it stands in a request at this offset.
         unsafe {
             &*comp
-                .byte_sub(core::mem::offset_of!(Request, completion))
+                .byte_sub(offset_of!(Request, completion))
                 .cast::<Request>()
         }
     }
@@ -415,6 +443,7 @@ impl Request {
 
     /// A request whose operation was not begun after all goes back; nobody has seen it.
     pub fn abolish(&self) {
+        debug_assert!(self.id.get() == 0);
         unexpected::over(self.worker());
         // SAFETY: no borrow is alive.
         drop(core::mem::replace(unsafe { self.op() }, Op::None));
@@ -425,11 +454,30 @@ impl Request {
     /// as long as nobody else has it, changes nothing.
     #[inline]
     pub fn release(&self) {
-        if self.released.replace(true) {
+        if self.is_settled() {
+            self.released.set(true);
+            self.worker().give_request(self.as_ptr());
+        } else if self.released.replace(true) {
             crate::ucs_diag!("request {:p} was freed twice", Request::user(self.as_ptr()));
         } else if self.is_done() {
             self.give_back();
         }
+    }
+
+    /// Whether it ended well, in the pool's memory, and nobody gave it back: one look at what stands side by side.
+    #[inline(always)]
+    fn is_settled(&self) -> bool {
+        const AT: usize = offset_of!(Request, status);
+        const _: () = assert!(
+            AT.is_multiple_of(4)
+                && offset_of!(Request, foreign) == AT + 1
+                && offset_of!(Request, released) == AT + 2
+                && offset_of!(Request, with_transport) == AT + 3
+                && UCS_OK == 0
+                && Held::No as u8 == 0
+        );
+        // SAFETY: four bytes that were written, aligned, as was just asserted; on the worker's thread or under its lock.
+        unsafe { (&raw const self.status).cast::<u32>().read() == 0 }
     }
 
     /// Returns what the user held to the pool, unless the memory is the user's own.

@@ -46,23 +46,24 @@ impl Default for Spin {
 }
 
 impl Spin {
-    /// To be told after each progress of the caller, outside all locks: that many things happened.
+    /// To be told after each progress of the caller, outside all locks: that many things happened, which it answers.
     #[inline(always)]
-    pub fn note(&self, count: u32) {
-        self.note_with(count, cycles, std::thread::yield_now);
+    pub fn note(&self, count: u32) -> u32 {
+        self.note_with(count, cycles, std::thread::yield_now)
     }
 
     #[inline(always)]
-    fn note_with(&self, count: u32, clock: impl Fn() -> u64, let_run: impl Fn()) {
+    fn note_with(&self, count: u32, clock: impl Fn() -> u64, let_run: impl Fn()) -> u32 {
         if count > 0 {
             self.calls.store(0, Relaxed);
-            return;
+            return count;
         }
         let calls = self.calls.load(Relaxed) + 1;
         self.calls.store(calls, Relaxed);
         if calls.is_multiple_of(CALLS) {
             self.look(calls, clock, let_run);
         }
+        0
     }
 
     /// To be told of each atomic that was done at once: whether progress is due, as the caller makes none. He may wait for what
@@ -76,6 +77,7 @@ impl Spin {
 
     /// Looks at the clock after so many calls without news, and lets others run where it is time.
     #[cold]
+    #[inline(never)]
     fn look(&self, calls: u32, clock: impl Fn() -> u64, let_run: impl Fn()) {
         let now = clock();
         let since = now.wrapping_sub(self.looked.swap(now, Relaxed));

@@ -294,11 +294,17 @@ impl Worker {
     /// Polls everything once.
     #[inline]
     pub fn progress(&self) -> u32 {
-        let mut count = 0;
         if self.rounds.are_due() {
-            count += idle::round(self);
+            return self.progress_all();
         }
-        count + self.uct().progress()
+        self.uct().progress()
+    }
+
+    /// The same with those that are idle.
+    #[cold]
+    #[inline(never)]
+    fn progress_all(&self) -> u32 {
+        idle::round(self) + self.uct().progress()
     }
 
     /// This worker's address; `net_only` leaves out what is of this host only.
@@ -416,6 +422,8 @@ impl Worker {
         for i in 0..REQUEST_CHUNK {
             // SAFETY: inside the block.
             let at = unsafe { block.add(i * size) }.cast::<Request>();
+            // SAFETY: zeroed above.
+            unsafe { Request::prepare(at, self) };
             if let Some(init) = self.context().params.request_init {
                 // SAFETY: the user's function on its part of a fresh request.
                 unsafe { init(Request::user(at)) };

@@ -369,24 +369,29 @@ pub unsafe extern "C" fn ucp_tag_recv_nbx(
         if w.is_shared() {
             return recv_any(w, buffer, count, tag, tag_mask, param);
         }
+        let given = (*param).op_attr_mask;
         if let Some(len) = param::plain_receive(param, buffer, count)
             && let Some(req) = recv::post_in_line(w, (buffer.cast(), len), tag, tag_mask)
         {
-            return posted(req, param);
+            return posted(req, given, param);
         }
         recv_early(w, buffer, count, tag, tag_mask, param)
     }
 }
 
-/// A posted receive for the user, to whom it tells its end.
+/// A posted receive for the user, to whom it tells its end; `given` are the `UCP_OP_ATTR_*` of `param`.
 ///
 /// # Safety
 /// As `param::read`.
 #[inline(always)]
-unsafe fn posted(req: NonNull<Request>, param: *const ucp_request_param_t) -> ucs_status_ptr_t {
+unsafe fn posted(
+    req: NonNull<Request>,
+    given: u32,
+    param: *const ucp_request_param_t,
+) -> ucs_status_ptr_t {
     // SAFETY: a posted receive is alive; the rest by the caller's promise.
     unsafe {
-        if (*param).op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK != 0 {
+        if given & UCP_OP_ATTR_FIELD_CALLBACK != 0 {
             req.as_ref()
                 .set_callback(param::callback_of(param, Which::TagRecv));
         }
@@ -443,7 +448,7 @@ unsafe fn recv_any(
             if w.is_shared()
                 && let Some(req) = recv::post_in_line(w, place, tag, mask)
             {
-                return posted(req, param);
+                return posted(req, (*param).op_attr_mask, param);
             }
             if let Some(info) = recv::take_plain(w, (*param).op_attr_mask, place, tag, mask) {
                 put_tag_info(info_at, info);

@@ -304,8 +304,7 @@ pub(super) fn progress(w: &Worker) -> c_uint {
     } else {
         w.progress()
     };
-    w.spin.note(count);
-    count
+    w.spin.note(count)
 }
 
 #[inline(never)]

@@ -110,16 +110,15 @@ pub fn install(iface: &IfaceBase, worker: *mut c_void) -> Result<()> {
 }
 
 /// A tagged message.
-unsafe fn short_tag(arg: *mut c_void, tag: u64, payload: *const u8, len: usize) -> ucs_status_t {
+unsafe fn short_tag(arg: *mut c_void, tag: u64, payload: *const u8, len: usize) {
     // SAFETY: as in `shim`.
     let worker = unsafe { &*arg.cast::<Worker>() };
     // SAFETY: the transport hands over `len` readable bytes for the time of this call.
     unsafe { tag::recv::short(worker, u64::from_le(tag), payload, len) };
-    UCS_OK
 }
 
 /// An active message of a few bytes.
-unsafe fn short_am(arg: *mut c_void, word: u64, rest: *const u8, len: usize) -> ucs_status_t {
+unsafe fn short_am(arg: *mut c_void, word: u64, rest: *const u8, len: usize) {
     // SAFETY: as in `shim`.
     let worker = unsafe { &*arg.cast::<Worker>() };
     // SAFETY: as in `short_tag`; the length is one that was asked for.
@@ -127,11 +126,10 @@ unsafe fn short_am(arg: *mut c_void, word: u64, rest: *const u8, len: usize) -> 
     if taken.is_none() {
         malformed(AmId::Am, len + size_of::<u64>());
     }
-    UCS_OK
 }
 
 /// Bytes of a stream.
-unsafe fn short_stream(arg: *mut c_void, uuid: u64, rest: *const u8, len: usize) -> ucs_status_t {
+unsafe fn short_stream(arg: *mut c_void, uuid: u64, rest: *const u8, len: usize) {
     // SAFETY: as in `shim`.
     let worker = unsafe { &*arg.cast::<Worker>() };
     // SAFETY: as in `short_tag`.
@@ -139,7 +137,6 @@ unsafe fn short_stream(arg: *mut c_void, uuid: u64, rest: *const u8, len: usize)
     if taken.is_none() {
         malformed(AmId::Stream, len + size_of::<u64>());
     }
-    UCS_OK
 }
 
 /// The C entry of handler `N`.

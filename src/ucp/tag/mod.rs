@@ -118,8 +118,11 @@ fn push_few(arrived: &mut Arrived<Message>, tag: u64, bytes: &[u8]) {
 /// Makes a receive that was in line one like others, with its `entry` in `posted`.
 fn as_any(receive: &Receive, entry: Option<EntryId>) -> NonNull<Request> {
     let data = Data::contig(receive.buffer, receive.room);
-    // SAFETY: a posted receive is alive; the only borrow, of an operation that holds nothing.
-    unsafe { *receive.request.as_ref().op() = Op::TagWait(TagWaitOp { data, entry }) };
+    // SAFETY: a posted receive is alive.
+    let request = unsafe { receive.request.as_ref() };
+    // SAFETY: the only borrow, of an operation that holds nothing.
+    unsafe { *request.op() = Op::TagWait(TagWaitOp { data, entry }) };
+    request.set_info(Info::default());
     receive.request
 }
 

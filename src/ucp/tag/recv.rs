@@ -8,7 +8,7 @@ use crate::ucp::proto::assembly::{Assembly, MessageId, Target};
 use crate::ucp::proto::op::{Arriving, Op, TagRecvOp, TagWaitOp};
 use crate::ucp::proto::receive::{empty_assembly, into_request};
 use crate::ucp::proto::rndv::{self, Announced};
-use crate::ucp::request::{Callback, Info, Param, Place, Posted, Request, ended, settle};
+use crate::ucp::request::{Info, Param, Place, Posted, Request, ended, settle};
 use crate::ucp::unexpected;
 use crate::ucp::worker::Worker;
 use crate::ucs::tag_match::EntryId;
@@ -69,7 +69,7 @@ pub fn post_in_line(
         buffer,
         room,
     });
-    Some(place.fill(worker, Op::TagLine, Callback::None))
+    Some(place.fill_posted(Op::TagLine))
 }
 
 /// The `UCP_OP_ATTR_*` of a receive that is not to be over at once.

@@ -5,7 +5,7 @@
 //! are looked at only where an id is none of the user's, so that they cost users nothing.
 
 use crate::c::*;
-use crate::ucs::{Result, Status};
+use crate::ucs::{Result, Status, log};
 use crate::ucs_warn;
 use core::cell::Cell;
 use core::ffi::c_void;
@@ -18,7 +18,7 @@ pub type Internal = unsafe fn(*const c_void, u8, *const u8, usize);
 
 /// Gets a message as the word it begins with and the rest, which it may only read: what was set with it,
 /// word, rest, its length.
-pub type ShortHandler = unsafe fn(*mut c_void, u64, *const u8, usize) -> ucs_status_t;
+pub type ShortHandler = unsafe fn(*mut c_void, u64, *const u8, usize);
 
 #[derive(Clone, Copy)]
 struct Handler {
@@ -94,9 +94,10 @@ impl AmTable {
     }
 
     /// Lets messages of `id` that are at hand as a word and a rest of at most `short_max` bytes go to `short`, which has
-    /// to do what the handler does that was just set.
+    /// to do what the handler does that was just set. Not while the log shows what comes: `invoke` writes that.
     pub fn set_short(&self, id: u8, short: ShortHandler, short_max: usize) {
-        if let Some(slot) = self.handlers.get(id as usize) {
+        let shown = log::level() >= log::Level::TraceData as u32;
+        if let Some(slot) = self.handlers.get(id as usize).filter(|_| !shown) {
             let short = Some(short);
             slot.set(Handler {
                 short,
@@ -112,8 +113,7 @@ impl AmTable {
     pub fn short(&self, id: u8, len: usize) -> Option<(ShortHandler, *mut c_void)> {
         let handler = self.handlers.get(id as usize)?.get();
         let short = handler.short.filter(|_| len <= handler.short_max)?;
-        (!crate::ucs::log::enabled(crate::ucs::log::Level::TraceData))
-            .then_some((short, handler.arg))
+        Some((short, handler.arg))
     }
 
     pub fn set_tracer(&self, tracer: uct_am_tracer_t, arg: *mut c_void) {

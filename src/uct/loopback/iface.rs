@@ -154,7 +154,10 @@ impl Iface for SelfIface {
     ) -> ucs_status_t {
         match ep.face().base.am.short(id, len) {
             // SAFETY: the handler with its argument, as set; the caller's payload.
-            Some((handler, arg)) => unsafe { handler(arg, header, payload, len) },
+            Some((handler, arg)) => unsafe {
+                handler(arg, header, payload, len);
+                UCS_OK
+            },
             // SAFETY: as promised by the caller.
             None => unsafe { SelfIface::am_short_kept(ep, id, header, payload, len) },
         }

@@ -119,7 +119,9 @@ impl Inbox {
         // SAFETY: one of `inlets`, which stay where they are as long as the inbox.
         let inlet = unsafe { inlet.as_ref() };
         let n = inlet.drain(max, &mut each);
-        if n == 0 && inlet.note_silence(1) {
+        if n > 0 {
+            inlet.idle.set(0);
+        } else if inlet.note_silence(1) {
             self.chores();
         }
         n
@@ -135,7 +137,11 @@ impl Inbox {
                 continue;
             };
             let n = inlet.drain(max, &mut each);
-            chores |= n == 0 && inlet.note_silence(hot.len());
+            if n > 0 {
+                inlet.idle.set(0);
+            } else {
+                chores |= inlet.note_silence(hot.len());
+            }
             total += n;
         }
         if self.cold_len.get() > 0 {
@@ -391,17 +397,13 @@ impl Inlet {
         let Some(receiver) = self.receiver.get() else {
             return 0;
         };
-        let n = receiver.poll(max, |polled| match polled {
+        receiver.poll(max, |polled| match polled {
             Polled::Bad => {
                 self.complain();
                 true
             }
             good => each(good),
-        });
-        if n > 0 {
-            self.idle.set(0);
-        }
-        n as u32
+        }) as u32
     }
 
     /// Notes that the lane, of so many hot ones, had no message. Whether there is something to do about it.
