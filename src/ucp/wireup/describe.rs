@@ -1,7 +1,7 @@
 //! The line in the log for each new configuration of endpoints: which transports carry what.
 //!
 //! In upstream's form: `  NAME SCOPE cfg#N tag(transport/device ...)  rma(...)`. An access that goes by
-//! messages stands as `rma_am` and `amo_am`.
+//! messages stands as `rma_am` and `amo_am`. At level debug one line more for each transport that is not used says why.
 
 use super::select;
 use crate::c::*;
@@ -29,6 +29,10 @@ pub fn log_config(ep: &Ep, address: &Address) {
     );
     if let Some(number) = w.ep_configs.number_if_new(config) {
         ucs_info!("  {}", line(w, config, number));
+        if log::enabled(Level::Debug) {
+            let used: Vec<usize> = config.1.into_iter().chain([lane]).collect();
+            select::explain_unused(w, address, &used);
+        }
     }
 }
 

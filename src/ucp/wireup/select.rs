@@ -248,8 +248,43 @@ fn is_shared_memory(number: u8) -> bool {
 #[cold]
 pub fn explain(worker: &Worker, address: &Address) {
     ucs_error!("worker {:#x} is unreachable:", address.uuid);
+    for (name, why) in obstacles(worker, address) {
+        ucs_error!("  {name}: {why}");
+    }
+}
+
+/// One line a transport that an endpoint does not use beside those that it does: why.
+#[cold]
+pub fn explain_unused(worker: &Worker, address: &Address, used: &[usize]) {
+    let is_of = |number: usize, i: &usize| usize::from(worker.ifaces[*i].number) == number;
+    for (number, (name, why)) in obstacles(worker, address).enumerate() {
+        if used.iter().any(|i| is_of(number, i)) {
+            continue;
+        }
+        let reached = (0..worker.ifaces.len())
+            .filter(|i| is_of(number, i))
+            .any(|i| {
+                address
+                    .entries
+                    .iter()
+                    .any(|e| reaches(&worker.ifaces[i], e))
+            });
+        let why = if reached {
+            "reaches the peer too, but is slower"
+        } else {
+            why
+        };
+        ucs_debug!("    {name} is not used: {why}");
+    }
+}
+
+/// What keeps each transport, in the order of `TRANSPORTS`, from a peer that it does not reach.
+fn obstacles(
+    worker: &Worker,
+    address: &Address,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
     let left = has_left(worker, address);
-    for (number, name) in TRANSPORTS.iter().enumerate() {
+    TRANSPORTS.iter().enumerate().map(move |(number, name)| {
         let ours = worker
             .ifaces
             .iter()
@@ -274,6 +309,6 @@ pub fn explain(worker: &Worker, address: &Address) {
             _ if left => "the peer has ended, or has closed its worker",
             _ => "the peer is on another host or in another namespace",
         };
-        ucs_error!("  {name}: {why}");
-    }
+        (*name, why)
+    })
 }
