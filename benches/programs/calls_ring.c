@@ -1,26 +1,18 @@
 /* What ucx_perftest reaches with a library that only moves the bytes: put before a library, the calls for messages between
- * two processes go through the ring of raw.c, without endpoints, matching, checks and requests; a receive waits for its
+ * two processes go through the ring of ring.h, without endpoints, matching, checks and requests; a receive waits for its
  * message. LIMIT_RING names the memory of the run. */
 #define _GNU_SOURCE
+#include "ring.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucp/api/ucp.h>
 #include <unistd.h>
 
-enum { SLOTS = 256, SLOT = 128, IN_SLOT = SLOT - 8, BATCH = 16, IN_VAIN = 64 };
-
-typedef struct {
-    _Alignas(128) _Atomic uint64_t done;
-    _Alignas(128) struct {
-        _Atomic uint64_t number;
-        char bytes[IN_SLOT];
-    } slots[SLOTS];
-} ring_t;
+enum { BATCH = 16, IN_VAIN = 64 };
 
 static struct shared {
     ring_t rings[2];

@@ -14,6 +14,7 @@
  * Prints "each US": microseconds for one message one way. */
 #define _GNU_SOURCE
 #include "clock.h"
+#include "ring.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,31 +22,26 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-enum { SLOTS = 256, SLOT = 128, IN_SLOT = SLOT - 8, PLACES = 16, PLACE = 8192 + 64, REPEATS = 7, LONGEST = 4 << 20 };
+enum { PLACES = 16, PLACE = 8192 + 64, REPEATS = 7, LONGEST = 4 << 20 };
 
 typedef struct {
-    _Alignas(128) _Atomic uint64_t done;
-    _Alignas(128) struct {
-        _Atomic uint64_t number;
-        char bytes[IN_SLOT];
-    } slots[SLOTS];
+    ring_t ring;
     char places[PLACES][PLACE];
-} ring_t;
+} lane_t;
 
 typedef struct {
-    ring_t *ring;
+    lane_t *lane;
     uint64_t next, limit, told;
 } end_t;
 
 static struct shared {
-    ring_t there, back;
+    lane_t there, back;
     _Alignas(4096) char memory[LONGEST];
 } *shared;
 static char *mine;
@@ -64,11 +60,11 @@ static void put_part(end_t *end, const char *bytes, size_t length)
     uint64_t ahead = in_slot ? SLOTS : PLACES;
 
     if (number > end->limit + ahead) {
-        while (number > (end->limit = atomic_load_explicit(&end->ring->done, memory_order_acquire)) + ahead) {
+        while (number > (end->limit = atomic_load_explicit(&end->lane->ring.done, memory_order_acquire)) + ahead) {
         }
     }
-    memcpy(in_slot ? end->ring->slots[number % SLOTS].bytes : end->ring->places[number % PLACES], bytes, length);
-    atomic_store_explicit(&end->ring->slots[number % SLOTS].number, number, memory_order_release);
+    memcpy(in_slot ? end->lane->ring.slots[number % SLOTS].bytes : end->lane->places[number % PLACES], bytes, length);
+    atomic_store_explicit(&end->lane->ring.slots[number % SLOTS].number, number, memory_order_release);
 }
 
 static void get_part(end_t *end, char *bytes, size_t length)
@@ -76,11 +72,11 @@ static void get_part(end_t *end, char *bytes, size_t length)
     uint64_t number = ++end->next;
     int in_slot = length <= IN_SLOT;
 
-    while (atomic_load_explicit(&end->ring->slots[number % SLOTS].number, memory_order_acquire) != number) {
+    while (atomic_load_explicit(&end->lane->ring.slots[number % SLOTS].number, memory_order_acquire) != number) {
     }
-    memcpy(bytes, in_slot ? end->ring->slots[number % SLOTS].bytes : end->ring->places[number % PLACES], length);
+    memcpy(bytes, in_slot ? end->lane->ring.slots[number % SLOTS].bytes : end->lane->places[number % PLACES], length);
     if (number - end->told >= (in_slot ? SLOTS / 2 : PLACES / 4)) {
-        atomic_store_explicit(&end->ring->done, number, memory_order_release);
+        atomic_store_explicit(&end->lane->ring.done, number, memory_order_release);
         end->told = number;
     }
 }
@@ -230,7 +226,7 @@ int main(int argc, char **argv)
     }
     memset(mine, 1, 2 * LONGEST);
     memset(shared->memory, 2, LONGEST);
-    there.ring = &shared->there, back.ring = &shared->back;
+    there.lane = &shared->there, back.lane = &shared->back;
     connect_both();
     rounds = size <= 1024 ? 50000 : size <= 65536 ? 4000 : 100;
     child = fork();
