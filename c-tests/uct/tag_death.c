@@ -81,6 +81,7 @@ static void sender_dies(const char *name, const char *device, int when)
         send_short(&side, TAG + 1, NULL, 0);
         side_flush(&side);
         transport_meet(&side.t, &pair);
+        pair_recv(&pair, &byte, 1);
         fill(data, LENGTH, 3);
         start_rndv(&side, TAG, "h", 1, &iov, &done);
         side_flush(&side);
@@ -91,6 +92,8 @@ static void sender_dies(const char *name, const char *device, int when)
         post(&side, &receive, TAG, UINT64_MAX, data, LENGTH);
     }
     transport_meet(&side.t, &pair);
+    /* From here on nothing is looked at: before, the offer might have been. */
+    pair_send(&pair, &byte, 1);
     pair_recv(&pair, &byte, 1);
     if (when == 2) {
         UNTIL(&side, receive.consumed);
