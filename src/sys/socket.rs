@@ -53,6 +53,9 @@ pub struct Options {
     /// How long sent data may stay unacknowledged before the connection is given up.
     pub user_timeout: Option<Duration>,
     pub keepalive: Option<Keepalive>,
+    /// What is sent leaves as fast as it is taken: no congestion control that spaces packets out in time. For peers
+    /// on this host, between which nothing is congested.
+    pub unpaced: bool,
 }
 
 /// Probing of an idle peer by the kernel.
@@ -221,15 +224,21 @@ impl Socket {
             }
             self.set_int(libc::SOL_SOCKET, libc::SO_KEEPALIVE, 1)?;
         }
+        if options.unpaced {
+            // The one that every kernel has; where it may not be chosen the host's own does.
+            let _ = self.set_bytes(libc::IPPROTO_TCP, libc::TCP_CONGESTION, b"reno");
+        }
         Ok(())
     }
 
     fn set_int(&self, level: i32, name: i32, value: i32) -> io::Result<()> {
-        let len = size_of::<i32>() as libc::socklen_t;
-        // SAFETY: the pointer and the length describe a readable local.
-        let rc =
-            unsafe { libc::setsockopt(self.raw(), level, name, (&raw const value).cast(), len) };
-        check(rc).map(drop)
+        self.set_bytes(level, name, &value.to_ne_bytes())
+    }
+
+    fn set_bytes(&self, level: i32, name: i32, value: &[u8]) -> io::Result<()> {
+        let (at, len) = (value.as_ptr().cast(), value.len() as libc::socklen_t);
+        // SAFETY: the pointer and the length describe `value`.
+        check(unsafe { libc::setsockopt(self.raw(), level, name, at, len) }).map(drop)
     }
 
     fn get_int(&self, level: i32, name: i32) -> io::Result<i32> {
@@ -481,6 +490,7 @@ mod tests {
                 interval: Some(Duration::from_millis(10)),
                 count: Some(4),
             }),
+            unpaced: true,
         })
         .unwrap();
         let get = |name| s.get_int(libc::IPPROTO_TCP, name).unwrap();
@@ -490,6 +500,21 @@ mod tests {
         assert_eq!(get(libc::TCP_KEEPIDLE), 9);
         assert_eq!(get(libc::TCP_KEEPINTVL), 1);
         assert_eq!(get(libc::TCP_KEEPCNT), 4);
+        // The kernel's names have at most 15 bytes.
+        let mut name = [0u8; 16];
+        let mut len = name.len() as libc::socklen_t;
+        let at = name.as_mut_ptr().cast();
+        // SAFETY: `name` is writable for `len` bytes.
+        let rc = unsafe {
+            libc::getsockopt(
+                s.raw(),
+                libc::IPPROTO_TCP,
+                libc::TCP_CONGESTION,
+                at,
+                &mut len,
+            )
+        };
+        assert_eq!((rc, &name[..5]), (0, &b"reno\0"[..]));
     }
 
     #[test]

@@ -100,6 +100,7 @@ impl Settings {
                 user_timeout: (timeout.is_finite() && timeout > 0.0)
                     .then(|| Duration::from_secs_f64(timeout.min(1e9))),
                 keepalive: None,
+                unpaced: false,
             },
         })
     }

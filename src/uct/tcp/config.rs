@@ -312,6 +312,7 @@ fn options(config: &Config) -> Options {
             interval: time("KEEPINTVL"),
             count: count("KEEPCNT"),
         }),
+        unpaced: false,
     }
 }
 

@@ -76,8 +76,11 @@ const SENT_AHEAD: usize = 192 << 10;
 /// The options of a connection with `peer`.
 fn options(face: &TcpIface, peer: IpAddr) -> Options {
     let mut options = face.settings.options;
-    if peer == face.address.ip && membarrier::register() {
-        options.send_buffer.get_or_insert(SENT_AHEAD);
+    if peer == face.address.ip {
+        options.unpaced = true;
+        if membarrier::register() {
+            options.send_buffer.get_or_insert(SENT_AHEAD);
+        }
     }
     options
 }
