@@ -517,6 +517,22 @@ pub trait Iface: Sized + 'static {
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)
     }
+    /// A put into memory that its owner gave for one transfer, and the active message `id` of the bytes `told` that
+    /// tells it of the data. The peer confirms nothing: `comp` is told when the source is free again.
+    ///
+    /// # Safety
+    /// `rkey` live.
+    unsafe fn put_told(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        rkey: uct_rkey_t,
+        id: u8,
+        told: &[u8],
+        comp: Completion,
+    ) -> Result<Posted> {
+        Err(Status::UNSUPPORTED)
+    }
     /// # Safety
     /// `dst` writable for `len`; `rkey` live.
     unsafe fn get_short(

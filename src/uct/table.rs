@@ -265,6 +265,27 @@ pub unsafe fn get_guarded<I: Iface>(
     unsafe { I::get_guarded(ep, iov, remote, rkey, guard, comp) }
 }
 
+/// `Iface::put_told` by C's handle.
+pub type PutTold =
+    unsafe fn(uct_ep_h, Iov<'_>, u64, uct_rkey_t, u8, &[u8], Completion) -> Result<Posted>;
+
+/// # Safety
+/// `ep` must be a live endpoint of transport `I`, `rkey` a live key.
+pub unsafe fn put_told<I: Iface>(
+    ep: uct_ep_h,
+    iov: Iov<'_>,
+    remote: u64,
+    rkey: uct_rkey_t,
+    id: u8,
+    told: &[u8],
+    comp: Completion,
+) -> Result<Posted> {
+    // SAFETY: by the caller's promise.
+    let ep = unsafe { EpBox::<I>::from_c(ep) };
+    // SAFETY: as above.
+    unsafe { I::put_told(ep, iov, remote, rkey, id, told, comp) }
+}
+
 ep_shim! { fn cswap<I: Iface, W: AtomicWord>(ep, compare: W, swap: W, remote: u64, rkey: uct_rkey_t, result: *mut W, comp: *mut uct_completion_t) -> ucs_status_t {
     if result.is_null() { return UCS_ERR_INVALID_PARAM }
     // SAFETY: the user's result and key.

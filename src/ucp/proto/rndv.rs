@@ -17,7 +17,8 @@ use crate::ucp::worker::Worker;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::uct::api::Guard;
-use crate::wire::header::{AckHdr, AmId, DataHdr, RtrHdr};
+use crate::wire::Writer;
+use crate::wire::header::{AckHdr, AmId, DataHdr, Header, RtrHdr};
 use crate::wire::rkey::{READ, WRITE};
 use crate::{ucs_debug, ucs_error};
 use core::ops::Range;
@@ -541,15 +542,15 @@ pub fn write(ep: &Ep, req: &Request) -> Result<()> {
         told,
     };
     let begun = match lane {
+        Some(lane) if told => {
+            let mut header = [0; AckHdr::LEN];
+            written_hdr(receiver, Ok(())).encode(&mut Writer::new(&mut header));
+            zcopy::put_told(req, lane, piece, AmId::Ack, &header)
+        }
         Some(lane) => zcopy::begin(req, lane, Way::Put, piece, usize::MAX),
         None => Err(Status::UNSUPPORTED),
     };
     match begun {
-        // The request may be over.
-        Ok(()) if told => {
-            tell_written(ep, receiver, Ok(()));
-            Ok(())
-        }
         Ok(()) => Ok(()),
         Err(Status::NO_RESOURCE) if rkey != 0 => Err(Status::NO_RESOURCE),
         Err(e) => {
@@ -582,18 +583,17 @@ pub fn written(req: &Request, result: Result<()>) {
     // SAFETY: an endpoint outlives its requests.
     let ep = unsafe { &*ep };
     if !told {
-        tell_written(ep, receiver, result);
+        control::post(ep, AmId::Ack, &written_hdr(receiver, result), &[]);
     }
     ep.answer(req, result);
 }
 
-/// Tells the receiver that its data are where it wanted them.
-fn tell_written(ep: &Ep, receiver: u64, result: Result<()>) {
-    let done = AckHdr {
+/// Tells a receiver that its data are where it wanted them.
+fn written_hdr(receiver: u64, result: Result<()>) -> AckHdr {
+    AckHdr {
         request: receiver,
         status: code_of(&result) as u8,
-    };
-    control::post(ep, AmId::Ack, &done, &[]);
+    }
 }
 
 /// There are no data for a receive: its send is over.

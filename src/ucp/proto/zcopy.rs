@@ -269,6 +269,35 @@ pub fn send(req: &Request, ep: &Ep, id: AmId, header: &[u8], data: &Data) -> Res
     Ok(())
 }
 
+/// Writes a message into memory that its receiver gave for it, and tells it so by the message `id` behind. The end is
+/// told as that of `begin`, and the errors are its.
+pub fn put_told(
+    req: &Request,
+    lane: TransportLane,
+    piece: Piece,
+    id: AmId,
+    told: &[u8],
+) -> Result<()> {
+    let iov = block(piece.local, piece.len);
+    let comp = fresh_completion(req);
+    count(comp, 1);
+    // SAFETY: a live transport endpoint and a live key; the user's buffer and the request's completion stay until
+    // the end is told.
+    let put = unsafe {
+        let put_told = base_of((*lane.ep).iface).put_told;
+        Iov::from_c(&iov, 1).and_then(|iov| {
+            let (remote, rkey) = (piece.remote, piece.rkey);
+            put_told(lane.ep, iov, remote, rkey, id as u8, told, Completion(comp))
+        })
+    };
+    if put != Ok(Posted::InProgress) {
+        count(comp, -1);
+    }
+    put?;
+    posted(req, Held::ByTransport);
+    Ok(())
+}
+
 /// A get that C's op table has no place for.
 ///
 /// # Safety

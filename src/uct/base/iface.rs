@@ -30,6 +30,7 @@ pub struct IfaceBase {
     alloc_methods: RefCell<Vec<u32>>,
     /// What C's op table has no place for.
     pub get_guarded: table::GetGuarded,
+    pub put_told: table::PutTold,
     pub short: table::Short,
     /// Whether there is something to poll.
     pub polls: bool,
@@ -117,6 +118,7 @@ impl<I: Iface> IfaceBox<I> {
                 md: Cell::new(core::ptr::null_mut()),
                 alloc_methods: RefCell::new(Vec::new()),
                 get_guarded: table::get_guarded::<I>,
+                put_told: table::put_told::<I>,
                 short: table::short::<I>,
                 polls: I::POLLS,
                 enough: Cell::new(false),

@@ -6,6 +6,7 @@
 //! never called from here, they are queued in the interface and called by its progress.
 
 use super::iface::TcpIface;
+use super::keys::Keys;
 use super::overdue::Overdue;
 use super::txq::{Owner, TxQueue};
 use super::wire::{self, Frame, HEADER_LEN};
@@ -80,10 +81,7 @@ pub struct PutIn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Written,
-    /// Thrown away, and done for the peer.
     Dropped,
-    /// Thrown away.
-    Refused,
 }
 
 struct Waiter {
@@ -389,37 +387,62 @@ impl Conn {
         })
     }
 
-    /// Queues a put: `blocks` in the user's memory, or `copy` of them all.
+    /// Queues a put, and the message that tells of it. One into memory for one transfer is done when it is out, any
+    /// other when the peer has acknowledged it.
     pub fn post_put(
         self: &Rc<Conn>,
         face: &TcpIface,
-        put: Frame,
+        put: Put<'_>,
         payload: PutPayload<'_>,
         owner: Owner,
         comp: Completion,
     ) -> Result<Posted> {
+        let counted = !Keys::is_for_one_transfer(put.key);
+        let (at_peer, at_kernel) = match counted {
+            true => (comp, Completion::NONE),
+            false => (Completion::NONE, comp),
+        };
         let copied = matches!(payload, PutPayload::Copied(_));
         let waiting = {
             let mut tx = self.reserve(face)?;
             if self.put_comps.borrow().len() >= MAX_PUTS {
                 return Err(Status::NO_RESOURCE);
             }
-            tx.push(|out| wire::encode(&put, out));
+            let Put {
+                key, address, len, ..
+            } = put;
+            tx.push(|out| wire::encode(&Frame::Put { key, address, len }, out));
             match payload {
-                PutPayload::InPlace(blocks) => tx.push_in_place(blocks, owner, Completion::NONE),
+                PutPayload::InPlace(blocks) => tx.push_in_place(blocks, owner, at_kernel),
                 PutPayload::Copied(write) => tx.push(write),
+            }
+            if let Some((id, body)) = put.told {
+                tx.push(|out| {
+                    out.extend_from_slice(&wire::am_header(id, body.len()));
+                    out.extend_from_slice(body);
+                });
             }
             tx.waiting()
         };
-        let number = self.puts.get() + 1;
-        self.puts.set(number);
-        self.put_comps.borrow_mut().push_back((number, owner, comp));
-        if copied {
-            self.kick(face, waiting);
-        } else {
-            self.send_in_place(face, Last::Told);
+        if counted {
+            let number = self.puts.get() + 1;
+            self.puts.set(number);
+            let mut comps = self.put_comps.borrow_mut();
+            comps.push_back((number, owner, at_peer));
         }
-        Ok(Posted::InProgress)
+        let last = if counted { Last::Told } else { Last::Answered };
+        let done = match copied {
+            true => {
+                self.kick(face, waiting);
+                !counted
+            }
+            false => self.send_in_place(face, last),
+        };
+        Ok(if done {
+            Posted::Done
+        } else {
+            Posted::InProgress
+        })
     }
 
     /// Sends what was queued in place: all of it on a quiet connection, else whole segments.
@@ -852,6 +875,14 @@ enum Extent {
 enum Last {
     Told,
     Answered,
+}
+
+/// A put of `len` bytes to `address` by a key of the peer's; `told` is the id and body of the active message behind it.
+pub struct Put<'a> {
+    pub key: u64,
+    pub address: u64,
+    pub len: u64,
+    pub told: Option<(u8, &'a [u8])>,
 }
 
 /// What a put carries.

@@ -1,7 +1,7 @@
 //! The `tcp` endpoint: one user of the connection to its peer's interface. It checks what the user
 //! gives and leaves the rest to the connection.
 
-use super::conn::{Conn, GATHERED_COPY, Phase, PutPayload};
+use super::conn::{Conn, GATHERED_COPY, Phase, Put, PutPayload};
 use super::iface::{Face, TcpIface, max_header};
 use super::link;
 use super::txq::Owner;
@@ -218,11 +218,13 @@ impl TcpEp {
         conn.post_am_in_place(face, id, header, blocks(iov), owner(ep), comp)
     }
 
+    /// A put, and the id and body of the active message that goes behind it.
     pub fn put_zcopy(
         ep: &EpBox<TcpIface>,
         iov: Iov<'_>,
         remote: u64,
         key: u64,
+        told: Option<(u8, &[u8])>,
         comp: Completion,
     ) -> Result<Posted> {
         let (face, s) = (ep.face(), &ep.face().settings);
@@ -234,13 +236,14 @@ impl TcpEp {
             return Err(Status::INVALID_PARAM);
         }
         let conn = ep.conn()?;
-        if total == 0 {
+        if total == 0 && told.is_none() {
             return ep.status().map(|()| Posted::Done);
         }
-        let put = Frame::Put {
+        let put = Put {
             key,
             address: remote,
             len: total as u64,
+            told,
         };
         if total < s.gather_below || (total <= GATHERED_COPY && conn.is_gathering()) {
             let mut copy = |out: &mut Vec<u8>| {

@@ -601,7 +601,19 @@ impl Iface for TcpIface {
         rkey: uct_rkey_t,
         comp: Completion,
     ) -> Result<Posted> {
-        TcpEp::put_zcopy(ep, iov, remote, rkey as u64, comp)
+        TcpEp::put_zcopy(ep, iov, remote, rkey as u64, None, comp)
+    }
+
+    unsafe fn put_told(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        rkey: uct_rkey_t,
+        id: u8,
+        told: &[u8],
+        comp: Completion,
+    ) -> Result<Posted> {
+        TcpEp::put_zcopy(ep, iov, remote, rkey as u64, Some((id, told)), comp)
     }
 
     unsafe fn pending_add(

@@ -7,7 +7,7 @@
 use crate::sys::random;
 use crate::ucs::shared_slots::SharedSlots;
 use crate::ucs::{Result, Status};
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Bit of a nonce.
 const ONE_TRANSFER: u32 = 1 << 31;
@@ -24,6 +24,8 @@ struct Range {
 #[derive(Default)]
 pub struct Keys {
     ranges: SharedSlots<Range>,
+    /// Of those, for one transfer.
+    transfers: AtomicUsize,
 }
 
 impl Keys {
@@ -47,15 +49,24 @@ impl Keys {
             writable,
             exported: AtomicBool::new(false),
         };
+        self.transfers
+            .fetch_add(one_transfer.into(), Ordering::Relaxed);
         Ok(self.ranges.insert_as(nonce, range))
     }
 
     /// Forgets a registration. `INVALID_PARAM` when there is none of this key.
     pub fn remove(&self, key: u64) -> Result<()> {
-        self.ranges
-            .remove(key)
-            .map(drop)
-            .ok_or(Status::INVALID_PARAM)
+        self.ranges.remove(key).ok_or(Status::INVALID_PARAM)?;
+        if Keys::is_for_one_transfer(key) {
+            self.transfers.fetch_sub(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Whether a transfer that memory was given for has still to come.
+    pub fn expects_transfers(&self) -> bool {
+        // Relaxed: a hint.
+        self.transfers.load(Ordering::Relaxed) > 0
     }
 
     /// From now on peers that show the key may write to the range.
@@ -66,9 +77,9 @@ impl Keys {
             .ok_or(Status::INVALID_PARAM)
     }
 
-    /// Whether an old key was for one transfer, which its owner may have given up: the key itself says so,
-    /// since nothing else is kept of it.
-    pub fn was_for_one_transfer(key: u64) -> bool {
+    /// Whether a key is for one transfer, or was, and its owner has given that up. The key itself says so: a peer can
+    /// read it, and nothing else is kept of an old one.
+    pub fn is_for_one_transfer(key: u64) -> bool {
         (key >> 32) as u32 & ONE_TRANSFER != 0
     }
 
@@ -147,13 +158,15 @@ mod tests {
     }
 
     #[test]
-    fn a_key_says_whether_it_was_for_one_transfer() {
+    fn a_key_says_whether_it_is_for_one_transfer() {
         let keys = Keys::new();
         for one_transfer in [false, true] {
             for _ in 0..100 {
                 let key = keys.add(1000, 10, true, one_transfer).unwrap();
-                assert_eq!(Keys::was_for_one_transfer(key), one_transfer);
+                assert_eq!(Keys::is_for_one_transfer(key), one_transfer);
+                assert_eq!(keys.expects_transfers(), one_transfer);
                 keys.remove(key).unwrap();
+                assert!(!keys.expects_transfers());
             }
         }
     }

@@ -18,6 +18,8 @@ use std::rc::Rc;
 const MIN_ROOM: usize = 16 << 10;
 /// Receives of one connection in one progress.
 const MAX_ROUNDS: usize = 4;
+/// Bytes that are read before it is known whether data of a put follow.
+const GLANCE: usize = 2 << 10;
 /// Bytes of a put received while their range is held at a time.
 const PUT_STEP: u64 = 256 << 10;
 
@@ -119,8 +121,9 @@ fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
     {
         return read_put(face, conn, buf, put);
     }
-    let room = buf.data.len() - buf.end;
-    match socket::recv(conn.fd(), &mut buf.data[buf.end..]) {
+    let free = free_part(face, buf);
+    let room = free.len();
+    match socket::recv(conn.fd(), free) {
         Ok(0) => Got::End,
         Ok(n) => {
             buf.end += n;
@@ -128,6 +131,16 @@ fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
         }
         Err(e) => not_got(e),
     }
+}
+
+/// Where the next bytes go. Where the data of a put may be behind them, few: those data are to go straight to
+/// their place.
+fn free_part<'a>(face: &Face, buf: &'a mut RxBuf) -> &'a mut [u8] {
+    let glances = buf.start == buf.end && face.keys.expects_transfers();
+    let free = &mut buf.data[buf.end..];
+    let most = if glances { GLANCE } else { usize::MAX };
+    let length = free.len().min(most);
+    &mut free[..length]
 }
 
 fn not_got(e: io::Error) -> Got {
@@ -141,7 +154,7 @@ fn not_got(e: io::Error) -> Got {
 /// Receives the data of a put where they belong, and what follows them behind.
 fn read_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) -> Got {
     let step = put.left.min(PUT_STEP);
-    let room = &mut buf.data[buf.end..];
+    let room = free_part(face, buf);
     let asked = step as usize + room.len();
     let got = face.keys.with_range(put.key, put.address, step, |at| {
         let blocks = [
@@ -180,7 +193,8 @@ fn put_arrived(conn: &Conn, put: PutIn, n: u64) {
         }));
     }
     conn.put_in.set(None);
-    if put.fate != Fate::Refused {
+    // Of one for a single transfer a message tells, and the peer does not count it.
+    if put.fate == Fate::Written && !Keys::is_for_one_transfer(put.key) {
         conn.puts_done.set(conn.puts_done.get() + 1);
         conn.owes_put_ack.set(true);
     }
@@ -189,14 +203,15 @@ fn put_arrived(conn: &Conn, put: PutIn, n: u64) {
 /// The put is not done: its data are thrown away. The peer hears of it, unless it could not know.
 #[cold]
 fn discard(face: &Face, conn: &Conn, put: PutIn, why: Status) {
-    let given_up = why == Status::INVALID_PARAM && Keys::was_for_one_transfer(put.key);
-    let fate = if given_up {
-        Fate::Dropped
-    } else {
+    let given_up = why == Status::INVALID_PARAM && Keys::is_for_one_transfer(put.key);
+    if !given_up {
         refuse(face, conn, put);
-        Fate::Refused
+    }
+    let dropped = PutIn {
+        fate: Fate::Dropped,
+        ..put
     };
-    put_arrived(conn, PutIn { fate, ..put }, 0);
+    put_arrived(conn, dropped, 0);
 }
 
 fn refuse(face: &Face, conn: &Conn, put: PutIn) {
