@@ -138,7 +138,7 @@ static void connect_both(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof(address);
-    int one = 1, ahead = 128 << 10, listener = socket(AF_INET, SOCK_STREAM, 0);
+    int one = 1, ahead = 192 << 10, listener = socket(AF_INET, SOCK_STREAM, 0);
 
     if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 1) ||
         getsockname(listener, (struct sockaddr *)&address, &length)) {
@@ -152,6 +152,7 @@ static void connect_both(void)
     for (int fd = ours;; fd = theirs) {
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &ahead, sizeof(ahead));
+        setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", strlen("reno"));
         fcntl(fd, F_SETFL, O_NONBLOCK);
         if (fd == theirs) {
             return;

@@ -52,6 +52,43 @@ static void messages(two_t *two, size_t size)
     OK("bursts of messages of %zu bytes arrive", size);
 }
 
+/* Messages that are done for their sender although the kernel has no room for them: nobody reads. */
+static void no_room(two_t *two)
+{
+    enum { SIZE = 8000, MOST = 2000 };
+    static char out[SIZE], in[SIZE];
+    ucp_request_param_t plain = {.op_attr_mask = 0};
+    ucs_status_ptr_t last = NULL;
+    int done = 0, i;
+
+    while (last == NULL) {
+        CHECK(done < MOST);
+        fill(out, SIZE, done);
+        last = ucp_tag_send_nbx(two->ep[0], out, SIZE, 1, &plain);
+        CHECK(!UCS_PTR_IS_ERR(last));
+        done += last == NULL;
+    }
+    for (i = 0; i < READS; ++i) {
+        ucp_worker_progress(two->worker[0]);
+    }
+    for (i = 0; i <= done; ++i) {
+        ucs_status_ptr_t request = ucp_tag_recv_nbx(two->worker[1], in, SIZE, 1, UINT64_MAX, &plain);
+
+        CHECK(!UCS_PTR_IS_ERR(request));
+        if (i == done) {
+            /* This one its sender had to be there for. */
+            CHECK_OK(two_wait(two, last));
+            CHECK_OK(two_wait(two, request));
+        } else if (request) {
+            RECEIVER_UNTIL(two, ucp_request_check_status(request) != UCS_INPROGRESS);
+            CHECK_OK(ucp_request_check_status(request));
+            ucp_request_free(request);
+        }
+        CHECK_PATTERN(in, SIZE, i);
+    }
+    OK("messages arrive that there was no room for");
+}
+
 /* Writes into the other's memory behind fences, of which the last is waited for there. */
 static void writes(two_t *two)
 {
@@ -102,6 +139,7 @@ int main(void)
     messages(&two, 8000);
     messages(&two, 20000);
     messages(&two, LONGEST);
+    no_room(&two);
     writes(&two);
     two_close(&two);
     return 0;

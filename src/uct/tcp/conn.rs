@@ -609,6 +609,7 @@ impl Conn {
         }
         let mut answer = false;
         let mut failed = None;
+        let stays;
         {
             let mut tx = self.tx();
             let tail = match extent {
@@ -641,6 +642,7 @@ impl Conn {
             if tx.is_empty() && !tx.lacks_buffer() {
                 face.return_tx_buffer(tx.take());
             }
+            stays = self.blocked.get() && tx.waiting() > 0;
         }
         if let Some(e) = failed {
             // What the peer still sent is to be read first: the end of that stream breaks the
@@ -652,6 +654,10 @@ impl Conn {
         } else if self.blocked.get() {
             face.watch(self, true);
             face.watch_silence();
+            if stays {
+                // Its senders are told that it is gone: without them the thread sends it.
+                self.overdue.gathers();
+            }
         }
         self.settle(face);
         answer
@@ -827,8 +833,8 @@ impl Conn {
     }
 }
 
-/// The queue while its owner works on it; afterwards what was gathered is shown to the thread that sends
-/// what is overdue.
+/// The queue while its owner works on it; afterwards what was gathered, or waits for room, is shown to the thread that
+/// sends what is overdue.
 struct Tx<'a> {
     queue: RefMut<'a, TxQueue>,
     conn: &'a Conn,
@@ -855,7 +861,7 @@ impl Drop for Tx<'_> {
     fn drop(&mut self) {
         let conn = self.conn;
         let gathered = match self.queue.plain() {
-            Some(bytes) if conn.dirty.get() && conn.is_open() => bytes,
+            Some(bytes) if (conn.dirty.get() || conn.blocked.get()) && conn.is_open() => bytes,
             _ => &[],
         };
         conn.overdue.leave(conn.fd(), gathered);

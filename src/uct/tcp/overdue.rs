@@ -1,8 +1,8 @@
-//! Sends what a connection has gathered when its owner makes no progress.
+//! Sends what a connection has gathered, or the kernel had no room for, when its owner makes no progress.
 //!
 //! Frames of a busy connection wait for the next progress, to leave together. A program may compute
 //! first, or wait for the answer on another worker: then one thread of the process sends them, a
-//! millisecond or two late. It starts with the first connection that gathers and ends with the last.
+//! millisecond or two late. It starts with the first connection that has use for it and ends with the last.
 //!
 //! Queues belong to their owners, who pay no fence and no lock for this: before the thread touches
 //! one it says so and has the kernel run a barrier on every thread, after which either the owner sees
@@ -129,7 +129,7 @@ impl Overdue {
         shown.busy.store(false, Ordering::Release);
     }
 
-    /// Gathering begins. False where nobody would send what is gathered but the owner.
+    /// Gathering begins, or a wait for room. False where nobody would send what waits but the owner.
     pub fn gathers(&self) -> bool {
         let Some(listed) = self.listed.get_or_init(|| list(&self.shown)) else {
             return false;
