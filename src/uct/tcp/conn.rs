@@ -133,7 +133,7 @@ pub struct Conn {
     /// Sends of segments until that is looked up again.
     until_measured: Cell<u32>,
 
-    /// Puts posted, and those without acknowledgement.
+    /// Puts posted that the peer acknowledges, and those it has.
     puts: Cell<u64>,
     puts_acked: Cell<u64>,
     put_comps: RefCell<VecDeque<(u64, Owner, Completion)>>,

@@ -99,7 +99,7 @@ pub enum Frame {
         address: u64,
         len: u64,
     },
-    /// How many puts are done since the connection began.
+    /// How many puts are done since the connection began. Those by a key for one transfer are not counted.
     PutAck {
         count: u64,
     },
