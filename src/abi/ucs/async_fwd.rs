@@ -95,6 +95,7 @@ pub unsafe extern "C" fn ucs_async_context_cleanup(r#async: *mut ucs_async_conte
             ctx.handlers()
         );
     }
+    ctx.end();
 }
 
 /// Calls `cb` when `event_fd` has one of `events`. `ucs/async/async_fwd.h`.

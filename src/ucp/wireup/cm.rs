@@ -210,7 +210,7 @@ impl Drop for Cm {
         // SAFETY: both were made in `open` and are used by nobody any more.
         unsafe {
             WorkerHandle::destroy(self.handle);
-            drop(AsyncContext::from_raw(self.context));
+            AsyncContext::from_raw(self.context).end();
         }
     }
 }

@@ -135,6 +135,14 @@ impl AsyncContext {
         self.0.run_missed() + registry::poll(Some(self))
     }
 
+    /// Gives the context up. Where the async thread has served its last handler, it has ended when this returns, unless
+    /// it is the caller.
+    pub fn end(self) {
+        if !self.0.is_foreign() {
+            registry::wait_for_ending();
+        }
+    }
+
     /// The word that stands for this context in memory owned by C.
     pub fn into_raw(self) -> usize {
         Arc::into_raw(self.0) as usize

@@ -23,6 +23,8 @@ struct Tables {
     next_token: u64,
     next_timer: HandlerId,
     running: Option<Running>,
+    /// Threads that were stopped and not waited for.
+    ending: Vec<Running>,
     /// Handlers that need the thread.
     watched: usize,
 }
@@ -34,6 +36,7 @@ static TABLES: PerProcess<Mutex<Tables>> = PerProcess::new(|| {
         next_token: FIRST_TOKEN,
         next_timer: 0,
         running: None,
+        ending: Vec::new(),
         watched: 0,
     })
 });
@@ -112,10 +115,22 @@ pub fn remove(id: HandlerId, sync: bool) -> Result<()> {
         (handler, if last { tables.running.take() } else { None })
     };
     handler.retire(sync);
-    if let Some(running) = to_stop {
-        running.stop(sync);
+    if let Some(running) = to_stop
+        && let Some(ending) = running.stop(sync)
+    {
+        let mut tables = tables();
+        tables.ending.retain(|thread| !thread.is_over());
+        tables.ending.push(ending);
     }
     Ok(())
+}
+
+/// Waits for threads that had to be stopped without, but for the calling one.
+pub(super) fn wait_for_ending() {
+    let all = core::mem::take(&mut tables().ending);
+    let (this, others): (Vec<_>, Vec<_>) = all.into_iter().partition(Running::is_this_thread);
+    tables().ending.extend(this);
+    others.into_iter().for_each(Running::wait);
 }
 
 /// Changes what a descriptor's handler waits for.

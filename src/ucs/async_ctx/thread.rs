@@ -50,15 +50,29 @@ impl Running {
     }
 
     /// Ends the thread. Waits for it, unless that could wait for the caller: on the thread itself,
-    /// or, when not `sync`, while a callback runs.
-    pub fn stop(self, sync: bool) {
-        let on_itself = self.watcher.tid.load(Ordering::Relaxed) == process::tid();
+    /// or, when not `sync`, while a callback runs. Then it is still to be waited for.
+    #[must_use]
+    pub fn stop(self, sync: bool) -> Option<Running> {
         // Release: pairs with the Acquire load in Loop::run.
         self.watcher.stop.store(true, Ordering::Release);
         self.watcher.wake.signal();
-        if on_itself || (!sync && self.watcher.busy.load(Ordering::Relaxed)) {
-            return;
+        if self.is_this_thread() || (!sync && self.watcher.busy.load(Ordering::Relaxed)) {
+            return Some(self);
         }
+        self.wait();
+        None
+    }
+
+    pub fn is_this_thread(&self) -> bool {
+        self.watcher.tid.load(Ordering::Relaxed) == process::tid()
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Waits for a thread that was stopped.
+    pub fn wait(self) {
         if self.thread.join().is_err() {
             crate::ucs_warn!("the async thread ended abnormally");
         }
@@ -132,11 +146,13 @@ impl Loop {
                 }
             };
             for event in ready {
+                // No callback runs for that: who stops the thread has signalled and waits for it.
+                if event.u64 == WAKE {
+                    self.wake.clear();
+                    continue;
+                }
                 self.busy.store(true, Ordering::Relaxed);
                 match event.u64 {
-                    WAKE => {
-                        self.wake.clear();
-                    }
                     TIMER => {
                         self.timer.clear();
                         registry::run_timers(self);
