@@ -52,6 +52,40 @@ static void messages(two_t *two, size_t size)
     OK("bursts of messages of %zu bytes arrive", size);
 }
 
+/* Messages of a sender that makes no progress at all, and stands still for longer than anything waits in between. */
+static void long_pauses(two_t *two)
+{
+    enum { PAUSES = 3, PAUSE_MS = 400 };
+    ucp_request_param_t plain = {.op_attr_mask = 0};
+    static uint64_t out[BURST], in;
+    uint64_t sent = 0, got = 0;
+    struct timespec now, begin;
+    int pause;
+
+    for (pause = 0; pause <= PAUSES; ++pause) {
+        do {
+            out[sent % BURST] = sent;
+            CHECK(ucp_tag_send_nbx(two->ep[0], &out[sent % BURST], sizeof(in), 1, &plain) == NULL);
+        } while (++sent % BURST != 0 && pause == 0);
+        for (; got < sent; ++got) {
+            ucs_status_ptr_t request = ucp_tag_recv_nbx(two->worker[1], &in, sizeof(in), 1, UINT64_MAX, &plain);
+
+            CHECK(!UCS_PTR_IS_ERR(request));
+            if (request) {
+                RECEIVER_UNTIL(two, ucp_request_check_status(request) != UCS_INPROGRESS);
+                ucp_request_free(request);
+            }
+            CHECK_EQ(in, got);
+        }
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        do {
+            ucp_worker_progress(two->worker[1]);
+            clock_gettime(CLOCK_MONOTONIC, &now);
+        } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < PAUSE_MS);
+    }
+    OK("messages arrive after long pauses");
+}
+
 /* Messages that are done for their sender although the kernel has no room for them: nobody reads. */
 static void no_room(two_t *two)
 {
@@ -139,6 +173,7 @@ int main(void)
     messages(&two, 8000);
     messages(&two, 20000);
     messages(&two, LONGEST);
+    long_pauses(&two);
     no_room(&two);
     writes(&two);
     two_close(&two);

@@ -51,6 +51,8 @@ pub struct Overdue {
     shown: Arc<Shown>,
     /// Something was shown, so that the queue may not be touched without entering.
     shows: Cell<bool>,
+    /// The thread has sent of what was shown last.
+    helped: Cell<bool>,
     listed: OnceCell<Option<Listed>>,
     made_by: Stamp,
 }
@@ -60,6 +62,7 @@ impl Overdue {
         Overdue {
             shown: Arc::default(),
             shows: Cell::new(false),
+            helped: Cell::new(false),
             listed: OnceCell::new(),
             made_by: Stamp::now(),
         }
@@ -90,6 +93,7 @@ impl Overdue {
         let sent = shown.sent.load(Ordering::Relaxed);
         if sent != 0 {
             shown.sent.store(0, Ordering::Relaxed);
+            self.helped.set(true);
         }
         sent
     }
@@ -119,7 +123,7 @@ impl Overdue {
     #[inline]
     fn show(&self, fd: RawFd, bytes: &[u8]) {
         let shown = &*self.shown;
-        self.shows.set(!bytes.is_empty());
+        let shown_before = self.shows.replace(!bytes.is_empty());
         shown.fd.store(fd, Ordering::Relaxed);
         shown
             .start
@@ -127,22 +131,32 @@ impl Overdue {
         // Release: pairs with the Acquire of `send`; what is empty is never followed.
         shown.len.store(bytes.len(), Ordering::Release);
         shown.busy.store(false, Ordering::Release);
+        // Where nothing was there, or is left, of what was shown before, the thread may sleep.
+        if !bytes.is_empty() && (!shown_before || self.helped.take()) {
+            self.rouse();
+        }
+    }
+
+    fn rouse(&self) {
+        if let Some(Some(listed)) = self.listed.get() {
+            // The thread's barrier orders what was stored before this load.
+            compiler_fence(Ordering::SeqCst);
+            if listed.common.asleep.load(Ordering::Relaxed) {
+                listed.wake();
+            }
+        }
     }
 
     /// Gathering begins, or a wait for room. False where nobody would send what waits but the owner.
     pub fn gathers(&self) -> bool {
-        let Some(listed) = self.listed.get_or_init(|| list(&self.shown)) else {
+        if self.listed.get_or_init(|| list(&self.shown)).is_none() {
             return false;
-        };
+        }
         let batch = self.shown.batch.load(Ordering::Relaxed);
         self.shown
             .batch
             .store(batch.wrapping_add(1), Ordering::Relaxed);
-        // The thread's barrier orders the store before this load.
-        compiler_fence(Ordering::SeqCst);
-        if listed.common.asleep.load(Ordering::Relaxed) {
-            listed.wake();
-        }
+        self.rouse();
         true
     }
 }
