@@ -398,10 +398,7 @@ impl Conn {
         comp: Completion,
     ) -> Result<Posted> {
         let counted = !Keys::is_for_one_transfer(put.key);
-        let (at_peer, at_kernel) = match counted {
-            true => (comp, Completion::NONE),
-            false => (Completion::NONE, comp),
-        };
+        let when_out = if counted { Completion::NONE } else { comp };
         let copied = matches!(payload, PutPayload::Copied(_));
         let waiting = {
             let mut tx = self.reserve(face)?;
@@ -413,7 +410,7 @@ impl Conn {
             } = put;
             tx.push(|out| wire::encode(&Frame::Put { key, address, len }, out));
             match payload {
-                PutPayload::InPlace(blocks) => tx.push_in_place(blocks, owner, at_kernel),
+                PutPayload::InPlace(blocks) => tx.push_in_place(blocks, owner, when_out),
                 PutPayload::Copied(write) => tx.push(write),
             }
             if let Some((id, body)) = put.told {
@@ -427,8 +424,7 @@ impl Conn {
         if counted {
             let number = self.puts.get() + 1;
             self.puts.set(number);
-            let mut comps = self.put_comps.borrow_mut();
-            comps.push_back((number, owner, at_peer));
+            self.put_comps.borrow_mut().push_back((number, owner, comp));
         }
         let last = if counted { Last::Told } else { Last::Answered };
         let done = match copied {
@@ -609,7 +605,6 @@ impl Conn {
         }
         let mut answer = false;
         let mut failed = None;
-        let stays;
         {
             let mut tx = self.tx();
             let tail = match extent {
@@ -642,7 +637,10 @@ impl Conn {
             if tx.is_empty() && !tx.lacks_buffer() {
                 face.return_tx_buffer(tx.take());
             }
-            stays = self.blocked.get() && tx.waiting() > 0;
+            if self.blocked.get() && tx.waiting() > 0 {
+                // Its senders are told that it is gone: without them the thread sends it.
+                self.overdue.gathers();
+            }
         }
         if let Some(e) = failed {
             // What the peer still sent is to be read first: the end of that stream breaks the
@@ -654,10 +652,6 @@ impl Conn {
         } else if self.blocked.get() {
             face.watch(self, true);
             face.watch_silence();
-            if stays {
-                // Its senders are told that it is gone: without them the thread sends it.
-                self.overdue.gathers();
-            }
         }
         self.settle(face);
         answer

@@ -147,7 +147,8 @@ impl Overdue {
         }
     }
 
-    /// Gathering begins, or a wait for room. False where nobody would send what waits but the owner.
+    /// Gathering begins, or a wait for room: what is shown next is looked at. False where nobody would send it but the
+    /// owner.
     pub fn gathers(&self) -> bool {
         if self.listed.get_or_init(|| list(&self.shown)).is_none() {
             return false;
@@ -156,7 +157,6 @@ impl Overdue {
         self.shown
             .batch
             .store(batch.wrapping_add(1), Ordering::Relaxed);
-        self.rouse();
         true
     }
 }
