@@ -28,6 +28,7 @@ use super::worker::{MAX_HEADERS, Worker};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
+use crate::uct::base::iface::{IfaceBase, base_of};
 use crate::uct::table::Short;
 use crate::wire::address::Address;
 use crate::wire::header::{AmId, WireupHdr};
@@ -352,6 +353,13 @@ impl Ep {
     #[inline]
     pub fn lane(&self) -> &MessageLane {
         self.lane.get().unwrap_or(&NO_LANE)
+    }
+
+    /// The interface that carries its messages; `None` of an unconnected endpoint.
+    pub fn carrier(&self) -> Option<&IfaceBase> {
+        let iface = self.worker().ifaces.get(self.lane.get()?.iface)?;
+        // SAFETY: an open interface of ours, which goes with the worker.
+        Some(unsafe { base_of(iface.handle) })
     }
 
     /// The connection it is made by introduces both sides: no message of ours has to.

@@ -12,11 +12,12 @@ use crate::ucp::worker::Worker;
 use crate::ucp::{am, rma, stream, tag, unexpected, wireup};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Guard;
-use crate::uct::base::am::ShortHandler;
+use crate::uct::base::am::{Placing, ShortHandler};
 use crate::uct::base::iface::IfaceBase;
 use crate::wire::header::*;
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
+use core::ptr::NonNull;
 
 type Handle = fn(&Worker, &[u8]) -> Option<()>;
 
@@ -92,6 +93,13 @@ const SHORT: &[(AmId, ShortHandler, usize)] = &[
     (AmId::Stream, short_stream, usize::MAX),
 ];
 
+/// Long bytes of a stream go where a receive wants them.
+const STREAM_PLACING: Placing = Placing {
+    head: StreamHdr::LEN,
+    place: place_stream,
+    placed: placed_stream,
+};
+
 /// Registers the handlers on an interface.
 pub fn install(iface: &IfaceBase, worker: *mut c_void) -> Result<()> {
     for (id, cb) in HANDLERS {
@@ -100,6 +108,7 @@ pub fn install(iface: &IfaceBase, worker: *mut c_void) -> Result<()> {
     for (id, short, max) in SHORT {
         iface.am.set_short(*id as u8, *short, *max);
     }
+    iface.am.set_placing(AmId::Stream as u8, &STREAM_PLACING);
     // SAFETY: as in `shim`.
     if unsafe { &*worker.cast::<Worker>() }.params.am_alignment <= am::recv::SHORT_ALIGN {
         iface
@@ -137,6 +146,34 @@ unsafe fn short_stream(arg: *mut c_void, uuid: u64, rest: *const u8, len: usize)
     if taken.is_none() {
         malformed(AmId::Stream, len + size_of::<u64>());
     }
+}
+
+/// Where bytes of a stream go that are on their way.
+unsafe fn place_stream(
+    arg: *mut c_void,
+    head: *const u8,
+    left: usize,
+) -> Option<(NonNull<u8>, usize)> {
+    // SAFETY: as in `shim`; the transport has `head` bytes of a message there.
+    let (worker, head) = unsafe { (&*arg.cast::<Worker>(), stream_head(head)?) };
+    stream::recv::place(worker, head, left)
+}
+
+/// Bytes of a stream are where they belong.
+unsafe fn placed_stream(arg: *mut c_void, head: *const u8, count: usize, over: bool) {
+    // SAFETY: as in `place_stream`.
+    let (worker, head) = unsafe { (&*arg.cast::<Worker>(), stream_head(head)) };
+    if let Some(head) = head {
+        stream::recv::placed(worker, head, count, over);
+    }
+}
+
+/// # Safety
+/// `head` must be readable for as many bytes as the header has.
+unsafe fn stream_head(head: *const u8) -> Option<StreamHdr> {
+    // SAFETY: by the caller's promise.
+    let bytes = unsafe { core::slice::from_raw_parts(head, StreamHdr::LEN) };
+    Some(StreamHdr::split(bytes)?.0)
 }
 
 /// The C entry of handler `N`.

@@ -14,7 +14,6 @@ use crate::ucp::unexpected;
 use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{FEW, copy_few};
-use crate::uct::base::iface::base_of;
 use crate::wire::header::{Header, StreamHdr};
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
@@ -128,10 +127,50 @@ fn bytes(worker: &Worker, uuid: u64, id: u64, body: &[u8]) {
 #[inline(never)]
 fn leave_the_next(ep: &Ep) {
     if ep.stream.waiting.is_empty()
-        && let Some(iface) = ep.worker().ifaces.get(ep.lane().iface)
+        && let Some(iface) = ep.carrier()
     {
-        // SAFETY: an open interface of ours.
-        unsafe { base_of(iface.handle) }.enough.set(true);
+        iface.enough.set(true);
+    }
+}
+
+/// Where the next bytes of a long message go that is on its way, and how many: into the oldest receive, if nothing
+/// stands in front of them.
+pub fn place(worker: &Worker, head: StreamHdr, left: usize) -> Option<(NonNull<u8>, usize)> {
+    let inbox = &worker.open_ep_of_peer(head.uuid, head.ep)?.stream;
+    if inbox.available.get() != 0 || inbox.torn.get() {
+        return None;
+    }
+    // SAFETY: the only borrow; nobody else is called.
+    let Op::StreamRecv(op) = (unsafe { first(inbox)?.op() }) else {
+        return None;
+    };
+    let Data::Contig { ptr, len } = op.data else {
+        return None;
+    };
+    let room = left.min(len - op.received);
+    let takes = room > 0 && op.error.is_none() && (op.wait_all || op.unit == 1);
+    let at = NonNull::new(ptr.wrapping_add(op.received))?;
+    takes.then_some((at, room))
+}
+
+/// The next `count` bytes of such a message are in their place; whether it is over.
+pub fn placed(worker: &Worker, head: StreamHdr, count: usize, over: bool) {
+    let Some(ep) = worker.open_ep_of_peer(head.uuid, head.ep) else {
+        return;
+    };
+    let Some(req) = first(&ep.stream) else {
+        return;
+    };
+    // SAFETY: the only borrow, ended before the completion.
+    let Op::StreamRecv(op) = (unsafe { req.op() }) else {
+        return;
+    };
+    op.received += count;
+    // One that ends with what is there would do so in the middle of the message.
+    if over || op.received == op.data.len() {
+        let _pin = Pin::new(ep);
+        serve(ep);
+        leave_the_next(ep);
     }
 }
 

@@ -80,7 +80,12 @@ fn parts(
     ep.usable()?;
     must_be_immediate(param)?;
     let all = Parts::begin(ep.worker(), param)?;
+    let carrier = ep.carrier();
     for from in (0..len).step_by(most) {
+        if let Some(iface) = carrier {
+            // The last whole one takes those before it along; what is left may be too short to leave at once.
+            iface.more.set(from + 2 * most <= len);
+        }
         let part = Data::contig(at.wrapping_add(from), most.min(len - from));
         all.post(|each| send::start(ep, each, part, kind.clone(), Announce::Never));
     }

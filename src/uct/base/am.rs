@@ -9,6 +9,7 @@ use crate::ucs::{Result, Status, log};
 use crate::ucs_warn;
 use core::cell::Cell;
 use core::ffi::c_void;
+use core::ptr::NonNull;
 
 /// Ids of users are below this.
 pub const AM_IDS: usize = UCT_AM_ID_MAX;
@@ -20,6 +21,21 @@ pub type Internal = unsafe fn(*const c_void, u8, *const u8, usize);
 /// word, rest, its length.
 pub type ShortHandler = unsafe fn(*mut c_void, u64, *const u8, usize);
 
+/// Takes the bytes of a long message as they come, behind a head of so many bytes. What nobody takes comes as a shorter
+/// message with the same head.
+pub struct Placing {
+    pub head: usize,
+    pub place: Place,
+    pub placed: Placed,
+}
+
+/// Where the next bytes of a message go, and how many at most, which is not none: what was set with it, the message's
+/// head, how many bytes are left. `None` when it has to come as a message. Good until anything else is called.
+pub type Place = unsafe fn(*mut c_void, *const u8, usize) -> Option<(NonNull<u8>, usize)>;
+
+/// So many bytes are there now: what was set with it, the message's head, how many, whether they are its last.
+pub type Placed = unsafe fn(*mut c_void, *const u8, usize, bool);
+
 #[derive(Clone, Copy)]
 struct Handler {
     cb: unsafe extern "C" fn(*mut c_void, *mut c_void, usize, u32) -> ucs_status_t,
@@ -27,6 +43,7 @@ struct Handler {
     /// Does what `cb` does, of messages with up to so many bytes behind the word.
     short: Option<ShortHandler>,
     short_max: usize,
+    placing: Option<&'static Placing>,
 }
 
 /// The handlers of one interface, by id.
@@ -57,6 +74,7 @@ fn none(id: usize) -> Handler {
         arg: id as *mut c_void,
         short: None,
         short_max: 0,
+        placing: None,
     }
 }
 
@@ -85,8 +103,7 @@ impl AmTable {
             Some(cb) => Handler {
                 cb,
                 arg,
-                short: None,
-                short_max: 0,
+                ..none(id as usize)
             },
             None => none(id as usize),
         });
@@ -96,15 +113,32 @@ impl AmTable {
     /// Lets messages of `id` that are at hand as a word and a rest of at most `short_max` bytes go to `short`, which has
     /// to do what the handler does that was just set. Not while the log shows what comes: `invoke` writes that.
     pub fn set_short(&self, id: u8, short: ShortHandler, short_max: usize) {
+        let short = Some(short);
+        self.amend(id, |handler| Handler {
+            short,
+            short_max,
+            ..handler
+        });
+    }
+
+    /// Lets transports that receive a long message of `id` bit by bit hand on its bytes by `placing`, with the argument that
+    /// was just set. Not while the log shows what comes.
+    pub fn set_placing(&self, id: u8, placing: &'static Placing) {
+        let placing = Some(placing);
+        self.amend(id, |handler| Handler { placing, ..handler });
+    }
+
+    fn amend(&self, id: u8, with: impl FnOnce(Handler) -> Handler) {
         let shown = log::level() >= log::Level::TraceData as u32;
         if let Some(slot) = self.handlers.get(id as usize).filter(|_| !shown) {
-            let short = Some(short);
-            slot.set(Handler {
-                short,
-                short_max,
-                ..slot.get()
-            });
+            slot.set(with(slot.get()));
         }
+    }
+
+    /// Who takes the bytes of a long message of `id` as they come, with its argument.
+    pub fn placing(&self, id: u8) -> Option<(&'static Placing, *mut c_void)> {
+        let handler = self.handlers.get(id as usize)?.get();
+        handler.placing.map(|placing| (placing, handler.arg))
     }
 
     /// Who takes a message of `id` as a word and a rest of `len` bytes, with its argument; `None` where `invoke` has to

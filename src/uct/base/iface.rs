@@ -36,6 +36,8 @@ pub struct IfaceBase {
     pub polls: bool,
     /// Set by a handler that rather has the rest of the messages after this progress.
     pub enough: Cell<bool>,
+    /// Set by who posts several messages, until the last of them: those may leave together.
+    pub more: Cell<bool>,
     /// Tag matching, where the interface was opened for it.
     pub tag: OnceCell<Box<tag::Engine>>,
     /// `UCT_PROGRESS_*` that are on.
@@ -122,6 +124,7 @@ impl<I: Iface> IfaceBox<I> {
                 short: table::short::<I>,
                 polls: I::POLLS,
                 enough: Cell::new(false),
+                more: Cell::new(false),
                 tag: OnceCell::new(),
                 progress: Cell::new(0),
                 progress_id: Cell::new(None),

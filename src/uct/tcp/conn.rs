@@ -5,7 +5,7 @@
 //! what, and the state of reading. Everything here runs on the worker's thread; user callbacks are
 //! never called from here, they are queued in the interface and called by its progress.
 
-use super::iface::TcpIface;
+use super::iface::{Face, TcpIface};
 use super::keys::Keys;
 use super::overdue::Overdue;
 use super::txq::{Owner, TxQueue};
@@ -84,6 +84,17 @@ pub enum Fate {
     Dropped,
 }
 
+/// What becomes of the bytes of long messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placing {
+    /// They are read into the buffer.
+    No,
+    /// Those of the message before went to their place.
+    Expected,
+    /// The first message of the buffer goes to its place: there are its head, and the bytes that are not taken yet.
+    UnderWay,
+}
+
 struct Waiter {
     owner: Owner,
     comp: Completion,
@@ -145,6 +156,7 @@ pub struct Conn {
 
     pub rx: Cell<Option<RxBuf>>,
     pub put_in: Cell<Option<PutIn>>,
+    pub placing: Cell<Placing>,
     pub puts_done: Cell<u64>,
     pub owes_put_ack: Cell<bool>,
     /// A message came behind a put that is not acknowledged: there may be no more progress after this one.
@@ -197,6 +209,7 @@ impl Conn {
             waiters: RefCell::default(),
             rx: Cell::new(None),
             put_in: Cell::new(None),
+            placing: Cell::new(Placing::No),
             puts_done: Cell::new(0),
             owes_put_ack: Cell::new(false),
             hurried: Cell::new(false),
@@ -364,7 +377,7 @@ impl Conn {
     /// Queues an active message whose payload is sent from the user's memory.
     pub fn post_am_in_place(
         self: &Rc<Conn>,
-        face: &TcpIface,
+        face: &Face,
         id: u8,
         header: &[u8],
         blocks: Vec<IoVec>,
@@ -391,7 +404,7 @@ impl Conn {
     /// other when the peer has acknowledged it.
     pub fn post_put(
         self: &Rc<Conn>,
-        face: &TcpIface,
+        face: &Face,
         put: Put<'_>,
         payload: PutPayload<'_>,
         owner: Owner,
@@ -442,7 +455,11 @@ impl Conn {
     }
 
     /// Sends what was queued in place: all of it on a quiet connection, else whole segments.
-    fn send_in_place(self: &Rc<Conn>, face: &TcpIface, last: Last) -> bool {
+    fn send_in_place(self: &Rc<Conn>, face: &Face, last: Last) -> bool {
+        if face.base.more.get() && self.mark_dirty(face) {
+            self.fresh.set(true);
+            return false;
+        }
         if self.leaves_at_once(face) || !self.mark_dirty(face) {
             return self.send(face, Extent::All, last);
         }
@@ -482,6 +499,13 @@ impl Conn {
         if let Some(seq) = self.owes_flush_ack.take() {
             self.post_control(face, &Frame::FlushAck { seq });
         }
+    }
+
+    /// What a message says may be all that its receiver waited for.
+    #[inline]
+    pub fn message_came(&self) {
+        self.hurried
+            .set(self.hurried.get() | self.owes_put_ack.get());
     }
 
     /// Sends at once on a quiet connection, else leaves it to progress; `waiting` bytes are queued.

@@ -9,6 +9,7 @@
 //! | `overdue` | the thread that sends what was gathered when nobody makes progress |
 //! | `link` | connecting, accepting, greeting, breaking |
 //! | `rx`, `poll` | receiving and progress |
+//! | `long` | messages whose bytes go to their place while they come |
 //! | `wire` | byte formats |
 //!
 //! Sends of a quiet connection leave at once; those of a busy one are gathered and sent together, with
@@ -22,6 +23,7 @@ mod events;
 mod iface;
 mod keys;
 mod link;
+mod long;
 mod md;
 mod overdue;
 mod poll;

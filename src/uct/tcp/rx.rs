@@ -1,12 +1,14 @@
 //! Reading a connection: one large receive, then every frame in it.
 //!
 //! Handlers of active messages run on the receive buffer itself, which is taken out of the
-//! connection meanwhile. A put's data go straight to their place, while their range is held.
+//! connection meanwhile. A put's data go straight to their place, while their range is held. So do the bytes of a long
+//! message whose handler names a place for them: what of it is in the buffer is made a shorter message each time.
 
-use super::conn::{Conn, Fate, Phase, PutIn, RxBuf};
+use super::conn::{Conn, Fate, Phase, Placing, PutIn, RxBuf};
 use super::iface::{Face, Once};
 use super::keys::Keys;
 use super::link;
+use super::long;
 use super::wire::{self, Frame};
 use crate::sys::socket::{self, block};
 use crate::ucs::Status;
@@ -18,7 +20,7 @@ use std::rc::Rc;
 const MIN_ROOM: usize = 16 << 10;
 /// Receives of one connection in one progress.
 const MAX_ROUNDS: usize = 4;
-/// Bytes that are read before it is known whether data of a put follow.
+/// Bytes that are read before it is known whether some follow that have a place of their own.
 const GLANCE: usize = 2 << 10;
 /// Bytes of a put received while their range is held at a time.
 const PUT_STEP: u64 = 256 << 10;
@@ -121,7 +123,16 @@ fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
     {
         return read_put(face, conn, buf, put);
     }
-    let free = free_part(face, buf);
+    if conn.placing.get() == Placing::UnderWay
+        && let Some(got) = long::read(face, conn, buf, GLANCE)
+    {
+        return match got {
+            Ok((0, _)) => Got::End,
+            Ok((n, asked)) => Got::Some(n == asked),
+            Err(e) => not_got(e),
+        };
+    }
+    let free = free_part(face, conn, buf);
     let room = free.len();
     match socket::recv(conn.fd(), free) {
         Ok(0) => Got::End,
@@ -133,10 +144,11 @@ fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
     }
 }
 
-/// Where the next bytes go. Where the data of a put may be behind them, few: those data are to go straight to
-/// their place.
-fn free_part<'a>(face: &Face, buf: &'a mut RxBuf) -> &'a mut [u8] {
-    let glances = buf.start == buf.end && face.keys.expects_transfers();
+/// Where the next bytes go. Few, where behind them may be the data of a put or those of a long message: they are to go
+/// straight to their place.
+fn free_part<'a>(face: &Face, conn: &Conn, buf: &'a mut RxBuf) -> &'a mut [u8] {
+    let expects = conn.placing.get() != Placing::No || face.keys.expects_transfers();
+    let glances = buf.start == buf.end && expects;
     let free = &mut buf.data[buf.end..];
     let most = if glances { GLANCE } else { usize::MAX };
     let length = free.len().min(most);
@@ -154,7 +166,7 @@ fn not_got(e: io::Error) -> Got {
 /// Receives the data of a put where they belong, and what follows them behind.
 fn read_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) -> Got {
     let step = put.left.min(PUT_STEP);
-    let room = free_part(face, buf);
+    let room = free_part(face, conn, buf);
     let asked = step as usize + room.len();
     let got = face.keys.with_range(put.key, put.address, step, |at| {
         let blocks = [
@@ -256,6 +268,10 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
     let mut count = 0;
     conn.held.set(false);
     loop {
+        if face.base.enough.take() {
+            hold(face, conn);
+            return Ok(count);
+        }
         if let Some(put) = conn.put_in.get() {
             if buf.start == buf.end {
                 return Ok(count);
@@ -274,20 +290,22 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
                 return Err("a message before it was welcome".to_owned());
             }
             let Some(body) = bytes.get_mut(wire::HEADER_LEN..total) else {
+                long::hand_on(face, conn, buf);
+                if face.base.enough.take() {
+                    hold(face, conn);
+                }
                 return Ok(count);
             };
             let body = body.as_mut_ptr();
             buf.start += total;
             count += 1;
-            // What the message says may be all that its receiver waited for.
-            conn.hurried
-                .set(conn.hurried.get() | conn.owes_put_ack.get());
+            conn.placing.set(match conn.placing.get() {
+                Placing::UnderWay => Placing::Expected,
+                _ => Placing::No,
+            });
+            conn.message_came();
             // SAFETY: `len` bytes of the receive buffer, which this function holds alone.
             unsafe { face.base.am.invoke(id, body, len, 0) };
-            if face.base.enough.take() {
-                hold(face, conn);
-                return Ok(count);
-            }
             continue;
         }
         buf.start += total;
