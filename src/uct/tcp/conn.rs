@@ -5,6 +5,7 @@
 //! what, and the state of reading. Everything here runs on the worker's thread; user callbacks are
 //! never called from here, they are queued in the interface and called by its progress.
 
+use super::awaited::Awaited;
 use super::iface::{Face, TcpIface};
 use super::keys::Keys;
 use super::overdue::Overdue;
@@ -17,7 +18,6 @@ use crate::uct::base::iface::EpBox;
 use crate::uct::base::pending::PendingQueue;
 use core::cell::{Cell, RefCell, RefMut};
 use core::ops::{Deref, DerefMut};
-use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::RawFd;
@@ -42,8 +42,6 @@ const TX_LIMIT: usize = 64 << 10;
 const TX_BATCH: usize = 64 << 10;
 /// Payloads in place that may wait.
 const MAX_IN_PLACE: usize = 64;
-/// Puts that may be without acknowledgement.
-const MAX_PUTS: usize = 1024;
 /// Frames that leave at once on a connection that was quiet, before later ones are gathered.
 const BURST: u32 = 4;
 /// How long frames of a busy sender are gathered at most, in nanoseconds.
@@ -95,15 +93,6 @@ pub enum Placing {
     UnderWay,
 }
 
-struct Waiter {
-    owner: Owner,
-    comp: Completion,
-    /// Done when so many bytes are sent, puts acknowledged and flushes answered.
-    sent: u64,
-    puts: u64,
-    flushes: u64,
-}
-
 pub struct Conn {
     /// The id of the other interface.
     pub peer: u64,
@@ -144,15 +133,7 @@ pub struct Conn {
     /// Sends of segments until that is looked up again.
     until_measured: Cell<u32>,
 
-    /// Puts posted that the peer acknowledges, and those it has.
-    puts: Cell<u64>,
-    puts_acked: Cell<u64>,
-    put_comps: RefCell<VecDeque<(u64, Owner, Completion)>>,
-    flushes: Cell<u64>,
-    flushes_acked: Cell<u64>,
-    /// What was queued when the last flush frame was.
-    flushed_at: Cell<u64>,
-    waiters: RefCell<VecDeque<Waiter>>,
+    awaited: Awaited,
 
     pub rx: Cell<Option<RxBuf>>,
     pub put_in: Cell<Option<PutIn>>,
@@ -200,13 +181,7 @@ impl Conn {
             last_tick: Cell::new(0),
             segment: Cell::new(0),
             until_measured: Cell::new(0),
-            puts: Cell::new(0),
-            puts_acked: Cell::new(0),
-            put_comps: RefCell::default(),
-            flushes: Cell::new(0),
-            flushes_acked: Cell::new(0),
-            flushed_at: Cell::new(0),
-            waiters: RefCell::default(),
+            awaited: Awaited::default(),
             rx: Cell::new(None),
             put_in: Cell::new(None),
             placing: Cell::new(Placing::No),
@@ -333,7 +308,7 @@ impl Conn {
         self.is_open()
             && tx.waiting() < TX_LIMIT
             && tx.in_place() < MAX_IN_PLACE
-            && self.put_comps.borrow().len() < MAX_PUTS
+            && self.awaited.takes_put()
     }
 
     /// Queues an active message that `fill` writes: at most `room` bytes, the answer is how many.
@@ -415,7 +390,7 @@ impl Conn {
         let copied = matches!(payload, PutPayload::Copied(_));
         let waiting = {
             let mut tx = self.reserve(face)?;
-            if self.put_comps.borrow().len() >= MAX_PUTS {
+            if !self.awaited.takes_put() {
                 return Err(Status::NO_RESOURCE);
             }
             let Put {
@@ -435,9 +410,7 @@ impl Conn {
             tx.waiting()
         };
         if counted {
-            let number = self.puts.get() + 1;
-            self.puts.set(number);
-            self.put_comps.borrow_mut().push_back((number, owner, comp));
+            self.awaited.put(owner, comp);
         }
         let last = if counted { Last::Told } else { Last::Answered };
         let done = match copied {
@@ -471,12 +444,12 @@ impl Conn {
     pub fn post_control(self: &Rc<Conn>, face: &TcpIface, frame: &Frame) {
         {
             let mut tx = self.tx();
-            let all_flushed = self.flushed_at.get() == tx.queued();
+            let all_flushed = self.awaited.has_flush_at(tx.queued());
             tx.push(|out| wire::encode(frame, out));
             // No user waits for it: a flush that was answered stays so. A new one could meet a peer
             // that has finished and makes no more progress.
             if all_flushed {
-                self.flushed_at.set(tx.queued());
+                self.awaited.flush_covers(tx.queued());
             }
         }
         if !self.mark_dirty(face) {
@@ -720,21 +693,10 @@ impl Conn {
 
     /// Completes what waited for bytes, puts or flushes that are done now.
     pub fn settle(&self, face: &TcpIface) {
-        let mut waiters = self.waiters.borrow_mut();
-        if waiters.is_empty() {
-            return;
-        }
-        let sent = self.tx().sent();
-        while let Some(w) = waiters.front() {
-            if w.sent > sent
-                || w.puts > self.puts_acked.get()
-                || w.flushes > self.flushes_acked.get()
-            {
-                break;
-            }
-            if let Some(w) = waiters.pop_front() {
-                face.add_done(w.owner, w.comp, Ok(()));
-            }
+        if self.awaited.has_waiters() {
+            let sent = self.tx().sent();
+            self.awaited
+                .settle(sent, |owner, comp| face.add_done(owner, comp, Ok(())));
         }
     }
 
@@ -754,100 +716,61 @@ impl Conn {
             let tx = self.tx();
             (tx.queued(), tx.sent())
         };
-        let puts_done = self.puts_acked.get() == self.puts.get();
+        let awaited = &self.awaited;
         let reached = !remote
             || queued == 0
-            || (self.flushed_at.get() == queued && self.flushes_acked.get() == self.flushes.get());
-        if sent == queued && puts_done && reached {
+            || (awaited.has_flush_at(queued) && awaited.are_flushes_answered());
+        if sent == queued && awaited.are_puts_done() && reached {
             return Ok(Posted::Done);
         }
-        if remote && self.flushed_at.get() != queued {
-            let seq = self.flushes.get() + 1;
-            self.flushes.set(seq);
+        if remote && !awaited.has_flush_at(queued) {
+            let seq = awaited.next_flush();
             let mut tx = self.tx();
             tx.push(|out| wire::encode(&Frame::Flush { seq }, out));
-            self.flushed_at.set(tx.queued());
+            awaited.flush_covers(tx.queued());
         }
         if comp.is_none() {
             self.flush(face);
             return Ok(Posted::InProgress);
         }
         let queued = self.tx().queued();
-        self.waiters.borrow_mut().push_back(Waiter {
-            owner,
-            comp,
-            sent: queued,
-            puts: self.puts.get(),
-            flushes: if remote { self.flushes.get() } else { 0 },
-        });
+        awaited.wait(owner, comp, queued, remote);
         self.flush(face);
         Ok(Posted::InProgress)
     }
 
     /// The peer has done `count` puts. `false` when that cannot be.
     pub fn puts_acknowledged(&self, face: &TcpIface, count: u64) -> bool {
-        if count > self.puts.get() || count < self.puts_acked.get() {
-            return false;
-        }
-        self.puts_acked.set(count);
-        let mut comps = self.put_comps.borrow_mut();
-        while let Some((number, owner, comp)) = comps.front().copied() {
-            if number > count {
-                break;
-            }
-            comps.pop_front();
-            if !comp.is_none() {
-                face.add_done(owner, comp, Ok(()));
-            }
-        }
-        drop(comps);
+        let possible = self
+            .awaited
+            .puts_acknowledged(count, |owner, comp| face.add_done(owner, comp, Ok(())));
         self.settle(face);
-        true
+        possible
     }
 
     /// Whether the put of this number waits for the peer.
     pub fn is_put_open(&self, number: u64) -> bool {
-        number > self.puts_acked.get() && number <= self.puts.get()
+        self.awaited.is_put_open(number)
     }
 
     /// The peer has answered flush `seq`. `false` when that cannot be.
     pub fn flush_acknowledged(&self, face: &TcpIface, seq: u64) -> bool {
-        if seq > self.flushes.get() || seq < self.flushes_acked.get() {
-            return false;
-        }
-        self.flushes_acked.set(seq);
+        let possible = self.awaited.flush_acknowledged(seq);
         self.settle(face);
-        true
+        possible
     }
 
     /// Takes everything of `owner` off: its memory is no longer needed, `each` hears of what was
     /// to be completed.
     pub fn cancel(&self, owner: Owner, mut each: impl FnMut(Completion)) {
         self.tx().detach(owner, &mut each);
-        for (_, o, comp) in self.put_comps.borrow_mut().iter_mut() {
-            if *o == owner {
-                each(core::mem::replace(comp, Completion::NONE));
-                *o = core::ptr::null();
-            }
-        }
-        self.waiters.borrow_mut().retain(|w| {
-            let others = w.owner != owner;
-            if !others {
-                each(w.comp);
-            }
-            others
-        });
+        self.awaited.cancel(owner, each);
     }
 
     /// Takes everything off after a failure; `each` hears of what was to be completed.
     pub fn clear(&self, mut each: impl FnMut(Owner, Completion)) {
         self.tx().clear(&mut each);
-        for (_, owner, comp) in self.put_comps.borrow_mut().drain(..) {
-            each(owner, comp);
-        }
-        for w in self.waiters.borrow_mut().drain(..) {
-            each(w.owner, w.comp);
-        }
+        self.awaited.clear(each);
     }
 }
 

@@ -5,7 +5,7 @@
 //! | `md`, `keys` | the memory domain: what peers may write to |
 //! | `device`, `config` | which interfaces there are, what is configured |
 //! | `iface`, `ep` | what C calls |
-//! | `conn`, `txq` | a connection: what is queued, who waits for what |
+//! | `conn`, `txq`, `awaited` | a connection: what is queued, who waits for what |
 //! | `overdue` | the thread that sends what was gathered when nobody makes progress |
 //! | `link` | connecting, accepting, greeting, breaking |
 //! | `rx`, `poll` | receiving and progress |
@@ -15,6 +15,7 @@
 //! Sends of a quiet connection leave at once; those of a busy one are gathered and sent together, with
 //! the next progress or a fence, or a millisecond or two later without.
 
+mod awaited;
 mod config;
 mod conn;
 mod device;

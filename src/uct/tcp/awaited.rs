@@ -1,0 +1,221 @@
+//! `Awaited`: the puts that the peer of a connection has to acknowledge, the flushes that it has to answer, and who is told
+//! when bytes, puts and flushes are done.
+
+use super::txq::Owner;
+use crate::uct::api::Completion;
+use core::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+/// Puts that may be without acknowledgement.
+const MAX_PUTS: usize = 1024;
+
+/// Puts and flushes are numbered from 1 on.
+#[derive(Default)]
+pub struct Awaited {
+    /// Puts posted that the peer acknowledges, and those it has.
+    puts: Cell<u64>,
+    puts_acked: Cell<u64>,
+    put_comps: RefCell<VecDeque<(u64, Owner, Completion)>>,
+    flushes: Cell<u64>,
+    flushes_acked: Cell<u64>,
+    /// Bytes that were queued when the last flush was.
+    flushed_at: Cell<u64>,
+    waiters: RefCell<VecDeque<Waiter>>,
+}
+
+struct Waiter {
+    owner: Owner,
+    comp: Completion,
+    /// Done when so many bytes are sent, puts acknowledged and flushes answered.
+    sent: u64,
+    puts: u64,
+    flushes: u64,
+}
+
+impl Awaited {
+    /// Whether one more put may go without acknowledgement.
+    pub fn takes_put(&self) -> bool {
+        self.put_comps.borrow().len() < MAX_PUTS
+    }
+
+    /// A put was queued; `comp` is told when it is acknowledged.
+    pub fn put(&self, owner: Owner, comp: Completion) {
+        let number = self.puts.get() + 1;
+        self.puts.set(number);
+        self.put_comps.borrow_mut().push_back((number, owner, comp));
+    }
+
+    /// Whether the put of this number waits for the peer.
+    pub fn is_put_open(&self, number: u64) -> bool {
+        number > self.puts_acked.get() && number <= self.puts.get()
+    }
+
+    pub fn are_puts_done(&self) -> bool {
+        self.puts_acked.get() == self.puts.get()
+    }
+
+    /// The peer has done `count` puts: `done` gets those that wait for it. `false` when that cannot be.
+    pub fn puts_acknowledged(&self, count: u64, mut done: impl FnMut(Owner, Completion)) -> bool {
+        if count > self.puts.get() || count < self.puts_acked.get() {
+            return false;
+        }
+        self.puts_acked.set(count);
+        let mut comps = self.put_comps.borrow_mut();
+        while let Some((_, owner, comp)) = comps.pop_front_if(|(number, ..)| *number <= count) {
+            if !comp.is_none() {
+                done(owner, comp);
+            }
+        }
+        true
+    }
+
+    /// Whether the last flush was queued behind `queued` bytes, and nothing since.
+    pub fn has_flush_at(&self, queued: u64) -> bool {
+        self.flushed_at.get() == queued
+    }
+
+    pub fn are_flushes_answered(&self) -> bool {
+        self.flushes_acked.get() == self.flushes.get()
+    }
+
+    /// The number of one more flush.
+    pub fn next_flush(&self) -> u64 {
+        self.flushes.set(self.flushes.get() + 1);
+        self.flushes.get()
+    }
+
+    /// The last flush counts for the `queued` bytes up to now.
+    pub fn flush_covers(&self, queued: u64) {
+        self.flushed_at.set(queued);
+    }
+
+    /// The peer has answered flush `seq`. `false` when that cannot be.
+    pub fn flush_acknowledged(&self, seq: u64) -> bool {
+        if seq > self.flushes.get() || seq < self.flushes_acked.get() {
+            return false;
+        }
+        self.flushes_acked.set(seq);
+        true
+    }
+
+    /// Has `comp` told when the first `sent` bytes and all puts are done, and with `remote` all flushes.
+    pub fn wait(&self, owner: Owner, comp: Completion, sent: u64, remote: bool) {
+        self.waiters.borrow_mut().push_back(Waiter {
+            owner,
+            comp,
+            sent,
+            puts: self.puts.get(),
+            flushes: if remote { self.flushes.get() } else { 0 },
+        });
+    }
+
+    pub fn has_waiters(&self) -> bool {
+        !self.waiters.borrow().is_empty()
+    }
+
+    /// `sent` bytes are out: `done` gets those for whom that, the puts and the flushes are all.
+    pub fn settle(&self, sent: u64, mut done: impl FnMut(Owner, Completion)) {
+        let (puts, flushes) = (self.puts_acked.get(), self.flushes_acked.get());
+        let is_over = |w: &mut Waiter| w.sent <= sent && w.puts <= puts && w.flushes <= flushes;
+        let mut waiters = self.waiters.borrow_mut();
+        while let Some(w) = waiters.pop_front_if(is_over) {
+            done(w.owner, w.comp);
+        }
+    }
+
+    /// Takes what is of `owner` off; `each` hears of what was to be completed.
+    pub fn cancel(&self, owner: Owner, mut each: impl FnMut(Completion)) {
+        for (_, o, comp) in self.put_comps.borrow_mut().iter_mut() {
+            if *o == owner {
+                each(core::mem::replace(comp, Completion::NONE));
+                *o = core::ptr::null();
+            }
+        }
+        self.waiters.borrow_mut().retain(|w| {
+            let others = w.owner != owner;
+            if !others {
+                each(w.comp);
+            }
+            others
+        });
+    }
+
+    /// Takes everything off after a failure; `each` hears of what was to be completed.
+    pub fn clear(&self, mut each: impl FnMut(Owner, Completion)) {
+        for (_, owner, comp) in self.put_comps.borrow_mut().drain(..) {
+            each(owner, comp);
+        }
+        for w in self.waiters.borrow_mut().drain(..) {
+            each(w.owner, w.comp);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names of completions and owners; nobody looks behind them.
+    fn comp(n: usize) -> Completion {
+        Completion(core::ptr::without_provenance_mut(n))
+    }
+
+    fn owner(n: usize) -> Owner {
+        core::ptr::without_provenance(n)
+    }
+
+    #[test]
+    fn numbers_that_the_peer_cannot_mean_are_refused() {
+        let awaited = Awaited::default();
+        for n in 1..=3 {
+            awaited.put(owner(1), comp(n));
+            assert_eq!(awaited.next_flush(), n as u64);
+        }
+        let mut told = Vec::new();
+        let mut ack = |n| awaited.puts_acknowledged(n, |_, c| told.push(c.0.addr()));
+        assert!(ack(2) && ack(2) && !ack(1) && !ack(4) && ack(3));
+        assert_eq!(told, [1, 2, 3]);
+        assert!(awaited.are_puts_done() && !awaited.is_put_open(3) && !awaited.is_put_open(4));
+        assert!(awaited.flush_acknowledged(2) && !awaited.flush_acknowledged(1));
+        assert!(!awaited.flush_acknowledged(4) && !awaited.are_flushes_answered());
+        assert!(awaited.flush_acknowledged(3) && awaited.are_flushes_answered());
+    }
+
+    #[test]
+    fn waiters_are_told_in_order_when_bytes_puts_and_flushes_are_done() {
+        let awaited = Awaited::default();
+        let settle = |sent| {
+            let mut told = Vec::new();
+            awaited.settle(sent, |_, c| told.push(c.0.addr()));
+            told
+        };
+        awaited.wait(owner(1), comp(1), 10, false);
+        awaited.put(owner(1), Completion::NONE);
+        let flush = awaited.next_flush();
+        awaited.wait(owner(2), comp(2), 20, true);
+        awaited.wait(owner(1), comp(3), 20, false);
+        assert_eq!(settle(9), []);
+        assert_eq!(settle(20), [1]);
+        assert!(awaited.puts_acknowledged(1, |_, _| panic!("nobody asked for that")));
+        assert_eq!(settle(20), []);
+        assert!(awaited.flush_acknowledged(flush));
+        assert_eq!(settle(20), [2, 3]);
+        assert!(!awaited.has_waiters());
+    }
+
+    #[test]
+    fn an_owner_that_goes_is_not_told() {
+        let awaited = Awaited::default();
+        for n in 1..=2 {
+            awaited.put(owner(n), comp(n));
+            awaited.wait(owner(n), comp(10 + n), 0, false);
+        }
+        let mut taken = Vec::new();
+        awaited.cancel(owner(1), |c| taken.push(c.0.addr()));
+        assert_eq!(taken, [1, 11]);
+        let mut told = Vec::new();
+        assert!(awaited.puts_acknowledged(2, |_, c| told.push(c.0.addr())));
+        awaited.settle(0, |_, c| told.push(c.0.addr()));
+        assert_eq!(told, [2, 12]);
+    }
+}
