@@ -213,6 +213,15 @@ impl StreamRecvOp {
                 false => self.unit == 1 || self.received.is_multiple_of(self.unit),
             }
     }
+
+    /// How it ends when nothing more comes: one that takes what is there is done in the middle of a message as well.
+    fn broken_off(&self, why: Status) -> Result<()> {
+        if self.is_done() {
+            self.error.map_or(Ok(()), Err)
+        } else {
+            Err(why)
+        }
+    }
 }
 
 /// Puts bytes that just came into the first waiting receive; answers how many it took.
@@ -420,8 +429,8 @@ pub fn give_back(ep: &Ep, at: *const c_void) {
 /// Takes a receive back; what it has already is told with the end.
 pub fn cancel(req: &Request) {
     // SAFETY: the only borrow, ended before the completion.
-    let (ep, length) = match unsafe { req.op() } {
-        Op::StreamRecv(op) => (op.ep, op.received),
+    let (ep, length, result) = match unsafe { req.op() } {
+        Op::StreamRecv(op) => (op.ep, op.received, op.broken_off(Status::CANCELED)),
         _ => return,
     };
     // SAFETY: an endpoint outlives its requests.
@@ -429,7 +438,7 @@ pub fn cancel(req: &Request) {
     let _pin = Pin::new(ep);
     remove(&ep.stream, req.as_ptr());
     req.set_info(Info { tag: 0, length });
-    req.complete(Err(Status::CANCELED));
+    req.complete(result);
     serve(ep);
 }
 
@@ -441,13 +450,13 @@ fn remove(inbox: &Inbox, req: NonNull<Request>) {
 pub fn end(ep: &Ep, status: Status) {
     while let Some(req) = first(&ep.stream) {
         // SAFETY: the only borrow, ended before the completion.
-        let length = match unsafe { req.op() } {
-            Op::StreamRecv(op) => op.received,
-            _ => 0,
+        let (length, result) = match unsafe { req.op() } {
+            Op::StreamRecv(op) => (op.received, op.broken_off(status)),
+            _ => (0, Err(status)),
         };
         ep.stream.waiting.pop();
         req.set_info(Info { tag: 0, length });
-        req.complete(Err(status));
+        req.complete(result);
     }
     announced::drop_all(ep);
 }

@@ -104,7 +104,7 @@ pub fn hand_on(face: &Face, conn: &Conn, buf: &mut RxBuf) {
 }
 
 /// Receives the bytes of the first message where they belong, and up to `ahead` of what follows behind it in the buffer. How
-/// many came, and how many were asked for; `None` when they have no place.
+/// many came, and how many were asked for; `None` when they have no place, or some stand in the buffer that go before them.
 pub fn read(
     face: &Face,
     conn: &Conn,
@@ -112,6 +112,9 @@ pub fn read(
     ahead: usize,
 ) -> Option<io::Result<(usize, usize)>> {
     let long = Long::first(face, conn, buf)?;
+    if buf.end - buf.start > long.before() {
+        return None;
+    }
     let (at, room) = long.place(buf)?;
     let free = &mut buf.data[buf.end..];
     let ahead = ahead.min(free.len());
