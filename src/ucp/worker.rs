@@ -35,6 +35,7 @@ use crate::ucp::proto::receive;
 use crate::ucs::callbackq::CallbackQueue;
 use crate::ucs::config::Config;
 use crate::ucs::fork::Stamp;
+use crate::ucs::nonces::Nonces;
 use crate::ucs::slots::Slots;
 use crate::ucs::sync::favour::FavourLock;
 use crate::ucs::{Result, Status};
@@ -127,7 +128,7 @@ pub struct Worker {
     /// Where requests are: blocks of `REQUEST_CHUNK`.
     request_memory: RefCell<Vec<NonNull<u8>>>,
     request_block: Layout,
-    next_message: Cell<u64>,
+    messages: RefCell<MessageNumbers>,
     /// Copies by the kernel that are under way.
     pub copies: Cell<usize>,
     /// Copies that wait for a transport's room.
@@ -191,7 +192,7 @@ impl Worker {
             lent_requests: RefCell::new(BTreeSet::new()),
             request_memory: RefCell::new(Vec::new()),
             request_block,
-            next_message: Cell::new(1),
+            messages: RefCell::new(MessageNumbers::default()),
             copies: Cell::new(0),
             halted: Halted::default(),
             scales: Rc::default(),
@@ -386,11 +387,10 @@ impl Worker {
         least.saturating_sub(MAX_HEADERS)
     }
 
-    /// A number for a message in pieces, never used before on this worker.
+    /// A number for a message in pieces, not in use on this worker. Only its receiver is told it, so nobody else
+    /// can add pieces.
     pub fn next_message(&self) -> u64 {
-        let n = self.next_message.get();
-        self.next_message.set(n + 1);
-        n
+        self.messages.borrow_mut().next()
     }
 
     /// Memory for a request and the user's part behind it; the user's part is initialised once.
@@ -467,6 +467,20 @@ impl Worker {
         let req = *self.requests.borrow().get(id)?;
         // SAFETY: a request loses its name when it completes, before its memory is reused.
         Some(unsafe { &*req.as_ptr() })
+    }
+}
+
+/// Numbers of messages in pieces: a count, and a nonce.
+#[derive(Default)]
+struct MessageNumbers {
+    count: u32,
+    nonces: Nonces,
+}
+
+impl MessageNumbers {
+    fn next(&mut self) -> u64 {
+        self.count = self.count.wrapping_add(1);
+        u64::from(self.nonces.draw()) << 32 | u64::from(self.count)
     }
 }
 

@@ -12,6 +12,7 @@ pub mod log;
 pub mod memtype;
 pub mod memunits;
 pub mod mpool;
+pub mod nonces;
 pub mod service;
 pub mod shared_slots;
 pub mod slots;

@@ -1,7 +1,8 @@
-//! `Slots` for several threads: entries named by slot and generation, looked up without a lock of the
+//! `Slots` for several threads: entries named by slot and nonce, looked up without a lock of the
 //! whole table. Each entry has a lock of its own, on a cache line of its own, that readers share and only
 //! its removal excludes: who looks at an entry may rely on it until it is done. Chunks of slots never move.
 
+use super::nonces::Nonces;
 use parking_lot::{Mutex, RwLock};
 use std::sync::OnceLock;
 
@@ -15,7 +16,7 @@ struct Slot<T>(RwLock<Entry<T>>);
 
 struct Entry<T> {
     /// Of the value, or of the last one.
-    generation: u32,
+    nonce: u32,
     value: Option<T>,
 }
 
@@ -23,6 +24,7 @@ struct Free {
     indices: Vec<u32>,
     /// Slots that were ever used.
     used: u32,
+    nonces: Nonces,
 }
 
 /// Values by id. Ids are never 0.
@@ -44,43 +46,39 @@ impl<T> SharedSlots<T> {
             free: Mutex::new(Free {
                 indices: Vec::new(),
                 used: 0,
+                nonces: Nonces::default(),
             }),
         }
     }
 
-    /// Gives a value the next generation of its slot.
     pub fn insert(&self, value: T) -> u64 {
-        self.put(None, value)
+        self.insert_as(|nonce| nonce, value)
     }
 
-    /// Gives a value a generation of the caller's, not 0: one that nobody can guess, say.
-    pub fn insert_as(&self, generation: u32, value: T) -> u64 {
-        self.put(Some(generation), value)
-    }
-
-    fn put(&self, generation: Option<u32>, value: T) -> u64 {
-        let index = {
+    /// The same with a nonce that `mark` has marked: its answer must not be 0.
+    pub fn insert_as(&self, mark: impl Fn(u32) -> u32, value: T) -> u64 {
+        let (index, nonce) = {
             let mut free = self.free.lock();
-            free.indices.pop().unwrap_or_else(|| {
+            let index = free.indices.pop().unwrap_or_else(|| {
                 free.used += 1;
                 free.used - 1
-            })
+            });
+            (index, mark(free.nonces.draw()))
         };
         let (chunk, at) = place(index);
         let chunk = self.chunks[chunk].get_or_init(|| {
             let fresh = || {
                 Slot(RwLock::new(Entry {
-                    generation: 0,
+                    nonce: 0,
                     value: None,
                 }))
             };
             (0..FIRST << chunk).map(|_| fresh()).collect()
         });
         let mut entry = chunk[at].0.write();
-        let next = entry.generation.wrapping_add(1);
-        entry.generation = generation.unwrap_or(next).max(1);
+        entry.nonce = nonce;
         entry.value = Some(value);
-        u64::from(entry.generation) << 32 | u64::from(index)
+        u64::from(entry.nonce) << 32 | u64::from(index)
     }
 
     /// What `f` makes of the entry; `None` for a stale or invented id. The entry stays while `f` runs,
@@ -88,7 +86,7 @@ impl<T> SharedSlots<T> {
     #[inline]
     pub fn with<R>(&self, id: u64, f: impl FnOnce(&T) -> R) -> Option<R> {
         let entry = self.slot(id)?.0.read();
-        if u64::from(entry.generation) != id >> 32 {
+        if u64::from(entry.nonce) != id >> 32 {
             return None;
         }
         entry.value.as_ref().map(f)
@@ -97,7 +95,7 @@ impl<T> SharedSlots<T> {
     /// Takes an entry out, when nobody looks at it any more.
     pub fn remove(&self, id: u64) -> Option<T> {
         let mut entry = self.slot(id)?.0.write();
-        if u64::from(entry.generation) != id >> 32 {
+        if u64::from(entry.nonce) != id >> 32 {
             return None;
         }
         let value = entry.value.take()?;
@@ -158,12 +156,9 @@ mod tests {
         assert_eq!(again as u32, ids[7] as u32);
         assert_eq!(slots.with(ids[7], |v| *v), None);
         assert_eq!(slots.with(again, |v| *v), Some(5000));
-        slots.remove(again);
-        let named = slots.insert_as(u32::MAX, 1);
-        assert_eq!(named >> 32, u64::from(u32::MAX));
-        slots.remove(named);
-        let wrapped = slots.insert(2);
-        assert_eq!((wrapped >> 32, slots.with(wrapped, |v| *v)), (1, Some(2)));
+        let marked = slots.insert_as(|nonce| nonce | 1 << 31, 1);
+        assert_ne!(marked & 1 << 63, 0);
+        assert_eq!(slots.with(marked, |v| *v), Some(1));
     }
 
     /// An entry is one word that its owner clears right after the removal.

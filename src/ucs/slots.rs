@@ -1,8 +1,11 @@
-//! A table whose entries are named by slot and generation: the ids that travel to peers and come
-//! back. A stale or invented id finds nothing.
+//! A table whose entries are named by slot and nonce: the ids that travel to peers and come back. A stale or
+//! guessed id finds nothing.
+
+use super::nonces::Nonces;
 
 struct Slot<T> {
-    generation: u32,
+    /// Of the value, or of the last one.
+    nonce: u32,
     value: Option<T>,
 }
 
@@ -11,6 +14,7 @@ pub struct Slots<T> {
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
     live: usize,
+    nonces: Nonces,
 }
 
 impl<T> Default for Slots<T> {
@@ -20,11 +24,12 @@ impl<T> Default for Slots<T> {
 }
 
 impl<T> Slots<T> {
-    pub const fn new() -> Slots<T> {
+    pub fn new() -> Slots<T> {
         Slots {
             slots: Vec::new(),
             free: Vec::new(),
             live: 0,
+            nonces: Nonces::default(),
         }
     }
 
@@ -41,22 +46,23 @@ impl<T> Slots<T> {
             Some(i) => i,
             None => {
                 self.slots.push(Slot {
-                    generation: 1,
+                    nonce: 0,
                     value: None,
                 });
                 (self.slots.len() - 1) as u32
             }
         };
         let slot = &mut self.slots[index as usize];
+        slot.nonce = self.nonces.draw();
         slot.value = Some(value);
         self.live += 1;
-        u64::from(slot.generation) << 32 | u64::from(index)
+        u64::from(slot.nonce) << 32 | u64::from(index)
     }
 
     #[inline]
     pub fn get(&self, id: u64) -> Option<&T> {
         let slot = self.slots.get(id as u32 as usize)?;
-        if u64::from(slot.generation) == id >> 32 {
+        if u64::from(slot.nonce) == id >> 32 {
             slot.value.as_ref()
         } else {
             None
@@ -66,11 +72,10 @@ impl<T> Slots<T> {
     pub fn remove(&mut self, id: u64) -> Option<T> {
         let index = id as u32;
         let slot = self.slots.get_mut(index as usize)?;
-        if u64::from(slot.generation) != id >> 32 {
+        if u64::from(slot.nonce) != id >> 32 {
             return None;
         }
         let value = slot.value.take()?;
-        slot.generation = slot.generation.checked_add(1).unwrap_or(1);
         self.free.push(index);
         self.live -= 1;
         Some(value)
@@ -86,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stale_and_invented_ids_find_nothing() {
+    fn stale_and_guessed_ids_find_nothing() {
         let mut s = Slots::new();
         let a = s.insert("a");
         assert_eq!(s.get(a), Some(&"a"));

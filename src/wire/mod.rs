@@ -2,7 +2,7 @@
 //!
 //! Little endian, no padding, versioned where it travels outside a connection (addresses, remote
 //! keys). Decoders take a slice and answer `None` for anything that does not fit: no byte of a peer
-//! can make them read beyond the slice. Ids that come back to their owner are slot and generation.
+//! can make them read beyond the slice. Ids that come back to their owner are a slot and a nonce.
 #![forbid(unsafe_code)]
 
 pub mod address;

@@ -19,7 +19,7 @@ pub struct MdKey {
 pub struct Rkey {
     /// Which context of which process owns the memory.
     pub context: u64,
-    /// Slot and generation of the region at its owner.
+    /// Slot and nonce of the region at its owner.
     pub region: u64,
     pub address: u64,
     pub length: u64,

@@ -4,7 +4,6 @@
 //! is ever written. A key is a slot and a random nonce, so that an old or a guessed one finds nothing.
 //! A range stays registered while it is copied to: once `remove` is back, no byte of it is touched.
 
-use crate::sys::random;
 use crate::ucs::shared_slots::SharedSlots;
 use crate::ucs::{Result, Status};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -36,12 +35,10 @@ impl Keys {
     /// Registers `len` bytes at `base`, perhaps for one transfer only; the answer is the key, never 0.
     pub fn add(&self, base: u64, len: u64, writable: bool, one_transfer: bool) -> Result<u64> {
         base.checked_add(len).ok_or(Status::INVALID_PARAM)?;
-        let random = random::random_u64()? as u32;
-        let nonce = if one_transfer {
-            random | ONE_TRANSFER
-        } else {
+        let mark = |nonce| match one_transfer {
+            true => nonce | ONE_TRANSFER,
             // Not 0.
-            random & !ONE_TRANSFER | 1
+            false => nonce & !ONE_TRANSFER | 1,
         };
         let range = Range {
             base,
@@ -51,7 +48,7 @@ impl Keys {
         };
         self.transfers
             .fetch_add(one_transfer.into(), Ordering::Relaxed);
-        Ok(self.ranges.insert_as(nonce, range))
+        Ok(self.ranges.insert_as(mark, range))
     }
 
     /// Forgets a registration. `INVALID_PARAM` when there is none of this key.
