@@ -115,7 +115,7 @@ fn keys(data: &[u8]) {
         let _ = shm::wire::MemKey::decode(bytes);
     }
     if let Some(bytes) = data.first_chunk() {
-        let _ = cma::wire::Address::decode(bytes);
+        let _ = cma::wire::decode(bytes);
     }
 }
 

@@ -141,8 +141,6 @@ static void try(const void *arg)
 
     CHECK_EQ(unshare(CLONE_NEWNS | CLONE_NEWIPC), 0);
     setenv("UCX_TLS", way->tls, 1);
-    /* Files of /dev/shm, and not those without a name, which have no limit of their own. */
-    setenv("UCX_POSIX_USE_PROC_LINK", "n", 1);
     setenv("UCX_LOG_LEVEL", "fatal", 0);
     way->shorten(way->argument);
     pair = pair_start();
@@ -168,11 +166,11 @@ int main(void)
     static const way_t ways[] = {
         {"/dev/shm of 4 KiB, posix and tcp", "posix,tcp", small_dev_shm, "4k", 0, 1},
         {"/dev/shm of 4 KiB, everything", "all", small_dev_shm, "4k", 0, 1},
-        {"/dev/shm of 4 KiB, posix alone", "posix", small_dev_shm, "4k", 0, 0},
+        {"/dev/shm of 4 KiB, posix alone", "posix", small_dev_shm, "4k", 0, 1},
         {"/dev/shm of 64 KiB, posix and tcp", "posix,tcp", small_dev_shm, "64k", 0, 1},
-        {"/dev/shm of 64 KiB, posix alone", "posix", small_dev_shm, "64k", 0, -1},
+        {"/dev/shm of 64 KiB, posix alone", "posix", small_dev_shm, "64k", 0, 1},
         {"/dev/shm of 1 MiB, posix and tcp", "posix,tcp", small_dev_shm, "1m", 0, 1},
-        {"/dev/shm of 1 MiB, posix alone", "posix", small_dev_shm, "1m", 0, -1},
+        {"/dev/shm of 1 MiB, posix alone", "posix", small_dev_shm, "1m", 0, 1},
         {"/dev/shm that is filled up, posix and tcp", "posix,tcp", small_dev_shm, "32m", 1, 1},
         {"/dev/shm that is filled up, posix alone", "posix", small_dev_shm, "32m", 1, 1},
         {"no segments of System V, sysv and tcp", "sysv,tcp", no_system_v, NULL, 0, 1},

@@ -13,6 +13,7 @@ use crate::uct::base::iov::Iov;
 use crate::uct::base::md::ComponentHandle;
 use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::worker::WorkerHandle;
+use crate::uct::local::{self, Name};
 use core::ffi::c_void;
 use std::any::Any;
 use std::rc::Rc;
@@ -167,6 +168,14 @@ impl Transport for SimTransport {
             kind: UCT_DEVICE_TYPE_SHM,
             sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
         }]
+    }
+    fn address_owner(&self, _iface: &[u8]) -> Option<Name> {
+        // All simulated processes are in this one.
+        Some(Name {
+            id: local::own_id().ok()?,
+            pid: 0,
+            door: 0,
+        })
     }
     fn open(
         &self,

@@ -2,7 +2,7 @@
 
 use super::retry;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 #[derive(Debug)]
 pub struct EventFd {
@@ -20,6 +20,23 @@ impl EventFd {
         // SAFETY: eventfd just made this descriptor and nobody else holds it.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         Ok(EventFd { fd })
+    }
+
+    /// One that another process gave, which may be anything: `EINVAL` for what a write could wait at.
+    pub fn received(fd: OwnedFd) -> io::Result<EventFd> {
+        // SAFETY: takes no pointer; the descriptor is this process's.
+        let flags = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) };
+        if flags < 0 || flags & libc::O_NONBLOCK == 0 {
+            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        }
+        Ok(EventFd { fd })
+    }
+
+    /// The same counter by another descriptor.
+    pub fn try_clone(&self) -> io::Result<EventFd> {
+        Ok(EventFd {
+            fd: self.fd.try_clone()?,
+        })
     }
 
     pub fn raw(&self) -> RawFd {
@@ -44,5 +61,11 @@ impl EventFd {
             unsafe { libc::read(self.raw(), count.as_mut_ptr().cast(), count.len()) }
         });
         matches!(read, Ok(8))
+    }
+}
+
+impl AsFd for EventFd {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
     }
 }

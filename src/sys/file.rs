@@ -2,7 +2,11 @@
 //!
 //! Called by the log and by the functions that print to a `FILE *`.
 
+use std::fs::OpenOptions;
 use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
 /// Standard output and standard error, by number: the program owns them.
 pub const STDOUT: i32 = 1;
@@ -41,4 +45,13 @@ pub unsafe fn write_stream(stream: *mut libc::FILE, bytes: &[u8]) -> io::Result<
     } else {
         Err(io::Error::last_os_error())
     }
+}
+
+/// Holds what stands at a path, without opening it.
+pub fn open_place(path: &Path) -> io::Result<OwnedFd> {
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC)
+        .open(path)?;
+    Ok(file.into())
 }

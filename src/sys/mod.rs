@@ -2,11 +2,11 @@
 
 pub mod clock;
 pub mod cpu;
-pub mod dgram;
 pub mod epoll;
 pub mod eventfd;
 pub mod file;
 pub mod heap;
+pub mod local_socket;
 pub mod machine;
 pub mod mem;
 pub mod membarrier;

@@ -34,6 +34,12 @@ pub fn at_fork(
     }
 }
 
+/// Closes a descriptor that a child of fork() has from its parent, whose owner's memory is dead there.
+pub fn close_inherited(fd: i32) {
+    // SAFETY: takes no pointer; nothing in the child uses the number.
+    unsafe { libc::close(fd) };
+}
+
 /// A word that fork() turns to zero in the child; null until `mark_fork_word` made it, or where the
 /// kernel cannot do it.
 static FORK_WORD: AtomicPtr<AtomicU32> = AtomicPtr::new(core::ptr::null_mut());

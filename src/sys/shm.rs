@@ -1,18 +1,16 @@
-//! Shared memory of several processes: memory files, named files, System V segments.
+//! Shared memory of several processes: memory files, System V segments.
 //!
-//! A memory file is sealed against shrinking and reachable by others through `/proc/PID/fd/N`; it is
-//! gone with its last descriptor and mapping, also when its maker is killed. A System V segment is
+//! A memory file is sealed against shrinking; it is gone with its last descriptor and mapping, also when its maker is
+//! killed. A System V segment is
 //! marked for removal as soon as it is made: Linux lets others attach it by its id until the last
 //! user is gone. Pages are reserved before use, so that a full file system is an error and not a
 //! signal.
 
 use super::retry;
 use std::ffi::CString;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
 
 /// A mapping shared with other processes; unmapped when dropped.
 pub struct SharedMap {
@@ -89,23 +87,6 @@ pub fn memory_file(name: &str, len: usize, huge: bool) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// Makes a new file of `len` bytes at `path`, for its owner only; fails when it exists.
-pub fn named_file(path: &Path, len: usize) -> io::Result<OwnedFd> {
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW)
-        .open(path)?;
-    let fd = OwnedFd::from(file);
-    if let Err(e) = set_len(&fd, len) {
-        let _ = std::fs::remove_file(path);
-        return Err(e);
-    }
-    Ok(fd)
-}
-
 fn set_len(fd: &OwnedFd, len: usize) -> io::Result<()> {
     let len = libc::off_t::try_from(len).map_err(|_| io::Error::from_raw_os_error(libc::ENOMEM))?;
     retry(|| {
@@ -115,23 +96,15 @@ fn set_len(fd: &OwnedFd, len: usize) -> io::Result<()> {
     .map(drop)
 }
 
-/// Opens a file of another process, by its name or by `/proc/PID/fd/N`.
-pub fn open(path: &Path) -> io::Result<OwnedFd> {
-    let file: File = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .custom_flags(libc::O_CLOEXEC)
-        .open(path)?;
-    Ok(file.into())
-}
-
-/// Size, and a number that tells this file from others of its kind.
-pub fn identity(fd: &OwnedFd) -> io::Result<(u64, u64)> {
-    let meta = File::from(fd.try_clone()?).metadata()?;
-    if !meta.is_file() {
+/// Whether a memory file that another process gave has `len` bytes and keeps them: `EINVAL` when it does not.
+pub fn expect_lasting(fd: &OwnedFd, len: usize) -> io::Result<()> {
+    // SAFETY: a descriptor of this process; the call takes no pointer. What is no memory file has no seals.
+    let seals = checked(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GET_SEALS) })?;
+    let size = File::from(fd.try_clone()?).metadata()?.len();
+    if seals & libc::F_SEAL_SHRINK == 0 || size < len as u64 {
         return Err(io::Error::from_raw_os_error(libc::EINVAL));
     }
-    Ok((meta.len(), meta.ino()))
+    Ok(())
 }
 
 /// Reserves the pages of a range, so that touching them cannot fail. `ENOSPC` when the file system
@@ -198,8 +171,8 @@ pub fn map_file(fd: &OwnedFd, len: usize, address: usize) -> io::Result<SharedMa
 }
 
 /// Makes a System V segment of `len` bytes for this user, attaches it and marks it for removal with
-/// its last user. The answer is its id, its maker's time stamp and the mapping.
-pub fn make_sysv(len: usize, huge: bool, address: usize) -> io::Result<(i32, u64, SharedMap)> {
+/// its last user. The answer is its id and the mapping.
+pub fn make_sysv(len: usize, huge: bool, address: usize) -> io::Result<(i32, SharedMap)> {
     let mut flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
     flags |= if huge {
         libc::SHM_HUGETLB
@@ -209,13 +182,11 @@ pub fn make_sysv(len: usize, huge: bool, address: usize) -> io::Result<(i32, u64
     // SAFETY: takes no pointer.
     let id = checked(unsafe { libc::shmget(libc::IPC_PRIVATE, len, flags) })?;
     let map = attach_sysv(id, len, address);
-    let stamp = sysv_identity(id);
     // SAFETY: removal takes no pointer; the segment lives on while it is attached.
     let removed = checked(unsafe { libc::shmctl(id, libc::IPC_RMID, core::ptr::null_mut()) });
     let map = map?;
-    let (_, stamp) = stamp?;
     removed?;
-    Ok((id, stamp, map))
+    Ok((id, map))
 }
 
 /// Attaches a System V segment of which `len` bytes are to be used.
@@ -232,8 +203,8 @@ pub fn attach_sysv(id: i32, len: usize, address: usize) -> io::Result<SharedMap>
     })
 }
 
-/// Size of a System V segment, and when it was made: ids are reused.
-pub fn sysv_identity(id: i32) -> io::Result<(u64, u64)> {
+/// Size of a System V segment, and the process that made it.
+pub fn sysv_facts(id: i32) -> io::Result<(u64, u64)> {
     // SAFETY: `shmid_ds` is plain integers; all zeros is a value of it.
     let mut ds: libc::shmid_ds = unsafe { core::mem::zeroed() };
     // SAFETY: the struct is writable for the call.
@@ -241,21 +212,7 @@ pub fn sysv_identity(id: i32) -> io::Result<(u64, u64)> {
     Ok((ds.shm_segsz as u64, ds.shm_cpid as u64))
 }
 
-/// Bytes that a file system has left for this user.
-pub fn free_bytes(dir: &Path) -> io::Result<u64> {
-    use std::os::unix::ffi::OsStrExt;
-    let path = CString::new(dir.as_os_str().as_bytes())?;
-    // SAFETY: `statvfs` is plain integers; all zeros is a value of it.
-    let mut fs: libc::statvfs = unsafe { core::mem::zeroed() };
-    // SAFETY: a C string and a writable struct.
-    checked(unsafe { libc::statvfs(path.as_ptr(), &mut fs) })?;
-    Ok((fs.f_bavail as u64).saturating_mul(fs.f_frsize as u64))
-}
-
-/// Whether this kernel has memory files and shows descriptors under `/proc`.
-pub fn has_proc_link() -> bool {
-    memory_file("ucx", 1, false).is_ok_and(|file| {
-        let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
-        open(Path::new(&path)).is_ok()
-    })
+/// Whether this kernel has memory files that can be sealed.
+pub fn has_memory_files() -> bool {
+    memory_file("ucx", 1, false).is_ok()
 }

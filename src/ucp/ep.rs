@@ -23,12 +23,13 @@ use super::rma::flush::{self, Landing};
 use super::stream;
 use super::wireup::cm::Link;
 use super::wireup::halves::Name;
-use super::wireup::{describe, select};
+use super::wireup::{claims, describe, select};
 use super::worker::{MAX_HEADERS, Worker};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
 use crate::uct::base::iface::{IfaceBase, base_of};
+use crate::uct::local::ProcessId;
 use crate::uct::table::Short;
 use crate::wire::address::Address;
 use crate::wire::header::{AmId, WireupHdr};
@@ -438,6 +439,11 @@ impl Ep {
         })
     }
 
+    /// The process of this host that the peer is, if it is one: proven, or on the application's word.
+    pub fn peer_process(&self) -> Option<ProcessId> {
+        claims::owner(self.worker(), self.address.get()?).map(|o| o.id)
+    }
+
     /// Transport and device of each lane.
     pub fn lane_names(&self) -> Vec<(&'static CStr, &'static CStr)> {
         let w = self.worker();
@@ -529,6 +535,7 @@ impl Ep {
             ep: self.id.get(),
             serial: self.serial.get(),
             handles_errors: self.handles_errors().into(),
+            ticket: claims::ticket(w, self.remote_uuid.get()),
         };
         control::task(AmId::Wireup, &header, &w.address(false).pack())
     }

@@ -14,6 +14,7 @@ use crate::uct::api::{MEM_ONE_TRANSFER, RkeyParts};
 use crate::uct::base::config::ALLOC_METHODS;
 use crate::uct::base::md::MdHandle;
 use crate::uct::base::mem::{self, Block, Request};
+use crate::uct::local::ProcessId;
 use crate::wire::address::TRANSPORTS;
 use crate::wire::rkey::{EXPORTED, MdKey, READ, Rkey, WRITE};
 use crate::{ucs_debug, ucs_error};
@@ -119,7 +120,7 @@ impl Region {
             );
             return Err(Status::INVALID_PARAM);
         }
-        let Some((mapping, key)) = Mapping::find(context, info) else {
+        let Some((mapping, key)) = Mapping::find(context, info, |_| true) else {
             ucs_error!(
                 "ucp_mem_map: the exported memory cannot be mapped here: its owner is on another host or in another namespace, or UCX_TLS leaves out its transport"
             );
@@ -558,11 +559,22 @@ struct Mapping {
 }
 
 impl Mapping {
-    /// Maps by the first key that can be.
-    fn find(context: &Context, info: &Rkey) -> Option<(Mapping, MdKey)> {
+    /// Maps by the first key that can be, of memory whose owner `may`.
+    fn find(
+        context: &Context,
+        info: &Rkey,
+        may: impl Fn(Option<ProcessId>) -> bool,
+    ) -> Option<(Mapping, MdKey)> {
         info.keys.iter().find_map(|k| {
             let domain = shareable(context, k)?;
             let component = context.mds[domain].component.component;
+            if !may(component.key_owner(&k.key).map(|o| o.id)) {
+                ucs_debug!(
+                    "{}: a remote key names memory of another process than the peer's: not mapped",
+                    component.name()
+                );
+                return None;
+            }
             // SAFETY: a key of this component's length.
             let parts = unsafe { component.rkey_unpack(k.key.as_ptr()) }.ok()?;
             let mut mapping = Mapping {
@@ -615,7 +627,9 @@ impl RemoteKey {
                 Some(here) => Access::Direct((here as isize).wrapping_sub(info.address as isize)),
                 None => Access::Messages,
             }
-        } else if let Some((found, _)) = Mapping::find(context, &info) {
+        } else if let Some((found, _)) =
+            Mapping::find(context, &info, |owner| owner == ep.peer_process())
+        {
             let delta = found.delta;
             mapping = Some(found);
             Access::Direct(delta)

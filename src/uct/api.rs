@@ -15,6 +15,7 @@ use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::tag;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::Manager;
+use crate::uct::local::Name;
 use core::ffi::{c_int, c_void};
 use std::any::Any;
 use std::os::fd::RawFd;
@@ -328,6 +329,12 @@ pub trait Component: Sync + 'static {
     fn md_open(&self, name: &str, config: &Config) -> Result<Box<dyn Md>>;
     fn transports(&self) -> &'static [&'static dyn Transport];
 
+    /// The process of this host whose memory a packed remote key names, if that is what keys of this component name.
+    fn key_owner(&self, packed: &[u8]) -> Option<Name> {
+        let _ = packed;
+        None
+    }
+
     /// Reads a packed remote key.
     ///
     /// # Safety
@@ -367,6 +374,12 @@ pub trait Transport: Sync + 'static {
     fn name(&self) -> &'static str;
     fn config(&self) -> &'static Table;
     fn devices(&self, md: &dyn Md) -> Vec<Device>;
+
+    /// The process of this host that an interface address names, if that is what addresses of this transport name.
+    fn address_owner(&self, iface: &[u8]) -> Option<Name> {
+        let _ = iface;
+        None
+    }
 
     /// Opens an interface on `device`; the answer owns itself until `iface_close`.
     fn open(

@@ -89,6 +89,8 @@ header! {
         serial: u32,
         /// Whether the sender's application asked for error handling.
         handles_errors: u8,
+        /// What the sender's process confirms, if the address has entries of this host.
+        ticket: u64,
     }
 }
 

@@ -8,6 +8,7 @@
 use crate::c::*;
 use crate::ucp::ep::{End, Ep, EpParams};
 use crate::ucp::timer::{Timer, limit};
+use crate::ucp::wireup::claims;
 use crate::ucp::worker::Worker;
 use crate::ucs::async_ctx::{AsyncContext, Mode};
 use crate::ucs::callbackq::{CallbackQueue, Repeat};
@@ -76,6 +77,7 @@ enum Event {
     Finished {
         ep: u64,
         address: Address,
+        ticket: u64,
     },
     Gone {
         ep: u64,
@@ -253,11 +255,15 @@ impl Owner for Half {
         });
     }
 
-    fn notified(&self, outcome: Result<()>) {
+    fn notified(&self, outcome: Result<&[u8]>) {
         let ep = self.ep;
         let event = match (outcome, self.client.lock().take()) {
-            (Ok(()), Some(address)) => Event::Finished { ep, address },
-            (Ok(()), None) => return,
+            (Ok(private), Some(address)) => Event::Finished {
+                ep,
+                address,
+                ticket: Reader::new(private).u64().unwrap_or(0),
+            },
+            (Ok(_), None) => return,
             (Err(status), _) => Event::Gone { ep, status },
         };
         self.inbox.put(event);
@@ -280,25 +286,30 @@ struct Greeting {
     client_id: u64,
     /// The client's wish, which holds for both halves.
     err_mode: ucp_err_handling_mode_t,
+    /// The server's, see `claims`. A client does not know the server's worker yet: its own comes with its last message.
+    ticket: u64,
     address: Address,
 }
 
 impl Greeting {
-    fn of(worker: &Worker, ep: &Ep, client_id: u64) -> Vec<u8> {
+    fn of(worker: &Worker, ep: &Ep, client_id: u64, ticket: u64) -> Vec<u8> {
         let address = worker.address(false).pack();
-        let mut out = vec![0; 17 + address.len()];
+        let mut out = vec![0; 25 + address.len()];
         let mut w = Writer::new(&mut out);
         w.u64(ep.id.get());
         w.u64(client_id);
         // Checked when the endpoint was made.
         w.u8(ep.params.get().err_mode as u8);
+        w.u64(ticket);
         w.bytes(&address);
         out
     }
 
     fn read(private: &[u8]) -> Result<Greeting> {
         let mut r = Reader::new(private);
-        let (Some(ep), Some(client_id), Some(mode @ 0..=MODES)) = (r.u64(), r.u64(), r.u8()) else {
+        let (Some(ep), Some(client_id), Some(mode @ 0..=MODES), Some(ticket)) =
+            (r.u64(), r.u64(), r.u8(), r.u64())
+        else {
             ucs_error!(
                 "the other side of a connection told {} bytes that are not ours",
                 private.len()
@@ -310,6 +321,7 @@ impl Greeting {
                 ep,
                 client_id,
                 err_mode: mode.into(),
+                ticket,
                 address,
             }),
             Err(e) => {
@@ -399,7 +411,8 @@ pub fn accept(worker: &Worker, request: ConnRequest, params: EpParams) -> Result
         ep: ep.id.get(),
         client: Mutex::new(Some(request.greeting.address.clone())),
     });
-    let private = Greeting::of(worker, ep, 0);
+    let ticket = claims::ticket(worker, request.greeting.address.uuid);
+    let private = Greeting::of(worker, ep, 0, ticket);
     let made = request
         .manager()
         .and_then(|m| m.accept(request.id, owner, &private));
@@ -520,7 +533,7 @@ fn handle(worker: &Worker, event: Event) {
                 let params = ep.params.get();
                 let sends_id = params.flags & UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID != 0;
                 let id = if sends_id { worker.params.client_id } else { 0 };
-                let private = Greeting::of(worker, ep, id);
+                let private = Greeting::of(worker, ep, id, 0);
                 match ep.link.borrow().as_ref() {
                     Some(link) => link.endpoint.connect(&private),
                     None => Err(Status::NOT_CONNECTED),
@@ -538,21 +551,28 @@ fn handle(worker: &Worker, event: Event) {
             let done = answer
                 .and_then(|private| Greeting::read(&private))
                 .and_then(|greeting| {
-                    ep.pair_with((greeting.address.uuid, greeting.ep));
+                    let server = greeting.address.uuid;
+                    ep.pair_with((server, greeting.ep));
                     if let Some(link) = ep.link.borrow().as_ref() {
-                        link.endpoint.notify()?;
+                        let ticket = claims::ticket(worker, server).to_le_bytes();
+                        link.endpoint.notify(&ticket)?;
                     }
-                    ep.connect_back(Rc::new(greeting.address))
+                    let address = claims::proven(worker, greeting.address, greeting.ticket);
+                    ep.connect_back(Rc::new(address))
                 });
             if let Err(e) = done {
                 ep.fail(e);
             }
         }
-        Event::Finished { ep, address } => {
+        Event::Finished {
+            ep,
+            address,
+            ticket,
+        } => {
+            let Some(ep) = worker.ep(ep) else { return };
+            let address = claims::proven(worker, address, ticket);
             // A client that is gone already cannot be reached, but may have sent.
-            if let Some(ep) = worker.ep(ep)
-                && let Err(e) = ep.connect_back(Rc::new(address))
-            {
+            if let Err(e) = ep.connect_back(Rc::new(address)) {
                 connection_over(worker, ep, e, true);
             }
         }

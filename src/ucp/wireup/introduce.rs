@@ -2,7 +2,7 @@
 //! endpoint of ours to its worker, made if there is none that waits for its other half.
 
 use crate::ucp::ep::Ep;
-use crate::ucp::wireup::select;
+use crate::ucp::wireup::{claims, select};
 use crate::ucp::worker::Worker;
 use crate::ucs::Status;
 use crate::ucs_error;
@@ -48,7 +48,7 @@ pub fn received(worker: &Worker, message: &[u8]) {
         Some(ep) => ep.pair_with(name),
         None => {
             let back = WayBack {
-                address: select::shared(worker, address),
+                address: select::shared(worker, claims::proven(worker, address, hdr.ticket)),
                 serial,
                 expects_errors: hdr.handles_errors != 0,
             };

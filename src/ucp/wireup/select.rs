@@ -5,9 +5,11 @@ use crate::ucp::allowed;
 use crate::ucp::ep::{MessageLane, TransportLane};
 use crate::ucp::idle;
 use crate::ucp::proto::plan::{Carriers, Thresholds};
+use crate::ucp::wireup::claims;
 use crate::ucp::worker::{OpenIface, Worker};
 use crate::ucs::{Result, Status};
 use crate::uct::base::iface::base_of;
+use crate::uct::local::{self, Refusal};
 use crate::wire::address::{Address, Entry, TRANSPORTS};
 use crate::{ucs_debug, ucs_error};
 use std::rc::Rc;
@@ -233,11 +235,19 @@ pub fn bulk_iface(worker: &Worker, address: &Address) -> Option<usize> {
 
 /// Whether a peer that nothing reaches was within reach of shared memory, and has closed its interface or ended.
 pub fn has_left(worker: &Worker, address: &Address) -> bool {
-    worker.ifaces.iter().any(|iface| {
+    !matches!(
+        refusal(worker, address),
+        Some(Refusal::OtherUser | Refusal::Silent)
+    ) && worker.ifaces.iter().any(|iface| {
         let left =
             |entry: &Entry| may_reach(iface, entry, core::ptr::null()) && !reaches(iface, entry);
         is_shared_memory(iface.number) && address.entries.iter().any(left)
     })
+}
+
+/// Why the peer's process, if it is of this host, cannot be asked for its memory.
+fn refusal(worker: &Worker, address: &Address) -> Option<Refusal> {
+    local::look(claims::owner(worker, address)?).err()
 }
 
 fn is_shared_memory(number: u8) -> bool {
@@ -284,6 +294,7 @@ fn obstacles(
     address: &Address,
 ) -> impl Iterator<Item = (&'static str, &'static str)> {
     let left = has_left(worker, address);
+    let refusal = refusal(worker, address);
     TRANSPORTS.iter().enumerate().map(move |(number, name)| {
         let ours = worker
             .ifaces
@@ -307,6 +318,10 @@ fn obstacles(
             (_, _, "cma") => "moves bulk data only, needs one of the others beside it",
             (_, _, "tcp") => "no interface of ours reaches one of the peer's: see UCX_NET_DEVICES",
             _ if left => "the peer has ended, or has closed its worker",
+            _ if refusal == Some(Refusal::OtherUser) => "the peer belongs to another user",
+            _ if refusal == Some(Refusal::Silent) => {
+                "the peer's process does not answer: is it stopped?"
+            }
             _ => "the peer is on another host or in another namespace",
         };
         (*name, why)

@@ -39,10 +39,13 @@ pub unsafe fn write(out: *mut u8) {
     unsafe { out.cast::<[u8; LEN]>().write(id().to_le_bytes()) };
 }
 
+/// The name of the one device of transports within a host.
+pub const DEVICE: &str = "memory";
+
 /// The one device of such a transport.
 pub fn device() -> Device {
     Device {
-        name: "memory".to_owned(),
+        name: DEVICE.to_owned(),
         kind: UCT_DEVICE_TYPE_SHM,
         sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
     }

@@ -51,7 +51,7 @@ pub(super) enum Call {
     Resolved(Result<()>),
     Pack,
     Connected(Result<Vec<u8>>),
-    Notified(Result<()>),
+    Notified(Result<Vec<u8>>),
     Disconnected,
     Request(Vec<u8>),
 }
@@ -227,7 +227,7 @@ impl Conn {
     }
 
     /// Client: tells the server that this side is connected.
-    pub fn notify(self: &Arc<Conn>) -> Result<()> {
+    pub fn notify(self: &Arc<Conn>, private: &[u8]) -> Result<()> {
         let mut state = self.state.lock();
         if state.phase != Phase::Connected || state.local_done || state.remote_done {
             return Err(Status::NOT_CONNECTED);
@@ -237,7 +237,7 @@ impl Conn {
             return Err(Status::UNSUPPORTED);
         };
         if !core::mem::replace(&mut client.notified, true) {
-            state.send(&wire::encode(Kind::Notify, &[]));
+            state.send(&wire::encode(Kind::Notify, private));
             state.rewatch(self);
         }
         Ok(())

@@ -43,10 +43,11 @@ impl Endpoint {
         self.conn.ask(private)
     }
 
-    /// Client: tells the server that this side is connected. `NOT_CONNECTED` unless it is.
-    pub fn notify(&self) -> Result<()> {
+    /// Client: tells the server that this side is connected, with up to `wire::MAX_NOTIFY` bytes of private data.
+    /// `NOT_CONNECTED` unless it is.
+    pub fn notify(&self, private: &[u8]) -> Result<()> {
         let _blocked = self.block();
-        self.conn.notify()
+        self.conn.notify(private)
     }
 
     /// Tells the peer that this side is done. `BUSY` before the connection stands, `NOT_CONNECTED`

@@ -332,7 +332,7 @@ unsafe extern "C" fn disconnect(ep: uct_ep_h, _flags: c_uint) -> ucs_status_t {
 
 unsafe extern "C" fn notify(ep: uct_ep_h) -> ucs_status_t {
     // SAFETY: as in `connect`.
-    unsafe { on_ep(ep, |e| code_of(&e.notify())) }
+    unsafe { on_ep(ep, |e| code_of(&e.notify(&[]))) }
 }
 
 /// What there is to send was given to the kernel already.
@@ -573,11 +573,11 @@ impl Owner for COwner {
         unsafe { cb(self.ep, self.arg, &args) };
     }
 
-    fn notified(&self, outcome: Result<()>) {
+    fn notified(&self, outcome: Result<&[u8]>) {
         let Some(cb) = self.notify else { return };
         let args = uct_cm_ep_server_conn_notify_args_t {
             field_mask: u64::from(UCT_CM_EP_SERVER_CONN_NOTIFY_ARGS_FIELD_STATUS),
-            status: code_of(&outcome),
+            status: code_of(&outcome.map(drop)),
         };
         // SAFETY: the user's callback with its endpoint and argument.
         unsafe { cb(self.ep, self.arg, &args) };

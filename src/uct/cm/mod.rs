@@ -71,8 +71,8 @@ pub trait Owner: Send + Sync {
     fn resolved(&self, device: &str, outcome: Result<()>) -> Result<()>;
     /// A client's answer; exactly once.
     fn connected(&self, answer: Result<Remote<'_>>);
-    /// A server's client finished or went; at most once.
-    fn notified(&self, outcome: Result<()>);
+    /// A server's client finished, with private data, or went; at most once.
+    fn notified(&self, outcome: Result<&[u8]>);
     /// The other side of an established connection disconnected, or went; at most once.
     fn disconnected(&self);
 }

@@ -199,7 +199,7 @@ impl Conn {
             }
             (Phase::Answered, Kind::Notify) => {
                 state.phase = Phase::Connected;
-                state.calls.push_back(Call::Notified(Ok(())));
+                state.calls.push_back(Call::Notified(Ok(body)));
             }
             // A message that has no place here ends the conversation.
             _ => self.on_end(state, &End::Bad(Bad::Kind(0))),
@@ -328,7 +328,7 @@ impl Conn {
                 }),
                 Err(e) => Err(*e),
             }),
-            Call::Notified(outcome) => owner.notified(outcome),
+            Call::Notified(outcome) => owner.notified(outcome.as_deref().map_err(|e| *e)),
             Call::Disconnected => owner.disconnected(),
             Call::Request(_) => {}
         }

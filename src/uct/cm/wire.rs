@@ -2,13 +2,15 @@
 //!
 //! A message is a header of twelve bytes (magic, version, kind, detail, length of the body, little
 //! endian) and a body of private data. A client sends HELLO, the server answers ACCEPT or REJECT,
-//! the client sends NOTIFY; the end of the stream is the goodbye of either side. Magic, version and
-//! REJECT keep their places in every version, so that a peer of another one gets an answer.
+//! the client sends NOTIFY, with a few bytes of private data; the end of the stream is the goodbye of either side.
+//! Magic, version and REJECT keep their places in every version, so that a peer of another one gets an answer.
 #![forbid(unsafe_code)]
 
 const MAGIC: [u8; 4] = *b"fxcm";
 pub const VERSION: u16 = 1;
 pub const HEADER_LEN: usize = 12;
+/// Most private data of a NOTIFY.
+pub const MAX_NOTIFY: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -94,7 +96,8 @@ pub fn decode(bytes: &[u8; HEADER_LEN], max_body: usize) -> Result<Header, Bad> 
     let len = u32::from_le_bytes([l0, l1, l2, l3]);
     let max = match kind {
         Kind::Hello | Kind::Accept => max_body,
-        Kind::Reject(_) | Kind::Notify => 0,
+        Kind::Notify => MAX_NOTIFY,
+        Kind::Reject(_) => 0,
     };
     match usize::try_from(len) {
         Ok(n) if n <= max => Ok(Header { kind, len: n }),
@@ -139,8 +142,13 @@ mod tests {
         far[8..].copy_from_slice(&u32::MAX.to_le_bytes());
         assert_eq!(decode(&far, usize::MAX >> 33), Err(Bad::Length(u32::MAX)));
         let mut notify = head(&encode(Kind::Notify, &[]));
-        notify[8] = 1;
-        assert_eq!(decode(&notify, max), Err(Bad::Length(1)));
+        notify[8] = MAX_NOTIFY as u8;
+        assert_eq!(decode(&notify, 0).unwrap().len, MAX_NOTIFY);
+        notify[8] += 1;
+        assert_eq!(decode(&notify, max), Err(Bad::Length(17)));
+        let mut reject = head(&encode(Kind::Reject(Why::Declined), &[]));
+        reject[8] = 1;
+        assert_eq!(decode(&reject, max), Err(Bad::Length(1)));
         for at in 0..4 {
             let mut other = bytes;
             other[at] ^= 1;

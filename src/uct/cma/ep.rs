@@ -46,21 +46,21 @@ impl CmaEp {
         }
         // SAFETY: non-null addresses of at least the lengths of our format.
         let peer = unsafe { read_addresses(params.device_addr, params.iface_addr) }?;
-        peer::probe(&peer)?;
+        let pid = peer::reach(peer)?;
         // The number alone may be a later process's by and by. Without /proc nobody can tell.
-        let start = pidfd::start_time(peer.pid);
+        let start = pidfd::start_time(pid);
         if start.is_none() && pidfd::start_time(process::pid()).is_some() {
-            ucs_diag!("cma: process {} has just ended", peer.pid);
+            ucs_diag!("cma: process {} has just ended", pid);
             return Err(Status::UNREACHABLE);
         }
         let dead = Arc::new(AtomicBool::new(false));
-        let wanted = face.base.params.err_handler.is_some() && peer.pid != process::pid();
+        let wanted = face.base.params.err_handler.is_some() && pid != process::pid();
         let watch = match start {
-            Some(start) if wanted => Some(Self::watch(face, peer.pid, start, &dead)?),
+            Some(start) if wanted => Some(Self::watch(face, pid, start, &dead)?),
             _ => None,
         };
         Ok(CmaEp {
-            pid: peer.pid,
+            pid,
             start,
             queue: EpQueue::new(),
             pending: PendingGroup::new(),

@@ -4,7 +4,7 @@ use super::config;
 use super::ep::CmaEp;
 use super::peer;
 use super::queue::{MAX_IOV, Queue};
-use super::wire::{self, Address};
+use super::wire;
 use crate::c::*;
 use crate::sys::vm_rw::Way;
 use crate::ucs::config::Config;
@@ -16,6 +16,7 @@ use crate::uct::base::node;
 use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::pending::PendingQueue;
 use crate::uct::base::worker::WorkerHandle;
+use crate::uct::local::{Membership, Name};
 use crate::{ucs_debug, ucs_error};
 use core::cell::RefCell;
 use core::ffi::{c_int, c_void};
@@ -31,7 +32,7 @@ const OVERHEAD: f64 = 1e-6;
 const LATENCY: f64 = 80e-9;
 
 pub struct CmaIface {
-    address: [u8; wire::LEN],
+    membership: Membership,
     pub segment: usize,
     quota: u32,
     pub max_iov: usize,
@@ -89,7 +90,7 @@ impl CmaIface {
             .async_event
             .and_then(|(cb, arg)| cb.map(|cb| EventCall { cb, arg }));
         let tl = CmaIface {
-            address: peer::own_address()?.encode(),
+            membership: peer::open()?,
             segment,
             // A quota of 0 would never finish anything.
             quota: config.uint("TX_QUOTA").max(1),
@@ -191,7 +192,10 @@ impl Iface for CmaIface {
 
     unsafe fn iface_address(face: &IfaceBox<Self>, out: *mut u8) -> Result<()> {
         // SAFETY: room for `iface_addr_len` bytes, any alignment.
-        unsafe { out.cast::<[u8; wire::LEN]>().write(face.address) };
+        unsafe {
+            out.cast::<[u8; wire::LEN]>()
+                .write(wire::encode(face.membership.name))
+        };
         Ok(())
     }
 
@@ -201,7 +205,7 @@ impl Iface for CmaIface {
         }
         // SAFETY: non-null addresses have our lengths.
         let address = unsafe { read_addresses(device, iface) };
-        address.is_ok_and(|a| peer::probe(&a).is_ok())
+        address.is_ok_and(|a| peer::reach(a).is_ok())
     }
 
     fn ep_create(face: &IfaceBox<Self>, params: &EpParams) -> Result<CmaEp> {
@@ -320,7 +324,7 @@ impl Iface for CmaIface {
 ///
 /// # Safety
 /// Both must be readable for the lengths that `query` tells.
-pub unsafe fn read_addresses(device: *const u8, iface: *const u8) -> Result<Address> {
+pub unsafe fn read_addresses(device: *const u8, iface: *const u8) -> Result<Name> {
     // SAFETY: by the caller's promise.
     if unsafe { node::read(device) } != node::id() {
         ucs_debug!("cma: the peer is on another host or in other namespaces");
@@ -328,5 +332,5 @@ pub unsafe fn read_addresses(device: *const u8, iface: *const u8) -> Result<Addr
     }
     // SAFETY: by the caller's promise; any alignment.
     let bytes = unsafe { iface.cast::<[u8; wire::LEN]>().read() };
-    Address::decode(&bytes).ok_or(Status::INVALID_ADDR)
+    wire::decode(&bytes).ok_or(Status::INVALID_ADDR)
 }

@@ -1,7 +1,7 @@
 //! The `cma` memory domain: any memory of the host is reached as it is, there is nothing to register.
 
 use super::iface::{self, CmaIface};
-use super::{config, peer};
+use super::{config, peer, wire};
 use crate::c::*;
 use crate::ucs::Result;
 use crate::ucs::config::{Config, Table};
@@ -9,6 +9,7 @@ use crate::uct::api::{Component, Device, Md, MdAttr, Transport};
 use crate::uct::base::node;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
+use crate::uct::local::Name;
 use std::any::Any;
 
 pub struct CmaComponent;
@@ -80,6 +81,10 @@ impl Transport for CmaTransport {
 
     fn devices(&self, _md: &dyn Md) -> Vec<Device> {
         vec![node::device()]
+    }
+
+    fn address_owner(&self, iface: &[u8]) -> Option<Name> {
+        wire::decode(iface.first_chunk()?)
     }
 
     fn open(

@@ -1,50 +1,41 @@
-//! Whether the kernel lets us at a peer's memory: asked by reading the word that its address names.
+//! Whether the kernel lets us at a peer's memory: asked by reading a word of it that the peer told over the local channel.
 //!
-//! Namespaces, users, Yama and seccomp all have a say, and differ from process to process, so nothing
-//! but the attempt tells. A refusal is said with its likely reason, and other transports are used.
+//! Namespaces, users, Yama and seccomp all have a say, and differ from process to process, so nothing but the attempt
+//! tells. Which process it is the kernel says, never an address. A refusal is said with its likely reason, and other
+//! transports are used.
 
-use super::wire::Address;
-use crate::sys::{process, random, vm_rw};
+use crate::sys::vm_rw;
 use crate::ucs::{Result, Status};
+use crate::uct::local::{self, Membership, Name};
 use crate::{ucs_debug, ucs_diag};
-use std::sync::OnceLock;
 
-/// The word that peers read; it never moves and is the same in a forked child, whose process id is not.
-fn word() -> Result<&'static u64> {
-    static WORD: OnceLock<u64> = OnceLock::new();
-    if WORD.get().is_none() {
-        // Losing a race is harmless: the first word stays.
-        let _ = WORD.set(random::random_u64()?);
-    }
-    WORD.get().ok_or(Status::IO_ERROR)
-}
-
-/// The address of this process. Peers may probe it from now on, so permission is given here.
-pub fn own_address() -> Result<Address> {
-    let pid = process::pid();
+/// Lets peers at the memory of this process, as far as the process itself can, and tells them where it is.
+pub fn open() -> Result<Membership> {
     if vm_rw::ptrace_scope() == 1
         && let Err(e) = vm_rw::allow_any_tracer()
     {
         ucs_diag!("cma: peers may be refused, since kernel.yama.ptrace_scope is 1 and {e}");
     }
-    let word = word()?;
-    Ok(Address {
-        pid,
-        probe: core::ptr::from_ref(word) as u64,
-        word: *word as u32,
-    })
+    local::join()
 }
 
-/// Reads the peer's word; `UNREACHABLE`, with the reason in the log, when it cannot be read or is not
-/// what the address says.
-pub fn probe(address: &Address) -> Result<()> {
-    let pid = address.pid;
-    match vm_rw::read_word(pid, address.probe) {
-        Ok(word) if word as u32 == address.word => {
+/// The number of a process whose memory is within reach; `UNREACHABLE`, with the reason in the log, when it is not.
+pub fn reach(name: Name) -> Result<u32> {
+    let known = local::process(name).map_err(|e| {
+        ucs_diag!("cma: a process of this host cannot be reached: {e}");
+        Status::UNREACHABLE
+    })?;
+    let pid = known.pid;
+    if pid == 0 {
+        ucs_diag!("cma: a process in another pid namespace cannot be reached");
+        return Err(Status::UNREACHABLE);
+    }
+    match vm_rw::read_word(pid, known.probe) {
+        Ok(word) if word == known.word => {
             ucs_debug!("cma: memory of process {pid} is within reach");
-            return Ok(());
+            return Ok(pid);
         }
-        Ok(_) => ucs_diag!("cma: process {pid} is another one than its address says"),
+        Ok(_) => ucs_diag!("cma: process {pid} is another one by now"),
         Err(e) if e.raw_os_error() == Some(libc::EPERM) => {
             ucs_diag!(
                 "cma: memory of process {pid} may not be reached ({}); other transports are used",
@@ -88,22 +79,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_process_is_within_reach_and_a_liar_is_not() {
-        let me = own_address().unwrap();
-        assert_eq!(probe(&me), Ok(()));
-        let wrong = Address {
-            word: me.word ^ 1,
-            ..me
+    fn this_process_is_within_reach_and_a_stranger_is_not() {
+        let me = open().unwrap();
+        assert_eq!(reach(me.name), Ok(std::process::id()));
+        let nobody = Name {
+            id: me.name.id ^ 1,
+            ..me.name
         };
-        assert_eq!(probe(&wrong), Err(Status::UNREACHABLE));
-        let nowhere = Address { probe: 8, ..me };
-        assert_eq!(probe(&nowhere), Err(Status::UNREACHABLE));
-        let mut child = std::process::Command::new("true").spawn().unwrap();
-        child.wait().unwrap();
-        let gone = Address {
-            pid: child.id(),
-            ..me
-        };
-        assert_eq!(probe(&gone), Err(Status::UNREACHABLE));
+        assert_eq!(reach(nobody), Err(Status::UNREACHABLE));
     }
 }

@@ -131,19 +131,19 @@ pub static POSIX_MD: Table = Table {
         Row {
             name: "DIR",
             default: "/dev/shm",
-            doc: "Where shared files stand when they have names.",
+            doc: "Accepted for compatibility: shared memory has no names in a file system.",
             kind: Kind::Str,
         },
         Row {
             name: "SHM_MIN_SIZE",
             default: "16M",
-            doc: "Least room that DIR must have for this memory domain to be offered.",
+            doc: "Accepted for compatibility: no room of a file system is used.",
             kind: Kind::MemUnits,
         },
         Row {
             name: "USE_PROC_LINK",
             default: "y",
-            doc: "Whether peers open memory by /proc/PID/fd instead of by a file's name.",
+            doc: "Accepted for compatibility: peers get memory over a local socket from its owner.",
             kind: Kind::Bool,
         },
     ],

@@ -151,7 +151,7 @@ impl ShmEp {
     #[inline(never)]
     fn tell(ep: &Ep) -> ucs_status_t {
         if let Some(sender) = ep.peer.sender() {
-            ep.peer.ring_bell(sender, ep.face().inbox.wake());
+            ep.peer.ring_bell(sender);
         }
         UCS_OK
     }
@@ -207,7 +207,7 @@ impl ShmEp {
     #[inline]
     fn sent(ep: &Ep, sender: &Sender) {
         if sender.must_tell() {
-            ep.peer.ring_bell(sender, ep.face().inbox.wake());
+            ep.peer.ring_bell(sender);
         }
     }
 

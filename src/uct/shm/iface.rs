@@ -6,7 +6,7 @@ use super::inbox::Inbox;
 use super::outbox::{Alarm, Peer, probe};
 use super::ring::{Message, Polled, Shape};
 use super::segment::Source;
-use super::wire::{KEY_LEN, SegmentKey};
+use super::wire::{KEY_LEN, Kind, SegmentKey};
 use crate::c::*;
 use crate::ucs::config::{Config, Ternary};
 use crate::ucs::{Result, Status};
@@ -38,7 +38,7 @@ const LATENCY: f64 = 80e-9;
 const COPY_MAX: usize = 512;
 
 pub struct ShmIface {
-    pub source: Source,
+    kind: Kind,
     pub inbox: Inbox,
     pub alarm: Arc<Alarm>,
     pub pending: PendingQueue,
@@ -107,7 +107,7 @@ impl ShmIface {
         let alarm = Arc::new(Alarm::new(Arc::clone(inbox.wake())));
         let bandwidth = config.bandwidth("BW");
         let tl = ShmIface {
-            source: source.clone(),
+            kind: source.kind,
             inbox,
             alarm,
             pending: PendingQueue::new(),
@@ -137,9 +137,7 @@ impl ShmIface {
         {
             return Ok(peer);
         }
-        // Here a failure can be told. Later, when the peer sleeps, it would sleep on.
-        self.inbox.wake().socket()?;
-        let peer = Rc::new(Peer::attach(key, &self.source.dir)?);
+        let peer = Rc::new(Peer::attach(key)?);
         let mut peers = self.peers.borrow_mut();
         peers.retain(|_, peer| peer.strong_count() > 0);
         peers.insert(key, Rc::downgrade(&peer));
@@ -420,7 +418,7 @@ impl Iface for ShmIface {
         }
         // SAFETY: as above.
         match unsafe { read_key(iface) } {
-            Ok(key) => face.serves(key) && probe(key, &face.source.dir),
+            Ok(key) => face.serves(key) && probe(key),
             Err(_) => false,
         }
     }
@@ -587,7 +585,7 @@ impl Iface for ShmIface {
     }
 
     fn event_fd(face: &Face) -> Result<RawFd> {
-        Ok(face.inbox.wake().socket()?.raw())
+        Ok(face.inbox.wake().event()?.raw())
     }
 
     fn event_arm(face: &Face, events: c_int) -> Result<()> {
@@ -604,8 +602,7 @@ impl Iface for ShmIface {
 impl ShmIface {
     /// Whether a peer's segment is of the kind that this transport attaches.
     pub fn serves(&self, key: SegmentKey) -> bool {
-        use super::wire::Kind;
-        (key.kind == Kind::Sysv) == (self.source.kind == Kind::Sysv)
+        key.kind == self.kind
     }
 }
 

@@ -3,12 +3,13 @@
 //! Lanes with traffic are polled in each round. When there are many, idle ones cool down: their
 //! senders are asked to ring, and one of them is polled a round, so that nothing depends on the
 //! bell. Before the owner sleeps it asks every sender, issues a barrier and looks at all lanes again:
-//! either it sees a message, or the sender sees the question and pokes the wake socket.
+//! either it sees a message, or the sender sees the question and wakes it.
 
 use super::layout::{Bells, LaneState, Layout, Phase};
 use super::ring::{Polled, Receiver, Shape};
 use super::segment::{Segment, Source};
 use super::wake::Wake;
+use crate::sys::eventfd::EventFd;
 use crate::sys::{membarrier, pidfd, process};
 use crate::ucs::config::Ternary;
 use crate::ucs::sync::Ordering;
@@ -25,7 +26,6 @@ const IDLE_ROUNDS: u32 = 2048;
 
 pub struct Inbox {
     segment: Arc<Segment>,
-    source: Source,
     layout: Layout,
     bells: Bells,
     batch: f64,
@@ -59,8 +59,8 @@ impl Inbox {
     /// Makes the segment, with lanes of `shape`; `batch`: see `Receiver::new`.
     pub fn open(source: &Source, shape: Shape, batch: f64, huge: Ternary) -> Result<Inbox> {
         let layout = Layout::new(shape);
-        let segment = Segment::make(source, layout.bytes(), huge, 0)?;
-        segment.reserve(source, 0, layout.head_bytes())?;
+        let segment = Segment::make_waking(source, layout.bytes(), huge, EventFd::new()?)?;
+        segment.reserve(0, layout.head_bytes())?;
         let pid = process::pid();
         let start = pidfd::start_time(pid).ok_or(Status::IO_ERROR)?;
         let barriers = membarrier::available();
@@ -76,7 +76,6 @@ impl Inbox {
         Ok(Inbox {
             wake: Arc::new(Wake::new(Arc::clone(&segment))),
             segment,
-            source: source.clone(),
             layout,
             bells,
             batch,
@@ -97,7 +96,7 @@ impl Inbox {
         self.segment.key()
     }
 
-    /// How the armed owner is woken; also used to wake others.
+    /// How the armed owner is woken.
     pub fn wake(&self) -> &Arc<Wake> {
         &self.wake
     }
@@ -200,7 +199,7 @@ impl Inbox {
         let polled = inlet.generation.get().is_some();
         let (at, shape) = (self.layout.lane_at(lane), self.layout.shape(lane));
         // The sender reserved it; one that did not must not hurt us.
-        if let Err(e) = self.segment.reserve(&self.source, at, shape.bytes()) {
+        if let Err(e) = self.segment.reserve(at, shape.bytes()) {
             ucs_debug!("a sender's ring cannot be reserved: {e}");
             return false;
         }
@@ -293,9 +292,9 @@ impl Inbox {
             .store(free.0, Ordering::Release);
     }
 
-    /// Makes the wake socket readable at the next message. `BUSY` when one waits already.
+    /// Makes the event descriptor readable at the next message. `BUSY` when one waits already.
     pub fn arm(&self, busy: impl FnOnce() -> bool) -> Result<()> {
-        self.wake.socket()?.drain();
+        self.wake.event()?.clear();
         self.bells.set_armed();
         let polled = || {
             let hot = self.hot.get(..self.hot_len.get()).unwrap_or(&[]);
@@ -318,7 +317,7 @@ impl Inbox {
         Ok(())
     }
 
-    /// The owner is awake: nobody needs to poke it.
+    /// The owner is awake: nobody needs to wake it.
     #[inline]
     pub fn disarm(&self) {
         if self.armed.get() {

@@ -5,7 +5,6 @@
 //! owner and senders: free → taken by a sender → ready → closing → free again by the owner.
 
 use super::ring::Shape;
-use crate::sys::dgram::{NAME_MAX, Name};
 use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering, fence, word32, word64};
 use crate::ucs::{Result, Status};
 
@@ -15,9 +14,6 @@ const VERSION: u32 = 2;
 const DOORBELL_AT: usize = 256;
 const ARMED_AT: usize = 384;
 const CLOSED_AT: usize = 512;
-/// Name of the owner's wake socket, and how long it is; no bell, but it comes later than the facts too.
-const WAKE_AT: usize = 640;
-const WAKE_LEN_AT: usize = WAKE_AT + NAME_MAX;
 const TABLE_AT: usize = 1024;
 const PAGE: usize = 4096;
 
@@ -201,7 +197,7 @@ impl Bells {
         self.word(DOORBELL_AT)
     }
 
-    /// Whether the owner sleeps and wants its wake socket poked.
+    /// Whether the owner sleeps and wants to be woken.
     fn armed(&self) -> &AtomicU32 {
         self.word(ARMED_AT)
     }
@@ -213,34 +209,6 @@ impl Bells {
         // one of the two sees the other.
         fence(Ordering::SeqCst);
         self.armed().swap(0, Ordering::SeqCst) != 0
-    }
-
-    fn wake_words(&self) -> [&AtomicU64; NAME_MAX / 8] {
-        // SAFETY: aligned, inside the head of the segment, only used as atomics.
-        [0, 8].map(|at| unsafe { word64(self.base.wrapping_add(WAKE_AT + at)) })
-    }
-
-    /// The owner has a wake socket from now on. Before it is armed for the first time.
-    pub fn set_wake_name(&self, name: Name) {
-        let (bytes, len) = name.parts();
-        let (words, _) = bytes.as_chunks();
-        for (to, from) in self.wake_words().into_iter().zip(words) {
-            // Relaxed: read after the owner was seen armed, which is SeqCst.
-            to.store(u64::from_ne_bytes(*from), Ordering::Relaxed);
-        }
-        self.word(WAKE_LEN_AT).store(len as u32, Ordering::Relaxed);
-    }
-
-    /// The name of the owner's wake socket, as the owner or somebody hostile left it there.
-    pub fn wake_name(&self) -> Name {
-        let mut bytes = [0; NAME_MAX];
-        for (to, from) in bytes.as_chunks_mut().0.iter_mut().zip(self.wake_words()) {
-            *to = from.load(Ordering::Relaxed).to_ne_bytes();
-        }
-        Name::new(
-            bytes,
-            self.word(WAKE_LEN_AT).load(Ordering::Relaxed) as usize,
-        )
     }
 
     /// The owner is about to sleep: a barrier and a last look follow.

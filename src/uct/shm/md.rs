@@ -4,7 +4,7 @@ use super::config;
 use super::iface::ShmIface;
 use super::rkey;
 use super::segment::{Segment, Source};
-use super::wire::{Kind, MEM_KEY_LEN, MemKey};
+use super::wire::{Kind, MEM_KEY_LEN, MemKey, SegmentKey};
 use crate::c::*;
 use crate::sys::{mem, shm};
 use crate::ucs::config::{Config, Table, Ternary};
@@ -14,11 +14,10 @@ use crate::uct::base::iface::md_as;
 use crate::uct::base::node;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
-use crate::{ucs_diag, ucs_error, ucs_warn};
+use crate::uct::local::Name;
+use crate::{ucs_diag, ucs_error};
 use core::ffi::c_void;
 use std::any::Any;
-use std::path::{Path, PathBuf};
-use std::sync::Once;
 
 pub struct PosixComponent;
 pub struct SysvComponent;
@@ -43,8 +42,6 @@ struct ShmMd {
 }
 
 const HOST: u64 = 1 << UCS_MEMORY_TYPE_HOST;
-const POSIX_KINDS: &[Kind] = &[Kind::ProcLink, Kind::Named];
-const SYSV_KINDS: &[Kind] = &[Kind::Sysv];
 
 /// A packed key as it was written.
 ///
@@ -56,6 +53,12 @@ unsafe fn read_mem_key(packed: *const u8) -> Result<MemKey> {
     MemKey::decode(&bytes).inspect_err(|_| {
         ucs_error!("a remote key is damaged or of another library: it is not unpacked");
     })
+}
+
+/// Whose memory a packed key names, for both components.
+fn key_owner(packed: &[u8]) -> Option<Name> {
+    let key = MemKey::decode(packed.first_chunk()?).ok()?;
+    Some(key.segment.owner)
 }
 
 /// The local address of a remote one, for both components.
@@ -81,20 +84,18 @@ impl Component for PosixComponent {
     }
 
     fn md_resources(&self) -> Vec<&'static str> {
-        vec![POSIX.name]
+        if shm::has_memory_files() {
+            return vec![POSIX.name];
+        }
+        ucs_diag!("posix: this kernel or a security filter has no memory files: see memfd_create");
+        Vec::new()
     }
 
     fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
-        let dir = PathBuf::from(config.str("DIR"));
-        let kind = if config.bool("USE_PROC_LINK") && shm::has_proc_link() {
-            Kind::ProcLink
-        } else {
-            require_room(&dir, config.memunits("SHM_MIN_SIZE"))?;
-            Kind::Named
-        };
         let huge = config.ternary("HUGETLB_MODE");
+        let kind = Kind::Posix;
         Ok(Box::new(ShmMd {
-            source: Source { kind, dir, huge },
+            source: Source { kind, huge },
         }))
     }
 
@@ -102,11 +103,14 @@ impl Component for PosixComponent {
         &[&POSIX]
     }
 
+    fn key_owner(&self, packed: &[u8]) -> Option<Name> {
+        key_owner(packed)
+    }
+
     unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
         // SAFETY: as promised by the caller.
         let key = unsafe { read_mem_key(packed) }?;
-        let config = Config::read(&config::POSIX_MD, None)?;
-        rkey::unpack(&key, POSIX_KINDS, Path::new(config.str("DIR")))
+        rkey::unpack(&key, Kind::Posix)
     }
 
     unsafe fn rkey_ptr(
@@ -123,25 +127,6 @@ impl Component for PosixComponent {
         // SAFETY: as promised by the caller.
         unsafe { rkey::release(handle) }
     }
-}
-
-/// `NO_DEVICE` when the file system of named segments is too small to be of use, which is said once.
-fn require_room(dir: &Path, least: usize) -> Result<()> {
-    static SAID: Once = Once::new();
-    let why = match shm::free_bytes(dir) {
-        Ok(free) if free >= least as u64 => return Ok(()),
-        Ok(free) => format!(
-            "has only {free} bytes free of the {least} that UCX_POSIX_SHM_MIN_SIZE asks for"
-        ),
-        Err(e) => format!("cannot be used: {e}"),
-    };
-    SAID.call_once(|| {
-        ucs_warn!(
-            "posix: {} {why}; other transports are used. Enlarge that file system, or set UCX_POSIX_DIR to one with more room",
-            dir.display()
-        );
-    });
-    Err(Status::NO_DEVICE)
 }
 
 impl Component for SysvComponent {
@@ -173,7 +158,6 @@ impl Component for SysvComponent {
         Ok(Box::new(ShmMd {
             source: Source {
                 kind: Kind::Sysv,
-                dir: PathBuf::new(),
                 huge: config.ternary("HUGETLB_MODE"),
             },
         }))
@@ -183,10 +167,14 @@ impl Component for SysvComponent {
         &[&SYSV]
     }
 
+    fn key_owner(&self, packed: &[u8]) -> Option<Name> {
+        key_owner(packed)
+    }
+
     unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
         // SAFETY: as promised by the caller.
         let key = unsafe { read_mem_key(packed) }?;
-        rkey::unpack(&key, SYSV_KINDS, Path::new(""))
+        rkey::unpack(&key, Kind::Sysv)
     }
 
     unsafe fn rkey_ptr(
@@ -211,10 +199,6 @@ impl Md for ShmMd {
     }
 
     fn attr(&self) -> MdAttr {
-        let max_alloc = match self.source.kind {
-            Kind::Named => shm::free_bytes(&self.source.dir).unwrap_or(0),
-            Kind::ProcLink | Kind::Sysv => isize::MAX as u64,
-        };
         MdAttr {
             flags: u64::from(
                 UCT_MD_FLAG_ALLOC
@@ -222,7 +206,7 @@ impl Md for ShmMd {
                     | UCT_MD_FLAG_RKEY_PTR
                     | UCT_MD_FLAG_NEED_RKEY,
             ),
-            max_alloc,
+            max_alloc: isize::MAX as u64,
             alloc_mem_types: HOST,
             access_mem_types: HOST,
             cache_mem_types: HOST,
@@ -240,7 +224,7 @@ impl Md for ShmMd {
             other => other,
         };
         let segment = Segment::make(&self.source, alloc.length, huge, address)?;
-        segment.reserve(&self.source, 0, segment.len())?;
+        segment.reserve(0, segment.len())?;
         alloc.address = segment.base().cast();
         alloc.length = segment.len();
         Ok(Box::into_raw(Box::new(segment)).cast())
@@ -318,6 +302,11 @@ impl Transport for ShmTransport {
 
     fn devices(&self, _md: &dyn Md) -> Vec<Device> {
         vec![node::device()]
+    }
+
+    fn address_owner(&self, iface: &[u8]) -> Option<Name> {
+        let key = SegmentKey::decode(iface.first_chunk()?).ok()?;
+        Some(key.owner)
     }
 
     fn open(

@@ -6,14 +6,12 @@ use super::ring::{self, Sender, Shape};
 use super::segment::Attached;
 use super::wake::Wake;
 use super::wire::SegmentKey;
-use crate::sys::dgram::WakeSocket;
 use crate::sys::{membarrier, pidfd, process};
 use crate::ucs::sync::{Ordering, fence};
 use crate::ucs::{Result, Status};
+use crate::ucs_diag;
 use crate::uct::base::death_watch::{self, Watch};
-use crate::{ucs_debug, ucs_diag};
 use core::cell::{Cell, OnceCell, RefCell};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -50,11 +48,9 @@ impl Alarm {
         self.raised.store(true, Ordering::Release);
         // SeqCst: pairs with Inbox::look; who sees the bell sees what was raised.
         self.wake.bells().doorbell().fetch_add(1, Ordering::SeqCst);
-        // SeqCst: who makes the socket behind this looks at the bell before it sleeps.
+        // SeqCst: who arms behind this looks at the bell before it sleeps.
         fence(Ordering::SeqCst);
-        if let Err(e) = self.wake.poke_owner() {
-            ucs_debug!("waking our own interface: {e}");
-        }
+        self.wake.wake_owner();
     }
 }
 
@@ -81,8 +77,8 @@ impl Peer {
     /// Attaches the peer's segment and takes a lane of it. `UNREACHABLE` when there is no such
     /// segment, `NO_MEMORY` when the lane cannot be reserved. Without a free lane the peer is there
     /// all the same, and every send tries again.
-    pub fn attach(key: SegmentKey, dir: &Path) -> Result<Peer> {
-        let attached = Attached::get(key, dir)?;
+    pub fn attach(key: SegmentKey) -> Result<Peer> {
+        let attached = Attached::get(key)?;
         let (facts, layout) = facts_of(&attached)?;
         // SAFETY: the layout was checked against the mapping, which this peer keeps.
         let bells = unsafe { Bells::new(attached.base()) };
@@ -209,15 +205,10 @@ impl Peer {
 
     /// Tells the owner that its lanes want to be looked at; wakes it when it sleeps.
     #[cold]
-    pub fn ring_bell(&self, sender: &Sender, wake: &Wake) {
+    pub fn ring_bell(&self, sender: &Sender) {
         sender.clear_question();
-        if !self.bells.announce() {
-            return;
-        }
-        let name = self.bells.wake_name();
-        let poke = |socket: &WakeSocket| Ok(socket.poke(name.bytes())?);
-        if let Err(e) = wake.socket().and_then(poke) {
-            ucs_debug!("process {} cannot be woken: {e}", self.facts.pid);
+        if self.bells.announce() {
+            self.attached.wake_owner();
         }
     }
 
@@ -292,15 +283,15 @@ fn facts_of(attached: &Attached) -> Result<(Facts, Layout)> {
     // volatile copy, because its owner may write there.
     let facts = unsafe { attached.base().cast::<Facts>().read_volatile() };
     let layout = facts.check(attached.len())?;
-    if facts.pid != attached.key().pid {
+    if facts.pid != attached.pid() {
         return Err(Status::UNREACHABLE);
     }
     Ok((facts, layout))
 }
 
 /// Whether the interface behind `key` can be reached: tried out.
-pub fn probe(key: SegmentKey, dir: &Path) -> bool {
-    Attached::get(key, dir).is_ok_and(|attached| facts_of(&attached).is_ok())
+pub fn probe(key: SegmentKey) -> bool {
+    Attached::get(key).is_ok_and(|attached| facts_of(&attached).is_ok())
 }
 
 impl Drop for Peer {

@@ -7,7 +7,6 @@ use crate::ucs::{Result, Status};
 use crate::ucs_diag;
 use crate::uct::api::RkeyParts;
 use core::ffi::c_void;
-use std::path::Path;
 use std::sync::Arc;
 
 /// What `uct_rkey_t` points to.
@@ -21,12 +20,12 @@ pub struct RemoteKey {
     _attached: Arc<Attached>,
 }
 
-/// Maps what the key names; the segment must be of one of `kinds`.
-pub fn unpack(key: &MemKey, kinds: &[Kind], dir: &Path) -> Result<RkeyParts> {
-    if !kinds.contains(&key.segment.kind) {
+/// Maps what the key names; the segment must be of this kind.
+pub fn unpack(key: &MemKey, kind: Kind) -> Result<RkeyParts> {
+    if key.segment.kind != kind {
         return Err(Status::INVALID_PARAM);
     }
-    let attached = Attached::get(key.segment, dir)?;
+    let attached = Attached::get(key.segment)?;
     if key.len > attached.len() as u64 {
         ucs_diag!(
             "a remote key claims {} bytes of a segment of {}",

@@ -1,65 +1,58 @@
-//! Segments: how they are made, named, reserved and attached, for both components.
+//! Segments: how they are made, reserved and attached, for both components.
 //!
-//! A `Segment` is ours; an `Attached` is a peer's, mapped once a process and shared by all who use
-//! it. What a peer names is checked before use: identity (handles are reused), size, kind. Nothing
-//! of a segment stays behind when its last user ends; named files of killed processes are swept by
-//! the next process that makes one.
+//! A `Segment` is ours; an `Attached` is a peer's, mapped once a process and shared by all who use it. Its owner gives
+//! it over the local channel (`uct::local`), and what it gives is checked before use: kind, size, that it cannot
+//! shrink. Nothing of a segment stays behind when its last user ends.
 
 use super::wire::{Kind, SegmentKey};
+use crate::sys::eventfd::EventFd;
 use crate::sys::shm::{self, SharedMap};
-use crate::sys::{mem, pidfd, process};
+use crate::sys::{mem, process};
 use crate::ucs::config::Ternary;
+use crate::ucs::fork::PerProcess;
 use crate::ucs::{Result, Status};
-use crate::{ucs_debug, ucs_diag, ucs_error};
+use crate::uct::local::{self, Export, Membership, ProcessId, Shared};
+use crate::{ucs_debug, ucs_error};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
-/// How a memory domain makes segments and finds those of others.
+/// How a memory domain makes segments.
 #[derive(Clone, Debug)]
 pub struct Source {
     pub kind: Kind,
-    /// Where named files stand.
-    pub dir: PathBuf,
     pub huge: Ternary,
 }
 
-/// A segment of this process.
+/// A segment of this process. Others find it once its key is given out.
 pub struct Segment {
     map: SharedMap,
-    key: SegmentKey,
-    file: Option<OwnedFd>,
-    name: Option<PathBuf>,
+    kind: Kind,
+    shared: Shared,
+    /// While there is a segment, others may ask for it.
+    membership: Membership,
 }
 
 /// A segment of some process, mapped here.
 pub struct Attached {
     map: SharedMap,
     key: SegmentKey,
-    dir: PathBuf,
+    /// Its owner, by the kernel's word; 0 where it has no number here.
+    pid: u32,
+    /// Until pages are reserved for the first time.
+    file: Mutex<Option<OwnedFd>>,
+    /// What wakes its owner.
+    wake: Option<EventFd>,
 }
 
 /// The huge page size of x86-64 and of aarch64 with 4 KiB pages.
 const HUGE_PAGE: usize = 2 << 20;
-const NAME_START: &str = "ucx_shm_posix_";
-
-fn file_name(dir: &Path, pid: u32, serial: u32) -> PathBuf {
-    dir.join(format!("{NAME_START}{pid:x}_{serial:x}"))
-}
-
 /// Says once and clearly why there is no memory.
-fn out_of_memory(source: &Source, len: usize, e: &io::Error) -> Status {
-    match source.kind {
-        Kind::Named => ucs_error!(
-            "cannot reserve {len} bytes of shared memory in {}: {e}; enlarge that file system, \
-             or set UCX_POSIX_DIR to one with more room",
-            source.dir.display()
-        ),
-        Kind::ProcLink => ucs_error!(
+fn out_of_memory(kind: Kind, len: usize, e: &io::Error) -> Status {
+    match kind {
+        Kind::Posix => ucs_error!(
             "cannot reserve {len} bytes of shared memory: {e}; raise the memory limit of this \
              process group, or lower UCX_POSIX_FIFO_SIZE and UCX_POSIX_SEG_SIZE"
         ),
@@ -80,11 +73,37 @@ impl Segment {
     /// Makes a segment of at least `len` bytes, mapped at `address` exactly when it is not 0. No page
     /// of it is reserved yet. Huge pages are used when `huge` says so and the machine has them.
     pub fn make(source: &Source, len: usize, huge: Ternary, address: usize) -> Result<Segment> {
+        Segment::make_with(source, len, huge, address, None)
+    }
+
+    /// The same of an interface, which `wake` wakes.
+    pub fn make_waking(
+        source: &Source,
+        len: usize,
+        huge: Ternary,
+        wake: EventFd,
+    ) -> Result<Segment> {
+        Segment::make_with(source, len, huge, 0, Some(wake))
+    }
+
+    fn make_with(
+        source: &Source,
+        len: usize,
+        huge: Ternary,
+        address: usize,
+        mut wake: Option<EventFd>,
+    ) -> Result<Segment> {
         if len == 0 || len > isize::MAX as usize - HUGE_PAGE {
             return Err(Status::NO_MEMORY);
         }
-        if huge != Ternary::No && source.kind != Kind::Named {
-            match make_once(source, len.next_multiple_of(HUGE_PAGE), true, address) {
+        if huge != Ternary::No {
+            match make_once(
+                source,
+                len.next_multiple_of(HUGE_PAGE),
+                true,
+                address,
+                &mut wake,
+            ) {
                 Ok(segment) => return Ok(segment),
                 Err(e) if huge == Ternary::Yes => {
                     ucs_error!(
@@ -97,7 +116,8 @@ impl Segment {
             }
         }
         let len = len.next_multiple_of(mem::page_size());
-        make_once(source, len, false, address).map_err(|e| out_of_memory(source, len, &e))
+        make_once(source, len, false, address, &mut wake)
+            .map_err(|e| out_of_memory(source.kind, len, &e))
     }
 
     #[inline]
@@ -110,23 +130,22 @@ impl Segment {
     }
 
     pub fn key(&self) -> SegmentKey {
-        self.key
+        SegmentKey {
+            kind: self.kind,
+            serial: self.shared.serial,
+            owner: self.membership.name,
+        }
+    }
+
+    /// What other processes get of it.
+    pub fn export(&self) -> &Export {
+        &self.shared.export
     }
 
     /// Reserves a range, so that touching it cannot fail.
-    pub fn reserve(&self, source: &Source, offset: usize, len: usize) -> Result<()> {
-        reserve(self.file.as_ref(), &self.map, offset, len)
-            .map_err(|e| out_of_memory(source, len, &e))
-    }
-}
-
-impl Drop for Segment {
-    fn drop(&mut self) {
-        if let Some(name) = &self.name
-            && let Err(e) = std::fs::remove_file(name)
-        {
-            ucs_diag!("removing {}: {e}", name.display());
-        }
+    pub fn reserve(&self, offset: usize, len: usize) -> Result<()> {
+        reserve(self.shared.export.file.as_ref(), &self.map, offset, len)
+            .map_err(|e| out_of_memory(self.kind, len, &e))
     }
 }
 
@@ -137,137 +156,117 @@ fn reserve(file: Option<&OwnedFd>, map: &SharedMap, offset: usize, len: usize) -
     }
 }
 
-fn make_once(source: &Source, len: usize, huge: bool, address: usize) -> io::Result<Segment> {
-    let pid = process::pid();
-    if source.kind == Kind::Sysv {
-        let (id, stamp, map) = shm::make_sysv(len, huge, address)?;
-        let key = SegmentKey {
-            kind: Kind::Sysv,
-            pid,
-            handle: id as u32,
-            stamp: stamp as u32,
-        };
-        return Ok(Segment {
-            map,
-            key,
-            file: None,
-            name: None,
-        });
-    }
-    let (file, handle, name) = if source.kind == Kind::Named {
-        let (file, serial, path) = make_named(&source.dir, pid, len)?;
-        (file, serial, Some(path))
+fn make_once(
+    source: &Source,
+    len: usize,
+    huge: bool,
+    address: usize,
+    wake: &mut Option<EventFd>,
+) -> io::Result<Segment> {
+    let (map, file, sysv) = if source.kind == Kind::Sysv {
+        let (id, map) = shm::make_sysv(len, huge, address)?;
+        (map, None, Some(id))
     } else {
         let file = shm::memory_file("ucx", len, huge)?;
-        let number = file.as_raw_fd() as u32;
-        (file, number, None)
+        if huge {
+            // Huge pages that are not there would be a signal at the first touch.
+            shm::reserve(file.as_raw_fd(), 0, len)?;
+        }
+        let map = shm::map_file(&file, len, address)?;
+        (map, Some(file), None)
     };
-    if huge {
-        // Huge pages that are not there would be a signal at the first touch.
-        shm::reserve(file.as_raw_fd(), 0, len)?;
-    }
-    let (_, stamp) = shm::identity(&file)?;
-    let key = SegmentKey {
-        kind: source.kind,
-        pid,
-        handle,
-        stamp: stamp as u32,
+    let export = Export {
+        file,
+        sysv,
+        len: len as u64,
+        wake: wake.take(),
     };
+    let failed = |e: Status| io::Error::other(e.to_string());
     Ok(Segment {
-        map: shm::map_file(&file, len, address)?,
-        key,
-        file: Some(file),
-        name,
+        map,
+        kind: source.kind,
+        shared: Shared::new(export).map_err(failed)?,
+        membership: local::join().map_err(failed)?,
     })
 }
 
-fn make_named(dir: &Path, pid: u32, len: usize) -> io::Result<(OwnedFd, u32, PathBuf)> {
-    static SERIAL: AtomicU32 = AtomicU32::new(0);
-    sweep(dir);
-    loop {
-        // Relaxed: only uniqueness matters.
-        let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
-        let path = file_name(dir, pid, serial);
-        match shm::named_file(&path, len) {
-            Ok(file) => return Ok((file, serial, path)),
-            // A name left by an earlier process of our number.
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(e) => return Err(e),
-        }
-    }
-}
+type Cache = HashMap<(ProcessId, u32), Weak<Attached>>;
+static CACHE: PerProcess<Mutex<Cache>> = PerProcess::new(Mutex::default);
 
-/// Removes files whose makers are gone.
-fn sweep(dir: &Path) {
-    let Ok(entries) = std::fs::read_dir(dir) else {
-        return;
+/// Maps what its owner gave: a memory file that cannot shrink, or a System V segment that the owner made.
+fn map_given(given: &local::Segment, kind: Kind) -> io::Result<SharedMap> {
+    let wrong = || io::Error::from_raw_os_error(libc::EBADF);
+    let (file, sysv, len, pid) = match given {
+        local::Segment::Theirs {
+            file,
+            sysv,
+            len,
+            pid,
+            ..
+        } => (file.as_ref(), *sysv, *len, *pid),
+        local::Segment::Own(export) => (
+            export.file.as_ref(),
+            export.sysv,
+            export.len,
+            process::pid(),
+        ),
     };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let pid = name
-            .to_str()
-            .and_then(|name| name.strip_prefix(NAME_START))
-            .and_then(|rest| rest.split('_').next())
-            .and_then(|hex| u32::from_str_radix(hex, 16).ok());
-        if let Some(pid) = pid
-            && pidfd::start_time(pid).is_none()
-            && std::fs::remove_file(entry.path()).is_ok()
-        {
-            ucs_diag!("removed {} of a dead process", entry.path().display());
+    let len = usize::try_from(len)
+        .ok()
+        .filter(|n| *n > 0)
+        .ok_or_else(wrong)?;
+    match (kind, file, sysv) {
+        (Kind::Posix, Some(file), _) => {
+            shm::expect_lasting(file, len)?;
+            shm::map_file(file, len, 0)
         }
-    }
-}
-
-type Cache = HashMap<SegmentKey, Weak<Attached>>;
-static CACHE: Mutex<Option<Cache>> = Mutex::new(None);
-
-/// Opens what `key` names.
-fn open_file(key: SegmentKey, dir: &Path) -> io::Result<OwnedFd> {
-    match key.kind {
-        Kind::ProcLink => shm::open(Path::new(&format!("/proc/{}/fd/{}", key.pid, key.handle))),
-        Kind::Named => shm::open(&file_name(dir, key.pid, key.handle)),
-        Kind::Sysv => Err(io::Error::from_raw_os_error(libc::EINVAL)),
-    }
-}
-
-fn attach_new(key: SegmentKey, dir: &Path) -> io::Result<SharedMap> {
-    let wrong = || io::Error::from_raw_os_error(libc::ESTALE);
-    if key.kind == Kind::Sysv {
-        let id = key.handle as i32;
-        let (len, stamp) = shm::sysv_identity(id)?;
-        if stamp as u32 != key.stamp {
-            return Err(wrong());
+        (Kind::Sysv, _, Some(id)) => {
+            let (real, maker) = shm::sysv_facts(id)?;
+            if maker != u64::from(pid) || real < len as u64 {
+                return Err(wrong());
+            }
+            shm::attach_sysv(id, len, 0)
         }
-        return shm::attach_sysv(id, usize::try_from(len).map_err(|_| wrong())?, 0);
+        _ => Err(wrong()),
     }
-    let file = open_file(key, dir)?;
-    let (len, stamp) = shm::identity(&file)?;
-    if stamp as u32 != key.stamp || len == 0 {
-        return Err(wrong());
-    }
-    shm::map_file(&file, usize::try_from(len).map_err(|_| wrong())?, 0)
 }
 
 impl Attached {
     /// Maps a segment of any process of this host, or takes the mapping that this process has.
-    /// `UNREACHABLE` when the segment is gone or may not be opened.
-    pub fn get(key: SegmentKey, dir: &Path) -> Result<Arc<Attached>> {
-        let mut cache = CACHE.lock();
-        let cache = cache.get_or_insert_with(HashMap::new);
-        if let Some(attached) = cache.get(&key).and_then(Weak::upgrade) {
+    /// `UNREACHABLE` when its owner does not give it.
+    pub fn get(key: SegmentKey) -> Result<Arc<Attached>> {
+        let known = (key.owner.id, key.serial);
+        if let Some(attached) = CACHE.get().lock().get(&known).and_then(Weak::upgrade)
+            && attached.key.kind == key.kind
+        {
             return Ok(attached);
         }
-        cache.retain(|_, mapping| mapping.strong_count() > 0);
-        let map = attach_new(key, dir).map_err(|e| {
+        let refused = |e: &dyn core::fmt::Display| {
             ucs_debug!("cannot attach the shared memory {key:?}: {e}");
             Status::UNREACHABLE
-        })?;
+        };
+        // The owner is asked without the lock: it may take its time.
+        let given = local::segment(key.owner, key.serial).map_err(|e| refused(&e))?;
+        let map = map_given(&given, key.kind).map_err(|e| refused(&e))?;
+        let (file, pid, wake) = match given {
+            local::Segment::Theirs {
+                file, pid, wake, ..
+            } => (file, pid, wake),
+            local::Segment::Own(export) => {
+                let wake = export.wake.as_ref().map(EventFd::try_clone).transpose();
+                (None, process::pid(), wake.map_err(|e| refused(&e))?)
+            }
+        };
         let attached = Arc::new(Attached {
             map,
             key,
-            dir: dir.to_owned(),
+            pid,
+            file: Mutex::new(file),
+            wake,
         });
-        cache.insert(key, Arc::downgrade(&attached));
+        let mut cache = CACHE.get().lock();
+        cache.retain(|_, mapping| mapping.strong_count() > 0);
+        cache.insert(known, Arc::downgrade(&attached));
         Ok(attached)
     }
 
@@ -281,24 +280,41 @@ impl Attached {
         self.map.len()
     }
 
-    pub fn key(&self) -> SegmentKey {
-        self.key
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Makes what the owner sleeps on readable.
+    pub fn wake_owner(&self) {
+        if let Some(wake) = &self.wake {
+            wake.signal();
+        }
     }
 
     /// Reserves a range, so that touching it cannot fail.
     pub fn reserve(&self, offset: usize, len: usize) -> Result<()> {
-        let source = Source {
-            kind: self.key.kind,
-            dir: self.dir.clone(),
-            huge: Ternary::No,
-        };
-        let file = match self.key.kind {
-            Kind::Sysv => None,
-            _ => Some(open_file(self.key, &self.dir).map_err(|e| {
-                ucs_debug!("cannot open the shared memory {:?} again: {e}", self.key);
+        let told = |e| out_of_memory(self.key.kind, len, &e);
+        if self.key.kind == Kind::Sysv {
+            return shm::populate(&self.map, offset, len).map_err(told);
+        }
+        let kept = self.file.lock().take();
+        let given = match kept {
+            Some(file) => local::Segment::Theirs {
+                file: Some(file),
+                sysv: None,
+                len: 0,
+                pid: self.pid,
+                wake: None,
+            },
+            None => local::segment(self.key.owner, self.key.serial).map_err(|e| {
+                ucs_debug!("cannot reserve shared memory of {:?}: {e}", self.key);
                 Status::UNREACHABLE
-            })?),
+            })?,
         };
-        reserve(file.as_ref(), &self.map, offset, len).map_err(|e| out_of_memory(&source, len, &e))
+        let file = match &given {
+            local::Segment::Theirs { file, .. } => file.as_ref(),
+            local::Segment::Own(export) => export.file.as_ref(),
+        };
+        reserve(file, &self.map, offset, len).map_err(told)
     }
 }

@@ -1,27 +1,26 @@
 //! Byte formats of the shared-memory transports: interface addresses and packed memory keys.
 //!
-//! Both name a segment; a packed key adds where its owner sees it. Version, kind and checksum are
+//! Both name a segment of a process; a packed key adds where its owner sees it. Version, kind and checksum are
 //! checked before anything is believed. Nothing here touches memory of others.
 #![forbid(unsafe_code)]
 
 use crate::ucs::{Result, Status};
-use crate::wire::checksum;
+use crate::uct::local::{NAME_LEN, Name};
+use crate::wire::{Reader, checksum};
 
-/// How a segment is found by other processes.
+/// What a segment is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
-    /// A memory file, by `/proc/<pid>/fd/<handle>`.
-    ProcLink = 1,
-    /// A file in `UCX_POSIX_DIR`, its name made of pid and handle.
-    Named = 2,
-    /// A System V segment; the handle is its id.
-    Sysv = 3,
+    /// A memory file.
+    Posix = 1,
+    /// A System V segment.
+    Sysv = 2,
 }
 
 impl Kind {
     fn from_byte(byte: u8) -> Option<Kind> {
-        [Kind::ProcLink, Kind::Named, Kind::Sysv]
+        [Kind::Posix, Kind::Sysv]
             .into_iter()
             .find(|k| *k as u8 == byte)
     }
@@ -31,17 +30,16 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SegmentKey {
     pub kind: Kind,
-    pub pid: u32,
-    pub handle: u32,
-    /// Low half of the file's inode number or the maker's process id: handles are reused.
-    pub stamp: u32,
+    /// Of the owner's segments.
+    pub serial: u32,
+    pub owner: Name,
 }
 
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 /// Bytes of an encoded `SegmentKey`: an interface address.
-pub const KEY_LEN: usize = 16;
+pub const KEY_LEN: usize = 8 + NAME_LEN;
 /// Bytes of an encoded `MemKey`: a packed remote key.
-pub const MEM_KEY_LEN: usize = 32;
+pub const MEM_KEY_LEN: usize = KEY_LEN + 16;
 
 /// Memory that its owner allocated as a segment of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,19 +63,8 @@ fn seal(out: &mut [u8]) {
 fn put_key(key: &SegmentKey, out: &mut [u8]) {
     out[0] = VERSION;
     out[1] = key.kind as u8;
-    out[4..8].copy_from_slice(&key.pid.to_le_bytes());
-    out[8..12].copy_from_slice(&key.handle.to_le_bytes());
-    out[12..16].copy_from_slice(&key.stamp.to_le_bytes());
-}
-
-fn word(bytes: &[u8], at: usize) -> u32 {
-    let mut word = [0u8; 4];
-    word.copy_from_slice(&bytes[at..at + 4]);
-    u32::from_le_bytes(word)
-}
-
-fn long(bytes: &[u8], at: usize) -> u64 {
-    u64::from(word(bytes, at)) | u64::from(word(bytes, at + 4)) << 32
+    out[4..8].copy_from_slice(&key.serial.to_le_bytes());
+    out[8..KEY_LEN].copy_from_slice(&key.owner.encode());
 }
 
 fn get_key(bytes: &[u8]) -> Result<SegmentKey> {
@@ -85,11 +72,12 @@ fn get_key(bytes: &[u8]) -> Result<SegmentKey> {
     if bytes[0] != VERSION || claimed != sum(bytes) {
         return Err(Status::INVALID_ADDR);
     }
+    let mut fields = Reader::new(&bytes[4..]);
+    let serial = fields.u32().ok_or(Status::INVALID_ADDR)?;
     Ok(SegmentKey {
         kind: Kind::from_byte(bytes[1]).ok_or(Status::INVALID_ADDR)?,
-        pid: word(bytes, 4),
-        handle: word(bytes, 8),
-        stamp: word(bytes, 12),
+        serial,
+        owner: Name::decode(fields.rest()).ok_or(Status::INVALID_ADDR)?,
     })
 }
 
@@ -111,18 +99,19 @@ impl MemKey {
     pub fn encode(&self) -> [u8; MEM_KEY_LEN] {
         let mut out = [0; MEM_KEY_LEN];
         put_key(&self.segment, &mut out);
-        out[16..24].copy_from_slice(&self.base.to_le_bytes());
-        out[24..32].copy_from_slice(&self.len.to_le_bytes());
+        out[KEY_LEN..KEY_LEN + 8].copy_from_slice(&self.base.to_le_bytes());
+        out[KEY_LEN + 8..].copy_from_slice(&self.len.to_le_bytes());
         seal(&mut out);
         out
     }
 
     /// `INVALID_ADDR` for another version, damaged bytes, or a range that is none.
     pub fn decode(bytes: &[u8; MEM_KEY_LEN]) -> Result<MemKey> {
+        let mut range = Reader::new(&bytes[KEY_LEN..]);
         let key = MemKey {
             segment: get_key(bytes)?,
-            base: long(bytes, 16),
-            len: long(bytes, 24),
+            base: range.u64().ok_or(Status::INVALID_ADDR)?,
+            len: range.u64().ok_or(Status::INVALID_ADDR)?,
         };
         let fits = key.base.checked_add(key.len).is_some();
         if key.len == 0 || key.len > isize::MAX as u64 || !fits {
@@ -138,20 +127,20 @@ mod tests {
 
     const KEY: SegmentKey = SegmentKey {
         kind: Kind::Sysv,
-        pid: 0x0102_0304,
-        handle: 0xa0b0_c0d0,
-        stamp: 77,
+        serial: 0x0102_0304,
+        owner: Name {
+            id: 0x1112_1314_1516_1718,
+            pid: 77,
+            door: 5,
+        },
     };
 
     #[test]
     fn addresses_keep_their_bytes() {
         let bytes = KEY.encode();
-        assert_eq!(
-            bytes,
-            [
-                VERSION, 3, bytes[2], bytes[3], 4, 3, 2, 1, 0xd0, 0xc0, 0xb0, 0xa0, 77, 0, 0, 0
-            ]
-        );
+        assert_eq!(bytes[..2], [VERSION, 2]);
+        assert_eq!(bytes[4..8], [4, 3, 2, 1]);
+        assert_eq!(bytes[8..], KEY.owner.encode());
         assert_eq!(SegmentKey::decode(&bytes), Ok(KEY));
     }
 

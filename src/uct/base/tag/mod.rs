@@ -30,9 +30,10 @@ use crate::uct::base::desc::DescPool;
 use crate::uct::base::iface::{EpBox, IfaceBase, IfaceBox, base_of};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, TagParams};
+use crate::uct::local::Membership;
 use crate::{ucs_diag, ucs_warn};
 use blocks::Blocks;
-use core::cell::{Cell, RefCell};
+use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_void;
 use jobs::{Job, Later};
 use recv::{Arriving, Receive};
@@ -239,8 +240,8 @@ pub struct Engine {
     /// Kinds of messages, by bit, of which one was dropped.
     complained: Cell<u32>,
     /// Processes whose memory was tried, and whether the kernel let us.
-    reached: RefCell<HashMap<[u8; wire::REACH], bool>>,
-    own_reach: Cell<Option<[u8; wire::REACH]>>,
+    reached: RefCell<HashMap<[u8; wire::REACH], Option<u32>>>,
+    own_reach: OnceCell<Option<Membership>>,
 }
 
 impl Engine {
@@ -296,7 +297,7 @@ impl Engine {
             pumping: Cell::new(false),
             complained: Cell::new(0),
             reached: RefCell::default(),
-            own_reach: Cell::new(None),
+            own_reach: OnceCell::new(),
         });
         let arg = core::ptr::from_ref(&*engine).cast();
         face.base.am.set_internal(Some((Engine::on_message, arg)));

@@ -15,9 +15,11 @@ use crate::c::*;
 use crate::sys::vm_rw::{self, Way, range};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Completion;
+use crate::uct::base::iface::base_of;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::md::MdHandle;
-use crate::uct::cma::{peer, wire::Address};
+use crate::uct::base::node;
+use crate::uct::cma::{peer, wire as reach};
 use crate::{ucs_debug, ucs_error};
 use core::cell::Cell;
 use core::ffi::c_void;
@@ -143,12 +145,8 @@ impl Engine {
 
     /// How other processes may reach this one's memory; zeros where they may not.
     fn own_reach(&self) -> [u8; REACH] {
-        let known = self.own_reach.get();
-        known.unwrap_or_else(|| {
-            let reach = peer::own_address().map_or([0; REACH], |a| a.encode());
-            self.own_reach.set(Some(reach));
-            reach
-        })
+        let own = self.own_reach.get_or_init(|| peer::open().ok());
+        own.as_ref().map_or([0; REACH], |m| reach::encode(m.name))
     }
 
     /// Ends an offer: its memory is the user's again. `None` when there is none of this key.
@@ -265,6 +263,10 @@ impl Engine {
             }
             return Fetched::Done;
         }
+        // Over a network, what a peer says of this host is a claim that nobody confirms.
+        if !self.within_host() {
+            return Fetched::InPieces;
+        }
         if let Some(pid) = self.reachable(offer.reach) {
             match read_remote(pid, offer, &receive.blocks, len) {
                 Ok(true) => return Fetched::Done,
@@ -279,19 +281,23 @@ impl Engine {
     }
 
     /// The process that a peer says it is, if the kernel lets us at its memory.
-    fn reachable(&self, reach: &[u8; REACH]) -> Option<u32> {
-        let address = Address::decode(reach)?;
-        let known = self.reached.borrow().get(reach).copied();
-        let yes = known.unwrap_or_else(|| {
-            let yes = peer::probe(&address).is_ok();
+    fn reachable(&self, claim: &[u8; REACH]) -> Option<u32> {
+        let known = self.reached.borrow().get(claim).copied();
+        known.unwrap_or_else(|| {
+            let pid = reach::decode(claim).and_then(|name| peer::reach(name).ok());
             let mut reached = self.reached.borrow_mut();
             if reached.len() >= MAX_REACHED {
                 reached.clear();
             }
-            reached.insert(*reach, yes);
-            yes
-        });
-        yes.then_some(address.pid)
+            reached.insert(*claim, pid);
+            pid
+        })
+    }
+
+    /// Whether the interface's peers are of this host by the kernel's word.
+    fn within_host(&self) -> bool {
+        // SAFETY: an open interface, which the engine goes with.
+        unsafe { base_of(self.face) }.device == node::DEVICE
     }
 
     /// Copies out of the sender's memory where its key maps it here.

@@ -421,7 +421,7 @@ fn speech(
 }
 
 fn cma_address() -> [u8; wire::REACH] {
-    crate::uct::cma::peer::own_address().unwrap().encode()
+    crate::uct::cma::wire::encode(crate::uct::cma::peer::open().unwrap().name)
 }
 
 /// Numbers of the messages that were heard: keys, names of engines, addresses.

@@ -10,7 +10,7 @@ use crate::uct::shm::outbox::{Peer, probe};
 use crate::uct::shm::ring::Shape;
 use crate::uct::shm::segment::{Attached, Segment, Source};
 use crate::uct::shm::wire::Kind;
-use std::path::{Path, PathBuf};
+use std::os::fd::AsRawFd;
 
 pub const SHAPE: Shape = Shape {
     slots: 16,
@@ -22,7 +22,6 @@ pub const SHAPE: Shape = Shape {
 pub fn source(kind: Kind) -> Source {
     Source {
         kind,
-        dir: std::env::temp_dir(),
         huge: Ternary::No,
     }
 }
@@ -32,15 +31,15 @@ pub fn inbox(kind: Kind) -> Inbox {
 }
 
 pub fn attach(inbox: &Inbox) -> Peer {
-    Peer::attach(inbox.key(), &std::env::temp_dir()).unwrap()
+    Peer::attach(inbox.key()).unwrap()
 }
 
-fn send(peer: &Peer, inbox: &Inbox, value: u64) -> bool {
+fn send(peer: &Peer, value: u64) -> bool {
     let sender = peer.sender().unwrap();
     // SAFETY: a slot holds eight bytes, aligned.
     let sent = sender.send_inline(3, 8, |at| unsafe { at.cast::<u64>().write(value) });
     if sent.is_ok() && sender.must_tell() {
-        peer.ring_bell(sender, inbox.wake());
+        peer.ring_bell(sender);
     }
     sent.is_ok()
 }
@@ -62,7 +61,7 @@ fn receive(inbox: &Inbox) -> Vec<u64> {
 
 fn is_awake(inbox: &Inbox) -> bool {
     let mut fds = [poll::PollFd {
-        fd: inbox.wake().socket().unwrap().raw(),
+        fd: inbox.wake().event().unwrap().raw(),
         events: 1,
         revents: 0,
     }];
@@ -71,36 +70,36 @@ fn is_awake(inbox: &Inbox) -> bool {
 
 #[test]
 fn every_kind_of_segment_carries_messages_and_leaves_nothing_behind() {
-    for kind in [Kind::ProcLink, Kind::Named, Kind::Sysv] {
+    for kind in [Kind::Posix, Kind::Sysv] {
         let inbox = inbox(kind);
         let key = inbox.key();
-        assert!(probe(key, &std::env::temp_dir()));
+        assert!(probe(key));
         let (a, b) = (attach(&inbox), attach(&inbox));
         for value in 0..16 {
-            assert!(send(&a, &inbox, value), "{kind:?}");
+            assert!(send(&a, value), "{kind:?}");
         }
-        assert!(!send(&a, &inbox, 16), "{kind:?}: the ring is bounded");
-        assert!(send(&b, &inbox, 100), "{kind:?}: senders do not share room");
+        assert!(!send(&a, 16), "{kind:?}: the ring is bounded");
+        assert!(send(&b, 100), "{kind:?}: senders do not share room");
         let mut got = receive(&inbox);
         got.sort_unstable();
         let mut expected: Vec<u64> = (0..16).collect();
         expected.push(100);
         assert_eq!(got, expected, "{kind:?}");
-        assert!(send(&a, &inbox, 16));
+        assert!(send(&a, 16));
         drop(inbox);
         // What is attached stays usable; it cannot be found any more.
         assert!(a.sender().is_some());
         drop((a, b));
-        assert!(!probe(key, &std::env::temp_dir()), "{kind:?}");
+        assert!(!probe(key), "{kind:?}");
     }
 }
 
 #[test]
 fn lanes_are_used_again_and_keep_the_last_messages_of_who_left() {
-    let inbox = inbox(Kind::ProcLink);
+    let inbox = inbox(Kind::Posix);
     for round in 0..2000 {
         let peer = attach(&inbox);
-        assert!(send(&peer, &inbox, round));
+        assert!(send(&peer, round));
         drop(peer);
         assert_eq!(receive(&inbox), [round]);
         assert_eq!(receive(&inbox), [0u64; 0]);
@@ -109,13 +108,13 @@ fn lanes_are_used_again_and_keep_the_last_messages_of_who_left() {
 
 #[test]
 fn more_senders_than_lanes_wait_for_a_lane() {
-    let inbox = inbox(Kind::ProcLink);
+    let inbox = inbox(Kind::Posix);
     let mut peers: Vec<Peer> = (0..MAX_LANES).map(|_| attach(&inbox)).collect();
     let late = attach(&inbox);
     assert!(late.sender().is_none());
     assert_eq!(late.claim(), Err(Status::NO_RESOURCE));
     for (value, peer) in peers.iter().enumerate() {
-        assert!(send(peer, &inbox, value as u64));
+        assert!(send(peer, value as u64));
     }
     let mut got = receive(&inbox);
     got.sort_unstable();
@@ -124,16 +123,16 @@ fn more_senders_than_lanes_wait_for_a_lane() {
     receive(&inbox);
     receive(&inbox);
     assert_eq!(late.claim(), Ok(()));
-    assert!(send(&late, &inbox, 7));
+    assert!(send(&late, 7));
     assert_eq!(receive(&inbox), [7]);
 }
 
 #[test]
 fn idle_lanes_cool_down_and_are_still_heard() {
-    let inbox = inbox(Kind::ProcLink);
+    let inbox = inbox(Kind::Posix);
     let peers: Vec<Peer> = (0..40).map(|_| attach(&inbox)).collect();
     for (value, peer) in peers.iter().enumerate() {
-        assert!(send(peer, &inbox, value as u64));
+        assert!(send(peer, value as u64));
     }
     assert_eq!(receive(&inbox).len(), peers.len());
     for _ in 0..10_000 {
@@ -142,7 +141,7 @@ fn idle_lanes_cool_down_and_are_still_heard() {
     assert_eq!(inbox.hot_lanes(), 8);
     for round in 0..3 {
         for (value, peer) in peers.iter().enumerate().rev() {
-            assert!(send(peer, &inbox, value as u64));
+            assert!(send(peer, value as u64));
             // A cold sender rings, so that the next round hears it.
             assert_eq!(receive(&inbox), [value as u64], "round {round}");
         }
@@ -157,7 +156,7 @@ fn an_armed_inbox_is_woken_by_each_first_message() {
     // A sender that comes while the owner sleeps.
     let peer = attach(&inbox);
     assert!(!is_awake(&inbox));
-    assert!(send(&peer, &inbox, 1));
+    assert!(send(&peer, 1));
     assert!(is_awake(&inbox));
     inbox.disarm();
     assert_eq!(inbox.arm(|| false), Err(Status::BUSY));
@@ -166,9 +165,9 @@ fn an_armed_inbox_is_woken_by_each_first_message() {
     for value in 0..50 {
         assert_eq!(inbox.arm(|| false), Ok(()));
         assert!(!is_awake(&inbox));
-        assert!(send(&peer, &inbox, value));
+        assert!(send(&peer, value));
         assert!(is_awake(&inbox));
-        assert!(send(&peer, &inbox, value));
+        assert!(send(&peer, value));
         inbox.disarm();
         assert_eq!(receive(&inbox), [value, value]);
     }
@@ -177,12 +176,11 @@ fn an_armed_inbox_is_woken_by_each_first_message() {
 #[test]
 fn no_wake_up_is_lost_between_threads() {
     const COUNT: u64 = 20_000;
-    let inbox = inbox(Kind::ProcLink);
+    let inbox = inbox(Kind::Posix);
     let key = inbox.key();
-    let wake = std::sync::Arc::clone(inbox.wake());
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            let peer = Peer::attach(key, &std::env::temp_dir()).unwrap();
+            let peer = Peer::attach(key).unwrap();
             let sender = peer.sender().unwrap();
             let mut random = super::Random(11);
             for value in 0..COUNT {
@@ -196,7 +194,7 @@ fn no_wake_up_is_lost_between_threads() {
                     std::thread::yield_now();
                 }
                 if sender.must_tell() {
-                    peer.ring_bell(sender, &wake);
+                    peer.ring_bell(sender);
                 }
                 for _ in 0..random.below(300) {
                     core::hint::spin_loop();
@@ -211,7 +209,7 @@ fn no_wake_up_is_lost_between_threads() {
             }
             if next < COUNT && inbox.arm(|| false).is_ok() {
                 let mut fds = [poll::PollFd {
-                    fd: inbox.wake().socket().unwrap().raw(),
+                    fd: inbox.wake().event().unwrap().raw(),
                     events: 1,
                     revents: 0,
                 }];
@@ -224,38 +222,14 @@ fn no_wake_up_is_lost_between_threads() {
 }
 
 #[test]
-fn segments_of_dead_processes_are_swept() {
-    let dir = std::env::temp_dir().join(format!("ferrucx-sweep-{}", std::process::id()));
-    std::fs::create_dir_all(&dir).unwrap();
-    let mut child = std::process::Command::new("true").spawn().unwrap();
-    child.wait().unwrap();
-    let left = dir.join(format!("ucx_shm_posix_{:x}_0", child.id()));
-    let mine = dir.join(format!("ucx_shm_posix_{:x}_ffffffff", std::process::id()));
-    let other = dir.join("ucx_shm_posix_notanumber");
-    for path in [&left, &mine, &other] {
-        std::fs::write(path, b"x").unwrap();
-    }
-    let source = Source {
-        dir: dir.clone(),
-        ..source(Kind::Named)
-    };
-    let segment = Segment::make(&source, 1, Ternary::No, 0).unwrap();
-    assert!(!left.exists() && mine.exists() && other.exists());
-    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 3);
-    drop(segment);
-    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 2);
-    std::fs::remove_dir_all(&dir).unwrap();
-}
-
-#[test]
 fn attachments_are_shared_and_checked() {
-    for kind in [Kind::ProcLink, Kind::Named, Kind::Sysv] {
+    for kind in [Kind::Posix, Kind::Sysv] {
         let source = source(kind);
         let segment = Segment::make(&source, 100, Ternary::No, 0).unwrap();
-        segment.reserve(&source, 0, segment.len()).unwrap();
+        segment.reserve(0, segment.len()).unwrap();
         let key = segment.key();
-        let a = Attached::get(key, &source.dir).unwrap();
-        let b = Attached::get(key, &source.dir).unwrap();
+        let a = Attached::get(key).unwrap();
+        let b = Attached::get(key).unwrap();
         assert_eq!(a.base(), b.base());
         assert!(a.base() != segment.base() && a.len() >= 100);
         // SAFETY: both mappings are of this test's segment.
@@ -264,46 +238,34 @@ fn attachments_are_shared_and_checked() {
             assert_eq!(a.base().read_volatile(), 42);
         }
         let reused = crate::uct::shm::wire::SegmentKey {
-            stamp: key.stamp ^ 1,
+            serial: key.serial ^ 0x8000,
             ..key
         };
-        assert!(Attached::get(reused, &source.dir).is_err());
+        assert!(Attached::get(reused).is_err());
         // Not the front of an interface's segment.
-        assert!(!probe(key, &source.dir));
+        assert!(!probe(key));
     }
 }
 
 #[test]
-fn a_file_system_without_room_is_an_error() {
-    let source = Source {
-        dir: PathBuf::from("/nonexistent"),
-        ..source(Kind::Named)
-    };
-    assert!(Segment::make(&source, 1, Ternary::No, 0).is_err());
-    for kind in [Kind::ProcLink, Kind::Sysv] {
+fn a_length_that_cannot_be_is_an_error() {
+    for kind in [Kind::Posix, Kind::Sysv] {
         let source = super::ends::source(kind);
         let huge = Segment::make(&source, isize::MAX as usize, Ternary::No, 0);
         assert_eq!(huge.err(), Some(Status::NO_MEMORY), "{kind:?}");
     }
-    assert!(!Path::new("/nonexistent").exists());
 }
 
 #[test]
 fn segments_are_for_their_owner_only() {
     use std::os::unix::fs::PermissionsExt;
-    let dir = std::env::temp_dir();
-    for kind in [Kind::ProcLink, Kind::Named] {
-        let segment = Segment::make(&source(kind), 1, Ternary::No, 0).unwrap();
-        let (pid, handle) = (std::process::id(), segment.key().handle);
-        let path = match kind {
-            Kind::ProcLink => PathBuf::from(format!("/proc/{pid}/fd/{handle}")),
-            _ => dir.join(format!("ucx_shm_posix_{pid:x}_{handle:x}")),
-        };
-        let mode = std::fs::metadata(path).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600, "{kind:?}");
-    }
+    let segment = Segment::make(&source(Kind::Posix), 1, Ternary::No, 0).unwrap();
+    let fd = segment.export().file.as_ref().unwrap().as_raw_fd();
+    let path = format!("/proc/self/fd/{fd}");
+    let mode = std::fs::metadata(path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
     let segment = Segment::make(&source(Kind::Sysv), 1, Ternary::No, 0).unwrap();
-    let id = segment.key().handle.to_string();
+    let id = segment.export().sysv.unwrap().to_string();
     let table = std::fs::read_to_string("/proc/sysvipc/shm").unwrap();
     let line = table
         .lines()

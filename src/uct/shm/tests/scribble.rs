@@ -18,9 +18,9 @@ fn corruptions() -> u64 {
 
 #[test]
 fn nothing_outside_is_touched_whatever_a_sender_writes() {
-    let inbox = inbox(Kind::ProcLink);
+    let inbox = inbox(Kind::Posix);
     let mut peer = attach(&inbox);
-    let shared = Attached::get(inbox.key(), &std::env::temp_dir()).unwrap();
+    let shared = Attached::get(inbox.key()).unwrap();
     let (first, last) = inbox.lane_range(0);
     let own = inbox.base() as usize;
     let mut random = Random(0x5eed);

@@ -1,0 +1,208 @@
+//! The asking side: one connection for each question, answered within `PATIENCE` or given up.
+
+use super::server::{abstract_address, is_own, own_export, probe_word};
+use super::wire::{ANSWER_LEN, Answer, Name, Question, Request, Verdict};
+use super::{Export, ProcessId};
+use crate::sys::eventfd::EventFd;
+use crate::sys::local_socket::{self, effective_user, is_one_user, peer_credentials};
+use crate::sys::process as own;
+use crate::ucs::fork::PerProcess;
+use crate::ucs_debug;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A process that is stopped, or whose machine is very busy, gets so long to answer.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Why a process did not give what it was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Nobody listens under that name.
+    Gone,
+    OtherUser,
+    /// It does not answer.
+    Silent,
+    /// It has no such thing.
+    Denied,
+    /// What it gave cannot be used.
+    Unusable,
+}
+
+impl core::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Refusal::Gone => "the process has ended, or has closed its worker",
+            Refusal::OtherUser => "the process belongs to another user",
+            Refusal::Silent => "the process does not answer: is it stopped?",
+            Refusal::Denied => "the process does not know of it",
+            Refusal::Unusable => "what the process gave cannot be used",
+        })
+    }
+}
+
+/// What the kernel and the process itself tell of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// The kernel's word; 0 when it has no number here.
+    pub pid: u32,
+    /// A word of its memory: where, and what stands there.
+    pub probe: u64,
+    pub word: u64,
+}
+
+pub struct Reply {
+    pub answer: Answer,
+    pub fds: Vec<OwnedFd>,
+    pub known: Known,
+}
+
+/// A segment of another process, or of this one.
+pub enum Segment {
+    Theirs {
+        /// The memory file; `None` of a System V segment.
+        file: Option<OwnedFd>,
+        sysv: Option<i32>,
+        len: u64,
+        pid: u32,
+        /// What wakes its owner, if it is an interface's.
+        wake: Option<EventFd>,
+    },
+    Own(Arc<Export>),
+}
+
+/// Who did not answer is not waited for again before this has passed: peers choose the names that are asked.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// Processes that did not answer lately.
+static SILENT: PerProcess<Mutex<HashMap<ProcessId, Instant>>> = PerProcess::new(Mutex::default);
+/// Processes that answered, by their ids.
+static KNOWN: PerProcess<Mutex<HashMap<ProcessId, Known>>> = PerProcess::new(Mutex::default);
+/// Beyond so many, what is known is forgotten and asked anew.
+const MOST_KNOWN: usize = 4096;
+
+fn connect(name: Name) -> Result<UnixStream, Refusal> {
+    let first = abstract_address(name.id).and_then(|a| UnixStream::connect_addr(&a));
+    let second = || match name.door {
+        0 => Err(io::ErrorKind::NotFound.into()),
+        door => UnixStream::connect(format!("/proc/{}/fd/{door}", name.pid)),
+    };
+    first.or_else(|_| second()).map_err(|e| {
+        ucs_debug!("process {} cannot be asked: {e}", name.pid);
+        match e.raw_os_error() {
+            Some(libc::EACCES | libc::EPERM) => Refusal::OtherUser,
+            _ => Refusal::Gone,
+        }
+    })
+}
+
+/// Asks another process.
+pub fn ask(name: Name, question: Question) -> Result<Reply, Refusal> {
+    let silent_since = SILENT.get().lock().get(&name.id).copied();
+    if silent_since.is_some_and(|t| t.elapsed() < SILENCE) {
+        return Err(Refusal::Silent);
+    }
+    let stream = connect(name)?;
+    let failed = |e: io::Error| match e.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            let mut silent = SILENT.get().lock();
+            silent.retain(|_, t| t.elapsed() < SILENCE);
+            silent.insert(name.id, Instant::now());
+            Refusal::Silent
+        }
+        _ => Refusal::Gone,
+    };
+    let owner = peer_credentials(stream.as_fd()).map_err(failed)?;
+    if owner.uid != effective_user() || !is_one_user(owner.uid) {
+        return Err(Refusal::OtherUser);
+    }
+    stream.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
+    let to = name.id;
+    let request = Request { to, question }.encode();
+    // A fresh socket has room for a request. One that was turned down already has its answer.
+    let sent = local_socket::send(stream.as_fd(), &request, &[]);
+    let mut bytes = [0; ANSWER_LEN];
+    let (n, fds) = local_socket::recv(stream.as_fd(), &mut bytes).map_err(failed)?;
+    let answer = match n {
+        0 => return Err(sent.err().map_or(Refusal::Gone, failed)),
+        ANSWER_LEN => Answer::decode(&bytes).ok_or(Refusal::Unusable)?,
+        _ => return Err(Refusal::Unusable),
+    };
+    if answer.verdict == Verdict::OtherUser {
+        return Err(Refusal::OtherUser);
+    }
+    let known = Known {
+        pid: owner.pid,
+        probe: answer.probe,
+        word: answer.word,
+    };
+    Ok(Reply { answer, fds, known })
+}
+
+fn remember(id: ProcessId, known: Known) {
+    let mut all = KNOWN.get().lock();
+    if all.len() >= MOST_KNOWN {
+        all.clear();
+    }
+    all.insert(id, known);
+}
+
+/// What there is to know of a process: asked once.
+pub fn process(name: Name) -> Result<Known, Refusal> {
+    if is_own(name.id) {
+        return Ok(Known {
+            pid: own::pid(),
+            probe: core::ptr::from_ref(probe_word()) as u64,
+            word: *probe_word(),
+        });
+    }
+    if let Some(known) = KNOWN.get().lock().get(&name.id) {
+        return Ok(*known);
+    }
+    let reply = ask(name, Question::Process)?;
+    if reply.answer.verdict != Verdict::Yes {
+        return Err(Refusal::Denied);
+    }
+    remember(name.id, reply.known);
+    Ok(reply.known)
+}
+
+/// Whether a process answers now, whatever is known of it.
+pub fn look(name: Name) -> Result<(), Refusal> {
+    match is_own(name.id) {
+        true => Ok(()),
+        false => ask(name, Question::Process).map(drop),
+    }
+}
+
+/// A segment of a process.
+pub fn segment(name: Name, serial: u32) -> Result<Segment, Refusal> {
+    if is_own(name.id) {
+        return own_export(serial).map(Segment::Own).ok_or(Refusal::Denied);
+    }
+    let reply = ask(name, Question::Segment { serial })?;
+    if reply.answer.verdict != Verdict::Yes {
+        return Err(Refusal::Denied);
+    }
+    remember(name.id, reply.known);
+    let answer = reply.answer;
+    let mut fds = reply.fds.into_iter();
+    let file = if answer.file { fds.next() } else { None };
+    let wake = match (answer.wake, fds.next()) {
+        (true, Some(fd)) => Some(EventFd::received(fd).map_err(|_| Refusal::Unusable)?),
+        // The kernel leaves out descriptors that this process has no room for.
+        (true, None) => return Err(Refusal::Unusable),
+        (false, _) => None,
+    };
+    Ok(Segment::Theirs {
+        file,
+        sysv: answer.sysv,
+        len: answer.len,
+        pid: reply.known.pid,
+        wake,
+    })
+}

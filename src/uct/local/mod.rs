@@ -1,0 +1,55 @@
+//! The local channel: how processes of one host learn from the kernel who they talk to.
+//!
+//! What a peer says of itself over a network ("I am process P, my memory is segment S") is a claim. Every process that
+//! shares memory listens on an AF_UNIX socket, whose random id stands in its addresses and keys. Who wants its memory
+//! asks there: the kernel tells each side the other's user and process id (`SO_PEERCRED`), and descriptors of segments
+//! come with the answer (`SCM_RIGHTS`). Only processes of the same user are served. A thread of the library answers, so
+//! that nobody waits for the application; nothing of this is in the path of a message.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `wire` | the name of a process, requests, answers |
+//! | `server` | the sockets, the thread that answers, what other processes may ask for |
+//! | `client` | asking, with a limit of time, and what is known of processes that answered |
+
+mod client;
+mod server;
+#[cfg(test)]
+mod tests;
+pub mod wire;
+
+pub use client::{Known, Refusal, Segment, look, process, segment};
+pub use server::{Export, Membership, Shared, join, own_id};
+pub use wire::{NAME_LEN, Name};
+
+use crate::ucs::fork::PerProcess;
+use client::ask;
+use std::hash::{BuildHasher, RandomState};
+use wire::{Question, Verdict};
+
+/// What tells one process of a host from all others, past ones too.
+pub type ProcessId = u64;
+
+/// The secret of this process behind its tickets.
+static SECRET: PerProcess<RandomState> = PerProcess::new(RandomState::new);
+
+/// A number that worker `from` of this process gives to worker `to`, and nobody else can make: shown with a claim of
+/// `from`, it is confirmed by this process.
+pub fn ticket(from: u64, to: u64) -> u64 {
+    SECRET.get().hash_one((from, to))
+}
+
+/// Whether the named process gave `ticket` of its worker `from` to our worker `to`.
+pub fn confirm(owner: Name, from: u64, to: u64, ticket: u64) -> Result<(), Refusal> {
+    if server::is_own(owner.id) {
+        return match ticket == self::ticket(from, to) {
+            true => Ok(()),
+            false => Err(Refusal::Denied),
+        };
+    }
+    let question = Question::Ticket { from, to, ticket };
+    match ask(owner, question)?.answer.verdict {
+        Verdict::Yes => Ok(()),
+        _ => Err(Refusal::Denied),
+    }
+}

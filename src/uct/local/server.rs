@@ -1,0 +1,448 @@
+//! The answering side: the sockets of the channel, its thread, and the segments that others may ask for.
+//!
+//! What one asker costs is bounded: a request has a fixed size, one that does not come keeps a place until more than
+//! `MOST_ASKERS` wait, and who is of another user is told so at once.
+
+use super::wire::{Answer, Name, Question, REQUEST_LEN, Request, Verdict};
+use super::{ProcessId, ticket};
+use crate::sys::epoll::{Epoll, Event, NO_EVENT};
+use crate::sys::eventfd::EventFd;
+use crate::sys::local_socket::{self, effective_user, is_one_user, peer_credentials};
+use crate::sys::{process, random};
+use crate::ucs::fork::PerProcess;
+use crate::ucs::service::Service;
+use crate::ucs::{Result, Status};
+use crate::{ucs_debug, ucs_diag};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::sync::{Arc, Once, OnceLock};
+
+/// Connections that wait for their request; the oldest goes when there are more.
+const MOST_ASKERS: usize = 64;
+/// Pause of accepting when descriptors ran out.
+const PAUSE_MS: i32 = 100;
+/// Where the socket for other network namespaces is bound, for the moment until it is opened: the first that works.
+const DOOR_DIRS: [&str; 2] = ["/dev/shm", "/tmp"];
+
+/// A segment that other processes may ask for.
+pub struct Export {
+    /// Its memory file; `None` of a System V segment.
+    pub file: Option<OwnedFd>,
+    pub sysv: Option<i32>,
+    pub len: u64,
+    /// Of an interface: readable once somebody wakes its owner.
+    pub wake: Option<EventFd>,
+}
+
+#[derive(Default)]
+struct Exports {
+    last: u32,
+    by_serial: HashMap<u32, Arc<Export>>,
+}
+
+static EXPORTS: PerProcess<Mutex<Exports>> = PerProcess::new(Mutex::default);
+
+/// An export that others find by its serial number; taken back when dropped.
+pub struct Shared {
+    pub serial: u32,
+    pub export: Arc<Export>,
+    owner: ProcessId,
+}
+
+impl Shared {
+    pub fn new(export: Export) -> Result<Shared> {
+        let export = Arc::new(export);
+        let mut exports = EXPORTS.get().lock();
+        let mut serial = exports.last;
+        loop {
+            serial = serial.wrapping_add(1);
+            if !exports.by_serial.contains_key(&serial) {
+                break;
+            }
+        }
+        exports.last = serial;
+        exports.by_serial.insert(serial, Arc::clone(&export));
+        Ok(Shared {
+            serial,
+            export,
+            owner: own_id()?,
+        })
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // A child of fork() has exports of its own.
+        if is_own(self.owner) {
+            EXPORTS.get().lock().by_serial.remove(&self.serial);
+        }
+    }
+}
+
+/// An export of this very process.
+pub fn own_export(serial: u32) -> Option<Arc<Export>> {
+    EXPORTS.get().lock().by_serial.get(&serial).cloned()
+}
+
+static OWN_ID: PerProcess<Option<ProcessId>> = PerProcess::new(|| random::random_u64().ok());
+
+pub fn own_id() -> Result<ProcessId> {
+    OWN_ID.get().ok_or(Status::IO_ERROR)
+}
+
+pub fn is_own(id: ProcessId) -> bool {
+    *OWN_ID.get() == Some(id)
+}
+
+/// A word of this process that others may have the kernel read, as a proof that they can.
+pub fn probe_word() -> &'static u64 {
+    static WORD: OnceLock<u64> = OnceLock::new();
+    WORD.get_or_init(|| random::random_u64().unwrap_or(0x5ca1_ab1e))
+}
+
+/// The address of a process's socket that those of its network namespace use.
+pub fn abstract_address(id: ProcessId) -> io::Result<SocketAddr> {
+    SocketAddr::from_abstract_name(format!("ucx-{id:016x}"))
+}
+
+/// A socket without a name that others connect to by `/proc/PID/fd/N`: whatever network namespace they are in. It was
+/// bound to a path for a moment; what keeps the path's object is `place`.
+struct Door {
+    listener: UnixListener,
+    place: OwnedFd,
+}
+
+impl Door {
+    fn open(id: ProcessId) -> Option<Door> {
+        DOOR_DIRS.iter().find_map(|dir| {
+            let path = PathBuf::from(format!("{dir}/.ucx-{id:016x}"));
+            let listener = UnixListener::bind(&path).ok()?;
+            let place = crate::sys::file::open_place(&path);
+            let removed = std::fs::remove_file(&path);
+            listener.set_nonblocking(true).ok()?;
+            removed.ok()?;
+            let place = place.ok()?;
+            Some(Door { listener, place })
+        })
+    }
+}
+
+struct Channel {
+    name: Name,
+    epoll: Epoll,
+    wake: EventFd,
+    listener: UnixListener,
+    door: Option<Door>,
+    members: AtomicUsize,
+    end: AtomicBool,
+}
+
+static CHANNEL: Service<Channel> = Service::new();
+
+const WAKE: u64 = 0;
+const LISTENER: u64 = 1;
+const DOOR: u64 = 2;
+const FIRST_ASKER: u64 = 3;
+
+/// Whoever lives while this process can be asked. The thread starts with the first one and ends with the last.
+pub struct Membership {
+    pub name: Name,
+}
+
+/// Opens the channel, where it is not open yet.
+pub fn join() -> Result<Membership> {
+    let id = own_id()?;
+    let joins = |channel: &Arc<Channel>, _: &std::thread::Thread| {
+        // Relaxed: changed under the lock of the service only.
+        channel.members.fetch_add(1, Ordering::Relaxed);
+        channel.name
+    };
+    let name = CHANNEL
+        .join("ucx_local", || Channel::open(id), serve, joins)
+        .inspect_err(|e| ucs_diag!("processes of this host cannot ask for memory: {e}"))?;
+    Ok(Membership { name })
+}
+
+impl Drop for Membership {
+    fn drop(&mut self) {
+        if !is_own(self.name.id) {
+            return;
+        }
+        CHANNEL.leave(
+            |channel| channel.members.fetch_sub(1, Ordering::Relaxed) == 1,
+            |channel, _| {
+                SOCKETS.forget();
+                // Release: pairs with the Acquire in `serve`.
+                channel.end.store(true, Ordering::Release);
+                channel.wake.signal();
+            },
+        );
+    }
+}
+
+/// The sockets that a child of fork() closes: an inherited copy would take connections and never answer.
+struct Inherited {
+    by: AtomicU32,
+    sockets: [AtomicI32; 2],
+}
+
+static SOCKETS: Inherited = Inherited {
+    by: AtomicU32::new(0),
+    sockets: [AtomicI32::new(-1), AtomicI32::new(-1)],
+};
+
+impl Inherited {
+    fn note(&self, sockets: [i32; 2]) {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            if let Err(e) = process::at_fork(nothing, nothing, in_child) {
+                ucs_debug!("children of fork() keep copies of the local channel: {e}");
+            }
+        });
+        for (to, from) in self.sockets.iter().zip(sockets) {
+            to.store(from, Ordering::Relaxed);
+        }
+        self.by.store(process::pid(), Ordering::Release);
+    }
+
+    fn forget(&self) {
+        for socket in &self.sockets {
+            socket.store(-1, Ordering::Relaxed);
+        }
+    }
+}
+
+extern "C" fn nothing() {}
+
+extern "C" fn in_child() {
+    for socket in &SOCKETS.sockets {
+        let fd = socket.swap(-1, Ordering::Relaxed);
+        if fd >= 0 {
+            process::close_inherited(fd);
+        }
+    }
+}
+
+impl Channel {
+    fn open(id: ProcessId) -> io::Result<Channel> {
+        let listener = UnixListener::bind_addr(&abstract_address(id)?)?;
+        listener.set_nonblocking(true)?;
+        let door = Door::open(id);
+        let pid = process::pid();
+        let name = Name {
+            id,
+            pid: if door.is_some() { pid } else { 0 },
+            door: door
+                .as_ref()
+                .map_or(0, |d| d.place.as_raw_fd().cast_unsigned()),
+        };
+        let channel = Channel {
+            name,
+            epoll: Epoll::new()?,
+            wake: EventFd::new()?,
+            listener,
+            door,
+            members: AtomicUsize::new(0),
+            end: AtomicBool::new(false),
+        };
+        channel
+            .epoll
+            .add(channel.wake.raw(), libc::EPOLLIN as u32, WAKE)?;
+        channel.listen()?;
+        let door = channel.door.as_ref();
+        SOCKETS.note([
+            channel.listener.as_raw_fd(),
+            door.map_or(-1, |d| d.listener.as_raw_fd()),
+        ]);
+        Ok(channel)
+    }
+
+    fn listen(&self) -> io::Result<()> {
+        let add = |fd, word| self.epoll.add(fd, libc::EPOLLIN as u32, word);
+        add(self.listener.as_raw_fd(), LISTENER)?;
+        match &self.door {
+            Some(door) => add(door.listener.as_raw_fd(), DOOR),
+            None => Ok(()),
+        }
+    }
+
+    fn stop_listening(&self) {
+        let door = self.door.iter().map(|d| d.listener.as_raw_fd());
+        for fd in [self.listener.as_raw_fd()].into_iter().chain(door) {
+            // One that is not in the set need not be taken out.
+            let _ = self.epoll.delete(fd);
+        }
+    }
+}
+
+/// A connection whose request is not whole yet.
+struct Asker {
+    stream: UnixStream,
+    bytes: [u8; REQUEST_LEN],
+    len: usize,
+}
+
+struct Server<'a> {
+    channel: &'a Channel,
+    askers: BTreeMap<u64, Asker>,
+    next: u64,
+    /// Whom it serves; `None` when this process's own user is not told apart from others.
+    user: Option<u32>,
+}
+
+/// The thread.
+fn serve(channel: &Channel) {
+    let mut server = Server {
+        channel,
+        askers: BTreeMap::new(),
+        next: FIRST_ASKER,
+        user: Some(effective_user()).filter(|u| is_one_user(*u)),
+    };
+    let mut events: [Event; 16] = [NO_EVENT; 16];
+    let mut paused = false;
+    // Acquire: pairs with the Release in `Membership::drop`.
+    while !channel.end.load(Ordering::Acquire) {
+        let limit = if paused { PAUSE_MS } else { -1 };
+        let ready: Vec<u64> = match channel.epoll.wait(&mut events, limit) {
+            Ok(ready) => ready.iter().map(|e| e.u64).collect(),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            Err(e) => return ucs_diag!("the local channel ends: {e}"),
+        };
+        if paused && channel.listen().is_ok() {
+            paused = false;
+        }
+        for word in ready {
+            match word {
+                WAKE => drop(channel.wake.clear()),
+                LISTENER => paused |= !server.accept(&channel.listener),
+                DOOR => {
+                    if let Some(door) = &channel.door {
+                        paused |= !server.accept(&door.listener);
+                    }
+                }
+                asker => server.hear(asker),
+            }
+        }
+        if paused {
+            channel.stop_listening();
+        }
+    }
+}
+
+impl Server<'_> {
+    /// Takes one connection; `false` when descriptors ran out.
+    fn accept(&mut self, listener: &UnixListener) -> bool {
+        let stream = match listener.accept() {
+            Ok((stream, _)) => stream,
+            Err(e) => {
+                return !matches!(
+                    e.raw_os_error(),
+                    Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::ENOBUFS)
+                );
+            }
+        };
+        let asker = peer_credentials(stream.as_fd());
+        let same_user = asker.is_ok_and(|c| Some(c.uid) == self.user);
+        if !same_user {
+            // It may not wait for this.
+            let _ = local_socket::send(
+                stream.as_fd(),
+                &Answer::of(Verdict::OtherUser).encode(),
+                &[],
+            );
+            return true;
+        }
+        if stream.set_nonblocking(true).is_err() {
+            return true;
+        }
+        let word = self.next;
+        self.next += 1;
+        let added = self
+            .channel
+            .epoll
+            .add(stream.as_raw_fd(), libc::EPOLLIN as u32, word);
+        if added.is_err() {
+            return true;
+        }
+        if self.askers.len() >= MOST_ASKERS {
+            self.askers.pop_first();
+        }
+        let asker = Asker {
+            stream,
+            bytes: [0; REQUEST_LEN],
+            len: 0,
+        };
+        self.askers.insert(word, asker);
+        // The request is usually here already.
+        self.hear(word);
+        true
+    }
+
+    /// Reads what an asker sent; a whole request is answered, and whatever else ends ends the connection.
+    fn hear(&mut self, word: u64) {
+        let Some(mut asker) = self.askers.remove(&word) else {
+            return;
+        };
+        match asker.stream.read(&mut asker.bytes[asker.len..]) {
+            Ok(n) if n > 0 => {
+                asker.len += n;
+                if asker.len < REQUEST_LEN {
+                    self.askers.insert(word, asker);
+                } else if let Some(request) = Request::decode(&asker.bytes) {
+                    self.answer(&asker.stream, &request);
+                }
+            }
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                self.askers.insert(word, asker);
+            }
+            _ => {}
+        }
+    }
+
+    fn answer(&self, stream: &UnixStream, request: &Request) {
+        let of = |verdict| Answer {
+            probe: core::ptr::from_ref(probe_word()) as u64,
+            word: *probe_word(),
+            ..Answer::of(verdict)
+        };
+        let mut export = None;
+        let answer = match request.question {
+            _ if request.to != self.channel.name.id => Answer::of(Verdict::No),
+            Question::Process => of(Verdict::Yes),
+            Question::Segment { serial } => {
+                export = own_export(serial);
+                match &export {
+                    Some(export) => Answer {
+                        file: export.file.is_some(),
+                        wake: export.wake.is_some(),
+                        sysv: export.sysv,
+                        len: export.len,
+                        ..of(Verdict::Yes)
+                    },
+                    None => of(Verdict::No),
+                }
+            }
+            Question::Ticket {
+                from,
+                to,
+                ticket: shown,
+            } => of(match shown == ticket(from, to) {
+                true => Verdict::Yes,
+                false => Verdict::No,
+            }),
+        };
+        let export = export.as_deref();
+        let file = export.and_then(|e| e.file.as_ref()).map(AsFd::as_fd);
+        let wake = export.and_then(|e| e.wake.as_ref()).map(AsFd::as_fd);
+        let fds: Vec<_> = file.into_iter().chain(wake).collect();
+        if let Err(e) = local_socket::send(stream.as_fd(), &answer.encode(), &fds) {
+            ucs_debug!("a process of this host went before it was answered: {e}");
+        }
+    }
+}
