@@ -8,7 +8,7 @@ use super::{ProcessId, ticket};
 use crate::sys::epoll::{Epoll, Event, NO_EVENT};
 use crate::sys::eventfd::EventFd;
 use crate::sys::local_socket::{self, effective_user, is_one_user, peer_credentials};
-use crate::sys::{process, random};
+use crate::sys::{membarrier, process, random};
 use crate::ucs::fork::PerProcess;
 use crate::ucs::service::Service;
 use crate::ucs::{Result, Status};
@@ -231,6 +231,9 @@ extern "C" fn in_child() {
 
 impl Channel {
     fn open(id: ProcessId) -> io::Result<Channel> {
+        // Shared memory and shared workers want both. With a second thread the kernel takes milliseconds for each.
+        membarrier::register();
+        membarrier::register_own();
         let listener = UnixListener::bind_addr(&abstract_address(id)?)?;
         listener.set_nonblocking(true)?;
         let door = Door::open(id);

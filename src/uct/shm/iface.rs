@@ -3,9 +3,9 @@
 use super::copy::{FIRST_LINE, copy_first_line};
 use super::ep::ShmEp;
 use super::inbox::Inbox;
-use super::outbox::{Alarm, Peer, probe};
+use super::outbox::{Alarm, Peer, attached};
 use super::ring::{Message, Polled, Shape};
-use super::segment::Source;
+use super::segment::{Attached, Source};
 use super::wire::{KEY_LEN, Kind, SegmentKey};
 use crate::c::*;
 use crate::ucs::config::{Config, Ternary};
@@ -39,6 +39,8 @@ const COPY_MAX: usize = 512;
 
 pub struct ShmIface {
     kind: Kind,
+    /// The segment that was last asked about.
+    recent: RefCell<Option<Arc<Attached>>>,
     pub inbox: Inbox,
     pub alarm: Arc<Alarm>,
     pub pending: PendingQueue,
@@ -108,6 +110,7 @@ impl ShmIface {
         let bandwidth = config.bandwidth("BW");
         let tl = ShmIface {
             kind: source.kind,
+            recent: RefCell::new(None),
             inbox,
             alarm,
             pending: PendingQueue::new(),
@@ -138,6 +141,7 @@ impl ShmIface {
             return Ok(peer);
         }
         let peer = Rc::new(Peer::attach(key)?);
+        self.recent.take();
         let mut peers = self.peers.borrow_mut();
         peers.retain(|_, peer| peer.strong_count() > 0);
         peers.insert(key, Rc::downgrade(&peer));
@@ -418,8 +422,14 @@ impl Iface for ShmIface {
         }
         // SAFETY: as above.
         match unsafe { read_key(iface) } {
-            Ok(key) => face.serves(key) && probe(key),
-            Err(_) => false,
+            Ok(key) if face.serves(key) => {
+                let found = attached(key).ok();
+                let reachable = found.is_some();
+                // An endpoint to it is likely next.
+                face.recent.replace(found);
+                reachable
+            }
+            _ => false,
         }
     }
 

@@ -289,9 +289,11 @@ fn facts_of(attached: &Attached) -> Result<(Facts, Layout)> {
     Ok((facts, layout))
 }
 
-/// Whether the interface behind `key` can be reached: tried out.
-pub fn probe(key: SegmentKey) -> bool {
-    Attached::get(key).is_ok_and(|attached| facts_of(&attached).is_ok())
+/// The segment of the interface behind `key`, if it is one and can be reached.
+pub fn attached(key: SegmentKey) -> Result<Arc<Attached>> {
+    let attached = Attached::get(key)?;
+    facts_of(&attached)?;
+    Ok(attached)
 }
 
 impl Drop for Peer {
