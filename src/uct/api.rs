@@ -546,6 +546,11 @@ pub trait Iface: Sized + 'static {
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)
     }
+    /// Whether the interface that an address names has a connection with this one, so that an answer to it dials
+    /// nobody. A transport without connections says yes.
+    fn is_connected_to(face: &IfaceBox<Self>, address: &[u8]) -> bool {
+        true
+    }
     /// # Safety
     /// `dst` writable for `len`; `rkey` live.
     unsafe fn get_short(

@@ -265,6 +265,16 @@ pub unsafe fn get_guarded<I: Iface>(
     unsafe { I::get_guarded(ep, iov, remote, rkey, guard, comp) }
 }
 
+/// `Iface::is_connected_to` by C's handle.
+pub type IsConnectedTo = unsafe fn(uct_iface_h, &[u8]) -> bool;
+
+/// # Safety
+/// `iface` must be an open interface of transport `I`.
+pub unsafe fn is_connected_to<I: Iface>(iface: uct_iface_h, address: &[u8]) -> bool {
+    // SAFETY: by the caller's promise.
+    I::is_connected_to(unsafe { IfaceBox::<I>::from_c(iface) }, address)
+}
+
 /// `Iface::put_told` by C's handle.
 pub type PutTold =
     unsafe fn(uct_ep_h, Iov<'_>, u64, uct_rkey_t, u8, &[u8], Completion) -> Result<Posted>;

@@ -6,6 +6,7 @@ pub mod generic;
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{copy, copy_home};
+use core::cell::Cell;
 use core::ffi::c_void;
 use generic::Generic;
 
@@ -19,11 +20,20 @@ pub enum Data {
         list: *const ucp_dt_iov_t,
         count: usize,
         len: usize,
+        /// Where the last access ended: the next one mostly begins there.
+        reached: Cell<Place>,
     },
     Generic {
         state: Generic,
         len: usize,
     },
+}
+
+/// An entry of an IOV list, and how many bytes stand before it.
+#[derive(Clone, Copy, Default)]
+pub struct Place {
+    entry: usize,
+    before: usize,
 }
 
 /// Which way a buffer is used: generic datatypes have a state for each.
@@ -112,7 +122,12 @@ impl Data {
                     }
                     len = len.checked_add(e.length).ok_or_else(too_long)?;
                 }
-                Ok(Data::Iov { list, count, len })
+                Ok(Data::Iov {
+                    list,
+                    count,
+                    len,
+                    reached: Cell::default(),
+                })
             }
             c if c == u64::from(UCP_DATATYPE_GENERIC) => {
                 // SAFETY: a datatype of `ucp_dt_create_generic`.
@@ -205,25 +220,37 @@ impl Data {
     }
 
     /// Walks the blocks of `[offset, offset + len)` of an IOV buffer.
-    fn each_block(&self, mut offset: usize, mut len: usize, mut f: impl FnMut(*mut u8, usize)) {
-        let Data::Iov { list, count, .. } = self else {
+    fn each_block(&self, offset: usize, mut len: usize, mut f: impl FnMut(*mut u8, usize)) {
+        let Data::Iov {
+            list,
+            count,
+            reached,
+            ..
+        } = self
+        else {
             return;
         };
-        for i in 0..*count {
-            if len == 0 {
-                return;
-            }
-            // SAFETY: the list has `count` entries and lives until the operation completes.
-            let e = unsafe { &*list.add(i) };
-            if offset >= e.length {
-                offset -= e.length;
-                continue;
-            }
-            let n = (e.length - offset).min(len);
-            f(e.buffer.cast::<u8>().wrapping_add(offset), n);
-            len -= n;
-            offset = 0;
+        let mut at = reached.get();
+        if at.before > offset {
+            at = Place::default();
         }
+        while len > 0 && at.entry < *count {
+            // SAFETY: the list has `count` entries and lives until the operation completes.
+            let e = unsafe { &*list.add(at.entry) };
+            // Of this entry, what was walked over or not asked for.
+            let skipped = (offset.saturating_sub(at.before)).min(e.length);
+            let n = (e.length - skipped).min(len);
+            if n > 0 {
+                f(e.buffer.cast::<u8>().wrapping_add(skipped), n);
+                len -= n;
+            }
+            if skipped + n < e.length {
+                break;
+            }
+            at.entry += 1;
+            at.before += e.length;
+        }
+        reached.set(at);
     }
 }
 
@@ -275,6 +302,38 @@ mod tests {
         let over = unsafe { d.unpack(6, b"1234".as_ptr(), 4) };
         assert_eq!(over, Err(Status::MESSAGE_TRUNCATED));
         assert_eq!((&a, &c), (b"a12", b"34fgh"));
+    }
+
+    #[test]
+    fn a_long_list_is_walked_once_however_often_it_is_cut() {
+        const ENTRIES: usize = 200_000;
+        let bytes: Vec<u8> = (0..ENTRIES).map(|i| i as u8).collect();
+        let at = |i: usize| bytes.as_ptr().wrapping_add(i).cast_mut().cast();
+        let list: Vec<ucp_dt_iov_t> = (0..ENTRIES)
+            .map(|i| ucp_dt_iov_t {
+                buffer: at(i),
+                length: 1,
+            })
+            .collect();
+        let dt = UCP_DATATYPE_IOV.into();
+        // SAFETY: a list of so many entries.
+        let d = unsafe { Data::new(list.as_ptr().cast_mut().cast(), ENTRIES, dt, Way::Send) };
+        let d = d.unwrap();
+        let mut out = vec![0u8; ENTRIES];
+        for from in (0..ENTRIES).step_by(100) {
+            // SAFETY: a hundred bytes of room.
+            let n = unsafe { d.pack(from, out.as_mut_ptr().wrapping_add(from), 100) };
+            let Data::Iov { reached, .. } = &d else {
+                unreachable!()
+            };
+            assert_eq!((n, reached.get().entry), (100, from + 100));
+        }
+        assert_eq!(out, bytes);
+        // SAFETY: room for what is left.
+        assert_eq!(unsafe { d.pack(ENTRIES - 3, out.as_mut_ptr(), 9) }, 3);
+        // SAFETY: as above.
+        assert_eq!(unsafe { d.pack(7, out.as_mut_ptr(), 1) }, 1);
+        assert_eq!(out[0], 7);
     }
 
     #[test]

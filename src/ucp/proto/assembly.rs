@@ -8,6 +8,7 @@
 
 use crate::ucp::request::Request;
 use crate::ucs::tag_match::EntryId;
+use crate::ucs::{Result, Status};
 use core::cell::RefCell;
 use core::ptr::NonNull;
 use std::collections::{HashMap, VecDeque};
@@ -35,6 +36,25 @@ pub struct Assembly {
     pub target: Target,
     /// To be acknowledged when matched: the sender's worker, endpoint, request.
     pub sync: Option<(u64, u64, u64)>,
+}
+
+impl Assembly {
+    /// Room is made for so many times what a piece has, when it has to be made: a peer pays for what it takes.
+    const AHEAD: usize = 8;
+
+    /// Adds a piece to the buffer. `NO_MEMORY` when there is no room.
+    pub fn keep(&mut self, piece: &[u8]) -> Result<()> {
+        if self.buffer.capacity() - self.buffer.len() < piece.len() {
+            let left = self.total.saturating_sub(self.buffer.len());
+            let grown = piece.len().max(self.buffer.len() / Self::AHEAD);
+            let room = grown.saturating_mul(Self::AHEAD).min(left);
+            self.buffer
+                .try_reserve_exact(room.max(piece.len()))
+                .map_err(|_| Status::NO_MEMORY)?;
+        }
+        self.buffer.extend_from_slice(piece);
+        Ok(())
+    }
 }
 
 /// Most messages of strangers.
@@ -119,6 +139,25 @@ impl Assemblies {
 mod tests {
     use super::*;
     use crate::ucp::proto::receive::empty_assembly;
+
+    #[test]
+    fn memory_comes_with_the_pieces() {
+        let mut a = empty_assembly(1 << 30, Target::Nowhere);
+        assert_eq!(a.buffer.capacity(), 0);
+        let mut kept = Vec::new();
+        for i in 0..5000usize {
+            let piece = vec![i as u8; i % 97 + 1];
+            kept.extend_from_slice(&piece);
+            a.keep(&piece).unwrap();
+            let most = (Assembly::AHEAD + 1) * kept.len();
+            assert!(a.buffer.capacity() <= most, "{i}");
+        }
+        assert_eq!(a.buffer, kept);
+        let mut short = empty_assembly(10, Target::Nowhere);
+        short.keep(&[1; 4]).unwrap();
+        short.keep(&[2; 6]).unwrap();
+        assert_eq!(short.buffer.capacity(), 10);
+    }
 
     #[test]
     fn messages_are_found_whatever_began_since() {

@@ -267,8 +267,8 @@ fn take_piece(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Optio
             return None;
         }
         a.received += body.len();
-        if matches!(a.target, Target::TagArrived(_) | Target::Am(_)) {
-            a.buffer.extend_from_slice(body);
+        if matches!(a.target, Target::TagArrived(_) | Target::Am(_)) && a.keep(body).is_err() {
+            return Some((Target::Nowhere, true));
         }
         Some((a.target.clone(), a.received == a.total))
     });
@@ -300,7 +300,16 @@ fn take_piece(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Optio
             }
         }
         Target::Nowhere => {
-            worker.assemblies.remove(id);
+            if let Some(a) = worker.assemblies.remove(id)
+                && !matches!(a.target, Target::Nowhere)
+            {
+                ucs_error!(
+                    "no memory for a message of {} bytes that nobody has received yet: it is lost; \
+                     see UCX_UNEXPECTED_MAX_SIZE",
+                    a.total
+                );
+                tag::recv::sender_gone(worker, &a, Status::NO_MEMORY);
+            }
         }
     }
     Some(())
@@ -354,17 +363,12 @@ fn announced(worker: &Worker, message: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// An assembly without a byte yet.
+/// An assembly without a byte yet. Its memory comes with its pieces.
 pub fn empty_assembly(total: usize, target: Target) -> Assembly {
-    /// Reserved ahead of the bytes that are really there, at most.
-    const AHEAD: usize = 64 << 10;
     Assembly {
         total,
         received: 0,
-        buffer: Vec::with_capacity(match target {
-            Target::TagRecv(_) | Target::Nowhere => 0,
-            _ => total.min(AHEAD),
-        }),
+        buffer: Vec::new(),
         target,
         sync: None,
     }

@@ -3,17 +3,32 @@
 //! An address that the application gives is the application's word. An address in a wire-up message or in the private
 //! data of a connection is the sender's, who may name the memory of another process of this host. So a message names a
 //! ticket: a number that only the two workers know, and that the process which owns the named memory confirms over its
-//! local channel (`uct::local`). Without that, only the network interfaces of such an address are used.
+//! local channel (`uct::local`). And a wire-up message is answered only over a connection that the interface it names
+//! has with this worker already: nobody is dialled because a stranger named him.
 
 use crate::c::UCT_DEVICE_TYPE_NET;
 use crate::ucp::worker::{OpenIface, Worker};
 use crate::ucs_debug;
+use crate::uct::base::iface::base_of;
 use crate::uct::local::{self, Name, ProcessId};
 use crate::wire::address::{Address, Entry};
 
 /// What this worker shows another one as a proof that both are on one host.
 pub fn ticket(worker: &Worker, to: u64) -> u64 {
     local::ticket(worker.uuid, to)
+}
+
+/// An address that came by a message, less what an answer to it may not use.
+pub fn answerable(worker: &Worker, address: Address, ticket: u64) -> Address {
+    let mut address = proven(worker, address, ticket);
+    address.entries.retain(|entry| {
+        let of_entry = |i: &&OpenIface| i.number == entry.transport;
+        worker.ifaces.iter().filter(of_entry).any(|i| {
+            // SAFETY: an open interface of ours.
+            unsafe { (base_of(i.handle).is_connected_to)(i.handle, &entry.iface) }
+        })
+    });
+    address
 }
 
 /// An address that its owner sent, less the entries of this host that are not proven to be the owner's.

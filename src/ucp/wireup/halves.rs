@@ -25,7 +25,14 @@ pub struct Halves {
     waiting: RefCell<Numbered>,
     /// Made because a peer's endpoint introduced itself, not yet taken by the application.
     hidden: RefCell<Numbered>,
+    /// How many of those there are for each peer.
+    hidden_of: RefCell<HashMap<u64, usize>>,
 }
+
+/// Most endpoints that one peer's introductions make before the application takes them: each costs some KB.
+pub const MOST_HIDDEN_OF_ONE: usize = 4096;
+/// The same of all peers together.
+pub const MOST_HIDDEN: usize = 1 << 18;
 
 impl Halves {
     /// The id of the other half of a peer's endpoint, if it is the one named last.
@@ -83,22 +90,41 @@ impl Halves {
 
     /// An endpoint that the application does not know of was made.
     pub fn hide(&self, uuid: u64, serial: u32, id: u64) {
-        self.hidden.borrow_mut().insert((uuid, serial, id));
+        if self.hidden.borrow_mut().insert((uuid, serial, id)) {
+            *self.hidden_of.borrow_mut().entry(uuid).or_insert(0) += 1;
+        }
+    }
+
+    /// Whether one more may be made for this peer.
+    pub fn may_hide(&self, uuid: u64) -> bool {
+        let of_peer = self.hidden_of.borrow().get(&uuid).copied().unwrap_or(0);
+        of_peer < MOST_HIDDEN_OF_ONE && self.hidden.borrow().len() < MOST_HIDDEN
+    }
+
+    fn one_less_hidden(&self, uuid: u64) {
+        let mut counts = self.hidden_of.borrow_mut();
+        if let Some(count) = counts.get_mut(&uuid) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&uuid);
+            }
+        }
     }
 
     /// The id of the hidden endpoint to that peer with the lowest number that suits, which is hidden no more.
     pub fn take_hidden(&self, uuid: u64, suits: impl Fn(u64) -> bool) -> Option<u64> {
-        take(
-            &self.hidden,
-            (uuid, 0, 0)..=(uuid, u32::MAX, u64::MAX),
-            suits,
-        )
+        let of_peer = (uuid, 0, 0)..=(uuid, u32::MAX, u64::MAX);
+        let taken = take(&self.hidden, of_peer, suits)?;
+        self.one_less_hidden(uuid);
+        Some(taken)
     }
 
     /// An endpoint is over; gives the peer's endpoint that it answered, if `name` is what it was paired with.
     pub fn remove(&self, uuid: u64, serial: u32, id: u64, name: Option<Name>) -> Option<Name> {
         self.waiting.borrow_mut().remove(&(uuid, serial, id));
-        self.hidden.borrow_mut().remove(&(uuid, serial, id));
+        if self.hidden.borrow_mut().remove(&(uuid, serial, id)) {
+            self.one_less_hidden(uuid);
+        }
         let mut paired = self.paired.borrow_mut();
         let name = name.filter(|name| paired.get(name) == Some(&id))?;
         paired.remove(&name);
@@ -158,6 +184,20 @@ mod tests {
         assert_eq!(halves.take_hidden(7, |id| id != 4), Some(2));
         assert_eq!(halves.take_hidden(7, |id| id != 4), None);
         assert_eq!(halves.take_hidden(7, |_| true), Some(4));
+    }
+
+    #[test]
+    fn one_peer_may_hide_so_many_and_no_more_until_some_are_gone() {
+        let halves = Halves::default();
+        for id in 0..MOST_HIDDEN_OF_ONE as u64 {
+            assert!(halves.may_hide(7));
+            halves.hide(7, id as u32, id);
+        }
+        assert!(!halves.may_hide(7) && halves.may_hide(8));
+        halves.remove(7, 3, 3, None);
+        assert!(halves.may_hide(7));
+        halves.hide(7, 3, 3);
+        assert!(halves.take_hidden(7, |_| true).is_some() && halves.may_hide(7));
     }
 
     #[test]

@@ -5,9 +5,9 @@ use crate::ucp::ep::Ep;
 use crate::ucp::wireup::{claims, select};
 use crate::ucp::worker::Worker;
 use crate::ucs::Status;
-use crate::ucs_error;
 use crate::wire::address::Address;
 use crate::wire::header::{Header, WireupHdr};
+use crate::{ucs_diag, ucs_error};
 use std::rc::Rc;
 
 /// Handles a `Wireup` message.
@@ -46,9 +46,23 @@ pub fn received(worker: &Worker, message: &[u8]) {
     let waiting = worker.halves.take_waiting(hdr.uuid, serial, suits);
     match waiting.and_then(|id| worker.ep(id)) {
         Some(ep) => ep.pair_with(name),
+        None if !worker.halves.may_hide(hdr.uuid) => {
+            ucs_diag!(
+                "worker {:#x} introduces more endpoints than are kept before the application takes them; dropped",
+                hdr.uuid
+            );
+        }
         None => {
+            let address = claims::answerable(worker, address, hdr.ticket);
+            if address.entries.is_empty() {
+                ucs_diag!(
+                    "worker {:#x} names no interface that is proven to be its own: it is not answered",
+                    hdr.uuid
+                );
+                return;
+            }
             let back = WayBack {
-                address: select::shared(worker, claims::proven(worker, address, hdr.ticket)),
+                address: select::shared(worker, address),
                 serial,
                 expects_errors: hdr.handles_errors != 0,
             };

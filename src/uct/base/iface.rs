@@ -31,6 +31,7 @@ pub struct IfaceBase {
     /// What C's op table has no place for.
     pub get_guarded: table::GetGuarded,
     pub put_told: table::PutTold,
+    pub is_connected_to: table::IsConnectedTo,
     pub short: table::Short,
     /// Whether there is something to poll.
     pub polls: bool,
@@ -121,6 +122,7 @@ impl<I: Iface> IfaceBox<I> {
                 alloc_methods: RefCell::new(Vec::new()),
                 get_guarded: table::get_guarded::<I>,
                 put_told: table::put_told::<I>,
+                is_connected_to: table::is_connected_to::<I>,
                 short: table::short::<I>,
                 polls: I::POLLS,
                 enough: Cell::new(false),

@@ -536,6 +536,15 @@ impl Iface for TcpIface {
         iface && device.is_ok_and(|d| face.reaches(&d))
     }
 
+    fn is_connected_to(face: &Face, address: &[u8]) -> bool {
+        let peer = address.first_chunk().and_then(IfaceAddr::decode);
+        peer.is_some_and(|peer| {
+            let conns = face.by_peer.borrow();
+            let conn = conns.get(&peer.id);
+            conn.is_some_and(|c| !matches!(c.phase.get(), Phase::Broken(_)))
+        })
+    }
+
     fn ep_create(face: &Face, params: &EpParams) -> Result<TcpEp> {
         TcpEp::create(face, params)
     }
