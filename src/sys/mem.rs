@@ -118,3 +118,79 @@ pub fn advise(address: usize, len: usize, advice: i32) -> io::Result<()> {
 pub const ADVISE_WILLNEED: i32 = libc::MADV_WILLNEED;
 pub const ADVISE_NORMAL: i32 = libc::MADV_NORMAL;
 pub const ADVISE_HUGE: i32 = libc::MADV_HUGEPAGE;
+/// What all pages of a range may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protection {
+    pub read: bool,
+    pub write: bool,
+}
+
+/// The protection of a range as the kernel lists it; everything where it lists nothing at all (no /proc).
+pub fn protection(address: usize, len: usize) -> Protection {
+    let all = Protection {
+        read: true,
+        write: true,
+    };
+    match std::fs::read_to_string("/proc/self/maps") {
+        Ok(maps) => protection_in(&maps, address, address.saturating_add(len)),
+        Err(_) => all,
+    }
+}
+
+/// The same by the text of such a list, whose ranges ascend.
+fn protection_in(maps: &str, start: usize, end: usize) -> Protection {
+    let mut found = Protection {
+        read: true,
+        write: true,
+    };
+    let mut reached = start;
+    for line in maps.lines() {
+        let mut words = line.split_ascii_whitespace();
+        let (Some(range), Some(rights)) = (words.next(), words.next()) else {
+            continue;
+        };
+        let hex = |word| usize::from_str_radix(word, 16).ok();
+        let bounds = range.split_once('-').map(|(a, b)| (hex(a), hex(b)));
+        let Some((Some(from), Some(to))) = bounds else {
+            continue;
+        };
+        if to <= reached {
+            continue;
+        }
+        if reached >= end || from > reached {
+            break;
+        }
+        found.read &= rights.starts_with('r');
+        found.write &= rights.as_bytes().get(1) == Some(&b'w');
+        reached = to;
+    }
+    if reached < end {
+        return Protection {
+            read: false,
+            write: false,
+        };
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn protection_is_that_of_the_weakest_page_of_a_range() {
+        let maps = "1000-3000 rw-p 0 0:0 0\n3000-4000 r--p 0 0:0 0\n5000-6000 rw-s 0 0:0 0 x\n\
+                    6000-7000 ---p 0\n";
+        let rights = |start, end| {
+            let p = protection_in(maps, start, end);
+            (p.read, p.write)
+        };
+        assert_eq!(rights(0x1000, 0x3000), (true, true));
+        assert_eq!(rights(0x1fff, 0x3001), (true, false));
+        assert_eq!(rights(0x3800, 0x5800), (false, false), "a hole");
+        assert_eq!(rights(0x5800, 0x6800), (false, false));
+        assert_eq!(rights(0x5800, 0x6000), (true, true));
+        assert_eq!(rights(0x6000, 0x8000), (false, false), "behind the end");
+        assert_eq!(rights(0x0, 0x1001), (false, false), "before the start");
+    }
+}

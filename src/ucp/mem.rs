@@ -88,6 +88,15 @@ impl Region {
             ucs_error!("ucp_mem_map: UCP_MEM_MAP_LOCK and UCP_MEM_MAP_NONBLOCK exclude each other");
             return Err(Status::INVALID_PARAM);
         }
+        let end = (params.address as usize).checked_add(params.length);
+        if !allocate && end.is_none() {
+            ucs_error!(
+                "ucp_mem_map: {} bytes at {:p} are beyond the end of the address space",
+                params.length,
+                params.address
+            );
+            return Err(Status::INVALID_PARAM);
+        }
         let mut region = Region::empty(context, params.address, params.length);
         for (bit, right) in [
             (UCP_MEM_MAP_PROT_REMOTE_READ, READ),
@@ -155,6 +164,7 @@ impl Region {
             length: self.length,
             delta: self.delta(),
             rights: self.rights,
+            foreign: !internal && self.block.is_none() && self.imported.is_none(),
             internal,
         };
         self.id = context.regions.insert(exported);
@@ -296,7 +306,8 @@ impl Region {
 
     /// The key for peers.
     pub fn pack(&self, context: &Context) -> Vec<u8> {
-        self.packed(context, self.rights, self.keys(context))
+        let rights = context.regions.grant(self.id);
+        self.packed(context, rights, self.keys(context))
     }
 
     /// The key, of memory that peers on this host can map.
@@ -623,7 +634,7 @@ impl RemoteKey {
         let context = ep.worker().context();
         let mut mapping = None;
         let access = if info.context == context.id {
-            match context.regions.locate(info.region, info.address, 0) {
+            match context.regions.locate_own(&info) {
                 Some(here) => Access::Direct((here as isize).wrapping_sub(info.address as isize)),
                 None => Access::Messages,
             }
@@ -654,8 +665,7 @@ impl RemoteKey {
     fn unpack_of_peer(ep: &Ep, info: Rkey) -> Option<Box<RemoteKey>> {
         let context = ep.worker().context();
         if info.context == context.id {
-            let length = usize::try_from(info.length).ok()?;
-            context.regions.locate(info.region, info.address, length)?;
+            context.regions.locate_own(&info)?;
         }
         Some(RemoteKey::unpack(ep, info))
     }

@@ -5,9 +5,12 @@
 //! Who has an entry in hand keeps its memory mapped: `remove` waits for that. So nothing of the user's is
 //! called meanwhile.
 
+use crate::sys;
 use crate::ucs::shared_slots::SharedSlots;
+use crate::ucs_diag;
+use crate::wire::rkey::{READ, Rkey, WRITE};
 use core::cell::{Cell, RefCell};
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,8 +23,10 @@ pub struct Exported {
     pub length: usize,
     /// Local minus named address.
     pub delta: isize,
-    /// `READ`, `WRITE`.
+    /// `READ`, `WRITE`: what its owner allows.
     pub rights: u8,
+    /// Mapped by the application: how is looked up when a key is made, as it takes the kernel a while.
+    pub foreign: bool,
     /// The library's own, which the application does not know.
     pub internal: bool,
 }
@@ -42,9 +47,34 @@ struct Mappable {
     key: Arc<[u8]>,
 }
 
+struct Entry {
+    exported: Exported,
+    /// Those of the owner's rights that the mapping is known to allow.
+    granted: AtomicU8,
+}
+
+impl Entry {
+    /// Those of the owner's rights that the mapping allows: a peer's access that it forbids would be a signal to this
+    /// process.
+    #[cold]
+    fn look_up(&self) -> u8 {
+        let exported = &self.exported;
+        let start = (exported.address as usize).wrapping_add_signed(exported.delta);
+        let mapping = sys::mem::protection(start, exported.length);
+        let mut allowed = 0;
+        if mapping.read {
+            allowed |= READ;
+        }
+        if mapping.write {
+            allowed |= WRITE;
+        }
+        allowed & exported.rights
+    }
+}
+
 #[derive(Default)]
 pub struct Regions {
-    by_id: SharedSlots<Exported>,
+    by_id: SharedSlots<Entry>,
     /// Of the application.
     live: AtomicUsize,
     /// By their addresses; regions that the library allocates do not overlap.
@@ -59,7 +89,10 @@ impl Regions {
         if !region.internal {
             self.live.fetch_add(1, Ordering::Relaxed);
         }
-        self.by_id.insert(region)
+        self.by_id.insert(Entry {
+            exported: region,
+            granted: AtomicU8::new(if region.foreign { 0 } else { region.rights }),
+        })
     }
 
     /// Makes known that peers can map a region by `key`.
@@ -79,7 +112,10 @@ impl Regions {
 
     /// Forgets a region, when no thread has it in hand any more: its memory may go then.
     pub fn remove(&self, id: u64) {
-        let Some(region) = self.by_id.remove(id) else {
+        let Some(Entry {
+            exported: region, ..
+        }) = self.by_id.remove(id)
+        else {
             return;
         };
         if !region.internal {
@@ -110,11 +146,12 @@ impl Regions {
         f: impl FnOnce(*mut u8) -> R,
     ) -> Result<R, &'static str> {
         const OUTSIDE: &str = "that range is not exported";
-        let done = self.by_id.with(id, |r| {
+        let done = self.by_id.with(id, |entry| {
+            let r = &entry.exported;
             if !within(r.address, r.length, address, length) {
                 return Err(OUTSIDE);
             }
-            if r.rights & right != right {
+            if entry.granted.load(Ordering::Relaxed) & right != right {
                 return Err("its protection forbids it");
             }
             Ok(f((address as *mut u8).wrapping_offset(r.delta)))
@@ -122,9 +159,44 @@ impl Regions {
         done.unwrap_or(Err(OUTSIDE))
     }
 
-    /// Where a range is in this process, if it is there now.
-    pub fn locate(&self, id: u64, address: u64, length: usize) -> Option<*mut u8> {
-        self.with(id, address, length, 0, |at| at).ok()
+    /// What peers may do with a region from now on, as a key of it is about to be given to them.
+    pub fn grant(&self, id: u64) -> u8 {
+        let granted = self.by_id.with(id, |entry| {
+            let exported = &entry.exported;
+            let known = entry.granted.load(Ordering::Relaxed);
+            if !exported.foreign || known == exported.rights {
+                return known;
+            }
+            let allowed = entry.look_up();
+            if allowed != exported.rights {
+                ucs_diag!(
+                    "{} bytes at {:#x} are not all mapped for {}: a key of them gives no right to that",
+                    exported.length,
+                    exported.address,
+                    match allowed & READ {
+                        0 => "reading and writing",
+                        _ => "writing",
+                    }
+                );
+            }
+            // Relaxed: whoever is given the key hears of it later than this.
+            entry.granted.store(allowed, Ordering::Relaxed);
+            allowed
+        });
+        granted.unwrap_or(0)
+    }
+
+    /// Where the memory of a key of this very context is, if it is there now and the key claims no more of it than
+    /// was given.
+    pub fn locate_own(&self, key: &Rkey) -> Option<*mut u8> {
+        let length = usize::try_from(key.length).ok()?;
+        let rights = key.uses & (READ | WRITE);
+        let here = self.by_id.with(key.region, |entry| {
+            let r = &entry.exported;
+            let given = within(r.address, r.length, key.address, length) && rights & !r.rights == 0;
+            given.then(|| (key.address as *mut u8).wrapping_offset(r.delta))
+        });
+        here.flatten()
     }
 }
 
@@ -168,7 +240,6 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::rkey::{READ, WRITE};
 
     fn region(address: u64, length: usize, rights: u8, internal: bool) -> Exported {
         Exported {
@@ -176,8 +247,27 @@ mod tests {
             length,
             delta: 16,
             rights,
+            foreign: false,
             internal,
         }
+    }
+
+    #[test]
+    fn memory_of_the_application_is_reached_as_it_is_mapped() {
+        static READ_ONLY: [u8; 64] = [7; 64];
+        let regions = Regions::default();
+        let start = READ_ONLY.as_ptr() as u64;
+        let mapped = Exported {
+            delta: 0,
+            foreign: true,
+            ..region(start, READ_ONLY.len(), READ | WRITE, false)
+        };
+        let id = regions.insert(mapped);
+        let reach = |right| regions.with(id, start, 64, right, |at| at as u64);
+        assert!(reach(READ).is_err(), "no key was given");
+        assert_eq!(regions.grant(id), READ);
+        assert_eq!(reach(READ), Ok(start));
+        assert!(reach(WRITE).is_err() && reach(READ | WRITE).is_err());
     }
 
     #[test]
@@ -204,6 +294,51 @@ mod tests {
         regions.remove(id);
         assert_eq!(at(id, 1000, 1, READ), None);
         assert!(!regions.any());
+    }
+
+    #[test]
+    fn a_key_of_this_context_reaches_what_was_given_and_no_more() {
+        let regions = Regions::default();
+        let id = regions.insert(region(1000, 100, READ, false));
+        let key = Rkey {
+            context: 1,
+            region: id,
+            address: 1000,
+            length: 100,
+            mem_type: 0,
+            uses: READ,
+            keys: Vec::new(),
+        };
+        assert!(regions.locate_own(&key).is_some());
+        let forged = [
+            Rkey {
+                length: 101,
+                ..key.clone()
+            },
+            Rkey {
+                length: 1 << 46,
+                ..key.clone()
+            },
+            Rkey {
+                length: u64::MAX,
+                ..key.clone()
+            },
+            Rkey {
+                address: 999,
+                ..key.clone()
+            },
+            Rkey {
+                uses: READ | WRITE,
+                ..key.clone()
+            },
+            Rkey {
+                region: id ^ 1 << 40,
+                ..key.clone()
+            },
+        ];
+        assert!(forged.iter().all(|key| regions.locate_own(key).is_none()));
+        regions.remove(id);
+        assert!(regions.locate_own(&key).is_none());
     }
 
     #[test]

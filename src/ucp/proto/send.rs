@@ -215,7 +215,7 @@ pub fn plan(ep: &Ep, kind: &Kind, data: &Data, announce: Announce) -> Stage {
         Announce::ByLength => lane.thresholds.announce,
         Announce::LongOnly => lane.thresholds.announce_fast,
     };
-    let fits = head + len <= lane.max_bcopy;
+    let fits = len <= lane.max_bcopy.saturating_sub(head);
     let maps = match announce {
         _ if len < lane.thresholds.announce_mapped => false,
         // A handler gets what comes as a whole where it stands, and so does a stream: no copy is saved.
@@ -232,7 +232,7 @@ pub fn plan(ep: &Ep, kind: &Kind, data: &Data, announce: Announce) -> Stage {
     }
     if fits && len < lane.thresholds.zcopy {
         Stage::Whole
-    } else if head + len <= lane.max_zcopy
+    } else if len <= lane.max_zcopy.saturating_sub(head)
         && head <= lane.max_zcopy_header
         && contiguous
         && len > 0
