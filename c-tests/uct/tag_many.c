@@ -86,7 +86,8 @@ static void check_all(const side_t *side)
     }
 }
 
-static void run(const char *name, const char *device)
+/* Returns how many messages were in the middle at the same time, at most. */
+static unsigned run(const char *name, const char *device)
 {
     static side_t side;
     pair_t pairs[SENDERS];
@@ -117,7 +118,6 @@ static void run(const char *name, const char *device)
         most_open = (open > most_open) ? open : most_open;
         uct_worker_progress(side.t.worker);
     }
-    CHECK(most_open > 1); /* they did come mixed */
     check_all(&side);
     forget_messages(&side);
     for (sender = 0; sender < SENDERS; ++sender) {
@@ -128,13 +128,21 @@ static void run(const char *name, const char *device)
     for (sender = 0; sender < SENDERS; ++sender) {
         pair_finish(&pairs[sender]);
     }
+    return most_open;
+}
+
+/* On a busy machine the senders may run one after the other. */
+static void run_until_mixed(const char *name, const char *device)
+{
+    while (run(name, device) < 2) {
+    }
     OK("%s: %u senders at once", name, SENDERS);
 }
 
 int main(void)
 {
-    run("posix", NULL);
-    run("sysv", NULL);
-    run("tcp", "lo");
+    run_until_mixed("posix", NULL);
+    run_until_mixed("sysv", NULL);
+    run_until_mixed("tcp", "lo");
     return 0;
 }

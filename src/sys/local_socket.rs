@@ -4,6 +4,10 @@ use super::retry;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixStream};
+use std::time::Duration;
 
 /// The process that connected, or that listens, as the kernel noted it then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +41,49 @@ pub fn peer_credentials(socket: BorrowedFd<'_>) -> io::Result<Credentials> {
         pid: u32::try_from(cred.pid).unwrap_or(0),
         uid: cred.uid,
     })
+}
+
+/// Connects, and limits this and every later wait for the other end: `connect` itself waits while the queue of the
+/// listener is full. `WouldBlock` when the time is over.
+pub fn connect(to: &SocketAddr, patience: Duration) -> io::Result<UnixStream> {
+    let (name, lead): (&[u8], usize) = match (to.as_abstract_name(), to.as_pathname()) {
+        (Some(name), _) => (name, 1),
+        (_, Some(path)) => (path.as_os_str().as_bytes(), 0),
+        _ => return Err(io::ErrorKind::InvalidInput.into()),
+    };
+    // SAFETY: `sockaddr_un` is integers: all zeros is a value of it.
+    let mut raw: libc::sockaddr_un = unsafe { core::mem::zeroed() };
+    raw.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    let room = raw.sun_path[lead..].iter_mut();
+    if name.len() >= room.len() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    for (at, byte) in room.zip(name) {
+        *at = byte.cast_signed();
+    }
+    // A path ends with a zero byte; an abstract name is as long as the address says.
+    let len = core::mem::offset_of!(libc::sockaddr_un, sun_path) + name.len() + 1;
+    // SAFETY: takes integers.
+    let fd = unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor was just made and nobody else holds it.
+    let stream = UnixStream::from(unsafe { OwnedFd::from_raw_fd(fd) });
+    stream.set_write_timeout(Some(patience))?;
+    stream.set_read_timeout(Some(patience))?;
+    retry(|| {
+        // SAFETY: the address is initialised for the length stated.
+        let rc = unsafe {
+            libc::connect(
+                stream.as_raw_fd(),
+                (&raw const raw).cast(),
+                len as libc::socklen_t,
+            )
+        };
+        rc as isize
+    })?;
+    Ok(stream)
 }
 
 /// The user whose rights this process has.
@@ -166,7 +213,25 @@ pub fn recv(socket: BorrowedFd<'_>, bytes: &mut [u8]) -> io::Result<(usize, Vec<
 mod tests {
     use super::*;
     use std::os::fd::AsFd;
-    use std::os::unix::net::UnixStream;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn a_listener_that_does_not_accept_is_not_waited_for_for_ever() {
+        let name = format!("ferrucx-connect-{}", std::process::id());
+        let to = SocketAddr::from_abstract_name(name).unwrap();
+        let nobody = connect(&to, Duration::from_millis(20)).unwrap_err();
+        assert_eq!(nobody.kind(), io::ErrorKind::ConnectionRefused);
+        let listener = UnixListener::bind_addr(&to).unwrap();
+        let mut queued = Vec::new();
+        let full = loop {
+            match connect(&to, Duration::from_millis(20)) {
+                Ok(stream) => queued.push(stream),
+                Err(e) => break e,
+            }
+        };
+        assert_eq!(full.kind(), io::ErrorKind::WouldBlock);
+        drop(listener);
+    }
 
     #[test]
     fn bytes_and_descriptors_arrive_from_this_process() {

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{SocketAddr, UnixStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -85,17 +85,14 @@ static KNOWN: PerProcess<Mutex<HashMap<ProcessId, Known>>> = PerProcess::new(Mut
 /// Beyond so many, what is known is forgotten and asked anew.
 const MOST_KNOWN: usize = 4096;
 
-fn connect(name: Name) -> Result<UnixStream, Refusal> {
-    let first = abstract_address(name.id).and_then(|a| UnixStream::connect_addr(&a));
-    let second = || match name.door {
-        0 => Err(io::ErrorKind::NotFound.into()),
-        door => UnixStream::connect(format!("/proc/{}/fd/{door}", name.pid)),
-    };
-    first.or_else(|_| second()).map_err(|e| {
-        ucs_debug!("process {} cannot be asked: {e}", name.pid);
-        match e.raw_os_error() {
-            Some(libc::EACCES | libc::EPERM) => Refusal::OtherUser,
-            _ => Refusal::Gone,
+fn connect(name: Name) -> io::Result<UnixStream> {
+    let first = abstract_address(name.id).and_then(|a| local_socket::connect(&a, PATIENCE));
+    first.or_else(|e| match name.door {
+        0 => Err(e),
+        _ if e.kind() == io::ErrorKind::WouldBlock => Err(e),
+        door => {
+            let place = format!("/proc/{}/fd/{door}", name.pid);
+            SocketAddr::from_pathname(place).and_then(|a| local_socket::connect(&a, PATIENCE))
         }
     })
 }
@@ -106,21 +103,24 @@ pub fn ask(name: Name, question: Question) -> Result<Reply, Refusal> {
     if silent_since.is_some_and(|t| t.elapsed() < SILENCE) {
         return Err(Refusal::Silent);
     }
-    let stream = connect(name)?;
-    let failed = |e: io::Error| match e.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-            let mut silent = SILENT.get().lock();
-            silent.retain(|_, t| t.elapsed() < SILENCE);
-            silent.insert(name.id, Instant::now());
-            Refusal::Silent
+    let failed = |e: io::Error| {
+        ucs_debug!("process {} cannot be asked: {e}", name.pid);
+        match e.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                let mut silent = SILENT.get().lock();
+                silent.retain(|_, t| t.elapsed() < SILENCE);
+                silent.insert(name.id, Instant::now());
+                Refusal::Silent
+            }
+            io::ErrorKind::PermissionDenied => Refusal::OtherUser,
+            _ => Refusal::Gone,
         }
-        _ => Refusal::Gone,
     };
+    let stream = connect(name).map_err(failed)?;
     let owner = peer_credentials(stream.as_fd()).map_err(failed)?;
     if owner.uid != effective_user() || !is_one_user(owner.uid) {
         return Err(Refusal::OtherUser);
     }
-    stream.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
     let to = name.id;
     let request = Request { to, question }.encode();
     // A fresh socket has room for a request. One that was turned down already has its answer.

@@ -401,7 +401,13 @@ impl Server<'_> {
                     self.answer(&asker.stream, &request);
                 }
             }
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+            // What is there is told of again.
+            Err(e)
+                if matches!(
+                    e.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                ) =>
+            {
                 self.askers.insert(word, asker);
             }
             _ => {}
