@@ -2,9 +2,14 @@
 
 use std::io;
 
-/// Eight random bytes.
+/// A random number.
 pub fn random_u64() -> io::Result<u64> {
-    let mut bytes = [0u8; 8];
+    random_bytes().map(u64::from_ne_bytes)
+}
+
+/// Random bytes.
+pub fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0u8; N];
     let mut filled = 0;
     while filled < bytes.len() {
         let rest = &mut bytes[filled..];
@@ -19,7 +24,7 @@ pub fn random_u64() -> io::Result<u64> {
         }
         filled += n as usize;
     }
-    Ok(u64::from_ne_bytes(bytes))
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -345,6 +345,11 @@ impl Ep {
         }
     }
 
+    /// Where the peer is, of an endpoint that is connected.
+    pub fn address(&self) -> Option<&Address> {
+        self.address.get().map(Rc::as_ref)
+    }
+
     /// Whether the peer is known.
     pub fn is_connected(&self) -> bool {
         self.lane.get().is_some()

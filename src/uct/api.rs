@@ -546,10 +546,10 @@ pub trait Iface: Sized + 'static {
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)
     }
-    /// Whether the interface that an address names has a connection with this one, so that an answer to it dials
-    /// nobody. A transport without connections says yes.
-    fn is_connected_to(face: &IfaceBox<Self>, address: &[u8]) -> bool {
-        true
+    /// Whether the message whose handler runs now came from the interface that an address names. `None` when no
+    /// handler of this interface runs, and where the transport does not know who sends.
+    fn is_sender(face: &IfaceBox<Self>, address: &[u8]) -> Option<bool> {
+        None
     }
     /// # Safety
     /// `dst` writable for `len`; `rkey` live.

@@ -265,14 +265,14 @@ pub unsafe fn get_guarded<I: Iface>(
     unsafe { I::get_guarded(ep, iov, remote, rkey, guard, comp) }
 }
 
-/// `Iface::is_connected_to` by C's handle.
-pub type IsConnectedTo = unsafe fn(uct_iface_h, &[u8]) -> bool;
+/// `Iface::is_sender` by C's handle.
+pub type IsSender = unsafe fn(uct_iface_h, &[u8]) -> Option<bool>;
 
 /// # Safety
 /// `iface` must be an open interface of transport `I`.
-pub unsafe fn is_connected_to<I: Iface>(iface: uct_iface_h, address: &[u8]) -> bool {
+pub unsafe fn is_sender<I: Iface>(iface: uct_iface_h, address: &[u8]) -> Option<bool> {
     // SAFETY: by the caller's promise.
-    I::is_connected_to(unsafe { IfaceBox::<I>::from_c(iface) }, address)
+    I::is_sender(unsafe { IfaceBox::<I>::from_c(iface) }, address)
 }
 
 /// `Iface::put_told` by C's handle.

@@ -3,8 +3,8 @@
 //! An address that the application gives is the application's word. An address in a wire-up message or in the private
 //! data of a connection is the sender's, who may name the memory of another process of this host. So a message names a
 //! ticket: a number that only the two workers know, and that the process which owns the named memory confirms over its
-//! local channel (`uct::local`). And a wire-up message is answered only over a connection that the interface it names
-//! has with this worker already: nobody is dialled because a stranger named him.
+//! local channel (`uct::local`). And of a network only the interface counts that the message came from: nobody is
+//! dialled because a stranger named him. So all that is left of an address is one sender's.
 
 use crate::c::UCT_DEVICE_TYPE_NET;
 use crate::ucp::worker::{OpenIface, Worker};
@@ -21,19 +21,51 @@ pub fn ticket(worker: &Worker, to: u64) -> u64 {
 /// An address that came by a message, less what an answer to it may not use.
 pub fn answerable(worker: &Worker, address: Address, ticket: u64) -> Address {
     let mut address = proven(worker, address, ticket);
-    address.entries.retain(|entry| {
-        let of_entry = |i: &&OpenIface| i.number == entry.transport;
-        worker.ifaces.iter().filter(of_entry).any(|i| {
-            // SAFETY: an open interface of ours.
-            unsafe { (base_of(i.handle).is_connected_to)(i.handle, &entry.iface) }
-        })
-    });
     address
+        .entries
+        .retain(|entry| is_local(worker, entry) || is_senders(worker, entry) == Some(true));
+    address
+}
+
+/// Whether the message whose handler runs now came from the owner of `address`, as far as that is known: from one of
+/// its network interfaces, or from this host.
+pub fn is_from(worker: &Worker, address: &Address) -> bool {
+    let senders = address.entries.iter().filter_map(|e| is_senders(worker, e));
+    let mut known = senders.peekable();
+    match known.peek() {
+        Some(_) => known.any(|is| is),
+        None => !worker.ifaces.iter().any(receives),
+    }
+}
+
+/// Whether an endpoint that a message made, by an address that is proven to be its sender's, leads to the owner of
+/// `address`.
+pub fn is_owner(worker: &Worker, proven: &Address, address: &Address) -> bool {
+    let given_local = address.entries.iter().any(|e| is_local(worker, e));
+    proven.entries.iter().any(|entry| {
+        // An address for the network only says nothing of this host, whose processes are one user's.
+        address.entries.contains(entry) || !given_local && is_local(worker, entry)
+    })
+}
+
+/// Whether a handler of a message runs that came by this interface and from a known sender.
+fn receives(iface: &OpenIface) -> bool {
+    // SAFETY: an open interface of ours.
+    unsafe { (base_of(iface.handle).is_sender)(iface.handle, &[]) }.is_some()
+}
+
+/// Whether the message that is handled now came from the interface of this entry; `None` where that is not known.
+fn is_senders(worker: &Worker, entry: &Entry) -> Option<bool> {
+    let of_entry = |i: &&OpenIface| i.number == entry.transport;
+    worker.ifaces.iter().filter(of_entry).find_map(|i| {
+        // SAFETY: an open interface of ours.
+        unsafe { (base_of(i.handle).is_sender)(i.handle, &entry.iface) }
+    })
 }
 
 /// An address that its owner sent, less the entries of this host that are not proven to be the owner's.
 pub fn proven(worker: &Worker, mut address: Address, ticket: u64) -> Address {
-    let is_local = |entry: &Entry| iface(worker, entry).is_none_or(|i| !is_network(worker, i));
+    let is_local = |entry: &Entry| is_local(worker, entry);
     if !address.entries.iter().any(is_local) {
         return address;
     }
@@ -75,6 +107,9 @@ fn iface<'a>(worker: &'a Worker, entry: &Entry) -> Option<&'a OpenIface> {
     worker.ifaces.iter().find(|i| i.number == entry.transport)
 }
 
-fn is_network(worker: &Worker, iface: &OpenIface) -> bool {
-    worker.context().resources[iface.resource].device.kind == UCT_DEVICE_TYPE_NET
+/// Of this host, or of a transport that this worker has not.
+fn is_local(worker: &Worker, entry: &Entry) -> bool {
+    let is_network =
+        |i: &OpenIface| worker.context().resources[i.resource].device.kind == UCT_DEVICE_TYPE_NET;
+    !iface(worker, entry).is_some_and(is_network)
 }

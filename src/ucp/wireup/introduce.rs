@@ -41,8 +41,12 @@ pub fn received(worker: &Worker, message: &[u8]) {
     } else {
         hdr.serial
     };
-    // One that has failed answers nobody.
-    let suits = |id| worker.ep(id).is_some_and(|ep| ep.usable().is_ok());
+    // One that has failed answers nobody, and one to somebody else is not the sender's.
+    let suits = |id| {
+        worker.ep(id).is_some_and(|ep| {
+            ep.usable().is_ok() && ep.address().is_some_and(|to| claims::is_from(worker, to))
+        })
+    };
     let waiting = worker.halves.take_waiting(hdr.uuid, serial, suits);
     match waiting.and_then(|id| worker.ep(id)) {
         Some(ep) => ep.pair_with(name),
@@ -56,7 +60,7 @@ pub fn received(worker: &Worker, message: &[u8]) {
             let address = claims::answerable(worker, address, hdr.ticket);
             if address.entries.is_empty() {
                 ucs_diag!(
-                    "worker {:#x} names no interface that is proven to be its own: it is not answered",
+                    "a wire-up message of worker {:#x} names no interface that it came from: it is not answered",
                     hdr.uuid
                 );
                 return;

@@ -26,9 +26,10 @@ pub fn connect(worker: &Worker, address: Address, params: EpParams) -> Result<No
         return Ok(ep);
     }
     let suits = |id| {
-        worker
-            .ep(id)
-            .is_some_and(|ep| !ep.answers_only.get() && ep.usable().is_ok())
+        worker.ep(id).is_some_and(|ep| {
+            let leads_there = |to: &Address| claims::is_owner(worker, to, &address);
+            !ep.answers_only.get() && ep.usable().is_ok() && ep.address().is_some_and(leads_there)
+        })
     };
     let halves = &worker.halves;
     if let Some(taken) = halves.take_hidden(uuid, suits).and_then(|id| worker.ep(id)) {

@@ -31,7 +31,7 @@ pub struct IfaceBase {
     /// What C's op table has no place for.
     pub get_guarded: table::GetGuarded,
     pub put_told: table::PutTold,
-    pub is_connected_to: table::IsConnectedTo,
+    pub is_sender: table::IsSender,
     pub short: table::Short,
     /// Whether there is something to poll.
     pub polls: bool,
@@ -122,7 +122,7 @@ impl<I: Iface> IfaceBox<I> {
                 alloc_methods: RefCell::new(Vec::new()),
                 get_guarded: table::get_guarded::<I>,
                 put_told: table::put_told::<I>,
-                is_connected_to: table::is_connected_to::<I>,
+                is_sender: table::is_sender::<I>,
                 short: table::short::<I>,
                 polls: I::POLLS,
                 enough: Cell::new(false),

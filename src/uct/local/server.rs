@@ -22,11 +22,15 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::{Arc, Once, OnceLock};
+use std::time::{Duration, Instant};
 
 /// Connections that wait for their request; the oldest goes when there are more.
 const MOST_ASKERS: usize = 64;
 /// Pause of accepting when descriptors ran out.
 const PAUSE_MS: i32 = 100;
+/// How long a socket's address may stay taken after it was closed, and between two tries.
+const REBIND: Duration = Duration::from_secs(1);
+const REBIND_STEP: Duration = Duration::from_micros(200);
 /// Where the socket for other network namespaces is bound, for the moment until it is opened: the first that works.
 const DOOR_DIRS: [&str; 2] = ["/dev/shm", "/tmp"];
 
@@ -133,6 +137,20 @@ impl Door {
     }
 }
 
+/// Binds the process's address. A child that is being started has a copy of the socket that was bound to it before,
+/// until it runs its program.
+fn bind(address: &SocketAddr) -> io::Result<UnixListener> {
+    let begun = Instant::now();
+    loop {
+        match UnixListener::bind_addr(address) {
+            Err(e) if e.kind() == io::ErrorKind::AddrInUse && begun.elapsed() < REBIND => {
+                std::thread::sleep(REBIND_STEP);
+            }
+            made => return made,
+        }
+    }
+}
+
 struct Channel {
     name: Name,
     epoll: Epoll,
@@ -234,7 +252,7 @@ impl Channel {
         // Shared memory and shared workers want both. With a second thread the kernel takes milliseconds for each.
         membarrier::register();
         membarrier::register_own();
-        let listener = UnixListener::bind_addr(&abstract_address(id)?)?;
+        let listener = bind(&abstract_address(id)?)?;
         listener.set_nonblocking(true)?;
         let door = Door::open(id);
         let pid = process::pid();

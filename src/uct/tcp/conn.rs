@@ -6,6 +6,7 @@
 //! never called from here, they are queued in the interface and called by its progress.
 
 use super::awaited::Awaited;
+use super::deadlines::NEVER;
 use super::iface::{Face, TcpIface};
 use super::keys::Keys;
 use super::overdue::Overdue;
@@ -105,8 +106,10 @@ pub struct Conn {
     pub token: Cell<u64>,
     /// The last attempt of the peer that this connection knows of.
     pub peer_attempt: Cell<u64>,
-    /// Our attempts so far, and when the current phase is given up or left.
+    /// Our attempts so far.
     pub tries: Cell<u32>,
+    /// Its number among the interface's deadlines, and when something is to be done.
+    pub number: u64,
     pub deadline: Cell<u64>,
     /// The other side said that nothing follows.
     pub bye: Cell<bool>,
@@ -152,10 +155,12 @@ pub struct Conn {
 
     eps: RefCell<Vec<*const EpBox<TcpIface>>>,
     pub pending: PendingQueue,
+    /// In the interface's list of those with room for who waits.
+    pub servable: Cell<bool>,
 }
 
 impl Conn {
-    pub fn new(peer: u64, remote: Option<SocketAddr>) -> Rc<Conn> {
+    pub fn new(number: u64, peer: u64, remote: Option<SocketAddr>) -> Rc<Conn> {
         Rc::new(Conn {
             peer,
             remote: Cell::new(remote),
@@ -165,7 +170,8 @@ impl Conn {
             token: Cell::new(0),
             peer_attempt: Cell::new(0),
             tries: Cell::new(0),
-            deadline: Cell::new(0),
+            number,
+            deadline: Cell::new(NEVER),
             bye: Cell::new(false),
             rx_limit: Cell::new(0),
             tx: RefCell::default(),
@@ -195,6 +201,7 @@ impl Conn {
             misses: Cell::new(0),
             eps: RefCell::default(),
             pending: PendingQueue::new(),
+            servable: Cell::new(false),
         })
     }
 
@@ -648,10 +655,19 @@ impl Conn {
             face.poll_soon();
         } else if self.blocked.get() {
             face.watch(self, true);
-            face.watch_silence();
+            face.watch_silence(self);
         }
         self.settle(face);
+        self.offer_room(face);
         answer
+    }
+
+    /// Who waits for room is served by progress, if there is some now.
+    #[inline]
+    pub fn offer_room(self: &Rc<Conn>, face: &TcpIface) {
+        if !self.pending.is_empty() && self.has_room() {
+            face.serve_soon(self);
+        }
     }
 
     /// What of so many bytes would make a short segment behind whole ones.
@@ -740,11 +756,12 @@ impl Conn {
     }
 
     /// The peer has done `count` puts. `false` when that cannot be.
-    pub fn puts_acknowledged(&self, face: &TcpIface, count: u64) -> bool {
+    pub fn puts_acknowledged(self: &Rc<Conn>, face: &TcpIface, count: u64) -> bool {
         let possible = self
             .awaited
             .puts_acknowledged(count, |owner, comp| face.add_done(owner, comp, Ok(())));
         self.settle(face);
+        self.offer_room(face);
         possible
     }
 

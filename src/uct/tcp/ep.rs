@@ -266,10 +266,8 @@ impl TcpEp {
         if conn.has_room() && self.pending.is_empty() {
             return Err(Status::BUSY);
         }
-        if conn.pending.is_empty() {
-            face.waiting.borrow_mut().push(Rc::clone(conn));
-        }
         conn.pending.add(&self.pending, req);
+        conn.offer_room(face);
         Ok(())
     }
 

@@ -6,12 +6,14 @@
 
 use super::config::Settings;
 use super::conn::{Conn, Phase, RxBuf};
+use super::deadlines::{Deadlines, NEVER};
 use super::device::{self, Estimate};
 use super::ep::TcpEp;
 use super::events::Events;
+use super::hello::{HELLO_LEN, Identity};
 use super::keys::Keys;
 use super::txq::Owner;
-use super::wire::{DeviceAddr, HEADER_LEN, HELLO_LEN, IFACE_ADDR_LEN, IfaceAddr, PUT_LEN};
+use super::wire::{DeviceAddr, HEADER_LEN, IFACE_ADDR_LEN, IfaceAddr, PUT_LEN};
 use crate::c::*;
 use crate::sys::clock::monotonic_ns;
 use crate::sys::epoll::Epoll;
@@ -29,7 +31,7 @@ use crate::uct::base::worker::WorkerHandle;
 use crate::{ucs_diag, ucs_error};
 use core::cell::{Cell, RefCell};
 use core::ffi::c_int;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 use std::os::fd::RawFd;
 use std::rc::Rc;
@@ -61,13 +63,15 @@ pub struct Stranger {
     pub bytes: [u8; HELLO_LEN],
     pub len: usize,
     pub deadline: u64,
+    /// It was kept beyond its first deadline, as there are few.
+    pub reprieved: bool,
 }
 
-/// What a token stands for.
-#[derive(Clone)]
-pub enum Known {
+/// What has its time.
+pub enum Timed {
     Conn(Rc<Conn>),
-    Stranger(Rc<RefCell<Stranger>>),
+    /// By its token.
+    Stranger(u64),
 }
 
 /// A kind of log line that is written once an interface.
@@ -83,7 +87,7 @@ pub enum Once {
 }
 
 pub struct TcpIface {
-    pub id: u64,
+    pub identity: Identity,
     pub address: Address,
     pub port: u16,
     /// Set on loopback: which host and namespace it is in.
@@ -98,22 +102,30 @@ pub struct TcpIface {
     timer: RefCell<Option<TimerFd>>,
     /// What the timer is set to; `u64::MAX` for nothing.
     pub next_deadline: Cell<u64>,
+    deadlines: RefCell<Deadlines<Timed>>,
 
-    pub known: RefCell<HashMap<u64, Known>>,
+    /// Connections with a socket, by token.
+    pub known: RefCell<HashMap<u64, Rc<Conn>>>,
+    /// Those of the interfaces that are known, by id: the one that endpoints use.
     pub by_peer: RefCell<HashMap<u64, Rc<Conn>>>,
     next_token: Cell<u64>,
     attempts: Cell<u64>,
-    pub strangers: Cell<usize>,
+    /// By token: the oldest first.
+    pub strangers: RefCell<BTreeMap<u64, Rc<RefCell<Stranger>>>>,
 
     /// Progress calls so far.
     tick: Cell<u64>,
     pub in_progress: Cell<bool>,
     /// Handlers of what arrives run now.
     pub receiving: Cell<bool>,
+    /// The interface whose messages are or were handled last.
+    pub sender: Cell<u64>,
     pub poll_now: Cell<bool>,
     /// When the kernel was asked for news because that was long ago, and whether it had some the last time.
     pub asked_at: Cell<u64>,
     pub had_news: Cell<bool>,
+    /// Questions since then.
+    pub vain: Cell<u32>,
     /// Sockets that brought something lately: they are read without asking epoll.
     pub hot: RefCell<Vec<Rc<Conn>>>,
     /// Connections with whole frames that a handler wanted after this progress.
@@ -125,8 +137,8 @@ pub struct TcpIface {
     pub unsettled: Cell<usize>,
     /// Connections that became open within this poll.
     pub opened: Cell<u32>,
-    /// Connections with pending requests.
-    pub waiting: RefCell<Vec<Rc<Conn>>>,
+    /// Connections with pending requests that have room now.
+    pub servable: RefCell<Vec<Rc<Conn>>>,
 
     tx_spare: RefCell<Vec<Vec<u8>>>,
     rx_spare: RefCell<Vec<RxBuf>>,
@@ -147,7 +159,7 @@ impl TcpIface {
         let device = address.name.clone();
         let prefer = settings.prefer_default && net::is_default_route(&device);
         let tl = TcpIface {
-            id: random::random_u64()?.max(1),
+            identity: Identity::new(&random::random_bytes()?),
             port,
             domain: address.loopback.then(net::loopback_domain),
             estimate: device::estimate(&address, settings.max_bandwidth),
@@ -158,18 +170,21 @@ impl TcpIface {
             events: Events::new(listener.raw()),
             listener,
             timer: RefCell::new(None),
-            next_deadline: Cell::new(u64::MAX),
+            next_deadline: Cell::new(NEVER),
+            deadlines: RefCell::default(),
             known: RefCell::default(),
             by_peer: RefCell::default(),
             next_token: Cell::new(FIRST_TOKEN),
             attempts: Cell::new(0),
-            strangers: Cell::new(0),
+            strangers: RefCell::default(),
             tick: Cell::new(0),
             in_progress: Cell::new(false),
             receiving: Cell::new(false),
+            sender: Cell::new(0),
             poll_now: Cell::new(false),
             asked_at: Cell::new(0),
             had_news: Cell::new(false),
+            vain: Cell::new(0),
             hot: RefCell::default(),
             held: RefCell::default(),
             dirty: RefCell::default(),
@@ -177,7 +192,7 @@ impl TcpIface {
             done: RefCell::default(),
             unsettled: Cell::new(0),
             opened: Cell::new(0),
-            waiting: RefCell::default(),
+            servable: RefCell::default(),
             tx_spare: RefCell::default(),
             rx_spare: RefCell::default(),
             logged: Cell::new(0),
@@ -364,7 +379,7 @@ impl TcpIface {
 
     /// Makes epoll wake up at `at` (monotonic nanoseconds) at the latest.
     pub fn wake_at(&self, at: u64) {
-        if at >= self.next_deadline.get() {
+        if at >= self.next_deadline.get() || at == NEVER {
             return;
         }
         self.next_deadline.set(at);
@@ -388,19 +403,60 @@ impl TcpIface {
 
     /// Whether something has its time and no timer that would wake a sleeper for it.
     pub fn lacks_timer(&self) -> bool {
-        self.next_deadline.get() != u64::MAX && self.timer.borrow().is_none()
+        self.next_deadline.get() != NEVER && self.timer.borrow().is_none()
     }
 
     /// A connection is blocked: somebody looks from time to time whether its peer still answers.
-    pub fn watch_silence(&self) {
-        if self.settings.max_silence.is_some() && self.next_deadline.get() == u64::MAX {
-            self.wake_at(monotonic_ns() + super::link::SILENCE_NS);
+    pub fn watch_silence(&self, conn: &Rc<Conn>) {
+        if self.settings.max_silence.is_some() && conn.deadline.get() == NEVER {
+            self.set_deadline(conn, monotonic_ns() + super::link::SILENCE_NS);
+        }
+    }
+
+    /// Something is to be done about the connection at that time, or `NEVER`.
+    pub fn set_deadline(&self, conn: &Rc<Conn>, at: u64) {
+        let old = conn.deadline.replace(at);
+        let mut all = self.deadlines.borrow_mut();
+        all.change(conn.number, old, at, || Timed::Conn(Rc::clone(conn)));
+        drop(all);
+        self.wake_at(at);
+    }
+
+    /// The same for an unknown peer, from its time `old` on.
+    pub fn set_stranger_deadline(&self, token: u64, old: u64, at: u64) {
+        let mut all = self.deadlines.borrow_mut();
+        all.change(token, old, at, || Timed::Stranger(token));
+        drop(all);
+        self.wake_at(at);
+    }
+
+    /// What has its time now; a connection's deadline is over then.
+    pub fn take_due(&self, now: u64) -> Option<Timed> {
+        let due = self.deadlines.borrow_mut().take_due(now)?;
+        if let Timed::Conn(conn) = &due {
+            conn.deadline.set(NEVER);
+        }
+        Some(due)
+    }
+
+    pub fn earliest_deadline(&self) -> Option<u64> {
+        self.deadlines.borrow().next()
+    }
+
+    pub fn forget_deadlines(&self) {
+        self.deadlines.borrow_mut().clear();
+    }
+
+    /// The next progress serves who waits for room on the connection.
+    pub fn serve_soon(&self, conn: &Rc<Conn>) {
+        if !conn.servable.replace(true) {
+            self.servable.borrow_mut().push(Rc::clone(conn));
         }
     }
 
     /// The timer fired or is not needed: it is gone until `wake_at` wants it again.
     pub fn drop_timer(&self) {
-        self.next_deadline.set(u64::MAX);
+        self.next_deadline.set(NEVER);
         *self.timer.borrow_mut() = None;
     }
 
@@ -415,7 +471,7 @@ impl TcpIface {
     pub fn iface_addr(&self) -> IfaceAddr {
         IfaceAddr {
             port: self.port,
-            id: self.id,
+            id: self.identity.id,
         }
     }
 
@@ -536,13 +592,10 @@ impl Iface for TcpIface {
         iface && device.is_ok_and(|d| face.reaches(&d))
     }
 
-    fn is_connected_to(face: &Face, address: &[u8]) -> bool {
+    fn is_sender(face: &Face, address: &[u8]) -> Option<bool> {
         let peer = address.first_chunk().and_then(IfaceAddr::decode);
-        peer.is_some_and(|peer| {
-            let conns = face.by_peer.borrow();
-            let conn = conns.get(&peer.id);
-            conn.is_some_and(|c| !matches!(c.phase.get(), Phase::Broken(_)))
-        })
+        let sent = peer.is_some_and(|peer| peer.id == face.sender.get());
+        face.receiving.get().then_some(sent)
     }
 
     fn ep_create(face: &Face, params: &EpParams) -> Result<TcpEp> {

@@ -3,13 +3,15 @@
 //! Two interfaces may connect to each other at the same moment; the attempt of the one with the
 //! smaller id wins. Attempts are numbered, so that one given up by its maker is recognised when it
 //! is accepted late. Nothing but a hello is sent before the welcome, so nothing is lost or doubled
-//! whichever attempt wins.
+//! whichever attempt wins. A hello is signed (`hello`): it has its sender's connections replaced, and nobody else's.
 
 use super::config::{BindSource, MAX_AM};
 use super::conn::{Conn, Phase};
+use super::deadlines::NEVER;
 use super::ep::NOWHERE;
-use super::iface::{Face, Known, Once, Stranger, TcpIface};
-use super::wire::{self, Bad, Frame, HELLO_LEN, Hello, PURPOSE_DATA, Reason, Welcome};
+use super::hello::{HELLO_LEN, Hello, PURPOSE_DATA, Received};
+use super::iface::{Face, Once, Stranger, TcpIface, Timed};
+use super::wire::{self, Bad, Frame, Reason, Welcome};
 use crate::sys::clock::monotonic_ns;
 use crate::sys::membarrier;
 use crate::sys::poll::{PollFd, poll};
@@ -17,13 +19,17 @@ use crate::sys::socket::{Connecting, Options, READABLE, Socket, WRITABLE};
 use crate::ucs::{Result, Status};
 use crate::{ucs_debug, ucs_diag, ucs_error, ucs_warn};
 use core::cell::RefCell;
+use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
-/// Who connected and says nothing is dropped after this.
+/// Who connected and says nothing is dropped after this, when there are more than `FEW_STRANGERS`. The kernel connects
+/// for processes that make no progress for minutes, so a few silent ones may stay for `PATIENT_NS` more.
 const HELLO_NS: u64 = 5_000_000_000;
-/// Most unknown peers at a time; the oldest goes first.
+const PATIENT_NS: u64 = 600_000_000_000;
+const FEW_STRANGERS: usize = 32;
+/// Most unknown peers at a time. Of the network address with the most of them the oldest goes first.
 const MAX_STRANGERS: usize = 128;
 /// Connections accepted in one go.
 const MAX_ACCEPTS: usize = 64;
@@ -52,7 +58,7 @@ pub fn connect(face: &TcpIface, peer: u64, remote: SocketAddr) -> Result<Rc<Conn
     if let Some(conn) = known {
         return Ok(conn);
     }
-    let conn = Conn::new(peer, Some(remote));
+    let conn = Conn::new(face.new_token(), peer, Some(remote));
     if let Err(e) = start(face, &conn) {
         drop_socket(face, &conn);
         ucs_error!(
@@ -106,16 +112,13 @@ fn start(face: &TcpIface, conn: &Rc<Conn>) -> io::Result<()> {
     face.events
         .set()?
         .add(socket.raw(), READABLE | WRITABLE, token)?;
-    face.known
-        .borrow_mut()
-        .insert(token, Known::Conn(Rc::clone(conn)));
+    face.known.borrow_mut().insert(token, Rc::clone(conn));
     conn.token.set(token);
     conn.set_socket(Some(socket));
     conn.phase.set(Phase::Connecting);
-    conn.deadline.set(monotonic_ns() + CONNECT_NS);
     face.next_attempt();
     face.set_watched(conn, true);
-    face.wake_at(conn.deadline.get());
+    face.set_deadline(conn, monotonic_ns() + CONNECT_NS);
     face.poll_soon();
     ucs_debug!("tcp: {connecting:?}: to {remote}");
     if connecting == Connecting::Done {
@@ -135,20 +138,17 @@ pub fn connected(face: &TcpIface, conn: &Rc<Conn>) {
         Some(Ok(Some(e)) | Err(e)) => return again(face, conn, &e),
         None => return,
     }
-    let mut bytes = Vec::with_capacity(HELLO_LEN);
-    let hello = Hello {
+    let bytes = face.identity.greet(&Hello {
         purpose: PURPOSE_DATA,
-        from: face.id,
         to: conn.peer,
         attempt: face.attempts(),
         max_am: face.max_am() as u32,
-    };
-    wire::encode(&Frame::Hello(hello), &mut bytes);
+    });
     match conn.with_socket(|s| s.send(&bytes)) {
         // A fresh socket has room for a hello.
         Some(Ok(n)) if n == bytes.len() => {
             conn.phase.set(Phase::Greeting);
-            conn.deadline.set(u64::MAX);
+            face.set_deadline(conn, NEVER);
             face.watch(conn, false);
         }
         Some(Ok(_)) => again(face, conn, &io::ErrorKind::WriteZero.into()),
@@ -176,8 +176,7 @@ pub fn again(face: &TcpIface, conn: &Rc<Conn>, e: &io::Error) {
 
 fn wait(face: &TcpIface, conn: &Rc<Conn>, ns: u64) {
     conn.phase.set(Phase::Waiting);
-    conn.deadline.set(monotonic_ns() + ns);
-    face.wake_at(conn.deadline.get());
+    face.set_deadline(conn, monotonic_ns() + ns);
 }
 
 /// The peer said that its own attempt is under way.
@@ -197,7 +196,7 @@ pub fn welcomed(face: &TcpIface, conn: &Rc<Conn>, welcome: &Welcome) -> bool {
 
 fn opened(face: &TcpIface, conn: &Rc<Conn>, attempt: u64, max_am: usize) {
     conn.phase.set(Phase::Open);
-    conn.deadline.set(u64::MAX);
+    face.set_deadline(conn, NEVER);
     conn.peer_attempt.set(attempt);
     conn.rx_limit.set(max_am);
     face.opened.set(face.opened.get() + 1);
@@ -208,12 +207,7 @@ fn opened(face: &TcpIface, conn: &Rc<Conn>, attempt: u64, max_am: usize) {
 
 /// Without anyone to wait for, the timer's descriptor is given back.
 fn drop_idle_timer(face: &TcpIface) {
-    let setting_up = |c: &Rc<Conn>| matches!(c.phase.get(), Phase::Connecting | Phase::Waiting);
-    if face.strangers.get() == 0
-        && face.unsettled.get() == 0
-        && face.events.listens()
-        && !face.by_peer.borrow().values().any(setting_up)
-    {
+    if face.unsettled.get() == 0 && face.events.listens() && face.earliest_deadline().is_none() {
         face.drop_timer();
     }
 }
@@ -269,8 +263,8 @@ fn admit(face: &TcpIface, socket: Socket, from: SocketAddr) {
     if let Err(e) = socket.set_options(&options(face, from.ip())) {
         ucs_debug!("tcp: options of a connection from {from}: {e}");
     }
-    if face.strangers.get() >= MAX_STRANGERS {
-        drop_oldest_stranger(face);
+    if face.strangers.borrow().len() >= MAX_STRANGERS {
+        drop_one_stranger(face);
     }
     let token = face.new_token();
     let added = face
@@ -280,42 +274,45 @@ fn admit(face: &TcpIface, socket: Socket, from: SocketAddr) {
     if let Err(e) = added {
         return pause(face, &e);
     }
+    let deadline = monotonic_ns() + HELLO_NS;
     let stranger = Rc::new(RefCell::new(Stranger {
         socket: Some(socket),
         from,
         bytes: [0; HELLO_LEN],
         len: 0,
-        deadline: monotonic_ns() + HELLO_NS,
+        deadline,
+        reprieved: false,
     }));
-    face.wake_at(stranger.borrow().deadline);
-    face.strangers.set(face.strangers.get() + 1);
-    let known = Known::Stranger(Rc::clone(&stranger));
-    face.known.borrow_mut().insert(token, known);
+    let listed = Rc::clone(&stranger);
+    face.strangers.borrow_mut().insert(token, listed);
     // Its hello is usually here already.
     listen_to(face, token, &stranger);
+    if face.strangers.borrow().contains_key(&token) {
+        face.set_stranger_deadline(token, NEVER, deadline);
+    }
 }
 
-fn drop_oldest_stranger(face: &TcpIface) {
-    let oldest = {
-        let known = face.known.borrow();
-        let strangers = known
-            .iter()
-            .filter(|(_, k)| matches!(k, Known::Stranger(_)));
-        strangers.map(|(token, _)| *token).min()
-    };
-    if let Some(token) = oldest {
-        if face.first(Once::Silence) {
-            ucs_warn!("tcp: too many connections without a greeting: dropping the oldest");
-        }
-        forget_stranger(face, token);
+/// Drops the oldest of the network address that has the most: whoever opens many loses his own.
+fn drop_one_stranger(face: &TcpIface) {
+    let mut by_source: HashMap<IpAddr, (usize, u64)> = HashMap::new();
+    for (token, stranger) in face.strangers.borrow().iter() {
+        let source = by_source.entry(stranger.borrow().from.ip());
+        source.or_insert((0, *token)).0 += 1;
     }
+    let Some((_, token)) = by_source.into_values().max_by_key(|(count, _)| *count) else {
+        return;
+    };
+    if face.first(Once::Silence) {
+        ucs_warn!("tcp: too many connections without a greeting: dropping the oldest");
+    }
+    forget_stranger(face, token);
 }
 
 /// Closes an unknown peer's socket.
 pub fn forget_stranger(face: &TcpIface, token: u64) {
-    let gone = face.known.borrow_mut().remove(&token);
-    if gone.is_some() {
-        face.strangers.set(face.strangers.get().saturating_sub(1));
+    let gone = face.strangers.borrow_mut().remove(&token);
+    if let Some(stranger) = gone {
+        face.set_stranger_deadline(token, stranger.borrow().deadline, NEVER);
         drop_idle_timer(face);
     }
 }
@@ -332,7 +329,7 @@ pub fn listen_to(face: &TcpIface, token: u64, stranger: &Rc<RefCell<Stranger>>) 
             Ok(0) => None,
             Ok(n) => {
                 *len += n;
-                Some(wire::decode(&bytes[..*len], 0))
+                Some(Received::decode(&bytes[..*len]))
             }
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
             Err(_) => None,
@@ -341,8 +338,7 @@ pub fn listen_to(face: &TcpIface, token: u64, stranger: &Rc<RefCell<Stranger>>) 
     let from = stranger.borrow().from;
     match said {
         Some(Ok(None)) => return,
-        Some(Ok(Some((Frame::Hello(hello), _)))) => greet(face, stranger, &hello),
-        Some(Ok(Some(_))) => garbage(face, from, "it does not begin with a greeting"),
+        Some(Ok(Some(hello))) => greet(face, stranger, &hello),
         Some(Err(bad)) => {
             if let Bad::Version(_) = bad {
                 answer(stranger, &Frame::Reject(Reason::Version));
@@ -370,16 +366,27 @@ fn answer(stranger: &Rc<RefCell<Stranger>>, frame: &Frame) -> bool {
     }
 }
 
+/// What a hello does to the connection that there is with its sender.
+enum Fate {
+    /// There is none, or it is lost already.
+    None,
+    /// The sender began a new one: the old one is lost.
+    Lost(Rc<Conn>),
+    /// Ours is under way, and the sender's wins.
+    Yields(Rc<Conn>),
+}
+
 /// A hello: the connection is taken, left for another one, or turned down.
-fn greet(face: &TcpIface, stranger: &Rc<RefCell<Stranger>>, hello: &Hello) {
-    let from = stranger.borrow().from;
+fn greet(face: &TcpIface, stranger: &Rc<RefCell<Stranger>>, received: &Received) {
+    let peer = stranger.borrow().from;
+    let (hello, from) = (&received.hello, received.from);
     let reject = |reason| {
         answer(stranger, &Frame::Reject(reason));
     };
-    if hello.to != face.id || hello.purpose != PURPOSE_DATA || hello.from == 0 {
+    if hello.to != face.identity.id || hello.purpose != PURPOSE_DATA {
         if face.first(Once::WrongTarget) {
             ucs_warn!(
-                "tcp: dropped a connection from {from}: it is for an interface that is not here"
+                "tcp: dropped a connection from {peer}: it is for an interface that is not here"
             );
         }
         return reject(Reason::Unknown);
@@ -387,51 +394,53 @@ fn greet(face: &TcpIface, stranger: &Rc<RefCell<Stranger>>, hello: &Hello) {
     if hello.max_am as usize > MAX_AM {
         return reject(Reason::Limit);
     }
-    let to_self = hello.from == face.id;
-    let known = face.by_peer.borrow().get(&hello.from).cloned();
-    let conn = match known {
+    let to_self = from == face.identity.id;
+    let known = face.by_peer.borrow().get(&from).cloned();
+    let old = match known {
         Some(conn) if !to_self => match conn.phase.get() {
             Phase::Open if hello.attempt <= conn.peer_attempt.get() => return,
-            Phase::Open => {
-                ucs_diag!("tcp: {from} connects anew: its old connection is lost");
-                break_off(face, &conn, Status::CONNECTION_RESET);
-                None
-            }
-            Phase::Connecting | Phase::Greeting if face.id < hello.from => {
+            Phase::Open => Fate::Lost(conn),
+            Phase::Connecting | Phase::Greeting if face.identity.id < from => {
                 answer(stranger, &Frame::Defer);
                 return;
             }
-            Phase::Broken(_) => None,
-            _ => {
-                drop_socket(face, &conn);
-                Some(conn)
-            }
+            Phase::Broken(_) => Fate::None,
+            _ => Fate::Yields(conn),
         },
-        _ => None,
+        _ => Fate::None,
     };
     let welcome = Welcome {
         attempt: face.attempts(),
         max_am: face.max_am() as u32,
     };
-    let made = conn.is_none();
-    let conn = conn.unwrap_or_else(|| Conn::new(hello.from, None));
+    // The sender goes on while the signature is looked at.
     if !answer(stranger, &Frame::Welcome(welcome)) {
-        if !made {
-            wait(face, &conn, RETRY_NS);
-        }
         return;
     }
+    if !received.is_signed() {
+        return garbage(face, peer, "its greeting is not signed by whom it names");
+    }
+    let (conn, made) = match old {
+        Fate::Yields(conn) => {
+            drop_socket(face, &conn);
+            (conn, false)
+        }
+        Fate::Lost(conn) => {
+            ucs_diag!("tcp: {peer} connects anew: its old connection is lost");
+            break_off(face, &conn, Status::CONNECTION_RESET);
+            (Conn::new(face.new_token(), from, None), true)
+        }
+        Fate::None => (Conn::new(face.new_token(), from, None), true),
+    };
     if let Err(e) = adopt(face, &conn, stranger) {
-        ucs_error!("tcp: a connection from {from} cannot be kept: {e}");
+        ucs_error!("tcp: a connection from {peer} cannot be kept: {e}");
         if !made {
             again(face, &conn, &e);
         }
         return;
     }
     if made && !to_self {
-        face.by_peer
-            .borrow_mut()
-            .insert(hello.from, Rc::clone(&conn));
+        face.by_peer.borrow_mut().insert(from, Rc::clone(&conn));
     }
     opened(face, &conn, hello.attempt, hello.max_am as usize);
 }
@@ -443,9 +452,7 @@ fn adopt(face: &TcpIface, conn: &Rc<Conn>, stranger: &Rc<RefCell<Stranger>>) -> 
     };
     let token = face.new_token();
     face.events.set()?.modify(socket.raw(), READABLE, token)?;
-    face.known
-        .borrow_mut()
-        .insert(token, Known::Conn(Rc::clone(conn)));
+    face.known.borrow_mut().insert(token, Rc::clone(conn));
     conn.token.set(token);
     conn.set_socket(Some(socket));
     Ok(())
@@ -479,6 +486,7 @@ pub fn break_off(face: &TcpIface, conn: &Rc<Conn>, status: Status) {
         return;
     }
     drop_socket(face, conn);
+    face.set_deadline(conn, NEVER);
     conn.phase.set(Phase::Broken(status));
     let mut peers = face.by_peer.borrow_mut();
     if peers.get(&conn.peer).is_some_and(|c| Rc::ptr_eq(c, conn)) {
@@ -519,45 +527,57 @@ pub fn on_time(face: &TcpIface) {
     if !face.events.listens() {
         resume_accepting(face);
     }
-    let mut next = u64::MAX;
-    let mut silent = Vec::new();
-    for (token, known) in face.known.borrow().iter() {
-        if let Known::Stranger(s) = known {
-            let deadline = s.borrow().deadline;
-            if deadline <= now {
-                silent.push(*token);
-            } else {
-                next = next.min(deadline);
+    while let Some(due) = face.take_due(now) {
+        match due {
+            Timed::Stranger(token) => silent(face, token, now),
+            Timed::Conn(conn) => overdue(face, &conn, now),
+        }
+    }
+    if let Some(next) = face.earliest_deadline() {
+        face.wake_at(next);
+    }
+}
+
+/// The time of an unknown peer is over.
+fn silent(face: &TcpIface, token: u64, now: u64) {
+    let (few, stranger) = {
+        let all = face.strangers.borrow();
+        (all.len() <= FEW_STRANGERS, all.get(&token).cloned())
+    };
+    let Some(stranger) = stranger else { return };
+    if few && !stranger.borrow().reprieved {
+        let mut s = stranger.borrow_mut();
+        s.reprieved = true;
+        s.deadline = now + PATIENT_NS;
+        return face.set_stranger_deadline(token, NEVER, s.deadline);
+    }
+    if face.first(Once::Silence) {
+        ucs_warn!("tcp: dropped a connection that said nothing for a long time");
+    }
+    forget_stranger(face, token);
+}
+
+fn overdue(face: &TcpIface, conn: &Rc<Conn>, now: u64) {
+    match conn.phase.get() {
+        Phase::Connecting => {
+            // The kernel may have connected long ago, and this process made no progress since.
+            connected(face, conn);
+            if conn.phase.get() == Phase::Connecting {
+                break_off(face, conn, Status::ENDPOINT_TIMEOUT);
             }
         }
-    }
-    for token in silent {
-        if face.first(Once::Silence) {
-            ucs_warn!("tcp: dropped a connection that said nothing for 5 seconds");
+        Phase::Waiting => {
+            if let Err(e) = start(face, conn) {
+                again(face, conn, &e);
+            }
         }
-        forget_stranger(face, token);
-    }
-    let conns: Vec<_> = face.by_peer.borrow().values().cloned().collect();
-    for conn in conns {
-        let phase = conn.phase.get();
-        if conn.is_blocked() {
-            check_silence(face, &conn);
-            next = next.min(now + SILENCE_NS);
-            continue;
+        Phase::Open if conn.is_blocked() => {
+            check_silence(face, conn);
+            if conn.is_open() {
+                face.set_deadline(conn, now + SILENCE_NS);
+            }
         }
-        if !matches!(phase, Phase::Connecting | Phase::Waiting) {
-            continue;
-        }
-        if conn.deadline.get() > now {
-            next = next.min(conn.deadline.get());
-        } else if phase == Phase::Connecting {
-            break_off(face, &conn, Status::ENDPOINT_TIMEOUT);
-        } else if let Err(e) = start(face, &conn) {
-            again(face, &conn, &e);
-        }
-    }
-    if next != u64::MAX {
-        face.wake_at(next);
+        _ => (),
     }
 }
 
@@ -581,8 +601,7 @@ pub fn check_silence(face: &TcpIface, conn: &Rc<Conn>) {
 /// The interface closes: peers hear that nothing follows.
 pub fn close_all(face: &Face) {
     let conns: Vec<_> = face.known.borrow().values().cloned().collect();
-    for known in conns {
-        let Known::Conn(conn) = known else { continue };
+    for conn in conns {
         if conn.is_open() {
             conn.flush(face);
             push_out(face, &conn);
@@ -595,6 +614,8 @@ pub fn close_all(face: &Face) {
         break_off(face, &conn, Status::CANCELED);
     }
     face.known.borrow_mut().clear();
+    face.strangers.borrow_mut().clear();
+    face.forget_deadlines();
     face.by_peer.borrow_mut().clear();
     let broken = core::mem::take(&mut *face.broken.borrow_mut());
     for conn in broken {

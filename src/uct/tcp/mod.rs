@@ -8,6 +8,8 @@
 //! | `conn`, `txq`, `awaited` | a connection: what is queued, who waits for what |
 //! | `overdue` | the thread that sends what was gathered when nobody makes progress |
 //! | `link` | connecting, accepting, greeting, breaking |
+//! | `hello` | the signed greeting of who connects |
+//! | `deadlines` | what happens when its time has come |
 //! | `rx`, `poll` | receiving and progress |
 //! | `long` | messages whose bytes go to their place while they come |
 //! | `wire` | byte formats |
@@ -18,9 +20,11 @@
 mod awaited;
 mod config;
 mod conn;
+mod deadlines;
 mod device;
 mod ep;
 mod events;
+mod hello;
 mod iface;
 mod keys;
 mod link;

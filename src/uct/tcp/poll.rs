@@ -6,7 +6,8 @@
 //! program that polls no system calls.
 
 use super::conn::{Conn, Phase};
-use super::iface::{Face, Known, LISTENER, TIMER, TcpIface};
+use super::deadlines::NEVER;
+use super::iface::{Face, LISTENER, TIMER, TcpIface};
 use super::{link, rx};
 use crate::sys::clock::monotonic_ns;
 use crate::sys::epoll::NO_EVENT;
@@ -28,6 +29,8 @@ const BLOCKED: u64 = 2;
 /// Nanoseconds before the kernel is asked again that had no news the last time: a question costs some hundred, and
 /// whoever progresses other transports with this one waits for the answer.
 const PATIENCE_NS: u64 = 10_000;
+/// Questions without news after which the kernel is asked for what is awaited so seldom, too.
+const VAIN: u32 = 4096;
 /// Calls between two looks at the clock, in case there is no timer.
 const CLOCK: u64 = 1024;
 /// Events taken from epoll at a time.
@@ -69,7 +72,7 @@ pub fn progress<const RECEIVE: bool>(face: &Face) -> u32 {
     if count > 0 && face.has_dirty() {
         face.each_dirty(|conn| conn.answered(face));
     }
-    if !face.waiting.borrow().is_empty() {
+    if !face.servable.borrow().is_empty() {
         count += serve_waiting(face);
     }
     if face.has_done() {
@@ -84,16 +87,19 @@ pub fn progress<const RECEIVE: bool>(face: &Face) -> u32 {
 fn is_quiet(face: &Face) -> bool {
     face.known.borrow().is_empty()
         && face.broken.borrow().is_empty()
-        && face.waiting.borrow().is_empty()
+        && face.servable.borrow().is_empty()
         && !face.has_done()
         && !face.poll_now.get()
 }
 
 #[inline]
 fn time_to_poll(face: &Face, tick: u64) -> bool {
-    if face.poll_now.get() || face.unsettled.get() > 0 || face.strangers.get() > 0 {
-        face.poll_now.set(false);
+    if face.poll_now.replace(false) {
         return true;
+    }
+    if face.unsettled.get() > 0 {
+        // Some peers never answer.
+        return face.vain.get() < VAIN || patience_ends(face);
     }
     let hot = face.hot.borrow();
     // Room for what a busy connection could not send is news that epoll brings.
@@ -200,6 +206,10 @@ fn poll<const RECEIVE: bool>(face: &Face) -> u32 {
         }
     };
     face.had_news.set(!ready.is_empty());
+    face.vain.set(match ready {
+        [] => face.vain.get().saturating_add(1),
+        _ => 0,
+    });
     let mut count = 0;
     for event in ready {
         let (token, what) = (event.u64, event.events);
@@ -219,22 +229,20 @@ fn poll<const RECEIVE: bool>(face: &Face) -> u32 {
 
 #[cold]
 fn look_at_clock(face: &Face) {
-    if face.next_deadline.get() != u64::MAX && monotonic_ns() >= face.next_deadline.get() {
+    if face.next_deadline.get() != NEVER && monotonic_ns() >= face.next_deadline.get() {
         link::on_time(face);
     }
 }
 
 fn serve<const RECEIVE: bool>(face: &Face, token: u64, what: u32) -> u32 {
     // Gone when an earlier event of the same round closed it.
-    let Some(known) = face.known.borrow().get(&token).cloned() else {
-        return 0;
-    };
-    let conn = match known {
-        Known::Conn(conn) => conn,
-        Known::Stranger(stranger) => {
+    let known = face.known.borrow().get(&token).cloned();
+    let Some(conn) = known else {
+        let stranger = face.strangers.borrow().get(&token).cloned();
+        if let Some(stranger) = stranger {
             link::listen_to(face, token, &stranger);
-            return 0;
         }
+        return 0;
     };
     if conn.phase.get() == Phase::Connecting {
         link::connected(face, &conn);
@@ -267,17 +275,14 @@ fn report_broken(face: &Face) -> u32 {
 
 /// Lets those who wait for room on a connection send.
 fn serve_waiting(face: &Face) -> u32 {
-    let list = core::mem::take(&mut *face.waiting.borrow_mut());
+    let list = core::mem::take(&mut *face.servable.borrow_mut());
     let mut count = 0;
     for conn in list {
+        conn.servable.set(false);
         if conn.has_room() {
             count += conn.pending.dispatch();
         }
-        let stays = !conn.pending.is_empty() && !matches!(conn.phase.get(), Phase::Broken(_));
-        let mut waiting = face.waiting.borrow_mut();
-        if stays && !waiting.iter().any(|c| Rc::ptr_eq(c, &conn)) {
-            waiting.push(conn);
-        }
+        conn.offer_room(face);
     }
     count
 }
@@ -289,8 +294,7 @@ pub fn arm(face: &Face) -> Result<()> {
     for conn in conns {
         conn.flush(face);
     }
-    let waiting = face.waiting.borrow();
-    let servable = waiting.iter().any(|c| c.has_room());
+    let servable = face.servable.borrow().iter().any(|c| c.has_room());
     let told = !face.broken.borrow().is_empty();
     let held = !face.held.borrow().is_empty();
     if servable || face.has_done() || told || held || face.lacks_timer() {

@@ -38,7 +38,7 @@ pub fn receive(face: &Face, conn: &Rc<Conn>) -> u32 {
     let mut buf = conn.rx.take().unwrap_or_else(|| face.rx_buffer());
     let mut count = 0;
     for _ in 0..MAX_ROUNDS {
-        let more = if conn.held.get() {
+        let more = if conn.held.replace(false) {
             true
         } else {
             make_room(&mut buf, conn);
@@ -266,7 +266,7 @@ fn take_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) {
 /// Handles all whole frames; how many messages. `Err` says what cannot be.
 fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, String> {
     let mut count = 0;
-    conn.held.set(false);
+    face.sender.set(conn.peer);
     loop {
         if face.base.enough.take() {
             hold(face, conn);

@@ -1,4 +1,5 @@
-//! Byte formats of tcp: the frames of a connection and the three addresses. Ours, version 1.
+//! Byte formats of tcp: the frames of a connection and the three addresses. Ours, version 2. A connection begins with
+//! a greeting (`hello`).
 //!
 //! A frame is a header of eight bytes (kind, three zero bytes, length of the body) and a body. Kinds
 //! below 32 are active messages with that id; a put's data follow its frame. Numbers are little
@@ -9,22 +10,21 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Says that the other end speaks ours: "fxtc".
-const MAGIC: u32 = u32::from_le_bytes(*b"fxtc");
+pub const MAGIC: u32 = u32::from_le_bytes(*b"fxtc");
 /// Changes when a frame or an address changes its meaning.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 /// Bytes before each body.
 pub const HEADER_LEN: usize = 8;
-/// Bytes of a whole hello: what an unknown peer may send before it is known.
-pub const HELLO_LEN: usize = HEADER_LEN + 40;
 /// Bytes of a put's frame, without the data that follow.
 pub const PUT_LEN: usize = HEADER_LEN + 24;
 /// Most bytes of the body of a frame that is no active message.
-const MAX_CONTROL: usize = 40;
+const MAX_CONTROL: usize = 24;
 /// Active message ids are below this.
 const AM_KINDS: u8 = 64;
 
-const HELLO: u8 = 0x40;
+/// The greeting, which is no frame of a connection that stands.
+pub const HELLO: u8 = 0x40;
 const WELCOME: u8 = 0x41;
 const DEFER: u8 = 0x42;
 const REJECT: u8 = 0x43;
@@ -35,22 +35,6 @@ const FLUSH_ACK: u8 = 0x47;
 const PUT: u8 = 0x48;
 const PUT_ACK: u8 = 0x49;
 const PUT_REFUSED: u8 = 0x4a;
-
-/// What a connection is for.
-pub const PURPOSE_DATA: u8 = 0;
-
-/// How the one who connects presents itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hello {
-    pub purpose: u8,
-    /// The interface that connects, and the one it means to reach.
-    pub from: u64,
-    pub to: u64,
-    /// Counts connection attempts of `from`; later ones are larger.
-    pub attempt: u64,
-    /// The largest active message `from` will send, header included.
-    pub max_am: u32,
-}
 
 /// How the one who was connected to answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +62,6 @@ pub enum Frame {
         id: u8,
         len: usize,
     },
-    Hello(Hello),
     Welcome(Welcome),
     /// "I am connecting to you already: wait for that."
     Defer,
@@ -166,7 +149,6 @@ pub fn decode(bytes: &[u8], max_am: usize) -> Result<Option<(Frame, usize)>, Bad
 #[cold]
 fn control(kind: u8, len: u32, rest: &[u8]) -> Result<Option<(Frame, usize)>, Bad> {
     let wanted = match kind {
-        HELLO => 40,
         WELCOME => 20,
         DEFER | BYE | PING => 0,
         REJECT => 1,
@@ -182,24 +164,6 @@ fn control(kind: u8, len: u32, rest: &[u8]) -> Result<Option<(Frame, usize)>, Ba
     };
     let mut at = Cursor(body);
     let frame = match kind {
-        HELLO => {
-            greeting(&mut at)?;
-            let purpose = at.u8();
-            if at.u8() != 0 {
-                return Err(Bad::Reserved);
-            }
-            let hello = Hello {
-                purpose,
-                from: at.u64(),
-                to: at.u64(),
-                attempt: at.u64(),
-                max_am: at.u32(),
-            };
-            if at.u32() != 0 {
-                return Err(Bad::Reserved);
-            }
-            Frame::Hello(hello)
-        }
         WELCOME => {
             greeting(&mut at)?;
             if at.u16() != 0 {
@@ -289,17 +253,6 @@ pub fn encode(frame: &Frame, out: &mut Vec<u8>) {
         Frame::Am { id, len } => {
             out.extend_from_slice(&am_header(*id, *len));
             return;
-        }
-        Frame::Hello(h) => {
-            put(&MAGIC.to_le_bytes());
-            put(&VERSION.to_le_bytes());
-            put(&[h.purpose, 0]);
-            put(&h.from.to_le_bytes());
-            put(&h.to.to_le_bytes());
-            put(&h.attempt.to_le_bytes());
-            put(&h.max_am.to_le_bytes());
-            put(&[0; 4]);
-            HELLO
         }
         Frame::Welcome(w) => {
             put(&MAGIC.to_le_bytes());
@@ -455,13 +408,6 @@ mod tests {
 
     fn all() -> Vec<Frame> {
         vec![
-            Frame::Hello(Hello {
-                purpose: PURPOSE_DATA,
-                from: 0x1122_3344_5566_7788,
-                to: 2,
-                attempt: 3,
-                max_am: 65544,
-            }),
             Frame::Welcome(Welcome {
                 attempt: u64::MAX,
                 max_am: 1,
@@ -505,22 +451,6 @@ mod tests {
                 assert_eq!(decode(&bytes[..n], 100), Ok(None), "{frame:?} cut at {n}");
             }
         }
-        let mut hello = Vec::new();
-        encode(&all()[0], &mut hello);
-        assert_eq!(hello.len(), HELLO_LEN);
-    }
-
-    /// The bytes of version 1, which must not change.
-    #[test]
-    fn the_greeting_of_version_1() {
-        let mut bytes = Vec::new();
-        encode(&all()[0], &mut bytes);
-        let hex: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
-        assert_eq!(
-            hex,
-            "4000000028000000\
-             66787463010000008877665544332211020000000000000003000000000000000800010000000000"
-        );
     }
 
     #[test]
@@ -531,13 +461,14 @@ mod tests {
         );
         assert_eq!(decode(&am_header(127, 0), 100), Err(Bad::Kind(127)));
         assert_eq!(decode(&[0, 0, 1, 0, 0, 0, 0, 0], 100), Err(Bad::Reserved));
-        let mut hello = Vec::new();
-        encode(&all()[0], &mut hello);
-        let (mut other, mut later) = (hello.clone(), hello);
+        assert_eq!(decode(&am_header(HELLO, 128), 100), Err(Bad::Kind(HELLO)));
+        let mut welcome = Vec::new();
+        encode(&all()[0], &mut welcome);
+        let (mut other, mut later) = (welcome.clone(), welcome);
         other[8] ^= 1;
-        later[12] = 2;
+        later[12] = 3;
         assert_eq!(decode(&other, 100), Err(Bad::Magic));
-        assert_eq!(decode(&later, 100), Err(Bad::Version(2)));
+        assert_eq!(decode(&later, 100), Err(Bad::Version(3)));
     }
 
     /// Mutated and random streams: no panic, no frame beyond the limit, always an end.
