@@ -640,6 +640,9 @@ impl Ep {
         };
         let waits = code == UCS_OK;
         self.gate.set_waiting(waits);
+        if waits {
+            self.worker().wakeup.work_came();
+        }
         waits
     }
 

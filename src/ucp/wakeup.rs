@@ -9,7 +9,7 @@ use crate::sys::epoll::{self, Epoll};
 use crate::sys::eventfd::EventFd;
 use crate::sys::poll;
 use crate::ucs::{Result, Status};
-use core::cell::OnceCell;
+use core::cell::{Cell, OnceCell};
 use std::os::fd::RawFd;
 
 pub struct Wakeup {
@@ -17,6 +17,8 @@ pub struct Wakeup {
     set: OnceCell<Set>,
     /// Made with a worker that may be waited for: `signal` comes from any thread.
     signal: Option<EventFd>,
+    /// Somebody may sleep since the last `arm`.
+    armed: Cell<bool>,
 }
 
 pub enum Set {
@@ -40,6 +42,7 @@ impl Wakeup {
         Ok(Wakeup {
             set: OnceCell::new(),
             signal,
+            armed: Cell::new(false),
         })
     }
 
@@ -47,6 +50,14 @@ impl Wakeup {
     pub fn poke(&self) {
         if let Some(signal) = &self.signal {
             signal.signal();
+        }
+    }
+
+    /// There is something for progress to do: whoever sleeps, while another thread posts, is woken.
+    #[inline]
+    pub fn work_came(&self) {
+        if self.armed.replace(false) {
+            self.poke();
         }
     }
 
@@ -176,6 +187,7 @@ pub fn arm(w: &Worker) -> Result<()> {
             Some(e) => return Err(e),
         }
     }
+    w.wakeup.armed.set(true);
     Ok(())
 }
 

@@ -109,6 +109,8 @@ pub fn begin(
     } else {
         note(comp, end);
     }
+    // What the transport has not moved yet, it moves in progress.
+    req.worker().wakeup.work_came();
     posted(req, held);
     Ok(())
 }
