@@ -20,6 +20,7 @@ use super::proto::plan::Thresholds;
 use super::proto::{self, control, send};
 use super::request::Request;
 use super::rma::flush::{self, Landing};
+use super::rma::target::{self, Read};
 use super::stream;
 use super::wireup::cm::Link;
 use super::wireup::halves::Name;
@@ -29,8 +30,8 @@ use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
 use crate::uct::base::iface::{IfaceBase, base_of};
+use crate::uct::internal::Short;
 use crate::uct::local::ProcessId;
-use crate::uct::table::Short;
 use crate::wire::address::Address;
 use crate::wire::header::{AmId, WireupHdr};
 use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
@@ -65,6 +66,15 @@ impl Default for EpParams {
 pub enum Task {
     Request(NonNull<Request>),
     Control(Box<Control>),
+    /// A peer's read of memory here.
+    Serve(Box<Read>),
+}
+
+impl Task {
+    /// Whether it stands for a request of the application here, not for one of the peer.
+    pub fn is_of_application(&self) -> bool {
+        matches!(self, Task::Request(_))
+    }
 }
 
 /// A message of the library's own.
@@ -163,6 +173,8 @@ pub struct Ep {
     /// What waits to be sent, and whether anything does.
     pub gate: Gate,
     waiter: UnsafeCell<Waiter>,
+    /// Answers in the queue, as the transport knows of them.
+    reported_answers: Cell<usize>,
     /// The transport is not connected, and its peer is given a limited time for that.
     unanswered: Cell<bool>,
     /// Calls into this endpoint that are under way; it is freed when the last returns.
@@ -253,6 +265,7 @@ impl Ep {
                 },
                 ep: core::ptr::null(),
             }),
+            reported_answers: Cell::new(0),
             unanswered: Cell::new(false),
             pins: Cell::new(0),
             doomed: Cell::new(false),
@@ -553,7 +566,7 @@ impl Ep {
 
     /// Sends a task, or queues it behind what waits. On a failed endpoint it ends here.
     pub fn post(&self, task: Task) {
-        let answer = matches!(task, Task::Control { .. }) && self.may_send();
+        let answer = !task.is_of_application() && self.may_send();
         if let (false, Err(e)) = (answer, self.usable()) {
             self.fail_task(&task, e);
             return;
@@ -571,7 +584,21 @@ impl Ep {
         }
         let _pin = Pin::new(self);
         while self.pump().is_err() && !self.wait_for_room() {}
+        self.report_answers();
         self.release_held_back();
+    }
+
+    /// Tells the transport how many answers wait: it may stop receiving from a peer that does not read them.
+    fn report_answers(&self) {
+        let count = self.gate.answers();
+        let before = self.reported_answers.replace(count);
+        if count != before && self.is_connected() {
+            let ep = self.lane().ep;
+            // SAFETY: a live transport endpoint of ours.
+            unsafe {
+                (base_of((*ep).iface).internal.answers_queued)(ep, count as isize - before as isize)
+            };
+        }
     }
 
     /// Sends what endpoints to this worker itself had to keep while this one, another, was sending.
@@ -590,16 +617,16 @@ impl Ep {
     /// Sends what can be sent. `NO_RESOURCE` when the transport has no room.
     fn pump(&self) -> Result<()> {
         while self.may_send() {
-            let Some(task) = self.gate.pop_front() else {
+            let Some(mut task) = self.gate.pop_front() else {
                 self.emptied();
                 return Ok(());
             };
             // While a task is off the queue, whatever is posted meanwhile must stay behind it.
             self.gate.set_waiting(true);
             let result = if self.is_inward() {
-                self.worker().inward.during(|| self.step(&task))
+                self.worker().inward.during(|| self.step(&mut task))
             } else {
-                self.step(&task)
+                self.step(&mut task)
             };
             self.gate.set_waiting(false);
             match result {
@@ -615,7 +642,7 @@ impl Ep {
         Ok(())
     }
 
-    fn step(&self, task: &Task) -> Result<Step> {
+    fn step(&self, task: &mut Task) -> Result<Step> {
         match task {
             Task::Control(control) => {
                 send::control_bcopy(self, control.id, &control.bytes)?;
@@ -625,6 +652,7 @@ impl Ep {
                 // SAFETY: a queued request is alive.
                 send::step(self, unsafe { req.as_ref() })
             }
+            Task::Serve(read) => target::serve(self, read),
         }
     }
 
@@ -791,6 +819,7 @@ unsafe extern "C" fn has_room(req: *mut uct_pending_req_t) -> ucs_status_t {
             UCS_OK
         }
     };
+    ep.report_answers();
     ep.release_held_back();
     code
 }

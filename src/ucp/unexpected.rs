@@ -4,17 +4,21 @@
 //! the worker rests: its interfaces stop receiving, so that senders run out of room and wait. It never
 //! rests while the application waits for something that may stand behind what it does not want: an
 //! operation that is not complete, a probe or a poll that found nothing, active messages, memory that
-//! peers may access. Then receiving goes on, bound or not.
+//! peers may access. Then receiving goes on, up to a second bound. A peer that sends more over a network loses its
+//! connection.
 
 use super::worker::Worker;
 use crate::c::*;
 use crate::sys::machine;
 use crate::ucs::config::{AUTO, Config};
-use crate::{ucs_debug, ucs_diag};
+use crate::uct::base::iface::base_of;
+use crate::{ucs_debug, ucs_diag, ucs_error};
 use core::cell::Cell;
 
 /// What a message takes besides its bytes.
 pub const MESSAGE: usize = 128;
+/// How many times the bound is never exceeded by what comes over a network.
+const HARD: usize = 2;
 /// Of the machine's memory, when nothing else is configured.
 const SHARE: usize = 4;
 
@@ -59,7 +63,26 @@ pub fn add(worker: &Worker, bytes: usize) {
     let u = &worker.unexpected;
     u.bytes.set(u.bytes.get() + bytes);
     if u.bytes.get() > u.limit {
-        rest(worker);
+        too_many(worker);
+    }
+}
+
+#[cold]
+fn too_many(worker: &Worker) {
+    rest(worker);
+    let u = &worker.unexpected;
+    if u.bytes.get() <= u.limit.saturating_mul(HARD) {
+        return;
+    }
+    for iface in &worker.ifaces {
+        // SAFETY: an open interface of ours.
+        if unsafe { (base_of(iface.handle).internal.reject_sender)(iface.handle) } {
+            ucs_error!(
+                "{} bytes of messages wait for receives, more than {HARD} times UCX_UNEXPECTED_MAX_SIZE: \
+                 the connection of the peer that sends more is closed",
+                u.bytes.get()
+            );
+        }
     }
 }
 

@@ -546,11 +546,27 @@ pub trait Iface: Sized + 'static {
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)
     }
-    /// Whether the message whose handler runs now came from the interface that an address names. `None` when no
-    /// handler of this interface runs, and where the transport does not know who sends.
-    fn is_sender(face: &IfaceBox<Self>, address: &[u8]) -> Option<bool> {
+    /// The identity in an interface address, which its owner proves when it connects. `None` where the transport has no
+    /// identities, and for addresses that are malformed.
+    fn peer_identity(face: &IfaceBox<Self>, address: &[u8]) -> Option<u64> {
         None
     }
+    /// The identity of the peer whose message is being handled. `None` when no handler of this interface runs, and where
+    /// the transport has no identities.
+    fn sender_identity(face: &IfaceBox<Self>) -> Option<u64> {
+        None
+    }
+    /// Whether there is a connection to the peer with this identity.
+    fn is_connected(face: &IfaceBox<Self>, identity: u64) -> bool {
+        false
+    }
+    /// Closes the connection of the peer whose message is being handled, where it is one: it sends more than it may.
+    fn reject_sender(face: &IfaceBox<Self>) -> bool {
+        false
+    }
+    /// So many answers to the peer more (or fewer) wait for room. A transport that can stops receiving from a peer that
+    /// asks for answers and does not read them.
+    fn answers_queued(ep: &EpBox<Self>, change: isize) {}
     /// # Safety
     /// `dst` writable for `len`; `rkey` live.
     unsafe fn get_short(

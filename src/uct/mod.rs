@@ -8,6 +8,7 @@ pub mod api;
 pub mod base;
 pub mod cm;
 pub mod cma;
+pub mod internal;
 pub mod local;
 pub mod loopback;
 pub mod registry;

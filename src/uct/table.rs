@@ -7,7 +7,7 @@
 use crate::c::*;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{AtomicOp, AtomicWord, Completion, Guard, Iface, Pack, Posted, Unpack};
+use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
 use crate::uct::base::am::AM_IDS;
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
@@ -226,75 +226,6 @@ ep_shim! { fn get_zcopy<I: Iface>(ep, iov: *const uct_iov_t, count: usize, remot
     // SAFETY: the user's list and key.
     posted(unsafe { Iov::from_c(iov, count).and_then(|iov| I::get_zcopy(ep, iov, remote, rkey, Completion(comp))) })
 }}
-
-/// `Iface::am_short_inside` by C's handle: endpoint, id, header, payload, its length.
-pub type Short = unsafe fn(uct_ep_h, u8, u64, *const u8, usize) -> ucs_status_t;
-
-/// # Safety
-/// As `Iface::am_short_inside`; `ep` must be a live endpoint of transport `I`.
-pub unsafe fn short<I: Iface>(
-    ep: uct_ep_h,
-    id: u8,
-    header: u64,
-    payload: *const u8,
-    len: usize,
-) -> ucs_status_t {
-    // SAFETY: by the caller's promise.
-    let ep = unsafe { EpBox::<I>::from_c(ep) };
-    // SAFETY: as above.
-    unsafe { I::am_short_inside(ep, id, header, payload, len) }
-}
-
-/// `Iface::get_guarded` by C's handle.
-pub type GetGuarded =
-    unsafe fn(uct_ep_h, Iov<'_>, u64, uct_rkey_t, Guard, Completion) -> Result<Posted>;
-
-/// # Safety
-/// `ep` must be a live endpoint of transport `I`, `rkey` a live key.
-pub unsafe fn get_guarded<I: Iface>(
-    ep: uct_ep_h,
-    iov: Iov<'_>,
-    remote: u64,
-    rkey: uct_rkey_t,
-    guard: Guard,
-    comp: Completion,
-) -> Result<Posted> {
-    // SAFETY: by the caller's promise.
-    let ep = unsafe { EpBox::<I>::from_c(ep) };
-    // SAFETY: as above.
-    unsafe { I::get_guarded(ep, iov, remote, rkey, guard, comp) }
-}
-
-/// `Iface::is_sender` by C's handle.
-pub type IsSender = unsafe fn(uct_iface_h, &[u8]) -> Option<bool>;
-
-/// # Safety
-/// `iface` must be an open interface of transport `I`.
-pub unsafe fn is_sender<I: Iface>(iface: uct_iface_h, address: &[u8]) -> Option<bool> {
-    // SAFETY: by the caller's promise.
-    I::is_sender(unsafe { IfaceBox::<I>::from_c(iface) }, address)
-}
-
-/// `Iface::put_told` by C's handle.
-pub type PutTold =
-    unsafe fn(uct_ep_h, Iov<'_>, u64, uct_rkey_t, u8, &[u8], Completion) -> Result<Posted>;
-
-/// # Safety
-/// `ep` must be a live endpoint of transport `I`, `rkey` a live key.
-pub unsafe fn put_told<I: Iface>(
-    ep: uct_ep_h,
-    iov: Iov<'_>,
-    remote: u64,
-    rkey: uct_rkey_t,
-    id: u8,
-    told: &[u8],
-    comp: Completion,
-) -> Result<Posted> {
-    // SAFETY: by the caller's promise.
-    let ep = unsafe { EpBox::<I>::from_c(ep) };
-    // SAFETY: as above.
-    unsafe { I::put_told(ep, iov, remote, rkey, id, told, comp) }
-}
 
 ep_shim! { fn cswap<I: Iface, W: AtomicWord>(ep, compare: W, swap: W, remote: u64, rkey: uct_rkey_t, result: *mut W, comp: *mut uct_completion_t) -> ucs_status_t {
     if result.is_null() { return UCS_ERR_INVALID_PARAM }

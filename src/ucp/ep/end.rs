@@ -8,7 +8,7 @@ use crate::c::*;
 use crate::ucp::proto::op::Op;
 use crate::ucp::proto::{control, rndv, send, zcopy};
 use crate::ucp::request::Request;
-use crate::ucp::rma::flush;
+use crate::ucp::rma::{flush, target};
 use crate::ucp::wireup::cm;
 use crate::ucp::wireup::introduce::WayBack;
 use crate::ucp::worker::Worker;
@@ -136,6 +136,7 @@ impl Ep {
             }
         }
         stream::recv::end(self, status);
+        self.report_answers();
     }
 
     /// Ends what a task was for.
@@ -247,7 +248,7 @@ impl Ep {
             ep.say_farewell();
         }
         // The peer learns of the end by its connection.
-        drop(ep.link.take());
+        cm::unlink(ep);
     }
 
     /// Nobody finds it any more: a callback that receives while it ends has the sender answered by another.
@@ -310,6 +311,7 @@ impl Ep {
         for task in queue {
             match task {
                 Task::Control(_) => words.push_back(task),
+                Task::Serve(read) => words.push_back(target::broken_off(&read)),
                 Task::Request(req) => {
                     // SAFETY: a queued request is alive; the borrow ends within the line.
                     words.extend(send::broken_off(uuid, unsafe { req.as_ref() }));
@@ -378,6 +380,8 @@ impl Ep {
             let ep = &*at;
             // What the transports give back comes here once more, and must not free again.
             ep.pins.set(1);
+            ep.gate.replace_queue(VecDeque::new());
+            ep.report_answers();
             for lane in ep.lanes() {
                 close_transport(lane.ep);
             }

@@ -8,7 +8,7 @@
 use super::Task;
 use crate::c::*;
 use crate::ucs::Status;
-use crate::uct::table::Short;
+use crate::uct::internal::Short;
 use core::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
@@ -30,6 +30,9 @@ const NOWHERE: Way = {
     }
 };
 
+/// An empty queue with room for more tasks gives its memory back.
+const KEPT_CAPACITY: usize = 256;
+
 pub struct Gate {
     /// Payload bytes that a short message may have now, and one more; 0 while none may leave.
     room: Cell<usize>,
@@ -40,6 +43,8 @@ pub struct Gate {
     room_alone: Cell<usize>,
     shared: bool,
     queue: RefCell<VecDeque<Task>>,
+    /// Tasks in the queue that answer the peer.
+    answers: Cell<usize>,
     /// The transport will call when it has room, or a task is being sent.
     waiting: Cell<bool>,
     failed: Cell<Option<Status>>,
@@ -55,6 +60,7 @@ impl Gate {
             room_alone: Cell::new(0),
             shared,
             queue: RefCell::new(VecDeque::new()),
+            answers: Cell::new(0),
             waiting: Cell::new(true),
             failed: Cell::new(None),
         }
@@ -119,24 +125,47 @@ impl Gate {
         !self.queue.borrow().is_empty()
     }
 
+    /// How many answers to the peer wait.
+    pub fn answers(&self) -> usize {
+        self.answers.get()
+    }
+
+    fn count(&self, task: &Task) {
+        if !task.is_of_application() {
+            self.answers.set(self.answers.get() + 1);
+        }
+    }
+
     pub fn push_back(&self, task: Task) {
+        self.count(&task);
         self.queue.borrow_mut().push_back(task);
         self.refresh();
     }
 
     pub fn push_front(&self, task: Task) {
+        self.count(&task);
         self.queue.borrow_mut().push_front(task);
         self.refresh();
     }
 
     pub fn pop_front(&self) -> Option<Task> {
-        let task = self.queue.borrow_mut().pop_front();
+        let mut queue = self.queue.borrow_mut();
+        let task = queue.pop_front();
+        if queue.is_empty() && queue.capacity() > KEPT_CAPACITY {
+            *queue = VecDeque::new();
+        }
+        drop(queue);
+        if task.as_ref().is_some_and(|task| !task.is_of_application()) {
+            self.answers.set(self.answers.get() - 1);
+        }
         self.refresh();
         task
     }
 
     /// Puts others in the place of all that waits.
     pub fn replace_queue(&self, tasks: VecDeque<Task>) -> VecDeque<Task> {
+        self.answers.set(0);
+        tasks.iter().for_each(|task| self.count(task));
         let before = self.queue.replace(tasks);
         self.refresh();
         before

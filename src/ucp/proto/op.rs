@@ -31,8 +31,6 @@ pub enum Op {
     Flush(FlushOp),
     Put(PutOp),
     Get(GetOp),
-    /// A peer's read, being answered.
-    GetServe(GetServeOp),
     Amo(AmoOp),
     Parts(PartsOp),
 }
@@ -385,13 +383,4 @@ pub struct PutOp {
     pub offset: usize,
     pub region: u64,
     pub address: u64,
-}
-
-/// A peer's read: what of it is sent, and its request.
-pub struct GetServeOp {
-    pub region: u64,
-    pub address: u64,
-    pub length: usize,
-    pub offset: usize,
-    pub request: u64,
 }

@@ -224,6 +224,9 @@ fn first(worker: &Worker, message: &[u8]) -> Option<()> {
         }
         _ => return None,
     };
+    if matches!(assembly.target, Target::Am(_)) {
+        unexpected::add(worker, unexpected::MESSAGE);
+    }
     worker.assemblies.insert(id, assembly);
     let taken = take_piece(worker, id, 0, body);
     if h.uuid != worker.uuid && worker.halves.is_stranger(h.uuid) {
@@ -277,7 +280,7 @@ fn take_piece(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Optio
         return Some(());
     };
     let (target, last) = step?;
-    if matches!(target, Target::TagArrived(_)) {
+    if matches!(target, Target::TagArrived(_) | Target::Am(_)) {
         unexpected::add(worker, body.len());
     }
     if let Target::TagRecv(req) = target {
@@ -296,6 +299,7 @@ fn take_piece(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Optio
         }
         Target::Am(headers) => {
             if let Some(a) = worker.assemblies.remove(id) {
+                unexpected::sub(worker, unexpected::MESSAGE + a.buffer.len());
                 am::recv::assembled(worker, &headers, a.buffer);
             }
         }

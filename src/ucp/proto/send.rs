@@ -12,13 +12,11 @@ use crate::c::{UCS_ERR_NO_RESOURCE, ucs_status_t};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Step, Task, Way};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
-use crate::ucp::rma::{flush, software, target};
+use crate::ucp::rma::{flush, software};
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::copy;
 use crate::wire::Writer;
-use crate::wire::header::{
-    AckHdr, AmId, CUT, DataHdr, FirstHdr, GetReplyHdr, Header, MiddleHdr, RtsHdr,
-};
+use crate::wire::header::{AckHdr, AmId, CUT, DataHdr, FirstHdr, Header, MiddleHdr, RtsHdr};
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 
@@ -257,7 +255,6 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
         Op::Send(send) => send,
         Op::Flush(_) => return flush::step(ep, req),
         Op::Put(_) | Op::Get(_) | Op::Amo(_) => return software::step(ep, req),
-        Op::GetServe(_) => return target::serve(ep, req),
         _ => return Ok(Step::Done),
     };
     if let Stage::Unplanned { announce } = send.stage {
@@ -369,14 +366,6 @@ pub fn broken_off(uuid: u64, req: &Request) -> Option<Task> {
                 status: Status::CONNECTION_RESET.code() as u8,
             };
             Some(control::task(AmId::Ack, &end, &[]))
-        }
-        Op::GetServe(get) => {
-            let reply = GetReplyHdr {
-                request: get.request,
-                offset: get.offset as u64,
-                status: Status::CANCELED.code() as u8,
-            };
-            Some(control::task(AmId::GetReply, &reply, &[]))
         }
         _ => None,
     }

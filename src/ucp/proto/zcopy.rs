@@ -286,7 +286,7 @@ pub fn put_told(
     // SAFETY: a live transport endpoint and a live key; the user's buffer and the request's completion stay until
     // the end is told.
     let put = unsafe {
-        let put_told = base_of((*lane.ep).iface).put_told;
+        let put_told = base_of((*lane.ep).iface).internal.put_told;
         Iov::from_c(&iov, 1).and_then(|iov| {
             let (remote, rkey) = (piece.remote, piece.rkey);
             put_told(lane.ep, iov, remote, rkey, id as u8, told, Completion(comp))
@@ -314,7 +314,7 @@ unsafe fn get_guarded(
 ) -> ucs_status_t {
     // SAFETY: an endpoint of this library, by the caller's promise.
     let posted = unsafe {
-        let get = base_of((*ep).iface).get_guarded;
+        let get = base_of((*ep).iface).internal.get_guarded;
         Iov::from_c(iov, 1).and_then(|iov| get(ep, iov, remote, rkey, guard, Completion(comp)))
     };
     match posted {

@@ -4,9 +4,7 @@
 use super::post::{Operation, apply};
 use crate::ucp::ep::{Ep, Step, Task};
 use crate::ucp::proto::control;
-use crate::ucp::proto::op::{GetServeOp, Op};
 use crate::ucp::proto::send::{packed, writer};
-use crate::ucp::request::{Param, Request};
 use crate::ucp::worker::Worker;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
@@ -15,6 +13,15 @@ use crate::wire::header::{
     AckHdr, AmId, AmoHdr, AmoReplyHdr, FenceHdr, GetHdr, GetReplyHdr, Header, PutHdr,
 };
 use crate::wire::rkey::{READ, WRITE};
+
+/// A peer's read: what of it is sent, and its request.
+pub struct Read {
+    region: u64,
+    address: u64,
+    length: usize,
+    offset: usize,
+    request: u64,
+}
 
 /// Gives `f` memory that a peer names, checked; no thread unmaps it meanwhile.
 #[inline]
@@ -69,7 +76,7 @@ fn refuse(w: &Worker, uuid: u64, ep: u64, status: Status) {
 /// A read: answered at once where one piece does, else from the endpoint's queue.
 pub fn get(w: &Worker, message: &[u8]) -> Option<()> {
     let (h, _) = GetHdr::split(message)?;
-    let mut left = GetServeOp {
+    let mut read = Read {
         region: h.region,
         address: h.address,
         length: usize::try_from(h.length).ok()?,
@@ -77,47 +84,36 @@ pub fn get(w: &Worker, message: &[u8]) -> Option<()> {
         request: h.request,
     };
     let ep = reply_ep(w, h.uuid, h.ep)?;
-    if ep.is_clear() && left.length <= ep.lane().max_bcopy - GetReplyHdr::LEN {
-        match serve_piece(ep, &mut left) {
+    if ep.is_clear() && read.length <= ep.lane().max_bcopy - GetReplyHdr::LEN {
+        match serve_piece(ep, &mut read) {
             Err(Status::NO_RESOURCE) => {}
             // An endpoint that cannot send any more hears of it by other ways.
             _ => return Some(()),
         }
     }
-    let request = left.request;
-    match Request::create(w, &Param::PLAIN, Op::GetServe(left)) {
-        Ok(req) => {
-            // Nobody holds it: it is given back when it is done.
-            // SAFETY: just made.
-            unsafe { req.as_ref() }.release();
-            ep.post(Task::Request(req));
-        }
-        Err(e) => {
-            let reply = GetReplyHdr {
-                request,
-                offset: 0,
-                status: e.code() as u8,
-            };
-            control::post(ep, AmId::GetReply, &reply, &[]);
-        }
-    }
+    ep.post(Task::Serve(Box::new(read)));
     Some(())
 }
 
 /// Sends the next pieces of a read.
-pub fn serve(ep: &Ep, req: &Request) -> Result<Step> {
-    // SAFETY: the only borrow; it ends before the completion.
-    let Op::GetServe(get) = (unsafe { req.op() }) else {
-        return Ok(Step::Done);
-    };
-    while !serve_piece(ep, get)? {}
-    req.complete(Ok(()));
+pub fn serve(ep: &Ep, read: &mut Read) -> Result<Step> {
+    while !serve_piece(ep, read)? {}
     Ok(Step::Done)
+}
+
+/// What the peer is told whose read is broken off.
+pub fn broken_off(read: &Read) -> Task {
+    let reply = GetReplyHdr {
+        request: read.request,
+        offset: read.offset as u64,
+        status: Status::CANCELED.code() as u8,
+    };
+    control::task(AmId::GetReply, &reply, &[])
 }
 
 /// Sends the next piece of a read; answers whether it was the last. The memory is looked up for each, as
 /// it may be unmapped meanwhile: the reader is told so instead.
-fn serve_piece(ep: &Ep, get: &mut GetServeOp) -> Result<bool> {
+fn serve_piece(ep: &Ep, get: &mut Read) -> Result<bool> {
     let piece = (get.length - get.offset).min(ep.lane().max_bcopy - GetReplyHdr::LEN);
     let from = get.address.wrapping_add(get.offset as u64);
     let mut refused = false;

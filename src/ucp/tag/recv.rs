@@ -342,7 +342,8 @@ pub fn sender_gone(worker: &Worker, message: &Assembly, status: Status) {
             let entry = if listed { unexpected::MESSAGE } else { 0 };
             unexpected::sub(worker, entry + message.buffer.len());
         }
-        Target::Am(_) | Target::Nowhere => {}
+        Target::Am(_) => unexpected::sub(worker, unexpected::MESSAGE + message.buffer.len()),
+        Target::Nowhere => {}
     }
 }
 

@@ -34,7 +34,7 @@ pub fn is_from(worker: &Worker, address: &Address) -> bool {
     let mut known = senders.peekable();
     match known.peek() {
         Some(_) => known.any(|is| is),
-        None => !worker.ifaces.iter().any(receives),
+        None => !worker.ifaces.iter().any(|i| sender(i).is_some()),
     }
 }
 
@@ -48,19 +48,66 @@ pub fn is_owner(worker: &Worker, proven: &Address, address: &Address) -> bool {
     })
 }
 
-/// Whether a handler of a message runs that came by this interface and from a known sender.
-fn receives(iface: &OpenIface) -> bool {
+/// The identity of the peer whose message this interface handles now, where it has identities.
+fn sender(iface: &OpenIface) -> Option<u64> {
     // SAFETY: an open interface of ours.
-    unsafe { (base_of(iface.handle).is_sender)(iface.handle, &[]) }.is_some()
+    unsafe { (base_of(iface.handle).internal.sender_identity)(iface.handle) }
+}
+
+/// The identity that an entry names, for one of the worker's interfaces.
+fn identity(iface: &OpenIface, entry: &Entry) -> Option<u64> {
+    // SAFETY: an open interface of ours.
+    unsafe { (base_of(iface.handle).internal.peer_identity)(iface.handle, &entry.iface) }
 }
 
 /// Whether the message that is handled now came from the interface of this entry; `None` where that is not known.
 fn is_senders(worker: &Worker, entry: &Entry) -> Option<bool> {
     let of_entry = |i: &&OpenIface| i.number == entry.transport;
     worker.ifaces.iter().filter(of_entry).find_map(|i| {
-        // SAFETY: an open interface of ours.
-        unsafe { (base_of(i.handle).is_sender)(i.handle, &entry.iface) }
+        let sender = sender(i)?;
+        Some(identity(i, entry) == Some(sender))
     })
+}
+
+/// An address that an accepted client sent, less the network interfaces that have not connected to this worker: a client
+/// connects first, so that nobody is dialled on its word. The second part are the identities that may still connect.
+pub fn connected(worker: &Worker, mut address: Address) -> (Address, Vec<u64>) {
+    let mut awaited = Vec::new();
+    address.entries.retain(|entry| {
+        if is_local(worker, entry) {
+            return true;
+        }
+        let Some(peer) = identity_of(worker, entry) else {
+            return false;
+        };
+        let of_entry = |i: &&OpenIface| i.number == entry.transport;
+        let is_connected = worker.ifaces.iter().filter(of_entry).any(|iface| {
+            // SAFETY: an open interface of ours.
+            unsafe { (base_of(iface.handle).internal.is_connected)(iface.handle, peer) }
+        });
+        if !is_connected {
+            awaited.push(peer);
+        }
+        is_connected
+    });
+    (address, awaited)
+}
+
+/// The identities that an address names.
+pub fn identities(worker: &Worker, address: &Address) -> impl Iterator<Item = u64> {
+    address
+        .entries
+        .iter()
+        .filter_map(|e| identity_of(worker, e))
+}
+
+fn identity_of(worker: &Worker, entry: &Entry) -> Option<u64> {
+    let of_entry = |i: &&OpenIface| i.number == entry.transport;
+    worker
+        .ifaces
+        .iter()
+        .filter(of_entry)
+        .find_map(|i| identity(i, entry))
 }
 
 /// An address that its owner sent, less the entries of this host that are not proven to be the owner's.

@@ -8,6 +8,7 @@
 use crate::c::*;
 use crate::ucp::ep::{End, Ep, EpParams};
 use crate::ucp::timer::{Timer, limit};
+use crate::ucp::wireup::accepted::{self, Accepted};
 use crate::ucp::wireup::claims;
 use crate::ucp::worker::Worker;
 use crate::ucs::async_ctx::{AsyncContext, Mode};
@@ -79,11 +80,15 @@ enum Event {
         address: Address,
         ticket: u64,
     },
+    /// A server's client has connected to one of the worker's interfaces.
+    Dialled {
+        ep: u64,
+    },
     Gone {
         ep: u64,
         status: Status,
     },
-    /// A server did not answer in time.
+    /// A server did not answer in time, or its client did not connect.
     Late {
         ep: u64,
     },
@@ -153,6 +158,7 @@ unsafe extern "C" fn progress(worker: *mut c_void) -> u32 {
 /// The connection manager of a worker, made when first needed.
 pub struct Cm {
     manager: Option<Manager>,
+    pub accepted: Accepted,
     inbox: Arc<Inbox>,
     context: usize,
     /// What the manager takes for the worker: it only has the async context.
@@ -167,6 +173,7 @@ impl Cm {
         let handle = WorkerHandle::create(core::ptr::from_ref(word.as_ref()).cast_mut().cast());
         let mut cm = Cm {
             manager: None,
+            accepted: Accepted::default(),
             inbox: Arc::new(Inbox {
                 events: Mutex::new(VecDeque::new()),
                 worker: core::ptr::from_ref(worker) as usize,
@@ -186,12 +193,18 @@ impl Cm {
             };
             let config = Config::read(table, None)?;
             cm.manager = Some(c.component.cm_open(for_manager, &config)?);
+            accepted::listen(worker);
             return Ok(cm);
         }
         Err(Status::UNSUPPORTED)
     }
 
-    /// Gives the server of a client's endpoint so long to answer; `None` without limit.
+    /// A client that an endpoint waits for has connected.
+    pub fn client_connected(&self, ep: u64) {
+        self.inbox.put(Event::Dialled { ep });
+    }
+
+    /// Gives the peer of an endpoint so long to answer; `None` without limit.
     fn deadline(&self, worker: &Worker, ep: u64) -> Result<Option<Timer>> {
         let Some(limit) = limit(worker.context().config.time("WIREUP_TIMEOUT")) else {
             return Ok(None);
@@ -571,10 +584,18 @@ fn handle(worker: &Worker, event: Event) {
         } => {
             let Some(ep) = worker.ep(ep) else { return };
             let address = claims::proven(worker, address, ticket);
-            // A client that is gone already cannot be reached, but may have sent.
-            if let Err(e) = ep.connect_back(Rc::new(address)) {
-                connection_over(worker, ep, e, true);
+            connect_to_client(worker, ep, address);
+        }
+        Event::Dialled { ep: id } => {
+            let cm = worker.cm.get();
+            let address = cm.and_then(|cm| cm.accepted.forget(worker, id));
+            let (Some(ep), Some(address)) = (worker.ep(id), address) else {
+                return;
+            };
+            if let Some(link) = ep.link.borrow_mut().as_mut() {
+                link.deadline = None;
             }
+            connect_to_client(worker, ep, address);
         }
         Event::Late { ep } => {
             let Some(ep) = worker.ep(ep) else { return };
@@ -582,12 +603,19 @@ fn handle(worker: &Worker, event: Event) {
                 Some(link) => link.deadline.take().map(|_| link.remote),
                 None => None,
             };
-            if let Some(server) = late {
+            let Some(peer) = late else { return };
+            let cm = worker.cm.get();
+            if cm.is_some_and(|cm| cm.accepted.waits(ep.id.get())) {
                 ucs_diag!(
-                    "the server at {server} did not accept in time; UCX_WIREUP_TIMEOUT sets how long to wait"
+                    "the client at {peer} did not connect to an interface of this worker in time; \
+                     UCX_WIREUP_TIMEOUT sets how long to wait"
                 );
-                ep.fail(Status::ENDPOINT_TIMEOUT);
+            } else {
+                ucs_diag!(
+                    "the server at {peer} did not accept in time; UCX_WIREUP_TIMEOUT sets how long to wait"
+                );
             }
+            ep.fail(Status::ENDPOINT_TIMEOUT);
         }
         Event::Gone { ep, status } => {
             if let Some(ep) = worker.ep(ep) {
@@ -613,6 +641,35 @@ fn handle(worker: &Worker, event: Event) {
             }
         }
     }
+}
+
+/// A client has finished: its endpoint is connected, or waits for the client's connection.
+fn connect_to_client(worker: &Worker, ep: &Ep, address: Address) {
+    // A client that is gone already cannot be reached, but may have sent.
+    if let Err(e) = accepted::connect(worker, ep, address) {
+        connection_over(worker, ep, e, true);
+    }
+}
+
+/// An endpoint waits for its client: not for ever.
+pub fn limit_wait(worker: &Worker, ep: &Ep) -> Result<()> {
+    let Some(cm) = worker.cm.get() else {
+        return Err(Status::NOT_CONNECTED);
+    };
+    let deadline = cm.deadline(worker, ep.id.get())?;
+    if let Some(link) = ep.link.borrow_mut().as_mut() {
+        link.deadline = deadline;
+    }
+    Ok(())
+}
+
+/// An endpoint ends: its connection is closed.
+pub fn unlink(ep: &Ep) {
+    let worker = ep.worker();
+    if let Some(cm) = worker.cm.get() {
+        cm.accepted.forget(worker, ep.id.get());
+    }
+    drop(ep.link.take());
 }
 
 /// The connection of an endpoint is over. The transport may still bring what the peer sent before, if it was `introduced`.

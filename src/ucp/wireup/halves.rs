@@ -18,7 +18,7 @@ pub struct Halves {
     /// has to be taken back.
     last: Cell<(u64, u64, u64)>,
     /// Peers' endpoints whose other half was closed here: how to answer them.
-    left: RefCell<HashMap<Name, WayBack>>,
+    left: RefCell<Left>,
     /// How many endpoints to each peer the application has made.
     counts: RefCell<HashMap<u64, u32>>,
     /// The application's, whose other half nobody has named.
@@ -33,6 +33,37 @@ pub struct Halves {
 pub const MOST_HIDDEN_OF_ONE: usize = 4096;
 /// The same of all peers together.
 pub const MOST_HIDDEN: usize = 1 << 18;
+
+/// Most of them that are remembered, of peers that never say that they are closed too.
+const MOST_LEFT: usize = 1 << 14;
+
+/// With the number of each, which goes up: the oldest is forgotten first.
+#[derive(Default)]
+struct Left {
+    by_name: HashMap<Name, (u64, WayBack)>,
+    by_age: BTreeMap<u64, Name>,
+    next: u64,
+}
+
+impl Left {
+    fn insert(&mut self, name: Name, back: WayBack) {
+        self.remove(name);
+        if self.by_age.len() >= MOST_LEFT
+            && let Some((_, oldest)) = self.by_age.pop_first()
+        {
+            self.by_name.remove(&oldest);
+        }
+        self.by_age.insert(self.next, name);
+        self.by_name.insert(name, (self.next, back));
+        self.next += 1;
+    }
+
+    fn remove(&mut self, name: Name) -> Option<WayBack> {
+        let (age, back) = self.by_name.remove(&name)?;
+        self.by_age.remove(&age);
+        Some(back)
+    }
+}
 
 impl Halves {
     /// The id of the other half of a peer's endpoint, if it is the one named last.
@@ -138,7 +169,7 @@ impl Halves {
 
     /// How to answer a peer's endpoint whose half here was closed: once.
     pub fn take_back(&self, name: Name) -> Option<WayBack> {
-        self.left.borrow_mut().remove(&name)
+        self.left.borrow_mut().remove(name)
     }
 }
 
@@ -160,6 +191,8 @@ fn take(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::address::Address;
+    use std::rc::Rc;
 
     #[test]
     fn a_half_is_found_by_its_name_until_it_is_removed() {
@@ -198,6 +231,27 @@ mod tests {
         assert!(halves.may_hide(7));
         halves.hide(7, 3, 3);
         assert!(halves.take_hidden(7, |_| true).is_some() && halves.may_hide(7));
+    }
+
+    #[test]
+    fn the_oldest_way_back_is_forgotten_when_there_are_too_many() {
+        let halves = Halves::default();
+        let back = || WayBack {
+            address: Rc::new(Address {
+                uuid: 7,
+                entries: Vec::new(),
+            }),
+            serial: 0,
+            expects_errors: false,
+        };
+        for ep in 0..MOST_LEFT as u64 + 2 {
+            halves.leave((7, ep), back());
+            halves.leave((7, 1), back());
+        }
+        assert!(halves.take_back((7, 0)).is_none() && halves.take_back((7, 2)).is_none());
+        assert!(halves.take_back((7, 1)).is_some() && halves.take_back((7, 1)).is_none());
+        assert!(halves.take_back((7, 3)).is_some());
+        assert_eq!(halves.left.borrow().by_age.len(), MOST_LEFT - 2);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Connecting endpoints: which transport carries what, and what two workers tell each other.
 
+pub mod accepted;
 pub mod claims;
 pub mod close;
 pub mod cm;

@@ -142,6 +142,16 @@ pub fn shared(worker: &Worker, address: Address) -> Rc<Address> {
     }
 }
 
+/// Whether messages can go to one of the address's entries.
+pub fn reaches_any(worker: &Worker, address: &Address) -> bool {
+    !best(worker, address, carries_messages).is_empty()
+}
+
+fn carries_messages(attr: &uct_iface_attr) -> bool {
+    let need = UCT_IFACE_FLAG_AM_BCOPY | UCT_IFACE_FLAG_CONNECT_TO_IFACE;
+    attr.cap.flags & need == need
+}
+
 /// Connects for messages by the cheapest transport that works; `UNREACHABLE` when none does.
 pub fn message_lane(worker: &Worker, address: &Rc<Address>) -> Result<MessageLane> {
     if let Some(route) = worker.route.borrow().as_ref()
@@ -154,11 +164,7 @@ pub fn message_lane(worker: &Worker, address: &Rc<Address>) -> Result<MessageLan
     {
         return Ok(MessageLane { ep, ..route.lane });
     }
-    let fits = |a: &uct_iface_attr| {
-        let need = UCT_IFACE_FLAG_AM_BCOPY | UCT_IFACE_FLAG_CONNECT_TO_IFACE;
-        a.cap.flags & need == need
-    };
-    for (i, entry) in best(worker, address, fits) {
+    for (i, entry) in best(worker, address, carries_messages) {
         let iface = &worker.ifaces[i];
         match connect(worker, iface, &address.entries[entry]) {
             Ok(ep) => {
@@ -205,7 +211,7 @@ fn lane_of(worker: &Worker, address: &Address, i: usize, ep: uct_ep_h) -> Messag
         max_zcopy_header: if in_place { cap.am.max_hdr } else { 0 },
         thresholds,
         // SAFETY: an open interface of ours.
-        am_short: max_short.map(|_| unsafe { base_of(iface.handle) }.short),
+        am_short: max_short.map(|_| unsafe { base_of(iface.handle) }.internal.am_short),
         am_bcopy: ops.ep_am_bcopy,
         am_zcopy: ops.ep_am_zcopy,
     }

@@ -3,16 +3,20 @@
 //! `ucs_error!`, `ucs_warn!`, `ucs_diag!`, `ucs_info!`, `ucs_debug!`, `ucs_trace!` format only when
 //! their level is on; a level that is off costs one relaxed load and a compare.
 //!
+//! Each place in the code writes a limited number of errors, warnings and diagnostics (`Limit`).
+//!
 //! The options are read at the first message of any level, or by `start`. Until then every level
 //! counts as on, so that nothing needs to run at load. While one thread reads them, messages of
 //! that and of other threads go to stderr at the default level.
 
 mod handlers;
+mod limit;
 mod line;
 mod sink;
 
 pub use crate::ucs::config::global::LOG_LEVELS as LEVEL_NAMES;
 pub use handlers::{Handler, handlers, pop_handler, push_handler};
+pub use limit::Limit;
 pub use line::{change_indent, indent};
 pub use sink::fill_name;
 
@@ -142,6 +146,29 @@ pub fn write(level: Level, file: &str, line: u32, args: fmt::Arguments<'_>) {
     }
 }
 
+/// The same, unless the place has written too many already.
+#[cold]
+pub fn write_limited(level: Level, file: &str, line: u32, limit: &Limit, args: fmt::Arguments<'_>) {
+    #[cfg(test)]
+    if let Some(tap) = TAP.get() {
+        return tap(level, &args.to_string());
+    }
+    start();
+    if !enabled(level) {
+        return;
+    }
+    match limit.allow() {
+        None => {}
+        Some(0) => write(level, file, line, args),
+        Some(n) => write(
+            level,
+            file,
+            line,
+            format_args!("{args} ({n} more such lines were left out)"),
+        ),
+    }
+}
+
 /// Writes one message to where the options say: what the default handler does. `component` stands
 /// in the place of `UCX`; `filter` in that of `UCX_LOG_FILE_FILTER`.
 pub fn emit(
@@ -188,11 +215,22 @@ macro_rules! ucs_log {
     };
 }
 #[macro_export]
-macro_rules! ucs_error { ($($arg:tt)*) => { $crate::ucs_log!(Error, $($arg)*) }; }
+macro_rules! ucs_log_limited {
+    ($level:ident, $($arg:tt)*) => {
+        if $crate::ucs::log::enabled($crate::ucs::log::Level::$level) {
+            static LIMIT: $crate::ucs::log::Limit = $crate::ucs::log::Limit::new();
+            $crate::ucs::log::write_limited(
+                $crate::ucs::log::Level::$level, file!(), line!(), &LIMIT, format_args!($($arg)*),
+            );
+        }
+    };
+}
 #[macro_export]
-macro_rules! ucs_warn { ($($arg:tt)*) => { $crate::ucs_log!(Warn, $($arg)*) }; }
+macro_rules! ucs_error { ($($arg:tt)*) => { $crate::ucs_log_limited!(Error, $($arg)*) }; }
 #[macro_export]
-macro_rules! ucs_diag { ($($arg:tt)*) => { $crate::ucs_log!(Diag, $($arg)*) }; }
+macro_rules! ucs_warn { ($($arg:tt)*) => { $crate::ucs_log_limited!(Warn, $($arg)*) }; }
+#[macro_export]
+macro_rules! ucs_diag { ($($arg:tt)*) => { $crate::ucs_log_limited!(Diag, $($arg)*) }; }
 #[macro_export]
 macro_rules! ucs_info { ($($arg:tt)*) => { $crate::ucs_log!(Info, $($arg)*) }; }
 #[macro_export]

@@ -12,9 +12,11 @@ use crate::uct::base::desc::DescPool;
 use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::tag;
 use crate::uct::base::worker::WorkerHandle;
+use crate::uct::internal::{self, InternalOps};
 use crate::uct::table;
 use crate::{ucs_diag, ucs_error};
 use core::cell::{Cell, OnceCell, RefCell};
+use core::ffi::c_void;
 use core::ops::Deref;
 
 /// The part of an interface that is the same in every transport.
@@ -28,11 +30,9 @@ pub struct IfaceBase {
     /// The memory domain and the order of allocation methods, for `uct_iface_mem_alloc`.
     md: Cell<uct_md_h>,
     alloc_methods: RefCell<Vec<u32>>,
-    /// What C's op table has no place for.
-    pub get_guarded: table::GetGuarded,
-    pub put_told: table::PutTold,
-    pub is_sender: table::IsSender,
-    pub short: table::Short,
+    pub internal: &'static InternalOps,
+    /// Told when a peer has connected and proven its identity.
+    pub on_peer: Cell<Option<OnPeer>>,
     /// Whether there is something to poll.
     pub polls: bool,
     /// Set by a handler that rather has the rest of the messages after this progress.
@@ -45,6 +45,9 @@ pub struct IfaceBase {
     progress: Cell<u32>,
     progress_id: Cell<Option<crate::ucs::callbackq::CallbackId>>,
 }
+
+/// A function and its argument that gets the identity of a peer (`Iface::peer_identity`).
+pub type OnPeer = (unsafe fn(*mut c_void, u64), *mut c_void);
 
 /// An open interface of transport `I`.
 #[repr(C)]
@@ -87,6 +90,14 @@ impl IfaceBase {
         self.alloc_methods.borrow().clone()
     }
 
+    /// A peer has connected and proven its identity: whoever waits for it is told.
+    pub fn peer_connected(&self, identity: u64) {
+        if let Some((told, arg)) = self.on_peer.get() {
+            // SAFETY: set together with its argument, which outlives the interface.
+            unsafe { told(arg, identity) };
+        }
+    }
+
     /// A pool of receive descriptors of `capacity` bytes with the headroom and alignment that the
     /// user of this interface asked for.
     pub fn desc_pool(params: &IfaceParams, capacity: usize) -> DescPool {
@@ -120,10 +131,8 @@ impl<I: Iface> IfaceBox<I> {
                 worker,
                 md: Cell::new(core::ptr::null_mut()),
                 alloc_methods: RefCell::new(Vec::new()),
-                get_guarded: table::get_guarded::<I>,
-                put_told: table::put_told::<I>,
-                is_sender: table::is_sender::<I>,
-                short: table::short::<I>,
+                internal: &internal::Table::<I>::OPS,
+                on_peer: Cell::new(None),
                 polls: I::POLLS,
                 enough: Cell::new(false),
                 more: Cell::new(false),

@@ -6,12 +6,14 @@
 //! never called from here, they are queued in the interface and called by its progress.
 
 use super::awaited::Awaited;
+use super::backpressure::{Answers, Reading};
 use super::deadlines::NEVER;
 use super::iface::{Face, TcpIface};
 use super::keys::Keys;
 use super::overdue::Overdue;
 use super::txq::{Owner, TxQueue};
 use super::wire::{self, Frame, HEADER_LEN};
+use crate::sys::clock::monotonic_ns;
 use crate::sys::socket::{self, IoVec, Socket};
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Completion, Posted};
@@ -153,6 +155,8 @@ pub struct Conn {
     /// In the interface's list of those that have received more than their handlers wanted in one progress.
     pub held: Cell<bool>,
 
+    /// Answers to the peer that wait for room.
+    pub answers: Answers,
     eps: RefCell<Vec<*const EpBox<TcpIface>>>,
     pub pending: PendingQueue,
     /// In the interface's list of those with room for who waits.
@@ -199,6 +203,7 @@ impl Conn {
             hot: Cell::new(false),
             held: Cell::new(false),
             misses: Cell::new(0),
+            answers: Answers::default(),
             eps: RefCell::default(),
             pending: PendingQueue::new(),
             servable: Cell::new(false),
@@ -481,6 +486,43 @@ impl Conn {
         }
     }
 
+    /// So many answers to the peer more wait: decides whether it is read meanwhile.
+    pub fn answers_queued(self: &Rc<Conn>, face: &TcpIface, change: isize) {
+        if !self.answers.changed(&face.answers, change) || !self.is_open() {
+            return;
+        }
+        face.set_events(self);
+        if !self.answers.is_paused() {
+            crate::ucs_debug!("tcp: a peer is read again");
+            if self.held.get() {
+                face.hold(self);
+            }
+            return;
+        }
+        crate::ucs_debug!("tcp: a peer is not read until it reads the answers it asks for");
+        if self.deadline.get() == NEVER {
+            face.set_deadline(self, monotonic_ns() + super::link::SILENCE_NS);
+        }
+    }
+
+    /// Whether it is to be read now.
+    #[inline]
+    pub fn is_read(&self) -> bool {
+        !self.answers.is_paused()
+    }
+
+    /// Whether a little is to be read although reading is paused; `Err` when the peer is to be given up.
+    pub fn read_a_little(&self, face: &TcpIface, now: u64) -> Result<bool> {
+        match self.answers.reading(&face.answers) {
+            Reading::On => Ok(false),
+            Reading::Slow => Ok(true),
+            Reading::Off if self.answers.is_hopeless(self.tx().sent(), now) => {
+                Err(Status::ENDPOINT_TIMEOUT)
+            }
+            Reading::Off => Ok(false),
+        }
+    }
+
     /// What a message says may be all that its receiver waited for.
     #[inline]
     pub fn message_came(&self) {
@@ -557,7 +599,7 @@ impl Conn {
             let streak = self.streak.get().saturating_add(1);
             self.streak.set(streak);
             if streak > 1 {
-                let now = crate::sys::clock::monotonic_ns();
+                let now = monotonic_ns();
                 let until = self.gather_until.get();
                 if until == 0 {
                     self.gather_until.set(now + GATHER_NS);

@@ -139,6 +139,13 @@ impl TcpEp {
         self.conn.get().ok_or(Status::NOT_CONNECTED)
     }
 
+    /// So many answers to the peer more wait.
+    pub fn answers_queued(&self, face: &Face, change: isize) {
+        if let Some(conn) = self.conn.get() {
+            conn.answers_queued(face, change);
+        }
+    }
+
     pub fn status(&self) -> Result<()> {
         match self.conn()?.phase.get() {
             Phase::Broken(status) => Err(status),

@@ -4,6 +4,7 @@
 //! interface. What happens is found by `progress` only (`poll.rs`); user callbacks are called there,
 //! with no borrow of anything here held.
 
+use super::backpressure::Total;
 use super::config::Settings;
 use super::conn::{Conn, Phase, RxBuf};
 use super::deadlines::{Deadlines, NEVER};
@@ -140,6 +141,8 @@ pub struct TcpIface {
     /// Connections with pending requests that have room now.
     pub servable: RefCell<Vec<Rc<Conn>>>,
 
+    /// Answers to peers that wait for room.
+    pub answers: Total,
     tx_spare: RefCell<Vec<Vec<u8>>>,
     rx_spare: RefCell<Vec<RxBuf>>,
     logged: Cell<u32>,
@@ -193,6 +196,7 @@ impl TcpIface {
             unsettled: Cell::new(0),
             opened: Cell::new(0),
             servable: RefCell::default(),
+            answers: Total::default(),
             tx_spare: RefCell::default(),
             rx_spare: RefCell::default(),
             logged: Cell::new(0),
@@ -312,17 +316,27 @@ impl TcpIface {
         if conn.watched.get() == writable || conn.token.get() == 0 {
             return;
         }
-        let events = if writable {
-            READABLE | WRITABLE
+        self.set_watched(conn, writable);
+        self.set_events(conn);
+    }
+
+    /// Tells epoll what to look for on the connection's socket.
+    pub fn set_events(&self, conn: &Conn) {
+        if conn.token.get() == 0 {
+            return;
+        }
+        let writable = if conn.watched.get() { WRITABLE } else { 0 };
+        let readable = if conn.answers.is_paused() {
+            0
         } else {
             READABLE
         };
+        let events = readable | writable;
         let modify = |set: &Epoll| set.modify(conn.fd(), events, conn.token.get());
         if let Err(e) = self.events.set().and_then(modify) {
             ucs_error!("tcp: epoll: {e}");
         }
         self.poll_soon();
-        self.set_watched(conn, writable);
     }
 
     /// Notes whether epoll watches the connection's writability.
@@ -445,6 +459,15 @@ impl TcpIface {
 
     pub fn forget_deadlines(&self) {
         self.deadlines.borrow_mut().clear();
+    }
+
+    /// What else of a connection has come is handled in the next progress.
+    pub fn hold(&self, conn: &Rc<Conn>) {
+        conn.held.set(true);
+        let mut held = self.held.borrow_mut();
+        if !held.iter().any(|c| Rc::ptr_eq(c, conn)) {
+            held.push(Rc::clone(conn));
+        }
     }
 
     /// The next progress serves who waits for room on the connection.
@@ -592,10 +615,32 @@ impl Iface for TcpIface {
         iface && device.is_ok_and(|d| face.reaches(&d))
     }
 
-    fn is_sender(face: &Face, address: &[u8]) -> Option<bool> {
-        let peer = address.first_chunk().and_then(IfaceAddr::decode);
-        let sent = peer.is_some_and(|peer| peer.id == face.sender.get());
-        face.receiving.get().then_some(sent)
+    fn peer_identity(_face: &Face, address: &[u8]) -> Option<u64> {
+        let peer = address.first_chunk().and_then(IfaceAddr::decode)?;
+        Some(peer.id)
+    }
+
+    fn sender_identity(face: &Face) -> Option<u64> {
+        face.receiving.get().then(|| face.sender.get())
+    }
+
+    fn is_connected(face: &Face, identity: u64) -> bool {
+        let peers = face.by_peer.borrow();
+        peers.get(&identity).is_some_and(|conn| conn.is_open())
+    }
+
+    fn reject_sender(face: &Face) -> bool {
+        let conn = Self::sender_identity(face)
+            .and_then(|sender| face.by_peer.borrow().get(&sender).cloned());
+        let Some(conn) = conn.filter(|conn| conn.is_open()) else {
+            return false;
+        };
+        super::link::break_off(face, &conn, Status::EXCEEDS_LIMIT);
+        true
+    }
+
+    fn answers_queued(ep: &EpBox<Self>, change: isize) {
+        ep.answers_queued(ep.face(), change);
     }
 
     fn ep_create(face: &Face, params: &EpParams) -> Result<TcpEp> {

@@ -11,6 +11,7 @@ use super::deadlines::NEVER;
 use super::ep::NOWHERE;
 use super::hello::{HELLO_LEN, Hello, PURPOSE_DATA, Received};
 use super::iface::{Face, Once, Stranger, TcpIface, Timed};
+use super::rx;
 use super::wire::{self, Bad, Frame, Reason, Welcome};
 use crate::sys::clock::monotonic_ns;
 use crate::sys::membarrier;
@@ -228,7 +229,7 @@ pub fn rejected(face: &TcpIface, conn: &Rc<Conn>, reason: Reason) {
 }
 
 /// Takes what waits at the listener; answers how many connections that were.
-pub fn accept(face: &TcpIface) -> u32 {
+pub fn accept(face: &Face) -> u32 {
     let mut count = 0;
     for _ in 0..MAX_ACCEPTS {
         match face.listener.accept() {
@@ -259,7 +260,7 @@ fn pause(face: &TcpIface, e: &io::Error) {
     face.wake_at(monotonic_ns() + PAUSE_NS);
 }
 
-fn admit(face: &TcpIface, socket: Socket, from: SocketAddr) {
+fn admit(face: &Face, socket: Socket, from: SocketAddr) {
     if let Err(e) = socket.set_options(&options(face, from.ip())) {
         ucs_debug!("tcp: options of a connection from {from}: {e}");
     }
@@ -318,7 +319,7 @@ pub fn forget_stranger(face: &TcpIface, token: u64) {
 }
 
 /// Reads what an unknown peer says, up to its hello.
-pub fn listen_to(face: &TcpIface, token: u64, stranger: &Rc<RefCell<Stranger>>) {
+pub fn listen_to(face: &Face, token: u64, stranger: &Rc<RefCell<Stranger>>) {
     let said = {
         let mut s = stranger.borrow_mut();
         let Stranger {
@@ -377,7 +378,7 @@ enum Fate {
 }
 
 /// A hello: the connection is taken, left for another one, or turned down.
-fn greet(face: &TcpIface, stranger: &Rc<RefCell<Stranger>>, received: &Received) {
+fn greet(face: &Face, stranger: &Rc<RefCell<Stranger>>, received: &Received) {
     let peer = stranger.borrow().from;
     let (hello, from) = (&received.hello, received.from);
     let reject = |reason| {
@@ -443,6 +444,7 @@ fn greet(face: &TcpIface, stranger: &Rc<RefCell<Stranger>>, received: &Received)
         face.by_peer.borrow_mut().insert(from, Rc::clone(&conn));
     }
     opened(face, &conn, hello.attempt, hello.max_am as usize);
+    face.base.peer_connected(from);
 }
 
 /// Moves an unknown peer's socket to a connection.
@@ -464,6 +466,7 @@ fn drop_socket(face: &TcpIface, conn: &Rc<Conn>) {
     face.known.borrow_mut().remove(&token);
     face.set_watched(conn, false);
     conn.set_socket(None);
+    conn.answers.resume();
     conn.put_in.set(None);
     conn.rx.set(None);
     if !face.events.listens() {
@@ -521,7 +524,7 @@ pub fn report(face: &Face, conn: &Rc<Conn>) {
 }
 
 /// What the clock brings: attempts to repeat or to give up, silent strangers, a paused listener.
-pub fn on_time(face: &TcpIface) {
+pub fn on_time(face: &Face) {
     let now = monotonic_ns();
     face.drop_timer();
     if !face.events.listens() {
@@ -557,7 +560,7 @@ fn silent(face: &TcpIface, token: u64, now: u64) {
     forget_stranger(face, token);
 }
 
-fn overdue(face: &TcpIface, conn: &Rc<Conn>, now: u64) {
+fn overdue(face: &Face, conn: &Rc<Conn>, now: u64) {
     match conn.phase.get() {
         Phase::Connecting => {
             // The kernel may have connected long ago, and this process made no progress since.
@@ -571,13 +574,30 @@ fn overdue(face: &TcpIface, conn: &Rc<Conn>, now: u64) {
                 again(face, conn, &e);
             }
         }
-        Phase::Open if conn.is_blocked() => {
+        Phase::Open if conn.is_blocked() || !conn.is_read() => {
             check_silence(face, conn);
+            read_a_little(face, conn, now);
             if conn.is_open() {
                 face.set_deadline(conn, now + SILENCE_NS);
             }
         }
         _ => (),
+    }
+}
+
+/// The peer of a connection that is not read (`backpressure`) gets a chance now and then.
+fn read_a_little(face: &Face, conn: &Rc<Conn>, now: u64) {
+    match conn.read_a_little(face, now) {
+        Ok(true) => {
+            rx::receive_once(face, conn);
+        }
+        Ok(false) => {}
+        Err(status) => {
+            ucs_warn!(
+                "tcp: a peer asks for answers and has read none for a minute: it is given up"
+            );
+            break_off(face, conn, status);
+        }
     }
 }
 

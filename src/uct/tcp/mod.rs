@@ -6,6 +6,7 @@
 //! | `device`, `config` | which interfaces there are, what is configured |
 //! | `iface`, `ep` | what C calls |
 //! | `conn`, `txq`, `awaited` | a connection: what is queued, who waits for what |
+//! | `backpressure` | who sends and does not read is not read |
 //! | `overdue` | the thread that sends what was gathered when nobody makes progress |
 //! | `link` | connecting, accepting, greeting, breaking |
 //! | `hello` | the signed greeting of who connects |
@@ -18,6 +19,7 @@
 //! the next progress or a fence, or a millisecond or two later without.
 
 mod awaited;
+mod backpressure;
 mod config;
 mod conn;
 mod deadlines;

@@ -11,7 +11,7 @@ use super::iface::{Face, LISTENER, TIMER, TcpIface};
 use super::{link, rx};
 use crate::sys::clock::monotonic_ns;
 use crate::sys::epoll::NO_EVENT;
-use crate::sys::socket::WRITABLE;
+use crate::sys::socket::{READABLE, WRITABLE};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use std::io;
@@ -249,6 +249,10 @@ fn serve<const RECEIVE: bool>(face: &Face, token: u64, what: u32) -> u32 {
         return 0;
     }
     let mut count = 0;
+    if what & (READABLE | WRITABLE) != what {
+        // The peer is gone for good: what is left is read to its end.
+        conn.answers.resume();
+    }
     if what & !WRITABLE != 0 && !conn.hot.get() && (RECEIVE || !conn.is_open()) {
         count = rx::receive(face, &conn);
         if count > 0 && conn.is_open() {

@@ -33,11 +33,25 @@ enum Got {
     Error(io::Error),
 }
 
-/// Reads what is there; how many messages were handled.
+/// Reads what is there, unless reading is paused; how many messages were handled.
+#[inline]
 pub fn receive(face: &Face, conn: &Rc<Conn>) -> u32 {
+    if conn.is_read() {
+        receive_rounds(face, conn, MAX_ROUNDS)
+    } else {
+        0
+    }
+}
+
+/// Receives once from a peer that is not read otherwise.
+pub fn receive_once(face: &Face, conn: &Rc<Conn>) -> u32 {
+    receive_rounds(face, conn, 1)
+}
+
+fn receive_rounds(face: &Face, conn: &Rc<Conn>, rounds: usize) -> u32 {
     let mut buf = conn.rx.take().unwrap_or_else(|| face.rx_buffer());
     let mut count = 0;
-    for _ in 0..MAX_ROUNDS {
+    for _ in 0..rounds {
         let more = if conn.held.replace(false) {
             true
         } else {
@@ -67,7 +81,7 @@ pub fn receive(face: &Face, conn: &Rc<Conn>) -> u32 {
                 link::break_off(face, conn, Status::IO_ERROR);
             }
         }
-        if !more || conn.fd() < 0 || conn.held.get() {
+        if !more || conn.fd() < 0 || conn.held.get() || !conn.is_read() {
             break;
         }
     }
@@ -269,7 +283,7 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
     face.sender.set(conn.peer);
     loop {
         if face.base.enough.take() {
-            hold(face, conn);
+            face.hold(conn);
             return Ok(count);
         }
         if let Some(put) = conn.put_in.get() {
@@ -287,12 +301,16 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
         };
         if let Frame::Am { id, len } = frame {
             if !conn.is_open() {
-                return Err("a message before it was welcome".to_owned());
+                return match conn.phase.get() {
+                    // What was handled last had it closed.
+                    Phase::Broken(_) => Ok(count),
+                    _ => Err("a message before it was welcome".to_owned()),
+                };
             }
             let Some(body) = bytes.get_mut(wire::HEADER_LEN..total) else {
                 long::hand_on(face, conn, buf);
                 if face.base.enough.take() {
-                    hold(face, conn);
+                    face.hold(conn);
                 }
                 return Ok(count);
             };
@@ -315,15 +333,6 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
         if conn.fd() < 0 {
             return Ok(count);
         }
-    }
-}
-
-/// What else has come is handled in the next progress.
-fn hold(face: &Face, conn: &Rc<Conn>) {
-    conn.held.set(true);
-    let mut held = face.held.borrow_mut();
-    if !held.iter().any(|c| Rc::ptr_eq(c, conn)) {
-        held.push(Rc::clone(conn));
     }
 }
 

@@ -1,0 +1,97 @@
+//! Endpoints of accepted clients that wait for the client's connection.
+//!
+//! A client names the addresses of its interfaces. A server does not connect to them: a client could name somebody
+//! else's. The client connects first, and proves with it which interface it owns. Clients of the same host are proven by
+//! their process (`claims`) and need not be waited for.
+
+use super::claims;
+use crate::ucp::ep::Ep;
+use crate::ucp::wireup::cm;
+use crate::ucp::worker::Worker;
+use crate::ucs::Result;
+use crate::uct::base::iface::base_of;
+use crate::wire::address::Address;
+use core::cell::RefCell;
+use core::ffi::c_void;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// What a worker waits for.
+#[derive(Default)]
+pub struct Accepted {
+    /// Addresses of the clients, by the ids of their endpoints here.
+    clients: RefCell<HashMap<u64, Address>>,
+    /// Ids of endpoints by the identities of the interfaces that their clients named.
+    by_identity: RefCell<HashMap<u64, Vec<u64>>>,
+}
+
+impl Accepted {
+    /// Whether the endpoint waits for its client.
+    pub fn waits(&self, ep: u64) -> bool {
+        self.clients.borrow().contains_key(&ep)
+    }
+
+    fn wait(&self, ep: u64, address: Address, identities: &[u64]) {
+        let mut index = self.by_identity.borrow_mut();
+        for identity in identities {
+            index.entry(*identity).or_default().push(ep);
+        }
+        self.clients.borrow_mut().insert(ep, address);
+    }
+
+    /// The endpoint does not wait any more; gives its client's address.
+    pub fn forget(&self, worker: &Worker, ep: u64) -> Option<Address> {
+        let address = self.clients.borrow_mut().remove(&ep)?;
+        let mut index = self.by_identity.borrow_mut();
+        for identity in claims::identities(worker, &address) {
+            if let Some(eps) = index.get_mut(&identity) {
+                eps.retain(|e| *e != ep);
+                if eps.is_empty() {
+                    index.remove(&identity);
+                }
+            }
+        }
+        Some(address)
+    }
+
+    /// The endpoints that wait for this identity.
+    fn of(&self, identity: u64) -> Vec<u64> {
+        let index = self.by_identity.borrow();
+        index.get(&identity).cloned().unwrap_or_default()
+    }
+}
+
+/// Has the worker's interfaces tell of peers that connect.
+pub fn listen(worker: &Worker) {
+    for iface in &worker.ifaces {
+        let arg: *mut c_void = core::ptr::from_ref(worker).cast_mut().cast();
+        // SAFETY: an open interface of ours, which goes with the worker.
+        let base = unsafe { base_of(iface.handle) };
+        base.on_peer.set(Some((peer_connected, arg)));
+    }
+}
+
+/// A peer has connected to one of the worker's interfaces: endpoints that wait for it go on with the next progress.
+unsafe fn peer_connected(worker: *mut c_void, identity: u64) {
+    // SAFETY: set by `listen` with the worker, which outlives its interfaces.
+    let worker = unsafe { &*worker.cast::<Worker>() };
+    if let Some(cm) = worker.cm.get() {
+        for ep in cm.accepted.of(identity) {
+            cm.client_connected(ep);
+        }
+    }
+}
+
+/// Connects an endpoint to its client, by what of the client's address is proven. It waits for the client's connection
+/// where that is needed: `Ok` too.
+pub fn connect(worker: &Worker, ep: &Ep, address: Address) -> Result<()> {
+    let (proven, awaited) = claims::connected(worker, address.clone());
+    if !awaited.is_empty()
+        && !super::select::reaches_any(worker, &proven)
+        && let Some(cm) = worker.cm.get()
+    {
+        cm.accepted.wait(ep.id.get(), address, &awaited);
+        return cm::limit_wait(worker, ep);
+    }
+    ep.connect_back(Rc::new(proven))
+}

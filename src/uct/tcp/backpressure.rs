@@ -1,0 +1,143 @@
+//! Back-pressure against peers that ask for answers and do not read them.
+//!
+//! Gets, fences and atomics are answered. While a peer does not read, its answers wait in the queues of UCP, which says how
+//! many there are (`Iface::answers_queued`). Above a limit the connection is not read. Two sides that have stopped
+//! reading each other would wait for ever, so a little is read now and then up to a second limit. Beyond that, the
+//! connection of a peer that takes nothing for a long time is given up.
+#![forbid(unsafe_code)]
+
+use core::cell::Cell;
+
+/// Answers that may wait for one peer before it is not read any more. Each is about a hundred bytes of memory.
+pub const MAX_OF_ONE: usize = 16 << 10;
+/// The same of all peers of an interface together. Above it, each may have `MIN_OF_ONE`.
+pub const MAX_OF_ALL: usize = 1 << 20;
+pub const MIN_OF_ONE: usize = 256;
+/// Above so many times the limit nothing is read at all.
+pub const HARD: usize = 4;
+/// A peer beyond that which takes nothing for so long is given up, in nanoseconds.
+pub const PATIENCE_NS: u64 = 60_000_000_000;
+
+/// Whether a connection is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// As usual.
+    On,
+    /// A little now and then.
+    Slow,
+    Off,
+}
+
+/// The count of all connections of an interface.
+#[derive(Default)]
+pub struct Total(Cell<usize>);
+
+/// The count of one connection.
+#[derive(Default)]
+pub struct Answers {
+    count: Cell<usize>,
+    paused: Cell<bool>,
+    /// Bytes sent to the peer, ever, when it was looked at last; and since when that is so.
+    sent: Cell<u64>,
+    since: Cell<u64>,
+}
+
+impl Answers {
+    /// `change` answers more wait. Whether reading is on may change with it: the answer is whether it has.
+    pub fn changed(&self, total: &Total, change: isize) -> bool {
+        self.count
+            .set(self.count.get().saturating_add_signed(change));
+        total.0.set(total.0.get().saturating_add_signed(change));
+        let limit = limit(total);
+        let count = self.count.get();
+        // Well below the limit, not to change with every message.
+        let paused = count > limit || self.paused.get() && count > limit / 2;
+        self.paused.replace(paused) != paused
+    }
+
+    /// The connection is over; its answers are counted off when their endpoint drops them.
+    pub fn resume(&self) {
+        self.paused.set(false);
+    }
+
+    pub fn is_paused(&self) -> bool {
+        self.paused.get()
+    }
+
+    pub fn reading(&self, total: &Total) -> Reading {
+        match self.paused.get() {
+            false => Reading::On,
+            true if self.count.get() <= HARD * limit(total) => Reading::Slow,
+            true => Reading::Off,
+        }
+    }
+
+    /// Looked at from time to time while reading is off: whether the peer has taken nothing for too long. `sent` counts the
+    /// bytes that it was ever sent.
+    pub fn is_hopeless(&self, sent: u64, now: u64) -> bool {
+        if self.sent.replace(sent) != sent || self.since.get() == 0 {
+            self.since.set(now);
+        }
+        now - self.since.get() > PATIENCE_NS
+    }
+}
+
+fn limit(total: &Total) -> usize {
+    if total.0.get() > MAX_OF_ALL {
+        MIN_OF_ONE
+    } else {
+        MAX_OF_ONE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_stops_above_the_limit_and_goes_on_well_below() {
+        let (total, one) = (Total::default(), Answers::default());
+        assert!(!one.changed(&total, MAX_OF_ONE as isize));
+        assert_eq!(one.reading(&total), Reading::On);
+        assert!(one.changed(&total, 1));
+        assert_eq!(one.reading(&total), Reading::Slow);
+        one.changed(&total, ((HARD - 1) * MAX_OF_ONE) as isize);
+        assert_eq!(one.reading(&total), Reading::Off);
+        assert!(!one.changed(&total, -(((HARD - 1) * MAX_OF_ONE + 1) as isize)));
+        assert_eq!(one.reading(&total), Reading::Slow);
+        assert!(one.changed(&total, -(MAX_OF_ONE as isize / 2)));
+        assert_eq!(one.reading(&total), Reading::On);
+    }
+
+    #[test]
+    fn many_peers_share_one_limit() {
+        let total = Total::default();
+        let each = MAX_OF_ONE as isize;
+        let all: Vec<Answers> = (0..MAX_OF_ALL / MAX_OF_ONE + 10)
+            .map(|_| Answers::default())
+            .collect();
+        let paused = all.iter().filter(|one| one.changed(&total, each)).count();
+        assert_eq!(paused, 10);
+        let late = Answers::default();
+        assert!(!late.changed(&total, MIN_OF_ONE as isize));
+        assert!(late.changed(&total, 1));
+        for one in &all {
+            one.changed(&total, -each);
+        }
+        assert_eq!(total.0.get(), MIN_OF_ONE + 1);
+        assert!(late.changed(&total, 0));
+    }
+
+    #[test]
+    fn a_peer_that_takes_a_byte_now_and_then_is_not_given_up() {
+        let one = Answers::default();
+        let mut now = 1;
+        for sent in 0..5 {
+            assert!(!one.is_hopeless(sent, now));
+            now += PATIENCE_NS;
+            assert!(!one.is_hopeless(sent, now));
+            now += 1;
+        }
+        assert!(one.is_hopeless(4, now));
+    }
+}
