@@ -3,7 +3,8 @@
 //! The kernel checks both sides and the right to reach the other process; a bad address is an error
 //! (`EFAULT`), never a fault.
 
-use std::io;
+use std::io::{self, Read};
+use std::os::fd::AsRawFd;
 
 /// Which way the bytes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +65,69 @@ pub fn read_word(pid: u32, remote: u64) -> io::Result<u64> {
     }
 }
 
+/// The bytes of this process from `at` on, at most `most`: fewer where they end before, none where `at` has
+/// no memory. The kernel reads, so that a bad address is no fault.
+pub fn copy_of_own(at: usize, most: usize) -> io::Result<Vec<u8>> {
+    match copy_by_call(at, most) {
+        // A sandbox may forbid the call.
+        Err(e) if matches!(e.raw_os_error(), Some(libc::ENOSYS | libc::EPERM)) => {
+            copy_by_pipe(at, most)
+        }
+        other => other,
+    }
+}
+
+/// The ranges of `most` bytes from `at` on, none of which crosses a page.
+fn by_pages(at: usize, most: usize) -> impl Iterator<Item = libc::iovec> {
+    let end = at.saturating_add(most);
+    let mut next = at;
+    core::iter::from_fn(move || {
+        let start = next;
+        next = end.min((start | (PAGE - 1)).saturating_add(1));
+        (start < next).then(|| range(start as u64, next - start))
+    })
+}
+
+/// No system has smaller pages.
+pub const PAGE: usize = 4096;
+
+fn copy_by_call(at: usize, most: usize) -> io::Result<Vec<u8>> {
+    let mut out = vec![0u8; most];
+    let ranges: Vec<libc::iovec> = by_pages(at, most).collect();
+    let block = [libc::iovec {
+        iov_base: out.as_mut_ptr().cast(),
+        iov_len: most,
+    }];
+    // SAFETY: the block is a local.
+    let n = match unsafe { transfer(std::process::id(), Way::Read, &block, &ranges) } {
+        Ok(n) => n,
+        Err(e) if e.raw_os_error() == Some(libc::EFAULT) => 0,
+        Err(e) => return Err(e),
+    };
+    out.truncate(n);
+    Ok(out)
+}
+
+/// The same through a pipe, into which the kernel copies from here.
+fn copy_by_pipe(at: usize, most: usize) -> io::Result<Vec<u8>> {
+    let (mut reader, writer) = io::pipe()?;
+    let mut out = Vec::with_capacity(most);
+    for part in by_pages(at, most) {
+        // SAFETY: the kernel reads the memory, and checks that it is there. An empty pipe has room for a page.
+        let n = unsafe { libc::write(writer.as_raw_fd(), part.iov_base, part.iov_len) };
+        let Ok(n @ 1..) = usize::try_from(n) else {
+            break;
+        };
+        let old = out.len();
+        out.resize(old + n, 0);
+        reader.read_exact(&mut out[old..])?;
+        if n < part.iov_len {
+            break;
+        }
+    }
+    Ok(out)
+}
+
 /// Reads and writes a word of this process as if it were another's.
 pub fn try_on_ourselves() -> io::Result<()> {
     let me = std::process::id();
@@ -111,6 +175,7 @@ pub fn may_trace() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::mem;
 
     #[test]
     fn own_memory_moves_and_bad_addresses_are_errors() {
@@ -139,5 +204,39 @@ mod tests {
         child.wait().unwrap();
         let gone = read_word(child.id(), 8).unwrap_err();
         assert_eq!(gone.raw_os_error(), Some(libc::ESRCH));
+    }
+
+    #[test]
+    fn copies_end_where_the_memory_does() {
+        // Three pages, of which the last may not be read.
+        let page = mem::page_size();
+        let at = mem::map_anonymous(0, 3 * page, mem::MapOptions::default()).unwrap();
+        // SAFETY: the mapping is this test's own, and its first two pages are writable.
+        unsafe {
+            let last = at.wrapping_byte_add(2 * page);
+            assert_eq!(libc::mprotect(last, page, libc::PROT_NONE), 0);
+            for i in 0..2 * page {
+                at.cast::<u8>().wrapping_add(i).write(i as u8);
+            }
+        }
+        let end = at as usize + 2 * page;
+        type Copy = fn(usize, usize) -> io::Result<Vec<u8>>;
+        for copy in [copy_of_own as Copy, copy_by_call, copy_by_pipe] {
+            for len in [1, 5, page - 1, page, page + 1, 2 * page] {
+                let got = copy(end - len, 4 * page).unwrap();
+                assert_eq!(got.len(), len);
+                assert!(
+                    got.iter()
+                        .enumerate()
+                        .all(|(i, b)| *b == (2 * page - len + i) as u8)
+                );
+                assert_eq!(copy(end - len, len.min(7)).unwrap().len(), len.min(7));
+            }
+            for nowhere in [end, end + page - 1, 8, usize::MAX - 1] {
+                assert_eq!(copy(nowhere, 100).unwrap(), [], "{nowhere:#x}");
+            }
+        }
+        // SAFETY: mapped above, used by nobody.
+        unsafe { mem::unmap(at, 3 * page) }.unwrap();
     }
 }
