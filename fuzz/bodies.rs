@@ -5,8 +5,10 @@ use ferrucx::abi::ucp::{context, ep, mem, request, tag, worker};
 use ferrucx::c::*;
 use ferrucx::ucp::ep::Ep;
 use ferrucx::uct::{cm, cma, shm, tcp};
+use ferrucx::wire::blob::{HEAD, seal};
+use ferrucx::wire::envelope::{self, Kind, Look, Private};
 use ferrucx::wire::header::*;
-use ferrucx::wire::{BLOB_HEAD, address::Address, rkey::Rkey, seal};
+use ferrucx::wire::{address::Address, rkey::Rkey, upstream};
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
@@ -20,6 +22,7 @@ pub const BODIES: &[(&str, Body)] = &[
     ("headers", headers),
     ("address", address),
     ("rkey", rkey),
+    ("upstream", foreign),
     ("keys", keys),
     ("router", router),
 ];
@@ -79,27 +82,48 @@ fn headers(data: &[u8]) {
 
 /// A sealed blob with such a body.
 fn sealed(data: &[u8]) -> Vec<u8> {
-    let mut blob = vec![0; BLOB_HEAD];
+    let mut blob = vec![0; HEAD];
     blob.extend_from_slice(&data[..data.len().min(4000)]);
-    seal(&mut blob);
+    seal(&mut blob, 0);
     blob
 }
 
 /// A worker's address, as it came and with a right sum.
 fn address(data: &[u8]) {
-    let _ = Address::unpack(data);
+    let _ = (Address::unpack(data), Address::from_envelope(data));
     if let Ok(address) = Address::unpack(&sealed(data)) {
-        assert_eq!(
-            Address::unpack(&address.pack()).map(|a| a.uuid),
-            Ok(address.uuid)
-        );
+        assert_eq!(Address::unpack(&address.pack()), Ok(address.clone()));
+        assert_eq!(Address::from_envelope(&address.to_envelope()), Ok(address));
     }
 }
 
 /// A remote key, as it came and with a right sum.
 fn rkey(data: &[u8]) {
     let _ = Rkey::unpack(data);
-    let _ = Rkey::unpack(&sealed(data));
+    let _ = Rkey::from_envelope(Kind::Key, data);
+    let _ = Rkey::from_envelope(Kind::Handle, data);
+    let _ = Rkey::from_envelope(Kind::Handle, &envelope::wrap_handle(data));
+    if let Ok(key) = Rkey::unpack(&sealed(data)) {
+        assert_eq!(Rkey::unpack(&key.pack()), Ok(key));
+    }
+}
+
+/// What may be of another implementation, and what is around ours.
+fn foreign(data: &[u8]) {
+    for kind in [Kind::Address, Kind::Key, Kind::Handle] {
+        let _ = upstream::recognise(kind, data);
+        let mut need = 0;
+        while let Look::Need(more) = envelope::look(kind, &data[..need.min(data.len())]) {
+            assert!(more > need && more < 32);
+            if more > data.len() {
+                break;
+            }
+            need = more;
+        }
+    }
+    if let Some(private) = Private::unwrap(data) {
+        assert_eq!(private.wrap(), data);
+    }
 }
 
 /// Addresses and keys of the transports.

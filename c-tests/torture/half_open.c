@@ -87,19 +87,37 @@ static void measure(void)
     }
 }
 
+/* The part of the worker's address that is ours: the bytes of its devices, behind version and uuid. */
+static size_t own_part(unsigned char *part)
+{
+    const unsigned char *device = (unsigned char *)shared->address + 9;
+    size_t length = 0;
+    int last;
+
+    do {
+        CHECK(device[0] == 0x9f);
+        memcpy(part + length, device + 2, device[1] & 0x1f);
+        length += device[1] & 0x1f;
+        last = device[1] & 0x80;
+        device += 2 + (device[1] & 0x1f);
+    } while (!last);
+    return length;
+}
+
 /* Where the worker's own port is: a client of it is asked for its connection. */
 static uint16_t worker_port(void)
 {
-    /* Ours: of the entry for tcp, one byte of version and family, then the port; found by trying whose port it is. */
+    /* Of the entry for tcp, one byte of version and family, then the port; found by trying whose port it is. */
+    unsigned char part[sizeof(shared->address)];
+    size_t length = own_part(part), i;
     uint16_t port;
-    size_t i;
 
-    for (i = 0; i + 2 < 128; ++i) {
+    for (i = 1; i + 2 <= length; ++i) {
         struct sockaddr_storage to;
         int fd;
 
-        memcpy(&port, shared->address + i, 2);
-        if ((shared->address[i - (i > 0)] != 0x10) || (port == shared->port) || (port < 1024)) {
+        memcpy(&port, part + i, 2);
+        if ((part[i - 1] != 0x10) || (port == shared->port) || (port < 1024)) {
             continue;
         }
         to = loopback(AF_INET, port);
@@ -124,8 +142,8 @@ static int call(uint16_t port, int half)
     CHECK(bind(fd, (struct sockaddr *)&from, sizeof(from)) == 0);
     CHECK(connect(fd, (struct sockaddr *)&to, sizeof(struct sockaddr_in)) == 0);
     if (half) {
-        static const char *words[] = {"\x40\0\0\0\x80\0\0\0fxtc\2", "fxcm\1\0\1\0\x40\0\0\0abc"};
-        CHECK(send(fd, words[half - 1], half == 1 ? 13 : 15, MSG_NOSIGNAL) > 0);
+        static const char *words[] = {"\x40\0\0\0\x80\0\0\0fxtc\2", "\x40\0\0\0\0\0\0\0\0fxcm\2\1\0abc"};
+        CHECK(send(fd, words[half - 1], half == 1 ? 13 : 19, MSG_NOSIGNAL) > 0);
     }
     return fd;
 }

@@ -11,7 +11,7 @@
 #include "torture.h"
 #include "worker.h"
 
-enum { MOST = 2048, ALL_TRANSPORTS = 160, TCP_ONLY = 64 };
+enum { MOST = 2048, ALL_TRANSPORTS = 180, TCP_ONLY = 64, HEAD = 24 };
 
 static side_t side;
 static ucp_ep_h ep;
@@ -86,7 +86,7 @@ static void damage(const char *what, use_t use, const void *good, size_t length,
         memcpy(at, good, length);
         flips = 2 + rand() % 8;
         for (k = 0; k < flips; ++k) {
-            at[(rand() % 4 ? rand() % length : rand() % 8)] ^= 1 << (rand() % 8);
+            at[(rand() % 4 ? rand() % length : rand() % HEAD)] ^= 1 << (rand() % 8);
         }
         try_one(use, at);
     }
@@ -94,7 +94,7 @@ static void damage(const char *what, use_t use, const void *good, size_t length,
         /* The first bytes may be right, or most of them. */
         memcpy(at, good, length);
         zeros = rand() % 4 == 0;
-        for (k = rand() % 2 ? rand() % 12 : rand() % length; k < length; ++k) {
+        for (k = rand() % 2 ? rand() % HEAD : rand() % length; k < length; ++k) {
             at[k] = zeros ? 0 : rand();
         }
         try_one(use, at);
@@ -119,6 +119,8 @@ int main(void)
     char *end = (char *)guard_alloc("a damaged blob", MOST, 0) + MOST;
     ucp_mem_map_params_t map = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
                                 .length = 4096};
+    ucp_memh_pack_params_t pack = {.field_mask = UCP_MEMH_PACK_PARAM_FIELD_FLAGS, .flags = UCP_MEMH_PACK_FLAG_EXPORT};
+    ucp_memh_buffer_release_params_t release = {.field_mask = 0};
     void *memory = calloc(1, 4096), *key;
     size_t length;
     ucp_mem_h memh;
@@ -144,8 +146,14 @@ int main(void)
     damage("worker addresses", use_address, side.address, side.address_length, end);
     CHECK_OK(ucp_rkey_pack(side.context, memh, &key, &length));
     damage("remote keys", use_key, key, length, end);
-    damage("exported handles", use_handle, key, length, end);
     ucp_rkey_buffer_release(key);
+    CHECK_OK(ucp_mem_unmap(side.context, memh));
+    map.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
+    map.flags = UCP_MEM_MAP_ALLOCATE;
+    CHECK_OK(ucp_mem_map(side.context, &map, &memh));
+    CHECK_OK(ucp_memh_pack(memh, &pack, &key, &length));
+    damage("exported handles", use_handle, key, length, end);
+    ucp_memh_buffer_release(key, &release);
     CHECK_OK(side_disconnect(&side, &side, ep, 0));
     CHECK_OK(ucp_mem_unmap(side.context, memh));
     side_close(&side);

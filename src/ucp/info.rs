@@ -82,7 +82,11 @@ impl Context {
                 let domains = region.domains(self);
                 let names: String = domains.iter().map(|d| format!("{d} ")).collect();
                 let _ = writeln!(s, "#  registered on: {names}");
-                let _ = writeln!(s, "#\n#  rkey size: {}", region.pack(self).len());
+                let _ = writeln!(
+                    s,
+                    "#\n#  rkey size: {}",
+                    region.pack_for_application(self).len()
+                );
                 if let Err(e) = region.unmap(self) {
                     let _ = writeln!(s, "#  not released: {e}");
                 }
@@ -100,7 +104,7 @@ impl Worker {
         let mut s = format!(
             "#\n# UCP worker '{}'\n#\n#                 address: {} bytes\n",
             self.params.name,
-            self.address(false).pack().len()
+            self.address(false).to_envelope().len()
         );
         let atomics = UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64;
         if self.context().params.features & u64::from(atomics) != 0 {

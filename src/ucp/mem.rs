@@ -123,12 +123,6 @@ impl Region {
     /// Maps memory that another process of this machine exported. `UNREACHABLE` when none of its
     /// keys can be used here.
     pub fn import(context: &Context, info: &Rkey) -> Result<Box<Region>> {
-        if info.uses & EXPORTED == 0 {
-            ucs_error!(
-                "ucp_mem_map: the buffer is a remote key, not an exported handle: pack it with UCP_MEMH_PACK_FLAG_EXPORT"
-            );
-            return Err(Status::INVALID_PARAM);
-        }
         let Some((mapping, key)) = Mapping::find(context, info, |_| true) else {
             ucs_error!(
                 "ucp_mem_map: the exported memory cannot be mapped here: its owner is on another host or in another namespace, or UCX_TLS leaves out its transport"
@@ -304,10 +298,19 @@ impl Region {
         }
     }
 
-    /// The key for peers.
-    pub fn pack(&self, context: &Context) -> Vec<u8> {
+    /// The key for peers, for messages.
+    fn pack(&self, context: &Context) -> Vec<u8> {
+        self.key(context).pack()
+    }
+
+    /// The same for applications.
+    pub fn pack_for_application(&self, context: &Context) -> Vec<u8> {
+        self.key(context).to_envelope()
+    }
+
+    fn key(&self, context: &Context) -> Rkey {
         let rights = context.regions.grant(self.id);
-        self.packed(context, rights, self.keys(context))
+        self.describe(context, rights, self.keys(context))
     }
 
     /// The key, of memory that peers on this host can map.
@@ -336,10 +339,12 @@ impl Region {
             );
             return Err(Status::UNSUPPORTED);
         }
-        Ok(self.packed(context, self.rights | EXPORTED, keys))
+        Ok(self
+            .describe(context, self.rights | EXPORTED, keys)
+            .to_envelope())
     }
 
-    fn packed(&self, context: &Context, uses: u8, keys: Vec<MdKey>) -> Vec<u8> {
+    fn describe(&self, context: &Context, uses: u8, keys: Vec<MdKey>) -> Rkey {
         Rkey {
             context: context.id,
             region: self.id,
@@ -349,7 +354,6 @@ impl Region {
             uses,
             keys,
         }
-        .pack()
     }
 
     /// The domains' keys.

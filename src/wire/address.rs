@@ -1,9 +1,11 @@
 //! Worker addresses: who a worker is and where its interfaces are.
 //!
-//! Blob head, worker uuid (8), client flags (1), count (1), then an entry an interface: transport
-//! (1), length of the device address (1), of the interface address (1), both addresses.
+//! The list of interfaces: count (1), then an entry each: transport (1), length of the device address (1), of the
+//! interface address (1), both addresses. In messages between processes of ours a blob's head and the worker's uuid (8)
+//! stand before it; what applications exchange is `envelope`'s.
 
-use super::{BLOB_HEAD, BlobError, Reader, Writer, open, seal};
+use super::blob::{self, BlobError, HEAD};
+use super::{Reader, envelope};
 
 /// Transports as numbers of the format; new ones are added at the end.
 pub const TRANSPORTS: [&str; 5] = ["self", "posix", "sysv", "cma", "tcp"];
@@ -24,54 +26,70 @@ pub struct Address {
     pub entries: Vec<Entry>,
 }
 
+/// Most interfaces of an address: the number has one byte.
+const MAX_ENTRIES: usize = u8::MAX as usize;
+
 impl Address {
-    /// The blob.
+    /// The blob for messages between processes of ours.
     pub fn pack(&self) -> Vec<u8> {
-        let len = BLOB_HEAD
-            + 9
-            + self
-                .entries
-                .iter()
-                .map(|e| 3 + e.device.len() + e.iface.len())
-                .sum::<usize>();
-        let mut buf = vec![0; len];
-        let mut w = Writer::new(&mut buf[BLOB_HEAD..]);
-        w.u64(self.uuid);
-        w.u8(self.entries.len() as u8);
-        for e in &self.entries {
-            w.u8(e.transport);
-            w.u8(e.device.len() as u8);
-            w.u8(e.iface.len() as u8);
-            w.bytes(&e.device);
-            w.bytes(&e.iface);
-        }
-        seal(&mut buf);
+        let mut buf = vec![0; HEAD];
+        buf.extend_from_slice(&self.uuid.to_le_bytes());
+        self.put_entries(&mut buf);
+        blob::seal(&mut buf, 0);
         buf
     }
 
-    /// Reads a blob. Entries of transports this build does not know are left out.
+    /// Reads such a blob. Entries of transports this build does not know are left out.
     pub fn unpack(blob: &[u8]) -> Result<Address, BlobError> {
-        let mut r = Reader::new(open(blob)?);
-        let parsed = (|| {
-            let uuid = r.u64()?;
-            let count = r.u8()?;
-            let mut entries = Vec::with_capacity(usize::from(count));
-            for _ in 0..count {
-                let transport = r.u8()?;
-                let (device, iface) = (r.u8()?, r.u8()?);
-                let entry = Entry {
-                    transport,
-                    device: r.bytes(device.into())?.to_vec(),
-                    iface: r.bytes(iface.into())?.to_vec(),
-                };
-                if usize::from(transport) < TRANSPORTS.len() {
-                    entries.push(entry);
-                }
-            }
-            Some(Address { uuid, entries })
-        })();
-        parsed.ok_or(BlobError::Damaged)
+        let (_, body) = blob::open(blob, 0)?;
+        let mut r = Reader::new(body);
+        let uuid = r.u64().ok_or(BlobError::Damaged)?;
+        let entries = take_entries(r.rest()).ok_or(BlobError::Damaged)?;
+        Ok(Address { uuid, entries })
     }
+
+    /// The blob for applications.
+    pub fn to_envelope(&self) -> Vec<u8> {
+        let mut body = Vec::new();
+        self.put_entries(&mut body);
+        envelope::wrap_address(self.uuid, &body)
+    }
+
+    /// Reads such a blob, as `unpack`.
+    pub fn from_envelope(blob: &[u8]) -> Result<Address, BlobError> {
+        let (uuid, body) = envelope::unwrap_address(blob)?;
+        let entries = take_entries(&body).ok_or(BlobError::Damaged)?;
+        Ok(Address { uuid, entries })
+    }
+
+    fn put_entries(&self, out: &mut Vec<u8>) {
+        let entries = &self.entries[..self.entries.len().min(MAX_ENTRIES)];
+        out.push(entries.len() as u8);
+        for e in entries {
+            out.extend_from_slice(&[e.transport, e.device.len() as u8, e.iface.len() as u8]);
+            out.extend_from_slice(&e.device);
+            out.extend_from_slice(&e.iface);
+        }
+    }
+}
+
+fn take_entries(list: &[u8]) -> Option<Vec<Entry>> {
+    let mut r = Reader::new(list);
+    let count = r.u8()?;
+    let mut entries = Vec::with_capacity(usize::from(count));
+    for _ in 0..count {
+        let transport = r.u8()?;
+        let (device, iface) = (r.u8()?, r.u8()?);
+        let entry = Entry {
+            transport,
+            device: r.bytes(device.into())?.to_vec(),
+            iface: r.bytes(iface.into())?.to_vec(),
+        };
+        if usize::from(transport) < TRANSPORTS.len() {
+            entries.push(entry);
+        }
+    }
+    Some(entries)
 }
 
 #[cfg(test)]
@@ -96,25 +114,55 @@ mod tests {
         }
     }
 
+    type Form = (Vec<u8>, fn(&[u8]) -> Result<Address, BlobError>, usize);
+
+    /// Both forms: the blob, how it is read, and where its head stands.
+    fn forms() -> [Form; 2] {
+        [
+            (sample().pack(), Address::unpack, 0),
+            (sample().to_envelope(), Address::from_envelope, 11),
+        ]
+    }
+
     #[test]
     fn comes_back_and_refuses_every_flipped_bit() {
-        let blob = sample().pack();
-        assert_eq!(Address::unpack(&blob), Ok(sample()));
-        for i in 0..blob.len() * 8 {
-            let mut bad = blob.clone();
-            bad[i / 8] ^= 1 << (i % 8);
-            assert!(Address::unpack(&bad).is_err(), "bit {i}");
-        }
-        for n in 0..blob.len() {
-            assert!(Address::unpack(&blob[..n]).is_err(), "cut at {n}");
+        for (blob, unpack, _) in forms() {
+            assert_eq!(unpack(&blob), Ok(sample()));
+            for i in 0..blob.len() * 8 {
+                let mut bad = blob.clone();
+                bad[i / 8] ^= 1 << (i % 8);
+                assert!(unpack(&bad).is_err(), "bit {i}");
+            }
+            for n in 0..blob.len() {
+                assert!(unpack(&blob[..n]).is_err(), "cut at {n}");
+            }
         }
     }
 
     #[test]
     fn a_false_count_inside_a_true_checksum_is_refused() {
-        let mut blob = sample().pack();
-        blob[BLOB_HEAD + 8] = 200;
-        seal(&mut blob);
-        assert_eq!(Address::unpack(&blob), Err(BlobError::Damaged));
+        for (mut blob, unpack, at) in forms() {
+            let count = HEAD + if at == 0 { 8 } else { at };
+            assert_eq!(blob[count], 2);
+            blob[count] = 200;
+            blob::seal(&mut blob, at);
+            assert_eq!(unpack(&blob), Err(BlobError::Damaged));
+        }
+    }
+
+    #[test]
+    fn more_interfaces_than_can_be_counted_are_left_out() {
+        let entry = |n: u8| Entry {
+            transport: 4,
+            device: vec![n; 6],
+            iface: vec![n; 11],
+        };
+        let address = Address {
+            uuid: 1,
+            entries: (0..=255).chain(0..=255).map(entry).collect(),
+        };
+        let some = Address::from_envelope(&address.to_envelope()).unwrap();
+        assert_eq!(some.entries, address.entries[..255]);
+        assert_eq!(Address::unpack(&address.pack()), Ok(some));
     }
 }

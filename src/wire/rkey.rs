@@ -1,10 +1,11 @@
 //! Remote keys and exported memory handles: which memory, and by which ways it can be reached.
 //!
-//! Blob head, owner's worker-independent context id (8), region id (8), address (8), length (8),
-//! memory type (1), uses (1), count (1), then a key a way: transport (1), length (1), the domain's
-//! key.
+//! Owner's worker-independent context id (8), region id (8), address (8), length (8), memory type (1),
+//! uses (1), count (1), then a key a way: transport (1), length (1), the domain's key. In messages
+//! between processes of ours a blob's head stands before it; what applications exchange is `envelope`'s.
 
-use super::{BLOB_HEAD, BlobError, Reader, Writer, open, seal};
+use super::blob::{self, BlobError, HEAD};
+use super::{Reader, Writer, envelope};
 
 /// A memory domain's key for the region.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,54 +37,95 @@ pub const WRITE: u8 = 2;
 /// It is a handle for processes of the same machine, not a key for accesses.
 pub const EXPORTED: u8 = 4;
 
+/// Bytes before the domains' keys, the last of which is their number.
+const FIXED: usize = 35;
+/// Bytes that keys of this library rarely exceed.
+const USUAL: usize = 120;
+
 impl Rkey {
-    /// The blob.
+    /// The blob for messages between processes of ours.
     pub fn pack(&self) -> Vec<u8> {
-        let len = BLOB_HEAD + 35 + self.keys.iter().map(|k| 2 + k.key.len()).sum::<usize>();
-        let mut buf = vec![0; len];
-        let mut w = Writer::new(&mut buf[BLOB_HEAD..]);
+        let mut buf = Vec::with_capacity(HEAD + USUAL);
+        buf.extend_from_slice(&[0; HEAD]);
+        self.put(&mut buf, usize::from(u16::MAX) - HEAD);
+        blob::seal(&mut buf, 0);
+        buf
+    }
+
+    /// Reads such a blob.
+    pub fn unpack(blob: &[u8]) -> Result<Rkey, BlobError> {
+        let (_, body) = blob::open(blob, 0)?;
+        Rkey::take(body).ok_or(BlobError::Damaged)
+    }
+
+    /// The blob for applications: a handle if `uses` says so, else a key.
+    pub fn to_envelope(&self) -> Vec<u8> {
+        let mut body = Vec::with_capacity(USUAL);
+        self.put(&mut body, envelope::KEY_ROOM);
+        if self.uses & EXPORTED != 0 {
+            envelope::wrap_handle(&body)
+        } else {
+            envelope::wrap_key(&body)
+        }
+    }
+
+    /// Reads such a blob of that kind.
+    pub fn from_envelope(kind: envelope::Kind, blob: &[u8]) -> Result<Rkey, BlobError> {
+        let body = match kind {
+            envelope::Kind::Handle => envelope::unwrap_handle(blob)?,
+            _ => envelope::unwrap_key(blob)?,
+        };
+        let is_handle = kind == envelope::Kind::Handle;
+        Rkey::take(body)
+            .filter(|key| (key.uses & EXPORTED != 0) == is_handle)
+            .ok_or(BlobError::Damaged)
+    }
+
+    /// Appends at most `room` bytes: the domains' keys as far as they fit.
+    fn put(&self, out: &mut Vec<u8>, room: usize) {
+        let end = out.len() + room;
+        let mut fixed = [0; FIXED];
+        let mut w = Writer::new(&mut fixed);
         w.u64(self.context);
         w.u64(self.region);
         w.u64(self.address);
         w.u64(self.length);
         w.u8(self.mem_type);
         w.u8(self.uses);
-        w.u8(self.keys.len() as u8);
+        out.extend_from_slice(&fixed);
+        let count = out.len() - 1;
         for k in &self.keys {
-            w.u8(k.component);
-            w.u8(k.key.len() as u8);
-            w.bytes(&k.key);
+            if out.len() + 2 + k.key.len() > end || out[count] == u8::MAX {
+                break;
+            }
+            out[count] += 1;
+            out.extend_from_slice(&[k.component, k.key.len() as u8]);
+            out.extend_from_slice(&k.key);
         }
-        seal(&mut buf);
-        buf
     }
 
-    /// Reads a blob.
-    pub fn unpack(blob: &[u8]) -> Result<Rkey, BlobError> {
-        let mut r = Reader::new(open(blob)?);
-        let parsed = (|| {
-            let (context, region, address, length) = (r.u64()?, r.u64()?, r.u64()?, r.u64()?);
-            let (mem_type, uses, count) = (r.u8()?, r.u8()?, r.u8()?);
-            let mut keys = Vec::with_capacity(usize::from(count));
-            for _ in 0..count {
-                let component = r.u8()?;
-                let n = r.u8()?;
-                keys.push(MdKey {
-                    component,
-                    key: r.bytes(n.into())?.to_vec(),
-                });
-            }
-            Some(Rkey {
-                context,
-                region,
-                address,
-                length,
-                mem_type,
-                uses,
-                keys,
-            })
-        })();
-        parsed.ok_or(BlobError::Damaged)
+    fn take(body: &[u8]) -> Option<Rkey> {
+        let mut r = Reader::new(body);
+        let (context, region, address, length) = (r.u64()?, r.u64()?, r.u64()?, r.u64()?);
+        let (mem_type, uses, count) = (r.u8()?, r.u8()?, r.u8()?);
+        let mut keys = Vec::with_capacity(usize::from(count));
+        for _ in 0..count {
+            let component = r.u8()?;
+            let n = r.u8()?;
+            keys.push(MdKey {
+                component,
+                key: r.bytes(n.into())?.to_vec(),
+            });
+        }
+        Some(Rkey {
+            context,
+            region,
+            address,
+            length,
+            mem_type,
+            uses,
+            keys,
+        })
     }
 }
 
@@ -92,34 +134,63 @@ mod tests {
     use super::*;
     use crate::ucs::dice::Dice;
 
+    fn sample(dice: &mut Dice, uses: u8) -> Rkey {
+        Rkey {
+            context: dice.roll(),
+            region: dice.roll(),
+            address: dice.roll(),
+            length: dice.roll(),
+            mem_type: 0,
+            uses,
+            keys: vec![MdKey {
+                component: 1,
+                key: vec![dice.roll() as u8; 24],
+            }],
+        }
+    }
+
+    type Unpack = fn(&[u8]) -> Result<Rkey, BlobError>;
+
     #[test]
     fn comes_back_and_refuses_every_wrong_byte() {
         let mut dice = Dice(7);
         for _ in 0..16 {
-            let key = Rkey {
-                context: dice.roll(),
-                region: dice.roll(),
-                address: dice.roll(),
-                length: dice.roll(),
-                mem_type: 0,
-                uses: READ | WRITE,
-                keys: vec![MdKey {
-                    component: 1,
-                    key: vec![dice.roll() as u8; 24],
-                }],
-            };
-            let mut blob = key.pack();
-            assert_eq!(Rkey::unpack(&blob), Ok(key));
-            for i in 0..blob.len() {
-                for flips in 1..=(if cfg!(miri) { 1 } else { u8::MAX }) {
-                    blob[i] ^= flips;
-                    assert!(
-                        Rkey::unpack(&blob).is_err(),
-                        "byte {i} changed by {flips:#x}"
-                    );
-                    blob[i] ^= flips;
+            let key = sample(&mut dice, READ | WRITE);
+            let handle = sample(&mut dice, READ | WRITE | EXPORTED);
+            let forms: [(&Rkey, Vec<u8>, Unpack); 3] = [
+                (&key, key.pack(), Rkey::unpack),
+                (&key, key.to_envelope(), |b| {
+                    Rkey::from_envelope(envelope::Kind::Key, b)
+                }),
+                (&handle, handle.to_envelope(), |b| {
+                    Rkey::from_envelope(envelope::Kind::Handle, b)
+                }),
+            ];
+            for (key, mut blob, unpack) in forms {
+                assert_eq!(unpack(&blob).as_ref(), Ok(key));
+                for i in 0..blob.len() {
+                    for flips in 1..=(if cfg!(miri) { 1 } else { u8::MAX }) {
+                        blob[i] ^= flips;
+                        assert!(unpack(&blob).is_err(), "byte {i} changed by {flips:#x}");
+                        blob[i] ^= flips;
+                    }
                 }
             }
         }
+    }
+
+    #[test]
+    fn keys_without_room_are_left_out() {
+        let mut key = sample(&mut Dice(3), READ);
+        key.keys = (0..12)
+            .map(|i| MdKey {
+                component: i,
+                key: vec![i; 30],
+            })
+            .collect();
+        let blob = key.to_envelope();
+        let some = Rkey::from_envelope(envelope::Kind::Key, &blob).unwrap();
+        assert_eq!(some.keys, key.keys[..6]);
+        assert_eq!(Rkey::unpack(&key.pack()), Ok(key));
     }
 }

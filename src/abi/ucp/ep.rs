@@ -1,7 +1,8 @@
 //! Endpoints: the exported functions of `ucp.h` and its companions.
 
+use super::blob::blob;
 use super::param::{self, NULL_PTR, Which, answer, enter, error};
-use super::worker::{blob, progress};
+use super::worker::progress;
 use crate::abi::args::{non_null, put_name};
 use crate::c::prelude::*;
 use crate::ucp::ep::{End, Ep, EpParams};
@@ -14,6 +15,8 @@ use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::base::params::{masked, text};
 use crate::wire::address::Address;
+use crate::wire::blob::BlobError;
+use crate::wire::envelope::Kind;
 use core::ptr::NonNull;
 
 /// The endpoint behind a handle.
@@ -164,14 +167,18 @@ pub unsafe extern "C" fn ucp_ep_create(
 /// The endpoint to the owner of a worker address.
 ///
 /// # Safety
-/// `address` as `blob` asks.
+/// The first byte at `address` is readable. Nobody writes to the blob meanwhile.
 unsafe fn by_address(w: &Worker, address: *const u8, params: EpParams) -> Result<NonNull<Ep>> {
-    // SAFETY: the caller's address; its length stands at its beginning.
-    match unsafe { blob(address) }.and_then(Address::unpack) {
+    // SAFETY: the caller's address.
+    let bytes = unsafe { blob(Kind::Address, address) };
+    match bytes.and_then(|bytes| Address::from_envelope(&bytes)) {
         Ok(a) => crate::ucp::wireup::connect(w, a, params),
         Err(e) => {
             ucs_error!("ucp_ep_create: the remote address is not usable: {e}");
-            Err(Status::INVALID_ADDR)
+            Err(match e {
+                BlobError::Upstream(_) => Status::UNREACHABLE,
+                _ => Status::INVALID_ADDR,
+            })
         }
     }
 }

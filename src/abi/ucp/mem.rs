@@ -1,8 +1,8 @@
 //! Memory, remote keys: the exported functions of `ucp.h` and its companions.
 
+use super::blob::{blob, hand_out, take_back};
 use super::ep::ep;
 use super::param::enter;
-use super::worker::blob;
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::context::Context;
@@ -11,6 +11,8 @@ use crate::ucs::Status;
 use crate::ucs::status::code_of;
 use crate::ucs_error;
 use crate::uct::base::params::{masked, text};
+use crate::wire::blob::BlobError;
+use crate::wire::envelope::Kind;
 use crate::wire::rkey::Rkey;
 
 const ALL_RIGHTS: u32 = UCP_MEM_MAP_PROT_LOCAL_READ
@@ -33,30 +35,45 @@ unsafe fn context<'a>(h: ucp_context_h) -> &'a Context {
     unsafe { &*h.cast::<Context>() }
 }
 
-/// Gives a blob to C.
+/// Gives a packed key or handle to C.
 ///
 /// # Safety
 /// The out parameters must be writable.
-unsafe fn hand_out(blob: Vec<u8>, buffer_p: *mut *mut c_void, size_p: *mut usize) {
-    let blob = blob.into_boxed_slice();
+unsafe fn give(packed: Vec<u8>, buffer_p: *mut *mut c_void, size_p: *mut usize) {
+    let (at, len) = hand_out(packed);
     // SAFETY: by the caller's promise.
     unsafe {
-        *size_p = blob.len();
-        *buffer_p = Box::into_raw(blob).cast();
+        *size_p = len;
+        *buffer_p = at.cast();
     }
 }
 
-/// Takes a blob back.
+/// Frees a packed key or handle.
 ///
 /// # Safety
-/// `buffer` must be of `hand_out`, once.
-unsafe fn take_back(buffer: *mut c_void, what: &str) {
-    // SAFETY: by the caller's promise: its length stands at its beginning.
-    unsafe {
-        match blob(buffer.cast()) {
-            Ok(b) => drop(Box::from_raw(core::ptr::from_ref(b).cast_mut())),
-            Err(e) => ucs_error!("{what}: not a buffer of this library: {e}"),
-        }
+/// `buffer` must be of `give`, once.
+unsafe fn release(buffer: *mut c_void, what: &str) {
+    // SAFETY: by the caller's promise.
+    if let Err(e) = unsafe { take_back(&[Kind::Key, Kind::Handle], buffer.cast()) } {
+        ucs_error!("{what}: not a buffer of this library: {e}");
+    }
+}
+
+/// What the caller's packed key or handle says.
+///
+/// # Safety
+/// The first byte at `at` is readable. Nobody writes to the blob meanwhile.
+unsafe fn unpack(kind: Kind, at: *const c_void) -> Result<Rkey, BlobError> {
+    // SAFETY: by the caller's promise.
+    let bytes = unsafe { blob(kind, at.cast()) }?;
+    Rkey::from_envelope(kind, &bytes)
+}
+
+/// What a call answers to a packed key or handle that it cannot use.
+fn refusal(e: BlobError) -> Status {
+    match e {
+        BlobError::Upstream(_) => Status::UNREACHABLE,
+        _ => Status::INVALID_PARAM,
     }
 }
 
@@ -122,12 +139,12 @@ pub unsafe extern "C" fn ucp_mem_map(
             ucs_error!("ucp_mem_map: memory is either allocated or imported, not both");
             return UCS_ERR_INVALID_PARAM;
         }
-        // SAFETY: the caller's buffer, whose length stands at its beginning.
-        match unsafe { blob(exported.cast()) }.and_then(Rkey::unpack) {
+        // SAFETY: the caller's buffer.
+        match unsafe { unpack(Kind::Handle, exported) } {
             Ok(info) => Region::import(context, &info),
             Err(e) => {
                 ucs_error!("ucp_mem_map: the exported memory handle is not usable: {e}");
-                Err(Status::INVALID_PARAM)
+                Err(refusal(e))
             }
         }
     } else if mask & u64::from(UCP_MEM_MAP_PARAM_FIELD_LENGTH) == 0 {
@@ -256,8 +273,8 @@ pub unsafe extern "C" fn ucp_rkey_pack(
     non_null!(UCS_ERR_INVALID_PARAM; context_h, memh, rkey_buffer_p, size_p);
     // SAFETY: a live region and context, the caller's out parameters.
     unsafe {
-        let blob = (*memh.cast::<Region>()).pack(context(context_h));
-        hand_out(blob, rkey_buffer_p, size_p);
+        let packed = (*memh.cast::<Region>()).pack_for_application(context(context_h));
+        give(packed, rkey_buffer_p, size_p);
     }
     UCS_OK
 }
@@ -272,7 +289,7 @@ pub unsafe extern "C" fn ucp_rkey_pack(
 pub unsafe extern "C" fn ucp_rkey_buffer_release(rkey_buffer: *mut c_void) {
     non_null!(; rkey_buffer);
     // SAFETY: of `ucp_rkey_pack`, once.
-    unsafe { take_back(rkey_buffer, "ucp_rkey_buffer_release") };
+    unsafe { release(rkey_buffer, "ucp_rkey_buffer_release") };
 }
 
 /// Packs a memory handle for peers or for other processes of this machine; the buffer is freed by
@@ -304,11 +321,11 @@ pub unsafe extern "C" fn ucp_memh_pack(
         let packed = if flags & EXPORT != 0 {
             region.export(region.context())
         } else {
-            Ok(region.pack(region.context()))
+            Ok(region.pack_for_application(region.context()))
         };
         match packed {
-            Ok(blob) => {
-                hand_out(blob, buffer_p, buffer_size_p);
+            Ok(packed) => {
+                give(packed, buffer_p, buffer_size_p);
                 UCS_OK
             }
             Err(e) => e.code(),
@@ -329,7 +346,7 @@ pub unsafe extern "C" fn ucp_memh_buffer_release(
 ) {
     non_null!(; buffer);
     // SAFETY: of `ucp_memh_pack`, once.
-    unsafe { take_back(buffer, "ucp_memh_buffer_release") };
+    unsafe { release(buffer, "ucp_memh_buffer_release") };
 }
 
 /// Turns a packed key of the endpoint's peer into access. `ucp_rkey_destroy` frees it.
@@ -345,8 +362,8 @@ pub unsafe extern "C" fn ucp_ep_rkey_unpack(
     rkey_p: *mut ucp_rkey_h,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; h, rkey_buffer, rkey_p);
-    // SAFETY: a live endpoint; the key's length stands at its beginning.
-    let (ep, parsed) = unsafe { (ep(h), blob(rkey_buffer.cast()).and_then(Rkey::unpack)) };
+    // SAFETY: a live endpoint, the caller's key.
+    let (ep, parsed) = unsafe { (ep(h), unpack(Kind::Key, rkey_buffer)) };
     let _guard = enter(ep.worker());
     match parsed {
         Ok(info) => {
@@ -356,7 +373,7 @@ pub unsafe extern "C" fn ucp_ep_rkey_unpack(
         }
         Err(e) => {
             ucs_error!("ucp_ep_rkey_unpack: the remote key is not usable: {e}");
-            UCS_ERR_INVALID_PARAM
+            refusal(e).code()
         }
     }
 }

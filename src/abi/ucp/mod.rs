@@ -2,6 +2,7 @@
 
 pub mod am;
 pub mod amo;
+pub(crate) mod blob;
 pub mod config;
 pub mod context;
 pub mod device;

@@ -1,5 +1,6 @@
 //! Workers: the exported functions of `ucp.h` and its companions.
 
+use super::blob::{blob, hand_out, take_back, upstream_address};
 use super::param::{self, NULL_PTR, Which, answer, enter, error};
 use crate::abi::args::{non_null, put_name};
 use crate::c::prelude::*;
@@ -11,7 +12,9 @@ use crate::ucp::worker::{Worker, WorkerParams};
 use crate::ucs::Status;
 use crate::ucs::status::code_of;
 use crate::uct::base::params::{masked, text};
-use crate::wire;
+use crate::wire::address::Address;
+use crate::wire::blob::BlobError;
+use crate::wire::envelope::Kind;
 
 /// Creates a worker. It may get a lesser thread mode than it was asked for: see
 /// `ucp_worker_query`. `ucp_worker_destroy` frees it.
@@ -122,13 +125,6 @@ pub unsafe extern "C" fn ucp_worker_destroy(worker: ucp_worker_h) {
     drop(unsafe { Box::from_raw(worker.cast::<Worker>()) });
 }
 
-/// A packed address as C owns it.
-fn hand_out(w: &Worker, net_only: bool) -> (*mut ucp_address_t, usize) {
-    let blob = w.address(net_only).pack().into_boxed_slice();
-    let len = blob.len();
-    (Box::into_raw(blob).cast(), len)
-}
-
 /// Tells about a worker. An address that it gives is freed by `ucp_worker_release_address`.
 ///
 /// `ucp/api/ucp.h`, group `worker`.
@@ -154,8 +150,8 @@ pub unsafe extern "C" fn ucp_worker_query(
         if has(UCP_WORKER_ATTR_FIELD_ADDRESS) {
             let net_only = has(UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS)
                 && (*attr).address_flags & UCP_WORKER_ADDRESS_FLAG_NET_ONLY != 0;
-            let (at, len) = hand_out(w, net_only);
-            (*attr).address = at;
+            let (at, len) = hand_out(w.address(net_only).to_envelope());
+            (*attr).address = at.cast();
             (*attr).address_length = len;
         }
         if has(UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER) {
@@ -190,10 +186,10 @@ pub unsafe extern "C" fn ucp_worker_get_address(
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
     let _guard = enter(w);
-    let (at, len) = hand_out(w, false);
+    let (at, len) = hand_out(w.address(false).to_envelope());
     // SAFETY: the caller's out parameters.
     unsafe {
-        *address_p = at;
+        *address_p = at.cast();
         *address_length_p = len;
     }
     UCS_OK
@@ -215,25 +211,10 @@ pub unsafe extern "C" fn ucp_worker_release_address(
     if address.is_null() {
         return;
     }
-    // SAFETY: a blob of `hand_out`, whose length stands at its beginning.
-    unsafe {
-        match blob(address.cast()) {
-            Ok(b) => drop(Box::from_raw(core::ptr::from_ref(b).cast_mut())),
-            Err(e) => crate::ucs_error!("ucp_worker_release_address: not an address: {e}"),
-        }
+    // SAFETY: of `hand_out`, once.
+    if let Err(e) = unsafe { take_back(&[Kind::Address], address.cast()) } {
+        crate::ucs_error!("ucp_worker_release_address: not an address: {e}");
     }
-}
-
-/// The bytes of a blob that C passes without a length.
-///
-/// # Safety
-/// `at` must be readable for a blob's head, and for the length stated there if it is ours.
-pub(super) unsafe fn blob<'a>(at: *const u8) -> Result<&'a [u8], wire::BlobError> {
-    // SAFETY: by the caller's promise; any alignment.
-    let head = unsafe { at.cast::<[u8; wire::BLOB_HEAD]>().read() };
-    let len = wire::blob_len(&head)?;
-    // SAFETY: by the caller's promise.
-    Ok(unsafe { core::slice::from_raw_parts(at, len) })
 }
 
 /// Tells about an address.
@@ -248,14 +229,21 @@ pub unsafe extern "C" fn ucp_worker_address_query(
     attr: *mut ucp_worker_address_attr_t,
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; address, attr);
-    // SAFETY: an address, as `blob` asks.
-    let parsed = unsafe { blob(address.cast()) }.and_then(wire::address::Address::unpack);
-    match parsed {
-        Ok(a) => {
+    // SAFETY: the caller's address.
+    let uuid = match unsafe { blob(Kind::Address, address.cast()) } {
+        Ok(bytes) => Address::from_envelope(&bytes).map(|a| a.uuid),
+        // Upstream's number means the same.
+        Err(e @ BlobError::Upstream(_)) => {
+            upstream_address(address.cast()).map_or(Err(e), |a| Ok(a.uuid))
+        }
+        Err(e) => Err(e),
+    };
+    match uuid {
+        Ok(uuid) => {
             // SAFETY: the caller's struct, written as masked.
             unsafe {
                 if (*attr).field_mask & u64::from(UCP_WORKER_ADDRESS_ATTR_FIELD_UID) != 0 {
-                    (*attr).worker_uid = a.uuid;
+                    (*attr).worker_uid = uuid;
                 }
             }
             UCS_OK

@@ -1,0 +1,122 @@
+//! The head of ours in every worker address and remote key: length, mark, version and two checksums.
+//!
+//! C passes such a blob without a length, so the head has it: length (2), mark (1), version (1), sum of the
+//! head (2), sum of all other bytes of the blob (2). Between processes of ours the head stands first; in the
+//! form that applications get, something that upstream reads stands before it (`envelope`).
+
+use super::envelope::Kind;
+use super::{Reader, Writer, upstream};
+
+/// Bytes of the head.
+pub const HEAD: usize = 8;
+const MARK: u8 = 0xfc;
+const VERSION: u8 = 4;
+
+/// A sum that tells damaged or foreign bytes from ours, not an attacker's: every run of up to 16 wrong bits is
+/// noticed, others but once in 65536.
+pub fn checksum(parts: &[&[u8]]) -> u16 {
+    const CRC: crc::Crc<u16> = crc::Crc::<u16>::new(&crc::CRC_16_IBM_3740);
+    let mut sum = CRC.digest();
+    for part in parts {
+        sum.update(part);
+    }
+    sum.finalize()
+}
+
+/// The mark, with a sum of the length in it: the length is used before anything else is read.
+fn mark(len: u16) -> u8 {
+    let [low, high] = len.to_le_bytes();
+    MARK ^ low ^ high.rotate_left(3)
+}
+
+/// A second sum of length and version, which flipped bits of the head do not meet by chance.
+fn head_sum(len: u16) -> u16 {
+    let [low, high] = len.to_le_bytes();
+    checksum(&[&[low, high, VERSION]])
+}
+
+/// Writes the head at `blob[at..]`, when all else is written.
+pub fn seal(blob: &mut [u8], at: usize) {
+    let len = blob.len() as u16;
+    let sum = checksum(&[&blob[..at], &blob[at + HEAD..]]);
+    let mut w = Writer::new(&mut blob[at..]);
+    w.u16(len);
+    w.u8(mark(len));
+    w.u8(VERSION);
+    w.u16(head_sum(len));
+    w.u16(sum);
+}
+
+/// Why a blob was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlobError {
+    /// Neither of this library nor of upstream UCX.
+    Foreign,
+    /// Of this library, but of another kind.
+    Other(Kind),
+    /// Of upstream UCX.
+    Upstream(upstream::Release),
+    /// Of this library, in a version this build does not speak.
+    Version(u8),
+    /// Damaged: the length or the checksum is wrong.
+    Damaged,
+}
+
+impl core::fmt::Display for BlobError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            BlobError::Foreign => f.write_str(
+                "it was not made by this library; both sides must run the same implementation",
+            ),
+            BlobError::Other(Kind::Address) => f.write_str("it is the address of a worker"),
+            BlobError::Other(Kind::Key) => {
+                f.write_str("it is a remote key, packed without UCP_MEMH_PACK_FLAG_EXPORT")
+            }
+            BlobError::Other(Kind::Handle) => f.write_str(
+                "it is an exported memory handle, packed with UCP_MEMH_PACK_FLAG_EXPORT",
+            ),
+            BlobError::Upstream(release) => write!(
+                f,
+                "it was made by {release}, and this library talks only to processes that run it too; \
+                 start both sides with the same library"
+            ),
+            BlobError::Version(v) => write!(
+                f,
+                "it has format version {v}, this build speaks {VERSION}; upgrade the older side"
+            ),
+            BlobError::Damaged => f.write_str("it is damaged: length or checksum are wrong"),
+        }
+    }
+}
+
+/// The length of the whole blob that this head claims; `Foreign` unless it is marked ours.
+pub fn claimed_len(head: &[u8; HEAD]) -> Result<usize, BlobError> {
+    let mut r = Reader::new(head);
+    let (Some(len), Some(marked), Some(version), Some(sum)) = (r.u16(), r.u8(), r.u8(), r.u16())
+    else {
+        return Err(BlobError::Damaged);
+    };
+    if marked != mark(len) {
+        return Err(BlobError::Foreign);
+    }
+    if version != VERSION {
+        return Err(BlobError::Version(version));
+    }
+    if sum != head_sum(len) || usize::from(len) < HEAD {
+        return Err(BlobError::Damaged);
+    }
+    Ok(len.into())
+}
+
+/// Checks length and sums of a blob whose head stands at `at`: the bytes before the head, and behind it.
+pub fn open(blob: &[u8], at: usize) -> Result<(&[u8], &[u8]), BlobError> {
+    let (before, rest) = blob.split_at_checked(at).ok_or(BlobError::Damaged)?;
+    let (head, body) = rest.split_first_chunk::<HEAD>().ok_or(BlobError::Damaged)?;
+    if claimed_len(head)? != blob.len() {
+        return Err(BlobError::Damaged);
+    }
+    if checksum(&[before, body]).to_le_bytes() != head[6..] {
+        return Err(BlobError::Damaged);
+    }
+    Ok((before, body))
+}

@@ -1,0 +1,385 @@
+//! What stands around our addresses and keys where applications exchange them, so that upstream UCX can read them
+//! too: it finds nothing that it could use, and answers "unreachable".
+//!
+//! * A worker address is one of upstream's version 1: version and flags (1), worker uuid (8), then devices. Ours has
+//!   only devices without transports, which upstream skips: a mark (1), a length of at most 31 (1) and that many
+//!   bytes. Their bytes together are our head and body.
+//! * A remote key: a map of memory domains (8), memory type (1), then for each domain in the map a length (1) and a key,
+//!   and the number of a system device (1), 255 for none. Ours is the key of domain 63, which no transport has.
+//! * An exported memory handle: length (1) and flags (2), a map of memory domains (8), which is empty, and what upstream
+//!   reads only with a domain.
+//! * The private data of a connection by socket address: endpoint (8), error handling mode (1), format of the address
+//!   (1), device (1), then a worker address without uuid.
+//!
+//! Our checksum is of all these bytes. Each was tried with upstream 1.13.1 to 1.22.0 (`tests/interop`).
+
+use super::blob::{self, BlobError, HEAD, claimed_len};
+use super::{Reader, Writer};
+
+/// Version 1 with a uuid, and without.
+const WITH_UUID: u8 = 0x20;
+const WITHOUT_UUID: u8 = 0;
+/// A device without transports, of a memory domain that nobody has.
+const EMPTY_DEVICE: u8 = 0x80 | 31;
+/// Of the length of a device: it is the last one.
+const LAST: u8 = 0x80;
+/// Most bytes of a device.
+const DEVICE_MAX: usize = 31;
+const KEY_DOMAINS: u64 = 1 << 63;
+const HOST_MEMORY: u8 = 0;
+const NO_SYSTEM_DEVICE: u8 = 0xff;
+/// Most bytes of a domain's key.
+const KEY_MAX: usize = 255;
+/// Length of upstream's own part, which covers that of ours that it would read.
+const HANDLE_LEN: u8 = 44;
+const HANDLE_EXPORTED: u16 = 1;
+/// The address of the connection's own device, without that device.
+const OF_CONNECTION: u8 = 2;
+
+/// What is in an envelope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Address,
+    Key,
+    Handle,
+}
+
+impl Kind {
+    /// Where our head stands.
+    const fn head_at(self) -> usize {
+        match self {
+            Kind::Address => 11,
+            Kind::Key => 10,
+            Kind::Handle => 11,
+        }
+    }
+}
+
+/// What the first bytes of a blob say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// Every blob that begins so, of whoever, has at least this many bytes; more of them are needed.
+    Need(usize),
+    /// It claims to be ours, and to have this many bytes.
+    Ours(usize),
+    Not(BlobError),
+}
+
+/// So many bytes of a blob, and whether they can be ours.
+type Step = (usize, fn(&[u8]) -> bool);
+
+/// Looks at the first bytes of a blob whose length is not known.
+pub fn look(kind: Kind, start: &[u8]) -> Look {
+    let steps: &[Step] = match kind {
+        Kind::Address => &[
+            (1, |b| b[0] == WITH_UUID),
+            (10, |b| b[9] == EMPTY_DEVICE),
+            (11, |b| {
+                usize::from(b[10] & !LAST).wrapping_sub(HEAD) <= DEVICE_MAX - HEAD
+            }),
+        ],
+        Kind::Key => &[
+            (9, |b| {
+                b[..8] == KEY_DOMAINS.to_le_bytes() && b[8] == HOST_MEMORY
+            }),
+            (10, |b| usize::from(b[9]) >= HEAD),
+        ],
+        Kind::Handle => &[
+            (3, |b| {
+                b[0] == HANDLE_LEN && b[1..3] == HANDLE_EXPORTED.to_le_bytes()
+            }),
+            (11, |b| b[3..11] == [0; 8]),
+        ],
+    };
+    for (need, fits) in steps {
+        match start.get(..*need) {
+            None => return Look::Need(*need),
+            Some(bytes) if fits(bytes) => {}
+            Some(_) => return Look::Not(BlobError::Foreign),
+        }
+    }
+    let at = kind.head_at();
+    match start.get(at..).and_then(|rest| rest.first_chunk()) {
+        None => Look::Need(at + HEAD),
+        Some(head) => match claimed_len(head) {
+            Ok(len) if len >= at + HEAD => Look::Ours(len),
+            Ok(_) => Look::Not(BlobError::Damaged),
+            Err(e) => Look::Not(e),
+        },
+    }
+}
+
+/// Whether our head stands in its place, whatever is around it.
+pub fn has_head(kind: Kind, bytes: &[u8]) -> bool {
+    let head = bytes
+        .get(kind.head_at()..)
+        .and_then(|rest| rest.first_chunk());
+    head.is_some_and(|head| claimed_len(head).is_ok())
+}
+
+/// A worker address with our `body`.
+pub fn wrap_address(uuid: u64, body: &[u8]) -> Vec<u8> {
+    let mut out = vec![WITH_UUID];
+    out.extend_from_slice(&uuid.to_le_bytes());
+    put_devices(&[&[0; HEAD], body].concat(), &mut out);
+    blob::seal(&mut out, Kind::Address.head_at());
+    out
+}
+
+/// The uuid and our body of a worker address.
+pub fn unwrap_address(blob: &[u8]) -> Result<(u64, Vec<u8>), BlobError> {
+    let (before, _) = open(Kind::Address, blob)?;
+    let mut r = Reader::new(before);
+    let uuid = r.u8().and_then(|_| r.u64()).ok_or(BlobError::Damaged)?;
+    let devices = blob.get(9..).and_then(take_devices);
+    let body = devices.as_deref().and_then(|all| all.get(HEAD..));
+    Ok((uuid, body.ok_or(BlobError::Damaged)?.to_vec()))
+}
+
+/// Room for our body in a key.
+pub const KEY_ROOM: usize = KEY_MAX - HEAD;
+
+/// A remote key with our `body`, of at most `KEY_ROOM` bytes.
+pub fn wrap_key(body: &[u8]) -> Vec<u8> {
+    let at = Kind::Key.head_at();
+    let mut out = vec![0; at + HEAD + body.len() + 1];
+    let mut w = Writer::new(&mut out);
+    w.u64(KEY_DOMAINS);
+    w.u8(HOST_MEMORY);
+    w.u8((HEAD + body.len()) as u8);
+    w.bytes(&[0; HEAD]);
+    w.bytes(body);
+    w.u8(NO_SYSTEM_DEVICE);
+    blob::seal(&mut out, at);
+    out
+}
+
+/// Our body of a remote key.
+pub fn unwrap_key(blob: &[u8]) -> Result<&[u8], BlobError> {
+    let (before, rest) = open(Kind::Key, blob)?;
+    match (before, rest) {
+        ([.., len], [body @ .., NO_SYSTEM_DEVICE]) if usize::from(*len) == HEAD + body.len() => {
+            Ok(body)
+        }
+        _ => Err(BlobError::Damaged),
+    }
+}
+
+/// An exported memory handle with our `body`.
+pub fn wrap_handle(body: &[u8]) -> Vec<u8> {
+    let at = Kind::Handle.head_at();
+    // Upstream reads so many bytes without a look at them.
+    let mut out = vec![0; (at + HEAD + body.len()).max(HANDLE_LEN.into())];
+    let mut w = Writer::new(&mut out);
+    w.u8(HANDLE_LEN);
+    w.u16(HANDLE_EXPORTED);
+    w.u64(0);
+    w.bytes(&[0; HEAD]);
+    w.bytes(body);
+    blob::seal(&mut out, at);
+    out
+}
+
+/// Our body of an exported memory handle, perhaps with zeros behind it.
+pub fn unwrap_handle(blob: &[u8]) -> Result<&[u8], BlobError> {
+    open(Kind::Handle, blob).map(|(_, body)| body)
+}
+
+/// The bytes before our head and behind it, checked.
+fn open(kind: Kind, blob: &[u8]) -> Result<(&[u8], &[u8]), BlobError> {
+    match look(kind, blob) {
+        Look::Ours(_) => blob::open(blob, kind.head_at()),
+        Look::Need(_) => Err(BlobError::Damaged),
+        Look::Not(e) => Err(e),
+    }
+}
+
+/// What the two sides of a connection by socket address tell each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Private {
+    pub ep: u64,
+    /// Below 32.
+    pub err_mode: u8,
+    pub body: Vec<u8>,
+}
+
+impl Private {
+    pub fn wrap(&self) -> Vec<u8> {
+        let mut out = self.ep.to_le_bytes().to_vec();
+        out.extend_from_slice(&[self.err_mode, OF_CONNECTION, 0, WITHOUT_UUID]);
+        put_devices(&self.body, &mut out);
+        out
+    }
+
+    /// `None` for what `wrap` did not make.
+    pub fn unwrap(bytes: &[u8]) -> Option<Private> {
+        let mut r = Reader::new(bytes);
+        let (ep, err_mode) = (r.u64()?, r.u8()?);
+        if r.bytes(3)? != [OF_CONNECTION, 0, WITHOUT_UUID] {
+            return None;
+        }
+        Some(Private {
+            ep,
+            err_mode,
+            body: take_devices(r.rest())?,
+        })
+    }
+}
+
+/// Appends `bytes` as devices without transports, at least one.
+fn put_devices(bytes: &[u8], out: &mut Vec<u8>) {
+    let mut rest = bytes;
+    loop {
+        let (device, more) = rest.split_at(rest.len().min(DEVICE_MAX));
+        let last = if more.is_empty() { LAST } else { 0 };
+        out.extend_from_slice(&[EMPTY_DEVICE, device.len() as u8 | last]);
+        out.extend_from_slice(device);
+        rest = more;
+        if rest.is_empty() {
+            return;
+        }
+    }
+}
+
+/// The bytes of devices that are all of `put_devices`.
+fn take_devices(devices: &[u8]) -> Option<Vec<u8>> {
+    let mut r = Reader::new(devices);
+    let mut out = Vec::with_capacity(devices.len());
+    loop {
+        let (mark, len) = (r.u8()?, r.u8()?);
+        let n = usize::from(len & !LAST);
+        let full = n == DEVICE_MAX || len & LAST != 0 && n < DEVICE_MAX;
+        if mark != EMPTY_DEVICE || !full {
+            return None;
+        }
+        out.extend_from_slice(r.bytes(n)?);
+        if len & LAST != 0 {
+            return r.rest().is_empty().then_some(out);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes, in hexadecimal.
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|b| format!("{b:02x}")).collect()
+    }
+
+    #[test]
+    fn bytes_of_version_4() {
+        let body: Vec<u8> = (1..=30).collect();
+        assert_eq!(
+            hex(&wrap_address(0x1122_3344_5566_7788, &body)),
+            "208877665544332211\
+             9f1f3300cf04ed10b7c70102030405060708090a0b0c0d0e0f1011121314151617\
+             9f8718191a1b1c1d1e"
+        );
+        assert_eq!(
+            hex(&wrap_key(&body)),
+            "00000000000000800026\
+             3100cd048d7e68d20102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eff"
+        );
+        assert_eq!(
+            hex(&wrap_handle(&body[..10])),
+            "2c01000000000000000000\
+             2c00d004bf7fcf400102030405060708090a000000000000000000000000000000"
+        );
+        let private = Private {
+            ep: 7,
+            err_mode: 1,
+            body: vec![0xaa; 31],
+        };
+        assert_eq!(
+            hex(&private.wrap()),
+            format!("0700000000000000010200009f9f{}", "aa".repeat(31))
+        );
+    }
+
+    type Unwrap = fn(&[u8]) -> Option<Vec<u8>>;
+
+    /// Each envelope around `body`, and how it is opened.
+    fn all(body: &[u8]) -> [(Kind, Vec<u8>, Unwrap); 3] {
+        [
+            (Kind::Address, wrap_address(5, body), |b| {
+                unwrap_address(b).ok().map(|(_, body)| body)
+            }),
+            (Kind::Key, wrap_key(body), |b| {
+                unwrap_key(b).ok().map(<[u8]>::to_vec)
+            }),
+            (Kind::Handle, wrap_handle(body), |b| {
+                unwrap_handle(b).ok().map(<[u8]>::to_vec)
+            }),
+        ]
+    }
+
+    #[test]
+    fn bodies_of_each_length_come_back() {
+        for n in [0, 1, 22, 23, 24, 53, 54, 55, 85, 100, KEY_ROOM] {
+            let body: Vec<u8> = (0..n).map(|i| i as u8).collect();
+            for (kind, blob, unwrap) in all(&body) {
+                let got = unwrap(&blob).unwrap();
+                assert_eq!(&got[..n], body, "{kind:?}");
+                assert!(kind == Kind::Handle || got.len() == n);
+                let mut need = 1;
+                while let Look::Need(more) = look(kind, &blob[..need]) {
+                    assert!(more > need && more <= blob.len());
+                    need = more;
+                }
+                assert_eq!(look(kind, &blob[..need]), Look::Ours(blob.len()));
+            }
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_and_every_cut_is_refused() {
+        for (kind, blob, unwrap) in all(&[0x5a; 70]) {
+            for i in 0..blob.len() * 8 {
+                let mut bad = blob.clone();
+                bad[i / 8] ^= 1 << (i % 8);
+                assert_eq!(unwrap(&bad), None, "{kind:?}, bit {i}");
+                let (at, byte) = (kind.head_at(), i / 8);
+                assert_eq!(has_head(kind, &bad), byte < at || byte > at + 5, "bit {i}");
+            }
+            for n in 0..blob.len() {
+                assert_eq!(unwrap(&blob[..n]), None, "{kind:?}, {n} bytes");
+            }
+            let longer = [&blob[..], &[0]].concat();
+            assert_eq!(unwrap(&longer), None, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn wrong_devices_inside_a_right_checksum_are_refused() {
+        let at = Kind::Address.head_at();
+        let good = wrap_address(5, &[0x5a; 70]);
+        for (i, wrong) in [(10, 30), (10, 0x9f), (42, 0x1f), (43, 8), (43, 0x80)] {
+            let mut bad = good.clone();
+            bad[i] = wrong;
+            blob::seal(&mut bad, at);
+            assert!(unwrap_address(&bad).is_err(), "byte {i}");
+        }
+        let mut key = wrap_key(&[1; 40]);
+        key[9] -= 1;
+        blob::seal(&mut key, Kind::Key.head_at());
+        assert_eq!(unwrap_key(&key), Err(BlobError::Damaged));
+    }
+
+    #[test]
+    fn private_data_come_back_and_others_are_none() {
+        for n in [0, 1, 30, 31, 32, 62, 200] {
+            let private = Private {
+                ep: u64::MAX - 1,
+                err_mode: 3,
+                body: vec![n as u8; n],
+            };
+            let bytes = private.wrap();
+            assert_eq!(Private::unwrap(&bytes), Some(private));
+            for n in 0..bytes.len() {
+                assert_eq!(Private::unwrap(&bytes[..n]), None);
+            }
+        }
+    }
+}

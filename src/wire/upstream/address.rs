@@ -1,0 +1,259 @@
+//! Worker addresses of upstream, version 1 and 2.
+//!
+//! Version 1 begins with version (low half of a byte) and flags (high half); version 2 with version (low half),
+//! release (high half) and a byte of flags. Then, by flags: uuid (8), client id (8), name (length, bytes). Then the
+//! devices, or 0xff for none. A device is a memory domain (1), length and flags (1), number of paths (1, by flag),
+//! system device (1, by flag), the address, and its transports, unless the domain says that there are none. A
+//! transport is a sum of its name (2), attributes (16, in version 2: 8), length and flags (1), the address,
+//! and, by flag, addresses of endpoints: length (1), address, lane (1).
+
+use super::Release;
+use crate::wire::Reader;
+
+/// Flags of the whole address.
+const NAME: u8 = 1;
+const UUID: u8 = 2;
+const CLIENT_ID: u8 = 4;
+const KNOWN: u8 = 15;
+const NO_DEVICES: u8 = 0xff;
+/// Of a memory domain: the device has no transports.
+const EMPTY: u8 = 0x80;
+/// Of lengths of devices and transports, and of lanes.
+const LAST: u8 = 0x80;
+/// Of the length of a device.
+const PATHS: u8 = 0x40;
+const SYSTEM_DEVICE: u8 = 0x20;
+/// Of the length of a transport.
+const ENDPOINTS: u8 = 0x40;
+
+/// A worker's address, as far as it is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    pub release: Release,
+    pub uuid: u64,
+}
+
+impl Address {
+    /// The address that `bytes` begin with.
+    pub fn decode(bytes: &[u8]) -> Option<Address> {
+        let mut r = Reader::new(bytes);
+        let head = r.u8()?;
+        let (second, flags, mut release) = match head & 15 {
+            0 => (false, head >> 4, Release::Unknown),
+            1 => (true, r.u8()?, Release::from_bits(head >> 4)),
+            _ => return None,
+        };
+        // Releases before 1.16 have nothing where later ones have theirs.
+        if second && release == Release::from_bits(0) {
+            release = Release::Unknown;
+        }
+        if flags & UUID == 0 || flags & !KNOWN != 0 {
+            return None;
+        }
+        let uuid = r.u64()?;
+        if flags & CLIENT_ID != 0 {
+            r.u64()?;
+        }
+        if flags & NAME != 0 {
+            let len = r.u8()?;
+            r.bytes(len.into())?;
+        }
+        if *r.rest().first()? == NO_DEVICES {
+            return Some(Address { release, uuid });
+        }
+        loop {
+            let device = Device::decode(&mut r, second)?;
+            if device.last {
+                if let (false, Some(bits)) = (second, device.release()) {
+                    release = Release::from_bits(bits);
+                }
+                return Some(Address { release, uuid });
+            }
+        }
+    }
+}
+
+/// What is read of a device.
+struct Device {
+    domain: u8,
+    len: usize,
+    last: bool,
+}
+
+impl Device {
+    /// Steps over a device and its transports.
+    fn decode(r: &mut Reader<'_>, second: bool) -> Option<Device> {
+        let domain = r.u8()?;
+        if second && domain & !EMPTY == !EMPTY {
+            r.u8()?;
+        }
+        let bits = r.u8()?;
+        let len = long(r, bits & 0x1f, 0x1f, second)?;
+        for flag in [PATHS, SYSTEM_DEVICE] {
+            if bits & flag != 0 {
+                r.u8()?;
+            }
+        }
+        r.bytes(len)?;
+        let mut more = domain & EMPTY == 0;
+        while more {
+            more = transport(r, second)?;
+        }
+        let last = bits & LAST != 0;
+        Some(Device { domain, len, last })
+    }
+
+    /// Of the last device of an address: its release's bits, if it is there for them.
+    fn release(&self) -> Option<u8> {
+        (self.domain & EMPTY != 0 && self.len == 0).then_some(self.domain)
+    }
+}
+
+/// Steps over a transport: whether another one follows.
+fn transport(r: &mut Reader<'_>, second: bool) -> Option<bool> {
+    let attributes = if second { 8 } else { 16 };
+    r.bytes(2 + attributes)?;
+    let bits = r.u8()?;
+    let len = long(r, bits & 0x3f, 0x3f, second)?;
+    r.bytes(len)?;
+    let mut more = bits & ENDPOINTS != 0;
+    while more {
+        let len = r.u8()?;
+        r.bytes(len.into())?;
+        more = r.u8()? & LAST == 0;
+    }
+    Some(bits & LAST == 0)
+}
+
+/// A length; in version 2 one that fills its bits stands in the next byte.
+fn long(r: &mut Reader<'_>, len: u8, full: u8, second: bool) -> Option<usize> {
+    let len = if second && len == full { r.u8()? } else { len };
+    Some(len.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ucs::dice::Dice;
+
+    fn bytes(hex: &str) -> Vec<u8> {
+        let hex: Vec<u8> = hex.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
+        hex.chunks(2)
+            .map(|two| u8::from_str_radix(core::str::from_utf8(two).unwrap(), 16).unwrap())
+            .collect()
+    }
+
+    /// What `ucp_worker_get_address` gave of releases, with UCX_TLS=tcp, and version 2 with all transports.
+    const PACKED: [(&str, u64, Release); 5] = [
+        (
+            "20702208d829af4cf520920102b614e8451e2575edf9ffffef00000000cf1917b75138539e3e4bd7e037370113230082\
+             86dd",
+            0xf54c_af29_d808_2270,
+            Release::Unknown,
+        ),
+        (
+            "2036414a37c918569d20120102b614e8451e2575edf9ffffef00000000cf1917b75138539e3e4bd7e037370113230082\
+             b58f8080",
+            0x9d56_18c9_374a_4136,
+            Release::Minor(16),
+        ),
+        (
+            "2090b48a63c2a33c1a000e0102b614e8451e2575edf9ffffefcf1917b75138539e3e4bd7e037370113230082e6bd8680",
+            0x1a3c_a3c2_638a_b490,
+            Release::Minor(22),
+        ),
+        (
+            "0102044435aabaf5e19a000063754426000080001b0388ab3bb39677cc608d01060002c0000202cf190c015a0080008b\
+             0082ce1701120102b614e8451e2575edf9ffffef00000000cf190c015a0180008b008298510208b614e8451e25756d8d\
+             5344e5430081009b03882800271b000000000308b614e8451e25756da7d344e5430081009b0388e4640080030000c004\
+             88b614e8451e25756d478bfb5543000000990084e4640000",
+            0x9ae1_f5ba_aa35_4404,
+            Release::Unknown,
+        ),
+        (
+            "61024de6fc4d3b01044c000063754426000080001b03881f790568a32e4be801060002c0000202cf190c015a0080008b\
+             00829ea7010e0102b614e8451e2575edf9ffffefcf190c015a0180008b0082d3630208b614e8451e25756d8d5344e543\
+             0081009b03883c80271b000000000308b614e8451e25756da7d344e5430081009b038825650080030000c00488b614e8\
+             451e25756d478bfb554300000099008425650000",
+            0x4c04_013b_4dfc_e64d,
+            Release::Minor(22),
+        ),
+    ];
+
+    #[test]
+    fn addresses_of_releases_are_recognised_and_no_part_of_them() {
+        for (hex, uuid, release) in PACKED {
+            let blob = bytes(hex);
+            let whole = Some(Address { release, uuid });
+            assert_eq!(Address::decode(&blob), whole);
+            // What stands behind an address is somebody else's.
+            assert_eq!(Address::decode(&[&blob[..], &[7; 40]].concat()), whole);
+            for n in 0..blob.len() {
+                assert_eq!(Address::decode(&blob[..n]), None, "{n} of {}", blob.len());
+            }
+        }
+    }
+
+    #[test]
+    fn flags_and_lengths_of_each_kind() {
+        let uuid = "0807060504030201";
+        for (hex, release) in [
+            // Nothing but the uuid; client id and name; active messages only.
+            (format!("20{uuid}ff"), Release::Unknown),
+            (
+                format!("70{uuid}aaaaaaaaaaaaaaaa03616263ff"),
+                Release::Unknown,
+            ),
+            (format!("a0{uuid}ff"), Release::Unknown),
+            // Version 2: a domain beyond 126, and lengths of more than 31 and 63.
+            (
+                format!(
+                    "4102{uuid}7f909f21{}cf19{}bf40{}",
+                    "11".repeat(33),
+                    "22".repeat(8),
+                    "33".repeat(64)
+                ),
+                Release::Minor(20),
+            ),
+            // Paths, system device, and two endpoint addresses.
+            (
+                format!(
+                    "20{uuid}00e20203aabbcf19{}c101 02aabb01 02ccdd82",
+                    "22".repeat(16)
+                ),
+                Release::Unknown,
+            ),
+        ] {
+            let blob = bytes(&hex);
+            let uuid = 0x0102_0304_0506_0708;
+            assert_eq!(
+                Address::decode(&blob),
+                Some(Address { release, uuid }),
+                "{hex}"
+            );
+            assert_eq!(Address::decode(&blob[..blob.len() - 1]), None, "{hex}");
+        }
+        // No uuid, an unknown flag, an unknown version.
+        for hex in [
+            format!("00{uuid}ff"),
+            format!("0112{uuid}ff"),
+            format!("22{uuid}ff"),
+        ] {
+            assert_eq!(Address::decode(&bytes(&hex)), None, "{hex}");
+        }
+    }
+
+    #[test]
+    fn noise_is_read_to_its_end_at_most() {
+        let mut dice = Dice(11);
+        for _ in 0..if cfg!(miri) { 100 } else { 100_000 } {
+            let mut blob = bytes(PACKED[dice.roll() as usize % PACKED.len()].0);
+            for _ in 0..=dice.roll() % 8 {
+                let at = dice.roll() as usize % blob.len();
+                blob[at] = dice.roll() as u8;
+            }
+            blob.truncate(dice.roll() as usize % (blob.len() + 1));
+            let _ = Address::decode(&blob);
+        }
+    }
+}
