@@ -85,7 +85,7 @@ static void test_half(void)
 
     for (i = 0; i < 3; ++i) {
         int fd = dial();
-        CHECK(send(fd, "fxcm\1\0", 6, MSG_NOSIGNAL) == 6);
+        CHECK(send(fd, "\5\0\0\0\0\0", 6, MSG_NOSIGNAL) == 6);
         close(fd);
     }
     CM_WAIT(logged("half a message") == 1);
@@ -97,16 +97,16 @@ static void test_half(void)
 /* A valid message, byte by byte and in any cut, reaches the server. */
 static void test_cuts(void)
 {
-    static const char message[] = "fxcm\1\0\1\0\5\0\0\0howdy";
+    static const char message[] = "\5\0\0\0\0\0\0\0\0fxcm\2\1\0howdy";
     size_t cut;
 
-    for (cut = 1; cut < 17; ++cut) {
+    for (cut = 1; cut < 21; ++cut) {
         int fd = dial();
         listener.requests = 0;
         CHECK(send(fd, message, cut, MSG_NOSIGNAL) == (ssize_t)cut);
         honest_client();
         listener.requests = 0;
-        CHECK(send(fd, message + cut, 17 - cut, MSG_NOSIGNAL) == (ssize_t)(17 - cut));
+        CHECK(send(fd, message + cut, 21 - cut, MSG_NOSIGNAL) == (ssize_t)(21 - cut));
         CM_WAIT(listener.requests == 1);
         CHECK_EQ(listener.remote_length, 5);
         CHECK(!memcmp(listener.remote, "howdy", 5));
@@ -204,9 +204,10 @@ int main(void)
 #endif
     test_bad("garbage", noise, sizeof(noise), "no message of a client");
     test_bad("text", "GET / HTTP/1.0\r\n\r\n", 18, "no message of a client");
-    test_bad("another version", "fxcm\2\0\1\0\0\0\0\0", 12, "speaks version 2");
-    test_bad("too many bytes", "fxcm\1\0\1\0\377\377\377\177", 12, "private data, more than");
-    test_bad("no such kind", "fxcm\1\0\11\0\0\0\0\0", 12, "no message of a client");
+    test_bad("another version", "\0\0\0\0\0\0\0\0\0fxcm\3\1\0", 16, "speaks version 3");
+    test_bad("too many bytes", "\377\377\377\177\0\0\0\0\0fxcm\2\1\0", 16, "private data, more than");
+    test_bad("no such kind", "\0\0\0\0\0\0\0\0\0fxcm\2\11\0", 16, "no message of a client");
+    test_bad("upstream's client", "\106\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16, "runs upstream UCX");
     test_half();
     test_cuts();
     test_flood();

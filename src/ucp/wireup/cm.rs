@@ -18,8 +18,9 @@ use crate::ucs::{Result, Status};
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::{Endpoint, Listener, Manager, Owner, Remote, Request, RequestId, Visitor};
 use crate::uct::registry::COMPONENTS;
+use crate::wire::Reader;
 use crate::wire::address::Address;
-use crate::wire::{Reader, Writer};
+use crate::wire::envelope::Private;
 use crate::{ucs_debug, ucs_diag, ucs_error};
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -305,35 +306,40 @@ struct Greeting {
 }
 
 impl Greeting {
+    /// As private data.
     fn of(worker: &Worker, ep: &Ep, client_id: u64, ticket: u64) -> Vec<u8> {
-        let address = worker.address(false).pack();
-        let mut out = vec![0; 25 + address.len()];
-        let mut w = Writer::new(&mut out);
-        w.u64(ep.id.get());
-        w.u64(client_id);
-        // Checked when the endpoint was made.
-        w.u8(ep.params.get().err_mode as u8);
-        w.u64(ticket);
-        w.bytes(&address);
-        out
+        let mut body = Vec::new();
+        body.extend_from_slice(&client_id.to_le_bytes());
+        body.extend_from_slice(&ticket.to_le_bytes());
+        body.extend_from_slice(&worker.address(false).pack());
+        let private = Private {
+            ep: ep.id.get(),
+            // Checked when the endpoint was made.
+            err_mode: ep.params.get().err_mode as u8,
+            body,
+        };
+        private.wrap()
     }
 
     fn read(private: &[u8]) -> Result<Greeting> {
-        let mut r = Reader::new(private);
-        let (Some(ep), Some(client_id), Some(mode @ 0..=MODES), Some(ticket)) =
-            (r.u64(), r.u64(), r.u8(), r.u64())
-        else {
+        let read = Private::unwrap(private).and_then(|p| {
+            let mut r = Reader::new(&p.body);
+            let (client_id, ticket) = (r.u64()?, r.u64()?);
+            let address = Address::unpack(r.rest());
+            (p.err_mode <= MODES).then_some((p.ep, p.err_mode, client_id, ticket, address))
+        });
+        let Some((ep, err_mode, client_id, ticket, address)) = read else {
             ucs_error!(
                 "the other side of a connection told {} bytes that are not ours",
                 private.len()
             );
             return Err(Status::INVALID_ADDR);
         };
-        match Address::unpack(r.rest()) {
+        match address {
             Ok(address) => Ok(Greeting {
                 ep,
                 client_id,
-                err_mode: mode.into(),
+                err_mode: err_mode.into(),
                 ticket,
                 address,
             }),

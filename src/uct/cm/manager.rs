@@ -38,6 +38,7 @@ pub(super) enum Oddity {
     Silent,
     Cut,
     Garbage,
+    Upstream,
     Version,
     TooLong,
     Flood,
@@ -184,11 +185,25 @@ impl Shared {
 
     /// Logs what a stranger did, the first time.
     pub fn odd(&self, oddity: Oddity, text: core::fmt::Arguments<'_>) {
-        let bit = 1 << oddity as u32;
-        // Relaxed: it guards nothing else.
-        if self.said.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+        if self.first(oddity) {
             self.log(format_args!("{text} (not logged again)"));
         }
+    }
+
+    /// Logs that a client runs upstream's library, the first time: the user has to change that.
+    pub fn upstream_client(&self, client: SocketAddr) {
+        if self.first(Oddity::Upstream) {
+            crate::ucs_error!(
+                "the client at {client} runs upstream UCX, and this library talks only to processes that run it too: \
+                 start both sides with the same library (not logged again)"
+            );
+        }
+    }
+
+    fn first(&self, oddity: Oddity) -> bool {
+        let bit = 1 << oddity as u32;
+        // Relaxed: it guards nothing else.
+        self.said.fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 
     /// The transport's address of the device by which `peer` is reached from `local`.

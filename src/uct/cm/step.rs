@@ -197,6 +197,14 @@ impl Conn {
                 }
                 state.fail_client(self, Status::REJECTED);
             }
+            (Phase::Asked, Kind::Hello | Kind::Returned) => {
+                crate::ucs_error!(
+                    "the server at {} runs upstream UCX, and this library talks only to processes that run it too: \
+                     start both sides with the same library",
+                    state.peer
+                );
+                state.fail_client(self, Status::UNREACHABLE);
+            }
             (Phase::Answered, Kind::Notify) => {
                 state.phase = Phase::Connected;
                 state.calls.push_back(Call::Notified(Ok(body)));
@@ -281,6 +289,12 @@ impl Conn {
                 );
                 state.send(&wire::encode(Kind::Reject(Why::TooLong), &[]));
                 // Unread bytes would make the close take the answer back.
+                self.swallow(state);
+            }
+            End::Bad(Bad::Upstream) => {
+                self.shared.upstream_client(peer);
+                // Upstream reads it as its own.
+                state.send(&wire::encode(Kind::Reject(Why::Declined), &[]));
                 self.swallow(state);
             }
             End::Bad(Bad::Magic | Bad::Kind(_)) => self.shared.odd(

@@ -1,20 +1,30 @@
-//! The byte format of the connection manager: ours, version 1.
+//! The byte format of the connection manager: ours, version 2, in the form of upstream UCX's.
 //!
-//! A message is a header of twelve bytes (magic, version, kind, detail, length of the body, little
-//! endian) and a body of private data. A client sends HELLO, the server answers ACCEPT or REJECT,
-//! the client sends NOTIFY, with a few bytes of private data; the end of the stream is the goodbye of either side.
-//! Magic, version and REJECT keep their places in every version, so that a peer of another one gets an answer.
+//! A message is a header of sixteen bytes, little endian, and a body of private data: length of the body (8), status
+//! (1), and seven bytes that upstream does not look at: ours are magic (4), version, kind and detail. A client sends
+//! HELLO, the server answers ACCEPT or REJECT, the client sends NOTIFY, with a few bytes of private data; the end of
+//! the stream is the goodbye of either side. Magic, version and REJECT keep their places in every version, so that a
+//! peer of another one gets an answer.
+//!
+//! So each side finds out at once when the other is upstream's: a client's seven bytes are none of ours, and a server
+//! sends back those that it got.
 #![forbid(unsafe_code)]
 
+use crate::ucs::Status;
+
 const MAGIC: [u8; 4] = *b"fxcm";
-pub const VERSION: u16 = 1;
-pub const HEADER_LEN: usize = 12;
+pub const VERSION: u8 = 2;
+pub const HEADER_LEN: usize = 16;
 /// Most private data of a NOTIFY.
 pub const MAX_NOTIFY: usize = 16;
+/// What upstream's clients send as private data has at least and at most so many bytes.
+const UPSTREAM_BODY: core::ops::RangeInclusive<u64> = 9..=1 << 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Hello,
+    /// A client's HELLO that came back refused: from upstream's server.
+    Returned,
     Accept,
     Reject(Why),
     Notify,
@@ -43,17 +53,23 @@ pub struct Header {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bad {
     Magic,
-    Version(u16),
+    /// The header of an upstream client's message.
+    Upstream,
+    Version(u8),
     Kind(u8),
     /// The body is longer than this side takes, or a body stands where none belongs.
-    Length(u32),
+    Length(u64),
 }
 
 pub fn encode(kind: Kind, body: &[u8]) -> Vec<u8> {
-    let (kind, detail) = match kind {
-        Kind::Hello => (1, 0),
-        Kind::Accept => (2, 0),
+    // As the byte that upstream reads, too.
+    let refused = Status::REJECTED.code() as u8;
+    let (status, kind, detail) = match kind {
+        Kind::Hello => (0, 1, 0),
+        Kind::Returned => (refused, 1, 0),
+        Kind::Accept => (0, 2, 0),
         Kind::Reject(why) => (
+            refused,
             3,
             match why {
                 Why::Declined => 0,
@@ -62,24 +78,42 @@ pub fn encode(kind: Kind, body: &[u8]) -> Vec<u8> {
                 Why::Other(n) => n,
             },
         ),
-        Kind::Notify => (4, 0),
+        Kind::Notify => (0, 4, 0),
     };
     let mut out = Vec::with_capacity(HEADER_LEN + body.len());
+    out.extend_from_slice(&(body.len() as u64).to_le_bytes());
+    out.push(status);
     out.extend_from_slice(&MAGIC);
-    out.extend_from_slice(&VERSION.to_le_bytes());
-    out.extend_from_slice(&[kind, detail]);
-    out.extend_from_slice(&u32::try_from(body.len()).unwrap_or(u32::MAX).to_le_bytes());
+    out.extend_from_slice(&[VERSION, kind, detail]);
     out.extend_from_slice(body);
     out
 }
 
 /// Reads a header; `max_body` is the most private data that this side takes.
 pub fn decode(bytes: &[u8; HEADER_LEN], max_body: usize) -> Result<Header, Bad> {
-    let [m0, m1, m2, m3, v0, v1, kind, detail, l0, l1, l2, l3] = *bytes;
+    let [
+        l0,
+        l1,
+        l2,
+        l3,
+        l4,
+        l5,
+        l6,
+        l7,
+        status,
+        m0,
+        m1,
+        m2,
+        m3,
+        version,
+        kind,
+        detail,
+    ] = *bytes;
+    let len = u64::from_le_bytes([l0, l1, l2, l3, l4, l5, l6, l7]);
     if [m0, m1, m2, m3] != MAGIC {
-        return Err(Bad::Magic);
+        let upstream = status == 0 && UPSTREAM_BODY.contains(&len);
+        return Err(if upstream { Bad::Upstream } else { Bad::Magic });
     }
-    let version = u16::from_le_bytes([v0, v1]);
     let kind = match kind {
         3 => Kind::Reject(match detail {
             0 => Why::Declined,
@@ -88,14 +122,14 @@ pub fn decode(bytes: &[u8; HEADER_LEN], max_body: usize) -> Result<Header, Bad> 
             n => Why::Other(n),
         }),
         _ if version != VERSION => return Err(Bad::Version(version)),
-        1 => Kind::Hello,
+        1 if status == 0 => Kind::Hello,
+        1 => Kind::Returned,
         2 => Kind::Accept,
         4 => Kind::Notify,
         n => return Err(Bad::Kind(n)),
     };
-    let len = u32::from_le_bytes([l0, l1, l2, l3]);
     let max = match kind {
-        Kind::Hello | Kind::Accept => max_body,
+        Kind::Hello | Kind::Returned | Kind::Accept => max_body,
         Kind::Notify => MAX_NOTIFY,
         Kind::Reject(_) => 0,
     };
@@ -114,11 +148,14 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_version_1() {
+    fn bytes_of_version_2() {
         let hello = encode(Kind::Hello, b"ab");
-        assert_eq!(hello, b"fxcm\x01\0\x01\0\x02\0\0\0ab");
+        assert_eq!(hello, b"\x02\0\0\0\0\0\0\0\0fxcm\x02\x01\0ab");
+        let reject = encode(Kind::Reject(Why::TooLong), &[]);
+        assert_eq!(reject, b"\0\0\0\0\0\0\0\0\xe9fxcm\x02\x03\x02");
         let all = [
             Kind::Hello,
+            Kind::Returned,
             Kind::Accept,
             Kind::Reject(Why::Declined),
             Kind::Reject(Why::Version),
@@ -133,38 +170,62 @@ mod tests {
     }
 
     #[test]
+    fn messages_of_upstream_are_told() {
+        let mut client = [0; HEADER_LEN];
+        client[0] = 70;
+        assert_eq!(decode(&client, 2048), Err(Bad::Upstream));
+        client[9..].copy_from_slice(&[0x5a; 7]);
+        assert_eq!(decode(&client, 2048), Err(Bad::Upstream));
+        client[8] = 1;
+        assert_eq!(decode(&client, 2048), Err(Bad::Magic));
+        client[8] = 0;
+        client[0] = 8;
+        assert_eq!(decode(&client, 2048), Err(Bad::Magic));
+        client[4] = 1;
+        assert_eq!(decode(&client, 2048), Err(Bad::Magic));
+        // A server of upstream's refuses with the seven bytes of the client.
+        let mut answer = head(&encode(Kind::Hello, &[]));
+        answer[8] = 0xe9;
+        let returned = Header {
+            kind: Kind::Returned,
+            len: 0,
+        };
+        assert_eq!(decode(&answer, 2048), Ok(returned));
+    }
+
+    #[test]
     fn what_is_refused() {
         let max = 8;
         let bytes = head(&encode(Kind::Hello, &[7; 8]));
         assert_eq!(decode(&bytes, max).unwrap().len, 8);
         assert_eq!(decode(&bytes, 7), Err(Bad::Length(8)));
         let mut far = bytes;
-        far[8..].copy_from_slice(&u32::MAX.to_le_bytes());
-        assert_eq!(decode(&far, usize::MAX >> 33), Err(Bad::Length(u32::MAX)));
+        far[..8].copy_from_slice(&u64::MAX.to_le_bytes());
+        assert_eq!(decode(&far, usize::MAX >> 1), Err(Bad::Length(u64::MAX)));
         let mut notify = head(&encode(Kind::Notify, &[]));
-        notify[8] = MAX_NOTIFY as u8;
+        notify[0] = MAX_NOTIFY as u8;
         assert_eq!(decode(&notify, 0).unwrap().len, MAX_NOTIFY);
-        notify[8] += 1;
+        notify[0] += 1;
         assert_eq!(decode(&notify, max), Err(Bad::Length(17)));
         let mut reject = head(&encode(Kind::Reject(Why::Declined), &[]));
-        reject[8] = 1;
+        reject[0] = 1;
         assert_eq!(decode(&reject, max), Err(Bad::Length(1)));
-        for at in 0..4 {
+        for at in 9..13 {
             let mut other = bytes;
             other[at] ^= 1;
             assert_eq!(decode(&other, max), Err(Bad::Magic));
         }
         let mut later = bytes;
-        later[4] = 2;
-        assert_eq!(decode(&later, max), Err(Bad::Version(2)));
+        later[13] = 3;
+        assert_eq!(decode(&later, max), Err(Bad::Version(3)));
         let mut reject = head(&encode(Kind::Reject(Why::Version), &[]));
-        reject[4] = 9;
+        reject[13] = 9;
         assert_eq!(
             decode(&reject, max).unwrap().kind,
             Kind::Reject(Why::Version)
         );
         let mut kind = bytes;
-        kind[6] = 0;
+        kind[14] = 0;
         assert_eq!(decode(&kind, max), Err(Bad::Kind(0)));
     }
 }
