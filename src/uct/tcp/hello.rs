@@ -5,7 +5,7 @@
 //! of its owner. The signature names the interface that is meant: who receives it cannot use it elsewhere.
 #![forbid(unsafe_code)]
 
-use super::wire::{Bad, HEADER_LEN, HELLO, MAGIC, VERSION};
+use super::wire::{Bad, HEADER_LEN, HELLO, MAGIC, UPSTREAM_GREETING, VERSION};
 use crate::wire::{Reader, Writer};
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use sha2::{Digest, Sha512};
@@ -88,6 +88,9 @@ impl Received {
         let Some(header) = r.u64() else {
             return Ok(None);
         };
+        if header == UPSTREAM_GREETING {
+            return Err(Bad::Upstream);
+        }
         let (kind, len) = (header as u8, (header >> 32) as u32);
         if kind != HELLO {
             return Err(Bad::Kind(kind));
@@ -218,6 +221,8 @@ mod tests {
             Received::decode(&bytes).err()
         };
         assert_eq!(bad(0, 0x41), Some(Bad::Kind(0x41)));
+        let upstream = Received::decode(&UPSTREAM_GREETING.to_le_bytes());
+        assert_eq!(upstream.err(), Some(Bad::Upstream));
         assert_eq!(bad(2, 1), Some(Bad::Reserved));
         assert_eq!(bad(8, 0), Some(Bad::Magic));
         assert_eq!(bad(12, 1), Some(Bad::Version(1)));

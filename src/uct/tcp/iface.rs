@@ -80,6 +80,7 @@ pub enum Timed {
 #[repr(u32)]
 pub enum Once {
     Garbage,
+    Upstream,
     WrongTarget,
     Silence,
     Refused,

@@ -340,6 +340,7 @@ pub fn listen_to(face: &Face, token: u64, stranger: &Rc<RefCell<Stranger>>) {
     match said {
         Some(Ok(None)) => return,
         Some(Ok(Some(hello))) => greet(face, stranger, &hello),
+        Some(Err(Bad::Upstream)) => upstream_peer(face, from),
         Some(Err(bad)) => {
             if let Bad::Version(_) = bad {
                 answer(stranger, &Frame::Reject(Reason::Version));
@@ -349,6 +350,16 @@ pub fn listen_to(face: &Face, token: u64, stranger: &Rc<RefCell<Stranger>>) {
         None => (),
     }
     forget_stranger(face, token);
+}
+
+/// Says what the user has to change.
+fn upstream_peer(face: &TcpIface, from: SocketAddr) {
+    if face.first(Once::Upstream) {
+        ucs_error!(
+            "tcp: dropped a connection from {from}: it runs upstream UCX, and this library talks only to \
+             processes that run it too: start both sides with the same library (not logged again)"
+        );
+    }
 }
 
 fn garbage(face: &TcpIface, from: SocketAddr, why: impl core::fmt::Display) {

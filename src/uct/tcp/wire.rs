@@ -14,6 +14,9 @@ pub const MAGIC: u32 = u32::from_le_bytes(*b"fxtc");
 /// Changes when a frame or an address changes its meaning.
 pub const VERSION: u16 = 2;
 
+/// What upstream UCX begins a connection with, in place of a greeting.
+pub const UPSTREAM_GREETING: u64 = 0xcafe_babe_1234_5678;
+
 /// Bytes before each body.
 pub const HEADER_LEN: usize = 8;
 /// Bytes of a put's frame, without the data that follow.
@@ -104,6 +107,8 @@ pub enum Bad {
         len: u32,
     },
     Magic,
+    /// The peer is upstream UCX.
+    Upstream,
     Version(u16),
 }
 
@@ -119,6 +124,7 @@ impl core::fmt::Display for Bad {
                 )
             }
             Bad::Magic => write!(f, "a greeting of another protocol"),
+            Bad::Upstream => write!(f, "a greeting of upstream UCX"),
             Bad::Version(v) => write!(f, "protocol version {v}, where {VERSION} is spoken here"),
         }
     }
