@@ -22,7 +22,7 @@ use crate::uct::base::pending::PendingQueue;
 use core::cell::{Cell, RefCell, RefMut};
 use core::ops::{Deref, DerefMut};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
 use std::rc::Rc;
 
@@ -101,6 +101,10 @@ pub struct Conn {
     pub peer: u64,
     /// Where to connect to; `None` when the other side connected.
     pub remote: Cell<Option<SocketAddr>>,
+    /// The network address of a peer that connected.
+    pub from: Cell<Option<IpAddr>>,
+    /// It has brought a message.
+    used: Cell<bool>,
     pub phase: Cell<Phase>,
     socket: RefCell<Option<Socket>>,
     fd: Cell<RawFd>,
@@ -168,6 +172,8 @@ impl Conn {
         Rc::new(Conn {
             peer,
             remote: Cell::new(remote),
+            from: Cell::new(None),
+            used: Cell::new(false),
             phase: Cell::new(Phase::Waiting),
             socket: RefCell::new(None),
             fd: Cell::new(-1),
@@ -262,6 +268,12 @@ impl Conn {
             eps.swap_remove(place);
         }
         eps.get(place).copied()
+    }
+
+    /// Where a peer connected from that has sent no message and that no endpoint here leads to.
+    pub fn unused_from(&self) -> Option<IpAddr> {
+        let unused = self.is_open() && !self.used.get() && self.eps.borrow().is_empty();
+        self.from.get().filter(|_| unused)
     }
 
     /// Takes any endpoint off.
@@ -526,6 +538,7 @@ impl Conn {
     /// What a message says may be all that its receiver waited for.
     #[inline]
     pub fn message_came(&self) {
+        self.used.set(true);
         self.hurried
             .set(self.hurried.get() | self.owes_put_ack.get());
     }

@@ -123,6 +123,8 @@ pub struct TcpIface {
     /// The interface whose messages are or were handled last.
     pub sender: Cell<u64>,
     pub poll_now: Cell<bool>,
+    /// The last progress call, in cycles.
+    pub called_at: Cell<u64>,
     /// When the kernel was asked for news because that was long ago, and whether it had some the last time.
     pub asked_at: Cell<u64>,
     pub had_news: Cell<bool>,
@@ -137,6 +139,8 @@ pub struct TcpIface {
     done: RefCell<Vec<(Owner, Completion, Result<()>)>>,
     /// Connections of which epoll watches writability, or that are not open yet.
     pub unsettled: Cell<usize>,
+    /// Greetings whose signature was looked at within this poll.
+    pub greetings: Cell<u32>,
     /// Connections that became open within this poll.
     pub opened: Cell<u32>,
     /// Connections with pending requests that have room now.
@@ -186,6 +190,7 @@ impl TcpIface {
             receiving: Cell::new(false),
             sender: Cell::new(0),
             poll_now: Cell::new(false),
+            called_at: Cell::new(0),
             asked_at: Cell::new(0),
             had_news: Cell::new(false),
             vain: Cell::new(0),
@@ -195,6 +200,7 @@ impl TcpIface {
             broken: RefCell::default(),
             done: RefCell::default(),
             unsettled: Cell::new(0),
+            greetings: Cell::new(0),
             opened: Cell::new(0),
             servable: RefCell::default(),
             answers: Total::default(),

@@ -32,6 +32,10 @@ const PATIENT_NS: u64 = 600_000_000_000;
 const FEW_STRANGERS: usize = 32;
 /// Most unknown peers at a time. Of the network address with the most of them the oldest goes first.
 const MAX_STRANGERS: usize = 128;
+/// Signatures that are looked at in one go: each takes as long as hundreds of messages.
+const MAX_GREETINGS: u32 = 4;
+/// Connections without a message that one network address may keep when descriptors run out.
+const MAX_UNUSED: usize = 128;
 /// Connections accepted in one go.
 const MAX_ACCEPTS: usize = 64;
 /// The kernel gets so long to connect.
@@ -122,10 +126,16 @@ fn start(face: &TcpIface, conn: &Rc<Conn>) -> io::Result<()> {
     face.set_deadline(conn, monotonic_ns() + CONNECT_NS);
     face.poll_soon();
     ucs_debug!("tcp: {connecting:?}: to {remote}");
-    if connecting == Connecting::Done {
+    // On one host the kernel is often done already. What failed is found by progress.
+    if connecting == Connecting::Done || conn.with_socket(is_connected) == Some(true) {
         connected(face, conn);
     }
     Ok(())
+}
+
+/// Whether the kernel has connected the socket.
+fn is_connected(socket: &Socket) -> bool {
+    socket.peer_addr().is_ok()
 }
 
 /// The kernel has decided: says hello, or tries again.
@@ -258,6 +268,27 @@ fn pause(face: &TcpIface, e: &io::Error) {
     }
     face.events.stop_listening();
     face.wake_at(monotonic_ns() + PAUSE_NS);
+    drop_one_unused(face);
+}
+
+/// Closes a connection that has never brought a message and that no endpoint here uses, where one network address has too
+/// many of them: its oldest.
+fn drop_one_unused(face: &TcpIface) {
+    let mut by_source: HashMap<IpAddr, (usize, u64)> = HashMap::new();
+    for (token, conn) in face.known.borrow().iter() {
+        if let Some(from) = conn.unused_from() {
+            let source = by_source.entry(from).or_insert((0, *token));
+            *source = (source.0 + 1, source.1.min(*token));
+        }
+    }
+    let most = by_source
+        .into_values()
+        .filter(|(count, _)| *count > MAX_UNUSED)
+        .max_by_key(|(count, _)| *count);
+    let conn = most.and_then(|(_, token)| face.known.borrow().get(&token).cloned());
+    if let Some(conn) = conn {
+        break_off(face, &conn, Status::EXCEEDS_LIMIT);
+    }
 }
 
 fn admit(face: &Face, socket: Socket, from: SocketAddr) {
@@ -320,6 +351,10 @@ pub fn forget_stranger(face: &TcpIface, token: u64) {
 
 /// Reads what an unknown peer says, up to its hello.
 pub fn listen_to(face: &Face, token: u64, stranger: &Rc<RefCell<Stranger>>) {
+    if face.greetings.get() >= MAX_GREETINGS {
+        // Epoll tells of it again.
+        return face.poll_soon();
+    }
     let said = {
         let mut s = stranger.borrow_mut();
         let Stranger {
@@ -425,6 +460,7 @@ fn greet(face: &Face, stranger: &Rc<RefCell<Stranger>>, received: &Received) {
         attempt: face.attempts(),
         max_am: face.max_am() as u32,
     };
+    face.greetings.set(face.greetings.get() + 1);
     // The sender goes on while the signature is looked at.
     if !answer(stranger, &Frame::Welcome(welcome)) {
         return;
@@ -451,6 +487,7 @@ fn greet(face: &Face, stranger: &Rc<RefCell<Stranger>>, received: &Received) {
         }
         return;
     }
+    conn.from.set(Some(peer.ip()));
     if made && !to_self {
         face.by_peer.borrow_mut().insert(from, Rc::clone(&conn));
     }

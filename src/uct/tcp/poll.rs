@@ -9,7 +9,7 @@ use super::conn::{Conn, Phase};
 use super::deadlines::NEVER;
 use super::iface::{Face, LISTENER, TIMER, TcpIface};
 use super::{link, rx};
-use crate::sys::clock::monotonic_ns;
+use crate::sys::clock::{cycles, cycles_in, monotonic_ns};
 use crate::sys::epoll::NO_EVENT;
 use crate::sys::socket::{READABLE, WRITABLE};
 use crate::ucs::{Result, Status};
@@ -31,6 +31,8 @@ const BLOCKED: u64 = 2;
 const PATIENCE_NS: u64 = 10_000;
 /// Questions without news after which the kernel is asked for what is awaited so seldom, too.
 const VAIN: u32 = 4096;
+/// A caller that makes progress less often than this asks the kernel each time.
+const SELDOM_NS: u64 = 1_000_000;
 /// Calls between two looks at the clock, in case there is no timer.
 const CLOCK: u64 = 1024;
 /// Events taken from epoll at a time.
@@ -94,7 +96,10 @@ fn is_quiet(face: &Face) -> bool {
 
 #[inline]
 fn time_to_poll(face: &Face, tick: u64) -> bool {
-    if face.poll_now.replace(false) {
+    let now = cycles();
+    let pause = now.wrapping_sub(face.called_at.replace(now));
+    // A caller that comes seldom has news each time.
+    if face.poll_now.replace(false) || pause > cycles_in(SELDOM_NS) {
         return true;
     }
     if face.unsettled.get() > 0 {
@@ -188,6 +193,7 @@ fn warm(face: &TcpIface, conn: &Rc<Conn>) {
 
 /// Asks epoll and serves what is ready.
 fn poll<const RECEIVE: bool>(face: &Face) -> u32 {
+    face.greetings.set(0);
     let Some(set) = face.events.made() else {
         // An accept in vain costs ten times as much as this question.
         let knocks = face.events.somebody_knocks();
