@@ -13,6 +13,9 @@ use core::marker::PhantomData;
 /// `Iface::am_short_inside` by C's handle: endpoint, id, header, payload, its length.
 pub type Short = unsafe fn(uct_ep_h, u8, u64, *const u8, usize) -> ucs_status_t;
 
+type PutTold =
+    unsafe fn(uct_ep_h, Iov<'_>, u64, uct_rkey_t, u8, &[u8], Completion) -> Result<Posted>;
+
 /// Each function needs a live endpoint or interface of the transport, and live keys.
 pub struct InternalOps {
     pub am_short: Short,
@@ -20,8 +23,7 @@ pub struct InternalOps {
     pub get_guarded:
         unsafe fn(uct_ep_h, Iov<'_>, u64, uct_rkey_t, Guard, Completion) -> Result<Posted>,
     /// `Iface::put_told`.
-    pub put_told:
-        unsafe fn(uct_ep_h, Iov<'_>, u64, uct_rkey_t, u8, &[u8], Completion) -> Result<Posted>,
+    pub put_told: PutTold,
     /// `Iface::peer_identity`.
     pub peer_identity: unsafe fn(uct_iface_h, &[u8]) -> Option<u64>,
     /// `Iface::sender_identity`.
