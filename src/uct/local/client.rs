@@ -1,6 +1,6 @@
 //! The asking side: one connection for each question, answered within `PATIENCE` or given up.
 
-use super::server::{abstract_address, is_own, own_export, probe_word};
+use super::server::{abstract_address, door_name, is_own, own_export, probe_word};
 use super::wire::{ANSWER_LEN, Answer, Name, Question, Request, Verdict};
 use super::{Export, ProcessId};
 use crate::sys::eventfd::EventFd;
@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::{SocketAddr, UnixStream};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -92,9 +93,21 @@ fn connect(name: Name) -> io::Result<UnixStream> {
         _ if e.kind() == io::ErrorKind::WouldBlock => Err(e),
         door => {
             let place = format!("/proc/{}/fd/{door}", name.pid);
+            // Process and descriptor are the peer's word: nothing is connected to but such a socket.
+            let file = std::fs::read_link(&place)?;
+            if !is_channel(&file, name.id) {
+                return Err(io::ErrorKind::NotFound.into());
+            }
             SocketAddr::from_pathname(place).and_then(|a| local_socket::connect(&a, PATIENCE))
         }
     })
+}
+
+/// Whether a descriptor leads to the removed socket file of the process with this id.
+fn is_channel(file: &Path, id: ProcessId) -> bool {
+    let removed = format!("{} (deleted)", door_name(id));
+    file.file_name()
+        .is_some_and(|name| name == removed.as_str())
 }
 
 /// Asks another process.

@@ -20,7 +20,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Arc, Once, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -115,6 +115,11 @@ pub fn abstract_address(id: ProcessId) -> io::Result<SocketAddr> {
     SocketAddr::from_abstract_name(format!("ucx-{id:016x}"))
 }
 
+/// The file that the socket for other network namespaces is bound to before it is removed.
+pub fn door_name(id: ProcessId) -> String {
+    format!(".ucx-{id:016x}")
+}
+
 /// A socket without a name that others connect to by `/proc/PID/fd/N`: whatever network namespace they are in. It was
 /// bound to a path for a moment; what keeps the path's object is `place`.
 struct Door {
@@ -125,7 +130,7 @@ struct Door {
 impl Door {
     fn open(id: ProcessId) -> Option<Door> {
         DOOR_DIRS.iter().find_map(|dir| {
-            let path = PathBuf::from(format!("{dir}/.ucx-{id:016x}"));
+            let path = Path::new(dir).join(door_name(id));
             let listener = UnixListener::bind(&path).ok()?;
             let place = crate::sys::file::open_place(&path);
             let removed = std::fs::remove_file(&path);

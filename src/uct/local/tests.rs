@@ -61,6 +61,23 @@ fn a_socket_of_another_network_namespace_is_reached_by_its_place() {
 }
 
 #[test]
+fn no_other_socket_is_connected_to_by_a_peers_word() {
+    let path = std::env::temp_dir().join(format!("ferrucx-test-{}", std::process::id()));
+    let other = UnixListener::bind(&path).unwrap();
+    other.set_nonblocking(true).unwrap();
+    let place = crate::sys::file::open_place(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let claimed = Name {
+        id: 0x1234,
+        pid: std::process::id(),
+        door: place.as_raw_fd().cast_unsigned(),
+    };
+    assert_eq!(ask(claimed, Question::Process).err(), Some(Refusal::Gone));
+    let nobody = other.accept().unwrap_err();
+    assert_eq!(nobody.kind(), std::io::ErrorKind::WouldBlock);
+}
+
+#[test]
 fn a_ticket_is_good_for_its_two_workers_only() {
     let member = join().unwrap();
     let shown = ticket(1, 2);
