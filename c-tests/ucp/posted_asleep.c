@@ -105,6 +105,7 @@ static void run(const char *tls)
     CHECK_OK(ucp_worker_signal(side.worker));
     CHECK_EQ(pthread_join(thread, NULL), 0);
     CHECK_OK(side_disconnect(&side, &side, ep, 0));
+    side_meet(&side, &pair);
     side_close(&side);
     if (!child) {
         OK("%s", tls);

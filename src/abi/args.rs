@@ -24,7 +24,8 @@ pub(crate) use non_null;
 #[cold]
 #[inline(never)]
 pub fn missing(function: Function, argument: &str) {
-    crate::ucs_error!("{}: argument `{argument}` is NULL", function.name());
+    // Not limited: it speaks for every function, and the program is trusted.
+    crate::ucs_log!(Error, "{}: argument `{argument}` is NULL", function.name());
 }
 
 /// A function, by a path of the compiler's to something inside it.
