@@ -580,6 +580,7 @@ impl Ep {
         if self.gate.is_waiting()
             || self.is_inward() && self.worker().inward.holds_back(self.id.get())
         {
+            self.report_answers();
             return;
         }
         let _pin = Pin::new(self);
