@@ -310,7 +310,7 @@ impl Region {
 
     fn key(&self, context: &Context) -> Rkey {
         let rights = context.regions.grant(self.id);
-        self.describe(context, rights, self.keys(context))
+        self.describe(context, rights, self.keys(context, rights))
     }
 
     /// The key, of memory that peers on this host can map.
@@ -331,7 +331,7 @@ impl Region {
             ucs_error!("ucp_memh_pack: memory that peers may not read and write is not exported");
             return Err(Status::UNSUPPORTED);
         }
-        let mut keys = self.keys(context);
+        let mut keys = self.keys(context, self.rights);
         keys.retain(|k| shareable(context, k).is_some());
         if keys.is_empty() {
             ucs_error!(
@@ -356,8 +356,9 @@ impl Region {
         }
     }
 
-    /// The domains' keys.
-    fn keys(&self, context: &Context) -> Vec<MdKey> {
+    /// The domains' keys, of memory that peers have these rights to. A domain that the memory was registered with knows
+    /// the rights that were asked for only.
+    fn keys(&self, context: &Context, rights: u8) -> Vec<MdKey> {
         if let Some(imported) = &self.imported {
             return vec![imported.key.clone()];
         }
@@ -365,7 +366,8 @@ impl Region {
         let own = self
             .own_domain(context)
             .zip(self.block.as_ref().map(|b| b.memh));
-        for (i, memh) in own.into_iter().chain(self.handles.iter().copied()) {
+        let registered = self.handles.iter().filter(|_| rights == self.rights);
+        for (i, memh) in own.into_iter().chain(registered.copied()) {
             let md = &context.mds[i];
             let size = md.md.attr().rkey_packed_size;
             let number = TRANSPORTS

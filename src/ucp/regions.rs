@@ -193,7 +193,8 @@ impl Regions {
         let rights = key.uses & (READ | WRITE);
         let here = self.by_id.with(key.region, |entry| {
             let r = &entry.exported;
-            let given = within(r.address, r.length, key.address, length) && rights & !r.rights == 0;
+            let granted = entry.granted.load(Ordering::Relaxed);
+            let given = within(r.address, r.length, key.address, length) && rights & !granted == 0;
             given.then(|| (key.address as *mut u8).wrapping_offset(r.delta))
         });
         here.flatten()
