@@ -8,7 +8,6 @@ use crate::ucs::Status;
 use crate::ucs::config::{Config, Kind, Row, Table};
 use core::arch::global_asm;
 use core::cell::UnsafeCell;
-use std::sync::Once;
 
 /// The head of `ucm_global_config_t` that every release has: 48 bytes, so that no executable's
 /// copy is smaller.
@@ -64,14 +63,12 @@ static TABLE: Table = Table {
 };
 
 /// Reads `UCX_MEM_EVENTS`, unless the program has set options already.
-static CONFIGURED: Once = Once::new();
-
 fn configure() {
-    CONFIGURED.call_once(|| {
-        if let Ok(config) = Config::read(&TABLE, None) {
-            hooks::set_enabled(config.bool("EVENTS"));
-        }
-    });
+    if hooks::is_unset()
+        && let Ok(config) = Config::read(&TABLE, None)
+    {
+        hooks::set_default(config.bool("EVENTS"));
+    }
 }
 
 /// Sets options; `enable_events` decides whether handlers may be registered. `ucm/api/ucm.h`.
@@ -84,7 +81,6 @@ pub unsafe extern "C" fn ucm_set_global_opts(ucm_opts: *const ucm_global_config_
         crate::ucs_error!("ucm_set_global_opts: argument `ucm_opts` is NULL");
         return;
     }
-    configure();
     // SAFETY: checked above; only the field is read, as older options are shorter.
     let enabled = unsafe { (&raw const (*ucm_opts).enable_events).read() };
     hooks::set_enabled(enabled != 0);

@@ -4,7 +4,7 @@
 
 use std::fs::OpenOptions;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -44,6 +44,15 @@ pub unsafe fn write_stream(stream: *mut libc::FILE, bytes: &[u8]) -> io::Result<
         Ok(())
     } else {
         Err(io::Error::last_os_error())
+    }
+}
+
+/// From now on `fd` is the file behind `by`, at no moment closed.
+pub fn replace(fd: BorrowedFd<'_>, by: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: two open descriptors; the first stays one.
+    match unsafe { libc::dup3(by.as_raw_fd(), fd.as_raw_fd(), libc::O_CLOEXEC) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
     }
 }
 

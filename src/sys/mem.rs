@@ -1,16 +1,20 @@
 //! Memory from the OS and from C's heap.
 
 use core::ffi::c_void;
+use core::num::NonZeroUsize;
+use once_cell::race::OnceNonZeroUsize;
 use std::io;
 
 /// The page size, asked once.
 pub fn page_size() -> usize {
-    static SIZE: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
-    *SIZE.get_or_init(|| {
+    static SIZE: OnceNonZeroUsize = OnceNonZeroUsize::new();
+    let asked = || {
         // SAFETY: sysconf has no preconditions.
         let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-        usize::try_from(size).unwrap_or(4096)
-    })
+        usize::try_from(size).ok().and_then(NonZeroUsize::new)
+    };
+    const USUAL: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
+    SIZE.get_or_init(|| asked().unwrap_or(USUAL)).get()
 }
 
 /// C heap memory, for what C code frees or what outlives Rust's view of it.

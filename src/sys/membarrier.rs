@@ -3,7 +3,7 @@
 //! With it the frequent side of a store-load handshake needs no fence of its own. Both sides must
 //! know that the other takes part: the rare side calls `barrier`, the frequent side `register`.
 
-use std::sync::OnceLock;
+use once_cell::race::OnceBool;
 
 const GLOBAL_EXPEDITED: i32 = 1 << 1;
 const REGISTER_GLOBAL_EXPEDITED: i32 = 1 << 2;
@@ -17,8 +17,8 @@ fn call(command: i32) -> i64 {
 
 /// Whether this kernel has the barrier.
 pub fn available() -> bool {
-    static HAS: OnceLock<bool> = OnceLock::new();
-    *HAS.get_or_init(|| {
+    static HAS: OnceBool = OnceBool::new();
+    HAS.get_or_init(|| {
         let commands = call(0);
         let wanted = i64::from(GLOBAL_EXPEDITED | REGISTER_GLOBAL_EXPEDITED);
         commands > 0 && commands & wanted == wanted
@@ -28,8 +28,8 @@ pub fn available() -> bool {
 /// Lets barriers of any process reach the threads of this one. False where that is impossible: then
 /// the caller needs fences of its own.
 pub fn register() -> bool {
-    static DONE: OnceLock<bool> = OnceLock::new();
-    *DONE.get_or_init(|| available() && call(REGISTER_GLOBAL_EXPEDITED) == 0)
+    static DONE: OnceBool = OnceBool::new();
+    DONE.get_or_init(|| available() && call(REGISTER_GLOBAL_EXPEDITED) == 0)
 }
 
 /// A full fence here and on every running thread of registered processes.
@@ -40,8 +40,8 @@ pub fn barrier() -> bool {
 
 /// Whether `barrier_own` reaches the threads of this process, which it does in children of fork() too.
 pub fn register_own() -> bool {
-    static DONE: OnceLock<bool> = OnceLock::new();
-    *DONE.get_or_init(|| call(REGISTER_PRIVATE_EXPEDITED) == 0)
+    static DONE: OnceBool = OnceBool::new();
+    DONE.get_or_init(|| call(REGISTER_PRIVATE_EXPEDITED) == 0)
 }
 
 /// A full fence here and on every running thread of this process.

@@ -1,7 +1,6 @@
-//! The process and its threads: ids, fork detection, signal-free threads, CPU affinity.
+//! The process and its threads: ids, signal-free threads, CPU affinity.
 
 use std::io;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 
 /// The process id, from the kernel.
@@ -21,89 +20,10 @@ pub fn yield_now() {
     unsafe { libc::sched_yield() };
 }
 
-/// Has fork() call `before`, then one of the others on each side.
-pub fn at_fork(
-    before: extern "C" fn(),
-    in_parent: extern "C" fn(),
-    in_child: extern "C" fn(),
-) -> io::Result<()> {
-    // SAFETY: three functions without arguments; libc forgets them when this library is unloaded.
-    match unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) } {
-        0 => Ok(()),
-        e => Err(io::Error::from_raw_os_error(e)),
-    }
-}
-
 /// Closes a descriptor that a child of fork() has from its parent, whose owner's memory is dead there.
 pub fn close_inherited(fd: i32) {
     // SAFETY: takes no pointer; nothing in the child uses the number.
     unsafe { libc::close(fd) };
-}
-
-/// A word that fork() turns to zero in the child; null until `mark_fork_word` made it, or where the
-/// kernel cannot do it.
-static FORK_WORD: AtomicPtr<AtomicU32> = AtomicPtr::new(core::ptr::null_mut());
-
-/// The id of this process, by one load where the kernel supports MADV_WIPEONFORK, else by getpid.
-#[inline]
-pub fn cached_pid() -> u32 {
-    let word = FORK_WORD.load(Ordering::Acquire); // pairs with the Release in mark_fork_word
-    if !word.is_null() {
-        // SAFETY: the page behind a published pointer is never unmapped.
-        let pid = unsafe { &*word }.load(Ordering::Relaxed);
-        if pid != 0 {
-            return pid;
-        }
-    }
-    mark_fork_word(word)
-}
-
-#[cold]
-fn mark_fork_word(word: *mut AtomicU32) -> u32 {
-    let pid = pid();
-    if !word.is_null() {
-        // SAFETY: the page behind a published pointer is never unmapped.
-        unsafe { &*word }.store(pid, Ordering::Relaxed);
-        return pid;
-    }
-    let Some(page) = wiped_on_fork() else {
-        return pid;
-    };
-    // SAFETY: a fresh private page, aligned and zeroed, owned by this function until published.
-    unsafe { &*page }.store(pid, Ordering::Relaxed);
-    // Release: pairs with the Acquire load in cached_pid. Losing the race leaks one page, once.
-    let _ = FORK_WORD.compare_exchange(
-        core::ptr::null_mut(),
-        page,
-        Ordering::Release,
-        Ordering::Relaxed,
-    );
-    pid
-}
-
-fn wiped_on_fork() -> Option<*mut AtomicU32> {
-    const LEN: usize = 4096;
-    // SAFETY: a new anonymous mapping at an address of the kernel's choice touches nothing else.
-    let page = unsafe {
-        libc::mmap(
-            core::ptr::null_mut(),
-            LEN,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-            -1,
-            0,
-        )
-    };
-    if page == libc::MAP_FAILED {
-        return None;
-    }
-    // SAFETY: the range is the mapping made above.
-    if unsafe { libc::madvise(page, LEN, libc::MADV_WIPEONFORK) } != 0 {
-        // SAFETY: as above; nobody has seen the pointer.
-        unsafe { libc::munmap(page, LEN) };
-        return None;
-    }
-    Some(page.cast())
 }
 
 /// Starts a thread on which no signal is delivered, so that the application's handlers run on the

@@ -5,13 +5,13 @@
 
 use super::events::{around, mapped, unmapped};
 use crate::c::*;
+use crate::sys::fork::ForkLocked;
 use crate::sys::vm_calls::{self, FAILED};
 use core::ffi::{c_int, c_void};
 use libc::off_t;
-use parking_lot::Mutex;
 
 /// Segments that `shmat` attached: address and size.
-static SEGMENTS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+static SEGMENTS: ForkLocked<Vec<(usize, usize)>> = ForkLocked::new(Vec::new());
 
 /// # Safety
 /// As mmap(2).
@@ -264,17 +264,18 @@ fn current_break() -> *mut c_void {
 }
 
 fn remember_segment(address: usize, size: usize) {
-    let mut segments = SEGMENTS.lock();
-    segments.retain(|s| s.0 != address);
-    segments.push((address, size));
+    SEGMENTS.with(|segments| {
+        segments.retain(|s| s.0 != address);
+        segments.push((address, size));
+    });
 }
 
 fn forget_segment(address: usize) {
-    SEGMENTS.lock().retain(|s| s.0 != address);
+    SEGMENTS.with(|segments| segments.retain(|s| s.0 != address));
 }
 
 /// The size of the segment attached at an address, also when it was attached past us.
 fn segment_at(address: usize) -> usize {
-    let known = SEGMENTS.lock().iter().find(|s| s.0 == address).map(|s| s.1);
+    let known = SEGMENTS.with(|segments| segments.iter().find(|s| s.0 == address).map(|s| s.1));
     known.unwrap_or_else(|| vm_calls::mapping_len(address))
 }

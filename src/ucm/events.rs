@@ -1,18 +1,19 @@
 //! The handlers of memory events, in order of priority, and their dispatch.
 //!
-//! Handlers run under a shared lock, so that removing one waits for the callbacks under way; a
-//! callback that removes handlers only marks them, as it cannot wait for itself. A callback may make
-//! memory calls of the API, which nest.
+//! Removing a handler waits for the callbacks under way; a callback that removes handlers only marks them, as it
+//! cannot wait for itself. A callback may make memory calls of the API, which nest.
 //!
 //! MPIs tell us of an unmapping from inside the C library's allocator, which holds its locks: on
 //! the way of an event nothing may allocate, so neither a lock that parks threads nor a
 //! thread-local variable stands here.
 
 use super::EventSet;
-use super::lock::{Dispatching, HandlerLock};
+use super::lock::{Dispatching, Published};
 use crate::c::{UCM_EVENT_VM_MAPPED, UCM_EVENT_VM_UNMAPPED, ucm_event_t, ucm_event_vm_mapped};
+use crate::sys::fork::call_in_child;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
 
 /// A handler of the API.
 pub type Callback = unsafe extern "C" fn(EventSet, *mut ucm_event_t, *mut c_void);
@@ -32,7 +33,11 @@ unsafe impl Send for Handler {}
 unsafe impl Sync for Handler {}
 
 /// Ascending priority; equal ones in the order of registration.
-static HANDLERS: HandlerLock<Vec<Handler>> = HandlerLock::new(Vec::new());
+static HANDLERS: Published<Vec<Arc<Handler>>> = Published::new();
+
+fn in_child() {
+    HANDLERS.keep_own_readers(Dispatching::keep_own());
+}
 
 /// Why a handler cannot be registered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,40 +59,37 @@ pub unsafe fn add(
     if Dispatching::here() {
         return Err(Refused::Busy);
     }
-    let handler = Handler {
+    call_in_child(in_child);
+    let handler = Arc::new(Handler {
         events: AtomicU32::new(events),
         priority,
         cb,
         arg,
-    };
-    loop {
-        // The allocator may report an event of its own: no memory is taken or freed under the lock.
-        let room = HANDLERS.read().len() + 1;
-        let mut longer = Vec::with_capacity(room);
-        let mut handlers = HANDLERS.write();
-        if handlers.len() >= room {
-            continue;
-        }
-        core::mem::swap(&mut *handlers, &mut longer);
-        handlers.append(&mut longer);
-        let at = handlers.partition_point(|h| h.priority <= priority);
-        handlers.insert(at, handler);
-        break;
-    }
+    });
+    HANDLERS.replace(|before| {
+        let mut list = before.cloned().unwrap_or_default();
+        let at = list.partition_point(|h| h.priority <= priority);
+        list.insert(at, handler.clone());
+        list
+    });
     Ok(())
 }
 
 /// Takes `events` from every registration of `cb` with `arg`, and drops those that want nothing
 /// more. Unless called from inside a callback, none of them runs when this returns.
 pub fn remove(events: EventSet, cb: Callback, arg: *mut c_void) {
-    for handler in HANDLERS.read().iter() {
+    let Some(handlers) = HANDLERS.read() else {
+        return;
+    };
+    for handler in handlers.iter() {
         if core::ptr::fn_addr_eq(handler.cb, cb) && handler.arg == arg {
             handler.events.fetch_and(!events, Ordering::Relaxed);
         }
     }
+    drop(handlers);
     if !Dispatching::here() {
-        let mut handlers = HANDLERS.write();
-        handlers.retain(|h| h.events.load(Ordering::Relaxed) & EVERYTHING != 0);
+        let wanted = |h: &&Arc<Handler>| h.events.load(Ordering::Relaxed) & EVERYTHING != 0;
+        HANDLERS.replace(|list| list.into_iter().flatten().filter(wanted).cloned().collect());
     }
 }
 
@@ -96,11 +98,10 @@ const EVERYTHING: EventSet = 0x00ff_ffff;
 
 /// Runs the handlers of priority below 0, `call`, and the others, each with `event`.
 pub fn around(kind: EventSet, event: &mut ucm_event_t, call: impl FnOnce(&mut ucm_event_t)) {
-    let handlers = HANDLERS.read();
-    if handlers.is_empty() {
-        drop(handlers);
+    let handlers = HANDLERS.read().filter(|list| !list.is_empty());
+    let Some(handlers) = handlers else {
         return call(event);
-    }
+    };
     let _inside = Dispatching::enter();
     let (before, after) = handlers.split_at(handlers.partition_point(|h| h.priority < 0));
     run(before, kind, event);
@@ -125,7 +126,7 @@ fn tell(kind: EventSet, address: *mut c_void, size: usize) {
     around(kind, &mut event, |_| ());
 }
 
-fn run(handlers: &[Handler], kind: EventSet, event: &mut ucm_event_t) {
+fn run(handlers: &[Arc<Handler>], kind: EventSet, event: &mut ucm_event_t) {
     for handler in handlers {
         if handler.events.load(Ordering::Relaxed) & kind != 0 {
             // SAFETY: whoever registered the pair promised it until removal; removal waits for the
@@ -138,7 +139,7 @@ fn run(handlers: &[Handler], kind: EventSet, event: &mut ucm_event_t) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use parking_lot::Mutex;
+    use crate::sys::lock::Mutex;
 
     struct Seen {
         log: Mutex<Vec<(u32, usize)>>,

@@ -11,10 +11,13 @@ use crate::c::{
 };
 use crate::sys::vm_calls;
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 static EXTERNAL: AtomicU32 = AtomicU32::new(0);
-static ENABLED: AtomicBool = AtomicBool::new(true);
+static ENABLED: AtomicU8 = AtomicU8::new(UNSET);
+
+/// Values of `ENABLED`. Registration is on until somebody decides.
+const UNSET: u8 = 2;
 
 /// Declares events that the program delivers.
 pub fn set_external(events: EventSet) {
@@ -27,13 +30,23 @@ pub fn unset_external(events: EventSet) {
 
 /// Turns registration of handlers on or off.
 pub fn set_enabled(enabled: bool) {
-    ENABLED.store(enabled, Ordering::Relaxed);
+    ENABLED.store(enabled.into(), Ordering::Relaxed);
+}
+
+/// Whether nobody has decided yet.
+pub fn is_unset() -> bool {
+    ENABLED.load(Ordering::Relaxed) == UNSET
+}
+
+/// The same as `set_enabled` where nobody has decided yet.
+pub fn set_default(enabled: bool) {
+    let _ = ENABLED.compare_exchange(UNSET, enabled.into(), Ordering::Relaxed, Ordering::Relaxed);
 }
 
 /// Why a handler for `events` would never run; `None` when it may be registered.
 pub fn refusal(events: EventSet) -> Option<&'static str> {
     let by_program = UCM_EVENT_FLAG_NO_INSTALL | EXTERNAL.load(Ordering::Relaxed);
-    if !ENABLED.load(Ordering::Relaxed) {
+    if ENABLED.load(Ordering::Relaxed) == u8::from(false) {
         Some("memory events are disabled by configuration")
     } else if events & by_program == 0 {
         Some(

@@ -1,111 +1,103 @@
-//! A lock for the event handlers that never allocates and lets readers nest.
+//! The list of event handlers as it is read and exchanged, without memory or locks of the allocator.
 //!
-//! It is taken from inside the C library's allocator. Writers are rare (a handler comes or goes) and
-//! short; who has to wait yields the processor. A waiting writer does not hold readers up, so a
-//! reader may come again on the same thread.
+//! It is read from inside the C library's allocator. A reader counts itself, which may nest and waits for nobody.
+//! A writer puts a whole new list in the place of the old one and waits, yielding the processor, until nobody reads;
+//! then it frees the old one. So fork() copies a whole list at any moment; `keep_own_readers` forgets the readers that a child has not.
 
-use crate::sys::process;
-use core::cell::UnsafeCell;
-use core::ops::{Deref, DerefMut};
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use crate::sys::{process, thread};
+use core::ops::Deref;
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-/// The state of a lock that a writer has; other values count readers.
-const WRITER: usize = usize::MAX;
-
-pub struct HandlerLock<T> {
-    state: AtomicUsize,
-    value: UnsafeCell<T>,
+pub struct Published<T> {
+    current: AtomicPtr<T>,
+    readers: AtomicUsize,
 }
 
-// SAFETY: the value is shared by readers only while no writer has it.
-unsafe impl<T: Send + Sync> Sync for HandlerLock<T> {}
+/// Keeps what is read alive. Nothing is there before the first `replace`.
+pub struct Reading<'a, T> {
+    from: &'a Published<T>,
+    at: *mut T,
+}
 
-pub struct Reading<'a, T>(&'a HandlerLock<T>);
-pub struct Writing<'a, T>(&'a HandlerLock<T>);
-
-impl<T> HandlerLock<T> {
-    pub const fn new(value: T) -> HandlerLock<T> {
-        HandlerLock {
-            state: AtomicUsize::new(0),
-            value: UnsafeCell::new(value),
+impl<T: Send + Sync> Published<T> {
+    pub const fn new() -> Published<T> {
+        Published {
+            current: AtomicPtr::new(core::ptr::null_mut()),
+            readers: AtomicUsize::new(0),
         }
     }
 
-    pub fn read(&self) -> Reading<'_, T> {
+    /// `None` when nothing was published.
+    pub fn read(&self) -> Option<Reading<'_, T>> {
+        if self.current.load(Ordering::Relaxed).is_null() {
+            return None;
+        }
+        // SeqCst, as in `wait_for_readers`: either the writer sees this reader, or the reader what the writer put there.
+        self.readers.fetch_add(1, Ordering::SeqCst);
+        let at = self.current.load(Ordering::SeqCst);
+        Some(Reading { from: self, at })
+    }
+
+    /// Puts what `next` makes of the current value in its place, again while another thread does so first, and frees
+    /// the old one. Waits for all readers: not to be called by a thread that reads.
+    pub fn replace(&self, next: impl Fn(Option<&T>) -> T) {
         loop {
-            let readers = self.state.load(Ordering::Relaxed);
-            if readers != WRITER
-                && self
-                    .state
-                    // Acquire: pairs with the Release in Writing::drop.
-                    .compare_exchange_weak(
-                        readers,
-                        readers + 1,
-                        Ordering::Acquire,
-                        Ordering::Relaxed,
-                    )
-                    .is_ok()
-            {
-                return Reading(self);
+            let read = self.read();
+            let before = read.as_ref().map_or(core::ptr::null_mut(), |r| r.at);
+            let fresh = Box::into_raw(Box::new(next(read.as_deref())));
+            // What is read is not freed, so its address is of no other.
+            let put =
+                self.current
+                    .compare_exchange(before, fresh, Ordering::SeqCst, Ordering::Relaxed);
+            drop(read);
+            let unused = match put {
+                Ok(before) => {
+                    self.wait_for_readers();
+                    before
+                }
+                Err(_) => fresh,
+            };
+            if !unused.is_null() {
+                // SAFETY: boxed here or by an earlier call, and no longer published or read.
+                drop(unsafe { Box::from_raw(unused) });
             }
+            if put.is_ok() {
+                return;
+            }
+        }
+    }
+
+    /// Until every reader of a value that is no longer published is gone.
+    pub fn wait_for_readers(&self) {
+        while self.readers.load(Ordering::SeqCst) != 0 {
             process::yield_now();
         }
     }
 
-    /// Waits for all readers: not to be called by a thread that reads.
-    pub fn write(&self) -> Writing<'_, T> {
-        while self
-            .state
-            // Acquire: pairs with the Release in Reading::drop and Writing::drop.
-            .compare_exchange_weak(0, WRITER, Ordering::Acquire, Ordering::Relaxed)
-            .is_err()
-        {
-            process::yield_now();
-        }
-        Writing(self)
+    /// In a child of fork(): of the readers, those of this thread are left.
+    pub fn keep_own_readers(&self, own: usize) {
+        self.readers.store(own, Ordering::SeqCst);
     }
 }
 
 impl<T> Deref for Reading<'_, T> {
     type Target = T;
     fn deref(&self) -> &T {
-        // SAFETY: counted as a reader: no writer has the value.
-        unsafe { &*self.0.value.get() }
+        // SAFETY: published, and not freed while a reader is counted.
+        unsafe { &*self.at }
     }
 }
 
 impl<T> Drop for Reading<'_, T> {
     fn drop(&mut self) {
-        // Release: pairs with the Acquire in write().
-        self.0.state.fetch_sub(1, Ordering::Release);
-    }
-}
-
-impl<T> Deref for Writing<'_, T> {
-    type Target = T;
-    fn deref(&self) -> &T {
-        // SAFETY: the only holder.
-        unsafe { &*self.0.value.get() }
-    }
-}
-
-impl<T> DerefMut for Writing<'_, T> {
-    fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the only holder.
-        unsafe { &mut *self.0.value.get() }
-    }
-}
-
-impl<T> Drop for Writing<'_, T> {
-    fn drop(&mut self) {
-        // Release: pairs with the Acquire in read() and write().
-        self.0.state.store(0, Ordering::Release);
+        // Release: pairs with the load in `wait_for_readers`.
+        self.from.readers.fetch_sub(1, Ordering::Release);
     }
 }
 
 /// A thread that is inside a dispatch, and how deep.
 struct Seat {
-    thread: AtomicU32,
+    thread: AtomicU64,
     depth: AtomicU32,
 }
 
@@ -114,7 +106,7 @@ const SEATS: usize = 64;
 
 static THREADS: [Seat; SEATS] = [const {
     Seat {
-        thread: AtomicU32::new(0),
+        thread: AtomicU64::new(0),
         depth: AtomicU32::new(0),
     }
 }; SEATS];
@@ -126,14 +118,28 @@ impl Dispatching {
     /// Whether the calling thread is inside a dispatch.
     pub fn here() -> bool {
         // Relaxed: only this thread writes its own number into a seat.
-        let me = process::tid();
+        let me = thread::here();
         THREADS
             .iter()
             .any(|s| s.thread.load(Ordering::Relaxed) == me)
     }
 
+    /// In a child of fork(): gives the seats of its parent's other threads back. How deep this thread is inside.
+    pub fn keep_own() -> usize {
+        let me = thread::here();
+        let mut own = 0;
+        for seat in &THREADS {
+            if seat.thread.load(Ordering::Relaxed) == me {
+                own += seat.depth.load(Ordering::Relaxed) as usize;
+            } else {
+                seat.thread.store(0, Ordering::Relaxed);
+            }
+        }
+        own
+    }
+
     pub fn enter() -> Dispatching {
-        let me = process::tid();
+        let me = thread::here();
         // Relaxed throughout: a seat's depth is used by its thread only; the number is a claim.
         if let Some(seat) = THREADS
             .iter()
@@ -172,14 +178,49 @@ mod tests {
 
     #[test]
     fn readers_nest_while_a_writer_waits() {
-        static LOCK: HandlerLock<u32> = HandlerLock::new(0);
-        let first = LOCK.read();
-        let writer = std::thread::spawn(|| *LOCK.write() += 1);
-        let second = LOCK.read();
-        assert_eq!((*first, *second), (0, 0));
-        drop((first, second));
+        static VALUE: Published<u32> = Published::new();
+        let add = || VALUE.replace(|before| before.map_or(7, |n| n + 1));
+        assert!(VALUE.read().is_none());
+        add();
+        let first = VALUE.read().unwrap();
+        let writer = std::thread::spawn(add);
+        while *VALUE.read().unwrap() == 7 {
+            std::thread::yield_now();
+        }
+        // The old value stays for who reads it.
+        assert_eq!((*first, *VALUE.read().unwrap()), (7, 8));
+        assert!(!writer.is_finished());
+        drop(first);
         writer.join().unwrap();
-        assert_eq!(*LOCK.read(), 1);
+    }
+
+    #[test]
+    fn writers_lose_nothing() {
+        static VALUE: Published<u32> = Published::new();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..100 {
+                        VALUE.replace(|before| before.map_or(1, |n| n + 1));
+                    }
+                });
+            }
+        });
+        assert_eq!(*VALUE.read().unwrap(), 400);
+    }
+
+    #[test]
+    fn a_child_keeps_its_own_readers() {
+        static VALUE: Published<u32> = Published::new();
+        VALUE.replace(|_| 1);
+        let own = VALUE.read();
+        let others = (VALUE.read(), VALUE.read());
+        // As if those were threads that fork() did not copy.
+        core::mem::forget(others);
+        VALUE.keep_own_readers(1);
+        drop(own);
+        VALUE.replace(|_| 2);
+        assert_eq!(VALUE.read().as_deref(), Some(&2));
     }
 
     #[test]

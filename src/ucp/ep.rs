@@ -12,6 +12,7 @@ pub mod inward;
 pub use end::{End, Pin, transport_failed};
 pub use gate::{Gate, Way};
 
+use super::after_fork;
 use super::keepalive;
 use super::mem::KeyCache;
 use super::names;
@@ -289,6 +290,7 @@ impl Ep {
             let ep = at.as_ref();
             (*ep.waiter.get()).ep = ep;
             ep.id.set(worker.eps.borrow_mut().insert(at.as_ptr()));
+            after_fork::register_ep(ep);
         }
         at
     }

@@ -5,8 +5,9 @@
 //! goes through; `parts` joins operations under one request; `tag`, `am`, `stream` and `rma` are the
 //! kinds; `mem` is memory that peers can reach and `regions` how they name it; `dt` the buffers; `wireup` connects;
 //! `idle` looks at interfaces that nobody uses; `spin` lets others run while nothing comes; `keepalive` checks who is
-//! there; `unexpected` bounds what nobody receives; `orphan` is what fork() leaves of it all.
+//! there; `unexpected` bounds what nobody receives; `after_fork` is what a child of fork() finds.
 
+pub mod after_fork;
 pub mod allowed;
 pub mod am;
 pub mod buffers;
@@ -20,7 +21,6 @@ pub mod keepalive;
 pub mod kinds;
 pub mod mem;
 pub mod names;
-pub mod orphan;
 pub mod parts;
 pub mod proto;
 pub mod regions;

@@ -95,7 +95,7 @@ fn own_signal(w: &Worker) -> Result<&EventFd> {
 
 /// Everything in the descriptor: at creation where it is the application's, else when first wanted.
 pub fn set(w: &Worker) -> Result<&Set> {
-    w.made_here()?;
+    w.check_process()?;
     let signal = own_signal(w)?;
     if let Some(set) = w.wakeup.set.get() {
         return Ok(set);
@@ -220,7 +220,7 @@ pub fn sleep(fds: &[RawFd]) -> Result<()> {
 
 /// Makes the descriptor readable, from any thread.
 pub fn signal(w: &Worker) -> Result<()> {
-    w.made_here()?;
+    w.check_process()?;
     w.wakeup.poke();
     Ok(())
 }

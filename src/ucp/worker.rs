@@ -3,6 +3,7 @@
 //! One thread at a time uses a worker (in MULTI mode `abi` takes its lock). User callbacks re-enter:
 //! every borrow of the state below ends before one is called.
 
+use super::after_fork;
 use super::am::AmState;
 use super::buffers::Buffers;
 use super::context::{Context, unique_id};
@@ -11,7 +12,6 @@ use super::ep::{End, Ep};
 use super::idle;
 use super::keepalive::Keepalive;
 use super::kinds::Kinds;
-use super::orphan;
 use super::proto::assembly::Assemblies;
 use super::proto::weigh::Scales;
 use super::proto::zcopy::Halted;
@@ -34,7 +34,6 @@ use crate::ucp::proto::pledge::Pledges;
 use crate::ucp::proto::receive;
 use crate::ucs::callbackq::CallbackQueue;
 use crate::ucs::config::Config;
-use crate::ucs::fork::Stamp;
 use crate::ucs::nonces::Nonces;
 use crate::ucs::slots::Slots;
 use crate::ucs::sync::favour::FavourLock;
@@ -84,9 +83,9 @@ pub struct Worker {
     context: *const Context,
     pub params: WorkerParams,
     pub uuid: u64,
-    pub made_by: Stamp,
-    /// This process is a child of the one that made it.
-    pub orphaned: Cell<bool>,
+    /// This process is a child of the one that made it, and has said so.
+    pub inherited: Cell<bool>,
+    pub refused_process: Cell<bool>,
     uct: uct_worker_h,
     pub ifaces: Vec<OpenIface>,
     /// Looks at those that are not polled.
@@ -163,8 +162,8 @@ impl Worker {
         let mut worker = Box::new(Worker {
             context,
             uuid: unique_id(),
-            made_by: Stamp::now(),
-            orphaned: Cell::new(false),
+            inherited: Cell::new(false),
+            refused_process: Cell::new(false),
             uct: WorkerHandle::create(core::ptr::null_mut()),
             ifaces: Vec::new(),
             rounds: idle::Rounds::default(),
@@ -223,7 +222,7 @@ impl Worker {
         if wakes && worker.params.event_fd.is_some() {
             super::wakeup::set(&worker)?;
         }
-        orphan::list(&worker);
+        after_fork::register(&worker);
         Ok(worker)
     }
 
@@ -486,7 +485,7 @@ impl MessageNumbers {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        orphan::take_off(self);
+        after_fork::unregister(self);
         self.keepalive.stop();
         // One at a time: what ends with one may have another made, to answer a peer by.
         loop {

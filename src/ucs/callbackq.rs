@@ -12,12 +12,12 @@
 //! only, by a dispatcher that knows its queue without an argument: one of a fixed set, see
 //! `Trampoline`. A queue that gets none of these keeps a dispatcher in the slot for ever.
 
+use crate::sys::lock::Mutex;
 use crate::ucs::{Result, Status};
 use core::cell::UnsafeCell;
 use core::ffi::{c_uint, c_void};
 use core::marker::PhantomPinned;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
-use parking_lot::Mutex;
 
 /// A progress function; returns how many things it did.
 pub type Callback = unsafe extern "C" fn(*mut c_void) -> c_uint;
@@ -148,9 +148,10 @@ impl CallbackQueue {
         unsafe { cb(arg) }
     }
 
-    /// Nothing is called any more, in a child of fork() whose parent owns the queue.
-    pub fn silence(&self) {
-        self.cb.store(0, Ordering::Relaxed);
+    /// From now on `cb(arg)` is all that is called, in a child of fork() whose parent owns the queue.
+    pub fn replace(&self, cb: Callback, arg: *mut c_void) {
+        self.cb.store(cb as usize, Ordering::Relaxed);
+        self.arg.store(arg, Ordering::Relaxed);
     }
 
     /// Registers a callback.

@@ -4,9 +4,9 @@
 //! does not have its parent's; it starts its own. Users of it: `uct/base/death_watch`, `uct/tcp/overdue`.
 
 use super::fork::PerProcess;
+use crate::sys::lock::Mutex;
 use crate::sys::process;
 use crate::ucs_diag;
-use parking_lot::Mutex;
 use std::io;
 use std::sync::Arc;
 use std::thread::{JoinHandle, Thread};

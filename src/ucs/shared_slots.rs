@@ -3,7 +3,7 @@
 //! its removal excludes: who looks at an entry may rely on it until it is done. Chunks of slots never move.
 
 use super::nonces::Nonces;
-use parking_lot::{Mutex, RwLock};
+use crate::sys::lock::{Mutex, RwLock};
 use std::sync::OnceLock;
 
 /// Slots in the first chunk; each further one has twice as many as the one before.

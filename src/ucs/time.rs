@@ -3,7 +3,7 @@
 //! C clients read the counter inline, as the library does: the two must agree on what a tick is.
 
 use crate::sys::clock;
-use std::sync::OnceLock;
+use once_cell::race::OnceBox;
 use std::time::Duration;
 
 /// How long the counter is measured against the clock where nobody states its rate.
@@ -11,8 +11,8 @@ const MEASURE_NS: u64 = 5_000_000;
 
 /// Ticks a second.
 pub fn ticks_per_sec() -> f64 {
-    static RATE: OnceLock<f64> = OnceLock::new();
-    *RATE.get_or_init(rate)
+    static RATE: OnceBox<f64> = OnceBox::new();
+    *RATE.get_or_init(|| Box::new(rate()))
 }
 
 /// The time since an unspecified start, in ticks.

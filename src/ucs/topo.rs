@@ -4,8 +4,8 @@
 //! that only order devices by nearness.
 
 use crate::sys::process;
+use crate::ucs::fork::ForkLocked;
 use core::ffi::CStr;
-use parking_lot::Mutex;
 use std::ffi::CString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,11 @@ struct Device {
 
 /// Devices of the process. Names are handed out for ever, so they are never freed; there are at
 /// most 255.
-static DEVICES: Mutex<Vec<Device>> = Mutex::new(Vec::new());
+static DEVICES: ForkLocked<Vec<&'static Device>> = ForkLocked::new(Vec::new());
+
+fn device(number: SysDevice) -> Option<&'static Device> {
+    DEVICES.with(|all| all.get(usize::from(number)).copied())
+}
 
 /// Under one PCI root or one NUMA node, as UCX_DISTANCE_LAT and _BW have it by default: what a link
 /// gives is shared by the hops between.
@@ -63,37 +67,43 @@ const NUMA_UNIT: f64 = 10e-9;
 const NUMA_LOCAL: u32 = 10;
 
 pub fn num_devices() -> usize {
-    DEVICES.lock().len()
+    DEVICES.with(|all| all.len())
 }
 
 /// The device's name, or `None` for a number that is no device.
-pub fn name(device: SysDevice) -> Option<&'static CStr> {
-    DEVICES.lock().get(usize::from(device)).map(|d| d.name)
+pub fn name(number: SysDevice) -> Option<&'static CStr> {
+    device(number).map(|d| d.name)
 }
 
 /// The number of the PCI function, new if it was not met before; `UNKNOWN` when numbers run out.
 pub fn find_by_bus_id(bus_id: BusId) -> SysDevice {
-    let mut devices = DEVICES.lock();
-    if let Some(at) = devices.iter().position(|d| d.bus_id == bus_id) {
-        return at as SysDevice;
-    }
-    if devices.len() >= usize::from(UNKNOWN) {
-        crate::ucs_debug!(
-            "there are {} system devices: no number is left",
-            devices.len()
-        );
-        return UNKNOWN;
+    let place = |all: &[&Device]| all.iter().position(|d| d.bus_id == bus_id);
+    if let Some(known) = DEVICES.with(|all| place(all)) {
+        return known as SysDevice;
     }
     let text = bus_id.to_string();
     let sysfs = Path::new("/sys/bus/pci/devices").join(&text);
     let numa_node = read_number(&sysfs.join("numa_node"));
-    devices.push(Device {
+    let fresh = Device {
         bus_id,
         name: Box::leak(CString::new(text).unwrap_or_default().into_boxed_c_str()),
         path: fs::canonicalize(&sysfs).ok(),
         numa_node,
+    };
+    let number = DEVICES.with(|all| {
+        place(all).or_else(|| {
+            let room = all.len() < usize::from(UNKNOWN);
+            room.then(|| all.push(Box::leak(Box::new(fresh))))?;
+            Some(all.len() - 1)
+        })
     });
-    (devices.len() - 1) as SysDevice
+    number.map_or_else(
+        || {
+            crate::ucs_debug!("there are {UNKNOWN} system devices: no number is left");
+            UNKNOWN
+        },
+        |number| number as SysDevice,
+    )
 }
 
 /// The PCI function under a network interface; `UNKNOWN` for one that is not on PCI.
@@ -117,8 +127,7 @@ pub fn distance(a: SysDevice, b: SysDevice) -> Option<Distance> {
     if a == b || a == UNKNOWN || b == UNKNOWN {
         return Some(Distance::NONE);
     }
-    let devices = DEVICES.lock();
-    let (a, b) = (devices.get(usize::from(a))?, devices.get(usize::from(b))?);
+    let (a, b) = (device(a)?, device(b)?);
     let (Some(from), Some(to)) = (&a.path, &b.path) else {
         return Some(Distance::NONE);
     };
@@ -144,14 +153,11 @@ fn path_distance(a: &Path, b: &Path, same_node: bool) -> Distance {
 }
 
 /// How far a device is from memory, averaged over the processors this thread may run on.
-pub fn memory_distance(device: SysDevice) -> Distance {
-    if device == UNKNOWN {
+pub fn memory_distance(number: SysDevice) -> Distance {
+    if number == UNKNOWN {
         return Distance::NONE;
     }
-    let node = DEVICES
-        .lock()
-        .get(usize::from(device))
-        .and_then(|d| d.numa_node);
+    let node = device(number).and_then(|d| d.numa_node);
     let units = node
         .and_then(numa_distance)
         .unwrap_or(f64::from(NUMA_LOCAL));

@@ -6,6 +6,7 @@ use crate::ucp::config;
 use crate::ucp::context::{Context, ContextParams};
 use crate::ucp::request::Request;
 use crate::ucs::config::Config;
+use crate::ucs::fork;
 use crate::uct::base::params::{masked, text};
 use crate::{ucs_error, ucs_warn};
 
@@ -197,7 +198,7 @@ pub unsafe extern "C" fn ucp_cleanup(context_p: ucp_context_h) {
     non_null!(; context_p);
     // SAFETY: a live context.
     let made_by = unsafe { (*context_p.cast::<Context>()).made_by };
-    if made_by.check("a context").is_err() {
+    if fork::check(made_by, "a context").is_err() {
         return;
     }
     // SAFETY: boxed by `ucp_init_version`.

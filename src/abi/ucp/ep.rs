@@ -66,7 +66,7 @@ pub unsafe extern "C" fn ucp_ep_create(
     non_null!(UCS_ERR_INVALID_PARAM; worker, params, ep_p);
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
-    if let Err(e) = w.made_here() {
+    if let Err(e) = w.check_process() {
         return e.code();
     }
     let _guard = enter(w);
@@ -222,7 +222,7 @@ unsafe fn close(h: ucp_ep_h, force: bool, param: &Param) -> Result<Posted> {
     let w: *const Worker = ep.worker();
     // SAFETY: the worker outlives its endpoints.
     let _guard = enter(unsafe { &*w });
-    ep.worker().made_here()?;
+    ep.worker().check_process()?;
     if force && !ep.handles_errors() && !ep.shown.get() {
         ucs_error!("an endpoint without error handling cannot be closed by force");
         return Err(Status::INVALID_PARAM);

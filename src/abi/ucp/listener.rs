@@ -25,7 +25,7 @@ pub unsafe extern "C" fn ucp_listener_create(
     non_null!(UCS_ERR_INVALID_PARAM; worker, params, listener_p);
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
-    if let Err(e) = w.made_here() {
+    if let Err(e) = w.check_process() {
         return e.code();
     }
     let _guard = enter(w);
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn ucp_listener_destroy(listener: ucp_listener_h) {
     // SAFETY: boxed by `ucp_listener_create`; its worker outlives it.
     unsafe {
         let w: *const crate::ucp::worker::Worker = (*listener.cast::<UcpListener>()).worker();
-        if (*w).made_here().is_err() {
+        if (*w).check_process().is_err() {
             return;
         }
         let _guard = enter(&*w);
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn ucp_listener_reject(
     // SAFETY: a live listener; the request is used up.
     unsafe {
         let w = (*listener.cast::<UcpListener>()).worker();
-        if let Err(e) = w.made_here() {
+        if let Err(e) = w.check_process() {
             return e.code();
         }
         let _guard = enter(w);

@@ -8,6 +8,7 @@ use crate::c::prelude::*;
 use crate::ucp::context::Context;
 use crate::ucp::mem::{MapParams, Region, RemoteKey, refuse_devices};
 use crate::ucs::Status;
+use crate::ucs::fork;
 use crate::ucs::status::code_of;
 use crate::ucs_error;
 use crate::uct::base::params::{masked, text};
@@ -92,7 +93,7 @@ pub unsafe extern "C" fn ucp_mem_map(
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; context_h, params, memh_p);
     // SAFETY: a live context.
-    if let Err(e) = unsafe { context(context_h) }.made_by.check("a context") {
+    if let Err(e) = fork::check(unsafe { context(context_h) }.made_by, "a context") {
         return e.code();
     }
     // SAFETY: every release has the mask; members are read behind their bits.
@@ -174,7 +175,7 @@ pub unsafe extern "C" fn ucp_mem_unmap(context_h: ucp_context_h, memh: ucp_mem_h
     non_null!(UCS_ERR_INVALID_PARAM; context_h, memh);
     // SAFETY: boxed by `ucp_mem_map`; a live context.
     unsafe {
-        if let Err(e) = context(context_h).made_by.check("a context") {
+        if let Err(e) = fork::check(context(context_h).made_by, "a context") {
             return e.code();
         }
         let region = Box::from_raw(memh.cast::<Region>());

@@ -10,6 +10,7 @@ use crate::ucp::rma::flush;
 use crate::ucp::wakeup;
 use crate::ucp::worker::{Worker, WorkerParams};
 use crate::ucs::Status;
+use crate::ucs::fork;
 use crate::ucs::status::code_of;
 use crate::uct::base::params::{masked, text};
 use crate::wire::address::Address;
@@ -95,7 +96,7 @@ pub unsafe extern "C" fn ucp_worker_create(
     crate::ucs::config::warn_unused();
     // SAFETY: a live context.
     let context = unsafe { &*context.cast::<Context>() };
-    if let Err(e) = context.made_by.check("a context") {
+    if let Err(e) = fork::check(context.made_by, "a context") {
         return e.code();
     }
     match Worker::create(context, parsed) {
@@ -118,7 +119,7 @@ pub unsafe extern "C" fn ucp_worker_create(
 pub unsafe extern "C" fn ucp_worker_destroy(worker: ucp_worker_h) {
     non_null!(; worker);
     // SAFETY: a live worker.
-    if unsafe { param::worker(worker) }.made_here().is_err() {
+    if unsafe { param::worker(worker) }.check_process().is_err() {
         return;
     }
     // SAFETY: boxed by `ucp_worker_create`.

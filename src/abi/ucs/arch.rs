@@ -4,8 +4,8 @@ use crate::c::prelude::*;
 use crate::sys::machine;
 use crate::ucs::time;
 use core::sync::atomic::{AtomicI32, Ordering};
+use once_cell::race::OnceBox;
 use std::ffi::CString;
-use std::sync::OnceLock;
 
 /// Values of `ucs_arch_x86_enable_rdtsc`.
 const YES: c_int = 1;
@@ -74,14 +74,14 @@ pub extern "C" fn ucs_arch_get_cpu_model() -> c_int {
 /// The processor's maker. Used by tools.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_cpu_vendor_name() -> *const c_char {
-    static NAME: OnceLock<CString> = OnceLock::new();
+    static NAME: OnceBox<CString> = OnceBox::new();
     NAME.get_or_init(|| name(machine::cpu().vendor)).as_ptr()
 }
 
 /// The processor's model. Used by tools.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_cpu_model_name() -> *const c_char {
-    static NAME: OnceLock<CString> = OnceLock::new();
+    static NAME: OnceBox<CString> = OnceBox::new();
     NAME.get_or_init(|| name(machine::cpu().model)).as_ptr()
 }
 
@@ -95,6 +95,6 @@ fn number(names: &[&str], wanted: Option<&str>) -> c_int {
     at.unwrap_or(0) as c_int
 }
 
-fn name(found: Option<&str>) -> CString {
-    CString::new(found.unwrap_or("unknown")).unwrap_or_default()
+fn name(found: Option<&str>) -> Box<CString> {
+    Box::new(CString::new(found.unwrap_or("unknown")).unwrap_or_default())
 }

@@ -7,10 +7,11 @@
 
 use crate::c::prelude::*;
 use crate::ucs::config::{Config, Value, global};
+use crate::ucs::fork::ForkLocked;
 use crate::ucs::log;
 use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::ffi::CString;
-use std::sync::Once;
 
 /// The size of the object in the oldest release we serve.
 const OLDEST_SIZE: usize = 280;
@@ -111,17 +112,22 @@ pub static ucs_global_opts: Exported = Exported {
 
 /// Writes what the options say, once; later calls cost one load.
 pub fn refresh() {
-    static WRITTEN: Once = Once::new();
-    WRITTEN.call_once(|| {
-        log::start();
-        let (options, fixed) = global::options();
-        // SAFETY: the object is ours or the program's copy of it, at least this large in every
-        // release; `WRITTEN` lets one thread write.
-        write(
-            unsafe { &mut *ucs_global_opts.prefix.get() },
-            options,
-            fixed,
-        );
+    static WRITTEN: AtomicBool = AtomicBool::new(false);
+    static ONE_AT_A_TIME: ForkLocked<()> = ForkLocked::new(());
+    // Acquire: pairs with the Release below.
+    if WRITTEN.load(Ordering::Acquire) {
+        return;
+    }
+    let (options, fixed) = global::options();
+    // SAFETY: the object is ours or the program's copy of it, at least this large in every release.
+    let mut values = unsafe { ucs_global_opts.prefix.get().read() };
+    write(&mut values, options, fixed);
+    ONE_AT_A_TIME.with(|()| {
+        if !WRITTEN.load(Ordering::Relaxed) {
+            // SAFETY: as above; one thread writes, once.
+            unsafe { ucs_global_opts.prefix.get().write(values) };
+            WRITTEN.store(true, Ordering::Release);
+        }
     });
 }
 

@@ -2,14 +2,14 @@
 
 use crate::c::prelude::*;
 use crate::ucs::Status;
+use once_cell::race::OnceBox;
 use std::ffi::CString;
-use std::sync::OnceLock;
 
 /// The sentence for a status, also for values that no release knows. `ucs/type/status.h`.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_status_string(status: ucs_status_t) -> *const c_char {
-    static TEXTS: OnceLock<Vec<CString>> = OnceLock::new();
-    let texts = TEXTS.get_or_init(|| (i8::MIN..=i8::MAX).map(text).collect());
+    static TEXTS: OnceBox<Vec<CString>> = OnceBox::new();
+    let texts = TEXTS.get_or_init(|| Box::new((i8::MIN..=i8::MAX).map(text).collect()));
     let at = (i16::from(status) - i16::from(i8::MIN)) as usize;
     texts[at].as_ptr()
 }

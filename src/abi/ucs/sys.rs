@@ -3,9 +3,9 @@
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::sys::{clock, cpu, machine, mem, process, random};
+use once_cell::race::OnceBox;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStringExt;
-use std::sync::OnceLock;
 
 /// Bytes in a page.
 #[unsafe(no_mangle)]
@@ -53,10 +53,10 @@ pub unsafe extern "C" fn ucs_sys_setaffinity(cpuset: *mut libc::cpu_set_t) -> c_
 /// The file that this library was loaded from.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_sys_get_lib_path() -> *const c_char {
-    static PATH: OnceLock<CString> = OnceLock::new();
+    static PATH: OnceBox<CString> = OnceBox::new();
     let path = PATH.get_or_init(|| {
         let path = machine::own_path().unwrap_or_default();
-        CString::new(path.into_os_string().into_vec()).unwrap_or_default()
+        Box::new(CString::new(path.into_os_string().into_vec()).unwrap_or_default())
     });
     path.as_ptr()
 }
@@ -64,10 +64,10 @@ pub extern "C" fn ucs_sys_get_lib_path() -> *const c_char {
 /// The machine's product name as its firmware has it.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_sys_dmi_product_name() -> *const c_char {
-    static NAME: OnceLock<CString> = OnceLock::new();
+    static NAME: OnceBox<CString> = OnceBox::new();
     let name = NAME.get_or_init(|| {
         let name = machine::product_name().unwrap_or_else(|| "unknown".into());
-        CString::new(name).unwrap_or_default()
+        Box::new(CString::new(name).unwrap_or_default())
     });
     name.as_ptr()
 }

@@ -5,6 +5,7 @@
 
 use super::{Ep, Task};
 use crate::c::*;
+use crate::ucp::after_fork;
 use crate::ucp::proto::op::Op;
 use crate::ucp::proto::{control, rndv, send, zcopy};
 use crate::ucp::request::Request;
@@ -385,6 +386,7 @@ impl Ep {
             for lane in ep.lanes() {
                 close_transport(lane.ep);
             }
+            after_fork::unregister_ep(ep);
             drop(Box::from_raw(at.cast_mut()));
         }
     }

@@ -237,7 +237,7 @@ pub fn break_off(req: &Request, status: Status) {
 
 /// Flushes every endpoint of a worker. One that failed before has told so by its error handler.
 pub fn worker(w: &Worker, param: &Param) -> Result<Posted> {
-    w.made_here()?;
+    w.check_process()?;
     let eps: Vec<*const Ep> = w.eps.borrow().iter().copied().collect();
     if eps.is_empty() {
         return immediate(w, param, Info::default());
@@ -261,7 +261,7 @@ pub fn worker(w: &Worker, param: &Param) -> Result<Posted> {
 /// ordered by the processor's fence. Between the two, what follows messages goes by messages. Nothing
 /// overtakes a copy by the kernel that is under way: it is waited for, which takes no help of a peer.
 pub fn fence(w: &Worker) -> Result<()> {
-    w.made_here()?;
+    w.check_process()?;
     while w.copies.get() > 0 {
         w.progress();
     }

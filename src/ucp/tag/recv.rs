@@ -25,7 +25,7 @@ pub fn post(
     tag: u64,
     mask: u64,
 ) -> Result<(Posted, Info)> {
-    worker.made_here()?;
+    worker.check_process()?;
     if param.mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL != 0 {
         // Only a message that is here as a whole ends at once; another stays where it is.
         let whole = matches!(

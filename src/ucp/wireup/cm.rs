@@ -6,6 +6,7 @@
 //! worker's progress empties.
 
 use crate::c::*;
+use crate::sys::lock::Mutex;
 use crate::ucp::ep::{End, Ep, EpParams};
 use crate::ucp::timer::{Timer, limit};
 use crate::ucp::wireup::accepted::{self, Accepted};
@@ -24,7 +25,6 @@ use crate::wire::envelope::Private;
 use crate::{ucs_debug, ucs_diag, ucs_error};
 use core::ffi::c_void;
 use core::ptr::NonNull;
-use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::rc::Rc;

@@ -5,10 +5,10 @@
 
 use super::thread::Loop;
 use super::{Callback, HandlerId, Inner};
+use crate::sys::lock::{Condvar, Mutex};
 use crate::sys::{clock, process};
 use crate::ucs::Events;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use parking_lot::{Condvar, Mutex};
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
@@ -169,7 +169,7 @@ impl Handler {
         let mut run = self.run.lock();
         run.removed = true;
         while sync && run.runner.is_some_and(|runner| runner != me) {
-            self.idle.wait(&mut run);
+            run = self.idle.wait(run);
         }
     }
 

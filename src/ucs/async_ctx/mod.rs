@@ -15,12 +15,12 @@ mod thread;
 
 use crate::c;
 use crate::sys::clock;
-use crate::ucs::fork::Stamp;
+use crate::sys::lock::{Mutex, ReentrantMutex, ReentrantMutexGuard};
+use crate::ucs::fork::{self, Stamp};
 use crate::ucs::{Events, Result, Status};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use handler::{Handler, Source};
-use parking_lot::{Mutex, ReentrantMutex, ReentrantMutexGuard};
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -217,7 +217,7 @@ pub fn poll_all() -> usize {
 
 fn check_mode(mode: Mode, ctx: Option<&AsyncContext>) -> Result<()> {
     let Some(ctx) = ctx else { return Ok(()) };
-    ctx.0.made_by.check("an async context")?;
+    fork::check(ctx.0.made_by, "an async context")?;
     if ctx.0.mode != mode {
         crate::ucs_error!(
             "an async handler of mode {mode:?} cannot join a context of mode {:?}",

@@ -5,11 +5,11 @@
 use super::handler::{Handler, Source, now_ns};
 use super::thread::{FIRST_TOKEN, Loop, Running};
 use super::{AsyncContext, Callback, HandlerId, Mode};
+use crate::sys::lock::{Mutex, MutexGuard};
 use crate::sys::poll::{PollFd, poll as poll_fds};
 use crate::ucs::fork::PerProcess;
 use crate::ucs::{Events, Result, Status};
 use core::sync::atomic::Ordering;
-use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -5,8 +5,8 @@
 
 use super::{PREFIX, file};
 use crate::ucs::log;
+use once_cell::race::OnceBox;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 /// The environment at one moment, and the files.
 pub struct Source {
@@ -16,7 +16,7 @@ pub struct Source {
 
 impl Source {
     pub fn now() -> Source {
-        static FILES: OnceLock<BTreeMap<String, String>> = OnceLock::new();
+        static FILES: OnceBox<BTreeMap<String, String>> = OnceBox::new();
         // The log's own options come first: what is said of a file would else have them read while it is.
         log::start();
         let environment = std::env::vars_os().filter_map(|(name, value)| {
@@ -28,7 +28,7 @@ impl Source {
         });
         Source {
             environment: environment.collect(),
-            files: FILES.get_or_init(file::read_all),
+            files: FILES.get_or_init(|| Box::new(file::read_all())),
         }
     }
 

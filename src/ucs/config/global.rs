@@ -6,7 +6,7 @@
 
 use super::{Config, Kind, Row, Table};
 use crate::ucs::log;
-use std::sync::OnceLock;
+use once_cell::race::OnceBox;
 
 /// Names of the levels, by value.
 pub const LOG_LEVELS: &[&str] = &[
@@ -280,13 +280,13 @@ pub static READ_ONLY: Table = Table {
 /// The values of both tables, read once. A text that cannot be parsed is reported, and the default
 /// stands in its place.
 pub fn options() -> &'static (Config, Config) {
-    static OPTIONS: OnceLock<(Config, Config)> = OnceLock::new();
+    static OPTIONS: OnceBox<(Config, Config)> = OnceBox::new();
     // Reading them starts the log, which asks for them: not from in there.
     log::start();
     OPTIONS.get_or_init(|| {
-        (
+        Box::new((
             Config::read_lenient(&TABLE),
             Config::read_lenient(&READ_ONLY),
-        )
+        ))
     })
 }

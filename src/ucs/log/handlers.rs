@@ -5,10 +5,10 @@
 //! and may change the handlers.
 
 use crate::c;
+use crate::ucs::fork::ForkLocked;
 use core::ffi::{CStr, c_char};
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A client's function.
 pub type Handler = unsafe extern "C" fn(
@@ -29,48 +29,45 @@ struct Stack {
     default: bool,
 }
 
-static STACK: Mutex<Stack> = Mutex::new(Stack {
+static STACK: ForkLocked<Stack> = ForkLocked::new(Stack {
     clients: Vec::new(),
     default: true,
 });
 /// Whether the stack is other than the default handler alone. Relaxed: the stack has its lock.
 static CHANGED: AtomicBool = AtomicBool::new(false);
 
-fn stack() -> MutexGuard<'static, Stack> {
-    STACK.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn note_change(stack: &Stack) {
-    CHANGED.store(
-        !stack.default || !stack.clients.is_empty(),
-        Ordering::Relaxed,
-    );
+fn change<R>(f: impl FnOnce(&mut Stack) -> R) -> R {
+    STACK.with(|stack| {
+        let r = f(stack);
+        let changed = !stack.default || !stack.clients.is_empty();
+        CHANGED.store(changed, Ordering::Relaxed);
+        r
+    })
 }
 
 /// Puts `handler` before all others. Whether there was room.
 pub fn push_handler(handler: Handler) -> bool {
-    let mut stack = stack();
-    let room = stack.clients.len() < MAX_HANDLERS;
-    if room {
-        stack.clients.push(handler);
-        note_change(&stack);
-    }
-    room
+    change(|stack| {
+        let room = stack.clients.len() < MAX_HANDLERS;
+        if room {
+            stack.clients.push(handler);
+        }
+        room
+    })
 }
 
 /// Takes the newest handler away, at last the default one.
 pub fn pop_handler() {
-    let mut stack = stack();
-    if stack.clients.pop().is_none() {
-        stack.default = false;
-    }
-    note_change(&stack);
+    change(|stack| {
+        if stack.clients.pop().is_none() {
+            stack.default = false;
+        }
+    });
 }
 
 /// The clients' handlers, newest first, and whether the default one is below them.
 pub fn handlers() -> (Vec<Handler>, bool) {
-    let stack = stack();
-    (stack.clients.iter().rev().copied().collect(), stack.default)
+    STACK.with(|stack| (stack.clients.iter().rev().copied().collect(), stack.default))
 }
 
 unsafe extern "C" {

@@ -6,8 +6,8 @@
 use crate::sys::{clock, machine, process};
 use crate::ucs::config::global::LOG_LEVELS;
 use core::fmt::Write;
+use once_cell::race::OnceBox;
 use std::cell::Cell;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Spaces for one step of indentation.
@@ -69,8 +69,8 @@ fn shown_name(file: &str) -> &str {
 
 /// When and by whom: what every line begins with.
 fn stamp() -> String {
-    static HOST: OnceLock<String> = OnceLock::new();
-    let host = HOST.get_or_init(machine::short_host_name);
+    static HOST: OnceBox<String> = OnceBox::new();
+    let host = HOST.get_or_init(|| Box::new(machine::short_host_name()));
     let now = clock::wall_us();
     format!(
         "[{}.{:06}] [{host}:{:<5}:{}]",

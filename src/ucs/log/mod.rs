@@ -6,8 +6,8 @@
 //! Each place in the code writes a limited number of errors, warnings and diagnostics (`Limit`).
 //!
 //! The options are read at the first message of any level, or by `start`. Until then every level
-//! counts as on, so that nothing needs to run at load. While one thread reads them, messages of
-//! that and of other threads go to stderr at the default level.
+//! counts as on, so that nothing needs to run at load. What a thread has to say while it reads them goes to
+//! stderr at the default level; several threads may read them at a time, and nobody waits for another.
 
 mod handlers;
 mod limit;
@@ -23,7 +23,8 @@ pub use sink::fill_name;
 use crate::sys::machine;
 use crate::ucs::config::global;
 use core::fmt;
-use std::sync::OnceLock;
+use once_cell::race::OnceBox;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// UCX's levels, in its order: a smaller value is more severe.
@@ -61,7 +62,12 @@ struct Settings {
     sink: sink::Sink,
 }
 
-static SETTINGS: OnceLock<Settings> = OnceLock::new();
+static SETTINGS: OnceBox<Settings> = OnceBox::new();
+
+thread_local! {
+    /// This thread reads the options.
+    static READING: Cell<bool> = const { Cell::new(false) };
+}
 
 /// The longest message when the options are not read yet.
 const DEFAULT_BUFFER: usize = 1024;
@@ -77,7 +83,10 @@ pub fn enabled(level: Level) -> bool {
 /// The level of the log, by number.
 pub fn level() -> u32 {
     start();
-    LEVEL.load(Ordering::Relaxed)
+    match LEVEL.load(Ordering::Relaxed) {
+        UNREAD => DEFAULT,
+        level => level,
+    }
 }
 
 /// Bytes that a message may have.
@@ -97,12 +106,15 @@ pub fn start() {
 
 #[cold]
 fn read_options() {
-    let first = LEVEL.compare_exchange(UNREAD, DEFAULT, Ordering::Relaxed, Ordering::Relaxed);
-    if first.is_err() {
+    // A thread that is ending has no cell left, and says the little that is left at the default level.
+    if READING
+        .try_with(|reading| reading.replace(true))
+        .unwrap_or(true)
+    {
         return;
     }
     let (options, fixed) = global::options();
-    let settings = Settings {
+    let settings = || Settings {
         buffer: options.memunits("LOG_BUFFER").clamp(1, MAX_BUFFER),
         filter: options.str("LOG_FILE_FILTER").to_owned(),
         sink: sink::Sink::open(
@@ -111,10 +123,13 @@ fn read_options() {
             fixed.uint("LOG_FILE_ROTATE"),
         ),
     };
-    if SETTINGS.set(settings).is_err() {
+    SETTINGS.get_or_init(|| Box::new(settings()));
+    let level = options.enum_index("LOG_LEVEL") as u32;
+    let first = LEVEL.compare_exchange(UNREAD, level, Ordering::Relaxed, Ordering::Relaxed);
+    READING.set(false);
+    if first.is_err() {
         return;
     }
-    LEVEL.store(options.enum_index("LOG_LEVEL") as u32, Ordering::Relaxed);
     let path = machine::own_path().map(|path| path.display().to_string());
     crate::ucs_info!(
         "Version {} (loaded from {})",
@@ -140,8 +155,7 @@ pub fn write(level: Level, file: &str, line: u32, args: fmt::Arguments<'_>) {
     if let Some(tap) = TAP.get() {
         return tap(level, &args.to_string());
     }
-    start();
-    if enabled(level) {
+    if level as u32 <= self::level() {
         handlers::dispatch(file, line, level as u32, &args.to_string());
     }
 }

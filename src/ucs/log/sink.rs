@@ -1,28 +1,30 @@
 //! Where messages go: stderr, stdout or a file that is rotated by size.
 //!
-//! A message is one write. A lock guards the rotation only for a moment: who finds it taken for
-//! long (a child of fork whose parent held it) writes to stderr instead of waiting.
+//! A message is one write, and nobody waits for another: the descriptor of the file stays the same, a rotation puts
+//! another file behind it. Who finds one under way writes on.
 
+use crate::sys::fork::Stamp;
 use crate::sys::{clock, file, machine, process};
 use crate::ucs::config::INF;
-use parking_lot::Mutex;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
-use std::time::Duration;
-
-const LOCK_PATIENCE: Duration = Duration::from_millis(200);
 
 pub enum Sink {
     Stderr,
     Stdout,
-    File(Mutex<LogFile>),
+    File(LogFile),
 }
 
 pub struct LogFile {
     path: String,
     file: File,
-    size: u64,
+    /// Bytes in it. Relaxed, as the next: neither guards memory.
+    size: AtomicU64,
+    /// The process of which a thread rotates it; 0 for none. One that a child inherits is not its own.
+    rotating: AtomicU32,
     /// Size at which it is rotated; `INF` for never.
     limit: usize,
     /// Old files that are kept.
@@ -43,13 +45,14 @@ impl Sink {
         match open_file(&path) {
             Ok(file) => {
                 let size = file.metadata().map_or(0, |about| about.len());
-                Sink::File(Mutex::new(LogFile {
+                Sink::File(LogFile {
                     path,
                     file,
-                    size,
+                    size: size.into(),
+                    rotating: 0.into(),
                     limit,
                     kept,
-                }))
+                })
             }
             Err(e) => {
                 crate::ucs_error!("cannot open log file {path}: {e}; the log goes to stderr");
@@ -63,27 +66,38 @@ impl Sink {
         let _ = match self {
             Sink::Stderr => file::write_all(file::STDERR, bytes),
             Sink::Stdout => file::write_all(file::STDOUT, bytes),
-            Sink::File(log) => match log.try_lock_for(LOCK_PATIENCE) {
-                Some(mut log) => log.write(bytes),
-                None => file::write_all(file::STDERR, bytes),
-            },
+            Sink::File(log) => log.write(bytes),
         };
     }
 }
 
 impl LogFile {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        let after = self.size.saturating_add(bytes.len() as u64);
-        if self.limit != INF && after > self.limit as u64 && self.size > 0 {
-            self.rotate()?;
+    fn write(&self, bytes: &[u8]) -> std::io::Result<()> {
+        let len = bytes.len() as u64;
+        let over = |size: u64| {
+            self.limit != INF && size > 0 && size.saturating_add(len) > self.limit as u64
+        };
+        if over(self.size.load(Ordering::Relaxed)) {
+            let before = self.rotating.load(Ordering::Relaxed);
+            let me = Stamp::now().number();
+            let take = || {
+                self.rotating
+                    .compare_exchange(before, me, Ordering::Acquire, Ordering::Relaxed)
+            };
+            if before != me && take().is_ok() {
+                // Another thread may have done it since. What fails leaves a file that is too long.
+                if over(self.size.load(Ordering::Relaxed)) {
+                    let _ = self.rotate();
+                }
+                self.rotating.store(0, Ordering::Release);
+            }
         }
-        self.file.write_all(bytes)?;
-        self.size += bytes.len() as u64;
-        Ok(())
+        self.size.fetch_add(len, Ordering::Relaxed);
+        (&self.file).write_all(bytes)
     }
 
     /// `log` becomes `log.1`, `log.1` becomes `log.2`; the oldest is overwritten.
-    fn rotate(&mut self) -> std::io::Result<()> {
+    fn rotate(&self) -> std::io::Result<()> {
         let name = |number: u32| match number {
             0 => self.path.clone(),
             number => format!("{}.{number}", self.path),
@@ -97,9 +111,9 @@ impl LogFile {
         if self.kept == 0 {
             self.file.set_len(0)?;
         } else {
-            self.file = open_file(&self.path)?;
+            file::replace(self.file.as_fd(), open_file(&self.path)?.as_fd())?;
         }
-        self.size = 0;
+        self.size.store(0, Ordering::Relaxed);
         Ok(())
     }
 }

@@ -8,17 +8,17 @@ pub mod favour;
 
 #[cfg(not(all(test, loom)))]
 mod door {
+    use crate::sys::lock::{FutexMutex, RawMutex as _};
     use crate::sys::membarrier;
     pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
-    use parking_lot::lock_api::RawMutex as _;
     use std::time::Duration;
 
     /// A mutex that is taken and given back apart from what it protects.
-    pub struct RawMutex(parking_lot::RawMutex);
+    pub struct RawMutex(FutexMutex);
 
     impl Default for RawMutex {
         fn default() -> RawMutex {
-            RawMutex(parking_lot::RawMutex::INIT)
+            RawMutex(FutexMutex::INIT)
         }
     }
 

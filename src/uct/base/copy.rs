@@ -69,7 +69,7 @@ pub unsafe fn copy_home(from: *const u8, to: *mut u8, len: usize) {
 ///
 /// # Safety
 /// As `copy`.
-#[inline]
+#[inline(never)]
 unsafe fn copy_long(from: *const u8, to: *mut u8, len: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
@@ -106,12 +106,12 @@ unsafe fn copy_long(from: *const u8, to: *mut u8, len: usize) {
 fn string_range() -> core::ops::Range<usize> {
     use crate::ucs::config::AUTO;
     use crate::ucs::config::global::options;
-    use std::sync::OnceLock;
+    use once_cell::race::OnceBox;
     /// Where the start-up of the instruction pays off, and where the C library knows better ways, as
     /// measured.
     const FROM: usize = 1 << 10;
     const TO: usize = 8 << 20;
-    static RANGE: OnceLock<(usize, usize)> = OnceLock::new();
+    static RANGE: OnceBox<(usize, usize)> = OnceBox::new();
     let (from, to) = *RANGE.get_or_init(|| {
         let options = &options().1;
         let fast = crate::sys::cpu::has_fast_string_copy();
@@ -120,7 +120,7 @@ fn string_range() -> core::ops::Range<usize> {
             bytes => bytes,
         };
         let from = of("BUILTIN_MEMCPY_MIN", if fast { FROM } else { usize::MAX });
-        (from, of("BUILTIN_MEMCPY_MAX", TO))
+        Box::new((from, of("BUILTIN_MEMCPY_MAX", TO)))
     });
     from..to
 }

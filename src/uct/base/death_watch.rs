@@ -6,12 +6,12 @@
 
 use crate::sys::epoll::{Epoll, Event, NO_EVENT};
 use crate::sys::eventfd::EventFd;
+use crate::sys::lock::Mutex;
 use crate::sys::pidfd;
 use crate::ucs::Result;
 use crate::ucs::service::Service;
 use crate::ucs_diag;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use parking_lot::Mutex;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 
 use crate::c::{UCS_SYS_DEVICE_ID_UNKNOWN, UCT_DEVICE_TYPE_SHM};
 use crate::uct::api::Device;
-use std::sync::OnceLock;
+use once_cell::race::OnceBox;
 
 /// Bytes of a device address.
 pub const LEN: usize = 8;
@@ -11,7 +11,7 @@ pub const LEN: usize = 8;
 /// Equal in two processes that run on the same boot of the same kernel and see the same processes
 /// and the same System V segments.
 pub fn id() -> u64 {
-    static ID: OnceLock<u64> = OnceLock::new();
+    static ID: OnceBox<u64> = OnceBox::new();
     *ID.get_or_init(|| {
         let mut hash = 0xcbf2_9ce4_8422_2325u64;
         let mut mix = |text: &str| {
@@ -26,7 +26,7 @@ pub fn id() -> u64 {
         for namespace in ["ipc", "pid", "user"] {
             mix(&crate::sys::process::namespace(namespace).unwrap_or_default());
         }
-        hash
+        Box::new(hash)
     })
 }
 

@@ -3,9 +3,9 @@
 use super::Visitor;
 use super::conn::Conn;
 use super::manager::{Oddity, Shared};
+use crate::sys::lock::Mutex;
 use crate::sys::socket::Socket;
 use crate::ucs::{Events, Result, Status};
-use parking_lot::Mutex;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;

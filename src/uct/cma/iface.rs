@@ -6,6 +6,7 @@ use super::peer;
 use super::queue::{MAX_IOV, Queue};
 use super::wire;
 use crate::c::*;
+use crate::sys::lock::Mutex;
 use crate::sys::vm_rw::Way;
 use crate::ucs::config::Config;
 use crate::ucs::{Result, Status};
@@ -21,7 +22,6 @@ use crate::{ucs_debug, ucs_error};
 use core::cell::RefCell;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering};
-use parking_lot::Mutex;
 use std::sync::Arc;
 
 pub const NAME: &str = "cma";

@@ -10,9 +10,11 @@
 //! |---|---|
 //! | `wire` | the name of a process, requests, answers |
 //! | `server` | the sockets, the thread that answers, what other processes may ask for |
+//! | `own_listener` | the sockets that a child of fork() closes |
 //! | `client` | asking, with a limit of time, and what is known of processes that answered |
 
 mod client;
+mod own_listener;
 mod server;
 #[cfg(test)]
 mod tests;

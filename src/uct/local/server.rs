@@ -3,25 +3,26 @@
 //! What one asker costs is bounded: a request has a fixed size, one that does not come keeps a place until more than
 //! `MOST_ASKERS` wait, and who is of another user is told so at once.
 
+use super::own_listener::OwnListener;
 use super::wire::{Answer, Name, Question, REQUEST_LEN, Request, Verdict};
 use super::{ProcessId, ticket};
 use crate::sys::epoll::{Epoll, Event, NO_EVENT};
 use crate::sys::eventfd::EventFd;
 use crate::sys::local_socket::{self, effective_user, is_one_user, peer_credentials};
+use crate::sys::lock::Mutex;
 use crate::sys::{membarrier, process, random};
 use crate::ucs::fork::PerProcess;
 use crate::ucs::service::Service;
 use crate::ucs::{Result, Status};
 use crate::{ucs_debug, ucs_diag};
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
-use parking_lot::Mutex;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::Path;
-use std::sync::{Arc, Once, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Connections that wait for their request; the oldest goes when there are more.
@@ -106,8 +107,8 @@ pub fn is_own(id: ProcessId) -> bool {
 
 /// A word of this process that others may have the kernel read, as a proof that they can.
 pub fn probe_word() -> &'static u64 {
-    static WORD: OnceLock<u64> = OnceLock::new();
-    WORD.get_or_init(|| random::random_u64().unwrap_or(0x5ca1_ab1e))
+    static WORD: PerProcess<u64> = PerProcess::new(|| random::random_u64().unwrap_or(0x5ca1_ab1e));
+    WORD.get()
 }
 
 /// The address of a process's socket that those of its network namespace use.
@@ -123,7 +124,7 @@ pub fn door_name(id: ProcessId) -> String {
 /// A socket without a name that others connect to by `/proc/PID/fd/N`: whatever network namespace they are in. It was
 /// bound to a path for a moment; what keeps the path's object is `place`.
 struct Door {
-    listener: UnixListener,
+    listener: OwnListener,
     place: OwnedFd,
 }
 
@@ -131,7 +132,7 @@ impl Door {
     fn open(id: ProcessId) -> Option<Door> {
         DOOR_DIRS.iter().find_map(|dir| {
             let path = Path::new(dir).join(door_name(id));
-            let listener = UnixListener::bind(&path).ok()?;
+            let listener = OwnListener::new(|| UnixListener::bind(&path)).ok()?;
             let place = crate::sys::file::open_place(&path);
             let removed = std::fs::remove_file(&path);
             listener.set_nonblocking(true).ok()?;
@@ -144,10 +145,10 @@ impl Door {
 
 /// Binds the process's address. A child that is being started has a copy of the socket that was bound to it before,
 /// until it runs its program.
-fn bind(address: &SocketAddr) -> io::Result<UnixListener> {
+fn bind(address: &SocketAddr) -> io::Result<OwnListener> {
     let begun = Instant::now();
     loop {
-        match UnixListener::bind_addr(address) {
+        match OwnListener::new(|| UnixListener::bind_addr(address)) {
             Err(e) if e.kind() == io::ErrorKind::AddrInUse && begun.elapsed() < REBIND => {
                 std::thread::sleep(REBIND_STEP);
             }
@@ -160,7 +161,7 @@ struct Channel {
     name: Name,
     epoll: Epoll,
     wake: EventFd,
-    listener: UnixListener,
+    listener: OwnListener,
     door: Option<Door>,
     members: AtomicUsize,
     end: AtomicBool,
@@ -200,55 +201,11 @@ impl Drop for Membership {
         CHANNEL.leave(
             |channel| channel.members.fetch_sub(1, Ordering::Relaxed) == 1,
             |channel, _| {
-                SOCKETS.forget();
                 // Release: pairs with the Acquire in `serve`.
                 channel.end.store(true, Ordering::Release);
                 channel.wake.signal();
             },
         );
-    }
-}
-
-/// The sockets that a child of fork() closes: an inherited copy would take connections and never answer.
-struct Inherited {
-    by: AtomicU32,
-    sockets: [AtomicI32; 2],
-}
-
-static SOCKETS: Inherited = Inherited {
-    by: AtomicU32::new(0),
-    sockets: [AtomicI32::new(-1), AtomicI32::new(-1)],
-};
-
-impl Inherited {
-    fn note(&self, sockets: [i32; 2]) {
-        static ONCE: Once = Once::new();
-        ONCE.call_once(|| {
-            if let Err(e) = process::at_fork(nothing, nothing, in_child) {
-                ucs_debug!("children of fork() keep copies of the local channel: {e}");
-            }
-        });
-        for (to, from) in self.sockets.iter().zip(sockets) {
-            to.store(from, Ordering::Relaxed);
-        }
-        self.by.store(process::pid(), Ordering::Release);
-    }
-
-    fn forget(&self) {
-        for socket in &self.sockets {
-            socket.store(-1, Ordering::Relaxed);
-        }
-    }
-}
-
-extern "C" fn nothing() {}
-
-extern "C" fn in_child() {
-    for socket in &SOCKETS.sockets {
-        let fd = socket.swap(-1, Ordering::Relaxed);
-        if fd >= 0 {
-            process::close_inherited(fd);
-        }
     }
 }
 
@@ -281,11 +238,6 @@ impl Channel {
             .epoll
             .add(channel.wake.raw(), libc::EPOLLIN as u32, WAKE)?;
         channel.listen()?;
-        let door = channel.door.as_ref();
-        SOCKETS.note([
-            channel.listener.as_raw_fd(),
-            door.map_or(-1, |d| d.listener.as_raw_fd()),
-        ]);
         Ok(channel)
     }
 

@@ -16,7 +16,7 @@ use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::worker::WorkerHandle;
 use core::ffi::c_int;
 use core::hint::black_box;
-use std::sync::OnceLock;
+use once_cell::race::OnceBox;
 use std::time::Instant;
 
 pub const NAME: &str = "self";
@@ -276,7 +276,7 @@ fn copy_bandwidth() -> f64 {
     /// Fits the first two caches of current processors, source and destination together.
     const LEN: usize = 16 << 10;
     const ROUNDS: usize = 16;
-    static MEASURED: OnceLock<f64> = OnceLock::new();
+    static MEASURED: OnceBox<f64> = OnceBox::new();
     *MEASURED.get_or_init(|| {
         let (from, mut to) = (vec![1u8; LEN], vec![0u8; LEN]);
         let mut best = f64::INFINITY;
@@ -287,7 +287,7 @@ fn copy_bandwidth() -> f64 {
             best = best.min(start.elapsed().as_secs_f64());
         }
         // A clock too coarse for one copy must not make it infinitely fast.
-        LEN as f64 / best.max(1e-8)
+        Box::new(LEN as f64 / best.max(1e-8))
     })
 }
 

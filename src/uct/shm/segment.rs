@@ -6,6 +6,7 @@
 
 use super::wire::{Kind, SegmentKey};
 use crate::sys::eventfd::EventFd;
+use crate::sys::lock::Mutex;
 use crate::sys::shm::{self, SharedMap};
 use crate::sys::{mem, process};
 use crate::ucs::config::Ternary;
@@ -13,7 +14,6 @@ use crate::ucs::fork::PerProcess;
 use crate::ucs::{Result, Status};
 use crate::uct::local::{self, Export, Membership, ProcessId, Shared};
 use crate::{ucs_debug, ucs_error};
-use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};

@@ -8,6 +8,7 @@
 //! one it says so and has the kernel run a barrier on every thread, after which either the owner sees
 //! it and waits, or the owner is inside and the thread comes back later.
 
+use crate::sys::lock::Mutex;
 use crate::sys::{membarrier, socket};
 use crate::ucs::fork::Stamp;
 use crate::ucs::service::Service;
@@ -16,7 +17,6 @@ use core::cell::{Cell, OnceCell};
 use core::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering, compiler_fence,
 };
-use parking_lot::Mutex;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::thread::Thread;

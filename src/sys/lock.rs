@@ -1,0 +1,24 @@
+//! Locks on futexes: all that there is of one stands in its own words, so that a child of fork() can use every lock that
+//! it makes. Where a lock's waiting threads are listed in a table of the process (parking_lot), a child may find that
+//! table locked by a thread which it does not have. std's locks would do, but have neither a raw nor a reentrant one.
+
+use core::num::NonZeroUsize;
+use rustix_futex_sync::lock_api;
+pub use rustix_futex_sync::lock_api::RawMutex;
+pub use rustix_futex_sync::{Condvar, Mutex, MutexGuard, RawMutex as FutexMutex, RwLock};
+
+/// A mutex that its holder may lock again.
+pub type ReentrantMutex<T> = lock_api::ReentrantMutex<FutexMutex, Threads, T>;
+pub type ReentrantMutexGuard<'a, T> = lock_api::ReentrantMutexGuard<'a, FutexMutex, Threads, T>;
+
+/// Tells threads apart.
+pub struct Threads;
+
+// SAFETY: `here` is never 0, and no other living thread has the number.
+unsafe impl lock_api::GetThreadId for Threads {
+    const INIT: Threads = Threads;
+
+    fn nonzero_thread_id(&self) -> NonZeroUsize {
+        NonZeroUsize::new(super::thread::here() as usize).unwrap_or(NonZeroUsize::MAX)
+    }
+}

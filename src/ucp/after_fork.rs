@@ -1,0 +1,108 @@
+//! What a child of fork() may do with the workers of its parent: nothing.
+//!
+//! Both processes have the same sockets and the same shared memory. A message that the child sent, a byte that it read or
+//! a connection that it closed would be its parent's; peers, who know processes by what the kernel says of them, would take the parent's end
+//! for the worker's; and the library's threads are the parent's. So workers and endpoints are registered when they are made, and the
+//! first thing that a child does is to disable all that are registered. Then sending, receiving and progress take their slow paths, which end
+//! at `Worker::check_process`, as every other function begins with it. Processes that never fork pay nothing.
+//!
+//! Another thread of the parent may have been changing a worker when it was copied: nothing of it is read here but what
+//! is only written once.
+
+use super::ep::Ep;
+use super::worker::Worker;
+use crate::ucs::fork::{self, ForkLocked};
+use crate::ucs::sync::favour::FavourLock;
+use crate::ucs::{Result, Status};
+use core::ffi::c_void;
+use std::collections::BTreeSet;
+
+/// The workers and endpoints of this process, by their addresses.
+struct Registered {
+    workers: BTreeSet<usize>,
+    eps: BTreeSet<usize>,
+}
+
+static REGISTERED: ForkLocked<Registered> = ForkLocked::new(Registered {
+    workers: BTreeSet::new(),
+    eps: BTreeSet::new(),
+});
+
+/// From now on a child of fork() cannot use this worker. It must not move, and be unregistered before it is freed.
+pub fn register(worker: &Worker) {
+    fork::call_in_child(in_child);
+    REGISTERED.with(|all| all.workers.insert(core::ptr::from_ref(worker) as usize));
+}
+
+/// The worker goes.
+pub fn unregister(worker: &Worker) {
+    REGISTERED.with(|all| all.workers.remove(&(core::ptr::from_ref(worker) as usize)));
+}
+
+/// The same for an endpoint.
+pub fn register_ep(ep: &Ep) {
+    REGISTERED.with(|all| all.eps.insert(core::ptr::from_ref(ep) as usize));
+}
+
+pub fn unregister_ep(ep: &Ep) {
+    REGISTERED.with(|all| all.eps.remove(&(core::ptr::from_ref(ep) as usize)));
+}
+
+fn in_child() {
+    let (workers, eps) = REGISTERED.with(|all| {
+        let workers = core::mem::take(&mut all.workers);
+        (workers, core::mem::take(&mut all.eps))
+    });
+    for worker in workers {
+        // SAFETY: registered, so alive; nobody else runs.
+        unsafe { disable(worker as *mut Worker) };
+    }
+    for ep in eps {
+        // SAFETY: as above.
+        unsafe { &*(ep as *const Ep) }
+            .gate
+            .fail(Status::UNSUPPORTED);
+    }
+}
+
+/// # Safety
+/// `worker` alive, in a process of one thread.
+unsafe fn disable(worker: *mut Worker) {
+    // SAFETY: alive, by the caller's promise.
+    let w = unsafe { &*worker };
+    w.inherited.set(true);
+    w.queue().replace(refuse_progress, worker.cast());
+    w.tag.set_resting(true);
+    if !w.lock.is_held_here() {
+        // The thread that may have held it is not here to give it back.
+        // SAFETY: nobody holds it or waits for it in this process, and it owns no memory.
+        unsafe { (&raw mut (*worker).lock).write(FavourLock::default()) };
+    }
+}
+
+/// Progress of a worker in a child: finds nothing, and says why.
+unsafe extern "C" fn refuse_progress(worker: *mut c_void) -> u32 {
+    // SAFETY: of `disable`; nothing frees a worker in a child.
+    let worker = unsafe { &*worker.cast::<Worker>() };
+    let _ = worker.check_process();
+    0
+}
+
+impl Worker {
+    /// `UNSUPPORTED` in a child of the process that made the worker; the first time a line says so.
+    #[inline]
+    pub fn check_process(&self) -> Result<()> {
+        match self.inherited.get() {
+            false => Ok(()),
+            true => self.refuse_process(),
+        }
+    }
+
+    #[cold]
+    fn refuse_process(&self) -> Result<()> {
+        if !self.refused_process.replace(true) {
+            fork::refuse(&format!("worker '{}'", self.params.name));
+        }
+        Err(Status::UNSUPPORTED)
+    }
+}
