@@ -4,12 +4,14 @@
 //! a connection that it closed would be its parent's; peers, who know processes by what the kernel says of them, would take the parent's end
 //! for the worker's; and the library's threads are the parent's. So workers and endpoints are registered when they are made, and the
 //! first thing that a child does is to disable all that are registered. Then sending, receiving and progress take their slow paths, which end
-//! at `Worker::check_process`, as every other function begins with it. Processes that never fork pay nothing.
+//! at `Worker::check_process`, as every other function begins with it; the requests that are under way end there. Processes
+//! that never fork pay nothing.
 //!
 //! Another thread of the parent may have been changing a worker when it was copied: nothing of it is read here but what
 //! is only written once.
 
 use super::ep::Ep;
+use super::request::Request;
 use super::worker::Worker;
 use crate::ucs::fork::{self, ForkLocked};
 use crate::ucs::sync::favour::FavourLock;
@@ -102,6 +104,10 @@ impl Worker {
     fn refuse_process(&self) -> Result<()> {
         if !self.refused_process.replace(true) {
             fork::refuse(&format!("worker '{}'", self.params.name));
+            // Another thread may have been changing the pool of a worker that several use.
+            if !self.is_shared() {
+                self.each_request(Request::disown);
+            }
         }
         Err(Status::UNSUPPORTED)
     }

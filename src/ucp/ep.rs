@@ -525,8 +525,19 @@ impl Ep {
     pub fn usable(&self) -> Result<()> {
         match self.gate.failure() {
             None => Ok(()),
-            Some(e) => Err(e),
+            Some(e) => Err(self.failed_with(e)),
         }
+    }
+
+    #[inline]
+    pub fn is_usable(&self) -> bool {
+        self.gate.failure().is_none()
+    }
+
+    /// Says so when it is that of a parent process.
+    #[cold]
+    fn failed_with(&self, status: Status) -> Status {
+        self.worker().check_process().err().unwrap_or(status)
     }
 
     /// Whether a message may go out now without overtaking one that waits.

@@ -353,6 +353,14 @@ impl Request {
         self.status.load(Ordering::Acquire)
     }
 
+    /// The end of a request whose worker a child of fork() cannot use: nobody is called.
+    pub fn disown(&self) {
+        if !self.is_done() {
+            self.status
+                .store(Status::UNSUPPORTED.code(), Ordering::Relaxed);
+        }
+    }
+
     pub fn is_done(&self) -> bool {
         self.status() != UCS_INPROGRESS
     }

@@ -452,6 +452,17 @@ impl Worker {
         self.request_memory.borrow().len() * REQUEST_CHUNK - free
     }
 
+    /// Every request of the pool that is free or was handed out.
+    pub fn each_request(&self, f: impl Fn(&Request)) {
+        let size = self.request_block.size() / REQUEST_CHUNK;
+        for block in self.request_memory.borrow().iter() {
+            for i in 0..REQUEST_CHUNK {
+                // SAFETY: inside the block, which is prepared before it is listed for others than its maker.
+                f(unsafe { block.add(i * size).cast::<Request>().as_ref() });
+            }
+        }
+    }
+
     /// Gives a request a name that peers can send back.
     pub fn name_request(&self, req: NonNull<Request>) -> u64 {
         self.requests.borrow_mut().insert(req)

@@ -1,7 +1,7 @@
 //! Active messages: the exported functions of `ucp.h` and its companions.
 
 use super::ep::ep;
-use super::param::{self, NULL_PTR, Which, answer, enter, error, worker};
+use super::param::{self, NULL_PTR, Which, answer, enter, error, own, worker};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::am::{Function, Handler, recv, send};
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn ucp_worker_set_am_handler(
     non_null!(UCS_ERR_INVALID_PARAM; worker);
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
-    let _guard = enter(w);
+    let _guard = own!(w, UCS_ERR_UNSUPPORTED);
     let handler = cb.map(|f| Handler {
         function: Function::Old(f),
         arg,
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn ucp_worker_set_am_recv_handler(
     non_null!(UCS_ERR_INVALID_PARAM; worker, param);
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
-    let _guard = enter(w);
+    let _guard = own!(w, UCS_ERR_UNSUPPORTED);
     // SAFETY: every release has the mask; members are read behind their bits.
     let mask = unsafe { (*param).field_mask };
     let must = u64::from(UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB);
@@ -236,6 +236,7 @@ unsafe fn fetch(
 ) -> Result<(Posted, Info)> {
     // SAFETY: by the caller's promise.
     let w = unsafe { worker(h) };
+    w.check_process()?;
     let _guard = enter(w);
     // SAFETY: as above.
     let data = unsafe { param.data(buffer, count, Way::Receive) };
@@ -293,6 +294,6 @@ pub unsafe extern "C" fn ucp_am_data_release(worker: ucp_worker_h, data: *mut c_
     non_null!(; worker, data);
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
-    let _guard = enter(w);
+    let _guard = own!(w);
     recv::release(w, data);
 }

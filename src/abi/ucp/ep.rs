@@ -1,7 +1,7 @@
 //! Endpoints: the exported functions of `ucp.h` and its companions.
 
 use super::blob::blob;
-use super::param::{self, NULL_PTR, Which, answer, enter, error};
+use super::param::{self, NULL_PTR, Which, answer, enter, error, own};
 use super::worker::progress;
 use crate::abi::args::{non_null, put_name};
 use crate::c::prelude::*;
@@ -347,7 +347,7 @@ pub unsafe extern "C" fn ucp_ep_modify_nb(
     // SAFETY: the caller's endpoint and struct.
     unsafe {
         let ep = ep(h);
-        let _guard = enter(ep.worker());
+        let _guard = own!(ep.worker(), error(Status::UNSUPPORTED));
         let mask = (*params).field_mask;
         let mut now = ep.params.get();
         if mask & u64::from(UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE) != 0
@@ -426,7 +426,7 @@ pub unsafe extern "C" fn ucp_ep_print_info(h: ucp_ep_h, stream: *mut FILE) {
     // SAFETY: the caller's endpoint and stream.
     unsafe {
         let ep = ep(h);
-        let _guard = enter(ep.worker());
+        let _guard = own!(ep.worker());
         super::print::put(stream, &ep.describe());
     }
 }
@@ -447,7 +447,7 @@ pub unsafe extern "C" fn ucp_ep_evaluate_perf(
     // SAFETY: the caller's endpoint and structs, used as masked.
     unsafe {
         let ep = ep(h);
-        let _guard = enter(ep.worker());
+        let _guard = own!(ep.worker(), UCS_ERR_UNSUPPORTED);
         if (*param).field_mask & u64::from(UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE) == 0 {
             ucs_error!("ucp_ep_evaluate_perf: no message size is given");
             return UCS_ERR_INVALID_PARAM;
@@ -473,7 +473,7 @@ pub unsafe extern "C" fn ucp_ep_query(h: ucp_ep_h, attr: *mut ucp_ep_attr_t) -> 
     // SAFETY: the caller's endpoint and struct, written as masked.
     unsafe {
         let ep = ep(h);
-        let _guard = enter(ep.worker());
+        let _guard = own!(ep.worker(), UCS_ERR_UNSUPPORTED);
         let mask = (*attr).field_mask;
         let has = |bit: u32| mask & u64::from(bit) != 0;
         if has(UCP_EP_ATTR_FIELD_NAME) {

@@ -2,7 +2,7 @@
 
 use super::blob::{blob, hand_out, take_back};
 use super::ep::ep;
-use super::param::enter;
+use super::param::own;
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::context::Context;
@@ -274,6 +274,9 @@ pub unsafe extern "C" fn ucp_rkey_pack(
     non_null!(UCS_ERR_INVALID_PARAM; context_h, memh, rkey_buffer_p, size_p);
     // SAFETY: a live region and context, the caller's out parameters.
     unsafe {
+        if let Err(e) = fork::check(context(context_h).made_by, "a context") {
+            return e.code();
+        }
         let packed = (*memh.cast::<Region>()).pack_for_application(context(context_h));
         give(packed, rkey_buffer_p, size_p);
     }
@@ -319,6 +322,9 @@ pub unsafe extern "C" fn ucp_memh_pack(
     // SAFETY: a live region, the caller's out parameters.
     unsafe {
         let region = &*memh.cast::<Region>();
+        if let Err(e) = fork::check(region.context().made_by, "a context") {
+            return e.code();
+        }
         let packed = if flags & EXPORT != 0 {
             region.export(region.context())
         } else {
@@ -365,7 +371,7 @@ pub unsafe extern "C" fn ucp_ep_rkey_unpack(
     non_null!(UCS_ERR_INVALID_PARAM; h, rkey_buffer, rkey_p);
     // SAFETY: a live endpoint, the caller's key.
     let (ep, parsed) = unsafe { (ep(h), unpack(Kind::Key, rkey_buffer)) };
-    let _guard = enter(ep.worker());
+    let _guard = own!(ep.worker(), UCS_ERR_UNSUPPORTED);
     match parsed {
         Ok(info) => {
             // SAFETY: the caller's out parameter.

@@ -294,6 +294,19 @@ pub unsafe fn worker<'a>(h: ucp_worker_h) -> &'a Worker {
     unsafe { &*h.cast::<Worker>() }
 }
 
+/// As `enter`; returns `$code` in a child of fork(), whose parent has the worker. Not for the paths of messages, which find
+/// endpoints and receives closed there.
+macro_rules! own {
+    ($worker:expr $(, $code:expr)?) => {{
+        let worker: &crate::ucp::worker::Worker = $worker;
+        if worker.check_process().is_err() {
+            return $($code)?;
+        }
+        $crate::abi::ucp::param::enter(worker)
+    }};
+}
+pub(super) use own;
+
 /// Takes the worker's lock in MULTI mode; nothing otherwise.
 #[inline]
 pub fn enter(worker: &Worker) -> Option<Guard<'_>> {

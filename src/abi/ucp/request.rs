@@ -1,6 +1,6 @@
 //! Requests: the exported functions of `ucp.h` and its companions.
 
-use super::param::{enter, put_tag_info};
+use super::param::{enter, own, put_tag_info};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::proto::op::Op;
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn ucp_request_alloc(worker: ucp_worker_h) -> *mut c_void 
     non_null!(core::ptr::null_mut(); worker);
     // SAFETY: a live worker.
     let w = unsafe { super::param::worker(worker) };
-    let _guard = enter(w);
+    let _guard = own!(w, core::ptr::null_mut());
     match Request::spare(w) {
         Ok(req) => Request::user(req),
         Err(_) => core::ptr::null_mut(),
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn ucp_request_cancel(worker: ucp_worker_h, request: *mut 
     non_null!(; worker);
     // SAFETY: a live worker.
     let w = unsafe { super::param::worker(worker) };
-    let _guard = enter(w);
+    let _guard = own!(w);
     // SAFETY: a live request.
     let req = unsafe { Request::from_user(request) };
     // SAFETY: the only borrow.

@@ -1,14 +1,14 @@
 //! Streams: the exported functions of `ucp.h` and its companions.
 
 use super::ep::ep;
-use super::param::{self, NULL_PTR, Which, answer, enter, error};
+use super::param::{self, NULL_PTR, Which, answer, enter, error, own};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::{Way, plain_bytes};
 use crate::ucp::ep::Ep;
 use crate::ucp::request::{Callback, Param, Posted, Request};
 use crate::ucp::stream::{recv, send};
-use crate::ucs::Result;
+use crate::ucs::{Result, Status};
 use crate::uct::base::params::masked;
 
 /// Sends on a stream.
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn ucp_stream_worker_poll(
     }
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
-    let _guard = enter(w);
+    let _guard = own!(w, UCS_ERR_UNSUPPORTED.into());
     let mut found = 0;
     while found < max_eps
         && let Some(ep) = w.stream.next(w)
@@ -411,7 +411,7 @@ pub unsafe extern "C" fn ucp_stream_recv_data_nb(
     non_null!(NULL_PTR; ep, length);
     // SAFETY: a live endpoint.
     let ep = unsafe { super::ep::ep(ep) };
-    let _guard = enter(ep.worker());
+    let _guard = own!(ep.worker(), error(Status::UNSUPPORTED));
     match recv::lend(ep) {
         Ok(Some((at, bytes))) => {
             // SAFETY: the caller's out parameter.
@@ -458,6 +458,6 @@ pub unsafe extern "C" fn ucp_stream_data_release(ep: ucp_ep_h, data: *mut c_void
     non_null!(; ep, data);
     // SAFETY: a live endpoint.
     let ep = unsafe { super::ep::ep(ep) };
-    let _guard = enter(ep.worker());
+    let _guard = own!(ep.worker());
     recv::give_back(ep, data);
 }

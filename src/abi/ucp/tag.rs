@@ -2,7 +2,7 @@
 
 use super::ep::ep;
 use super::param::{
-    self, NULL_PTR, Which, answer, answer_status, enter, error, put_tag_info, worker,
+    self, NULL_PTR, Which, answer, answer_status, enter, error, own, put_tag_info, worker,
 };
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
@@ -87,6 +87,7 @@ unsafe fn post_msg_recv(
 ) -> Result<(Posted, Info)> {
     // SAFETY: by the caller's promise.
     let w = unsafe { worker(h) };
+    w.check_process()?;
     let _guard = enter(w);
     // SAFETY: as above.
     unsafe {
@@ -501,7 +502,7 @@ pub unsafe extern "C" fn ucp_tag_probe_nb(
     non_null!(core::ptr::null_mut(); worker, info);
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
-    let _guard = enter(w);
+    let _guard = own!(w, core::ptr::null_mut());
     let (found, handle) = if remove != 0 {
         match probe::take(w, tag, tag_mask) {
             Some((found, taken)) => (found, recv::as_handle(taken)),

@@ -1,7 +1,7 @@
 //! Workers: the exported functions of `ucp.h` and its companions.
 
 use super::blob::{blob, hand_out, take_back, upstream_address};
-use super::param::{self, NULL_PTR, Which, answer, enter, error};
+use super::param::{self, NULL_PTR, Which, answer, enter, error, own};
 use crate::abi::args::{non_null, put_name};
 use crate::c::prelude::*;
 use crate::ucp::context::{Context, default_name};
@@ -118,8 +118,9 @@ pub unsafe extern "C" fn ucp_worker_create(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_worker_destroy(worker: ucp_worker_h) {
     non_null!(; worker);
+    // A child of fork() may tidy up: there is nothing to do.
     // SAFETY: a live worker.
-    if unsafe { param::worker(worker) }.check_process().is_err() {
+    if unsafe { param::worker(worker) }.inherited.get() {
         return;
     }
     // SAFETY: boxed by `ucp_worker_create`.
@@ -140,7 +141,7 @@ pub unsafe extern "C" fn ucp_worker_query(
     non_null!(UCS_ERR_INVALID_PARAM; worker, attr);
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
-    let _guard = enter(w);
+    let _guard = own!(w, UCS_ERR_UNSUPPORTED);
     // SAFETY: the caller's struct, written as masked.
     unsafe {
         let mask = (*attr).field_mask;
@@ -186,7 +187,7 @@ pub unsafe extern "C" fn ucp_worker_get_address(
     non_null!(UCS_ERR_INVALID_PARAM; worker, address_p, address_length_p);
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
-    let _guard = enter(w);
+    let _guard = own!(w, UCS_ERR_UNSUPPORTED);
     let (at, len) = hand_out(w.address(false).to_envelope());
     // SAFETY: the caller's out parameters.
     unsafe {
@@ -268,7 +269,7 @@ pub unsafe extern "C" fn ucp_worker_print_info(worker: ucp_worker_h, stream: *mu
     // SAFETY: a live worker and the caller's stream.
     unsafe {
         let w = param::worker(worker);
-        let _guard = enter(w);
+        let _guard = own!(w);
         super::print::put(stream, &w.describe());
     }
 }

@@ -46,7 +46,7 @@ impl Ep {
     /// The peer has closed its half by force: as `fail`, but its worker lives on, and may wait on another
     /// endpoint for what was under way here. It is told.
     pub fn peer_left(&self, status: Status) {
-        if self.usable().is_err() {
+        if !self.is_usable() {
             return;
         }
         self.break_off_queue();

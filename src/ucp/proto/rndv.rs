@@ -78,7 +78,7 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
         return;
     };
     // As upstream says it: the sender failed or was closed before its message was matched.
-    if reply.usable().is_err() {
+    if !reply.is_usable() {
         finish(worker, req, message.sender, Err(Status::CANCELED));
         return;
     }
@@ -380,7 +380,7 @@ pub fn read(req: &Request, result: Result<()>) {
     let ep = state.ep.map(|ep| unsafe { ep.as_ref() });
     if result == Err(Status::CANCELED)
         && let Some(ep) = ep
-        && ep.usable().is_ok()
+        && ep.is_usable()
     {
         ucs_debug!("the sender took something back during a copy; pieces instead");
         ep.disown(req.as_ptr());

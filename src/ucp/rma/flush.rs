@@ -124,7 +124,7 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
         }
         // The transport's error handler is about to say the same of the endpoint, and the application's is
         // called before the flush ends.
-        Some(e) if e != Status::NO_RESOURCE && ep.handles_errors() && ep.usable().is_ok() => {
+        Some(e) if e != Status::NO_RESOURCE && ep.handles_errors() && ep.is_usable() => {
             // SAFETY: the only borrow.
             if let Op::Flush(op) = unsafe { req.op() } {
                 op.fenced = Some(Err(e));
@@ -248,7 +248,7 @@ pub fn worker(w: &Worker, param: &Param) -> Result<Posted> {
         // SAFETY: in the table, so alive; the flush itself calls no user.
         let ep = unsafe { &*ep };
         // What only answers a peer has nothing of the application's, and may go with the peer's half.
-        if ep.usable().is_ok() && (!ep.hidden.get() || ep.shown.get()) {
+        if ep.is_usable() && (!ep.hidden.get() || ep.shown.get()) {
             all.post(|param| endpoint(ep, param));
         }
     }

@@ -40,7 +40,7 @@ pub unsafe fn copy_mapped(
     address: u64,
     key: &RemoteKey,
 ) -> bool {
-    if ep.usable().is_err() || ep.fenced.get() {
+    if !ep.is_usable() || ep.fenced.get() {
         return false;
     }
     let right = match way {
@@ -74,7 +74,7 @@ pub unsafe fn atomic_mapped<W: AtomicWord>(
     address: u64,
     key: &RemoteKey,
 ) -> bool {
-    if ep.usable().is_err() || ep.fenced.get() {
+    if !ep.is_usable() || ep.fenced.get() {
         return false;
     }
     let Some(at) = key.mapped_range(address, size_of::<W>(), WRITE) else {

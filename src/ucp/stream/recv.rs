@@ -292,7 +292,7 @@ pub struct Plain {
 #[inline(always)]
 pub fn post_alone(ep: &Ep, to: Plain) -> Option<NonNull<Request>> {
     let (inbox, worker) = (&ep.stream, ep.worker());
-    if inbox.available.get() != 0 || !inbox.waiting.is_empty() || ep.usable().is_err() {
+    if inbox.available.get() != 0 || !inbox.waiting.is_empty() || !ep.is_usable() {
         return None;
     }
     let place = Place::warm(worker)?;

@@ -44,7 +44,7 @@ pub fn received(worker: &Worker, message: &[u8]) {
     // One that has failed answers nobody, and one to somebody else is not the sender's.
     let suits = |id| {
         worker.ep(id).is_some_and(|ep| {
-            ep.usable().is_ok() && ep.address().is_some_and(|to| claims::is_from(worker, to))
+            ep.is_usable() && ep.address().is_some_and(|to| claims::is_from(worker, to))
         })
     };
     let waiting = worker.halves.take_waiting(hdr.uuid, serial, suits);

@@ -29,7 +29,7 @@ pub fn connect(worker: &Worker, address: Address, params: EpParams) -> Result<No
     let suits = |id| {
         worker.ep(id).is_some_and(|ep| {
             let leads_there = |to: &Address| claims::is_owner(worker, to, &address);
-            !ep.answers_only.get() && ep.usable().is_ok() && ep.address().is_some_and(leads_there)
+            !ep.answers_only.get() && ep.is_usable() && ep.address().is_some_and(leads_there)
         })
     };
     let halves = &worker.halves;
