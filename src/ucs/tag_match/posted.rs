@@ -1,0 +1,187 @@
+//! Receives that wait for messages.
+
+use super::lists::{Buckets, Linked, NIL, Slab, looked_at};
+use super::{EntryId, Oldest, found, id};
+
+/// Posted receives: a tag, a mask of the bits that count, and what the owner keeps.
+pub struct Posted<T> {
+    oldest: Oldest<T>,
+    slab: Slab<Waits<T>>,
+    seq: u64,
+    /// Never more than one empty one for each that is not.
+    groups: Vec<Group>,
+}
+
+/// The receives with one mask: programs use few masks, and a message looks into each group once.
+struct Group {
+    mask: u64,
+    buckets: Buckets,
+}
+
+/// Lists of a group at first.
+const EXACT_LISTS: usize = 1024;
+const WILD_LISTS: usize = 64;
+
+/// What a posted receive has in its entry.
+struct Waits<T> {
+    mask: u64,
+    /// Order among all of them.
+    seq: u64,
+    value: T,
+}
+
+impl<T> Default for Posted<T> {
+    fn default() -> Posted<T> {
+        Posted::new()
+    }
+}
+
+impl<T> Posted<T> {
+    pub fn new() -> Posted<T> {
+        Posted {
+            oldest: Oldest::new(),
+            slab: Slab::new(),
+            seq: 0,
+            groups: Vec::new(),
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.slab.live + usize::from(self.oldest.entry.is_some())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.slab.live == 0 && self.oldest.entry.is_none()
+    }
+
+    /// Posts a receive behind all others.
+    #[inline(always)]
+    pub fn post(&mut self, tag: u64, mask: u64, value: T) -> EntryId {
+        if !self.is_empty() {
+            return self.post_behind(tag, mask, value);
+        }
+        self.oldest.put(tag & mask, mask, value)
+    }
+
+    #[inline(never)]
+    fn post_behind(&mut self, tag: u64, mask: u64, value: T) -> EntryId {
+        self.seq += 1;
+        let seq = self.seq;
+        let i = self.slab.insert(tag & mask, Waits { mask, seq, value });
+        let group = self.group(mask);
+        let buckets = &mut self.groups[group].buckets;
+        buckets.push(&mut self.slab, i, tag & mask, Slab::tag);
+        id(&self.slab, i)
+    }
+
+    /// The place of a mask's group, which is made where there is none.
+    fn group(&mut self, mask: u64) -> usize {
+        if let Some(known) = self.groups.iter().position(|g| g.mask == mask) {
+            return known;
+        }
+        let first = if mask == u64::MAX {
+            EXACT_LISTS
+        } else {
+            WILD_LISTS
+        };
+        let fresh = Group {
+            mask,
+            buckets: Buckets::new(first),
+        };
+        let empty = self.groups.iter().filter(|g| g.buckets.is_empty()).count();
+        if empty > self.groups.len() / 2
+            && let Some(at) = self.groups.iter().position(|g| g.buckets.is_empty())
+        {
+            self.groups[at] = fresh;
+            return at;
+        }
+        self.groups.push(fresh);
+        self.groups.len() - 1
+    }
+
+    /// The oldest receive of the slab that matches a message of `tag`.
+    #[inline]
+    fn find(&self, tag: u64) -> u32 {
+        let (mut oldest, mut oldest_seq) = (NIL, u64::MAX);
+        for group in &self.groups {
+            let key = tag & group.mask;
+            let mut i = group.buckets.head(key);
+            while i != NIL {
+                let e = &self.slab.entries[i as usize];
+                looked_at();
+                if e.tag == key {
+                    let seq = e.value.as_ref().map_or(u64::MAX, |w| w.seq);
+                    if seq < oldest_seq {
+                        (oldest, oldest_seq) = (i, seq);
+                    }
+                    break;
+                }
+                i = self.slab.next(i);
+            }
+        }
+        oldest
+    }
+
+    /// Takes the oldest receive of all, if it matches a message of `tag`: what most messages find.
+    #[inline(always)]
+    fn take_oldest(&mut self, tag: u64) -> Option<T> {
+        match &self.oldest.entry {
+            Some(lone) if lone.tag == tag & lone.mask => self.oldest.take().map(|lone| lone.value),
+            _ => None,
+        }
+    }
+
+    /// Takes the oldest receive that matches a message of `tag`.
+    #[inline]
+    pub fn take(&mut self, tag: u64) -> Option<T> {
+        if let Some(oldest) = self.take_oldest(tag) {
+            return Some(oldest);
+        }
+        if self.slab.live == 0 {
+            return None;
+        }
+        match self.find(tag) {
+            NIL => None,
+            i => self.drop_entry(i),
+        }
+    }
+
+    /// Looks at the oldest receive that matches a message of `tag`.
+    pub fn peek(&self, tag: u64) -> Option<(EntryId, &T)> {
+        if let Some(lone) = &self.oldest.entry
+            && lone.tag == tag & lone.mask
+        {
+            return Some((self.oldest.id(), &lone.value));
+        }
+        match self.find(tag) {
+            NIL => None,
+            i => Some((id(&self.slab, i), &self.slab.value(i)?.value)),
+        }
+    }
+
+    /// Takes one receive back; `None` when it is matched already.
+    pub fn remove(&mut self, id: EntryId) -> Option<T> {
+        if id.index == NIL {
+            return self.oldest.take_by(id).map(|lone| lone.value);
+        }
+        let i = found(&self.slab, id)?;
+        self.drop_entry(i)
+    }
+
+    fn drop_entry(&mut self, i: u32) -> Option<T> {
+        let (key, mask) = (self.slab.tag(i), self.slab.value(i)?.mask);
+        let group = self.groups.iter_mut().find(|g| g.mask == mask)?;
+        group.buckets.remove(&mut self.slab, i, key);
+        self.slab.release(i).map(|w| w.value)
+    }
+
+    /// Takes every receive, the oldest first, the others in the order of the slab.
+    pub fn drain(&mut self) -> Vec<T> {
+        let oldest = self.oldest.take().map(|lone| lone.value);
+        let live: Vec<u32> = (0..self.slab.entries.len() as u32)
+            .filter(|&i| self.slab.entries[i as usize].value.is_some())
+            .collect();
+        let behind = live.into_iter().filter_map(|i| self.drop_entry(i));
+        oldest.into_iter().chain(behind).collect()
+    }
+}
