@@ -415,6 +415,8 @@ static void get_through(void *to, size_t length, int fd)
     }
 }
 
+static pid_t child;
+
 /* A process with N workers, which makes progress or not. Gives their addresses. */
 static ucp_address_t **peers(int progresses)
 {
@@ -427,7 +429,8 @@ static ucp_address_t **peers(int progresses)
         _exit(1);
     }
     signal(SIGCHLD, SIG_IGN);
-    if (fork() == 0) {
+    child = fork();
+    if (child == 0) {
         start();
         for (i = 0; i < n; ++i) {
             ucp_address_t *own;
@@ -483,6 +486,44 @@ static double peers_idle(void)
     }
     quiet();
     return progress_cost();
+}
+
+static size_t failed;
+
+static void fail(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+    ++failed;
+}
+
+/* N endpoints to one worker of another process, which is killed: until all are told. */
+static double eps_fail(void)
+{
+    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                                            UCP_EP_PARAM_FIELD_ERR_HANDLER,
+                              .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+                              .err_handler = {fail, NULL}};
+    size_t all = n, i;
+    uint64_t byte = 0;
+    double begun;
+    ucp_ep_h ep;
+
+    n = 1;
+    params.address = peers(1)[0];
+    n = all;
+    for (i = 0; i < n; ++i) {
+        OK(ucp_ep_create(worker, &params, &ep));
+        ended(ucp_tag_send_nbx(ep, &byte, 8, 1, &plain));
+    }
+    quiet();
+    kill(child, SIGKILL);
+    do {
+        begun = now_us();
+        ucp_worker_progress(worker);
+    } while (failed == 0);
+    while (failed < n) {
+        ucp_worker_progress(worker);
+    }
+    return (now_us() - begun) * 1e3 / n;
 }
 
 /* Clients of a port where connections wait, and nobody takes them. */
@@ -716,7 +757,7 @@ static const struct {
 } rows[] = {
     ROW(receives_exact), ROW(receives_wild), ROW(unexpected_forth), ROW(unexpected_back), ROW(unexpected_wild), ROW(probes),
     ROW(cancels), ROW(synchronous_forth), ROW(synchronous_back), ROW(announced_back), ROW(eps_create), ROW(eps_idle),
-    ROW(eps_active), ROW(eps_close), ROW(eps_destroy), ROW_LATER(peers_silent), ROW_LATER(peers_idle),
+    ROW(eps_active), ROW(eps_close), ROW(eps_destroy), ROW_LATER(eps_fail), ROW_LATER(peers_silent), ROW_LATER(peers_idle),
     ROW_LATER(clients_silent), ROW(listeners), ROW(listeners_idle), ROW(regions_map), ROW(regions_apart), ROW(regions_put), ROW(iov_send),
     ROW(iov_receive), ROW_LATER(pieces),
 };

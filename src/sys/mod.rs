@@ -10,6 +10,7 @@ pub mod heap;
 pub mod local_socket;
 pub mod lock;
 pub mod machine;
+pub mod mapping;
 pub mod mem;
 pub mod membarrier;
 pub mod net;

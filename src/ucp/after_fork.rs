@@ -22,12 +22,15 @@ use std::collections::BTreeSet;
 /// The workers and endpoints of this process, by their addresses.
 struct Registered {
     workers: BTreeSet<usize>,
-    eps: BTreeSet<usize>,
+    /// Each endpoint knows its place; 0 stands in those that are free.
+    eps: Vec<usize>,
+    free: Vec<u32>,
 }
 
 static REGISTERED: ForkLocked<Registered> = ForkLocked::new(Registered {
     workers: BTreeSet::new(),
-    eps: BTreeSet::new(),
+    eps: Vec::new(),
+    free: Vec::new(),
 });
 
 /// From now on a child of fork() cannot use this worker. It must not move, and be unregistered before it is freed.
@@ -43,15 +46,31 @@ pub fn unregister(worker: &Worker) {
 
 /// The same for an endpoint.
 pub fn register_ep(ep: &Ep) {
-    REGISTERED.with(|all| all.eps.insert(core::ptr::from_ref(ep) as usize));
+    let address = core::ptr::from_ref(ep) as usize;
+    ep.registered
+        .set(REGISTERED.with(|all| match all.free.pop() {
+            Some(place) => {
+                all.eps[place as usize] = address;
+                place
+            }
+            None => {
+                all.eps.push(address);
+                all.eps.len() as u32 - 1
+            }
+        }));
 }
 
 pub fn unregister_ep(ep: &Ep) {
-    REGISTERED.with(|all| all.eps.remove(&(core::ptr::from_ref(ep) as usize)));
+    let place = ep.registered.get();
+    REGISTERED.with(|all| {
+        all.eps[place as usize] = 0;
+        all.free.push(place);
+    });
 }
 
 fn in_child() {
     let (workers, eps) = REGISTERED.with(|all| {
+        all.free.clear();
         let workers = core::mem::take(&mut all.workers);
         (workers, core::mem::take(&mut all.eps))
     });
@@ -59,7 +78,7 @@ fn in_child() {
         // SAFETY: registered, so alive; nobody else runs.
         unsafe { disable(worker as *mut Worker) };
     }
-    for ep in eps {
+    for ep in eps.into_iter().filter(|ep| *ep != 0) {
         // SAFETY: as above.
         unsafe { &*(ep as *const Ep) }
             .gate

@@ -8,15 +8,16 @@
 mod end;
 mod gate;
 pub mod inward;
+mod outstanding;
 
 pub use end::{End, Pin, transport_failed};
 pub use gate::{Gate, Way};
+use outstanding::Outstanding;
 
 use super::after_fork;
 use super::keepalive;
 use super::mem::KeyCache;
 use super::names;
-use super::proto::op::Op;
 use super::proto::plan::Thresholds;
 use super::proto::{self, control, send};
 use super::request::Request;
@@ -38,7 +39,7 @@ use crate::wire::header::{AmId, WireupHdr};
 use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
 /// What `ucp_ep_create` was given besides the address.
@@ -142,6 +143,8 @@ struct Waiter {
 pub struct Ep {
     worker: *const Worker,
     pub id: Cell<u64>,
+    /// Its place in the list of `after_fork`.
+    pub registered: Cell<u32>,
     /// The peer's worker; 0 while it is not known.
     pub remote_uuid: Cell<u64>,
     /// The peer's half, once it is known.
@@ -201,11 +204,11 @@ pub struct Ep {
     /// Messages in the user's buffers that the transport has.
     in_place: Cell<usize>,
     /// Requests that wait for something of the peer.
-    pub outstanding: RefCell<Vec<NonNull<Request>>>,
+    pub outstanding: Outstanding,
     /// Flushes that wait for those.
     flushes: RefCell<VecDeque<NonNull<Request>>>,
     /// Flushes of the transport that are under way.
-    landings: RefCell<Vec<NonNull<Landing>>>,
+    landings: RefCell<BTreeSet<NonNull<Landing>>>,
 }
 
 impl Ep {
@@ -242,6 +245,7 @@ impl Ep {
         let ep = Box::new(Ep {
             worker,
             id: Cell::new(0),
+            registered: Cell::new(0),
             remote_uuid: Cell::new(0),
             half: Cell::new(None),
             serial: Cell::new(0),
@@ -280,9 +284,9 @@ impl Ep {
             expects_errors: Cell::new(false),
             shown: Cell::new(false),
             in_place: Cell::new(0),
-            outstanding: RefCell::new(Vec::new()),
+            outstanding: Outstanding::default(),
             flushes: RefCell::new(VecDeque::new()),
-            landings: RefCell::new(Vec::new()),
+            landings: RefCell::new(BTreeSet::new()),
         });
         let at = NonNull::from(Box::leak(ep));
         // SAFETY: just made; it does not move any more.
@@ -322,6 +326,7 @@ impl Ep {
         if self.lane.set(lane).is_err() || self.address.set(address).is_err() {
             return Err(Status::ALREADY_EXISTS);
         }
+        self.find_by(lane.ep);
         if let Some(send) = lane.am_short {
             self.gate.lead(Way { send, ep: lane.ep }, lane.max_short);
         }
@@ -422,8 +427,16 @@ impl Ep {
             && !self.no_bulk.replace(true)
         {
             self.bulk.set(select::bulk_lane(self.worker(), address));
+            if let Some(lane) = self.bulk.get() {
+                self.find_by(lane.ep);
+            }
         }
         self.bulk.get()
+    }
+
+    /// A failure of this transport endpoint is this endpoint's.
+    fn find_by(&self, lane: uct_ep_h) {
+        self.worker().by_lane.borrow_mut().insert(lane, self);
     }
 
     /// The message lane, where its transport writes into the peer's memory by keys (tcp).
@@ -705,12 +718,12 @@ impl Ep {
 
     /// A flush of the transport is under way.
     pub fn keep_landing(&self, landing: NonNull<Landing>) {
-        self.landings.borrow_mut().push(landing);
+        self.landings.borrow_mut().insert(landing);
     }
 
     /// The transport is done with a flush.
     pub fn forget_landing(&self, landing: NonNull<Landing>) {
-        self.landings.borrow_mut().retain(|l| *l != landing);
+        self.landings.borrow_mut().remove(&landing);
     }
 
     /// Takes the request of a flush that the transport still works on.
@@ -730,7 +743,7 @@ impl Ep {
 
     /// A request waits for the peer: it ends with the endpoint.
     pub fn wait_for_peer(&self, req: &Request) {
-        self.outstanding.borrow_mut().push(req.as_ptr());
+        self.outstanding.add(req.as_ptr());
     }
 
     /// The peer answered, which ends a request; flushes that waited for the last answer end after it.
@@ -743,16 +756,17 @@ impl Ep {
 
     /// A request does not wait for the peer any more.
     pub fn disown(&self, req: NonNull<Request>) {
-        let mut all = self.outstanding.borrow_mut();
-        if let Some(i) = all.iter().position(|r| *r == req) {
-            all.swap_remove(i);
-        }
+        self.outstanding.remove(req);
     }
 
     /// Something was answered: flushes may end, and so may an endpoint that is closed.
     #[inline]
     pub fn recheck_flushes(&self) {
         if self.flushes.borrow().is_empty() && !self.retired.get() {
+            return;
+        }
+        // None of them ends while something is owed.
+        if !self.owes_no_flush() {
             return;
         }
         let _pin = Pin::new(self);
@@ -778,23 +792,17 @@ impl Ep {
 
     /// Whether the peer has answered everything.
     pub fn owes_nothing(&self) -> bool {
-        self.outstanding.borrow().is_empty()
+        self.outstanding.is_empty()
     }
 
     /// Whether the peer has answered every access to its memory.
     fn owes_no_memory(&self) -> bool {
-        self.owes_none(Op::is_memory_access)
+        !self.outstanding.has_accesses()
     }
 
     /// Whether the peer has answered everything that a flush waits for.
     pub fn owes_no_flush(&self) -> bool {
-        self.owes_none(Op::holds_flushes)
-    }
-
-    fn owes_none(&self, which: impl Fn(&Op) -> bool) -> bool {
-        let all = self.outstanding.borrow();
-        // SAFETY: outstanding requests are alive; nothing is called while the borrow lives.
-        !all.iter().any(|r| which(unsafe { r.as_ref().op() }))
+        !self.outstanding.holds_flushes()
     }
 
     /// Whether accesses by messages are under way: what is posted directly now overtakes them.

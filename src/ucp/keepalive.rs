@@ -16,6 +16,7 @@ use crate::{ucs_diag, ucs_error};
 use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU32, Ordering};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ pub struct Keepalive {
     /// Checks so far: the next round goes on where the last one ended.
     checks: Cell<usize>,
     /// Endpoints whose transport is not connected, by id, and until when (monotonic nanoseconds).
-    unanswered: RefCell<Vec<(u64, u64)>>,
+    unanswered: RefCell<BTreeMap<u64, u64>>,
 }
 
 /// What is due, as bits.
@@ -76,7 +77,7 @@ impl Keepalive {
             rounds: RefCell::new(None),
             looks: RefCell::new(None),
             checks: Cell::new(0),
-            unanswered: RefCell::new(Vec::new()),
+            unanswered: RefCell::new(BTreeMap::new()),
         }
     }
 
@@ -124,7 +125,7 @@ pub fn watch(ep: &Ep, unanswered: bool) {
         && unanswered
     {
         let until = monotonic_ns().saturating_add(patience.as_nanos() as u64);
-        k.unanswered.borrow_mut().push((ep.id.get(), until));
+        k.unanswered.borrow_mut().insert(ep.id.get(), until);
         let often = (patience / LOOKS).max(Duration::from_millis(1));
         k.start(worker, &k.looks, often, LOOK);
     }
@@ -136,7 +137,7 @@ pub fn answered(worker: &Worker, ep: u64) {
     let k = &worker.keepalive;
     let none = {
         let mut all = k.unanswered.borrow_mut();
-        all.retain(|(id, _)| *id != ep);
+        all.remove(&ep);
         all.is_empty()
     };
     if none {
@@ -196,7 +197,7 @@ fn look(worker: &Worker) -> u32 {
     let now = monotonic_ns();
     let late: Vec<u64> = {
         let all = k.unanswered.borrow();
-        let late = all.iter().filter(|(_, until)| *until <= now);
+        let late = all.iter().filter(|(_, until)| **until <= now);
         late.map(|(id, _)| *id).collect()
     };
     let mut count = 0;

@@ -60,7 +60,7 @@ impl Entry {
     fn look_up(&self) -> u8 {
         let exported = &self.exported;
         let start = (exported.address as usize).wrapping_add_signed(exported.delta);
-        let mapping = sys::mem::protection(start, exported.length);
+        let mapping = sys::mapping::protection(start, exported.length);
         let mut allowed = 0;
         if mapping.read {
             allowed |= READ;

@@ -156,6 +156,8 @@ pub struct Request {
     released: Cell<bool>,
     /// A transport has the completion and will call it.
     with_transport: Cell<Held>,
+    /// Where it stands among those that wait for the peer, while it does.
+    pub(super) place: Cell<u32>,
     completion: UnsafeCell<uct_completion_t>,
 }
 
@@ -241,11 +243,12 @@ impl Request {
         match param.request {
             Some(user) => {
                 let at = user.as_ptr().cast::<u8>().wrapping_sub(Self::SIZE);
-                Ok(Place {
-                    // SAFETY: the user's pointer has room for a request in front of it.
-                    at: unsafe { NonNull::new_unchecked(at.cast()) },
-                    foreign: true,
-                })
+                // SAFETY: the user's pointer has room for a request in front of it.
+                let at: NonNull<Request> = unsafe { NonNull::new_unchecked(at.cast()) };
+                // `fill` leaves out what is zero in the pool.
+                // SAFETY: as above.
+                unsafe { (&raw mut (*at.as_ptr()).place).write(Cell::new(0)) };
+                Ok(Place { at, foreign: true })
             }
             None => Ok(Place {
                 at: worker.take_request()?,

@@ -47,7 +47,7 @@ use core::alloc::Layout;
 use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_void;
 use core::ptr::NonNull;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// What `ucp_worker_create` was given.
@@ -96,7 +96,9 @@ pub struct Worker {
     pub lock: FavourLock,
     pub eps: RefCell<Slots<*const Ep>>,
     /// Endpoints that are closed and have still to tell their peers.
-    pub farewells: RefCell<Vec<*const Ep>>,
+    pub farewells: RefCell<BTreeSet<*const Ep>>,
+    /// The endpoints by those of the transports that they have.
+    pub by_lane: RefCell<HashMap<uct_ep_h, *const Ep>>,
     /// Which endpoint is the other half of which at a peer.
     pub halves: Halves,
     /// How the last peer was connected to.
@@ -118,7 +120,7 @@ pub struct Worker {
     /// Connections by socket address; made when first needed.
     pub cm: OnceCell<Cm>,
     /// Listeners, by their addresses.
-    pub listeners: RefCell<Vec<usize>>,
+    pub listeners: RefCell<BTreeSet<usize>>,
     requests: RefCell<Slots<NonNull<Request>>>,
     /// The free request that came back last; each names the one before.
     free_requests: Cell<Option<NonNull<Request>>>,
@@ -170,7 +172,8 @@ impl Worker {
             spin: Spin::default(),
             lock: FavourLock::default(),
             eps: RefCell::new(Slots::new()),
-            farewells: RefCell::new(Vec::new()),
+            farewells: RefCell::new(BTreeSet::new()),
+            by_lane: RefCell::new(HashMap::new()),
             halves: Halves::default(),
             route: RefCell::new(None),
             ep_configs: Kinds::default(),
@@ -185,7 +188,7 @@ impl Worker {
             wakeup: Wakeup::new(context.params.features)?,
             keepalive: Keepalive::new(&context.config),
             cm: OnceCell::new(),
-            listeners: RefCell::new(Vec::new()),
+            listeners: RefCell::new(BTreeSet::new()),
             requests: RefCell::new(Slots::new()),
             free_requests: Cell::new(None),
             lent_requests: RefCell::new(BTreeSet::new()),
@@ -498,13 +501,16 @@ impl Drop for Worker {
     fn drop(&mut self) {
         after_fork::unregister(self);
         self.keepalive.stop();
-        // One at a time: what ends with one may have another made, to answer a peer by.
-        loop {
-            let Some(ep) = self.eps.borrow().iter().next().copied() else {
-                break;
-            };
-            // SAFETY: in the table, so alive; destroyed once.
-            unsafe { Ep::destroy(ep, Status::CANCELED, End::WithWorker) };
+        // What ends with one may end others, and have others made, to answer a peer by.
+        while !self.eps.borrow().is_empty() {
+            let all = self.eps.borrow().ids();
+            for id in all {
+                let ep = self.eps.borrow().get(id).copied();
+                if let Some(ep) = ep {
+                    // SAFETY: in the table, so alive; destroyed once.
+                    unsafe { Ep::destroy(ep, Status::CANCELED, End::WithWorker) };
+                }
+            }
         }
         Ep::drop_farewells(self);
         self.tag.cancel_all();

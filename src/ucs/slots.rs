@@ -81,6 +81,17 @@ impl<T> Slots<T> {
         Some(value)
     }
 
+    /// The ids of all that are here now.
+    pub fn ids(&self) -> Vec<u64> {
+        let live = self
+            .slots
+            .iter()
+            .enumerate()
+            .filter(|(_, s)| s.value.is_some());
+        live.map(|(index, s)| u64::from(s.nonce) << 32 | index as u64)
+            .collect()
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.slots.iter().filter_map(|s| s.value.as_ref())
     }

@@ -18,8 +18,7 @@ use crate::ucs::{Result, Status};
 use crate::wire::header::{AmId, CloseHdr};
 use crate::{ucs_diag, ucs_error};
 use core::ffi::c_void;
-use core::ptr::NonNull;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// How an endpoint ends.
@@ -90,18 +89,12 @@ impl Ep {
     pub fn sender_left(&self, status: Status) {
         let _pin = Pin::new(self);
         // What a transport still reads ends when that gives it back.
-        let comes = |r: &NonNull<Request>| {
-            // SAFETY: outstanding requests are alive; nothing is called while the borrow lives.
-            let req = unsafe { r.as_ref() };
-            // SAFETY: as above.
+        let comes = |req: &Request| {
+            // SAFETY: an outstanding request is alive; the only borrow.
             let op = unsafe { req.op() };
             matches!(op, Op::TagRecv(_) | Op::DataRecv(_)) && !req.is_with_transport()
         };
-        let lost: Vec<_> = {
-            let mut all = self.outstanding.borrow_mut();
-            all.extract_if(.., |r| comes(r)).collect()
-        };
-        for req in lost {
+        for req in self.outstanding.take_all(comes) {
             // SAFETY: taken off the list, so not complete.
             unsafe { req.as_ref() }.complete(Err(status));
         }
@@ -118,16 +111,11 @@ impl Ep {
                 None => break,
             }
         }
-        // SAFETY: outstanding requests are alive.
-        let is_ours = |r: &NonNull<Request>| unsafe { !r.as_ref().is_with_transport() };
         loop {
             // What a transport works at ends when that gives it back.
-            let last = {
-                let mut all = self.outstanding.borrow_mut();
-                let at = all.iter().rposition(is_ours);
-                at.map(|i| all.swap_remove(i))
-            };
-            let req = last
+            let req = self
+                .outstanding
+                .take_last(|req| !req.is_with_transport())
                 .or_else(|| self.flushes.borrow_mut().pop_front())
                 .or_else(|| self.recall_landing());
             match req {
@@ -275,16 +263,10 @@ impl Ep {
     /// Receives that the peer may be writing into do not end with an endpoint that had no error handling
     /// when it let the peer: another waits for the peer's word.
     fn hand_over_receives(&self) {
-        let asked: Vec<_> = {
-            let mut all = self.outstanding.borrow_mut();
-            // SAFETY: outstanding requests are alive; nothing is called while the borrow lives.
-            let written = |r: &NonNull<Request>| rndv::is_written_by_peer(unsafe { r.as_ref() });
-            all.extract_if(.., |r| written(r)).collect()
-        };
-        for req in asked {
-            // SAFETY: as above, and no callback has run.
+        for req in self.outstanding.take_all(rndv::is_written_by_peer) {
+            // SAFETY: taken off the list, and no callback has run.
             if !rndv::wait_by_another(unsafe { req.as_ref() }) {
-                self.outstanding.borrow_mut().push(req);
+                self.outstanding.add(req);
             }
         }
     }
@@ -323,7 +305,9 @@ impl Ep {
         }
         self.gate.replace_queue(words);
         // They are taken from the end: the first of the queue ends first.
-        self.outstanding.borrow_mut().extend(broken.iter().rev());
+        for req in broken.into_iter().rev() {
+            self.outstanding.add(req);
+        }
     }
 
     /// Tells the peer of the end, if it knows this endpoint, or is to know what it has lost.
@@ -347,7 +331,7 @@ impl Ep {
     fn say_farewell(&self) {
         self.pins.set(self.pins.get() + 1);
         self.farewell.set(true);
-        self.worker().farewells.borrow_mut().push(self);
+        self.worker().farewells.borrow_mut().insert(self);
         self.send_queue();
     }
 
@@ -355,9 +339,8 @@ impl Ep {
     pub(super) fn leave(&self) {
         if self.farewell.replace(false) {
             self.gate.replace_queue(VecDeque::new());
-            let mut all = self.worker().farewells.borrow_mut();
-            all.retain(|ep| !core::ptr::eq(*ep, self));
-            drop(all);
+            let this: *const Ep = self;
+            self.worker().farewells.borrow_mut().remove(&this);
             // The pin of `say_farewell`.
             drop(Pin(self));
         }
@@ -384,6 +367,7 @@ impl Ep {
             ep.gate.replace_queue(VecDeque::new());
             ep.report_answers();
             for lane in ep.lanes() {
+                ep.worker().by_lane.borrow_mut().remove(&lane.ep);
                 close_transport(lane.ep);
             }
             after_fork::unregister_ep(ep);
@@ -432,7 +416,7 @@ unsafe fn close_transport(ep: uct_ep_h) {
     }
 }
 
-/// A transport endpoint failed: the endpoint on top of it is found and failed.
+/// A transport endpoint failed: so does the endpoint on top of it.
 ///
 /// # Safety
 /// `arg` must be the worker that registered this.
@@ -444,48 +428,23 @@ pub unsafe extern "C" fn transport_failed(
     // SAFETY: registered by the worker with itself.
     let worker = unsafe { &*arg.cast::<Worker>() };
     let status = Status::from_code(status).unwrap_or(Status::CONNECTION_RESET);
-    let hit: Vec<*const Ep> = worker
-        .eps
-        .borrow()
-        .iter()
-        .copied()
-        .filter(|ep| {
-            // SAFETY: in the table, so alive.
-            let ep = unsafe { &**ep };
-            ep.has_lane(uct_ep)
-        })
-        .collect();
-    let farewells = worker.farewells.borrow().clone();
-    for ep in &farewells {
-        // SAFETY: in the list, so pinned; leaving calls no user.
-        unsafe {
-            if (**ep).lane().ep == uct_ep {
-                (**ep).leave();
-            }
-        }
-    }
-    if hit.is_empty() && farewells.is_empty() {
+    let Some(ep) = worker.by_lane.borrow().get(&uct_ep).copied() else {
         ucs_error!("a transport endpoint that nobody uses failed: {status}");
+        return UCS_OK;
+    };
+    // SAFETY: found by its lane, so not freed; no handler has run yet.
+    let ep = unsafe { &*ep };
+    let uuid = ep.remote_uuid.get();
+    if worker.eps.borrow().get(ep.id.get()).is_some() {
+        // Why it is over is known better from the connection it was made by.
+        ep.fail(cm::gone(ep).unwrap_or(status));
+    } else {
+        // Leaving calls no user.
+        ep.leave();
+        return UCS_OK;
     }
-    // SAFETY: in the table, so alive; no handler has run yet.
-    let gone: BTreeSet<u64> = hit
-        .iter()
-        .map(|ep| unsafe { (**ep).remote_uuid.get() })
-        .collect();
-    for ep in hit {
-        // SAFETY: in the table a moment ago; an earlier one's handler may have destroyed it, then
-        // it is not in the table any more.
-        unsafe {
-            if worker.eps.borrow().iter().any(|e| *e == ep) {
-                // Why it is over is known better from the connection it was made by.
-                (*ep).fail(cm::gone(&*ep).unwrap_or(status));
-            }
-        }
-    }
-    for uuid in gone {
-        for message in worker.assemblies.take_of(uuid) {
-            tag::recv::sender_gone(worker, &message, status);
-        }
+    for message in worker.assemblies.take_of(uuid) {
+        tag::recv::sender_gone(worker, &message, status);
     }
     UCS_OK
 }

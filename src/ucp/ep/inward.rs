@@ -7,7 +7,7 @@
 
 use crate::ucp::worker::Worker;
 use core::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// What a worker knows of it.
 #[derive(Default)]
@@ -18,6 +18,8 @@ pub struct Inward {
     releasing: Cell<bool>,
     /// Ids of endpoints whose queues wait for that.
     held: RefCell<VecDeque<u64>>,
+    /// The same ids.
+    known: RefCell<BTreeSet<u64>>,
 }
 
 impl Inward {
@@ -32,7 +34,7 @@ impl Inward {
     /// Whether the queue of the endpoint has to wait; it is released then.
     pub fn holds_back(&self, ep: u64) -> bool {
         let busy = self.busy.get();
-        if busy && !self.held.borrow().contains(&ep) {
+        if busy && self.known.borrow_mut().insert(ep) {
             self.held.borrow_mut().push_back(ep);
         }
         busy
@@ -47,6 +49,7 @@ impl Inward {
         loop {
             let next = inward.held.borrow_mut().pop_front();
             let Some(id) = next else { break };
+            inward.known.borrow_mut().remove(&id);
             if let Some(ep) = worker.ep(id) {
                 ep.send_queue();
             }

@@ -283,6 +283,8 @@ impl Inbox {
 /// The endpoints of a worker whose streams have something new.
 pub struct StreamState {
     ready: RefCell<VecDeque<u64>>,
+    /// How many of them are gone.
+    gone: Cell<usize>,
     /// Endpoints whose inboxes progress looks after.
     unattended: announced::Unattended,
 }
@@ -292,6 +294,7 @@ impl StreamState {
     pub fn new() -> StreamState {
         StreamState {
             ready: RefCell::new(VecDeque::new()),
+            gone: Cell::new(0),
             unattended: announced::Unattended::default(),
         }
     }
@@ -317,10 +320,17 @@ impl StreamState {
         }
     }
 
-    /// The endpoint goes.
+    /// The endpoint goes. Its id stays in the list until half of that is gone.
     pub fn forget(&self, ep: &Ep) {
-        if ep.stream.listed.replace(false) {
-            self.ready.borrow_mut().retain(|id| *id != ep.id.get());
+        if !ep.stream.listed.replace(false) {
+            return;
+        }
+        let mut ready = self.ready.borrow_mut();
+        self.gone.set(self.gone.get() + 1);
+        if self.gone.get() > ready.len() / 2 {
+            let worker = ep.worker();
+            ready.retain(|id| worker.ep(*id).is_some_and(|ep| ep.stream.listed.get()));
+            self.gone.set(0);
         }
     }
 
@@ -332,11 +342,13 @@ impl StreamState {
                 unexpected::wanting(worker);
                 return None;
             };
-            if let Some(ep) = worker.ep(id) {
-                ep.stream.listed.set(false);
-                if ep.stream.has_something() {
-                    return Some(ep);
+            match worker.ep(id) {
+                Some(ep) if ep.stream.listed.replace(false) => {
+                    if ep.stream.has_something() {
+                        return Some(ep);
+                    }
                 }
+                _ => self.gone.set(self.gone.get() - 1),
             }
         }
     }

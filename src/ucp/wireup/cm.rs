@@ -513,7 +513,7 @@ impl UcpListener {
         worker
             .listeners
             .borrow_mut()
-            .push(core::ptr::from_ref(made.as_ref()) as usize);
+            .insert(core::ptr::from_ref(made.as_ref()) as usize);
         Ok(made)
     }
 
@@ -534,7 +534,7 @@ impl UcpListener {
 impl Drop for UcpListener {
     fn drop(&mut self) {
         let me = core::ptr::from_ref(self) as usize;
-        self.worker().listeners.borrow_mut().retain(|l| *l != me);
+        self.worker().listeners.borrow_mut().remove(&me);
     }
 }
 

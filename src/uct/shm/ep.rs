@@ -27,6 +27,8 @@ pub struct ShmEp {
     peer: Rc<Peer>,
     pub pending: Rc<PendingGroup>,
     max_short: usize,
+    /// Its number among the endpoints of its interface.
+    pub serial: Cell<u64>,
 }
 
 type Ep = EpBox<ShmIface>;
@@ -71,6 +73,7 @@ impl ShmEp {
             peer,
             pending: PendingGroup::new(),
             max_short: face.max_short,
+            serial: Cell::new(0),
         })
     }
 

@@ -22,7 +22,7 @@ use crate::uct::base::pending::{PendingGroup, PendingQueue};
 use crate::uct::base::worker::WorkerHandle;
 use core::cell::{Cell, RefCell, UnsafeCell};
 use core::ffi::c_int;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::os::fd::RawFd;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
@@ -50,7 +50,10 @@ pub struct ShmIface {
     bandwidth: f64,
     overhead: f64,
     peers: RefCell<HashMap<SegmentKey, Weak<Peer>>>,
-    endpoints: RefCell<Vec<*const EpBox<ShmIface>>>,
+    sweep_at: Cell<usize>,
+    /// By their numbers.
+    endpoints: RefCell<BTreeMap<u64, *const EpBox<ShmIface>>>,
+    last_serial: Cell<u64>,
     descs: DescPool,
     /// Where a short message is copied before it is handled.
     scratch: UnsafeCell<[u64; FIRST_LINE / 8]>,
@@ -124,7 +127,9 @@ impl ShmIface {
             },
             overhead: config.key_f64("SEND_OVERHEAD", "am_short").max(0.0),
             peers: RefCell::new(HashMap::new()),
-            endpoints: RefCell::new(Vec::new()),
+            sweep_at: Cell::new(LEAST_SWEPT),
+            endpoints: RefCell::new(BTreeMap::new()),
+            last_serial: Cell::new(0),
             descs: IfaceBase::desc_pool(&params, COPY_MAX),
             scratch: UnsafeCell::new([0; FIRST_LINE / 8]),
             last_looks: Cell::new(0),
@@ -143,7 +148,11 @@ impl ShmIface {
         let peer = Rc::new(Peer::attach(key)?);
         self.recent.take();
         let mut peers = self.peers.borrow_mut();
-        peers.retain(|_, peer| peer.strong_count() > 0);
+        // Those that are gone are looked for when there are twice as many as the last time left.
+        if peers.len() >= self.sweep_at.get() {
+            peers.retain(|_, peer| peer.strong_count() > 0);
+            self.sweep_at.set(2 * peers.len() + LEAST_SWEPT);
+        }
         peers.insert(key, Rc::downgrade(&peer));
         Ok(peer)
     }
@@ -310,14 +319,23 @@ impl ShmIface {
         if !face.alarm.take() {
             return 0;
         }
+        let has_failed = |ep: *const EpBox<ShmIface>| {
+            // SAFETY: endpoints leave the list before they are destroyed.
+            let ep = unsafe { &*ep };
+            !ep.is_failed() && ep.peer_failure().is_some()
+        };
+        let failed: Vec<u64> = {
+            let all = face.endpoints.borrow();
+            let failed = all.iter().filter(|(_, ep)| has_failed(**ep));
+            failed.map(|(serial, _)| *serial).collect()
+        };
         let mut count = 0;
-        loop {
-            let next = face.endpoints.borrow().iter().copied().find(|ep| {
-                // SAFETY: endpoints leave the list before they are destroyed.
-                let ep = unsafe { &**ep };
-                !ep.is_failed() && ep.peer_failure().is_some()
-            });
-            let Some(ep) = next else { return count };
+        for serial in failed {
+            // What was told of others may have destroyed it.
+            let ep = face.endpoints.borrow().get(&serial).copied();
+            let Some(ep) = ep.filter(|ep| has_failed(*ep)) else {
+                continue;
+            };
             // SAFETY: as above; nothing of it is touched after `fail`, which may destroy it.
             let ep = unsafe { &*ep };
             if let Some(status) = ep.peer_failure() {
@@ -326,8 +344,12 @@ impl ShmIface {
             }
             count += 1;
         }
+        count
     }
 }
+
+/// So many peers are kept in the table, gone or not.
+const LEAST_SWEPT: usize = 16;
 
 /// `progress` is under way: a handler must not be handed a second message meanwhile.
 const BUSY: u32 = 1;
@@ -438,13 +460,15 @@ impl Iface for ShmIface {
     }
 
     fn ep_created(ep: &EpBox<Self>) {
-        ep.face().endpoints.borrow_mut().push(ep);
+        let serial = ep.face().last_serial.get() + 1;
+        ep.face().last_serial.set(serial);
+        ep.tl.serial.set(serial);
+        ep.face().endpoints.borrow_mut().insert(serial, ep);
     }
 
     fn ep_closing(ep: &EpBox<Self>) {
         ep.close();
-        let this: *const EpBox<Self> = ep;
-        ep.face().endpoints.borrow_mut().retain(|ep| *ep != this);
+        ep.face().endpoints.borrow_mut().remove(&ep.tl.serial.get());
     }
 
     fn closing(face: &Face) {

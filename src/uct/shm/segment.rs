@@ -190,7 +190,17 @@ fn make_once(
     })
 }
 
-type Cache = HashMap<(ProcessId, u32), Weak<Attached>>;
+/// What this process has mapped of each segment.
+#[derive(Default)]
+struct Cache {
+    by_name: HashMap<(ProcessId, u32), Weak<Attached>>,
+    /// With so many entries those whose mapping is gone are thrown away.
+    sweep_at: usize,
+}
+
+/// So many entries stay, whatever is mapped.
+const LEAST_SWEPT: usize = 64;
+
 static CACHE: PerProcess<Mutex<Cache>> = PerProcess::new(Mutex::default);
 
 /// Maps what its owner gave: a memory file that cannot shrink, or a System V segment that the owner made.
@@ -236,7 +246,12 @@ impl Attached {
     /// `UNREACHABLE` when its owner does not give it.
     pub fn get(key: SegmentKey) -> Result<Arc<Attached>> {
         let known = (key.owner.id, key.serial);
-        if let Some(attached) = CACHE.get().lock().get(&known).and_then(Weak::upgrade)
+        if let Some(attached) = CACHE
+            .get()
+            .lock()
+            .by_name
+            .get(&known)
+            .and_then(Weak::upgrade)
             && attached.key.kind == key.kind
         {
             return Ok(attached);
@@ -265,8 +280,14 @@ impl Attached {
             wake,
         });
         let mut cache = CACHE.get().lock();
-        cache.retain(|_, mapping| mapping.strong_count() > 0);
-        cache.insert(known, Arc::downgrade(&attached));
+        let len = cache.by_name.len();
+        if len >= cache.sweep_at.max(LEAST_SWEPT) {
+            cache
+                .by_name
+                .retain(|_, mapping| mapping.strong_count() > 0);
+            cache.sweep_at = 2 * cache.by_name.len();
+        }
+        cache.by_name.insert(known, Arc::downgrade(&attached));
         Ok(attached)
     }
 

@@ -1,0 +1,117 @@
+//! The requests of an endpoint that wait for its peer. Adding one, taking one off wherever it stands and asking for a kind take
+//! a time that does not depend on how many there are.
+
+use crate::ucp::request::Request;
+use core::cell::{Cell, RefCell};
+use core::ptr::NonNull;
+
+#[derive(Default)]
+pub struct Outstanding {
+    /// Each request knows its place here.
+    all: RefCell<Vec<(NonNull<Request>, Kind)>>,
+    /// How many access memory of the peer, and how many a flush waits for.
+    accesses: Cell<usize>,
+    holding: Cell<usize>,
+}
+
+/// What counts of a request; it stays so as long as the request waits.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Kind {
+    access: bool,
+    holds: bool,
+}
+
+impl Kind {
+    fn of(req: &Request) -> Kind {
+        // SAFETY: the only borrow.
+        let op = unsafe { req.op() };
+        Kind {
+            access: op.is_memory_access(),
+            holds: op.holds_flushes(),
+        }
+    }
+}
+
+impl Outstanding {
+    pub fn is_empty(&self) -> bool {
+        self.all.borrow().is_empty()
+    }
+
+    /// Whether one accesses memory of the peer.
+    pub fn has_accesses(&self) -> bool {
+        self.accesses.get() > 0
+    }
+
+    /// Whether there is one that a flush waits for.
+    pub fn holds_flushes(&self) -> bool {
+        self.holding.get() > 0
+    }
+
+    /// `req` is alive until it is taken off.
+    pub fn add(&self, req: NonNull<Request>) {
+        let mut all = self.all.borrow_mut();
+        // SAFETY: alive, by the caller's promise.
+        let r = unsafe { req.as_ref() };
+        r.place.set(all.len() as u32);
+        let kind = Kind::of(r);
+        all.push((req, kind));
+        self.count(kind, 1);
+    }
+
+    /// Takes one off, if it is here.
+    pub fn remove(&self, req: NonNull<Request>) {
+        let mut all = self.all.borrow_mut();
+        // SAFETY: the caller has the request. The place of one that is not here is of another, or of none.
+        let at = unsafe { req.as_ref() }.place.get() as usize;
+        if all.get(at).is_some_and(|(there, _)| *there == req) {
+            self.remove_at(&mut all, at);
+        }
+    }
+
+    /// Takes off the last one of those that `is_wanted`, which calls nobody.
+    pub fn take_last(&self, is_wanted: impl Fn(&Request) -> bool) -> Option<NonNull<Request>> {
+        let mut all = self.all.borrow_mut();
+        // SAFETY: alive while they are here.
+        let wanted = |(r, _): &(NonNull<Request>, Kind)| is_wanted(unsafe { r.as_ref() });
+        let at = all.iter().rposition(wanted)?;
+        Some(self.remove_at(&mut all, at))
+    }
+
+    /// Takes off all that `is_wanted`, which calls nobody, in their order.
+    pub fn take_all(&self, is_wanted: impl Fn(&Request) -> bool) -> Vec<NonNull<Request>> {
+        let mut all = self.all.borrow_mut();
+        let taken = all
+            // SAFETY: alive while they are here.
+            .extract_if(.., |(r, _)| is_wanted(unsafe { r.as_ref() }))
+            .map(|(req, kind)| {
+                self.count(kind, -1);
+                req
+            })
+            .collect();
+        for (place, (req, _)) in all.iter().enumerate() {
+            // SAFETY: as above.
+            unsafe { req.as_ref() }.place.set(place as u32);
+        }
+        taken
+    }
+
+    fn remove_at(&self, all: &mut Vec<(NonNull<Request>, Kind)>, at: usize) -> NonNull<Request> {
+        let (req, kind) = all.swap_remove(at);
+        // SAFETY: alive while it is here.
+        debug_assert_eq!(kind, Kind::of(unsafe { req.as_ref() }));
+        if let Some((moved, _)) = all.get(at) {
+            // SAFETY: as above.
+            unsafe { moved.as_ref() }.place.set(at as u32);
+        }
+        self.count(kind, -1);
+        req
+    }
+
+    fn count(&self, kind: Kind, by: isize) {
+        for (is, number) in [(kind.access, &self.accesses), (kind.holds, &self.holding)] {
+            if is {
+                number.set(number.get().wrapping_add_signed(by));
+            }
+        }
+    }
+}
