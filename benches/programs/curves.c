@@ -1,5 +1,6 @@
-/* What one operation costs where there are N of a kind: curves ROW N prints nanoseconds per operation. Plain UCP, so that it
- * runs on any library of the interface; benches/curves drives it. */
+/* What one operation costs where there are N of a kind: "curves ROW N" prints nanoseconds per operation. Plain UCP, so that it
+ * runs on any library of the interface; benches/curves drives it. Rows either do N operations, or one among N others,
+ * CURVES_COUNT times where that is set. */
 #define _GNU_SOURCE
 #include <ucp/api/ucp.h>
 
@@ -30,6 +31,14 @@ static ucp_address_t *address;
 static size_t address_length;
 static const ucp_request_param_t plain;
 static size_t n;
+
+/* Whether an operation among N others is done again: for some time, or as often as CURVES_COUNT says. */
+static int again(size_t count, double us)
+{
+    const char *fixed = getenv("CURVES_COUNT");
+
+    return fixed ? (count < strtoull(fixed, NULL, 0)) : ((count < 1000000) && (us < SHORT_US));
+}
 
 /* Numbers below `below`, the same ones in each run. */
 static uint64_t draw(uint64_t below)
@@ -102,13 +111,21 @@ static void ended(ucs_status_ptr_t request)
     ucp_request_free(request);
 }
 
-static void quiet(void)
+/* Until nothing has come for some time. How long that took. */
+static double quiet(void)
 {
+    double begun = now_us(), since = begun;
     unsigned i;
 
     for (i = 0; i < 100; ++i) {
         ucp_worker_progress(worker);
     }
+    while (!getenv("CURVES_COUNT") && (now_us() - since < 20000)) {
+        if (ucp_worker_progress(worker) != 0) {
+            since = now_us();
+        }
+    }
+    return now_us() - begun;
 }
 
 /* Nanoseconds of one call of progress. */
@@ -124,7 +141,7 @@ static double progress_cost(void)
         }
         calls += 100;
         us = now_us() - begun;
-    } while (us < SHORT_US);
+    } while (again(calls / 100, us));
     return us * 1e3 / calls;
 }
 
@@ -169,7 +186,7 @@ static double receives_wild(void)
         ended(ucp_tag_send_nbx(ep, &byte, 8, 7, &plain));
         ended(request);
         us = now_us() - begun;
-    } while ((++count < 100000) && (us < SHORT_US));
+    } while (again(++count, us));
     return us * 1e3 / count;
 }
 
@@ -184,7 +201,7 @@ static double unexpected(int backwards, uint64_t mask)
     for (i = 0; i < n; ++i) {
         ended(ucp_tag_send_nbx(ep, &byte, 8, i << 32, &plain));
     }
-    quiet();
+    begun += quiet();
     for (i = 0; i < n; ++i) {
         ended(ucp_tag_recv_nbx(worker, &byte, 8, (backwards ? n - 1 - i : i) << 32, mask, &plain));
     }
@@ -223,7 +240,7 @@ static double probes(void)
     do {
         ucp_tag_probe_nb(worker, draw(n), -1, 0, &info);
         us = now_us() - begun;
-    } while ((++count < 1000000) && (us < SHORT_US));
+    } while (again(++count, us));
     return us * 1e3 / count;
 }
 
@@ -262,7 +279,7 @@ static double synchronous(int backwards)
     for (i = 0; i < n; ++i) {
         requests[i] = ucp_tag_send_sync_nbx(ep, &byte, 8, i, &plain);
     }
-    quiet();
+    begun += quiet();
     for (i = 0; i < n; ++i) {
         ended(ucp_tag_recv_nbx(worker, &byte, 8, backwards ? n - 1 - i : i, -1, &plain));
     }
@@ -295,7 +312,7 @@ static double announced_back(void)
     for (i = 0; i < n; ++i) {
         requests[i] = ucp_tag_send_nbx(ep, from, sizeof(from), i, &plain);
     }
-    quiet();
+    begun += quiet();
     for (i = 0; i < n; ++i) {
         ended(ucp_tag_recv_nbx(worker, to, sizeof(to), n - 1 - i, -1, &plain));
     }
@@ -641,7 +658,7 @@ static double regions(int puts, int apart)
             i = order[count % n];
             ended(ucp_put_nbx(ep, &word, 8, (uintptr_t)memory + i * step, keys[i], &plain));
             us = now_us() - begun;
-        } while ((++count < 1000000) && (us < SHORT_US));
+        } while (again(++count, us));
         ended(ucp_ep_flush_nbx(ep, &plain));
         return (now_us() - begun) * 1e3 / count;
     }

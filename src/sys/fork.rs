@@ -231,6 +231,7 @@ pub fn call_in_child(f: fn()) {
 }
 
 /// Runs when the library is loaded: before a thread of the process can use it, so no fork() comes in between.
+/// It opens nothing and starts nothing (`c-tests/abi/load.c`).
 #[used]
 #[unsafe(link_section = ".init_array")]
 static AT_LOAD: extern "C" fn() = register;
