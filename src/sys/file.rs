@@ -1,9 +1,9 @@
-//! Whole writes to descriptors, and C's buffered streams as the client gave them.
+//! Whole writes to descriptors, C's buffered streams as the client gave them, and files that the kernel makes up.
 //!
-//! Called by the log and by the functions that print to a `FILE *`.
+//! Called by the log, by the functions that print to a `FILE *`, and by all who ask /proc and /sys.
 
-use std::fs::OpenOptions;
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -54,6 +54,28 @@ pub fn replace(fd: BorrowedFd<'_>, by: BorrowedFd<'_>) -> io::Result<()> {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),
     }
+}
+
+/// The text of a file of /proc or /sys. Those have no length to ask for, and few of them have more than a page: two reads
+/// do for most.
+pub fn read_kernel_text(path: impl AsRef<Path>) -> io::Result<String> {
+    const STEP: usize = 4096;
+    let mut file = File::open(path)?;
+    let mut text = vec![0; STEP];
+    let mut len = 0;
+    loop {
+        match file.read(&mut text[len..]) {
+            Ok(0) => break,
+            Ok(n) => len += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+        if text.len() - len < STEP / 2 {
+            text.resize(text.len() * 2, 0);
+        }
+    }
+    text.truncate(len);
+    String::from_utf8(text).map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
 /// Holds what stands at a path, without opening it.

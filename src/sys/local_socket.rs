@@ -1,6 +1,7 @@
 //! What the standard library has not for AF_UNIX streams: who is at the other end, and descriptors along with bytes.
 
 use super::retry;
+use crate::sys::file::read_kernel_text;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -94,7 +95,7 @@ pub fn effective_user() -> u32 {
 
 /// Whether a user number means one user here: those without a number in this user namespace share one that has none.
 pub fn is_one_user(uid: u32) -> bool {
-    let Ok(map) = std::fs::read_to_string("/proc/self/uid_map") else {
+    let Ok(map) = read_kernel_text("/proc/self/uid_map") else {
         return true;
     };
     map.lines().any(|line| {

@@ -3,6 +3,7 @@
 //! Called by the configuration (sections of `ucx.conf`, where our installation is) and by the log.
 //! Everything is asked of the OS when needed; nothing is read at load.
 
+use crate::sys::file::read_kernel_text;
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -40,7 +41,7 @@ pub fn ancestor_has_this_library() -> bool {
         let Some(pid) = above.filter(|pid| *pid > 1) else {
             return false;
         };
-        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+        let maps = read_kernel_text(format!("/proc/{pid}/maps")).unwrap_or_default();
         if maps.lines().any(|line| line.ends_with(&library)) {
             return true;
         }
@@ -51,7 +52,7 @@ pub fn ancestor_has_this_library() -> bool {
 
 /// The parent of a process, from the fields behind its name in parentheses.
 fn parent_of(pid: &str) -> Option<u32> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let text = read_kernel_text(format!("/proc/{pid}/stat")).ok()?;
     let (_, fields) = text.rsplit_once(')')?;
     fields.split_whitespace().nth(1)?.parse().ok()
 }
@@ -61,7 +62,7 @@ fn parent_of(pid: &str) -> Option<u32> {
 pub fn program_argument(address: usize) -> Option<String> {
     /// Places of `arg_start` and `arg_end` behind the name in parentheses, see proc(5).
     const ARG_START: usize = 45;
-    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let text = read_kernel_text("/proc/self/stat").ok()?;
     let (_, fields) = text.rsplit_once(')')?;
     let mut fields = fields.split_whitespace().skip(ARG_START);
     let start: usize = fields.next()?.parse().ok()?;
@@ -153,7 +154,7 @@ pub struct Cpu {
 }
 
 pub fn cpu() -> Cpu {
-    match std::fs::read_to_string("/proc/cpuinfo") {
+    match read_kernel_text("/proc/cpuinfo") {
         Ok(text) => identify(&text),
         Err(_) => Cpu::default(),
     }
@@ -161,7 +162,7 @@ pub fn cpu() -> Cpu {
 
 /// The board's product name, when the firmware tells.
 pub fn product_name() -> Option<String> {
-    let text = std::fs::read_to_string("/sys/devices/virtual/dmi/id/product_name").ok()?;
+    let text = read_kernel_text("/sys/devices/virtual/dmi/id/product_name").ok()?;
     Some(text.trim().to_owned())
 }
 

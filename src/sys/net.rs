@@ -1,6 +1,8 @@
 //! Network interfaces of this machine as the kernel and sysfs describe them, and what tells this
 //! host and network namespace from others.
 
+use crate::sys::file::read_kernel_text;
+use crate::sys::process;
 use crate::sys::socket;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -91,13 +93,28 @@ pub fn is_bridge(name: &str) -> bool {
 
 fn sysfs(name: &str, file: &str) -> Option<String> {
     let path = Path::new("/sys/class/net").join(name).join(file);
-    Some(std::fs::read_to_string(path).ok()?.trim().to_owned())
+    Some(read_kernel_text(path).ok()?.trim().to_owned())
 }
 
-/// Whether a default route of IPv4 or IPv6 goes through the interface.
-pub fn is_default_route(name: &str) -> bool {
-    let v4 = std::fs::read_to_string("/proc/net/route").is_ok_and(|t| has_default_v4(&t, name));
-    v4 || std::fs::read_to_string("/proc/net/ipv6_route").is_ok_and(|t| has_default_v6(&t, name))
+/// The kernel's routes, as it lists them.
+#[derive(Clone, Debug, Default)]
+pub struct Routes {
+    v4: String,
+    v6: String,
+}
+
+impl Routes {
+    pub fn read() -> Routes {
+        Routes {
+            v4: read_kernel_text("/proc/net/route").unwrap_or_default(),
+            v6: read_kernel_text("/proc/net/ipv6_route").unwrap_or_default(),
+        }
+    }
+
+    /// Whether a default route of IPv4 or IPv6 goes through the interface.
+    pub fn are_default(&self, name: &str) -> bool {
+        has_default_v4(&self.v4, name) || has_default_v6(&self.v6, name)
+    }
 }
 
 /// Columns: interface, destination, gateway, flags, ...; 00000000 is everywhere.
@@ -126,12 +143,12 @@ fn has_default_v6(table: &str, name: &str) -> bool {
 /// one boot and one network namespace.
 pub fn loopback_domain() -> u64 {
     use std::os::unix::fs::MetadataExt;
-    let boot = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let boot = process::boot_id().unwrap_or_default();
     let space = std::fs::metadata("/proc/self/ns/net").map_or(0, |m| m.ino());
     // FNV-1a: the same in every process and every build.
-    boot.iter()
-        .chain(&space.to_le_bytes())
-        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+    boot.bytes()
+        .chain(space.to_le_bytes())
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
         })
 }

@@ -1,5 +1,7 @@
 //! Other processes: do they live, since when, and a descriptor that tells their end.
 
+use crate::sys::file::read_kernel_text;
+use crate::sys::fork::PerProcess;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
@@ -28,7 +30,7 @@ pub fn ended(fd: &OwnedFd) -> bool {
 /// When the process was started, in ticks since boot; tells a process from a later one of the same
 /// number. `None` when there is no such process or it has ended and waits for its parent.
 pub fn start_time(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let stat = read_kernel_text(format!("/proc/{pid}/stat")).ok()?;
     // The second field is the program's name in parentheses, which may hold anything.
     let after_name = stat.get(stat.rfind(')')? + 1..)?;
     let mut fields = after_name.split_ascii_whitespace();
@@ -39,6 +41,12 @@ pub fn start_time(pid: u32) -> Option<u64> {
     const STATE: usize = 3;
     const START_TIME: usize = 22;
     fields.nth(START_TIME - STATE - 1)?.parse().ok()
+}
+
+/// When this process started.
+pub fn own_start_time() -> Option<u64> {
+    static START: PerProcess<Option<u64>> = PerProcess::new(|| start_time(super::process::pid()));
+    *START.get()
 }
 
 /// Whether the process that started at `start_time` still runs.

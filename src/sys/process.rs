@@ -1,5 +1,7 @@
 //! The process and its threads: ids, signal-free threads, CPU affinity.
 
+use crate::sys::file::read_kernel_text;
+use once_cell::race::OnceBox;
 use std::io;
 use std::thread::JoinHandle;
 
@@ -98,8 +100,10 @@ pub fn is_set(set: &libc::cpu_set_t, cpu: usize) -> bool {
 }
 
 /// A text that changes with every boot of the kernel.
-pub fn boot_id() -> Option<String> {
-    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()
+pub fn boot_id() -> Option<&'static str> {
+    static ID: OnceBox<Option<String>> = OnceBox::new();
+    let id = ID.get_or_init(|| Box::new(read_kernel_text("/proc/sys/kernel/random/boot_id").ok()));
+    id.as_deref()
 }
 
 /// Names the namespace of a kind (`pid`, `ipc`, `user`) that this process lives in.

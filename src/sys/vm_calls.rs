@@ -4,6 +4,7 @@
 //! functions to report to UCM, and "original" must not report. The break is libc's own variable, so
 //! brk and sbrk are libc's.
 
+use crate::sys::file::read_kernel_text;
 use core::ffi::{c_int, c_void};
 use libc::off_t;
 
@@ -94,7 +95,7 @@ pub fn segment_size(id: c_int) -> usize {
 
 /// The length of the mapping that begins at `addr`, 0 when there is none.
 pub fn mapping_len(addr: usize) -> usize {
-    let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else {
+    let Ok(maps) = read_kernel_text("/proc/self/maps") else {
         return 0;
     };
     let ranges = maps.lines().filter_map(|line| {

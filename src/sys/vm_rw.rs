@@ -3,6 +3,7 @@
 //! The kernel checks both sides and the right to reach the other process; a bad address is an error
 //! (`EFAULT`), never a fault.
 
+use crate::sys::file::read_kernel_text;
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
 
@@ -155,7 +156,7 @@ pub fn allow_any_tracer() -> io::Result<()> {
 
 /// Yama's `ptrace_scope`, 0 where there is no Yama.
 pub fn ptrace_scope() -> u32 {
-    std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope")
+    read_kernel_text("/proc/sys/kernel/yama/ptrace_scope")
         .ok()
         .and_then(|text| text.trim().parse().ok())
         .unwrap_or(0)
@@ -164,7 +165,7 @@ pub fn ptrace_scope() -> u32 {
 /// Whether this process may trace others whatever Yama's scope 2 says (`CAP_SYS_PTRACE`).
 pub fn may_trace() -> bool {
     const CAP_SYS_PTRACE: u32 = 19;
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = read_kernel_text("/proc/self/status").unwrap_or_default();
     status
         .lines()
         .find_map(|line| line.strip_prefix("CapEff:"))

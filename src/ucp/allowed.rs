@@ -54,17 +54,48 @@ pub fn device(config: &Config, device: &Device) -> bool {
         .all(|(row, _, _)| config.allow_list(row).allows(&device.name))
 }
 
+/// Whether each name in the lists is one of the transports in `here`, or of their devices.
+pub fn are_known(config: &Config, here: &[(&str, Device)]) -> bool {
+    let transports = match config.allow_list("TLS") {
+        AllowList::Only(items) => unknown_transports(items, here).is_empty(),
+        _ => true,
+    };
+    transports
+        && DEVICE_LISTS
+            .iter()
+            .all(|(row, kind, _)| match config.allow_list(row) {
+                AllowList::Only(items) => unknown_devices(items, *kind, here).is_empty(),
+                _ => true,
+            })
+}
+
+fn unknown_transports<'a>(items: &'a [String], here: &[(&str, Device)]) -> Vec<&'a str> {
+    let items = items.iter().map(|item| item.trim());
+    items
+        .filter(|item| !here.iter().any(|(t, _)| means(item, t)))
+        .collect()
+}
+
+fn unknown_devices<'a>(
+    items: &'a [String],
+    kind: uct_device_type_t,
+    here: &[(&str, Device)],
+) -> Vec<&'a str> {
+    let is_here = |item: &str| here.iter().any(|(_, d)| d.kind == kind && d.name == item);
+    items
+        .iter()
+        .map(String::as_str)
+        .filter(|item| !is_here(item))
+        .collect()
+}
+
 /// Warns about names in the lists that nothing here has. `here`: every transport with its device.
 pub fn report(config: &Config, here: &[(&str, Device)]) {
     if !config.bool("WARN_INVALID_CONFIG") {
         return;
     }
     if let AllowList::Only(items) = config.allow_list("TLS") {
-        let unknown: Vec<&str> = items
-            .iter()
-            .map(|item| item.trim())
-            .filter(|item| !here.iter().any(|(t, _)| means(item, t)))
-            .collect();
+        let unknown = unknown_transports(items, here);
         let aliases = ALIASES.iter().filter(|(_, members)| {
             // Of transports that are here.
             members.iter().any(|m| here.iter().any(|(t, _)| t == m))
@@ -85,11 +116,7 @@ pub fn report(config: &Config, here: &[(&str, Device)]) {
             .map(|(t, d)| (d.name.as_str(), *t))
             .collect();
         devices.sort_unstable();
-        let unknown: Vec<&str> = items
-            .iter()
-            .map(String::as_str)
-            .filter(|item| !devices.iter().any(|(d, _)| d == item))
-            .collect();
+        let unknown = unknown_devices(items, kind, here);
         let names: Vec<&str> = devices.iter().map(|(d, _)| *d).collect();
         let texts: Vec<String> = devices.iter().map(|(d, t)| format!("'{d}'({t})")).collect();
         warn(

@@ -9,7 +9,7 @@ use crate::ucp::regions::Regions;
 use crate::ucs::config::{AUTO, Config};
 use crate::ucs::fork::Stamp;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Device, Transport};
+use crate::uct::api::{Component, Device, Md, Transport};
 use crate::uct::base::md::MdHandle;
 use crate::uct::registry::components;
 use crate::wire::address::TRANSPORTS;
@@ -110,33 +110,33 @@ impl Context {
         }
     }
 
+    /// Opens the domains and lists the devices of the transports that are allowed. Others are looked at only for a message
+    /// about names that nothing here has.
     fn find_resources(&mut self) -> Result<()> {
         let mut devices: Vec<String> = Vec::new();
         let mut here = Vec::new();
         for handle in components() {
-            let component = handle.component;
-            for name in component.md_resources() {
-                let opened = Config::read(component.md_config(), None)
-                    .and_then(|config| component.md_open(name, &config));
-                let md = match opened {
-                    Ok(md) => md,
-                    Err(e) => {
-                        ucs_debug!("memory domain {name} cannot be opened: {e}");
-                        continue;
-                    }
-                };
+            let wanted: Vec<_> = handle
+                .component
+                .transports()
+                .iter()
+                .filter(|t| allowed::transport(&self.config, t.name()))
+                .collect();
+            if wanted.is_empty() {
+                continue;
+            }
+            for (name, md) in open_domains(handle.component) {
                 let index = self.mds.len();
                 let mut used = false;
-                for &transport in component.transports() {
+                for &&transport in &wanted {
                     let Some(number) = TRANSPORTS.iter().position(|t| *t == transport.name())
                     else {
                         continue;
                     };
-                    let wanted = allowed::transport(&self.config, transport.name());
                     for device in transport.devices(md.as_ref()) {
                         here.push((transport.name(), device.clone()));
-                        used |= wanted;
-                        if !wanted || !allowed::device(&self.config, &device) {
+                        used = true;
+                        if !allowed::device(&self.config, &device) {
                             continue;
                         }
                         let device_index = match devices.iter().position(|d| *d == device.name) {
@@ -164,9 +164,39 @@ impl Context {
                 }
             }
         }
-        allowed::report(&self.config, &here);
+        if !allowed::are_known(&self.config, &here) {
+            allowed::report(&self.config, &everything_here());
+        }
         Ok(())
     }
+}
+
+/// The memory domains of a component that can be opened, by their names.
+fn open_domains(component: &dyn Component) -> impl Iterator<Item = (&'static str, Box<dyn Md>)> {
+    component.md_resources().into_iter().filter_map(|name| {
+        let config = Config::read(component.md_config(), None);
+        match config.and_then(|config| component.md_open(name, &config)) {
+            Ok(md) => Some((name, md)),
+            Err(e) => {
+                ucs_debug!("memory domain {name} cannot be opened: {e}");
+                None
+            }
+        }
+    })
+}
+
+/// Every transport of this machine with its devices.
+fn everything_here() -> Vec<(&'static str, Device)> {
+    let mut here = Vec::new();
+    for handle in components() {
+        for (_, md) in open_domains(handle.component) {
+            for transport in handle.component.transports() {
+                let devices = transport.devices(md.as_ref()).into_iter();
+                here.extend(devices.map(|device| (transport.name(), device)));
+            }
+        }
+    }
+    here
 }
 
 /// A number that no other context or worker of this or another process has, as far as time,

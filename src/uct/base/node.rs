@@ -20,7 +20,7 @@ pub fn id() -> u64 {
             }
         };
         match crate::sys::process::boot_id() {
-            Some(boot) => mix(&boot),
+            Some(boot) => mix(boot),
             None => mix(&crate::sys::machine::short_host_name()),
         }
         for namespace in ["ipc", "pid", "user"] {

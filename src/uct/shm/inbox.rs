@@ -62,7 +62,7 @@ impl Inbox {
         let segment = Segment::make_waking(source, layout.bytes(), huge, EventFd::new()?)?;
         segment.reserve(0, layout.head_bytes())?;
         let pid = process::pid();
-        let start = pidfd::start_time(pid).ok_or(Status::IO_ERROR)?;
+        let start = pidfd::own_start_time().ok_or(Status::IO_ERROR)?;
         let barriers = membarrier::available();
         let facts = layout.facts(pid, start, barriers);
         // SAFETY: the head of the segment is larger than the facts, fresh, page aligned, and no one

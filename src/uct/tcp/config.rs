@@ -329,8 +329,5 @@ pub fn selection(config: &Config) -> Result<Selection> {
             }
         });
     }
-    Ok(Selection {
-        families,
-        bridges: config.bool("BRIDGE_ENABLE"),
-    })
+    Ok(Selection::new(families, config.bool("BRIDGE_ENABLE")))
 }

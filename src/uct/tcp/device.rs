@@ -1,16 +1,20 @@
 //! Which network interfaces tcp offers, with which address, and what they are worth.
 
 use crate::c::*;
-use crate::sys::net::{self, Address};
+use crate::sys::lock::Mutex;
+use crate::sys::net::{self, Address, Routes};
 use crate::ucs_diag;
 use crate::uct::api::Device;
+use once_cell::race::OnceBox;
 use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// The address families that a domain uses, best first, and whether bridges count.
-#[derive(Clone, Debug)]
 pub struct Selection {
-    pub families: Vec<Family>,
-    pub bridges: bool,
+    families: Vec<Family>,
+    bridges: bool,
+    last: Mutex<Option<Arc<Survey>>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,9 +23,51 @@ pub enum Family {
     V6,
 }
 
+/// The interfaces and routes of the machine, as they were a moment ago.
+pub struct Survey {
+    pub addresses: Vec<Address>,
+    routes: OnceBox<Routes>,
+    taken: Instant,
+}
+
+/// A worker opens an interface on each device right after they were listed: the kernel is not asked each time.
+const FRESH: Duration = Duration::from_millis(500);
+
+impl Survey {
+    pub fn is_default_route(&self, name: &str) -> bool {
+        let routes = self.routes.get_or_init(|| Box::new(Routes::read()));
+        routes.are_default(name)
+    }
+}
+
 impl Selection {
+    pub fn new(families: Vec<Family>, bridges: bool) -> Selection {
+        Selection {
+            families,
+            bridges,
+            last: Mutex::new(None),
+        }
+    }
+
+    /// What there is now, or was shortly before.
+    pub fn survey(&self) -> Arc<Survey> {
+        let mut last = self.last.lock();
+        if let Some(survey) = &*last
+            && survey.taken.elapsed() < FRESH
+        {
+            return Arc::clone(survey);
+        }
+        let fresh = Arc::new(Survey {
+            addresses: self.addresses(),
+            routes: OnceBox::new(),
+            taken: Instant::now(),
+        });
+        *last = Some(Arc::clone(&fresh));
+        fresh
+    }
+
     /// The best address of each interface, by name.
-    pub fn addresses(&self) -> Vec<Address> {
+    fn addresses(&self) -> Vec<Address> {
         let all = net::addresses().unwrap_or_else(|e| {
             ucs_diag!("tcp: network interfaces cannot be listed: {e}");
             Vec::new()
@@ -55,8 +101,9 @@ impl Selection {
     }
 
     pub fn devices(&self) -> Vec<Device> {
-        self.addresses()
-            .into_iter()
+        let survey = self.survey();
+        let addresses = survey.addresses.iter().cloned();
+        addresses
             .map(|a| Device {
                 name: a.name,
                 kind: UCT_DEVICE_TYPE_NET,
@@ -143,10 +190,7 @@ mod tests {
             address("eth0", "192.0.2.1"),
             address("eth0", "192.0.2.9"),
         ];
-        let selection = Selection {
-            families: families.to_vec(),
-            bridges: false,
-        };
+        let selection = Selection::new(families.to_vec(), false);
         selection
             .choose(all)
             .iter()

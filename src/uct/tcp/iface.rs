@@ -8,7 +8,7 @@ use super::backpressure::Total;
 use super::config::Settings;
 use super::conn::{Conn, Phase, RxBuf};
 use super::deadlines::{Deadlines, NEVER};
-use super::device::{self, Estimate};
+use super::device::{self, Estimate, Survey};
 use super::ep::TcpEp;
 use super::events::Events;
 use super::hello::{HELLO_LEN, Identity};
@@ -156,23 +156,24 @@ pub struct TcpIface {
 impl TcpIface {
     pub fn open(
         worker: &WorkerHandle,
-        address: Address,
+        address: &Address,
+        survey: &Survey,
         keys: Arc<Keys>,
         params: IfaceParams,
         config: &Config,
     ) -> Result<uct_iface_h> {
         let settings = Settings::read(config)?;
-        let listener = listen(&address, &settings)?;
+        let listener = listen(address, &settings)?;
         let port = listener.local_addr()?.port();
         let device = address.name.clone();
-        let prefer = settings.prefer_default && net::is_default_route(&device);
+        let prefer = settings.prefer_default && survey.is_default_route(&device);
         let tl = TcpIface {
             identity: Identity::new(&random::random_bytes()?),
             port,
             domain: address.loopback.then(net::loopback_domain),
-            estimate: device::estimate(&address, settings.max_bandwidth),
+            estimate: device::estimate(address, settings.max_bandwidth),
             priority: u8::from(settings.prefer_default && !prefer),
-            address,
+            address: address.clone(),
             settings,
             keys,
             events: Events::new(listener.raw()),

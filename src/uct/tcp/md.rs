@@ -160,11 +160,18 @@ impl Transport for TcpTransport {
         config: &Config,
     ) -> Result<uct_iface_h> {
         let md = md_as::<TcpMd>(md)?;
-        let addresses = md.selection.addresses();
-        let Some(address) = addresses.into_iter().find(|a| a.name == device) else {
+        let survey = md.selection.survey();
+        let Some(address) = survey.addresses.iter().find(|a| a.name == device) else {
             crate::ucs_error!("tcp: interface {device} is not up any more");
             return Err(Status::NO_DEVICE);
         };
-        TcpIface::open(worker, address, Arc::clone(&md.keys), params, config)
+        TcpIface::open(
+            worker,
+            address,
+            &survey,
+            Arc::clone(&md.keys),
+            params,
+            config,
+        )
     }
 }
