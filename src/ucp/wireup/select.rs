@@ -84,37 +84,40 @@ fn connect(worker: &Worker, iface: &OpenIface, entry: &Entry) -> Result<uct_ep_h
     }
 }
 
-/// The best pair of own interface and peer's entry among those `fits` allows.
+/// The pairs of own interface and peer's entry among those `fits` allows that reach the peer, the best first. Whether one
+/// reaches it is asked when it is its turn: that may take a question to the peer's process.
 fn best(
     worker: &Worker,
     address: &Address,
     fits: impl Fn(&uct_iface_attr) -> bool,
-) -> Vec<(usize, usize)> {
+) -> impl Iterator<Item = (usize, usize)> {
     let context = worker.context();
     let (processes, eps) = (context.processes_here(), context.expected_eps());
-    let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
+    // Whether it serves fewer endpoints than are to come, and seconds for a message.
+    let mut pairs: Vec<(bool, f64, usize, usize)> = Vec::new();
     for (i, iface) in worker.ifaces.iter().enumerate() {
         if !fits(&iface.attr) {
             continue;
         }
+        let overloaded = iface.attr.max_num_eps < eps;
+        let cost = duration(&iface.attr, processes, DECIDING_SIZE);
         for (e, entry) in address.entries.iter().enumerate() {
-            if reaches(iface, entry) {
-                pairs.push((duration(&iface.attr, processes, DECIDING_SIZE), i, e));
+            if entry.transport == iface.number {
+                pairs.push((overloaded, cost, i, e));
             }
         }
     }
-    // Interfaces that say they serve as many endpoints as are to come, if there are any.
-    let serves = |p: &(f64, usize, usize)| worker.ifaces[p.1].attr.max_num_eps >= eps;
-    if pairs.iter().any(serves) {
-        pairs.retain(serves);
-    }
-    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    pairs.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
     // Processes of one node spread over devices that are equally good.
-    let equal = pairs.iter().take_while(|p| p.0 == pairs[0].0).count();
+    let is_best = |p: &&(bool, f64, usize, usize)| (p.0, p.1) == (pairs[0].0, pairs[0].1);
+    let equal = pairs.iter().take_while(is_best).count();
     if equal > 0 {
         pairs[..equal].rotate_left(context.number_here() % equal);
     }
-    pairs.into_iter().map(|(_, i, e)| (i, e)).collect()
+    pairs
+        .into_iter()
+        .map(|(_, _, i, e)| (i, e))
+        .filter(|(i, e)| reaches(&worker.ifaces[*i], &address.entries[*e]))
 }
 
 /// Which of the two an interface's peers are.
@@ -144,7 +147,7 @@ pub fn shared(worker: &Worker, address: Address) -> Rc<Address> {
 
 /// Whether messages can go to one of the address's entries.
 pub fn reaches_any(worker: &Worker, address: &Address) -> bool {
-    !best(worker, address, carries_messages).is_empty()
+    best(worker, address, carries_messages).next().is_some()
 }
 
 fn carries_messages(attr: &uct_iface_attr) -> bool {
@@ -225,18 +228,16 @@ fn reads_memory(attr: &uct_iface_attr) -> bool {
 
 /// Connects for bulk data by single copy, if there is such a transport.
 pub fn bulk_lane(worker: &Worker, address: &Address) -> Option<TransportLane> {
-    best(worker, address, reads_memory)
-        .into_iter()
-        .find_map(|(i, e)| {
-            connect(worker, &worker.ifaces[i], &address.entries[e])
-                .ok()
-                .map(|ep| TransportLane { ep, iface: i })
-        })
+    best(worker, address, reads_memory).find_map(|(i, e)| {
+        connect(worker, &worker.ifaces[i], &address.entries[e])
+            .ok()
+            .map(|ep| TransportLane { ep, iface: i })
+    })
 }
 
 /// The interface that `bulk_lane` tries first.
 pub fn bulk_iface(worker: &Worker, address: &Address) -> Option<usize> {
-    best(worker, address, reads_memory).first().map(|(i, _)| *i)
+    best(worker, address, reads_memory).next().map(|(i, _)| i)
 }
 
 /// Whether a peer that nothing reaches was within reach of shared memory, and has closed its interface or ended.

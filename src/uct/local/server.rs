@@ -304,7 +304,7 @@ fn serve(channel: &Channel) {
                         paused |= !server.accept(&door.listener);
                     }
                 }
-                asker => server.hear(asker),
+                asker => server.go_on(asker),
             }
         }
         if paused {
@@ -339,53 +339,62 @@ impl Server<'_> {
         if stream.set_nonblocking(true).is_err() {
             return true;
         }
+        // The request is usually here already.
+        let asker = self.hear(Asker {
+            stream,
+            bytes: [0; REQUEST_LEN],
+            len: 0,
+        });
+        if let Some(asker) = asker {
+            self.keep(asker);
+        }
+        true
+    }
+
+    /// Has a connection looked at when more of its request comes.
+    fn keep(&mut self, asker: Asker) {
         let word = self.next;
         self.next += 1;
-        let added = self
-            .channel
-            .epoll
-            .add(stream.as_raw_fd(), libc::EPOLLIN as u32, word);
+        let fd = asker.stream.as_raw_fd();
+        let added = self.channel.epoll.add(fd, libc::EPOLLIN as u32, word);
         if added.is_err() {
-            return true;
+            return;
         }
         if self.askers.len() >= MOST_ASKERS {
             self.askers.pop_first();
         }
-        let asker = Asker {
-            stream,
-            bytes: [0; REQUEST_LEN],
-            len: 0,
-        };
         self.askers.insert(word, asker);
-        // The request is usually here already.
-        self.hear(word);
-        true
     }
 
-    /// Reads what an asker sent; a whole request is answered, and whatever else ends ends the connection.
-    fn hear(&mut self, word: u64) {
-        let Some(mut asker) = self.askers.remove(&word) else {
-            return;
-        };
+    /// More of a request that was kept is here.
+    fn go_on(&mut self, word: u64) {
+        let asker = self.askers.remove(&word);
+        if let Some(asker) = asker.and_then(|asker| self.hear(asker)) {
+            self.askers.insert(word, asker);
+        }
+    }
+
+    /// Reads what an asker sent and answers a whole request. The connection is given back when more is to come.
+    fn hear(&self, mut asker: Asker) -> Option<Asker> {
         match asker.stream.read(&mut asker.bytes[asker.len..]) {
             Ok(n) if n > 0 => {
                 asker.len += n;
                 if asker.len < REQUEST_LEN {
-                    self.askers.insert(word, asker);
-                } else if let Some(request) = Request::decode(&asker.bytes) {
-                    self.answer(&asker.stream, &request);
+                    return Some(asker);
                 }
+                let request = Request::decode(&asker.bytes)?;
+                self.answer(&asker.stream, &request);
+                None
             }
-            // What is there is told of again.
             Err(e)
                 if matches!(
                     e.kind(),
                     io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
                 ) =>
             {
-                self.askers.insert(word, asker);
+                Some(asker)
             }
-            _ => {}
+            _ => None,
         }
     }
 
