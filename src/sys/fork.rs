@@ -16,7 +16,7 @@
 use super::lock::{FutexMutex, RawMutex};
 use super::process;
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 /// Which process made an object, among this one and those it descends from by fork().
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -202,6 +202,7 @@ impl<T> ForkLocked<T> {
     }
 
     pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        register();
         let _held = Held::take();
         // SAFETY: the lock is held, and `take` is not reached a second time on this thread.
         f(unsafe { &mut *self.0.get() })
@@ -230,29 +231,55 @@ pub fn call_in_child(f: fn()) {
     });
 }
 
-/// Runs when the library is loaded: before a thread of the process can use it, so no fork() comes in between.
-/// It opens nothing and starts nothing (`c-tests/abi/load.c`).
-#[used]
-#[unsafe(link_section = ".init_array")]
-static AT_LOAD: extern "C" fn() = register;
+/// Whether the handlers below are registered.
+static REGISTERED: AtomicBool = AtomicBool::new(false);
+/// How often the handlers run in one fork(), less those that have run. Changed with the lock held.
+static NESTED: AtomicU32 = AtomicU32::new(0);
 
-extern "C" fn register() {
+/// Registers the handlers, before the lock is taken for the first time: nothing runs when the library is loaded. Threads that
+/// come here together may each register them; the handlers bear that. A thread does not wait for another one here, which a
+/// child would not have.
+#[inline]
+fn register() {
+    // Acquire: pairs with the Release below; the handlers are in place.
+    if !REGISTERED.load(Ordering::Acquire) {
+        register_handlers();
+    }
+}
+
+#[cold]
+fn register_handlers() {
     // SAFETY: three functions without arguments; libc forgets them when this library is unloaded. Where there is no memory
-    // for it a child may find the lock taken; there is nobody to tell yet.
+    // for it a child may find the lock taken; there is nobody to tell.
     unsafe { libc::pthread_atfork(Some(before_fork), Some(in_parent), Some(in_child)) };
+    // Release: pairs with the Acquire above.
+    REGISTERED.store(true, Ordering::Release);
 }
 
 extern "C" fn before_fork() {
-    core::mem::forget(Held::take());
+    if HOLDER.load(Ordering::Relaxed) != super::thread::here() {
+        core::mem::forget(Held::take());
+    }
+    // Relaxed, as everywhere here: the lock orders it.
+    NESTED.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Whether the last of the handlers of this fork() runs, which gives the lock back.
+fn is_last() -> bool {
+    NESTED.fetch_sub(1, Ordering::Relaxed) == 1
 }
 
 extern "C" fn in_parent() {
-    drop(Held);
+    if is_last() {
+        drop(Held);
+    }
 }
 
 extern "C" fn in_child() {
-    drop(Held);
-    IN_CHILD.with(|all| *all).iter().flatten().for_each(|f| f());
+    if is_last() {
+        drop(Held);
+        IN_CHILD.with(|all| *all).iter().flatten().for_each(|f| f());
+    }
 }
 
 #[cfg(test)]
@@ -273,6 +300,16 @@ mod tests {
         // SAFETY: a writable local.
         assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
         status == 0
+    }
+
+    #[test]
+    fn handlers_that_are_registered_twice_do_no_harm() {
+        static COUNT: ForkLocked<u32> = ForkLocked::new(0);
+        register_handlers();
+        register_handlers();
+        COUNT.with(|count| *count += 1);
+        assert!(in_a_child(|| COUNT.with(|count| *count) == 1));
+        COUNT.with(|count| assert_eq!(*count, 1));
     }
 
     #[test]

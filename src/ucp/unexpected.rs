@@ -4,8 +4,8 @@
 //! the worker rests: its interfaces stop receiving, so that senders run out of room and wait. It never
 //! rests while the application waits for something that may stand behind what it does not want: an
 //! operation that is not complete, a probe or a poll that found nothing, active messages, memory that
-//! peers may access. Then receiving goes on, up to a second bound. A peer that sends more over a network loses its
-//! connection.
+//! peers may access. Then receiving goes on, up to half of the machine's memory, or twice the bound where that is more. A
+//! peer that sends more over a network loses its connection.
 
 use super::worker::Worker;
 use crate::c::*;
@@ -17,13 +17,13 @@ use core::cell::Cell;
 
 /// What a message takes besides its bytes.
 pub const MESSAGE: usize = 128;
-/// How many times the bound is never exceeded by what comes over a network.
-const HARD: usize = 2;
 /// Of the machine's memory, when nothing else is configured.
 const SHARE: usize = 4;
 
 pub struct Unexpected {
     limit: usize,
+    /// What comes over a network never exceeds this.
+    hard_limit: usize,
     bytes: Cell<usize>,
     resting: Cell<bool>,
     /// It was said that the bound is reached.
@@ -34,12 +34,14 @@ pub struct Unexpected {
 
 impl Unexpected {
     pub fn new(config: &Config) -> Unexpected {
+        let memory = machine::memory_bytes();
         let limit = match config.memunits("UNEXPECTED_MAX_SIZE") {
-            AUTO => machine::memory_bytes() / SHARE,
+            AUTO => memory / SHARE,
             bytes => bytes,
         };
         Unexpected {
             limit,
+            hard_limit: limit.saturating_mul(2).max(memory / 2),
             bytes: Cell::new(0),
             resting: Cell::new(false),
             said: Cell::new(false),
@@ -71,15 +73,15 @@ pub fn add(worker: &Worker, bytes: usize) {
 fn too_many(worker: &Worker) {
     rest(worker);
     let u = &worker.unexpected;
-    if u.bytes.get() <= u.limit.saturating_mul(HARD) {
+    if u.bytes.get() <= u.hard_limit {
         return;
     }
     for iface in &worker.ifaces {
         // SAFETY: an open interface of ours.
         if unsafe { (base_of(iface.handle).internal.reject_sender)(iface.handle) } {
             ucs_error!(
-                "{} bytes of messages wait for receives, more than {HARD} times UCX_UNEXPECTED_MAX_SIZE: \
-                 the connection of the peer that sends more is closed",
+                "{} bytes of messages wait for receives, as much as may (see UCX_UNEXPECTED_MAX_SIZE): the \
+                 connection of the peer that sends more is closed",
                 u.bytes.get()
             );
         }
