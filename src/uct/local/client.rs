@@ -4,7 +4,7 @@ use super::server::{abstract_address, door_name, is_own, own_export, probe_word}
 use super::wire::{ANSWER_LEN, Answer, Name, Question, Request, Verdict};
 use super::{Export, ProcessId};
 use crate::sys::eventfd::EventFd;
-use crate::sys::local_socket::{self, effective_user, is_one_user, peer_credentials};
+use crate::sys::local_socket::{self, Credentials, effective_user, is_one_user, peer_credentials};
 use crate::sys::lock::Mutex;
 use crate::sys::process as own;
 use crate::ucs::fork::PerProcess;
@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 
 /// A process that is stopped, or whose machine is very busy, gets so long to answer.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// So often a question is asked within that time.
+const ATTEMPTS: u32 = 4;
 
 /// Why a process did not give what it was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +112,48 @@ fn is_channel(file: &Path, id: ProcessId) -> bool {
         .is_some_and(|name| name == removed.as_str())
 }
 
+/// Whether another attempt may go better: the process dropped the connection before it answered, as it does with the
+/// oldest of too many, or one of the two had no room for a message.
+fn is_passing(e: &io::Error) -> bool {
+    matches!(
+        e.kind(),
+        io::ErrorKind::WouldBlock
+            | io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::BrokenPipe
+    )
+}
+
+/// One connection, one question, one answer; `None` for an answer that is none.
+fn exchange(
+    name: Name,
+    question: Question,
+) -> io::Result<Option<(Credentials, Answer, Vec<OwnedFd>)>> {
+    let stream = connect(name)?;
+    let owner = peer_credentials(stream.as_fd())?;
+    if owner.uid != effective_user() || !is_one_user(owner.uid) {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    let request = Request {
+        to: name.id,
+        question,
+    };
+    // A fresh socket has room for a request. One that was turned down already has its answer.
+    let sent = local_socket::send(stream.as_fd(), &request.encode(), &[]);
+    if let Err(e) = sent
+        && e.kind() == io::ErrorKind::WouldBlock
+    {
+        return Err(e);
+    }
+    let mut bytes = [0; ANSWER_LEN];
+    let (n, fds) = local_socket::recv(stream.as_fd(), &mut bytes)?;
+    match n {
+        0 => Err(io::ErrorKind::UnexpectedEof.into()),
+        ANSWER_LEN => Ok(Answer::decode(&bytes).map(|answer| (owner, answer, fds))),
+        _ => Ok(None),
+    }
+}
+
 /// Asks another process.
 pub fn ask(name: Name, question: Question) -> Result<Reply, Refusal> {
     let silent_since = SILENT.get().lock().get(&name.id).copied();
@@ -129,21 +173,17 @@ pub fn ask(name: Name, question: Question) -> Result<Reply, Refusal> {
             _ => Refusal::Gone,
         }
     };
-    let stream = connect(name).map_err(failed)?;
-    let owner = peer_credentials(stream.as_fd()).map_err(failed)?;
-    if owner.uid != effective_user() || !is_one_user(owner.uid) {
-        return Err(Refusal::OtherUser);
-    }
-    let to = name.id;
-    let request = Request { to, question }.encode();
-    // A fresh socket has room for a request. One that was turned down already has its answer.
-    let sent = local_socket::send(stream.as_fd(), &request, &[]);
-    let mut bytes = [0; ANSWER_LEN];
-    let (n, fds) = local_socket::recv(stream.as_fd(), &mut bytes).map_err(failed)?;
-    let answer = match n {
-        0 => return Err(sent.err().map_or(Refusal::Gone, failed)),
-        ANSWER_LEN => Answer::decode(&bytes).ok_or(Refusal::Unusable)?,
-        _ => return Err(Refusal::Unusable),
+    let begun = Instant::now();
+    let mut attempts = 1;
+    let (owner, answer, fds) = loop {
+        match exchange(name, question) {
+            Ok(Some(reply)) => break reply,
+            Ok(None) => return Err(Refusal::Unusable),
+            Err(e) if attempts < ATTEMPTS && is_passing(&e) && begun.elapsed() < PATIENCE => {
+                attempts += 1;
+            }
+            Err(e) => return Err(failed(e)),
+        }
     };
     if answer.verdict == Verdict::OtherUser {
         return Err(Refusal::OtherUser);
