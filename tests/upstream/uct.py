@@ -50,7 +50,8 @@ def hello_cases(programs):
 
 def valgrind_cases(programs):
     """uct_hello_world of 1.22.0, both sides under memcheck: an error or a definite leak is a failure."""
-    memcheck = ["valgrind", "-q", "--leak-check=full", "--show-leak-kinds=definite",
+    # Without fair scheduling a thread that polls keeps the library's own threads from running for seconds.
+    memcheck = ["valgrind", "-q", "--fair-sched=try", "--leak-check=full", "--show-leak-kinds=definite",
                 "--errors-for-leak-kinds=definite", "--error-exitcode=99"]
 
     def run(words):
