@@ -170,6 +170,8 @@ pub struct Ep {
     pub given_name: OnceCell<String>,
     /// Something was written by the transport that only its flush to the peer ends.
     pub wrote: Cell<bool>,
+    /// The peer went while something was under way that cannot have been done.
+    lost: Cell<bool>,
     /// An access of the peer was refused since its last fence.
     pub refused: Cell<Option<Status>>,
     pub params: Cell<EpParams>,
@@ -259,6 +261,7 @@ impl Ep {
             fenced: Cell::new(false),
             given_name: OnceCell::new(),
             wrote: Cell::new(false),
+            lost: Cell::new(false),
             refused: Cell::new(None),
             params: Cell::new(params),
             stream: stream::Inbox::new(),

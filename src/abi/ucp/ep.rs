@@ -235,7 +235,7 @@ unsafe fn close(h: ucp_ep_h, force: bool, param: &Param) -> Result<Posted> {
     let result = if force {
         Ok(())
     } else {
-        ep.closed_with(failure)
+        ep.flushed_with(failure)
     };
     // SAFETY: alive, and given up by the caller; the worker outlives it.
     unsafe {

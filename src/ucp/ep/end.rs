@@ -48,6 +48,7 @@ impl Ep {
         if !self.is_usable() {
             return;
         }
+        self.note_losses();
         self.break_off_queue();
         let _pin = Pin::new(self);
         self.end_of_peer(status);
@@ -58,6 +59,7 @@ impl Ep {
         if self.gate.failure().is_some() {
             return;
         }
+        self.note_losses();
         self.gate.fail(status);
         ucs_diag!(
             "endpoint to worker {:#x} failed: {status}",
@@ -175,11 +177,22 @@ impl Ep {
         self.worker().stream.forget(self);
     }
 
-    /// How a close ends. That the peer's process is gone concerns those only who handle errors: others close
-    /// their endpoints at the end of a job, when some processes have left already.
-    pub fn closed_with(&self, result: Result<()>) -> Result<()> {
+    /// The peer is gone. Notes whether it takes with it something that the application posted and that cannot have
+    /// been done: what was not sent, reads without data, streams that nobody fetched.
+    fn note_losses(&self) {
+        let lost = self.outstanding.has_unanswered() || self.gate.has_unsent();
+        self.lost.set(self.lost.get() || lost);
+    }
+
+    /// How a flush or a close ends. That the peer is gone concerns those only who handle errors, or who lost
+    /// something by it: others flush and close at the end of a job, when some processes have left already.
+    pub fn flushed_with(&self, result: Result<()>) -> Result<()> {
         match result {
-            Err(Status::ENDPOINT_TIMEOUT) if !self.handles_errors() => Ok(()),
+            Err(Status::ENDPOINT_TIMEOUT | Status::CONNECTION_RESET | Status::UNREACHABLE)
+                if !self.handles_errors() && !self.lost.get() =>
+            {
+                Ok(())
+            }
             other => other,
         }
     }

@@ -7,6 +7,7 @@
 
 use super::Task;
 use crate::c::*;
+use crate::ucp::proto::op::Op;
 use crate::ucs::Status;
 use crate::uct::internal::Short;
 use core::cell::{Cell, RefCell};
@@ -123,6 +124,16 @@ impl Gate {
 
     pub fn has_queue(&self) -> bool {
         !self.queue.borrow().is_empty()
+    }
+
+    /// Whether something of the application's waits other than flushes.
+    pub fn has_unsent(&self) -> bool {
+        let unsent = |task: &Task| match task {
+            // SAFETY: a queued request is alive; the borrow ends within the line.
+            Task::Request(req) => !matches!(unsafe { req.as_ref().op() }, Op::Flush(_)),
+            _ => false,
+        };
+        self.queue.borrow().iter().any(unsent)
     }
 
     /// How many answers to the peer wait.

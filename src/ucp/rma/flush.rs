@@ -58,7 +58,10 @@ impl Landing {
 
 /// Flushes one endpoint.
 pub fn endpoint(ep: &Ep, param: &Param) -> Result<Posted> {
-    ep.usable()?;
+    if let Err(e) = ep.usable() {
+        ep.flushed_with(Err(e))?;
+        return immediate(ep.worker(), param, Info::default());
+    }
     begin(ep, param, false)
 }
 
@@ -116,10 +119,9 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
             out(ep, req);
             Ok(Step::Done)
         }
-        // The peer has left, and the application does not ask for that: MPICH ends its endpoints while
-        // others are gone already.
-        Some(Status::ENDPOINT_TIMEOUT) if !ep.handles_errors() => {
-            out(ep, req);
+        // The transport's error handler is about to end what the endpoint waits for.
+        Some(e) if ep.flushed_with(Err(e)).is_ok() => {
+            settled(ep, req);
             Ok(Step::Done)
         }
         // The transport's error handler is about to say the same of the endpoint, and the application's is
@@ -205,12 +207,11 @@ pub fn finish(ep: &Ep, req: &Request) {
         Op::Flush(op) => (op.close, op.fenced.unwrap_or(Ok(()))),
         _ => return,
     };
-    let mut result = ep.usable().and(fenced);
+    let result = ep.flushed_with(ep.usable().and(fenced));
     if ep.fenced.get() && !ep.has_accesses_under_way() {
         ep.fenced.set(false);
     }
     if close {
-        result = ep.closed_with(result);
         // SAFETY: alive, and given up by its user with the close.
         unsafe { Ep::retire(ep) };
     }
@@ -221,17 +222,16 @@ pub fn finish(ep: &Ep, req: &Request) {
 pub fn break_off(req: &Request, status: Status) {
     // SAFETY: the only borrow; it ends before the endpoint does.
     let op = unsafe { req.op() };
-    let Op::Flush(FlushOp {
-        ep, close: true, ..
-    }) = op
-    else {
+    let Op::Flush(FlushOp { ep, close, .. }) = op else {
         return req.complete(Err(status));
     };
-    let ep = *ep;
-    // SAFETY: alive until its close ends, and given up by its user.
-    let result = unsafe { &*ep }.closed_with(Err(status));
-    // SAFETY: as above.
-    unsafe { Ep::destroy(ep, status, End::Flushed) };
+    let (ep, close) = (*ep, *close);
+    // SAFETY: alive until its close ends.
+    let result = unsafe { &*ep }.flushed_with(Err(status));
+    if close {
+        // SAFETY: as above, and given up by its user.
+        unsafe { Ep::destroy(ep, status, End::Flushed) };
+    }
     req.complete(result);
 }
 
