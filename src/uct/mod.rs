@@ -5,6 +5,7 @@
 //! same file names.
 
 pub mod api;
+pub mod auth;
 pub mod base;
 pub mod cm;
 pub mod cma;
