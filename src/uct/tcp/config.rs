@@ -5,6 +5,7 @@ use crate::sys::socket::{Keepalive, Options};
 use crate::ucs::config::{AUTO, Config, Kind, Row, Table, Ternary};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
+use crate::uct::auth;
 use crate::uct::base::config as shared;
 use std::time::Duration;
 
@@ -25,6 +26,8 @@ pub static MD: Table = Table {
             Kind::Bool,
             "Offer bridge interfaces too.",
         ),
+        auth::FILE_ROW,
+        auth::ENCRYPT_ROW,
     ],
 };
 

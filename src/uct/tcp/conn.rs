@@ -11,12 +11,14 @@ use super::deadlines::NEVER;
 use super::iface::{Face, TcpIface};
 use super::keys::Keys;
 use super::overdue::Overdue;
+use super::sealed::{self, Security};
 use super::txq::{Owner, TxQueue};
 use super::wire::{self, Frame, HEADER_LEN};
 use crate::sys::clock::monotonic_ns;
 use crate::sys::socket::{self, IoVec, Socket};
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Completion, Posted};
+use crate::uct::auth::Session;
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::pending::PendingQueue;
 use core::cell::{Cell, RefCell, RefMut};
@@ -31,6 +33,8 @@ use std::rc::Rc;
 pub enum Phase {
     /// The kernel is connecting.
     Connecting,
+    /// With a secret: the hand-shake before the hello is under way.
+    Proving,
     /// Our hello is out, the answer is not here.
     Greeting,
     /// No socket: to be tried again, or the other side's attempt is to come.
@@ -60,13 +64,24 @@ const MAX_TAIL: usize = 8 << 10;
 /// Payloads of at most so many bytes are copied to be gathered, where the connection is busy.
 pub const GATHERED_COPY: usize = 32 << 10;
 /// Blocks of one send.
-const BLOCKS: usize = 64;
+pub const BLOCKS: usize = 64;
 
 /// Bytes received and not yet understood.
 pub struct RxBuf {
     pub data: Vec<u8>,
     pub start: usize,
     pub end: usize,
+}
+
+impl RxBuf {
+    /// An empty one in this memory.
+    pub fn of(data: Vec<u8>) -> RxBuf {
+        RxBuf {
+            data,
+            start: 0,
+            end: 0,
+        }
+    }
 }
 
 /// A put whose data are arriving.
@@ -144,6 +159,8 @@ pub struct Conn {
 
     awaited: Awaited,
 
+    pub security: Security,
+
     pub rx: Cell<Option<RxBuf>>,
     pub put_in: Cell<Option<PutIn>>,
     pub placing: Cell<Placing>,
@@ -198,6 +215,7 @@ impl Conn {
             segment: Cell::new(0),
             until_measured: Cell::new(0),
             awaited: Awaited::default(),
+            security: Security::default(),
             rx: Cell::new(None),
             put_in: Cell::new(None),
             placing: Cell::new(Placing::No),
@@ -222,11 +240,23 @@ impl Conn {
     }
 
     pub fn set_socket(&self, socket: Option<Socket>) -> Option<Socket> {
-        let tx = self.tx();
+        let mut tx = self.tx();
         self.fd.set(socket.as_ref().map_or(-1, Socket::raw));
+        tx.set_sealed(false);
+        self.overdue.set_sealer(None);
         drop(tx);
         self.blocked.set(false);
+        self.security.clear();
         self.socket.replace(socket)
+    }
+
+    /// From now on all goes in records, both ways.
+    pub fn seal(&self, session: Session) {
+        let mut tx = self.tx();
+        tx.set_sealed(true);
+        self.overdue.set_sealer(Some(session.sealer));
+        drop(tx);
+        self.security.seal(session.opener);
     }
 
     /// Runs `f` with the socket, if there is one.
@@ -678,7 +708,7 @@ impl Conn {
                 }
             };
             while tx.unsent() > tail {
-                match send_some(self.fd(), &tx, tx.unsent() - tail) {
+                match self.send_some(face, &tx, tx.unsent() - tail) {
                     Ok(n) => tx.consumed(n, &mut done),
                     Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
                         self.blocked.set(true);
@@ -717,6 +747,31 @@ impl Conn {
         answer
     }
 
+    /// Sends of what the queue lists first, at most `most` bytes; how many are out.
+    #[inline]
+    fn send_some(&self, face: &TcpIface, tx: &TxQueue, most: usize) -> io::Result<usize> {
+        if let Some(bytes) = tx.direct() {
+            return socket::send(self.fd(), &bytes[..bytes.len().min(most)]);
+        }
+        if tx.is_sealed() {
+            let fd = self.fd();
+            return (self.overdue)
+                .with_sealer(|sealer| sealed::send_queue(face, fd, sealer, tx, most));
+        }
+        let mut blocks = [socket::block(core::ptr::null(), 0); BLOCKS];
+        let n = tx.gather(&mut blocks, most);
+        // SAFETY: the queue lists its own buffer and payloads that users keep until completion.
+        unsafe { socket::send_blocks(self.fd(), &blocks[..n]) }
+    }
+
+    /// What of the queue leaves without its owner: copied bytes, when nothing else waits.
+    fn overdue_part<'a>(&self, queue: &'a TxQueue) -> &'a [u8] {
+        match queue.plain() {
+            Some(bytes) if self.is_open() => bytes,
+            _ => &[],
+        }
+    }
+
     /// Who waits for room is served by progress, if there is some now.
     #[inline]
     pub fn offer_room(self: &Rc<Conn>, face: &TcpIface) {
@@ -741,6 +796,10 @@ impl Conn {
             return self.until_measured.set(count - 1);
         }
         self.until_measured.set(MEASURED);
+        if self.security.is_sealed() {
+            // Records are of other lengths.
+            return;
+        }
         let segment = self.with_socket(Socket::max_segment).unwrap_or(0);
         self.segment
             .set(if segment >= LONG_SEGMENT { segment } else { 0 });
@@ -873,9 +932,10 @@ impl Drop for Tx<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         let conn = self.conn;
-        let gathered = match self.queue.plain() {
-            Some(bytes) if (conn.dirty.get() || conn.blocked.get()) && conn.is_open() => bytes,
-            _ => &[],
+        let gathered = if conn.dirty.get() || conn.blocked.get() {
+            conn.overdue_part(&self.queue)
+        } else {
+            &[]
         };
         conn.overdue.leave(conn.fd(), gathered);
     }
@@ -914,15 +974,4 @@ pub enum PutPayload<'a> {
 fn too_long(len: usize, room: usize) -> Status {
     crate::ucs_error!("tcp: a packing function wrote {len} bytes where {room} were allowed");
     Status::INVALID_PARAM
-}
-
-#[inline]
-fn send_some(fd: RawFd, tx: &TxQueue, most: usize) -> io::Result<usize> {
-    if let Some(bytes) = tx.plain() {
-        return socket::send(fd, &bytes[..bytes.len().min(most)]);
-    }
-    let mut blocks = [socket::block(core::ptr::null(), 0); BLOCKS];
-    let n = tx.gather(&mut blocks, most);
-    // SAFETY: the queue lists its own buffer and payloads that users keep until completion.
-    unsafe { socket::send_blocks(fd, &blocks[..n]) }
 }

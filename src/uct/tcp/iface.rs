@@ -11,8 +11,9 @@ use super::deadlines::{Deadlines, NEVER};
 use super::device::{self, Estimate, Survey};
 use super::ep::TcpEp;
 use super::events::Events;
-use super::hello::{HELLO_LEN, Identity};
+use super::hello::Identity;
 use super::keys::Keys;
+use super::proof::FIRST_LEN;
 use super::txq::Owner;
 use super::wire::{DeviceAddr, HEADER_LEN, IFACE_ADDR_LEN, IfaceAddr, PUT_LEN};
 use crate::c::*;
@@ -25,6 +26,7 @@ use crate::sys::timerfd::TimerFd;
 use crate::ucs::config::Config;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Completion, Iface, Pack, Posted};
+use crate::uct::auth::{Auth, Session};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, IfaceParams};
@@ -61,8 +63,10 @@ pub struct Stranger {
     /// Taken when it becomes a connection's.
     pub socket: Option<Socket>,
     pub from: SocketAddr,
-    pub bytes: [u8; HELLO_LEN],
+    pub bytes: [u8; FIRST_LEN],
     pub len: usize,
+    /// With a secret: the keys, once it has begun the hand-shake.
+    pub session: Option<Box<Session>>,
     pub deadline: u64,
     /// It was kept beyond its first deadline, as there are few.
     pub reprieved: bool,
@@ -86,6 +90,7 @@ pub enum Once {
     Refused,
     Accept,
     Rejected,
+    Secret,
 }
 
 pub struct TcpIface {
@@ -98,6 +103,8 @@ pub struct TcpIface {
     estimate: Estimate,
     priority: u8,
     pub keys: Arc<Keys>,
+    /// How connections are secured, where a secret is set.
+    pub auth: Option<Arc<Auth>>,
 
     pub events: Events,
     pub listener: Socket,
@@ -159,6 +166,7 @@ impl TcpIface {
         address: &Address,
         survey: &Survey,
         keys: Arc<Keys>,
+        auth: Option<Arc<Auth>>,
         params: IfaceParams,
         config: &Config,
     ) -> Result<uct_iface_h> {
@@ -176,6 +184,7 @@ impl TcpIface {
             address: address.clone(),
             settings,
             keys,
+            auth,
             events: Events::new(listener.raw()),
             listener,
             timer: RefCell::new(None),
@@ -378,11 +387,7 @@ impl TcpIface {
 
     pub fn rx_buffer(&self) -> RxBuf {
         let spare = self.rx_spare.borrow_mut().pop();
-        spare.unwrap_or_else(|| RxBuf {
-            data: vec![0; self.rx_size()],
-            start: 0,
-            end: 0,
-        })
+        spare.unwrap_or_else(|| RxBuf::of(vec![0; self.rx_size()]))
     }
 
     pub fn return_rx_buffer(&self, mut buffer: RxBuf) {

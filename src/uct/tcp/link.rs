@@ -11,6 +11,7 @@ use super::deadlines::NEVER;
 use super::ep::NOWHERE;
 use super::hello::{HELLO_LEN, Hello, PURPOSE_DATA, Received};
 use super::iface::{Face, Once, Stranger, TcpIface, Timed};
+use super::proof::{self, FIRST_LEN};
 use super::rx;
 use super::wire::{self, Bad, Frame, Reason, Welcome};
 use crate::sys::clock::monotonic_ns;
@@ -149,12 +150,18 @@ pub fn connected(face: &TcpIface, conn: &Rc<Conn>) {
         Some(Ok(Some(e)) | Err(e)) => return again(face, conn, &e),
         None => return,
     }
-    let bytes = face.identity.greet(&Hello {
-        purpose: PURPOSE_DATA,
-        to: conn.peer,
-        attempt: face.attempts(),
-        max_am: face.max_am() as u32,
-    });
+    if let Some(auth) = &face.auth {
+        match proof::begin(face, conn, auth) {
+            Ok(()) => {
+                face.set_deadline(conn, NEVER);
+                face.watch(conn, false);
+            }
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => (),
+            Err(e) => again(face, conn, &e),
+        }
+        return;
+    }
+    let bytes = hello(face, conn);
     match conn.with_socket(|s| s.send(&bytes)) {
         // A fresh socket has room for a hello.
         Some(Ok(n)) if n == bytes.len() => {
@@ -167,6 +174,16 @@ pub fn connected(face: &TcpIface, conn: &Rc<Conn>) {
         Some(Err(e)) => again(face, conn, &e),
         None => (),
     }
+}
+
+/// The greeting of this interface to the one that the connection is for.
+pub fn hello(face: &TcpIface, conn: &Conn) -> [u8; HELLO_LEN] {
+    face.identity.greet(&Hello {
+        purpose: PURPOSE_DATA,
+        to: conn.peer,
+        attempt: face.attempts(),
+        max_am: face.max_am() as u32,
+    })
 }
 
 /// An attempt failed: another one follows, as long as the settings allow.
@@ -230,8 +247,13 @@ pub fn rejected(face: &TcpIface, conn: &Rc<Conn>, reason: Reason) {
         Reason::Unknown => "the interface with this address is gone",
         Reason::Limit => "UCX_TCP_TX_SEG_SIZE or UCX_TCP_RX_SEG_SIZE is beyond what it takes",
         Reason::Other(_) => "for a reason unknown to this version",
+        Reason::Secret => {
+            "UCX_TCP_AUTH_FILE is set on one side only, or has another secret on the other"
+        }
     };
-    if face.first(Once::Rejected) {
+    if reason == Reason::Secret && face.first(Once::Secret) {
+        ucs_error!("tcp: the peer does not take the connection: {why}");
+    } else if face.first(Once::Rejected) {
         ucs_diag!("tcp: the peer does not take the connection: {why}");
     }
     drop_socket(face, conn);
@@ -310,8 +332,9 @@ fn admit(face: &Face, socket: Socket, from: SocketAddr) {
     let stranger = Rc::new(RefCell::new(Stranger {
         socket: Some(socket),
         from,
-        bytes: [0; HELLO_LEN],
+        bytes: [0; FIRST_LEN],
         len: 0,
+        session: None,
         deadline,
         reprieved: false,
     }));
@@ -355,13 +378,16 @@ pub fn listen_to(face: &Face, token: u64, stranger: &Rc<RefCell<Stranger>>) {
         // Epoll tells of it again.
         return face.poll_soon();
     }
+    if let Some(auth) = &face.auth {
+        return proof::listen_to(face, auth, token, stranger);
+    }
     let said = {
         let mut s = stranger.borrow_mut();
         let Stranger {
             socket, bytes, len, ..
         } = &mut *s;
         let Some(socket) = socket else { return };
-        match socket.recv(&mut bytes[*len..]) {
+        match socket.recv(&mut bytes[*len..HELLO_LEN]) {
             Ok(0) => None,
             Ok(n) => {
                 *len += n;
@@ -376,6 +402,7 @@ pub fn listen_to(face: &Face, token: u64, stranger: &Rc<RefCell<Stranger>>) {
         Some(Ok(None)) => return,
         Some(Ok(Some(hello))) => greet(face, stranger, &hello),
         Some(Err(Bad::Upstream)) => upstream_peer(face, from),
+        Some(Err(Bad::Kind(wire::OPENING))) => proof::no_secret(face, stranger),
         Some(Err(bad)) => {
             if let Bad::Version(_) = bad {
                 answer(stranger, &Frame::Reject(Reason::Version));
@@ -388,7 +415,7 @@ pub fn listen_to(face: &Face, token: u64, stranger: &Rc<RefCell<Stranger>>) {
 }
 
 /// Says what the user has to change.
-fn upstream_peer(face: &TcpIface, from: SocketAddr) {
+pub fn upstream_peer(face: &TcpIface, from: SocketAddr) {
     if face.first(Once::Upstream) {
         ucs_error!(
             "tcp: dropped a connection from {from}: it runs upstream UCX, and this library talks only to \
@@ -397,17 +424,26 @@ fn upstream_peer(face: &TcpIface, from: SocketAddr) {
     }
 }
 
-fn garbage(face: &TcpIface, from: SocketAddr, why: impl core::fmt::Display) {
+pub fn garbage(face: &TcpIface, from: SocketAddr, why: impl core::fmt::Display) {
     if face.first(Once::Garbage) {
         ucs_warn!("tcp: dropped a connection from {from}: {why}");
     }
 }
 
-/// Sends one frame to an unknown peer; whether it is out.
-fn answer(stranger: &Rc<RefCell<Stranger>>, frame: &Frame) -> bool {
+/// Sends one frame to an unknown peer, in a record where there are keys; whether it is out.
+pub fn answer(stranger: &Rc<RefCell<Stranger>>, frame: &Frame) -> bool {
     let mut bytes = Vec::new();
     wire::encode(frame, &mut bytes);
-    match &stranger.borrow().socket {
+    let mut s = stranger.borrow_mut();
+    if let Some(session) = &mut s.session {
+        let sealer = &mut session.sealer;
+        if sealer.seal(&bytes).is_err() {
+            return false;
+        }
+        bytes = sealer.pending().to_vec();
+        sealer.sent(bytes.len());
+    }
+    match &s.socket {
         Some(socket) => socket.send(&bytes).is_ok_and(|n| n == bytes.len()),
         None => false,
     }
@@ -424,7 +460,7 @@ enum Fate {
 }
 
 /// A hello: the connection is taken, left for another one, or turned down.
-fn greet(face: &Face, stranger: &Rc<RefCell<Stranger>>, received: &Received) {
+pub fn greet(face: &Face, stranger: &Rc<RefCell<Stranger>>, received: &Received) {
     let peer = stranger.borrow().from;
     let (hello, from) = (&received.hello, received.from);
     let reject = |reason| {
@@ -447,7 +483,7 @@ fn greet(face: &Face, stranger: &Rc<RefCell<Stranger>>, received: &Received) {
         Some(conn) if !to_self => match conn.phase.get() {
             Phase::Open if hello.attempt <= conn.peer_attempt.get() => return,
             Phase::Open => Fate::Lost(conn),
-            Phase::Connecting | Phase::Greeting if face.identity.id < from => {
+            Phase::Connecting | Phase::Proving | Phase::Greeting if face.identity.id < from => {
                 answer(stranger, &Frame::Defer);
                 return;
             }
@@ -497,7 +533,11 @@ fn greet(face: &Face, stranger: &Rc<RefCell<Stranger>>, received: &Received) {
 
 /// Moves an unknown peer's socket to a connection.
 fn adopt(face: &TcpIface, conn: &Rc<Conn>, stranger: &Rc<RefCell<Stranger>>) -> io::Result<()> {
-    let Some(socket) = stranger.borrow_mut().socket.take() else {
+    let (socket, session) = {
+        let mut s = stranger.borrow_mut();
+        (s.socket.take(), s.session.take())
+    };
+    let Some(socket) = socket else {
         return Err(io::ErrorKind::NotConnected.into());
     };
     let token = face.new_token();
@@ -505,6 +545,9 @@ fn adopt(face: &TcpIface, conn: &Rc<Conn>, stranger: &Rc<RefCell<Stranger>>) -> 
     face.known.borrow_mut().insert(token, Rc::clone(conn));
     conn.token.set(token);
     conn.set_socket(Some(socket));
+    if let Some(session) = session.filter(|s| s.encrypted) {
+        conn.seal(*session);
+    }
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use crate::sys::net::loopback_domain;
 use crate::ucs::config::{Config, Table};
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Component, Device, MEM_ONE_TRANSFER, Md, MdAttr, RkeyParts, Transport};
+use crate::uct::auth::Auth;
 use crate::uct::base::iface::md_as;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
@@ -23,6 +24,7 @@ pub struct TcpComponent;
 pub struct TcpMd {
     selection: Selection,
     pub keys: Arc<Keys>,
+    auth: Option<Arc<Auth>>,
 }
 
 struct TcpTransport;
@@ -60,6 +62,7 @@ impl Component for TcpComponent {
         Ok(Box::new(TcpMd {
             selection: config::selection(config)?,
             keys: Arc::new(Keys::new()),
+            auth: Auth::read(config)?,
         }))
     }
 
@@ -165,13 +168,7 @@ impl Transport for TcpTransport {
             crate::ucs_error!("tcp: interface {device} is not up any more");
             return Err(Status::NO_DEVICE);
         };
-        TcpIface::open(
-            worker,
-            address,
-            &survey,
-            Arc::clone(&md.keys),
-            params,
-            config,
-        )
+        let (keys, auth) = (Arc::clone(&md.keys), md.auth.clone());
+        TcpIface::open(worker, address, &survey, keys, auth, params, config)
     }
 }

@@ -10,6 +10,8 @@
 //! | `overdue` | the thread that sends what was gathered when nobody makes progress |
 //! | `link` | connecting, accepting, greeting, breaking |
 //! | `hello` | the signed greeting of who connects |
+//! | `proof` | with a secret: the hand-shake before the greeting |
+//! | `sealed` | sending and receiving where connections are encrypted |
 //! | `deadlines` | what happens when its time has come |
 //! | `rx`, `poll` | receiving and progress |
 //! | `long` | messages whose bytes go to their place while they come |
@@ -34,7 +36,9 @@ mod long;
 mod md;
 mod overdue;
 mod poll;
+mod proof;
 mod rx;
+mod sealed;
 mod txq;
 pub mod wire;
 

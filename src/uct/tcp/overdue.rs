@@ -8,15 +8,18 @@
 //! one it says so and has the kernel run a barrier on every thread, after which either the owner sees
 //! it and waits, or the owner is inside and the thread comes back later.
 
+use super::sealed;
 use crate::sys::lock::Mutex;
 use crate::sys::{membarrier, socket};
 use crate::ucs::fork::Stamp;
 use crate::ucs::service::Service;
 use crate::ucs_diag;
+use crate::uct::auth::Sealer;
 use core::cell::{Cell, OnceCell};
 use core::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering, compiler_fence,
 };
+use std::io;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::thread::Thread;
@@ -44,6 +47,9 @@ struct Shown {
     sent: AtomicUsize,
     /// Counts the times that gathering began.
     batch: AtomicU32,
+    /// Where the connection is encrypted: what makes records of those bytes. Whoever may send has it alone; a child of
+    /// fork() may find it locked for ever.
+    sealer: Mutex<Option<Sealer>>,
 }
 
 /// The owner's side. One thread at a time uses it.
@@ -137,6 +143,24 @@ impl Overdue {
         }
     }
 
+    /// From now on bytes leave in records, or as they are again. The owner is at work on the queue.
+    pub fn set_sealer(&self, sealer: Option<Sealer>) {
+        if let Some(mut slot) = self.shown.sealer.try_lock() {
+            *slot = sealer;
+        }
+    }
+
+    /// Runs `send` with what makes records, for an owner at work on the queue.
+    pub fn with_sealer(
+        &self,
+        send: impl FnOnce(&mut Sealer) -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        match self.shown.sealer.try_lock().as_deref_mut() {
+            Some(Some(sealer)) => send(sealer),
+            _ => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+
     fn rouse(&self) {
         if let Some(Some(listed)) = self.listed.get() {
             // The thread's barrier orders what was stored before this load.
@@ -184,7 +208,7 @@ impl Shown {
                 // `lent` is false.
                 let bytes = unsafe { core::slice::from_raw_parts(start, len) };
                 // The owner meets errors by itself.
-                let n = socket::send(self.fd.load(Ordering::Relaxed), bytes).unwrap_or(0);
+                let n = self.send_bytes(bytes).unwrap_or(0);
                 self.start.store(start.wrapping_add(n), Ordering::Relaxed);
                 self.len.store(len - n, Ordering::Relaxed);
                 self.sent.fetch_add(n, Ordering::Relaxed);
@@ -194,6 +218,26 @@ impl Shown {
         // Release: pairs with the Acquire of `take_back`.
         self.lent.store(false, Ordering::Release);
         left
+    }
+}
+
+impl Shown {
+    fn send_bytes(&self, bytes: &[u8]) -> io::Result<usize> {
+        let fd = self.fd.load(Ordering::Relaxed);
+        match self.sealer.try_lock().as_deref_mut() {
+            Some(None) => socket::send(fd, bytes),
+            Some(Some(sealer)) => {
+                let blocks = [socket::block(
+                    bytes.as_ptr(),
+                    bytes.len().min(sealed::BATCH),
+                )];
+                // SAFETY: the block is `bytes`.
+                let sent = unsafe { sealed::send(fd, sealer, &blocks) };
+                drop(sealer.give_back());
+                sent
+            }
+            None => Ok(0),
+        }
     }
 }
 

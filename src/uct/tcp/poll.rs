@@ -8,7 +8,7 @@
 use super::conn::{Conn, Phase};
 use super::deadlines::NEVER;
 use super::iface::{Face, LISTENER, TIMER, TcpIface};
-use super::{link, rx};
+use super::{link, proof, rx};
 use crate::sys::clock::{cycles, cycles_in, monotonic_ns};
 use crate::sys::epoll::NO_EVENT;
 use crate::sys::socket::{READABLE, WRITABLE};
@@ -253,6 +253,9 @@ fn serve<const RECEIVE: bool>(face: &Face, token: u64, what: u32) -> u32 {
     if conn.phase.get() == Phase::Connecting {
         link::connected(face, &conn);
         return 0;
+    }
+    if conn.phase.get() == Phase::Proving {
+        return proof::receive(face, &conn);
     }
     let mut count = 0;
     if what & (READABLE | WRITABLE) != what {

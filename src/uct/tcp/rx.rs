@@ -5,10 +5,11 @@
 //! message whose handler names a place for them: what of it is in the buffer is made a shorter message each time.
 
 use super::conn::{Conn, Fate, Phase, Placing, PutIn, RxBuf};
-use super::iface::{Face, Once};
+use super::iface::{Face, Once, TcpIface};
 use super::keys::Keys;
 use super::link;
 use super::long;
+use super::sealed;
 use super::wire::{self, Frame};
 use crate::sys::socket::{self, block};
 use crate::ucs::Status;
@@ -25,7 +26,7 @@ const GLANCE: usize = 2 << 10;
 /// Bytes of a put received while their range is held at a time.
 const PUT_STEP: u64 = 256 << 10;
 
-enum Got {
+pub enum Got {
     /// So many bytes, and whether more may be there.
     Some(bool),
     Nothing,
@@ -97,7 +98,7 @@ fn receive_rounds(face: &Face, conn: &Rc<Conn>, rounds: usize) -> u32 {
 /// The stream is over, or broken.
 fn ended(face: &Face, conn: &Rc<Conn>, e: io::Error) {
     match conn.phase.get() {
-        Phase::Greeting | Phase::Connecting => link::again(face, conn, &e),
+        Phase::Greeting | Phase::Proving | Phase::Connecting => link::again(face, conn, &e),
         _ => {
             let e = match e.raw_os_error() {
                 Some(_) => Status::from_io(&e),
@@ -129,7 +130,10 @@ fn make_room(buf: &mut RxBuf, conn: &Conn) {
 }
 
 #[inline]
-fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
+fn read(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Got {
+    if conn.security.is_sealed() {
+        return sealed::read(face, conn, buf);
+    }
     // Data of a put that are in the buffer already are taken from there first.
     if let Some(put) = conn.put_in.get()
         && put.fate == Fate::Written
@@ -169,7 +173,7 @@ fn free_part<'a>(face: &Face, conn: &Conn, buf: &'a mut RxBuf) -> &'a mut [u8] {
     &mut free[..length]
 }
 
-fn not_got(e: io::Error) -> Got {
+pub fn not_got(e: io::Error) -> Got {
     if e.kind() == io::ErrorKind::WouldBlock {
         Got::Nothing
     } else {
@@ -228,7 +232,7 @@ fn put_arrived(conn: &Conn, put: PutIn, n: u64) {
 
 /// The put is not done: its data are thrown away. The peer hears of it, unless it could not know.
 #[cold]
-fn discard(face: &Face, conn: &Conn, put: PutIn, why: Status) {
+fn discard(face: &TcpIface, conn: &Conn, put: PutIn, why: Status) {
     let given_up = why == Status::INVALID_PARAM && Keys::is_for_one_transfer(put.key);
     if !given_up {
         refuse(face, conn, put);
@@ -240,7 +244,7 @@ fn discard(face: &Face, conn: &Conn, put: PutIn, why: Status) {
     put_arrived(conn, dropped, 0);
 }
 
-fn refuse(face: &Face, conn: &Conn, put: PutIn) {
+fn refuse(face: &TcpIface, conn: &Conn, put: PutIn) {
     if face.first(Once::Refused) {
         ucs_warn!(
             "tcp: a put of a peer to {:#x} is refused: its key does not cover {} bytes there",
@@ -337,7 +341,7 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
 }
 
 /// A frame that is no active message. `false` when it cannot be.
-fn control(face: &Face, conn: &Rc<Conn>, frame: Frame) -> bool {
+pub fn control(face: &TcpIface, conn: &Rc<Conn>, frame: Frame) -> bool {
     match (conn.phase.get(), frame) {
         (Phase::Greeting, Frame::Welcome(welcome)) => link::welcomed(face, conn, &welcome),
         (Phase::Greeting, Frame::Defer) => {

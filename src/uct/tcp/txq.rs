@@ -32,6 +32,10 @@ pub struct TxQueue {
     head: usize,
     copied_sent: u64,
     in_place: VecDeque<InPlace>,
+    /// Bytes are encrypted on their way to the kernel.
+    sealed: bool,
+    /// That, or something waits in place: not all that is to be sent are copied bytes as they are.
+    indirect: bool,
     /// All bytes ever queued and ever sent.
     queued: u64,
     sent: u64,
@@ -106,6 +110,7 @@ impl TxQueue {
     pub fn push_in_place(&mut self, blocks: Vec<IoVec>, owner: Owner, comp: Completion) {
         let len: usize = blocks.iter().map(|b| b.iov_len).sum();
         self.queued += len as u64;
+        self.indirect = true;
         self.in_place.push_back(InPlace {
             after: self.copied_sent + self.waiting() as u64,
             blocks,
@@ -123,6 +128,27 @@ impl TxQueue {
         self.in_place
             .is_empty()
             .then(|| self.bytes.get(self.head..).unwrap_or(&[]))
+    }
+
+    /// The same, where the kernel gets them as they are.
+    #[inline]
+    pub fn direct(&self) -> Option<&[u8]> {
+        (!self.indirect).then(|| self.bytes.get(self.head..).unwrap_or(&[]))
+    }
+
+    /// Says whether bytes are encrypted on their way to the kernel.
+    pub fn set_sealed(&mut self, sealed: bool) {
+        self.sealed = sealed;
+        self.note_route();
+    }
+
+    pub fn is_sealed(&self) -> bool {
+        self.sealed
+    }
+
+    /// Decides anew whether bytes go to the kernel as they are.
+    fn note_route(&mut self) {
+        self.indirect = self.sealed || !self.in_place.is_empty();
     }
 
     /// Lists what is to be sent next, at most `most` bytes; how many blocks of `out` are filled.
@@ -178,6 +204,7 @@ impl TxQueue {
             }
             let (owner, comp) = (item.owner, item.comp);
             self.in_place.pop_front();
+            self.note_route();
             done(owner, comp, self.in_place.is_empty());
         }
         if self.head == self.bytes.len() {
@@ -210,6 +237,7 @@ impl TxQueue {
             all.append(&mut item.kept);
             done(item.owner, item.comp, self.in_place.is_empty());
         }
+        self.note_route();
         all.extend_from_slice(&self.bytes[copied..]);
         self.bytes.clear();
         self.bytes.append(&mut all);
@@ -338,6 +366,7 @@ mod tests {
                 assert!(kept_last);
                 assert_eq!(q.queued(), want.len() as u64);
                 assert_eq!(q.sent(), got.len() as u64);
+                assert_eq!(q.direct(), q.plain());
             }
             if below(2) == 0 {
                 q.detach(core::ptr::null(), |_| ());

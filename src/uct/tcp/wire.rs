@@ -30,7 +30,7 @@ const AM_KINDS: u8 = 64;
 pub const HELLO: u8 = 0x40;
 const WELCOME: u8 = 0x41;
 const DEFER: u8 = 0x42;
-const REJECT: u8 = 0x43;
+pub const REJECT: u8 = 0x43;
 const BYE: u8 = 0x44;
 const PING: u8 = 0x45;
 const FLUSH: u8 = 0x46;
@@ -38,6 +38,9 @@ const FLUSH_ACK: u8 = 0x47;
 const PUT: u8 = 0x48;
 const PUT_ACK: u8 = 0x49;
 const PUT_REFUSED: u8 = 0x4a;
+/// Two messages before the greeting, where a secret is set; no frames either.
+pub const OPENING: u8 = 0x4b;
+pub const ANSWER: u8 = 0x4c;
 
 /// How the one who was connected to answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +58,8 @@ pub enum Reason {
     Unknown,
     /// A limit of the one who connects is beyond what the other takes.
     Limit,
+    /// The two do not have the same secret.
+    Secret,
     Other(u8),
 }
 
@@ -185,6 +190,7 @@ fn control(kind: u8, len: u32, rest: &[u8]) -> Result<Option<(Frame, usize)>, Ba
             0 => Reason::Version,
             1 => Reason::Unknown,
             2 => Reason::Limit,
+            3 => Reason::Secret,
             n => Reason::Other(n),
         }),
         BYE => Frame::Bye,
@@ -274,6 +280,7 @@ pub fn encode(frame: &Frame, out: &mut Vec<u8>) {
                 Reason::Version => 0,
                 Reason::Unknown => 1,
                 Reason::Limit => 2,
+                Reason::Secret => 3,
                 Reason::Other(n) => *n,
             }]);
             REJECT
@@ -422,6 +429,7 @@ mod tests {
             Frame::Reject(Reason::Version),
             Frame::Reject(Reason::Unknown),
             Frame::Reject(Reason::Limit),
+            Frame::Reject(Reason::Secret),
             Frame::Reject(Reason::Other(9)),
             Frame::Bye,
             Frame::Ping,

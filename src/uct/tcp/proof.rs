@@ -1,0 +1,398 @@
+//! With a secret: the hand-shake of `auth` on a connection, before anything else is understood.
+//!
+//! Who connects sends an opening and gets an answer; then its greeting and the reply to that go in one record
+//! each. Before there are keys either side may turn the other down in a plain frame, so that both can say why. Only as many
+//! bytes are read as belong to the message that is due: what follows is another's to read, as it is or in records.
+
+use super::conn::{Conn, Phase};
+use super::hello::{HELLO_LEN, Received};
+use super::iface::{Face, Once, Stranger, TcpIface};
+use super::wire::{
+    self, ANSWER, Bad, Frame, HEADER_LEN, HELLO, MAGIC, OPENING, REJECT, Reason, UPSTREAM_GREETING,
+    VERSION,
+};
+use super::{link, rx};
+use crate::sys::socket;
+use crate::ucs::Status;
+use crate::ucs_error;
+use crate::uct::auth::{self, Answered, Auth, Initiator, Purpose, Session};
+use crate::wire::{Reader, Writer};
+use core::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+
+/// Magic, version and two bytes of zero.
+const MARK_LEN: usize = 8;
+const OPENING_BODY: usize = MARK_LEN + auth::OPENING_LEN;
+const OPENING_MESSAGE: usize = HEADER_LEN + OPENING_BODY;
+const ANSWER_MESSAGE: usize = HEADER_LEN + auth::ANSWER_LEN;
+const REJECT_MESSAGE: usize = HEADER_LEN + 1;
+/// The record of a greeting, without its length.
+const HELLO_RECORD: usize = HELLO_LEN + auth::TAG;
+/// The most that is read of a peer that is not known.
+pub const FIRST_LEN: usize = auth::PREFIX + HELLO_RECORD;
+/// The longest frame that answers a greeting.
+const MAX_REPLY: usize = 32;
+
+/// Header of a message before there are keys: kind and length of the body. A kind that nobody has stands for a header
+/// with reserved bits.
+fn header(bytes: &[u8]) -> Option<(u8, usize)> {
+    let word = Reader::new(bytes).u64()?;
+    let kind = if word & 0xffff_ff00 == 0 {
+        word as u8
+    } else {
+        u8::MAX
+    };
+    Some((kind, (word >> 32) as usize))
+}
+
+fn head_of(kind: u8, body: usize) -> [u8; HEADER_LEN] {
+    wire::am_header(kind, body)
+}
+
+/// The hand-shake of a connection that this side makes.
+pub struct Proof {
+    due: Due,
+    bytes: [u8; ANSWER_MESSAGE],
+    len: usize,
+}
+
+/// What it waits for.
+enum Due {
+    /// The answer to the opening.
+    Answer(Initiator),
+    /// The reply to the greeting.
+    Reply(Session),
+}
+
+enum Step {
+    /// More bytes have to come.
+    Wait(Box<Proof>),
+    /// There may be more.
+    More(Box<Proof>),
+    /// The reply to the greeting.
+    Replied(Frame, Session),
+}
+
+enum Failure {
+    /// The other side turns this one down, before there are keys.
+    Rejected(Reason),
+    /// It does not have the secret, or is none of ours.
+    Unproven(&'static str),
+    Io(io::Error),
+}
+
+/// The kernel has connected: sends the opening.
+pub fn begin(face: &TcpIface, conn: &Conn, auth: &Auth) -> io::Result<()> {
+    let (initiator, noise) = Initiator::begin(&auth.secret, Purpose::Data, auth.encrypt)?;
+    let mut out = [0; OPENING_MESSAGE];
+    let mut w = Writer::new(&mut out);
+    w.bytes(&head_of(OPENING, OPENING_BODY));
+    w.u32(MAGIC);
+    w.u16(VERSION);
+    w.u16(0);
+    w.bytes(&noise);
+    send_all(conn, &out)?;
+    conn.security.proof.set(Some(Box::new(Proof {
+        due: Due::Answer(initiator),
+        bytes: [0; ANSWER_MESSAGE],
+        len: 0,
+    })));
+    conn.phase.set(Phase::Proving);
+    face.poll_soon();
+    Ok(())
+}
+
+/// A fresh socket has room for a message of the hand-shake.
+fn send_all(conn: &Conn, bytes: &[u8]) -> io::Result<()> {
+    match conn.with_socket(|s| s.send(bytes)) {
+        Some(Ok(n)) if n == bytes.len() => Ok(()),
+        Some(Err(e)) => Err(e),
+        _ => Err(io::ErrorKind::WriteZero.into()),
+    }
+}
+
+/// Bytes came on a connection in the phase `Proving`; how many events that is.
+pub fn receive(face: &TcpIface, conn: &Rc<Conn>) -> u32 {
+    while let Some(proof) = conn.security.proof.take() {
+        match proof.step(face, conn) {
+            Ok(Step::More(proof)) => conn.security.proof.set(Some(proof)),
+            Ok(Step::Wait(proof)) => {
+                conn.security.proof.set(Some(proof));
+                break;
+            }
+            Ok(Step::Replied(frame, session)) => {
+                conn.phase.set(Phase::Greeting);
+                if session.encrypted {
+                    conn.seal(session);
+                }
+                if !rx::control(face, conn, frame) {
+                    give_up(face, conn, "it replies to a greeting what cannot be");
+                }
+                return 1;
+            }
+            Err(Failure::Rejected(reason)) => link::rejected(face, conn, reason),
+            Err(Failure::Unproven(why)) => give_up(face, conn, why),
+            Err(Failure::Io(e)) => link::again(face, conn, &e),
+        }
+    }
+    0
+}
+
+fn give_up(face: &TcpIface, conn: &Rc<Conn>, why: &str) {
+    if face.first(Once::Secret) {
+        let to = conn
+            .remote
+            .get()
+            .map_or_else(String::new, |r| r.to_string());
+        ucs_error!("tcp: {to} does not prove that it has the secret of UCX_TCP_AUTH_FILE: {why}");
+    }
+    link::break_off(face, conn, Status::UNREACHABLE);
+}
+
+impl Proof {
+    /// Reads up to the end of the message that is due, and takes it if it is whole.
+    fn step(mut self: Box<Proof>, face: &TcpIface, conn: &Conn) -> Result<Step, Failure> {
+        let wanted = self.wanted()?;
+        if self.len < wanted {
+            return match socket::recv(conn.fd(), &mut self.bytes[self.len..wanted]) {
+                Ok(0) => Err(Failure::Io(io::ErrorKind::ConnectionReset.into())),
+                Ok(n) => {
+                    self.len += n;
+                    Ok(Step::More(self))
+                }
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(Step::Wait(self)),
+                Err(e) => Err(Failure::Io(e)),
+            };
+        }
+        let message = &self.bytes[..wanted];
+        match self.due {
+            Due::Answer(initiator) => {
+                let session = answered(initiator, message)?;
+                greet(face, conn, session)
+            }
+            Due::Reply(mut session) => {
+                let mut out = [0; MAX_REPLY];
+                let record = &message[auth::PREFIX..];
+                let reply = session.opener.open_alone(record, &mut out);
+                match reply.map(|n| wire::decode(&out[..n], 0).map(|frame| (frame, n))) {
+                    Ok(Ok((Some((frame, len)), n))) if len == n => {
+                        Ok(Step::Replied(frame, session))
+                    }
+                    _ => Err(Failure::Unproven(
+                        "its reply to a greeting is not made with it",
+                    )),
+                }
+            }
+        }
+    }
+
+    /// Bytes of the message that is due, as far as is known.
+    fn wanted(&self) -> Result<usize, Failure> {
+        let here = &self.bytes[..self.len];
+        match &self.due {
+            Due::Answer(_) => match header(here) {
+                None => Ok(HEADER_LEN),
+                Some((ANSWER, auth::ANSWER_LEN)) => Ok(ANSWER_MESSAGE),
+                Some((REJECT, 1)) => Ok(REJECT_MESSAGE),
+                Some(_) => Err(Failure::Unproven("its answer is no part of a hand-shake")),
+            },
+            Due::Reply(_) => match Reader::new(here).u16().map(usize::from) {
+                None => Ok(auth::PREFIX),
+                Some(n) if n <= MAX_REPLY + auth::TAG => Ok(auth::PREFIX + n),
+                Some(_) => Err(Failure::Unproven("its reply to a greeting is too long")),
+            },
+        }
+    }
+}
+
+/// What follows from the first message of the other side.
+fn answered(initiator: Initiator, message: &[u8]) -> Result<Session, Failure> {
+    if let Some((noise, ANSWER)) = message.last_chunk().zip(message.first().copied()) {
+        let session = initiator.finish(noise);
+        return session.map_err(|_| Failure::Unproven("its answer is not made with it"));
+    }
+    match wire::decode(message, 0) {
+        Ok(Some((Frame::Reject(reason @ (Reason::Secret | Reason::Version)), _))) => {
+            Err(Failure::Rejected(reason))
+        }
+        _ => Err(Failure::Unproven(
+            "it turns the connection down without proof",
+        )),
+    }
+}
+
+/// The other side is known: sends the greeting.
+fn greet(face: &TcpIface, conn: &Conn, mut session: Session) -> Result<Step, Failure> {
+    let sealed = session.sealer.seal(&link::hello(face, conn));
+    sealed.map_err(|broken| Failure::Io(io::Error::other(broken.to_string())))?;
+    let record = session.sealer.pending();
+    send_all(conn, record).map_err(Failure::Io)?;
+    let sent = record.len();
+    session.sealer.sent(sent);
+    Ok(Step::More(Box::new(Proof {
+        due: Due::Reply(session),
+        bytes: [0; ANSWER_MESSAGE],
+        len: 0,
+    })))
+}
+
+/// What an unknown peer's bytes are, as far as they are here.
+enum Said {
+    /// So many bytes belong to the message that is due.
+    Due(usize),
+    /// A greeting without proof.
+    Plain,
+    Bad(Bad),
+}
+
+fn said(stranger: &Stranger) -> Said {
+    let here = &stranger.bytes[..stranger.len];
+    if stranger.session.is_some() {
+        return match Reader::new(here).u16().map(usize::from) {
+            None => Said::Due(auth::PREFIX),
+            Some(HELLO_RECORD) => Said::Due(FIRST_LEN),
+            Some(len) => Said::Bad(Bad::Length {
+                kind: HELLO,
+                len: len as u32,
+            }),
+        };
+    }
+    if here.starts_with(&UPSTREAM_GREETING.to_le_bytes()) {
+        return Said::Bad(Bad::Upstream);
+    }
+    match header(here) {
+        None => Said::Due(HEADER_LEN),
+        // All of it is read, since closing a socket with unread bytes takes the answer back.
+        Some((HELLO, _)) if here.len() < HELLO_LEN => Said::Due(HELLO_LEN),
+        Some((HELLO, _)) => Said::Plain,
+        Some((OPENING, OPENING_BODY)) => Said::Due(OPENING_MESSAGE),
+        Some((kind, len)) if kind == OPENING => Said::Bad(Bad::Length {
+            kind,
+            len: len as u32,
+        }),
+        Some((kind, _)) => Said::Bad(Bad::Kind(kind)),
+    }
+}
+
+/// Reads what an unknown peer says where a secret is set, up to its greeting.
+pub fn listen_to(face: &Face, auth: &Auth, token: u64, stranger: &Rc<RefCell<Stranger>>) {
+    loop {
+        let mut s = stranger.borrow_mut();
+        let from = s.from;
+        let due = match said(&s) {
+            Said::Due(due) => due,
+            Said::Plain => {
+                drop(s);
+                unproven(face, stranger, "it does not use the secret");
+                break;
+            }
+            Said::Bad(Bad::Upstream) => {
+                link::upstream_peer(face, from);
+                break;
+            }
+            Said::Bad(bad) => {
+                link::garbage(face, from, format_args!("it began with {bad}"));
+                break;
+            }
+        };
+        let Stranger {
+            socket: Some(socket),
+            bytes,
+            len,
+            session,
+            ..
+        } = &mut *s
+        else {
+            return;
+        };
+        if *len < due {
+            match socket.recv(&mut bytes[*len..due]) {
+                Ok(n) if n > 0 => *len += n,
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
+                _ => break,
+            }
+            continue;
+        }
+        *len = 0;
+        let Some(session) = session else {
+            let mut opening = [0; OPENING_MESSAGE];
+            opening.copy_from_slice(&bytes[..OPENING_MESSAGE]);
+            drop(s);
+            if !answer(face, auth, stranger, &opening) {
+                break;
+            }
+            continue;
+        };
+        let mut hello = [0; HELLO_LEN];
+        let opened = session
+            .opener
+            .open_alone(&bytes[auth::PREFIX..FIRST_LEN], &mut hello);
+        drop(s);
+        match opened.map(|n| Received::decode(&hello[..n])) {
+            Ok(Ok(Some(received))) => link::greet(face, stranger, &received),
+            // The opening was a recorded one, or somebody is between the two.
+            Err(broken) => link::garbage(face, from, broken),
+            Ok(_) => link::garbage(face, from, "a greeting that is none"),
+        }
+        break;
+    }
+    link::forget_stranger(face, token);
+}
+
+/// Answers an opening; whether the hand-shake goes on.
+fn answer(
+    face: &TcpIface,
+    auth: &Auth,
+    stranger: &Rc<RefCell<Stranger>>,
+    opening: &[u8; OPENING_MESSAGE],
+) -> bool {
+    let mut r = Reader::new(&opening[HEADER_LEN..]);
+    let mark = r.u32().zip(r.u16()).zip(r.u16());
+    if mark != Some(((MAGIC, VERSION), 0)) {
+        let from = stranger.borrow().from;
+        link::answer(stranger, &Frame::Reject(Reason::Version));
+        link::garbage(face, from, "it opens with another version of the protocol");
+        return false;
+    }
+    let Some(noise) = opening.last_chunk() else {
+        return false;
+    };
+    face.greetings.set(face.greetings.get() + 1);
+    let Ok(Answered { session, answer }) =
+        auth::answer(&auth.secret, Purpose::Data, auth.encrypt, noise)
+    else {
+        unproven(face, stranger, "it has another secret");
+        return false;
+    };
+    let mut out = [0; ANSWER_MESSAGE];
+    let mut w = Writer::new(&mut out);
+    w.bytes(&head_of(ANSWER, auth::ANSWER_LEN));
+    w.bytes(&answer);
+    let mut s = stranger.borrow_mut();
+    s.session = Some(Box::new(session));
+    let sent = s.socket.as_ref().map(|socket| socket.send(&out));
+    matches!(sent, Some(Ok(ANSWER_MESSAGE)))
+}
+
+/// Turns down who does not prove that it knows the secret, and says so.
+fn unproven(face: &TcpIface, stranger: &Rc<RefCell<Stranger>>, why: &str) {
+    if face.first(Once::Secret) {
+        let from = stranger.borrow().from;
+        ucs_error!(
+            "tcp: dropped a connection from {from}: it does not prove that it has the secret of UCX_TCP_AUTH_FILE: {why}"
+        );
+    }
+    link::answer(stranger, &Frame::Reject(Reason::Secret));
+}
+
+/// Without a secret: turns down who opens a hand-shake.
+pub fn no_secret(face: &TcpIface, stranger: &Rc<RefCell<Stranger>>) {
+    if face.first(Once::Secret) {
+        let from = stranger.borrow().from;
+        ucs_error!(
+            "tcp: dropped a connection from {from}: it asks for a secret, and UCX_TCP_AUTH_FILE is not set here"
+        );
+    }
+    link::answer(stranger, &Frame::Reject(Reason::Secret));
+}
