@@ -3,13 +3,15 @@
 use crate::sys::socket::Options;
 use crate::ucs::config::{AUTO, Config, Kind, Row, Table};
 use crate::ucs::{Result, Status, log};
+use crate::uct::auth::{self, Auth};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What every connection manager has.
 static COMMON: Table = Table {
     name: "connection manager",
     prefix: "CM_",
-    parent: None,
+    parent: Some(&auth::TABLE),
     rows: &[
         Row {
             name: "FAILURE",
@@ -76,6 +78,8 @@ pub(super) struct Settings {
     /// Most bytes of private data, sent or taken.
     pub max_private: usize,
     pub options: Options,
+    /// How connections are secured, where a secret is set.
+    pub auth: Option<Arc<Auth>>,
 }
 
 impl Settings {
@@ -102,6 +106,7 @@ impl Settings {
                 keepalive: None,
                 unpaced: false,
             },
+            auth: Auth::read(config)?,
         })
     }
 }

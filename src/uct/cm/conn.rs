@@ -8,11 +8,13 @@
 use super::endpoint::Disconnect;
 use super::listener::ListenerCore;
 use super::manager::{Local, Shared, next_id};
+use super::proof::Proof;
 use super::wire::{self, Kind, Why};
 use super::{Owner, RequestId};
 use crate::sys::lock::Mutex;
 use crate::sys::socket::{Connecting, Options, Socket};
 use crate::ucs::{Events, Result, Status};
+use crate::uct::auth::Auth;
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
@@ -61,6 +63,7 @@ pub(super) struct State {
     pub role: Role,
     pub socket: Option<Socket>,
     watched: Option<Events>,
+    pub proof: Proof,
     pub input: Vec<u8>,
     /// What the kernel did not take yet.
     pub output: Vec<u8>,
@@ -152,6 +155,7 @@ impl Conn {
                 role,
                 socket,
                 watched: None,
+                proof: Proof::None,
                 input: Vec::new(),
                 output: Vec::new(),
                 calls: VecDeque::new(),
@@ -214,7 +218,7 @@ impl Conn {
         client.asked = true;
         if phase == Phase::Resolved {
             if state.socket.is_some() {
-                state.send_hello();
+                state.send_hello(self.shared.settings.auth.as_deref());
             } else if let Err(status) = state.dial(self) {
                 // The server gave the quiet connection up, and cannot be reached again.
                 state.fail_client(self, status);
@@ -376,6 +380,7 @@ impl State {
             failure(&e)
         })?;
         self.phase = Phase::Connecting;
+        self.proof = Proof::None;
         self.socket = Some(socket);
         self.rewatch(conn);
         if self.watched.is_none() {
@@ -387,18 +392,31 @@ impl State {
     }
 
     /// Client: sends the opening message, whose time has come.
-    pub fn send_hello(&mut self) {
+    pub fn send_hello(&mut self, auth: Option<&Auth>) {
         let Role::Client(client) = &mut self.role else {
             return;
         };
-        if let Some(hello) = client.hello.take() {
-            self.phase = Phase::Asked;
-            self.send(&hello);
+        if client.hello.is_none() {
+            return;
+        }
+        self.phase = Phase::Asked;
+        match (auth, client.hello.take()) {
+            (Some(auth), hello) => {
+                client.hello = hello;
+                self.open(auth);
+            }
+            (None, Some(hello)) => self.send(&hello),
+            (None, None) => {}
         }
     }
 
     pub fn send(&mut self, message: &[u8]) {
-        self.output.extend_from_slice(message);
+        if let Err(e) = self.proof.pack(message, &mut self.output) {
+            crate::ucs_error!("a message to {} cannot be encrypted: {e}", self.peer);
+            if let Some(socket) = &self.socket {
+                socket.shutdown();
+            }
+        }
         self.flush();
     }
 

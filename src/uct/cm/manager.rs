@@ -41,6 +41,7 @@ pub(super) enum Oddity {
     Upstream,
     Version,
     TooLong,
+    Secret,
     Flood,
     Descriptors,
 }
@@ -200,7 +201,8 @@ impl Shared {
         }
     }
 
-    fn first(&self, oddity: Oddity) -> bool {
+    /// Whether a stranger does this for the first time.
+    pub fn first(&self, oddity: Oddity) -> bool {
         let bit = 1 << oddity as u32;
         // Relaxed: it guards nothing else.
         self.said.fetch_or(bit, Ordering::Relaxed) & bit == 0

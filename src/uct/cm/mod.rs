@@ -5,6 +5,7 @@
 //! | `manager` | `Manager`: what is shared by listeners and endpoints, and the deadline of strangers |
 //! | `listener` | accepting sockets |
 //! | `conn`, `step` | one connection: its state, and how bytes and the end of the stream move it |
+//! | `proof` | with a secret: the hand-shake, and messages in records |
 //! | `endpoint` | what a client or a server may ask of a connection |
 //! | `handle` | the C objects around these |
 //! | `refuse` | the op table of endpoints that carry no data |
@@ -20,6 +21,7 @@ mod endpoint;
 pub mod handle;
 mod listener;
 mod manager;
+mod proof;
 mod refuse;
 mod step;
 pub mod wire;

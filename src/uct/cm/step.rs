@@ -5,6 +5,7 @@
 
 use super::conn::{Call, Conn, Phase, Role, State, failure};
 use super::manager::Oddity;
+use super::proof::{self, Proof};
 use super::wire::{self, Bad, HEADER_LEN, Header, Kind, Why};
 use super::{Owner, Remote, Request};
 use crate::ucs::{Result, Status};
@@ -122,14 +123,22 @@ impl Conn {
                 {
                     state.calls.push_back(Call::Resolved(Ok(())));
                 }
-                state.send_hello();
+                state.send_hello(self.shared.settings.auth.as_deref());
             }
         }
     }
 
     /// The next message, never a byte behind it.
     fn read(&self, state: &mut State) -> Input {
-        let State { socket, input, .. } = state;
+        let needs_proof = state.phase == Phase::Stranger
+            && self.shared.settings.auth.is_some()
+            && !state.proof.has_keys();
+        let State {
+            socket,
+            input,
+            proof,
+            ..
+        } = state;
         let Some(socket) = socket else {
             return Input::Nothing;
         };
@@ -138,6 +147,10 @@ impl Conn {
             let mut want = HEADER_LEN;
             if let Some(bytes) = input.first_chunk::<HEADER_LEN>() {
                 match wire::decode(bytes, self.shared.settings.max_private) {
+                    // No more is read of who begins without the proof that is due.
+                    Ok(h) if needs_proof && h.kind != Kind::Opening => {
+                        return Input::Message(h, Vec::new());
+                    }
                     Ok(h) => {
                         want += h.len;
                         header = Some(h);
@@ -149,24 +162,59 @@ impl Conn {
             if let Some(header) = header
                 && have >= want
             {
-                let body = input.split_off(HEADER_LEN);
-                input.clear();
+                let body = input[HEADER_LEN..want].to_vec();
+                input.drain(..want);
                 return Input::Message(header, body);
             }
-            input.resize(want, 0);
-            let got = socket.recv(&mut input[have..]);
-            input.truncate(have + got.as_ref().copied().unwrap_or(0));
+            let got = if let Proof::Keys(session) = proof {
+                proof::receive(socket, session, input)
+            } else {
+                input.resize(want, 0);
+                let got = socket.recv(&mut input[have..]);
+                input.truncate(have + got.as_ref().copied().unwrap_or(0));
+                got
+            };
             match got {
-                Ok(0) => return Input::End(End::Closed { cut: have > 0 }),
+                Ok(0) => {
+                    let cut = have > 0 || proof.has_part();
+                    return Input::End(End::Closed { cut });
+                }
                 Ok(_) => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Input::Nothing,
+                Err(e) if e.kind() == io::ErrorKind::InvalidData => {
+                    return Input::End(End::Bad(Bad::Record));
+                }
                 Err(e) => return Input::End(End::Broken(e)),
             }
         }
     }
 
     fn on_message(self: &Arc<Conn>, state: &mut State, header: Header, body: Vec<u8>) {
+        let proven = self.shared.settings.auth.is_none() || state.proof.has_keys();
         match (state.phase, header.kind) {
+            (Phase::Stranger, Kind::Opening) if !state.proof.has_keys() => {
+                if !self.on_opening(state, &body) {
+                    self.drop_unproven(state);
+                }
+            }
+            (Phase::Stranger, Kind::Hello) if !proven => {
+                self.on_plain_hello(state);
+                self.drop_unproven(state);
+            }
+            (Phase::Asked, Kind::Answer) if !state.proof.has_keys() => {
+                if !self.on_answer(state, &body) {
+                    self.on_end(state, &End::Bad(Bad::Kind(0)));
+                }
+            }
+            // Who rejects before it is proven can only say that there will be no proof.
+            (Phase::Asked, Kind::Reject(why))
+                if !proven && !matches!(why, Why::Secret | Why::Version) =>
+            {
+                self.on_end(state, &End::Bad(Bad::Kind(0)));
+            }
+            (Phase::Asked, Kind::Accept) if !proven => {
+                self.on_end(state, &End::Bad(Bad::Kind(0)));
+            }
             (Phase::Stranger, Kind::Hello) => {
                 self.shared.drop_stranger(self.id);
                 if let Some(Ok(local)) = state.socket.as_ref().map(|s| s.local_addr()) {
@@ -191,6 +239,10 @@ impl Conn {
                         "the server at {peer} takes less private data: give it the same \
                          UCX_TCP_CM_PRIV_DATA_LEN"
                     )),
+                    Why::Secret => crate::ucs_error!(
+                        "the server at {peer} does not take the connection: UCX_TCP_AUTH_FILE is set on \
+                         one side only, or has another secret on the other"
+                    ),
                     Why::Other(n) => self
                         .shared
                         .log(format_args!("the server at {peer} refuses, reason {n}")),
@@ -297,7 +349,7 @@ impl Conn {
                 state.send(&wire::encode(Kind::Reject(Why::Declined), &[]));
                 self.swallow(state);
             }
-            End::Bad(Bad::Magic | Bad::Kind(_)) => self.shared.odd(
+            End::Bad(Bad::Magic | Bad::Kind(_) | Bad::Record) => self.shared.odd(
                 Oddity::Garbage,
                 format_args!("{peer} sent what is no message of a client: dropped"),
             ),
@@ -306,8 +358,15 @@ impl Conn {
         drop(state.hang_up(self));
     }
 
+    /// Server: ends with a client that has not proven itself.
+    fn drop_unproven(&self, state: &mut State) {
+        self.shared.drop_stranger(self.id);
+        state.phase = Phase::Over;
+        drop(state.hang_up(self));
+    }
+
     /// Reads away what is there, within a bound.
-    fn swallow(&self, state: &State) {
+    pub fn swallow(&self, state: &State) {
         let Some(socket) = &state.socket else { return };
         let mut waste = [0; 4096];
         for _ in 0..64 {

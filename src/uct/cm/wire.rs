@@ -3,7 +3,8 @@
 //! A message is a header of sixteen bytes, little endian, and a body of private data: length of the body (8), status
 //! (1), and seven bytes that upstream does not look at: ours are magic (4), version, kind and detail. A client sends
 //! HELLO, the server answers ACCEPT or REJECT, the client sends NOTIFY, with a few bytes of private data; the end of
-//! the stream is the goodbye of either side. Magic, version and REJECT keep their places in every version, so that a
+//! the stream is the goodbye of either side. With a secret OPENING and ANSWER go before HELLO, and from there on all messages
+//! go in the records of `auth`. Magic, version and REJECT keep their places in every version, so that a
 //! peer of another one gets an answer.
 //!
 //! So each side finds out at once when the other is upstream's: a client's seven bytes are none of ours, and a server
@@ -11,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 use crate::ucs::Status;
+use crate::uct::auth;
 
 const MAGIC: [u8; 4] = *b"fxcm";
 pub const VERSION: u8 = 2;
@@ -23,11 +25,14 @@ const UPSTREAM_BODY: core::ops::RangeInclusive<u64> = 9..=1 << 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Hello,
-    /// A client's HELLO that came back refused: from upstream's server.
+    /// A client's HELLO that came back refused, or its OPENING that is none any more: from upstream's server.
     Returned,
     Accept,
     Reject(Why),
     Notify,
+    /// With a secret: the two messages of the hand-shake before a HELLO. All that follows goes in records.
+    Opening,
+    Answer,
 }
 
 /// Why a client is turned down.
@@ -39,6 +44,8 @@ pub enum Why {
     Version,
     /// More private data than the server takes.
     TooLong,
+    /// The two do not have the same secret.
+    Secret,
     Other(u8),
 }
 
@@ -59,6 +66,8 @@ pub enum Bad {
     Kind(u8),
     /// The body is longer than this side takes, or a body stands where none belongs.
     Length(u64),
+    /// An encrypted record was not made by the other side for this place.
+    Record,
 }
 
 pub fn encode(kind: Kind, body: &[u8]) -> Vec<u8> {
@@ -75,10 +84,13 @@ pub fn encode(kind: Kind, body: &[u8]) -> Vec<u8> {
                 Why::Declined => 0,
                 Why::Version => 1,
                 Why::TooLong => 2,
+                Why::Secret => 3,
                 Why::Other(n) => n,
             },
         ),
         Kind::Notify => (0, 4, 0),
+        Kind::Opening => (0, 5, 0),
+        Kind::Answer => (0, 6, 0),
     };
     let mut out = Vec::with_capacity(HEADER_LEN + body.len());
     out.extend_from_slice(&(body.len() as u64).to_le_bytes());
@@ -119,22 +131,27 @@ pub fn decode(bytes: &[u8; HEADER_LEN], max_body: usize) -> Result<Header, Bad> 
             0 => Why::Declined,
             1 => Why::Version,
             2 => Why::TooLong,
+            3 => Why::Secret,
             n => Why::Other(n),
         }),
         _ if version != VERSION => return Err(Bad::Version(version)),
         1 if status == 0 => Kind::Hello,
-        1 => Kind::Returned,
+        5 if status == 0 && len == auth::OPENING_LEN as u64 => Kind::Opening,
+        1 | 5 => Kind::Returned,
         2 => Kind::Accept,
         4 => Kind::Notify,
+        6 => Kind::Answer,
         n => return Err(Bad::Kind(n)),
     };
-    let max = match kind {
-        Kind::Hello | Kind::Returned | Kind::Accept => max_body,
-        Kind::Notify => MAX_NOTIFY,
-        Kind::Reject(_) => 0,
+    let (min, max) = match kind {
+        Kind::Hello | Kind::Returned | Kind::Accept => (0, max_body),
+        Kind::Notify => (0, MAX_NOTIFY),
+        Kind::Reject(_) => (0, 0),
+        Kind::Opening => (auth::OPENING_LEN, auth::OPENING_LEN),
+        Kind::Answer => (auth::ANSWER_LEN, auth::ANSWER_LEN),
     };
     match usize::try_from(len) {
-        Ok(n) if n <= max => Ok(Header { kind, len: n }),
+        Ok(n) if (min..=max).contains(&n) => Ok(Header { kind, len: n }),
         _ => Err(Bad::Length(len)),
     }
 }
@@ -160,12 +177,33 @@ mod tests {
             Kind::Reject(Why::Declined),
             Kind::Reject(Why::Version),
             Kind::Reject(Why::TooLong),
+            Kind::Reject(Why::Secret),
             Kind::Reject(Why::Other(77)),
             Kind::Notify,
         ];
         for kind in all {
             let bytes = encode(kind, &[]);
             assert_eq!(decode(&head(&bytes), 0), Ok(Header { kind, len: 0 }));
+        }
+        for (kind, len) in [
+            (Kind::Opening, auth::OPENING_LEN),
+            (Kind::Answer, auth::ANSWER_LEN),
+        ] {
+            let of = |n| decode(&head(&encode(kind, &vec![0; n])), 1 << 20);
+            assert_eq!(of(len), Ok(Header { kind, len }));
+            for other in [0, len - 1, len + 1] {
+                let returned = Header {
+                    kind: Kind::Returned,
+                    len: other,
+                };
+                assert_eq!(
+                    of(other),
+                    match kind {
+                        Kind::Opening => Ok(returned),
+                        _ => Err(Bad::Length(other as u64)),
+                    }
+                );
+            }
         }
     }
 
