@@ -2,7 +2,7 @@
 
 use crate::pair::Pair;
 use crate::peer::{Peer, hash, hex, unhex};
-use crate::side::{Dice, Options, PATIENCE, Side, Tl, pattern};
+use crate::side::{Dice, Options, PATIENCE, Security, Side, Tl, pattern};
 use ferrucx::c::*;
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -129,6 +129,7 @@ pub fn foreign_addresses_are_unreachable(tl: &Tl) {
             component,
             transport,
             device: dev,
+            security: Security::Off,
         };
         let (mut d, mut f) = Side::open(&other, Options::default()).address();
         d.resize(dl, 0);
@@ -150,7 +151,7 @@ fn exists(component: &str) -> bool {
 pub fn churn_leaves_nothing_behind(tl: &Tl) {
     // In a process of its own: other tests open and close files here.
     let mut peer = Peer::start();
-    let command = format!("churn {} {} {}", tl.component, tl.transport, tl.device);
+    let command = format!("churn {}", tl.words());
     let got = peer.ask(&command, &mut || {});
     let n: Vec<usize> = got.iter().map(|w| w.parse().unwrap()).collect();
     let [fds, maps, fds_ep, maps_ep, fds_face, maps_face] = n[..] else {

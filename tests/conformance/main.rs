@@ -23,16 +23,17 @@ mod peer;
 mod rma;
 mod side;
 
-use side::Tl;
+use side::{Security, Tl};
 
 macro_rules! suite {
-    ($name:ident, $component:literal, $transport:literal, $device:literal) => {
+    ($name:ident, $component:literal, $transport:literal, $device:literal, $security:ident) => {
         mod $name {
             use super::*;
             const TL: Tl = Tl {
                 component: $component,
                 transport: $transport,
                 device: $device,
+                security: Security::$security,
             };
             suite!(@tests
                 attributes::are_consistent,
@@ -85,8 +86,10 @@ macro_rules! suite {
     };
 }
 
-suite!(self_memory, "self", "self", "memory");
-suite!(sysv_memory, "sysv", "sysv", "memory");
-suite!(posix_memory, "posix", "posix", "memory");
-suite!(tcp_lo, "tcp", "tcp", "lo");
-suite!(cma_memory, "cma", "cma", "memory");
+suite!(self_memory, "self", "self", "memory", Off);
+suite!(sysv_memory, "sysv", "sysv", "memory", Off);
+suite!(posix_memory, "posix", "posix", "memory", Off);
+suite!(tcp_lo, "tcp", "tcp", "lo", Off);
+suite!(tcp_proof, "tcp", "tcp", "lo", Proof);
+suite!(tcp_encrypted, "tcp", "tcp", "lo", Encryption);
+suite!(cma_memory, "cma", "cma", "memory", Off);

@@ -5,7 +5,7 @@
 
 use crate::endpoint::Ep;
 use crate::pair::Pair;
-use crate::side::{Memory, Options, PATIENCE, Side, Tl, pattern};
+use crate::side::{Memory, Options, PATIENCE, Security, Side, Tl, pattern};
 use ferrucx::c::UCS_OK;
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -92,7 +92,7 @@ impl Peer {
 
     /// Opens an interface over there; answers its addresses.
     pub fn open(&mut self, tl: &Tl) -> (Vec<u8>, Vec<u8>) {
-        let command = format!("open {} {} {}", tl.component, tl.transport, tl.device);
+        let command = format!("open {}", tl.words());
         let got = self.ask(&command, &mut || {});
         (unhex(&got[0]), unhex(&got[1]))
     }
@@ -177,6 +177,7 @@ fn tl(words: &[&str]) -> Tl {
         component: name(words[0]),
         transport: name(words[1]),
         device: name(words[2]),
+        security: Security::of(words[3]),
     }
 }
 

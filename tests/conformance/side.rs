@@ -15,6 +15,76 @@ pub struct Tl {
     pub component: &'static str,
     pub transport: &'static str,
     pub device: &'static str,
+    /// With a shared secret (tcp).
+    pub security: Security,
+}
+
+/// What the variables `UCX_TCP_AUTH_FILE` and `UCX_TCP_ENCRYPT` say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Security {
+    Off,
+    Proof,
+    Encryption,
+}
+
+impl Tl {
+    /// As another process is told of it.
+    pub fn words(&self) -> String {
+        let Tl {
+            component,
+            transport,
+            device,
+            security,
+        } = self;
+        format!("{component} {transport} {device} {security:?}")
+    }
+}
+
+impl Security {
+    /// Of the last of `Tl::words`.
+    pub fn of(word: &str) -> Security {
+        let all = [Security::Off, Security::Proof, Security::Encryption];
+        let found = all.into_iter().find(|s| format!("{s:?}") == word);
+        found.expect("a security")
+    }
+
+    /// Makes the configuration of a memory domain say so.
+    fn apply(self, config: *mut c_void) {
+        if self == Security::Off {
+            return;
+        }
+        let encrypt = if self == Security::Encryption {
+            "y"
+        } else {
+            "n"
+        };
+        let path = secret_file();
+        for (name, value) in [("AUTH_FILE", path), ("ENCRYPT", encrypt)] {
+            let (name, value) = (c(name), c(value));
+            let set = unsafe { config::uct_config_modify(config, name.as_ptr(), value.as_ptr()) };
+            ok(set, "modify the configuration");
+        }
+    }
+}
+
+/// A file with a secret, the same for all processes of a test run.
+fn secret_file() -> &'static str {
+    use std::os::unix::fs::OpenOptionsExt;
+    static MADE: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    MADE.get_or_init(|| {
+        let path = format!("{}/conformance-secret", env!("CARGO_TARGET_TMPDIR"));
+        // Complete before it has its name: another process may read it meanwhile.
+        let mine = format!("{path}-{}", std::process::id());
+        let content = "the secret of the conformance suite";
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(0o600);
+        let written = options
+            .open(&mine)
+            .and_then(|mut file| std::io::Write::write_all(&mut file, content.as_bytes()))
+            .and_then(|()| std::fs::rename(&mine, &path));
+        written.expect("write the secret");
+        path
+    })
 }
 
 /// How long anything may take before it counts as hung.
@@ -166,6 +236,7 @@ impl Side {
                 config::uct_md_config_read(component, null(), null(), &mut cfg),
                 "md config",
             );
+            tl.security.apply(cfg.cast());
             let mut names = uct_component_attr {
                 field_mask: UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT.into(),
                 ..std::mem::zeroed()
