@@ -4,7 +4,7 @@
 use ferrucx::abi::ucp::{context, ep, mem, request, tag, worker};
 use ferrucx::c::*;
 use ferrucx::ucp::ep::Ep;
-use ferrucx::uct::{cm, cma, shm, tcp};
+use ferrucx::uct::{auth, cm, cma, shm, tcp};
 use ferrucx::wire::blob::{HEAD, seal};
 use ferrucx::wire::envelope::{self, Kind, Look, Private};
 use ferrucx::wire::header::*;
@@ -25,6 +25,7 @@ pub const BODIES: &[(&str, Body)] = &[
     ("upstream", foreign),
     ("keys", keys),
     ("router", router),
+    ("proof", proof),
 ];
 
 /// A stream of tcp's frames.
@@ -47,6 +48,35 @@ fn greeting(data: &[u8]) {
             assert!(header.len <= 2048);
         }
     }
+}
+
+/// What the two ends of a hand-shake take of each other, and the records behind it: nobody knows the secret but an
+/// opening that is kept, which is nothing without its maker.
+fn proof(data: &[u8]) {
+    let secret = auth::Secret::of(b"the secret of the fuzzer").unwrap();
+    let purpose = auth::Purpose::Data;
+    if let Some(opening) = data.first_chunk() {
+        let _ = auth::answer(&secret, purpose, data.len().is_multiple_of(2), opening);
+    }
+    let (asks, opening) = auth::Initiator::begin(&secret, purpose, true).unwrap();
+    if let Some(answer) = data.first_chunk() {
+        assert!(asks.finish(answer).is_err());
+    }
+    let answered = auth::answer(&secret, purpose, false, &opening);
+    let mut opener = answered.ok().unwrap().session.opener;
+    let mut out = vec![0; auth::MAX_RECORD];
+    assert!(opener.open_alone(data, &mut out).is_err());
+    let answered = auth::answer(&secret, purpose, false, &opening);
+    let mut opener = answered.ok().unwrap().session.opener;
+    let mut rest = data;
+    while !rest.is_empty() && !opener.is_ready() {
+        let room = opener.room();
+        let n = room.len().min(rest.len());
+        room[..n].copy_from_slice(&rest[..n]);
+        opener.received(n);
+        rest = &rest[n..];
+    }
+    assert!(!matches!(opener.open(&mut out), Ok(Some(_))));
 }
 
 /// The bytes as a header of each kind.
