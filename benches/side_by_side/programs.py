@@ -1,8 +1,8 @@
-"""Rows that programs of benches/programs measure: start-up, endpoints, idle peers, MPI, ZeroMQ, the machine's limits.
+"""Rows that programs of benches/programs measure: start-up, endpoints, idle peers, MPI, ZeroMQ, TLS, the machine's limits.
 
 A program prints lines of words that end with a figure. MPI programs are linked with Debian's MPIs, which take the UCX
 that LD_LIBRARY_PATH names; Open MPI's own transports (vader, tcp) are a side of their own. ZeroMQ is compared with our
-tagged messages over tcp, and loops that only move bytes with what our messages do.
+tagged messages over tcp, TLS with our encrypted ones, and loops that only move bytes with what our messages do.
 """
 import os
 import re
@@ -55,6 +55,7 @@ class Programs:
         yield from self.endpoint_rows()
         yield from self.mpi_rows()
         yield from self.zeromq_rows()
+        yield from self.secure_rows()
         yield from self.limit_rows()
 
     def start_rows(self):
@@ -145,6 +146,40 @@ class Programs:
                 return self.figures([*self.machine.priority, program], self.machine.environment("ours")).get(key)
 
             yield Row("zeromq", name, unit, metric == "lat", measure, against="ZeroMQ")
+
+    def secure_rows(self):
+        """Tagged messages over tcp with a secret and encrypted, beside the same without, and beside TLS."""
+        secret = self.machine.work / "secret"
+        secret.unlink(missing_ok=True)
+        secret.touch(mode=0o600)
+        secret.write_text("the secret of the benchmark, which is known\n")
+        plain = {"UCX_TLS": "tcp"}
+        proven = {**plain, "UCX_TCP_AUTH_FILE": str(secret)}
+        encrypted = {**proven, "UCX_TCP_ENCRYPT": "y"}
+        # (what is measured, metric, words for ucx_perftest, iterations, word of benches/programs/tls.c and its bytes)
+        tests = (("tag_lat 8", "lat", "-t tag_lat -s 8", 20000, "latency 8"),
+                 ("tag_bw rate 8", "mr", "-t tag_bw -s 8", 500000, None),
+                 ("tag_bw 65536", "bw", "-t tag_bw -s 65536", 8000, "bandwidth 65536"),
+                 ("tag_bw 1048576", "bw", "-t tag_bw -s 1048576", 600, "bandwidth 1048576"))
+        for what, variables in (("with a secret", proven), ("encrypted", encrypted)):
+            for test, metric, words, count, _ in tests:
+                def measure(side, metric=metric, words=words, count=count, variables=variables):
+                    return self.perftest.one("ours", metric, True, words, count, variables if side == "ours" else plain)
+
+                yield Row("secure", f"{test} {what}", UNIT[metric], metric == "lat", measure, against="without")
+        if subprocess.run([self.machine.root / "scripts/need", "libssl-dev"], capture_output=True).returncode != 0:
+            return
+        for test, metric, words, count, tls in tests:
+            if tls is None:
+                continue
+
+            def measure(side, metric=metric, words=words, count=count, tls=tls):
+                if side == "ours":
+                    return self.perftest.one(side, metric, True, words, count, encrypted)
+                program = self.build("tls", ["-lssl", "-lcrypto"])
+                return self.figures([*self.machine.priority, program, *tls.split()], os.environ).get(tls.split()[0])
+
+            yield Row("secure", f"{test} encrypted", UNIT[metric], metric == "lat", measure, against="TLS of OpenSSL")
 
     def limit_rows(self):
         """What our side does, and the loop of benches/programs/raw.c that moves the same bytes the same way; for "calls"

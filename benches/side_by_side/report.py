@@ -20,6 +20,7 @@ TITLES = {
     "uct": "UCT",
     "mpi": "MPI",
     "zeromq": "ZeroMQ",
+    "secure": "With a secret, and encrypted",
     "limits": "Limits: loops that only move the bytes",
 }
 BEGIN, END = "<!-- tables: written by make bench -->", "<!-- end of the tables -->"
