@@ -160,6 +160,8 @@ pub struct Conn {
     awaited: Awaited,
 
     pub security: Security,
+    /// Its bytes are read, and understood as the kernel gives them: neither paused nor encrypted.
+    read_as_is: Cell<bool>,
 
     pub rx: Cell<Option<RxBuf>>,
     pub put_in: Cell<Option<PutIn>>,
@@ -216,6 +218,7 @@ impl Conn {
             until_measured: Cell::new(0),
             awaited: Awaited::default(),
             security: Security::default(),
+            read_as_is: Cell::new(true),
             rx: Cell::new(None),
             put_in: Cell::new(None),
             placing: Cell::new(Placing::No),
@@ -247,6 +250,7 @@ impl Conn {
         drop(tx);
         self.blocked.set(false);
         self.security.clear();
+        self.note_reading();
         self.socket.replace(socket)
     }
 
@@ -257,6 +261,7 @@ impl Conn {
         self.overdue.set_sealer(Some(session.sealer));
         drop(tx);
         self.security.seal(session.opener);
+        self.note_reading();
     }
 
     /// Runs `f` with the socket, if there is one.
@@ -530,7 +535,9 @@ impl Conn {
 
     /// So many answers to the peer more wait: decides whether it is read meanwhile.
     pub fn answers_queued(self: &Rc<Conn>, face: &TcpIface, change: isize) {
-        if !self.answers.changed(&face.answers, change) || !self.is_open() {
+        let changed = self.answers.changed(&face.answers, change);
+        self.note_reading();
+        if !changed || !self.is_open() {
             return;
         }
         face.set_events(self);
@@ -547,10 +554,26 @@ impl Conn {
         }
     }
 
+    /// Reading goes on, however many answers wait.
+    pub fn resume_reading(&self) {
+        self.answers.resume();
+        self.note_reading();
+    }
+
     /// Whether it is to be read now.
-    #[inline]
     pub fn is_read(&self) -> bool {
         !self.answers.is_paused()
+    }
+
+    /// Whether it is to be read now, and its bytes are not encrypted.
+    #[inline]
+    pub fn is_read_as_is(&self) -> bool {
+        self.read_as_is.get()
+    }
+
+    fn note_reading(&self) {
+        self.read_as_is
+            .set(self.is_read() && !self.security.is_sealed());
     }
 
     /// Whether a little is to be read although reading is paused; `Err` when the peer is to be given up.

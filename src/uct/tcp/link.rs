@@ -557,7 +557,7 @@ fn drop_socket(face: &TcpIface, conn: &Rc<Conn>) {
     face.known.borrow_mut().remove(&token);
     face.set_watched(conn, false);
     conn.set_socket(None);
-    conn.answers.resume();
+    conn.resume_reading();
     conn.put_in.set(None);
     conn.rx.set(None);
     if !face.events.listens() {

@@ -250,17 +250,18 @@ fn serve<const RECEIVE: bool>(face: &Face, token: u64, what: u32) -> u32 {
         }
         return 0;
     };
-    if conn.phase.get() == Phase::Connecting {
-        link::connected(face, &conn);
-        return 0;
-    }
-    if conn.phase.get() == Phase::Proving {
-        return proof::receive(face, &conn);
+    match conn.phase.get() {
+        Phase::Connecting => {
+            link::connected(face, &conn);
+            return 0;
+        }
+        Phase::Proving => return proof::receive(face, &conn),
+        _ => {}
     }
     let mut count = 0;
     if what & (READABLE | WRITABLE) != what {
         // The peer is gone for good: what is left is read to its end.
-        conn.answers.resume();
+        conn.resume_reading();
     }
     if what & !WRITABLE != 0 && !conn.hot.get() && (RECEIVE || !conn.is_open()) {
         count = rx::receive(face, &conn);

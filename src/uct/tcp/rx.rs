@@ -13,12 +13,15 @@ use super::sealed;
 use super::wire::{self, Frame};
 use crate::sys::socket::{self, block};
 use crate::ucs::Status;
+use crate::uct::auth::MAX_RECORD;
 use crate::{ucs_error, ucs_warn};
 use std::io;
 use std::rc::Rc;
 
 /// Room that a receive should have at least.
 const MIN_ROOM: usize = 16 << 10;
+/// A record of an encrypted connection is opened in one piece.
+const _: () = assert!(MIN_ROOM >= MAX_RECORD);
 /// Receives of one connection in one progress.
 const MAX_ROUNDS: usize = 4;
 /// Bytes that are read before it is known whether some follow that have a place of their own.
@@ -37,8 +40,18 @@ pub enum Got {
 /// Reads what is there, unless reading is paused; how many messages were handled.
 #[inline]
 pub fn receive(face: &Face, conn: &Rc<Conn>) -> u32 {
+    if conn.is_read_as_is() {
+        receive_rounds::<false>(face, conn, MAX_ROUNDS)
+    } else {
+        receive_otherwise(face, conn)
+    }
+}
+
+/// The same for a connection that is encrypted, or whose reading is paused.
+#[cold]
+fn receive_otherwise(face: &Face, conn: &Rc<Conn>) -> u32 {
     if conn.is_read() {
-        receive_rounds(face, conn, MAX_ROUNDS)
+        receive_rounds::<true>(face, conn, MAX_ROUNDS)
     } else {
         0
     }
@@ -46,10 +59,15 @@ pub fn receive(face: &Face, conn: &Rc<Conn>) -> u32 {
 
 /// Receives once from a peer that is not read otherwise.
 pub fn receive_once(face: &Face, conn: &Rc<Conn>) -> u32 {
-    receive_rounds(face, conn, 1)
+    if conn.security.is_sealed() {
+        receive_rounds::<true>(face, conn, 1)
+    } else {
+        receive_rounds::<false>(face, conn, 1)
+    }
 }
 
-fn receive_rounds(face: &Face, conn: &Rc<Conn>, rounds: usize) -> u32 {
+/// `SEALED`: the connection is encrypted.
+fn receive_rounds<const SEALED: bool>(face: &Face, conn: &Rc<Conn>, rounds: usize) -> u32 {
     let mut buf = conn.rx.take().unwrap_or_else(|| face.rx_buffer());
     let mut count = 0;
     for _ in 0..rounds {
@@ -57,7 +75,12 @@ fn receive_rounds(face: &Face, conn: &Rc<Conn>, rounds: usize) -> u32 {
             true
         } else {
             make_room(&mut buf, conn);
-            match read(face, conn, &mut buf) {
+            let got = if SEALED {
+                sealed::read(face, conn, &mut buf)
+            } else {
+                read(face, conn, &mut buf)
+            };
+            match got {
                 Got::Some(more) => {
                     count += 1;
                     more
@@ -82,9 +105,18 @@ fn receive_rounds(face: &Face, conn: &Rc<Conn>, rounds: usize) -> u32 {
                 link::break_off(face, conn, Status::IO_ERROR);
             }
         }
-        if !more || conn.fd() < 0 || conn.held.get() || !conn.is_read() {
+        let goes_on = if SEALED {
+            conn.is_read()
+        } else {
+            conn.is_read_as_is()
+        };
+        if !more || conn.fd() < 0 || conn.held.get() || !goes_on {
             break;
         }
+    }
+    if SEALED && conn.security.is_ready() {
+        // The kernel does not tell of what is here already.
+        face.hold(conn);
     }
     if conn.fd() >= 0 && buf.start < buf.end {
         conn.rx.set(Some(buf));
@@ -130,10 +162,7 @@ fn make_room(buf: &mut RxBuf, conn: &Conn) {
 }
 
 #[inline]
-fn read(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Got {
-    if conn.security.is_sealed() {
-        return sealed::read(face, conn, buf);
-    }
+fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
     // Data of a put that are in the buffer already are taken from there first.
     if let Some(put) = conn.put_in.get()
         && put.fate == Fate::Written

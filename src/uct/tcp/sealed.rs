@@ -5,7 +5,7 @@
 //! those records. What arrives is opened into the receive buffer, so that no byte reaches its place before it is proven.
 
 use super::conn::{BLOCKS, Conn, RxBuf};
-use super::iface::{Face, Once, TcpIface};
+use super::iface::{Once, TcpIface};
 use super::proof::Proof;
 use super::rx::{Got, not_got};
 use super::txq::TxQueue;
@@ -15,7 +15,6 @@ use crate::uct::auth::{MAX_PAYLOAD, MAX_RECORD, Opener, Sealer};
 use core::cell::Cell;
 use std::io;
 use std::os::fd::RawFd;
-use std::rc::Rc;
 
 /// What a connection has for its security, besides what its queue sends with.
 #[derive(Default)]
@@ -37,6 +36,14 @@ impl Security {
     pub fn seal(&self, opener: Opener) {
         self.sealed.set(true);
         self.opener.set(Some(opener));
+    }
+
+    /// Whether there is something to open or to fail on without another byte from the kernel.
+    pub fn is_ready(&self) -> bool {
+        let opener = self.opener.take();
+        let ready = opener.as_ref().is_some_and(Opener::is_ready);
+        self.opener.set(opener);
+        ready
     }
 
     pub fn clear(&self) {
@@ -126,7 +133,7 @@ unsafe fn seal(sealer: &mut Sealer, blocks: &[IoVec]) -> io::Result<()> {
 }
 
 /// Receives what is there, and opens the records that are whole and have room in the buffer.
-pub fn read(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Got {
+pub fn read(face: &TcpIface, conn: &Conn, buf: &mut RxBuf) -> Got {
     let Some(mut opener) = conn.security.opener.take() else {
         return Got::Nothing;
     };
@@ -166,18 +173,14 @@ pub fn read(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Got {
             }
         }
     }
-    if opener.is_ready() && got.is_ok() {
-        // The kernel does not tell of what is here already.
-        face.hold(conn);
-    }
+    let ready = opener.is_ready();
     if let Some(data) = opener.give_back() {
         face.return_rx_buffer(RxBuf::of(data));
     }
     conn.security.opener.set(Some(opener));
     match got {
         Err(got) => got,
-        Ok(more) if opened > 0 => Got::Some(more),
-        Ok(true) => Got::Some(true),
-        Ok(false) => Got::Nothing,
+        Ok(more) if more || opened > 0 => Got::Some(more || ready),
+        Ok(_) => Got::Nothing,
     }
 }
