@@ -729,6 +729,14 @@ impl Ep {
         self.landings.borrow_mut().remove(&landing);
     }
 
+    /// Whether writes were handed to the transport, which has not said that they are done.
+    fn has_unconfirmed_writes(&self) -> bool {
+        let landings = self.landings.borrow();
+        // SAFETY: a landing is alive until the transport is done with it.
+        let mut landings = landings.iter().map(|l| unsafe { l.as_ref() });
+        self.wrote.get() || self.unfenced.get() || landings.any(Landing::confirms_writes)
+    }
+
     /// Takes the request of a flush that the transport still works on.
     fn recall_landing(&self) -> Option<NonNull<Request>> {
         let all = self.landings.borrow();

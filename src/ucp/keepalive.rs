@@ -6,16 +6,14 @@
 //! worker's progress, for which one that sleeps is woken.
 
 use super::ep::Ep;
-use super::timer::{Timer, limit};
+use super::timer::{Timer, WorkerCall, limit};
 use super::worker::Worker;
 use crate::sys::clock::monotonic_ns;
 use crate::ucs::Status;
-use crate::ucs::callbackq::{CallbackQueue, Repeat};
 use crate::ucs::config::Config;
-use crate::{ucs_diag, ucs_error};
+use crate::ucs_diag;
 use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicU32, Ordering};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +25,7 @@ pub struct Keepalive {
     most: usize,
     /// For the first sign of a peer; `None` without limit.
     patience: Option<Duration>,
-    bell: OnceCell<Arc<Bell>>,
+    call: OnceCell<Arc<WorkerCall>>,
     rounds: RefCell<Option<Timer>>,
     looks: RefCell<Option<Timer>>,
     /// Checks so far: the next round goes on where the last one ended.
@@ -42,38 +40,13 @@ const LOOK: u32 = 2;
 /// Looks at the clock within a limit: so much later than told a late peer may be noticed.
 const LOOKS: u32 = 4;
 
-/// How the async thread calls the worker.
-struct Bell {
-    due: AtomicU32,
-    worker: usize,
-    queue: usize,
-}
-
-impl Bell {
-    fn ring(&self, what: u32) {
-        // AcqRel: pairs with the swap in `serve`; one call is queued at a time.
-        if self.due.fetch_or(what, Ordering::AcqRel) != 0 {
-            return;
-        }
-        // SAFETY: timers end before their worker, so both are alive.
-        unsafe {
-            let queue = &*(self.queue as *const CallbackQueue);
-            if let Err(e) = queue.add_safe(serve, self.worker as *mut c_void, Repeat::Once) {
-                ucs_error!("peers cannot be checked: {e}");
-            }
-            let worker = &*(self.worker as *const Worker);
-            worker.wakeup.poke();
-        }
-    }
-}
-
 impl Keepalive {
     pub fn new(config: &Config) -> Keepalive {
         Keepalive {
             interval: limit(config.time("KEEPALIVE_INTERVAL")),
             most: config.uint("KEEPALIVE_NUM_EPS") as usize,
             patience: limit(config.time("WIREUP_TIMEOUT")),
-            bell: OnceCell::new(),
+            call: OnceCell::new(),
             rounds: RefCell::new(None),
             looks: RefCell::new(None),
             checks: Cell::new(0),
@@ -87,7 +60,7 @@ impl Keepalive {
         self.looks.take();
     }
 
-    /// Rings for `what` every `interval`, unless `timer` does already.
+    /// Asks for `what` every `interval`, unless `timer` does already.
     fn start(
         &self,
         worker: &Worker,
@@ -98,14 +71,11 @@ impl Keepalive {
         if timer.borrow().is_some() {
             return;
         }
-        let bell = Arc::clone(self.bell.get_or_init(|| {
-            Arc::new(Bell {
-                due: AtomicU32::new(0),
-                worker: core::ptr::from_ref(worker) as usize,
-                queue: core::ptr::from_ref(worker.queue()) as usize,
-            })
-        }));
-        match Timer::start(interval, move || bell.ring(what)) {
+        let call = self
+            .call
+            .get_or_init(|| Arc::new(WorkerCall::new(worker, serve)));
+        let call = Arc::clone(call);
+        match Timer::start(interval, move || call.request(what)) {
             Ok(t) => *timer.borrow_mut() = Some(t),
             Err(e) => ucs_diag!("peers are not checked from time to time: no timer: {e}"),
         }
@@ -145,15 +115,11 @@ pub fn answered(worker: &Worker, ep: u64) {
     }
 }
 
-/// What rang, on the worker's thread.
+/// Does what is due, on the worker's thread.
 unsafe extern "C" fn serve(worker: *mut c_void) -> u32 {
-    // SAFETY: registered by the worker's own bell.
+    // SAFETY: called for the worker that the call was made for.
     let worker = unsafe { &*worker.cast::<Worker>() };
-    let due = match worker.keepalive.bell.get() {
-        // AcqRel: pairs with `Bell::ring`.
-        Some(bell) => bell.due.swap(0, Ordering::AcqRel),
-        None => 0,
-    };
+    let due = worker.keepalive.call.get().map_or(0, |call| call.take());
     let mut count = 0;
     if due & ROUND != 0 {
         count += round(worker);

@@ -1,10 +1,15 @@
-//! `Timer`: a call every so often, from the async thread, until it is dropped.
+//! `Timer`: a call every so often, from the async thread, until it is dropped; `WorkerCall`: how it reaches the worker's
+//! thread.
 //!
-//! Used by the parts of a worker that have to act when nothing comes (`keepalive`, `wireup::cm`): what they give
-//! may only leave a note for the worker's thread.
+//! Used by the parts of a worker that have to act when nothing comes (`keepalive`, `wireup::cm`, `wireup::unproven`).
 
+use super::worker::Worker;
 use crate::ucs::Result;
 use crate::ucs::async_ctx::{self, HandlerId, Mode};
+use crate::ucs::callbackq::{CallbackQueue, Repeat};
+use crate::ucs_error;
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 pub struct Timer(HandlerId);
@@ -21,6 +26,51 @@ impl Drop for Timer {
     fn drop(&mut self) {
         // One that is gone already is what is wanted. Afterwards `ring` does not run any more.
         let _ = async_ctx::remove(self.0, true);
+    }
+}
+
+/// Has the worker's next progress call a function, and wakes a worker that sleeps. The timers that use it end before the
+/// worker does.
+pub struct WorkerCall {
+    /// What is due, as bits of the user's.
+    due: AtomicU32,
+    worker: usize,
+    queue: usize,
+    serve: unsafe extern "C" fn(*mut c_void) -> u32,
+}
+
+impl WorkerCall {
+    /// `serve` gets the worker's address, and gives how much it did.
+    pub fn new(worker: &Worker, serve: unsafe extern "C" fn(*mut c_void) -> u32) -> WorkerCall {
+        WorkerCall {
+            due: AtomicU32::new(0),
+            worker: core::ptr::from_ref(worker) as usize,
+            queue: core::ptr::from_ref(worker.queue()) as usize,
+            serve,
+        }
+    }
+
+    /// Makes `what`, which is not zero, due. From any thread.
+    pub fn request(&self, what: u32) {
+        // AcqRel: pairs with the swap in `take`; one call is queued at a time.
+        if self.due.fetch_or(what, Ordering::AcqRel) != 0 {
+            return;
+        }
+        // SAFETY: timers end before their worker, so both are alive.
+        unsafe {
+            let queue = &*(self.queue as *const CallbackQueue);
+            if let Err(e) = queue.add_safe(self.serve, self.worker as *mut c_void, Repeat::Once) {
+                ucs_error!("a worker cannot be called from its timer: {e}");
+            }
+            let worker = &*(self.worker as *const Worker);
+            worker.wakeup.poke();
+        }
+    }
+
+    /// What is due, and is not any more.
+    pub fn take(&self) -> u32 {
+        // AcqRel: pairs with `request`.
+        self.due.swap(0, Ordering::AcqRel)
     }
 }
 

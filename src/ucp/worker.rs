@@ -27,6 +27,7 @@ use super::wireup::describe::EpConfig;
 use super::wireup::halves::Halves;
 use super::wireup::introduce;
 use super::wireup::select::Route;
+use super::wireup::unproven::Unproven;
 use crate::c::*;
 use crate::sys::cpu;
 use crate::ucp::proto::plan::Rules;
@@ -117,6 +118,7 @@ pub struct Worker {
     pub unexpected: Unexpected,
     pub wakeup: Wakeup,
     pub keepalive: Keepalive,
+    pub unproven: Unproven,
     /// Connections by socket address; made when first needed.
     pub cm: OnceCell<Cm>,
     /// Listeners, by their addresses.
@@ -187,6 +189,7 @@ impl Worker {
             unexpected: Unexpected::new(&context.config),
             wakeup: Wakeup::new(context.params.features)?,
             keepalive: Keepalive::new(&context.config),
+            unproven: Unproven::default(),
             cm: OnceCell::new(),
             listeners: RefCell::new(BTreeSet::new()),
             requests: RefCell::new(Slots::new()),
@@ -501,6 +504,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         after_fork::unregister(self);
         self.keepalive.stop();
+        self.unproven.stop();
         // What ends with one may end others, and have others made, to answer a peer by.
         while !self.eps.borrow().is_empty() {
             let all = self.eps.borrow().ids();

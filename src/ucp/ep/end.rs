@@ -178,10 +178,11 @@ impl Ep {
     }
 
     /// The peer is gone. Notes whether it takes with it something that the application posted and that cannot have
-    /// been done: what was not sent, reads without data, streams that nobody fetched.
-    fn note_losses(&self) {
-        let lost = self.outstanding.has_unanswered() || self.gate.has_unsent();
-        self.lost.set(self.lost.get() || lost);
+    /// been done or that nobody confirmed: what was not sent, reads without data, writes that were not flushed.
+    pub fn note_losses(&self) {
+        let unconfirmed = self.has_unconfirmed_writes() || !self.owes_no_flush();
+        self.lost
+            .set(self.lost.get() || unconfirmed || self.gate.has_unsent());
     }
 
     /// How a flush or a close ends. That the peer is gone concerns those only who handle errors, or who lost

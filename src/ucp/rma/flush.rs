@@ -23,10 +23,12 @@ pub struct Landing {
     ep: *const Ep,
     /// Who waits; nobody once the request has ended.
     req: Cell<Option<NonNull<Request>>>,
+    /// It confirms writes.
+    writes: bool,
 }
 
 impl Landing {
-    fn new(ep: &Ep, req: &Request) -> NonNull<Landing> {
+    fn new(ep: &Ep, req: &Request, writes: bool) -> NonNull<Landing> {
         let made = Box::new(Landing {
             comp: UnsafeCell::new(uct_completion_t {
                 func: Some(landed),
@@ -35,6 +37,7 @@ impl Landing {
             }),
             ep,
             req: Cell::new(Some(req.as_ptr())),
+            writes,
         });
         NonNull::from(Box::leak(made))
     }
@@ -46,6 +49,10 @@ impl Landing {
 
     pub fn is_awaited(&self) -> bool {
         self.req.get().is_some()
+    }
+
+    pub fn confirms_writes(&self) -> bool {
+        self.writes
     }
 
     /// # Safety
@@ -94,12 +101,13 @@ fn begin(ep: &Ep, param: &Param, close: bool) -> Result<Posted> {
 
 /// The flush has come to the head of its endpoint's queue: everything before it is out.
 pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
-    let flags = if ep.wrote.replace(false) {
+    let writes = ep.wrote.replace(false);
+    let flags = if writes {
         UCT_FLUSH_FLAG_REMOTE
     } else {
         UCT_FLUSH_FLAG_LOCAL
     };
-    let landing = Landing::new(ep, req);
+    let landing = Landing::new(ep, req, writes);
     // SAFETY: a live transport endpoint; the completion lives until the transport is done with it. The
     // transport calls back later, not from inside.
     let code = unsafe {
@@ -114,19 +122,25 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
     }
     // SAFETY: made above; the transport does not have it.
     unsafe { Landing::free(landing) };
-    match Status::from_code(code) {
-        None => {
-            out(ep, req);
-            Ok(Step::Done)
-        }
+    let Some(e) = Status::from_code(code) else {
+        out(ep, req);
+        return Ok(Step::Done);
+    };
+    if writes {
+        ep.wrote.set(true);
+    }
+    if e != Status::NO_RESOURCE {
+        ep.note_losses();
+    }
+    match e {
         // The transport's error handler is about to end what the endpoint waits for.
-        Some(e) if ep.flushed_with(Err(e)).is_ok() => {
+        e if ep.flushed_with(Err(e)).is_ok() => {
             settled(ep, req);
             Ok(Step::Done)
         }
         // The transport's error handler is about to say the same of the endpoint, and the application's is
         // called before the flush ends.
-        Some(e) if e != Status::NO_RESOURCE && ep.handles_errors() && ep.is_usable() => {
+        e if e != Status::NO_RESOURCE && ep.handles_errors() && ep.is_usable() => {
             // SAFETY: the only borrow.
             if let Op::Flush(op) = unsafe { req.op() } {
                 op.fenced = Some(Err(e));
@@ -134,7 +148,7 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
             ep.when_settled(req);
             Ok(Step::Done)
         }
-        Some(e) => Err(e),
+        e => Err(e),
     }
 }
 
@@ -146,6 +160,9 @@ unsafe extern "C" fn landed(comp: *mut uct_completion_t) {
     // SAFETY: the completion stands at the head of its `Landing`, which is freed below only; the
     // endpoint outlives what its transport has under way.
     let (ep, req, status) = unsafe { (&*at.as_ref().ep, at.as_ref().recall(), (*comp).status) };
+    if status != UCS_OK {
+        ep.note_losses();
+    }
     ep.forget_landing(at);
     // SAFETY: the transport is done with it.
     unsafe { Landing::free(at) };

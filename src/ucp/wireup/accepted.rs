@@ -2,9 +2,9 @@
 //!
 //! A client names the addresses of its interfaces. A server does not connect to them: a client could name somebody
 //! else's. The client connects first, and proves with it which interface it owns. Clients of the same host are proven by
-//! their process (`claims`) and need not be waited for.
+//! their process (`claims`) and need not be waited for, unless it does not answer (`unproven`).
 
-use super::claims;
+use super::claims::{self, Proven};
 use crate::ucp::ep::Ep;
 use crate::ucp::wireup::cm;
 use crate::ucp::worker::Worker;
@@ -82,16 +82,16 @@ unsafe fn peer_connected(worker: *mut c_void, identity: u64) {
     }
 }
 
-/// Connects an endpoint to its client, by what of the client's address is proven. It waits for the client's connection
-/// where that is needed: `Ok` too.
-pub fn connect(worker: &Worker, ep: &Ep, address: Address) -> Result<()> {
-    let (proven, awaited) = claims::connected(worker, address.clone());
-    if !awaited.is_empty()
-        && !super::select::reaches_any(worker, &proven)
+/// Connects an endpoint to its client, by what of the client's address is proven. It waits for the client's connection,
+/// or for the answer of a client's process that is silent, where that is needed: `Ok` too.
+pub fn connect(worker: &Worker, ep: &Ep, proven: Proven) -> Result<()> {
+    let (address, awaited) = claims::connected(worker, proven.address.clone());
+    if (proven.is_silent || !awaited.is_empty())
+        && !super::select::reaches_any(worker, &address)
         && let Some(cm) = worker.cm.get()
     {
-        cm.accepted.wait(ep.id.get(), address, &awaited);
+        cm.accepted.wait(ep.id.get(), proven.address, &awaited);
         return cm::limit_wait(worker, ep);
     }
-    ep.connect_back(Rc::new(proven))
+    ep.connect_back(Rc::new(address))
 }

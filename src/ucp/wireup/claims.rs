@@ -10,7 +10,7 @@ use crate::c::UCT_DEVICE_TYPE_NET;
 use crate::ucp::worker::{OpenIface, Worker};
 use crate::ucs_debug;
 use crate::uct::base::iface::base_of;
-use crate::uct::local::{self, Name, ProcessId};
+use crate::uct::local::{self, Name, ProcessId, Refusal};
 use crate::wire::address::{Address, Entry};
 
 /// What this worker shows another one as a proof that both are on one host.
@@ -18,13 +18,19 @@ pub fn ticket(worker: &Worker, to: u64) -> u64 {
     local::ticket(worker.uuid, to)
 }
 
+/// A peer's address, less what is not proven.
+pub struct Proven {
+    pub address: Address,
+    /// Its process did not answer the question for the entries of this host.
+    pub is_silent: bool,
+}
+
 /// An address that came by a message, less what an answer to it may not use.
-pub fn answerable(worker: &Worker, address: Address, ticket: u64) -> Address {
-    let mut address = proven(worker, address, ticket);
-    address
-        .entries
-        .retain(|entry| is_local(worker, entry) || is_senders(worker, entry) == Some(true));
-    address
+pub fn answerable(worker: &Worker, address: Address, ticket: u64) -> Proven {
+    let mut proven = proven(worker, address, ticket);
+    let entries = &mut proven.address.entries;
+    entries.retain(|entry| is_local(worker, entry) || is_senders(worker, entry) == Some(true));
+    proven
 }
 
 /// Whether the message whose handler runs now came from the owner of `address`, as far as that is known: from one of
@@ -111,16 +117,17 @@ fn identity_of(worker: &Worker, entry: &Entry) -> Option<u64> {
 }
 
 /// An address that its owner sent, less the entries of this host that are not proven to be the owner's.
-pub fn proven(worker: &Worker, mut address: Address, ticket: u64) -> Address {
+pub fn proven(worker: &Worker, mut address: Address, ticket: u64) -> Proven {
     let is_local = |entry: &Entry| is_local(worker, entry);
+    let mut is_silent = false;
     if !address.entries.iter().any(is_local) {
-        return address;
+        return Proven { address, is_silent };
     }
     if address.uuid == worker.uuid {
         if ticket != self::ticket(worker, worker.uuid) {
             address.entries.retain(|entry| !is_local(entry));
         }
-        return address;
+        return Proven { address, is_silent };
     }
     let owner = owner(worker, &address);
     let proof = owner.map(|owner| local::confirm(owner, address.uuid, worker.uuid, ticket));
@@ -129,12 +136,19 @@ pub fn proven(worker: &Worker, mut address: Address, ticket: u64) -> Address {
             "worker {:#x} is not proven to be on this host ({e}): messages to it go by the network",
             address.uuid
         );
+        is_silent = *e == Refusal::Silent;
     }
     let owner: Option<ProcessId> = owner.filter(|_| proof == Some(Ok(()))).map(|o| o.id);
     let is_owners = |entry: &Entry| owner_of(worker, entry).is_some_and(|o| Some(o.id) == owner);
     address
         .entries
         .retain(|entry| !is_local(entry) || is_owners(entry));
+    Proven { address, is_silent }
+}
+
+/// An address less the entries of networks.
+pub fn of_this_host(worker: &Worker, mut address: Address) -> Address {
+    address.entries.retain(|entry| is_local(worker, entry));
     address
 }
 

@@ -10,7 +10,9 @@ use crate::sys::lock::Mutex;
 use crate::ucp::ep::{End, Ep, EpParams};
 use crate::ucp::timer::{Timer, limit};
 use crate::ucp::wireup::accepted::{self, Accepted};
-use crate::ucp::wireup::claims;
+use crate::ucp::wireup::claims::{self, Proven};
+use crate::ucp::wireup::select;
+use crate::ucp::wireup::unproven::{self, Claim, Origin};
 use crate::ucp::worker::Worker;
 use crate::ucs::async_ctx::{AsyncContext, Mode};
 use crate::ucs::callbackq::{CallbackQueue, Repeat};
@@ -576,8 +578,13 @@ fn handle(worker: &Worker, event: Event) {
                         let ticket = claims::ticket(worker, server).to_le_bytes();
                         link.endpoint.notify(&ticket)?;
                     }
-                    let address = claims::proven(worker, greeting.address, greeting.ticket);
-                    ep.connect_back(Rc::new(address))
+                    let claim = Claim {
+                        ep: ep.id.get(),
+                        origin: Origin::Server,
+                        address: greeting.address,
+                        ticket: greeting.ticket,
+                    };
+                    connect_claimed(worker, ep, claim)
                 });
             if let Err(e) = done {
                 ep.fail(e);
@@ -589,8 +596,13 @@ fn handle(worker: &Worker, event: Event) {
             ticket,
         } => {
             let Some(ep) = worker.ep(ep) else { return };
-            let address = claims::proven(worker, address, ticket);
-            connect_to_client(worker, ep, address);
+            let claim = Claim {
+                ep: ep.id.get(),
+                origin: Origin::Client,
+                address,
+                ticket,
+            };
+            client_known(worker, ep, connect_claimed(worker, ep, claim));
         }
         Event::Dialled { ep: id } => {
             let cm = worker.cm.get();
@@ -601,7 +613,11 @@ fn handle(worker: &Worker, event: Event) {
             if let Some(link) = ep.link.borrow_mut().as_mut() {
                 link.deadline = None;
             }
-            connect_to_client(worker, ep, address);
+            let proven = Proven {
+                address,
+                is_silent: false,
+            };
+            client_known(worker, ep, accepted::connect(worker, ep, proven));
         }
         Event::Late { ep } => {
             let Some(ep) = worker.ep(ep) else { return };
@@ -611,7 +627,12 @@ fn handle(worker: &Worker, event: Event) {
             };
             let Some(peer) = late else { return };
             let cm = worker.cm.get();
-            if cm.is_some_and(|cm| cm.accepted.waits(ep.id.get())) {
+            if worker.unproven.waits(ep.id.get()) {
+                ucs_diag!(
+                    "the process of the peer at {peer} does not answer; is it stopped? UCX_WIREUP_TIMEOUT sets how \
+                     long to wait"
+                );
+            } else if cm.is_some_and(|cm| cm.accepted.waits(ep.id.get())) {
                 ucs_diag!(
                     "the client at {peer} did not connect to an interface of this worker in time; \
                      UCX_WIREUP_TIMEOUT sets how long to wait"
@@ -649,22 +670,61 @@ fn handle(worker: &Worker, event: Event) {
     }
 }
 
-/// A client has finished: its endpoint is connected, or waits for the client's connection.
-fn connect_to_client(worker: &Worker, ep: &Ep, address: Address) {
+/// Connects an endpoint to the other side of its connection, by what of that is proven. It may wait, for a client's
+/// connection or a process's answer: `Ok` too.
+fn connect_claimed(worker: &Worker, ep: &Ep, claim: Claim) -> Result<()> {
+    let proven = claims::proven(worker, claim.address.clone(), claim.ticket);
+    let is_silent = proven.is_silent;
+    if claim.origin == Origin::Client {
+        accepted::connect(worker, ep, proven)?;
+    } else if is_silent && !select::reaches_any(worker, &proven.address) {
+        limit_wait(worker, ep)?;
+    } else {
+        ep.connect_back(Rc::new(proven.address))?;
+    }
+    if is_silent && !ep.is_connected() {
+        unproven::wait(worker, claim);
+    }
+    Ok(())
+}
+
+/// How the attempt to connect to a client that has finished ended.
+fn client_known(worker: &Worker, ep: &Ep, outcome: Result<()>) {
     // A client that is gone already cannot be reached, but may have sent.
-    if let Err(e) = accepted::connect(worker, ep, address) {
+    if let Err(e) = outcome {
         connection_over(worker, ep, e, true);
     }
 }
 
-/// An endpoint waits for its client: not for ever.
+/// The process of the other side is asked again.
+pub fn retry(worker: &Worker, ep: &Ep, claim: Claim) {
+    if let Some(cm) = worker.cm.get() {
+        cm.accepted.forget(worker, claim.ep);
+    }
+    let is_client = claim.origin == Origin::Client;
+    match connect_claimed(worker, ep, claim) {
+        Ok(()) if ep.is_connected() => {
+            if let Some(link) = ep.link.borrow_mut().as_mut() {
+                link.deadline = None;
+            }
+        }
+        outcome if is_client => client_known(worker, ep, outcome),
+        Ok(()) => {}
+        Err(e) => ep.fail(e),
+    }
+}
+
+/// An endpoint waits for its peer: not for ever.
 pub fn limit_wait(worker: &Worker, ep: &Ep) -> Result<()> {
     let Some(cm) = worker.cm.get() else {
         return Err(Status::NOT_CONNECTED);
     };
-    let deadline = cm.deadline(worker, ep.id.get())?;
-    if let Some(link) = ep.link.borrow_mut().as_mut() {
-        link.deadline = deadline;
+    let mut link = ep.link.borrow_mut();
+    let Some(link) = link.as_mut() else {
+        return Ok(());
+    };
+    if link.deadline.is_none() {
+        link.deadline = cm.deadline(worker, ep.id.get())?;
     }
     Ok(())
 }

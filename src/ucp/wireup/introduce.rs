@@ -1,7 +1,9 @@
 //! What a `Wireup` message does: the peer's endpoint is known from here on, and answers go by an
 //! endpoint of ours to its worker, made if there is none that waits for its other half.
 
-use crate::ucp::ep::Ep;
+use crate::ucp::ep::{Ep, EpParams};
+use crate::ucp::wireup::halves::Name;
+use crate::ucp::wireup::unproven::{self, Claim, Origin};
 use crate::ucp::wireup::{claims, select};
 use crate::ucp::worker::Worker;
 use crate::ucs::Status;
@@ -57,7 +59,12 @@ pub fn received(worker: &Worker, message: &[u8]) {
             );
         }
         None => {
-            let address = claims::answerable(worker, address, hdr.ticket);
+            let proven = claims::answerable(worker, address.clone(), hdr.ticket);
+            if proven.address.entries.is_empty() && proven.is_silent {
+                answer_when_proven(worker, address, &hdr, serial);
+                return;
+            }
+            let address = proven.address;
             if address.entries.is_empty() {
                 ucs_diag!(
                     "a wire-up message of worker {:#x} names no interface that it came from: it is not answered",
@@ -72,6 +79,34 @@ pub fn received(worker: &Worker, message: &[u8]) {
             };
             let _ = answer_by(worker, back, hdr.ep);
         }
+    }
+}
+
+/// Makes an endpoint whose answers wait until the peer's process has confirmed that the address is its own.
+fn answer_when_proven(worker: &Worker, address: Address, hdr: &WireupHdr, serial: u32) {
+    let ep = Ep::unconnected(worker, EpParams::default());
+    // SAFETY: just made.
+    let made = unsafe { ep.as_ref() };
+    made.remote_uuid.set(hdr.uuid);
+    hide(made, serial, hdr.handles_errors != 0, (hdr.uuid, hdr.ep));
+    let claim = Claim {
+        ep: made.id.get(),
+        origin: Origin::Message,
+        address: claims::of_this_host(worker, address),
+        ticket: hdr.ticket,
+    };
+    unproven::wait(worker, claim);
+}
+
+/// The process of a peer that sent a wire-up message is asked again.
+pub fn retry(worker: &Worker, ep: &Ep, claim: Claim) {
+    let proven = claims::proven(worker, claim.address.clone(), claim.ticket);
+    if proven.is_silent {
+        unproven::wait(worker, claim);
+    } else if proven.address.entries.is_empty() {
+        ep.fail(Status::UNREACHABLE);
+    } else if let Err(e) = ep.connect_back(select::shared(worker, proven.address)) {
+        ep.fail(e);
     }
 }
 
@@ -91,13 +126,8 @@ pub fn answer_by(worker: &Worker, back: WayBack, remote: u64) -> Option<u64> {
         Ok(ep) => {
             // SAFETY: just made.
             let made = unsafe { ep.as_ref() };
-            made.hidden.set(true);
-            made.serial.set(back.serial);
-            made.expects_errors.set(back.expects_errors);
-            let id = made.id.get();
-            worker.halves.hide(uuid, back.serial, id);
-            made.pair_with((uuid, remote));
-            Some(id)
+            hide(made, back.serial, back.expects_errors, (uuid, remote));
+            Some(made.id.get())
         }
         // It has left, as was said.
         Err(Status::CONNECTION_RESET) => None,
@@ -106,4 +136,13 @@ pub fn answer_by(worker: &Worker, back: WayBack, remote: u64) -> Option<u64> {
             None
         }
     }
+}
+
+/// The application does not know of this endpoint, which answers the peer's endpoint `remote`.
+fn hide(ep: &Ep, serial: u32, expects_errors: bool, remote: Name) {
+    ep.hidden.set(true);
+    ep.serial.set(serial);
+    ep.expects_errors.set(expects_errors);
+    ep.worker().halves.hide(remote.0, serial, ep.id.get());
+    ep.pair_with(remote);
 }

@@ -8,6 +8,7 @@ pub mod describe;
 pub mod halves;
 pub mod introduce;
 pub mod select;
+pub mod unproven;
 
 use crate::c::*;
 use crate::ucp::ep::{Ep, EpParams};

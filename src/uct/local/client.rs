@@ -17,9 +17,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A process that is stopped, or whose machine is very busy, gets so long to answer.
+/// A process that is stopped, or whose machine is very busy, gets so long to answer,
 const PATIENCE: Duration = Duration::from_secs(3);
-/// So often a question is asked within that time.
+/// and so long when it did not answer the last time: peers choose the names that are asked.
+const BRIEF_PATIENCE: Duration = Duration::from_millis(5);
+/// It is asked again after this.
+pub const SILENCE: Duration = Duration::from_millis(500);
+/// And after this as if it had always answered.
+const FORGET_SILENCE: Duration = Duration::from_secs(60);
+/// So often a question is asked within that time of a process that drops it.
 const ATTEMPTS: u32 = 4;
 
 /// Why a process did not give what it was asked for.
@@ -78,18 +84,15 @@ pub enum Segment {
     Own(Arc<Export>),
 }
 
-/// Who did not answer is not waited for again before this has passed: peers choose the names that are asked.
-const SILENCE: Duration = Duration::from_secs(30);
-
-/// Processes that did not answer lately.
+/// Processes that did not answer lately, and when they were asked last.
 static SILENT: PerProcess<Mutex<HashMap<ProcessId, Instant>>> = PerProcess::new(Mutex::default);
 /// Processes that answered, by their ids.
 static KNOWN: PerProcess<Mutex<HashMap<ProcessId, Known>>> = PerProcess::new(Mutex::default);
 /// Beyond so many, what is known is forgotten and asked anew.
 const MOST_KNOWN: usize = 4096;
 
-fn connect(name: Name) -> io::Result<UnixStream> {
-    let first = abstract_address(name.id).and_then(|a| local_socket::connect(&a, PATIENCE));
+fn connect(name: Name, patience: Duration) -> io::Result<UnixStream> {
+    let first = abstract_address(name.id).and_then(|a| local_socket::connect(&a, patience));
     first.or_else(|e| match name.door {
         0 => Err(e),
         _ if e.kind() == io::ErrorKind::WouldBlock => Err(e),
@@ -100,7 +103,7 @@ fn connect(name: Name) -> io::Result<UnixStream> {
             if !is_channel(&file, name.id) {
                 return Err(io::ErrorKind::NotFound.into());
             }
-            SocketAddr::from_pathname(place).and_then(|a| local_socket::connect(&a, PATIENCE))
+            SocketAddr::from_pathname(place).and_then(|a| local_socket::connect(&a, patience))
         }
     })
 }
@@ -112,15 +115,11 @@ fn is_channel(file: &Path, id: ProcessId) -> bool {
         .is_some_and(|name| name == removed.as_str())
 }
 
-/// Whether another attempt may go better: the process dropped the connection before it answered, as it does with the
-/// oldest of too many, or one of the two had no room for a message.
-fn is_passing(e: &io::Error) -> bool {
+/// Whether the process dropped the connection before it answered, as it does with the oldest of too many.
+fn is_dropped(e: &io::Error) -> bool {
     matches!(
         e.kind(),
-        io::ErrorKind::WouldBlock
-            | io::ErrorKind::UnexpectedEof
-            | io::ErrorKind::ConnectionReset
-            | io::ErrorKind::BrokenPipe
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe
     )
 }
 
@@ -128,8 +127,9 @@ fn is_passing(e: &io::Error) -> bool {
 fn exchange(
     name: Name,
     question: Question,
+    patience: Duration,
 ) -> io::Result<Option<(Credentials, Answer, Vec<OwnedFd>)>> {
-    let stream = connect(name)?;
+    let stream = connect(name, patience)?;
     let owner = peer_credentials(stream.as_fd())?;
     if owner.uid != effective_user() || !is_one_user(owner.uid) {
         return Err(io::ErrorKind::PermissionDenied.into());
@@ -138,15 +138,16 @@ fn exchange(
         to: name.id,
         question,
     };
-    // A fresh socket has room for a request. One that was turned down already has its answer.
+    // A fresh socket has room for a request. One that was turned down before it could ask has its answer.
     let sent = local_socket::send(stream.as_fd(), &request.encode(), &[]);
-    if let Err(e) = sent
-        && e.kind() == io::ErrorKind::WouldBlock
-    {
-        return Err(e);
+    if sent.is_err() {
+        stream.set_nonblocking(true)?;
     }
     let mut bytes = [0; ANSWER_LEN];
-    let (n, fds) = local_socket::recv(stream.as_fd(), &mut bytes)?;
+    let (n, fds) = match (sent, local_socket::recv(stream.as_fd(), &mut bytes)) {
+        (_, Ok(answer)) => answer,
+        (Err(e), _) | (_, Err(e)) => return Err(e),
+    };
     match n {
         0 => Err(io::ErrorKind::UnexpectedEof.into()),
         ANSWER_LEN => Ok(Answer::decode(&bytes).map(|answer| (owner, answer, fds))),
@@ -156,16 +157,18 @@ fn exchange(
 
 /// Asks another process.
 pub fn ask(name: Name, question: Question) -> Result<Reply, Refusal> {
-    let silent_since = SILENT.get().lock().get(&name.id).copied();
-    if silent_since.is_some_and(|t| t.elapsed() < SILENCE) {
-        return Err(Refusal::Silent);
-    }
+    let last = SILENT.get().lock().get(&name.id).copied();
+    let patience = match last.map(|asked| asked.elapsed()) {
+        Some(elapsed) if elapsed < SILENCE => return Err(Refusal::Silent),
+        Some(elapsed) if elapsed < FORGET_SILENCE => BRIEF_PATIENCE,
+        _ => PATIENCE,
+    };
     let failed = |e: io::Error| {
         ucs_debug!("process {} cannot be asked: {e}", name.pid);
         match e.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                 let mut silent = SILENT.get().lock();
-                silent.retain(|_, t| t.elapsed() < SILENCE);
+                silent.retain(|_, asked| asked.elapsed() < FORGET_SILENCE);
                 silent.insert(name.id, Instant::now());
                 Refusal::Silent
             }
@@ -176,15 +179,23 @@ pub fn ask(name: Name, question: Question) -> Result<Reply, Refusal> {
     let begun = Instant::now();
     let mut attempts = 1;
     let (owner, answer, fds) = loop {
-        match exchange(name, question) {
+        match exchange(name, question, patience) {
             Ok(Some(reply)) => break reply,
             Ok(None) => return Err(Refusal::Unusable),
-            Err(e) if attempts < ATTEMPTS && is_passing(&e) && begun.elapsed() < PATIENCE => {
+            // One that was waited for as long as that is silent.
+            Err(e)
+                if begun.elapsed() < patience
+                    && (e.kind() == io::ErrorKind::WouldBlock
+                        || attempts < ATTEMPTS && is_dropped(&e)) =>
+            {
                 attempts += 1;
             }
             Err(e) => return Err(failed(e)),
         }
     };
+    if last.is_some() {
+        SILENT.get().lock().remove(&name.id);
+    }
     if answer.verdict == Verdict::OtherUser {
         return Err(Refusal::OtherUser);
     }

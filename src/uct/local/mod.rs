@@ -20,7 +20,7 @@ mod server;
 mod tests;
 pub mod wire;
 
-pub use client::{Known, Refusal, Segment, look, process, segment};
+pub use client::{Known, Refusal, SILENCE, Segment, look, process, segment};
 pub use server::{Export, Membership, Shared, join, own_id};
 pub use wire::{NAME_LEN, Name};
 

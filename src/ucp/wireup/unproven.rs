@@ -1,0 +1,95 @@
+//! Peers whose process does not answer on the local channel: it is asked again until it does.
+//!
+//! A process may be stopped, by a debugger for instance, between its message and the question whether the message is
+//! its own. Where nothing but memory of this host leads to it, the endpoint waits for the answer.
+
+use super::{cm, introduce};
+use crate::ucp::timer::{Timer, WorkerCall};
+use crate::ucp::worker::Worker;
+use crate::ucs_error;
+use crate::uct::local::SILENCE;
+use crate::wire::address::Address;
+use core::cell::RefCell;
+use core::ffi::c_void;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// An address that waits for its proof, and the endpoint that is to lead there.
+#[derive(Clone)]
+pub struct Claim {
+    pub ep: u64,
+    pub origin: Origin,
+    pub address: Address,
+    pub ticket: u64,
+}
+
+/// Where an address came from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// A wire-up message.
+    Message,
+    /// A client that was accepted.
+    Client,
+    /// The server that accepted this client.
+    Server,
+}
+
+/// What a worker waits for.
+#[derive(Default)]
+pub struct Unproven {
+    claims: RefCell<Vec<Claim>>,
+    retries: RefCell<Option<Timer>>,
+}
+
+/// A process that was asked just now is not asked anew.
+const INTERVAL: Duration = SILENCE.saturating_mul(2);
+
+impl Unproven {
+    pub fn stop(&self) {
+        self.retries.take();
+    }
+
+    /// Whether the endpoint waits for the process of its peer.
+    pub fn waits(&self, ep: u64) -> bool {
+        self.claims.borrow().iter().any(|claim| claim.ep == ep)
+    }
+}
+
+/// The claim is examined again a little later.
+pub fn wait(worker: &Worker, claim: Claim) {
+    let unproven = &worker.unproven;
+    unproven.claims.borrow_mut().push(claim);
+    let mut retries = unproven.retries.borrow_mut();
+    if retries.is_some() {
+        return;
+    }
+    let call = Arc::new(WorkerCall::new(worker, retry));
+    match Timer::start(INTERVAL, move || call.request(1)) {
+        Ok(timer) => *retries = Some(timer),
+        Err(e) => {
+            ucs_error!("a peer whose process does not answer is not asked again: no timer: {e}")
+        }
+    }
+}
+
+/// Examines all claims again, on the worker's thread.
+unsafe extern "C" fn retry(worker: *mut c_void) -> u32 {
+    // SAFETY: called for the worker that the call was made for.
+    let worker = unsafe { &*worker.cast::<Worker>() };
+    worker.unproven.stop();
+    let claims = worker.unproven.claims.take();
+    let count = claims.len() as u32;
+    for claim in claims {
+        let Some(ep) = worker.ep(claim.ep) else {
+            continue;
+        };
+        if ep.is_connected() || !ep.is_usable() {
+            continue;
+        }
+        match claim.origin {
+            Origin::Message => introduce::retry(worker, ep, claim),
+            Origin::Client | Origin::Server => cm::retry(worker, ep, claim),
+        }
+    }
+    count
+}
