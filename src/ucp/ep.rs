@@ -172,6 +172,8 @@ pub struct Ep {
     pub wrote: Cell<bool>,
     /// The peer went while something was under way that cannot have been done.
     lost: Cell<bool>,
+    /// The peer has closed its side.
+    pub peer_closed: Cell<bool>,
     /// An access of the peer was refused since its last fence.
     pub refused: Cell<Option<Status>>,
     pub params: Cell<EpParams>,
@@ -262,6 +264,7 @@ impl Ep {
             given_name: OnceCell::new(),
             wrote: Cell::new(false),
             lost: Cell::new(false),
+            peer_closed: Cell::new(false),
             refused: Cell::new(None),
             params: Cell::new(params),
             stream: stream::Inbox::new(),

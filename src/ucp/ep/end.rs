@@ -178,11 +178,14 @@ impl Ep {
     }
 
     /// The peer is gone. Notes whether it takes with it something that the application posted and that cannot have
-    /// been done or that nobody confirmed: what was not sent, reads without data, writes that were not flushed.
+    /// been done: what was not sent, reads without data. Writes that nobody confirmed count too, unless the peer had closed
+    /// its side: then it had all that it waited for.
     pub fn note_losses(&self) {
         let unconfirmed = self.has_unconfirmed_writes() || !self.owes_no_flush();
-        self.lost
-            .set(self.lost.get() || unconfirmed || self.gate.has_unsent());
+        let lost = self.gate.has_unsent()
+            || self.outstanding.has_unanswered()
+            || unconfirmed && !self.peer_closed.get();
+        self.lost.set(self.lost.get() || lost);
     }
 
     /// How a flush or a close ends. That the peer is gone concerns those only who handle errors, or who lost
@@ -328,7 +331,12 @@ impl Ep {
     fn say_close(&self, end: End) {
         let forced = end != End::Flushed;
         if !self.introduced.get() {
-            if !forced || !self.may_take_back() {
+            let told = match forced {
+                true => self.may_take_back(),
+                // One that has introduced itself may wait for an answer.
+                false => self.half.get().is_some() && !self.peer_closed.get() && !self.hidden.get(),
+            };
+            if !told {
                 return;
             }
             self.introduce();

@@ -1,6 +1,7 @@
 //! The requests of an endpoint that wait for its peer. Adding one, taking one off wherever it stands and asking for a kind take
 //! a time that does not depend on how many there are.
 
+use crate::ucp::proto::op::Op;
 use crate::ucp::request::Request;
 use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
@@ -45,6 +46,15 @@ impl Outstanding {
     /// Whether there is one that a flush waits for.
     pub fn holds_flushes(&self) -> bool {
         self.holding.get() > 0
+    }
+
+    /// Whether there is one that a flush waits for, and that is none itself.
+    pub fn has_unanswered(&self) -> bool {
+        let all = self.all.borrow();
+        all.iter().any(|(req, kind)| {
+            // SAFETY: alive while they are here; the borrow ends within the line.
+            kind.holds && !matches!(unsafe { req.as_ref().op() }, Op::Flush(_))
+        })
     }
 
     /// `req` is alive until it is taken off.

@@ -129,27 +129,19 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
     if writes {
         ep.wrote.set(true);
     }
-    if e != Status::NO_RESOURCE {
-        ep.note_losses();
+    if e == Status::NO_RESOURCE || !ep.is_usable() {
+        return Err(e);
     }
-    match e {
-        // The transport's error handler is about to end what the endpoint waits for.
-        e if ep.flushed_with(Err(e)).is_ok() => {
-            settled(ep, req);
-            Ok(Step::Done)
-        }
-        // The transport's error handler is about to say the same of the endpoint, and the application's is
-        // called before the flush ends.
-        e if e != Status::NO_RESOURCE && ep.handles_errors() && ep.is_usable() => {
-            // SAFETY: the only borrow.
-            if let Op::Flush(op) = unsafe { req.op() } {
-                op.fenced = Some(Err(e));
-            }
-            ep.when_settled(req);
-            Ok(Step::Done)
-        }
-        e => Err(e),
+    // The transport's error handler is about to say the same of the endpoint, behind the peer's last messages; the
+    // application's is called before the flush ends.
+    if ep.handles_errors()
+        // SAFETY: the only borrow.
+        && let Op::Flush(op) = unsafe { req.op() }
+    {
+        op.fenced = Some(Err(e));
     }
+    ep.when_settled(req);
+    Ok(Step::Done)
 }
 
 /// The transport has delivered everything, or given up.

@@ -17,6 +17,7 @@ pub fn received(worker: &Worker, message: &[u8]) -> Option<()> {
         return Some(());
     };
     let _pin = Pin::new(ep);
+    ep.peer_closed.set(true);
     let gone = cm::last_words(ep);
     if ep.hidden.get() && !ep.shown.get() {
         // SAFETY: in the table, so alive; nobody else knows of it.
