@@ -16,8 +16,18 @@ SAMPLES = ("0", "1", "3", "8", "17")
 NAME = re.compile(r"^(UC[PTSM]_|_?uc[ptsm]_)")
 
 
+def is_device_code(header):
+    """Headers that only compilers for a GPU are meant to read, as C++."""
+    return header.endswith("_impl.h")
+
+
+def is_readable(header):
+    """Headers that one C program on x86-64 can include together: not those of other processors."""
+    return not is_device_code(header) and not re.match(r"ucs/arch/(aarch64|ppc64|rv64)/", header)
+
+
 def headers_in(tree):
-    """Every header of a tree that a C program can include, entry points first."""
+    """Every header of a tree, entry points first."""
     found = sorted(
         str(path.relative_to(tree))
         for path in tree.rglob("*.h")
@@ -27,7 +37,7 @@ def headers_in(tree):
 
 
 def read(cindex, tree, headers, cache):
-    """Facts of `headers` (paths inside `tree`) and of all they include from `tree`."""
+    """Facts of `headers` (paths inside `tree`, C) and of all they include from `tree`."""
     key = hashlib.sha256(f"{FORMAT}\n{headers}\n".encode())
     for path in headers_in(tree):
         key.update(path.encode() + b"\0" + (tree / path).read_bytes())

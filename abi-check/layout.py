@@ -25,10 +25,10 @@ class Comparison:
                 yield name, fact
 
     def headers(self):
-        """Headers that a client gets without naming them have to be named so here, too."""
+        """Every installed header has to be there under its name."""
         found, equal = [], 0
-        for name in self.theirs["closure"]:
-            if name in self.ours["headers"]:
+        for name in self.theirs["installed"]:
+            if name in self.ours["installed"]:
                 equal += 1
             else:
                 found.append(("header", name, f"header {name} is missing"))
@@ -152,7 +152,7 @@ class Comparison:
         return found, equal
 
 
-GONE = {"macro": "macros", "type": "typedefs", "record": "records", "inline": "functions"}
+GONE = {"header": "installed", "macro": "macros", "type": "typedefs", "record": "records", "inline": "functions"}
 
 
 def gone(what, name, ours, newest):
@@ -179,7 +179,12 @@ def closure(tree):
 def read_tree(cindex, include, wanted, cache):
     """Facts of the headers of `include` that `wanted` names, and of what the entry points pull in."""
     have = facts.headers_in(include)
-    chosen = [name for name in have if name in wanted or name in facts.ENTRY]
+    chosen = [
+        name
+        for name in have
+        if name in facts.ENTRY or (name in wanted and facts.is_readable(name))
+    ]
     tree = facts.read(cindex, include, chosen, cache)
+    tree["installed"] = have
     tree["closure"] = facts.read(cindex, include, list(facts.ENTRY), cache)["headers"]
     return tree

@@ -11,12 +11,14 @@ import re
 import subprocess
 import tempfile
 
+import facts
 import layout
 
 MODES = (("gnu11", "c", "gcc"), ("gnu++17", "c++", "g++"))
 STRICT = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-fmax-errors=0"]
 MESSAGE = re.compile(r"^check/([^:]+):\d+(?::\d+)?: (?:fatal )?error: (.*)$")
 TIMEOUT_S = 60
+ALTERNATIVES = ("ucs/profile/profile_off.h",)  # defines the macros of profile_on.h in another way
 
 
 def compile_text(text, include, standard, language, compiler):
@@ -35,7 +37,12 @@ def compile_text(text, include, standard, language, compiler):
 
 def alone(include, headers):
     """[(header, standard, first message or None)] for each header compiled by itself."""
-    jobs = [(header, mode) for header in headers for mode in MODES]
+    jobs = [
+        (header, mode)
+        for header in headers
+        for mode in MODES
+        if mode[1] == "c++" or not facts.is_device_code(header)
+    ]
 
     def one(job):
         header, mode = job
@@ -94,7 +101,8 @@ def quoted(text):
 
 def check(include, headers, statements):
     """[(standard, what, name, message)] of the statements that our headers contradict."""
-    opening = "".join(f"#include <{header}>\n" for header in ["stdarg.h", *headers])
+    readable = [header for header in headers if facts.is_readable(header) and header not in ALTERNATIVES]
+    opening = "".join(f"#include <{header}>\n" for header in ["stdarg.h", *readable])
     found = []
     for position, mode in enumerate(MODES):
         lines = [opening]

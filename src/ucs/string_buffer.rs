@@ -3,7 +3,7 @@
 //! Two layouts say "the storage is the client's and must not grow": bit 63 of the capacity since
 //! 1.17, bit 0 before. Capacities of our own are even and small, so all cases can be told apart.
 
-use crate::c::ucs_string_buffer;
+use crate::c::ucs_string_buffer_t;
 use crate::sys::heap;
 use crate::ucs::{Result, Status};
 use core::ffi::{CStr, c_char};
@@ -13,7 +13,7 @@ const FIXED_BEFORE_1_17: usize = 1;
 const MIN_CAPACITY: usize = 32;
 
 /// How many characters fit beside the end, and whether that is all there will ever be.
-fn room(buffer: &ucs_string_buffer) -> (usize, bool) {
+fn room(buffer: &ucs_string_buffer_t) -> (usize, bool) {
     let capacity = buffer.capacity;
     if capacity & FIXED != 0 {
         (capacity & !FIXED, true)
@@ -31,7 +31,7 @@ fn room(buffer: &ucs_string_buffer) -> (usize, bool) {
 /// # Safety
 /// `buffer` was initialised by the client or by us, and its storage is alive.
 pub unsafe fn reserve(
-    buffer: &mut ucs_string_buffer,
+    buffer: &mut ucs_string_buffer_t,
     extra: usize,
 ) -> Result<(*mut c_char, usize)> {
     let need = buffer
@@ -64,7 +64,7 @@ pub unsafe fn reserve(
 ///
 /// # Safety
 /// As `reserve`.
-pub unsafe fn append(buffer: &mut ucs_string_buffer, text: &[u8]) -> Result<()> {
+pub unsafe fn append(buffer: &mut ucs_string_buffer_t, text: &[u8]) -> Result<()> {
     // SAFETY: the caller's promise.
     let (end, room) = unsafe { reserve(buffer, text.len()) }?;
     let taken = text.len().min(room - 1);
@@ -81,7 +81,7 @@ pub unsafe fn append(buffer: &mut ucs_string_buffer, text: &[u8]) -> Result<()> 
 ///
 /// # Safety
 /// As `reserve`.
-pub unsafe fn text(buffer: &ucs_string_buffer) -> &CStr {
+pub unsafe fn text(buffer: &ucs_string_buffer_t) -> &CStr {
     if buffer.buffer.is_null() || buffer.length == 0 {
         return c"";
     }
@@ -93,7 +93,7 @@ pub unsafe fn text(buffer: &ucs_string_buffer) -> &CStr {
 ///
 /// # Safety
 /// As `reserve`.
-pub unsafe fn trim_end(buffer: &mut ucs_string_buffer, charset: Option<&CStr>) {
+pub unsafe fn trim_end(buffer: &mut ucs_string_buffer_t, charset: Option<&CStr>) {
     let goes = |c: u8| match charset {
         Some(set) => set.to_bytes().contains(&c),
         // C's isspace: vertical tab included.
@@ -116,7 +116,7 @@ pub unsafe fn trim_end(buffer: &mut ucs_string_buffer, charset: Option<&CStr>) {
 ///
 /// # Safety
 /// As `reserve`; the buffer is empty afterwards.
-pub unsafe fn cleanup(buffer: &mut ucs_string_buffer) {
+pub unsafe fn cleanup(buffer: &mut ucs_string_buffer_t) {
     if !room(buffer).1 {
         // SAFETY: storage that is not fixed is null or from `reserve`.
         unsafe { heap::free(buffer.buffer.cast()) };
@@ -130,15 +130,15 @@ pub unsafe fn cleanup(buffer: &mut ucs_string_buffer) {
 mod tests {
     use super::*;
 
-    fn dynamic() -> ucs_string_buffer {
-        ucs_string_buffer {
+    fn dynamic() -> ucs_string_buffer_t {
+        ucs_string_buffer_t {
             buffer: core::ptr::null_mut(),
             length: 0,
             capacity: 0,
         }
     }
 
-    fn text_of(b: &ucs_string_buffer) -> &str {
+    fn text_of(b: &ucs_string_buffer_t) -> &str {
         // SAFETY: buffers of these tests.
         unsafe { text(b) }.to_str().unwrap()
     }
@@ -147,7 +147,7 @@ mod tests {
     fn fixed_storage_of_both_layouts_is_never_overrun() {
         for (flag, fits) in [(FIXED | 17, 16), (17, 15)] {
             let mut storage = [b'#' as c_char; 24];
-            let mut b = ucs_string_buffer {
+            let mut b = ucs_string_buffer_t {
                 buffer: storage.as_mut_ptr(),
                 length: 0,
                 capacity: flag,

@@ -312,7 +312,13 @@ fn is_for_c(item: &Item, template: &str) -> bool {
     let name = name.trim_end_matches(TAG);
     match item {
         Item::Struct(_) | Item::Union(_) | Item::Enum(_) | Item::Type(_) => {
-            !template.contains(&format!("struct {name} "))
+            let said = [
+                format!("struct {name} "),
+                format!("(*{name})("),
+                format!(" {name};"),
+                format!("DECLARE_TYPE({name}, "),
+            ];
+            !said.iter().any(|text| template.contains(text))
         }
         Item::Const(_) => name != "_" && !template.contains(&format!("#define {name} ")),
         _ => false,

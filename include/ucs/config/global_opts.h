@@ -2,6 +2,7 @@
 #ifndef FERRUCX_UCS_CONFIG_GLOBAL_OPTS_H
 #define FERRUCX_UCS_CONFIG_GLOBAL_OPTS_H
 
+#include <ucs/arch/global_opts.h>
 #include <ucs/config/types.h>
 #include <ucs/stats/stats_fwd.h>
 #include <ucs/sys/compiler_def.h>
@@ -15,20 +16,7 @@ BEGIN_C_DECLS
 /** Name of the option that warns of unknown variables. */
 #define UCS_GLOBAL_OPTS_WARN_UNUSED_CONFIG "WARN_UNUSED_ENV_VARS"
 
-typedef struct ucs_arch_global_opts ucs_arch_global_opts_t;
 typedef struct ucs_global_opts_t ucs_global_opts_t;
-
-/** Options of x86-64. */
-struct ucs_arch_global_opts {
-    /** Shortest copy by a string instruction, bytes. */
-    size_t builtin_memcpy_min;
-    /** Longest copy by a string instruction, bytes. */
-    size_t builtin_memcpy_max;
-    /** Shortest copy past the caches, bytes. */
-    size_t nt_buffer_transfer_min;
-    /** Longest copy whose destination stays in the caches, bytes. */
-    size_t nt_dest_threshold;
-};
 
 /** Signals of errors. */
 struct ucs_global_opts_t_error_signals {

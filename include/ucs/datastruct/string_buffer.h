@@ -2,6 +2,7 @@
 #ifndef FERRUCX_UCS_DATASTRUCT_STRING_BUFFER_H
 #define FERRUCX_UCS_DATASTRUCT_STRING_BUFFER_H
 
+#include <ucs/datastruct/array.h>
 #include <ucs/sys/compiler_def.h>
 #include <ucs/type/status.h>
 #include <stdarg.h>
@@ -13,20 +14,8 @@
 
 BEGIN_C_DECLS
 
-typedef struct ucs_string_buffer ucs_string_buffer_t;
-
-/**
- * A growing C string. 24 bytes in every release; the top bit of the third word says that the
- * storage is the caller's and must not grow (bit 0 of that word before 1.17).
- */
-struct ucs_string_buffer {
-    /** The characters. */
-    char *buffer;
-    /** How many, without the NUL. */
-    size_t length;
-    /** Bytes of the buffer. */
-    size_t capacity;
-};
+/** A string that grows: an array of characters without the final NUL. */
+UCS_ARRAY_DECLARE_TYPE(ucs_string_buffer_t, size_t, char);
 
 /** Maps one character of a string. */
 typedef char (*ucs_string_buffer_translate_cb_t)(char ch);
@@ -44,10 +33,10 @@ void ucs_string_buffer_rtrim(ucs_string_buffer_t *strb, const char *charset);
 const char *ucs_string_buffer_cstr(const ucs_string_buffer_t *strb);
 
 /** An empty string that grows on the heap. */
-#define UCS_STRING_BUFFER_INITIALIZER {NULL, 0, 0}
+#define UCS_STRING_BUFFER_INITIALIZER UCS_ARRAY_DYNAMIC_INITIALIZER
 /** Defines a string that lives in `_capacity` bytes of the caller and is cut off there. */
 #define UCS_STRING_BUFFER_FIXED(_var, _buffer, _capacity) \
-    ucs_string_buffer_t _var = {(_buffer), 0, (_capacity) | (1ul << 63)}
+    ucs_string_buffer_t _var = UCS_ARRAY_FIXED_INITIALIZER((_buffer), (_capacity))
 /** The same over an array. */
 #define UCS_STRING_BUFFER_STATIC(_var, _buffer) \
     UCS_STRING_BUFFER_FIXED(_var, _buffer, ucs_static_array_size(_buffer))

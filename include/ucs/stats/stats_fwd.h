@@ -22,12 +22,6 @@ typedef enum ucs_stats_formats_t ucs_stats_formats_t;
 /** A kind of statistics. */
 struct ucs_stats_class;
 
-/** A filter of statistics. */
-struct ucs_stats_filter_node;
-
-/** A place of statistics. */
-struct ucs_stats_node;
-
 typedef struct ucs_stats_node ucs_stats_node_t;
 typedef struct ucs_stats_class ucs_stats_class_t;
 typedef struct ucs_stats_filter_node ucs_stats_filter_node_t;

@@ -97,8 +97,8 @@
 /* A function body that runs when the object with it is loaded or unloaded. */
 #define UCS_DEF_JOIN_(_a, _b) _a##_b
 #define UCS_DEF_JOIN(_a, _b)  UCS_DEF_JOIN_(_a, _b)
-#define UCS_STATIC_INIT       static void UCS_F_CTOR UCS_DEF_JOIN(ucs_at_load_, __LINE__)(void)
-#define UCS_STATIC_CLEANUP    static void UCS_F_DTOR UCS_DEF_JOIN(ucs_at_unload_, __LINE__)(void)
+#define UCS_STATIC_INIT       static void UCS_F_CTOR UCS_DEF_JOIN(ucs_at_load_, __COUNTER__)(void)
+#define UCS_STATIC_CLEANUP    static void UCS_F_DTOR UCS_DEF_JOIN(ucs_at_unload_, __COUNTER__)(void)
 
 /** Walks the `_length` elements of an array. */
 #define ucs_carray_for_each(_elem, _array, _length) \

@@ -2,9 +2,12 @@
 #ifndef FERRUCX_UCS_SYS_MATH_H
 #define FERRUCX_UCS_SYS_MATH_H
 
+#include <ucs/arch/bitops.h>
 #include <ucs/sys/compiler_def.h>
 #include <ucs/type/status.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 
 BEGIN_C_DECLS
 

@@ -2,6 +2,7 @@
 #ifndef FERRUCX_UCS_SYS_SOCK_H
 #define FERRUCX_UCS_SYS_SOCK_H
 
+#include <ucs/config/parser.h>
 #include <ucs/sys/compiler_def.h>
 #include <ucs/type/status.h>
 #include <arpa/inet.h>

@@ -2,7 +2,9 @@
 #ifndef FERRUCX_UCS_SYS_STRING_H
 #define FERRUCX_UCS_SYS_STRING_H
 
+#include <ucs/datastruct/string_buffer.h>
 #include <ucs/sys/compiler_def.h>
+#include <ucs/sys/math.h>
 #include <ucs/type/status.h>
 #include <stddef.h>
 #include <stdint.h>

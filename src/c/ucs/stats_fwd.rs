@@ -28,12 +28,3 @@ opaque! {
     /// A kind of statistics.
     pub struct ucs_stats_class
 }
-
-opaque! {
-    /// A place of statistics.
-    pub struct ucs_stats_node
-}
-opaque! {
-    /// A filter of statistics.
-    pub struct ucs_stats_filter_node
-}

@@ -6,7 +6,7 @@ use crate::c::prelude::*;
 /// storage is the caller's and must not grow (bit 0 of that word before 1.17).
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct ucs_string_buffer {
+pub struct ucs_string_buffer_t {
     /// The characters.
     pub buffer: *mut c_char,
     /// How many, without the NUL.
@@ -15,10 +15,8 @@ pub struct ucs_string_buffer {
     pub capacity: usize,
 }
 const _: () = {
-    assert!(size_of::<ucs_string_buffer>() == 24);
+    assert!(size_of::<ucs_string_buffer_t>() == 24);
 };
-
-pub type ucs_string_buffer_t = ucs_string_buffer;
 
 /// Maps one character of a string.
 pub type ucs_string_buffer_translate_cb_t = Option<unsafe extern "C" fn(ch: c_char) -> c_char>;

@@ -1,5 +1,4 @@
-//! Types that only UCX's own tools put into their memory: `ucs/datastruct/string_set.h` (a khash
-//! set), `ucs/debug/table.h`, `ucs/profile/profile_defs.h`.
+//! `ucs/datastruct/string_set.h`, whose type is a khash set, and `ucs/debug/table.h`, which is not installed.
 
 use crate::c::prelude::*;
 
@@ -75,35 +74,3 @@ c_enum! {
         UCS_TABLE_ALIGN_CENTER = 2,
     }
 }
-
-/// The head of a profile file, as far as it is read here.
-#[repr(C, packed)]
-#[derive(Clone, Copy)]
-pub struct ucs_profile_header {
-    pub version: u32,
-    pub feature_flags: u32,
-    pub ucs_path: [c_char; 1024],
-    pub cmdline: [c_char; 1024],
-    pub hostname: [c_char; 64],
-    pub pid: u32,
-    pub mode: u32,
-    pub env_vars: ucs_profile_block_header,
-    pub locations: ucs_profile_block_header,
-    pub threads: ucs_profile_block_header,
-    pub one_second: u64,
-}
-const _: () = {
-    assert!(offset_of!(ucs_profile_header, locations) == 0x860);
-    assert!(offset_of!(ucs_profile_header, threads) == 0x870);
-    assert!(size_of::<ucs_profile_header>() == 0x888);
-};
-
-pub type ucs_profile_header_t = ucs_profile_header;
-
-#[repr(C, packed)]
-#[derive(Clone, Copy)]
-pub struct ucs_profile_block_header {
-    pub offset: u64,
-    pub size: u64,
-}
-const _: () = assert!(size_of::<ucs_profile_block_header>() == 16);

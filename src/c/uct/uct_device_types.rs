@@ -74,13 +74,6 @@ const _: () = {
 
 pub type uct_device_ep_t = uct_device_ep;
 
-opaque! {
-    /// A completion of device code.
-    pub struct uct_device_completion
-}
-
-pub type uct_device_completion_t = uct_device_completion;
-
 /// Memory of one transport for device code.
 #[repr(C)]
 #[derive(Clone, Copy)]

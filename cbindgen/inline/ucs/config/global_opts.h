@@ -1,3 +1,4 @@
+#include <ucs/arch/global_opts.h>
 #include <ucs/config/types.h>
 #include <ucs/stats/stats_fwd.h>
 #include <ucs/sys/compiler_def.h>

@@ -1,3 +1,4 @@
+#include <ucs/datastruct/array.h>
 #include <ucs/sys/compiler_def.h>
 #include <ucs/type/status.h>
 #include <stdarg.h>
@@ -9,13 +10,16 @@
 
 BEGIN_C_DECLS
 
+/** A string that grows: an array of characters without the final NUL. */
+UCS_ARRAY_DECLARE_TYPE(ucs_string_buffer_t, size_t, char);
+
 @ITEMS@
 
 /** An empty string that grows on the heap. */
-#define UCS_STRING_BUFFER_INITIALIZER {NULL, 0, 0}
+#define UCS_STRING_BUFFER_INITIALIZER UCS_ARRAY_DYNAMIC_INITIALIZER
 /** Defines a string that lives in `_capacity` bytes of the caller and is cut off there. */
 #define UCS_STRING_BUFFER_FIXED(_var, _buffer, _capacity) \
-    ucs_string_buffer_t _var = {(_buffer), 0, (_capacity) | (1ul << 63)}
+    ucs_string_buffer_t _var = UCS_ARRAY_FIXED_INITIALIZER((_buffer), (_capacity))
 /** The same over an array. */
 #define UCS_STRING_BUFFER_STATIC(_var, _buffer) \
     UCS_STRING_BUFFER_FIXED(_var, _buffer, ucs_static_array_size(_buffer))

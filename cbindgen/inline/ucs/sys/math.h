@@ -1,6 +1,9 @@
+#include <ucs/arch/bitops.h>
 #include <ucs/sys/compiler_def.h>
 #include <ucs/type/status.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 
 BEGIN_C_DECLS
 

@@ -1,3 +1,4 @@
+#include <ucs/config/parser.h>
 #include <ucs/sys/compiler_def.h>
 #include <ucs/type/status.h>
 #include <arpa/inet.h>

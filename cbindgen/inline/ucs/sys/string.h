@@ -1,4 +1,6 @@
+#include <ucs/datastruct/string_buffer.h>
 #include <ucs/sys/compiler_def.h>
+#include <ucs/sys/math.h>
 #include <ucs/type/status.h>
 #include <stddef.h>
 #include <stdint.h>

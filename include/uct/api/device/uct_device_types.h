@@ -12,6 +12,9 @@ typedef struct uct_cuda_ipc_completion_t {
 
 BEGIN_C_DECLS
 
+/** A completion of device code. */
+typedef union uct_device_completion uct_device_completion_t;
+
 /** Flags of operations of device code. */
 enum uct_device_flags_t {
     /** Send at once. */
@@ -33,13 +36,9 @@ enum uct_device_tl_id_t {
 
 typedef enum uct_device_tl_id_t uct_device_tl_id_t;
 
-/** A completion of device code. */
-struct uct_device_completion;
-
 typedef struct uct_cuda_ipc_md_device_mem_element_t uct_cuda_ipc_md_device_mem_element_t;
 typedef struct uct_ib_md_device_mem_element uct_ib_md_device_mem_element_t;
 typedef struct uct_device_ep uct_device_ep_t;
-typedef struct uct_device_completion uct_device_completion_t;
 
 /** CUDA memory for device code. */
 struct uct_cuda_ipc_md_device_mem_element_t {

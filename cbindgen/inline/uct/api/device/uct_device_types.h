@@ -8,6 +8,9 @@ typedef struct uct_cuda_ipc_completion_t {
 
 BEGIN_C_DECLS
 
+/** A completion of device code. */
+typedef union uct_device_completion uct_device_completion_t;
+
 @ITEMS@
 
 END_C_DECLS

@@ -1,0 +1,54 @@
+#include <ucs/sys/compiler_def.h>
+#include <stdio.h>
+
+BEGIN_C_DECLS
+
+/* Reading of files with `[section]` lines and `name = value` or `name: value` lines. Upstream's header is that of the
+ * inih library; these are its functions, as it is built there, and the settings which it was built with. */
+
+#ifndef INI_HANDLER_LINENO
+#  define INI_HANDLER_LINENO 0
+#endif
+#ifndef INI_ALLOW_MULTILINE
+#  define INI_ALLOW_MULTILINE 1
+#endif
+#ifndef INI_ALLOW_BOM
+#  define INI_ALLOW_BOM 1
+#endif
+#ifndef INI_START_COMMENT_PREFIXES
+#  define INI_START_COMMENT_PREFIXES ";#"
+#endif
+#ifndef INI_ALLOW_INLINE_COMMENTS
+#  define INI_ALLOW_INLINE_COMMENTS 1
+#endif
+#ifndef INI_INLINE_COMMENT_PREFIXES
+#  define INI_INLINE_COMMENT_PREFIXES ";"
+#endif
+#ifndef INI_USE_STACK
+#  define INI_USE_STACK 1
+#endif
+#ifndef INI_MAX_LINE
+#  define INI_MAX_LINE 200
+#endif
+#ifndef INI_ALLOW_REALLOC
+#  define INI_ALLOW_REALLOC 0
+#endif
+#ifndef INI_INITIAL_ALLOC
+#  define INI_INITIAL_ALLOC 200
+#endif
+#ifndef INI_STOP_ON_FIRST_ERROR
+#  define INI_STOP_ON_FIRST_ERROR 0
+#endif
+#ifndef INI_CALL_HANDLER_ON_NEW_SECTION
+#  define INI_CALL_HANDLER_ON_NEW_SECTION 0
+#endif
+#ifndef INI_ALLOW_NO_VALUE
+#  define INI_ALLOW_NO_VALUE 0
+#endif
+#ifndef INI_CUSTOM_ALLOCATOR
+#  define INI_CUSTOM_ALLOCATOR 0
+#endif
+
+@ITEMS@
+
+END_C_DECLS

@@ -1,0 +1,7 @@
+#include <ucs/sys/compiler_def.h>
+
+BEGIN_C_DECLS
+
+@ITEMS@
+
+END_C_DECLS

@@ -1,0 +1,60 @@
+#include <ucs/sys/compiler_def.h>
+#include <stdint.h>
+
+/** Functions that run where nvcc compiles them to: on a device, or else here. */
+#ifdef __NVCC__
+#  define UCS_F_DEVICE __device__ __forceinline__ static
+#else
+#  define UCS_F_DEVICE static inline
+#endif
+
+/** 1 to check the arguments of device functions. */
+#ifndef UCP_DEVICE_ENABLE_PARAMS_CHECK
+#  ifdef _DEBUG
+#    define UCP_DEVICE_ENABLE_PARAMS_CHECK 1
+#  else
+#    define UCP_DEVICE_ENABLE_PARAMS_CHECK 0
+#  endif
+#endif
+
+/** Threads of a warp. */
+#define UCS_DEVICE_NUM_THREADS_IN_WARP 32
+
+@ITEMS@
+
+/** What a level is called. */
+static UCS_F_ALWAYS_INLINE const char *ucs_device_level_name(ucs_device_level_t level)
+{
+    return (level == UCS_DEVICE_LEVEL_THREAD) ? "thread" :
+           (level == UCS_DEVICE_LEVEL_WARP)   ? "warp" :
+           (level == UCS_DEVICE_LEVEL_BLOCK)  ? "block" :
+           (level == UCS_DEVICE_LEVEL_GRID)   ? "grid" : "unknown";
+}
+
+/** Reads a word that another processor or device writes; what was written before it is seen after it. */
+UCS_F_DEVICE uint64_t ucs_device_atomic64_read(const uint64_t *ptr)
+{
+#ifdef __NVCC__
+    uint64_t value;
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(ptr) : "memory");
+    return value;
+#else
+    return __atomic_load_n(ptr, __ATOMIC_ACQUIRE);
+#endif
+}
+
+/** Writes such a word; whoever sees it sees what was written before. */
+UCS_F_DEVICE void ucs_device_atomic64_write(uint64_t *ptr, uint64_t value)
+{
+#ifdef __NVCC__
+    asm volatile("st.release.sys.u64 [%0], %1;" : : "l"(ptr), "l"(value) : "memory");
+#else
+    __atomic_store_n(ptr, value, __ATOMIC_RELEASE);
+#endif
+}
+
+/** Prints from device code, with the place in the grid. */
+#define ucs_device_printf(_title, _fmt, ...) \
+    printf("(%d:%d) %6s " _fmt "\n", threadIdx.x, blockIdx.x, _title, ##__VA_ARGS__)
+#define ucs_device_error(_fmt, ...) ucs_device_printf("ERROR", _fmt, ##__VA_ARGS__)
+#define ucs_device_debug(_fmt, ...) ucs_device_printf("DEBUG", _fmt, ##__VA_ARGS__)

@@ -1,0 +1,18 @@
+/* Written from the Rust sources by `make headers`: change those, not this file. */
+#ifndef FERRUCX_UCS_ALGORITHM_QSORT_R_H
+#define FERRUCX_UCS_ALGORITHM_QSORT_R_H
+
+#include <ucs/sys/compiler_def.h>
+#include <stddef.h>
+
+BEGIN_C_DECLS
+
+/** Order of two elements: negative, 0 or positive. */
+typedef int ucs_qsort_r_compare_cb_t(const void *elem1, const void *elem2, void *arg);
+
+/** Sorts an array; `arg` is handed to each comparison. */
+void ucs_qsort_r(void *base, size_t nmemb, size_t size, ucs_qsort_r_compare_cb_t *compare, void *arg);
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,131 @@
+/* Written from the Rust sources by `make headers`: change those, not this file. */
+#ifndef FERRUCX_UCS_DATASTRUCT_MPOOL_H
+#define FERRUCX_UCS_DATASTRUCT_MPOOL_H
+
+#include <ucs/datastruct/string_buffer.h>
+#include <ucs/sys/compiler_def.h>
+#include <ucs/type/status.h>
+#include <stddef.h>
+
+BEGIN_C_DECLS
+
+typedef struct ucs_mpool_chunk ucs_mpool_chunk_t;
+typedef struct ucs_mpool_ops ucs_mpool_ops_t;
+typedef struct ucs_mpool_data ucs_mpool_data_t;
+typedef struct ucs_mpool ucs_mpool_t;
+
+typedef union ucs_mpool_elem ucs_mpool_elem_t;
+
+typedef struct ucs_mpool_params ucs_mpool_params_t;
+
+/** Memory of several objects. */
+struct ucs_mpool_chunk {
+    /** The chunk that was made before it. */
+    ucs_mpool_chunk_t *next;
+    /** The first object, with what stands before it. */
+    void *elems;
+    unsigned int num_elems;
+};
+
+/** Allocates at least `*size_p` bytes, and says how many they are. */
+typedef ucs_status_t (*ucs_mpool_chunk_alloc_func_t)(ucs_mpool_t *mp,
+                                                     size_t *size_p,
+                                                     void **chunk_p);
+
+/** Frees such memory. */
+typedef void (*ucs_mpool_chunk_release_func_t)(ucs_mpool_t *mp, void *chunk);
+
+/** Prepares a new object, once; `chunk` is what the allocation answered. */
+typedef void (*ucs_mpool_obj_init_func_t)(ucs_mpool_t *mp, void *obj, void *chunk);
+
+/** Called with an object before its memory is freed. */
+typedef void (*ucs_mpool_obj_cleanup_func_t)(ucs_mpool_t *mp, void *obj);
+
+/** Appends a description of an object. */
+typedef void (*ucs_mpool_obj_str_func_t)(ucs_mpool_t *mp,
+                                         void *obj,
+                                         ucs_string_buffer_t *strb);
+
+/** What the owner of a pool does itself. All but the first two may be NULL. */
+struct ucs_mpool_ops {
+    /** Allocates a chunk. */
+    ucs_mpool_chunk_alloc_func_t chunk_alloc;
+    /** Frees a chunk. */
+    ucs_mpool_chunk_release_func_t chunk_release;
+    /** Prepares an object. */
+    ucs_mpool_obj_init_func_t obj_init;
+    /** Ends an object. */
+    ucs_mpool_obj_cleanup_func_t obj_cleanup;
+    /** Describes an object, for the message on one that was not returned. */
+    ucs_mpool_obj_str_func_t obj_str;
+};
+
+/** The part of a pool that taking an object does not need. */
+struct ucs_mpool_data {
+    /** Bytes of an object with what stands before it. */
+    size_t elem_size;
+    size_t alignment;
+    /** Where in an object the alignment counts, with what stands before it. */
+    size_t align_offset;
+    /** Each chunk has so many times the objects of the one before. */
+    double grow_factor;
+    /** Bytes that no chunk exceeds. */
+    size_t max_chunk_size;
+    /** Objects of the next chunk. */
+    unsigned int elems_per_chunk;
+    /** Objects that may still be made. */
+    unsigned int quota;
+    /** Nonzero to call malloc at no time but at the start. */
+    int malloc_safe;
+    /** The last free object, where objects are taken in the order of their return. */
+    ucs_mpool_elem_t *tail;
+    /** The newest chunk. */
+    ucs_mpool_chunk_t *chunks;
+    const ucs_mpool_ops_t *ops;
+    char *name;
+};
+
+/** A pool of objects of one size. */
+struct ucs_mpool {
+    /** Free objects. */
+    ucs_mpool_elem_t *freelist;
+    /** The rest of the pool. */
+    ucs_mpool_data_t *data;
+};
+
+/** What stands before an object. */
+union ucs_mpool_elem {
+    /** While it is free: the next free one. */
+    ucs_mpool_elem_t *next;
+    /** While it is in use: its pool. */
+    ucs_mpool_t *mpool;
+};
+
+/** How a pool is made; `ucs_mpool_params_reset` gives defaults. */
+struct ucs_mpool_params {
+    /** Bytes that the owner has for itself, see `ucs_mpool_priv`. */
+    size_t priv_size;
+    /** Bytes of an object. */
+    size_t elem_size;
+    /** The byte of an object that is aligned. */
+    size_t align_offset;
+    /** Its alignment, a power of two. */
+    size_t alignment;
+    /** Nonzero when a pool is used in handlers of memory events: it never calls malloc then. */
+    int malloc_safe;
+    /** Objects of the first chunk. */
+    unsigned int elems_per_chunk;
+    /** Bytes that no chunk exceeds. */
+    size_t max_chunk_size;
+    /** Most objects; UINT_MAX for no limit. */
+    unsigned int max_elems;
+    /** Each chunk has so many times the objects of the one before. */
+    double grow_factor;
+    const ucs_mpool_ops_t *ops;
+    /** What it is called in messages. */
+    const char *name;
+};
+
+END_C_DECLS
+
+#endif

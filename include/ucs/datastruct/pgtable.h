@@ -1,0 +1,102 @@
+/* Written from the Rust sources by `make headers`: change those, not this file. */
+#ifndef FERRUCX_UCS_DATASTRUCT_PGTABLE_H
+#define FERRUCX_UCS_DATASTRUCT_PGTABLE_H
+
+#include <ucs/config/types.h>
+#include <ucs/sys/compiler_def.h>
+#include <ucs/type/status.h>
+#include <limits.h>
+#include <stdint.h>
+
+BEGIN_C_DECLS
+
+/* A table of address ranges that do not overlap: a tree with 4 bits of the address at each step. */
+
+/** Low bits of an address that have to be zero. */
+#define UCS_PGT_ADDR_SHIFT 4
+#define UCS_PGT_ADDR_ALIGN (1ul << UCS_PGT_ADDR_SHIFT)
+/** Bits of an address, and the highest one. */
+#define UCS_PGT_ADDR_ORDER (CHAR_BIT * sizeof(ucs_pgt_addr_t))
+#define UCS_PGT_ADDR_MAX   (~(ucs_pgt_addr_t)0)
+
+/** Bits of the address that one directory takes. */
+#define UCS_PGT_ENTRY_SHIFT     4
+#define UCS_PGT_ENTRIES_PER_DIR (1ul << UCS_PGT_ENTRY_SHIFT)
+#define UCS_PGT_ENTRY_MASK      (UCS_PGT_ENTRIES_PER_DIR - 1)
+
+/* The low bits of an entry say what its address points to; neither is set in an empty one. */
+#define UCS_PGT_ENTRY_FLAG_REGION UCS_BIT(0)
+#define UCS_PGT_ENTRY_FLAG_DIR    UCS_BIT(1)
+#define UCS_PGT_ENTRY_FLAGS_MASK  (UCS_PGT_ENTRY_FLAG_DIR | UCS_PGT_ENTRY_FLAG_REGION)
+#define UCS_PGT_ENTRY_PTR_MASK    (~UCS_PGT_ENTRY_FLAGS_MASK)
+#define UCS_PGT_ENTRY_MIN_ALIGN   (1 + UCS_PGT_ENTRY_FLAGS_MASK)
+/** For variables whose address stands in an entry. */
+#define UCS_PGT_ENTRY_V_ALIGNED \
+    UCS_V_ALIGNED((sizeof(long) < UCS_PGT_ENTRY_MIN_ALIGN) ? UCS_PGT_ENTRY_MIN_ALIGN : sizeof(long))
+
+/** Format of a region for printf, and its arguments. */
+#define UCS_PGT_REGION_FMT          "%p [0x%lx..0x%lx]"
+#define UCS_PGT_REGION_ARG(_region) (_region), (_region)->start, (_region)->end
+
+typedef struct ucs_pgt_entry ucs_pgt_entry_t;
+typedef struct ucs_pgt_dir ucs_pgt_dir_t;
+typedef struct ucs_pgtable ucs_pgtable_t;
+typedef struct ucs_pgt_region ucs_pgt_region_t;
+
+/** An address. */
+typedef unsigned long ucs_pgt_addr_t;
+
+/** A way down the tree: an address and the two flags of its kind. */
+struct ucs_pgt_entry {
+    ucs_pgt_addr_t value;
+};
+
+/** A node of the tree. */
+struct ucs_pgt_dir {
+    ucs_pgt_entry_t entries[16];
+    /** How many of them are not empty. */
+    unsigned int count;
+};
+
+/** Allocates a directory; NULL without memory. */
+typedef ucs_pgt_dir_t *(*ucs_pgt_dir_alloc_callback_t)(const ucs_pgtable_t *pgtable);
+
+/** Frees a directory. */
+typedef void (*ucs_pgt_dir_release_callback_t)(const ucs_pgtable_t *pgtable,
+                                               ucs_pgt_dir_t *pgdir);
+
+/** A table. It covers the addresses whose bits under `mask` are `base`. */
+struct ucs_pgtable {
+    ucs_pgt_entry_t root;
+    ucs_pgt_addr_t base;
+    ucs_pgt_addr_t mask;
+    /** Bits of an address below the root. */
+    unsigned int shift;
+    /** Regions in the table. */
+    unsigned int num_regions;
+    ucs_pgt_dir_alloc_callback_t pgd_alloc_cb;
+    ucs_pgt_dir_release_callback_t pgd_release_cb;
+};
+
+/** A range of addresses, a part of an object of the client. */
+struct ucs_pgt_region {
+    /** Its first byte. */
+    ucs_pgt_addr_t start;
+    /** The byte behind its last. */
+    ucs_pgt_addr_t end;
+};
+
+/** Is handed a region; must not change the table. */
+typedef void (*ucs_pgt_search_callback_t)(const ucs_pgtable_t *pgtable,
+                                          ucs_pgt_region_t *region,
+                                          void *arg);
+
+/** Number of regions. */
+static inline unsigned ucs_pgtable_num_regions(const ucs_pgtable_t *pgtable)
+{
+    return pgtable->num_regions;
+}
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,42 @@
+/* Written from the Rust sources by `make headers`: change those, not this file. */
+#ifndef FERRUCX_UCS_DATASTRUCT_STRIDED_ALLOC_H
+#define FERRUCX_UCS_DATASTRUCT_STRIDED_ALLOC_H
+
+#include <ucs/datastruct/queue_types.h>
+#include <ucs/sys/compiler_def.h>
+#include <ucs/sys/math.h>
+#include <ucs/type/status.h>
+#include <stddef.h>
+
+BEGIN_C_DECLS
+
+/** Bytes from one part of an object to the next. */
+#define UCS_STRIDED_ALLOC_STRIDE (UCS_KBYTE * 128)
+/** Part `_wanted_idx` of an object whose part `_stride_idx` is at `_elem`. */
+#define ucs_strided_elem_get(_elem, _stride_idx, _wanted_idx) \
+    UCS_PTR_BYTE_OFFSET(_elem, ((ptrdiff_t)(_wanted_idx) - (ptrdiff_t)(_stride_idx)) * \
+                                       (ptrdiff_t)UCS_STRIDED_ALLOC_STRIDE)
+
+/** A free object. */
+struct ucs_strided_alloc_elem;
+
+typedef struct ucs_strided_alloc_elem ucs_strided_alloc_elem_t;
+typedef struct ucs_strided_alloc ucs_strided_alloc_t;
+
+/** An allocator of objects in parts, which lie at a fixed distance from each other. */
+struct ucs_strided_alloc {
+    /** Free objects. */
+    ucs_strided_alloc_elem_t *freelist;
+    /** Memory that was allocated. */
+    ucs_queue_head_t chunks;
+    /** Bytes of a part. */
+    size_t elem_size;
+    /** Parts of an object. */
+    unsigned int stride_count;
+    /** Objects in use. */
+    unsigned int inuse_count;
+};
+
+END_C_DECLS
+
+#endif

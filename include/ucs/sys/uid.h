@@ -1,0 +1,12 @@
+/* Written from the Rust sources by `make headers`: change those, not this file. */
+#ifndef FERRUCX_UCS_SYS_UID_H
+#define FERRUCX_UCS_SYS_UID_H
+
+#include <ucs/sys/compiler_def.h>
+#include <stdint.h>
+
+BEGIN_C_DECLS
+
+END_C_DECLS
+
+#endif

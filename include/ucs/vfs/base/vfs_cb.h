@@ -1,0 +1,40 @@
+/* Written from the Rust sources by `make headers`: change those, not this file. */
+#ifndef FERRUCX_UCS_VFS_BASE_VFS_CB_H
+#define FERRUCX_UCS_VFS_BASE_VFS_CB_H
+
+#include <ucs/datastruct/string_buffer.h>
+#include <ucs/sys/compiler_def.h>
+#include <stdint.h>
+
+BEGIN_C_DECLS
+
+/** The type of a variable that is shown, with flags. */
+enum ucs_vfs_primitive_type_t {
+    UCS_VFS_TYPE_POINTER = 0,
+    UCS_VFS_TYPE_STRING = 1,
+    UCS_VFS_TYPE_CHAR = 2,
+    UCS_VFS_TYPE_SHORT = 3,
+    UCS_VFS_TYPE_INT = 4,
+    UCS_VFS_TYPE_LONG = 5,
+    UCS_VFS_TYPE_LAST = 6,
+    /** Without a sign. */
+    UCS_VFS_TYPE_FLAG_UNSIGNED = UCS_BIT(14),
+    /** To base 16. */
+    UCS_VFS_TYPE_FLAG_HEX = UCS_BIT(15),
+    UCS_VFS_TYPE_I8 = 2,
+    UCS_VFS_TYPE_U8 = 16386,
+    UCS_VFS_TYPE_I16 = 3,
+    UCS_VFS_TYPE_U16 = 16387,
+    UCS_VFS_TYPE_I32 = 4,
+    UCS_VFS_TYPE_U32 = 16388,
+    UCS_VFS_TYPE_U32_HEX = 49156,
+    UCS_VFS_TYPE_ULONG = 16389,
+    UCS_VFS_TYPE_SSIZET = 5,
+    UCS_VFS_TYPE_SIZET = 16389,
+};
+
+typedef enum ucs_vfs_primitive_type_t ucs_vfs_primitive_type_t;
+
+END_C_DECLS
+
+#endif

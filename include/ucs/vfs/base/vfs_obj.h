@@ -1,0 +1,62 @@
+/* Written from the Rust sources by `make headers`: change those, not this file. */
+#ifndef FERRUCX_UCS_VFS_BASE_VFS_OBJ_H
+#define FERRUCX_UCS_VFS_BASE_VFS_OBJ_H
+
+#include <ucs/datastruct/string_buffer.h>
+#include <ucs/sys/compiler_def.h>
+#include <ucs/type/status.h>
+#include <stdint.h>
+
+BEGIN_C_DECLS
+
+/* A tree of directories and files in the memory of the process. An object of a client is a directory; a file is a
+ * function that writes, or reads, its text. */
+
+typedef struct ucs_vfs_path_info_t ucs_vfs_path_info_t;
+
+/** What a node is. */
+struct ucs_vfs_path_info_t {
+    /** Bytes of a file, or children of a directory. */
+    size_t size;
+    /** S_IFREG, S_IFDIR or S_IFLNK, with rights. */
+    int mode;
+};
+
+/** Appends the text of a file. */
+typedef void (*ucs_vfs_file_read_cb_t)(void *obj,
+                                       ucs_string_buffer_t *strb,
+                                       void *arg_ptr,
+                                       uint64_t arg_u64);
+
+/** Takes the text that is written to a file. */
+typedef ucs_status_t (*ucs_vfs_file_write_cb_t)(void *obj,
+                                                const char *buffer,
+                                                size_t size,
+                                                void *arg_ptr,
+                                                uint64_t arg_u64);
+
+/** Brings the nodes of an object up to date. */
+typedef void (*ucs_vfs_refresh_cb_t)(void *obj);
+
+/** Is handed the name of each child of a directory. */
+typedef void (*ucs_vfs_list_dir_cb_t)(const char *name, void *arg);
+
+/* Each adds one node below the directory of an object, or below the root for NULL; its path is formatted as by printf. */
+
+/** A directory for `obj`. A name that is taken gets the address of `obj` behind it. */
+ucs_status_t ucs_vfs_obj_add_dir(void *parent_obj, void *obj, const char *rel_path, ...)
+        UCS_F_PRINTF(3, 4);
+/** A file to read. */
+ucs_status_t ucs_vfs_obj_add_ro_file(void *obj, ucs_vfs_file_read_cb_t read_cb, void *arg_ptr,
+                                     uint64_t arg_u64, const char *rel_path, ...) UCS_F_PRINTF(5, 6);
+/** A file to read and write. */
+ucs_status_t ucs_vfs_obj_add_rw_file(void *obj, ucs_vfs_file_read_cb_t read_cb,
+                                     ucs_vfs_file_write_cb_t write_cb, void *arg_ptr,
+                                     uint64_t arg_u64, const char *rel_path, ...) UCS_F_PRINTF(6, 7);
+/** A link to the directory of `target_obj`. */
+ucs_status_t ucs_vfs_obj_add_sym_link(void *obj, void *target_obj, const char *rel_path, ...)
+        UCS_F_PRINTF(3, 4);
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,32 @@
+//! `ucs/type/class.h`: types and constants.
+
+use crate::c::prelude::*;
+
+pub type ucs_class_t = ucs_class;
+
+/// A constructor: after the object come its class, the count of constructors that ended well, and its own arguments.
+pub type ucs_class_init_func_t =
+    Option<unsafe extern "C" fn(self_: *mut c_void, ...) -> ucs_status_t>;
+
+/// A destructor.
+pub type ucs_class_cleanup_func_t = Option<unsafe extern "C" fn(self_: *mut c_void)>;
+
+/// A class.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ucs_class {
+    pub name: *const c_char,
+    /// Bytes of an object.
+    pub size: usize,
+    /// The parent.
+    pub superclass: *mut ucs_class_t,
+    pub init: ucs_class_init_func_t,
+    pub cleanup: ucs_class_cleanup_func_t,
+}
+const _: () = {
+    assert!(size_of::<ucs_class>() == 40);
+    assert!(offset_of!(ucs_class, size) == 8);
+    assert!(offset_of!(ucs_class, superclass) == 16);
+    assert!(offset_of!(ucs_class, init) == 24);
+    assert!(offset_of!(ucs_class, cleanup) == 32);
+};

@@ -1,0 +1,17 @@
+//! `ucs/config/ini.h`: types and constants.
+
+use crate::c::prelude::*;
+
+/// Is handed each name and value, and the section that they stand in; 0 is an error in that line.
+pub type ini_handler = Option<
+    unsafe extern "C" fn(
+        user: *mut c_void,
+        section: *const c_char,
+        name: *const c_char,
+        value: *const c_char,
+    ) -> c_int,
+>;
+
+/// Reads a line, as fgets does.
+pub type ini_reader =
+    Option<unsafe extern "C" fn(str: *mut c_char, num: c_int, stream: *mut c_void) -> *mut c_char>;
