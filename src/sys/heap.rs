@@ -30,3 +30,18 @@ pub unsafe fn free(block: *mut c_void) {
     // SAFETY: the caller's promise is free's own.
     unsafe { libc::free(block) }
 }
+
+/// Sorts an array by a comparison of C.
+///
+/// # Safety
+/// `base` has `count` elements of `size` bytes, which `compare` orders.
+pub unsafe fn sort(
+    base: *mut c_void,
+    count: usize,
+    size: usize,
+    compare: Option<unsafe extern "C" fn(*const c_void, *const c_void, *mut c_void) -> i32>,
+    argument: *mut c_void,
+) {
+    // SAFETY: the caller's promise is qsort_r's own.
+    unsafe { libc::qsort_r(base, count, size, compare, argument) };
+}

@@ -88,6 +88,12 @@ pub unsafe fn set_once(lock: *mut libc::pthread_mutex_t, initialized: *mut i32) 
     unsafe { libc::pthread_mutex_unlock(lock) };
 }
 
+/// Has a function called when the process exits normally, or this library is unloaded before.
+pub fn at_exit(function: extern "C" fn()) {
+    // SAFETY: any function is allowed; C's start-up code ties the call to the object that registers it.
+    unsafe { libc::atexit(function) };
+}
+
 /// Ends the process with SIGABRT.
 pub fn abort() -> ! {
     std::process::abort()

@@ -2,6 +2,7 @@
 
 pub mod async_ctx;
 pub mod callbackq;
+pub mod compat;
 pub mod config;
 #[cfg(test)]
 pub mod dice;

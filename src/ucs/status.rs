@@ -111,6 +111,15 @@ impl core::fmt::Display for Status {
     }
 }
 
+/// The sentence for any code that a function of C answered.
+pub const fn text_of(code: c::ucs_status_t) -> &'static str {
+    match code {
+        c::UCS_OK => "Success",
+        c::UCS_INPROGRESS => "Operation in progress",
+        error => Status(error).text(),
+    }
+}
+
 /// C's answer to a `Result` whose success carries nothing.
 pub const fn code_of(r: &Result<()>) -> c::ucs_status_t {
     match r {

@@ -12,6 +12,15 @@ const FIXED: usize = 1 << 63;
 const FIXED_BEFORE_1_17: usize = 1;
 const MIN_CAPACITY: usize = 32;
 
+impl ucs_string_buffer_t {
+    /// An empty buffer that grows.
+    pub const EMPTY: ucs_string_buffer_t = ucs_string_buffer_t {
+        buffer: core::ptr::null_mut(),
+        length: 0,
+        capacity: 0,
+    };
+}
+
 /// How many characters fit beside the end, and whether that is all there will ever be.
 fn room(buffer: &ucs_string_buffer_t) -> (usize, bool) {
     let capacity = buffer.capacity;

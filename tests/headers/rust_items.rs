@@ -101,6 +101,41 @@ impl Parse for Call {
     }
 }
 
+/// `parser_functions!` of `abi/ucs/parser_types.rs`: functions whose kind says their arguments.
+struct ParserFunctions(Vec<ItemFn>);
+
+impl Parse for ParserFunctions {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let mut all = Vec::new();
+        while !input.is_empty() {
+            let attrs = input.call(Attribute::parse_outer)?;
+            let kind: Ident = input.parse()?;
+            let name: Ident = input.parse()?;
+            input.parse::<Token![=]>()?;
+            input.parse::<syn::ExprClosure>()?;
+            input.parse::<Token![;]>()?;
+            let signature = match kind.to_string().as_str() {
+                "read" => quote!((buf: *const c_char, dest: *mut c_void, arg: *const c_void) -> c_int),
+                "write" => {
+                    quote!((buf: *mut c_char, max: usize, src: *const c_void, arg: *const c_void) -> c_int)
+                }
+                "copy" => {
+                    quote!((src: *const c_void, dest: *mut c_void, arg: *const c_void) -> ucs_status_t)
+                }
+                "release" => quote!((ptr: *mut c_void, arg: *const c_void)),
+                "help" => quote!((buf: *mut c_char, max: usize, arg: *const c_void)),
+                other => panic!("parser_functions!: unknown kind {other}"),
+            };
+            all.push(syn::parse_quote! {
+                #(#attrs)*
+                #[unsafe(no_mangle)]
+                pub unsafe extern "C" fn #name #signature {}
+            });
+        }
+        Ok(Self(all))
+    }
+}
+
 /// The linker sees it.
 fn is_exported(function: &ItemFn) -> bool {
     let marked = |attr: &Attribute| attr.to_token_stream().to_string().contains("no_mangle");
@@ -134,6 +169,15 @@ impl Sources {
         let mut functions = BTreeMap::new();
         for file in rust_files(&root.join("src/abi")) {
             for item in parse(&file).items {
+                if let Item::Macro(item) = &item
+                    && item.mac.path.is_ident("parser_functions")
+                {
+                    let all = item.mac.parse_body::<ParserFunctions>();
+                    for function in all.expect("parser_functions! body").0 {
+                        functions.insert(function.sig.ident.to_string(), function);
+                    }
+                    continue;
+                }
                 let function = match item {
                     Item::Fn(function) if is_exported(&function) => function,
                     Item::Macro(item) if item.mac.path.is_ident("call") => {

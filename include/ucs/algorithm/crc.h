@@ -8,6 +8,17 @@
 
 BEGIN_C_DECLS
 
+/** CRC-16 of ISO 3309, also known as X-25. `ucs/algorithm/crc.h`. */
+uint16_t ucs_crc16(const void *buffer, size_t size);
+
+/** The same of a string without its NUL. `ucs/algorithm/crc.h`. */
+uint16_t ucs_crc16_string(const char *s);
+
+/** CRC-32 of ISO 3309, as zlib's; `prev_crc` is that of the bytes before, or 0. `ucs/algorithm/crc.h`. */
+uint32_t ucs_crc32(uint32_t prev_crc,
+                   const void *buffer,
+                   size_t size);
+
 END_C_DECLS
 
 #endif

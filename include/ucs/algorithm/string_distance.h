@@ -8,6 +8,10 @@
 
 BEGIN_C_DECLS
 
+/** Characters to insert, remove or replace to make one string of another. `ucs/algorithm/string_distance.h`. */
+size_t ucs_string_distance(const char *str1,
+                           const char *str2);
+
 END_C_DECLS
 
 #endif

@@ -35,8 +35,8 @@ enum ucs_config_table_flags_t {
 typedef enum ucs_config_table_flags_t ucs_config_table_flags_t;
 
 typedef struct ucs_config_parser ucs_config_parser_t;
-typedef struct ucs_config_array ucs_config_array_t;
 typedef struct ucs_config_field ucs_config_field_t;
+typedef struct ucs_config_array ucs_config_array_t;
 typedef struct ucs_config_key_field_t ucs_config_key_field_t;
 typedef struct ucs_config_key_value_param_t ucs_config_key_value_param_t;
 typedef struct ucs_config_cached_key ucs_config_cached_key_t;
@@ -56,12 +56,6 @@ struct ucs_config_parser {
     const void *arg;
 };
 
-/** An array of values of one type. */
-struct ucs_config_array {
-    size_t elem_size;
-    ucs_config_parser_t parser;
-};
-
 /** One option of a table. */
 struct ucs_config_field {
     /** Name behind the prefix of its table. */
@@ -69,6 +63,12 @@ struct ucs_config_field {
     const char *dfl_value;
     const char *doc;
     size_t offset;
+    ucs_config_parser_t parser;
+};
+
+/** An array of values of one type. */
+struct ucs_config_array {
+    size_t elem_size;
     ucs_config_parser_t parser;
 };
 
@@ -125,19 +125,397 @@ struct ucs_config_bw_spec {
     double bw;
 };
 
+/** Reads a string. */
+int ucs_config_sscanf_string(const char *buf, void *dest, const void *arg);
+
+/** Writes a string. */
+int ucs_config_sprintf_string(char *buf, size_t max, const void *src, const void *arg);
+
+/** Copies a string. */
+ucs_status_t ucs_config_clone_string(const void *src, void *dest, const void *arg);
+
+/** Frees a string. */
+void ucs_config_release_string(void *ptr, const void *arg);
+
+/** Reads a whole number. */
+int ucs_config_sscanf_int(const char *buf, void *dest, const void *arg);
+
+/** Writes a whole number. */
+int ucs_config_sprintf_int(char *buf, size_t max, const void *src, const void *arg);
+
+/** Copies a whole number. */
+ucs_status_t ucs_config_clone_int(const void *src, void *dest, const void *arg);
+
+/** Reads a whole number without a sign. */
+int ucs_config_sscanf_uint(const char *buf, void *dest, const void *arg);
+
+/** Writes a whole number without a sign. */
+int ucs_config_sprintf_uint(char *buf, size_t max, const void *src, const void *arg);
+
+/** Copies a whole number without a sign. */
+ucs_status_t ucs_config_clone_uint(const void *src, void *dest, const void *arg);
+
+/** Reads a long whole number without a sign. */
+int ucs_config_sscanf_ulong(const char *buf, void *dest, const void *arg);
+
+/** Writes a long whole number without a sign. */
+int ucs_config_sprintf_ulong(char *buf, size_t max, const void *src, const void *arg);
+
+/** Copies a long whole number. */
+ucs_status_t ucs_config_clone_ulong(const void *src, void *dest, const void *arg);
+
+/** Reads a number above 0, or "auto". */
+int ucs_config_sscanf_pos_double(const char *buf, void *dest, const void *arg);
+
+/** Writes a number above 0, or "auto". */
+int ucs_config_sprintf_pos_double(char *buf,
+                                  size_t max,
+                                  const void *src,
+                                  const void *arg);
+
+/** Reads a number. */
+int ucs_config_sscanf_double(const char *buf, void *dest, const void *arg);
+
+/** Writes a number. */
+int ucs_config_sprintf_double(char *buf, size_t max, const void *src, const void *arg);
+
+/** Copies a number. */
+ucs_status_t ucs_config_clone_double(const void *src, void *dest, const void *arg);
+
+/** Reads a hexadecimal number, or "auto". */
+int ucs_config_sscanf_hex(const char *buf, void *dest, const void *arg);
+
+/** Writes a hexadecimal number, or "auto". */
+int ucs_config_sprintf_hex(char *buf, size_t max, const void *src, const void *arg);
+
+/** Reads yes or no. */
+int ucs_config_sscanf_bool(const char *buf, void *dest, const void *arg);
+
+/** Writes yes or no. */
+int ucs_config_sprintf_bool(char *buf, size_t max, const void *src, const void *arg);
+
+/** Reads yes, no or try. */
+int ucs_config_sscanf_ternary(const char *buf, void *dest, const void *arg);
+
+/** Reads yes, no, try or auto. */
+int ucs_config_sscanf_ternary_auto(const char *buf, void *dest, const void *arg);
+
+/** Writes yes, no, try or auto. */
+int ucs_config_sprintf_ternary_auto(char *buf,
+                                    size_t max,
+                                    const void *src,
+                                    const void *arg);
+
+/** Reads on or off. */
+int ucs_config_sscanf_on_off(const char *buf, void *dest, const void *arg);
+
+/** Reads on, off or auto. */
+int ucs_config_sscanf_on_off_auto(const char *buf, void *dest, const void *arg);
+
+/** Writes on, off or auto. */
+int ucs_config_sprintf_on_off_auto(char *buf,
+                                   size_t max,
+                                   const void *src,
+                                   const void *arg);
+
+/** Reads a name, as its number. */
+int ucs_config_sscanf_enum(const char *buf, void *dest, const void *arg);
+
+/** Writes a name. */
+int ucs_config_sprintf_enum(char *buf, size_t max, const void *src, const void *arg);
+
+/** What texts are accepted: a name. */
+void ucs_config_help_enum(char *buf, size_t max, const void *arg);
+
+/** Reads a number or a name. */
+int ucs_config_sscanf_uint_enum(const char *buf, void *dest, const void *arg);
+
+/** Writes a number or a name. */
+int ucs_config_sprintf_uint_enum(char *buf, size_t max, const void *src, const void *arg);
+
+/** What texts are accepted: a number or a name. */
+void ucs_config_help_uint_enum(char *buf, size_t max, const void *arg);
+
+/** Reads names, as bits. */
+int ucs_config_sscanf_bitmap(const char *buf, void *dest, const void *arg);
+
+/** Writes names. */
+int ucs_config_sprintf_bitmap(char *buf, size_t max, const void *src, const void *arg);
+
+/** What texts are accepted: names. */
+void ucs_config_help_bitmap(char *buf, size_t max, const void *arg);
+
+/** Reads how many low bits a mask has. */
+int ucs_config_sscanf_bitmask(const char *buf, void *dest, const void *arg);
+
+/** Writes how many bits a mask has. */
+int ucs_config_sprintf_bitmask(char *buf, size_t max, const void *src, const void *arg);
+
+/** Reads a time, in seconds. */
+int ucs_config_sscanf_time(const char *buf, void *dest, const void *arg);
+
+/** Writes a time, in seconds. */
+int ucs_config_sprintf_time(char *buf, size_t max, const void *src, const void *arg);
+
+/** Reads a time, in ticks. */
+int ucs_config_sscanf_time_units(const char *buf, void *dest, const void *arg);
+
+/** Writes a time in ticks. */
+int ucs_config_sprintf_time_units(char *buf,
+                                  size_t max,
+                                  const void *src,
+                                  const void *arg);
+
+/** Reads bytes a second. */
+int ucs_config_sscanf_bw(const char *buf, void *dest, const void *arg);
+
+/** Writes bytes a second. */
+int ucs_config_sprintf_bw(char *buf, size_t max, const void *src, const void *arg);
+
+/** Reads a device and its bandwidth. */
+int ucs_config_sscanf_bw_spec(const char *buf, void *dest, const void *arg);
+
+/** Writes a device and its bandwidth. */
+int ucs_config_sprintf_bw_spec(char *buf, size_t max, const void *src, const void *arg);
+
+/** Copies a device and its bandwidth. */
+ucs_status_t ucs_config_clone_bw_spec(const void *src, void *dest, const void *arg);
+
+/** Frees the name of a device. */
+void ucs_config_release_bw_spec(void *ptr, const void *arg);
+
+/** Reads a signal. */
+int ucs_config_sscanf_signo(const char *buf, void *dest, const void *arg);
+
+/** Writes a signal. */
+int ucs_config_sprintf_signo(char *buf, size_t max, const void *src, const void *arg);
+
+/** Reads bytes. */
+int ucs_config_sscanf_memunits(const char *buf, void *dest, const void *arg);
+
+/** Writes bytes. */
+int ucs_config_sprintf_memunits(char *buf, size_t max, const void *src, const void *arg);
+
+/** Reads the same, or "inf" or "auto". */
+int ucs_config_sscanf_ulunits(const char *buf, void *dest, const void *arg);
+
+/** Writes the same, or "inf" or "auto". */
+int ucs_config_sprintf_ulunits(char *buf, size_t max, const void *src, const void *arg);
+
+/** Reads a range of numbers. */
+int ucs_config_sscanf_range_spec(const char *buf, void *dest, const void *arg);
+
+/** Writes a range of numbers. */
+int ucs_config_sprintf_range_spec(char *buf,
+                                  size_t max,
+                                  const void *src,
+                                  const void *arg);
+
+/** Copies a range. */
+ucs_status_t ucs_config_clone_range_spec(const void *src, void *dest, const void *arg);
+
+/** Reads an array with commas. */
+int ucs_config_sscanf_array(const char *buf, void *dest, const void *arg);
+
+/** Writes an array with commas. */
+int ucs_config_sprintf_array(char *buf, size_t max, const void *src, const void *arg);
+
+/** Reads an array with colons. */
+int ucs_config_sscanf_path_array(const char *buf, void *dest, const void *arg);
+
+/** Writes an array with colons. */
+int ucs_config_sprintf_path_array(char *buf,
+                                  size_t max,
+                                  const void *src,
+                                  const void *arg);
+
+/** Copies an array. */
+ucs_status_t ucs_config_clone_array(const void *src, void *dest, const void *arg);
+
+/** Frees an array. */
+void ucs_config_release_array(void *ptr, const void *arg);
+
+/** What texts are accepted: an array with commas. */
+void ucs_config_help_array(char *buf, size_t max, const void *arg);
+
+/** What texts are accepted: an array with colons. */
+void ucs_config_help_path_array(char *buf, size_t max, const void *arg);
+
+/** Reads what is allowed. */
+int ucs_config_sscanf_allow_list(const char *buf, void *dest, const void *arg);
+
+/** Writes what is allowed. */
+int ucs_config_sprintf_allow_list(char *buf,
+                                  size_t max,
+                                  const void *src,
+                                  const void *arg);
+
+/** Copies what is allowed. */
+ucs_status_t ucs_config_clone_allow_list(const void *src, void *dest, const void *arg);
+
+/** Frees a list of what is allowed. */
+void ucs_config_release_allow_list(void *ptr, const void *arg);
+
+/** What texts are accepted: what is allowed. */
+void ucs_config_help_allow_list(char *buf, size_t max, const void *arg);
+
+/** The same, where `x[1-3]` stands for three names. */
+int ucs_config_sscanf_allow_list_with_ranges(const char *buf,
+                                             void *dest,
+                                             const void *arg);
+
+/** What texts are accepted: what is allowed, with ranges. */
+void ucs_config_help_allow_list_with_ranges(char *buf, size_t max, const void *arg);
+
+/** Fills a structure with the defaults of its table; the text has those that differ. */
+int ucs_config_sscanf_table(const char *buf, void *dest, const void *arg);
+
+/** Copies the structure of a table. */
+ucs_status_t ucs_config_clone_table(const void *src, void *dest, const void *arg);
+
+/** Frees what the structure of a table owns. */
+void ucs_config_release_table(void *ptr, const void *arg);
+
+/** What texts are accepted: none, as it is a table. */
+void ucs_config_help_table(char *buf, size_t max, const void *arg);
+
+/** Reads a value for each key. */
+int ucs_config_sscanf_key_value(const char *buf, void *dest, const void *arg);
+
+/** Writes the value of each key. */
+int ucs_config_sprintf_key_value(char *buf, size_t max, const void *src, const void *arg);
+
+/** Copies the value of each key. */
+ucs_status_t ucs_config_clone_key_value(const void *src, void *dest, const void *arg);
+
+/** Frees the value of each key. */
+void ucs_config_release_key_value(void *ptr, const void *arg);
+
+/** What texts are accepted: keys and values. */
+void ucs_config_help_key_value(char *buf, size_t max, const void *arg);
+
+/** Appends a line for each key. `ucs/config/parser.h`. */
+void ucs_config_doc_key_value(ucs_string_buffer_t *strb, const void *arg);
+
+/** Copies the level and the name of a component's log. */
+ucs_status_t ucs_config_clone_log_comp(const void *src, void *dest, const void *arg);
+
+/** Frees nothing. */
+void ucs_config_release_nop(void *ptr, const void *arg);
+
+/** Says nothing of a type's values. `ucs/config/parser.h`. */
+void ucs_config_doc_nop(ucs_string_buffer_t *strb, const void *arg);
+
+/** What texts are accepted: the string `arg`. */
+void ucs_config_help_generic(char *buf, size_t max, const void *arg);
+
 /**
- * Prints every table to `stream`, as `ucx_info -c` shows them, with the values of the environment.
- * `prefix` is `UCX_`, or `<application>_UCX_`. The list is not looked at.
+ * Fills a structure with the defaults of its table. UCS_ERR_INVALID_PARAM when one of them cannot be read.
+ * `ucs/config/parser.h`.
+ */
+ucs_status_t ucs_config_parser_set_default_values(void *opts,
+                                                  ucs_config_field_t *fields);
+
+/** Reads a file of variables; with `override` it counts over others. `ucs/config/parser.h`. */
+void ucs_config_parse_config_file(const char *dir_path,
+                                  const char *file_name,
+                                  int override);
+
+/** Reads the files of variables where that was not done yet. `ucs/config/parser.h`. */
+void ucs_config_parse_config_files(void);
+
+/** Copies a structure with all it owns. `ucs/config/parser.h`. */
+ucs_status_t ucs_config_parser_clone_opts(const void *src,
+                                          void *dst,
+                                          ucs_config_field_t *fields);
+
+/** Frees what a structure owns. `ucs/config/parser.h`. */
+void ucs_config_parser_release_opts(void *opts, ucs_config_field_t *fields);
+
+/**
+ * Prints the options of a structure. `table_prefix`, `title` and `filter` may be NULL; `filter` selects names that
+ * contain it. `ucs/config/parser.h`.
  *
- * `filter` selects names that contain it. Releases before 1.19 do not pass it, and what is in its
- * place is not a pointer; so it counts only when it points at an argument of the program, as
- * ucx_info has it.
+ * Releases before 1.19 do not pass a filter, and what is in its place is not a pointer; so it counts only when it
+ * points at an argument of the program.
+ */
+void ucs_config_parser_print_opts(FILE *stream,
+                                  const char *title,
+                                  const void *opts,
+                                  ucs_config_field_t *fields,
+                                  const char *table_prefix,
+                                  const char *prefix,
+                                  ucs_config_print_flags_t flags,
+                                  const char *filter);
+
+/**
+ * Prints the tables of a list with the values that the environment gives them; for `ucs_config_global_list` those of
+ * the library first. `prefix` is `UCX_`, or `<application>_UCX_`, or the client's own. `ucs/config/parser.h`.
+ *
+ * `filter` is as for `ucs_config_parser_print_opts`.
  */
 void ucs_config_parser_print_all_opts(FILE *stream,
                                       const char *prefix,
                                       ucs_config_print_flags_t flags,
                                       ucs_list_link_t *config_list,
                                       const char *filter);
+
+/** The text of an option: UCS_ERR_NO_ELEM when there is none of this name. `ucs/config/parser.h`. */
+ucs_status_t ucs_config_parser_get_value(void *opts,
+                                         ucs_config_field_t *fields,
+                                         const char *name,
+                                         char *value,
+                                         size_t max);
+
+/** Warns once for each prefix of variables with it that nobody has read. `ucs/config/parser.h`. */
+void ucs_config_parser_print_env_vars_once(const char *env_prefix);
+
+/** What a size of a configuration means: `auto_size` for "auto", at most `max_size`. `ucs/config/parser.h`. */
+size_t ucs_config_memunits_get(size_t config_size,
+                               size_t auto_size,
+                               size_t max_size);
+
+/** Number of the first pattern that a text matches, -1 when there is none. `ucs/config/parser.h`. */
+int ucs_config_names_search(const ucs_config_names_array_t *config_names,
+                            const char *str);
+
+/** Appends the variables of the environment that were read, with a delimiter behind each. `ucs/config/parser.h`. */
+void ucs_config_parser_get_env_vars(ucs_string_buffer_t *env_strb,
+                                    const char *delimiter);
+
+/** Forgets the files of variables. `ucs/config/parser.h`. */
+void ucs_config_parser_cleanup(void);
+
+/** 1 when a table has an option of this name, behind `prefix`, else 0. `ucs/config/parser.h`. */
+int ucs_config_parser_has_field(const ucs_config_field_t *fields,
+                                const char *prefix,
+                                const char *name);
+
+/**
+ * 1 when a table of the library or of `ucs_config_global_list` has an option of this name, else 0.
+ * `ucs/config/parser.h`.
+ */
+int ucs_config_global_list_has_field(const char *name);
+
+/** 1 when a list allows nothing, else 0. `ucs/config/parser.h`. */
+int ucs_config_is_allow_list_empty(const ucs_config_allow_list_t *allow_list);
+
+/** 1 when none of several lists allows anything, else 0. `ucs/config/parser.h`. */
+int ucs_config_are_all_allow_lists_empty(const ucs_config_allow_list_t *allow_lists,
+                                         size_t count);
+
+/**
+ * Fills a structure: defaults, then what files and the environment say. UCS_ERR_INVALID_PARAM when a value cannot be
+ * read; with `ignore_errors` its default stays.
+ */
+ucs_status_t ucs_config_parser_fill_opts(void *opts, ucs_config_global_list_entry_t *entry,
+                                         const char *env_prefix, int ignore_errors);
+/**
+ * Changes an option by its name, which begins with `prefix`, or with nothing for NULL. UCS_ERR_NO_ELEM when there is
+ * none of this name, UCS_ERR_INVALID_PARAM for a text that cannot be read.
+ */
+ucs_status_t ucs_config_parser_set_value(void *opts, ucs_config_field_t *fields, const char *prefix,
+                                         const char *name, const char *value);
 
 /** Offset of an option that has no member any more: its variable is accepted and has no effect. */
 #define UCS_CONFIG_DEPRECATED_FIELD_OFFSET SIZE_MAX

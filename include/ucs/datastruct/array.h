@@ -40,6 +40,18 @@ BEGIN_C_DECLS
     _array_type _var = UCS_ARRAY_FIXED_INITIALIZER(UCS_ARRAY_ALLOC_ONSTACK(_array_type, _capacity), \
                                                    (_capacity))
 
+/** Frees the storage of an array. `ucs/datastruct/array.h`. */
+void ucs_array_buffer_free(void *buffer);
+
+/** Moves an array to more room; part of the macros of `ucs/datastruct/array.h`. */
+ucs_status_t ucs_array_grow(void **buffer_p,
+                            size_t *capacity_p,
+                            size_t min_capacity,
+                            size_t max_capacity,
+                            size_t value_size,
+                            void **old_buffer_p,
+                            const char *array_name);
+
 #define ucs_array_set_storage(_array, _buffer, _capacity, _is_fixed) \
     { \
         (_array)->buffer   = (_buffer); \

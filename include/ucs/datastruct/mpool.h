@@ -9,14 +9,21 @@
 
 BEGIN_C_DECLS
 
-typedef struct ucs_mpool_chunk ucs_mpool_chunk_t;
-typedef struct ucs_mpool_ops ucs_mpool_ops_t;
-typedef struct ucs_mpool_data ucs_mpool_data_t;
-typedef struct ucs_mpool ucs_mpool_t;
-
 typedef union ucs_mpool_elem ucs_mpool_elem_t;
 
+typedef struct ucs_mpool_chunk ucs_mpool_chunk_t;
+typedef struct ucs_mpool_data ucs_mpool_data_t;
+typedef struct ucs_mpool ucs_mpool_t;
+typedef struct ucs_mpool_ops ucs_mpool_ops_t;
 typedef struct ucs_mpool_params ucs_mpool_params_t;
+
+/** What stands before an object. */
+union ucs_mpool_elem {
+    /** While it is free: the next free one. */
+    ucs_mpool_elem_t *next;
+    /** While it is in use: its pool. */
+    ucs_mpool_t *mpool;
+};
 
 /** Memory of several objects. */
 struct ucs_mpool_chunk {
@@ -25,39 +32,6 @@ struct ucs_mpool_chunk {
     /** The first object, with what stands before it. */
     void *elems;
     unsigned int num_elems;
-};
-
-/** Allocates at least `*size_p` bytes, and says how many they are. */
-typedef ucs_status_t (*ucs_mpool_chunk_alloc_func_t)(ucs_mpool_t *mp,
-                                                     size_t *size_p,
-                                                     void **chunk_p);
-
-/** Frees such memory. */
-typedef void (*ucs_mpool_chunk_release_func_t)(ucs_mpool_t *mp, void *chunk);
-
-/** Prepares a new object, once; `chunk` is what the allocation answered. */
-typedef void (*ucs_mpool_obj_init_func_t)(ucs_mpool_t *mp, void *obj, void *chunk);
-
-/** Called with an object before its memory is freed. */
-typedef void (*ucs_mpool_obj_cleanup_func_t)(ucs_mpool_t *mp, void *obj);
-
-/** Appends a description of an object. */
-typedef void (*ucs_mpool_obj_str_func_t)(ucs_mpool_t *mp,
-                                         void *obj,
-                                         ucs_string_buffer_t *strb);
-
-/** What the owner of a pool does itself. All but the first two may be NULL. */
-struct ucs_mpool_ops {
-    /** Allocates a chunk. */
-    ucs_mpool_chunk_alloc_func_t chunk_alloc;
-    /** Frees a chunk. */
-    ucs_mpool_chunk_release_func_t chunk_release;
-    /** Prepares an object. */
-    ucs_mpool_obj_init_func_t obj_init;
-    /** Ends an object. */
-    ucs_mpool_obj_cleanup_func_t obj_cleanup;
-    /** Describes an object, for the message on one that was not returned. */
-    ucs_mpool_obj_str_func_t obj_str;
 };
 
 /** The part of a pool that taking an object does not need. */
@@ -93,12 +67,37 @@ struct ucs_mpool {
     ucs_mpool_data_t *data;
 };
 
-/** What stands before an object. */
-union ucs_mpool_elem {
-    /** While it is free: the next free one. */
-    ucs_mpool_elem_t *next;
-    /** While it is in use: its pool. */
-    ucs_mpool_t *mpool;
+/** Allocates at least `*size_p` bytes, and says how many they are. */
+typedef ucs_status_t (*ucs_mpool_chunk_alloc_func_t)(ucs_mpool_t *mp,
+                                                     size_t *size_p,
+                                                     void **chunk_p);
+
+/** Frees such memory. */
+typedef void (*ucs_mpool_chunk_release_func_t)(ucs_mpool_t *mp, void *chunk);
+
+/** Prepares a new object, once; `chunk` is what the allocation answered. */
+typedef void (*ucs_mpool_obj_init_func_t)(ucs_mpool_t *mp, void *obj, void *chunk);
+
+/** Called with an object before its memory is freed. */
+typedef void (*ucs_mpool_obj_cleanup_func_t)(ucs_mpool_t *mp, void *obj);
+
+/** Appends a description of an object. */
+typedef void (*ucs_mpool_obj_str_func_t)(ucs_mpool_t *mp,
+                                         void *obj,
+                                         ucs_string_buffer_t *strb);
+
+/** What the owner of a pool does itself. All but the first two may be NULL. */
+struct ucs_mpool_ops {
+    /** Allocates a chunk. */
+    ucs_mpool_chunk_alloc_func_t chunk_alloc;
+    /** Frees a chunk. */
+    ucs_mpool_chunk_release_func_t chunk_release;
+    /** Prepares an object. */
+    ucs_mpool_obj_init_func_t obj_init;
+    /** Ends an object. */
+    ucs_mpool_obj_cleanup_func_t obj_cleanup;
+    /** Describes an object, for the message on one that was not returned. */
+    ucs_mpool_obj_str_func_t obj_str;
 };
 
 /** How a pool is made; `ucs_mpool_params_reset` gives defaults. */
@@ -125,6 +124,62 @@ struct ucs_mpool_params {
     /** What it is called in messages. */
     const char *name;
 };
+
+/** Fills parameters with defaults. `ucs/datastruct/mpool.h`. */
+void ucs_mpool_params_reset(ucs_mpool_params_t *params);
+
+/** Ends a pool; with `leak_check`, tells of objects that were not given back. `ucs/datastruct/mpool.h`. */
+void ucs_mpool_cleanup(ucs_mpool_t *mp,
+                       int leak_check);
+
+/** The pool's name. `ucs/datastruct/mpool.h`. */
+const char *ucs_mpool_name(ucs_mpool_t *mp);
+
+/** The owner's `priv_size` bytes. `ucs/datastruct/mpool.h`. */
+void *ucs_mpool_priv(ucs_mpool_t *mp);
+
+/** 1 when nothing can be taken any more, else 0. `ucs/datastruct/mpool.h`. */
+int ucs_mpool_is_empty(ucs_mpool_t *mp);
+
+/** Takes an object; NULL when there is none and none can be made. `ucs/datastruct/mpool.h`. */
+void *ucs_mpool_get(ucs_mpool_t *mp);
+
+/** Gives an object back to its pool. `ucs/datastruct/mpool.h`. */
+void ucs_mpool_put(void *obj);
+
+/** Makes up to `num_elems` objects. `ucs/datastruct/mpool.h`. */
+void ucs_mpool_grow(ucs_mpool_t *mp, unsigned int num_elems);
+
+/** Takes an object from a pool that has no free one. `ucs/datastruct/mpool.h`. */
+void *ucs_mpool_get_grow(ucs_mpool_t *mp);
+
+/** Objects that a chunk of `chunk_size` bytes at `chunk` has room for. `ucs/datastruct/mpool.h`. */
+unsigned int ucs_mpool_num_elems_per_chunk(ucs_mpool_t *mp,
+                                           ucs_mpool_chunk_t *chunk,
+                                           size_t chunk_size);
+
+/** Allocates a chunk from the heap. `ucs/datastruct/mpool.h`. */
+ucs_status_t ucs_mpool_chunk_malloc(ucs_mpool_t *mp, size_t *size_p, void **chunk_p);
+
+/** Frees such a chunk. `ucs/datastruct/mpool.h`. */
+void ucs_mpool_chunk_free(ucs_mpool_t *mp, void *chunk);
+
+/** Maps pages for a chunk. `ucs/datastruct/mpool.h`. */
+ucs_status_t ucs_mpool_chunk_mmap(ucs_mpool_t *mp, size_t *size_p, void **chunk_p);
+
+/** Unmaps such a chunk. `ucs/datastruct/mpool.h`. */
+void ucs_mpool_chunk_munmap(ucs_mpool_t *mp, void *chunk);
+
+/** Allocates a chunk of huge pages, or from the heap where there are none. `ucs/datastruct/mpool.h`. */
+ucs_status_t ucs_mpool_hugetlb_malloc(ucs_mpool_t *mp,
+                                      size_t *size_p,
+                                      void **chunk_p);
+
+/** Frees such a chunk. `ucs/datastruct/mpool.h`. */
+void ucs_mpool_hugetlb_free(ucs_mpool_t *mp, void *chunk);
+
+/** Makes a pool. UCS_ERR_INVALID_PARAM for sizes that are not possible. */
+ucs_status_t ucs_mpool_init(const ucs_mpool_params_t *params, ucs_mpool_t *mp);
 
 END_C_DECLS
 

@@ -25,6 +25,33 @@ struct ucs_mpool_set {
     void *data;
 };
 
+/**
+ * Makes pools for objects of `sizes`, powers of two, and of `max_mp_entry_size`. Each object has `priv_elem_size` bytes
+ * more. `ucs/datastruct/mpool_set.h`.
+ */
+ucs_status_t ucs_mpool_set_init(ucs_mpool_set_t *mp_set,
+                                size_t *sizes,
+                                unsigned int sizes_count,
+                                size_t max_mp_entry_size,
+                                size_t priv_size,
+                                size_t priv_elem_size,
+                                size_t align_offset,
+                                size_t alignment,
+                                unsigned int elems_per_chunk,
+                                unsigned int max_elems,
+                                ucs_mpool_ops_t *ops,
+                                const char *name);
+
+/** Ends a set; with `leak_check`, tells of objects that were not given back. `ucs/datastruct/mpool_set.h`. */
+void ucs_mpool_set_cleanup(ucs_mpool_set_t *mp_set,
+                           int leak_check);
+
+/** The owner's `priv_size` bytes. `ucs/datastruct/mpool_set.h`. */
+void *ucs_mpool_set_priv(ucs_mpool_set_t *mp_set);
+
+/** The set's name. `ucs/datastruct/mpool_set.h`. */
+const char *ucs_mpool_set_name(ucs_mpool_set_t *mp_set);
+
 END_C_DECLS
 
 #endif

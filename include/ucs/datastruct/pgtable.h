@@ -91,6 +91,42 @@ typedef void (*ucs_pgt_search_callback_t)(const ucs_pgtable_t *pgtable,
                                           ucs_pgt_region_t *region,
                                           void *arg);
 
+/** Makes an empty table. `ucs/datastruct/pgtable.h`. */
+ucs_status_t ucs_pgtable_init(ucs_pgtable_t *pgtable,
+                              ucs_pgt_dir_alloc_callback_t alloc_cb,
+                              ucs_pgt_dir_release_callback_t release_cb);
+
+/** Ends a table; its regions stay the owner's. `ucs/datastruct/pgtable.h`. */
+void ucs_pgtable_cleanup(ucs_pgtable_t *pgtable);
+
+/**
+ * Enters a region. UCS_ERR_INVALID_PARAM when it is empty or not aligned, UCS_ERR_ALREADY_EXISTS when it overlaps
+ * another, UCS_ERR_NO_MEMORY. `ucs/datastruct/pgtable.h`.
+ */
+ucs_status_t ucs_pgtable_insert(ucs_pgtable_t *pgtable,
+                                ucs_pgt_region_t *region);
+
+/** Takes a region out. UCS_ERR_NO_ELEM when it is not in the table. `ucs/datastruct/pgtable.h`. */
+ucs_status_t ucs_pgtable_remove(ucs_pgtable_t *pgtable,
+                                ucs_pgt_region_t *region);
+
+/** The region that has an address, or NULL. `ucs/datastruct/pgtable.h`. */
+ucs_pgt_region_t *ucs_pgtable_lookup(const ucs_pgtable_t *pgtable,
+                                     ucs_pgt_addr_t address);
+
+/** Hands each region that has an address in `from..to`, both included, to a function. `ucs/datastruct/pgtable.h`. */
+void ucs_pgtable_search_range(const ucs_pgtable_t *pgtable,
+                              ucs_pgt_addr_t from,
+                              ucs_pgt_addr_t to,
+                              ucs_pgt_search_callback_t cb,
+                              void *arg);
+
+/** Takes all regions out, then hands each to a function. `ucs/datastruct/pgtable.h`. */
+void ucs_pgtable_purge(ucs_pgtable_t *pgtable, ucs_pgt_search_callback_t cb, void *arg);
+
+/** Logs a table: one line, and one for each region. `ucs/datastruct/pgtable.h`. */
+void ucs_pgtable_dump(const ucs_pgtable_t *pgtable, ucs_log_level_t log_level);
+
 /** Number of regions. */
 static inline unsigned ucs_pgtable_num_regions(const ucs_pgtable_t *pgtable)
 {

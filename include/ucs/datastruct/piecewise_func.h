@@ -9,8 +9,14 @@
 
 BEGIN_C_DECLS
 
-typedef struct ucs_piecewise_segment_t ucs_piecewise_segment_t;
 typedef struct ucs_piecewise_func_t ucs_piecewise_func_t;
+typedef struct ucs_piecewise_segment_t ucs_piecewise_segment_t;
+
+/** A function of whole numbers that is linear in parts. */
+struct ucs_piecewise_func_t {
+    /** The parts; there is at least one. */
+    ucs_list_link_t head;
+};
 
 /** A part of a function: linear from the end of the part before, or 0, up to `end`. */
 struct ucs_piecewise_segment_t {
@@ -20,11 +26,24 @@ struct ucs_piecewise_segment_t {
     ucs_list_link_t list;
 };
 
-/** A function of whole numbers that is linear in parts. */
-struct ucs_piecewise_func_t {
-    /** The parts; there is at least one. */
-    ucs_list_link_t head;
-};
+/** Makes the function that is 0 everywhere. `ucs/datastruct/piecewise_func.h`. */
+ucs_status_t ucs_piecewise_func_init(ucs_piecewise_func_t *pw_func);
+
+/** Frees the parts of a function. `ucs/datastruct/piecewise_func.h`. */
+void ucs_piecewise_func_cleanup(ucs_piecewise_func_t *pw_func);
+
+/** The value at `x`. `ucs/datastruct/piecewise_func.h`. */
+double ucs_piecewise_func_apply(const ucs_piecewise_func_t *pw_func, size_t x);
+
+/** Adds a linear function between `start` and `end`, both included. `ucs/datastruct/piecewise_func.h`. */
+ucs_status_t ucs_piecewise_func_add_range(ucs_piecewise_func_t *pw_func,
+                                          size_t start,
+                                          size_t end,
+                                          ucs_linear_func_t range_func);
+
+/** Adds another function. `ucs/datastruct/piecewise_func.h`. */
+ucs_status_t ucs_piecewise_func_add_inplace(ucs_piecewise_func_t *dst_pw_func,
+                                            ucs_piecewise_func_t *src_pw_func);
 
 /** Walks the segments, lowest first. */
 #define ucs_piecewise_func_seg_foreach(_pw_func, _seg) \

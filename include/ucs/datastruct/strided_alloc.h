@@ -37,6 +37,24 @@ struct ucs_strided_alloc {
     unsigned int inuse_count;
 };
 
+/** Makes an allocator of objects of `stride_count` parts with `elem_size` bytes each. `ucs/datastruct/strided_alloc.h`. */
+void ucs_strided_alloc_init(ucs_strided_alloc_t *sa,
+                            size_t elem_size,
+                            unsigned int stride_count);
+
+/** Ends an allocator and frees its memory. `ucs/datastruct/strided_alloc.h`. */
+void ucs_strided_alloc_cleanup(ucs_strided_alloc_t *sa);
+
+/** Takes an object: the address of its first part, or NULL. `ucs/datastruct/strided_alloc.h`. */
+void *ucs_strided_alloc_get(ucs_strided_alloc_t *sa,
+                            const char *alloc_name);
+
+/** Gives an object back. `ucs/datastruct/strided_alloc.h`. */
+void ucs_strided_alloc_put(ucs_strided_alloc_t *sa, void *base);
+
+/** Objects in use. `ucs/datastruct/strided_alloc.h`. */
+unsigned int ucs_strided_alloc_inuse_count(ucs_strided_alloc_t *sa);
+
 END_C_DECLS
 
 #endif

@@ -51,13 +51,16 @@ typedef enum ucs_profile_type_t ucs_profile_type_t;
 /** A profile. */
 struct ucs_profile_context;
 
+typedef struct ucs_profile_context ucs_profile_context_t;
 typedef struct ucs_profile_block_header_t ucs_profile_block_header_t;
 typedef struct ucs_profile_header ucs_profile_header_t;
 typedef struct ucs_profile_location ucs_profile_location_t;
 typedef struct ucs_profile_thread_header ucs_profile_thread_header_t;
 typedef struct ucs_profile_thread_location ucs_profile_thread_location_t;
 typedef struct ucs_profile_record ucs_profile_record_t;
-typedef struct ucs_profile_context ucs_profile_context_t;
+
+/** Number of a place. */
+typedef short ucs_profile_loc_id_t;
 
 /** Where a block of a file is. */
 struct UCS_S_PACKED ucs_profile_block_header_t {
@@ -124,13 +127,36 @@ struct UCS_S_PACKED ucs_profile_record {
     uint32_t location;
 };
 
-/** Number of a place. */
-typedef short ucs_profile_loc_id_t;
+/**
+ * Makes a profile. `profile_mode` has a bit for each mode; without any nothing is recorded. UCS_ERR_INVALID_PARAM for
+ * others. `ucs/profile/profile_defs.h`.
+ */
+ucs_status_t ucs_profile_init(unsigned int profile_mode,
+                              const char *file_name,
+                              size_t max_file_size,
+                              ucs_profile_context_t **ctx_p);
+
+/** Writes a profile and ends it. `ucs/profile/profile_defs.h`. */
+void ucs_profile_cleanup(ucs_profile_context_t *ctx);
+
+/** Writes a profile and begins it anew. `ucs/profile/profile_defs.h`. */
+void ucs_profile_dump(ucs_profile_context_t *ctx);
 
 /**
- * How many threads a profile file has, from the sizes of its parts.
- * `ucs/profile/profile_defs.h`.
+ * Records an event. The macros call it; `loc_id_p` keeps the number of the place, for NULL the profile is the default
+ * one. `ucs/profile/profile_defs.h`.
  */
+void ucs_profile_record(ucs_profile_context_t *ctx,
+                        ucs_profile_type_t type,
+                        const char *name,
+                        uint32_t param32,
+                        uint64_t param64,
+                        const char *file,
+                        int line,
+                        const char *function,
+                        ucs_profile_loc_id_t *loc_id_p);
+
+/** How many threads a profile file has, from the sizes of its parts. `ucs/profile/profile_defs.h`. */
 unsigned int ucs_profile_calc_num_threads(size_t total_num_records,
                                           const ucs_profile_header_t *header);
 

@@ -105,6 +105,23 @@ static inline int ucs_fp_compare(double val1, double val2)
     return (val1 > val2) ? 1 : -1;
 }
 
+/** Primes to multiply with; numbers from 20 on begin again. `ucs/sys/math.h`. */
+uint64_t ucs_get_prime(unsigned int index);
+
+/** Random numbers need no preparation here. `ucs/sys/math.h`. */
+void ucs_rand_seed_init(void);
+
+/** A random number that is not negative. `ucs/sys/math.h`. */
+int ucs_rand(void);
+
+/**
+ * A random number between two, both included. UCS_ERR_INVALID_PARAM when they are in the wrong order.
+ * `ucs/sys/math.h`.
+ */
+ucs_status_t ucs_rand_range(int range_min,
+                            int range_max,
+                            int *rand_val);
+
 END_C_DECLS
 
 #endif

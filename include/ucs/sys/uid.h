@@ -7,6 +7,9 @@
 
 BEGIN_C_DECLS
 
+/** A number that processes of this host have in common since it was started, and others have not. `ucs/sys/uid.h`. */
+uint64_t ucs_get_system_id(void);
+
 END_C_DECLS
 
 #endif

@@ -28,6 +28,30 @@ struct ucs_class {
     ucs_class_cleanup_func_t cleanup;
 };
 
+/**
+ * Calls the destructors of a class and of those above it, all of them for -1, else the `limit` highest, counted with
+ * the one above all others. `ucs/type/class.h`.
+ */
+void ucs_class_call_cleanup_chain(ucs_class_t *cls,
+                                  void *obj,
+                                  int limit);
+
+/** Memory for an object; NULL when there is none. `ucs/type/class.h`. */
+void *ucs_class_malloc(ucs_class_t *cls);
+
+/** Frees such memory. `ucs/type/class.h`. */
+void ucs_class_free(void *obj);
+
+/** Logs an error where a constructor's status and its object contradict each other. `ucs/type/class.h`. */
+void ucs_class_check_new_func_result(ucs_status_t status,
+                                     void *obj);
+
+/** The constructor of the class above all others, which does nothing. `ucs/type/class.h`. */
+ucs_status_t void_init(void *self, ucs_class_t *myclass, int *init_count);
+
+/** Its destructor. `ucs/type/class.h`. */
+void void_cleanup(void *self);
+
 /* A class `x` is a structure `x` with the functions `x_init` and `x_cleanup` and the object `x_class`. A class
  * with a parent has it as its first member, `super`. An object is made from the top of the chain down. */
 

@@ -1,13 +1,12 @@
-//! `ucs/config/parser.h`: printing the whole configuration.
+//! The tables of the library, for the functions of `ucs/config/parser.h` that mean all tables.
 //!
-//! The tables of the library are Rust's; `all_tables` lists them for the tools. The list head that
-//! clients know stays empty but for what they link into it themselves.
+//! They are Rust's; `all_tables` lists them. The list head that clients know stays empty but for what they link into
+//! it themselves.
 
-use crate::abi::ucs::{opts, text_of};
+use crate::abi::ucs::opts;
 use crate::c::prelude::*;
-use crate::sys::{file, machine};
 use crate::ucs::config::print::{self, Style};
-use crate::ucs::config::{Config, PREFIX, Table, global, ucm};
+use crate::ucs::config::{Config, Table, global, ucm};
 use crate::uct::registry::COMPONENTS;
 use crate::{ucp, ucs_warn};
 use core::cell::UnsafeCell;
@@ -57,53 +56,28 @@ pub fn style_of(flags: ucs_config_print_flags_t) -> Style {
     }
 }
 
-/// Prints every table to `stream`, as `ucx_info -c` shows them, with the values of the environment.
-/// `prefix` is `UCX_`, or `<application>_UCX_`. The list is not looked at.
-///
-/// `filter` selects names that contain it. Releases before 1.19 do not pass it, and what is in its
-/// place is not a pointer; so it counts only when it points at an argument of the program, as
-/// ucx_info has it.
-///
-/// # Safety
-/// `stream` must be an open C stream, `prefix` null or a C string.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ucs_config_parser_print_all_opts(
-    stream: *mut FILE,
-    prefix: *const c_char,
-    flags: ucs_config_print_flags_t,
-    _config_list: *mut ucs_list_link_t,
-    filter: *const c_char,
-) {
+/// The list's head as C refers to it.
+pub fn global_list() -> *mut ucs_list_link_t {
+    (&raw const ucs_config_global_list).cast_mut().cast()
+}
+
+/// Whether a table of the library has an option of this name, behind the table's prefix.
+pub fn has_row(table: &'static Table, name: &str) -> bool {
+    let Ok(config) = Config::read(table, Some("NOBODY")) else {
+        return false;
+    };
+    config.entries().iter().any(|entry| entry.name_under("") == name)
+}
+
+/// Appends every table of the library with the values of the environment.
+pub fn print_own(base: &str, style: Style, filter: Option<&str>, text: &mut String) {
     opts::refresh();
-    if stream.is_null() {
-        return;
-    }
-    // SAFETY: the caller's string.
-    let prefix = unsafe { text_of(prefix) };
-    let base = if prefix.is_empty() { PREFIX } else { &prefix };
     let application = base.strip_suffix("_UCX_");
-    let filter = machine::program_argument(filter.addr());
-    let style = style_of(flags);
-    let mut text = String::new();
-    print::preamble(style, &mut text);
     for table in all_tables() {
         match Config::read(table, application) {
-            Ok(config) => {
-                print::print(
-                    &config,
-                    table.name,
-                    base,
-                    style,
-                    filter.as_deref(),
-                    &mut text,
-                );
-            }
+            Ok(config) => print::print(&config, table.name, base, style, filter, text),
             Err(_) => ucs_warn!("the variables of '{}' are not printed", table.name),
         }
-    }
-    // SAFETY: the caller's stream.
-    if let Err(e) = unsafe { file::write_stream(stream, text.as_bytes()) } {
-        ucs_warn!("cannot print the configuration: {e}");
     }
 }
 

@@ -1,14 +1,21 @@
 //! The exported `ucs_*` functions, one module a header or a family of them.
 
+pub mod algorithm;
 pub mod arch;
 pub mod async_fwd;
 pub mod config;
+pub mod containers;
 pub mod debug;
 pub mod event_set;
 pub mod log;
 pub mod memory;
+pub mod mpool;
 pub mod names;
 pub mod opts;
+pub mod parser;
+pub mod parser_types;
+pub mod pgtable;
+pub mod profile;
 pub mod sock;
 pub mod status;
 pub mod string;

@@ -1,7 +1,7 @@
 //! `ucs/type/status.h`.
 
 use crate::c::prelude::*;
-use crate::ucs::Status;
+use crate::ucs::{Status, status};
 use once_cell::race::OnceBox;
 use std::ffi::CString;
 
@@ -15,11 +15,9 @@ pub extern "C" fn ucs_status_string(status: ucs_status_t) -> *const c_char {
 }
 
 fn text(code: ucs_status_t) -> CString {
-    let known = match (code, Status::from_code(code)) {
-        (UCS_OK, _) => "Success",
-        (UCS_INPROGRESS, _) => "Operation in progress",
-        (_, Some(error)) if Status::is_known(code) => error.text(),
-        _ => return CString::new(format!("Unknown error {code}")).unwrap_or_default(),
-    };
-    CString::new(known).unwrap_or_default()
+    let known = matches!(code, UCS_OK | UCS_INPROGRESS) || Status::is_known(code);
+    if !known {
+        return CString::new(format!("Unknown error {code}")).unwrap_or_default();
+    }
+    CString::new(status::text_of(code)).unwrap_or_default()
 }

@@ -50,6 +50,11 @@ fn search_path() -> Vec<(PathBuf, bool)> {
     places
 }
 
+/// Reads a file that a client names.
+pub fn read_one(path: &Path, variables: &mut BTreeMap<String, String>) {
+    read_file(path, false, variables);
+}
+
 fn read_file(path: &Path, own_only: bool, variables: &mut BTreeMap<String, String>) {
     use std::io::Read;
     use std::os::unix::fs::{MetadataExt, OpenOptionsExt};

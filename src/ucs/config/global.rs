@@ -230,19 +230,19 @@ pub static READ_ONLY: Table = Table {
             "PROFILE_MODE",
             "",
             Kind::Bitmap(PROFILE_MODES),
-            "What upstream's profiling builds record. Not built in: no effect.",
+            "What is recorded where a client profiles its code with ucs/profile. The library's own code is not profiled.",
         ),
         Row::new(
             "PROFILE_FILE",
             "ucx_%h_%p.prof",
             Kind::Str,
-            "Belongs to PROFILE_MODE.",
+            "File of a profile; %h stands for the host, %p for the process.",
         ),
         Row::new(
             "PROFILE_LOG_SIZE",
             "4M",
             Kind::MemUnits,
-            "Belongs to PROFILE_MODE.",
+            "Most bytes of a thread's records in a profile: the latest ones are kept.",
         ),
         Row::new(
             "RCACHE_STAT_MIN",

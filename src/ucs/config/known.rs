@@ -9,6 +9,8 @@
 use super::{PREFIX, env, global};
 use crate::sys::machine;
 use crate::{ucs_info, ucs_warn};
+use parking_lot::Mutex;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const NAMES: &str = include_str!("names.txt");
@@ -36,7 +38,9 @@ pub fn warn_unused() {
         return;
     }
     let variables = env::with_prefix(PREFIX);
-    let (known, unknown): (Vec<_>, Vec<_>) = variables.iter().partition(|(name, _)| is_known(name));
+    let (known, unknown): (Vec<_>, Vec<_>) = variables
+        .iter()
+        .partition(|(name, _)| is_known(name) || env::was_used(name));
     let (options, _) = global::options();
     if !unknown.is_empty() && options.bool("WARN_UNUSED_ENV_VARS") && first_of_job() {
         let texts: Vec<_> = unknown
@@ -57,6 +61,36 @@ pub fn warn_unused() {
         let plural = if texts.len() == 1 { "" } else { "s" };
         ucs_info!("UCX_* env variable{plural}: {}", texts.join(" "));
     }
+}
+
+/// Warns, once for each prefix, about variables of a client's that nobody has read.
+pub fn warn_unused_with(prefix: &str) {
+    static DONE: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    if !DONE.lock().insert(prefix.to_owned()) {
+        return;
+    }
+    let unknown: Vec<_> = env::with_prefix(prefix)
+        .into_iter()
+        .map(|(name, _)| name)
+        .filter(|name| !env::was_used(name))
+        .collect();
+    let (options, _) = global::options();
+    if !unknown.is_empty() && options.bool("WARN_UNUSED_ENV_VARS") && first_of_job() {
+        let plural = if unknown.len() == 1 { "" } else { "s" };
+        ucs_warn!(
+            "unused environment variable{plural}: {}\n({PREFIX}WARN_UNUSED_ENV_VARS=n turns this warning off)",
+            unknown.join("; ")
+        );
+    }
+}
+
+/// The variables of the environment that were read, as `NAME=text`, with `delimiter` behind each.
+pub fn used_variables(delimiter: &str) -> String {
+    let variables = env::with_prefix(PREFIX).into_iter();
+    variables
+        .filter(|(name, _)| env::was_used(name))
+        .map(|(name, text)| format!("{name}={text}{delimiter}"))
+        .collect()
 }
 
 /// An unknown name and what may be meant.

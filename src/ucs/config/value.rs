@@ -15,6 +15,8 @@ pub enum Kind {
     Ternary,
     /// `yes`, `no`, `try`, `auto`.
     TernaryAuto,
+    /// `on`, `off`.
+    OnOff,
     /// `on`, `off`, `auto`.
     OnOffAuto,
     /// 32 bits, signed; `0x` and octal forms too.
@@ -162,8 +164,8 @@ impl Kind {
                 word if yes_no(word)? => Ternary::Yes,
                 _ => Ternary::No,
             }),
-            Kind::OnOffAuto => Value::OnOff(match lower().as_str() {
-                "try" | "auto" => OnOff::Auto,
+            Kind::OnOff | Kind::OnOffAuto => Value::OnOff(match lower().as_str() {
+                "try" | "auto" if matches!(self, Kind::OnOffAuto) => OnOff::Auto,
                 word if yes_no(word)? => OnOff::On,
                 _ => OnOff::Off,
             }),
@@ -329,6 +331,7 @@ impl Kind {
             Kind::Bool => "<y|n>".into(),
             Kind::Ternary => "<yes|no|try>".into(),
             Kind::TernaryAuto => "<yes|no|try|auto>".into(),
+            Kind::OnOff => "<on|off>".into(),
             Kind::OnOffAuto => "<on|off|auto>".into(),
             Kind::Int => "integer".into(),
             Kind::UInt => "unsigned integer".into(),

@@ -24,6 +24,19 @@ BEGIN_C_DECLS
 
 @ITEMS@
 
+/**
+ * Fills a structure: defaults, then what files and the environment say. UCS_ERR_INVALID_PARAM when a value cannot be
+ * read; with `ignore_errors` its default stays.
+ */
+ucs_status_t ucs_config_parser_fill_opts(void *opts, ucs_config_global_list_entry_t *entry,
+                                         const char *env_prefix, int ignore_errors);
+/**
+ * Changes an option by its name, which begins with `prefix`, or with nothing for NULL. UCS_ERR_NO_ELEM when there is
+ * none of this name, UCS_ERR_INVALID_PARAM for a text that cannot be read.
+ */
+ucs_status_t ucs_config_parser_set_value(void *opts, ucs_config_field_t *fields, const char *prefix,
+                                         const char *name, const char *value);
+
 /** Offset of an option that has no member any more: its variable is accepted and has no effect. */
 #define UCS_CONFIG_DEPRECATED_FIELD_OFFSET SIZE_MAX
 /** What UINT_ENUM stores for name number `_value`. */

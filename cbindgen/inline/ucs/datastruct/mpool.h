@@ -7,4 +7,7 @@ BEGIN_C_DECLS
 
 @ITEMS@
 
+/** Makes a pool. UCS_ERR_INVALID_PARAM for sizes that are not possible. */
+ucs_status_t ucs_mpool_init(const ucs_mpool_params_t *params, ucs_mpool_t *mp);
+
 END_C_DECLS
