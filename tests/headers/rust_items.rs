@@ -115,7 +115,9 @@ impl Parse for ParserFunctions {
             input.parse::<syn::ExprClosure>()?;
             input.parse::<Token![;]>()?;
             let signature = match kind.to_string().as_str() {
-                "read" => quote!((buf: *const c_char, dest: *mut c_void, arg: *const c_void) -> c_int),
+                "read" => {
+                    quote!((buf: *const c_char, dest: *mut c_void, arg: *const c_void) -> c_int)
+                }
                 "write" => {
                     quote!((buf: *mut c_char, max: usize, src: *const c_void, arg: *const c_void) -> c_int)
                 }

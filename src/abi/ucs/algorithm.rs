@@ -4,8 +4,8 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::sys::{clock, heap, machine, process, random};
 use crate::ucs::Status;
-use sha2::{Digest, Sha256};
 use crc::{CRC_16_IBM_SDLC, CRC_32_ISO_HDLC, Crc};
+use sha2::{Digest, Sha256};
 use std::sync::OnceLock;
 
 /// The bytes of C's `buffer`; none for null.
@@ -109,9 +109,26 @@ fn distance(one: &[u8], other: &[u8]) -> usize {
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_get_prime(index: c_uint) -> u64 {
     const PRIMES: [u64; 20] = [
-        0xe6ba_e475, 0x3e08_2e0d, 0x2edf_1a93, 0xcf67_634d, 0x8c27_c71f, 0x8c27_c979, 0x8c27_cbc5,
-        0x8c27_ce77, 0x4fd1_47c9, 0x4fd1_47e1, 0x4fd1_47f1, 0x4fd1_47ff, 0x4fd1_4809, 0x4fd1_4815,
-        0x4fd1_481b, 0x4fd1_4833, 0x4fd1_485f, 0x4fd1_4869, 0x4fd1_4889, 0x4fd1_488d,
+        0xe6ba_e475,
+        0x3e08_2e0d,
+        0x2edf_1a93,
+        0xcf67_634d,
+        0x8c27_c71f,
+        0x8c27_c979,
+        0x8c27_cbc5,
+        0x8c27_ce77,
+        0x4fd1_47c9,
+        0x4fd1_47e1,
+        0x4fd1_47f1,
+        0x4fd1_47ff,
+        0x4fd1_4809,
+        0x4fd1_4815,
+        0x4fd1_481b,
+        0x4fd1_4833,
+        0x4fd1_485f,
+        0x4fd1_4869,
+        0x4fd1_4889,
+        0x4fd1_488d,
     ];
     PRIMES[index as usize % PRIMES.len()]
 }
@@ -161,7 +178,9 @@ pub extern "C" fn ucs_get_system_id() -> u64 {
     *ID.get_or_init(|| {
         let host = process::boot_id().unwrap_or_else(machine::short_host_name);
         let digest: [u8; 32] = Sha256::digest(host.as_bytes()).into();
-        digest[..8].iter().fold(0, |id, byte| id << 8 | u64::from(*byte))
+        digest[..8]
+            .iter()
+            .fold(0, |id, byte| id << 8 | u64::from(*byte))
     })
 }
 
@@ -173,20 +192,32 @@ mod tests {
     fn checksums_are_the_published_ones() {
         let text = c"123456789";
         // SAFETY: the string's bytes.
-        let (crc16, of_string) = unsafe { (ucs_crc16(text.as_ptr().cast(), 9), ucs_crc16_string(text.as_ptr())) };
+        let (crc16, of_string) = unsafe {
+            (
+                ucs_crc16(text.as_ptr().cast(), 9),
+                ucs_crc16_string(text.as_ptr()),
+            )
+        };
         assert_eq!((crc16, of_string), (0x906e, 0x906e));
         for cut in 0..=9 {
             // SAFETY: as above.
             let first = unsafe { ucs_crc32(0, text.as_ptr().cast(), cut) };
             // SAFETY: as above.
-            let whole = unsafe { ucs_crc32(first, text.as_ptr().wrapping_add(cut).cast(), 9 - cut) };
+            let whole =
+                unsafe { ucs_crc32(first, text.as_ptr().wrapping_add(cut).cast(), 9 - cut) };
             assert_eq!(whole, 0xcbf4_3926, "cut after {cut}");
         }
     }
 
     #[test]
     fn distances_are_levenshteins() {
-        let cases = [("", "", 0), ("kitten", "sitting", 3), ("abc", "", 3), ("ab", "ba", 2), ("Abc", "aBC", 3)];
+        let cases = [
+            ("", "", 0),
+            ("kitten", "sitting", 3),
+            ("abc", "", 3),
+            ("ab", "ba", 2),
+            ("Abc", "aBC", 3),
+        ];
         for (one, other, edits) in cases {
             assert_eq!(distance(one.as_bytes(), other.as_bytes()), edits);
             assert_eq!(distance(other.as_bytes(), one.as_bytes()), edits);
@@ -206,8 +237,14 @@ mod tests {
         assert_eq!(seen, [true; 3]);
         let mut number = 0;
         // SAFETY: as above.
-        assert_eq!(unsafe { ucs_rand_range(i32::MIN, i32::MAX, &mut number) }, UCS_OK);
+        assert_eq!(
+            unsafe { ucs_rand_range(i32::MIN, i32::MAX, &mut number) },
+            UCS_OK
+        );
         // SAFETY: as above.
-        assert_eq!(unsafe { ucs_rand_range(2, 1, &mut number) }, UCS_ERR_INVALID_PARAM);
+        assert_eq!(
+            unsafe { ucs_rand_range(2, 1, &mut number) },
+            UCS_ERR_INVALID_PARAM
+        );
     }
 }

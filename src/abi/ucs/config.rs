@@ -66,7 +66,10 @@ pub fn has_row(table: &'static Table, name: &str) -> bool {
     let Ok(config) = Config::read(table, Some("NOBODY")) else {
         return false;
     };
-    config.entries().iter().any(|entry| entry.name_under("") == name)
+    config
+        .entries()
+        .iter()
+        .any(|entry| entry.name_under("") == name)
 }
 
 /// Appends every table of the library with the values of the environment.

@@ -16,8 +16,7 @@ pub struct ClassObject(ucs_class_t);
 unsafe impl Sync for ClassObject {}
 
 type Variadic = unsafe extern "C" fn(*mut c_void, ...) -> ucs_status_t;
-type Constructor =
-    unsafe extern "C" fn(*mut c_void, *mut ucs_class_t, *mut c_int) -> ucs_status_t;
+type Constructor = unsafe extern "C" fn(*mut c_void, *mut ucs_class_t, *mut c_int) -> ucs_status_t;
 
 /// The class above all others. `ucs/type/class.h`.
 #[unsafe(no_mangle)]
@@ -124,9 +123,18 @@ pub unsafe extern "C" fn ucs_array_grow(
         let name = core::ptr::with_exposed_provenance(value_size);
         (usize::MAX / 2, max_capacity, false, name)
     } else {
-        (max_capacity, value_size, !old_buffer_p.is_null(), array_name)
+        (
+            max_capacity,
+            value_size,
+            !old_buffer_p.is_null(),
+            array_name,
+        )
     };
-    let wanted = if old_form { even(min_capacity) } else { min_capacity };
+    let wanted = if old_form {
+        even(min_capacity)
+    } else {
+        min_capacity
+    };
     // SAFETY: the caller's promise.
     let old = unsafe { buffer_p.read() };
     // SAFETY: as above.

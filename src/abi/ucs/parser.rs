@@ -57,7 +57,8 @@ unsafe extern "C" fn fill_of_any_release(
     // SAFETY: the caller's string.
     let env_prefix = unsafe { text_of(env_prefix) };
     // SAFETY: either structure has these words.
-    let old = prefix_or_flag > c_int::MAX as usize || unsafe { layout::begins_table(entry_or_fields) };
+    let old =
+        prefix_or_flag > c_int::MAX as usize || unsafe { layout::begins_table(entry_or_fields) };
     if old {
         let prefix: *const c_char = core::ptr::with_exposed_provenance(prefix_or_flag);
         // SAFETY: the caller's string.
@@ -221,7 +222,9 @@ pub unsafe extern "C" fn ucs_config_global_list_has_field(name: *const c_char) -
     non_null!(0; name);
     // SAFETY: the caller's string.
     let name = unsafe { text_of(name) };
-    let own = config::all_tables().into_iter().any(|table| config::has_row(table, &name));
+    let own = config::all_tables()
+        .into_iter()
+        .any(|table| config::has_row(table, &name));
     // SAFETY: the list's entries are the clients'.
     let registered = unsafe { entries(config::global_list()) };
     let in_list = registered.into_iter().any(|entry| {
@@ -315,7 +318,11 @@ pub unsafe extern "C" fn ucs_config_parser_print_all_opts(
     non_null!(; stream);
     // SAFETY: the caller's string.
     let prefix = unsafe { text_of(prefix) };
-    let base = if prefix.is_empty() { crate::ucs::config::PREFIX } else { &prefix };
+    let base = if prefix.is_empty() {
+        crate::ucs::config::PREFIX
+    } else {
+        &prefix
+    };
     let filter = machine::program_argument(filter.addr());
     let style = style_of(flags);
     let mut text = String::new();
@@ -324,7 +331,11 @@ pub unsafe extern "C" fn ucs_config_parser_print_all_opts(
     if own_too {
         config::print_own(base, style, filter.as_deref(), &mut text);
     }
-    let list = if config_list.is_null() { config::global_list() } else { config_list };
+    let list = if config_list.is_null() {
+        config::global_list()
+    } else {
+        config_list
+    };
     // SAFETY: the caller's list.
     for entry in unsafe { entries(list) } {
         // SAFETY: a live entry.
@@ -349,7 +360,9 @@ unsafe fn print_entry(
 ) {
     // SAFETY: strings of a live entry.
     let (name, prefix) = unsafe { (text_of(entry.name), text_of(entry.prefix)) };
-    let Some(room) = print::Structure::new(entry.size) else { return };
+    let Some(room) = print::Structure::new(entry.size) else {
+        return;
+    };
     // SAFETY: a structure of the size that the client says.
     if unsafe { table::fill(room.at(), entry.table, &prefix, base, false) }.is_err() {
         ucs_warn!("the variables of '{name}' are not printed");
@@ -358,7 +371,15 @@ unsafe fn print_entry(
     let title = format!("{name} configuration");
     // SAFETY: filled above.
     unsafe {
-        print::print(room.at(), entry.table, Some(&title), (&prefix, base), style, filter, text)
+        print::print(
+            room.at(),
+            entry.table,
+            Some(&title),
+            (&prefix, base),
+            style,
+            filter,
+            text,
+        )
     };
     // SAFETY: as above, given up.
     unsafe { table::release(room.at(), entry.table) };
@@ -447,7 +468,9 @@ pub unsafe extern "C" fn ucs_config_names_search(
     let text = unsafe { text_of(str) };
     // SAFETY: the caller's array.
     let patterns = unsafe { lists::strings(&*config_names) };
-    let at = patterns.iter().position(|pattern| matches_pattern(pattern, &text));
+    let at = patterns
+        .iter()
+        .position(|pattern| matches_pattern(pattern, &text));
     at.and_then(|at| c_int::try_from(at).ok()).unwrap_or(-1)
 }
 

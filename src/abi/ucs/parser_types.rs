@@ -1,8 +1,8 @@
 //! The functions of `ucs/config/parser.h` that read, write, copy and free values of one type.
 //!
 //! Clients name them in their tables; all functions of a kind have the same arguments. Reading answers 1, or 0 for a
-//! text that is not of the type, and leaves the place as it was. Writing answers how many characters the text has, and
-//! cuts it to fit.
+//! text that is not of the type, and leaves the place as it was. Writing answers how many characters the text has, at
+//! least 1, and cuts it to fit.
 
 use crate::abi::args::non_null;
 use crate::abi::ucs::put_text;
@@ -50,7 +50,7 @@ macro_rules! parser_functions {
             let text: String = unsafe { $body };
             // SAFETY: the caller's buffer.
             unsafe { put_text(buf, max, &text) };
-            c_int::try_from(text.len()).unwrap_or(c_int::MAX)
+            c_int::try_from(text.len().max(1)).unwrap_or(c_int::MAX)
         }
     };
     (@ copy [$(#[$doc:meta])*] $name:ident |$src:ident, $dest:ident, $arg:ident| $body:expr) => {

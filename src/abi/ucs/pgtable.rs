@@ -149,6 +149,9 @@ pub unsafe extern "C" fn ucs_pgtable_dump(
     for region in unsafe { pgtable::regions(&table) } {
         // SAFETY: a region of the table.
         let range = unsafe { region.read() };
-        write(&format!("region {region:p} [{:#x}..{:#x}]", range.start, range.end));
+        write(&format!(
+            "region {region:p} [{:#x}..{:#x}]",
+            range.start, range.end
+        ));
     }
 }

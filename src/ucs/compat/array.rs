@@ -58,7 +58,8 @@ mod tests {
     #[test]
     fn elements_move_and_the_old_storage_stays_if_asked() {
         // SAFETY: no storage yet.
-        let (first, capacity) = unsafe { grow(core::ptr::null_mut(), (0, 4, 100), 8, false, "test") }.unwrap();
+        let (first, capacity) =
+            unsafe { grow(core::ptr::null_mut(), (0, 4, 100), 8, false, "test") }.unwrap();
         assert_eq!(capacity, 4);
         // SAFETY: 4 elements.
         unsafe { first.cast::<u64>().write(77) };
@@ -71,7 +72,10 @@ mod tests {
         let (third, _) = unsafe { grow(second, (8, 9, 100), 8, true, "test") }.unwrap();
         assert_ne!(second, third);
         // SAFETY: as above.
-        assert_eq!(unsafe { grow(third, (16, 101, 100), 8, false, "test") }, Err(Status::EXCEEDS_LIMIT));
+        assert_eq!(
+            unsafe { grow(third, (16, 101, 100), 8, false, "test") },
+            Err(Status::EXCEEDS_LIMIT)
+        );
         // SAFETY: as above.
         let too_much = unsafe { grow(third, (16, usize::MAX, usize::MAX), 8, false, "test") };
         assert_eq!(too_much, Err(Status::NO_MEMORY));

@@ -103,7 +103,10 @@ pub unsafe fn init(params: &ucs_mpool_params, mp: *mut ucs_mpool_t) -> Result<()
         );
         return Err(Status::INVALID_PARAM);
     };
-    if shape.chunk_len(1).is_none_or(|len| len > params.max_chunk_size) {
+    if shape
+        .chunk_len(1)
+        .is_none_or(|len| len > params.max_chunk_size)
+    {
         ucs_error!(
             "memory pool: a chunk of {} bytes has no room for an object of {}",
             params.max_chunk_size,
@@ -390,7 +393,11 @@ pub unsafe fn put(obj: *mut c_void) {
 ///
 /// # Safety
 /// `mp` is a live pool.
-pub unsafe fn objects_in(mp: *mut ucs_mpool_t, chunk: *const ucs_mpool_chunk, len: usize) -> c_uint {
+pub unsafe fn objects_in(
+    mp: *mut ucs_mpool_t,
+    chunk: *const ucs_mpool_chunk,
+    len: usize,
+) -> c_uint {
     // SAFETY: the caller's pool.
     let data = unsafe { data_of(mp) };
     let count = shape_of(&data).count(chunk.addr(), len);

@@ -182,10 +182,18 @@ mod tests {
             plan(&[64, 512, 128], 700),
             Ok((0x8000_02c0, vec![64, 128, 512, 700]))
         );
-        assert_eq!(plan(&[64, 512, 128], 300), Ok((0x8000_00c0, vec![64, 128, 300])));
+        assert_eq!(
+            plan(&[64, 512, 128], 300),
+            Ok((0x8000_00c0, vec![64, 128, 300]))
+        );
         assert_eq!(plan(&[64, 64], 64), Ok((0x40, vec![64])));
         assert_eq!(plan(&[512], 100), Ok((ODD_SIZE, vec![100])));
-        for (sizes, max) in [(&[][..], 700), (&[64][..], 0), (&[64][..], 1 << 31), (&[100][..], 128)] {
+        for (sizes, max) in [
+            (&[][..], 700),
+            (&[64][..], 0),
+            (&[64][..], 1 << 31),
+            (&[100][..], 128),
+        ] {
             assert_eq!(plan(sizes, max), Err(Status::INVALID_PARAM));
         }
     }
@@ -219,7 +227,9 @@ mod tests {
             for size in [1usize, 63, 64, 65, 128, 129, 512, 513, 700, 4096] {
                 let power = size.next_power_of_two().trailing_zeros() as usize;
                 let pool = set.map[31 - power];
-                let oracle = [64, 128, 512, max_size].into_iter().find(|have| *have >= size);
+                let oracle = [64, 128, 512, max_size]
+                    .into_iter()
+                    .find(|have| *have >= size);
                 match oracle {
                     None => assert!(pool.is_null() || max_size < size),
                     Some(have) => {

@@ -350,7 +350,11 @@ pub unsafe fn insert(table: *mut ucs_pgtable, region: *mut ucs_pgt_region) -> Re
     }
     let mut overlaps = false;
     // SAFETY: the caller's table.
-    unsafe { search(&*table, range.start, range.end - 1, &mut |_| overlaps = true) };
+    unsafe {
+        search(&*table, range.start, range.end - 1, &mut |_| {
+            overlaps = true
+        })
+    };
     if overlaps {
         return Err(Status::ALREADY_EXISTS);
     }
@@ -430,7 +434,16 @@ pub unsafe fn search(
     let mut before = core::ptr::null_mut();
     let range = (from, to);
     // SAFETY: the caller's table.
-    unsafe { search_below(table.root, table.base, table.shift, range, &mut before, found) };
+    unsafe {
+        search_below(
+            table.root,
+            table.base,
+            table.shift,
+            range,
+            &mut before,
+            found,
+        )
+    };
 }
 
 /// # Safety
@@ -474,7 +487,11 @@ unsafe fn search_below(
 pub unsafe fn regions(table: &ucs_pgtable) -> Vec<*mut ucs_pgt_region> {
     let mut all = Vec::with_capacity(table.num_regions as usize);
     // SAFETY: the caller's table.
-    unsafe { search(table, 0, ucs_pgt_addr_t::MAX, &mut |region| all.push(region)) };
+    unsafe {
+        search(table, 0, ucs_pgt_addr_t::MAX, &mut |region| {
+            all.push(region)
+        })
+    };
     all
 }
 

@@ -50,7 +50,12 @@ pub unsafe fn init(function: *mut ucs_piecewise_func_t) -> Result<()> {
     // SAFETY: the caller's object.
     let head = unsafe { &raw mut (*function).head };
     // SAFETY: as above.
-    unsafe { head.write(ucs_list_link { prev: head, next: head }) };
+    unsafe {
+        head.write(ucs_list_link {
+            prev: head,
+            next: head,
+        })
+    };
     let zero = ucs_linear_func_t { c: 0.0, m: 0.0 };
     // SAFETY: a ring of one link.
     unsafe { insert_behind(head, zero, usize::MAX) }.map(|_| ())
@@ -89,7 +94,12 @@ pub unsafe fn cleanup(function: *mut ucs_piecewise_func_t) {
     // SAFETY: the caller's object.
     let head = unsafe { &raw mut (*function).head };
     // SAFETY: as above.
-    unsafe { head.write(ucs_list_link { prev: head, next: head }) };
+    unsafe {
+        head.write(ucs_list_link {
+            prev: head,
+            next: head,
+        })
+    };
 }
 
 /// The value at `x`.

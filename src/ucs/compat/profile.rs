@@ -83,7 +83,9 @@ impl Thread {
                 }
                 0
             }
-            UCS_PROFILE_TYPE_SCOPE_END => self.scopes.pop().map_or(0, |began| now.wrapping_sub(began)),
+            UCS_PROFILE_TYPE_SCOPE_END => {
+                self.scopes.pop().map_or(0, |began| now.wrapping_sub(began))
+            }
             _ => 0,
         };
         if self.sums.len() <= place {
@@ -374,7 +376,8 @@ mod tests {
         while at < bytes.len() {
             let records = number(bytes, at + 20) as usize;
             at += 28;
-            let sums = (0..places).map(|i| (number(bytes, at + 16 * i), number(bytes, at + 16 * i + 8)));
+            let sums =
+                (0..places).map(|i| (number(bytes, at + 16 * i), number(bytes, at + 16 * i + 8)));
             all.push((sums.collect(), records));
             at += 16 * places + 24 * records;
         }
@@ -403,8 +406,15 @@ mod tests {
         assert_eq!(all[0].0[0], (0, 3));
         assert_eq!(all[0].0[1].1, 3);
         assert!(all[0].0[1].0 >= 3000, "{} ticks", all[0].0[1].0);
-        assert_eq!(all[1].0, [(0, 0), (0, 1)], "an end without a beginning takes no time");
-        assert!(threads(&profile.take(), 2).is_empty(), "what was written is forgotten");
+        assert_eq!(
+            all[1].0,
+            [(0, 0), (0, 1)],
+            "an end without a beginning takes no time"
+        );
+        assert!(
+            threads(&profile.take(), 2).is_empty(),
+            "what was written is forgotten"
+        );
     }
 
     #[test]
@@ -417,7 +427,9 @@ mod tests {
         }
         let file = profile.take();
         assert_eq!(threads(&file, 1)[0].1, 3);
-        let kept: Vec<u64> = (0..3).map(|i| number(&file, file.len() - size * (3 - i) + 8) >> 40).collect();
+        let kept: Vec<u64> = (0..3)
+            .map(|i| number(&file, file.len() - size * (3 - i) + 8) >> 40)
+            .collect();
         assert_eq!(kept, [7, 8, 9]);
     }
 

@@ -72,7 +72,10 @@ pub unsafe fn put(sa: *mut ucs_strided_alloc, base: *mut c_void) {
     // SAFETY: the caller's object.
     let sa = unsafe { &mut *sa };
     // SAFETY: the first bytes of an object.
-    unsafe { base.cast::<*mut c_void>().write_unaligned(sa.freelist.cast()) };
+    unsafe {
+        base.cast::<*mut c_void>()
+            .write_unaligned(sa.freelist.cast())
+    };
     sa.freelist = base.cast();
     sa.inuse_count = sa.inuse_count.saturating_sub(1);
 }
@@ -90,7 +93,10 @@ unsafe fn grow(sa: *mut ucs_strided_alloc) {
         return;
     };
     if count == 0 || now.stride_count == 0 {
-        ucs_warn!("strided allocator: an object of {} bytes exceeds a stride", now.elem_size);
+        ucs_warn!(
+            "strided allocator: an object of {} bytes exceeds a stride",
+            now.elem_size
+        );
         return;
     }
     let start = match mem::map_anonymous(0, len, mem::MapOptions::default()) {
@@ -133,7 +139,10 @@ pub unsafe fn cleanup(sa: *mut ucs_strided_alloc) {
     // SAFETY: the caller's object.
     let now = unsafe { sa.read() };
     if now.inuse_count > 0 {
-        ucs_warn!("strided allocator: {} objects were not given back", now.inuse_count);
+        ucs_warn!(
+            "strided allocator: {} objects were not given back",
+            now.inuse_count
+        );
     }
     let mut chunk: *mut Chunk = now.chunks.head.cast();
     while !chunk.is_null() {
@@ -180,7 +189,10 @@ mod tests {
                 for part in 0..strides as usize {
                     let bytes = object.wrapping_byte_add(part * STRIDE).cast::<u8>();
                     // SAFETY: the object's part.
-                    assert_eq!(unsafe { bytes.wrapping_add(size - 1).read() }, part as u8 + 1);
+                    assert_eq!(
+                        unsafe { bytes.wrapping_add(size - 1).read() },
+                        part as u8 + 1
+                    );
                 }
             }
             let last = *held.last().unwrap();

@@ -36,7 +36,9 @@ unsafe fn description(arg: *const c_void) -> (Parser, Vec<Key>) {
                 return String::new();
             }
             // SAFETY: a string of the client's.
-            unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+            unsafe { CStr::from_ptr(text) }
+                .to_string_lossy()
+                .into_owned()
         };
         keys.push(Key {
             name: text(key.name),
@@ -122,7 +124,10 @@ pub unsafe fn copy(src: *const c_void, dest: *mut c_void, arg: *const c_void) ->
     // SAFETY: the caller's promise.
     let (parser, keys) = unsafe { description(arg) };
     for key in keys {
-        let (from, to) = (src.wrapping_byte_add(key.offset), dest.wrapping_byte_add(key.offset));
+        let (from, to) = (
+            src.wrapping_byte_add(key.offset),
+            dest.wrapping_byte_add(key.offset),
+        );
         // SAFETY: a value and its place.
         unsafe { parser.copy(from, to) }?;
     }

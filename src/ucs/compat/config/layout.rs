@@ -108,7 +108,10 @@ unsafe fn parser_at(at: *const c_void, old: bool) -> Parser {
         (None, FUNCTIONS)
     } else {
         // SAFETY: the newer layout has a function or null here.
-        (unsafe { at.cast::<Option<Doc>>().add(FUNCTIONS).read() }, FUNCTIONS + 1)
+        (
+            unsafe { at.cast::<Option<Doc>>().add(FUNCTIONS).read() },
+            FUNCTIONS + 1,
+        )
     };
     // SAFETY: the last word of a parser.
     let arg = unsafe { at.cast::<*const c_void>().add(arg_at).read() };
@@ -272,7 +275,9 @@ impl Field {
     /// The name behind the prefix of the table.
     pub fn name(&self) -> Cow<'_, str> {
         // SAFETY: strings of a client's table stay.
-        unsafe { string(self.name) }.unwrap_or(c"").to_string_lossy()
+        unsafe { string(self.name) }
+            .unwrap_or(c"")
+            .to_string_lossy()
     }
 
     /// The text of the default; none for a second name of another option.

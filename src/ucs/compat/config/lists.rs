@@ -135,7 +135,10 @@ pub unsafe fn read_bitmap(
     narrow: bool,
 ) -> bool {
     let mut mask = 0u64;
-    let parts = text.to_bytes().split(|c| *c == b',').map(<[u8]>::trim_ascii);
+    let parts = text
+        .to_bytes()
+        .split(|c| *c == b',')
+        .map(<[u8]>::trim_ascii);
     for part in parts.filter(|part| !part.is_empty()) {
         // SAFETY: the caller's names.
         let index = unsafe { index_of(part, arg) };
@@ -278,7 +281,8 @@ unsafe fn copied(from: &Array, arg: *const c_void) -> Result<Array> {
     while array.count < from.count {
         let at = array.count as usize * elem_size;
         // SAFETY: an element and the place for its copy.
-        let done = unsafe { parser.copy(source.wrapping_byte_add(at), storage.wrapping_byte_add(at)) };
+        let done =
+            unsafe { parser.copy(source.wrapping_byte_add(at), storage.wrapping_byte_add(at)) };
         if let Err(status) = done {
             // SAFETY: what was copied so far.
             unsafe { release(&array, arg) };
@@ -351,7 +355,9 @@ pub unsafe fn read_allow_list(
     arg: *const c_void,
     ranges: bool,
 ) -> bool {
-    let Ok(text) = text.to_str() else { return false };
+    let Ok(text) = text.to_str() else {
+        return false;
+    };
     let (mode, listed) = match text.strip_prefix('^') {
         Some(rest) => (UCS_CONFIG_ALLOW_LIST_NEGATE, rest),
         None => (UCS_CONFIG_ALLOW_LIST_ALLOW, text),
@@ -378,7 +384,10 @@ pub unsafe fn read_allow_list(
         return false;
     };
     // SAFETY: the caller's place.
-    unsafe { dest.cast::<ucs_config_allow_list_t>().write(ucs_config_allow_list_t { array, mode }) };
+    unsafe {
+        dest.cast::<ucs_config_allow_list_t>()
+            .write(ucs_config_allow_list_t { array, mode })
+    };
     true
 }
 
@@ -457,7 +466,9 @@ pub unsafe fn strings(array: &Array) -> Vec<String> {
             // SAFETY: an element.
             let name = unsafe { array.names.add(i).read() };
             // SAFETY: as above.
-            unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
+            unsafe { CStr::from_ptr(name) }
+                .to_string_lossy()
+                .into_owned()
         })
         .collect()
 }

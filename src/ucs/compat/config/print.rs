@@ -48,10 +48,11 @@ pub unsafe fn print(
             let also = match target {
                 Some(target) => format!("# alias of:  {}\n", name_under(outermost, target)),
                 None if prefixes.len() > 1 => {
-                    let general: Vec<_> = prefixes[1..]
+                    let mut general: Vec<_> = prefixes[1..]
                         .iter()
                         .map(|prefix| name_under(prefix, field))
                         .collect();
+                    general.dedup();
                     format!("# inherits:  {}\n", general.join(", "))
                 }
                 None => String::new(),
@@ -62,11 +63,11 @@ pub unsafe fn print(
         if field.is_deprecated() {
             let _ = writeln!(out, "{name} (deprecated)");
         } else {
-            let comment = style.comment_defaults
-                && !is_given(&source, &all_bases, prefixes, &field.name());
+            let comment =
+                style.comment_defaults && !is_given(&source, &all_bases, prefixes, &field.name());
             // SAFETY: the caller's structure.
             let text = unsafe { field.parser.write(field.member(opts)) };
-            let _ = writeln!(out, "{}{name}={text}", if comment { "# " } else { "" });
+            let _ = writeln!(out, "{comment}{name}={text}");
         }
         if style.docs {
             out.push('\n');
@@ -114,7 +115,9 @@ unsafe fn doc_of(field: &Field) -> String {
     // SAFETY: the client's function, and a buffer of ours.
     unsafe { doc(&mut buffer, field.parser.arg) };
     // SAFETY: a live buffer.
-    let text = unsafe { string_buffer::text(&buffer) }.to_string_lossy().into_owned();
+    let text = unsafe { string_buffer::text(&buffer) }
+        .to_string_lossy()
+        .into_owned();
     // SAFETY: as above.
     unsafe { string_buffer::cleanup(&mut buffer) };
     text

@@ -3,10 +3,12 @@
 use super::layout::{Field, fields};
 use crate::c::ucs_config_field_t;
 use crate::ucs::config::env::Source;
-use crate::ucs::config::{self, PREFIX};
+use crate::ucs::config::{self, PREFIX, global, matches_pattern};
 use crate::ucs::{Result, Status};
 use crate::{ucs_error, ucs_warn};
 use core::ffi::{CStr, c_void};
+use parking_lot::Mutex;
+use std::collections::BTreeSet;
 use std::ffi::CString;
 
 type Table = *const ucs_config_field_t;
@@ -81,7 +83,11 @@ pub unsafe fn read_table(text: &CStr, opts: Options, table: Table) -> bool {
         return false;
     }
     let text = text.to_string_lossy();
-    for pair in text.split(';').map(str::trim).filter(|pair| !pair.is_empty()) {
+    for pair in text
+        .split(';')
+        .map(str::trim)
+        .filter(|pair| !pair.is_empty())
+    {
         let done = pair.split_once('=').ok_or(Status::INVALID_PARAM);
         // SAFETY: a filled structure.
         let done = done.and_then(|(name, value)| unsafe { set(opts, table, None, name, value) });
@@ -120,7 +126,11 @@ unsafe fn release_fields(opts: Options, all: &[Field]) {
 pub unsafe fn copy(from: Options, to: Options, table: Table) -> Result<()> {
     // SAFETY: the caller's table.
     let all = unsafe { fields(table) };
-    for (i, field) in all.iter().enumerate().filter(|(_, field)| field.has_value()) {
+    for (i, field) in all
+        .iter()
+        .enumerate()
+        .filter(|(_, field)| field.has_value())
+    {
         // SAFETY: the caller's structures.
         let done = unsafe { field.parser.copy(field.member(from), field.member(to)) };
         if let Err(status) = done {
@@ -172,16 +182,27 @@ unsafe fn walk_below(
 
 /// The prefixes to look for, in the order in which later ones count more: `A_UCC_` is `UCC_`, then `A_UCC_`.
 pub fn bases(env_prefix: &str) -> Result<Vec<String>> {
-    let Some(body) = env_prefix.strip_suffix('_').filter(|body| !body.is_empty()) else {
-        ucs_error!("'{env_prefix}' is not a prefix of variables: NAME_ is expected");
+    if matches!(env_prefix, "" | "_") {
+        ucs_error!("'{env_prefix}' is not a prefix of variables");
         return Err(Status::INVALID_PARAM);
-    };
-    let mut all = Vec::new();
-    if let Some((_, last)) = body.rsplit_once('_').filter(|(_, last)| !last.is_empty()) {
-        all.push(format!("{last}_"));
     }
+    let body = env_prefix.strip_suffix('_').unwrap_or("");
+    let last = body.rsplit_once('_').filter(|(_, last)| !last.is_empty());
+    let mut all: Vec<_> = last
+        .map(|(_, last)| format!("{last}_"))
+        .into_iter()
+        .collect();
     all.push(env_prefix.to_owned());
     Ok(all)
+}
+
+/// Warns, once for each variable, that it has no effect.
+fn warn_deprecated(name: &str) {
+    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let (options, _) = global::options();
+    if TOLD.lock().insert(name.to_owned()) && options.bool("WARN_UNUSED_ENV_VARS") {
+        ucs_warn!("{name} is deprecated and has no effect");
+    }
 }
 
 /// Fills a structure: defaults, then what files and the environment say. With `lenient`, a value that cannot be read is
@@ -205,9 +226,11 @@ pub unsafe fn fill(
         for base in &bases {
             for prefix in prefixes.iter().rev() {
                 let name = format!("{base}{prefix}{}", field.name());
-                let Some(text) = source.lookup(&name) else { continue };
+                let Some(text) = source.lookup(&name) else {
+                    continue;
+                };
                 if field.is_deprecated() {
-                    ucs_warn!("{name} is deprecated and has no effect");
+                    warn_deprecated(&name);
                     continue;
                 }
                 let text = CString::new(text).unwrap_or_default();
@@ -229,33 +252,32 @@ pub unsafe fn fill(
     result
 }
 
-/// Calls `found` with each option that `name` leads to: through the prefixes of tables within.
+/// Calls `found` with each option that `name` means: its own name behind one of its prefixes, as the environment has
+/// it, or a pattern of these with `*` and `?`. For options of tables within, `prefix` counts only when there is one.
 ///
 /// # Safety
 /// As for `walk`.
 unsafe fn find(
     opts: Options,
     table: Table,
+    prefix: Option<&str>,
     name: &str,
-    found: &mut dyn FnMut(&Field, Options, &[Field]),
+    found: &mut dyn FnMut(&Field, Options),
 ) {
-    let mut visit = |field: &Field, opts: Options, prefixes: &[String], all: &[Field]| {
-        // What stands before the name is all prefixes, outermost first.
-        let full: String = prefixes.concat() + &field.name();
-        if full == name && !field.is_deprecated() {
-            found(field, opts, all);
+    let mut visit = |field: &Field, opts: Options, prefixes: &[String], _: &[Field]| {
+        let own = usize::from(prefix.is_none() && prefixes.len() > 1);
+        let mut names = prefixes[own..]
+            .iter()
+            .map(|prefix| format!("{prefix}{}", field.name()));
+        if !field.is_deprecated() && names.any(|known| matches_pattern(name, &known)) {
+            found(field, opts);
         }
     };
     // SAFETY: the caller's promise.
-    unsafe { walk(opts, table, "", &mut visit) };
+    unsafe { walk(opts, table, prefix.unwrap_or(""), &mut visit) };
 }
 
-/// The name without the prefix of the table; none when it does not begin so.
-fn inner_name<'n>(prefix: Option<&str>, name: &'n str) -> Option<&'n str> {
-    name.strip_prefix(prefix.unwrap_or(""))
-}
-
-/// Changes every option that `name` leads to: `NO_ELEM` when there is none, `INVALID_PARAM` for a text that cannot be
+/// Changes every option that `name` means: `NO_ELEM` when there is none, `INVALID_PARAM` for a text that cannot be
 /// read.
 ///
 /// # Safety
@@ -267,55 +289,58 @@ pub unsafe fn set(
     name: &str,
     value: &str,
 ) -> Result<()> {
-    let inner = inner_name(prefix, name).ok_or(Status::NO_ELEM)?;
     let value = CString::new(value).map_err(|_| Status::INVALID_PARAM)?;
     let mut result = Err(Status::NO_ELEM);
-    let mut change = |field: &Field, opts: Options, _: &[Field]| {
-        if matches!(result, Err(Status::INVALID_PARAM)) {
-            return;
+    let mut change = |field: &Field, opts: Options| {
+        if !matches!(result, Err(Status::INVALID_PARAM)) {
+            // SAFETY: the caller's structure.
+            result = unsafe { replace(field, opts, &value, name) };
         }
-        // SAFETY: the caller's structure.
-        result = unsafe { replace(field, opts, &value, name) };
     };
     // SAFETY: as above.
-    unsafe { find(opts, table, inner, &mut change) };
+    unsafe { find(opts, table, prefix, name, &mut change) };
     result
 }
 
-/// The text of the first option that `name` leads to.
+/// The text of the first option whose name behind all its prefixes is `name`.
 ///
 /// # Safety
 /// `opts` is a filled structure of the table.
 pub unsafe fn get(opts: Options, table: Table, name: &str) -> Option<String> {
     let mut text = None;
-    let mut take = |field: &Field, opts: Options, _: &[Field]| {
-        if text.is_none() {
+    let mut take = |field: &Field, opts: Options, prefixes: &[String], _: &[Field]| {
+        let full = prefixes.concat() + &field.name();
+        if text.is_none() && full == name && !field.is_deprecated() {
             // SAFETY: the caller's structure.
             text = Some(unsafe { field.parser.write(field.member(opts)) });
         }
     };
     // SAFETY: as above.
-    unsafe { find(opts, table, name, &mut take) };
+    unsafe { walk(opts, table, "", &mut take) };
     text
 }
 
-/// Whether `name` leads to an option.
+/// Whether `name` means an option.
 ///
 /// # Safety
 /// `table` is a client's table.
 pub unsafe fn has(table: Table, prefix: Option<&str>, name: &str) -> bool {
     let mut has = false;
-    if let Some(inner) = inner_name(prefix, name) {
-        // SAFETY: nothing looks into the structure.
-        unsafe { find(core::ptr::null_mut(), table, inner, &mut |_, _, _| has = true) };
-    }
+    // SAFETY: nothing looks into the structure.
+    unsafe {
+        find(core::ptr::null_mut(), table, prefix, name, &mut |_, _| {
+            has = true
+        })
+    };
     has
 }
 
 /// Whether the environment, or a file, has a value for an option.
 pub fn is_given(source: &Source, bases: &[String], prefixes: &[String], name: &str) -> bool {
     bases.iter().any(|base| {
-        let mut names = prefixes.iter().map(|prefix| format!("{base}{prefix}{name}"));
+        let mut names = prefixes
+            .iter()
+            .map(|prefix| format!("{base}{prefix}{name}"));
         names.any(|name| source.has(&name))
     })
 }
@@ -339,7 +364,8 @@ mod tests {
         assert_eq!(bases("MPI_UCX_").unwrap(), ["UCX_", "MPI_UCX_"]);
         assert_eq!(bases("A_B_UCC_").unwrap(), ["UCC_", "A_B_UCC_"]);
         assert_eq!(bases("__").unwrap(), ["__"]);
-        for wrong in ["", "_", "UCX"] {
+        assert_eq!(bases("UCC").unwrap(), ["UCC"]);
+        for wrong in ["", "_"] {
             assert!(bases(wrong).is_err());
         }
     }

@@ -27,17 +27,21 @@ impl Member for i32 {
             Value::Int(number) => number,
             Value::Bool(on) => i32::from(on),
             Value::UInt(number) => i32::try_from(number).ok()?,
-            Value::Ternary(word) => (match word {
-                Ternary::No => UCS_NO,
-                Ternary::Yes => UCS_YES,
-                Ternary::Try => UCS_TRY,
-                Ternary::Auto => UCS_AUTO,
-            }) as i32,
-            Value::OnOff(word) => (match word {
-                OnOff::Off => UCS_CONFIG_OFF,
-                OnOff::On => UCS_CONFIG_ON,
-                OnOff::Auto => UCS_CONFIG_AUTO,
-            }) as i32,
+            Value::Ternary(word) => {
+                (match word {
+                    Ternary::No => UCS_NO,
+                    Ternary::Yes => UCS_YES,
+                    Ternary::Try => UCS_TRY,
+                    Ternary::Auto => UCS_AUTO,
+                }) as i32
+            }
+            Value::OnOff(word) => {
+                (match word {
+                    OnOff::Off => UCS_CONFIG_OFF,
+                    OnOff::On => UCS_CONFIG_ON,
+                    OnOff::Auto => UCS_CONFIG_AUTO,
+                }) as i32
+            }
             _ => return None,
         })
     }
@@ -160,7 +164,10 @@ pub unsafe fn copy<M: Copy>(src: *const c_void, dest: *mut c_void) -> Result<()>
 /// # Safety
 /// `dest` is a place for an unsigned number.
 pub unsafe fn read_bitmask(text: &CStr, dest: *mut c_void) -> bool {
-    let bits = text.to_str().ok().and_then(|text| u32::parse(Kind::UInt, text));
+    let bits = text
+        .to_str()
+        .ok()
+        .and_then(|text| u32::parse(Kind::UInt, text));
     let Some(bits) = bits else { return false };
     let mask = 1u32.checked_shl(bits).map_or(u32::MAX, |above| above - 1);
     // SAFETY: the caller's place.
@@ -182,7 +189,10 @@ pub unsafe fn write_bitmask(src: *const c_void) -> String {
 /// # Safety
 /// `dest` is a place for 64 bits.
 pub unsafe fn read_ticks(text: &CStr, dest: *mut c_void) -> bool {
-    let seconds = text.to_str().ok().and_then(|text| f64::parse(Kind::Time, text));
+    let seconds = text
+        .to_str()
+        .ok()
+        .and_then(|text| f64::parse(Kind::Time, text));
     let ticks = match seconds {
         None => return false,
         Some(f64::INFINITY) => INF,
@@ -241,7 +251,9 @@ pub unsafe fn write_string(src: *const c_void) -> String {
         return String::new();
     }
     // SAFETY: as above.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    unsafe { CStr::from_ptr(text) }
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// # Safety
@@ -277,7 +289,9 @@ pub unsafe fn release_string(value: *mut c_void) {
 /// `dest` is a place for both.
 pub unsafe fn read_bandwidth_of(text: &CStr, dest: *mut c_void) -> bool {
     let parts = text.to_str().ok().and_then(|text| text.split_once(':'));
-    let Some((device, bandwidth)) = parts else { return false };
+    let Some((device, bandwidth)) = parts else {
+        return false;
+    };
     let Some(bw) = f64::parse(Kind::Bandwidth, bandwidth) else {
         return false;
     };
@@ -286,7 +300,10 @@ pub unsafe fn read_bandwidth_of(text: &CStr, dest: *mut c_void) -> bool {
         return false;
     }
     // SAFETY: the caller's place.
-    unsafe { dest.cast::<ucs_config_bw_spec_t>().write(ucs_config_bw_spec_t { name, bw }) };
+    unsafe {
+        dest.cast::<ucs_config_bw_spec_t>()
+            .write(ucs_config_bw_spec_t { name, bw })
+    };
     true
 }
 
@@ -340,8 +357,14 @@ mod tests {
         assert_eq!(round::<u32>(Kind::Hex, "0x100000000"), None);
         assert_eq!(round::<usize>(Kind::MemUnits, "2048"), printed("2K"));
         assert_eq!(round::<f64>(Kind::PlainTime, "1.5ms"), printed("1500.00us"));
-        assert_eq!(round::<f64>(Kind::Bandwidth, "10Gbps"), printed("1280.00MBps"));
-        assert_eq!(round::<ucs_range_spec_t>(Kind::RangeSpec, "3-7"), printed("3-7"));
+        assert_eq!(
+            round::<f64>(Kind::Bandwidth, "10Gbps"),
+            printed("1280.00MBps")
+        );
+        assert_eq!(
+            round::<ucs_range_spec_t>(Kind::RangeSpec, "3-7"),
+            printed("3-7")
+        );
         assert_eq!(round::<ucs_range_spec_t>(Kind::RangeSpec, "7-3"), None);
     }
 

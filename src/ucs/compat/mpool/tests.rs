@@ -122,7 +122,10 @@ fn objects_are_aligned_apart_and_as_many_as_allowed() {
                 }
                 assert_eq!((object.addr() + offset) % alignment, 0, "seed {seed}");
                 for other in &held {
-                    assert!(object.addr().abs_diff(other.addr()) >= size + HEAD, "seed {seed}");
+                    assert!(
+                        object.addr().abs_diff(other.addr()) >= size + HEAD,
+                        "seed {seed}"
+                    );
                 }
                 // SAFETY: the object's bytes.
                 unsafe { object.cast::<u8>().write_bytes(0xa5, size) };
@@ -132,7 +135,11 @@ fn objects_are_aligned_apart_and_as_many_as_allowed() {
                 // SAFETY: it came from the pool.
                 unsafe { put(object) };
                 // SAFETY: as above.
-                assert_eq!(unsafe { get(mp) }, object, "the last one back is the first one out");
+                assert_eq!(
+                    unsafe { get(mp) },
+                    object,
+                    "the last one back is the first one out"
+                );
                 // SAFETY: as above.
                 unsafe { put(object) };
             }
@@ -144,7 +151,10 @@ fn objects_are_aligned_apart_and_as_many_as_allowed() {
         // SAFETY: the pool's end.
         unsafe { cleanup(mp, true) };
         SEEN.with_borrow(|seen| {
-            assert!(seen.chunks.is_empty() && seen.initialised.is_empty(), "seed {seed}");
+            assert!(
+                seen.chunks.is_empty() && seen.initialised.is_empty(),
+                "seed {seed}"
+            );
             assert_eq!(seen.described, 0);
         });
     }
@@ -201,18 +211,42 @@ fn what_cannot_be_a_pool_is_refused() {
         params(8, 0, 0),
         params(8, 8, 9),
         params(usize::MAX, 8, 0),
-        ucs_mpool_params { elems_per_chunk: 0, ..params(8, 8, 0) },
-        ucs_mpool_params { max_elems: 0, ..params(8, 8, 0) },
-        ucs_mpool_params { grow_factor: 0.5, ..params(8, 8, 0) },
-        ucs_mpool_params { grow_factor: f64::NAN, ..params(8, 8, 0) },
-        ucs_mpool_params { max_chunk_size: 8, ..params(8, 8, 0) },
-        ucs_mpool_params { priv_size: usize::MAX, ..params(8, 8, 0) },
-        ucs_mpool_params { ops: core::ptr::null(), ..params(8, 8, 0) },
+        ucs_mpool_params {
+            elems_per_chunk: 0,
+            ..params(8, 8, 0)
+        },
+        ucs_mpool_params {
+            max_elems: 0,
+            ..params(8, 8, 0)
+        },
+        ucs_mpool_params {
+            grow_factor: 0.5,
+            ..params(8, 8, 0)
+        },
+        ucs_mpool_params {
+            grow_factor: f64::NAN,
+            ..params(8, 8, 0)
+        },
+        ucs_mpool_params {
+            max_chunk_size: 8,
+            ..params(8, 8, 0)
+        },
+        ucs_mpool_params {
+            priv_size: usize::MAX,
+            ..params(8, 8, 0)
+        },
+        ucs_mpool_params {
+            ops: core::ptr::null(),
+            ..params(8, 8, 0)
+        },
     ];
     for params in &wrong {
         let mut pool = NONE;
         // SAFETY: a pool of this test.
-        assert_eq!(unsafe { init(params, &raw mut pool) }, Err(Status::INVALID_PARAM));
+        assert_eq!(
+            unsafe { init(params, &raw mut pool) },
+            Err(Status::INVALID_PARAM)
+        );
     }
 }
 

@@ -47,7 +47,8 @@ fn compare(table: &ucs_pgtable, oracle: &Oracle, dice: &mut Dice, spread: u32) {
     assert_eq!(table.num_regions as usize, oracle.len());
     for _ in 0..20 {
         let from = dice.roll() >> spread;
-        let to = from.saturating_add(dice.roll() >> (dice.below(64 - spread as usize) as u32 + spread));
+        let to =
+            from.saturating_add(dice.roll() >> (dice.below(64 - spread as usize) as u32 + spread));
         let mut found = Vec::new();
         // SAFETY: a table of this test.
         unsafe { search(table, from, to, &mut |region| found.push(region)) };
@@ -97,7 +98,13 @@ fn a_table_has_what_a_map_has() {
         compare(&table, &oracle, &mut dice, spread);
         // SAFETY: a table of this test.
         let all = unsafe { purge(&mut table) };
-        assert_eq!(all, oracle.values().map(|(_, region)| *region).collect::<Vec<_>>());
+        assert_eq!(
+            all,
+            oracle
+                .values()
+                .map(|(_, region)| *region)
+                .collect::<Vec<_>>()
+        );
         for region in all {
             // SAFETY: made above.
             drop(unsafe { Box::from_raw(region) });
@@ -111,14 +118,20 @@ fn a_table_has_what_a_map_has() {
 fn the_ends_of_the_address_space_are_addresses() {
     let mut table = table();
     let mut low = ucs_pgt_region { start: 0, end: 16 };
-    let mut high = ucs_pgt_region { start: !0 - 31, end: !15 };
+    let mut high = ucs_pgt_region {
+        start: !0 - 31,
+        end: !15,
+    };
     let mut all = ucs_pgt_region { start: 0, end: !15 };
     // SAFETY: a table of this test, here and below; the ranges outlive it.
     unsafe { insert(&mut table, &mut low) }.unwrap();
     // SAFETY: as above.
     unsafe { insert(&mut table, &mut high) }.unwrap();
     // SAFETY: as above.
-    assert_eq!(unsafe { insert(&mut table, &mut all) }, Err(Status::ALREADY_EXISTS));
+    assert_eq!(
+        unsafe { insert(&mut table, &mut all) },
+        Err(Status::ALREADY_EXISTS)
+    );
     // SAFETY: as above.
     assert_eq!(unsafe { lookup(&table, 15) }, Some(&raw mut low));
     // SAFETY: as above.
@@ -132,7 +145,10 @@ fn the_ends_of_the_address_space_are_addresses() {
     // SAFETY: as above.
     assert_eq!(unsafe { lookup(&table, 1 << 63) }, Some(&raw mut all));
     // SAFETY: as above.
-    assert_eq!(unsafe { remove(&mut table, &mut low) }, Err(Status::NO_ELEM));
+    assert_eq!(
+        unsafe { remove(&mut table, &mut low) },
+        Err(Status::NO_ELEM)
+    );
     // SAFETY: as above.
     unsafe { remove(&mut table, &mut all) }.unwrap();
     assert_eq!(DIRS.get().0, 0);
@@ -142,8 +158,14 @@ fn the_ends_of_the_address_space_are_addresses() {
 fn an_insertion_without_memory_leaves_nothing() {
     for allowed in 0..40 {
         let mut table = table();
-        let mut first = ucs_pgt_region { start: 0x7000, end: 0x9010 };
-        let mut second = ucs_pgt_region { start: 0x7fff_1230, end: 0x9fff_5670 };
+        let mut first = ucs_pgt_region {
+            start: 0x7000,
+            end: 0x9010,
+        };
+        let mut second = ucs_pgt_region {
+            start: 0x7fff_1230,
+            end: 0x9fff_5670,
+        };
         // SAFETY: a table of this test, here and below; the ranges outlive it.
         unsafe { insert(&mut table, &mut first) }.unwrap();
         let before = DIRS.get().0;

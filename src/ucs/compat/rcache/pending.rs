@@ -1,0 +1,110 @@
+//! Ranges that memory events have told of, until the cache takes them. Nothing here allocates or waits for the kernel.
+
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Ranges that are kept apart; more become one that has them all.
+const ROOM: usize = 64;
+
+#[derive(Default)]
+pub struct Pending {
+    locked: AtomicBool,
+    ranges: UnsafeCell<Ranges>,
+    /// How many there are, to be looked at without the lock.
+    count: AtomicUsize,
+    bytes: AtomicUsize,
+}
+
+struct Ranges {
+    count: usize,
+    all: [(usize, usize); ROOM],
+}
+
+impl Default for Ranges {
+    fn default() -> Ranges {
+        Ranges {
+            count: 0,
+            all: [(0, 0); ROOM],
+        }
+    }
+}
+
+// SAFETY: the ranges are touched under `locked` only.
+unsafe impl Sync for Pending {}
+
+impl Pending {
+    fn with<R>(&self, body: impl FnOnce(&mut Ranges) -> R) -> R {
+        // Held for a few instructions, and by no one who could be in the allocator.
+        while self.locked.swap(true, Ordering::Acquire) {
+            core::hint::spin_loop();
+        }
+        // SAFETY: the flag above is ours.
+        let result = body(unsafe { &mut *self.ranges.get() });
+        self.locked.store(false, Ordering::Release);
+        result
+    }
+
+    /// Adds a range, from its first byte to behind its last.
+    pub fn note(&self, start: usize, end: usize) {
+        self.with(|ranges| {
+            if ranges.count == ROOM {
+                let all = ranges.all.iter().fold((start, end), |(from, to), range| {
+                    (from.min(range.0), to.max(range.1))
+                });
+                ranges.all[0] = all;
+                ranges.count = 1;
+            } else {
+                ranges.all[ranges.count] = (start, end);
+                ranges.count += 1;
+            }
+            self.count.store(ranges.count, Ordering::Release);
+        });
+        self.bytes.fetch_add(end - start, Ordering::Relaxed);
+    }
+
+    /// Takes the first range.
+    pub fn take(&self) -> Option<(usize, usize)> {
+        if self.count.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        let taken = self.with(|ranges| {
+            if ranges.count == 0 {
+                return None;
+            }
+            let first = ranges.all[0];
+            ranges.all.copy_within(1..ranges.count, 0);
+            ranges.count -= 1;
+            self.count.store(ranges.count, Ordering::Release);
+            Some(first)
+        });
+        if self.count.load(Ordering::Relaxed) == 0 {
+            self.bytes.store(0, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    /// Bytes of the ranges that wait.
+    pub fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_come_in_order_and_none_is_lost() {
+        let pending = Pending::default();
+        assert_eq!(pending.take(), None);
+        for i in 1..=ROOM {
+            pending.note(i * 100, i * 100 + 10);
+        }
+        assert_eq!(pending.bytes(), ROOM * 10);
+        assert_eq!(pending.take(), Some((100, 110)));
+        pending.note(7, 8);
+        pending.note(100_000, 100_001);
+        assert_eq!(pending.take(), Some((7, 100_001)), "one too many joins them all");
+        assert_eq!((pending.take(), pending.bytes()), (None, 0));
+    }
+}
