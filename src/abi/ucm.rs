@@ -3,11 +3,14 @@
 use crate::abi::jump::{hidden_name, jump};
 use crate::c::prelude::*;
 use crate::sys::vm_calls;
-use crate::ucm::{calls, events, hooks};
+use crate::ucm::hooks::Refusal;
+use crate::ucm::{EventSet, calls, events, hooks};
 use crate::ucs::Status;
-use crate::ucs::config::{Config, Kind, Row, Table};
+use crate::ucs::config::{Config, ucm};
+use crate::ucs_diag;
 use core::arch::global_asm;
 use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 /// The head of `ucm_global_config_t` that every release has: 48 bytes, so that no executable's
 /// copy is smaller.
@@ -50,24 +53,23 @@ pub static ucm_global_opts: Exported = Exported(UnsafeCell::new(GlobalOpts {
     rest: [0; 7],
 }));
 
-static TABLE: Table = Table {
-    name: "UCM configuration",
-    prefix: "MEM_",
-    parent: None,
-    rows: &[Row {
-        name: "EVENTS",
-        default: "y",
-        doc: "Allow handlers of memory events to be registered.",
-        kind: Kind::Bool,
-    }],
-};
-
-/// Reads `UCX_MEM_EVENTS`, unless the program has set options already.
+/// Reads `UCX_MEM_*`, unless the program has set options already.
 fn configure() {
-    if hooks::is_unset()
-        && let Ok(config) = Config::read(&TABLE, None)
-    {
-        hooks::set_default(config.bool("EVENTS"));
+    if hooks::is_unset() {
+        let config = Config::read_lenient(&ucm::TABLE);
+        let forbidden = config.enum_index("MMAP_HOOK_MODE") == ucm::NO_HOOKS;
+        hooks::set_default(config.bool("EVENTS"), forbidden);
+    }
+}
+
+/// Says once what a client may miss that waits for these events.
+fn tell_of_undelivered(events: EventSet) {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if hooks::undelivered(events) != 0 && !TOLD.swap(true, Ordering::Relaxed) {
+        ucs_diag!(
+            "memory events {events:#x} come from calls of ucm.h and from ucm_vm_munmap() and the like only: \
+             mappings that others change are not seen"
+        );
     }
 }
 
@@ -86,8 +88,9 @@ pub unsafe extern "C" fn ucm_set_global_opts(ucm_opts: *const ucm_global_config_
     hooks::set_enabled(enabled != 0);
 }
 
-/// Registers a handler; lower priorities run first, those below 0 before the call itself.
-/// `UCS_ERR_UNSUPPORTED` for events that nobody delivers: see `ucm::hooks`. `ucm/api/ucm.h`.
+/// Registers a handler; lower priorities run first, those below 0 before the call itself. What it hears of:
+/// `ucm::hooks`. `UCS_ERR_INVALID_PARAM` for what is no event, `UCS_ERR_UNSUPPORTED` where the configuration allows none
+/// (`UCX_MEM_EVENTS`, `UCX_MEM_MMAP_HOOK_MODE`). `ucm/api/ucm.h`.
 ///
 /// # Safety
 /// `cb` may be called with `arg` until it is removed.
@@ -103,9 +106,14 @@ pub unsafe extern "C" fn ucm_set_event_handler(
         return UCS_ERR_INVALID_PARAM;
     };
     configure();
-    if let Some(reason) = hooks::refusal(events as u32) {
-        crate::ucs_debug!("no handler for memory events {events:#x}: {reason}");
-        return UCS_ERR_UNSUPPORTED;
+    let refused = hooks::refusal(events as u32);
+    if let Some(reason) = refused {
+        crate::ucs_debug!("no handler for memory events {events:#x}: {reason:?}");
+    }
+    match refused {
+        Some(Refusal::NoEvent) => return UCS_ERR_INVALID_PARAM,
+        Some(Refusal::Disabled | Refusal::NoHooks) => return UCS_ERR_UNSUPPORTED,
+        None => tell_of_undelivered(events as u32),
     }
     // SAFETY: the caller's promise.
     match unsafe { events::add(events as u32, priority, cb, arg) } {

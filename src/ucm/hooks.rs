@@ -2,11 +2,14 @@
 //!
 //! This library patches no code, so the kernel's unmapping is not seen, and nothing in it depends on
 //! seeing it. A program that has hooks of its own declares the events "external" and delivers them;
-//! whether it does can be tested.
+//! whether it does can be tested. A handler may be registered all the same: clients take a refusal for
+//! a failure of theirs. It hears the calls of `calls`, and what the program reports.
 
 use super::{EventSet, events};
 use crate::c::{
-    UCM_EVENT_FLAG_NO_INSTALL, UCM_EVENT_MMAP, UCM_EVENT_MUNMAP, UCM_EVENT_VM_MAPPED,
+    UCM_EVENT_BRK, UCM_EVENT_FLAG_EXISTING_ALLOC, UCM_EVENT_FLAG_NO_INSTALL, UCM_EVENT_MADVISE,
+    UCM_EVENT_MEM_TYPE_ALLOC, UCM_EVENT_MEM_TYPE_FREE, UCM_EVENT_MMAP, UCM_EVENT_MREMAP,
+    UCM_EVENT_MUNMAP, UCM_EVENT_SBRK, UCM_EVENT_SHMAT, UCM_EVENT_SHMDT, UCM_EVENT_VM_MAPPED,
     UCM_EVENT_VM_UNMAPPED, ucm_event_t,
 };
 use crate::sys::vm_calls;
@@ -14,10 +17,33 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 static EXTERNAL: AtomicU32 = AtomicU32::new(0);
-static ENABLED: AtomicU8 = AtomicU8::new(UNSET);
+/// Whether handlers may be registered, and whether the user says that there are to be no hooks: then a handler that needs
+/// them is refused.
+static ALLOWED: AtomicU8 = AtomicU8::new(UNSET);
 
-/// Values of `ENABLED`. Registration is on until somebody decides.
-const UNSET: u8 = 2;
+/// Values of `ALLOWED`. Registration is on until somebody decides.
+const UNSET: u8 = 0;
+const ALL: u8 = 1;
+const WITHOUT_HOOKS: u8 = 2;
+const NONE: u8 = 3;
+
+/// What hooks in the process would report.
+const NEED_HOOKS: EventSet = UCM_EVENT_MMAP
+    | UCM_EVENT_MUNMAP
+    | UCM_EVENT_MREMAP
+    | UCM_EVENT_SHMAT
+    | UCM_EVENT_SHMDT
+    | UCM_EVENT_SBRK
+    | UCM_EVENT_MADVISE
+    | UCM_EVENT_BRK
+    | UCM_EVENT_VM_MAPPED
+    | UCM_EVENT_VM_UNMAPPED;
+/// All events and flags that there are.
+const KNOWN: EventSet = NEED_HOOKS
+    | UCM_EVENT_MEM_TYPE_ALLOC
+    | UCM_EVENT_MEM_TYPE_FREE
+    | UCM_EVENT_FLAG_NO_INSTALL
+    | UCM_EVENT_FLAG_EXISTING_ALLOC;
 
 /// Declares events that the program delivers.
 pub fn set_external(events: EventSet) {
@@ -30,32 +56,57 @@ pub fn unset_external(events: EventSet) {
 
 /// Turns registration of handlers on or off.
 pub fn set_enabled(enabled: bool) {
-    ENABLED.store(enabled.into(), Ordering::Relaxed);
+    ALLOWED.store(if enabled { ALL } else { NONE }, Ordering::Relaxed);
 }
 
 /// Whether nobody has decided yet.
 pub fn is_unset() -> bool {
-    ENABLED.load(Ordering::Relaxed) == UNSET
+    ALLOWED.load(Ordering::Relaxed) == UNSET
 }
 
-/// The same as `set_enabled` where nobody has decided yet.
-pub fn set_default(enabled: bool) {
-    let _ = ENABLED.compare_exchange(UNSET, enabled.into(), Ordering::Relaxed, Ordering::Relaxed);
+/// What the configuration says, where nobody has decided yet.
+pub fn set_default(enabled: bool, hooks_forbidden: bool) {
+    let allowed = match (enabled, hooks_forbidden) {
+        (false, _) => NONE,
+        (true, true) => WITHOUT_HOOKS,
+        (true, false) => ALL,
+    };
+    let _ = ALLOWED.compare_exchange(UNSET, allowed, Ordering::Relaxed, Ordering::Relaxed);
 }
 
-/// Why a handler for `events` would never run; `None` when it may be registered.
-pub fn refusal(events: EventSet) -> Option<&'static str> {
-    let by_program = UCM_EVENT_FLAG_NO_INSTALL | EXTERNAL.load(Ordering::Relaxed);
-    if ENABLED.load(Ordering::Relaxed) == u8::from(false) {
-        Some("memory events are disabled by configuration")
-    } else if events & by_program == 0 {
-        Some(
-            "memory calls are not hooked: deliver events with ucm_vm_munmap and the like and \
-             declare them by ucm_set_external_event, or pass UCM_EVENT_FLAG_NO_INSTALL",
-        )
+/// Why a handler may not be registered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// Some of the bits are neither events nor flags.
+    NoEvent,
+    /// By configuration there are no memory events.
+    Disabled,
+    /// By configuration there are no hooks, and nobody else delivers these.
+    NoHooks,
+}
+
+/// Why a handler for `events` may not be registered; none when it may.
+pub fn refusal(events: EventSet) -> Option<Refusal> {
+    let allowed = ALLOWED.load(Ordering::Relaxed);
+    if events & !KNOWN != 0 {
+        Some(Refusal::NoEvent)
+    } else if events == 0 {
+        None
+    } else if allowed == NONE {
+        Some(Refusal::Disabled)
+    } else if allowed == WITHOUT_HOOKS && undelivered(events) != 0 {
+        Some(Refusal::NoHooks)
     } else {
         None
     }
+}
+
+/// Those of `events` of which nobody tells but calls of the API.
+pub fn undelivered(events: EventSet) -> EventSet {
+    if events & UCM_EVENT_FLAG_NO_INSTALL != 0 {
+        return 0;
+    }
+    events & NEED_HOOKS & !EXTERNAL.load(Ordering::Relaxed)
 }
 
 /// Whether the hooks that this library installed for `events` work: it installs none, and needs
@@ -95,15 +146,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn handlers_need_somebody_who_delivers() {
-        assert!(refusal(UCM_EVENT_MMAP).is_some());
-        assert!(refusal(UCM_EVENT_MMAP | UCM_EVENT_FLAG_NO_INSTALL).is_none());
+    fn known_events_have_handlers_unless_hooks_are_forbidden() {
+        assert_eq!(refusal(UCM_EVENT_MMAP), None);
+        assert_eq!(refusal(UCM_EVENT_MMAP | 1 << 10), Some(Refusal::NoEvent));
+        ALLOWED.store(WITHOUT_HOOKS, Ordering::Relaxed);
+        assert_eq!(refusal(UCM_EVENT_MMAP), Some(Refusal::NoHooks));
+        assert_eq!(refusal(UCM_EVENT_MEM_TYPE_FREE), None);
+        assert_eq!(refusal(UCM_EVENT_MMAP | UCM_EVENT_FLAG_NO_INSTALL), None);
         assert!(test_external(UCM_EVENT_VM_UNMAPPED));
         set_external(UCM_EVENT_VM_UNMAPPED);
-        assert!(refusal(UCM_EVENT_VM_UNMAPPED).is_none());
+        assert_eq!(refusal(UCM_EVENT_VM_UNMAPPED), None);
         // This test program has no hooks.
         assert!(!test_external(UCM_EVENT_VM_UNMAPPED));
         unset_external(UCM_EVENT_VM_UNMAPPED);
-        assert!(refusal(UCM_EVENT_VM_UNMAPPED).is_some());
+        assert_eq!(refusal(UCM_EVENT_VM_UNMAPPED), Some(Refusal::NoHooks));
+        assert_eq!(undelivered(UCM_EVENT_VM_UNMAPPED), UCM_EVENT_VM_UNMAPPED);
+        ALLOWED.store(UNSET, Ordering::Relaxed);
     }
 }

@@ -2,7 +2,12 @@
 //!
 //! Read by `ucp_config_read`; a context keeps the values it was made with.
 
-use crate::ucs::config::{Kind, Row, Table};
+use crate::ucs::config::{
+    Config, Kind, Row, Table, global, is_of_foreign_component, ucm,
+};
+use crate::ucs::{Result, Status};
+use crate::uct::registry;
+use crate::{ucs_debug, ucs_diag};
 
 /// Names of memory types, by `UCS_MEMORY_TYPE_*`.
 pub const MEMORY_TYPES: &[&str] = &[
@@ -49,6 +54,30 @@ const OVERHEADS: &[(&str, &str)] = &[
 
 const fn second_name(name: &'static str, of: &'static str) -> Row {
     Row::new(name, "", Kind::Alias(of), "")
+}
+
+/// Sets an option by name: one of this table, or else a global one, at once and for all, or else one of a component,
+/// which is kept for the components that a context with this configuration opens, and not checked before.
+/// `INVALID_PARAM`: there is none of this name, or the text does not fit.
+pub fn modify(config: &mut Config, name: &str, text: &str) -> Result<()> {
+    match config.set(name, text) {
+        Err(Status::NO_ELEM) => {}
+        done => return done,
+    }
+    match global::set(name, text) {
+        Err(Status::NO_ELEM) => {}
+        done => return done,
+    }
+    let ours = ucm::TABLE.has(name) || registry::tables().iter().any(|table| table.has(name));
+    if !ours && !is_of_foreign_component(name) {
+        ucs_diag!("ucp_config_modify: no option that may change now is named '{name}'");
+        return Err(Status::INVALID_PARAM);
+    }
+    if !ours {
+        ucs_debug!("{name}={text} is for a component of UCX that is not built in: no effect");
+    }
+    config.keep_for_others(name, text);
+    Ok(())
 }
 
 pub static TABLE: Table = Table {

@@ -125,7 +125,7 @@ impl Context {
             if wanted.is_empty() {
                 continue;
             }
-            for (name, md) in open_domains(handle.component) {
+            for (name, md) in open_domains(handle.component, &self.config) {
                 let index = self.mds.len();
                 let mut used = false;
                 for &&transport in &wanted {
@@ -165,16 +165,19 @@ impl Context {
             }
         }
         if !allowed::are_known(&self.config, &here) {
-            allowed::report(&self.config, &everything_here());
+            allowed::report(&self.config, &everything_here(&self.config));
         }
         Ok(())
     }
 }
 
 /// The memory domains of a component that can be opened, by their names.
-fn open_domains(component: &dyn Component) -> impl Iterator<Item = (&'static str, Box<dyn Md>)> {
+fn open_domains(
+    component: &dyn Component,
+    context: &Config,
+) -> impl Iterator<Item = (&'static str, Box<dyn Md>)> {
     component.md_resources().into_iter().filter_map(|name| {
-        let config = Config::read(component.md_config(), None);
+        let config = context.read_other(component.md_config());
         match config.and_then(|config| component.md_open(name, &config)) {
             Ok(md) => Some((name, md)),
             Err(e) => {
@@ -186,10 +189,10 @@ fn open_domains(component: &dyn Component) -> impl Iterator<Item = (&'static str
 }
 
 /// Every transport of this machine with its devices.
-fn everything_here() -> Vec<(&'static str, Device)> {
+fn everything_here(config: &Config) -> Vec<(&'static str, Device)> {
     let mut here = Vec::new();
     for handle in components() {
-        for (_, md) in open_domains(handle.component) {
+        for (_, md) in open_domains(handle.component, config) {
             for transport in handle.component.transports() {
                 let devices = transport.devices(md.as_ref()).into_iter();
                 here.extend(devices.map(|device| (transport.name(), device)));

@@ -34,7 +34,6 @@ use crate::ucp::proto::plan::Rules;
 use crate::ucp::proto::pledge::Pledges;
 use crate::ucp::proto::receive;
 use crate::ucs::callbackq::CallbackQueue;
-use crate::ucs::config::Config;
 use crate::ucs::nonces::Nonces;
 use crate::ucs::slots::Slots;
 use crate::ucs::sync::favour::FavourLock;
@@ -235,7 +234,7 @@ impl Worker {
     fn open_iface(&self, context: &Context, index: usize, arg: *mut c_void) -> Result<OpenIface> {
         let resource = &context.resources[index];
         let md = context.mds[resource.md].md.as_ref();
-        let config = Config::read(resource.transport.config(), None)?;
+        let config = context.config.read_other(resource.transport.config())?;
         let params = IfaceParams {
             err_handler: Some(super::ep::transport_failed),
             err_handler_arg: arg,

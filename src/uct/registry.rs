@@ -1,5 +1,6 @@
 //! The components of this library: the one line a new transport adds.
 
+use crate::ucs::config::Table;
 use crate::uct::api::Component;
 use crate::uct::base::md::ComponentHandle;
 use crate::uct::{cma, loopback, shm, tcp};
@@ -16,6 +17,23 @@ pub static COMPONENTS: [ComponentHandle; 5] = [
     handle(&shm::PosixComponent),
     handle(&cma::CmaComponent),
 ];
+
+/// The tables of options of all components and transports, in the order in which they are printed.
+pub fn tables() -> Vec<&'static Table> {
+    let mut tables = Vec::new();
+    for handle in &COMPONENTS {
+        let component = handle.component;
+        tables.push(component.md_config());
+        tables.extend(component.cm_config());
+        tables.extend(
+            component
+                .transports()
+                .iter()
+                .map(|transport| transport.config()),
+        );
+    }
+    tables
+}
 
 /// The components to look at.
 pub fn components() -> &'static [ComponentHandle] {

@@ -2,7 +2,9 @@
 
 use crate::abi::args::non_null;
 use crate::abi::ucs::config::style_of;
+use crate::abi::ucs::opts;
 use crate::c::prelude::*;
+use core::fmt::Write;
 use crate::ucp::config;
 use crate::ucs::config::{Config, PREFIX, print};
 use crate::ucs::status::code_of;
@@ -60,8 +62,9 @@ pub unsafe extern "C" fn ucp_config_release(config: *mut ucp_config_t) {
     }
 }
 
-/// Sets an option by name, without the prefix `UCX_`. UCS_ERR_NO_ELEM: no such option;
-/// UCS_ERR_INVALID_PARAM: the value does not fit.
+/// Sets an option by name, without the prefix `UCX_`: one of contexts, or a global one, which changes at once for the
+/// whole process, or one of a component, which is read where a context with this configuration opens it.
+/// UCS_ERR_INVALID_PARAM: no such option that may change now, or the value does not fit.
 ///
 /// `ucp/api/ucp.h`, group `config`.
 ///
@@ -77,7 +80,9 @@ pub unsafe extern "C" fn ucp_config_modify(
     // SAFETY: a configuration, used by one thread at a time.
     let config = unsafe { &mut *config.cast::<Config>() };
     // SAFETY: the caller's strings.
-    code_of(&unsafe { text(name).and_then(|name| config.set(name, text(value)?)) })
+    let done = unsafe { text(name).and_then(|name| config::modify(config, name, text(value)?)) };
+    opts::rewrite();
+    code_of(&done)
 }
 
 /// Prints options to `stream`, under a title, as `print_flags` say.
@@ -99,6 +104,11 @@ pub unsafe extern "C" fn ucp_config_print(
     let mut text = String::new();
     let style = style_of(print_flags);
     print::print(config, title, PREFIX, style, None, &mut text);
+    if style.values {
+        for (name, value) in config.kept_for_others() {
+            let _ = writeln!(text, "{name}={value}");
+        }
+    }
     // SAFETY: the caller's stream.
     unsafe { super::print::put(stream, &text) };
 }

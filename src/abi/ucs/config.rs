@@ -7,7 +7,7 @@ use crate::abi::ucs::opts;
 use crate::c::prelude::*;
 use crate::ucs::config::print::{self, Style};
 use crate::ucs::config::{Config, Table, global, ucm};
-use crate::uct::registry::COMPONENTS;
+use crate::uct::registry;
 use crate::{ucp, ucs_warn};
 use core::cell::UnsafeCell;
 
@@ -29,17 +29,7 @@ pub static ucs_config_global_list: ListHead = ListHead(UnsafeCell::new(ucs_list_
 /// Every table of the library, in the order in which it is printed, with its title.
 pub fn all_tables() -> Vec<&'static Table> {
     let mut tables = vec![&global::TABLE, &global::READ_ONLY, &ucm::TABLE];
-    for handle in &COMPONENTS {
-        let component = handle.component;
-        tables.push(component.md_config());
-        tables.extend(component.cm_config());
-        tables.extend(
-            component
-                .transports()
-                .iter()
-                .map(|transport| transport.config()),
-        );
-    }
+    tables.extend(registry::tables());
     tables.push(&ucp::config::TABLE);
     tables
 }
@@ -61,17 +51,6 @@ pub fn global_list() -> *mut ucs_list_link_t {
     (&raw const ucs_config_global_list).cast_mut().cast()
 }
 
-/// Whether a table of the library has an option of this name, behind the table's prefix.
-pub fn has_row(table: &'static Table, name: &str) -> bool {
-    let Ok(config) = Config::read(table, Some("NOBODY")) else {
-        return false;
-    };
-    config
-        .entries()
-        .iter()
-        .any(|entry| entry.name_under("") == name)
-}
-
 /// Appends every table of the library with the values of the environment.
 pub fn print_own(base: &str, style: Style, filter: Option<&str>, text: &mut String) {
     opts::refresh();
@@ -87,7 +66,7 @@ pub fn print_own(base: &str, style: Style, filter: Option<&str>, text: &mut Stri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ucs::config::{Kind, is_known};
+    use crate::ucs::config::{Kind, PREFIX, is_known};
 
     #[test]
     fn every_default_can_be_read_and_every_name_is_upstreams() {
@@ -122,7 +101,7 @@ mod tests {
 
     #[test]
     fn every_transport_has_the_rows_that_opening_reads() {
-        for handle in &COMPONENTS {
+        for handle in &registry::COMPONENTS {
             for transport in handle.component.transports() {
                 let config = Config::read(transport.config(), Some("NOBODY")).unwrap();
                 assert!(

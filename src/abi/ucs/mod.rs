@@ -16,6 +16,7 @@ pub mod parser;
 pub mod parser_types;
 pub mod pgtable;
 pub mod profile;
+pub mod rcache;
 pub mod sock;
 pub mod status;
 pub mod string;
@@ -24,6 +25,7 @@ pub mod string_set;
 pub mod stubs;
 pub mod sys;
 pub mod table;
+pub mod tables;
 pub mod topo;
 
 use core::ffi::{CStr, c_char};

@@ -11,7 +11,8 @@ use crate::ucs::fork::ForkLocked;
 use crate::ucs::log;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
+use std::sync::Arc;
 
 /// The size of the object in the oldest release we serve.
 const OLDEST_SIZE: usize = 280;
@@ -110,21 +111,38 @@ pub static ucs_global_opts: Exported = Exported {
     rest: [0; OLDEST_SIZE - size_of::<Prefix>()],
 };
 
+/// Whether the object says what the options say.
+static WRITTEN: AtomicBool = AtomicBool::new(false);
+
 /// Writes what the options say, once; later calls cost one load.
 pub fn refresh() {
-    static WRITTEN: AtomicBool = AtomicBool::new(false);
-    static ONE_AT_A_TIME: ForkLocked<()> = ForkLocked::new(());
-    // Acquire: pairs with the Release below.
-    if WRITTEN.load(Ordering::Acquire) {
-        return;
+    // Acquire: pairs with the Release in `publish`.
+    if !WRITTEN.load(Ordering::Acquire) {
+        publish(&global::current(), true);
     }
-    let (options, fixed) = global::options();
+}
+
+/// Writes what the options say now.
+pub fn rewrite() {
+    loop {
+        let options = global::current();
+        publish(&options, false);
+        // Another thread may have changed them meanwhile.
+        if Arc::ptr_eq(&options, &global::current()) {
+            return;
+        }
+    }
+}
+
+/// With `once`, unless it was done.
+fn publish(options: &Config, once: bool) {
+    static ONE_AT_A_TIME: ForkLocked<()> = ForkLocked::new(());
     // SAFETY: the object is ours or the program's copy of it, at least this large in every release.
     let mut values = unsafe { ucs_global_opts.prefix.get().read() };
-    write(&mut values, options, fixed);
+    write(&mut values, options, global::fixed());
     ONE_AT_A_TIME.with(|()| {
-        if !WRITTEN.load(Ordering::Relaxed) {
-            // SAFETY: as above; one thread writes, once.
+        if !once || !WRITTEN.load(Ordering::Relaxed) {
+            // SAFETY: as above; one thread writes at a time.
             unsafe { ucs_global_opts.prefix.get().write(values) };
             WRITTEN.store(true, Ordering::Release);
         }
@@ -140,26 +158,33 @@ fn write(to: &mut Prefix, options: &Config, fixed: &Config) {
             _ => None,
         })
         .collect();
-    to.log_component.file_filter = kept(options.str("LOG_FILE_FILTER"));
-    to.log_file = kept(fixed.str("LOG_FILE"));
+    keep(&mut to.log_component.file_filter, options.str("LOG_FILE_FILTER"));
+    keep(&mut to.log_file, fixed.str("LOG_FILE"));
     to.log_file_size = fixed.memunits("LOG_FILE_SIZE");
     to.log_file_rotate = fixed.uint("LOG_FILE_ROTATE");
     to.log_buffer_size = log::buffer_size();
     to.log_data_size = options.ulong("LOG_DATA_SIZE");
     to.log_print_enable = c_int::from(options.bool("LOG_PRINT_ENABLE"));
     to.handle_errors = options.bitmap("HANDLE_ERRORS");
-    to.error_signals_count = signals.len() as c_uint;
-    to.error_signals = Box::leak(signals.into_boxed_slice()).as_ptr();
-    to.error_mail_to = kept(options.str("ERROR_MAIL_TO"));
-    to.error_mail_footer = kept(options.str("ERROR_MAIL_FOOTER"));
-    to.gdb_command = kept(options.str("GDB_COMMAND"));
+    if to.error_signals.is_null() {
+        to.error_signals_count = signals.len() as c_uint;
+        to.error_signals = Box::leak(signals.into_boxed_slice()).as_ptr();
+    }
+    keep(&mut to.error_mail_to, options.str("ERROR_MAIL_TO"));
+    keep(&mut to.error_mail_footer, options.str("ERROR_MAIL_FOOTER"));
+    keep(&mut to.gdb_command, options.str("GDB_COMMAND"));
     to.debug_signo = options.uint("DEBUG_SIGNO");
     to.log_level_trigger = options.enum_index("LOG_LEVEL_TRIGGER") as ucs_log_level_t;
     to.warn_unused_env_vars = c_int::from(options.bool("WARN_UNUSED_ENV_VARS"));
     to.log_component.log_level = log::level();
 }
 
-/// A C string that stays for the life of the process: clients keep pointers to it.
-fn kept(text: &str) -> *const c_char {
-    CString::new(text).map_or(c"".as_ptr(), |text| text.into_raw())
+/// Points `to` at a C string of this text. It stays for the life of the process, as the one before does: clients keep
+/// pointers to them.
+fn keep(to: &mut *const c_char, text: &str) {
+    // SAFETY: a C string of the library's or of the client's, as the header has it.
+    let same = !to.is_null() && unsafe { CStr::from_ptr(*to) }.to_bytes() == text.as_bytes();
+    if !same {
+        *to = CString::new(text).map_or(c"".as_ptr(), |text| text.into_raw());
+    }
 }

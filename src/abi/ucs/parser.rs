@@ -224,7 +224,7 @@ pub unsafe extern "C" fn ucs_config_global_list_has_field(name: *const c_char) -
     let name = unsafe { text_of(name) };
     let own = config::all_tables()
         .into_iter()
-        .any(|table| config::has_row(table, &name));
+        .any(|table| table.has(&name));
     // SAFETY: the list's entries are the clients'.
     let registered = unsafe { entries(config::global_list()) };
     let in_list = registered.into_iter().any(|entry| {

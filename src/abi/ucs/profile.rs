@@ -27,7 +27,7 @@ pub static ucs_profile_default_ctx: AtomicPtr<ucs_profile_context_t> =
 fn default_profile() -> Option<&'static Profile> {
     static MADE: Once = Once::new();
     MADE.call_once(|| {
-        let (_, fixed) = global::options();
+        let fixed = global::fixed();
         let modes = fixed.bitmap("PROFILE_MODE") as u32;
         if modes == 0 {
             return;

@@ -16,7 +16,6 @@ use crate::ucp::wireup::unproven::{self, Claim, Origin};
 use crate::ucp::worker::Worker;
 use crate::ucs::async_ctx::{AsyncContext, Mode};
 use crate::ucs::callbackq::{CallbackQueue, Repeat};
-use crate::ucs::config::Config;
 use crate::ucs::{Result, Status};
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::{Endpoint, Listener, Manager, Owner, Remote, Request, RequestId, Visitor};
@@ -194,7 +193,7 @@ impl Cm {
             let Some(table) = c.component.cm_config() else {
                 continue;
             };
-            let config = Config::read(table, None)?;
+            let config = worker.context().config.read_other(table)?;
             cm.manager = Some(c.component.cm_open(for_manager, &config)?);
             accepted::listen(worker);
             return Ok(cm);

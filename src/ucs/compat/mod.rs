@@ -12,4 +12,5 @@ pub mod mpool_set;
 pub mod pgtable;
 pub mod piecewise_func;
 pub mod profile;
+pub mod rcache;
 pub mod strided_alloc;

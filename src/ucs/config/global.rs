@@ -5,8 +5,10 @@
 //! system) is accepted, checked and printed, and has no effect.
 
 use super::{Config, Kind, Row, Table};
-use crate::ucs::log;
+use crate::sys::fork::ForkLocked;
+use crate::ucs::{Result, log};
 use once_cell::race::OnceBox;
+use std::sync::Arc;
 
 /// Names of the levels, by value.
 pub const LOG_LEVELS: &[&str] = &[
@@ -277,16 +279,43 @@ pub static READ_ONLY: Table = Table {
     ],
 };
 
-/// The values of both tables, read once. A text that cannot be parsed is reported, and the default
-/// stands in its place.
-pub fn options() -> &'static (Config, Config) {
-    static OPTIONS: OnceBox<(Config, Config)> = OnceBox::new();
+/// What `TABLE` says now; none until it is read.
+static CHANGING: ForkLocked<Option<Arc<Config>>> = ForkLocked::new(None);
+
+/// The values of `TABLE`. A text that cannot be parsed is reported, and the default stands in its place.
+pub fn current() -> Arc<Config> {
     // Reading them starts the log, which asks for them: not from in there.
     log::start();
-    OPTIONS.get_or_init(|| {
-        Box::new((
-            Config::read_lenient(&TABLE),
-            Config::read_lenient(&READ_ONLY),
-        ))
-    })
+    if let Some(options) = CHANGING.with(|options| options.clone()) {
+        return options;
+    }
+    let read = Arc::new(Config::read_lenient(&TABLE));
+    CHANGING.with(|options| options.get_or_insert(read).clone())
+}
+
+/// The values of `READ_ONLY`, the same for the life of the process.
+pub fn fixed() -> &'static Config {
+    static FIXED: OnceBox<Config> = OnceBox::new();
+    log::start();
+    FIXED.get_or_init(|| Box::new(Config::read_lenient(&READ_ONLY)))
+}
+
+/// Changes an option, for all that run. `NO_ELEM`: none that may change has this name; `INVALID_PARAM`: the text does
+/// not fit.
+pub fn set(name: &str, text: &str) -> Result<()> {
+    loop {
+        let before = current();
+        let mut changed = Config::clone(&before);
+        changed.set(name, text)?;
+        let changed = Arc::new(changed);
+        // Another thread may have changed another option meanwhile.
+        let replaced = CHANGING.with(|options| match options {
+            Some(known) if Arc::ptr_eq(known, &before) => options.replace(changed),
+            _ => None,
+        });
+        if replaced.is_some() {
+            log::take_over_options();
+            return Ok(());
+        }
+    }
 }

@@ -41,8 +41,8 @@ pub fn warn_unused() {
     let (known, unknown): (Vec<_>, Vec<_>) = variables
         .iter()
         .partition(|(name, _)| is_known(name) || env::was_used(name));
-    let (options, _) = global::options();
-    if !unknown.is_empty() && options.bool("WARN_UNUSED_ENV_VARS") && first_of_job() {
+    let warns = global::current(|options| options.bool("WARN_UNUSED_ENV_VARS"));
+    if !unknown.is_empty() && warns && first_of_job() {
         let texts: Vec<_> = unknown
             .iter()
             .map(|(name, _)| with_suggestions(name))
@@ -74,8 +74,8 @@ pub fn warn_unused_with(prefix: &str) {
         .map(|(name, _)| name)
         .filter(|name| !env::was_used(name))
         .collect();
-    let (options, _) = global::options();
-    if !unknown.is_empty() && options.bool("WARN_UNUSED_ENV_VARS") && first_of_job() {
+    let warns = global::current(|options| options.bool("WARN_UNUSED_ENV_VARS"));
+    if !unknown.is_empty() && warns && first_of_job() {
         let plural = if unknown.len() == 1 { "" } else { "s" };
         ucs_warn!(
             "unused environment variable{plural}: {}\n({PREFIX}WARN_UNUSED_ENV_VARS=n turns this warning off)",
@@ -105,6 +105,18 @@ fn with_suggestions(name: &str) -> String {
 pub fn is_known(name: &str) -> bool {
     name.strip_prefix(PREFIX)
         .is_some_and(|rest| names().any(|known| known == rest))
+}
+
+/// How the names of upstream's components begin that are not ours.
+const FOREIGN_COMPONENTS: [&str; 18] = [
+    "RC_", "UD_", "DC_", "GGA_", "IB_", "SRD_", "CUDA_", "UGNI_", "ROCM_", "XPMEM_", "SCOPY_",
+    "GDR_", "KNEM_", "ZE_", "GAUDI_", "RDMA_", "RCACHE_", "EFA_",
+];
+
+/// Whether some release of UCX has this option, named without `UCX_`, in a component that we do not have.
+pub fn is_of_foreign_component(name: &str) -> bool {
+    FOREIGN_COMPONENTS.iter().any(|start| name.starts_with(start))
+        && names().any(|known| known == name)
 }
 
 /// Complete names that are a few letters away, the nearest first.
@@ -193,6 +205,8 @@ mod tests {
             assert!(!is_known(name));
             assert_eq!(with_suggestions(name), expected);
         }
+        assert!(is_of_foreign_component("IB_GID_INDEX") && !is_of_foreign_component("IB_NOTHING"));
+        assert!(!is_of_foreign_component("TLS") && !is_of_foreign_component("LOG_FILE"));
         assert!(is_known("UCX_IB_GID_INDEX") && is_known("UCX_TLS") && !is_known("TLS"));
     }
 

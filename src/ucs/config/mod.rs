@@ -20,7 +20,7 @@ pub mod units;
 mod value;
 
 use env::Source;
-pub use known::{is_known, nearest, used_variables, warn_unused, warn_unused_with};
+pub use known::{is_known, is_of_foreign_component, nearest, used_variables, warn_unused, warn_unused_with};
 pub use pattern::matches_pattern;
 pub use value::{AllowList, Kind, OnOff, Ternary, Value};
 
@@ -78,6 +78,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// Whether it has a row of this name behind `UCX_`, or that a pattern means.
+    pub fn has(&'static self, name: &str) -> bool {
+        self.resolve().iter().any(|entry| entry.is_shown_as(name))
+    }
+
     /// This table and its ancestors, nearest first.
     fn chain(&'static self) -> impl Iterator<Item = &'static Table> {
         core::iter::successors(Some(self), |table| table.parent)
@@ -157,6 +162,15 @@ impl Entry {
                 .any(|prefix| name.strip_prefix(prefix) == Some(self.name))
     }
 
+    /// Whether `name` is one of the row's names behind `UCX_`, or a pattern of one.
+    pub fn is_shown_as(&self, name: &str) -> bool {
+        let pattern = name.contains(['*', '?']);
+        self.prefixes.iter().any(|prefix| {
+            let shown = format!("{prefix}{}", self.name);
+            shown == name || pattern && matches_pattern(name, &shown)
+        })
+    }
+
     /// Parses `text` as the value of `shown_name`.
     fn assign(&mut self, shown_name: &str, text: &str) -> Result<()> {
         match self.kind.parse(text) {
@@ -197,6 +211,10 @@ impl Entry {
 pub struct Config {
     pub table: &'static Table,
     entries: Vec<Entry>,
+    /// The application prefix that it was read with.
+    application: Option<String>,
+    /// Options of other tables, for `read_other`.
+    others: Vec<(String, String)>,
 }
 
 impl Config {
@@ -212,7 +230,30 @@ impl Config {
         read.unwrap_or(Config {
             table,
             entries: Vec::new(),
+            application: None,
+            others: Vec::new(),
         })
+    }
+
+    /// Reads another table for the owner of this one: with the same application prefix, and with what was kept for it.
+    pub fn read_other(&self, table: &'static Table) -> Result<Config> {
+        let mut other = Config::read(table, self.application.as_deref())?;
+        for (name, text) in &self.others {
+            // The text is of another kind than it has to be: reported, and the table stays as it is.
+            let _ = other.set_entries(text, name, |entry| entry.is_shown_as(name));
+        }
+        Ok(other)
+    }
+
+    /// Keeps an option of other tables. It is not checked before one of them is read.
+    pub fn keep_for_others(&mut self, name: &str, text: &str) {
+        self.others.retain(|(known, _)| known != name);
+        self.others.push((name.to_owned(), text.to_owned()));
+    }
+
+    /// What is kept, in the order in which it was set.
+    pub fn kept_for_others(&self) -> &[(String, String)] {
+        &self.others
     }
 
     fn read_with(
@@ -251,7 +292,12 @@ impl Config {
                 on_bad_text(status)?;
             }
         }
-        Ok(Config { table, entries })
+        Ok(Config {
+            table,
+            entries,
+            application: env_prefix.map(str::to_owned),
+            others: Vec::new(),
+        })
     }
 
     /// The row that `entry` is a second name of; `entry` itself otherwise.
@@ -272,15 +318,22 @@ impl Config {
     /// parsed; then nothing has changed.
     pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
         let pattern = name.contains(['*', '?']);
+        self.set_entries(text, name, |entry| {
+            entry.answers_to(name)
+                || entry.is_shown_as(name)
+                || pattern && matches_pattern(name, entry.name)
+        })
+    }
+
+    fn set_entries(
+        &mut self,
+        text: &str,
+        name: &str,
+        meant: impl Fn(&Entry) -> bool,
+    ) -> Result<()> {
         let mut changed: Vec<Entry> = Vec::new();
         for entry in &self.entries {
-            let meant = entry.answers_to(name)
-                || pattern
-                    && (matches_pattern(name, entry.name)
-                        || entry.prefixes.iter().any(|prefix| {
-                            matches_pattern(name, &format!("{prefix}{}", entry.name))
-                        }));
-            if meant {
+            if meant(entry) {
                 let mut entry = self.target(entry).clone();
                 entry.assign(name, text)?;
                 changed.push(entry);

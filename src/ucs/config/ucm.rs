@@ -5,7 +5,10 @@
 
 use super::{Kind, Row, Table};
 
-const HOOK_MODES: &[&str] = &["none", "reloc", "bistro"];
+const HOOK_MODES: &[&str] = &["none", "reloc", "bistro", "api"];
+const DEVICE_HOOK_MODES: &[&str] = &["none", "reloc", "bistro"];
+/// `MMAP_HOOK_MODE` that refuses handlers which need hooks.
+pub const NO_HOOKS: usize = 0;
 const LOG_LEVELS: &[&str] = &["FATAL", "ERROR", "WARN", "DIAG", "INFO", "DEBUG", "TRACE"];
 
 pub static TABLE: Table = Table {
@@ -33,10 +36,11 @@ pub static TABLE: Table = Table {
         ),
         Row::new(
             "MMAP_HOOK_MODE",
-            "none",
+            "api",
             Kind::Enum(HOOK_MODES),
-            "How calls that change mappings are seen. `none`: only the library's own and those\n\
-             reported by ucm_vm_mmap() and the like; no code is patched.",
+            "How calls that change mappings are seen. `api`: only those of ucm.h and those reported by\n\
+             ucm_vm_mmap() and the like. `none`: the same, and handlers of others' calls are refused.\n\
+             `reloc`, `bistro`: as `api`; no code is patched.",
         ),
         Row::new(
             "MALLOC_HOOKS",
@@ -53,7 +57,7 @@ pub static TABLE: Table = Table {
         Row::new(
             "CUDA_HOOK_MODE",
             "none",
-            Kind::Bitmap(HOOK_MODES),
+            Kind::Bitmap(DEVICE_HOOK_MODES),
             "How allocations of device memory are seen. Only host memory is known here: no effect.",
         ),
         Row::new(

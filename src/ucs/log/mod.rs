@@ -20,12 +20,14 @@ pub use limit::Limit;
 pub use line::{change_indent, indent};
 pub use sink::fill_name;
 
+use crate::sys::fork::ForkLocked;
 use crate::sys::machine;
 use crate::ucs::config::global;
 use core::fmt;
 use once_cell::race::OnceBox;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// UCX's levels, in its order: a smaller value is more severe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,17 +54,16 @@ const DEFAULT: u32 = Level::Warn as u32;
 /// Above every level: all are on until the options are read.
 const UNREAD: u32 = u32::MAX;
 
-/// Relaxed: it guards no other memory; the settings are behind their own lock.
+/// Relaxed: it guards no other memory.
 static LEVEL: AtomicU32 = AtomicU32::new(UNREAD);
 
-/// What the options say, except the level.
-struct Settings {
-    buffer: usize,
-    filter: String,
-    sink: sink::Sink,
-}
+/// Where messages go.
+static SINK: OnceBox<sink::Sink> = OnceBox::new();
 
-static SETTINGS: OnceBox<Settings> = OnceBox::new();
+/// Bytes of the longest message.
+static BUFFER: AtomicUsize = AtomicUsize::new(DEFAULT_BUFFER);
+/// A pattern of source files; none for all.
+static FILTER: ForkLocked<Option<Arc<str>>> = ForkLocked::new(None);
 
 thread_local! {
     /// This thread reads the options.
@@ -92,9 +93,27 @@ pub fn level() -> u32 {
 /// Bytes that a message may have.
 pub fn buffer_size() -> usize {
     start();
-    SETTINGS
-        .get()
-        .map_or(DEFAULT_BUFFER, |settings| settings.buffer)
+    BUFFER.load(Ordering::Relaxed)
+}
+
+/// Takes over what the options say now; whether it is the first time.
+pub fn take_over_options() -> bool {
+    let mut first = false;
+    loop {
+        let options = global::current();
+        let buffer = options.memunits("LOG_BUFFER").clamp(1, MAX_BUFFER);
+        BUFFER.store(buffer, Ordering::Relaxed);
+        let filter = options.str("LOG_FILE_FILTER");
+        let filter = (filter != "*").then(|| Arc::from(filter));
+        // The one before is dropped without the lock.
+        let _before = FILTER.with(|known| core::mem::replace(known, filter));
+        let level = options.enum_index("LOG_LEVEL") as u32;
+        first |= LEVEL.swap(level, Ordering::Relaxed) == UNREAD;
+        // Another thread may have changed them meanwhile.
+        if Arc::ptr_eq(&options, &global::current()) {
+            return first;
+        }
+    }
 }
 
 /// Reads the options, once. At INFO and below, says which library this is.
@@ -113,21 +132,18 @@ fn read_options() {
     {
         return;
     }
-    let (options, fixed) = global::options();
-    let settings = || Settings {
-        buffer: options.memunits("LOG_BUFFER").clamp(1, MAX_BUFFER),
-        filter: options.str("LOG_FILE_FILTER").to_owned(),
-        sink: sink::Sink::open(
+    let fixed = global::fixed();
+    let open = || {
+        sink::Sink::open(
             fixed.str("LOG_FILE"),
             fixed.memunits("LOG_FILE_SIZE"),
             fixed.uint("LOG_FILE_ROTATE"),
-        ),
+        )
     };
-    SETTINGS.get_or_init(|| Box::new(settings()));
-    let level = options.enum_index("LOG_LEVEL") as u32;
-    let first = LEVEL.compare_exchange(UNREAD, level, Ordering::Relaxed, Ordering::Relaxed);
+    SINK.get_or_init(|| Box::new(open()));
+    let first = take_over_options();
     READING.set(false);
-    if first.is_err() {
+    if !first {
         return;
     }
     let path = machine::own_path().map(|path| path.display().to_string());
@@ -194,19 +210,14 @@ pub fn emit(
     message: &str,
 ) {
     start();
-    let settings = SETTINGS.get();
-    let filter = filter
-        .or(settings.map(|settings| settings.filter.as_str()))
-        .unwrap_or("*");
+    let general = FILTER.with(|filter| filter.clone());
+    let filter = filter.or(general.as_deref()).unwrap_or("*");
     if filter != "*" && !crate::ucs::config::matches_pattern(filter, file) {
         return;
     }
-    let longest = settings.map_or(DEFAULT_BUFFER, |settings| settings.buffer) - 1;
+    let longest = BUFFER.load(Ordering::Relaxed) - 1;
     let text = line::format(level, file, line, component, line::cut(message, longest));
-    match settings {
-        Some(settings) => settings.sink.write(text.as_bytes()),
-        None => sink::Sink::Stderr.write(text.as_bytes()),
-    }
+    put(&text);
 }
 
 /// Writes lines that a user asked for by a variable, whatever the level of the log is.
@@ -214,10 +225,13 @@ pub fn emit(
 pub fn print(text: &str) {
     start();
     let text = line::plain(text);
-    match SETTINGS.get() {
-        Some(settings) => settings.sink.write(text.as_bytes()),
-        None => sink::Sink::Stderr.write(text.as_bytes()),
-    }
+    put(&text);
+}
+
+fn put(text: &str) {
+    SINK.get()
+        .unwrap_or(&sink::Sink::Stderr)
+        .write(text.as_bytes());
 }
 
 #[macro_export]

@@ -105,7 +105,7 @@ unsafe fn copy_long(from: *const u8, to: *mut u8, len: usize) {
 #[inline]
 fn string_range() -> core::ops::Range<usize> {
     use crate::ucs::config::AUTO;
-    use crate::ucs::config::global::options;
+    use crate::ucs::config::global;
     use once_cell::race::OnceBox;
     /// Where the start-up of the instruction pays off, and where the C library knows better ways, as
     /// measured.
@@ -113,7 +113,7 @@ fn string_range() -> core::ops::Range<usize> {
     const TO: usize = 8 << 20;
     static RANGE: OnceBox<(usize, usize)> = OnceBox::new();
     let (from, to) = *RANGE.get_or_init(|| {
-        let options = &options().1;
+        let options = global::fixed();
         let fast = crate::sys::cpu::has_fast_string_copy();
         let of = |name, auto| match options.memunits(name) {
             AUTO => auto,

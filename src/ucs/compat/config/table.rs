@@ -199,8 +199,8 @@ pub fn bases(env_prefix: &str) -> Result<Vec<String>> {
 /// Warns, once for each variable, that it has no effect.
 fn warn_deprecated(name: &str) {
     static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let (options, _) = global::options();
-    if TOLD.lock().insert(name.to_owned()) && options.bool("WARN_UNUSED_ENV_VARS") {
+    let warns = global::current(|options| options.bool("WARN_UNUSED_ENV_VARS"));
+    if TOLD.lock().insert(name.to_owned()) && warns {
         ucs_warn!("{name} is deprecated and has no effect");
     }
 }

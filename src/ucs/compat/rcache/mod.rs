@@ -18,7 +18,7 @@
 mod pending;
 mod region;
 
-use crate::c::{UCM_EVENT_VM_UNMAPPED, UCS_OK, ucm_event_t};
+use crate::c::{UCS_OK, ucm_event_t, ucs_rcache};
 use crate::sys::process;
 use crate::ucm::{events, hooks};
 use crate::ucs::{Result, Status};
@@ -28,7 +28,7 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::{Mutex, ReentrantMutex};
 use pending::Pending;
-pub use region::{Operations, Params, Region};
+pub use region::{Operations, Params, Region, defaults};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 use std::thread::{JoinHandle, Thread};
@@ -116,7 +116,7 @@ impl Cache {
         }
         if params.purge_on_fork {
             purge_at_fork();
-            PURGED_ON_FORK.lock().push(Arc::as_ptr(&cache).addr());
+            PURGED_ON_FORK.lock().push(Arc::as_ptr(&cache).expose_provenance());
         }
         Ok(cache)
     }
@@ -142,7 +142,7 @@ impl Cache {
         let end = address.checked_add(len).and_then(|end| end.checked_next_multiple_of(alignment));
         let start = address - address % alignment;
         let Some(end) = end.filter(|end| len > 0 && alignment.is_power_of_two() && *end > start) else {
-            ucs_error!(
+            ucs_diag!(
                 "registration cache {}: {len} bytes at {address:#x}, aligned to {alignment}, are no range",
                 self.name
             );
@@ -274,11 +274,6 @@ impl Cache {
         }
     }
 
-    /// One user more of a region that has one.
-    pub fn hold(&self, region: Region) {
-        region.acquire();
-    }
-
     /// Gives a region back.
     pub fn put(&self, region: Region) {
         let lock = self.state.lock();
@@ -340,7 +335,7 @@ impl Cache {
     }
 
     /// The cache as C names it.
-    fn handle(&self) -> *mut crate::c::ucs_rcache {
+    fn handle(&self) -> *mut ucs_rcache {
         core::ptr::from_ref(self).cast_mut().cast()
     }
 
@@ -356,7 +351,12 @@ impl Cache {
         unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned()
     }
 
-    /// Whether clients compiled before 1.17 made it.
+    /// The alignment of all ranges, in a cache of a client that was compiled before 1.17.
+    pub fn common_alignment(&self) -> Option<usize> {
+        self.params.old.then_some(self.params.alignment)
+    }
+
+    /// Whether a client that was compiled before 1.17 made it.
     pub fn is_old(&self) -> bool {
         self.params.old
     }
@@ -365,10 +365,12 @@ impl Cache {
 type Lock<'c> = parking_lot::ReentrantMutexGuard<'c, RefCell<State>>;
 
 impl State {
-    /// A region that overlaps a range: the highest one.
+    /// A region that overlaps a range: the lowest one.
     fn overlapping(&self, start: usize, end: usize) -> Option<Region> {
-        let (_, region) = self.table.range(..end).next_back()?;
-        (region.end() > start).then_some(*region)
+        let below = self.table.range(..start).next_back();
+        let reaching = below.filter(|(_, region)| region.end() > start);
+        let (_, region) = reaching.or_else(|| self.table.range(start..end).next())?;
+        Some(*region)
     }
 
     /// One user more of the region that has a range and rights.
@@ -415,21 +417,11 @@ impl State {
 }
 
 /// The handler of memory events.
-unsafe extern "C" fn unmapped(kind: u32, event: *mut ucm_event_t, arg: *mut c_void) {
+unsafe extern "C" fn unmapped(_kind: u32, event: *mut ucm_event_t, arg: *mut c_void) {
     // SAFETY: `create` registers the address of a cache, and `destroy` takes it back before it ends.
     let cache = unsafe { &*arg.cast::<Cache>() };
-    // SAFETY: both kinds of events that a cache asks for have a range at the same place.
-    let range = if kind == UCM_EVENT_VM_UNMAPPED {
-        // SAFETY: as above.
-        unsafe { (*event).vm_unmapped }
-    } else {
-        // SAFETY: as above.
-        let freed = unsafe { (*event).mem_type };
-        crate::c::ucm_event_vm_unmapped {
-            address: freed.address,
-            size: freed.size,
-        }
-    };
+    // SAFETY: `vm_unmapped` and `mem_type`, whose events caches ask for, begin with the same range.
+    let range = unsafe { (*event).vm_unmapped };
     let start = range.address.addr();
     cache.pending.note(start, start.saturating_add(range.size));
     if cache.params.synchronous {
@@ -517,6 +509,7 @@ extern "C" fn before_fork() {
 }
 
 extern "C" fn nothing() {}
+
 
 #[cfg(test)]
 mod tests;

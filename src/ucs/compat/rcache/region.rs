@@ -8,7 +8,7 @@ use crate::c::{
     ucs_status_t,
 };
 use crate::sys::heap;
-use core::ffi::{c_char, c_int, c_uint, c_void};
+use core::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -60,8 +60,25 @@ pub struct Params {
     pub alignment: usize,
 }
 
+/// Priority of the handler of memory events where a client says nothing.
+const DEFAULT_PRIORITY: c_int = 1000;
 const FLAG_PURGE_ON_FORK: c_int = 1 << 1;
 const FLAG_SYNC_EVENTS: c_int = 1 << 2;
+
+/// Parameters without events and without limits.
+pub fn defaults() -> ucs_rcache_params {
+    ucs_rcache_params {
+        region_struct_size: size_of::<ucs_rcache_region>(),
+        ucm_events: 0,
+        ucm_event_priority: DEFAULT_PRIORITY,
+        ops: core::ptr::null(),
+        context: core::ptr::null_mut(),
+        flags: 0,
+        max_regions: c_ulong::MAX,
+        max_size: usize::MAX,
+        max_unreleased: usize::MAX,
+    }
+}
 
 /// The parameters before 1.17.
 #[repr(C)]
