@@ -66,6 +66,7 @@ void ferrucx_fatal_error_format(const char *file, unsigned line, const char *fun
 
 /* ---- text --------------------------------------------------------------------------------- */
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,47 +99,147 @@ void ferrucx_snprintf_safe(char *buffer, size_t size, const char *format, ...)
     }
 }
 
-/* ucs_string_buffer_appendf: the second word of a buffer is its length. */
-void ferrucx_string_buffer_appendf(size_t *buffer, const char *format, ...)
+/* ucs_vsnprintf_safe */
+void ferrucx_vsnprintf_safe(char *buffer, size_t size, const char *format, va_list args)
 {
-    va_list args, again;
+    vsnprintf(buffer, size, format, args);
+    if (size > 0) {
+        buffer[size - 1] = '\0';
+    }
+}
+
+/* ucs_string_buffer_vappendf: the second word of a buffer is its length. */
+void ferrucx_string_buffer_vappendf(size_t *buffer, const char *format, va_list args)
+{
+    va_list first;
     int length;
 
-    va_start(args, format);
-    va_copy(again, args);
-    length = vsnprintf(NULL, 0, format, args);
-    va_end(args);
+    va_copy(first, args);
+    length = vsnprintf(NULL, 0, format, first);
+    va_end(first);
     if (length > 0) {
         size_t room;
         char *end = ferrucx_string_buffer_reserve(buffer, (size_t)length, &room);
 
         if (end != NULL) {
-            vsnprintf(end, room, format, again);
+            vsnprintf(end, room, format, args);
             buffer[1] += (size_t)length < room ? (size_t)length : room - 1;
         }
     }
-    va_end(again);
+}
+
+/* ucs_string_buffer_appendf */
+void ferrucx_string_buffer_appendf(size_t *buffer, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    ferrucx_string_buffer_vappendf(buffer, format, args);
+    va_end(args);
+}
+
+/* ucs_string_buffer_dump */
+void ferrucx_string_buffer_dump(char *const *buffer, const char *line_prefix, FILE *stream)
+{
+    const char *line = ((const size_t *)buffer)[1] == 0 ? "" : buffer[0];
+
+    while (*line != '\0') {
+        size_t length = strcspn(line, "\n");
+
+        length += line[length] == '\n';
+        fprintf(stream, "%s%.*s", line_prefix, (int)length, line);
+        line += length;
+    }
+}
+
+/* A formatted text in memory of its own, or NULL. */
+static char *ferrucx_formatted(const char *format, va_list args)
+{
+    va_list first;
+    char *text;
+    int length;
+
+    va_copy(first, args);
+    length = vsnprintf(NULL, 0, format, first);
+    va_end(first);
+    text = length < 0 ? NULL : malloc((size_t)length + 1);
+    if (text != NULL) {
+        vsnprintf(text, (size_t)length + 1, format, args);
+    }
+    return text;
+}
+
+/* In Rust: adds a string to a set. */
+int ferrucx_string_set_add(void *set, const char *text);
+
+enum { FERRUCX_OK = 0, FERRUCX_NO_MEMORY = -4 };
+
+/* ucs_string_set_addf */
+signed char ferrucx_string_set_addf(void *set, const char *format, ...)
+{
+    signed char status = FERRUCX_NO_MEMORY;
+    va_list args;
+    char *text;
+
+    va_start(args, format);
+    text = ferrucx_formatted(format, args);
+    va_end(args);
+    if (text != NULL) {
+        status = (signed char)ferrucx_string_set_add(set, text);
+        free(text);
+    }
+    return status;
+}
+
+/* ucs_string_alloc_formatted_path */
+signed char ferrucx_string_alloc_formatted_path(char **path, const char *name, const char *format, ...)
+{
+    va_list args;
+
+    (void)name;
+    *path = malloc(PATH_MAX);
+    if (*path == NULL) {
+        return FERRUCX_NO_MEMORY;
+    }
+    va_start(args, format);
+    vsnprintf(*path, PATH_MAX, format, args);
+    va_end(args);
+    return FERRUCX_OK;
+}
+
+/* ucs_string_split */
+char *ferrucx_string_split(char *text, const char *delimiters, int count, ...)
+{
+    va_list parts;
+
+    va_start(parts, count);
+    for (; count > 0; --count) {
+        *va_arg(parts, char **) = text;
+        if (text != NULL) {
+            text = strpbrk(text, delimiters);
+            if (text != NULL) {
+                *text++ = '\0';
+            }
+        }
+    }
+    va_end(parts);
+    return text;
 }
 
 /* ucs_table_row_add_cell_fmt */
 void ferrucx_table_row_add_cell_fmt(void *table, unsigned row, unsigned col_span, unsigned align,
                                     const char *format, ...)
 {
-    va_list args, again;
+    va_list args;
     char *text;
-    int length;
 
     va_start(args, format);
-    va_copy(again, args);
-    length = vsnprintf(NULL, 0, format, args);
+    text = ferrucx_formatted(format, args);
     va_end(args);
-    text = length < 0 ? NULL : malloc((size_t)length + 1);
     if (text != NULL) {
-        vsnprintf(text, (size_t)length + 1, format, again);
         ferrucx_table_add_text(table, row, col_span, align, text);
         free(text);
     }
-    va_end(again);
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */

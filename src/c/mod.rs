@@ -33,8 +33,8 @@ pub(crate) mod prelude {
     pub use core::ffi::*;
     pub use core::mem::{offset_of, size_of};
     pub use libc::{
-        FILE, off_t, pthread_mutex_t, pthread_spinlock_t, pthread_t, sockaddr, sockaddr_storage,
-        socklen_t,
+        FILE, iovec, off_t, pthread_mutex_t, pthread_spinlock_t, pthread_t, sockaddr,
+        sockaddr_storage, socklen_t,
     };
     /// C's `va_list` as it is passed to a function: a pointer, which Rust only hands on.
     pub type va_list = *mut c_void;

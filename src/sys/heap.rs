@@ -1,7 +1,7 @@
 //! The C heap, for memory that crosses the ABI: a client may release what we made and we may grow
 //! what it gave.
 
-use core::ffi::c_void;
+use core::ffi::{CStr, c_char, c_void};
 
 /// `len` bytes, or null.
 pub fn malloc(len: usize) -> *mut c_void {
@@ -29,6 +29,12 @@ pub unsafe fn realloc(block: *mut c_void, len: usize) -> *mut c_void {
 pub unsafe fn free(block: *mut c_void) {
     // SAFETY: the caller's promise is free's own.
     unsafe { libc::free(block) }
+}
+
+/// A copy of `text`, or null.
+pub fn strdup(text: &CStr) -> *mut c_char {
+    // SAFETY: a C string.
+    unsafe { libc::strdup(text.as_ptr()) }
 }
 
 /// Sorts an array by a comparison of C.

@@ -18,6 +18,7 @@ pub mod pidfd;
 pub mod poll;
 pub mod process;
 pub mod random;
+pub mod raw_socket;
 pub mod shm;
 pub mod socket;
 pub mod socket_option;

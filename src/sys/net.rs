@@ -6,7 +6,7 @@ use crate::sys::process;
 use crate::sys::socket;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// One address of one interface that is up and running.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +89,41 @@ pub fn is_bridge(name: &str) -> bool {
         .join(name)
         .join("bridge")
         .exists()
+}
+
+/// The device that the interface stands on, through all that are between, as sysfs has it.
+pub fn lowest_device(name: &str) -> PathBuf {
+    let mut path = Path::new("/sys/class/net").join(name);
+    // Each step leads to another interface; there are never so many.
+    for _ in 0..16 {
+        let Ok(entries) = std::fs::read_dir(&path) else {
+            break;
+        };
+        let names = entries.flatten().map(|entry| entry.file_name());
+        let lower = names.filter(|name| name.to_string_lossy().starts_with("lower_"));
+        let Some(lower) = lower.min() else { break };
+        path.push(lower);
+    }
+    path
+}
+
+/// Ports that are bound together by the interface's bond; 1 for one that is no bond.
+pub fn bonded_ports(name: &str) -> u32 {
+    let ports = sysfs(name, "bonding/ad_num_ports").and_then(|text| text.parse().ok());
+    ports.filter(|ports| *ports > 0).unwrap_or(1)
+}
+
+/// The first and the last port that the kernel gives to sockets by itself.
+pub fn local_ports() -> Option<(u16, u16)> {
+    let text = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
+    let mut numbers = text.split_whitespace().map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
+/// Most connections that may wait to be accepted.
+pub fn most_waiting() -> Option<u32> {
+    let text = std::fs::read_to_string("/proc/sys/net/core/somaxconn").ok()?;
+    text.trim().parse().ok()
 }
 
 fn sysfs(name: &str, file: &str) -> Option<String> {

@@ -2,9 +2,7 @@
 //!
 //! Read by `ucp_config_read`; a context keeps the values it was made with.
 
-use crate::ucs::config::{
-    Config, Kind, Row, Table, global, is_of_foreign_component, ucm,
-};
+use crate::ucs::config::{Config, Kind, Row, Table, global, is_of_foreign_component, ucm};
 use crate::ucs::{Result, Status};
 use crate::uct::registry;
 use crate::{ucs_debug, ucs_diag};

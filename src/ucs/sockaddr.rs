@@ -32,6 +32,44 @@ pub unsafe fn read(addr: *const sockaddr) -> Result<SocketAddr> {
     }
 }
 
+/// What stands for an address of another family.
+pub const NOT_IP: &str = "<invalid address family>";
+
+/// The same, none for null and for other families.
+///
+/// # Safety
+/// As for `read`.
+pub unsafe fn read_ip(addr: *const sockaddr) -> Option<SocketAddr> {
+    if addr.is_null() {
+        return None;
+    }
+    // SAFETY: the caller's promise; the family is the first field of every address.
+    match i32::from(unsafe { (*addr).sa_family }) {
+        // SAFETY: as above.
+        libc::AF_INET | libc::AF_INET6 => unsafe { read(addr) }.ok(),
+        _ => None,
+    }
+}
+
+/// How many bytes an IP address has, and these with zeroes behind.
+pub fn bytes(ip: IpAddr) -> (usize, [u8; 16]) {
+    let mut bytes = [0; 16];
+    match ip {
+        IpAddr::V4(ip) => {
+            bytes[..4].copy_from_slice(&ip.octets());
+            (4, bytes)
+        }
+        IpAddr::V6(ip) => (16, ip.octets()),
+    }
+}
+
+/// Whether the first bits of two addresses of one family are the same.
+pub fn same_subnet(a: IpAddr, b: IpAddr, prefix: u32) -> bool {
+    let ((len, a), (other, b)) = (bytes(a), bytes(b));
+    let different = u128::from_be_bytes(a) ^ u128::from_be_bytes(b);
+    len == other && different.leading_zeros() >= prefix.min(len as u32 * 8)
+}
+
 /// Writes `addr` for C; the rest of the storage stays as it is.
 ///
 /// # Safety

@@ -34,6 +34,14 @@ fn room(buffer: &ucs_string_buffer_t) -> (usize, bool) {
     }
 }
 
+/// Bytes that may be appended, with a terminator.
+pub fn room_left(buffer: &ucs_string_buffer_t) -> usize {
+    match room(buffer) {
+        (capacity, true) => capacity.saturating_sub(buffer.length),
+        (_, false) => usize::MAX,
+    }
+}
+
 /// Makes room for `extra` characters and a terminator behind the text. Where to write, and how many
 /// bytes may be written there, terminator included: fewer than asked for in fixed storage.
 ///
@@ -98,21 +106,94 @@ pub unsafe fn text(buffer: &ucs_string_buffer_t) -> &CStr {
     unsafe { CStr::from_ptr(buffer.buffer) }
 }
 
+/// A buffer over a client's storage.
+pub fn fixed(buffer: *mut c_char, capacity: usize) -> ucs_string_buffer_t {
+    ucs_string_buffer_t {
+        buffer,
+        length: 0,
+        capacity: capacity | FIXED,
+    }
+}
+
+/// Whether the storage is the client's.
+pub fn is_fixed(buffer: &ucs_string_buffer_t) -> bool {
+    room(buffer).1
+}
+
+/// Cuts the text to `length` characters, if it has more.
+///
+/// # Safety
+/// As `reserve`.
+pub unsafe fn cut(buffer: &mut ucs_string_buffer_t, length: usize) {
+    if length < buffer.length {
+        buffer.length = length;
+        // SAFETY: inside the text.
+        unsafe { buffer.buffer.add(length).write(0) };
+    }
+}
+
+/// Cuts the text at its last character of `charset`, or of white space, if it has one.
+///
+/// # Safety
+/// As `reserve`.
+pub unsafe fn cut_at_last(buffer: &mut ucs_string_buffer_t, charset: Option<&CStr>) {
+    // SAFETY: the caller's promise.
+    let all = unsafe { text(buffer) }.to_bytes();
+    if let Some(at) = all.iter().rposition(|c| is_of(*c, charset)) {
+        // SAFETY: as above.
+        unsafe { cut(buffer, at) };
+    }
+}
+
+/// The part behind `token` up to a delimiter, which becomes a zero; the first for a null `token`; null behind the last.
+///
+/// # Safety
+/// As `reserve`; `token` is null or an answer of this function.
+pub unsafe fn next_token(
+    buffer: &mut ucs_string_buffer_t,
+    token: *mut c_char,
+    delimiters: &[u8],
+) -> *mut c_char {
+    let end = buffer.buffer.wrapping_add(buffer.length);
+    let start = if token.is_null() {
+        buffer.buffer
+    } else {
+        // SAFETY: tokens end with a zero, and lie before `end`.
+        unsafe { token.add(CStr::from_ptr(token).count_bytes() + 1) }
+    };
+    if start >= end {
+        return core::ptr::null_mut();
+    }
+    let mut at = start;
+    // SAFETY: inside the text, here and below.
+    while at < end && !delimiters.contains(&(unsafe { at.read() } as u8)) {
+        at = at.wrapping_add(1);
+    }
+    if at < end {
+        // SAFETY: as above.
+        unsafe { at.write(0) };
+    }
+    start
+}
+
+fn is_of(c: u8, charset: Option<&CStr>) -> bool {
+    match charset {
+        Some(set) => set.to_bytes().contains(&c),
+        // C's isspace: vertical tab included.
+        None => c.is_ascii_whitespace() || c == 0x0b,
+    }
+}
+
 /// Removes the longest tail that consists of `charset`, or of white space.
 ///
 /// # Safety
 /// As `reserve`.
 pub unsafe fn trim_end(buffer: &mut ucs_string_buffer_t, charset: Option<&CStr>) {
-    let goes = |c: u8| match charset {
-        Some(set) => set.to_bytes().contains(&c),
-        // C's isspace: vertical tab included.
-        None => c.is_ascii_whitespace() || c == 0x0b,
-    };
     while buffer.length > 0 {
         // SAFETY: inside the text.
         let last = unsafe { buffer.buffer.add(buffer.length - 1) };
         // SAFETY: as above.
-        if !goes(unsafe { last.read() } as u8) {
+        if !is_of(unsafe { last.read() } as u8, charset) {
             break;
         }
         // SAFETY: as above; the storage is writable.

@@ -47,6 +47,15 @@ pub unsafe fn add(set: &mut ucs_string_set, text: &CStr) -> Result<()> {
     Ok(())
 }
 
+/// Whether `text` is a member.
+///
+/// # Safety
+/// As `add`.
+pub unsafe fn contains(set: &ucs_string_set, text: &CStr) -> bool {
+    // SAFETY: a table with buckets.
+    set.n_buckets != 0 && unsafe { find(set, text) }.1
+}
+
 /// The members in byte order.
 ///
 /// # Safety
@@ -183,6 +192,11 @@ mod tests {
         assert_eq!(set.size as usize, oracle.len());
         // SAFETY: as above.
         let got = unsafe { sorted(&set) };
+        for number in 0..800 {
+            let text = CString::new(number.to_string()).unwrap();
+            // SAFETY: as above.
+            assert_eq!(unsafe { contains(&set, &text) }, oracle.contains(&text));
+        }
         assert!(got.iter().copied().eq(oracle.iter().map(|t| t.as_c_str())));
         // SAFETY: as above.
         unsafe { cleanup(&mut set) };

@@ -138,10 +138,13 @@ impl Parse for ParserFunctions {
     }
 }
 
-/// The linker sees it.
+/// The linker sees it, and its Rust signature is that of C: a naked one has none, its prototype is in a template.
 fn is_exported(function: &ItemFn) -> bool {
-    let marked = |attr: &Attribute| attr.to_token_stream().to_string().contains("no_mangle");
-    function.sig.abi.is_some() && function.attrs.iter().any(marked)
+    let has = |name: &str| {
+        let mut attrs = function.attrs.iter();
+        attrs.any(|attr| attr.to_token_stream().to_string().contains(name))
+    };
+    function.sig.abi.is_some() && has("no_mangle") && !has("naked")
 }
 
 impl Sources {
@@ -151,6 +154,8 @@ impl Sources {
             ("sockaddr", "struct"),
             ("sockaddr_storage", "struct"),
             ("dirent", "struct"),
+            ("iovec", "struct"),
+            ("ifreq", "struct"),
         ]
         .map(|(name, kind)| (name.to_owned(), kind))
         .into();

@@ -257,8 +257,9 @@ typedef void (*ucm_event_callback_t)(ucm_event_type_t event_type,
 void ucm_set_global_opts(const ucm_global_config_t *ucm_opts);
 
 /**
- * Registers a handler; lower priorities run first, those below 0 before the call itself.
- * `UCS_ERR_UNSUPPORTED` for events that nobody delivers: see `ucm::hooks`. `ucm/api/ucm.h`.
+ * Registers a handler; lower priorities run first, those below 0 before the call itself. What it hears of:
+ * `ucm::hooks`. `UCS_ERR_INVALID_PARAM` for what is no event, `UCS_ERR_UNSUPPORTED` where the configuration allows none
+ * (`UCX_MEM_EVENTS`, `UCX_MEM_MMAP_HOOK_MODE`). `ucm/api/ucm.h`.
  */
 ucs_status_t ucm_set_event_handler(int events,
                                    int priority,

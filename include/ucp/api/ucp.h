@@ -853,12 +853,15 @@ ucs_status_t ucp_config_read(const char *env_prefix,
 void ucp_config_release(ucp_config_t *config);
 
 /**
- * Sets an option by name, without the prefix `UCX_`. UCS_ERR_NO_ELEM: no such option;
- * UCS_ERR_INVALID_PARAM: the value does not fit.
+ * Sets an option by name, without the prefix `UCX_`: one of contexts, or a global one, which changes at once for the
+ * whole process, or one of a component, which is read where a context with this configuration opens it.
+ * UCS_ERR_INVALID_PARAM: no such option that may change now, or the value does not fit.
  *
  * `ucp/api/ucp.h`, group `config`.
  */
-ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name, const char *value);
+ucs_status_t ucp_config_modify(ucp_config_t *config,
+                               const char *name,
+                               const char *value);
 
 /**
  * Prints options to `stream`, under a title, as `print_flags` say.

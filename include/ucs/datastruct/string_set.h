@@ -23,6 +23,9 @@ void ucs_string_set_cleanup(ucs_string_set_t *sset);
 /** Adds a copy of `str` unless it is a member. `ucs/datastruct/string_set.h`. */
 ucs_status_t ucs_string_set_add(ucs_string_set_t *sset, const char *str);
 
+/** 1 for a member, else 0. `ucs/datastruct/string_set.h`. */
+int ucs_string_set_contains(const ucs_string_set_t *sset, const char *str);
+
 /** Appends the members in byte order, `sep` between them. `ucs/datastruct/string_set.h`. */
 ucs_status_t ucs_string_set_print_sorted(const ucs_string_set_t *sset,
                                          ucs_string_buffer_t *strb,

@@ -18,6 +18,9 @@ typedef int ucs_numa_distance_t;
 /** Number of a node. */
 typedef int16_t ucs_numa_node_t;
 
+/** Names of policies of memory on nodes: default, bind, preferred; NULL after the last. */
+extern const char *ucs_numa_policy_names[];
+
 END_C_DECLS
 
 #endif

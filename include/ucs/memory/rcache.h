@@ -99,6 +99,9 @@ struct ucs_rcache_params {
     size_t max_unreleased;
 };
 
+/** Told that an invalidated region is gone; must not use the cache. */
+typedef void (*ucs_rcache_invalidate_comp_func_t)(void *arg);
+
 /** What a user chooses of it. */
 struct ucs_rcache_config {
     /** Priority of the handler of memory events. */
@@ -115,8 +118,39 @@ struct ucs_rcache_config {
     int purge_on_fork;
 };
 
-/** Told that an invalidated region is gone; must not use the cache. */
-typedef void (*ucs_rcache_invalidate_comp_func_t)(void *arg);
+/**
+ * A cache of registrations. UCS_ERR_INVALID_PARAM where a region is smaller than `ucs_rcache_region_t`.
+ * `ucs/memory/rcache.h`.
+ */
+ucs_status_t ucs_rcache_create(const ucs_rcache_params_t *params,
+                               const char *name,
+                               ucs_stats_node_t *stats_parent,
+                               ucs_rcache_t **rcache_p);
+
+/** Ends a cache and its registrations. `ucs/memory/rcache.h`. */
+void ucs_rcache_destroy(ucs_rcache_t *rcache);
+
+/** Counts one user more of a registration. `ucs/memory/rcache.h`. */
+void ucs_rcache_region_hold(ucs_rcache_t *rcache, ucs_rcache_region_t *region);
+
+/** Gives a registration back. `ucs/memory/rcache.h`. */
+void ucs_rcache_region_put(ucs_rcache_t *rcache, ucs_rcache_region_t *region);
+
+/**
+ * Takes a registration out of the cache, so that nobody gets it any more. The caller still gives it back; `cb` is
+ * called when it has ended. `ucs/memory/rcache.h`.
+ */
+void ucs_rcache_region_invalidate(ucs_rcache_t *rcache,
+                                  ucs_rcache_region_t *region,
+                                  ucs_rcache_invalidate_comp_func_t cb,
+                                  void *arg);
+
+/** Fills parameters with defaults: no events, no limits. `ucs/memory/rcache.h`. */
+void ucs_rcache_set_default_params(ucs_rcache_params_t *rcache_params);
+
+/** Fills parameters with what a user chose, and defaults for the rest. `ucs/memory/rcache.h`. */
+void ucs_rcache_set_params(ucs_rcache_params_t *rcache_params,
+                           const ucs_rcache_config_t *rcache_config);
 
 /** One registered range of memory. The client's own part follows it. */
 struct ucs_rcache_region {
@@ -147,6 +181,17 @@ struct ucs_rcache_region {
         unsigned long *pfn;
     };
 };
+
+/**
+ * A registration that has a range, for one more user, who gives it back by `ucs_rcache_region_put`.
+ * UCS_ERR_INVALID_PARAM: there is no such range; or what `mem_reg` answers.
+ *
+ * \param alignment  The range begins and ends at multiples of it: a power of two.
+ * \param prot       Rights: PROT_READ, PROT_WRITE.
+ * \param arg        For `mem_reg` and `merge`.
+ */
+ucs_status_t ucs_rcache_get(ucs_rcache_t *rcache, void *address, size_t length, size_t alignment, int prot, void *arg,
+                            ucs_rcache_region_t **region_p);
 
 /** The options of a cache, as a table for `ucs_rcache_config_t`. */
 extern ucs_config_field_t ucs_config_rcache_table[];

@@ -4,11 +4,11 @@ use crate::abi::args::non_null;
 use crate::abi::ucs::config::style_of;
 use crate::abi::ucs::opts;
 use crate::c::prelude::*;
-use core::fmt::Write;
 use crate::ucp::config;
 use crate::ucs::config::{Config, PREFIX, print};
 use crate::ucs::status::code_of;
 use crate::uct::base::params::text;
+use core::fmt::Write;
 
 /// Reads the options from the environment: `UCX_*`, and before it `PREFIX_UCX_*` if a prefix is
 /// given. `filename` is reserved: NULL. The result is freed by `ucp_config_release`.

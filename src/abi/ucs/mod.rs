@@ -18,6 +18,7 @@ pub mod pgtable;
 pub mod profile;
 pub mod rcache;
 pub mod sock;
+pub mod socket;
 pub mod status;
 pub mod string;
 pub mod string_buffer;

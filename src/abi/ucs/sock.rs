@@ -1,11 +1,11 @@
-//! `ucs/sys/sock.h`, as far as clients use it.
+//! `ucs/sys/sock.h`: socket addresses.
 
 use super::{put_text, text_of};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::sys::socket_option;
 use crate::ucs::{Result, sockaddr as address, status::code_of};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Closes `*fd_p` unless it is -1, and makes it -1. `ucs/sys/sock.h`.
 ///
@@ -144,16 +144,10 @@ pub unsafe extern "C" fn ucs_sockaddr_str(
     str: *mut c_char,
     max_size: usize,
 ) -> *const c_char {
-    // SAFETY: the caller's promise; the family is the first field of every address.
-    let is_ip = !sock_addr.is_null()
-        && matches!(
-            i32::from(unsafe { (*sock_addr).sa_family }),
-            libc::AF_INET | libc::AF_INET6
-        );
     // SAFETY: the caller's promise.
-    let text = match is_ip.then(|| unsafe { address::read(sock_addr) }) {
-        Some(Ok(addr)) => address::format(&addr),
-        _ => "<invalid address family>".into(),
+    let text = match unsafe { address::read_ip(sock_addr) } {
+        Some(addr) => address::format(&addr),
+        None => address::NOT_IP.into(),
     };
     // SAFETY: the caller's promise.
     unsafe { put_text(str, max_size, &text) };
@@ -223,4 +217,238 @@ unsafe fn store(addr: Result<SocketAddr>, out: *mut sockaddr_storage) -> ucs_sta
         }
         Err(status) => status.code(),
     }
+}
+
+/// The IP address as its bytes are in memory, where there is one.
+///
+/// # Safety
+/// `addr` is null or a socket address.
+unsafe fn inet_addr(addr: *const sockaddr) -> Option<(*const c_void, usize)> {
+    // SAFETY: the caller's promise.
+    match unsafe { address::read_ip(addr) }? {
+        SocketAddr::V4(_) => {
+            let at = addr.wrapping_byte_add(offset_of!(libc::sockaddr_in, sin_addr));
+            Some((at.cast(), size_of::<libc::in_addr>()))
+        }
+        SocketAddr::V6(_) => {
+            let at = addr.wrapping_byte_add(offset_of!(libc::sockaddr_in6, sin6_addr));
+            Some((at.cast(), size_of::<libc::in6_addr>()))
+        }
+    }
+}
+
+/// Where the IP address is inside a socket address; NULL for other families. `ucs/sys/sock.h`.
+///
+/// # Safety
+/// `addr` is null or a socket address.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_sockaddr_get_inet_addr(addr: *const sockaddr) -> *const c_void {
+    // SAFETY: the caller's promise.
+    match unsafe { inet_addr(addr) } {
+        Some((at, _)) => at,
+        None => {
+            // SAFETY: as above; says what is wrong.
+            let _ = unsafe { address::read(addr) };
+            core::ptr::null()
+        }
+    }
+}
+
+/// Changes the IP address of a socket address. `ucs/sys/sock.h`.
+///
+/// # Safety
+/// `addr` is null or a socket address, `in_addr` null or an IP address of its family.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_sockaddr_set_inet_addr(
+    addr: *mut sockaddr,
+    in_addr: *const c_void,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; addr, in_addr);
+    // SAFETY: the caller's promise.
+    let Some((at, len)) = (unsafe { inet_addr(addr) }) else {
+        // SAFETY: as above; says what is wrong.
+        return code_of(&unsafe { address::read(addr) }.map(drop));
+    };
+    // SAFETY: inside the caller's address, and its bytes.
+    unsafe { core::ptr::copy(in_addr.cast::<u8>(), at.cast_mut().cast(), len) };
+    UCS_OK
+}
+
+/// Bytes of an IP address of this family. UCS_ERR_INVALID_PARAM for others. `ucs/sys/sock.h`.
+///
+/// # Safety
+/// `size_p` is null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_sockaddr_inet_addr_size(
+    af: libc::sa_family_t,
+    size_p: *mut usize,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; size_p);
+    let size = address::any_of(i32::from(af)).map(|ip| if ip.is_ipv4() { 4 } else { 16 });
+    let given = size.map(|size| {
+        // SAFETY: checked above; the caller vouches for it.
+        unsafe { size_p.write(size) };
+    });
+    code_of(&given)
+}
+
+/// The same of the family of a socket address. `ucs/sys/sock.h`.
+///
+/// # Safety
+/// `addr` is null or a socket address, `size_p` null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_sockaddr_inet_addr_sizeof(
+    addr: *const sockaddr,
+    size_p: *mut usize,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; addr);
+    // SAFETY: checked above; every address begins with its family.
+    unsafe { ucs_sockaddr_inet_addr_size((*addr).sa_family, size_p) }
+}
+
+/// 1 for IPv4 and IPv6, else 0. `ucs/sys/sock.h`.
+///
+/// # Safety
+/// `sa` is null or a socket address.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_sockaddr_is_known_af(sa: *const sockaddr) -> c_int {
+    // SAFETY: the caller's promise.
+    c_int::from(unsafe { address::read_ip(sa) }.is_some())
+}
+
+/// 1 for the unspecified address, else 0. `ucs/sys/sock.h`.
+///
+/// # Safety
+/// `addr` is null or a socket address.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_sockaddr_is_inaddr_any(addr: *const sockaddr) -> c_int {
+    // SAFETY: the caller's promise.
+    let addr = unsafe { address::read_ip(addr) };
+    c_int::from(addr.is_some_and(|addr| addr.ip().is_unspecified()))
+}
+
+/// 1 for 127.0.0.1 and ::1, else 0. `ucs/sys/sock.h`.
+///
+/// # Safety
+/// `addr` is null or a socket address.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_sockaddr_is_inaddr_loopback(addr: *const sockaddr) -> c_int {
+    // SAFETY: the caller's promise.
+    let addr = unsafe { address::read_ip(addr) };
+    c_int::from(addr.is_some_and(|addr| {
+        addr.ip() == IpAddr::V4(Ipv4Addr::LOCALHOST) || addr.ip() == IpAddr::V6(Ipv6Addr::LOCALHOST)
+    }))
+}
+
+/// Compares family, address and port: below, at or above 0. For other families, and then 1, `*status_p` becomes
+/// UCS_ERR_INVALID_PARAM, else UCS_OK. `ucs/sys/sock.h`.
+///
+/// # Safety
+/// Both are null or socket addresses, `status_p` is null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_sockaddr_cmp(
+    sa1: *const sockaddr,
+    sa2: *const sockaddr,
+    status_p: *mut ucs_status_t,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let both = unsafe { address::read(sa1) }.and_then(|a| Ok((a, unsafe { address::read(sa2) }?)));
+    if !status_p.is_null() {
+        // SAFETY: as above.
+        unsafe { status_p.write(both.map_or_else(|status| status.code(), |_| UCS_OK)) };
+    }
+    // Addresses of Rust are ordered by family, address and port.
+    both.map_or(1, |(a, b)| {
+        let key = |addr: SocketAddr| (addr.ip(), addr.port());
+        key(a).cmp(&key(b)) as c_int
+    })
+}
+
+/// Compares the bytes that the first IP address has: below, at or above 0; -1 for other families. `ucs/sys/sock.h`.
+///
+/// # Safety
+/// Both are null or socket addresses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_sockaddr_ip_cmp(sa1: *const sockaddr, sa2: *const sockaddr) -> c_int {
+    // SAFETY: the caller's promise.
+    let both = unsafe { address::read_ip(sa1) }.zip(unsafe { address::read_ip(sa2) });
+    both.map_or(-1, |(a, b)| {
+        let (len, a) = address::bytes(a.ip());
+        let (_, b) = address::bytes(b.ip());
+        a[..len].cmp(&b[..len]) as c_int
+    })
+}
+
+/// 1 where the first bits of two IP addresses of one family are the same, else 0. `ucs/sys/sock.h`.
+///
+/// # Safety
+/// Both are null or socket addresses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_sockaddr_is_same_subnet(
+    sa1: *const sockaddr,
+    sa2: *const sockaddr,
+    prefix_len: c_uint,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let both = unsafe { address::read_ip(sa1) }.zip(unsafe { address::read_ip(sa2) });
+    c_int::from(both.is_some_and(|(a, b)| address::same_subnet(a.ip(), b.ip(), prefix_len)))
+}
+
+/// Copies a socket address. UCS_ERR_INVALID_PARAM for other families. `ucs/sys/sock.h`.
+///
+/// # Safety
+/// `src_addr` is null or a socket address, `dst_addr` null or has room for it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_sockaddr_copy(
+    dst_addr: *mut sockaddr,
+    src_addr: *const sockaddr,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; dst_addr);
+    // SAFETY: the caller's promise.
+    let copied = unsafe { address::read(src_addr) }.map(|addr| {
+        // SAFETY: as above.
+        unsafe {
+            core::ptr::copy(
+                src_addr.cast::<u8>(),
+                dst_addr.cast(),
+                address::size_of_addr(&addr),
+            )
+        };
+    });
+    code_of(&copied)
+}
+
+/// The name of a family. `ucs/sys/sock.h`.
+#[unsafe(no_mangle)]
+pub extern "C" fn ucs_sockaddr_address_family_str(af: libc::sa_family_t) -> *const c_char {
+    let name = match i32::from(af) {
+        libc::AF_INET => c"IPv4",
+        libc::AF_INET6 => c"IPv6",
+        _ => c"not IPv4 or IPv6",
+    };
+    name.as_ptr()
+}
+
+/// The IP address as text. UCS_ERR_INVALID_PARAM where `max_size` is too small. `ucs/sys/sock.h`.
+///
+/// # Safety
+/// `addr` is null or a socket address, `str` null or writable for `max_size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_sockaddr_get_ipstr(
+    addr: *const sockaddr,
+    str: *mut c_char,
+    max_size: usize,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; str);
+    // SAFETY: the caller's promise.
+    let text = match unsafe { address::read(addr) } {
+        Ok(addr) => addr.ip().to_string(),
+        Err(status) => return status.code(),
+    };
+    if text.len() >= max_size {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    // SAFETY: the caller's room.
+    unsafe { put_text(str, max_size, &text) };
+    UCS_OK
 }

@@ -1,6 +1,7 @@
-//! `ucs/datastruct/string_set.h`, as far as clients use it.
+//! `ucs/datastruct/string_set.h`.
 
 use crate::abi::args::non_null;
+use crate::abi::jump::{hidden_name, jump};
 use crate::c::prelude::*;
 use crate::ucs::{status::code_of, string_buffer, string_set};
 
@@ -68,4 +69,36 @@ pub unsafe extern "C" fn ucs_string_set_print_sorted(
         }
     }
     UCS_OK
+}
+
+unsafe extern "C" {
+    fn ferrucx_string_set_addf();
+}
+
+hidden_name!("ferrucx_string_set_add", ucs_string_set_add);
+
+/// Adds a formatted string: `(ucs_string_set_t *sset, const char *fmt, ...)`. `ucs/datastruct/string_set.h`.
+///
+/// # Safety
+/// `sset` is a live set; format and arguments agree as for printf.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_string_set_addf() {
+    jump!(ferrucx_string_set_addf);
+}
+
+/// 1 for a member, else 0. `ucs/datastruct/string_set.h`.
+///
+/// # Safety
+/// `sset` is null or a live set, `str` null or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_string_set_contains(
+    sset: *const ucs_string_set_t,
+    str: *const c_char,
+) -> c_int {
+    non_null!(0; sset, str);
+    // SAFETY: the caller's promise.
+    let text = unsafe { CStr::from_ptr(str) };
+    // SAFETY: as above.
+    c_int::from(unsafe { string_set::contains(&*sset, text) })
 }

@@ -14,3 +14,4 @@ pub mod piecewise_func;
 pub mod profile;
 pub mod rcache;
 pub mod strided_alloc;
+pub mod text;

@@ -115,7 +115,9 @@ const FOREIGN_COMPONENTS: [&str; 18] = [
 
 /// Whether some release of UCX has this option, named without `UCX_`, in a component that we do not have.
 pub fn is_of_foreign_component(name: &str) -> bool {
-    FOREIGN_COMPONENTS.iter().any(|start| name.starts_with(start))
+    FOREIGN_COMPONENTS
+        .iter()
+        .any(|start| name.starts_with(start))
         && names().any(|known| known == name)
 }
 

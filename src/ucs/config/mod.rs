@@ -20,7 +20,9 @@ pub mod units;
 mod value;
 
 use env::Source;
-pub use known::{is_known, is_of_foreign_component, nearest, used_variables, warn_unused, warn_unused_with};
+pub use known::{
+    is_known, is_of_foreign_component, nearest, used_variables, warn_unused, warn_unused_with,
+};
 pub use pattern::matches_pattern;
 pub use value::{AllowList, Kind, OnOff, Ternary, Value};
 

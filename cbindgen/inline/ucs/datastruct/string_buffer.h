@@ -39,5 +39,9 @@ UCS_ARRAY_DECLARE_TYPE(ucs_string_buffer_t, size_t, char);
 
 /** Appends formatted text; `fmt` is as of printf. */
 void ucs_string_buffer_appendf(ucs_string_buffer_t *strb, const char *fmt, ...) UCS_F_PRINTF(2, 3);
+/** The same for a `va_list`. */
+void ucs_string_buffer_vappendf(ucs_string_buffer_t *strb, const char *fmt, va_list ap);
+/** Writes the text to a stream, each line behind `line_prefix`. */
+void ucs_string_buffer_dump(const ucs_string_buffer_t *strb, const char *line_prefix, FILE *stream);
 
 END_C_DECLS

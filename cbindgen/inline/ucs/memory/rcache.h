@@ -51,6 +51,17 @@ struct ucs_rcache_region {
     };
 };
 
+/**
+ * A registration that has a range, for one more user, who gives it back by `ucs_rcache_region_put`.
+ * UCS_ERR_INVALID_PARAM: there is no such range; or what `mem_reg` answers.
+ *
+ * \param alignment  The range begins and ends at multiples of it: a power of two.
+ * \param prot       Rights: PROT_READ, PROT_WRITE.
+ * \param arg        For `mem_reg` and `merge`.
+ */
+ucs_status_t ucs_rcache_get(ucs_rcache_t *rcache, void *address, size_t length, size_t alignment, int prot, void *arg,
+                            ucs_rcache_region_t **region_p);
+
 /** The options of a cache, as a table for `ucs_rcache_config_t`. */
 extern ucs_config_field_t ucs_config_rcache_table[];
 

@@ -27,4 +27,12 @@ BEGIN_C_DECLS
 
 @ITEMS@
 
+/** socket(2) with a status. */
+ucs_status_t ucs_socket_create(int domain, int type, int protocol, int *fd_p);
+/**
+ * Receives what is there, at most `*length_p` bytes, which becomes how many came. UCS_ERR_NO_PROGRESS: none now;
+ * UCS_ERR_NOT_CONNECTED: none will come.
+ */
+ucs_status_t ucs_socket_recv_nb(int fd, void *data, int flags, size_t *length_p);
+
 END_C_DECLS

@@ -2,6 +2,7 @@
 #include <ucs/sys/compiler_def.h>
 #include <ucs/sys/math.h>
 #include <ucs/type/status.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -25,6 +26,18 @@ BEGIN_C_DECLS
 void ucs_snprintf_zero(char *buf, size_t size, const char *fmt, ...) UCS_F_PRINTF(3, 4);
 /** As snprintf, and the string always ends with a NUL. */
 void ucs_snprintf_safe(char *buf, size_t size, const char *fmt, ...) UCS_F_PRINTF(3, 4);
+/** The same for a `va_list`. */
+void ucs_vsnprintf_safe(char *buf, size_t size, const char *fmt, va_list ap);
+/**
+ * Cuts a string at the first `count` characters of `delim`. The further arguments are `count` places of type `char **`
+ * for where each part begins: NULL for those that are not there. Answers the rest, NULL where there is none.
+ */
+char *ucs_string_split(char *str, const char *delim, int count, ...);
+/** A formatted path in a new buffer, which the caller frees by `ucs_free`. UCS_ERR_NO_MEMORY. */
+ucs_status_t ucs_string_alloc_formatted_path(char **buffer_p, const char *name, const char *fmt, ...);
+
+/** What stands behind sizes: nothing, "K", "M" and so on; NULL after the last. */
+extern const char *ucs_memunits_suffixes[];
 
 /** The part of a path behind its last slash. */
 static inline const char *ucs_basename(const char *path)

@@ -102,9 +102,12 @@ impl Cache {
         if params.events != 0 {
             let address = Arc::as_ptr(&cache).cast_mut().cast();
             // SAFETY: `destroy` takes the handler back before the cache ends.
-            let added = unsafe { events::add(params.events, params.event_priority, unmapped, address) };
+            let added =
+                unsafe { events::add(params.events, params.event_priority, unmapped, address) };
             if added.is_err() {
-                ucs_error!("registration cache {name}: it cannot be made inside a handler of memory events");
+                ucs_error!(
+                    "registration cache {name}: it cannot be made inside a handler of memory events"
+                );
                 return Err(Status::BUSY);
             }
             if !cache.keeps_idle() {
@@ -116,7 +119,9 @@ impl Cache {
         }
         if params.purge_on_fork {
             purge_at_fork();
-            PURGED_ON_FORK.lock().push(Arc::as_ptr(&cache).expose_provenance());
+            PURGED_ON_FORK
+                .lock()
+                .push(Arc::as_ptr(&cache).expose_provenance());
         }
         Ok(cache)
     }
@@ -139,9 +144,12 @@ impl Cache {
         arg: *mut c_void,
     ) -> Result<Region> {
         let alignment = alignment.max(MIN_ALIGNMENT);
-        let end = address.checked_add(len).and_then(|end| end.checked_next_multiple_of(alignment));
+        let end = address
+            .checked_add(len)
+            .and_then(|end| end.checked_next_multiple_of(alignment));
         let start = address - address % alignment;
-        let Some(end) = end.filter(|end| len > 0 && alignment.is_power_of_two() && *end > start) else {
+        let Some(end) = end.filter(|end| len > 0 && alignment.is_power_of_two() && *end > start)
+        else {
             ucs_diag!(
                 "registration cache {}: {len} bytes at {address:#x}, aligned to {alignment}, are no range",
                 self.name
@@ -154,7 +162,8 @@ impl Cache {
             return Ok(found);
         }
         // SAFETY: the caller's argument.
-        let (whole, rights, merged) = unsafe { self.take_in(&lock, (start, end), prot, alignment, arg) };
+        let (whole, rights, merged) =
+            unsafe { self.take_in(&lock, (start, end), prot, alignment, arg) };
         let flags = if merged { HIDE_ERRORS } else { 0 };
         // SAFETY: as above.
         let mut made = unsafe { self.register(&lock, whole, rights, alignment, arg, flags) };
@@ -189,7 +198,12 @@ impl Cache {
             merged = true;
             prot |= other.prot();
             start = start.min(other.start() - other.start() % alignment);
-            end = end.max(other.end().checked_next_multiple_of(alignment).unwrap_or(end));
+            end = end.max(
+                other
+                    .end()
+                    .checked_next_multiple_of(alignment)
+                    .unwrap_or(end),
+            );
             if let Some(merge) = self.params.ops.merge {
                 // SAFETY: the client's function.
                 unsafe { merge(self.params.context, self.handle(), arg, other.raw()) };
@@ -211,16 +225,22 @@ impl Cache {
         arg: *mut c_void,
         flags: u16,
     ) -> Result<Region> {
-        let region = Region::new(&self.params, (start, end), prot, alignment).ok_or(Status::NO_MEMORY)?;
+        let region =
+            Region::new(&self.params, (start, end), prot, alignment).ok_or(Status::NO_MEMORY)?;
         lock.borrow_mut().live += 1;
         let code = match self.params.ops.mem_reg {
             // SAFETY: the client's function, and a region of the size that it asked for.
-            Some(mem_reg) => unsafe { mem_reg(self.params.context, self.handle(), arg, region.raw(), flags) },
+            Some(mem_reg) => unsafe {
+                mem_reg(self.params.context, self.handle(), arg, region.raw(), flags)
+            },
             None => UCS_OK,
         };
         region.set_status(code);
         if let Some(status) = Status::from_code(code) {
-            ucs_debug!("registration cache {}: [{start:#x}..{end:#x}]: {status}", self.name);
+            ucs_debug!(
+                "registration cache {}: [{start:#x}..{end:#x}]: {status}",
+                self.name
+            );
             lock.borrow_mut().live -= 1;
             // SAFETY: nobody else has it.
             unsafe { region.free() };
@@ -236,7 +256,8 @@ impl Cache {
         loop {
             let first = {
                 let state = lock.borrow();
-                let over = state.table.len() > self.params.max_regions || state.bytes > self.params.max_size;
+                let over = state.table.len() > self.params.max_regions
+                    || state.bytes > self.params.max_size;
                 if !over {
                     return;
                 }
@@ -264,7 +285,10 @@ impl Cache {
         let completions = {
             let mut state = lock.borrow_mut();
             state.live -= 1;
-            state.completions.remove(&region.raw().addr()).unwrap_or_default()
+            state
+                .completions
+                .remove(&region.raw().addr())
+                .unwrap_or_default()
         };
         // SAFETY: nobody else has it.
         unsafe { region.free() };
@@ -280,7 +304,9 @@ impl Cache {
         self.settle(&lock);
         match region.release() {
             0 => self.end(&lock, region),
-            1 if region.is_in_table() && self.keeps_idle() => lock.borrow_mut().becomes_idle(region),
+            1 if region.is_in_table() && self.keeps_idle() => {
+                lock.borrow_mut().becomes_idle(region)
+            }
             1 if region.is_in_table() => self.invalidate(&lock, region),
             _ => {}
         }
@@ -293,7 +319,11 @@ impl Cache {
         self.settle(&lock);
         if let Some(completion) = completion {
             let mut state = lock.borrow_mut();
-            state.completions.entry(region.raw().addr()).or_default().push(completion);
+            state
+                .completions
+                .entry(region.raw().addr())
+                .or_default()
+                .push(completion);
         }
         self.invalidate(&lock, region);
     }
@@ -302,7 +332,9 @@ impl Cache {
     fn settle(&self, lock: &Lock<'_>) {
         while let Some((start, end)) = self.pending.take() {
             loop {
-                let Some(region) = lock.borrow().overlapping(start, end) else { break };
+                let Some(region) = lock.borrow().overlapping(start, end) else {
+                    break;
+                };
                 self.invalidate(lock, region);
             }
         }
@@ -312,7 +344,9 @@ impl Cache {
     fn purge(&self) {
         let lock = self.state.lock();
         loop {
-            let Some(region) = lock.borrow().table.values().next().copied() else { return };
+            let Some(region) = lock.borrow().table.values().next().copied() else {
+                return;
+            };
             self.invalidate(&lock, region);
         }
     }
@@ -323,14 +357,19 @@ impl Cache {
         if cache.params.events != 0 {
             events::remove(cache.params.events, unmapped, address);
         }
-        PURGED_ON_FORK.lock().retain(|known| *known != address.addr());
+        PURGED_ON_FORK
+            .lock()
+            .retain(|known| *known != address.addr());
         if let Some(helper) = &cache.helper {
             helper.stop();
         }
         cache.purge();
         let left = cache.state.lock().borrow().live;
         if left > 0 {
-            ucs_warn!("registration cache {}: {left} regions are still in use", cache.name);
+            ucs_warn!(
+                "registration cache {}: {left} regions are still in use",
+                cache.name
+            );
         }
     }
 
@@ -344,11 +383,21 @@ impl Cache {
         let mut text = [0 as c_char; TEXT_MAX];
         if let Some(dump) = self.params.ops.dump_region {
             // SAFETY: the client's function, and room of ours.
-            unsafe { dump(self.params.context, self.handle(), region.raw(), text.as_mut_ptr(), TEXT_MAX) };
+            unsafe {
+                dump(
+                    self.params.context,
+                    self.handle(),
+                    region.raw(),
+                    text.as_mut_ptr(),
+                    TEXT_MAX,
+                )
+            };
         }
         text[TEXT_MAX - 1] = 0;
         // SAFETY: it ends with a NUL.
-        unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned()
+        unsafe { CStr::from_ptr(text.as_ptr()) }
+            .to_string_lossy()
+            .into_owned()
     }
 
     /// The alignment of all ranges, in a cache of a client that was compiled before 1.17.
@@ -509,7 +558,6 @@ extern "C" fn before_fork() {
 }
 
 extern "C" fn nothing() {}
-
 
 #[cfg(test)]
 mod tests;

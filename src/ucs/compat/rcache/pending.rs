@@ -104,7 +104,11 @@ mod tests {
         assert_eq!(pending.take(), Some((100, 110)));
         pending.note(7, 8);
         pending.note(100_000, 100_001);
-        assert_eq!(pending.take(), Some((7, 100_001)), "one too many joins them all");
+        assert_eq!(
+            pending.take(),
+            Some((7, 100_001)),
+            "one too many joins them all"
+        );
         assert_eq!((pending.take(), pending.bytes()), (None, 0));
     }
 }

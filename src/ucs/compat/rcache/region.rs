@@ -28,8 +28,13 @@ type Register = unsafe extern "C" fn(
 type Deregister = unsafe extern "C" fn(*mut c_void, *mut ucs_rcache_t, *mut ucs_rcache_region_t);
 type Merge =
     unsafe extern "C" fn(*mut c_void, *mut ucs_rcache_t, *mut c_void, *mut ucs_rcache_region_t);
-type Dump =
-    unsafe extern "C" fn(*mut c_void, *mut ucs_rcache_t, *mut ucs_rcache_region_t, *mut c_char, usize);
+type Dump = unsafe extern "C" fn(
+    *mut c_void,
+    *mut ucs_rcache_t,
+    *mut ucs_rcache_region_t,
+    *mut c_char,
+    usize,
+);
 
 /// The client's functions.
 #[derive(Clone, Copy)]
@@ -190,7 +195,10 @@ impl Region {
         if at.is_null() {
             return None;
         }
-        let region = Region { at, old: params.old };
+        let region = Region {
+            at,
+            old: params.old,
+        };
         // SAFETY: members of a new region, here and below.
         unsafe { (*at).super_.start = start as _ };
         // SAFETY: as above.

@@ -169,7 +169,8 @@ fn random_calls_do_what_a_model_says() {
                         assert_eq!(id(region), *hit);
                         known.get_mut(hit).unwrap().users += 1;
                     } else {
-                        let (mut start, mut end, mut prot, mut gone) = (start, end, prot, Vec::new());
+                        let (mut start, mut end, mut prot, mut gone) =
+                            (start, end, prot, Vec::new());
                         loop {
                             let more = overlapping(&known, start, end);
                             if more.is_empty() {
@@ -223,7 +224,10 @@ fn random_calls_do_what_a_model_says() {
             }
             let world = world.borrow();
             let alive = (1..=world.registered).filter(|id| !world.ended.contains(id));
-            assert_eq!(alive.collect::<Vec<_>>(), known.keys().copied().collect::<Vec<_>>());
+            assert_eq!(
+                alive.collect::<Vec<_>>(),
+                known.keys().copied().collect::<Vec<_>>()
+            );
         }
         for region in held.drain(..) {
             cache.put(region);
@@ -283,7 +287,10 @@ fn no_range_is_refused() {
     let world = Shared::default();
     let cache = cache(params(&world));
     for (start, len) in [(PAGE, 0), (usize::MAX - 5, 100), (usize::MAX - 5, 3)] {
-        assert_eq!(get(&cache, start, len, 1).map(id), Err(Status::INVALID_PARAM));
+        assert_eq!(
+            get(&cache, start, len, 1).map(id),
+            Err(Status::INVALID_PARAM)
+        );
     }
     let small = Params {
         region_size: size_of::<ucs_rcache_region>() - 1,
