@@ -14,6 +14,7 @@ pub mod mapping;
 pub mod mem;
 pub mod membarrier;
 pub mod net;
+pub mod numa;
 pub mod pidfd;
 pub mod poll;
 pub mod process;

@@ -1,14 +1,17 @@
 //! System devices: PCI functions that transports run on, numbered as they are met, and distances.
 //!
 //! Distances come from where a device hangs in sysfs and from the NUMA table. They are estimates
-//! that only order devices by nearness.
+//! that only order devices by nearness. A client may put a source of its own in their place.
 
-use crate::sys::process;
+use crate::c::{ucs_sys_dev_distance_t, ucs_sys_topo_ops_t};
+use crate::sys::{numa, process};
 use crate::ucs::fork::ForkLocked;
+use crate::ucs::{Result, Status};
 use core::ffi::CStr;
 use std::ffi::CString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A device's number; `UNKNOWN` is none.
 pub type SysDevice = u8;
@@ -37,21 +40,21 @@ impl Distance {
     };
 }
 
-struct Device {
+pub struct Device {
     bus_id: BusId,
+    /// What tells devices of one function apart; none but with clients.
+    user_value: Option<usize>,
     name: &'static CStr,
+    /// A name takes the place of one with a lower priority.
+    name_priority: u32,
     /// Where it hangs, from the top of sysfs's device tree.
-    path: Option<PathBuf>,
+    path: Option<Arc<Path>>,
     numa_node: Option<u32>,
 }
 
 /// Devices of the process. Names are handed out for ever, so they are never freed; there are at
 /// most 255.
-static DEVICES: ForkLocked<Vec<&'static Device>> = ForkLocked::new(Vec::new());
-
-fn device(number: SysDevice) -> Option<&'static Device> {
-    DEVICES.with(|all| all.get(usize::from(number)).copied())
-}
+static DEVICES: ForkLocked<Vec<Device>> = ForkLocked::new(Vec::new());
 
 /// Under one PCI root or one NUMA node, as UCX_DISTANCE_LAT and _BW have it by default: what a link
 /// gives is shared by the hops between.
@@ -71,39 +74,160 @@ pub fn num_devices() -> usize {
 }
 
 /// The device's name, or `None` for a number that is no device.
-pub fn name(number: SysDevice) -> Option<&'static CStr> {
-    device(number).map(|d| d.name)
+pub fn name(device: SysDevice) -> Option<&'static CStr> {
+    look(device, |d| d.name)
 }
 
 /// The number of the PCI function, new if it was not met before; `UNKNOWN` when numbers run out.
 pub fn find_by_bus_id(bus_id: BusId) -> SysDevice {
-    let place = |all: &[&Device]| all.iter().position(|d| d.bus_id == bus_id);
+    find(bus_id, None).unwrap_or(UNKNOWN)
+}
+
+/// The same of a client, which may have several devices with one function.
+pub fn find(bus_id: BusId, user_value: Option<usize>) -> Option<SysDevice> {
+    let place = |all: &[Device]| {
+        all.iter()
+            .position(|d| d.bus_id == bus_id && d.user_value == user_value)
+    };
     if let Some(known) = DEVICES.with(|all| place(all)) {
-        return known as SysDevice;
+        return Some(known as SysDevice);
     }
-    let text = bus_id.to_string();
-    let sysfs = Path::new("/sys/bus/pci/devices").join(&text);
+    let full = bus_id.to_string();
+    let sysfs = Path::new("/sys/bus/pci/devices").join(&full);
     let numa_node = read_number(&sysfs.join("numa_node"));
     let fresh = Device {
         bus_id,
-        name: Box::leak(CString::new(text).unwrap_or_default().into_boxed_c_str()),
-        path: fs::canonicalize(&sysfs).ok(),
+        user_value,
+        name: kept(full.strip_prefix("0000:").unwrap_or(&full)),
+        name_priority: 0,
+        path: fs::canonicalize(&sysfs).ok().map(Arc::from),
         numa_node,
     };
     let number = DEVICES.with(|all| {
         place(all).or_else(|| {
             let room = all.len() < usize::from(UNKNOWN);
-            room.then(|| all.push(Box::leak(Box::new(fresh))))?;
+            room.then(|| all.push(fresh))?;
             Some(all.len() - 1)
         })
     });
-    number.map_or_else(
-        || {
-            crate::ucs_debug!("there are {UNKNOWN} system devices: no number is left");
-            UNKNOWN
-        },
-        |number| number as SysDevice,
-    )
+    if number.is_none() {
+        crate::ucs_debug!("there are {UNKNOWN} system devices: no number is left");
+    }
+    number.map(|number| number as SysDevice)
+}
+
+/// A name for ever.
+fn kept(name: &str) -> &'static CStr {
+    Box::leak(CString::new(name).unwrap_or_default().into_boxed_c_str())
+}
+
+/// Looks at a device; none for a number that is no device. As for `ForkLocked::with`.
+pub fn look<R>(device: SysDevice, look: impl FnOnce(&Device) -> R) -> Option<R> {
+    DEVICES.with(|all| all.get(usize::from(device)).map(look))
+}
+
+/// Changes a device. `INVALID_PARAM`, with a message, for a number that is no device.
+pub fn change(device: SysDevice, change: impl FnOnce(&mut Device)) -> Result<()> {
+    if DEVICES.with(|all| all.get_mut(usize::from(device)).map(change)).is_some() {
+        return Ok(());
+    }
+    let count = num_devices();
+    crate::ucs_error!("{device} is no system device: there are {count}");
+    Err(Status::INVALID_PARAM)
+}
+
+impl Device {
+    pub fn bus_id(&self) -> BusId {
+        self.bus_id
+    }
+
+    pub fn name(&self) -> &'static CStr {
+        self.name
+    }
+
+    pub fn user_value(&self) -> Option<usize> {
+        self.user_value
+    }
+
+    pub fn numa_node(&self) -> Option<u32> {
+        self.numa_node
+    }
+
+    pub fn set_numa_node(&mut self, node: Option<u32>) {
+        self.numa_node = node;
+    }
+
+    /// Keeps a name of the same or a higher priority.
+    pub fn set_name(&mut self, name: &str, priority: u32) {
+        if priority > self.name_priority {
+            (self.name, self.name_priority) = (kept(name), priority);
+        }
+    }
+}
+
+/// Takes all devices away.
+pub fn take_all() -> Vec<Device> {
+    DEVICES.with(core::mem::take)
+}
+
+/// Puts devices in the place of all.
+pub fn put_all(devices: Vec<Device>) {
+    drop(DEVICES.with(|all| core::mem::replace(all, devices)));
+}
+
+/// Sources of distances of clients; the last one counts.
+static SOURCES: ForkLocked<Vec<ucs_sys_topo_ops_t>> = ForkLocked::new(Vec::new());
+
+/// Puts a source in the place of those before. Its functions may be called as long as it is there.
+pub fn push_source(source: ucs_sys_topo_ops_t) {
+    SOURCES.with(|all| all.push(source));
+}
+
+/// Takes the last source away.
+pub fn pop_source() {
+    SOURCES.with(Vec::pop);
+}
+
+/// What a client's source answers, where there is one that does.
+fn of_source(
+    ask: impl FnOnce(&ucs_sys_topo_ops_t, &mut ucs_sys_dev_distance_t) -> Option<()>,
+) -> Option<Distance> {
+    let source = SOURCES.with(|all| all.last().copied())?;
+    let mut answer = ucs_sys_dev_distance_t {
+        latency: Distance::NONE.latency,
+        bandwidth: Distance::NONE.bandwidth,
+    };
+    ask(&source, &mut answer)?;
+    Some(Distance {
+        latency: answer.latency,
+        bandwidth: answer.bandwidth,
+    })
+}
+
+/// The folder of the PCI function that a device of sysfs hangs below: two steps up.
+pub fn folder_of_function(path: &Path) -> Option<PathBuf> {
+    let full = fs::canonicalize(path).ok()?;
+    let folder = full.ancestors().nth(2)?;
+    let is_function =
+        |part: &std::ffi::OsStr| part.to_str().is_some_and(|p| p.parse::<BusId>().is_ok());
+    folder.iter().any(is_function).then(|| folder.to_path_buf())
+}
+
+/// Bytes a second of the link that a function in sysfs has; infinite where sysfs does not say.
+pub fn link_bandwidth(folder: &Path) -> f64 {
+    let read = |file: &str| fs::read_to_string(folder.join(file)).ok();
+    let bandwidth = || {
+        let width: f64 = read("current_link_width")?.trim().parse().ok()?;
+        let speed: f64 = read("current_link_speed")?
+            .split_whitespace()
+            .next()?
+            .parse()
+            .ok()?;
+        // Up to 5 GT/s, 8 bits are sent as 10, then 128 as 130.
+        let coded = if speed > 5.0 { 128.0 / 130.0 } else { 0.8 };
+        Some(width * speed * 1e9 / 8.0 * coded)
+    };
+    bandwidth().filter(|b| *b > 0.0).unwrap_or(f64::INFINITY)
 }
 
 /// The PCI function under a network interface; `UNKNOWN` for one that is not on PCI.
@@ -124,15 +248,23 @@ pub fn of_net_interface(interface: &str) -> SysDevice {
 
 /// How far apart two devices are; `None` when a number is neither a device nor `UNKNOWN`.
 pub fn distance(a: SysDevice, b: SysDevice) -> Option<Distance> {
+    let told = of_source(|source, answer| {
+        // SAFETY: the client's function.
+        let status = unsafe { (source.get_distance?)(a, b, answer) };
+        (status == crate::c::UCS_OK).then_some(())
+    });
+    if told.is_some() {
+        return told;
+    }
     if a == b || a == UNKNOWN || b == UNKNOWN {
         return Some(Distance::NONE);
     }
-    let (a, b) = (device(a)?, device(b)?);
-    let (Some(from), Some(to)) = (&a.path, &b.path) else {
+    let place = |device: &Device| (device.path.clone(), device.numa_node);
+    let ((from, a), (to, b)) = (look(a, place)?, look(b, place)?);
+    let (Some(from), Some(to)) = (from, to) else {
         return Some(Distance::NONE);
     };
-    let same_node = a.numa_node.is_some() && a.numa_node == b.numa_node;
-    Some(path_distance(from, to, same_node))
+    Some(path_distance(&from, &to, a.is_some() && a == b))
 }
 
 fn path_distance(a: &Path, b: &Path, same_node: bool) -> Distance {
@@ -153,47 +285,57 @@ fn path_distance(a: &Path, b: &Path, same_node: bool) -> Distance {
 }
 
 /// How far a device is from memory, averaged over the processors this thread may run on.
-pub fn memory_distance(number: SysDevice) -> Distance {
-    if number == UNKNOWN {
+pub fn memory_distance(device: SysDevice) -> Distance {
+    let told = of_source(|source, answer| {
+        // SAFETY: the client's function.
+        unsafe { (source.get_memory_distance?)(device, answer) };
+        Some(())
+    });
+    told.unwrap_or_else(|| match process::affinity() {
+        Ok(affinity) => near(device, |cpu| process::is_set(&affinity, cpu)),
+        Err(_) => near(device, |_| true),
+    })
+}
+
+/// How far a device is from memory, averaged over some processors.
+pub fn memory_distance_of(device: SysDevice, cpus: &crate::c::ucs_cpu_set_t) -> Distance {
+    let told = of_source(|source, answer| {
+        // SAFETY: the client's function.
+        unsafe { (source.get_memory_distance_for_cpuset?)(device, cpus, answer) };
+        Some(())
+    });
+    told.unwrap_or_else(|| near(device, |cpu| has(cpus, cpu)))
+}
+
+fn has(cpus: &crate::c::ucs_cpu_set_t, cpu: usize) -> bool {
+    let word = cpus.ucs_bits.get(cpu / 64);
+    word.is_some_and(|word| word >> (cpu % 64) & 1 == 1)
+}
+
+fn near(device: SysDevice, chosen: impl Fn(usize) -> bool) -> Distance {
+    let cpus = 0..crate::c::UCS_CPU_SETSIZE as usize;
+    if device == UNKNOWN || !cpus.into_iter().any(&chosen) {
         return Distance::NONE;
     }
-    let node = device(number).and_then(|d| d.numa_node);
-    let units = node
-        .and_then(numa_distance)
-        .unwrap_or(f64::from(NUMA_LOCAL));
+    let node = look(device, Device::numa_node).flatten();
+    let units = node.and_then(|node| numa_distance(node, chosen));
     Distance {
-        latency: units * NUMA_UNIT,
+        latency: units.unwrap_or(f64::from(NUMA_LOCAL)) * NUMA_UNIT,
         bandwidth: f64::INFINITY,
     }
 }
 
-/// The mean of the NUMA table's row over the processors of this thread's affinity.
-fn numa_distance(node: u32) -> Option<f64> {
-    let base = Path::new("/sys/devices/system/node");
-    let row = fs::read_to_string(base.join(format!("node{node}/distance"))).ok()?;
-    let affinity = process::affinity().ok()?;
+/// The mean of the NUMA table's row over some processors.
+fn numa_distance(node: u32, chosen: impl Fn(usize) -> bool) -> Option<f64> {
+    let row = numa::distances(node)?;
     let (mut sum, mut count) = (0.0, 0u32);
-    for (other, distance) in row.split_whitespace().enumerate() {
-        let distance: f64 = distance.parse().ok()?;
-        let list = fs::read_to_string(base.join(format!("node{other}/cpulist"))).ok()?;
-        let here = cpus(&list)
-            .filter(|cpu| process::is_set(&affinity, *cpu))
-            .count() as u32;
-        sum += distance * f64::from(here);
+    for (other, distance) in row.into_iter().enumerate() {
+        let here = numa::cpus_of(other as u32)?;
+        let here = here.into_iter().filter(|cpu| chosen(*cpu)).count() as u32;
+        sum += f64::from(distance) * f64::from(here);
         count += here;
     }
     (count > 0).then(|| sum / f64::from(count))
-}
-
-/// The numbers of a sysfs list such as `0-3,8`.
-fn cpus(list: &str) -> impl Iterator<Item = usize> + '_ {
-    list.trim().split(',').flat_map(|part| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        match (first.parse(), last.parse::<usize>()) {
-            (Ok(first), Ok(last)) => first..last.saturating_add(1),
-            _ => 0..0,
-        }
-    })
 }
 
 fn read_number(path: &Path) -> Option<u32> {
@@ -214,7 +356,7 @@ impl core::str::FromStr for BusId {
     type Err = ();
 
     /// Reads `domain:bus:slot.function`, hexadecimal.
-    fn from_str(text: &str) -> Result<BusId, ()> {
+    fn from_str(text: &str) -> core::result::Result<BusId, ()> {
         let (rest, function) = text.split_once('.').ok_or(())?;
         let mut parts = rest.split(':');
         let mut part = || parts.next().and_then(|p| u16::from_str_radix(p, 16).ok());
@@ -260,11 +402,5 @@ mod tests {
         assert_eq!(distance(UNKNOWN, 3), Some(Distance::NONE));
         assert_eq!(distance(253, 254), None);
         assert_eq!(memory_distance(UNKNOWN), Distance::NONE);
-    }
-
-    #[test]
-    fn sysfs_lists() {
-        assert_eq!(cpus("0-2,8\n").collect::<Vec<_>>(), [0, 1, 2, 8]);
-        assert_eq!(cpus("\n").count(), 0);
     }
 }

@@ -11,6 +11,7 @@ pub mod log;
 pub mod memory;
 pub mod mpool;
 pub mod names;
+pub mod numa;
 pub mod opts;
 pub mod parser;
 pub mod parser_types;
