@@ -46,6 +46,51 @@ typedef void *ucs_callbackq_key_t;
 /** Chooses callbacks: nonzero for those meant. */
 typedef int (*ucs_callbackq_predicate_t)(const ucs_callbackq_elem_t *elem, void *arg);
 
+/** Makes an empty queue. `ucs/datastruct/callbackq.h`. */
+ucs_status_t ucs_callbackq_init(ucs_callbackq_t *cbq);
+
+/** Ends a queue. `ucs/datastruct/callbackq.h`. */
+void ucs_callbackq_cleanup(ucs_callbackq_t *cbq);
+
+/**
+ * Adds a callback; its number, or UCS_CALLBACKQ_ID_NULL. Not while another thread dispatches.
+ * `ucs/datastruct/callbackq.h`.
+ */
+int ucs_callbackq_add(ucs_callbackq_t *cbq,
+                      ucs_callback_t cb,
+                      void *arg);
+
+/** Removes a callback, and gives its argument back. Not while another thread dispatches. `ucs/datastruct/callbackq.h`. */
+void *ucs_callbackq_remove(ucs_callbackq_t *cbq,
+                           int id);
+
+/** Adds a callback, from any thread; its number, or UCS_CALLBACKQ_ID_NULL. `ucs/datastruct/callbackq.h`. */
+int ucs_callbackq_add_safe(ucs_callbackq_t *cbq,
+                           ucs_callback_t cb,
+                           void *arg);
+
+/**
+ * Removes a callback, from any thread, and gives its argument back. It may be called until the next dispatch begins.
+ * `ucs/datastruct/callbackq.h`.
+ */
+void *ucs_callbackq_remove_safe(ucs_callbackq_t *cbq,
+                                int id);
+
+/** Has a callback called once, from any thread. Those of one key are called in order. `ucs/datastruct/callbackq.h`. */
+void ucs_callbackq_add_oneshot(ucs_callbackq_t *cbq,
+                               ucs_callbackq_key_t key,
+                               ucs_callback_t cb,
+                               void *arg);
+
+/**
+ * Removes those that are to be called once, have a key, and that `pred` chooses, from any thread.
+ * `ucs/datastruct/callbackq.h`.
+ */
+void ucs_callbackq_remove_oneshot(ucs_callbackq_t *cbq,
+                                  ucs_callbackq_key_t key,
+                                  ucs_callbackq_predicate_t pred,
+                                  void *arg);
+
 /**
  * Calls the callbacks of a queue in order, up to the first empty place.
  * Returns the sum of what they returned.

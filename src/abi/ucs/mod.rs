@@ -3,6 +3,7 @@
 pub mod algorithm;
 pub mod arch;
 pub mod async_fwd;
+pub mod callbackq;
 pub mod config;
 pub mod containers;
 pub mod debug;

@@ -5,6 +5,7 @@
 //! raw pointers, hold no reference across a callback, and trust what the headers say that a client guarantees.
 
 pub mod array;
+pub mod callbackq;
 pub mod class;
 pub mod config;
 pub mod mpool;
