@@ -9,7 +9,7 @@ use syn::visit::{self, Visit};
 
 /// Types of statics that may stand everywhere: what a child makes anew or inherits whole, single words, and what never
 /// changes.
-const ALLOWED: [&str; 22] = [
+const ALLOWED: [&str; 26] = [
     "PerProcess",
     "ForkLocked",
     "Service", // of PerProcess
@@ -30,6 +30,10 @@ const ALLOWED: [&str; 22] = [
     "Names",
     "ComponentHandle",
     "Callback",
+    "Fields",
+    "StringArray",
+    "Suffixes",
+    "ClassObject",
     "ucs_sys_dev_distance_t",
     "c_uint",
     "u8",

@@ -209,14 +209,27 @@ impl<T> ForkLocked<T> {
     }
 }
 
-/// What a child does first, in the order of registration.
-type InChild = [Option<fn()>; MOST_IN_CHILD];
-const MOST_IN_CHILD: usize = 8;
-static IN_CHILD: ForkLocked<InChild> = ForkLocked::new([None; MOST_IN_CHILD]);
+/// Functions to call, in the order of registration.
+type Calls = [Option<fn()>; MOST_CALLS];
+const MOST_CALLS: usize = 8;
+/// What the forking thread does before the process is copied.
+static BEFORE: ForkLocked<Calls> = ForkLocked::new([None; MOST_CALLS]);
+/// What a child does first.
+static IN_CHILD: ForkLocked<Calls> = ForkLocked::new([None; MOST_CALLS]);
 
 /// Has every child of fork() call `f` before its fork() returns. Registered once, however often this is called.
 pub fn call_in_child(f: fn()) {
-    IN_CHILD.with(|all| {
+    register_call(&IN_CHILD, f);
+}
+
+/// Has every thread that forks call `f` before, without the lock of `ForkLocked`. Registered once, however often this is
+/// called.
+pub fn call_before(f: fn()) {
+    register_call(&BEFORE, f);
+}
+
+fn register_call(calls: &ForkLocked<Calls>, f: fn()) {
+    calls.with(|all| {
         if all
             .iter()
             .flatten()
@@ -226,7 +239,7 @@ pub fn call_in_child(f: fn()) {
         }
         match all.iter_mut().find(|place| place.is_none()) {
             Some(place) => *place = Some(f),
-            None => debug_assert!(false, "MOST_IN_CHILD is too small"),
+            None => debug_assert!(false, "MOST_CALLS is too small"),
         }
     });
 }
@@ -258,6 +271,7 @@ fn register_handlers() {
 
 extern "C" fn before_fork() {
     if HOLDER.load(Ordering::Relaxed) != super::thread::here() {
+        BEFORE.with(|all| *all).iter().flatten().for_each(|f| f());
         core::mem::forget(Held::take());
     }
     // Relaxed, as everywhere here: the lock orders it.
@@ -362,6 +376,22 @@ mod tests {
             }
             STOP.store(1, Ordering::Relaxed);
         });
+    }
+
+    #[test]
+    fn what_was_registered_is_called_before_a_fork() {
+        static CALLS: AtomicU32 = AtomicU32::new(0);
+        static GUARDED: ForkLocked<u32> = ForkLocked::new(0);
+        fn count() {
+            GUARDED.with(|n| *n += 1);
+            CALLS.fetch_add(1, Ordering::Relaxed);
+        }
+        call_before(count);
+        call_before(count);
+        let before = CALLS.load(Ordering::Relaxed);
+        assert!(in_a_child(|| CALLS.load(Ordering::Relaxed) > 0));
+        // Other tests fork as well.
+        assert!(CALLS.load(Ordering::Relaxed) > before);
     }
 
     #[test]

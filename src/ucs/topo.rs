@@ -128,7 +128,10 @@ pub fn look<R>(device: SysDevice, look: impl FnOnce(&Device) -> R) -> Option<R> 
 
 /// Changes a device. `INVALID_PARAM`, with a message, for a number that is no device.
 pub fn change(device: SysDevice, change: impl FnOnce(&mut Device)) -> Result<()> {
-    if DEVICES.with(|all| all.get_mut(usize::from(device)).map(change)).is_some() {
+    if DEVICES
+        .with(|all| all.get_mut(usize::from(device)).map(change))
+        .is_some()
+    {
         return Ok(());
     }
     let count = num_devices();

@@ -5,8 +5,8 @@ use crate::c::prelude::*;
 use crate::sys::{clock, heap, machine, process, random};
 use crate::ucs::Status;
 use crc::{CRC_16_IBM_SDLC, CRC_32_ISO_HDLC, Crc};
+use once_cell::race::OnceBox;
 use sha2::{Digest, Sha256};
-use std::sync::OnceLock;
 
 /// The bytes of C's `buffer`; none for null.
 ///
@@ -48,8 +48,8 @@ pub unsafe extern "C" fn ucs_crc16_string(s: *const c_char) -> u16 {
 /// `buffer` has `size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucs_crc32(prev_crc: u32, buffer: *const c_void, size: usize) -> u32 {
-    static TABLE: OnceLock<Crc<u32>> = OnceLock::new();
-    let crc = TABLE.get_or_init(|| Crc::<u32>::new(&CRC_32_ISO_HDLC));
+    static TABLE: OnceBox<Crc<u32>> = OnceBox::new();
+    let crc = TABLE.get_or_init(|| Box::new(Crc::<u32>::new(&CRC_32_ISO_HDLC)));
     let mut digest = crc.digest_with_initial((!prev_crc).reverse_bits());
     // SAFETY: the caller's promise.
     digest.update(unsafe { bytes(buffer, size) });
@@ -174,13 +174,14 @@ pub unsafe extern "C" fn ucs_rand_range(
 /// A number that processes of this host have in common since it was started, and others have not. `ucs/sys/uid.h`.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_get_system_id() -> u64 {
-    static ID: OnceLock<u64> = OnceLock::new();
+    static ID: OnceBox<u64> = OnceBox::new();
     *ID.get_or_init(|| {
-        let host = process::boot_id().unwrap_or_else(machine::short_host_name);
+        let host = process::boot_id().map_or_else(machine::short_host_name, str::to_owned);
         let digest: [u8; 32] = Sha256::digest(host.as_bytes()).into();
-        digest[..8]
+        let id = digest[..8]
             .iter()
-            .fold(0, |id, byte| id << 8 | u64::from(*byte))
+            .fold(0, |id, byte| id << 8 | u64::from(*byte));
+        Box::new(id)
     })
 }
 
@@ -236,13 +237,13 @@ mod tests {
         }
         assert_eq!(seen, [true; 3]);
         let mut number = 0;
-        // SAFETY: as above.
         assert_eq!(
+            // SAFETY: as above.
             unsafe { ucs_rand_range(i32::MIN, i32::MAX, &mut number) },
             UCS_OK
         );
-        // SAFETY: as above.
         assert_eq!(
+            // SAFETY: as above.
             unsafe { ucs_rand_range(2, 1, &mut number) },
             UCS_ERR_INVALID_PARAM
         );

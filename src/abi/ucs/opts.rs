@@ -158,7 +158,10 @@ fn write(to: &mut Prefix, options: &Config, fixed: &Config) {
             _ => None,
         })
         .collect();
-    keep(&mut to.log_component.file_filter, options.str("LOG_FILE_FILTER"));
+    keep(
+        &mut to.log_component.file_filter,
+        options.str("LOG_FILE_FILTER"),
+    );
     keep(&mut to.log_file, fixed.str("LOG_FILE"));
     to.log_file_size = fixed.memunits("LOG_FILE_SIZE");
     to.log_file_rotate = fixed.uint("LOG_FILE_ROTATE");

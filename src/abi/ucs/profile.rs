@@ -10,7 +10,7 @@ use crate::c::prelude::*;
 use crate::sys::process;
 use crate::ucs::compat::profile::{DISABLED, Place, Profile};
 use crate::ucs::config::global;
-use std::sync::Once;
+use once_cell::race::OnceBox;
 use std::sync::atomic::{AtomicI16, AtomicPtr, Ordering};
 
 /// Names of the modes, by value, then NULL. `ucs/profile/profile_defs.h`.
@@ -25,26 +25,28 @@ pub static ucs_profile_default_ctx: AtomicPtr<ucs_profile_context_t> =
 
 /// What `UCX_PROFILE_MODE` asks for; none without.
 fn default_profile() -> Option<&'static Profile> {
-    static MADE: Once = Once::new();
-    MADE.call_once(|| {
-        let fixed = global::fixed();
-        let modes = fixed.bitmap("PROFILE_MODE") as u32;
-        if modes == 0 {
-            return;
-        }
-        let size = fixed.memunits("PROFILE_LOG_SIZE");
-        if let Ok(profile) = Profile::new(modes, fixed.str("PROFILE_FILE"), size) {
-            let profile = Box::into_raw(Box::new(profile));
-            ucs_profile_default_ctx.store(profile.cast(), Ordering::Release);
-            process::at_exit(write_default);
-        }
-    });
-    // SAFETY: null or the profile above, which is never freed.
-    unsafe { of(ucs_profile_default_ctx.load(Ordering::Acquire)) }
+    let profile = DEFAULT.get_or_init(|| Box::new(from_options())).as_ref()?;
+    let handle = core::ptr::from_ref(profile).cast_mut().cast();
+    if ucs_profile_default_ctx.swap(handle, Ordering::AcqRel) != handle {
+        process::at_exit(write_default);
+    }
+    Some(profile)
+}
+
+static DEFAULT: OnceBox<Option<Profile>> = OnceBox::new();
+
+fn from_options() -> Option<Profile> {
+    let fixed = global::fixed();
+    let modes = fixed.bitmap("PROFILE_MODE") as u32;
+    let size = fixed.memunits("PROFILE_LOG_SIZE");
+    let profile = Profile::new(modes, fixed.str("PROFILE_FILE"), size);
+    profile.ok().filter(|_| modes != 0)
 }
 
 extern "C" fn write_default() {
-    if let Some(profile) = default_profile() {
+    if let Some(Some(profile)) = DEFAULT.get()
+        && profile.is_used()
+    {
         profile.dump();
     }
 }

@@ -71,8 +71,8 @@ mod tests {
         // SAFETY: as above; it stays ours.
         let (third, _) = unsafe { grow(second, (8, 9, 100), 8, true, "test") }.unwrap();
         assert_ne!(second, third);
-        // SAFETY: as above.
         assert_eq!(
+            // SAFETY: as above.
             unsafe { grow(third, (16, 101, 100), 8, false, "test") },
             Err(Status::EXCEEDS_LIMIT)
         );

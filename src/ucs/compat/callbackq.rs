@@ -4,10 +4,10 @@
 //! its first element is used, a dispatcher, with zeroes behind it. What it dispatches is a queue of the library's own.
 
 use crate::c::{ucs_callbackq, ucs_callbackq_elem};
+use crate::sys::lock::Mutex;
 use crate::ucs::callbackq::{Callback, CallbackId, CallbackQueue, Repeat};
 use crate::ucs::{Result, Status};
 use core::ffi::{c_int, c_uint, c_void};
-use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -74,7 +74,8 @@ impl Queue {
         // SAFETY: the caller's promise.
         let object = unsafe { &mut *object };
         object.fast_elems[0].cb = None;
-        let queue: *mut Queue = core::mem::replace(&mut object.r#priv, core::ptr::null_mut()).cast();
+        let queue: *mut Queue =
+            core::mem::replace(&mut object.r#priv, core::ptr::null_mut()).cast();
         // SAFETY: `init` boxed it.
         let queue = unsafe { Box::from_raw(queue) };
         let once = core::mem::take(&mut queue.shared.lock().once);
@@ -147,8 +148,10 @@ impl Queue {
         self.shared.lock().once.push(once.clone());
         let raw = Arc::into_raw(once);
         // SAFETY: `call_once` gets its share of the entry.
-        let added =
-            unsafe { self.queue.add_safe(call_once, raw.cast_mut().cast(), Repeat::Once) };
+        let added = unsafe {
+            self.queue
+                .add_safe(call_once, raw.cast_mut().cast(), Repeat::Once)
+        };
         if let Err(status) = added {
             // SAFETY: the share that nobody got.
             let once = unsafe { Arc::from_raw(raw) };
@@ -180,7 +183,11 @@ impl Queue {
 /// Takes an entry off its list; whether it was there.
 fn take(once: &Arc<Once>) -> bool {
     let mut shared = once.list.lock();
-    let Some(at) = shared.once.iter().position(|other| Arc::ptr_eq(other, once)) else {
+    let Some(at) = shared
+        .once
+        .iter()
+        .position(|other| Arc::ptr_eq(other, once))
+    else {
         return false;
     };
     shared.once.remove(at);
@@ -248,7 +255,11 @@ mod tests {
         unsafe { Queue::init(object) };
         // SAFETY: as above.
         let queue = unsafe { Queue::of(object) };
-        let add = |value, anywhere| unsafe { queue.add(note, word(value), anywhere) }.unwrap();
+        let add = |value, anywhere| {
+            // SAFETY: one thread; any argument will do.
+            unsafe { queue.add(note, word(value), anywhere) }.unwrap()
+        };
+        // SAFETY: one thread.
         let remove = |id, anywhere| unsafe { queue.remove(id, anywhere) };
         for step in [16, 24] {
             assert_eq!(progress(object, step), []);

@@ -1,20 +1,22 @@
 //! Profiles that clients record, `ucs/profile/profile_defs.h`, and the files that `ucx_read_profile` reads.
 //!
 //! A thread's part of a profile is its own; its lock is contended only while a file is written. Places in the code are
-//! numbered from 1 in the order in which they are first passed.
+//! numbered from 1 in the order in which they are first passed. A child of fork() inherits the places, and begins with
+//! nothing recorded.
 
+use crate::sys::fork::{ForkLocked, Stamp};
+use crate::sys::lock::Mutex;
 use crate::sys::{machine, process};
 use crate::ucs::{Result, Status, config, log, time};
 use crate::ucs_warn;
 use core::cell::RefCell;
 use core::ffi::c_char;
-use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::c::{
     UCS_PROFILE_MODE_ACCUM, UCS_PROFILE_MODE_LOG, UCS_PROFILE_TYPE_LAST,
@@ -99,7 +101,7 @@ impl Thread {
 #[derive(Default)]
 struct Shared {
     places: Vec<Place>,
-    threads: Vec<Arc<Mutex<Thread>>>,
+    threads: Vec<(Stamp, Arc<Mutex<Thread>>)>,
 }
 
 /// A profile.
@@ -110,16 +112,18 @@ pub struct Profile {
     file: String,
     /// Records that are kept of each thread, the latest ones.
     most_records: usize,
-    shared: Mutex<Shared>,
+    shared: ForkLocked<Shared>,
+    /// How many places there are.
+    places: AtomicUsize,
 }
 
 /// This thread's parts of profiles. When it ends, they say so.
 #[derive(Default)]
-struct Parts(Vec<(u64, Arc<Mutex<Thread>>)>);
+struct Parts(Vec<(u64, Stamp, Arc<Mutex<Thread>>)>);
 
 impl Drop for Parts {
     fn drop(&mut self) {
-        for (_, thread) in &self.0 {
+        for (_, _, thread) in &self.0 {
             thread.lock().end = Some(time::now());
         }
     }
@@ -143,7 +147,8 @@ impl Profile {
             modes,
             file: file.to_owned(),
             most_records: (max_file_size / size_of::<ucs_profile_record>()).max(1),
-            shared: Mutex::default(),
+            shared: ForkLocked::new(Shared::default()),
+            places: AtomicUsize::new(0),
         })
     }
 
@@ -152,32 +157,40 @@ impl Profile {
         if self.modes == 0 || place.kind >= UCS_PROFILE_TYPE_LAST {
             return DISABLED;
         }
-        let mut shared = self.shared.lock();
-        let at = shared.places.iter().position(|known| known == place);
-        let at = at.unwrap_or_else(|| {
-            shared.places.push(place.clone());
-            shared.places.len() - 1
+        let new = place.clone();
+        let at = self.shared.with(|shared| {
+            let known = shared.places.iter().position(|known| *known == new);
+            known.unwrap_or_else(|| {
+                shared.places.push(new);
+                self.places.store(shared.places.len(), Ordering::Release);
+                shared.places.len() - 1
+            })
         });
         ucs_profile_loc_id_t::try_from(at + 1).unwrap_or(DISABLED)
     }
 
     /// Whether `place` has given out this number.
     pub fn knows(&self, id: ucs_profile_loc_id_t) -> bool {
-        usize::try_from(id).is_ok_and(|id| id > 0 && id <= self.shared.lock().places.len())
+        usize::try_from(id).is_ok_and(|id| id > 0 && id <= self.places.load(Ordering::Acquire))
     }
 
     /// This thread's part.
     fn part(&self) -> Option<Arc<Mutex<Thread>>> {
         let found = PARTS.try_with(|parts| {
+            let now = Stamp::now();
             let mut parts = parts.borrow_mut();
-            if let Some((_, part)) = parts.0.iter().find(|(id, _)| *id == self.id) {
+            let mut all = parts.0.iter();
+            if let Some((_, _, part)) = all.find(|(id, made, _)| *id == self.id && *made == now) {
                 return part.clone();
             }
-            // Parts of profiles that have ended are this thread's alone.
-            parts.0.retain(|(_, part)| Arc::strong_count(part) > 1);
+            // Parts of profiles that have ended are this thread's alone; those of a parent are nobody's.
+            parts
+                .0
+                .retain(|(_, made, part)| *made == now && Arc::strong_count(part) > 1);
             let part = Arc::new(Mutex::new(Thread::new()));
-            parts.0.push((self.id, part.clone()));
-            self.shared.lock().threads.push(part.clone());
+            parts.0.push((self.id, now, part.clone()));
+            self.shared
+                .with(|shared| shared.threads.push((now, part.clone())));
             part
         });
         found.ok()
@@ -207,6 +220,12 @@ impl Profile {
         }
     }
 
+    /// Whether this process has recorded something.
+    pub fn is_used(&self) -> bool {
+        self.shared
+            .with(|shared| shared.threads.iter().any(|(made, _)| made.is_current()))
+    }
+
     /// Writes the file and forgets what was recorded.
     pub fn dump(&self) {
         if self.modes == 0 {
@@ -225,21 +244,31 @@ impl Profile {
 
     /// The bytes of the file; threads begin anew, and those that ended are gone.
     fn take(&self) -> Vec<u8> {
-        let mut shared = self.shared.lock();
-        let mut locations = Vec::new();
-        for place in &shared.places {
-            locations.extend(location(place));
-        }
+        let (known, parts) = self
+            .shared
+            .with(|shared| (shared.places.clone(), shared.threads.clone()));
+        let locations: Vec<u8> = known.iter().flat_map(location).collect();
         let mut threads = Vec::new();
-        for part in &shared.threads {
+        let mut gone = Vec::new();
+        for (made, part) in &parts {
+            // Of a parent's thread: it may have been in the middle of a change.
+            if !made.is_current() {
+                continue;
+            }
             let mut thread = part.lock();
             if !thread.is_empty() {
-                put_thread(&thread, shared.places.len(), &mut threads);
+                put_thread(&thread, known.len(), &mut threads);
             }
             thread.reset();
+            if thread.end.is_some() {
+                gone.push(part.clone());
+            }
         }
-        shared.threads.retain(|part| part.lock().end.is_none());
-        drop(shared);
+        self.shared.with(|shared| {
+            shared
+                .threads
+                .retain(|(_, part)| !gone.iter().any(|ended| Arc::ptr_eq(ended, part)))
+        });
         let environment = config::used_variables(" ");
         let env_vars = block(HEADER, environment.len());
         let places = block(HEADER + environment.len(), locations.len());

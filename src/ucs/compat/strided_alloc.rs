@@ -188,8 +188,8 @@ mod tests {
             for object in &held {
                 for part in 0..strides as usize {
                     let bytes = object.wrapping_byte_add(part * STRIDE).cast::<u8>();
-                    // SAFETY: the object's part.
                     assert_eq!(
+                        // SAFETY: the object's part.
                         unsafe { bytes.wrapping_add(size - 1).read() },
                         part as u8 + 1
                     );

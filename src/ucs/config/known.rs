@@ -7,9 +7,9 @@
 //! each node.
 
 use super::{PREFIX, env, global};
+use crate::sys::fork::ForkLocked;
 use crate::sys::machine;
 use crate::{ucs_info, ucs_warn};
-use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -41,7 +41,7 @@ pub fn warn_unused() {
     let (known, unknown): (Vec<_>, Vec<_>) = variables
         .iter()
         .partition(|(name, _)| is_known(name) || env::was_used(name));
-    let warns = global::current(|options| options.bool("WARN_UNUSED_ENV_VARS"));
+    let warns = global::current().bool("WARN_UNUSED_ENV_VARS");
     if !unknown.is_empty() && warns && first_of_job() {
         let texts: Vec<_> = unknown
             .iter()
@@ -65,8 +65,8 @@ pub fn warn_unused() {
 
 /// Warns, once for each prefix, about variables of a client's that nobody has read.
 pub fn warn_unused_with(prefix: &str) {
-    static DONE: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    if !DONE.lock().insert(prefix.to_owned()) {
+    static DONE: ForkLocked<BTreeSet<String>> = ForkLocked::new(BTreeSet::new());
+    if !DONE.with(|done| done.insert(prefix.to_owned())) {
         return;
     }
     let unknown: Vec<_> = env::with_prefix(prefix)
@@ -74,7 +74,7 @@ pub fn warn_unused_with(prefix: &str) {
         .map(|(name, _)| name)
         .filter(|name| !env::was_used(name))
         .collect();
-    let warns = global::current(|options| options.bool("WARN_UNUSED_ENV_VARS"));
+    let warns = global::current().bool("WARN_UNUSED_ENV_VARS");
     if !unknown.is_empty() && warns && first_of_job() {
         let plural = if unknown.len() == 1 { "" } else { "s" };
         ucs_warn!(

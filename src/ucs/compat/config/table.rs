@@ -4,10 +4,10 @@ use super::layout::{Field, fields};
 use crate::c::ucs_config_field_t;
 use crate::ucs::config::env::Source;
 use crate::ucs::config::{self, PREFIX, global, matches_pattern};
+use crate::ucs::fork::ForkLocked;
 use crate::ucs::{Result, Status};
 use crate::{ucs_error, ucs_warn};
 use core::ffi::{CStr, c_void};
-use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::ffi::CString;
 
@@ -142,17 +142,15 @@ pub unsafe fn copy(from: Options, to: Options, table: Table) -> Result<()> {
     Ok(())
 }
 
-/// Walks the options and those of tables within, and calls `visit` with an option, the structure that it is in, and the
-/// prefixes that its names may have, the most general one last.
+/// Gets an option, the structure that it is in, the prefixes that its names may have, and the options of its table.
+pub type Visit<'v> = dyn FnMut(&Field, Options, &[String], &[Field]) + 'v;
+
+/// Walks the options and those of tables within, and calls `visit` with each. The most general
+/// prefix is the last one.
 ///
 /// # Safety
 /// `opts` is a structure of the table, or null if `visit` does not look into it.
-pub unsafe fn walk(
-    opts: Options,
-    table: Table,
-    prefix: &str,
-    visit: &mut dyn FnMut(&Field, Options, &[String], &[Field]),
-) {
+pub unsafe fn walk(opts: Options, table: Table, prefix: &str, visit: &mut Visit<'_>) {
     let mut prefixes = vec![prefix.to_owned()];
     // SAFETY: the caller's promise.
     unsafe { walk_below(opts, table, &mut prefixes, visit) };
@@ -164,7 +162,7 @@ unsafe fn walk_below(
     opts: Options,
     table: Table,
     prefixes: &mut Vec<String>,
-    visit: &mut dyn FnMut(&Field, Options, &[String], &[Field]),
+    visit: &mut Visit<'_>,
 ) {
     // SAFETY: the caller's table.
     let all = unsafe { fields(table) };
@@ -198,9 +196,9 @@ pub fn bases(env_prefix: &str) -> Result<Vec<String>> {
 
 /// Warns, once for each variable, that it has no effect.
 fn warn_deprecated(name: &str) {
-    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let warns = global::current(|options| options.bool("WARN_UNUSED_ENV_VARS"));
-    if TOLD.lock().insert(name.to_owned()) && warns {
+    static TOLD: ForkLocked<BTreeSet<String>> = ForkLocked::new(BTreeSet::new());
+    let warns = global::current().bool("WARN_UNUSED_ENV_VARS");
+    if TOLD.with(|told| told.insert(name.to_owned())) && warns {
         ucs_warn!("{name} is deprecated and has no effect");
     }
 }

@@ -1,3 +1,5 @@
+//! Pools under random calls, with every layout of chunks and each way to fail.
+
 use super::*;
 use crate::c::{UCS_ERR_NO_MEMORY, UCS_OK, ucs_status_t};
 use crate::ucs::dice::Dice;
@@ -134,8 +136,8 @@ fn objects_are_aligned_apart_and_as_many_as_allowed() {
                 let object = held.swap_remove(dice.below(held.len()));
                 // SAFETY: it came from the pool.
                 unsafe { put(object) };
-                // SAFETY: as above.
                 assert_eq!(
+                    // SAFETY: as above.
                     unsafe { get(mp) },
                     object,
                     "the last one back is the first one out"
@@ -242,8 +244,8 @@ fn what_cannot_be_a_pool_is_refused() {
     ];
     for params in &wrong {
         let mut pool = NONE;
-        // SAFETY: a pool of this test.
         assert_eq!(
+            // SAFETY: a pool of this test.
             unsafe { init(params, &raw mut pool) },
             Err(Status::INVALID_PARAM)
         );

@@ -1,3 +1,5 @@
+//! A table against a plain model, by random calls.
+
 use super::*;
 use crate::ucs::dice::Dice;
 use core::cell::Cell;
@@ -127,8 +129,8 @@ fn the_ends_of_the_address_space_are_addresses() {
     unsafe { insert(&mut table, &mut low) }.unwrap();
     // SAFETY: as above.
     unsafe { insert(&mut table, &mut high) }.unwrap();
-    // SAFETY: as above.
     assert_eq!(
+        // SAFETY: as above.
         unsafe { insert(&mut table, &mut all) },
         Err(Status::ALREADY_EXISTS)
     );
@@ -144,8 +146,8 @@ fn the_ends_of_the_address_space_are_addresses() {
     unsafe { insert(&mut table, &mut all) }.unwrap();
     // SAFETY: as above.
     assert_eq!(unsafe { lookup(&table, 1 << 63) }, Some(&raw mut all));
-    // SAFETY: as above.
     assert_eq!(
+        // SAFETY: as above.
         unsafe { remove(&mut table, &mut low) },
         Err(Status::NO_ELEM)
     );

@@ -19,6 +19,8 @@ mod pending;
 mod region;
 
 use crate::c::{UCS_OK, ucm_event_t, ucs_rcache};
+use crate::sys::fork::{self, ForkLocked};
+use crate::sys::lock::{Mutex, ReentrantMutex, ReentrantMutexGuard};
 use crate::sys::process;
 use crate::ucm::{events, hooks};
 use crate::ucs::{Result, Status};
@@ -26,11 +28,10 @@ use crate::{ucs_debug, ucs_diag, ucs_error, ucs_warn};
 use core::cell::RefCell;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering};
-use parking_lot::{Mutex, ReentrantMutex};
 use pending::Pending;
 pub use region::{Operations, Params, Region, defaults};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Weak};
 use std::thread::{JoinHandle, Thread};
 
 /// The smallest alignment of a range.
@@ -76,7 +77,7 @@ unsafe impl Send for Cache {}
 unsafe impl Sync for Cache {}
 
 /// Caches that end their regions before a fork.
-static PURGED_ON_FORK: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+static PURGED_ON_FORK: ForkLocked<Vec<Weak<Cache>>> = ForkLocked::new(Vec::new());
 
 impl Cache {
     /// Makes a cache.
@@ -92,7 +93,7 @@ impl Cache {
             );
             return Err(Status::INVALID_PARAM);
         }
-        let cache = Arc::new_cyclic(|weak: &std::sync::Weak<Cache>| Cache {
+        let cache = Arc::new_cyclic(|weak: &Weak<Cache>| Cache {
             name: name.to_owned(),
             params,
             state: ReentrantMutex::default(),
@@ -118,10 +119,8 @@ impl Cache {
             }
         }
         if params.purge_on_fork {
-            purge_at_fork();
-            PURGED_ON_FORK
-                .lock()
-                .push(Arc::as_ptr(&cache).expose_provenance());
+            fork::call_before(purge_all);
+            PURGED_ON_FORK.with(|all| all.push(Arc::downgrade(&cache)));
         }
         Ok(cache)
     }
@@ -358,8 +357,7 @@ impl Cache {
             events::remove(cache.params.events, unmapped, address);
         }
         PURGED_ON_FORK
-            .lock()
-            .retain(|known| *known != address.addr());
+            .with(|all| all.retain(|known| !core::ptr::eq(known.as_ptr(), &raw const *cache)));
         if let Some(helper) = &cache.helper {
             helper.stop();
         }
@@ -411,7 +409,7 @@ impl Cache {
     }
 }
 
-type Lock<'c> = parking_lot::ReentrantMutexGuard<'c, RefCell<State>>;
+type Lock<'c> = ReentrantMutexGuard<'c, RefCell<State>>;
 
 impl State {
     /// A region that overlaps a range: the lowest one.
@@ -491,7 +489,7 @@ struct Helper {
 
 impl Helper {
     /// None where any number may wait.
-    fn start(limit: usize, cache: std::sync::Weak<Cache>) -> Option<Helper> {
+    fn start(limit: usize, cache: Weak<Cache>) -> Option<Helper> {
         if limit == usize::MAX {
             return None;
         }
@@ -538,26 +536,13 @@ impl Helper {
     }
 }
 
-/// Has fork() end the regions of caches that ask for it.
-fn purge_at_fork() {
-    static DONE: OnceLock<()> = OnceLock::new();
-    DONE.get_or_init(|| {
-        if let Err(e) = process::at_fork(before_fork, nothing, nothing) {
-            ucs_warn!("registration caches are not emptied before a fork: {e}");
-        }
-    });
+/// Ends the regions of caches that ask for it, before a fork.
+fn purge_all() {
+    let all = PURGED_ON_FORK.with(|all| all.clone());
+    all.iter()
+        .filter_map(Weak::upgrade)
+        .for_each(|cache| cache.purge());
 }
-
-extern "C" fn before_fork() {
-    let all = PURGED_ON_FORK.lock().clone();
-    for address in all {
-        let cache: *const Cache = core::ptr::with_exposed_provenance(address);
-        // SAFETY: `destroy` takes the address out before the cache ends; a program does not destroy while it forks.
-        unsafe { &*cache }.purge();
-    }
-}
-
-extern "C" fn nothing() {}
 
 #[cfg(test)]
 mod tests;
