@@ -242,6 +242,86 @@ void ferrucx_table_row_add_cell_fmt(void *table, unsigned row, unsigned col_span
     }
 }
 
+/* ---- objects as files ---------------------------------------------------------------------- */
+
+#include <stdint.h>
+
+/* In Rust: the same with the formatted name. */
+int ferrucx_vfs_add_dir(void *parent, void *object, const char *name);
+int ferrucx_vfs_add_file(void *object, void (*read)(void), void (*write)(void), void *arg,
+                         uint64_t number, const char *name);
+int ferrucx_vfs_add_link(void *object, void *target, const char *name);
+
+/* ucs_vfs_obj_add_dir */
+signed char ferrucx_vfs_obj_add_dir(void *parent, void *object, const char *format, ...)
+{
+    signed char status = FERRUCX_NO_MEMORY;
+    va_list args;
+    char *name;
+
+    va_start(args, format);
+    name = ferrucx_formatted(format, args);
+    va_end(args);
+    if (name != NULL) {
+        status = (signed char)ferrucx_vfs_add_dir(parent, object, name);
+        free(name);
+    }
+    return status;
+}
+
+/* ucs_vfs_obj_add_ro_file */
+signed char ferrucx_vfs_obj_add_ro_file(void *object, void (*read)(void), void *arg, uint64_t number,
+                                        const char *format, ...)
+{
+    signed char status = FERRUCX_NO_MEMORY;
+    va_list args;
+    char *name;
+
+    va_start(args, format);
+    name = ferrucx_formatted(format, args);
+    va_end(args);
+    if (name != NULL) {
+        status = (signed char)ferrucx_vfs_add_file(object, read, NULL, arg, number, name);
+        free(name);
+    }
+    return status;
+}
+
+/* ucs_vfs_obj_add_rw_file */
+signed char ferrucx_vfs_obj_add_rw_file(void *object, void (*read)(void), void (*write)(void),
+                                        void *arg, uint64_t number, const char *format, ...)
+{
+    signed char status = FERRUCX_NO_MEMORY;
+    va_list args;
+    char *name;
+
+    va_start(args, format);
+    name = ferrucx_formatted(format, args);
+    va_end(args);
+    if (name != NULL) {
+        status = (signed char)ferrucx_vfs_add_file(object, read, write, arg, number, name);
+        free(name);
+    }
+    return status;
+}
+
+/* ucs_vfs_obj_add_sym_link */
+signed char ferrucx_vfs_obj_add_sym_link(void *object, void *target, const char *format, ...)
+{
+    signed char status = FERRUCX_NO_MEMORY;
+    va_list args;
+    char *name;
+
+    va_start(args, format);
+    name = ferrucx_formatted(format, args);
+    va_end(args);
+    if (name != NULL) {
+        status = (signed char)ferrucx_vfs_add_link(object, target, name);
+        free(name);
+    }
+    return status;
+}
+
 /* ---- memory ------------------------------------------------------------------------------- */
 
 #include <linux/mman.h>

@@ -30,6 +30,7 @@ pub mod sys;
 pub mod table;
 pub mod tables;
 pub mod topo;
+pub mod vfs;
 
 use core::ffi::{CStr, c_char};
 

@@ -16,3 +16,4 @@ pub mod profile;
 pub mod rcache;
 pub mod strided_alloc;
 pub mod text;
+pub mod vfs;

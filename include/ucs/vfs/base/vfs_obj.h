@@ -14,6 +14,9 @@ BEGIN_C_DECLS
 
 typedef struct ucs_vfs_path_info_t ucs_vfs_path_info_t;
 
+/** Brings the nodes of an object up to date. */
+typedef void (*ucs_vfs_refresh_cb_t)(void *obj);
+
 /** What a node is. */
 struct ucs_vfs_path_info_t {
     /** Bytes of a file, or children of a directory. */
@@ -21,6 +24,9 @@ struct ucs_vfs_path_info_t {
     /** S_IFREG, S_IFDIR or S_IFLNK, with rights. */
     int mode;
 };
+
+/** Is handed the name of each child of a directory. */
+typedef void (*ucs_vfs_list_dir_cb_t)(const char *name, void *arg);
 
 /** Appends the text of a file. */
 typedef void (*ucs_vfs_file_read_cb_t)(void *obj,
@@ -35,11 +41,41 @@ typedef ucs_status_t (*ucs_vfs_file_write_cb_t)(void *obj,
                                                 void *arg_ptr,
                                                 uint64_t arg_u64);
 
-/** Brings the nodes of an object up to date. */
-typedef void (*ucs_vfs_refresh_cb_t)(void *obj);
+/** Removes an object, all below it, and links to what goes. `ucs/vfs/base/vfs_obj.h`. */
+void ucs_vfs_obj_remove(void *obj);
 
-/** Is handed the name of each child of a directory. */
-typedef void (*ucs_vfs_list_dir_cb_t)(const char *name, void *arg);
+/** Has `refresh_cb` called, once, before somebody looks at an object's directory. `ucs/vfs/base/vfs_obj.h`. */
+void ucs_vfs_obj_set_dirty(void *obj,
+                           ucs_vfs_refresh_cb_t refresh_cb);
+
+/** What the node at a path is. UCS_ERR_NO_ELEM without one. `ucs/vfs/base/vfs_obj.h`. */
+ucs_status_t ucs_vfs_path_get_info(const char *path, ucs_vfs_path_info_t *info);
+
+/** Appends a file's text. UCS_ERR_NO_ELEM for what is no file. `ucs/vfs/base/vfs_obj.h`. */
+ucs_status_t ucs_vfs_path_read_file(const char *path, ucs_string_buffer_t *strb);
+
+/**
+ * Writes a text to a file; answers what its function does, or UCS_ERR_NO_ELEM where there is none.
+ * `ucs/vfs/base/vfs_obj.h`.
+ */
+ucs_status_t ucs_vfs_path_write_file(const char *path,
+                                     const char *buffer,
+                                     size_t size);
+
+/**
+ * Calls `dir_cb` with the name of each child of a directory. UCS_ERR_NO_ELEM for what is none.
+ * `ucs/vfs/base/vfs_obj.h`.
+ */
+ucs_status_t ucs_vfs_path_list_dir(const char *path,
+                                   ucs_vfs_list_dir_cb_t dir_cb,
+                                   void *arg);
+
+/**
+ * Appends the text of a link, the way from its directory to the target. UCS_ERR_NO_ELEM for what is none.
+ * `ucs/vfs/base/vfs_obj.h`.
+ */
+ucs_status_t ucs_vfs_path_get_link(const char *path,
+                                   ucs_string_buffer_t *strb);
 
 /* Each adds one node below the directory of an object, or below the root for NULL; its path is formatted as by printf. */
 
