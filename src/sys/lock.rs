@@ -22,3 +22,29 @@ unsafe impl lock_api::GetThreadId for Threads {
         NonZeroUsize::new(super::thread::here() as usize).unwrap_or(NonZeroUsize::MAX)
     }
 }
+
+/// Ends a spinning lock of the C library.
+///
+/// # Safety
+/// `lock` is live and nobody uses it any more.
+pub unsafe fn destroy_spinning(lock: *mut libc::pthread_spinlock_t) -> std::io::Result<()> {
+    // SAFETY: the caller's promise.
+    match unsafe { libc::pthread_spin_destroy(lock) } {
+        0 => Ok(()),
+        error => Err(std::io::Error::from_raw_os_error(error)),
+    }
+}
+
+/// Whether a thread holds a spinning lock of the C library, the calling one included.
+///
+/// # Safety
+/// `lock` is live.
+pub unsafe fn spinning_is_held(lock: *mut libc::pthread_spinlock_t) -> bool {
+    // SAFETY: the caller's promise.
+    let taken = unsafe { libc::pthread_spin_trylock(lock) } == 0;
+    if taken {
+        // SAFETY: this thread took it in the line above.
+        unsafe { libc::pthread_spin_unlock(lock) };
+    }
+    !taken
+}

@@ -119,6 +119,11 @@ void ucs_string_buffer_translate(ucs_string_buffer_t *strb,
         } \
     } while (0)
 
+/** A loop over the tokens of a text, which end at characters of `_delim`. */
+#define ucs_string_buffer_for_each_token(_tok, _strb, _delim) \
+    for ((_tok) = ucs_string_buffer_next_token((_strb), NULL, (_delim)); (_tok) != NULL; \
+         (_tok) = ucs_string_buffer_next_token((_strb), (_tok), (_delim)))
+
 /** Appends formatted text; `fmt` is as of printf. */
 void ucs_string_buffer_appendf(ucs_string_buffer_t *strb, const char *fmt, ...) UCS_F_PRINTF(2, 3);
 /** The same for a `va_list`. */

@@ -17,16 +17,9 @@ BEGIN_C_DECLS
 /** A range of memory whose type is known. */
 struct ucs_memtype_cache_region;
 
+typedef struct ucs_memory_info ucs_memory_info_t;
 typedef struct ucs_memtype_cache ucs_memtype_cache_t;
 typedef struct ucs_memtype_cache_region ucs_memtype_cache_region_t;
-typedef struct ucs_memory_info ucs_memory_info_t;
-
-/** The ranges of memory that is not the host's. */
-struct ucs_memtype_cache {
-    /** Held while the table is used. */
-    ucs_spinlock_t lock;
-    ucs_pgtable_t pgtable;
-};
 
 /** What is known of memory. */
 struct ucs_memory_info {
@@ -40,6 +33,37 @@ struct ucs_memory_info {
     /** UCS_MEM_FLAG_REGISTRABLE. */
     uint8_t mem_flags;
 };
+
+/** The ranges of memory that is not the host's. */
+struct ucs_memtype_cache {
+    /** Held while the table is used. */
+    ucs_spinlock_t lock;
+    ucs_pgtable_t pgtable;
+};
+
+/** Nothing to do: the cache is made at its first use. `ucs/memory/memtype_cache.h`. */
+void ucs_memtype_cache_global_init(void);
+
+/** Forgets all ranges and frees the cache; its next use makes another. `ucs/memory/memtype_cache.h`. */
+void ucs_memtype_cache_cleanup(void);
+
+/**
+ * What a client entered for a range. UCS_ERR_NO_ELEM when there is no entry for its first byte, UCS_ERR_UNSUPPORTED
+ * where the cache is off. `ucs/memory/memtype_cache.h`.
+ */
+ucs_status_t ucs_memtype_cache_lookup(const void *address,
+                                      size_t size,
+                                      ucs_memory_info_t *mem_info);
+
+/** Enters the memory type, device and flags of a range. `ucs/memory/memtype_cache.h`. */
+void ucs_memtype_cache_update(const void *address,
+                              size_t size,
+                              ucs_memory_type_t mem_type,
+                              ucs_sys_device_t sys_dev,
+                              uint8_t mem_flags);
+
+/** Forgets what is known of a range. `ucs/memory/memtype_cache.h`. */
+void ucs_memtype_cache_remove(const void *address, size_t size);
 
 /** The cache; NULL before its first use, and where it is switched off. */
 extern ucs_memtype_cache_t *ucs_memtype_cache_global_instance;

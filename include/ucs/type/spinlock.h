@@ -34,6 +34,18 @@ struct ucs_recursive_spinlock {
     pthread_t owner;
 };
 
+/** Ends a lock, which nobody holds. `ucs/type/spinlock.h`. */
+void ucs_spinlock_destroy(ucs_spinlock_t *lock);
+
+/** The same for a lock that its owner may take again. `ucs/type/spinlock.h`. */
+void ucs_recursive_spinlock_destroy(ucs_recursive_spinlock_t *lock);
+
+/** 1 when a thread holds the lock, else 0. `ucs/type/spinlock.h`. */
+int ucs_spinlock_is_held(ucs_spinlock_t *lock);
+
+/** The same for a lock that its owner may take again. `ucs/type/spinlock.h`. */
+int ucs_recursive_spinlock_is_held(const ucs_recursive_spinlock_t *lock);
+
 /** Prepares a lock; `flags` of 0, or UCS_SPINLOCK_FLAG_SHARED for one in shared memory. */
 static inline ucs_status_t ucs_spinlock_init(ucs_spinlock_t *lock, int flags)
 {

@@ -22,7 +22,7 @@ pub struct ucs_memory_info {
     pub base_address: *mut c_void,
     /// Its bytes.
     pub alloc_length: usize,
-    /// UCS_MEM_FLAG_REGISTRABLE.
+    /// UCS_MEM_FLAG_REGISTRABLE. `ucs_memtype_cache_lookup` does not set it.
     pub mem_flags: u8,
 }
 const _: () = {

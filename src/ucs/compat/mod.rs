@@ -8,6 +8,7 @@ pub mod array;
 pub mod callbackq;
 pub mod class;
 pub mod config;
+pub mod memtype_cache;
 pub mod mpool;
 pub mod mpool_set;
 pub mod pgtable;

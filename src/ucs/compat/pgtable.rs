@@ -21,6 +21,11 @@ const DIR: ucs_pgt_addr_t = 1 << 1;
 const FLAGS: ucs_pgt_addr_t = REGION | DIR;
 
 const EMPTY: ucs_pgt_entry = ucs_pgt_entry { value: 0 };
+/// A directory without entries.
+pub const EMPTY_DIR: ucs_pgt_dir = ucs_pgt_dir {
+    entries: [EMPTY; WAYS],
+    count: 0,
+};
 
 /// What an entry leads to.
 #[derive(Clone, Copy)]
@@ -133,12 +138,8 @@ unsafe fn new_dir(table: *mut ucs_pgtable) -> Result<*mut ucs_pgt_dir> {
         unsafe { free_dir(table, dir) };
         return Err(Status::INVALID_PARAM);
     }
-    let nothing = ucs_pgt_dir {
-        entries: [EMPTY; WAYS],
-        count: 0,
-    };
     // SAFETY: the client's new memory.
-    unsafe { dir.write(nothing) };
+    unsafe { dir.write(EMPTY_DIR) };
     Ok(dir)
 }
 

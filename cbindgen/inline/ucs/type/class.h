@@ -98,14 +98,14 @@ BEGIN_C_DECLS
 /* Functions that make and delete objects. `_argtype` is the type of the pointer that they take, a parent's or
  * the class itself; the types of the constructor's arguments follow. */
 #define UCS_CLASS_DECLARE_NAMED_NEW_FUNC(_name, _argtype, ...) \
-    ucs_status_t _name(UCS_PP_FOREACH(UCS_CLASS_PARAMETER, _, \
+    ucs_status_t _name(UCS_PP_FOREACH(_UCS_CLASS_INIT_ARG_DEFINE, _, \
                                       UCS_PP_ZIP((UCS_PP_SEQ(UCS_PP_NUM_ARGS(__VA_ARGS__))), \
                                                  (__VA_ARGS__))) _argtype **obj_p)
 #define UCS_CLASS_DEFINE_NAMED_NEW_FUNC(_name, _type, _argtype, ...) \
     UCS_CLASS_DECLARE_NAMED_NEW_FUNC(_name, _argtype, ##__VA_ARGS__) \
     { \
         ucs_status_t status = UCS_CLASS_NEW( \
-                _type, obj_p UCS_PP_FOREACH(UCS_CLASS_ARGUMENT, _, \
+                _type, obj_p UCS_PP_FOREACH(_UCS_CLASS_INIT_ARG_PASS, _, \
                                             UCS_PP_SEQ(UCS_PP_NUM_ARGS(__VA_ARGS__)))); \
         ucs_class_check_new_func_result(status, *obj_p); \
         return status; \
@@ -126,8 +126,8 @@ BEGIN_C_DECLS
 #define UCS_CLASS_DEFINE_DELETE_FUNC(_type, _argtype) \
     UCS_CLASS_DEFINE_NAMED_DELETE_FUNC(UCS_CLASS_DELETE_FUNC_NAME(_type), _type, _argtype)
 
-#define UCS_CLASS_ARGUMENT(_, _index) , UCS_PP_TOKENPASTE(arg, _index)
-#define UCS_CLASS_PARAMETER(_, _pair) UCS_PP_PARAMETER(_, _pair),
+#define _UCS_CLASS_INIT_ARG_PASS(_, _index) , UCS_PP_TOKENPASTE(arg, _index)
+#define _UCS_CLASS_INIT_ARG_DEFINE(_, _pair) UCS_PP_PARAMETER(_, _pair),
 
 /** The class above all others, which is empty. */
 extern ucs_class_t void_class;
