@@ -64,6 +64,34 @@ void ferrucx_fatal_error_format(const char *file, unsigned line, const char *fun
     ferrucx_log_die(file, line, function, message);
 }
 
+/* In Rust: the same with the formatted text. */
+void ferrucx_log_print_last(const char *message);
+void ferrucx_log_name_thread(const char *name);
+
+/* ucs_log_fatal_error */
+void ferrucx_log_fatal_error(const char *format, ...)
+{
+    char message[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(message, sizeof(message), format, args);
+    va_end(args);
+    ferrucx_log_print_last(message);
+}
+
+/* ucs_log_set_thread_name */
+void ferrucx_log_set_thread_name(const char *format, ...)
+{
+    char name[128];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(name, sizeof(name), format, args);
+    va_end(args);
+    ferrucx_log_name_thread(name);
+}
+
 /* ---- text --------------------------------------------------------------------------------- */
 
 #include <limits.h>
@@ -343,4 +371,14 @@ void *ferrucx_ucm_mremap(void *old_address, size_t old_size, size_t new_size, in
         va_end(args);
     }
     return ferrucx_mremap(old_address, old_size, new_size, flags, new_address);
+}
+
+/* ---- address sanitizer -------------------------------------------------------------------- */
+
+/* There only in a program that is built with it. */
+void *__asan_region_is_poisoned(void *start, size_t size) __attribute__((weak));
+
+void *ferrucx_first_poisoned(void *start, size_t size)
+{
+    return (__asan_region_is_poisoned != NULL) ? __asan_region_is_poisoned(start, size) : NULL;
 }

@@ -3,11 +3,31 @@
 #define FERRUCX_UCS_DEBUG_DEBUG_H
 
 #include <ucs/sys/compiler_def.h>
+#include <stddef.h>
 
 BEGIN_C_DECLS
 
-/* Only an instrumented build of a client could check an address; these headers never do. */
-#define UCS_ASAN_ADDRESS_IS_VALID(_ptr, _size)
+/** In a program that is built with the address sanitizer: ends it when the range is not its own. Else nothing. */
+#ifdef __SANITIZE_ADDRESS__
+#  define UCS_ASAN_ADDRESS_IS_VALID(_ptr, _size) \
+      ucs_debug_asan_validate_address(#_ptr, (void*)(_ptr), (_size))
+#else
+#  define UCS_ASAN_ADDRESS_IS_VALID(_ptr, _size)
+#endif
+
+/**
+ * Gives a signal back to the handler of before. This library handles no signals: there is nothing to give back.
+ * `ucs/debug/debug.h`.
+ */
+void ucs_debug_disable_signal(int signum);
+
+/**
+ * Ends the process with a message when a byte of the range may not be used. Only a program that is built with the
+ * address sanitizer can know. `ucs/debug/debug.h`.
+ */
+void ucs_debug_asan_validate_address(const char *ptr_name,
+                                     void *address,
+                                     size_t size);
 
 END_C_DECLS
 

@@ -38,6 +38,9 @@ void ucs_log_flush(void);
 /** Bytes of the longest message. */
 size_t ucs_log_get_buffer_size(void);
 
+/** Writes lines to where `UCX_LOG_FILE` says, with time, host and thread, whatever the level of the log is. */
+void ucs_log_print_compact(const char *str);
+
 /**
  * Writes a message to where `UCX_LOG_FILE` says. What handlers of a client may call to have the
  * usual output. Answers `UCS_LOG_FUNC_RC_CONTINUE`.
@@ -49,6 +52,14 @@ ucs_log_func_rc_t ucs_log_default_handler(const char *file,
                                           const ucs_log_component_config_t *comp_conf,
                                           const char *format,
                                           va_list ap);
+
+/**
+ * Numbers of the bits that are set in the first `length` bits of `bitmap`, plus `n`, with ranges as `from-to`. The
+ * text stays until the thread's next call and is cut off behind 511 bytes.
+ */
+const char *ucs_log_bitmap_to_str(unsigned int n,
+                                  uint8_t *bitmap,
+                                  size_t length);
 
 /** Puts `handler` before all others. It may call the log and change the handlers. */
 void ucs_log_push_handler(ucs_log_func_t handler);
@@ -65,6 +76,9 @@ void ucs_log_indent(int delta);
 /** Steps that the messages of this thread are moved. */
 int ucs_log_get_current_indent(void);
 
+/** Logs where the calling thread is, at a level. */
+void ucs_log_print_backtrace(ucs_log_level_t level);
+
 /** Names of the levels, by value; NULL after the last. */
 extern const char *ucs_log_level_names[];
 
@@ -72,6 +86,12 @@ extern const char *ucs_log_level_names[];
 void ucs_log_dispatch(const char *file, unsigned line, const char *function,
                       ucs_log_level_t level, ucs_log_component_config_t *comp_conf,
                       const char *format, ...) UCS_F_PRINTF(6, 7);
+
+/** Writes the message of a fatal error to stderr; `format` is as of printf. The process goes on. */
+void ucs_log_fatal_error(const char *format, ...) UCS_F_PRINTF(1, 2);
+
+/** Has messages of this thread name it in the place of its number; at most 30 bytes, `format` as of printf. */
+void ucs_log_set_thread_name(const char *format, ...) UCS_F_PRINTF(1, 2);
 
 /** Nonzero when a component logs at a level. */
 #define ucs_log_component_is_enabled(_level, _comp_log_config) \

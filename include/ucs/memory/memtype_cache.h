@@ -30,7 +30,7 @@ struct ucs_memory_info {
     void *base_address;
     /** Its bytes. */
     size_t alloc_length;
-    /** UCS_MEM_FLAG_REGISTRABLE. */
+    /** UCS_MEM_FLAG_REGISTRABLE. `ucs_memtype_cache_lookup` does not set it. */
     uint8_t mem_flags;
 };
 
@@ -49,7 +49,8 @@ void ucs_memtype_cache_cleanup(void);
 
 /**
  * What a client entered for a range. UCS_ERR_NO_ELEM when there is no entry for its first byte, UCS_ERR_UNSUPPORTED
- * where the cache is off. `ucs/memory/memtype_cache.h`.
+ * where the cache is off. `mem_info->mem_flags` is left as it is: before 1.22 the structure ends in front of it.
+ * `ucs/memory/memtype_cache.h`.
  */
 ucs_status_t ucs_memtype_cache_lookup(const void *address,
                                       size_t size,

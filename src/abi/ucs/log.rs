@@ -5,16 +5,22 @@
 use crate::abi::jump::{hidden_name, jump};
 use crate::abi::ucs::opts;
 use crate::c::prelude::*;
+use crate::ucs::compat::text;
 use crate::ucs::log::{self, Handler, Level};
+use core::cell::UnsafeCell;
 use std::borrow::Cow;
 
 unsafe extern "C" {
     fn ferrucx_log_dispatch();
     fn ferrucx_fatal_error_format();
+    fn ferrucx_log_fatal_error();
+    fn ferrucx_log_set_thread_name();
 }
 
 hidden_name!("ferrucx_log_handlers", list_handlers);
 hidden_name!("ferrucx_log_die", die);
+hidden_name!("ferrucx_log_print_last", print_last);
+hidden_name!("ferrucx_log_name_thread", name_thread);
 
 /// Logs a message of a client: `(file, line, function, level, component, format, ...)`, `format` as
 /// of printf. All handlers see it, newest first. The caller has asked whether the level is on.
@@ -35,6 +41,90 @@ pub unsafe extern "C" fn ucs_log_dispatch() {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucs_fatal_error_format() {
     jump!(ferrucx_fatal_error_format);
+}
+
+/// Writes the message of a fatal error to stderr: `(format, ...)`, as of printf. The process goes on.
+///
+/// # Safety
+/// Strings as printf takes them.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_log_fatal_error() {
+    jump!(ferrucx_log_fatal_error);
+}
+
+/// Has messages of this thread name it in the place of its number, `(format, ...)` as of printf: at most 30 bytes.
+///
+/// # Safety
+/// Strings as printf takes them.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_log_set_thread_name() {
+    jump!(ferrucx_log_set_thread_name);
+}
+
+/// For C: the formatted message of `ucs_log_fatal_error`.
+///
+/// # Safety
+/// A C string.
+unsafe extern "C" fn print_last(message: *const c_char) {
+    // SAFETY: the caller's string.
+    log::print_last(&unsafe { text(message) }.unwrap_or_default());
+}
+
+/// For C: the formatted name of `ucs_log_set_thread_name`.
+///
+/// # Safety
+/// A C string.
+unsafe extern "C" fn name_thread(name: *const c_char) {
+    // SAFETY: the caller's string.
+    log::set_thread_name(&unsafe { text(name) }.unwrap_or_default());
+}
+
+/// Writes lines to where `UCX_LOG_FILE` says, with time, host and thread, whatever the level of the log is.
+///
+/// # Safety
+/// `str` is null or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_log_print_compact(str: *const c_char) {
+    // SAFETY: the caller's string.
+    let text = unsafe { text(str) }.unwrap_or_default();
+    let lines: Vec<String> = text.lines().map(|line| format!("  {line}")).collect();
+    log::print(&lines.join("\n"));
+}
+
+/// Logs where the calling thread is, at a level.
+#[unsafe(no_mangle)]
+pub extern "C" fn ucs_log_print_backtrace(level: ucs_log_level_t) {
+    log::write_backtrace(level, file!(), line!());
+}
+
+/// Numbers of the bits that are set in the first `length` bits of `bitmap`, plus `n`, with ranges as `from-to`. The
+/// text stays until the thread's next call and is cut off behind 511 bytes.
+///
+/// # Safety
+/// `bitmap` is null or has this many bits.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_log_bitmap_to_str(
+    n: c_uint,
+    bitmap: *mut u8,
+    length: usize,
+) -> *const c_char {
+    const ROOM: usize = 512;
+    thread_local! {
+        static TEXT: UnsafeCell<[c_char; ROOM]> = const { UnsafeCell::new([0; ROOM]) };
+    }
+    let bytes = match bitmap.is_null() {
+        true => &[],
+        // SAFETY: the caller's bitmap.
+        false => unsafe { core::slice::from_raw_parts(bitmap, length.div_ceil(8)) },
+    };
+    let shown = text::bit_ranges(bytes, length, n, ROOM);
+    TEXT.with(|to| {
+        // SAFETY: this thread's own buffer of `ROOM` bytes.
+        unsafe { super::put_text(to.get().cast(), ROOM, &shown) };
+        to.get().cast_const().cast()
+    })
 }
 
 /// Writes a message to where `UCX_LOG_FILE` says. What handlers of a client may call to have the

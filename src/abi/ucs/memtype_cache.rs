@@ -23,7 +23,7 @@ fn with_cache<R>(f: impl FnOnce(&mut Cache) -> Result<R>) -> Result<R> {
         return Err(Status::UNSUPPORTED);
     }
     CACHE.with(|cache| {
-        let cache = cache.get_or_insert_with(Cache::new);
+        let cache = cache.get_or_insert_default();
         // Release: a client reads the object behind it.
         ucs_memtype_cache_global_instance.store(cache.object(), Ordering::Release);
         f(cache)

@@ -5,14 +5,100 @@
 //! members that never moved are written. Until the first call that may log, it says what the
 //! defaults are; then `refresh` writes what the environment says.
 
+use crate::abi::args::non_null;
+use crate::abi::ucp::print::put;
+use crate::abi::ucs::config::style_of;
+use crate::abi::ucs::{put_text, text_of};
 use crate::c::prelude::*;
-use crate::ucs::config::{Config, Value, global};
+use crate::ucs::config::{Config, PREFIX, Value, global, print};
 use crate::ucs::fork::ForkLocked;
 use crate::ucs::log;
+use crate::ucs::status::code_of;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
+
+/// Changes an option of the library for the whole process, by its name without `UCX_`. What counts only at the start of
+/// the process is checked, with no other effect. UCS_ERR_NO_ELEM: no such option; UCS_ERR_INVALID_PARAM: the text does
+/// not fit. `ucs/config/global_opts.h`.
+///
+/// # Safety
+/// C strings or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_global_opts_set_value(
+    name: *const c_char,
+    value: *const c_char,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; name, value);
+    // SAFETY: the caller's strings, here and below.
+    let name = unsafe { text_of(name) };
+    // SAFETY: as above.
+    let value = unsafe { text_of(value) };
+    let done = if global::is_read_only(&name) {
+        crate::ucs_diag!(
+            "{name} counts at the start of the process: the value '{value}' is not used"
+        );
+        global::check_read_only(&name, &value)
+    } else {
+        global::set(&name, &value)
+    };
+    rewrite();
+    code_of(&done)
+}
+
+/// Writes an option's text, cut off to fit into `max` bytes with its terminator. UCS_ERR_NO_ELEM: no such option.
+/// `ucs/config/global_opts.h`.
+///
+/// # Safety
+/// `name` is null or a C string, `value` null or writable for `max` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_global_opts_get_value(
+    name: *const c_char,
+    value: *mut c_char,
+    max: usize,
+) -> ucs_status_t {
+    non_null!(UCS_ERR_INVALID_PARAM; name, value);
+    // SAFETY: the caller's string.
+    let name = unsafe { text_of(name) };
+    match global::text(&name) {
+        Ok(text) => {
+            // SAFETY: the caller's buffer.
+            unsafe { put_text(value, max, &text) };
+            UCS_OK
+        }
+        Err(status) => status.code(),
+    }
+}
+
+/// 1 for an option that counts only at the start of the process, else 0. `ucs/config/global_opts.h`.
+///
+/// # Safety
+/// `name` is null or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_global_opts_is_read_only(name: *const c_char) -> c_int {
+    // SAFETY: the caller's string.
+    global::is_read_only(&unsafe { text_of(name) }).into()
+}
+
+/// Prints the options of the library as `print_flags` say. `ucs/config/global_opts.h`.
+///
+/// # Safety
+/// `stream` is null or an open stream.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ucs_global_opts_print(
+    stream: *mut FILE,
+    print_flags: ucs_config_print_flags_t,
+) {
+    non_null!(; stream);
+    let mut text = String::new();
+    let style = style_of(print_flags);
+    for options in [&*global::current(), global::fixed()] {
+        print::print(options, options.table.name, PREFIX, style, None, &mut text);
+    }
+    // SAFETY: the caller's stream.
+    unsafe { put(stream, &text) };
+}
 
 /// The size of the object in the oldest release we serve.
 const OLDEST_SIZE: usize = 280;

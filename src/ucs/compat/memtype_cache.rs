@@ -53,14 +53,17 @@ fn aligned(address: usize, size: usize) -> Result<ucs_pgt_region> {
     })
 }
 
-impl Cache {
-    pub fn new() -> Self {
+impl Default for Cache {
+    /// An empty cache.
+    fn default() -> Self {
         Cache(Box::new(ucs_memtype_cache {
             lock: ucs_spinlock { lock: 0 },
             pgtable: pgtable::empty(Some(new_directory), Some(free_directory)),
         }))
     }
+}
 
+impl Cache {
     /// The object's address, which stays.
     pub fn object(&mut self) -> *mut ucs_memtype_cache {
         &raw mut *self.0
@@ -210,7 +213,7 @@ mod tests {
     /// What UCX 1.22 answers to the same calls.
     #[test]
     fn ranges_merge_split_and_go_as_upstream_has_it() {
-        let mut cache = Cache::new();
+        let mut cache = Cache::default();
         let cuda = memory(1, 3, 1);
         cache.update(BASE, 4096, cuda).unwrap();
         cache.update(BASE + 2048, 4096, cuda).unwrap();
@@ -254,7 +257,7 @@ mod tests {
     #[test]
     fn random_ranges_agree_with_a_map_of_blocks() {
         const BLOCKS: usize = 256;
-        let mut cache = Cache::new();
+        let mut cache = Cache::default();
         let mut model: [Option<(u32, u8)>; BLOCKS] = [None; BLOCKS];
         let mut dice = Dice(11);
         for _ in 0..20_000 {

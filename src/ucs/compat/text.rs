@@ -36,6 +36,37 @@ pub fn bits(mask: u64, separator: &str) -> String {
     set.join(separator)
 }
 
+/// The numbers of the bits that are set among the first `count`, plus `first`; neighbours as `from-to`. As many whole
+/// numbers and ranges as fit into `room` with a terminator.
+pub fn bit_ranges(bytes: &[u8], count: usize, first: u32, room: usize) -> String {
+    let is_set = |bit: usize| {
+        bytes
+            .get(bit / 8)
+            .is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
+    };
+    let number = |bit: usize| first as usize + bit;
+    let mut text = String::new();
+    let mut bit = 0;
+    while bit < count {
+        if !is_set(bit) {
+            bit += 1;
+            continue;
+        }
+        let end = (bit..count).find(|bit| !is_set(*bit)).unwrap_or(count);
+        let comma = if text.is_empty() { "" } else { "," };
+        let part = match end - bit {
+            1 => format!("{comma}{}", number(bit)),
+            _ => format!("{comma}{}-{}", number(bit), number(end - 1)),
+        };
+        if text.len() + part.len() >= room {
+            break;
+        }
+        text += &part;
+        bit = end;
+    }
+    text
+}
+
 /// Two sizes as a range, one where they are the same.
 pub fn memunits_range(from: usize, to: usize) -> String {
     if from == to {
@@ -110,6 +141,17 @@ fn without_slashes(path: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bits_are_shown_as_ranges() {
+        let show = |bytes: &[u8], count, first| bit_ranges(bytes, count, first, 512);
+        assert_eq!(show(&[0x5, 0x81, 0xff], 20, 10), "10,12,18,25-29");
+        assert_eq!(show(&[0x3, 0x3, 0x3], 17, 0), "0-1,8-9,16");
+        assert_eq!(show(&[0xe0, 0x7], 16, 0), "5-10");
+        assert_eq!(show(&[0xff; 8], 64, 0), "0-63");
+        assert_eq!(show(&[0xff], 0, 0), "");
+        assert_eq!(bit_ranges(&[0x55; 512], 4096, 0, 8), "0,2,4,6");
+    }
 
     #[test]
     fn parents_are_those_of_the_c_library() {

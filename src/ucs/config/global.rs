@@ -300,6 +300,22 @@ pub fn fixed() -> &'static Config {
     FIXED.get_or_init(|| Box::new(Config::read_lenient(&READ_ONLY)))
 }
 
+/// The text of an option of either table. `NO_ELEM`: none has this name.
+pub fn text(name: &str) -> Result<String> {
+    current().get_text(name).or_else(|_| fixed().get_text(name))
+}
+
+/// Whether an option counts only at the start of the process.
+pub fn is_read_only(name: &str) -> bool {
+    fixed().get_text(name).is_ok()
+}
+
+/// Checks a text for an option that counts only at the start of the process, which it does not change. Errors as for
+/// `set`.
+pub fn check_read_only(name: &str, text: &str) -> Result<()> {
+    Config::clone(fixed()).set(name, text)
+}
+
 /// Changes an option, for all that run. `NO_ELEM`: none that may change has this name; `INVALID_PARAM`: the text does
 /// not fit.
 pub fn set(name: &str, text: &str) -> Result<()> {

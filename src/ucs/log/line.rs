@@ -7,7 +7,7 @@ use crate::sys::{clock, machine, process};
 use crate::ucs::config::global::LOG_LEVELS;
 use core::fmt::Write;
 use once_cell::race::OnceBox;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Spaces for one step of indentation.
@@ -17,6 +17,25 @@ const MAX_INDENT: i32 = 64;
 thread_local! {
     static INDENT: Cell<i32> = const { Cell::new(0) };
     static THREAD: Cell<Option<u32>> = const { Cell::new(None) };
+    static NAME: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Bytes that a thread's name may have.
+const MAX_NAME: usize = 30;
+
+/// Has messages of this thread name it so, in the place of its number; an empty name has the number again.
+pub fn set_thread_name(name: &str) {
+    let name = cut(name, MAX_NAME).to_owned();
+    let _ = NAME.try_with(|known| known.replace(name));
+}
+
+/// Name of this thread, or its number.
+fn thread() -> String {
+    let name = NAME.try_with(|name| name.borrow().clone());
+    match name {
+        Ok(name) if !name.is_empty() => name,
+        _ => thread_number().to_string(),
+    }
 }
 
 /// Threads are numbered in the order of their first message.
@@ -77,7 +96,18 @@ fn stamp() -> String {
         now / 1_000_000,
         now % 1_000_000,
         process::pid(),
-        thread_number(),
+        thread(),
+    )
+}
+
+/// A message that ends a program: after it comes no more.
+pub fn last(message: &str) -> String {
+    let host = machine::short_host_name();
+    format!(
+        "[{host}:{:<5}:{}:{}] {message}\n",
+        process::pid(),
+        thread(),
+        process::tid()
     )
 }
 
@@ -195,6 +225,15 @@ mod tests {
             .join()
             .unwrap();
         change_indent(-2);
+    }
+
+    #[test]
+    fn a_name_stands_in_the_place_of_the_threads_number() {
+        set_thread_name("worker of a program with a long name");
+        assert!(stamp().ends_with(":worker of a program with a lon]"));
+        assert!(std::thread::spawn(stamp).join().unwrap().ends_with(']'));
+        set_thread_name("");
+        assert!(!stamp().contains("worker"));
     }
 
     #[test]

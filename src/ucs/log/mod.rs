@@ -17,11 +17,11 @@ mod sink;
 pub use crate::ucs::config::global::LOG_LEVELS as LEVEL_NAMES;
 pub use handlers::{Handler, handlers, pop_handler, push_handler};
 pub use limit::Limit;
-pub use line::{change_indent, indent};
+pub use line::{change_indent, indent, set_thread_name};
 pub use sink::fill_name;
 
 use crate::sys::fork::ForkLocked;
-use crate::sys::machine;
+use crate::sys::{file, machine, process};
 use crate::ucs::config::global;
 use core::fmt;
 use once_cell::race::OnceBox;
@@ -226,6 +226,25 @@ pub fn print(text: &str) {
     start();
     let text = line::plain(text);
     put(&text);
+}
+
+/// Writes a message of a program that is about to end to stderr.
+#[cold]
+pub fn print_last(message: &str) {
+    start();
+    // What cannot be written is lost: there is nowhere to report it.
+    let _ = file::write_all(file::STDERR, line::last(message).as_bytes());
+}
+
+/// Writes where this thread is, at a level: one line each function, the innermost first.
+#[cold]
+pub fn write_backtrace(level: u32, file: &str, line: u32) {
+    if level > self::level() {
+        return;
+    }
+    let trace = std::backtrace::Backtrace::force_capture();
+    let title = format!("backtrace of thread {}", process::tid());
+    handlers::dispatch(file, line, level, &format!("{title}\n{trace}"));
 }
 
 fn put(text: &str) {

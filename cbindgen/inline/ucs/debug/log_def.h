@@ -19,6 +19,12 @@ void ucs_log_dispatch(const char *file, unsigned line, const char *function,
                       ucs_log_level_t level, ucs_log_component_config_t *comp_conf,
                       const char *format, ...) UCS_F_PRINTF(6, 7);
 
+/** Writes the message of a fatal error to stderr; `format` is as of printf. The process goes on. */
+void ucs_log_fatal_error(const char *format, ...) UCS_F_PRINTF(1, 2);
+
+/** Has messages of this thread name it in the place of its number; at most 30 bytes, `format` as of printf. */
+void ucs_log_set_thread_name(const char *format, ...) UCS_F_PRINTF(1, 2);
+
 /** Nonzero when a component logs at a level. */
 #define ucs_log_component_is_enabled(_level, _comp_log_config) \
     ucs_unlikely(((_level) <= UCS_MAX_LOG_LEVEL) && \
