@@ -59,9 +59,6 @@ typedef struct ucs_profile_thread_header ucs_profile_thread_header_t;
 typedef struct ucs_profile_thread_location ucs_profile_thread_location_t;
 typedef struct ucs_profile_record ucs_profile_record_t;
 
-/** Number of a place. */
-typedef short ucs_profile_loc_id_t;
-
 /** Where a block of a file is. */
 struct UCS_S_PACKED ucs_profile_block_header_t {
     /** Bytes from the start of the file. */
@@ -127,6 +124,9 @@ struct UCS_S_PACKED ucs_profile_record {
     uint32_t location;
 };
 
+/** Number of a place. */
+typedef short ucs_profile_loc_id_t;
+
 /**
  * Makes a profile. `profile_mode` has a bit for each mode; without any nothing is recorded. UCS_ERR_INVALID_PARAM for
  * others. `ucs/profile/profile_defs.h`.
@@ -142,23 +142,14 @@ void ucs_profile_cleanup(ucs_profile_context_t *ctx);
 /** Writes a profile and begins it anew. `ucs/profile/profile_defs.h`. */
 void ucs_profile_dump(ucs_profile_context_t *ctx);
 
-/**
- * Records an event. The macros call it; `loc_id_p` keeps the number of the place, for NULL the profile is the default
- * one. `ucs/profile/profile_defs.h`.
- */
-void ucs_profile_record(ucs_profile_context_t *ctx,
-                        ucs_profile_type_t type,
-                        const char *name,
-                        uint32_t param32,
-                        uint64_t param64,
-                        const char *file,
-                        int line,
-                        const char *function,
-                        ucs_profile_loc_id_t *loc_id_p);
-
 /** How many threads a profile file has, from the sizes of its parts. `ucs/profile/profile_defs.h`. */
 unsigned int ucs_profile_calc_num_threads(size_t total_num_records,
                                           const ucs_profile_header_t *header);
+
+/** Records an event. The macros call it; `loc_id_p` keeps the number of the place, for NULL the profile is the default one. */
+void ucs_profile_record(ucs_profile_context_t *ctx, ucs_profile_type_t type, const char *name,
+                        uint32_t param32, uint64_t param64, const char *file, int line,
+                        const char *function, volatile ucs_profile_loc_id_t *loc_id_p);
 
 /** Names of the modes, by value; NULL after the last. */
 extern const char *ucs_profile_mode_names[];

@@ -8,6 +8,7 @@ use crate::c::{
     ucs_sys_device_t,
 };
 use crate::ucs::{Result, Status};
+use core::mem::offset_of;
 
 /// Ranges begin and end at multiples of this.
 const ALIGN: u64 = 16;
@@ -27,8 +28,23 @@ struct Region {
     memory: Memory,
 }
 
-/// The object that clients see, with the ranges in its page table. One thread at a time uses it.
-pub struct Cache(Box<ucs_memtype_cache>);
+/// The object that clients see. Their inline code asks it for the number of ranges, at another place before 1.16: a lock
+/// of another kind came first.
+#[repr(C)]
+struct Object {
+    cache: ucs_memtype_cache,
+    unused: [u8; 28],
+    num_regions_before_1_16: u32,
+    rest: [u8; 16],
+}
+
+const _: () = {
+    assert!(offset_of!(Object, num_regions_before_1_16) == 84);
+    assert!(size_of::<Object>() == 104);
+};
+
+/// The ranges, in the page table of the object. One thread at a time uses it.
+pub struct Cache(Box<Object>);
 
 // SAFETY: the regions and directories are its own.
 unsafe impl Send for Cache {}
@@ -56,9 +72,14 @@ fn aligned(address: usize, size: usize) -> Result<ucs_pgt_region> {
 impl Default for Cache {
     /// An empty cache.
     fn default() -> Self {
-        Cache(Box::new(ucs_memtype_cache {
-            lock: ucs_spinlock { lock: 0 },
-            pgtable: pgtable::empty(Some(new_directory), Some(free_directory)),
+        Cache(Box::new(Object {
+            cache: ucs_memtype_cache {
+                lock: ucs_spinlock { lock: 0 },
+                pgtable: pgtable::empty(Some(new_directory), Some(free_directory)),
+            },
+            unused: [0; 28],
+            num_regions_before_1_16: 0,
+            rest: [0; 16],
         }))
     }
 }
@@ -66,11 +87,11 @@ impl Default for Cache {
 impl Cache {
     /// The object's address, which stays.
     pub fn object(&mut self) -> *mut ucs_memtype_cache {
-        &raw mut *self.0
+        (&raw mut *self.0).cast()
     }
 
     fn table(&mut self) -> *mut ucs_pgtable {
-        &raw mut self.0.pgtable
+        &raw mut self.0.cache.pgtable
     }
 
     fn insert(&mut self, range: ucs_pgt_region, memory: Memory) -> Result<()> {
@@ -89,7 +110,14 @@ impl Cache {
         let mut found: Vec<*mut ucs_pgt_region> = Vec::new();
         let mut collect = |region| found.push(region);
         // SAFETY: a table of this cache, which does not change meanwhile.
-        unsafe { pgtable::search(&self.0.pgtable, range.start, range.end - 1, &mut collect) };
+        unsafe {
+            pgtable::search(
+                &self.0.cache.pgtable,
+                range.start,
+                range.end - 1,
+                &mut collect,
+            )
+        };
         let mut regions = Vec::with_capacity(found.len());
         for region in found {
             // SAFETY: a region of the table.
@@ -135,7 +163,13 @@ impl Cache {
                 self.put_back_around(&old, new)?;
             }
         }
-        self.insert(whole, memory)
+        let done = self.insert(whole, memory);
+        self.count();
+        done
+    }
+
+    fn count(&mut self) {
+        self.0.num_regions_before_1_16 = self.0.cache.pgtable.num_regions;
     }
 
     /// Forgets a range.
@@ -147,6 +181,7 @@ impl Cache {
         for old in self.take_out(hole)? {
             self.put_back_around(&old, hole)?;
         }
+        self.count();
         Ok(())
     }
 
@@ -154,7 +189,7 @@ impl Cache {
     /// `NO_ELEM` when none covers its first byte.
     pub fn lookup(&self, address: usize, size: usize) -> Result<ucs_memory_info> {
         // SAFETY: a table of this cache.
-        let found = unsafe { pgtable::lookup(&self.0.pgtable, address as u64) };
+        let found = unsafe { pgtable::lookup(&self.0.cache.pgtable, address as u64) };
         let region = found.ok_or(Status::NO_ELEM)?.cast::<Region>();
         // SAFETY: `insert` made each region of the table.
         let Region { range, memory } = unsafe { &*region };
@@ -283,6 +318,7 @@ mod tests {
             );
         }
         cache.remove(BASE, BLOCKS * 16).unwrap();
-        assert_eq!(cache.0.pgtable.num_regions, 0);
+        assert_eq!(cache.0.cache.pgtable.num_regions, 0);
+        assert_eq!(cache.0.num_regions_before_1_16, 0);
     }
 }

@@ -19,6 +19,12 @@ BEGIN_C_DECLS
 
 @ITEMS@
 
+/** Records an event. The macros call it; `loc_id_p` keeps the number of the place, for NULL the profile is the default one. */
+void ucs_profile_record(ucs_profile_context_t *ctx, ucs_profile_type_t type, const char *name,
+                        uint32_t param32, uint64_t param64, const char *file, int line,
+                        const char *function, volatile ucs_profile_loc_id_t *loc_id_p);
+
+
 /** Names of the modes, by value; NULL after the last. */
 extern const char *ucs_profile_mode_names[];
 /** The profile that UCX_PROFILE_MODE asks for; NULL without. */
