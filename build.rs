@@ -1,7 +1,11 @@
-//! Gives the cdylib its SONAME and compiles the C file that holds the variadic functions.
+//! Gives the cdylib its SONAME, has it bring the library of mathematics as upstream's does (UCC's transports use pow() and
+//! are not linked with it), and compiles the C file that holds the variadic functions.
 
 fn main() {
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libucp.so.0");
+    for arg in ["-Wl,--push-state,--no-as-needed", "-lm", "-Wl,--pop-state"] {
+        println!("cargo::rustc-cdylib-link-arg={arg}");
+    }
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/abi/variadic.c");
     cc::Build::new()
