@@ -15,6 +15,7 @@ use crate::ucs::fork::PerProcess;
 use crate::ucs::service::Service;
 use crate::ucs::{Result, Status};
 use crate::{ucs_debug, ucs_diag};
+use core::cell::OnceCell;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read};
@@ -270,8 +271,10 @@ struct Server<'a> {
     channel: &'a Channel,
     askers: BTreeMap<u64, Asker>,
     next: u64,
-    /// Whom it serves; `None` when this process's own user is not told apart from others.
-    user: Option<u32>,
+    /// Who is served: the user whose rights this process had when it began.
+    user: u32,
+    /// Whether that number means one user here; looked up for the first process that asks.
+    is_one: OnceCell<bool>,
 }
 
 /// The thread.
@@ -280,7 +283,8 @@ fn serve(channel: &Channel) {
         channel,
         askers: BTreeMap::new(),
         next: FIRST_ASKER,
-        user: Some(effective_user()).filter(|u| is_one_user(*u)),
+        user: effective_user(),
+        is_one: OnceCell::new(),
     };
     let mut events: [Event; 16] = [NO_EVENT; 16];
     let mut paused = false;
@@ -326,7 +330,8 @@ impl Server<'_> {
             }
         };
         let asker = peer_credentials(stream.as_fd());
-        let same_user = asker.is_ok_and(|c| Some(c.uid) == self.user);
+        let is_one = || *self.is_one.get_or_init(|| is_one_user(self.user));
+        let same_user = asker.is_ok_and(|c| c.uid == self.user && is_one());
         if !same_user {
             // It may not wait for this.
             let _ = local_socket::send(
