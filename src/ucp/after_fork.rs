@@ -14,7 +14,7 @@ use super::ep::Ep;
 use super::request::Request;
 use super::worker::Worker;
 use crate::ucs::fork::{self, ForkLocked};
-use crate::ucs::sync::favour::FavourLock;
+use crate::ucs::sync::biased_lock::BiasedLock;
 use crate::ucs::{Result, Status};
 use core::ffi::c_void;
 use std::collections::BTreeSet;
@@ -97,7 +97,7 @@ unsafe fn disable(worker: *mut Worker) {
     if !w.lock.is_held_here() {
         // The thread that may have held it is not here to give it back.
         // SAFETY: nobody holds it or waits for it in this process, and it owns no memory.
-        unsafe { (&raw mut (*worker).lock).write(FavourLock::default()) };
+        unsafe { (&raw mut (*worker).lock).write(BiasedLock::default()) };
     }
 }
 

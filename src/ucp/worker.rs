@@ -36,7 +36,7 @@ use crate::ucp::proto::receive;
 use crate::ucs::callbackq::CallbackQueue;
 use crate::ucs::nonces::Nonces;
 use crate::ucs::slots::Slots;
-use crate::ucs::sync::favour::FavourLock;
+use crate::ucs::sync::biased_lock::BiasedLock;
 use crate::ucs::{Result, Status};
 use crate::uct::base::iface::base_of;
 use crate::uct::base::params::IfaceParams;
@@ -92,8 +92,8 @@ pub struct Worker {
     pub rounds: idle::Rounds,
     /// Of who asks it for progress.
     pub spin: Spin,
-    /// The lock of MULTI mode; the thread that holds it may come again.
-    pub lock: FavourLock,
+    /// The lock of MULTI mode; recursive.
+    pub lock: BiasedLock,
     pub eps: RefCell<Slots<*const Ep>>,
     /// Endpoints that are closed and have still to tell their peers.
     pub farewells: RefCell<BTreeSet<*const Ep>>,
@@ -171,7 +171,7 @@ impl Worker {
             ifaces: Vec::new(),
             rounds: idle::Rounds::default(),
             spin: Spin::default(),
-            lock: FavourLock::default(),
+            lock: BiasedLock::default(),
             eps: RefCell::new(Slots::new()),
             farewells: RefCell::new(BTreeSet::new()),
             by_lane: RefCell::new(HashMap::new()),

@@ -6,7 +6,7 @@ use crate::c::*;
 use crate::ucp::dt::plain_bytes;
 use crate::ucp::request::{Callback, Info, Param, Posted, Request};
 use crate::ucp::worker::Worker;
-use crate::ucs::sync::favour::Guard;
+use crate::ucs::sync::biased_lock::Guard;
 use crate::ucs::{Result, Status};
 use crate::uct::base::params::masked;
 use core::ffi::c_void;

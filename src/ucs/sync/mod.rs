@@ -4,7 +4,7 @@
 //! Structures in shared memory name their words by address. loom's words cannot stand in raw memory:
 //! there an address names a word of a table, made at its first use.
 
-pub mod favour;
+pub mod biased_lock;
 
 #[cfg(not(all(test, loom)))]
 mod door {
