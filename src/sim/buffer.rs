@@ -4,9 +4,9 @@
 //! the test, and the run notices: what is sent is spoilt when the send has ended, what was received must
 //! stay as it was.
 
-use super::rng::Rng;
 use crate::abi::ucp::dt::{ucp_dt_create_generic, ucp_dt_destroy};
 use crate::c::*;
+use crate::ucs::test_rng::TestRng;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 
@@ -40,7 +40,7 @@ pub fn pattern(id: u64, at: usize) -> u8 {
 }
 
 impl Buffer {
-    pub fn new(rng: &Rng, len: usize, layout: Layout, generic: ucp_datatype_t) -> Buffer {
+    pub fn new(rng: &TestRng, len: usize, layout: Layout, generic: ucp_datatype_t) -> Buffer {
         let mut lengths = Vec::new();
         match layout {
             Layout::Iov => {

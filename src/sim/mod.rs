@@ -15,7 +15,6 @@ mod calls;
 mod life;
 mod network;
 mod program;
-mod rng;
 mod transport;
 mod world;
 

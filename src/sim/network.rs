@@ -5,9 +5,9 @@
 //! link loses what is under way from some point on, and tells its endpoint later. Nothing here calls
 //! anybody while it is borrowed.
 
-use super::rng::Rng;
 use super::transport::SimIface;
 use crate::sys::{process, vm_rw};
+use crate::ucs::test_rng::TestRng;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Completion, Guard, Posted};
 use crate::uct::base::iface::{EpBox, IfaceBox};
@@ -134,7 +134,7 @@ pub struct Link {
 }
 
 pub struct Network {
-    pub rng: Rc<Rng>,
+    pub rng: Rc<TestRng>,
     pub weather: Weather,
     pub mischief: Cell<Mischief>,
     pub now: Cell<u64>,
@@ -159,7 +159,12 @@ pub fn network() -> Rc<Network> {
 
 impl Network {
     /// Makes the network of this thread's next run.
-    pub fn begin(rng: Rc<Rng>, weather: Weather, processes: usize, shape: Shape) -> Rc<Network> {
+    pub fn begin(
+        rng: Rc<TestRng>,
+        weather: Weather,
+        processes: usize,
+        shape: Shape,
+    ) -> Rc<Network> {
         let made = Rc::new(Network {
             rng,
             weather,

@@ -2,11 +2,11 @@
 //! what has come, close, and end. What is checked at which point stands here.
 
 use super::network::{Mischief, Network, Shape, Weather};
-use super::rng::Rng;
 use super::world::*;
 use super::{calls, life};
 use crate::abi::ucp::config::{ucp_config_modify, ucp_config_read, ucp_config_release};
 use crate::c::*;
+use crate::ucs::test_rng::TestRng;
 use crate::uct::registry;
 use core::ptr::{null, null_mut};
 use std::ffi::CString;
@@ -35,7 +35,7 @@ pub struct Outcome {
 
 /// Runs one seed.
 pub fn run(seed: u64, mischief: Mischief, traced: bool) -> Outcome {
-    let rng = Rc::new(Rng::new(seed));
+    let rng = Rc::new(TestRng::new(seed));
     let weather = Weather {
         delay: rng.pick(&[0, 3, 20]),
         window: rng.pick(&[1, 4, 64]),
@@ -111,7 +111,7 @@ pub fn run(seed: u64, mischief: Mischief, traced: bool) -> Outcome {
     outcome
 }
 
-fn shape(rng: &Rng) -> Shape {
+fn shape(rng: &TestRng) -> Shape {
     Shape {
         max_short: rng.pick(&[None, Some(8), Some(40), Some(200)]),
         max_bcopy: rng.pick(&[256, 300, 1_000, 8_000]),

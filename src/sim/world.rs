@@ -6,9 +6,9 @@
 
 use super::buffer::{self, Buffer};
 use super::network::Network;
-use super::rng::Rng;
 use crate::abi::ucp::request::{ucp_request_check_status, ucp_request_free};
 use crate::c::*;
+use crate::ucs::test_rng::TestRng;
 use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
 use std::collections::HashMap;
@@ -174,7 +174,7 @@ pub struct Op {
 
 pub struct World {
     pub net: Rc<Network>,
-    pub rng: Rc<Rng>,
+    pub rng: Rc<TestRng>,
     pub processes: RefCell<Vec<Rc<Process>>>,
     pub ends: RefCell<Vec<Rc<End>>>,
     pub ops: RefCell<Vec<Rc<Op>>>,
@@ -215,7 +215,7 @@ macro_rules! note {
 pub(super) use note;
 
 impl World {
-    pub fn begin(net: Rc<Network>, rng: Rc<Rng>, traced: bool) -> Rc<World> {
+    pub fn begin(net: Rc<Network>, rng: Rc<TestRng>, traced: bool) -> Rc<World> {
         let made = Rc::new(World {
             net,
             rng,

@@ -475,6 +475,7 @@ impl Ids {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ucs::test_rng::TestRng;
     use std::cell::RefCell;
 
     /// Held by the test that uses all trampolines up and by those that need one.
@@ -677,10 +678,9 @@ mod tests {
         let b = Bench::new();
         let args: Vec<_> = (0..16).map(|i| b.arg(i)).collect();
         let mut model: Vec<(CallbackId, u32, Repeat)> = Vec::new();
-        let mut seed = 7u64;
+        let rng = TestRng::new(7);
         for _ in 0..4000 {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1);
-            let r = (seed >> 33) as usize;
+            let r = (rng.next() >> 33) as usize;
             match r % 4 {
                 0 if model.len() < 12 => {
                     let repeat = if r & 64 == 0 {

@@ -4,8 +4,6 @@ pub mod async_ctx;
 pub mod callbackq;
 pub mod compat;
 pub mod config;
-#[cfg(test)]
-pub mod dice;
 pub mod event_set;
 pub mod events;
 pub mod fork;
@@ -24,6 +22,8 @@ pub mod string_set;
 pub mod sync;
 pub mod table;
 pub mod tag_match;
+#[cfg(test)]
+pub mod test_rng;
 pub mod time;
 pub mod topo;
 

@@ -132,19 +132,19 @@ impl Rkey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ucs::dice::Dice;
+    use crate::ucs::test_rng::TestRng;
 
-    fn sample(dice: &mut Dice, uses: u8) -> Rkey {
+    fn sample(rng: &TestRng, uses: u8) -> Rkey {
         Rkey {
-            context: dice.roll(),
-            region: dice.roll(),
-            address: dice.roll(),
-            length: dice.roll(),
+            context: rng.next(),
+            region: rng.next(),
+            address: rng.next(),
+            length: rng.next(),
             mem_type: 0,
             uses,
             keys: vec![MdKey {
                 component: 1,
-                key: vec![dice.roll() as u8; 24],
+                key: vec![rng.next() as u8; 24],
             }],
         }
     }
@@ -153,10 +153,10 @@ mod tests {
 
     #[test]
     fn comes_back_and_refuses_every_wrong_byte() {
-        let mut dice = Dice(7);
+        let rng = TestRng::new(7);
         for _ in 0..16 {
-            let key = sample(&mut dice, READ | WRITE);
-            let handle = sample(&mut dice, READ | WRITE | EXPORTED);
+            let key = sample(&rng, READ | WRITE);
+            let handle = sample(&rng, READ | WRITE | EXPORTED);
             let forms: [(&Rkey, Vec<u8>, Unpack); 3] = [
                 (&key, key.pack(), Rkey::unpack),
                 (&key, key.to_envelope(), |b| {
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn keys_without_room_are_left_out() {
-        let mut key = sample(&mut Dice(3), READ);
+        let mut key = sample(&TestRng::new(3), READ);
         key.keys = (0..12)
             .map(|i| MdKey {
                 component: i,

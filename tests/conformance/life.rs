@@ -2,7 +2,8 @@
 
 use crate::pair::Pair;
 use crate::peer::{Peer, hash, hex, unhex};
-use crate::side::{Dice, Options, PATIENCE, Security, Side, Tl, pattern};
+use crate::side::{Options, PATIENCE, Security, Side, Tl, pattern};
+use crate::test_rng::TestRng;
 use ferrucx::c::*;
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -87,12 +88,12 @@ pub fn foreign_addresses_are_unreachable(tl: &Tl) {
     let (device, face) = pair.b().address();
     assert!(a.reaches(&device, &face), "its own kind is reachable");
     let (dl, fl) = (device.len(), face.len());
-    let mut dice = Dice(31);
-    let mut garbage = |n: usize, round: usize| -> Vec<u8> {
+    let rng = TestRng::new(31);
+    let garbage = |n: usize, round: usize| -> Vec<u8> {
         match round {
             0 => vec![0; n],
             1 => vec![0xff; n],
-            _ => (0..n).map(|_| dice.below(256) as u8).collect(),
+            _ => (0..n).map(|_| rng.below(256) as u8).collect(),
         }
     };
     if !a.can(UCT_IFACE_FLAG_CONNECT_TO_IFACE) {

@@ -2,7 +2,8 @@
 
 use crate::endpoint::{Bytes, Comp, iov};
 use crate::pair::Pair;
-use crate::side::{Dice, Memory, Tl, pattern};
+use crate::side::{Memory, Tl, pattern};
+use crate::test_rng::TestRng;
 use ferrucx::c::*;
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -41,18 +42,18 @@ pub fn put_and_get_match_an_oracle(tl: &Tl) {
     let local = pair.a().memory(LEN);
     let key = pair.a().key(&memory.packed);
     let mut oracle = vec![0u8; LEN];
-    let mut dice = Dice(0x1234_5678);
+    let rng = TestRng::new(0x1234_5678);
     let special = [0, 1, 7, 8, 63, 64, 65, 100, 4095, 4096, 65536];
     for round in 0..300u64 {
-        let wanted = special[dice.below(special.len())];
-        let at = dice.below(LEN - wanted);
+        let wanted = special[rng.below(special.len())];
+        let at = rng.below(LEN - wanted);
         let data = pattern(wanted, round);
         let remote = memory.address() + at as u64;
         let kind = [
             UCT_IFACE_FLAG_PUT_SHORT,
             UCT_IFACE_FLAG_PUT_BCOPY,
             UCT_IFACE_FLAG_PUT_ZCOPY,
-        ][dice.below(3)];
+        ][rng.below(3)];
         if cap.flags & kind == 0 {
             continue;
         }
@@ -72,7 +73,7 @@ pub fn put_and_get_match_an_oracle(tl: &Tl) {
             _ => {
                 let n = wanted.clamp(cap.put.min_zcopy, cap.put.max_zcopy);
                 local.fill(&data[..n]);
-                let list = entries(&local, n, 1 + dice.below(cap.put.max_iov.min(16)));
+                let list = entries(&local, n, 1 + rng.below(cap.put.max_iov.min(16)));
                 let status =
                     pair.complete(|comp| pair.ep.put_zcopy(&list, remote, key.rkey(), comp));
                 assert_eq!(status, UCS_OK, "put_zcopy of {n}");
@@ -93,9 +94,9 @@ pub fn put_and_get_match_an_oracle(tl: &Tl) {
 fn gets(pair: &Pair, memory: &Memory, local: &Memory, rkey: uct_rkey_t, oracle: &[u8]) {
     let cap = pair.a().attr.cap;
     let special = [0, 1, 7, 8, 63, 64, 100, 4096, 65536];
-    let mut dice = Dice(99);
+    let rng = TestRng::new(99);
     for n in special {
-        let at = dice.below(oracle.len() - n);
+        let at = rng.below(oracle.len() - n);
         let remote = memory.address() + at as u64;
         if cap.flags & UCT_IFACE_FLAG_GET_SHORT != 0 && n <= cap.get.max_short {
             let mut got = vec![0u8; n];
@@ -210,17 +211,17 @@ pub fn atomics_match_an_oracle(tl: &Tl) {
     let key = pair.a().key(&memory.packed);
     let rkey = key.rkey();
     let mut words = [0u64; 8];
-    let mut dice = Dice(4711);
+    let rng = TestRng::new(4711);
     let mut done = 0;
     for round in 0..2000u64 {
-        let at = dice.below(8);
+        let at = rng.below(8);
         let remote = memory.address() + 8 * at as u64;
         let value = u64::from_ne_bytes(pattern(8, round).try_into().unwrap());
-        let op = dice.below(UCT_ATOMIC_OP_LAST as usize) as u32;
+        let op = rng.below(UCT_ATOMIC_OP_LAST as usize) as u32;
         let bit = 1u64 << op;
         let old = words[at];
         let low = |old: u64, new: u32| (old & !0xffff_ffff) | u64::from(new);
-        match dice.below(4) {
+        match rng.below(4) {
             0 if cap.atomic64.op_flags & bit != 0 => {
                 assert_eq!(pair.insist(|| pair.ep.post64(op, value, remote, rkey)), 0);
                 words[at] = apply(op, old, value);
@@ -432,15 +433,15 @@ pub fn damaged_keys_are_refused(tl: &Tl) {
         return;
     }
     let memory = pair.b().memory(4096);
-    let mut dice = Dice(8);
+    let rng = TestRng::new(8);
     for round in 0..400 {
         let mut packed = memory.packed.clone();
         match round {
             0 => packed.fill(0),
             1 => packed.fill(0xff),
-            _ if round < 100 => packed.iter_mut().for_each(|b| *b = dice.below(256) as u8),
+            _ if round < 100 => packed.iter_mut().for_each(|b| *b = rng.below(256) as u8),
             _ => {
-                let bit = dice.below(packed.len() * 8);
+                let bit = rng.below(packed.len() * 8);
                 packed[bit / 8] ^= 1 << (bit % 8);
             }
         }

@@ -2,6 +2,7 @@
 //! made here and closed on drop, so that every call of a test is on live handles.
 
 use crate::endpoint::Ep;
+use crate::test_rng::TestRng;
 use ferrucx::abi::uct::{component, config, ep, iface, md, mem, rkey, worker};
 use ferrucx::c::*;
 use ferrucx::ucs::async_ctx::{AsyncContext, Mode};
@@ -591,24 +592,7 @@ impl Drop for Key {
     }
 }
 
-/// Numbers for random scripts (xorshift).
-pub struct Dice(pub u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() >> 16) as usize % n
-    }
-}
-
 /// Bytes that differ by place and seed.
 pub fn pattern(len: usize, seed: u64) -> Vec<u8> {
-    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    (0..len).map(|_| (dice.next() >> 24) as u8).collect()
+    TestRng::new(seed).bytes(len)
 }

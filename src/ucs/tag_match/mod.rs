@@ -107,33 +107,36 @@ impl<T> Oldest<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ucs::dice::Dice;
+    use crate::ucs::test_rng::TestRng;
 
     const MASKS: [u64; 4] = [u64::MAX, 0, 0xff, !0xff];
+
+    fn draw_tag(rng: &TestRng) -> u64 {
+        (rng.below(5) << 8 | rng.below(3)) as u64
+    }
 
     #[test]
     fn posted_equals_a_linear_scan() {
         for seed in 1..(if cfg!(miri) { 3 } else { 200u64 }) {
-            let mut r = Dice(0x1234_5678_9abc_def1_u64.wrapping_mul(seed));
+            let rng = TestRng::new(0x1234_5678_9abc_def1_u64.wrapping_mul(seed));
             let mut real = Posted::new();
             let mut model: Vec<(u64, u64, u32, EntryId)> = Vec::new();
             for n in 0..400u32 {
-                match r.number(4) {
+                match rng.below(4) {
                     0 | 1 => {
-                        let (tag, mask) =
-                            (r.number(5) << 8 | r.number(3), MASKS[r.number(4) as usize]);
+                        let (tag, mask) = (draw_tag(&rng), rng.pick(&MASKS));
                         let id = real.post(tag, mask, n);
                         model.push((tag, mask, n, id));
                     }
                     2 => {
-                        let tag = r.number(5) << 8 | r.number(3);
+                        let tag = draw_tag(&rng);
                         let at = model.iter().position(|(t, m, ..)| (t ^ tag) & m == 0);
                         let want = at.map(|i| model.remove(i).2);
                         assert_eq!(real.peek(tag).map(|(_, v)| *v), want);
                         assert_eq!(real.take(tag), want);
                     }
                     _ if !model.is_empty() => {
-                        let i = r.number(model.len() as u64) as usize;
+                        let i = rng.below(model.len());
                         let (.., v, id) = model.remove(i);
                         assert_eq!(real.remove(id), Some(v));
                         assert_eq!(real.remove(id), None, "an id names one entry only");
@@ -148,13 +151,13 @@ mod tests {
     #[test]
     fn arrived_equals_a_linear_scan() {
         for seed in 1..(if cfg!(miri) { 3 } else { 200u64 }) {
-            let mut r = Dice(0x9876_5432_1abc_def1_u64.wrapping_mul(seed));
+            let rng = TestRng::new(0x9876_5432_1abc_def1_u64.wrapping_mul(seed));
             let mut real = Arrived::new();
             let mut model: Vec<(u64, u32, EntryId)> = Vec::new();
             for n in 0..400u32 {
-                match r.number(4) {
+                match rng.below(4) {
                     way @ (0 | 1) => {
-                        let tag = r.number(5) << 8 | r.number(3);
+                        let tag = draw_tag(&rng);
                         let id = match way {
                             0 => real.push(tag, n),
                             _ => real.push_filled(tag, || u32::MAX, |value| *value = n),
@@ -162,8 +165,7 @@ mod tests {
                         model.push((tag, n, id));
                     }
                     2 => {
-                        let (tag, mask) =
-                            (r.number(5) << 8 | r.number(3), MASKS[r.number(4) as usize]);
+                        let (tag, mask) = (draw_tag(&rng), rng.pick(&MASKS));
                         let at = model.iter().position(|(t, ..)| (t ^ tag) & mask == 0);
                         let want = at.map(|i| {
                             let (t, v, _) = model.remove(i);
@@ -171,14 +173,14 @@ mod tests {
                         });
                         assert_eq!(real.peek(tag, mask).map(|(_, t, v)| (t, *v)), want);
                         assert_eq!(real.consume(tag, mask, |_, _| None::<()>, |_| true), None);
-                        let taken = match r.number(2) {
+                        let taken = match rng.below(2) {
                             0 => real.take(tag, mask),
                             _ => real.consume(tag, mask, |t, v| Some((t, *v)), |_| false),
                         };
                         assert_eq!(taken, want);
                     }
                     _ if !model.is_empty() => {
-                        let i = r.number(model.len() as u64) as usize;
+                        let i = rng.below(model.len());
                         let (t, v, id) = model.remove(i);
                         assert_eq!(real.remove(id), Some((t, v)));
                         assert_eq!(real.remove(id), None);

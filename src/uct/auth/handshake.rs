@@ -156,7 +156,7 @@ fn session(noise: HandshakeState, encrypted: bool) -> Result<Session, Refused> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::ucs::dice::Dice;
+    use crate::ucs::test_rng::TestRng;
 
     fn secret(n: u8) -> Secret {
         Secret::of(&[n; 32]).unwrap()
@@ -280,13 +280,13 @@ pub(super) mod tests {
 
     #[test]
     fn random_messages_are_refused() {
-        let mut dice = Dice(0x1234_5678_9abc_def1);
+        let rng = TestRng::new(0x1234_5678_9abc_def1);
         for _ in 0..200 {
             let mut opening = [0; OPENING_LEN];
-            opening.copy_from_slice(&dice.bytes(OPENING_LEN));
+            opening.copy_from_slice(&rng.bytes(OPENING_LEN));
             assert!(answer(&secret(1), Purpose::Data, true, &opening).is_err());
             let mut other = [0; ANSWER_LEN];
-            other.copy_from_slice(&dice.bytes(ANSWER_LEN));
+            other.copy_from_slice(&rng.bytes(ANSWER_LEN));
             assert!(begin(1).0.finish(&other).is_err());
         }
     }

@@ -281,7 +281,7 @@ fn open(keys: &Keys, count: &mut u64, record: &[u8], out: &mut [u8]) -> Result<u
 mod tests {
     use super::super::handshake::tests::sessions;
     use super::*;
-    use crate::ucs::dice::Dice;
+    use crate::ucs::test_rng::TestRng;
 
     fn directions() -> (Sealer, Opener) {
         let (one, other) = sessions(true);
@@ -324,22 +324,22 @@ mod tests {
     #[test]
     fn the_stream_comes_back_however_it_is_cut() {
         for seed in 1..=20 {
-            let mut dice = Dice(seed);
+            let rng = TestRng::new(seed);
             let (mut sealer, mut opener) = directions();
             let (mut want, mut got, mut wire) = (Vec::new(), Vec::new(), Vec::new());
-            let lent = dice.below(2) == 0;
+            let lent = rng.below(2) == 0;
             let mut carried = 0;
             for _ in 0..300 {
-                match dice.below(4) {
+                match rng.below(4) {
                     0 => {
-                        let most = dice.one_of(&[10, 200, 3000, MAX_PAYLOAD]);
-                        let n = 1 + dice.below(most);
-                        let payload = dice.bytes(n);
+                        let most = rng.pick(&[10, 200, 3000, MAX_PAYLOAD]);
+                        let n = 1 + rng.below(most);
+                        let payload = rng.bytes(n);
                         sealer.seal(&payload).unwrap();
                         want.extend_from_slice(&payload);
                     }
                     1 => {
-                        let n = dice.below(sealer.pending().len() + 1);
+                        let n = rng.below(sealer.pending().len() + 1);
                         wire.extend_from_slice(&sealer.pending()[..n]);
                         if let Some(n) = sealer.sent(n) {
                             carried += n;
@@ -347,7 +347,7 @@ mod tests {
                         }
                     }
                     2 => {
-                        let n = dice.below(wire.len() + 1);
+                        let n = rng.below(wire.len() + 1);
                         feed(&mut opener, &wire[..n]);
                         wire.drain(..n);
                     }
@@ -359,7 +359,7 @@ mod tests {
                             opener.lend(|| vec![0; 40_000]);
                         }
                         if sealer.give_back().is_some() && lent {
-                            sealer.lend(dice.below(10_000), || vec![0; 40_000]);
+                            sealer.lend(rng.below(10_000), || vec![0; 40_000]);
                         }
                     }
                 }

@@ -7,7 +7,7 @@ use super::*;
 use crate::sys::eventfd::EventFd;
 use crate::sys::local_socket;
 use crate::sys::shm;
-use crate::ucs::dice::Dice;
+use crate::ucs::test_rng::TestRng;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::linux::net::SocketAddrExt;
@@ -96,7 +96,7 @@ fn a_ticket_is_good_for_its_two_workers_only() {
 #[test]
 fn hostile_askers_cost_their_connection() {
     let member = join().unwrap();
-    let mut dice = Dice(20261124);
+    let rng = TestRng::new(20261124);
     // Some say nothing, or half of it, and stay.
     let silent: Vec<UnixStream> = (0..200)
         .map(|i| {
@@ -113,12 +113,12 @@ fn hostile_askers_cost_their_connection() {
         let mut bytes = Request {
             to: member.name.id,
             question: Question::Segment {
-                serial: dice.roll() as u32,
+                serial: rng.next() as u32,
             },
         }
         .encode();
-        let at = dice.roll() as usize % REQUEST_LEN;
-        bytes[at] ^= dice.roll() as u8;
+        let at = rng.next() as usize % REQUEST_LEN;
+        bytes[at] ^= rng.next() as u8;
         // Descriptors that come along are dropped by the kernel.
         let fds: &[BorrowedFd<'_>] = &[silent[0].as_fd()];
         local_socket::send(stream.as_fd(), &bytes, fds).unwrap();

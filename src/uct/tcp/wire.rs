@@ -417,7 +417,7 @@ impl IfaceAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ucs::dice::Dice;
+    use crate::ucs::test_rng::TestRng;
 
     fn all() -> Vec<Frame> {
         vec![
@@ -488,7 +488,7 @@ mod tests {
     /// Mutated and random streams: no panic, no frame beyond the limit, always an end.
     #[test]
     fn mutated_streams_are_refused_or_understood() {
-        let mut rng = Dice(0x9e37_79b9_7f4a_7c15);
+        let rng = TestRng::new(0x9e37_79b9_7f4a_7c15);
         let mut good = Vec::new();
         for frame in all() {
             encode(&frame, &mut good);
@@ -499,7 +499,7 @@ mod tests {
         let (mut frames, mut refused) = (0u64, 0u64);
         for round in 0..(if cfg!(miri) { 100 } else { 100_000 }) {
             let mut stream = if round % 4 == 0 {
-                (0..rng.below(64)).map(|_| rng.roll() as u8).collect()
+                (0..rng.below(64)).map(|_| rng.next() as u8).collect()
             } else {
                 good.clone()
             };
@@ -511,7 +511,7 @@ mod tests {
                 match rng.below(3) {
                     0 => stream[at] ^= 1 << rng.below(8),
                     1 => stream.truncate(at),
-                    _ => stream[at] = rng.roll() as u8,
+                    _ => stream[at] = rng.next() as u8,
                 }
             }
             let mut rest = &stream[..];

@@ -134,7 +134,7 @@ fn long(r: &mut Reader<'_>, len: u8, full: u8, second: bool) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ucs::dice::Dice;
+    use crate::ucs::test_rng::TestRng;
 
     fn bytes(hex: &str) -> Vec<u8> {
         let hex: Vec<u8> = hex.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
@@ -245,14 +245,14 @@ mod tests {
 
     #[test]
     fn noise_is_read_to_its_end_at_most() {
-        let mut dice = Dice(11);
+        let rng = TestRng::new(11);
         for _ in 0..if cfg!(miri) { 100 } else { 100_000 } {
-            let mut blob = bytes(PACKED[dice.roll() as usize % PACKED.len()].0);
-            for _ in 0..=dice.roll() % 8 {
-                let at = dice.roll() as usize % blob.len();
-                blob[at] = dice.roll() as u8;
+            let mut blob = bytes(PACKED[rng.next() as usize % PACKED.len()].0);
+            for _ in 0..=rng.next() % 8 {
+                let at = rng.next() as usize % blob.len();
+                blob[at] = rng.next() as u8;
             }
-            blob.truncate(dice.roll() as usize % (blob.len() + 1));
+            blob.truncate(rng.next() as usize % (blob.len() + 1));
             let _ = Address::decode(&blob);
         }
     }

@@ -5,7 +5,7 @@
 use super::*;
 use crate::ucs::async_ctx::{AsyncContext, Mode};
 use crate::ucs::config::Config;
-use crate::ucs::dice::Dice;
+use crate::ucs::test_rng::TestRng;
 use crate::uct::base::md::MdHandle;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
@@ -325,21 +325,21 @@ impl Drop for Face {
 }
 
 /// A number that a field could hold: small, huge, told to us, or anything.
-fn value(random: &mut Dice, known: &[u64]) -> u64 {
+fn value(random: &TestRng, known: &[u64]) -> u64 {
     match random.below(8) {
         0 => 0,
-        1 => random.roll() % 16,
-        2 => u64::MAX - random.roll() % 16,
+        1 => random.next() % 16,
+        2 => u64::MAX - random.next() % 16,
         3 => 1 << random.below(64),
-        4 => random.roll(),
-        _ if known.is_empty() => random.roll() % 8192,
-        _ => random.one_of(known),
+        4 => random.next(),
+        _ if known.is_empty() => random.next() % 8192,
+        _ => random.pick(known),
     }
 }
 
 /// One message of the hostile peer.
 fn speech(
-    random: &mut Dice,
+    random: &TestRng,
     known: &[u64],
     heard: &[(u8, Vec<u8>)],
     from: &wire::Addresses<'_>,
@@ -358,7 +358,7 @@ fn speech(
                 _ => (),
             }
             let sizes = [0, 8, random.below(300)];
-            let (header, rkey) = (random.one_of(&sizes), random.one_of(&sizes));
+            let (header, rkey) = (random.pick(&sizes), random.pick(&sizes));
             let mut iface = from.iface.to_vec();
             if random.below(8) == 0 && !iface.is_empty() {
                 let at = random.below(iface.len());
@@ -366,7 +366,7 @@ fn speech(
             }
             let offer = wire::Offer {
                 key: value(random, known),
-                tag: random.roll() % 4,
+                tag: random.next() % 4,
                 engine: value(random, known),
                 address: value(random, known),
                 len: value(random, &[0, 1, 100, 5000]),
@@ -391,7 +391,7 @@ fn speech(
         }
         _ => {
             let first = if id <= wire::EAGER {
-                random.roll() % 4
+                random.next() % 4
             } else {
                 value(random, known)
             };
@@ -399,12 +399,12 @@ fn speech(
             for _ in 0..3 {
                 let next = match random.below(3) {
                     0 => value(random, known),
-                    1 => random.roll() % 4,
-                    _ => random.roll() % 9000,
+                    1 => random.next() % 4,
+                    _ => random.next() % 9000,
                 };
                 body.extend(next.to_le_bytes());
             }
-            let len = random.one_of(&[0, 1, 40, 1000]);
+            let len = random.pick(&[0, 1, 40, 1000]);
             body.extend(random.bytes(len));
             body
         }
@@ -413,7 +413,7 @@ fn speech(
         0 => body.truncate(random.below(body.len() + 1)),
         1 if !body.is_empty() => {
             let at = random.below(body.len().min(56));
-            body[at] = random.roll() as u8;
+            body[at] = random.next() as u8;
         }
         _ => (),
     }
@@ -457,7 +457,7 @@ fn hostile(component: &str, device: &str, rounds: usize) {
     let attacker = other.as_ref().unwrap_or(&victim);
     attacker.listen(other.is_none());
     let (attack, back) = (attacker.connect(&victim), victim.connect(attacker));
-    let mut random = Dice(0x5eed_7a67);
+    let random = TestRng::new(0x5eed_7a67);
     let mut posts: Vec<Box<Post>> = Vec::new();
     let mut offers: Vec<*mut c_void> = Vec::new();
     let data = random.bytes(6000);
@@ -471,10 +471,10 @@ fn hostile(component: &str, device: &str, rounds: usize) {
     for round in 0..rounds {
         match random.below(8) {
             0 if posts.len() < 200 => {
-                let capacity = random.one_of(&[0, 1, 64, 1000, 8192]);
+                let capacity = random.pick(&[0, 1, 64, 1000, 8192]);
                 let post = Post::new(capacity);
-                let mask = random.one_of(&[0, 1, u64::MAX, u64::MAX]);
-                assert_eq!(victim.post(random.roll() % 4, mask, &post), UCS_OK);
+                let mask = random.pick(&[0, 1, u64::MAX, u64::MAX]);
+                assert_eq!(victim.post(random.next() % 4, mask, &post), UCS_OK);
                 posts.push(post);
             }
             1 if !posts.is_empty() => {
@@ -487,7 +487,7 @@ fn hostile(component: &str, device: &str, rounds: usize) {
                 if let Ok(op) =
                     victim
                         .engine()
-                        .offer(back, random.roll() % 4, b"header", iov, Completion::NONE)
+                        .offer(back, random.next() % 4, b"header", iov, Completion::NONE)
                 {
                     offers.push(op);
                 }
@@ -500,7 +500,7 @@ fn hostile(component: &str, device: &str, rounds: usize) {
             _ => {
                 let heard = attacker.heard.raw.borrow().clone();
                 let (id, body) = speech(
-                    &mut random,
+                    &random,
                     &numbers_of(&heard),
                     &heard,
                     &attacker.engine().own_addresses(),

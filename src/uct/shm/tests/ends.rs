@@ -182,7 +182,7 @@ fn no_wake_up_is_lost_between_threads() {
         scope.spawn(move || {
             let peer = Peer::attach(key).unwrap();
             let sender = peer.sender().unwrap();
-            let mut random = super::Random(11);
+            let random = crate::ucs::test_rng::TestRng::new(11);
             for value in 0..COUNT {
                 loop {
                     // SAFETY: a slot holds eight bytes, aligned.

@@ -1,6 +1,6 @@
 //! A lane against a queue, step by step and with two threads.
 
-use super::Random;
+use crate::ucs::test_rng::TestRng;
 use crate::uct::shm::ring::{self, Full, Packed, Polled, Receiver, Sender, Shape};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::VecDeque;
@@ -93,7 +93,7 @@ fn send(sender: &Sender, number: u64, len: usize, packed: bool) -> Result<(), Fu
 #[test]
 fn a_lane_is_a_bounded_queue() {
     for seed in 1..200 {
-        let mut random = Random(seed);
+        let random = TestRng::new(seed);
         let batch = random.below(5) as f64 / 4.0;
         let memory = Memory::new(SMALL);
         let (sender, receiver) = memory.ends(SMALL, batch);
@@ -200,7 +200,7 @@ fn two_threads_pass_everything_in_order() {
     std::thread::scope(|scope| {
         scope.spawn(move || {
             let sender = sender;
-            let mut random = Random(7);
+            let random = TestRng::new(7);
             for number in 0..COUNT {
                 let packed = random.below(4) == 0;
                 let len = if packed {

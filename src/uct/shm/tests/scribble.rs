@@ -1,9 +1,9 @@
 //! A sender that writes random bytes over everything it shares, while the receiver polls: what is
 //! handed over stays within our own memory, and other senders are not harmed.
 
-use super::Random;
 use super::ends::{SHAPE, attach, inbox};
 use super::ring::good;
+use crate::ucs::test_rng::TestRng;
 use crate::uct::shm::segment::Attached;
 use crate::uct::shm::wire::Kind;
 
@@ -23,7 +23,7 @@ fn nothing_outside_is_touched_whatever_a_sender_writes() {
     let shared = Attached::get(inbox.key()).unwrap();
     let (first, last) = inbox.lane_range(0);
     let own = inbox.base() as usize;
-    let mut random = Random(0x5eed);
+    let random = TestRng::new(0x5eed);
     let mut seen = 0u64;
     for round in 0..corruptions() {
         for _ in 0..=random.below(4) {

@@ -1,18 +1,17 @@
-//! The one source of chance in a simulated run: everything that varies is drawn from it in order, so a
-//! seed is a run.
+//! `TestRng`: the random numbers of all tests, the same on every run and machine for one seed (splitmix64).
 
 use core::cell::Cell;
 
-pub struct Rng(Cell<u64>);
+pub struct TestRng(Cell<u64>);
 
-impl Rng {
-    pub fn new(seed: u64) -> Rng {
-        Rng(Cell::new(
+impl TestRng {
+    pub fn new(seed: u64) -> TestRng {
+        TestRng(Cell::new(
             seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d,
         ))
     }
 
-    /// 64 bits (splitmix64).
+    /// 64 bits.
     pub fn next(&self) -> u64 {
         let n = self.0.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
         self.0.set(n);
@@ -30,9 +29,13 @@ impl Rng {
         low + self.below(high - low + 1)
     }
 
-    /// True in so many of a hundred cases.
+    /// True with a probability of `percent` in a hundred.
     pub fn chance(&self, percent: usize) -> bool {
         self.below(100) < percent
+    }
+
+    pub fn bytes(&self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.next() as u8).collect()
     }
 
     pub fn pick<T: Copy>(&self, from: &[T]) -> T {
