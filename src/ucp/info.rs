@@ -187,7 +187,7 @@ impl Request {
             Op::Flush(_) => "flush".to_owned(),
             Op::Get(g) => format!("get of {} bytes", g.data.len()),
             Op::Put(p) => format!("put of {} bytes", p.data.len()),
-            Op::Parts(_) => "several operations".to_owned(),
+            Op::Composite(_) => "several operations".to_owned(),
             Op::Amo(a) => format!("atomic of {} bytes", a.atomic.size),
             Op::None => "none".to_owned(),
         }

@@ -10,8 +10,8 @@ use super::context::{Context, unique_id};
 use super::ep::inward::Inward;
 use super::ep::{End, Ep};
 use super::idle;
+use super::interner::Interner;
 use super::keepalive::Keepalive;
-use super::kinds::Kinds;
 use super::proto::assembly::Assemblies;
 use super::proto::weigh::Scales;
 use super::proto::zcopy::Halted;
@@ -104,11 +104,11 @@ pub struct Worker {
     /// How the last peer was connected to.
     pub route: RefCell<Option<Route>>,
     /// Configurations of endpoints that were logged, by number.
-    pub ep_configs: Kinds<EpConfig>,
+    pub ep_configs: Interner<EpConfig>,
     pub rules: Rules,
     /// Kinds of endpoints that `UCX_PROTO_INFO` has shown: interfaces for messages and bulk data,
     /// and whether they lead back here.
-    pub described: Kinds<(usize, Option<usize>, bool)>,
+    pub described: Interner<(usize, Option<usize>, bool)>,
     pub tag: TagState,
     pub am: AmState,
     pub stream: StreamState,
@@ -177,9 +177,9 @@ impl Worker {
             by_lane: RefCell::new(HashMap::new()),
             halves: Halves::default(),
             route: RefCell::new(None),
-            ep_configs: Kinds::default(),
+            ep_configs: Interner::default(),
             rules: Rules::read(&context.config),
-            described: Kinds::default(),
+            described: Interner::default(),
             tag: TagState::new(),
             am: AmState::new(),
             stream: StreamState::new(),

@@ -1,9 +1,9 @@
 //! The state of an operation inside its request.
 
+use crate::ucp::composite::CompositeOp;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
 use crate::ucp::mem::{RemoteKey, Window};
-use crate::ucp::parts::PartsOp;
 use crate::ucp::proto::plan::Announce;
 use crate::ucp::proto::weigh::Transfer;
 use crate::ucp::rma::post::Atomic;
@@ -32,7 +32,7 @@ pub enum Op {
     Put(PutOp),
     Get(GetOp),
     Amo(AmoOp),
-    Parts(PartsOp),
+    Composite(CompositeOp),
 }
 
 impl Op {

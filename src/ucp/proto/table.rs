@@ -62,7 +62,7 @@ pub fn describe(ep: &Ep) {
     let bulk = ep.bulk().map(|lane| lane.iface);
     let to_itself = ep.remote_uuid.get() == w.uuid;
     let kind = (ep.lane().iface, bulk, to_itself);
-    let Some(number) = w.described.number_if_new(kind) else {
+    let Some(number) = w.described.insert_if_new(kind) else {
         return;
     };
     let who = who(ep, number);

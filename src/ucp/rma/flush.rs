@@ -4,8 +4,8 @@
 //! the transport; then the transport is flushed, then the answers of the peer are awaited.
 
 use crate::c::*;
+use crate::ucp::composite::CompositeRequest;
 use crate::ucp::ep::{End, Ep, Pin, Step, Task};
-use crate::ucp::parts::Parts;
 use crate::ucp::proto::control;
 use crate::ucp::proto::op::{FlushOp, Op};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
@@ -252,16 +252,16 @@ pub fn worker(w: &Worker, param: &Param) -> Result<Posted> {
         return immediate(w, param, Info::default());
     }
     must_be_immediate(param)?;
-    let all = Parts::begin(w, param)?;
+    let all = CompositeRequest::begin(w, param)?;
     for ep in eps {
         // SAFETY: in the table, so alive; the flush itself calls no user.
         let ep = unsafe { &*ep };
         // What only answers a peer has nothing of the application's, and may go with the peer's half.
         if ep.is_usable() && (!ep.hidden.get() || ep.shown.get()) {
-            all.post(|param| endpoint(ep, param));
+            all.post_part(|param| endpoint(ep, param));
         }
     }
-    all.posted(param)
+    all.finish_posting(param)
 }
 
 /// Orders memory accesses: everything posted before is done at its target before what comes after.

@@ -3,10 +3,10 @@
 
 use super::post;
 use crate::c::*;
+use crate::ucp::composite::CompositeRequest;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
 use crate::ucp::mem::{Access, Region, RemoteKey};
-use crate::ucp::parts::Parts;
 use crate::ucp::request::{Info, Param, Posted, immediate, must_be_immediate};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
@@ -139,13 +139,13 @@ pub unsafe fn put(ep: &Ep, param: &Param, lists: &Lists) -> Result<Posted> {
     if ep.fenced.get() || !elements.iter().all(mapped) {
         must_be_immediate(param)?;
     }
-    let all = Parts::begin(ep.worker(), param)?;
+    let all = CompositeRequest::begin(ep.worker(), param)?;
     for e in elements {
         for block in 0..e.blocks {
             let data = Data::contig(e.buffer.wrapping_add(block * e.stride), e.length);
             let address = e.address + (block * e.length) as u64;
-            all.post(|param| post::put(ep, param, data, address, e.key));
+            all.post_part(|param| post::put(ep, param, data, address, e.key));
         }
     }
-    all.posted(param)
+    all.finish_posting(param)
 }

@@ -1,9 +1,9 @@
 //! Sending on streams.
 
 use crate::c::{UCS_ERR_NO_RESOURCE, ucs_status_t};
+use crate::ucp::composite::CompositeRequest;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Way};
-use crate::ucp::parts::Parts;
 use crate::ucp::proto::op::{Kind, Stage};
 use crate::ucp::proto::plan::Announce;
 use crate::ucp::proto::send;
@@ -79,7 +79,7 @@ fn parts(
 ) -> Result<Posted> {
     ep.usable()?;
     must_be_immediate(param)?;
-    let all = Parts::begin(ep.worker(), param)?;
+    let all = CompositeRequest::begin(ep.worker(), param)?;
     let carrier = ep.carrier();
     for from in (0..len).step_by(most) {
         if let Some(iface) = carrier {
@@ -87,7 +87,7 @@ fn parts(
             iface.more.set(from + 2 * most <= len);
         }
         let part = Data::contig(at.wrapping_add(from), most.min(len - from));
-        all.post(|each| send::start(ep, each, part, kind.clone(), Announce::Never));
+        all.post_part(|each| send::start(ep, each, part, kind.clone(), Announce::Never));
     }
-    all.posted(param)
+    all.finish_posting(param)
 }

@@ -27,7 +27,7 @@ pub fn log_config(ep: &Ep, address: &Address) {
         select::bulk_iface(w, address),
         scope(w, lane, address),
     );
-    if let Some(number) = w.ep_configs.number_if_new(config) {
+    if let Some(number) = w.ep_configs.insert_if_new(config) {
         ucs_info!("  {}", line(w, config, number));
         if log::enabled(Level::Debug) {
             let used: Vec<usize> = config.1.into_iter().chain([lane]).collect();

@@ -1,0 +1,81 @@
+//! One request for several operations. It completes with the last of them, with the first error.
+//!
+//! The poster counts as one part until it has posted everything, so the composite cannot complete earlier. Each part
+//! has a request of its own, whose callback reports its completion and releases it.
+
+use super::proto::op::Op;
+use super::request::{Callback, Param, Posted, Request, settle};
+use super::worker::Worker;
+use crate::c::*;
+use crate::ucs::{Result, Status};
+use core::ffi::c_void;
+use core::ptr::NonNull;
+
+/// State of a composite request.
+pub struct CompositeOp {
+    pending: usize,
+    error: Option<Status>,
+}
+
+/// A composite request whose parts are being posted.
+pub struct CompositeRequest(NonNull<Request>);
+
+impl CompositeRequest {
+    /// Makes the request that `param` describes.
+    pub fn begin(w: &Worker, param: &Param) -> Result<CompositeRequest> {
+        let op = Op::Composite(CompositeOp {
+            pending: 1,
+            error: None,
+        });
+        Request::create(w, param, op).map(CompositeRequest)
+    }
+
+    /// Posts a part, with the parameters that `f` gets.
+    pub fn post_part(&self, f: impl FnOnce(&Param) -> Result<Posted>) {
+        // SAFETY: alive until the last part is done, and the poster counts as a part.
+        let whole = unsafe { self.0.as_ref() };
+        // SAFETY: the only borrow.
+        if let Op::Composite(op) = unsafe { whole.op() } {
+            op.pending += 1;
+        }
+        let each = Param {
+            callback: Callback::Send(on_part_done, self.0.as_ptr().cast()),
+            ..Param::PLAIN
+        };
+        match f(&each) {
+            Ok(Posted::Request(_)) => {}
+            Ok(Posted::Done) => part_done(whole, Ok(())),
+            Err(e) => part_done(whole, Err(e)),
+        }
+    }
+
+    /// Ends the posting. The result is that of the whole.
+    pub fn finish_posting(self, param: &Param) -> Result<Posted> {
+        // SAFETY: alive: the poster's part is not done.
+        part_done(unsafe { self.0.as_ref() }, Ok(()));
+        settle(self.0, param)
+    }
+}
+
+/// Completion of a part that has a request of its own.
+unsafe extern "C" fn on_part_done(part: *mut c_void, status: ucs_status_t, whole: *mut c_void) {
+    // SAFETY: the part is complete and nobody else's; the whole is alive until its last part.
+    unsafe {
+        Request::from_user(part).release();
+        let result = Status::from_code(status).map_or(Ok(()), Err);
+        part_done(&*whole.cast::<Request>(), result);
+    }
+}
+
+fn part_done(whole: &Request, result: Result<()>) {
+    // SAFETY: the only borrow; it ends before the completion.
+    let Op::Composite(op) = (unsafe { whole.op() }) else {
+        return;
+    };
+    op.pending -= 1;
+    op.error = op.error.or(result.err());
+    if op.pending == 0 {
+        let result = op.error.map_or(Ok(()), Err);
+        whole.complete(result);
+    }
+}
