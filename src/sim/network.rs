@@ -9,7 +9,7 @@ use super::transport::SimIface;
 use crate::sys::{process, vm_rw};
 use crate::ucs::test_rng::TestRng;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Completion, Guard, Posted};
+use crate::uct::api::{Completion, EpochGuard, Posted};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::pending::{PendingGroup, PendingQueue};
 use core::cell::{Cell, RefCell};
@@ -99,7 +99,7 @@ pub struct Copy {
     pub from: *const u8,
     pub to: *mut u8,
     pub len: usize,
-    pub guard: Option<Guard>,
+    pub guard: Option<EpochGuard>,
 }
 
 impl Copy {

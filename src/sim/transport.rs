@@ -228,7 +228,7 @@ impl SimEp {
         iov: Iov<'_>,
         remote: u64,
         get: bool,
-        guard: Option<Guard>,
+        guard: Option<EpochGuard>,
         comp: Completion,
     ) -> Result<Posted> {
         let net = network();
@@ -420,7 +420,7 @@ impl Iface for SimIface {
         iov: Iov<'_>,
         remote: u64,
         _rkey: uct_rkey_t,
-        guard: Guard,
+        guard: EpochGuard,
         comp: Completion,
     ) -> Result<Posted> {
         of(ep).one_copy(iov, remote, true, Some(guard), comp)

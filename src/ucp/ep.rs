@@ -535,7 +535,7 @@ impl Ep {
     }
 
     /// Whether it may end with requests under way whose buffers the application has again at once.
-    pub fn may_take_back(&self) -> bool {
+    pub fn may_revoke(&self) -> bool {
         self.handles_errors() || self.expects_errors.get()
     }
 

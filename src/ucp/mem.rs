@@ -477,7 +477,7 @@ impl Window {
     }
 
     /// A word of our own that peers may read. Without a key where they cannot map it.
-    pub fn onto_word(context: &Context) -> Result<Window> {
+    pub fn for_word(context: &Context) -> Result<Window> {
         let params = MapParams {
             address: core::ptr::null_mut(),
             length: size_of::<u64>(),

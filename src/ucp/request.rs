@@ -404,7 +404,7 @@ impl Request {
         // SAFETY: no borrow is alive across a completion.
         let op = unsafe { self.op() };
         if result.is_err() && op.is_announced() {
-            self.worker().pledges.take_back();
+            self.worker().revocation.advance();
         }
         if op.holds_nothing() {
             // SAFETY: nothing of the old value has to be dropped.

@@ -31,8 +31,8 @@ use super::wireup::unproven::Unproven;
 use crate::c::*;
 use crate::sys::cpu;
 use crate::ucp::proto::plan::Rules;
-use crate::ucp::proto::pledge::Pledges;
 use crate::ucp::proto::receive;
+use crate::ucp::proto::revocation::RevocationEpoch;
 use crate::ucs::callbackq::CallbackQueue;
 use crate::ucs::nonces::Nonces;
 use crate::ucs::slots::Slots;
@@ -139,7 +139,7 @@ pub struct Worker {
     pub scales: Rc<Scales>,
     pub inward: Inward,
     /// Tells receivers whether announced memory is still as it was.
-    pub pledges: Pledges,
+    pub revocation: RevocationEpoch,
     /// What peers on this host can map.
     pub mappable: View,
 }
@@ -201,7 +201,7 @@ impl Worker {
             halted: Halted::default(),
             scales: Rc::default(),
             inward: Inward::default(),
-            pledges: Pledges::default(),
+            revocation: RevocationEpoch::default(),
             mappable: View::default(),
             params,
         });

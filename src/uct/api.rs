@@ -107,10 +107,10 @@ impl Completion {
 /// writes afterwards is not at fault, and what it writes is thrown away.
 pub const MEM_ONE_TRANSFER: u32 = 1 << 31;
 
-/// A word of the peer's memory, eight bytes and aligned, that stays `value` as long as other memory of
-/// the peer is as the peer has promised. It is read after that.
+/// The revocation epoch of a peer: `at` is the address of the word, eight bytes and aligned; `value` is the epoch of
+/// which the peer's memory is valid. The word is read after the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Guard {
+pub struct EpochGuard {
     pub at: u64,
     pub value: u64,
 }
@@ -610,7 +610,7 @@ pub trait Iface: Sized + 'static {
         iov: Iov<'_>,
         remote: u64,
         rkey: uct_rkey_t,
-        guard: Guard,
+        guard: EpochGuard,
         comp: Completion,
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)

@@ -5,7 +5,7 @@
 
 use crate::c::*;
 use crate::ucs::Result;
-use crate::uct::api::{Completion, Guard, Iface, Posted};
+use crate::uct::api::{Completion, EpochGuard, Iface, Posted};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use core::marker::PhantomData;
@@ -21,7 +21,7 @@ pub struct InternalOps {
     pub am_short: Short,
     /// `Iface::get_guarded`.
     pub get_guarded:
-        unsafe fn(uct_ep_h, Iov<'_>, u64, uct_rkey_t, Guard, Completion) -> Result<Posted>,
+        unsafe fn(uct_ep_h, Iov<'_>, u64, uct_rkey_t, EpochGuard, Completion) -> Result<Posted>,
     /// `Iface::put_told`.
     pub put_told: PutTold,
     /// `Iface::peer_identity`.
@@ -70,7 +70,7 @@ unsafe fn get_guarded<I: Iface>(
     iov: Iov<'_>,
     remote: u64,
     rkey: uct_rkey_t,
-    guard: Guard,
+    guard: EpochGuard,
     comp: Completion,
 ) -> Result<Posted> {
     // SAFETY: by the caller's promise.

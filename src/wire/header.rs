@@ -120,12 +120,12 @@ header! {
     MiddleHdr { uuid: u64, message: u64, offset: u64, }
 }
 
-/// Of `MiddleHdr::offset`: the sender broke off.
+/// Value of `MiddleHdr::offset`: the sender aborted the message.
 pub const CUT: u64 = u64::MAX;
 
 header! {
-    /// `key` bytes of a remote key for the data follow, `guard_key` bytes of one for the guard, then the
-    /// kind-specific header.
+    /// Followed by `key` bytes of a remote key for the data, `epoch_key` bytes of a remote key for the epoch word,
+    /// and the kind-specific header.
     RtsHdr {
         uuid: u64,
         ep: u64,
@@ -135,12 +135,12 @@ header! {
         total: u64,
         /// Where a contiguous message stands at the sender; 0 when it is not contiguous.
         address: u64,
-        /// A word of the sender that stays `guard` until the message is taken back, and perhaps longer; 0
-        /// when it will not be.
-        guard_at: u64,
-        guard: u64,
+        /// Address of the sender's revocation epoch, and its value when this RTS was made; 0 when the buffer is never
+        /// revoked.
+        epoch_at: u64,
+        epoch: u64,
         key: u16,
-        guard_key: u16,
+        epoch_key: u16,
         kind: u8,
     }
 }
@@ -287,10 +287,10 @@ mod tests {
             request: 3,
             total: u64::MAX,
             address: 5,
-            guard_at: 6,
-            guard: 7,
+            epoch_at: 6,
+            epoch: 7,
             key: 8,
-            guard_key: 9,
+            epoch_key: 9,
             kind: 10,
         };
         let mut buf = [0u8; RtsHdr::LEN + 3];

@@ -271,7 +271,7 @@ impl Ep {
             let back = WayBack {
                 address: Rc::clone(address),
                 serial,
-                expects_errors: self.may_take_back(),
+                expects_errors: self.may_revoke(),
             };
             w.halves.leave(half, back);
         }
@@ -332,7 +332,7 @@ impl Ep {
         let forced = end != End::Flushed;
         if !self.introduced.get() {
             let told = match forced {
-                true => self.may_take_back(),
+                true => self.may_revoke(),
                 // One that has introduced itself may wait for an answer.
                 false => self.half.get().is_some() && !self.peer_closed.get() && !self.hidden.get(),
             };

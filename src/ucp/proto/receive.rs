@@ -11,7 +11,7 @@ use crate::ucp::request::Request;
 use crate::ucp::worker::Worker;
 use crate::ucp::{am, rma, stream, tag, unexpected, wireup};
 use crate::ucs::{Result, Status};
-use crate::uct::api::Guard;
+use crate::uct::api::EpochGuard;
 use crate::uct::base::am::{Placing, ShortHandler};
 use crate::uct::base::iface::IfaceBase;
 use crate::wire::header::*;
@@ -340,18 +340,18 @@ pub fn into_request(req: &Request, offset: usize, body: &[u8]) {
 fn announced(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, rest) = RtsHdr::split(message)?;
     let (key, rest) = rest.split_at_checked(h.key.into())?;
-    let (guard_key, rest) = rest.split_at_checked(h.guard_key.into())?;
+    let (epoch_key, rest) = rest.split_at_checked(h.epoch_key.into())?;
     let sender = (h.uuid, h.ep, h.request);
     let what = Announced {
         sender,
         total: usize::try_from(h.total).ok()?,
         address: h.address,
         region: rndv::learn_key(worker, sender, key),
-        guard: (h.guard_at != 0).then_some(Guard {
-            at: h.guard_at,
-            value: h.guard,
+        guard: (h.epoch_at != 0).then_some(EpochGuard {
+            at: h.epoch_at,
+            value: h.epoch,
         }),
-        guard_region: rndv::learn_key(worker, sender, guard_key),
+        epoch_region: rndv::learn_key(worker, sender, epoch_key),
     };
     match h.kind {
         k if k == AmId::TagOnly as u8 => {

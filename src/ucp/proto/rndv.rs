@@ -6,7 +6,7 @@
 
 use super::control;
 use super::op::{Arriving, DataRecvOp, Op, SendOp, Stage, TagRecvOp};
-use super::pledge::Mapped;
+use super::revocation::MappedEpoch;
 use super::weigh;
 use super::zcopy::{self, Piece, Way};
 use crate::ucp::dt::Data;
@@ -16,7 +16,7 @@ use crate::ucp::request::{Info, Request};
 use crate::ucp::worker::Worker;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
-use crate::uct::api::Guard;
+use crate::uct::api::EpochGuard;
 use crate::wire::Writer;
 use crate::wire::header::{AckHdr, AmId, DataHdr, Header, RtrHdr};
 use crate::wire::rkey::{READ, WRITE};
@@ -35,10 +35,10 @@ pub struct Announced {
     pub address: u64,
     /// The sender's region it stands in, if that can be mapped here; 0 for none.
     pub region: u64,
-    /// Tells whether it still stands there; none when the sender will not take it back.
-    pub guard: Option<Guard>,
-    /// The region of the guard, if that can be mapped here.
-    pub guard_region: u64,
+    /// The revocation epoch of which the address is valid; none when the sender never revokes it.
+    pub guard: Option<EpochGuard>,
+    /// The peer's region of the epoch word, if it can be mapped here.
+    pub epoch_region: u64,
 }
 
 /// Where a fetched message goes.
@@ -184,12 +184,12 @@ fn copy_from_region(
         return None;
     }
     let key = ep.keys.borrow().of_region(message.region)?;
-    let guard_key = match message.guard {
-        Some(_) => Some(ep.keys.borrow().of_region(message.guard_region)?),
+    let epoch_key = match message.guard {
+        Some(_) => Some(ep.keys.borrow().of_region(message.epoch_region)?),
         None => None,
     };
-    let guard = match (&guard_key, message.guard) {
-        (Some(key), Some(guard)) => Some(Mapped::find(key, guard)?),
+    let guard = match (&epoch_key, message.guard) {
+        (Some(key), Some(guard)) => Some(MappedEpoch::find(key, guard)?),
         _ => None,
     };
     let address = message.address.checked_add(part.start as u64)?;
@@ -199,7 +199,7 @@ fn copy_from_region(
     };
     let result = touch(ep, &key, to, address, part.len(), READ, copy)?;
     Some(match guard {
-        Some(guard) if !guard.stands() => Copied::InDoubt,
+        Some(guard) if !guard.is_current() => Copied::InDoubt,
         _ => Copied::Ended(result),
     })
 }
@@ -240,7 +240,7 @@ fn ask(worker: &Worker, req: &Request, ep: &Ep) {
     if let Some(to) = data.contiguous()
         && worker.rules.writes
     {
-        let gives = !ep.may_take_back() && !state.own;
+        let gives = !ep.may_revoke() && !state.own;
         if gives && ep.bulk().is_some() {
             address = to as u64;
         } else if gives && let Some(mapped) = mappable(worker, to as u64, state.total, WRITE) {
@@ -311,8 +311,8 @@ pub struct Offer<'a> {
     /// The key of mapped memory, if they are in that.
     pub key: Option<Arc<[u8]>>,
     /// What tells whether they are still there.
-    pub guard: Option<Guard>,
-    pub guard_key: &'a [u8],
+    pub guard: Option<EpochGuard>,
+    pub epoch_key: &'a [u8],
 }
 
 impl Offer<'_> {
@@ -326,15 +326,15 @@ pub fn offer<'a>(ep: &'a Ep, data: &Data) -> Offer<'a> {
     let Some(address) = data.contiguous().map(|at| at as u64) else {
         return Offer::default();
     };
-    let (guard, guard_key) = if ep.may_take_back() {
-        match worker.pledges.promise(worker.context()) {
+    let (guard, epoch_key) = if ep.may_revoke() {
+        match worker.revocation.current(worker.context()) {
             Some((guard, key)) => (Some(guard), key),
             None => return Offer::default(),
         }
     } else {
         (None, &[][..])
     };
-    let maps = worker.rules.maps && shares_memory(ep) && guard.is_none() | !guard_key.is_empty();
+    let maps = worker.rules.maps && shares_memory(ep) && guard.is_none() | !epoch_key.is_empty();
     let key = if maps {
         mappable(worker, address, data.len(), READ)
     } else {
@@ -345,7 +345,7 @@ pub fn offer<'a>(ep: &'a Ep, data: &Data) -> Offer<'a> {
             address,
             key,
             guard,
-            guard_key,
+            epoch_key,
         },
         None if worker.rules.reads => Offer {
             address,

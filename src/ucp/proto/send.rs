@@ -562,10 +562,10 @@ fn announce(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
     let mut offer = rndv::offer(ep, &send.data);
     let plain = RtsHdr::LEN + send.kind.header_len();
     let room = ep.lane().max_bcopy;
-    if plain + offer.key().len() + offer.guard_key.len() > room {
-        (offer.key, offer.guard_key) = (None, &[]);
+    if plain + offer.key().len() + offer.epoch_key.len() > room {
+        (offer.key, offer.epoch_key) = (None, &[]);
     }
-    let head = plain + offer.key().len() + offer.guard_key.len();
+    let head = plain + offer.key().len() + offer.epoch_key.len();
     if head > ep.lane().max_bcopy {
         return Err(Status::EXCEEDS_LIMIT);
     }
@@ -575,10 +575,10 @@ fn announce(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
         request: req.id(),
         total: send.data.len() as u64,
         address: offer.address,
-        guard_at: offer.guard.map_or(0, |g| g.at),
-        guard: offer.guard.map_or(0, |g| g.value),
+        epoch_at: offer.guard.map_or(0, |g| g.at),
+        epoch: offer.guard.map_or(0, |g| g.value),
         key: offer.key().len() as u16,
-        guard_key: offer.guard_key.len() as u16,
+        epoch_key: offer.epoch_key.len() as u16,
         kind: send.kind.id() as u8,
     };
     let sync = (rts.uuid, rts.ep, rts.request);
@@ -588,7 +588,7 @@ fn announce(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
             let mut w = writer(dest, head);
             rts.encode(&mut w);
             w.bytes(offer.key());
-            w.bytes(offer.guard_key);
+            w.bytes(offer.epoch_key);
             send.kind.encode(&mut w, sync);
         }
         head

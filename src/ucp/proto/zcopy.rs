@@ -13,7 +13,7 @@ use crate::ucp::rma;
 use crate::ucp::worker::Worker;
 use crate::ucs::callbackq::{CallbackId, Repeat};
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Completion, Guard, Posted};
+use crate::uct::api::{Completion, EpochGuard, Posted};
 use crate::uct::base::iface::base_of;
 use crate::uct::base::iov::Iov;
 use crate::wire::header::AmId;
@@ -37,7 +37,7 @@ pub struct Piece {
     pub len: usize,
     pub remote: u64,
     pub rkey: uct_rkey_t,
-    pub guard: Option<Guard>,
+    pub guard: Option<EpochGuard>,
 }
 
 impl Piece {
@@ -309,7 +309,7 @@ unsafe fn get_guarded(
     iov: &uct_iov_t,
     remote: u64,
     rkey: uct_rkey_t,
-    guard: Guard,
+    guard: EpochGuard,
     comp: *mut uct_completion_t,
 ) -> ucs_status_t {
     // SAFETY: an endpoint of this library, by the caller's promise.

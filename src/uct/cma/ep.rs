@@ -7,7 +7,7 @@ use crate::sys::vm_rw::Way;
 use crate::sys::{pidfd, process};
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
-use crate::uct::api::{Completion, Guard, Posted};
+use crate::uct::api::{Completion, EpochGuard, Posted};
 use crate::uct::base::death_watch::{self, Watch};
 use crate::uct::base::iface::IfaceBox;
 use crate::uct::base::iov::Iov;
@@ -93,7 +93,7 @@ impl CmaEp {
         way: Way,
         iov: Iov<'_>,
         remote: u64,
-        guard: Option<Guard>,
+        guard: Option<EpochGuard>,
         comp: Completion,
     ) -> Result<Posted> {
         if iov.entries().len() > face.max_iov {

@@ -10,7 +10,7 @@ use crate::sys::lock::Mutex;
 use crate::sys::vm_rw::Way;
 use crate::ucs::config::Config;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Completion, Guard, Iface, Posted};
+use crate::uct::api::{Completion, EpochGuard, Iface, Posted};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::node;
@@ -256,7 +256,7 @@ impl Iface for CmaIface {
         iov: Iov<'_>,
         remote: u64,
         _rkey: uct_rkey_t,
-        guard: Guard,
+        guard: EpochGuard,
         comp: Completion,
     ) -> Result<Posted> {
         ep.post(ep.face(), Way::Read, iov, remote, Some(guard), comp)

@@ -8,7 +8,7 @@ use crate::c::uct_ep_h;
 use crate::sys::vm_rw::{self, Way, range};
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
-use crate::uct::api::{Completion, Guard};
+use crate::uct::api::{Completion, EpochGuard};
 use crate::uct::base::iov::Iov;
 use core::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -67,7 +67,7 @@ impl Batch {
     ///
     /// # Safety
     /// As `transfer`.
-    unsafe fn read_guarded(&self, pid: u32, remote: u64, guard: Guard) -> Moved<usize> {
+    unsafe fn read_guarded(&self, pid: u32, remote: u64, guard: EpochGuard) -> Moved<usize> {
         const WORD: usize = size_of::<u64>();
         let mut word = !guard.value;
         let mut list = [range(0, 0); MAX_IOV + 1];
@@ -115,7 +115,7 @@ pub struct Target {
     pub way: Way,
     pub remote: u64,
     pub total: usize,
-    pub guard: Option<Guard>,
+    pub guard: Option<EpochGuard>,
 }
 
 impl Target {
@@ -532,10 +532,10 @@ mod tests {
         let data = from.as_ptr() as u64;
         for segment in [3, 64, 1000] {
             for (remote, guard, good) in [
-                (data, Guard { at, value: 7 }, true),
-                (data, Guard { at, value: 8 }, false),
-                (data, Guard { at: 8, value: 7 }, false),
-                (8, Guard { at, value: 7 }, false),
+                (data, EpochGuard { at, value: 7 }, true),
+                (data, EpochGuard { at, value: 8 }, false),
+                (data, EpochGuard { at: 8, value: 7 }, false),
+                (8, EpochGuard { at, value: 7 }, false),
             ] {
                 let target = Target {
                     way: Way::Read,

@@ -1,0 +1,81 @@
+//! The revocation epoch: how a sender withdraws memory that an RTS has exposed. An application that closes an
+//! endpoint by force owns the buffers of its requests again at once, even while a receiver copies from one of them.
+//!
+//! Each worker has an epoch, one word that peers may read, and advances it at each revocation. An RTS carries the
+//! address of the word and its value. A receiver reads the word after its copy. If the epoch has advanced, the copied
+//! bytes may be wrong, so the receiver requests the data by an RTR. The sender then sends the data, or answers that
+//! the send was cancelled. The epoch advances before the application learns that its buffer is free.
+
+use crate::ucp::context::Context;
+use crate::ucp::mem::{RemoteKey, Window};
+use crate::ucs::sync::{AtomicU64, Ordering, fence, word64};
+use crate::uct::api::EpochGuard;
+use crate::wire::rkey::READ;
+use core::cell::OnceCell;
+
+/// The epoch of a worker, made with its first RTS whose buffer may be revoked.
+#[derive(Default)]
+pub struct RevocationEpoch {
+    word: OnceCell<Option<Window>>,
+}
+
+/// The epoch word in its window.
+fn epoch_word(window: &Window) -> &AtomicU64 {
+    // SAFETY: the window consists of this word, aligned; peers only read it.
+    unsafe { word64(window.address().cast()) }
+}
+
+impl RevocationEpoch {
+    /// The guard for a new RTS, and a key for peers that can map the word. `None` when no memory can be allocated for
+    /// it.
+    pub fn current(&self, context: &Context) -> Option<(EpochGuard, &[u8])> {
+        let made = self.word.get_or_init(|| {
+            let window = Window::for_word(context).ok()?;
+            epoch_word(&window).store(1, Ordering::Relaxed);
+            Some(window)
+        });
+        let window = made.as_ref()?;
+        let guard = EpochGuard {
+            at: window.address() as u64,
+            value: epoch_word(window).load(Ordering::Relaxed),
+        };
+        Some((guard, &window.key))
+    }
+
+    /// An exposed buffer is about to belong to its owner again.
+    #[cold]
+    pub fn advance(&self) {
+        if let Some(Some(window)) = self.word.get() {
+            epoch_word(window).fetch_add(1, Ordering::Relaxed);
+            // Release: a reader that sees what the owner now writes to the buffer, and then reads the word, sees the
+            // new epoch. Pairs with the Acquire in `is_current`, or with the kernel's copy of both.
+            fence(Ordering::Release);
+        }
+    }
+}
+
+/// The epoch of a peer, mapped here.
+pub struct MappedEpoch<'a> {
+    word: &'a AtomicU64,
+    value: u64,
+}
+
+impl<'a> MappedEpoch<'a> {
+    /// `None` when the word is outside the key's range or not aligned.
+    pub fn find(key: &'a RemoteKey, guard: EpochGuard) -> Option<MappedEpoch<'a>> {
+        const WORD: usize = size_of::<u64>();
+        let at = key.mapped_range(guard.at, WORD, READ)?;
+        (at as usize).is_multiple_of(WORD).then(|| MappedEpoch {
+            // SAFETY: aligned, and mapped as long as the key lives; its owner accesses it as an atomic.
+            word: unsafe { word64(at) },
+            value: guard.value,
+        })
+    }
+
+    /// Whether nothing was revoked up to the reads before this call.
+    pub fn is_current(&self) -> bool {
+        // Acquire: pairs with the Release in `advance`.
+        fence(Ordering::Acquire);
+        self.word.load(Ordering::Relaxed) == self.value
+    }
+}
