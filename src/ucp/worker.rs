@@ -13,7 +13,7 @@ use super::idle;
 use super::interner::Interner;
 use super::keepalive::Keepalive;
 use super::proto::assembly::Assemblies;
-use super::proto::weigh::Scales;
+use super::proto::rndv_tuner::RndvTuner;
 use super::proto::zcopy::Halted;
 use super::regions::View;
 use super::request::Request;
@@ -135,8 +135,8 @@ pub struct Worker {
     pub copies: Cell<usize>,
     /// Copies that wait for a transport's room.
     pub halted: Halted,
-    /// How fast announced messages came by either way.
-    pub scales: Rc<Scales>,
+    /// Measured throughput of rendezvous schemes.
+    pub rndv_tuner: Rc<RndvTuner>,
     pub inward: Inward,
     /// Tells receivers whether announced memory is still as it was.
     pub revocation: RevocationEpoch,
@@ -199,7 +199,7 @@ impl Worker {
             messages: RefCell::new(MessageNumbers::default()),
             copies: Cell::new(0),
             halted: Halted::default(),
-            scales: Rc::default(),
+            rndv_tuner: Rc::default(),
             inward: Inward::default(),
             revocation: RevocationEpoch::default(),
             mappable: View::default(),

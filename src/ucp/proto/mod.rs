@@ -14,7 +14,7 @@ pub mod plan;
 pub mod receive;
 pub mod revocation;
 pub mod rndv;
+pub mod rndv_tuner;
 pub mod send;
 pub mod table;
-pub mod weigh;
 pub mod zcopy;

@@ -5,7 +5,7 @@ use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
 use crate::ucp::mem::{RemoteKey, Window};
 use crate::ucp::proto::plan::Announce;
-use crate::ucp::proto::weigh::Transfer;
+use crate::ucp::proto::rndv_tuner::TimedTransfer;
 use crate::ucp::rma::post::Atomic;
 use crate::ucs::Result;
 use crate::ucs::tag_match::EntryId;
@@ -310,7 +310,7 @@ pub struct Arriving {
     /// What lets it.
     pub window: Option<Box<Window>>,
     /// It is timed.
-    pub timed: Option<Box<Transfer>>,
+    pub timed: Option<Box<TimedTransfer>>,
 }
 
 /// A receive on a stream.

@@ -15,7 +15,7 @@ pub struct Rules {
     /// The sender lets a transport write it.
     pub writes: bool,
     /// Which is faster is found out.
-    pub weighs: bool,
+    pub tunes: bool,
 }
 
 impl Rules {
@@ -27,7 +27,7 @@ impl Rules {
             // Pipelines are for memory of devices; of host memory upstream reads, for either.
             reads: of(&["get_zcopy", "get_ppln", "put_ppln"]),
             writes: of(&["put_zcopy"]),
-            weighs: scheme == "auto",
+            tunes: scheme == "auto",
         }
     }
 }
@@ -221,7 +221,7 @@ mod tests {
         maps: true,
         reads: true,
         writes: true,
-        weighs: true,
+        tunes: true,
     };
 
     fn thresholds(set: &[(&str, &str)], rules: Rules, by: &Carriers<'_>) -> Thresholds {
@@ -317,7 +317,7 @@ mod tests {
             maps: false,
             reads: false,
             writes: false,
-            weighs: false,
+            tunes: false,
         };
         let am = thresholds(&[], none, &pair(Some(&cma)));
         assert_eq!(am.announce, MOST_EAGER);

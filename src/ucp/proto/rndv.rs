@@ -7,7 +7,7 @@
 use super::control;
 use super::op::{Arriving, DataRecvOp, Op, SendOp, Stage, TagRecvOp};
 use super::revocation::MappedEpoch;
-use super::weigh;
+use super::rndv_tuner;
 use super::zcopy::{self, Piece, Way};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Pin, Task};
@@ -100,10 +100,10 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
         && worker.rules.reads
         && let Some(lane) = reply.bulk()
     {
-        if worker.rules.weighs {
-            let (way, transfer) = weigh::begin(&worker.scales, message.total);
+        if worker.rules.tunes {
+            let (scheme, transfer) = rndv_tuner::begin(&worker.rndv_tuner, message.total);
             state.timed = Some(transfer);
-            if way == weigh::Way::Pieces {
+            if scheme == rndv_tuner::Scheme::Fragments {
                 return request(worker, req, reply, 0, None);
             }
         }

@@ -1,0 +1,272 @@
+//! Chooses the rendezvous scheme for a message in memory of another process of this host. Either the kernel copies it
+//! (get over cma), or its sender sends it in fragments through shared memory, where both sides copy at the same time.
+//! The faster scheme differs between machines by factors, and depends on the load of the sender. So the tuner
+//! measures both and takes the one that was faster recently, per class of message lengths.
+//!
+//! A sample is a busy period: from the first transfer to the end of the last that overlaps with it. All its transfers
+//! use one scheme.
+
+use crate::sys::clock;
+use core::cell::Cell;
+use std::rc::Rc;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// The receiver gets the data by a transport.
+    Get,
+    Fragments,
+}
+
+/// Classes of lengths, by powers of two; the last is open-ended.
+const SIZE_CLASSES: usize = 25;
+/// Transfers after which a sample ends, even if others are in flight.
+const MAX_SAMPLE_TRANSFERS: u32 = 64;
+/// Fragments take processor time of the sender: they are chosen if they need at most this part of the time of a get.
+const FRAGMENTS_MIN_GAIN: f32 = 0.8;
+/// Samples between two probes of the slower scheme: at first, and at most.
+const MIN_PROBE_INTERVAL: u32 = 16;
+const MAX_PROBE_INTERVAL: u32 = 1024;
+
+#[derive(Clone, Copy, Default)]
+struct SizeClass {
+    /// Recent cycles a byte of each scheme; 0 before the first sample.
+    get: f32,
+    fragments: f32,
+    /// Samples until the next probe of the slower scheme, and the current distance of probes.
+    until_probe: u32,
+    probe_interval: u32,
+}
+
+impl SizeClass {
+    fn best(&self) -> Scheme {
+        if self.fragments < self.get * FRAGMENTS_MIN_GAIN {
+            Scheme::Fragments
+        } else {
+            Scheme::Get
+        }
+    }
+
+    fn choose(&mut self) -> Scheme {
+        if self.get == 0.0 {
+            return Scheme::Get;
+        }
+        if self.fragments == 0.0 {
+            return Scheme::Fragments;
+        }
+        if self.until_probe > 0 {
+            self.until_probe -= 1;
+            return self.best();
+        }
+        self.probe_interval =
+            (self.probe_interval * 2).clamp(MIN_PROBE_INTERVAL, MAX_PROBE_INTERVAL);
+        self.until_probe = self.probe_interval;
+        match self.best() {
+            Scheme::Get => Scheme::Fragments,
+            Scheme::Fragments => Scheme::Get,
+        }
+    }
+
+    fn update(&mut self, scheme: Scheme, cycles: f32) {
+        let before = self.best();
+        let known = match scheme {
+            Scheme::Get => &mut self.get,
+            Scheme::Fragments => &mut self.fragments,
+        };
+        // A slow sample counts less than a fast one: another process may have had the processor.
+        *known = match *known {
+            0.0 => cycles,
+            old if cycles < old => (old + cycles) / 2.0,
+            old => old + (cycles - old) / 4.0,
+        };
+        if self.best() != before {
+            (self.probe_interval, self.until_probe) = (MIN_PROBE_INTERVAL, MIN_PROBE_INTERVAL);
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Sample {
+    scheme: Scheme,
+    class: usize,
+    /// Transfers of another length class took part: the sample is discarded.
+    mixed: bool,
+    began: u64,
+    transfers: u32,
+    /// Bytes of completed transfers.
+    bytes: usize,
+}
+
+/// The measurements of a worker.
+pub struct RndvTuner {
+    classes: [Cell<SizeClass>; SIZE_CLASSES],
+    current: Cell<Sample>,
+    in_flight: Cell<u32>,
+}
+
+impl Default for RndvTuner {
+    fn default() -> RndvTuner {
+        RndvTuner {
+            classes: core::array::from_fn(|_| Cell::default()),
+            current: Cell::new(Sample {
+                scheme: Scheme::Get,
+                class: 0,
+                mixed: true,
+                began: 0,
+                transfers: 0,
+                bytes: 0,
+            }),
+            in_flight: Cell::new(0),
+        }
+    }
+}
+
+/// A transfer in flight; dropping it ends the measurement.
+pub struct TimedTransfer {
+    tuner: Rc<RndvTuner>,
+    bytes: usize,
+}
+
+impl Drop for TimedTransfer {
+    fn drop(&mut self) {
+        self.tuner.end(self.bytes);
+    }
+}
+
+/// Starts a transfer of `bytes`. The caller keeps the timed transfer until the data have arrived.
+pub fn begin(tuner: &Rc<RndvTuner>, bytes: usize) -> (Scheme, Box<TimedTransfer>) {
+    let scheme = tuner.start(bytes);
+    let tuner = Rc::clone(tuner);
+    (scheme, Box::new(TimedTransfer { tuner, bytes }))
+}
+
+impl RndvTuner {
+    fn start(&self, bytes: usize) -> Scheme {
+        let class = (bytes.max(1).ilog2() as usize).min(SIZE_CLASSES - 1);
+        let mut sample = self.current.get();
+        let idle = self.in_flight.get() == 0;
+        if idle || sample.transfers >= MAX_SAMPLE_TRANSFERS {
+            if !idle {
+                self.record(&sample);
+            }
+            sample = Sample {
+                scheme: self.with_class(class, SizeClass::choose),
+                class,
+                mixed: false,
+                began: cycles(),
+                transfers: 0,
+                bytes: 0,
+            };
+        }
+        sample.mixed |= sample.class != class;
+        sample.transfers += 1;
+        self.current.set(sample);
+        self.in_flight.set(self.in_flight.get() + 1);
+        sample.scheme
+    }
+
+    fn end(&self, bytes: usize) {
+        let left = self.in_flight.get().saturating_sub(1);
+        self.in_flight.set(left);
+        let mut sample = self.current.get();
+        sample.bytes += bytes;
+        self.current.set(sample);
+        if left == 0 {
+            self.record(&sample);
+        }
+    }
+
+    /// A sample is complete.
+    fn record(&self, sample: &Sample) {
+        if sample.mixed || sample.bytes == 0 {
+            return;
+        }
+        let took = cycles().wrapping_sub(sample.began).max(1);
+        let each = took as f32 / sample.bytes as f32;
+        self.with_class(sample.class, |class| class.update(sample.scheme, each));
+    }
+
+    fn with_class<R>(&self, class: usize, f: impl FnOnce(&mut SizeClass) -> R) -> R {
+        let mut value = self.classes[class].get();
+        let result = f(&mut value);
+        self.classes[class].set(value);
+        result
+    }
+}
+
+/// The simulation has no time: both schemes are equally fast there, and both get tested.
+fn cycles() -> u64 {
+    if cfg!(test) { 0 } else { clock::cycles() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Chooses `n` times with these costs; returns how often fragments were chosen.
+    fn fragments_of(class: &mut SizeClass, n: usize, get: f32, fragments: f32) -> usize {
+        let mut count = 0;
+        for _ in 0..n {
+            let scheme = class.choose();
+            count += usize::from(scheme == Scheme::Fragments);
+            class.update(
+                scheme,
+                if scheme == Scheme::Get {
+                    get
+                } else {
+                    fragments
+                },
+            );
+        }
+        count
+    }
+
+    #[test]
+    fn the_faster_scheme_is_chosen_and_the_other_probed_seldom() {
+        let mut class = SizeClass::default();
+        assert!(fragments_of(&mut class, 1000, 3.0, 1.0) > 950);
+        let mut class = SizeClass::default();
+        let tries = fragments_of(&mut class, 10_000, 1.0, 3.0);
+        assert!((3..30).contains(&tries), "{tries}");
+        // A small gain is not worth the sender's processor time.
+        let mut class = SizeClass::default();
+        assert!(fragments_of(&mut class, 1000, 1.0, 0.9) < 50);
+    }
+
+    #[test]
+    fn a_changed_cost_is_noticed() {
+        let mut class = SizeClass::default();
+        fragments_of(&mut class, 1000, 3.0, 1.0);
+        assert!(fragments_of(&mut class, 100, 3.0, 1000.0) < 20);
+        fragments_of(&mut class, 20_000, 3.0, 1.0);
+        assert!(fragments_of(&mut class, 100, 3.0, 1.0) > 90);
+    }
+
+    #[test]
+    fn a_sample_has_one_scheme_and_ends_with_its_last_transfer() {
+        let tuner = Rc::new(RndvTuner::default());
+        let (first, a) = begin(&tuner, 5000);
+        assert_eq!(first, Scheme::Get);
+        let (second, b) = begin(&tuner, 6000);
+        assert_eq!(second, Scheme::Get);
+        drop(a);
+        assert_eq!(tuner.classes[12].get().get, 0.0);
+        drop(b);
+        assert!(tuner.classes[12].get().get > 0.0);
+        let (third, _c) = begin(&tuner, 5000);
+        assert_eq!(third, Scheme::Fragments);
+        let (_, _d) = begin(&tuner, 50_000);
+        assert!(tuner.current.get().mixed);
+    }
+
+    #[test]
+    fn a_sample_without_a_pause_ends_too() {
+        let tuner = Rc::new(RndvTuner::default());
+        let (_, mut last) = begin(&tuner, 5000);
+        for _ in 0..MAX_SAMPLE_TRANSFERS {
+            let (_, next) = begin(&tuner, 5000);
+            last = next;
+        }
+        assert!(tuner.classes[12].get().get > 0.0);
+        drop(last);
+    }
+}
