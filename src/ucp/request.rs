@@ -331,17 +331,17 @@ impl Request {
     }
 
     /// From now on a transport ends it, however the endpoint fares.
-    pub fn hand_to_transport(&self, how: Held) {
+    pub fn give_to_transport(&self, how: Held) {
         self.with_transport.set(how);
         if how == Held::ByKernel {
-            let copies = &self.worker().copies;
+            let copies = &self.worker().kernel_copies;
             copies.set(copies.get() + 1);
         }
     }
 
-    pub fn back_from_transport(&self) {
+    pub fn take_from_transport(&self) {
         if self.with_transport.replace(Held::No) == Held::ByKernel {
-            let copies = &self.worker().copies;
+            let copies = &self.worker().kernel_copies;
             copies.set(copies.get() - 1);
         }
     }

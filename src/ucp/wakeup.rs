@@ -165,7 +165,7 @@ fn iface_fd(iface: uct_iface_h) -> Result<Option<RawFd>> {
 pub fn arm(w: &Worker) -> Result<()> {
     set(w)?;
     // A copy that waits for room, and bytes that nobody receives, are attended to by progress alone.
-    if own_signal(w)?.clear() || !w.halted.is_empty() || w.stream.wants_progress() {
+    if own_signal(w)?.clear() || !w.stalled_transfers.is_empty() || w.stream.wants_progress() {
         return Err(Status::BUSY);
     }
     if w.unexpected.is_resting() {

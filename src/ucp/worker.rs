@@ -14,7 +14,7 @@ use super::interner::Interner;
 use super::keepalive::Keepalive;
 use super::proto::assembly::Assemblies;
 use super::proto::rndv_tuner::RndvTuner;
-use super::proto::zcopy::Halted;
+use super::proto::zcopy::StalledTransfers;
 use super::regions::View;
 use super::request::Request;
 use super::spin::Spin;
@@ -132,9 +132,9 @@ pub struct Worker {
     request_block: Layout,
     messages: RefCell<MessageNumbers>,
     /// Copies by the kernel that are under way.
-    pub copies: Cell<usize>,
+    pub kernel_copies: Cell<usize>,
     /// Copies that wait for a transport's room.
-    pub halted: Halted,
+    pub stalled_transfers: StalledTransfers,
     /// Measured throughput of rendezvous schemes.
     pub rndv_tuner: Rc<RndvTuner>,
     pub inward: Inward,
@@ -197,8 +197,8 @@ impl Worker {
             request_memory: RefCell::new(Vec::new()),
             request_block,
             messages: RefCell::new(MessageNumbers::default()),
-            copies: Cell::new(0),
-            halted: Halted::default(),
+            kernel_copies: Cell::new(0),
+            stalled_transfers: StalledTransfers::default(),
             rndv_tuner: Rc::default(),
             inward: Inward::default(),
             revocation: RevocationEpoch::default(),

@@ -530,12 +530,12 @@ pub trait Iface: Sized + 'static {
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)
     }
-    /// A put into memory that its owner gave for one transfer, and the active message `id` of the bytes `told` that
-    /// tells it of the data. The peer confirms nothing: `comp` is told when the source is free again.
+    /// A put into memory that its owner registered for one transfer, followed by the active message `id` with the
+    /// bytes `notification`. The peer does not acknowledge it: `comp` completes when the source is free again.
     ///
     /// # Safety
     /// `rkey` live.
-    unsafe fn put_told(
+    unsafe fn put_notify(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
         remote: u64,

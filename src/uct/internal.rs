@@ -13,7 +13,7 @@ use core::marker::PhantomData;
 /// `Iface::am_short_inside` by C's handle: endpoint, id, header, payload, its length.
 pub type Short = unsafe fn(uct_ep_h, u8, u64, *const u8, usize) -> ucs_status_t;
 
-type PutTold =
+type PutNotify =
     unsafe fn(uct_ep_h, Iov<'_>, u64, uct_rkey_t, u8, &[u8], Completion) -> Result<Posted>;
 
 /// Each function needs a live endpoint or interface of the transport, and live keys.
@@ -22,8 +22,8 @@ pub struct InternalOps {
     /// `Iface::get_guarded`.
     pub get_guarded:
         unsafe fn(uct_ep_h, Iov<'_>, u64, uct_rkey_t, EpochGuard, Completion) -> Result<Posted>,
-    /// `Iface::put_told`.
-    pub put_told: PutTold,
+    /// `Iface::put_notify`.
+    pub put_notify: PutNotify,
     /// `Iface::peer_identity`.
     pub peer_identity: unsafe fn(uct_iface_h, &[u8]) -> Option<u64>,
     /// `Iface::sender_identity`.
@@ -43,7 +43,7 @@ impl<I: Iface> Table<I> {
     pub const OPS: InternalOps = InternalOps {
         am_short: am_short::<I>,
         get_guarded: get_guarded::<I>,
-        put_told: put_told::<I>,
+        put_notify: put_notify::<I>,
         peer_identity: peer_identity::<I>,
         sender_identity: sender_identity::<I>,
         is_connected: is_connected::<I>,
@@ -79,7 +79,7 @@ unsafe fn get_guarded<I: Iface>(
     unsafe { I::get_guarded(ep, iov, remote, rkey, guard, comp) }
 }
 
-unsafe fn put_told<I: Iface>(
+unsafe fn put_notify<I: Iface>(
     ep: uct_ep_h,
     iov: Iov<'_>,
     remote: u64,
@@ -91,7 +91,7 @@ unsafe fn put_told<I: Iface>(
     // SAFETY: by the caller's promise.
     let ep = unsafe { EpBox::<I>::from_c(ep) };
     // SAFETY: as above.
-    unsafe { I::put_told(ep, iov, remote, rkey, id, told, comp) }
+    unsafe { I::put_notify(ep, iov, remote, rkey, id, told, comp) }
 }
 
 unsafe fn peer_identity<I: Iface>(iface: uct_iface_h, address: &[u8]) -> Option<u64> {

@@ -6,7 +6,7 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::Way;
 use crate::ucp::mem::RemoteKey;
-use crate::ucp::proto::zcopy::Way as Direction;
+use crate::ucp::proto::zcopy::Direction;
 use crate::ucp::request::{Param, Posted};
 use crate::ucp::rma::list::{self, Lists};
 use crate::ucp::rma::post;

@@ -105,7 +105,7 @@ impl Ep {
 
     /// Ends everything that waits for this endpoint.
     pub(super) fn abandon(&self, status: Status) {
-        zcopy::give_up(self, status);
+        zcopy::abort_stalled(self, status);
         while !self.answers.get() {
             let task = self.gate.pop_front();
             match task {

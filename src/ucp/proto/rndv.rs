@@ -8,7 +8,7 @@ use super::control;
 use super::op::{Arriving, DataRecvOp, Op, SendOp, Stage, TagRecvOp};
 use super::revocation::MappedEpoch;
 use super::rndv_tuner;
-use super::zcopy::{self, Piece, Way};
+use super::zcopy::{self, Direction, Transfer};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Pin, Task};
 use crate::ucp::mem::{Access, RemoteKey, Window};
@@ -107,7 +107,7 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
                 return request(worker, req, reply, 0, None);
             }
         }
-        let piece = Piece {
+        let transfer = Transfer {
             local,
             len: message.total,
             remote: message.address,
@@ -115,7 +115,7 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
             guard: message.guard,
         };
         reply.wait_for_peer(req);
-        match zcopy::begin(req, lane, Way::Get, piece, usize::MAX) {
+        match zcopy::begin(req, lane, Direction::Get, transfer, usize::MAX) {
             Ok(()) => return,
             Err(e) => ucs_debug!(
                 "single copy of {} bytes: {e}; pieces instead",
@@ -527,7 +527,7 @@ pub fn write(ep: &Ep, req: &Request) -> Result<()> {
         Some(Access::Written(rkey)) => (ep.writing_lane(), rkey),
         _ => (ep.bulk(), 0),
     };
-    let piece = Piece {
+    let transfer = Transfer {
         local,
         len: length,
         remote: address,
@@ -545,9 +545,9 @@ pub fn write(ep: &Ep, req: &Request) -> Result<()> {
         Some(lane) if told => {
             let mut header = [0; AckHdr::LEN];
             written_hdr(receiver, Ok(())).encode(&mut Writer::new(&mut header));
-            zcopy::put_told(req, lane, piece, AmId::Ack, &header)
+            zcopy::put_notify(req, lane, transfer, AmId::Ack, &header)
         }
-        Some(lane) => zcopy::begin(req, lane, Way::Put, piece, usize::MAX),
+        Some(lane) => zcopy::begin(req, lane, Direction::Put, transfer, usize::MAX),
         None => Err(Status::UNSUPPORTED),
     };
     match begun {

@@ -274,7 +274,7 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
         Stage::WholeInPlace => {
             let mut header = vec![0; send.kind.header_len()];
             send.kind.encode(&mut Writer::new(&mut header), (0, 0, 0));
-            zcopy::send(req, ep, send.kind.id(), &header, &send.data)?;
+            zcopy::send_message(req, ep, send.kind.id(), &header, &send.data)?;
             Ok(Step::Done)
         }
         Stage::Pieces { message, offset } => {

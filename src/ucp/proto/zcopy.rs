@@ -1,7 +1,7 @@
-//! Copies between a user's buffer and a peer's memory that a transport makes by itself (cma, puts of
-//! tcp). The completion stands in the request; while a transport has it, nobody else may end the
-//! request (`Request::is_with_transport`). What a transport has no room for after the beginning is
-//! under way waits at the worker, and progress gives it.
+//! Zero-copy transfers between a user's buffer and a peer's memory that a transport performs (cma, puts of tcp). The
+//! completion stands in the request. While a transport holds it, only the transport may end the request
+//! (`Request::is_with_transport`). When a transport accepts only the first part of a transfer, the rest is stalled:
+//! the worker keeps it, and progress posts it later.
 
 use crate::c::*;
 use crate::ucp::dt::Data;
@@ -22,17 +22,17 @@ use core::ffi::{c_int, c_uint, c_void};
 use core::ptr::NonNull;
 use std::collections::VecDeque;
 
-/// Which way the bytes go: into the peer's memory or out of it.
+/// The direction of the bytes: into the peer's memory or out of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     Put,
     Get,
 }
 
-/// What is moved: `len` bytes at `local`, from or to `remote` behind `rkey`. A get with a guard ends with
-/// `CANCELED` when the peer may have taken its memory back.
+/// A transfer of `len` bytes between `local` and `remote`, which `rkey` gives access to. A get with a guard fails
+/// with `CANCELED` when the peer's revocation epoch has advanced.
 #[derive(Clone, Copy)]
-pub struct Piece {
+pub struct Transfer {
     pub local: *mut u8,
     pub len: usize,
     pub remote: u64,
@@ -40,10 +40,10 @@ pub struct Piece {
     pub guard: Option<EpochGuard>,
 }
 
-impl Piece {
-    /// What is left behind the first `done` bytes.
-    fn rest(self, done: usize) -> Piece {
-        Piece {
+impl Transfer {
+    /// The part after the first `done` bytes.
+    fn after(self, done: usize) -> Transfer {
+        Transfer {
             local: self.local.wrapping_add(done),
             len: self.len - done,
             remote: self.remote.wrapping_add(done as u64),
@@ -52,98 +52,97 @@ impl Piece {
     }
 }
 
-/// A copy, or what the transport had no room for after its beginning was under way.
+/// A posted transfer, or the stalled rest of one.
 #[derive(Clone, Copy)]
-struct Moving {
+struct ActiveTransfer {
     req: NonNull<Request>,
     lane: TransportLane,
-    way: Way,
-    piece: Piece,
+    direction: Direction,
+    transfer: Transfer,
     step: usize,
 }
 
-/// A worker's copies whose rest waits for room, and the progress callback that tries again.
+/// The stalled transfers of a worker, and the progress callback that retries them.
 #[derive(Default)]
-pub struct Halted {
-    copies: RefCell<VecDeque<Moving>>,
+pub struct StalledTransfers {
+    transfers: RefCell<VecDeque<ActiveTransfer>>,
     retry: Cell<Option<CallbackId>>,
 }
 
-impl Halted {
+impl StalledTransfers {
     pub fn is_empty(&self) -> bool {
-        self.copies.borrow().is_empty()
+        self.transfers.borrow().is_empty()
     }
 }
 
-/// Begins to move a piece, `step` bytes at a time at most. Its end, now or later, is told to the
-/// operation in the request. An error means that nothing was begun; `NO_RESOURCE` that it is worth
-/// another try.
+/// Begins a transfer, in parts of at most `step` bytes. Its completion is reported to the operation of the request,
+/// possibly within this call. On an error nothing was posted; after `NO_RESOURCE` the caller may try again.
 pub fn begin(
     req: &Request,
     lane: TransportLane,
-    way: Way,
-    piece: Piece,
+    direction: Direction,
+    transfer: Transfer,
     step: usize,
 ) -> Result<()> {
-    let comp = fresh_completion(req);
-    let copy = Moving {
+    let comp = init_completion(req);
+    let active = ActiveTransfer {
         req: req.as_ptr(),
         lane,
-        way,
-        piece,
+        direction,
+        transfer,
         step,
     };
-    let (done, end) = copy.give(comp);
+    let (done, end) = active.post(comp);
     if done == 0 {
         end?;
     }
-    // Where no key is needed the kernel does it.
-    let held = match piece.rkey {
+    // Without a key, the kernel copies.
+    let held = match transfer.rkey {
         0 => Held::ByKernel,
         _ => Held::ByTransport,
     };
     if end == Err(Status::NO_RESOURCE) {
-        // Counted until the rest is given too.
-        count(comp, 1);
-        halt(req.worker(), copy.behind(done));
+        // Pending until the rest is posted.
+        add_pending(comp, 1);
+        stall(req.worker(), active.remainder(done));
     } else {
-        note(comp, end);
+        record_error(comp, end);
     }
-    // What the transport has not moved yet, it moves in progress.
+    // The transport moves the rest in progress.
     req.worker().wakeup.work_came();
-    posted(req, held);
+    all_posted(req, held);
     Ok(())
 }
 
-impl Moving {
-    /// Gives the transport as much as it takes: answers how many bytes, and why not more.
-    fn give(&self, comp: *mut uct_completion_t) -> (usize, Result<()>) {
+impl ActiveTransfer {
+    /// Posts as much as the transport accepts. Returns the number of bytes, and why not more.
+    fn post(&self, comp: *mut uct_completion_t) -> (usize, Result<()>) {
         // SAFETY: a live transport endpoint.
         let ops = unsafe { &(*(*self.lane.ep).iface).ops };
-        // SAFETY: a request that is not over.
+        // SAFETY: an incomplete request.
         let cap = unsafe { &self.req.as_ref().worker().ifaces[self.lane.iface].attr.cap };
-        let (op, limit) = match self.way {
-            Way::Put => (ops.ep_put_zcopy, cap.put.max_zcopy),
-            Way::Get => (ops.ep_get_zcopy, cap.get.max_zcopy),
+        let (op, limit) = match self.direction {
+            Direction::Put => (ops.ep_put_zcopy, cap.put.max_zcopy),
+            Direction::Get => (ops.ep_get_zcopy, cap.get.max_zcopy),
         };
         let Some(op) = op.filter(|_| limit > 0) else {
             return (0, Err(Status::UNSUPPORTED));
         };
-        let Piece {
+        let Transfer {
             len,
             remote,
             rkey,
             guard,
             ..
-        } = self.piece;
+        } = self.transfer;
         let mut done = 0;
         while done < len {
             let length = (len - done).min(limit).min(self.step);
-            let iov = block(self.piece.local.wrapping_add(done), length);
+            let iov = block(self.transfer.local.wrapping_add(done), length);
             let remote = remote.wrapping_add(done as u64);
-            count(comp, 1);
-            // SAFETY: a live transport endpoint; the user's buffer and the request's completion stay
-            // until the end is told.
+            add_pending(comp, 1);
+            // SAFETY: a live transport endpoint; the user's buffer and the request's completion stay until
+            // `on_completion`.
             let code = unsafe {
                 match guard {
                     None => op(self.lane.ep, &iov, 1, remote, rkey, comp),
@@ -151,7 +150,7 @@ impl Moving {
                 }
             };
             if code != UCS_INPROGRESS {
-                count(comp, -1);
+                add_pending(comp, -1);
             }
             if let Some(e) = Status::from_code(code) {
                 return (done, Err(e));
@@ -161,93 +160,97 @@ impl Moving {
         (done, Ok(()))
     }
 
-    fn behind(self, done: usize) -> Moving {
-        Moving {
-            piece: self.piece.rest(done),
+    fn remainder(self, done: usize) -> ActiveTransfer {
+        ActiveTransfer {
+            transfer: self.transfer.after(done),
             ..self
         }
     }
 }
 
-/// Keeps what is left of a copy until there is room.
-fn halt(worker: &Worker, rest: Moving) {
-    let halted = &worker.halted;
-    halted.copies.borrow_mut().push_back(rest);
-    if halted.retry.get().is_none() {
+/// Keeps the rest of a transfer until the transport has room.
+fn stall(worker: &Worker, rest: ActiveTransfer) {
+    let stalled = &worker.stalled_transfers;
+    stalled.transfers.borrow_mut().push_back(rest);
+    if stalled.retry.get().is_none() {
         let arg = core::ptr::from_ref(worker).cast_mut().cast();
-        // SAFETY: the worker's thread; removed when nothing waits, at the latest with the endpoints.
-        let id = unsafe { worker.queue().add(resume, arg, Repeat::Always) };
-        halted.retry.set(id.ok());
+        // SAFETY: the worker's thread; removed with the last stalled transfer, at the latest when the endpoints end.
+        let id = unsafe { worker.queue().add(retry_stalled, arg, Repeat::Always) };
+        stalled.retry.set(id.ok());
     }
 }
 
-/// Nothing waits: progress need not ask.
-fn rest_if_empty(worker: &Worker) {
-    if worker.halted.is_empty()
-        && let Some(id) = worker.halted.retry.take()
+/// Removes the progress callback when nothing is stalled.
+fn stop_retry_if_empty(worker: &Worker) {
+    if worker.stalled_transfers.is_empty()
+        && let Some(id) = worker.stalled_transfers.retry.take()
     {
         // SAFETY: the worker's thread.
         let _ = unsafe { worker.queue().remove(id) };
     }
 }
 
-/// Progress: gives the transports more of the copies that wait for room.
-unsafe extern "C" fn resume(worker: *mut c_void) -> c_uint {
-    // SAFETY: registered by `halt` with the worker, which outlives its callbacks.
+/// Progress: posts more of the stalled transfers.
+unsafe extern "C" fn retry_stalled(worker: *mut c_void) -> c_uint {
+    // SAFETY: registered by `stall` with the worker, which outlives its callbacks.
     let worker = unsafe { &*worker.cast::<Worker>() };
-    let mut moved = 0;
-    // Each once; what the end of one runs may take others away.
-    let waiting = worker.halted.copies.borrow().len();
+    let mut posted = 0;
+    // Each transfer once. A completion may remove others.
+    let waiting = worker.stalled_transfers.transfers.borrow().len();
     for _ in 0..waiting {
-        let Some(copy) = worker.halted.copies.borrow_mut().pop_front() else {
+        let Some(active) = worker.stalled_transfers.transfers.borrow_mut().pop_front() else {
             break;
         };
-        // SAFETY: a request that is not over.
-        let comp = unsafe { copy.req.as_ref() }.completion();
-        let (done, end) = copy.give(comp);
-        moved += u32::from(done > 0);
+        // SAFETY: an incomplete request.
+        let comp = unsafe { active.req.as_ref() }.completion();
+        let (done, end) = active.post(comp);
+        posted += u32::from(done > 0);
         if end == Err(Status::NO_RESOURCE) {
-            let rest = copy.behind(done);
-            worker.halted.copies.borrow_mut().push_back(rest);
+            let rest = active.remainder(done);
+            worker
+                .stalled_transfers
+                .transfers
+                .borrow_mut()
+                .push_back(rest);
         } else {
-            given(comp, end);
+            end_posting(comp, end);
         }
     }
-    rest_if_empty(worker);
-    moved
+    stop_retry_if_empty(worker);
+    posted
 }
 
-/// What waits for room on an endpoint ends with `status`.
-pub fn give_up(ep: &Ep, status: Status) {
+/// Ends the stalled transfers of an endpoint with `status`.
+pub fn abort_stalled(ep: &Ep, status: Status) {
     let worker = ep.worker();
     loop {
-        let mut all = worker.halted.copies.borrow_mut();
-        let Some(at) = all.iter().position(|copy| ep.has_lane(copy.lane.ep)) else {
+        let mut all = worker.stalled_transfers.transfers.borrow_mut();
+        let Some(at) = all.iter().position(|active| ep.has_lane(active.lane.ep)) else {
             break;
         };
-        let copy = all.remove(at);
+        let active = all.remove(at);
         drop(all);
-        if let Some(copy) = copy {
-            // SAFETY: a request that is not over.
-            given(unsafe { copy.req.as_ref() }.completion(), Err(status));
+        if let Some(active) = active {
+            // SAFETY: an incomplete request.
+            end_posting(unsafe { active.req.as_ref() }.completion(), Err(status));
         }
     }
-    rest_if_empty(worker);
+    stop_retry_if_empty(worker);
 }
 
-/// Sends a whole message: `header`, and the bytes of a contiguous buffer behind it. `NO_RESOURCE` when
-/// it has to be tried again. The end is told as that of `begin`.
-pub fn send(req: &Request, ep: &Ep, id: AmId, header: &[u8], data: &Data) -> Result<()> {
+/// Sends a whole message: `header`, followed by a contiguous buffer. Returns `NO_RESOURCE` when the caller has to try
+/// again. Completes as `begin` does.
+pub fn send_message(req: &Request, ep: &Ep, id: AmId, header: &[u8], data: &Data) -> Result<()> {
     let lane = ep.lane();
     let (Some(op), Some(at)) = (lane.am_zcopy, data.contiguous()) else {
         return Err(Status::UNSUPPORTED);
     };
     let iov = block(at, data.len());
-    let comp = fresh_completion(req);
-    count(comp, 1);
+    let comp = init_completion(req);
+    add_pending(comp, 1);
     let length = header.len() as u32;
-    // SAFETY: a live transport endpoint, which copies the header; the user's buffer and the request's
-    // completion stay until the end is told.
+    // SAFETY: a live transport endpoint, which copies the header; the user's buffer and the request's completion
+    // stay until `on_completion`.
     let code = unsafe {
         op(
             lane.ep,
@@ -261,46 +264,54 @@ pub fn send(req: &Request, ep: &Ep, id: AmId, header: &[u8], data: &Data) -> Res
         )
     };
     if code != UCS_INPROGRESS {
-        count(comp, -1);
+        add_pending(comp, -1);
     }
     if let Some(e) = Status::from_code(code) {
         return Err(e);
     }
     ep.sends_in_place();
-    posted(req, Held::ByTransport);
+    all_posted(req, Held::ByTransport);
     Ok(())
 }
 
-/// Writes a message into memory that its receiver gave for it, and tells it so by the message `id` behind. The end is
-/// told as that of `begin`, and the errors are its.
-pub fn put_told(
+/// Puts a message into the receiver's memory and notifies the receiver by the message `id`. Completion and errors are
+/// those of `begin`.
+pub fn put_notify(
     req: &Request,
     lane: TransportLane,
-    piece: Piece,
+    transfer: Transfer,
     id: AmId,
-    told: &[u8],
+    notification: &[u8],
 ) -> Result<()> {
-    let iov = block(piece.local, piece.len);
-    let comp = fresh_completion(req);
-    count(comp, 1);
+    let iov = block(transfer.local, transfer.len);
+    let comp = init_completion(req);
+    add_pending(comp, 1);
     // SAFETY: a live transport endpoint and a live key; the user's buffer and the request's completion stay until
-    // the end is told.
+    // `on_completion`.
     let put = unsafe {
-        let put_told = base_of((*lane.ep).iface).internal.put_told;
+        let put_notify = base_of((*lane.ep).iface).internal.put_notify;
         Iov::from_c(&iov, 1).and_then(|iov| {
-            let (remote, rkey) = (piece.remote, piece.rkey);
-            put_told(lane.ep, iov, remote, rkey, id as u8, told, Completion(comp))
+            let (remote, rkey) = (transfer.remote, transfer.rkey);
+            put_notify(
+                lane.ep,
+                iov,
+                remote,
+                rkey,
+                id as u8,
+                notification,
+                Completion(comp),
+            )
         })
     };
     if put != Ok(Posted::InProgress) {
-        count(comp, -1);
+        add_pending(comp, -1);
     }
     put?;
-    posted(req, Held::ByTransport);
+    all_posted(req, Held::ByTransport);
     Ok(())
 }
 
-/// A get that C's op table has no place for.
+/// A guarded get, which C's op table lacks.
 ///
 /// # Safety
 /// As the op `ep_get_zcopy`.
@@ -324,7 +335,7 @@ unsafe fn get_guarded(
     }
 }
 
-/// One block of memory as transports take it.
+/// One block of memory in the form of the transports.
 fn block(at: *mut u8, length: usize) -> uct_iov_t {
     uct_iov_t {
         buffer: at.cast(),
@@ -335,13 +346,13 @@ fn block(at: *mut u8, length: usize) -> uct_iov_t {
     }
 }
 
-/// The request's completion, with one counted that `posted` takes off: the end comes once.
-fn fresh_completion(req: &Request) -> *mut uct_completion_t {
+/// Initializes the request's completion with one pending part, which `all_posted` removes, so that it completes once.
+fn init_completion(req: &Request) -> *mut uct_completion_t {
     let comp = req.completion();
-    // SAFETY: the request's own completion, in nobody's hands.
+    // SAFETY: the request's own completion, which no transport holds.
     unsafe {
         comp.write(uct_completion_t {
-            func: Some(over),
+            func: Some(on_completion),
             count: 1,
             status: UCS_OK,
         })
@@ -349,43 +360,43 @@ fn fresh_completion(req: &Request) -> *mut uct_completion_t {
     comp
 }
 
-/// Everything was given to the transport, or waits for room; perhaps it is done.
-fn posted(req: &Request, held: Held) {
-    req.hand_to_transport(held);
-    given(req.completion(), Ok(()));
+/// Everything was posted or is stalled. The transfer may be complete already.
+fn all_posted(req: &Request, held: Held) {
+    req.give_to_transport(held);
+    end_posting(req.completion(), Ok(()));
 }
 
-/// No more is given: takes the one off that was counted for that.
-fn given(comp: *mut uct_completion_t, end: Result<()>) {
-    note(comp, end);
-    count(comp, -1);
-    // SAFETY: a request's own completion, which is not over.
+/// Removes the pending part that stood for the posting itself.
+fn end_posting(comp: *mut uct_completion_t, end: Result<()>) {
+    record_error(comp, end);
+    add_pending(comp, -1);
+    // SAFETY: the completion of an incomplete request.
     if unsafe { (*comp).count } == 0 {
         // SAFETY: as above; no transport has it.
-        unsafe { over(comp) };
+        unsafe { on_completion(comp) };
     }
 }
 
-/// Keeps an error for the end.
-fn note(comp: *mut uct_completion_t, end: Result<()>) {
+/// Keeps an error for the completion.
+fn record_error(comp: *mut uct_completion_t, end: Result<()>) {
     if let Err(e) = end {
         // SAFETY: a request's own completion.
         unsafe { (*comp).status = e.code() };
     }
 }
 
-fn count(comp: *mut uct_completion_t, by: c_int) {
-    // SAFETY: a completion of a request that is not over.
+fn add_pending(comp: *mut uct_completion_t, by: c_int) {
+    // SAFETY: the completion of an incomplete request.
     unsafe { (*comp).count += by };
 }
 
-/// Everything has moved, or the transport gave up.
-unsafe extern "C" fn over(comp: *mut uct_completion_t) {
-    // SAFETY: the completion of a request that is alive until its end is told here.
+/// All parts have completed.
+unsafe extern "C" fn on_completion(comp: *mut uct_completion_t) {
+    // SAFETY: the completion of a request that is alive until this call reports it.
     let (req, status) = unsafe { (Request::of_completion(comp), (*comp).status) };
-    req.back_from_transport();
+    req.take_from_transport();
     let result = Status::from_code(status).map_or(Ok(()), Err);
-    // SAFETY: the only borrow, ended before the operation goes on.
+    // SAFETY: the only borrow, ended before the operation continues.
     match unsafe { req.op() } {
         Op::TagRecv(_) | Op::DataRecv(_) => rndv::read(req, result),
         Op::Send(send) if send.stage == Stage::WholeInPlace => {
@@ -393,7 +404,7 @@ unsafe extern "C" fn over(comp: *mut uct_completion_t) {
             unsafe { (*send.ep).sent_in_place(req, result) };
         }
         Op::Send(_) => rndv::written(req, result),
-        Op::Put(_) | Op::Get(_) => rma::post::moved(req, result),
+        Op::Put(_) | Op::Get(_) => rma::post::on_done(req, result),
         _ => {}
     }
 }

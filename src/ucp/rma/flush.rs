@@ -271,7 +271,7 @@ pub fn worker(w: &Worker, param: &Param) -> Result<Posted> {
 /// overtakes a copy by the kernel that is under way: it is waited for, which takes no help of a peer.
 pub fn fence(w: &Worker) -> Result<()> {
     w.check_process()?;
-    while w.copies.get() > 0 {
+    while w.kernel_copies.get() > 0 {
         w.progress();
     }
     for ep in w.eps.borrow().iter() {

@@ -8,7 +8,7 @@ use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
 use crate::ucp::mem::{Access, RemoteKey};
 use crate::ucp::proto::op::{GetOp, Op, PutOp};
-use crate::ucp::proto::zcopy::{self, Piece, Way};
+use crate::ucp::proto::zcopy::{self, Direction, Transfer};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucs::{Result, Status};
 use crate::uct::api::{AtomicOp, AtomicWord};
@@ -18,7 +18,7 @@ use crate::wire::rkey::{READ, WRITE};
 /// The way of an access: the key's, except behind a fence that messages have not passed yet. Then
 /// it goes by messages too, which keep their order.
 #[inline]
-fn way_of(ep: &Ep, key: &RemoteKey) -> Access {
+fn access_of(ep: &Ep, key: &RemoteKey) -> Access {
     if ep.fenced.get() {
         Access::Messages
     } else {
@@ -34,7 +34,7 @@ fn way_of(ep: &Ep, key: &RemoteKey) -> Access {
 #[inline]
 pub unsafe fn copy_mapped(
     ep: &Ep,
-    way: Way,
+    direction: Direction,
     local: *mut u8,
     len: usize,
     address: u64,
@@ -43,16 +43,16 @@ pub unsafe fn copy_mapped(
     if !ep.is_usable() || ep.fenced.get() {
         return false;
     }
-    let right = match way {
-        Way::Put => WRITE,
-        Way::Get => READ,
+    let right = match direction {
+        Direction::Put => WRITE,
+        Direction::Get => READ,
     };
     let Some(remote) = key.mapped_range(address, len, right) else {
         return false;
     };
-    let (from, to) = match way {
-        Way::Put => (local, remote),
-        Way::Get => (remote, local),
+    let (from, to) = match direction {
+        Direction::Put => (local, remote),
+        Direction::Get => (remote, local),
     };
     // SAFETY: the user's buffer; mapped remote memory, inside the key's range.
     unsafe { copy(from, to, len) };
@@ -103,7 +103,7 @@ pub unsafe fn atomic_mapped<W: AtomicWord>(
 pub fn put(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) -> Result<Posted> {
     ep.usable()?;
     key.check(address, data.len(), WRITE)?;
-    match way_of(ep, key) {
+    match access_of(ep, key) {
         Access::Direct(_) => {
             let to = key.pointer(address)?;
             // SAFETY: mapped remote memory, inside the key's range.
@@ -111,7 +111,7 @@ pub fn put(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
             drop(data);
             immediate(ep.worker(), param, Info::default())
         }
-        _ => by_transport(ep, param, &data, address, Way::Put, key)
+        _ => by_transport(ep, param, &data, address, Direction::Put, key)
             .unwrap_or_else(|| software::put(ep, param, data, address, key)),
     }
 }
@@ -120,7 +120,7 @@ pub fn put(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
 pub fn get(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) -> Result<Posted> {
     ep.usable()?;
     key.check(address, data.len(), READ)?;
-    match way_of(ep, key) {
+    match access_of(ep, key) {
         Access::Direct(_) => {
             let from = key.pointer(address)?;
             // SAFETY: mapped remote memory, inside the key's range.
@@ -128,7 +128,7 @@ pub fn get(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
             drop(data);
             immediate(ep.worker(), param, Info::default())
         }
-        _ => by_transport(ep, param, &data, address, Way::Get, key)
+        _ => by_transport(ep, param, &data, address, Direction::Get, key)
             .unwrap_or_else(|| software::get(ep, param, data, address, key)),
     }
 }
@@ -136,7 +136,7 @@ pub fn get(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
 /// Bytes that the kernel copies in one go: so much is done before the call returns, where nothing of
 /// the endpoint is under way, and more goes in such steps. A transport that writes by itself gets all at once: over tcp each
 /// step would be a message of its own, with an answer of its own.
-const STEP: usize = 256 << 10;
+const KERNEL_COPY_STEP: usize = 256 << 10;
 
 /// Lets a transport move a contiguous buffer. `None` when that is not possible here and now.
 fn by_transport(
@@ -144,16 +144,16 @@ fn by_transport(
     param: &Param,
     data: &Data,
     address: u64,
-    way: Way,
+    direction: Direction,
     key: &RemoteKey,
 ) -> Option<Result<Posted>> {
-    let (lane, rkey) = match (way_of(ep, key), way) {
+    let (lane, rkey) = match (access_of(ep, key), direction) {
         (Access::SingleCopy, _) => (ep.bulk()?, 0),
         // Behind what waits, it would overtake.
-        (Access::Written(rkey), Way::Put) if ep.is_clear() => (ep.writing_lane()?, rkey),
+        (Access::Written(rkey), Direction::Put) if ep.is_clear() => (ep.writing_lane()?, rkey),
         _ => return None,
     };
-    let piece = Piece {
+    let transfer = Transfer {
         guard: None,
         local: data.contiguous().filter(|_| !data.is_empty())?,
         len: data.len(),
@@ -163,10 +163,10 @@ fn by_transport(
     if must_be_immediate(param).is_err() {
         return None;
     }
-    let data = Data::contig(piece.local, piece.len);
-    let op = match way {
-        Way::Put => Op::Put(PutOp::new(ep, data, key, address)),
-        Way::Get => Op::Get(GetOp::new(ep, data, key, address)),
+    let data = Data::contig(transfer.local, transfer.len);
+    let op = match direction {
+        Direction::Put => Op::Put(PutOp::new(ep, data, key, address)),
+        Direction::Get => Op::Get(GetOp::new(ep, data, key, address)),
     };
     if rkey != 0 {
         ep.introduce();
@@ -181,8 +181,12 @@ fn by_transport(
     // SAFETY: just made.
     let req = unsafe { at.as_ref() };
     ep.wait_for_peer(req);
-    let step = if rkey == 0 { STEP } else { usize::MAX };
-    match zcopy::begin(req, lane, way, piece, step) {
+    let step = if rkey == 0 {
+        KERNEL_COPY_STEP
+    } else {
+        usize::MAX
+    };
+    match zcopy::begin(req, lane, direction, transfer, step) {
         Ok(()) => Some(settle(at, param)),
         Err(_) => {
             ep.disown(at);
@@ -193,7 +197,7 @@ fn by_transport(
 }
 
 /// A transport is done with an access, or gave up.
-pub fn moved(req: &Request, result: Result<()>) {
+pub fn on_done(req: &Request, result: Result<()>) {
     // SAFETY: the only borrow, ended before the completion.
     let ep = match unsafe { req.op() } {
         Op::Put(put) => put.ep,
@@ -327,7 +331,7 @@ pub fn atomic(
         );
         return Err(Status::INVALID_PARAM);
     }
-    if let Access::Direct(_) = way_of(ep, key) {
+    if let Access::Direct(_) = access_of(ep, key) {
         let at = key.pointer(address)?;
         // SAFETY: mapped remote memory, inside the key's range.
         let old = unsafe { apply(at, atomic.op, atomic.size, atomic.value, atomic.swap) }?;

@@ -724,7 +724,7 @@ impl Iface for TcpIface {
         TcpEp::put_zcopy(ep, iov, remote, rkey as u64, None, comp)
     }
 
-    unsafe fn put_told(
+    unsafe fn put_notify(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
         remote: u64,
