@@ -93,7 +93,7 @@ unsafe fn disable(worker: *mut Worker) {
     let w = unsafe { &*worker };
     w.inherited.set(true);
     w.queue().replace(refuse_progress, worker.cast());
-    w.tag.set_resting(true);
+    w.tag.set_paused(true);
     if !w.lock.is_held_here() {
         // The thread that may have held it is not here to give it back.
         // SAFETY: nobody holds it or waits for it in this process, and it owns no memory.

@@ -49,27 +49,27 @@ pub struct Buffer {
     home: Option<Rc<Class>>,
 }
 
-/// Up to `Few::MOST` bytes, without memory of their own.
-pub struct Few {
+/// Up to `InlineBytes::MAX` bytes, stored in place.
+pub struct InlineBytes {
     len: u8,
-    bytes: [MaybeUninit<u8>; Few::MOST],
+    bytes: [MaybeUninit<u8>; InlineBytes::MAX],
 }
 
-impl Few {
-    pub const MOST: usize = 32;
+impl InlineBytes {
+    pub const MAX: usize = 32;
 
     #[inline(always)]
-    pub fn empty() -> Few {
-        Few {
+    pub fn empty() -> InlineBytes {
+        InlineBytes {
             len: 0,
-            bytes: [MaybeUninit::uninit(); Few::MOST],
+            bytes: [MaybeUninit::uninit(); InlineBytes::MAX],
         }
     }
 
-    /// Holds the first `MOST` of `bytes`.
+    /// Stores the first `MAX` of `bytes`.
     #[inline(always)]
     pub fn fill(&mut self, bytes: &[u8]) {
-        let len = bytes.len().min(Few::MOST);
+        let len = bytes.len().min(InlineBytes::MAX);
         // SAFETY: there is room for as many.
         unsafe { copy(bytes.as_ptr(), self.bytes.as_mut_ptr().cast(), len) };
         self.len = len as u8;
@@ -77,7 +77,7 @@ impl Few {
 
     #[inline(always)]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: so many were filled in by who made it.
+        // SAFETY: `fill` wrote the first `len` bytes.
         unsafe { core::slice::from_raw_parts(self.bytes.as_ptr().cast(), usize::from(self.len)) }
     }
 }
@@ -103,8 +103,8 @@ impl Buffers {
         Buffers(sizes.into_iter().map(class).collect())
     }
 
-    /// A copy of `bytes`. In line, so that the buffer is made where it is going to stand: one that is
-    /// written in words and moved in pairs waits for the writes.
+    /// A copy of `bytes`. Inlined, so that the buffer's description is built in its final place: one that is written by
+    /// narrow stores and moved by wide loads stalls, as store forwarding fails.
     #[inline(always)]
     pub fn copy(&self, bytes: &[u8]) -> Buffer {
         let Some(class) = self.0.iter().find(|c| bytes.len() <= c.size) else {

@@ -92,7 +92,7 @@ pub fn poll(worker: &Worker, iface: &OpenIface) {
 pub fn round(worker: &Worker) -> u32 {
     let mut count = 0;
     // What comes must stay where it is while the worker receives nothing.
-    if worker.unexpected.is_resting() {
+    if worker.unexpected.is_paused() {
         return count;
     }
     for iface in worker.ifaces.iter().filter(|iface| !iface.polled.get()) {

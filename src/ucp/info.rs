@@ -176,8 +176,8 @@ impl Request {
                 };
                 format!("{kind} of {} bytes: {:?}", s.data.len(), s.stage)
             }
-            Op::TagLine => {
-                let room = self.worker().tag.room_in_line(self.as_ptr());
+            Op::TagPostedFifo => {
+                let room = self.worker().tag.fifo_capacity(self.as_ptr());
                 format!("tag receive of {} bytes: posted", room.unwrap_or(0))
             }
             Op::TagWait(r) => format!("tag receive of {} bytes: posted", r.data.len()),

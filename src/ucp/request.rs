@@ -233,7 +233,7 @@ impl Request {
     #[inline(always)]
     pub fn create(worker: &Worker, param: &Param, op: Op) -> Result<NonNull<Request>> {
         let place = Request::place(worker, param)?;
-        unexpected::begun(worker);
+        unexpected::begin_op(worker);
         Ok(place.fill(worker, op, Callback::None))
     }
 
@@ -396,7 +396,7 @@ impl Request {
         if self.is_done() {
             return;
         }
-        unexpected::over(self.worker());
+        unexpected::end_op(self.worker());
         if self.id.get() != 0 {
             self.worker().forget_request(self.id.get());
             self.id.set(0);
@@ -421,7 +421,7 @@ impl Request {
     #[inline(always)]
     pub fn complete_plain(&self, info: Info) {
         debug_assert!(!self.is_done() && self.id.get() == 0);
-        unexpected::over(self.worker());
+        unexpected::end_op(self.worker());
         // SAFETY: no borrow is alive across a completion; nothing of the old value has to be dropped.
         unsafe { core::ptr::write(self.op(), Op::None) };
         self.set_info(info);
@@ -455,7 +455,7 @@ impl Request {
     /// A request whose operation was not begun after all goes back; nobody has seen it.
     pub fn abolish(&self) {
         debug_assert!(self.id.get() == 0);
-        unexpected::over(self.worker());
+        unexpected::end_op(self.worker());
         // SAFETY: no borrow is alive.
         drop(core::mem::replace(unsafe { self.op() }, Op::None));
         self.recycle();

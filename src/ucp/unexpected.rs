@@ -1,11 +1,10 @@
-//! What came before it was asked for: how much memory it takes, and what is done when that is too much.
+//! Accounting of unexpected messages, and the receive pause.
 //!
-//! Messages and stream bytes that nobody receives are counted. Above the bound (`UCX_UNEXPECTED_MAX_SIZE`)
-//! the worker rests: its interfaces stop receiving, so that senders run out of room and wait. It never
-//! rests while the application waits for something that may stand behind what it does not want: an
-//! operation that is not complete, a probe or a poll that found nothing, active messages, memory that
-//! peers may access. Then receiving goes on, up to half of the machine's memory, or twice the bound where that is more. A
-//! peer that sends more over a network loses its connection.
+//! Unexpected messages and stream bytes are counted. Above the limit (`UCX_UNEXPECTED_MAX_SIZE`) the worker pauses
+//! receiving: its interfaces stop, so that senders run out of buffers and wait. It does not pause while the application
+//! needs something that may stand behind the unexpected messages: an incomplete operation, a probe or a poll that found
+//! nothing, active messages, memory that peers may access. Then it receives up to the hard limit: half of the machine's
+//! memory, or twice the limit where that is more. The connection of a peer that exceeds it over a network is closed.
 
 use super::worker::Worker;
 use crate::c::*;
@@ -15,21 +14,21 @@ use crate::uct::base::iface::base_of;
 use crate::{ucs_debug, ucs_diag, ucs_error};
 use core::cell::Cell;
 
-/// What a message takes besides its bytes.
+/// Bytes of memory that a message takes besides its payload.
 pub const MESSAGE: usize = 128;
-/// Of the machine's memory, when nothing else is configured.
+/// Without a configured limit, one part in `SHARE` of the machine's memory.
 const SHARE: usize = 4;
 
 pub struct Unexpected {
     limit: usize,
-    /// What comes over a network never exceeds this.
+    /// Messages of a network never take more.
     hard_limit: usize,
     bytes: Cell<usize>,
-    resting: Cell<bool>,
-    /// It was said that the bound is reached.
-    said: Cell<bool>,
-    /// Operations that are not complete.
-    under_way: Cell<usize>,
+    paused: Cell<bool>,
+    /// Whether the log line about the limit was written.
+    warned: Cell<bool>,
+    /// Incomplete operations.
+    ops_in_flight: Cell<usize>,
 }
 
 impl Unexpected {
@@ -43,35 +42,35 @@ impl Unexpected {
             limit,
             hard_limit: limit.saturating_mul(2).max(memory / 2),
             bytes: Cell::new(0),
-            resting: Cell::new(false),
-            said: Cell::new(false),
-            under_way: Cell::new(0),
+            paused: Cell::new(false),
+            warned: Cell::new(false),
+            ops_in_flight: Cell::new(0),
         }
     }
 
-    pub fn is_resting(&self) -> bool {
-        self.resting.get()
+    pub fn is_paused(&self) -> bool {
+        self.paused.get()
     }
 
-    fn set_resting(&self, worker: &Worker, resting: bool) {
-        self.resting.set(resting);
-        worker.tag.set_resting(resting);
+    fn set_paused(&self, worker: &Worker, paused: bool) {
+        self.paused.set(paused);
+        worker.tag.set_paused(paused);
     }
 }
 
-/// So many bytes more are kept.
+/// Counts `bytes` that were stored.
 #[inline]
 pub fn add(worker: &Worker, bytes: usize) {
     let u = &worker.unexpected;
     u.bytes.set(u.bytes.get() + bytes);
     if u.bytes.get() > u.limit {
-        too_many(worker);
+        above_limit(worker);
     }
 }
 
 #[cold]
-fn too_many(worker: &Worker) {
-    rest(worker);
+fn above_limit(worker: &Worker) {
+    pause(worker);
     let u = &worker.unexpected;
     if u.bytes.get() <= u.hard_limit {
         return;
@@ -88,53 +87,53 @@ fn too_many(worker: &Worker) {
     }
 }
 
-/// So many bytes were taken.
+/// Counts `bytes` that were released.
 #[inline(always)]
 pub fn sub(worker: &Worker, bytes: usize) {
     let u = &worker.unexpected;
     u.bytes.set(u.bytes.get().saturating_sub(bytes));
-    // Well below the bound, not to change with every message.
-    if u.resting.get() && u.bytes.get() <= u.limit - u.limit / 8 {
-        go_on(worker);
+    // Hysteresis: not a change with every message.
+    if u.paused.get() && u.bytes.get() <= u.limit - u.limit / 8 {
+        resume(worker);
     }
 }
 
-/// An operation was begun, which nothing that is kept may hold up.
+/// An operation begins; receiving resumes, since its messages may stand behind unexpected ones.
 #[inline]
-pub fn begun(worker: &Worker) {
+pub fn begin_op(worker: &Worker) {
     let u = &worker.unexpected;
-    u.under_way.set(u.under_way.get().wrapping_add(1));
-    wanting(worker);
+    u.ops_in_flight.set(u.ops_in_flight.get().wrapping_add(1));
+    resume_if_paused(worker);
 }
 
-/// The same where the worker does not rest.
+/// As `begin_op`, outside a receive pause.
 #[inline(always)]
-pub fn begun_while_receiving(worker: &Worker) {
+pub fn begin_unpaused(worker: &Worker) {
     let u = &worker.unexpected;
-    debug_assert!(!u.resting.get());
-    u.under_way.set(u.under_way.get().wrapping_add(1));
+    debug_assert!(!u.paused.get());
+    u.ops_in_flight.set(u.ops_in_flight.get().wrapping_add(1));
 }
 
-/// An operation has ended.
+/// An operation has completed.
 #[inline]
-pub fn over(worker: &Worker) {
+pub fn end_op(worker: &Worker) {
     let u = &worker.unexpected;
-    u.under_way.set(u.under_way.get().wrapping_sub(1));
+    u.ops_in_flight.set(u.ops_in_flight.get().wrapping_sub(1));
 }
 
-/// The application waits for something that is not here.
+/// The application waits for something that has not come.
 #[inline]
-pub fn wanting(worker: &Worker) {
-    if worker.unexpected.resting.get() {
-        go_on(worker);
+pub fn resume_if_paused(worker: &Worker) {
+    if worker.unexpected.paused.get() {
+        resume(worker);
     }
 }
 
 #[cold]
-fn rest(worker: &Worker) {
+fn pause(worker: &Worker) {
     let u = &worker.unexpected;
-    if u.resting.get()
-        || u.under_way.get() > 0
+    if u.paused.get()
+        || u.ops_in_flight.get() > 0
         || worker.am.has_handlers()
         || worker.context().regions.any()
         || worker.eps.borrow().iter().any(|ep| {
@@ -144,8 +143,8 @@ fn rest(worker: &Worker) {
     {
         return;
     }
-    u.set_resting(worker, true);
-    if !u.said.replace(true) {
+    u.set_paused(worker, true);
+    if !u.warned.replace(true) {
         ucs_diag!(
             "{} bytes of messages wait for receives, more than UCX_UNEXPECTED_MAX_SIZE: nothing more is \
              received until some are taken",
@@ -163,8 +162,8 @@ fn rest(worker: &Worker) {
 }
 
 #[cold]
-fn go_on(worker: &Worker) {
-    worker.unexpected.set_resting(worker, false);
+fn resume(worker: &Worker) {
+    worker.unexpected.set_paused(worker, false);
     ucs_debug!("receiving goes on");
     for iface in worker.ifaces.iter().filter(|iface| iface.polled.get()) {
         // SAFETY: an open interface.

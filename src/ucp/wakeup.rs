@@ -168,7 +168,7 @@ pub fn arm(w: &Worker) -> Result<()> {
     if own_signal(w)?.clear() || !w.stalled_transfers.is_empty() || w.stream.wants_progress() {
         return Err(Status::BUSY);
     }
-    if w.unexpected.is_resting() {
+    if w.unexpected.is_paused() {
         // What the interfaces have is not received now; whoever takes a message changes that.
         return Ok(());
     }

@@ -296,7 +296,7 @@ unsafe fn recv_plain(
     if from.worker().is_shared() {
         return None;
     }
-    if immediate && recv::take_few(from, to) {
+    if immediate && recv::take_small(from, to) {
         // SAFETY: by the caller's promise.
         return Some(unsafe { done(to.len, length) });
     }

@@ -372,7 +372,7 @@ pub unsafe extern "C" fn ucp_tag_recv_nbx(
         }
         let given = (*param).op_attr_mask;
         if let Some(len) = param::plain_receive(param, buffer, count)
-            && let Some(req) = recv::post_in_line(w, (buffer.cast(), len), tag, tag_mask)
+            && let Some(req) = recv::post_to_fifo(w, (buffer.cast(), len), tag, tag_mask)
         {
             return posted(req, given, param);
         }
@@ -417,7 +417,9 @@ unsafe fn recv_early(
     unsafe {
         if let Some(len) = param::plain_receive(param, buffer, count)
             && (*param).op_attr_mask & recv::NOT_AT_ONCE == 0
-            && let Some(info) = w.tag.take_early(w, tag, mask, (buffer.cast(), len))
+            && let Some(info) = w
+                .tag
+                .take_from_inline_ring(w, tag, mask, (buffer.cast(), len))
         {
             put_tag_info(param::tag_info(param), info);
             return core::ptr::null_mut();
@@ -447,7 +449,7 @@ unsafe fn recv_any(
             let place = (buffer.cast(), len);
             // One that is not shared has tried that already, without a lock.
             if w.is_shared()
-                && let Some(req) = recv::post_in_line(w, place, tag, mask)
+                && let Some(req) = recv::post_to_fifo(w, place, tag, mask)
             {
                 return posted(req, (*param).op_attr_mask, param);
             }

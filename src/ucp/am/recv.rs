@@ -13,7 +13,7 @@ use crate::ucp::proto::rndv::{self, Announced};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
-use crate::uct::base::copy::{FEW, copy_few};
+use crate::uct::base::copy::{SMALL, copy_small};
 use crate::wire::Reader;
 use crate::wire::header::{AM_REPLY, AmHdr, AmReplyHdr, Header};
 use crate::{ucs_debug, ucs_error, ucs_warn};
@@ -69,7 +69,7 @@ pub fn whole(worker: &Worker, message: &[u8]) -> Option<()> {
 }
 
 /// Most bytes behind the header of what `short` takes, and how well the data stand that it gives to handlers.
-pub const SHORT_MAX: usize = FEW;
+pub const SHORT_MAX: usize = SMALL;
 pub const SHORT_ALIGN: usize = 16;
 
 /// A whole message that came as its `AmHdr` and the rest, for a worker whose data need no better place than `SHORT_ALIGN`.
@@ -86,7 +86,7 @@ pub unsafe fn short(worker: &Worker, word: u64, rest: *const u8, len: usize) -> 
     let mut place = Place(MaybeUninit::uninit());
     let data = place.0.as_mut_ptr().cast::<u8>();
     // SAFETY: by the caller's promise.
-    unsafe { copy_few(rest, data, len) };
+    unsafe { copy_small(rest, data, len) };
     if let Some((function, arg)) = worker.am.plain_handler(word) {
         let param = ucp_am_recv_param_t {
             recv_attr: 0,
@@ -108,7 +108,7 @@ unsafe fn short_otherwise(worker: &Worker, word: u64, rest: *const u8, len: usiz
     let (head, body) = message.split_at_mut(AmHdr::LEN);
     head.copy_from_slice(&word.to_le_bytes());
     // SAFETY: there is room for what `short` takes.
-    unsafe { copy_few(rest, body.as_mut_ptr(), len) };
+    unsafe { copy_small(rest, body.as_mut_ptr(), len) };
     whole(worker, message.get(..AmHdr::LEN + len)?)
 }
 

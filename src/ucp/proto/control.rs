@@ -2,15 +2,15 @@
 
 use super::send;
 use crate::ucp::ep::{Control, Ep, Task};
-use crate::uct::base::copy::FEW;
+use crate::uct::base::copy::SMALL;
 use crate::wire::Writer;
 use crate::wire::header::{AmId, Header};
 
 /// Posts a header and what follows it. A header of a few bytes that can leave at once goes as short messages do.
 pub fn post<H: Header>(ep: &Ep, id: AmId, header: &H, rest: &[u8]) {
     const WORD: usize = size_of::<u64>();
-    if rest.is_empty() && (WORD..=WORD + FEW).contains(&H::LEN) && !ep.is_inward() {
-        let mut bytes = [0; WORD + FEW];
+    if rest.is_empty() && (WORD..=WORD + SMALL).contains(&H::LEN) && !ep.is_inward() {
+        let mut bytes = [0; WORD + SMALL];
         header.encode(&mut Writer::new(&mut bytes));
         let (word, tail) = bytes.split_at(WORD);
         let word = word.try_into().map_or(0, u64::from_le_bytes);

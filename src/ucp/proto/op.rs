@@ -21,7 +21,7 @@ pub enum Op {
     None,
     Send(SendOp),
     /// A receive by tag that stands in the line of `TagState`.
-    TagLine,
+    TagPostedFifo,
     /// A receive by tag that no message has matched.
     TagWait(TagWaitOp),
     TagRecv(TagRecvOp),
@@ -41,7 +41,7 @@ impl Op {
     pub fn holds_nothing(&self) -> bool {
         let plain = |data: &Data| !matches!(data, Data::Generic { .. });
         match self {
-            Op::None | Op::TagLine => true,
+            Op::None | Op::TagPostedFifo => true,
             Op::TagWait(r) => plain(&r.data),
             Op::TagRecv(r) => {
                 plain(&r.data) && r.arriving.window.is_none() && r.arriving.timed.is_none()

@@ -125,7 +125,7 @@ pub fn arrived(worker: &Worker, message: Announced) -> Option<()> {
     let _pin = Pin::new(ep);
     inbox.available.set(available);
     inbox.elsewhere.set(inbox.elsewhere.get() + 1);
-    inbox.settle_early();
+    inbox.spill_inline();
     inbox.chunks.borrow_mut().push_back(Chunk {
         bytes: Vec::new().into(),
         at: 0,

@@ -5,9 +5,9 @@
 //! inbox the application does not know of yet.
 
 pub mod announced;
-mod early;
 pub mod recv;
 pub mod send;
+mod short_queue;
 
 use super::buffers::{Buffer, Buffers};
 use super::ep::Ep;
@@ -18,7 +18,7 @@ use crate::uct::base::copy::copy_home;
 use announced::Elsewhere;
 use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
-use early::Early;
+use short_queue::ShortQueue;
 use std::collections::{HashMap, VecDeque};
 
 /// Bytes of one message, from `at` on.
@@ -58,7 +58,7 @@ impl Chunk {
 /// While receives wait, what stands here is less than one element of the first of them.
 pub struct Inbox {
     /// Goes before all chunks; empty where bytes of a chunk are elsewhere.
-    early: Early,
+    short: ShortQueue,
     chunks: RefCell<VecDeque<Chunk>>,
     /// Bytes in all of them.
     available: Cell<usize>,
@@ -126,7 +126,7 @@ impl Inbox {
     #[allow(clippy::new_without_default)]
     pub fn new() -> Inbox {
         Inbox {
-            early: Early::default(),
+            short: ShortQueue::default(),
             chunks: RefCell::new(VecDeque::new()),
             available: Cell::new(0),
             elsewhere: Cell::new(0),
@@ -156,21 +156,21 @@ impl Inbox {
     /// Appends the bytes of a short message, if no chunk stands here.
     fn push_early(&self, bytes: &[u8]) -> bool {
         let available = self.available.get();
-        let kept = available == self.early.len() && self.early.push(bytes);
+        let kept = available == self.short.len() && self.short.push(bytes);
         if kept {
             self.available.set(available + bytes.len());
         }
         kept
     }
 
-    /// The same for up to `FEW` bytes, where that takes no memory.
+    /// The same for up to `SMALL` bytes, where that takes no memory.
     #[inline(always)]
-    fn push_few(&self, bytes: &[u8]) -> bool {
+    fn push_small(&self, bytes: &[u8]) -> bool {
         let (available, count) = (self.available.get(), bytes.len());
-        if available != self.early.len() || !self.early.has_room(count) {
+        if available != self.short.len() || !self.short.has_room(count) {
             return false;
         }
-        self.early.push_few(bytes);
+        self.short.push_small(bytes);
         self.available.set(available + count);
         true
     }
@@ -181,8 +181,8 @@ impl Inbox {
     }
 
     /// Makes the messages that go before all chunks chunks as well.
-    fn settle_early(&self) {
-        let messages: Vec<_> = core::iter::from_fn(|| self.early.take_message()).collect();
+    fn spill_inline(&self) {
+        let messages: Vec<_> = core::iter::from_fn(|| self.short.take_message()).collect();
         let mut chunks = self.chunks.borrow_mut();
         for message in messages.into_iter().rev() {
             chunks.push_front(Chunk::here(message.into()));
@@ -194,9 +194,9 @@ impl Inbox {
     /// # Safety
     /// `to` must be writable for `count` bytes.
     #[inline(always)]
-    unsafe fn take_few(&self, count: usize, to: *mut u8) -> bool {
+    unsafe fn take_small(&self, count: usize, to: *mut u8) -> bool {
         // SAFETY: by the caller's promise.
-        let taken = unsafe { self.early.take_few(count, to) };
+        let taken = unsafe { self.short.take_small(count, to) };
         if taken {
             self.available.set(self.available.get() - count);
         }
@@ -208,9 +208,9 @@ impl Inbox {
     /// # Safety
     /// `to` must be writable for `count` bytes.
     unsafe fn take_plain(&self, count: usize, to: *mut u8) -> bool {
-        if self.early.len() > 0 {
+        if self.short.len() > 0 {
             // SAFETY: by the caller's promise.
-            let taken = unsafe { self.early.take(count, to) };
+            let taken = unsafe { self.short.take(count, to) };
             if taken {
                 self.available.set(self.available.get() - count);
             }
@@ -241,7 +241,7 @@ impl Inbox {
     /// Takes `count` bytes off the front, fewer where they are not here; `sink` gets them in parts.
     /// Answers how many.
     fn take(&self, count: usize, mut sink: impl FnMut(&[u8])) -> usize {
-        let early = self.early.take_vec(count);
+        let early = self.short.take_vec(count);
         if !early.is_empty() {
             sink(&early);
         }
@@ -266,7 +266,7 @@ impl Inbox {
 
     /// Takes the first message or what is left of it off, if it is here.
     fn take_front_here(&self) -> Option<Chunk> {
-        if let Some(message) = self.early.take_message() {
+        if let Some(message) = self.short.take_message() {
             return Some(Chunk::here(message.into()));
         }
         let mut chunks = self.chunks.borrow_mut();
@@ -339,7 +339,7 @@ impl StreamState {
     pub fn next<'a>(&self, worker: &'a Worker) -> Option<&'a Ep> {
         loop {
             let Some(id) = self.ready.borrow_mut().pop_front() else {
-                unexpected::wanting(worker);
+                unexpected::resume_if_paused(worker);
                 return None;
             };
             match worker.ep(id) {

@@ -13,7 +13,7 @@ use crate::ucp::request::{
 use crate::ucp::unexpected;
 use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
-use crate::uct::base::copy::{FEW, copy_few};
+use crate::uct::base::copy::{SMALL, copy_small};
 use crate::wire::header::{Header, StreamHdr};
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
@@ -55,7 +55,7 @@ pub unsafe fn short(worker: &Worker, uuid: u64, rest: *const u8, len: usize) -> 
 #[inline(always)]
 fn into_oldest(ep: &Ep, body: &[u8]) -> bool {
     let (inbox, count) = (&ep.stream, body.len());
-    if inbox.available.get() != 0 || count == 0 || count > FEW {
+    if inbox.available.get() != 0 || count == 0 || count > SMALL {
         return false;
     }
     let Some(req) = first(inbox) else {
@@ -72,7 +72,7 @@ fn into_oldest(ep: &Ep, body: &[u8]) -> bool {
         return false;
     }
     // SAFETY: room was checked.
-    unsafe { copy_few(body.as_ptr(), ptr.wrapping_add(op.received), count) };
+    unsafe { copy_small(body.as_ptr(), ptr.wrapping_add(op.received), count) };
     op.received += count;
     if !op.wait_all || op.received == len {
         let length = op.received;
@@ -87,8 +87,8 @@ fn into_oldest(ep: &Ep, body: &[u8]) -> bool {
 #[inline(always)]
 fn keep(ep: &Ep, body: &[u8]) -> bool {
     let (inbox, worker) = (&ep.stream, ep.worker());
-    let few = (1..=FEW).contains(&body.len());
-    if !few || !inbox.waiting.is_empty() || inbox.torn.get() || !inbox.push_few(body) {
+    let few = (1..=SMALL).contains(&body.len());
+    if !few || !inbox.waiting.is_empty() || inbox.torn.get() || !inbox.push_small(body) {
         return false;
     }
     unexpected::add(worker, body.len());
@@ -310,10 +310,10 @@ pub fn post_alone(ep: &Ep, to: Plain) -> Option<NonNull<Request>> {
 
 /// Takes the first message that came early, where that is exactly what a receive wants, and a few bytes.
 #[inline(always)]
-pub fn take_few(ep: &Ep, to: Plain) -> bool {
+pub fn take_small(ep: &Ep, to: Plain) -> bool {
     let (inbox, worker) = (&ep.stream, ep.worker());
     // SAFETY: the user's buffer is as long.
-    let taken = inbox.waiting.is_empty() && unsafe { inbox.take_few(to.len, to.buffer) };
+    let taken = inbox.waiting.is_empty() && unsafe { inbox.take_small(to.len, to.buffer) };
     if taken {
         unexpected::sub(worker, to.len);
     }
@@ -408,7 +408,7 @@ pub fn lend(ep: &Ep) -> Result<Option<(*const u8, usize)>> {
     };
     let Some(chunk) = front else {
         ep.usable()?;
-        unexpected::wanting(ep.worker());
+        unexpected::resume_if_paused(ep.worker());
         return Ok(None);
     };
     let (at, len) = (chunk.rest().as_ptr(), chunk.rest().len());

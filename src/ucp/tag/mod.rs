@@ -1,12 +1,16 @@
-//! Tag matching: receives and messages that look for each other.
+//! Tag matching: posted receives and unexpected messages.
+//!
+//! Both sides have a short form for the common case, tried first: receives into contiguous buffers stand in
+//! `posted_fifo`, unexpected messages of a few bytes in `inline_ring`. Whatever else happens moves their elements to the
+//! general tables of `ucs::tag_match` ("spills" them), in order.
 
-mod early;
-mod line;
+mod inline_unexpected;
+mod posted_fifo;
 pub mod probe;
 pub mod recv;
-mod row;
+mod slot_ring;
 
-use super::buffers::{Buffer, Few};
+use super::buffers::{Buffer, InlineBytes};
 use super::proto::assembly::MessageId;
 use super::proto::op::{Op, TagWaitOp};
 use super::proto::rndv::Announced;
@@ -18,19 +22,19 @@ use crate::ucs::Status;
 use crate::ucs::tag_match::{Arrived, EntryId, Posted};
 use core::cell::{Cell, Ref, RefCell};
 use core::ptr::NonNull;
-use early::Early;
-use line::{Line, Receive};
+use inline_unexpected::InlineUnexpected;
+use posted_fifo::{PostedFifo, PostedReceive};
 
-/// A message that came before its receive. Memory is as large as the bytes that came.
+/// An unexpected message. It takes memory for the bytes that have come, not for those announced.
 pub enum Message {
-    /// A few bytes, in the entry itself.
-    Few(Few),
+    /// A few bytes, stored in the entry itself.
+    Inline(InlineBytes),
     Whole {
         data: Buffer,
         /// Whom to tell when it is matched.
         sync: Option<Box<Sender>>,
     },
-    /// Still coming in; the bytes are in the worker's assemblies.
+    /// Incomplete; the bytes are in the worker's assemblies.
     Pieces {
         id: MessageId,
         total: usize,
@@ -38,17 +42,17 @@ pub enum Message {
     Announced(Box<Announced>),
 }
 
-/// Who waits for a match: worker, endpoint, request.
+/// The sender of a synchronous send, which waits for the match: worker, endpoint, request.
 pub type Sender = (u64, u64, u64);
 
-// With the entry around it a message of a few bytes is to take no more than upstream's: docs/PERFORMANCE.md.
+// With its entry, a message of a few bytes takes no more memory than upstream's: docs/PERFORMANCE.md.
 const _: () = assert!(size_of::<Message>() <= 48);
 
 impl Message {
     /// Bytes of the whole message.
     pub fn total(&self) -> usize {
         match self {
-            Message::Few(few) => few.bytes().len(),
+            Message::Inline(bytes) => bytes.bytes().len(),
             Message::Whole { data, .. } => data.len(),
             Message::Pieces { total, .. } => *total,
             Message::Announced(a) => a.total,
@@ -60,7 +64,7 @@ impl Message {
     pub fn cost(&self, worker: &Worker) -> usize {
         unexpected::MESSAGE
             + match self {
-                Message::Few(few) => few.bytes().len(),
+                Message::Inline(bytes) => bytes.bytes().len(),
                 Message::Whole { data, .. } => data.len(),
                 Message::Pieces { id, .. } => {
                     worker.assemblies.with(*id, |a| a.buffer.len()).unwrap_or(0)
@@ -69,17 +73,17 @@ impl Message {
             }
     }
 
-    /// Whether it has memory besides its own.
+    /// Whether it owns memory outside its entry.
     #[inline(always)]
     pub fn holds_memory(&self) -> bool {
-        !matches!(self, Message::Few(_))
+        !matches!(self, Message::Inline(_))
     }
 
-    /// The bytes of a message that is here as a whole, and who waits for its match.
+    /// The bytes of a complete message, and the synchronous sender that waits for its match.
     #[inline(always)]
     pub fn here(&self) -> Option<(&[u8], Option<Sender>)> {
         match self {
-            Message::Few(few) => Some((few.bytes(), None)),
+            Message::Inline(bytes) => Some((bytes.bytes(), None)),
             Message::Whole { data, sync } => Some((data, sync.as_deref().copied())),
             _ => None,
         }
@@ -87,37 +91,37 @@ impl Message {
 }
 
 pub struct TagState {
-    /// Older than those in `posted`. The first message that is not for the first of the line, and the first receive of
-    /// another kind, move those behind the first to `posted`.
-    line: Line,
-    /// Older than those in `arrived`, which is empty where there are any: they go there when anything else is done with
-    /// what came but to receive the first.
-    early: Early,
-    /// How many receives wait in `posted` and messages in `arrived`; `EARLY` while there are early ones, `RESTING` while
-    /// nothing is received.
-    crowd: Cell<usize>,
+    /// Older than those in `posted`. A message that does not match the first receive, and a receive of another kind,
+    /// spill all receives but the first to `posted`.
+    posted_fifo: PostedFifo,
+    /// While it is not empty, `arrived` is empty. Any use of the unexpected messages but receiving the first spills them
+    /// to `arrived`.
+    inline_ring: InlineUnexpected,
+    /// Number of receives in `posted` and messages in `arrived`; with the flag `INLINE` while `inline_ring` is not empty,
+    /// and `PAUSED` during a receive pause.
+    waiting: Cell<usize>,
     posted: RefCell<Posted<NonNull<Request>>>,
     arrived: RefCell<Arrived<Message>>,
 }
 
-const RESTING: usize = 1 << 63;
-const EARLY: usize = 1 << 62;
+const PAUSED: usize = 1 << 63;
+const INLINE: usize = 1 << 62;
 
-/// Puts a message of up to `Few::MOST` bytes behind those that arrived.
+/// Appends a message of up to `InlineBytes::MAX` bytes to the unexpected messages.
 #[inline(always)]
-fn push_few(arrived: &mut Arrived<Message>, tag: u64, bytes: &[u8]) {
-    debug_assert!(bytes.len() <= Few::MOST);
+fn push_small(arrived: &mut Arrived<Message>, tag: u64, bytes: &[u8]) {
+    debug_assert!(bytes.len() <= InlineBytes::MAX);
     let fill = |message: &mut Message| {
-        if let Message::Few(few) = message {
-            few.fill(bytes);
+        if let Message::Inline(inline) = message {
+            inline.fill(bytes);
         }
     };
-    arrived.push_filled(tag, || Message::Few(Few::empty()), fill);
+    arrived.push_filled(tag, || Message::Inline(InlineBytes::empty()), fill);
 }
 
-/// Makes a receive that was in line one like others, with its `entry` in `posted`.
-fn as_any(receive: &Receive, entry: Option<EntryId>) -> NonNull<Request> {
-    let data = Data::contig(receive.buffer, receive.room);
+/// Gives a receive that left the FIFO the operation of other receives, with its `entry` in `posted`.
+fn leave_fifo(receive: &PostedReceive, entry: Option<EntryId>) -> NonNull<Request> {
+    let data = Data::contig(receive.buffer, receive.capacity);
     // SAFETY: a posted receive is alive.
     let request = unsafe { receive.request.as_ref() };
     // SAFETY: the only borrow, of an operation that holds nothing.
@@ -130,50 +134,53 @@ impl TagState {
     #[allow(clippy::new_without_default)]
     pub fn new() -> TagState {
         TagState {
-            line: Line::new(),
-            early: Early::new(),
-            crowd: Cell::new(0),
+            posted_fifo: PostedFifo::new(),
+            inline_ring: InlineUnexpected::new(),
+            waiting: Cell::new(0),
             posted: RefCell::new(Posted::new()),
             arrived: RefCell::new(Arrived::new()),
         }
     }
 
-    /// Whether one more receive can stand in line: nothing waits but others of the line, and the worker receives.
+    /// Whether a receive may be posted to the FIFO: it is not full, nothing else waits, and there is no receive pause.
     #[inline(always)]
-    pub fn has_line(&self) -> bool {
-        self.crowd.get() == 0 && !self.line.is_full()
+    pub fn has_fifo_room(&self) -> bool {
+        self.waiting.get() == 0 && !self.posted_fifo.is_full()
     }
 
-    /// Keeps a message of at most `FEW` bytes that came where nothing but others of the kind is here and nobody waits.
-    /// Whether it did.
+    /// Appends an unexpected message of at most `SMALL` bytes to the inline ring. Returns false when a receive or another
+    /// kind of message waits, or the ring is full.
     ///
     /// # Safety
     /// `payload` must be readable for `len` bytes.
     #[inline(always)]
-    pub unsafe fn keep_early(
+    pub unsafe fn push_to_inline_ring(
         &self,
         worker: &Worker,
         tag: u64,
         payload: *const u8,
         len: usize,
     ) -> bool {
-        if self.crowd.get() & !EARLY != 0 || !self.line.is_empty() || self.early.is_full() {
+        if self.waiting.get() & !INLINE != 0
+            || !self.posted_fifo.is_empty()
+            || self.inline_ring.is_full()
+        {
             return false;
         }
-        self.crowd.set(EARLY);
+        self.waiting.set(INLINE);
         // SAFETY: by the caller's promise.
-        unsafe { self.early.push(tag, payload, len) };
+        unsafe { self.inline_ring.push(tag, payload, len) };
         unexpected::add(worker, unexpected::MESSAGE + len);
         true
     }
 
-    /// Takes the first early message into `room` bytes at `buffer`, where a receive of `tag` and `mask` matches it and it
+    /// Removes the first message of the inline ring and copies it to the buffer `to`, if `tag` and `mask` match and it
     /// fits.
     ///
     /// # Safety
     /// `buffer` must be writable for `room` bytes.
     #[inline(always)]
-    pub unsafe fn take_early(
+    pub unsafe fn take_from_inline_ring(
         &self,
         worker: &Worker,
         tag: u64,
@@ -181,109 +188,112 @@ impl TagState {
         to: (*mut u8, usize),
     ) -> Option<Info> {
         // SAFETY: by the caller's promise.
-        let (tag, length) = unsafe { self.early.take(tag, mask, to) }?;
-        if self.early.is_empty() {
-            self.crowd.set(self.crowd.get() & !EARLY);
+        let (tag, length) = unsafe { self.inline_ring.take(tag, mask, to) }?;
+        if self.inline_ring.is_empty() {
+            self.waiting.set(self.waiting.get() & !INLINE);
         }
         unexpected::sub(worker, unexpected::MESSAGE + length);
         Some(Info { tag, length })
     }
 
-    /// Puts early messages where others are.
+    /// Moves the messages of the inline ring to `arrived`.
     #[inline(always)]
-    fn settle_early(&self) {
-        if self.crowd.get() & EARLY != 0 {
-            self.settle_those();
+    fn spill_inline(&self) {
+        if self.waiting.get() & INLINE != 0 {
+            self.spill_inline_slow();
         }
     }
 
     #[inline(never)]
-    fn settle_those(&self) {
+    fn spill_inline_slow(&self) {
         let mut arrived = self.arrived.borrow_mut();
         while self
-            .early
-            .pop(|tag, bytes| push_few(&mut arrived, tag, bytes))
+            .inline_ring
+            .pop(|tag, bytes| push_small(&mut arrived, tag, bytes))
         {
-            self.crowd.set(self.crowd.get() + 1);
+            self.waiting.set(self.waiting.get() + 1);
         }
-        self.crowd.set(self.crowd.get() & !EARLY);
+        self.waiting.set(self.waiting.get() & !INLINE);
     }
 
-    /// Posts a receive where it `has_line`. Its operation has to be `Op::TagLine`.
+    /// Posts a receive to the FIFO, which `has_fifo_room`. Its operation has to be `Op::TagPostedFifo`.
     #[inline(always)]
-    pub fn post_in_line(&self, receive: Receive) {
-        debug_assert!(self.has_line());
-        self.line.push(receive);
+    pub fn post_to_fifo(&self, receive: PostedReceive) {
+        debug_assert!(self.has_fifo_room());
+        self.posted_fifo.push(receive);
     }
 
-    /// Takes the first receive in line for a message of `tag` and `len` bytes, with its buffer, if it is for it and fits.
+    /// Removes the first receive of the FIFO and returns it with its buffer, if a message of `tag` and `len` bytes matches
+    /// and fits.
     #[inline(always)]
-    pub fn take_in_line(&self, tag: u64, len: usize) -> Option<(NonNull<Request>, *mut u8)> {
-        self.line.take(tag, len)
+    pub fn take_from_fifo(&self, tag: u64, len: usize) -> Option<(NonNull<Request>, *mut u8)> {
+        self.posted_fifo.take(tag, len)
     }
 
-    /// Bytes of the buffer of a receive in line.
-    pub fn room_in_line(&self, at: NonNull<Request>) -> Option<usize> {
-        self.line.find(at).map(|receive| receive.room)
+    /// Bytes of the buffer of a receive in the FIFO.
+    pub fn fifo_capacity(&self, at: NonNull<Request>) -> Option<usize> {
+        self.posted_fifo.find(at).map(|receive| receive.capacity)
     }
 
-    /// Takes the first receive in line off, which becomes one like others.
-    fn take_first_as_any(&self) -> Option<NonNull<Request>> {
-        self.line.pop().map(|receive| as_any(&receive, None))
+    /// Removes the first receive of the FIFO and gives it the operation of other receives.
+    fn pop_fifo(&self) -> Option<NonNull<Request>> {
+        self.posted_fifo
+            .pop()
+            .map(|receive| leave_fifo(&receive, None))
     }
 
-    /// Puts the receives behind the first of the line where others are.
+    /// Moves all receives of the FIFO but the first to `posted`.
     #[inline]
-    fn dissolve_line(&self) {
-        self.line.pop_behind_first(|receive| {
+    fn spill_fifo(&self) {
+        self.posted_fifo.pop_after_first(|receive| {
             let entry = self.push_posted(receive.tag, receive.mask, receive.request);
-            as_any(&receive, Some(entry));
+            leave_fifo(&receive, Some(entry));
         });
     }
 
-    /// The worker stops to receive, or goes on.
-    pub fn set_resting(&self, resting: bool) {
-        let crowd = self.crowd.get() & !RESTING;
-        self.crowd
-            .set(if resting { crowd | RESTING } else { crowd });
+    /// Begins or ends a receive pause.
+    pub fn set_paused(&self, paused: bool) {
+        let waiting = self.waiting.get() & !PAUSED;
+        self.waiting
+            .set(if paused { waiting | PAUSED } else { waiting });
     }
 
-    /// Posts a receive behind all others.
+    /// Posts a receive after all others.
     pub fn post(&self, tag: u64, mask: u64, at: NonNull<Request>) -> EntryId {
-        self.dissolve_line();
+        self.spill_fifo();
         self.push_posted(tag, mask, at)
     }
 
     fn push_posted(&self, tag: u64, mask: u64, at: NonNull<Request>) -> EntryId {
-        self.crowd.set(self.crowd.get() + 1);
+        self.waiting.set(self.waiting.get() + 1);
         self.posted.borrow_mut().post(tag, mask, at)
     }
 
-    /// Whether a message of `len` bytes that came as a whole is to be kept by `keep_few`, as no receive waits.
+    /// Whether a complete message of `len` bytes is to be stored by `keep_small`: it is small, and no receive is posted.
     #[inline(always)]
-    pub fn wants_few(&self, len: usize) -> bool {
-        self.line.is_empty() && len <= Few::MOST && self.posted.borrow().is_empty()
+    pub fn wants_small(&self, len: usize) -> bool {
+        self.posted_fifo.is_empty() && len <= InlineBytes::MAX && self.posted.borrow().is_empty()
     }
 
-    /// Takes the oldest receive that a message of `tag` matches.
+    /// Removes and returns the oldest receive that a message of `tag` matches.
     pub fn take_posted(&self, tag: u64) -> Option<NonNull<Request>> {
-        if self.line.is_for_first(tag) {
-            return self.take_first_as_any();
+        if self.posted_fifo.matches_first(tag) {
+            return self.pop_fifo();
         }
-        self.dissolve_line();
+        self.spill_fifo();
         let taken = self.posted.borrow_mut().take(tag)?;
-        self.crowd.set(self.crowd.get() - 1);
+        self.waiting.set(self.waiting.get() - 1);
         Some(taken)
     }
 
-    /// Takes a receive off that no message has matched. Whether it was still there.
+    /// Removes a receive that no message has matched. Returns whether it was still posted.
     pub fn withdraw(&self, req: &Request) -> bool {
-        if self.line.begins_with(req.as_ptr()) {
-            return self.take_first_as_any().is_some();
+        if self.posted_fifo.is_first(req.as_ptr()) {
+            return self.pop_fifo().is_some();
         }
         // SAFETY: the only borrow.
-        if matches!(unsafe { req.op() }, Op::TagLine) {
-            self.dissolve_line();
+        if matches!(unsafe { req.op() }, Op::TagPostedFifo) {
+            self.spill_fifo();
         }
         // SAFETY: as above.
         let entry = match unsafe { req.op() } {
@@ -292,47 +302,48 @@ impl TagState {
         };
         let Some(entry) = entry else { return false };
         let there = self.posted.borrow_mut().remove(entry).is_some();
-        self.crowd.set(self.crowd.get() - usize::from(there));
+        self.waiting.set(self.waiting.get() - usize::from(there));
         there
     }
 
-    /// The messages that wait, to look at.
+    /// The unexpected messages, to read.
     #[inline]
     pub fn arrived(&self) -> Ref<'_, Arrived<Message>> {
-        self.settle_early();
+        self.spill_inline();
         self.arrived.borrow()
     }
 
-    /// The messages that wait, to change; `change` calls nobody.
+    /// The unexpected messages, to modify. `change` must not call back into the worker.
     #[inline(always)]
     pub fn with_arrived<R>(&self, change: impl FnOnce(&mut Arrived<Message>) -> R) -> R {
-        self.settle_early();
+        self.spill_inline();
         let mut arrived = self.arrived.borrow_mut();
         let before = arrived.len();
-        let answer = change(&mut arrived);
-        self.crowd.set(self.crowd.get() - before + arrived.len());
-        answer
+        let result = change(&mut arrived);
+        self.waiting
+            .set(self.waiting.get() - before + arrived.len());
+        result
     }
 
-    /// Keeps a message of up to `Few::MOST` bytes that no receive waits for.
+    /// Stores an unexpected message of up to `InlineBytes::MAX` bytes.
     #[inline(always)]
-    pub fn keep_few(&self, worker: &Worker, tag: u64, bytes: &[u8]) {
-        self.with_arrived(|arrived| push_few(arrived, tag, bytes));
+    pub fn keep_small(&self, worker: &Worker, tag: u64, bytes: &[u8]) {
+        self.with_arrived(|arrived| push_small(arrived, tag, bytes));
         unexpected::add(worker, unexpected::MESSAGE + bytes.len());
     }
 
-    /// Keeps a whole message that no receive waits for.
+    /// Stores a complete unexpected message.
     #[inline(always)]
     pub fn keep_whole(&self, worker: &Worker, tag: u64, bytes: &[u8], sync: Option<Sender>) {
-        if sync.is_none() && bytes.len() <= Few::MOST {
-            return self.keep_few(worker, tag, bytes);
+        if sync.is_none() && bytes.len() <= InlineBytes::MAX {
+            return self.keep_small(worker, tag, bytes);
         }
         let data = worker.buffers.copy(bytes);
         let sync = sync.map(Box::new);
         self.keep(worker, tag, Message::Whole { data, sync });
     }
 
-    /// Keeps a message that no receive waits for. In line, as `Buffers::copy`.
+    /// Stores an unexpected message. Inlined, for the reason given at `Buffers::copy`.
     #[inline(always)]
     pub fn keep(&self, worker: &Worker, tag: u64, message: Message) -> EntryId {
         let cost = message.cost(worker);
@@ -341,12 +352,12 @@ impl TagState {
         entry
     }
 
-    /// Ends every posted receive.
+    /// Completes every posted receive with `CANCELED`.
     pub fn cancel_all(&self) {
-        self.dissolve_line();
-        let first = self.take_first_as_any();
+        self.spill_fifo();
+        let first = self.pop_fifo();
         let behind = self.posted.borrow_mut().drain();
-        self.crowd.set(self.crowd.get() - behind.len());
+        self.waiting.set(self.waiting.get() - behind.len());
         for req in first.into_iter().chain(behind) {
             // SAFETY: a posted receive is alive.
             unsafe { req.as_ref() }.complete(Err(Status::CANCELED));

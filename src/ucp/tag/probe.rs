@@ -9,7 +9,7 @@ use crate::ucp::worker::Worker;
 pub fn look(worker: &Worker, tag: u64, mask: u64) -> Option<Info> {
     let arrived = worker.tag.arrived();
     let Some((_, tag, message)) = arrived.peek(tag, mask) else {
-        unexpected::wanting(worker);
+        unexpected::resume_if_paused(worker);
         return None;
     };
     Some(Info {
@@ -22,7 +22,7 @@ pub fn look(worker: &Worker, tag: u64, mask: u64) -> Option<Info> {
 pub fn take(worker: &Worker, tag: u64, mask: u64) -> Option<(Info, Taken)> {
     let taken = worker.tag.with_arrived(|arrived| arrived.take(tag, mask));
     let Some((tag, message)) = taken else {
-        unexpected::wanting(worker);
+        unexpected::resume_if_paused(worker);
         return None;
     };
     let info = Info {

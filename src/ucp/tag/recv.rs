@@ -1,7 +1,7 @@
 //! Receiving by tag: posting, matching, and bringing the data in.
 
 use super::Message;
-use super::line::Receive;
+use super::posted_fifo::PostedReceive;
 use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::proto::assembly::{Assembly, MessageId, Target};
@@ -13,7 +13,7 @@ use crate::ucp::unexpected;
 use crate::ucp::worker::Worker;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status};
-use crate::uct::base::copy::{FEW, copy_few, copy_home};
+use crate::uct::base::copy::{SMALL, copy_home, copy_small};
 use core::ptr::NonNull;
 
 /// Posts a receive, or takes a message that is here already. `info` is what an immediate end says.
@@ -30,7 +30,7 @@ pub fn post(
         // Only a message that is here as a whole ends at once; another stays where it is.
         let whole = matches!(
             worker.tag.arrived().peek(tag, mask),
-            Some((_, _, Message::Few(_) | Message::Whole { .. }))
+            Some((_, _, Message::Inline(_) | Message::Whole { .. }))
         );
         if !whole {
             return Err(Status::NO_RESOURCE);
@@ -41,7 +41,7 @@ pub fn post(
         return take(worker, param, data, sender_tag, message);
     }
     let place = Request::place(worker, param)?;
-    unexpected::begun(worker);
+    unexpected::begin_op(worker);
     let entry = Some(worker.tag.post(tag, mask, place.at));
     let op = Op::TagWait(TagWaitOp { data, entry });
     let req = place.fill(worker, op, param.callback);
@@ -51,25 +51,25 @@ pub fn post(
 /// Posts a receive into a contiguous buffer where nothing waits but others of the kind and a request is at hand: what most
 /// receives are, and all that their path is made of. `None` when it takes more than that.
 #[inline(always)]
-pub fn post_in_line(
+pub fn post_to_fifo(
     worker: &Worker,
     (buffer, room): (*mut u8, usize),
     tag: u64,
     mask: u64,
 ) -> Option<NonNull<Request>> {
-    if !worker.tag.has_line() {
+    if !worker.tag.has_fifo_room() {
         return None;
     }
     let place = Place::warm(worker)?;
-    unexpected::begun_while_receiving(worker);
-    worker.tag.post_in_line(Receive {
+    unexpected::begin_unpaused(worker);
+    worker.tag.post_to_fifo(PostedReceive {
         request: place.at,
         tag,
         mask,
         buffer,
-        room,
+        capacity: room,
     });
-    Some(place.fill_posted(Op::TagLine))
+    Some(place.fill_posted(Op::TagPostedFifo))
 }
 
 /// The `UCP_OP_ATTR_*` of a receive that is not to be over at once.
@@ -89,9 +89,13 @@ pub fn take_plain(
         return None;
     }
     // SAFETY: the user's buffer is as long.
-    let early = unsafe { worker.tag.take_early(worker, tag, mask, (buffer, len)) };
-    if early.is_some() {
-        return early;
+    let inline = unsafe {
+        worker
+            .tag
+            .take_from_inline_ring(worker, tag, mask, (buffer, len))
+    };
+    if inline.is_some() {
+        return inline;
     }
     let take = |tag, message: &Message| match message.here() {
         Some((data, None)) if data.len() <= len => {
@@ -144,7 +148,7 @@ pub fn take(
     match message {
         Message::Announced(a) => rndv::fetch(worker, req, &a),
         Message::Pieces { id, .. } => adopt(worker, req, id),
-        Message::Few(_) | Message::Whole { .. } => {}
+        Message::Inline(_) | Message::Whole { .. } => {}
     }
     Ok((settle(at, param)?, info))
 }
@@ -216,17 +220,17 @@ fn matched(worker: &Worker, tag: u64, total: usize) -> Option<&Request> {
 /// `payload` must be readable for `len` bytes.
 #[inline(always)]
 pub unsafe fn short(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
-    if len <= FEW {
-        if let Some((at, to)) = worker.tag.take_in_line(tag, len) {
+    if len <= SMALL {
+        if let Some((at, to)) = worker.tag.take_from_fifo(tag, len) {
             // SAFETY: the receive's buffer has room; a posted receive is alive.
             unsafe {
-                copy_few(payload, to, len);
+                copy_small(payload, to, len);
                 at.as_ref().complete_plain(Info { tag, length: len });
             }
             return;
         }
         // SAFETY: by the caller's promise.
-        if unsafe { worker.tag.keep_early(worker, tag, payload, len) } {
+        if unsafe { worker.tag.push_to_inline_ring(worker, tag, payload, len) } {
             return;
         }
     }
@@ -238,7 +242,7 @@ pub unsafe fn short(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
 /// As `short`.
 #[inline(never)]
 unsafe fn longer(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
-    if let Some((at, to)) = worker.tag.take_in_line(tag, len) {
+    if let Some((at, to)) = worker.tag.take_from_fifo(tag, len) {
         // SAFETY: as in `short`.
         unsafe {
             copy_home(payload, to, len);
@@ -252,8 +256,8 @@ unsafe fn longer(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
         // SAFETY: by the caller's promise.
         _ => unsafe { core::slice::from_raw_parts(payload, len) },
     };
-    if worker.tag.wants_few(len) {
-        return worker.tag.keep_few(worker, tag, bytes);
+    if worker.tag.wants_small(len) {
+        return worker.tag.keep_small(worker, tag, bytes);
     }
     whole(worker, tag, bytes, None);
 }

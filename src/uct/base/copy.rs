@@ -8,9 +8,9 @@
 pub unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     // SAFETY: by the caller's promise.
     unsafe {
-        if len <= FEW {
-            copy_few(from, to, len);
-        } else if len <= 2 * FEW {
+        if len <= SMALL {
+            copy_small(from, to, len);
+        } else if len <= 2 * SMALL {
             ends::<u128>(from, to, len);
         } else {
             copy_long(from, to, len);
@@ -18,17 +18,17 @@ pub unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
-/// The longest length of `copy_few`.
-pub const FEW: usize = 16;
+/// The longest length of `copy_small`.
+pub const SMALL: usize = 16;
 
-/// Copies up to `FEW` bytes, without any call: who does nothing else that needs one has no registers to save. The two
+/// Copies up to `SMALL` bytes, without any call: who does nothing else that needs one has no registers to save. The two
 /// places may overlap.
 ///
 /// # Safety
-/// As `copy`; `len` at most `FEW`.
+/// As `copy`; `len` at most `SMALL`.
 #[inline(always)]
-pub unsafe fn copy_few(from: *const u8, to: *mut u8, len: usize) {
-    debug_assert!(len <= FEW);
+pub unsafe fn copy_small(from: *const u8, to: *mut u8, len: usize) {
+    debug_assert!(len <= SMALL);
     // SAFETY: every access below is inside the first `len` bytes of its place; each branch loads
     // all it needs before it stores, so that places may overlap.
     unsafe {
@@ -56,7 +56,7 @@ pub unsafe fn copy_home(from: *const u8, to: *mut u8, len: usize) {
     const LIBRARY: usize = 16 << 10;
     // SAFETY: by the caller's promise.
     unsafe {
-        if len > 2 * FEW && len < LIBRARY {
+        if len > 2 * SMALL && len < LIBRARY {
             core::ptr::copy(from, to, len);
         } else {
             copy(from, to, len);

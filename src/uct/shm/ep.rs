@@ -10,7 +10,7 @@ use crate::c::*;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Pack, Posted, Unpack};
-use crate::uct::base::copy::{FEW, copy, copy_few};
+use crate::uct::base::copy::{SMALL, copy, copy_small};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::node;
@@ -114,7 +114,7 @@ impl ShmEp {
         debug_assert!(len <= ep.max_short - AM_HEADER);
         // SAFETY: the peer's, which the endpoint keeps.
         let sender = unsafe { ep.sender.get().as_ref() };
-        if len > FEW || !sender.is_plain() {
+        if len > SMALL || !sender.is_plain() {
             // SAFETY: as promised by the caller.
             return unsafe { ShmEp::am_short_looking(ep, id, header, payload, len) };
         }
@@ -122,7 +122,7 @@ impl ShmEp {
             // SAFETY: a slot has room for `max_short` bytes, aligned to 8; the source by the caller's promise.
             unsafe {
                 at.cast::<u64>().write(header);
-                copy_few(payload, at.add(AM_HEADER), len);
+                copy_small(payload, at.add(AM_HEADER), len);
             }
         });
         if asked {

@@ -92,7 +92,7 @@ fn encode_device(ip: IpAddr, prefix: u8, loopback: bool) -> Vec<u8> {
 }
 
 impl Md for TcpMd {
-    fn as_any(&self) -> &dyn Any {
+    fn leave_fifo(&self) -> &dyn Any {
         self
     }
 

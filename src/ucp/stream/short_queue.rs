@@ -1,74 +1,74 @@
-//! Short messages that came before a receive, one behind the other in one small buffer, each behind its length. Where a
-//! message ends matters only to who is lent its bytes: as upstream's, that are never those of two.
+//! `ShortQueue`: short stream messages that came before a receive, in one small buffer, each after its length. Message
+//! boundaries matter only to `ucp_stream_recv_data_nb`, which, as upstream's, never returns bytes of two messages.
 
-use crate::uct::base::copy::{FEW, copy, copy_few};
+use crate::uct::base::copy::{SMALL, copy, copy_small};
 use core::cell::Cell;
 use core::ptr::{NonNull, null_mut};
 
-/// Longer messages stand by themselves: they are worth a buffer that the application can be lent.
-const MOST: usize = 256;
-/// Of the buffer, which is there from the first use on.
-const ROOM: usize = 2 << 10;
-/// Of a length.
-const HEAD: usize = size_of::<u16>();
+/// A longer message gets a buffer of its own, which can be lent to the application without a copy.
+const MESSAGE_MAX: usize = 256;
+/// Bytes of the buffer, which is allocated at first use.
+const CAPACITY: usize = 2 << 10;
+/// Bytes of the length in front of a message.
+const LENGTH_LEN: usize = size_of::<u16>();
 
-/// `from..to` of the buffer is a row of messages that are not empty, each a length and as many bytes, and both are at most
-/// `ROOM`.
-pub struct Early {
-    /// Null before the first use, else of `ROOM` bytes.
+/// `from..to` of the buffer holds the messages: each has a length and as many bytes, at least one. Both indices are at
+/// most `CAPACITY`.
+pub struct ShortQueue {
+    /// Null before the first use, else of `CAPACITY` bytes.
     buffer: Cell<*mut u8>,
     from: Cell<usize>,
     to: Cell<usize>,
-    /// Bytes of all messages.
+    /// Bytes of all messages, without their lengths.
     len: Cell<usize>,
 }
 
-impl Default for Early {
-    fn default() -> Early {
-        Early {
+impl Default for ShortQueue {
+    fn default() -> ShortQueue {
+        ShortQueue {
             buffer: Cell::new(null_mut()),
-            // Nothing fits before there is a buffer.
-            from: Cell::new(ROOM),
-            to: Cell::new(ROOM),
+            // Full until the buffer is allocated.
+            from: Cell::new(CAPACITY),
+            to: Cell::new(CAPACITY),
             len: Cell::new(0),
         }
     }
 }
 
-impl Drop for Early {
+impl Drop for ShortQueue {
     fn drop(&mut self) {
         if let Some(buffer) = NonNull::new(self.buffer.get()) {
             // SAFETY: made as such in `make_room`; nobody uses it any more.
-            drop(unsafe { Box::from_raw(buffer.cast::<[u8; ROOM]>().as_ptr()) });
+            drop(unsafe { Box::from_raw(buffer.cast::<[u8; CAPACITY]>().as_ptr()) });
         }
     }
 }
 
-impl Early {
+impl ShortQueue {
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.len.get()
     }
 
-    /// Whether there is room for a message of `len` bytes at hand, which is not empty and short enough.
+    /// Whether a message of `len` bytes, at least 1 and at most `MESSAGE_MAX`, fits behind the others.
     #[inline(always)]
     pub fn has_room(&self, len: usize) -> bool {
-        self.to.get() + HEAD + len <= ROOM
+        self.to.get() + LENGTH_LEN + len <= CAPACITY
     }
 
-    /// Appends a message of at most `FEW` bytes where it `has_room`, and is not empty.
+    /// Appends a message of 1 to `SMALL` bytes, for which the queue `has_room`.
     #[inline(always)]
-    pub fn push_few(&self, message: &[u8]) {
-        debug_assert!(self.has_room(message.len()) && (1..=FEW).contains(&message.len()));
+    pub fn push_small(&self, message: &[u8]) {
+        debug_assert!(self.has_room(message.len()) && (1..=SMALL).contains(&message.len()));
         let at = self.append(message.len());
         // SAFETY: as many bytes are there.
-        unsafe { copy_few(message.as_ptr(), at, message.len()) };
+        unsafe { copy_small(message.as_ptr(), at, message.len()) };
     }
 
-    /// Appends a message; `false` when there is no room for it here.
+    /// Appends a message. Returns false when it is too long, or the queue is full.
     pub fn push(&self, message: &[u8]) -> bool {
         let len = message.len();
-        if len == 0 || len > MOST || !(self.has_room(len) || self.make_room(len)) {
+        if len == 0 || len > MESSAGE_MAX || !(self.has_room(len) || self.make_room(len)) {
             return len == 0;
         }
         let at = self.append(len);
@@ -77,7 +77,7 @@ impl Early {
         true
     }
 
-    /// Where `len` bytes of a message are to be written, for which there is room.
+    /// Appends a message of `len` bytes, for which there is room. Returns where its bytes are to be written.
     #[inline(always)]
     fn append(&self, len: usize) -> *mut u8 {
         let to = self.to.get();
@@ -85,19 +85,19 @@ impl Early {
         let at = unsafe { self.buffer.get().add(to) };
         // SAFETY: as above.
         unsafe { at.cast::<u16>().write_unaligned(len as u16) };
-        self.to.set(to + HEAD + len);
+        self.to.set(to + LENGTH_LEN + len);
         self.len.set(self.len.get() + len);
-        at.wrapping_add(HEAD)
+        at.wrapping_add(LENGTH_LEN)
     }
 
-    /// Whether there could be made room for a message of `len` bytes behind what stands here.
+    /// Allocates the buffer, or moves its messages to the start. Returns whether `len` bytes fit then.
     #[cold]
     fn make_room(&self, len: usize) -> bool {
         let (from, to) = (self.from.get(), self.to.get());
         if self.buffer.get().is_null() {
             self.buffer
-                .set(Box::into_raw(Box::new([0u8; ROOM])).cast::<u8>());
-        } else if from < ROOM / 2 {
+                .set(Box::into_raw(Box::new([0u8; CAPACITY])).cast::<u8>());
+        } else if from < CAPACITY / 2 {
             return false;
         } else {
             let buffer = self.buffer.get();
@@ -109,7 +109,7 @@ impl Early {
         self.has_room(len)
     }
 
-    /// The first message: where it stands, and its bytes. There has to be one.
+    /// Address and length of the first message. The queue must not be empty.
     #[inline(always)]
     fn front(&self) -> (*mut u8, usize) {
         debug_assert!(self.len.get() > 0);
@@ -117,50 +117,50 @@ impl Early {
         let at = unsafe { self.buffer.get().add(self.from.get()) };
         // SAFETY: a message begins with its length.
         let len = unsafe { at.cast::<u16>().read_unaligned() };
-        (at.wrapping_add(HEAD), len.into())
+        (at.wrapping_add(LENGTH_LEN), len.into())
     }
 
-    /// The first message was taken, of `len` bytes.
+    /// Removes the first message, of `len` bytes.
     #[inline(always)]
-    fn step(&self, len: usize) {
+    fn pop_front(&self, len: usize) {
         self.len.set(self.len.get() - len);
-        self.from.set(self.from.get() + HEAD + len);
+        self.from.set(self.from.get() + LENGTH_LEN + len);
         if self.len.get() == 0 {
             self.from.set(0);
             self.to.set(0);
         }
     }
 
-    /// Takes the first message off into memory of the caller's, where it is `count` bytes, and a few.
+    /// Removes the first message and copies it to `to`, if it is exactly `count` bytes, at most `SMALL`.
     ///
     /// # Safety
     /// `to` must be writable for `count` bytes.
     #[inline(always)]
-    pub unsafe fn take_few(&self, count: usize, to: *mut u8) -> bool {
+    pub unsafe fn take_small(&self, count: usize, to: *mut u8) -> bool {
         if self.len.get() == 0 {
             return false;
         }
         let (at, len) = self.front();
-        if len != count || len > FEW {
+        if len != count || len > SMALL {
             return false;
         }
         // SAFETY: as many bytes are there, and room for them by the caller's promise.
-        unsafe { copy_few(at, to, count) };
-        self.step(count);
+        unsafe { copy_small(at, to, count) };
+        self.pop_front(count);
         true
     }
 
-    /// Takes the first bytes off into memory of the caller's; `false` when there are not so many.
+    /// Removes the first `count` bytes and copies them to `to`. Returns false when there are fewer.
     ///
     /// # Safety
     /// `to` must be writable for `count` bytes.
     pub unsafe fn take(&self, count: usize, to: *mut u8) -> bool {
-        let enough = self.len.get() >= count;
-        if enough {
+        let available = self.len.get() >= count;
+        if available {
             // SAFETY: by the caller's promise.
             unsafe { self.take_parts(count, to) };
         }
-        enough
+        available
     }
 
     /// # Safety
@@ -174,13 +174,13 @@ impl Early {
             unsafe { copy(at, to.add(taken), part) };
             taken += part;
             if part == len {
-                self.step(len);
+                self.pop_front(len);
             } else {
-                // What is left gets its length in front, where the bytes were that are gone.
+                // The rest of the message gets a length of its own, over bytes that were taken.
                 // SAFETY: inside the message and its length.
                 unsafe {
                     at.add(part)
-                        .sub(HEAD)
+                        .sub(LENGTH_LEN)
                         .cast::<u16>()
                         .write_unaligned((len - part) as u16)
                 };
@@ -190,7 +190,7 @@ impl Early {
         }
     }
 
-    /// Takes the first bytes off, at most `count`.
+    /// Removes the first bytes, at most `count`.
     pub fn take_vec(&self, count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count.min(self.len.get())];
         // SAFETY: as long as it says.
@@ -198,7 +198,7 @@ impl Early {
         bytes
     }
 
-    /// Takes what is left of the first message off.
+    /// Removes the rest of the first message.
     pub fn take_message(&self) -> Option<Vec<u8>> {
         (self.len.get() > 0).then(|| self.take_vec(self.front().1))
     }
@@ -209,52 +209,52 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_goes_in_comes_out_while_there_is_room() {
-        let early = Early::default();
-        assert!(!early.push(&[0; MOST + 1]));
+    fn bytes_leave_in_order_while_there_is_room() {
+        let queue = ShortQueue::default();
+        assert!(!queue.push(&[0; MESSAGE_MAX + 1]));
         let (mut next_in, mut next_out) = (0u8, 0u8);
         for round in 0..1000 {
-            while early.len() < ROOM / 16 {
+            while queue.len() < CAPACITY / 16 {
                 let message: Vec<u8> = (0..1 + round % 100)
                     .map(|n| next_in.wrapping_add(n as u8))
                     .collect();
-                assert!(early.push(&message));
+                assert!(queue.push(&message));
                 next_in = next_in.wrapping_add(message.len() as u8);
             }
-            let mut got = vec![0; early.len() / 3];
+            let mut got = vec![0; queue.len() / 3];
             // SAFETY: as long as it says.
-            assert!(unsafe { early.take(got.len(), got.as_mut_ptr()) });
+            assert!(unsafe { queue.take(got.len(), got.as_mut_ptr()) });
             for byte in got {
                 assert_eq!(byte, next_out);
                 next_out = next_out.wrapping_add(1);
             }
         }
-        while early.push(&[7; MOST]) {}
-        assert!(early.len() > ROOM - ROOM / 2 - 2 * MOST);
+        while queue.push(&[7; MESSAGE_MAX]) {}
+        assert!(queue.len() > CAPACITY - CAPACITY / 2 - 2 * MESSAGE_MAX);
         // SAFETY: it is not so much.
-        assert!(!unsafe { early.take(early.len() + 1, core::ptr::null_mut()) });
-        assert!(!early.take_vec(ROOM).is_empty());
-        assert!(early.take_message().is_none() && early.push(&[7; MOST]));
+        assert!(!unsafe { queue.take(queue.len() + 1, core::ptr::null_mut()) });
+        assert!(!queue.take_vec(CAPACITY).is_empty());
+        assert!(queue.take_message().is_none() && queue.push(&[7; MESSAGE_MAX]));
     }
 
     #[test]
-    fn a_message_is_taken_alone() {
-        let early = Early::default();
+    fn messages_are_taken_one_by_one() {
+        let queue = ShortQueue::default();
         for n in 1..=20u8 {
-            assert!(early.push(&vec![n; n.into()]) && early.push(&[]));
+            assert!(queue.push(&vec![n; n.into()]) && queue.push(&[]));
         }
         let one = Cell::new([0u8; 2]);
         // SAFETY: as long as it says.
         unsafe {
-            assert!(!early.take_few(2, one.as_ptr().cast()), "it is one byte");
-            assert!(early.take_few(1, one.as_ptr().cast()));
+            assert!(!queue.take_small(2, one.as_ptr().cast()), "it is one byte");
+            assert!(queue.take_small(1, one.as_ptr().cast()));
         }
         assert_eq!(one.get(), [1, 0]);
-        assert_eq!(early.take_vec(4), [2, 2, 3, 3]);
-        assert_eq!(early.take_message().unwrap(), [3]);
+        assert_eq!(queue.take_vec(4), [2, 2, 3, 3]);
+        assert_eq!(queue.take_message().unwrap(), [3]);
         for n in 4..=20u8 {
-            assert_eq!(early.take_message().unwrap(), vec![n; n.into()]);
+            assert_eq!(queue.take_message().unwrap(), vec![n; n.into()]);
         }
-        assert!(early.take_message().is_none());
+        assert!(queue.take_message().is_none());
     }
 }

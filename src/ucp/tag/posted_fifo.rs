@@ -1,0 +1,175 @@
+//! `PostedFifo`: receives into contiguous buffers, in the order posted. A program that posts a few receives and waits for
+//! them uses nothing else: the first one is compared with each message, without a hash table. A request in the FIFO has
+//! `Op::TagPostedFifo`; tag, mask and buffer stand in the slot.
+
+use super::slot_ring::SlotRing;
+use crate::ucp::request::Request;
+use core::cell::Cell;
+use core::ptr::{NonNull, null_mut};
+
+/// Most receives in a FIFO.
+const CAPACITY: usize = 64;
+
+/// A receive into `capacity` bytes at `buffer`. A message matches if its tag equals `tag` in the bits of `mask`.
+pub struct PostedReceive {
+    pub request: NonNull<Request>,
+    pub tag: u64,
+    pub mask: u64,
+    pub buffer: *mut u8,
+    pub capacity: usize,
+}
+
+/// A `PostedReceive` whose members are written and read one by one.
+struct Slot {
+    request: Cell<NonNull<Request>>,
+    tag: Cell<u64>,
+    mask: Cell<u64>,
+    buffer: Cell<*mut u8>,
+    capacity: Cell<usize>,
+}
+
+impl Default for Slot {
+    fn default() -> Slot {
+        Slot {
+            request: Cell::new(NonNull::dangling()),
+            tag: Cell::new(0),
+            mask: Cell::new(0),
+            buffer: Cell::new(null_mut()),
+            capacity: Cell::new(0),
+        }
+    }
+}
+
+impl Slot {
+    fn receive(&self) -> PostedReceive {
+        PostedReceive {
+            request: self.request.get(),
+            tag: self.tag.get(),
+            mask: self.mask.get(),
+            buffer: self.buffer.get(),
+            capacity: self.capacity.get(),
+        }
+    }
+
+    #[inline(always)]
+    fn matches(&self, tag: u64) -> bool {
+        tag & self.mask.get() == self.tag.get()
+    }
+}
+
+pub struct PostedFifo(SlotRing<Slot>);
+
+impl PostedFifo {
+    pub fn new() -> PostedFifo {
+        PostedFifo(SlotRing::new(CAPACITY))
+    }
+
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        self.0.is_full()
+    }
+
+    /// Appends a receive. The FIFO must not be full.
+    #[inline(always)]
+    pub fn push(&self, receive: PostedReceive) {
+        self.0.push(|slot| {
+            slot.request.set(receive.request);
+            slot.tag.set(receive.tag & receive.mask);
+            slot.mask.set(receive.mask);
+            slot.buffer.set(receive.buffer);
+            slot.capacity.set(receive.capacity);
+        });
+    }
+
+    /// Whether a message of `tag` matches the first receive.
+    pub fn matches_first(&self, tag: u64) -> bool {
+        self.0.first().is_some_and(|slot| slot.matches(tag))
+    }
+
+    /// Removes the first receive and returns it with its buffer, if a message of `tag` and `len` bytes matches and fits.
+    #[inline(always)]
+    pub fn take(&self, tag: u64, len: usize) -> Option<(NonNull<Request>, *mut u8)> {
+        let slot = self.0.first()?;
+        if !slot.matches(tag) || len > slot.capacity.get() {
+            return None;
+        }
+        self.0.pop();
+        Some((slot.request.get(), slot.buffer.get()))
+    }
+
+    /// Removes the first receive.
+    pub fn pop(&self) -> Option<PostedReceive> {
+        let receive = self.0.first()?.receive();
+        self.0.pop();
+        Some(receive)
+    }
+
+    /// Removes all receives but the first, in order. `each` must not call the FIFO.
+    pub fn pop_after_first(&self, mut each: impl FnMut(PostedReceive)) {
+        self.0.pop_after_first(|slot| each(slot.receive()));
+    }
+
+    /// Whether `request` is the first.
+    pub fn is_first(&self, request: NonNull<Request>) -> bool {
+        self.0
+            .first()
+            .is_some_and(|slot| slot.request.get() == request)
+    }
+
+    /// The receive of `request`, if it is in the FIFO.
+    pub fn find(&self, request: NonNull<Request>) -> Option<PostedReceive> {
+        let mut all = self.0.iter();
+        all.find(|slot| slot.request.get() == request)
+            .map(Slot::receive)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receive(number: usize, tag: u64) -> PostedReceive {
+        PostedReceive {
+            request: NonNull::new(core::ptr::without_provenance_mut(16 * (number + 1))).unwrap(),
+            tag,
+            mask: 0xff,
+            buffer: core::ptr::without_provenance_mut(number),
+            capacity: 8,
+        }
+    }
+
+    #[test]
+    fn take_returns_the_first_receive_if_the_message_matches_and_fits() {
+        let fifo = PostedFifo::new();
+        fifo.push(receive(1, 0x1_05));
+        fifo.push(receive(2, 0x06));
+        assert_eq!(fifo.take(6, 8), None, "the first is of another tag");
+        assert_eq!(fifo.take(5, 9), None, "it does not fit");
+        assert!(fifo.is_first(receive(1, 0).request));
+        let (request, buffer) = fifo.take(0x3_05, 8).unwrap();
+        assert_eq!(request, receive(1, 0).request);
+        assert_eq!(buffer.addr(), 1, "only the bits of the mask are compared");
+        assert!(fifo.matches_first(6) && !fifo.matches_first(5));
+        assert_eq!(fifo.pop().unwrap().buffer.addr(), 2);
+        assert!(fifo.pop().is_none() && !fifo.matches_first(6));
+    }
+
+    #[test]
+    fn what_stands_behind_the_first_is_found_until_it_goes() {
+        let fifo = PostedFifo::new();
+        (0..CAPACITY).for_each(|number| fifo.push(receive(number, 1)));
+        assert!(fifo.is_full());
+        let last = receive(CAPACITY - 1, 1).request;
+        assert_eq!(fifo.find(last).map(|r| r.capacity), Some(8));
+        let mut order = Vec::new();
+        fifo.pop_after_first(|receive| order.push(receive.buffer.addr()));
+        assert!(order.into_iter().eq(1..CAPACITY));
+        assert!(fifo.find(last).is_none());
+        assert!(fifo.is_first(receive(0, 1).request));
+    }
+}
