@@ -3,7 +3,7 @@
 
 use divan::{Bencher, black_box};
 use ferrucx::ucs::mpool::{Mpool, Params};
-use ferrucx::ucs::tag_match::{Arrived, Posted};
+use ferrucx::ucs::tag_match::{Posted, UnexpectedMessages};
 use ferrucx::uct::shm::ring::{Polled, Receiver, Sender, Shape, reset};
 use ferrucx::uct::tcp::wire;
 use ferrucx::wire::Writer;
@@ -106,13 +106,13 @@ fn matching_expected(bencher: Bencher, count: u64) {
 /// Messages that wait, each with a tag of its own, and a receive for each.
 #[divan::bench(args = [1, 32, 1024])]
 fn matching_unexpected(bencher: Bencher, count: u64) {
-    let mut arrived = Arrived::new();
+    let mut unexpected = UnexpectedMessages::new();
     bencher.bench_local(|| {
         for tag in 0..count {
-            arrived.push(tag, tag);
+            unexpected.push(tag, tag);
         }
         (0..count)
-            .filter_map(|tag| arrived.take(tag, u64::MAX))
+            .filter_map(|tag| unexpected.take(tag, u64::MAX))
             .map(|(_, value)| value)
             .sum::<u64>()
     });

@@ -22,7 +22,7 @@ pub enum Target {
     /// A posted receive that matched.
     TagRecv(NonNull<Request>),
     /// An unexpected tagged message, kept in `Assembly::buffer`.
-    TagArrived(EntryId),
+    TagUnexpected(EntryId),
     /// A user's active message, kept in `Assembly::buffer`; its headers.
     Am(Box<[u8]>),
     /// The rest is not wanted.

@@ -270,7 +270,7 @@ fn take_piece(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Optio
             return None;
         }
         a.received += body.len();
-        if matches!(a.target, Target::TagArrived(_) | Target::Am(_)) && a.keep(body).is_err() {
+        if matches!(a.target, Target::TagUnexpected(_) | Target::Am(_)) && a.keep(body).is_err() {
             return Some((Target::Nowhere, true));
         }
         Some((a.target.clone(), a.received == a.total))
@@ -280,7 +280,7 @@ fn take_piece(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Optio
         return Some(());
     };
     let (target, last) = step?;
-    if matches!(target, Target::TagArrived(_) | Target::Am(_)) {
+    if matches!(target, Target::TagUnexpected(_) | Target::Am(_)) {
         unexpected::add(worker, body.len());
     }
     if let Target::TagRecv(req) = target {
@@ -291,7 +291,7 @@ fn take_piece(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Optio
         return Some(());
     }
     match target {
-        Target::TagArrived(entry) => tag::recv::complete_arrived(worker, id, entry),
+        Target::TagUnexpected(entry) => tag::recv::complete_unexpected(worker, id, entry),
         Target::TagRecv(req) => {
             worker.assemblies.remove(id);
             // SAFETY: as above.

@@ -19,7 +19,7 @@ use super::unexpected;
 use super::worker::Worker;
 use crate::ucp::dt::Data;
 use crate::ucs::Status;
-use crate::ucs::tag_match::{Arrived, EntryId, Posted};
+use crate::ucs::tag_match::{EntryId, Posted, UnexpectedMessages};
 use core::cell::{Cell, Ref, RefCell};
 use core::ptr::NonNull;
 use inline_unexpected::InlineUnexpected;
@@ -94,14 +94,14 @@ pub struct TagState {
     /// Older than those in `posted`. A message that does not match the first receive, and a receive of another kind,
     /// spill all receives but the first to `posted`.
     posted_fifo: PostedFifo,
-    /// While it is not empty, `arrived` is empty. Any use of the unexpected messages but receiving the first spills them
-    /// to `arrived`.
+    /// While it is not empty, `unexpected` is empty. Any use of the unexpected messages but receiving the first spills them
+    /// to `unexpected`.
     inline_ring: InlineUnexpected,
-    /// Number of receives in `posted` and messages in `arrived`; with the flag `INLINE` while `inline_ring` is not empty,
+    /// Number of receives in `posted` and messages in `unexpected`; with the flag `INLINE` while `inline_ring` is not empty,
     /// and `PAUSED` during a receive pause.
     waiting: Cell<usize>,
     posted: RefCell<Posted<NonNull<Request>>>,
-    arrived: RefCell<Arrived<Message>>,
+    unexpected: RefCell<UnexpectedMessages<Message>>,
 }
 
 const PAUSED: usize = 1 << 63;
@@ -109,14 +109,14 @@ const INLINE: usize = 1 << 62;
 
 /// Appends a message of up to `InlineBytes::MAX` bytes to the unexpected messages.
 #[inline(always)]
-fn push_small(arrived: &mut Arrived<Message>, tag: u64, bytes: &[u8]) {
+fn push_small(unexpected: &mut UnexpectedMessages<Message>, tag: u64, bytes: &[u8]) {
     debug_assert!(bytes.len() <= InlineBytes::MAX);
     let fill = |message: &mut Message| {
         if let Message::Inline(inline) = message {
             inline.fill(bytes);
         }
     };
-    arrived.push_filled(tag, || Message::Inline(InlineBytes::empty()), fill);
+    unexpected.push_filled(tag, || Message::Inline(InlineBytes::empty()), fill);
 }
 
 /// Gives a receive that left the FIFO the operation of other receives, with its `entry` in `posted`.
@@ -138,7 +138,7 @@ impl TagState {
             inline_ring: InlineUnexpected::new(),
             waiting: Cell::new(0),
             posted: RefCell::new(Posted::new()),
-            arrived: RefCell::new(Arrived::new()),
+            unexpected: RefCell::new(UnexpectedMessages::new()),
         }
     }
 
@@ -196,7 +196,7 @@ impl TagState {
         Some(Info { tag, length })
     }
 
-    /// Moves the messages of the inline ring to `arrived`.
+    /// Moves the messages of the inline ring to `unexpected`.
     #[inline(always)]
     fn spill_inline(&self) {
         if self.waiting.get() & INLINE != 0 {
@@ -206,10 +206,10 @@ impl TagState {
 
     #[inline(never)]
     fn spill_inline_slow(&self) {
-        let mut arrived = self.arrived.borrow_mut();
+        let mut unexpected = self.unexpected.borrow_mut();
         while self
             .inline_ring
-            .pop(|tag, bytes| push_small(&mut arrived, tag, bytes))
+            .pop(|tag, bytes| push_small(&mut unexpected, tag, bytes))
         {
             self.waiting.set(self.waiting.get() + 1);
         }
@@ -308,27 +308,30 @@ impl TagState {
 
     /// The unexpected messages, to read.
     #[inline]
-    pub fn arrived(&self) -> Ref<'_, Arrived<Message>> {
+    pub fn unexpected(&self) -> Ref<'_, UnexpectedMessages<Message>> {
         self.spill_inline();
-        self.arrived.borrow()
+        self.unexpected.borrow()
     }
 
     /// The unexpected messages, to modify. `change` must not call back into the worker.
     #[inline(always)]
-    pub fn with_arrived<R>(&self, change: impl FnOnce(&mut Arrived<Message>) -> R) -> R {
+    pub fn with_unexpected<R>(
+        &self,
+        change: impl FnOnce(&mut UnexpectedMessages<Message>) -> R,
+    ) -> R {
         self.spill_inline();
-        let mut arrived = self.arrived.borrow_mut();
-        let before = arrived.len();
-        let result = change(&mut arrived);
+        let mut unexpected = self.unexpected.borrow_mut();
+        let before = unexpected.len();
+        let result = change(&mut unexpected);
         self.waiting
-            .set(self.waiting.get() - before + arrived.len());
+            .set(self.waiting.get() - before + unexpected.len());
         result
     }
 
     /// Stores an unexpected message of up to `InlineBytes::MAX` bytes.
     #[inline(always)]
     pub fn keep_small(&self, worker: &Worker, tag: u64, bytes: &[u8]) {
-        self.with_arrived(|arrived| push_small(arrived, tag, bytes));
+        self.with_unexpected(|unexpected| push_small(unexpected, tag, bytes));
         unexpected::add(worker, unexpected::MESSAGE + bytes.len());
     }
 
@@ -347,7 +350,7 @@ impl TagState {
     #[inline(always)]
     pub fn keep(&self, worker: &Worker, tag: u64, message: Message) -> EntryId {
         let cost = message.cost(worker);
-        let entry = self.with_arrived(|arrived| arrived.push(tag, message));
+        let entry = self.with_unexpected(|unexpected| unexpected.push(tag, message));
         unexpected::add(worker, cost);
         entry
     }

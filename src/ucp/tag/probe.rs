@@ -7,8 +7,8 @@ use crate::ucp::worker::Worker;
 
 /// The oldest message that a receive of `tag` and `mask` would take.
 pub fn look(worker: &Worker, tag: u64, mask: u64) -> Option<Info> {
-    let arrived = worker.tag.arrived();
-    let Some((_, tag, message)) = arrived.peek(tag, mask) else {
+    let unexpected = worker.tag.unexpected();
+    let Some((_, tag, message)) = unexpected.peek(tag, mask) else {
         unexpected::resume_if_paused(worker);
         return None;
     };
@@ -20,7 +20,9 @@ pub fn look(worker: &Worker, tag: u64, mask: u64) -> Option<Info> {
 
 /// As `look`, and the message is the caller's: no other receive sees it.
 pub fn take(worker: &Worker, tag: u64, mask: u64) -> Option<(Info, Taken)> {
-    let taken = worker.tag.with_arrived(|arrived| arrived.take(tag, mask));
+    let taken = worker
+        .tag
+        .with_unexpected(|unexpected| unexpected.take(tag, mask));
     let Some((tag, message)) = taken else {
         unexpected::resume_if_paused(worker);
         return None;

@@ -29,14 +29,16 @@ pub fn post(
     if param.mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL != 0 {
         // Only a message that is here as a whole ends at once; another stays where it is.
         let whole = matches!(
-            worker.tag.arrived().peek(tag, mask),
+            worker.tag.unexpected().peek(tag, mask),
             Some((_, _, Message::Inline(_) | Message::Whole { .. }))
         );
         if !whole {
             return Err(Status::NO_RESOURCE);
         }
     }
-    let here = worker.tag.with_arrived(|arrived| arrived.take(tag, mask));
+    let here = worker
+        .tag
+        .with_unexpected(|unexpected| unexpected.take(tag, mask));
     if let Some((sender_tag, message)) = here {
         return take(worker, param, data, sender_tag, message);
     }
@@ -108,7 +110,7 @@ pub fn take_plain(
     };
     let info = worker
         .tag
-        .with_arrived(|arrived| arrived.consume(tag, mask, take, Message::holds_memory))?;
+        .with_unexpected(|unexpected| unexpected.consume(tag, mask, take, Message::holds_memory))?;
     unexpected::sub(worker, unexpected::MESSAGE + info.length);
     Some(info)
 }
@@ -304,15 +306,15 @@ pub fn pieces(
     let entry = worker.tag.keep(worker, tag, message);
     Assembly {
         sync,
-        ..empty_assembly(total, Target::TagArrived(entry))
+        ..empty_assembly(total, Target::TagUnexpected(entry))
     }
 }
 
 /// The last piece of a message that nobody waits for yet. One that a probe took while it came in
 /// stays where it is until `adopt`.
-pub fn complete_arrived(worker: &Worker, id: MessageId, entry: EntryId) {
-    worker.tag.with_arrived(|arrived| {
-        if let Some(m) = arrived.get_mut(entry)
+pub fn complete_unexpected(worker: &Worker, id: MessageId, entry: EntryId) {
+    worker.tag.with_unexpected(|unexpected| {
+        if let Some(m) = unexpected.get_mut(entry)
             && let Some(a) = worker.assemblies.remove(id)
         {
             *m = Message::Whole {
@@ -339,10 +341,10 @@ pub fn sender_gone(worker: &Worker, message: &Assembly, status: Status) {
     match message.target {
         // SAFETY: a matched receive is alive until it completes, and then leaves its assembly.
         Target::TagRecv(req) => unsafe { req.as_ref() }.complete(Err(status)),
-        Target::TagArrived(entry) => {
+        Target::TagUnexpected(entry) => {
             let listed = worker
                 .tag
-                .with_arrived(|arrived| arrived.remove(entry).is_some());
+                .with_unexpected(|unexpected| unexpected.remove(entry).is_some());
             let entry = if listed { unexpected::MESSAGE } else { 0 };
             unexpected::sub(worker, entry + message.buffer.len());
         }

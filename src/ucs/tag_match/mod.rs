@@ -1,19 +1,18 @@
-//! Tag matching: who waits for which tag, and which messages wait for whom.
+//! Tag matching: posted receives and unexpected messages.
 //!
-//! `Posted` holds receives in the order in which they were posted, `Arrived` messages in the order in which they came. Both
-//! answer with the oldest match, in a time that does not grow with their number: receives are found by the hash of
-//! their tags, those of each mask by themselves; messages by the hash of their tags, and by that of a mask's bits once
-//! receives look for them deep in the list.
-//! Entries live in a slab and are linked by index: no allocation when warm. A receive that is posted where there is no other,
-//! which is what a ping-pong does, needs no list. UCT's and UCP's tag matching are both built on it.
+//! `Posted` holds receives in the order posted, `UnexpectedMessages` messages in the order of arrival. Both return the
+//! oldest match in constant time: receives are hashed by tag, one table per mask; messages are hashed by tag, and also by
+//! the bits of a mask once receives with that mask search deep in the list.
+//! Entries live in a slab and are linked by index: no allocation when warm. A single receive, as in a ping-pong, needs no
+//! list. UCT's and UCP's tag matching are both built on it.
 
-mod arrived;
 mod lists;
 mod posted;
+mod unexpected;
 
-pub use arrived::Arrived;
 use lists::{NIL, Slab};
 pub use posted::Posted;
+pub use unexpected::UnexpectedMessages;
 
 /// Names an entry; stays valid until the entry is taken or removed, and never names another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +151,7 @@ mod tests {
     fn arrived_equals_a_linear_scan() {
         for seed in 1..(if cfg!(miri) { 3 } else { 200u64 }) {
             let rng = TestRng::new(0x9876_5432_1abc_def1_u64.wrapping_mul(seed));
-            let mut real = Arrived::new();
+            let mut real = UnexpectedMessages::new();
             let mut model: Vec<(u64, u32, EntryId)> = Vec::new();
             for n in 0..400u32 {
                 match rng.below(4) {
@@ -253,17 +252,17 @@ mod tests {
     fn messages_are_found_at_once_among_many() {
         for tag in series() {
             for mask in [u64::MAX, 0xffff_ffff_0000_0000, !3, 0] {
-                let mut arrived = Arrived::new();
+                let mut unexpected = UnexpectedMessages::new();
                 let cost = looks(|| {
                     for n in 0..MANY {
-                        arrived.push(tag(n), n);
+                        unexpected.push(tag(n), n);
                     }
                     for n in (0..MANY).rev() {
-                        assert!(arrived.peek(tag(n), mask).is_some());
-                        assert!(arrived.take(tag(n), mask).is_some());
+                        assert!(unexpected.peek(tag(n), mask).is_some());
+                        assert!(unexpected.take(tag(n), mask).is_some());
                     }
                 });
-                assert!(arrived.is_empty());
+                assert!(unexpected.is_empty());
                 assert!(cost < 8.0, "{cost} looks for each, mask {mask:x}");
             }
         }
@@ -271,20 +270,20 @@ mod tests {
 
     #[test]
     fn tables_of_masks_go_with_the_messages() {
-        let mut arrived = Arrived::new();
+        let mut unexpected = UnexpectedMessages::new();
         for round in 0..3 {
             for n in 0..100u64 {
-                arrived.push(n << 8 | round, n);
+                unexpected.push(n << 8 | round, n);
             }
             // More masks than there are tables for, one behind the other.
             for n in (0..100).rev() {
                 let mask = !(0xff >> (n % 6));
                 assert_eq!(
-                    arrived.take(n << 8, mask | 0xff00),
+                    unexpected.take(n << 8, mask | 0xff00),
                     Some((n << 8 | round, n))
                 );
             }
-            assert!(arrived.is_empty());
+            assert!(unexpected.is_empty());
         }
     }
 }

@@ -1,19 +1,19 @@
-//! Messages that wait for receives.
+//! Unexpected messages: messages that wait for receives.
 
 use super::lists::{Buckets, EMPTY, Linked, List, NIL, Slab, looked_at};
 use super::{EntryId, Oldest, found, id};
 use core::cell::RefCell;
 use std::collections::VecDeque;
 
-/// A receive with a mask that has looked at so many messages in vain makes a table for its mask.
+/// A receive with a mask that compares so many messages in vain makes a table for its mask.
 const LONG_WALK: usize = if cfg!(test) { 8 } else { 256 };
 /// Masks that have a table at a time, until no message waits.
 const MOST_MASKS: usize = 4;
 
 /// Messages that no receive matched when they came.
-pub struct Arrived<T> {
+pub struct UnexpectedMessages<T> {
     oldest: Oldest<T>,
-    slab: Slab<Came<T>>,
+    slab: Slab<UnexpectedEntry<T>>,
     by_tag: Buckets,
     all: List,
     /// For masks by which messages were looked for deep in the list.
@@ -23,23 +23,23 @@ pub struct Arrived<T> {
 /// Lists of the table of tags at first.
 const LISTS: usize = 1024;
 
-/// What a message that came has in its entry.
-struct Came<T> {
+/// Entry of a message.
+struct UnexpectedEntry<T> {
     /// Links of the list of all.
     prev: u32,
     next: u32,
     value: T,
 }
 
-impl<T> Default for Arrived<T> {
-    fn default() -> Arrived<T> {
-        Arrived::new()
+impl<T> Default for UnexpectedMessages<T> {
+    fn default() -> UnexpectedMessages<T> {
+        UnexpectedMessages::new()
     }
 }
 
-impl<T> Arrived<T> {
-    pub fn new() -> Arrived<T> {
-        Arrived {
+impl<T> UnexpectedMessages<T> {
+    pub fn new() -> UnexpectedMessages<T> {
+        UnexpectedMessages {
             oldest: Oldest::new(),
             slab: Slab::new(),
             by_tag: Buckets::new(LISTS),
@@ -100,7 +100,7 @@ impl<T> Arrived<T> {
 
     fn push_behind(&mut self, tag: u64, value: T) -> EntryId {
         let (prev, next) = (self.all.tail, NIL);
-        let i = self.slab.insert(tag, Came { prev, next, value });
+        let i = self.slab.insert(tag, UnexpectedEntry { prev, next, value });
         self.by_tag.push(&mut self.slab, i, tag, Slab::tag);
         for index in self.by_mask.get_mut() {
             index.add(i, tag);
@@ -114,7 +114,7 @@ impl<T> Arrived<T> {
     }
 
     /// The entry at an index that may be none.
-    fn came(&mut self, i: u32) -> Option<&mut Came<T>> {
+    fn came(&mut self, i: u32) -> Option<&mut UnexpectedEntry<T>> {
         self.slab.entries.get_mut(i as usize)?.value.as_mut()
     }
 
@@ -230,7 +230,7 @@ impl<T> Arrived<T> {
 
     fn drop_entry(&mut self, i: u32) -> Option<(u64, T)> {
         let tag = self.slab.tag(i);
-        let &Came { prev, next, .. } = self.slab.value(i)?;
+        let &UnexpectedEntry { prev, next, .. } = self.slab.value(i)?;
         match self.came(prev) {
             None => self.all.head = next,
             Some(before) => before.next = next,
@@ -294,7 +294,7 @@ impl Linked for Links {
 }
 
 impl ByMask {
-    fn of<T>(mask: u64, messages: &Arrived<T>) -> ByMask {
+    fn of<T>(mask: u64, messages: &UnexpectedMessages<T>) -> ByMask {
         let mut index = ByMask {
             mask,
             buckets: Buckets::new(LISTS),
