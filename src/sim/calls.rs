@@ -49,7 +49,7 @@ fn any_layout(w: &World) -> Layout {
     ])
 }
 
-/// Sizes that take every way: none, short, whole, in pieces, announced.
+/// Sizes that take every way: none, short, whole, in pieces, rndv.
 fn any_size(w: &World) -> usize {
     match w.rng.below(10) {
         0 => 0,
@@ -468,13 +468,13 @@ pub(super) unsafe extern "C" fn on_am(
     let Some(message) = w.arrival(id, len, p.index) else {
         return UCS_OK;
     };
-    let announced = attr & u64::from(UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
-    let may_keep = announced || attr & u64::from(UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
+    let rndv = attr & u64::from(UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
+    let may_keep = rndv || attr & u64::from(UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
     note!(
         w,
-        "active message {id:#x} of {len} bytes, announced {announced}, may be kept {may_keep}"
+        "active message {id:#x} of {len} bytes, rndv {rndv}, may be kept {may_keep}"
     );
-    if !announced {
+    if !rndv {
         check_am(&w, &message, data);
     }
     if !reply.is_null() && w.rng.chance(50) && !w.calm_down.get() {
@@ -488,7 +488,7 @@ pub(super) unsafe extern "C" fn on_am(
                 p.kept.borrow_mut().push(Kept {
                     at: data,
                     message,
-                    announced,
+                    rndv,
                 });
                 return UCS_INPROGRESS;
             }
@@ -543,10 +543,10 @@ pub fn use_kept(w: &World, p: &Process) -> bool {
         }
         all.swap_remove(w.rng.below(n))
     };
-    if !kept.announced {
+    if !kept.rndv {
         check_am(w, &kept.message, kept.at);
     }
-    if kept.announced && w.rng.chance(80) || w.rng.chance(20) {
+    if kept.rndv && w.rng.chance(80) || w.rng.chance(20) {
         am_fetch(w, p, kept.at, &kept.message);
     } else {
         // SAFETY: a live worker, data that its handler kept.

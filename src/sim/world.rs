@@ -38,7 +38,7 @@ pub struct Process {
 pub struct Kept {
     pub at: *mut c_void,
     pub message: Rc<Message>,
-    pub announced: bool,
+    pub rndv: bool,
 }
 
 /// Parts of a region, in bytes.

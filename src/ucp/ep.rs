@@ -159,7 +159,7 @@ pub struct Ep {
     bulk: Cell<Option<TransportLane>>,
     /// It was tried to make one.
     no_bulk: Cell<bool>,
-    /// Keys of the peer's memory that announcements came with.
+    /// Keys of the peer's memory that RTS messages came with.
     pub keys: RefCell<KeyCache>,
     /// Something was posted whose effect at the peer only a fence tells.
     pub unfenced: Cell<bool>,

@@ -511,7 +511,7 @@ impl Drop for Window {
     }
 }
 
-/// Keys that came with announcements, as they were sent: mapping memory is worth more than one use.
+/// Keys that came with RTS messages, as they were sent: mapping memory is worth more than one use.
 #[derive(Default)]
 pub struct KeyCache(VecDeque<(Vec<u8>, Rc<RemoteKey>)>);
 

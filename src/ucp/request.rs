@@ -11,7 +11,7 @@ use crate::c::*;
 use crate::ucp::dt::{self, Data, Way};
 use crate::ucp::mem::{Region, refuse_devices};
 use crate::ucp::proto::op::Op;
-use crate::ucp::proto::plan::Announce;
+use crate::ucp::proto::plan::RndvPolicy;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use core::cell::{Cell, UnsafeCell};
@@ -114,12 +114,12 @@ impl Param {
 }
 
 impl Param {
-    /// Whether a message of this call is announced, where nothing else decides.
-    pub fn announce(&self) -> Announce {
+    /// When a message of this call is sent by rendezvous, unless something else decides.
+    pub fn rndv_policy(&self) -> RndvPolicy {
         if self.mask & UCP_OP_ATTR_FLAG_FAST_CMPL != 0 {
-            Announce::LongOnly
+            RndvPolicy::LongOnly
         } else {
-            Announce::ByLength
+            RndvPolicy::ByLength
         }
     }
 }
@@ -403,7 +403,7 @@ impl Request {
         }
         // SAFETY: no borrow is alive across a completion.
         let op = unsafe { self.op() };
-        if result.is_err() && op.is_announced() {
+        if result.is_err() && op.has_sent_rts() {
             self.worker().revocation.advance();
         }
         if op.holds_nothing() {

@@ -138,7 +138,7 @@ pub struct Worker {
     /// Measured throughput of rendezvous schemes.
     pub rndv_tuner: Rc<RndvTuner>,
     pub inward: Inward,
-    /// Tells receivers whether announced memory is still as it was.
+    /// Tells receivers whether the memory of an RTS is still valid.
     pub revocation: RevocationEpoch,
     /// What peers on this host can map.
     pub mappable: View,

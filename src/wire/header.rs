@@ -18,9 +18,9 @@ pub enum AmId {
     First,
     /// Any later piece.
     Middle,
-    /// Announces a message that waits at its sender.
+    /// Ready to send: describes a message in the memory of its sender.
     Rts,
-    /// The receiver's wish to have the data sent in pieces.
+    /// Ready to receive: asks the sender for the data.
     Rtr,
     /// A piece of data that an `Rtr` asked for.
     Data,

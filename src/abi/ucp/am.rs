@@ -78,7 +78,7 @@ pub unsafe extern "C" fn ucp_am_send_nb(
     flags: c_uint,
 ) -> ucs_status_ptr_t {
     non_null!(NULL_PTR; ep);
-    // An old-style handler has no way to fetch announced data.
+    // An old-style handler has no way to fetch rendezvous data.
     let param = Param {
         flags: flags | UCP_AM_SEND_FLAG_EAGER,
         ..param::old_send(datatype, cb)

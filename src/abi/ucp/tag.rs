@@ -32,7 +32,7 @@ unsafe fn post_send(
     let _guard = enter(ep.worker());
     // SAFETY: as above.
     let data = unsafe { param.data(buffer.cast_mut(), count, Way::Send) }?;
-    send::start(ep, param, data, kind, param.announce())
+    send::start(ep, param, data, kind, param.rndv_policy())
 }
 
 /// Sends a short message if it can leave at once.

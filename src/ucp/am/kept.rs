@@ -1,10 +1,10 @@
-//! What handlers of active messages hold on to: data that is here, and announcements of data that is
+//! What handlers of active messages hold on to: data that is here, and RTS messages of data that is
 //! still at its sender. The user names both by the pointer its handler got, nothing else.
 //!
 //! While a handler runs, its message is the current one and can be taken by that pointer too. What
 //! it keeps goes into the table; a pointer that is in neither finds nothing.
 
-use crate::ucp::proto::rndv::Announced;
+use crate::ucp::proto::rndv::Rts;
 use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
 use std::collections::HashMap;
@@ -52,7 +52,7 @@ pub fn is_aligned(at: *const u8, align: usize) -> bool {
 pub enum Kept {
     Data(Buffer),
     /// Boxed: its address is the user's pointer.
-    Announced(Box<Announced>),
+    Rts(Box<Rts>),
 }
 
 impl Kept {
@@ -60,7 +60,7 @@ impl Kept {
     fn handle(&self) -> usize {
         match self {
             Kept::Data(b) => b.bytes().as_ptr().addr(),
-            Kept::Announced(a) => core::ptr::from_ref(a.as_ref()).addr(),
+            Kept::Rts(a) => core::ptr::from_ref(a.as_ref()).addr(),
         }
     }
 }
@@ -80,7 +80,7 @@ pub enum CurrentData {
         ptr: *const u8,
         len: usize,
     },
-    Announced(Announced),
+    Rts(Rts),
 }
 
 /// What a pointer of the user's stood for.

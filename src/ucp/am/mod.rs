@@ -1,6 +1,6 @@
 //! Active messages: handlers by 16-bit id, and the messages that come for them.
 //!
-//! `send` makes a message for the engine, `recv` calls the handlers and fetches announced data,
+//! `send` makes a message for the engine, `recv` calls the handlers and fetches rendezvous data,
 //! `kept` is what handlers did not give back yet, `postponed` what is fetched with the next progress.
 
 pub mod kept;

@@ -1,11 +1,11 @@
-//! Receives of announced messages, which begin with the next progress.
+//! Receives of rendezvous messages, which begin with the next progress.
 //!
 //! Mapped memory is copied at once, so that such a receive could be over within the call, or its callback come first.
 //! With upstream neither ever happens, and clients rely on it: ucxx counts an end that it sees on return twice, MPICH
 //! (4.1 to 5.0) writes into the request after the call, and frees one that it did not get. So the copy waits until
 //! the call is over. Used by `recv`; the worker ends what is left when it ends.
 
-use crate::ucp::proto::rndv::{self, Announced};
+use crate::ucp::proto::rndv::{self, Rts};
 use crate::ucp::request::Request;
 use crate::ucp::worker::Worker;
 use crate::ucs::callbackq::Repeat;
@@ -17,10 +17,10 @@ use std::collections::VecDeque;
 
 /// What has not begun, in order.
 #[derive(Default)]
-pub struct Postponed(RefCell<VecDeque<(NonNull<Request>, Announced)>>);
+pub struct Postponed(RefCell<VecDeque<(NonNull<Request>, Rts)>>);
 
 impl Postponed {
-    fn next(&self) -> Option<(NonNull<Request>, Announced)> {
+    fn next(&self) -> Option<(NonNull<Request>, Rts)> {
         self.0.borrow_mut().pop_front()
     }
 
@@ -34,7 +34,7 @@ impl Postponed {
 }
 
 /// Has progress begin the receive; an error means that it will not.
-pub fn postpone(worker: &Worker, req: NonNull<Request>, message: Announced) -> Result<()> {
+pub fn postpone(worker: &Worker, req: NonNull<Request>, message: Rts) -> Result<()> {
     let postponed = &worker.am.postponed;
     if postponed.0.borrow().is_empty() {
         let arg = core::ptr::from_ref(worker).cast_mut().cast();

@@ -1,4 +1,4 @@
-//! Receiving active messages: calling the handlers, and fetching what was only announced.
+//! Receiving active messages: calling the handlers, and fetching rendezvous data.
 
 use super::kept::{Buffer, CurrentData, Kept, Taken, is_aligned};
 use super::postponed::postpone;
@@ -9,7 +9,7 @@ use crate::ucp::proto::assembly::{Assembly, Target};
 use crate::ucp::proto::fetched;
 use crate::ucp::proto::op::{Arriving, DataRecvOp, Op};
 use crate::ucp::proto::receive::empty_assembly;
-use crate::ucp::proto::rndv::{self, Announced};
+use crate::ucp::proto::rndv::{self, Rts};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
@@ -221,7 +221,7 @@ impl Handler {
 }
 
 /// A message waits at its sender.
-pub fn announced(worker: &Worker, headers: &[u8], message: &Announced) -> Option<()> {
+pub fn on_rts(worker: &Worker, headers: &[u8], message: &Rts) -> Option<()> {
     let head = Head::decode(&mut Reader::new(headers))?;
     let Some((handler, reply_ep)) = whom_to_call(worker, &head) else {
         rndv::acknowledge(worker, message.sender, Err(Status::INVALID_PARAM));
@@ -232,8 +232,8 @@ pub fn announced(worker: &Worker, headers: &[u8], message: &Announced) -> Option
         return Some(());
     }
     let home = Box::new(*message);
-    let at: *const Announced = home.as_ref();
-    let what = CurrentData::Announced(*message);
+    let at: *const Rts = home.as_ref();
+    let what = CurrentData::Rts(*message);
     let (status, taken) = worker.am.kept.during(at.addr(), what, || {
         handler.call(
             &head,
@@ -247,7 +247,7 @@ pub fn announced(worker: &Worker, headers: &[u8], message: &Announced) -> Option
         return Some(());
     }
     if status == UCS_INPROGRESS {
-        worker.am.kept.keep(Kept::Announced(home));
+        worker.am.kept.keep(Kept::Rts(home));
     } else {
         let answer = Status::from_code(status).map_or(Ok(()), Err);
         rndv::acknowledge(worker, message.sender, answer);
@@ -275,8 +275,8 @@ pub fn fetch(
         Some(Taken::Kept(Kept::Data(buffer))) => {
             return copy_out(worker, buffer.bytes(), data, param);
         }
-        Some(Taken::Current(CurrentData::Announced(a))) => a,
-        Some(Taken::Kept(Kept::Announced(a))) => *a,
+        Some(Taken::Current(CurrentData::Rts(a))) => a,
+        Some(Taken::Kept(Kept::Rts(a))) => *a,
     };
     let made = must_be_immediate(param).and_then(|()| {
         let op = Op::DataRecv(DataRecvOp {
@@ -320,16 +320,16 @@ fn copy_out(worker: &Worker, bytes: &[u8], data: Data, param: &Param) -> Result<
 pub fn release(worker: &Worker, handle: *const c_void) {
     match worker.am.kept.take(handle) {
         None => ucs_error!("{handle:p} is not data of an active message that is here"),
-        Some(Taken::Current(CurrentData::Announced(a))) => {
+        Some(Taken::Current(CurrentData::Rts(a))) => {
             rndv::acknowledge(worker, a.sender, Ok(()));
         }
-        Some(Taken::Kept(Kept::Announced(a))) => rndv::acknowledge(worker, a.sender, Ok(())),
+        Some(Taken::Kept(Kept::Rts(a))) => rndv::acknowledge(worker, a.sender, Ok(())),
         Some(_) => {}
     }
 }
 
-/// Fetches an announced message, then calls its old-style handler.
-fn fetch_for_old_handler(worker: &Worker, headers: &[u8], message: &Announced) {
+/// Fetches a rendezvous message, then calls its old-style handler.
+fn fetch_for_old_handler(worker: &Worker, headers: &[u8], message: &Rts) {
     let headers: Box<[u8]> = headers.into();
     fetched::begin(worker, message, move |worker, result| {
         if let Ok(data) = result {

@@ -4,7 +4,7 @@ use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
 use crate::ucp::proto::op::{Kind, UserHeader};
-use crate::ucp::proto::plan::Announce;
+use crate::ucp::proto::plan::RndvPolicy;
 use crate::ucp::proto::send;
 use crate::ucp::request::{Param, Posted};
 use crate::ucs::{Result, Status};
@@ -66,12 +66,12 @@ pub unsafe fn post(
             copy: wants(UCP_AM_SEND_FLAG_COPY_HEADER),
         },
     };
-    let announce = if wants(UCP_AM_SEND_FLAG_EAGER) {
-        Announce::Never
+    let policy = if wants(UCP_AM_SEND_FLAG_EAGER) {
+        RndvPolicy::Never
     } else if wants(UCP_AM_SEND_FLAG_RNDV) {
-        Announce::Always
+        RndvPolicy::Always
     } else {
-        param.announce()
+        param.rndv_policy()
     };
-    send::start(ep, param, data, kind, announce)
+    send::start(ep, param, data, kind, policy)
 }

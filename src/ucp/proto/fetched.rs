@@ -1,7 +1,7 @@
-//! Announced messages that are fetched into memory of the library's own.
+//! Rendezvous messages that are fetched into memory of the library's own.
 
 use super::op::{Arriving, DataRecvOp, Op};
-use super::rndv::{self, Announced};
+use super::rndv::{self, Rts};
 use crate::c::*;
 use crate::ucp::buffers::zeroed;
 use crate::ucp::dt::Data;
@@ -24,7 +24,7 @@ struct Job {
 /// Fetches a message; `then` is called once, now or later.
 pub fn begin(
     worker: &Worker,
-    message: &Announced,
+    message: &Rts,
     then: impl FnOnce(&Worker, Result<Vec<u8>>) + 'static,
 ) {
     let Some(mut bytes) = zeroed(message.total) else {

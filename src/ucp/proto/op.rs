@@ -4,7 +4,7 @@ use crate::ucp::composite::CompositeOp;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
 use crate::ucp::mem::{RemoteKey, Window};
-use crate::ucp::proto::plan::Announce;
+use crate::ucp::proto::plan::RndvPolicy;
 use crate::ucp::proto::rndv_tuner::TimedTransfer;
 use crate::ucp::rma::post::Atomic;
 use crate::ucs::Result;
@@ -25,7 +25,7 @@ pub enum Op {
     /// A receive by tag that no message has matched.
     TagWait(TagWaitOp),
     TagRecv(TagRecvOp),
-    /// Data of an announced message on its way to a receiver that is no posted tag.
+    /// Data of a rendezvous message on its way to a receiver that is no posted tag.
     DataRecv(DataRecvOp),
     StreamRecv(StreamRecvOp),
     Flush(FlushOp),
@@ -63,11 +63,11 @@ impl Op {
     }
 
     /// Whether a receiver may be copying its data.
-    pub fn is_announced(&self) -> bool {
+    pub fn has_sent_rts(&self) -> bool {
         matches!(
             self,
             Op::Send(SendOp {
-                stage: Stage::Announced,
+                stage: Stage::RtsSent,
                 ..
             })
         )
@@ -100,17 +100,17 @@ pub struct SendOp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Posted before the peer was known: what the transport takes decides how it goes.
-    Unplanned { announce: Announce },
+    Unplanned { policy: RndvPolicy },
     /// In one piece, to be tried.
     Whole,
     /// In one piece and without a copy, to be tried; or in the transport's hands.
     WholeInPlace,
     /// In pieces: the message's number and the bytes that are out.
     Pieces { message: u64, offset: usize },
-    /// The announcement is to be sent.
-    Announce,
-    /// Announced; the receiver acts next.
-    Announced,
+    /// The RTS is to be sent.
+    SendRts,
+    /// Rts; the receiver acts next.
+    RtsSent,
     /// The receiver asked for pieces: its request, the bytes that are out and wanted.
     Data {
         receiver: u64,
@@ -284,7 +284,7 @@ pub struct TagRecvOp {
     pub arriving: Arriving,
 }
 
-/// Data of an announced message, wanted by other than a posted tag.
+/// Data of a rendezvous message, wanted by other than a posted tag.
 pub struct DataRecvOp {
     pub data: Data,
     pub arriving: Arriving,
@@ -298,7 +298,7 @@ pub struct Arriving {
     pub received: usize,
     /// The first error of the user's unpacking or of a truncation; the rest is swallowed.
     pub error: Option<crate::ucs::Status>,
-    /// The sender's worker, endpoint and request, for a message that was announced.
+    /// The sender's worker, endpoint and request, for a rendezvous.
     pub sender: (u64, u64, u64),
     /// The endpoint that fetches it, where it waits for the peer.
     pub ep: Option<NonNull<Ep>>,

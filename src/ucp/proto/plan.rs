@@ -1,20 +1,18 @@
-//! How messages go, by their length: what transports state about themselves, what the configuration
-//! says, and a cost of each way that follows from both.
+//! Protocol selection by message length, from the transports' attributes, the configuration, and a cost model of both.
 
 use crate::c::*;
 use crate::ucs::config::{AUTO, AUTO_F64, Config};
 
-/// What `UCX_RNDV_SCHEME` leaves of the ways an announced message can take. Sending it in pieces is
-/// always possible.
+/// The rendezvous schemes that `UCX_RNDV_SCHEME` allows. Fragments are always possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// The receiver copies it out of memory that is mapped.
+    /// The receiver copies from mapped memory.
     pub maps: bool,
-    /// The receiver lets a transport read it.
+    /// The receiver gets the data through a transport.
     pub reads: bool,
-    /// The sender lets a transport write it.
+    /// The sender puts the data through a transport.
     pub writes: bool,
-    /// Which is faster is found out.
+    /// The tuner chooses by measured throughput.
     pub tunes: bool,
 }
 
@@ -51,41 +49,41 @@ impl Cost {
     }
 }
 
-/// Whether a message is announced instead of sent.
+/// When a message is sent by rendezvous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Announce {
+pub enum RndvPolicy {
     Never,
-    /// By length, where another worker can map the memory.
+    /// By length, if another worker can map the memory.
     Mapped,
     Always,
     ByLength,
-    /// By length, and later: the sender wants to be done early.
+    /// By a larger length: the sender asked for early completion.
     LongOnly,
 }
 
-/// The lengths from which on an endpoint's messages go another way.
+/// The message lengths from which on an endpoint uses another protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// Announced instead of sent.
-    pub announce: usize,
-    /// The same where the sender wants to be done early.
-    pub announce_fast: usize,
-    /// The same for memory that the receiver can map.
-    pub announce_mapped: usize,
-    /// The same for scattered data, which nobody reads where they are.
-    pub announce_scattered: usize,
-    /// Sent without a copy, where the transport can.
+    /// Rendezvous.
+    pub rndv: usize,
+    /// Rendezvous if the sender asked for early completion.
+    pub rndv_fast: usize,
+    /// Rendezvous of memory that the receiver can map.
+    pub rndv_mapped: usize,
+    /// Rendezvous of scattered data, which no transport reads in place.
+    pub rndv_scattered: usize,
+    /// Zero-copy, if the transport supports it.
     pub zcopy: usize,
-    /// Not sent inline.
+    /// Buffered copy instead of short.
     pub buffered: usize,
-    /// What is not sent as a whole is announced, not sent in pieces.
+    /// A message that does not fit one transport message is sent by rendezvous, not in fragments.
     pub no_pieces: bool,
 }
 
-/// What an endpoint's messages are carried by.
+/// The transports of an endpoint.
 pub struct Carriers<'a> {
     pub message: &'a uct_iface_attr,
-    /// The transport that reads the peer's memory, if there is one.
+    /// The transport that reads the peer's memory, if any.
     pub bulk: Option<&'a uct_iface_attr>,
     /// "intra" or "inter": the peer is on this host, or elsewhere.
     pub place: &'static str,
@@ -93,21 +91,21 @@ pub struct Carriers<'a> {
     pub to_itself: bool,
 }
 
-/// Bytes a second of a copy of what another core has just written, as measured.
+/// Measured bytes a second of a copy of data that another core has just written.
 const COPY: f64 = 12.2e9;
-/// Up to this length messages may be sent without being announced, whatever that costs: a receiver
-/// that has not asked for them has to hold them. Below it nothing is announced where that saves nothing.
-const MOST_EAGER: usize = 256 << 10;
-/// A shorter message is never announced by the model.
-const LEAST_ANNOUNCED: usize = 1 << 10;
+/// The longest message that the model sends eagerly: the receiver has to buffer eager messages. Up to it, the model uses
+/// rendezvous only where that is faster.
+const EAGER_MAX: usize = 256 << 10;
+/// The shortest message that the model sends by rendezvous.
+const RNDV_MIN: usize = 1 << 10;
 
 impl Thresholds {
     /// Of an endpoint that has no transport yet.
     pub const NONE: Thresholds = Thresholds {
-        announce: usize::MAX,
-        announce_fast: usize::MAX,
-        announce_mapped: usize::MAX,
-        announce_scattered: usize::MAX,
+        rndv: usize::MAX,
+        rndv_fast: usize::MAX,
+        rndv_mapped: usize::MAX,
+        rndv_scattered: usize::MAX,
         zcopy: usize::MAX,
         buffered: usize::MAX,
         no_pieces: false,
@@ -119,19 +117,19 @@ impl Thresholds {
             bytes => bytes,
         };
         let configured = config.key_size("RNDV_THRESH", by.place);
-        let (announce, mapped) = match configured {
+        let (rndv, mapped) = match configured {
             AUTO => model(config, rules, by),
             bytes => (bytes, bytes),
         };
         Thresholds {
-            announce,
-            announce_fast: match configured {
-                AUTO => announce.max(of("RNDV_SEND_NBR_THRESH", announce)),
+            rndv,
+            rndv_fast: match configured {
+                AUTO => rndv.max(of("RNDV_SEND_NBR_THRESH", rndv)),
                 bytes => bytes,
             },
-            announce_mapped: mapped.min(announce),
-            announce_scattered: match configured {
-                AUTO => MOST_EAGER,
+            rndv_mapped: mapped.min(rndv),
+            rndv_scattered: match configured {
+                AUTO => EAGER_MAX,
                 bytes => bytes,
             },
             zcopy: of("ZCOPY_THRESH", by.message.cap.am.max_bcopy),
@@ -142,7 +140,7 @@ impl Thresholds {
     }
 }
 
-/// From which length on the cheapest way of an announced message costs less than sending it; and the
+/// From which length on the cheapest way of a rendezvous message costs less than sending it; and the
 /// same where its memory is mapped.
 fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
     let bandwidth = |attr: &uct_iface_attr| attr.bandwidth.dedicated + attr.bandwidth.shared;
@@ -164,13 +162,13 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
         per_byte: eager.per_byte + 1.0 / copy,
         ..eager
     });
-    let announced = message + step("rndv_rts");
+    let rts = message + step("rndv_rts");
     let mapped = eager.crossing(Cost {
-        once: announced,
+        once: rts,
         per_byte: 1.0 / copy,
     });
     let mapped = if rules.maps && by.place == "intra" {
-        mapped.max(LEAST_ANNOUNCED)
+        mapped.max(RNDV_MIN)
     } else {
         usize::MAX
     };
@@ -180,12 +178,12 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
         return (mapped, mapped);
     }
     let read = by.bulk.filter(|_| rules.reads).map(|bulk| Cost {
-        once: announced + bulk.latency.c + bulk.overhead,
+        once: rts + bulk.latency.c + bulk.overhead,
         per_byte: 1.0 / bandwidth(bulk).max(1.0),
     });
     let writes = rules.writes && by.message.cap.flags & UCT_IFACE_FLAG_PUT_ZCOPY != 0;
     let write = writes.then(|| Cost {
-        once: announced + 2.0 * message + step("rndv_rtr"),
+        once: rts + 2.0 * message + step("rndv_rtr"),
         per_byte: 1.0 / bytes_a_second,
     });
     let ways = [read, write].into_iter().flatten();
@@ -194,11 +192,11 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
         let longest = by.message.cap.am.max_zcopy;
         pieces.map_or(whole, |pieces| whole.min(pieces.crossing(way).max(longest)))
     };
-    let announce = match ways.map(crossing).min() {
-        Some(length) => length.clamp(LEAST_ANNOUNCED, MOST_EAGER),
-        None => MOST_EAGER,
+    let rndv = match ways.map(crossing).min() {
+        Some(length) => length.clamp(RNDV_MIN, EAGER_MAX),
+        None => EAGER_MAX,
     };
-    (announce, mapped)
+    (rndv, mapped)
 }
 
 #[cfg(test)]
@@ -263,7 +261,7 @@ mod tests {
             to_itself: true,
         };
         let t = thresholds(&[], AUTO_SCHEME, &by);
-        assert!(t.no_pieces && t.announce <= 8192, "{t:?}");
+        assert!(t.no_pieces && t.rndv <= 8192, "{t:?}");
         assert!(!thresholds(&[("RNDV_THRESH", "1m")], AUTO_SCHEME, &by).no_pieces);
         let unmapped = Rules {
             maps: false,
@@ -276,7 +274,7 @@ mod tests {
     fn what_pieces_cost_does_not_change_how_whole_messages_go() {
         let flags = UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PUT_ZCOPY;
         let cma = attr(80e-9, 1e-6, 11e9, 0);
-        let announce = |flags, bulk| {
+        let rndv = |flags, bulk| {
             let mut tcp = attr(5e-6, 2e-6, 2.2e9, flags);
             tcp.cap.am.max_zcopy = 64 << 10;
             let by = Carriers {
@@ -285,15 +283,12 @@ mod tests {
                 place: "inter",
                 to_itself: false,
             };
-            thresholds(&[], AUTO_SCHEME, &by).announce
+            thresholds(&[], AUTO_SCHEME, &by).rndv
         };
         let copied = UCT_IFACE_FLAG_PUT_ZCOPY;
-        assert_eq!(announce(flags, Some(&cma)), announce(copied, Some(&cma)));
-        let alone = announce(flags, None);
-        assert!(
-            alone >= 64 << 10 && alone < announce(copied, None),
-            "{alone}"
-        );
+        assert_eq!(rndv(flags, Some(&cma)), rndv(copied, Some(&cma)));
+        let alone = rndv(flags, None);
+        assert!(alone >= 64 << 10 && alone < rndv(copied, None), "{alone}");
     }
 
     #[test]
@@ -308,11 +303,11 @@ mod tests {
         };
         let both = thresholds(&[], AUTO_SCHEME, &pair(Some(&cma)));
         let alone = thresholds(&[], AUTO_SCHEME, &pair(None));
-        assert!(both.announce < alone.announce, "{both:?} {alone:?}");
-        assert!(both.announce_mapped < both.announce, "{both:?}");
-        assert_eq!(alone.announce, MOST_EAGER);
-        assert!(both.announce_fast >= both.announce);
-        assert!(both.announce_scattered >= both.announce);
+        assert!(both.rndv < alone.rndv, "{both:?} {alone:?}");
+        assert!(both.rndv_mapped < both.rndv, "{both:?}");
+        assert_eq!(alone.rndv, EAGER_MAX);
+        assert!(both.rndv_fast >= both.rndv);
+        assert!(both.rndv_scattered >= both.rndv);
         let none = Rules {
             maps: false,
             reads: false,
@@ -320,18 +315,15 @@ mod tests {
             tunes: false,
         };
         let am = thresholds(&[], none, &pair(Some(&cma)));
-        assert_eq!(am.announce, MOST_EAGER);
-        assert_eq!(am.announce_mapped, MOST_EAGER);
+        assert_eq!(am.rndv, EAGER_MAX);
+        assert_eq!(am.rndv_mapped, EAGER_MAX);
         let set = [
             ("RNDV_THRESH", "intra:3k,inter:5k"),
             ("ZCOPY_THRESH", "7k"),
             ("BCOPY_THRESH", "20"),
         ];
         let t = thresholds(&set, AUTO_SCHEME, &pair(Some(&cma)));
-        assert_eq!(
-            (t.announce, t.announce_fast, t.announce_mapped),
-            (3072, 3072, 3072)
-        );
+        assert_eq!((t.rndv, t.rndv_fast, t.rndv_mapped), (3072, 3072, 3072));
         assert_eq!((t.zcopy, t.buffered), (7168, 20));
     }
 }

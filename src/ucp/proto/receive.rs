@@ -5,7 +5,7 @@
 
 use super::assembly::{Assembly, MessageId, Target};
 use super::op::Op;
-use super::rndv::{self, Announced};
+use super::rndv::{self, Rts};
 use crate::c::*;
 use crate::ucp::request::Request;
 use crate::ucp::worker::Worker;
@@ -61,7 +61,7 @@ const BODIES: [Handle; 18] = [
     },
     first,
     middle,
-    announced,
+    on_rts,
     |w, m| {
         let (h, key) = RtrHdr::split(m)?;
         rndv::wanted(w, &h, key);
@@ -337,12 +337,12 @@ pub fn into_request(req: &Request, offset: usize, body: &[u8]) {
 }
 
 /// A message that waits at its sender.
-fn announced(worker: &Worker, message: &[u8]) -> Option<()> {
+fn on_rts(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, rest) = RtsHdr::split(message)?;
     let (key, rest) = rest.split_at_checked(h.key.into())?;
     let (epoch_key, rest) = rest.split_at_checked(h.epoch_key.into())?;
     let sender = (h.uuid, h.ep, h.request);
-    let what = Announced {
+    let what = Rts {
         sender,
         total: usize::try_from(h.total).ok()?,
         address: h.address,
@@ -355,13 +355,13 @@ fn announced(worker: &Worker, message: &[u8]) -> Option<()> {
     };
     match h.kind {
         k if k == AmId::TagOnly as u8 => {
-            tag::recv::announced(worker, TagHdr::split(rest)?.0.tag, &what);
+            tag::recv::on_rts(worker, TagHdr::split(rest)?.0.tag, &what);
         }
         k if k == AmId::TagSync as u8 => {
-            tag::recv::announced(worker, TagSyncHdr::split(rest)?.0.tag, &what);
+            tag::recv::on_rts(worker, TagSyncHdr::split(rest)?.0.tag, &what);
         }
-        k if k == AmId::Am as u8 => am::recv::announced(worker, rest, &what)?,
-        k if k == AmId::Stream as u8 => stream::announced::arrived(worker, what)?,
+        k if k == AmId::Am as u8 => am::recv::on_rts(worker, rest, &what)?,
+        k if k == AmId::Stream as u8 => stream::rndv::on_rts(worker, what)?,
         _ => return None,
     }
     Some(())

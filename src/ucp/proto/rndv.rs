@@ -1,4 +1,4 @@
-//! Rendezvous: how an announced message gets to the receiver.
+//! Rendezvous: how a rendezvous message gets to the receiver.
 //!
 //! The first that is possible: the receiver copies it, where the memory is mapped; it lets a
 //! transport read it; the sender lets a transport write it, if the receiver asks for that; the sender
@@ -25,9 +25,9 @@ use core::ops::Range;
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-/// An announced message: who has it and where.
+/// A rendezvous message: who has it and where.
 #[derive(Clone, Copy, Debug)]
-pub struct Announced {
+pub struct Rts {
     /// The sender's worker, endpoint and request.
     pub sender: (u64, u64, u64),
     pub total: usize,
@@ -50,8 +50,8 @@ fn arriving(op: &mut Op) -> Option<(&Data, &mut Arriving)> {
     }
 }
 
-/// Fetches an announced message into the request's buffer.
-pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
+/// Fetches a rendezvous message into the request's buffer.
+pub fn fetch(worker: &Worker, req: &Request, message: &Rts) {
     let (uuid, ep, _) = message.sender;
     req.set_info(Info {
         length: message.total,
@@ -73,7 +73,7 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Announced) {
     state.total = message.total;
     state.sender = message.sender;
     let Some(reply) = worker.ep_of_peer(uuid, ep) else {
-        ucs_debug!("the endpoint that announced a message is closed");
+        ucs_debug!("an RTS came from an endpoint that is closed");
         req.complete(Err(Status::CANCELED));
         return;
     };
@@ -137,7 +137,7 @@ pub enum Copied {
 
 /// Copies a message whose memory is mapped here: a request's of this worker, or the peer's by a key
 /// it sent.
-fn copy_mapped(worker: &Worker, ep: &Ep, to: &Data, message: &Announced) -> Copied {
+fn copy_mapped(worker: &Worker, ep: &Ep, to: &Data, message: &Rts) -> Copied {
     if message.sender.0 == worker.uuid {
         return copy_here(worker, to, message).map_or(Copied::NotPossible, Copied::Ended);
     }
@@ -145,14 +145,14 @@ fn copy_mapped(worker: &Worker, ep: &Ep, to: &Data, message: &Announced) -> Copi
 }
 
 /// Of a request of this worker. `None` when that cannot be.
-fn copy_here(worker: &Worker, to: &Data, message: &Announced) -> Option<Result<()>> {
+fn copy_here(worker: &Worker, to: &Data, message: &Rts) -> Option<Result<()>> {
     let total = message.total;
     // The address is taken from the request and not from the message.
     // SAFETY: another request than the receive's; the only borrow of its operation.
     let Op::Send(send) = (unsafe { worker.request(message.sender.2)?.op() }) else {
         return None;
     };
-    if send.stage != Stage::Announced || send.data.len() != total {
+    if send.stage != Stage::RtsSent || send.data.len() != total {
         return None;
     }
     match (to.contiguous(), send.data.contiguous()) {
@@ -168,14 +168,14 @@ fn copy_here(worker: &Worker, to: &Data, message: &Announced) -> Option<Result<(
 }
 
 /// Copies some bytes of a message out of the peer's region to `at` of `to`, where they must fit.
-pub fn copy_part(ep: &Ep, message: &Announced, part: Range<usize>, to: &Data, at: usize) -> Copied {
+pub fn copy_part(ep: &Ep, message: &Rts, part: Range<usize>, to: &Data, at: usize) -> Copied {
     copy_from_region(ep, message, part, to, at).unwrap_or(Copied::NotPossible)
 }
 
 /// The same. `None` when the region is not mapped here, or the guard is not.
 fn copy_from_region(
     ep: &Ep,
-    message: &Announced,
+    message: &Rts,
     part: Range<usize>,
     to: &Data,
     at: usize,
@@ -287,7 +287,7 @@ fn mappable(worker: &Worker, address: u64, length: usize, right: u8) -> Option<A
     worker.mappable.key_of(regions, address, length, right)
 }
 
-/// Whether the receiver of an announcement could copy from the buffer itself.
+/// Whether the receiver of an RTS could copy from the buffer itself.
 pub fn is_mappable(ep: &Ep, data: &Data) -> bool {
     match data.contiguous() {
         Some(_) if ep.remote_uuid.get() == ep.worker().uuid => true,
@@ -303,7 +303,7 @@ pub fn is_mappable_elsewhere(ep: &Ep, data: &Data) -> bool {
     ep.worker().rules.maps && ep.remote_uuid.get() != ep.worker().uuid && is_mappable(ep, data)
 }
 
-/// What an announcement offers besides the data's length.
+/// What an RTS offers besides the data's length.
 #[derive(Default)]
 pub struct Offer<'a> {
     /// Where the data are; 0 when they may not be read there.
@@ -356,7 +356,7 @@ pub fn offer<'a>(ep: &'a Ep, data: &Data) -> Offer<'a> {
     }
 }
 
-/// Keeps the key that came with an announcement; answers the region it is for, 0 for none.
+/// Keeps the key that came with an RTS; returns the region it is for, 0 for none.
 pub fn learn_key(worker: &Worker, sender: (u64, u64, u64), blob: &[u8]) -> u64 {
     if blob.is_empty() {
         return 0;
@@ -368,7 +368,7 @@ pub fn learn_key(worker: &Worker, sender: (u64, u64, u64), blob: &[u8]) -> u64 {
     key.map_or(0, |key| key.info.region)
 }
 
-/// A transport has read the data of an announced message, or failed to.
+/// A transport has read the data of a rendezvous message, or failed to.
 pub fn read(req: &Request, result: Result<()>) {
     // SAFETY: the only borrow, ended before the completion.
     let Some((_, state)) = arriving(unsafe { req.op() }) else {
@@ -451,7 +451,7 @@ pub fn acknowledge(worker: &Worker, sender: (u64, u64, u64), result: Result<()>)
     control::post(ep, AmId::Ack, &ack, &[]);
 }
 
-/// The peer asks for the data of an announced message.
+/// The peer asks for the data of a rendezvous message.
 pub fn wanted(worker: &Worker, rtr: &RtrHdr, key: &[u8]) {
     let Some(req) = worker.request(rtr.request) else {
         ucs_debug!("data was asked for of a send that is over");
@@ -460,9 +460,7 @@ pub fn wanted(worker: &Worker, rtr: &RtrHdr, key: &[u8]) {
     };
     // SAFETY: the only borrow, ended before the task is posted.
     let ep = match unsafe { req.op() } {
-        Op::Send(send)
-            if send.stage == Stage::Announced && rtr.length <= send.data.len() as u64 =>
-        {
+        Op::Send(send) if send.stage == Stage::RtsSent && rtr.length <= send.data.len() as u64 => {
             let (receiver, length) = (rtr.receiver, rtr.length as usize);
             // SAFETY: an endpoint outlives its requests.
             let ep = unsafe { &*send.ep };
@@ -484,7 +482,7 @@ pub fn wanted(worker: &Worker, rtr: &RtrHdr, key: &[u8]) {
             ep
         }
         _ => {
-            ucs_error!("data was asked for of a send that was not announced");
+            ucs_error!("the peer asked for the data of a send without RTS");
             refuse(worker, rtr);
             return;
         }
@@ -641,7 +639,7 @@ pub fn acknowledged(worker: &Worker, ack: &AckHdr) {
     let ep = match unsafe { req.op() } {
         Op::Send(SendOp {
             ep,
-            stage: Stage::Announced | Stage::AwaitAck,
+            stage: Stage::RtsSent | Stage::AwaitAck,
             ..
         }) => *ep,
         // It was matched by its first piece while others still wait here: nothing but their

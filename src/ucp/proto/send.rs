@@ -1,4 +1,4 @@
-//! Sending: eager in one piece or several, or announced and fetched by the receiver.
+//! Sending: eager, as one message or in fragments, or by rendezvous.
 //!
 //! `start` is where every kind of message comes in. The fast case needs no request: the endpoint is
 //! clear and the transport takes the message. What waits is driven by `step`, from the endpoint's
@@ -6,7 +6,7 @@
 
 use super::control;
 use super::op::{Kind, Op, SendOp, Stage};
-use super::plan::Announce;
+use super::plan::RndvPolicy;
 use super::{rndv, zcopy};
 use crate::c::{UCS_ERR_NO_RESOURCE, ucs_status_t};
 use crate::ucp::dt::Data;
@@ -20,7 +20,7 @@ use crate::wire::header::{AckHdr, AmId, CUT, DataHdr, FirstHdr, Header, MiddleHd
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 
-/// Pieces of announced data that go out before others of the endpoint get a turn.
+/// Pieces of rendezvous data that go out before others of the endpoint get a turn.
 const PIECES_A_TURN: usize = 32;
 /// Pieces end at multiples of this: generic datatypes need not be able to unpack half an element. MPICH's are not.
 const ELEMENTS: usize = 64;
@@ -31,10 +31,10 @@ pub fn start(
     param: &Param,
     data: Data,
     mut kind: Kind,
-    announce: Announce,
+    policy: RndvPolicy,
 ) -> Result<Posted> {
     if let (Some(word), Data::Contig { ptr, len }) = (kind.word(), &data)
-        && announce != Announce::Always
+        && policy != RndvPolicy::Always
         // SAFETY: data of a call are readable as long as it lasts.
         && let Some(sent) = unsafe { try_short(ep, kind.id(), word, *ptr, *len) }
     {
@@ -46,9 +46,9 @@ pub fn start(
         ep.introduce();
     }
     let stage = if ep.is_connected() {
-        plan(ep, &kind, &data, announce)
+        plan(ep, &kind, &data, policy)
     } else {
-        Stage::Unplanned { announce }
+        Stage::Unplanned { policy }
     };
     if stage == Stage::Whole && !kind.waits_for_match() && ep.is_clear() {
         match whole(ep, &kind, &data, (0, 0, 0)) {
@@ -63,7 +63,7 @@ pub fn start(
     must_be_immediate(param)?;
     // The receiver of the first of several messages is to learn when the others will not come.
     let in_pieces = matches!(stage, Stage::Pieces { .. }) && !matches!(kind, Kind::Stream { .. });
-    if stage == Stage::Announce || in_pieces {
+    if stage == Stage::SendRts || in_pieces {
         ep.introduce();
     }
     kind.outlive_call();
@@ -134,11 +134,11 @@ pub unsafe fn try_whole<const WORDS: usize>(
     let lane = ep.lane();
     let by = &lane.thresholds;
     let mapped = match id {
-        // See `plan`: those are not announced for being mapped.
+        // See `plan`: those are not sent by rendezvous for being mappable.
         AmId::Am => usize::MAX,
-        _ => by.announce_mapped,
+        _ => by.rndv_mapped,
     };
-    if len >= by.announce.min(by.announce_fast).min(mapped).min(by.zcopy)
+    if len >= by.rndv.min(by.rndv_fast).min(mapped).min(by.zcopy)
         || len > lane.max_bcopy.saturating_sub(head)
     {
         return None;
@@ -202,31 +202,31 @@ pub unsafe fn leave_pair(
 }
 
 /// How a message goes, by its length and what the transport takes.
-pub fn plan(ep: &Ep, kind: &Kind, data: &Data, announce: Announce) -> Stage {
+pub fn plan(ep: &Ep, kind: &Kind, data: &Data, policy: RndvPolicy) -> Stage {
     let lane = ep.lane();
     let (head, len) = (kind.header_len(), data.len());
     let contiguous = data.contiguous().is_some();
-    let by_length = match announce {
-        Announce::Never | Announce::Mapped => usize::MAX,
-        Announce::Always => 0,
-        _ if !contiguous => lane.thresholds.announce_scattered,
-        Announce::ByLength => lane.thresholds.announce,
-        Announce::LongOnly => lane.thresholds.announce_fast,
+    let by_length = match policy {
+        RndvPolicy::Never | RndvPolicy::Mapped => usize::MAX,
+        RndvPolicy::Always => 0,
+        _ if !contiguous => lane.thresholds.rndv_scattered,
+        RndvPolicy::ByLength => lane.thresholds.rndv,
+        RndvPolicy::LongOnly => lane.thresholds.rndv_fast,
     };
     let fits = len <= lane.max_bcopy.saturating_sub(head);
-    let maps = match announce {
-        _ if len < lane.thresholds.announce_mapped => false,
+    let maps = match policy {
+        _ if len < lane.thresholds.rndv_mapped => false,
         // A handler gets what comes as a whole where it stands, and so does a stream: no copy is saved.
         _ if fits && matches!(kind, Kind::Am { .. } | Kind::Stream { .. }) => false,
-        Announce::ByLength => rndv::is_mappable(ep, data),
-        Announce::Mapped => rndv::is_mappable_elsewhere(ep, data),
+        RndvPolicy::ByLength => rndv::is_mappable(ep, data),
+        RndvPolicy::Mapped => rndv::is_mappable_elsewhere(ep, data),
         _ => false,
     };
     if maps || len >= by_length {
-        return Stage::Announce;
+        return Stage::SendRts;
     }
-    if !fits && contiguous && lane.thresholds.no_pieces && announce == Announce::ByLength {
-        return Stage::Announce;
+    if !fits && contiguous && lane.thresholds.no_pieces && policy == RndvPolicy::ByLength {
+        return Stage::SendRts;
     }
     if fits && len < lane.thresholds.zcopy {
         Stage::Whole
@@ -257,8 +257,8 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
         Op::Put(_) | Op::Get(_) | Op::Amo(_) => return software::step(ep, req),
         _ => return Ok(Step::Done),
     };
-    if let Stage::Unplanned { announce } = send.stage {
-        send.stage = plan(ep, &send.kind, &send.data, announce);
+    if let Stage::Unplanned { policy } = send.stage {
+        send.stage = plan(ep, &send.kind, &send.data, policy);
     }
     match send.stage {
         Stage::Whole => {
@@ -294,9 +294,9 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
             sent(ep, req, send);
             Ok(Step::Done)
         }
-        Stage::Announce => {
-            announce(ep, req, send)?;
-            send.stage = Stage::Announced;
+        Stage::SendRts => {
+            send_rts(ep, req, send)?;
+            send.stage = Stage::RtsSent;
             ep.wait_for_peer(req);
             Ok(Step::Done)
         }
@@ -337,7 +337,7 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
             rndv::write(ep, req)?;
             Ok(Step::Done)
         }
-        Stage::Unplanned { .. } | Stage::Announced | Stage::AwaitAck => Ok(Step::Done),
+        Stage::Unplanned { .. } | Stage::RtsSent | Stage::AwaitAck => Ok(Step::Done),
     }
 }
 
@@ -557,8 +557,8 @@ pub fn body_piece<H: Header>(
     Ok(n - H::LEN)
 }
 
-/// Announces a message that the receiver will fetch.
-fn announce(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
+/// Sends the RTS of a message.
+fn send_rts(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
     let mut offer = rndv::offer(ep, &send.data);
     let plain = RtsHdr::LEN + send.kind.header_len();
     let room = ep.lane().max_bcopy;

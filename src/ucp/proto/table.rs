@@ -6,7 +6,7 @@
 //! endpoint of a worker is described once, when its first endpoint is connected.
 
 use super::op::{Kind, Stage, UserHeader};
-use super::plan::Announce;
+use super::plan::RndvPolicy;
 use super::send;
 use crate::c::*;
 use crate::ucp::dt::Data;
@@ -135,39 +135,39 @@ fn tables(ep: &Ep) -> Vec<(String, Vec<Row>)> {
             UCP_FEATURE_TAG,
             "tagged message by ucp_tag_send*",
             Kind::Tag { tag: 0 },
-            Announce::ByLength,
+            RndvPolicy::ByLength,
         ),
         (
             UCP_FEATURE_TAG,
             "tagged message by ucp_tag_send*(fast-completion)",
             Kind::Tag { tag: 0 },
-            Announce::LongOnly,
+            RndvPolicy::LongOnly,
         ),
         (
             UCP_FEATURE_TAG,
             "synchronous tagged message by ucp_tag_send_sync*",
             Kind::TagSync { tag: 0 },
-            Announce::ByLength,
+            RndvPolicy::ByLength,
         ),
         (
             UCP_FEATURE_AM,
             "active message by ucp_am_send*",
             am,
-            Announce::ByLength,
+            RndvPolicy::ByLength,
         ),
         (
             UCP_FEATURE_STREAM,
             "stream message by ucp_stream_send*",
             stream,
-            Announce::Mapped,
+            RndvPolicy::Mapped,
         ),
     ];
     let mut all = Vec::new();
-    for (feature, title, kind, announce) in sends {
+    for (feature, title, kind, policy) in sends {
         if has(feature) {
             all.push((
                 format!("{title} from host memory"),
-                message_rows(ep, &kind, announce),
+                message_rows(ep, &kind, policy),
             ));
         }
     }
@@ -177,7 +177,7 @@ fn tables(ep: &Ep) -> Vec<(String, Vec<Row>)> {
         && ep.remote_uuid.get() != ep.worker().uuid
         && has(UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_STREAM)
     {
-        let from = ep.lane().thresholds.announce_mapped;
+        let from = ep.lane().thresholds.rndv_mapped;
         let way = "rendezvous copy from mapped remote memory";
         let title = "message from host memory of ucp_mem_map that the peer can map".to_owned();
         all.push((title, vec![row(from, way, &name)]));
@@ -218,7 +218,7 @@ fn row(from: usize, way: &str, by: &str) -> Row {
 }
 
 /// How a contiguous message of each length goes.
-fn message_rows(ep: &Ep, kind: &Kind, announce: Announce) -> Vec<Row> {
+fn message_rows(ep: &Ep, kind: &Kind, policy: RndvPolicy) -> Vec<Row> {
     let lane = ep.lane();
     let t = &lane.thresholds;
     let head = kind.header_len();
@@ -228,8 +228,8 @@ fn message_rows(ep: &Ep, kind: &Kind, announce: Announce) -> Vec<Row> {
         1,
         after(lane.max_short),
         t.zcopy,
-        t.announce,
-        t.announce_fast,
+        t.rndv,
+        t.rndv_fast,
         after(lane.max_bcopy.saturating_sub(head)),
         after(lane.max_zcopy.saturating_sub(head)),
     ];
@@ -237,7 +237,7 @@ fn message_rows(ep: &Ep, kind: &Kind, announce: Announce) -> Vec<Row> {
     lengths.sort_unstable();
     let mut rows: Vec<Row> = Vec::new();
     for from in lengths {
-        let (way, by) = message_way(ep, kind, from, announce);
+        let (way, by) = message_way(ep, kind, from, policy);
         if rows
             .last()
             .is_none_or(|last| (&last.way, &last.by) != (&way, &by))
@@ -249,7 +249,7 @@ fn message_rows(ep: &Ep, kind: &Kind, announce: Announce) -> Vec<Row> {
 }
 
 /// How one message goes: its way, and by which transport.
-fn message_way(ep: &Ep, kind: &Kind, length: usize, announce: Announce) -> (String, String) {
+fn message_way(ep: &Ep, kind: &Kind, length: usize, policy: RndvPolicy) -> (String, String) {
     let lane = ep.lane();
     let name = ep.transport_name();
     if kind.word().is_some() && lane.am_short.is_some() && length <= lane.max_short {
@@ -257,17 +257,17 @@ fn message_way(ep: &Ep, kind: &Kind, length: usize, announce: Announce) -> (Stri
     }
     // Memory at null is in no region, so that what holds for mapped memory has a table of its own.
     let data = Data::contig(core::ptr::null_mut(), length);
-    match send::plan(ep, kind, &data, announce) {
+    match send::plan(ep, kind, &data, policy) {
         Stage::Whole => ("eager copy-in copy-out".to_owned(), name),
         Stage::WholeInPlace => ("eager zero-copy copy-out".to_owned(), name),
-        Stage::Announce => announced_way(ep),
+        Stage::SendRts => rndv_way(ep),
         _ => ("multi-frag eager copy-in copy-out".to_owned(), name),
     }
 }
 
-/// How the data of an announced message move. The receiver decides it, by the same rules as far as
+/// How the data of a rendezvous message move. The receiver decides it, by the same rules as far as
 /// its configuration is the same.
-fn announced_way(ep: &Ep) -> (String, String) {
+fn rndv_way(ep: &Ep) -> (String, String) {
     let rules = ep.worker().rules;
     let (how, by) = if ep.remote_uuid.get() == ep.worker().uuid && rules.maps {
         ("copy from mapped remote memory", ep.transport_name())

@@ -1,11 +1,11 @@
 //! Streams: bytes in order between two endpoints.
 //!
 //! `send` gives bytes to the engine, `recv` takes what comes. What came and was not taken stands in
-//! the endpoint's `Inbox`, or still at its sender (`announced`); the worker lists the endpoints whose
+//! the endpoint's `Inbox`, or still at its sender (`rndv`); the worker lists the endpoints whose
 //! inbox the application does not know of yet.
 
-pub mod announced;
 pub mod recv;
+pub mod rndv;
 pub mod send;
 mod short_queue;
 
@@ -15,9 +15,9 @@ use super::request::Request;
 use super::unexpected;
 use super::worker::Worker;
 use crate::uct::base::copy::copy_home;
-use announced::Elsewhere;
 use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
+use rndv::Remote;
 use short_queue::ShortQueue;
 use std::collections::{HashMap, VecDeque};
 
@@ -26,7 +26,7 @@ struct Chunk {
     bytes: Buffer,
     at: usize,
     /// They are not here: then `bytes` is empty.
-    elsewhere: Option<Box<Elsewhere>>,
+    remote: Option<Box<Remote>>,
 }
 
 impl Chunk {
@@ -34,7 +34,7 @@ impl Chunk {
         Chunk {
             bytes,
             at: 0,
-            elsewhere: None,
+            remote: None,
         }
     }
 
@@ -46,7 +46,7 @@ impl Chunk {
 
     /// How many there are, wherever they are.
     fn len(&self) -> usize {
-        match &self.elsewhere {
+        match &self.remote {
             None => self.rest().len(),
             Some(e) => e.total() - self.at,
         }
@@ -63,9 +63,9 @@ pub struct Inbox {
     /// Bytes in all of them.
     available: Cell<usize>,
     /// Chunks that are not here.
-    elsewhere: Cell<usize>,
+    remote: Cell<usize>,
     /// Bytes were lost: none of those behind them are taken.
-    torn: Cell<bool>,
+    broken: Cell<bool>,
     waiting: Waiting,
     /// Chunks the application has, by their pointer.
     lent: RefCell<HashMap<usize, Buffer>>,
@@ -129,8 +129,8 @@ impl Inbox {
             short: ShortQueue::default(),
             chunks: RefCell::new(VecDeque::new()),
             available: Cell::new(0),
-            elsewhere: Cell::new(0),
-            torn: Cell::new(false),
+            remote: Cell::new(0),
+            broken: Cell::new(false),
             waiting: Waiting::default(),
             lent: RefCell::new(HashMap::new()),
             listed: Cell::new(false),
@@ -229,7 +229,7 @@ impl Inbox {
         if rest.len() == count {
             // Emptied where it stands: words that were just written, moved in pairs, wait for the writes.
             front.bytes.give_back();
-            debug_assert!(front.elsewhere.is_none());
+            debug_assert!(front.remote.is_none());
             core::mem::forget(chunks.pop_front());
         } else {
             front.at += count;
@@ -270,13 +270,13 @@ impl Inbox {
             return Some(Chunk::here(message.into()));
         }
         let mut chunks = self.chunks.borrow_mut();
-        chunks.pop_front_if(|chunk| chunk.elsewhere.is_none())
+        chunks.pop_front_if(|chunk| chunk.remote.is_none())
     }
 
     /// Whether there are bytes that can be had at once.
     fn has_something(&self) -> bool {
         self.available.get() > 0
-            && (self.elsewhere.get() == 0 || !announced::is_asked_for(self.chunks.borrow().front()))
+            && (self.remote.get() == 0 || !rndv::is_requested(self.chunks.borrow().front()))
     }
 }
 
@@ -286,7 +286,7 @@ pub struct StreamState {
     /// How many of them are gone.
     gone: Cell<usize>,
     /// Endpoints whose inboxes progress looks after.
-    unattended: announced::Unattended,
+    to_fetch: rndv::ToFetch,
 }
 
 impl StreamState {
@@ -295,13 +295,13 @@ impl StreamState {
         StreamState {
             ready: RefCell::new(VecDeque::new()),
             gone: Cell::new(0),
-            unattended: announced::Unattended::default(),
+            to_fetch: rndv::ToFetch::default(),
         }
     }
 
     /// Whether something waits for the next progress.
     pub fn wants_progress(&self) -> bool {
-        !self.unattended.is_empty()
+        !self.to_fetch.is_empty()
     }
 
     /// Bytes stand in an endpoint's inbox: lists it, once the application has it.

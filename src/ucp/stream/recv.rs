@@ -3,7 +3,7 @@
 //! A receive ends with what is there, in whole elements, or with a full buffer when it waits for
 //! all. Bytes that find a waiting receive go straight into its buffer.
 
-use super::{Chunk, Inbox, announced};
+use super::{Chunk, Inbox, rndv};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Pin};
 use crate::ucp::proto::op::{Op, StreamRecvOp};
@@ -88,7 +88,7 @@ fn into_oldest(ep: &Ep, body: &[u8]) -> bool {
 fn keep(ep: &Ep, body: &[u8]) -> bool {
     let (inbox, worker) = (&ep.stream, ep.worker());
     let few = (1..=SMALL).contains(&body.len());
-    if !few || !inbox.waiting.is_empty() || inbox.torn.get() || !inbox.push_small(body) {
+    if !few || !inbox.waiting.is_empty() || inbox.broken.get() || !inbox.push_small(body) {
         return false;
     }
     unexpected::add(worker, body.len());
@@ -103,7 +103,7 @@ fn bytes(worker: &Worker, uuid: u64, id: u64, body: &[u8]) {
         ucs_debug!("{} bytes for a stream that is closed; dropped", body.len());
         return;
     };
-    if body.is_empty() || ep.stream.torn.get() {
+    if body.is_empty() || ep.stream.broken.get() {
         return;
     }
     let _pin = Pin::new(ep);
@@ -137,7 +137,7 @@ fn leave_the_next(ep: &Ep) {
 /// stands in front of them.
 pub fn place(worker: &Worker, head: StreamHdr, left: usize) -> Option<(NonNull<u8>, usize)> {
     let inbox = &worker.open_ep_of_peer(head.uuid, head.ep)?.stream;
-    if inbox.available.get() != 0 || inbox.torn.get() {
+    if inbox.available.get() != 0 || inbox.broken.get() {
         return None;
     }
     // SAFETY: the only borrow; nobody else is called.
@@ -245,11 +245,11 @@ fn draw(ep: &Ep, op: &mut StreamRecvOp, count: usize) {
         let taken = ep.stream.take(left, |part| op.put(part));
         unexpected::sub(ep.worker(), taken);
         left -= taken;
-        if left == 0 || ep.stream.elsewhere.get() == 0 {
+        if left == 0 || ep.stream.remote.get() == 0 {
             return;
         }
-        let fetched = announced::draw(ep, op, left);
-        if fetched == 0 && announced::is_asked_for(ep.stream.chunks.borrow().front()) {
+        let fetched = rndv::copy_first(ep, op, left);
+        if fetched == 0 && rndv::is_requested(ep.stream.chunks.borrow().front()) {
             return;
         }
         left -= fetched;
@@ -370,7 +370,7 @@ pub fn post(
     };
     let now_or_never = must_be_immediate(param);
     if enough && inbox.waiting.is_empty() {
-        if now_or_never.is_err() && !announced::fetch_all(ep) {
+        if now_or_never.is_err() && !rndv::fetch_all(ep) {
             now_or_never?;
         }
         draw(ep, &mut op, now);
@@ -401,7 +401,7 @@ pub fn post(
 pub fn lend(ep: &Ep) -> Result<Option<(*const u8, usize)>> {
     let inbox = &ep.stream;
     let front = if inbox.waiting.is_empty() {
-        announced::fetch_first(ep);
+        rndv::fetch_first(ep);
         inbox.take_front_here()
     } else {
         None
@@ -458,5 +458,5 @@ pub fn end(ep: &Ep, status: Status) {
         req.set_info(Info { tag: 0, length });
         req.complete(result);
     }
-    announced::drop_all(ep);
+    rndv::drop_all(ep);
 }

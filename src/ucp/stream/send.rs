@@ -5,7 +5,7 @@ use crate::ucp::composite::CompositeRequest;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Way};
 use crate::ucp::proto::op::{Kind, Stage};
-use crate::ucp::proto::plan::Announce;
+use crate::ucp::proto::plan::RndvPolicy;
 use crate::ucp::proto::send;
 use crate::ucp::request::{Info, Param, Posted, immediate, must_be_immediate};
 use crate::ucs::Result;
@@ -25,7 +25,7 @@ pub unsafe fn leave(ep: &Ep, way: Way, bytes: *const u8, len: usize) -> ucs_stat
     unsafe { send::leave_pair(way, AmId::Stream, header, bytes, len) }
 }
 
-/// Sends bytes. They are announced only where the peer can map them: it then takes any part of them when it likes.
+/// Sends bytes. Rendezvous is used only if the peer can map the buffer: it may then copy any part at any time.
 pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
     if data.is_empty() {
         ep.usable()?;
@@ -44,20 +44,20 @@ pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
         sent?;
         return immediate(ep.worker(), param, Info::default());
     }
-    let announce = match param.announce() {
-        Announce::ByLength => Announce::Mapped,
-        _ => Announce::Never,
+    let policy = match param.rndv_policy() {
+        RndvPolicy::ByLength => RndvPolicy::Mapped,
+        _ => RndvPolicy::Never,
     };
     let kind = Kind::Stream { hdr };
-    match in_place(ep, &kind, &data, announce) {
+    match in_place(ep, &kind, &data, policy) {
         Some((at, most)) => parts(ep, param, &kind, (at, data.len()), most),
-        None => send::start(ep, param, data, kind, announce),
+        None => send::start(ep, param, data, kind, policy),
     }
 }
 
 /// Bytes that would go in pieces, and could go as several messages that the transport takes where they stand: their
 /// beginning, and how many it takes.
-fn in_place(ep: &Ep, kind: &Kind, data: &Data, announce: Announce) -> Option<(*mut u8, usize)> {
+fn in_place(ep: &Ep, kind: &Kind, data: &Data, policy: RndvPolicy) -> Option<(*mut u8, usize)> {
     let at = data.contiguous()?;
     if !ep.is_connected() {
         return None;
@@ -65,7 +65,7 @@ fn in_place(ep: &Ep, kind: &Kind, data: &Data, announce: Announce) -> Option<(*m
     let lane = ep.lane();
     let most = lane.max_zcopy.checked_sub(kind.header_len())?;
     let longer = data.len() > most && most >= lane.max_bcopy;
-    let in_pieces = || matches!(send::plan(ep, kind, data, announce), Stage::Pieces { .. });
+    let in_pieces = || matches!(send::plan(ep, kind, data, policy), Stage::Pieces { .. });
     (longer && in_pieces()).then_some((at, most))
 }
 
@@ -87,7 +87,7 @@ fn parts(
             iface.more.set(from + 2 * most <= len);
         }
         let part = Data::contig(at.wrapping_add(from), most.min(len - from));
-        all.post_part(|each| send::start(ep, each, part, kind.clone(), Announce::Never));
+        all.post_part(|each| send::start(ep, each, part, kind.clone(), RndvPolicy::Never));
     }
     all.finish_posting(param)
 }

@@ -13,7 +13,7 @@ mod slot_ring;
 use super::buffers::{Buffer, InlineBytes};
 use super::proto::assembly::MessageId;
 use super::proto::op::{Op, TagWaitOp};
-use super::proto::rndv::Announced;
+use super::proto::rndv::Rts;
 use super::request::{Info, Request};
 use super::unexpected;
 use super::worker::Worker;
@@ -25,7 +25,7 @@ use core::ptr::NonNull;
 use inline_unexpected::InlineUnexpected;
 use posted_fifo::{PostedFifo, PostedReceive};
 
-/// An unexpected message. It takes memory for the bytes that have come, not for those announced.
+/// An unexpected message. It takes memory for the bytes that have come, not for those that an RTS describes.
 pub enum Message {
     /// A few bytes, stored in the entry itself.
     Inline(InlineBytes),
@@ -39,7 +39,7 @@ pub enum Message {
         id: MessageId,
         total: usize,
     },
-    Announced(Box<Announced>),
+    Rts(Box<Rts>),
 }
 
 /// The sender of a synchronous send, which waits for the match: worker, endpoint, request.
@@ -55,7 +55,7 @@ impl Message {
             Message::Inline(bytes) => bytes.bytes().len(),
             Message::Whole { data, .. } => data.len(),
             Message::Pieces { total, .. } => *total,
-            Message::Announced(a) => a.total,
+            Message::Rts(a) => a.total,
         }
     }
 
@@ -69,7 +69,7 @@ impl Message {
                 Message::Pieces { id, .. } => {
                     worker.assemblies.with(*id, |a| a.buffer.len()).unwrap_or(0)
                 }
-                Message::Announced(_) => 0,
+                Message::Rts(_) => 0,
             }
     }
 

@@ -7,7 +7,7 @@ use crate::ucp::dt::Data;
 use crate::ucp::proto::assembly::{Assembly, MessageId, Target};
 use crate::ucp::proto::op::{Arriving, Op, TagRecvOp, TagWaitOp};
 use crate::ucp::proto::receive::{empty_assembly, into_request};
-use crate::ucp::proto::rndv::{self, Announced};
+use crate::ucp::proto::rndv::{self, Rts};
 use crate::ucp::request::{Info, Param, Place, Posted, Request, ended, settle};
 use crate::ucp::unexpected;
 use crate::ucp::worker::Worker;
@@ -148,7 +148,7 @@ pub fn take(
     let req = unsafe { at.as_ref() };
     req.set_info(info);
     match message {
-        Message::Announced(a) => rndv::fetch(worker, req, &a),
+        Message::Rts(a) => rndv::fetch(worker, req, &a),
         Message::Pieces { id, .. } => adopt(worker, req, id),
         Message::Inline(_) | Message::Whole { .. } => {}
     }
@@ -354,13 +354,13 @@ pub fn sender_gone(worker: &Worker, message: &Assembly, status: Status) {
 }
 
 /// A message waits at its sender.
-pub fn announced(worker: &Worker, tag: u64, message: &Announced) {
+pub fn on_rts(worker: &Worker, tag: u64, message: &Rts) {
     match matched(worker, tag, message.total) {
         Some(req) => rndv::fetch(worker, req, message),
         None => {
             worker
                 .tag
-                .keep(worker, tag, Message::Announced(Box::new(*message)));
+                .keep(worker, tag, Message::Rts(Box::new(*message)));
         }
     }
 }

@@ -201,7 +201,7 @@ fn lane_of(worker: &Worker, address: &Address, i: usize, ep: uct_ep_h) -> Messag
         to_itself: address.uuid == worker.uuid,
     };
     let thresholds = Thresholds::new(&worker.context().config, &worker.rules, &carriers);
-    let limit = thresholds.announce.min(thresholds.buffered);
+    let limit = thresholds.rndv.min(thresholds.buffered);
     let max_short = max_short.zip(limit.checked_sub(1)).map(|(a, b)| a.min(b));
     let cap = &iface.attr.cap;
     let in_place = cap.flags & UCT_IFACE_FLAG_AM_ZCOPY != 0;
