@@ -49,7 +49,7 @@ fn any_layout(w: &World) -> Layout {
     ])
 }
 
-/// Sizes that take every way: none, short, whole, in pieces, rndv.
+/// Sizes that take every way: none, short, whole, in fragments, rndv.
 fn any_size(w: &World) -> usize {
     match w.rng.below(10) {
         0 => 0,

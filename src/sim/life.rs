@@ -167,7 +167,7 @@ pub fn end_process(w: &World, p: &Process) {
     }
 }
 
-/// Whether a receive has taken a message in pieces whose sender broke off without a word. Nobody can
+/// Whether a receive has taken a fragmented message whose sender broke off without a word. Nobody can
 /// tell it: a receiver needs no endpoint to its sender. It ends with its worker.
 pub fn lost_its_sender(w: &World, op: &Op) -> bool {
     let worker: *const Worker = w.process(op.process).worker.cast();
@@ -176,7 +176,7 @@ pub fn lost_its_sender(w: &World, op: &Op) -> bool {
         return false;
     };
     // SAFETY: a live worker.
-    w.disturbed.get() && unsafe { (*worker).assemblies.has_target(request) }
+    w.disturbed.get() && unsafe { (*worker).reassemblies.has_target(request) }
 }
 
 /// Polls a process once.

@@ -12,7 +12,7 @@ use super::ep::{End, Ep};
 use super::idle;
 use super::interner::Interner;
 use super::keepalive::Keepalive;
-use super::proto::assembly::Assemblies;
+use super::proto::reassembly::Reassemblies;
 use super::proto::rndv_tuner::RndvTuner;
 use super::proto::zcopy::StalledTransfers;
 use super::regions::View;
@@ -112,7 +112,7 @@ pub struct Worker {
     pub tag: TagState,
     pub am: AmState,
     pub stream: StreamState,
-    pub assemblies: Assemblies,
+    pub reassemblies: Reassemblies,
     pub buffers: Buffers,
     pub unexpected: Unexpected,
     pub wakeup: Wakeup,
@@ -183,7 +183,7 @@ impl Worker {
             tag: TagState::new(),
             am: AmState::new(),
             stream: StreamState::new(),
-            assemblies: Assemblies::default(),
+            reassemblies: Reassemblies::default(),
             buffers: Buffers::new(&context.config.sizes("RX_MPOOL_SIZES")),
             unexpected: Unexpected::new(&context.config),
             wakeup: Wakeup::new(context.params.features)?,
@@ -387,12 +387,12 @@ impl Worker {
             .map(|i| i.attr.cap.am.max_bcopy)
             .min()
             .unwrap_or(0);
-        // A first piece has all headers in front of the user's.
+        // A first fragment has all headers in front of the user's.
         least.saturating_sub(MAX_HEADERS)
     }
 
-    /// A number for a message in pieces, not in use on this worker. Only its receiver is told it, so nobody else
-    /// can add pieces.
+    /// A number for a fragmented message, not in use on this worker. Only its receiver is told it, so nobody else
+    /// can add fragments.
     pub fn next_message(&self) -> u64 {
         self.messages.borrow_mut().next()
     }
@@ -485,7 +485,7 @@ impl Worker {
     }
 }
 
-/// Numbers of messages in pieces: a count, and a nonce.
+/// Numbers of fragmented messages: a count, and a nonce.
 #[derive(Default)]
 struct MessageNumbers {
     count: u32,
@@ -518,7 +518,7 @@ impl Drop for Worker {
         Ep::drop_farewells(self);
         self.tag.cancel_all();
         self.am.postponed.cancel_all();
-        for message in self.assemblies.take_all() {
+        for message in self.reassemblies.take_all() {
             super::tag::recv::sender_gone(self, &message, Status::CANCELED);
         }
         // Nothing calls from the async thread any more after this.

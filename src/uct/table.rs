@@ -117,7 +117,7 @@ fn foreign(id: u8) -> bool {
     id as usize >= AM_IDS
 }
 
-/// The answer of a flush while pieces of tagged messages wait for room.
+/// The answer of a flush while fragments of tagged messages wait for room.
 #[cold]
 fn still_sending(comp: *mut uct_completion_t) -> ucs_status_t {
     if comp.is_null() {

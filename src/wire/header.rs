@@ -14,15 +14,15 @@ pub enum AmId {
     TagOnly,
     /// A whole message whose sender waits for a match.
     TagSync,
-    /// First piece of a longer message, of any kind.
+    /// First fragment of a longer message, of any kind.
     First,
-    /// Any later piece.
+    /// Any later fragment.
     Middle,
     /// Ready to send: describes a message in the memory of its sender.
     Rts,
     /// Ready to receive: asks the sender for the data.
     Rtr,
-    /// A piece of data that an `Rtr` asked for.
+    /// A fragment of data that an `Rtr` asked for.
     Data,
     /// A request of the peer is done, with a status.
     Ack,
@@ -116,7 +116,7 @@ header! {
 }
 
 header! {
-    /// A later piece. With offset `CUT`, the word that no more pieces come.
+    /// A later fragment. With offset `CUT`, the word that no more fragments come.
     MiddleHdr { uuid: u64, message: u64, offset: u64, }
 }
 

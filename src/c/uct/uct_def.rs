@@ -42,14 +42,14 @@ c_enum! {
 }
 
 c_enum! {
-    /// Flags of an active message or a tagged piece that arrived.
+    /// Flags of an active message or a tagged fragment that arrived.
     pub enum uct_cb_param_flags: c_uint {
         /// The data may be kept: return UCS_INPROGRESS, and release it with
         /// `uct_iface_release_desc`.
         UCT_CB_PARAM_FLAG_DESC = 1 << 0,
-        /// First piece of a tagged message.
+        /// First fragment of a tagged message.
         UCT_CB_PARAM_FLAG_FIRST = 1 << 1,
-        /// Not the last piece of a tagged message.
+        /// Not the last fragment of a tagged message.
         UCT_CB_PARAM_FLAG_MORE = 1 << 2,
     }
 }
@@ -511,7 +511,7 @@ pub type uct_cm_ep_resolve_callback_t = Option<
     ) -> ucs_status_t,
 >;
 
-/// Gets a tagged message, or a piece of one, that no receive waits for.
+/// Gets a tagged message, or a fragment of one, that no receive waits for.
 pub type uct_tag_unexp_eager_cb_t = Option<
     unsafe extern "C" fn(
         arg: *mut c_void,

@@ -5,10 +5,10 @@ use super::postponed::postpone;
 use super::{Function, Handler};
 use crate::c::*;
 use crate::ucp::dt::Data;
-use crate::ucp::proto::assembly::{Assembly, Target};
 use crate::ucp::proto::fetched;
 use crate::ucp::proto::op::{Arriving, DataRecvOp, Op};
-use crate::ucp::proto::receive::empty_assembly;
+use crate::ucp::proto::reassembly::{Reassembly, Target};
+use crate::ucp::proto::receive::empty_reassembly;
 use crate::ucp::proto::rndv::{self, Rts};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucp::worker::Worker;
@@ -112,14 +112,14 @@ unsafe fn short_otherwise(worker: &Worker, word: u64, rest: *const u8, len: usiz
     whole(worker, message.get(..AmHdr::LEN + len)?)
 }
 
-/// The first piece of a message: where the pieces go.
-pub fn pieces(total: usize, headers: &[u8]) -> Assembly {
-    empty_assembly(total, Target::Am(headers.into()))
+/// The first fragment of a message: where the fragments go.
+pub fn on_first_fragment(total: usize, headers: &[u8]) -> Reassembly {
+    empty_reassembly(total, Target::Am(headers.into()))
 }
 
-/// A message in pieces is complete.
-pub fn assembled(worker: &Worker, headers: &[u8], data: Vec<u8>) {
-    // `split` accepted the same bytes when the first piece came.
+/// A fragmented message is complete.
+pub fn reassembled(worker: &Worker, headers: &[u8], data: Vec<u8>) {
+    // `split` accepted the same bytes when the first fragment came.
     if let Some(head) = Head::decode(&mut Reader::new(headers))
         && let Some((handler, reply_ep)) = whom_to_call(worker, &head)
     {
@@ -333,7 +333,7 @@ fn fetch_for_old_handler(worker: &Worker, headers: &[u8], message: &Rts) {
     let headers: Box<[u8]> = headers.into();
     fetched::begin(worker, message, move |worker, result| {
         if let Ok(data) = result {
-            assembled(worker, &headers, data);
+            reassembled(worker, &headers, data);
         }
     });
 }

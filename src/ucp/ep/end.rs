@@ -465,7 +465,7 @@ pub unsafe extern "C" fn transport_failed(
         ep.leave();
         return UCS_OK;
     }
-    for message in worker.assemblies.take_of(uuid) {
+    for message in worker.reassemblies.take_of(uuid) {
         tag::recv::sender_gone(worker, &message, status);
     }
     UCS_OK

@@ -1,16 +1,16 @@
-//! The protocol engine: one set of steps for every kind of message.
+//! The protocol engine: the same steps for every kind of message.
 //!
-//! `op` is the state of an operation, `send` takes a message through eager or rendezvous,
-//! `receive` is where the interfaces' handlers arrive, `assembly` puts pieces together, `rndv` moves
-//! data that was announced, `fetched` into memory of the library's own, `pledge` tells whether they are still
-//! there, `weigh` which way is the faster one on this machine, `zcopy` lets transports copy between user memory of two processes. Control messages are posted by
-//! `control`. `plan` has the lengths that decide, `table` shows them.
+//! `op`: state of an operation. `send`: eager and rendezvous sends. `receive`: message handlers of the interfaces.
+//! `reassembly`: fragmented messages. `rndv`: rendezvous data; `fetched`: rendezvous into buffers of the library;
+//! `revocation`: the epoch that tells whether rendezvous buffers are still valid; `rndv_tuner`: measured choice between get
+//! and fragments. `zcopy`: transfers that a transport performs between the memory of two processes. `control`: control
+//! messages. `plan`: thresholds; `table` prints them.
 
-pub mod assembly;
 pub mod control;
 pub mod fetched;
 pub mod op;
 pub mod plan;
+pub mod reassembly;
 pub mod receive;
 pub mod revocation;
 pub mod rndv;

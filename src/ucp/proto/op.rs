@@ -101,17 +101,17 @@ pub struct SendOp {
 pub enum Stage {
     /// Posted before the peer was known: what the transport takes decides how it goes.
     Unplanned { policy: RndvPolicy },
-    /// In one piece, to be tried.
+    /// As one message, to be tried.
     Whole,
-    /// In one piece and without a copy, to be tried; or in the transport's hands.
+    /// As one message and without a copy, to be tried; or in the transport's hands.
     WholeInPlace,
-    /// In pieces: the message's number and the bytes that are out.
-    Pieces { message: u64, offset: usize },
+    /// In fragments: the message's number and the bytes that are out.
+    Fragments { message: u64, offset: usize },
     /// The RTS is to be sent.
     SendRts,
     /// Rts; the receiver acts next.
     RtsSent,
-    /// The receiver asked for pieces: its request, the bytes that are out and wanted.
+    /// The receiver asked for fragments: its request, the bytes that are out and wanted.
     Data {
         receiver: u64,
         offset: usize,
@@ -184,7 +184,7 @@ impl UserHeader {
 }
 
 impl Kind {
-    /// The id of a whole message of this kind, which also names the kind in pieces.
+    /// The id of a whole message of this kind, which also names the kind in fragments.
     pub fn id(&self) -> AmId {
         match self {
             Kind::Tag { .. } => AmId::TagOnly,

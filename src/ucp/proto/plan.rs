@@ -77,7 +77,7 @@ pub struct Thresholds {
     /// Buffered copy instead of short.
     pub buffered: usize,
     /// A message that does not fit one transport message is sent by rendezvous, not in fragments.
-    pub no_pieces: bool,
+    pub no_fragments: bool,
 }
 
 /// The transports of an endpoint.
@@ -108,7 +108,7 @@ impl Thresholds {
         rndv_scattered: usize::MAX,
         zcopy: usize::MAX,
         buffered: usize::MAX,
-        no_pieces: false,
+        no_fragments: false,
     };
 
     pub fn new(config: &Config, rules: &Rules, by: &Carriers<'_>) -> Thresholds {
@@ -134,8 +134,8 @@ impl Thresholds {
             },
             zcopy: of("ZCOPY_THRESH", by.message.cap.am.max_bcopy),
             buffered: of("BCOPY_THRESH", usize::MAX),
-            // To the worker itself: its receiver would gather the pieces in a buffer first.
-            no_pieces: configured == AUTO && by.to_itself && rules.maps,
+            // To the worker itself: its receiver would gather the fragments in a buffer first.
+            no_fragments: configured == AUTO && by.to_itself && rules.maps,
         }
     }
 }
@@ -156,9 +156,9 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
         once: message,
         per_byte: 1.0 / bytes_a_second + 1.0 / copy,
     };
-    // A transport that sends in place copies what is too long for that, in pieces, into its buffers first.
+    // A transport that sends in place copies what is too long for that, in fragments, into its buffers first.
     let in_place = by.message.cap.flags & UCT_IFACE_FLAG_AM_ZCOPY != 0;
-    let pieces = in_place.then_some(Cost {
+    let fragments = in_place.then_some(Cost {
         per_byte: eager.per_byte + 1.0 / copy,
         ..eager
     });
@@ -173,7 +173,7 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
         usize::MAX
     };
     if by.to_itself && rules.maps {
-        // As `no_pieces` says.
+        // As `no_fragments` says.
         let mapped = mapped.min(by.message.cap.am.max_bcopy);
         return (mapped, mapped);
     }
@@ -190,7 +190,9 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
     let crossing = |way| {
         let whole = eager.crossing(way);
         let longest = by.message.cap.am.max_zcopy;
-        pieces.map_or(whole, |pieces| whole.min(pieces.crossing(way).max(longest)))
+        fragments.map_or(whole, |fragments| {
+            whole.min(fragments.crossing(way).max(longest))
+        })
     };
     let rndv = match ways.map(crossing).min() {
         Some(length) => length.clamp(RNDV_MIN, EAGER_MAX),
@@ -261,13 +263,13 @@ mod tests {
             to_itself: true,
         };
         let t = thresholds(&[], AUTO_SCHEME, &by);
-        assert!(t.no_pieces && t.rndv <= 8192, "{t:?}");
-        assert!(!thresholds(&[("RNDV_THRESH", "1m")], AUTO_SCHEME, &by).no_pieces);
+        assert!(t.no_fragments && t.rndv <= 8192, "{t:?}");
+        assert!(!thresholds(&[("RNDV_THRESH", "1m")], AUTO_SCHEME, &by).no_fragments);
         let unmapped = Rules {
             maps: false,
             ..AUTO_SCHEME
         };
-        assert!(!thresholds(&[], unmapped, &by).no_pieces);
+        assert!(!thresholds(&[], unmapped, &by).no_fragments);
     }
 
     #[test]

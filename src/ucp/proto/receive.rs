@@ -3,8 +3,8 @@
 //! Every header is decoded with its length checked; what does not fit is dropped with a line in the
 //! log. Nothing here keeps the transport's buffer.
 
-use super::assembly::{Assembly, MessageId, Target};
 use super::op::Op;
+use super::reassembly::{MessageId, Reassembly, Target};
 use super::rndv::{self, Rts};
 use crate::c::*;
 use crate::ucp::request::Request;
@@ -199,51 +199,57 @@ fn malformed(id: AmId, len: usize) {
     ucs_error!("a {id:?} message of {len} bytes is malformed; dropped");
 }
 
-/// The first piece of a longer message.
+/// The first fragment of a longer message.
 fn first(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, rest) = FirstHdr::split(message)?;
     let total = usize::try_from(h.total).ok()?;
     let id = (h.uuid, h.message);
-    // No sender numbers two messages alike: the one that is under way keeps its receive.
-    if worker.assemblies.is_known(id) {
+    // A number in use: the message in progress keeps its receive.
+    if worker.reassemblies.is_known(id) {
         return None;
     }
-    let (assembly, body) = match h.kind {
+    let (reassembly, body) = match h.kind {
         k if k == AmId::TagOnly as u8 => {
             let (t, body) = TagHdr::split(rest)?;
-            (tag::recv::pieces(worker, id, t.tag, total, None), body)
+            (
+                tag::recv::on_first_fragment(worker, id, t.tag, total, None),
+                body,
+            )
         }
         k if k == AmId::TagSync as u8 => {
             let (t, body) = TagSyncHdr::split(rest)?;
             let sync = Some((t.uuid, t.ep, t.request));
-            (tag::recv::pieces(worker, id, t.tag, total, sync), body)
+            (
+                tag::recv::on_first_fragment(worker, id, t.tag, total, sync),
+                body,
+            )
         }
         k if k == AmId::Am as u8 => {
             let (headers, body) = am::recv::split(rest)?;
-            (am::recv::pieces(total, headers), body)
+            (am::recv::on_first_fragment(total, headers), body)
         }
         _ => return None,
     };
-    if matches!(assembly.target, Target::Am(_)) {
+    if matches!(reassembly.target, Target::Am(_)) {
         unexpected::add(worker, unexpected::MESSAGE);
     }
-    worker.assemblies.insert(id, assembly);
-    let taken = take_piece(worker, id, 0, body);
+    worker.reassemblies.insert(id, reassembly);
+    let taken = on_fragment(worker, id, 0, body);
     if h.uuid != worker.uuid && worker.halves.is_stranger(h.uuid) {
-        welcome(worker, id);
+        limit_unauthenticated(worker, id);
     }
     taken
 }
 
-/// A stranger begins a message: another's goes, if there are too many.
+/// An unauthenticated peer has begun a message: drops an older one if there are too many.
 #[cold]
-fn welcome(worker: &Worker, id: MessageId) {
-    let oldest = worker.assemblies.make_room_for(id);
+fn limit_unauthenticated(worker: &Worker, id: MessageId) {
+    let oldest = worker.reassemblies.admit_unauthenticated(id);
     if let Some(oldest) = oldest.filter(|id| worker.halves.is_stranger(id.0))
-        && let Some(message) = worker.assemblies.remove(oldest)
+        && let Some(message) = worker.reassemblies.remove(oldest)
     {
         ucs_debug!(
-            "a message of {} bytes by worker {:#x}, which did not introduce itself, is given up",
+            "a message of {} bytes by worker {:#x}, which did not introduce itself, is dropped",
             message.total,
             oldest.0
         );
@@ -251,21 +257,21 @@ fn welcome(worker: &Worker, id: MessageId) {
     }
 }
 
-/// A later piece.
+/// A later fragment.
 fn middle(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, body) = MiddleHdr::split(message)?;
     if h.offset == CUT {
-        if let Some(a) = worker.assemblies.remove((h.uuid, h.message)) {
+        if let Some(a) = worker.reassemblies.remove((h.uuid, h.message)) {
             tag::recv::sender_gone(worker, &a, Status::CONNECTION_RESET);
         }
         return Some(());
     }
-    take_piece(worker, (h.uuid, h.message), h.offset, body)
+    on_fragment(worker, (h.uuid, h.message), h.offset, body)
 }
 
-/// Puts a piece where its message goes, and ends the message with its last byte.
-fn take_piece(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Option<()> {
-    let step = worker.assemblies.with(id, |a| {
+/// Delivers a fragment to its target; the last fragment completes the message.
+fn on_fragment(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Option<()> {
+    let step = worker.reassemblies.with(id, |a| {
         if offset != a.received as u64 || body.len() > a.total - a.received {
             return None;
         }
@@ -276,7 +282,7 @@ fn take_piece(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Optio
         Some((a.target.clone(), a.received == a.total))
     });
     let Some(step) = step else {
-        ucs_debug!("a piece of a message that is not known; dropped");
+        ucs_debug!("a fragment of an unknown message; dropped");
         return Some(());
     };
     let (target, last) = step?;
@@ -284,7 +290,7 @@ fn take_piece(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Optio
         unexpected::add(worker, body.len());
     }
     if let Target::TagRecv(req) = target {
-        // SAFETY: a matched receive is alive until it completes, and then leaves its assembly.
+        // SAFETY: a matched receive is alive until it completes, and then leaves its reassembly.
         into_request(unsafe { req.as_ref() }, offset as usize, body);
     }
     if !last {
@@ -293,18 +299,18 @@ fn take_piece(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Optio
     match target {
         Target::TagUnexpected(entry) => tag::recv::complete_unexpected(worker, id, entry),
         Target::TagRecv(req) => {
-            worker.assemblies.remove(id);
+            worker.reassemblies.remove(id);
             // SAFETY: as above.
             tag::recv::complete_matched(unsafe { req.as_ref() });
         }
         Target::Am(headers) => {
-            if let Some(a) = worker.assemblies.remove(id) {
+            if let Some(a) = worker.reassemblies.remove(id) {
                 unexpected::sub(worker, unexpected::MESSAGE + a.buffer.len());
-                am::recv::assembled(worker, &headers, a.buffer);
+                am::recv::reassembled(worker, &headers, a.buffer);
             }
         }
         Target::Nowhere => {
-            if let Some(a) = worker.assemblies.remove(id)
+            if let Some(a) = worker.reassemblies.remove(id)
                 && !matches!(a.target, Target::Nowhere)
             {
                 ucs_error!(
@@ -319,7 +325,7 @@ fn take_piece(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Optio
     Some(())
 }
 
-/// A piece goes straight into a posted buffer; what does not fit is dropped and remembered.
+/// Unpacks a fragment into a posted buffer. Keeps the first error; the rest of the message is dropped.
 pub fn into_request(req: &Request, offset: usize, body: &[u8]) {
     // SAFETY: the only borrow; a generic datatype's unpack must not use its own request.
     let Op::TagRecv(recv) = (unsafe { req.op() }) else {
@@ -367,9 +373,9 @@ fn on_rts(worker: &Worker, message: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// An assembly without a byte yet. Its memory comes with its pieces.
-pub fn empty_assembly(total: usize, target: Target) -> Assembly {
-    Assembly {
+/// A reassembly without a byte yet. Its memory comes with its fragments.
+pub fn empty_reassembly(total: usize, target: Target) -> Reassembly {
+    Reassembly {
         total,
         received: 0,
         buffer: Vec::new(),

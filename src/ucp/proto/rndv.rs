@@ -2,7 +2,7 @@
 //!
 //! The first that is possible: the receiver copies it, where the memory is mapped; it lets a
 //! transport read it; the sender lets a transport write it, if the receiver asks for that; the sender
-//! sends it in pieces. `UCX_RNDV_SCHEME` narrows the choice (`Rules`).
+//! sends it in fragments. `UCX_RNDV_SCHEME` narrows the choice (`Rules`).
 
 use super::control;
 use super::op::{Arriving, DataRecvOp, Op, SendOp, Stage, TagRecvOp};
@@ -118,7 +118,7 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Rts) {
         match zcopy::begin(req, lane, Direction::Get, transfer, usize::MAX) {
             Ok(()) => return,
             Err(e) => ucs_debug!(
-                "single copy of {} bytes: {e}; pieces instead",
+                "single copy of {} bytes: {e}; fragments instead",
                 message.total
             ),
         }
@@ -255,7 +255,7 @@ fn ask(worker: &Worker, req: &Request, ep: &Ep) {
     request(worker, req, ep, address, key);
 }
 
-/// Asks the sender for the data: at `address`, to which `key` lets it, or in pieces where that is 0.
+/// Asks the sender for the data: at `address`, to which `key` lets it, or in fragments where that is 0.
 fn request(worker: &Worker, req: &Request, ep: &Ep, address: u64, key: Option<Arc<[u8]>>) {
     // SAFETY: the only borrow; nothing below calls the user while it lives.
     let Some((_, state)) = arriving(unsafe { req.op() }) else {
@@ -382,7 +382,7 @@ pub fn read(req: &Request, result: Result<()>) {
         && let Some(ep) = ep
         && ep.is_usable()
     {
-        ucs_debug!("the sender took something back during a copy; pieces instead");
+        ucs_debug!("the sender took something back during a copy; fragments instead");
         ep.disown(req.as_ptr());
         return ask(worker, req, ep);
     }
@@ -552,7 +552,7 @@ pub fn write(ep: &Ep, req: &Request) -> Result<()> {
         Ok(()) => Ok(()),
         Err(Status::NO_RESOURCE) if rkey != 0 => Err(Status::NO_RESOURCE),
         Err(e) => {
-            ucs_debug!("writing {length} bytes to the peer: {e}; pieces instead");
+            ucs_debug!("writing {length} bytes to the peer: {e}; fragments instead");
             // SAFETY: the only borrow.
             if let Op::Send(send) = unsafe { req.op() } {
                 send.stage = Stage::Data {
@@ -603,7 +603,7 @@ fn refuse(worker: &Worker, rtr: &RtrHdr) {
     );
 }
 
-/// A piece of data that was asked for.
+/// A fragment of data that was asked for.
 pub fn data(worker: &Worker, hdr: &DataHdr, bytes: &[u8]) {
     let Some(req) = worker.request(hdr.receiver) else {
         ucs_debug!("data for a receive that is over");
@@ -615,7 +615,7 @@ pub fn data(worker: &Worker, hdr: &DataHdr, bytes: &[u8]) {
     };
     let offset = hdr.offset as usize;
     if hdr.offset != state.received as u64 || bytes.len() > state.total - state.received {
-        ucs_error!("a piece of data is not the next one; dropped");
+        ucs_error!("a fragment of data is not the next one; dropped");
         return;
     }
     state.received += bytes.len();
@@ -642,11 +642,11 @@ pub fn acknowledged(worker: &Worker, ack: &AckHdr) {
             stage: Stage::RtsSent | Stage::AwaitAck,
             ..
         }) => *ep,
-        // It was matched by its first piece while others still wait here: nothing but their
+        // It was matched by its first fragment while others still wait here: nothing but their
         // departure is left to wait for.
         Op::Send(SendOp {
             kind,
-            stage: Stage::Pieces { .. },
+            stage: Stage::Fragments { .. },
             ..
         }) => {
             kind.matched();

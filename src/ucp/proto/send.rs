@@ -20,9 +20,9 @@ use crate::wire::header::{AckHdr, AmId, CUT, DataHdr, FirstHdr, Header, MiddleHd
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 
-/// Pieces of rendezvous data that go out before others of the endpoint get a turn.
+/// Fragments of rendezvous data that go out before others of the endpoint get a turn.
 const PIECES_A_TURN: usize = 32;
-/// Pieces end at multiples of this: generic datatypes need not be able to unpack half an element. MPICH's are not.
+/// Fragments end at multiples of this: generic datatypes need not be able to unpack half an element. MPICH's are not.
 const ELEMENTS: usize = 64;
 
 /// Sends `data` as a message of `kind`.
@@ -62,8 +62,9 @@ pub fn start(
     }
     must_be_immediate(param)?;
     // The receiver of the first of several messages is to learn when the others will not come.
-    let in_pieces = matches!(stage, Stage::Pieces { .. }) && !matches!(kind, Kind::Stream { .. });
-    if stage == Stage::SendRts || in_pieces {
+    let in_fragments =
+        matches!(stage, Stage::Fragments { .. }) && !matches!(kind, Kind::Stream { .. });
+    if stage == Stage::SendRts || in_fragments {
         ep.introduce();
     }
     kind.outlive_call();
@@ -225,7 +226,7 @@ pub fn plan(ep: &Ep, kind: &Kind, data: &Data, policy: RndvPolicy) -> Stage {
     if maps || len >= by_length {
         return Stage::SendRts;
     }
-    if !fits && contiguous && lane.thresholds.no_pieces && policy == RndvPolicy::ByLength {
+    if !fits && contiguous && lane.thresholds.no_fragments && policy == RndvPolicy::ByLength {
         return Stage::SendRts;
     }
     if fits && len < lane.thresholds.zcopy {
@@ -240,7 +241,7 @@ pub fn plan(ep: &Ep, kind: &Kind, data: &Data, policy: RndvPolicy) -> Stage {
     } else if fits {
         Stage::Whole
     } else {
-        Stage::Pieces {
+        Stage::Fragments {
             message: ep.worker().next_message(),
             offset: 0,
         }
@@ -277,13 +278,13 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
             zcopy::send_message(req, ep, send.kind.id(), &header, &send.data)?;
             Ok(Step::Done)
         }
-        Stage::Pieces { message, offset } => {
+        Stage::Fragments { message, offset } => {
             let mut at = offset;
             while at < send.data.len() {
-                match piece(ep, req, send, message, at) {
+                match send_fragment(ep, req, send, message, at) {
                     Ok(n) => at += n,
                     Err(e) => {
-                        send.stage = Stage::Pieces {
+                        send.stage = Stage::Fragments {
                             message,
                             offset: at,
                         };
@@ -341,13 +342,13 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
     }
 }
 
-/// What the peer is told when a queued operation is broken off: that no more pieces of a message come,
+/// What the peer is told when a queued operation is broken off: that no more fragments of a message come,
 /// or no more of what it has asked for.
 pub fn broken_off(uuid: u64, req: &Request) -> Option<Task> {
     // SAFETY: the only borrow.
     match unsafe { req.op() } {
         Op::Send(SendOp {
-            stage: Stage::Pieces { message, offset },
+            stage: Stage::Fragments { message, offset },
             ..
         }) if *offset > 0 => {
             let cut = MiddleHdr {
@@ -461,7 +462,7 @@ pub fn control_bcopy(ep: &Ep, id: AmId, bytes: &[u8]) -> Result<()> {
     .map(drop)
 }
 
-/// Sends a message in one piece.
+/// Sends a message as one message.
 fn whole(ep: &Ep, kind: &Kind, data: &Data, sync: (u64, u64, u64)) -> Result<()> {
     let head = kind.header_len();
     let len = match data {
@@ -487,8 +488,14 @@ fn whole_elements(room: usize) -> usize {
     room - room % ELEMENTS
 }
 
-/// Sends the piece at `offset`; answers the bytes of data in it.
-fn piece(ep: &Ep, req: &Request, send: &SendOp, message: u64, offset: usize) -> Result<usize> {
+/// Sends the fragment at `offset`; answers the bytes of data in it.
+fn send_fragment(
+    ep: &Ep,
+    req: &Request,
+    send: &SendOp,
+    message: u64,
+    offset: usize,
+) -> Result<usize> {
     let uuid = ep.worker().uuid;
     let total = send.data.len();
     if let Kind::Stream { hdr } = &send.kind {
@@ -528,7 +535,7 @@ fn piece(ep: &Ep, req: &Request, send: &SendOp, message: u64, offset: usize) -> 
     body_piece(ep, AmId::Middle, &head, &send.data, offset, usize::MAX)
 }
 
-/// Sends a piece of data that the receiver asked for.
+/// Sends a fragment of data that the receiver asked for.
 fn data_piece(ep: &Ep, send: &SendOp, receiver: u64, offset: usize, end: usize) -> Result<usize> {
     let head = DataHdr {
         receiver,

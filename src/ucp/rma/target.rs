@@ -73,7 +73,7 @@ fn refuse(w: &Worker, uuid: u64, ep: u64, status: Status) {
     }
 }
 
-/// A read: answered at once where one piece does, else from the endpoint's queue.
+/// A read: answered at once where one fragment does, else from the endpoint's queue.
 pub fn get(w: &Worker, message: &[u8]) -> Option<()> {
     let (h, _) = GetHdr::split(message)?;
     let mut read = Read {
@@ -95,7 +95,7 @@ pub fn get(w: &Worker, message: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Sends the next pieces of a read.
+/// Sends the next fragments of a read.
 pub fn serve(ep: &Ep, read: &mut Read) -> Result<Step> {
     while !serve_piece(ep, read)? {}
     Ok(Step::Done)
@@ -111,17 +111,17 @@ pub fn broken_off(read: &Read) -> Task {
     control::task(AmId::GetReply, &reply, &[])
 }
 
-/// Sends the next piece of a read; answers whether it was the last. The memory is looked up for each, as
+/// Sends the next fragment of a read; answers whether it was the last. The memory is looked up for each, as
 /// it may be unmapped meanwhile: the reader is told so instead.
 fn serve_piece(ep: &Ep, get: &mut Read) -> Result<bool> {
-    let piece = (get.length - get.offset).min(ep.lane().max_bcopy - GetReplyHdr::LEN);
+    let fragment = (get.length - get.offset).min(ep.lane().max_bcopy - GetReplyHdr::LEN);
     let from = get.address.wrapping_add(get.offset as u64);
     let mut refused = false;
-    packed(ep, AmId::GetReply, GetReplyHdr::LEN + piece, |dest| {
+    packed(ep, AmId::GetReply, GetReplyHdr::LEN + fragment, |dest| {
         let body = dest.wrapping_add(GetReplyHdr::LEN);
-        let copied = with_memory(ep.worker(), get.region, from, piece, READ, |at| {
-            // SAFETY: inside an exported region; there is room for header and piece.
-            unsafe { core::ptr::copy_nonoverlapping(at, body, piece) }
+        let copied = with_memory(ep.worker(), get.region, from, fragment, READ, |at| {
+            // SAFETY: inside an exported region; there is room for header and fragment.
+            unsafe { core::ptr::copy_nonoverlapping(at, body, fragment) }
         });
         refused = copied.is_err();
         let head = GetReplyHdr {
@@ -131,9 +131,9 @@ fn serve_piece(ep: &Ep, get: &mut Read) -> Result<bool> {
         };
         // SAFETY: as above.
         head.encode(&mut unsafe { writer(dest, GetReplyHdr::LEN) });
-        GetReplyHdr::LEN + if refused { 0 } else { piece }
+        GetReplyHdr::LEN + if refused { 0 } else { fragment }
     })?;
-    get.offset += piece;
+    get.offset += fragment;
     Ok(refused || get.offset == get.length)
 }
 

@@ -55,7 +55,7 @@ pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
     }
 }
 
-/// Bytes that would go in pieces, and could go as several messages that the transport takes where they stand: their
+/// Bytes that would go in fragments, and could go as several messages that the transport takes where they stand: their
 /// beginning, and how many it takes.
 fn in_place(ep: &Ep, kind: &Kind, data: &Data, policy: RndvPolicy) -> Option<(*mut u8, usize)> {
     let at = data.contiguous()?;
@@ -65,8 +65,8 @@ fn in_place(ep: &Ep, kind: &Kind, data: &Data, policy: RndvPolicy) -> Option<(*m
     let lane = ep.lane();
     let most = lane.max_zcopy.checked_sub(kind.header_len())?;
     let longer = data.len() > most && most >= lane.max_bcopy;
-    let in_pieces = || matches!(send::plan(ep, kind, data, policy), Stage::Pieces { .. });
-    (longer && in_pieces()).then_some((at, most))
+    let in_fragments = || matches!(send::plan(ep, kind, data, policy), Stage::Fragments { .. });
+    (longer && in_fragments()).then_some((at, most))
 }
 
 /// Sends bytes as messages of at most `most`.

@@ -11,8 +11,8 @@ pub mod recv;
 mod slot_ring;
 
 use super::buffers::{Buffer, InlineBytes};
-use super::proto::assembly::MessageId;
 use super::proto::op::{Op, TagWaitOp};
+use super::proto::reassembly::MessageId;
 use super::proto::rndv::Rts;
 use super::request::{Info, Request};
 use super::unexpected;
@@ -34,8 +34,8 @@ pub enum Message {
         /// Whom to tell when it is matched.
         sync: Option<Box<Sender>>,
     },
-    /// Incomplete; the bytes are in the worker's assemblies.
-    Pieces {
+    /// Incomplete; the bytes are in the worker's reassemblies.
+    Fragments {
         id: MessageId,
         total: usize,
     },
@@ -54,7 +54,7 @@ impl Message {
         match self {
             Message::Inline(bytes) => bytes.bytes().len(),
             Message::Whole { data, .. } => data.len(),
-            Message::Pieces { total, .. } => *total,
+            Message::Fragments { total, .. } => *total,
             Message::Rts(a) => a.total,
         }
     }
@@ -66,9 +66,10 @@ impl Message {
             + match self {
                 Message::Inline(bytes) => bytes.bytes().len(),
                 Message::Whole { data, .. } => data.len(),
-                Message::Pieces { id, .. } => {
-                    worker.assemblies.with(*id, |a| a.buffer.len()).unwrap_or(0)
-                }
+                Message::Fragments { id, .. } => worker
+                    .reassemblies
+                    .with(*id, |a| a.buffer.len())
+                    .unwrap_or(0),
                 Message::Rts(_) => 0,
             }
     }

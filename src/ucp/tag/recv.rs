@@ -4,9 +4,9 @@ use super::Message;
 use super::posted_fifo::PostedReceive;
 use crate::c::*;
 use crate::ucp::dt::Data;
-use crate::ucp::proto::assembly::{Assembly, MessageId, Target};
 use crate::ucp::proto::op::{Arriving, Op, TagRecvOp, TagWaitOp};
-use crate::ucp::proto::receive::{empty_assembly, into_request};
+use crate::ucp::proto::reassembly::{MessageId, Reassembly, Target};
+use crate::ucp::proto::receive::{empty_reassembly, into_request};
 use crate::ucp::proto::rndv::{self, Rts};
 use crate::ucp::request::{Info, Param, Place, Posted, Request, ended, settle};
 use crate::ucp::unexpected;
@@ -149,7 +149,7 @@ pub fn take(
     req.set_info(info);
     match message {
         Message::Rts(a) => rndv::fetch(worker, req, &a),
-        Message::Pieces { id, .. } => adopt(worker, req, id),
+        Message::Fragments { id, .. } => adopt(worker, req, id),
         Message::Inline(_) | Message::Whole { .. } => {}
     }
     Ok((settle(at, param)?, info))
@@ -157,7 +157,7 @@ pub fn take(
 
 /// A receive takes over a message that is still coming in.
 fn adopt(worker: &Worker, req: &Request, id: MessageId) {
-    let so_far = worker.assemblies.with(id, |a| {
+    let so_far = worker.reassemblies.with(id, |a| {
         a.target = Target::TagRecv(req.as_ptr());
         let here = a.received == a.total;
         (core::mem::take(&mut a.buffer), a.sync, here)
@@ -169,7 +169,7 @@ fn adopt(worker: &Worker, req: &Request, id: MessageId) {
             }
             into_request(req, 0, &bytes);
             if here {
-                worker.assemblies.remove(id);
+                worker.reassemblies.remove(id);
                 complete_matched(req);
             }
         }
@@ -288,34 +288,34 @@ pub fn whole(worker: &Worker, tag: u64, bytes: &[u8], sync: Option<(u64, u64, u6
     req.complete(result);
 }
 
-/// The first piece of a message has come: where the pieces go.
-pub fn pieces(
+/// The first fragment of a message has come: where the fragments go.
+pub fn on_first_fragment(
     worker: &Worker,
     id: MessageId,
     tag: u64,
     total: usize,
     sync: Option<(u64, u64, u64)>,
-) -> Assembly {
+) -> Reassembly {
     if let Some(req) = matched(worker, tag, total) {
         if let Some(sender) = sync {
             rndv::acknowledge(worker, sender, Ok(()));
         }
-        return empty_assembly(total, Target::TagRecv(req.as_ptr()));
+        return empty_reassembly(total, Target::TagRecv(req.as_ptr()));
     }
-    let message = Message::Pieces { id, total };
+    let message = Message::Fragments { id, total };
     let entry = worker.tag.keep(worker, tag, message);
-    Assembly {
+    Reassembly {
         sync,
-        ..empty_assembly(total, Target::TagUnexpected(entry))
+        ..empty_reassembly(total, Target::TagUnexpected(entry))
     }
 }
 
-/// The last piece of a message that nobody waits for yet. One that a probe took while it came in
+/// The last fragment of a message that nobody waits for yet. One that a probe took while it came in
 /// stays where it is until `adopt`.
 pub fn complete_unexpected(worker: &Worker, id: MessageId, entry: EntryId) {
     worker.tag.with_unexpected(|unexpected| {
         if let Some(m) = unexpected.get_mut(entry)
-            && let Some(a) = worker.assemblies.remove(id)
+            && let Some(a) = worker.reassemblies.remove(id)
         {
             *m = Message::Whole {
                 data: a.buffer.into(),
@@ -325,7 +325,7 @@ pub fn complete_unexpected(worker: &Worker, id: MessageId, entry: EntryId) {
     });
 }
 
-/// The last piece of a matched message.
+/// The last fragment of a matched message.
 pub fn complete_matched(req: &Request) {
     // SAFETY: the only borrow; it ends before the completion.
     let result = match unsafe { req.op() } {
@@ -335,11 +335,11 @@ pub fn complete_matched(req: &Request) {
     req.complete(result);
 }
 
-/// The sender of a message in pieces is gone: who waits for the rest is told, what nobody matched
+/// The sender of a fragmented message is gone: who waits for the rest is told, what nobody matched
 /// is dropped.
-pub fn sender_gone(worker: &Worker, message: &Assembly, status: Status) {
+pub fn sender_gone(worker: &Worker, message: &Reassembly, status: Status) {
     match message.target {
-        // SAFETY: a matched receive is alive until it completes, and then leaves its assembly.
+        // SAFETY: a matched receive is alive until it completes, and then leaves its reassembly.
         Target::TagRecv(req) => unsafe { req.as_ref() }.complete(Err(status)),
         Target::TagUnexpected(entry) => {
             let listed = worker

@@ -20,8 +20,8 @@ const PER_ROUND: usize = 64;
 /// never reads costs no more memory than this.
 const MAX_WAITING: usize = 1 << 14;
 
-/// The rest of a message in pieces.
-pub struct Pieces {
+/// The rest of a fragmented message.
+pub struct Fragments {
     pub key: u64,
     pub blocks: Blocks,
     pub total: usize,
@@ -35,7 +35,7 @@ pub enum Job {
         id: u8,
         bytes: Vec<u8>,
     },
-    Pieces(Pieces),
+    Fragments(Fragments),
     /// The data of the offer with this key, as far as they are wanted.
     Data(u64),
 }
@@ -46,7 +46,7 @@ pub enum Later {
     Complete(uct_ep_h, Completion, Result<()>),
     /// The end of a receive: context, tag, immediate, length.
     Finish(*mut uct_tag_context_t, u64, u64, usize, Result<()>),
-    /// A message in pieces whose receive was cancelled is matched again.
+    /// A fragmented message whose receive was cancelled is matched again.
     Again(u64),
     /// The same with a rendezvous.
     OfferAgain(Vec<u8>),
@@ -108,8 +108,8 @@ impl Engine {
         self.say(ep, id, number.to_le_bytes().to_vec());
     }
 
-    /// Sends a message longer than the transport's: the first piece now, the others as there is room.
-    pub(super) fn send_pieces(
+    /// Sends a message longer than the transport's: the first fragment now, the others as there is room.
+    pub(super) fn send_fragments(
         &self,
         ep: uct_ep_h,
         tag: u64,
@@ -128,7 +128,7 @@ impl Engine {
             unsafe { blocks.read(0, n, dest.add(wire::FIRST_HEAD)) };
             wire::FIRST_HEAD + n
         })?;
-        let mut rest = Pieces {
+        let mut rest = Fragments {
             key,
             blocks,
             total,
@@ -136,23 +136,23 @@ impl Engine {
             comp,
         };
         if !self.waits(ep) {
-            match self.push_pieces(ep, &mut rest) {
+            match self.push_fragments(ep, &mut rest) {
                 Ok(true) => return Ok(Posted::Done),
                 Ok(false) => (),
                 Err(e) => return Err(e),
             }
         }
-        self.add_job(ep, Job::Pieces(rest));
+        self.add_job(ep, Job::Fragments(rest));
         Ok(Posted::InProgress)
     }
 
-    /// Sends as many pieces as there is room for; whether it was all.
-    fn push_pieces(&self, ep: uct_ep_h, p: &mut Pieces) -> Result<bool> {
+    /// Sends as many fragments as there is room for; whether it was all.
+    fn push_fragments(&self, ep: uct_ep_h, p: &mut Fragments) -> Result<bool> {
         for _ in 0..PER_ROUND {
             if p.at == p.total {
                 return Ok(true);
             }
-            match self.send_piece(ep, wire::NEXT, p.key, &p.blocks, p.at, p.total) {
+            match self.send_fragment(ep, wire::NEXT, p.key, &p.blocks, p.at, p.total) {
                 Ok(n) => p.at += n,
                 Err(Status::NO_RESOURCE) => return Ok(false),
                 Err(e) => return Err(e),
@@ -161,7 +161,7 @@ impl Engine {
         Ok(p.at == p.total)
     }
 
-    fn send_piece(
+    fn send_fragment(
         &self,
         ep: uct_ep_h,
         id: u8,
@@ -189,7 +189,7 @@ impl Engine {
                 offer.wanted.set(None);
                 return Ok(true);
             };
-            match self.send_piece(ep, wire::PIECE, receive, &offer.blocks, at, offer.total) {
+            match self.send_fragment(ep, wire::FRAGMENT, receive, &offer.blocks, at, offer.total) {
                 Ok(n) => offer.wanted.set(Some((receive, at + n))),
                 Err(Status::NO_RESOURCE) => return Ok(false),
                 Err(e) => return Err(e),
@@ -332,7 +332,7 @@ impl Engine {
                 Err(Status::NO_RESOURCE) => Ok(false),
                 Err(e) => Err(e),
             },
-            Job::Pieces(pieces) => self.push_pieces(ep, pieces),
+            Job::Fragments(fragments) => self.push_fragments(ep, fragments),
             Job::Data(key) => {
                 let offer = self.offers.borrow().get(key).cloned();
                 match offer {
@@ -344,8 +344,8 @@ impl Engine {
         match result {
             Ok(false) => return Some(job),
             Ok(true) => {
-                if let Job::Pieces(pieces) = job {
-                    pieces.comp.complete(Ok(()));
+                if let Job::Fragments(fragments) = job {
+                    fragments.comp.complete(Ok(()));
                 }
             }
             Err(e) => self.abandon(ep, job, e),
@@ -357,7 +357,7 @@ impl Engine {
     fn abandon(&self, ep: uct_ep_h, job: Job, status: Status) {
         match job {
             Job::Say { .. } => ucs_diag!("tag matching: an answer could not be sent: {status}"),
-            Job::Pieces(p) => self.add_later(Later::Complete(ep, p.comp, Err(status))),
+            Job::Fragments(p) => self.add_later(Later::Complete(ep, p.comp, Err(status))),
             Job::Data(key) => {
                 if let Some(comp) = self.close_offer(key) {
                     self.add_later(Later::Complete(ep, comp, Err(status)));
@@ -407,7 +407,7 @@ impl Engine {
         let mut comps = Vec::new();
         let jobs = self.jobs.borrow_mut().remove(&(ep as usize));
         for job in jobs.unwrap_or_default() {
-            if let Job::Pieces(p) = job {
+            if let Job::Fragments(p) = job {
                 comps.push(p.comp);
             }
         }

@@ -3,7 +3,7 @@
 //! An interface opened with callbacks for unexpected messages gets an `Engine`. It sends tagged messages
 //! as active messages of the library's own ids (`wire`), matches what arrives with what is posted
 //! (`recv`), and moves the data of a rendezvous by the best way the pair has (`rndv`): within the process, by the
-//! kernel (cma), out of mapped memory, else in pieces. Answers go through endpoints of its own (`back`).
+//! kernel (cma), out of mapped memory, else in fragments. Answers go through endpoints of its own (`back`).
 //! The traits' defaults call the functions below, so a transport needs no line of its own; without the
 //! callbacks there is no engine, and nothing of this is on the path of active messages.
 //!
@@ -224,7 +224,7 @@ pub struct Engine {
     posted: RefCell<Matching<Receive>>,
     /// Contexts in our hands.
     outstanding: Cell<usize>,
-    /// Messages in pieces, by the sender's key.
+    /// Fragmented messages, by the sender's key.
     arriving: RefCell<HashMap<u64, Arriving>>,
     /// Rendezvous that are matched and whose data are not here, by our key.
     fetching: RefCell<HashMap<u64, Fetching>>,
@@ -395,11 +395,11 @@ impl Engine {
                 // SAFETY: the rest of the message.
                 return unsafe { self.next(one, offset, at, n) };
             }
-            wire::PIECE => {
+            wire::FRAGMENT => {
                 let (offset, _) = wire::number(rest)?;
                 let (at, n) = data_from(wire::NEXT_HEAD)?;
                 // SAFETY: the rest of the message.
-                return unsafe { self.piece(one, offset, at, n) };
+                return unsafe { self.on_fragment(one, offset, at, n) };
             }
             wire::OVER => self.offer_over(one),
             wire::GONE => self.offer_gone(one),
@@ -524,7 +524,7 @@ pub fn eager_zcopy<I: Iface>(
         })?;
         return Ok(Posted::Done);
     }
-    engine.send_pieces(ep.as_c(), tag, imm, Blocks::of(iov), total, comp)
+    engine.send_fragments(ep.as_c(), tag, imm, Blocks::of(iov), total, comp)
 }
 
 pub fn rndv_zcopy<I: Iface>(

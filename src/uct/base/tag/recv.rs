@@ -1,8 +1,8 @@
-//! Posted receives and eager messages: matching, pieces, what nobody waits for, cancelling.
+//! Posted receives and eager messages: matching, fragments, what nobody waits for, cancelling.
 //!
-//! A context's private bytes say where it is: posted, getting pieces, getting the data of a
+//! A context's private bytes say where it is: posted, getting fragments, getting the data of a
 //! rendezvous, or about to be called for the last time. Cancelling looks there. A message whose receive
-//! is cancelled while its pieces come is not lost: it is matched anew, with what has arrived.
+//! is cancelled while its fragments come is not lost: it is matched anew, with what has arrived.
 
 use super::Engine;
 use super::blocks::Blocks;
@@ -16,7 +16,7 @@ use crate::{ucs_error, ucs_warn};
 use core::cell::Cell;
 use core::ffi::c_void;
 
-/// Messages in pieces under way that no receive has matched.
+/// Fragmented messages under way that no receive has matched.
 const MAX_ARRIVING: usize = 1 << 16;
 
 /// A posted receive.
@@ -28,7 +28,7 @@ pub struct Receive {
     pub capacity: usize,
 }
 
-/// Tag, immediate, whole length and what has come of a message in pieces.
+/// Tag, immediate, whole length and what has come of a fragmented message.
 #[derive(Clone, Copy)]
 pub struct Message {
     tag: u64,
@@ -37,7 +37,7 @@ pub struct Message {
     got: usize,
 }
 
-/// Where the pieces of a message go.
+/// Where the fragments of a message go.
 pub enum Place {
     Receive(Receive),
     /// To the user's callback, with the user's word for this message.
@@ -259,7 +259,7 @@ impl Engine {
         }
     }
 
-    /// The first piece of a message.
+    /// The first fragment of a message.
     ///
     /// # Safety
     /// `data` must be readable for `len` bytes.
@@ -286,7 +286,7 @@ impl Engine {
         Some(())
     }
 
-    /// Matches a message in pieces whose first `message.got` bytes are at `data`.
+    /// Matches a fragmented message whose first `message.got` bytes are at `data`.
     ///
     /// # Safety
     /// `data` must be readable for so many bytes.
@@ -324,7 +324,7 @@ impl Engine {
             }
             None if self.arriving.borrow().len() >= MAX_ARRIVING => {
                 ucs_error!(
-                    "tagged message {tag:#x} dropped: {MAX_ARRIVING} messages in pieces are under way \
+                    "tagged message {tag:#x} dropped: {MAX_ARRIVING} fragmented messages are under way \
                      already"
                 );
                 return;
@@ -343,7 +343,7 @@ impl Engine {
         self.arriving.borrow_mut().insert(key, arriving);
     }
 
-    /// A further piece. Pieces come in order: a transport keeps the order of an endpoint.
+    /// A further fragment. Fragments come in order: a transport keeps the order of an endpoint.
     ///
     /// # Safety
     /// `data` must be readable for `len` bytes.
@@ -393,7 +393,7 @@ impl Engine {
                 bytes.resize(at + len, 0);
                 // SAFETY: just made as long, and readable.
                 unsafe { core::ptr::copy_nonoverlapping(data, bytes[at..].as_mut_ptr(), len) };
-                // The last piece is no end: whoever matches it ends it.
+                // The last fragment is no end: whoever matches it ends it.
                 Place::Kept(bytes)
             }
             Place::Dropped if last => return Some(()),

@@ -2,7 +2,7 @@
 //!
 //! The sender's memory is reached within the same interface by copying, in a process that the
 //! kernel lets us at by reading it there, through its packed key where that maps it, and else in
-//! pieces that the sender is asked for. A sender may withdraw an offer at any time and use its memory anew,
+//! fragments that the sender is asked for. A sender may withdraw an offer at any time and use its memory anew,
 //! so whoever reads it looks afterwards whether the offer still stands: the kernel reads the word
 //! that says so, or the sender is asked.
 
@@ -39,7 +39,7 @@ pub struct Offered {
     pub blocks: Blocks,
     pub total: usize,
     comp: Completion,
-    /// Which receive of the peer wants the data in pieces, and from where on.
+    /// Which receive of the peer wants the data in fragments, and from where on.
     pub wanted: Cell<Option<(u64, usize)>>,
 }
 
@@ -394,11 +394,11 @@ impl Engine {
         }
     }
 
-    /// A piece of what we want. `None` when it cannot be; what we no longer want is dropped.
+    /// A fragment of what we want. `None` when it cannot be; what we no longer want is dropped.
     ///
     /// # Safety
     /// `data` must be readable for `len` bytes.
-    pub(super) unsafe fn piece(
+    pub(super) unsafe fn on_fragment(
         &self,
         key: u64,
         offset: u64,

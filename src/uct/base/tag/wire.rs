@@ -13,18 +13,18 @@ const FIRST_ID: u8 = AM_IDS as u8;
 pub const SHORT: u8 = FIRST_ID;
 /// `tag, imm, data`: a whole message.
 pub const EAGER: u8 = FIRST_ID + 1;
-/// `key, tag, imm, total, data`: the first piece of a message.
+/// `key, tag, imm, total, data`: the first fragment of a message.
 pub const FIRST: u8 = FIRST_ID + 2;
-/// `key, offset, data`: a further piece.
+/// `key, offset, data`: a further fragment.
 pub const NEXT: u8 = FIRST_ID + 3;
 /// An [`Offer`]: data that are to be fetched.
 pub const OFFER: u8 = FIRST_ID + 4;
 /// `tag, header`: a rendezvous that the users do themselves.
 pub const REQUEST: u8 = FIRST_ID + 5;
-/// A [`Claim`]: the data of an offer are wanted in pieces; nowhere (0) for no longer.
+/// A [`Claim`]: the data of an offer are wanted in fragments; nowhere (0) for no longer.
 pub const WANT: u8 = FIRST_ID + 6;
-/// `receive, offset, data`: a piece of what is wanted.
-pub const PIECE: u8 = FIRST_ID + 7;
+/// `receive, offset, data`: a fragment of what is wanted.
+pub const FRAGMENT: u8 = FIRST_ID + 7;
 /// `offer, status`: an offer is over, its memory is the sender's again.
 pub const OVER: u8 = FIRST_ID + 8;
 /// `receive`: the offer that was wanted or taken is no more.
@@ -38,7 +38,7 @@ pub const GOOD: u8 = FIRST_ID + 11;
 pub const EAGER_HEAD: usize = 16;
 /// Bytes before the data of [`FIRST`].
 pub const FIRST_HEAD: usize = 32;
-/// Bytes before the data of [`NEXT`] and [`PIECE`].
+/// Bytes before the data of [`NEXT`] and [`FRAGMENT`].
 pub const NEXT_HEAD: usize = 16;
 /// Bytes of an offer without header, key and addresses.
 pub const OFFER_HEAD: usize = 48 + REACH + 6;

@@ -1,0 +1,179 @@
+//! Reassembly of fragmented messages.
+//!
+//! A message is named by its sender's worker and a number. Fragments of one message come in order (they use one
+//! connection), so a fragment that does not continue its message is refused.
+//!
+//! A sender introduces itself before it sends fragments; the endpoint to it reports its death. A peer that has not done so,
+//! or that this process has no endpoint to, is unauthenticated: few of its messages are kept.
+
+use crate::ucp::request::Request;
+use crate::ucs::tag_match::EntryId;
+use crate::ucs::{Result, Status};
+use core::cell::RefCell;
+use core::ptr::NonNull;
+use std::collections::{HashMap, VecDeque};
+
+/// The sender's worker and the message's number.
+pub type MessageId = (u64, u64);
+
+/// Where the fragments of a message go.
+#[derive(Clone)]
+pub enum Target {
+    /// A posted receive that matched.
+    TagRecv(NonNull<Request>),
+    /// An unexpected tagged message: `Reassembly::buffer`.
+    TagUnexpected(EntryId),
+    /// A user's active message, with these headers: `Reassembly::buffer`.
+    Am(Box<[u8]>),
+    /// Dropped.
+    Nowhere,
+}
+
+pub struct Reassembly {
+    pub total: usize,
+    pub received: usize,
+    pub buffer: Vec<u8>,
+    pub target: Target,
+    /// To be acknowledged when matched: the sender's worker, endpoint, request.
+    pub sync: Option<(u64, u64, u64)>,
+}
+
+impl Reassembly {
+    /// Growth of the buffer: at most so many times the bytes that have come, so that a peer pays for the memory it takes.
+    const AHEAD: usize = 8;
+
+    /// Appends a fragment to the buffer. `NO_MEMORY` when it cannot grow.
+    pub fn keep(&mut self, fragment: &[u8]) -> Result<()> {
+        if self.buffer.capacity() - self.buffer.len() < fragment.len() {
+            let left = self.total.saturating_sub(self.buffer.len());
+            let grown = fragment.len().max(self.buffer.len() / Self::AHEAD);
+            let room = grown.saturating_mul(Self::AHEAD).min(left);
+            self.buffer
+                .try_reserve_exact(room.max(fragment.len()))
+                .map_err(|_| Status::NO_MEMORY)?;
+        }
+        self.buffer.extend_from_slice(fragment);
+        Ok(())
+    }
+}
+
+/// Most messages of unauthenticated peers.
+const UNAUTHENTICATED_MAX: usize = 64;
+
+/// The incomplete messages of a worker.
+#[derive(Default)]
+pub struct Reassemblies {
+    /// The newest message, to which most fragments belong.
+    newest: RefCell<Option<(MessageId, Reassembly)>>,
+    older: RefCell<HashMap<MessageId, Reassembly>>,
+    /// The newest messages of unauthenticated peers, complete or not.
+    unauthenticated: RefCell<VecDeque<MessageId>>,
+}
+
+impl Reassemblies {
+    pub fn is_known(&self, id: MessageId) -> bool {
+        self.with(id, |_| ()).is_some()
+    }
+
+    /// Adds a message that is not known.
+    pub fn insert(&self, id: MessageId, reassembly: Reassembly) {
+        if let Some((id, before)) = self.newest.replace(Some((id, reassembly))) {
+            self.older.borrow_mut().insert(id, before);
+        }
+    }
+
+    /// Registers a message of an unauthenticated peer. Returns the message that has to be dropped for it.
+    pub fn admit_unauthenticated(&self, id: MessageId) -> Option<MessageId> {
+        let mut unauthenticated = self.unauthenticated.borrow_mut();
+        unauthenticated.push_back(id);
+        if unauthenticated.len() > UNAUTHENTICATED_MAX {
+            unauthenticated.pop_front()
+        } else {
+            None
+        }
+    }
+
+    pub fn remove(&self, id: MessageId) -> Option<Reassembly> {
+        let newest = self.newest.borrow_mut().take_if(|(known, _)| *known == id);
+        match newest {
+            Some((_, reassembly)) => Some(reassembly),
+            None => self.older.borrow_mut().remove(&id),
+        }
+    }
+
+    /// Calls `f` with a message. `f` must not call back here.
+    pub fn with<R>(&self, id: MessageId, f: impl FnOnce(&mut Reassembly) -> R) -> Option<R> {
+        match self.newest.borrow_mut().as_mut() {
+            Some((known, reassembly)) if *known == id => Some(f(reassembly)),
+            _ => self.older.borrow_mut().get_mut(&id).map(f),
+        }
+    }
+
+    /// Removes all messages.
+    pub fn take_all(&self) -> Vec<Reassembly> {
+        self.take_those(|_| true)
+    }
+
+    /// Removes all messages of a worker that is gone.
+    pub fn take_of(&self, uuid: u64) -> Vec<Reassembly> {
+        self.take_those(|id| id.0 == uuid)
+    }
+
+    fn take_those(&self, which: impl Fn(MessageId) -> bool) -> Vec<Reassembly> {
+        let newest = self.newest.borrow_mut().take_if(|(id, _)| which(*id));
+        let mut older = self.older.borrow_mut();
+        let others = older.extract_if(|id, _| which(*id));
+        newest.into_iter().chain(others).map(|(_, a)| a).collect()
+    }
+
+    /// Whether a receive waits for fragments.
+    #[cfg(test)]
+    pub fn has_target(&self, req: NonNull<Request>) -> bool {
+        let is = |a: &Reassembly| matches!(a.target, Target::TagRecv(r) if r == req);
+        let newest = self.newest.borrow();
+        newest.iter().any(|(_, a)| is(a)) || self.older.borrow().values().any(is)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ucp::proto::receive::empty_reassembly;
+
+    #[test]
+    fn memory_comes_with_the_fragments() {
+        let mut a = empty_reassembly(1 << 30, Target::Nowhere);
+        assert_eq!(a.buffer.capacity(), 0);
+        let mut kept = Vec::new();
+        for i in 0..5000usize {
+            let fragment = vec![i as u8; i % 97 + 1];
+            kept.extend_from_slice(&fragment);
+            a.keep(&fragment).unwrap();
+            let most = (Reassembly::AHEAD + 1) * kept.len();
+            assert!(a.buffer.capacity() <= most, "{i}");
+        }
+        assert_eq!(a.buffer, kept);
+        let mut short = empty_reassembly(10, Target::Nowhere);
+        short.keep(&[1; 4]).unwrap();
+        short.keep(&[2; 6]).unwrap();
+        assert_eq!(short.buffer.capacity(), 10);
+    }
+
+    #[test]
+    fn messages_are_found_whatever_began_since() {
+        let all = Reassemblies::default();
+        for n in 0..3 {
+            all.insert((1, n), empty_reassembly(n as usize, Target::Nowhere));
+        }
+        all.insert((2, 0), empty_reassembly(7, Target::Nowhere));
+        for n in 0..3 {
+            assert_eq!(all.with((1, n), |a| a.total), Some(n as usize));
+        }
+        assert!(all.remove((2, 1)).is_none());
+        assert_eq!(all.remove((1, 1)).unwrap().total, 1);
+        assert!(!all.is_known((1, 1)) && all.is_known((2, 0)));
+        assert_eq!(all.take_of(1).len(), 2);
+        assert_eq!(all.remove((2, 0)).unwrap().total, 7);
+        assert!(all.take_all().is_empty());
+    }
+}
