@@ -3,7 +3,7 @@
 //! An endpoint has one transport endpoint for messages and makes others when they pay. What cannot
 //! be sent at once waits in one queue, in order; the transport calls when it has room. Peers name
 //! an endpoint by its worker and its id; the first message that wants an answer is preceded by a
-//! `Wireup` message that introduces both.
+//! `Wireup` message with both.
 
 mod end;
 mod gate;
@@ -25,7 +25,7 @@ use super::rma::flush::{self, Landing};
 use super::rma::target::{self, Read};
 use super::stream;
 use super::wireup::cm::Link;
-use super::wireup::halves::Name;
+use super::wireup::pairing::RemoteEp;
 use super::wireup::{claims, describe, select};
 use super::worker::{MAX_HEADERS, Worker};
 use crate::c::*;
@@ -147,8 +147,8 @@ pub struct Ep {
     pub registered: Cell<u32>,
     /// The peer's worker; 0 while it is not known.
     pub remote_uuid: Cell<u64>,
-    /// The peer's half, once it is known.
-    half: Cell<Option<Name>>,
+    /// The remote endpoint, once it is known.
+    remote_ep: Cell<Option<RemoteEp>>,
     /// Which of the endpoints between two workers it is: both sides count them.
     pub serial: Cell<u32>,
     address: OnceCell<Rc<Address>>,
@@ -196,15 +196,15 @@ pub struct Ep {
     farewell: Cell<bool>,
     /// It is at its end while the peer's worker lives on, which is still told what waits for it.
     answers: Cell<bool>,
-    introduced: Cell<bool>,
-    /// Made because a peer introduced itself, not yet taken by the application.
-    pub hidden: Cell<bool>,
-    /// Made to answer a peer whose other half was closed here; the application never gets it.
-    pub answers_only: Cell<bool>,
-    /// Made for a half that asked for error handling: whoever takes this one is expected to do the same.
-    pub expects_errors: Cell<bool>,
-    /// A handler of active messages got it to reply by.
-    pub shown: Cell<bool>,
+    wireup_sent: Cell<bool>,
+    /// Made by a wire-up message, not yet taken by the application.
+    pub implicit: Cell<bool>,
+    /// Made for replies over a return path; the application never gets it.
+    pub reply_only: Cell<bool>,
+    /// The remote endpoint asked for error handling, so the application is expected to ask for it too.
+    pub peer_handles_errors: Cell<bool>,
+    /// An active-message handler got it as reply endpoint.
+    pub exposed: Cell<bool>,
     /// Messages in the user's buffers that the transport has.
     in_place: Cell<usize>,
     /// Requests that wait for something of the peer.
@@ -251,7 +251,7 @@ impl Ep {
             id: Cell::new(0),
             registered: Cell::new(0),
             remote_uuid: Cell::new(0),
-            half: Cell::new(None),
+            remote_ep: Cell::new(None),
             serial: Cell::new(0),
             address: OnceCell::new(),
             lane: OnceCell::new(),
@@ -284,11 +284,11 @@ impl Ep {
             retired: Cell::new(false),
             farewell: Cell::new(false),
             answers: Cell::new(false),
-            introduced: Cell::new(false),
-            hidden: Cell::new(false),
-            answers_only: Cell::new(false),
-            expects_errors: Cell::new(false),
-            shown: Cell::new(false),
+            wireup_sent: Cell::new(false),
+            implicit: Cell::new(false),
+            reply_only: Cell::new(false),
+            peer_handles_errors: Cell::new(false),
+            exposed: Cell::new(false),
             in_place: Cell::new(0),
             outstanding: Outstanding::default(),
             flushes: RefCell::new(VecDeque::new()),
@@ -394,15 +394,15 @@ impl Ep {
         Some(unsafe { base_of(iface.handle) })
     }
 
-    /// The connection it is made by introduces both sides: no message of ours has to.
-    pub fn link_introduces(&self) {
-        self.introduced.set(true);
+    /// The connection manager exchanged addresses and ids, so no wire-up message is sent.
+    pub fn set_wireup_sent(&self) {
+        self.wireup_sent.set(true);
     }
 
-    /// The peer's half is known.
-    pub fn pair_with(&self, half: Name) {
-        self.half.set(Some(half));
-        self.worker().halves.pair(half, self.id.get());
+    /// The remote endpoint is known.
+    pub fn pair_with(&self, remote_ep: RemoteEp) {
+        self.remote_ep.set(Some(remote_ep));
+        self.worker().pairing.pair(remote_ep, self.id.get());
     }
 
     #[inline]
@@ -536,7 +536,7 @@ impl Ep {
 
     /// Whether it may end with requests under way whose buffers the application has again at once.
     pub fn may_revoke(&self) -> bool {
-        self.handles_errors() || self.expects_errors.get()
+        self.handles_errors() || self.peer_handles_errors.get()
     }
 
     /// Why nothing can be sent any more.
@@ -565,20 +565,20 @@ impl Ep {
         self.gate.is_clear()
     }
 
-    /// Whether the peer knows this endpoint, or is being told in front of whatever is sent next.
+    /// Whether the peer knows this endpoint, or a wire-up message precedes whatever is sent next.
     #[inline]
-    pub fn is_introduced(&self) -> bool {
-        self.introduced.get()
+    pub fn is_wireup_sent(&self) -> bool {
+        self.wireup_sent.get()
     }
 
-    /// Introduces this endpoint to its peer, before the first message that wants an answer.
-    pub fn introduce(&self) {
-        if !self.introduced.replace(true) {
-            self.post(self.introduction());
+    /// Sends the wire-up message, before the first message that needs a reply.
+    pub fn send_wireup(&self) {
+        if !self.wireup_sent.replace(true) {
+            self.post(self.wireup_task());
         }
     }
 
-    fn introduction(&self) -> Task {
+    fn wireup_task(&self) -> Task {
         let w = self.worker();
         let header = WireupHdr {
             uuid: w.uuid,
@@ -590,9 +590,9 @@ impl Ep {
         control::task(AmId::Wireup, &header, &w.address(false).pack())
     }
 
-    /// The peer's side is this endpoint too: what it sends on comes back to it.
+    /// Pairs the endpoint with itself: it receives its own messages.
     pub fn pair_with_itself(&self) {
-        self.introduced.set(true);
+        self.wireup_sent.set(true);
         self.pair_with((self.remote_uuid.get(), self.id.get()));
     }
 

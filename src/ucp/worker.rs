@@ -24,8 +24,8 @@ use super::unexpected::Unexpected;
 use super::wakeup::Wakeup;
 use super::wireup::cm::Cm;
 use super::wireup::describe::EpConfig;
-use super::wireup::halves::Halves;
-use super::wireup::introduce;
+use super::wireup::message;
+use super::wireup::pairing::Pairing;
 use super::wireup::select::Route;
 use super::wireup::unproven::Unproven;
 use crate::c::*;
@@ -99,8 +99,8 @@ pub struct Worker {
     pub farewells: RefCell<BTreeSet<*const Ep>>,
     /// The endpoints by those of the transports that they have.
     pub by_lane: RefCell<HashMap<uct_ep_h, *const Ep>>,
-    /// Which endpoint is the other half of which at a peer.
-    pub halves: Halves,
+    /// Which local endpoint belongs to which remote endpoint.
+    pub pairing: Pairing,
     /// How the last peer was connected to.
     pub route: RefCell<Option<Route>>,
     /// Configurations of endpoints that were logged, by number.
@@ -175,7 +175,7 @@ impl Worker {
             eps: RefCell::new(Slots::new()),
             farewells: RefCell::new(BTreeSet::new()),
             by_lane: RefCell::new(HashMap::new()),
-            halves: Halves::default(),
+            pairing: Pairing::default(),
             route: RefCell::new(None),
             ep_configs: Interner::default(),
             rules: Rules::read(&context.config),
@@ -331,41 +331,41 @@ impl Worker {
         }
     }
 
-    /// The endpoint a peer means by its worker and its own endpoint id; one to answer by is made where
-    /// its other half was closed here.
+    /// The local endpoint of a remote endpoint. If it was closed, makes a reply-only endpoint
+    /// over the return path.
     #[inline]
     pub fn ep_of_peer(&self, uuid: u64, ep: u64) -> Option<&Ep> {
         self.paired(uuid, ep).or_else(|| self.return_to(uuid, ep))
     }
 
-    /// The endpoint a peer means, unless it was closed here: what comes for that is too late.
+    /// The local endpoint of a remote endpoint, unless it was closed.
     #[inline]
     pub fn open_ep_of_peer(&self, uuid: u64, ep: u64) -> Option<&Ep> {
-        self.paired(uuid, ep).filter(|ep| !ep.answers_only.get())
+        self.paired(uuid, ep).filter(|ep| !ep.reply_only.get())
     }
 
-    /// The other half of a peer's endpoint that was named last, if it is that.
+    /// The local endpoint of a remote endpoint, if it was the last one looked up.
     #[inline(always)]
     pub fn last_named(&self, uuid: u64, ep: u64) -> Option<&Ep> {
-        self.ep(self.halves.last((uuid, ep))?)
+        self.ep(self.pairing.last((uuid, ep))?)
     }
 
-    /// The other half of a peer's endpoint.
+    /// The local endpoint of a remote endpoint that is paired.
     #[inline]
     pub fn paired(&self, uuid: u64, ep: u64) -> Option<&Ep> {
         if let Some(found) = self.last_named(uuid, ep) {
             return Some(found);
         }
-        self.ep(self.halves.of((uuid, ep))?)
+        self.ep(self.pairing.local_id((uuid, ep))?)
     }
 
-    /// An endpoint to answer a peer by, whose other half was closed here.
+    /// Makes a reply-only endpoint over the return path of a remote endpoint.
     #[cold]
     fn return_to(&self, uuid: u64, ep: u64) -> Option<&Ep> {
-        let back = self.halves.take_back((uuid, ep))?;
-        let id = introduce::answer_by(self, back, ep)?;
+        let path = self.pairing.take_return_path((uuid, ep))?;
+        let id = message::create_reply_ep(self, path, ep)?;
         let made = self.ep(id)?;
-        made.answers_only.set(true);
+        made.reply_only.set(true);
         Some(made)
     }
 

@@ -149,7 +149,7 @@ fn whom_to_call(worker: &Worker, head: &Head<'_>) -> Option<(Handler, ucp_ep_h)>
         None => core::ptr::null_mut(),
         Some(r) => match worker.ep_of_peer(r.uuid, r.ep) {
             Some(ep) => {
-                ep.shown.set(true);
+                ep.exposed.set(true);
                 core::ptr::from_ref(ep).cast_mut().cast()
             }
             None => {

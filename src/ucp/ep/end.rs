@@ -11,7 +11,7 @@ use crate::ucp::proto::{control, rndv, send, zcopy};
 use crate::ucp::request::Request;
 use crate::ucp::rma::{flush, target};
 use crate::ucp::wireup::cm;
-use crate::ucp::wireup::introduce::WayBack;
+use crate::ucp::wireup::message::ReturnPath;
 use crate::ucp::worker::Worker;
 use crate::ucp::{stream, tag, unexpected};
 use crate::ucs::{Result, Status};
@@ -42,8 +42,8 @@ impl Ep {
         self.end_of_peer(status);
     }
 
-    /// The peer has closed its half by force: as `fail`, but its worker lives on, and may wait on another
-    /// endpoint for what was under way here. It is told.
+    /// The peer closed its endpoint by force. As `fail`, but the peer's worker lives on and may wait on another
+    /// endpoint for operations of this one, so it is notified.
     pub fn peer_left(&self, status: Status) {
         if !self.is_usable() {
             return;
@@ -69,7 +69,7 @@ impl Ep {
         self.abandon(status);
         let params = self.params.get();
         if let Some(cb) = params.err_cb
-            && !self.hidden.get()
+            && !self.implicit.get()
             && !self.given_up.get()
             && !self.doomed.get()
         {
@@ -81,13 +81,13 @@ impl Ep {
                     status.code(),
                 )
             };
-        } else if self.retired.get() || self.hidden.get() && !self.shown.get() {
+        } else if self.retired.get() || self.implicit.get() && !self.exposed.get() {
             // SAFETY: alive, and given up by its user, or never known to one: peers that come and die leave nothing.
             unsafe { Ep::destroy(self, status, End::Flushed) };
         }
     }
 
-    /// The peer's half is gone, and what it was sending with it; what it was sent may still be received.
+    /// The remote endpoint is gone with the messages that it was sending; messages to it may still be received.
     pub fn sender_left(&self, status: Status) {
         let _pin = Pin::new(self);
         // What a transport still reads ends when that gives it back.
@@ -262,18 +262,19 @@ impl Ep {
         let w = self.worker();
         w.eps.borrow_mut().remove(self.id.get());
         let (uuid, serial) = (self.remote_uuid.get(), self.serial.get());
-        let half = w
-            .halves
-            .remove(uuid, serial, self.id.get(), self.half.get());
-        if let (Some(half), true, Some(address)) = (half, peer_lives, self.address.get()) {
+        let remote_ep = w
+            .pairing
+            .remove(uuid, serial, self.id.get(), self.remote_ep.get());
+        if let (Some(remote_ep), true, Some(address)) = (remote_ep, peer_lives, self.address.get())
+        {
             // The peer's endpoint lives on, and what it sends may want answers. So may what this one sent to
             // itself, until its last words have come.
-            let back = WayBack {
+            let path = ReturnPath {
                 address: Rc::clone(address),
                 serial,
-                expects_errors: self.may_revoke(),
+                peer_handles_errors: self.may_revoke(),
             };
-            w.halves.leave(half, back);
+            w.pairing.keep_return_path(remote_ep, path);
         }
     }
 
@@ -330,16 +331,20 @@ impl Ep {
     /// Tells the peer of the end, if it knows this endpoint, or is to know what it has lost.
     fn say_close(&self, end: End) {
         let forced = end != End::Flushed;
-        if !self.introduced.get() {
-            let told = match forced {
+        if !self.wireup_sent.get() {
+            let is_needed = match forced {
                 true => self.may_revoke(),
-                // One that has introduced itself may wait for an answer.
-                false => self.half.get().is_some() && !self.peer_closed.get() && !self.hidden.get(),
+                // A peer that has sent a wire-up message may wait for a reply.
+                false => {
+                    self.remote_ep.get().is_some()
+                        && !self.peer_closed.get()
+                        && !self.implicit.get()
+                }
             };
-            if !told {
+            if !is_needed {
                 return;
             }
-            self.introduce();
+            self.send_wireup();
         }
         let close = CloseHdr {
             uuid: self.worker().uuid,

@@ -46,7 +46,7 @@ const HANDLERS: &[(AmId, uct_am_callback_t)] = &[
 /// The handlers in the order of `HANDLERS`.
 const BODIES: [Handle; 18] = [
     |w, m| {
-        wireup::introduce::received(w, m);
+        wireup::message::on_wireup(w, m);
         Some(())
     },
     |w, m| {
@@ -235,7 +235,7 @@ fn first(worker: &Worker, message: &[u8]) -> Option<()> {
     }
     worker.reassemblies.insert(id, reassembly);
     let taken = on_fragment(worker, id, 0, body);
-    if h.uuid != worker.uuid && worker.halves.is_stranger(h.uuid) {
+    if h.uuid != worker.uuid && worker.pairing.is_unauthenticated(h.uuid) {
         limit_unauthenticated(worker, id);
     }
     taken
@@ -245,7 +245,7 @@ fn first(worker: &Worker, message: &[u8]) -> Option<()> {
 #[cold]
 fn limit_unauthenticated(worker: &Worker, id: MessageId) {
     let oldest = worker.reassemblies.admit_unauthenticated(id);
-    if let Some(oldest) = oldest.filter(|id| worker.halves.is_stranger(id.0))
+    if let Some(oldest) = oldest.filter(|id| worker.pairing.is_unauthenticated(id.0))
         && let Some(message) = worker.reassemblies.remove(oldest)
     {
         ucs_debug!(

@@ -271,7 +271,7 @@ fn request(worker: &Worker, req: &Request, ep: &Ep, address: u64, key: Option<Ar
         ep: ep.id.get(),
     };
     // The sender may have to answer that its send is over.
-    ep.introduce();
+    ep.send_wireup();
     ep.wait_for_peer(req);
     control::post(ep, AmId::Rtr, &rtr, key.as_deref().unwrap_or_default());
 }

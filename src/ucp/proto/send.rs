@@ -43,7 +43,7 @@ pub fn start(
     }
     ep.usable()?;
     if kind.names_sender() {
-        ep.introduce();
+        ep.send_wireup();
     }
     let stage = if ep.is_connected() {
         plan(ep, &kind, &data, policy)
@@ -65,7 +65,7 @@ pub fn start(
     let in_fragments =
         matches!(stage, Stage::Fragments { .. }) && !matches!(kind, Kind::Stream { .. });
     if stage == Stage::SendRts || in_fragments {
-        ep.introduce();
+        ep.send_wireup();
     }
     kind.outlive_call();
     let contiguous_whole = stage == Stage::Whole && matches!(data, Data::Contig { .. });

@@ -256,8 +256,8 @@ pub fn worker(w: &Worker, param: &Param) -> Result<Posted> {
     for ep in eps {
         // SAFETY: in the table, so alive; the flush itself calls no user.
         let ep = unsafe { &*ep };
-        // What only answers a peer has nothing of the application's, and may go with the peer's half.
-        if ep.is_usable() && (!ep.hidden.get() || ep.shown.get()) {
+        // An implicit endpoint has no operations of the application, and may go with the remote endpoint.
+        if ep.is_usable() && (!ep.implicit.get() || ep.exposed.get()) {
             all.post_part(|param| endpoint(ep, param));
         }
     }

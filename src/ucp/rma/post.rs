@@ -169,7 +169,7 @@ fn by_transport(
         Direction::Get => Op::Get(GetOp::new(ep, data, key, address)),
     };
     if rkey != 0 {
-        ep.introduce();
+        ep.send_wireup();
         ep.unfenced.set(true);
         ep.wrote.set(true);
     }

@@ -17,7 +17,7 @@ use crate::{ucs_debug, ucs_error};
 /// Begins an access whose first step comes when the endpoint's queue has room for it.
 fn begin(ep: &Ep, param: &Param, op: Op) -> Result<Posted> {
     must_be_immediate(param)?;
-    ep.introduce();
+    ep.send_wireup();
     let req = Request::create(ep.worker(), param, op)?;
     ep.post(Task::Request(req));
     settle(req, param)

@@ -314,13 +314,13 @@ impl StreamState {
 
     #[inline(never)]
     fn list_newly(&self, ep: &Ep) {
-        if ep.stream.has_something() && !ep.hidden.get() && !ep.is_given_up() {
+        if ep.stream.has_something() && !ep.implicit.get() && !ep.is_given_up() {
             ep.stream.listed.set(true);
             self.ready.borrow_mut().push_back(ep.id.get());
         }
     }
 
-    /// The endpoint goes. Its id stays in the list until half of that is gone.
+    /// The endpoint goes. Its id stays in the list until half of the ids are stale.
     pub fn forget(&self, ep: &Ep) {
         if !ep.stream.listed.replace(false) {
             return;

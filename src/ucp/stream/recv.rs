@@ -44,7 +44,7 @@ pub unsafe fn short(worker: &Worker, uuid: u64, rest: *const u8, len: usize) -> 
     let body = unsafe { core::slice::from_raw_parts(body, count) };
     let sender = worker
         .last_named(uuid, id)
-        .filter(|ep| !ep.answers_only.get());
+        .filter(|ep| !ep.reply_only.get());
     if !sender.is_some_and(|ep| into_oldest(ep, body) || keep(ep, body)) {
         bytes(worker, uuid, id, body);
     }

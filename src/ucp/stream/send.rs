@@ -17,7 +17,7 @@ use crate::wire::header::{AmId, StreamHdr};
 /// `way` must be of the endpoint's gate for the bytes and a word, just now; `bytes` readable for `len`.
 #[inline(always)]
 pub unsafe fn leave(ep: &Ep, way: Way, bytes: *const u8, len: usize) -> ucs_status_t {
-    if len == 0 || !ep.is_introduced() {
+    if len == 0 || !ep.is_wireup_sent() {
         return UCS_ERR_NO_RESOURCE;
     }
     let header = [ep.worker().uuid, ep.id.get()];
@@ -37,7 +37,7 @@ pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
         ep: ep.id.get(),
     };
     if let Data::Contig { ptr, len } = data
-        && ep.is_introduced()
+        && ep.is_wireup_sent()
         // SAFETY: data of a call are readable as long as it lasts.
         && let Some(sent) = unsafe { send::try_whole(ep, AmId::Stream, [hdr.uuid, hdr.ep], ptr, len) }
     {

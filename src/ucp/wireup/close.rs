@@ -12,17 +12,17 @@ use crate::wire::header::{CloseHdr, Header};
 pub fn received(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, _) = CloseHdr::split(message)?;
     let name = (h.uuid, h.ep);
-    worker.halves.take_back(name);
+    worker.pairing.take_return_path(name);
     let Some(ep) = worker.paired(h.uuid, h.ep) else {
         return Some(());
     };
     let _pin = Pin::new(ep);
     ep.peer_closed.set(true);
     let gone = cm::last_words(ep);
-    if ep.hidden.get() && !ep.shown.get() {
+    if ep.implicit.get() && !ep.exposed.get() {
         // SAFETY: in the table, so alive; nobody else knows of it.
         unsafe { Ep::destroy(ep, Status::CONNECTION_RESET, End::Flushed) };
-        worker.halves.take_back(name);
+        worker.pairing.take_return_path(name);
     } else if h.forced != 0 {
         if !ep.handles_errors() {
             ep.sender_left(Status::CONNECTION_RESET);

@@ -76,7 +76,7 @@ enum Event {
         ep: u64,
         answer: Result<Vec<u8>>,
     },
-    /// A server's client knows the server's half: data may go to it.
+    /// The client knows the server's endpoint, so the server may send data.
     Finished {
         ep: u64,
         address: Address,
@@ -245,7 +245,7 @@ struct Half {
     inbox: Arc<Inbox>,
     ep: u64,
     /// A server's: where its client is. Nothing is sent there before the client has finished, since
-    /// shared memory is faster than the connection that introduces the halves.
+    /// shared memory is faster than the connection that introduces the endpoints.
     client: Mutex<Option<Address>>,
 }
 
@@ -295,11 +295,11 @@ impl Owner for Half {
 /// The last mode of error handling.
 const MODES: u8 = UCP_ERR_HANDLING_MODE_FAILOVER as u8;
 
-/// What each side tells the other: its half, and how to reach it.
+/// What each side tells the other: its endpoint and its address.
 struct Greeting {
     ep: u64,
     client_id: u64,
-    /// The client's wish, which holds for both halves.
+    /// The client's wish, which holds for both endpoints.
     err_mode: ucp_err_handling_mode_t,
     /// The server's, see `claims`. A client does not know the server's worker yet: its own comes with its last message.
     ticket: u64,
@@ -363,7 +363,7 @@ pub fn connect(
     let at = Ep::unconnected(worker, params);
     // SAFETY: just made.
     let ep = unsafe { at.as_ref() };
-    ep.link_introduces();
+    ep.set_wireup_sent();
     let owner = Arc::new(Half {
         inbox: Arc::clone(&cm.inbox),
         ep: ep.id.get(),
@@ -424,7 +424,7 @@ pub fn accept(worker: &Worker, request: ConnRequest, params: EpParams) -> Result
     let at = Ep::unconnected(worker, params);
     // SAFETY: just made.
     let ep = unsafe { at.as_ref() };
-    ep.link_introduces();
+    ep.set_wireup_sent();
     ep.pair_with((request.greeting.address.uuid, request.greeting.ep));
     let owner = Arc::new(Half {
         inbox: Arc::clone(&cm.inbox),

@@ -1,12 +1,12 @@
-//! Connecting endpoints: which transport carries what, and what two workers tell each other.
+//! Wire-up: choice of transports, and the messages by which two workers exchange addresses.
 
 pub mod accepted;
 pub mod claims;
 pub mod close;
 pub mod cm;
 pub mod describe;
-pub mod halves;
-pub mod introduce;
+pub mod message;
+pub mod pairing;
 pub mod select;
 pub mod unproven;
 
@@ -17,8 +17,8 @@ use crate::ucs::Result;
 use crate::wire::address::Address;
 use core::ptr::NonNull;
 
-/// The endpoint to the owner of `address` for the application: the one that the peer's introduction
-/// made, if there is one that nobody took yet, else a new one.
+/// The endpoint to the owner of `address` for the application: the implicit endpoint,
+/// if there is one, else a new one.
 pub fn connect(worker: &Worker, address: Address, params: EpParams) -> Result<NonNull<Ep>> {
     let uuid = address.uuid;
     if uuid == worker.uuid && params.flags & UCP_EP_PARAMS_FLAGS_NO_LOOPBACK == 0 {
@@ -27,26 +27,29 @@ pub fn connect(worker: &Worker, address: Address, params: EpParams) -> Result<No
         unsafe { ep.as_ref() }.pair_with_itself();
         return Ok(ep);
     }
-    let suits = |id| {
+    let is_suitable = |id| {
         worker.ep(id).is_some_and(|ep| {
             let leads_there = |to: &Address| claims::is_owner(worker, to, &address);
-            !ep.answers_only.get() && ep.is_usable() && ep.address().is_some_and(leads_there)
+            !ep.reply_only.get() && ep.is_usable() && ep.address().is_some_and(leads_there)
         })
     };
-    let halves = &worker.halves;
-    if let Some(taken) = halves.take_hidden(uuid, suits).and_then(|id| worker.ep(id)) {
-        taken.hidden.set(false);
+    let pairing = &worker.pairing;
+    if let Some(taken) = pairing
+        .take_implicit(uuid, is_suitable)
+        .and_then(|id| worker.ep(id))
+    {
+        taken.implicit.set(false);
         taken.params.set(params);
         worker.stream.list(taken);
-        halves.counted(uuid, taken.serial.get());
+        pairing.count_made(uuid, taken.serial.get());
         return Ok(NonNull::from(taken));
     }
-    let serial = halves.count(uuid);
+    let serial = pairing.count(uuid);
     let at = Ep::create(worker, address, params)?;
     // SAFETY: just made.
     let made = unsafe { at.as_ref() };
     made.serial.set(serial);
-    halves.counted(uuid, serial);
-    halves.wait(uuid, serial, made.id.get());
+    pairing.count_made(uuid, serial);
+    pairing.add_unpaired(uuid, serial, made.id.get());
     Ok(at)
 }

@@ -3,7 +3,7 @@
 //! A process may be stopped, by a debugger for instance, between its message and the question whether the message is
 //! its own. Where nothing but memory of this host leads to it, the endpoint waits for the answer.
 
-use super::{cm, introduce};
+use super::{cm, message};
 use crate::ucp::timer::{Timer, WorkerCall};
 use crate::ucp::worker::Worker;
 use crate::ucs_error;
@@ -87,7 +87,7 @@ unsafe extern "C" fn retry(worker: *mut c_void) -> u32 {
             continue;
         }
         match claim.origin {
-            Origin::Message => introduce::retry(worker, ep, claim),
+            Origin::Message => message::retry(worker, ep, claim),
             Origin::Client | Origin::Server => cm::retry(worker, ep, claim),
         }
     }

@@ -1,8 +1,8 @@
-//! What a `Wireup` message does: the peer's endpoint is known from here on, and answers go by an
-//! endpoint of ours to its worker, made if there is none that waits for its other half.
+//! The wire-up message: it tells a worker the address and id of a remote endpoint. The remote endpoint is paired with an
+//! unpaired endpoint to its worker, or an implicit endpoint is made, by which replies are sent.
 
 use crate::ucp::ep::{Ep, EpParams};
-use crate::ucp::wireup::halves::Name;
+use crate::ucp::wireup::pairing::RemoteEp;
 use crate::ucp::wireup::unproven::{self, Claim, Origin};
 use crate::ucp::wireup::{claims, select};
 use crate::ucp::worker::Worker;
@@ -13,7 +13,7 @@ use crate::{ucs_diag, ucs_error};
 use std::rc::Rc;
 
 /// Handles a `Wireup` message.
-pub fn received(worker: &Worker, message: &[u8]) {
+pub fn on_wireup(worker: &Worker, message: &[u8]) {
     let Some((hdr, blob)) = WireupHdr::split(message) else {
         ucs_error!(
             "a wire-up message of {} bytes is too short; dropped",
@@ -32,27 +32,27 @@ pub fn received(worker: &Worker, message: &[u8]) {
             return;
         }
     };
-    let name = (hdr.uuid, hdr.ep);
-    if worker.halves.is_paired(name) {
+    let remote = (hdr.uuid, hdr.ep);
+    if worker.pairing.is_paired(remote) {
         return;
     }
-    // Both sides number the endpoints between them alike. Those between a worker and itself, which
-    // it numbers once, are paired each with the next.
+    // Both sides number the endpoints between them in the same order. Those of a worker to itself have one numbering:
+    // each is paired with the next.
     let serial = if hdr.uuid == worker.uuid {
         hdr.serial ^ 1
     } else {
         hdr.serial
     };
-    // One that has failed answers nobody, and one to somebody else is not the sender's.
-    let suits = |id| {
+    // An endpoint that has failed sends no replies; one to another process is not the sender's.
+    let is_suitable = |id| {
         worker.ep(id).is_some_and(|ep| {
             ep.is_usable() && ep.address().is_some_and(|to| claims::is_from(worker, to))
         })
     };
-    let waiting = worker.halves.take_waiting(hdr.uuid, serial, suits);
-    match waiting.and_then(|id| worker.ep(id)) {
-        Some(ep) => ep.pair_with(name),
-        None if !worker.halves.may_hide(hdr.uuid) => {
+    let unpaired = worker.pairing.take_unpaired(hdr.uuid, serial, is_suitable);
+    match unpaired.and_then(|id| worker.ep(id)) {
+        Some(ep) => ep.pair_with(remote),
+        None if !worker.pairing.may_add_implicit(hdr.uuid) => {
             ucs_diag!(
                 "worker {:#x} introduces more endpoints than are kept before the application takes them; dropped",
                 hdr.uuid
@@ -61,7 +61,7 @@ pub fn received(worker: &Worker, message: &[u8]) {
         None => {
             let proven = claims::answerable(worker, address.clone(), hdr.ticket);
             if proven.address.entries.is_empty() && proven.is_silent {
-                answer_when_proven(worker, address, &hdr, serial);
+                create_unproven(worker, address, &hdr, serial);
                 return;
             }
             let address = proven.address;
@@ -72,23 +72,23 @@ pub fn received(worker: &Worker, message: &[u8]) {
                 );
                 return;
             }
-            let back = WayBack {
+            let path = ReturnPath {
                 address: select::shared(worker, address),
                 serial,
-                expects_errors: hdr.handles_errors != 0,
+                peer_handles_errors: hdr.handles_errors != 0,
             };
-            let _ = answer_by(worker, back, hdr.ep);
+            let _ = create_reply_ep(worker, path, hdr.ep);
         }
     }
 }
 
-/// Makes an endpoint whose answers wait until the peer's process has confirmed that the address is its own.
-fn answer_when_proven(worker: &Worker, address: Address, hdr: &WireupHdr, serial: u32) {
+/// Makes an implicit endpoint whose replies wait until the peer's process has confirmed that the address is its own.
+fn create_unproven(worker: &Worker, address: Address, hdr: &WireupHdr, serial: u32) {
     let ep = Ep::unconnected(worker, EpParams::default());
     // SAFETY: just made.
     let made = unsafe { ep.as_ref() };
     made.remote_uuid.set(hdr.uuid);
-    hide(made, serial, hdr.handles_errors != 0, (hdr.uuid, hdr.ep));
+    make_implicit(made, serial, hdr.handles_errors != 0, (hdr.uuid, hdr.ep));
     let claim = Claim {
         ep: made.id.get(),
         origin: Origin::Message,
@@ -98,7 +98,7 @@ fn answer_when_proven(worker: &Worker, address: Address, hdr: &WireupHdr, serial
     unproven::wait(worker, claim);
 }
 
-/// The process of a peer that sent a wire-up message is asked again.
+/// Asks the process of a peer that sent a wire-up message again.
 pub fn retry(worker: &Worker, ep: &Ep, claim: Claim) {
     let proven = claims::proven(worker, claim.address.clone(), claim.ticket);
     if proven.is_silent {
@@ -110,26 +110,25 @@ pub fn retry(worker: &Worker, ep: &Ep, claim: Claim) {
     }
 }
 
-/// What an endpoint is made of that answers a peer.
-pub struct WayBack {
+/// The address by which a remote endpoint is answered after its local endpoint was closed.
+pub struct ReturnPath {
     pub address: Rc<Address>,
     pub serial: u32,
-    /// One of the halves asked for error handling.
-    pub expects_errors: bool,
+    /// One endpoint of the pair asked for error handling.
+    pub peer_handles_errors: bool,
 }
 
-/// Makes an endpoint that the application does not know of, to answer the peer's endpoint `remote`.
-/// Gives its id.
-pub fn answer_by(worker: &Worker, back: WayBack, remote: u64) -> Option<u64> {
-    let uuid = back.address.uuid;
-    match Ep::create_back(worker, back.address) {
+/// Makes an implicit endpoint for replies to the remote endpoint with the id `remote`. Returns its id.
+pub fn create_reply_ep(worker: &Worker, path: ReturnPath, remote: u64) -> Option<u64> {
+    let uuid = path.address.uuid;
+    match Ep::create_back(worker, path.address) {
         Ok(ep) => {
             // SAFETY: just made.
             let made = unsafe { ep.as_ref() };
-            hide(made, back.serial, back.expects_errors, (uuid, remote));
+            make_implicit(made, path.serial, path.peer_handles_errors, (uuid, remote));
             Some(made.id.get())
         }
-        // It has left, as was said.
+        // The peer has left; `create_back` logged it.
         Err(Status::CONNECTION_RESET) => None,
         Err(e) => {
             ucs_error!("worker {uuid:#x} cannot be answered: {e}");
@@ -138,11 +137,13 @@ pub fn answer_by(worker: &Worker, back: WayBack, remote: u64) -> Option<u64> {
     }
 }
 
-/// The application does not know of this endpoint, which answers the peer's endpoint `remote`.
-fn hide(ep: &Ep, serial: u32, expects_errors: bool, remote: Name) {
-    ep.hidden.set(true);
+/// Makes an endpoint an implicit one, paired with `remote`.
+fn make_implicit(ep: &Ep, serial: u32, peer_handles_errors: bool, remote: RemoteEp) {
+    ep.implicit.set(true);
     ep.serial.set(serial);
-    ep.expects_errors.set(expects_errors);
-    ep.worker().halves.hide(remote.0, serial, ep.id.get());
+    ep.peer_handles_errors.set(peer_handles_errors);
+    ep.worker()
+        .pairing
+        .add_implicit(remote.0, serial, ep.id.get());
     ep.pair_with(remote);
 }
