@@ -81,7 +81,7 @@ fn in_child() {
     for ep in eps.into_iter().filter(|ep| *ep != 0) {
         // SAFETY: as above.
         unsafe { &*(ep as *const Ep) }
-            .gate
+            .send_queue
             .fail(Status::UNSUPPORTED);
     }
 }

@@ -6,13 +6,13 @@
 //! `Wireup` message with both.
 
 mod end;
-mod gate;
 pub mod inward;
 mod outstanding;
+mod send_queue;
 
 pub use end::{End, Pin, transport_failed};
-pub use gate::{Gate, Way};
 use outstanding::Outstanding;
+pub use send_queue::{SendQueue, ShortRoute};
 
 use super::after_fork;
 use super::keepalive;
@@ -179,10 +179,10 @@ pub struct Ep {
     pub params: Cell<EpParams>,
     pub stream: stream::Inbox,
     /// What waits to be sent, and whether anything does.
-    pub gate: Gate,
+    pub send_queue: SendQueue,
     waiter: UnsafeCell<Waiter>,
     /// Answers in the queue, as the transport knows of them.
-    reported_answers: Cell<usize>,
+    reported_replies: Cell<usize>,
     /// The transport is not connected, and its peer is given a limited time for that.
     unanswered: Cell<bool>,
     /// Calls into this endpoint that are under way; it is freed when the last returns.
@@ -268,7 +268,7 @@ impl Ep {
             refused: Cell::new(None),
             params: Cell::new(params),
             stream: stream::Inbox::new(),
-            gate: Gate::new(worker.is_shared()),
+            send_queue: SendQueue::new(worker.is_shared()),
             waiter: UnsafeCell::new(Waiter {
                 base: uct_pending_req_t {
                     func: Some(has_room),
@@ -276,7 +276,7 @@ impl Ep {
                 },
                 ep: core::ptr::null(),
             }),
-            reported_answers: Cell::new(0),
+            reported_replies: Cell::new(0),
             unanswered: Cell::new(false),
             pins: Cell::new(0),
             doomed: Cell::new(false),
@@ -334,7 +334,8 @@ impl Ep {
         }
         self.find_by(lane.ep);
         if let Some(send) = lane.am_short {
-            self.gate.lead(Way { send, ep: lane.ep }, lane.max_short);
+            self.send_queue
+                .set_short_route(ShortRoute { send, ep: lane.ep }, lane.max_short);
         }
         if let Some(address) = self.address.get() {
             describe::log_config(self, address);
@@ -346,13 +347,13 @@ impl Ep {
             self.unanswered.set(waits);
             keepalive::watch(self, waits);
         }
-        self.send_queue();
+        self.send_queued();
         Ok(())
     }
 
     /// Whether somebody is to be told of the peer's end, and it can be looked for.
     pub fn is_watched(&self) -> bool {
-        self.handles_errors() && self.is_connected() && self.gate.failure().is_none()
+        self.handles_errors() && self.is_connected() && self.send_queue.failure().is_none()
     }
 
     /// Makes the transports look whether the peer lives. What they find they tell from progress.
@@ -542,7 +543,7 @@ impl Ep {
     /// Why nothing can be sent any more.
     #[inline]
     pub fn usable(&self) -> Result<()> {
-        match self.gate.failure() {
+        match self.send_queue.failure() {
             None => Ok(()),
             Some(e) => Err(self.failed_with(e)),
         }
@@ -550,7 +551,7 @@ impl Ep {
 
     #[inline]
     pub fn is_usable(&self) -> bool {
-        self.gate.failure().is_none()
+        self.send_queue.failure().is_none()
     }
 
     /// Says so when it is that of a parent process.
@@ -562,7 +563,7 @@ impl Ep {
     /// Whether a message may go out now without overtaking one that waits.
     #[inline]
     pub fn is_clear(&self) -> bool {
-        self.gate.is_clear()
+        self.send_queue.is_clear()
     }
 
     /// Whether the peer knows this endpoint, or a wire-up message precedes whatever is sent next.
@@ -603,28 +604,28 @@ impl Ep {
             self.fail_task(&task, e);
             return;
         }
-        self.gate.push_back(task);
-        self.send_queue();
+        self.send_queue.push_back(task);
+        self.send_queued();
     }
 
     /// Sends what waits, unless the transport is going to call for it.
-    fn send_queue(&self) {
-        if self.gate.is_waiting()
+    fn send_queued(&self) {
+        if self.send_queue.is_blocked()
             || self.is_inward() && self.worker().inward.holds_back(self.id.get())
         {
-            self.report_answers();
+            self.report_replies();
             return;
         }
         let _pin = Pin::new(self);
         while self.pump().is_err() && !self.wait_for_room() {}
-        self.report_answers();
+        self.report_replies();
         self.release_held_back();
     }
 
     /// Tells the transport how many answers wait: it may stop receiving from a peer that does not read them.
-    fn report_answers(&self) {
-        let count = self.gate.answers();
-        let before = self.reported_answers.replace(count);
+    fn report_replies(&self) {
+        let count = self.send_queue.replies();
+        let before = self.reported_replies.replace(count);
         if count != before && self.is_connected() {
             let ep = self.lane().ep;
             // SAFETY: a live transport endpoint of ours.
@@ -650,23 +651,23 @@ impl Ep {
     /// Sends what can be sent. `NO_RESOURCE` when the transport has no room.
     fn pump(&self) -> Result<()> {
         while self.may_send() {
-            let Some(mut task) = self.gate.pop_front() else {
+            let Some(mut task) = self.send_queue.pop_front() else {
                 self.emptied();
                 return Ok(());
             };
             // While a task is off the queue, whatever is posted meanwhile must stay behind it.
-            self.gate.set_waiting(true);
+            self.send_queue.set_blocked(true);
             let result = if self.is_inward() {
                 self.worker().inward.during(|| self.step(&mut task))
             } else {
                 self.step(&mut task)
             };
-            self.gate.set_waiting(false);
+            self.send_queue.set_blocked(false);
             match result {
                 Ok(Step::Done) => {}
-                Ok(Step::More) => self.gate.push_back(task),
+                Ok(Step::More) => self.send_queue.push_back(task),
                 Err(Status::NO_RESOURCE) => {
-                    self.gate.push_front(task);
+                    self.send_queue.push_front(task);
                     return Err(Status::NO_RESOURCE);
                 }
                 Err(e) => self.fail_task(&task, e),
@@ -700,7 +701,7 @@ impl Ep {
             }
         };
         let waits = code == UCS_OK;
-        self.gate.set_waiting(waits);
+        self.send_queue.set_blocked(waits);
         if waits {
             self.worker().wakeup.work_came();
         }
@@ -709,7 +710,7 @@ impl Ep {
 
     /// Whether the queue is to be sent: the endpoint is alive, or has words left to say.
     fn may_send(&self) -> bool {
-        self.gate.failure().is_none() || self.farewell.get() || self.answers.get()
+        self.send_queue.failure().is_none() || self.farewell.get() || self.answers.get()
     }
 
     /// Everything is out: whoever was alive only for that goes.
@@ -801,7 +802,7 @@ impl Ep {
 
     /// Whether something waits to be sent.
     pub fn has_queue(&self) -> bool {
-        self.gate.has_queue()
+        self.send_queue.has_queue()
     }
 
     /// Whether the peer has answered everything.
@@ -847,15 +848,15 @@ unsafe extern "C" fn has_room(req: *mut uct_pending_req_t) -> ucs_status_t {
     }
     let code = match ep.pump() {
         Err(e) if ep.may_send() => {
-            ep.gate.set_waiting(true);
+            ep.send_queue.set_blocked(true);
             e.code()
         }
         _ => {
-            ep.gate.set_waiting(false);
+            ep.send_queue.set_blocked(false);
             UCS_OK
         }
     };
-    ep.report_answers();
+    ep.report_replies();
     ep.release_held_back();
     code
 }

@@ -8,7 +8,7 @@
 use super::unexpected;
 use super::worker::Worker;
 use crate::c::*;
-use crate::ucp::dt::{self, Data, Way};
+use crate::ucp::dt::{self, Data, Side};
 use crate::ucp::mem::{Region, refuse_devices};
 use crate::ucp::proto::op::Op;
 use crate::ucp::proto::plan::RndvPolicy;
@@ -77,7 +77,7 @@ impl Param {
     /// The buffer must be what the datatype says, until the operation completes, and the memory
     /// handle alive.
     #[inline]
-    pub unsafe fn data(&self, buffer: *mut c_void, count: usize, way: Way) -> Result<Data> {
+    pub unsafe fn data(&self, buffer: *mut c_void, count: usize, side: Side) -> Result<Data> {
         let buffer = if self.memh.is_null() && self.mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE == 0 {
             buffer
         } else {
@@ -85,7 +85,7 @@ impl Param {
             unsafe { self.described(buffer, count) }?
         };
         // SAFETY: by the caller's promise.
-        unsafe { Data::new(buffer, count, self.datatype, way) }
+        unsafe { Data::new(buffer, count, self.datatype, side) }
     }
 
     /// Checks what was said about the buffer's memory; answers where the buffer is in this process.

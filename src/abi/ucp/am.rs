@@ -5,8 +5,8 @@ use super::param::{self, NULL_PTR, Which, answer, enter, error, own, worker};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::am::{Function, Handler, recv, send};
-use crate::ucp::dt::Way;
-use crate::ucp::proto::send::{leave, try_short};
+use crate::ucp::dt::Side;
+use crate::ucp::proto::send::{send_short, try_short};
 use crate::ucp::request::{Info, Param, Posted};
 use crate::ucs::Result;
 use crate::ucs::status::code_of;
@@ -30,7 +30,7 @@ unsafe fn post(
     let _guard = enter(ep.worker());
     // SAFETY: as above.
     unsafe {
-        let data = param.data(buffer.cast_mut(), count, Way::Send)?;
+        let data = param.data(buffer.cast_mut(), count, Side::Send)?;
         send::post(ep, param, id, header.0.cast(), header.1, data)
     }
 }
@@ -155,8 +155,8 @@ pub unsafe extern "C" fn ucp_am_send_nbx(
             param,
         };
         if let Some((word, len)) = short_message(&call)
-            && let Some(way) = self::ep(ep).gate.open_alone_for(len)
-            && leave(way, AmId::Am, word, buffer.cast(), len) == UCS_OK
+            && let Some(route) = self::ep(ep).send_queue.short_route_unlocked(len)
+            && send_short(route, AmId::Am, word, buffer.cast(), len) == UCS_OK
         {
             return core::ptr::null_mut();
         }
@@ -239,7 +239,7 @@ unsafe fn fetch(
     w.check_process()?;
     let _guard = enter(w);
     // SAFETY: as above.
-    let data = unsafe { param.data(buffer, count, Way::Receive) };
+    let data = unsafe { param.data(buffer, count, Side::Receive) };
     match data {
         Ok(data) => recv::fetch(w, data_desc, data, param),
         Err(e) => {

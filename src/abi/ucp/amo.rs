@@ -4,7 +4,7 @@ use super::ep::{ep, wait};
 use super::param::{self, NULL_PTR, Which, answer, enter, error};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucp::dt::Way;
+use crate::ucp::dt::Side;
 use crate::ucp::mem::RemoteKey;
 use crate::ucp::request::{Param, Posted};
 use crate::ucp::rma::post::{self, Atomic, Operation};
@@ -472,7 +472,7 @@ unsafe fn any(
         return error(Status::INVALID_PARAM);
     }
     // SAFETY: the caller's operand.
-    let operand = match unsafe { parsed.data(buffer.cast_mut(), count, Way::Send) } {
+    let operand = match unsafe { parsed.data(buffer.cast_mut(), count, Side::Send) } {
         Ok(data) => data.contiguous().unwrap_or(core::ptr::null_mut()),
         Err(e) => return error(e),
     };

@@ -3,7 +3,7 @@
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::generic::{GenericType, is_generic};
-use crate::ucp::dt::{Data, Way, contiguous_bytes};
+use crate::ucp::dt::{Data, Side, contiguous_bytes};
 use crate::ucs::Status;
 
 /// Makes a datatype of the caller's functions; `context` is passed to them. `ucp_dt_destroy` frees
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn ucp_dt_query(
             // Contiguous elements have a size without a buffer.
             Some(bytes) => bytes,
             None if has(UCP_DATATYPE_ATTR_FIELD_BUFFER) => {
-                Data::new((*attr).buffer.cast_mut(), count, datatype, Way::Send).map(|d| d.len())
+                Data::new((*attr).buffer.cast_mut(), count, datatype, Side::Send).map(|d| d.len())
             }
             None => {
                 crate::ucs_error!(

@@ -4,7 +4,7 @@ use super::ep::{ep, wait};
 use super::param::{self, NULL_PTR, Which, answer, enter};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucp::dt::Way;
+use crate::ucp::dt::Side;
 use crate::ucp::mem::RemoteKey;
 use crate::ucp::proto::zcopy::Direction;
 use crate::ucp::request::{Param, Posted};
@@ -46,7 +46,7 @@ impl Target {
 /// # Safety
 /// Handles live; the buffer as the datatype says; `param` as `param::read`.
 #[inline]
-unsafe fn now(way: Direction, t: &Target, param: *const ucp_request_param_t) -> bool {
+unsafe fn now(direction: Direction, t: &Target, param: *const ucp_request_param_t) -> bool {
     // SAFETY: by the caller's promise.
     unsafe {
         let Some(len) = param::plain_length(param, t.buffer, t.count) else {
@@ -54,7 +54,7 @@ unsafe fn now(way: Direction, t: &Target, param: *const ucp_request_param_t) -> 
         };
         let (ep, key) = (ep(t.ep), &*t.rkey.cast::<RemoteKey>());
         let _guard = enter(ep.worker());
-        post::copy_mapped(ep, way, t.buffer.cast(), len, t.address, key)
+        post::copy_mapped(ep, direction, t.buffer.cast(), len, t.address, key)
     }
 }
 
@@ -62,18 +62,18 @@ unsafe fn now(way: Direction, t: &Target, param: *const ucp_request_param_t) -> 
 ///
 /// # Safety
 /// Handles live; the buffer as the datatype says.
-unsafe fn access(way: Direction, t: &Target, param: &Param) -> Result<Posted> {
+unsafe fn access(direction: Direction, t: &Target, param: &Param) -> Result<Posted> {
     // SAFETY: by the caller's promise.
     let (ep, key) = unsafe { (ep(t.ep), &*t.rkey.cast::<RemoteKey>()) };
     let _guard = enter(ep.worker());
-    let side = if way == Direction::Put {
-        Way::Send
+    let side = if direction == Direction::Put {
+        Side::Send
     } else {
-        Way::Receive
+        Side::Receive
     };
     // SAFETY: as above.
     let data = unsafe { param.data(t.buffer, t.count, side) }?;
-    match way {
+    match direction {
         Direction::Put => post::put(ep, param, data, t.address, key),
         Direction::Get => post::get(ep, param, data, t.address, key),
     }
@@ -83,11 +83,11 @@ unsafe fn access(way: Direction, t: &Target, param: &Param) -> Result<Posted> {
 ///
 /// # Safety
 /// As `access`.
-unsafe fn blocking(way: Direction, t: &Target) -> ucs_status_t {
+unsafe fn blocking(direction: Direction, t: &Target) -> ucs_status_t {
     // SAFETY: by the caller's promise.
     unsafe {
         let w = ep(t.ep).worker();
-        wait(w, access(way, t, &Param::PLAIN))
+        wait(w, access(direction, t, &Param::PLAIN))
     }
 }
 
@@ -95,11 +95,11 @@ unsafe fn blocking(way: Direction, t: &Target) -> ucs_status_t {
 ///
 /// # Safety
 /// As `access`.
-unsafe fn implicit(way: Direction, t: &Target) -> ucs_status_t {
+unsafe fn implicit(direction: Direction, t: &Target) -> ucs_status_t {
     // SAFETY: by the caller's promise. The lock spans giving the request back.
     let _guard = enter(unsafe { ep(t.ep) }.worker());
     // SAFETY: as above.
-    match unsafe { access(way, t, &Param::PLAIN) } {
+    match unsafe { access(direction, t, &Param::PLAIN) } {
         Ok(Posted::Done) => UCS_OK,
         Ok(Posted::Request(req)) => {
             // SAFETY: alive; given back at its end.

@@ -4,7 +4,7 @@ use super::ep::ep;
 use super::param::{self, NULL_PTR, Which, answer, enter, error, own};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucp::dt::{Way, plain_bytes};
+use crate::ucp::dt::{Side, plain_bytes};
 use crate::ucp::ep::Ep;
 use crate::ucp::request::{Callback, Param, Posted, Request};
 use crate::ucp::stream::{recv, send};
@@ -25,7 +25,7 @@ unsafe fn post_send(
     let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
     // SAFETY: as above.
-    let data = unsafe { param.data(buffer.cast_mut(), count, Way::Send) }?;
+    let data = unsafe { param.data(buffer.cast_mut(), count, Side::Send) }?;
     send::post(ep, param, data)
 }
 
@@ -45,7 +45,7 @@ unsafe fn post_recv(
     let _guard = enter(ep.worker());
     let dt = param.datatype;
     // SAFETY: as above.
-    let data = unsafe { param.data(buffer, count, Way::Receive) }?;
+    let data = unsafe { param.data(buffer, count, Side::Receive) }?;
     let unit = if dt & u64::from(UCP_DATATYPE_CLASS_MASK) == u64::from(UCP_DATATYPE_CONTIG) {
         (dt >> UCP_DATATYPE_SHIFT) as usize
     } else {
@@ -204,8 +204,8 @@ pub unsafe extern "C" fn ucp_stream_send_nbx(
         };
         let to = self::ep(ep);
         if let Some(len) = param::plain_length(param, buffer, count)
-            && let Some(way) = to.gate.open_alone_for(len.saturating_add(WORD))
-            && send::leave(to, way, buffer.cast(), len) == UCS_OK
+            && let Some(route) = to.send_queue.short_route_unlocked(len.saturating_add(WORD))
+            && send::send_short(to, route, buffer.cast(), len) == UCS_OK
         {
             return core::ptr::null_mut();
         }
@@ -241,8 +241,8 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
         let to = self::ep(ep);
         let _guard = enter(to.worker());
         if let Some(len) = param::plain_length(param, buffer, count)
-            && let Some(way) = to.gate.open_for(len.saturating_add(WORD))
-            && send::leave(to, way, buffer.cast(), len) == UCS_OK
+            && let Some(route) = to.send_queue.short_route(len.saturating_add(WORD))
+            && send::send_short(to, route, buffer.cast(), len) == UCS_OK
         {
             return core::ptr::null_mut();
         }

@@ -6,7 +6,7 @@ use super::param::{
 };
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucp::dt::Way;
+use crate::ucp::dt::Side;
 use crate::ucp::proto::op::Kind;
 use crate::ucp::proto::send;
 use crate::ucp::request::{Callback, Info, Param, Posted, Request};
@@ -31,7 +31,7 @@ unsafe fn post_send(
     let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
     // SAFETY: as above.
-    let data = unsafe { param.data(buffer.cast_mut(), count, Way::Send) }?;
+    let data = unsafe { param.data(buffer.cast_mut(), count, Side::Send) }?;
     send::start(ep, param, data, kind, param.rndv_policy())
 }
 
@@ -70,7 +70,7 @@ unsafe fn post_recv(
     let w = unsafe { worker(h) };
     let _guard = enter(w);
     // SAFETY: as above.
-    let data = unsafe { param.data(buffer, count, Way::Receive) }?;
+    let data = unsafe { param.data(buffer, count, Side::Receive) }?;
     recv::post(w, param, data, tag, mask)
 }
 
@@ -91,7 +91,7 @@ unsafe fn post_msg_recv(
     let _guard = enter(w);
     // SAFETY: as above.
     unsafe {
-        let data = param.data(buffer, count, Way::Receive)?;
+        let data = param.data(buffer, count, Side::Receive)?;
         recv::post_taken(w, param, data, message)
     }
 }
@@ -280,8 +280,8 @@ pub unsafe extern "C" fn ucp_tag_send_nbx(
             param,
         };
         if let Some(len) = param::plain_length(param, buffer, count)
-            && let Some(way) = self::ep(ep).gate.open_alone_for(len)
-            && send::leave(way, AmId::TagOnly, tag, buffer.cast(), len) == UCS_OK
+            && let Some(route) = self::ep(ep).send_queue.short_route_unlocked(len)
+            && send::send_short(route, AmId::TagOnly, tag, buffer.cast(), len) == UCS_OK
         {
             return core::ptr::null_mut();
         }
@@ -459,7 +459,7 @@ unsafe fn recv_any(
             }
         }
         let param = param::read(param, Which::TagRecv);
-        let data = param.data(buffer, count, Way::Receive);
+        let data = param.data(buffer, count, Side::Receive);
         finish(
             data.and_then(|data| recv::post(w, &param, data, tag, mask)),
             info_at,

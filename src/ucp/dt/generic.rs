@@ -1,6 +1,6 @@
 //! Generic datatypes: the user packs and unpacks, with a state for each operation.
 
-use super::Way;
+use super::Side;
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use core::ffi::c_void;
@@ -69,7 +69,7 @@ impl Generic {
         dt: ucp_datatype_t,
         buffer: *mut c_void,
         count: usize,
-        way: Way,
+        side: Side,
     ) -> Result<Generic> {
         if !is_generic(dt) {
             return Err(Status::INVALID_PARAM);
@@ -81,9 +81,9 @@ impl Generic {
         };
         // SAFETY: by the caller's promise.
         let context = unsafe { (*ops).context };
-        g.state = match way {
-            Way::Send => call!(g, start_pack(context, buffer, count), g.state),
-            Way::Receive => call!(g, start_unpack(context, buffer, count), g.state),
+        g.state = match side {
+            Side::Send => call!(g, start_pack(context, buffer, count), g.state),
+            Side::Receive => call!(g, start_unpack(context, buffer, count), g.state),
         };
         Ok(g)
     }

@@ -36,9 +36,9 @@ pub struct Place {
     before: usize,
 }
 
-/// Which way a buffer is used: generic datatypes have a state for each.
+/// Whether a buffer is sent or received: generic datatypes have a state for each.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Side {
     Send,
     Receive,
 }
@@ -92,7 +92,7 @@ impl Data {
         buffer: *mut c_void,
         count: usize,
         dt: ucp_datatype_t,
-        way: Way,
+        side: Side,
     ) -> Result<Data> {
         if let Some(len) = contiguous_bytes(dt, count) {
             let len = len?;
@@ -131,7 +131,7 @@ impl Data {
             }
             c if c == u64::from(UCP_DATATYPE_GENERIC) => {
                 // SAFETY: a datatype of `ucp_dt_create_generic`.
-                let state = unsafe { Generic::start(dt, buffer, count, way) }?;
+                let state = unsafe { Generic::start(dt, buffer, count, side) }?;
                 // A receive buffer's own size limits what may come.
                 let len = state.packed_size();
                 Ok(Data::Generic { state, len })
@@ -283,7 +283,7 @@ mod tests {
                 list.as_ptr().cast_mut().cast(),
                 3,
                 UCP_DATATYPE_IOV.into(),
-                Way::Send,
+                Side::Send,
             )
         }
         .unwrap();
@@ -317,7 +317,7 @@ mod tests {
             .collect();
         let dt = UCP_DATATYPE_IOV.into();
         // SAFETY: a list of so many entries.
-        let d = unsafe { Data::new(list.as_ptr().cast_mut().cast(), ENTRIES, dt, Way::Send) };
+        let d = unsafe { Data::new(list.as_ptr().cast_mut().cast(), ENTRIES, dt, Side::Send) };
         let d = d.unwrap();
         let mut out = vec![0u8; ENTRIES];
         for from in (0..ENTRIES).step_by(100) {
@@ -346,7 +346,7 @@ mod tests {
             (1, 1),
         ] {
             // SAFETY: nothing is read at NULL.
-            let d = unsafe { Data::new(null, count, dt, Way::Send) };
+            let d = unsafe { Data::new(null, count, dt, Side::Send) };
             assert!(d.is_err(), "{count} {dt:#x}");
         }
     }

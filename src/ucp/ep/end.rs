@@ -37,7 +37,7 @@ impl Ep {
     pub fn fail(&self, status: Status) {
         if self.answers.replace(false) {
             // Nobody hears the rest.
-            self.gate.replace_queue(VecDeque::new());
+            self.send_queue.replace_queue(VecDeque::new());
         }
         self.end_of_peer(status);
     }
@@ -52,15 +52,15 @@ impl Ep {
         self.break_off_queue();
         let _pin = Pin::new(self);
         self.end_of_peer(status);
-        self.send_queue();
+        self.send_queued();
     }
 
     fn end_of_peer(&self, status: Status) {
-        if self.gate.failure().is_some() {
+        if self.send_queue.failure().is_some() {
             return;
         }
         self.note_losses();
-        self.gate.fail(status);
+        self.send_queue.fail(status);
         ucs_diag!(
             "endpoint to worker {:#x} failed: {status}",
             self.remote_uuid.get()
@@ -107,7 +107,7 @@ impl Ep {
     pub(super) fn abandon(&self, status: Status) {
         zcopy::abort_stalled(self, status);
         while !self.answers.get() {
-            let task = self.gate.pop_front();
+            let task = self.send_queue.pop_front();
             match task {
                 Some(t) => self.fail_task(&t, status),
                 None => break,
@@ -127,7 +127,7 @@ impl Ep {
             }
         }
         stream::recv::end(self, status);
-        self.report_answers();
+        self.report_replies();
     }
 
     /// Ends what a task was for.
@@ -182,7 +182,7 @@ impl Ep {
     /// its side: then it had all that it waited for.
     pub fn note_losses(&self) {
         let unconfirmed = self.has_unconfirmed_writes() || !self.owes_no_flush();
-        let lost = self.gate.has_unsent()
+        let lost = self.send_queue.has_unsent()
             || self.outstanding.has_unanswered()
             || unconfirmed && !self.peer_closed.get();
         self.lost.set(self.lost.get() || lost);
@@ -231,13 +231,13 @@ impl Ep {
         let _pin = Pin::new(ep);
         let w = ep.worker();
         ep.give_up();
-        let peer = ep.gate.failure().is_none();
+        let peer = ep.send_queue.failure().is_none();
         let tells = peer && ep.is_connected();
         if tells {
             ep.break_off_queue();
         }
         if peer {
-            ep.gate.fail(status);
+            ep.send_queue.fail(status);
         }
         ep.leave_tables(peer);
         if peer && end == End::Forced {
@@ -306,7 +306,7 @@ impl Ep {
     fn break_off_queue(&self) {
         let uuid = self.worker().uuid;
         self.answers.set(true);
-        let queue = self.gate.replace_queue(VecDeque::new());
+        let queue = self.send_queue.replace_queue(VecDeque::new());
         let mut words = VecDeque::new();
         let mut broken = Vec::new();
         for task in queue {
@@ -321,7 +321,7 @@ impl Ep {
                 }
             }
         }
-        self.gate.replace_queue(words);
+        self.send_queue.replace_queue(words);
         // They are taken from the end: the first of the queue ends first.
         for req in broken.into_iter().rev() {
             self.outstanding.add(req);
@@ -359,13 +359,13 @@ impl Ep {
         self.pins.set(self.pins.get() + 1);
         self.farewell.set(true);
         self.worker().farewells.borrow_mut().insert(self);
-        self.send_queue();
+        self.send_queued();
     }
 
     /// The last words are out, or nobody hears them.
     pub(super) fn leave(&self) {
         if self.farewell.replace(false) {
-            self.gate.replace_queue(VecDeque::new());
+            self.send_queue.replace_queue(VecDeque::new());
             let this: *const Ep = self;
             self.worker().farewells.borrow_mut().remove(&this);
             // The pin of `say_farewell`.
@@ -391,8 +391,8 @@ impl Ep {
             let ep = &*at;
             // What the transports give back comes here once more, and must not free again.
             ep.pins.set(1);
-            ep.gate.replace_queue(VecDeque::new());
-            ep.report_answers();
+            ep.send_queue.replace_queue(VecDeque::new());
+            ep.report_replies();
             for lane in ep.lanes() {
                 ep.worker().by_lane.borrow_mut().remove(&lane.ep);
                 close_transport(lane.ep);

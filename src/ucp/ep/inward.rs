@@ -51,7 +51,7 @@ impl Inward {
             let Some(id) = next else { break };
             inward.known.borrow_mut().remove(&id);
             if let Some(ep) = worker.ep(id) {
-                ep.send_queue();
+                ep.send_queued();
             }
         }
         inward.releasing.set(false);

@@ -10,7 +10,7 @@ use super::plan::RndvPolicy;
 use super::{rndv, zcopy};
 use crate::c::{UCS_ERR_NO_RESOURCE, ucs_status_t};
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Ep, Step, Task, Way};
+use crate::ucp::ep::{Ep, ShortRoute, Step, Task};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucp::rma::{flush, software};
 use crate::ucs::{Result, Status};
@@ -89,9 +89,9 @@ pub fn start(
     settle(req, param)
 }
 
-/// Sends a message that is its eight bytes of header and a payload which goes as a whole, if it can leave now: what
-/// most messages are, and all that their path is made of. `None` when it has to go another
-/// way, or wait.
+/// Tries to send a message of an eight-byte header and a payload as one transport message. Most messages are such, and
+/// this is their whole path. Returns `None` when the message has to be queued or
+/// sent by another protocol.
 ///
 /// # Safety
 /// `payload` must be readable for `len` bytes.
@@ -103,12 +103,12 @@ pub unsafe fn try_short(
     payload: *const u8,
     len: usize,
 ) -> Option<Result<()>> {
-    let Some(way) = ep.gate.open_for(len) else {
+    let Some(route) = ep.send_queue.short_route(len) else {
         // SAFETY: by the caller's promise.
         return unsafe { try_whole(ep, id, [header], payload, len) };
     };
-    // SAFETY: the gate's way for this length; the payload by the caller's promise.
-    let code = unsafe { leave(way, id, header, payload, len) };
+    // SAFETY: the queue's route for this length; the payload by the caller's promise.
+    let code = unsafe { send_short(route, id, header, payload, len) };
     match Status::from_code(code) {
         None => Some(Ok(())),
         Some(Status::NO_RESOURCE) => None,
@@ -116,8 +116,8 @@ pub unsafe fn try_short(
     }
 }
 
-/// As `try_short`, for what is longer than a short message and too short for any other way than a transport's buffer;
-/// behind any words of header.
+/// As `try_short`, for a message that is longer than a short message and is sent by a buffered copy,
+/// after any number of header words.
 ///
 /// # Safety
 /// As `try_short`.
@@ -131,7 +131,7 @@ pub unsafe fn try_whole<const WORDS: usize>(
 ) -> Option<Result<()>> {
     let header = header.map(u64::to_le_bytes);
     let head = size_of_val(&header);
-    ep.gate.open_for(0)?;
+    ep.send_queue.short_route(0)?;
     let lane = ep.lane();
     let by = &lane.thresholds;
     let mapped = match id {
@@ -159,13 +159,13 @@ pub unsafe fn try_whole<const WORDS: usize>(
     }
 }
 
-/// Sends a short message past an open gate; answers as C does.
+/// Sends a short message by a route of the send queue. Returns the transport's status.
 ///
 /// # Safety
-/// `way` must be of the gate for this length, just now; `payload` readable for `len` bytes.
+/// `route` must have just been returned by the send queue for this length; `payload` readable for `len` bytes.
 #[inline(always)]
-pub unsafe fn leave(
-    way: Way,
+pub unsafe fn send_short(
+    route: ShortRoute,
     id: AmId,
     header: u64,
     payload: *const u8,
@@ -173,16 +173,16 @@ pub unsafe fn leave(
 ) -> ucs_status_t {
     // SAFETY: a live transport endpoint, a length that it takes; the payload by the caller's promise. Headers are
     // little endian, as the formats are.
-    unsafe { (way.send)(way.ep, id as u8, header.to_le(), payload, len) }
+    unsafe { (route.send)(route.ep, id as u8, header.to_le(), payload, len) }
 }
 
-/// As `leave`, with a second word of header in front of the payload. `NO_RESOURCE` when that is too long.
+/// As `send_short`, with a second word of header in front of the payload. `NO_RESOURCE` when that is too long.
 ///
 /// # Safety
-/// `way` must be of the gate for the payload and a word, just now; `payload` readable for `len` bytes.
+/// `route` must have just been returned by the send queue for the payload and a word; `payload` readable for `len` bytes.
 #[inline(always)]
-pub unsafe fn leave_pair(
-    way: Way,
+pub unsafe fn send_short_pair(
+    route: ShortRoute,
     id: AmId,
     header: [u64; 2],
     payload: *const u8,
@@ -198,7 +198,7 @@ pub unsafe fn leave_pair(
     // SAFETY: there is room, as checked; the way is for a word and `len` bytes, which were just written.
     unsafe {
         copy(payload, at.add(1).cast(), len);
-        leave(way, id, header[0], at.cast(), WORD + len)
+        send_short(route, id, header[0], at.cast(), WORD + len)
     }
 }
 

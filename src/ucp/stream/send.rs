@@ -3,7 +3,7 @@
 use crate::c::{UCS_ERR_NO_RESOURCE, ucs_status_t};
 use crate::ucp::composite::CompositeRequest;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Ep, Way};
+use crate::ucp::ep::{Ep, ShortRoute};
 use crate::ucp::proto::op::{Kind, Stage};
 use crate::ucp::proto::plan::RndvPolicy;
 use crate::ucp::proto::send;
@@ -11,18 +11,18 @@ use crate::ucp::request::{Info, Param, Posted, immediate, must_be_immediate};
 use crate::ucs::Result;
 use crate::wire::header::{AmId, StreamHdr};
 
-/// Sends a few bytes past an open gate; answers as C does. `NO_RESOURCE` when it takes more than that.
+/// Sends a few bytes as a short message. `NO_RESOURCE` when another protocol is needed.
 ///
 /// # Safety
-/// `way` must be of the endpoint's gate for the bytes and a word, just now; `bytes` readable for `len`.
+/// `route` must have just been returned by the endpoint's send queue for the bytes and a word; `bytes` readable for `len`.
 #[inline(always)]
-pub unsafe fn leave(ep: &Ep, way: Way, bytes: *const u8, len: usize) -> ucs_status_t {
+pub unsafe fn send_short(ep: &Ep, route: ShortRoute, bytes: *const u8, len: usize) -> ucs_status_t {
     if len == 0 || !ep.is_wireup_sent() {
         return UCS_ERR_NO_RESOURCE;
     }
     let header = [ep.worker().uuid, ep.id.get()];
     // SAFETY: by the caller's promise.
-    unsafe { send::leave_pair(way, AmId::Stream, header, bytes, len) }
+    unsafe { send::send_short_pair(route, AmId::Stream, header, bytes, len) }
 }
 
 /// Sends bytes. Rendezvous is used only if the peer can map the buffer: it may then copy any part at any time.

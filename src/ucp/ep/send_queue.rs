@@ -1,0 +1,246 @@
+//! The send queue of an endpoint, and the short-send route past it.
+//!
+//! A short message may bypass the queue if nothing holds it back: the peer is known, the endpoint has not failed, the
+//! transport has room, and the queue is empty. All conditions are combined in one number, the longest payload that a short
+//! message may have now, so that sending one makes one comparison. In a worker that several threads use, callers without
+//! the worker's lock never get the route.
+
+use super::Task;
+use crate::c::*;
+use crate::ucp::proto::op::Op;
+use crate::ucs::Status;
+use crate::uct::internal::Short;
+use core::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+/// The transport function that sends short messages, and its endpoint.
+#[derive(Clone, Copy)]
+pub struct ShortRoute {
+    pub send: Short,
+    pub ep: uct_ep_h,
+}
+
+/// The route of an endpoint whose peer is not known; never returned.
+const NO_ROUTE: ShortRoute = {
+    unsafe fn refuse(_: uct_ep_h, _: u8, _: u64, _: *const u8, _: usize) -> ucs_status_t {
+        UCS_ERR_NO_RESOURCE
+    }
+    ShortRoute {
+        send: refuse,
+        ep: core::ptr::null_mut(),
+    }
+};
+
+/// An empty queue with a larger capacity is freed.
+const KEPT_CAPACITY: usize = 256;
+
+pub struct SendQueue {
+    /// The longest payload of a short message plus one; 0 while the route is closed.
+    short_limit: Cell<usize>,
+    route: Cell<ShortRoute>,
+    /// `short_limit` of the open route.
+    clear_limit: Cell<usize>,
+    /// `short_limit` for callers without the lock: set only if one thread uses the worker.
+    short_limit_unlocked: Cell<usize>,
+    shared: bool,
+    queue: RefCell<VecDeque<Task>>,
+    /// Queued replies to requests of the peer.
+    replies: Cell<usize>,
+    /// The transport calls when it has room, or a task is being sent.
+    blocked: Cell<bool>,
+    failed: Cell<Option<Status>>,
+}
+
+impl SendQueue {
+    /// The queue of an endpoint whose peer is not known. `shared`: several threads use the worker.
+    pub fn new(shared: bool) -> SendQueue {
+        SendQueue {
+            short_limit: Cell::new(0),
+            route: Cell::new(NO_ROUTE),
+            clear_limit: Cell::new(0),
+            short_limit_unlocked: Cell::new(0),
+            shared,
+            queue: RefCell::new(VecDeque::new()),
+            replies: Cell::new(0),
+            blocked: Cell::new(true),
+            failed: Cell::new(None),
+        }
+    }
+
+    /// Sets the route of short messages of up to `max` bytes of payload.
+    pub fn set_short_route(&self, route: ShortRoute, max: usize) {
+        self.route.set(route);
+        self.clear_limit.set(max.saturating_add(1));
+        self.refresh();
+    }
+
+    /// The route of a short message with `len` bytes of payload, if it may be sent now.
+    #[inline(always)]
+    pub fn short_route(&self, len: usize) -> Option<ShortRoute> {
+        (len < self.short_limit.get()).then(|| self.route.get())
+    }
+
+    /// As `short_route`, for a caller without the worker's lock.
+    #[inline(always)]
+    pub fn short_route_unlocked(&self, len: usize) -> Option<ShortRoute> {
+        (len < self.short_limit_unlocked.get()).then(|| self.route.get())
+    }
+
+    /// Whether a message may be sent now without overtaking a queued one.
+    #[inline]
+    pub fn is_clear(&self) -> bool {
+        !self.blocked.get() && self.failed.get().is_none() && self.queue.borrow().is_empty()
+    }
+
+    /// Recomputes the limits after a change.
+    #[inline]
+    fn refresh(&self) {
+        let limit = if self.is_clear() {
+            self.clear_limit.get()
+        } else {
+            0
+        };
+        self.short_limit.set(limit);
+        if !self.shared {
+            self.short_limit_unlocked.set(limit);
+        }
+    }
+
+    pub fn is_blocked(&self) -> bool {
+        self.blocked.get()
+    }
+
+    pub fn set_blocked(&self, blocked: bool) {
+        self.blocked.set(blocked);
+        self.refresh();
+    }
+
+    /// The status of a failed endpoint.
+    #[inline]
+    pub fn failure(&self) -> Option<Status> {
+        self.failed.get()
+    }
+
+    pub fn fail(&self, status: Status) {
+        self.failed.set(Some(status));
+        self.refresh();
+    }
+
+    pub fn has_queue(&self) -> bool {
+        !self.queue.borrow().is_empty()
+    }
+
+    /// Whether requests of the application are queued, other than flushes.
+    pub fn has_unsent(&self) -> bool {
+        let unsent = |task: &Task| match task {
+            // SAFETY: a queued request is alive; the borrow ends within the line.
+            Task::Request(req) => !matches!(unsafe { req.as_ref().op() }, Op::Flush(_)),
+            _ => false,
+        };
+        self.queue.borrow().iter().any(unsent)
+    }
+
+    /// The number of queued replies to the peer.
+    pub fn replies(&self) -> usize {
+        self.replies.get()
+    }
+
+    fn count_reply(&self, task: &Task) {
+        if !task.is_of_application() {
+            self.replies.set(self.replies.get() + 1);
+        }
+    }
+
+    pub fn push_back(&self, task: Task) {
+        self.count_reply(&task);
+        self.queue.borrow_mut().push_back(task);
+        self.refresh();
+    }
+
+    pub fn push_front(&self, task: Task) {
+        self.count_reply(&task);
+        self.queue.borrow_mut().push_front(task);
+        self.refresh();
+    }
+
+    pub fn pop_front(&self) -> Option<Task> {
+        let mut queue = self.queue.borrow_mut();
+        let task = queue.pop_front();
+        if queue.is_empty() && queue.capacity() > KEPT_CAPACITY {
+            *queue = VecDeque::new();
+        }
+        drop(queue);
+        if task.as_ref().is_some_and(|task| !task.is_of_application()) {
+            self.replies.set(self.replies.get() - 1);
+        }
+        self.refresh();
+        task
+    }
+
+    /// Replaces all queued tasks, which it returns.
+    pub fn replace_queue(&self, tasks: VecDeque<Task>) -> VecDeque<Task> {
+        self.replies.set(0);
+        tasks.iter().for_each(|task| self.count_reply(task));
+        let before = self.queue.replace(tasks);
+        self.refresh();
+        before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ucp::ep::Control;
+    use crate::wire::header::AmId;
+
+    fn control() -> Task {
+        Task::Control(Box::new(Control {
+            id: AmId::Close,
+            bytes: Vec::new(),
+        }))
+    }
+
+    fn routed(shared: bool) -> SendQueue {
+        let queue = SendQueue::new(shared);
+        queue.set_short_route(NO_ROUTE, 8);
+        queue.set_blocked(false);
+        queue
+    }
+
+    #[test]
+    fn a_short_message_bypasses_an_empty_queue_only() {
+        let queue = SendQueue::new(false);
+        queue.set_blocked(false);
+        assert!(queue.short_route(0).is_none(), "no route was set");
+        let queue = routed(false);
+        let has_route = |len| {
+            let both = [
+                queue.short_route(len).is_some(),
+                queue.short_route_unlocked(len).is_some(),
+            ];
+            assert_eq!(both[0], both[1]);
+            both[0]
+        };
+        assert!(has_route(0) && has_route(8) && !has_route(9));
+        queue.push_back(control());
+        assert!(!has_route(0));
+        queue.set_blocked(true);
+        assert!(queue.pop_front().is_some());
+        assert!(!has_route(0), "the transport has no room");
+        queue.set_blocked(false);
+        assert!(has_route(8));
+        queue.push_front(control());
+        assert!(!has_route(8));
+        assert_eq!(queue.replace_queue(VecDeque::new()).len(), 1);
+        assert!(has_route(8) && queue.pop_front().is_none() && has_route(8));
+        queue.fail(Status::CANCELED);
+        assert!(!has_route(0));
+    }
+
+    #[test]
+    fn a_shared_worker_has_no_unlocked_short_route() {
+        let queue = routed(true);
+        assert!(queue.short_route(8).is_some());
+        assert!(queue.short_route_unlocked(0).is_none());
+    }
+}
