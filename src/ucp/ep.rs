@@ -6,7 +6,7 @@
 //! `Wireup` message with both.
 
 mod end;
-pub mod inward;
+pub mod loopback;
 mod outstanding;
 mod send_queue;
 
@@ -611,7 +611,7 @@ impl Ep {
     /// Sends what waits, unless the transport is going to call for it.
     fn send_queued(&self) {
         if self.send_queue.is_blocked()
-            || self.is_inward() && self.worker().inward.holds_back(self.id.get())
+            || self.is_loopback() && self.worker().loopback.defers(self.id.get())
         {
             self.report_replies();
             return;
@@ -619,7 +619,7 @@ impl Ep {
         let _pin = Pin::new(self);
         while self.pump().is_err() && !self.wait_for_room() {}
         self.report_replies();
-        self.release_held_back();
+        self.send_deferred();
     }
 
     /// Tells the transport how many answers wait: it may stop receiving from a peer that does not read them.
@@ -636,15 +636,15 @@ impl Ep {
     }
 
     /// Sends what endpoints to this worker itself had to keep while this one, another, was sending.
-    fn release_held_back(&self) {
-        if self.is_inward() {
-            inward::Inward::release(self.worker());
+    fn send_deferred(&self) {
+        if self.is_loopback() {
+            loopback::Loopback::release(self.worker());
         }
     }
 
     /// Whether its peer is its own worker, which receives within the send.
     #[inline]
-    pub fn is_inward(&self) -> bool {
+    pub fn is_loopback(&self) -> bool {
         self.remote_uuid.get() == self.worker().uuid
     }
 
@@ -657,8 +657,8 @@ impl Ep {
             };
             // While a task is off the queue, whatever is posted meanwhile must stay behind it.
             self.send_queue.set_blocked(true);
-            let result = if self.is_inward() {
-                self.worker().inward.during(|| self.step(&mut task))
+            let result = if self.is_loopback() {
+                self.worker().loopback.deliver(|| self.step(&mut task))
             } else {
                 self.step(&mut task)
             };
@@ -857,6 +857,6 @@ unsafe extern "C" fn has_room(req: *mut uct_pending_req_t) -> ucs_status_t {
         }
     };
     ep.report_replies();
-    ep.release_held_back();
+    ep.send_deferred();
     code
 }

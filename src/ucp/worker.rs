@@ -7,7 +7,7 @@ use super::after_fork;
 use super::am::AmState;
 use super::buffers::Buffers;
 use super::context::{Context, unique_id};
-use super::ep::inward::Inward;
+use super::ep::loopback::Loopback;
 use super::ep::{End, Ep};
 use super::idle;
 use super::interner::Interner;
@@ -137,7 +137,7 @@ pub struct Worker {
     pub stalled_transfers: StalledTransfers,
     /// Measured throughput of rendezvous schemes.
     pub rndv_tuner: Rc<RndvTuner>,
-    pub inward: Inward,
+    pub loopback: Loopback,
     /// Tells receivers whether the memory of an RTS is still valid.
     pub revocation: RevocationEpoch,
     /// What peers on this host can map.
@@ -200,7 +200,7 @@ impl Worker {
             kernel_copies: Cell::new(0),
             stalled_transfers: StalledTransfers::default(),
             rndv_tuner: Rc::default(),
-            inward: Inward::default(),
+            loopback: Loopback::default(),
             revocation: RevocationEpoch::default(),
             mappable: View::default(),
             params,

@@ -9,7 +9,7 @@ use crate::wire::header::{AmId, Header};
 /// Posts a header and what follows it. A header of a few bytes that can leave at once goes as short messages do.
 pub fn post<H: Header>(ep: &Ep, id: AmId, header: &H, rest: &[u8]) {
     const WORD: usize = size_of::<u64>();
-    if rest.is_empty() && (WORD..=WORD + SMALL).contains(&H::LEN) && !ep.is_inward() {
+    if rest.is_empty() && (WORD..=WORD + SMALL).contains(&H::LEN) && !ep.is_loopback() {
         let mut bytes = [0; WORD + SMALL];
         header.encode(&mut Writer::new(&mut bytes));
         let (word, tail) = bytes.split_at(WORD);

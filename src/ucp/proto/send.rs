@@ -77,7 +77,7 @@ pub fn start(
         key: None,
     });
     let req = Request::create(ep.worker(), param, op)?;
-    if contiguous_whole && ep.is_clear() && !ep.is_inward() {
+    if contiguous_whole && ep.is_clear() && !ep.is_loopback() {
         // Past the queue, in which nothing is; a pack callback of the user's might have sent something meanwhile.
         // SAFETY: just made.
         match step(ep, unsafe { req.as_ref() }) {
