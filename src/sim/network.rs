@@ -319,7 +319,7 @@ impl Network {
         later.then_some("completions")
     }
 
-    /// Moves what is due at a node; answers how many events it was.
+    /// Moves what is due at a node; returns how many events it was.
     pub fn progress(&self, node: &Rc<Node>) -> u32 {
         if self.is_dead(node.process) {
             return 0;

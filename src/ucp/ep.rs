@@ -1,9 +1,8 @@
-//! Endpoints: the way to one peer.
+//! Endpoints.
 //!
-//! An endpoint has one transport endpoint for messages and makes others when they pay. What cannot
-//! be sent at once waits in one queue, in order; the transport calls when it has room. Peers name
-//! an endpoint by its worker and its id; the first message that wants an answer is preceded by a
-//! `Wireup` message with both.
+//! An endpoint has one transport endpoint for messages and opens others when they are needed. Messages that cannot be
+//! sent at once wait in its send queue, in order; the transport calls when it has room. Peers name an endpoint by the
+//! uuid of its worker and its id; a `Wireup` message with both precedes the first message that needs a reply.
 
 mod end;
 pub mod loopback;
@@ -21,7 +20,7 @@ use super::names;
 use super::proto::plan::Thresholds;
 use super::proto::{self, control, send};
 use super::request::Request;
-use super::rma::flush::{self, Landing};
+use super::rma::flush::{self, TransportFlush};
 use super::rma::target::{self, Read};
 use super::stream;
 use super::wireup::cm::Link;
@@ -42,7 +41,7 @@ use core::ptr::NonNull;
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
-/// What `ucp_ep_create` was given besides the address.
+/// The parameters of `ucp_ep_create` other than the address.
 #[derive(Clone, Copy)]
 pub struct EpParams {
     pub err_mode: ucp_err_handling_mode_t,
@@ -64,32 +63,32 @@ impl Default for EpParams {
     }
 }
 
-/// Something an endpoint has to send. Two words, which are moved in registers.
+/// An element of the send queue. Two words, which are passed in registers.
 pub enum Task {
     Request(NonNull<Request>),
     Control(Box<Control>),
-    /// A peer's read of memory here.
+    /// A get by the peer.
     Serve(Box<Read>),
 }
 
 impl Task {
-    /// Whether it stands for a request of the application here, not for one of the peer.
+    /// Whether it belongs to a request of this application; otherwise it is a reply to the peer.
     pub fn is_of_application(&self) -> bool {
         matches!(self, Task::Request(_))
     }
 }
 
-/// A message of the library's own.
+/// A control message.
 pub struct Control {
     pub id: AmId,
     pub bytes: Vec<u8>,
 }
 
-/// How a task went on.
+/// The result of one step of a task.
 pub enum Step {
-    /// Off the queue.
+    /// Removed from the queue.
     Done,
-    /// More to send: others of the queue may go first.
+    /// Not complete: other tasks may go first.
     More,
 }
 
@@ -98,15 +97,14 @@ pub enum Step {
 pub struct MessageLane {
     pub ep: uct_ep_h,
     pub iface: usize,
-    /// Most payload bytes behind the eight of the header in one short message.
+    /// The longest payload of a short message after eight bytes of header.
     pub max_short: usize,
     pub max_bcopy: usize,
-    /// Most bytes of a message that is sent without a copy, and of its headers; 0 where that is not
-    /// possible.
+    /// The longest zero-copy message, and its longest header; 0 if not supported.
     pub max_zcopy: usize,
     pub max_zcopy_header: usize,
     pub thresholds: Thresholds,
-    /// `None` when the transport has no short messages, or none that could hold a header.
+    /// `None` if the transport has no short messages, or they cannot hold a header.
     pub am_short: Option<Short>,
     pub am_bcopy: uct_ep_am_bcopy_func_t,
     pub am_zcopy: uct_ep_am_zcopy_func_t,
@@ -119,7 +117,7 @@ pub struct TransportLane {
     pub iface: usize,
 }
 
-/// Of an endpoint whose peer is not known.
+/// The lane of an endpoint whose peer is not known.
 const NO_LANE: MessageLane = MessageLane {
     ep: core::ptr::null_mut(),
     iface: 0,
@@ -133,7 +131,7 @@ const NO_LANE: MessageLane = MessageLane {
     am_zcopy: None,
 };
 
-/// The pending request an endpoint queues at its transport, with the way back to it.
+/// The pending request of an endpoint at its transport, with a pointer back to the endpoint.
 #[repr(C)]
 struct Waiter {
     base: uct_pending_req_t,
@@ -143,34 +141,34 @@ struct Waiter {
 pub struct Ep {
     worker: *const Worker,
     pub id: Cell<u64>,
-    /// Its place in the list of `after_fork`.
+    /// Its index in the list of `after_fork`.
     pub registered: Cell<u32>,
     /// The peer's worker; 0 while it is not known.
     pub remote_uuid: Cell<u64>,
     /// The remote endpoint, once it is known.
     remote_ep: Cell<Option<RemoteEp>>,
-    /// Which of the endpoints between two workers it is: both sides count them.
+    /// Its number among the endpoints between two workers; see `Pairing`.
     pub serial: Cell<u32>,
     address: OnceCell<Rc<Address>>,
     lane: OnceCell<MessageLane>,
-    /// The connection it was made by, of endpoints between client and server.
+    /// The connection of the connection manager, for endpoints between client and server.
     pub link: RefCell<Option<Link>>,
-    /// A second transport endpoint for bulk data (cma), made when first wanted.
+    /// A second transport endpoint for bulk data (cma), opened at first use.
     bulk: Cell<Option<TransportLane>>,
-    /// It was tried to make one.
+    /// Opening one has failed.
     no_bulk: Cell<bool>,
     /// Keys of the peer's memory that RTS messages came with.
     pub keys: RefCell<KeyCache>,
-    /// Something was posted whose effect at the peer only a fence tells.
+    /// An operation was posted whose completion at the peer only a fence confirms.
     pub unfenced: Cell<bool>,
-    /// The worker was fenced while accesses by messages were under way: until a flush finds none,
-    /// those that follow go by messages too.
+    /// The worker was fenced while accesses by messages were in flight: until a flush finds none, later accesses use
+    /// messages too.
     pub fenced: Cell<bool>,
-    /// The name the application gave it.
+    /// The name that the application gave it.
     pub given_name: OnceCell<String>,
-    /// Something was written by the transport that only its flush to the peer ends.
+    /// The transport has performed a put that only its remote flush completes.
     pub wrote: Cell<bool>,
-    /// The peer went while something was under way that cannot have been done.
+    /// The peer is gone, and an operation cannot have been completed.
     lost: Cell<bool>,
     /// The peer has closed its side.
     pub peer_closed: Cell<bool>,
@@ -178,24 +176,24 @@ pub struct Ep {
     pub refused: Cell<Option<Status>>,
     pub params: Cell<EpParams>,
     pub stream: stream::Inbox,
-    /// What waits to be sent, and whether anything does.
+    /// Queued tasks, and the short-send route.
     pub send_queue: SendQueue,
     waiter: UnsafeCell<Waiter>,
-    /// Answers in the queue, as the transport knows of them.
+    /// The number of queued replies that was last reported to the transport.
     reported_replies: Cell<usize>,
-    /// The transport is not connected, and its peer is given a limited time for that.
-    unanswered: Cell<bool>,
-    /// Calls into this endpoint that are under way; it is freed when the last returns.
+    /// The transport is connecting, with a timeout.
+    connecting: Cell<bool>,
+    /// Number of calls into this endpoint; a destroyed endpoint is freed when the last returns.
     pins: Cell<u32>,
-    doomed: Cell<bool>,
-    /// The application closed it: it is told nothing any more.
-    given_up: Cell<bool>,
-    /// Flushed and closed, alive only for what the peer has still to answer.
-    retired: Cell<bool>,
-    /// Doomed, alive only for the last words in its queue.
-    farewell: Cell<bool>,
-    /// It is at its end while the peer's worker lives on, which is still told what waits for it.
-    answers: Cell<bool>,
+    destroyed: Cell<bool>,
+    /// The application has closed it: no more callbacks.
+    closed_by_app: Cell<bool>,
+    /// Closed and flushed, alive until the peer has answered everything outstanding.
+    lingering: Cell<bool>,
+    /// Destroyed, alive until its queue with the close message is sent.
+    draining: Cell<bool>,
+    /// Failed or destroyed while the peer's worker lives on: the queued replies are still sent.
+    drains_replies: Cell<bool>,
     wireup_sent: Cell<bool>,
     /// Made by a wire-up message, not yet taken by the application.
     pub implicit: Cell<bool>,
@@ -205,14 +203,14 @@ pub struct Ep {
     pub peer_handles_errors: Cell<bool>,
     /// An active-message handler got it as reply endpoint.
     pub exposed: Cell<bool>,
-    /// Messages in the user's buffers that the transport has.
+    /// Number of zero-copy messages that the transport reads from user buffers.
     in_place: Cell<usize>,
-    /// Requests that wait for something of the peer.
+    /// Requests that wait for a reply of the peer.
     pub outstanding: Outstanding,
-    /// Flushes that wait for those.
+    /// Flushes that wait for outstanding requests.
     flushes: RefCell<VecDeque<NonNull<Request>>>,
-    /// Flushes of the transport that are under way.
-    landings: RefCell<BTreeSet<NonNull<Landing>>>,
+    /// Transport flushes in progress.
+    transport_flushes: RefCell<BTreeSet<NonNull<TransportFlush>>>,
 }
 
 impl Ep {
@@ -221,7 +219,7 @@ impl Ep {
         Ep::made(worker, params, |ep| ep.connect(address))
     }
 
-    /// The same to a peer that waits for answers. It may have left since: `CONNECTION_RESET`.
+    /// As `create`, for replies to a peer. `CONNECTION_RESET` when the peer has left.
     pub fn create_back(worker: &Worker, address: Rc<Address>) -> Result<NonNull<Ep>> {
         Ep::made(worker, EpParams::default(), |ep| ep.connect_back(address))
     }
@@ -244,7 +242,7 @@ impl Ep {
         }
     }
 
-    /// Makes an endpoint whose peer is not known yet: what is posted waits for `connect`.
+    /// Makes an endpoint whose peer is not known yet: posted operations wait for `connect`.
     pub fn unconnected(worker: &Worker, params: EpParams) -> NonNull<Ep> {
         let ep = Box::new(Ep {
             worker,
@@ -277,13 +275,13 @@ impl Ep {
                 ep: core::ptr::null(),
             }),
             reported_replies: Cell::new(0),
-            unanswered: Cell::new(false),
+            connecting: Cell::new(false),
             pins: Cell::new(0),
-            doomed: Cell::new(false),
-            given_up: Cell::new(false),
-            retired: Cell::new(false),
-            farewell: Cell::new(false),
-            answers: Cell::new(false),
+            destroyed: Cell::new(false),
+            closed_by_app: Cell::new(false),
+            lingering: Cell::new(false),
+            draining: Cell::new(false),
+            drains_replies: Cell::new(false),
             wireup_sent: Cell::new(false),
             implicit: Cell::new(false),
             reply_only: Cell::new(false),
@@ -292,7 +290,7 @@ impl Ep {
             in_place: Cell::new(0),
             outstanding: Outstanding::default(),
             flushes: RefCell::new(VecDeque::new()),
-            landings: RefCell::new(BTreeSet::new()),
+            transport_flushes: RefCell::new(BTreeSet::new()),
         });
         let at = NonNull::from(Box::leak(ep));
         // SAFETY: just made; it does not move any more.
@@ -305,7 +303,7 @@ impl Ep {
         at
     }
 
-    /// The peer is known: chooses the transport, and sends what waited.
+    /// Sets the peer's address: chooses the transport, and sends the queue.
     pub fn connect(&self, address: Address) -> Result<()> {
         let address = select::shared(self.worker(), address);
         let lane = select::message_lane(self.worker(), &address)
@@ -313,7 +311,7 @@ impl Ep {
         self.connected(lane, address)
     }
 
-    /// The same for a peer that was there a moment ago. It may have left since: `CONNECTION_RESET`.
+    /// As `connect`, for replies to a peer. `CONNECTION_RESET` when the peer has left.
     pub fn connect_back(&self, address: Rc<Address>) -> Result<()> {
         let worker = self.worker();
         let lane = select::message_lane(worker, &address).map_err(|e| {
@@ -341,22 +339,22 @@ impl Ep {
             describe::log_config(self, address);
         }
         proto::table::describe(self);
-        // A transport with connections of its own has room when that to the peer stands.
+        // A connection-oriented transport has room once its connection is established.
         let waits = self.wait_for_room();
         if self.is_watched() {
-            self.unanswered.set(waits);
+            self.connecting.set(waits);
             keepalive::watch(self, waits);
         }
         self.send_queued();
         Ok(())
     }
 
-    /// Whether somebody is to be told of the peer's end, and it can be looked for.
+    /// Whether the peer's death has to be detected, and can be.
     pub fn is_watched(&self) -> bool {
         self.handles_errors() && self.is_connected() && self.send_queue.failure().is_none()
     }
 
-    /// Makes the transports look whether the peer lives. What they find they tell from progress.
+    /// Makes the transports check whether the peer lives. They report its death from progress.
     pub fn check_transports(&self) {
         for lane in self.lanes() {
             let iface = &self.worker().ifaces[lane.iface];
@@ -372,7 +370,7 @@ impl Ep {
         }
     }
 
-    /// Where the peer is, of an endpoint that is connected.
+    /// The peer's address, if connected.
     pub fn address(&self) -> Option<&Address> {
         self.address.get().map(Rc::as_ref)
     }
@@ -382,13 +380,13 @@ impl Ep {
         self.lane.get().is_some()
     }
 
-    /// The transport endpoint for messages; of an unconnected endpoint, one that does nothing.
+    /// The transport endpoint for messages; of an unconnected endpoint, `NO_LANE`.
     #[inline]
     pub fn lane(&self) -> &MessageLane {
         self.lane.get().unwrap_or(&NO_LANE)
     }
 
-    /// The interface that carries its messages; `None` of an unconnected endpoint.
+    /// The interface of the message lane; `None` of an unconnected endpoint.
     pub fn carrier(&self) -> Option<&IfaceBase> {
         let iface = self.worker().ifaces.get(self.lane.get()?.iface)?;
         // SAFETY: an open interface of ours, which goes with the worker.
@@ -535,12 +533,12 @@ impl Ep {
         self.params.get().err_mode != UCP_ERR_HANDLING_MODE_NONE
     }
 
-    /// Whether it may end with requests under way whose buffers the application has again at once.
+    /// Whether it may end while requests are outstanding, whose buffers the application then owns at once.
     pub fn may_revoke(&self) -> bool {
         self.handles_errors() || self.peer_handles_errors.get()
     }
 
-    /// Why nothing can be sent any more.
+    /// The status of a failed endpoint, as an error.
     #[inline]
     pub fn usable(&self) -> Result<()> {
         match self.send_queue.failure() {
@@ -554,13 +552,13 @@ impl Ep {
         self.send_queue.failure().is_none()
     }
 
-    /// Says so when it is that of a parent process.
+    /// In a forked child, logs that the endpoint belongs to the parent.
     #[cold]
     fn failed_with(&self, status: Status) -> Status {
         self.worker().check_process().err().unwrap_or(status)
     }
 
-    /// Whether a message may go out now without overtaking one that waits.
+    /// Whether a message may be sent now without overtaking a queued one.
     #[inline]
     pub fn is_clear(&self) -> bool {
         self.send_queue.is_clear()
@@ -597,7 +595,7 @@ impl Ep {
         self.pair_with((self.remote_uuid.get(), self.id.get()));
     }
 
-    /// Sends a task, or queues it behind what waits. On a failed endpoint it ends here.
+    /// Sends a task, or appends it to the queue. On a failed endpoint the task fails.
     pub fn post(&self, task: Task) {
         let answer = !task.is_of_application() && self.may_send();
         if let (false, Err(e)) = (answer, self.usable()) {
@@ -608,7 +606,7 @@ impl Ep {
         self.send_queued();
     }
 
-    /// Sends what waits, unless the transport is going to call for it.
+    /// Sends the queue, unless the transport will call for it.
     fn send_queued(&self) {
         if self.send_queue.is_blocked()
             || self.is_loopback() && self.worker().loopback.defers(self.id.get())
@@ -622,7 +620,8 @@ impl Ep {
         self.send_deferred();
     }
 
-    /// Tells the transport how many answers wait: it may stop receiving from a peer that does not read them.
+    /// Reports the number of queued replies to the transport, which may stop receiving from a peer that does not read
+    /// them.
     fn report_replies(&self) {
         let count = self.send_queue.replies();
         let before = self.reported_replies.replace(count);
@@ -635,27 +634,27 @@ impl Ep {
         }
     }
 
-    /// Sends what endpoints to this worker itself had to keep while this one, another, was sending.
+    /// Sends the queues of other loopback endpoints that were deferred while this one was sending.
     fn send_deferred(&self) {
         if self.is_loopback() {
             loopback::Loopback::release(self.worker());
         }
     }
 
-    /// Whether its peer is its own worker, which receives within the send.
+    /// Whether the peer is its own worker, which receives within the send.
     #[inline]
     pub fn is_loopback(&self) -> bool {
         self.remote_uuid.get() == self.worker().uuid
     }
 
-    /// Sends what can be sent. `NO_RESOURCE` when the transport has no room.
+    /// Sends the queue. `NO_RESOURCE` when the transport has no room.
     fn pump(&self) -> Result<()> {
         while self.may_send() {
             let Some(mut task) = self.send_queue.pop_front() else {
-                self.emptied();
+                self.on_queue_empty();
                 return Ok(());
             };
-            // While a task is off the queue, whatever is posted meanwhile must stay behind it.
+            // Until the task is done or back in the queue, tasks that are posted meanwhile stay behind it.
             self.send_queue.set_blocked(true);
             let result = if self.is_loopback() {
                 self.worker().loopback.deliver(|| self.step(&mut task))
@@ -690,7 +689,7 @@ impl Ep {
         }
     }
 
-    /// Asks the transport to call when there is room; `false` when there is room already.
+    /// Registers for a call when the transport has room. Returns false when it has room already.
     fn wait_for_room(&self) -> bool {
         // SAFETY: a live transport endpoint; the waiter lives as long as this endpoint, which
         // purges it before it goes.
@@ -708,127 +707,129 @@ impl Ep {
         waits
     }
 
-    /// Whether the queue is to be sent: the endpoint is alive, or has words left to say.
+    /// Whether the queue may be sent: the endpoint has not failed, or still sends replies or its close message.
     fn may_send(&self) -> bool {
-        self.send_queue.failure().is_none() || self.farewell.get() || self.answers.get()
+        self.send_queue.failure().is_none() || self.draining.get() || self.drains_replies.get()
     }
 
-    /// Everything is out: whoever was alive only for that goes.
+    /// The queue is empty: an endpoint that was alive only for that ends.
     #[inline]
-    fn emptied(&self) {
-        if self.farewell.get() {
-            self.leave();
+    fn on_queue_empty(&self) {
+        if self.draining.get() {
+            self.finish_draining();
         } else {
-            self.go_if_answered();
+            self.destroy_if_idle();
         }
     }
 
-    /// A flush of the transport is under way.
-    pub fn keep_landing(&self, landing: NonNull<Landing>) {
-        self.landings.borrow_mut().insert(landing);
+    /// A transport flush has begun.
+    pub fn add_transport_flush(&self, flush: NonNull<TransportFlush>) {
+        self.transport_flushes.borrow_mut().insert(flush);
     }
 
-    /// The transport is done with a flush.
-    pub fn forget_landing(&self, landing: NonNull<Landing>) {
-        self.landings.borrow_mut().remove(&landing);
+    /// A transport flush has completed.
+    pub fn remove_transport_flush(&self, flush: NonNull<TransportFlush>) {
+        self.transport_flushes.borrow_mut().remove(&flush);
     }
 
     /// Whether writes were handed to the transport, which has not said that they are done.
     fn has_unconfirmed_writes(&self) -> bool {
-        let landings = self.landings.borrow();
+        let transport_flushes = self.transport_flushes.borrow();
         // SAFETY: a landing is alive until the transport is done with it.
-        let mut landings = landings.iter().map(|l| unsafe { l.as_ref() });
-        self.wrote.get() || self.unfenced.get() || landings.any(Landing::confirms_writes)
+        let mut transport_flushes = transport_flushes.iter().map(|l| unsafe { l.as_ref() });
+        self.wrote.get()
+            || self.unfenced.get()
+            || transport_flushes.any(TransportFlush::confirms_writes)
     }
 
     /// Takes the request of a flush that the transport still works on.
-    fn recall_landing(&self) -> Option<NonNull<Request>> {
-        let all = self.landings.borrow();
+    fn detach_transport_flush(&self) -> Option<NonNull<Request>> {
+        let all = self.transport_flushes.borrow();
         // SAFETY: a landing is alive until the transport is done with it.
-        all.iter().find_map(|l| unsafe { l.as_ref() }.recall())
+        all.iter().find_map(|l| unsafe { l.as_ref() }.detach())
     }
 
-    /// Whether a flush waits for answers or for the transport.
+    /// Whether a flush waits for outstanding requests or for the transport.
     pub fn has_flushes(&self) -> bool {
-        let landings = self.landings.borrow();
+        let transport_flushes = self.transport_flushes.borrow();
         // SAFETY: as above.
-        let mut landing = landings.iter().map(|l| unsafe { l.as_ref() });
-        !self.flushes.borrow().is_empty() || landing.any(|l| l.is_awaited())
+        let mut flush = transport_flushes.iter().map(|l| unsafe { l.as_ref() });
+        !self.flushes.borrow().is_empty() || flush.any(|l| l.is_attached())
     }
 
-    /// A request waits for the peer: it ends with the endpoint.
-    pub fn wait_for_peer(&self, req: &Request) {
+    /// Adds a request that waits for the peer. It fails with the endpoint.
+    pub fn add_outstanding(&self, req: &Request) {
         self.outstanding.add(req.as_ptr());
     }
 
-    /// The peer answered, which ends a request; flushes that waited for the last answer end after it.
-    pub fn answer(&self, req: &Request, result: Result<()>) {
+    /// The peer has replied: completes a request, then flushes that waited for it.
+    pub fn complete_outstanding(&self, req: &Request, result: Result<()>) {
         let _pin = Pin::new(self);
-        self.disown(req.as_ptr());
+        self.remove_outstanding(req.as_ptr());
         req.complete(result);
         self.recheck_flushes();
     }
 
-    /// A request does not wait for the peer any more.
-    pub fn disown(&self, req: NonNull<Request>) {
+    /// Removes a request that does not wait for the peer any more.
+    pub fn remove_outstanding(&self, req: NonNull<Request>) {
         self.outstanding.remove(req);
     }
 
-    /// Something was answered: flushes may end, and so may an endpoint that is closed.
+    /// Completes flushes that wait for nothing any more, and destroys a lingering endpoint.
     #[inline]
     pub fn recheck_flushes(&self) {
-        if self.flushes.borrow().is_empty() && !self.retired.get() {
+        if self.flushes.borrow().is_empty() && !self.lingering.get() {
             return;
         }
-        // None of them ends while something is owed.
-        if !self.owes_no_flush() {
+        // No flush completes while a request is outstanding.
+        if !self.has_nothing_to_flush() {
             return;
         }
         let _pin = Pin::new(self);
-        // A close that is posted in the callback of one waits for the others.
+        // A close that is posted in a callback of one waits for the others.
         let mut ended = true;
         while core::mem::take(&mut ended) {
             let count = self.flushes.borrow().len();
             for _ in 0..count {
-                // One at a time: each may end in a callback that closes this endpoint.
+                // One at a time: the callback of each may close this endpoint.
                 let next = self.flushes.borrow_mut().pop_front();
                 let Some(req) = next else { break };
                 // SAFETY: a waiting flush is alive.
-                ended |= flush::settled(self, unsafe { req.as_ref() });
+                ended |= flush::try_finish(self, unsafe { req.as_ref() });
             }
         }
-        self.go_if_answered();
+        self.destroy_if_idle();
     }
 
-    /// Whether something waits to be sent.
+    /// Whether tasks are queued.
     pub fn has_queue(&self) -> bool {
         self.send_queue.has_queue()
     }
 
-    /// Whether the peer has answered everything.
-    pub fn owes_nothing(&self) -> bool {
+    /// Whether no request waits for the peer.
+    pub fn has_no_outstanding(&self) -> bool {
         self.outstanding.is_empty()
     }
 
-    /// Whether the peer has answered every access to its memory.
-    fn owes_no_memory(&self) -> bool {
+    /// Whether no access to the peer's memory is outstanding.
+    fn has_no_outstanding_accesses(&self) -> bool {
         !self.outstanding.has_accesses()
     }
 
-    /// Whether the peer has answered everything that a flush waits for.
-    pub fn owes_no_flush(&self) -> bool {
+    /// Whether no outstanding request holds up a flush.
+    pub fn has_nothing_to_flush(&self) -> bool {
         !self.outstanding.holds_flushes()
     }
 
-    /// Whether accesses by messages are under way: what is posted directly now overtakes them.
+    /// Whether accesses by messages are in flight, which a direct access would overtake.
     pub fn has_accesses_under_way(&self) -> bool {
-        self.unfenced.get() || self.has_queue() || !self.owes_no_memory()
+        self.unfenced.get() || self.has_queue() || !self.has_no_outstanding_accesses()
     }
 
-    /// A flush ends when the peer has answered everything.
-    pub fn when_settled(&self, req: &Request) {
+    /// Adds a flush that completes when no outstanding request holds it up.
+    pub fn add_flush(&self, req: &Request) {
         let mut all = self.flushes.borrow_mut();
-        // A close, of which there is one, is the last.
+        // The close, of which there is at most one, stays last.
         // SAFETY: a waiting flush is alive.
         let close_waits = all
             .back()
@@ -838,13 +839,13 @@ impl Ep {
     }
 }
 
-/// The transport has room again.
+/// Pending callback: the transport has room again.
 unsafe extern "C" fn has_room(req: *mut uct_pending_req_t) -> ucs_status_t {
     // SAFETY: the waiter of a live endpoint, off the transport's queue.
     let ep = unsafe { &*(*req.cast::<Waiter>()).ep };
     let _pin = Pin::new(ep);
-    if ep.unanswered.replace(false) {
-        keepalive::answered(ep.worker(), ep.id.get());
+    if ep.connecting.replace(false) {
+        keepalive::on_connected(ep.worker(), ep.id.get());
     }
     let code = match ep.pump() {
         Err(e) if ep.may_send() => {

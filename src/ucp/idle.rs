@@ -87,7 +87,7 @@ pub fn poll(worker: &Worker, iface: &OpenIface) {
     note_idle(worker);
 }
 
-/// Looks at the idle interfaces; answers how many things happened.
+/// Looks at the idle interfaces; returns how many things happened.
 #[cold]
 pub fn round(worker: &Worker) -> u32 {
     let mut count = 0;

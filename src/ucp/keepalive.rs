@@ -31,7 +31,7 @@ pub struct Keepalive {
     /// Checks so far: the next round goes on where the last one ended.
     checks: Cell<usize>,
     /// Endpoints whose transport is not connected, by id, and until when (monotonic nanoseconds).
-    unanswered: RefCell<BTreeMap<u64, u64>>,
+    connecting: RefCell<BTreeMap<u64, u64>>,
 }
 
 /// What is due, as bits.
@@ -50,7 +50,7 @@ impl Keepalive {
             rounds: RefCell::new(None),
             looks: RefCell::new(None),
             checks: Cell::new(0),
-            unanswered: RefCell::new(BTreeMap::new()),
+            connecting: RefCell::new(BTreeMap::new()),
         }
     }
 
@@ -82,8 +82,8 @@ impl Keepalive {
     }
 }
 
-/// An endpoint with error handling has a transport, which with `unanswered` is not connected yet.
-pub fn watch(ep: &Ep, unanswered: bool) {
+/// Watches an endpoint with error handling, whose transport is connected or still `connecting`.
+pub fn watch(ep: &Ep, connecting: bool) {
     let worker = ep.worker();
     let k = &worker.keepalive;
     if let Some(interval) = k.interval
@@ -92,21 +92,21 @@ pub fn watch(ep: &Ep, unanswered: bool) {
         k.start(worker, &k.rounds, interval, ROUND);
     }
     if let Some(patience) = k.patience
-        && unanswered
+        && connecting
     {
         let until = monotonic_ns().saturating_add(patience.as_nanos() as u64);
-        k.unanswered.borrow_mut().insert(ep.id.get(), until);
+        k.connecting.borrow_mut().insert(ep.id.get(), until);
         let often = (patience / LOOKS).max(Duration::from_millis(1));
         k.start(worker, &k.looks, often, LOOK);
     }
 }
 
-/// The transport of an endpoint is connected, or the endpoint is over.
+/// The transport of an endpoint is connected, or the endpoint has ended.
 #[cold]
-pub fn answered(worker: &Worker, ep: u64) {
+pub fn on_connected(worker: &Worker, ep: u64) {
     let k = &worker.keepalive;
     let none = {
-        let mut all = k.unanswered.borrow_mut();
+        let mut all = k.connecting.borrow_mut();
         all.remove(&ep);
         all.is_empty()
     };
@@ -130,7 +130,7 @@ unsafe extern "C" fn serve(worker: *mut c_void) -> u32 {
     count
 }
 
-/// Checks the next endpoints; how many.
+/// Checks the next endpoints. Returns their number.
 fn round(worker: &Worker) -> u32 {
     let k = &worker.keepalive;
     let watched: Vec<u64> = {
@@ -157,18 +157,18 @@ fn round(worker: &Worker) -> u32 {
     count as u32
 }
 
-/// Ends the endpoints whose peers are late; how many.
+/// Fails the endpoints whose peers exceed the timeout. Returns their number.
 fn look(worker: &Worker) -> u32 {
     let k = &worker.keepalive;
     let now = monotonic_ns();
     let late: Vec<u64> = {
-        let all = k.unanswered.borrow();
+        let all = k.connecting.borrow();
         let late = all.iter().filter(|(_, until)| **until <= now);
         late.map(|(id, _)| *id).collect()
     };
     let mut count = 0;
     for id in late {
-        answered(worker, id);
+        on_connected(worker, id);
         if let Some(ep) = worker.ep(id) {
             ucs_diag!(
                 "the peer of {} does not take a connection; UCX_WIREUP_TIMEOUT sets how long to wait",

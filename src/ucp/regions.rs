@@ -84,7 +84,7 @@ pub struct Regions {
 }
 
 impl Regions {
-    /// Makes a region known; answers its id, never 0.
+    /// Makes a region known; returns its id, never 0.
     pub fn insert(&self, region: Exported) -> u64 {
         if !region.internal {
             self.live.fetch_add(1, Ordering::Relaxed);

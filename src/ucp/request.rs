@@ -88,7 +88,7 @@ impl Param {
         unsafe { Data::new(buffer, count, self.datatype, side) }
     }
 
-    /// Checks what was said about the buffer's memory; answers where the buffer is in this process.
+    /// Checks what was said about the buffer's memory; returns where the buffer is in this process.
     ///
     /// # Safety
     /// The memory handle must be alive.
@@ -541,7 +541,7 @@ impl Callback {
     }
 }
 
-/// What a call answers after its operation was begun: nothing more to wait for, or the request,
+/// What a call returns after its operation was begun: nothing more to wait for, or the request,
 /// which from now on tells its end by the callback.
 #[inline]
 pub fn settle(req: NonNull<Request>, param: &Param) -> Result<Posted> {

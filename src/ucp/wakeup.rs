@@ -1,6 +1,6 @@
 //! Sleeping until there is something to progress.
 //!
-//! One descriptor gathers the interfaces' and a signal of ours. `arm` answers BUSY when something
+//! One descriptor gathers the interfaces' and a signal of ours. `arm` returns BUSY when something
 //! is there already; after OK, any message or signal makes the descriptor readable.
 
 use super::worker::Worker;

@@ -95,8 +95,8 @@ pub struct Worker {
     /// The lock of MULTI mode; recursive.
     pub lock: BiasedLock,
     pub eps: RefCell<Slots<*const Ep>>,
-    /// Endpoints that are closed and have still to tell their peers.
-    pub farewells: RefCell<BTreeSet<*const Ep>>,
+    /// Draining endpoints.
+    pub draining: RefCell<BTreeSet<*const Ep>>,
     /// The endpoints by those of the transports that they have.
     pub by_lane: RefCell<HashMap<uct_ep_h, *const Ep>>,
     /// Which local endpoint belongs to which remote endpoint.
@@ -173,7 +173,7 @@ impl Worker {
             spin: Spin::default(),
             lock: BiasedLock::default(),
             eps: RefCell::new(Slots::new()),
-            farewells: RefCell::new(BTreeSet::new()),
+            draining: RefCell::new(BTreeSet::new()),
             by_lane: RefCell::new(HashMap::new()),
             pairing: Pairing::default(),
             route: RefCell::new(None),
@@ -515,7 +515,7 @@ impl Drop for Worker {
                 }
             }
         }
-        Ep::drop_farewells(self);
+        Ep::abort_draining(self);
         self.tag.cancel_all();
         self.am.postponed.cancel_all();
         for message in self.reassemblies.take_all() {

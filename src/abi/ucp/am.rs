@@ -1,7 +1,7 @@
 //! Active messages: the exported functions of `ucp.h` and its companions.
 
 use super::ep::ep;
-use super::param::{self, NULL_PTR, Which, answer, enter, error, own, worker};
+use super::param::{self, NULL_PTR, Which, enter, error, own, status_ptr, worker};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::am::{Function, Handler, recv, send};
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn ucp_am_send_nb(
         ..param::old_send(datatype, cb)
     };
     // SAFETY: the caller's arguments.
-    answer(unsafe { post(ep, id.into(), (core::ptr::null(), 0), buffer, count, &param) })
+    status_ptr(unsafe { post(ep, id.into(), (core::ptr::null(), 0), buffer, count, &param) })
 }
 
 /// Registers a handler of active messages, or removes one. UCS_ERR_INVALID_PARAM when the id is
@@ -209,10 +209,10 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
         if let Some((word, len)) = short_message(call)
             && let Some(sent) = try_short(to, AmId::Am, word, call.buffer.cast(), len)
         {
-            return answer(sent.map(|()| Posted::Done));
+            return status_ptr(sent.map(|()| Posted::Done));
         }
         let param = param::read(call.param, Which::Send);
-        answer(post(
+        status_ptr(post(
             call.ep,
             call.id,
             call.header,
@@ -277,7 +277,7 @@ pub unsafe extern "C" fn ucp_am_recv_data_nbx(
                 }
                 core::ptr::null_mut()
             }
-            Ok((posted, _)) => answer(Ok(posted)),
+            Ok((posted, _)) => status_ptr(Ok(posted)),
             Err(e) => error(e),
         }
     }

@@ -1,7 +1,7 @@
 //! Atomics: the exported functions of `ucp.h` and its companions.
 
 use super::ep::{ep, wait};
-use super::param::{self, NULL_PTR, Which, answer, enter, error};
+use super::param::{self, NULL_PTR, Which, enter, error, status_ptr};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::Side;
@@ -356,7 +356,7 @@ pub unsafe extern "C" fn ucp_atomic_fetch_nb(
     };
     let param = param::old_send(Param::PLAIN.datatype, cb);
     // SAFETY: the caller's arguments.
-    answer(unsafe { run(ep, &atomic, remote_addr, rkey, &param) })
+    status_ptr(unsafe { run(ep, &atomic, remote_addr, rkey, &param) })
 }
 
 /// Changes `count` elements, of 4 or 8 bytes by the datatype, of the peer's memory at
@@ -500,5 +500,5 @@ unsafe fn any(
         reply: reply.cast(),
     };
     // SAFETY: the caller's arguments.
-    answer(unsafe { run(ep, &atomic, remote_addr, rkey, &parsed) })
+    status_ptr(unsafe { run(ep, &atomic, remote_addr, rkey, &parsed) })
 }

@@ -1,7 +1,7 @@
 //! Endpoints: the exported functions of `ucp.h` and its companions.
 
 use super::blob::blob;
-use super::param::{self, NULL_PTR, Which, answer, enter, error, own};
+use super::param::{self, NULL_PTR, Which, enter, error, own, status_ptr};
 use super::worker::progress;
 use crate::abi::args::{non_null, put_name};
 use crate::c::prelude::*;
@@ -235,7 +235,7 @@ unsafe fn close(h: ucp_ep_h, force: bool, param: &Param) -> Result<Posted> {
     let result = if force {
         Ok(())
     } else {
-        ep.flushed_with(failure)
+        ep.flush_result(failure)
     };
     // SAFETY: alive, and given up by the caller; the worker outlives it.
     unsafe {
@@ -260,7 +260,7 @@ pub unsafe extern "C" fn ucp_ep_close_nbx(
     // SAFETY: the caller's arguments.
     unsafe {
         let param = param::read(param, Which::Send);
-        answer(close(
+        status_ptr(close(
             ep,
             param.flags & UCP_EP_CLOSE_FLAG_FORCE != 0,
             &param,
@@ -282,7 +282,7 @@ pub unsafe extern "C" fn ucp_ep_close_nb(ep: ucp_ep_h, mode: c_uint) -> ucs_stat
         return error(Status::INVALID_PARAM);
     }
     // SAFETY: the caller's endpoint.
-    answer(unsafe { close(ep, mode == UCP_EP_CLOSE_MODE_FORCE, &Param::PLAIN) })
+    status_ptr(unsafe { close(ep, mode == UCP_EP_CLOSE_MODE_FORCE, &Param::PLAIN) })
 }
 
 /// Old form of `ucp_ep_close_nbx`: flushes and closes.
@@ -390,7 +390,7 @@ pub unsafe extern "C" fn ucp_ep_flush_nb(
     let ep = unsafe { ep(h) };
     let _guard = enter(ep.worker());
     let param = param::old_send(Param::PLAIN.datatype, cb);
-    answer(flush::endpoint(ep, &param))
+    status_ptr(flush::endpoint(ep, &param))
 }
 
 /// Completes all operations on an endpoint, at the peer too. Returns NULL when done, a request, or
@@ -410,7 +410,7 @@ pub unsafe extern "C" fn ucp_ep_flush_nbx(
     unsafe {
         let ep = ep(h);
         let _guard = enter(ep.worker());
-        answer(flush::endpoint(ep, &param::read(param, Which::Send)))
+        status_ptr(flush::endpoint(ep, &param::read(param, Which::Send)))
     }
 }
 

@@ -70,7 +70,7 @@ unsafe fn unpack(kind: Kind, at: *const c_void) -> Result<Rkey, BlobError> {
     Rkey::from_envelope(kind, &bytes)
 }
 
-/// What a call answers to a packed key or handle that it cannot use.
+/// What a call returns to a packed key or handle that it cannot use.
 fn refusal(e: BlobError) -> Status {
     match e {
         BlobError::Upstream(_) => Status::UNREACHABLE,

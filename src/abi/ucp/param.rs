@@ -12,7 +12,7 @@ use crate::uct::base::params::masked;
 use core::ffi::c_void;
 use core::ptr::NonNull;
 
-/// What a call answers that lacks an argument.
+/// What a call returns that lacks an argument.
 pub const NULL_PTR: ucs_status_ptr_t = UCS_ERR_INVALID_PARAM as isize as ucs_status_ptr_t;
 
 /// Which callback of the union an operation reads.
@@ -238,7 +238,7 @@ pub fn error(e: Status) -> ucs_status_ptr_t {
 
 /// What was posted, as C's pointer.
 #[inline]
-pub fn answer(r: Result<Posted>) -> ucs_status_ptr_t {
+pub fn status_ptr(r: Result<Posted>) -> ucs_status_ptr_t {
     match r {
         Ok(Posted::Done) => core::ptr::null_mut(),
         Ok(Posted::Request(req)) => Request::user(req),
@@ -247,7 +247,7 @@ pub fn answer(r: Result<Posted>) -> ucs_status_ptr_t {
 }
 
 /// What was posted with a request of the user's: OK, INPROGRESS or an error.
-pub fn answer_status(r: Result<Posted>) -> ucs_status_t {
+pub fn status_code(r: Result<Posted>) -> ucs_status_t {
     match r {
         Ok(Posted::Done) => UCS_OK,
         Ok(Posted::Request(_)) => UCS_INPROGRESS,

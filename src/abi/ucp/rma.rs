@@ -1,7 +1,7 @@
 //! Remote memory access: the exported functions of `ucp.h` and its companions.
 
 use super::ep::{ep, wait};
-use super::param::{self, NULL_PTR, Which, answer, enter};
+use super::param::{self, NULL_PTR, Which, enter, status_ptr};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::Side;
@@ -258,7 +258,7 @@ pub unsafe extern "C" fn ucp_put_nb(
     non_null!(NULL_PTR; ep, rkey);
     let t = Target::new(ep, buffer, length, remote_addr, rkey);
     // SAFETY: the caller's arguments.
-    answer(unsafe {
+    status_ptr(unsafe {
         access(
             Direction::Put,
             &t,
@@ -285,7 +285,7 @@ pub unsafe extern "C" fn ucp_get_nb(
     non_null!(NULL_PTR; ep, rkey);
     let t = Target::new(ep, buffer, length, remote_addr, rkey);
     // SAFETY: the caller's arguments.
-    answer(unsafe {
+    status_ptr(unsafe {
         access(
             Direction::Get,
             &t,
@@ -321,10 +321,10 @@ pub unsafe extern "C" fn ucp_put_nbx(
         let parsed = param::read(param, Which::Send);
         if parsed.datatype == UCP_DATATYPE_SGL.into() {
             non_null!(NULL_PTR; buffer);
-            return answer(put_list(ep, buffer.cast(), count, param, &parsed));
+            return status_ptr(put_list(ep, buffer.cast(), count, param, &parsed));
         }
         non_null!(NULL_PTR; rkey);
-        answer(access(Direction::Put, &t, &parsed))
+        status_ptr(access(Direction::Put, &t, &parsed))
     }
 }
 
@@ -351,6 +351,6 @@ pub unsafe extern "C" fn ucp_get_nbx(
         if now(Direction::Get, &t, param) {
             return core::ptr::null_mut();
         }
-        answer(access(Direction::Get, &t, &param::read(param, Which::Send)))
+        status_ptr(access(Direction::Get, &t, &param::read(param, Which::Send)))
     }
 }

@@ -1,7 +1,7 @@
 //! Streams: the exported functions of `ucp.h` and its companions.
 
 use super::ep::ep;
-use super::param::{self, NULL_PTR, Which, answer, enter, error, own};
+use super::param::{self, NULL_PTR, Which, enter, error, own, status_ptr};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::{Side, plain_bytes};
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn ucp_stream_send_nb(
         ..param::old_send(datatype, cb)
     };
     // SAFETY: the caller's arguments.
-    answer(unsafe { post_send(ep, buffer, count, &param) })
+    status_ptr(unsafe { post_send(ep, buffer, count, &param) })
 }
 
 /// Old form of `ucp_stream_recv_nbx`.
@@ -247,7 +247,7 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
             return core::ptr::null_mut();
         }
         let param = param::read(param, Which::Send);
-        answer(post_send(ep, buffer, count, &param))
+        status_ptr(post_send(ep, buffer, count, &param))
     }
 }
 
@@ -360,7 +360,7 @@ unsafe fn take_or_post(
         {
             return done(bytes, length);
         }
-        answer(post_recv(h, buffer, count, length, param))
+        status_ptr(post_recv(h, buffer, count, length, param))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::ep::ep;
 use super::param::{
-    self, NULL_PTR, Which, answer, answer_status, enter, error, own, put_tag_info, worker,
+    self, NULL_PTR, Which, enter, error, own, put_tag_info, status_code, status_ptr, worker,
 };
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
@@ -51,7 +51,7 @@ unsafe fn send_now(
     let _guard = enter(ep.worker());
     // SAFETY: readable by the caller's promise.
     let sent = unsafe { send::try_short(ep, AmId::TagOnly, tag, buffer.cast(), len) }?;
-    Some(answer(sent.map(|()| Posted::Done)))
+    Some(status_ptr(sent.map(|()| Posted::Done)))
 }
 
 /// Posts a receive.
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn ucp_tag_send_nb(
     non_null!(NULL_PTR; ep);
     let param = param::old_send(datatype, cb);
     // SAFETY: the caller's arguments.
-    answer(unsafe { post_send(ep, buffer, count, Kind::Tag { tag }, &param) })
+    status_ptr(unsafe { post_send(ep, buffer, count, Kind::Tag { tag }, &param) })
 }
 
 /// Sends a tagged message with a request of the caller. UCS_OK: done, and no callback;
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn ucp_tag_send_nbr(
     non_null!(UCS_ERR_INVALID_PARAM; ep, req);
     let param = param::old_with_request(datatype, req);
     // SAFETY: the caller's arguments.
-    answer_status(unsafe { post_send(ep, buffer, count, Kind::Tag { tag }, &param) })
+    status_code(unsafe { post_send(ep, buffer, count, Kind::Tag { tag }, &param) })
 }
 
 /// Old form of `ucp_tag_send_sync_nbx`.
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn ucp_tag_send_sync_nb(
     non_null!(NULL_PTR; ep);
     let param = param::old_send(datatype, cb);
     // SAFETY: the caller's arguments.
-    answer(unsafe { post_send(ep, buffer, count, Kind::TagSync { tag }, &param) })
+    status_ptr(unsafe { post_send(ep, buffer, count, Kind::TagSync { tag }, &param) })
 }
 
 /// Old form of `ucp_tag_recv_nbx`. Always gives a request and calls back.
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn ucp_tag_recv_nb(
     non_null!(NULL_PTR; worker);
     let param = param::old(datatype, old_recv(cb), true);
     // SAFETY: the caller's arguments.
-    answer(unsafe { post_recv(worker, buffer, count, tag, tag_mask, &param) }.map(|r| r.0))
+    status_ptr(unsafe { post_recv(worker, buffer, count, tag, tag_mask, &param) }.map(|r| r.0))
 }
 
 /// Receives a tagged message with a request of the caller. UCS_OK: taken up; only
@@ -234,7 +234,7 @@ pub unsafe extern "C" fn ucp_tag_msg_recv_nb(
     non_null!(NULL_PTR; worker, message);
     let param = param::old(datatype, old_recv(cb), true);
     // SAFETY: the caller's arguments.
-    answer(unsafe { post_msg_recv(worker, buffer, count, message, &param) }.map(|r| r.0))
+    status_ptr(unsafe { post_msg_recv(worker, buffer, count, message, &param) }.map(|r| r.0))
 }
 
 /// Checks a tagged receive, and tells tag and bytes.
@@ -319,7 +319,7 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
             return sent;
         }
         let param = param::read(param, Which::Send);
-        answer(post_send(ep, buffer, count, Kind::Tag { tag }, &param))
+        status_ptr(post_send(ep, buffer, count, Kind::Tag { tag }, &param))
     }
 }
 
@@ -341,7 +341,7 @@ pub unsafe extern "C" fn ucp_tag_send_sync_nbx(
     // SAFETY: the caller's arguments.
     unsafe {
         let param = param::read(param, Which::Send);
-        answer(post_send(ep, buffer, count, Kind::TagSync { tag }, &param))
+        status_ptr(post_send(ep, buffer, count, Kind::TagSync { tag }, &param))
     }
 }
 
@@ -481,7 +481,7 @@ unsafe fn finish(
             unsafe { put_tag_info(info_at, info) };
             core::ptr::null_mut()
         }
-        Ok((posted, _)) => answer(Ok(posted)),
+        Ok((posted, _)) => status_ptr(Ok(posted)),
         Err(e) => error(e),
     }
 }

@@ -1,7 +1,7 @@
 //! Workers: the exported functions of `ucp.h` and its companions.
 
 use super::blob::{blob, hand_out, take_back, upstream_address};
-use super::param::{self, NULL_PTR, Which, answer, enter, error, own};
+use super::param::{self, NULL_PTR, Which, enter, error, own, status_ptr};
 use crate::abi::args::{non_null, put_name};
 use crate::c::prelude::*;
 use crate::ucp::context::{Context, default_name};
@@ -445,7 +445,7 @@ pub unsafe extern "C" fn ucp_worker_flush_nb(
     let w = unsafe { param::worker(worker) };
     let _guard = enter(w);
     let param = param::old_send(Param::PLAIN.datatype, cb);
-    answer(flush::worker(w, &param))
+    status_ptr(flush::worker(w, &param))
 }
 
 /// Completes all operations of a worker, at the peers too. Returns NULL when done, a request, or
@@ -465,6 +465,6 @@ pub unsafe extern "C" fn ucp_worker_flush_nbx(
     unsafe {
         let w = param::worker(worker);
         let _guard = enter(w);
-        answer(flush::worker(w, &param::read(param, Which::Send)))
+        status_ptr(flush::worker(w, &param::read(param, Which::Send)))
     }
 }

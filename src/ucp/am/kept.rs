@@ -105,7 +105,7 @@ impl KeptData {
         }
     }
 
-    /// Calls a handler, whose message may be taken meanwhile; answers whether it was.
+    /// Calls a handler, whose message may be taken meanwhile; returns whether it was.
     pub fn during<R>(
         &self,
         handle: usize,

@@ -163,7 +163,7 @@ impl Data {
         }
     }
 
-    /// Copies bytes `[offset, offset + max)`, as far as they exist, to `dest`; answers how many.
+    /// Copies bytes `[offset, offset + max)`, as far as they exist, to `dest`; returns how many.
     ///
     /// # Safety
     /// `dest` must have room for `max` bytes.

@@ -1,7 +1,7 @@
-//! How endpoints end: their peers fail or leave, the application closes them.
+//! The end of endpoints: failure, close by the peer, close by the application.
 //!
-//! What waits ends with a status, what the peer waits for is told in last words, and the memory goes
-//! when the last call into the endpoint has returned (`Pin`).
+//! Queued and outstanding requests complete with a status, the peer gets replies to its requests and a close message,
+//! and the memory is freed when the last call into the endpoint has returned (`Pin`).
 
 use super::{Ep, Task};
 use crate::c::*;
@@ -21,45 +21,45 @@ use core::ffi::c_void;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// How an endpoint ends.
+/// How an endpoint is destroyed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// Nothing of it is under way.
+    /// No operation is in flight.
     Flushed,
-    /// What is under way is lost: the peer has to know.
+    /// Operations in flight are lost: the peer has to know.
     Forced,
-    /// As `Forced`, and no other endpoint of the worker may go on with anything.
+    /// As `Forced`, and no other endpoint of the worker continues its operations.
     WithWorker,
 }
 
 impl Ep {
-    /// The peer is gone: everything that waits ends with `status`, the application is told once.
+    /// The peer is gone: everything queued or outstanding completes with `status`; the error handler is called once.
     pub fn fail(&self, status: Status) {
-        if self.answers.replace(false) {
-            // Nobody hears the rest.
+        if self.drains_replies.replace(false) {
+            // Nobody receives the replies.
             self.send_queue.replace_queue(VecDeque::new());
         }
-        self.end_of_peer(status);
+        self.fail_once(status);
     }
 
     /// The peer closed its endpoint by force. As `fail`, but the peer's worker lives on and may wait on another
     /// endpoint for operations of this one, so it is notified.
-    pub fn peer_left(&self, status: Status) {
+    pub fn on_peer_closed(&self, status: Status) {
         if !self.is_usable() {
             return;
         }
-        self.note_losses();
-        self.break_off_queue();
+        self.record_losses();
+        self.abort_queue();
         let _pin = Pin::new(self);
-        self.end_of_peer(status);
+        self.fail_once(status);
         self.send_queued();
     }
 
-    fn end_of_peer(&self, status: Status) {
+    fn fail_once(&self, status: Status) {
         if self.send_queue.failure().is_some() {
             return;
         }
-        self.note_losses();
+        self.record_losses();
         self.send_queue.fail(status);
         ucs_diag!(
             "endpoint to worker {:#x} failed: {status}",
@@ -70,8 +70,8 @@ impl Ep {
         let params = self.params.get();
         if let Some(cb) = params.err_cb
             && !self.implicit.get()
-            && !self.given_up.get()
-            && !self.doomed.get()
+            && !self.closed_by_app.get()
+            && !self.destroyed.get()
         {
             // SAFETY: the user's handler with its argument and its endpoint.
             unsafe {
@@ -81,16 +81,16 @@ impl Ep {
                     status.code(),
                 )
             };
-        } else if self.retired.get() || self.implicit.get() && !self.exposed.get() {
-            // SAFETY: alive, and given up by its user, or never known to one: peers that come and die leave nothing.
+        } else if self.lingering.get() || self.implicit.get() && !self.exposed.get() {
+            // SAFETY: alive, and closed by the application or never known to it: peers that come and die leave nothing.
             unsafe { Ep::destroy(self, status, End::Flushed) };
         }
     }
 
     /// The remote endpoint is gone with the messages that it was sending; messages to it may still be received.
-    pub fn sender_left(&self, status: Status) {
+    pub fn on_sender_closed(&self, status: Status) {
         let _pin = Pin::new(self);
-        // What a transport still reads ends when that gives it back.
+        // A request that the transport holds completes when the transport gives it back.
         let comes = |req: &Request| {
             // SAFETY: an outstanding request is alive; the only borrow.
             let op = unsafe { req.op() };
@@ -103,10 +103,10 @@ impl Ep {
         self.recheck_flushes();
     }
 
-    /// Ends everything that waits for this endpoint.
+    /// Completes everything queued or outstanding with `status`.
     pub(super) fn abandon(&self, status: Status) {
         zcopy::abort_stalled(self, status);
-        while !self.answers.get() {
+        while !self.drains_replies.get() {
             let task = self.send_queue.pop_front();
             match task {
                 Some(t) => self.fail_task(&t, status),
@@ -114,15 +114,15 @@ impl Ep {
             }
         }
         loop {
-            // What a transport works at ends when that gives it back.
+            // A request that a transport holds completes when the transport gives it back.
             let req = self
                 .outstanding
                 .take_last(|req| !req.is_with_transport())
                 .or_else(|| self.flushes.borrow_mut().pop_front())
-                .or_else(|| self.recall_landing());
+                .or_else(|| self.detach_transport_flush());
             match req {
                 // SAFETY: an outstanding request is alive.
-                Some(r) => flush::break_off(unsafe { r.as_ref() }, status),
+                Some(r) => flush::abort(unsafe { r.as_ref() }, status),
                 None => break,
             }
         }
@@ -130,40 +130,40 @@ impl Ep {
         self.report_replies();
     }
 
-    /// Ends what a task was for.
+    /// Completes the request of a task with `status`.
     pub(super) fn fail_task(&self, task: &Task, status: Status) {
         if let Task::Request(req) = task {
-            // Data that the peer asked for waits for the peer too.
-            self.disown(*req);
+            // A send whose data the peer has requested is also outstanding.
+            self.remove_outstanding(*req);
             // SAFETY: a queued request is alive.
-            flush::break_off(unsafe { req.as_ref() }, status);
+            flush::abort(unsafe { req.as_ref() }, status);
         }
     }
 
-    /// A closed endpoint to which nothing is owed any more goes.
-    pub(super) fn go_if_answered(&self) {
-        if self.retired.get()
-            && self.owes_nothing()
+    /// Destroys a lingering endpoint when nothing is queued or outstanding.
+    pub(super) fn destroy_if_idle(&self) {
+        if self.lingering.get()
+            && self.has_no_outstanding()
             && !self.has_queue()
             && !self.has_in_place()
             && !self.has_flushes()
         {
-            // SAFETY: alive, given up by its user, and pinned by the caller.
+            // SAFETY: alive, closed by the application, and pinned by the caller.
             unsafe { Ep::destroy(self, Status::CANCELED, End::Flushed) };
         }
     }
 
-    /// Whether the transport has messages in the application's buffers.
+    /// Whether the transport reads messages from user buffers.
     pub fn has_in_place(&self) -> bool {
         self.in_place.get() > 0
     }
 
-    /// The transport has a message in place.
+    /// The transport has accepted a zero-copy message.
     pub fn sends_in_place(&self) {
         self.in_place.set(self.in_place.get() + 1);
     }
 
-    /// The transport is done with a message that it had in place.
+    /// The transport has completed a zero-copy message.
     pub fn sent_in_place(&self, req: &Request, result: Result<()>) {
         let _pin = Pin::new(self);
         self.in_place.set(self.in_place.get() - 1);
@@ -172,25 +172,25 @@ impl Ep {
     }
 
     /// The application has closed it: it is told nothing any more.
-    pub fn give_up(&self) {
-        self.given_up.set(true);
+    pub fn mark_closed(&self) {
+        self.closed_by_app.set(true);
         self.worker().stream.forget(self);
     }
 
     /// The peer is gone. Notes whether it takes with it something that the application posted and that cannot have
     /// been done: what was not sent, reads without data. Writes that nobody confirmed count too, unless the peer had closed
     /// its side: then it had all that it waited for.
-    pub fn note_losses(&self) {
-        let unconfirmed = self.has_unconfirmed_writes() || !self.owes_no_flush();
+    pub fn record_losses(&self) {
+        let unconfirmed = self.has_unconfirmed_writes() || !self.has_nothing_to_flush();
         let lost = self.send_queue.has_unsent()
-            || self.outstanding.has_unanswered()
+            || self.outstanding.has_unflushed()
             || unconfirmed && !self.peer_closed.get();
         self.lost.set(self.lost.get() || lost);
     }
 
-    /// How a flush or a close ends. That the peer is gone concerns those only who handle errors, or who lost
-    /// something by it: others flush and close at the end of a job, when some processes have left already.
-    pub fn flushed_with(&self, result: Result<()>) -> Result<()> {
+    /// The status of a flush or a close. The peer's death is an error only with error handling, or if operations were
+    /// lost: other applications flush and close at the end of a job, when some processes have left already.
+    pub fn flush_result(&self, result: Result<()>) -> Result<()> {
         match result {
             Err(Status::ENDPOINT_TIMEOUT | Status::CONNECTION_RESET | Status::UNREACHABLE)
                 if !self.handles_errors() && !self.lost.get() =>
@@ -201,64 +201,65 @@ impl Ep {
         }
     }
 
-    pub fn is_given_up(&self) -> bool {
-        self.given_up.get()
+    pub fn is_closed_by_app(&self) -> bool {
+        self.closed_by_app.get()
     }
 
-    /// The last flush of a closed endpoint is over: it goes when the peer has answered everything.
+    /// The last flush of a closed endpoint is complete: the endpoint is destroyed when the peer has answered
+    /// everything.
     ///
     /// # Safety
-    /// `at` must be alive; it may be gone afterwards, at the latest when the calls into it return.
-    pub unsafe fn retire(at: *const Ep) {
+    /// `at` must be alive; it may be freed when the calls into it return.
+    pub unsafe fn linger(at: *const Ep) {
         // SAFETY: by the caller's promise.
         let ep = unsafe { &*at };
         let _pin = Pin::new(ep);
-        ep.retired.set(true);
+        ep.lingering.set(true);
         stream::recv::end(ep, Status::CANCELED);
-        ep.go_if_answered();
+        ep.destroy_if_idle();
     }
 
-    /// Destroys an endpoint: what waits ends with `status`.
+    /// Destroys an endpoint: everything queued or outstanding completes with `status`.
     ///
     /// # Safety
-    /// `at` must be alive; it is gone afterwards, at the latest when the calls into it return.
+    /// `at` must be alive; it is freed when the calls into it return.
     pub unsafe fn destroy(at: *const Ep, status: Status, end: End) {
         // SAFETY: by the caller's promise.
         let ep = unsafe { &*at };
-        if ep.doomed.replace(true) {
+        if ep.destroyed.replace(true) {
             return;
         }
         let _pin = Pin::new(ep);
         let w = ep.worker();
-        ep.give_up();
+        ep.mark_closed();
         let peer = ep.send_queue.failure().is_none();
         let tells = peer && ep.is_connected();
         if tells {
-            ep.break_off_queue();
+            ep.abort_queue();
         }
         if peer {
             ep.send_queue.fail(status);
         }
-        ep.leave_tables(peer);
+        ep.remove_from_tables(peer);
         if peer && end == End::Forced {
             ep.hand_over_receives();
         }
         ep.abandon(status);
         ep.cancel_transports();
         unexpected::sub(w, ep.stream.len());
-        // Last: the worker may be its own peer, and handle them at once.
+        // Last: the worker may be its own peer, and handle the message at once.
         if tells {
-            ep.say_close(end);
+            ep.send_close(end);
         }
-        if ep.answers.replace(false) && ep.has_queue() {
-            ep.say_farewell();
+        if ep.drains_replies.replace(false) && ep.has_queue() {
+            ep.start_draining();
         }
-        // The peer learns of the end by its connection.
+        // The peer also detects the end by the connection.
         cm::unlink(ep);
     }
 
-    /// Nobody finds it any more: a callback that receives while it ends has the sender answered by another.
-    fn leave_tables(&self, peer_lives: bool) {
+    /// Removes it from all tables: a callback that receives meanwhile sends its replies by another endpoint.
+    fn remove_from_tables(&self, peer_lives: bool) {
         let w = self.worker();
         w.eps.borrow_mut().remove(self.id.get());
         let (uuid, serial) = (self.remote_uuid.get(), self.serial.get());
@@ -267,8 +268,8 @@ impl Ep {
             .remove(uuid, serial, self.id.get(), self.remote_ep.get());
         if let (Some(remote_ep), true, Some(address)) = (remote_ep, peer_lives, self.address.get())
         {
-            // The peer's endpoint lives on, and what it sends may want answers. So may what this one sent to
-            // itself, until its last words have come.
+            // The remote endpoint lives on, and its messages may need replies. So may messages of this endpoint to
+            // itself, until the close message has come.
             let path = ReturnPath {
                 address: Rc::clone(address),
                 serial,
@@ -278,18 +279,18 @@ impl Ep {
         }
     }
 
-    /// Receives that the peer may be writing into do not end with an endpoint that had no error handling
-    /// when it let the peer: another waits for the peer's word.
+    /// A receive that the peer may be writing into does not complete with an endpoint that had no error handling when
+    /// it gave access: another endpoint waits for the peer's reply.
     fn hand_over_receives(&self) {
         for req in self.outstanding.take_all(rndv::is_written_by_peer) {
-            // SAFETY: taken off the list, and no callback has run.
+            // SAFETY: removed from the list, and no callback has run.
             if !rndv::wait_by_another(unsafe { req.as_ref() }) {
                 self.outstanding.add(req);
             }
         }
     }
 
-    /// What the transports work at ends now: once the endpoint is closed the buffers are the user's again.
+    /// Cancels the transports' operations: once the endpoint is closed, the application owns the buffers again.
     fn cancel_transports(&self) {
         for lane in self.lanes() {
             // SAFETY: a live transport endpoint.
@@ -301,35 +302,35 @@ impl Ep {
         }
     }
 
-    /// Breaks off what waits in the queue: in its place the peer is told answers that it waits for, and that
-    /// nothing more comes of the rest. The requests wait for `abandon`.
-    fn break_off_queue(&self) {
+    /// Replaces the queue by replies that the peer waits for, and by messages that abort the others. The requests
+    /// complete in `abandon`.
+    fn abort_queue(&self) {
         let uuid = self.worker().uuid;
-        self.answers.set(true);
+        self.drains_replies.set(true);
         let queue = self.send_queue.replace_queue(VecDeque::new());
-        let mut words = VecDeque::new();
-        let mut broken = Vec::new();
+        let mut replies = VecDeque::new();
+        let mut aborted = Vec::new();
         for task in queue {
             match task {
-                Task::Control(_) => words.push_back(task),
-                Task::Serve(read) => words.push_back(target::broken_off(&read)),
+                Task::Control(_) => replies.push_back(task),
+                Task::Serve(read) => replies.push_back(target::abort_message(&read)),
                 Task::Request(req) => {
                     // SAFETY: a queued request is alive; the borrow ends within the line.
-                    words.extend(send::broken_off(uuid, unsafe { req.as_ref() }));
-                    self.disown(req);
-                    broken.push(req);
+                    replies.extend(send::abort_message(uuid, unsafe { req.as_ref() }));
+                    self.remove_outstanding(req);
+                    aborted.push(req);
                 }
             }
         }
-        self.send_queue.replace_queue(words);
-        // They are taken from the end: the first of the queue ends first.
-        for req in broken.into_iter().rev() {
+        self.send_queue.replace_queue(replies);
+        // `abandon` takes from the end: the first of the queue completes first.
+        for req in aborted.into_iter().rev() {
             self.outstanding.add(req);
         }
     }
 
-    /// Tells the peer of the end, if it knows this endpoint, or is to know what it has lost.
-    fn say_close(&self, end: End) {
+    /// Sends the close message, if the peer knows this endpoint or has to know of lost operations.
+    fn send_close(&self, end: End) {
         let forced = end != End::Flushed;
         if !self.wireup_sent.get() {
             let is_needed = match forced {
@@ -354,42 +355,42 @@ impl Ep {
         control::post(self, AmId::Close, &close, &[]);
     }
 
-    /// Sends what is left of the last words; until they are out the memory and the transport stay.
-    fn say_farewell(&self) {
+    /// Starts draining: the memory and the transport stay until the queue is sent.
+    fn start_draining(&self) {
         self.pins.set(self.pins.get() + 1);
-        self.farewell.set(true);
-        self.worker().farewells.borrow_mut().insert(self);
+        self.draining.set(true);
+        self.worker().draining.borrow_mut().insert(self);
         self.send_queued();
     }
 
-    /// The last words are out, or nobody hears them.
-    pub(super) fn leave(&self) {
-        if self.farewell.replace(false) {
+    /// The queue is sent, or cannot be sent.
+    pub(super) fn finish_draining(&self) {
+        if self.draining.replace(false) {
             self.send_queue.replace_queue(VecDeque::new());
             let this: *const Ep = self;
-            self.worker().farewells.borrow_mut().remove(&this);
-            // The pin of `say_farewell`.
+            self.worker().draining.borrow_mut().remove(&this);
+            // The pin of `start_draining`.
             drop(Pin(self));
         }
     }
 
-    /// The worker goes: what is not said by now is left.
-    pub fn drop_farewells(worker: &Worker) {
+    /// The worker is destroyed: ends all draining endpoints.
+    pub fn abort_draining(worker: &Worker) {
         loop {
-            let Some(ep) = worker.farewells.borrow().last().copied() else {
+            let Some(ep) = worker.draining.borrow().last().copied() else {
                 return;
             };
             // SAFETY: in the list, so pinned.
-            unsafe { (*ep).leave() };
+            unsafe { (*ep).finish_draining() };
         }
     }
 
-    /// Gives back what the transports hold. Called once, by the last pin.
+    /// Frees the endpoint. Called once, by the last pin.
     unsafe fn free(at: *const Ep) {
-        // SAFETY: doomed and unpinned: nobody else has it.
+        // SAFETY: destroyed and unpinned: nobody else has it.
         unsafe {
             let ep = &*at;
-            // What the transports give back comes here once more, and must not free again.
+            // Completions of the transports may unpin once more, and must not free again.
             ep.pins.set(1);
             ep.send_queue.replace_queue(VecDeque::new());
             ep.report_replies();
@@ -403,7 +404,7 @@ impl Ep {
     }
 }
 
-/// Keeps an endpoint's memory while a call into it is under way.
+/// Keeps an endpoint's memory during a call into it.
 pub struct Pin(*const Ep);
 
 impl Pin {
@@ -418,14 +419,14 @@ impl Drop for Pin {
         // SAFETY: pinned, so alive.
         let ep = unsafe { &*self.0 };
         ep.pins.set(ep.pins.get() - 1);
-        if ep.pins.get() == 0 && ep.doomed.get() {
-            // SAFETY: the last pin of a doomed endpoint.
+        if ep.pins.get() == 0 && ep.destroyed.get() {
+            // SAFETY: the last pin of a destroyed endpoint.
             unsafe { Ep::free(self.0) };
         }
     }
 }
 
-/// Destroys a transport endpoint and forgets what it holds of ours.
+/// Destroys a transport endpoint, and purges its pending requests.
 ///
 /// # Safety
 /// `ep` must be live, and is gone afterwards.
@@ -463,11 +464,11 @@ pub unsafe extern "C" fn transport_failed(
     let ep = unsafe { &*ep };
     let uuid = ep.remote_uuid.get();
     if worker.eps.borrow().get(ep.id.get()).is_some() {
-        // Why it is over is known better from the connection it was made by.
+        // The connection manager's status is more precise.
         ep.fail(cm::gone(ep).unwrap_or(status));
     } else {
-        // Leaving calls no user.
-        ep.leave();
+        // Calls no user function.
+        ep.finish_draining();
         return UCS_OK;
     }
     for message in worker.reassemblies.take_of(uuid) {

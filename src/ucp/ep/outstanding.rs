@@ -1,5 +1,4 @@
-//! The requests of an endpoint that wait for its peer. Adding one, taking one off wherever it stands and asking for a kind take
-//! a time that does not depend on how many there are.
+//! The requests of an endpoint that wait for its peer. Adding, removing and the tests for a kind take constant time.
 
 use crate::ucp::proto::op::Op;
 use crate::ucp::request::Request;
@@ -8,14 +7,14 @@ use core::ptr::NonNull;
 
 #[derive(Default)]
 pub struct Outstanding {
-    /// Each request knows its place here.
+    /// Each request stores its index here.
     all: RefCell<Vec<(NonNull<Request>, Kind)>>,
-    /// How many access memory of the peer, and how many a flush waits for.
+    /// The number of memory accesses, and of requests that hold up flushes.
     accesses: Cell<usize>,
     holding: Cell<usize>,
 }
 
-/// What counts of a request; it stays so as long as the request waits.
+/// The properties of a request that are counted. They do not change while it waits.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Kind {
     access: bool,
@@ -38,18 +37,18 @@ impl Outstanding {
         self.all.borrow().is_empty()
     }
 
-    /// Whether one accesses memory of the peer.
+    /// Whether a memory access is outstanding.
     pub fn has_accesses(&self) -> bool {
         self.accesses.get() > 0
     }
 
-    /// Whether there is one that a flush waits for.
+    /// Whether a request holds up flushes.
     pub fn holds_flushes(&self) -> bool {
         self.holding.get() > 0
     }
 
     /// Whether there is one that a flush waits for, and that is none itself.
-    pub fn has_unanswered(&self) -> bool {
+    pub fn has_unflushed(&self) -> bool {
         let all = self.all.borrow();
         all.iter().any(|(req, kind)| {
             // SAFETY: alive while they are here; the borrow ends within the line.
@@ -68,17 +67,17 @@ impl Outstanding {
         self.count(kind, 1);
     }
 
-    /// Takes one off, if it is here.
+    /// Removes a request, if it is here.
     pub fn remove(&self, req: NonNull<Request>) {
         let mut all = self.all.borrow_mut();
-        // SAFETY: the caller has the request. The place of one that is not here is of another, or of none.
+        // SAFETY: the caller has the request. The index of a request that is not here belongs to another, or to none.
         let at = unsafe { req.as_ref() }.place.get() as usize;
         if all.get(at).is_some_and(|(there, _)| *there == req) {
             self.remove_at(&mut all, at);
         }
     }
 
-    /// Takes off the last one of those that `is_wanted`, which calls nobody.
+    /// Removes the last request that `is_wanted`, which must not call back.
     pub fn take_last(&self, is_wanted: impl Fn(&Request) -> bool) -> Option<NonNull<Request>> {
         let mut all = self.all.borrow_mut();
         // SAFETY: alive while they are here.
@@ -87,7 +86,7 @@ impl Outstanding {
         Some(self.remove_at(&mut all, at))
     }
 
-    /// Takes off all that `is_wanted`, which calls nobody, in their order.
+    /// Removes all requests that `is_wanted`, in order. `is_wanted` must not call back.
     pub fn take_all(&self, is_wanted: impl Fn(&Request) -> bool) -> Vec<NonNull<Request>> {
         let mut all = self.all.borrow_mut();
         let taken = all

@@ -114,7 +114,7 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Rts) {
             rkey: 0,
             guard: message.guard,
         };
-        reply.wait_for_peer(req);
+        reply.add_outstanding(req);
         match zcopy::begin(req, lane, Direction::Get, transfer, usize::MAX) {
             Ok(()) => return,
             Err(e) => ucs_debug!(
@@ -122,7 +122,7 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Rts) {
                 message.total
             ),
         }
-        reply.disown(req.as_ptr());
+        reply.remove_outstanding(req.as_ptr());
     }
     ask(worker, req, reply);
 }
@@ -272,7 +272,7 @@ fn request(worker: &Worker, req: &Request, ep: &Ep, address: u64, key: Option<Ar
     };
     // The sender may have to answer that its send is over.
     ep.send_wireup();
-    ep.wait_for_peer(req);
+    ep.add_outstanding(req);
     control::post(ep, AmId::Rtr, &rtr, key.as_deref().unwrap_or_default());
 }
 
@@ -383,13 +383,13 @@ pub fn read(req: &Request, result: Result<()>) {
         && ep.is_usable()
     {
         ucs_debug!("the sender took something back during a copy; fragments instead");
-        ep.disown(req.as_ptr());
+        ep.remove_outstanding(req.as_ptr());
         return ask(worker, req, ep);
     }
     // The sender's callback may run in this call, and end what waits for its endpoint.
     let _pin = ep.map(Pin::new);
     if let Some(ep) = ep {
-        ep.disown(req.as_ptr());
+        ep.remove_outstanding(req.as_ptr());
     }
     acknowledge(worker, sender, result);
     end(req, result);
@@ -412,7 +412,7 @@ pub fn wait_by_another(req: &Request) -> bool {
         return false;
     };
     state.ep = Some(NonNull::from(ep));
-    ep.wait_for_peer(req);
+    ep.add_outstanding(req);
     true
 }
 
@@ -422,7 +422,7 @@ fn end(req: &Request, result: Result<()>) {
     let ep = arriving(unsafe { req.op() }).and_then(|(_, state)| state.ep);
     match ep {
         // SAFETY: an endpoint outlives what waits for its peer.
-        Some(ep) => unsafe { ep.as_ref() }.answer(req, result),
+        Some(ep) => unsafe { ep.as_ref() }.complete_outstanding(req, result),
         None => req.complete(result),
     }
 }
@@ -583,7 +583,7 @@ pub fn written(req: &Request, result: Result<()>) {
     if !told {
         control::post(ep, AmId::Ack, &written_hdr(receiver, result), &[]);
     }
-    ep.answer(req, result);
+    ep.complete_outstanding(req, result);
 }
 
 /// Tells a receiver that its data are where it wanted them.
@@ -665,5 +665,5 @@ pub fn acknowledged(worker: &Worker, ack: &AckHdr) {
     };
     let result = Status::from_code(ack.status as i8).map_or(Ok(()), Err);
     // SAFETY: an endpoint outlives its requests.
-    unsafe { (*ep).answer(req, result) };
+    unsafe { (*ep).complete_outstanding(req, result) };
 }

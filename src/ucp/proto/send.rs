@@ -298,7 +298,7 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
         Stage::SendRts => {
             send_rts(ep, req, send)?;
             send.stage = Stage::RtsSent;
-            ep.wait_for_peer(req);
+            ep.add_outstanding(req);
             Ok(Step::Done)
         }
         Stage::Data {
@@ -324,7 +324,7 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
                 }
             }
             if at >= length {
-                ep.answer(req, Ok(()));
+                ep.complete_outstanding(req, Ok(()));
                 return Ok(Step::Done);
             }
             send.stage = Stage::Data {
@@ -342,9 +342,9 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
     }
 }
 
-/// What the peer is told when a queued operation is broken off: that no more fragments of a message come,
-/// or no more of what it has asked for.
-pub fn broken_off(uuid: u64, req: &Request) -> Option<Task> {
+/// The message that aborts a queued operation at the peer: no more fragments of a message follow, or no more data that
+/// it has requested.
+pub fn abort_message(uuid: u64, req: &Request) -> Option<Task> {
     // SAFETY: the only borrow.
     match unsafe { req.op() } {
         Op::Send(SendOp {
@@ -372,11 +372,11 @@ pub fn broken_off(uuid: u64, req: &Request) -> Option<Task> {
     }
 }
 
-/// The last byte is out.
+/// The last byte was sent.
 fn sent(ep: &Ep, req: &Request, send: &mut SendOp) {
     if send.kind.waits_for_match() {
         send.stage = Stage::AwaitAck;
-        ep.wait_for_peer(req);
+        ep.add_outstanding(req);
     } else {
         req.complete(Ok(()));
     }
@@ -488,7 +488,7 @@ fn whole_elements(room: usize) -> usize {
     room - room % ELEMENTS
 }
 
-/// Sends the fragment at `offset`; answers the bytes of data in it.
+/// Sends the fragment at `offset`; returns the bytes of data in it.
 fn send_fragment(
     ep: &Ep,
     req: &Request,
@@ -544,7 +544,7 @@ fn data_piece(ep: &Ep, send: &SendOp, receiver: u64, offset: usize, end: usize) 
     body_piece(ep, AmId::Data, &head, &send.data, offset, end - offset)
 }
 
-/// Sends a header and as much data behind it as fits, at most `limit` bytes; answers how much.
+/// Sends a header and as much data behind it as fits, at most `limit` bytes; returns how much.
 pub fn body_piece<H: Header>(
     ep: &Ep,
     id: AmId,

@@ -1,7 +1,8 @@
-//! Flushing and closing: done when everything posted before is out, landed, and answered.
+//! Flush and close: complete when all operations posted before have been sent, have completed at the transport, and
+//! were answered by the peer.
 //!
-//! A flush takes its place in the endpoint's queue. At the head, everything before it was handed to
-//! the transport; then the transport is flushed, then the answers of the peer are awaited.
+//! A flush is a task of the send queue. At the head, everything before it is with the transport; then the transport is
+//! flushed; then the flush waits for the replies of the peer.
 
 use crate::c::*;
 use crate::ucp::composite::CompositeRequest;
@@ -15,23 +16,23 @@ use crate::wire::header::{AmId, FenceHdr};
 use core::cell::{Cell, UnsafeCell};
 use core::ptr::NonNull;
 
-/// A transport's flush on its way. It lives until the transport is done with it, which may be after its
-/// request has ended with the endpoint.
+/// A transport flush in progress. It lives until the transport completes it, possibly after its request has failed with
+/// the endpoint.
 #[repr(C)]
-pub struct Landing {
+pub struct TransportFlush {
     comp: UnsafeCell<uct_completion_t>,
     ep: *const Ep,
-    /// Who waits; nobody once the request has ended.
+    /// The flush that waits; `None` once it has completed.
     req: Cell<Option<NonNull<Request>>>,
     /// It confirms writes.
     writes: bool,
 }
 
-impl Landing {
-    fn new(ep: &Ep, req: &Request, writes: bool) -> NonNull<Landing> {
-        let made = Box::new(Landing {
+impl TransportFlush {
+    fn new(ep: &Ep, req: &Request, writes: bool) -> NonNull<TransportFlush> {
+        let made = Box::new(TransportFlush {
             comp: UnsafeCell::new(uct_completion_t {
-                func: Some(landed),
+                func: Some(on_transport_flushed),
                 count: 1,
                 status: UCS_OK,
             }),
@@ -42,12 +43,12 @@ impl Landing {
         NonNull::from(Box::leak(made))
     }
 
-    /// Takes the request off: it ends without the transport's word.
-    pub fn recall(&self) -> Option<NonNull<Request>> {
+    /// Detaches the request, which completes without the transport.
+    pub fn detach(&self) -> Option<NonNull<Request>> {
         self.req.take()
     }
 
-    pub fn is_awaited(&self) -> bool {
+    pub fn is_attached(&self) -> bool {
         self.req.get().is_some()
     }
 
@@ -57,7 +58,7 @@ impl Landing {
 
     /// # Safety
     /// `this` must be of `new`, freed once, and not with the transport.
-    unsafe fn free(this: NonNull<Landing>) {
+    unsafe fn free(this: NonNull<TransportFlush>) {
         // SAFETY: by the caller's promise.
         drop(unsafe { Box::from_raw(this.as_ptr()) });
     }
@@ -66,7 +67,7 @@ impl Landing {
 /// Flushes one endpoint.
 pub fn endpoint(ep: &Ep, param: &Param) -> Result<Posted> {
     if let Err(e) = ep.usable() {
-        ep.flushed_with(Err(e))?;
+        ep.flush_result(Err(e))?;
         return immediate(ep.worker(), param, Info::default());
     }
     begin(ep, param, false)
@@ -75,7 +76,7 @@ pub fn endpoint(ep: &Ep, param: &Param) -> Result<Posted> {
 /// Flushes an endpoint, then destroys it.
 pub fn close(ep: &Ep, param: &Param) -> Result<Posted> {
     must_be_immediate(param)?;
-    ep.give_up();
+    ep.mark_closed();
     begin(ep, param, true)
 }
 
@@ -99,7 +100,7 @@ fn begin(ep: &Ep, param: &Param, close: bool) -> Result<Posted> {
     settle(req, param)
 }
 
-/// The flush has come to the head of its endpoint's queue: everything before it is out.
+/// The flush is at the head of the send queue: everything before it was sent.
 pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
     let writes = ep.wrote.replace(false);
     let flags = if writes {
@@ -107,23 +108,23 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
     } else {
         UCT_FLUSH_FLAG_LOCAL
     };
-    let landing = Landing::new(ep, req, writes);
+    let flush = TransportFlush::new(ep, req, writes);
     // SAFETY: a live transport endpoint; the completion lives until the transport is done with it. The
     // transport calls back later, not from inside.
     let code = unsafe {
         match (*(*ep.lane().ep).iface).ops.ep_flush {
-            Some(flush) => flush(ep.lane().ep, flags, landing.as_ref().comp.get()),
+            Some(ep_flush) => ep_flush(ep.lane().ep, flags, flush.as_ref().comp.get()),
             None => UCS_OK,
         }
     };
     if code == UCS_INPROGRESS {
-        ep.keep_landing(landing);
+        ep.add_transport_flush(flush);
         return Ok(Step::Done);
     }
     // SAFETY: made above; the transport does not have it.
-    unsafe { Landing::free(landing) };
+    unsafe { TransportFlush::free(flush) };
     let Some(e) = Status::from_code(code) else {
-        out(ep, req);
+        on_sent(ep, req);
         return Ok(Step::Done);
     };
     if writes {
@@ -140,48 +141,48 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
     {
         op.fenced = Some(Err(e));
     }
-    ep.when_settled(req);
+    ep.add_flush(req);
     Ok(Step::Done)
 }
 
-/// The transport has delivered everything, or given up.
-unsafe extern "C" fn landed(comp: *mut uct_completion_t) {
-    let Some(at) = NonNull::new(comp.cast::<Landing>()) else {
+/// A transport flush has completed or failed.
+unsafe extern "C" fn on_transport_flushed(comp: *mut uct_completion_t) {
+    let Some(at) = NonNull::new(comp.cast::<TransportFlush>()) else {
         return;
     };
-    // SAFETY: the completion stands at the head of its `Landing`, which is freed below only; the
+    // SAFETY: the completion stands at the head of its `TransportFlush`, which is freed below only; the
     // endpoint outlives what its transport has under way.
-    let (ep, req, status) = unsafe { (&*at.as_ref().ep, at.as_ref().recall(), (*comp).status) };
+    let (ep, req, status) = unsafe { (&*at.as_ref().ep, at.as_ref().detach(), (*comp).status) };
     if status != UCS_OK {
-        ep.note_losses();
+        ep.record_losses();
     }
-    ep.forget_landing(at);
+    ep.remove_transport_flush(at);
     // SAFETY: the transport is done with it.
-    unsafe { Landing::free(at) };
+    unsafe { TransportFlush::free(at) };
     let Some(req) = req else { return };
     let _pin = Pin::new(ep);
-    // SAFETY: a flush that nobody recalled is alive.
+    // SAFETY: the request of an attached flush is alive.
     let req = unsafe { req.as_ref() };
     match Status::from_code(status) {
-        None => out(ep, req),
-        Some(e) => break_off(req, e),
+        None => on_sent(ep, req),
+        Some(e) => abort(req, e),
     }
     ep.recheck_flushes();
 }
 
-/// Everything has left. What only the peer can tell is asked for, what it owes is awaited.
-fn out(ep: &Ep, req: &Request) {
+/// Everything was sent. Sends a fence if only the peer can confirm completion, and waits for outstanding requests.
+fn on_sent(ep: &Ep, req: &Request) {
     if ep.unfenced.replace(false) {
         let fence = FenceHdr {
             uuid: ep.worker().uuid,
             ep: ep.id.get(),
             request: req.id(),
         };
-        ep.wait_for_peer(req);
+        ep.add_outstanding(req);
         control::post(ep, AmId::Fence, &fence, &[]);
         return;
     }
-    settled(ep, req);
+    try_finish(ep, req);
 }
 
 /// The peer has done everything up to the fence.
@@ -190,45 +191,45 @@ pub fn fenced(ep: &Ep, req: &Request, result: Result<()>) {
     if let Op::Flush(op) = unsafe { req.op() } {
         op.fenced = Some(result);
     }
-    ep.disown(req.as_ptr());
-    // In its place among those that wait: a close is the last.
-    ep.when_settled(req);
+    ep.remove_outstanding(req.as_ptr());
+    // A close stays last.
+    ep.add_flush(req);
     ep.recheck_flushes();
 }
 
-/// Ends a flush if the peer owes nothing that it waits for. A close is the last flush to end, and ends after what a
-/// transport that failed has not given back yet. Answers whether it is over.
-pub fn settled(ep: &Ep, req: &Request) -> bool {
+/// Completes a flush if nothing outstanding holds it up. A close is the last flush to complete, after everything that a
+/// failed transport still holds. Returns whether it has completed.
+pub fn try_finish(ep: &Ep, req: &Request) -> bool {
     let waits = is_close(req) && (ep.has_flushes() || ep.has_in_place());
-    let over = ep.owes_no_flush() && !waits;
+    let over = ep.has_nothing_to_flush() && !waits;
     if over {
         finish(ep, req);
     } else {
-        ep.when_settled(req);
+        ep.add_flush(req);
     }
     over
 }
 
-/// The flush is over.
+/// Completes a flush.
 pub fn finish(ep: &Ep, req: &Request) {
     // SAFETY: the only borrow.
     let (close, fenced) = match unsafe { req.op() } {
         Op::Flush(op) => (op.close, op.fenced.unwrap_or(Ok(()))),
         _ => return,
     };
-    let result = ep.flushed_with(ep.usable().and(fenced));
+    let result = ep.flush_result(ep.usable().and(fenced));
     if ep.fenced.get() && !ep.has_accesses_under_way() {
         ep.fenced.set(false);
     }
     if close {
-        // SAFETY: alive, and given up by its user with the close.
-        unsafe { Ep::retire(ep) };
+        // SAFETY: alive, and closed by the application.
+        unsafe { Ep::linger(ep) };
     }
     req.complete(result);
 }
 
-/// An operation of an endpoint that is at its end.
-pub fn break_off(req: &Request, status: Status) {
+/// Aborts an operation of an endpoint that ends.
+pub fn abort(req: &Request, status: Status) {
     // SAFETY: the only borrow; it ends before the endpoint does.
     let op = unsafe { req.op() };
     let Op::Flush(FlushOp { ep, close, .. }) = op else {
@@ -236,15 +237,15 @@ pub fn break_off(req: &Request, status: Status) {
     };
     let (ep, close) = (*ep, *close);
     // SAFETY: alive until its close ends.
-    let result = unsafe { &*ep }.flushed_with(Err(status));
+    let result = unsafe { &*ep }.flush_result(Err(status));
     if close {
-        // SAFETY: as above, and given up by its user.
+        // SAFETY: as above, and closed by the application.
         unsafe { Ep::destroy(ep, status, End::Flushed) };
     }
     req.complete(result);
 }
 
-/// Flushes every endpoint of a worker. One that failed before has told so by its error handler.
+/// Flushes every endpoint of a worker. Endpoints that have failed are skipped: their error handlers have run.
 pub fn worker(w: &Worker, param: &Param) -> Result<Posted> {
     w.check_process()?;
     let eps: Vec<*const Ep> = w.eps.borrow().iter().copied().collect();
@@ -264,11 +265,11 @@ pub fn worker(w: &Worker, param: &Param) -> Result<Posted> {
     all.finish_posting(param)
 }
 
-/// Orders memory accesses: everything posted before is done at its target before what comes after.
+/// Orders memory accesses: all accesses posted before take effect at their targets before all that follow.
 ///
-/// Each endpoint has one connection, which keeps the order of its messages, and direct stores are
-/// ordered by the processor's fence. Between the two, what follows messages goes by messages. Nothing
-/// overtakes a copy by the kernel that is under way: it is waited for, which takes no help of a peer.
+/// Messages of an endpoint stay in order, and direct stores are ordered by the processor's fence. Accesses that follow
+/// accesses by messages also use messages. Copies by the kernel in flight are waited for, which needs no help of a
+/// peer.
 pub fn fence(w: &Worker) -> Result<()> {
     w.check_process()?;
     while w.kernel_copies.get() > 0 {

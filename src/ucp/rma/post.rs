@@ -180,7 +180,7 @@ fn by_transport(
     };
     // SAFETY: just made.
     let req = unsafe { at.as_ref() };
-    ep.wait_for_peer(req);
+    ep.add_outstanding(req);
     let step = if rkey == 0 {
         KERNEL_COPY_STEP
     } else {
@@ -189,7 +189,7 @@ fn by_transport(
     match zcopy::begin(req, lane, direction, transfer, step) {
         Ok(()) => Some(settle(at, param)),
         Err(_) => {
-            ep.disown(at);
+            ep.remove_outstanding(at);
             req.abolish();
             None
         }
@@ -205,7 +205,7 @@ pub fn on_done(req: &Request, result: Result<()>) {
         _ => return,
     };
     // SAFETY: an endpoint outlives its requests.
-    unsafe { (*ep).answer(req, result) };
+    unsafe { (*ep).complete_outstanding(req, result) };
 }
 
 /// An atomic operation as the user posts it.
@@ -273,7 +273,7 @@ impl Operation {
     }
 }
 
-/// Applies an operation to a word of 4 or 8 bytes; answers what stood there.
+/// Applies an operation to a word of 4 or 8 bytes; returns what stood there.
 ///
 /// # Safety
 /// `at` must be mapped and writable; alignment is checked.

@@ -78,7 +78,7 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
                 request: req.id(),
             };
             control(ep, AmId::Get, &head)?;
-            ep.wait_for_peer(req);
+            ep.add_outstanding(req);
         }
         Op::Amo(amo) => {
             let wanted = !amo.atomic.reply.is_null();
@@ -95,7 +95,7 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
             };
             control(ep, AmId::Amo, &head)?;
             if wanted {
-                ep.wait_for_peer(req);
+                ep.add_outstanding(req);
             } else {
                 ep.unfenced.set(true);
                 req.complete(Ok(()));
@@ -143,7 +143,7 @@ pub fn get_reply(worker: &Worker, message: &[u8]) -> Option<()> {
     };
     let ep = get.ep;
     // SAFETY: an endpoint outlives its requests.
-    unsafe { (*ep).answer(req, result) };
+    unsafe { (*ep).complete_outstanding(req, result) };
     Some(())
 }
 
@@ -165,7 +165,7 @@ pub fn amo_reply(worker: &Worker, message: &[u8]) -> Option<()> {
     }
     let ep = amo.ep;
     // SAFETY: an endpoint outlives its requests.
-    unsafe { (*ep).answer(req, result) };
+    unsafe { (*ep).complete_outstanding(req, result) };
     Some(())
 }
 

@@ -85,7 +85,7 @@ pub fn get(w: &Worker, message: &[u8]) -> Option<()> {
     };
     let ep = reply_ep(w, h.uuid, h.ep)?;
     if ep.is_clear() && read.length <= ep.lane().max_bcopy - GetReplyHdr::LEN {
-        match serve_piece(ep, &mut read) {
+        match serve_fragment(ep, &mut read) {
             Err(Status::NO_RESOURCE) => {}
             // An endpoint that cannot send any more hears of it by other ways.
             _ => return Some(()),
@@ -95,14 +95,14 @@ pub fn get(w: &Worker, message: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Sends the next fragments of a read.
+/// Sends the next fragments of a get.
 pub fn serve(ep: &Ep, read: &mut Read) -> Result<Step> {
-    while !serve_piece(ep, read)? {}
+    while !serve_fragment(ep, read)? {}
     Ok(Step::Done)
 }
 
-/// What the peer is told whose read is broken off.
-pub fn broken_off(read: &Read) -> Task {
+/// The reply that aborts a get of the peer.
+pub fn abort_message(read: &Read) -> Task {
     let reply = GetReplyHdr {
         request: read.request,
         offset: read.offset as u64,
@@ -111,9 +111,9 @@ pub fn broken_off(read: &Read) -> Task {
     control::task(AmId::GetReply, &reply, &[])
 }
 
-/// Sends the next fragment of a read; answers whether it was the last. The memory is looked up for each, as
-/// it may be unmapped meanwhile: the reader is told so instead.
-fn serve_piece(ep: &Ep, get: &mut Read) -> Result<bool> {
+/// Sends the next fragment of a get; returns whether it was the last. The memory is looked up for each fragment, as it
+/// may be unmapped meanwhile: then the get fails.
+fn serve_fragment(ep: &Ep, get: &mut Read) -> Result<bool> {
     let fragment = (get.length - get.offset).min(ep.lane().max_bcopy - GetReplyHdr::LEN);
     let from = get.address.wrapping_add(get.offset as u64);
     let mut refused = false;

@@ -314,7 +314,7 @@ impl StreamState {
 
     #[inline(never)]
     fn list_newly(&self, ep: &Ep) {
-        if ep.stream.has_something() && !ep.implicit.get() && !ep.is_given_up() {
+        if ep.stream.has_something() && !ep.implicit.get() && !ep.is_closed_by_app() {
             ep.stream.listed.set(true);
             self.ready.borrow_mut().push_back(ep.id.get());
         }

@@ -215,7 +215,7 @@ impl StreamRecvOp {
     }
 
     /// How it ends when nothing more comes: one that takes what is there is done in the middle of a message as well.
-    fn broken_off(&self, why: Status) -> Result<()> {
+    fn aborted_with(&self, why: Status) -> Result<()> {
         if self.is_done() {
             self.error.map_or(Ok(()), Err)
         } else {
@@ -224,7 +224,7 @@ impl StreamRecvOp {
     }
 }
 
-/// Puts bytes that just came into the first waiting receive; answers how many it took.
+/// Puts bytes that just came into the first waiting receive; returns how many it took.
 fn fill_first(ep: &Ep, body: &[u8]) -> usize {
     let Some(req) = first(&ep.stream) else {
         return 0;
@@ -320,7 +320,7 @@ pub fn take_small(ep: &Ep, to: Plain) -> bool {
     taken
 }
 
-/// Takes bytes that came into a contiguous buffer, where that ends the receive; answers how many.
+/// Takes bytes that came into a contiguous buffer, where that ends the receive; returns how many.
 pub fn take_plain(ep: &Ep, to: Plain) -> Option<usize> {
     let (inbox, available) = (&ep.stream, ep.stream.available.get());
     let enough = if to.wait_all {
@@ -340,7 +340,7 @@ pub fn take_plain(ep: &Ep, to: Plain) -> Option<usize> {
     Some(count)
 }
 
-/// Receives into `data`, of elements of `unit` bytes; answers the bytes of an immediate end.
+/// Receives into `data`, of elements of `unit` bytes; returns the bytes of an immediate end.
 pub fn post(
     ep: &Ep,
     param: &Param,
@@ -430,7 +430,7 @@ pub fn give_back(ep: &Ep, at: *const c_void) {
 pub fn cancel(req: &Request) {
     // SAFETY: the only borrow, ended before the completion.
     let (ep, length, result) = match unsafe { req.op() } {
-        Op::StreamRecv(op) => (op.ep, op.received, op.broken_off(Status::CANCELED)),
+        Op::StreamRecv(op) => (op.ep, op.received, op.aborted_with(Status::CANCELED)),
         _ => return,
     };
     // SAFETY: an endpoint outlives its requests.
@@ -451,7 +451,7 @@ pub fn end(ep: &Ep, status: Status) {
     while let Some(req) = first(&ep.stream) {
         // SAFETY: the only borrow, ended before the completion.
         let (length, result) = match unsafe { req.op() } {
-            Op::StreamRecv(op) => (op.received, op.broken_off(status)),
+            Op::StreamRecv(op) => (op.received, op.aborted_with(status)),
             _ => (0, Err(status)),
         };
         ep.stream.waiting.pop();

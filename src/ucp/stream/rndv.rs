@@ -87,9 +87,9 @@ unsafe extern "C" fn fetch_in_progress(worker: *mut c_void) -> c_uint {
         };
         let _pin = Pin::new(ep);
         if ep.stream.broken.get() {
-            if !ep.is_given_up() {
+            if !ep.is_closed_by_app() {
                 // The peer's worker lives on, and another of its endpoints may wait for operations of this one.
-                ep.peer_left(Status::CONNECTION_RESET);
+                ep.on_peer_closed(Status::CONNECTION_RESET);
             }
             continue;
         }

@@ -1,4 +1,4 @@
-//! The end of an endpoint, as the peer tells it.
+//! The close message of a remote endpoint.
 
 use crate::ucp::ep::{End, Ep, Pin};
 use crate::ucp::wireup::cm;
@@ -6,9 +6,9 @@ use crate::ucp::worker::Worker;
 use crate::ucs::Status;
 use crate::wire::header::{CloseHdr, Header};
 
-/// The peer closed its side: an endpoint that only answered it goes. One of the application stays, as
-/// the peer's worker still takes messages; but a close by force is the end of one with error handling,
-/// and of what the peer was sending in any case. Between client and server the end of their connection is it.
+/// The remote endpoint was closed. An implicit endpoint is destroyed. An endpoint of the application stays, as the
+/// peer's worker still receives messages; but a close by force fails an endpoint with error handling, and in any case
+/// the messages that the peer was sending. Between client and server, the end of their connection fails the endpoint.
 pub fn received(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, _) = CloseHdr::split(message)?;
     let name = (h.uuid, h.ep);
@@ -18,20 +18,20 @@ pub fn received(worker: &Worker, message: &[u8]) -> Option<()> {
     };
     let _pin = Pin::new(ep);
     ep.peer_closed.set(true);
-    let gone = cm::last_words(ep);
+    let gone = cm::on_close_message(ep);
     if ep.implicit.get() && !ep.exposed.get() {
         // SAFETY: in the table, so alive; nobody else knows of it.
         unsafe { Ep::destroy(ep, Status::CONNECTION_RESET, End::Flushed) };
         worker.pairing.take_return_path(name);
     } else if h.forced != 0 {
         if !ep.handles_errors() {
-            ep.sender_left(Status::CONNECTION_RESET);
+            ep.on_sender_closed(Status::CONNECTION_RESET);
         } else {
-            ep.peer_left(Status::CONNECTION_RESET);
+            ep.on_peer_closed(Status::CONNECTION_RESET);
         }
     }
     if let Some(status) = gone {
-        ep.peer_left(status);
+        ep.on_peer_closed(status);
     }
     Some(())
 }

@@ -41,7 +41,7 @@ pub struct Link {
     /// The connection is over, and why.
     gone: Option<Status>,
     /// The peer's last message has come.
-    last_words: bool,
+    close_received: bool,
 }
 
 impl Link {
@@ -101,11 +101,11 @@ enum Event {
     },
 }
 
-/// The connection and the transport may end in any order. A peer that closes says so behind its last message, and the
-/// end of one that dies is told by the transport; without either it is over after this.
-const LAST_WORDS: Duration = Duration::from_secs(1);
-/// Then the transport has been progressed so often, even when the application had not done that for a while.
-const LAST_LOOKS: u32 = 64;
+/// The connection and the transport may end in any order. A peer that closes sends a close message after its last
+/// message, and the transport reports the death of a peer; without either, the endpoint fails after this time.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// And after so many polls of the transport, in case the application did not progress meanwhile.
+const CLOSE_POLLS: u32 = 64;
 
 /// Where the async thread leaves events, and how it calls the worker.
 struct Inbox {
@@ -380,7 +380,7 @@ pub fn connect(
                 remote: to,
                 deadline,
                 gone: None,
-                last_words: false,
+                close_received: false,
             });
             Ok(at)
         }
@@ -443,7 +443,7 @@ pub fn accept(worker: &Worker, request: ConnRequest, params: EpParams) -> Result
                 remote: request.client,
                 deadline: None,
                 gone: None,
-                last_words: false,
+                close_received: false,
             });
             Ok(at)
         }
@@ -728,7 +728,7 @@ pub fn limit_wait(worker: &Worker, ep: &Ep) -> Result<()> {
     Ok(())
 }
 
-/// An endpoint ends: its connection is closed.
+/// An endpoint ends: closes its connection.
 pub fn unlink(ep: &Ep) {
     let worker = ep.worker();
     if let Some(cm) = worker.cm.get() {
@@ -737,17 +737,18 @@ pub fn unlink(ep: &Ep) {
     drop(ep.link.take());
 }
 
-/// The connection of an endpoint is over. The transport may still bring what the peer sent before, if it was `introduced`.
+/// The connection of an endpoint has ended. The transport may still deliver earlier messages of the peer, if it was
+/// `introduced`.
 fn connection_over(worker: &Worker, ep: &Ep, status: Status, introduced: bool) {
-    let last_words = ep.link.borrow().as_ref().is_some_and(|l| l.last_words);
-    if last_words {
-        ep.peer_left(status);
-    } else if !awaits_last_words(worker, ep, status, introduced) {
+    let close_received = ep.link.borrow().as_ref().is_some_and(|l| l.close_received);
+    if close_received {
+        ep.on_peer_closed(status);
+    } else if !awaits_close(worker, ep, status, introduced) {
         ep.fail(status);
     }
 }
 
-fn awaits_last_words(worker: &Worker, ep: &Ep, status: Status, introduced: bool) -> bool {
+fn awaits_close(worker: &Worker, ep: &Ep, status: Status, introduced: bool) -> bool {
     let mut link = ep.link.borrow_mut();
     let (Some(link), Some(cm)) = (link.as_mut(), worker.cm.get()) else {
         return false;
@@ -763,10 +764,10 @@ fn awaits_last_words(worker: &Worker, ep: &Ep, status: Status, introduced: bool)
     let silent = move || {
         inbox.put(Event::Silent {
             ep: id,
-            looks: LAST_LOOKS,
+            looks: CLOSE_POLLS,
         });
     };
-    match Timer::start(LAST_WORDS, silent) {
+    match Timer::start(CLOSE_TIMEOUT, silent) {
         Ok(timer) => {
             link.deadline = Some(timer);
             link.gone = Some(status);
@@ -779,16 +780,16 @@ fn awaits_last_words(worker: &Worker, ep: &Ep, status: Status, introduced: bool)
     }
 }
 
-/// The status of an endpoint's connection, if that is over.
+/// The status of an endpoint's connection, if it has ended.
 pub fn gone(ep: &Ep) -> Option<Status> {
     ep.link.borrow().as_ref()?.gone
 }
 
-/// The peer has sent all it will: the status of its connection, if that is over.
-pub fn last_words(ep: &Ep) -> Option<Status> {
+/// The peer has sent its close message. Returns the status of its connection, if it has ended.
+pub fn on_close_message(ep: &Ep) -> Option<Status> {
     let mut link = ep.link.borrow_mut();
     let link = link.as_mut()?;
-    link.last_words = true;
+    link.close_received = true;
     link.gone
 }
 
