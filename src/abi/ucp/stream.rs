@@ -412,7 +412,7 @@ pub unsafe extern "C" fn ucp_stream_recv_data_nb(
     // SAFETY: a live endpoint.
     let ep = unsafe { super::ep::ep(ep) };
     let _guard = own!(ep.worker(), error(Status::UNSUPPORTED));
-    match recv::lend(ep) {
+    match recv::receive_buffer(ep) {
         Ok(Some((at, bytes))) => {
             // SAFETY: the caller's out parameter.
             unsafe { length.write(bytes) };
@@ -459,5 +459,5 @@ pub unsafe extern "C" fn ucp_stream_data_release(ep: ucp_ep_h, data: *mut c_void
     // SAFETY: a live endpoint.
     let ep = unsafe { super::ep::ep(ep) };
     let _guard = own!(ep.worker());
-    recv::give_back(ep, data);
+    recv::release_buffer(ep, data);
 }

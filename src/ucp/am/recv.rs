@@ -52,11 +52,11 @@ pub fn split(message: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// A whole message.
-pub fn whole(worker: &Worker, message: &[u8]) -> Option<()> {
+pub fn on_message(worker: &Worker, message: &[u8]) -> Option<()> {
     let mut r = Reader::new(message);
     let head = Head::decode(&mut r)?;
     let body = r.rest();
-    let Some((handler, reply_ep)) = whom_to_call(worker, &head) else {
+    let Some((handler, reply_ep)) = find_handler(worker, &head) else {
         return Some(());
     };
     let align = worker.params.am_alignment;
@@ -78,7 +78,7 @@ pub const SHORT_ALIGN: usize = 16;
 /// # Safety
 /// `rest` must be readable for `len` bytes, which are at most `SHORT_MAX`.
 #[inline(always)]
-pub unsafe fn short(worker: &Worker, word: u64, rest: *const u8, len: usize) -> Option<()> {
+pub unsafe fn on_short(worker: &Worker, word: u64, rest: *const u8, len: usize) -> Option<()> {
     #[repr(align(16))]
     struct Place(MaybeUninit<[u8; SHORT_MAX]>);
     const _: () = assert!(align_of::<Place>() == SHORT_ALIGN);
@@ -97,19 +97,19 @@ pub unsafe fn short(worker: &Worker, word: u64, rest: *const u8, len: usize) -> 
         return Some(());
     }
     // SAFETY: so many bytes were written.
-    unsafe { short_otherwise(worker, word, data, len) }
+    unsafe { on_short_slow(worker, word, data, len) }
 }
 
 /// # Safety
 /// As `short`.
 #[inline(never)]
-unsafe fn short_otherwise(worker: &Worker, word: u64, rest: *const u8, len: usize) -> Option<()> {
+unsafe fn on_short_slow(worker: &Worker, word: u64, rest: *const u8, len: usize) -> Option<()> {
     let mut message = [0; AmHdr::LEN + SHORT_MAX];
     let (head, body) = message.split_at_mut(AmHdr::LEN);
     head.copy_from_slice(&word.to_le_bytes());
     // SAFETY: there is room for what `short` takes.
     unsafe { copy_small(rest, body.as_mut_ptr(), len) };
-    whole(worker, message.get(..AmHdr::LEN + len)?)
+    on_message(worker, message.get(..AmHdr::LEN + len)?)
 }
 
 /// The first fragment of a message: where the fragments go.
@@ -121,7 +121,7 @@ pub fn on_first_fragment(total: usize, headers: &[u8]) -> Reassembly {
 pub fn reassembled(worker: &Worker, headers: &[u8], data: Vec<u8>) {
     // `split` accepted the same bytes when the first fragment came.
     if let Some(head) = Head::decode(&mut Reader::new(headers))
-        && let Some((handler, reply_ep)) = whom_to_call(worker, &head)
+        && let Some((handler, reply_ep)) = find_handler(worker, &head)
     {
         let data = Buffer::own(data, worker.params.am_alignment);
         deliver(worker, &handler, &head, reply_ep, data);
@@ -129,7 +129,7 @@ pub fn reassembled(worker: &Worker, headers: &[u8], data: Vec<u8>) {
 }
 
 /// The handler of a message and the endpoint it may reply by; `None` when the message is dropped.
-fn whom_to_call(worker: &Worker, head: &Head<'_>) -> Option<(Handler, ucp_ep_h)> {
+fn find_handler(worker: &Worker, head: &Head<'_>) -> Option<(Handler, ucp_ep_h)> {
     let Some(handler) = worker.am.handler(head.id) else {
         ucs_warn!(
             "active message dropped: no handler is set for id {}",
@@ -223,8 +223,8 @@ impl Handler {
 /// A message waits at its sender.
 pub fn on_rts(worker: &Worker, headers: &[u8], message: &Rts) -> Option<()> {
     let head = Head::decode(&mut Reader::new(headers))?;
-    let Some((handler, reply_ep)) = whom_to_call(worker, &head) else {
-        rndv::acknowledge(worker, message.sender, Err(Status::INVALID_PARAM));
+    let Some((handler, reply_ep)) = find_handler(worker, &head) else {
+        rndv::send_ack(worker, message.sender, Err(Status::INVALID_PARAM));
         return Some(());
     };
     if matches!(handler.function, Function::Old(_)) {
@@ -250,7 +250,7 @@ pub fn on_rts(worker: &Worker, headers: &[u8], message: &Rts) -> Option<()> {
         worker.am.kept.keep(Kept::Rts(home));
     } else {
         let answer = Status::from_code(status).map_or(Ok(()), Err);
-        rndv::acknowledge(worker, message.sender, answer);
+        rndv::send_ack(worker, message.sender, answer);
     }
     Some(())
 }
@@ -288,7 +288,7 @@ pub fn fetch(
     let at = match made {
         Ok(at) => at,
         Err(e) => {
-            rndv::acknowledge(worker, message.sender, Err(Status::CANCELED));
+            rndv::send_ack(worker, message.sender, Err(Status::CANCELED));
             return Err(e);
         }
     };
@@ -321,9 +321,9 @@ pub fn release(worker: &Worker, handle: *const c_void) {
     match worker.am.kept.take(handle) {
         None => ucs_error!("{handle:p} is not data of an active message that is here"),
         Some(Taken::Current(CurrentData::Rts(a))) => {
-            rndv::acknowledge(worker, a.sender, Ok(()));
+            rndv::send_ack(worker, a.sender, Ok(()));
         }
-        Some(Taken::Kept(Kept::Rts(a))) => rndv::acknowledge(worker, a.sender, Ok(())),
+        Some(Taken::Kept(Kept::Rts(a))) => rndv::send_ack(worker, a.sender, Ok(())),
         Some(_) => {}
     }
 }

@@ -284,7 +284,7 @@ impl Ep {
     fn hand_over_receives(&self) {
         for req in self.outstanding.take_all(rndv::is_written_by_peer) {
             // SAFETY: removed from the list, and no callback has run.
-            if !rndv::wait_by_another(unsafe { req.as_ref() }) {
+            if !rndv::move_to_another_ep(unsafe { req.as_ref() }) {
                 self.outstanding.add(req);
             }
         }

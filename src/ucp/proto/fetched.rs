@@ -29,7 +29,7 @@ pub fn begin(
 ) {
     let Some(mut bytes) = zeroed(message.total) else {
         ucs_error!("no memory for a message of {} bytes", message.total);
-        rndv::acknowledge(worker, message.sender, Err(Status::NO_MEMORY));
+        rndv::send_ack(worker, message.sender, Err(Status::NO_MEMORY));
         then(worker, Err(Status::NO_MEMORY));
         return;
     };
@@ -64,7 +64,7 @@ pub fn begin(
         Err(e) => {
             // SAFETY: made above; nobody else has it.
             let job = unsafe { Box::from_raw(job) };
-            rndv::acknowledge(worker, message.sender, Err(e));
+            rndv::send_ack(worker, message.sender, Err(e));
             (job.then)(worker, Err(e));
         }
     }

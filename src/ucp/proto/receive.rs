@@ -19,7 +19,7 @@ use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
 use core::ptr::NonNull;
 
-type Handle = fn(&Worker, &[u8]) -> Option<()>;
+type Handler = fn(&Worker, &[u8]) -> Option<()>;
 
 /// Every kind of message with its handler.
 const HANDLERS: &[(AmId, uct_am_callback_t)] = &[
@@ -44,47 +44,47 @@ const HANDLERS: &[(AmId, uct_am_callback_t)] = &[
 ];
 
 /// The handlers in the order of `HANDLERS`.
-const BODIES: [Handle; 18] = [
+const BODIES: [Handler; 18] = [
     |w, m| {
         wireup::message::on_wireup(w, m);
         Some(())
     },
     |w, m| {
         let (h, body) = TagHdr::split(m)?;
-        tag::recv::whole(w, h.tag, body, None);
+        tag::recv::on_message(w, h.tag, body, None);
         Some(())
     },
     |w, m| {
         let (h, body) = TagSyncHdr::split(m)?;
-        tag::recv::whole(w, h.tag, body, Some((h.uuid, h.ep, h.request)));
+        tag::recv::on_message(w, h.tag, body, Some((h.uuid, h.ep, h.request)));
         Some(())
     },
-    first,
-    middle,
+    on_first,
+    on_middle,
     on_rts,
     |w, m| {
         let (h, key) = RtrHdr::split(m)?;
-        rndv::wanted(w, &h, key);
+        rndv::on_rtr(w, &h, key);
         Some(())
     },
     |w, m| {
         let (h, body) = DataHdr::split(m)?;
-        rndv::data(w, &h, body);
+        rndv::on_data(w, &h, body);
         Some(())
     },
     |w, m| {
-        rndv::acknowledged(w, &AckHdr::split(m)?.0);
+        rndv::on_ack(w, &AckHdr::split(m)?.0);
         Some(())
     },
-    |w, m| am::recv::whole(w, m),
-    |w, m| stream::recv::data(w, m),
-    |w, m| rma::target::put(w, m),
-    |w, m| rma::target::get(w, m),
-    |w, m| rma::software::get_reply(w, m),
-    |w, m| rma::target::amo(w, m),
-    |w, m| rma::software::amo_reply(w, m),
-    |w, m| rma::target::fence(w, m),
-    |w, m| wireup::close::received(w, m),
+    |w, m| am::recv::on_message(w, m),
+    |w, m| stream::recv::on_data(w, m),
+    |w, m| rma::target::on_put(w, m),
+    |w, m| rma::target::on_get(w, m),
+    |w, m| rma::software::on_get_reply(w, m),
+    |w, m| rma::target::on_amo(w, m),
+    |w, m| rma::software::on_amo_reply(w, m),
+    |w, m| rma::target::on_fence(w, m),
+    |w, m| wireup::close::on_close(w, m),
 ];
 
 /// Those of short messages that are at hand as a word and a rest, of at most so many bytes. They do what the others do.
@@ -123,7 +123,7 @@ unsafe fn short_tag(arg: *mut c_void, tag: u64, payload: *const u8, len: usize) 
     // SAFETY: as in `shim`.
     let worker = unsafe { &*arg.cast::<Worker>() };
     // SAFETY: the transport hands over `len` readable bytes for the time of this call.
-    unsafe { tag::recv::short(worker, u64::from_le(tag), payload, len) };
+    unsafe { tag::recv::on_short(worker, u64::from_le(tag), payload, len) };
 }
 
 /// An active message of a few bytes.
@@ -131,7 +131,7 @@ unsafe fn short_am(arg: *mut c_void, word: u64, rest: *const u8, len: usize) {
     // SAFETY: as in `shim`.
     let worker = unsafe { &*arg.cast::<Worker>() };
     // SAFETY: as in `short_tag`; the length is one that was asked for.
-    let taken = unsafe { am::recv::short(worker, u64::from_le(word), rest, len) };
+    let taken = unsafe { am::recv::on_short(worker, u64::from_le(word), rest, len) };
     if taken.is_none() {
         malformed(AmId::Am, len + size_of::<u64>());
     }
@@ -142,7 +142,7 @@ unsafe fn short_stream(arg: *mut c_void, uuid: u64, rest: *const u8, len: usize)
     // SAFETY: as in `shim`.
     let worker = unsafe { &*arg.cast::<Worker>() };
     // SAFETY: as in `short_tag`.
-    let taken = unsafe { stream::recv::short(worker, u64::from_le(uuid), rest, len) };
+    let taken = unsafe { stream::recv::on_short(worker, u64::from_le(uuid), rest, len) };
     if taken.is_none() {
         malformed(AmId::Stream, len + size_of::<u64>());
     }
@@ -200,7 +200,7 @@ fn malformed(id: AmId, len: usize) {
 }
 
 /// The first fragment of a longer message.
-fn first(worker: &Worker, message: &[u8]) -> Option<()> {
+fn on_first(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, rest) = FirstHdr::split(message)?;
     let total = usize::try_from(h.total).ok()?;
     let id = (h.uuid, h.message);
@@ -258,7 +258,7 @@ fn limit_unauthenticated(worker: &Worker, id: MessageId) {
 }
 
 /// A later fragment.
-fn middle(worker: &Worker, message: &[u8]) -> Option<()> {
+fn on_middle(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, body) = MiddleHdr::split(message)?;
     if h.offset == CUT {
         if let Some(a) = worker.reassemblies.remove((h.uuid, h.message)) {

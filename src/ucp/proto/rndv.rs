@@ -67,7 +67,7 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Rts) {
             message.total,
             data.len()
         );
-        finish(worker, req, message.sender, Err(Status::MESSAGE_TRUNCATED));
+        complete_and_ack(worker, req, message.sender, Err(Status::MESSAGE_TRUNCATED));
         return;
     }
     state.total = message.total;
@@ -79,18 +79,18 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Rts) {
     };
     // As upstream says it: the sender failed or was closed before its message was matched.
     if !reply.is_usable() {
-        finish(worker, req, message.sender, Err(Status::CANCELED));
+        complete_and_ack(worker, req, message.sender, Err(Status::CANCELED));
         return;
     }
     state.ep = Some(NonNull::from(reply));
     if message.total == 0 {
-        finish(worker, req, message.sender, Ok(()));
+        complete_and_ack(worker, req, message.sender, Ok(()));
         return;
     }
     if worker.rules.maps {
         match copy_mapped(worker, reply, data, message) {
-            Copied::Ended(result) => return finish(worker, req, message.sender, result),
-            Copied::InDoubt => return ask(worker, req, reply),
+            Copied::Ended(result) => return complete_and_ack(worker, req, message.sender, result),
+            Copied::InDoubt => return request_from_sender(worker, req, reply),
             Copied::NotPossible => {}
         }
     }
@@ -104,7 +104,7 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Rts) {
             let (scheme, transfer) = rndv_tuner::begin(&worker.rndv_tuner, message.total);
             state.timed = Some(transfer);
             if scheme == rndv_tuner::Scheme::Fragments {
-                return request(worker, req, reply, 0, None);
+                return send_rtr(worker, req, reply, 0, None);
             }
         }
         let transfer = Transfer {
@@ -124,7 +124,7 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Rts) {
         }
         reply.remove_outstanding(req.as_ptr());
     }
-    ask(worker, req, reply);
+    request_from_sender(worker, req, reply);
 }
 
 /// What came of a copy out of mapped memory.
@@ -139,13 +139,13 @@ pub enum Copied {
 /// it sent.
 fn copy_mapped(worker: &Worker, ep: &Ep, to: &Data, message: &Rts) -> Copied {
     if message.sender.0 == worker.uuid {
-        return copy_here(worker, to, message).map_or(Copied::NotPossible, Copied::Ended);
+        return copy_within_worker(worker, to, message).map_or(Copied::NotPossible, Copied::Ended);
     }
     copy_part(ep, message, 0..message.total, to, 0)
 }
 
 /// Of a request of this worker. `None` when that cannot be.
-fn copy_here(worker: &Worker, to: &Data, message: &Rts) -> Option<Result<()>> {
+fn copy_within_worker(worker: &Worker, to: &Data, message: &Rts) -> Option<Result<()>> {
     let total = message.total;
     // The address is taken from the request and not from the message.
     // SAFETY: another request than the receive's; the only borrow of its operation.
@@ -231,7 +231,7 @@ fn touch<R>(
 
 /// Asks the sender for the data: to write them, where that is possible, else to send them. Only a
 /// window can be closed to a sender: other memory is not given to it when it may be wanted back.
-fn ask(worker: &Worker, req: &Request, ep: &Ep) {
+fn request_from_sender(worker: &Worker, req: &Request, ep: &Ep) {
     // SAFETY: the only borrow; nothing below calls the user while it lives.
     let Some((data, state)) = arriving(unsafe { req.op() }) else {
         return;
@@ -252,11 +252,11 @@ fn ask(worker: &Worker, req: &Request, ep: &Ep) {
             state.window = Some(Box::new(window));
         }
     }
-    request(worker, req, ep, address, key);
+    send_rtr(worker, req, ep, address, key);
 }
 
 /// Asks the sender for the data: at `address`, to which `key` lets it, or in fragments where that is 0.
-fn request(worker: &Worker, req: &Request, ep: &Ep, address: u64, key: Option<Arc<[u8]>>) {
+fn send_rtr(worker: &Worker, req: &Request, ep: &Ep, address: u64, key: Option<Arc<[u8]>>) {
     // SAFETY: the only borrow; nothing below calls the user while it lives.
     let Some((_, state)) = arriving(unsafe { req.op() }) else {
         return;
@@ -369,7 +369,7 @@ pub fn learn_key(worker: &Worker, sender: (u64, u64, u64), blob: &[u8]) -> u64 {
 }
 
 /// A transport has read the data of a rendezvous message, or failed to.
-pub fn read(req: &Request, result: Result<()>) {
+pub fn on_get_done(req: &Request, result: Result<()>) {
     // SAFETY: the only borrow, ended before the completion.
     let Some((_, state)) = arriving(unsafe { req.op() }) else {
         return;
@@ -384,15 +384,15 @@ pub fn read(req: &Request, result: Result<()>) {
     {
         ucs_debug!("the sender took something back during a copy; fragments instead");
         ep.remove_outstanding(req.as_ptr());
-        return ask(worker, req, ep);
+        return request_from_sender(worker, req, ep);
     }
     // The sender's callback may run in this call, and end what waits for its endpoint.
     let _pin = ep.map(Pin::new);
     if let Some(ep) = ep {
         ep.remove_outstanding(req.as_ptr());
     }
-    acknowledge(worker, sender, result);
-    end(req, result);
+    send_ack(worker, sender, result);
+    complete(req, result);
 }
 
 /// Whether the peer was let at the buffer of a receive and nothing can close it again.
@@ -403,7 +403,7 @@ pub fn is_written_by_peer(req: &Request) -> bool {
 
 /// The endpoint by which a receive waits for its peer is at its end, and found no more: another one to the
 /// same peer waits. `false` when there is none.
-pub fn wait_by_another(req: &Request) -> bool {
+pub fn move_to_another_ep(req: &Request) -> bool {
     // SAFETY: the only borrow; nothing below calls the user while it lives.
     let Some((_, state)) = arriving(unsafe { req.op() }) else {
         return false;
@@ -417,7 +417,7 @@ pub fn wait_by_another(req: &Request) -> bool {
 }
 
 /// A receive that waits for the peer is over.
-fn end(req: &Request, result: Result<()>) {
+fn complete(req: &Request, result: Result<()>) {
     // SAFETY: the only borrow, ended before the completion.
     let ep = arriving(unsafe { req.op() }).and_then(|(_, state)| state.ep);
     match ep {
@@ -428,18 +428,18 @@ fn end(req: &Request, result: Result<()>) {
 }
 
 /// A receive is over: the sender learns it, then the user.
-fn finish(worker: &Worker, req: &Request, sender: (u64, u64, u64), result: Result<()>) {
+fn complete_and_ack(worker: &Worker, req: &Request, sender: (u64, u64, u64), result: Result<()>) {
     // A truncated message is the receiver's error; for the sender it is delivered.
     let told = match result {
         Err(Status::MESSAGE_TRUNCATED) => Ok(()),
         r => r,
     };
-    acknowledge(worker, sender, told);
+    send_ack(worker, sender, told);
     req.complete(result);
 }
 
 /// Tells a sender that its request is done.
-pub fn acknowledge(worker: &Worker, sender: (u64, u64, u64), result: Result<()>) {
+pub fn send_ack(worker: &Worker, sender: (u64, u64, u64), result: Result<()>) {
     let Some(ep) = worker.ep_of_peer(sender.0, sender.1) else {
         ucs_debug!("an endpoint that is closed cannot be answered");
         return;
@@ -452,10 +452,10 @@ pub fn acknowledge(worker: &Worker, sender: (u64, u64, u64), result: Result<()>)
 }
 
 /// The peer asks for the data of a rendezvous message.
-pub fn wanted(worker: &Worker, rtr: &RtrHdr, key: &[u8]) {
+pub fn on_rtr(worker: &Worker, rtr: &RtrHdr, key: &[u8]) {
     let Some(req) = worker.request(rtr.request) else {
         ucs_debug!("data was asked for of a send that is over");
-        refuse(worker, rtr);
+        refuse_rtr(worker, rtr);
         return;
     };
     // SAFETY: the only borrow, ended before the task is posted.
@@ -483,7 +483,7 @@ pub fn wanted(worker: &Worker, rtr: &RtrHdr, key: &[u8]) {
         }
         _ => {
             ucs_error!("the peer asked for the data of a send without RTS");
-            refuse(worker, rtr);
+            refuse_rtr(worker, rtr);
             return;
         }
     };
@@ -492,7 +492,7 @@ pub fn wanted(worker: &Worker, rtr: &RtrHdr, key: &[u8]) {
 
 /// Writes the data of a message into the receiver's memory. Where that turns out not to be possible
 /// they are sent.
-pub fn write(ep: &Ep, req: &Request) -> Result<()> {
+pub fn start_put(ep: &Ep, req: &Request) -> Result<()> {
     // SAFETY: the only borrow, ended before anything that ends the request.
     let Op::Send(send) = (unsafe { req.op() }) else {
         return Ok(());
@@ -518,7 +518,7 @@ pub fn write(ep: &Ep, req: &Request) -> Result<()> {
         .as_ref()
         .and_then(|k| touch(ep, k, &send.data, address, length, WRITE, copy));
     if copied.is_some() {
-        written(req, Ok(()));
+        on_put_done(req, Ok(()));
         return Ok(());
     }
     let (lane, rkey) = match key.as_ref().map(|k| k.access) {
@@ -542,7 +542,7 @@ pub fn write(ep: &Ep, req: &Request) -> Result<()> {
     let begun = match lane {
         Some(lane) if told => {
             let mut header = [0; AckHdr::LEN];
-            written_hdr(receiver, Ok(())).encode(&mut Writer::new(&mut header));
+            put_done_ack(receiver, Ok(())).encode(&mut Writer::new(&mut header));
             zcopy::put_notify(req, lane, transfer, AmId::Ack, &header)
         }
         Some(lane) => zcopy::begin(req, lane, Direction::Put, transfer, usize::MAX),
@@ -568,7 +568,7 @@ pub fn write(ep: &Ep, req: &Request) -> Result<()> {
 }
 
 /// The data are in the receiver's memory, or on their way there before whatever is sent next.
-pub fn written(req: &Request, result: Result<()>) {
+pub fn on_put_done(req: &Request, result: Result<()>) {
     // SAFETY: the only borrow, ended before the completion.
     let (ep, receiver, told) = match unsafe { req.op() } {
         Op::Send(SendOp {
@@ -581,13 +581,13 @@ pub fn written(req: &Request, result: Result<()>) {
     // SAFETY: an endpoint outlives its requests.
     let ep = unsafe { &*ep };
     if !told {
-        control::post(ep, AmId::Ack, &written_hdr(receiver, result), &[]);
+        control::post(ep, AmId::Ack, &put_done_ack(receiver, result), &[]);
     }
     ep.complete_outstanding(req, result);
 }
 
 /// Tells a receiver that its data are where it wanted them.
-fn written_hdr(receiver: u64, result: Result<()>) -> AckHdr {
+fn put_done_ack(receiver: u64, result: Result<()>) -> AckHdr {
     AckHdr {
         request: receiver,
         status: code_of(&result) as u8,
@@ -595,8 +595,8 @@ fn written_hdr(receiver: u64, result: Result<()>) -> AckHdr {
 }
 
 /// There are no data for a receive: its send is over.
-fn refuse(worker: &Worker, rtr: &RtrHdr) {
-    acknowledge(
+fn refuse_rtr(worker: &Worker, rtr: &RtrHdr) {
+    send_ack(
         worker,
         (rtr.uuid, rtr.ep, rtr.receiver),
         Err(Status::CANCELED),
@@ -604,7 +604,7 @@ fn refuse(worker: &Worker, rtr: &RtrHdr) {
 }
 
 /// A fragment of data that was asked for.
-pub fn data(worker: &Worker, hdr: &DataHdr, bytes: &[u8]) {
+pub fn on_data(worker: &Worker, hdr: &DataHdr, bytes: &[u8]) {
     let Some(req) = worker.request(hdr.receiver) else {
         ucs_debug!("data for a receive that is over");
         return;
@@ -625,12 +625,12 @@ pub fn data(worker: &Worker, hdr: &DataHdr, bytes: &[u8]) {
     }
     if state.received == state.total {
         let result = state.error.map_or(Ok(()), Err);
-        end(req, result);
+        complete(req, result);
     }
 }
 
 /// The peer says that a send is done.
-pub fn acknowledged(worker: &Worker, ack: &AckHdr) {
+pub fn on_ack(worker: &Worker, ack: &AckHdr) {
     let Some(req) = worker.request(ack.request) else {
         ucs_debug!("an acknowledgement for a request that is over");
         return;
@@ -655,11 +655,11 @@ pub fn acknowledged(worker: &Worker, ack: &AckHdr) {
         Op::TagRecv(TagRecvOp { arriving, .. }) | Op::DataRecv(DataRecvOp { arriving, .. })
             if ack.status != 0 || (arriving.written && arriving.received == 0) =>
         {
-            end(req, Status::from_code(ack.status as i8).map_or(Ok(()), Err));
+            complete(req, Status::from_code(ack.status as i8).map_or(Ok(()), Err));
             return;
         }
         _ => {
-            crate::ucp::rma::software::acknowledged(req, ack);
+            crate::ucp::rma::software::on_fence_ack(req, ack);
             return;
         }
     };

@@ -335,7 +335,7 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
             Ok(Step::More)
         }
         Stage::Write { .. } => {
-            rndv::write(ep, req)?;
+            rndv::start_put(ep, req)?;
             Ok(Step::Done)
         }
         Stage::Unplanned { .. } | Stage::RtsSent | Stage::AwaitAck => Ok(Step::Done),

@@ -398,12 +398,12 @@ unsafe extern "C" fn on_completion(comp: *mut uct_completion_t) {
     let result = Status::from_code(status).map_or(Ok(()), Err);
     // SAFETY: the only borrow, ended before the operation continues.
     match unsafe { req.op() } {
-        Op::TagRecv(_) | Op::DataRecv(_) => rndv::read(req, result),
+        Op::TagRecv(_) | Op::DataRecv(_) => rndv::on_get_done(req, result),
         Op::Send(send) if send.stage == Stage::WholeInPlace => {
             // SAFETY: an endpoint outlives its requests.
             unsafe { (*send.ep).sent_in_place(req, result) };
         }
-        Op::Send(_) => rndv::written(req, result),
+        Op::Send(_) => rndv::on_put_done(req, result),
         Op::Put(_) | Op::Get(_) => rma::post::on_done(req, result),
         _ => {}
     }

@@ -116,7 +116,7 @@ fn control<H: Header>(ep: &Ep, id: AmId, header: &H) -> Result<()> {
 }
 
 /// Bytes of a read.
-pub fn get_reply(worker: &Worker, message: &[u8]) -> Option<()> {
+pub fn on_get_reply(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, body) = GetReplyHdr::split(message)?;
     let Some(req) = worker.request(h.request) else {
         ucs_debug!("bytes of a read that is over");
@@ -148,7 +148,7 @@ pub fn get_reply(worker: &Worker, message: &[u8]) -> Option<()> {
 }
 
 /// The result of an atomic.
-pub fn amo_reply(worker: &Worker, message: &[u8]) -> Option<()> {
+pub fn on_amo_reply(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, _) = AmoReplyHdr::split(message)?;
     let Some(req) = worker.request(h.request) else {
         ucs_debug!("the result of an atomic that is over");
@@ -170,7 +170,7 @@ pub fn amo_reply(worker: &Worker, message: &[u8]) -> Option<()> {
 }
 
 /// A fence is acknowledged: the flush that waits for it goes on.
-pub fn acknowledged(req: &Request, ack: &AckHdr) {
+pub fn on_fence_ack(req: &Request, ack: &AckHdr) {
     // SAFETY: the only borrow; it ends before the flush goes on.
     let ep = match unsafe { req.op() } {
         Op::Flush(f) if !f.ep.is_null() => f.ep,

@@ -52,7 +52,7 @@ fn reply_ep(w: &Worker, uuid: u64, ep: u64) -> Option<&Ep> {
 }
 
 /// A write. A refusal is told by the next fence.
-pub fn put(w: &Worker, message: &[u8]) -> Option<()> {
+pub fn on_put(w: &Worker, message: &[u8]) -> Option<()> {
     let (h, body) = PutHdr::split(message)?;
     let length = body.len();
     let done = with_memory(w, h.region, h.address, length, WRITE, |at| {
@@ -74,7 +74,7 @@ fn refuse(w: &Worker, uuid: u64, ep: u64, status: Status) {
 }
 
 /// A read: answered at once where one fragment does, else from the endpoint's queue.
-pub fn get(w: &Worker, message: &[u8]) -> Option<()> {
+pub fn on_get(w: &Worker, message: &[u8]) -> Option<()> {
     let (h, _) = GetHdr::split(message)?;
     let mut read = Read {
         region: h.region,
@@ -138,7 +138,7 @@ fn serve_fragment(ep: &Ep, get: &mut Read) -> Result<bool> {
 }
 
 /// An atomic.
-pub fn amo(w: &Worker, message: &[u8]) -> Option<()> {
+pub fn on_amo(w: &Worker, message: &[u8]) -> Option<()> {
     let (h, _) = AmoHdr::split(message)?;
     let op = Operation::from_number(h.op)?;
     if !matches!(h.size, 4 | 8) {
@@ -165,7 +165,7 @@ pub fn amo(w: &Worker, message: &[u8]) -> Option<()> {
 }
 
 /// Asks for word when everything before it is done: it is, since messages come in order.
-pub fn fence(w: &Worker, message: &[u8]) -> Option<()> {
+pub fn on_fence(w: &Worker, message: &[u8]) -> Option<()> {
     let (h, _) = FenceHdr::split(message)?;
     let ep = reply_ep(w, h.uuid, h.ep)?;
     let ack = AckHdr {

@@ -148,13 +148,13 @@ impl Inbox {
 
     /// Appends bytes.
     fn push(&self, bytes: &[u8], buffers: &Buffers) {
-        if !self.push_early(bytes) {
+        if !self.push_short(bytes) {
             self.push_chunk(buffers.copy(bytes));
         }
     }
 
     /// Appends the bytes of a short message, if no chunk stands here.
-    fn push_early(&self, bytes: &[u8]) -> bool {
+    fn push_short(&self, bytes: &[u8]) -> bool {
         let available = self.available.get();
         let kept = available == self.short.len() && self.short.push(bytes);
         if kept {

@@ -23,9 +23,9 @@ use core::ptr::NonNull;
 const WORTH_A_RECEIVE: usize = 2 << 10;
 
 /// Bytes for a stream.
-pub fn data(worker: &Worker, message: &[u8]) -> Option<()> {
+pub fn on_data(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, body) = StreamHdr::split(message)?;
-    bytes(worker, h.uuid, h.ep, body);
+    deliver(worker, h.uuid, h.ep, body);
     Some(())
 }
 
@@ -34,7 +34,7 @@ pub fn data(worker: &Worker, message: &[u8]) -> Option<()> {
 /// # Safety
 /// `rest` must be readable for `len` bytes.
 #[inline(always)]
-pub unsafe fn short(worker: &Worker, uuid: u64, rest: *const u8, len: usize) -> Option<()> {
+pub unsafe fn on_short(worker: &Worker, uuid: u64, rest: *const u8, len: usize) -> Option<()> {
     const WORD: usize = size_of::<u64>();
     let count = len.checked_sub(WORD)?;
     // SAFETY: by the caller's promise; the word is read this once.
@@ -46,7 +46,7 @@ pub unsafe fn short(worker: &Worker, uuid: u64, rest: *const u8, len: usize) -> 
         .last_named(uuid, id)
         .filter(|ep| !ep.reply_only.get());
     if !sender.is_some_and(|ep| into_oldest(ep, body) || keep(ep, body)) {
-        bytes(worker, uuid, id, body);
+        deliver(worker, uuid, id, body);
     }
     Some(())
 }
@@ -98,7 +98,7 @@ fn keep(ep: &Ep, body: &[u8]) -> bool {
 
 /// Bytes for a stream, by the sender's worker and endpoint.
 #[inline(never)]
-fn bytes(worker: &Worker, uuid: u64, id: u64, body: &[u8]) {
+fn deliver(worker: &Worker, uuid: u64, id: u64, body: &[u8]) {
     let Some(ep) = worker.open_ep_of_peer(uuid, id) else {
         ucs_debug!("{} bytes for a stream that is closed; dropped", body.len());
         return;
@@ -108,7 +108,7 @@ fn bytes(worker: &Worker, uuid: u64, id: u64, body: &[u8]) {
     }
     let _pin = Pin::new(ep);
     let direct = if ep.stream.available.get() == 0 {
-        fill_first(ep, body)
+        fill_oldest(ep, body)
     } else {
         0
     };
@@ -119,13 +119,13 @@ fn bytes(worker: &Worker, uuid: u64, id: u64, body: &[u8]) {
     serve(ep);
     worker.stream.list(ep);
     if body.len() >= WORTH_A_RECEIVE {
-        leave_the_next(ep);
+        pause_receive(ep);
     }
 }
 
 /// Has the next messages stay with their transport until after this progress, where no receive waits for them.
 #[inline(never)]
-fn leave_the_next(ep: &Ep) {
+fn pause_receive(ep: &Ep) {
     if ep.stream.waiting.is_empty()
         && let Some(iface) = ep.carrier()
     {
@@ -170,7 +170,7 @@ pub fn placed(worker: &Worker, head: StreamHdr, count: usize, over: bool) {
     if over || op.received == op.data.len() {
         let _pin = Pin::new(ep);
         serve(ep);
-        leave_the_next(ep);
+        pause_receive(ep);
     }
 }
 
@@ -225,7 +225,7 @@ impl StreamRecvOp {
 }
 
 /// Puts bytes that just came into the first waiting receive; returns how many it took.
-fn fill_first(ep: &Ep, body: &[u8]) -> usize {
+fn fill_oldest(ep: &Ep, body: &[u8]) -> usize {
     let Some(req) = first(&ep.stream) else {
         return 0;
     };
@@ -239,7 +239,7 @@ fn fill_first(ep: &Ep, body: &[u8]) -> usize {
 }
 
 /// Takes `count` bytes that stand in the inbox into a receive's buffer, fewer where its sender has to be asked.
-fn draw(ep: &Ep, op: &mut StreamRecvOp, count: usize) {
+fn drain_inbox(ep: &Ep, op: &mut StreamRecvOp, count: usize) {
     let mut left = count;
     loop {
         let taken = ep.stream.take(left, |part| op.put(part));
@@ -266,7 +266,7 @@ pub(super) fn serve(ep: &Ep) {
         };
         if !op.is_done() {
             let n = share(op, inbox.available.get());
-            draw(ep, op, n);
+            drain_inbox(ep, op, n);
         }
         if !op.is_done() {
             return;
@@ -373,7 +373,7 @@ pub fn post(
         if now_or_never.is_err() && !rndv::fetch_all(ep) {
             now_or_never?;
         }
-        draw(ep, &mut op, now);
+        drain_inbox(ep, &mut op, now);
         if let Some(e) = op.error {
             return Err(e);
         }
@@ -398,7 +398,7 @@ pub fn post(
 
 /// Takes the oldest message's bytes without a copy: where they stand and how many; `None` when there
 /// are none. `give_back` frees them.
-pub fn lend(ep: &Ep) -> Result<Option<(*const u8, usize)>> {
+pub fn receive_buffer(ep: &Ep) -> Result<Option<(*const u8, usize)>> {
     let inbox = &ep.stream;
     let front = if inbox.waiting.is_empty() {
         rndv::fetch_first(ep);
@@ -420,7 +420,7 @@ pub fn lend(ep: &Ep) -> Result<Option<(*const u8, usize)>> {
 }
 
 /// The application is done with what `lend` gave it.
-pub fn give_back(ep: &Ep, at: *const c_void) {
+pub fn release_buffer(ep: &Ep, at: *const c_void) {
     if ep.stream.lent.borrow_mut().remove(&at.addr()).is_none() {
         ucs_error!("{at:p} is not data of this endpoint's stream");
     }

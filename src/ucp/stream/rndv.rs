@@ -113,13 +113,13 @@ pub fn on_rts(worker: &Worker, message: Rts) -> Option<()> {
             "{} bytes for a stream that is closed; dropped",
             message.total
         );
-        rndv::acknowledge(worker, message.sender, Ok(()));
+        rndv::send_ack(worker, message.sender, Ok(()));
         return Some(());
     };
     let inbox = &ep.stream;
     let available = inbox.available.get().checked_add(message.total)?;
     if message.total == 0 {
-        rndv::acknowledge(worker, message.sender, Ok(()));
+        rndv::send_ack(worker, message.sender, Ok(()));
         return Some(());
     }
     let _pin = Pin::new(ep);
@@ -174,7 +174,7 @@ pub fn copy_first(ep: &Ep, op: &mut StreamRecvOp, count: usize) -> usize {
         inbox.chunks.borrow_mut().push_front(chunk);
     } else {
         inbox.remote.set(inbox.remote.get() - 1);
-        rndv::acknowledge(ep.worker(), message.sender, Ok(()));
+        rndv::send_ack(ep.worker(), message.sender, Ok(()));
     }
     n
 }
@@ -219,7 +219,7 @@ fn fetch(ep: &Ep, index: usize) {
     unexpected::add(ep.worker(), bytes.len());
     inbox.chunks.borrow_mut()[index] = Chunk::here(bytes.into());
     inbox.remote.set(inbox.remote.get() - 1);
-    rndv::acknowledge(ep.worker(), message.sender, Ok(()));
+    rndv::send_ack(ep.worker(), message.sender, Ok(()));
 }
 
 /// Requests all bytes of a chunk from the sender, also those already taken.
@@ -293,7 +293,7 @@ fn truncate(ep: &Ep, from: usize) {
         };
         inbox.remote.set(inbox.remote.get() - 1);
         if let Remote::Mapped(message) = *remote {
-            rndv::acknowledge(ep.worker(), message.sender, Ok(()));
+            rndv::send_ack(ep.worker(), message.sender, Ok(()));
         }
     }
 }

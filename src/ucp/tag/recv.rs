@@ -130,7 +130,7 @@ pub fn take(
     };
     if let Some((bytes, sync)) = message.here() {
         if let Some(sender) = sync {
-            rndv::acknowledge(worker, sender, Ok(()));
+            rndv::send_ack(worker, sender, Ok(()));
         }
         let result = unpack_whole(&data, bytes);
         drop(data);
@@ -165,7 +165,7 @@ fn adopt(worker: &Worker, req: &Request, id: MessageId) {
     match so_far {
         Some((bytes, sync, here)) => {
             if let Some(sender) = sync {
-                rndv::acknowledge(worker, sender, Ok(()));
+                rndv::send_ack(worker, sender, Ok(()));
             }
             into_request(req, 0, &bytes);
             if here {
@@ -221,7 +221,7 @@ fn matched(worker: &Worker, tag: u64, total: usize) -> Option<&Request> {
 /// # Safety
 /// `payload` must be readable for `len` bytes.
 #[inline(always)]
-pub unsafe fn short(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
+pub unsafe fn on_short(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
     if len <= SMALL {
         if let Some((at, to)) = worker.tag.take_from_fifo(tag, len) {
             // SAFETY: the receive's buffer has room; a posted receive is alive.
@@ -237,13 +237,13 @@ pub unsafe fn short(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
         }
     }
     // SAFETY: by the caller's promise.
-    unsafe { longer(worker, tag, payload, len) };
+    unsafe { on_short_slow(worker, tag, payload, len) };
 }
 
 /// # Safety
 /// As `short`.
 #[inline(never)]
-unsafe fn longer(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
+unsafe fn on_short_slow(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
     if let Some((at, to)) = worker.tag.take_from_fifo(tag, len) {
         // SAFETY: as in `short`.
         unsafe {
@@ -261,12 +261,12 @@ unsafe fn longer(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
     if worker.tag.wants_small(len) {
         return worker.tag.keep_small(worker, tag, bytes);
     }
-    whole(worker, tag, bytes, None);
+    on_message(worker, tag, bytes, None);
 }
 
 /// A whole message has come.
 #[inline(never)]
-pub fn whole(worker: &Worker, tag: u64, bytes: &[u8], sync: Option<(u64, u64, u64)>) {
+pub fn on_message(worker: &Worker, tag: u64, bytes: &[u8], sync: Option<(u64, u64, u64)>) {
     let Some(at) = worker.tag.take_posted(tag) else {
         worker.tag.keep_whole(worker, tag, bytes, sync);
         return;
@@ -283,7 +283,7 @@ pub fn whole(worker: &Worker, tag: u64, bytes: &[u8], sync: Option<(u64, u64, u6
         length: bytes.len(),
     });
     if let Some(sender) = sync {
-        rndv::acknowledge(worker, sender, Ok(()));
+        rndv::send_ack(worker, sender, Ok(()));
     }
     req.complete(result);
 }
@@ -298,7 +298,7 @@ pub fn on_first_fragment(
 ) -> Reassembly {
     if let Some(req) = matched(worker, tag, total) {
         if let Some(sender) = sync {
-            rndv::acknowledge(worker, sender, Ok(()));
+            rndv::send_ack(worker, sender, Ok(()));
         }
         return empty_reassembly(total, Target::TagRecv(req.as_ptr()));
     }

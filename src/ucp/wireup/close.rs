@@ -9,7 +9,7 @@ use crate::wire::header::{CloseHdr, Header};
 /// The remote endpoint was closed. An implicit endpoint is destroyed. An endpoint of the application stays, as the
 /// peer's worker still receives messages; but a close by force fails an endpoint with error handling, and in any case
 /// the messages that the peer was sending. Between client and server, the end of their connection fails the endpoint.
-pub fn received(worker: &Worker, message: &[u8]) -> Option<()> {
+pub fn on_close(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, _) = CloseHdr::split(message)?;
     let name = (h.uuid, h.ep);
     worker.pairing.take_return_path(name);
