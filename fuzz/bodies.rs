@@ -6,7 +6,7 @@ use ferrucx::c::*;
 use ferrucx::ucp::ep::Ep;
 use ferrucx::uct::{auth, cm, cma, shm, tcp};
 use ferrucx::wire::blob::{HEAD, seal};
-use ferrucx::wire::envelope::{self, Kind, Look, Private};
+use ferrucx::wire::envelope::{self, EnvelopeKind, Look, Private};
 use ferrucx::wire::header::*;
 use ferrucx::wire::{address::Address, rkey::Rkey, upstream};
 use std::ffi::c_void;
@@ -130,9 +130,9 @@ fn address(data: &[u8]) {
 /// A remote key, as it came and with a right sum.
 fn rkey(data: &[u8]) {
     let _ = Rkey::unpack(data);
-    let _ = Rkey::from_envelope(Kind::Key, data);
-    let _ = Rkey::from_envelope(Kind::Handle, data);
-    let _ = Rkey::from_envelope(Kind::Handle, &envelope::wrap_handle(data));
+    let _ = Rkey::from_envelope(EnvelopeKind::Key, data);
+    let _ = Rkey::from_envelope(EnvelopeKind::Handle, data);
+    let _ = Rkey::from_envelope(EnvelopeKind::Handle, &envelope::wrap_handle(data));
     if let Ok(key) = Rkey::unpack(&sealed(data)) {
         assert_eq!(Rkey::unpack(&key.pack()), Ok(key));
     }
@@ -140,7 +140,11 @@ fn rkey(data: &[u8]) {
 
 /// What may be of another implementation, and what is around ours.
 fn foreign(data: &[u8]) {
-    for kind in [Kind::Address, Kind::Key, Kind::Handle] {
+    for kind in [
+        EnvelopeKind::Address,
+        EnvelopeKind::Key,
+        EnvelopeKind::Handle,
+    ] {
         let _ = upstream::recognise(kind, data);
         let mut need = 0;
         while let Look::Need(more) = envelope::look(kind, &data[..need.min(data.len())]) {

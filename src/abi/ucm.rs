@@ -153,16 +153,16 @@ pub extern "C" fn ucm_unset_external_event(events: c_int) {
 /// in it caches what an unmapping would make stale. `ucm/api/ucm.h`.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucm_test_events(events: c_int) -> ucs_status_t {
-    answer(hooks::test_own(events as u32))
+    status_of(hooks::test_own(events as u32))
 }
 
 /// Whether the program delivers the events that it declared. `ucm/api/ucm.h`.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucm_test_external_events(events: c_int) -> ucs_status_t {
-    answer(hooks::test_external(events as u32))
+    status_of(hooks::test_external(events as u32))
 }
 
-fn answer(works: bool) -> ucs_status_t {
+fn status_of(works: bool) -> ucs_status_t {
     if works { UCS_OK } else { UCS_ERR_UNSUPPORTED }
 }
 

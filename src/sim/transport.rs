@@ -13,7 +13,7 @@ use crate::uct::base::iov::Iov;
 use crate::uct::base::md::ComponentHandle;
 use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::worker::WorkerHandle;
-use crate::uct::local::{self, Name};
+use crate::uct::local::{self, ProcessName};
 use core::ffi::c_void;
 use std::any::Any;
 use std::rc::Rc;
@@ -169,9 +169,9 @@ impl Transport for SimTransport {
             sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
         }]
     }
-    fn address_owner(&self, _iface: &[u8]) -> Option<Name> {
+    fn address_owner(&self, _iface: &[u8]) -> Option<ProcessName> {
         // All simulated processes are in this one.
-        Some(Name {
+        Some(ProcessName {
             id: local::own_id().ok()?,
             pid: 0,
             door: 0,

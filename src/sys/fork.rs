@@ -172,10 +172,10 @@ pub struct ForkLocked<T>(UnsafeCell<T>);
 unsafe impl<T: Send> Sync for ForkLocked<T> {}
 
 /// Gives the lock back, also when the closure unwinds in a test.
-struct Held;
+struct LockGuard;
 
-impl Held {
-    fn take() -> Held {
+impl LockGuard {
+    fn lock() -> LockGuard {
         let me = super::thread::here();
         debug_assert_ne!(
             HOLDER.load(Ordering::Relaxed),
@@ -184,11 +184,11 @@ impl Held {
         );
         LOCK.lock();
         HOLDER.store(me, Ordering::Relaxed);
-        Held
+        LockGuard
     }
 }
 
-impl Drop for Held {
+impl Drop for LockGuard {
     fn drop(&mut self) {
         HOLDER.store(0, Ordering::Relaxed);
         // SAFETY: locked by `take`, or by `before_fork` on the thread that forked.
@@ -203,7 +203,7 @@ impl<T> ForkLocked<T> {
 
     pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         register();
-        let _held = Held::take();
+        let _held = LockGuard::lock();
         // SAFETY: the lock is held, and `take` is not reached a second time on this thread.
         f(unsafe { &mut *self.0.get() })
     }
@@ -272,7 +272,7 @@ fn register_handlers() {
 extern "C" fn before_fork() {
     if HOLDER.load(Ordering::Relaxed) != super::thread::here() {
         BEFORE.with(|all| *all).iter().flatten().for_each(|f| f());
-        core::mem::forget(Held::take());
+        core::mem::forget(LockGuard::lock());
     }
     // Relaxed, as everywhere here: the lock orders it.
     NESTED.fetch_add(1, Ordering::Relaxed);
@@ -285,13 +285,13 @@ fn is_last() -> bool {
 
 extern "C" fn in_parent() {
     if is_last() {
-        drop(Held);
+        drop(LockGuard);
     }
 }
 
 extern "C" fn in_child() {
     if is_last() {
-        drop(Held);
+        drop(LockGuard);
         IN_CHILD.with(|all| *all).iter().flatten().for_each(|f| f());
     }
 }

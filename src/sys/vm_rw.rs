@@ -9,7 +9,7 @@ use std::os::fd::AsRawFd;
 
 /// Which way the bytes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum CopyDirection {
     /// From the other process into local memory.
     Read,
     /// From local memory into the other process.
@@ -33,7 +33,7 @@ pub fn range(at: u64, length: usize) -> libc::iovec {
 /// there, not whose it is.
 pub unsafe fn transfer(
     pid: u32,
-    way: Way,
+    way: CopyDirection,
     blocks: &[libc::iovec],
     ranges: &[libc::iovec],
 ) -> io::Result<usize> {
@@ -41,9 +41,9 @@ pub unsafe fn transfer(
     let (count, far) = (blocks.len() as libc::c_ulong, ranges.len() as libc::c_ulong);
     let done = match way {
         // SAFETY: both are readable lists; the local memory is the caller's promise.
-        Way::Read => unsafe { libc::process_vm_readv(pid, here, count, there, far, 0) },
+        CopyDirection::Read => unsafe { libc::process_vm_readv(pid, here, count, there, far, 0) },
         // SAFETY: as above; local memory is only read.
-        Way::Write => unsafe { libc::process_vm_writev(pid, here, count, there, far, 0) },
+        CopyDirection::Write => unsafe { libc::process_vm_writev(pid, here, count, there, far, 0) },
     };
     match usize::try_from(done) {
         Ok(0) => Err(io::Error::from_raw_os_error(libc::EFAULT)),
@@ -60,7 +60,14 @@ pub fn read_word(pid: u32, remote: u64) -> io::Result<u64> {
         iov_len: size_of::<u64>(),
     }];
     // SAFETY: the block is a local.
-    match unsafe { transfer(pid, Way::Read, &block, &[range(remote, size_of::<u64>())]) }? {
+    match unsafe {
+        transfer(
+            pid,
+            CopyDirection::Read,
+            &block,
+            &[range(remote, size_of::<u64>())],
+        )
+    }? {
         n if n == size_of::<u64>() => Ok(word),
         _ => Err(io::Error::from_raw_os_error(libc::EFAULT)),
     }
@@ -100,7 +107,7 @@ fn copy_by_call(at: usize, most: usize) -> io::Result<Vec<u8>> {
         iov_len: most,
     }];
     // SAFETY: the block is a local.
-    let n = match unsafe { transfer(std::process::id(), Way::Read, &block, &ranges) } {
+    let n = match unsafe { transfer(std::process::id(), CopyDirection::Read, &block, &ranges) } {
         Ok(n) => n,
         Err(e) if e.raw_os_error() == Some(libc::EFAULT) => 0,
         Err(e) => return Err(e),
@@ -139,9 +146,9 @@ pub fn try_on_ourselves() -> io::Result<()> {
     }];
     let ranges = [range((&raw mut word) as u64, size_of::<u64>())];
     // SAFETY: both sides are locals.
-    unsafe { transfer(me, Way::Read, &blocks, &ranges) }?;
+    unsafe { transfer(me, CopyDirection::Read, &blocks, &ranges) }?;
     // SAFETY: as above.
-    unsafe { transfer(me, Way::Write, &blocks, &ranges) }.map(drop)
+    unsafe { transfer(me, CopyDirection::Write, &blocks, &ranges) }.map(drop)
 }
 
 /// Lets any process of this user reach this one's memory where the Yama module would ask for a parent
@@ -192,7 +199,14 @@ mod tests {
             iov_len: 2,
         });
         // SAFETY: both sides are locals.
-        let n = unsafe { transfer(me, Way::Write, &blocks, &[range(to.as_mut_ptr() as u64, 4)]) };
+        let n = unsafe {
+            transfer(
+                me,
+                CopyDirection::Write,
+                &blocks,
+                &[range(to.as_mut_ptr() as u64, 4)],
+            )
+        };
         assert_eq!(n.unwrap(), 4);
         // Written behind the compiler's back: read it as such.
         // SAFETY: a readable local.

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// A handler of the API.
 pub type Callback = unsafe extern "C" fn(EventSet, *mut ucm_event_t, *mut c_void);
 
-struct Handler {
+struct EventHandler {
     /// What it still wants; zero once removed.
     events: AtomicU32,
     priority: c_int,
@@ -28,12 +28,12 @@ struct Handler {
 
 // SAFETY: the argument is handed back to the callback that came with it, which the registering
 // program wrote for calls on any thread.
-unsafe impl Send for Handler {}
+unsafe impl Send for EventHandler {}
 // SAFETY: as above; nothing else is mutable but the atomic.
-unsafe impl Sync for Handler {}
+unsafe impl Sync for EventHandler {}
 
 /// Ascending priority; equal ones in the order of registration.
-static HANDLERS: Published<Vec<Arc<Handler>>> = Published::new();
+static HANDLERS: Published<Vec<Arc<EventHandler>>> = Published::new();
 
 fn in_child() {
     HANDLERS.keep_own_readers(Dispatching::keep_own());
@@ -60,7 +60,7 @@ pub unsafe fn add(
         return Err(Refused::Busy);
     }
     call_in_child(in_child);
-    let handler = Arc::new(Handler {
+    let handler = Arc::new(EventHandler {
         events: AtomicU32::new(events),
         priority,
         cb,
@@ -88,7 +88,7 @@ pub fn remove(events: EventSet, cb: Callback, arg: *mut c_void) {
     }
     drop(handlers);
     if !Dispatching::here() {
-        let wanted = |h: &&Arc<Handler>| h.events.load(Ordering::Relaxed) & EVERYTHING != 0;
+        let wanted = |h: &&Arc<EventHandler>| h.events.load(Ordering::Relaxed) & EVERYTHING != 0;
         HANDLERS.replace(|list| list.into_iter().flatten().filter(wanted).cloned().collect());
     }
 }
@@ -126,7 +126,7 @@ fn tell(kind: EventSet, address: *mut c_void, size: usize) {
     around(kind, &mut event, |_| ());
 }
 
-fn run(handlers: &[Arc<Handler>], kind: EventSet, event: &mut ucm_event_t) {
+fn run(handlers: &[Arc<EventHandler>], kind: EventSet, event: &mut ucm_event_t) {
     for handler in handlers {
         if handler.events.load(Ordering::Relaxed) & kind != 0 {
             // SAFETY: whoever registered the pair promised it until removal; removal waits for the

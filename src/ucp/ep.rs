@@ -23,7 +23,7 @@ use super::request::Request;
 use super::rma::flush::{self, TransportFlush};
 use super::rma::target::{self, Read};
 use super::stream;
-use super::wireup::cm::Link;
+use super::wireup::cm::CmConnection;
 use super::wireup::pairing::RemoteEp;
 use super::wireup::{claims, describe, select};
 use super::worker::{MAX_HEADERS, Worker};
@@ -85,7 +85,7 @@ pub struct Control {
 }
 
 /// The result of one step of a task.
-pub enum Step {
+pub enum TaskStep {
     /// Removed from the queue.
     Done,
     /// Not complete: other tasks may go first.
@@ -133,7 +133,7 @@ const NO_LANE: MessageLane = MessageLane {
 
 /// The pending request of an endpoint at its transport, with a pointer back to the endpoint.
 #[repr(C)]
-struct Waiter {
+struct PendingSend {
     base: uct_pending_req_t,
     ep: *const Ep,
 }
@@ -152,7 +152,7 @@ pub struct Ep {
     address: OnceCell<Rc<Address>>,
     lane: OnceCell<MessageLane>,
     /// The connection of the connection manager, for endpoints between client and server.
-    pub link: RefCell<Option<Link>>,
+    pub cm_connection: RefCell<Option<CmConnection>>,
     /// A second transport endpoint for bulk data (cma), opened at first use.
     bulk: Cell<Option<TransportLane>>,
     /// Opening one has failed.
@@ -178,7 +178,7 @@ pub struct Ep {
     pub stream: stream::Inbox,
     /// Queued tasks, and the short-send route.
     pub send_queue: SendQueue,
-    waiter: UnsafeCell<Waiter>,
+    pending_send: UnsafeCell<PendingSend>,
     /// The number of queued replies that was last reported to the transport.
     reported_replies: Cell<usize>,
     /// The transport is connecting, with a timeout.
@@ -253,7 +253,7 @@ impl Ep {
             serial: Cell::new(0),
             address: OnceCell::new(),
             lane: OnceCell::new(),
-            link: RefCell::new(None),
+            cm_connection: RefCell::new(None),
             bulk: Cell::new(None),
             no_bulk: Cell::new(false),
             keys: RefCell::new(KeyCache::default()),
@@ -267,7 +267,7 @@ impl Ep {
             params: Cell::new(params),
             stream: stream::Inbox::new(),
             send_queue: SendQueue::new(worker.is_shared()),
-            waiter: UnsafeCell::new(Waiter {
+            pending_send: UnsafeCell::new(PendingSend {
                 base: uct_pending_req_t {
                     func: Some(has_room),
                     r#priv: [0; UCT_PENDING_REQ_PRIV_LEN],
@@ -296,7 +296,7 @@ impl Ep {
         // SAFETY: just made; it does not move any more.
         unsafe {
             let ep = at.as_ref();
-            (*ep.waiter.get()).ep = ep;
+            (*ep.pending_send.get()).ep = ep;
             ep.id.set(worker.eps.borrow_mut().insert(at.as_ptr()));
             after_fork::register_ep(ep);
         }
@@ -663,8 +663,8 @@ impl Ep {
             };
             self.send_queue.set_blocked(false);
             match result {
-                Ok(Step::Done) => {}
-                Ok(Step::More) => self.send_queue.push_back(task),
+                Ok(TaskStep::Done) => {}
+                Ok(TaskStep::More) => self.send_queue.push_back(task),
                 Err(Status::NO_RESOURCE) => {
                     self.send_queue.push_front(task);
                     return Err(Status::NO_RESOURCE);
@@ -675,11 +675,11 @@ impl Ep {
         Ok(())
     }
 
-    fn step(&self, task: &mut Task) -> Result<Step> {
+    fn step(&self, task: &mut Task) -> Result<TaskStep> {
         match task {
             Task::Control(control) => {
                 send::control_bcopy(self, control.id, &control.bytes)?;
-                Ok(Step::Done)
+                Ok(TaskStep::Done)
             }
             Task::Request(req) => {
                 // SAFETY: a queued request is alive.
@@ -691,11 +691,11 @@ impl Ep {
 
     /// Registers for a call when the transport has room. Returns false when it has room already.
     fn wait_for_room(&self) -> bool {
-        // SAFETY: a live transport endpoint; the waiter lives as long as this endpoint, which
+        // SAFETY: a live transport endpoint; the pending_send lives as long as this endpoint, which
         // purges it before it goes.
         let code = unsafe {
             match (*(*self.lane().ep).iface).ops.ep_pending_add {
-                Some(add) => add(self.lane().ep, self.waiter.get().cast(), 0),
+                Some(add) => add(self.lane().ep, self.pending_send.get().cast(), 0),
                 None => UCS_ERR_BUSY,
             }
         };
@@ -841,8 +841,8 @@ impl Ep {
 
 /// Pending callback: the transport has room again.
 unsafe extern "C" fn has_room(req: *mut uct_pending_req_t) -> ucs_status_t {
-    // SAFETY: the waiter of a live endpoint, off the transport's queue.
-    let ep = unsafe { &*(*req.cast::<Waiter>()).ep };
+    // SAFETY: the pending_send of a live endpoint, off the transport's queue.
+    let ep = unsafe { &*(*req.cast::<PendingSend>()).ep };
     let _pin = Pin::new(ep);
     if ep.connecting.replace(false) {
         keepalive::on_connected(ep.worker(), ep.id.get());

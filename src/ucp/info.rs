@@ -4,7 +4,7 @@
 use super::context::Context;
 use super::ep::Ep;
 use super::mem::{MapParams, Region};
-use super::proto::op::{Kind, Op};
+use super::proto::op::{MessageKind, Op};
 use super::proto::table;
 use super::request::Request;
 use super::worker::Worker;
@@ -133,7 +133,7 @@ impl Ep {
             self.bulk().map(|lane| (lane.iface, "rma_bw#0")),
         ];
         // A connection through a listener is a lane of its own, the first.
-        let manager = self.link.borrow().is_some();
+        let manager = self.cm_connection.borrow().is_some();
         if manager {
             s.push_str("#                 lane[0]: cm tcp\n");
         }
@@ -169,10 +169,10 @@ impl Request {
         match unsafe { self.op() } {
             Op::Send(s) => {
                 let kind = match &s.kind {
-                    Kind::Tag { tag } => format!("tag send {tag:#x}"),
-                    Kind::TagSync { tag } => format!("synchronous tag send {tag:#x}"),
-                    Kind::Am { hdr, .. } => format!("active message {}", hdr.id),
-                    Kind::Stream { .. } => "stream send".to_owned(),
+                    MessageKind::Tag { tag } => format!("tag send {tag:#x}"),
+                    MessageKind::TagSync { tag } => format!("synchronous tag send {tag:#x}"),
+                    MessageKind::Am { hdr, .. } => format!("active message {}", hdr.id),
+                    MessageKind::Stream { .. } => "stream send".to_owned(),
                 };
                 format!("{kind} of {} bytes: {:?}", s.data.len(), s.stage)
             }

@@ -47,13 +47,13 @@ struct Mappable {
     key: Arc<[u8]>,
 }
 
-struct Entry {
+struct RegionEntry {
     exported: Exported,
     /// Those of the owner's rights that the mapping is known to allow.
     granted: AtomicU8,
 }
 
-impl Entry {
+impl RegionEntry {
     /// Those of the owner's rights that the mapping allows: a peer's access that it forbids would be a signal to this
     /// process.
     #[cold]
@@ -74,7 +74,7 @@ impl Entry {
 
 #[derive(Default)]
 pub struct Regions {
-    by_id: SharedSlots<Entry>,
+    by_id: SharedSlots<RegionEntry>,
     /// Of the application.
     live: AtomicUsize,
     /// By their addresses; regions that the library allocates do not overlap.
@@ -89,7 +89,7 @@ impl Regions {
         if !region.internal {
             self.live.fetch_add(1, Ordering::Relaxed);
         }
-        self.by_id.insert(Entry {
+        self.by_id.insert(RegionEntry {
             exported: region,
             granted: AtomicU8::new(if region.foreign { 0 } else { region.rights }),
         })
@@ -112,7 +112,7 @@ impl Regions {
 
     /// Forgets a region, when no thread has it in hand any more: its memory may go then.
     pub fn remove(&self, id: u64) {
-        let Some(Entry {
+        let Some(RegionEntry {
             exported: region, ..
         }) = self.by_id.remove(id)
         else {

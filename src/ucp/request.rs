@@ -155,16 +155,16 @@ pub struct Request {
     /// The user gave it back.
     released: Cell<bool>,
     /// A transport has the completion and will call it.
-    with_transport: Cell<Held>,
+    with_transport: Cell<TransportHold>,
     /// Where it stands among those that wait for the peer, while it does.
-    pub(super) place: Cell<u32>,
+    pub(super) outstanding_index: Cell<u32>,
     completion: UnsafeCell<uct_completion_t>,
 }
 
 /// Whether a transport works for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Held {
+pub enum TransportHold {
     No,
     /// With a copy by the kernel, which takes no help of the peer: fences wait for it.
     ByKernel,
@@ -172,17 +172,17 @@ pub enum Held {
 }
 
 /// Memory for a request that is not made yet.
-pub struct Place {
+pub struct RequestSlot {
     pub at: NonNull<Request>,
     foreign: bool,
 }
 
-impl Place {
+impl RequestSlot {
     /// A place in the pool.
     #[inline(always)]
-    pub fn warm(worker: &Worker) -> Option<Place> {
+    pub fn warm(worker: &Worker) -> Option<RequestSlot> {
         let at = worker.take_warm_request()?;
-        Some(Place { at, foreign: false })
+        Some(RequestSlot { at, foreign: false })
     }
 
     /// Makes the request of an operation that has `begun`. Every field is written at its place: a request made elsewhere would be
@@ -201,7 +201,7 @@ impl Place {
             (&raw mut (*at).status).write(AtomicI8::new(UCS_INPROGRESS));
             (&raw mut (*at).foreign).write(Cell::new(self.foreign));
             (&raw mut (*at).released).write(Cell::new(false));
-            (&raw mut (*at).with_transport).write(Cell::new(Held::No));
+            (&raw mut (*at).with_transport).write(Cell::new(TransportHold::No));
         }
         self.at
     }
@@ -218,7 +218,7 @@ impl Place {
             (&raw mut (*at).status).write(AtomicI8::new(UCS_INPROGRESS));
             (&raw mut (*at).foreign).write(Cell::new(false));
             (&raw mut (*at).released).write(Cell::new(false));
-            (&raw mut (*at).with_transport).write(Cell::new(Held::No));
+            (&raw mut (*at).with_transport).write(Cell::new(TransportHold::No));
         }
         self.at
     }
@@ -232,14 +232,14 @@ impl Request {
     /// `settle`: what ends before the call returns is told by the return value.
     #[inline(always)]
     pub fn create(worker: &Worker, param: &Param, op: Op) -> Result<NonNull<Request>> {
-        let place = Request::place(worker, param)?;
+        let slot = Request::allocate(worker, param)?;
         unexpected::begin_op(worker);
-        Ok(place.fill(worker, op, Callback::None))
+        Ok(slot.fill(worker, op, Callback::None))
     }
 
     /// Where a request is going to stand.
     #[inline(always)]
-    pub fn place(worker: &Worker, param: &Param) -> Result<Place> {
+    pub fn allocate(worker: &Worker, param: &Param) -> Result<RequestSlot> {
         match param.request {
             Some(user) => {
                 let at = user.as_ptr().cast::<u8>().wrapping_sub(Self::SIZE);
@@ -247,10 +247,10 @@ impl Request {
                 let at: NonNull<Request> = unsafe { NonNull::new_unchecked(at.cast()) };
                 // `fill` leaves out what is zero in the pool.
                 // SAFETY: as above.
-                unsafe { (&raw mut (*at.as_ptr()).place).write(Cell::new(0)) };
-                Ok(Place { at, foreign: true })
+                unsafe { (&raw mut (*at.as_ptr()).outstanding_index).write(Cell::new(0)) };
+                Ok(RequestSlot { at, foreign: true })
             }
-            None => Ok(Place {
+            None => Ok(RequestSlot {
                 at: worker.take_request()?,
                 foreign: false,
             }),
@@ -331,23 +331,23 @@ impl Request {
     }
 
     /// From now on a transport ends it, however the endpoint fares.
-    pub fn give_to_transport(&self, how: Held) {
+    pub fn give_to_transport(&self, how: TransportHold) {
         self.with_transport.set(how);
-        if how == Held::ByKernel {
+        if how == TransportHold::ByKernel {
             let copies = &self.worker().kernel_copies;
             copies.set(copies.get() + 1);
         }
     }
 
     pub fn take_from_transport(&self) {
-        if self.with_transport.replace(Held::No) == Held::ByKernel {
+        if self.with_transport.replace(TransportHold::No) == TransportHold::ByKernel {
             let copies = &self.worker().kernel_copies;
             copies.set(copies.get() - 1);
         }
     }
 
     pub fn is_with_transport(&self) -> bool {
-        self.with_transport.get() != Held::No
+        self.with_transport.get() != TransportHold::No
     }
 
     /// `UCS_INPROGRESS`, or how it ended.
@@ -485,7 +485,7 @@ impl Request {
                 && offset_of!(Request, released) == AT + 2
                 && offset_of!(Request, with_transport) == AT + 3
                 && UCS_OK == 0
-                && Held::No as u8 == 0
+                && TransportHold::No as u8 == 0
         );
         // SAFETY: four bytes that were written, aligned, as was just asserted; on the worker's thread or under its lock.
         unsafe { (&raw const self.status).cast::<u32>().read() == 0 }

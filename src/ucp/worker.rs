@@ -41,7 +41,7 @@ use crate::ucs::{Result, Status};
 use crate::uct::base::iface::base_of;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
-use crate::wire::address::{Address, Entry};
+use crate::wire::address::{Address, AddressEntry};
 use crate::{ucs_debug, ucs_error, ucs_warn};
 use core::alloc::Layout;
 use core::cell::{Cell, OnceCell, RefCell};
@@ -322,7 +322,7 @@ impl Worker {
                 .iter()
                 .filter(|i| !net_only || resources[i.resource].device.kind == UCT_DEVICE_TYPE_NET)
                 .filter(|i| i.device_address.len() < 256 && i.address.len() < 256)
-                .map(|i| Entry {
+                .map(|i| AddressEntry {
                     transport: i.number,
                     device: i.device_address.clone(),
                     iface: i.address.clone(),

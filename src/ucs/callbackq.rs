@@ -43,7 +43,7 @@ pub enum Repeat {
 }
 
 #[derive(Clone, Copy)]
-struct Entry {
+struct QueuedCallback {
     cb: Callback,
     arg: *mut c_void,
     id: CallbackId,
@@ -52,7 +52,7 @@ struct Entry {
 }
 
 enum Request {
-    Add(Entry),
+    Add(QueuedCallback),
     Remove(CallbackId),
 }
 
@@ -65,7 +65,7 @@ struct Shared {
 
 /// Everything that only the owner touches.
 struct Owned {
-    entries: Vec<Entry>,
+    entries: Vec<QueuedCallback>,
     /// Nested `dispatch` calls under way; entries move only at zero.
     depth: u32,
     dead: usize,
@@ -163,7 +163,7 @@ impl CallbackQueue {
         self.claim_trampoline();
         let mut shared = self.shared.lock();
         let id = shared.ids.take()?;
-        self.owned().entries.push(Entry {
+        self.owned().entries.push(QueuedCallback {
             cb,
             arg,
             id,
@@ -219,7 +219,7 @@ impl CallbackQueue {
         self.claim_trampoline();
         let mut shared = self.shared.lock();
         let id = shared.ids.take()?;
-        let entry = Entry {
+        let entry = QueuedCallback {
             cb,
             arg,
             id,
@@ -377,7 +377,7 @@ impl CallbackQueue {
         owned.entries.len() - owned.dead
     }
 
-    fn entry(&self, i: usize) -> Option<Entry> {
+    fn entry(&self, i: usize) -> Option<QueuedCallback> {
         self.owned().entries.get(i).copied()
     }
 

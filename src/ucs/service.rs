@@ -1,6 +1,6 @@
 //! `Service`: a thread of the process that is there as long as somebody needs it.
 //!
-//! It starts for the first who joins and has ended when the last one's `leave` returns. A child of fork()
+//! It starts for the first who add and has ended when the last one's `leave` returns. A child of fork()
 //! does not have its parent's; it starts its own. Users of it: `uct/base/death_watch`, `uct/tcp/overdue`.
 
 use super::fork::PerProcess;
@@ -29,14 +29,14 @@ impl<T: Send + Sync> Service<T> {
         }
     }
 
-    /// Calls `joins` with the thread and what it shares, after `make` and a start of `run` on a thread of this
+    /// Calls `add` with the thread and what it shares, after `make` and a start of `run` on a thread of this
     /// name where there is none.
     pub fn join<R>(
         &self,
         name: &str,
         make: impl FnOnce() -> io::Result<T>,
         run: fn(&T),
-        joins: impl FnOnce(&Arc<T>, &Thread) -> R,
+        add: impl FnOnce(&Arc<T>, &Thread) -> R,
     ) -> io::Result<R> {
         let mut running = self.running.get().lock();
         let r = match running.take() {
@@ -49,14 +49,14 @@ impl<T: Send + Sync> Service<T> {
             }
         };
         let r = running.insert(r);
-        Ok(joins(&r.shared, r.thread.thread()))
+        Ok(add(&r.shared, r.thread.thread()))
     }
 
-    /// `leaves` takes one off and says whether it was the last; then `end` has `run` return, and is waited for.
+    /// `remove` takes one off and says whether it was the last; then `end` has `run` return, and is waited for.
     /// In a child of fork() neither is called for what the parent shares: its locks may be held for ever.
-    pub fn leave(&self, leaves: impl FnOnce(&Arc<T>) -> bool, end: impl FnOnce(&T, &Thread)) {
+    pub fn remove_user(&self, remove: impl FnOnce(&Arc<T>) -> bool, end: impl FnOnce(&T, &Thread)) {
         let mut running = self.running.get().lock();
-        if let Some(r) = running.take_if(|r| leaves(&r.shared)) {
+        if let Some(r) = running.take_if(|r| remove(&r.shared)) {
             end(&r.shared, r.thread.thread());
             if r.thread.join().is_err() {
                 ucs_diag!("a thread of the library ended early");
@@ -97,8 +97,8 @@ mod tests {
                 .join("test", || Ok(Shared::default()), run, add)
                 .unwrap()
         };
-        let leave = || {
-            SERVICE.leave(
+        let remove = || {
+            SERVICE.remove_user(
                 |shared| shared.users.fetch_sub(1, Ordering::SeqCst) == 1,
                 |shared, thread| {
                     shared.end.store(true, Ordering::SeqCst);
@@ -108,16 +108,16 @@ mod tests {
         };
         for round in 1..=2 {
             assert_eq!((join(), join()), (0, 1));
-            leave();
+            remove();
             assert_eq!(ENDED.load(Ordering::SeqCst), round - 1);
-            leave();
+            remove();
             assert_eq!(
                 (STARTED.load(Ordering::SeqCst), ENDED.load(Ordering::SeqCst)),
                 (round, round)
             );
         }
         // Nobody is there any more.
-        SERVICE.leave(|_| unreachable!(), |_, _| unreachable!());
+        SERVICE.remove_user(|_| unreachable!(), |_, _| unreachable!());
     }
 
     #[test]

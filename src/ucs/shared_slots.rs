@@ -12,9 +12,9 @@ const FIRST: usize = 64;
 const CHUNKS: usize = 27;
 
 #[repr(align(64))]
-struct Slot<T>(RwLock<Entry<T>>);
+struct Slot<T>(RwLock<NoncedValue<T>>);
 
-struct Entry<T> {
+struct NoncedValue<T> {
     /// Of the value, or of the last one.
     nonce: u32,
     value: Option<T>,
@@ -68,7 +68,7 @@ impl<T> SharedSlots<T> {
         let (chunk, at) = place(index);
         let chunk = self.chunks[chunk].get_or_init(|| {
             let fresh = || {
-                Slot(RwLock::new(Entry {
+                Slot(RwLock::new(NoncedValue {
                     nonce: 0,
                     value: None,
                 }))

@@ -15,7 +15,7 @@ use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::tag;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::Manager;
-use crate::uct::local::Name;
+use crate::uct::local::ProcessName;
 use core::ffi::{c_int, c_void};
 use std::any::Any;
 use std::os::fd::RawFd;
@@ -330,7 +330,7 @@ pub trait Component: Sync + 'static {
     fn transports(&self) -> &'static [&'static dyn Transport];
 
     /// The process of this host whose memory a packed remote key names, if that is what keys of this component name.
-    fn key_owner(&self, packed: &[u8]) -> Option<Name> {
+    fn key_owner(&self, packed: &[u8]) -> Option<ProcessName> {
         let _ = packed;
         None
     }
@@ -376,7 +376,7 @@ pub trait Transport: Sync + 'static {
     fn devices(&self, md: &dyn Md) -> Vec<Device>;
 
     /// The process of this host that an interface address names, if that is what addresses of this transport name.
-    fn address_owner(&self, iface: &[u8]) -> Option<Name> {
+    fn address_owner(&self, iface: &[u8]) -> Option<ProcessName> {
         let _ = iface;
         None
     }

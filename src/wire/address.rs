@@ -12,7 +12,7 @@ pub const TRANSPORTS: [&str; 5] = ["self", "posix", "sysv", "cma", "tcp"];
 
 /// One interface of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct AddressEntry {
     /// Index into `TRANSPORTS`.
     pub transport: u8,
     pub device: Vec<u8>,
@@ -23,7 +23,7 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     pub uuid: u64,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<AddressEntry>,
 }
 
 /// Most interfaces of an address: the number has one byte.
@@ -73,14 +73,14 @@ impl Address {
     }
 }
 
-fn take_entries(list: &[u8]) -> Option<Vec<Entry>> {
+fn take_entries(list: &[u8]) -> Option<Vec<AddressEntry>> {
     let mut r = Reader::new(list);
     let count = r.u8()?;
     let mut entries = Vec::with_capacity(usize::from(count));
     for _ in 0..count {
         let transport = r.u8()?;
         let (device, iface) = (r.u8()?, r.u8()?);
-        let entry = Entry {
+        let entry = AddressEntry {
             transport,
             device: r.bytes(device.into())?.to_vec(),
             iface: r.bytes(iface.into())?.to_vec(),
@@ -100,12 +100,12 @@ mod tests {
         Address {
             uuid: 0x1122_3344_5566_7788,
             entries: vec![
-                Entry {
+                AddressEntry {
                     transport: 0,
                     device: vec![],
                     iface: vec![1; 8],
                 },
-                Entry {
+                AddressEntry {
                     transport: 4,
                     device: vec![2; 14],
                     iface: vec![3, 4],
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn more_interfaces_than_can_be_counted_are_left_out() {
-        let entry = |n: u8| Entry {
+        let entry = |n: u8| AddressEntry {
             transport: 4,
             device: vec![n; 6],
             iface: vec![n; 11],

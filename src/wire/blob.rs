@@ -4,7 +4,7 @@
 //! head (2), sum of all other bytes of the blob (2). Between processes of ours the head stands first; in the
 //! form that applications get, something that upstream reads stands before it (`envelope`).
 
-use super::envelope::Kind;
+use super::envelope::EnvelopeKind;
 use super::{Reader, Writer, upstream};
 
 /// Bytes of the head.
@@ -53,7 +53,7 @@ pub enum BlobError {
     /// Neither of this library nor of upstream UCX.
     Foreign,
     /// Of this library, but of another kind.
-    Other(Kind),
+    Other(EnvelopeKind),
     /// Of upstream UCX.
     Upstream(upstream::Release),
     /// Of this library, in a version this build does not speak.
@@ -68,11 +68,11 @@ impl core::fmt::Display for BlobError {
             BlobError::Foreign => f.write_str(
                 "it was not made by this library; both sides must run the same implementation",
             ),
-            BlobError::Other(Kind::Address) => f.write_str("it is the address of a worker"),
-            BlobError::Other(Kind::Key) => {
+            BlobError::Other(EnvelopeKind::Address) => f.write_str("it is the address of a worker"),
+            BlobError::Other(EnvelopeKind::Key) => {
                 f.write_str("it is a remote key, packed without UCP_MEMH_PACK_FLAG_EXPORT")
             }
-            BlobError::Other(Kind::Handle) => f.write_str(
+            BlobError::Other(EnvelopeKind::Handle) => f.write_str(
                 "it is an exported memory handle, packed with UCP_MEMH_PACK_FLAG_EXPORT",
             ),
             BlobError::Upstream(release) => write!(

@@ -38,19 +38,19 @@ const OF_CONNECTION: u8 = 2;
 
 /// What is in an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EnvelopeKind {
     Address,
     Key,
     Handle,
 }
 
-impl Kind {
+impl EnvelopeKind {
     /// Where our head stands.
     const fn head_at(self) -> usize {
         match self {
-            Kind::Address => 11,
-            Kind::Key => 10,
-            Kind::Handle => 11,
+            EnvelopeKind::Address => 11,
+            EnvelopeKind::Key => 10,
+            EnvelopeKind::Handle => 11,
         }
     }
 }
@@ -69,22 +69,22 @@ pub enum Look {
 type Step = (usize, fn(&[u8]) -> bool);
 
 /// Looks at the first bytes of a blob whose length is not known.
-pub fn look(kind: Kind, start: &[u8]) -> Look {
+pub fn look(kind: EnvelopeKind, start: &[u8]) -> Look {
     let steps: &[Step] = match kind {
-        Kind::Address => &[
+        EnvelopeKind::Address => &[
             (1, |b| b[0] == WITH_UUID),
             (10, |b| b[9] == EMPTY_DEVICE),
             (11, |b| {
                 usize::from(b[10] & !LAST).wrapping_sub(HEAD) <= DEVICE_MAX - HEAD
             }),
         ],
-        Kind::Key => &[
+        EnvelopeKind::Key => &[
             (9, |b| {
                 b[..8] == KEY_DOMAINS.to_le_bytes() && b[8] == HOST_MEMORY
             }),
             (10, |b| usize::from(b[9]) >= HEAD),
         ],
-        Kind::Handle => &[
+        EnvelopeKind::Handle => &[
             (3, |b| {
                 b[0] == HANDLE_LEN && b[1..3] == HANDLE_EXPORTED.to_le_bytes()
             }),
@@ -110,7 +110,7 @@ pub fn look(kind: Kind, start: &[u8]) -> Look {
 }
 
 /// Whether our head stands in its place, whatever is around it.
-pub fn has_head(kind: Kind, bytes: &[u8]) -> bool {
+pub fn has_head(kind: EnvelopeKind, bytes: &[u8]) -> bool {
     let head = bytes
         .get(kind.head_at()..)
         .and_then(|rest| rest.first_chunk());
@@ -122,13 +122,13 @@ pub fn wrap_address(uuid: u64, body: &[u8]) -> Vec<u8> {
     let mut out = vec![WITH_UUID];
     out.extend_from_slice(&uuid.to_le_bytes());
     put_devices(&[&[0; HEAD], body].concat(), &mut out);
-    blob::seal(&mut out, Kind::Address.head_at());
+    blob::seal(&mut out, EnvelopeKind::Address.head_at());
     out
 }
 
 /// The uuid and our body of a worker address.
 pub fn unwrap_address(blob: &[u8]) -> Result<(u64, Vec<u8>), BlobError> {
-    let (before, _) = open(Kind::Address, blob)?;
+    let (before, _) = open(EnvelopeKind::Address, blob)?;
     let mut r = Reader::new(before);
     let uuid = r.u8().and_then(|_| r.u64()).ok_or(BlobError::Damaged)?;
     let devices = blob.get(9..).and_then(take_devices);
@@ -141,7 +141,7 @@ pub const KEY_ROOM: usize = KEY_MAX - HEAD;
 
 /// A remote key with our `body`, of at most `KEY_ROOM` bytes.
 pub fn wrap_key(body: &[u8]) -> Vec<u8> {
-    let at = Kind::Key.head_at();
+    let at = EnvelopeKind::Key.head_at();
     let mut out = vec![0; at + HEAD + body.len() + 1];
     let mut w = Writer::new(&mut out);
     w.u64(KEY_DOMAINS);
@@ -156,7 +156,7 @@ pub fn wrap_key(body: &[u8]) -> Vec<u8> {
 
 /// Our body of a remote key.
 pub fn unwrap_key(blob: &[u8]) -> Result<&[u8], BlobError> {
-    let (before, rest) = open(Kind::Key, blob)?;
+    let (before, rest) = open(EnvelopeKind::Key, blob)?;
     match (before, rest) {
         ([.., len], [body @ .., NO_SYSTEM_DEVICE]) if usize::from(*len) == HEAD + body.len() => {
             Ok(body)
@@ -167,7 +167,7 @@ pub fn unwrap_key(blob: &[u8]) -> Result<&[u8], BlobError> {
 
 /// An exported memory handle with our `body`.
 pub fn wrap_handle(body: &[u8]) -> Vec<u8> {
-    let at = Kind::Handle.head_at();
+    let at = EnvelopeKind::Handle.head_at();
     // Upstream reads so many bytes without a look at them.
     let mut out = vec![0; (at + HEAD + body.len()).max(HANDLE_LEN.into())];
     let mut w = Writer::new(&mut out);
@@ -182,11 +182,11 @@ pub fn wrap_handle(body: &[u8]) -> Vec<u8> {
 
 /// Our body of an exported memory handle, perhaps with zeros behind it.
 pub fn unwrap_handle(blob: &[u8]) -> Result<&[u8], BlobError> {
-    open(Kind::Handle, blob).map(|(_, body)| body)
+    open(EnvelopeKind::Handle, blob).map(|(_, body)| body)
 }
 
 /// The bytes before our head and behind it, checked.
-fn open(kind: Kind, blob: &[u8]) -> Result<(&[u8], &[u8]), BlobError> {
+fn open(kind: EnvelopeKind, blob: &[u8]) -> Result<(&[u8], &[u8]), BlobError> {
     match look(kind, blob) {
         Look::Ours(_) => blob::open(blob, kind.head_at()),
         Look::Need(_) => Err(BlobError::Damaged),
@@ -301,15 +301,15 @@ mod tests {
     type Unwrap = fn(&[u8]) -> Option<Vec<u8>>;
 
     /// Each envelope around `body`, and how it is opened.
-    fn all(body: &[u8]) -> [(Kind, Vec<u8>, Unwrap); 3] {
+    fn all(body: &[u8]) -> [(EnvelopeKind, Vec<u8>, Unwrap); 3] {
         [
-            (Kind::Address, wrap_address(5, body), |b| {
+            (EnvelopeKind::Address, wrap_address(5, body), |b| {
                 unwrap_address(b).ok().map(|(_, body)| body)
             }),
-            (Kind::Key, wrap_key(body), |b| {
+            (EnvelopeKind::Key, wrap_key(body), |b| {
                 unwrap_key(b).ok().map(<[u8]>::to_vec)
             }),
-            (Kind::Handle, wrap_handle(body), |b| {
+            (EnvelopeKind::Handle, wrap_handle(body), |b| {
                 unwrap_handle(b).ok().map(<[u8]>::to_vec)
             }),
         ]
@@ -322,7 +322,7 @@ mod tests {
             for (kind, blob, unwrap) in all(&body) {
                 let got = unwrap(&blob).unwrap();
                 assert_eq!(&got[..n], body, "{kind:?}");
-                assert!(kind == Kind::Handle || got.len() == n);
+                assert!(kind == EnvelopeKind::Handle || got.len() == n);
                 let mut need = 1;
                 while let Look::Need(more) = look(kind, &blob[..need]) {
                     assert!(more > need && more <= blob.len());
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn wrong_devices_inside_a_right_checksum_are_refused() {
-        let at = Kind::Address.head_at();
+        let at = EnvelopeKind::Address.head_at();
         let good = wrap_address(5, &[0x5a; 70]);
         for (i, wrong) in [(10, 30), (10, 0x9f), (42, 0x1f), (43, 8), (43, 0x80)] {
             let mut bad = good.clone();
@@ -363,7 +363,7 @@ mod tests {
         }
         let mut key = wrap_key(&[1; 40]);
         key[9] -= 1;
-        blob::seal(&mut key, Kind::Key.head_at());
+        blob::seal(&mut key, EnvelopeKind::Key.head_at());
         assert_eq!(unwrap_key(&key), Err(BlobError::Damaged));
     }
 

@@ -70,12 +70,12 @@ impl Rkey {
     }
 
     /// Reads such a blob of that kind.
-    pub fn from_envelope(kind: envelope::Kind, blob: &[u8]) -> Result<Rkey, BlobError> {
+    pub fn from_envelope(kind: envelope::EnvelopeKind, blob: &[u8]) -> Result<Rkey, BlobError> {
         let body = match kind {
-            envelope::Kind::Handle => envelope::unwrap_handle(blob)?,
+            envelope::EnvelopeKind::Handle => envelope::unwrap_handle(blob)?,
             _ => envelope::unwrap_key(blob)?,
         };
-        let is_handle = kind == envelope::Kind::Handle;
+        let is_handle = kind == envelope::EnvelopeKind::Handle;
         Rkey::take(body)
             .filter(|key| (key.uses & EXPORTED != 0) == is_handle)
             .ok_or(BlobError::Damaged)
@@ -160,10 +160,10 @@ mod tests {
             let forms: [(&Rkey, Vec<u8>, Unpack); 3] = [
                 (&key, key.pack(), Rkey::unpack),
                 (&key, key.to_envelope(), |b| {
-                    Rkey::from_envelope(envelope::Kind::Key, b)
+                    Rkey::from_envelope(envelope::EnvelopeKind::Key, b)
                 }),
                 (&handle, handle.to_envelope(), |b| {
-                    Rkey::from_envelope(envelope::Kind::Handle, b)
+                    Rkey::from_envelope(envelope::EnvelopeKind::Handle, b)
                 }),
             ];
             for (key, mut blob, unpack) in forms {
@@ -189,7 +189,7 @@ mod tests {
             })
             .collect();
         let blob = key.to_envelope();
-        let some = Rkey::from_envelope(envelope::Kind::Key, &blob).unwrap();
+        let some = Rkey::from_envelope(envelope::EnvelopeKind::Key, &blob).unwrap();
         assert_eq!(some.keys, key.keys[..6]);
         assert_eq!(Rkey::unpack(&key.pack()), Ok(key));
     }

@@ -4,7 +4,7 @@ use super::ep::ep;
 use super::param::{self, NULL_PTR, Which, enter, error, own, status_ptr, worker};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucp::am::{Function, Handler, recv, send};
+use crate::ucp::am::{AmHandler, Function, recv, send};
 use crate::ucp::dt::Side;
 use crate::ucp::proto::send::{send_short, try_short};
 use crate::ucp::request::{Info, Param, Posted};
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn ucp_worker_set_am_handler(
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
     let _guard = own!(w, UCS_ERR_UNSUPPORTED);
-    let handler = cb.map(|f| Handler {
+    let handler = cb.map(|f| AmHandler {
         function: Function::Old(f),
         arg,
         persistent: flags & UCP_AM_FLAG_PERSISTENT_DATA != 0,
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn ucp_worker_set_am_recv_handler(
     let cb = masked!(param, mask, UCP_AM_HANDLER_PARAM_FIELD_CB, cb, None);
     let null = core::ptr::null_mut();
     let arg = masked!(param, mask, UCP_AM_HANDLER_PARAM_FIELD_ARG, arg, null);
-    let handler = cb.map(|f| Handler {
+    let handler = cb.map(|f| AmHandler {
         function: Function::New(f),
         arg,
         persistent: flags & UCP_AM_FLAG_PERSISTENT_DATA != 0,

@@ -6,7 +6,7 @@
 
 use crate::sys::vm_rw::{PAGE, copy_of_own};
 use crate::wire::blob::BlobError;
-use crate::wire::envelope::{Kind, Look, has_head, look};
+use crate::wire::envelope::{EnvelopeKind, Look, has_head, look};
 use crate::wire::upstream;
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ const FOREIGN_MAX: usize = 16 << 10;
 #[derive(Clone, Copy)]
 struct Given {
     at: *const u8,
-    kind: Kind,
+    kind: EnvelopeKind,
 }
 
 impl Given {
@@ -65,7 +65,11 @@ impl Given {
     /// What it is, when it is not ours of this kind.
     fn recognise(self) -> BlobError {
         let bytes = self.copy(FOREIGN_MAX);
-        for kind in [Kind::Address, Kind::Key, Kind::Handle] {
+        for kind in [
+            EnvelopeKind::Address,
+            EnvelopeKind::Key,
+            EnvelopeKind::Handle,
+        ] {
             if kind != self.kind && matches!(look(kind, &bytes), Look::Ours(_)) {
                 return BlobError::Other(kind);
             }
@@ -81,7 +85,7 @@ impl Given {
 ///
 /// # Safety
 /// The first byte at `at` is readable. Nobody writes to the blob while the answer is in use.
-pub unsafe fn blob<'a>(kind: Kind, at: *const u8) -> Result<Cow<'a, [u8]>, BlobError> {
+pub unsafe fn blob<'a>(kind: EnvelopeKind, at: *const u8) -> Result<Cow<'a, [u8]>, BlobError> {
     let given = Given { at, kind };
     // SAFETY: by the caller's promise.
     match unsafe { given.len() } {
@@ -101,7 +105,7 @@ pub unsafe fn blob<'a>(kind: Kind, at: *const u8) -> Result<Cow<'a, [u8]>, BlobE
 
 /// The worker address of upstream's at `at`, if one is there.
 pub fn upstream_address(at: *const u8) -> Option<upstream::Address> {
-    let kind = Kind::Address;
+    let kind = EnvelopeKind::Address;
     upstream::Address::decode(&Given { at, kind }.copy(FOREIGN_MAX))
 }
 
@@ -116,7 +120,7 @@ pub fn hand_out(blob: Vec<u8>) -> (*mut u8, usize) {
 ///
 /// # Safety
 /// `at` is of `hand_out`, once, or readable memory of something else.
-pub unsafe fn take_back(kinds: &[Kind], at: *mut u8) -> Result<(), BlobError> {
+pub unsafe fn take_back(kinds: &[EnvelopeKind], at: *mut u8) -> Result<(), BlobError> {
     let mut why = BlobError::Foreign;
     for &kind in kinds {
         // SAFETY: by the caller's promise.
@@ -137,14 +141,14 @@ pub unsafe fn take_back(kinds: &[Kind], at: *mut u8) -> Result<(), BlobError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::address::{Address, Entry};
+    use crate::wire::address::{Address, AddressEntry};
     use crate::wire::rkey::{EXPORTED, READ, Rkey, WRITE};
 
     fn address() -> Address {
         Address {
             uuid: 7,
             entries: (0..20)
-                .map(|i| Entry {
+                .map(|i| AddressEntry {
                     transport: 4,
                     device: vec![i; 6],
                     iface: vec![i; 11],
@@ -169,9 +173,9 @@ mod tests {
     #[test]
     fn blobs_are_read_wherever_pages_end_in_them() {
         let all = [
-            (Kind::Address, address().to_envelope()),
-            (Kind::Key, key(READ)),
-            (Kind::Handle, key(READ | WRITE | EXPORTED)),
+            (EnvelopeKind::Address, address().to_envelope()),
+            (EnvelopeKind::Key, key(READ)),
+            (EnvelopeKind::Handle, key(READ | WRITE | EXPORTED)),
         ];
         let mut memory = vec![0xa5; 3 * PAGE];
         let page = memory.as_ptr() as usize % PAGE;
@@ -194,26 +198,36 @@ mod tests {
         };
         let (address, key, handle) = (address().to_envelope(), key(READ), key(READ | EXPORTED));
         for (kind, bytes, other) in [
-            (Kind::Address, &key, Kind::Key),
-            (Kind::Address, &handle, Kind::Handle),
-            (Kind::Key, &address, Kind::Address),
-            (Kind::Key, &handle, Kind::Handle),
-            (Kind::Handle, &address, Kind::Address),
-            (Kind::Handle, &key, Kind::Key),
+            (EnvelopeKind::Address, &key, EnvelopeKind::Key),
+            (EnvelopeKind::Address, &handle, EnvelopeKind::Handle),
+            (EnvelopeKind::Key, &address, EnvelopeKind::Address),
+            (EnvelopeKind::Key, &handle, EnvelopeKind::Handle),
+            (EnvelopeKind::Handle, &address, EnvelopeKind::Address),
+            (EnvelopeKind::Handle, &key, EnvelopeKind::Key),
         ] {
             assert_eq!(say(kind, bytes), Some(BlobError::Other(other)));
         }
         let mut damaged = address.clone();
         damaged[0] = 0x21;
-        assert_eq!(say(Kind::Address, &damaged), Some(BlobError::Damaged));
+        assert_eq!(
+            say(EnvelopeKind::Address, &damaged),
+            Some(BlobError::Damaged)
+        );
         let upstream = Some(BlobError::Upstream(upstream::Release::Unknown));
-        assert_eq!(say(Kind::Address, b"\x20abcdefgh\xff"), upstream);
-        assert_eq!(say(Kind::Key, b"\x01\0\0\0\0\0\0\0\0\0\xff"), upstream);
+        assert_eq!(say(EnvelopeKind::Address, b"\x20abcdefgh\xff"), upstream);
+        assert_eq!(
+            say(EnvelopeKind::Key, b"\x01\0\0\0\0\0\0\0\0\0\xff"),
+            upstream
+        );
         assert_eq!(
             upstream_address(b"\x20abcdefgh\xff".as_ptr()).map(|a| a.uuid),
             Some(0x6867_6665_6463_6261)
         );
-        for kind in [Kind::Address, Kind::Key, Kind::Handle] {
+        for kind in [
+            EnvelopeKind::Address,
+            EnvelopeKind::Key,
+            EnvelopeKind::Handle,
+        ] {
             assert_eq!(say(kind, &[0; 64]), Some(BlobError::Foreign));
         }
     }
@@ -221,9 +235,12 @@ mod tests {
     #[test]
     fn what_was_handed_out_is_taken_back() {
         for (kinds, blob) in [
-            (&[Kind::Address][..], address().to_envelope()),
-            (&[Kind::Key, Kind::Handle], key(READ)),
-            (&[Kind::Key, Kind::Handle], key(READ | EXPORTED)),
+            (&[EnvelopeKind::Address][..], address().to_envelope()),
+            (&[EnvelopeKind::Key, EnvelopeKind::Handle], key(READ)),
+            (
+                &[EnvelopeKind::Key, EnvelopeKind::Handle],
+                key(READ | EXPORTED),
+            ),
         ] {
             let (at, len) = hand_out(blob.clone());
             assert_eq!(len, blob.len());
@@ -232,7 +249,12 @@ mod tests {
         }
         let mut zeros = [0; 64];
         // SAFETY: a local.
-        let status = unsafe { take_back(&[Kind::Key, Kind::Handle], zeros.as_mut_ptr()) };
+        let status = unsafe {
+            take_back(
+                &[EnvelopeKind::Key, EnvelopeKind::Handle],
+                zeros.as_mut_ptr(),
+            )
+        };
         assert_eq!(status, Err(BlobError::Foreign));
     }
 }

@@ -16,7 +16,7 @@ use crate::ucs_error;
 use crate::uct::base::params::{masked, text};
 use crate::wire::address::Address;
 use crate::wire::blob::BlobError;
-use crate::wire::envelope::Kind;
+use crate::wire::envelope::EnvelopeKind;
 use core::ptr::NonNull;
 
 /// The endpoint behind a handle.
@@ -170,7 +170,7 @@ pub unsafe extern "C" fn ucp_ep_create(
 /// The first byte at `address` is readable. Nobody writes to the blob meanwhile.
 unsafe fn by_address(w: &Worker, address: *const u8, params: EpParams) -> Result<NonNull<Ep>> {
     // SAFETY: the caller's address.
-    let bytes = unsafe { blob(Kind::Address, address) };
+    let bytes = unsafe { blob(EnvelopeKind::Address, address) };
     match bytes.and_then(|bytes| Address::from_envelope(&bytes)) {
         Ok(a) => crate::ucp::wireup::connect(w, a, params),
         Err(e) => {
@@ -481,7 +481,7 @@ pub unsafe extern "C" fn ucp_ep_query(h: ucp_ep_h, attr: *mut ucp_ep_attr_t) -> 
         }
         if has(UCP_EP_ATTR_FIELD_LOCAL_SOCKADDR) || has(UCP_EP_ATTR_FIELD_REMOTE_SOCKADDR) {
             // Only endpoints between client and server have sockets.
-            let link = ep.link.borrow();
+            let link = ep.cm_connection.borrow();
             let Some(link) = link.as_ref() else {
                 return UCS_ERR_NOT_CONNECTED;
             };

@@ -13,7 +13,7 @@ use crate::ucs::status::code_of;
 use crate::ucs_error;
 use crate::uct::base::params::{masked, text};
 use crate::wire::blob::BlobError;
-use crate::wire::envelope::Kind;
+use crate::wire::envelope::EnvelopeKind;
 use crate::wire::rkey::Rkey;
 
 const ALL_RIGHTS: u32 = UCP_MEM_MAP_PROT_LOCAL_READ
@@ -55,7 +55,8 @@ unsafe fn give(packed: Vec<u8>, buffer_p: *mut *mut c_void, size_p: *mut usize) 
 /// `buffer` must be of `give`, once.
 unsafe fn release(buffer: *mut c_void, what: &str) {
     // SAFETY: by the caller's promise.
-    if let Err(e) = unsafe { take_back(&[Kind::Key, Kind::Handle], buffer.cast()) } {
+    if let Err(e) = unsafe { take_back(&[EnvelopeKind::Key, EnvelopeKind::Handle], buffer.cast()) }
+    {
         ucs_error!("{what}: not a buffer of this library: {e}");
     }
 }
@@ -64,7 +65,7 @@ unsafe fn release(buffer: *mut c_void, what: &str) {
 ///
 /// # Safety
 /// The first byte at `at` is readable. Nobody writes to the blob meanwhile.
-unsafe fn unpack(kind: Kind, at: *const c_void) -> Result<Rkey, BlobError> {
+unsafe fn unpack(kind: EnvelopeKind, at: *const c_void) -> Result<Rkey, BlobError> {
     // SAFETY: by the caller's promise.
     let bytes = unsafe { blob(kind, at.cast()) }?;
     Rkey::from_envelope(kind, &bytes)
@@ -141,7 +142,7 @@ pub unsafe extern "C" fn ucp_mem_map(
             return UCS_ERR_INVALID_PARAM;
         }
         // SAFETY: the caller's buffer.
-        match unsafe { unpack(Kind::Handle, exported) } {
+        match unsafe { unpack(EnvelopeKind::Handle, exported) } {
             Ok(info) => Region::import(context, &info),
             Err(e) => {
                 ucs_error!("ucp_mem_map: the exported memory handle is not usable: {e}");
@@ -370,7 +371,7 @@ pub unsafe extern "C" fn ucp_ep_rkey_unpack(
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; h, rkey_buffer, rkey_p);
     // SAFETY: a live endpoint, the caller's key.
-    let (ep, parsed) = unsafe { (ep(h), unpack(Kind::Key, rkey_buffer)) };
+    let (ep, parsed) = unsafe { (ep(h), unpack(EnvelopeKind::Key, rkey_buffer)) };
     let _guard = own!(ep.worker(), UCS_ERR_UNSUPPORTED);
     match parsed {
         Ok(info) => {

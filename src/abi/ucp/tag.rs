@@ -7,7 +7,7 @@ use super::param::{
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::Side;
-use crate::ucp::proto::op::Kind;
+use crate::ucp::proto::op::MessageKind;
 use crate::ucp::proto::send;
 use crate::ucp::request::{Callback, Info, Param, Posted, Request};
 use crate::ucp::tag::{probe, recv};
@@ -24,7 +24,7 @@ unsafe fn post_send(
     h: ucp_ep_h,
     buffer: *const c_void,
     count: usize,
-    kind: Kind,
+    kind: MessageKind,
     param: &Param,
 ) -> Result<Posted> {
     // SAFETY: by the caller's promise.
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn ucp_tag_send_nb(
     non_null!(NULL_PTR; ep);
     let param = param::old_send(datatype, cb);
     // SAFETY: the caller's arguments.
-    status_ptr(unsafe { post_send(ep, buffer, count, Kind::Tag { tag }, &param) })
+    status_ptr(unsafe { post_send(ep, buffer, count, MessageKind::Tag { tag }, &param) })
 }
 
 /// Sends a tagged message with a request of the caller. UCS_OK: done, and no callback;
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn ucp_tag_send_nbr(
     non_null!(UCS_ERR_INVALID_PARAM; ep, req);
     let param = param::old_with_request(datatype, req);
     // SAFETY: the caller's arguments.
-    status_code(unsafe { post_send(ep, buffer, count, Kind::Tag { tag }, &param) })
+    status_code(unsafe { post_send(ep, buffer, count, MessageKind::Tag { tag }, &param) })
 }
 
 /// Old form of `ucp_tag_send_sync_nbx`.
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn ucp_tag_send_sync_nb(
     non_null!(NULL_PTR; ep);
     let param = param::old_send(datatype, cb);
     // SAFETY: the caller's arguments.
-    status_ptr(unsafe { post_send(ep, buffer, count, Kind::TagSync { tag }, &param) })
+    status_ptr(unsafe { post_send(ep, buffer, count, MessageKind::TagSync { tag }, &param) })
 }
 
 /// Old form of `ucp_tag_recv_nbx`. Always gives a request and calls back.
@@ -319,7 +319,13 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
             return sent;
         }
         let param = param::read(param, Which::Send);
-        status_ptr(post_send(ep, buffer, count, Kind::Tag { tag }, &param))
+        status_ptr(post_send(
+            ep,
+            buffer,
+            count,
+            MessageKind::Tag { tag },
+            &param,
+        ))
     }
 }
 
@@ -341,7 +347,13 @@ pub unsafe extern "C" fn ucp_tag_send_sync_nbx(
     // SAFETY: the caller's arguments.
     unsafe {
         let param = param::read(param, Which::Send);
-        status_ptr(post_send(ep, buffer, count, Kind::TagSync { tag }, &param))
+        status_ptr(post_send(
+            ep,
+            buffer,
+            count,
+            MessageKind::TagSync { tag },
+            &param,
+        ))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::ucs::status::code_of;
 use crate::uct::base::params::{masked, text};
 use crate::wire::address::Address;
 use crate::wire::blob::BlobError;
-use crate::wire::envelope::Kind;
+use crate::wire::envelope::EnvelopeKind;
 
 /// Creates a worker. It may get a lesser thread mode than it was asked for: see
 /// `ucp_worker_query`. `ucp_worker_destroy` frees it.
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn ucp_worker_release_address(
         return;
     }
     // SAFETY: of `hand_out`, once.
-    if let Err(e) = unsafe { take_back(&[Kind::Address], address.cast()) } {
+    if let Err(e) = unsafe { take_back(&[EnvelopeKind::Address], address.cast()) } {
         crate::ucs_error!("ucp_worker_release_address: not an address: {e}");
     }
 }
@@ -232,7 +232,7 @@ pub unsafe extern "C" fn ucp_worker_address_query(
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; address, attr);
     // SAFETY: the caller's address.
-    let uuid = match unsafe { blob(Kind::Address, address.cast()) } {
+    let uuid = match unsafe { blob(EnvelopeKind::Address, address.cast()) } {
         Ok(bytes) => Address::from_envelope(&bytes).map(|a| a.uuid),
         // Upstream's number means the same.
         Err(e @ BlobError::Upstream(_)) => {

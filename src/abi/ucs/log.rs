@@ -6,7 +6,7 @@ use crate::abi::jump::{hidden_name, jump};
 use crate::abi::ucs::opts;
 use crate::c::prelude::*;
 use crate::ucs::compat::text;
-use crate::ucs::log::{self, Handler, Level};
+use crate::ucs::log::{self, Level, LogHandler};
 use core::cell::UnsafeCell;
 use std::borrow::Cow;
 
@@ -198,10 +198,10 @@ unsafe fn text<'a>(string: *const c_char) -> Option<Cow<'a, str>> {
 ///
 /// # Safety
 /// `handlers` must have room for `room` pointers.
-unsafe extern "C" fn list_handlers(handlers: *mut Handler, room: usize) -> usize {
+unsafe extern "C" fn list_handlers(handlers: *mut LogHandler, room: usize) -> usize {
     opts::refresh();
     let (clients, default) = log::handlers();
-    let default = default.then_some(ucs_log_default_handler as Handler);
+    let default = default.then_some(ucs_log_default_handler as LogHandler);
     let mut count = 0;
     for handler in clients.into_iter().chain(default).take(room) {
         // SAFETY: `count` is below `room`.

@@ -84,7 +84,7 @@ pub enum CurrentData {
 }
 
 /// What a pointer of the user's stood for.
-pub enum Taken {
+pub enum TakenData {
     /// Of the running handler.
     Current(CurrentData),
     Kept(Kept),
@@ -128,7 +128,7 @@ impl KeptData {
     }
 
     /// Takes what the user names; `None` for a pointer that stands for nothing.
-    pub fn take(&self, handle: *const c_void) -> Option<Taken> {
+    pub fn take(&self, handle: *const c_void) -> Option<TakenData> {
         let handle = handle.addr();
         if let Some(mut c) = self.current.get()
             && c.handle == handle
@@ -136,10 +136,10 @@ impl KeptData {
         {
             c.taken = true;
             self.current.set(Some(c));
-            return Some(Taken::Current(c.what));
+            return Some(TakenData::Current(c.what));
         }
         let kept = self.table.borrow_mut().remove(&handle)?;
-        Some(Taken::Kept(kept))
+        Some(TakenData::Kept(kept))
     }
 }
 
@@ -170,7 +170,9 @@ mod tests {
         let at: *const c_void = b.bytes().as_ptr().cast();
         assert!(all.take(at).is_none());
         all.keep(Kept::Data(b));
-        assert!(matches!(all.take(at), Some(Taken::Kept(Kept::Data(b))) if b.bytes() == b"abc"));
+        assert!(
+            matches!(all.take(at), Some(TakenData::Kept(Kept::Data(b))) if b.bytes() == b"abc")
+        );
         assert!(all.take(at).is_none());
     }
 

@@ -36,7 +36,7 @@ pub enum Function {
 
 /// A handler with its argument.
 #[derive(Clone, Copy)]
-pub struct Handler {
+pub struct AmHandler {
     pub function: Function,
     pub arg: *mut c_void,
     /// It wants data that it can keep.
@@ -46,7 +46,7 @@ pub struct Handler {
 /// The handlers of a worker, and what they keep.
 pub struct AmState {
     /// By id; as long as the highest id in use.
-    handlers: RefCell<Vec<Option<Handler>>>,
+    handlers: RefCell<Vec<Option<AmHandler>>>,
     pub kept: KeptData,
     pub postponed: Postponed,
 }
@@ -62,7 +62,7 @@ impl AmState {
     }
 
     /// Sets the handler of `id`, or takes it away. `INVALID_PARAM` for an id beyond 16 bits.
-    pub fn set(&self, id: u32, handler: Option<Handler>) -> Result<()> {
+    pub fn set(&self, id: u32, handler: Option<AmHandler>) -> Result<()> {
         let Ok(id) = u16::try_from(id) else {
             crate::ucs_error!("active message id {id} is over the limit of {}", u16::MAX);
             return Err(Status::INVALID_PARAM);
@@ -88,7 +88,7 @@ impl AmState {
         let id = AmHdr::plain_id(word)?;
         let handlers = self.handlers.borrow();
         match handlers.get(usize::from(id))? {
-            Some(Handler {
+            Some(AmHandler {
                 function: Function::New(function),
                 arg,
                 persistent: false,
@@ -99,7 +99,7 @@ impl AmState {
 
     /// The handler of `id`.
     #[inline]
-    fn handler(&self, id: u16) -> Option<Handler> {
+    fn handler(&self, id: u16) -> Option<AmHandler> {
         self.handlers
             .borrow()
             .get(usize::from(id))

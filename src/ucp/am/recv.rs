@@ -1,8 +1,8 @@
 //! Receiving active messages: calling the handlers, and fetching rendezvous data.
 
-use super::kept::{Buffer, CurrentData, Kept, Taken, is_aligned};
+use super::kept::{Buffer, CurrentData, Kept, TakenData, is_aligned};
 use super::postponed::postpone;
-use super::{Function, Handler};
+use super::{AmHandler, Function};
 use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::proto::fetched;
@@ -72,7 +72,7 @@ pub fn on_message(worker: &Worker, message: &[u8]) -> Option<()> {
 pub const SHORT_MAX: usize = SMALL;
 pub const SHORT_ALIGN: usize = 16;
 
-/// A whole message that came as its `AmHdr` and the rest, for a worker whose data need no better place than `SHORT_ALIGN`.
+/// A whole message that came as its `AmHdr` and the rest, for a worker whose data need no better aligned than `SHORT_ALIGN`.
 /// `None` for one that is malformed.
 ///
 /// # Safety
@@ -80,11 +80,11 @@ pub const SHORT_ALIGN: usize = 16;
 #[inline(always)]
 pub unsafe fn on_short(worker: &Worker, word: u64, rest: *const u8, len: usize) -> Option<()> {
     #[repr(align(16))]
-    struct Place(MaybeUninit<[u8; SHORT_MAX]>);
-    const _: () = assert!(align_of::<Place>() == SHORT_ALIGN);
+    struct AlignedBytes(MaybeUninit<[u8; SHORT_MAX]>);
+    const _: () = assert!(align_of::<AlignedBytes>() == SHORT_ALIGN);
     // The handler may write there, and nobody else does.
-    let mut place = Place(MaybeUninit::uninit());
-    let data = place.0.as_mut_ptr().cast::<u8>();
+    let mut aligned = AlignedBytes(MaybeUninit::uninit());
+    let data = aligned.0.as_mut_ptr().cast::<u8>();
     // SAFETY: by the caller's promise.
     unsafe { copy_small(rest, data, len) };
     if let Some((function, arg)) = worker.am.plain_handler(word) {
@@ -129,7 +129,7 @@ pub fn reassembled(worker: &Worker, headers: &[u8], data: Vec<u8>) {
 }
 
 /// The handler of a message and the endpoint it may reply by; `None` when the message is dropped.
-fn find_handler(worker: &Worker, head: &Head<'_>) -> Option<(Handler, ucp_ep_h)> {
+fn find_handler(worker: &Worker, head: &Head<'_>) -> Option<(AmHandler, ucp_ep_h)> {
     let Some(handler) = worker.am.handler(head.id) else {
         ucs_warn!(
             "active message dropped: no handler is set for id {}",
@@ -165,7 +165,13 @@ fn find_handler(worker: &Worker, head: &Head<'_>) -> Option<(Handler, ucp_ep_h)>
 }
 
 /// Calls a handler with data that it may keep.
-fn deliver(worker: &Worker, handler: &Handler, head: &Head<'_>, reply_ep: ucp_ep_h, data: Buffer) {
+fn deliver(
+    worker: &Worker,
+    handler: &AmHandler,
+    head: &Head<'_>,
+    reply_ep: ucp_ep_h,
+    data: Buffer,
+) {
     let (ptr, len) = (data.bytes().as_ptr(), data.bytes().len());
     let what = CurrentData::Bytes { ptr, len };
     let (status, taken) = worker.am.kept.during(ptr.addr(), what, || {
@@ -176,7 +182,7 @@ fn deliver(worker: &Worker, handler: &Handler, head: &Head<'_>, reply_ep: ucp_ep
     }
 }
 
-impl Handler {
+impl AmHandler {
     /// Calls the user. `attr` is the flag that tells what `data` is.
     fn call(
         &self,
@@ -267,16 +273,16 @@ pub fn fetch(
             ucs_error!("{handle:p} is not data of an active message that is here");
             return Err(Status::INVALID_PARAM);
         }
-        Some(Taken::Current(CurrentData::Bytes { ptr, len })) => {
+        Some(TakenData::Current(CurrentData::Bytes { ptr, len })) => {
             // SAFETY: readable while the handler runs, which is who calls this.
             let bytes = unsafe { core::slice::from_raw_parts(ptr, len) };
             return copy_out(worker, bytes, data, param);
         }
-        Some(Taken::Kept(Kept::Data(buffer))) => {
+        Some(TakenData::Kept(Kept::Data(buffer))) => {
             return copy_out(worker, buffer.bytes(), data, param);
         }
-        Some(Taken::Current(CurrentData::Rts(a))) => a,
-        Some(Taken::Kept(Kept::Rts(a))) => *a,
+        Some(TakenData::Current(CurrentData::Rts(a))) => a,
+        Some(TakenData::Kept(Kept::Rts(a))) => *a,
     };
     let made = must_be_immediate(param).and_then(|()| {
         let op = Op::DataRecv(DataRecvOp {
@@ -320,10 +326,10 @@ fn copy_out(worker: &Worker, bytes: &[u8], data: Data, param: &Param) -> Result<
 pub fn release(worker: &Worker, handle: *const c_void) {
     match worker.am.kept.take(handle) {
         None => ucs_error!("{handle:p} is not data of an active message that is here"),
-        Some(Taken::Current(CurrentData::Rts(a))) => {
+        Some(TakenData::Current(CurrentData::Rts(a))) => {
             rndv::send_ack(worker, a.sender, Ok(()));
         }
-        Some(Taken::Kept(Kept::Rts(a))) => rndv::send_ack(worker, a.sender, Ok(())),
+        Some(TakenData::Kept(Kept::Rts(a))) => rndv::send_ack(worker, a.sender, Ok(())),
         Some(_) => {}
     }
 }

@@ -3,7 +3,7 @@
 use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
-use crate::ucp::proto::op::{Kind, UserHeader};
+use crate::ucp::proto::op::{MessageKind, UserHeader};
 use crate::ucp::proto::plan::RndvPolicy;
 use crate::ucp::proto::send;
 use crate::ucp::request::{Param, Posted};
@@ -53,7 +53,7 @@ pub unsafe fn post(
         uuid: ep.worker().uuid,
         ep: ep.id.get(),
     });
-    let kind = Kind::Am {
+    let kind = MessageKind::Am {
         hdr: AmHdr {
             header: header_len as u32,
             flags: if reply.is_some() { AM_REPLY } else { 0 },

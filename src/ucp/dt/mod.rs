@@ -21,7 +21,7 @@ pub enum Data {
         count: usize,
         len: usize,
         /// Where the last access ended: the next one mostly begins there.
-        reached: Cell<Place>,
+        reached: Cell<IovPosition>,
     },
     Generic {
         state: Generic,
@@ -31,7 +31,7 @@ pub enum Data {
 
 /// An entry of an IOV list, and how many bytes stand before it.
 #[derive(Clone, Copy, Default)]
-pub struct Place {
+pub struct IovPosition {
     entry: usize,
     before: usize,
 }
@@ -232,7 +232,7 @@ impl Data {
         };
         let mut at = reached.get();
         if at.before > offset {
-            at = Place::default();
+            at = IovPosition::default();
         }
         while len > 0 && at.entry < *count {
             // SAFETY: the list has `count` entries and lives until the operation completes.

@@ -8,7 +8,7 @@ use core::ptr::NonNull;
 #[derive(Default)]
 pub struct Outstanding {
     /// Each request stores its index here.
-    all: RefCell<Vec<(NonNull<Request>, Kind)>>,
+    all: RefCell<Vec<(NonNull<Request>, OutstandingKind)>>,
     /// The number of memory accesses, and of requests that hold up flushes.
     accesses: Cell<usize>,
     holding: Cell<usize>,
@@ -16,16 +16,16 @@ pub struct Outstanding {
 
 /// The properties of a request that are counted. They do not change while it waits.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Kind {
+struct OutstandingKind {
     access: bool,
     holds: bool,
 }
 
-impl Kind {
-    fn of(req: &Request) -> Kind {
+impl OutstandingKind {
+    fn of(req: &Request) -> OutstandingKind {
         // SAFETY: the only borrow.
         let op = unsafe { req.op() };
-        Kind {
+        OutstandingKind {
             access: op.is_memory_access(),
             holds: op.holds_flushes(),
         }
@@ -61,8 +61,8 @@ impl Outstanding {
         let mut all = self.all.borrow_mut();
         // SAFETY: alive, by the caller's promise.
         let r = unsafe { req.as_ref() };
-        r.place.set(all.len() as u32);
-        let kind = Kind::of(r);
+        r.outstanding_index.set(all.len() as u32);
+        let kind = OutstandingKind::of(r);
         all.push((req, kind));
         self.count(kind, 1);
     }
@@ -71,7 +71,7 @@ impl Outstanding {
     pub fn remove(&self, req: NonNull<Request>) {
         let mut all = self.all.borrow_mut();
         // SAFETY: the caller has the request. The index of a request that is not here belongs to another, or to none.
-        let at = unsafe { req.as_ref() }.place.get() as usize;
+        let at = unsafe { req.as_ref() }.outstanding_index.get() as usize;
         if all.get(at).is_some_and(|(there, _)| *there == req) {
             self.remove_at(&mut all, at);
         }
@@ -81,7 +81,8 @@ impl Outstanding {
     pub fn take_last(&self, is_wanted: impl Fn(&Request) -> bool) -> Option<NonNull<Request>> {
         let mut all = self.all.borrow_mut();
         // SAFETY: alive while they are here.
-        let wanted = |(r, _): &(NonNull<Request>, Kind)| is_wanted(unsafe { r.as_ref() });
+        let wanted =
+            |(r, _): &(NonNull<Request>, OutstandingKind)| is_wanted(unsafe { r.as_ref() });
         let at = all.iter().rposition(wanted)?;
         Some(self.remove_at(&mut all, at))
     }
@@ -97,26 +98,30 @@ impl Outstanding {
                 req
             })
             .collect();
-        for (place, (req, _)) in all.iter().enumerate() {
+        for (index, (req, _)) in all.iter().enumerate() {
             // SAFETY: as above.
-            unsafe { req.as_ref() }.place.set(place as u32);
+            unsafe { req.as_ref() }.outstanding_index.set(index as u32);
         }
         taken
     }
 
-    fn remove_at(&self, all: &mut Vec<(NonNull<Request>, Kind)>, at: usize) -> NonNull<Request> {
+    fn remove_at(
+        &self,
+        all: &mut Vec<(NonNull<Request>, OutstandingKind)>,
+        at: usize,
+    ) -> NonNull<Request> {
         let (req, kind) = all.swap_remove(at);
         // SAFETY: alive while it is here.
-        debug_assert_eq!(kind, Kind::of(unsafe { req.as_ref() }));
+        debug_assert_eq!(kind, OutstandingKind::of(unsafe { req.as_ref() }));
         if let Some((moved, _)) = all.get(at) {
             // SAFETY: as above.
-            unsafe { moved.as_ref() }.place.set(at as u32);
+            unsafe { moved.as_ref() }.outstanding_index.set(at as u32);
         }
         self.count(kind, -1);
         req
     }
 
-    fn count(&self, kind: Kind, by: isize) {
+    fn count(&self, kind: OutstandingKind, by: isize) {
         for (is, number) in [(kind.access, &self.accesses), (kind.holds, &self.holding)] {
             if is {
                 number.set(number.get().wrapping_add_signed(by));

@@ -52,7 +52,7 @@ impl Op {
                     && s.key.is_none()
                     && !matches!(
                         s.kind,
-                        Kind::Am {
+                        MessageKind::Am {
                             header: UserHeader::Ours(_),
                             ..
                         }
@@ -76,7 +76,7 @@ impl Op {
     /// Whether a flush waits for it where it waits for the peer. A message that no receive matched is none
     /// such: a flush could wait for ever. The bytes of a stream are fetched without a receive.
     pub fn holds_flushes(&self) -> bool {
-        let of_stream = matches!(self, Op::Send(s) if matches!(s.kind, Kind::Stream { .. }));
+        let of_stream = matches!(self, Op::Send(s) if matches!(s.kind, MessageKind::Stream { .. }));
         of_stream || self.is_memory_access()
     }
 
@@ -90,7 +90,7 @@ impl Op {
 pub struct SendOp {
     pub ep: *const Ep,
     pub data: Data,
-    pub kind: Kind,
+    pub kind: MessageKind,
     pub stage: Stage,
     /// The key of the receiver's buffer, in the stage `Write`.
     pub key: Option<Rc<RemoteKey>>,
@@ -131,7 +131,7 @@ pub enum Stage {
 
 /// What kind of message, with what stands in front of its data.
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum MessageKind {
     Tag {
         tag: u64,
     },
@@ -167,7 +167,7 @@ impl UserHeader {
         match self {
             UserHeader::Theirs { len: 0, .. } => &[],
             // SAFETY: readable, by the contract of the send, for as long as this variant is used:
-            // `Kind::outlive_call` replaces it when that is not until the end.
+            // `MessageKind::outlive_call` replaces it when that is not until the end.
             UserHeader::Theirs { ptr, len, .. } => unsafe {
                 core::slice::from_raw_parts(*ptr, *len)
             },
@@ -183,14 +183,14 @@ impl UserHeader {
     }
 }
 
-impl Kind {
+impl MessageKind {
     /// The id of a whole message of this kind, which also names the kind in fragments.
     pub fn id(&self) -> AmId {
         match self {
-            Kind::Tag { .. } => AmId::TagOnly,
-            Kind::TagSync { .. } => AmId::TagSync,
-            Kind::Am { .. } => AmId::Am,
-            Kind::Stream { .. } => AmId::Stream,
+            MessageKind::Tag { .. } => AmId::TagOnly,
+            MessageKind::TagSync { .. } => AmId::TagSync,
+            MessageKind::Am { .. } => AmId::Am,
+            MessageKind::Stream { .. } => AmId::Stream,
         }
     }
 
@@ -198,8 +198,8 @@ impl Kind {
     #[inline]
     pub fn word(&self) -> Option<u64> {
         match self {
-            Kind::Tag { tag } => Some(*tag),
-            Kind::Am {
+            MessageKind::Tag { tag } => Some(*tag),
+            MessageKind::Am {
                 hdr, reply: None, ..
             } if hdr.header == 0 => Some(hdr.word()),
             _ => None,
@@ -209,13 +209,13 @@ impl Kind {
     /// Bytes in front of the data.
     pub fn header_len(&self) -> usize {
         match self {
-            Kind::Tag { .. } => TagHdr::LEN,
-            Kind::TagSync { .. } => TagSyncHdr::LEN,
-            Kind::Am { reply, header, .. } => {
+            MessageKind::Tag { .. } => TagHdr::LEN,
+            MessageKind::TagSync { .. } => TagSyncHdr::LEN,
+            MessageKind::Am { reply, header, .. } => {
                 let reply = if reply.is_some() { AmReplyHdr::LEN } else { 0 };
                 AmHdr::LEN + reply + header.len()
             }
-            Kind::Stream { .. } => StreamHdr::LEN,
+            MessageKind::Stream { .. } => StreamHdr::LEN,
         }
     }
 
@@ -223,22 +223,22 @@ impl Kind {
     /// sender who waits for a match.
     pub fn encode(&self, w: &mut Writer<'_>, sync: (u64, u64, u64)) {
         match self {
-            Kind::Tag { tag } => TagHdr { tag: *tag }.encode(w),
-            Kind::TagSync { tag } => TagSyncHdr {
+            MessageKind::Tag { tag } => TagHdr { tag: *tag }.encode(w),
+            MessageKind::TagSync { tag } => TagSyncHdr {
                 tag: *tag,
                 uuid: sync.0,
                 ep: sync.1,
                 request: sync.2,
             }
             .encode(w),
-            Kind::Am { hdr, reply, header } => {
+            MessageKind::Am { hdr, reply, header } => {
                 hdr.encode(w);
                 if let Some(reply) = reply {
                     reply.encode(w);
                 }
                 w.bytes(header.bytes());
             }
-            Kind::Stream { hdr } => hdr.encode(w),
+            MessageKind::Stream { hdr } => hdr.encode(w),
         }
     }
 
@@ -246,13 +246,15 @@ impl Kind {
     pub fn names_sender(&self) -> bool {
         matches!(
             self,
-            Kind::TagSync { .. } | Kind::Am { reply: Some(_), .. } | Kind::Stream { .. }
+            MessageKind::TagSync { .. }
+                | MessageKind::Am { reply: Some(_), .. }
+                | MessageKind::Stream { .. }
         )
     }
 
     /// The message will be sent after the user's call has returned: copies what may change then.
     pub fn outlive_call(&mut self) {
-        if let Kind::Am { header, .. } = self
+        if let MessageKind::Am { header, .. } = self
             && let UserHeader::Theirs { copy: true, .. } = header
         {
             *header = UserHeader::Ours(header.bytes().into());
@@ -261,14 +263,14 @@ impl Kind {
 
     /// The receiver has said so.
     pub fn matched(&mut self) {
-        if let Kind::TagSync { tag } = *self {
-            *self = Kind::Tag { tag };
+        if let MessageKind::TagSync { tag } = *self {
+            *self = MessageKind::Tag { tag };
         }
     }
 
     /// Whether the sender is done only when the receiver says so.
     pub fn waits_for_match(&self) -> bool {
-        matches!(self, Kind::TagSync { .. })
+        matches!(self, MessageKind::TagSync { .. })
     }
 }
 

@@ -19,7 +19,7 @@ use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
 use core::ptr::NonNull;
 
-type Handler = fn(&Worker, &[u8]) -> Option<()>;
+type MessageHandler = fn(&Worker, &[u8]) -> Option<()>;
 
 /// Every kind of message with its handler.
 const HANDLERS: &[(AmId, uct_am_callback_t)] = &[
@@ -44,7 +44,7 @@ const HANDLERS: &[(AmId, uct_am_callback_t)] = &[
 ];
 
 /// The handlers in the order of `HANDLERS`.
-const BODIES: [Handler; 18] = [
+const BODIES: [MessageHandler; 18] = [
     |w, m| {
         wireup::message::on_wireup(w, m);
         Some(())

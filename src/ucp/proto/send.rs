@@ -5,12 +5,12 @@
 //! queue.
 
 use super::control;
-use super::op::{Kind, Op, SendOp, Stage};
+use super::op::{MessageKind, Op, SendOp, Stage};
 use super::plan::RndvPolicy;
 use super::{rndv, zcopy};
 use crate::c::{UCS_ERR_NO_RESOURCE, ucs_status_t};
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Ep, ShortRoute, Step, Task};
+use crate::ucp::ep::{Ep, ShortRoute, Task, TaskStep};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucp::rma::{flush, software};
 use crate::ucs::{Result, Status};
@@ -30,7 +30,7 @@ pub fn start(
     ep: &Ep,
     param: &Param,
     data: Data,
-    mut kind: Kind,
+    mut kind: MessageKind,
     policy: RndvPolicy,
 ) -> Result<Posted> {
     if let (Some(word), Data::Contig { ptr, len }) = (kind.word(), &data)
@@ -63,7 +63,7 @@ pub fn start(
     must_be_immediate(param)?;
     // The receiver of the first of several messages is to learn when the others will not come.
     let in_fragments =
-        matches!(stage, Stage::Fragments { .. }) && !matches!(kind, Kind::Stream { .. });
+        matches!(stage, Stage::Fragments { .. }) && !matches!(kind, MessageKind::Stream { .. });
     if stage == Stage::SendRts || in_fragments {
         ep.send_wireup();
     }
@@ -81,8 +81,8 @@ pub fn start(
         // Past the queue, in which nothing is; a pack callback of the user's might have sent something meanwhile.
         // SAFETY: just made.
         match step(ep, unsafe { req.as_ref() }) {
-            Ok(Step::Done) => return settle(req, param),
-            Ok(Step::More) | Err(_) => {}
+            Ok(TaskStep::Done) => return settle(req, param),
+            Ok(TaskStep::More) | Err(_) => {}
         }
     }
     ep.post(Task::Request(req));
@@ -203,7 +203,7 @@ pub unsafe fn send_short_pair(
 }
 
 /// How a message goes, by its length and what the transport takes.
-pub fn plan(ep: &Ep, kind: &Kind, data: &Data, policy: RndvPolicy) -> Stage {
+pub fn plan(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> Stage {
     let lane = ep.lane();
     let (head, len) = (kind.header_len(), data.len());
     let contiguous = data.contiguous().is_some();
@@ -218,7 +218,7 @@ pub fn plan(ep: &Ep, kind: &Kind, data: &Data, policy: RndvPolicy) -> Stage {
     let maps = match policy {
         _ if len < lane.thresholds.rndv_mapped => false,
         // A handler gets what comes as a whole where it stands, and so does a stream: no copy is saved.
-        _ if fits && matches!(kind, Kind::Am { .. } | Kind::Stream { .. }) => false,
+        _ if fits && matches!(kind, MessageKind::Am { .. } | MessageKind::Stream { .. }) => false,
         RndvPolicy::ByLength => rndv::is_mappable(ep, data),
         RndvPolicy::Mapped => rndv::is_mappable_elsewhere(ep, data),
         _ => false,
@@ -249,14 +249,14 @@ pub fn plan(ep: &Ep, kind: &Kind, data: &Data, policy: RndvPolicy) -> Stage {
 }
 
 /// Takes a queued message further.
-pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
+pub fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
     // SAFETY: the only borrow: callbacks run after `complete` replaced the operation.
     let op = unsafe { req.op() };
     let send = match op {
         Op::Send(send) => send,
         Op::Flush(_) => return flush::step(ep, req),
         Op::Put(_) | Op::Get(_) | Op::Amo(_) => return software::step(ep, req),
-        _ => return Ok(Step::Done),
+        _ => return Ok(TaskStep::Done),
     };
     if let Stage::Unplanned { policy } = send.stage {
         send.stage = plan(ep, &send.kind, &send.data, policy);
@@ -270,13 +270,13 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
             };
             whole(ep, &send.kind, &send.data, sync)?;
             sent(ep, req, send);
-            Ok(Step::Done)
+            Ok(TaskStep::Done)
         }
         Stage::WholeInPlace => {
             let mut header = vec![0; send.kind.header_len()];
             send.kind.encode(&mut Writer::new(&mut header), (0, 0, 0));
             zcopy::send_message(req, ep, send.kind.id(), &header, &send.data)?;
-            Ok(Step::Done)
+            Ok(TaskStep::Done)
         }
         Stage::Fragments { message, offset } => {
             let mut at = offset;
@@ -293,13 +293,13 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
                 }
             }
             sent(ep, req, send);
-            Ok(Step::Done)
+            Ok(TaskStep::Done)
         }
         Stage::SendRts => {
             send_rts(ep, req, send)?;
             send.stage = Stage::RtsSent;
             ep.add_outstanding(req);
-            Ok(Step::Done)
+            Ok(TaskStep::Done)
         }
         Stage::Data {
             receiver,
@@ -325,20 +325,20 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
             }
             if at >= length {
                 ep.complete_outstanding(req, Ok(()));
-                return Ok(Step::Done);
+                return Ok(TaskStep::Done);
             }
             send.stage = Stage::Data {
                 receiver,
                 offset: at,
                 length,
             };
-            Ok(Step::More)
+            Ok(TaskStep::More)
         }
         Stage::Write { .. } => {
             rndv::start_put(ep, req)?;
-            Ok(Step::Done)
+            Ok(TaskStep::Done)
         }
-        Stage::Unplanned { .. } | Stage::RtsSent | Stage::AwaitAck => Ok(Step::Done),
+        Stage::Unplanned { .. } | Stage::RtsSent | Stage::AwaitAck => Ok(TaskStep::Done),
     }
 }
 
@@ -463,7 +463,7 @@ pub fn control_bcopy(ep: &Ep, id: AmId, bytes: &[u8]) -> Result<()> {
 }
 
 /// Sends a message as one message.
-fn whole(ep: &Ep, kind: &Kind, data: &Data, sync: (u64, u64, u64)) -> Result<()> {
+fn whole(ep: &Ep, kind: &MessageKind, data: &Data, sync: (u64, u64, u64)) -> Result<()> {
     let head = kind.header_len();
     let len = match data {
         // What the user packs is packed once, into a place that is there.
@@ -498,7 +498,7 @@ fn send_fragment(
 ) -> Result<usize> {
     let uuid = ep.worker().uuid;
     let total = send.data.len();
-    if let Kind::Stream { hdr } = &send.kind {
+    if let MessageKind::Stream { hdr } = &send.kind {
         // Where a message of a stream begins and ends has no meaning.
         return body_piece(ep, AmId::Stream, hdr, &send.data, offset, usize::MAX);
     }

@@ -5,7 +5,7 @@
 //! the answer can change, so it says what will happen and not what was intended. Each kind of
 //! endpoint of a worker is described once, when its first endpoint is connected.
 
-use super::op::{Kind, Stage, UserHeader};
+use super::op::{MessageKind, Stage, UserHeader};
 use super::plan::RndvPolicy;
 use super::send;
 use crate::c::*;
@@ -117,7 +117,7 @@ fn who(ep: &Ep, number: usize) -> String {
 /// The tables of an endpoint, by the features of its context.
 fn tables(ep: &Ep) -> Vec<(String, Vec<Row>)> {
     let has = |feature: u32| ep.worker().context().params.features & u64::from(feature) != 0;
-    let am = Kind::Am {
+    let am = MessageKind::Am {
         hdr: AmHdr {
             header: 0,
             id: 0,
@@ -127,26 +127,26 @@ fn tables(ep: &Ep) -> Vec<(String, Vec<Row>)> {
         reply: None,
         header: UserHeader::Ours(Box::default()),
     };
-    let stream = Kind::Stream {
+    let stream = MessageKind::Stream {
         hdr: StreamHdr { uuid: 0, ep: 0 },
     };
     let sends = [
         (
             UCP_FEATURE_TAG,
             "tagged message by ucp_tag_send*",
-            Kind::Tag { tag: 0 },
+            MessageKind::Tag { tag: 0 },
             RndvPolicy::ByLength,
         ),
         (
             UCP_FEATURE_TAG,
             "tagged message by ucp_tag_send*(fast-completion)",
-            Kind::Tag { tag: 0 },
+            MessageKind::Tag { tag: 0 },
             RndvPolicy::LongOnly,
         ),
         (
             UCP_FEATURE_TAG,
             "synchronous tagged message by ucp_tag_send_sync*",
-            Kind::TagSync { tag: 0 },
+            MessageKind::TagSync { tag: 0 },
             RndvPolicy::ByLength,
         ),
         (
@@ -218,7 +218,7 @@ fn row(from: usize, way: &str, by: &str) -> Row {
 }
 
 /// How a contiguous message of each length goes.
-fn message_rows(ep: &Ep, kind: &Kind, policy: RndvPolicy) -> Vec<Row> {
+fn message_rows(ep: &Ep, kind: &MessageKind, policy: RndvPolicy) -> Vec<Row> {
     let lane = ep.lane();
     let t = &lane.thresholds;
     let head = kind.header_len();
@@ -249,7 +249,7 @@ fn message_rows(ep: &Ep, kind: &Kind, policy: RndvPolicy) -> Vec<Row> {
 }
 
 /// How one message goes: its way, and by which transport.
-fn message_way(ep: &Ep, kind: &Kind, length: usize, policy: RndvPolicy) -> (String, String) {
+fn message_way(ep: &Ep, kind: &MessageKind, length: usize, policy: RndvPolicy) -> (String, String) {
     let lane = ep.lane();
     let name = ep.transport_name();
     if kind.word().is_some() && lane.am_short.is_some() && length <= lane.max_short {

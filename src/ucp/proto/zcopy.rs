@@ -8,7 +8,7 @@ use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, TransportLane};
 use crate::ucp::proto::op::{Op, Stage};
 use crate::ucp::proto::rndv;
-use crate::ucp::request::{Held, Request};
+use crate::ucp::request::{Request, TransportHold};
 use crate::ucp::rma;
 use crate::ucp::worker::Worker;
 use crate::ucs::callbackq::{CallbackId, Repeat};
@@ -98,8 +98,8 @@ pub fn begin(
     }
     // Without a key, the kernel copies.
     let held = match transfer.rkey {
-        0 => Held::ByKernel,
-        _ => Held::ByTransport,
+        0 => TransportHold::ByKernel,
+        _ => TransportHold::ByTransport,
     };
     if end == Err(Status::NO_RESOURCE) {
         // Pending until the rest is posted.
@@ -270,7 +270,7 @@ pub fn send_message(req: &Request, ep: &Ep, id: AmId, header: &[u8], data: &Data
         return Err(e);
     }
     ep.sends_in_place();
-    all_posted(req, Held::ByTransport);
+    all_posted(req, TransportHold::ByTransport);
     Ok(())
 }
 
@@ -307,7 +307,7 @@ pub fn put_notify(
         add_pending(comp, -1);
     }
     put?;
-    all_posted(req, Held::ByTransport);
+    all_posted(req, TransportHold::ByTransport);
     Ok(())
 }
 
@@ -361,7 +361,7 @@ fn init_completion(req: &Request) -> *mut uct_completion_t {
 }
 
 /// Everything was posted or is stalled. The transfer may be complete already.
-fn all_posted(req: &Request, held: Held) {
+fn all_posted(req: &Request, held: TransportHold) {
     req.give_to_transport(held);
     end_posting(req.completion(), Ok(()));
 }

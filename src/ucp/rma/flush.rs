@@ -6,7 +6,7 @@
 
 use crate::c::*;
 use crate::ucp::composite::CompositeRequest;
-use crate::ucp::ep::{End, Ep, Pin, Step, Task};
+use crate::ucp::ep::{End, Ep, Pin, Task, TaskStep};
 use crate::ucp::proto::control;
 use crate::ucp::proto::op::{FlushOp, Op};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
@@ -101,7 +101,7 @@ fn begin(ep: &Ep, param: &Param, close: bool) -> Result<Posted> {
 }
 
 /// The flush is at the head of the send queue: everything before it was sent.
-pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
+pub fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
     let writes = ep.wrote.replace(false);
     let flags = if writes {
         UCT_FLUSH_FLAG_REMOTE
@@ -119,13 +119,13 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
     };
     if code == UCS_INPROGRESS {
         ep.add_transport_flush(flush);
-        return Ok(Step::Done);
+        return Ok(TaskStep::Done);
     }
     // SAFETY: made above; the transport does not have it.
     unsafe { TransportFlush::free(flush) };
     let Some(e) = Status::from_code(code) else {
         on_sent(ep, req);
-        return Ok(Step::Done);
+        return Ok(TaskStep::Done);
     };
     if writes {
         ep.wrote.set(true);
@@ -142,7 +142,7 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
         op.fenced = Some(Err(e));
     }
     ep.add_flush(req);
-    Ok(Step::Done)
+    Ok(TaskStep::Done)
 }
 
 /// A transport flush has completed or failed.

@@ -2,7 +2,7 @@
 
 use super::post::{Atomic, put_reply};
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Ep, Step, Task};
+use crate::ucp::ep::{Ep, Task, TaskStep};
 use crate::ucp::mem::RemoteKey;
 use crate::ucp::proto::op::{AmoOp, GetOp, Op, PutOp};
 use crate::ucp::proto::send::{body_piece, control_bcopy};
@@ -48,7 +48,7 @@ pub fn atomic(
 }
 
 /// Sends the next message of a queued access.
-pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
+pub fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
     let (uuid, id) = (ep.worker().uuid, ep.id.get());
     // SAFETY: the only borrow; it ends before a completion.
     match unsafe { req.op() } {
@@ -103,7 +103,7 @@ pub fn step(ep: &Ep, req: &Request) -> Result<Step> {
         }
         _ => {}
     }
-    Ok(Step::Done)
+    Ok(TaskStep::Done)
 }
 
 /// Sends a header without anything behind it.

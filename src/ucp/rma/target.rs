@@ -2,7 +2,7 @@
 //! only as their protection allows.
 
 use super::post::{Operation, apply};
-use crate::ucp::ep::{Ep, Step, Task};
+use crate::ucp::ep::{Ep, Task, TaskStep};
 use crate::ucp::proto::control;
 use crate::ucp::proto::send::{packed, writer};
 use crate::ucp::worker::Worker;
@@ -96,9 +96,9 @@ pub fn on_get(w: &Worker, message: &[u8]) -> Option<()> {
 }
 
 /// Sends the next fragments of a get.
-pub fn serve(ep: &Ep, read: &mut Read) -> Result<Step> {
+pub fn serve(ep: &Ep, read: &mut Read) -> Result<TaskStep> {
     while !serve_fragment(ep, read)? {}
-    Ok(Step::Done)
+    Ok(TaskStep::Done)
 }
 
 /// The reply that aborts a get of the peer.

@@ -8,7 +8,7 @@ use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Pin};
 use crate::ucp::proto::op::{Op, StreamRecvOp};
 use crate::ucp::request::{
-    Callback, Info, Param, Place, Posted, Request, immediate, must_be_immediate, settle,
+    Callback, Info, Param, Posted, Request, RequestSlot, immediate, must_be_immediate, settle,
 };
 use crate::ucp::unexpected;
 use crate::ucp::worker::Worker;
@@ -295,7 +295,7 @@ pub fn post_alone(ep: &Ep, to: Plain) -> Option<NonNull<Request>> {
     if inbox.available.get() != 0 || !inbox.waiting.is_empty() || !ep.is_usable() {
         return None;
     }
-    let place = Place::warm(worker)?;
+    let slot = RequestSlot::warm(worker)?;
     let op = Op::StreamRecv(StreamRecvOp {
         ep,
         data: Data::contig(to.buffer, to.len),
@@ -304,8 +304,8 @@ pub fn post_alone(ep: &Ep, to: Plain) -> Option<NonNull<Request>> {
         unit: to.unit,
         error: None,
     });
-    inbox.waiting.oldest.set(Some(place.at));
-    Some(place.fill(worker, op, Callback::None))
+    inbox.waiting.oldest.set(Some(slot.at));
+    Some(slot.fill(worker, op, Callback::None))
 }
 
 /// Takes the first message that came early, where that is exactly what a receive wants, and a few bytes.

@@ -4,7 +4,7 @@ use crate::c::{UCS_ERR_NO_RESOURCE, ucs_status_t};
 use crate::ucp::composite::CompositeRequest;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, ShortRoute};
-use crate::ucp::proto::op::{Kind, Stage};
+use crate::ucp::proto::op::{MessageKind, Stage};
 use crate::ucp::proto::plan::RndvPolicy;
 use crate::ucp::proto::send;
 use crate::ucp::request::{Info, Param, Posted, immediate, must_be_immediate};
@@ -48,7 +48,7 @@ pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
         RndvPolicy::ByLength => RndvPolicy::Mapped,
         _ => RndvPolicy::Never,
     };
-    let kind = Kind::Stream { hdr };
+    let kind = MessageKind::Stream { hdr };
     match in_place(ep, &kind, &data, policy) {
         Some((at, most)) => parts(ep, param, &kind, (at, data.len()), most),
         None => send::start(ep, param, data, kind, policy),
@@ -57,7 +57,12 @@ pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
 
 /// Bytes that would go in fragments, and could go as several messages that the transport takes where they stand: their
 /// beginning, and how many it takes.
-fn in_place(ep: &Ep, kind: &Kind, data: &Data, policy: RndvPolicy) -> Option<(*mut u8, usize)> {
+fn in_place(
+    ep: &Ep,
+    kind: &MessageKind,
+    data: &Data,
+    policy: RndvPolicy,
+) -> Option<(*mut u8, usize)> {
     let at = data.contiguous()?;
     if !ep.is_connected() {
         return None;
@@ -73,7 +78,7 @@ fn in_place(ep: &Ep, kind: &Kind, data: &Data, policy: RndvPolicy) -> Option<(*m
 fn parts(
     ep: &Ep,
     param: &Param,
-    kind: &Kind,
+    kind: &MessageKind,
     (at, len): (*mut u8, usize),
     most: usize,
 ) -> Result<Posted> {

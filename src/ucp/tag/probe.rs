@@ -1,6 +1,6 @@
 //! Looking for a message without receiving it.
 
-use super::recv::Taken;
+use super::recv::TakenMessage;
 use crate::ucp::request::Info;
 use crate::ucp::unexpected;
 use crate::ucp::worker::Worker;
@@ -19,7 +19,7 @@ pub fn look(worker: &Worker, tag: u64, mask: u64) -> Option<Info> {
 }
 
 /// As `look`, and the message is the caller's: no other receive sees it.
-pub fn take(worker: &Worker, tag: u64, mask: u64) -> Option<(Info, Taken)> {
+pub fn take(worker: &Worker, tag: u64, mask: u64) -> Option<(Info, TakenMessage)> {
     let taken = worker
         .tag
         .with_unexpected(|unexpected| unexpected.take(tag, mask));
@@ -31,5 +31,5 @@ pub fn take(worker: &Worker, tag: u64, mask: u64) -> Option<(Info, Taken)> {
         tag,
         length: message.total(),
     };
-    Some((info, Taken { tag, message }))
+    Some((info, TakenMessage { tag, message }))
 }

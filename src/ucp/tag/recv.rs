@@ -8,7 +8,7 @@ use crate::ucp::proto::op::{Arriving, Op, TagRecvOp, TagWaitOp};
 use crate::ucp::proto::reassembly::{MessageId, Reassembly, Target};
 use crate::ucp::proto::receive::{empty_reassembly, into_request};
 use crate::ucp::proto::rndv::{self, Rts};
-use crate::ucp::request::{Info, Param, Place, Posted, Request, ended, settle};
+use crate::ucp::request::{Info, Param, Posted, Request, RequestSlot, ended, settle};
 use crate::ucp::unexpected;
 use crate::ucp::worker::Worker;
 use crate::ucs::tag_match::EntryId;
@@ -42,11 +42,11 @@ pub fn post(
     if let Some((sender_tag, message)) = here {
         return take(worker, param, data, sender_tag, message);
     }
-    let place = Request::place(worker, param)?;
+    let slot = Request::allocate(worker, param)?;
     unexpected::begin_op(worker);
-    let entry = Some(worker.tag.post(tag, mask, place.at));
+    let entry = Some(worker.tag.post(tag, mask, slot.at));
     let op = Op::TagWait(TagWaitOp { data, entry });
-    let req = place.fill(worker, op, param.callback);
+    let req = slot.fill(worker, op, param.callback);
     Ok((Posted::Request(req), Info::default()))
 }
 
@@ -62,16 +62,16 @@ pub fn post_to_fifo(
     if !worker.tag.has_fifo_room() {
         return None;
     }
-    let place = Place::warm(worker)?;
+    let slot = RequestSlot::warm(worker)?;
     unexpected::begin_unpaused(worker);
     worker.tag.post_to_fifo(PostedReceive {
-        request: place.at,
+        request: slot.at,
         tag,
         mask,
         buffer,
         capacity: room,
     });
-    Some(place.fill_posted(Op::TagPostedFifo))
+    Some(slot.fill_posted(Op::TagPostedFifo))
 }
 
 /// The `UCP_OP_ATTR_*` of a receive that is not to be over at once.
@@ -373,13 +373,13 @@ pub fn cancel(worker: &Worker, req: &Request) {
 }
 
 /// The message a probe took off the list, as C holds it.
-pub struct Taken {
+pub struct TakenMessage {
     pub tag: u64,
     pub message: Message,
 }
 
 /// Handle of a taken message.
-pub fn as_handle(taken: Taken) -> ucp_tag_message_h {
+pub fn as_handle(taken: TakenMessage) -> ucp_tag_message_h {
     Box::into_raw(Box::new(taken)).cast()
 }
 
@@ -394,6 +394,6 @@ pub unsafe fn post_taken(
     handle: ucp_tag_message_h,
 ) -> Result<(Posted, Info)> {
     // SAFETY: by the caller's promise.
-    let taken = unsafe { Box::from_raw(handle.cast::<Taken>()) };
+    let taken = unsafe { Box::from_raw(handle.cast::<TakenMessage>()) };
     take(worker, param, data, taken.tag, taken.message)
 }

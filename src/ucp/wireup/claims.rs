@@ -10,8 +10,8 @@ use crate::c::UCT_DEVICE_TYPE_NET;
 use crate::ucp::worker::{OpenIface, Worker};
 use crate::ucs_debug;
 use crate::uct::base::iface::base_of;
-use crate::uct::local::{self, Name, ProcessId, Refusal};
-use crate::wire::address::{Address, Entry};
+use crate::uct::local::{self, ProcessId, ProcessName, Refusal};
+use crate::wire::address::{Address, AddressEntry};
 
 /// What this worker shows another one as a proof that both are on one host.
 pub fn ticket(worker: &Worker, to: u64) -> u64 {
@@ -61,13 +61,13 @@ fn sender(iface: &OpenIface) -> Option<u64> {
 }
 
 /// The identity that an entry names, for one of the worker's interfaces.
-fn identity(iface: &OpenIface, entry: &Entry) -> Option<u64> {
+fn identity(iface: &OpenIface, entry: &AddressEntry) -> Option<u64> {
     // SAFETY: an open interface of ours.
     unsafe { (base_of(iface.handle).internal.peer_identity)(iface.handle, &entry.iface) }
 }
 
 /// Whether the message that is handled now came from the interface of this entry; `None` where that is not known.
-fn is_senders(worker: &Worker, entry: &Entry) -> Option<bool> {
+fn is_senders(worker: &Worker, entry: &AddressEntry) -> Option<bool> {
     let of_entry = |i: &&OpenIface| i.number == entry.transport;
     worker.ifaces.iter().filter(of_entry).find_map(|i| {
         let sender = sender(i)?;
@@ -107,7 +107,7 @@ pub fn identities(worker: &Worker, address: &Address) -> impl Iterator<Item = u6
         .filter_map(|e| identity_of(worker, e))
 }
 
-fn identity_of(worker: &Worker, entry: &Entry) -> Option<u64> {
+fn identity_of(worker: &Worker, entry: &AddressEntry) -> Option<u64> {
     let of_entry = |i: &&OpenIface| i.number == entry.transport;
     worker
         .ifaces
@@ -118,7 +118,7 @@ fn identity_of(worker: &Worker, entry: &Entry) -> Option<u64> {
 
 /// An address that its owner sent, less the entries of this host that are not proven to be the owner's.
 pub fn proven(worker: &Worker, mut address: Address, ticket: u64) -> Proven {
-    let is_local = |entry: &Entry| is_local(worker, entry);
+    let is_local = |entry: &AddressEntry| is_local(worker, entry);
     let mut is_silent = false;
     if !address.entries.iter().any(is_local) {
         return Proven { address, is_silent };
@@ -139,7 +139,8 @@ pub fn proven(worker: &Worker, mut address: Address, ticket: u64) -> Proven {
         is_silent = *e == Refusal::Silent;
     }
     let owner: Option<ProcessId> = owner.filter(|_| proof == Some(Ok(()))).map(|o| o.id);
-    let is_owners = |entry: &Entry| owner_of(worker, entry).is_some_and(|o| Some(o.id) == owner);
+    let is_owners =
+        |entry: &AddressEntry| owner_of(worker, entry).is_some_and(|o| Some(o.id) == owner);
     address
         .entries
         .retain(|entry| !is_local(entry) || is_owners(entry));
@@ -153,23 +154,23 @@ pub fn of_this_host(worker: &Worker, mut address: Address) -> Address {
 }
 
 /// The process of this host that an address names first.
-pub fn owner(worker: &Worker, address: &Address) -> Option<Name> {
+pub fn owner(worker: &Worker, address: &Address) -> Option<ProcessName> {
     address.entries.iter().find_map(|e| owner_of(worker, e))
 }
 
-fn owner_of(worker: &Worker, entry: &Entry) -> Option<Name> {
+fn owner_of(worker: &Worker, entry: &AddressEntry) -> Option<ProcessName> {
     let iface = iface(worker, entry)?;
     let transport = worker.context().resources[iface.resource].transport;
     transport.address_owner(&entry.iface)
 }
 
 /// One of the worker's interfaces of the entry's transport.
-fn iface<'a>(worker: &'a Worker, entry: &Entry) -> Option<&'a OpenIface> {
+fn iface<'a>(worker: &'a Worker, entry: &AddressEntry) -> Option<&'a OpenIface> {
     worker.ifaces.iter().find(|i| i.number == entry.transport)
 }
 
 /// Of this host, or of a transport that this worker has not.
-fn is_local(worker: &Worker, entry: &Entry) -> bool {
+fn is_local(worker: &Worker, entry: &AddressEntry) -> bool {
     let is_network =
         |i: &OpenIface| worker.context().resources[i.resource].device.kind == UCT_DEVICE_TYPE_NET;
     !iface(worker, entry).is_some_and(is_network)

@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// A connection an endpoint was made by, and its two ends.
-pub struct Link {
+pub struct CmConnection {
     endpoint: Endpoint,
     pub remote: SocketAddr,
     /// Of a client, until its server answers; of either, until the transport has brought what it has.
@@ -44,14 +44,14 @@ pub struct Link {
     close_received: bool,
 }
 
-impl Link {
+impl CmConnection {
     /// The local end, while the connection stands.
     pub fn local(&self) -> Option<SocketAddr> {
         self.endpoint.local_address()
     }
 }
 
-impl Drop for Link {
+impl Drop for CmConnection {
     fn drop(&mut self) {
         // The peer learns at once; it may know already.
         if let Err(e) = self.endpoint.disconnect() {
@@ -375,7 +375,7 @@ pub fn connect(
     });
     match made {
         Ok((endpoint, deadline)) => {
-            *ep.link.borrow_mut() = Some(Link {
+            *ep.cm_connection.borrow_mut() = Some(CmConnection {
                 endpoint,
                 remote: to,
                 deadline,
@@ -438,7 +438,7 @@ pub fn accept(worker: &Worker, request: ConnRequest, params: EpParams) -> Result
         .and_then(|m| m.accept(request.id, owner, &private));
     match made {
         Ok(endpoint) => {
-            *ep.link.borrow_mut() = Some(Link {
+            *ep.cm_connection.borrow_mut() = Some(CmConnection {
                 endpoint,
                 remote: request.client,
                 deadline: None,
@@ -554,8 +554,8 @@ fn handle(worker: &Worker, event: Event) {
                 let sends_id = params.flags & UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID != 0;
                 let id = if sends_id { worker.params.client_id } else { 0 };
                 let private = Greeting::of(worker, ep, id, 0);
-                match ep.link.borrow().as_ref() {
-                    Some(link) => link.endpoint.connect(&private),
+                match ep.cm_connection.borrow().as_ref() {
+                    Some(connection) => connection.endpoint.connect(&private),
                     None => Err(Status::NOT_CONNECTED),
                 }
             });
@@ -565,17 +565,17 @@ fn handle(worker: &Worker, event: Event) {
         }
         Event::Connected { ep, answer } => {
             let Some(ep) = worker.ep(ep) else { return };
-            if let Some(link) = ep.link.borrow_mut().as_mut() {
-                link.deadline = None;
+            if let Some(connection) = ep.cm_connection.borrow_mut().as_mut() {
+                connection.deadline = None;
             }
             let done = answer
                 .and_then(|private| Greeting::read(&private))
                 .and_then(|greeting| {
                     let server = greeting.address.uuid;
                     ep.pair_with((server, greeting.ep));
-                    if let Some(link) = ep.link.borrow().as_ref() {
+                    if let Some(connection) = ep.cm_connection.borrow().as_ref() {
                         let ticket = claims::ticket(worker, server).to_le_bytes();
-                        link.endpoint.notify(&ticket)?;
+                        connection.endpoint.notify(&ticket)?;
                     }
                     let claim = Claim {
                         ep: ep.id.get(),
@@ -609,8 +609,8 @@ fn handle(worker: &Worker, event: Event) {
             let (Some(ep), Some(address)) = (worker.ep(id), address) else {
                 return;
             };
-            if let Some(link) = ep.link.borrow_mut().as_mut() {
-                link.deadline = None;
+            if let Some(connection) = ep.cm_connection.borrow_mut().as_mut() {
+                connection.deadline = None;
             }
             let proven = Proven {
                 address,
@@ -620,8 +620,8 @@ fn handle(worker: &Worker, event: Event) {
         }
         Event::Late { ep } => {
             let Some(ep) = worker.ep(ep) else { return };
-            let late = match ep.link.borrow_mut().as_mut() {
-                Some(link) => link.deadline.take().map(|_| link.remote),
+            let late = match ep.cm_connection.borrow_mut().as_mut() {
+                Some(connection) => connection.deadline.take().map(|_| connection.remote),
                 None => None,
             };
             let Some(peer) = late else { return };
@@ -650,10 +650,10 @@ fn handle(worker: &Worker, event: Event) {
         }
         Event::Silent { ep, looks } => {
             let Some(ep) = worker.ep(ep) else { return };
-            let gone = match ep.link.borrow_mut().as_mut() {
-                Some(link) => {
-                    link.deadline = None;
-                    link.gone
+            let gone = match ep.cm_connection.borrow_mut().as_mut() {
+                Some(connection) => {
+                    connection.deadline = None;
+                    connection.gone
                 }
                 None => None,
             };
@@ -703,8 +703,8 @@ pub fn retry(worker: &Worker, ep: &Ep, claim: Claim) {
     let is_client = claim.origin == Origin::Client;
     match connect_claimed(worker, ep, claim) {
         Ok(()) if ep.is_connected() => {
-            if let Some(link) = ep.link.borrow_mut().as_mut() {
-                link.deadline = None;
+            if let Some(connection) = ep.cm_connection.borrow_mut().as_mut() {
+                connection.deadline = None;
             }
         }
         outcome if is_client => client_known(worker, ep, outcome),
@@ -718,12 +718,12 @@ pub fn limit_wait(worker: &Worker, ep: &Ep) -> Result<()> {
     let Some(cm) = worker.cm.get() else {
         return Err(Status::NOT_CONNECTED);
     };
-    let mut link = ep.link.borrow_mut();
-    let Some(link) = link.as_mut() else {
+    let mut connection = ep.cm_connection.borrow_mut();
+    let Some(connection) = connection.as_mut() else {
         return Ok(());
     };
-    if link.deadline.is_none() {
-        link.deadline = cm.deadline(worker, ep.id.get())?;
+    if connection.deadline.is_none() {
+        connection.deadline = cm.deadline(worker, ep.id.get())?;
     }
     Ok(())
 }
@@ -734,13 +734,17 @@ pub fn unlink(ep: &Ep) {
     if let Some(cm) = worker.cm.get() {
         cm.accepted.forget(worker, ep.id.get());
     }
-    drop(ep.link.take());
+    drop(ep.cm_connection.take());
 }
 
 /// The connection of an endpoint has ended. The transport may still deliver earlier messages of the peer, if it was
 /// `introduced`.
 fn connection_over(worker: &Worker, ep: &Ep, status: Status, introduced: bool) {
-    let close_received = ep.link.borrow().as_ref().is_some_and(|l| l.close_received);
+    let close_received = ep
+        .cm_connection
+        .borrow()
+        .as_ref()
+        .is_some_and(|l| l.close_received);
     if close_received {
         ep.on_peer_closed(status);
     } else if !awaits_close(worker, ep, status, introduced) {
@@ -749,12 +753,12 @@ fn connection_over(worker: &Worker, ep: &Ep, status: Status, introduced: bool) {
 }
 
 fn awaits_close(worker: &Worker, ep: &Ep, status: Status, introduced: bool) -> bool {
-    let mut link = ep.link.borrow_mut();
-    let (Some(link), Some(cm)) = (link.as_mut(), worker.cm.get()) else {
+    let mut connection = ep.cm_connection.borrow_mut();
+    let (Some(connection), Some(cm)) = (connection.as_mut(), worker.cm.get()) else {
         return false;
     };
-    if link.gone.is_some() {
-        link.gone = Some(status);
+    if connection.gone.is_some() {
+        connection.gone = Some(status);
         return true;
     }
     if !introduced {
@@ -769,8 +773,8 @@ fn awaits_close(worker: &Worker, ep: &Ep, status: Status, introduced: bool) -> b
     };
     match Timer::start(CLOSE_TIMEOUT, silent) {
         Ok(timer) => {
-            link.deadline = Some(timer);
-            link.gone = Some(status);
+            connection.deadline = Some(timer);
+            connection.gone = Some(status);
             true
         }
         Err(e) => {
@@ -782,15 +786,15 @@ fn awaits_close(worker: &Worker, ep: &Ep, status: Status, introduced: bool) -> b
 
 /// The status of an endpoint's connection, if it has ended.
 pub fn gone(ep: &Ep) -> Option<Status> {
-    ep.link.borrow().as_ref()?.gone
+    ep.cm_connection.borrow().as_ref()?.gone
 }
 
 /// The peer has sent its close message. Returns the status of its connection, if it has ended.
 pub fn on_close_message(ep: &Ep) -> Option<Status> {
-    let mut link = ep.link.borrow_mut();
-    let link = link.as_mut()?;
-    link.close_received = true;
-    link.gone
+    let mut connection = ep.cm_connection.borrow_mut();
+    let connection = connection.as_mut()?;
+    connection.close_received = true;
+    connection.gone
 }
 
 /// A client asks at a listener.

@@ -10,7 +10,7 @@ use crate::ucp::worker::{OpenIface, Worker};
 use crate::ucs::{Result, Status};
 use crate::uct::base::iface::base_of;
 use crate::uct::local::{self, Refusal};
-use crate::wire::address::{Address, Entry, TRANSPORTS};
+use crate::wire::address::{Address, AddressEntry, TRANSPORTS};
 use crate::{ucs_debug, ucs_error};
 use std::rc::Rc;
 
@@ -25,12 +25,12 @@ pub fn duration(attr: &uct_iface_attr, processes: usize, size: f64) -> f64 {
 }
 
 /// Whether the interface reaches the entry's owner.
-fn reaches(iface: &OpenIface, entry: &Entry) -> bool {
+fn reaches(iface: &OpenIface, entry: &AddressEntry) -> bool {
     may_reach(iface, entry, entry.iface.as_ptr())
 }
 
 /// Whether the interface reaches the entry's device, and that address on it if it is not null.
-fn may_reach(iface: &OpenIface, entry: &Entry, address: *const u8) -> bool {
+fn may_reach(iface: &OpenIface, entry: &AddressEntry, address: *const u8) -> bool {
     if iface.number != entry.transport
         || iface.device_address.len() != entry.device.len() && iface.number != TCP
         || iface.address.len() != entry.iface.len()
@@ -50,7 +50,7 @@ fn may_reach(iface: &OpenIface, entry: &Entry, address: *const u8) -> bool {
 const TCP: u8 = 4;
 
 /// A transport endpoint to the entry's owner, by one of the worker's interfaces, which is polled from now on.
-fn connect(worker: &Worker, iface: &OpenIface, entry: &Entry) -> Result<uct_ep_h> {
+fn connect(worker: &Worker, iface: &OpenIface, entry: &AddressEntry) -> Result<uct_ep_h> {
     let params = uct_ep_params {
         field_mask: u64::from(
             UCT_EP_PARAM_FIELD_IFACE
@@ -246,8 +246,9 @@ pub fn has_left(worker: &Worker, address: &Address) -> bool {
         refusal(worker, address),
         Some(Refusal::OtherUser | Refusal::Silent)
     ) && worker.ifaces.iter().any(|iface| {
-        let left =
-            |entry: &Entry| may_reach(iface, entry, core::ptr::null()) && !reaches(iface, entry);
+        let left = |entry: &AddressEntry| {
+            may_reach(iface, entry, core::ptr::null()) && !reaches(iface, entry)
+        };
         is_shared_memory(iface.number) && address.entries.iter().any(left)
     })
 }

@@ -21,7 +21,7 @@ pub(super) enum Source {
     },
 }
 
-pub(super) struct Handler {
+pub(super) struct AsyncHandler {
     pub id: HandlerId,
     /// Unlike the id never used again in this process.
     pub token: u64,
@@ -44,7 +44,7 @@ struct Run {
     again: Option<Events>,
 }
 
-impl Handler {
+impl AsyncHandler {
     pub fn new(
         (id, token): (HandlerId, u64),
         source: Source,
@@ -52,8 +52,8 @@ impl Handler {
         callback: Callback,
         ctx: Option<Arc<Inner>>,
         watched_by: Option<Arc<Loop>>,
-    ) -> Handler {
-        Handler {
+    ) -> AsyncHandler {
+        AsyncHandler {
             id,
             token,
             source,
@@ -111,7 +111,7 @@ impl Handler {
     }
 
     /// Delivers to the callback under the rules of its context. Whether a callback ran here.
-    pub fn deliver(self: &Arc<Handler>, events: Events) -> bool {
+    pub fn deliver(self: &Arc<AsyncHandler>, events: Events) -> bool {
         match &self.ctx {
             Some(ctx) => ctx.deliver(self, events),
             None => {

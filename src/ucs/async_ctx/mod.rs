@@ -20,7 +20,7 @@ use crate::ucs::fork::{self, Stamp};
 use crate::ucs::{Events, Result, Status};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use handler::{Handler, Source};
+use handler::{AsyncHandler, Source};
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,7 +66,7 @@ struct Inner {
     /// Held by `block()` and around every callback; counts how deep.
     lock: ReentrantMutex<Cell<u32>>,
     /// What could not be delivered because the lock was held.
-    missed: Mutex<Vec<(Arc<Handler>, Events)>>,
+    missed: Mutex<Vec<(Arc<AsyncHandler>, Events)>>,
     has_missed: AtomicBool,
     handlers: AtomicUsize,
 }
@@ -235,7 +235,7 @@ impl Inner {
     }
 
     /// Calls the handler now, or leaves it to whoever holds the lock. Whether it ran.
-    fn deliver(&self, handler: &Arc<Handler>, events: Events) -> bool {
+    fn deliver(&self, handler: &Arc<AsyncHandler>, events: Events) -> bool {
         if self.try_run(|| handler.call(events)) {
             self.run_missed();
             return true;

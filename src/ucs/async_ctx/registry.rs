@@ -2,7 +2,7 @@
 //!
 //! A child of fork() makes tables of its own.
 
-use super::handler::{Handler, Source, now_ns};
+use super::handler::{AsyncHandler, Source, now_ns};
 use super::thread::{FIRST_TOKEN, Loop, Running};
 use super::{AsyncContext, Callback, HandlerId, Mode};
 use crate::sys::lock::{Mutex, MutexGuard};
@@ -18,8 +18,8 @@ pub const FIRST_TIMER_ID: HandlerId = 1_000_000;
 const TIMER_IDS: HandlerId = 1_000_000;
 
 struct Tables {
-    by_id: HashMap<HandlerId, Arc<Handler>>,
-    by_token: HashMap<u64, Arc<Handler>>,
+    by_id: HashMap<HandlerId, Arc<AsyncHandler>>,
+    by_token: HashMap<u64, Arc<AsyncHandler>>,
     next_token: u64,
     next_timer: HandlerId,
     running: Option<Running>,
@@ -63,7 +63,7 @@ pub(super) fn add(
     };
     let token = tables.next_token;
     tables.next_token += 1;
-    let handler = Arc::new(Handler::new(
+    let handler = Arc::new(AsyncHandler::new(
         (id, token),
         source,
         events,
@@ -150,9 +150,9 @@ pub fn modify(id: HandlerId, events: Events) -> Result<()> {
 
 /// Delivers what is ready of `ctx`'s handlers, or of all. How many callbacks ran.
 pub(super) fn poll(ctx: Option<&AsyncContext>) -> usize {
-    let mut handlers: Vec<Arc<Handler>> = {
+    let mut handlers: Vec<Arc<AsyncHandler>> = {
         let tables = tables();
-        let of_ctx = |h: &&Arc<Handler>| match (ctx, &h.ctx) {
+        let of_ctx = |h: &&Arc<AsyncHandler>| match (ctx, &h.ctx) {
             (None, _) => true,
             (Some(want), Some(have)) => Arc::ptr_eq(&want.0, have),
             (Some(_), None) => false,
@@ -163,7 +163,7 @@ pub(super) fn poll(ctx: Option<&AsyncContext>) -> usize {
     let now = now_ns();
     let timers = handlers.iter().filter(|h| h.take_due(now));
     let mut count = timers.filter(|h| h.deliver(Events::empty())).count();
-    let with_fd: Vec<&Arc<Handler>> = handlers.iter().filter(|h| h.fd().is_some()).collect();
+    let with_fd: Vec<&Arc<AsyncHandler>> = handlers.iter().filter(|h| h.fd().is_some()).collect();
     let mut fds: Vec<PollFd> = with_fd.iter().map(|h| poll_fd(h)).collect();
     if fds.is_empty() || poll_fds(&mut fds, 0).is_err() {
         return count;
@@ -177,7 +177,7 @@ pub(super) fn poll(ctx: Option<&AsyncContext>) -> usize {
     count
 }
 
-fn poll_fd(handler: &Handler) -> PollFd {
+fn poll_fd(handler: &AsyncHandler) -> PollFd {
     // poll and epoll use the same bits for what `Events` has, the edge aside.
     let events = handler.events() - Events::EDGE;
     PollFd {
@@ -198,7 +198,7 @@ pub(super) fn run_fd(token: u64, events: Events) {
 /// On the async thread: the deadline passed.
 pub(super) fn run_timers(watcher: &Loop) {
     let now = now_ns();
-    let due: Vec<Arc<Handler>> = {
+    let due: Vec<Arc<AsyncHandler>> = {
         let tables = tables();
         let all = tables.by_id.values();
         let due = all.filter(|h| h.watched_by.is_some() && h.take_due(now));

@@ -91,8 +91,8 @@ impl Table {
     }
 
     /// All rows, the oldest ancestor's first, defaults replaced by those of the nearest table.
-    fn resolve(&'static self) -> Vec<Entry> {
-        let mut entries: Vec<Entry> = Vec::new();
+    fn resolve(&'static self) -> Vec<ConfigEntry> {
+        let mut entries: Vec<ConfigEntry> = Vec::new();
         let chain: Vec<_> = self.chain().collect();
         for (depth, table) in chain.iter().enumerate().rev() {
             for row in table.rows {
@@ -103,7 +103,7 @@ impl Table {
                     }
                     continue;
                 }
-                entries.push(Entry {
+                entries.push(ConfigEntry {
                     name: row.name,
                     default: row.default,
                     doc: row.doc,
@@ -123,7 +123,7 @@ impl Table {
 
 /// One resolved row.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct ConfigEntry {
     /// Without any prefix.
     pub name: &'static str,
     pub default: &'static str,
@@ -134,7 +134,7 @@ pub struct Entry {
     pub value: Value,
 }
 
-impl Entry {
+impl ConfigEntry {
     /// The most specific complete name, `base` being `UCX_` or `MPI_UCX_`.
     pub fn name_under(&self, base: &str) -> String {
         format!(
@@ -212,7 +212,7 @@ impl Entry {
 #[derive(Clone, Debug)]
 pub struct Config {
     pub table: &'static Table,
-    entries: Vec<Entry>,
+    entries: Vec<ConfigEntry>,
     /// The application prefix that it was read with.
     application: Option<String>,
     /// Options of other tables, for `read_other`.
@@ -269,7 +269,7 @@ impl Config {
             bases.insert(0, format!("{application}_{PREFIX}"));
         }
         let mut entries = table.resolve();
-        let second_names: Vec<Entry> = entries
+        let second_names: Vec<ConfigEntry> = entries
             .iter()
             .filter(|entry| matches!(entry.kind, Kind::Alias(_)))
             .cloned()
@@ -303,7 +303,7 @@ impl Config {
     }
 
     /// The row that `entry` is a second name of; `entry` itself otherwise.
-    pub fn target<'a>(&'a self, entry: &'a Entry) -> &'a Entry {
+    pub fn target<'a>(&'a self, entry: &'a ConfigEntry) -> &'a ConfigEntry {
         match entry.kind {
             Kind::Alias(of) => self.entries.iter().find(|e| e.name == of).unwrap_or(entry),
             _ => entry,
@@ -311,7 +311,7 @@ impl Config {
     }
 
     /// All rows in the order of the table.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[ConfigEntry] {
         &self.entries
     }
 
@@ -331,9 +331,9 @@ impl Config {
         &mut self,
         text: &str,
         name: &str,
-        meant: impl Fn(&Entry) -> bool,
+        meant: impl Fn(&ConfigEntry) -> bool,
     ) -> Result<()> {
-        let mut changed: Vec<Entry> = Vec::new();
+        let mut changed: Vec<ConfigEntry> = Vec::new();
         for entry in &self.entries {
             if meant(entry) {
                 let mut entry = self.target(entry).clone();

@@ -3,7 +3,7 @@
 //! Called by `abi`. Layout and order are UCX's: with documentation, what is printed is a `ucx.conf`
 //! that can be edited and read again.
 
-use super::{Config, Entry, Kind};
+use super::{Config, ConfigEntry, Kind};
 use core::fmt::Write;
 
 /// What to print; the bits of `ucs_config_print_flags_t`.
@@ -55,7 +55,7 @@ pub fn print(
 
 fn print_entry(
     config: &Config,
-    entry: &Entry,
+    entry: &ConfigEntry,
     name: &str,
     base: &str,
     style: Style,

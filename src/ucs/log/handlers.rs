@@ -11,7 +11,7 @@ use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A client's function.
-pub type Handler = unsafe extern "C" fn(
+pub type LogHandler = unsafe extern "C" fn(
     *const c_char,
     u32,
     *const c_char,
@@ -25,7 +25,7 @@ pub type Handler = unsafe extern "C" fn(
 pub const MAX_HANDLERS: usize = 32;
 
 struct Stack {
-    clients: Vec<Handler>,
+    clients: Vec<LogHandler>,
     default: bool,
 }
 
@@ -46,7 +46,7 @@ fn change<R>(f: impl FnOnce(&mut Stack) -> R) -> R {
 }
 
 /// Puts `handler` before all others. Whether there was room.
-pub fn push_handler(handler: Handler) -> bool {
+pub fn push_handler(handler: LogHandler) -> bool {
     change(|stack| {
         let room = stack.clients.len() < MAX_HANDLERS;
         if room {
@@ -66,14 +66,14 @@ pub fn pop_handler() {
 }
 
 /// The clients' handlers, newest first, and whether the default one is below them.
-pub fn handlers() -> (Vec<Handler>, bool) {
+pub fn handlers() -> (Vec<LogHandler>, bool) {
     STACK.with(|stack| (stack.clients.iter().rev().copied().collect(), stack.default))
 }
 
 unsafe extern "C" {
     /// Calls one handler with its variadic arguments; defined beside the C-variadic exports.
     fn ferrucx_log_call(
-        handler: Handler,
+        handler: LogHandler,
         file: *const c_char,
         line: u32,
         function: *const c_char,
@@ -96,7 +96,7 @@ pub fn dispatch(file: &str, line: u32, level: u32, message: &str) {
 }
 
 /// Whether the message goes on to the default handler.
-fn to_clients(clients: &[Handler], file: &str, line: u32, level: u32, message: &str) -> bool {
+fn to_clients(clients: &[LogHandler], file: &str, line: u32, level: u32, message: &str) -> bool {
     const FORMAT: &CStr = c"%s";
     let (Ok(file), Ok(message)) = (CString::new(file), CString::new(message.replace('\0', " ")))
     else {

@@ -15,7 +15,7 @@ mod line;
 mod sink;
 
 pub use crate::ucs::config::global::LOG_LEVELS as LEVEL_NAMES;
-pub use handlers::{Handler, handlers, pop_handler, push_handler};
+pub use handlers::{LogHandler, handlers, pop_handler, push_handler};
 pub use limit::Limit;
 pub use line::{change_indent, indent, set_thread_name};
 pub use sink::fill_name;

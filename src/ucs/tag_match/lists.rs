@@ -54,7 +54,7 @@ pub trait Linked {
 }
 
 /// There can be very many of those: each word counts.
-pub struct Entry<T> {
+pub struct SlabEntry<T> {
     pub tag: u64,
     generation: u32,
     prev: u32,
@@ -63,7 +63,7 @@ pub struct Entry<T> {
 }
 
 pub struct Slab<T> {
-    pub entries: Vec<Entry<T>>,
+    pub entries: Vec<SlabEntry<T>>,
     free: u32,
     pub live: usize,
 }
@@ -101,7 +101,7 @@ impl<T> Slab<T> {
         if len == self.entries.capacity() {
             self.entries.reserve_exact((len / GROWTH).max(LEAST_GROWTH));
         }
-        self.entries.push(Entry {
+        self.entries.push(SlabEntry {
             tag,
             generation: 0,
             prev: NIL,

@@ -25,19 +25,19 @@ pub type ShortHandler = unsafe fn(*mut c_void, u64, *const u8, usize);
 /// message with the same head.
 pub struct Placing {
     pub head: usize,
-    pub place: Place,
-    pub placed: Placed,
+    pub place: PlaceFn,
+    pub placed: PlacedFn,
 }
 
 /// Where the next bytes of a message go, and how many at most, which is not none: what was set with it, the message's
 /// head, how many bytes are left. `None` when it has to come as a message. Good until anything else is called.
-pub type Place = unsafe fn(*mut c_void, *const u8, usize) -> Option<(NonNull<u8>, usize)>;
+pub type PlaceFn = unsafe fn(*mut c_void, *const u8, usize) -> Option<(NonNull<u8>, usize)>;
 
 /// So many bytes are there now: what was set with it, the message's head, how many, whether they are its last.
-pub type Placed = unsafe fn(*mut c_void, *const u8, usize, bool);
+pub type PlacedFn = unsafe fn(*mut c_void, *const u8, usize, bool);
 
 #[derive(Clone, Copy)]
-struct Handler {
+struct AmSlot {
     cb: unsafe extern "C" fn(*mut c_void, *mut c_void, usize, u32) -> ucs_status_t,
     arg: *mut c_void,
     /// Does what `cb` does, of messages with up to so many bytes behind the word.
@@ -48,7 +48,7 @@ struct Handler {
 
 /// The handlers of one interface, by id.
 pub struct AmTable {
-    handlers: [Cell<Handler>; AM_IDS],
+    handlers: [Cell<AmSlot>; AM_IDS],
     tracer: Cell<(uct_am_tracer_t, *mut c_void)>,
     internal: Cell<Option<(Internal, *const c_void)>>,
 }
@@ -68,8 +68,8 @@ unsafe extern "C" fn unhandled(
     UCS_OK
 }
 
-fn none(id: usize) -> Handler {
-    Handler {
+fn none(id: usize) -> AmSlot {
+    AmSlot {
         cb: unhandled,
         arg: id as *mut c_void,
         short: None,
@@ -100,7 +100,7 @@ impl AmTable {
             .get(id as usize)
             .ok_or(Status::INVALID_PARAM)?;
         slot.set(match cb {
-            Some(cb) => Handler {
+            Some(cb) => AmSlot {
                 cb,
                 arg,
                 ..none(id as usize)
@@ -114,7 +114,7 @@ impl AmTable {
     /// to do what the handler does that was just set. Not while the log shows what comes: `invoke` writes that.
     pub fn set_short(&self, id: u8, short: ShortHandler, short_max: usize) {
         let short = Some(short);
-        self.amend(id, |handler| Handler {
+        self.amend(id, |handler| AmSlot {
             short,
             short_max,
             ..handler
@@ -125,10 +125,10 @@ impl AmTable {
     /// was just set. Not while the log shows what comes.
     pub fn set_placing(&self, id: u8, placing: &'static Placing) {
         let placing = Some(placing);
-        self.amend(id, |handler| Handler { placing, ..handler });
+        self.amend(id, |handler| AmSlot { placing, ..handler });
     }
 
-    fn amend(&self, id: u8, with: impl FnOnce(Handler) -> Handler) {
+    fn amend(&self, id: u8, with: impl FnOnce(AmSlot) -> AmSlot) {
         let shown = log::level() >= log::Level::TraceData as u32;
         if let Some(slot) = self.handlers.get(id as usize).filter(|_| !shown) {
             slot.set(with(slot.get()));

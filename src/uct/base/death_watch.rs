@@ -25,7 +25,7 @@ pub struct Watch {
     id: u64,
 }
 
-struct Entry {
+struct WatchedProcess {
     id: u64,
     pid: u32,
     start: u64,
@@ -37,7 +37,7 @@ struct Entry {
 struct Shared {
     epoll: Epoll,
     wake: EventFd,
-    entries: Mutex<Vec<Entry>>,
+    entries: Mutex<Vec<WatchedProcess>>,
     /// The thread shall end.
     end: AtomicBool,
 }
@@ -93,7 +93,7 @@ impl Shared {
             watched.is_ok() && pidfd::alive(pid, start)
         });
         let polled = fd.is_none();
-        self.entries.lock().push(Entry {
+        self.entries.lock().push(WatchedProcess {
             id,
             pid,
             start,
@@ -122,7 +122,7 @@ impl Drop for Watch {
             drop(gone);
             empty
         };
-        WATCHER.leave(leaves, |shared, _| {
+        WATCHER.remove_user(leaves, |shared, _| {
             // Release: pairs with the Acquire in run.
             shared.end.store(true, Ordering::Release);
             shared.wake.signal();
@@ -150,7 +150,7 @@ fn run(shared: &Shared) {
 }
 
 /// Takes the entries out whose process has ended.
-fn take_dead(shared: &Shared, ready: &[u64]) -> Vec<Entry> {
+fn take_dead(shared: &Shared, ready: &[u64]) -> Vec<WatchedProcess> {
     let mut entries = shared.entries.lock();
     let mut dead = Vec::new();
     let mut at = 0;

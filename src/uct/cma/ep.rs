@@ -3,7 +3,7 @@
 use super::iface::{Alarm, CmaIface, read_addresses};
 use super::peer;
 use super::queue::{EpQueue, Failure, Posting, Target, Transfer};
-use crate::sys::vm_rw::Way;
+use crate::sys::vm_rw::CopyDirection;
 use crate::sys::{pidfd, process};
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
@@ -90,7 +90,7 @@ impl CmaEp {
     pub fn post(
         &self,
         face: &Face,
-        way: Way,
+        way: CopyDirection,
         iov: Iov<'_>,
         remote: u64,
         guard: Option<EpochGuard>,

@@ -7,7 +7,7 @@ use super::queue::{MAX_IOV, Queue};
 use super::wire;
 use crate::c::*;
 use crate::sys::lock::Mutex;
-use crate::sys::vm_rw::Way;
+use crate::sys::vm_rw::CopyDirection;
 use crate::ucs::config::Config;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Completion, EpochGuard, Iface, Posted};
@@ -17,7 +17,7 @@ use crate::uct::base::node;
 use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::pending::PendingQueue;
 use crate::uct::base::worker::WorkerHandle;
-use crate::uct::local::{Membership, Name};
+use crate::uct::local::{Membership, ProcessName};
 use crate::{ucs_debug, ucs_error};
 use core::cell::RefCell;
 use core::ffi::{c_int, c_void};
@@ -237,7 +237,7 @@ impl Iface for CmaIface {
         _rkey: uct_rkey_t,
         comp: Completion,
     ) -> Result<Posted> {
-        ep.post(ep.face(), Way::Write, iov, remote, None, comp)
+        ep.post(ep.face(), CopyDirection::Write, iov, remote, None, comp)
     }
 
     #[inline]
@@ -248,7 +248,7 @@ impl Iface for CmaIface {
         _rkey: uct_rkey_t,
         comp: Completion,
     ) -> Result<Posted> {
-        ep.post(ep.face(), Way::Read, iov, remote, None, comp)
+        ep.post(ep.face(), CopyDirection::Read, iov, remote, None, comp)
     }
 
     unsafe fn get_guarded(
@@ -259,7 +259,14 @@ impl Iface for CmaIface {
         guard: EpochGuard,
         comp: Completion,
     ) -> Result<Posted> {
-        ep.post(ep.face(), Way::Read, iov, remote, Some(guard), comp)
+        ep.post(
+            ep.face(),
+            CopyDirection::Read,
+            iov,
+            remote,
+            Some(guard),
+            comp,
+        )
     }
 
     unsafe fn pending_add(
@@ -324,7 +331,7 @@ impl Iface for CmaIface {
 ///
 /// # Safety
 /// Both must be readable for the lengths that `query` tells.
-pub unsafe fn read_addresses(device: *const u8, iface: *const u8) -> Result<Name> {
+pub unsafe fn read_addresses(device: *const u8, iface: *const u8) -> Result<ProcessName> {
     // SAFETY: by the caller's promise.
     if unsafe { node::read(device) } != node::id() {
         ucs_debug!("cma: the peer is on another host or in other namespaces");

@@ -9,7 +9,7 @@ use crate::uct::api::{Component, Device, Md, MdAttr, Transport};
 use crate::uct::base::node;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
-use crate::uct::local::Name;
+use crate::uct::local::ProcessName;
 use std::any::Any;
 
 pub struct CmaComponent;
@@ -83,7 +83,7 @@ impl Transport for CmaTransport {
         vec![node::device()]
     }
 
-    fn address_owner(&self, iface: &[u8]) -> Option<Name> {
+    fn address_owner(&self, iface: &[u8]) -> Option<ProcessName> {
         wire::decode(iface.first_chunk()?)
     }
 

@@ -6,7 +6,7 @@
 
 use crate::sys::vm_rw;
 use crate::ucs::{Result, Status};
-use crate::uct::local::{self, Membership, Name};
+use crate::uct::local::{self, Membership, ProcessName};
 use crate::{ucs_debug, ucs_diag};
 
 /// Lets peers at the memory of this process, as far as the process itself can, and tells them where it is.
@@ -20,7 +20,7 @@ pub fn open() -> Result<Membership> {
 }
 
 /// The number of a process whose memory is within reach; `UNREACHABLE`, with the reason in the log, when it is not.
-pub fn reach(name: Name) -> Result<u32> {
+pub fn reach(name: ProcessName) -> Result<u32> {
     let known = local::process(name).map_err(|e| {
         ucs_diag!("cma: a process of this host cannot be reached: {e}");
         Status::UNREACHABLE
@@ -82,7 +82,7 @@ mod tests {
     fn this_process_is_within_reach_and_a_stranger_is_not() {
         let me = open().unwrap();
         assert_eq!(reach(me.name), Ok(std::process::id()));
-        let nobody = Name {
+        let nobody = ProcessName {
             id: me.name.id ^ 1,
             ..me.name
         };

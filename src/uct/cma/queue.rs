@@ -5,7 +5,7 @@
 //! completions are called last, so that they may post, flush, or destroy the endpoint.
 
 use crate::c::uct_ep_h;
-use crate::sys::vm_rw::{self, Way, range};
+use crate::sys::vm_rw::{self, CopyDirection, range};
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
 use crate::uct::api::{Completion, EpochGuard};
@@ -56,7 +56,7 @@ impl Batch {
     /// # Safety
     /// The blocks must be what a user gave for a transfer that is not complete.
     #[inline]
-    unsafe fn transfer(&self, pid: u32, way: Way, remote: u64) -> io::Result<usize> {
+    unsafe fn transfer(&self, pid: u32, way: CopyDirection, remote: u64) -> io::Result<usize> {
         let list = self.list.get(..self.count).unwrap_or(&[]);
         // SAFETY: the user keeps the blocks for this transfer until it is complete.
         unsafe { vm_rw::transfer(pid, way, list, &[range(remote, self.bytes)]) }
@@ -77,7 +77,7 @@ impl Batch {
         let ranges = [range(remote, self.bytes), range(guard.at, WORD)];
         let list = list.get(..=self.count).unwrap_or(&[]);
         // SAFETY: as `transfer`, and a word of ours.
-        let n = unsafe { vm_rw::transfer(pid, Way::Read, list, &ranges) }?;
+        let n = unsafe { vm_rw::transfer(pid, CopyDirection::Read, list, &ranges) }?;
         if n < self.bytes {
             return Ok(n);
         }
@@ -112,7 +112,7 @@ impl From<io::Error> for Failure {
 #[derive(Clone, Copy)]
 pub struct Target {
     pub pid: u32,
-    pub way: Way,
+    pub way: CopyDirection,
     pub remote: u64,
     pub total: usize,
     pub guard: Option<EpochGuard>,
@@ -369,8 +369,8 @@ impl Queue {
     pub fn fail(&self, ep: &Rc<EpQueue>, target: &Target, e: &io::Error) -> Status {
         let Target { pid, remote, .. } = *target;
         let verb = match target.way {
-            Way::Read => "reading",
-            Way::Write => "writing",
+            CopyDirection::Read => "reading",
+            CopyDirection::Write => "writing",
         };
         ucs_diag!("cma: {verb} memory of process {pid} at {remote:#x}: {e}");
         self.break_off(ep, Status::CONNECTION_RESET);
@@ -451,7 +451,7 @@ mod tests {
     fn write_to(remote: u64, total: usize) -> Target {
         Target {
             pid: std::process::id(),
-            way: Way::Write,
+            way: CopyDirection::Write,
             remote,
             total,
             guard: None,
@@ -538,7 +538,7 @@ mod tests {
                 (8, EpochGuard { at, value: 7 }, false),
             ] {
                 let target = Target {
-                    way: Way::Read,
+                    way: CopyDirection::Read,
                     guard: Some(guard),
                     ..write_to(remote, 200)
                 };

@@ -3,7 +3,7 @@
 use super::config;
 use super::iface::CmaIface;
 use crate::c::*;
-use crate::sys::vm_rw::Way;
+use crate::sys::vm_rw::CopyDirection;
 use crate::ucs::Status;
 use crate::ucs::config::Config;
 use crate::uct::api::{Completion, Iface, Posted};
@@ -74,7 +74,7 @@ fn one_transfer_at_a_time() {
         status: UCS_OK,
     };
     let comp_ptr = &raw mut comp;
-    let put = |c| ep.post(face, Way::Write, iov, to.as_ptr() as u64, None, c);
+    let put = |c| ep.post(face, CopyDirection::Write, iov, to.as_ptr() as u64, None, c);
     let mut request = uct_pending_req_t {
         func: Some(serve),
         r#priv: [0; 40],

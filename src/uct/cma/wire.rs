@@ -3,7 +3,7 @@
 //! `version, check, name`, little-endian, packed. The check byte tells an address of ours from other bytes.
 #![forbid(unsafe_code)]
 
-use crate::uct::local::{NAME_LEN, Name};
+use crate::uct::local::{NAME_LEN, ProcessName};
 
 /// Bytes of an address.
 pub const LEN: usize = 2 + NAME_LEN;
@@ -17,7 +17,7 @@ fn check(bytes: &[u8]) -> u8 {
     (hash >> 24) as u8
 }
 
-pub fn encode(owner: Name) -> [u8; LEN] {
+pub fn encode(owner: ProcessName) -> [u8; LEN] {
     let mut out = [0; LEN];
     out[2..].copy_from_slice(&owner.encode());
     out[0] = VERSION;
@@ -26,19 +26,19 @@ pub fn encode(owner: Name) -> [u8; LEN] {
 }
 
 /// `None` for bytes that are no address of ours.
-pub fn decode(bytes: &[u8; LEN]) -> Option<Name> {
+pub fn decode(bytes: &[u8; LEN]) -> Option<ProcessName> {
     let (head, rest) = bytes.split_first_chunk::<2>()?;
     if *head != [VERSION, check(rest)] {
         return None;
     }
-    Name::decode(rest)
+    ProcessName::decode(rest)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SOME: Name = Name {
+    const SOME: ProcessName = ProcessName {
         id: 0x1112_1314_1516_1718,
         pid: 0x0102_0304,
         door: 0x2122_2324,

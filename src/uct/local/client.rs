@@ -1,7 +1,7 @@
 //! The asking side: one connection for each question, answered within `PATIENCE` or given up.
 
 use super::server::{abstract_address, door_name, is_own, own_export, probe_word};
-use super::wire::{ANSWER_LEN, Answer, Name, Question, Request, Verdict};
+use super::wire::{ANSWER_LEN, Answer, ProcessName, Question, Request, Verdict};
 use super::{Export, ProcessId};
 use crate::sys::eventfd::EventFd;
 use crate::sys::local_socket::{self, Credentials, effective_user, is_one_user, peer_credentials};
@@ -91,7 +91,7 @@ static KNOWN: PerProcess<Mutex<HashMap<ProcessId, Known>>> = PerProcess::new(Mut
 /// Beyond so many, what is known is forgotten and asked anew.
 const MOST_KNOWN: usize = 4096;
 
-fn connect(name: Name, patience: Duration) -> io::Result<UnixStream> {
+fn connect(name: ProcessName, patience: Duration) -> io::Result<UnixStream> {
     let first = abstract_address(name.id).and_then(|a| local_socket::connect(&a, patience));
     first.or_else(|e| match name.door {
         0 => Err(e),
@@ -125,7 +125,7 @@ fn is_dropped(e: &io::Error) -> bool {
 
 /// One connection, one question, one answer; `None` for an answer that is none.
 fn exchange(
-    name: Name,
+    name: ProcessName,
     question: Question,
     patience: Duration,
 ) -> io::Result<Option<(Credentials, Answer, Vec<OwnedFd>)>> {
@@ -156,7 +156,7 @@ fn exchange(
 }
 
 /// Asks another process.
-pub fn ask(name: Name, question: Question) -> Result<Reply, Refusal> {
+pub fn ask(name: ProcessName, question: Question) -> Result<Reply, Refusal> {
     let last = SILENT.get().lock().get(&name.id).copied();
     let patience = match last.map(|asked| asked.elapsed()) {
         Some(elapsed) if elapsed < SILENCE => return Err(Refusal::Silent),
@@ -216,7 +216,7 @@ fn remember(id: ProcessId, known: Known) {
 }
 
 /// What there is to know of a process: asked once.
-pub fn process(name: Name) -> Result<Known, Refusal> {
+pub fn process(name: ProcessName) -> Result<Known, Refusal> {
     if is_own(name.id) {
         return Ok(Known {
             pid: own::pid(),
@@ -236,7 +236,7 @@ pub fn process(name: Name) -> Result<Known, Refusal> {
 }
 
 /// Whether a process answers now, whatever is known of it.
-pub fn look(name: Name) -> Result<(), Refusal> {
+pub fn look(name: ProcessName) -> Result<(), Refusal> {
     match is_own(name.id) {
         true => Ok(()),
         false => ask(name, Question::Process).map(drop),
@@ -244,7 +244,7 @@ pub fn look(name: Name) -> Result<(), Refusal> {
 }
 
 /// A segment of a process.
-pub fn segment(name: Name, serial: u32) -> Result<Segment, Refusal> {
+pub fn segment(name: ProcessName, serial: u32) -> Result<Segment, Refusal> {
     if is_own(name.id) {
         return own_export(serial).map(Segment::Own).ok_or(Refusal::Denied);
     }

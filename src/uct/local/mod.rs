@@ -22,7 +22,7 @@ pub mod wire;
 
 pub use client::{Known, Refusal, SILENCE, Segment, look, process, segment};
 pub use server::{Export, Membership, Shared, join, own_id};
-pub use wire::{NAME_LEN, Name};
+pub use wire::{NAME_LEN, ProcessName};
 
 use crate::ucs::fork::PerProcess;
 use client::ask;
@@ -42,7 +42,7 @@ pub fn ticket(from: u64, to: u64) -> u64 {
 }
 
 /// Whether the named process gave `ticket` of its worker `from` to our worker `to`.
-pub fn confirm(owner: Name, from: u64, to: u64, ticket: u64) -> Result<(), Refusal> {
+pub fn confirm(owner: ProcessName, from: u64, to: u64, ticket: u64) -> Result<(), Refusal> {
     if server::is_own(owner.id) {
         return match ticket == self::ticket(from, to) {
             true => Ok(()),

@@ -4,7 +4,7 @@
 //! `MOST_ASKERS` wait, and who is of another user is told so at once.
 
 use super::own_listener::OwnListener;
-use super::wire::{Answer, Name, Question, REQUEST_LEN, Request, Verdict};
+use super::wire::{Answer, ProcessName, Question, REQUEST_LEN, Request, Verdict};
 use super::{ProcessId, ticket};
 use crate::sys::epoll::{Epoll, Event, NO_EVENT};
 use crate::sys::eventfd::EventFd;
@@ -159,7 +159,7 @@ fn bind(address: &SocketAddr) -> io::Result<OwnListener> {
 }
 
 struct Channel {
-    name: Name,
+    name: ProcessName,
     epoll: Epoll,
     wake: EventFd,
     listener: OwnListener,
@@ -177,7 +177,7 @@ const FIRST_ASKER: u64 = 3;
 
 /// Whoever lives while this process can be asked. The thread starts with the first one and ends with the last.
 pub struct Membership {
-    pub name: Name,
+    pub name: ProcessName,
 }
 
 /// Opens the channel, where it is not open yet.
@@ -199,7 +199,7 @@ impl Drop for Membership {
         if !is_own(self.name.id) {
             return;
         }
-        CHANNEL.leave(
+        CHANNEL.remove_user(
             |channel| channel.members.fetch_sub(1, Ordering::Relaxed) == 1,
             |channel, _| {
                 // Release: pairs with the Acquire in `serve`.
@@ -219,7 +219,7 @@ impl Channel {
         listener.set_nonblocking(true)?;
         let door = Door::open(id);
         let pid = process::pid();
-        let name = Name {
+        let name = ProcessName {
             id,
             pid: if door.is_some() { pid } else { 0 },
             door: door
@@ -388,7 +388,7 @@ impl Server<'_> {
                     return Some(asker);
                 }
                 let request = Request::decode(&asker.bytes)?;
-                self.answer(&asker.stream, &request);
+                self.reply(&asker.stream, &request);
                 None
             }
             Err(e)
@@ -403,7 +403,7 @@ impl Server<'_> {
         }
     }
 
-    fn answer(&self, stream: &UnixStream, request: &Request) {
+    fn reply(&self, stream: &UnixStream, request: &Request) {
         let of = |verdict| Answer {
             probe: core::ptr::from_ref(probe_word()) as u64,
             word: *probe_word(),

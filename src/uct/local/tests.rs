@@ -23,7 +23,7 @@ fn export(wake: Option<EventFd>) -> Shared {
     .unwrap()
 }
 
-fn connect(name: Name) -> UnixStream {
+fn connect(name: ProcessName) -> UnixStream {
     UnixStream::connect_addr(&abstract_address(name.id).unwrap()).unwrap()
 }
 
@@ -67,7 +67,7 @@ fn no_other_socket_is_connected_to_by_a_peers_word() {
     other.set_nonblocking(true).unwrap();
     let place = crate::sys::file::open_place(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
-    let claimed = Name {
+    let claimed = ProcessName {
         id: 0x1234,
         pid: std::process::id(),
         door: place.as_raw_fd().cast_unsigned(),
@@ -132,7 +132,7 @@ fn hostile_askers_cost_their_connection() {
 }
 
 /// A process under a name of its own that gives one answer with these descriptors.
-fn liar(answer: Answer, fds: Vec<std::os::fd::OwnedFd>) -> Name {
+fn liar(answer: Answer, fds: Vec<std::os::fd::OwnedFd>) -> ProcessName {
     let id = crate::sys::random::random_u64().unwrap();
     let address = SocketAddr::from_abstract_name(format!("ucx-{id:016x}")).unwrap();
     let listener = UnixListener::bind_addr(&address).unwrap();
@@ -143,7 +143,7 @@ fn liar(answer: Answer, fds: Vec<std::os::fd::OwnedFd>) -> Name {
         let fds: Vec<BorrowedFd<'_>> = fds.iter().map(AsFd::as_fd).collect();
         local_socket::send(stream.as_fd(), &answer.encode(), &fds).unwrap();
     });
-    Name {
+    ProcessName {
         id,
         pid: 0,
         door: 0,
@@ -184,7 +184,7 @@ fn what_a_liar_gives_is_refused() {
     let other_user = Answer::of(Verdict::OtherUser);
     let refusal = segment(liar(other_user, vec![]), 1).err();
     assert_eq!(refusal, Some(Refusal::OtherUser));
-    let nobody = Name {
+    let nobody = ProcessName {
         id: 1,
         pid: 0,
         door: 0,

@@ -5,7 +5,7 @@ use crate::wire::{Reader, Writer};
 
 /// How a process is found by others of this host. All of it is a claim until the process has answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Name {
+pub struct ProcessName {
     /// Random, and of one process only.
     pub id: u64,
     /// Where the process shows its socket to those of another network namespace: `/proc/<pid>/fd/<door>`. 0 for
@@ -17,7 +17,7 @@ pub struct Name {
 /// Bytes of an encoded `Name`.
 pub const NAME_LEN: usize = 16;
 
-impl Name {
+impl ProcessName {
     pub fn encode(&self) -> [u8; NAME_LEN] {
         let mut out = [0; NAME_LEN];
         let mut w = Writer::new(&mut out);
@@ -27,9 +27,9 @@ impl Name {
         out
     }
 
-    pub fn decode(bytes: &[u8]) -> Option<Name> {
+    pub fn decode(bytes: &[u8]) -> Option<ProcessName> {
         let mut r = Reader::new(bytes);
-        Some(Name {
+        Some(ProcessName {
             id: r.u64()?,
             pid: r.u32()?,
             door: r.u32()?,
@@ -211,13 +211,13 @@ mod tests {
             word: 7,
         };
         assert_eq!(Answer::decode(&answer.encode()), Some(answer));
-        let name = Name {
+        let name = ProcessName {
             id: 1,
             pid: 2,
             door: 3,
         };
-        assert_eq!(Name::decode(&name.encode()), Some(name));
-        assert_eq!(Name::decode(&name.encode()[1..]), None);
+        assert_eq!(ProcessName::decode(&name.encode()), Some(name));
+        assert_eq!(ProcessName::decode(&name.encode()[1..]), None);
     }
 
     #[test]

@@ -363,11 +363,11 @@ impl ShmEp {
             .or_else(|| self.peer.has_ended().then_some(Status::ENDPOINT_TIMEOUT))
     }
 
-    /// Sends end from here on. Pending requests wait for the purge of a user who is `told`; without
-    /// an error handler they are served, so that their sends answer the error.
-    pub fn give_up(&self, status: Status, told: bool) {
+    /// All sends fail from now on. With an error handler, pending requests wait for the user's purge; without one they
+    /// are called, so that their sends return the error.
+    pub fn end_sends(&self, status: Status, has_err_handler: bool) {
         self.peer.fail(status);
-        if told {
+        if has_err_handler {
             self.pending.suspend();
         }
     }

@@ -6,7 +6,7 @@ use super::inbox::Inbox;
 use super::outbox::{Alarm, Peer, attached};
 use super::ring::{Message, Polled, Shape};
 use super::segment::{Attached, Source};
-use super::wire::{KEY_LEN, Kind, SegmentKey};
+use super::wire::{KEY_LEN, SegmentKey, SegmentKind};
 use crate::c::*;
 use crate::ucs::config::{Config, Ternary};
 use crate::ucs::{Result, Status};
@@ -38,7 +38,7 @@ const LATENCY: f64 = 80e-9;
 const COPY_MAX: usize = 512;
 
 pub struct ShmIface {
-    kind: Kind,
+    kind: SegmentKind,
     /// The segment that was last asked about.
     recent: RefCell<Option<Arc<Attached>>>,
     pub inbox: Inbox,
@@ -339,7 +339,7 @@ impl ShmIface {
             // SAFETY: as above; nothing of it is touched after `fail`, which may destroy it.
             let ep = unsafe { &*ep };
             if let Some(status) = ep.peer_failure() {
-                ep.give_up(status, face.base.params.err_handler.is_some());
+                ep.end_sends(status, face.base.params.err_handler.is_some());
                 ep.fail(status);
             }
             count += 1;

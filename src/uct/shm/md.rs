@@ -4,7 +4,7 @@ use super::config;
 use super::iface::ShmIface;
 use super::rkey;
 use super::segment::{Segment, Source};
-use super::wire::{Kind, MEM_KEY_LEN, MemKey, SegmentKey};
+use super::wire::{MEM_KEY_LEN, MemKey, SegmentKey, SegmentKind};
 use crate::c::*;
 use crate::sys::{mem, shm};
 use crate::ucs::config::{Config, Table, Ternary};
@@ -14,7 +14,7 @@ use crate::uct::base::iface::md_as;
 use crate::uct::base::node;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
-use crate::uct::local::Name;
+use crate::uct::local::ProcessName;
 use crate::{ucs_diag, ucs_error};
 use core::ffi::c_void;
 use std::any::Any;
@@ -56,7 +56,7 @@ unsafe fn read_mem_key(packed: *const u8) -> Result<MemKey> {
 }
 
 /// Whose memory a packed key names, for both components.
-fn key_owner(packed: &[u8]) -> Option<Name> {
+fn key_owner(packed: &[u8]) -> Option<ProcessName> {
     let key = MemKey::decode(packed.first_chunk()?).ok()?;
     Some(key.segment.owner)
 }
@@ -93,7 +93,7 @@ impl Component for PosixComponent {
 
     fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
         let huge = config.ternary("HUGETLB_MODE");
-        let kind = Kind::Posix;
+        let kind = SegmentKind::Posix;
         Ok(Box::new(ShmMd {
             source: Source { kind, huge },
         }))
@@ -103,14 +103,14 @@ impl Component for PosixComponent {
         &[&POSIX]
     }
 
-    fn key_owner(&self, packed: &[u8]) -> Option<Name> {
+    fn key_owner(&self, packed: &[u8]) -> Option<ProcessName> {
         key_owner(packed)
     }
 
     unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
         // SAFETY: as promised by the caller.
         let key = unsafe { read_mem_key(packed) }?;
-        rkey::unpack(&key, Kind::Posix)
+        rkey::unpack(&key, SegmentKind::Posix)
     }
 
     unsafe fn rkey_ptr(
@@ -157,7 +157,7 @@ impl Component for SysvComponent {
     fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
         Ok(Box::new(ShmMd {
             source: Source {
-                kind: Kind::Sysv,
+                kind: SegmentKind::Sysv,
                 huge: config.ternary("HUGETLB_MODE"),
             },
         }))
@@ -167,14 +167,14 @@ impl Component for SysvComponent {
         &[&SYSV]
     }
 
-    fn key_owner(&self, packed: &[u8]) -> Option<Name> {
+    fn key_owner(&self, packed: &[u8]) -> Option<ProcessName> {
         key_owner(packed)
     }
 
     unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
         // SAFETY: as promised by the caller.
         let key = unsafe { read_mem_key(packed) }?;
-        rkey::unpack(&key, Kind::Sysv)
+        rkey::unpack(&key, SegmentKind::Sysv)
     }
 
     unsafe fn rkey_ptr(
@@ -304,7 +304,7 @@ impl Transport for ShmTransport {
         vec![node::device()]
     }
 
-    fn address_owner(&self, iface: &[u8]) -> Option<Name> {
+    fn address_owner(&self, iface: &[u8]) -> Option<ProcessName> {
         let key = SegmentKey::decode(iface.first_chunk()?).ok()?;
         Some(key.owner)
     }

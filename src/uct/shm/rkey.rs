@@ -1,7 +1,7 @@
 //! Remote keys: a peer's memory mapped here, and the check that every access passes.
 
 use super::segment::Attached;
-use super::wire::{Kind, MemKey};
+use super::wire::{MemKey, SegmentKind};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
@@ -21,7 +21,7 @@ pub struct RemoteKey {
 }
 
 /// Maps what the key names; the segment must be of this kind.
-pub fn unpack(key: &MemKey, kind: Kind) -> Result<RkeyParts> {
+pub fn unpack(key: &MemKey, kind: SegmentKind) -> Result<RkeyParts> {
     if key.segment.kind != kind {
         return Err(Status::INVALID_PARAM);
     }

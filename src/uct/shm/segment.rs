@@ -4,7 +4,7 @@
 //! it over the local channel (`uct::local`), and what it gives is checked before use: kind, size, that it cannot
 //! shrink. Nothing of a segment stays behind when its last user ends.
 
-use super::wire::{Kind, SegmentKey};
+use super::wire::{SegmentKey, SegmentKind};
 use crate::sys::eventfd::EventFd;
 use crate::sys::lock::Mutex;
 use crate::sys::shm::{self, SharedMap};
@@ -22,14 +22,14 @@ use std::sync::{Arc, Weak};
 /// How a memory domain makes segments.
 #[derive(Clone, Debug)]
 pub struct Source {
-    pub kind: Kind,
+    pub kind: SegmentKind,
     pub huge: Ternary,
 }
 
 /// A segment of this process. Others find it once its key is given out.
 pub struct Segment {
     map: SharedMap,
-    kind: Kind,
+    kind: SegmentKind,
     shared: Shared,
     /// While there is a segment, others may ask for it.
     membership: Membership,
@@ -50,13 +50,13 @@ pub struct Attached {
 /// The huge page size of x86-64 and of aarch64 with 4 KiB pages.
 const HUGE_PAGE: usize = 2 << 20;
 /// Says once and clearly why there is no memory.
-fn out_of_memory(kind: Kind, len: usize, e: &io::Error) -> Status {
+fn out_of_memory(kind: SegmentKind, len: usize, e: &io::Error) -> Status {
     match kind {
-        Kind::Posix => ucs_error!(
+        SegmentKind::Posix => ucs_error!(
             "cannot reserve {len} bytes of shared memory: {e}; raise the memory limit of this \
              process group, or lower UCX_POSIX_FIFO_SIZE and UCX_POSIX_SEG_SIZE"
         ),
-        Kind::Sysv => ucs_error!(
+        SegmentKind::Sysv => ucs_error!(
             "cannot reserve {len} bytes of System V shared memory: {e}; raise kernel.shmmax, \
              kernel.shmall or kernel.shmmni"
         ),
@@ -163,7 +163,7 @@ fn make_once(
     address: usize,
     wake: &mut Option<EventFd>,
 ) -> io::Result<Segment> {
-    let (map, file, sysv) = if source.kind == Kind::Sysv {
+    let (map, file, sysv) = if source.kind == SegmentKind::Sysv {
         let (id, map) = shm::make_sysv(len, huge, address)?;
         (map, None, Some(id))
     } else {
@@ -204,7 +204,7 @@ const LEAST_SWEPT: usize = 64;
 static CACHE: PerProcess<Mutex<Cache>> = PerProcess::new(Mutex::default);
 
 /// Maps what its owner gave: a memory file that cannot shrink, or a System V segment that the owner made.
-fn map_given(given: &local::Segment, kind: Kind) -> io::Result<SharedMap> {
+fn map_given(given: &local::Segment, kind: SegmentKind) -> io::Result<SharedMap> {
     let wrong = || io::Error::from_raw_os_error(libc::EBADF);
     let (file, sysv, len, pid) = match given {
         local::Segment::Theirs {
@@ -226,11 +226,11 @@ fn map_given(given: &local::Segment, kind: Kind) -> io::Result<SharedMap> {
         .filter(|n| *n > 0)
         .ok_or_else(wrong)?;
     match (kind, file, sysv) {
-        (Kind::Posix, Some(file), _) => {
+        (SegmentKind::Posix, Some(file), _) => {
             shm::expect_lasting(file, len)?;
             shm::map_file(file, len, 0)
         }
-        (Kind::Sysv, _, Some(id)) => {
+        (SegmentKind::Sysv, _, Some(id)) => {
             let (real, maker) = shm::sysv_facts(id)?;
             if maker != u64::from(pid) || real < len as u64 {
                 return Err(wrong());
@@ -315,7 +315,7 @@ impl Attached {
     /// Reserves a range, so that touching it cannot fail.
     pub fn reserve(&self, offset: usize, len: usize) -> Result<()> {
         let told = |e| out_of_memory(self.key.kind, len, &e);
-        if self.key.kind == Kind::Sysv {
+        if self.key.kind == SegmentKind::Sysv {
             return shm::populate(&self.map, offset, len).map_err(told);
         }
         let kept = self.file.lock().take();

@@ -5,22 +5,22 @@
 #![forbid(unsafe_code)]
 
 use crate::ucs::{Result, Status};
-use crate::uct::local::{NAME_LEN, Name};
+use crate::uct::local::{NAME_LEN, ProcessName};
 use crate::wire::{Reader, checksum};
 
 /// What a segment is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Kind {
+pub enum SegmentKind {
     /// A memory file.
     Posix = 1,
     /// A System V segment.
     Sysv = 2,
 }
 
-impl Kind {
-    fn from_byte(byte: u8) -> Option<Kind> {
-        [Kind::Posix, Kind::Sysv]
+impl SegmentKind {
+    fn from_byte(byte: u8) -> Option<SegmentKind> {
+        [SegmentKind::Posix, SegmentKind::Sysv]
             .into_iter()
             .find(|k| *k as u8 == byte)
     }
@@ -29,10 +29,10 @@ impl Kind {
 /// Names one segment on this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SegmentKey {
-    pub kind: Kind,
+    pub kind: SegmentKind,
     /// Of the owner's segments.
     pub serial: u32,
-    pub owner: Name,
+    pub owner: ProcessName,
 }
 
 const VERSION: u8 = 3;
@@ -75,9 +75,9 @@ fn get_key(bytes: &[u8]) -> Result<SegmentKey> {
     let mut fields = Reader::new(&bytes[4..]);
     let serial = fields.u32().ok_or(Status::INVALID_ADDR)?;
     Ok(SegmentKey {
-        kind: Kind::from_byte(bytes[1]).ok_or(Status::INVALID_ADDR)?,
+        kind: SegmentKind::from_byte(bytes[1]).ok_or(Status::INVALID_ADDR)?,
         serial,
-        owner: Name::decode(fields.rest()).ok_or(Status::INVALID_ADDR)?,
+        owner: ProcessName::decode(fields.rest()).ok_or(Status::INVALID_ADDR)?,
     })
 }
 
@@ -126,9 +126,9 @@ mod tests {
     use super::*;
 
     const KEY: SegmentKey = SegmentKey {
-        kind: Kind::Sysv,
+        kind: SegmentKind::Sysv,
         serial: 0x0102_0304,
-        owner: Name {
+        owner: ProcessName {
             id: 0x1112_1314_1516_1718,
             pid: 77,
             door: 5,

@@ -296,7 +296,7 @@ impl Drop for Listed {
                 entries.is_empty()
             }
         };
-        SENDER.leave(leaves, |common, thread| {
+        SENDER.remove_user(leaves, |common, thread| {
             // Relaxed: `unpark` orders.
             common.end.store(true, Ordering::Relaxed);
             thread.unpark();

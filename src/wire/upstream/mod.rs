@@ -7,7 +7,7 @@ pub mod key;
 
 pub use address::Address;
 
-use super::envelope::Kind;
+use super::envelope::EnvelopeKind;
 
 /// A release of upstream as far as its blobs tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,10 +35,10 @@ impl core::fmt::Display for Release {
 }
 
 /// Whether upstream made the blob that `bytes` begin with, and which release.
-pub fn recognise(kind: Kind, bytes: &[u8]) -> Option<Release> {
+pub fn recognise(kind: EnvelopeKind, bytes: &[u8]) -> Option<Release> {
     match kind {
-        Kind::Address => Address::decode(bytes).map(|a| a.release),
-        Kind::Key => key::is_key(bytes).then_some(Release::Unknown),
-        Kind::Handle => key::is_handle(bytes).then_some(Release::Unknown),
+        EnvelopeKind::Address => Address::decode(bytes).map(|a| a.release),
+        EnvelopeKind::Key => key::is_key(bytes).then_some(Release::Unknown),
+        EnvelopeKind::Handle => key::is_handle(bytes).then_some(Release::Unknown),
     }
 }

@@ -38,7 +38,7 @@ pub struct Message {
 }
 
 /// Where the fragments of a message go.
-pub enum Place {
+pub enum FragmentTarget {
     Receive(Receive),
     /// To the user's callback, with the user's word for this message.
     Callback(*mut c_void),
@@ -50,7 +50,7 @@ pub enum Place {
 
 pub struct Arriving {
     message: Message,
-    place: Place,
+    place: FragmentTarget,
 }
 
 /// The private bytes of a context.
@@ -300,7 +300,7 @@ impl Engine {
         let matched = self.posted.borrow_mut().take(tag);
         let place = match matched {
             Some(receive) if total > receive.capacity => {
-                self.keep(key, message, Place::Dropped);
+                self.keep(key, message, FragmentTarget::Dropped);
                 return self.end_matched(
                     receive.ctx,
                     tag,
@@ -314,7 +314,7 @@ impl Engine {
                 unsafe { receive.blocks.write(0, data, got) };
                 let ctx = receive.ctx;
                 self.mark(ctx, ARRIVING, key);
-                self.keep(key, message, Place::Receive(receive));
+                self.keep(key, message, FragmentTarget::Receive(receive));
                 // SAFETY: a context in our hands; its mark stands, so that it can be cancelled meanwhile.
                 if let Some(cb) = unsafe { (*ctx).tag_consumed_cb } {
                     // SAFETY: the user's callback with its context.
@@ -332,13 +332,15 @@ impl Engine {
             None => {
                 let none = core::ptr::null_mut();
                 // SAFETY: by the caller's promise.
-                Place::Callback(unsafe { self.unexpected(tag, imm, data, got, (true, true), none) })
+                FragmentTarget::Callback(unsafe {
+                    self.unexpected(tag, imm, data, got, (true, true), none)
+                })
             }
         };
         self.keep(key, message, place);
     }
 
-    fn keep(&self, key: u64, message: Message, place: Place) {
+    fn keep(&self, key: u64, message: Message, place: FragmentTarget) {
         let arriving = Arriving { message, place };
         self.arriving.borrow_mut().insert(key, arriving);
     }
@@ -371,33 +373,33 @@ impl Engine {
         };
         let last = message.got == total;
         let place = match place {
-            Place::Receive(receive) => {
+            FragmentTarget::Receive(receive) => {
                 // SAFETY: by the caller's promise; the user's buffers, alive until completion.
                 unsafe { receive.blocks.write(got, data, len) };
                 if last {
                     self.finish(receive.ctx, tag, imm, total, Ok(()));
                     return Some(());
                 }
-                Place::Receive(receive)
+                FragmentTarget::Receive(receive)
             }
-            Place::Callback(word) => {
+            FragmentTarget::Callback(word) => {
                 // SAFETY: by the caller's promise.
                 let word = unsafe { self.unexpected(tag, imm, data, len, (false, !last), word) };
                 if last {
                     return Some(());
                 }
-                Place::Callback(word)
+                FragmentTarget::Callback(word)
             }
-            Place::Kept(mut bytes) => {
+            FragmentTarget::Kept(mut bytes) => {
                 let at = bytes.len();
                 bytes.resize(at + len, 0);
                 // SAFETY: just made as long, and readable.
                 unsafe { core::ptr::copy_nonoverlapping(data, bytes[at..].as_mut_ptr(), len) };
                 // The last fragment is no end: whoever matches it ends it.
-                Place::Kept(bytes)
+                FragmentTarget::Kept(bytes)
             }
-            Place::Dropped if last => return Some(()),
-            Place::Dropped => Place::Dropped,
+            FragmentTarget::Dropped if last => return Some(()),
+            FragmentTarget::Dropped => FragmentTarget::Dropped,
         };
         self.keep(key, message, place);
         Some(())
@@ -408,7 +410,7 @@ impl Engine {
         let Some(Arriving { message, place }) = self.arriving.borrow_mut().remove(&key) else {
             return;
         };
-        let Place::Kept(bytes) = place else {
+        let FragmentTarget::Kept(bytes) = place else {
             return self.keep(key, message, place);
         };
         if message.got == message.total {
@@ -509,7 +511,7 @@ impl Engine {
                 let taken = self.arriving.borrow_mut().remove(&mark.value);
                 let Some(Arriving {
                     message,
-                    place: Place::Receive(receive),
+                    place: FragmentTarget::Receive(receive),
                 }) = taken
                 else {
                     return Err(Status::INVALID_PARAM);
@@ -517,7 +519,7 @@ impl Engine {
                 let mut bytes = vec![0; message.got];
                 // SAFETY: the user's buffers hold what has come, and `bytes` has room for it.
                 unsafe { receive.blocks.read(0, message.got, bytes.as_mut_ptr()) };
-                self.keep(mark.value, message, Place::Kept(bytes));
+                self.keep(mark.value, message, FragmentTarget::Kept(bytes));
                 self.add_later(Later::Again(mark.value));
                 self.cancelled(ctx, message.tag, force);
             }

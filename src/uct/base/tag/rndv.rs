@@ -12,7 +12,7 @@ use super::recv::{FETCHING, Receive};
 use super::wire::{Claim, Offer, REACH};
 use super::{Engine, wire};
 use crate::c::*;
-use crate::sys::vm_rw::{self, Way, range};
+use crate::sys::vm_rw::{self, CopyDirection, range};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Completion;
 use crate::uct::base::iface::base_of;
@@ -354,12 +354,12 @@ impl Engine {
         let offer = self.offers.borrow().get(&claim.offer).cloned();
         let Some(offer) = offer else {
             if claim.receive != 0 {
-                self.answer(wire::GONE, claim);
+                self.send_claim(wire::GONE, claim);
             }
             return Some(());
         };
         if id == wire::TAKEN {
-            self.answer(wire::GOOD, claim);
+            self.send_claim(wire::GOOD, claim);
             self.offer_over(claim.offer);
             return Some(());
         }
@@ -373,7 +373,7 @@ impl Engine {
         Some(())
     }
 
-    fn answer(&self, id: u8, claim: &Claim<'_>) {
+    fn send_claim(&self, id: u8, claim: &Claim<'_>) {
         match self.back(&claim.from) {
             Ok(back) => self.say_number(back, id, claim.receive),
             Err(e) => ucs_error!("tag matching: no answer can be sent to who wants data: {e}"),
@@ -474,7 +474,8 @@ fn read_remote(pid: u32, offer: &Offer<'_>, blocks: &Blocks, len: usize) -> std:
         let asked = local.iter().map(|b| b.iov_len).sum();
         let from = offer.address.wrapping_add(done as u64);
         // SAFETY: the receiver's buffers, which are ours to fill until completion.
-        done += unsafe { vm_rw::transfer(pid, Way::Read, &local, &[range(from, asked)]) }?;
+        done +=
+            unsafe { vm_rw::transfer(pid, CopyDirection::Read, &local, &[range(from, asked)]) }?;
     }
     // Pairs with `close_offer`: the word is read after the data.
     fence(Ordering::SeqCst);

@@ -9,7 +9,7 @@ use crate::uct::shm::layout::MAX_LANES;
 use crate::uct::shm::outbox::{Peer, attached};
 use crate::uct::shm::ring::Shape;
 use crate::uct::shm::segment::{Attached, Segment, Source};
-use crate::uct::shm::wire::Kind;
+use crate::uct::shm::wire::SegmentKind;
 use std::os::fd::AsRawFd;
 
 pub const SHAPE: Shape = Shape {
@@ -19,14 +19,14 @@ pub const SHAPE: Shape = Shape {
     cells: 4,
 };
 
-pub fn source(kind: Kind) -> Source {
+pub fn source(kind: SegmentKind) -> Source {
     Source {
         kind,
         huge: Ternary::No,
     }
 }
 
-pub fn inbox(kind: Kind) -> Inbox {
+pub fn inbox(kind: SegmentKind) -> Inbox {
     Inbox::open(&source(kind), SHAPE, 0.5, Ternary::No).unwrap()
 }
 
@@ -70,7 +70,7 @@ fn is_awake(inbox: &Inbox) -> bool {
 
 #[test]
 fn every_kind_of_segment_carries_messages_and_leaves_nothing_behind() {
-    for kind in [Kind::Posix, Kind::Sysv] {
+    for kind in [SegmentKind::Posix, SegmentKind::Sysv] {
         let inbox = inbox(kind);
         let key = inbox.key();
         assert!(attached(key).is_ok());
@@ -96,7 +96,7 @@ fn every_kind_of_segment_carries_messages_and_leaves_nothing_behind() {
 
 #[test]
 fn lanes_are_used_again_and_keep_the_last_messages_of_who_left() {
-    let inbox = inbox(Kind::Posix);
+    let inbox = inbox(SegmentKind::Posix);
     for round in 0..2000 {
         let peer = attach(&inbox);
         assert!(send(&peer, round));
@@ -108,7 +108,7 @@ fn lanes_are_used_again_and_keep_the_last_messages_of_who_left() {
 
 #[test]
 fn more_senders_than_lanes_wait_for_a_lane() {
-    let inbox = inbox(Kind::Posix);
+    let inbox = inbox(SegmentKind::Posix);
     let mut peers: Vec<Peer> = (0..MAX_LANES).map(|_| attach(&inbox)).collect();
     let late = attach(&inbox);
     assert!(late.sender().is_none());
@@ -129,7 +129,7 @@ fn more_senders_than_lanes_wait_for_a_lane() {
 
 #[test]
 fn idle_lanes_cool_down_and_are_still_heard() {
-    let inbox = inbox(Kind::Posix);
+    let inbox = inbox(SegmentKind::Posix);
     let peers: Vec<Peer> = (0..40).map(|_| attach(&inbox)).collect();
     for (value, peer) in peers.iter().enumerate() {
         assert!(send(peer, value as u64));
@@ -150,7 +150,7 @@ fn idle_lanes_cool_down_and_are_still_heard() {
 
 #[test]
 fn an_armed_inbox_is_woken_by_each_first_message() {
-    let inbox = inbox(Kind::Sysv);
+    let inbox = inbox(SegmentKind::Sysv);
     assert_eq!(inbox.arm(|| false), Ok(()));
     assert!(!is_awake(&inbox));
     // A sender that comes while the owner sleeps.
@@ -176,7 +176,7 @@ fn an_armed_inbox_is_woken_by_each_first_message() {
 #[test]
 fn no_wake_up_is_lost_between_threads() {
     const COUNT: u64 = 20_000;
-    let inbox = inbox(Kind::Posix);
+    let inbox = inbox(SegmentKind::Posix);
     let key = inbox.key();
     std::thread::scope(|scope| {
         scope.spawn(move || {
@@ -223,7 +223,7 @@ fn no_wake_up_is_lost_between_threads() {
 
 #[test]
 fn attachments_are_shared_and_checked() {
-    for kind in [Kind::Posix, Kind::Sysv] {
+    for kind in [SegmentKind::Posix, SegmentKind::Sysv] {
         let source = source(kind);
         let segment = Segment::make(&source, 100, Ternary::No, 0).unwrap();
         segment.reserve(0, segment.len()).unwrap();
@@ -249,7 +249,7 @@ fn attachments_are_shared_and_checked() {
 
 #[test]
 fn a_length_that_cannot_be_is_an_error() {
-    for kind in [Kind::Posix, Kind::Sysv] {
+    for kind in [SegmentKind::Posix, SegmentKind::Sysv] {
         let source = super::ends::source(kind);
         let huge = Segment::make(&source, isize::MAX as usize, Ternary::No, 0);
         assert_eq!(huge.err(), Some(Status::NO_MEMORY), "{kind:?}");
@@ -259,12 +259,12 @@ fn a_length_that_cannot_be_is_an_error() {
 #[test]
 fn segments_are_for_their_owner_only() {
     use std::os::unix::fs::PermissionsExt;
-    let segment = Segment::make(&source(Kind::Posix), 1, Ternary::No, 0).unwrap();
+    let segment = Segment::make(&source(SegmentKind::Posix), 1, Ternary::No, 0).unwrap();
     let fd = segment.export().file.as_ref().unwrap().as_raw_fd();
     let path = format!("/proc/self/fd/{fd}");
     let mode = std::fs::metadata(path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    let segment = Segment::make(&source(Kind::Sysv), 1, Ternary::No, 0).unwrap();
+    let segment = Segment::make(&source(SegmentKind::Sysv), 1, Ternary::No, 0).unwrap();
     let id = segment.export().sysv.unwrap().to_string();
     let table = std::fs::read_to_string("/proc/sysvipc/shm").unwrap();
     let line = table

@@ -5,7 +5,7 @@ use super::ends::{SHAPE, attach, inbox};
 use super::ring::good;
 use crate::ucs::test_rng::TestRng;
 use crate::uct::shm::segment::Attached;
-use crate::uct::shm::wire::Kind;
+use crate::uct::shm::wire::SegmentKind;
 
 /// `FERRUCX_LONG=1` asks for the long form.
 fn corruptions() -> u64 {
@@ -18,7 +18,7 @@ fn corruptions() -> u64 {
 
 #[test]
 fn nothing_outside_is_touched_whatever_a_sender_writes() {
-    let inbox = inbox(Kind::Posix);
+    let inbox = inbox(SegmentKind::Posix);
     let mut peer = attach(&inbox);
     let shared = Attached::get(inbox.key()).unwrap();
     let (first, last) = inbox.lane_range(0);
