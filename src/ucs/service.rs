@@ -1,7 +1,7 @@
 //! `Service`: a thread of the process that is there as long as somebody needs it.
 //!
 //! It starts for the first who add and has ended when the last one's `leave` returns. A child of fork()
-//! does not have its parent's; it starts its own. Users of it: `uct/base/death_watch`, `uct/tcp/overdue`.
+//! does not have its parent's; it starts its own. Users of it: `uct/base/death_watch`, `uct/tcp/deferred_flush`.
 
 use super::fork::PerProcess;
 use crate::sys::lock::Mutex;

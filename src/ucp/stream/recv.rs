@@ -129,7 +129,7 @@ fn pause_receive(ep: &Ep) {
     if ep.stream.waiting.is_empty()
         && let Some(iface) = ep.carrier()
     {
-        iface.enough.set(true);
+        iface.recv_paused.set(true);
     }
 }
 

@@ -89,7 +89,7 @@ fn parts(
     for from in (0..len).step_by(most) {
         if let Some(iface) = carrier {
             // The last whole one takes those before it along; what is left may be too short to leave at once.
-            iface.more.set(from + 2 * most <= len);
+            iface.corked.set(from + 2 * most <= len);
         }
         let part = Data::contig(at.wrapping_add(from), most.min(len - from));
         all.post_part(|each| send::start(ep, each, part, kind.clone(), RndvPolicy::Never));

@@ -33,12 +33,12 @@ pub struct IfaceBase {
     pub internal: &'static InternalOps,
     /// Told when a peer has connected and proven its identity.
     pub on_peer: Cell<Option<OnPeer>>,
-    /// Whether there is something to poll.
+    /// Whether the interface has to be polled.
     pub polls: bool,
-    /// Set by a handler that rather has the rest of the messages after this progress.
-    pub enough: Cell<bool>,
-    /// Set by who posts several messages, until the last of them: those may leave together.
-    pub more: Cell<bool>,
+    /// Receive pause: a handler asks the interface to keep further messages until the next progress.
+    pub recv_paused: Cell<bool>,
+    /// Cork: a caller posts several messages, which may be sent together; cleared before the last.
+    pub corked: Cell<bool>,
     /// Tag matching, where the interface was opened for it.
     pub tag: OnceCell<Box<tag::Engine>>,
     /// `UCT_PROGRESS_*` that are on.
@@ -134,8 +134,8 @@ impl<I: Iface> IfaceBox<I> {
                 internal: &internal::Table::<I>::OPS,
                 on_peer: Cell::new(None),
                 polls: I::POLLS,
-                enough: Cell::new(false),
-                more: Cell::new(false),
+                recv_paused: Cell::new(false),
+                corked: Cell::new(false),
                 tag: OnceCell::new(),
                 progress: Cell::new(0),
                 progress_id: Cell::new(None),

@@ -69,7 +69,7 @@ pub static TABLE: Table = Table {
 
 /// What UCP needs besides the application's own private data.
 const PRIVATE_BASE: usize = 16;
-/// Bounds what a stranger can make us keep.
+/// Bounds what an unauthenticated peer can make us keep.
 const MAX_PRIVATE: usize = 1 << 20;
 
 pub(super) struct Settings {

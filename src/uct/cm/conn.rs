@@ -36,7 +36,7 @@ pub(super) enum Phase {
     /// Client: waits for the answer.
     Asked,
     /// Server: nothing is known of the client.
-    Stranger,
+    Unauthenticated,
     /// Server: the application has the request.
     Requested,
     /// Server: the client went before it was answered.
@@ -126,7 +126,7 @@ impl Conn {
     }
 
     /// An accepted socket, not known yet. It lives on by being watched.
-    pub fn stranger(
+    pub fn accepted(
         shared: &Arc<Shared>,
         listener: &Arc<ListenerCore>,
         socket: Socket,
@@ -135,8 +135,8 @@ impl Conn {
         let role = Role::Server {
             listener: Arc::clone(listener),
         };
-        let conn = Conn::new(shared, from, Some(socket), role, Phase::Stranger);
-        shared.add_stranger(&conn);
+        let conn = Conn::new(shared, from, Some(socket), role, Phase::Unauthenticated);
+        shared.add_unauth_peer(&conn);
         conn.drive();
     }
 

@@ -92,7 +92,7 @@ impl Drop for Listener {
                 // It was registered by `watch`.
                 let _ = core.shared.ctx.remove(open.socket.raw(), false);
             }
-            core.shared.drop_strangers_of(core);
+            core.shared.drop_unauth_peers_of(core);
         }
     }
 }
@@ -130,7 +130,7 @@ impl ListenerCore {
                         self.shared
                             .log(format_args!("options of a connection: {e}"));
                     }
-                    Conn::stranger(&self.shared, self, accepted, from);
+                    Conn::accepted(&self.shared, self, accepted, from);
                 }
                 Err(e) => match e.raw_os_error() {
                     Some(libc::EAGAIN) => return,
@@ -139,7 +139,7 @@ impl ListenerCore {
                             Oddity::Descriptors,
                             format_args!("clients cannot be accepted: {e}; raise `ulimit -n`"),
                         );
-                        if !self.shared.drop_oldest_stranger() {
+                        if !self.shared.drop_oldest_unauth_peer() {
                             self.pause();
                             return;
                         }

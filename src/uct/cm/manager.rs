@@ -1,7 +1,7 @@
 //! `Manager`: one connection manager, and what its listeners and connections share.
 //!
 //! It knows the clients that wait for an answer, by id, and the accepted sockets that have not said
-//! who they are ("strangers"). Strangers have a deadline and a limit, so that whoever floods a port
+//! who they are ("unauthenticated peers"). Unauthenticated peers have a deadline and a limit, so that whoever floods a port
 //! costs bounded memory; while there are some, a timer runs.
 
 use super::config::Settings;
@@ -22,9 +22,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long an accepted socket may take to present itself.
-const STRANGER_NS: u64 = 5_000_000_000;
-/// Most strangers of a manager; the one that waits longest makes room.
-const MAX_STRANGERS: usize = 256;
+const UNAUTH_TIMEOUT_NS: u64 = 5_000_000_000;
+/// Most unauthenticated peers of a manager; the one that waits longest makes room.
+const UNAUTH_PEERS_MAX: usize = 256;
 /// How often deadlines are looked at.
 const TICK: Duration = Duration::from_millis(250);
 
@@ -32,7 +32,7 @@ const TICK: Duration = Duration::from_millis(250);
 /// and whether it is the loopback interface.
 pub type EncodeDevice = fn(IpAddr, u8, bool) -> Vec<u8>;
 
-/// What strangers do wrong; each is logged once.
+/// What unauthenticated peers do wrong; each is logged once.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Oddity {
     Silent,
@@ -53,13 +53,13 @@ pub(super) struct Shared {
     said: AtomicU32,
     requests: Mutex<HashMap<RequestId, Arc<Conn>>>,
     /// In the order in which they came.
-    strangers: Mutex<BTreeMap<usize, Stranger>>,
+    unauth_peers: Mutex<BTreeMap<usize, UnauthPeer>>,
     /// Listeners that stopped accepting for want of descriptors.
     paused: Mutex<Vec<Arc<ListenerCore>>>,
     timer: Mutex<Option<HandlerId>>,
 }
 
-struct Stranger {
+struct UnauthPeer {
     conn: Arc<Conn>,
     deadline_ns: u64,
 }
@@ -97,7 +97,7 @@ impl Manager {
                 encode,
                 said: AtomicU32::new(0),
                 requests: Mutex::default(),
-                strangers: Mutex::default(),
+                unauth_peers: Mutex::default(),
                 paused: Mutex::default(),
                 timer: Mutex::default(),
             }),
@@ -166,9 +166,9 @@ impl Drop for Manager {
         for conn in requests.into_values() {
             conn.close();
         }
-        let strangers = core::mem::take(&mut *self.shared.strangers.lock());
-        for stranger in strangers.into_values() {
-            stranger.conn.close();
+        let unauth_peers = core::mem::take(&mut *self.shared.unauth_peers.lock());
+        for unauth_peer in unauth_peers.into_values() {
+            unauth_peer.conn.close();
         }
         self.shared.paused.lock().clear();
         self.shared.rest();
@@ -184,7 +184,7 @@ impl Shared {
         }
     }
 
-    /// Logs what a stranger did, the first time.
+    /// Logs what an unauthenticated peer did, the first time.
     pub fn odd(&self, oddity: Oddity, text: core::fmt::Arguments<'_>) {
         if self.first(oddity) {
             self.log(format_args!("{text} (not logged again)"));
@@ -201,7 +201,7 @@ impl Shared {
         }
     }
 
-    /// Whether a stranger does this for the first time.
+    /// Whether an unauthenticated peer does this for the first time.
     pub fn first(&self, oddity: Oddity) -> bool {
         let bit = 1 << oddity as u32;
         // Relaxed: it guards nothing else.
@@ -252,22 +252,22 @@ impl Shared {
     }
 
     /// Watches over an accepted socket until it has presented itself.
-    pub fn add_stranger(self: &Arc<Shared>, conn: &Arc<Conn>) {
+    pub fn add_unauth_peer(self: &Arc<Shared>, conn: &Arc<Conn>) {
         let oldest = {
-            let mut strangers = self.strangers.lock();
-            let oldest = (strangers.len() >= MAX_STRANGERS).then(|| strangers.pop_first());
-            let stranger = Stranger {
+            let mut unauth_peers = self.unauth_peers.lock();
+            let oldest = (unauth_peers.len() >= UNAUTH_PEERS_MAX).then(|| unauth_peers.pop_first());
+            let unauth_peer = UnauthPeer {
                 conn: Arc::clone(conn),
-                deadline_ns: clock::monotonic_ns().saturating_add(STRANGER_NS),
+                deadline_ns: clock::monotonic_ns().saturating_add(UNAUTH_TIMEOUT_NS),
             };
-            strangers.insert(conn.id, stranger);
+            unauth_peers.insert(conn.id, unauth_peer);
             oldest.flatten()
         };
         if let Some((_, oldest)) = oldest {
             self.odd(
                 Oddity::Flood,
                 format_args!(
-                    "more than {MAX_STRANGERS} connections that say nothing: the oldest are dropped"
+                    "more than {UNAUTH_PEERS_MAX} connections that say nothing: the oldest are dropped"
                 ),
             );
             oldest.conn.close();
@@ -275,30 +275,32 @@ impl Shared {
         self.tick_on();
     }
 
-    pub fn drop_stranger(&self, id: usize) {
-        let gone = self.strangers.lock().remove(&id);
+    pub fn drop_unauth_peer(&self, id: usize) {
+        let gone = self.unauth_peers.lock().remove(&id);
         drop(gone);
     }
 
-    /// Drops the stranger that waits longest; whether there was one.
-    pub fn drop_oldest_stranger(&self) -> bool {
-        let oldest = self.strangers.lock().pop_first();
+    /// Drops the unauthenticated peer that waits longest; whether there was one.
+    pub fn drop_oldest_unauth_peer(&self) -> bool {
+        let oldest = self.unauth_peers.lock().pop_first();
         oldest.inspect(|(_, s)| s.conn.close()).is_some()
     }
 
-    /// Drops the strangers of a listener that goes.
-    pub fn drop_strangers_of(&self, listener: &Arc<ListenerCore>) {
-        let theirs: Vec<Stranger> = {
-            let mut strangers = self.strangers.lock();
-            let ids: Vec<usize> = strangers
+    /// Drops the unauthenticated peers of a listener that goes.
+    pub fn drop_unauth_peers_of(&self, listener: &Arc<ListenerCore>) {
+        let theirs: Vec<UnauthPeer> = {
+            let mut unauth_peers = self.unauth_peers.lock();
+            let ids: Vec<usize> = unauth_peers
                 .iter()
                 .filter(|(_, s)| s.conn.is_of(listener))
                 .map(|(id, _)| *id)
                 .collect();
-            ids.iter().filter_map(|id| strangers.remove(id)).collect()
+            ids.iter()
+                .filter_map(|id| unauth_peers.remove(id))
+                .collect()
         };
-        for stranger in theirs {
-            stranger.conn.close();
+        for unauth_peer in theirs {
+            unauth_peer.conn.close();
         }
         self.paused.lock().retain(|l| !Arc::ptr_eq(l, listener));
     }
@@ -325,23 +327,25 @@ impl Shared {
 
     fn tick(self: &Arc<Shared>) {
         let now = clock::monotonic_ns();
-        let late: Vec<Stranger> = {
-            let mut strangers = self.strangers.lock();
-            let ids: Vec<usize> = strangers
+        let late: Vec<UnauthPeer> = {
+            let mut unauth_peers = self.unauth_peers.lock();
+            let ids: Vec<usize> = unauth_peers
                 .iter()
                 .take_while(|(_, s)| s.deadline_ns <= now)
                 .map(|(id, _)| *id)
                 .collect();
-            ids.iter().filter_map(|id| strangers.remove(id)).collect()
+            ids.iter()
+                .filter_map(|id| unauth_peers.remove(id))
+                .collect()
         };
-        for stranger in late {
-            stranger.conn.expire();
+        for unauth_peer in late {
+            unauth_peer.conn.expire();
         }
         let paused = core::mem::take(&mut *self.paused.lock());
         for listener in paused {
             listener.resume();
         }
-        if self.strangers.lock().is_empty() && self.paused.lock().is_empty() {
+        if self.unauth_peers.lock().is_empty() && self.paused.lock().is_empty() {
             self.rest();
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `manager` | `Manager`: what is shared by listeners and endpoints, and the deadline of strangers |
+//! | `manager` | `Manager`: what is shared by listeners and endpoints, and the deadline of unauthenticated peers |
 //! | `listener` | accepting sockets |
 //! | `conn`, `step` | one connection: its state, and how bytes and the end of the stream move it |
 //! | `proof` | with a secret: the hand-shake, and messages in records |

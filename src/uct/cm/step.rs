@@ -49,7 +49,7 @@ impl Conn {
         self.state.lock().rewatch(self);
     }
 
-    /// The deadline of a stranger has passed.
+    /// The deadline of an unauthenticated peer has passed.
     pub fn expire(&self) {
         let (begun, peer) = {
             let state = self.state.lock();
@@ -76,7 +76,7 @@ impl Conn {
             state.phase,
             Phase::Resolved
                 | Phase::Asked
-                | Phase::Stranger
+                | Phase::Unauthenticated
                 | Phase::Requested
                 | Phase::Answered
                 | Phase::Connected
@@ -130,7 +130,7 @@ impl Conn {
 
     /// The next message, never a byte behind it.
     fn read(&self, state: &mut State) -> Input {
-        let needs_proof = state.phase == Phase::Stranger
+        let needs_proof = state.phase == Phase::Unauthenticated
             && self.shared.settings.auth.is_some()
             && !state.proof.has_keys();
         let State {
@@ -192,12 +192,12 @@ impl Conn {
     fn on_message(self: &Arc<Conn>, state: &mut State, header: Header, body: Vec<u8>) {
         let proven = self.shared.settings.auth.is_none() || state.proof.has_keys();
         match (state.phase, header.kind) {
-            (Phase::Stranger, Kind::Opening) if !state.proof.has_keys() => {
+            (Phase::Unauthenticated, Kind::Opening) if !state.proof.has_keys() => {
                 if !self.on_opening(state, &body) {
                     self.drop_unproven(state);
                 }
             }
-            (Phase::Stranger, Kind::Hello) if !proven => {
+            (Phase::Unauthenticated, Kind::Hello) if !proven => {
                 self.on_plain_hello(state);
                 self.drop_unproven(state);
             }
@@ -215,8 +215,8 @@ impl Conn {
             (Phase::Asked, Kind::Accept) if !proven => {
                 self.on_end(state, &End::Bad(Bad::Kind(0)));
             }
-            (Phase::Stranger, Kind::Hello) => {
-                self.shared.drop_stranger(self.id);
+            (Phase::Unauthenticated, Kind::Hello) => {
+                self.shared.drop_unauth_peer(self.id);
                 if let Some(Ok(local)) = state.socket.as_ref().map(|s| s.local_addr()) {
                     state.local = self.shared.local_of(local.ip());
                 }
@@ -269,7 +269,7 @@ impl Conn {
     fn on_end(self: &Arc<Conn>, state: &mut State, end: &End) {
         let peer = state.peer;
         match state.phase {
-            Phase::Stranger => self.on_stranger_end(state, end),
+            Phase::Unauthenticated => self.on_unauth_peer_end(state, end),
             Phase::Requested => {
                 state.phase = Phase::Left;
                 drop(state.hang_up(self));
@@ -312,9 +312,9 @@ impl Conn {
         }
     }
 
-    fn on_stranger_end(&self, state: &mut State, end: &End) {
+    fn on_unauth_peer_end(&self, state: &mut State, end: &End) {
         let peer = state.peer;
-        self.shared.drop_stranger(self.id);
+        self.shared.drop_unauth_peer(self.id);
         match end {
             End::Closed { cut: false } | End::Broken(_) => {}
             End::Closed { cut: true } => self.shared.odd(
@@ -360,7 +360,7 @@ impl Conn {
 
     /// Server: ends with a client that has not proven itself.
     fn drop_unproven(&self, state: &mut State) {
-        self.shared.drop_stranger(self.id);
+        self.shared.drop_unauth_peer(self.id);
         state.phase = Phase::Over;
         drop(state.hang_up(self));
     }

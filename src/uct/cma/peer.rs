@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_process_is_within_reach_and_a_stranger_is_not() {
+    fn this_process_is_within_reach_and_a_unauth_peer_is_not() {
         let me = open().unwrap();
         assert_eq!(reach(me.name), Ok(std::process::id()));
         let nobody = ProcessName {

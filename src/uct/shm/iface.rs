@@ -238,7 +238,7 @@ impl ShmIface {
             }
             Polled::Elsewhere(Message { id, len, data }) => {
                 ShmIface::deliver_elsewhere(face, id, data, len);
-                !face.base.enough.take()
+                !face.base.recv_paused.take()
             }
             Polled::Bad => true,
         }

@@ -5,12 +5,12 @@
 //! what, and the state of reading. Everything here runs on the worker's thread; user callbacks are
 //! never called from here, they are queued in the interface and called by its progress.
 
-use super::awaited::Awaited;
 use super::backpressure::{Answers, Reading};
 use super::deadlines::NEVER;
+use super::deferred_flush::DeferredFlush;
 use super::iface::{Face, TcpIface};
 use super::keys::Keys;
-use super::overdue::Overdue;
+use super::pending_acks::PendingAcks;
 use super::sealed::{self, Security};
 use super::txq::{Owner, TxQueue};
 use super::wire::{self, Frame, HEADER_LEN};
@@ -138,7 +138,7 @@ pub struct Conn {
     pub rx_limit: Cell<usize>,
 
     tx: RefCell<TxQueue>,
-    overdue: Overdue,
+    deferred_flush: DeferredFlush,
     /// The kernel takes nothing now; epoll tells when it does.
     blocked: Cell<bool>,
     /// Epoll watches writability: connecting or blocked.
@@ -157,7 +157,7 @@ pub struct Conn {
     /// Sends of segments until that is looked up again.
     until_measured: Cell<u32>,
 
-    awaited: Awaited,
+    pending_acks: PendingAcks,
 
     pub security: Security,
     /// Its bytes are read, and understood as the kernel gives them: neither paused nor encrypted.
@@ -204,7 +204,7 @@ impl Conn {
             bye: Cell::new(false),
             rx_limit: Cell::new(0),
             tx: RefCell::default(),
-            overdue: Overdue::new(),
+            deferred_flush: DeferredFlush::new(),
             blocked: Cell::new(false),
             watched: Cell::new(false),
             pinged: Cell::new(u64::MAX),
@@ -216,7 +216,7 @@ impl Conn {
             last_tick: Cell::new(0),
             segment: Cell::new(0),
             until_measured: Cell::new(0),
-            awaited: Awaited::default(),
+            pending_acks: PendingAcks::default(),
             security: Security::default(),
             read_as_is: Cell::new(true),
             rx: Cell::new(None),
@@ -246,7 +246,7 @@ impl Conn {
         let mut tx = self.tx();
         self.fd.set(socket.as_ref().map_or(-1, Socket::raw));
         tx.set_sealed(false);
-        self.overdue.set_sealer(None);
+        self.deferred_flush.set_sealer(None);
         drop(tx);
         self.blocked.set(false);
         self.security.clear();
@@ -258,7 +258,7 @@ impl Conn {
     pub fn seal(&self, session: Session) {
         let mut tx = self.tx();
         tx.set_sealed(true);
-        self.overdue.set_sealer(Some(session.sealer));
+        self.deferred_flush.set_sealer(Some(session.sealer));
         drop(tx);
         self.security.seal(session.opener);
         self.note_reading();
@@ -282,7 +282,7 @@ impl Conn {
     #[inline(always)]
     fn tx(&self) -> Tx<'_> {
         let mut queue = self.tx.borrow_mut();
-        let sent = self.overdue.enter();
+        let sent = self.deferred_flush.enter();
         if sent != 0 {
             queue.left(sent);
         }
@@ -367,7 +367,7 @@ impl Conn {
         self.is_open()
             && tx.waiting() < TX_LIMIT
             && tx.in_place() < MAX_IN_PLACE
-            && self.awaited.takes_put()
+            && self.pending_acks.takes_put()
     }
 
     /// Queues an active message that `fill` writes: at most `room` bytes, the answer is how many.
@@ -449,7 +449,7 @@ impl Conn {
         let copied = matches!(payload, PutPayload::Copied(_));
         let waiting = {
             let mut tx = self.reserve(face)?;
-            if !self.awaited.takes_put() {
+            if !self.pending_acks.takes_put() {
                 return Err(Status::NO_RESOURCE);
             }
             let Put {
@@ -469,7 +469,7 @@ impl Conn {
             tx.waiting()
         };
         if counted {
-            self.awaited.put(owner, comp);
+            self.pending_acks.put(owner, comp);
         }
         let last = if counted { Last::Told } else { Last::Answered };
         let done = match copied {
@@ -488,7 +488,7 @@ impl Conn {
 
     /// Sends what was queued in place: all of it on a quiet connection, else whole segments.
     fn send_in_place(self: &Rc<Conn>, face: &Face, last: Last) -> bool {
-        if face.base.more.get() && self.mark_dirty(face) {
+        if face.base.corked.get() && self.mark_dirty(face) {
             self.fresh.set(true);
             return false;
         }
@@ -503,12 +503,12 @@ impl Conn {
     pub fn post_control(self: &Rc<Conn>, face: &TcpIface, frame: &Frame) {
         {
             let mut tx = self.tx();
-            let all_flushed = self.awaited.has_flush_at(tx.queued());
+            let all_flushed = self.pending_acks.has_flush_at(tx.queued());
             tx.push(|out| wire::encode(frame, out));
             // No user waits for it: a flush that was answered stays so. A new one could meet a peer
             // that has finished and makes no more progress.
             if all_flushed {
-                self.awaited.flush_covers(tx.queued());
+                self.pending_acks.flush_covers(tx.queued());
             }
         }
         if !self.mark_dirty(face) {
@@ -644,7 +644,7 @@ impl Conn {
     }
 
     fn begin_gathering(self: &Rc<Conn>, face: &TcpIface) -> bool {
-        let may = self.overdue.gathers();
+        let may = self.deferred_flush.gathers();
         if may {
             self.dirty.set(true);
             self.gather_until.set(0);
@@ -751,7 +751,7 @@ impl Conn {
             }
             if self.blocked.get() && tx.waiting() > 0 {
                 // Its senders are told that it is gone: without them the thread sends it.
-                self.overdue.gathers();
+                self.deferred_flush.gathers();
             }
         }
         if let Some(e) = failed {
@@ -778,7 +778,7 @@ impl Conn {
         }
         if tx.is_sealed() {
             let fd = self.fd();
-            return (self.overdue)
+            return (self.deferred_flush)
                 .with_sealer(|sealer| sealed::send_queue(face, fd, sealer, tx, most));
         }
         let mut blocks = [socket::block(core::ptr::null(), 0); BLOCKS];
@@ -788,7 +788,7 @@ impl Conn {
     }
 
     /// What of the queue leaves without its owner: copied bytes, when nothing else waits.
-    fn overdue_part<'a>(&self, queue: &'a TxQueue) -> &'a [u8] {
+    fn deferred_part<'a>(&self, queue: &'a TxQueue) -> &'a [u8] {
         match queue.plain() {
             Some(bytes) if self.is_open() => bytes,
             _ => &[],
@@ -846,9 +846,9 @@ impl Conn {
 
     /// Completes what waited for bytes, puts or flushes that are done now.
     pub fn settle(&self, face: &TcpIface) {
-        if self.awaited.has_waiters() {
+        if self.pending_acks.has_waiters() {
             let sent = self.tx().sent();
-            self.awaited
+            self.pending_acks
                 .settle(sent, |owner, comp| face.add_done(owner, comp, Ok(())));
         }
     }
@@ -869,25 +869,25 @@ impl Conn {
             let tx = self.tx();
             (tx.queued(), tx.sent())
         };
-        let awaited = &self.awaited;
+        let pending_acks = &self.pending_acks;
         let reached = !remote
             || queued == 0
-            || (awaited.has_flush_at(queued) && awaited.are_flushes_answered());
-        if sent == queued && awaited.are_puts_done() && reached {
+            || (pending_acks.has_flush_at(queued) && pending_acks.are_flushes_answered());
+        if sent == queued && pending_acks.are_puts_done() && reached {
             return Ok(Posted::Done);
         }
-        if remote && !awaited.has_flush_at(queued) {
-            let seq = awaited.next_flush();
+        if remote && !pending_acks.has_flush_at(queued) {
+            let seq = pending_acks.next_flush();
             let mut tx = self.tx();
             tx.push(|out| wire::encode(&Frame::Flush { seq }, out));
-            awaited.flush_covers(tx.queued());
+            pending_acks.flush_covers(tx.queued());
         }
         if comp.is_none() {
             self.flush(face);
             return Ok(Posted::InProgress);
         }
         let queued = self.tx().queued();
-        awaited.wait(owner, comp, queued, remote);
+        pending_acks.wait(owner, comp, queued, remote);
         self.flush(face);
         Ok(Posted::InProgress)
     }
@@ -895,21 +895,21 @@ impl Conn {
     /// The peer has done `count` puts. `false` when that cannot be.
     pub fn puts_acknowledged(self: &Rc<Conn>, face: &TcpIface, count: u64) -> bool {
         let possible = self
-            .awaited
+            .pending_acks
             .puts_acknowledged(count, |owner, comp| face.add_done(owner, comp, Ok(())));
         self.settle(face);
         self.offer_room(face);
         possible
     }
 
-    /// Whether the put of this number waits for the peer.
+    /// Whether the put of this number is not acknowledged.
     pub fn is_put_open(&self, number: u64) -> bool {
-        self.awaited.is_put_open(number)
+        self.pending_acks.is_put_open(number)
     }
 
     /// The peer has answered flush `seq`. `false` when that cannot be.
     pub fn flush_acknowledged(&self, face: &TcpIface, seq: u64) -> bool {
-        let possible = self.awaited.flush_acknowledged(seq);
+        let possible = self.pending_acks.flush_acknowledged(seq);
         self.settle(face);
         possible
     }
@@ -918,13 +918,13 @@ impl Conn {
     /// to be completed.
     pub fn cancel(&self, owner: Owner, mut each: impl FnMut(Completion)) {
         self.tx().detach(owner, &mut each);
-        self.awaited.cancel(owner, each);
+        self.pending_acks.cancel(owner, each);
     }
 
     /// Takes everything off after a failure; `each` hears of what was to be completed.
     pub fn clear(&self, mut each: impl FnMut(Owner, Completion)) {
         self.tx().clear(&mut each);
-        self.awaited.clear(each);
+        self.pending_acks.clear(each);
     }
 }
 
@@ -956,11 +956,11 @@ impl Drop for Tx<'_> {
     fn drop(&mut self) {
         let conn = self.conn;
         let gathered = if conn.dirty.get() || conn.blocked.get() {
-            conn.overdue_part(&self.queue)
+            conn.deferred_part(&self.queue)
         } else {
             &[]
         };
-        conn.overdue.leave(conn.fd(), gathered);
+        conn.deferred_flush.exit(conn.fd(), gathered);
     }
 }
 

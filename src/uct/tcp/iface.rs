@@ -44,7 +44,7 @@ pub const NAME: &str = "tcp";
 
 pub type Face = IfaceBox<TcpIface>;
 
-/// Tokens of what is not a connection or a stranger.
+/// Tokens of what is not a connection or an unauthenticated peer.
 pub const LISTENER: u64 = 0;
 pub const TIMER: u64 = 1;
 const FIRST_TOKEN: u64 = 2;
@@ -59,7 +59,7 @@ const TX_BUFFER: usize = 40 << 10;
 const RX_AHEAD: usize = 64 << 10;
 
 /// Who connected and has not said who it is.
-pub struct Stranger {
+pub struct UnauthPeer {
     /// Taken when it becomes a connection's.
     pub socket: Option<Socket>,
     pub from: SocketAddr,
@@ -76,7 +76,7 @@ pub struct Stranger {
 pub enum Timed {
     Conn(Rc<Conn>),
     /// By its token.
-    Stranger(u64),
+    UnauthPeer(u64),
 }
 
 /// A kind of log line that is written once an interface.
@@ -120,7 +120,7 @@ pub struct TcpIface {
     next_token: Cell<u64>,
     attempts: Cell<u64>,
     /// By token: the oldest first.
-    pub strangers: RefCell<BTreeMap<u64, Rc<RefCell<Stranger>>>>,
+    pub unauth_peers: RefCell<BTreeMap<u64, Rc<RefCell<UnauthPeer>>>>,
 
     /// Progress calls so far.
     tick: Cell<u64>,
@@ -194,7 +194,7 @@ impl TcpIface {
             by_peer: RefCell::default(),
             next_token: Cell::new(FIRST_TOKEN),
             attempts: Cell::new(0),
-            strangers: RefCell::default(),
+            unauth_peers: RefCell::default(),
             tick: Cell::new(0),
             in_progress: Cell::new(false),
             receiving: Cell::new(false),
@@ -450,9 +450,9 @@ impl TcpIface {
     }
 
     /// The same for an unknown peer, from its time `old` on.
-    pub fn set_stranger_deadline(&self, token: u64, old: u64, at: u64) {
+    pub fn set_unauth_peer_deadline(&self, token: u64, old: u64, at: u64) {
         let mut all = self.deadlines.borrow_mut();
-        all.change(token, old, at, || Timed::Stranger(token));
+        all.change(token, old, at, || Timed::UnauthPeer(token));
         drop(all);
         self.wake_at(at);
     }

@@ -10,7 +10,7 @@ use super::conn::{Conn, Phase};
 use super::deadlines::NEVER;
 use super::ep::NOWHERE;
 use super::hello::{HELLO_LEN, Hello, PURPOSE_DATA, Received};
-use super::iface::{Face, Once, Stranger, TcpIface, Timed};
+use super::iface::{Face, Once, TcpIface, Timed, UnauthPeer};
 use super::proof::{self, FIRST_LEN};
 use super::rx;
 use super::wire::{self, Bad, Frame, Reason, Welcome};
@@ -26,13 +26,13 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
-/// Who connected and says nothing is dropped after this, when there are more than `FEW_STRANGERS`. The kernel connects
+/// Who connected and says nothing is dropped after this, when there are more than `UNAUTH_PEERS_LOW`. The kernel connects
 /// for processes that make no progress for minutes, so a few silent ones may stay for `PATIENT_NS` more.
 const HELLO_NS: u64 = 5_000_000_000;
 const PATIENT_NS: u64 = 600_000_000_000;
-const FEW_STRANGERS: usize = 32;
+const UNAUTH_PEERS_LOW: usize = 32;
 /// Most unknown peers at a time. Of the network address with the most of them the oldest goes first.
-const MAX_STRANGERS: usize = 128;
+const UNAUTH_PEERS_MAX: usize = 128;
 /// Signatures that are looked at in one go: each takes as long as hundreds of messages.
 const MAX_GREETINGS: u32 = 4;
 /// Connections without a message that one network address may keep when descriptors run out.
@@ -82,7 +82,7 @@ pub fn connect(face: &TcpIface, peer: u64, remote: SocketAddr) -> Result<Rc<Conn
 
 /// What a socket sends ahead to a peer of this host, where nothing else is configured: what both processes copy
 /// stays in a processor's second cache, and nothing is on its way that more would be wanted for. What it does not
-/// take leaves with progress, or without by the thread of `overdue`.
+/// take leaves with progress, or without by the thread of `deferred_flush`.
 const SENT_AHEAD: usize = 192 << 10;
 
 /// The options of a connection with `peer`.
@@ -317,8 +317,8 @@ fn admit(face: &Face, socket: Socket, from: SocketAddr) {
     if let Err(e) = socket.set_options(&options(face, from.ip())) {
         ucs_debug!("tcp: options of a connection from {from}: {e}");
     }
-    if face.strangers.borrow().len() >= MAX_STRANGERS {
-        drop_one_stranger(face);
+    if face.unauth_peers.borrow().len() >= UNAUTH_PEERS_MAX {
+        drop_one_unauth_peer(face);
     }
     let token = face.new_token();
     let added = face
@@ -329,7 +329,7 @@ fn admit(face: &Face, socket: Socket, from: SocketAddr) {
         return pause(face, &e);
     }
     let deadline = monotonic_ns() + HELLO_NS;
-    let stranger = Rc::new(RefCell::new(Stranger {
+    let unauth_peer = Rc::new(RefCell::new(UnauthPeer {
         socket: Some(socket),
         from,
         bytes: [0; FIRST_LEN],
@@ -338,20 +338,20 @@ fn admit(face: &Face, socket: Socket, from: SocketAddr) {
         deadline,
         reprieved: false,
     }));
-    let listed = Rc::clone(&stranger);
-    face.strangers.borrow_mut().insert(token, listed);
+    let listed = Rc::clone(&unauth_peer);
+    face.unauth_peers.borrow_mut().insert(token, listed);
     // Its hello is usually here already.
-    listen_to(face, token, &stranger);
-    if face.strangers.borrow().contains_key(&token) {
-        face.set_stranger_deadline(token, NEVER, deadline);
+    listen_to(face, token, &unauth_peer);
+    if face.unauth_peers.borrow().contains_key(&token) {
+        face.set_unauth_peer_deadline(token, NEVER, deadline);
     }
 }
 
 /// Drops the oldest of the network address that has the most: whoever opens many loses his own.
-fn drop_one_stranger(face: &TcpIface) {
+fn drop_one_unauth_peer(face: &TcpIface) {
     let mut by_source: HashMap<IpAddr, (usize, u64)> = HashMap::new();
-    for (token, stranger) in face.strangers.borrow().iter() {
-        let source = by_source.entry(stranger.borrow().from.ip());
+    for (token, unauth_peer) in face.unauth_peers.borrow().iter() {
+        let source = by_source.entry(unauth_peer.borrow().from.ip());
         source.or_insert((0, *token)).0 += 1;
     }
     let Some((_, token)) = by_source.into_values().max_by_key(|(count, _)| *count) else {
@@ -360,30 +360,30 @@ fn drop_one_stranger(face: &TcpIface) {
     if face.first(Once::Silence) {
         ucs_warn!("tcp: too many connections without a greeting: dropping the oldest");
     }
-    forget_stranger(face, token);
+    forget_unauth_peer(face, token);
 }
 
 /// Closes an unknown peer's socket.
-pub fn forget_stranger(face: &TcpIface, token: u64) {
-    let gone = face.strangers.borrow_mut().remove(&token);
-    if let Some(stranger) = gone {
-        face.set_stranger_deadline(token, stranger.borrow().deadline, NEVER);
+pub fn forget_unauth_peer(face: &TcpIface, token: u64) {
+    let gone = face.unauth_peers.borrow_mut().remove(&token);
+    if let Some(unauth_peer) = gone {
+        face.set_unauth_peer_deadline(token, unauth_peer.borrow().deadline, NEVER);
         drop_idle_timer(face);
     }
 }
 
 /// Reads what an unknown peer says, up to its hello.
-pub fn listen_to(face: &Face, token: u64, stranger: &Rc<RefCell<Stranger>>) {
+pub fn listen_to(face: &Face, token: u64, unauth_peer: &Rc<RefCell<UnauthPeer>>) {
     if face.greetings.get() >= MAX_GREETINGS {
         // Epoll tells of it again.
         return face.poll_soon();
     }
     if let Some(auth) = &face.auth {
-        return proof::listen_to(face, auth, token, stranger);
+        return proof::listen_to(face, auth, token, unauth_peer);
     }
     let said = {
-        let mut s = stranger.borrow_mut();
-        let Stranger {
+        let mut s = unauth_peer.borrow_mut();
+        let UnauthPeer {
             socket, bytes, len, ..
         } = &mut *s;
         let Some(socket) = socket else { return };
@@ -397,21 +397,21 @@ pub fn listen_to(face: &Face, token: u64, stranger: &Rc<RefCell<Stranger>>) {
             Err(_) => None,
         }
     };
-    let from = stranger.borrow().from;
+    let from = unauth_peer.borrow().from;
     match said {
         Some(Ok(None)) => return,
-        Some(Ok(Some(hello))) => greet(face, stranger, &hello),
+        Some(Ok(Some(hello))) => greet(face, unauth_peer, &hello),
         Some(Err(Bad::Upstream)) => upstream_peer(face, from),
-        Some(Err(Bad::Kind(wire::OPENING))) => proof::no_secret(face, stranger),
+        Some(Err(Bad::Kind(wire::OPENING))) => proof::no_secret(face, unauth_peer),
         Some(Err(bad)) => {
             if let Bad::Version(_) = bad {
-                answer(stranger, &Frame::Reject(Reason::Version));
+                answer(unauth_peer, &Frame::Reject(Reason::Version));
             }
             garbage(face, from, format_args!("it began with {bad}"));
         }
         None => (),
     }
-    forget_stranger(face, token);
+    forget_unauth_peer(face, token);
 }
 
 /// Says what the user has to change.
@@ -431,10 +431,10 @@ pub fn garbage(face: &TcpIface, from: SocketAddr, why: impl core::fmt::Display) 
 }
 
 /// Sends one frame to an unknown peer, in a record where there are keys; whether it is out.
-pub fn answer(stranger: &Rc<RefCell<Stranger>>, frame: &Frame) -> bool {
+pub fn answer(unauth_peer: &Rc<RefCell<UnauthPeer>>, frame: &Frame) -> bool {
     let mut bytes = Vec::new();
     wire::encode(frame, &mut bytes);
-    let mut s = stranger.borrow_mut();
+    let mut s = unauth_peer.borrow_mut();
     if let Some(session) = &mut s.session {
         let sealer = &mut session.sealer;
         if sealer.seal(&bytes).is_err() {
@@ -460,11 +460,11 @@ enum Fate {
 }
 
 /// A hello: the connection is taken, left for another one, or turned down.
-pub fn greet(face: &Face, stranger: &Rc<RefCell<Stranger>>, received: &Received) {
-    let peer = stranger.borrow().from;
+pub fn greet(face: &Face, unauth_peer: &Rc<RefCell<UnauthPeer>>, received: &Received) {
+    let peer = unauth_peer.borrow().from;
     let (hello, from) = (&received.hello, received.from);
     let reject = |reason| {
-        answer(stranger, &Frame::Reject(reason));
+        answer(unauth_peer, &Frame::Reject(reason));
     };
     if hello.to != face.identity.id || hello.purpose != PURPOSE_DATA {
         if face.first(Once::WrongTarget) {
@@ -484,7 +484,7 @@ pub fn greet(face: &Face, stranger: &Rc<RefCell<Stranger>>, received: &Received)
             Phase::Open if hello.attempt <= conn.peer_attempt.get() => return,
             Phase::Open => Fate::Lost(conn),
             Phase::Connecting | Phase::Proving | Phase::Greeting if face.identity.id < from => {
-                answer(stranger, &Frame::Defer);
+                answer(unauth_peer, &Frame::Defer);
                 return;
             }
             Phase::Broken(_) => Fate::None,
@@ -498,7 +498,7 @@ pub fn greet(face: &Face, stranger: &Rc<RefCell<Stranger>>, received: &Received)
     };
     face.greetings.set(face.greetings.get() + 1);
     // The sender goes on while the signature is looked at.
-    if !answer(stranger, &Frame::Welcome(welcome)) {
+    if !answer(unauth_peer, &Frame::Welcome(welcome)) {
         return;
     }
     if !received.is_signed() {
@@ -516,7 +516,7 @@ pub fn greet(face: &Face, stranger: &Rc<RefCell<Stranger>>, received: &Received)
         }
         Fate::None => (Conn::new(face.new_token(), from, None), true),
     };
-    if let Err(e) = adopt(face, &conn, stranger) {
+    if let Err(e) = adopt(face, &conn, unauth_peer) {
         ucs_error!("tcp: a connection from {peer} cannot be kept: {e}");
         if !made {
             again(face, &conn, &e);
@@ -532,9 +532,13 @@ pub fn greet(face: &Face, stranger: &Rc<RefCell<Stranger>>, received: &Received)
 }
 
 /// Moves an unknown peer's socket to a connection.
-fn adopt(face: &TcpIface, conn: &Rc<Conn>, stranger: &Rc<RefCell<Stranger>>) -> io::Result<()> {
+fn adopt(
+    face: &TcpIface,
+    conn: &Rc<Conn>,
+    unauth_peer: &Rc<RefCell<UnauthPeer>>,
+) -> io::Result<()> {
     let (socket, session) = {
-        let mut s = stranger.borrow_mut();
+        let mut s = unauth_peer.borrow_mut();
         (s.socket.take(), s.session.take())
     };
     let Some(socket) = socket else {
@@ -614,7 +618,7 @@ pub fn report(face: &Face, conn: &Rc<Conn>) {
     ucs_debug!("tcp: {}: connection ended: {status}", face.address.name);
 }
 
-/// What the clock brings: attempts to repeat or to give up, silent strangers, a paused listener.
+/// What the clock brings: attempts to repeat or to give up, silent unauthenticated peers, a paused listener.
 pub fn on_time(face: &Face) {
     let now = monotonic_ns();
     face.drop_timer();
@@ -623,8 +627,8 @@ pub fn on_time(face: &Face) {
     }
     while let Some(due) = face.take_due(now) {
         match due {
-            Timed::Stranger(token) => silent(face, token, now),
-            Timed::Conn(conn) => overdue(face, &conn, now),
+            Timed::UnauthPeer(token) => silent(face, token, now),
+            Timed::Conn(conn) => deferred_flush(face, &conn, now),
         }
     }
     if let Some(next) = face.earliest_deadline() {
@@ -634,24 +638,26 @@ pub fn on_time(face: &Face) {
 
 /// The time of an unknown peer is over.
 fn silent(face: &TcpIface, token: u64, now: u64) {
-    let (few, stranger) = {
-        let all = face.strangers.borrow();
-        (all.len() <= FEW_STRANGERS, all.get(&token).cloned())
+    let (few, unauth_peer) = {
+        let all = face.unauth_peers.borrow();
+        (all.len() <= UNAUTH_PEERS_LOW, all.get(&token).cloned())
     };
-    let Some(stranger) = stranger else { return };
-    if few && !stranger.borrow().reprieved {
-        let mut s = stranger.borrow_mut();
+    let Some(unauth_peer) = unauth_peer else {
+        return;
+    };
+    if few && !unauth_peer.borrow().reprieved {
+        let mut s = unauth_peer.borrow_mut();
         s.reprieved = true;
         s.deadline = now + PATIENT_NS;
-        return face.set_stranger_deadline(token, NEVER, s.deadline);
+        return face.set_unauth_peer_deadline(token, NEVER, s.deadline);
     }
     if face.first(Once::Silence) {
         ucs_warn!("tcp: dropped a connection that said nothing for a long time");
     }
-    forget_stranger(face, token);
+    forget_unauth_peer(face, token);
 }
 
-fn overdue(face: &Face, conn: &Rc<Conn>, now: u64) {
+fn deferred_flush(face: &Face, conn: &Rc<Conn>, now: u64) {
     match conn.phase.get() {
         Phase::Connecting => {
             // The kernel may have connected long ago, and this process made no progress since.
@@ -725,7 +731,7 @@ pub fn close_all(face: &Face) {
         break_off(face, &conn, Status::CANCELED);
     }
     face.known.borrow_mut().clear();
-    face.strangers.borrow_mut().clear();
+    face.unauth_peers.borrow_mut().clear();
     face.forget_deadlines();
     face.by_peer.borrow_mut().clear();
     let broken = core::mem::take(&mut *face.broken.borrow_mut());

@@ -5,9 +5,9 @@
 //! | `md`, `keys` | the memory domain: what peers may write to |
 //! | `device`, `config` | which interfaces there are, what is configured |
 //! | `iface`, `ep` | what C calls |
-//! | `conn`, `txq`, `awaited` | a connection: what is queued, who waits for what |
+//! | `conn`, `txq`, `pending_acks` | a connection: what is queued, who waits for what |
 //! | `backpressure` | who sends and does not read is not read |
-//! | `overdue` | the thread that sends what was gathered when nobody makes progress |
+//! | `deferred_flush` | the thread that sends what was gathered when nobody makes progress |
 //! | `link` | connecting, accepting, greeting, breaking |
 //! | `hello` | the signed greeting of who connects |
 //! | `proof` | with a secret: the hand-shake before the greeting |
@@ -20,11 +20,11 @@
 //! Sends of a quiet connection leave at once; those of a busy one are gathered and sent together, with
 //! the next progress or a fence, or a millisecond or two later without.
 
-mod awaited;
 mod backpressure;
 mod config;
 mod conn;
 mod deadlines;
+mod deferred_flush;
 mod device;
 mod ep;
 mod events;
@@ -34,7 +34,7 @@ mod keys;
 mod link;
 mod long;
 mod md;
-mod overdue;
+mod pending_acks;
 mod poll;
 mod proof;
 mod rx;

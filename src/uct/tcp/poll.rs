@@ -244,9 +244,9 @@ fn serve<const RECEIVE: bool>(face: &Face, token: u64, what: u32) -> u32 {
     // Gone when an earlier event of the same round closed it.
     let known = face.known.borrow().get(&token).cloned();
     let Some(conn) = known else {
-        let stranger = face.strangers.borrow().get(&token).cloned();
-        if let Some(stranger) = stranger {
-            link::listen_to(face, token, &stranger);
+        let unauth_peer = face.unauth_peers.borrow().get(&token).cloned();
+        if let Some(unauth_peer) = unauth_peer {
+            link::listen_to(face, token, &unauth_peer);
         }
         return 0;
     };

@@ -6,7 +6,7 @@
 
 use super::conn::{Conn, Phase};
 use super::hello::{HELLO_LEN, Received};
-use super::iface::{Face, Once, Stranger, TcpIface};
+use super::iface::{Face, Once, TcpIface, UnauthPeer};
 use super::wire::{
     self, ANSWER, Bad, Frame, HEADER_LEN, HELLO, MAGIC, OPENING, REJECT, Reason, UPSTREAM_GREETING,
     VERSION,
@@ -246,9 +246,9 @@ enum Said {
     Bad(Bad),
 }
 
-fn said(stranger: &Stranger) -> Said {
-    let here = &stranger.bytes[..stranger.len];
-    if stranger.session.is_some() {
+fn said(unauth_peer: &UnauthPeer) -> Said {
+    let here = &unauth_peer.bytes[..unauth_peer.len];
+    if unauth_peer.session.is_some() {
         return match Reader::new(here).u16().map(usize::from) {
             None => Said::Due(auth::PREFIX),
             Some(HELLO_RECORD) => Said::Due(FIRST_LEN),
@@ -276,15 +276,15 @@ fn said(stranger: &Stranger) -> Said {
 }
 
 /// Reads what an unknown peer says where a secret is set, up to its greeting.
-pub fn listen_to(face: &Face, auth: &Auth, token: u64, stranger: &Rc<RefCell<Stranger>>) {
+pub fn listen_to(face: &Face, auth: &Auth, token: u64, unauth_peer: &Rc<RefCell<UnauthPeer>>) {
     loop {
-        let mut s = stranger.borrow_mut();
+        let mut s = unauth_peer.borrow_mut();
         let from = s.from;
         let due = match said(&s) {
             Said::Due(due) => due,
             Said::Plain => {
                 drop(s);
-                unproven(face, stranger, "it does not use the secret");
+                unproven(face, unauth_peer, "it does not use the secret");
                 break;
             }
             Said::Bad(Bad::Upstream) => {
@@ -296,7 +296,7 @@ pub fn listen_to(face: &Face, auth: &Auth, token: u64, stranger: &Rc<RefCell<Str
                 break;
             }
         };
-        let Stranger {
+        let UnauthPeer {
             socket: Some(socket),
             bytes,
             len,
@@ -319,7 +319,7 @@ pub fn listen_to(face: &Face, auth: &Auth, token: u64, stranger: &Rc<RefCell<Str
             let mut opening = [0; OPENING_MESSAGE];
             opening.copy_from_slice(&bytes[..OPENING_MESSAGE]);
             drop(s);
-            if !answer(face, auth, stranger, &opening) {
+            if !answer(face, auth, unauth_peer, &opening) {
                 break;
             }
             continue;
@@ -330,28 +330,28 @@ pub fn listen_to(face: &Face, auth: &Auth, token: u64, stranger: &Rc<RefCell<Str
             .open_alone(&bytes[auth::PREFIX..FIRST_LEN], &mut hello);
         drop(s);
         match opened.map(|n| Received::decode(&hello[..n])) {
-            Ok(Ok(Some(received))) => link::greet(face, stranger, &received),
+            Ok(Ok(Some(received))) => link::greet(face, unauth_peer, &received),
             // The opening was a recorded one, or somebody is between the two.
             Err(broken) => link::garbage(face, from, broken),
             Ok(_) => link::garbage(face, from, "a greeting that is none"),
         }
         break;
     }
-    link::forget_stranger(face, token);
+    link::forget_unauth_peer(face, token);
 }
 
 /// Answers an opening; whether the hand-shake goes on.
 fn answer(
     face: &TcpIface,
     auth: &Auth,
-    stranger: &Rc<RefCell<Stranger>>,
+    unauth_peer: &Rc<RefCell<UnauthPeer>>,
     opening: &[u8; OPENING_MESSAGE],
 ) -> bool {
     let mut r = Reader::new(&opening[HEADER_LEN..]);
     let mark = r.u32().zip(r.u16()).zip(r.u16());
     if mark != Some(((MAGIC, VERSION), 0)) {
-        let from = stranger.borrow().from;
-        link::answer(stranger, &Frame::Reject(Reason::Version));
+        let from = unauth_peer.borrow().from;
+        link::answer(unauth_peer, &Frame::Reject(Reason::Version));
         link::garbage(face, from, "it opens with another version of the protocol");
         return false;
     }
@@ -362,37 +362,37 @@ fn answer(
     let Ok(Answered { session, answer }) =
         auth::answer(&auth.secret, Purpose::Data, auth.encrypt, noise)
     else {
-        unproven(face, stranger, "it has another secret");
+        unproven(face, unauth_peer, "it has another secret");
         return false;
     };
     let mut out = [0; ANSWER_MESSAGE];
     let mut w = Writer::new(&mut out);
     w.bytes(&head_of(ANSWER, auth::ANSWER_LEN));
     w.bytes(&answer);
-    let mut s = stranger.borrow_mut();
+    let mut s = unauth_peer.borrow_mut();
     s.session = Some(Box::new(session));
     let sent = s.socket.as_ref().map(|socket| socket.send(&out));
     matches!(sent, Some(Ok(ANSWER_MESSAGE)))
 }
 
 /// Turns down who does not prove that it knows the secret, and says so.
-fn unproven(face: &TcpIface, stranger: &Rc<RefCell<Stranger>>, why: &str) {
+fn unproven(face: &TcpIface, unauth_peer: &Rc<RefCell<UnauthPeer>>, why: &str) {
     if face.first(Once::Secret) {
-        let from = stranger.borrow().from;
+        let from = unauth_peer.borrow().from;
         ucs_error!(
             "tcp: dropped a connection from {from}: it does not prove that it has the secret of UCX_TCP_AUTH_FILE: {why}"
         );
     }
-    link::answer(stranger, &Frame::Reject(Reason::Secret));
+    link::answer(unauth_peer, &Frame::Reject(Reason::Secret));
 }
 
 /// Without a secret: turns down who opens a hand-shake.
-pub fn no_secret(face: &TcpIface, stranger: &Rc<RefCell<Stranger>>) {
+pub fn no_secret(face: &TcpIface, unauth_peer: &Rc<RefCell<UnauthPeer>>) {
     if face.first(Once::Secret) {
-        let from = stranger.borrow().from;
+        let from = unauth_peer.borrow().from;
         ucs_error!(
             "tcp: dropped a connection from {from}: it asks for a secret, and UCX_TCP_AUTH_FILE is not set here"
         );
     }
-    link::answer(stranger, &Frame::Reject(Reason::Secret));
+    link::answer(unauth_peer, &Frame::Reject(Reason::Secret));
 }

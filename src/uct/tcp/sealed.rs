@@ -1,7 +1,7 @@
 //! Sending and receiving on encrypted connections: as the calls of `socket`, but the kernel gets and gives records.
 //!
 //! `send` takes bytes of the queue and answers how many of them are out, which is known when all of their records are:
-//! until then they stay in front of the queue. Whoever sends next, the owner or the thread of `overdue`, goes on with
+//! until then they stay in front of the queue. Whoever sends next, the owner or the thread of `deferred_flush`, goes on with
 //! those records. What arrives is opened into the receive buffer, so that no byte reaches its place before it is proven.
 
 use super::conn::{BLOCKS, Conn, RxBuf};

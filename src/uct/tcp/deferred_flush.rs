@@ -1,12 +1,13 @@
-//! Sends what a connection has gathered, or the kernel had no room for, when its owner makes no progress.
+//! Deferred flush: sends the gathered frames of a connection whose owner makes no progress, and bytes that the kernel
+//! had no room for.
 //!
-//! Frames of a busy connection wait for the next progress, to leave together. A program may compute
-//! first, or wait for the answer on another worker: then one thread of the process sends them, a
-//! millisecond or two late. It starts with the first connection that has use for it and ends with the last.
+//! Frames of a busy connection wait for the next progress, to be sent together. A program may compute first, or wait
+//! for the reply on another worker: then one thread of the process sends them, a millisecond or two late. It starts
+//! with the first connection that needs it and ends with the last.
 //!
-//! Queues belong to their owners, who pay no fence and no lock for this: before the thread touches
-//! one it says so and has the kernel run a barrier on every thread, after which either the owner sees
-//! it and waits, or the owner is inside and the thread comes back later.
+//! An owner uses its queue without fence or lock. Before the thread touches a queue, it sets a flag and has the kernel
+//! run a barrier on every thread (membarrier): then either the owner sees the flag and waits, or the owner is inside
+//! and the thread retries later.
 
 use super::sealed;
 use crate::sys::lock::Mutex;
@@ -25,47 +26,47 @@ use std::sync::Arc;
 use std::thread::Thread;
 use std::time::Duration;
 
-/// Time between two looks: what was there at the last one is overdue.
+/// Period of the thread. Bytes that were there one period before are sent.
 const TICK: Duration = Duration::from_millis(1);
-/// The same for what no peer takes.
+/// The period for connections whose peers do not receive.
 const STUCK: Duration = Duration::from_millis(20);
-/// Looks without anything new before the thread sleeps, or takes its time.
+/// Idle periods before the thread sleeps, or uses the longer period.
 const QUIET: u32 = 100;
 
-/// What a connection shows of its queue while it is not at work on it.
+/// The part of a connection's queue that the thread may send while the owner is outside.
 #[derive(Default)]
 struct Shown {
-    /// The owner is at work: nothing below may be read.
+    /// The owner is inside: nothing below may be read.
     busy: AtomicBool,
-    /// The thread is at work: the owner has to wait.
+    /// The thread is sending: the owner has to wait.
     lent: AtomicBool,
     fd: AtomicI32,
-    /// The bytes that may be sent; all are the queue's.
+    /// The bytes that may be sent, in the queue's memory.
     start: AtomicPtr<u8>,
     len: AtomicUsize,
-    /// Sent by the thread since the owner looked.
+    /// Bytes sent by the thread since the owner's last `enter`.
     sent: AtomicUsize,
-    /// Counts the times that gathering began.
+    /// Number of times that gathering began.
     batch: AtomicU32,
     /// Where the connection is encrypted: what makes records of those bytes. Whoever may send has it alone; a child of
     /// fork() may find it locked for ever.
     sealer: Mutex<Option<Sealer>>,
 }
 
-/// The owner's side. One thread at a time uses it.
-pub struct Overdue {
+/// The owner's side, used by one thread at a time.
+pub struct DeferredFlush {
     shown: Arc<Shown>,
-    /// Something was shown, so that the queue may not be touched without entering.
+    /// Bytes are exposed, so the owner has to `enter` before it touches the queue.
     shows: Cell<bool>,
-    /// The thread has sent of what was shown last.
+    /// The thread has sent some of the bytes that were exposed last.
     helped: Cell<bool>,
     listed: OnceCell<Option<Listed>>,
     made_by: Stamp,
 }
 
-impl Overdue {
-    pub fn new() -> Overdue {
-        Overdue {
+impl DeferredFlush {
+    pub fn new() -> DeferredFlush {
+        DeferredFlush {
             shown: Arc::default(),
             shows: Cell::new(false),
             helped: Cell::new(false),
@@ -74,7 +75,7 @@ impl Overdue {
         }
     }
 
-    /// Begins work on the queue; the answer is how many bytes have left meanwhile.
+    /// Begins work on the queue. Returns how many bytes the thread has sent.
     #[inline(always)]
     pub fn enter(&self) -> usize {
         if self.shows.get() {
@@ -104,7 +105,7 @@ impl Overdue {
         sent
     }
 
-    /// Waits for the thread. False in a child of fork(), where it will never be ready.
+    /// Waits for the thread. Returns false in a child of fork(), where the thread does not exist.
     #[cold]
     fn wait(&self) -> bool {
         self.shown.busy.store(false, Ordering::Release);
@@ -118,9 +119,9 @@ impl Overdue {
         true
     }
 
-    /// Ends work on the queue: `bytes` may be sent on `fd` as long as nobody enters.
+    /// Ends work on the queue: the thread may send `bytes` on `fd` until the next `enter`.
     #[inline(always)]
-    pub fn leave(&self, fd: RawFd, bytes: &[u8]) {
+    pub fn exit(&self, fd: RawFd, bytes: &[u8]) {
         if self.shows.get() || !bytes.is_empty() {
             self.show(fd, bytes);
         }
@@ -185,10 +186,10 @@ impl Overdue {
     }
 }
 
-impl Drop for Overdue {
+impl Drop for DeferredFlush {
     fn drop(&mut self) {
         self.enter();
-        self.leave(-1, &[]);
+        self.exit(-1, &[]);
     }
 }
 
@@ -272,8 +273,10 @@ fn list(shown: &Arc<Shown>) -> Option<Listed> {
         }
     };
     SENDER
-        .join("ucx_tcp_overdue", || Ok(Common::default()), run, joins)
-        .inspect_err(|e| ucs_diag!("tcp: no thread for what is overdue ({e}): nothing is gathered"))
+        .join("ucx_tcp_flush", || Ok(Common::default()), run, joins)
+        .inspect_err(|e| {
+            ucs_diag!("tcp: no thread for what is deferred_flush ({e}): nothing is gathered")
+        })
         .ok()
 }
 
@@ -288,7 +291,7 @@ impl Listed {
 
 impl Drop for Listed {
     fn drop(&mut self) {
-        let leaves = |common: &Arc<Common>| {
+        let remove = |common: &Arc<Common>| {
             // In a child of fork() this may be another thread's.
             Arc::ptr_eq(common, &self.common) && {
                 let mut entries = common.entries.lock();
@@ -296,7 +299,7 @@ impl Drop for Listed {
                 entries.is_empty()
             }
         };
-        SENDER.remove_user(leaves, |common, thread| {
+        SENDER.remove_user(remove, |common, thread| {
             // Relaxed: `unpark` orders.
             common.end.store(true, Ordering::Relaxed);
             thread.unpark();

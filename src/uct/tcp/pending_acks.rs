@@ -1,24 +1,24 @@
-//! `Awaited`: the puts that the peer of a connection has to acknowledge, the flushes that it has to answer, and who is told
-//! when bytes, puts and flushes are done.
+//! `PendingAcks`: puts and flushes of a connection that the peer has not acknowledged, and the completions that wait for
+//! sent bytes, puts and flushes.
 
 use super::txq::Owner;
 use crate::uct::api::Completion;
 use core::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-/// Puts that may be without acknowledgement.
+/// Most unacknowledged puts.
 const MAX_PUTS: usize = 1024;
 
 /// Puts and flushes are numbered from 1 on.
 #[derive(Default)]
-pub struct Awaited {
-    /// Puts posted that the peer acknowledges, and those it has.
+pub struct PendingAcks {
+    /// Number of puts posted, and acknowledged.
     puts: Cell<u64>,
     puts_acked: Cell<u64>,
     put_comps: RefCell<VecDeque<(u64, Owner, Completion)>>,
     flushes: Cell<u64>,
     flushes_acked: Cell<u64>,
-    /// Bytes that were queued when the last flush was.
+    /// Bytes that were queued before the last flush.
     flushed_at: Cell<u64>,
     waiters: RefCell<VecDeque<Waiter>>,
 }
@@ -26,26 +26,26 @@ pub struct Awaited {
 struct Waiter {
     owner: Owner,
     comp: Completion,
-    /// Done when so many bytes are sent, puts acknowledged and flushes answered.
+    /// Complete when so many bytes are sent, puts acknowledged and flushes acknowledged.
     sent: u64,
     puts: u64,
     flushes: u64,
 }
 
-impl Awaited {
-    /// Whether one more put may go without acknowledgement.
+impl PendingAcks {
+    /// Whether one more put may be posted.
     pub fn takes_put(&self) -> bool {
         self.put_comps.borrow().len() < MAX_PUTS
     }
 
-    /// A put was queued; `comp` is told when it is acknowledged.
+    /// A put was queued; `comp` completes when it is acknowledged.
     pub fn put(&self, owner: Owner, comp: Completion) {
         let number = self.puts.get() + 1;
         self.puts.set(number);
         self.put_comps.borrow_mut().push_back((number, owner, comp));
     }
 
-    /// Whether the put of this number waits for the peer.
+    /// Whether the put of this number is not acknowledged.
     pub fn is_put_open(&self, number: u64) -> bool {
         number > self.puts_acked.get() && number <= self.puts.get()
     }
@@ -54,7 +54,7 @@ impl Awaited {
         self.puts_acked.get() == self.puts.get()
     }
 
-    /// The peer has done `count` puts: `done` gets those that wait for it. `false` when that cannot be.
+    /// The peer has acknowledged `count` puts: calls `done` for each. Returns false for an invalid number.
     pub fn puts_acknowledged(&self, count: u64, mut done: impl FnMut(Owner, Completion)) -> bool {
         if count > self.puts.get() || count < self.puts_acked.get() {
             return false;
@@ -166,56 +166,60 @@ mod tests {
 
     #[test]
     fn numbers_that_the_peer_cannot_mean_are_refused() {
-        let awaited = Awaited::default();
+        let pending_acks = PendingAcks::default();
         for n in 1..=3 {
-            awaited.put(owner(1), comp(n));
-            assert_eq!(awaited.next_flush(), n as u64);
+            pending_acks.put(owner(1), comp(n));
+            assert_eq!(pending_acks.next_flush(), n as u64);
         }
         let mut told = Vec::new();
-        let mut ack = |n| awaited.puts_acknowledged(n, |_, c| told.push(c.0.addr()));
+        let mut ack = |n| pending_acks.puts_acknowledged(n, |_, c| told.push(c.0.addr()));
         assert!(ack(2) && ack(2) && !ack(1) && !ack(4) && ack(3));
         assert_eq!(told, [1, 2, 3]);
-        assert!(awaited.are_puts_done() && !awaited.is_put_open(3) && !awaited.is_put_open(4));
-        assert!(awaited.flush_acknowledged(2) && !awaited.flush_acknowledged(1));
-        assert!(!awaited.flush_acknowledged(4) && !awaited.are_flushes_answered());
-        assert!(awaited.flush_acknowledged(3) && awaited.are_flushes_answered());
+        assert!(
+            pending_acks.are_puts_done()
+                && !pending_acks.is_put_open(3)
+                && !pending_acks.is_put_open(4)
+        );
+        assert!(pending_acks.flush_acknowledged(2) && !pending_acks.flush_acknowledged(1));
+        assert!(!pending_acks.flush_acknowledged(4) && !pending_acks.are_flushes_answered());
+        assert!(pending_acks.flush_acknowledged(3) && pending_acks.are_flushes_answered());
     }
 
     #[test]
     fn waiters_are_told_in_order_when_bytes_puts_and_flushes_are_done() {
-        let awaited = Awaited::default();
+        let pending_acks = PendingAcks::default();
         let settle = |sent| {
             let mut told = Vec::new();
-            awaited.settle(sent, |_, c| told.push(c.0.addr()));
+            pending_acks.settle(sent, |_, c| told.push(c.0.addr()));
             told
         };
-        awaited.wait(owner(1), comp(1), 10, false);
-        awaited.put(owner(1), Completion::NONE);
-        let flush = awaited.next_flush();
-        awaited.wait(owner(2), comp(2), 20, true);
-        awaited.wait(owner(1), comp(3), 20, false);
+        pending_acks.wait(owner(1), comp(1), 10, false);
+        pending_acks.put(owner(1), Completion::NONE);
+        let flush = pending_acks.next_flush();
+        pending_acks.wait(owner(2), comp(2), 20, true);
+        pending_acks.wait(owner(1), comp(3), 20, false);
         assert_eq!(settle(9), []);
         assert_eq!(settle(20), [1]);
-        assert!(awaited.puts_acknowledged(1, |_, _| panic!("nobody asked for that")));
+        assert!(pending_acks.puts_acknowledged(1, |_, _| panic!("nobody asked for that")));
         assert_eq!(settle(20), []);
-        assert!(awaited.flush_acknowledged(flush));
+        assert!(pending_acks.flush_acknowledged(flush));
         assert_eq!(settle(20), [2, 3]);
-        assert!(!awaited.has_waiters());
+        assert!(!pending_acks.has_waiters());
     }
 
     #[test]
     fn an_owner_that_goes_is_not_told() {
-        let awaited = Awaited::default();
+        let pending_acks = PendingAcks::default();
         for n in 1..=2 {
-            awaited.put(owner(n), comp(n));
-            awaited.wait(owner(n), comp(10 + n), 0, false);
+            pending_acks.put(owner(n), comp(n));
+            pending_acks.wait(owner(n), comp(10 + n), 0, false);
         }
         let mut taken = Vec::new();
-        awaited.cancel(owner(1), |c| taken.push(c.0.addr()));
+        pending_acks.cancel(owner(1), |c| taken.push(c.0.addr()));
         assert_eq!(taken, [1, 11]);
         let mut told = Vec::new();
-        assert!(awaited.puts_acknowledged(2, |_, c| told.push(c.0.addr())));
-        awaited.settle(0, |_, c| told.push(c.0.addr()));
+        assert!(pending_acks.puts_acknowledged(2, |_, c| told.push(c.0.addr())));
+        pending_acks.settle(0, |_, c| told.push(c.0.addr()));
         assert_eq!(told, [2, 12]);
     }
 }
