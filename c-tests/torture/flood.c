@@ -1,5 +1,5 @@
 /* What nobody receives: a byte that waits for its receive costs little memory, with tags of one kind and of many.
- * (ucp/unexpected_bound.c has the sender that is stopped and goes on.) */
+ * (ucp/unexpected_limit.c has the sender that is stopped and goes on.) */
 /* env: UCX_TLS=posix UCX_LOG_LEVEL=error UCX_WARN_UNUSED_ENV_VARS=n UCX_UNEXPECTED_MAX_SIZE=inf */
 #include "torture.h"
 #include "worker.h"

@@ -90,7 +90,7 @@ def programs(mpi, number):
     meets every number of ranks and every transport, and every number of ranks every transport. The whole product is
     four times as long and has shown nothing more."""
     for place, source in enumerate(sorted(SOURCES.glob("*.c"))):
-        if source.stem == "leave" or source.stem in mpi.by_chance:
+        if source.stem == "rank_exit" or source.stem in mpi.by_chance:
             continue
         short = SHORT[:1] if source.stem in SHORT_ONCE or not mpi.suffix else SHORT
         short = short if mpi.suffix or source.stem in SHORT_WHEELS else []
@@ -105,7 +105,7 @@ def programs(mpi, number):
 
 def leaving(mpi):
     """Runs that end at once, again and again."""
-    source = SOURCES / "leave.c"
+    source = SOURCES / "rank_exit.c"
     for runs, tls in [(20, "all"), (20, "posix,self"), (20, "tcp,self"), (200, "all"), (200, "posix,self"),
                       (200, "tcp,self")]:
         def check(text, runs=runs):
