@@ -31,13 +31,13 @@ static inline void deny_kernel(void)
 
 enum { HEADROOM = 40, MAX_KEPT = 4096 };
 
-/* A message that no receive matched, put together from its pieces. */
+/* A message that no receive matched, put together from its fragments. */
 typedef struct {
     uct_tag_t tag;
     uint64_t imm;
     unsigned char *data;
     size_t length;
-    unsigned pieces;
+    unsigned fragments;
     int whole;
 } message_t;
 
@@ -122,7 +122,7 @@ static ucs_status_t on_eager(void *arg, void *data, size_t length, unsigned flag
     message->data = realloc(message->data, message->length + length + 1);
     memcpy(message->data + message->length, data, length);
     message->length += length;
-    message->pieces++;
+    message->fragments++;
     message->whole = !(flags & UCT_CB_PARAM_FLAG_MORE);
     if (side->keep && (flags & UCT_CB_PARAM_FLAG_DESC)) {
         CHECK(side->num_kept < MAX_KEPT);

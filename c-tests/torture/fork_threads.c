@@ -26,9 +26,9 @@ enum { THREADS = 3, FORKS = 20, LIMIT_S = 20, PAGE = 4096, FEATURES = ALL_FEATUR
 
 typedef struct {
     uint64_t state;
-} dice_t;
+} rng_t;
 
-typedef void (*job_t)(dice_t *dice);
+typedef void (*job_t)(rng_t *rng);
 
 static const ucp_request_param_t plain;
 static const char *const mixes[] = {"all", "tcp", "posix", "sysv", "posix,cma", "self", "tcp,sysv,cma"};
@@ -40,12 +40,12 @@ static ucp_ep_h shared_ep;
 static pthread_mutex_t shared_opening = PTHREAD_MUTEX_INITIALIZER;
 static volatile int shared_open;
 
-static uint64_t draw(dice_t *dice, uint64_t below)
+static uint64_t random_below(rng_t *rng, uint64_t below)
 {
-    dice->state ^= dice->state << 13;
-    dice->state ^= dice->state >> 7;
-    dice->state ^= dice->state << 17;
-    return dice->state % below;
+    rng->state ^= rng->state << 13;
+    rng->state ^= rng->state >> 7;
+    rng->state ^= rng->state << 17;
+    return rng->state % below;
 }
 
 /* A worker over the round's transports. */
@@ -77,10 +77,10 @@ static void message(side_t *from, side_t *to, ucp_ep_h ep, size_t length, uint64
     free(in);
 }
 
-static void memory(side_t *side, ucp_ep_h ep, dice_t *dice)
+static void memory(side_t *side, ucp_ep_h ep, rng_t *rng)
 {
     ucp_mem_map_params_t map = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS,
-                                .length = PAGE * (1 + draw(dice, 100)),
+                                .length = PAGE * (1 + random_below(rng, 100)),
                                 .flags = UCP_MEM_MAP_ALLOCATE};
     void *packed;
     ucp_rkey_h rkey;
@@ -96,24 +96,24 @@ static void memory(side_t *side, ucp_ep_h ep, dice_t *dice)
 }
 
 /* Workers that are made, used and closed. */
-static void come_and_go(dice_t *dice)
+static void come_and_go(rng_t *rng)
 {
-    unsigned wakeup = draw(dice, 2) ? UCP_FEATURE_WAKEUP : 0;
+    unsigned wakeup = random_below(rng, 2) ? UCP_FEATURE_WAKEUP : 0;
     side_t a, b;
     ucp_ep_h ep;
 
     open_side(&a, FEATURES | wakeup, UCS_THREAD_MODE_SINGLE);
-    open_side(&b, FEATURES, draw(dice, 2) ? UCS_THREAD_MODE_MULTI : UCS_THREAD_MODE_SINGLE);
+    open_side(&b, FEATURES, random_below(rng, 2) ? UCS_THREAD_MODE_MULTI : UCS_THREAD_MODE_SINGLE);
     /* "self" leads to the own worker only. */
     if (!strcmp(mix, "self")) {
         ep = side_connect(&a, a.address);
-        message(&a, &a, ep, 1 + draw(dice, 20000), draw(dice, 1000));
-        memory(&a, ep, dice);
+        message(&a, &a, ep, 1 + random_below(rng, 20000), random_below(rng, 1000));
+        memory(&a, ep, rng);
         CHECK_OK(side_disconnect(&a, &a, ep, 0));
     } else {
         ep = side_connect(&a, b.address);
-        message(&a, &b, ep, 1 + draw(dice, draw(dice, 4) ? 100 : 100000), draw(dice, 1000));
-        memory(&b, ep, dice);
+        message(&a, &b, ep, 1 + random_below(rng, random_below(rng, 4) ? 100 : 100000), random_below(rng, 1000));
+        memory(&b, ep, rng);
         CHECK_OK(side_disconnect(&a, &b, ep, 0));
     }
     side_close(&a);
@@ -121,9 +121,9 @@ static void come_and_go(dice_t *dice)
 }
 
 /* The worker of all threads: messages, and endpoints to itself that come and go. */
-static void share(dice_t *dice)
+static void share(rng_t *rng)
 {
-    uint64_t tag = draw(dice, UINT64_MAX);
+    uint64_t tag = random_below(rng, UINT64_MAX);
     ucp_ep_h ep;
     unsigned i;
 
@@ -138,10 +138,10 @@ static void share(dice_t *dice)
         pthread_mutex_unlock(&shared_opening);
     }
     for (i = 0; i < 5; ++i) {
-        message(&shared, &shared, shared_ep, 1 + draw(dice, 5000), tag + i);
+        message(&shared, &shared, shared_ep, 1 + random_below(rng, 5000), tag + i);
     }
     ep = side_connect(&shared, shared.address);
-    memory(&shared, ep, dice);
+    memory(&shared, ep, rng);
     CHECK_OK(side_disconnect(&shared, &shared, ep, 0));
 }
 
@@ -152,9 +152,9 @@ static ucs_log_func_rc_t swallow(const char *file, unsigned line, const char *fu
 }
 
 /* Refused calls write lines, with and without a handler of the program. */
-static void say(dice_t *dice)
+static void say(rng_t *rng)
 {
-    int handled = draw(dice, 2);
+    int handled = random_below(rng, 2);
     unsigned i;
 
     if (handled) {
@@ -173,15 +173,15 @@ static void ignore(int id, ucs_event_set_types_t events, void *arg)
 }
 
 /* Timers, which the library's thread serves. */
-static void tick(dice_t *dice)
+static void tick(rng_t *rng)
 {
     ucs_async_context_t *ctx;
     int id;
 
     CHECK_OK(ucs_async_context_create(UCS_ASYNC_MODE_THREAD_MUTEX, &ctx));
     CHECK_OK(ucs_async_add_timer(UCS_ASYNC_MODE_THREAD_MUTEX, (ucs_time_t)(ucs_get_cpu_clocks_per_sec() * 1e-4), ignore, NULL, ctx, &id));
-    usleep(draw(dice, 300));
-    CHECK_OK(ucs_async_remove_handler(id, (int)draw(dice, 2)));
+    usleep(random_below(rng, 300));
+    CHECK_OK(ucs_async_remove_handler(id, (int)random_below(rng, 2)));
     ucs_async_context_destroy(ctx);
 }
 
@@ -190,13 +190,13 @@ static void unmapped(ucm_event_type_t type, ucm_event_t *event, void *arg)
 }
 
 /* Events of memory, which pass where a C library's allocator may be the caller. */
-static void map(dice_t *dice)
+static void map(rng_t *rng)
 {
-    void *arg = (void *)(uintptr_t)draw(dice, UINT64_MAX), *at;
+    void *arg = (void *)(uintptr_t)random_below(rng, UINT64_MAX), *at;
     unsigned i;
 
     CHECK_OK(ucm_set_event_handler(UCM_EVENT_MUNMAP | UCM_EVENT_VM_UNMAPPED | UCM_EVENT_FLAG_NO_INSTALL,
-                                   (int)draw(dice, 10) - 5, unmapped, arg));
+                                   (int)random_below(rng, 10) - 5, unmapped, arg));
     for (i = 0; i < 10; ++i) {
         at = ucm_mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         CHECK(at != MAP_FAILED);
@@ -212,11 +212,11 @@ enum { JOBS = sizeof(jobs) / sizeof(jobs[0]) };
 /* The same job again and again, or another one each time. */
 static void *work(void *seed)
 {
-    dice_t dice = {(uintptr_t)seed};
-    job_t same = draw(&dice, 3) ? jobs[draw(&dice, JOBS)] : NULL;
+    rng_t rng = {(uintptr_t)seed};
+    job_t same = random_below(&rng, 3) ? jobs[random_below(&rng, JOBS)] : NULL;
 
     while (!stop) {
-        (same ? same : jobs[draw(&dice, JOBS)])(&dice);
+        (same ? same : jobs[random_below(&rng, JOBS)])(&rng);
     }
     return NULL;
 }
@@ -239,10 +239,10 @@ static void touch(void)
     }
 }
 
-static void child(dice_t *dice)
+static void child(rng_t *rng)
 {
     pthread_t threads[2];
-    unsigned way = draw(dice, 6), i;
+    unsigned way = random_below(rng, 6), i;
     int status;
     pid_t pid;
 
@@ -254,19 +254,19 @@ static void child(dice_t *dice)
         exit(0);
     case 1:
         touch();
-        come_and_go(dice);
+        come_and_go(rng);
         break;
     case 2:
         for (i = 0; i < JOBS; ++i) {
-            jobs[i](dice);
+            jobs[i](rng);
         }
         break;
     case 3: /* a child of the child */
-        come_and_go(dice);
+        come_and_go(rng);
         pid = fork();
         CHECK(pid >= 0);
         if (pid == 0) {
-            come_and_go(dice);
+            come_and_go(rng);
             _exit(0);
         }
         CHECK(waitpid(pid, &status, 0) == pid);
@@ -275,7 +275,7 @@ static void child(dice_t *dice)
     case 4: /* threads of its own */
         stop = 0;
         for (i = 0; i < 2; ++i) {
-            CHECK(pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)(1 + draw(dice, 1000000))) == 0);
+            CHECK(pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)(1 + random_below(rng, 1000000))) == 0);
         }
         usleep(2000);
         stop = 1;
@@ -284,7 +284,7 @@ static void child(dice_t *dice)
         }
         break;
     default:
-        come_and_go(dice);
+        come_and_go(rng);
     }
     _exit(0);
 }
@@ -292,32 +292,32 @@ static void child(dice_t *dice)
 /* One process: threads, and forks at random moments. */
 static void process(uint64_t seed, unsigned forks, const char *log)
 {
-    dice_t dice = {seed * 0x9e3779b97f4a7c15ull + 1};
+    rng_t rng = {seed * 0x9e3779b97f4a7c15ull + 1};
     pthread_t threads[THREADS];
     unsigned i, pause;
     int status;
     pid_t pid;
 
-    mix = mixes[draw(&dice, sizeof(mixes) / sizeof(mixes[0]))];
-    if (draw(&dice, 3) == 0) {
+    mix = mixes[random_below(&rng, sizeof(mixes) / sizeof(mixes[0]))];
+    if (random_below(&rng, 3) == 0) {
         setenv("UCX_LOG_LEVEL", "debug", 1);
         setenv("UCX_LOG_FILE", log, 1);
         setenv("UCX_LOG_FILE_SIZE", "64k", 1);
         setenv("UCX_LOG_FILE_ROTATE", "2", 1);
     }
     for (i = 0; i < THREADS; ++i) {
-        CHECK(pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)(1 + draw(&dice, 1000000))) == 0);
+        CHECK(pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)(1 + random_below(&rng, 1000000))) == 0);
     }
     /* The first time while the library starts. */
     pause = 400;
     for (i = 0; i < forks; ++i) {
-        usleep(draw(&dice, pause));
+        usleep(random_below(&rng, pause));
         pause = 3000;
         fflush(NULL);
         pid = fork();
         CHECK(pid >= 0);
         if (pid == 0) {
-            child(&dice);
+            child(&rng);
         }
         CHECK(waitpid(pid, &status, 0) == pid);
         if (status != 0) {

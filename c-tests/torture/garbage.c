@@ -316,7 +316,7 @@ static void recorded(void)
             side_wait(&side, &side, ucp_atomic_op_nbx(eps[way], UCP_ATOMIC_OP_ADD, &one, 1, shared->remote, rkey, &copies));
             side_wait(&side, &side, ucp_ep_flush_nbx(eps[way], &plain));
         }
-        side_wait(&side, &side, ucp_tag_send_nbx(eps[way], data, sizeof(data), 3, &plain)); /* announced; truncated */
+        side_wait(&side, &side, ucp_tag_send_nbx(eps[way], data, sizeof(data), 3, &plain)); /* rendezvous; truncated */
         drop(ucp_am_send_nbx(eps[way], 3, NULL, 0, data, sizeof(data), &plain));
         ucp_rkey_destroy(rkey);
     }

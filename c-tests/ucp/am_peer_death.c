@@ -14,7 +14,7 @@ enum { ID = 5, LENGTH = 1 << 20 };
 static ucp_context_h context;
 static ucp_worker_h worker;
 static ucp_ep_h ep;
-static unsigned failures, announced;
+static unsigned failures, rts_count;
 static void *kept;
 
 static void on_failure(void *arg, ucp_ep_h failed, ucs_status_t status)
@@ -29,7 +29,7 @@ static ucs_status_t on_message(void *arg, const void *header, size_t header_leng
 {
     CHECK(param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV);
     kept = data;
-    announced++;
+    rts_count++;
     return UCS_INPROGRESS;
 }
 
@@ -66,7 +66,7 @@ static void open_side(const pair_t *pair)
     CHECK_OK(ucp_ep_create(worker, &ep_params, &ep));
 }
 
-static void *announce(char *data)
+static void *send_rndv(char *data)
 {
     ucp_request_param_t param;
     void *request;
@@ -91,8 +91,8 @@ int main(void)
 
     open_side(&pair);
     if (pair_is_child(&pair)) {
-        announce(data);
-        while (announced == 0) {
+        send_rndv(data);
+        while (rts_count == 0) {
             ucp_worker_progress(worker);
         }
         pair_barrier(&pair);
@@ -101,8 +101,8 @@ int main(void)
         }
     }
 
-    requests[0] = announce(data);
-    while (announced == 0) {
+    requests[0] = send_rndv(data);
+    while (rts_count == 0) {
         ucp_worker_progress(worker);
     }
     pair_barrier(&pair);

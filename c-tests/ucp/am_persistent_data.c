@@ -147,7 +147,7 @@ int main(void)
     CHECK_OK(two_wait(&two, inside));
     CHECK(!memcmp(target, source, LENGTH));
     CHECK_OK(two_wait(&two, request));
-    OK("announced, received later");
+    OK("rendezvous, received later");
 
     calls = 0;
     request = post(ID, LENGTH, UCP_AM_SEND_FLAG_RNDV);
@@ -157,14 +157,14 @@ int main(void)
     CHECK(!memcmp(target, source, 300));
     CHECK(!memcmp(target + 500, source + 300, LENGTH - 300));
     CHECK_OK(two_wait(&two, request));
-    OK("announced, received in parts");
+    OK("rendezvous, received in parts");
 
     calls = 0;
     request = post(ID, LENGTH, UCP_AM_SEND_FLAG_RNDV);
     until_called(1);
     CHECK_STATUS(two_wait(&two, receive(kept[0], LENGTH / 2)), UCS_ERR_MESSAGE_TRUNCATED);
     CHECK_OK(two_wait(&two, request));
-    OK("announced, too long for the buffer");
+    OK("rendezvous, too long for the buffer");
 
     calls = 0;
     request = post(ID, LENGTH, UCP_AM_SEND_FLAG_RNDV);
@@ -173,16 +173,16 @@ int main(void)
     CHECK_OK(two_wait(&two, request));
     answer = UCS_OK;
     CHECK_OK(two_wait(&two, post(ID, LENGTH, UCP_AM_SEND_FLAG_RNDV)));
-    OK("announced, dropped");
+    OK("rendezvous, dropped");
 
     answer = UCS_ERR_REJECTED;
     CHECK_STATUS(two_wait(&two, post(ID, LENGTH, UCP_AM_SEND_FLAG_RNDV)), UCS_ERR_REJECTED);
-    OK("announced, refused");
+    OK("rendezvous, refused");
 
     set_handler(ID, 0, NULL);
     CHECK_STATUS(two_wait(&two, post(ID, LENGTH, UCP_AM_SEND_FLAG_RNDV)), UCS_ERR_INVALID_PARAM);
     set_handler(ID, 0, on_message);
-    OK("announced, no handler");
+    OK("rendezvous, no handler");
 
     receive_inside = 1;
     for (i = 0; i < 2; ++i) {
@@ -218,7 +218,7 @@ int main(void)
         CHECK_OK(two_wait(&two, request));
         CHECK(!memcmp(target, source, LENGTH));
     }
-    OK("announced, received by callback in any case");
+    OK("rendezvous, received by callback in any case");
 
     two_close(&two);
     OK("closed");

@@ -66,7 +66,7 @@ static void arrived(side_t *at, ucp_tag_t tag)
     DRIVE_UNTIL(&side[0], &side[1], ucp_tag_probe_nb(at->worker, tag, -1, 0, &info) != NULL);
 }
 
-/* The sender of an announced message closes by force before its receiver asked for the data. */
+/* The sender of a rendezvous message closes by force before its receiver asked for the data. */
 static void sender_closes(void)
 {
     ucs_status_ptr_t send;
@@ -102,11 +102,11 @@ static void receiver_closes(void)
     arrived(&side[1], 6);
     CHECK_OK(side_disconnect(&side[1], &side[0], ep[1], UCP_EP_CLOSE_FLAG_FORCE));
     DRIVE_UNTIL(&side[0], &side[1], failure[0].calls > 0);
-    show("announced", r[0]);
+    show("rendezvous", r[0]);
     show("synchronous", r[1]);
     show("stream", r[2]);
     show("send after", ucp_tag_send_nbx(ep[0], out, 8, 5, &plain));
-    show("announce after", ucp_tag_send_nbx(ep[0], out, LARGE, 5, &plain));
+    show("rendezvous after", ucp_tag_send_nbx(ep[0], out, LARGE, 5, &plain));
     show("stream send after", ucp_stream_send_nbx(ep[0], out, 8, &plain));
     show("flush after", ucp_ep_flush_nbx(ep[0], &plain));
     show("close with flush", ucp_ep_close_nbx(ep[0], &plain));
@@ -130,7 +130,7 @@ static void sender_flushes(void)
     show("receive", ucp_tag_recv_nbx(side[1].worker, in, LARGE, 5, -1, &plain));
     CHECK_PATTERN(in, LARGE, 1);
     show("receive", ucp_tag_recv_nbx(side[1].worker, in, LARGE, 6, -1, &plain));
-    show("announced", r[0]);
+    show("rendezvous", r[0]);
     show("synchronous", r[1]);
     show_handler(&failure[0]);
     show_handler(&failure[1]);

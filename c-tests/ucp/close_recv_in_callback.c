@@ -1,4 +1,4 @@
-/* A close by force ends a request, and the callback of that receives a message which the peer has announced: the
+/* A close by force ends a request, and the callback of that receives a message whose RTS has come: the
  * endpoint on its way out does not fetch it, another does, and the sender learns of it. */
 /* env: UCX_RNDV_THRESH=1 UCX_LOG_LEVEL=error */
 #include <ucp/api/ucp.h>

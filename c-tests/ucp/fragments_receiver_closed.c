@@ -1,4 +1,4 @@
-/* A receiver closes its endpoint by force while a message comes in pieces to a receive that it matched: the rest is
+/* A receiver closes its endpoint by force while a message comes in fragments to a receive that it matched: the rest is
  * not coming, since the close is the end of the sender's endpoint, and the receive, which belongs to the worker and
  * not to the endpoint, is told so. */
 /* env: UCX_RNDV_THRESH=inf UCX_LOG_LEVEL=error */

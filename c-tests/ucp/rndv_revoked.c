@@ -72,7 +72,7 @@ static void progress_until_ready(void)
     pair_barrier(&pair);
 }
 
-static void await_announcement(ucp_tag_t tag)
+static void await_rts(ucp_tag_t tag)
 {
     ucp_tag_recv_info_t info;
 
@@ -121,8 +121,8 @@ static void receive_two(const variant_t *how, int early)
     char *buffer[3] = {NULL, malloc(LENGTH), malloc(LENGTH)};
     ucs_status_ptr_t got[3] = {NULL, NULL, NULL};
 
-    await_announcement(STAYS);
-    await_announcement(GOES);
+    await_rts(STAYS);
+    await_rts(GOES);
     if (early) {
         got[GOES] = ucp_tag_recv_nbx(side.worker, buffer[GOES], LENGTH, GOES, -1, &plain);
     }
@@ -185,7 +185,7 @@ static void receiver_takes_back(const variant_t *how)
         CHECK_OK(side_disconnect(&side, &side, ep, UCP_EP_CLOSE_FLAG_FORCE));
     } else {
         memory = memory_take(how->mapped);
-        await_announcement(GOES);
+        await_rts(GOES);
         pair_barrier(&pair);
         request = ucp_tag_recv_nbx(side.worker, memory.at, LENGTH, GOES, -1, &plain);
         CHECK(!has_ended(request));
@@ -215,7 +215,7 @@ int main(void)
         {"posix,cma", "auto", "2m", 0}, {"posix,cma", "auto", "2m", 1}, {"tcp,cma", "auto", "2m", 0},
         {"posix", "auto", "2m", 1},     {"sysv", "auto", "2m", 1},      {"tcp", "auto", "2m", 0},
     };
-    static const variant_t pieces = {"posix,cma", "auto", "4k", 0};
+    static const variant_t fragments = {"posix,cma", "auto", "4k", 0};
     static const variant_t receives[] = {
         {"posix,cma", "put_zcopy", "2m", 0}, {"posix", "put_zcopy", "2m", 1}, {"tcp", "put_zcopy", "2m", 0}};
     size_t i;
@@ -223,7 +223,7 @@ int main(void)
     for (i = 0; i < sizeof(sends) / sizeof(sends[0]); ++i) {
         sender_takes_back(&sends[i], 0);
     }
-    sender_takes_back(&pieces, 1);
+    sender_takes_back(&fragments, 1);
     for (i = 0; i < sizeof(receives) / sizeof(receives[0]); ++i) {
         receiver_takes_back(&receives[i]);
     }

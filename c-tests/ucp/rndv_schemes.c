@@ -1,5 +1,5 @@
-/* What moves an announced message, by UCX_RNDV_SCHEME: the receiver's read of the sender's memory, the sender's write
- * into the receiver's, or neither. Tags and active messages, expected and not, around the lengths where pieces
+/* What moves a rendezvous message, by UCX_RNDV_SCHEME: the receiver's read of the sender's memory, the sender's write
+ * into the receiver's, or neither. Tags and active messages, expected and not, around the lengths where fragments
  * begin. */
 /* oracle: 1.22.0 */
 /* headers: ours 1.22.0 */

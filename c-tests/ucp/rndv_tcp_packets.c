@@ -1,4 +1,4 @@
-/* An announced message over tcp is three packets: the announcement, the answer that says where the data are wanted,
+/* A rendezvous message over tcp is three packets: the RTS, the answer that says where the data are wanted,
  * and the data with what tells that they are there. Each is one call that gives bytes to the kernel. */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_TLS=tcp UCX_RNDV_THRESH=1k */
 #define _GNU_SOURCE
@@ -70,7 +70,7 @@ int main(void)
     if (counted > PACKETS * MESSAGES) {
         FAIL("%d messages took %d packets, not %d each", MESSAGES, counted, PACKETS);
     }
-    OK("an announced message is %d packets", PACKETS);
+    OK("a rendezvous message is %d packets", PACKETS);
     for (i = 0; i < 2; ++i) {
         two_close_ep(&two, two.ep[i]);
     }

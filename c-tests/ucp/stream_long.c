@@ -10,7 +10,7 @@ enum { TOTAL = 24 << 20, LONGEST = 700 << 10, GUARD = 64, UNIT = 8, PATIENCE = 2
 
 static two_t two;
 static uint8_t *source, *target;
-static uint64_t dice;
+static uint64_t rng_state;
 static size_t sent, got;
 static ucs_status_ptr_t sending;
 /* The sender stands still until the receiver has all that is on its way, and takes back what still waits. */
@@ -25,8 +25,8 @@ typedef struct {
 
 static unsigned roll(unsigned sides)
 {
-    dice = dice * 6364136223846793005u + 1442695040888963407u;
-    return (dice >> 33) % sides;
+    rng_state = rng_state * 6364136223846793005u + 1442695040888963407u;
+    return (rng_state >> 33) % sides;
 }
 
 /* Mostly long; now and then a few bytes, or so many that they just fill messages of the transport. */
@@ -152,7 +152,7 @@ int main(void)
     for (round = 0; round < 8; ++round) {
         two_open(&two, UCP_FEATURE_STREAM, 1);
         memset(target, 0xee, TOTAL + GUARD);
-        dice = round + 1;
+        rng_state = round + 1;
         sent = got = 0;
         while (got < TOTAL) {
             receive();

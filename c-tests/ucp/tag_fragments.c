@@ -1,5 +1,5 @@
-/* Messages that go in many pieces: taken by a probe while they still come in, and received before or after the
- * last piece; synchronous ones, matched by the first piece while the sender still has others. */
+/* Messages that go in many fragments: taken by a probe while they still come in, and received before or after the
+ * last fragment; synchronous ones, matched by the first fragment while the sender still has others. */
 /* oracle: 1.13.1 1.22.0 */
 /* env: UCX_RNDV_THRESH=inf UCX_WARN_UNUSED_ENV_VARS=n */
 /* timeout: 60 */
@@ -50,7 +50,7 @@ static void probed(int sync, ucp_tag_t tag, unsigned rounds)
     CHECK_PATTERN(in, LENGTH, tag);
 }
 
-/* The receive is there before the message, or comes `rounds` of progress after its first piece. */
+/* The receive is there before the message, or comes `rounds` of progress after its first fragment. */
 static void received(int sync, ucp_tag_t tag, int first, unsigned rounds)
 {
     ucp_request_param_t plain = {.op_attr_mask = 0};

@@ -114,7 +114,7 @@ static void test_cuts(void)
         CM_WAIT(ended(fd, 0));
         close(fd);
     }
-    OK("a message in pieces");
+    OK("a message in fragments");
 }
 
 static void test_flood(void)

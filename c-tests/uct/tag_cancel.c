@@ -1,4 +1,4 @@
-/* Receives of eager messages taken back: before a message, after it, within its callbacks and while its pieces
+/* Receives of eager messages taken back: before a message, after it, within its callbacks and while its fragments
  * land. No message is lost by it: it goes to the next receive, or to the callback for unexpected ones. And an
  * interface that was opened without those callbacks has no tag matching. */
 /* timeout: 60 */

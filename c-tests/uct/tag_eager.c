@@ -1,5 +1,5 @@
 /* Eager tagged messages: matched by tag and mask in posting order, of every kind and length, with immediate
- * data; too long ones write nothing; those that nobody waits for come in pieces and descriptors. */
+ * data; too long ones write nothing; those that nobody waits for come in fragments and descriptors. */
 /* timeout: 60 */
 #include "tag.h"
 
@@ -199,13 +199,13 @@ static void unexpected(side_t *side)
                     CHECK_EQ(message->length, length);
                     CHECK_PATTERN(message->data, length, i);
                     if (length > side->t.attr.cap.am.max_bcopy) {
-                        CHECK(message->pieces > 1);
+                        CHECK(message->fragments > 1);
                     }
                     CHECK_EQ(side->num_messages, 1);
                     if (keep) {
-                        CHECK_EQ(side->num_kept, message->pieces);
+                        CHECK_EQ(side->num_kept, message->fragments);
                         /* A kept descriptor still has its data when others have come since. */
-                        CHECK_PATTERN((char *)side->kept[0] + HEADROOM, length / message->pieces ? 1 : 0, i);
+                        CHECK_PATTERN((char *)side->kept[0] + HEADROOM, length / message->fragments ? 1 : 0, i);
                     }
                     release_kept(side);
                     forget_messages(side);

@@ -1,4 +1,4 @@
-/* Several processes send long eager messages, in pieces, to one interface at the same time: the pieces of different
+/* Several processes send long eager messages, in fragments, to one interface at the same time: the fragments of different
  * senders come mixed, and each message is whole, in the receive that waits for it or in the unexpected callback. */
 /* timeout: 90 */
 #include "tag.h"
@@ -13,7 +13,7 @@ static uct_tag_t tag_of(unsigned sender, unsigned at)
     return ((uct_tag_t)sender << 32) | at;
 }
 
-/* Some tens of pieces. */
+/* Some tens of fragments. */
 static size_t length_of(const side_t *side, unsigned sender, unsigned at)
 {
     size_t length = 20 * side->t.attr.cap.am.max_bcopy + sender * 1013 + at * 4099;

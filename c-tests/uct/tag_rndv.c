@@ -1,5 +1,5 @@
 /* Rendezvous: data of every length reach the matching receive and complete both sides, by copying within the
- * interface, by the kernel, out of mapped memory and in pieces; offers that nobody waits for, requests, and all
+ * interface, by the kernel, out of mapped memory and in fragments; offers that nobody waits for, requests, and all
  * that can be taken back, early and late. */
 /* timeout: 90 */
 #include "tag.h"

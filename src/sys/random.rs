@@ -1,4 +1,4 @@
-//! Random numbers from the kernel, for ids and keys that a stranger must not guess.
+//! Random numbers from the kernel, for ids and keys that others must not guess.
 
 use std::io;
 

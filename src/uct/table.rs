@@ -105,7 +105,7 @@ fn pack(cb: uct_pack_callback_t, arg: *mut c_void) -> Result<Pack> {
     cb.map(|cb| Pack { cb, arg }).ok_or(Status::INVALID_PARAM)
 }
 
-/// Whether bytes are announced that have no address.
+/// Whether the arguments have a length but no address.
 #[inline]
 fn missing(p: *const c_void, len: usize) -> bool {
     len > 0 && p.is_null()

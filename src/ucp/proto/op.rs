@@ -125,7 +125,7 @@ pub enum Stage {
         /// The receiver is told by a message right behind the data, on the same connection.
         told: bool,
     },
-    /// Everything is out; an acknowledgement is awaited.
+    /// Everything is out; waiting for the acknowledgement.
     AwaitAck,
 }
 

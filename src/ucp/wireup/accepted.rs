@@ -85,12 +85,12 @@ unsafe fn peer_connected(worker: *mut c_void, identity: u64) {
 /// Connects an endpoint to its client, by what of the client's address is proven. It waits for the client's connection,
 /// or for the answer of a client's process that is silent, where that is needed: `Ok` too.
 pub fn connect(worker: &Worker, ep: &Ep, proven: Proven) -> Result<()> {
-    let (address, awaited) = claims::connected(worker, proven.address.clone());
-    if (proven.is_silent || !awaited.is_empty())
+    let (address, unverified) = claims::connected(worker, proven.address.clone());
+    if (proven.is_silent || !unverified.is_empty())
         && !super::select::reaches_any(worker, &address)
         && let Some(cm) = worker.cm.get()
     {
-        cm.accepted.wait(ep.id.get(), proven.address, &awaited);
+        cm.accepted.wait(ep.id.get(), proven.address, &unverified);
         return cm::limit_wait(worker, ep);
     }
     ep.connect_back(Rc::new(address))

@@ -4,7 +4,7 @@
 //! data of a connection is the sender's, who may name the memory of another process of this host. So a message names a
 //! ticket: a number that only the two workers know, and that the process which owns the named memory confirms over its
 //! local channel (`uct::local`). And of a network only the interface counts that the message came from: nobody is
-//! dialled because a stranger named him. So all that is left of an address is one sender's.
+//! connected to because another process named it. So all that is left of an address is one sender's.
 
 use crate::c::UCT_DEVICE_TYPE_NET;
 use crate::ucp::worker::{OpenIface, Worker};
@@ -78,7 +78,7 @@ fn is_senders(worker: &Worker, entry: &AddressEntry) -> Option<bool> {
 /// An address that an accepted client sent, less the network interfaces that have not connected to this worker: a client
 /// connects first, so that nobody is dialled on its word. The second part are the identities that may still connect.
 pub fn connected(worker: &Worker, mut address: Address) -> (Address, Vec<u64>) {
-    let mut awaited = Vec::new();
+    let mut unverified = Vec::new();
     address.entries.retain(|entry| {
         if is_local(worker, entry) {
             return true;
@@ -92,11 +92,11 @@ pub fn connected(worker: &Worker, mut address: Address) -> (Address, Vec<u64>) {
             unsafe { (base_of(iface.handle).internal.is_connected)(iface.handle, peer) }
         });
         if !is_connected {
-            awaited.push(peer);
+            unverified.push(peer);
         }
         is_connected
     });
-    (address, awaited)
+    (address, unverified)
 }
 
 /// The identities that an address names.

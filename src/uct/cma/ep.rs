@@ -144,7 +144,7 @@ impl CmaEp {
         }
         if pidfd::start_time(self.pid) != self.start {
             ucs_diag!("cma: process {} has ended", self.pid);
-            face.queue.break_off(&self.queue, Status::CONNECTION_RESET);
+            face.queue.abort(&self.queue, Status::CONNECTION_RESET);
         }
         Ok(Posted::Done)
     }

@@ -124,7 +124,7 @@ impl CmaIface {
             if ep.is_dead() && ep.queue.broken().is_none() {
                 ucs_debug!("cma: the peer of endpoint {h:p} has ended");
                 let queue = std::rc::Rc::clone(&ep.queue);
-                face.queue.break_off(&queue, Status::CONNECTION_RESET);
+                face.queue.abort(&queue, Status::CONNECTION_RESET);
                 face.queue.drain(&queue, Err(Status::CONNECTION_RESET));
             }
         }

@@ -373,13 +373,13 @@ impl Queue {
             CopyDirection::Write => "writing",
         };
         ucs_diag!("cma: {verb} memory of process {pid} at {remote:#x}: {e}");
-        self.break_off(ep, Status::CONNECTION_RESET);
+        self.abort(ep, Status::CONNECTION_RESET);
         Status::IO_ERROR
     }
 
     /// Nothing can be posted on `ep` any more; its user is told by the next progress. Its tasks stay
     /// until `drain`.
-    pub fn break_off(&self, ep: &Rc<EpQueue>, why: Status) {
+    pub fn abort(&self, ep: &Rc<EpQueue>, why: Status) {
         if ep.broken.replace(Some(why)).is_none() {
             self.failed.borrow_mut().push(Rc::clone(ep));
         }

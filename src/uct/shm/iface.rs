@@ -229,7 +229,7 @@ impl ShmIface {
     #[inline(always)]
     fn deliver(face: &Face, polled: Polled) -> bool {
         match polled {
-            // Taken to pieces: what is passed as a whole is written to memory for each message.
+            // Passed by parts: a struct that is passed as a whole is written to memory for each message.
             Polled::InSlot(Message { id, len, data }) => {
                 if !ShmIface::deliver_word(face, id, data, len) {
                     ShmIface::deliver_bytes(face, id, data, len, false);

@@ -155,7 +155,7 @@ impl Inbox {
     /// Looks at the table of lanes: new senders, senders that leave, cold lanes with messages.
     #[cold]
     pub fn look(&self) {
-        // SeqCst: pairs with the senders' increments; what they announce is seen below.
+        // SeqCst: pairs with the senders' increments; messages sent before them are seen below.
         self.bell_seen
             .set(self.bells.doorbell().load(Ordering::SeqCst));
         for lane in 0..self.layout.lanes {

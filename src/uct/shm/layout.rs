@@ -203,7 +203,7 @@ impl Bells {
     }
 
     /// A sender has sent what the owner asked to be told of. With `true` it must poke the owner.
-    pub fn announce(&self) -> bool {
+    pub fn ring(&self) -> bool {
         self.doorbell().fetch_add(1, Ordering::SeqCst);
         // SeqCst: pairs with the barrier between `set_armed` and the owner's look at the doorbell:
         // one of the two sees the other.

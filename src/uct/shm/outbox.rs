@@ -207,7 +207,7 @@ impl Peer {
     #[cold]
     pub fn ring_bell(&self, sender: &Sender) {
         sender.clear_question();
-        if self.bells.announce() {
+        if self.bells.ring() {
             self.attached.wake_owner();
         }
     }

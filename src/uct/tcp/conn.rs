@@ -929,7 +929,7 @@ impl Conn {
 }
 
 /// The queue while its owner works on it; afterwards what was gathered, or waits for room, is shown to the thread that
-/// sends what is overdue.
+/// sends deferred frames.
 struct Tx<'a> {
     queue: RefMut<'a, TxQueue>,
     conn: &'a Conn,

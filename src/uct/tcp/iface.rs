@@ -648,7 +648,7 @@ impl Iface for TcpIface {
         let Some(conn) = conn.filter(|conn| conn.is_open()) else {
             return false;
         };
-        super::link::break_off(face, &conn, Status::EXCEEDS_LIMIT);
+        super::link::abort(face, &conn, Status::EXCEEDS_LIMIT);
         true
     }
 

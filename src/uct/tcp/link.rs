@@ -197,7 +197,7 @@ pub fn again(face: &TcpIface, conn: &Rc<Conn>, e: &io::Error) {
             .get()
             .map_or_else(String::new, |r| r.to_string());
         ucs_diag!("tcp: no connection to {to} after {tries} attempts: {e}");
-        return break_off(face, conn, Status::from_io(e));
+        return abort(face, conn, Status::from_io(e));
     }
     wait(face, conn, RETRY_NS * u64::from(tries));
 }
@@ -257,7 +257,7 @@ pub fn rejected(face: &TcpIface, conn: &Rc<Conn>, reason: Reason) {
         ucs_diag!("tcp: the peer does not take the connection: {why}");
     }
     drop_socket(face, conn);
-    break_off(face, conn, Status::UNREACHABLE);
+    abort(face, conn, Status::UNREACHABLE);
 }
 
 /// Takes what waits at the listener; answers how many connections that were.
@@ -309,7 +309,7 @@ fn drop_one_unused(face: &TcpIface) {
         .max_by_key(|(count, _)| *count);
     let conn = most.and_then(|(_, token)| face.known.borrow().get(&token).cloned());
     if let Some(conn) = conn {
-        break_off(face, &conn, Status::EXCEEDS_LIMIT);
+        abort(face, &conn, Status::EXCEEDS_LIMIT);
     }
 }
 
@@ -511,7 +511,7 @@ pub fn greet(face: &Face, unauth_peer: &Rc<RefCell<UnauthPeer>>, received: &Rece
         }
         Fate::Lost(conn) => {
             ucs_diag!("tcp: {peer} connects anew: its old connection is lost");
-            break_off(face, &conn, Status::CONNECTION_RESET);
+            abort(face, &conn, Status::CONNECTION_RESET);
             (Conn::new(face.new_token(), from, None), true)
         }
         Fate::None => (Conn::new(face.new_token(), from, None), true),
@@ -579,7 +579,7 @@ fn resume_accepting(face: &TcpIface) {
 }
 
 /// The connection is lost for good. Its users hear of it from progress.
-pub fn break_off(face: &TcpIface, conn: &Rc<Conn>, status: Status) {
+pub fn abort(face: &TcpIface, conn: &Rc<Conn>, status: Status) {
     if matches!(conn.phase.get(), Phase::Broken(_)) {
         return;
     }
@@ -663,7 +663,7 @@ fn deferred_flush(face: &Face, conn: &Rc<Conn>, now: u64) {
             // The kernel may have connected long ago, and this process made no progress since.
             connected(face, conn);
             if conn.phase.get() == Phase::Connecting {
-                break_off(face, conn, Status::ENDPOINT_TIMEOUT);
+                abort(face, conn, Status::ENDPOINT_TIMEOUT);
             }
         }
         Phase::Waiting => {
@@ -693,7 +693,7 @@ fn read_a_little(face: &Face, conn: &Rc<Conn>, now: u64) {
             ucs_warn!(
                 "tcp: a peer asks for answers and has read none for a minute: it is given up"
             );
-            break_off(face, conn, status);
+            abort(face, conn, status);
         }
     }
 }
@@ -711,7 +711,7 @@ pub fn check_silence(face: &TcpIface, conn: &Rc<Conn>) {
             "tcp: a peer has not answered for {} s: it is given up",
             age.as_secs()
         );
-        break_off(face, conn, Status::ENDPOINT_TIMEOUT);
+        abort(face, conn, Status::ENDPOINT_TIMEOUT);
     }
 }
 
@@ -728,7 +728,7 @@ pub fn close_all(face: &Face) {
             }
             conn.with_socket(linger);
         }
-        break_off(face, &conn, Status::CANCELED);
+        abort(face, &conn, Status::CANCELED);
     }
     face.known.borrow_mut().clear();
     face.unauth_peers.borrow_mut().clear();

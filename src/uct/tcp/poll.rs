@@ -29,7 +29,7 @@ const BLOCKED: u64 = 2;
 /// Nanoseconds before the kernel is asked again that had no news the last time: a question costs some hundred, and
 /// whoever progresses other transports with this one waits for the answer.
 const PATIENCE_NS: u64 = 10_000;
-/// Questions without news after which the kernel is asked for what is awaited so seldom, too.
+/// Questions without news after which the kernel is asked so seldom, too.
 const VAIN: u32 = 4096;
 /// A caller that makes progress less often than this asks the kernel each time.
 const SELDOM_NS: u64 = 1_000_000;

@@ -147,7 +147,7 @@ fn give_up(face: &TcpIface, conn: &Rc<Conn>, why: &str) {
             .map_or_else(String::new, |r| r.to_string());
         ucs_error!("tcp: {to} does not prove that it has the secret of UCX_TCP_AUTH_FILE: {why}");
     }
-    link::break_off(face, conn, Status::UNREACHABLE);
+    link::abort(face, conn, Status::UNREACHABLE);
 }
 
 impl Proof {

@@ -20,7 +20,7 @@ use std::rc::Rc;
 
 /// Room that a receive should have at least.
 const MIN_ROOM: usize = 16 << 10;
-/// A record of an encrypted connection is opened in one piece.
+/// A record of an encrypted connection is decrypted as a whole.
 const _: () = assert!(MIN_ROOM >= MAX_RECORD);
 /// Receives of one connection in one progress.
 const MAX_ROUNDS: usize = 4;
@@ -102,7 +102,7 @@ fn receive_rounds<const SEALED: bool>(face: &Face, conn: &Rc<Conn>, rounds: usiz
                 if face.first(Once::Garbage) {
                     ucs_warn!("tcp: a connection is dropped, the peer sent {why}");
                 }
-                link::break_off(face, conn, Status::IO_ERROR);
+                link::abort(face, conn, Status::IO_ERROR);
             }
         }
         let goes_on = if SEALED {
@@ -136,7 +136,7 @@ fn ended(face: &Face, conn: &Rc<Conn>, e: io::Error) {
                 Some(_) => Status::from_io(&e),
                 None => Status::CONNECTION_RESET,
             };
-            link::break_off(face, conn, e);
+            link::abort(face, conn, e);
         }
     }
 }
@@ -411,7 +411,7 @@ pub fn control(face: &TcpIface, conn: &Rc<Conn>, frame: Frame) -> bool {
                 "tcp: the peer refused put {number}: the key does not cover the range; was the \
                  memory registered for remote puts and its key packed, and is it still registered?"
             );
-            link::break_off(face, conn, Status::REJECTED);
+            link::abort(face, conn, Status::REJECTED);
             true
         }
         _ => false,

@@ -323,7 +323,7 @@ mod tests {
         finished
     }
 
-    /// Any mix of copied and in-place parts, sent in any pieces, arrives as one stream.
+    /// Any mix of copied and in-place parts, sent in any parts, arrives as one stream.
     #[test]
     fn the_stream_is_what_was_queued() {
         let mut seed = 1u64;

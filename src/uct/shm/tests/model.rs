@@ -84,7 +84,7 @@ fn who_sleeps_is_poked() {
             send(sender, 7);
             if sender.must_tell() {
                 sender.clear_question();
-                if bells.announce() {
+                if bells.ring() {
                     poke.store(true, Ordering::Release);
                 }
             }
