@@ -1,9 +1,8 @@
-//! Requests: what the user holds while an operation goes on.
+//! Requests.
 //!
-//! The user's pointer stands right behind `Request`: its own `request_size` bytes follow there. A
-//! request comes from the worker's pool, or stands in memory the user gave (`Request::SIZE` bytes
-//! before its pointer). It is completed once: state first, then, as the last thing, the callback,
-//! which may free it.
+//! The user's pointer points to the end of `Request`, where the user's `request_size` bytes follow. A request comes
+//! from the worker's pool, or is placed in memory of the user (`Request::SIZE` bytes before its pointer). It completes
+//! once: first its state is set, then, last, the callback is called, which may free it.
 
 use super::unexpected;
 use super::worker::Worker;
@@ -20,7 +19,7 @@ use core::mem::offset_of;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicI8, Ordering};
 
-/// Whom to tell about the end of an operation, and with what besides the status.
+/// The completion callback of an operation.
 #[derive(Clone, Copy)]
 pub enum Callback {
     None,
@@ -51,16 +50,16 @@ pub struct Param {
     pub flags: u32,
     pub callback: Callback,
     pub datatype: ucp_datatype_t,
-    /// Memory of the user for the request: its pointer, behind `Request::SIZE` bytes.
+    /// The user's memory for the request: the pointer after `Request::SIZE` bytes.
     pub request: Option<NonNull<c_void>>,
-    /// What kind of memory the buffer is in, read where `mask` says it was given.
+    /// The memory type of the buffer, valid if `mask` has it.
     pub memory_type: ucs_memory_type_t,
     /// The handle of the buffer's memory; null when not given.
     pub memh: *const Region,
 }
 
 impl Param {
-    /// What a call without attributes means.
+    /// The parameters of a call without attributes.
     pub const PLAIN: Param = Param {
         mask: 0,
         flags: 0,
@@ -88,7 +87,7 @@ impl Param {
         unsafe { Data::new(buffer, count, self.datatype, side) }
     }
 
-    /// Checks what was said about the buffer's memory; returns where the buffer is in this process.
+    /// Checks memory type and memory handle of the buffer. Returns its address in this process.
     ///
     /// # Safety
     /// The memory handle must be alive.
@@ -103,7 +102,7 @@ impl Param {
         };
         match dt::contiguous_bytes(self.datatype, count) {
             Some(bytes) => region.locate(buffer, bytes?),
-            // Each entry of a list may be in other memory: the handle says nothing about them.
+            // The entries of a list may be in different memory: the handle does not apply to them.
             None if !region.is_imported() => Ok(buffer),
             None => {
                 crate::ucs_error!("a buffer in imported memory has to be contiguous");
@@ -131,7 +130,7 @@ pub enum Posted {
     Request(NonNull<Request>),
 }
 
-/// What a finished receive says besides its status.
+/// The result of a receive besides its status.
 #[derive(Clone, Copy, Default)]
 pub struct Info {
     pub tag: u64,
@@ -148,7 +147,7 @@ pub struct Request {
     info: Cell<Info>,
     /// The name peers know it by; 0 when they don't.
     id: Cell<u64>,
-    /// `UCS_INPROGRESS` until completed. The one member that is looked at without the worker's lock.
+    /// `UCS_INPROGRESS` until completed. The only member that is read without the worker's lock.
     status: AtomicI8,
     /// The memory is the user's, or lent to it.
     foreign: Cell<bool>,
@@ -156,7 +155,7 @@ pub struct Request {
     released: Cell<bool>,
     /// A transport has the completion and will call it.
     with_transport: Cell<TransportHold>,
-    /// Where it stands among those that wait for the peer, while it does.
+    /// Its index in `Outstanding`.
     pub(super) outstanding_index: Cell<u32>,
     completion: UnsafeCell<uct_completion_t>,
 }
@@ -185,8 +184,7 @@ impl RequestSlot {
         Some(RequestSlot { at, foreign: false })
     }
 
-    /// Makes the request of an operation that has `begun`. Every field is written at its place: a request made elsewhere would be
-    /// copied here.
+    /// Makes the request of an operation. Every field is written in place: a request built elsewhere would be copied.
     #[inline(always)]
     pub fn fill(self, worker: &Worker, op: Op, callback: Callback) -> NonNull<Request> {
         let at = self.at.as_ptr();
@@ -206,7 +204,7 @@ impl RequestSlot {
         self.at
     }
 
-    /// The same for a receive in a `warm` place, which names the worker and has no id, whose end says what came.
+    /// As `fill`, for a receive in a `warm` slot, which already has the worker and no id.
     #[inline(always)]
     pub fn fill_posted(self, op: Op) -> NonNull<Request> {
         let at = self.at.as_ptr();
@@ -228,8 +226,8 @@ impl Request {
     /// Bytes of a request before the user's pointer.
     pub const SIZE: usize = size_of::<Request>();
 
-    /// Makes a request in the worker's pool or in the user's memory. Its callback is set by
-    /// `settle`: what ends before the call returns is told by the return value.
+    /// Makes a request in the worker's pool or in the user's memory. `settle` sets its callback: an operation that
+    /// completes before the call returns is reported by the return value.
     #[inline(always)]
     pub fn create(worker: &Worker, param: &Param, op: Op) -> Result<NonNull<Request>> {
         let slot = Request::allocate(worker, param)?;
@@ -237,7 +235,7 @@ impl Request {
         Ok(slot.fill(worker, op, Callback::None))
     }
 
-    /// Where a request is going to stand.
+    /// Allocates the memory of a request.
     #[inline(always)]
     pub fn allocate(worker: &Worker, param: &Param) -> Result<RequestSlot> {
         match param.request {
@@ -257,7 +255,7 @@ impl Request {
         }
     }
 
-    /// What stands in fresh memory of the pool: whose it is, besides zeros.
+    /// Initializes new memory of the pool: the worker, else zeros.
     ///
     /// # Safety
     /// `at` must be zeroed memory for a request.
@@ -271,20 +269,20 @@ impl Request {
         let req = Request::create(worker, &Param::PLAIN, Op::None)?;
         // SAFETY: just made.
         let r = unsafe { req.as_ref() };
-        // It ends here: nothing is under way.
+        // It completes here.
         r.complete_plain(Info::default());
-        // What is given back is looked for among the lent ones.
+        // Freeing it searches the requests that were lent.
         r.foreign.set(true);
         worker.lent_requests.borrow_mut().insert(req);
         Ok(req)
     }
 
-    /// What the user holds.
+    /// The user's pointer to a request.
     pub fn user(this: NonNull<Request>) -> *mut c_void {
         this.as_ptr().wrapping_add(1).cast()
     }
 
-    /// The request behind the user's pointer.
+    /// The request of a user's pointer.
     ///
     /// # Safety
     /// `user` must be a live request.
@@ -312,7 +310,7 @@ impl Request {
         unsafe { &mut *self.op.get() }
     }
 
-    /// What a transport calls at the end of its work for this request. `of_completion` leads back.
+    /// The completion for transports; `of_completion` returns the request.
     pub fn completion(&self) -> *mut uct_completion_t {
         self.completion.get()
     }
@@ -356,7 +354,7 @@ impl Request {
         self.status.load(Ordering::Acquire)
     }
 
-    /// The end of a request whose worker a child of fork() cannot use: nobody is called.
+    /// Ends a request whose worker a child of fork() cannot use, without a callback.
     pub fn disown(&self) {
         if !self.is_done() {
             self.status
@@ -368,7 +366,7 @@ impl Request {
         self.status() != UCS_INPROGRESS
     }
 
-    /// Whom it will tell: of a request that the user does not have yet.
+    /// Sets the callback of a request that the user does not have yet.
     #[inline(always)]
     pub fn set_callback(&self, callback: Callback) {
         self.callback.set(callback);
@@ -382,7 +380,7 @@ impl Request {
         self.info.set(info);
     }
 
-    /// The name for peers, made when first asked for.
+    /// The id for peers, allocated at first use.
     pub fn id(&self) -> u64 {
         if self.id.get() == 0 {
             self.id.set(self.worker().name_request(self.as_ptr()));
@@ -410,14 +408,14 @@ impl Request {
             // SAFETY: nothing of the old value has to be dropped.
             unsafe { core::ptr::write(op, Op::None) };
         } else {
-            // Datatypes are finished here.
+            // Finishes datatypes.
             drop(core::mem::replace(op, Op::None));
         }
         self.tell(code_of(&result), self.info());
     }
 
-    /// Ends an operation with success that is under way, has no name for peers and holds nothing:
-    /// what `complete` does of that.
+    /// Completes an operation with success that has no id for peers and owns nothing: the part of `complete` that is
+    /// needed then.
     #[inline(always)]
     pub fn complete_plain(&self, info: Info) {
         debug_assert!(!self.is_done() && self.id.get() == 0);
@@ -442,17 +440,17 @@ impl Request {
         let callback = self.callback.get();
         let user = Request::user(self.as_ptr());
         let released = self.released.get();
-        // Release: who sees the status sees `info` and the data. From here on a caller's own memory
-        // may be gone: another thread may look.
+        // Release: a thread that sees the status sees `info` and the data. From here on, the user's own memory may be
+        // gone: another thread may have seen it.
         self.status.store(status, Ordering::Release);
         callback.call(user, status, info);
-        // The user is told through its pointer, which stays valid until the callback is over.
+        // The callback gets the user's pointer, which stays valid until it returns.
         if released {
             self.give_back();
         }
     }
 
-    /// A request whose operation was not begun after all goes back; nobody has seen it.
+    /// Frees a request whose operation was not started. The user has not seen it.
     pub fn abolish(&self) {
         debug_assert!(self.id.get() == 0);
         unexpected::end_op(self.worker());
@@ -461,8 +459,8 @@ impl Request {
         self.recycle();
     }
 
-    /// The user gives it back: at once when complete, else at completion. MPICH 5.0.2 gives some back twice; a second time,
-    /// as long as nobody else has it, changes nothing.
+    /// The user frees it: at once when complete, else at completion. MPICH 5.0.2 frees some twice; the second call has
+    /// no effect unless the request was reused.
     #[inline]
     pub fn release(&self) {
         if self.is_settled() {
@@ -475,7 +473,7 @@ impl Request {
         }
     }
 
-    /// Whether it ended well, in the pool's memory, and nobody gave it back: one look at what stands side by side.
+    /// Whether it completed with success, is in the pool's memory, and was not freed: one load of adjacent members.
     #[inline(always)]
     fn is_settled(&self) -> bool {
         const AT: usize = offset_of!(Request, status);
@@ -491,7 +489,7 @@ impl Request {
         unsafe { (&raw const self.status).cast::<u32>().read() == 0 }
     }
 
-    /// Returns what the user held to the pool, unless the memory is the user's own.
+    /// Returns a request to the pool, unless it is in the user's memory.
     #[inline(always)]
     fn give_back(&self) {
         if self.foreign.get() {
@@ -541,8 +539,8 @@ impl Callback {
     }
 }
 
-/// What a call returns after its operation was begun: nothing more to wait for, or the request,
-/// which from now on tells its end by the callback.
+/// The return value of a call after its operation was started: complete, or the request, which reports its completion
+/// by the callback from now on.
 #[inline]
 pub fn settle(req: NonNull<Request>, param: &Param) -> Result<Posted> {
     // SAFETY: not given to the user yet, so alive even when complete.
@@ -563,14 +561,14 @@ pub fn settle(req: NonNull<Request>, param: &Param) -> Result<Posted> {
     }
 }
 
-/// Ends an operation that was done without a request: there is one only if the user insists, and
-/// one of the user's own memory tells the end too (Open MPI asks it, whatever the call returned).
+/// Ends an operation that completed without a request. A request is made only if the user demands one; one in the
+/// user's memory is also set to complete (Open MPI tests it, whatever the call returned).
 #[inline]
 pub fn immediate(worker: &Worker, param: &Param, info: Info) -> Result<Posted> {
     ended(worker, param, info, Ok(()))
 }
 
-/// The same with a result: a user who insists on a request learns an error from it.
+/// As `immediate`, with a result: a demanded request carries the error.
 #[inline]
 pub fn ended(worker: &Worker, param: &Param, info: Info, result: Result<()>) -> Result<Posted> {
     let insists = param.mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL != 0;
@@ -585,7 +583,7 @@ pub fn ended(worker: &Worker, param: &Param, info: Info, result: Result<()>) -> 
     settle(req, param)
 }
 
-/// Whether the user wants no request: then what is not done at once is not begun.
+/// `NO_RESOURCE` if the user allows no request: then an operation that cannot complete at once is not started.
 pub fn must_be_immediate(param: &Param) -> Result<()> {
     if param.mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL != 0 {
         Err(Status::NO_RESOURCE)

@@ -6,7 +6,7 @@ use crate::uct::base::copy::SMALL;
 use crate::wire::Writer;
 use crate::wire::header::{AmId, Header};
 
-/// Posts a header and what follows it. A header of a few bytes that can leave at once goes as short messages do.
+/// Posts a control message. A header of a few bytes without `rest` is sent as a short message if the route is open.
 pub fn post<H: Header>(ep: &Ep, id: AmId, header: &H, rest: &[u8]) {
     const WORD: usize = size_of::<u64>();
     if rest.is_empty() && (WORD..=WORD + SMALL).contains(&H::LEN) && !ep.is_loopback() {
@@ -23,7 +23,7 @@ pub fn post<H: Header>(ep: &Ep, id: AmId, header: &H, rest: &[u8]) {
     ep.post(task(id, header, rest));
 }
 
-/// A header and what follows it, to be sent.
+/// A control message as a task.
 pub fn task<H: Header>(id: AmId, header: &H, rest: &[u8]) -> Task {
     let mut bytes = vec![0; H::LEN + rest.len()];
     let mut w = Writer::new(&mut bytes);

@@ -11,10 +11,10 @@ use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use core::ffi::c_void;
 
-/// Who is told, with the bytes.
+/// Called with the result.
 type Then = Box<dyn FnOnce(&Worker, Result<Vec<u8>>)>;
 
-/// A message on its way.
+/// A fetch in progress.
 struct Job {
     worker: *const Worker,
     bytes: Vec<u8>,
@@ -70,7 +70,7 @@ pub fn begin(
     }
 }
 
-/// The fetch is over.
+/// The fetch has completed.
 unsafe extern "C" fn ended(
     _request: *mut c_void,
     status: ucs_status_t,

@@ -14,7 +14,7 @@ use crate::wire::header::{AmHdr, AmId, AmReplyHdr, Header, StreamHdr, TagHdr, Ta
 use core::ptr::NonNull;
 use std::rc::Rc;
 
-/// What an operation is in the middle of.
+/// The state of an operation.
 #[derive(Default)]
 pub enum Op {
     #[default]
@@ -25,7 +25,7 @@ pub enum Op {
     /// A receive by tag that no message has matched.
     TagWait(TagWaitOp),
     TagRecv(TagRecvOp),
-    /// Data of a rendezvous message on its way to a receiver that is no posted tag.
+    /// Receives the data of a rendezvous message without a posted receive.
     DataRecv(DataRecvOp),
     StreamRecv(StreamRecvOp),
     Flush(FlushOp),
@@ -73,14 +73,14 @@ impl Op {
         )
     }
 
-    /// Whether a flush waits for it where it waits for the peer. A message that no receive matched is none
-    /// such: a flush could wait for ever. The bytes of a stream are fetched without a receive.
+    /// Whether a flush waits for it while it is outstanding. Not for a message without a matching receive: the flush
+    /// could wait for ever. Stream data are fetched without a receive.
     pub fn holds_flushes(&self) -> bool {
         let of_stream = matches!(self, Op::Send(s) if matches!(s.kind, MessageKind::Stream { .. }));
         of_stream || self.is_memory_access()
     }
 
-    /// Whether it reads or writes memory of the peer, or asks whether that is done.
+    /// Whether it accesses memory of the peer, or fences such accesses.
     pub fn is_memory_access(&self) -> bool {
         matches!(self, Op::Put(_) | Op::Get(_) | Op::Amo(_) | Op::Flush(_))
     }
@@ -99,7 +99,7 @@ pub struct SendOp {
 /// How far a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Posted before the peer was known: what the transport takes decides how it goes.
+    /// Posted before the peer was known: the protocol is chosen when the transport is known.
     Unplanned { policy: RndvPolicy },
     /// As one message, to be tried.
     Whole,
@@ -111,25 +111,25 @@ pub enum Stage {
     SendRts,
     /// Rts; the receiver acts next.
     RtsSent,
-    /// The receiver asked for fragments: its request, the bytes that are out and wanted.
+    /// The receiver has requested fragments: its request, the bytes sent and requested.
     Data {
         receiver: u64,
         offset: usize,
         length: usize,
     },
-    /// The receiver asked to have the data written into its memory: its request, where, how much.
+    /// The receiver has requested a put into its memory: its request, the address, the length.
     Write {
         receiver: u64,
         address: u64,
         length: usize,
-        /// The receiver is told by a message right behind the data, on the same connection.
-        told: bool,
+        /// Put with notification: a message follows the data on the same connection.
+        notify: bool,
     },
-    /// Everything is out; waiting for the acknowledgement.
+    /// Everything was sent; waiting for the acknowledgement.
     AwaitAck,
 }
 
-/// What kind of message, with what stands in front of its data.
+/// The kind of a message, with its header.
 #[derive(Clone, Debug)]
 pub enum MessageKind {
     Tag {
@@ -194,7 +194,7 @@ impl MessageKind {
         }
     }
 
-    /// All that stands in front of the data, if it is eight bytes: what short messages begin with.
+    /// The header as a word, if it has eight bytes, as short messages need.
     #[inline]
     pub fn word(&self) -> Option<u64> {
         match self {
@@ -219,8 +219,7 @@ impl MessageKind {
         }
     }
 
-    /// Writes what stands in front of the data. `sync` names worker, endpoint and request of a
-    /// sender who waits for a match.
+    /// Writes the header. `sync` is worker, endpoint and request of a synchronous sender.
     pub fn encode(&self, w: &mut Writer<'_>, sync: (u64, u64, u64)) {
         match self {
             MessageKind::Tag { tag } => TagHdr { tag: *tag }.encode(w),
@@ -242,7 +241,7 @@ impl MessageKind {
         }
     }
 
-    /// Whether the receiver must know the sending endpoint already when the message comes.
+    /// Whether the receiver must know the sending endpoint before the message.
     pub fn names_sender(&self) -> bool {
         matches!(
             self,
@@ -252,7 +251,7 @@ impl MessageKind {
         )
     }
 
-    /// The message will be sent after the user's call has returned: copies what may change then.
+    /// The message is sent after the user's call has returned: copies headers that may change then.
     pub fn outlive_call(&mut self) {
         if let MessageKind::Am { header, .. } = self
             && let UserHeader::Theirs { copy: true, .. } = header
@@ -261,14 +260,14 @@ impl MessageKind {
         }
     }
 
-    /// The receiver has said so.
+    /// The receiver has acknowledged the match.
     pub fn matched(&mut self) {
         if let MessageKind::TagSync { tag } = *self {
             *self = MessageKind::Tag { tag };
         }
     }
 
-    /// Whether the sender is done only when the receiver says so.
+    /// Whether the send completes only when the receiver acknowledges the match.
     pub fn waits_for_match(&self) -> bool {
         matches!(self, MessageKind::TagSync { .. })
     }
@@ -280,7 +279,7 @@ pub struct TagWaitOp {
     pub entry: Option<EntryId>,
 }
 
-/// A receive by tag whose message does not come as a whole.
+/// A matched receive of a fragmented or rendezvous message.
 pub struct TagRecvOp {
     pub data: Data,
     pub arriving: Arriving,
@@ -292,24 +291,24 @@ pub struct DataRecvOp {
     pub arriving: Arriving,
 }
 
-/// How a matched message comes in.
+/// Progress of a matched message.
 #[derive(Default)]
 pub struct Arriving {
-    /// Bytes of the whole message, and of it that are here.
+    /// Bytes of the whole message, and received.
     pub total: usize,
     pub received: usize,
     /// The first error of the user's unpacking or of a truncation; the rest is swallowed.
     pub error: Option<crate::ucs::Status>,
     /// The sender's worker, endpoint and request, for a rendezvous.
     pub sender: (u64, u64, u64),
-    /// The endpoint that fetches it, where it waits for the peer.
+    /// The endpoint where the request is outstanding.
     pub ep: Option<NonNull<Ep>>,
-    /// The buffer is the library's own and goes when the request ends: only what can be closed to the sender is
-    /// given to it.
+    /// The buffer belongs to the library and is freed with the request: the sender gets only access that can be
+    /// revoked.
     pub own: bool,
-    /// The sender was asked to write into the buffer, and will say when it has.
+    /// The sender was asked for a put into the buffer, and will acknowledge it.
     pub written: bool,
-    /// What lets it.
+    /// The window that allows the put.
     pub window: Option<Box<Window>>,
     /// It is timed.
     pub timed: Option<Box<TimedTransfer>>,
@@ -328,7 +327,7 @@ pub struct StreamRecvOp {
     pub error: Option<crate::ucs::Status>,
 }
 
-/// A flush: what is still to be waited for.
+/// A flush.
 pub struct FlushOp {
     pub ep: *const Ep,
     /// The endpoint is destroyed at the end.

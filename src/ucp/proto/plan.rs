@@ -140,8 +140,8 @@ impl Thresholds {
     }
 }
 
-/// From which length on the cheapest way of a rendezvous message costs less than sending it; and the
-/// same where its memory is mapped.
+/// The length from which on the cheapest rendezvous scheme costs less than an eager send; and the same for mapped
+/// memory.
 fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
     let bandwidth = |attr: &uct_iface_attr| attr.bandwidth.dedicated + attr.bandwidth.shared;
     let step = |name| config.key_f64("PROTO_OVERHEAD", name).max(0.0);
@@ -156,7 +156,7 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
         once: message,
         per_byte: 1.0 / bytes_a_second + 1.0 / copy,
     };
-    // A transport that sends in place copies what is too long for that, in fragments, into its buffers first.
+    // A transport with zero-copy sends copies longer messages into its buffers, in fragments.
     let in_place = by.message.cap.flags & UCT_IFACE_FLAG_AM_ZCOPY != 0;
     let fragments = in_place.then_some(Cost {
         per_byte: eager.per_byte + 1.0 / copy,

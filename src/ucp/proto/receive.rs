@@ -1,7 +1,7 @@
-//! Where the interfaces' handlers arrive: one entry per kind of message.
+//! The message handlers of the interfaces, one for each kind of message.
 //!
-//! Every header is decoded with its length checked; what does not fit is dropped with a line in the
-//! log. Nothing here keeps the transport's buffer.
+//! Every header is decoded with a length check; malformed messages are dropped with a log line. No handler keeps the
+//! transport's buffer.
 
 use super::op::Op;
 use super::reassembly::{MessageId, Reassembly, Target};
@@ -87,13 +87,14 @@ const BODIES: [MessageHandler; 18] = [
     |w, m| wireup::close::on_close(w, m),
 ];
 
-/// Those of short messages that are at hand as a word and a rest, of at most so many bytes. They do what the others do.
+/// Handlers of short messages, which come as a word and a rest of at most so many bytes. They do the same as the
+/// others.
 const SHORT: &[(AmId, ShortHandler, usize)] = &[
     (AmId::TagOnly, short_tag, usize::MAX),
     (AmId::Stream, short_stream, usize::MAX),
 ];
 
-/// Long bytes of a stream go where a receive wants them.
+/// Direct placement of long stream messages.
 const STREAM_PLACING: Placing = Placing {
     head: StreamHdr::LEN,
     place: place_stream,
@@ -148,7 +149,7 @@ unsafe fn short_stream(arg: *mut c_void, uuid: u64, rest: *const u8, len: usize)
     }
 }
 
-/// Where bytes of a stream go that are on their way.
+/// Returns the buffer for the next bytes of a stream message.
 unsafe fn place_stream(
     arg: *mut c_void,
     head: *const u8,
@@ -159,7 +160,7 @@ unsafe fn place_stream(
     stream::recv::place(worker, head, left)
 }
 
-/// Bytes of a stream are where they belong.
+/// Bytes of a stream message were placed.
 unsafe fn placed_stream(arg: *mut c_void, head: *const u8, count: usize, over: bool) {
     // SAFETY: as in `place_stream`.
     let (worker, head) = unsafe { (&*arg.cast::<Worker>(), stream_head(head)) };
@@ -373,7 +374,7 @@ fn on_rts(worker: &Worker, message: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// A reassembly without a byte yet. Its memory comes with its fragments.
+/// An empty reassembly. It allocates memory as fragments come.
 pub fn empty_reassembly(total: usize, target: Target) -> Reassembly {
     Reassembly {
         total,

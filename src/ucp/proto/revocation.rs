@@ -42,7 +42,7 @@ impl RevocationEpoch {
         Some((guard, &window.key))
     }
 
-    /// An exposed buffer is about to belong to its owner again.
+    /// Revokes exposed buffers: advances the epoch.
     #[cold]
     pub fn advance(&self) {
         if let Some(Some(window)) = self.word.get() {

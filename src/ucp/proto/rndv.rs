@@ -1,8 +1,8 @@
 //! Rendezvous: how a rendezvous message gets to the receiver.
 //!
-//! The first that is possible: the receiver copies it, where the memory is mapped; it lets a
-//! transport read it; the sender lets a transport write it, if the receiver asks for that; the sender
-//! sends it in fragments. `UCX_RNDV_SCHEME` narrows the choice (`Rules`).
+//! The receiver uses the first scheme that is possible: copy from mapped memory; get by a transport; put by the
+//! sender's transport, requested by an RTR with an address; fragments, requested by an RTR without one.
+//! `UCX_RNDV_SCHEME` restricts the choice (`Rules`).
 
 use super::control;
 use super::op::{Arriving, DataRecvOp, Op, SendOp, Stage, TagRecvOp};
@@ -25,15 +25,15 @@ use core::ops::Range;
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-/// A rendezvous message: who has it and where.
+/// An RTS: the sender of a message, and the address of its data.
 #[derive(Clone, Copy, Debug)]
 pub struct Rts {
     /// The sender's worker, endpoint and request.
     pub sender: (u64, u64, u64),
     pub total: usize,
-    /// Where it stands at the sender, when it is contiguous and may be read.
+    /// Address of the data at the sender, if contiguous and readable; else 0.
     pub address: u64,
-    /// The sender's region it stands in, if that can be mapped here; 0 for none.
+    /// The sender's region of the data, if it can be mapped here; 0 for none.
     pub region: u64,
     /// The revocation epoch of which the address is valid; none when the sender never revokes it.
     pub guard: Option<EpochGuard>,
@@ -41,7 +41,7 @@ pub struct Rts {
     pub epoch_region: u64,
 }
 
-/// Where a fetched message goes.
+/// The target of a fetched message.
 fn arriving(op: &mut Op) -> Option<(&Data, &mut Arriving)> {
     match op {
         Op::TagRecv(r) => Some((&r.data, &mut r.arriving)),
@@ -77,7 +77,7 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Rts) {
         req.complete(Err(Status::CANCELED));
         return;
     };
-    // As upstream says it: the sender failed or was closed before its message was matched.
+    // Upstream's status: the sender failed or was closed before its message was matched.
     if !reply.is_usable() {
         complete_and_ack(worker, req, message.sender, Err(Status::CANCELED));
         return;
@@ -127,7 +127,7 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Rts) {
     request_from_sender(worker, req, reply);
 }
 
-/// What came of a copy out of mapped memory.
+/// The result of a copy from mapped memory.
 pub enum Copied {
     Ended(Result<()>),
     /// The sender has taken something back meanwhile, perhaps this message.
@@ -135,8 +135,7 @@ pub enum Copied {
     NotPossible,
 }
 
-/// Copies a message whose memory is mapped here: a request's of this worker, or the peer's by a key
-/// it sent.
+/// Copies a message whose memory is mapped here: that of a request of this worker, or the peer's by a key of the RTS.
 fn copy_mapped(worker: &Worker, ep: &Ep, to: &Data, message: &Rts) -> Copied {
     if message.sender.0 == worker.uuid {
         return copy_within_worker(worker, to, message).map_or(Copied::NotPossible, Copied::Ended);
@@ -167,12 +166,12 @@ fn copy_within_worker(worker: &Worker, to: &Data, message: &Rts) -> Option<Resul
     }
 }
 
-/// Copies some bytes of a message out of the peer's region to `at` of `to`, where they must fit.
+/// Copies some bytes of a message from the peer's region to offset `at` of `to`, where they must fit.
 pub fn copy_part(ep: &Ep, message: &Rts, part: Range<usize>, to: &Data, at: usize) -> Copied {
     copy_from_region(ep, message, part, to, at).unwrap_or(Copied::NotPossible)
 }
 
-/// The same. `None` when the region is not mapped here, or the guard is not.
+/// As `copy_part`. `None` when the region or the epoch word is not mapped here.
 fn copy_from_region(
     ep: &Ep,
     message: &Rts,
@@ -204,8 +203,8 @@ fn copy_from_region(
     })
 }
 
-/// Gives `f` memory of the peer's that is mapped here; `None` when it is not. Memory of this very process
-/// must not be unmapped meanwhile, so nothing of the user's is called then.
+/// Calls `f` with memory of the peer that is mapped here; `None` when it is not. `f` must not call the user: memory of
+/// this process must not be unmapped meanwhile.
 fn touch<R>(
     ep: &Ep,
     key: &RemoteKey,
@@ -229,8 +228,8 @@ fn touch<R>(
         .ok()
 }
 
-/// Asks the sender for the data: to write them, where that is possible, else to send them. Only a
-/// window can be closed to a sender: other memory is not given to it when it may be wanted back.
+/// Requests the data from the sender: by a put if possible, else in fragments. Only a window can be revoked, so other
+/// memory is not exposed if the receive may have to be revoked.
 fn request_from_sender(worker: &Worker, req: &Request, ep: &Ep) {
     // SAFETY: the only borrow; nothing below calls the user while it lives.
     let Some((data, state)) = arriving(unsafe { req.op() }) else {
@@ -255,7 +254,7 @@ fn request_from_sender(worker: &Worker, req: &Request, ep: &Ep) {
     send_rtr(worker, req, ep, address, key);
 }
 
-/// Asks the sender for the data: at `address`, to which `key` lets it, or in fragments where that is 0.
+/// Sends an RTR: for a put to `address` with `key`, or for fragments if `address` is 0.
 fn send_rtr(worker: &Worker, req: &Request, ep: &Ep, address: u64, key: Option<Arc<[u8]>>) {
     // SAFETY: the only borrow; nothing below calls the user while it lives.
     let Some((_, state)) = arriving(unsafe { req.op() }) else {
@@ -270,7 +269,7 @@ fn send_rtr(worker: &Worker, req: &Request, ep: &Ep, address: u64, key: Option<A
         uuid: worker.uuid,
         ep: ep.id.get(),
     };
-    // The sender may have to answer that its send is over.
+    // The sender may have to reply that its send was cancelled.
     ep.send_wireup();
     ep.add_outstanding(req);
     control::post(ep, AmId::Rtr, &rtr, key.as_deref().unwrap_or_default());
@@ -303,14 +302,14 @@ pub fn is_mappable_elsewhere(ep: &Ep, data: &Data) -> bool {
     ep.worker().rules.maps && ep.remote_uuid.get() != ep.worker().uuid && is_mappable(ep, data)
 }
 
-/// What an RTS offers besides the data's length.
+/// The access to the data that an RTS offers.
 #[derive(Default)]
 pub struct Offer<'a> {
-    /// Where the data are; 0 when they may not be read there.
+    /// Address of the data; 0 if they may not be read.
     pub address: u64,
     /// The key of mapped memory, if they are in that.
     pub key: Option<Arc<[u8]>>,
-    /// What tells whether they are still there.
+    /// The revocation epoch of which the address is valid.
     pub guard: Option<EpochGuard>,
     pub epoch_key: &'a [u8],
 }
@@ -356,7 +355,7 @@ pub fn offer<'a>(ep: &'a Ep, data: &Data) -> Offer<'a> {
     }
 }
 
-/// Keeps the key that came with an RTS; returns the region it is for, 0 for none.
+/// Caches the key of an RTS. Returns its region, 0 for none.
 pub fn learn_key(worker: &Worker, sender: (u64, u64, u64), blob: &[u8]) -> u64 {
     if blob.is_empty() {
         return 0;
@@ -386,7 +385,7 @@ pub fn on_get_done(req: &Request, result: Result<()>) {
         ep.remove_outstanding(req.as_ptr());
         return request_from_sender(worker, req, ep);
     }
-    // The sender's callback may run in this call, and end what waits for its endpoint.
+    // The sender's callback may run in this call, and complete requests of its endpoint.
     let _pin = ep.map(Pin::new);
     if let Some(ep) = ep {
         ep.remove_outstanding(req.as_ptr());
@@ -395,14 +394,14 @@ pub fn on_get_done(req: &Request, result: Result<()>) {
     complete(req, result);
 }
 
-/// Whether the peer was let at the buffer of a receive and nothing can close it again.
+/// Whether the peer may write to the buffer of a receive, and that cannot be revoked.
 pub fn is_written_by_peer(req: &Request) -> bool {
     // SAFETY: the only borrow.
     arriving(unsafe { req.op() }).is_some_and(|(_, s)| s.written && s.window.is_none())
 }
 
-/// The endpoint by which a receive waits for its peer is at its end, and found no more: another one to the
-/// same peer waits. `false` when there is none.
+/// The endpoint of an outstanding receive ends and is removed from the tables: moves the receive to another endpoint to
+/// the same peer. Returns false when there is none.
 pub fn move_to_another_ep(req: &Request) -> bool {
     // SAFETY: the only borrow; nothing below calls the user while it lives.
     let Some((_, state)) = arriving(unsafe { req.op() }) else {
@@ -416,7 +415,7 @@ pub fn move_to_another_ep(req: &Request) -> bool {
     true
 }
 
-/// A receive that waits for the peer is over.
+/// Completes a receive that is outstanding.
 fn complete(req: &Request, result: Result<()>) {
     // SAFETY: the only borrow, ended before the completion.
     let ep = arriving(unsafe { req.op() }).and_then(|(_, state)| state.ep);
@@ -427,14 +426,14 @@ fn complete(req: &Request, result: Result<()>) {
     }
 }
 
-/// A receive is over: the sender learns it, then the user.
+/// Acknowledges the sender, then completes a receive.
 fn complete_and_ack(worker: &Worker, req: &Request, sender: (u64, u64, u64), result: Result<()>) {
     // A truncated message is the receiver's error; for the sender it is delivered.
-    let told = match result {
+    let notify = match result {
         Err(Status::MESSAGE_TRUNCATED) => Ok(()),
         r => r,
     };
-    send_ack(worker, sender, told);
+    send_ack(worker, sender, notify);
     req.complete(result);
 }
 
@@ -451,7 +450,7 @@ pub fn send_ack(worker: &Worker, sender: (u64, u64, u64), result: Result<()>) {
     control::post(ep, AmId::Ack, &ack, &[]);
 }
 
-/// The peer asks for the data of a rendezvous message.
+/// The RTR of the peer.
 pub fn on_rtr(worker: &Worker, rtr: &RtrHdr, key: &[u8]) {
     let Some(req) = worker.request(rtr.request) else {
         ucs_debug!("data was asked for of a send that is over");
@@ -470,7 +469,7 @@ pub fn on_rtr(worker: &Worker, rtr: &RtrHdr, key: &[u8]) {
                     receiver,
                     address: rtr.address,
                     length,
-                    told: false,
+                    notify: false,
                 };
             } else {
                 send.stage = Stage::Data {
@@ -490,8 +489,7 @@ pub fn on_rtr(worker: &Worker, rtr: &RtrHdr, key: &[u8]) {
     ep.post(Task::Request(req.as_ptr()));
 }
 
-/// Writes the data of a message into the receiver's memory. Where that turns out not to be possible
-/// they are sent.
+/// Puts the data of a message into the receiver's memory. If that fails, sends them in fragments.
 pub fn start_put(ep: &Ep, req: &Request) -> Result<()> {
     // SAFETY: the only borrow, ended before anything that ends the request.
     let Op::Send(send) = (unsafe { req.op() }) else {
@@ -532,15 +530,15 @@ pub fn start_put(ep: &Ep, req: &Request) -> Result<()> {
         rkey,
         guard: None,
     };
-    let told = rkey != 0;
+    let notify = rkey != 0;
     send.stage = Stage::Write {
         receiver,
         address,
         length,
-        told,
+        notify,
     };
     let begun = match lane {
-        Some(lane) if told => {
+        Some(lane) if notify => {
             let mut header = [0; AckHdr::LEN];
             put_done_ack(receiver, Ok(())).encode(&mut Writer::new(&mut header));
             zcopy::put_notify(req, lane, transfer, AmId::Ack, &header)
@@ -567,26 +565,28 @@ pub fn start_put(ep: &Ep, req: &Request) -> Result<()> {
     }
 }
 
-/// The data are in the receiver's memory, or on their way there before whatever is sent next.
+/// The put has completed, or is ordered before all later messages.
 pub fn on_put_done(req: &Request, result: Result<()>) {
     // SAFETY: the only borrow, ended before the completion.
-    let (ep, receiver, told) = match unsafe { req.op() } {
+    let (ep, receiver, notify) = match unsafe { req.op() } {
         Op::Send(SendOp {
             ep,
-            stage: Stage::Write { receiver, told, .. },
+            stage: Stage::Write {
+                receiver, notify, ..
+            },
             ..
-        }) => (*ep, *receiver, *told),
+        }) => (*ep, *receiver, *notify),
         _ => return,
     };
     // SAFETY: an endpoint outlives its requests.
     let ep = unsafe { &*ep };
-    if !told {
+    if !notify {
         control::post(ep, AmId::Ack, &put_done_ack(receiver, result), &[]);
     }
     ep.complete_outstanding(req, result);
 }
 
-/// Tells a receiver that its data are where it wanted them.
+/// The acknowledgement of a completed put.
 fn put_done_ack(receiver: u64, result: Result<()>) -> AckHdr {
     AckHdr {
         request: receiver,
@@ -594,7 +594,7 @@ fn put_done_ack(receiver: u64, result: Result<()>) -> AckHdr {
     }
 }
 
-/// There are no data for a receive: its send is over.
+/// Replies to an RTR for a send that does not exist any more.
 fn refuse_rtr(worker: &Worker, rtr: &RtrHdr) {
     send_ack(
         worker,
@@ -603,7 +603,7 @@ fn refuse_rtr(worker: &Worker, rtr: &RtrHdr) {
     );
 }
 
-/// A fragment of data that was asked for.
+/// A fragment of requested data.
 pub fn on_data(worker: &Worker, hdr: &DataHdr, bytes: &[u8]) {
     let Some(req) = worker.request(hdr.receiver) else {
         ucs_debug!("data for a receive that is over");
@@ -629,7 +629,7 @@ pub fn on_data(worker: &Worker, hdr: &DataHdr, bytes: &[u8]) {
     }
 }
 
-/// The peer says that a send is done.
+/// The acknowledgement of a request.
 pub fn on_ack(worker: &Worker, ack: &AckHdr) {
     let Some(req) = worker.request(ack.request) else {
         ucs_debug!("an acknowledgement for a request that is over");
@@ -642,8 +642,7 @@ pub fn on_ack(worker: &Worker, ack: &AckHdr) {
             stage: Stage::RtsSent | Stage::AwaitAck,
             ..
         }) => *ep,
-        // It was matched by its first fragment while others still wait here: nothing but their
-        // departure is left to wait for.
+        // Its first fragment was matched while others are still queued: it completes when they are sent.
         Op::Send(SendOp {
             kind,
             stage: Stage::Fragments { .. },

@@ -1,8 +1,7 @@
 //! Sending: eager, as one message or in fragments, or by rendezvous.
 //!
-//! `start` is where every kind of message comes in. The fast case needs no request: the endpoint is
-//! clear and the transport takes the message. What waits is driven by `step`, from the endpoint's
-//! queue.
+//! `start` sends a message of any kind. In the fast case no request is needed: the queue is empty and the transport
+//! accepts the message. `step` continues a queued send.
 
 use super::control;
 use super::op::{MessageKind, Op, SendOp, Stage};
@@ -61,7 +60,7 @@ pub fn start(
         }
     }
     must_be_immediate(param)?;
-    // The receiver of the first of several messages is to learn when the others will not come.
+    // The receiver of a first fragment has to learn it when no others follow.
     let in_fragments =
         matches!(stage, Stage::Fragments { .. }) && !matches!(kind, MessageKind::Stream { .. });
     if stage == Stage::SendRts || in_fragments {
@@ -202,7 +201,7 @@ pub unsafe fn send_short_pair(
     }
 }
 
-/// How a message goes, by its length and what the transport takes.
+/// Chooses the protocol of a message by its length and the transport's limits.
 pub fn plan(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> Stage {
     let lane = ep.lane();
     let (head, len) = (kind.header_len(), data.len());
@@ -217,7 +216,7 @@ pub fn plan(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> Sta
     let fits = len <= lane.max_bcopy.saturating_sub(head);
     let maps = match policy {
         _ if len < lane.thresholds.rndv_mapped => false,
-        // A handler gets what comes as a whole where it stands, and so does a stream: no copy is saved.
+        // Handlers and streams get a complete message in place: zero-copy saves nothing at the receiver.
         _ if fits && matches!(kind, MessageKind::Am { .. } | MessageKind::Stream { .. }) => false,
         RndvPolicy::ByLength => rndv::is_mappable(ep, data),
         RndvPolicy::Mapped => rndv::is_mappable_elsewhere(ep, data),
@@ -311,7 +310,7 @@ pub fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
                 if at >= length {
                     break;
                 }
-                match data_piece(ep, send, receiver, at, length) {
+                match send_data(ep, send, receiver, at, length) {
                     Ok(n) => at += n,
                     Err(e) => {
                         send.stage = Stage::Data {
@@ -382,8 +381,8 @@ fn sent(ep: &Ep, req: &Request, send: &mut SendOp) {
     }
 }
 
-/// Most bytes that are put together here for a short message: those of transports are as long as a
-/// line or two.
+/// Most bytes that are assembled on the stack for a short message: transports' short messages have one or two cache
+/// lines.
 const MAX_TOGETHER: usize = 128;
 
 /// Sends one transport message of `len` bytes, headers included, that `fill` writes. A short one
@@ -411,7 +410,7 @@ pub fn packed<F: FnMut(*mut u8) -> usize>(
     bcopy(ep, id, fill)
 }
 
-/// Sends one transport message that `fill` writes; `fill` answers its length.
+/// Sends one transport message, which `fill` writes. `fill` returns its length.
 fn bcopy<F: FnMut(*mut u8) -> usize>(ep: &Ep, id: AmId, mut fill: F) -> Result<usize> {
     unsafe extern "C" fn shim<F: FnMut(*mut u8) -> usize>(
         dest: *mut c_void,
@@ -466,7 +465,7 @@ pub fn control_bcopy(ep: &Ep, id: AmId, bytes: &[u8]) -> Result<()> {
 fn whole(ep: &Ep, kind: &MessageKind, data: &Data, sync: (u64, u64, u64)) -> Result<()> {
     let head = kind.header_len();
     let len = match data {
-        // What the user packs is packed once, into a place that is there.
+        // A user's pack function is called once, into existing memory.
         Data::Generic { .. } => usize::MAX,
         _ => head + data.len(),
     };
@@ -480,7 +479,7 @@ fn whole(ep: &Ep, kind: &MessageKind, data: &Data, sync: (u64, u64, u64)) -> Res
     .map(drop)
 }
 
-/// What of `room` takes whole elements.
+/// The part of `room` that holds whole elements.
 fn whole_elements(room: usize) -> usize {
     if room < ELEMENTS {
         return room;
@@ -499,8 +498,8 @@ fn send_fragment(
     let uuid = ep.worker().uuid;
     let total = send.data.len();
     if let MessageKind::Stream { hdr } = &send.kind {
-        // Where a message of a stream begins and ends has no meaning.
-        return body_piece(ep, AmId::Stream, hdr, &send.data, offset, usize::MAX);
+        // Stream messages have no boundaries.
+        return send_body(ep, AmId::Stream, hdr, &send.data, offset, usize::MAX);
     }
     if offset == 0 {
         let head = FirstHdr::LEN + send.kind.header_len();
@@ -532,20 +531,20 @@ fn send_fragment(
         message,
         offset: offset as u64,
     };
-    body_piece(ep, AmId::Middle, &head, &send.data, offset, usize::MAX)
+    send_body(ep, AmId::Middle, &head, &send.data, offset, usize::MAX)
 }
 
-/// Sends a fragment of data that the receiver asked for.
-fn data_piece(ep: &Ep, send: &SendOp, receiver: u64, offset: usize, end: usize) -> Result<usize> {
+/// Sends a fragment of data that the receiver has requested.
+fn send_data(ep: &Ep, send: &SendOp, receiver: u64, offset: usize, end: usize) -> Result<usize> {
     let head = DataHdr {
         receiver,
         offset: offset as u64,
     };
-    body_piece(ep, AmId::Data, &head, &send.data, offset, end - offset)
+    send_body(ep, AmId::Data, &head, &send.data, offset, end - offset)
 }
 
-/// Sends a header and as much data behind it as fits, at most `limit` bytes; returns how much.
-pub fn body_piece<H: Header>(
+/// Sends a header and as much data as fits, at most `limit` bytes. Returns the number of data bytes.
+pub fn send_body<H: Header>(
     ep: &Ep,
     id: AmId,
     head: &H,

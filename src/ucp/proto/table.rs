@@ -1,9 +1,9 @@
-//! `UCX_PROTO_INFO`: which way messages and accesses of which length take, as tables in the log or in
-//! files of `UCX_PROTO_INFO_DIR`.
+//! `UCX_PROTO_INFO`: the protocols of messages and accesses by length, as tables in the log or in files of
+//! `UCX_PROTO_INFO_DIR`.
 //!
-//! A table is made by asking the functions that decide when something is sent, at every length where
-//! the answer can change, so it says what will happen and not what was intended. Each kind of
-//! endpoint of a worker is described once, when its first endpoint is connected.
+//! A table is made by calling the functions that choose the protocol, at every length where their result can change, so
+//! it shows what happens and not what was intended. Each kind of endpoint of a worker is described once, when its first
+//! endpoint is connected.
 
 use super::op::{MessageKind, Stage, UserHeader};
 use super::plan::RndvPolicy;
@@ -25,7 +25,7 @@ struct Row {
     by: String,
 }
 
-/// What is asked for.
+/// The tables that the configuration selects.
 enum Wanted {
     Nothing,
     Everything,
@@ -217,7 +217,7 @@ fn row(from: usize, way: &str, by: &str) -> Row {
     }
 }
 
-/// How a contiguous message of each length goes.
+/// The protocol of a contiguous message by length.
 fn message_rows(ep: &Ep, kind: &MessageKind, policy: RndvPolicy) -> Vec<Row> {
     let lane = ep.lane();
     let t = &lane.thresholds;
@@ -248,14 +248,14 @@ fn message_rows(ep: &Ep, kind: &MessageKind, policy: RndvPolicy) -> Vec<Row> {
     rows
 }
 
-/// How one message goes: its way, and by which transport.
+/// The protocol of one message, and its transport.
 fn message_way(ep: &Ep, kind: &MessageKind, length: usize, policy: RndvPolicy) -> (String, String) {
     let lane = ep.lane();
     let name = ep.transport_name();
     if kind.word().is_some() && lane.am_short.is_some() && length <= lane.max_short {
         return ("eager short".to_owned(), name);
     }
-    // Memory at null is in no region, so that what holds for mapped memory has a table of its own.
+    // Memory at null is in no region, so mapped memory gets a table of its own.
     let data = Data::contig(core::ptr::null_mut(), length);
     match send::plan(ep, kind, &data, policy) {
         Stage::Whole => ("eager copy-in copy-out".to_owned(), name),

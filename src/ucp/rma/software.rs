@@ -5,7 +5,7 @@ use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Task, TaskStep};
 use crate::ucp::mem::RemoteKey;
 use crate::ucp::proto::op::{AmoOp, GetOp, Op, PutOp};
-use crate::ucp::proto::send::{body_piece, control_bcopy};
+use crate::ucp::proto::send::{control_bcopy, send_body};
 use crate::ucp::request::{Param, Posted, Request, must_be_immediate, settle};
 use crate::ucp::rma::flush;
 use crate::ucp::worker::Worker;
@@ -60,7 +60,7 @@ pub fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
                     region: put.region,
                     address: put.address + put.offset as u64,
                 };
-                put.offset += body_piece(ep, AmId::Put, &head, &put.data, put.offset, usize::MAX)?;
+                put.offset += send_body(ep, AmId::Put, &head, &put.data, put.offset, usize::MAX)?;
                 if put.data.is_empty() {
                     break;
                 }
