@@ -1,11 +1,11 @@
 //! Floor 6: messaging.
 //!
-//! `context` knows the transports, `worker` has the interfaces and everything received, `ep` is the
-//! way to one peer, `request` what the user holds. `proto` is the engine that every kind of message
-//! goes through; `parts` joins operations under one request; `tag`, `am`, `stream` and `rma` are the
-//! kinds; `mem` is memory that peers can reach and `regions` how they name it; `dt` the buffers; `wireup` connects;
-//! `idle` looks at interfaces that nobody uses; `spin` lets others run while nothing comes; `keepalive` checks who is
-//! there; `unexpected` bounds what nobody receives; `after_fork` is what a child of fork() finds.
+//! `context`: transports and configuration. `worker`: interfaces and received messages. `ep`: endpoints. `request`:
+//! requests; `composite` joins several operations in one. `proto`: the protocol engine for all kinds of messages.
+//! `tag`, `am`, `stream`, `rma`: the kinds. `mem`: memory for remote access; `regions`: the table of exported regions.
+//! `dt`: datatypes. `wireup`: connecting endpoints. `idle`: idle interfaces. `spin`: yielding in callers that spin.
+//! `keepalive`: detection of dead peers. `unexpected`: accounting of unexpected messages, receive pause. `after_fork`:
+//! objects of the parent in a child of fork().
 
 pub mod after_fork;
 pub mod allowed;

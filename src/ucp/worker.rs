@@ -50,7 +50,7 @@ use core::ptr::NonNull;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// What `ucp_worker_create` was given.
+/// The parameters of `ucp_worker_create`.
 pub struct WorkerParams {
     pub thread_mode: ucs_thread_mode_t,
     /// Processors that the worker's memory should be near to.
@@ -83,14 +83,14 @@ pub struct Worker {
     context: *const Context,
     pub params: WorkerParams,
     pub uuid: u64,
-    /// This process is a child of the one that made it, and has said so.
+    /// This process is a forked child of the worker's process, and has logged it.
     pub inherited: Cell<bool>,
     pub refused_process: Cell<bool>,
     uct: uct_worker_h,
     pub ifaces: Vec<OpenIface>,
     /// Looks at those that are not polled.
     pub rounds: idle::Rounds,
-    /// Of who asks it for progress.
+    /// State of callers that spin on progress.
     pub spin: Spin,
     /// The lock of MULTI mode; recursive.
     pub lock: BiasedLock,
@@ -106,8 +106,8 @@ pub struct Worker {
     /// Configurations of endpoints that were logged, by number.
     pub ep_configs: Interner<EpConfig>,
     pub rules: Rules,
-    /// Kinds of endpoints that `UCX_PROTO_INFO` has shown: interfaces for messages and bulk data,
-    /// and whether they lead back here.
+    /// The endpoint configurations that `UCX_PROTO_INFO` has printed: interfaces for messages and bulk data, and
+    /// whether they are loopback.
     pub described: Interner<(usize, Option<usize>, bool)>,
     pub tag: TagState,
     pub am: AmState,
@@ -123,15 +123,15 @@ pub struct Worker {
     /// Listeners, by their addresses.
     pub listeners: RefCell<BTreeSet<usize>>,
     requests: RefCell<Slots<NonNull<Request>>>,
-    /// The free request that came back last; each names the one before.
+    /// The head of the list of free requests.
     free_requests: Cell<Option<NonNull<Request>>>,
     /// Requests of the pool that the application passes to calls as its own.
     pub lent_requests: RefCell<BTreeSet<NonNull<Request>>>,
-    /// Where requests are: blocks of `REQUEST_CHUNK`.
+    /// The memory of requests: blocks of `REQUEST_CHUNK`.
     request_memory: RefCell<Vec<NonNull<u8>>>,
     request_block: Layout,
     messages: RefCell<MessageNumbers>,
-    /// Copies by the kernel that are under way.
+    /// Number of copies by the kernel in flight.
     pub kernel_copies: Cell<usize>,
     /// Copies that wait for a transport's room.
     pub stalled_transfers: StalledTransfers,
@@ -140,16 +140,16 @@ pub struct Worker {
     pub loopback: Loopback,
     /// Tells receivers whether the memory of an RTS is still valid.
     pub revocation: RevocationEpoch,
-    /// What peers on this host can map.
+    /// The regions that peers on this host can map.
     pub mappable: View,
 }
 
 /// Bytes of all headers of ours that can stand in front of a user's.
 pub const MAX_HEADERS: usize = 128;
 
-/// Requests are made so many at a time.
+/// Requests are allocated so many at a time.
 const REQUEST_CHUNK: usize = 32;
-/// An application may ask for this much of its own in a request.
+/// The limit of the application's `request_size`.
 const MAX_REQUEST_SIZE: usize = 1 << 20;
 
 impl Worker {
@@ -291,7 +291,7 @@ impl Worker {
         self.params.thread_mode == UCS_THREAD_MODE_MULTI
     }
 
-    /// What progress calls.
+    /// The callbacks of progress.
     pub fn queue(&self) -> &CallbackQueue {
         self.uct().queue()
     }
@@ -312,7 +312,7 @@ impl Worker {
         idle::round(self) + self.uct().progress()
     }
 
-    /// This worker's address; `net_only` leaves out what is of this host only.
+    /// This worker's address; `net_only` leaves out transports that reach this host only.
     pub fn address(&self, net_only: bool) -> Address {
         let resources = &self.context().resources;
         Address {
@@ -391,13 +391,12 @@ impl Worker {
         least.saturating_sub(MAX_HEADERS)
     }
 
-    /// A number for a fragmented message, not in use on this worker. Only its receiver is told it, so nobody else
-    /// can add fragments.
+    /// An unused number for a fragmented message. Only its receiver learns it, so nobody else can add fragments.
     pub fn next_message(&self) -> u64 {
         self.messages.borrow_mut().next()
     }
 
-    /// Memory for a request and the user's part behind it; the user's part is initialised once.
+    /// Allocates a request with the user's part; the user's part is initialised once.
     #[inline]
     pub fn take_request(&self) -> Result<NonNull<Request>> {
         match self.take_warm_request() {
@@ -406,7 +405,7 @@ impl Worker {
         }
     }
 
-    /// The same where one is at hand.
+    /// As `take_request`, if a free request is in the pool.
     #[inline(always)]
     pub fn take_warm_request(&self) -> Option<NonNull<Request>> {
         let req = self.free_requests.get()?;
@@ -437,7 +436,7 @@ impl Worker {
         self.take_warm_request().ok_or(Status::NO_MEMORY)
     }
 
-    /// A request comes back.
+    /// Frees a request.
     #[inline(always)]
     pub fn give_request(&self, req: NonNull<Request>) {
         // SAFETY: the worker's memory, in no one's hands; the other fields are written when it is used.
@@ -445,7 +444,7 @@ impl Worker {
         self.free_requests.set(Some(req));
     }
 
-    /// How many requests are in the application's or a peer's hands: counted here, not with each request.
+    /// The number of requests that are not free, counted here, not with each request.
     pub fn requests_out(&self) -> usize {
         let mut free = 0;
         let mut at = self.free_requests.get();
@@ -477,7 +476,7 @@ impl Worker {
         self.requests.borrow_mut().remove(id);
     }
 
-    /// The request a peer names; `None` for one that is over or never was.
+    /// The request with this id of a peer; `None` for a stale or invalid id.
     pub fn request(&self, id: u64) -> Option<&Request> {
         let req = *self.requests.borrow().get(id)?;
         // SAFETY: a request loses its name when it completes, before its memory is reused.
@@ -555,7 +554,7 @@ impl Drop for Worker {
     }
 }
 
-/// Attributes before they are asked for.
+/// Attributes before the query.
 const UNQUERIED: uct_iface_attr = {
     // SAFETY: integers, floats and a plain C address struct: zero is a value of each.
     unsafe { core::mem::zeroed() }

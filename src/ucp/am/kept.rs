@@ -1,8 +1,8 @@
-//! What handlers of active messages hold on to: data that is here, and RTS messages of data that is
-//! still at its sender. The user names both by the pointer its handler got, nothing else.
+//! Data descriptors that handlers of active messages keep: received data, and RTS messages. The user names both by the
+//! pointer that its handler got.
 //!
-//! While a handler runs, its message is the current one and can be taken by that pointer too. What
-//! it keeps goes into the table; a pointer that is in neither finds nothing.
+//! While a handler runs, its message is the current one and can be taken by that pointer too. If the handler keeps it,
+//! it goes into the table; any other pointer finds nothing.
 
 use crate::ucp::proto::rndv::Rts;
 use core::cell::{Cell, RefCell};
@@ -48,7 +48,7 @@ pub fn is_aligned(at: *const u8, align: usize) -> bool {
     at.align_offset(align.max(1)) == 0
 }
 
-/// What a handler kept.
+/// A kept descriptor.
 pub enum Kept {
     Data(Buffer),
     /// Boxed: its address is the user's pointer.
@@ -83,7 +83,7 @@ pub enum CurrentData {
     Rts(Rts),
 }
 
-/// What a pointer of the user's stood for.
+/// The data that a pointer of the user names.
 pub enum TakenData {
     /// Of the running handler.
     Current(CurrentData),
@@ -127,7 +127,7 @@ impl KeptData {
         self.table.borrow_mut().insert(kept.handle(), kept);
     }
 
-    /// Takes what the user names; `None` for a pointer that stands for nothing.
+    /// Removes the data that the user names; `None` for an unknown pointer.
     pub fn take(&self, handle: *const c_void) -> Option<TakenData> {
         let handle = handle.addr();
         if let Some(mut c) = self.current.get()

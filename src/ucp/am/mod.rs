@@ -1,7 +1,7 @@
-//! Active messages: handlers by 16-bit id, and the messages that come for them.
+//! Active messages: handlers by 16-bit id.
 //!
-//! `send` makes a message for the engine, `recv` calls the handlers and fetches rendezvous data,
-//! `kept` is what handlers did not give back yet, `postponed` what is fetched with the next progress.
+//! `send`: sends. `recv`: calls the handlers and fetches rendezvous data. `kept`: descriptors that handlers keep.
+//! `postponed`: receives that begin with the next progress.
 
 pub mod kept;
 pub mod postponed;
@@ -43,7 +43,7 @@ pub struct AmHandler {
     pub persistent: bool,
 }
 
-/// The handlers of a worker, and what they keep.
+/// The handlers of a worker, and the descriptors they keep.
 pub struct AmState {
     /// By id; as long as the highest id in use.
     handlers: RefCell<Vec<Option<AmHandler>>>,
@@ -81,8 +81,8 @@ impl AmState {
         self.handlers.borrow().iter().any(Option::is_some)
     }
 
-    /// Whom to call for a message whose `AmHdr` is this word and says nothing but the id, where the handler takes data that
-    /// are gone when it returns.
+    /// The handler for a message whose `AmHdr` is this word and contains only the id, if the handler needs no
+    /// persistent data.
     #[inline(always)]
     fn plain_handler(&self, word: u64) -> Option<(NewHandler, *mut c_void)> {
         let id = AmHdr::plain_id(word)?;

@@ -1,9 +1,9 @@
 //! Receives of rendezvous messages, which begin with the next progress.
 //!
-//! Mapped memory is copied at once, so that such a receive could be over within the call, or its callback come first.
-//! With upstream neither ever happens, and clients rely on it: ucxx counts an end that it sees on return twice, MPICH
-//! (4.1 to 5.0) writes into the request after the call, and frees one that it did not get. So the copy waits until
-//! the call is over. Used by `recv`; the worker ends what is left when it ends.
+//! Mapped memory is copied at once, so such a receive could complete within the call, or its callback could run before
+//! the call returns. With upstream neither ever happens, and clients rely on it: ucxx counts an immediate completion
+//! twice, MPICH (4.1 to 5.0) writes into the request after the call, and frees a request that it did not get. So the
+//! copy waits until the call has returned. Used by `recv`; the worker cancels the rest when it is destroyed.
 
 use crate::ucp::proto::rndv::{self, Rts};
 use crate::ucp::request::Request;
@@ -15,7 +15,7 @@ use core::ffi::{c_uint, c_void};
 use core::ptr::NonNull;
 use std::collections::VecDeque;
 
-/// What has not begun, in order.
+/// Receives that have not begun, in order.
 #[derive(Default)]
 pub struct Postponed(RefCell<VecDeque<(NonNull<Request>, Rts)>>);
 
@@ -46,12 +46,12 @@ pub fn postpone(worker: &Worker, req: NonNull<Request>, message: Rts) -> Result<
     Ok(())
 }
 
-/// Progress: begins what was there when it came.
+/// Progress callback: begins the receives that are there at its start.
 unsafe extern "C" fn begin(worker: *mut c_void) -> c_uint {
     // SAFETY: registered by `postpone` with the worker, which outlives its callbacks.
     let worker = unsafe { &*worker.cast::<Worker>() };
     let mut begun = 0;
-    // Empty first: what the ends of these postpone registers anew.
+    // Emptied first: a receive that their completions postpone registers the callback again.
     let waiting = worker.am.postponed.0.take();
     for (req, message) in waiting {
         // SAFETY: not begun, so not over.

@@ -20,7 +20,7 @@ use crate::{ucs_debug, ucs_error, ucs_warn};
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 
-/// What stands in front of the data.
+/// The headers of an active message.
 struct Head<'a> {
     id: u16,
     reply: Option<AmReplyHdr>,
@@ -68,12 +68,12 @@ pub fn on_message(worker: &Worker, message: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Most bytes behind the header of what `short` takes, and how well the data stand that it gives to handlers.
+/// Most payload bytes of `on_short`, and the alignment of the data that it passes to handlers.
 pub const SHORT_MAX: usize = SMALL;
 pub const SHORT_ALIGN: usize = 16;
 
-/// A whole message that came as its `AmHdr` and the rest, for a worker whose data need no better aligned than `SHORT_ALIGN`.
-/// `None` for one that is malformed.
+/// A complete message as `AmHdr` and rest, for a worker that needs no larger alignment than `SHORT_ALIGN`. `None` if
+/// malformed.
 ///
 /// # Safety
 /// `rest` must be readable for `len` bytes, which are at most `SHORT_MAX`.
@@ -82,7 +82,7 @@ pub unsafe fn on_short(worker: &Worker, word: u64, rest: *const u8, len: usize) 
     #[repr(align(16))]
     struct AlignedBytes(MaybeUninit<[u8; SHORT_MAX]>);
     const _: () = assert!(align_of::<AlignedBytes>() == SHORT_ALIGN);
-    // The handler may write there, and nobody else does.
+    // The handler may write to it, and nobody else does.
     let mut aligned = AlignedBytes(MaybeUninit::uninit());
     let data = aligned.0.as_mut_ptr().cast::<u8>();
     // SAFETY: by the caller's promise.
@@ -112,7 +112,7 @@ unsafe fn on_short_slow(worker: &Worker, word: u64, rest: *const u8, len: usize)
     on_message(worker, message.get(..AmHdr::LEN + len)?)
 }
 
-/// The first fragment of a message: where the fragments go.
+/// The first fragment of a message. Returns the reassembly.
 pub fn on_first_fragment(total: usize, headers: &[u8]) -> Reassembly {
     empty_reassembly(total, Target::Am(headers.into()))
 }
@@ -183,7 +183,7 @@ fn deliver(
 }
 
 impl AmHandler {
-    /// Calls the user. `attr` is the flag that tells what `data` is.
+    /// Calls the user's handler. `attr` is the flag for the kind of `data`.
     fn call(
         &self,
         head: &Head<'_>,
@@ -261,7 +261,7 @@ pub fn on_rts(worker: &Worker, headers: &[u8], message: &Rts) -> Option<()> {
     Some(())
 }
 
-/// Receives what a handler got, into `data`; the pointer is used up, whatever comes of it.
+/// Receives the data of a handler's descriptor into `data`. The descriptor is released, also on an error.
 pub fn fetch(
     worker: &Worker,
     handle: *const c_void,
@@ -310,7 +310,7 @@ pub fn fetch(
     Ok((settle(at, param)?, info))
 }
 
-/// Copies data that is here.
+/// Copies data that has been received.
 fn copy_out(worker: &Worker, bytes: &[u8], data: Data, param: &Param) -> Result<(Posted, Info)> {
     // SAFETY: `bytes` is readable.
     unsafe { data.unpack(0, bytes.as_ptr(), bytes.len()) }?;
@@ -322,7 +322,7 @@ fn copy_out(worker: &Worker, bytes: &[u8], data: Data, param: &Param) -> Result<
     Ok((immediate(worker, param, info)?, info))
 }
 
-/// The user gives back what a handler kept.
+/// Releases a descriptor that a handler kept.
 pub fn release(worker: &Worker, handle: *const c_void) {
     match worker.am.kept.take(handle) {
         None => ucs_error!("{handle:p} is not data of an active message that is here"),

@@ -11,8 +11,7 @@ use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::wire::header::{AM_REPLY, AmHdr, AmReplyHdr};
 
-/// What stands in front of a message without a header of the user's and without a way to reply;
-/// `None` for an id beyond 16 bits.
+/// The header of a message without user header and reply endpoint; `None` for an id of more than 16 bits.
 #[inline]
 pub fn plain_header(id: u32) -> Option<AmHdr> {
     Some(AmHdr {

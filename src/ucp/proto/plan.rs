@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_sends_itself_no_pieces_unless_it_is_told_to() {
+    fn a_worker_sends_itself_no_fragments_unless_it_is_told_to() {
         let itself = attr(0.0, 10e-9, 30e9, 0);
         let by = Carriers {
             message: &itself,
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_pieces_cost_does_not_change_how_whole_messages_go() {
+    fn the_cost_of_fragments_does_not_change_how_whole_messages_go() {
         let flags = UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PUT_ZCOPY;
         let cma = attr(80e-9, 1e-6, 11e9, 0);
         let rndv = |flags, bulk| {

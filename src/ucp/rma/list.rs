@@ -20,7 +20,7 @@ pub struct Lists {
     pub count: usize,
 }
 
-/// An element: blocks of one length in local memory, that stand one behind the other at the peer.
+/// An element: local blocks of one length, which are contiguous at the peer.
 struct Element<'a> {
     buffer: *mut u8,
     length: usize,
@@ -31,7 +31,7 @@ struct Element<'a> {
 }
 
 impl Lists {
-    /// Whether the members that a write needs are there.
+    /// Whether the members that a put needs are valid.
     fn check(&self) -> Result<()> {
         const LOCAL: u64 = (UCP_DT_LOCAL_SGL_FIELD_BUFFERS | UCP_DT_LOCAL_SGL_FIELD_LENGTHS) as u64;
         const PATTERN: u64 =

@@ -1,6 +1,6 @@
-//! Posting accesses: the way is the key's, decided when it was unpacked.
+//! Posts accesses. The key decided the kind of access when it was unpacked.
 //!
-//! Mapped memory is read and written before the call returns, whatever other transports are there.
+//! Mapped memory is read and written before the call returns.
 
 use super::software;
 use crate::c::*;
@@ -15,8 +15,8 @@ use crate::uct::api::{AtomicOp, AtomicWord};
 use crate::uct::base::copy::copy;
 use crate::wire::rkey::{READ, WRITE};
 
-/// The way of an access: the key's, except behind a fence that messages have not passed yet. Then
-/// it goes by messages too, which keep their order.
+/// The kind of an access: the key's, except after a fence while accesses by messages are in flight. Then it uses
+/// messages too, which stay in order.
 #[inline]
 fn access_of(ep: &Ep, key: &RemoteKey) -> Access {
     if ep.fenced.get() {
@@ -26,8 +26,8 @@ fn access_of(ep: &Ep, key: &RemoteKey) -> Access {
     }
 }
 
-/// Copies `len` bytes to or from remote memory that is mapped here; `false` when it is not, or when
-/// there is something to say about the access.
+/// Copies `len` bytes to or from remote memory that is mapped here. Returns false when it is not, or the access is not
+/// permitted; the general path then reports the error.
 ///
 /// # Safety
 /// `local` must be readable, for a get writable, for `len` bytes.
@@ -59,9 +59,8 @@ pub unsafe fn copy_mapped(
     true
 }
 
-/// Applies `op` to a word of remote memory that is mapped here, and writes what stood there to `reply`, which may be
-/// null where the operation needs none.
-/// `false` when it is not, or when there is something to say about the access.
+/// Applies `op` to a word of remote memory that is mapped here, and writes the old value to `reply`, which may be null
+/// if the operation needs none. Returns false as `copy_mapped`.
 ///
 /// # Safety
 /// `operand` must be readable, `reply` null or readable and writable.
@@ -89,7 +88,7 @@ pub unsafe fn atomic_mapped<W: AtomicWord>(
         let value = operand.read_unaligned();
         let old = match op {
             Operation::Simple(op) => W::fetch(at, op, value),
-            // The new value comes where the old one goes.
+            // The new value is passed in the reply buffer.
             Operation::CompareSwap => W::cswap(at, value, reply.read_unaligned()),
         };
         if !reply.is_null() {
@@ -133,12 +132,12 @@ pub fn get(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
     }
 }
 
-/// Bytes that the kernel copies in one go: so much is done before the call returns, where nothing of
-/// the endpoint is under way, and more goes in such steps. A transport that writes by itself gets all at once: over tcp each
-/// step would be a message of its own, with an answer of its own.
+/// Bytes of one copy by the kernel: so much is done before the call returns if nothing of the endpoint is in flight;
+/// more is copied in such steps. A transport that puts by messages gets all at once: over tcp each step would be a
+/// message with an acknowledgement.
 const KERNEL_COPY_STEP: usize = 256 << 10;
 
-/// Lets a transport move a contiguous buffer. `None` when that is not possible here and now.
+/// Posts a transfer of a contiguous buffer to a transport. `None` when that is not possible now.
 fn by_transport(
     ep: &Ep,
     param: &Param,
@@ -149,7 +148,7 @@ fn by_transport(
 ) -> Option<Result<Posted>> {
     let (lane, rkey) = match (access_of(ep, key), direction) {
         (Access::SingleCopy, _) => (ep.bulk()?, 0),
-        // Behind what waits, it would overtake.
+        // It would overtake queued messages.
         (Access::Written(rkey), Direction::Put) if ep.is_clear() => (ep.writing_lane()?, rkey),
         _ => return None,
     };
@@ -218,7 +217,7 @@ pub struct Atomic {
     pub value: u64,
     /// For a compare-and-swap the new value.
     pub swap: u64,
-    /// Where the old value goes; null when it is not wanted.
+    /// Buffer of the old value; may be null.
     pub reply: *mut u8,
 }
 
@@ -243,7 +242,7 @@ impl Operation {
         })
     }
 
-    /// Whether nobody would ask for it who does not want what stood there.
+    /// Whether the operation is of use only with the old value.
     #[inline(always)]
     pub fn needs_reply(self) -> bool {
         matches!(
@@ -273,7 +272,7 @@ impl Operation {
     }
 }
 
-/// Applies an operation to a word of 4 or 8 bytes; returns what stood there.
+/// Applies an operation to a word of 4 or 8 bytes. Returns the old value.
 ///
 /// # Safety
 /// `at` must be mapped and writable; alignment is checked.

@@ -14,7 +14,7 @@ use crate::wire::Writer;
 use crate::wire::header::{AckHdr, AmId, AmoHdr, AmoReplyHdr, GetHdr, GetReplyHdr, Header, PutHdr};
 use crate::{ucs_debug, ucs_error};
 
-/// Begins an access whose first step comes when the endpoint's queue has room for it.
+/// Posts an access by messages to the send queue.
 fn begin(ep: &Ep, param: &Param, op: Op) -> Result<Posted> {
     must_be_immediate(param)?;
     ep.send_wireup();
@@ -106,7 +106,7 @@ pub fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
     Ok(TaskStep::Done)
 }
 
-/// Sends a header without anything behind it.
+/// Sends a header without payload.
 fn control<H: Header>(ep: &Ep, id: AmId, header: &H) -> Result<()> {
     let mut buf = [0u8; 128];
     let mut w = Writer::new(&mut buf);
@@ -169,7 +169,7 @@ pub fn on_amo_reply(worker: &Worker, message: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// A fence is acknowledged: the flush that waits for it goes on.
+/// The acknowledgement of a fence: its flush continues.
 pub fn on_fence_ack(req: &Request, ack: &AckHdr) {
     // SAFETY: the only borrow; it ends before the flush goes on.
     let ep = match unsafe { req.op() } {

@@ -14,7 +14,7 @@ use crate::wire::header::{
 };
 use crate::wire::rkey::{READ, WRITE};
 
-/// A peer's read: what of it is sent, and its request.
+/// A get by the peer: its request, and the part that was sent.
 pub struct Read {
     region: u64,
     address: u64,
@@ -42,7 +42,7 @@ fn with_memory<R>(
         })
 }
 
-/// The endpoint that answers go by.
+/// The endpoint for replies.
 fn reply_ep(w: &Worker, uuid: u64, ep: u64) -> Option<&Ep> {
     let found = w.ep_of_peer(uuid, ep);
     if found.is_none() {
@@ -51,7 +51,7 @@ fn reply_ep(w: &Worker, uuid: u64, ep: u64) -> Option<&Ep> {
     found
 }
 
-/// A write. A refusal is told by the next fence.
+/// A put. An error is reported by the next fence.
 pub fn on_put(w: &Worker, message: &[u8]) -> Option<()> {
     let (h, body) = PutHdr::split(message)?;
     let length = body.len();
@@ -73,7 +73,7 @@ fn refuse(w: &Worker, uuid: u64, ep: u64, status: Status) {
     }
 }
 
-/// A read: answered at once where one fragment does, else from the endpoint's queue.
+/// A get: replied to at once if one fragment is enough, else from the send queue.
 pub fn on_get(w: &Worker, message: &[u8]) -> Option<()> {
     let (h, _) = GetHdr::split(message)?;
     let mut read = Read {
@@ -164,7 +164,7 @@ pub fn on_amo(w: &Worker, message: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Asks for word when everything before it is done: it is, since messages come in order.
+/// A fence: everything before it is done, since messages come in order, so it is acknowledged at once.
 pub fn on_fence(w: &Worker, message: &[u8]) -> Option<()> {
     let (h, _) = FenceHdr::split(message)?;
     let ep = reply_ep(w, h.uuid, h.ep)?;

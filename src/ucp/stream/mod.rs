@@ -1,8 +1,7 @@
 //! Streams: bytes in order between two endpoints.
 //!
-//! `send` gives bytes to the engine, `recv` takes what comes. What came and was not taken stands in
-//! the endpoint's `Inbox`, or still at its sender (`rndv`); the worker lists the endpoints whose
-//! inbox the application does not know of yet.
+//! `send`: sends. `recv`: receives. Bytes that no receive has taken are in the endpoint's `Inbox`, or still in the
+//! sender's memory (`rndv`); the worker lists the endpoints whose inboxes the application has not polled yet.
 
 pub mod recv;
 pub mod rndv;
@@ -25,7 +24,7 @@ use std::collections::{HashMap, VecDeque};
 struct Chunk {
     bytes: Buffer,
     at: usize,
-    /// They are not here: then `bytes` is empty.
+    /// Set while the bytes are remote; then `bytes` is empty.
     remote: Option<Box<Remote>>,
 }
 
@@ -38,13 +37,13 @@ impl Chunk {
         }
     }
 
-    /// The bytes that are here.
+    /// The local bytes that are left.
     #[inline(always)]
     fn rest(&self) -> &[u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
-    /// How many there are, wherever they are.
+    /// The number of bytes that are left, local or remote.
     fn len(&self) -> usize {
         match &self.remote {
             None => self.rest().len(),
@@ -55,16 +54,16 @@ impl Chunk {
 
 /// The receiving side of an endpoint's stream.
 ///
-/// While receives wait, what stands here is less than one element of the first of them.
+/// While receives wait, the inbox holds less than one element of the first receive.
 pub struct Inbox {
-    /// Goes before all chunks; empty where bytes of a chunk are elsewhere.
+    /// Precedes all chunks; empty while a chunk is remote.
     short: ShortQueue,
     chunks: RefCell<VecDeque<Chunk>>,
     /// Bytes in all of them.
     available: Cell<usize>,
-    /// Chunks that are not here.
+    /// Number of remote chunks.
     remote: Cell<usize>,
-    /// Bytes were lost: none of those behind them are taken.
+    /// Bytes were lost: later bytes are not received.
     broken: Cell<bool>,
     waiting: Waiting,
     /// Chunks the application has, by their pointer.
@@ -73,11 +72,11 @@ pub struct Inbox {
     listed: Cell<bool>,
 }
 
-/// Receives that wait. The oldest stands by itself: mostly there is one.
+/// Waiting receives. The oldest is stored separately, as mostly there is one.
 #[derive(Default)]
 struct Waiting {
     oldest: Cell<Option<NonNull<Request>>>,
-    /// The others, in their order; none where there is no oldest.
+    /// The others, in order; empty without an oldest.
     others: RefCell<VecDeque<NonNull<Request>>>,
 }
 
@@ -137,7 +136,7 @@ impl Inbox {
         }
     }
 
-    /// Bytes that nobody took.
+    /// Bytes that no receive has taken.
     pub fn len(&self) -> usize {
         self.available.get()
     }
@@ -153,7 +152,7 @@ impl Inbox {
         }
     }
 
-    /// Appends the bytes of a short message, if no chunk stands here.
+    /// Appends the bytes of a short message, if there is no chunk.
     fn push_short(&self, bytes: &[u8]) -> bool {
         let available = self.available.get();
         let kept = available == self.short.len() && self.short.push(bytes);
@@ -163,7 +162,7 @@ impl Inbox {
         kept
     }
 
-    /// The same for up to `SMALL` bytes, where that takes no memory.
+    /// As `push_short`, for up to `SMALL` bytes, if no memory has to be allocated.
     #[inline(always)]
     fn push_small(&self, bytes: &[u8]) -> bool {
         let (available, count) = (self.available.get(), bytes.len());
@@ -189,7 +188,7 @@ impl Inbox {
         }
     }
 
-    /// Copies the first message off, where it stands among the early ones and is `count` bytes, and a few.
+    /// Removes the first message, if it is in the short queue and has exactly `count` bytes, at most `SMALL`.
     ///
     /// # Safety
     /// `to` must be writable for `count` bytes.
@@ -203,7 +202,7 @@ impl Inbox {
         taken
     }
 
-    /// Copies the first `count` bytes off, where they stand in one place.
+    /// Removes the first `count` bytes, if they are contiguous.
     ///
     /// # Safety
     /// `to` must be writable for `count` bytes.
@@ -227,7 +226,7 @@ impl Inbox {
         // SAFETY: `count` bytes are there, and room for them by the caller's promise.
         unsafe { copy_home(rest.as_ptr(), to, count) };
         if rest.len() == count {
-            // Emptied where it stands: words that were just written, moved in pairs, wait for the writes.
+            // Emptied in place: a move by wide loads after narrow stores would stall.
             front.bytes.give_back();
             debug_assert!(front.remote.is_none());
             core::mem::forget(chunks.pop_front());
@@ -238,8 +237,8 @@ impl Inbox {
         true
     }
 
-    /// Takes `count` bytes off the front, fewer where they are not here; `sink` gets them in parts.
-    /// Answers how many.
+    /// Removes `count` bytes from the front, fewer if a chunk is remote; `sink` gets them in parts. Returns their
+    /// number.
     fn take(&self, count: usize, mut sink: impl FnMut(&[u8])) -> usize {
         let early = self.short.take_vec(count);
         if !early.is_empty() {
@@ -264,7 +263,7 @@ impl Inbox {
         taken
     }
 
-    /// Takes the first message or what is left of it off, if it is here.
+    /// Removes the rest of the first message, if it is local.
     fn take_front_here(&self) -> Option<Chunk> {
         if let Some(message) = self.short.take_message() {
             return Some(Chunk::here(message.into()));
@@ -273,7 +272,7 @@ impl Inbox {
         chunks.pop_front_if(|chunk| chunk.remote.is_none())
     }
 
-    /// Whether there are bytes that can be had at once.
+    /// Whether there are bytes that can be received at once.
     fn has_something(&self) -> bool {
         self.available.get() > 0
             && (self.remote.get() == 0 || !rndv::is_requested(self.chunks.borrow().front()))
@@ -283,9 +282,9 @@ impl Inbox {
 /// The endpoints of a worker whose streams have something new.
 pub struct StreamState {
     ready: RefCell<VecDeque<u64>>,
-    /// How many of them are gone.
+    /// Number of stale ids.
     gone: Cell<usize>,
-    /// Endpoints whose inboxes progress looks after.
+    /// Endpoints whose remote chunks the next progress copies.
     to_fetch: rndv::ToFetch,
 }
 
@@ -320,7 +319,7 @@ impl StreamState {
         }
     }
 
-    /// The endpoint goes. Its id stays in the list until half of the ids are stale.
+    /// Forgets an endpoint. Its id stays in the list until half of the ids are stale.
     pub fn forget(&self, ep: &Ep) {
         if !ep.stream.listed.replace(false) {
             return;
@@ -334,8 +333,8 @@ impl StreamState {
         }
     }
 
-    /// The next listed endpoint, off the list; it is listed again only when more comes. Those whose bytes were taken meanwhile
-    /// are passed over.
+    /// Removes and returns the next listed endpoint; it is listed again when more bytes come. Skips endpoints whose
+    /// bytes were taken meanwhile.
     pub fn next<'a>(&self, worker: &'a Worker) -> Option<&'a Ep> {
         loop {
             let Some(id) = self.ready.borrow_mut().pop_front() else {

@@ -1,7 +1,7 @@
 //! Receiving on streams.
 //!
-//! A receive ends with what is there, in whole elements, or with a full buffer when it waits for
-//! all. Bytes that find a waiting receive go straight into its buffer.
+//! A receive completes with the bytes that are there, in whole elements, or with a full buffer if it waits for all.
+//! Bytes that come while a receive waits are copied directly into its buffer.
 
 use super::{Chunk, Inbox, rndv};
 use crate::ucp::dt::Data;
@@ -19,7 +19,8 @@ use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
 use core::ptr::NonNull;
 
-/// Bytes that are better left with the transport until the next receive is there: they then go straight into its buffer.
+/// Messages of so many bytes are better left with the transport until the next receive is posted, as they are then
+/// copied directly into its buffer.
 const WORTH_A_RECEIVE: usize = 2 << 10;
 
 /// Bytes for a stream.
@@ -83,7 +84,7 @@ fn into_oldest(ep: &Ep, body: &[u8]) -> bool {
     true
 }
 
-/// A few bytes that nobody waits for, behind others like them: whether they were kept.
+/// Appends a few bytes to the short queue while no receive waits. Returns whether it did.
 #[inline(always)]
 fn keep(ep: &Ep, body: &[u8]) -> bool {
     let (inbox, worker) = (&ep.stream, ep.worker());
@@ -123,7 +124,7 @@ fn deliver(worker: &Worker, uuid: u64, id: u64, body: &[u8]) {
     }
 }
 
-/// Has the next messages stay with their transport until after this progress, where no receive waits for them.
+/// Pauses receiving until the next progress, if no receive waits.
 #[inline(never)]
 fn pause_receive(ep: &Ep) {
     if ep.stream.waiting.is_empty()
@@ -133,8 +134,8 @@ fn pause_receive(ep: &Ep) {
     }
 }
 
-/// Where the next bytes of a long message go that is on its way, and how many: into the oldest receive, if nothing
-/// stands in front of them.
+/// Direct placement: the buffer for the next bytes of a long message, in the oldest receive, if no other bytes precede
+/// them.
 pub fn place(worker: &Worker, head: StreamHdr, left: usize) -> Option<(NonNull<u8>, usize)> {
     let inbox = &worker.open_ep_of_peer(head.uuid, head.ep)?.stream;
     if inbox.available.get() != 0 || inbox.broken.get() {
@@ -153,7 +154,7 @@ pub fn place(worker: &Worker, head: StreamHdr, left: usize) -> Option<(NonNull<u
     takes.then_some((at, room))
 }
 
-/// The next `count` bytes of such a message are in their place; whether it is over.
+/// The next `count` bytes of such a message were placed; `over`: the message is complete.
 pub fn placed(worker: &Worker, head: StreamHdr, count: usize, over: bool) {
     let Some(ep) = worker.open_ep_of_peer(head.uuid, head.ep) else {
         return;
@@ -166,7 +167,7 @@ pub fn placed(worker: &Worker, head: StreamHdr, count: usize, over: bool) {
         return;
     };
     op.received += count;
-    // One that ends with what is there would do so in the middle of the message.
+    // A receive that does not wait for all would otherwise complete in the middle of the message.
     if over || op.received == op.data.len() {
         let _pin = Pin::new(ep);
         serve(ep);
@@ -214,7 +215,8 @@ impl StreamRecvOp {
             }
     }
 
-    /// How it ends when nothing more comes: one that takes what is there is done in the middle of a message as well.
+    /// Its result when no more bytes come: a receive that does not wait for all is complete in the middle of a message
+    /// too.
     fn aborted_with(&self, why: Status) -> Result<()> {
         if self.is_done() {
             self.error.map_or(Ok(()), Err)
@@ -224,7 +226,7 @@ impl StreamRecvOp {
     }
 }
 
-/// Puts bytes that just came into the first waiting receive; returns how many it took.
+/// Copies new bytes into the first waiting receive. Returns their number.
 fn fill_oldest(ep: &Ep, body: &[u8]) -> usize {
     let Some(req) = first(&ep.stream) else {
         return 0;
@@ -238,7 +240,7 @@ fn fill_oldest(ep: &Ep, body: &[u8]) -> usize {
     n
 }
 
-/// Takes `count` bytes that stand in the inbox into a receive's buffer, fewer where its sender has to be asked.
+/// Moves `count` bytes from the inbox into a receive's buffer, fewer if a chunk has to be requested from its sender.
 fn drain_inbox(ep: &Ep, op: &mut StreamRecvOp, count: usize) {
     let mut left = count;
     loop {
@@ -256,7 +258,7 @@ fn drain_inbox(ep: &Ep, op: &mut StreamRecvOp, count: usize) {
     }
 }
 
-/// Gives waiting receives what stands in the inbox, and ends those that have enough.
+/// Moves bytes from the inbox to waiting receives, and completes those that have enough.
 pub(super) fn serve(ep: &Ep) {
     let inbox = &ep.stream;
     while let Some(req) = first(inbox) {
@@ -287,8 +289,8 @@ pub struct Plain {
     pub wait_all: bool,
 }
 
-/// Posts a receive where nothing came and nobody waits, and a request is at hand. `None` when it takes more
-/// than that.
+/// Posts a receive if the inbox is empty and no other receive waits. Returns `None` when the general path is needed, or
+/// the request pool is empty.
 #[inline(always)]
 pub fn post_alone(ep: &Ep, to: Plain) -> Option<NonNull<Request>> {
     let (inbox, worker) = (&ep.stream, ep.worker());
@@ -308,7 +310,7 @@ pub fn post_alone(ep: &Ep, to: Plain) -> Option<NonNull<Request>> {
     Some(slot.fill(worker, op, Callback::None))
 }
 
-/// Takes the first message that came early, where that is exactly what a receive wants, and a few bytes.
+/// Receives the first message of the short queue, if it has exactly the length of the receive, at most `SMALL`.
 #[inline(always)]
 pub fn take_small(ep: &Ep, to: Plain) -> bool {
     let (inbox, worker) = (&ep.stream, ep.worker());
@@ -320,7 +322,7 @@ pub fn take_small(ep: &Ep, to: Plain) -> bool {
     taken
 }
 
-/// Takes bytes that came into a contiguous buffer, where that ends the receive; returns how many.
+/// Receives into a contiguous buffer, if that completes the receive. Returns the number of bytes.
 pub fn take_plain(ep: &Ep, to: Plain) -> Option<usize> {
     let (inbox, available) = (&ep.stream, ep.stream.available.get());
     let enough = if to.wait_all {
@@ -396,8 +398,8 @@ pub fn post(
     Ok((settle(req, param)?, length))
 }
 
-/// Takes the oldest message's bytes without a copy: where they stand and how many; `None` when there
-/// are none. `give_back` frees them.
+/// Receives the oldest message without a copy. Returns address and length, `None` without a message. `release_buffer`
+/// frees it.
 pub fn receive_buffer(ep: &Ep) -> Result<Option<(*const u8, usize)>> {
     let inbox = &ep.stream;
     let front = if inbox.waiting.is_empty() {
@@ -419,14 +421,14 @@ pub fn receive_buffer(ep: &Ep) -> Result<Option<(*const u8, usize)>> {
     Ok(Some((at, len)))
 }
 
-/// The application is done with what `lend` gave it.
+/// Frees a buffer of `receive_buffer`.
 pub fn release_buffer(ep: &Ep, at: *const c_void) {
     if ep.stream.lent.borrow_mut().remove(&at.addr()).is_none() {
         ucs_error!("{at:p} is not data of this endpoint's stream");
     }
 }
 
-/// Takes a receive back; what it has already is told with the end.
+/// Cancels a receive, which completes with the bytes it has.
 pub fn cancel(req: &Request) {
     // SAFETY: the only borrow, ended before the completion.
     let (ep, length, result) = match unsafe { req.op() } {

@@ -55,8 +55,8 @@ pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
     }
 }
 
-/// Bytes that would go in fragments, and could go as several messages that the transport takes where they stand: their
-/// beginning, and how many it takes.
+/// For bytes that would be sent in fragments but could be sent as several zero-copy messages: their address, and the
+/// length of such a message.
 fn in_place(
     ep: &Ep,
     kind: &MessageKind,
@@ -88,7 +88,7 @@ fn parts(
     let carrier = ep.carrier();
     for from in (0..len).step_by(most) {
         if let Some(iface) = carrier {
-            // The last whole one takes those before it along; what is left may be too short to leave at once.
+            // The last full-length message uncorks, as the rest may be too short to be sent at once.
             iface.corked.set(from + 2 * most <= len);
         }
         let part = Data::contig(at.wrapping_add(from), most.min(len - from));

@@ -31,7 +31,7 @@ pub enum Message {
     Inline(InlineBytes),
     Whole {
         data: Buffer,
-        /// Whom to tell when it is matched.
+        /// The synchronous sender, to be acknowledged when it is matched.
         sync: Option<Box<Sender>>,
     },
     /// Incomplete; the bytes are in the worker's reassemblies.

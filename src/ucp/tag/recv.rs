@@ -16,7 +16,7 @@ use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{SMALL, copy_home, copy_small};
 use core::ptr::NonNull;
 
-/// Posts a receive, or takes a message that is here already. `info` is what an immediate end says.
+/// Posts a receive, or receives an unexpected message. `info` describes an immediate completion.
 #[inline]
 pub fn post(
     worker: &Worker,
@@ -27,7 +27,7 @@ pub fn post(
 ) -> Result<(Posted, Info)> {
     worker.check_process()?;
     if param.mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL != 0 {
-        // Only a message that is here as a whole ends at once; another stays where it is.
+        // Only a complete message can be received at once; another stays queued.
         let whole = matches!(
             worker.tag.unexpected().peek(tag, mask),
             Some((_, _, Message::Inline(_) | Message::Whole { .. }))
@@ -50,8 +50,8 @@ pub fn post(
     Ok((Posted::Request(req), Info::default()))
 }
 
-/// Posts a receive into a contiguous buffer where nothing waits but others of the kind and a request is at hand: what most
-/// receives are, and all that their path is made of. `None` when it takes more than that.
+/// Posts a receive into a contiguous buffer to the FIFO. Most receives are such, and this is their whole path. Returns
+/// `None` when the FIFO cannot be used, or the request pool is empty.
 #[inline(always)]
 pub fn post_to_fifo(
     worker: &Worker,
@@ -77,8 +77,8 @@ pub fn post_to_fifo(
 /// The `UCP_OP_ATTR_*` of a receive that is not to be over at once.
 pub const NOT_AT_ONCE: u32 = UCP_OP_ATTR_FLAG_NO_IMM_CMPL | UCP_OP_ATTR_FIELD_REQUEST;
 
-/// Takes a message into a contiguous buffer where it is here as a whole and fits; `given` are the
-/// `UCP_OP_ATTR_*`. `None` when it takes more than that.
+/// Receives a complete unexpected message that fits a contiguous buffer; `given` are the `UCP_OP_ATTR_*`. Returns
+/// `None` when the general path is needed.
 #[inline]
 pub fn take_plain(
     worker: &Worker,
@@ -115,7 +115,7 @@ pub fn take_plain(
     Some(info)
 }
 
-/// Receives a message that is here.
+/// Receives an unexpected message.
 pub fn take(
     worker: &Worker,
     param: &Param,
@@ -194,7 +194,7 @@ fn unpack_whole(data: &Data, bytes: &[u8]) -> Result<()> {
     unsafe { data.unpack(0, bytes.as_ptr(), bytes.len()) }
 }
 
-/// The oldest posted receive for a tag, off the list, ready for a message that comes in its own way.
+/// Removes the oldest posted receive for a tag, and prepares it for a fragmented or rendezvous message.
 #[inline]
 fn matched(worker: &Worker, tag: u64, total: usize) -> Option<&Request> {
     let req = worker.tag.take_posted(tag)?;
@@ -216,7 +216,7 @@ fn matched(worker: &Worker, tag: u64, total: usize) -> Option<&Request> {
     Some(req)
 }
 
-/// A whole message of `len` bytes that came as a tag and what stands behind it.
+/// A complete message of `len` bytes, as tag and payload.
 ///
 /// # Safety
 /// `payload` must be readable for `len` bytes.
@@ -264,7 +264,7 @@ unsafe fn on_short_slow(worker: &Worker, tag: u64, payload: *const u8, len: usiz
     on_message(worker, tag, bytes, None);
 }
 
-/// A whole message has come.
+/// A complete message.
 #[inline(never)]
 pub fn on_message(worker: &Worker, tag: u64, bytes: &[u8], sync: Option<(u64, u64, u64)>) {
     let Some(at) = worker.tag.take_posted(tag) else {
@@ -288,7 +288,7 @@ pub fn on_message(worker: &Worker, tag: u64, bytes: &[u8], sync: Option<(u64, u6
     req.complete(result);
 }
 
-/// The first fragment of a message has come: where the fragments go.
+/// The first fragment of a message. Returns the reassembly with its target.
 pub fn on_first_fragment(
     worker: &Worker,
     id: MessageId,
@@ -310,8 +310,8 @@ pub fn on_first_fragment(
     }
 }
 
-/// The last fragment of a message that nobody waits for yet. One that a probe took while it came in
-/// stays where it is until `adopt`.
+/// The last fragment of an unexpected message. One that a probe has removed meanwhile stays in the reassemblies until
+/// `adopt`.
 pub fn complete_unexpected(worker: &Worker, id: MessageId, entry: EntryId) {
     worker.tag.with_unexpected(|unexpected| {
         if let Some(m) = unexpected.get_mut(entry)
@@ -335,8 +335,7 @@ pub fn complete_matched(req: &Request) {
     req.complete(result);
 }
 
-/// The sender of a fragmented message is gone: who waits for the rest is told, what nobody matched
-/// is dropped.
+/// The sender of a fragmented message is gone: a matched receive fails, an unexpected message is dropped.
 pub fn sender_gone(worker: &Worker, message: &Reassembly, status: Status) {
     match message.target {
         // SAFETY: a matched receive is alive until it completes, and then leaves its reassembly.

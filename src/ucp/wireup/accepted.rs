@@ -16,10 +16,10 @@ use core::ffi::c_void;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// What a worker waits for.
+/// The clients that a worker waits for.
 #[derive(Default)]
 pub struct Accepted {
-    /// Addresses of the clients, by the ids of their endpoints here.
+    /// Addresses of the clients, by the ids of their local endpoints.
     clients: RefCell<HashMap<u64, Address>>,
     /// Ids of endpoints by the identities of the interfaces that their clients named.
     by_identity: RefCell<HashMap<u64, Vec<u64>>>,
@@ -61,7 +61,7 @@ impl Accepted {
     }
 }
 
-/// Has the worker's interfaces tell of peers that connect.
+/// Registers for connections of peers at the worker's interfaces.
 pub fn listen(worker: &Worker) {
     for iface in &worker.ifaces {
         let arg: *mut c_void = core::ptr::from_ref(worker).cast_mut().cast();

@@ -1,10 +1,10 @@
-//! What a peer's message says of where the peer is, and which of it is proven.
+//! The addresses in a peer's messages are claims; this file decides which of them are proven.
 //!
-//! An address that the application gives is the application's word. An address in a wire-up message or in the private
-//! data of a connection is the sender's, who may name the memory of another process of this host. So a message names a
+//! An address that the application gives is trusted. An address in a wire-up message or in the private data of a
+//! connection comes from the sender, which may name the memory of another process of this host. So a message carries a
 //! ticket: a number that only the two workers know, and that the process which owns the named memory confirms over its
-//! local channel (`uct::local`). And of a network only the interface counts that the message came from: nobody is
-//! connected to because another process named it. So all that is left of an address is one sender's.
+//! local channel (`uct::local`). Of network interfaces, only the one that the message came from is accepted: no process
+//! is connected to because another one named it. So the rest of an address belongs to one sender.
 
 use crate::c::UCT_DEVICE_TYPE_NET;
 use crate::ucp::worker::{OpenIface, Worker};
@@ -13,7 +13,7 @@ use crate::uct::base::iface::base_of;
 use crate::uct::local::{self, ProcessId, ProcessName, Refusal};
 use crate::wire::address::{Address, AddressEntry};
 
-/// What this worker shows another one as a proof that both are on one host.
+/// The ticket by which this worker proves to another that both are on one host.
 pub fn ticket(worker: &Worker, to: u64) -> u64 {
     local::ticket(worker.uuid, to)
 }
@@ -33,8 +33,8 @@ pub fn answerable(worker: &Worker, address: Address, ticket: u64) -> Proven {
     proven
 }
 
-/// Whether the message whose handler runs now came from the owner of `address`, as far as that is known: from one of
-/// its network interfaces, or from this host.
+/// Whether the message of the running handler came from the owner of `address`, as far as known: from one of its
+/// network interfaces, or from this host.
 pub fn is_from(worker: &Worker, address: &Address) -> bool {
     let senders = address.entries.iter().filter_map(|e| is_senders(worker, e));
     let mut known = senders.peekable();
@@ -49,12 +49,12 @@ pub fn is_from(worker: &Worker, address: &Address) -> bool {
 pub fn is_owner(worker: &Worker, proven: &Address, address: &Address) -> bool {
     let given_local = address.entries.iter().any(|e| is_local(worker, e));
     proven.entries.iter().any(|entry| {
-        // An address for the network only says nothing of this host, whose processes are one user's.
+        // A network-only address has no entries of this host, whose processes are of one user.
         address.entries.contains(entry) || !given_local && is_local(worker, entry)
     })
 }
 
-/// The identity of the peer whose message this interface handles now, where it has identities.
+/// The identity of the sender of the message that this interface handles, if it has identities.
 fn sender(iface: &OpenIface) -> Option<u64> {
     // SAFETY: an open interface of ours.
     unsafe { (base_of(iface.handle).internal.sender_identity)(iface.handle) }
@@ -66,7 +66,7 @@ fn identity(iface: &OpenIface, entry: &AddressEntry) -> Option<u64> {
     unsafe { (base_of(iface.handle).internal.peer_identity)(iface.handle, &entry.iface) }
 }
 
-/// Whether the message that is handled now came from the interface of this entry; `None` where that is not known.
+/// Whether the message that is handled came from the interface of this entry; `None` if unknown.
 fn is_senders(worker: &Worker, entry: &AddressEntry) -> Option<bool> {
     let of_entry = |i: &&OpenIface| i.number == entry.transport;
     worker.ifaces.iter().filter(of_entry).find_map(|i| {
@@ -75,8 +75,8 @@ fn is_senders(worker: &Worker, entry: &AddressEntry) -> Option<bool> {
     })
 }
 
-/// An address that an accepted client sent, less the network interfaces that have not connected to this worker: a client
-/// connects first, so that nobody is dialled on its word. The second part are the identities that may still connect.
+/// The address of an accepted client, without network interfaces that have not connected to this worker: a client
+/// connects first, so that no third party is connected to. The second part are the identities that may still connect.
 pub fn connected(worker: &Worker, mut address: Address) -> (Address, Vec<u64>) {
     let mut unverified = Vec::new();
     address.entries.retain(|entry| {

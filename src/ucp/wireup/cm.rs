@@ -1,9 +1,8 @@
 //! Clients and servers: endpoints that are made by socket address, and listeners.
 //!
-//! A connection of UCT's manager carries both sides' worker addresses and endpoint ids as private
-//! data; then messages go by whatever transport reaches the peer, and the connection stays to tell
-//! the end. The manager calls from the async thread: what it tells goes into an inbox, which the
-//! worker's progress empties.
+//! A connection of UCT's manager carries the worker addresses and endpoint ids of both sides as private data; then
+//! messages use whatever transport reaches the peer, and the connection stays open to detect the end. The manager calls
+//! from the async thread and puts events into an inbox, which the worker's progress empties.
 
 use crate::c::*;
 use crate::sys::lock::Mutex;
@@ -36,11 +35,11 @@ use std::time::Duration;
 pub struct CmConnection {
     endpoint: Endpoint,
     pub remote: SocketAddr,
-    /// Of a client, until its server answers; of either, until the transport has brought what it has.
+    /// At a client, until its server replies; at either, until the transport has delivered the messages it has.
     deadline: Option<Timer>,
-    /// The connection is over, and why.
+    /// The status of a connection that has ended.
     gone: Option<Status>,
-    /// The peer's last message has come.
+    /// The peer's close message has come.
     close_received: bool,
 }
 
@@ -60,7 +59,7 @@ impl Drop for CmConnection {
     }
 }
 
-/// What the manager told, to be handled by the worker.
+/// An event of the manager, to be handled by the worker.
 enum Event {
     Asked {
         listener: usize,
@@ -90,11 +89,11 @@ enum Event {
         ep: u64,
         status: Status,
     },
-    /// A server did not answer in time, or its client did not connect.
+    /// A server did not reply in time, or its client did not connect.
     Late {
         ep: u64,
     },
-    /// A peer whose connection is over was given time for what it sent before; so many more looks follow.
+    /// The time for earlier messages of a peer whose connection has ended is over; so many more polls follow.
     Silent {
         ep: u64,
         looks: u32,
@@ -107,7 +106,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// And after so many polls of the transport, in case the application did not progress meanwhile.
 const CLOSE_POLLS: u32 = 64;
 
-/// Where the async thread leaves events, and how it calls the worker.
+/// Events of the async thread for the worker.
 struct Inbox {
     events: Mutex<VecDeque<Event>>,
     worker: usize,
@@ -144,7 +143,7 @@ unsafe extern "C" fn progress(worker: *mut c_void) -> u32 {
     // SAFETY: registered by the worker's own inbox.
     let worker = unsafe { &*worker.cast::<Worker>() };
     let Some(cm) = worker.cm.get() else { return 0 };
-    // What comes meanwhile waits for the next round: some of it is meant for that.
+    // Events that come meanwhile wait for the next progress: some are queued for it.
     let count = cm.inbox.events.lock().len();
     for _ in 0..count {
         let event = cm.inbox.events.lock().pop_front();
@@ -163,7 +162,7 @@ pub struct Cm {
     pub accepted: Accepted,
     inbox: Arc<Inbox>,
     context: usize,
-    /// What the manager takes for the worker: it only has the async context.
+    /// The worker handle for the manager; it only has the async context.
     handle: uct_worker_h,
     _word: Box<usize>,
 }
@@ -206,7 +205,7 @@ impl Cm {
         self.inbox.put(Event::Dialled { ep });
     }
 
-    /// Gives the peer of an endpoint so long to answer; `None` without limit.
+    /// Starts the timeout for a reply of an endpoint's peer; `None` without limit.
     fn deadline(&self, worker: &Worker, ep: u64) -> Result<Option<Timer>> {
         let Some(limit) = limit(worker.context().config.time("WIREUP_TIMEOUT")) else {
             return Ok(None);
@@ -244,8 +243,8 @@ fn cm(worker: &Worker) -> Result<&Cm> {
 struct Half {
     inbox: Arc<Inbox>,
     ep: u64,
-    /// A server's: where its client is. Nothing is sent there before the client has finished, since
-    /// shared memory is faster than the connection that introduces the endpoints.
+    /// At a server, the address of its client. Nothing is sent before the client has finished, since shared memory is
+    /// faster than the connection that carries the addresses.
     client: Mutex<Option<Address>>,
 }
 
@@ -301,7 +300,8 @@ struct Greeting {
     client_id: u64,
     /// The client's wish, which holds for both endpoints.
     err_mode: ucp_err_handling_mode_t,
-    /// The server's, see `claims`. A client does not know the server's worker yet: its own comes with its last message.
+    /// The server's ticket, see `claims`. A client does not know the server's worker yet: its ticket comes with its
+    /// last message.
     ticket: u64,
     address: Address,
 }
@@ -392,10 +392,10 @@ pub fn connect(
     }
 }
 
-/// A client that asks for an endpoint: what `ucp_conn_request_h` points to.
+/// A connection request of a client: the object of `ucp_conn_request_h`.
 ///
-/// It may be accepted on another worker than the listener's: then the connection is the listener's
-/// manager's, and the endpoint is told through its own worker's inbox.
+/// It may be accepted on another worker than the listener's: then the connection belongs to the listener's manager, and
+/// events of the endpoint go to the inbox of its own worker.
 pub struct ConnRequest {
     listening: *const Worker,
     id: RequestId,
@@ -460,7 +460,7 @@ pub fn reject(request: &ConnRequest) -> Result<()> {
     request.manager()?.reject(request.id)
 }
 
-/// How an application is told of clients.
+/// The application's callback for clients.
 #[derive(Clone, Copy)]
 pub enum Arrival {
     /// It gets a request, and accepts or rejects it.
@@ -472,7 +472,7 @@ pub enum Arrival {
     Endpoint(unsafe extern "C" fn(ucp_ep_h, *mut c_void), *mut c_void),
 }
 
-/// A listener: what `ucp_listener_h` points to.
+/// A listener: the object of `ucp_listener_h`.
 pub struct UcpListener {
     worker: *const Worker,
     listener: Option<Listener>,
@@ -523,7 +523,7 @@ impl UcpListener {
         unsafe { &*self.worker }
     }
 
-    /// Where it listens, with the port that it got.
+    /// Its address, with the port that the kernel chose.
     pub fn address(&self) -> Result<SocketAddr> {
         self.listener
             .as_ref()
@@ -797,7 +797,7 @@ pub fn on_close_message(ep: &Ep) -> Option<Status> {
     connection.gone
 }
 
-/// A client asks at a listener.
+/// A connection request came to a listener.
 fn asked(worker: &Worker, listener: usize, id: RequestId, private: &[u8], client: SocketAddr) {
     if !worker.listeners.borrow().contains(&listener) {
         turn_down(worker, id, client, Status::NOT_CONNECTED);
@@ -832,7 +832,7 @@ fn asked(worker: &Worker, listener: usize, id: RequestId, private: &[u8], client
     }
 }
 
-/// A client that nobody is shown.
+/// Rejects a client without showing it to the application.
 fn turn_down(worker: &Worker, id: RequestId, client: SocketAddr, why: Status) {
     ucs_diag!("a client from {client} is turned down: {why}");
     if let Ok(manager) = cm(worker).and_then(Cm::manager)

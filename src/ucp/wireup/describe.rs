@@ -1,4 +1,4 @@
-//! The line in the log for each new configuration of endpoints: which transports carry what.
+//! The log line for each new endpoint configuration: the transports and their use.
 //!
 //! In upstream's form: `  NAME SCOPE cfg#N tag(transport/device ...)  rma(...)`. An access that goes by
 //! messages stands as `rma_am` and `amo_am`. At level debug one line more for each transport that is not used says why.
@@ -11,8 +11,7 @@ use crate::ucs::log::{self, Level};
 use crate::ucs_info;
 use crate::wire::address::Address;
 
-/// What distinguishes configurations of a worker's endpoints: interface of the messages, of single
-/// copies, and where the peer is.
+/// An endpoint configuration of a worker: interface for messages, for single copies, and the peer's scope.
 pub type EpConfig = (usize, Option<usize>, &'static str);
 
 /// Logs the configuration of an endpoint that was just connected, if it is the first of its kind.
@@ -36,7 +35,7 @@ pub fn log_config(ep: &Ep, address: &Address) {
     }
 }
 
-/// Where the peer is.
+/// The peer's scope.
 fn scope(w: &Worker, iface: usize, address: &Address) -> &'static str {
     let context = w.context();
     let device = &context.resources[w.ifaces[iface].resource].device;
@@ -58,7 +57,7 @@ fn line(w: &Worker, (lane, bulk, scope): EpConfig, number: usize) -> String {
     let messages = name(lane);
     let copies = bulk.map_or(String::new(), |i| format!(" {}", name(i)));
     let cap = &w.ifaces[lane].attr.cap;
-    // Memory is reached directly where the transport of the messages maps it.
+    // Memory is accessed directly if the transport for messages maps it.
     let mapped = cap.flags & UCT_IFACE_FLAG_PUT_SHORT != 0;
     let atomics = cap.flags & UCT_IFACE_FLAG_ATOMIC_CPU != 0;
     let rma = match (mapped, bulk) {

@@ -17,8 +17,7 @@ use std::rc::Rc;
 /// The message size that decides between transports: between latency and bandwidth.
 const DECIDING_SIZE: f64 = 1024.0;
 
-/// Seconds a message of `size` bytes takes, by the interface's own estimates; what is shared is
-/// shared by `processes`.
+/// Seconds for a message of `size` bytes, by the interface's own estimates; shared bandwidth is divided by `processes`.
 pub fn duration(attr: &uct_iface_attr, processes: usize, size: f64) -> f64 {
     let bandwidth = attr.bandwidth.dedicated + attr.bandwidth.shared / processes as f64;
     attr.latency.c + attr.overhead * 2.0 + size / bandwidth.max(1.0)
@@ -84,8 +83,8 @@ fn connect(worker: &Worker, iface: &OpenIface, entry: &AddressEntry) -> Result<u
     }
 }
 
-/// The pairs of own interface and peer's entry among those `fits` allows that reach the peer, the best first. Whether one
-/// reaches it is asked when it is its turn: that may take a question to the peer's process.
+/// The pairs of own interface and peer's entry that `fits` allows and that reach the peer, the best first. Reachability
+/// is tested lazily, as it may need a request to the peer's process.
 fn best(
     worker: &Worker,
     address: &Address,
@@ -93,7 +92,7 @@ fn best(
 ) -> impl Iterator<Item = (usize, usize)> {
     let context = worker.context();
     let (processes, eps) = (context.processes_here(), context.expected_eps());
-    // Whether it serves fewer endpoints than are to come, and seconds for a message.
+    // Whether it supports fewer endpoints than estimated, and seconds for a message.
     let mut pairs: Vec<(bool, f64, usize, usize)> = Vec::new();
     for (i, iface) in worker.ifaces.iter().enumerate() {
         if !fits(&iface.attr) {
@@ -128,7 +127,7 @@ fn place_of(worker: &Worker, iface: &OpenIface) -> &'static str {
     }
 }
 
-/// How a peer was connected to last: the next endpoint to it goes the same way, and nothing is tried out again.
+/// The route of the last endpoint to a peer: the next endpoint to it uses it without a new selection.
 pub struct Route {
     address: Rc<Address>,
     /// Which of the address's entries.
@@ -137,7 +136,7 @@ pub struct Route {
     lane: MessageLane,
 }
 
-/// The address, in common with other endpoints to that peer where that is easily seen.
+/// The address, shared with other endpoints to that peer if that is easy to see.
 pub fn shared(worker: &Worker, address: Address) -> Rc<Address> {
     match worker.route.borrow().as_ref() {
         Some(route) if *route.address == address => Rc::clone(&route.address),
@@ -186,7 +185,7 @@ pub fn message_lane(worker: &Worker, address: &Rc<Address>) -> Result<MessageLan
     Err(Status::UNREACHABLE)
 }
 
-/// The lane by one of the worker's interfaces: what goes which way over it.
+/// The lane of one of the worker's interfaces, with its limits and thresholds.
 fn lane_of(worker: &Worker, address: &Address, i: usize, ep: uct_ep_h) -> MessageLane {
     let iface = &worker.ifaces[i];
     // SAFETY: an open interface.
@@ -226,7 +225,7 @@ fn reads_memory(attr: &uct_iface_attr) -> bool {
     attr.cap.flags & need == need
 }
 
-/// Connects for bulk data by single copy, if there is such a transport.
+/// Opens a lane for single copies, if there is such a transport.
 pub fn bulk_lane(worker: &Worker, address: &Address) -> Option<TransportLane> {
     best(worker, address, reads_memory).find_map(|(i, e)| {
         connect(worker, &worker.ifaces[i], &address.entries[e])
@@ -253,7 +252,7 @@ pub fn has_left(worker: &Worker, address: &Address) -> bool {
     })
 }
 
-/// Why the peer's process, if it is of this host, cannot be asked for its memory.
+/// Why the peer's process, if on this host, refuses access to its memory.
 fn refusal(worker: &Worker, address: &Address) -> Option<Refusal> {
     local::look(claims::owner(worker, address)?).err()
 }
@@ -262,7 +261,7 @@ fn is_shared_memory(number: u8) -> bool {
     matches!(TRANSPORTS[usize::from(number)], "posix" | "sysv")
 }
 
-/// One line a transport: why it does not reach the peer, and what to set.
+/// Logs for each transport why it does not reach the peer, and the remedy.
 #[cold]
 pub fn explain(worker: &Worker, address: &Address) {
     ucs_error!("worker {:#x} is unreachable:", address.uuid);
@@ -296,7 +295,7 @@ pub fn explain_unused(worker: &Worker, address: &Address, used: &[usize]) {
     }
 }
 
-/// What keeps each transport, in the order of `TRANSPORTS`, from a peer that it does not reach.
+/// For each transport that does not reach the peer, in the order of `TRANSPORTS`, the reason.
 fn obstacles(
     worker: &Worker,
     address: &Address,
