@@ -732,20 +732,20 @@ impl Ep {
         self.transport_flushes.borrow_mut().remove(&flush);
     }
 
-    /// Whether writes were handed to the transport, which has not said that they are done.
+    /// Whether the transport has accepted puts that are not confirmed.
     fn has_unconfirmed_writes(&self) -> bool {
         let transport_flushes = self.transport_flushes.borrow();
-        // SAFETY: a landing is alive until the transport is done with it.
+        // SAFETY: a transport flush is alive until the transport completes it.
         let mut transport_flushes = transport_flushes.iter().map(|l| unsafe { l.as_ref() });
         self.wrote.get()
             || self.unfenced.get()
             || transport_flushes.any(TransportFlush::confirms_writes)
     }
 
-    /// Takes the request of a flush that the transport still works on.
+    /// Detaches the request from a transport flush in progress.
     fn detach_transport_flush(&self) -> Option<NonNull<Request>> {
         let all = self.transport_flushes.borrow();
-        // SAFETY: a landing is alive until the transport is done with it.
+        // SAFETY: a transport flush is alive until the transport completes it.
         all.iter().find_map(|l| unsafe { l.as_ref() }.detach())
     }
 

@@ -115,7 +115,7 @@ pub fn on_connected(worker: &Worker, ep: u64) {
     }
 }
 
-/// Does what is due, on the worker's thread.
+/// Performs the due checks, on the worker's thread.
 unsafe extern "C" fn serve(worker: *mut c_void) -> u32 {
     // SAFETY: called for the worker that the call was made for.
     let worker = unsafe { &*worker.cast::<Worker>() };

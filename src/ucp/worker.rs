@@ -503,7 +503,7 @@ impl Drop for Worker {
         after_fork::unregister(self);
         self.keepalive.stop();
         self.unproven.stop();
-        // What ends with one may end others, and have others made, to answer a peer by.
+        // Destroying one may destroy others, and may make others, for replies.
         while !self.eps.borrow().is_empty() {
             let all = self.eps.borrow().ids();
             for id in all {

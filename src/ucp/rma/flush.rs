@@ -24,7 +24,7 @@ pub struct TransportFlush {
     ep: *const Ep,
     /// The flush that waits; `None` once it has completed.
     req: Cell<Option<NonNull<Request>>>,
-    /// It confirms writes.
+    /// It confirms puts.
     writes: bool,
 }
 

@@ -1,8 +1,8 @@
 //! Endpoints of accepted clients that wait for the client's connection.
 //!
-//! A client names the addresses of its interfaces. A server does not connect to them: a client could name somebody
-//! else's. The client connects first, and proves with it which interface it owns. Clients of the same host are proven by
-//! their process (`claims`) and need not be waited for, unless it does not answer (`unproven`).
+//! A client sends the addresses of its interfaces. A server does not connect to them: they could be those of a third
+//! party. The client connects first, which proves the interface that it owns. Clients of the same host are proven by
+//! their process (`claims`) and need no wait, unless the process does not reply (`unproven`).
 
 use super::claims::{self, Proven};
 use crate::ucp::ep::Ep;
@@ -82,8 +82,8 @@ unsafe fn peer_connected(worker: *mut c_void, identity: u64) {
     }
 }
 
-/// Connects an endpoint to its client, by what of the client's address is proven. It waits for the client's connection,
-/// or for the answer of a client's process that is silent, where that is needed: `Ok` too.
+/// Connects an endpoint to its client, by the proven part of the client's address. Also returns `Ok` if it has to wait
+/// for the client's connection, or for the reply of a silent process.
 pub fn connect(worker: &Worker, ep: &Ep, proven: Proven) -> Result<()> {
     let (address, unverified) = claims::connected(worker, proven.address.clone());
     if (proven.is_silent || !unverified.is_empty())

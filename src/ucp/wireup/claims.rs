@@ -18,14 +18,14 @@ pub fn ticket(worker: &Worker, to: u64) -> u64 {
     local::ticket(worker.uuid, to)
 }
 
-/// A peer's address, less what is not proven.
+/// The proven part of a peer's address.
 pub struct Proven {
     pub address: Address,
-    /// Its process did not answer the question for the entries of this host.
+    /// The process did not reply to the request for the entries of this host.
     pub is_silent: bool,
 }
 
-/// An address that came by a message, less what an answer to it may not use.
+/// The address of a message, reduced to the entries that a reply may use.
 pub fn answerable(worker: &Worker, address: Address, ticket: u64) -> Proven {
     let mut proven = proven(worker, address, ticket);
     let entries = &mut proven.address.entries;

@@ -669,8 +669,8 @@ fn handle(worker: &Worker, event: Event) {
     }
 }
 
-/// Connects an endpoint to the other side of its connection, by what of that is proven. It may wait, for a client's
-/// connection or a process's answer: `Ok` too.
+/// Connects an endpoint to the other side of its connection, by the proven part of the address. Also returns `Ok` if it
+/// has to wait for a client's connection or a process's reply.
 fn connect_claimed(worker: &Worker, ep: &Ep, claim: Claim) -> Result<()> {
     let proven = claims::proven(worker, claim.address.clone(), claim.ticket);
     let is_silent = proven.is_silent;
@@ -687,15 +687,15 @@ fn connect_claimed(worker: &Worker, ep: &Ep, claim: Claim) -> Result<()> {
     Ok(())
 }
 
-/// How the attempt to connect to a client that has finished ended.
+/// The result of connecting to a client that has finished.
 fn client_known(worker: &Worker, ep: &Ep, outcome: Result<()>) {
-    // A client that is gone already cannot be reached, but may have sent.
+    // A client that is gone already cannot be reached, but its messages may have come.
     if let Err(e) = outcome {
         connection_over(worker, ep, e, true);
     }
 }
 
-/// The process of the other side is asked again.
+/// Asks the process of the other side again.
 pub fn retry(worker: &Worker, ep: &Ep, claim: Claim) {
     if let Some(cm) = worker.cm.get() {
         cm.accepted.forget(worker, claim.ep);
@@ -713,7 +713,7 @@ pub fn retry(worker: &Worker, ep: &Ep, claim: Claim) {
     }
 }
 
-/// An endpoint waits for its peer: not for ever.
+/// Limits the time that an endpoint waits for its peer.
 pub fn limit_wait(worker: &Worker, ep: &Ep) -> Result<()> {
     let Some(cm) = worker.cm.get() else {
         return Err(Status::NOT_CONNECTED);

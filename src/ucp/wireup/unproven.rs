@@ -1,7 +1,7 @@
-//! Peers whose process does not answer on the local channel: it is asked again until it does.
+//! Peers whose process does not reply on the local channel: the request is repeated until it does.
 //!
-//! A process may be stopped, by a debugger for instance, between its message and the question whether the message is
-//! its own. Where nothing but memory of this host leads to it, the endpoint waits for the answer.
+//! A process may be stopped, by a debugger for instance, between its message and the request for a proof. If only
+//! shared memory reaches it, the endpoint waits for the reply.
 
 use super::{cm, message};
 use crate::ucp::timer::{Timer, WorkerCall};
@@ -14,7 +14,7 @@ use core::ffi::c_void;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An address that waits for its proof, and the endpoint that is to lead there.
+/// An address that waits for its proof, and the endpoint that is to be connected to it.
 #[derive(Clone)]
 pub struct Claim {
     pub ep: u64,
@@ -23,7 +23,7 @@ pub struct Claim {
     pub ticket: u64,
 }
 
-/// Where an address came from.
+/// The origin of an address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// A wire-up message.
@@ -34,14 +34,14 @@ pub enum Origin {
     Server,
 }
 
-/// What a worker waits for.
+/// The claims that a worker repeats.
 #[derive(Default)]
 pub struct Unproven {
     claims: RefCell<Vec<Claim>>,
     retries: RefCell<Option<Timer>>,
 }
 
-/// A process that was asked just now is not asked anew.
+/// Time between two requests to a process.
 const INTERVAL: Duration = SILENCE.saturating_mul(2);
 
 impl Unproven {
@@ -49,13 +49,13 @@ impl Unproven {
         self.retries.take();
     }
 
-    /// Whether the endpoint waits for the process of its peer.
+    /// Whether the endpoint waits for a proof.
     pub fn waits(&self, ep: u64) -> bool {
         self.claims.borrow().iter().any(|claim| claim.ep == ep)
     }
 }
 
-/// The claim is examined again a little later.
+/// Schedules another examination of a claim.
 pub fn wait(worker: &Worker, claim: Claim) {
     let unproven = &worker.unproven;
     unproven.claims.borrow_mut().push(claim);
@@ -72,7 +72,7 @@ pub fn wait(worker: &Worker, claim: Claim) {
     }
 }
 
-/// Examines all claims again, on the worker's thread.
+/// Progress callback: examines all claims again.
 unsafe extern "C" fn retry(worker: *mut c_void) -> u32 {
     // SAFETY: called for the worker that the call was made for.
     let worker = unsafe { &*worker.cast::<Worker>() };
