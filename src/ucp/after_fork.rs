@@ -1,14 +1,14 @@
-//! What a child of fork() may do with the workers of its parent: nothing.
+//! A child of fork() cannot use the workers of its parent.
 //!
-//! Both processes have the same sockets and the same shared memory. A message that the child sent, a byte that it read or
-//! a connection that it closed would be its parent's; peers, who know processes by what the kernel says of them, would take the parent's end
-//! for the worker's; and the library's threads are the parent's. So workers and endpoints are registered when they are made, and the
-//! first thing that a child does is to disable all that are registered. Then sending, receiving and progress take their slow paths, which end
-//! at `Worker::check_process`, as every other function begins with it; the requests that are under way end there. Processes
-//! that never fork pay nothing.
+//! Both processes have the same sockets and the same shared memory. A message that the child sent, a byte that it read
+//! or a connection that it closed would be its parent's; peers, which identify processes by the kernel, would take the
+//! parent's end for the worker's; and the library's threads exist in the parent only. So workers and endpoints are
+//! registered when they are made, and a child first disables all that are registered. Then sending, receiving and
+//! progress take their slow paths, which end at `Worker::check_process`, as every other function begins with it;
+//! incomplete requests end there. Processes that never fork pay nothing.
 //!
-//! Another thread of the parent may have been changing a worker when it was copied: nothing of it is read here but what
-//! is only written once.
+//! Another thread of the parent may have been modifying a worker when it was copied: only members that are written once
+//! are read here.
 
 use super::ep::Ep;
 use super::request::Request;
@@ -39,7 +39,7 @@ pub fn register(worker: &Worker) {
     REGISTERED.with(|all| all.workers.insert(core::ptr::from_ref(worker) as usize));
 }
 
-/// The worker goes.
+/// The worker is destroyed.
 pub fn unregister(worker: &Worker) {
     REGISTERED.with(|all| all.workers.remove(&(core::ptr::from_ref(worker) as usize)));
 }
@@ -101,7 +101,7 @@ unsafe fn disable(worker: *mut Worker) {
     }
 }
 
-/// Progress of a worker in a child: finds nothing, and says why.
+/// Progress of a worker in a child: does nothing, and logs why.
 unsafe extern "C" fn refuse_progress(worker: *mut c_void) -> u32 {
     // SAFETY: of `disable`; nothing frees a worker in a child.
     let worker = unsafe { &*worker.cast::<Worker>() };
@@ -110,7 +110,7 @@ unsafe extern "C" fn refuse_progress(worker: *mut c_void) -> u32 {
 }
 
 impl Worker {
-    /// `UNSUPPORTED` in a child of the process that made the worker; the first time a line says so.
+    /// `UNSUPPORTED` in a child of the process that made the worker; logged once.
     #[inline]
     pub fn check_process(&self) -> Result<()> {
         match self.inherited.get() {

@@ -1,7 +1,6 @@
-//! Which transports and devices `UCX_TLS` and the device lists allow, and what is said about names in them
-//! that nothing here has.
+//! The transports and devices that `UCX_TLS` and the device lists allow, and warnings about unknown names in them.
 //!
-//! Used by contexts when they look for transports.
+//! Used by contexts when they enumerate transports.
 
 use crate::c::*;
 use crate::ucs::config::{AllowList, Config, nearest};
@@ -15,7 +14,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("shm", &["posix", "sysv", "cma"]),
 ];
 
-/// The lists of devices: the variable, whose devices, and what they are called.
+/// The device lists: variable, device type, and name in messages.
 const DEVICE_LISTS: [(&str, uct_device_type_t, &str); 4] = [
     ("NET_DEVICES", UCT_DEVICE_TYPE_NET, "network"),
     ("SHM_DEVICES", UCT_DEVICE_TYPE_SHM, "intra-node"),
@@ -23,8 +22,8 @@ const DEVICE_LISTS: [(&str, uct_device_type_t, &str); 4] = [
     ("SELF_DEVICES", UCT_DEVICE_TYPE_SELF, "loopback"),
 ];
 
-/// Whether an item of `UCX_TLS` means a transport. A backslash takes the name as it is, and `:aux`
-/// behind it says that it is to connect only, which each of ours can.
+/// Whether an item of `UCX_TLS` matches a transport. A backslash quotes the name, and `:aux` after it restricts the
+/// transport to wire-up, which each of ours can do.
 fn means(item: &str, transport: &str) -> bool {
     let name = item.split(':').next().unwrap_or(item);
     if let Some(exact) = name.strip_prefix('\\') {
@@ -54,7 +53,7 @@ pub fn device(config: &Config, device: &Device) -> bool {
         .all(|(row, _, _)| config.allow_list(row).allows(&device.name))
 }
 
-/// Whether each name in the lists is one of the transports in `here`, or of their devices.
+/// Whether each name in the lists is a transport in `here`, or a device of one.
 pub fn are_known(config: &Config, here: &[(&str, Device)]) -> bool {
     let transports = match config.allow_list("TLS") {
         AllowList::Only(items) => unknown_transports(items, here).is_empty(),
@@ -89,7 +88,7 @@ fn unknown_devices<'a>(
         .collect()
 }
 
-/// Warns about names in the lists that nothing here has. `here`: every transport with its device.
+/// Warns about unknown names in the lists. `here`: every available transport with its device.
 pub fn report(config: &Config, here: &[(&str, Device)]) {
     if !config.bool("WARN_INVALID_CONFIG") {
         return;
@@ -97,7 +96,7 @@ pub fn report(config: &Config, here: &[(&str, Device)]) {
     if let AllowList::Only(items) = config.allow_list("TLS") {
         let unknown = unknown_transports(items, here);
         let aliases = ALIASES.iter().filter(|(_, members)| {
-            // Of transports that are here.
+            // Of available transports.
             members.iter().any(|m| here.iter().any(|(t, _)| t == m))
         });
         let mut names: Vec<&str> = here.iter().map(|(t, _)| *t).collect();

@@ -1,8 +1,7 @@
-//! Buffers for bytes that came before anybody asked for them: unexpected messages, stream data.
+//! Buffers for unexpected messages and stream data.
 //!
-//! Two or so size classes (`UCX_RX_MPOOL_SIZES`) are kept and used again, so that a worker in its
-//! stride allocates nothing; longer messages get memory of their own length. A buffer goes back by
-//! being dropped, also after its worker.
+//! Buffers of some size classes (`UCX_RX_MPOOL_SIZES`) are pooled, so that a warm worker allocates nothing; longer
+//! messages get memory of their own length. A buffer returns to its pool when it is dropped, also after its worker.
 
 use crate::uct::base::copy::{copy, copy_home};
 use core::cell::{Cell, RefCell};
@@ -12,12 +11,12 @@ use std::alloc::{Layout, alloc_zeroed};
 use std::ops::Deref;
 use std::rc::Rc;
 
-/// Bytes that one class keeps at most when nobody uses them.
+/// Most free bytes that a class keeps.
 const KEPT: usize = 4 << 20;
-/// Buffers are made so many bytes at a time.
+/// Buffers are allocated so many bytes at a time.
 const CHUNK: usize = 4 << 10;
 
-/// Zeros; `None` where there is no memory for so many.
+/// Zeros; `None` without memory.
 pub fn zeroed(len: usize) -> Option<Vec<u8>> {
     if len == 0 {
         return Some(Vec::new());
@@ -31,7 +30,7 @@ pub fn zeroed(len: usize) -> Option<Vec<u8>> {
 
 struct Class {
     size: usize,
-    /// How many are kept at most when nobody uses them.
+    /// Most free buffers.
     most: usize,
     free: RefCell<Vec<Box<[u8]>>>,
     /// How many were made.
@@ -41,11 +40,11 @@ struct Class {
 /// The buffers of a worker.
 pub struct Buffers(Vec<Rc<Class>>);
 
-/// Bytes that came.
+/// Received bytes.
 pub struct Buffer {
     bytes: Box<[u8]>,
     len: usize,
-    /// Where it goes back to.
+    /// The pool it returns to.
     home: Option<Rc<Class>>,
 }
 
@@ -129,7 +128,7 @@ impl Class {
         let mut free = self.free.borrow_mut();
         let count = CHUNK / self.size;
         self.made.set(self.made.get() + count + 1);
-        // Room for all that may come back, so that giving one back never allocates.
+        // Reserved for all buffers that may return, so that returning one never allocates.
         let room = self.made.get().min(self.most);
         free.reserve(room);
         free.extend((0..count).map(|_| Box::from(vec![0; self.size])));
@@ -157,7 +156,7 @@ impl Deref for Buffer {
 }
 
 impl Buffer {
-    /// Nobody looks at the bytes any more. For one that is not to be moved in order to be dropped.
+    /// Returns the buffer to its pool in place, without a move.
     #[inline]
     pub fn give_back(&mut self) {
         self.len = 0;

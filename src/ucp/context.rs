@@ -1,5 +1,4 @@
-//! A context: what the application asked for, the memory domains, and the transports that its
-//! configuration allows.
+//! A context: the application's parameters, the memory domains, and the transports that the configuration allows.
 //!
 //! Domains are opened at once (they hold nothing); interfaces are opened by workers.
 
@@ -16,14 +15,14 @@ use crate::wire::address::TRANSPORTS;
 use crate::{ucs_debug, ucs_error};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// What `ucp_init_version` was given.
+/// The parameters of `ucp_init_version`.
 #[derive(Clone)]
 pub struct ContextParams {
     pub features: u64,
     pub request_size: usize,
     pub request_init: ucp_request_init_callback_t,
     pub request_cleanup: ucp_request_cleanup_callback_t,
-    /// For transports that match tags themselves: none here does it for UCP.
+    /// For transports with tag matching, which UCP does not use.
     pub tag_sender_mask: u64,
     pub mt_workers_shared: bool,
     pub estimated_num_eps: usize,
@@ -102,7 +101,7 @@ impl Context {
         self.hint("NODE_LOCAL_ID", self.params.node_local_id)
     }
 
-    /// The variable's value, or what the program said where that is `auto`.
+    /// The variable's value, or the program's parameter if that is `auto`.
     fn hint(&self, row: &str, said: usize) -> usize {
         match self.config.ulong(row) {
             AUTO => said,
@@ -110,8 +109,8 @@ impl Context {
         }
     }
 
-    /// Opens the domains and lists the devices of the transports that are allowed. Others are looked at only for a message
-    /// about names that nothing here has.
+    /// Opens the memory domains and lists the devices of the allowed transports. Others are enumerated only for a
+    /// warning about unknown names.
     fn find_resources(&mut self) -> Result<()> {
         let mut devices: Vec<String> = Vec::new();
         let mut here = Vec::new();
@@ -202,8 +201,7 @@ fn everything_here(config: &Config) -> Vec<(&'static str, Device)> {
     here
 }
 
-/// A number that no other context or worker of this or another process has, as far as time,
-/// process id and a counter tell.
+/// A number that is unique among contexts and workers of all processes, from time, process id and a counter.
 pub fn unique_id() -> u64 {
     static COUNT: AtomicU64 = AtomicU64::new(1);
     let now = std::time::SystemTime::now()
@@ -218,7 +216,7 @@ pub fn unique_id() -> u64 {
     (h ^ h >> 33).max(1)
 }
 
-/// What an unnamed context or worker is called: host and process.
+/// The default name of a context or worker: host and process.
 pub fn default_name() -> String {
     format!(
         "{}:{}",

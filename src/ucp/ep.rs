@@ -425,7 +425,7 @@ impl Ep {
         format!("{}/{}", r.transport.name(), r.device.name)
     }
 
-    /// The transport endpoint for bulk data, made when first asked for; `None` when there is none.
+    /// The transport endpoint for bulk data, opened at first use; `None` without such a transport.
     pub fn bulk(&self) -> Option<TransportLane> {
         if let Some(address) = self.address.get()
             && self.bulk.get().is_none()
@@ -444,7 +444,7 @@ impl Ep {
         self.worker().by_lane.borrow_mut().insert(lane, self);
     }
 
-    /// The message lane, where its transport writes into the peer's memory by keys (tcp).
+    /// The message lane, if its transport puts into the peer's memory by keys (tcp).
     pub fn writing_lane(&self) -> Option<TransportLane> {
         let lane = self.lane.get()?;
         let attr = &self.worker().ifaces[lane.iface].attr;

@@ -1,5 +1,5 @@
-//! Interfaces that no endpoint uses and that have brought nothing: they are looked at once in a while, so that a
-//! message over another one does not wait for them. The first endpoint, or the first news, ends that.
+//! Idle interfaces: no endpoint uses them and no event has come. They are polled seldom, so that a message of another
+//! interface does not wait for them. The first endpoint or event makes an interface active.
 
 use super::worker::{OpenIface, Worker};
 use crate::c::*;
@@ -7,16 +7,16 @@ use crate::sys::clock;
 use crate::uct::base::iface::base_of;
 use core::cell::Cell;
 
-/// Calls of progress between two looks at the clock, which takes as long as polling an interface.
+/// Calls of progress between two reads of the clock, which take as long as polling an interface.
 const CALLS: u32 = 16;
-/// Between two rounds. A look at the network is a system call of a few hundred nanoseconds, for each of its interfaces.
-/// The simulation's time is calls alone.
+/// Time between two rounds. Polling a network interface is a system call of a few hundred nanoseconds. The simulation
+/// has no clock.
 const PATIENCE_NS: u64 = if cfg!(test) { 0 } else { 50_000 };
 
-/// When the idle interfaces of a worker are looked at.
+/// The schedule of polling a worker's idle interfaces.
 #[derive(Default)]
 pub struct Rounds {
-    /// Whether there are any.
+    /// Whether there are idle interfaces.
     wanted: Cell<bool>,
     calls: Cell<u32>,
     /// The last round, in cycles.
@@ -24,13 +24,13 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// The next progress looks at the idle ones too.
+    /// The next progress polls the idle interfaces too.
     pub fn look_soon(&self) {
         self.calls.set(CALLS - 1);
         self.last.set(0);
     }
 
-    /// To be asked once in each progress.
+    /// Called once in each progress.
     #[inline(always)]
     pub fn are_due(&self) -> bool {
         if !self.wanted.get() {
@@ -52,8 +52,8 @@ impl Rounds {
     }
 }
 
-/// Starts to look at the worker's interfaces, of which none is used yet. Where one only is worth a look, nothing can
-/// wait for it: it is polled from the start.
+/// Starts polling of the worker's interfaces, all of which are idle. If there is only one that needs polling, it is
+/// active from the start.
 pub fn start(worker: &Worker) {
     let mut idle = worker.ifaces.iter().filter(|iface| has_something(iface));
     if let (Some(only), None) = (idle.next(), idle.next()) {
@@ -62,7 +62,7 @@ pub fn start(worker: &Worker) {
     note_idle(worker);
 }
 
-/// Whether there is ever something to poll.
+/// Whether the interface has to be polled at all.
 fn has_something(iface: &OpenIface) -> bool {
     // SAFETY: an open interface.
     unsafe { base_of(iface.handle) }.polls
@@ -91,7 +91,7 @@ pub fn poll(worker: &Worker, iface: &OpenIface) {
 #[cold]
 pub fn round(worker: &Worker) -> u32 {
     let mut count = 0;
-    // What comes must stay where it is while the worker receives nothing.
+    // Messages stay with the transport during a receive pause.
     if worker.unexpected.is_paused() {
         return count;
     }

@@ -1,5 +1,4 @@
-//! What contexts, workers, endpoints and requests say about themselves, in the form that tools and
-//! Open MPI read.
+//! Descriptions of contexts, workers, endpoints and requests, in the form that tools and Open MPI parse.
 
 use super::context::Context;
 use super::ep::Ep;
@@ -52,7 +51,7 @@ impl Context {
 }
 
 impl Context {
-    /// Allocates `spec` bytes (`1m`, `4k`), tells how, and frees them.
+    /// Allocates `spec` bytes (`1m`, `4k`), describes how, and frees them.
     pub fn describe_memory(&self, spec: &str) -> String {
         // A size, which may be followed by names of memory types.
         let size = spec.split(',').next().unwrap_or(spec);
@@ -158,7 +157,7 @@ impl Ep {
 }
 
 impl Request {
-    /// One line on what the request is in the middle of.
+    /// One line about the state of the request.
     pub fn describe(&self) -> String {
         if self.is_done() {
             let status = Status::from_code(self.status())

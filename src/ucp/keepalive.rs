@@ -1,9 +1,9 @@
-//! Looking after endpoints with error handling: whether their peers live (`UCX_KEEPALIVE_INTERVAL`), and whether
-//! those that were never heard of answer in time (`UCX_WIREUP_TIMEOUT`).
+//! Keepalive of endpoints with error handling: whether their peers live (`UCX_KEEPALIVE_INTERVAL`), and whether
+//! connections are established in time (`UCX_WIREUP_TIMEOUT`).
 //!
-//! Most ends are told by the transports. A round makes those look that have to ask: tcp sends a few bytes, which the
-//! peer's kernel must acknowledge. A worker with such endpoints has timers; what they find due is done within the
-//! worker's progress, for which one that sleeps is woken.
+//! Transports report the death of most peers by themselves. A round makes those check that have to ask: tcp sends a few
+//! bytes, which the peer's kernel must acknowledge. A worker with such endpoints has timers; due checks run within the
+//! worker's progress, for which a sleeping worker is woken.
 
 use super::ep::Ep;
 use super::timer::{Timer, WorkerCall, limit};
@@ -28,16 +28,16 @@ pub struct Keepalive {
     call: OnceCell<Arc<WorkerCall>>,
     rounds: RefCell<Option<Timer>>,
     looks: RefCell<Option<Timer>>,
-    /// Checks so far: the next round goes on where the last one ended.
+    /// Number of checks: the next round continues where the last one ended.
     checks: Cell<usize>,
     /// Endpoints whose transport is not connected, by id, and until when (monotonic nanoseconds).
     connecting: RefCell<BTreeMap<u64, u64>>,
 }
 
-/// What is due, as bits.
+/// Due checks, as bits.
 const ROUND: u32 = 1;
 const LOOK: u32 = 2;
-/// Looks at the clock within a limit: so much later than told a late peer may be noticed.
+/// Checks within a timeout: a late peer is detected by a fraction of the timeout too late.
 const LOOKS: u32 = 4;
 
 impl Keepalive {
@@ -60,7 +60,7 @@ impl Keepalive {
         self.looks.take();
     }
 
-    /// Asks for `what` every `interval`, unless `timer` does already.
+    /// Requests `what` every `interval`, unless `timer` does already.
     fn start(
         &self,
         worker: &Worker,

@@ -1,8 +1,8 @@
 //! Memory for remote access: regions that the application maps, and keys that peers unpack.
 //!
-//! A region is registered with every domain that can; memory the library allocates comes from a
-//! shared-memory domain if there is one, so that peers on this host reach it by plain loads and
-//! stores. A peer's access by messages names a region by its id and is checked against its range.
+//! A region is registered with every memory domain that supports it; memory that the library allocates comes from a
+//! shared-memory domain if there is one, so that peers on this host access it by plain loads and stores. A peer's
+//! access by messages names a region by its id and is checked against its range.
 
 use super::context::Context;
 use super::ep::Ep;
@@ -22,7 +22,7 @@ use core::ffi::c_void;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// What `ucp_mem_map` was given.
+/// The parameters of `ucp_mem_map`.
 pub struct MapParams {
     pub address: *mut c_void,
     pub length: usize,
@@ -32,9 +32,9 @@ pub struct MapParams {
     pub internal: bool,
 }
 
-/// A mapped region: what `ucp_mem_h` points to.
+/// A mapped region: the object of `ucp_mem_h`.
 pub struct Region {
-    /// Where the application says it is; of imported memory, where it is in the exporting process.
+    /// Its address for the application; for imported memory, its address in the exporting process.
     pub address: *mut c_void,
     pub length: usize,
     /// Set when the memory is ours.
@@ -48,11 +48,11 @@ pub struct Region {
     context: *const Context,
     /// Its name for peers.
     pub id: u64,
-    /// What peers may do: `READ`, `WRITE`.
+    /// The access rights of peers: `READ`, `WRITE`.
     pub rights: u8,
 }
 
-/// Memory of another process: its mapping here and the key that it came by.
+/// Memory of another process: its mapping here and its key.
 struct Imported {
     mapping: Mapping,
     key: MdKey,
@@ -184,7 +184,7 @@ impl Region {
         self.imported.is_some()
     }
 
-    /// What to add to an address of the region to reach the memory in this process.
+    /// Offset from an address of the region to its address in this process.
     fn delta(&self) -> isize {
         self.imported.as_ref().map_or(0, |i| i.mapping.delta)
     }
@@ -202,9 +202,9 @@ impl Region {
         Err(Status::INVALID_PARAM)
     }
 
-    /// Where `bytes` at `buffer` are in this process. Of imported memory the region must have all of
-    /// them, else `INVALID_PARAM`. Other memory needs no handle here, and programs that upstream bears
-    /// pass one of other memory.
+    /// The address of `bytes` at `buffer` in this process. Imported memory must contain all of them, else
+    /// `INVALID_PARAM`. Other memory needs no handle here, and some programs pass a handle of other memory, which
+    /// upstream tolerates.
     pub fn locate(&self, buffer: *mut c_void, bytes: usize) -> Result<*mut c_void> {
         if self.is_imported() {
             self.expect(buffer, bytes)?;
@@ -212,7 +212,7 @@ impl Region {
         Ok(buffer.wrapping_byte_offset(self.delta()))
     }
 
-    /// How the memory came: the domain's or the method's name, or that it is the user's.
+    /// How the memory was allocated: the name of the domain or method, or that it is the user's.
     pub fn method<'a>(&self, context: &'a Context) -> &'a str {
         match &self.block {
             None => "the caller",
@@ -356,8 +356,8 @@ impl Region {
         }
     }
 
-    /// The domains' keys, of memory that peers have these rights to. A domain that the memory was registered with knows
-    /// the rights that were asked for only.
+    /// The domains' keys of memory with these rights. A domain knows only the rights that were requested at
+    /// registration.
     fn keys(&self, context: &Context, rights: u8) -> Vec<MdKey> {
         if let Some(imported) = &self.imported {
             return vec![imported.key.clone()];
@@ -393,7 +393,7 @@ impl Region {
         keys
     }
 
-    /// Ends the mapping, when what other threads do to the memory for peers is done.
+    /// Ends the mapping, after accesses of other threads on behalf of peers have ended.
     pub fn unmap(self, context: &Context) -> Result<()> {
         context.regions.remove(self.id);
         self.free(context)
@@ -476,7 +476,7 @@ impl Window {
         })
     }
 
-    /// A word of our own that peers may read. Without a key where they cannot map it.
+    /// A word of the library that peers may read. Has no key if they cannot map it.
     pub fn for_word(context: &Context) -> Result<Window> {
         let params = MapParams {
             address: core::ptr::null_mut(),
@@ -511,7 +511,7 @@ impl Drop for Window {
     }
 }
 
-/// Keys that came with RTS messages, as they were sent: mapping memory is worth more than one use.
+/// A cache of the keys of RTS messages, with their mappings.
 #[derive(Default)]
 pub struct KeyCache(VecDeque<(Vec<u8>, Rc<RemoteKey>)>);
 
@@ -554,7 +554,7 @@ pub enum Access {
     Messages,
 }
 
-/// The domain whose component maps a key's memory into this process, if it is open here.
+/// The memory domain whose component maps a key's memory into this process, if open.
 fn shareable(context: &Context, key: &MdKey) -> Option<usize> {
     let name = TRANSPORTS.get(usize::from(key.component)).copied();
     let i = context
@@ -626,7 +626,7 @@ impl Drop for Mapping {
     }
 }
 
-/// A remote key: what `ucp_rkey_h` points to.
+/// A remote key: the object of `ucp_rkey_h`.
 pub struct RemoteKey {
     pub info: Rkey,
     pub access: Access,
@@ -666,8 +666,7 @@ impl RemoteKey {
         })
     }
 
-    /// As `unpack`, of a key that a peer sent on its own account: memory of this process is only what
-    /// was mapped here.
+    /// As `unpack`, for a key that a peer sent: memory of this process is used only if it was mapped here.
     fn unpack_of_peer(ep: &Ep, info: Rkey) -> Option<Box<RemoteKey>> {
         let context = ep.worker().context();
         if info.context == context.id {
@@ -697,8 +696,7 @@ impl RemoteKey {
         })
     }
 
-    /// The local address of `length` bytes at `address`, where they are mapped here and the key gives
-    /// `right`.
+    /// The local address of `length` bytes at `address`, if they are mapped here and the key permits `right`.
     #[inline]
     pub fn mapped_range(&self, address: u64, length: usize, right: u8) -> Option<*mut u8> {
         let at = self.pointer(address).ok()?;

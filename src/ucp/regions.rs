@@ -2,8 +2,7 @@
 //! messages carry, and, of memory that peers can map, by address. Nothing on a data path waits for another
 //! entry's owner: entries have locks of their own, and workers keep a copy of the list of addresses.
 //!
-//! Who has an entry in hand keeps its memory mapped: `remove` waits for that. So nothing of the user's is
-//! called meanwhile.
+//! An entry in use keeps its memory mapped: `remove` waits for it. So no user function is called meanwhile.
 
 use crate::sys;
 use crate::sys::lock::Mutex;
@@ -15,17 +14,17 @@ use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What peers may touch of a region.
+/// The part of a region that peers may access.
 #[derive(Clone, Copy)]
 pub struct Exported {
-    /// Where peers name it.
+    /// Its address for peers.
     pub address: u64,
     pub length: usize,
     /// Local minus named address.
     pub delta: isize,
-    /// `READ`, `WRITE`: what its owner allows.
+    /// `READ`, `WRITE`: the rights that its owner gives.
     pub rights: u8,
-    /// Mapped by the application: how is looked up when a key is made, as it takes the kernel a while.
+    /// Mapped by the application: its protection is looked up when a key is made, as that takes the kernel a while.
     pub foreign: bool,
     /// The library's own, which the application does not know.
     pub internal: bool,
@@ -106,7 +105,7 @@ impl Regions {
         };
         let mut all = self.mappable.lock();
         all.insert(entry.start, entry);
-        // Release: pairs with the Acquire in `View::key_of`; whoever is told of the region sees this.
+        // Release: pairs with the Acquire in `View::key_of`; a thread that learns of the region sees this.
         self.version.fetch_add(1, Ordering::Release);
     }
 
@@ -134,8 +133,8 @@ impl Regions {
         self.live.load(Ordering::Relaxed) > 0
     }
 
-    /// Gives `f` memory that a peer names, where it may: a local address, good as long as `f` runs. An
-    /// error says why not.
+    /// Calls `f` with the local address of memory that a peer names, if it has the right. The address is valid while
+    /// `f` runs.
     #[inline]
     pub fn with<R>(
         &self,
@@ -159,7 +158,7 @@ impl Regions {
         done.unwrap_or(Err(OUTSIDE))
     }
 
-    /// What peers may do with a region from now on, as a key of it is about to be given to them.
+    /// The rights of peers to a region from now on, as a key of it is about to be packed.
     pub fn grant(&self, id: u64) -> u8 {
         let granted = self.by_id.with(id, |entry| {
             let exported = &entry.exported;
@@ -179,15 +178,15 @@ impl Regions {
                     }
                 );
             }
-            // Relaxed: whoever is given the key hears of it later than this.
+            // Relaxed: peers learn the key after this store.
             entry.granted.store(allowed, Ordering::Relaxed);
             allowed
         });
         granted.unwrap_or(0)
     }
 
-    /// Where the memory of a key of this very context is, if it is there now and the key claims no more of it than
-    /// was given.
+    /// The address of the memory of a key of this context, if it is still exported and the key claims no more than was
+    /// given.
     pub fn locate_own(&self, key: &Rkey) -> Option<*mut u8> {
         let length = usize::try_from(key.length).ok()?;
         let rights = key.uses & (READ | WRITE);
@@ -201,7 +200,7 @@ impl Regions {
     }
 }
 
-/// A worker's copy of what peers can map.
+/// A worker's copy of the list of mappable regions.
 #[derive(Default)]
 pub struct View {
     version: Cell<u64>,
@@ -209,8 +208,8 @@ pub struct View {
 }
 
 impl View {
-    /// The packed key of the region that holds `[address, address + length)`, that peers on this host can
-    /// map and have `right` to; `None` when there is none.
+    /// The packed key of a region that contains `[address, address + length)`, and that peers on this host can map with
+    /// `right`.
     pub fn key_of(
         &self,
         regions: &Regions,

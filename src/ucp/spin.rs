@@ -1,30 +1,30 @@
-//! A caller that asks for progress again and again while nothing comes. With more such processes than processors each
-//! spins until the kernel takes the processor from it, milliseconds later, and every message between them takes that
-//! long. Who has spun for a while lets others run: seldom while nobody wants to, soon when somebody did.
+//! A caller that polls progress in vain. With more such processes than processors, each spins until the kernel preempts
+//! it, milliseconds later, and every message between them takes that long. A caller that has spun for a while yields
+//! the processor: seldom while no other process runs then, soon when another process did.
 
 use crate::sys::clock::{cycles, cycles_in};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// Calls without news between two looks at the clock.
+/// Calls without events between two reads of the clock.
 const CALLS: u32 = 64;
-/// A caller that takes longer than this from look to look does something else too, and wants the processor for it.
+/// A caller that takes longer than this between two reads does other work too, and needs the processor for it.
 const SPINNING_NS: u64 = 256_000;
-/// How long to spin where others wait for the processor.
+/// Time to spin if others wait for the processor.
 const SHORT_NS: u64 = 2_000;
-/// And where nobody did the last times: asking takes some hundred nanoseconds.
+/// Time to spin if no other process ran the last times: a yield takes some hundred nanoseconds.
 const LONG_NS: u64 = 100_000;
-/// Letting others run takes less than this where there are none.
+/// A yield takes less than this if no other process runs.
 const NOBODY_NS: u64 = 2_000;
 
 /// Accesses that were done at once, and nothing else, after which progress is made unasked.
 const ACCESSES: u32 = 1024;
-/// Stands where the calls are counted until the next call for progress.
+/// Value of `calls` until the next progress.
 const NO_CALL: u32 = 1 << 30;
 
-/// What is known of a worker's caller. Times are in cycles. Atomic, as threads that share a worker ask outside its lock;
-/// what one of them overwrites of another's makes it spin longer, no more.
+/// State of a worker's caller. Times are in cycles. Atomic, as threads that share a worker use it outside its lock;
+/// lost updates only make a thread spin longer.
 pub struct Spin {
-    /// Calls since the last news, between one and two times `CALLS` from the first look on.
+    /// Calls since the last event, between one and two times `CALLS` from the first read of the clock on.
     calls: AtomicU32,
     /// Accesses to memory that were done at once.
     accesses: AtomicU32,
@@ -46,7 +46,7 @@ impl Default for Spin {
 }
 
 impl Spin {
-    /// To be told after each progress of the caller, outside all locks: that many things happened, which it answers.
+    /// Called after each progress of the caller, outside all locks, with the number of events, which it returns.
     #[inline(always)]
     pub fn note(&self, count: u32) -> u32 {
         self.note_with(count, cycles, std::thread::yield_now)
@@ -66,8 +66,8 @@ impl Spin {
         0
     }
 
-    /// To be told of each atomic that was done at once: whether progress is due, as the caller makes none. He may wait for what
-    /// a peer does to this memory, and that peer for an answer.
+    /// Called after each atomic that completed at once. Returns whether progress is due, as the caller makes none: it
+    /// may wait for a change of this memory by a peer, which needs a reply.
     #[inline(always)]
     pub fn note_access(&self) -> bool {
         let accesses = self.accesses.load(Relaxed).wrapping_add(1);
@@ -75,7 +75,7 @@ impl Spin {
         accesses.is_multiple_of(ACCESSES) && self.calls.swap(NO_CALL, Relaxed) == NO_CALL
     }
 
-    /// Looks at the clock after so many calls without news, and lets others run where it is time.
+    /// Reads the clock after so many calls without events, and yields if it is time.
     #[cold]
     #[inline(never)]
     fn look(&self, calls: u32, clock: impl Fn() -> u64, let_run: impl Fn()) {
@@ -134,7 +134,7 @@ mod tests {
             }
         }
 
-        /// How often it lets others run in that many calls without news.
+        /// Number of yields in so many calls without events.
         fn calls(&self, count: u32) -> u32 {
             let before = self.yields.get();
             for _ in 0..count {
@@ -162,7 +162,7 @@ mod tests {
     fn who_spins_among_others_lets_them_run_soon() {
         let caller = Caller::new(100, 50_000);
         assert!(caller.calls(10_000) > 100);
-        // They end, and after a few times in vain it asks seldom again.
+        // The others end; after a few yields in vain it yields seldom again.
         caller.others.set(cycles_in(200));
         assert!(caller.calls(10_000) < 20);
     }

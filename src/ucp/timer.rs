@@ -1,7 +1,7 @@
 //! `Timer`: a call every so often, from the async thread, until it is dropped; `WorkerCall`: how it reaches the worker's
 //! thread.
 //!
-//! Used by the parts of a worker that have to act when nothing comes (`keepalive`, `wireup::cm`, `wireup::unproven`).
+//! Used by the parts of a worker that have to act without events (`keepalive`, `wireup::cm`, `wireup::unproven`).
 
 use super::worker::Worker;
 use crate::ucs::Result;
@@ -24,7 +24,7 @@ impl Timer {
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        // One that is gone already is what is wanted. Afterwards `ring` does not run any more.
+        // It may be gone already. Afterwards `ring` does not run any more.
         let _ = async_ctx::remove(self.0, true);
     }
 }
@@ -32,7 +32,7 @@ impl Drop for Timer {
 /// Has the worker's next progress call a function, and wakes a worker that sleeps. The timers that use it end before the
 /// worker does.
 pub struct WorkerCall {
-    /// What is due, as bits of the user's.
+    /// Due calls, as bits of the user's.
     due: AtomicU32,
     worker: usize,
     queue: usize,
@@ -67,7 +67,7 @@ impl WorkerCall {
         }
     }
 
-    /// What is due, and is not any more.
+    /// Takes the due calls.
     pub fn take(&self) -> u32 {
         // AcqRel: pairs with `request`.
         self.due.swap(0, Ordering::AcqRel)

@@ -1,7 +1,7 @@
-//! Sleeping until there is something to progress.
+//! Wake-up: sleeping until there is something to progress.
 //!
-//! One descriptor gathers the interfaces' and a signal of ours. `arm` returns BUSY when something
-//! is there already; after OK, any message or signal makes the descriptor readable.
+//! One epoll descriptor contains the interfaces' descriptors and an eventfd of ours. `arm` returns BUSY when an event
+//! is pending; after OK, any message or signal makes the descriptor readable.
 
 use super::worker::Worker;
 use crate::c::*;
@@ -13,11 +13,11 @@ use core::cell::{Cell, OnceCell};
 use std::os::fd::RawFd;
 
 pub struct Wakeup {
-    /// The application's own epoll descriptor, or one of ours; made when first asked for.
+    /// The application's epoll descriptor, or one of ours; made at first use.
     set: OnceCell<Set>,
-    /// Made with a worker that may be waited for: `signal` comes from any thread.
+    /// Exists if the worker has wake-up: `signal` may be called from any thread.
     signal: Option<EventFd>,
-    /// Somebody may sleep since the last `arm`.
+    /// A thread may be sleeping since the last `arm`.
     armed: Cell<bool>,
 }
 
@@ -26,9 +26,8 @@ pub enum Set {
     Users(RawFd),
 }
 
-/// What interfaces are armed for when the application expects events at all. A send may end with a
-/// message of the peer, and a receive with the end of a copy of ours, so no kind of event can do
-/// without one of the two.
+/// The events for which interfaces are armed if the application wants any. A send may complete by a message of the
+/// peer, and a receive by the completion of a transfer of ours, so each needs both.
 const EVERYTHING: u32 = UCT_EVENT_SEND_COMP | UCT_EVENT_RECV;
 
 impl Wakeup {
@@ -53,7 +52,7 @@ impl Wakeup {
         }
     }
 
-    /// There is something for progress to do: whoever sleeps, while another thread posts, is woken.
+    /// Progress has something to do: wakes a thread that sleeps while another thread posts.
     #[inline]
     pub fn work_came(&self) {
         if self.armed.replace(false) {
@@ -61,7 +60,7 @@ impl Wakeup {
         }
     }
 
-    /// The same where somebody may wait on it.
+    /// As `work_came`, if a thread may be sleeping.
     pub fn poke_sleepers(&self) {
         if self.set.get().is_some() {
             self.poke();
@@ -83,7 +82,7 @@ pub fn fd(w: &Worker) -> Result<RawFd> {
     }
 }
 
-/// What `signal` makes readable. `UNSUPPORTED` when the context was made without wake-up.
+/// The eventfd of `signal`. `UNSUPPORTED` when the context was made without wake-up.
 fn own_signal(w: &Worker) -> Result<&EventFd> {
     w.wakeup.signal.as_ref().ok_or_else(|| {
         crate::ucs_error!(
@@ -93,7 +92,7 @@ fn own_signal(w: &Worker) -> Result<&EventFd> {
     })
 }
 
-/// Everything in the descriptor: at creation where it is the application's, else when first wanted.
+/// The descriptor with all members: filled at creation if it is the application's, else at first use.
 pub fn set(w: &Worker) -> Result<&Set> {
     w.check_process()?;
     let signal = own_signal(w)?;
@@ -120,7 +119,7 @@ pub fn set(w: &Worker) -> Result<&Set> {
     Ok(w.wakeup.set.get_or_init(|| set))
 }
 
-/// What becomes readable on events: the signal, and the interfaces if their events are wanted.
+/// The members: the signal, and the interfaces if their events are wanted.
 fn descriptors(w: &Worker, signal: &EventFd) -> Result<Vec<RawFd>> {
     let of_ifaces = w.ifaces.iter().filter(|_| wants_events(w));
     let mut all = vec![signal.raw()];
@@ -164,15 +163,15 @@ fn iface_fd(iface: uct_iface_h) -> Result<Option<RawFd>> {
 /// Arms the descriptor. `BUSY` when there is something to progress first.
 pub fn arm(w: &Worker) -> Result<()> {
     set(w)?;
-    // A copy that waits for room, and bytes that nobody receives, are attended to by progress alone.
+    // Stalled transfers and remote stream chunks need progress.
     if own_signal(w)?.clear() || !w.stalled_transfers.is_empty() || w.stream.wants_progress() {
         return Err(Status::BUSY);
     }
     if w.unexpected.is_paused() {
-        // What the interfaces have is not received now; whoever takes a message changes that.
+        // A receive pause: the interfaces' messages are not received before a message is taken.
         return Ok(());
     }
-    // What is there already, or wakes the application later, may be news of an interface that is not polled.
+    // A pending or later event may belong to an idle interface.
     w.rounds.look_soon();
     for iface in w.ifaces.iter().filter(|_| wants_events(w)) {
         // SAFETY: an open interface.
@@ -191,7 +190,7 @@ pub fn arm(w: &Worker) -> Result<()> {
     Ok(())
 }
 
-/// What `sleep` waits for: not the application's descriptor, which others may use too.
+/// The descriptors that `sleep` waits for; not the application's, which may have other members.
 pub fn sleepers(w: &Worker) -> Result<Vec<RawFd>> {
     match set(w)? {
         Set::Ours(e) if w.params.events & UCP_WAKEUP_EDGE == 0 => Ok(vec![e.raw()]),

@@ -5,7 +5,7 @@ use crate::c::*;
 use crate::ucs::{Result, Status};
 use core::ffi::c_void;
 
-/// What `ucp_dt_create_generic` makes; the datatype is its address plus the class in the low bits.
+/// A generic datatype of `ucp_dt_create_generic`; the handle is its address plus the class in the low bits.
 #[repr(align(8))]
 pub struct GenericType {
     ops: ucp_generic_dt_ops_t,
@@ -52,7 +52,7 @@ pub fn is_generic(dt: ucp_datatype_t) -> bool {
     dt & u64::from(UCP_DATATYPE_CLASS_MASK) == CLASS && dt != CLASS
 }
 
-/// Calls one of the user's functions; `create` saw to it that each is there.
+/// Calls one of the user's functions; `create` checked that it exists.
 macro_rules! call {
     ($s:expr, $f:ident($($a:expr),*), $none:expr) => {
         // SAFETY: the datatype outlives the operation; the user's function with its state.

@@ -1,5 +1,4 @@
-//! Datatypes: what a buffer, a count and a `ucp_datatype_t` mean, as one `Data` that can be packed
-//! and unpacked at any offset.
+//! Datatypes: a buffer, a count and a `ucp_datatype_t` become one `Data` that can be packed and unpacked at any offset.
 
 pub mod generic;
 
@@ -20,7 +19,7 @@ pub enum Data {
         list: *const ucp_dt_iov_t,
         count: usize,
         len: usize,
-        /// Where the last access ended: the next one mostly begins there.
+        /// The end of the last access, where the next one mostly begins.
         reached: Cell<IovPosition>,
     },
     Generic {
@@ -60,7 +59,7 @@ fn is_contiguous(dt: ucp_datatype_t) -> bool {
     class(dt) == u64::from(UCP_DATATYPE_CONTIG)
 }
 
-/// The same for who has another way for what is `None`: nothing is said of too many bytes.
+/// As above, for a caller that falls back to another path on `None`: an overflow is not logged.
 #[inline]
 pub fn plain_bytes(dt: ucp_datatype_t, count: usize) -> Option<usize> {
     let size = (dt >> UCP_DATATYPE_SHIFT) as usize;
@@ -132,7 +131,7 @@ impl Data {
             c if c == u64::from(UCP_DATATYPE_GENERIC) => {
                 // SAFETY: a datatype of `ucp_dt_create_generic`.
                 let state = unsafe { Generic::start(dt, buffer, count, side) }?;
-                // A receive buffer's own size limits what may come.
+                // A receive is limited by its buffer's size.
                 let len = state.packed_size();
                 Ok(Data::Generic { state, len })
             }
@@ -237,7 +236,7 @@ impl Data {
         while len > 0 && at.entry < *count {
             // SAFETY: the list has `count` entries and lives until the operation completes.
             let e = unsafe { &*list.add(at.entry) };
-            // Of this entry, what was walked over or not asked for.
+            // The part of this entry that was skipped.
             let skipped = (offset.saturating_sub(at.before)).min(e.length);
             let n = (e.length - skipped).min(len);
             if n > 0 {

@@ -171,7 +171,7 @@ impl Ep {
         self.recheck_flushes();
     }
 
-    /// The application has closed it: it is told nothing any more.
+    /// The application has closed it: no more callbacks.
     pub fn mark_closed(&self) {
         self.closed_by_app.set(true);
         self.worker().stream.forget(self);

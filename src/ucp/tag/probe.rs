@@ -18,7 +18,7 @@ pub fn look(worker: &Worker, tag: u64, mask: u64) -> Option<Info> {
     })
 }
 
-/// As `look`, and the message is the caller's: no other receive sees it.
+/// As `look`, and removes the message: no other receive sees it.
 pub fn take(worker: &Worker, tag: u64, mask: u64) -> Option<(Info, TakenMessage)> {
     let taken = worker
         .tag
