@@ -1,9 +1,9 @@
-//! What a transport must say: the traits `Component`, `Md`, `Transport` and `Iface`.
+//! The contract of a transport: the traits `Component`, `Md`, `Transport` and `Iface`.
 //!
-//! `Component`, `Md` and `Transport` are asked at set-up and are plain trait objects. `Iface` is the
-//! data path: `table.rs` turns an implementation into C's op table, one monomorphic shim an
-//! operation, so that a C caller pays one indirect call and nothing else. Every operation has a
-//! default that answers "unsupported"; a transport states what it can do in `query`.
+//! `Component`, `Md` and `Transport` are used at set-up and are plain trait objects. `Iface` is the data path:
+//! `table.rs` turns an implementation into C's op table, one monomorphic shim for each operation, so that a C caller
+//! pays one indirect call and nothing else. Every operation has a default that returns "unsupported"; a transport
+//! declares its capabilities in `query`.
 
 use crate::c::*;
 use crate::ucs::config::{Config, Table};
@@ -27,7 +27,7 @@ pub enum Posted {
     InProgress,
 }
 
-/// A packing callback of the user: writes at most the transport's limit, says how much.
+/// A packing callback of the user: writes at most the transport's limit, and returns the length.
 #[derive(Clone, Copy)]
 pub struct Pack {
     pub cb: unsafe extern "C" fn(*mut c_void, *mut c_void) -> usize,
@@ -103,8 +103,8 @@ impl Completion {
     }
 }
 
-/// Besides C's flags of a registration: it is for one transfer that the owner may give up. A peer that
-/// writes afterwards is not at fault, and what it writes is thrown away.
+/// An addition to C's registration flags: the registration is for one transfer, which the owner may revoke. A peer that
+/// writes afterwards is not at fault, and its data are dropped.
 pub const MEM_ONE_TRANSFER: u32 = 1 << 31;
 
 /// The revocation epoch of a peer: `at` is the address of the word, eight bytes and aligned; `value` is the epoch of
@@ -142,12 +142,12 @@ impl AtomicOp {
 
 /// The two widths of UCX's atomics.
 pub trait AtomicWord: Copy + 'static {
-    /// Applies `op` atomically to the word at `at`; answers what stood there.
+    /// Applies `op` atomically to the word at `at`. Returns the old value.
     ///
     /// # Safety
     /// `at` must be mapped, writable and aligned to the word's size.
     unsafe fn fetch(at: *mut Self, op: AtomicOp, value: Self) -> Self;
-    /// Compare and swap; answers what stood there.
+    /// Compare and swap. Returns the old value.
     ///
     /// # Safety
     /// As `fetch`.
@@ -232,11 +232,11 @@ impl MdAttr {
     };
 }
 
-/// What an allocation asks for and gets.
+/// Parameters and result of an allocation.
 pub struct Alloc<'a> {
-    /// In: the wanted address or null. Out: where it is.
+    /// In: the wanted address or null. Out: the address.
     pub address: *mut c_void,
-    /// In: at least so many bytes. Out: the real size.
+    /// In: the minimum size. Out: the real size.
     pub length: usize,
     /// `UCT_MD_MEM_FLAG_*`, `UCT_MD_MEM_ACCESS_*`.
     pub flags: u32,
@@ -248,13 +248,13 @@ pub trait Md: Send + Sync + 'static {
     fn leave_fifo(&self) -> &dyn Any;
     fn attr(&self) -> MdAttr;
 
-    /// Allocates host memory; the answer is the memory handle.
+    /// Allocates host memory. Returns the memory handle.
     fn mem_alloc(&self, alloc: &mut Alloc<'_>) -> Result<uct_mem_h> {
         let _ = alloc;
         Err(Status::UNSUPPORTED)
     }
 
-    /// Frees what `mem_alloc` gave.
+    /// Frees memory of `mem_alloc`.
     ///
     /// # Safety
     /// `memh` must come from this domain's `mem_alloc` and be freed once.
@@ -329,7 +329,7 @@ pub trait Component: Sync + 'static {
     fn md_open(&self, name: &str, config: &Config) -> Result<Box<dyn Md>>;
     fn transports(&self) -> &'static [&'static dyn Transport];
 
-    /// The process of this host whose memory a packed remote key names, if that is what keys of this component name.
+    /// The process of this host whose memory a packed remote key names, if keys of this component name processes.
     fn key_owner(&self, packed: &[u8]) -> Option<ProcessName> {
         let _ = packed;
         None
@@ -347,7 +347,7 @@ pub trait Component: Sync + 'static {
         })
     }
 
-    /// The local address of remote memory, where it is mapped.
+    /// The local address of remote memory that is mapped.
     ///
     /// # Safety
     /// The key must be live and of this component.
@@ -375,13 +375,13 @@ pub trait Transport: Sync + 'static {
     fn config(&self) -> &'static Table;
     fn devices(&self, md: &dyn Md) -> Vec<Device>;
 
-    /// The process of this host that an interface address names, if that is what addresses of this transport name.
+    /// The process of this host that an interface address names, if addresses of this transport name processes.
     fn address_owner(&self, iface: &[u8]) -> Option<ProcessName> {
         let _ = iface;
         None
     }
 
-    /// Opens an interface on `device`; the answer owns itself until `iface_close`.
+    /// Opens an interface on `device`, which owns itself until `iface_close`.
     fn open(
         &self,
         md: &dyn Md,
@@ -395,21 +395,21 @@ pub trait Transport: Sync + 'static {
 /// The data path of a transport. `face` is the interface with its shared part (`face.base`); `ep`
 /// likewise. Callbacks re-enter: an implementation holds no borrow of its state across one.
 ///
-/// Lengths and ids that come from the C caller are checked by the implementation against what its
-/// `query` promised; a violation answers `INVALID_PARAM` and never writes out of bounds.
+/// The implementation checks lengths and ids of the C caller against the limits of its `query`; a violation returns
+/// `INVALID_PARAM` and never writes out of bounds.
 #[allow(unused_variables)]
 pub trait Iface: Sized + 'static {
     type Ep: 'static;
-    /// Whether there is something to poll.
+    /// Whether the interface has to be polled.
     const POLLS: bool = true;
 
     /// Fills the attributes; the struct arrives zeroed.
     fn query(face: &IfaceBox<Self>, attr: &mut uct_iface_attr);
-    /// Polls; answers how many events were handled. One that has nothing to poll leaves this out.
+    /// Polls. Returns the number of events. An interface that needs no polling does not implement it.
     fn progress(_face: &IfaceBox<Self>) -> u32 {
         0
     }
-    /// The same without receiving, for who turned that off: what waits is sent, failures are told.
+    /// As `progress`, without receiving, for users that disabled it: sends what is queued, reports failures.
     fn progress_sends(face: &IfaceBox<Self>) -> u32 {
         Self::progress(face)
     }
@@ -466,8 +466,8 @@ pub trait Iface: Sized + 'static {
     ) -> Result<()> {
         Err(Status::UNSUPPORTED)
     }
-    /// The same for UCP, which keeps to the limit that was stated, and answers as C does. A transport that handles
-    /// messages within the call may give them to the handler as they are.
+    /// As `am_short`, for UCP, which respects the limits; returns C's code. A transport that delivers messages within
+    /// the call may pass the payload to the handler in place.
     ///
     /// # Safety
     /// `len` must be at most `max_short` less the header, `payload` readable for so many bytes, `id` a user's.
@@ -546,13 +546,13 @@ pub trait Iface: Sized + 'static {
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)
     }
-    /// The identity in an interface address, which its owner proves when it connects. `None` where the transport has no
-    /// identities, and for addresses that are malformed.
+    /// The identity in an interface address, which its owner proves when it connects. `None` if the transport has no
+    /// identities, or the address is malformed.
     fn peer_identity(face: &IfaceBox<Self>, address: &[u8]) -> Option<u64> {
         None
     }
-    /// The identity of the peer whose message is being handled. `None` when no handler of this interface runs, and where
-    /// the transport has no identities.
+    /// The identity of the peer whose message is being handled. `None` if no handler of this interface runs, or the
+    /// transport has no identities.
     fn sender_identity(face: &IfaceBox<Self>) -> Option<u64> {
         None
     }
@@ -560,12 +560,12 @@ pub trait Iface: Sized + 'static {
     fn is_connected(face: &IfaceBox<Self>, identity: u64) -> bool {
         false
     }
-    /// Closes the connection of the peer whose message is being handled, where it is one: it sends more than it may.
+    /// Closes the connection of the peer whose message is being handled, if there is one: the peer exceeds its limit.
     fn reject_sender(face: &IfaceBox<Self>) -> bool {
         false
     }
-    /// So many answers to the peer more (or fewer) wait for room. A transport that can stops receiving from a peer that
-    /// asks for answers and does not read them.
+    /// The number of queued replies to the peer has changed. A transport that supports it stops receiving from a peer
+    /// that requests replies and does not read them.
     fn answers_queued(ep: &EpBox<Self>, change: isize) {}
     /// # Safety
     /// `dst` writable for `len`; `rkey` live.
@@ -683,7 +683,7 @@ pub trait Iface: Sized + 'static {
     ) -> Result<Posted> {
         tag::eager_zcopy(ep, tag, imm, iov, flags, comp)
     }
-    /// The answer is the operation, for `tag_rndv_cancel`.
+    /// Returns the operation, for `tag_rndv_cancel`.
     fn tag_rndv_zcopy(
         ep: &EpBox<Self>,
         tag: u64,

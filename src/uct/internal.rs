@@ -1,7 +1,7 @@
-//! What UCP asks of a transport beyond C's op table.
+//! The functions of a transport that UCP uses beyond C's op table.
 //!
-//! `InternalOps` stands beside the op table: one function pointer an operation, filled once a transport from its
-//! `Iface`. Everything else between UCP and a transport goes through C's table.
+//! `InternalOps` is a second op table: one function pointer for each operation, filled from the transport's `Iface`.
+//! Everything else between UCP and a transport uses C's table.
 
 use crate::c::*;
 use crate::ucs::Result;

@@ -1,8 +1,7 @@
 //! Floor 5: transports.
 //!
-//! `api` says what a transport must state, `table` turns it into C's op tables, `registry` lists
-//! the components, `base` is what transports share, and each transport has its own folder with the
-//! same file names.
+//! `api`: the contract of a transport. `table`: C's op tables. `registry`: the list of components. `base`: code that
+//! transports share. Each transport has its own folder with the same file names.
 
 pub mod api;
 pub mod auth;

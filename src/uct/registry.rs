@@ -35,7 +35,7 @@ pub fn tables() -> Vec<&'static Table> {
     tables
 }
 
-/// The components to look at.
+/// All components.
 pub fn components() -> &'static [ComponentHandle] {
     #[cfg(test)]
     if let Some(others) = OTHERS.get() {

@@ -71,8 +71,8 @@ pub fn ops<I: Iface>() -> uct_iface_ops {
     }
 }
 
-/// The op table of an interface with tag matching. Only what waits for the engine differs, so that an
-/// interface without it does not even look.
+/// The op table of an interface with tag matching. Only operations that wait for the engine differ, so that an
+/// interface without it pays nothing.
 pub fn tagged_ops<I: Iface>() -> uct_iface_ops {
     uct_iface_ops {
         ep_flush: Some(tagged_ep_flush::<I>),
@@ -117,7 +117,7 @@ fn foreign(id: u8) -> bool {
     id as usize >= AM_IDS
 }
 
-/// The answer of a flush while fragments of tagged messages wait for room.
+/// The status of a flush while fragments of tagged messages wait for room.
 #[cold]
 fn still_sending(comp: *mut uct_completion_t) -> ucs_status_t {
     if comp.is_null() {
@@ -235,7 +235,7 @@ ep_shim! { fn cswap<I: Iface, W: AtomicWord>(ep, compare: W, swap: W, remote: u6
 
 ep_shim! { fn atomic_post<I: Iface, W: AtomicWord>(ep, op: c_uint, value: W, remote: u64, rkey: uct_rkey_t) -> ucs_status_t {
     match AtomicOp::from_c(op) {
-        // Upstream offers no posted swap: it would be a fetch whose result nobody reads.
+        // As upstream, there is no posted swap: it would be a fetch whose result nobody reads.
         None | Some(AtomicOp::Swap) => UCS_ERR_UNSUPPORTED,
         // SAFETY: the user's key.
         Some(op) => code_of(&unsafe { I::atomic_post(ep, op, value, remote, rkey) }),
@@ -404,7 +404,7 @@ face_shim! { fn iface_progress<I: Iface>(face) -> c_uint {
     I::progress(face)
 }}
 
-/// What the worker's queue calls: progress of one interface.
+/// Callback of the worker's queue: progress of one interface.
 ///
 /// # Safety
 /// `arg` must be an open interface of this transport.
@@ -413,7 +413,7 @@ pub unsafe extern "C" fn progress_shim<I: Iface>(arg: *mut c_void) -> c_uint {
     I::progress(unsafe { IfaceBox::<I>::from_c(arg.cast()) })
 }
 
-/// What the worker's queue calls to progress an interface that is not to receive.
+/// Callback of the worker's queue: progress of an interface without receiving.
 ///
 /// # Safety
 /// As `progress_shim`.
@@ -479,14 +479,14 @@ face_shim! { fn tagged_progress<I: Iface>(face) -> c_uint {
     // SAFETY: as C called us.
     let count = unsafe { iface_progress::<I>(face.as_c()) };
     match face.base.tag.get() {
-        // The worker does this by itself; here the interface alone is polled.
+        // The worker does this by itself; here only the interface is polled.
         Some(tag) if tag.has_work() => count + tag.run(),
         _ => count,
     }
 }}
 
 face_shim! { fn tagged_event_arm<I: Iface>(face, events: c_uint) -> ucs_status_t {
-    // What tag matching has to do wakes nobody up.
+    // Work of tag matching does not signal the descriptor.
     if engine_is(face, |tag| tag.has_work()) { return UCS_ERR_BUSY }
     // SAFETY: as C called us.
     unsafe { event_arm::<I>(face.as_c(), events) }
@@ -494,8 +494,7 @@ face_shim! { fn tagged_event_arm<I: Iface>(face, events: c_uint) -> ucs_status_t
 
 face_shim! { fn get_device_address<I: Iface>(face, addr: *mut uct_device_addr_t) -> ucs_status_t {
     if addr.is_null() {
-        // Where the address has no bytes, clients pass none.
-        // SAFETY: all-zero is a value of the struct.
+        // Clients pass null for an address without bytes. SAFETY: all-zero is a value of the struct.
         let mut attr: uct_iface_attr = unsafe { core::mem::zeroed() };
         I::query(face, &mut attr);
         return if attr.device_addr_len == 0 { UCS_OK } else { UCS_ERR_INVALID_PARAM };

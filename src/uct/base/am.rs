@@ -1,8 +1,8 @@
 //! Active-message dispatch: the table of handlers of an interface.
 //!
-//! A handler may replace handlers, also its own, while it runs: the entry is copied out first. Ids from
-//! `AM_IDS` on are the library's own (tag matching): users can neither send nor handle them, and they
-//! are looked at only where an id is none of the user's, so that they cost users nothing.
+//! A handler may replace handlers, also its own, while it runs: the entry is copied first. Ids from `AM_IDS` on belong
+//! to the library (tag matching): users can neither send nor handle them, and they are tested after the user's ids, so
+//! that they cost users nothing.
 
 use crate::c::*;
 use crate::ucs::{Result, Status, log};
@@ -14,33 +14,32 @@ use core::ptr::NonNull;
 /// Ids of users are below this.
 pub const AM_IDS: usize = UCT_AM_ID_MAX;
 
-/// Gets messages of the library's own ids: what was set with it, id, bytes, length.
+/// A handler of the library's own ids: argument, id, bytes, length.
 pub type Internal = unsafe fn(*const c_void, u8, *const u8, usize);
 
-/// Gets a message as the word it begins with and the rest, which it may only read: what was set with it,
-/// word, rest, its length.
+/// A handler of messages as first word and rest, which it may only read: argument, word, rest, length of the rest.
 pub type ShortHandler = unsafe fn(*mut c_void, u64, *const u8, usize);
 
-/// Takes the bytes of a long message as they come, behind a head of so many bytes. What nobody takes comes as a shorter
-/// message with the same head.
+/// Direct placement of the bytes of a long message after a head of `head` bytes. The bytes that are not placed come as
+/// a shorter message with the same head.
 pub struct Placing {
     pub head: usize,
     pub place: PlaceFn,
     pub placed: PlacedFn,
 }
 
-/// Where the next bytes of a message go, and how many at most, which is not none: what was set with it, the message's
-/// head, how many bytes are left. `None` when it has to come as a message. Good until anything else is called.
+/// Returns the buffer for the next bytes of a message, at least one byte long: argument, the message's head, number of
+/// bytes left. `None` if the rest has to come as a message. Valid until anything else is called.
 pub type PlaceFn = unsafe fn(*mut c_void, *const u8, usize) -> Option<(NonNull<u8>, usize)>;
 
-/// So many bytes are there now: what was set with it, the message's head, how many, whether they are its last.
+/// Bytes were placed: argument, the message's head, their number, whether they are the last.
 pub type PlacedFn = unsafe fn(*mut c_void, *const u8, usize, bool);
 
 #[derive(Clone, Copy)]
 struct AmSlot {
     cb: unsafe extern "C" fn(*mut c_void, *mut c_void, usize, u32) -> ucs_status_t,
     arg: *mut c_void,
-    /// Does what `cb` does, of messages with up to so many bytes behind the word.
+    /// Does the same as `cb`, for messages of a word and up to `short_max` bytes.
     short: Option<ShortHandler>,
     short_max: usize,
     placing: Option<&'static Placing>,
@@ -53,7 +52,7 @@ pub struct AmTable {
     internal: Cell<Option<(Internal, *const c_void)>>,
 }
 
-/// A message nobody asked for: dropped.
+/// A message without handler: dropped.
 unsafe extern "C" fn unhandled(
     arg: *mut c_void,
     _data: *mut c_void,
@@ -88,7 +87,7 @@ impl AmTable {
         }
     }
 
-    /// Sets who gets messages of the library's own ids.
+    /// Sets the handler of the library's own ids.
     pub fn set_internal(&self, to: Option<(Internal, *const c_void)>) {
         self.internal.set(to);
     }
@@ -110,8 +109,8 @@ impl AmTable {
         Ok(())
     }
 
-    /// Lets messages of `id` that are at hand as a word and a rest of at most `short_max` bytes go to `short`, which has
-    /// to do what the handler does that was just set. Not while the log shows what comes: `invoke` writes that.
+    /// Sets `short` for messages of `id` with a word and a rest of at most `short_max` bytes. It has to do the same as
+    /// the handler that was just set. Not while received messages are logged, which `invoke` does.
     pub fn set_short(&self, id: u8, short: ShortHandler, short_max: usize) {
         let short = Some(short);
         self.amend(id, |handler| AmSlot {
@@ -121,8 +120,8 @@ impl AmTable {
         });
     }
 
-    /// Lets transports that receive a long message of `id` bit by bit hand on its bytes by `placing`, with the argument that
-    /// was just set. Not while the log shows what comes.
+    /// Sets `placing` for long messages of `id`, with the argument that was just set. Not while received messages are
+    /// logged.
     pub fn set_placing(&self, id: u8, placing: &'static Placing) {
         let placing = Some(placing);
         self.amend(id, |handler| AmSlot { placing, ..handler });
@@ -135,14 +134,14 @@ impl AmTable {
         }
     }
 
-    /// Who takes the bytes of a long message of `id` as they come, with its argument.
+    /// The placing of long messages of `id`, with its argument.
     pub fn placing(&self, id: u8) -> Option<(&'static Placing, *mut c_void)> {
         let handler = self.handlers.get(id as usize)?.get();
         handler.placing.map(|placing| (placing, handler.arg))
     }
 
-    /// Who takes a message of `id` as a word and a rest of `len` bytes, with its argument; `None` where `invoke` has to
-    /// be called.
+    /// The short handler for a message of `id` with a word and a rest of `len` bytes, with its argument; `None` if
+    /// `invoke` has to be called.
     #[inline(always)]
     pub fn short(&self, id: u8, len: usize) -> Option<(ShortHandler, *mut c_void)> {
         let handler = self.handlers.get(id as usize)?.get();
@@ -185,8 +184,8 @@ impl AmTable {
         String::from_utf8_lossy(&text[..end]).into_owned()
     }
 
-    /// Calls the handler of `id`. `flags` are `UCT_CB_PARAM_FLAG_*`. The answer is the handler's:
-    /// with the DESC flag, INPROGRESS means that the user keeps the descriptor.
+    /// Calls the handler of `id`. `flags` are `UCT_CB_PARAM_FLAG_*`. Returns the handler's status: with the DESC flag,
+    /// INPROGRESS means that the user keeps the descriptor.
     ///
     /// # Safety
     /// `data` must be readable for `len` bytes; with DESC it must stand in a descriptor.

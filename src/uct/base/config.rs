@@ -44,7 +44,7 @@ pub static IFACE: Table = Table {
     ],
 };
 
-/// What every transport between processes of one host has.
+/// The configuration of every shared-memory transport.
 pub static SM: Table = Table {
     name: "shared memory transport",
     prefix: "SM_",

@@ -1,4 +1,4 @@
-//! Copies of a few bytes without a call: what short messages and short accesses are made of.
+//! Copies of a few bytes without a call, for short messages and short accesses.
 
 /// Copies `len` bytes; the two places may overlap.
 ///
@@ -21,8 +21,8 @@ pub unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
 /// The longest length of `copy_small`.
 pub const SMALL: usize = 16;
 
-/// Copies up to `SMALL` bytes, without any call: who does nothing else that needs one has no registers to save. The two
-/// places may overlap.
+/// Copies up to `SMALL` bytes without a call, so that a caller without other calls need not save registers. The two
+/// ranges may overlap.
 ///
 /// # Safety
 /// As `copy`; `len` at most `SMALL`.
@@ -44,15 +44,15 @@ pub unsafe fn copy_small(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
-/// As `copy`, where `to` is memory that this core works on, as a buffer that a message is received into: the C library is
-/// the faster one until the string instruction has made up for its start.
+/// As `copy`, if `to` is in this core's cache, as a receive buffer mostly is: the C library is faster until the string
+/// instruction has amortized its start.
 ///
 /// # Safety
 /// As `copy`.
 #[inline]
 pub unsafe fn copy_home(from: *const u8, to: *mut u8, len: usize) {
-    /// As measured: 4 KiB take 63 ns instead of 116 where buffers lie badly for the string instruction, and both take
-    /// the same where they lie well.
+    /// Measured: 4 KiB take 63 ns instead of 116 if the buffers are badly aligned for the string instruction, and the
+    /// same if they are well aligned.
     const LIBRARY: usize = 16 << 10;
     // SAFETY: by the caller's promise.
     unsafe {
@@ -64,8 +64,8 @@ pub unsafe fn copy_home(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
-/// Copies more than a few bytes: by the processor's string instruction where that is the better
-/// way, which it mostly is into lines that another core has, else by the C library.
+/// Copies more than a few bytes: by the processor's string instruction where that is faster, which it mostly is into
+/// lines that another core has, else by the C library.
 ///
 /// # Safety
 /// As `copy`.
@@ -99,16 +99,15 @@ unsafe fn copy_long(from: *const u8, to: *mut u8, len: usize) {
     unsafe { core::ptr::copy(from, to, len) };
 }
 
-/// The lengths for which the string instruction is used: `UCX_BUILTIN_MEMCPY_MIN` to `_MAX`, where
-/// they say nothing as fits the processor.
+/// The lengths for which the string instruction is used: `UCX_BUILTIN_MEMCPY_MIN` to `_MAX`; with `auto`, by the
+/// processor.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline]
 fn string_range() -> core::ops::Range<usize> {
     use crate::ucs::config::AUTO;
     use crate::ucs::config::global;
     use once_cell::race::OnceBox;
-    /// Where the start-up of the instruction pays off, and where the C library knows better ways, as
-    /// measured.
+    /// Measured: from where on the start-up of the instruction pays off, and from where on the C library is faster.
     const FROM: usize = 1 << 10;
     const TO: usize = 8 << 20;
     static RANGE: OnceBox<(usize, usize)> = OnceBox::new();

@@ -1,8 +1,8 @@
-//! `death_watch`: tells when another process ends, without any cost to those who do not ask.
+//! `death_watch`: detects the end of other processes, at no cost for processes that do not use it.
 //!
-//! One thread for the whole process waits for pidfds; it is started with the first watch and ends
-//! with the last. Where the kernel has no pidfds it looks every 50 ms. What a watch is to do runs
-//! on that thread, once, and must be short and free of locks that are held while watching.
+//! One thread of the process waits for pidfds; it starts with the first watch and ends with the last. Without pidfds in
+//! the kernel it polls every 50 ms. The callback of a watch runs on that thread, once; it must be short, and take no
+//! lock that is held while a watch is made.
 
 use crate::sys::epoll::{Epoll, Event, NO_EVENT};
 use crate::sys::eventfd::EventFd;
@@ -16,7 +16,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
-/// What is done when the process ends.
+/// Called when the process ends.
 pub type OnDeath = Box<dyn FnOnce() + Send>;
 
 /// A process is watched as long as this lives. Dropping it takes the order back.
@@ -29,7 +29,7 @@ struct WatchedProcess {
     id: u64,
     pid: u32,
     start: u64,
-    /// `None` where the kernel has none: then the thread polls.
+    /// `None` if the kernel has no pidfds: then the thread polls.
     fd: Option<OwnedFd>,
     on_death: OnDeath,
 }
@@ -83,8 +83,8 @@ impl Shared {
                 None
             }
         };
-        // The descriptor may be of a later process of this number; the look after opening decides. What
-        // epoll has no room for is looked at too. An event before the entry is there comes again.
+        // The descriptor may belong to a later process of this number; the check after opening decides. Processes that
+        // epoll cannot take are polled too. An event before the entry is added comes again.
         let fd = fd.filter(|fd| {
             let watched = self.epoll.add(fd.as_raw_fd(), libc::EPOLLIN as u32, id);
             if let Err(e) = &watched {
@@ -199,7 +199,7 @@ mod tests {
         child.kill().unwrap();
         assert_eq!(rx.recv_timeout(Duration::from_secs(5)), Ok("a"));
         assert!(before.elapsed() < Duration::from_millis(100));
-        // Not yet reaped, and then reaped: the end is told either way.
+        // Not yet reaped, and then reaped: the end is detected either way.
         let late = watch(child.id(), start, tell("late")).unwrap();
         assert_eq!(rx.recv_timeout(Duration::from_secs(5)), Ok("late"));
         child.wait().unwrap();

@@ -1,8 +1,8 @@
 //! Receive descriptors: memory a handler may keep after it returns (`UCT_CB_PARAM_FLAG_DESC`).
 //!
-//! Layout of one: header, then, `headroom` bytes before the payload, the address that clients hold;
-//! the eight bytes before that address point to the header's release function, where the inline
-//! `uct_iface_release_desc` looks. A pool lives as long as any of its descriptors is out.
+//! Layout of a descriptor: header, then, `headroom` bytes before the payload, the address that clients hold; the eight
+//! bytes before that address point to the header's release function, for the inline `uct_iface_release_desc`. A pool
+//! lives as long as any of its descriptors is in use.
 
 use crate::c::*;
 use core::alloc::Layout;
@@ -10,7 +10,7 @@ use core::cell::Cell;
 use core::ffi::c_void;
 use std::rc::Rc;
 
-/// Payload alignment when nothing else is asked for.
+/// The default alignment of the payload.
 const MIN_ALIGN: usize = 16;
 
 #[repr(C)]
@@ -34,7 +34,7 @@ struct Pool {
 /// A pool of descriptors with one payload size.
 pub struct DescPool(Rc<Pool>);
 
-/// A descriptor with nobody's data in it. Dropping it gives it back.
+/// A free descriptor. Dropping it returns it to the pool.
 pub struct Desc<'a> {
     block: *mut u8,
     pool: &'a Pool,
@@ -51,7 +51,7 @@ unsafe fn header_of<'a>(block: *mut u8) -> &'a Header {
 }
 
 impl Pool {
-    /// Takes the descriptor off that was given back last; null when there is none.
+    /// Removes the descriptor that was freed last; null when there is none.
     #[inline]
     fn pop(&self) -> *mut u8 {
         let block = self.free.get();
@@ -64,8 +64,8 @@ impl Pool {
 }
 
 impl DescPool {
-    /// Descriptors of `capacity` payload bytes behind `headroom` bytes of the user's; the payload
-    /// plus `align_offset` is aligned to `align` (a power of two; 0 or 1 for no wish).
+    /// Descriptors of `capacity` payload bytes after `headroom` bytes of the user; the payload plus `align_offset` is
+    /// aligned to `align` (a power of two; 0 or 1 for none).
     pub fn new(capacity: usize, headroom: usize, align: usize, align_offset: usize) -> DescPool {
         let align = align.max(MIN_ALIGN).next_power_of_two();
         let lead = size_of::<Header>() + size_of::<*mut c_void>() + headroom;
@@ -125,13 +125,13 @@ impl DescPool {
 }
 
 impl Desc<'_> {
-    /// Where the payload goes.
+    /// The address of the payload.
     #[inline]
     pub fn payload(&self) -> *mut u8 {
         self.block.wrapping_add(self.pool.payload_at)
     }
 
-    /// The user keeps it: it comes back through its release function.
+    /// The user keeps it, and frees it by its release function.
     pub fn keep(self) {
         // SAFETY: ours.
         let pool = unsafe { header_of(self.block) }.pool;
@@ -164,7 +164,7 @@ impl Drop for Pool {
     }
 }
 
-/// What `uct_iface_release_desc` calls: the descriptor returns to its pool.
+/// Called by `uct_iface_release_desc`: returns the descriptor to its pool.
 unsafe extern "C" fn release(header: *mut uct_recv_desc_t, _desc: *mut c_void) {
     // SAFETY: the header `grow` wrote; the pool count that `keep` left behind is taken back here.
     let pool = unsafe { Rc::from_raw((*header.cast::<Header>()).pool) };
@@ -178,7 +178,7 @@ unsafe extern "C" fn release(header: *mut uct_recv_desc_t, _desc: *mut c_void) {
 mod tests {
     use super::*;
 
-    /// What the inline function of every release does.
+    /// The inline function of all UCX releases.
     unsafe fn client_release(desc: *mut c_void) {
         // SAFETY: `desc` is a descriptor address, the word before it is ours.
         unsafe {

@@ -1,7 +1,7 @@
-//! `IfaceBox` and `EpBox`: what `uct_iface_h` and `uct_ep_h` point to.
+//! `IfaceBox` and `EpBox`: the objects of `uct_iface_h` and `uct_ep_h`.
 //!
-//! Both begin with the C struct that inline client code reads, followed by what every transport
-//! needs, followed by the transport's own part. They are boxed once and never move.
+//! Both begin with the C struct that inline client code reads, followed by the common part of all transports, followed
+//! by the transport's own part. They are boxed once and never move.
 
 use crate::c::*;
 use crate::ucs::callbackq::Repeat;
@@ -39,7 +39,7 @@ pub struct IfaceBase {
     pub recv_paused: Cell<bool>,
     /// Cork: a caller posts several messages, which may be sent together; cleared before the last.
     pub corked: Cell<bool>,
-    /// Tag matching, where the interface was opened for it.
+    /// Tag matching, if the interface was opened for it.
     pub tag: OnceCell<Box<tag::Engine>>,
     /// `UCT_PROGRESS_*` that are on.
     progress: Cell<u32>,
@@ -62,7 +62,7 @@ pub struct IfaceBox<I: Iface> {
 pub struct EpBox<I: Iface> {
     c: uct_ep,
     face: *const IfaceBox<I>,
-    /// The error handler was told; it is told once.
+    /// The error handler was called; it is called once.
     failed: Cell<bool>,
     /// Tag matching's own: the user does not know it, nor hears of its failure.
     hidden: bool,
@@ -90,7 +90,7 @@ impl IfaceBase {
         self.alloc_methods.borrow().clone()
     }
 
-    /// A peer has connected and proven its identity: whoever waits for it is told.
+    /// A peer has connected and proven its identity: calls those who wait for it.
     pub fn peer_connected(&self, identity: u64) {
         if let Some((told, arg)) = self.on_peer.get() {
             // SAFETY: set together with its argument, which outlives the interface.
@@ -98,8 +98,7 @@ impl IfaceBase {
         }
     }
 
-    /// A pool of receive descriptors of `capacity` bytes with the headroom and alignment that the
-    /// user of this interface asked for.
+    /// A pool of receive descriptors of `capacity` bytes with the headroom and alignment of the interface's parameters.
     pub fn desc_pool(params: &IfaceParams, capacity: usize) -> DescPool {
         DescPool::new(
             capacity,
@@ -157,7 +156,7 @@ impl<I: Iface> IfaceBox<I> {
         core::ptr::from_ref(self).cast_mut().cast()
     }
 
-    /// The interface behind C's handle.
+    /// The interface of C's handle.
     ///
     /// # Safety
     /// `h` must be an open interface of this transport.
@@ -263,7 +262,7 @@ impl<I: Iface> EpBox<I> {
         core::ptr::from_ref(self).cast_mut().cast()
     }
 
-    /// The endpoint behind C's handle.
+    /// The endpoint of C's handle.
     ///
     /// # Safety
     /// `h` must be a live endpoint of this transport.
@@ -300,7 +299,7 @@ impl<I: Iface> EpBox<I> {
         self.failed.get()
     }
 
-    /// The peer went in good order: as `fail`, but without a handler nothing is said.
+    /// The peer has closed in order: as `fail`, but not logged without a handler.
     pub fn end(&self, status: Status) {
         if self.hidden || self.face().base.params.err_handler.is_some() {
             self.fail(status);

@@ -78,7 +78,7 @@ pub(super) struct Settings {
     /// Most bytes of private data, sent or taken.
     pub max_private: usize,
     pub options: Options,
-    /// How connections are secured, where a secret is set.
+    /// Authentication of connections, if a secret is set.
     pub auth: Option<Arc<Auth>>,
 }
 

@@ -907,7 +907,7 @@ impl Conn {
         self.pending_acks.is_put_open(number)
     }
 
-    /// The peer has answered flush `seq`. `false` when that cannot be.
+    /// The peer has acknowledged flush `seq`. Returns false for an invalid number.
     pub fn flush_acknowledged(&self, face: &TcpIface, seq: u64) -> bool {
         let possible = self.pending_acks.flush_acknowledged(seq);
         self.settle(face);
@@ -921,7 +921,7 @@ impl Conn {
         self.pending_acks.cancel(owner, each);
     }
 
-    /// Takes everything off after a failure; `each` hears of what was to be completed.
+    /// Removes all entries after a failure; calls `each` for their completions.
     pub fn clear(&self, mut each: impl FnMut(Owner, Completion)) {
         self.tx().clear(&mut each);
         self.pending_acks.clear(each);

@@ -48,8 +48,8 @@ struct Shown {
     sent: AtomicUsize,
     /// Number of times that gathering began.
     batch: AtomicU32,
-    /// Where the connection is encrypted: what makes records of those bytes. Whoever may send has it alone; a child of
-    /// fork() may find it locked for ever.
+    /// The sealer of an encrypted connection. Whichever side may send uses it alone; a child of fork() may find it
+    /// locked for ever.
     sealer: Mutex<Option<Sealer>>,
 }
 
@@ -135,10 +135,10 @@ impl DeferredFlush {
         shown
             .start
             .store(bytes.as_ptr().cast_mut(), Ordering::Relaxed);
-        // Release: pairs with the Acquire of `send`; what is empty is never followed.
+        // Release: pairs with the Acquire of `send`; an empty range is never dereferenced.
         shown.len.store(bytes.len(), Ordering::Release);
         shown.busy.store(false, Ordering::Release);
-        // Where nothing was there, or is left, of what was shown before, the thread may sleep.
+        // The thread may sleep if nothing was exposed before, or nothing is left of it.
         if !bytes.is_empty() && (!shown_before || self.helped.take()) {
             self.rouse();
         }
@@ -151,7 +151,7 @@ impl DeferredFlush {
         }
     }
 
-    /// Runs `send` with what makes records, for an owner at work on the queue.
+    /// Calls `send` with the sealer, for an owner inside.
     pub fn with_sealer(
         &self,
         send: impl FnOnce(&mut Sealer) -> io::Result<usize>,
@@ -164,7 +164,7 @@ impl DeferredFlush {
 
     fn rouse(&self) {
         if let Some(Some(listed)) = self.listed.get() {
-            // The thread's barrier orders what was stored before this load.
+            // The thread's barrier orders earlier stores before this load.
             compiler_fence(Ordering::SeqCst);
             if listed.common.asleep.load(Ordering::Relaxed) {
                 listed.wake();
@@ -172,8 +172,8 @@ impl DeferredFlush {
         }
     }
 
-    /// Gathering begins, or a wait for room: what is shown next is looked at. False where nobody would send it but the
-    /// owner.
+    /// Gathering begins, or a wait for room: the thread checks the connection from now on. Returns false if there is no
+    /// thread.
     pub fn gathers(&self) -> bool {
         if self.listed.get_or_init(|| list(&self.shown)).is_none() {
             return false;
@@ -194,14 +194,14 @@ impl Drop for DeferredFlush {
 }
 
 impl Shown {
-    /// Sends what can be sent; whether anything left.
+    /// Sends what can be sent. Returns whether anything was sent.
     fn send(&self) -> bool {
         self.lent.store(true, Ordering::Relaxed);
         // Acquire: pairs with the Release of `show`.
         let free = membarrier::barrier() && !self.busy.load(Ordering::Acquire);
         let mut left = false;
         if free {
-            // Acquire: as above, where the owner shows something for the first time and has not been busy.
+            // Acquire: as above, if the owner exposes bytes for the first time and was never inside.
             let len = self.len.load(Ordering::Acquire);
             let start = self.start.load(Ordering::Relaxed);
             if len > 0 {
@@ -242,10 +242,10 @@ impl Shown {
     }
 }
 
-/// What the thread and those who gather share.
+/// State of the thread, shared with the owners.
 #[derive(Default)]
 struct Common {
-    /// Each with the batch that it had at the last look.
+    /// Each with its batch in the last period.
     entries: Mutex<Vec<(Arc<Shown>, u32)>>,
     asleep: AtomicBool,
     end: AtomicBool,
@@ -307,7 +307,7 @@ impl Drop for Listed {
     }
 }
 
-/// What a look at all connections showed.
+/// Result of a check of all connections.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Look {
     /// Something was gathered or sent since the last one.
@@ -338,7 +338,7 @@ fn run(common: &Common) {
     }
 }
 
-/// Looks at all connections and sends what is there since the last look.
+/// Checks all connections and sends bytes that were there one period before.
 fn look(common: &Common) -> Look {
     let mut seen = Look::Nothing;
     for (shown, last) in common.entries.lock().iter_mut() {

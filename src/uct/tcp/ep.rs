@@ -1,5 +1,5 @@
-//! The `tcp` endpoint: one user of the connection to its peer's interface. It checks what the user
-//! gives and leaves the rest to the connection.
+//! The `tcp` endpoint: one user of the connection to its peer's interface. It checks the arguments and leaves the rest
+//! to the connection.
 
 use super::conn::{Conn, GATHERED_COPY, Phase, Put, PutPayload};
 use super::iface::{Face, TcpIface, max_header};
@@ -22,7 +22,7 @@ use std::rc::Rc;
 pub struct TcpEp {
     conn: OnceCell<Rc<Conn>>,
     pending: Rc<PendingGroup>,
-    /// Where the connection lists it; `NOWHERE` once it was told of a failure.
+    /// Its index in the connection's list; `NOWHERE` once a failure was reported to it.
     pub place: Cell<usize>,
 }
 
@@ -107,7 +107,7 @@ impl TcpEp {
         Ok(())
     }
 
-    /// The endpoint goes: nothing of it is used any more, and what is not done is cancelled.
+    /// The endpoint is destroyed: incomplete operations are cancelled.
     pub fn closing(ep: &EpBox<TcpIface>) {
         ep.pending.close();
         let Some(conn) = ep.conn.get() else { return };
@@ -121,7 +121,7 @@ impl TcpEp {
         TcpEp::cancel(ep, conn);
     }
 
-    /// Ends what is under way; the connection keeps what it has still to send of that.
+    /// Cancels operations in flight; the connection copies what it has still to send of them.
     fn cancel(ep: &EpBox<TcpIface>, conn: &Conn) {
         let mut cancelled = Vec::new();
         conn.cancel(owner(ep), |comp| cancelled.push(comp));
@@ -139,7 +139,7 @@ impl TcpEp {
         self.conn.get().ok_or(Status::NOT_CONNECTED)
     }
 
-    /// So many answers to the peer more wait.
+    /// The number of queued replies to the peer has changed.
     pub fn answers_queued(&self, face: &Face, change: isize) {
         if let Some(conn) = self.conn.get() {
             conn.answers_queued(face, change);
@@ -225,7 +225,7 @@ impl TcpEp {
         conn.post_am_in_place(face, id, header, blocks(iov), owner(ep), comp)
     }
 
-    /// A put, and the id and body of the active message that goes behind it.
+    /// A put, and id and body of the active message that follows it.
     pub fn put_zcopy(
         ep: &EpBox<TcpIface>,
         iov: Iov<'_>,
@@ -293,7 +293,7 @@ impl TcpEp {
         conn.post_flush(face, remote, owner(ep), comp)
     }
 
-    /// Makes the kernel find out whether the peer is there: sent bytes must be acknowledged.
+    /// Makes the kernel check the peer: sent bytes must be acknowledged.
     pub fn check(&self, face: &Face) -> Result<Posted> {
         let conn = self.conn()?;
         self.status()?;
@@ -312,7 +312,7 @@ fn blocks(iov: Iov<'_>) -> Vec<IoVec> {
     iov.blocks().map(|(p, n)| block(p, n)).collect()
 }
 
-/// The connection to the interface at these addresses, begun if there is none.
+/// The connection to the interface at these addresses, started if there is none.
 fn conn_to(face: &Face, device: &DeviceAddr, iface: &IfaceAddr) -> Result<Rc<Conn>> {
     if !face.reaches(device) {
         ucs_error!(

@@ -1,8 +1,7 @@
 //! The `tcp` interface: its listener, its connections, its attributes and addresses.
 //!
-//! Whom it knows: sockets by token (what epoll names), connections by the id of the peer's
-//! interface. What happens is found by `progress` only (`poll.rs`); user callbacks are called there,
-//! with no borrow of anything here held.
+//! Its tables: sockets by token (the data of epoll), connections by the id of the peer's interface. Events are handled
+//! by `progress` only (`poll.rs`); user callbacks are called there, with no borrow held.
 
 use super::backpressure::Total;
 use super::config::Settings;
@@ -44,7 +43,7 @@ pub const NAME: &str = "tcp";
 
 pub type Face = IfaceBox<TcpIface>;
 
-/// Tokens of what is not a connection or an unauthenticated peer.
+/// Tokens other than of connections and unauthenticated peers.
 pub const LISTENER: u64 = 0;
 pub const TIMER: u64 = 1;
 const FIRST_TOKEN: u64 = 2;
@@ -58,7 +57,7 @@ const TX_BUFFER: usize = 40 << 10;
 /// Bytes read at a time beyond the longest message.
 const RX_AHEAD: usize = 64 << 10;
 
-/// Who connected and has not said who it is.
+/// An accepted connection without a valid greeting.
 pub struct UnauthPeer {
     /// Taken when it becomes a connection's.
     pub socket: Option<Socket>,
@@ -68,11 +67,11 @@ pub struct UnauthPeer {
     /// With a secret: the keys, once it has begun the hand-shake.
     pub session: Option<Box<Session>>,
     pub deadline: u64,
-    /// It was kept beyond its first deadline, as there are few.
+    /// It was kept beyond its first deadline, as there are few unauthenticated peers.
     pub reprieved: bool,
 }
 
-/// What has its time.
+/// The objects that have deadlines.
 pub enum Timed {
     Conn(Rc<Conn>),
     /// By its token.
@@ -103,13 +102,13 @@ pub struct TcpIface {
     estimate: Estimate,
     priority: u8,
     pub keys: Arc<Keys>,
-    /// How connections are secured, where a secret is set.
+    /// Authentication of connections, if a secret is set.
     pub auth: Option<Arc<Auth>>,
 
     pub events: Events,
     pub listener: Socket,
     timer: RefCell<Option<TimerFd>>,
-    /// What the timer is set to; `u64::MAX` for nothing.
+    /// The time of the timer; `u64::MAX` for none.
     pub next_deadline: Cell<u64>,
     deadlines: RefCell<Deadlines<Timed>>,
 
@@ -125,14 +124,14 @@ pub struct TcpIface {
     /// Progress calls so far.
     tick: Cell<u64>,
     pub in_progress: Cell<bool>,
-    /// Handlers of what arrives run now.
+    /// Message handlers are running.
     pub receiving: Cell<bool>,
     /// The interface whose messages are or were handled last.
     pub sender: Cell<u64>,
     pub poll_now: Cell<bool>,
     /// The last progress call, in cycles.
     pub called_at: Cell<u64>,
-    /// When the kernel was asked for news because that was long ago, and whether it had some the last time.
+    /// The time of the last periodic epoll, and whether it had events.
     pub asked_at: Cell<u64>,
     pub had_news: Cell<bool>,
     /// Questions since then.
@@ -146,14 +145,14 @@ pub struct TcpIface {
     done: RefCell<Vec<(Owner, Completion, Result<()>)>>,
     /// Connections of which epoll watches writability, or that are not open yet.
     pub unsettled: Cell<usize>,
-    /// Greetings whose signature was looked at within this poll.
+    /// Greetings whose signature was checked within this poll.
     pub greetings: Cell<u32>,
     /// Connections that became open within this poll.
     pub opened: Cell<u32>,
     /// Connections with pending requests that have room now.
     pub servable: RefCell<Vec<Rc<Conn>>>,
 
-    /// Answers to peers that wait for room.
+    /// Queued replies to peers.
     pub answers: Total,
     tx_spare: RefCell<Vec<Vec<u8>>>,
     rx_spare: RefCell<Vec<RxBuf>>,
@@ -233,7 +232,7 @@ impl TcpIface {
         tick
     }
 
-    /// The next progress asks epoll.
+    /// The next progress calls epoll.
     pub fn poll_soon(&self) {
         self.poll_now.set(true);
     }
@@ -269,7 +268,7 @@ impl TcpIface {
         !self.dirty.borrow().is_empty()
     }
 
-    /// Asks each connection that gathers frames to `send` some; it stays listed when told so.
+    /// Calls `send` for each connection that gathers frames; it stays listed if `send` returns true.
     pub fn each_dirty(&self, send: impl Fn(&Rc<Conn>) -> bool) {
         let mut list = core::mem::take(&mut *self.dirty.borrow_mut());
         for conn in list.drain(..) {
@@ -315,7 +314,7 @@ impl TcpIface {
         n
     }
 
-    /// Takes the completions of an endpoint out; they are not told from progress any more.
+    /// Removes the completions of an endpoint; progress does not call them any more.
     pub fn take_done(&self, owner: Owner) -> Vec<(Completion, Result<()>)> {
         let mut taken = Vec::new();
         self.done.borrow_mut().retain(|(o, comp, status)| {
@@ -328,7 +327,7 @@ impl TcpIface {
         taken
     }
 
-    /// Lets epoll tell when the connection's socket can be written, or no longer.
+    /// Sets whether epoll reports that the connection's socket is writable.
     pub fn watch(&self, conn: &Conn, writable: bool) {
         if conn.watched.get() == writable || conn.token.get() == 0 {
             return;
@@ -337,7 +336,7 @@ impl TcpIface {
         self.set_events(conn);
     }
 
-    /// Tells epoll what to look for on the connection's socket.
+    /// Sets the epoll events of the connection's socket.
     pub fn set_events(&self, conn: &Conn) {
         if conn.token.get() == 0 {
             return;
@@ -380,7 +379,7 @@ impl TcpIface {
         }
     }
 
-    /// Room for the longest usual message and what comes behind it.
+    /// Room for the longest usual message and the start of the next.
     fn rx_size(&self) -> usize {
         HEADER_LEN + self.max_am() + RX_AHEAD
     }
@@ -417,7 +416,7 @@ impl TcpIface {
                     self.events.set()?.add(t.raw(), READABLE, TIMER)?;
                     Ok(t)
                 })
-                // Progress looks at the clock from time to time as well; nobody may sleep.
+                // Progress also reads the clock from time to time; no thread may be sleeping.
                 .inspect_err(|e| ucs_diag!("tcp: no timer wakes up who waits: {e}"));
             *timer = made.ok();
         }
@@ -433,7 +432,7 @@ impl TcpIface {
         self.next_deadline.get() != NEVER && self.timer.borrow().is_none()
     }
 
-    /// A connection is blocked: somebody looks from time to time whether its peer still answers.
+    /// A connection is blocked: its peer is checked from time to time.
     pub fn watch_silence(&self, conn: &Rc<Conn>) {
         if self.settings.max_silence.is_some() && conn.deadline.get() == NEVER {
             self.set_deadline(conn, monotonic_ns() + super::link::SILENCE_NS);
@@ -457,7 +456,7 @@ impl TcpIface {
         self.wake_at(at);
     }
 
-    /// What has its time now; a connection's deadline is over then.
+    /// Removes and returns an object whose deadline has passed.
     pub fn take_due(&self, now: u64) -> Option<Timed> {
         let due = self.deadlines.borrow_mut().take_due(now)?;
         if let Timed::Conn(conn) = &due {
@@ -474,7 +473,7 @@ impl TcpIface {
         self.deadlines.borrow_mut().clear();
     }
 
-    /// What else of a connection has come is handled in the next progress.
+    /// The rest of a connection's received data is handled in the next progress.
     pub fn hold(&self, conn: &Rc<Conn>) {
         conn.held.set(true);
         let mut held = self.held.borrow_mut();
@@ -483,14 +482,14 @@ impl TcpIface {
         }
     }
 
-    /// The next progress serves who waits for room on the connection.
+    /// The next progress calls the pending requests of the connection.
     pub fn serve_soon(&self, conn: &Rc<Conn>) {
         if !conn.servable.replace(true) {
             self.servable.borrow_mut().push(Rc::clone(conn));
         }
     }
 
-    /// The timer fired or is not needed: it is gone until `wake_at` wants it again.
+    /// The timer fired or is not needed: removes it until `wake_at` needs it again.
     pub fn drop_timer(&self) {
         self.next_deadline.set(NEVER);
         *self.timer.borrow_mut() = None;
@@ -511,8 +510,8 @@ impl TcpIface {
         }
     }
 
-    /// Whether a device at `addr` can be reached from here: of the same family, and loopback only
-    /// within its host and namespace. Routers may stand between other subnets.
+    /// Whether a device at `addr` can be reached: it has the same address family, and loopback addresses are in the
+    /// same host and namespace. There may be routers between other subnets.
     pub fn reaches(&self, addr: &DeviceAddr) -> bool {
         addr.ip.is_ipv4() == self.address.ip.is_ipv4() && addr.domain == self.domain
     }
@@ -779,8 +778,7 @@ impl Iface for TcpIface {
         Ok(all)
     }
 
-    /// What was gathered leaves now, and the next frames at once: what stands behind a fence is what
-    /// somebody waits for.
+    /// Sends gathered frames, and the next frames at once: a peer mostly waits for the frame after a fence.
     fn iface_fence(face: &Face, _flags: u32) -> Result<()> {
         for conn in face.take_dirty() {
             conn.flush(face);
@@ -810,7 +808,7 @@ pub fn max_header(face: &TcpIface) -> usize {
     face.settings.max_copy.saturating_sub(MAX_HEADER_SLACK)
 }
 
-/// What is left of a copied message's room beside the longest header.
+/// Room of a copied message beyond the longest header.
 const MAX_HEADER_SLACK: usize = 155;
 
 impl Drop for TcpIface {

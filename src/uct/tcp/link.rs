@@ -613,12 +613,12 @@ pub fn report(face: &Face, conn: &Rc<Conn>) {
             ep.fail(status);
         }
     }
-    // What still waits is called: its sends answer the status of the failure.
+    // Pending requests are called: their sends return the status of the failure.
     conn.pending.dispatch();
     ucs_debug!("tcp: {}: connection ended: {status}", face.address.name);
 }
 
-/// What the clock brings: attempts to repeat or to give up, silent unauthenticated peers, a paused listener.
+/// Due deadlines: connection attempts to repeat or to abandon, silent unauthenticated peers, a paused listener.
 pub fn on_time(face: &Face) {
     let now = monotonic_ns();
     face.drop_timer();
@@ -636,7 +636,7 @@ pub fn on_time(face: &Face) {
     }
 }
 
-/// The time of an unknown peer is over.
+/// The deadline of an unauthenticated peer.
 fn silent(face: &TcpIface, token: u64, now: u64) {
     let (few, unauth_peer) = {
         let all = face.unauth_peers.borrow();
@@ -698,8 +698,8 @@ fn read_a_little(face: &Face, conn: &Rc<Conn>, now: u64) {
     }
 }
 
-/// Looks whether the peer's host still answers; a silent one is given up. The kernel alone would
-/// try for a quarter of an hour when there is data under way.
+/// Checks whether the peer's host still responds; aborts the connection if not. The kernel alone would try for a
+/// quarter of an hour while data are in flight.
 pub fn check_silence(face: &TcpIface, conn: &Rc<Conn>) {
     let (Some(max), true) = (face.settings.max_silence, conn.is_open()) else {
         return;
@@ -743,7 +743,7 @@ pub fn close_all(face: &Face) {
     face.take_dirty();
 }
 
-/// Waits a while for a peer that reads: senders were told that what is queued is sent.
+/// Waits a while for a peer that reads: sends of the queued data have completed.
 fn push_out(face: &Face, conn: &Rc<Conn>) {
     let end = monotonic_ns() + CLOSE_NS;
     while conn.is_open() && conn.is_blocked() && monotonic_ns() < end {
@@ -760,8 +760,7 @@ fn push_out(face: &Face, conn: &Rc<Conn>) {
     }
 }
 
-/// Reads what is here, since closing a socket with unread data resets it, and the peer might lose
-/// what we sent last.
+/// Reads pending data, since closing a socket with unread data resets it, and the peer might lose what we sent last.
 fn linger(socket: &Socket) {
     let _ = socket.shutdown_send();
     let mut sink = vec![0; 64 << 10];

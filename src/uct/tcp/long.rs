@@ -1,8 +1,8 @@
-//! Long messages whose handler names places for their bytes while they come: those are not read into the buffer first.
+//! Direct placement: bytes of long messages are read from the socket into the buffer of a receive.
 //!
-//! Of such a message the buffer has the frame's header, the message's head, and bytes that had no place yet. That is a frame
-//! by itself, which becomes shorter with each part that is taken off, and is handled as any other when nobody
-//! names a place any more.
+//! The connection's buffer has the frame's header, the message's head, and bytes that were not placed. That is a frame
+//! by itself, which becomes shorter with each part that is placed, and is handled as any other when the handler gives
+//! no buffer any more.
 
 use super::conn::{Conn, Placing, RxBuf};
 use super::iface::Face;
@@ -14,10 +14,10 @@ use core::ffi::c_void;
 use core::ptr::NonNull;
 use std::io;
 
-/// A message with so many bytes behind its head is worth receives of its own.
+/// The minimum length, without head, for direct placement.
 const LONG: usize = 16 << 10;
 
-/// The first message in a connection's buffer, of which the end is to come.
+/// The first message in a connection's buffer, which is incomplete.
 pub struct Long {
     placing: &'static am::Placing,
     arg: *mut c_void,
@@ -27,7 +27,7 @@ pub struct Long {
 }
 
 impl Long {
-    /// `None` when it is not long, its head not here, all of it here, or nobody would name a place.
+    /// `None` if it is not long, its head has not come, it is complete, or its handler has no placing.
     pub fn first(face: &Face, conn: &Conn, buf: &RxBuf) -> Option<Long> {
         let bytes = buf.data.get(buf.start..buf.end)?;
         let frame = wire::decode(bytes, conn.rx_limit.get());
@@ -55,14 +55,14 @@ impl Long {
         buf.data[buf.start + HEADER_LEN..].as_ptr()
     }
 
-    /// Where its next bytes go.
+    /// The buffer for its next bytes.
     fn place(&self, buf: &RxBuf) -> Option<(NonNull<u8>, usize)> {
         // SAFETY: set together with its argument; the head is in the buffer.
         let place = unsafe { (self.placing.place)(self.arg, self.head(buf), self.left) };
         place.filter(|(_, room)| (1..=self.left).contains(room))
     }
 
-    /// The first `n` of its bytes are in their place and not in the buffer: makes it shorter and tells the handler.
+    /// The first `n` of its bytes were placed: makes the frame shorter and calls the handler.
     fn placed(&self, conn: &Conn, buf: &mut RxBuf, n: usize) {
         let left = self.left - n;
         let header = wire::am_header(self.id, self.placing.head + left);
@@ -79,7 +79,7 @@ impl Long {
     }
 }
 
-/// Hands on what the buffer has of its first message, where that is long and there are places for it.
+/// Places the bytes of the first message that are in the connection's buffer, if it is long.
 pub fn hand_on(face: &Face, conn: &Conn, buf: &mut RxBuf) {
     while let Some(long) = Long::first(face, conn, buf) {
         let Some((at, room)) = long.place(buf) else {
@@ -103,8 +103,8 @@ pub fn hand_on(face: &Face, conn: &Conn, buf: &mut RxBuf) {
     }
 }
 
-/// Receives the bytes of the first message where they belong, and up to `ahead` of what follows behind it in the buffer. How
-/// many came, and how many were asked for; `None` when they have no place, or some stand in the buffer that go before them.
+/// Receives bytes of the first message into their place, and up to `ahead` following bytes into the buffer. Returns the
+/// numbers received and requested; `None` if there is no place, or earlier bytes are still in the buffer.
 pub fn read(
     face: &Face,
     conn: &Conn,

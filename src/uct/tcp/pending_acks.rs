@@ -69,7 +69,7 @@ impl PendingAcks {
         true
     }
 
-    /// Whether the last flush was queued behind `queued` bytes, and nothing since.
+    /// Whether the last flush was queued after `queued` bytes, and nothing since.
     pub fn has_flush_at(&self, queued: u64) -> bool {
         self.flushed_at.get() == queued
     }
@@ -89,7 +89,7 @@ impl PendingAcks {
         self.flushed_at.set(queued);
     }
 
-    /// The peer has answered flush `seq`. `false` when that cannot be.
+    /// The peer has acknowledged flush `seq`. Returns false for an invalid number.
     pub fn flush_acknowledged(&self, seq: u64) -> bool {
         if seq > self.flushes.get() || seq < self.flushes_acked.get() {
             return false;
@@ -98,7 +98,7 @@ impl PendingAcks {
         true
     }
 
-    /// Has `comp` told when the first `sent` bytes and all puts are done, and with `remote` all flushes.
+    /// `comp` completes when the first `sent` bytes and all puts are done, and with `remote` all flushes.
     pub fn wait(&self, owner: Owner, comp: Completion, sent: u64, remote: bool) {
         self.waiters.borrow_mut().push_back(Waiter {
             owner,
@@ -113,7 +113,7 @@ impl PendingAcks {
         !self.waiters.borrow().is_empty()
     }
 
-    /// `sent` bytes are out: `done` gets those for whom that, the puts and the flushes are all.
+    /// `sent` bytes were sent: calls `done` for the completions that wait for nothing else.
     pub fn settle(&self, sent: u64, mut done: impl FnMut(Owner, Completion)) {
         let (puts, flushes) = (self.puts_acked.get(), self.flushes_acked.get());
         let is_over = |w: &mut Waiter| w.sent <= sent && w.puts <= puts && w.flushes <= flushes;
@@ -123,7 +123,7 @@ impl PendingAcks {
         }
     }
 
-    /// Takes what is of `owner` off; `each` hears of what was to be completed.
+    /// Removes the entries of `owner`; calls `each` for their completions.
     pub fn cancel(&self, owner: Owner, mut each: impl FnMut(Completion)) {
         for (_, o, comp) in self.put_comps.borrow_mut().iter_mut() {
             if *o == owner {
@@ -140,7 +140,7 @@ impl PendingAcks {
         });
     }
 
-    /// Takes everything off after a failure; `each` hears of what was to be completed.
+    /// Removes all entries after a failure; calls `each` for their completions.
     pub fn clear(&self, mut each: impl FnMut(Owner, Completion)) {
         for (_, owner, comp) in self.put_comps.borrow_mut().drain(..) {
             each(owner, comp);
@@ -155,7 +155,7 @@ impl PendingAcks {
 mod tests {
     use super::*;
 
-    /// Names of completions and owners; nobody looks behind them.
+    /// Fake completions and owners, never dereferenced.
     fn comp(n: usize) -> Completion {
         Completion(core::ptr::without_provenance_mut(n))
     }

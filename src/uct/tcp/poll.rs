@@ -1,9 +1,7 @@
-//! The interface's progress: failures, completions, receiving, sending what was gathered, and those
-//! who wait for room.
+//! The interface's progress: failures, completions, receiving, gathered frames, and pending requests.
 //!
-//! Sockets that brought something lately are read without asking epoll first, as long as they are
-//! few; epoll is asked every so many calls for all others. So an interface that nobody uses costs a
-//! program that polls no system calls.
+//! Sockets with recent traffic are read without epoll first, as long as they are few; epoll is called every so many
+//! calls for all others. So an idle interface costs a polling program no system calls.
 
 use super::conn::{Conn, Phase};
 use super::deadlines::NEVER;
@@ -26,14 +24,14 @@ const RARELY: u64 = 64;
 const OFTEN: u64 = 8;
 /// The same while a busy connection waits for room to send.
 const BLOCKED: u64 = 2;
-/// Nanoseconds before the kernel is asked again that had no news the last time: a question costs some hundred, and
-/// whoever progresses other transports with this one waits for the answer.
+/// Nanoseconds before the next epoll after one without events: a call costs some hundred, and delays other transports
+/// of the same progress.
 const PATIENCE_NS: u64 = 10_000;
-/// Questions without news after which the kernel is asked so seldom, too.
+/// Number of epolls without events after which epoll is called as seldom, too.
 const VAIN: u32 = 4096;
-/// A caller that makes progress less often than this asks the kernel each time.
+/// A caller that makes progress less often than this calls epoll each time.
 const SELDOM_NS: u64 = 1_000_000;
-/// Calls between two looks at the clock, in case there is no timer.
+/// Calls between two reads of the clock, in case there is no timer.
 const CLOCK: u64 = 1024;
 /// Events taken from epoll at a time.
 const MAX_EVENTS: usize = 256;
@@ -84,7 +82,7 @@ pub fn progress<const RECEIVE: bool>(face: &Face) -> u32 {
     count
 }
 
-/// Whether there is no connection, nor anything left of one: only somebody new can bring news.
+/// Whether there is no connection, nor anything left of one: only a new connection can bring events.
 #[inline]
 fn is_quiet(face: &Face) -> bool {
     face.known.borrow().is_empty()
@@ -98,16 +96,16 @@ fn is_quiet(face: &Face) -> bool {
 fn time_to_poll(face: &Face, tick: u64) -> bool {
     let now = cycles();
     let pause = now.wrapping_sub(face.called_at.replace(now));
-    // A caller that comes seldom has news each time.
+    // A caller that comes seldom mostly has events.
     if face.poll_now.replace(false) || pause > cycles_in(SELDOM_NS) {
         return true;
     }
     if face.unsettled.get() > 0 {
-        // Some peers never answer.
+        // Some peers never reply.
         return face.vain.get() < VAIN || patience_ends(face);
     }
     let hot = face.hot.borrow();
-    // Room for what a busy connection could not send is news that epoll brings.
+    // Room in the socket of a blocked connection is reported by epoll.
     if hot.iter().any(|conn| conn.is_blocked()) {
         return tick.is_multiple_of(BLOCKED);
     }
@@ -134,7 +132,7 @@ fn read_hot(face: &Face) -> u32 {
     let mut count = 0;
     let mut at = 0;
     loop {
-        // Handlers run between two rounds, so the list is looked at anew.
+        // Handlers may have changed the list, so it is read again each time.
         let Some(conn) = face.hot.borrow().get(at).cloned() else {
             return count;
         };
@@ -191,7 +189,7 @@ fn warm(face: &TcpIface, conn: &Rc<Conn>) {
     hot.push(Rc::clone(conn));
 }
 
-/// Asks epoll and serves what is ready.
+/// Calls epoll and handles its events.
 fn poll<const RECEIVE: bool>(face: &Face) -> u32 {
     face.greetings.set(0);
     let Some(set) = face.events.made() else {
@@ -220,7 +218,7 @@ fn poll<const RECEIVE: bool>(face: &Face) -> u32 {
     for event in ready {
         let (token, what) = (event.u64, event.events);
         match token {
-            // Somebody new is news: who looks here seldom looks often from now on.
+            // A new connection is an event: the interface is polled often from now on.
             LISTENER => count += link::accept(face),
             TIMER => link::on_time(face),
             _ => count += serve::<RECEIVE>(face, token, what),
@@ -229,7 +227,7 @@ fn poll<const RECEIVE: bool>(face: &Face) -> u32 {
     if ready.len() == max {
         face.poll_soon();
     }
-    // Who was answered `NO_RESOURCE` before tries again, and must not sleep instead.
+    // A caller that got `NO_RESOURCE` before must try again, and not sleep.
     count + face.opened.take()
 }
 
@@ -260,7 +258,7 @@ fn serve<const RECEIVE: bool>(face: &Face, token: u64, what: u32) -> u32 {
     }
     let mut count = 0;
     if what & (READABLE | WRITABLE) != what {
-        // The peer is gone for good: what is left is read to its end.
+        // The peer is gone: pending data are read to the end.
         conn.resume_reading();
     }
     if what & !WRITABLE != 0 && !conn.hot.get() && (RECEIVE || !conn.is_open()) {
@@ -287,7 +285,7 @@ fn report_broken(face: &Face) -> u32 {
     n
 }
 
-/// Lets those who wait for room on a connection send.
+/// Calls the pending requests of connections that have room.
 fn serve_waiting(face: &Face) -> u32 {
     let list = core::mem::take(&mut *face.servable.borrow_mut());
     let mut count = 0;
@@ -301,8 +299,7 @@ fn serve_waiting(face: &Face) -> u32 {
     count
 }
 
-/// Sends what is gathered and makes sure that whatever happens from now on wakes up who waits for
-/// the descriptor. `BUSY` when something has happened already.
+/// Sends gathered frames, and arms the descriptor for all later events. `BUSY` when an event is pending.
 pub fn arm(face: &Face) -> Result<()> {
     let conns: Vec<_> = face.take_dirty();
     for conn in conns {

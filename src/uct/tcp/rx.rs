@@ -1,8 +1,8 @@
 //! Reading a connection: one large receive, then every frame in it.
 //!
-//! Handlers of active messages run on the receive buffer itself, which is taken out of the
-//! connection meanwhile. A put's data go straight to their place, while their range is held. So do the bytes of a long
-//! message whose handler names a place for them: what of it is in the buffer is made a shorter message each time.
+//! Message handlers run on the receive buffer itself, which is removed from the connection meanwhile. The data of a put
+//! are received directly into their range, which is held meanwhile; so are the bytes of a long message with direct
+//! placement, whose part in the buffer becomes a shorter message each time.
 
 use super::conn::{Conn, Fate, Phase, Placing, PutIn, RxBuf};
 use super::iface::{Face, Once, TcpIface};
@@ -30,14 +30,14 @@ const GLANCE: usize = 2 << 10;
 const PUT_STEP: u64 = 256 << 10;
 
 pub enum Got {
-    /// So many bytes, and whether more may be there.
+    /// Bytes were read; whether more may be pending.
     Some(bool),
     Nothing,
     End,
     Error(io::Error),
 }
 
-/// Reads what is there, unless reading is paused; how many messages were handled.
+/// Reads pending data, unless reading is paused. Returns the number of messages handled.
 #[inline]
 pub fn receive(face: &Face, conn: &Rc<Conn>) -> u32 {
     if conn.is_read_as_is() {
@@ -115,7 +115,7 @@ fn receive_rounds<const SEALED: bool>(face: &Face, conn: &Rc<Conn>, rounds: usiz
         }
     }
     if SEALED && conn.security.is_ready() {
-        // The kernel does not tell of what is here already.
+        // The kernel does not report data that were read already.
         face.hold(conn);
     }
     if conn.fd() >= 0 && buf.start < buf.end {
@@ -127,7 +127,7 @@ fn receive_rounds<const SEALED: bool>(face: &Face, conn: &Rc<Conn>, rounds: usiz
     count
 }
 
-/// The stream is over, or broken.
+/// The connection has ended or failed.
 fn ended(face: &Face, conn: &Rc<Conn>, e: io::Error) {
     match conn.phase.get() {
         Phase::Greeting | Phase::Proving | Phase::Connecting => link::again(face, conn, &e),
@@ -141,7 +141,7 @@ fn ended(face: &Face, conn: &Rc<Conn>, e: io::Error) {
     }
 }
 
-/// Moves the rest of a frame to the front when there is little room behind it.
+/// Moves the rest of a frame to the front when there is little room after it.
 fn make_room(buf: &mut RxBuf, conn: &Conn) {
     if buf.start == buf.end {
         (buf.start, buf.end) = (0, 0);
@@ -163,7 +163,7 @@ fn make_room(buf: &mut RxBuf, conn: &Conn) {
 
 #[inline]
 fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
-    // Data of a put that are in the buffer already are taken from there first.
+    // Data of a put that are in the buffer already are copied first.
     if let Some(put) = conn.put_in.get()
         && put.fate == Fate::Written
         && buf.start == buf.end
@@ -191,8 +191,8 @@ fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
     }
 }
 
-/// Where the next bytes go. Few, where behind them may be the data of a put or those of a long message: they are to go
-/// straight to their place.
+/// The buffer for the next bytes. It is small if data of a put or of a long message may follow: they are to be received
+/// directly into their place.
 fn free_part<'a>(face: &Face, conn: &Conn, buf: &'a mut RxBuf) -> &'a mut [u8] {
     let expects = conn.placing.get() != Placing::No || face.keys.expects_transfers();
     let glances = buf.start == buf.end && expects;
@@ -210,7 +210,7 @@ pub fn not_got(e: io::Error) -> Got {
     }
 }
 
-/// Receives the data of a put where they belong, and what follows them behind.
+/// Receives the data of a put into their range, and the bytes that follow into the buffer.
 fn read_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) -> Got {
     let step = put.left.min(PUT_STEP);
     let room = free_part(face, conn, buf);
@@ -252,7 +252,7 @@ fn put_arrived(conn: &Conn, put: PutIn, n: u64) {
         }));
     }
     conn.put_in.set(None);
-    // Of one for a single transfer a message tells, and the peer does not count it.
+    // A put for a single transfer is not counted; a message notifies of it.
     if put.fate == Fate::Written && !Keys::is_for_one_transfer(put.key) {
         conn.puts_done.set(conn.puts_done.get() + 1);
         conn.owes_put_ack.set(true);
@@ -310,7 +310,7 @@ fn take_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) {
     }
 }
 
-/// Handles all whole frames; how many messages. `Err` says what cannot be.
+/// Handles all complete frames. Returns the number of messages; `Err` describes an invalid frame.
 fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, String> {
     let mut count = 0;
     face.sender.set(conn.peer);
@@ -335,7 +335,7 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
         if let Frame::Am { id, len } = frame {
             if !conn.is_open() {
                 return match conn.phase.get() {
-                    // What was handled last had it closed.
+                    // The last message has closed the connection.
                     Phase::Broken(_) => Ok(count),
                     _ => Err("a message before it was welcome".to_owned()),
                 };

@@ -1,14 +1,13 @@
-//! `TxQueue`: what a connection still has to send, in order.
+//! `TxQueue`: the bytes that a connection has to send, in order.
 //!
-//! Copied frames stand one after the other in one buffer; payloads sent from where they are stand
-//! between them as blocks of the user's memory. `gather` lists what comes next for one `sendmsg`,
-//! `consumed` takes off what the kernel took. No system call is made here.
+//! Copied frames are in one buffer; zero-copy payloads are between them as blocks of the user's memory. `gather` lists
+//! the next bytes for one `sendmsg`, `consumed` removes the bytes that the kernel took. No system call is made here.
 
 use crate::sys::socket::{IoVec, block};
 use crate::uct::api::Completion;
 use std::collections::VecDeque;
 
-/// Names the endpoint an operation belongs to; compared, never followed.
+/// Identifies the endpoint of an operation; compared, never dereferenced.
 pub type Owner = *const core::ffi::c_void;
 
 /// Payload in the user's memory.
@@ -32,7 +31,7 @@ pub struct TxQueue {
     head: usize,
     copied_sent: u64,
     in_place: VecDeque<InPlace>,
-    /// Bytes are encrypted on their way to the kernel.
+    /// Bytes are encrypted before they are passed to the kernel.
     sealed: bool,
     /// That, or something waits in place: not all that is to be sent are copied bytes as they are.
     indirect: bool,
@@ -93,7 +92,7 @@ impl TxQueue {
     /// Returns the buffer with `added` bytes more.
     #[inline]
     pub fn give_back(&mut self, mut bytes: Vec<u8>, added: usize) {
-        // Frames queued by a callback that ran meanwhile come behind.
+        // Frames queued by a callback that ran meanwhile follow.
         bytes.append(&mut self.bytes);
         self.bytes = bytes;
         self.queued += added as u64;
@@ -106,7 +105,7 @@ impl TxQueue {
         self.queued += (self.bytes.len() - before) as u64;
     }
 
-    /// Queues payload that stays in the user's memory until sent; `comp` is told then.
+    /// Queues payload that stays in the user's memory until sent; then `comp` completes.
     pub fn push_in_place(&mut self, blocks: Vec<IoVec>, owner: Owner, comp: Completion) {
         let len: usize = blocks.iter().map(|b| b.iov_len).sum();
         self.queued += len as u64;
@@ -130,13 +129,13 @@ impl TxQueue {
             .then(|| self.bytes.get(self.head..).unwrap_or(&[]))
     }
 
-    /// The same, where the kernel gets them as they are.
+    /// As above, if the kernel gets the bytes unencrypted.
     #[inline]
     pub fn direct(&self) -> Option<&[u8]> {
         (!self.indirect).then(|| self.bytes.get(self.head..).unwrap_or(&[]))
     }
 
-    /// Says whether bytes are encrypted on their way to the kernel.
+    /// Sets whether bytes are encrypted before they are passed to the kernel.
     pub fn set_sealed(&mut self, sealed: bool) {
         self.sealed = sealed;
         self.note_route();
@@ -151,7 +150,7 @@ impl TxQueue {
         self.indirect = self.sealed || !self.in_place.is_empty();
     }
 
-    /// Lists what is to be sent next, at most `most` bytes; how many blocks of `out` are filled.
+    /// Lists the next bytes, at most `most`. Returns the number of blocks filled in `out`.
     pub fn gather(&self, out: &mut [IoVec], most: usize) -> usize {
         let mut n = 0;
         let mut left = most;
@@ -183,8 +182,7 @@ impl TxQueue {
         n
     }
 
-    /// Takes `n` sent bytes off the front; `done` hears of each payload that is out entirely, and whether it was queued
-    /// last.
+    /// Removes `n` sent bytes; calls `done` for each payload that is sent completely, with whether it was queued last.
     pub fn consumed(&mut self, mut n: usize, mut done: impl FnMut(Owner, Completion, bool)) {
         self.sent += n as u64;
         loop {
@@ -244,8 +242,8 @@ impl TxQueue {
         self.head = 0;
     }
 
-    /// Copies what `owner` (null: everyone) still has in place, so that its memory is free; `each`
-    /// hears of its completions, which are not told again.
+    /// Copies the zero-copy payloads of `owner` (null: all), so that its memory is free; calls `each` for their
+    /// completions, which are not called again.
     pub fn detach(&mut self, owner: Owner, mut each: impl FnMut(Completion)) {
         for item in &mut self.in_place {
             if owner.is_null() || item.owner == owner {
@@ -305,7 +303,7 @@ impl InPlace {
 mod tests {
     use super::*;
 
-    /// Sends at most `max` bytes of what `gather` lists.
+    /// Sends at most `max` of the bytes that `gather` lists.
     fn send(q: &mut TxQueue, max: usize, room: usize, out: &mut Vec<u8>) -> usize {
         let mut blocks = vec![block(core::ptr::null(), 0); room];
         let n = q.gather(&mut blocks, max);
