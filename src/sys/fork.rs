@@ -1,8 +1,8 @@
-//! What fork() means to the state of the whole process.
+//! Static state of the process, and fork().
 //!
 //! A child of fork() has one thread and a copy of its parent's memory. A lock that another thread of the parent held
-//! stays locked, what another thread was changing stays half changed, what another thread was computing is never there.
-//! So whatever is static and more than a word is one of these, which `tests/layering.rs` checks:
+//! stays locked, a value that another thread was changing stays inconsistent, and a result that another thread was
+//! computing never comes. So every static that is more than a word is one of these, which `tests/layering.rs` checks:
 //!
 //! | type | for | a child |
 //! |---|---|---|
@@ -212,9 +212,9 @@ impl<T> ForkLocked<T> {
 /// Functions to call, in the order of registration.
 type Calls = [Option<fn()>; MOST_CALLS];
 const MOST_CALLS: usize = 8;
-/// What the forking thread does before the process is copied.
+/// Functions that the forking thread calls before the process is copied.
 static BEFORE: ForkLocked<Calls> = ForkLocked::new([None; MOST_CALLS]);
-/// What a child does first.
+/// Functions that a child calls first.
 static IN_CHILD: ForkLocked<Calls> = ForkLocked::new([None; MOST_CALLS]);
 
 /// Has every child of fork() call `f` before its fork() returns. Registered once, however often this is called.

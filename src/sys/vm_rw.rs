@@ -7,7 +7,7 @@ use crate::sys::file::read_kernel_text;
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
 
-/// Which way the bytes go.
+/// The direction of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyDirection {
     /// From the other process into local memory.
@@ -24,12 +24,12 @@ pub fn range(at: u64, length: usize) -> libc::iovec {
     }
 }
 
-/// Moves bytes between the local blocks and the ranges of process `pid`, both in order, as many as the
-/// shorter list has; answers how many, at least one. `ESRCH` when the process is gone, `EPERM` when it
-/// may not be reached, `EFAULT` when the first byte has no memory on either side.
+/// Copies bytes between the local blocks and the ranges of process `pid`, both in order, as many as the shorter list
+/// has. Returns their number, at least one. `ESRCH` when the process is gone, `EPERM` without permission, `EFAULT` when
+/// the first byte has no memory on either side.
 ///
 /// # Safety
-/// With `Way::Read` the blocks must be memory that may be overwritten now: the kernel checks that it is
+/// With `CopyDirection::Read` the blocks must be memory that may be overwritten now: the kernel checks that it is
 /// there, not whose it is.
 pub unsafe fn transfer(
     pid: u32,

@@ -1,4 +1,4 @@
-//! `CallbackQueue`: what a worker calls each time it makes progress.
+//! `CallbackQueue`: the callbacks of a worker's progress.
 //!
 //! It is the head of every C-visible worker, because clients walk it inline: an array of
 //! {callback, argument} that ends at a null callback, with a stride of 24 bytes up to UCX 1.15 and
@@ -73,7 +73,7 @@ struct Owned {
 
 #[repr(C)]
 pub struct CallbackQueue {
-    /// The callback that inline loops read; null when there is nothing to call.
+    /// The callback that inline loops read; null without callbacks.
     cb: AtomicUsize,
     arg: AtomicPtr<c_void>,
     zeros: [usize; HEAD_WORDS - 2],
@@ -129,7 +129,7 @@ impl CallbackQueue {
         }
     }
 
-    /// What an inline loop of a C client does: calls every registered callback once.
+    /// The inline loop of C clients: calls every registered callback once.
     ///
     /// # Safety
     /// Only the owner's thread; may nest inside a callback of this queue.
@@ -316,7 +316,7 @@ impl CallbackQueue {
         Some(arg)
     }
 
-    /// Writes the slot for what is registered now. The mutex keeps a foreign `request` out.
+    /// Writes the slot for the registered callbacks. The mutex excludes a foreign `request`.
     fn refresh(&self, shared: &Shared) {
         let this = (self as *const CallbackQueue).cast_mut().cast();
         let may_be_direct = self.trampoline.load(Ordering::Relaxed) != 0;
@@ -342,7 +342,7 @@ impl CallbackQueue {
         }
     }
 
-    /// Takes one of the process's trampolines, if there is one left; the first call decides.
+    /// Claims one of the process's trampolines, if there is one left; tried once.
     fn claim_trampoline(&self) {
         let _one_at_a_time = self.shared.lock();
         if self.cb.load(Ordering::Relaxed) != 0 || self.trampoline.load(Ordering::Relaxed) != 0 {
@@ -406,7 +406,7 @@ unsafe extern "C" fn dispatch_by_argument(arg: *mut c_void) -> c_uint {
     unsafe { &*arg.cast::<CallbackQueue>() }.run()
 }
 
-/// The queue of trampoline N; null while nobody has it.
+/// The queue of trampoline N; null while it is free.
 static TRAMPOLINE_OWNERS: [AtomicPtr<CallbackQueue>; TRAMPOLINES] =
     [const { AtomicPtr::new(core::ptr::null_mut()) }; TRAMPOLINES];
 

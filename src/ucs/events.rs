@@ -1,4 +1,4 @@
-//! `Events`: what a descriptor is watched for, and what happened, as UCX's event bits.
+//! `Events`: the events that a descriptor is watched for, or that happened, as UCX's bits.
 //!
 //! Shared by async contexts and event sets, which both wait by epoll.
 

@@ -1,11 +1,11 @@
-//! What a child of fork() hears when it uses an object of its parent: `UNSUPPORTED`, and one line of the log.
+//! A child of fork() that uses an object of its parent gets `UNSUPPORTED`, and one log line.
 
 use crate::sys::process;
 use crate::ucs::{Result, Status};
 
 pub use crate::sys::fork::{ForkLocked, PerProcess, Stamp, call_in_child};
 
-/// `UNSUPPORTED`, and a line that says so, when `what` was not made by this process.
+/// `UNSUPPORTED`, with a log line, if `what` was not made by this process.
 #[inline]
 pub fn check(made_by: Stamp, what: &str) -> Result<()> {
     if made_by.is_current() {
@@ -15,7 +15,7 @@ pub fn check(made_by: Stamp, what: &str) -> Result<()> {
     Err(Status::UNSUPPORTED)
 }
 
-/// Says that `what` is a parent's.
+/// Logs that `what` belongs to a parent.
 #[cold]
 pub fn refuse(what: &str) {
     crate::ucs_error!(

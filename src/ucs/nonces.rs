@@ -1,7 +1,7 @@
 //! `Nonces`: 32-bit numbers that a peer cannot guess, also not from earlier ones: a keyed hash of a counter.
 //!
-//! Ids that travel to peers carry one, so that an id is a right: who was not told it does not find it. The key is
-//! random and never leaves the process.
+//! Ids that are sent to peers contain a nonce, so that an id is a capability: it cannot be guessed. The key is random
+//! and never leaves the process.
 
 use std::hash::{BuildHasher, RandomState};
 

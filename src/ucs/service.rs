@@ -1,7 +1,7 @@
-//! `Service`: a thread of the process that is there as long as somebody needs it.
+//! `Service`: a thread of the process that exists as long as it has users.
 //!
-//! It starts for the first who add and has ended when the last one's `leave` returns. A child of fork()
-//! does not have its parent's; it starts its own. Users of it: `uct/base/death_watch`, `uct/tcp/deferred_flush`.
+//! It starts with the first user and has ended when the last user's `remove_user` returns. A child of fork() does not
+//! have its parent's; it starts its own. Used by `uct/base/death_watch`, `uct/tcp/deferred_flush`.
 
 use super::fork::PerProcess;
 use crate::sys::lock::Mutex;
@@ -11,7 +11,7 @@ use std::io;
 use std::sync::Arc;
 use std::thread::{JoinHandle, Thread};
 
-/// A service whose thread shares a `T` with those who need it.
+/// A service whose thread shares a `T` with its users.
 pub struct Service<T: 'static> {
     running: PerProcess<Mutex<Option<Running<T>>>>,
 }
@@ -29,8 +29,8 @@ impl<T: Send + Sync> Service<T> {
         }
     }
 
-    /// Calls `add` with the thread and what it shares, after `make` and a start of `run` on a thread of this
-    /// name where there is none.
+    /// Calls `add` with the shared state and the thread; first makes the state and starts `run` on a thread of this
+    /// name if there is none.
     pub fn join<R>(
         &self,
         name: &str,
@@ -52,8 +52,8 @@ impl<T: Send + Sync> Service<T> {
         Ok(add(&r.shared, r.thread.thread()))
     }
 
-    /// `remove` takes one off and says whether it was the last; then `end` has `run` return, and is waited for.
-    /// In a child of fork() neither is called for what the parent shares: its locks may be held for ever.
+    /// `remove` removes a user and returns whether it was the last; then `end` makes `run` return, and the thread is
+    /// joined. In a child of fork() neither is called for the parent's state: its locks may be held for ever.
     pub fn remove_user(&self, remove: impl FnOnce(&Arc<T>) -> bool, end: impl FnOnce(&T, &Thread)) {
         let mut running = self.running.get().lock();
         if let Some(r) = running.take_if(|r| remove(&r.shared)) {

@@ -1,6 +1,6 @@
-//! `Slots` for several threads: entries named by slot and nonce, looked up without a lock of the
-//! whole table. Each entry has a lock of its own, on a cache line of its own, that readers share and only
-//! its removal excludes: who looks at an entry may rely on it until it is done. Chunks of slots never move.
+//! `Slots` for several threads: entries named by slot and nonce, looked up without a lock of the whole table. Each
+//! entry has a reader-writer lock on a cache line of its own, which only its removal takes exclusively: an entry stays
+//! valid while it is used. Chunks of slots never move.
 
 use super::nonces::Nonces;
 use crate::sys::lock::{Mutex, RwLock};
@@ -55,7 +55,7 @@ impl<T> SharedSlots<T> {
         self.insert_as(|nonce| nonce, value)
     }
 
-    /// The same with a nonce that `mark` has marked: its answer must not be 0.
+    /// As `insert`, with a nonce that `mark` has marked, which must not return 0.
     pub fn insert_as(&self, mark: impl Fn(u32) -> u32, value: T) -> u64 {
         let (index, nonce) = {
             let mut free = self.free.lock();
@@ -81,8 +81,8 @@ impl<T> SharedSlots<T> {
         u64::from(entry.nonce) << 32 | u64::from(index)
     }
 
-    /// What `f` makes of the entry; `None` for a stale or invented id. The entry stays while `f` runs,
-    /// so `f` must not remove it, nor look at another one.
+    /// Calls `f` with the entry; `None` for a stale or invalid id. The entry is locked while `f` runs, so `f` must not
+    /// remove it, nor use another one.
     #[inline]
     pub fn with<R>(&self, id: u64, f: impl FnOnce(&T) -> R) -> Option<R> {
         let entry = self.slot(id)?.0.read();
@@ -92,7 +92,7 @@ impl<T> SharedSlots<T> {
         entry.value.as_ref().map(f)
     }
 
-    /// Takes an entry out, when nobody looks at it any more.
+    /// Removes an entry, once it is not in use any more.
     pub fn remove(&self, id: u64) -> Option<T> {
         let mut entry = self.slot(id)?.0.write();
         if u64::from(entry.nonce) != id >> 32 {

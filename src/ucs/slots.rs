@@ -81,7 +81,7 @@ impl<T> Slots<T> {
         Some(value)
     }
 
-    /// The ids of all that are here now.
+    /// The ids of all entries.
     pub fn ids(&self) -> Vec<u64> {
         let live = self
             .slots

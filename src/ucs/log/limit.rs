@@ -1,15 +1,15 @@
-//! How often one place in the code may write a line: whatever a peer or a loop does, the log stays readable.
+//! Rate limit of log lines of one place in the code.
 #![forbid(unsafe_code)]
 
 use crate::sys::clock::monotonic_ns;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Lines that may come at once.
+/// Lines without limit at the start.
 const BURST: u64 = 50;
 /// Time between two lines after that, in nanoseconds.
 const INTERVAL_NS: u64 = 500_000_000;
 
-/// The limit of one place. Lines that are too many are counted, and told with the next that is written.
+/// The limit of one place. Suppressed lines are counted, and their number is written with the next line.
 pub struct Limit {
     /// When the place would be idle again if it wrote one line an interval.
     idle_at: AtomicU64,

@@ -1,7 +1,7 @@
 //! The text of a message: `[seconds] [host:pid:thread] file:line UCX LEVEL message`.
 //!
-//! Columns are UCX's, so that what reads its logs reads ours. A message of several lines becomes
-//! several lines of the log, empty ones left out.
+//! The columns are UCX's, so that tools for its logs read ours. A message of several lines becomes several log lines,
+//! without empty ones.
 
 use crate::sys::{clock, machine, process};
 use crate::ucs::config::global::LOG_LEVELS;
@@ -86,7 +86,7 @@ fn shown_name(file: &str) -> &str {
     file.get(start..).unwrap_or(file)
 }
 
-/// When and by whom: what every line begins with.
+/// The start of a line: time and thread.
 fn stamp() -> String {
     static HOST: OnceBox<String> = OnceBox::new();
     let host = HOST.get_or_init(|| Box::new(machine::short_host_name()));

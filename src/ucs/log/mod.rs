@@ -1,4 +1,4 @@
-//! The log: levels as UCX's, to stderr unless `UCX_LOG_FILE` says otherwise.
+//! The log: levels as UCX's, to stderr or `UCX_LOG_FILE`.
 //!
 //! `ucs_error!`, `ucs_warn!`, `ucs_diag!`, `ucs_info!`, `ucs_debug!`, `ucs_trace!` format only when
 //! their level is on; a level that is off costs one relaxed load and a compare.
@@ -57,7 +57,7 @@ const UNREAD: u32 = u32::MAX;
 /// Relaxed: it guards no other memory.
 static LEVEL: AtomicU32 = AtomicU32::new(UNREAD);
 
-/// Where messages go.
+/// The output of messages.
 static SINK: OnceBox<sink::Sink> = OnceBox::new();
 
 /// Bytes of the longest message.
@@ -72,7 +72,7 @@ thread_local! {
 
 /// The longest message when the options are not read yet.
 const DEFAULT_BUFFER: usize = 1024;
-/// No message is longer, whatever `UCX_LOG_BUFFER` says.
+/// The limit of `UCX_LOG_BUFFER`.
 const MAX_BUFFER: usize = 1 << 20;
 
 /// Whether a message of `level` would be written.
@@ -116,7 +116,7 @@ pub fn take_over_options() -> bool {
     }
 }
 
-/// Reads the options, once. At INFO and below, says which library this is.
+/// Reads the options, once. At INFO and below, logs version and path of the library.
 pub fn start() {
     if LEVEL.load(Ordering::Relaxed) == UNREAD {
         read_options();

@@ -1,4 +1,4 @@
-//! Where messages go: stderr, stdout or a file that is rotated by size.
+//! The output of the log: stderr, stdout or a file that is rotated by size.
 //!
 //! A message is one write, and nobody waits for another: the descriptor of the file stays the same, a rotation puts
 //! another file behind it. Who finds one under way writes on.
@@ -61,7 +61,7 @@ impl Sink {
         }
     }
 
-    /// Writes one message. What cannot be written is lost: there is nowhere to report it.
+    /// Writes one message. Errors are ignored: there is nowhere to report them.
     pub fn write(&self, bytes: &[u8]) {
         let _ = match self {
             Sink::Stderr => file::write_all(file::STDERR, bytes),

@@ -13,7 +13,7 @@ mod door {
     pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
     use std::time::Duration;
 
-    /// A mutex that is taken and given back apart from what it protects.
+    /// A mutex that is separate from the data it protects.
     pub struct RawMutex(FutexMutex);
 
     impl Default for RawMutex {
@@ -59,7 +59,7 @@ mod door {
         compiler_fence(Ordering::SeqCst);
     }
 
-    /// Between one look at what another thread will change and the next, the longer the more there were.
+    /// Pauses between two polls of a word that another thread will change, with back-off.
     pub fn pause(looks: u32) {
         match looks {
             0..100 => core::hint::spin_loop(),

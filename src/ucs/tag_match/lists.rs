@@ -1,7 +1,7 @@
 //! Lists that are linked by index, a slab of entries, and hash tables of lists that grow with what is in them.
 //!
-//! Peers choose the tags, so what a tag hashes to is decided by two random words: who does not know them cannot choose
-//! tags that meet in one bucket.
+//! Peers choose the tags, so the hash uses two random words: a peer that does not know them cannot choose tags that
+//! collide.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -20,7 +20,7 @@ pub const EMPTY: List = List {
     tail: NIL,
 };
 
-/// Entries with links to those before and behind them.
+/// Entries with links to the previous and the next one.
 pub trait Linked {
     /// The entries before and behind one.
     fn links(&mut self, i: u32) -> (&mut u32, &mut u32);
@@ -154,7 +154,7 @@ impl<T> Linked for Slab<T> {
     }
 }
 
-/// Two random words that decide where a key goes.
+/// Two random words of the hash.
 #[derive(Clone, Copy)]
 struct Hasher {
     mix: u64,
@@ -219,7 +219,7 @@ impl Buckets {
         self.lists.get(self.place(key)).map_or(NIL, |l| l.head)
     }
 
-    /// Puts an entry behind the others of its key.
+    /// Appends an entry to the others of its key.
     #[inline]
     pub fn push<L: Linked>(
         &mut self,

@@ -44,7 +44,7 @@ fn id<T>(slab: &Slab<T>, i: u32) -> EntryId {
     }
 }
 
-/// The index behind an id that is still valid.
+/// The index of a valid id.
 fn found<T>(slab: &Slab<T>, id: EntryId) -> Option<u32> {
     slab.is_live(id.index, id.generation).then_some(id.index)
 }

@@ -3,7 +3,7 @@
 use super::lists::{Buckets, Linked, NIL, Slab, looked_at};
 use super::{EntryId, Oldest, found, id};
 
-/// Posted receives: a tag, a mask of the bits that count, and what the owner keeps.
+/// Posted receives: a tag, a mask of the bits that are compared, and the owner's value.
 pub struct Posted<T> {
     oldest: Oldest<T>,
     slab: Slab<Waits<T>>,
@@ -22,7 +22,7 @@ struct Group {
 const EXACT_LISTS: usize = 1024;
 const WILD_LISTS: usize = 64;
 
-/// What a posted receive has in its entry.
+/// Entry of a posted receive.
 struct Waits<T> {
     mask: u64,
     /// Order among all of them.
@@ -54,7 +54,7 @@ impl<T> Posted<T> {
         self.slab.live == 0 && self.oldest.entry.is_none()
     }
 
-    /// Posts a receive behind all others.
+    /// Posts a receive after all others.
     #[inline(always)]
     pub fn post(&mut self, tag: u64, mask: u64, value: T) -> EntryId {
         if !self.is_empty() {
@@ -122,7 +122,7 @@ impl<T> Posted<T> {
         oldest
     }
 
-    /// Takes the oldest receive of all, if it matches a message of `tag`: what most messages find.
+    /// Removes the oldest receive of all, if it matches a message of `tag`, as it mostly does.
     #[inline(always)]
     fn take_oldest(&mut self, tag: u64) -> Option<T> {
         match &self.oldest.entry {

@@ -56,7 +56,7 @@ impl<T> UnexpectedMessages<T> {
         self.slab.live == 0 && self.oldest.entry.is_none()
     }
 
-    /// Adds a message behind all others.
+    /// Appends a message.
     #[inline(always)]
     pub fn push(&mut self, tag: u64, value: T) -> EntryId {
         if self.is_empty() {
@@ -65,8 +65,8 @@ impl<T> UnexpectedMessages<T> {
         self.push_behind(tag, value)
     }
 
-    /// The same, of what `make` makes, which is shown to `fill` in its place: each way makes its own, so that what is
-    /// written in words is not moved in pairs, which would wait for the writes.
+    /// As `push`, with a value of `make`, which `fill` completes in place: a move by wide loads after narrow stores
+    /// would stall.
     #[inline(always)]
     pub fn push_filled(
         &mut self,

@@ -63,7 +63,7 @@ impl<'a> Iov<'a> {
         })
     }
 
-    /// Copies all blocks to `dest`, one after the other; answers the bytes written.
+    /// Copies all blocks to `dest`. Returns the number of bytes.
     ///
     /// # Safety
     /// `dest` must have room for `total()`, and not overlap the blocks.
@@ -78,7 +78,7 @@ impl<'a> Iov<'a> {
         dest as usize - start
     }
 
-    /// Fills the blocks from `src`, at most `len` bytes; answers the bytes taken.
+    /// Fills the blocks from `src`, at most `len` bytes. Returns the number of bytes.
     ///
     /// # Safety
     /// `src` must be readable for `len` bytes and not overlap the blocks.

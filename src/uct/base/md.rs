@@ -3,12 +3,12 @@
 use crate::c::*;
 use crate::uct::api::{Component, Md};
 
-/// What `uct_component_h` points to.
+/// The object of `uct_component_h`.
 pub struct ComponentHandle {
     pub component: &'static dyn Component,
 }
 
-/// What `uct_md_h` points to.
+/// The object of `uct_md_h`.
 pub struct MdHandle {
     pub component: &'static ComponentHandle,
     pub name: String,

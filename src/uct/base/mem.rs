@@ -8,7 +8,7 @@ use crate::uct::api::Alloc;
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
 
-/// What is wanted.
+/// The parameters of an allocation.
 pub struct Request<'a> {
     /// A wish, or with `UCT_MD_MEM_FLAG_FIXED` a demand; null for anywhere.
     pub address: *mut c_void,
@@ -18,7 +18,7 @@ pub struct Request<'a> {
     pub name: &'a str,
 }
 
-/// What was given.
+/// The result of an allocation.
 pub struct Block {
     pub address: *mut c_void,
     pub length: usize,

@@ -1,5 +1,5 @@
-//! What the transports share: handles with their common part, active-message dispatch, receive
-//! descriptors, pending queues, gather lists, parameter structs. All opt-in.
+//! Code that the transports share: handles with their common part, active-message dispatch, receive descriptors,
+//! pending queues, gather lists, parameter structs. All opt-in.
 
 pub mod am;
 pub mod config;

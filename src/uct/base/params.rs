@@ -7,7 +7,7 @@ use crate::ucs::{Result, Status};
 use crate::{ucs_debug, ucs_error};
 use core::ffi::{CStr, c_void};
 
-/// What `uct_iface_open` was given.
+/// The parameters of `uct_iface_open`.
 ///
 /// Members that no transport of ours needs are not read, as upstream's same transports do not read
 /// them: the CPU mask and the statistics root, the keepalive interval (tcp has its own variables,

@@ -1,4 +1,4 @@
-//! Pending requests: who waits for room to send, served in turn.
+//! Pending requests: sends that wait for room, called in turn.
 //!
 //! Each endpoint has a `PendingGroup`; the interface has a `PendingQueue` that serves the groups
 //! round robin, one request a turn, so that no endpoint starves another. Requests are the user's
@@ -71,7 +71,7 @@ impl PendingQueue {
         PendingQueue::default()
     }
 
-    /// Whether nobody waits.
+    /// Whether there are no requests.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.groups.borrow().is_empty()
@@ -89,8 +89,8 @@ impl PendingQueue {
         }
     }
 
-    /// Serves the groups in turn, one request each, until all are empty or a whole round brought
-    /// nothing on; answers how many requests were done.
+    /// Calls the groups in turn, one request each, until all are empty or a whole round made no progress. Returns the
+    /// number of completed requests.
     pub fn dispatch(&self) -> u32 {
         let mut done = 0;
         let mut stuck = 0;

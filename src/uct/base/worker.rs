@@ -1,4 +1,4 @@
-//! `WorkerHandle`: what `uct_worker_h` points to.
+//! `WorkerHandle`: the object of `uct_worker_h`.
 //!
 //! It begins with the callback queue, since `uct_worker_progress` is inline in clients and walks
 //! the first bytes (see `ucs::callbackq` for the layout that serves every release).
@@ -46,7 +46,7 @@ impl WorkerHandle {
         self.async_context
     }
 
-    /// Polls everything once; answers how many events were handled.
+    /// Polls everything once. Returns the number of events.
     #[inline]
     pub fn progress(&self) -> u32 {
         // SAFETY: a worker is used by one thread at a time (C contract of `uct_worker_create`).

@@ -1,4 +1,4 @@
-//! The asking side: one connection for each question, answered within `PATIENCE` or given up.
+//! The client: one connection for each request, with the timeout `PATIENCE`.
 
 use super::server::{abstract_address, door_name, is_own, own_export, probe_word};
 use super::wire::{ANSWER_LEN, Answer, ProcessName, Question, Request, Verdict};
@@ -17,28 +17,28 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A process that is stopped, or whose machine is very busy, gets so long to answer,
+/// The timeout of a request, for a process that is stopped, or whose machine is very busy,
 const PATIENCE: Duration = Duration::from_secs(3);
-/// and so long when it did not answer the last time: peers choose the names that are asked.
+/// and for one that did not reply the last time: peers choose the names in requests.
 const BRIEF_PATIENCE: Duration = Duration::from_millis(5);
-/// It is asked again after this.
+/// Time until the next request to it.
 pub const SILENCE: Duration = Duration::from_millis(500);
-/// And after this as if it had always answered.
+/// After this time, it gets the full timeout again.
 const FORGET_SILENCE: Duration = Duration::from_secs(60);
-/// So often a question is asked within that time of a process that drops it.
+/// Attempts within the timeout if the process drops the request.
 const ATTEMPTS: u32 = 4;
 
-/// Why a process did not give what it was asked for.
+/// Why a process refused a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Nobody listens under that name.
+    /// No process listens under that name.
     Gone,
     OtherUser,
-    /// It does not answer.
+    /// It does not reply.
     Silent,
     /// It has no such thing.
     Denied,
-    /// What it gave cannot be used.
+    /// Its reply cannot be used.
     Unusable,
 }
 
@@ -54,10 +54,10 @@ impl core::fmt::Display for Refusal {
     }
 }
 
-/// What the kernel and the process itself tell of it.
+/// Facts about a process from the kernel and its own reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// The kernel's word; 0 when it has no number here.
+    /// From the kernel; 0 if it has no pid in this namespace.
     pub pid: u32,
     /// A word of its memory: where, and what stands there.
     pub probe: u64,
@@ -84,11 +84,11 @@ pub enum Segment {
     Own(Arc<Export>),
 }
 
-/// Processes that did not answer lately, and when they were asked last.
+/// Processes that did not reply lately, and the time of the last request.
 static SILENT: PerProcess<Mutex<HashMap<ProcessId, Instant>>> = PerProcess::new(Mutex::default);
-/// Processes that answered, by their ids.
+/// Processes that replied, by their ids.
 static KNOWN: PerProcess<Mutex<HashMap<ProcessId, Known>>> = PerProcess::new(Mutex::default);
-/// Beyond so many, what is known is forgotten and asked anew.
+/// Most cached processes; beyond it, the cache is cleared.
 const MOST_KNOWN: usize = 4096;
 
 fn connect(name: ProcessName, patience: Duration) -> io::Result<UnixStream> {
@@ -115,7 +115,7 @@ fn is_channel(file: &Path, id: ProcessId) -> bool {
         .is_some_and(|name| name == removed.as_str())
 }
 
-/// Whether the process dropped the connection before it answered, as it does with the oldest of too many.
+/// Whether the process dropped the connection before it replied, as it does with the oldest of too many.
 fn is_dropped(e: &io::Error) -> bool {
     matches!(
         e.kind(),
@@ -123,7 +123,7 @@ fn is_dropped(e: &io::Error) -> bool {
     )
 }
 
-/// One connection, one question, one answer; `None` for an answer that is none.
+/// One connection, one request, one reply; `None` for a malformed reply.
 fn exchange(
     name: ProcessName,
     question: Question,
@@ -138,7 +138,7 @@ fn exchange(
         to: name.id,
         question,
     };
-    // A fresh socket has room for a request. One that was turned down before it could ask has its answer.
+    // A new socket has room for a request. One that was rejected before has its reply already.
     let sent = local_socket::send(stream.as_fd(), &request.encode(), &[]);
     if sent.is_err() {
         stream.set_nonblocking(true)?;
@@ -215,7 +215,7 @@ fn remember(id: ProcessId, known: Known) {
     all.insert(id, known);
 }
 
-/// What there is to know of a process: asked once.
+/// The facts about a process, requested once.
 pub fn process(name: ProcessName) -> Result<Known, Refusal> {
     if is_own(name.id) {
         return Ok(Known {
@@ -235,7 +235,7 @@ pub fn process(name: ProcessName) -> Result<Known, Refusal> {
     Ok(reply.known)
 }
 
-/// Whether a process answers now, whatever is known of it.
+/// Whether a process replies now, without the cache.
 pub fn look(name: ProcessName) -> Result<(), Refusal> {
     match is_own(name.id) {
         true => Ok(()),

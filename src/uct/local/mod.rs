@@ -1,4 +1,4 @@
-//! The local channel: how processes of one host learn from the kernel who they talk to.
+//! The local channel: processes of one host prove their identity by the kernel.
 //!
 //! What a peer says of itself over a network ("I am process P, my memory is segment S") is a claim. Every process that
 //! shares memory listens on an AF_UNIX socket, whose random id stands in its addresses and keys. Who wants its memory
@@ -29,10 +29,10 @@ use client::ask;
 use std::hash::{BuildHasher, RandomState};
 use wire::{Question, Verdict};
 
-/// What tells one process of a host from all others, past ones too.
+/// Identifies a process of a host, among past ones too.
 pub type ProcessId = u64;
 
-/// The secret of this process behind its tickets.
+/// The secret of this process from which its tickets are made.
 static SECRET: PerProcess<RandomState> = PerProcess::new(RandomState::new);
 
 /// A number that worker `from` of this process gives to worker `to`, and nobody else can make: shown with a claim of

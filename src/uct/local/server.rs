@@ -1,7 +1,7 @@
-//! The answering side: the sockets of the channel, its thread, and the segments that others may ask for.
+//! The server: the sockets of the channel, its thread, and the segments that other processes may request.
 //!
-//! What one asker costs is bounded: a request has a fixed size, one that does not come keeps a place until more than
-//! `MOST_ASKERS` wait, and who is of another user is told so at once.
+//! The cost of a client is limited: a request has a fixed size, a connection without request is kept until more than
+//! `MOST_ASKERS` wait, and a client of another user is rejected at once.
 
 use super::own_listener::OwnListener;
 use super::wire::{Answer, ProcessName, Question, REQUEST_LEN, Request, Verdict};
@@ -36,7 +36,7 @@ const REBIND_STEP: Duration = Duration::from_micros(200);
 /// Where the socket for other network namespaces is bound, for the moment until it is opened: the first that works.
 const DOOR_DIRS: [&str; 2] = ["/dev/shm", "/tmp"];
 
-/// A segment that other processes may ask for.
+/// A segment that other processes may request.
 pub struct Export {
     /// Its memory file; `None` of a System V segment.
     pub file: Option<OwnedFd>,
@@ -175,12 +175,12 @@ const LISTENER: u64 = 1;
 const DOOR: u64 = 2;
 const FIRST_ASKER: u64 = 3;
 
-/// Whoever lives while this process can be asked. The thread starts with the first one and ends with the last.
+/// A user of the server. The thread starts with the first one and ends with the last.
 pub struct Membership {
     pub name: ProcessName,
 }
 
-/// Opens the channel, where it is not open yet.
+/// Opens the channel, if it is not open yet.
 pub fn join() -> Result<Membership> {
     let id = own_id()?;
     let joins = |channel: &Arc<Channel>, _: &std::thread::Thread| {
@@ -344,7 +344,7 @@ impl Server<'_> {
         if stream.set_nonblocking(true).is_err() {
             return true;
         }
-        // The request is usually here already.
+        // The request has usually come already.
         let asker = self.hear(Asker {
             stream,
             bytes: [0; REQUEST_LEN],

@@ -1,9 +1,9 @@
-//! Byte formats of the local channel: the name of a process in addresses and keys, a request, and its answer.
+//! Byte formats of the local channel: the name of a process in addresses and keys, a request, and its reply.
 #![forbid(unsafe_code)]
 
 use crate::wire::{Reader, Writer};
 
-/// How a process is found by others of this host. All of it is a claim until the process has answered.
+/// The name by which other processes of this host find a process. It is a claim until the process has replied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ProcessName {
     /// Random, and of one process only.
@@ -37,7 +37,7 @@ impl ProcessName {
     }
 }
 
-/// What a process is asked.
+/// The request to a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     /// Who it is, nothing more.
@@ -100,7 +100,7 @@ impl Request {
     }
 }
 
-/// How a question was answered.
+/// The result of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Verdict {

@@ -1,14 +1,14 @@
-//! Back-pressure against peers that ask for answers and do not read them.
+//! Back-pressure against peers that request replies and do not read them.
 //!
-//! Gets, fences and atomics are answered. While a peer does not read, its answers wait in the queues of UCP, which says how
-//! many there are (`Iface::answers_queued`). Above a limit the connection is not read. Two sides that have stopped
-//! reading each other would wait for ever, so a little is read now and then up to a second limit. Beyond that, the
-//! connection of a peer that takes nothing for a long time is given up.
+//! Gets, fences and atomics need replies. While a peer does not read, its replies wait in the queues of UCP, which
+//! reports their number (`Iface::answers_queued`). Above a limit the connection is not read. Two sides that have
+//! stopped reading each other would wait for ever, so a little is read now and then up to a second limit. Beyond that,
+//! the connection of a peer that receives nothing for a long time is aborted.
 #![forbid(unsafe_code)]
 
 use core::cell::Cell;
 
-/// Answers that may wait for one peer before it is not read any more. Each is about a hundred bytes of memory.
+/// Most queued replies of one peer before reading it is paused. Each takes about a hundred bytes of memory.
 pub const MAX_OF_ONE: usize = 16 << 10;
 /// The same of all peers of an interface together. Above it, each may have `MIN_OF_ONE`.
 pub const MAX_OF_ALL: usize = 1 << 20;
@@ -37,13 +37,13 @@ pub struct Total(Cell<usize>);
 pub struct Answers {
     count: Cell<usize>,
     paused: Cell<bool>,
-    /// Bytes sent to the peer, ever, when it was looked at last; and since when that is so.
+    /// Bytes sent to the peer at the last check, and since when.
     sent: Cell<u64>,
     since: Cell<u64>,
 }
 
 impl Answers {
-    /// `change` answers more wait. Whether reading is on may change with it: the answer is whether it has.
+    /// `change` more replies are queued. Returns whether reading was paused or resumed by it.
     pub fn changed(&self, total: &Total, change: isize) -> bool {
         self.count
             .set(self.count.get().saturating_add_signed(change));
@@ -55,7 +55,7 @@ impl Answers {
         self.paused.replace(paused) != paused
     }
 
-    /// The connection is over; its answers are counted off when their endpoint drops them.
+    /// The connection has ended; its replies are subtracted when their endpoint drops them.
     pub fn resume(&self) {
         self.paused.set(false);
     }

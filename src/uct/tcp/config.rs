@@ -188,7 +188,7 @@ pub static IFACE: Table = Table {
     ],
 };
 
-/// What happens when a socket cannot be bound to the interface's own address.
+/// The action when a socket cannot be bound to the interface's own address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BindSource {
     No,

@@ -1,9 +1,9 @@
 //! `Conn`: the one connection between two interfaces, shared by all endpoints between them.
 //!
-//! It outlives its sockets: while it is being set up it may change from the attempt of one side to
-//! that of the other, and senders wait meanwhile. It holds what is to be sent, who waits for
-//! what, and the state of reading. Everything here runs on the worker's thread; user callbacks are
-//! never called from here, they are queued in the interface and called by its progress.
+//! It outlives its sockets: while it is being set up it may change from the attempt of one side to that of the other,
+//! and sends wait meanwhile. It holds the send queue, the pending acknowledgements, and the state of receiving.
+//! Everything here runs on the worker's thread; user callbacks are never called from here: they are queued in the
+//! interface and called by its progress.
 
 use super::backpressure::{Answers, Reading};
 use super::deadlines::NEVER;
@@ -33,17 +33,17 @@ use std::rc::Rc;
 pub enum Phase {
     /// The kernel is connecting.
     Connecting,
-    /// With a secret: the hand-shake before the hello is under way.
+    /// With a secret: the handshake before the hello.
     Proving,
-    /// Our hello is out, the answer is not here.
+    /// The hello was sent; waiting for the reply.
     Greeting,
-    /// No socket: to be tried again, or the other side's attempt is to come.
+    /// No socket: to be retried, or the other side's attempt is expected.
     Waiting,
     Open,
     Broken(Status),
 }
 
-/// Copied bytes that may wait before senders are told to wait.
+/// Most copied bytes in the queue before senders get `NO_RESOURCE`.
 const TX_LIMIT: usize = 64 << 10;
 /// Copied bytes that are sent without waiting for more.
 const TX_BATCH: usize = 64 << 10;
@@ -53,15 +53,15 @@ const MAX_IN_PLACE: usize = 64;
 const BURST: u32 = 4;
 /// How long frames of a busy sender are gathered at most, in nanoseconds.
 const GATHER_NS: u64 = 10_000;
-/// A segment of at least this many bytes is worth being filled: the kernel does for each what it does for a whole one.
+/// Segments of at least this size are filled: the kernel's cost is the same for a short one.
 const LONG_SEGMENT: usize = 16 << 10;
-/// From so many bytes on what a handler sends waits for the end of the progress.
+/// From so many bytes on, frames that handlers send wait for the end of the progress.
 const BULK: usize = 2 << 10;
 /// Sends of segments between two questions for their length.
 const MEASURED: u32 = 64;
-/// What at most is kept of a busy sender's bytes for the next segment.
+/// Most bytes of a busy sender that are kept for the next segment.
 const MAX_TAIL: usize = 8 << 10;
-/// Payloads of at most so many bytes are copied to be gathered, where the connection is busy.
+/// On a busy connection, payloads of at most so many bytes are copied to be gathered.
 pub const GATHERED_COPY: usize = 32 << 10;
 /// Blocks of one send.
 pub const BLOCKS: usize = 64;
@@ -93,14 +93,14 @@ pub struct PutIn {
     pub fate: Fate,
 }
 
-/// What becomes of the data of a put.
+/// The treatment of the data of a put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Written,
     Dropped,
 }
 
-/// What becomes of the bytes of long messages.
+/// The state of direct placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placing {
     /// They are read into the buffer.
@@ -114,7 +114,7 @@ pub enum Placing {
 pub struct Conn {
     /// The id of the other interface.
     pub peer: u64,
-    /// Where to connect to; `None` when the other side connected.
+    /// The address to connect to; `None` if the other side connected.
     pub remote: Cell<Option<SocketAddr>>,
     /// The network address of a peer that connected.
     pub from: Cell<Option<IpAddr>>,
@@ -132,18 +132,18 @@ pub struct Conn {
     /// Its number among the interface's deadlines, and when something is to be done.
     pub number: u64,
     pub deadline: Cell<u64>,
-    /// The other side said that nothing follows.
+    /// The other side has sent its last frame.
     pub bye: Cell<bool>,
     /// Largest body of an active message that the peer sends.
     pub rx_limit: Cell<usize>,
 
     tx: RefCell<TxQueue>,
     deferred_flush: DeferredFlush,
-    /// The kernel takes nothing now; epoll tells when it does.
+    /// The socket's buffer is full; epoll reports when it is writable.
     blocked: Cell<bool>,
     /// Epoll watches writability: connecting or blocked.
     pub watched: Cell<bool>,
-    /// The progress call in which the peer was last asked for a sign of life.
+    /// The progress call in which the peer was last pinged.
     pub pinged: Cell<u64>,
     dirty: Cell<bool>,
     fresh: Cell<bool>,
@@ -152,9 +152,9 @@ pub struct Conn {
     streak: Cell<u32>,
     burst: Cell<u32>,
     last_tick: Cell<u64>,
-    /// Bytes that the kernel sends as one packet, where those are long; else 0.
+    /// The segment size, if large; else 0.
     segment: Cell<usize>,
-    /// Sends of segments until that is looked up again.
+    /// Sends of segments until the size is read again.
     until_measured: Cell<u32>,
 
     pending_acks: PendingAcks,
@@ -168,7 +168,7 @@ pub struct Conn {
     pub placing: Cell<Placing>,
     pub puts_done: Cell<u64>,
     pub owes_put_ack: Cell<bool>,
-    /// A message came behind a put that is not acknowledged: there may be no more progress after this one.
+    /// A message followed a put that is not acknowledged: acknowledge at once, as there may be no more progress.
     pub hurried: Cell<bool>,
     pub owes_flush_ack: Cell<Option<u64>>,
     pub owes_refusal: Cell<Option<u64>>,
@@ -178,11 +178,11 @@ pub struct Conn {
     /// In the interface's list of those that have received more than their handlers wanted in one progress.
     pub held: Cell<bool>,
 
-    /// Answers to the peer that wait for room.
+    /// Queued replies to the peer.
     pub answers: Answers,
     eps: RefCell<Vec<*const EpBox<TcpIface>>>,
     pub pending: PendingQueue,
-    /// In the interface's list of those with room for who waits.
+    /// In the interface's list of connections whose pending requests may be called.
     pub servable: Cell<bool>,
 }
 
@@ -254,7 +254,7 @@ impl Conn {
         self.socket.replace(socket)
     }
 
-    /// From now on all goes in records, both ways.
+    /// From now on all bytes are encrypted, both ways.
     pub fn seal(&self, session: Session) {
         let mut tx = self.tx();
         tx.set_sealed(true);
@@ -278,7 +278,7 @@ impl Conn {
         self.blocked.get()
     }
 
-    /// What is to be sent, for a moment without calls to other code.
+    /// The send queue, for a section without calls to other code.
     #[inline(always)]
     fn tx(&self) -> Tx<'_> {
         let mut queue = self.tx.borrow_mut();
@@ -289,14 +289,14 @@ impl Conn {
         Tx { queue, conn: self }
     }
 
-    /// Lets an endpoint hear of failures; the answer is its place in the list.
+    /// Adds an endpoint, which failures are reported to. Returns its index.
     pub fn attach(&self, ep: *const EpBox<TcpIface>) -> usize {
         let mut eps = self.eps.borrow_mut();
         eps.push(ep);
         eps.len() - 1
     }
 
-    /// Takes the endpoint at `place` off; the answer is the one that has that place now.
+    /// Removes the endpoint at `place`. Returns the one that has that index now.
     pub fn detach(&self, place: usize) -> Option<*const EpBox<TcpIface>> {
         let mut eps = self.eps.borrow_mut();
         if place < eps.len() {
@@ -305,7 +305,7 @@ impl Conn {
         eps.get(place).copied()
     }
 
-    /// Where a peer connected from that has sent no message and that no endpoint here leads to.
+    /// The address of a peer that has sent no message and to which no local endpoint is connected.
     pub fn unused_from(&self) -> Option<IpAddr> {
         let unused = self.is_open() && !self.used.get() && self.eps.borrow().is_empty();
         self.from.get().filter(|_| unused)
@@ -325,9 +325,8 @@ impl Conn {
         }
     }
 
-    /// The queue, with room for a frame. `NO_RESOURCE` when too much waits already, and while the
-    /// connection is being set up: what a sender believes gone has to survive the sender's death, and
-    /// the queue dies with it.
+    /// The queue, with room for a frame. `NO_RESOURCE` when it is full, and while the connection is being set up: an
+    /// accepted message has to survive the sender's death, and the queue does not.
     #[inline]
     fn reserve<'a>(self: &'a Rc<Conn>, face: &TcpIface) -> Result<Tx<'a>> {
         if !self.is_open() {
@@ -370,7 +369,7 @@ impl Conn {
             && self.pending_acks.takes_put()
     }
 
-    /// Queues an active message that `fill` writes: at most `room` bytes, the answer is how many.
+    /// Queues an active message that `fill` writes, at most `room` bytes. Returns its length.
     #[inline(always)]
     pub fn post_am(
         self: &Rc<Conn>,
@@ -434,8 +433,8 @@ impl Conn {
         })
     }
 
-    /// Queues a put, and the message that tells of it. One into memory for one transfer is done when it is out, any
-    /// other when the peer has acknowledged it.
+    /// Queues a put, and the message that notifies of it. A put into memory for one transfer completes when it is sent,
+    /// any other when the peer has acknowledged it.
     pub fn post_put(
         self: &Rc<Conn>,
         face: &Face,
@@ -486,7 +485,7 @@ impl Conn {
         })
     }
 
-    /// Sends what was queued in place: all of it on a quiet connection, else whole segments.
+    /// Sends the queue after a zero-copy payload: all of it on a quiet connection, else whole segments.
     fn send_in_place(self: &Rc<Conn>, face: &Face, last: Last) -> bool {
         if face.base.corked.get() && self.mark_dirty(face) {
             self.fresh.set(true);
@@ -499,14 +498,13 @@ impl Conn {
         self.send_segments(face, last)
     }
 
-    /// Queues a frame of our own: it goes with the user's next one, or in the next progress.
+    /// Queues a control frame, which is sent with the user's next frame, or in the next progress.
     pub fn post_control(self: &Rc<Conn>, face: &TcpIface, frame: &Frame) {
         {
             let mut tx = self.tx();
             let all_flushed = self.pending_acks.has_flush_at(tx.queued());
             tx.push(|out| wire::encode(frame, out));
-            // No user waits for it: a flush that was answered stays so. A new one could meet a peer
-            // that has finished and makes no more progress.
+            // An acknowledged flush stays valid. A new one could reach a peer that makes no more progress.
             if all_flushed {
                 self.pending_acks.flush_covers(tx.queued());
             }
@@ -516,7 +514,7 @@ impl Conn {
         }
     }
 
-    /// Queues what we owe the peer, unless it does not read.
+    /// Queues acknowledgements to the peer, unless it does not read.
     pub fn pay(self: &Rc<Conn>, face: &TcpIface) {
         if self.tx().waiting() > 2 * TX_LIMIT || !self.is_open() {
             return;
@@ -533,7 +531,7 @@ impl Conn {
         }
     }
 
-    /// So many answers to the peer more wait: decides whether it is read meanwhile.
+    /// The number of queued replies to the peer has changed: decides whether reading is paused.
     pub fn answers_queued(self: &Rc<Conn>, face: &TcpIface, change: isize) {
         let changed = self.answers.changed(&face.answers, change);
         self.note_reading();
@@ -554,7 +552,7 @@ impl Conn {
         }
     }
 
-    /// Reading goes on, however many answers wait.
+    /// Resumes reading.
     pub fn resume_reading(&self) {
         self.answers.resume();
         self.note_reading();
@@ -588,7 +586,7 @@ impl Conn {
         }
     }
 
-    /// What a message says may be all that its receiver waited for.
+    /// The receiver may have waited for this message only.
     #[inline]
     pub fn message_came(&self) {
         self.used.set(true);
@@ -599,7 +597,7 @@ impl Conn {
     /// Sends at once on a quiet connection, else leaves it to progress; `waiting` bytes are queued.
     #[inline]
     fn kick(self: &Rc<Conn>, face: &TcpIface, waiting: usize) {
-        // The end of this progress is near, and there may be more of it.
+        // The end of this progress is near, and more frames may follow.
         let answers = face.receiving.get() && waiting >= BULK;
         if (!answers && self.leaves_at_once(face)) || !self.mark_dirty(face) {
             return self.flush(face);
@@ -637,7 +635,7 @@ impl Conn {
         self.burst.set(BURST);
     }
 
-    /// What is queued is left to progress. False when nobody would send it without.
+    /// Leaves the queue to progress. Returns false if nothing else would send it without progress.
     #[inline]
     fn mark_dirty(self: &Rc<Conn>, face: &TcpIface) -> bool {
         self.dirty.get() || self.begin_gathering(face)
@@ -649,15 +647,14 @@ impl Conn {
             self.dirty.set(true);
             self.gather_until.set(0);
             face.add_dirty(Rc::clone(self));
-            // Shows the thread what is there.
+            // Exposes the queue to the thread.
             drop(self.tx());
         }
         may
     }
 
-    /// Progress begins: sends what was queued since the last one, unless the sender queues a little
-    /// between every two: then more is waited for, a short while. Whether the connection is to stay
-    /// in the list.
+    /// Progress begins: sends the frames gathered since the last one; if the sender queues little between progress
+    /// calls, waits for more, for a short while. Returns whether the connection stays in the list.
     pub fn gathered(self: &Rc<Conn>, face: &TcpIface) -> bool {
         if !self.fresh.replace(false) {
             self.streak.set(0);
@@ -681,7 +678,7 @@ impl Conn {
         false
     }
 
-    /// Progress ends: sends what handlers queued during it. Whether the connection is to stay.
+    /// Progress ends: sends the frames that handlers queued. Returns whether the connection stays in the list.
     pub fn answered(self: &Rc<Conn>, face: &TcpIface) -> bool {
         let hurried = self.hurried.replace(false);
         if !hurried && (!self.fresh.get() || self.streak.get() > 1) {
@@ -750,13 +747,13 @@ impl Conn {
                 face.return_tx_buffer(tx.take());
             }
             if self.blocked.get() && tx.waiting() > 0 {
-                // Its senders are told that it is gone: without them the thread sends it.
+                // Its sends have completed: without more progress the thread sends it.
                 self.deferred_flush.gathers();
             }
         }
         if let Some(e) = failed {
-            // What the peer still sent is to be read first: the end of that stream breaks the
-            // connection, and comes, whatever the kernel found wrong.
+            // The peer's last data are to be read first: the end of the stream then ends the connection, and comes
+            // after any error.
             crate::ucs_debug!("tcp: sending failed: {e}");
             self.with_socket(Socket::shutdown);
             self.blocked.set(true);
@@ -770,7 +767,7 @@ impl Conn {
         answer
     }
 
-    /// Sends of what the queue lists first, at most `most` bytes; how many are out.
+    /// Sends the front of the queue, at most `most` bytes. Returns the number of bytes sent.
     #[inline]
     fn send_some(&self, face: &TcpIface, tx: &TxQueue, most: usize) -> io::Result<usize> {
         if let Some(bytes) = tx.direct() {
@@ -787,7 +784,7 @@ impl Conn {
         unsafe { socket::send_blocks(self.fd(), &blocks[..n]) }
     }
 
-    /// What of the queue leaves without its owner: copied bytes, when nothing else waits.
+    /// The part of the queue for the deferred flush: copied bytes, if there are no zero-copy payloads.
     fn deferred_part<'a>(&self, queue: &'a TxQueue) -> &'a [u8] {
         match queue.plain() {
             Some(bytes) if self.is_open() => bytes,
@@ -795,7 +792,7 @@ impl Conn {
         }
     }
 
-    /// Who waits for room is served by progress, if there is some now.
+    /// If there is room, progress calls the pending requests.
     #[inline]
     pub fn offer_room(self: &Rc<Conn>, face: &TcpIface) {
         if !self.pending.is_empty() && self.has_room() {
@@ -803,7 +800,7 @@ impl Conn {
         }
     }
 
-    /// What of so many bytes would make a short segment behind whole ones.
+    /// The remainder of so many bytes beyond whole segments.
     fn tail(&self, unsent: usize) -> usize {
         let segment = self.segment.get();
         if segment == 0 || unsent < segment || unsent % segment > MAX_TAIL {
@@ -844,7 +841,7 @@ impl Conn {
         }
     }
 
-    /// Completes what waited for bytes, puts or flushes that are done now.
+    /// Completes operations whose bytes, puts and flushes are done.
     pub fn settle(&self, face: &TcpIface) {
         if self.pending_acks.has_waiters() {
             let sent = self.tx().sent();
@@ -853,8 +850,7 @@ impl Conn {
         }
     }
 
-    /// Whether all that was posted is out, and with `remote` has reached the peer; else `comp` is
-    /// told when it is.
+    /// Whether all posted operations are sent, and with `remote` have reached the peer; else `comp` completes then.
     pub fn post_flush(
         self: &Rc<Conn>,
         face: &TcpIface,
@@ -914,8 +910,7 @@ impl Conn {
         possible
     }
 
-    /// Takes everything of `owner` off: its memory is no longer needed, `each` hears of what was
-    /// to be completed.
+    /// Cancels the operations of `owner`: its memory is no longer needed; calls `each` for their completions.
     pub fn cancel(&self, owner: Owner, mut each: impl FnMut(Completion)) {
         self.tx().detach(owner, &mut each);
         self.pending_acks.cancel(owner, each);
@@ -928,8 +923,7 @@ impl Conn {
     }
 }
 
-/// The queue while its owner works on it; afterwards what was gathered, or waits for room, is shown to the thread that
-/// sends deferred frames.
+/// Guard of the queue while its owner is inside; its drop exposes gathered and blocked bytes to the deferred flush.
 struct Tx<'a> {
     queue: RefMut<'a, TxQueue>,
     conn: &'a Conn,
@@ -968,11 +962,11 @@ impl Drop for Tx<'_> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
     All,
-    /// The little that would make a segment of its own is kept for what comes next.
+    /// The remainder beyond whole segments is kept for the next frames.
     Segments,
 }
 
-/// Who learns that the payload which was queued last is out.
+/// How the completion of the last payload is reported.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Told,
@@ -987,7 +981,7 @@ pub struct Put<'a> {
     pub told: Option<(u8, &'a [u8])>,
 }
 
-/// What a put carries.
+/// The payload of a put.
 pub enum PutPayload<'a> {
     InPlace(Vec<IoVec>),
     Copied(&'a mut dyn FnMut(&mut Vec<u8>)),

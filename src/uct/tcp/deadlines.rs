@@ -1,4 +1,4 @@
-//! `Deadlines`: what of an interface has its time, the earliest first.
+//! `Deadlines`: the objects of an interface that have deadlines, the earliest first.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ impl<T> Deadlines<T> {
         }
     }
 
-    /// Takes one out whose time has come.
+    /// Removes and returns one whose deadline has passed.
     pub fn take_due(&mut self, now: u64) -> Option<T> {
         let first = self.by_time.first_entry()?;
         (first.key().0 <= now).then(|| first.remove())

@@ -1,4 +1,4 @@
-//! Which network interfaces tcp offers, with which address, and what they are worth.
+//! The network interfaces that tcp offers, their addresses and performance.
 
 use crate::c::*;
 use crate::sys::lock::Mutex;
@@ -30,7 +30,7 @@ pub struct Survey {
     taken: Instant,
 }
 
-/// A worker opens an interface on each device right after they were listed: the kernel is not asked each time.
+/// A worker opens an interface on each device right after they were listed: the result is cached so long.
 const FRESH: Duration = Duration::from_millis(500);
 
 impl Survey {
@@ -49,7 +49,7 @@ impl Selection {
         }
     }
 
-    /// What there is now, or was shortly before.
+    /// The current or cached interfaces.
     pub fn survey(&self) -> Arc<Survey> {
         let mut last = self.last.lock();
         if let Some(survey) = &*last
@@ -113,7 +113,7 @@ impl Selection {
     }
 }
 
-/// What a device is good for; used to choose between transports, so only ratios matter.
+/// The performance of a device; used to choose between transports, so only ratios matter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// Bytes a second of payload.
@@ -124,7 +124,7 @@ pub struct Estimate {
 
 /// The speed of a link that does not state it, in bits a second: the slowest in wide use.
 const UNKNOWN_SPEED: f64 = 100e6;
-/// What the network stack of a current machine moves through loopback in one stream.
+/// Bandwidth of one loopback stream on a current machine.
 const LOOPBACK_BANDWIDTH: f64 = 4.0e9;
 /// Kernel time from send to receive, without the wire.
 const STACK_LATENCY: f64 = 5.0e-6;

@@ -1,5 +1,5 @@
-//! `Events`: the epoll set of an interface. Most interfaces of a process never have a connection, and where there
-//! is a listener alone, that is asked instead: the set is made for the first socket, timer or sleeper.
+//! `Events`: the epoll set of an interface. Most interfaces of a process never have a connection; while there is only a
+//! listener, that is polled instead. The set is made for the first socket, timer or sleeping thread.
 
 use super::iface::LISTENER;
 use crate::sys::epoll::Epoll;
@@ -37,7 +37,7 @@ impl Events {
         Ok(self.set.get_or_init(|| set))
     }
 
-    /// The set; while there is none, only the listener can have news.
+    /// The set; while there is none, only the listener can have events.
     pub fn made(&self) -> Option<&Epoll> {
         self.set.get()
     }

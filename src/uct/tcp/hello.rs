@@ -1,8 +1,9 @@
-//! The greeting of who connects: who it is, proven by a signature.
+//! The greeting of a connecting interface: its identity, proven by a signature.
 //!
-//! An interface makes a key pair when it opens. Its id, which stands in its address, is a digest of the public key. Who
-//! connects sends that key and signs the greeting, so that nobody who merely knows an address can connect in the name
-//! of its owner. The signature names the interface that is meant: who receives it cannot use it elsewhere.
+//! An interface makes a key pair when it opens. Its id, which is part of its address, is a digest of the public key. A
+//! connecting interface sends that key and signs the greeting, so that a process that merely knows an address cannot
+//! connect in the name of its owner. The signature covers the id of the receiving interface: the receiver cannot use it
+//! elsewhere.
 #![forbid(unsafe_code)]
 
 use super::wire::{Bad, HEADER_LEN, HELLO, MAGIC, UPSTREAM_GREETING, VERSION};
@@ -10,18 +11,18 @@ use crate::wire::{Reader, Writer};
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use sha2::{Digest, Sha512};
 
-/// What a connection is for.
+/// The purpose of a connection.
 pub const PURPOSE_DATA: u8 = 0;
 
 const KEY_LEN: usize = 32;
 const SIGNATURE_LEN: usize = 64;
-/// What is signed: everything before the signature.
+/// The signed bytes: everything before the signature.
 const SIGNED_LEN: usize = 32 + KEY_LEN;
 const BODY_LEN: usize = SIGNED_LEN + SIGNATURE_LEN;
-/// Bytes of a whole greeting: what an unknown peer may send before it is known.
+/// Bytes of a whole greeting, which an unauthenticated peer may send.
 pub const HELLO_LEN: usize = HEADER_LEN + BODY_LEN;
 
-/// Who an interface is.
+/// The identity of an interface.
 pub struct Identity {
     key: SigningKey,
     pub id: u64,
@@ -62,7 +63,7 @@ fn id_of(key: &[u8; KEY_LEN]) -> u64 {
     u64::from_le_bytes(first).max(1)
 }
 
-/// What a greeting says besides who sends it.
+/// The contents of a greeting besides the sender's identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
     pub purpose: u8,
@@ -74,7 +75,7 @@ pub struct Hello {
     pub max_am: u32,
 }
 
-/// A greeting as it came: its sender is a claim until `is_signed`.
+/// A received greeting: its sender is a claim until `is_signed`.
 pub struct Received {
     pub hello: Hello,
     pub from: u64,

@@ -1,8 +1,8 @@
 //! `Keys`: the memory of a domain that peers may write to, by key.
 //!
-//! A put from a peer names a key and a range; only what was registered for remote puts and exported
-//! is ever written. A key is a slot and a random nonce, so that an old or a guessed one finds nothing.
-//! A range stays registered while it is copied to: once `remove` is back, no byte of it is touched.
+//! A put from a peer names a key and a range; only ranges that were registered for remote puts and exported are
+//! written. A key is a slot and a random nonce, so that a stale or guessed one finds nothing. A range stays registered
+//! while it is copied to: after `remove` has returned, no byte of it is accessed.
 
 use crate::ucs::shared_slots::SharedSlots;
 use crate::ucs::{Result, Status};
@@ -32,7 +32,7 @@ impl Keys {
         Keys::default()
     }
 
-    /// Registers `len` bytes at `base`, perhaps for one transfer only; the answer is the key, never 0.
+    /// Registers `len` bytes at `base`, possibly for one transfer only. Returns the key, never 0.
     pub fn add(&self, base: u64, len: u64, writable: bool, one_transfer: bool) -> Result<u64> {
         base.checked_add(len).ok_or(Status::INVALID_PARAM)?;
         let mark = |nonce| match one_transfer {
@@ -51,7 +51,7 @@ impl Keys {
         Ok(self.ranges.insert_as(mark, range))
     }
 
-    /// Forgets a registration. `INVALID_PARAM` when there is none of this key.
+    /// Removes a registration. `INVALID_PARAM` when there is none of this key.
     pub fn remove(&self, key: u64) -> Result<()> {
         self.ranges.remove(key).ok_or(Status::INVALID_PARAM)?;
         if Keys::is_for_one_transfer(key) {
@@ -60,7 +60,7 @@ impl Keys {
         Ok(())
     }
 
-    /// Whether a transfer that memory was given for has still to come.
+    /// Whether a transfer to registered memory has still to come.
     pub fn expects_transfers(&self) -> bool {
         // Relaxed: a hint.
         self.transfers.load(Ordering::Relaxed) > 0
@@ -74,8 +74,7 @@ impl Keys {
             .ok_or(Status::INVALID_PARAM)
     }
 
-    /// Whether a key is for one transfer, or was, and its owner has given that up. The key itself says so: a peer can
-    /// read it, and nothing else is kept of an old one.
+    /// Whether a key is, or was, for one transfer. The key itself has that bit: nothing else is kept of an old one.
     pub fn is_for_one_transfer(key: u64) -> bool {
         (key >> 32) as u32 & ONE_TRANSFER != 0
     }

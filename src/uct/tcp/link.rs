@@ -1,9 +1,9 @@
 //! Setting up and taking down connections: connect, accept, greet, try again, break.
 //!
-//! Two interfaces may connect to each other at the same moment; the attempt of the one with the
-//! smaller id wins. Attempts are numbered, so that one given up by its maker is recognised when it
-//! is accepted late. Nothing but a hello is sent before the welcome, so nothing is lost or doubled
-//! whichever attempt wins. A hello is signed (`hello`): it has its sender's connections replaced, and nobody else's.
+//! Two interfaces may connect to each other at the same moment; the attempt of the one with the smaller id wins.
+//! Attempts are numbered, so that an abandoned one is recognised when it is accepted late. Nothing but a hello is sent
+//! before the welcome, so nothing is lost or doubled whichever attempt wins. A hello is signed (`hello`): it can
+//! replace connections of its sender only.
 
 use super::config::{BindSource, MAX_AM};
 use super::conn::{Conn, Phase};
@@ -26,14 +26,14 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
-/// Who connected and says nothing is dropped after this, when there are more than `UNAUTH_PEERS_LOW`. The kernel connects
-/// for processes that make no progress for minutes, so a few silent ones may stay for `PATIENT_NS` more.
+/// The deadline of unauthenticated peers, if there are more than `UNAUTH_PEERS_LOW`. The kernel connects for processes
+/// that make no progress for minutes, so a few silent ones may stay for `PATIENT_NS` more.
 const HELLO_NS: u64 = 5_000_000_000;
 const PATIENT_NS: u64 = 600_000_000_000;
 const UNAUTH_PEERS_LOW: usize = 32;
-/// Most unknown peers at a time. Of the network address with the most of them the oldest goes first.
+/// Most unauthenticated peers. Beyond it, the oldest one of the network address with the most of them is dropped.
 const UNAUTH_PEERS_MAX: usize = 128;
-/// Signatures that are looked at in one go: each takes as long as hundreds of messages.
+/// Signatures that are checked in one poll: each takes as long as hundreds of messages.
 const MAX_GREETINGS: u32 = 4;
 /// Connections without a message that one network address may keep when descriptors run out.
 const MAX_UNUSED: usize = 128;
@@ -44,21 +44,20 @@ const CONNECT_NS: u64 = 30_000_000_000;
 /// Wait before the first repeated attempt; each later one waits so much longer. With the default
 /// number of attempts a dead peer is found within 100 ms.
 const RETRY_NS: u64 = 250_000;
-/// The other side said that it is connecting: after this we try again ourselves. A peer that ended meanwhile is found
-/// then, and one that is only slow says it once more.
+/// The other side is connecting: after this we retry ourselves. That detects a peer that ended meanwhile; a slow one
+/// defers us again.
 const DEFER_NS: u64 = 100_000_000;
 /// Pause of accepting when descriptors ran out.
 const PAUSE_NS: u64 = 100_000_000;
-/// Time between two looks at a connection that the kernel takes nothing for.
+/// Time between two checks of a blocked connection.
 pub const SILENCE_NS: u64 = 2_000_000_000;
-/// A closing interface waits so long for room, in all and each time, when senders were told that what it still has
-/// is sent.
+/// Time that a closing interface waits for room, in all and each time, for data whose sends have completed.
 const CLOSE_NS: u64 = 1_000_000_000;
 const CLOSE_STEP_MS: i32 = 100;
 /// Bytes of a closing peer that are read so that it hears no reset: the number of reads.
 const LINGER_READS: usize = 64;
 
-/// The connection to interface `peer` at `remote`: the one there is, or a new one being made.
+/// The connection to interface `peer` at `remote`: the existing one, or a new one that is being set up.
 pub fn connect(face: &TcpIface, peer: u64, remote: SocketAddr) -> Result<Rc<Conn>> {
     let known = face.by_peer.borrow().get(&peer).cloned();
     if let Some(conn) = known {
@@ -139,7 +138,7 @@ fn is_connected(socket: &Socket) -> bool {
     socket.peer_addr().is_ok()
 }
 
-/// The kernel has decided: says hello, or tries again.
+/// The kernel has connected or failed: sends the hello, or retries.
 pub fn connected(face: &TcpIface, conn: &Rc<Conn>) {
     if conn.phase.get() != Phase::Connecting {
         return;
@@ -207,13 +206,13 @@ fn wait(face: &TcpIface, conn: &Rc<Conn>, ns: u64) {
     face.set_deadline(conn, monotonic_ns() + ns);
 }
 
-/// The peer said that its own attempt is under way.
+/// The peer reports its own attempt.
 pub fn deferred(face: &TcpIface, conn: &Rc<Conn>) {
     drop_socket(face, conn);
     wait(face, conn, DEFER_NS);
 }
 
-/// The peer answered our hello.
+/// The peer has accepted our hello.
 pub fn welcomed(face: &TcpIface, conn: &Rc<Conn>, welcome: &Welcome) -> bool {
     if conn.phase.get() != Phase::Greeting || welcome.max_am as usize > MAX_AM {
         return false;
@@ -260,7 +259,7 @@ pub fn rejected(face: &TcpIface, conn: &Rc<Conn>, reason: Reason) {
     abort(face, conn, Status::UNREACHABLE);
 }
 
-/// Takes what waits at the listener; answers how many connections that were.
+/// Accepts the connections at the listener. Returns their number.
 pub fn accept(face: &Face) -> u32 {
     let mut count = 0;
     for _ in 0..MAX_ACCEPTS {
@@ -271,7 +270,7 @@ pub fn accept(face: &Face) -> u32 {
             }
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
             Err(e) => match Status::from_io(&e) {
-                // The one who connected is gone again, or its network is.
+                // The connecting peer or its network is gone again.
                 Status::CONNECTION_RESET | Status::UNREACHABLE => (),
                 _ => {
                     pause(face, &e);
@@ -283,7 +282,7 @@ pub fn accept(face: &Face) -> u32 {
     count
 }
 
-/// Without descriptors or memory: looks again later, since the listener stays readable.
+/// Without descriptors or memory: retries later, since the listener stays readable.
 fn pause(face: &TcpIface, e: &io::Error) {
     if face.first(Once::Accept) {
         ucs_error!("tcp: connections cannot be accepted, trying again every 100 ms: {e}");
@@ -293,8 +292,7 @@ fn pause(face: &TcpIface, e: &io::Error) {
     drop_one_unused(face);
 }
 
-/// Closes a connection that has never brought a message and that no endpoint here uses, where one network address has too
-/// many of them: its oldest.
+/// If one network address has too many connections without messages and local endpoints, closes its oldest.
 fn drop_one_unused(face: &TcpIface) {
     let mut by_source: HashMap<IpAddr, (usize, u64)> = HashMap::new();
     for (token, conn) in face.known.borrow().iter() {
@@ -340,14 +338,14 @@ fn admit(face: &Face, socket: Socket, from: SocketAddr) {
     }));
     let listed = Rc::clone(&unauth_peer);
     face.unauth_peers.borrow_mut().insert(token, listed);
-    // Its hello is usually here already.
+    // Its hello has usually come already.
     listen_to(face, token, &unauth_peer);
     if face.unauth_peers.borrow().contains_key(&token) {
         face.set_unauth_peer_deadline(token, NEVER, deadline);
     }
 }
 
-/// Drops the oldest of the network address that has the most: whoever opens many loses his own.
+/// Drops the oldest of the network address that has the most: a peer that opens many loses its own.
 fn drop_one_unauth_peer(face: &TcpIface) {
     let mut by_source: HashMap<IpAddr, (usize, u64)> = HashMap::new();
     for (token, unauth_peer) in face.unauth_peers.borrow().iter() {
@@ -372,7 +370,7 @@ pub fn forget_unauth_peer(face: &TcpIface, token: u64) {
     }
 }
 
-/// Reads what an unknown peer says, up to its hello.
+/// Reads the bytes of an unauthenticated peer, up to its hello.
 pub fn listen_to(face: &Face, token: u64, unauth_peer: &Rc<RefCell<UnauthPeer>>) {
     if face.greetings.get() >= MAX_GREETINGS {
         // Epoll tells of it again.

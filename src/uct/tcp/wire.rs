@@ -1,10 +1,10 @@
 //! Byte formats of tcp: the frames of a connection and the three addresses. Ours, version 2. A connection begins with
 //! a greeting (`hello`).
 //!
-//! A frame is a header of eight bytes (kind, three zero bytes, length of the body) and a body. Kinds
-//! below 32 are active messages with that id; a put's data follow its frame. Numbers are little
-//! endian. Nothing here allocates, panics or trusts: a decoder answers `None` when bytes are missing
-//! and `Bad` when they can never become a frame.
+//! A frame is a header of eight bytes (kind, three zero bytes, length of the body) and a body. Kinds below 32 are
+//! active messages with that id; a put's data follow its frame. Numbers are little endian. Nothing here allocates or
+//! panics, and no input is trusted: a decoder returns `None` when bytes are missing and `Bad` when they can never
+//! become a frame.
 #![forbid(unsafe_code)]
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -14,7 +14,7 @@ pub const MAGIC: u32 = u32::from_le_bytes(*b"fxtc");
 /// Changes when a frame or an address changes its meaning.
 pub const VERSION: u16 = 2;
 
-/// What upstream UCX begins a connection with, in place of a greeting.
+/// The first bytes of a connection of upstream UCX, in place of a greeting.
 pub const UPSTREAM_GREETING: u64 = 0xcafe_babe_1234_5678;
 
 /// Bytes before each body.
@@ -42,7 +42,7 @@ const PUT_REFUSED: u8 = 0x4a;
 pub const OPENING: u8 = 0x4b;
 pub const ANSWER: u8 = 0x4c;
 
-/// How the one who was connected to answers.
+/// Reasons of a rejected connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Welcome {
     /// The last connection attempt that the answering interface began.
@@ -54,7 +54,7 @@ pub struct Welcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     Version,
-    /// No interface of that id listens here.
+    /// No interface with that id listens here.
     Unknown,
     /// A limit of the one who connects is beyond what the other takes.
     Limit,
@@ -76,7 +76,7 @@ pub enum Frame {
     Reject(Reason),
     /// "Nothing follows."
     Bye,
-    /// Shows that the way is open; not answered.
+    /// Tests the connection; has no reply.
     Ping,
     /// "Tell me when all before this is done."
     Flush {
