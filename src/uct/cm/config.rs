@@ -7,7 +7,7 @@ use crate::uct::auth::{self, Auth};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What every connection manager has.
+/// The configuration of every connection manager.
 static COMMON: Table = Table {
     name: "connection manager",
     prefix: "CM_",

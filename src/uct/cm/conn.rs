@@ -1,9 +1,9 @@
 //! `Conn`: one connection, of a client or of a server, from the first packet to the end.
 //!
-//! Its state is behind a mutex that is never held across a callback; the async context's lock, which
-//! every caller and every handler holds, is what serialises. What the owner shall be told waits in
-//! `calls`: a transition pushes, `drive` (in `step`) delivers. A connection is alive while the async
-//! context watches its socket or somebody holds it.
+//! Its state is behind a mutex that is never held across a callback; calls are serialised by the async context's lock,
+//! which every caller and every handler holds. Callbacks of the owner wait in `calls`: a transition pushes them,
+//! `drive` (in `step`) calls them. A connection is alive while the async context watches its socket or somebody holds a
+//! reference.
 
 use super::endpoint::Disconnect;
 use super::listener::ListenerCore;
@@ -33,13 +33,13 @@ pub(super) enum Phase {
     Connecting,
     /// Client: waits for private data.
     Resolved,
-    /// Client: waits for the answer.
+    /// Client: waits for the reply.
     Asked,
     /// Server: nothing is known of the client.
     Unauthenticated,
     /// Server: the application has the request.
     Requested,
-    /// Server: the client went before it was answered.
+    /// Server: the client has left before the reply.
     Left,
     /// Server: accepted, waits for the client's notification.
     Answered,
@@ -48,7 +48,7 @@ pub(super) enum Phase {
     Over,
 }
 
-/// What the owner, or the listener's visitor, shall be told next.
+/// A callback of the owner, or of the listener's visitor.
 pub(super) enum Call {
     Resolved(Result<()>),
     Pack,
@@ -65,7 +65,7 @@ pub(super) struct State {
     watched: Option<Events>,
     pub proof: Proof,
     pub input: Vec<u8>,
-    /// What the kernel did not take yet.
+    /// Bytes that the kernel has not accepted yet.
     pub output: Vec<u8>,
     pub calls: VecDeque<Call>,
     pub owner: Option<Arc<dyn Owner>>,
@@ -179,7 +179,7 @@ impl Conn {
         }
     }
 
-    /// Ends the connection: nobody is told anything any more, and the peer sees the end.
+    /// Ends the connection: no more callbacks, and the peer sees the end.
     pub fn close(&self) {
         let (socket, owner, calls) = {
             let mut state = self.state.lock();
@@ -518,7 +518,7 @@ fn begin(peer: SocketAddr, from: Option<SocketAddr>, options: &Options) -> io::R
     Ok(socket)
 }
 
-/// What a client is told when the kernel says this.
+/// The status for a client of an error of the kernel.
 pub(super) fn failure(e: &io::Error) -> Status {
     match e.raw_os_error() {
         Some(

@@ -10,7 +10,7 @@ pub struct Endpoint {
     pub(super) conn: Arc<Conn>,
 }
 
-/// How a disconnection goes on.
+/// The result of a disconnection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disconnect {
     /// The peer is told.

@@ -15,10 +15,10 @@ use core::ffi::{c_char, c_uint, c_void};
 use std::sync::Arc;
 use std::sync::OnceLock;
 
-/// What `uct_cm_h` points to.
+/// The object of `uct_cm_h`.
 #[repr(C)]
 pub struct CmHandle {
-    /// What endpoints point to.
+    /// The interface that endpoints point to.
     iface: uct_iface,
     pub manager: Manager,
 }

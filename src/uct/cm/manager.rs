@@ -1,8 +1,7 @@
-//! `Manager`: one connection manager, and what its listeners and connections share.
+//! `Manager`: one connection manager, with the state that its listeners and connections share.
 //!
-//! It knows the clients that wait for an answer, by id, and the accepted sockets that have not said
-//! who they are ("unauthenticated peers"). Unauthenticated peers have a deadline and a limit, so that whoever floods a port
-//! costs bounded memory; while there are some, a timer runs.
+//! It has the clients that wait for a reply, by id, and the accepted sockets of unauthenticated peers. Unauthenticated
+//! peers have a deadline and a limit, so that flooding a port costs bounded memory; while there are some, a timer runs.
 
 use super::config::Settings;
 use super::conn::Conn;
@@ -25,14 +24,14 @@ use std::time::Duration;
 const UNAUTH_TIMEOUT_NS: u64 = 5_000_000_000;
 /// Most unauthenticated peers of a manager; the one that waits longest makes room.
 const UNAUTH_PEERS_MAX: usize = 256;
-/// How often deadlines are looked at.
+/// Period of the deadline timer.
 const TICK: Duration = Duration::from_millis(250);
 
 /// Writes the bytes of the transport's address of a device: its own address, subnet prefix length,
 /// and whether it is the loopback interface.
 pub type EncodeDevice = fn(IpAddr, u8, bool) -> Vec<u8>;
 
-/// What unauthenticated peers do wrong; each is logged once.
+/// Violations of unauthenticated peers; each is logged once.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Oddity {
     Silent,
@@ -52,7 +51,7 @@ pub(super) struct Shared {
     encode: EncodeDevice,
     said: AtomicU32,
     requests: Mutex<HashMap<RequestId, Arc<Conn>>>,
-    /// In the order in which they came.
+    /// In the order of arrival.
     unauth_peers: Mutex<BTreeMap<usize, UnauthPeer>>,
     /// Listeners that stopped accepting for want of descriptors.
     paused: Mutex<Vec<Arc<ListenerCore>>>,

@@ -34,11 +34,11 @@ pub use manager::Manager;
 use crate::ucs::Result;
 use std::net::SocketAddr;
 
-/// Names a client that waits for an answer; never used twice in a process.
+/// Identifies a client that waits for a reply; never reused in a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RequestId(pub usize);
 
-/// What the other side of a connection told.
+/// The data of the other side of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Remote<'a> {
     /// The transport's address of the device it is reached by.
@@ -46,7 +46,7 @@ pub struct Remote<'a> {
     pub private: &'a [u8],
 }
 
-/// A client that asks to be accepted.
+/// A connection request of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     pub id: RequestId,

@@ -1,9 +1,9 @@
-//! The op table of endpoints that carry no data: every entry is set, and answers "unsupported".
+//! The op table of endpoints without data path: every entry is set, and returns "unsupported".
 
 use crate::c::*;
 use core::ffi::c_void;
 
-/// What an operation answers that is not there.
+/// The return value of an unsupported operation.
 trait Answer {
     const NO: Self;
 }
@@ -34,7 +34,7 @@ impl Answer for () {
     const NO: () = ();
 }
 
-/// An operation of any signature that only answers.
+/// An unsupported operation of any signature.
 trait Refuse {
     const OP: Self;
 }

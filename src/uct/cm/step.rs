@@ -1,7 +1,7 @@
 //! How a connection moves: bytes, the end of the stream and deadlines become phases and calls.
 //!
-//! `drive` is what handlers run. It takes one step at a time with the state locked, and calls the
-//! owner with nothing locked; the owner may destroy the endpoint, after which no step follows.
+//! Handlers call `drive`. It makes one step at a time with the state locked, and calls the owner with nothing locked;
+//! the owner may destroy the endpoint, after which no step follows.
 
 use super::conn::{Call, Conn, Phase, Role, State, failure};
 use super::manager::Oddity;

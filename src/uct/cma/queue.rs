@@ -108,7 +108,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// What a put or get moves, besides the local blocks.
+/// The remote side of a put or get.
 #[derive(Clone, Copy)]
 pub struct Target {
     pub pid: u32,
@@ -119,7 +119,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Moves the first batch of it; answers how many bytes went.
+    /// Copies the first batch. Returns the number of bytes.
     ///
     /// # Safety
     /// As `Batch::transfer`.
@@ -146,14 +146,14 @@ impl Target {
     }
 }
 
-/// One put or get, or what is left of it.
+/// A put or get, or the rest of it.
 pub struct Transfer {
     target: Target,
     blocks: VecDeque<Block>,
     comp: Completion,
 }
 
-/// What a first attempt left.
+/// The result of posting.
 pub enum Posting {
     Done,
     Rest(Transfer),
@@ -200,7 +200,7 @@ impl Transfer {
         }
     }
 
-    /// Moves one segment; answers whether that was the last.
+    /// Copies one segment. Returns whether it was the last.
     fn step(&mut self, segment: usize) -> Moved<bool> {
         let batch = Batch::fill(self.blocks.iter().copied(), segment);
         // SAFETY: the user keeps the blocks until the completion is called.
@@ -278,13 +278,13 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Whether nothing is under way.
+    /// Whether there are no transfers in flight.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.ring.borrow().is_empty()
     }
 
-    /// Transfers under way.
+    /// Transfers in flight.
     #[inline]
     pub fn transfers(&self) -> usize {
         self.transfers.get()
@@ -296,12 +296,12 @@ impl Queue {
         self.push(ep, Task::Transfer(transfer));
     }
 
-    /// Completes `comp` when what is on the endpoint's queue now is done.
+    /// Completes `comp` when all transfers now in the endpoint's queue are done.
     pub fn flush(&self, ep: &Rc<EpQueue>, comp: Completion) {
         self.push(ep, Task::Flush(comp));
     }
 
-    /// Completes `comp` when what is on all queues now is done.
+    /// Completes `comp` when all transfers now in any queue are done.
     pub fn flush_all(&self, comp: Completion) {
         let eps: Vec<Rc<EpQueue>> = self.ring.borrow().iter().cloned().collect();
         let flush = Rc::new(FaceFlush {
@@ -324,7 +324,7 @@ impl Queue {
         }
     }
 
-    /// Runs one segment of the endpoint whose turn it is; answers whether there was one.
+    /// Copies one segment of the next endpoint. Returns whether there was one.
     pub fn step(&self, segment: usize) -> bool {
         let Some(ep) = self.ring.borrow_mut().pop_front() else {
             return false;
@@ -363,8 +363,8 @@ impl Queue {
         true
     }
 
-    /// The kernel refused a transfer: the endpoint is broken from here on, its user is told by the next
-    /// progress. Answers the status of the transfer.
+    /// The kernel refused a transfer: the endpoint has failed, which the next progress reports. Returns the status of
+    /// the transfer.
     #[cold]
     pub fn fail(&self, ep: &Rc<EpQueue>, target: &Target, e: &io::Error) -> Status {
         let Target { pid, remote, .. } = *target;
@@ -377,8 +377,7 @@ impl Queue {
         Status::IO_ERROR
     }
 
-    /// Nothing can be posted on `ep` any more; its user is told by the next progress. Its tasks stay
-    /// until `drain`.
+    /// Fails an endpoint, which the next progress reports. Its tasks stay until `drain`.
     pub fn abort(&self, ep: &Rc<EpQueue>, why: Status) {
         if ep.broken.replace(Some(why)).is_none() {
             self.failed.borrow_mut().push(Rc::clone(ep));
@@ -392,7 +391,7 @@ impl Queue {
         }
     }
 
-    /// Takes everything off the queue of an endpoint that goes: what was not flushed is not completed.
+    /// Clears the queue of an endpoint that is destroyed: operations that were not flushed do not complete.
     pub fn close(&self, ep: &Rc<EpQueue>) {
         ep.handle.set(core::ptr::null_mut());
         let mut dropped = 0;

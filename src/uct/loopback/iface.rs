@@ -68,7 +68,7 @@ impl SelfIface {
         code_of(&unsafe { ep.am_short(ep.face(), id, header, payload, len) })
     }
 
-    /// Fills a descriptor by `fill`, which answers the length, and runs the handler on it.
+    /// Fills a descriptor by `fill`, which returns the length, and calls the handler with it.
     #[inline(always)]
     pub fn deliver(
         face: &IfaceBox<SelfIface>,
@@ -92,7 +92,7 @@ impl SelfIface {
 
 impl Iface for SelfIface {
     type Ep = SelfEp;
-    /// What is sent has arrived when the call returns.
+    /// Messages are delivered when the call returns.
     const POLLS: bool = false;
 
     fn query(face: &IfaceBox<Self>, attr: &mut uct_iface_attr) {
@@ -143,7 +143,7 @@ impl Iface for SelfIface {
         unsafe { ep.am_short(ep.face(), id, header, payload, len) }
     }
 
-    /// Handled where it stands, where its handler only reads it.
+    /// Passed in place if the handler only reads it.
     #[inline(always)]
     unsafe fn am_short_inside(
         ep: &EpBox<Self>,
@@ -271,7 +271,7 @@ pub const MAX_SHORT_IOV: usize = 16;
 /// docs/PERFORMANCE.md.
 const SELF_OVERHEAD: f64 = 10e-9;
 
-/// Bytes a second of a copy within a core's caches: measured once, when first asked for.
+/// Bytes a second of a copy within a core's caches, measured at first use.
 fn copy_bandwidth() -> f64 {
     /// Fits the first two caches of current processors, source and destination together.
     const LEN: usize = 16 << 10;

@@ -9,7 +9,7 @@ const OVERHEADS: &[(&str, &str)] = &[
     ("am_bcopy", "buffered active messages"),
 ];
 
-/// What both transports of this folder have.
+/// The configuration of both transports of this folder.
 pub static MM: Table = Table {
     name: "memory mapped transport",
     prefix: "MM_",

@@ -22,7 +22,7 @@ use core::ptr::NonNull;
 use std::rc::Rc;
 
 pub struct ShmEp {
-    /// Of `peer`: the sender into its lane, or, before there is one, one that goes nowhere.
+    /// The sender of `peer`'s lane; before there is one, a sender that is always full.
     sender: Cell<NonNull<Sender>>,
     peer: Rc<Peer>,
     pub pending: Rc<PendingGroup>,
@@ -98,8 +98,8 @@ impl ShmEp {
         })
     }
 
-    /// As `am_short`, of a length that was checked. A few bytes where there is room that is known of, as there mostly is,
-    /// go without looking at anything else.
+    /// As `am_short`, with a checked length. A few bytes are sent without further tests if there is known room, as
+    /// there mostly is.
     ///
     /// # Safety
     /// `len` at most `max_short` less the header; `payload` readable for `len` bytes.
@@ -149,7 +149,7 @@ impl ShmEp {
         code_of(&sent)
     }
 
-    /// Tells the peer of a message that it asked to be told of.
+    /// Rings the peer's doorbell, as it asked for.
     #[cold]
     #[inline(never)]
     fn tell(ep: &Ep) -> ucs_status_t {
@@ -325,8 +325,8 @@ impl ShmEp {
         Ok(())
     }
 
-    /// Everything posted is in the peer's memory already; only what waits for room is not. Of a process that
-    /// has ended nobody will read it: an error, which the error handler tells too, from progress.
+    /// Everything posted is in the peer's memory already, except pending requests. If the process has ended, nobody
+    /// will read it: an error, which progress also reports to the error handler.
     pub fn flush(ep: &Ep, flags: u32) -> Result<Posted> {
         let cancel = flags & UCT_FLUSH_FLAG_CANCEL != 0;
         if !cancel {

@@ -31,15 +31,15 @@ use std::sync::Arc;
 const SLOT_OVERHEAD: u32 = 28;
 /// Most entries of a short gather list.
 pub const MAX_SHORT_IOV: usize = 16;
-/// Seconds that a message is on its way: the order of a cache line's travel between cores.
+/// Latency of a message in seconds: of the order of a cache-line transfer between cores.
 const LATENCY: f64 = 80e-9;
-/// Buffered messages up to this size are copied to a descriptor that the handler may keep; longer
-/// ones, and those in slots, are handed over where they stand.
+/// Buffered messages up to this size are copied to a descriptor that the handler may keep; longer ones, and those in
+/// slots, are passed in place.
 const COPY_MAX: usize = 512;
 
 pub struct ShmIface {
     kind: SegmentKind,
-    /// The segment that was last asked about.
+    /// The segment that was last looked up.
     recent: RefCell<Option<Arc<Attached>>>,
     pub inbox: Inbox,
     pub alarm: Arc<Alarm>,
@@ -55,17 +55,17 @@ pub struct ShmIface {
     endpoints: RefCell<BTreeMap<u64, *const EpBox<ShmIface>>>,
     last_serial: Cell<u64>,
     descs: DescPool,
-    /// Where a short message is copied before it is handled.
+    /// A copy of a short message while it is handled.
     scratch: UnsafeCell<[u64; FIRST_LINE / 8]>,
     /// Looks at the lanes since the alarm was raised.
     last_looks: Cell<u32>,
-    /// What keeps `progress` from only polling: `BUSY` and so on.
+    /// Conditions for which `progress` has to do more than polling: `BUSY` and so on.
     attention: Cell<u32>,
 }
 
 type Face = IfaceBox<ShmIface>;
 
-/// Sizes as configured; `INVALID_PARAM` when nobody can work with them.
+/// The configured sizes; `INVALID_PARAM` if they are unusable.
 fn shape_of(config: &Config) -> Result<(Shape, u32)> {
     let (slots, slot) = (config.uint("FIFO_SIZE"), config.uint("FIFO_ELEM_SIZE"));
     let segment = u32::try_from(config.memunits("SEG_SIZE")).unwrap_or(u32::MAX);
@@ -138,7 +138,7 @@ impl ShmIface {
         Ok(IfaceBox::open(transport, device, worker, params, tl))
     }
 
-    /// The peer behind `key`, attached once.
+    /// The peer of `key`, attached once.
     pub fn peer(&self, key: SegmentKey) -> Result<Rc<Peer>> {
         if let Some(peer) = self.peers.borrow().get(&key).and_then(Weak::upgrade)
             && peer.failure().is_none()
@@ -148,7 +148,7 @@ impl ShmIface {
         let peer = Rc::new(Peer::attach(key)?);
         self.recent.take();
         let mut peers = self.peers.borrow_mut();
-        // Those that are gone are looked for when there are twice as many as the last time left.
+        // Dead peers are removed when the table has twice as many as after the last removal.
         if peers.len() >= self.sweep_at.get() {
             peers.retain(|_, peer| peer.strong_count() > 0);
             self.sweep_at.set(2 * peers.len() + LEAST_SWEPT);
@@ -181,7 +181,7 @@ impl ShmIface {
         true
     }
 
-    /// Runs what calls the user, without that a message is handled meanwhile.
+    /// Calls `run`, which calls the user, and handles no message meanwhile.
     fn alone(face: &Face, run: impl FnOnce() -> u32) -> u32 {
         face.attend(BUSY);
         let count = run();
@@ -199,7 +199,7 @@ impl ShmIface {
         }
     }
 
-    /// What is left to do when so many messages `came`.
+    /// The rest of progress after `came` messages.
     #[cold]
     #[inline(never)]
     fn after_poll(face: &Face, came: u32) -> u32 {
@@ -216,7 +216,7 @@ impl ShmIface {
         count
     }
 
-    /// Those who wait for room.
+    /// Calls pending requests.
     fn serve(face: &Face) -> u32 {
         let count = ShmIface::alone(face, || face.pending.dispatch());
         let waits = if face.pending.is_empty() { 0 } else { PENDING };
@@ -244,7 +244,7 @@ impl ShmIface {
         }
     }
 
-    /// A message that is at least a word, to a handler that takes it as a word and a rest. Whether there is one.
+    /// Passes a message of at least a word to a short handler. Returns whether there is one.
     #[inline(always)]
     fn deliver_word(face: &Face, id: u8, data: *const u8, len: usize) -> bool {
         let rest_len = len - size_of::<u64>();
@@ -301,8 +301,8 @@ impl ShmIface {
         }
     }
 
-    /// What a peer sent before its end may have come behind this round's look, at which so many messages `came`: the
-    /// end is told in a later round that finds nothing.
+    /// Messages of a dead peer may have come after this round's poll, which found `came` messages: its end is reported
+    /// in a later round that finds nothing.
     fn before_alarm(face: &Face, came: u32) -> u32 {
         let looks = face.last_looks.get();
         if looks > 0 && came == 0 || looks == LAST_LOOKS {
@@ -331,7 +331,7 @@ impl ShmIface {
         };
         let mut count = 0;
         for serial in failed {
-            // What was told of others may have destroyed it.
+            // An error handler of another may have destroyed it.
             let ep = face.endpoints.borrow().get(&serial).copied();
             let Some(ep) = ep.filter(|ep| has_failed(*ep)) else {
                 continue;
@@ -348,24 +348,24 @@ impl ShmIface {
     }
 }
 
-/// So many peers are kept in the table, gone or not.
+/// Minimum size of the table for a removal of dead peers.
 const LEAST_SWEPT: usize = 16;
 
-/// `progress` is under way: a handler must not be handed a second message meanwhile.
+/// `progress` is running: a handler must not get a second message meanwhile.
 const BUSY: u32 = 1;
 /// The interface was armed.
 const ARMED: u32 = 2;
-/// Somebody waits for room.
+/// There are pending requests.
 const PENDING: u32 = 4;
 /// The alarm was raised.
 const ALARM: u32 = 8;
 
-/// Most looks at the lanes before an end is told: they empty a full lane of a dead sender, and others that go on sending
-/// do not put it off for ever.
+/// Most polls of the lanes before an end is reported: enough to empty a full lane of a dead sender, and bounded if
+/// others go on sending.
 const LAST_LOOKS: u32 = 1024;
 /// No round handles more messages of a lane.
 const MOST_POLLED: usize = 4096;
-/// Bytes a second where the configuration leaves it open.
+/// Default bandwidth in bytes a second.
 const BANDWIDTH: f64 = 15360.0 * 1024.0 * 1024.0;
 
 impl Iface for ShmIface {

@@ -1,9 +1,9 @@
 //! `Inbox`: the receiving side of an interface: its segment, its lanes, and how they are polled.
 //!
-//! Lanes with traffic are polled in each round. When there are many, idle ones cool down: their
-//! senders are asked to ring, and one of them is polled a round, so that nothing depends on the
-//! bell. Before the owner sleeps it asks every sender, issues a barrier and looks at all lanes again:
-//! either it sees a message, or the sender sees the question and wakes it.
+//! Lanes with traffic (hot lanes) are polled in each round. When there are many, idle ones become cold: their senders
+//! are asked to ring the doorbell, and one of them is polled in each round, so that nothing depends on the doorbell.
+//! Before the owner sleeps it asks every sender to ring, issues a barrier and polls all lanes again: either it sees a
+//! message, or the sender sees the request and wakes it.
 
 use super::layout::{Bells, LaneState, Layout, Phase};
 use super::ring::{Polled, Receiver, Shape};
@@ -19,7 +19,7 @@ use core::cell::{Cell, OnceCell};
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-/// So many lanes are polled in each round, whatever their traffic.
+/// The first lanes are always hot.
 const ALWAYS_HOT: usize = 8;
 /// Rounds without a message after which a lane cools down.
 const IDLE_ROUNDS: u32 = 2048;
@@ -30,7 +30,7 @@ pub struct Inbox {
     bells: Bells,
     batch: f64,
     inlets: Box<[Inlet]>,
-    /// The one lane, where no other is polled.
+    /// The only hot lane, if there is one.
     only: Cell<Option<NonNull<Inlet>>>,
     /// Indices of lanes; the first `hot_len` and `cold_len` count.
     hot: Box<[Cell<u16>]>,
@@ -38,7 +38,7 @@ pub struct Inbox {
     cold: Box<[Cell<u16>]>,
     cold_len: Cell<usize>,
     cold_next: Cell<usize>,
-    /// The doorbell when the lanes were last looked at.
+    /// The doorbell's value at the last `look`.
     bell_seen: Cell<u32>,
     armed: Cell<bool>,
     barriers: bool,
@@ -48,7 +48,7 @@ pub struct Inbox {
 #[derive(Default)]
 struct Inlet {
     receiver: OnceCell<Receiver>,
-    /// Of the sender that is polled now; `None` when nobody is.
+    /// The generation of the sender whose message is handled; `None` outside handlers.
     generation: Cell<Option<u32>>,
     closing: Cell<bool>,
     complained: Cell<bool>,
@@ -108,8 +108,8 @@ impl Inbox {
         self.bells.doorbell().load(Ordering::Relaxed) != self.bell_seen.get()
     }
 
-    /// Hands up to `max` messages of each lane to `each`, which answers whether it takes more of the lane; the answer is how
-    /// many. A message is valid until `each` returns. Not to be called from `each`.
+    /// Passes up to `max` messages of each lane to `each`, which returns whether it takes more of the lane. Returns
+    /// their number. A message is valid until `each` returns. Not to be called from `each`.
     #[inline(always)]
     pub fn poll(&self, max: u64, mut each: impl FnMut(Polled) -> bool) -> u32 {
         let Some(inlet) = self.only.get() else {
@@ -183,7 +183,7 @@ impl Inbox {
         self.note_only();
     }
 
-    /// Notes whether one lane only is polled, after what may have changed that.
+    /// Updates `only` after a change of the hot lanes.
     fn note_only(&self) {
         let lane = self.hot.first().map_or(0, Cell::get);
         let alone = self.hot_len.get() == 1 && self.cold_len.get() == 0;
@@ -317,7 +317,7 @@ impl Inbox {
         Ok(())
     }
 
-    /// The owner is awake: nobody needs to wake it.
+    /// The owner is awake: senders need not wake it.
     #[inline]
     pub fn disarm(&self) {
         if self.armed.get() {
@@ -343,12 +343,12 @@ impl Inbox {
         self.segment.base()
     }
 
-    /// First byte of a lane, and the first behind it.
+    /// The address range of a lane.
     pub fn lane_range(&self, lane: u32) -> (usize, usize) {
         (self.layout.lane_at(lane), self.layout.lane_at(lane + 1))
     }
 
-    /// What the receiver of a lane waits for.
+    /// The number of the next message of a lane.
     pub fn next_number(&self, lane: usize) -> u64 {
         let receiver = self.inlets[lane].receiver.get();
         receiver.map_or(1, |receiver| receiver.next_number())
@@ -390,7 +390,7 @@ fn push(list: &[Cell<u16>], len: &Cell<usize>, lane: u16) {
 }
 
 impl Inlet {
-    /// Hands up to `max` messages to `each`; the answer is how many.
+    /// Passes up to `max` messages to `each`. Returns their number.
     #[inline(always)]
     fn drain(&self, max: u64, each: &mut impl FnMut(Polled) -> bool) -> u32 {
         let Some(receiver) = self.receiver.get() else {
@@ -405,7 +405,7 @@ impl Inlet {
         }) as u32
     }
 
-    /// Notes that the lane, of so many hot ones, had no message. Whether there is something to do about it.
+    /// Records that the lane had no message. Returns whether it has to become cold.
     #[inline]
     fn note_silence(&self, hot: usize) -> bool {
         let idle = self.idle.get().saturating_add(1);

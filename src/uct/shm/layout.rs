@@ -1,8 +1,8 @@
-//! What stands where in an interface's segment: facts, bells, the table of lanes, the lanes.
+//! The layout of an interface's segment: constants ("facts"), doorbells, the table of lanes, the lanes.
 //!
-//! The owner writes the facts once, before anybody can know the address; whoever attaches copies
-//! them out once and believes them only after `check`. A lane's state word passes between the
-//! owner and senders: free → taken by a sender → ready → closing → free again by the owner.
+//! The owner writes the facts once, before anybody can know the address; a process that attaches copies them once and
+//! uses them only after `check`. A lane's state word passes between the owner and senders: free → taken by a sender →
+//! ready → closing → free again by the owner.
 
 use super::ring::Shape;
 use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering, fence, word32, word64};
@@ -37,7 +37,7 @@ pub struct Facts {
     pub wide_lanes: u32,
     pub wide: ShapeWords,
     pub narrow: ShapeWords,
-    /// Whether the owner issues barriers for others when it asks to be told.
+    /// Whether the owner issues barriers for other processes when it requests the doorbell.
     pub barriers: u32,
 }
 
@@ -80,7 +80,7 @@ impl ShapeWords {
     }
 }
 
-/// Where the lanes are and how large.
+/// Offsets and sizes of the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     pub lanes: u32,
@@ -108,7 +108,7 @@ impl Layout {
         }
     }
 
-    /// Bytes of facts, bells and table: what is reserved from the start.
+    /// Bytes of facts, doorbells and table, which are reserved at creation.
     pub fn head_bytes(&self) -> usize {
         (TABLE_AT + self.lanes as usize * size_of::<u64>()).next_multiple_of(PAGE)
     }
@@ -202,7 +202,7 @@ impl Bells {
         self.word(ARMED_AT)
     }
 
-    /// A sender has sent what the owner asked to be told of. With `true` it must poke the owner.
+    /// A sender rings the doorbell. If it returns true, the sender must wake the owner.
     pub fn ring(&self) -> bool {
         self.doorbell().fetch_add(1, Ordering::SeqCst);
         // SeqCst: pairs with the barrier between `set_armed` and the owner's look at the doorbell:
@@ -211,7 +211,7 @@ impl Bells {
         self.armed().swap(0, Ordering::SeqCst) != 0
     }
 
-    /// The owner is about to sleep: a barrier and a last look follow.
+    /// The owner is about to sleep: a barrier and a last poll follow.
     pub fn set_armed(&self) {
         self.armed().store(1, Ordering::SeqCst);
     }

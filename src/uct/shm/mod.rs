@@ -1,9 +1,9 @@
 //! The transports posix and sysv: processes of one host over memory that they share.
 //!
-//! Each interface owns a segment with an inbox of lanes; whoever sends to it attaches the segment
-//! and takes a lane for itself. `segment` makes and finds memory, `layout` says what stands where,
-//! `ring` is a lane, `inbox` and `outbox` are the two ends, `wire` the formats of addresses and keys.
-//! Both transports are this code; they differ in how a segment is made.
+//! Each interface owns a segment with an inbox of lanes; a sender attaches the segment and takes a lane of its own.
+//! `segment`: allocates and attaches memory. `layout`: layout of a segment. `ring`: a lane. `inbox`, `outbox`:
+//! receiving and sending side. `wire`: formats of addresses and keys. Both transports are this code; they differ in how
+//! a segment is made.
 
 mod config;
 mod copy;

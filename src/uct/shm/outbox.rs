@@ -1,5 +1,5 @@
-//! `Peer`: the sending side towards one interface of some process: its segment, our lane in it, and
-//! what is known of the process. All endpoints of an interface to the same peer share one.
+//! `Peer`: the sending side towards one interface of a process: its segment, our lane in it, and the state of the
+//! process. All endpoints of an interface to the same peer share one.
 
 use super::layout::{Bells, Facts, LaneState, Layout, Phase};
 use super::ring::{self, Sender, Shape};
@@ -15,7 +15,7 @@ use core::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What the death watch and the interface's thread share.
+/// State shared by the death watch and the interface's thread.
 pub struct Alarm {
     /// Some peer of the interface has ended.
     raised: AtomicBool,
@@ -46,9 +46,9 @@ impl Alarm {
     pub fn raise(&self) {
         // Release: pairs with the Acquire in `take`.
         self.raised.store(true, Ordering::Release);
-        // SeqCst: pairs with Inbox::look; who sees the bell sees what was raised.
+        // SeqCst: pairs with Inbox::look; a thread that sees the doorbell sees the alarm.
         self.wake.bells().doorbell().fetch_add(1, Ordering::SeqCst);
-        // SeqCst: who arms behind this looks at the bell before it sleeps.
+        // SeqCst: an owner that arms after this reads the doorbell before it sleeps.
         fence(Ordering::SeqCst);
         self.wake.wake_owner();
     }
@@ -66,17 +66,16 @@ pub struct Peer {
     ended: Arc<AtomicBool>,
     watch: RefCell<Option<Watch>>,
     failure: Cell<Option<Status>>,
-    /// Sends that found no room; without a watch every so many look whether the process lives.
+    /// Sends that found no room; without a watch, every so many of them check whether the process lives.
     refused: Cell<u32>,
 }
 
-/// A power of two: a look costs some microseconds, this many refusals some hundred.
+/// A power of two: a check costs some microseconds, so many refusals some hundred.
 const REFUSALS_A_LOOK: u32 = 1 << 16;
 
 impl Peer {
-    /// Attaches the peer's segment and takes a lane of it. `UNREACHABLE` when there is no such
-    /// segment, `NO_MEMORY` when the lane cannot be reserved. Without a free lane the peer is there
-    /// all the same, and every send tries again.
+    /// Attaches the peer's segment and takes a lane of it. `UNREACHABLE` when there is no such segment, `NO_MEMORY`
+    /// when the lane cannot be reserved. Also succeeds without a free lane: then every send tries to take one.
     pub fn attach(key: SegmentKey) -> Result<Peer> {
         let attached = Attached::get(key)?;
         let (facts, layout) = facts_of(&attached)?;
@@ -183,7 +182,7 @@ impl Peer {
         Ok(())
     }
 
-    /// Gives lanes of ended processes back to the owner, who drains and frees them.
+    /// Returns lanes of dead processes to the owner, which drains and frees them.
     fn retire_dead(&self) {
         for lane in 0..self.layout.lanes {
             let word = self.bells.lane(lane);
@@ -203,7 +202,7 @@ impl Peer {
         self.bells.doorbell().fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Tells the owner that its lanes want to be looked at; wakes it when it sleeps.
+    /// Rings the owner's doorbell; wakes it if it sleeps.
     #[cold]
     pub fn ring_bell(&self, sender: &Sender) {
         sender.clear_question();
@@ -239,26 +238,26 @@ impl Peer {
         !self.has_ended() && pidfd::alive(self.facts.pid, self.facts.start_time)
     }
 
-    /// What the death watch said.
+    /// Whether the death watch has reported the end.
     pub fn has_ended(&self) -> bool {
         // Relaxed: read after Alarm::take.
         self.ended.load(Ordering::Relaxed)
     }
 
-    /// A send found no room. Whether nobody will ever make room, as far as this is known.
+    /// A send found no room. Returns whether the process is known to be dead.
     pub fn note_refusal(&self) -> bool {
         let count = self.refused.get().wrapping_add(1);
         self.refused.set(count);
         count.is_multiple_of(REFUSALS_A_LOOK) && self.watch.borrow().is_none() && !self.is_alive()
     }
 
-    /// Notes the end of the process, when somebody else saw it.
+    /// Records the end of the process that was detected elsewhere.
     pub fn mark_ended(&self) {
         // Relaxed: published by Alarm::raise, or read by this thread.
         self.ended.store(true, Ordering::Relaxed);
     }
 
-    /// From now on every send answers `status`; the first one sticks.
+    /// From now on every send returns `status`; the first status is kept.
     pub fn fail(&self, status: Status) {
         if self.failure.get().is_none() {
             self.failure.set(Some(status));
@@ -289,7 +288,7 @@ fn facts_of(attached: &Attached) -> Result<(Facts, Layout)> {
     Ok((facts, layout))
 }
 
-/// The segment of the interface behind `key`, if it is one and can be reached.
+/// Attaches the segment of `key`.
 pub fn attached(key: SegmentKey) -> Result<Arc<Attached>> {
     let attached = Attached::get(key)?;
     facts_of(&attached)?;

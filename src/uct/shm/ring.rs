@@ -1,4 +1,4 @@
-//! A lane: the one-way ring of one sender and one receiver, in memory that both map.
+//! A lane: a single-producer single-consumer ring in shared memory.
 //!
 //! Slots of fixed size carry a header word and short payloads, so that a small message costs one
 //! cache line; longer payloads stand in the lane's arena, whose positions both sides compute for
@@ -16,7 +16,7 @@ use core::cell::Cell;
 
 /// Bytes of a header word at the start of each slot.
 pub const HEADER: usize = size_of::<u64>();
-/// What most messages begin with.
+/// The first word of most messages.
 const WORD: usize = size_of::<u64>();
 /// Unit of slots and of the arena.
 pub const LINE: usize = 64;
@@ -24,8 +24,8 @@ pub const LINE: usize = 64;
 const CONTROL: usize = 256;
 const ATTENTION_AT: usize = 128;
 const PAGE: usize = 4096;
-/// Bytes behind a message in the arena that stay empty, where messages may be a few times as long. The latency of
-/// 1 KiB was a tenth longer without them.
+/// Bytes after a message in the arena that stay empty, if messages may be a few times as long. The latency of 1 KiB was
+/// a tenth longer without them.
 const READ_AHEAD: usize = 1024 + LINE;
 
 /// The sizes of a lane.
@@ -146,17 +146,17 @@ impl Head {
     }
 }
 
-/// Where a lane is and its sizes.
+/// Address and sizes of a lane.
 #[derive(Clone, Copy)]
 struct Lane {
     base: *mut u8,
     shape: Shape,
     mask: u64,
-    /// Of the first slot, and behind the last.
+    /// Start and end of the slots.
     slots: *mut u8,
     slots_end: *mut u8,
     slot_size: usize,
-    /// Most bytes behind the first word of a message in its slot.
+    /// Most bytes after the first word of a message in its slot.
     rest_max: u32,
     arena: *mut u8,
     arena_len: usize,
@@ -222,8 +222,8 @@ impl Lane {
         unsafe { word32(self.base.wrapping_add(ATTENTION_AT)) }
     }
 
-    /// Bytes that a message of `len` at `at` uses up: lines behind it are left out, since the receiver's
-    /// processor reads ahead into them, and the next message would have to take them back from there.
+    /// Bytes that a message of `len` at `at` uses: some lines after it are left out, since the receiver's prefetcher
+    /// reads them, and the next message would have to fetch them back.
     #[inline]
     fn arena_used(&self, at: usize, len: usize) -> usize {
         (len + READ_AHEAD.min(self.stride / 4))
@@ -231,8 +231,8 @@ impl Lane {
             .min(self.arena_len - at)
     }
 
-    /// Where a message of up to the largest size goes when the arena is used up to `at`: both sides
-    /// leave out a tail that is too short. The answer is the place and the bytes skipped.
+    /// The position of a message of up to the largest size when the arena is used up to `at`: both sides skip a tail
+    /// that is too short. Returns position and skipped bytes.
     #[inline]
     fn arena_place(&self, at: usize) -> (usize, usize) {
         if self.arena_len - at < self.stride {
@@ -266,7 +266,7 @@ pub struct Sender {
     next: Cell<u64>,
     slot: Cell<*mut u8>,
     limit: Cell<u64>,
-    /// The same for messages that are sent without looking at anything else: 0 where each needs a fence.
+    /// The same for messages that are sent without further tests: 0 if each needs a fence.
     limit_plain: Cell<u64>,
     /// Place of the next arena payload, bytes used in all, and bytes that may be used.
     arena_at: Cell<usize>,
@@ -317,7 +317,7 @@ impl Sender {
         sender
     }
 
-    /// From now on there is never room.
+    /// From now on the lane is always full.
     pub fn stop(&self) {
         self.stopped.set(true);
         self.set_limit(self.next.get());
@@ -328,7 +328,7 @@ impl Sender {
         self.limit_plain.set(if self.fence { 0 } else { limit });
     }
 
-    /// Whether a message can be sent now, by the latest that the receiver said.
+    /// Whether a message can be sent now, by the receiver's latest position.
     #[inline]
     pub fn has_room(&self) -> bool {
         self.has_slot() && self.has_arena()
@@ -347,8 +347,8 @@ impl Sender {
         // Acquire: pairs with the Release in Receiver::release; the receiver has read the slots.
         let done = self.lane.done().load(Ordering::Acquire);
         let sent = self.next.get() - 1;
-        // A receiver that claims to have read what was not sent, or takes back what it said, is
-        // ignored: writing over its slots hurts only itself, but numbers must stay in order.
+        // A receiver that claims to have read messages that were not sent, or moves its position back, is ignored:
+        // overwriting its slots hurts only itself, but numbers must stay in order.
         if done > sent || done + u64::from(self.lane.shape.slots) < self.limit.get() - 1 {
             return false;
         }
@@ -386,7 +386,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Whether a message can be sent by `send_plain`, by what the receiver said some time ago.
+    /// Whether a message can be sent by `send_plain`, by the cached position of the receiver.
     #[inline(always)]
     pub fn is_plain(&self) -> bool {
         self.next.get() < self.limit_plain.get()
@@ -408,8 +408,8 @@ impl Sender {
         self.publish(slot, Head::new(self.next.get(), id, len, false));
     }
 
-    /// Sends a message that `pack` writes at a place of `segment` bytes; it answers how many they
-    /// are. A message that fits into a slot goes there: its line in the arena stays in our cache.
+    /// Sends a message that `pack` writes to a buffer of `segment` bytes; it returns the length. A message that fits
+    /// into a slot is copied there: its line in the arena stays in our cache.
     #[inline(always)]
     pub fn send_packed(&self, id: u8, pack: impl FnOnce(*mut u8) -> usize) -> Result<Packed, Full> {
         if !self.has_room() {
@@ -446,18 +446,18 @@ impl Sender {
         self.slot.set(self.lane.slot_after(slot));
     }
 
-    /// Whether the receiver asked to be told of the message just sent. With `true` it must be told.
+    /// Whether the receiver has requested the doorbell for the message just sent. If true, the caller must ring it.
     #[inline]
     pub fn must_tell(&self) -> bool {
         if self.fence {
-            // SeqCst: pairs with the fence in Receiver::ask; either we see the question or the
-            // receiver sees the message. Without `fence` the receiver's barrier stands for both.
+            // SeqCst: pairs with the fence in Receiver::ask; either we see the request or the receiver sees the
+            // message. Without `fence` the receiver's barrier stands for both.
             fence(Ordering::SeqCst);
         }
         self.is_asked()
     }
 
-    /// The same where the receiver's barrier reaches this process.
+    /// As `must_tell`, if the receiver's barrier reaches this process.
     #[inline(always)]
     fn is_asked(&self) -> bool {
         compiler_fence(Ordering::SeqCst);
@@ -466,13 +466,13 @@ impl Sender {
 
     /// Takes the question back before answering it.
     pub fn clear_question(&self) {
-        // SeqCst: ordered before the doorbell that follows; a later question is not lost, since the
-        // receiver looks at the lane after asking.
+        // SeqCst: ordered before the doorbell that follows; a later request is not lost, since the receiver polls the
+        // lane after it.
         self.lane.attention().store(0, Ordering::SeqCst);
     }
 }
 
-/// What became of `send_packed`.
+/// The result of `send_packed`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packed {
     Sent(usize),
@@ -483,14 +483,14 @@ pub enum Packed {
 /// The receiving half.
 pub struct Receiver {
     lane: Lane,
-    /// Number of the next message, its slot, and the number at which the sender is told.
+    /// Number of the next message, its slot, and the number at which the position is published.
     next: Cell<u64>,
     slot: Cell<*mut u8>,
     tell_at: Cell<u64>,
     arena_at: Cell<usize>,
     arena_done: Cell<u64>,
     arena_told: Cell<u64>,
-    /// Messages after which the sender is told.
+    /// Messages after which the position is published.
     batch: u64,
 }
 
@@ -503,7 +503,7 @@ pub struct Message {
     pub data: *mut u8,
 }
 
-/// What a poll found.
+/// The result of a poll.
 #[derive(Clone, Copy, Debug)]
 pub enum Polled {
     /// In its slot, a word at least.
@@ -528,7 +528,7 @@ fn prefetch(at: *const u8) {
 }
 
 impl Receiver {
-    /// `batch` is the share of slots after which the sender is told that they are free.
+    /// `batch` is the share of slots after which the receiver publishes its position.
     ///
     /// # Safety
     /// `base` must be a lane whose sender started at its first state, mapped as long as the receiver
@@ -564,9 +564,9 @@ impl Receiver {
         self.tell_at.set(number + self.batch);
     }
 
-    /// Hands what has come to `each`, `max` at most and one at least, and answers how many. The bytes of a message stay
-    /// in place until `each` returns. It must not poll, and answers whether it takes more, which
-    /// matters after a message outside the slots.
+    /// Passes messages to `each`, at most `max` and at least one. Returns their number. The bytes of a message stay
+    /// valid until `each` returns. `each` must not poll; it returns whether it takes more, which matters after a
+    /// message outside the slots.
     #[inline(always)]
     pub fn poll(&self, max: u64, mut each: impl FnMut(Polled) -> bool) -> u64 {
         let (mut count, mut max) = (0, max);
@@ -578,7 +578,7 @@ impl Receiver {
             if !head.is(number) {
                 return count;
             }
-            // While the handler runs, the message after the next is fetched, if it is there.
+            // While the handler runs, the message after the next is prefetched.
             prefetch(slot.wrapping_add(2 * self.lane.slot_size));
             self.next.set(number + 1);
             self.slot.set(self.lane.slot_after(slot));
@@ -608,8 +608,8 @@ impl Receiver {
         }
     }
 
-    /// The message of a header that says its bytes are in the arena, or in the slot at `data` and less than a word; or
-    /// that says nothing that is true.
+    /// The message of a header whose bytes are in the arena, or in the slot at `data` and less than a word; or of an
+    /// invalid header.
     #[inline]
     fn elsewhere(&self, head: Head, data: *mut u8) -> Polled {
         let len = head.len();
@@ -632,7 +632,7 @@ impl Receiver {
         })
     }
 
-    /// Tells the sender what is not looked at any more.
+    /// Publishes the receiver's position to the sender.
     #[cold]
     #[inline(never)]
     fn tell(&self) {
@@ -654,8 +654,7 @@ impl Receiver {
         Head(self.lane.word64(self.slot.get()).load(Ordering::Relaxed)).is(self.next.get())
     }
 
-    /// Asks to be told of the next message. The caller issues a barrier and then looks at the lane
-    /// once more.
+    /// Requests the doorbell for the next message. The caller issues a barrier and then polls the lane once more.
     pub fn ask(&self) {
         // SeqCst: pairs with Sender::must_tell.
         self.lane.attention().store(1, Ordering::SeqCst);

@@ -9,18 +9,18 @@ use crate::uct::api::RkeyParts;
 use core::ffi::c_void;
 use std::sync::Arc;
 
-/// What `uct_rkey_t` points to.
+/// The object of `uct_rkey_t`.
 pub struct RemoteKey {
     /// The range as its owner sees it.
     remote: u64,
     len: u64,
-    /// Where it is mapped here.
+    /// Its local address.
     local: *mut u8,
     /// Keeps the mapping.
     _attached: Arc<Attached>,
 }
 
-/// Maps what the key names; the segment must be of this kind.
+/// Maps the segment of the key, which must be of this kind.
 pub fn unpack(key: &MemKey, kind: SegmentKind) -> Result<RkeyParts> {
     if key.segment.kind != kind {
         return Err(Status::INVALID_PARAM);
@@ -58,8 +58,7 @@ pub unsafe fn release(handle: *mut c_void) -> Result<()> {
     Ok(())
 }
 
-/// Where `len` bytes at `remote` are mapped here. `INVALID_ADDR` when they are not all of the key's
-/// range.
+/// The local address of `len` bytes at `remote`. `INVALID_ADDR` if they are not inside the key's range.
 ///
 /// # Safety
 /// `rkey` must be 0, `UCT_INVALID_RKEY`, or a live key of `unpack`; the answer is valid as long as

@@ -1,8 +1,8 @@
 //! Segments: how they are made, reserved and attached, for both components.
 //!
-//! A `Segment` is ours; an `Attached` is a peer's, mapped once a process and shared by all who use it. Its owner gives
-//! it over the local channel (`uct::local`), and what it gives is checked before use: kind, size, that it cannot
-//! shrink. Nothing of a segment stays behind when its last user ends.
+//! A `Segment` is ours; an `Attached` is a peer's, mapped once in a process and shared by all users. Its owner passes
+//! it over the local channel (`uct::local`); kind, size, and that it cannot shrink are checked before use. A segment is
+//! freed with its last user.
 
 use super::wire::{SegmentKey, SegmentKind};
 use crate::sys::eventfd::EventFd;
