@@ -170,7 +170,7 @@ pub struct Ep {
     pub wrote: Cell<bool>,
     /// The peer is gone, and an operation cannot have been completed.
     lost: Cell<bool>,
-    /// The peer has closed its side.
+    /// The peer has closed its endpoint.
     pub peer_closed: Cell<bool>,
     /// An access of the peer was refused since its last fence.
     pub refused: Cell<Option<Status>>,

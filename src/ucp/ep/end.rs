@@ -177,9 +177,9 @@ impl Ep {
         self.worker().stream.forget(self);
     }
 
-    /// The peer is gone. Notes whether it takes with it something that the application posted and that cannot have
-    /// been done: what was not sent, reads without data. Writes that nobody confirmed count too, unless the peer had closed
-    /// its side: then it had all that it waited for.
+    /// The peer is gone. Records whether operations of the application are lost: messages not sent, gets without data.
+    /// Unconfirmed puts count too, unless the peer had closed its endpoint: then it had received everything it waited
+    /// for.
     pub fn record_losses(&self) {
         let unconfirmed = self.has_unconfirmed_writes() || !self.has_nothing_to_flush();
         let lost = self.send_queue.has_unsent()

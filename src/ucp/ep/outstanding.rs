@@ -47,7 +47,7 @@ impl Outstanding {
         self.holding.get() > 0
     }
 
-    /// Whether there is one that a flush waits for, and that is none itself.
+    /// Whether a request other than a flush holds up flushes.
     pub fn has_unflushed(&self) -> bool {
         let all = self.all.borrow();
         all.iter().any(|(req, kind)| {
@@ -56,7 +56,7 @@ impl Outstanding {
         })
     }
 
-    /// `req` is alive until it is taken off.
+    /// `req` must stay alive until it is removed.
     pub fn add(&self, req: NonNull<Request>) {
         let mut all = self.all.borrow_mut();
         // SAFETY: alive, by the caller's promise.

@@ -133,8 +133,8 @@ pub fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
     if e == Status::NO_RESOURCE || !ep.is_usable() {
         return Err(e);
     }
-    // The transport's error handler is about to say the same of the endpoint, behind the peer's last messages; the
-    // application's is called before the flush ends.
+    // The transport's error handler is about to fail the endpoint, after the peer's last messages; the application's
+    // error handler runs before the flush completes.
     if ep.handles_errors()
         // SAFETY: the only borrow.
         && let Op::Flush(op) = unsafe { req.op() }
