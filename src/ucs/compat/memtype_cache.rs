@@ -226,7 +226,7 @@ impl Drop for Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ucs::dice::Dice;
+    use crate::ucs::test_rng::TestRng;
 
     const BASE: usize = 0x7f00_0000_0000;
 
@@ -294,13 +294,13 @@ mod tests {
         const BLOCKS: usize = 256;
         let mut cache = Cache::default();
         let mut model: [Option<(u32, u8)>; BLOCKS] = [None; BLOCKS];
-        let mut dice = Dice(11);
+        let rng = TestRng::new(11);
         for _ in 0..20_000 {
-            let from = dice.below(BLOCKS * 16);
-            let size = 1 + dice.below(600).min(BLOCKS * 16 - from - 1);
+            let from = rng.below(BLOCKS * 16);
+            let size = 1 + rng.below(600).min(BLOCKS * 16 - from - 1);
             let blocks = from / 16..(from + size).div_ceil(16);
-            let (kind, flags) = (1 + dice.below(3) as u32, dice.below(2) as u8);
-            let is_removal = dice.below(3) == 0;
+            let (kind, flags) = (1 + rng.below(3) as u32, rng.below(2) as u8);
+            let is_removal = rng.below(3) == 0;
             if is_removal {
                 cache.remove(BASE + from, size).unwrap();
             } else {
@@ -309,7 +309,7 @@ mod tests {
                     .unwrap();
             }
             model[blocks].fill((!is_removal).then_some((kind, flags)));
-            let at = dice.below(BLOCKS);
+            let at = rng.below(BLOCKS);
             let info = cache.lookup(BASE + at * 16, 16).ok();
             assert_eq!(
                 info.map(|info| (info.r#type, info.mem_flags)),

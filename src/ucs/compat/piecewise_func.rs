@@ -193,13 +193,13 @@ pub unsafe fn add(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ucs::dice::Dice;
+    use crate::ucs::test_rng::TestRng;
     use core::mem::MaybeUninit;
 
     #[test]
     fn sums_of_ranges_are_what_they_are_point_by_point() {
         for seed in 1..100 {
-            let mut dice = Dice(seed);
+            let rng = TestRng::new(seed);
             let mut places = [MaybeUninit::uninit(), MaybeUninit::uninit()];
             let functions = places.each_mut().map(MaybeUninit::as_mut_ptr);
             let mut oracles = [[0f64; 64]; 2];
@@ -207,10 +207,10 @@ mod tests {
                 // SAFETY: a function of this test, here and below.
                 unsafe { init(function) }.unwrap();
                 for _ in 0..12 {
-                    let (a, b) = (dice.below(64), dice.below(64));
+                    let (a, b) = (rng.below(64), rng.below(64));
                     let added = ucs_linear_func_t {
-                        c: dice.below(100) as f64,
-                        m: dice.below(100) as f64,
+                        c: rng.below(100) as f64,
+                        m: rng.below(100) as f64,
                     };
                     // SAFETY: as above.
                     let done = unsafe { add_range(function, a, b, added) };

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::c::{UCS_ERR_NO_MEMORY, UCS_OK, ucs_status_t};
-use crate::ucs::dice::Dice;
+use crate::ucs::test_rng::TestRng;
 use core::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -92,18 +92,18 @@ const NONE: ucs_mpool_t = ucs_mpool_t {
 #[test]
 fn objects_are_aligned_apart_and_as_many_as_allowed() {
     for seed in 1..200 {
-        let mut dice = Dice(seed);
+        let rng = TestRng::new(seed);
         SEEN.take();
-        let size = 1 + dice.below(200);
-        let alignment = 1usize << dice.below(9);
-        let offset = dice.below(size + 1);
-        let per_chunk = 1 + dice.below(20) as c_uint;
-        let most = per_chunk + dice.below(50) as c_uint;
+        let size = 1 + rng.below(200);
+        let alignment = 1usize << rng.below(9);
+        let offset = rng.below(size + 1);
+        let per_chunk = 1 + rng.below(20) as c_uint;
+        let most = per_chunk + rng.below(50) as c_uint;
         let made = ucs_mpool_params {
             elems_per_chunk: per_chunk,
             max_elems: most,
-            grow_factor: 1.0 + dice.below(4) as f64 / 2.0,
-            max_chunk_size: CHUNK + alignment + (size + HEAD + alignment) * (1 + dice.below(9)),
+            grow_factor: 1.0 + rng.below(4) as f64 / 2.0,
+            max_chunk_size: CHUNK + alignment + (size + HEAD + alignment) * (1 + rng.below(9)),
             ..params(size, alignment, offset)
         };
         let mut pool = NONE;
@@ -113,7 +113,7 @@ fn objects_are_aligned_apart_and_as_many_as_allowed() {
         // The oracle: the set of ranges in use.
         let mut held: Vec<*mut c_void> = Vec::new();
         for _ in 0..400 {
-            if dice.below(3) > 0 {
+            if rng.below(3) > 0 {
                 // SAFETY: as above.
                 let object = unsafe { get(mp) };
                 if object.is_null() {
@@ -133,7 +133,7 @@ fn objects_are_aligned_apart_and_as_many_as_allowed() {
                 unsafe { object.cast::<u8>().write_bytes(0xa5, size) };
                 held.push(object);
             } else if !held.is_empty() {
-                let object = held.swap_remove(dice.below(held.len()));
+                let object = held.swap_remove(rng.below(held.len()));
                 // SAFETY: it came from the pool.
                 unsafe { put(object) };
                 assert_eq!(

@@ -1,7 +1,7 @@
 //! A table against a plain model, by random calls.
 
 use super::*;
-use crate::ucs::dice::Dice;
+use crate::ucs::test_rng::TestRng;
 use core::cell::Cell;
 use std::collections::BTreeMap;
 
@@ -45,12 +45,12 @@ fn overlapping(oracle: &Oracle, from: u64, to: u64) -> Vec<*mut ucs_pgt_region> 
         .collect()
 }
 
-fn compare(table: &ucs_pgtable, oracle: &Oracle, dice: &mut Dice, spread: u32) {
+fn compare(table: &ucs_pgtable, oracle: &Oracle, rng: &TestRng, spread: u32) {
     assert_eq!(table.num_regions as usize, oracle.len());
     for _ in 0..20 {
-        let from = dice.roll() >> spread;
+        let from = rng.next() >> spread;
         let to =
-            from.saturating_add(dice.roll() >> (dice.below(64 - spread as usize) as u32 + spread));
+            from.saturating_add(rng.next() >> (rng.below(64 - spread as usize) as u32 + spread));
         let mut found = Vec::new();
         // SAFETY: a table of this test.
         unsafe { search(table, from, to, &mut |region| found.push(region)) };
@@ -64,14 +64,14 @@ fn compare(table: &ucs_pgtable, oracle: &Oracle, dice: &mut Dice, spread: u32) {
 #[test]
 fn a_table_has_what_a_map_has() {
     for seed in 1..60 {
-        let mut dice = Dice(seed);
+        let rng = TestRng::new(seed);
         let spread = [0, 16, 40, 52][seed as usize % 4];
         let mut table = table();
         let mut oracle = Oracle::new();
         for _ in 0..300 {
-            if dice.below(3) > 0 {
-                let start = dice.roll() >> spread & !15;
-                let len = (dice.roll() >> (dice.below(60 - spread as usize) as u32 + spread)) & !15;
+            if rng.below(3) > 0 {
+                let start = rng.next() >> spread & !15;
+                let len = (rng.next() >> (rng.below(60 - spread as usize) as u32 + spread)) & !15;
                 let end = start.saturating_add(len) & !15;
                 let region = Box::into_raw(Box::new(ucs_pgt_region { start, end }));
                 // SAFETY: a table of this test; the range stays.
@@ -89,7 +89,7 @@ fn a_table_has_what_a_map_has() {
                 assert!(unsafe { remove(&mut table, region) }.is_err());
                 // SAFETY: made above.
                 drop(unsafe { Box::from_raw(region) });
-            } else if let Some((&start, _)) = oracle.iter().nth(dice.below(oracle.len().max(1))) {
+            } else if let Some((&start, _)) = oracle.iter().nth(rng.below(oracle.len().max(1))) {
                 let (_, region) = oracle.remove(&start).unwrap();
                 // SAFETY: a range of the table.
                 assert_eq!(unsafe { remove(&mut table, region) }, Ok(()));
@@ -97,7 +97,7 @@ fn a_table_has_what_a_map_has() {
                 drop(unsafe { Box::from_raw(region) });
             }
         }
-        compare(&table, &oracle, &mut dice, spread);
+        compare(&table, &oracle, &rng, spread);
         // SAFETY: a table of this test.
         let all = unsafe { purge(&mut table) };
         assert_eq!(

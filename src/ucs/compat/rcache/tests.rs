@@ -5,7 +5,7 @@ use crate::c::{
     UCS_ERR_IO_ERROR, UCS_INPROGRESS, ucs_rcache_region, ucs_rcache_region_t, ucs_rcache_t,
     ucs_status_t,
 };
-use crate::ucs::dice::Dice;
+use crate::ucs::test_rng::TestRng;
 use std::collections::BTreeSet;
 
 const PAGE: usize = 4096;
@@ -145,7 +145,7 @@ fn leave(known: &mut BTreeMap<usize, Known>, ids: &[usize]) {
 
 #[test]
 fn random_calls_do_what_a_model_says() {
-    let mut dice = Dice(26);
+    let rng = TestRng::new(26);
     for round in 0..30 {
         let world = Shared::default();
         let cache = cache(params(&world));
@@ -153,11 +153,11 @@ fn random_calls_do_what_a_model_says() {
         let mut held: Vec<Region> = Vec::new();
         let mut completions = (0, BTreeSet::new());
         for _ in 0..400 {
-            let (first, count) = (dice.below(PAGES) + 1, dice.below(6) + 1);
+            let (first, count) = (rng.below(PAGES) + 1, rng.below(6) + 1);
             let (start, end) = (first * PAGE, (first + count) * PAGE);
-            match dice.below(10) {
+            match rng.below(10) {
                 0..4 => {
-                    let prot = dice.below(3) as c_int + 1;
+                    let prot = rng.below(3) as c_int + 1;
                     let before = overlapping(&known, start, end);
                     let region = get(&cache, start + 5, end - start - 9, prot).unwrap();
                     // Start and end are aligned to 16 bytes.
@@ -199,13 +199,13 @@ fn random_calls_do_what_a_model_says() {
                     held.push(region);
                 }
                 4..8 if !held.is_empty() => {
-                    let region = held.swap_remove(dice.below(held.len()));
+                    let region = held.swap_remove(rng.below(held.len()));
                     known.get_mut(&id(region)).unwrap().users -= 1;
                     cache.put(region);
                     leave(&mut known, &[]);
                 }
                 8 if !held.is_empty() => {
-                    let region = held[dice.below(held.len())];
+                    let region = held[rng.below(held.len())];
                     let context = core::ptr::from_ref(&world).cast_mut().cast();
                     cache.invalidate_used(region, Some((completed, context)));
                     leave(&mut known, &[id(region)]);

@@ -1,7 +1,7 @@
 //! The tree against what UCX 1.22 answers to the same calls (`c-tests/ucs/vfs.c` compares both), and against itself.
 
 use super::*;
-use crate::ucs::dice::Dice;
+use crate::ucs::test_rng::TestRng;
 
 fn object(number: usize) -> Pointer {
     Pointer(core::ptr::without_provenance_mut(number))
@@ -113,13 +113,13 @@ fn nodes_are_read_written_refreshed_and_go_together() {
 #[test]
 fn a_tree_stays_whole_under_random_calls() {
     let mut tree = Tree::default();
-    let mut dice = Dice(7);
+    let rng = TestRng::new(7);
     for _ in 0..20_000 {
-        let (of, other) = (object(dice.below(12)), object(1 + dice.below(11)));
-        let name = ["a", "b/c", "c", "a/b", "d/d/d"][dice.below(5)];
+        let (of, other) = (object(rng.below(12)), object(1 + rng.below(11)));
+        let name = ["a", "b/c", "c", "a/b", "d/d/d"][rng.below(5)];
         let base = tree.base(of);
         let before = tree.nodes.len();
-        let added = match (dice.below(4), base) {
+        let added = match (rng.below(4), base) {
             (0, _) => {
                 tree.remove(other);
                 continue;
