@@ -98,7 +98,7 @@ impl Component for SimComponent {
 }
 
 impl Md for SimMd {
-    fn leave_fifo(&self) -> &dyn Any {
+    fn as_any(&self) -> &dyn Any {
         self
     }
     fn attr(&self) -> MdAttr {

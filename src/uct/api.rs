@@ -245,7 +245,7 @@ pub struct Alloc<'a> {
 
 /// An opened memory domain. Threads share it: a context and its domains are common to the workers of all threads.
 pub trait Md: Send + Sync + 'static {
-    fn leave_fifo(&self) -> &dyn Any;
+    fn as_any(&self) -> &dyn Any;
     fn attr(&self) -> MdAttr;
 
     /// Allocates host memory. Returns the memory handle.

@@ -349,9 +349,7 @@ impl<I: Iface> Deref for EpBox<I> {
 
 /// Opens every interface the same way: used by transports that need their memory domain's type.
 pub fn md_as<M: Md>(md: &dyn Md) -> Result<&M> {
-    md.leave_fifo()
-        .downcast_ref::<M>()
-        .ok_or(Status::INVALID_PARAM)
+    md.as_any().downcast_ref::<M>().ok_or(Status::INVALID_PARAM)
 }
 
 /// The shared part of any interface of ours: it stands right behind the C struct in every

@@ -53,7 +53,7 @@ impl Component for CmaComponent {
 }
 
 impl Md for CmaMd {
-    fn leave_fifo(&self) -> &dyn Any {
+    fn as_any(&self) -> &dyn Any {
         self
     }
 

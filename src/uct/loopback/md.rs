@@ -73,7 +73,7 @@ impl Component for SelfComponent {
 }
 
 impl Md for SelfMd {
-    fn leave_fifo(&self) -> &dyn Any {
+    fn as_any(&self) -> &dyn Any {
         self
     }
 
@@ -124,7 +124,7 @@ impl Transport for SelfTransport {
 
     fn devices(&self, md: &dyn Md) -> Vec<Device> {
         let count = md
-            .leave_fifo()
+            .as_any()
             .downcast_ref::<SelfMd>()
             .map_or(1, |md| md.devices);
         (0..count)

@@ -194,7 +194,7 @@ impl Component for SysvComponent {
 }
 
 impl Md for ShmMd {
-    fn leave_fifo(&self) -> &dyn Any {
+    fn as_any(&self) -> &dyn Any {
         self
     }
 

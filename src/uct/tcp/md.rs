@@ -92,7 +92,7 @@ fn encode_device(ip: IpAddr, prefix: u8, loopback: bool) -> Vec<u8> {
 }
 
 impl Md for TcpMd {
-    fn leave_fifo(&self) -> &dyn Any {
+    fn as_any(&self) -> &dyn Any {
         self
     }
 
