@@ -1,6 +1,6 @@
 //! Floor 0: the C types and constants of the public headers, `#[repr(C)]`, no functions.
 //!
-//! One module is one header. Sizes and offsets are asserted beside each struct, at API level 1.22.
+//! One module is one header; `verbs` holds those of libibverbs, which are not part of ours. Sizes and offsets are asserted beside each struct, at API level 1.22.
 //! `cbindgen` reads these files to write `include/`; `c_enum!` blocks become C enums there.
 
 /// A C enum: an integer alias and its constants, so that a value no release knows is not UB.
@@ -27,6 +27,7 @@ pub mod ucm;
 pub mod ucp;
 pub mod ucs;
 pub mod uct;
+pub mod verbs;
 
 pub(crate) mod prelude {
     pub use crate::c::*;

@@ -1,0 +1,55 @@
+//! The layouts and constants of libibverbs that this library uses, in the order of its objects.
+//!
+//! Of a `whole` struct the program allocates the memory: its size is libibverbs' size. Of a `prefix` struct
+//! libibverbs allocates the memory, or fills more than older releases did: only the offsets count, and what
+//! follows the named members is not named. `tests/verbs_layout.rs` compares `ALL_LAYOUTS` and `ALL_CONSTANTS`
+//! with the system's headers.
+
+/// A struct with its name, size and offsets for the test.
+pub struct Layout {
+    pub name: &'static str,
+    /// `None`: the struct may be larger in C.
+    pub size: Option<usize>,
+    pub fields: &'static [(&'static str, usize)],
+}
+
+macro_rules! layouts {
+    (@size whole $name:ident) => { Some(size_of::<$name>()) };
+    (@size prefix $name:ident) => { None };
+    ($all:ident: $(
+        $(#[$m:meta])*
+        $kind:ident struct $name:ident { $($(#[$fm:meta])* $field:ident: $t:ty,)* }
+    )*) => {
+        $(
+            $(#[$m])*
+            #[repr(C)]
+            #[derive(Clone, Copy)]
+            pub struct $name { $($(#[$fm])* pub $field: $t,)* }
+        )*
+        /// The structs of this file.
+        pub const $all: &[$crate::c::verbs::Layout] = &[$($crate::c::verbs::Layout {
+            name: stringify!($name),
+            size: layouts!(@size $kind $name),
+            fields: &[$((stringify!($field), core::mem::offset_of!($name, $field)),)*],
+        },)*];
+    };
+}
+
+macro_rules! constants {
+    ($all:ident: $($name:ident: $t:ty = $value:expr,)*) => {
+        $(pub const $name: $t = $value;)*
+        /// The constants of this file: C name and value.
+        pub const $all: &[(&str, u64)] = &[$((stringify!($name), $name as u64),)*];
+    };
+}
+
+pub mod device;
+pub mod queue;
+
+pub use device::*;
+pub use queue::*;
+
+/// The structs of both files.
+pub const ALL_LAYOUTS: [&[Layout]; 2] = [DEVICE_LAYOUTS, QUEUE_LAYOUTS];
+/// The constants of both files.
+pub const ALL_CONSTANTS: [&[(&str, u64)]; 2] = [DEVICE_CONSTANTS, QUEUE_CONSTANTS];

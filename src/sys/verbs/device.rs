@@ -1,0 +1,341 @@
+//! `Device`: an open device with its protection domain, its ports, its asynchronous events and registered memory.
+
+use super::table::{Table, table};
+use crate::c::verbs::*;
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr::{NonNull, null_mut};
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{BorrowedFd, RawFd};
+use std::sync::Arc;
+
+/// An open device. Threads may share it: libibverbs locks what needs locks.
+pub struct Device {
+    pub(super) table: &'static Table,
+    context: NonNull<ibv_context>,
+    domain: NonNull<ibv_pd>,
+}
+
+// SAFETY: libibverbs allows calls on one context and its objects from several threads.
+unsafe impl Send for Device {}
+// SAFETY: as above.
+unsafe impl Sync for Device {}
+
+/// A port's attributes and link layer.
+pub type Port = ibv_port_attr;
+
+/// What a registration allows, besides reads by the own device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    pub local_write: bool,
+    pub remote_read: bool,
+    pub remote_write: bool,
+    pub remote_atomic: bool,
+}
+
+/// An asynchronous event of a device.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Event {
+    /// `IBV_EVENT_*`.
+    pub kind: u32,
+    /// The port, where it is an event of a port.
+    pub port: u32,
+    pub text: String,
+}
+
+/// The library's error for a call that answered null.
+pub(super) fn errno() -> io::Error {
+    io::Error::last_os_error()
+}
+
+/// The error of a call that answers an errno.
+pub(super) fn check(code: c_int) -> io::Result<()> {
+    match code {
+        0 => Ok(()),
+        -1 => Err(errno()),
+        code => Err(io::Error::from_raw_os_error(code.abs())),
+    }
+}
+
+/// A name in a struct of the library's.
+fn name_of(name: &[c_char; 64]) -> String {
+    let bytes = name.iter().map(|&c| c as u8).take_while(|&b| b != 0);
+    String::from_utf8_lossy(&bytes.collect::<Vec<_>>()).into_owned()
+}
+
+/// The devices of this machine, freed when dropped.
+struct List {
+    table: &'static Table,
+    devices: *mut *mut ibv_device,
+    count: usize,
+}
+
+impl List {
+    fn read() -> io::Result<Option<List>> {
+        let Some(table) = table()? else {
+            return Ok(None);
+        };
+        let mut count = 0;
+        // SAFETY: a writable count.
+        let devices = unsafe { (table.ibv_get_device_list)(&mut count) };
+        if devices.is_null() {
+            return Err(errno());
+        }
+        Ok(Some(List {
+            table,
+            devices,
+            count: usize::try_from(count).unwrap_or(0),
+        }))
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &ibv_device> {
+        (0..self.count).filter_map(|i| {
+            // SAFETY: the list has `count` devices, alive until it is freed.
+            unsafe { self.devices.add(i).read().as_ref() }
+        })
+    }
+}
+
+impl Drop for List {
+    fn drop(&mut self) {
+        // SAFETY: a list of the library's, freed once.
+        unsafe { (self.table.ibv_free_device_list)(self.devices) };
+    }
+}
+
+/// The names of the devices whose nodes this process may open. `blocked` is told of each other one, with its node.
+pub fn device_names(mut blocked: impl FnMut(&str, &str, io::Error)) -> io::Result<Vec<String>> {
+    let Some(list) = List::read()? else {
+        return Ok(Vec::new());
+    };
+    let mut names = Vec::new();
+    for device in list.iter() {
+        let name = name_of(&device.name);
+        let node = format!("/dev/infiniband/{}", name_of(&device.dev_name));
+        match may_open(&node) {
+            Ok(()) => names.push(name),
+            Err(e) => blocked(&name, &node, e),
+        }
+    }
+    Ok(names)
+}
+
+fn may_open(node: &str) -> io::Result<()> {
+    let path = CString::new(node)?;
+    // SAFETY: a C string.
+    match unsafe { libc::access(path.as_ptr(), libc::R_OK | libc::W_OK) } {
+        0 => Ok(()),
+        _ => Err(errno()),
+    }
+}
+
+/// Prepares the process for fork() while memory is registered, unless the kernel does that by itself. To be called
+/// before anything is registered.
+pub fn prepare_fork() -> io::Result<()> {
+    let Some(table) = table()? else {
+        return Ok(());
+    };
+    // SAFETY: no arguments.
+    if table
+        .ibv_is_fork_initialized
+        .is_some_and(|asks| unsafe { asks() } == IBV_FORK_UNNEEDED)
+    {
+        return Ok(());
+    }
+    // SAFETY: no arguments.
+    check(unsafe { (table.ibv_fork_init)() })
+}
+
+impl Device {
+    /// Opens the device of this name. `NotFound` when there is none.
+    pub fn open(name: &str) -> io::Result<Arc<Device>> {
+        let list = List::read()?.ok_or(io::ErrorKind::NotFound)?;
+        let found = list.iter().find(|device| name_of(&device.name) == name);
+        let found = core::ptr::from_ref(found.ok_or(io::ErrorKind::NotFound)?);
+        let table = list.table;
+        // SAFETY: a device of the list.
+        let context = unsafe { (table.ibv_open_device)(found.cast_mut()) };
+        let context = NonNull::new(context).ok_or_else(errno)?;
+        // SAFETY: just opened.
+        let domain = unsafe { (table.ibv_alloc_pd)(context.as_ptr()) };
+        let Some(domain) = NonNull::new(domain) else {
+            let e = errno();
+            // SAFETY: opened above, nothing stands on it.
+            unsafe { (table.ibv_close_device)(context.as_ptr()) };
+            return Err(e);
+        };
+        let device = Device {
+            table,
+            context,
+            domain,
+        };
+        crate::sys::file::set_nonblocking(device.events_fd())?;
+        Ok(Arc::new(device))
+    }
+
+    pub(super) fn context(&self) -> *mut ibv_context {
+        self.context.as_ptr()
+    }
+
+    pub(super) fn domain(&self) -> *mut ibv_pd {
+        self.domain.as_ptr()
+    }
+
+    /// The driver's functions.
+    #[inline]
+    pub(super) fn ops(&self) -> &ibv_context_ops {
+        // SAFETY: an open context, whose table does not change.
+        unsafe { &self.context.as_ref().ops }
+    }
+
+    pub fn attributes(&self) -> io::Result<ibv_device_attr> {
+        // SAFETY: plain integers; all zeros is a value.
+        let mut attr: ibv_device_attr = unsafe { core::mem::zeroed() };
+        // SAFETY: an open context and a writable struct of the library's size.
+        check(unsafe { (self.table.ibv_query_device)(self.context(), &mut attr) })?;
+        Ok(attr)
+    }
+
+    pub fn port(&self, port: u8) -> io::Result<Port> {
+        // SAFETY: plain integers; all zeros is a value.
+        let mut room: PortRoom = unsafe { core::mem::zeroed() };
+        let at = (&raw mut room).cast();
+        // SAFETY: an open context and a writable struct with room for more than the library's.
+        check(unsafe { (self.table.ibv_query_port)(self.context(), port, at) })?;
+        Ok(room.attr)
+    }
+
+    /// An entry of the port's table of global addresses; `None` for one that is empty.
+    pub fn gid(&self, port: u8, index: i32) -> io::Result<Option<ibv_gid>> {
+        let mut gid = ibv_gid::default();
+        // SAFETY: an open context and a writable address.
+        match unsafe { (self.table.ibv_query_gid)(self.context(), port, index, &mut gid) } {
+            0 => Ok((gid.raw != [0; 16]).then_some(gid)),
+            _ => Err(errno()),
+        }
+    }
+
+    /// An entry of the port's table of partition keys, in the host's byte order.
+    pub fn partition_key(&self, port: u8, index: i32) -> io::Result<u16> {
+        let mut key = 0u16;
+        // SAFETY: an open context and a writable key.
+        match unsafe { (self.table.ibv_query_pkey)(self.context(), port, index, &mut key) } {
+            0 => Ok(u16::from_be(key)),
+            _ => Err(errno()),
+        }
+    }
+
+    /// Whether the device can send to this address: an address handle is made and destroyed.
+    pub fn accepts(&self, address: &ibv_ah_attr) -> bool {
+        let mut address = *address;
+        // SAFETY: an open domain and an initialized struct.
+        let handle = unsafe { (self.table.ibv_create_ah)(self.domain(), &mut address) };
+        if !handle.is_null() {
+            // SAFETY: just made, used by nothing.
+            unsafe { (self.table.ibv_destroy_ah)(handle) };
+        }
+        !handle.is_null()
+    }
+
+    fn events_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: the context's own descriptor, open as long as the context.
+        unsafe { BorrowedFd::borrow_raw(self.context.as_ref().async_fd) }
+    }
+
+    /// Readable while there are asynchronous events.
+    pub fn raw_events_fd(&self) -> RawFd {
+        use std::os::fd::AsRawFd;
+        self.events_fd().as_raw_fd()
+    }
+
+    /// Takes one asynchronous event; `None` when there is none.
+    pub fn take_event(&self) -> Option<Event> {
+        let mut event = ibv_async_event {
+            element: null_mut(),
+            event_type: 0,
+        };
+        // SAFETY: an open context, whose descriptor does not block, and a writable event.
+        if unsafe { (self.table.ibv_get_async_event)(self.context(), &mut event) } != 0 {
+            return None;
+        }
+        // SAFETY: an event that was just taken is acknowledged once.
+        unsafe { (self.table.ibv_ack_async_event)(&mut event) };
+        // SAFETY: any number; the answer is a C string of the library's.
+        let text = unsafe { CStr::from_ptr((self.table.ibv_event_type_str)(event.event_type)) };
+        Some(Event {
+            kind: event.event_type,
+            port: event.element as usize as u32,
+            text: text.to_string_lossy().into_owned(),
+        })
+    }
+
+    /// What a status of a completion means.
+    pub fn status_text(&self, status: u32) -> String {
+        // SAFETY: any number; the answer is a C string of the library's.
+        let text = unsafe { CStr::from_ptr((self.table.ibv_wc_status_str)(status)) };
+        text.to_string_lossy().into_owned()
+    }
+
+    /// Registers `length` bytes at `address`.
+    pub fn register(
+        self: &Arc<Device>,
+        address: *mut c_void,
+        length: usize,
+        access: Access,
+    ) -> io::Result<Region> {
+        let flag = |on, flag| if on { flag } else { 0 };
+        // Remote writes and atomics need local ones, says the specification.
+        let local = access.local_write || access.remote_write || access.remote_atomic;
+        let flags = flag(local, IBV_ACCESS_LOCAL_WRITE)
+            | flag(access.remote_read, IBV_ACCESS_REMOTE_READ)
+            | flag(access.remote_write, IBV_ACCESS_REMOTE_WRITE)
+            | flag(access.remote_atomic, IBV_ACCESS_REMOTE_ATOMIC);
+        // SAFETY: an open domain; the kernel checks the range.
+        let region = unsafe { (self.table.ibv_reg_mr)(self.domain(), address, length, flags) };
+        Ok(Region {
+            region: NonNull::new(region).ok_or_else(errno)?,
+            device: Arc::clone(self),
+        })
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        // SAFETY: all that stands on the domain owned this device, and is gone.
+        unsafe { (self.table.ibv_dealloc_pd)(self.domain()) };
+        // SAFETY: opened in `open`, closed once.
+        unsafe { (self.table.ibv_close_device)(self.context()) };
+    }
+}
+
+/// Registered memory; the registration ends when it is dropped.
+pub struct Region {
+    region: NonNull<ibv_mr>,
+    device: Arc<Device>,
+}
+
+// SAFETY: as `Device`.
+unsafe impl Send for Region {}
+// SAFETY: as `Device`.
+unsafe impl Sync for Region {}
+
+impl Region {
+    /// What work requests of this process name it by.
+    pub fn local_key(&self) -> u32 {
+        // SAFETY: alive until dropped; the library does not change it.
+        unsafe { self.region.as_ref().lkey }
+    }
+
+    /// What work requests of peers name it by.
+    pub fn remote_key(&self) -> u32 {
+        // SAFETY: as above.
+        unsafe { self.region.as_ref().rkey }
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: registered in `register`, ended once.
+        unsafe { (self.device.table.ibv_dereg_mr)(self.region.as_ptr()) };
+    }
+}

@@ -1,0 +1,337 @@
+//! Completion queues with their channel, shared receive queues and reliable-connected queue pairs.
+
+use super::device::{Device, check, errno};
+use crate::c::verbs::*;
+use core::ffi::c_int;
+use core::ptr::{NonNull, null_mut};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Wakes whoever waits for completions.
+struct Channel {
+    channel: NonNull<ibv_comp_channel>,
+    device: Arc<Device>,
+}
+
+impl Channel {
+    fn new(device: &Arc<Device>) -> io::Result<Channel> {
+        // SAFETY: an open context.
+        let channel = unsafe { (device.table.ibv_create_comp_channel)(device.context()) };
+        let channel = Channel {
+            channel: NonNull::new(channel).ok_or_else(errno)?,
+            device: Arc::clone(device),
+        };
+        crate::sys::file::set_nonblocking(channel.fd())?;
+        Ok(channel)
+    }
+
+    fn fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: the channel's own descriptor, open as long as the channel.
+        unsafe { BorrowedFd::borrow_raw(self.channel.as_ref().fd) }
+    }
+
+    fn raw_fd(&self) -> RawFd {
+        self.fd().as_raw_fd()
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`, destroyed once, after the queue that owned it.
+        unsafe { (self.device.table.ibv_destroy_comp_channel)(self.channel.as_ptr()) };
+    }
+}
+
+/// A completion queue with a channel of its own.
+pub struct CompletionQueue {
+    queue: NonNull<ibv_cq>,
+    channel: Channel,
+    device: Arc<Device>,
+}
+
+impl CompletionQueue {
+    /// A queue with room for at least `length` completions.
+    pub fn new(device: &Arc<Device>, length: usize) -> io::Result<Rc<CompletionQueue>> {
+        let channel = Channel::new(device)?;
+        let length = c_int::try_from(length).map_err(|_| io::ErrorKind::InvalidInput)?;
+        // SAFETY: an open context and its channel; vector 0 is there on every device.
+        let queue = unsafe {
+            let chan = channel.channel.as_ptr();
+            (device.table.ibv_create_cq)(device.context(), length, null_mut(), chan, 0)
+        };
+        Ok(Rc::new(CompletionQueue {
+            queue: NonNull::new(queue).ok_or_else(errno)?,
+            channel,
+            device: Arc::clone(device),
+        }))
+    }
+
+    pub fn event_fd(&self) -> RawFd {
+        self.channel.raw_fd()
+    }
+
+    /// Takes completions off; answers how many of `into` are filled.
+    #[inline]
+    pub fn poll(&self, into: &mut [ibv_wc]) -> io::Result<usize> {
+        let Some(poll) = self.device.ops().poll_cq else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        // SAFETY: a live queue and so many writable completions.
+        let n = unsafe { poll(self.queue.as_ptr(), into.len() as c_int, into.as_mut_ptr()) };
+        usize::try_from(n).map_err(|_| errno())
+    }
+
+    /// Asks for one event on the channel at the next completion.
+    pub fn request_event(&self) -> io::Result<()> {
+        let Some(request) = self.device.ops().req_notify_cq else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        // SAFETY: a live queue.
+        check(unsafe { request(self.queue.as_ptr(), 0) })
+    }
+
+    /// Takes the events of the channel; whether there was one.
+    pub fn take_events(&self) -> bool {
+        let mut count = 0;
+        loop {
+            let (mut queue, mut context) = (null_mut(), null_mut());
+            let channel = self.channel.channel.as_ptr();
+            // SAFETY: a live channel, whose descriptor does not block, and writable results.
+            if unsafe { (self.device.table.ibv_get_cq_event)(channel, &mut queue, &mut context) }
+                != 0
+            {
+                break;
+            }
+            count += 1;
+        }
+        if count > 0 {
+            // SAFETY: all events of the channel are of its one queue.
+            unsafe { (self.device.table.ibv_ack_cq_events)(self.queue.as_ptr(), count) };
+        }
+        count > 0
+    }
+}
+
+impl Drop for CompletionQueue {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`, destroyed once; queue pairs that used it owned it and are gone.
+        unsafe { (self.device.table.ibv_destroy_cq)(self.queue.as_ptr()) };
+    }
+}
+
+/// A receive queue that queue pairs share.
+pub struct ReceiveQueue {
+    queue: NonNull<ibv_srq>,
+    device: Arc<Device>,
+}
+
+impl ReceiveQueue {
+    /// Room for `length` receives of one buffer each.
+    pub fn new(device: &Arc<Device>, length: u32) -> io::Result<Rc<ReceiveQueue>> {
+        let mut init = ibv_srq_init_attr {
+            srq_context: null_mut(),
+            attr: ibv_srq_attr {
+                max_wr: length,
+                max_sge: 1,
+                srq_limit: 0,
+            },
+        };
+        // SAFETY: an open domain and an initialized struct.
+        let queue = unsafe { (device.table.ibv_create_srq)(device.domain(), &mut init) };
+        Ok(Rc::new(ReceiveQueue {
+            queue: NonNull::new(queue).ok_or_else(errno)?,
+            device: Arc::clone(device),
+        }))
+    }
+
+    /// Posts a chain of receives.
+    ///
+    /// # Safety
+    /// Their buffers must be registered, and nobody else's until they complete or the queue is gone.
+    pub unsafe fn post(&self, first: &mut ibv_recv_wr) -> io::Result<()> {
+        let Some(post) = self.device.ops().post_srq_recv else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        let mut bad = null_mut();
+        // SAFETY: a live queue, an initialized chain; the buffers by the caller's promise.
+        check(unsafe { post(self.queue.as_ptr(), first, &mut bad) })
+    }
+}
+
+impl Drop for ReceiveQueue {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`, destroyed once; queue pairs that used it owned it and are gone.
+        unsafe { (self.device.table.ibv_destroy_srq)(self.queue.as_ptr()) };
+    }
+}
+
+/// What a queue pair is asked for, and what it got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caps {
+    pub send_queue: u32,
+    pub send_sges: u32,
+    pub inline: u32,
+}
+
+/// Where a queue pair connects to, and how.
+pub struct Route {
+    pub peer: u32,
+    /// `IBV_MTU_*`.
+    pub mtu: u32,
+    /// The packet sequence number of the peer's first packet, and of ours.
+    pub receive_psn: u32,
+    pub send_psn: u32,
+    pub address: ibv_ah_attr,
+    /// Reads and atomics under way: that we answer, and that we ask.
+    pub answered_reads: u8,
+    pub asked_reads: u8,
+    /// Exponents and counts as the specification has them.
+    pub timeout: u8,
+    pub retries: u8,
+    pub rnr_retries: u8,
+    pub rnr_timer: u8,
+}
+
+/// A reliable-connected queue pair.
+pub struct QueuePair {
+    pair: NonNull<ibv_qp>,
+    caps: Caps,
+    device: Arc<Device>,
+    _receive: Rc<ReceiveQueue>,
+    _completions: Rc<CompletionQueue>,
+}
+
+impl QueuePair {
+    /// A queue pair on these queues, which it does not leave before it is connected.
+    pub fn new(
+        device: &Arc<Device>,
+        completions: &Rc<CompletionQueue>,
+        receive: &Rc<ReceiveQueue>,
+        wanted: Caps,
+    ) -> io::Result<QueuePair> {
+        let queue = completions.queue.as_ptr();
+        let mut init = ibv_qp_init_attr {
+            qp_context: null_mut(),
+            send_cq: queue,
+            recv_cq: queue,
+            srq: receive.queue.as_ptr(),
+            cap: ibv_qp_cap {
+                max_send_wr: wanted.send_queue,
+                max_recv_wr: 0,
+                max_send_sge: wanted.send_sges,
+                max_recv_sge: 1,
+                max_inline_data: wanted.inline,
+            },
+            qp_type: IBV_QPT_RC,
+            sq_sig_all: 0,
+        };
+        // SAFETY: an open domain and an initialized struct of live queues.
+        let pair = unsafe { (device.table.ibv_create_qp)(device.domain(), &mut init) };
+        Ok(QueuePair {
+            pair: NonNull::new(pair).ok_or_else(errno)?,
+            caps: Caps {
+                send_queue: init.cap.max_send_wr,
+                send_sges: init.cap.max_send_sge,
+                inline: init.cap.max_inline_data,
+            },
+            device: Arc::clone(device),
+            _receive: Rc::clone(receive),
+            _completions: Rc::clone(completions),
+        })
+    }
+
+    /// What the device gave.
+    pub fn caps(&self) -> Caps {
+        self.caps
+    }
+
+    pub fn number(&self) -> u32 {
+        // SAFETY: alive until dropped; the number does not change.
+        unsafe { self.pair.as_ref().qp_num }
+    }
+
+    fn modify(&self, attr: &mut ibv_qp_attr, mask: c_int) -> io::Result<()> {
+        // SAFETY: a live queue pair and an initialized struct.
+        check(unsafe { (self.device.table.ibv_modify_qp)(self.pair.as_ptr(), attr, mask) })
+    }
+
+    /// Lets the peer read, write and use atomics, as its keys allow, once it is connected.
+    pub fn initialize(&self, port: u8, pkey_index: u16) -> io::Result<()> {
+        let mut attr = blank(IBV_QPS_INIT);
+        attr.port_num = port;
+        attr.pkey_index = pkey_index;
+        attr.qp_access_flags =
+            (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC) as u32;
+        let mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+        self.modify(&mut attr, mask)
+    }
+
+    /// Connects to a peer's queue pair.
+    pub fn connect(&self, route: &Route) -> io::Result<()> {
+        let mut attr = blank(IBV_QPS_RTR);
+        attr.path_mtu = route.mtu;
+        attr.dest_qp_num = route.peer;
+        attr.rq_psn = route.receive_psn;
+        attr.ah_attr = route.address;
+        attr.max_dest_rd_atomic = route.answered_reads;
+        attr.min_rnr_timer = route.rnr_timer;
+        let mask = IBV_QP_STATE
+            | IBV_QP_AV
+            | IBV_QP_PATH_MTU
+            | IBV_QP_DEST_QPN
+            | IBV_QP_RQ_PSN
+            | IBV_QP_MAX_DEST_RD_ATOMIC
+            | IBV_QP_MIN_RNR_TIMER;
+        self.modify(&mut attr, mask)?;
+        let mut attr = blank(IBV_QPS_RTS);
+        attr.sq_psn = route.send_psn;
+        attr.timeout = route.timeout;
+        attr.retry_cnt = route.retries;
+        attr.rnr_retry = route.rnr_retries;
+        attr.max_rd_atomic = route.asked_reads;
+        let mask = IBV_QP_STATE
+            | IBV_QP_TIMEOUT
+            | IBV_QP_RETRY_CNT
+            | IBV_QP_RNR_RETRY
+            | IBV_QP_SQ_PSN
+            | IBV_QP_MAX_QP_RD_ATOMIC;
+        self.modify(&mut attr, mask)
+    }
+
+    /// Ends all transfers: each work request that is not done completes with an error.
+    pub fn stop(&self) -> io::Result<()> {
+        self.modify(&mut blank(IBV_QPS_ERR), IBV_QP_STATE)
+    }
+
+    /// Posts a work request.
+    ///
+    /// # Safety
+    /// Memory that it names must be readable (writable, for reads and atomics) until it completes; inline data during
+    /// the call.
+    #[inline]
+    pub unsafe fn post(&self, request: &mut ibv_send_wr) -> io::Result<()> {
+        let Some(post) = self.device.ops().post_send else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        let mut bad = null_mut();
+        // SAFETY: a live queue pair, an initialized request; its memory by the caller's promise.
+        check(unsafe { post(self.pair.as_ptr(), request, &mut bad) })
+    }
+}
+
+impl Drop for QueuePair {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`, destroyed once.
+        unsafe { (self.device.table.ibv_destroy_qp)(self.pair.as_ptr()) };
+    }
+}
+
+/// Attributes that say nothing but the state.
+fn blank(state: u32) -> ibv_qp_attr {
+    // SAFETY: plain integers; all zeros is a value.
+    let mut attr: ibv_qp_attr = unsafe { core::mem::zeroed() };
+    attr.qp_state = state;
+    attr
+}

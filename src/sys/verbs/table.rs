@@ -1,0 +1,128 @@
+//! The functions of `libibverbs.so.1`.
+
+use crate::c::verbs::*;
+use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use once_cell::race::OnceBox;
+use std::io;
+
+/// One row: member, C name, type. All functions are in every release from rdma-core 28 on; those of `optional` came later.
+macro_rules! table {
+    ($($(#[$m:meta])* $member:ident: fn($($a:ty),*) $(-> $r:ty)?,)*; optional $($late:ident: fn($($la:ty),*) $(-> $lr:ty)?,)*) => {
+        pub struct Table {
+            $($(#[$m])* pub $member: unsafe extern "C" fn($($a),*) $(-> $r)?,)*
+            $(pub $late: Option<unsafe extern "C" fn($($la),*) $(-> $lr)?>,)*
+        }
+
+        impl Table {
+            fn fill(library: Library) -> io::Result<Table> {
+                Ok(Table {
+                    $($member: {
+                        let name = concat!(stringify!($member), "\0");
+                        let at = library.symbol(name).ok_or_else(|| {
+                            io::Error::other(concat!("libibverbs.so.1 has no ", stringify!($member)))
+                        })?;
+                        // SAFETY: the function of this name has had this type in every release.
+                        unsafe { core::mem::transmute::<*mut c_void, unsafe extern "C" fn($($a),*) $(-> $r)?>(at) }
+                    },)*
+                    $($late: library.symbol(concat!(stringify!($late), "\0")).map(|at| {
+                        // SAFETY: as above.
+                        unsafe { core::mem::transmute::<*mut c_void, unsafe extern "C" fn($($la),*) $(-> $lr)?>(at) }
+                    }),)*
+                })
+            }
+        }
+    };
+}
+
+table! {
+    ibv_get_device_list: fn(*mut c_int) -> *mut *mut ibv_device,
+    ibv_free_device_list: fn(*mut *mut ibv_device),
+    ibv_open_device: fn(*mut ibv_device) -> *mut ibv_context,
+    ibv_close_device: fn(*mut ibv_context) -> c_int,
+    ibv_query_device: fn(*mut ibv_context, *mut ibv_device_attr) -> c_int,
+    ibv_query_port: fn(*mut ibv_context, u8, *mut ibv_port_attr) -> c_int,
+    ibv_query_gid: fn(*mut ibv_context, u8, c_int, *mut ibv_gid) -> c_int,
+    ibv_query_pkey: fn(*mut ibv_context, u8, c_int, *mut u16) -> c_int,
+    ibv_get_async_event: fn(*mut ibv_context, *mut ibv_async_event) -> c_int,
+    ibv_ack_async_event: fn(*mut ibv_async_event),
+    ibv_alloc_pd: fn(*mut ibv_context) -> *mut ibv_pd,
+    ibv_dealloc_pd: fn(*mut ibv_pd) -> c_int,
+    ibv_reg_mr: fn(*mut ibv_pd, *mut c_void, usize, c_int) -> *mut ibv_mr,
+    ibv_dereg_mr: fn(*mut ibv_mr) -> c_int,
+    ibv_create_ah: fn(*mut ibv_pd, *mut ibv_ah_attr) -> *mut ibv_ah,
+    ibv_destroy_ah: fn(*mut ibv_ah) -> c_int,
+    ibv_create_comp_channel: fn(*mut ibv_context) -> *mut ibv_comp_channel,
+    ibv_destroy_comp_channel: fn(*mut ibv_comp_channel) -> c_int,
+    ibv_create_cq: fn(*mut ibv_context, c_int, *mut c_void, *mut ibv_comp_channel, c_int) -> *mut ibv_cq,
+    ibv_destroy_cq: fn(*mut ibv_cq) -> c_int,
+    ibv_get_cq_event: fn(*mut ibv_comp_channel, *mut *mut ibv_cq, *mut *mut c_void) -> c_int,
+    ibv_ack_cq_events: fn(*mut ibv_cq, c_uint),
+    ibv_create_srq: fn(*mut ibv_pd, *mut ibv_srq_init_attr) -> *mut ibv_srq,
+    ibv_destroy_srq: fn(*mut ibv_srq) -> c_int,
+    ibv_create_qp: fn(*mut ibv_pd, *mut ibv_qp_init_attr) -> *mut ibv_qp,
+    ibv_modify_qp: fn(*mut ibv_qp, *mut ibv_qp_attr, c_int) -> c_int,
+    ibv_destroy_qp: fn(*mut ibv_qp) -> c_int,
+    ibv_wc_status_str: fn(c_uint) -> *const c_char,
+    ibv_event_type_str: fn(c_uint) -> *const c_char,
+    ibv_fork_init: fn() -> c_int,
+    ;
+    optional
+    ibv_is_fork_initialized: fn() -> c_uint,
+}
+
+/// The library; it stays loaded.
+struct Library(*mut c_void);
+
+impl Library {
+    fn load() -> io::Result<Library> {
+        // SAFETY: a C string; the library's constructors touch nothing of the program's.
+        let handle = unsafe {
+            libc::dlopen(
+                c"libibverbs.so.1".as_ptr(),
+                libc::RTLD_NOW | libc::RTLD_LOCAL,
+            )
+        };
+        if handle.is_null() {
+            return Err(io::Error::other(last_error()));
+        }
+        Ok(Library(handle))
+    }
+
+    /// The default version of a function; `name` ends in a zero byte.
+    fn symbol(&self, name: &'static str) -> Option<*mut c_void> {
+        // SAFETY: an open library and a C string.
+        let at = unsafe { libc::dlsym(self.0, name.as_ptr().cast()) };
+        (!at.is_null()).then_some(at)
+    }
+}
+
+fn last_error() -> String {
+    // SAFETY: no arguments.
+    let text = unsafe { libc::dlerror() };
+    if text.is_null() {
+        return "libibverbs.so.1 cannot be loaded".to_owned();
+    }
+    // SAFETY: a C string, valid until the next such call of this thread.
+    unsafe { CStr::from_ptr(text) }
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// Whether the kernel has a device: a look that costs microseconds, where loading costs milliseconds.
+fn has_devices() -> bool {
+    std::fs::read_dir("/sys/class/infiniband").is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// The functions. `None` where the kernel has no device; an error where the library is missing or too old.
+pub fn table() -> io::Result<Option<&'static Table>> {
+    static TABLE: OnceBox<Table> = OnceBox::new();
+    if let Some(table) = TABLE.get() {
+        return Ok(Some(table));
+    }
+    if !has_devices() {
+        return Ok(None);
+    }
+    TABLE
+        .get_or_try_init(|| Ok(Box::new(Table::fill(Library::load()?)?)))
+        .map(Some)
+}

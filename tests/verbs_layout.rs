@@ -1,0 +1,121 @@
+//! The layouts and constants of `src/c/verbs` are those of the system's `infiniband/verbs.h`: one
+//! `_Static_assert` for each size, offset and constant, compiled by the C compiler.
+
+use ferrucx::c::verbs::{
+    ALL_CONSTANTS, ALL_LAYOUTS, ibv_gid, ibv_send_wr, ibv_send_wr_atomic, ibv_send_wr_rdma,
+    ibv_send_wr_ud,
+};
+use std::fmt::Write;
+use std::mem::{align_of, offset_of, size_of};
+use std::path::Path;
+use std::process::Command;
+
+/// Members of the unions, which have no structs of their own in C.
+fn nested() -> Vec<(&'static str, usize)> {
+    let wr = offset_of!(ibv_send_wr, wr);
+    vec![
+        (
+            "wr.rdma.remote_addr",
+            wr + offset_of!(ibv_send_wr_rdma, remote_addr),
+        ),
+        ("wr.rdma.rkey", wr + offset_of!(ibv_send_wr_rdma, rkey)),
+        (
+            "wr.atomic.remote_addr",
+            wr + offset_of!(ibv_send_wr_atomic, remote_addr),
+        ),
+        (
+            "wr.atomic.compare_add",
+            wr + offset_of!(ibv_send_wr_atomic, compare_add),
+        ),
+        ("wr.atomic.swap", wr + offset_of!(ibv_send_wr_atomic, swap)),
+        ("wr.atomic.rkey", wr + offset_of!(ibv_send_wr_atomic, rkey)),
+        ("wr.ud.ah", wr + offset_of!(ibv_send_wr_ud, ah)),
+        (
+            "wr.ud.remote_qpn",
+            wr + offset_of!(ibv_send_wr_ud, remote_qpn),
+        ),
+        (
+            "wr.ud.remote_qkey",
+            wr + offset_of!(ibv_send_wr_ud, remote_qkey),
+        ),
+    ]
+}
+
+/// The C program, with `shift` added to every expected value.
+fn program(shift: usize) -> (String, usize) {
+    let mut text = String::from("#include <stddef.h>\n#include <infiniband/verbs.h>\n");
+    let mut count = 0;
+    let mut expect = |what: String, value: u64| {
+        let value = value + shift as u64;
+        writeln!(text, "_Static_assert({what} == {value}, \"{what}\");").unwrap();
+        count += 1;
+    };
+    for layout in ALL_LAYOUTS.iter().copied().flatten() {
+        let name = layout.name;
+        if let Some(size) = layout.size {
+            expect(format!("sizeof(struct {name})"), size as u64);
+        }
+        for (field, offset) in layout.fields {
+            expect(format!("offsetof(struct {name}, {field})"), *offset as u64);
+        }
+    }
+    for (member, offset) in nested() {
+        expect(
+            format!("offsetof(struct ibv_send_wr, {member})"),
+            offset as u64,
+        );
+    }
+    expect(
+        "sizeof(union ibv_gid)".to_owned(),
+        size_of::<ibv_gid>() as u64,
+    );
+    expect(
+        "_Alignof(union ibv_gid)".to_owned(),
+        align_of::<ibv_gid>() as u64,
+    );
+    for (name, value) in ALL_CONSTANTS.iter().copied().flatten() {
+        expect((*name).to_owned(), *value);
+    }
+    (text, count)
+}
+
+/// How many of the program's assertions fail.
+fn failures(text: &str) -> (usize, String) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let need = Command::new(root.join("scripts/need"))
+        .arg("libibverbs-dev")
+        .output()
+        .expect("scripts/need");
+    assert!(
+        need.status.success(),
+        "{}",
+        String::from_utf8_lossy(&need.stdout)
+    );
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let file = dir.join(format!("verbs_layout_{}.c", text.len()));
+    std::fs::write(&file, text).unwrap();
+    let out = Command::new("cc")
+        .args(["-fsyntax-only", "-fmax-errors=0"])
+        .arg(&file)
+        .output()
+        .expect("the C compiler");
+    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    let count = said.matches("static assertion failed").count();
+    assert_eq!(out.status.success(), count == 0, "{said}");
+    (count, said)
+}
+
+#[test]
+fn layouts_and_constants_are_those_of_the_system_headers() {
+    let (text, count) = program(0);
+    assert!(count > 250, "{count} assertions");
+    let (failed, said) = failures(&text);
+    assert_eq!(failed, 0, "{said}");
+}
+
+/// Every assertion can fail.
+#[test]
+fn wrong_values_are_found() {
+    let (text, count) = program(1);
+    assert_eq!(failures(&text).0, count);
+}
