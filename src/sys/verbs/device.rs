@@ -135,12 +135,12 @@ pub fn prepare_fork() -> io::Result<()> {
     let Some(table) = table()? else {
         return Ok(());
     };
-    // SAFETY: no arguments.
-    if table
-        .ibv_is_fork_initialized
-        .is_some_and(|asks| unsafe { asks() } == IBV_FORK_UNNEEDED)
-    {
-        return Ok(());
+    if let Some(asks) = table.ibv_is_fork_initialized {
+        // SAFETY: no arguments.
+        let state = unsafe { asks() };
+        if state == IBV_FORK_UNNEEDED {
+            return Ok(());
+        }
     }
     // SAFETY: no arguments.
     check(unsafe { (table.ibv_fork_init)() })
@@ -279,7 +279,7 @@ impl Device {
     /// Registers `length` bytes at `address`.
     pub fn register(
         self: &Arc<Device>,
-        address: *mut c_void,
+        address: usize,
         length: usize,
         access: Access,
     ) -> io::Result<Region> {
@@ -291,7 +291,9 @@ impl Device {
             | flag(access.remote_write, IBV_ACCESS_REMOTE_WRITE)
             | flag(access.remote_atomic, IBV_ACCESS_REMOTE_ATOMIC);
         // SAFETY: an open domain; the kernel checks the range.
-        let region = unsafe { (self.table.ibv_reg_mr)(self.domain(), address, length, flags) };
+        let region = unsafe {
+            (self.table.ibv_reg_mr)(self.domain(), address as *mut c_void, length, flags)
+        };
         Ok(Region {
             region: NonNull::new(region).ok_or_else(errno)?,
             device: Arc::clone(self),

@@ -1,0 +1,715 @@
+/* A stand-in for libibverbs.so.1: one device "fake0" with one port, whose reliable-connected queue pairs talk to
+ * queue pairs of the same process. Shared receive queues, inline data, RDMA write and read, 64-bit atomics, completion
+ * channels, asynchronous events. Work is done within post_send; a send for which there is no receive buffer waits for
+ * one, as a device with infinite RNR retries would. One mutex guards everything, so threads may share it.
+ *
+ * What a device checks is checked: keys, ranges and access flags of memory regions, the state, numbers, addresses,
+ * MTU and packet sequence numbers of both queue pairs. A completion queue that overflows ends the process.
+ *
+ * FAKE_VERBS="KEY=N,..." changes the device or breaks it:
+ *   eth=1          an Ethernet port with RoCE v1 and v2 addresses, instead of an InfiniBand port
+ *   inline=N       most inline data that queue pairs get (default 256)
+ *   sge=N          most scatter-gather entries of a queue pair (default 8)
+ *   fail_reg=N     the Nth registration fails with ENOMEM
+ *   fail_qp=N      the Nth queue pair cannot be created (ENOMEM)
+ *   send_err=N     the Nth work request completes with a retry error, its queue pair goes to the error state
+ *   fatal=N        after N work requests the device reports IBV_EVENT_DEVICE_FATAL and stops all queue pairs
+ *   atomics=0      a device without atomics
+ *   port=N         the port's state (default 4, active)
+ */
+#define _GNU_SOURCE
+#include <endian.h>
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define MAX_QPS 4096
+#define MAX_REGIONS 65536
+#define MAX_SGE 32
+#define LID 7
+
+/* A completion queue: a ring, and whether an event was asked for. */
+struct cq {
+    struct ibv_cq v;
+    struct ibv_wc *ring;
+    unsigned size, head, tail;
+    int armed;
+};
+
+struct receive {
+    uint64_t id;
+    struct ibv_sge sge;
+};
+
+struct srq {
+    struct ibv_srq v;
+    struct receive *ring;
+    unsigned size, head, tail;
+};
+
+/* A work request that waits for a receive buffer or for the peer's connection. */
+struct held {
+    struct held *next;
+    struct ibv_send_wr wr;
+    struct ibv_sge sge[MAX_SGE];
+    char data[];
+};
+
+struct qp {
+    struct ibv_qp v;
+    struct ibv_qp_attr attr;
+    struct held *first, **last;
+};
+
+struct channel {
+    struct ibv_comp_channel v;
+    struct cq *queue;
+};
+
+struct region {
+    struct ibv_mr *mr;
+    unsigned access;
+    uint8_t generation;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ibv_device device;
+static struct ibv_device *list[2];
+static struct qp *qps[MAX_QPS];
+static struct region regions[MAX_REGIONS];
+static unsigned next_qp = 17, next_region = 1, waiting;
+static long ethernet, max_inline = 256, max_sge = 8, fail_reg, fail_qp, send_err, fatal, atomics = 1, port_state = IBV_PORT_ACTIVE;
+static long n_reg, n_qp, n_send;
+
+static void read_knobs(void)
+{
+    static const struct { const char *name; long *value; } knobs[] = {
+        {"eth", &ethernet}, {"inline", &max_inline}, {"sge", &max_sge}, {"fail_reg", &fail_reg}, {"fail_qp", &fail_qp},
+        {"send_err", &send_err}, {"fatal", &fatal}, {"atomics", &atomics}, {"port", &port_state},
+    };
+    const char *text = getenv("FAKE_VERBS");
+    for (; text && *text; text = strchr(text, ',') ? strchr(text, ',') + 1 : NULL) {
+        unsigned i, found = 0;
+        for (i = 0; i < sizeof knobs / sizeof *knobs; i++) {
+            size_t n = strlen(knobs[i].name);
+            if (!strncmp(text, knobs[i].name, n) && text[n] == '=') {
+                *knobs[i].value = atol(text + n + 1);
+                found = 1;
+            }
+        }
+        if (!found) {
+            fprintf(stderr, "fake_verbs: unknown setting %s\n", text);
+            abort();
+        }
+    }
+}
+
+/* ---- memory regions */
+
+static int allowed(uint32_t key, uint64_t address, size_t length, unsigned access)
+{
+    unsigned slot = key >> 8;
+    struct ibv_mr *mr = slot < MAX_REGIONS ? regions[slot].mr : NULL;
+    uint64_t base = mr ? (uint64_t)mr->addr : 0;
+    if (length == 0) return 1;
+    return mr && mr->lkey == key && (regions[slot].access & access) == access && address >= base && length <= mr->length &&
+           address - base <= mr->length - length;
+}
+
+#undef ibv_reg_mr
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access)
+{
+    struct ibv_mr *mr = NULL;
+    unsigned tried;
+    pthread_mutex_lock(&lock);
+    if (!fail_reg || ++n_reg != fail_reg) {
+        for (tried = 0; tried < MAX_REGIONS && regions[next_region].mr; tried++) next_region = next_region % (MAX_REGIONS - 1) + 1;
+        if (tried < MAX_REGIONS && (mr = calloc(1, sizeof *mr))) {
+            struct region *region = &regions[next_region];
+            *region = (struct region){mr, access, region->generation + 1};
+            mr->context = pd->context;
+            mr->pd = pd;
+            mr->addr = address;
+            mr->length = length;
+            mr->lkey = mr->rkey = next_region << 8 | region->generation;
+            next_region = next_region % (MAX_REGIONS - 1) + 1;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    if (!mr) errno = ENOMEM;
+    return mr;
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+    pthread_mutex_lock(&lock);
+    regions[mr->lkey >> 8].mr = NULL;
+    pthread_mutex_unlock(&lock);
+    free(mr);
+    return 0;
+}
+
+/* ---- completions */
+
+static void complete(struct ibv_cq *v, struct ibv_wc wc)
+{
+    struct cq *cq = (struct cq *)v;
+    if (cq->tail - cq->head == cq->size) {
+        fprintf(stderr, "fake_verbs: a completion queue of %u entries overflows\n", cq->size);
+        abort();
+    }
+    cq->ring[cq->tail++ % cq->size] = wc;
+    if (cq->armed && v->channel) {
+        uint64_t one = 1;
+        cq->armed = 0;
+        ((struct channel *)v->channel)->queue = cq;
+        if (write(v->channel->fd, &one, sizeof one) != sizeof one) abort();
+    }
+}
+
+static void complete_send(struct qp *qp, const struct ibv_send_wr *wr, enum ibv_wc_opcode opcode, enum ibv_wc_status status)
+{
+    struct ibv_wc wc = {.wr_id = wr->wr_id, .status = status, .opcode = opcode, .qp_num = qp->v.qp_num};
+    /* Of a failed completion these alone are valid. */
+    if (status) wc.opcode = ~0u, wc.byte_len = ~0u;
+    complete(qp->v.send_cq, wc);
+}
+
+static int poll_cq(struct ibv_cq *v, int count, struct ibv_wc *wc)
+{
+    struct cq *cq = (struct cq *)v;
+    int i = 0;
+    pthread_mutex_lock(&lock);
+    while (i < count && cq->head != cq->tail) wc[i++] = cq->ring[cq->head++ % cq->size];
+    pthread_mutex_unlock(&lock);
+    return i;
+}
+
+static int req_notify_cq(struct ibv_cq *v, int solicited_only)
+{
+    (void)solicited_only;
+    pthread_mutex_lock(&lock);
+    ((struct cq *)v)->armed = 1;
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+/* ---- sending */
+
+enum outcome { DONE, WAIT };
+
+static void stop(struct qp *qp)
+{
+    qp->v.state = IBV_QPS_ERR;
+    while (qp->first) {
+        struct held *held = qp->first;
+        qp->first = held->next;
+        complete_send(qp, &held->wr, 0, IBV_WC_WR_FLUSH_ERR);
+        free(held);
+        waiting--;
+    }
+    qp->last = &qp->first;
+}
+
+static enum outcome failed(struct qp *qp, const struct ibv_send_wr *wr, enum ibv_wc_status status)
+{
+    complete_send(qp, wr, 0, status);
+    stop(qp);
+    return DONE;
+}
+
+static size_t total(const struct ibv_send_wr *wr)
+{
+    size_t n = 0;
+    int i;
+    for (i = 0; i < wr->num_sge; i++) n += wr->sg_list[i].length;
+    return n;
+}
+
+static void gather(const struct ibv_send_wr *wr, char *to)
+{
+    int i;
+    for (i = 0; i < wr->num_sge; to += wr->sg_list[i++].length) memmove(to, (void *)wr->sg_list[i].addr, wr->sg_list[i].length);
+}
+
+/* The queue pair that this one is connected to; NULL where packets would get no answer. */
+static struct qp *peer_of(const struct qp *qp)
+{
+    const struct ibv_ah_attr *to = &qp->attr.ah_attr;
+    struct qp *peer = qps[qp->attr.dest_qp_num % MAX_QPS];
+    int index, known = !ethernet && to->dlid == LID;
+    for (index = 0; ethernet && index < 4; index++) {
+        union ibv_gid gid;
+        ibv_query_gid(qp->v.context, 1, index, &gid);
+        known |= to->is_global && !memcmp(&gid, &to->grh.dgid, sizeof gid);
+    }
+    if (!known || !peer || peer->v.qp_num != qp->attr.dest_qp_num) return NULL;
+    if (peer->v.state == IBV_QPS_INIT) return peer;
+    if ((peer->v.state != IBV_QPS_RTR && peer->v.state != IBV_QPS_RTS) || peer->attr.dest_qp_num != qp->v.qp_num ||
+        peer->attr.rq_psn != qp->attr.sq_psn || peer->attr.path_mtu != qp->attr.path_mtu)
+        return NULL;
+    return peer;
+}
+
+static enum outcome receive(struct qp *qp, struct qp *peer, const struct ibv_send_wr *wr)
+{
+    struct srq *srq = (struct srq *)peer->v.srq;
+    struct receive *to;
+    struct ibv_wc wc = {.opcode = IBV_WC_RECV, .byte_len = total(wr), .qp_num = peer->v.qp_num, .src_qp = qp->v.qp_num};
+    if (srq->head == srq->tail) return WAIT;
+    to = &srq->ring[srq->head++ % srq->size];
+    wc.wr_id = to->id;
+    if (wc.byte_len > to->sge.length || !allowed(to->sge.lkey, to->sge.addr, wc.byte_len, IBV_ACCESS_LOCAL_WRITE)) {
+        wc.status = wc.byte_len > to->sge.length ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR;
+        complete(peer->v.recv_cq, wc);
+        stop(peer);
+        return failed(qp, wr, IBV_WC_REM_INV_REQ_ERR);
+    }
+    gather(wr, (char *)to->sge.addr);
+    complete(peer->v.recv_cq, wc);
+    if (wr->send_flags & IBV_SEND_SIGNALED) complete_send(qp, wr, IBV_WC_SEND, IBV_WC_SUCCESS);
+    return DONE;
+}
+
+static enum outcome execute(struct qp *qp, const struct ibv_send_wr *wr)
+{
+    int i, reads = wr->opcode == IBV_WR_RDMA_READ, atomic = wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+    uint64_t *word, old;
+    size_t n = total(wr);
+    enum ibv_wc_opcode opcode;
+    struct qp *peer;
+    if (qp->v.state != IBV_QPS_RTS) return failed(qp, wr, IBV_WC_WR_FLUSH_ERR);
+    for (i = 0; i < wr->num_sge && !(wr->send_flags & IBV_SEND_INLINE); i++)
+        if (!allowed(wr->sg_list[i].lkey, wr->sg_list[i].addr, wr->sg_list[i].length, reads || atomic ? IBV_ACCESS_LOCAL_WRITE : 0))
+            return failed(qp, wr, IBV_WC_LOC_PROT_ERR);
+    if (!(peer = peer_of(qp))) return failed(qp, wr, IBV_WC_RETRY_EXC_ERR);
+    if (peer->v.state == IBV_QPS_INIT) return WAIT;
+    switch (wr->opcode) {
+    case IBV_WR_SEND:
+        return receive(qp, peer, wr);
+    case IBV_WR_RDMA_WRITE:
+        if (!allowed(wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, n, IBV_ACCESS_REMOTE_WRITE)) break;
+        gather(wr, (char *)wr->wr.rdma.remote_addr);
+        opcode = IBV_WC_RDMA_WRITE;
+        goto done;
+    case IBV_WR_RDMA_READ: {
+        const char *from = (const char *)wr->wr.rdma.remote_addr;
+        if (!allowed(wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, n, IBV_ACCESS_REMOTE_READ)) break;
+        for (i = 0; i < wr->num_sge; from += wr->sg_list[i++].length) memmove((void *)wr->sg_list[i].addr, from, wr->sg_list[i].length);
+        opcode = IBV_WC_RDMA_READ;
+        goto done;
+    }
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+        if (wr->wr.atomic.remote_addr % 8) return failed(qp, wr, IBV_WC_REM_INV_REQ_ERR);
+        if (!allowed(wr->wr.atomic.rkey, wr->wr.atomic.remote_addr, 8, IBV_ACCESS_REMOTE_ATOMIC)) break;
+        word = (uint64_t *)wr->wr.atomic.remote_addr;
+        if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+            opcode = IBV_WC_FETCH_ADD;
+            old = __sync_fetch_and_add(word, wr->wr.atomic.compare_add);
+        } else {
+            opcode = IBV_WC_COMP_SWAP;
+            old = __sync_val_compare_and_swap(word, wr->wr.atomic.compare_add, wr->wr.atomic.swap);
+        }
+        memcpy((void *)wr->sg_list[0].addr, &old, sizeof old);
+        goto done;
+    default:
+        return failed(qp, wr, IBV_WC_LOC_QP_OP_ERR);
+    }
+    stop(peer);
+    return failed(qp, wr, IBV_WC_REM_ACCESS_ERR);
+done:
+    if (wr->send_flags & IBV_SEND_SIGNALED) complete_send(qp, wr, opcode, IBV_WC_SUCCESS);
+    return DONE;
+}
+
+static void hold(struct qp *qp, const struct ibv_send_wr *wr)
+{
+    int is_inline = !!(wr->send_flags & IBV_SEND_INLINE);
+    size_t n = is_inline ? total(wr) : 0;
+    struct held *held = calloc(1, sizeof *held + n);
+    held->wr = *wr;
+    memcpy(held->sge, wr->sg_list, wr->num_sge * sizeof *held->sge);
+    if (is_inline) {
+        gather(wr, held->data);
+        held->sge[0] = (struct ibv_sge){(uint64_t)held->data, n, 0};
+        held->wr.num_sge = n > 0;
+    }
+    held->wr.sg_list = held->sge;
+    *qp->last = held;
+    qp->last = &held->next;
+    waiting++;
+}
+
+/* Tries again what waits. */
+static void kick(void)
+{
+    unsigned i;
+    for (i = 0; waiting && i < MAX_QPS; i++) {
+        struct qp *qp = qps[i];
+        while (qp && qp->first) {
+            struct held *held = qp->first;
+            /* Off the list: an error completes all that are on it. */
+            if (!(qp->first = held->next)) qp->last = &qp->first;
+            if (execute(qp, &held->wr) == WAIT) {
+                if (!(held->next = qp->first)) qp->last = &held->next;
+                qp->first = held;
+                break;
+            }
+            free(held);
+            waiting--;
+        }
+    }
+}
+
+static void report_fatal(struct ibv_context *context)
+{
+    uint64_t one = 1;
+    unsigned i;
+    for (i = 0; i < MAX_QPS; i++)
+        if (qps[i]) stop(qps[i]);
+    if (write(context->async_fd, &one, sizeof one) != sizeof one) abort();
+}
+
+static int post_send(struct ibv_qp *v, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    struct qp *qp = (struct qp *)v;
+    int error = 0;
+    pthread_mutex_lock(&lock);
+    for (; wr; wr = wr->next) {
+        if (v->state < IBV_QPS_RTS || wr->num_sge > (int)qp->attr.cap.max_send_sge ||
+            ((wr->send_flags & IBV_SEND_INLINE) && total(wr) > qp->attr.cap.max_inline_data)) {
+            *bad = wr;
+            error = EINVAL;
+            break;
+        }
+        n_send++;
+        if (send_err && n_send == send_err) failed(qp, wr, IBV_WC_RETRY_EXC_ERR);
+        else if (qp->first || execute(qp, wr) == WAIT) hold(qp, wr);
+        if (fatal && n_send == fatal) report_fatal(v->context);
+    }
+    kick();
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+static int post_srq_recv(struct ibv_srq *v, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    struct srq *srq = (struct srq *)v;
+    int error = 0;
+    pthread_mutex_lock(&lock);
+    for (; wr; wr = wr->next) {
+        if (srq->tail - srq->head == srq->size || wr->num_sge != 1) {
+            *bad = wr;
+            error = ENOMEM;
+            break;
+        }
+        srq->ring[srq->tail++ % srq->size] = (struct receive){wr->wr_id, wr->sg_list[0]};
+    }
+    kick();
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* ---- the device */
+
+struct ibv_device **ibv_get_device_list(int *count)
+{
+    read_knobs();
+    strcpy(device.name, "fake0");
+    strcpy(device.dev_name, "uverbs0");
+    device.node_type = IBV_NODE_CA;
+    device.transport_type = IBV_TRANSPORT_IB;
+    list[0] = &device;
+    *count = 1;
+    return list;
+}
+
+void ibv_free_device_list(struct ibv_device **devices) { (void)devices; }
+
+struct ibv_context *ibv_open_device(struct ibv_device *opened)
+{
+    struct ibv_context *context = calloc(1, sizeof *context);
+    context->device = opened;
+    context->async_fd = eventfd(0, EFD_CLOEXEC);
+    context->cmd_fd = -1;
+    context->num_comp_vectors = 1;
+    context->ops.poll_cq = poll_cq;
+    context->ops.req_notify_cq = req_notify_cq;
+    context->ops.post_send = post_send;
+    context->ops.post_srq_recv = post_srq_recv;
+    return context;
+}
+
+int ibv_close_device(struct ibv_context *context)
+{
+    close(context->async_fd);
+    free(context);
+    return 0;
+}
+
+int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+    (void)context;
+    memset(attr, 0, sizeof *attr);
+    attr->max_mr_size = ~0ul;
+    attr->max_qp = MAX_QPS - 32;
+    attr->max_qp_wr = 16384;
+    attr->max_sge = attr->max_sge_rd = MAX_SGE;
+    attr->max_cq = 1024;
+    attr->max_cqe = 1 << 20;
+    attr->max_mr = MAX_REGIONS - 1;
+    attr->max_pd = 1024;
+    attr->max_qp_rd_atom = attr->max_qp_init_rd_atom = 16;
+    attr->atomic_cap = atomics ? IBV_ATOMIC_HCA : IBV_ATOMIC_NONE;
+    attr->max_srq = 64;
+    attr->max_srq_wr = 65536;
+    attr->max_srq_sge = 1;
+    attr->max_pkeys = 1;
+    attr->phys_port_cnt = 1;
+    return 0;
+}
+
+#undef ibv_query_port
+int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *out)
+{
+    struct ibv_port_attr *attr = (void *)out;
+    (void)context;
+    if (port != 1) return EINVAL;
+    attr->state = port_state;
+    attr->max_mtu = IBV_MTU_4096;
+    attr->active_mtu = ethernet ? IBV_MTU_1024 : IBV_MTU_4096;
+    attr->gid_tbl_len = ethernet ? 4 : 1;
+    attr->max_msg_sz = 1u << 30;
+    attr->pkey_tbl_len = 1;
+    attr->lid = ethernet ? 0 : LID;
+    attr->active_width = 2;
+    attr->active_speed = 32;
+    attr->link_layer = ethernet ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND;
+    return 0;
+}
+
+/* Ethernet: a link-local IPv6 address and an IPv4 address, each for RoCE v1 and v2. */
+int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid)
+{
+    (void)context;
+    if (port != 1 || index >= (ethernet ? 4 : 1)) {
+        errno = EINVAL;
+        return -1;
+    }
+    gid->global.subnet_prefix = htobe64(0xfe80000000000000);
+    gid->global.interface_id = htobe64(0x1122334455667788);
+    if (index >= 2) {
+        gid->global.subnet_prefix = 0;
+        gid->global.interface_id = htobe64(0x0000ffffc0000201);
+    }
+    return 0;
+}
+
+int ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 *key)
+{
+    (void)context;
+    if (port != 1 || index) {
+        errno = EINVAL;
+        return -1;
+    }
+    *key = htobe16(0xffff);
+    return 0;
+}
+
+const char *ibv_wc_status_str(enum ibv_wc_status status)
+{
+    switch (status) {
+    case IBV_WC_SUCCESS: return "success";
+    case IBV_WC_RETRY_EXC_ERR: return "transport retry counter exceeded";
+    case IBV_WC_WR_FLUSH_ERR: return "Work Request Flushed Error";
+    default: return "error";
+    }
+}
+
+const char *ibv_event_type_str(enum ibv_event_type type)
+{
+    return type == IBV_EVENT_DEVICE_FATAL ? "local catastrophic error" : "event";
+}
+
+int ibv_fork_init(void) { return 0; }
+enum ibv_fork_status ibv_is_fork_initialized(void) { return IBV_FORK_UNNEEDED; }
+
+int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+{
+    uint64_t count;
+    if (read(context->async_fd, &count, sizeof count) != sizeof count) return -1;
+    memset(event, 0, sizeof *event);
+    event->event_type = IBV_EVENT_DEVICE_FATAL;
+    return 0;
+}
+
+void ibv_ack_async_event(struct ibv_async_event *event) { (void)event; }
+
+/* ---- objects */
+
+struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
+{
+    struct ibv_pd *pd = calloc(1, sizeof *pd);
+    pd->context = context;
+    return pd;
+}
+
+int ibv_dealloc_pd(struct ibv_pd *pd)
+{
+    free(pd);
+    return 0;
+}
+
+struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
+{
+    struct ibv_ah *ah = calloc(1, sizeof *ah);
+    (void)attr;
+    ah->context = pd->context;
+    ah->pd = pd;
+    return ah;
+}
+
+int ibv_destroy_ah(struct ibv_ah *ah)
+{
+    free(ah);
+    return 0;
+}
+
+struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
+{
+    struct channel *channel = calloc(1, sizeof *channel);
+    channel->v.context = context;
+    channel->v.fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
+    return &channel->v;
+}
+
+int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
+{
+    close(channel->fd);
+    free(channel);
+    return 0;
+}
+
+struct ibv_cq *ibv_create_cq(struct ibv_context *context, int length, void *argument, struct ibv_comp_channel *channel, int vector)
+{
+    struct cq *cq = calloc(1, sizeof *cq);
+    (void)vector;
+    cq->v.context = context;
+    cq->v.channel = channel;
+    cq->v.cq_context = argument;
+    cq->v.cqe = length;
+    cq->size = length;
+    cq->ring = calloc(length, sizeof *cq->ring);
+    return &cq->v;
+}
+
+int ibv_destroy_cq(struct ibv_cq *cq)
+{
+    free(((struct cq *)cq)->ring);
+    free(cq);
+    return 0;
+}
+
+int ibv_get_cq_event(struct ibv_comp_channel *v, struct ibv_cq **cq, void **argument)
+{
+    uint64_t count;
+    if (read(v->fd, &count, sizeof count) != sizeof count) return -1;
+    *cq = &((struct channel *)v)->queue->v;
+    *argument = (*cq)->cq_context;
+    return 0;
+}
+
+void ibv_ack_cq_events(struct ibv_cq *cq, unsigned count) { (void)cq, (void)count; }
+
+struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
+{
+    struct srq *srq = calloc(1, sizeof *srq);
+    srq->v.context = pd->context;
+    srq->v.pd = pd;
+    srq->size = init->attr.max_wr;
+    srq->ring = calloc(srq->size, sizeof *srq->ring);
+    return &srq->v;
+}
+
+int ibv_destroy_srq(struct ibv_srq *srq)
+{
+    free(((struct srq *)srq)->ring);
+    free(srq);
+    return 0;
+}
+
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+{
+    struct qp *qp;
+    unsigned tried;
+    if (init->qp_type != IBV_QPT_RC || !init->srq || init->cap.max_inline_data > max_inline || init->cap.max_send_sge > max_sge) {
+        errno = EINVAL;
+        return NULL;
+    }
+    pthread_mutex_lock(&lock);
+    for (tried = 0; tried < MAX_QPS && qps[next_qp % MAX_QPS]; tried++) next_qp++;
+    if (tried == MAX_QPS || (fail_qp && ++n_qp == fail_qp)) {
+        pthread_mutex_unlock(&lock);
+        errno = ENOMEM;
+        return NULL;
+    }
+    init->cap.max_inline_data = max_inline;
+    init->cap.max_send_sge = max_sge;
+    qp = calloc(1, sizeof *qp);
+    qp->v.context = pd->context;
+    qp->v.pd = pd;
+    qp->v.send_cq = init->send_cq;
+    qp->v.recv_cq = init->recv_cq;
+    qp->v.srq = init->srq;
+    qp->v.qp_type = init->qp_type;
+    qp->v.state = IBV_QPS_RESET;
+    qp->attr.cap = init->cap;
+    qp->last = &qp->first;
+    /* Never the number of one that was there a moment ago. */
+    qp->v.qp_num = next_qp++ & 0xffffff;
+    qps[qp->v.qp_num % MAX_QPS] = qp;
+    pthread_mutex_unlock(&lock);
+    return &qp->v;
+}
+
+int ibv_modify_qp(struct ibv_qp *v, struct ibv_qp_attr *attr, int mask)
+{
+    struct qp *qp = (struct qp *)v;
+    int error = 0;
+    pthread_mutex_lock(&lock);
+    if (attr->qp_state != IBV_QPS_ERR && attr->qp_state != v->state + 1) error = EINVAL;
+    if (!error && (mask & IBV_QP_DEST_QPN)) qp->attr.dest_qp_num = attr->dest_qp_num;
+    if (!error && (mask & IBV_QP_AV)) qp->attr.ah_attr = attr->ah_attr;
+    if (!error && (mask & IBV_QP_RQ_PSN)) qp->attr.rq_psn = attr->rq_psn;
+    if (!error && (mask & IBV_QP_SQ_PSN)) qp->attr.sq_psn = attr->sq_psn;
+    if (!error && (mask & IBV_QP_PATH_MTU)) qp->attr.path_mtu = attr->path_mtu;
+    if (!error && attr->qp_state == IBV_QPS_ERR) stop(qp);
+    else if (!error) v->state = attr->qp_state;
+    kick();
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* Its completions stay in their queue, as those of some devices do. */
+int ibv_destroy_qp(struct ibv_qp *v)
+{
+    struct qp *qp = (struct qp *)v;
+    pthread_mutex_lock(&lock);
+    while (qp->first) {
+        struct held *held = qp->first;
+        qp->first = held->next;
+        free(held);
+        waiting--;
+    }
+    qps[v->qp_num % MAX_QPS] = NULL;
+    kick();
+    pthread_mutex_unlock(&lock);
+    free(qp);
+    return 0;
+}
