@@ -119,7 +119,7 @@ impl Context {
                 .component
                 .transports()
                 .iter()
-                .filter(|t| allowed::transport(&self.config, t.name()))
+                .filter(|t| is_used(**t) && allowed::transport(&self.config, t.name()))
                 .collect();
             if wanted.is_empty() {
                 continue;
@@ -187,12 +187,27 @@ fn open_domains(
     })
 }
 
-/// Every transport of this machine with its devices.
+/// Whether UCP connects by this transport: those that connect endpoints to each other only, it does not.
+fn is_used(transport: &dyn Transport) -> bool {
+    TRANSPORTS.contains(&transport.name())
+}
+
+/// Every transport of this machine that UCP uses, with its devices.
 fn everything_here(config: &Config) -> Vec<(&'static str, Device)> {
     let mut here = Vec::new();
     for handle in components() {
+        let used = || {
+            handle
+                .component
+                .transports()
+                .iter()
+                .filter(|t| is_used(**t))
+        };
+        if used().next().is_none() {
+            continue;
+        }
         for (_, md) in open_domains(handle.component, config) {
-            for transport in handle.component.transports() {
+            for transport in used() {
                 let devices = transport.devices(md.as_ref()).into_iter();
                 here.extend(devices.map(|device| (transport.name(), device)));
             }

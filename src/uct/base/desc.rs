@@ -3,11 +3,16 @@
 //! Layout of a descriptor: header, then, `headroom` bytes before the payload, the address that clients hold; the eight
 //! bytes before that address point to the header's release function, for the inline `uct_iface_release_desc`. A pool
 //! lives as long as any of its descriptors is in use.
+//!
+//! A pool whose memory a device reads and writes allocates descriptors by chunks, registers each chunk once, and fails
+//! where that fails; others allocate each descriptor alone.
 
 use crate::c::*;
+use crate::ucs::{Result, Status};
 use core::alloc::Layout;
-use core::cell::Cell;
+use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
+use std::any::Any;
 use std::rc::Rc;
 
 /// The default alignment of the payload.
@@ -19,6 +24,35 @@ struct Header {
     pool: *const Pool,
     /// The next free descriptor, while this one is free.
     next: Cell<*mut u8>,
+    /// The device's key of the memory, in a pool that registers it.
+    key: u32,
+}
+
+/// Registers a range of memory with a device: the device's key, and what ends the registration when it is dropped.
+pub type Register = Box<dyn Fn(*mut u8, usize) -> Result<(u32, Box<dyn Any>)>>;
+
+/// Registered memory of many descriptors.
+struct Chunk {
+    memory: *mut u8,
+    layout: Layout,
+    /// Ends before the memory is freed.
+    registration: Option<Box<dyn Any>>,
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        self.registration = None;
+        // SAFETY: allocated with this layout; the pool is gone, and with it all that pointed here.
+        unsafe { std::alloc::dealloc(self.memory, self.layout) };
+    }
+}
+
+/// How a pool of registered memory grows.
+struct Registered {
+    register: Register,
+    /// Descriptors of a chunk.
+    count: usize,
+    chunks: RefCell<Vec<Chunk>>,
 }
 
 struct Pool {
@@ -29,6 +63,7 @@ struct Pool {
     headroom: usize,
     layout: Layout,
     capacity: usize,
+    registered: Option<Registered>,
 }
 
 /// A pool of descriptors with one payload size.
@@ -38,6 +73,11 @@ pub struct DescPool(Rc<Pool>);
 pub struct Desc<'a> {
     block: *mut u8,
     pool: &'a Pool,
+}
+
+/// A descriptor that keeps its pool alive. Dropping it gives it back.
+pub struct OwnedDesc {
+    block: *mut u8,
 }
 
 /// The header of a descriptor.
@@ -67,6 +107,32 @@ impl DescPool {
     /// Descriptors of `capacity` payload bytes after `headroom` bytes of the user; the payload plus `align_offset` is
     /// aligned to `align` (a power of two; 0 or 1 for none).
     pub fn new(capacity: usize, headroom: usize, align: usize, align_offset: usize) -> DescPool {
+        DescPool::make(capacity, headroom, align, align_offset, None)
+    }
+
+    /// The same in memory that `register` has registered, about `chunk` bytes at a time.
+    pub fn registered(
+        capacity: usize,
+        headroom: usize,
+        (align, align_offset): (usize, usize),
+        chunk: usize,
+        register: Register,
+    ) -> DescPool {
+        let registered = Registered {
+            register,
+            count: (chunk / (capacity + headroom).max(1)).max(1),
+            chunks: RefCell::new(Vec::new()),
+        };
+        DescPool::make(capacity, headroom, align, align_offset, Some(registered))
+    }
+
+    fn make(
+        capacity: usize,
+        headroom: usize,
+        align: usize,
+        align_offset: usize,
+        registered: Option<Registered>,
+    ) -> DescPool {
         let align = align.max(MIN_ALIGN).next_power_of_two();
         let lead = size_of::<Header>() + size_of::<*mut c_void>() + headroom;
         let skew = align_offset % align;
@@ -80,6 +146,7 @@ impl DescPool {
             headroom,
             layout,
             capacity,
+            registered,
         }))
     }
 
@@ -98,6 +165,21 @@ impl DescPool {
         }
     }
 
+    /// As `get`, of a pool of registered memory: the error is that of the registration.
+    #[inline]
+    pub fn get_registered(&self) -> Result<Desc<'_>> {
+        let warm = self.0.pop();
+        let block = if warm.is_null() {
+            self.grow_registered()?
+        } else {
+            warm
+        };
+        Ok(Desc {
+            block,
+            pool: &self.0,
+        })
+    }
+
     #[cold]
     fn grow(&self) -> *mut u8 {
         // SAFETY: the layout is not empty.
@@ -105,23 +187,79 @@ impl DescPool {
         if block.is_null() {
             std::alloc::handle_alloc_error(self.0.layout);
         }
+        // SAFETY: fresh memory of the pool's layout.
+        unsafe { self.initialize(block, 0) };
+        block
+    }
+
+    #[cold]
+    fn grow_registered(&self) -> Result<*mut u8> {
+        /// The device pins whole pages.
+        const PAGE: usize = 4096;
+        let Some(registered) = &self.0.registered else {
+            return Err(Status::UNSUPPORTED);
+        };
+        let step = self.0.layout.pad_to_align().size();
+        let layout = Layout::from_size_align(step * registered.count, PAGE)
+            .map_err(|_| Status::NO_MEMORY)?;
+        // SAFETY: the layout is not empty.
+        let memory = unsafe { std::alloc::alloc(layout) };
+        if memory.is_null() {
+            return Err(Status::NO_MEMORY);
+        }
+        let mut chunk = Chunk {
+            memory,
+            layout,
+            registration: None,
+        };
+        let (key, registration) = (registered.register)(memory, layout.size())?;
+        chunk.registration = Some(registration);
+        registered.chunks.borrow_mut().push(chunk);
+        for i in (0..registered.count).rev() {
+            // SAFETY: inside the chunk.
+            let block = unsafe { memory.add(i * step) };
+            // SAFETY: memory of the pool's layout that nobody else has.
+            unsafe { self.initialize(block, key) };
+            drop(Desc {
+                block,
+                pool: &self.0,
+            });
+        }
+        Ok(self.0.pop())
+    }
+
+    /// Makes a descriptor of fresh memory.
+    ///
+    /// # Safety
+    /// `block` must be writable for the pool's layout.
+    unsafe fn initialize(&self, block: *mut u8, key: u32) {
         let header = Header {
             release: uct_recv_desc_t { cb: Some(release) },
             pool: Rc::as_ptr(&self.0),
             next: Cell::new(core::ptr::null_mut()),
+            key,
         };
         // SAFETY: fresh memory, aligned to at least 16, larger than the header.
         unsafe { block.cast::<Header>().write(header) };
-        let slot = self.0.payload_at - self.0.headroom - size_of::<*mut c_void>();
-        // SAFETY: inside the block by construction; unaligned when the headroom is odd.
-        unsafe {
-            block
-                .add(slot)
-                .cast::<*mut c_void>()
-                .write_unaligned(block.cast())
-        };
-        block
+        // SAFETY: as above.
+        unsafe { write_slot(block, &self.0) };
     }
+}
+
+/// Writes the header's address where `uct_iface_release_desc` looks.
+///
+/// # Safety
+/// `block` must be a descriptor of the pool, or become one.
+#[inline]
+unsafe fn write_slot(block: *mut u8, pool: &Pool) {
+    let slot = pool.payload_at - pool.headroom - size_of::<*mut c_void>();
+    // SAFETY: inside the block by construction; unaligned when the headroom is odd.
+    unsafe {
+        block
+            .add(slot)
+            .cast::<*mut c_void>()
+            .write_unaligned(block.cast())
+    };
 }
 
 impl Desc<'_> {
@@ -133,11 +271,61 @@ impl Desc<'_> {
 
     /// The user keeps it, and frees it by its release function.
     pub fn keep(self) {
+        core::mem::forget(self.own());
+    }
+
+    /// The same descriptor without the borrow of its pool.
+    #[inline]
+    pub fn own(self) -> OwnedDesc {
         // SAFETY: ours.
         let pool = unsafe { header_of(self.block) }.pool;
         // SAFETY: its pool as an `Rc` that is alive; `release` takes this count of it back.
         unsafe { Rc::increment_strong_count(pool) };
+        let block = self.block;
         core::mem::forget(self);
+        OwnedDesc { block }
+    }
+}
+
+impl OwnedDesc {
+    /// Where the payload goes.
+    #[inline]
+    pub fn payload(&self) -> *mut u8 {
+        // SAFETY: a descriptor that is out keeps its pool alive.
+        self.block
+            .wrapping_add(unsafe { &*header_of(self.block).pool }.payload_at)
+    }
+
+    /// The device's key of its memory.
+    #[inline]
+    pub fn key(&self) -> u32 {
+        // SAFETY: ours.
+        unsafe { header_of(self.block) }.key
+    }
+
+    /// Bytes that arrived right before the payload may have overwritten the word that `uct_iface_release_desc` reads:
+    /// writes it again.
+    #[inline]
+    pub fn restore(&self) {
+        // SAFETY: ours; its pool is alive.
+        unsafe { write_slot(self.block, &*header_of(self.block).pool) };
+    }
+
+    /// The user keeps it: it comes back through its release function.
+    pub fn keep(self) {
+        core::mem::forget(self);
+    }
+}
+
+impl Drop for OwnedDesc {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the pool count that `own` left behind is taken back here.
+        let pool = unsafe { Rc::from_raw(header_of(self.block).pool) };
+        drop(Desc {
+            block: self.block,
+            pool: &pool,
+        });
     }
 }
 
@@ -153,6 +341,10 @@ impl Drop for Desc<'_> {
 
 impl Drop for Pool {
     fn drop(&mut self) {
+        if self.registered.is_some() {
+            // Chunks are freed as wholes.
+            return;
+        }
         loop {
             let block = self.pop();
             if block.is_null() {
@@ -166,11 +358,8 @@ impl Drop for Pool {
 
 /// Called by `uct_iface_release_desc`: returns the descriptor to its pool.
 unsafe extern "C" fn release(header: *mut uct_recv_desc_t, _desc: *mut c_void) {
-    // SAFETY: the header `grow` wrote; the pool count that `keep` left behind is taken back here.
-    let pool = unsafe { Rc::from_raw((*header.cast::<Header>()).pool) };
-    drop(Desc {
+    drop(OwnedDesc {
         block: header.cast(),
-        pool: &pool,
     });
 }
 
@@ -203,6 +392,56 @@ mod tests {
         drop(pool);
         // SAFETY: the pool lives on through the kept descriptor.
         unsafe { client_release(p.sub(24).cast()) };
+    }
+
+    #[test]
+    fn registered_memory_is_registered_by_chunks_and_freed_with_the_last_descriptor() {
+        #[derive(Default)]
+        struct Device {
+            live: Cell<usize>,
+            left: Cell<usize>,
+        }
+        struct Registration(Rc<Device>);
+        impl Drop for Registration {
+            fn drop(&mut self) {
+                self.0.live.set(self.0.live.get() - 1);
+            }
+        }
+        let device = Rc::new(Device::default());
+        device.left.set(2);
+        let inside = Rc::clone(&device);
+        let register = move |_: *mut u8, len: usize| {
+            assert!(len >= 3 * 100);
+            let left = inside.left.get().checked_sub(1).ok_or(Status::NO_MEMORY)?;
+            inside.left.set(left);
+            inside.live.set(inside.live.get() + 1);
+            let registration: Box<dyn Any> = Box::new(Registration(Rc::clone(&inside)));
+            Ok((left as u32 + 7, registration))
+        };
+        let pool = DescPool::registered(100, 0, (64, 0), 300, Box::new(register));
+        let mut out: Vec<OwnedDesc> = (0..6)
+            .map(|_| pool.get_registered().unwrap().own())
+            .collect();
+        let keys: Vec<u32> = out.iter().map(OwnedDesc::key).collect();
+        assert_eq!(keys, [8, 8, 8, 7, 7, 7]);
+        assert_eq!(pool.get_registered().err(), Some(Status::NO_MEMORY));
+        assert!(
+            out.iter()
+                .all(|d| (d.payload() as usize).is_multiple_of(64))
+        );
+        // What arrives right before the payload overwrites the word behind the headroom.
+        let last = out.pop().unwrap();
+        // SAFETY: inside the descriptor, between its header and its payload.
+        unsafe { last.payload().sub(8).write_bytes(0xff, 8) };
+        last.restore();
+        let at = last.payload();
+        last.keep();
+        drop(out);
+        drop(pool);
+        assert_eq!(device.live.get(), 2, "a descriptor is still out");
+        // SAFETY: a kept descriptor without headroom.
+        unsafe { client_release(at.cast()) };
+        assert_eq!(device.live.get(), 0);
     }
 
     #[test]

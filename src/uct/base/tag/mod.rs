@@ -69,7 +69,9 @@ impl Limits {
     /// `None` for a transport that cannot carry tagged messages.
     fn of(attr: &uct_iface_attr) -> Option<Limits> {
         let am = &attr.cap.am;
-        let needed = UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY;
+        // Answers go to the interface that a message names.
+        let needed =
+            UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY | UCT_IFACE_FLAG_CONNECT_TO_IFACE;
         let able = attr.cap.flags & needed == needed && am.max_bcopy >= MIN_BCOPY;
         let zcopy = attr.cap.flags & UCT_IFACE_FLAG_AM_ZCOPY != 0 && am.max_hdr >= wire::EAGER_HEAD;
         able.then_some(Limits {
