@@ -4,7 +4,7 @@
 use ferrucx::abi::ucp::{context, ep, mem, request, tag, worker};
 use ferrucx::c::*;
 use ferrucx::ucp::ep::Ep;
-use ferrucx::uct::{auth, cm, cma, shm, tcp};
+use ferrucx::uct::{auth, cm, cma, ib, shm, tcp};
 use ferrucx::wire::blob::{HEAD, seal};
 use ferrucx::wire::envelope::{self, EnvelopeKind, Look, Private};
 use ferrucx::wire::header::*;
@@ -26,6 +26,7 @@ pub const BODIES: &[(&str, Body)] = &[
     ("keys", keys),
     ("router", router),
     ("proof", proof),
+    ("rdma", rdma),
 ];
 
 /// A stream of tcp's frames.
@@ -36,6 +37,26 @@ fn frame(mut data: &[u8]) {
             return;
         };
         data = rest;
+    }
+}
+
+/// Addresses and keys of RDMA transports: what is decoded is written back the same.
+fn rdma(data: &[u8]) {
+    use ib::wire::{DeviceAddr, EpAddr, decode_key, encode_key};
+    if let Some(bytes) = data.first_chunk()
+        && let Some(address) = DeviceAddr::decode(bytes)
+    {
+        assert_eq!(address.encode(), *bytes);
+    }
+    if let Some(bytes) = data.first_chunk()
+        && let Some(address) = EpAddr::decode(bytes)
+    {
+        assert_eq!(address.encode(), *bytes);
+    }
+    if let Some(bytes) = data.first_chunk()
+        && let Some(key) = decode_key(*bytes)
+    {
+        assert_eq!(encode_key(key), *bytes);
     }
 }
 

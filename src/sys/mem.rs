@@ -108,6 +108,17 @@ pub fn unlock(address: usize, len: usize) -> io::Result<()> {
     }
 }
 
+/// Most bytes that this process may lock; `None` without a limit.
+pub fn locked_limit() -> Option<u64> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: a writable struct.
+    let asked = unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &mut limit) };
+    (asked == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
+}
+
 /// Passes an advice (`MADV_*`) on a range of the caller's.
 pub fn advise(address: usize, len: usize, advice: i32) -> io::Result<()> {
     // SAFETY: the advices used (WILLNEED, HUGEPAGE) change no contents.

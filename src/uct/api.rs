@@ -152,6 +152,8 @@ pub trait AtomicWord: Copy + 'static {
     /// # Safety
     /// As `fetch`.
     unsafe fn cswap(at: *mut Self, compare: Self, swap: Self) -> Self;
+    /// The word, if it has 64 bits.
+    fn as_u64(self) -> Option<u64>;
 }
 
 macro_rules! atomic_word {
@@ -179,6 +181,11 @@ macro_rules! atomic_word {
                 match a.compare_exchange(compare, swap, AcqRel, Acquire) {
                     Ok(old) | Err(old) => old,
                 }
+            }
+
+            #[inline]
+            fn as_u64(self) -> Option<u64> {
+                (size_of::<$t>() == size_of::<u64>()).then_some(self.into())
             }
         }
     };

@@ -8,6 +8,7 @@ pub mod auth;
 pub mod base;
 pub mod cm;
 pub mod cma;
+pub mod ib;
 pub mod internal;
 pub mod local;
 pub mod loopback;

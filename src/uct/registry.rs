@@ -3,19 +3,20 @@
 use crate::ucs::config::Table;
 use crate::uct::api::Component;
 use crate::uct::base::md::ComponentHandle;
-use crate::uct::{cma, loopback, shm, tcp};
+use crate::uct::{cma, ib, loopback, shm, tcp};
 
 const fn handle(component: &'static dyn Component) -> ComponentHandle {
     ComponentHandle { component }
 }
 
 /// In the order in which `uct_query_components` lists them.
-pub static COMPONENTS: [ComponentHandle; 5] = [
+pub static COMPONENTS: [ComponentHandle; 6] = [
     handle(&loopback::SelfComponent),
     handle(&tcp::TcpComponent),
     handle(&shm::SysvComponent),
     handle(&shm::PosixComponent),
     handle(&cma::CmaComponent),
+    handle(&ib::IbComponent),
 ];
 
 /// The tables of options of all components and transports, in the order in which they are printed.

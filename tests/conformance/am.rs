@@ -108,7 +108,12 @@ pub fn zcopy_keeps_payloads(tl: &Tl) {
     for n in sizes(local.len).into_iter().filter(|&n| n >= cap.min_zcopy) {
         let data = pattern(n, n as u64);
         local.fill(&data);
-        for (h, parts) in [(0, 1), (cap.max_hdr.min(8), 2), (cap.max_hdr, cap.max_iov)] {
+        let two = cap.max_iov.min(2);
+        for (h, parts) in [
+            (0, 1),
+            (cap.max_hdr.min(8), two),
+            (cap.max_hdr, cap.max_iov),
+        ] {
             if h + n > cap.max_zcopy {
                 continue;
             }

@@ -1,9 +1,11 @@
 //! Many senders to one receiver: threads, and processes that are killed while they send.
 
-use crate::peer::{Peer, hex};
+use crate::pair::{connect_to_ep, ep_address};
+use crate::peer::Peer;
 use crate::side::{Options, PATIENCE, Side, Tl, pattern};
 use ferrucx::c::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::time::Instant;
 
 /// Several threads, each with its own worker, interface and endpoint, send to one interface.
@@ -16,13 +18,26 @@ pub fn senders_share_a_receiver(tl: &Tl) {
     const SENDERS: usize = 4;
     const EACH: usize = 3000;
     let address = receiver.address();
+    let by_iface = receiver.can(UCT_IFACE_FLAG_CONNECT_TO_IFACE);
+    // Where endpoints are connected to each other: one here for each sender.
+    let (to_us, asked) = channel::<(Vec<u8>, Vec<u8>, Sender<Vec<u8>>)>();
+    let mut ours = Vec::new();
     let finished = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for who in 0..SENDERS {
-            let (address, finished) = (&address, &finished);
+            let (address, finished, to_us) = (&address, &finished, to_us.clone());
             scope.spawn(move || {
                 let side = Side::open(tl, Options::default());
-                let ep = side.connect(address);
+                let ep = if by_iface {
+                    side.connect(address)
+                } else {
+                    let ep = side.new_ep();
+                    let (back, answer) = channel();
+                    let own = (side.address().0, ep_address(&side, &ep), back);
+                    to_us.send(own).unwrap();
+                    connect_to_ep(&ep, &address.0, &answer.recv().unwrap());
+                    ep
+                };
                 let max = side.attr.cap.am.max_bcopy.min(700);
                 let deadline = Instant::now() + PATIENCE * 2;
                 for seq in 0..EACH {
@@ -47,6 +62,13 @@ pub fn senders_share_a_receiver(tl: &Tl) {
                     std::thread::yield_now();
                 }
             });
+        }
+        for _ in 0..if by_iface { 0 } else { SENDERS } {
+            let (device, theirs, back) = asked.recv().unwrap();
+            let ep = receiver.new_ep();
+            connect_to_ep(&ep, &device, &theirs);
+            back.send(ep_address(&receiver, &ep)).unwrap();
+            ours.push(ep);
         }
         let deadline = Instant::now() + PATIENCE * 2;
         while receiver.inbox.messages.borrow().len() < SENDERS * EACH {
@@ -76,18 +98,16 @@ pub fn senders_that_die_harm_no_one_else(tl: &Tl) {
     if tl.transport == "self" || !receiver.can(UCT_IFACE_FLAG_AM_BCOPY) {
         return;
     }
-    let (device, face) = receiver.address();
-    let connect = format!("connect {} {}", hex(&device), hex(&face));
     let mut poll = || {
         receiver.progress();
     };
     let mut honest = Peer::start();
-    honest.open(tl);
-    honest.ask(&connect, &mut poll);
+    let address = honest.open(tl);
+    let _back = honest.connect_back(&receiver, &address);
     for round in 0..8 {
         let mut victim = Peer::start();
-        victim.open(tl);
-        victim.ask(&connect, &mut poll);
+        let address = victim.open(tl);
+        let _back = victim.connect_back(&receiver, &address);
         victim.tell("send 1000000 300");
         let before = receiver.inbox.messages.borrow().len();
         let deadline = Instant::now() + PATIENCE;

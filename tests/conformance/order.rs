@@ -291,8 +291,7 @@ pub fn endpoints_connect_to_each_other(tl: &Tl) {
         return;
     }
     for round in 0..20u64 {
-        let made = |s: &Side| Ep(s.try_connect(std::ptr::null(), std::ptr::null()).unwrap());
-        let (x, y) = (made(a), made(b));
+        let (x, y) = (a.new_ep(), b.new_ep());
         connect_eps(a, &x, b, &y);
         let deadline = Instant::now() + PATIENCE;
         for (from, ep, to) in [(a, &x, b), (b, &y, a)] {

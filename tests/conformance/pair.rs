@@ -5,7 +5,6 @@ use crate::endpoint::{Comp, Ep};
 use crate::side::{Msg, Options, PATIENCE, Side, Tl, ok};
 use ferrucx::abi::uct::ep;
 use ferrucx::c::*;
-use std::ptr::null;
 use std::time::Instant;
 
 /// Two connected sides; `self` has one, connected to itself.
@@ -31,10 +30,7 @@ impl Pair {
         let (ep, back) = if a.can(UCT_IFACE_FLAG_CONNECT_TO_IFACE) {
             (a.connect(&b.address()), None)
         } else {
-            let (x, y) = (
-                Ep(a.try_connect(null(), null()).expect("create")),
-                Ep(b.try_connect(null(), null()).expect("create")),
-            );
+            let (x, y) = (a.new_ep(), b.new_ep());
             connect_eps(a, &x, b, &y);
             (x, Some(y))
         };
@@ -113,20 +109,26 @@ impl Pair {
     }
 }
 
+/// The address of an endpoint.
+pub fn ep_address(side: &Side, ep: &Ep) -> Vec<u8> {
+    const GUARD: usize = 16;
+    let mut addr = vec![0xa5u8; side.attr.ep_addr_len + GUARD];
+    let got = unsafe { ep::uct_ep_get_address(ep.0, addr.as_mut_ptr().cast()) };
+    ok(got, "endpoint address");
+    let guard = addr.split_off(side.attr.ep_addr_len);
+    assert!(guard.iter().all(|&b| b == 0xa5), "no byte too many");
+    addr
+}
+
+/// Connects an endpoint to one with these addresses.
+pub fn connect_to_ep(ep: &Ep, device: &[u8], addr: &[u8]) {
+    let to =
+        unsafe { ep::uct_ep_connect_to_ep(ep.0, device.as_ptr().cast(), addr.as_ptr().cast()) };
+    ok(to, "connect to endpoint");
+}
+
 /// Connects two endpoints to each other.
 pub fn connect_eps(a: &Side, x: &Ep, b: &Side, y: &Ep) {
-    let address = |s: &Side, e: &Ep| {
-        let mut addr = vec![0u8; s.attr.ep_addr_len];
-        let got = unsafe { ep::uct_ep_get_address(e.0, addr.as_mut_ptr().cast()) };
-        ok(got, "endpoint address");
-        addr
-    };
-    let (ax, by) = (address(a, x), address(b, y));
-    let ((da, _), (db, _)) = (a.address(), b.address());
-    unsafe {
-        let to = ep::uct_ep_connect_to_ep(x.0, db.as_ptr().cast(), by.as_ptr().cast());
-        ok(to, "connect to endpoint");
-        let to = ep::uct_ep_connect_to_ep(y.0, da.as_ptr().cast(), ax.as_ptr().cast());
-        ok(to, "connect to endpoint");
-    }
+    connect_to_ep(x, &b.address().0, &ep_address(b, y));
+    connect_to_ep(y, &a.address().0, &ep_address(a, x));
 }

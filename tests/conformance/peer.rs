@@ -4,9 +4,9 @@
 //! worker. It ends with its input, so it never outlives the test.
 
 use crate::endpoint::Ep;
-use crate::pair::Pair;
+use crate::pair::{Pair, connect_eps, connect_to_ep, ep_address};
 use crate::side::{Memory, Options, PATIENCE, Security, Side, Tl, pattern};
-use ferrucx::c::UCS_OK;
+use ferrucx::c::{UCS_OK, UCT_IFACE_FLAG_CONNECT_TO_IFACE};
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -95,6 +95,35 @@ impl Peer {
         let command = format!("open {}", tl.words());
         let got = self.ask(&command, &mut || {});
         (unhex(&got[0]), unhex(&got[1]))
+    }
+
+    /// An endpoint of ours to the interface that is open over there, and one there to ours where it needs one.
+    pub fn connect(&mut self, side: &Side, address: &(Vec<u8>, Vec<u8>)) -> Ep {
+        if side.can(UCT_IFACE_FLAG_CONNECT_TO_IFACE) {
+            return side.connect(address);
+        }
+        let mut poll = || {
+            side.progress();
+        };
+        let theirs = unhex(&self.ask("endpoint", &mut poll)[0]);
+        let ep = side.new_ep();
+        connect_to_ep(&ep, &address.0, &theirs);
+        let (device, own) = (side.address().0, ep_address(side, &ep));
+        self.ask(&format!("join {} {}", hex(&device), hex(&own)), &mut poll);
+        ep
+    }
+
+    /// Has it connect to an interface of ours; the answer is our endpoint where it needs one.
+    pub fn connect_back(&mut self, side: &Side, address: &(Vec<u8>, Vec<u8>)) -> Option<Ep> {
+        if !side.can(UCT_IFACE_FLAG_CONNECT_TO_IFACE) {
+            return Some(self.connect(side, address));
+        }
+        let (device, face) = side.address();
+        let command = format!("connect {} {}", hex(&device), hex(&face));
+        self.ask(&command, &mut || {
+            side.progress();
+        });
+        None
     }
 
     /// Ends it at once; answers when it was gone.
@@ -195,6 +224,17 @@ fn obey(stage: &mut Stage, words: &[&str]) {
             stage.ep = Some(side.connect(&(unhex(words[1]), unhex(words[2]))));
             say("connected");
         }
+        "endpoint" => {
+            let side = stage.side.as_ref().unwrap();
+            let ep = side.new_ep();
+            say(&hex(&ep_address(side, &ep)));
+            stage.ep = Some(ep);
+        }
+        "join" => {
+            let ep = stage.ep.as_ref().unwrap();
+            connect_to_ep(ep, &unhex(words[1]), &unhex(words[2]));
+            say("joined");
+        }
         "memory" => {
             let memory = stage.side.as_ref().unwrap().memory(number(1));
             let (address, packed) = (memory.address(), hex(&memory.packed));
@@ -248,10 +288,13 @@ fn churn(tl: &Tl) -> String {
     let round = |eps: usize| {
         let pair = Pair::new(tl);
         let address = pair.b().address();
-        let face = pair.a().can(ferrucx::c::UCT_IFACE_FLAG_CONNECT_TO_IFACE);
+        let face = pair.a().can(UCT_IFACE_FLAG_CONNECT_TO_IFACE);
         for _ in 0..eps {
             if face {
                 drop(pair.a().connect(&address));
+            } else if pair.connected_by_ep() {
+                let (x, y) = (pair.a().new_ep(), pair.b().new_ep());
+                connect_eps(pair.a(), &x, pair.b(), &y);
             }
             pair.progress();
         }

@@ -2,7 +2,7 @@
 
 use crate::endpoint::{Bytes, Comp, iov};
 use crate::pair::Pair;
-use crate::side::{Memory, Tl, pattern};
+use crate::side::{Memory, Options, Tl, pattern};
 use crate::test_rng::TestRng;
 use ferrucx::c::*;
 use std::ffi::c_void;
@@ -117,7 +117,7 @@ fn gets(pair: &Pair, memory: &Memory, local: &Memory, rkey: uct_rkey_t, oracle: 
         }
         if cap.flags & UCT_IFACE_FLAG_GET_ZCOPY != 0 && n >= cap.get.min_zcopy {
             local.fill(&vec![0xcc; n + 8]);
-            for parts in [1, 3, cap.get.max_iov] {
+            for parts in [1, cap.get.max_iov.min(3), cap.get.max_iov] {
                 let list = entries(local, n, parts);
                 let status = pair.complete(|comp| pair.ep.get_zcopy(&list, remote, rkey, comp));
                 assert_eq!(status, UCS_OK, "get_zcopy of {n} in {parts}");
@@ -356,6 +356,9 @@ pub fn ranges_of_keys_hold(tl: &Tl) {
         assert_eq!(memory.packed.len(), 0);
         return;
     }
+    if device_checks(&pair) {
+        return ranges_that_a_device_checks(tl);
+    }
     let whole = memory.whole();
     let (begin, end) = (memory.address(), memory.address() + whole as u64);
     let rkey = key.rkey();
@@ -423,6 +426,81 @@ pub fn ranges_of_keys_hold(tl: &Tl) {
         }
     }
     assert!(memory.bytes().iter().all(|&b| b == 0));
+}
+
+/// Whether the peer's adapter checks ranges, which the sender hears of later: it ends the connection.
+fn device_checks(pair: &Pair) -> bool {
+    pair.a().can(UCT_IFACE_FLAG_ATOMIC_DEVICE)
+}
+
+fn ranges_that_a_device_checks(tl: &Tl) {
+    let data = [0xddu8; 64];
+    for kind in 0..4 {
+        for wrong in 0..4 {
+            let options = Options {
+                failures: true,
+                ..Options::default()
+            };
+            let pair = Pair::with(tl, options);
+            let memory = pair.b().memory(4096);
+            let local = pair.a().memory(64);
+            let key = pair.a().key(&memory.packed);
+            let (begin, end) = (memory.address(), memory.address() + memory.whole() as u64);
+            let at = [begin - 64, end - 56, end, 0][wrong];
+            let rkey = key.rkey();
+            let list = entries(&local, 64, 1);
+            let comp = Comp::new(1);
+            let mut room = [0u8; 64];
+            let mut arg = Bytes {
+                data: room.as_mut_ptr(),
+                len: 1000,
+            };
+            let posted = match kind {
+                0 => pair.ep.put_short(&data, at, rkey),
+                1 => pair.ep.put_zcopy(&list, at, rkey, comp.ptr()),
+                2 => pair.ep.get_bcopy(&mut arg, 64, at, rkey, comp.ptr()),
+                _ => pair.ep.post64(UCT_ATOMIC_OP_ADD, 1, at.max(end) & !7, rkey),
+            };
+            assert!([UCS_OK, UCS_INPROGRESS].contains(&posted), "{posted}");
+            let flushed = pair.complete(|comp| pair.ep.flush(UCT_FLUSH_FLAG_LOCAL, comp));
+            assert_eq!(flushed, UCS_ERR_CONNECTION_RESET, "{kind} at {at:#x}");
+            assert_eq!(comp.calls(), u32::from(posted == UCS_INPROGRESS));
+            if posted == UCS_INPROGRESS {
+                assert_eq!(comp.status(), UCS_ERR_CONNECTION_RESET);
+            }
+            assert_eq!(arg.len, 1000, "nothing is unpacked");
+            assert_eq!(pair.a().failures.0.borrow().len(), 1, "told once");
+            let got = pair.ep.put_short(&data, begin, rkey);
+            assert_eq!(got, UCS_ERR_CONNECTION_RESET, "the endpoint has failed");
+            assert!(memory.bytes().iter().all(|&b| b == 0));
+        }
+    }
+    // The edges themselves are inside.
+    let pair = Pair::new(tl);
+    let memory = pair.b().memory(4096);
+    let key = pair.a().key(&memory.packed);
+    for at in [
+        memory.address(),
+        memory.address() + memory.whole() as u64 - 64,
+    ] {
+        assert_eq!(pair.insist(|| pair.ep.put_short(&data, at, key.rkey())), 0);
+    }
+    settle(&pair);
+    assert_eq!(memory.bytes()[..64], data);
+    // More than a copy holds is refused at once.
+    for len in [
+        usize::MAX,
+        usize::MAX / 2,
+        pair.a().attr.cap.get.max_bcopy + 1,
+    ] {
+        let mut arg = Bytes {
+            data: null_mut(),
+            len: 0,
+        };
+        let (remote, rkey) = (memory.address(), key.rkey());
+        let got = pair.insist(|| pair.ep.get_bcopy(&mut arg, len, remote, rkey, null_mut()));
+        assert_eq!(got, UCS_ERR_INVALID_PARAM as isize);
+    }
 }
 
 /// Bytes that are no key are refused, or a key that opens no more than the true one.

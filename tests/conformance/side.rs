@@ -453,6 +453,11 @@ impl Side {
         Ep(h)
     }
 
+    /// An endpoint that is not connected yet.
+    pub fn new_ep(&self) -> Ep {
+        Ep(self.try_connect(null(), null()).expect("create"))
+    }
+
     /// Memory that the peer may reach, filled with zeros.
     pub fn memory(&self, len: usize) -> Memory {
         let mut m: uct_allocated_memory_t = unsafe { std::mem::zeroed() };

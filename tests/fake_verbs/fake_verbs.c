@@ -30,6 +30,7 @@
 
 #define MAX_QPS 4096
 #define MAX_REGIONS 65536
+#define MAX_CONTEXTS 256
 #define MAX_SGE 32
 #define LID 7
 
@@ -82,6 +83,7 @@ static struct ibv_device device;
 static struct ibv_device *list[2];
 static struct qp *qps[MAX_QPS];
 static struct region regions[MAX_REGIONS];
+static struct ibv_context *contexts[MAX_CONTEXTS];
 static unsigned next_qp = 17, next_region = 1, waiting;
 static long ethernet, max_inline = 256, max_sge = 8, fail_reg, fail_qp, send_err, fatal, atomics = 1, port_state = IBV_PORT_ACTIVE;
 static long n_reg, n_qp, n_send;
@@ -367,13 +369,14 @@ static void kick(void)
     }
 }
 
-static void report_fatal(struct ibv_context *context)
+static void report_fatal(void)
 {
     uint64_t one = 1;
     unsigned i;
     for (i = 0; i < MAX_QPS; i++)
         if (qps[i]) stop(qps[i]);
-    if (write(context->async_fd, &one, sizeof one) != sizeof one) abort();
+    for (i = 0; i < MAX_CONTEXTS; i++)
+        if (contexts[i] && write(contexts[i]->async_fd, &one, sizeof one) != sizeof one) abort();
 }
 
 static int post_send(struct ibv_qp *v, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
@@ -391,7 +394,7 @@ static int post_send(struct ibv_qp *v, struct ibv_send_wr *wr, struct ibv_send_w
         n_send++;
         if (send_err && n_send == send_err) failed(qp, wr, IBV_WC_RETRY_EXC_ERR);
         else if (qp->first || execute(qp, wr) == WAIT) hold(qp, wr);
-        if (fatal && n_send == fatal) report_fatal(v->context);
+        if (fatal && n_send == fatal) report_fatal();
     }
     kick();
     pthread_mutex_unlock(&lock);
@@ -435,6 +438,7 @@ void ibv_free_device_list(struct ibv_device **devices) { (void)devices; }
 struct ibv_context *ibv_open_device(struct ibv_device *opened)
 {
     struct ibv_context *context = calloc(1, sizeof *context);
+    unsigned i;
     context->device = opened;
     context->async_fd = eventfd(0, EFD_CLOEXEC);
     context->cmd_fd = -1;
@@ -443,11 +447,21 @@ struct ibv_context *ibv_open_device(struct ibv_device *opened)
     context->ops.req_notify_cq = req_notify_cq;
     context->ops.post_send = post_send;
     context->ops.post_srq_recv = post_srq_recv;
+    pthread_mutex_lock(&lock);
+    for (i = 0; contexts[i]; i++)
+        if (i == MAX_CONTEXTS - 1) abort();
+    contexts[i] = context;
+    pthread_mutex_unlock(&lock);
     return context;
 }
 
 int ibv_close_device(struct ibv_context *context)
 {
+    unsigned i;
+    pthread_mutex_lock(&lock);
+    for (i = 0; contexts[i] != context; i++);
+    contexts[i] = NULL;
+    pthread_mutex_unlock(&lock);
     close(context->async_fd);
     free(context);
     return 0;
@@ -460,7 +474,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
     attr->max_mr_size = ~0ul;
     attr->max_qp = MAX_QPS - 32;
     attr->max_qp_wr = 16384;
-    attr->max_sge = attr->max_sge_rd = MAX_SGE;
+    attr->max_sge = attr->max_sge_rd = max_sge;
     attr->max_cq = 1024;
     attr->max_cqe = 1 << 20;
     attr->max_mr = MAX_REGIONS - 1;

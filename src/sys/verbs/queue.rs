@@ -149,13 +149,14 @@ impl ReceiveQueue {
     /// Posts a chain of receives.
     ///
     /// # Safety
-    /// Their buffers must be registered, and nobody else's until they complete or the queue is gone.
-    pub unsafe fn post(&self, first: &mut ibv_recv_wr) -> io::Result<()> {
+    /// `first` must begin a chain of initialized requests. Their buffers must be registered, and nobody else's until they
+    /// complete or the queue is gone.
+    pub unsafe fn post(&self, first: *mut ibv_recv_wr) -> io::Result<()> {
         let Some(post) = self.device.ops().post_srq_recv else {
             return Err(io::ErrorKind::Unsupported.into());
         };
         let mut bad = null_mut();
-        // SAFETY: a live queue, an initialized chain; the buffers by the caller's promise.
+        // SAFETY: a live queue; the chain and its buffers by the caller's promise.
         check(unsafe { post(self.queue.as_ptr(), first, &mut bad) })
     }
 }

@@ -1,0 +1,373 @@
+//! The variables of the component and of rc_verbs, and the values an interface works with.
+
+use crate::c::verbs::{IBV_MTU_256, IBV_MTU_512, IBV_MTU_1024, IBV_MTU_2048, IBV_MTU_4096};
+use crate::ucs::config::{AUTO, Config, Kind, Row, Table};
+use crate::ucs::{Result, Status};
+use crate::ucs_error;
+use crate::uct::base::config as shared;
+
+pub static MD: Table = Table {
+    name: "RDMA memory domain configuration",
+    prefix: "IB_",
+    parent: None,
+    rows: &[
+        Row::new(
+            "MEM_REG_OVERHEAD",
+            "16us",
+            Kind::PlainTime,
+            "Seconds that a registration is believed to take, whatever its length.",
+        ),
+        Row::new(
+            "MEM_REG_GROWTH",
+            "0.06ns",
+            Kind::PlainTime,
+            "Seconds that each registered byte is believed to take.",
+        ),
+        Row::new(
+            "FORK_INIT",
+            "try",
+            Kind::Ternary,
+            "Prepare for fork() while memory is registered; not needed where the kernel copies registered pages.",
+        ),
+        Row::new(
+            "ASYNC_EVENTS",
+            "y",
+            Kind::Bool,
+            "Listen to asynchronous events of the device.",
+        ),
+        Row::new(
+            "GID_INDEX",
+            "auto",
+            Kind::ULong,
+            "Which entry of the port's table of global addresses to use.",
+        ),
+    ],
+};
+
+const MTUS: &[&str] = &["default", "512", "1024", "2048", "4096", "256"];
+
+static IB: Table = Table {
+    name: "RDMA transport configuration",
+    prefix: "IB_",
+    parent: Some(&shared::IFACE),
+    rows: &[
+        Row::new(
+            "SEG_SIZE",
+            "8256",
+            Kind::MemUnits,
+            "Most bytes of one copied message, headers included. Both sides need the same.",
+        ),
+        Row::new(
+            "TX_QUEUE_LEN",
+            "256",
+            Kind::UInt,
+            "Work requests that an endpoint may have under way.",
+        ),
+        Row::new(
+            "TX_MIN_INLINE",
+            "64",
+            Kind::MemUnits,
+            "Bytes that the device shall be able to send from within a work request.",
+        ),
+        Row::new(
+            "TX_MIN_SGE",
+            "5",
+            Kind::UInt,
+            "Entries that a gather list shall be able to have.",
+        ),
+        Row::new(
+            "RX_QUEUE_LEN",
+            "4095",
+            Kind::UInt,
+            "Receive buffers that an interface may have posted. It begins with fewer.",
+        ),
+        Row::new(
+            "IS_GLOBAL",
+            "n",
+            Kind::Bool,
+            "Send with global addresses within a subnet too.",
+        ),
+        Row::new("SL", "auto", Kind::ULong, "Service level."),
+        Row::new("TRAFFIC_CLASS", "auto", Kind::ULong, "Traffic class."),
+        Row::new("HOP_LIMIT", "255", Kind::UInt, "Hop limit of packets."),
+        Row::new(
+            "ROCE_LOCAL_SUBNET",
+            "n",
+            Kind::Bool,
+            "Reach only peers of the same IP subnet.",
+        ),
+        Row::new(
+            "ROCE_SUBNET_PREFIX_LEN",
+            "auto",
+            Kind::ULong,
+            "Bits of an IP subnet; auto: half of the address.",
+        ),
+        Row::new(
+            "PKEY",
+            "auto",
+            Kind::Hex,
+            "Partition key; auto: the first with full membership.",
+        ),
+        Row::new(
+            "PATH_MTU",
+            "default",
+            Kind::Enum(MTUS),
+            "Most bytes of a packet; default: the smaller of both ports.",
+        ),
+    ],
+};
+
+static RC: Table = Table {
+    name: "RC transport configuration",
+    prefix: "RC_",
+    parent: Some(&IB),
+    rows: &[
+        Row::inherited("MAX_NUM_EPS", "256"),
+        Row::new(
+            "MAX_RD_ATOMIC",
+            "auto",
+            Kind::ULong,
+            "Reads and atomics that a connection may have under way; auto: what the device can.",
+        ),
+        Row::new(
+            "TIMEOUT",
+            "1.0s",
+            Kind::PlainTime,
+            "How long a packet waits for its acknowledgement before it is sent again.",
+        ),
+        Row::new(
+            "RETRY_COUNT",
+            "7",
+            Kind::UInt,
+            "How often a packet is sent again before the peer counts as gone, at most 7.",
+        ),
+        Row::new(
+            "RNR_TIMEOUT",
+            "1ms",
+            Kind::PlainTime,
+            "How long a sender waits for a receiver that has no buffer posted.",
+        ),
+        Row::new(
+            "RNR_RETRY_COUNT",
+            "7",
+            Kind::UInt,
+            "How often it tries again; 7: without end.",
+        ),
+        Row::new(
+            "FC_ENABLE",
+            "y",
+            Kind::Bool,
+            "Limit the messages of an endpoint that the peer has not handled.",
+        ),
+        Row::new("FC_WND_SIZE", "512", Kind::UInt, "That limit, in messages."),
+        Row::new(
+            "FC_HARD_THRESH",
+            "0.25",
+            Kind::Double,
+            "When less than this part of the window is left, the peer shall grant another at once.",
+        ),
+        Row::new(
+            "MAX_GET_ZCOPY",
+            "auto",
+            Kind::MemUnits,
+            "Most bytes of one get without copying; auto: what the device can.",
+        ),
+    ],
+};
+
+pub static RC_VERBS: Table = Table {
+    name: "RC verbs transport configuration",
+    prefix: "RC_VERBS_",
+    parent: Some(&RC),
+    rows: &[
+        Row::new(
+            "FC_SOFT_THRESH",
+            "0.5",
+            Kind::Double,
+            "When less than this part of the window is left, the peer shall grant another with its next message.",
+        ),
+        Row::new(
+            "TX_CQ_MODERATION",
+            "64",
+            Kind::UInt,
+            "Work requests of an endpoint of which at least one asks for a completion.",
+        ),
+        Row::new(
+            "TX_CQ_LEN",
+            "4096",
+            Kind::UInt,
+            "Work requests that the endpoints of an interface may have under way together.",
+        ),
+        Row::new(
+            "MAX_AM_HDR",
+            "128",
+            Kind::MemUnits,
+            "Most bytes of the header of a message that is sent without copying.",
+        ),
+    ],
+};
+
+/// What an interface of rc_verbs is opened with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub segment: usize,
+    pub send_queue: u32,
+    pub inline: u32,
+    pub sges: u32,
+    pub receive_queue: u32,
+    /// Of all endpoints together.
+    pub sends: u32,
+    pub moderation: u32,
+    pub max_header: usize,
+    pub max_get: usize,
+    pub max_eps: usize,
+    /// `None`: what the device can.
+    pub reads: Option<u8>,
+    pub timeout: u8,
+    pub retries: u8,
+    pub rnr_timer: u8,
+    pub rnr_retries: u8,
+    /// Messages; `None` without flow control.
+    pub window: Option<u32>,
+    pub soft: f64,
+    pub hard: f64,
+    pub path: PathSettings,
+}
+
+/// How packets travel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathSettings {
+    pub is_global: bool,
+    pub service_level: u8,
+    pub traffic_class: Option<u8>,
+    pub hop_limit: u8,
+    /// Bits of the subnet that peers must share.
+    pub subnet: Option<Option<u8>>,
+    pub partition: Option<u16>,
+    /// `IBV_MTU_*`.
+    pub mtu: Option<u32>,
+}
+
+/// The limits of work that is counted with 16 bits.
+const MAX_SEND_QUEUE: u32 = 1 << 14;
+
+impl Settings {
+    pub fn read(config: &Config) -> Result<Settings> {
+        let within = |name: &str, value: usize, min: usize, max: usize| {
+            if (min..=max).contains(&value) {
+                return Ok(value as u32);
+            }
+            ucs_error!("UCX_RC_VERBS_{name} is {value}: it must be between {min} and {max}");
+            Err(Status::INVALID_PARAM)
+        };
+        let count = |name: &str, min, max| within(name, config.uint(name) as usize, min, max);
+        let bytes = |name: &str, min, max| within(name, config.memunits(name), min, max);
+        let max_header = bytes("MAX_AM_HDR", 0, 4096)? as usize;
+        let segment = bytes("SEG_SIZE", 256, 1 << 20)? as usize;
+        let send_queue = count("TX_QUEUE_LEN", 4, MAX_SEND_QUEUE as usize)?;
+        let auto = |n: usize| (n != AUTO).then_some(n);
+        let thresh = |name: &str| {
+            let part = config.double(name);
+            if (0.0..1.0).contains(&part) {
+                return Ok(part);
+            }
+            ucs_error!("UCX_RC_VERBS_{name} is {part}: it must be at least 0 and below 1");
+            Err(Status::INVALID_PARAM)
+        };
+        Ok(Settings {
+            segment,
+            send_queue,
+            inline: bytes("TX_MIN_INLINE", 0, 4096)?,
+            sges: count("TX_MIN_SGE", 2, 64)?,
+            receive_queue: count("RX_QUEUE_LEN", 16, 1 << 20)?,
+            sends: count("TX_CQ_LEN", 64, 1 << 20)?,
+            // Half of the queue may wait for a completion that frees the other half.
+            moderation: count("TX_CQ_MODERATION", 1, MAX_SEND_QUEUE as usize)?.min(send_queue / 2),
+            max_header: max_header.min(segment / 2),
+            max_get: config.memunits("MAX_GET_ZCOPY"),
+            max_eps: config.ulong("MAX_NUM_EPS"),
+            reads: auto(config.ulong("MAX_RD_ATOMIC")).map(|n| n.min(255) as u8),
+            timeout: timeout_exponent(config.time("TIMEOUT")),
+            retries: count("RETRY_COUNT", 0, 7)? as u8,
+            rnr_timer: rnr_code(config.time("RNR_TIMEOUT")),
+            rnr_retries: count("RNR_RETRY_COUNT", 0, 7)? as u8,
+            window: match config.bool("FC_ENABLE") {
+                true => Some(count("FC_WND_SIZE", 2, 1 << 15)?),
+                false => None,
+            },
+            soft: thresh("FC_SOFT_THRESH")?,
+            hard: thresh("FC_HARD_THRESH")?,
+            path: PathSettings {
+                is_global: config.bool("IS_GLOBAL"),
+                service_level: auto(config.ulong("SL")).map_or(Ok(0), |n| within("SL", n, 0, 15))?
+                    as u8,
+                traffic_class: auto(config.ulong("TRAFFIC_CLASS"))
+                    .map(|n| within("TRAFFIC_CLASS", n, 0, 255))
+                    .transpose()?
+                    .map(|n| n as u8),
+                hop_limit: count("HOP_LIMIT", 1, 255)? as u8,
+                subnet: config.bool("ROCE_LOCAL_SUBNET").then(|| {
+                    auto(config.ulong("ROCE_SUBNET_PREFIX_LEN")).map(|n| n.min(128) as u8)
+                }),
+                partition: auto(config.ulong("PKEY"))
+                    .map(|n| within("PKEY", n, 1, 0xffff))
+                    .transpose()?
+                    .map(|n| n as u16),
+                mtu: match MTUS[config.enum_index("PATH_MTU")] {
+                    "256" => Some(IBV_MTU_256),
+                    "512" => Some(IBV_MTU_512),
+                    "1024" => Some(IBV_MTU_1024),
+                    "2048" => Some(IBV_MTU_2048),
+                    "4096" => Some(IBV_MTU_4096),
+                    _ => None,
+                },
+            },
+        })
+    }
+}
+
+/// The specification's code of a timeout, `4.096us * 2^code`: the shortest that is not shorter than `seconds`.
+fn timeout_exponent(seconds: f64) -> u8 {
+    const UNIT: f64 = 4.096e-6;
+    (1..31)
+        .find(|code| UNIT * f64::from(1u32 << code) >= seconds)
+        .unwrap_or(31)
+}
+
+/// The specification's code of the time that a sender waits for a receiver without buffers: the shortest that is not
+/// shorter than `seconds`.
+fn rnr_code(seconds: f64) -> u8 {
+    /// Hundredths of a millisecond of the codes from 1 on; code 0 is the longest.
+    const CENTIMILLIS: [u32; 31] = [
+        1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536,
+        2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+    ];
+    CENTIMILLIS
+        .iter()
+        .position(|&c| f64::from(c) * 1e-5 >= seconds)
+        .map_or(0, |at| at as u8 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_become_the_specifications_codes() {
+        assert_eq!(timeout_exponent(1.0), 18);
+        assert_eq!(timeout_exponent(0.05), 14);
+        assert_eq!(timeout_exponent(0.0), 1);
+        assert_eq!(timeout_exponent(f64::INFINITY), 31);
+        assert_eq!(rnr_code(0.001), 14);
+        assert_eq!(rnr_code(0.00001), 1);
+        assert_eq!(rnr_code(0.491), 31);
+        assert_eq!(rnr_code(0.6), 0);
+    }
+
+    #[test]
+    fn defaults_are_readable() {
+        let settings = Settings::read(&Config::read(&RC_VERBS, None).unwrap()).unwrap();
+        assert_eq!((settings.segment, settings.window), (8256, Some(512)));
+        assert_eq!(settings.path.mtu, None);
+    }
+}

@@ -1,0 +1,292 @@
+//! The component `ib` and its memory domains: one for each device, named like it.
+
+use super::config;
+use super::events::Watch;
+use super::port::Port;
+use super::rc::RcIface;
+use super::wire::{KEY_LEN, decode_key, encode_key};
+use crate::c::verbs::{IBV_ATOMIC_NONE, ibv_device_attr};
+use crate::c::*;
+use crate::sys::verbs::{self, Access, Device, Region};
+use crate::ucs::config::{AUTO, Config, Table, Ternary};
+use crate::ucs::{Result, Status};
+use crate::uct::api::{Component, Device as TlDevice, Md, MdAttr, RkeyParts, Transport};
+use crate::uct::base::iface::md_as;
+use crate::uct::base::params::IfaceParams;
+use crate::uct::base::worker::WorkerHandle;
+use crate::{ucs_debug, ucs_diag, ucs_error};
+use core::ffi::c_void;
+use once_cell::race::OnceBox;
+use std::any::Any;
+use std::sync::Arc;
+
+pub struct IbComponent;
+
+/// An open device, for interfaces that outlive no domain.
+pub struct Domain {
+    pub device: Arc<Device>,
+    pub name: String,
+    pub limits: ibv_device_attr,
+    pub watch: Watch,
+    gid_index: Option<usize>,
+}
+
+struct IbMd {
+    domain: Arc<Domain>,
+    reg_cost: (f64, f64),
+}
+
+struct RcTransport;
+
+const HOST: u64 = 1 << UCS_MEMORY_TYPE_HOST;
+
+/// The devices that this process may open, as they were when it first asked.
+fn names() -> &'static [String] {
+    static NAMES: OnceBox<Vec<String>> = OnceBox::new();
+    NAMES.get_or_init(|| {
+        let blocked = |name: &str, node: &str, e| {
+            ucs_debug!("RDMA device {name} is left out: {node}: {e}");
+        };
+        let found = verbs::device_names(blocked).unwrap_or_else(|e| {
+            ucs_diag!("RDMA devices are left out: {e}; is rdma-core installed?");
+            Vec::new()
+        });
+        Box::new(found)
+    })
+}
+
+impl Component for IbComponent {
+    fn name(&self) -> &'static str {
+        "ib"
+    }
+
+    fn flags(&self) -> u64 {
+        0
+    }
+
+    fn md_config(&self) -> &'static Table {
+        &config::MD
+    }
+
+    fn md_resources(&self) -> Vec<&'static str> {
+        names().iter().map(String::as_str).collect()
+    }
+
+    fn md_open(&self, name: &str, config: &Config) -> Result<Box<dyn Md>> {
+        let fork = config.ternary("FORK_INIT");
+        if fork != Ternary::No
+            && let Err(e) = verbs::prepare_fork()
+        {
+            if fork == Ternary::Yes {
+                ucs_error!("{name}: UCX_IB_FORK_INIT=y: fork() cannot be prepared for: {e}");
+                return Err(e.into());
+            }
+            ucs_debug!("{name}: fork() is not prepared for: {e}");
+        }
+        let opened = Device::open(name).and_then(|device| Ok((device.attributes()?, device)));
+        let (limits, device) = opened.map_err(|e| {
+            ucs_error!("RDMA device {name} cannot be opened: {e}");
+            Status::from(e)
+        })?;
+        let watch = match config.bool("ASYNC_EVENTS") {
+            true => Watch::start(&device, name)?,
+            false => Watch::none(),
+        };
+        Ok(Box::new(IbMd {
+            domain: Arc::new(Domain {
+                device,
+                name: name.to_owned(),
+                limits,
+                watch,
+                gid_index: Some(config.ulong("GID_INDEX")).filter(|&index| index != AUTO),
+            }),
+            reg_cost: (
+                config.time("MEM_REG_OVERHEAD"),
+                config.time("MEM_REG_GROWTH"),
+            ),
+        }))
+    }
+
+    fn transports(&self) -> &'static [&'static dyn Transport] {
+        &[&RcTransport]
+    }
+
+    unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
+        // SAFETY: readable for `KEY_LEN` bytes by the caller's promise; any alignment.
+        let bytes = unsafe { packed.cast::<[u8; KEY_LEN]>().read() };
+        let Some(key) = decode_key(bytes) else {
+            ucs_error!("a remote key is damaged or of another library: it is not unpacked");
+            return Err(Status::INVALID_PARAM);
+        };
+        Ok(RkeyParts {
+            rkey: key as uct_rkey_t,
+            handle: core::ptr::null_mut(),
+        })
+    }
+}
+
+impl Domain {
+    fn port(&self, number: u8) -> core::result::Result<Port, String> {
+        Port::look(&self.device, &self.name, number, self.gid_index)
+    }
+
+    /// Whether the device has 64-bit atomics.
+    pub fn has_atomics(&self) -> bool {
+        self.limits.atomic_cap != IBV_ATOMIC_NONE
+    }
+
+    /// Registers memory of the library's own, that the device alone writes.
+    pub fn register_own(
+        self: &Arc<Domain>,
+        at: *mut u8,
+        len: usize,
+    ) -> Result<(u32, Box<dyn Any>)> {
+        let access = Access {
+            local_write: true,
+            ..Access::default()
+        };
+        let region = self.register(at as usize, len, access)?;
+        Ok((region.local_key(), Box::new(region)))
+    }
+
+    fn register(&self, at: usize, len: usize, access: Access) -> Result<Region> {
+        self.device.register(at, len, access).map_err(|e| {
+            let limit = crate::sys::mem::locked_limit();
+            ucs_error!(
+                "{}: {len} bytes cannot be registered: {e}; the limit of locked memory is {} (ulimit -l)",
+                self.name,
+                limit.map_or_else(|| "infinite".to_owned(), |bytes| format!("{bytes} bytes"))
+            );
+            Status::from(e)
+        })
+    }
+}
+
+/// The key by which the device knows memory of this handle.
+///
+/// # Safety
+/// `memh` must be null or a live handle of `mem_reg` of this component.
+pub unsafe fn local_key(memh: uct_mem_h) -> Result<u32> {
+    // SAFETY: by the caller's promise.
+    match unsafe { memh.cast::<Region>().as_ref() } {
+        Some(region) => Ok(region.local_key()),
+        None => Err(Status::INVALID_PARAM),
+    }
+}
+
+impl Md for IbMd {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn attr(&self) -> MdAttr {
+        MdAttr {
+            flags: u64::from(UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_MEMH | UCT_MD_FLAG_NEED_RKEY),
+            max_reg: usize::try_from(self.domain.limits.max_mr_size).unwrap_or(usize::MAX),
+            reg_mem_types: HOST,
+            cache_mem_types: HOST,
+            access_mem_types: HOST,
+            reg_cost: self.reg_cost,
+            rkey_packed_size: KEY_LEN,
+            ..MdAttr::PLAIN
+        }
+    }
+
+    fn mem_reg(&self, address: *mut c_void, length: usize, flags: u32) -> Result<uct_mem_h> {
+        let asks = |flag: u32| flags & flag != 0;
+        let access = Access {
+            local_write: asks(UCT_MD_MEM_ACCESS_LOCAL_WRITE),
+            remote_read: asks(UCT_MD_MEM_ACCESS_REMOTE_GET),
+            remote_write: asks(UCT_MD_MEM_ACCESS_REMOTE_PUT),
+            remote_atomic: asks(UCT_MD_MEM_ACCESS_REMOTE_ATOMIC) && self.domain.has_atomics(),
+        };
+        let region = self.domain.register(address as usize, length, access)?;
+        Ok(Box::into_raw(Box::new(region)).cast())
+    }
+
+    unsafe fn mem_dereg(&self, memh: uct_mem_h) -> Result<()> {
+        if memh.is_null() {
+            return Err(Status::INVALID_PARAM);
+        }
+        // SAFETY: boxed by `mem_reg`, released once.
+        drop(unsafe { Box::from_raw(memh.cast::<Region>()) });
+        Ok(())
+    }
+
+    unsafe fn mkey_pack(
+        &self,
+        memh: uct_mem_h,
+        _address: *mut c_void,
+        _length: usize,
+        out: *mut u8,
+    ) -> Result<()> {
+        // SAFETY: null or a live handle of `mem_reg`.
+        let Some(region) = (unsafe { memh.cast::<Region>().as_ref() }) else {
+            return Err(Status::INVALID_PARAM);
+        };
+        let packed = encode_key(region.remote_key());
+        // SAFETY: room for `rkey_packed_size` bytes, any alignment.
+        unsafe { out.cast::<[u8; KEY_LEN]>().write(packed) };
+        Ok(())
+    }
+}
+
+/// A port as users name it.
+fn device_name(domain: &Domain, port: u8) -> String {
+    format!("{}:{port}", domain.name)
+}
+
+impl Transport for RcTransport {
+    fn name(&self) -> &'static str {
+        super::rc::NAME
+    }
+
+    fn config(&self) -> &'static Table {
+        &config::RC_VERBS
+    }
+
+    fn devices(&self, md: &dyn Md) -> Vec<TlDevice> {
+        let Ok(md) = md_as::<IbMd>(md) else {
+            return Vec::new();
+        };
+        let domain = &md.domain;
+        if domain.limits.max_srq == 0 {
+            ucs_diag!("{}: rc_verbs needs shared receive queues", domain.name);
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for number in 1..=domain.limits.phys_port_cnt {
+            match domain.port(number) {
+                Ok(_) => found.push(TlDevice {
+                    name: device_name(domain, number),
+                    kind: UCT_DEVICE_TYPE_NET,
+                    sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
+                }),
+                Err(why) => ucs_debug!("{} is left out: {why}", device_name(domain, number)),
+            }
+        }
+        found
+    }
+
+    fn open(
+        &self,
+        md: &dyn Md,
+        worker: &WorkerHandle,
+        device: &str,
+        params: IfaceParams,
+        config: &Config,
+    ) -> Result<uct_iface_h> {
+        let md = md_as::<IbMd>(md)?;
+        let domain = &md.domain;
+        let number = (1..=domain.limits.phys_port_cnt).find(|n| device_name(domain, *n) == device);
+        let Some(number) = number else {
+            ucs_error!("rc_verbs: there is no port {device}");
+            return Err(Status::NO_DEVICE);
+        };
+        let port = domain.port(number).map_err(|why| {
+            ucs_error!("rc_verbs: {device} cannot be used: {why}");
+            Status::NO_DEVICE
+        })?;
+        RcIface::open(domain, port, worker, device, params, config)
+    }
+}

@@ -1,0 +1,445 @@
+//! `Conn`: the queue pair of an endpoint, its work requests under way, and how they end.
+//!
+//! Work requests complete in order. Only some ask for a completion (`UCX_RC_VERBS_TX_CQ_MODERATION`); each completion
+//! stands for all before it. Each request under way counts in the queue of its endpoint and among all of the interface,
+//! since after an error each of them has a completion of its own. Once three quarters of the latter are in use every
+//! request asks for a completion, so that the rest always comes back.
+
+use super::credits::Credits;
+use super::iface::{Face, RcIface};
+use crate::c::verbs::*;
+use crate::sys::verbs::QueuePair;
+use crate::ucs::{Result, Status};
+use crate::ucs_diag;
+use crate::uct::api::{Completion, Unpack};
+use crate::uct::base::desc::OwnedDesc;
+use crate::uct::base::iface::EpBox;
+use crate::uct::base::pending::PendingGroup;
+use core::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// What an endpoint's queue pair can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Not connected yet.
+    New,
+    Connected,
+    /// The user has ended all transfers.
+    Cancelled,
+    Failed(Status),
+}
+
+/// What has to be done when a work request is complete.
+pub enum Work {
+    /// Give the copy back.
+    Copied { _desc: OwnedDesc },
+    /// Tell the user; the header's copy, if there is one, is given back.
+    Zcopy {
+        comp: Completion,
+        _header: Option<OwnedDesc>,
+    },
+    /// Hand the bytes that were read to the user.
+    Get {
+        desc: OwnedDesc,
+        unpack: Unpack,
+        len: usize,
+        comp: Completion,
+    },
+    /// Hand the word that was there to the user.
+    Fetch {
+        desc: OwnedDesc,
+        result: *mut u64,
+        comp: Completion,
+    },
+    /// All before it is done.
+    Flush { comp: Completion },
+}
+
+struct Entry {
+    /// The number of the work request.
+    number: u16,
+    work: Work,
+}
+
+/// Whether a work request has to have a completion of its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// When enough went without.
+    Sometimes,
+    Always,
+}
+
+/// How many requests may ask for nothing before one asks for a completion, and the place in the queue.
+#[derive(Clone, Copy)]
+pub struct Depth {
+    pub queue: u16,
+    pub moderation: u16,
+}
+
+pub struct Conn {
+    pub pair: QueuePair,
+    pub state: Cell<State>,
+    pub credits: Credits,
+    pub pending: Rc<PendingGroup>,
+    /// The sequence number of our first packet.
+    pub psn: u32,
+    /// Which connection of the interface it is, as a work request names it.
+    tag: u64,
+    depth: Depth,
+    /// The last request that was posted, and the last that is complete. They count on and wrap.
+    posted: Cell<u16>,
+    retired: Cell<u16>,
+    /// Requests since the last that asked for a completion.
+    silent: Cell<u16>,
+    /// The next request waits for reads and atomics before it.
+    fenced: Cell<bool>,
+    /// The last read or atomic.
+    last_read: Cell<u16>,
+    entries: RefCell<VecDeque<Entry>>,
+    /// Null before the endpoint has its address and when it is going.
+    ep: Cell<*const EpBox<RcIface>>,
+}
+
+impl Conn {
+    pub fn new(pair: QueuePair, psn: u32, tag: u64, depth: Depth, credits: Credits) -> Conn {
+        Conn {
+            pair,
+            state: Cell::new(State::New),
+            credits,
+            pending: PendingGroup::new(),
+            psn,
+            tag,
+            depth,
+            posted: Cell::new(0),
+            retired: Cell::new(0),
+            silent: Cell::new(0),
+            fenced: Cell::new(false),
+            last_read: Cell::new(0),
+            entries: RefCell::new(VecDeque::new()),
+            ep: Cell::new(core::ptr::null()),
+        }
+    }
+
+    /// The endpoint has its address, or is going.
+    pub fn attach(&self, ep: *const EpBox<RcIface>) {
+        self.ep.set(ep);
+    }
+
+    /// Requests under way.
+    #[inline]
+    pub fn under_way(&self) -> u16 {
+        self.posted.get().wrapping_sub(self.retired.get())
+    }
+
+    /// Whether the last request that was posted has a completion of its own.
+    #[inline]
+    fn is_last_signalled(&self) -> bool {
+        self.silent.get() == 0
+    }
+
+    /// `Ok` when a request can be posted. `NO_RESOURCE`: later; else the endpoint's failure.
+    #[inline]
+    pub fn ready(&self, face: &Face) -> Result<()> {
+        if self.state.get() != State::Connected {
+            return Err(self.why_not());
+        }
+        if self.under_way() >= self.depth.queue || face.sends_left.get() <= 0 {
+            return Err(Status::NO_RESOURCE);
+        }
+        Ok(())
+    }
+
+    /// As `ready`, for a message.
+    #[inline]
+    pub fn ready_for_message(&self, face: &Face) -> Result<()> {
+        self.ready(face)?;
+        if !self.credits.any() {
+            return Err(Status::NO_RESOURCE);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn why_not(&self) -> Status {
+        match self.state.get() {
+            State::New | State::Connected => Status::NO_RESOURCE,
+            State::Cancelled => Status::CANCELED,
+            State::Failed(status) => status,
+        }
+    }
+
+    /// Posts a request and notes what has to be done when it is complete.
+    ///
+    /// # Safety
+    /// As `QueuePair::post`; what the request names is part of `work`, or the user's until its completion is told.
+    #[inline]
+    pub unsafe fn post(
+        &self,
+        face: &Face,
+        request: &mut ibv_send_wr,
+        signal: Signal,
+        work: Option<Work>,
+    ) -> Result<()> {
+        let number = self.posted.get().wrapping_add(1);
+        let silent = self.silent.get() + 1;
+        let signalled = signal == Signal::Always
+            || silent >= self.depth.moderation
+            || face.sends_left.get() <= face.sends_reserve;
+        request.wr_id = self.tag | u64::from(number) << 1;
+        if signalled {
+            request.send_flags |= IBV_SEND_SIGNALED;
+        }
+        if self.fenced.get() {
+            request.send_flags |= IBV_SEND_FENCE;
+        }
+        // SAFETY: by the caller's promise.
+        if let Err(e) = unsafe { self.pair.post(request) } {
+            return Err(self.refused(&e));
+        }
+        self.fenced.set(false);
+        self.posted.set(number);
+        self.silent.set(if signalled { 0 } else { silent });
+        face.sends_left.set(face.sends_left.get() - 1);
+        if let Some(work) = work {
+            self.entries.borrow_mut().push_back(Entry { number, work });
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn refused(&self, e: &std::io::Error) -> Status {
+        ucs_diag!(
+            "rc_verbs: queue pair {}: a work request is refused: {e}",
+            self.pair.number()
+        );
+        Status::IO_ERROR
+    }
+
+    /// The request that was just posted reads.
+    #[inline]
+    pub fn note_read(&self) {
+        self.last_read.set(self.posted.get());
+    }
+
+    /// What is posted from now on is done after all that was posted before. Only reads and atomics may be overtaken.
+    pub fn fence(&self) {
+        let reads = self.last_read.get().wrapping_sub(self.retired.get());
+        if reads != 0 && reads <= self.under_way() {
+            self.fenced.set(true);
+        }
+    }
+
+    /// Lets `comp` hear when all that was posted is done. `Ok(false)`: it is done, and `comp` hears nothing.
+    pub fn flush(&self, face: &Face, comp: Completion) -> Result<bool> {
+        if self.under_way() == 0 {
+            return Ok(false);
+        }
+        self.mark(face, comp)?;
+        Ok(true)
+    }
+
+    /// As `flush`, but asks the peer in any case.
+    pub fn probe(&self, face: &Face, comp: Completion) -> Result<()> {
+        if self.under_way() == 0 {
+            self.ready(face)?;
+            return self.post_marker(face, comp);
+        }
+        self.mark(face, comp)
+    }
+
+    fn mark(&self, face: &Face, comp: Completion) -> Result<()> {
+        if !self.is_last_signalled() {
+            self.ready(face)?;
+            return self.post_marker(face, comp);
+        }
+        if !comp.is_none() {
+            let number = self.posted.get();
+            let work = Work::Flush { comp };
+            self.entries.borrow_mut().push_back(Entry { number, work });
+        }
+        Ok(())
+    }
+
+    /// A write of no bytes, which the peer's adapter acknowledges.
+    fn post_marker(&self, face: &Face, comp: Completion) -> Result<()> {
+        let mut request = super::ops::write(&mut [], 0, 0, IBV_SEND_INLINE);
+        let work = (!comp.is_none()).then_some(Work::Flush { comp });
+        // SAFETY: the request names no memory.
+        unsafe { self.post(face, &mut request, Signal::Always, work) }
+    }
+
+    /// Ends all transfers on the user's behalf. `false`: nothing was under way; else `comp` hears when all has ended.
+    pub fn cancel(&self, face: &Face, comp: Completion) -> Result<bool> {
+        if self.state.get() == State::Connected {
+            self.state.set(State::Cancelled);
+            self.pending.suspend();
+            if let Err(e) = self.pair.stop() {
+                ucs_diag!(
+                    "rc_verbs: queue pair {}: it cannot be stopped: {e}",
+                    self.pair.number()
+                );
+                return Err(e.into());
+            }
+            if self.under_way() > 0 {
+                // In a queue pair that was stopped it completes at once, with an error, behind all others. The queue has
+                // a place for it beyond `depth`.
+                self.post_marker(face, comp)?;
+                return Ok(true);
+            }
+        }
+        if self.under_way() == 0 || matches!(self.state.get(), State::Failed(_)) {
+            return Ok(false);
+        }
+        self.mark(face, comp)?;
+        Ok(true)
+    }
+
+    /// The request `number` and all before it are complete.
+    #[inline]
+    pub fn complete(&self, face: &Face, number: u16) {
+        if self.retire(face, number) {
+            while let Some(work) = self.next_until(number) {
+                finish(work, Ok(()));
+            }
+        }
+    }
+
+    /// Counts requests off; `false` for a completion of a queue pair that was there before.
+    #[inline]
+    fn retire(&self, face: &Face, number: u16) -> bool {
+        let count = number.wrapping_sub(self.retired.get());
+        if count == 0 || count > self.under_way() {
+            return false;
+        }
+        self.retired.set(number);
+        face.sends_left
+            .set(face.sends_left.get() + i32::from(count));
+        true
+    }
+
+    #[inline]
+    fn next_until(&self, number: u16) -> Option<Work> {
+        let mut entries = self.entries.borrow_mut();
+        let first = entries.front()?;
+        // The entries are at most one queue long: half of the numbers are before, half behind.
+        if (number.wrapping_sub(first.number) as i16) < 0 {
+            return None;
+        }
+        entries.pop_front().map(|entry| entry.work)
+    }
+
+    /// A request has completed with an error; the queue pair has stopped.
+    #[cold]
+    pub fn complete_failed(self: &Rc<Conn>, face: &Face, number: u16, status: u32) {
+        if self.retire(face, number) {
+            match self.state.get() {
+                State::Cancelled => self.finish_all(Status::CANCELED),
+                State::Failed(_) => {}
+                State::New | State::Connected => {
+                    ucs_diag!(
+                        "rc_verbs: queue pair {}: {}",
+                        self.pair.number(),
+                        face.domain.device.status_text(status)
+                    );
+                    self.fail(meaning(status));
+                }
+            }
+        }
+    }
+
+    /// The endpoint can be used no more: ends what is under way and tells the user.
+    #[cold]
+    pub fn fail(self: &Rc<Conn>, status: Status) {
+        if matches!(self.state.get(), State::Failed(_)) {
+            return;
+        }
+        self.state.set(State::Failed(status));
+        self.pending.suspend();
+        if let Err(e) = self.pair.stop() {
+            ucs_diag!(
+                "rc_verbs: queue pair {}: it cannot be stopped: {e}",
+                self.pair.number()
+            );
+        }
+        self.finish_all(status);
+        // SAFETY: null once the endpoint is going, which the user may have done in a callback right now.
+        if let Some(ep) = unsafe { self.ep.get().as_ref() } {
+            ep.fail(status);
+        }
+    }
+
+    fn finish_all(&self, status: Status) {
+        loop {
+            let next = self.entries.borrow_mut().pop_front();
+            match next {
+                Some(entry) => finish(entry.work, Err(status)),
+                None => return,
+            }
+        }
+    }
+
+    /// The endpoint goes; the queue pair is destroyed with the last reference.
+    pub fn close(&self, face: &Face) {
+        self.ep.set(core::ptr::null());
+        self.pending.close();
+        self.state.set(State::Cancelled);
+        if let Err(e) = self.pair.stop() {
+            ucs_diag!(
+                "rc_verbs: queue pair {}: it cannot be stopped: {e}",
+                self.pair.number()
+            );
+        }
+        self.retire(face, self.posted.get());
+        self.finish_all(Status::CANCELED);
+    }
+}
+
+/// What a completion's error means to the user.
+fn meaning(status: u32) -> Status {
+    match status {
+        IBV_WC_RETRY_EXC_ERR | IBV_WC_RNR_RETRY_EXC_ERR => Status::ENDPOINT_TIMEOUT,
+        IBV_WC_REM_ACCESS_ERR
+        | IBV_WC_REM_INV_REQ_ERR
+        | IBV_WC_REM_OP_ERR
+        | IBV_WC_WR_FLUSH_ERR => Status::CONNECTION_RESET,
+        _ => Status::IO_ERROR,
+    }
+}
+
+/// Ends one operation. The user is called: no borrow is held.
+fn finish(work: Work, result: Result<()>) {
+    match work {
+        Work::Copied { .. } => {}
+        Work::Zcopy { comp, _header } => {
+            drop(_header);
+            comp.complete(result);
+        }
+        Work::Get {
+            desc,
+            unpack,
+            len,
+            comp,
+        } => {
+            if result.is_ok() {
+                // SAFETY: the device has written `len` bytes there.
+                unsafe { unpack.unpack_from(desc.payload(), len) };
+            }
+            drop(desc);
+            comp.complete(result);
+        }
+        Work::Fetch {
+            desc,
+            result: to,
+            comp,
+        } => {
+            if result.is_ok() {
+                // SAFETY: the device has written eight bytes, aligned; the user's place is writable.
+                unsafe { to.write_unaligned(desc.payload().cast::<u64>().read()) };
+            }
+            drop(desc);
+            comp.complete(result);
+        }
+        Work::Flush { comp } => comp.complete(result),
+    }
+}

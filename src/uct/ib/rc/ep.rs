@@ -1,0 +1,517 @@
+//! The `rc_verbs` endpoint: it checks what the user gives and makes work requests of it.
+
+use super::conn::{Conn, Signal, State, Work};
+use super::iface::{COPY_OFFSET, Face, MAX_SGES, RcIface};
+use super::ops;
+use crate::c::verbs::*;
+use crate::c::*;
+use crate::sys::verbs::Route;
+use crate::ucs::{Result, Status};
+use crate::ucs_error;
+use crate::uct::api::{Completion, Pack, Posted, Unpack};
+use crate::uct::base::desc::OwnedDesc;
+use crate::uct::base::iface::EpBox;
+use crate::uct::base::iov::Iov;
+use crate::uct::base::params::EpParams;
+use crate::uct::ib::md::local_key;
+use crate::uct::ib::wire::{DEVICE_LEN, DeviceAddr, EP_LEN, EpAddr, HEADER_LEN, Header};
+use std::rc::Rc;
+
+pub struct RcEp {
+    pub conn: Rc<Conn>,
+}
+
+type Ep = EpBox<RcIface>;
+
+/// A device address of a user.
+///
+/// # Safety
+/// A non-null `p` must be readable for `DEVICE_LEN` bytes.
+pub unsafe fn read_device(p: *const u8) -> Result<DeviceAddr> {
+    if p.is_null() {
+        return Err(Status::INVALID_PARAM);
+    }
+    // SAFETY: by the caller's promise; any alignment.
+    let bytes = unsafe { p.cast::<[u8; DEVICE_LEN]>().read() };
+    DeviceAddr::decode(&bytes).ok_or(Status::INVALID_ADDR)
+}
+
+/// The entries of a request's list, on the stack.
+struct List {
+    entries: [ibv_sge; MAX_SGES],
+    count: usize,
+}
+
+impl List {
+    fn new() -> List {
+        List {
+            entries: [ops::entry(core::ptr::null(), 0, 0); MAX_SGES],
+            count: 0,
+        }
+    }
+
+    /// `INVALID_PARAM` when there is no room.
+    fn push(&mut self, entry: ibv_sge) -> Result<()> {
+        let place = self.entries.get_mut(self.count);
+        *place.ok_or(Status::INVALID_PARAM)? = entry;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Adds the user's blocks, at most `max` of them. `INVALID_PARAM` for more, and without a memory handle.
+    fn push_iov(&mut self, iov: Iov<'_>, max: usize) -> Result<()> {
+        let before = self.count;
+        for e in iov.entries() {
+            if e.length == 0 || e.count == 0 {
+                continue;
+            }
+            if e.count as usize > max - (self.count - before) {
+                return Err(Status::INVALID_PARAM);
+            }
+            // SAFETY: null or a handle of the domain's.
+            let key = unsafe { local_key(e.memh) }?;
+            for i in 0..e.count as usize {
+                let at = e.buffer.cast::<u8>();
+                let at = at.wrapping_add(i.wrapping_mul(e.stride));
+                self.push(ops::entry(at, e.length, key))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn slice(&mut self) -> &mut [ibv_sge] {
+        &mut self.entries[..self.count]
+    }
+}
+
+impl RcEp {
+    /// An endpoint that is to be connected by `connect`; `INVALID_PARAM` with an address of an interface.
+    pub fn create(face: &Face, params: &EpParams) -> Result<RcEp> {
+        if !params.iface_addr.is_null() || !params.device_addr.is_null() {
+            ucs_error!("rc_verbs connects endpoints to each other, by uct_ep_connect_to_ep");
+            return Err(Status::INVALID_PARAM);
+        }
+        Ok(RcEp {
+            conn: face.new_conn()?,
+        })
+    }
+
+    pub fn closing(ep: &Ep) {
+        let busy = ep.conn.under_way() > 0;
+        RcIface::forget(ep.face(), &ep.conn);
+        ep.conn.close(ep.face());
+        if busy {
+            ep.face().clear_queue();
+        }
+    }
+
+    pub fn address(&self, face: &Face) -> [u8; EP_LEN] {
+        EpAddr {
+            queue_pair: self.conn.pair.number(),
+            psn: self.conn.psn,
+            segment: face.settings.segment as u32,
+            reads: face.reads(),
+        }
+        .encode()
+    }
+
+    /// # Safety
+    /// As `Iface::connect_to_ep`.
+    pub unsafe fn connect(ep: &Ep, device: *const u8, addr: *const u8) -> Result<()> {
+        let face = ep.face();
+        // SAFETY: by the caller's promise.
+        let device = unsafe { read_device(device) }?;
+        // SAFETY: by the caller's promise; any alignment.
+        let bytes = unsafe { addr.cast::<[u8; EP_LEN]>().read() };
+        let peer = EpAddr::decode(&bytes).ok_or(Status::INVALID_ADDR)?;
+        if ep.conn.state.get() != State::New {
+            ucs_error!("rc_verbs: the endpoint is connected already");
+            return Err(Status::ALREADY_EXISTS);
+        }
+        if !face.port.reaches(&device, &face.settings.path) {
+            ucs_error!(
+                "rc_verbs: the peer cannot be reached from {}: another link layer, subnet or address family",
+                face.base.device
+            );
+            return Err(Status::UNREACHABLE);
+        }
+        if (peer.segment as usize) < face.settings.segment {
+            ucs_error!(
+                "rc_verbs: the peer receives {} bytes at a time, UCX_RC_VERBS_SEG_SIZE is {} here: use the same",
+                peer.segment,
+                face.settings.segment
+            );
+            return Err(Status::UNREACHABLE);
+        }
+        let s = &face.settings;
+        let route = Route {
+            peer: peer.queue_pair,
+            mtu: face.port.mtu(&device, &s.path),
+            receive_psn: peer.psn,
+            send_psn: ep.conn.psn,
+            address: face.port.route(&device, &s.path),
+            answered_reads: face.reads(),
+            asked_reads: face.reads().min(peer.reads),
+            timeout: s.timeout,
+            retries: s.retries,
+            rnr_retries: s.rnr_retries,
+            rnr_timer: s.rnr_timer,
+        };
+        ep.conn.pair.connect(&route).map_err(|e| {
+            ucs_error!(
+                "rc_verbs: {}: a queue pair cannot be connected: {e}",
+                face.base.device
+            );
+            Status::from(e)
+        })?;
+        ep.conn.state.set(State::Connected);
+        Ok(())
+    }
+
+    /// # Safety
+    /// `payload` must be readable for `len` bytes.
+    #[inline(always)]
+    pub unsafe fn am_short(
+        ep: &Ep,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        /// The message's header and the user's, without a gap.
+        const BOTH: usize = HEADER_LEN + size_of::<u64>();
+        let face = ep.face();
+        if len > face.max_short() - size_of::<u64>() {
+            return Err(Status::INVALID_PARAM);
+        }
+        ep.conn.ready_for_message(face)?;
+        let mut start = [0; BOTH];
+        let credits = ep.conn.credits.take();
+        start[..HEADER_LEN].copy_from_slice(&Header { id, credits }.encode());
+        start[HEADER_LEN..].copy_from_slice(&header.to_ne_bytes());
+        let mut list = [
+            ops::entry(start.as_ptr(), BOTH, 0),
+            ops::entry(payload, len, 0),
+        ];
+        let count = if len == 0 { 1 } else { 2 };
+        let mut request = ops::send(&mut list[..count], IBV_SEND_INLINE);
+        // SAFETY: inline data of this frame and the user's payload.
+        unsafe { ep.conn.post(face, &mut request, Signal::Sometimes, None) }
+    }
+
+    pub fn am_short_iov(ep: &Ep, id: u8, iov: Iov<'_>) -> Result<()> {
+        let face = ep.face();
+        if iov.entries().len() >= face.caps.send_sges as usize || iov.total()? > face.max_short() {
+            return Err(Status::INVALID_PARAM);
+        }
+        ep.conn.ready_for_message(face)?;
+        let mut list = List::new();
+        let mut start = [0; HEADER_LEN];
+        list.push(ops::entry(start.as_ptr(), HEADER_LEN, 0))?;
+        for (at, len) in iov.blocks() {
+            list.push(ops::entry(at, len, 0))?;
+        }
+        if list.count > face.caps.send_sges as usize {
+            return Err(Status::INVALID_PARAM);
+        }
+        let credits = ep.conn.credits.take();
+        start = Header { id, credits }.encode();
+        list.entries[0].addr = start.as_ptr() as u64;
+        let mut request = ops::send(list.slice(), IBV_SEND_INLINE);
+        // SAFETY: inline data of this frame and the user's blocks.
+        unsafe { ep.conn.post(face, &mut request, Signal::Sometimes, None) }
+    }
+
+    #[inline(always)]
+    pub fn am_bcopy(ep: &Ep, id: u8, pack: Pack) -> Result<usize> {
+        let face = ep.face();
+        ep.conn.ready_for_message(face)?;
+        let desc = face.copies.get_registered()?.own();
+        let at = desc.payload().wrapping_add(COPY_OFFSET);
+        // SAFETY: there is room for `max_bcopy` bytes.
+        let len = unsafe { pack.pack_into(at) };
+        if len > face.max_bcopy() {
+            ucs_error!("am_bcopy: {len} bytes were packed where the limit is smaller");
+            return Err(Status::INVALID_PARAM);
+        }
+        let start = at.wrapping_sub(HEADER_LEN);
+        let credits = ep.conn.credits.take();
+        // SAFETY: inside the copy, before the payload.
+        unsafe {
+            start
+                .cast::<[u8; HEADER_LEN]>()
+                .write(Header { id, credits }.encode())
+        };
+        let mut list = [ops::entry(start, HEADER_LEN + len, desc.key())];
+        let mut request = ops::send(&mut list, 0);
+        let work = Some(Work::Copied { _desc: desc });
+        // SAFETY: the copy is part of the work.
+        unsafe { ep.conn.post(face, &mut request, Signal::Sometimes, work) }?;
+        Ok(len)
+    }
+
+    pub fn am_zcopy(
+        ep: &Ep,
+        id: u8,
+        header: &[u8],
+        iov: Iov<'_>,
+        comp: Completion,
+    ) -> Result<Posted> {
+        let face = ep.face();
+        let total = iov.total()?.checked_add(header.len());
+        if header.len() > face.settings.max_header || total.is_none_or(|n| n > face.max_bcopy()) {
+            return Err(Status::INVALID_PARAM);
+        }
+        let mut list = List::new();
+        list.push(ops::entry(core::ptr::null(), HEADER_LEN + header.len(), 0))?;
+        list.push_iov(iov, face.caps.send_sges as usize - 1)?;
+        ep.conn.ready_for_message(face)?;
+        let desc = face.copies.get_registered()?.own();
+        let start = desc.payload();
+        let credits = ep.conn.credits.take();
+        // SAFETY: the copy has room for both headers.
+        unsafe {
+            start
+                .cast::<[u8; HEADER_LEN]>()
+                .write(Header { id, credits }.encode());
+            let rest = start.add(HEADER_LEN);
+            core::ptr::copy_nonoverlapping(header.as_ptr(), rest, header.len());
+        }
+        list.entries[0].addr = start as u64;
+        list.entries[0].lkey = desc.key();
+        let mut request = ops::send(list.slice(), 0);
+        RcEp::post_user(ep, &mut request, Some(desc), comp)
+    }
+
+    /// Posts a request that reads the user's memory.
+    fn post_user(
+        ep: &Ep,
+        request: &mut ibv_send_wr,
+        header: Option<OwnedDesc>,
+        comp: Completion,
+    ) -> Result<Posted> {
+        let signal = if comp.is_none() {
+            Signal::Sometimes
+        } else {
+            Signal::Always
+        };
+        let work = Work::Zcopy {
+            comp,
+            _header: header,
+        };
+        // SAFETY: the user's memory is the device's until the completion is told, or a flush.
+        unsafe { ep.conn.post(ep.face(), request, signal, Some(work)) }?;
+        Ok(Posted::InProgress)
+    }
+
+    /// # Safety
+    /// `src` readable for `len`.
+    #[inline(always)]
+    pub unsafe fn put_short(
+        ep: &Ep,
+        src: *const u8,
+        len: usize,
+        remote: u64,
+        rkey: u32,
+    ) -> Result<()> {
+        let face = ep.face();
+        if len > face.caps.inline as usize {
+            return Err(Status::INVALID_PARAM);
+        }
+        ep.conn.ready(face)?;
+        if len == 0 {
+            return Ok(());
+        }
+        let mut list = [ops::entry(src, len, 0)];
+        let mut request = ops::write(&mut list, remote, rkey, IBV_SEND_INLINE);
+        // SAFETY: inline data, the user's.
+        unsafe { ep.conn.post(face, &mut request, Signal::Sometimes, None) }
+    }
+
+    pub fn put_bcopy(ep: &Ep, pack: Pack, remote: u64, rkey: u32) -> Result<usize> {
+        let face = ep.face();
+        ep.conn.ready(face)?;
+        let desc = face.copies.get_registered()?.own();
+        // SAFETY: there is room for `max_bcopy` bytes, which is a segment.
+        let len = unsafe { pack.pack_into(desc.payload()) };
+        if len > face.settings.segment {
+            ucs_error!("put_bcopy: {len} bytes were packed where the limit is smaller");
+            return Err(Status::INVALID_PARAM);
+        }
+        if len == 0 {
+            return Ok(0);
+        }
+        let mut list = [ops::entry(desc.payload(), len, desc.key())];
+        let mut request = ops::write(&mut list, remote, rkey, 0);
+        let work = Some(Work::Copied { _desc: desc });
+        // SAFETY: the copy is part of the work.
+        unsafe { ep.conn.post(face, &mut request, Signal::Sometimes, work) }?;
+        Ok(len)
+    }
+
+    pub fn put_zcopy(
+        ep: &Ep,
+        iov: Iov<'_>,
+        remote: u64,
+        rkey: u32,
+        comp: Completion,
+    ) -> Result<Posted> {
+        let face = ep.face();
+        let total = iov.total()?;
+        if total > face.port.max_message {
+            return Err(Status::INVALID_PARAM);
+        }
+        let mut list = List::new();
+        list.push_iov(iov, face.caps.send_sges as usize)?;
+        ep.conn.ready(face)?;
+        if total == 0 {
+            return Ok(Posted::Done);
+        }
+        let mut request = ops::write(list.slice(), remote, rkey, 0);
+        RcEp::post_user(ep, &mut request, None, comp)
+    }
+
+    pub fn get_bcopy(
+        ep: &Ep,
+        unpack: Unpack,
+        len: usize,
+        remote: u64,
+        rkey: u32,
+        comp: Completion,
+    ) -> Result<Posted> {
+        let face = ep.face();
+        if len > face.settings.segment {
+            return Err(Status::INVALID_PARAM);
+        }
+        ep.conn.ready(face)?;
+        let desc = face.copies.get_registered()?.own();
+        if len == 0 {
+            // SAFETY: no byte is read.
+            unsafe { unpack.unpack_from(desc.payload(), 0) };
+            return Ok(Posted::Done);
+        }
+        let mut list = [ops::entry(desc.payload(), len, desc.key())];
+        let mut request = ops::read(&mut list, remote, rkey);
+        let work = Some(Work::Get {
+            desc,
+            unpack,
+            len,
+            comp,
+        });
+        // SAFETY: the buffer is part of the work.
+        unsafe { ep.conn.post(face, &mut request, Signal::Always, work) }?;
+        ep.conn.note_read();
+        Ok(Posted::InProgress)
+    }
+
+    pub fn get_zcopy(
+        ep: &Ep,
+        iov: Iov<'_>,
+        remote: u64,
+        rkey: u32,
+        comp: Completion,
+    ) -> Result<Posted> {
+        let face = ep.face();
+        let total = iov.total()?;
+        if total > face.max_get() {
+            return Err(Status::INVALID_PARAM);
+        }
+        let mut list = List::new();
+        list.push_iov(iov, face.caps.send_sges as usize)?;
+        ep.conn.ready(face)?;
+        if total == 0 {
+            return Ok(Posted::Done);
+        }
+        let mut request = ops::read(list.slice(), remote, rkey);
+        let posted = RcEp::post_user(ep, &mut request, None, comp)?;
+        ep.conn.note_read();
+        Ok(posted)
+    }
+
+    /// `Ok` where the device has atomics and the word is aligned.
+    fn check_atomic(face: &Face, remote: u64) -> Result<()> {
+        if !face.domain.has_atomics() {
+            return Err(Status::UNSUPPORTED);
+        }
+        if !remote.is_multiple_of(size_of::<u64>() as u64) {
+            return Err(Status::INVALID_ADDR);
+        }
+        Ok(())
+    }
+
+    pub fn add(ep: &Ep, value: u64, remote: u64, rkey: u32) -> Result<()> {
+        let face = ep.face();
+        RcEp::check_atomic(face, remote)?;
+        ep.conn.ready(face)?;
+        let (scrap, key) = face.scrap()?;
+        let mut list = [ops::entry(scrap, size_of::<u64>(), key)];
+        let mut request = ops::atomic(&mut list, value, None, remote, rkey);
+        // SAFETY: the buffer lives as long as the interface, and nobody reads it.
+        unsafe { ep.conn.post(face, &mut request, Signal::Sometimes, None) }?;
+        ep.conn.note_read();
+        Ok(())
+    }
+
+    /// An addition, or with `swap` a swap of what equals `operand`; `to` gets the word that was there.
+    pub fn fetch(
+        ep: &Ep,
+        operand: u64,
+        swap: Option<u64>,
+        to: *mut u64,
+        (remote, rkey): (u64, u32),
+        comp: Completion,
+    ) -> Result<Posted> {
+        let face = ep.face();
+        RcEp::check_atomic(face, remote)?;
+        ep.conn.ready(face)?;
+        let desc = face.copies.get_registered()?.own();
+        let mut list = [ops::entry(desc.payload(), size_of::<u64>(), desc.key())];
+        let mut request = ops::atomic(&mut list, operand, swap, remote, rkey);
+        let work = Some(Work::Fetch {
+            desc,
+            result: to,
+            comp,
+        });
+        // SAFETY: the buffer is part of the work.
+        unsafe { ep.conn.post(face, &mut request, Signal::Always, work) }?;
+        ep.conn.note_read();
+        Ok(Posted::InProgress)
+    }
+
+    pub fn pending_add(ep: &Ep, req: *mut uct_pending_req_t) -> Result<()> {
+        let waits = ep.conn.ready_for_message(ep.face()) == Err(Status::NO_RESOURCE);
+        if !waits && ep.conn.pending.is_empty() {
+            return Err(Status::BUSY);
+        }
+        ep.face().pending.add(&ep.conn.pending, req);
+        Ok(())
+    }
+
+    pub fn flush(ep: &Ep, flags: u32, comp: Completion) -> Result<Posted> {
+        let (face, conn) = (ep.face(), &ep.conn);
+        let busy = if flags & UCT_FLUSH_FLAG_CANCEL != 0 {
+            conn.cancel(face, comp)?
+        } else if flags & UCT_FLUSH_FLAG_REMOTE != 0 {
+            return Err(Status::UNSUPPORTED);
+        } else {
+            if let State::Failed(status) = conn.state.get() {
+                return Err(status);
+            }
+            if !conn.pending.is_empty() {
+                return Err(Status::NO_RESOURCE);
+            }
+            conn.flush(face, comp)?
+        };
+        Ok(if busy {
+            Posted::InProgress
+        } else {
+            Posted::Done
+        })
+    }
+
+    /// Asks the peer's adapter for an acknowledgement; the error handler is told when there is none.
+    pub fn check(ep: &Ep, comp: Completion) -> Result<Posted> {
+        ep.conn.probe(ep.face(), comp)?;
+        Ok(Posted::InProgress)
+    }
+}

@@ -1,0 +1,822 @@
+//! The `rc_verbs` interface: its queues, its endpoints, its attributes, and polling.
+
+use super::conn::{Conn, Depth, Signal, State};
+use super::credits::{Credits, Limits};
+use super::ep::RcEp;
+use super::ops;
+use super::rx::Rx;
+use crate::c::verbs::*;
+use crate::c::*;
+use crate::sys::epoll::Epoll;
+use crate::sys::eventfd::EventFd;
+use crate::sys::random::random_bytes;
+use crate::sys::verbs::{Caps, CompletionQueue, QueuePair, ReceiveQueue};
+use crate::ucs::config::{AUTO, Config};
+use crate::ucs::{Events, Result, Status};
+use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
+use crate::uct::base::desc::{DescPool, OwnedDesc};
+use crate::uct::base::iface::{EpBox, IfaceBox};
+use crate::uct::base::iov::Iov;
+use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::base::pending::PendingQueue;
+use crate::uct::base::worker::WorkerHandle;
+use crate::uct::ib::config::Settings;
+use crate::uct::ib::md::Domain;
+use crate::uct::ib::port::Port;
+use crate::uct::ib::wire::{DEVICE_LEN, DeviceAddr, EP_LEN, GRANT_ONLY, HEADER_LEN, Header};
+use crate::{ucs_diag, ucs_error};
+use core::cell::{Cell, OnceCell, RefCell};
+use core::ffi::c_int;
+use std::collections::{HashMap, VecDeque};
+use std::os::fd::RawFd;
+use std::rc::Rc;
+use std::sync::Arc;
+
+pub const NAME: &str = "rc_verbs";
+
+pub type Face = IfaceBox<RcIface>;
+
+/// Most entries of a gather list, whatever the device has.
+pub const MAX_SGES: usize = 16;
+/// Completions that are taken off at a time.
+const POLL: usize = 16;
+/// About so many bytes are registered at a time for buffers.
+const CHUNK: usize = 256 << 10;
+/// Room before the payload of a copied message for its header, so that the payload is aligned.
+pub const COPY_OFFSET: usize = 8;
+
+pub struct RcIface {
+    // Endpoints' queue pairs go before the queues and the buffers.
+    conns: RefCell<Vec<Slot>>,
+    free_slots: RefCell<Vec<u32>>,
+    by_pair: RefCell<HashMap<u32, Rc<Conn>>>,
+    pub queue: Rc<CompletionQueue>,
+    pub rx: Rx,
+    /// Buffers of copied sends and of what is read.
+    pub copies: DescPool,
+    /// Where words come to that nobody asked for.
+    scrap: OnceCell<OwnedDesc>,
+    pub domain: Arc<Domain>,
+    pub port: Port,
+    pub settings: Settings,
+    /// What each queue pair of the device gets.
+    pub caps: Caps,
+    reads: u8,
+    partition: u16,
+    window: Option<Limits>,
+    /// How many requests of all endpoints together may still be posted. Below 0: requests that end transfers are always
+    /// posted.
+    pub sends_left: Cell<i32>,
+    /// With no more than so many left every request asks for a completion.
+    pub sends_reserve: i32,
+    pub pending: PendingQueue,
+    /// Completions that were taken off and are not handled yet.
+    held: RefCell<VecDeque<ibv_wc>>,
+    /// Connections that owe a grant and could not send it.
+    grants: RefCell<VecDeque<Rc<Conn>>>,
+    /// Polling, so that handlers that poll do not overtake.
+    polling: Cell<bool>,
+    /// The failure of the device was told.
+    failure_told: Cell<bool>,
+    events: OnceCell<EventSet>,
+}
+
+/// A place for a connection; the generation tells it from others that were there before.
+struct Slot {
+    generation: u32,
+    conn: Option<Rc<Conn>>,
+}
+
+/// The event descriptor: completions, or a failure of the device.
+struct EventSet {
+    all: Epoll,
+    _failure: Arc<EventFd>,
+}
+
+/// The numbers in a request's id, above bit 0 (set for sends) and 16 bits that number the request.
+const SLOT_SHIFT: u32 = 17;
+const SLOT_BITS: u32 = 22;
+const GENERATION_SHIFT: u32 = SLOT_SHIFT + SLOT_BITS;
+const GENERATIONS: u32 = 1 << (64 - GENERATION_SHIFT);
+const NO_COMPLETION: ibv_wc = ibv_wc {
+    wr_id: 0,
+    status: 0,
+    opcode: 0,
+    vendor_err: 0,
+    byte_len: 0,
+    imm_data: 0,
+    qp_num: 0,
+    src_qp: 0,
+    wc_flags: 0,
+    pkey_index: 0,
+    slid: 0,
+    sl: 0,
+    dlid_path_bits: 0,
+};
+
+impl RcIface {
+    pub fn open(
+        domain: &Arc<Domain>,
+        port: Port,
+        worker: &WorkerHandle,
+        device: &str,
+        params: IfaceParams,
+        config: &Config,
+    ) -> Result<uct_iface_h> {
+        let settings = Settings::read(config)?;
+        let limits = &domain.limits;
+        let most = |n: c_int| u32::try_from(n).unwrap_or(0);
+        let receive_queue = settings.receive_queue.min(most(limits.max_srq_wr));
+        // Requests of endpoints that were closed may still have completions: twice the number has room.
+        let room = receive_queue + 2 * settings.sends;
+        if room > most(limits.max_cqe) {
+            ucs_error!(
+                "rc_verbs: {device}: a completion queue of {room} entries is more than the device has ({}): lower \
+                 UCX_RC_VERBS_RX_QUEUE_LEN or UCX_RC_VERBS_TX_CQ_LEN",
+                limits.max_cqe
+            );
+            return Err(Status::INVALID_PARAM);
+        }
+        let queue = CompletionQueue::new(&domain.device, room as usize)
+            .map_err(|e| cannot(device, "completion queue", e))?;
+        let receive = ReceiveQueue::new(&domain.device, receive_queue)
+            .map_err(|e| cannot(device, "shared receive queue", e))?;
+        let wanted = Caps {
+            // One more, for the end of all transfers.
+            send_queue: settings.send_queue + 1,
+            send_sges: settings.sges.min(most(limits.max_sge)),
+            inline: settings.inline,
+        };
+        // What the device gives is known only from a queue pair.
+        let probe = QueuePair::new(&domain.device, &queue, &receive, wanted)
+            .map_err(|e| cannot(device, "queue pair", e))?;
+        let caps = Caps {
+            send_sges: probe.caps().send_sges.min(MAX_SGES as u32),
+            ..probe.caps()
+        };
+        drop(probe);
+        let minimum = HEADER_LEN + size_of::<u64>();
+        if (caps.inline as usize) < minimum || caps.send_sges < 2 {
+            ucs_error!("rc_verbs: {device} has too little inline data ({caps:?})");
+            return Err(Status::UNSUPPORTED);
+        }
+        let register = |domain: &Arc<Domain>| {
+            let domain = Arc::clone(domain);
+            Box::new(move |at, len| domain.register_own(at, len))
+        };
+        let buffers = DescPool::registered(
+            settings.segment,
+            params.rx_headroom,
+            (params.am_alignment, params.am_align_offset),
+            CHUNK,
+            register(domain),
+        );
+        let copies = DescPool::registered(
+            settings.segment + COPY_OFFSET,
+            0,
+            (1, 0),
+            CHUNK,
+            register(domain),
+        );
+        let device_reads = limits.max_qp_rd_atom.clamp(0, 255) as u8;
+        let tl = RcIface {
+            conns: RefCell::new(Vec::new()),
+            free_slots: RefCell::new(Vec::new()),
+            by_pair: RefCell::new(HashMap::new()),
+            rx: Rx::new(receive, buffers, settings.segment, receive_queue),
+            queue,
+            copies,
+            scrap: OnceCell::new(),
+            partition: port.partition_index(&domain.device, settings.path.partition)?,
+            domain: Arc::clone(domain),
+            port,
+            caps,
+            reads: settings.reads.map_or(device_reads, |n| n.min(device_reads)),
+            window: settings
+                .window
+                .map(|window| Limits::new(window, settings.soft, settings.hard)),
+            sends_left: Cell::new(settings.sends as i32),
+            sends_reserve: settings.sends as i32 / 4,
+            settings,
+            pending: PendingQueue::new(),
+            held: RefCell::new(VecDeque::new()),
+            grants: RefCell::new(VecDeque::new()),
+            polling: Cell::new(false),
+            failure_told: Cell::new(false),
+            events: OnceCell::new(),
+        };
+        Ok(IfaceBox::open(NAME, device, worker, params, tl))
+    }
+
+    /// Most bytes of a message: its segment without the header.
+    pub fn max_bcopy(&self) -> usize {
+        self.settings.segment - HEADER_LEN
+    }
+
+    /// Most bytes of a short message.
+    pub fn max_short(&self) -> usize {
+        (self.caps.inline as usize - HEADER_LEN).min(self.max_bcopy())
+    }
+
+    pub fn max_get(&self) -> usize {
+        match self.settings.max_get {
+            AUTO => self.port.max_message,
+            bytes => bytes.min(self.port.max_message),
+        }
+    }
+
+    /// Reads and atomics under way that a queue pair asks and answers.
+    pub fn reads(&self) -> u8 {
+        self.reads
+    }
+
+    /// The port's address.
+    pub fn device_addr(&self) -> DeviceAddr {
+        self.port.address
+    }
+
+    /// A queue pair, ready to be connected.
+    pub fn new_conn(&self) -> Result<Rc<Conn>> {
+        self.rx.start();
+        let wanted = Caps {
+            send_queue: self.settings.send_queue + 1,
+            send_sges: self.caps.send_sges,
+            inline: self.caps.inline,
+        };
+        let pair = QueuePair::new(&self.domain.device, &self.queue, self.rx.queue(), wanted);
+        let pair = pair.map_err(|e| cannot(&self.domain.name, "queue pair", e))?;
+        pair.initialize(self.port.number, self.partition)
+            .map_err(|e| cannot(&self.domain.name, "queue pair", e))?;
+        let [a, b, c] = random_bytes::<3>()?;
+        let psn = u32::from_le_bytes([a, b, c, 0]);
+        let slot = self.free_slots.borrow_mut().pop();
+        let mut conns = self.conns.borrow_mut();
+        let slot = slot.unwrap_or_else(|| {
+            conns.push(Slot {
+                generation: 0,
+                conn: None,
+            });
+            conns.len() as u32 - 1
+        });
+        if slot >> SLOT_BITS != 0 {
+            ucs_error!(
+                "rc_verbs: an interface has at most {} endpoints",
+                1 << SLOT_BITS
+            );
+            return Err(Status::EXCEEDS_LIMIT);
+        }
+        let place = &mut conns[slot as usize];
+        place.generation = (place.generation + 1) % GENERATIONS;
+        let tag =
+            1 | u64::from(slot) << SLOT_SHIFT | u64::from(place.generation) << GENERATION_SHIFT;
+        let depth = Depth {
+            queue: self.settings.send_queue as u16,
+            moderation: self.settings.moderation as u16,
+        };
+        let conn = Rc::new(Conn::new(pair, psn, tag, depth, Credits::new(self.window)));
+        place.conn = Some(Rc::clone(&conn));
+        self.by_pair
+            .borrow_mut()
+            .insert(conn.pair.number(), Rc::clone(&conn));
+        Ok(conn)
+    }
+
+    /// The endpoint of this connection goes.
+    pub fn forget(face: &Face, conn: &Rc<Conn>) {
+        let is_it = |other: &Rc<Conn>| Rc::ptr_eq(other, conn);
+        face.by_pair.borrow_mut().remove(&conn.pair.number());
+        face.grants.borrow_mut().retain(|other| !is_it(other));
+        let mut conns = face.conns.borrow_mut();
+        let at = conns
+            .iter()
+            .position(|slot| slot.conn.as_ref().is_some_and(is_it));
+        if let Some(at) = at {
+            conns[at].conn = None;
+            face.free_slots.borrow_mut().push(at as u32);
+        }
+    }
+
+    /// Takes all completions off, so that those of queue pairs that are gone take no room.
+    pub fn clear_queue(&self) {
+        let mut batch = [NO_COMPLETION; POLL];
+        while let Ok(n @ 1..) = self.queue.poll(&mut batch) {
+            self.held.borrow_mut().extend(&batch[..n]);
+        }
+    }
+
+    /// A buffer for words that nobody asked for: its address and key.
+    pub fn scrap(&self) -> Result<(*const u8, u32)> {
+        let desc = match self.scrap.get() {
+            Some(desc) => desc,
+            None => {
+                let desc = self.copies.get_registered()?.own();
+                self.scrap.get_or_init(|| desc)
+            }
+        };
+        Ok((desc.payload(), desc.key()))
+    }
+
+    fn conn_of(&self, wr_id: u64) -> Option<Rc<Conn>> {
+        let slot = (wr_id >> SLOT_SHIFT) as usize & ((1 << SLOT_BITS) - 1);
+        let conns = self.conns.borrow();
+        let slot = conns.get(slot)?;
+        let same = u64::from(slot.generation) == wr_id >> GENERATION_SHIFT;
+        slot.conn.as_ref().filter(|_| same).map(Rc::clone)
+    }
+
+    /// What a message for this queue pair said of credits.
+    #[cold]
+    pub fn heard_credits(&self, pair: u32, said: u8) {
+        let conn = self.by_pair.borrow().get(&pair).map(Rc::clone);
+        if let Some(conn) = conn
+            && conn.credits.heard(said)
+        {
+            self.grants.borrow_mut().push_back(conn);
+        }
+    }
+
+    /// Sends the grants that peers asked for at once.
+    #[cold]
+    fn send_grants(face: &Face) {
+        let waiting = face.grants.borrow().len();
+        for _ in 0..waiting {
+            let Some(conn) = face.grants.borrow_mut().pop_front() else {
+                return;
+            };
+            if !conn.credits.owes() {
+                continue;
+            }
+            if let Err(Status::NO_RESOURCE) = conn.ready(face) {
+                face.grants.borrow_mut().push_back(conn);
+                continue;
+            }
+            if conn.state.get() != State::Connected {
+                continue;
+            }
+            let header = Header {
+                id: GRANT_ONLY,
+                credits: conn.credits.grant(),
+            }
+            .encode();
+            let mut list = [ops::entry(header.as_ptr(), HEADER_LEN, 0)];
+            let mut request = ops::send(&mut list, IBV_SEND_INLINE);
+            // SAFETY: inline data of this frame.
+            if let Err(status) = unsafe { conn.post(face, &mut request, Signal::Sometimes, None) } {
+                conn.fail(status);
+            }
+        }
+    }
+
+    #[inline]
+    fn handle(face: &Face, completion: &ibv_wc) {
+        let id = completion.wr_id;
+        let is_send = id & 1 != 0;
+        if completion.status == IBV_WC_SUCCESS {
+            if !is_send {
+                let len = completion.byte_len as usize;
+                face.rx.deliver(face, id, len, completion.qp_num);
+            } else if let Some(conn) = face.conn_of(id) {
+                conn.complete(face, (id >> 1) as u16);
+            }
+            return;
+        }
+        RcIface::handle_failed(face, completion);
+    }
+
+    #[cold]
+    fn handle_failed(face: &Face, completion: &ibv_wc) {
+        let id = completion.wr_id;
+        if id & 1 != 0 {
+            if let Some(conn) = face.conn_of(id) {
+                conn.complete_failed(face, (id >> 1) as u16, completion.status);
+            }
+            return;
+        }
+        face.rx.discard(id);
+        let conn = face.by_pair.borrow().get(&completion.qp_num).map(Rc::clone);
+        if let Some(conn) = conn {
+            ucs_diag!(
+                "rc_verbs: a message for queue pair {} cannot be received: {}",
+                completion.qp_num,
+                face.domain.device.status_text(completion.status)
+            );
+            conn.fail(Status::CONNECTION_RESET);
+        }
+    }
+
+    /// Handles what was held back; without `receives` messages stay.
+    fn handle_held(face: &Face, receives: bool) -> u32 {
+        let mut count = 0;
+        let held = face.held.borrow().len();
+        for _ in 0..held {
+            let Some(completion) = face.held.borrow_mut().pop_front() else {
+                break;
+            };
+            if receives || completion.wr_id & 1 != 0 {
+                RcIface::handle(face, &completion);
+                count += 1;
+            } else {
+                face.held.borrow_mut().push_back(completion);
+            }
+        }
+        count
+    }
+
+    #[inline]
+    fn poll(face: &Face, receives: bool) -> u32 {
+        if face.polling.replace(true) {
+            return 0;
+        }
+        let mut count = 0;
+        if !face.held.borrow().is_empty() {
+            count += RcIface::handle_held(face, receives);
+        }
+        let mut batch = [NO_COMPLETION; POLL];
+        let taken = match face.queue.poll(&mut batch) {
+            Ok(n) => n,
+            Err(e) => {
+                RcIface::fail_all(face, "its completion queue cannot be polled", Some(e));
+                0
+            }
+        };
+        for completion in &batch[..taken] {
+            if receives || completion.wr_id & 1 != 0 {
+                RcIface::handle(face, completion);
+                count += 1;
+            } else {
+                face.held.borrow_mut().push_back(*completion);
+            }
+        }
+        if receives {
+            face.rx.top_up();
+        }
+        if !face.grants.borrow().is_empty() {
+            RcIface::send_grants(face);
+        }
+        if face.domain.watch.has_failed() {
+            RcIface::fail_all(face, "the device has failed", None);
+        }
+        if !face.pending.is_empty() {
+            count += face.pending.dispatch();
+        }
+        face.polling.set(false);
+        count
+    }
+
+    /// No endpoint can be used any more.
+    #[cold]
+    fn fail_all(face: &Face, why: &str, e: Option<std::io::Error>) {
+        if face.failure_told.replace(true) {
+            return;
+        }
+        let e = e.map_or_else(String::new, |e| format!(": {e}"));
+        ucs_error!(
+            "rc_verbs: {}: {why}{e}; its endpoints have failed",
+            face.base.device
+        );
+        let all: Vec<Rc<Conn>> = face.by_pair.borrow().values().map(Rc::clone).collect();
+        for conn in all {
+            conn.fail(Status::IO_ERROR);
+        }
+    }
+
+    fn event_set(face: &Face) -> Result<&EventSet> {
+        if let Some(events) = face.events.get() {
+            return Ok(events);
+        }
+        let all = Epoll::new()?;
+        let failure = Arc::new(EventFd::new()?);
+        let bits = Events::READ.to_epoll();
+        all.add(face.queue.event_fd(), bits, 0)?;
+        all.add(failure.raw(), bits, 0)?;
+        face.domain.watch.wake_on_failure(&failure);
+        Ok(face.events.get_or_init(|| EventSet {
+            all,
+            _failure: failure,
+        }))
+    }
+
+    /// Whether anything is under way; each endpoint with something gets a request whose completion says when not.
+    fn flush_all(face: &Face) -> Result<bool> {
+        let all: Vec<Rc<Conn>> = face.by_pair.borrow().values().map(Rc::clone).collect();
+        let mut busy = false;
+        for conn in all {
+            if conn.state.get() == State::Connected {
+                busy |= conn.flush(face, Completion::NONE)?;
+            }
+        }
+        Ok(busy)
+    }
+}
+
+fn cannot(device: &str, what: &str, e: std::io::Error) -> Status {
+    ucs_error!("rc_verbs: {device}: a {what} cannot be made: {e}");
+    Status::from(e)
+}
+
+impl Iface for RcIface {
+    type Ep = RcEp;
+
+    fn query(face: &Face, attr: &mut uct_iface_attr) {
+        attr.cap.flags = UCT_IFACE_FLAG_CONNECT_TO_EP
+            | UCT_IFACE_FLAG_AM_SHORT
+            | UCT_IFACE_FLAG_AM_BCOPY
+            | UCT_IFACE_FLAG_AM_ZCOPY
+            | UCT_IFACE_FLAG_PUT_SHORT
+            | UCT_IFACE_FLAG_PUT_BCOPY
+            | UCT_IFACE_FLAG_PUT_ZCOPY
+            | UCT_IFACE_FLAG_GET_BCOPY
+            | UCT_IFACE_FLAG_GET_ZCOPY
+            | UCT_IFACE_FLAG_PENDING
+            | UCT_IFACE_FLAG_CB_SYNC
+            | UCT_IFACE_FLAG_EP_CHECK
+            | UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE
+            | UCT_IFACE_FLAG_INTER_NODE;
+        attr.cap.event_flags =
+            UCT_IFACE_FLAG_EVENT_SEND_COMP | UCT_IFACE_FLAG_EVENT_RECV | UCT_IFACE_FLAG_EVENT_FD;
+        let mtu = 128usize << face.port.address.mtu;
+        let sges = face.caps.send_sges as usize;
+        let am = &mut attr.cap.am;
+        am.max_short = face.max_short();
+        am.max_bcopy = face.max_bcopy();
+        am.max_zcopy = face.max_bcopy();
+        am.max_hdr = face.settings.max_header;
+        am.max_iov = sges - 1;
+        (am.opt_zcopy_align, am.align_mtu) = (OPTIMAL_ALIGN, mtu);
+        let put = &mut attr.cap.put;
+        put.max_short = face.caps.inline as usize;
+        put.max_bcopy = face.settings.segment;
+        put.max_zcopy = face.port.max_message;
+        put.max_iov = sges;
+        (put.opt_zcopy_align, put.align_mtu) = (OPTIMAL_ALIGN, mtu);
+        let get = &mut attr.cap.get;
+        get.max_bcopy = face.settings.segment;
+        get.min_zcopy = 1;
+        get.max_zcopy = face.max_get();
+        get.max_iov = sges;
+        (get.opt_zcopy_align, get.align_mtu) = (OPTIMAL_ALIGN, mtu);
+        if face.domain.has_atomics() {
+            attr.cap.flags |= UCT_IFACE_FLAG_ATOMIC_DEVICE;
+            attr.cap.atomic64.op_flags = 1 << UCT_ATOMIC_OP_ADD;
+            attr.cap.atomic64.fop_flags = 1 << UCT_ATOMIC_OP_ADD | 1 << UCT_ATOMIC_OP_CSWAP;
+        }
+        attr.device_addr_len = DEVICE_LEN;
+        attr.ep_addr_len = EP_LEN;
+        attr.max_num_eps = face.settings.max_eps;
+        attr.latency = ucs_linear_func_t {
+            c: face.port.latency(),
+            m: 0.0,
+        };
+        attr.bandwidth.shared = face.port.bandwidth();
+        attr.overhead = OVERHEAD;
+    }
+
+    #[inline]
+    fn progress(face: &Face) -> u32 {
+        RcIface::poll(face, true)
+    }
+
+    fn progress_sends(face: &Face) -> u32 {
+        RcIface::poll(face, false)
+    }
+
+    unsafe fn device_address(face: &Face, out: *mut u8) -> Result<()> {
+        // SAFETY: room for `device_addr_len` bytes, any alignment.
+        unsafe {
+            out.cast::<[u8; DEVICE_LEN]>()
+                .write(face.device_addr().encode())
+        };
+        Ok(())
+    }
+
+    unsafe fn is_reachable(face: &Face, device: *const u8, _iface: *const u8) -> bool {
+        // SAFETY: null or of our length.
+        let device = unsafe { super::ep::read_device(device) };
+        device.is_ok_and(|device| face.port.reaches(&device, &face.settings.path))
+    }
+
+    fn ep_create(face: &Face, params: &EpParams) -> Result<RcEp> {
+        RcEp::create(face, params)
+    }
+
+    fn ep_created(ep: &EpBox<Self>) {
+        ep.conn.attach(ep);
+    }
+
+    fn ep_closing(ep: &EpBox<Self>) {
+        RcEp::closing(ep);
+    }
+
+    unsafe fn ep_address(ep: &EpBox<Self>, out: *mut u8) -> Result<()> {
+        // SAFETY: room for `ep_addr_len` bytes, any alignment.
+        unsafe { out.cast::<[u8; EP_LEN]>().write(ep.address(ep.face())) };
+        Ok(())
+    }
+
+    unsafe fn connect_to_ep(ep: &EpBox<Self>, device: *const u8, addr: *const u8) -> Result<()> {
+        // SAFETY: by the caller's promise.
+        unsafe { RcEp::connect(ep, device, addr) }
+    }
+
+    #[inline(always)]
+    unsafe fn am_short(
+        ep: &EpBox<Self>,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        // SAFETY: by the caller's promise.
+        unsafe { RcEp::am_short(ep, id, header, payload, len) }
+    }
+
+    fn am_short_iov(ep: &EpBox<Self>, id: u8, iov: Iov<'_>) -> Result<()> {
+        RcEp::am_short_iov(ep, id, iov)
+    }
+
+    #[inline(always)]
+    fn am_bcopy(ep: &EpBox<Self>, id: u8, pack: Pack, _flags: u32) -> Result<usize> {
+        RcEp::am_bcopy(ep, id, pack)
+    }
+
+    fn am_zcopy(
+        ep: &EpBox<Self>,
+        id: u8,
+        header: &[u8],
+        iov: Iov<'_>,
+        _flags: u32,
+        comp: Completion,
+    ) -> Result<Posted> {
+        RcEp::am_zcopy(ep, id, header, iov, comp)
+    }
+
+    unsafe fn put_short(
+        ep: &EpBox<Self>,
+        src: *const u8,
+        len: usize,
+        remote: u64,
+        rkey: uct_rkey_t,
+    ) -> Result<()> {
+        // SAFETY: by the caller's promise.
+        unsafe { RcEp::put_short(ep, src, len, remote, rkey as u32) }
+    }
+
+    unsafe fn put_bcopy(
+        ep: &EpBox<Self>,
+        pack: Pack,
+        remote: u64,
+        rkey: uct_rkey_t,
+    ) -> Result<usize> {
+        RcEp::put_bcopy(ep, pack, remote, rkey as u32)
+    }
+
+    unsafe fn put_zcopy(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Result<Posted> {
+        RcEp::put_zcopy(ep, iov, remote, rkey as u32, comp)
+    }
+
+    unsafe fn get_bcopy(
+        ep: &EpBox<Self>,
+        unpack: Unpack,
+        len: usize,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Result<Posted> {
+        RcEp::get_bcopy(ep, unpack, len, remote, rkey as u32, comp)
+    }
+
+    unsafe fn get_zcopy(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Result<Posted> {
+        RcEp::get_zcopy(ep, iov, remote, rkey as u32, comp)
+    }
+
+    unsafe fn atomic_post<W: AtomicWord>(
+        ep: &EpBox<Self>,
+        op: AtomicOp,
+        value: W,
+        remote: u64,
+        rkey: uct_rkey_t,
+    ) -> Result<()> {
+        let (AtomicOp::Add, Some(value)) = (op, value.as_u64()) else {
+            return Err(Status::UNSUPPORTED);
+        };
+        RcEp::add(ep, value, remote, rkey as u32)
+    }
+
+    unsafe fn atomic_fetch<W: AtomicWord>(
+        ep: &EpBox<Self>,
+        op: AtomicOp,
+        value: W,
+        result: *mut W,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Result<Posted> {
+        let (AtomicOp::Add, Some(value)) = (op, value.as_u64()) else {
+            return Err(Status::UNSUPPORTED);
+        };
+        RcEp::fetch(ep, value, None, result.cast(), (remote, rkey as u32), comp)
+    }
+
+    unsafe fn atomic_cswap<W: AtomicWord>(
+        ep: &EpBox<Self>,
+        compare: W,
+        swap: W,
+        result: *mut W,
+        remote: u64,
+        rkey: uct_rkey_t,
+        comp: Completion,
+    ) -> Result<Posted> {
+        let (Some(compare), swap @ Some(_)) = (compare.as_u64(), swap.as_u64()) else {
+            return Err(Status::UNSUPPORTED);
+        };
+        RcEp::fetch(
+            ep,
+            compare,
+            swap,
+            result.cast(),
+            (remote, rkey as u32),
+            comp,
+        )
+    }
+
+    unsafe fn pending_add(
+        ep: &EpBox<Self>,
+        req: *mut uct_pending_req_t,
+        _flags: u32,
+    ) -> Result<()> {
+        RcEp::pending_add(ep, req)
+    }
+
+    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(*mut uct_pending_req_t)) {
+        ep.conn.pending.purge(each);
+    }
+
+    fn flush(ep: &EpBox<Self>, flags: u32, comp: Completion) -> Result<Posted> {
+        RcEp::flush(ep, flags, comp)
+    }
+
+    fn fence(ep: &EpBox<Self>, _flags: u32) -> Result<()> {
+        ep.conn.fence();
+        Ok(())
+    }
+
+    fn check(ep: &EpBox<Self>, _flags: u32, comp: Completion) -> Result<Posted> {
+        RcEp::check(ep, comp)
+    }
+
+    fn iface_flush(face: &Face, _flags: u32, comp: Completion) -> Result<Posted> {
+        if !comp.is_none() {
+            return Err(Status::UNSUPPORTED);
+        }
+        Ok(match RcIface::flush_all(face)? {
+            true => Posted::InProgress,
+            false => Posted::Done,
+        })
+    }
+
+    fn iface_fence(face: &Face, _flags: u32) -> Result<()> {
+        face.by_pair.borrow().values().for_each(|conn| conn.fence());
+        Ok(())
+    }
+
+    fn event_fd(face: &Face) -> Result<RawFd> {
+        RcIface::event_set(face).map(|events| events.all.raw())
+    }
+
+    /// Asks for an event, then looks once more: what came in between is handled by the next progress.
+    fn event_arm(face: &Face, _events: c_int) -> Result<()> {
+        if face.queue.take_events()
+            || !face.held.borrow().is_empty()
+            || (face.domain.watch.has_failed() && !face.failure_told.get())
+        {
+            return Err(Status::BUSY);
+        }
+        face.queue.request_event()?;
+        let mut batch = [NO_COMPLETION; POLL];
+        match face.queue.poll(&mut batch)? {
+            0 => Ok(()),
+            n => {
+                face.held.borrow_mut().extend(&batch[..n]);
+                Err(Status::BUSY)
+            }
+        }
+    }
+}
+
+/// Buffers on cache lines are read and written the fastest.
+const OPTIMAL_ALIGN: usize = 512;
+/// Seconds that the processor needs to post a request, as UCX states it for these transports; used to choose between
+/// transports, so only ratios matter.
+const OVERHEAD: f64 = 75e-9;

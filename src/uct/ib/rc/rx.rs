@@ -1,0 +1,204 @@
+//! Receive buffers: how many are posted, and what becomes of what comes.
+//!
+//! The shared receive queue starts with few buffers, when the first endpoint is made. Whenever more than half of them
+//! were used before new ones could be posted their number is doubled, up to `UCX_RC_VERBS_RX_QUEUE_LEN`.
+
+use super::iface::Face;
+use crate::c::verbs::{ibv_recv_wr, ibv_sge};
+use crate::c::*;
+use crate::sys::verbs::ReceiveQueue;
+use crate::ucs_diag;
+use crate::uct::base::desc::{DescPool, OwnedDesc};
+use crate::uct::ib::rc::ops;
+use crate::uct::ib::wire::{GRANT_ONLY, HEADER_LEN, Header};
+use core::cell::{Cell, RefCell};
+use core::ptr::null_mut;
+use std::rc::Rc;
+
+/// Buffers that are posted first.
+const FIRST: u32 = 64;
+/// Buffers that are posted at a time.
+const BATCH: usize = 16;
+
+pub struct Rx {
+    queue: Rc<ReceiveQueue>,
+    pool: DescPool,
+    /// Bytes of a message, the header included.
+    segment: usize,
+    limit: u32,
+    /// How many shall be posted.
+    target: Cell<u32>,
+    posted: Cell<u32>,
+    /// By the numbers that the device answers with.
+    buffers: RefCell<Vec<Option<OwnedDesc>>>,
+    free: RefCell<Vec<u32>>,
+}
+
+impl Rx {
+    pub fn new(queue: Rc<ReceiveQueue>, pool: DescPool, segment: usize, limit: u32) -> Rx {
+        Rx {
+            queue,
+            pool,
+            segment,
+            limit,
+            target: Cell::new(0),
+            posted: Cell::new(0),
+            buffers: RefCell::new(Vec::new()),
+            free: RefCell::new(Vec::new()),
+        }
+    }
+
+    pub fn queue(&self) -> &Rc<ReceiveQueue> {
+        &self.queue
+    }
+
+    /// Posts the first buffers, if that was not done.
+    pub fn start(&self) {
+        if self.target.get() == 0 {
+            self.target.set(FIRST.min(self.limit));
+            self.refill();
+        }
+    }
+
+    /// Posts buffers where enough are missing.
+    #[inline]
+    pub fn top_up(&self) {
+        let (posted, target) = (self.posted.get(), self.target.get());
+        if target - posted >= BATCH as u32 {
+            if posted < target / 2 {
+                self.target.set((target * 2).min(self.limit));
+            }
+            self.refill();
+        }
+    }
+
+    fn refill(&self) {
+        while self.posted.get() < self.target.get() {
+            if !self.post_batch() {
+                return;
+            }
+        }
+    }
+
+    /// Posts up to a batch; `false` when that did not work, which is tried again with the next poll.
+    fn post_batch(&self) -> bool {
+        let wanted = BATCH.min((self.target.get() - self.posted.get()) as usize);
+        let mut entries = [ops::entry(core::ptr::null(), 0, 0); BATCH];
+        let mut requests = [EMPTY; BATCH];
+        let mut count = 0;
+        while count < wanted {
+            let desc = match self.pool.get_registered() {
+                Ok(desc) => desc.own(),
+                Err(e) => {
+                    ucs_diag!("rc_verbs: no more receive buffers: {e}");
+                    break;
+                }
+            };
+            // The header stands right before the payload, whose alignment the user chose.
+            let at = desc.payload().wrapping_sub(HEADER_LEN);
+            entries[count] = ops::entry(at, self.segment, desc.key());
+            requests[count].wr_id = u64::from(self.keep(desc)) << 1;
+            count += 1;
+        }
+        if count == 0 {
+            return false;
+        }
+        let (first_entry, first) = (entries.as_mut_ptr(), requests.as_mut_ptr());
+        for i in 0..count {
+            let next = if i + 1 < count {
+                first.wrapping_add(i + 1)
+            } else {
+                null_mut()
+            };
+            // SAFETY: inside the array.
+            unsafe {
+                (*first.add(i)).sg_list = first_entry.add(i);
+                (*first.add(i)).next = next;
+            }
+        }
+        // SAFETY: a chain of requests; the buffers are registered, and kept until they complete or the queue is gone.
+        match unsafe { self.queue.post(first) } {
+            Ok(()) => {
+                self.posted.set(self.posted.get() + count as u32);
+                count == wanted
+            }
+            Err(e) => {
+                ucs_diag!("rc_verbs: receive buffers cannot be posted: {e}");
+                // The device has room for no more than it has now.
+                self.target.set(self.posted.get());
+                for request in &requests[..count] {
+                    self.take(request.wr_id);
+                }
+                false
+            }
+        }
+    }
+
+    fn keep(&self, desc: OwnedDesc) -> u32 {
+        let mut buffers = self.buffers.borrow_mut();
+        if let Some(number) = self.free.borrow_mut().pop() {
+            buffers[number as usize] = Some(desc);
+            return number;
+        }
+        buffers.push(Some(desc));
+        buffers.len() as u32 - 1
+    }
+
+    fn take(&self, wr_id: u64) -> Option<OwnedDesc> {
+        let number = (wr_id >> 1) as usize;
+        let desc = self.buffers.borrow_mut().get_mut(number)?.take()?;
+        self.free.borrow_mut().push(number as u32);
+        Some(desc)
+    }
+
+    /// A receive is complete: its buffer, which is posted no more.
+    #[inline]
+    fn completed(&self, wr_id: u64) -> Option<OwnedDesc> {
+        let desc = self.take(wr_id)?;
+        self.posted.set(self.posted.get() - 1);
+        Some(desc)
+    }
+
+    /// A receive has failed.
+    pub fn discard(&self, wr_id: u64) {
+        drop(self.completed(wr_id));
+    }
+
+    /// Hands a message of `len` bytes, which came for queue pair `pair`, to its handler.
+    #[inline]
+    pub fn deliver(&self, face: &Face, wr_id: u64, len: usize, pair: u32) {
+        let Some(desc) = self.completed(wr_id) else {
+            return;
+        };
+        let at = desc.payload();
+        let Some(payload) = len.checked_sub(HEADER_LEN) else {
+            ucs_diag!("rc_verbs: a message without a header for queue pair {pair} is dropped");
+            return;
+        };
+        // SAFETY: the device has written the header right before the payload, inside the buffer.
+        let header =
+            Header::decode(unsafe { at.sub(HEADER_LEN).cast::<[u8; HEADER_LEN]>().read() });
+        if header.credits != 0 {
+            face.heard_credits(pair, header.credits);
+        }
+        if header.id == GRANT_ONLY {
+            return;
+        }
+        desc.restore();
+        // SAFETY: the payload stands in a descriptor.
+        let kept = unsafe {
+            let flags = UCT_CB_PARAM_FLAG_DESC;
+            face.base.am.invoke(header.id, at, payload, flags)
+        };
+        if kept == UCS_INPROGRESS {
+            desc.keep();
+        }
+    }
+}
+
+const EMPTY: ibv_recv_wr = ibv_recv_wr {
+    wr_id: 0,
+    next: null_mut(),
+    sg_list: null_mut::<ibv_sge>(),
+    num_sge: 1,
+};

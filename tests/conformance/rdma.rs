@@ -1,0 +1,28 @@
+//! The conformance suite on RDMA transports, and what is theirs alone. It needs a device, so `cargo test` leaves it out:
+//! `tests/verbs` runs it on the stand-in of `tests/fake_verbs`, but for the tests with a second process, since queue pairs
+//! of the stand-in talk within one process; `tests/rdma` runs it on soft-RoCE.
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "each block is a C call under test on handles that `side.rs` keeps alive"
+)]
+
+#[macro_use]
+mod suite;
+
+mod am;
+mod attributes;
+mod endpoint;
+mod events;
+mod input;
+mod life;
+mod many;
+mod order;
+mod pair;
+mod peer;
+mod rma;
+mod side;
+mod verbs;
+
+use side::{Security, Tl};
+
+suite!(rc_verbs, "ib", "rc_verbs", "fake0:1", Off);

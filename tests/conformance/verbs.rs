@@ -1,0 +1,396 @@
+//! What is particular to RDMA transports: addresses of endpoints, peers that are gone.
+
+use crate::endpoint::{Comp, Ep};
+use crate::pair::{connect_eps, connect_to_ep, ep_address};
+use crate::side::{Dice, Options, PATIENCE, Security, Side, Tl, watched};
+use ferrucx::abi::uct::{ep, iface, md};
+use ferrucx::c::verbs::*;
+use ferrucx::c::*;
+use ferrucx::sys::verbs::{
+    Access, Caps, CompletionQueue, Device, QueuePair, ReceiveQueue, Region, Route,
+};
+use ferrucx::uct::ib::wire::{DeviceAddr, EpAddr, Link};
+use std::ptr::{null, null_mut};
+use std::rc::Rc;
+use std::time::Instant;
+
+const RC: Tl = Tl {
+    component: "ib",
+    transport: "rc_verbs",
+    device: "fake0:1",
+    security: Security::Off,
+};
+
+fn with_failures() -> Options {
+    Options {
+        failures: true,
+        ..Options::default()
+    }
+}
+
+#[test]
+fn damaged_addresses_are_refused() {
+    watched(|| {
+        let (a, b) = (
+            Side::open(&RC, Options::default()),
+            Side::open(&RC, Options::default()),
+        );
+        let (x, y) = (a.new_ep(), b.new_ep());
+        let (device, addr) = (b.address().0, ep_address(&b, &y));
+        let connect = |device: &[u8], addr: &[u8]| unsafe {
+            ep::uct_ep_connect_to_ep(x.0, device.as_ptr().cast(), addr.as_ptr().cast())
+        };
+        let mut dice = Dice(77);
+        for _ in 0..500 {
+            let mut bad = |n: usize| -> Vec<u8> { (0..n).map(|_| dice.below(256) as u8).collect() };
+            let (other_device, other) = (bad(device.len()), bad(addr.len()));
+            assert!(connect(&other_device, &addr) < 0);
+            assert!(connect(&device, &other) < 0);
+        }
+        assert!(
+            x.am_short(1, 0, &[]) == UCS_ERR_NO_RESOURCE,
+            "not connected"
+        );
+        assert_eq!(connect(&device, &addr), UCS_OK);
+        assert_eq!(connect(&device, &addr), UCS_ERR_ALREADY_EXISTS);
+        connect_to_ep(&y, &a.address().0, &ep_address(&a, &x));
+        assert_eq!(x.am_short(1, 0, &[]), UCS_OK);
+        let (device, face) = (a.address().0, [0u8; 32]);
+        let got = a.try_connect(device.as_ptr(), face.as_ptr());
+        assert_eq!(
+            got,
+            Err(UCS_ERR_INVALID_PARAM),
+            "there are no interface addresses"
+        );
+    });
+}
+
+/// Everything that is under way to a peer that goes ends with an error, and the user is told once.
+#[test]
+fn a_peer_that_goes_ends_what_is_under_way() {
+    watched(|| {
+        let a = Side::open(&RC, with_failures());
+        let b = Side::open(&RC, with_failures());
+        let (x, y) = (a.new_ep(), b.new_ep());
+        connect_eps(&a, &x, &b, &y);
+        let (local, memory) = (a.memory(4096), b.memory(4096));
+        let key = a.key(&memory.packed);
+        assert_eq!(x.am_bcopy(1, b"hello"), 5);
+        until(&[&a, &b], || !b.inbox.messages.borrow().is_empty());
+        drop(y);
+        let comps = [Comp::new(1), Comp::new(1), Comp::new(1)];
+        let list = [uct_iov_t {
+            buffer: local.address() as *mut _,
+            length: 100,
+            memh: local.memh(),
+            stride: 0,
+            count: 1,
+        }];
+        let (remote, rkey) = (memory.address(), key.rkey());
+        let posted = [
+            x.am_zcopy(1, b"head", &list, comps[0].ptr()),
+            x.put_zcopy(&list, remote, rkey, comps[1].ptr()),
+            x.get_zcopy(&list, remote, rkey, comps[2].ptr()),
+        ];
+        assert_eq!(posted, [UCS_INPROGRESS; 3]);
+        until(&[&a, &b], || !a.failures.0.borrow().is_empty());
+        for comp in &comps {
+            assert_eq!((comp.calls(), comp.status()), (1, UCS_ERR_ENDPOINT_TIMEOUT));
+        }
+        for _ in 0..100 {
+            a.progress();
+        }
+        let failures = a.failures.0.borrow();
+        assert_eq!(failures.len(), 1);
+        assert_eq!(
+            (failures[0].0, failures[0].1),
+            (x.0, UCS_ERR_ENDPOINT_TIMEOUT)
+        );
+        assert_eq!(x.am_bcopy(1, b"late"), UCS_ERR_ENDPOINT_TIMEOUT as isize);
+        let flushed = x.flush(UCT_FLUSH_FLAG_LOCAL, null_mut());
+        assert_eq!(flushed, UCS_ERR_ENDPOINT_TIMEOUT);
+        let cancelled = x.flush(UCT_FLUSH_FLAG_CANCEL, null_mut());
+        assert_eq!(cancelled, UCS_OK, "nothing is under way any more");
+    });
+}
+
+/// A queue pair of a peer that is not this library.
+struct Stranger {
+    pair: QueuePair,
+    /// What it sends from.
+    region: Region,
+    memory: Box<[u8]>,
+    queue: Rc<CompletionQueue>,
+}
+
+impl Stranger {
+    /// Connected to an endpoint of ours, which is connected to it.
+    fn new(side: &Side, ep: &Ep) -> Stranger {
+        let device = Device::open("fake0").unwrap();
+        let queue = CompletionQueue::new(&device, 1000).unwrap();
+        let receive = ReceiveQueue::new(&device, 100).unwrap();
+        let caps = Caps {
+            send_queue: 100,
+            send_sges: 1,
+            inline: 0,
+        };
+        let pair = QueuePair::new(&device, &queue, &receive, caps).unwrap();
+        pair.initialize(1, 0).unwrap();
+        let own_device = side.address().0;
+        let address = DeviceAddr::decode(own_device[..].try_into().unwrap()).unwrap();
+        let theirs = EpAddr::decode(ep_address(side, ep)[..].try_into().unwrap()).unwrap();
+        let ethernet = address.link != Link::InfiniBand;
+        const PSN: u32 = 77;
+        // SAFETY: plain integers.
+        let mut way: ibv_ah_attr = unsafe { std::mem::zeroed() };
+        way.dlid = address.lid;
+        way.is_global = ethernet.into();
+        way.grh.dgid.raw = address.gid;
+        way.grh.hop_limit = 1;
+        way.port_num = 1;
+        way.grh.sgid_index = u8::from(ethernet);
+        pair.connect(&Route {
+            peer: theirs.queue_pair,
+            mtu: address.mtu.into(),
+            receive_psn: theirs.psn,
+            send_psn: PSN,
+            address: way,
+            answered_reads: 1,
+            asked_reads: 1,
+            timeout: 14,
+            retries: 3,
+            rnr_retries: 7,
+            rnr_timer: 1,
+        })
+        .unwrap();
+        let us = EpAddr {
+            queue_pair: pair.number(),
+            psn: PSN,
+            segment: 1 << 20,
+            reads: 1,
+        };
+        connect_to_ep(ep, &own_device, &us.encode());
+        let memory = vec![0; 1 << 16].into_boxed_slice();
+        let at = memory.as_ptr() as usize;
+        let region = device
+            .register(at, memory.len(), Access::default())
+            .unwrap();
+        Stranger {
+            pair,
+            region,
+            memory,
+            queue,
+        }
+    }
+
+    /// Sends these bytes; the status of the completion.
+    fn send(&mut self, side: &Side, bytes: &[u8]) -> u32 {
+        self.memory[..bytes.len()].copy_from_slice(bytes);
+        let mut list = [ibv_sge {
+            addr: self.memory.as_ptr() as u64,
+            length: bytes.len() as u32,
+            lkey: self.region.local_key(),
+        }];
+        // SAFETY: plain integers and null pointers.
+        let mut request: ibv_send_wr = unsafe { std::mem::zeroed() };
+        request.sg_list = list.as_mut_ptr();
+        request.num_sge = 1;
+        request.opcode = IBV_WR_SEND;
+        request.send_flags = IBV_SEND_SIGNALED;
+        // SAFETY: the memory lives until the completion, which is waited for.
+        unsafe { self.pair.post(&mut request) }.unwrap();
+        // SAFETY: plain integers.
+        let mut done: [ibv_wc; 1] = unsafe { std::mem::zeroed() };
+        until(&[side], || self.queue.poll(&mut done).unwrap() == 1);
+        done[0].status
+    }
+}
+
+/// Bytes that no peer of ours sends harm at most the endpoint that they come to.
+#[test]
+fn strangers_harm_their_own_endpoint_alone() {
+    watched(|| {
+        let a = Side::open(&RC, with_failures());
+        let b = Side::open(&RC, with_failures());
+        let (x, y, z) = (a.new_ep(), b.new_ep(), a.new_ep());
+        connect_eps(&a, &x, &b, &y);
+        let mut stranger = Stranger::new(&a, &z);
+        let mut dice = Dice(5);
+        // No header, half a header, ids that nobody has, claims of credits, grants that nobody asked for.
+        let mut bad: Vec<Vec<u8>> = vec![
+            vec![],
+            vec![1],
+            vec![32, 0],
+            vec![0xfe, 0xff],
+            vec![0xff, 0],
+        ];
+        bad.extend((0..300).map(|i| {
+            let len = i % 40;
+            let mut bytes: Vec<u8> = (0..len).map(|_| dice.below(256) as u8).collect();
+            if let Some(id) = bytes.first_mut() {
+                *id |= 32;
+            }
+            bytes
+        }));
+        for bytes in &bad {
+            assert_eq!(stranger.send(&a, bytes), IBV_WC_SUCCESS, "{bytes:x?}");
+        }
+        for _ in 0..100 {
+            a.progress();
+        }
+        assert!(a.inbox.messages.borrow().is_empty());
+        assert!(a.failures.0.borrow().is_empty());
+        // A message longer than a receive buffer ends the connection.
+        let long = vec![1; 1 << 15];
+        assert_ne!(stranger.send(&a, &long), IBV_WC_SUCCESS);
+        until(&[&a], || a.failures.0.borrow().len() == 1);
+        assert_eq!(a.failures.0.borrow()[0].0, z.0);
+        assert_eq!(x.am_bcopy(3, b"still here"), 10);
+        assert_eq!(y.am_bcopy(3, b"here too"), 8);
+        until(&[&a, &b], || {
+            let all = [&a, &b].map(|side| side.inbox.messages.borrow().len());
+            all == [1, 1]
+        });
+        assert_eq!(a.failures.0.borrow().len(), 1);
+    });
+}
+
+/// More requests than an interface may have under way, from many endpoints at once: all go out, none is lost.
+#[test]
+fn many_endpoints_share_what_an_interface_may_have_under_way() {
+    watched(|| {
+        let a = Side::open(&RC, Options::default());
+        let b = Side::open(&RC, Options::default());
+        let eps: Vec<(Ep, Ep)> = (0..200).map(|_| (a.new_ep(), b.new_ep())).collect();
+        for (x, y) in &eps {
+            connect_eps(&a, x, &b, y);
+        }
+        let memory = b.memory(8 * eps.len());
+        let key = a.key(&memory.packed);
+        const ROUNDS: u64 = 100;
+        for round in 1..=ROUNDS {
+            for (i, (x, _)) in eps.iter().enumerate() {
+                let remote = memory.address() + 8 * i as u64;
+                let data = (round << 32 | i as u64).to_ne_bytes();
+                until(&[&a], || x.put_short(&data, remote, key.rkey()) == UCS_OK);
+            }
+        }
+        let flush = a.ops().iface_flush.unwrap();
+        until(&[&a], || unsafe { flush(a.iface, 0, null_mut()) } == UCS_OK);
+        for (i, word) in memory.bytes().chunks(8).enumerate() {
+            assert_eq!(word, (ROUNDS << 32 | i as u64).to_ne_bytes());
+        }
+    });
+}
+
+/// The device fails (`FAKE_VERBS=fatal=100`): all endpoints fail, what is under way ends, and the interface can be closed.
+#[test]
+#[ignore = "needs a device that fails: run by tests/verbs"]
+fn a_device_that_fails_fails_all_endpoints() {
+    watched(|| {
+        let a = Side::open(&RC, with_failures());
+        let b = Side::open(&RC, with_failures());
+        let eps: Vec<(Ep, Ep)> = (0..3).map(|_| (a.new_ep(), b.new_ep())).collect();
+        for (x, y) in &eps {
+            connect_eps(&a, x, &b, y);
+        }
+        let mut fd = -1;
+        let got = unsafe { iface::uct_iface_event_fd_get(a.iface, &mut fd) };
+        assert_eq!(got, UCS_OK);
+        for _ in 0..100 {
+            assert_eq!(eps[0].0.am_short(1, 0, &[]), UCS_OK);
+        }
+        // The async thread hears of it and wakes who waits.
+        let mut p = libc::pollfd {
+            fd,
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        assert_eq!(unsafe { libc::poll(&mut p, 1, 5000) }, 1);
+        until(&[&a, &b], || {
+            a.failures.0.borrow().len() == 3 && b.failures.0.borrow().len() == 3
+        });
+        for (x, _) in &eps {
+            assert!(x.am_short(1, 0, &[]) < 0);
+        }
+    });
+}
+
+/// A registration that fails (`FAKE_VERBS=fail_reg=1`) is a status, and the next works.
+#[test]
+#[ignore = "needs a device that fails: run by tests/verbs"]
+fn a_registration_that_fails_is_a_status() {
+    watched(|| {
+        let a = Side::open(&RC, Options::default());
+        let buffer = vec![0u8; 4096];
+        let mut register = || {
+            let mut memh = null_mut();
+            let at = buffer.as_ptr().cast_mut().cast();
+            let all = UCT_MD_MEM_ACCESS_ALL;
+            match unsafe { md::uct_md_mem_reg(a.md, at, 4096, all, &mut memh) } {
+                UCS_OK => unsafe { md::uct_md_mem_dereg(a.md, memh) },
+                e => e,
+            }
+        };
+        assert_eq!([register(), register()], [UCS_ERR_NO_MEMORY, UCS_OK]);
+    });
+}
+
+/// Receive buffers that cannot be registered at first (`FAKE_VERBS=fail_reg=1`) are posted later; a queue pair that cannot
+/// be made (`fail_qp=2`) is a status of its endpoint.
+#[test]
+#[ignore = "needs a device that fails: run by tests/verbs"]
+fn what_cannot_be_had_at_first_is_tried_again() {
+    watched(|| {
+        let a = Side::open(&RC, Options::default());
+        assert_eq!(a.try_connect(null(), null()), Err(UCS_ERR_NO_MEMORY));
+        let b = Side::open(&RC, Options::default());
+        let (x, y) = (a.new_ep(), b.new_ep());
+        connect_eps(&a, &x, &b, &y);
+        for (from, to) in [(&x, &b), (&y, &a)] {
+            until(&[&a, &b], || from.am_bcopy(1, b"hello") == 5);
+            until(&[&a, &b], || to.inbox.messages.borrow().len() == 1);
+        }
+    });
+}
+
+/// A work request that fails (`FAKE_VERBS=send_err=40`) fails its endpoint alone.
+#[test]
+#[ignore = "needs a device that fails: run by tests/verbs"]
+fn a_request_that_fails_fails_its_endpoint_alone() {
+    watched(|| {
+        let a = Side::open(&RC, with_failures());
+        let b = Side::open(&RC, with_failures());
+        let eps: Vec<(Ep, Ep)> = (0..2).map(|_| (a.new_ep(), b.new_ep())).collect();
+        for (x, y) in &eps {
+            connect_eps(&a, x, &b, y);
+        }
+        // The 40th: of those before some asked for no completion.
+        for _ in 0..40 {
+            assert_eq!(eps[0].0.am_short(1, 0, &[]), UCS_OK);
+        }
+        until(&[&a, &b], || !a.failures.0.borrow().is_empty());
+        assert_eq!(a.failures.0.borrow()[0].0, eps[0].0.0);
+        let last = || b.inbox.messages.borrow().iter().any(|m| m.id == 2);
+        assert_eq!(eps[1].0.am_short(2, 0, &[]), UCS_OK);
+        until(&[&a, &b], last);
+        assert_eq!(
+            b.inbox.messages.borrow().len(),
+            40,
+            "39 of the first, one of the second"
+        );
+        assert_eq!(a.failures.0.borrow().len(), 1);
+    });
+}
+
+/// Polls these sides until `done`.
+#[track_caller]
+fn until(sides: &[&Side], mut done: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !done() {
+        for side in sides {
+            side.progress();
+        }
+        assert!(Instant::now() < deadline, "nothing comes of waiting");
+    }
+}
