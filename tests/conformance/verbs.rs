@@ -283,6 +283,38 @@ fn many_endpoints_share_what_an_interface_may_have_under_way() {
     });
 }
 
+/// An interface begins with few receive buffers, and has more once messages come faster than they are handled.
+#[test]
+fn receive_buffers_grow_with_the_traffic() {
+    watched(|| {
+        let a = Side::open(&RC, Options::default());
+        let b = Side::open(&RC, Options::default());
+        let (x, y) = (a.new_ep(), b.new_ep());
+        connect_eps(&a, &x, &b, &y);
+        const BURST: usize = 200;
+        // Sends without a receive buffer are not complete before the receiver polls.
+        let burst_fits = || {
+            for _ in 0..BURST {
+                until(&[&a], || x.am_short(1, 0, &[]) == UCS_OK);
+            }
+            let done = (0..1000).any(|_| {
+                a.progress();
+                x.flush(UCT_FLUSH_FLAG_LOCAL, null_mut()) == UCS_OK
+            });
+            until(&[&a, &b], || b.inbox.messages.borrow().len() == BURST);
+            b.inbox.messages.borrow_mut().clear();
+            done
+        };
+        assert!(!burst_fits(), "so many buffers from the start");
+        for _ in 0..10_000 {
+            until(&[&a, &b], || x.am_short(1, 0, &[]) == UCS_OK);
+        }
+        until(&[&a, &b], || b.inbox.messages.borrow().len() == 10_000);
+        b.inbox.messages.borrow_mut().clear();
+        assert!(burst_fits(), "no more buffers than at the start");
+    });
+}
+
 /// The device fails (`FAKE_VERBS=fatal=100`): all endpoints fail, what is under way ends, and the interface can be closed.
 #[test]
 #[ignore = "needs a device that fails: run by tests/verbs"]

@@ -1,7 +1,8 @@
 //! Receive buffers: how many are posted, and what becomes of what comes.
 //!
-//! The shared receive queue starts with few buffers, when the first endpoint is made. Whenever more than half of them
-//! were used before new ones could be posted their number is doubled, up to `UCX_RC_VERBS_RX_QUEUE_LEN`.
+//! The shared receive queue starts with few buffers, when the first endpoint is made. Completions that wait to be polled
+//! hold buffers that are used and not posted again: while polls bring as many as they can take, for half of the buffers
+//! on end, their number is doubled, up to `UCX_RC_VERBS_RX_QUEUE_LEN`.
 
 use super::iface::Face;
 use crate::c::verbs::{ibv_recv_wr, ibv_sge};
@@ -29,6 +30,8 @@ pub struct Rx {
     /// How many shall be posted.
     target: Cell<u32>,
     posted: Cell<u32>,
+    /// Messages of polls that brought as many completions as they can, since the last that did not.
+    streak: Cell<u32>,
     /// By the numbers that the device answers with.
     buffers: RefCell<Vec<Option<OwnedDesc>>>,
     free: RefCell<Vec<u32>>,
@@ -43,6 +46,7 @@ impl Rx {
             limit,
             target: Cell::new(0),
             posted: Cell::new(0),
+            streak: Cell::new(0),
             buffers: RefCell::new(Vec::new()),
             free: RefCell::new(Vec::new()),
         }
@@ -60,15 +64,30 @@ impl Rx {
         }
     }
 
-    /// Posts buffers where enough are missing.
+    /// Posts buffers where enough are missing. `full`: the last poll brought as many completions as it can.
     #[inline]
-    pub fn top_up(&self) {
+    pub fn top_up(&self, full: bool) {
         let (posted, target) = (self.posted.get(), self.target.get());
+        if !full {
+            self.streak.set(0);
+        }
         if target - posted >= BATCH as u32 {
-            if posted < target / 2 {
-                self.target.set((target * 2).min(self.limit));
+            if full {
+                self.lag(target - posted);
             }
             self.refill();
+        }
+    }
+
+    /// So many more messages came while completions wait.
+    #[cold]
+    fn lag(&self, messages: u32) {
+        let (streak, target) = (self.streak.get() + messages, self.target.get());
+        if streak >= target / 2 {
+            self.target.set((target * 2).min(self.limit));
+            self.streak.set(0);
+        } else {
+            self.streak.set(streak);
         }
     }
 
