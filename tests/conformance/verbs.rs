@@ -283,6 +283,35 @@ fn many_endpoints_share_what_an_interface_may_have_under_way() {
     });
 }
 
+/// A child of fork() that closes what it has from its parent does not close what its parent has.
+#[test]
+fn a_child_that_closes_leaves_its_parent_alone() {
+    watched(|| {
+        let a = Side::open(&RC, with_failures());
+        let b = Side::open(&RC, with_failures());
+        let (x, y) = (a.new_ep(), b.new_ep());
+        connect_eps(&a, &x, &b, &y);
+        let memory = b.memory(4096);
+        let key = a.key(&memory.packed);
+        match unsafe { libc::fork() } {
+            0 => {
+                drop((x, y, key, memory));
+                unsafe { libc::_exit(0) };
+            }
+            child => {
+                let mut status = -1;
+                assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+                assert_eq!(status, 0);
+            }
+        }
+        assert_eq!(x.put_short(&[7; 8], memory.address(), key.rkey()), UCS_OK);
+        assert_eq!(x.am_bcopy(1, b"hello"), 5);
+        until(&[&a, &b], || !b.inbox.messages.borrow().is_empty());
+        assert_eq!(memory.bytes()[..8], [7; 8]);
+        assert!(a.failures.0.borrow().is_empty());
+    });
+}
+
 /// An interface begins with few receive buffers, and has more once messages come faster than they are handled.
 #[test]
 fn receive_buffers_grow_with_the_traffic() {

@@ -2,6 +2,7 @@
 
 use super::table::{Table, table};
 use crate::c::verbs::*;
+use crate::sys::fork::Stamp;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::{NonNull, null_mut};
 use std::ffi::CString;
@@ -14,6 +15,7 @@ pub struct Device {
     pub(super) table: &'static Table,
     context: NonNull<ibv_context>,
     domain: NonNull<ibv_pd>,
+    made_by: Stamp,
 }
 
 // SAFETY: libibverbs allows calls on one context and its objects from several threads.
@@ -168,9 +170,15 @@ impl Device {
             table,
             context,
             domain,
+            made_by: Stamp::now(),
         };
         crate::sys::file::set_nonblocking(device.events_fd())?;
         Ok(Arc::new(device))
+    }
+
+    /// A child of fork() shares the kernel's objects with its parent, and must leave them alone.
+    pub(super) fn is_ours(&self) -> bool {
+        self.made_by.is_current()
     }
 
     pub(super) fn context(&self) -> *mut ibv_context {
@@ -303,6 +311,9 @@ impl Device {
 
 impl Drop for Device {
     fn drop(&mut self) {
+        if !self.is_ours() {
+            return;
+        }
         // SAFETY: all that stands on the domain owned this device, and is gone.
         unsafe { (self.table.ibv_dealloc_pd)(self.domain()) };
         // SAFETY: opened in `open`, closed once.
@@ -337,6 +348,9 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
+        if !self.device.is_ours() {
+            return;
+        }
         // SAFETY: registered in `register`, ended once.
         unsafe { (self.device.table.ibv_dereg_mr)(self.region.as_ptr()) };
     }

@@ -39,6 +39,9 @@ impl Channel {
 
 impl Drop for Channel {
     fn drop(&mut self) {
+        if !self.device.is_ours() {
+            return;
+        }
         // SAFETY: made in `new`, destroyed once, after the queue that owned it.
         unsafe { (self.device.table.ibv_destroy_comp_channel)(self.channel.as_ptr()) };
     }
@@ -116,6 +119,9 @@ impl CompletionQueue {
 
 impl Drop for CompletionQueue {
     fn drop(&mut self) {
+        if !self.device.is_ours() {
+            return;
+        }
         // SAFETY: made in `new`, destroyed once; queue pairs that used it owned it and are gone.
         unsafe { (self.device.table.ibv_destroy_cq)(self.queue.as_ptr()) };
     }
@@ -163,6 +169,9 @@ impl ReceiveQueue {
 
 impl Drop for ReceiveQueue {
     fn drop(&mut self) {
+        if !self.device.is_ours() {
+            return;
+        }
         // SAFETY: made in `new`, destroyed once; queue pairs that used it owned it and are gone.
         unsafe { (self.device.table.ibv_destroy_srq)(self.queue.as_ptr()) };
     }
@@ -254,6 +263,9 @@ impl QueuePair {
     }
 
     fn modify(&self, attr: &mut ibv_qp_attr, mask: c_int) -> io::Result<()> {
+        if !self.device.is_ours() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         // SAFETY: a live queue pair and an initialized struct.
         check(unsafe { (self.device.table.ibv_modify_qp)(self.pair.as_ptr(), attr, mask) })
     }
@@ -324,6 +336,9 @@ impl QueuePair {
 
 impl Drop for QueuePair {
     fn drop(&mut self) {
+        if !self.device.is_ours() {
+            return;
+        }
         // SAFETY: made in `new`, destroyed once.
         unsafe { (self.device.table.ibv_destroy_qp)(self.pair.as_ptr()) };
     }

@@ -355,7 +355,6 @@ impl Conn {
             return;
         }
         self.state.set(State::Failed(status));
-        self.pending.suspend();
         if let Err(e) = self.pair.stop() {
             ucs_diag!(
                 "rc_verbs: queue pair {}: it cannot be stopped: {e}",
@@ -365,6 +364,10 @@ impl Conn {
         self.finish_all(status);
         // SAFETY: null once the endpoint is going, which the user may have done in a callback right now.
         if let Some(ep) = unsafe { self.ep.get().as_ref() } {
+            if ep.face().base.params.err_handler.is_some() {
+                // Requests wait for the purge of a user who is told; others are served, so that their sends answer the error.
+                self.pending.suspend();
+            }
             ep.fail(status);
         }
     }
