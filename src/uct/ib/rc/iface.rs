@@ -1,9 +1,9 @@
-//! The `rc_verbs` interface: its queues, its endpoints, its attributes, and polling.
+//! The `rc_verbs` interface: its queues, its connections, its attributes.
 
-use super::conn::{Conn, Depth, Signal, State};
+use super::conn::{Conn, Depth, State};
 use super::credits::{Credits, Limits};
 use super::ep::RcEp;
-use super::ops;
+use super::poll::{BATCH, NO_COMPLETION};
 use super::rx::Rx;
 use crate::c::verbs::*;
 use crate::c::*;
@@ -13,6 +13,7 @@ use crate::sys::random::random_bytes;
 use crate::sys::verbs::{Caps, CompletionQueue, QueuePair, ReceiveQueue};
 use crate::ucs::config::{AUTO, Config};
 use crate::ucs::{Events, Result, Status};
+use crate::ucs_error;
 use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
 use crate::uct::base::desc::{DescPool, OwnedDesc};
 use crate::uct::base::iface::{EpBox, IfaceBox};
@@ -23,8 +24,7 @@ use crate::uct::base::worker::WorkerHandle;
 use crate::uct::ib::config::Settings;
 use crate::uct::ib::md::Domain;
 use crate::uct::ib::port::Port;
-use crate::uct::ib::wire::{DEVICE_LEN, DeviceAddr, EP_LEN, GRANT_ONLY, HEADER_LEN, Header};
-use crate::{ucs_diag, ucs_error};
+use crate::uct::ib::wire::{DEVICE_LEN, DeviceAddr, EP_LEN, HEADER_LEN};
 use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_int;
 use std::collections::{HashMap, VecDeque};
@@ -38,8 +38,6 @@ pub type Face = IfaceBox<RcIface>;
 
 /// Most entries of a gather list, whatever the device has.
 pub const MAX_SGES: usize = 16;
-/// Completions that are taken off at a time.
-const POLL: usize = 16;
 /// About so many bytes are registered at a time for buffers.
 const CHUNK: usize = 256 << 10;
 /// Room before the payload of a copied message for its header, so that the payload is aligned.
@@ -47,9 +45,9 @@ pub const COPY_OFFSET: usize = 8;
 
 pub struct RcIface {
     // Endpoints' queue pairs go before the queues and the buffers.
-    conns: RefCell<Vec<Slot>>,
+    pub(super) conns: RefCell<Vec<Slot>>,
     free_slots: RefCell<Vec<u32>>,
-    by_pair: RefCell<HashMap<u32, Rc<Conn>>>,
+    pub(super) by_pair: RefCell<HashMap<u32, Rc<Conn>>>,
     pub queue: Rc<CompletionQueue>,
     pub rx: Rx,
     /// Buffers of copied sends and of what is read.
@@ -71,20 +69,20 @@ pub struct RcIface {
     pub sends_reserve: i32,
     pub pending: PendingQueue,
     /// Completions that were taken off and are not handled yet.
-    held: RefCell<VecDeque<ibv_wc>>,
+    pub(super) held: RefCell<VecDeque<ibv_wc>>,
     /// Connections that owe a grant and could not send it.
-    grants: RefCell<VecDeque<Rc<Conn>>>,
+    pub(super) grants: RefCell<VecDeque<Rc<Conn>>>,
     /// Polling, so that handlers that poll do not overtake.
-    polling: Cell<bool>,
+    pub(super) polling: Cell<bool>,
     /// The failure of the device was told.
-    failure_told: Cell<bool>,
+    pub(super) failure_told: Cell<bool>,
     events: OnceCell<EventSet>,
 }
 
 /// A place for a connection; the generation tells it from others that were there before.
-struct Slot {
-    generation: u32,
-    conn: Option<Rc<Conn>>,
+pub(super) struct Slot {
+    pub(super) generation: u32,
+    pub(super) conn: Option<Rc<Conn>>,
 }
 
 /// The event descriptor: completions, or a failure of the device.
@@ -94,26 +92,10 @@ struct EventSet {
 }
 
 /// The numbers in a request's id, above bit 0 (set for sends) and 16 bits that number the request.
-const SLOT_SHIFT: u32 = 17;
-const SLOT_BITS: u32 = 22;
-const GENERATION_SHIFT: u32 = SLOT_SHIFT + SLOT_BITS;
+pub(super) const SLOT_SHIFT: u32 = 17;
+pub(super) const SLOT_BITS: u32 = 22;
+pub(super) const GENERATION_SHIFT: u32 = SLOT_SHIFT + SLOT_BITS;
 const GENERATIONS: u32 = 1 << (64 - GENERATION_SHIFT);
-const NO_COMPLETION: ibv_wc = ibv_wc {
-    wr_id: 0,
-    status: 0,
-    opcode: 0,
-    vendor_err: 0,
-    byte_len: 0,
-    imm_data: 0,
-    qp_num: 0,
-    src_qp: 0,
-    wc_flags: 0,
-    pkey_index: 0,
-    slid: 0,
-    sl: 0,
-    dlid_path_bits: 0,
-};
-
 impl RcIface {
     pub fn open(
         domain: &Arc<Domain>,
@@ -296,14 +278,6 @@ impl RcIface {
         }
     }
 
-    /// Takes all completions off, so that those of queue pairs that are gone take no room.
-    pub fn clear_queue(&self) {
-        let mut batch = [NO_COMPLETION; POLL];
-        while let Ok(n @ 1..) = self.queue.poll(&mut batch) {
-            self.held.borrow_mut().extend(&batch[..n]);
-        }
-    }
-
     /// A buffer for words that nobody asked for: its address and key.
     pub fn scrap(&self) -> Result<(*const u8, u32)> {
         let desc = match self.scrap.get() {
@@ -314,170 +288,6 @@ impl RcIface {
             }
         };
         Ok((desc.payload(), desc.key()))
-    }
-
-    fn conn_of(&self, wr_id: u64) -> Option<Rc<Conn>> {
-        let slot = (wr_id >> SLOT_SHIFT) as usize & ((1 << SLOT_BITS) - 1);
-        let conns = self.conns.borrow();
-        let slot = conns.get(slot)?;
-        let same = u64::from(slot.generation) == wr_id >> GENERATION_SHIFT;
-        slot.conn.as_ref().filter(|_| same).map(Rc::clone)
-    }
-
-    /// What a message for this queue pair said of credits.
-    #[cold]
-    pub fn heard_credits(&self, pair: u32, said: u8) {
-        let conn = self.by_pair.borrow().get(&pair).map(Rc::clone);
-        if let Some(conn) = conn
-            && conn.credits.heard(said)
-        {
-            self.grants.borrow_mut().push_back(conn);
-        }
-    }
-
-    /// Sends the grants that peers asked for at once.
-    #[cold]
-    fn send_grants(face: &Face) {
-        let waiting = face.grants.borrow().len();
-        for _ in 0..waiting {
-            let Some(conn) = face.grants.borrow_mut().pop_front() else {
-                return;
-            };
-            if !conn.credits.owes() {
-                continue;
-            }
-            if let Err(Status::NO_RESOURCE) = conn.ready(face) {
-                face.grants.borrow_mut().push_back(conn);
-                continue;
-            }
-            if conn.state.get() != State::Connected {
-                continue;
-            }
-            let header = Header {
-                id: GRANT_ONLY,
-                credits: conn.credits.grant(),
-            }
-            .encode();
-            let mut list = [ops::entry(header.as_ptr(), HEADER_LEN, 0)];
-            let mut request = ops::send(&mut list, IBV_SEND_INLINE);
-            // SAFETY: inline data of this frame.
-            if let Err(status) = unsafe { conn.post(face, &mut request, Signal::Sometimes, None) } {
-                conn.fail(status);
-            }
-        }
-    }
-
-    #[inline]
-    fn handle(face: &Face, completion: &ibv_wc) {
-        let id = completion.wr_id;
-        let is_send = id & 1 != 0;
-        if completion.status == IBV_WC_SUCCESS {
-            if !is_send {
-                let len = completion.byte_len as usize;
-                face.rx.deliver(face, id, len, completion.qp_num);
-            } else if let Some(conn) = face.conn_of(id) {
-                conn.complete(face, (id >> 1) as u16);
-            }
-            return;
-        }
-        RcIface::handle_failed(face, completion);
-    }
-
-    #[cold]
-    fn handle_failed(face: &Face, completion: &ibv_wc) {
-        let id = completion.wr_id;
-        if id & 1 != 0 {
-            if let Some(conn) = face.conn_of(id) {
-                conn.complete_failed(face, (id >> 1) as u16, completion.status);
-            }
-            return;
-        }
-        face.rx.discard(id);
-        let conn = face.by_pair.borrow().get(&completion.qp_num).map(Rc::clone);
-        if let Some(conn) = conn {
-            ucs_diag!(
-                "rc_verbs: a message for queue pair {} cannot be received: {}",
-                completion.qp_num,
-                face.domain.device.status_text(completion.status)
-            );
-            conn.fail(Status::CONNECTION_RESET);
-        }
-    }
-
-    /// Handles what was held back; without `receives` messages stay.
-    fn handle_held(face: &Face, receives: bool) -> u32 {
-        let mut count = 0;
-        let held = face.held.borrow().len();
-        for _ in 0..held {
-            let Some(completion) = face.held.borrow_mut().pop_front() else {
-                break;
-            };
-            if receives || completion.wr_id & 1 != 0 {
-                RcIface::handle(face, &completion);
-                count += 1;
-            } else {
-                face.held.borrow_mut().push_back(completion);
-            }
-        }
-        count
-    }
-
-    #[inline]
-    fn poll(face: &Face, receives: bool) -> u32 {
-        if face.polling.replace(true) {
-            return 0;
-        }
-        let mut count = 0;
-        if !face.held.borrow().is_empty() {
-            count += RcIface::handle_held(face, receives);
-        }
-        let mut batch = [NO_COMPLETION; POLL];
-        let taken = match face.queue.poll(&mut batch) {
-            Ok(n) => n,
-            Err(e) => {
-                RcIface::fail_all(face, "its completion queue cannot be polled", Some(e));
-                0
-            }
-        };
-        for completion in &batch[..taken] {
-            if receives || completion.wr_id & 1 != 0 {
-                RcIface::handle(face, completion);
-                count += 1;
-            } else {
-                face.held.borrow_mut().push_back(*completion);
-            }
-        }
-        if receives {
-            face.rx.top_up(taken == POLL);
-        }
-        if !face.grants.borrow().is_empty() {
-            RcIface::send_grants(face);
-        }
-        if face.domain.watch.has_failed() {
-            RcIface::fail_all(face, "the device has failed", None);
-        }
-        if !face.pending.is_empty() {
-            count += face.pending.dispatch();
-        }
-        face.polling.set(false);
-        count
-    }
-
-    /// No endpoint can be used any more.
-    #[cold]
-    fn fail_all(face: &Face, why: &str, e: Option<std::io::Error>) {
-        if face.failure_told.replace(true) {
-            return;
-        }
-        let e = e.map_or_else(String::new, |e| format!(": {e}"));
-        ucs_error!(
-            "rc_verbs: {}: {why}{e}; its endpoints have failed",
-            face.base.device
-        );
-        let all: Vec<Rc<Conn>> = face.by_pair.borrow().values().map(Rc::clone).collect();
-        for conn in all {
-            conn.fail(Status::IO_ERROR);
-        }
     }
 
     fn event_set(face: &Face) -> Result<&EventSet> {
@@ -809,7 +619,7 @@ impl Iface for RcIface {
             return Err(Status::BUSY);
         }
         face.queue.request_event()?;
-        let mut batch = [NO_COMPLETION; POLL];
+        let mut batch = [NO_COMPLETION; BATCH];
         match face.queue.poll(&mut batch)? {
             0 => Ok(()),
             n => {

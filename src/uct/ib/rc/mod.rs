@@ -1,7 +1,7 @@
 //! `rc_verbs`: reliable-connected queue pairs, one an endpoint, with one completion queue and one shared receive queue
 //! an interface.
 //!
-//! `iface` opens an interface and polls it, `rx` posts and delivers receives, `conn` is an endpoint's queue pair: what
+//! `iface` opens an interface, `poll` polls it, `rx` posts and delivers receives, `conn` is an endpoint's queue pair: what
 //! is under way and how it ends, `credits` the flow control, `ep` the operations of users.
 
 mod conn;
@@ -9,6 +9,7 @@ mod credits;
 mod ep;
 mod iface;
 mod ops;
+mod poll;
 mod rx;
 
 pub use iface::{NAME, RcIface};

@@ -1,0 +1,203 @@
+//! Polling: completions become deliveries and ends of operations, grants leave, pending requests are served.
+
+use super::conn::{Conn, Signal, State};
+use super::iface::{Face, GENERATION_SHIFT, RcIface, SLOT_BITS, SLOT_SHIFT};
+use super::ops;
+use crate::c::verbs::*;
+use crate::ucs::Status;
+use crate::uct::ib::wire::{GRANT_ONLY, HEADER_LEN, Header};
+use crate::{ucs_diag, ucs_error};
+use std::rc::Rc;
+
+/// Completions that are taken off at a time.
+pub const BATCH: usize = 16;
+
+pub const NO_COMPLETION: ibv_wc = ibv_wc {
+    wr_id: 0,
+    status: 0,
+    opcode: 0,
+    vendor_err: 0,
+    byte_len: 0,
+    imm_data: 0,
+    qp_num: 0,
+    src_qp: 0,
+    wc_flags: 0,
+    pkey_index: 0,
+    slid: 0,
+    sl: 0,
+    dlid_path_bits: 0,
+};
+
+impl RcIface {
+    /// Takes all completions off, so that those of queue pairs that are gone take no room.
+    pub fn clear_queue(&self) {
+        let mut batch = [NO_COMPLETION; BATCH];
+        while let Ok(n @ 1..) = self.queue.poll(&mut batch) {
+            self.held.borrow_mut().extend(&batch[..n]);
+        }
+    }
+
+    fn conn_of(&self, wr_id: u64) -> Option<Rc<Conn>> {
+        let slot = (wr_id >> SLOT_SHIFT) as usize & ((1 << SLOT_BITS) - 1);
+        let conns = self.conns.borrow();
+        let slot = conns.get(slot)?;
+        let same = u64::from(slot.generation) == wr_id >> GENERATION_SHIFT;
+        slot.conn.as_ref().filter(|_| same).map(Rc::clone)
+    }
+
+    /// What a message for this queue pair said of credits.
+    #[cold]
+    pub fn heard_credits(&self, pair: u32, said: u8) {
+        let conn = self.by_pair.borrow().get(&pair).map(Rc::clone);
+        if let Some(conn) = conn
+            && conn.credits.heard(said)
+        {
+            self.grants.borrow_mut().push_back(conn);
+        }
+    }
+
+    /// Sends the grants that peers asked for at once.
+    #[cold]
+    fn send_grants(face: &Face) {
+        let waiting = face.grants.borrow().len();
+        for _ in 0..waiting {
+            let Some(conn) = face.grants.borrow_mut().pop_front() else {
+                return;
+            };
+            if !conn.credits.owes() {
+                continue;
+            }
+            if let Err(Status::NO_RESOURCE) = conn.ready(face) {
+                face.grants.borrow_mut().push_back(conn);
+                continue;
+            }
+            if conn.state.get() != State::Connected {
+                continue;
+            }
+            let header = Header {
+                id: GRANT_ONLY,
+                credits: conn.credits.grant(),
+            }
+            .encode();
+            let mut list = [ops::entry(header.as_ptr(), HEADER_LEN, 0)];
+            let mut request = ops::send(&mut list, IBV_SEND_INLINE);
+            // SAFETY: inline data of this frame.
+            if let Err(status) = unsafe { conn.post(face, &mut request, Signal::Sometimes, None) } {
+                conn.fail(status);
+            }
+        }
+    }
+
+    #[inline]
+    fn handle(face: &Face, completion: &ibv_wc) {
+        let id = completion.wr_id;
+        let is_send = id & 1 != 0;
+        if completion.status == IBV_WC_SUCCESS {
+            if !is_send {
+                let len = completion.byte_len as usize;
+                face.rx.deliver(face, id, len, completion.qp_num);
+            } else if let Some(conn) = face.conn_of(id) {
+                conn.complete(face, (id >> 1) as u16);
+            }
+            return;
+        }
+        RcIface::handle_failed(face, completion);
+    }
+
+    #[cold]
+    fn handle_failed(face: &Face, completion: &ibv_wc) {
+        let id = completion.wr_id;
+        if id & 1 != 0 {
+            if let Some(conn) = face.conn_of(id) {
+                conn.complete_failed(face, (id >> 1) as u16, completion.status);
+            }
+            return;
+        }
+        face.rx.discard(id);
+        let conn = face.by_pair.borrow().get(&completion.qp_num).map(Rc::clone);
+        if let Some(conn) = conn {
+            ucs_diag!(
+                "rc_verbs: a message for queue pair {} cannot be received: {}",
+                completion.qp_num,
+                face.domain.device.status_text(completion.status)
+            );
+            conn.fail(Status::CONNECTION_RESET);
+        }
+    }
+
+    /// Handles what was held back; without `receives` messages stay.
+    fn handle_held(face: &Face, receives: bool) -> u32 {
+        let mut count = 0;
+        let held = face.held.borrow().len();
+        for _ in 0..held {
+            let Some(completion) = face.held.borrow_mut().pop_front() else {
+                break;
+            };
+            if receives || completion.wr_id & 1 != 0 {
+                RcIface::handle(face, &completion);
+                count += 1;
+            } else {
+                face.held.borrow_mut().push_back(completion);
+            }
+        }
+        count
+    }
+
+    #[inline]
+    pub fn poll(face: &Face, receives: bool) -> u32 {
+        if face.polling.replace(true) {
+            return 0;
+        }
+        let mut count = 0;
+        if !face.held.borrow().is_empty() {
+            count += RcIface::handle_held(face, receives);
+        }
+        let mut batch = [NO_COMPLETION; BATCH];
+        let taken = match face.queue.poll(&mut batch) {
+            Ok(n) => n,
+            Err(e) => {
+                RcIface::fail_all(face, "its completion queue cannot be polled", Some(e));
+                0
+            }
+        };
+        for completion in &batch[..taken] {
+            if receives || completion.wr_id & 1 != 0 {
+                RcIface::handle(face, completion);
+                count += 1;
+            } else {
+                face.held.borrow_mut().push_back(*completion);
+            }
+        }
+        if receives {
+            face.rx.top_up(taken == BATCH);
+        }
+        if !face.grants.borrow().is_empty() {
+            RcIface::send_grants(face);
+        }
+        if face.domain.watch.has_failed() {
+            RcIface::fail_all(face, "the device has failed", None);
+        }
+        if !face.pending.is_empty() {
+            count += face.pending.dispatch();
+        }
+        face.polling.set(false);
+        count
+    }
+
+    /// No endpoint can be used any more.
+    #[cold]
+    fn fail_all(face: &Face, why: &str, e: Option<std::io::Error>) {
+        if face.failure_told.replace(true) {
+            return;
+        }
+        let e = e.map_or_else(String::new, |e| format!(": {e}"));
+        ucs_error!(
+            "rc_verbs: {}: {why}{e}; its endpoints have failed",
+            face.base.device
+        );
+        let all: Vec<Rc<Conn>> = face.by_pair.borrow().values().map(Rc::clone).collect();
+        for conn in all {
+            conn.fail(Status::IO_ERROR);
+        }
+    }
+}
