@@ -99,7 +99,7 @@ impl Rx {
         }
     }
 
-    /// Posts up to a batch; `false` when that did not work, which is tried again with the next poll.
+    /// Posts up to a batch; `false` when there were fewer buffers than wanted.
     fn post_batch(&self) -> bool {
         let wanted = BATCH.min((self.target.get() - self.posted.get()) as usize);
         let mut entries = [ops::entry(core::ptr::null(), 0, 0); BATCH];
@@ -110,6 +110,7 @@ impl Rx {
                 Ok(desc) => desc.own(),
                 Err(e) => {
                     ucs_diag!("rc_verbs: no more receive buffers: {e}");
+                    self.make_do();
                     break;
                 }
             };
@@ -139,18 +140,23 @@ impl Rx {
         match unsafe { self.queue.post(first) } {
             Ok(()) => {
                 self.posted.set(self.posted.get() + count as u32);
+                self.target.set(self.target.get().max(self.posted.get()));
                 count == wanted
             }
             Err(e) => {
                 ucs_diag!("rc_verbs: receive buffers cannot be posted: {e}");
-                // The device has room for no more than it has now.
-                self.target.set(self.posted.get());
+                self.make_do();
                 for request in &requests[..count] {
                     self.take(request.wr_id);
                 }
                 false
             }
         }
+    }
+
+    /// There are no more buffers: those that are posted now have to do. Without any, the next poll tries again.
+    fn make_do(&self) {
+        self.target.set(self.posted.get().max(BATCH as u32));
     }
 
     fn keep(&self, desc: OwnedDesc) -> u32 {
