@@ -3,7 +3,7 @@
 
 fn main() {
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libucp.so.0");
-    for arg in ["-Wl,--push-state,--no-as-needed", "-lm", "-Wl,--pop-state"] {
+    for arg in ["-Wl,--no-as-needed", "-lm", "-Wl,--as-needed"] {
         println!("cargo::rustc-cdylib-link-arg={arg}");
     }
     println!("cargo::rerun-if-changed=build.rs");
