@@ -1,4 +1,4 @@
-"""The libraries of ferrucx under the package name that the wheels `libucx-cu12` and `libucx-cu13` use.
+"""The libraries of ferrucx under the package name that the wheel `libucx-cu12` uses.
 
 `load_library()` loads them; an extension module that is linked with `libucp.so.0` and imported later then gets these.
 """
