@@ -275,7 +275,7 @@ fn list(shown: &Arc<Shown>) -> Option<Listed> {
     SENDER
         .join("ucx_tcp_flush", || Ok(Common::default()), run, joins)
         .inspect_err(|e| {
-            ucs_diag!("tcp: no thread for what is deferred_flush ({e}): nothing is gathered")
+            ucs_diag!("tcp: no thread for deferred flushes ({e}): nothing is gathered")
         })
         .ok()
 }
