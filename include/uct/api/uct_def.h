@@ -63,16 +63,16 @@ enum uct_am_trace_type {
 
 typedef enum uct_am_trace_type uct_am_trace_type_t;
 
-/** Flags of an active message or a tagged piece that arrived. */
+/** Flags of an active message or a tagged fragment that arrived. */
 enum uct_cb_param_flags {
     /**
      * The data may be kept: return UCS_INPROGRESS, and release it with
      * `uct_iface_release_desc`.
      */
     UCT_CB_PARAM_FLAG_DESC = UCS_BIT(0),
-    /** First piece of a tagged message. */
+    /** First fragment of a tagged message. */
     UCT_CB_PARAM_FLAG_FIRST = UCS_BIT(1),
-    /** Not the last piece of a tagged message. */
+    /** Not the last fragment of a tagged message. */
     UCT_CB_PARAM_FLAG_MORE = UCS_BIT(2),
 };
 
@@ -375,7 +375,7 @@ typedef ssize_t (*uct_cm_ep_priv_data_pack_callback_t)(void *arg,
 typedef ucs_status_t (*uct_cm_ep_resolve_callback_t)(void *user_data,
                                                      const uct_cm_ep_resolve_args_t *resolve_args);
 
-/** Gets a tagged message, or a piece of one, that no receive waits for. */
+/** Gets a tagged message, or a fragment of one, that no receive waits for. */
 typedef ucs_status_t (*uct_tag_unexp_eager_cb_t)(void *arg,
                                                  void *data,
                                                  size_t length,
