@@ -18,7 +18,11 @@ impl Context {
     /// Components, memory domains, and a line for each transport on a device.
     pub fn describe(&self) -> String {
         let mut s = String::from("#\n# UCP context\n#\n");
-        let components = COMPONENTS.each_ref().map(|c| c.component.name());
+        let components: Vec<_> = COMPONENTS
+            .iter()
+            .filter(|c| c.component.is_available())
+            .map(|c| c.component.name())
+            .collect();
         for (i, name) in components.iter().enumerate() {
             let _ = writeln!(s, "#     component {i:<2} :  {name}");
         }

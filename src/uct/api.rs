@@ -319,6 +319,10 @@ pub struct RkeyParts {
 /// A family of transports with its kind of memory domain.
 pub trait Component: Sync + 'static {
     fn name(&self) -> &'static str;
+    /// Whether the kernel has what it is for; programs are not told of others.
+    fn is_available(&self) -> bool {
+        true
+    }
     /// `UCT_COMPONENT_FLAG_*`.
     fn flags(&self) -> u64;
     fn md_config(&self) -> &'static Table;

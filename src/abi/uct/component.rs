@@ -18,7 +18,11 @@ pub unsafe extern "C" fn uct_query_components(
 ) -> ucs_status_t {
     opts::refresh();
     non_null!(UCS_ERR_INVALID_PARAM; components_p, num_components_p);
-    let all: Vec<uct_component_h> = COMPONENTS.iter().map(ComponentHandle::as_c).collect();
+    let all: Vec<uct_component_h> = COMPONENTS
+        .iter()
+        .filter(|c| c.component.is_available())
+        .map(ComponentHandle::as_c)
+        .collect();
     // SAFETY: the caller's out parameters.
     unsafe { put_list(&all, components_p, num_components_p) }
 }

@@ -10,3 +10,4 @@ mod table;
 
 pub use device::{Access, Device, Event, Port, Region, device_names, prepare_fork};
 pub use queue::{Caps, CompletionQueue, QueuePair, ReceiveQueue, Route};
+pub use table::has_devices;

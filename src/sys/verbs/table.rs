@@ -109,7 +109,7 @@ fn last_error() -> String {
 }
 
 /// Whether the kernel has a device: a look that costs microseconds, where loading costs milliseconds.
-fn has_devices() -> bool {
+pub fn has_devices() -> bool {
     std::fs::read_dir("/sys/class/infiniband").is_ok_and(|mut entries| entries.next().is_some())
 }
 

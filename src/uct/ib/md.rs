@@ -60,6 +60,10 @@ impl Component for IbComponent {
         "ib"
     }
 
+    fn is_available(&self) -> bool {
+        verbs::has_devices()
+    }
+
     fn flags(&self) -> u64 {
         0
     }
