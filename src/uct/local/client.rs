@@ -123,6 +123,14 @@ fn is_dropped(e: &io::Error) -> bool {
     )
 }
 
+/// Whether this process could not ask, for want of a descriptor or memory: it says nothing of the other.
+fn is_own_shortage(e: &io::Error) -> bool {
+    matches!(
+        e.raw_os_error(),
+        Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::ENOBUFS)
+    )
+}
+
 /// One connection, one request, one reply; `None` for a malformed reply.
 fn exchange(
     name: ProcessName,
@@ -163,10 +171,16 @@ pub fn ask(name: ProcessName, question: Question) -> Result<Reply, Refusal> {
         Some(elapsed) if elapsed < FORGET_SILENCE => BRIEF_PATIENCE,
         _ => PATIENCE,
     };
+    let is_silent = |e: &io::Error| {
+        matches!(
+            e.kind(),
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+        ) || is_own_shortage(e)
+    };
     let failed = |e: io::Error| {
         ucs_debug!("process {} cannot be asked: {e}", name.pid);
         match e.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            _ if is_silent(&e) => {
                 let mut silent = SILENT.get().lock();
                 silent.retain(|_, asked| asked.elapsed() < FORGET_SILENCE);
                 silent.insert(name.id, Instant::now());
@@ -186,7 +200,7 @@ pub fn ask(name: ProcessName, question: Question) -> Result<Reply, Refusal> {
             Err(e)
                 if begun.elapsed() < patience
                     && (e.kind() == io::ErrorKind::WouldBlock
-                        || attempts < ATTEMPTS && is_dropped(&e)) =>
+                        || attempts < ATTEMPTS && (is_dropped(&e) || is_own_shortage(&e))) =>
             {
                 attempts += 1;
             }

@@ -329,9 +329,12 @@ impl Server<'_> {
                 );
             }
         };
-        let asker = peer_credentials(stream.as_fd());
+        let Ok(asker) = peer_credentials(stream.as_fd()) else {
+            // Nothing is said of who it is: it asks again.
+            return true;
+        };
         let is_one = || *self.is_one.get_or_init(|| is_one_user(self.user));
-        let same_user = asker.is_ok_and(|c| c.uid == self.user && is_one());
+        let same_user = asker.uid == self.user && is_one();
         if !same_user {
             // It may not wait for this.
             let _ = local_socket::send(
