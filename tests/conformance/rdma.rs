@@ -21,6 +21,9 @@ mod pair;
 mod peer;
 mod rma;
 mod side;
+#[allow(dead_code, reason = "each crate uses a part of it")]
+#[path = "../../src/ucs/test_rng.rs"]
+mod test_rng;
 mod verbs;
 
 use side::{Security, Tl};

@@ -2,7 +2,8 @@
 
 use crate::endpoint::{Comp, Ep};
 use crate::pair::{connect_eps, connect_to_ep, ep_address};
-use crate::side::{Dice, Options, PATIENCE, Security, Side, Tl, watched};
+use crate::side::{Options, PATIENCE, Security, Side, Tl, watched};
+use crate::test_rng::TestRng;
 use ferrucx::abi::uct::{ep, iface, md};
 use ferrucx::c::verbs::*;
 use ferrucx::c::*;
@@ -40,9 +41,9 @@ fn damaged_addresses_are_refused() {
         let connect = |device: &[u8], addr: &[u8]| unsafe {
             ep::uct_ep_connect_to_ep(x.0, device.as_ptr().cast(), addr.as_ptr().cast())
         };
-        let mut dice = Dice(77);
+        let rng = TestRng::new(77);
         for _ in 0..500 {
-            let mut bad = |n: usize| -> Vec<u8> { (0..n).map(|_| dice.below(256) as u8).collect() };
+            let bad = |n: usize| -> Vec<u8> { (0..n).map(|_| rng.below(256) as u8).collect() };
             let (other_device, other) = (bad(device.len()), bad(addr.len()));
             assert!(connect(&other_device, &addr) < 0);
             assert!(connect(&device, &other) < 0);
@@ -215,7 +216,7 @@ fn strangers_harm_their_own_endpoint_alone() {
         let (x, y, z) = (a.new_ep(), b.new_ep(), a.new_ep());
         connect_eps(&a, &x, &b, &y);
         let mut stranger = Stranger::new(&a, &z);
-        let mut dice = Dice(5);
+        let rng = TestRng::new(5);
         // No header, half a header, ids that nobody has, claims of credits, grants that nobody asked for.
         let mut bad: Vec<Vec<u8>> = vec![
             vec![],
@@ -226,7 +227,7 @@ fn strangers_harm_their_own_endpoint_alone() {
         ];
         bad.extend((0..300).map(|i| {
             let len = i % 40;
-            let mut bytes: Vec<u8> = (0..len).map(|_| dice.below(256) as u8).collect();
+            let mut bytes: Vec<u8> = (0..len).map(|_| rng.below(256) as u8).collect();
             if let Some(id) = bytes.first_mut() {
                 *id |= 32;
             }
@@ -384,7 +385,7 @@ fn a_registration_that_fails_is_a_status() {
     watched(|| {
         let a = Side::open(&RC, Options::default());
         let buffer = vec![0u8; 4096];
-        let mut register = || {
+        let register = || {
             let mut memh = null_mut();
             let at = buffer.as_ptr().cast_mut().cast();
             let all = UCT_MD_MEM_ACCESS_ALL;

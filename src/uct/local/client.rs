@@ -26,7 +26,7 @@ pub const SILENCE: Duration = Duration::from_millis(500);
 /// After this time, it gets the full timeout again.
 const FORGET_SILENCE: Duration = Duration::from_secs(60);
 /// Attempts within the timeout if the process drops the request.
-const ATTEMPTS: u32 = 4;
+const ATTEMPTS: u32 = 32;
 
 /// Why a process refused a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
