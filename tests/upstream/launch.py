@@ -120,7 +120,7 @@ def verdict(success, statuses, text):
     if success:
         return "pass", ""
     if REFUSED.search(text) and not died:
-        return "refused", ""
+        return "refused", next(line for line in text.splitlines() if REFUSED.search(line))[-300:]
     errors = [line for line in text.splitlines() if re.search(r"UCX|rror|ssert|ault", line)]
     reason = re.sub(r"^\[.*?\] *\[.*?\] *", "", errors[0]).strip()[:160] if errors else ""
     return "fail", f"exit {', '.join(map(str, statuses))} {reason}".strip()
