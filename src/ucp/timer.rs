@@ -29,8 +29,8 @@ impl Drop for Timer {
     }
 }
 
-/// Has the worker's next progress call a function, and wakes a worker that sleeps. The timers that use it end before the
-/// worker does.
+/// Has the worker's next progress call a function, and wakes a worker that sleeps. Timers and the connection manager, which
+/// use it from the async thread, end before the worker does.
 pub struct WorkerCall {
     /// Due calls, as bits of the user's.
     due: AtomicU32,
@@ -56,11 +56,11 @@ impl WorkerCall {
         if self.due.fetch_or(what, Ordering::AcqRel) != 0 {
             return;
         }
-        // SAFETY: timers end before their worker, so both are alive.
+        // SAFETY: callers end before the worker, so both are alive.
         unsafe {
             let queue = &*(self.queue as *const CallbackQueue);
             if let Err(e) = queue.add_safe(self.serve, self.worker as *mut c_void, Repeat::Once) {
-                ucs_error!("a worker cannot be called from its timer: {e}");
+                ucs_error!("a worker cannot be called from the async thread: {e}");
             }
             let worker = &*(self.worker as *const Worker);
             worker.wakeup.poke();

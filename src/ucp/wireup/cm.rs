@@ -7,14 +7,13 @@
 use crate::c::*;
 use crate::sys::lock::Mutex;
 use crate::ucp::ep::{End, Ep, EpParams};
-use crate::ucp::timer::{Timer, limit};
+use crate::ucp::timer::{Timer, WorkerCall, limit};
 use crate::ucp::wireup::accepted::{self, Accepted};
 use crate::ucp::wireup::claims::{self, Proven};
 use crate::ucp::wireup::select;
 use crate::ucp::wireup::unproven::{self, Claim, Origin};
 use crate::ucp::worker::Worker;
 use crate::ucs::async_ctx::{AsyncContext, Mode};
-use crate::ucs::callbackq::{CallbackQueue, Repeat};
 use crate::ucs::{Result, Status};
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::{Endpoint, Listener, Manager, Owner, Remote, Request, RequestId, Visitor};
@@ -109,8 +108,7 @@ const CLOSE_POLLS: u32 = 64;
 /// Events of the async thread for the worker.
 struct Inbox {
     events: Mutex<VecDeque<Event>>,
-    worker: usize,
-    queue: usize,
+    call: WorkerCall,
 }
 
 impl Inbox {
@@ -126,15 +124,7 @@ impl Inbox {
 
     /// The worker's next progress empties the inbox.
     fn call(&self) {
-        // SAFETY: the manager is closed before the worker goes, so both are alive.
-        unsafe {
-            let queue = &*(self.queue as *const CallbackQueue);
-            if let Err(e) = queue.add_safe(progress, self.worker as *mut c_void, Repeat::Once) {
-                ucs_error!("connection events cannot be handled: {e}");
-            }
-            let worker = &*(self.worker as *const Worker);
-            worker.wakeup.poke();
-        }
+        self.call.request(1);
     }
 }
 
@@ -143,6 +133,7 @@ unsafe extern "C" fn progress(worker: *mut c_void) -> u32 {
     // SAFETY: registered by the worker's own inbox.
     let worker = unsafe { &*worker.cast::<Worker>() };
     let Some(cm) = worker.cm.get() else { return 0 };
+    cm.inbox.call.take();
     // Events that come meanwhile wait for the next progress: some are queued for it.
     let count = cm.inbox.events.lock().len();
     for _ in 0..count {
@@ -177,8 +168,7 @@ impl Cm {
             accepted: Accepted::default(),
             inbox: Arc::new(Inbox {
                 events: Mutex::new(VecDeque::new()),
-                worker: core::ptr::from_ref(worker) as usize,
-                queue: core::ptr::from_ref(worker.queue()) as usize,
+                call: WorkerCall::new(worker, progress),
             }),
             context,
             handle,
