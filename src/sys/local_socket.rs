@@ -87,12 +87,6 @@ pub fn connect(to: &SocketAddr, patience: Duration) -> io::Result<UnixStream> {
     Ok(stream)
 }
 
-/// The user whose rights this process has.
-pub fn effective_user() -> u32 {
-    // SAFETY: takes nothing, cannot fail.
-    unsafe { libc::geteuid() }
-}
-
 /// Whether a user number means one user here: those without a number in this user namespace share one that has none.
 pub fn is_one_user(uid: u32) -> bool {
     let Ok(map) = read_kernel_text("/proc/self/uid_map") else {
@@ -213,6 +207,7 @@ pub fn recv(socket: BorrowedFd<'_>, bytes: &mut [u8]) -> io::Result<(usize, Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::machine::effective_user;
     use std::os::fd::AsFd;
     use std::os::unix::net::UnixListener;
 

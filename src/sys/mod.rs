@@ -30,6 +30,14 @@ pub mod verbs;
 pub mod vm_calls;
 pub mod vm_rw;
 
+/// Whether this process or machine ran out of descriptors or memory: the error says nothing of a peer.
+pub fn is_shortage(e: &std::io::Error) -> bool {
+    matches!(
+        e.raw_os_error(),
+        Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::ENOBUFS)
+    )
+}
+
 /// The bytes that a call moved, called again while a signal interrupts it.
 #[inline]
 fn retry(mut call: impl FnMut() -> isize) -> std::io::Result<usize> {

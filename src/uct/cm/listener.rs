@@ -3,6 +3,7 @@
 use super::Visitor;
 use super::conn::Conn;
 use super::manager::{Oddity, Shared};
+use crate::sys::is_shortage;
 use crate::sys::lock::Mutex;
 use crate::sys::socket::Socket;
 use crate::ucs::{Events, Result, Status};
@@ -132,21 +133,19 @@ impl ListenerCore {
                     }
                     Conn::accepted(&self.shared, self, accepted, from);
                 }
-                Err(e) => match e.raw_os_error() {
-                    Some(libc::EAGAIN) => return,
-                    Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::ENOBUFS) => {
-                        self.shared.odd(
-                            Oddity::Descriptors,
-                            format_args!("clients cannot be accepted: {e}; raise `ulimit -n`"),
-                        );
-                        if !self.shared.drop_oldest_unauth_peer() {
-                            self.pause();
-                            return;
-                        }
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
+                Err(e) if is_shortage(&e) => {
+                    self.shared.odd(
+                        Oddity::Descriptors,
+                        format_args!("clients cannot be accepted: {e}; raise `ulimit -n`"),
+                    );
+                    if !self.shared.drop_oldest_unauth_peer() {
+                        self.pause();
+                        return;
                     }
-                    // The client went before it was accepted.
-                    _ => self.shared.log(format_args!("accept: {e}")),
-                },
+                }
+                // The client went before it was accepted.
+                Err(e) => self.shared.log(format_args!("accept: {e}")),
             }
         }
     }

@@ -4,8 +4,10 @@ use super::server::{abstract_address, door_name, is_own, own_export, probe_word}
 use super::wire::{ANSWER_LEN, Answer, ProcessName, Question, Request, Verdict};
 use super::{Export, ProcessId};
 use crate::sys::eventfd::EventFd;
-use crate::sys::local_socket::{self, Credentials, effective_user, is_one_user, peer_credentials};
+use crate::sys::is_shortage;
+use crate::sys::local_socket::{self, Credentials, is_one_user, peer_credentials};
 use crate::sys::lock::Mutex;
+use crate::sys::machine::effective_user;
 use crate::sys::process as own;
 use crate::ucs::fork::PerProcess;
 use crate::ucs_debug;
@@ -123,14 +125,6 @@ fn is_dropped(e: &io::Error) -> bool {
     )
 }
 
-/// Whether this process could not ask, for want of a descriptor or memory: it says nothing of the other.
-fn is_own_shortage(e: &io::Error) -> bool {
-    matches!(
-        e.raw_os_error(),
-        Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::ENOBUFS)
-    )
-}
-
 /// One connection, one request, one reply; `None` for a malformed reply.
 fn exchange(
     name: ProcessName,
@@ -175,7 +169,7 @@ pub fn ask(name: ProcessName, question: Question) -> Result<Reply, Refusal> {
         matches!(
             e.kind(),
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
-        ) || is_own_shortage(e)
+        ) || is_shortage(e)
     };
     let failed = |e: io::Error| {
         ucs_debug!("process {} cannot be asked: {e}", name.pid);
@@ -200,7 +194,7 @@ pub fn ask(name: ProcessName, question: Question) -> Result<Reply, Refusal> {
             Err(e)
                 if begun.elapsed() < patience
                     && (e.kind() == io::ErrorKind::WouldBlock
-                        || attempts < ATTEMPTS && (is_dropped(&e) || is_own_shortage(&e))) =>
+                        || attempts < ATTEMPTS && (is_dropped(&e) || is_shortage(&e))) =>
             {
                 attempts += 1;
             }

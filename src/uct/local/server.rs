@@ -8,9 +8,10 @@ use super::wire::{Answer, ProcessName, Question, REQUEST_LEN, Request, Verdict};
 use super::{ProcessId, ticket};
 use crate::sys::epoll::{Epoll, Event, NO_EVENT};
 use crate::sys::eventfd::EventFd;
-use crate::sys::local_socket::{self, effective_user, is_one_user, peer_credentials};
+use crate::sys::local_socket::{self, is_one_user, peer_credentials};
 use crate::sys::lock::Mutex;
-use crate::sys::{membarrier, process, random};
+use crate::sys::machine::effective_user;
+use crate::sys::{is_shortage, membarrier, process, random};
 use crate::ucs::fork::PerProcess;
 use crate::ucs::service::Service;
 use crate::ucs::{Result, Status};
@@ -322,12 +323,7 @@ impl Server<'_> {
     fn accept(&mut self, listener: &UnixListener) -> bool {
         let stream = match listener.accept() {
             Ok((stream, _)) => stream,
-            Err(e) => {
-                return !matches!(
-                    e.raw_os_error(),
-                    Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::ENOBUFS)
-                );
-            }
+            Err(e) => return !is_shortage(&e),
         };
         let Ok(asker) = peer_credentials(stream.as_fd()) else {
             // Nothing is said of who it is: it asks again.
