@@ -2,10 +2,10 @@
 
 use super::server::{abstract_address, door_name, is_own, own_export, probe_word};
 use super::wire::{ANSWER_LEN, Answer, ProcessName, Question, Request, Verdict};
-use super::{Export, ProcessId};
+use super::{Export, ProcessId, means_one_user};
 use crate::sys::eventfd::EventFd;
 use crate::sys::is_shortage;
-use crate::sys::local_socket::{self, Credentials, is_one_user, peer_credentials};
+use crate::sys::local_socket::{self, Credentials, peer_credentials};
 use crate::sys::lock::Mutex;
 use crate::sys::machine::effective_user;
 use crate::sys::process as own;
@@ -133,7 +133,7 @@ fn exchange(
 ) -> io::Result<Option<(Credentials, Answer, Vec<OwnedFd>)>> {
     let stream = connect(name, patience)?;
     let owner = peer_credentials(stream.as_fd())?;
-    if owner.uid != effective_user() || !is_one_user(owner.uid) {
+    if owner.uid != effective_user() || !means_one_user(owner.uid) {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
     let request = Request {

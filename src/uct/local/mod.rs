@@ -24,9 +24,11 @@ pub use client::{Known, Refusal, SILENCE, Segment, look, process, segment};
 pub use server::{Export, Membership, Shared, join, own_id};
 pub use wire::{NAME_LEN, ProcessName};
 
+use crate::sys::local_socket::is_one_user;
 use crate::ucs::fork::PerProcess;
 use client::ask;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::OnceLock;
 use wire::{Question, Verdict};
 
 /// Identifies a process of a host, among past ones too.
@@ -39,6 +41,23 @@ static SECRET: PerProcess<RandomState> = PerProcess::new(RandomState::new);
 /// `from`, it is confirmed by this process.
 pub fn ticket(from: u64, to: u64) -> u64 {
     SECRET.get().hash_one((from, to))
+}
+
+/// A user number that means one user here. The kernel does not change that, so a yes is remembered.
+static ONE_USER: PerProcess<OnceLock<u32>> = PerProcess::new(OnceLock::new);
+
+/// Whether a user number means one user in this user namespace.
+fn means_one_user(uid: u32) -> bool {
+    let known = ONE_USER.get();
+    if known.get() == Some(&uid) {
+        return true;
+    }
+    let is_one = is_one_user(uid);
+    if is_one {
+        // Another thread may have noted one.
+        let _ = known.set(uid);
+    }
+    is_one
 }
 
 /// Whether the named process gave `ticket` of its worker `from` to our worker `to`.

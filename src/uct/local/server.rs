@@ -5,10 +5,10 @@
 
 use super::own_listener::OwnListener;
 use super::wire::{Answer, ProcessName, Question, REQUEST_LEN, Request, Verdict};
-use super::{ProcessId, ticket};
+use super::{ProcessId, means_one_user, ticket};
 use crate::sys::epoll::{Epoll, Event, NO_EVENT};
 use crate::sys::eventfd::EventFd;
-use crate::sys::local_socket::{self, is_one_user, peer_credentials};
+use crate::sys::local_socket::{self, peer_credentials};
 use crate::sys::lock::Mutex;
 use crate::sys::machine::effective_user;
 use crate::sys::{is_shortage, membarrier, process, random};
@@ -16,7 +16,6 @@ use crate::ucs::fork::PerProcess;
 use crate::ucs::service::Service;
 use crate::ucs::{Result, Status};
 use crate::{ucs_debug, ucs_diag};
-use core::cell::OnceCell;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read};
@@ -216,6 +215,8 @@ impl Channel {
         // Shared memory and shared workers want both. With a second thread the kernel takes milliseconds for each.
         membarrier::register();
         membarrier::register_own();
+        // The first message is not to wait for this.
+        means_one_user(effective_user());
         let listener = bind(&abstract_address(id)?)?;
         listener.set_nonblocking(true)?;
         let door = Door::open(id);
@@ -274,8 +275,6 @@ struct Server<'a> {
     next: u64,
     /// Who is served: the user whose rights this process had when it began.
     user: u32,
-    /// Whether that number means one user here; looked up for the first process that asks.
-    is_one: OnceCell<bool>,
 }
 
 /// The thread.
@@ -285,7 +284,6 @@ fn serve(channel: &Channel) {
         askers: BTreeMap::new(),
         next: FIRST_ASKER,
         user: effective_user(),
-        is_one: OnceCell::new(),
     };
     let mut events: [Event; 16] = [NO_EVENT; 16];
     let mut paused = false;
@@ -329,8 +327,7 @@ impl Server<'_> {
             // Nothing is said of who it is: it asks again.
             return true;
         };
-        let is_one = || *self.is_one.get_or_init(|| is_one_user(self.user));
-        let same_user = asker.uid == self.user && is_one();
+        let same_user = asker.uid == self.user && means_one_user(asker.uid);
         if !same_user {
             // It may not wait for this.
             let _ = local_socket::send(
