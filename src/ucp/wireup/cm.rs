@@ -634,9 +634,12 @@ fn handle(worker: &Worker, event: Event) {
             ep.fail(Status::ENDPOINT_TIMEOUT);
         }
         Event::Gone { ep, status } => {
-            if let Some(ep) = worker.ep(ep) {
-                connection_over(worker, ep, status, ep.is_connected());
-            }
+            let Some(ep) = worker.ep(ep) else { return };
+            let cm = worker.cm.get();
+            // A client that has finished may have sent messages that this worker has not polled.
+            let introduced =
+                ep.is_connected() || cm.is_some_and(|cm| cm.accepted.waits(ep.id.get()));
+            connection_over(worker, ep, status, introduced);
         }
         Event::Silent { ep, looks } => {
             let Some(ep) = worker.ep(ep) else { return };
