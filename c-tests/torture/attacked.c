@@ -2,8 +2,8 @@
  *
  * Prints both workers' addresses, the honest process's remote key and where its memory and this process's are. Then, for
  * each line of input:
- *   ?        sends messages to the honest process and back for a while; prints descriptors, resident KB, and nanoseconds of
- *            processor time for a call of progress that finds nothing
+ *   ?        sends messages to the honest process and back for a while; prints descriptors, resident KB without what the
+ *            allocator keeps free, and nanoseconds of processor time for a call of progress that finds nothing
  *   r        posts a receive for attackers
  *   s HEX    sends a long message to that worker
  *   e        ends that send
@@ -15,6 +15,7 @@
 #include "torture.h"
 #include "worker.h"
 
+#include <malloc.h>
 #include <poll.h>
 
 enum { TAG = 7, ATTACKERS = 60, WHILE_MS = 200, SECRET = 1 << 16, ROOM = 4096, LONG_SEND = 1 << 20, LINE = 8192,
@@ -290,6 +291,7 @@ int main(void)
         default:
             exchange(ep);
             look_at_receive(0);
+            malloc_trim(0);
             printf("%d %ld %.0f\n", open_descriptors(), resident_kb(), idle_call());
             fflush(stdout);
         }

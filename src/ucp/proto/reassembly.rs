@@ -57,6 +57,9 @@ impl Reassembly {
     }
 }
 
+/// An empty table with room for more messages gives it back.
+const ROOM_KEPT: usize = 1024;
+
 /// Most messages of unauthenticated peers.
 const UNAUTHENTICATED_MAX: usize = 64;
 
@@ -97,7 +100,12 @@ impl Reassemblies {
         let newest = self.newest.borrow_mut().take_if(|(known, _)| *known == id);
         match newest {
             Some((_, reassembly)) => Some(reassembly),
-            None => self.older.borrow_mut().remove(&id),
+            None => {
+                let mut older = self.older.borrow_mut();
+                let removed = older.remove(&id);
+                give_room_back(&mut older);
+                removed
+            }
         }
     }
 
@@ -123,7 +131,9 @@ impl Reassemblies {
         let newest = self.newest.borrow_mut().take_if(|(id, _)| which(*id));
         let mut older = self.older.borrow_mut();
         let others = older.extract_if(|id, _| which(*id));
-        newest.into_iter().chain(others).map(|(_, a)| a).collect()
+        let taken = newest.into_iter().chain(others).map(|(_, a)| a).collect();
+        give_room_back(&mut older);
+        taken
     }
 
     /// Whether a receive waits for fragments.
@@ -132,6 +142,12 @@ impl Reassemblies {
         let is = |a: &Reassembly| matches!(a.target, Target::TagRecv(r) if r == req);
         let newest = self.newest.borrow();
         newest.iter().any(|(_, a)| is(a)) || self.older.borrow().values().any(is)
+    }
+}
+
+fn give_room_back(table: &mut HashMap<MessageId, Reassembly>) {
+    if table.is_empty() && table.capacity() > ROOM_KEPT {
+        table.shrink_to(0);
     }
 }
 
@@ -157,6 +173,24 @@ mod tests {
         short.keep(&[1; 4]).unwrap();
         short.keep(&[2; 6]).unwrap();
         assert_eq!(short.buffer.capacity(), 10);
+    }
+
+    #[test]
+    fn an_empty_table_gives_its_room_back() {
+        let all = Reassemblies::default();
+        let capacity = || all.older.borrow().capacity();
+        for by_peer in [false, true] {
+            let ids: Vec<_> = (0..5000).map(|n| (1, n)).collect();
+            for id in &ids {
+                all.insert(*id, empty_reassembly(8, Target::Nowhere));
+            }
+            assert!(capacity() > ROOM_KEPT);
+            match by_peer {
+                true => assert_eq!(all.take_of(1).len(), ids.len()),
+                false => assert!(ids.iter().all(|id| all.remove(*id).is_some())),
+            }
+            assert_eq!(capacity(), 0);
+        }
     }
 
     #[test]

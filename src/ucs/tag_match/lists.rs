@@ -66,12 +66,16 @@ pub struct Slab<T> {
     pub entries: Vec<SlabEntry<T>>,
     free: u32,
     pub live: usize,
+    /// The generation of new entries: above those of all entries whose memory was given back.
+    first_generation: u32,
 }
 
 /// A slab that is full grows by this share of its length, at least by so many entries: where a million messages wait,
 /// places for another million would be too many.
 const GROWTH: usize = 8;
 const LEAST_GROWTH: usize = 32;
+/// An empty slab or table with more entries gives its memory back.
+const ROOM_KEPT: usize = 1024;
 
 impl<T> Slab<T> {
     pub const fn new() -> Slab<T> {
@@ -79,6 +83,7 @@ impl<T> Slab<T> {
             entries: Vec::new(),
             free: NIL,
             live: 0,
+            first_generation: 0,
         }
     }
 
@@ -103,7 +108,7 @@ impl<T> Slab<T> {
         }
         self.entries.push(SlabEntry {
             tag,
-            generation: 0,
+            generation: self.first_generation,
             prev: NIL,
             next: NIL,
             value: Some(value),
@@ -127,7 +132,18 @@ impl<T> Slab<T> {
         e.next = free;
         self.free = i;
         self.live -= 1;
+        if self.live == 0 && self.entries.len() > ROOM_KEPT {
+            self.give_back();
+        }
         value
+    }
+
+    #[cold]
+    fn give_back(&mut self) {
+        let last = self.entries.iter().map(|e| e.generation).max();
+        self.first_generation = last.unwrap_or(0).wrapping_add(1);
+        self.entries = Vec::new();
+        self.free = NIL;
     }
 
     pub fn generation(&self, i: u32) -> u32 {
@@ -241,6 +257,9 @@ impl Buckets {
         self.len -= 1;
         let place = self.place(key);
         all.unlink(&mut self.lists[place], i);
+        if self.len == 0 && self.lists.len() > ROOM_KEPT {
+            self.lists = Vec::new();
+        }
     }
 
     #[cold]
@@ -272,4 +291,31 @@ pub fn looked_at() {
 #[cfg(test)]
 thread_local! {
     pub static LOOKS: core::cell::Cell<u64> = const { core::cell::Cell::new(0) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_slab_gives_its_memory_back_and_revives_no_entry() {
+        let mut slab = Slab::new();
+        let mut earlier = Vec::new();
+        for round in 0..3 {
+            let entries: Vec<_> = (0..ROOM_KEPT + 1)
+                .map(|n| slab.insert(n as u64, n))
+                .collect();
+            for i in entries {
+                assert!(
+                    earlier.iter().all(|(old, of)| !slab.is_live(*old, *of)),
+                    "{round}"
+                );
+                if i % 100 == 0 {
+                    earlier.push((i, slab.generation(i)));
+                }
+                slab.release(i);
+            }
+            assert_eq!((slab.live, slab.entries.capacity()), (0, 0));
+        }
+    }
 }
