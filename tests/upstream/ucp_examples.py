@@ -82,6 +82,9 @@ def clients(example, words, count=1, restart=False, together=False, wrap=()):
         program, env = example.on(library, upstream)
         if program is None:
             return "fail", env
+        if restart:
+            # A server that closed a connection first leaves its port in TIME_WAIT.
+            env = {**env, "UCX_CM_REUSEADDR": "y"}
         port = free_port()
         # The server never ends by itself: what it printed has to be in the file before it is killed.
         watched = [*(wrap if library == "ours" else ()), program]
