@@ -174,7 +174,7 @@ impl DeferredFlush {
 
     /// Gathering begins, or a wait for room: the thread checks the connection from now on. Returns false if there is no
     /// thread.
-    pub fn gathers(&self) -> bool {
+    pub fn watch(&self) -> bool {
         if self.listed.get_or_init(|| list(&self.shown)).is_none() {
             return false;
         }

@@ -5,7 +5,7 @@
 
 use super::backpressure::Total;
 use super::config::Settings;
-use super::conn::{Conn, Phase, RxBuf};
+use super::conn::{Conn, Phase};
 use super::deadlines::{Deadlines, NEVER};
 use super::device::{self, Estimate, Survey};
 use super::ep::TcpEp;
@@ -13,6 +13,7 @@ use super::events::Events;
 use super::hello::Identity;
 use super::keys::Keys;
 use super::proof::FIRST_LEN;
+use super::rx_state::RxBuf;
 use super::txq::Owner;
 use super::wire::{DeviceAddr, HEADER_LEN, IFACE_ADDR_LEN, IfaceAddr, PUT_LEN};
 use crate::c::*;
@@ -153,7 +154,7 @@ pub struct TcpIface {
     pub servable: RefCell<Vec<Rc<Conn>>>,
 
     /// Queued replies to peers.
-    pub answers: Total,
+    pub replies: Total,
     tx_spare: RefCell<Vec<Vec<u8>>>,
     rx_spare: RefCell<Vec<RxBuf>>,
     logged: Cell<u32>,
@@ -212,7 +213,7 @@ impl TcpIface {
             greetings: Cell::new(0),
             opened: Cell::new(0),
             servable: RefCell::default(),
-            answers: Total::default(),
+            replies: Total::default(),
             tx_spare: RefCell::default(),
             rx_spare: RefCell::default(),
             logged: Cell::new(0),
@@ -286,7 +287,7 @@ impl TcpIface {
     pub fn take_dirty(&self) -> Vec<Rc<Conn>> {
         let list = core::mem::take(&mut *self.dirty.borrow_mut());
         for conn in &list {
-            conn.gathering_ended();
+            conn.stop_gathering();
         }
         list
     }
@@ -329,7 +330,7 @@ impl TcpIface {
 
     /// Sets whether epoll reports that the connection's socket is writable.
     pub fn watch(&self, conn: &Conn, writable: bool) {
-        if conn.watched.get() == writable || conn.token.get() == 0 {
+        if conn.socket.watched.get() == writable || conn.socket.token.get() == 0 {
             return;
         }
         self.set_watched(conn, writable);
@@ -338,17 +339,17 @@ impl TcpIface {
 
     /// Sets the epoll events of the connection's socket.
     pub fn set_events(&self, conn: &Conn) {
-        if conn.token.get() == 0 {
+        if conn.socket.token.get() == 0 {
             return;
         }
-        let writable = if conn.watched.get() { WRITABLE } else { 0 };
-        let readable = if conn.answers.is_paused() {
-            0
+        let writable = if conn.socket.watched.get() {
+            WRITABLE
         } else {
-            READABLE
+            0
         };
+        let readable = if !conn.rx.is_read() { 0 } else { READABLE };
         let events = readable | writable;
-        let modify = |set: &Epoll| set.modify(conn.fd(), events, conn.token.get());
+        let modify = |set: &Epoll| set.modify(conn.fd(), events, conn.socket.token.get());
         if let Err(e) = self.events.set().and_then(modify) {
             ucs_error!("tcp: epoll: {e}");
         }
@@ -358,7 +359,7 @@ impl TcpIface {
     /// Notes whether epoll watches the connection's writability.
     pub fn set_watched(&self, conn: &Conn, watched: bool) {
         let n = self.unsettled.get();
-        match (conn.watched.replace(watched), watched) {
+        match (conn.socket.watched.replace(watched), watched) {
             (false, true) => self.unsettled.set(n + 1),
             (true, false) => self.unsettled.set(n.saturating_sub(1)),
             _ => (),
@@ -475,7 +476,7 @@ impl TcpIface {
 
     /// The rest of a connection's received data is handled in the next progress.
     pub fn hold(&self, conn: &Rc<Conn>) {
-        conn.held.set(true);
+        conn.rx.held.set(true);
         let mut held = self.held.borrow_mut();
         if !held.iter().any(|c| Rc::ptr_eq(c, conn)) {
             held.push(Rc::clone(conn));
@@ -784,7 +785,7 @@ impl Iface for TcpIface {
             conn.flush(face);
         }
         for conn in face.by_peer.borrow().values() {
-            conn.renew_burst();
+            conn.expect_urgent_frames();
         }
         Ok(())
     }

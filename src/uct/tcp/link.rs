@@ -118,7 +118,7 @@ fn start(face: &TcpIface, conn: &Rc<Conn>) -> io::Result<()> {
         .set()?
         .add(socket.raw(), READABLE | WRITABLE, token)?;
     face.known.borrow_mut().insert(token, Rc::clone(conn));
-    conn.token.set(token);
+    conn.socket.token.set(token);
     conn.set_socket(Some(socket));
     conn.phase.set(Phase::Connecting);
     face.next_attempt();
@@ -127,7 +127,7 @@ fn start(face: &TcpIface, conn: &Rc<Conn>) -> io::Result<()> {
     face.poll_soon();
     ucs_debug!("tcp: {connecting:?}: to {remote}");
     // On one host the kernel is often done already. What failed is found by progress.
-    if connecting == Connecting::Done || conn.with_socket(is_connected) == Some(true) {
+    if connecting == Connecting::Done || conn.socket.with(is_connected) == Some(true) {
         connected(face, conn);
     }
     Ok(())
@@ -143,7 +143,7 @@ pub fn connected(face: &TcpIface, conn: &Rc<Conn>) {
     if conn.phase.get() != Phase::Connecting {
         return;
     }
-    let error = conn.with_socket(Socket::take_error);
+    let error = conn.socket.with(Socket::take_error);
     match error {
         Some(Ok(None)) => (),
         Some(Ok(Some(e)) | Err(e)) => return again(face, conn, &e),
@@ -161,7 +161,7 @@ pub fn connected(face: &TcpIface, conn: &Rc<Conn>) {
         return;
     }
     let bytes = hello(face, conn);
-    match conn.with_socket(|s| s.send(&bytes)) {
+    match conn.socket.with(|s| s.send(&bytes)) {
         // A fresh socket has room for a hello.
         Some(Ok(n)) if n == bytes.len() => {
             conn.phase.set(Phase::Greeting);
@@ -225,7 +225,7 @@ fn opened(face: &TcpIface, conn: &Rc<Conn>, attempt: u64, max_am: usize) {
     conn.phase.set(Phase::Open);
     face.set_deadline(conn, NEVER);
     conn.peer_attempt.set(attempt);
-    conn.rx_limit.set(max_am);
+    conn.rx.limit.set(max_am);
     face.opened.set(face.opened.get() + 1);
     conn.flush(face);
     face.poll_soon();
@@ -545,7 +545,7 @@ fn adopt(
     let token = face.new_token();
     face.events.set()?.modify(socket.raw(), READABLE, token)?;
     face.known.borrow_mut().insert(token, Rc::clone(conn));
-    conn.token.set(token);
+    conn.socket.token.set(token);
     conn.set_socket(Some(socket));
     if let Some(session) = session.filter(|s| s.encrypted) {
         conn.seal(*session);
@@ -555,13 +555,12 @@ fn adopt(
 
 /// Closes the socket of a connection, which forgets what it was reading.
 fn drop_socket(face: &TcpIface, conn: &Rc<Conn>) {
-    let token = conn.token.replace(0);
+    let token = conn.socket.token.replace(0);
     face.known.borrow_mut().remove(&token);
     face.set_watched(conn, false);
     conn.set_socket(None);
     conn.resume_reading();
-    conn.put_in.set(None);
-    conn.rx.set(None);
+    conn.rx.clear();
     if !face.events.listens() {
         resume_accepting(face);
     }
@@ -669,7 +668,7 @@ fn deferred_flush(face: &Face, conn: &Rc<Conn>, now: u64) {
                 again(face, conn, &e);
             }
         }
-        Phase::Open if conn.is_blocked() || !conn.is_read() => {
+        Phase::Open if conn.is_blocked() || !conn.rx.is_read() => {
             check_silence(face, conn);
             read_a_little(face, conn, now);
             if conn.is_open() {
@@ -702,7 +701,7 @@ pub fn check_silence(face: &TcpIface, conn: &Rc<Conn>) {
     let (Some(max), true) = (face.settings.max_silence, conn.is_open()) else {
         return;
     };
-    if let Some(Ok(Some(age))) = conn.with_socket(Socket::silence)
+    if let Some(Ok(Some(age))) = conn.socket.with(Socket::silence)
         && age >= max
     {
         ucs_diag!(
@@ -724,7 +723,7 @@ pub fn close_all(face: &Face) {
                 conn.post_control(face, &Frame::Bye);
                 conn.flush(face);
             }
-            conn.with_socket(linger);
+            conn.socket.with(linger);
         }
         abort(face, &conn, Status::CANCELED);
     }

@@ -55,7 +55,7 @@ pub fn progress<const RECEIVE: bool>(face: &Face) -> u32 {
         count += face.complete_done();
     }
     if face.has_dirty() {
-        face.each_dirty(|conn| conn.gathered(face));
+        face.each_dirty(|conn| conn.on_progress(face));
     }
     face.receiving.set(true);
     if RECEIVE {
@@ -70,7 +70,7 @@ pub fn progress<const RECEIVE: bool>(face: &Face) -> u32 {
         look_at_clock(face);
     }
     if count > 0 && face.has_dirty() {
-        face.each_dirty(|conn| conn.answered(face));
+        face.each_dirty(|conn| conn.on_progress_end(face));
     }
     if !face.servable.borrow().is_empty() {
         count += serve_waiting(face);
@@ -143,10 +143,10 @@ fn read_hot(face: &Face) -> u32 {
         };
         count += n;
         if n > 0 {
-            conn.misses.set(0);
+            conn.rx.misses.set(0);
         } else {
-            let misses = conn.misses.get() + 1;
-            conn.misses.set(misses);
+            let misses = conn.rx.misses.get() + 1;
+            conn.rx.misses.set(misses);
             if misses > COLD || conn.fd() < 0 {
                 cool(face, &conn);
                 continue;
@@ -160,7 +160,7 @@ fn read_hot(face: &Face) -> u32 {
 fn read_held(face: &Face, held: Vec<Rc<Conn>>) -> u32 {
     let mut count = 0;
     for conn in held {
-        if conn.fd() >= 0 && !conn.hot.get() {
+        if conn.fd() >= 0 && !conn.rx.hot.get() {
             count += rx::receive(face, &conn);
         }
     }
@@ -168,24 +168,24 @@ fn read_held(face: &Face, held: Vec<Rc<Conn>>) -> u32 {
 }
 
 fn cool(face: &TcpIface, conn: &Rc<Conn>) {
-    conn.hot.set(false);
+    conn.rx.hot.set(false);
     face.hot.borrow_mut().retain(|c| !Rc::ptr_eq(c, conn));
 }
 
 /// The socket brought something: it is read directly from now on, instead of the least active one.
 fn warm(face: &TcpIface, conn: &Rc<Conn>) {
-    if conn.hot.get() || conn.fd() < 0 {
+    if conn.rx.hot.get() || conn.fd() < 0 {
         return;
     }
     let mut hot = face.hot.borrow_mut();
     if hot.len() >= MAX_HOT {
-        let idle = (0..hot.len()).max_by_key(|i| hot[*i].misses.get());
+        let idle = (0..hot.len()).max_by_key(|i| hot[*i].rx.misses.get());
         if let Some(i) = idle {
-            hot.swap_remove(i).hot.set(false);
+            hot.swap_remove(i).rx.hot.set(false);
         }
     }
-    conn.hot.set(true);
-    conn.misses.set(0);
+    conn.rx.hot.set(true);
+    conn.rx.misses.set(0);
     hot.push(Rc::clone(conn));
 }
 
@@ -261,13 +261,13 @@ fn serve<const RECEIVE: bool>(face: &Face, token: u64, what: u32) -> u32 {
         // The peer is gone: pending data are read to the end.
         conn.resume_reading();
     }
-    if what & !WRITABLE != 0 && !conn.hot.get() && (RECEIVE || !conn.is_open()) {
+    if what & !WRITABLE != 0 && !conn.rx.hot.get() && (RECEIVE || !conn.is_open()) {
         count = rx::receive(face, &conn);
         if count > 0 && conn.is_open() {
             warm(face, &conn);
         }
     }
-    if what & WRITABLE != 0 && conn.token.get() == token {
+    if what & WRITABLE != 0 && conn.socket.token.get() == token {
         conn.unblock(face);
         // Room is news too: a sender that waits for it would else sleep on.
         count += 1;

@@ -93,7 +93,7 @@ pub fn begin(face: &TcpIface, conn: &Conn, auth: &Auth) -> io::Result<()> {
     w.u16(0);
     w.bytes(&noise);
     send_all(conn, &out)?;
-    conn.security.proof.set(Some(Box::new(Proof {
+    conn.socket.security.proof.set(Some(Box::new(Proof {
         due: Due::Answer(initiator),
         bytes: [0; ANSWER_MESSAGE],
         len: 0,
@@ -105,7 +105,7 @@ pub fn begin(face: &TcpIface, conn: &Conn, auth: &Auth) -> io::Result<()> {
 
 /// A fresh socket has room for a message of the hand-shake.
 fn send_all(conn: &Conn, bytes: &[u8]) -> io::Result<()> {
-    match conn.with_socket(|s| s.send(bytes)) {
+    match conn.socket.with(|s| s.send(bytes)) {
         Some(Ok(n)) if n == bytes.len() => Ok(()),
         Some(Err(e)) => Err(e),
         _ => Err(io::ErrorKind::WriteZero.into()),
@@ -114,11 +114,11 @@ fn send_all(conn: &Conn, bytes: &[u8]) -> io::Result<()> {
 
 /// Bytes came on a connection in the phase `Proving`; how many events that is.
 pub fn receive(face: &TcpIface, conn: &Rc<Conn>) -> u32 {
-    while let Some(proof) = conn.security.proof.take() {
+    while let Some(proof) = conn.socket.security.proof.take() {
         match proof.step(face, conn) {
-            Ok(Step::More(proof)) => conn.security.proof.set(Some(proof)),
+            Ok(Step::More(proof)) => conn.socket.security.proof.set(Some(proof)),
             Ok(Step::Wait(proof)) => {
-                conn.security.proof.set(Some(proof));
+                conn.socket.security.proof.set(Some(proof));
                 break;
             }
             Ok(Step::Replied(frame, session)) => {

@@ -4,11 +4,12 @@
 //! are received directly into their range, which is held meanwhile; so are the bytes of a long message with direct
 //! placement, whose part in the buffer becomes a shorter message each time.
 
-use super::conn::{Conn, Fate, Phase, Placing, PutIn, RxBuf};
+use super::conn::{Conn, Phase};
 use super::iface::{Face, Once, TcpIface};
 use super::keys::Keys;
 use super::link;
 use super::long;
+use super::rx_state::{Fate, Placing, PutIn, RxBuf};
 use super::sealed;
 use super::wire::{self, Frame};
 use crate::sys::socket::{self, block};
@@ -40,7 +41,7 @@ pub enum Got {
 /// Reads pending data, unless reading is paused. Returns the number of messages handled.
 #[inline]
 pub fn receive(face: &Face, conn: &Rc<Conn>) -> u32 {
-    if conn.is_read_as_is() {
+    if conn.rx.is_read_plain() {
         receive_rounds::<false>(face, conn, MAX_ROUNDS)
     } else {
         receive_otherwise(face, conn)
@@ -50,7 +51,7 @@ pub fn receive(face: &Face, conn: &Rc<Conn>) -> u32 {
 /// The same for a connection that is encrypted, or whose reading is paused.
 #[cold]
 fn receive_otherwise(face: &Face, conn: &Rc<Conn>) -> u32 {
-    if conn.is_read() {
+    if conn.rx.is_read() {
         receive_rounds::<true>(face, conn, MAX_ROUNDS)
     } else {
         0
@@ -59,7 +60,7 @@ fn receive_otherwise(face: &Face, conn: &Rc<Conn>) -> u32 {
 
 /// Receives once from a peer that is not read otherwise.
 pub fn receive_once(face: &Face, conn: &Rc<Conn>) -> u32 {
-    if conn.security.is_sealed() {
+    if conn.socket.security.is_sealed() {
         receive_rounds::<true>(face, conn, 1)
     } else {
         receive_rounds::<false>(face, conn, 1)
@@ -68,10 +69,10 @@ pub fn receive_once(face: &Face, conn: &Rc<Conn>) -> u32 {
 
 /// `SEALED`: the connection is encrypted.
 fn receive_rounds<const SEALED: bool>(face: &Face, conn: &Rc<Conn>, rounds: usize) -> u32 {
-    let mut buf = conn.rx.take().unwrap_or_else(|| face.rx_buffer());
+    let mut buf = conn.rx.buffer.take().unwrap_or_else(|| face.rx_buffer());
     let mut count = 0;
     for _ in 0..rounds {
-        let more = if conn.held.replace(false) {
+        let more = if conn.rx.held.replace(false) {
             true
         } else {
             make_room(&mut buf, conn);
@@ -106,24 +107,24 @@ fn receive_rounds<const SEALED: bool>(face: &Face, conn: &Rc<Conn>, rounds: usiz
             }
         }
         let goes_on = if SEALED {
-            conn.is_read()
+            conn.rx.is_read()
         } else {
-            conn.is_read_as_is()
+            conn.rx.is_read_plain()
         };
-        if !more || conn.fd() < 0 || conn.held.get() || !goes_on {
+        if !more || conn.fd() < 0 || conn.rx.held.get() || !goes_on {
             break;
         }
     }
-    if SEALED && conn.security.is_ready() {
+    if SEALED && conn.socket.security.is_ready() {
         // The kernel does not report data that were read already.
         face.hold(conn);
     }
     if conn.fd() >= 0 && buf.start < buf.end {
-        conn.rx.set(Some(buf));
+        conn.rx.buffer.set(Some(buf));
     } else {
         face.return_rx_buffer(buf);
     }
-    conn.pay(face);
+    conn.send_owed_acks(face);
     count
 }
 
@@ -147,7 +148,7 @@ fn make_room(buf: &mut RxBuf, conn: &Conn) {
         (buf.start, buf.end) = (0, 0);
     }
     let rest = buf.data.get(buf.start..buf.end).unwrap_or(&[]);
-    let whole = match wire::decode(rest, conn.rx_limit.get()) {
+    let whole = match wire::decode(rest, conn.rx.limit.get()) {
         Ok(Some((Frame::Am { .. }, total))) => total,
         _ => 0,
     };
@@ -164,13 +165,13 @@ fn make_room(buf: &mut RxBuf, conn: &Conn) {
 #[inline]
 fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
     // Data of a put that are in the buffer already are copied first.
-    if let Some(put) = conn.put_in.get()
+    if let Some(put) = conn.rx.put_in.get()
         && put.fate == Fate::Written
         && buf.start == buf.end
     {
         return read_put(face, conn, buf, put);
     }
-    if conn.placing.get() == Placing::UnderWay
+    if conn.rx.placing.get() == Placing::UnderWay
         && let Some(got) = long::read(face, conn, buf, GLANCE)
     {
         return match got {
@@ -194,7 +195,7 @@ fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
 /// The buffer for the next bytes. It is small if data of a put or of a long message may follow: they are to be received
 /// directly into their place.
 fn free_part<'a>(face: &Face, conn: &Conn, buf: &'a mut RxBuf) -> &'a mut [u8] {
-    let expects = conn.placing.get() != Placing::No || face.keys.expects_transfers();
+    let expects = conn.rx.placing.get() != Placing::No || face.keys.expects_transfers();
     let glances = buf.start == buf.end && expects;
     let free = &mut buf.data[buf.end..];
     let most = if glances { GLANCE } else { usize::MAX };
@@ -244,18 +245,17 @@ fn read_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) -> Got {
 fn put_arrived(conn: &Conn, put: PutIn, n: u64) {
     let left = put.left - n;
     if left > 0 {
-        return conn.put_in.set(Some(PutIn {
+        return conn.rx.put_in.set(Some(PutIn {
             // Of one that is refused it may be any.
             address: put.address.wrapping_add(n),
             left,
             ..put
         }));
     }
-    conn.put_in.set(None);
+    conn.rx.put_in.set(None);
     // A put for a single transfer is not counted; a message notifies of it.
     if put.fate == Fate::Written && !Keys::is_for_one_transfer(put.key) {
-        conn.puts_done.set(conn.puts_done.get() + 1);
-        conn.owes_put_ack.set(true);
+        conn.acks.owed.put_done();
     }
 }
 
@@ -281,9 +281,7 @@ fn refuse(face: &TcpIface, conn: &Conn, put: PutIn) {
             put.left
         );
     }
-    if conn.owes_refusal.get().is_none() {
-        conn.owes_refusal.set(Some(conn.puts_done.get() + 1));
-    }
+    conn.acks.owed.put_refused();
 }
 
 /// Takes the data of a put out of the buffer.
@@ -319,7 +317,7 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
             face.hold(conn);
             return Ok(count);
         }
-        if let Some(put) = conn.put_in.get() {
+        if let Some(put) = conn.rx.put_in.get() {
             if buf.start == buf.end {
                 return Ok(count);
             }
@@ -327,7 +325,7 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
             continue;
         }
         let bytes = &mut buf.data[buf.start..buf.end];
-        let (frame, total) = match wire::decode(bytes, conn.rx_limit.get()) {
+        let (frame, total) = match wire::decode(bytes, conn.rx.limit.get()) {
             Ok(Some(frame)) => frame,
             Ok(None) => return Ok(count),
             Err(bad) => return Err(bad.to_string()),
@@ -350,11 +348,11 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
             let body = body.as_mut_ptr();
             buf.start += total;
             count += 1;
-            conn.placing.set(match conn.placing.get() {
+            conn.rx.placing.set(match conn.rx.placing.get() {
                 Placing::UnderWay => Placing::Expected,
                 _ => Placing::No,
             });
-            conn.message_came();
+            conn.on_message();
             // SAFETY: `len` bytes of the receive buffer, which this function holds alone.
             unsafe { face.base.am.invoke(id, body, len, 0) };
             continue;
@@ -387,10 +385,10 @@ pub fn control(face: &TcpIface, conn: &Rc<Conn>, frame: Frame) -> bool {
             true
         }
         (Phase::Open, Frame::Flush { seq }) => {
-            conn.owes_flush_ack.set(Some(seq));
+            conn.acks.owed.flush_received(seq);
             true
         }
-        (Phase::Open, Frame::FlushAck { seq }) => conn.flush_acknowledged(face, seq),
+        (Phase::Open, Frame::FlushAck { seq }) => conn.on_flush_ack(face, seq),
         (Phase::Open, Frame::Put { key, address, len }) => {
             let put = PutIn {
                 key,
@@ -399,14 +397,14 @@ pub fn control(face: &TcpIface, conn: &Rc<Conn>, frame: Frame) -> bool {
                 fate: Fate::Written,
             };
             match face.keys.with_range(key, address, len, |_| ()) {
-                Ok(()) if len > 0 => conn.put_in.set(Some(put)),
+                Ok(()) if len > 0 => conn.rx.put_in.set(Some(put)),
                 Ok(()) => put_arrived(conn, put, 0),
                 Err(e) => discard(face, conn, put, e),
             }
             true
         }
-        (Phase::Open, Frame::PutAck { count }) => conn.puts_acknowledged(face, count),
-        (Phase::Open, Frame::PutRefused { number }) if conn.is_put_open(number) => {
+        (Phase::Open, Frame::PutAck { count }) => conn.on_put_ack(face, count),
+        (Phase::Open, Frame::PutRefused { number }) if conn.acks.pending.is_put_open(number) => {
             ucs_error!(
                 "tcp: the peer refused put {number}: the key does not cover the range; was the \
                  memory registered for remote puts and its key packed, and is it still registered?"

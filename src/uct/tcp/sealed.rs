@@ -4,10 +4,12 @@
 //! until then they stay in front of the queue. Whoever sends next, the owner or the thread of `deferred_flush`, goes on with
 //! those records. What arrives is opened into the receive buffer, so that no byte reaches its place before it is proven.
 
-use super::conn::{BLOCKS, Conn, RxBuf};
+use super::conn::Conn;
 use super::iface::{Once, TcpIface};
 use super::proof::Proof;
 use super::rx::{Got, not_got};
+use super::rx_state::RxBuf;
+use super::send_queue::BLOCKS;
 use super::txq::TxQueue;
 use crate::sys::socket::{self, IoVec};
 use crate::ucs_warn;
@@ -134,7 +136,7 @@ unsafe fn seal(sealer: &mut Sealer, blocks: &[IoVec]) -> io::Result<()> {
 
 /// Receives what is there, and opens the records that are whole and have room in the buffer.
 pub fn read(face: &TcpIface, conn: &Conn, buf: &mut RxBuf) -> Got {
-    let Some(mut opener) = conn.security.opener.take() else {
+    let Some(mut opener) = conn.socket.security.opener.take() else {
         return Got::Nothing;
     };
     opener.lend(|| face.rx_buffer().data);
@@ -177,7 +179,7 @@ pub fn read(face: &TcpIface, conn: &Conn, buf: &mut RxBuf) -> Got {
     if let Some(data) = opener.give_back() {
         face.return_rx_buffer(RxBuf::of(data));
     }
-    conn.security.opener.set(Some(opener));
+    conn.socket.security.opener.set(Some(opener));
     match got {
         Err(got) => got,
         Ok(more) if more || opened > 0 => Got::Some(more || ready),

@@ -214,9 +214,9 @@ impl TxQueue {
         }
     }
 
-    /// Takes `n` copied bytes off that another has sent, when nothing else waited.
+    /// Removes `n` copied bytes that the deferred flush has sent, when nothing else waited.
     #[cold]
-    pub fn left(&mut self, n: usize) {
+    pub fn sent_by_other(&mut self, n: usize) {
         self.consumed(n, |_, _, _| ());
     }
 
@@ -289,7 +289,7 @@ impl InPlace {
             let skip = if i == self.at { self.skip } else { 0 };
             let p = b.iov_base.cast::<u8>().wrapping_add(skip);
             // SAFETY: the user keeps the payload readable until its completion, which has not been
-            // told; `skip` is within the block.
+            // called; `skip` is within the block.
             kept.extend_from_slice(unsafe { core::slice::from_raw_parts(p, b.iov_len - skip) });
         }
         self.kept = kept;
