@@ -15,10 +15,9 @@ use super::proof::{self, FIRST_LEN};
 use super::rx;
 use super::wire::{self, Bad, Frame, Reason, Welcome};
 use crate::sys::clock::monotonic_ns;
-use crate::sys::membarrier;
 use crate::sys::poll::{PollFd, poll};
 use crate::sys::socket::{Connecting, Options, READABLE, Socket, WRITABLE};
-use crate::ucs::{Result, Status};
+use crate::ucs::{Result, Status, sync};
 use crate::{ucs_debug, ucs_diag, ucs_error, ucs_warn};
 use core::cell::RefCell;
 use std::collections::HashMap;
@@ -89,7 +88,7 @@ fn options(face: &TcpIface, peer: IpAddr) -> Options {
     let mut options = face.settings.options;
     if peer == face.address.ip {
         options.unpaced = true;
-        if membarrier::register() {
+        if sync::can_barrier() {
             options.send_buffer.get_or_insert(SENT_AHEAD);
         }
     }

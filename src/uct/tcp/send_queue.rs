@@ -81,7 +81,7 @@ impl SendQueue {
         self.fd.set(fd);
         self.blocked.set(false);
         queue.set_sealed(false);
-        self.deferred_flush.set_sealer(None);
+        self.deferred_flush.set_socket(fd);
     }
 
     /// From now on all bytes are encrypted.
@@ -236,6 +236,7 @@ impl Drop for Locked<'_> {
         {
             lent = bytes;
         }
-        part.deferred_flush.exit(part.fd.get(), lent);
+        // SAFETY: the queue is used through `lock` only, which takes the bytes back. It is dropped after the deferred flush.
+        unsafe { part.deferred_flush.exit(lent) };
     }
 }
