@@ -28,7 +28,7 @@ impl OwedAcks {
         self.put.set(true);
     }
 
-    /// The put after those that were written is refused. The peer is told of the first such put.
+    /// The put after those that were written is refused. The peer gets the number of the first such put.
     pub fn put_refused(&self) {
         if self.refusal.get().is_none() {
             self.refusal.set(Some(self.puts_done.get() + 1));

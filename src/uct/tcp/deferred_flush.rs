@@ -173,7 +173,7 @@ impl Drop for DeferredFlush {
 impl Shared {
     /// Sends what can be sent. Returns whether anything was sent.
     fn send(&self) -> bool {
-        // The owner meets errors by itself.
+        // The owner gets the same error from its next send.
         self.loan
             .use_bytes(|bytes| self.send_bytes(bytes).unwrap_or(0))
             > 0

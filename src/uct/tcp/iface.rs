@@ -65,7 +65,7 @@ pub struct UnauthPeer {
     pub from: SocketAddr,
     pub bytes: [u8; FIRST_LEN],
     pub len: usize,
-    /// With a secret: the keys, once it has begun the hand-shake.
+    /// With a secret: the keys, once it has begun the handshake.
     pub session: Option<Box<Session>>,
     pub deadline: u64,
     /// It was kept beyond its first deadline, as there are few unauthenticated peers.
@@ -133,10 +133,10 @@ pub struct TcpIface {
     /// The last progress call, in cycles.
     pub called_at: Cell<u64>,
     /// The time of the last periodic epoll, and whether it had events.
-    pub asked_at: Cell<u64>,
-    pub had_news: Cell<bool>,
-    /// Questions since then.
-    pub vain: Cell<u32>,
+    pub polled_at: Cell<u64>,
+    pub had_events: Cell<bool>,
+    /// Calls of epoll in a row without events.
+    pub empty_polls: Cell<u32>,
     /// Sockets that brought something lately: they are read without asking epoll.
     pub hot: RefCell<Vec<Rc<Conn>>>,
     /// Connections with whole frames that a handler wanted after this progress.
@@ -201,9 +201,9 @@ impl TcpIface {
             sender: Cell::new(0),
             poll_now: Cell::new(false),
             called_at: Cell::new(0),
-            asked_at: Cell::new(0),
-            had_news: Cell::new(false),
-            vain: Cell::new(0),
+            polled_at: Cell::new(0),
+            had_events: Cell::new(false),
+            empty_polls: Cell::new(0),
             hot: RefCell::default(),
             held: RefCell::default(),
             dirty: RefCell::default(),
@@ -418,7 +418,9 @@ impl TcpIface {
                     Ok(t)
                 })
                 // Progress also reads the clock from time to time; no thread may be sleeping.
-                .inspect_err(|e| ucs_diag!("tcp: no timer wakes up who waits: {e}"));
+                .inspect_err(|e| {
+                    ucs_diag!("tcp: no timer ends the sleep of a waiting program: {e}")
+                });
             *timer = made.ok();
         }
         if let Some(t) = &*timer
@@ -428,7 +430,7 @@ impl TcpIface {
         }
     }
 
-    /// Whether something has its time and no timer that would wake a sleeper for it.
+    /// Whether there is a deadline and no timer that would end a sleep for it.
     pub fn lacks_timer(&self) -> bool {
         self.next_deadline.get() != NEVER && self.timer.borrow().is_none()
     }
@@ -449,7 +451,7 @@ impl TcpIface {
         self.wake_at(at);
     }
 
-    /// The same for an unknown peer, from its time `old` on.
+    /// The same for an unauthenticated peer, whose deadline was `old`.
     pub fn set_unauth_peer_deadline(&self, token: u64, old: u64, at: u64) {
         let mut all = self.deadlines.borrow_mut();
         all.change(token, old, at, || Timed::UnauthPeer(token));
@@ -730,10 +732,10 @@ impl Iface for TcpIface {
         remote: u64,
         rkey: uct_rkey_t,
         id: u8,
-        told: &[u8],
+        notify: &[u8],
         comp: Completion,
     ) -> Result<Posted> {
-        TcpEp::put_zcopy(ep, iov, remote, rkey as u64, Some((id, told)), comp)
+        TcpEp::put_zcopy(ep, iov, remote, rkey as u64, Some((id, notify)), comp)
     }
 
     unsafe fn pending_add(

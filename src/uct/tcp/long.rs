@@ -75,13 +75,13 @@ impl Long {
             conn.rx.placing.set(Placing::Expected);
         }
         conn.on_message();
-        // SAFETY: as in `place`; nobody writes to the buffer meanwhile, which its reader holds alone.
+        // SAFETY: as in `place`; the reader has exclusive access to the buffer.
         unsafe { (self.placing.placed)(self.arg, head, n, over) };
     }
 }
 
 /// Places the bytes of the first message that are in the connection's buffer, if it is long.
-pub fn hand_on(face: &Face, conn: &Conn, buf: &mut RxBuf) {
+pub fn place_buffered(face: &Face, conn: &Conn, buf: &mut RxBuf) {
     while let Some(long) = Long::first(face, conn, buf) {
         let Some((at, room)) = long.place(buf) else {
             return;
@@ -93,7 +93,7 @@ pub fn hand_on(face: &Face, conn: &Conn, buf: &mut RxBuf) {
         if n == 0 {
             return;
         }
-        // SAFETY: the handler has room for so many; the buffer is nobody else's.
+        // SAFETY: the handler has room for so many; nothing else uses the buffer.
         unsafe { copy_home(bytes.as_ptr(), at.as_ptr(), n) };
         buf.data.copy_within(buf.start..from, buf.start + n);
         buf.start += n;

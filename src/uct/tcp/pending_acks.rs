@@ -171,10 +171,10 @@ mod tests {
             pending_acks.put(owner(1), comp(n));
             assert_eq!(pending_acks.next_flush(), n as u64);
         }
-        let mut told = Vec::new();
-        let mut ack = |n| pending_acks.on_put_ack(n, |_, c| told.push(c.0.addr()));
+        let mut completed = Vec::new();
+        let mut ack = |n| pending_acks.on_put_ack(n, |_, c| completed.push(c.0.addr()));
         assert!(ack(2) && ack(2) && !ack(1) && !ack(4) && ack(3));
-        assert_eq!(told, [1, 2, 3]);
+        assert_eq!(completed, [1, 2, 3]);
         assert!(
             pending_acks.are_puts_done()
                 && !pending_acks.is_put_open(3)
@@ -186,12 +186,12 @@ mod tests {
     }
 
     #[test]
-    fn waiters_are_told_in_order_when_bytes_puts_and_flushes_are_done() {
+    fn waiters_complete_in_order_when_bytes_puts_and_flushes_are_done() {
         let pending_acks = PendingAcks::default();
         let complete = |sent| {
-            let mut told = Vec::new();
-            pending_acks.complete_waiters(sent, |_, c| told.push(c.0.addr()));
-            told
+            let mut completed = Vec::new();
+            pending_acks.complete_waiters(sent, |_, c| completed.push(c.0.addr()));
+            completed
         };
         pending_acks.wait(owner(1), comp(1), 10, false);
         pending_acks.put(owner(1), Completion::NONE);
@@ -200,7 +200,7 @@ mod tests {
         pending_acks.wait(owner(1), comp(3), 20, false);
         assert_eq!(complete(9), []);
         assert_eq!(complete(20), [1]);
-        assert!(pending_acks.on_put_ack(1, |_, _| panic!("nobody asked for that")));
+        assert!(pending_acks.on_put_ack(1, |_, _| panic!("it has no completion")));
         assert_eq!(complete(20), []);
         assert!(pending_acks.on_flush_ack(flush));
         assert_eq!(complete(20), [2, 3]);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_that_goes_is_not_told() {
+    fn operations_of_a_cancelled_owner_do_not_complete() {
         let pending_acks = PendingAcks::default();
         for n in 1..=2 {
             pending_acks.put(owner(n), comp(n));
@@ -217,9 +217,9 @@ mod tests {
         let mut taken = Vec::new();
         pending_acks.cancel(owner(1), |c| taken.push(c.0.addr()));
         assert_eq!(taken, [1, 11]);
-        let mut told = Vec::new();
-        assert!(pending_acks.on_put_ack(2, |_, c| told.push(c.0.addr())));
-        pending_acks.complete_waiters(0, |_, c| told.push(c.0.addr()));
-        assert_eq!(told, [2, 12]);
+        let mut completed = Vec::new();
+        assert!(pending_acks.on_put_ack(2, |_, c| completed.push(c.0.addr())));
+        pending_acks.complete_waiters(0, |_, c| completed.push(c.0.addr()));
+        assert_eq!(completed, [2, 12]);
     }
 }

@@ -25,7 +25,7 @@ const MIN_ROOM: usize = 16 << 10;
 const _: () = assert!(MIN_ROOM >= MAX_RECORD);
 /// Receives of one connection in one progress.
 const MAX_ROUNDS: usize = 4;
-/// Bytes that are read before it is known whether some follow that have a place of their own.
+/// Bytes of a receive while directly placed bytes may follow, so that few of them are copied.
 const GLANCE: usize = 2 << 10;
 /// Bytes of a put received while their range is held at a time.
 const PUT_STEP: u64 = 256 << 10;
@@ -58,7 +58,7 @@ fn receive_otherwise(face: &Face, conn: &Rc<Conn>) -> u32 {
     }
 }
 
-/// Receives once from a peer that is not read otherwise.
+/// Receives once, also where reading is paused.
 pub fn receive_once(face: &Face, conn: &Rc<Conn>) -> u32 {
     if conn.socket.security.is_sealed() {
         receive_rounds::<true>(face, conn, 1)
@@ -88,16 +88,16 @@ fn receive_rounds<const SEALED: bool>(face: &Face, conn: &Rc<Conn>, rounds: usiz
                 }
                 Got::Nothing => break,
                 Got::End => {
-                    ended(face, conn, io::ErrorKind::ConnectionReset.into());
+                    on_end(face, conn, io::ErrorKind::ConnectionReset.into());
                     break;
                 }
                 Got::Error(e) => {
-                    ended(face, conn, e);
+                    on_end(face, conn, e);
                     break;
                 }
             }
         };
-        match understand(face, conn, &mut buf) {
+        match handle_frames(face, conn, &mut buf) {
             Ok(n) => count += n,
             Err(why) => {
                 if face.first(Once::Garbage) {
@@ -128,10 +128,10 @@ fn receive_rounds<const SEALED: bool>(face: &Face, conn: &Rc<Conn>, rounds: usiz
     count
 }
 
-/// The connection has ended or failed.
-fn ended(face: &Face, conn: &Rc<Conn>, e: io::Error) {
+/// The stream has ended or failed.
+fn on_end(face: &Face, conn: &Rc<Conn>, e: io::Error) {
     match conn.phase.get() {
-        Phase::Greeting | Phase::Proving | Phase::Connecting => link::again(face, conn, &e),
+        Phase::Greeting | Phase::Proving | Phase::Connecting => link::retry(face, conn, &e),
         _ => {
             let e = match e.raw_os_error() {
                 Some(_) => Status::from_io(&e),
@@ -259,7 +259,7 @@ fn put_arrived(conn: &Conn, put: PutIn, n: u64) {
     }
 }
 
-/// The put is not done: its data are thrown away. The peer hears of it, unless it could not know.
+/// The put is not done: its data are dropped. The peer is told, unless it could not know that the key was revoked.
 #[cold]
 fn discard(face: &TcpIface, conn: &Conn, put: PutIn, why: Status) {
     let given_up = why == Status::INVALID_PARAM && Keys::is_for_one_transfer(put.key);
@@ -296,7 +296,7 @@ fn take_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) {
         .keys
         .with_range(put.key, put.address, here as u64, |at| {
             // SAFETY: memory of ours that is registered and exported for writing by peers, and stays
-            // so during this call; nobody has registered the receive buffer.
+            // so during this call; the receive buffer is not registered.
             unsafe { core::ptr::copy_nonoverlapping(data.as_ptr(), at, here) };
         });
     match copied {
@@ -309,7 +309,7 @@ fn take_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) {
 }
 
 /// Handles all complete frames. Returns the number of messages; `Err` describes an invalid frame.
-fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, String> {
+fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, String> {
     let mut count = 0;
     face.sender.set(conn.peer);
     loop {
@@ -339,7 +339,7 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
                 };
             }
             let Some(body) = bytes.get_mut(wire::HEADER_LEN..total) else {
-                long::hand_on(face, conn, buf);
+                long::place_buffered(face, conn, buf);
                 if face.base.recv_paused.take() {
                     face.hold(conn);
                 }
@@ -359,7 +359,7 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
         }
         buf.start += total;
         if !control(face, conn, frame) {
-            return Err(format!("{frame:?}, which cannot be now"));
+            return Err(format!("{frame:?}, which is invalid now"));
         }
         if conn.fd() < 0 {
             return Ok(count);
@@ -367,16 +367,16 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
     }
 }
 
-/// A frame that is no active message. `false` when it cannot be.
+/// Handles a frame other than an active message. Returns false if it is invalid in this phase.
 pub fn control(face: &TcpIface, conn: &Rc<Conn>, frame: Frame) -> bool {
     match (conn.phase.get(), frame) {
-        (Phase::Greeting, Frame::Welcome(welcome)) => link::welcomed(face, conn, &welcome),
+        (Phase::Greeting, Frame::Welcome(welcome)) => link::on_welcome(face, conn, &welcome),
         (Phase::Greeting, Frame::Defer) => {
-            link::deferred(face, conn);
+            link::on_defer(face, conn);
             true
         }
         (Phase::Greeting, Frame::Reject(reason)) => {
-            link::rejected(face, conn, reason);
+            link::on_reject(face, conn, reason);
             true
         }
         (Phase::Open, Frame::Ping) => true,

@@ -1,5 +1,5 @@
 //! `SendQueue`: the sending part of a connection: its queue, the policy that says when frames are sent, and the deferred
-//! flush, which may send while nobody else uses the queue.
+//! flush, which may send while the owner does not use the queue.
 //!
 //! Every use of the queue goes through `lock`, which takes the queue back from the deferred flush. While the connection
 //! gathers, or the kernel has no room, each unlock lends the queued bytes to it again.

@@ -254,7 +254,7 @@ impl TxQueue {
         }
     }
 
-    /// Drops everything; `each` hears of all completions.
+    /// Drops everything; calls `each` for all completions.
     pub fn clear(&mut self, mut each: impl FnMut(Owner, Completion)) {
         for item in self.in_place.drain(..) {
             each(item.owner, item.comp);
@@ -385,12 +385,12 @@ mod tests {
         q.push_in_place(vec![block(memory.as_ptr(), 100)], owner, Completion::NONE);
         let mut got = Vec::new();
         send(&mut q, 30, 1, &mut got);
-        let mut told = 0;
-        q.detach(owner, |_| told += 1);
-        q.detach(owner, |_| told += 1);
+        let mut completed = 0;
+        q.detach(owner, |_| completed += 1);
+        q.detach(owner, |_| completed += 1);
         memory.fill(0);
         send(&mut q, 100, 1, &mut got);
-        assert_eq!((told, got), (1, vec![7u8; 100]));
+        assert_eq!((completed, got), (1, vec![7u8; 100]));
         assert!(q.is_empty());
     }
 }
