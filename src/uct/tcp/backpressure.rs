@@ -1,7 +1,7 @@
 //! Back-pressure against peers that request replies and do not read them.
 //!
 //! Gets, fences and atomics need replies. While a peer does not read, its replies wait in the queues of UCP, which
-//! reports their number (`Iface::answers_queued`). Above a limit the connection is not read. Two sides that have
+//! reports their number (`Iface::replies_queued`). Above a limit the connection is not read. Two sides that have
 //! stopped reading each other would wait for ever, so a little is read now and then up to a second limit. Beyond that,
 //! the connection of a peer that receives nothing for a long time is aborted.
 #![forbid(unsafe_code)]

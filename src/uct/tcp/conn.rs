@@ -326,7 +326,7 @@ impl Conn {
     }
 
     /// The number of queued replies to the peer has changed: decides whether reading is paused.
-    pub fn answers_queued(self: &Rc<Conn>, face: &TcpIface, change: isize) {
+    pub fn replies_queued(self: &Rc<Conn>, face: &TcpIface, change: isize) {
         let changed = self.rx.replies.changed(&face.replies, change);
         self.update_reading();
         if !changed || !self.is_open() {

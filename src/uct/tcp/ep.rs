@@ -141,9 +141,9 @@ impl TcpEp {
     }
 
     /// The number of queued replies to the peer has changed.
-    pub fn answers_queued(&self, face: &Face, change: isize) {
+    pub fn replies_queued(&self, face: &Face, change: isize) {
         if let Some(conn) = self.conn.get() {
-            conn.answers_queued(face, change);
+            conn.replies_queued(face, change);
         }
     }
 

@@ -654,8 +654,8 @@ impl Iface for TcpIface {
         true
     }
 
-    fn answers_queued(ep: &EpBox<Self>, change: isize) {
-        ep.answers_queued(ep.face(), change);
+    fn replies_queued(ep: &EpBox<Self>, change: isize) {
+        ep.replies_queued(ep.face(), change);
     }
 
     fn ep_create(face: &Face, params: &EpParams) -> Result<TcpEp> {
