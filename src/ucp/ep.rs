@@ -629,7 +629,7 @@ impl Ep {
             let ep = self.lane().ep;
             // SAFETY: a live transport endpoint of ours.
             unsafe {
-                (base_of((*ep).iface).internal.answers_queued)(ep, count as isize - before as isize)
+                (base_of((*ep).iface).internal.replies_queued)(ep, count as isize - before as isize)
             };
         }
     }

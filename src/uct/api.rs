@@ -577,7 +577,7 @@ pub trait Iface: Sized + 'static {
     }
     /// The number of queued replies to the peer has changed. A transport that supports it stops receiving from a peer
     /// that requests replies and does not read them.
-    fn answers_queued(ep: &EpBox<Self>, change: isize) {}
+    fn replies_queued(ep: &EpBox<Self>, change: isize) {}
     /// # Safety
     /// `dst` writable for `len`; `rkey` live.
     unsafe fn get_short(

@@ -32,8 +32,8 @@ pub struct InternalOps {
     pub is_connected: unsafe fn(uct_iface_h, u64) -> bool,
     /// `Iface::reject_sender`.
     pub reject_sender: unsafe fn(uct_iface_h) -> bool,
-    /// `Iface::answers_queued`.
-    pub answers_queued: unsafe fn(uct_ep_h, isize),
+    /// `Iface::replies_queued`.
+    pub replies_queued: unsafe fn(uct_ep_h, isize),
 }
 
 /// The table of transport `I`.
@@ -48,7 +48,7 @@ impl<I: Iface> Table<I> {
         sender_identity: sender_identity::<I>,
         is_connected: is_connected::<I>,
         reject_sender: reject_sender::<I>,
-        answers_queued: answers_queued::<I>,
+        replies_queued: replies_queued::<I>,
     };
 }
 
@@ -114,7 +114,7 @@ unsafe fn reject_sender<I: Iface>(iface: uct_iface_h) -> bool {
     I::reject_sender(unsafe { IfaceBox::<I>::from_c(iface) })
 }
 
-unsafe fn answers_queued<I: Iface>(ep: uct_ep_h, change: isize) {
+unsafe fn replies_queued<I: Iface>(ep: uct_ep_h, change: isize) {
     // SAFETY: by the caller's promise.
-    I::answers_queued(unsafe { EpBox::<I>::from_c(ep) }, change);
+    I::replies_queued(unsafe { EpBox::<I>::from_c(ep) }, change);
 }

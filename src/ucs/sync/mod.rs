@@ -10,7 +10,10 @@ pub mod biased_lock;
 mod door {
     use crate::sys::lock::{FutexMutex, RawMutex as _};
     use crate::sys::membarrier;
-    pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
+    pub use core::sync::atomic::{
+        AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
+    };
+    pub use core::sync::atomic::{Ordering, compiler_fence, fence};
     use std::time::Duration;
 
     /// A mutex that is separate from the data it protects.
@@ -92,7 +95,10 @@ mod door {
 #[cfg(all(test, loom))]
 mod door {
     pub use core::sync::atomic::compiler_fence;
-    pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+    pub use loom::sync::atomic::{
+        AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
+    };
+    pub use loom::sync::atomic::{Ordering, fence};
     use std::collections::HashMap;
     use std::sync::Mutex;
 
@@ -164,6 +170,6 @@ mod door {
 }
 
 pub use door::{
-    AtomicU32, AtomicU64, Ordering, RawMutex, barrier, can_barrier, compiler_barrier,
-    compiler_fence, fence, pause, word32, word64,
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, RawMutex,
+    barrier, can_barrier, compiler_barrier, compiler_fence, fence, pause, word32, word64,
 };

@@ -1,7 +1,7 @@
 //! Back-pressure against peers that request replies and do not read them.
 //!
 //! Gets, fences and atomics need replies. While a peer does not read, its replies wait in the queues of UCP, which
-//! reports their number (`Iface::answers_queued`). Above a limit the connection is not read. Two sides that have
+//! reports their number (`Iface::replies_queued`). Above a limit the connection is not read. Two sides that have
 //! stopped reading each other would wait for ever, so a little is read now and then up to a second limit. Beyond that,
 //! the connection of a peer that receives nothing for a long time is aborted.
 #![forbid(unsafe_code)]
@@ -28,13 +28,13 @@ pub enum Reading {
     Off,
 }
 
-/// The count of all connections of an interface.
+/// The number of all connections of an interface.
 #[derive(Default)]
 pub struct Total(Cell<usize>);
 
-/// The count of one connection.
+/// The number of one connection.
 #[derive(Default)]
-pub struct Answers {
+pub struct QueuedReplies {
     count: Cell<usize>,
     paused: Cell<bool>,
     /// Bytes sent to the peer at the last check, and since when.
@@ -42,7 +42,7 @@ pub struct Answers {
     since: Cell<u64>,
 }
 
-impl Answers {
+impl QueuedReplies {
     /// `change` more replies are queued. Returns whether reading was paused or resumed by it.
     pub fn changed(&self, total: &Total, change: isize) -> bool {
         self.count
@@ -74,7 +74,7 @@ impl Answers {
 
     /// Looked at from time to time while reading is off: whether the peer has taken nothing for too long. `sent` counts the
     /// bytes that it was ever sent.
-    pub fn is_hopeless(&self, sent: u64, now: u64) -> bool {
+    pub fn is_timed_out(&self, sent: u64, now: u64) -> bool {
         if self.sent.replace(sent) != sent || self.since.get() == 0 {
             self.since.set(now);
         }
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn reading_stops_above_the_limit_and_goes_on_well_below() {
-        let (total, one) = (Total::default(), Answers::default());
+        let (total, one) = (Total::default(), QueuedReplies::default());
         assert!(!one.changed(&total, MAX_OF_ONE as isize));
         assert_eq!(one.reading(&total), Reading::On);
         assert!(one.changed(&total, 1));
@@ -113,12 +113,12 @@ mod tests {
     fn many_peers_share_one_limit() {
         let total = Total::default();
         let each = MAX_OF_ONE as isize;
-        let all: Vec<Answers> = (0..MAX_OF_ALL / MAX_OF_ONE + 10)
-            .map(|_| Answers::default())
+        let all: Vec<QueuedReplies> = (0..MAX_OF_ALL / MAX_OF_ONE + 10)
+            .map(|_| QueuedReplies::default())
             .collect();
         let paused = all.iter().filter(|one| one.changed(&total, each)).count();
         assert_eq!(paused, 10);
-        let late = Answers::default();
+        let late = QueuedReplies::default();
         assert!(!late.changed(&total, MIN_OF_ONE as isize));
         assert!(late.changed(&total, 1));
         for one in &all {
@@ -130,14 +130,14 @@ mod tests {
 
     #[test]
     fn a_peer_that_takes_a_byte_now_and_then_is_not_given_up() {
-        let one = Answers::default();
+        let one = QueuedReplies::default();
         let mut now = 1;
         for sent in 0..5 {
-            assert!(!one.is_hopeless(sent, now));
+            assert!(!one.is_timed_out(sent, now));
             now += PATIENCE_NS;
-            assert!(!one.is_hopeless(sent, now));
+            assert!(!one.is_timed_out(sent, now));
             now += 1;
         }
-        assert!(one.is_hopeless(4, now));
+        assert!(one.is_timed_out(4, now));
     }
 }

@@ -2,24 +2,21 @@
 //! had no room for.
 //!
 //! Frames of a busy connection wait for the next progress, to be sent together. A program may compute first, or wait
-//! for the reply on another worker: then one thread of the process sends them, a millisecond or two late. It starts
-//! with the first connection that needs it and ends with the last.
+//! for the reply on another worker: then one thread of the process sends them, a few milliseconds late. It starts with the
+//! first connection that needs it and ends with the last. docs/PERFORMANCE.md has what it is worth.
 //!
-//! An owner uses its queue without fence or lock. Before the thread touches a queue, it sets a flag and has the kernel
-//! run a barrier on every thread (membarrier): then either the owner sees the flag and waits, or the owner is inside
-//! and the thread retries later.
+//! Owner and thread exclude each other by a `Loan`, which costs the owner neither lock nor fence.
 
+use super::loan::{Loan, Sleep};
 use super::sealed;
 use crate::sys::lock::Mutex;
-use crate::sys::{membarrier, socket};
+use crate::sys::socket;
 use crate::ucs::fork::Stamp;
 use crate::ucs::service::Service;
+use crate::ucs::sync::{self, AtomicBool, AtomicI32, AtomicU32, Ordering};
 use crate::ucs_diag;
 use crate::uct::auth::Sealer;
 use core::cell::{Cell, OnceCell};
-use core::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering, compiler_fence,
-};
 use std::io;
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -27,25 +24,18 @@ use std::thread::Thread;
 use std::time::Duration;
 
 /// Period of the thread. Bytes that were there one period before are sent.
-const TICK: Duration = Duration::from_millis(1);
+const PERIOD: Duration = Duration::from_millis(1);
 /// The period for connections whose peers do not receive.
-const STUCK: Duration = Duration::from_millis(20);
+const STALLED_PERIOD: Duration = Duration::from_millis(20);
 /// Idle periods before the thread sleeps, or uses the longer period.
-const QUIET: u32 = 100;
+const IDLE_PERIODS: u32 = 100;
 
-/// The part of a connection's queue that the thread may send while the owner is outside.
-#[derive(Default)]
-struct Shown {
-    /// The owner is inside: nothing below may be read.
-    busy: AtomicBool,
-    /// The thread is sending: the owner has to wait.
-    lent: AtomicBool,
+/// What the thread knows of a connection.
+struct Shared {
+    /// Queued bytes that it may send.
+    loan: Loan,
+    /// Where it sends them.
     fd: AtomicI32,
-    /// The bytes that may be sent, in the queue's memory.
-    start: AtomicPtr<u8>,
-    len: AtomicUsize,
-    /// Bytes sent by the thread since the owner's last `enter`.
-    sent: AtomicUsize,
     /// Number of times that gathering began.
     batch: AtomicU32,
     /// The sealer of an encrypted connection. Whichever side may send uses it alone; a child of fork() may find it
@@ -55,22 +45,27 @@ struct Shown {
 
 /// The owner's side, used by one thread at a time.
 pub struct DeferredFlush {
-    shown: Arc<Shown>,
-    /// Bytes are exposed, so the owner has to `enter` before it touches the queue.
-    shows: Cell<bool>,
-    /// The thread has sent some of the bytes that were exposed last.
-    helped: Cell<bool>,
-    listed: OnceCell<Option<Listed>>,
+    shared: Arc<Shared>,
+    /// Bytes are lent, so the owner has to `enter` before it touches the queue.
+    lends: Cell<bool>,
+    /// The thread has sent some of the bytes that were lent last.
+    thread_sent: Cell<bool>,
+    registration: OnceCell<Option<Registration>>,
     made_by: Stamp,
 }
 
 impl DeferredFlush {
     pub fn new() -> DeferredFlush {
         DeferredFlush {
-            shown: Arc::default(),
-            shows: Cell::new(false),
-            helped: Cell::new(false),
-            listed: OnceCell::new(),
+            shared: Arc::new(Shared {
+                loan: Loan::default(),
+                fd: AtomicI32::new(-1),
+                batch: AtomicU32::new(0),
+                sealer: Mutex::new(None),
+            }),
+            lends: Cell::new(false),
+            thread_sent: Cell::new(false),
+            registration: OnceCell::new(),
             made_by: Stamp::now(),
         }
     }
@@ -78,7 +73,7 @@ impl DeferredFlush {
     /// Begins work on the queue. Returns how many bytes the thread has sent.
     #[inline(always)]
     pub fn enter(&self) -> usize {
-        if self.shows.get() {
+        if self.lends.get() {
             self.take_back()
         } else {
             0
@@ -87,99 +82,80 @@ impl DeferredFlush {
 
     #[inline]
     fn take_back(&self) -> usize {
-        let shown = &*self.shown;
-        loop {
-            // Relaxed: the thread's barrier orders this store before the load.
-            shown.busy.store(true, Ordering::Relaxed);
-            compiler_fence(Ordering::SeqCst);
-            // Acquire: pairs with the Release of `send`, so that its count is seen.
-            if !shown.lent.load(Ordering::Acquire) || !self.wait() {
-                break;
-            }
-        }
-        let sent = shown.sent.load(Ordering::Relaxed);
+        let sent = self.shared.loan.take_back(|| self.made_by.is_current());
         if sent != 0 {
-            shown.sent.store(0, Ordering::Relaxed);
-            self.helped.set(true);
+            self.thread_sent.set(true);
         }
         sent
     }
 
-    /// Waits for the thread. Returns false in a child of fork(), where the thread does not exist.
-    #[cold]
-    fn wait(&self) -> bool {
-        self.shown.busy.store(false, Ordering::Release);
-        // Acquire: as in `take_back`.
-        while self.shown.lent.load(Ordering::Acquire) {
-            if !self.made_by.is_current() {
-                return false;
-            }
-            std::thread::yield_now();
-        }
-        true
-    }
-
-    /// Ends work on the queue: the thread may send `bytes` on `fd` until the next `enter`.
+    /// Ends work on the queue: the thread may send `bytes` until the next `enter`.
+    ///
+    /// # Safety
+    /// `bytes` must stay readable and unchanged until `enter` has returned, or this is dropped.
     #[inline(always)]
-    pub fn exit(&self, fd: RawFd, bytes: &[u8]) {
-        if self.shows.get() || !bytes.is_empty() {
-            self.show(fd, bytes);
+    pub unsafe fn exit(&self, bytes: &[u8]) {
+        if self.lends.get() || !bytes.is_empty() {
+            // SAFETY: by the caller's promise.
+            unsafe { self.lend(bytes) };
         }
     }
 
+    /// # Safety
+    /// As `exit`.
     #[inline]
-    fn show(&self, fd: RawFd, bytes: &[u8]) {
-        let shown = &*self.shown;
-        let shown_before = self.shows.replace(!bytes.is_empty());
-        shown.fd.store(fd, Ordering::Relaxed);
-        shown
-            .start
-            .store(bytes.as_ptr().cast_mut(), Ordering::Relaxed);
-        // Release: pairs with the Acquire of `send`; an empty range is never dereferenced.
-        shown.len.store(bytes.len(), Ordering::Release);
-        shown.busy.store(false, Ordering::Release);
-        // The thread may sleep if nothing was exposed before, or nothing is left of it.
-        if !bytes.is_empty() && (!shown_before || self.helped.take()) {
-            self.rouse();
+    unsafe fn lend(&self, bytes: &[u8]) {
+        let lent_before = self.lends.replace(!bytes.is_empty());
+        // SAFETY: by the caller's promise.
+        unsafe { self.shared.loan.lend(bytes) };
+        // The thread may sleep if nothing was lent before, or nothing is left of it.
+        if !bytes.is_empty() && (!lent_before || self.thread_sent.take()) {
+            self.wake_thread();
         }
     }
 
-    /// From now on bytes leave in records, or as they are again. The owner is at work on the queue.
+    /// From now on bytes are sent on `fd`, as they are. The owner is at work on the queue.
+    pub fn set_socket(&self, fd: RawFd) {
+        // Relaxed: the next loan orders.
+        self.shared.fd.store(fd, Ordering::Relaxed);
+        self.set_sealer(None);
+    }
+
+    /// From now on bytes are sent in records, or as they are. The owner is at work on the queue.
     pub fn set_sealer(&self, sealer: Option<Sealer>) {
-        if let Some(mut slot) = self.shown.sealer.try_lock() {
+        if let Some(mut slot) = self.shared.sealer.try_lock() {
             *slot = sealer;
         }
     }
 
-    /// Calls `send` with the sealer, for an owner inside.
+    /// Calls `send` with the sealer, for an owner at work on the queue.
     pub fn with_sealer(
         &self,
         send: impl FnOnce(&mut Sealer) -> io::Result<usize>,
     ) -> io::Result<usize> {
-        match self.shown.sealer.try_lock().as_deref_mut() {
+        match self.shared.sealer.try_lock().as_deref_mut() {
             Some(Some(sealer)) => send(sealer),
             _ => Err(io::ErrorKind::NotConnected.into()),
         }
     }
 
-    fn rouse(&self) {
-        if let Some(Some(listed)) = self.listed.get() {
-            // The thread's barrier orders earlier stores before this load.
-            compiler_fence(Ordering::SeqCst);
-            if listed.common.asleep.load(Ordering::Relaxed) {
-                listed.wake();
-            }
+    fn wake_thread(&self) {
+        if let Some(Some(registration)) = self.registration.get()
+            && registration.state.sleep.must_wake()
+        {
+            registration.thread.unpark();
         }
     }
 
     /// Gathering begins, or a wait for room: the thread checks the connection from now on. Returns false if there is no
     /// thread.
-    pub fn gathers(&self) -> bool {
-        if self.listed.get_or_init(|| list(&self.shown)).is_none() {
+    pub fn watch(&self) -> bool {
+        let registration = self.registration.get_or_init(|| register(&self.shared));
+        if registration.is_none() {
             return false;
         }
-        let batch = self.shown.batch.load(Ordering::Relaxed);
-        self.shown
+        let batch = self.shared.batch.load(Ordering::Relaxed);
+        self.shared
             .batch
             .store(batch.wrapping_add(1), Ordering::Relaxed);
         true
@@ -189,40 +165,20 @@ impl DeferredFlush {
 impl Drop for DeferredFlush {
     fn drop(&mut self) {
         self.enter();
-        self.exit(-1, &[]);
+        // SAFETY: no bytes are lent.
+        unsafe { self.exit(&[]) };
     }
 }
 
-impl Shown {
+impl Shared {
     /// Sends what can be sent. Returns whether anything was sent.
     fn send(&self) -> bool {
-        self.lent.store(true, Ordering::Relaxed);
-        // Acquire: pairs with the Release of `show`.
-        let free = membarrier::barrier() && !self.busy.load(Ordering::Acquire);
-        let mut left = false;
-        if free {
-            // Acquire: as above, if the owner exposes bytes for the first time and was never inside.
-            let len = self.len.load(Ordering::Acquire);
-            let start = self.start.load(Ordering::Relaxed);
-            if len > 0 {
-                // SAFETY: the owner showed these bytes of its queue, and does not enter it before
-                // `lent` is false.
-                let bytes = unsafe { core::slice::from_raw_parts(start, len) };
-                // The owner meets errors by itself.
-                let n = self.send_bytes(bytes).unwrap_or(0);
-                self.start.store(start.wrapping_add(n), Ordering::Relaxed);
-                self.len.store(len - n, Ordering::Relaxed);
-                self.sent.fetch_add(n, Ordering::Relaxed);
-                left = n > 0;
-            }
-        }
-        // Release: pairs with the Acquire of `take_back`.
-        self.lent.store(false, Ordering::Release);
-        left
+        // The owner gets the same error from its next send.
+        self.loan
+            .use_bytes(|bytes| self.send_bytes(bytes).unwrap_or(0))
+            > 0
     }
-}
 
-impl Shown {
     fn send_bytes(&self, bytes: &[u8]) -> io::Result<usize> {
         let fd = self.fd.load(Ordering::Relaxed);
         match self.sealer.try_lock().as_deref_mut() {
@@ -243,112 +199,114 @@ impl Shown {
 }
 
 /// State of the thread, shared with the owners.
-#[derive(Default)]
-struct Common {
+struct ThreadState {
     /// Each with its batch in the last period.
-    entries: Mutex<Vec<(Arc<Shown>, u32)>>,
-    asleep: AtomicBool,
+    entries: Mutex<Vec<(Arc<Shared>, u32)>>,
+    sleep: Sleep,
     end: AtomicBool,
 }
 
-static SENDER: Service<Common> = Service::new();
+static THREAD: Service<ThreadState> = Service::new();
 
-/// A place in the thread's list, given up when dropped.
-struct Listed {
-    shown: Arc<Shown>,
-    common: Arc<Common>,
+/// An entry in the thread's list, removed when dropped.
+struct Registration {
+    shared: Arc<Shared>,
+    state: Arc<ThreadState>,
     thread: Thread,
 }
 
-fn list(shown: &Arc<Shown>) -> Option<Listed> {
-    if !membarrier::register() {
+fn register(shared: &Arc<Shared>) -> Option<Registration> {
+    if !sync::can_barrier() {
         return None;
     }
-    let joins = |common: &Arc<Common>, thread: &Thread| {
-        common.entries.lock().push((Arc::clone(shown), 0));
-        Listed {
-            shown: Arc::clone(shown),
-            common: Arc::clone(common),
+    let make = || {
+        Ok(ThreadState {
+            entries: Mutex::new(Vec::new()),
+            sleep: Sleep::default(),
+            end: AtomicBool::new(false),
+        })
+    };
+    let add = |state: &Arc<ThreadState>, thread: &Thread| {
+        state.entries.lock().push((Arc::clone(shared), 0));
+        Registration {
+            shared: Arc::clone(shared),
+            state: Arc::clone(state),
             thread: thread.clone(),
         }
     };
-    SENDER
-        .join("ucx_tcp_flush", || Ok(Common::default()), run, joins)
+    THREAD
+        .join("ucx_tcp_flush", make, run, add)
         .inspect_err(|e| {
             ucs_diag!("tcp: no thread for deferred flushes ({e}): nothing is gathered")
         })
         .ok()
 }
 
-impl Listed {
-    #[cold]
-    fn wake(&self) {
-        if self.common.asleep.swap(false, Ordering::Relaxed) {
-            self.thread.unpark();
-        }
-    }
-}
-
-impl Drop for Listed {
+impl Drop for Registration {
     fn drop(&mut self) {
-        let remove = |common: &Arc<Common>| {
+        let remove = |state: &Arc<ThreadState>| {
             // In a child of fork() this may be another thread's.
-            Arc::ptr_eq(common, &self.common) && {
-                let mut entries = common.entries.lock();
-                entries.retain(|(shown, _)| !Arc::ptr_eq(shown, &self.shown));
+            Arc::ptr_eq(state, &self.state) && {
+                let mut entries = state.entries.lock();
+                entries.retain(|(shared, _)| !Arc::ptr_eq(shared, &self.shared));
                 entries.is_empty()
             }
         };
-        SENDER.remove_user(remove, |common, thread| {
+        THREAD.remove_user(remove, |state, thread| {
             // Relaxed: `unpark` orders.
-            common.end.store(true, Ordering::Relaxed);
+            state.end.store(true, Ordering::Relaxed);
             thread.unpark();
         });
     }
 }
 
-/// Result of a check of all connections.
+/// What a check of all connections has found.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum Found {
     /// Something was gathered or sent since the last one.
-    News,
-    /// Something waits that no peer takes.
-    Stuck,
+    Activity,
+    /// Bytes wait that no peer takes.
+    Stalled,
     Nothing,
 }
 
-fn run(common: &Common) {
-    let mut quiet = 0;
+fn run(state: &ThreadState) {
+    let mut idle = 0;
     // Relaxed: `unpark` orders.
-    while !common.end.load(Ordering::Relaxed) {
-        let mut seen = look(common);
-        quiet = if seen == Look::News { 0 } else { quiet + 1 };
-        if quiet > QUIET && seen == Look::Nothing {
-            common.asleep.store(true, Ordering::Relaxed);
-            membarrier::barrier();
-            seen = look(common);
-            if seen == Look::Nothing {
-                std::thread::park();
-            }
-            common.asleep.store(false, Ordering::Relaxed);
-            quiet = 0;
+    while !state.end.load(Ordering::Relaxed) {
+        let found = check(state);
+        idle = if found == Found::Activity {
+            0
         } else {
-            std::thread::park_timeout(if quiet > QUIET { STUCK } else { TICK });
+            idle + 1
+        };
+        if idle > IDLE_PERIODS && found == Found::Nothing {
+            if state.sleep.begin(|| check(state) != Found::Nothing) {
+                std::thread::park();
+                state.sleep.end();
+            }
+            idle = 0;
+        } else {
+            std::thread::park_timeout(if idle > IDLE_PERIODS {
+                STALLED_PERIOD
+            } else {
+                PERIOD
+            });
         }
     }
 }
 
 /// Checks all connections and sends bytes that were there one period before.
-fn look(common: &Common) -> Look {
-    let mut seen = Look::Nothing;
-    for (shown, last) in common.entries.lock().iter_mut() {
-        let batch = shown.batch.load(Ordering::Relaxed);
-        let waits = shown.len.load(Ordering::Relaxed) > 0;
-        if core::mem::replace(last, batch) != batch || waits && shown.send() {
-            seen = Look::News;
-        } else if waits && seen == Look::Nothing {
-            seen = Look::Stuck;
+fn check(state: &ThreadState) -> Found {
+    let mut found = Found::Nothing;
+    for (shared, last) in state.entries.lock().iter_mut() {
+        let batch = shared.batch.load(Ordering::Relaxed);
+        let waits = shared.loan.is_lent();
+        if core::mem::replace(last, batch) != batch || waits && shared.send() {
+            found = Found::Activity;
+        } else if waits && found == Found::Nothing {
+            found = Found::Stalled;
         }
     }
-    seen
+    found
 }

@@ -1,9 +1,10 @@
 //! The `tcp` endpoint: one user of the connection to its peer's interface. It checks the arguments and leaves the rest
 //! to the connection.
 
-use super::conn::{Conn, GATHERED_COPY, Phase, Put, PutPayload};
+use super::conn::{Conn, Phase};
 use super::iface::{Face, TcpIface, max_header};
 use super::link;
+use super::post::{GATHERED_COPY, Put, PutPayload};
 use super::txq::Owner;
 use super::wire::{DeviceAddr, Frame, IFACE_ADDR_LEN, IfaceAddr, MAX_DEVICE_ADDR};
 use crate::c::*;
@@ -140,9 +141,9 @@ impl TcpEp {
     }
 
     /// The number of queued replies to the peer has changed.
-    pub fn answers_queued(&self, face: &Face, change: isize) {
+    pub fn replies_queued(&self, face: &Face, change: isize) {
         if let Some(conn) = self.conn.get() {
-            conn.answers_queued(face, change);
+            conn.replies_queued(face, change);
         }
     }
 
@@ -213,7 +214,7 @@ impl TcpEp {
             return Err(Status::INVALID_PARAM);
         }
         let conn = ep.conn()?;
-        if payload < s.gather_below || (payload <= GATHERED_COPY && conn.is_gathering()) {
+        if payload < s.gather_below || (payload <= GATHERED_COPY && conn.is_busy()) {
             conn.post_am(face, id, header.len() + payload, |at| {
                 // SAFETY: there is room for header and payload.
                 unsafe { core::ptr::copy_nonoverlapping(header.as_ptr(), at, header.len()) };
@@ -231,7 +232,7 @@ impl TcpEp {
         iov: Iov<'_>,
         remote: u64,
         key: u64,
-        told: Option<(u8, &[u8])>,
+        notify: Option<(u8, &[u8])>,
         comp: Completion,
     ) -> Result<Posted> {
         let (face, s) = (ep.face(), &ep.face().settings);
@@ -243,16 +244,16 @@ impl TcpEp {
             return Err(Status::INVALID_PARAM);
         }
         let conn = ep.conn()?;
-        if total == 0 && told.is_none() {
+        if total == 0 && notify.is_none() {
             return ep.status().map(|()| Posted::Done);
         }
         let put = Put {
             key,
             address: remote,
             len: total as u64,
-            told,
+            notify,
         };
-        if total < s.gather_below || (total <= GATHERED_COPY && conn.is_gathering()) {
+        if total < s.gather_below || (total <= GATHERED_COPY && conn.is_busy()) {
             let mut copy = |out: &mut Vec<u8>| {
                 out.reserve(total);
                 let at = out.len();
@@ -298,7 +299,7 @@ impl TcpEp {
         let conn = self.conn()?;
         self.status()?;
         // Once a round for all endpoints that share the connection.
-        let asked = conn.pinged.replace(face.tick()) == face.tick();
+        let asked = conn.socket.pinged_at.replace(face.tick()) == face.tick();
         if !asked && conn.is_open() && !conn.is_blocked() {
             conn.post_control(face, &Frame::Ping);
         }

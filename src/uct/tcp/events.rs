@@ -42,8 +42,8 @@ impl Events {
         self.set.get()
     }
 
-    /// Whether a connection waits to be taken.
-    pub fn somebody_knocks(&self) -> bool {
+    /// Whether a connection waits to be accepted.
+    pub fn has_connection_request(&self) -> bool {
         let mut listener = [PollFd {
             fd: self.listener,
             events: READABLE as i16,
@@ -52,7 +52,7 @@ impl Events {
         self.listens.get() && poll(&mut listener, 0).is_ok_and(|ready| ready > 0)
     }
 
-    /// Whether connections are taken.
+    /// Whether connections are accepted.
     pub fn listens(&self) -> bool {
         self.listens.get()
     }

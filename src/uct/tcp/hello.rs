@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_greeting_in_the_name_of_another_is_told() {
+    fn a_greeting_in_the_name_of_another_is_detected() {
         let (me, other) = (Identity::new(&[7; 32]), Identity::new(&[8; 32]));
         let mine = me.greet(&hello());
         // Another's key before my signature, and the reverse.
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_never_be_a_greeting_is_told_at_once() {
+    fn an_invalid_greeting_is_rejected_before_it_is_complete() {
         let good = Identity::new(&[7; 32]).greet(&hello());
         let bad = |at: usize, value| {
             let mut bytes = good;

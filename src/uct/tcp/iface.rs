@@ -5,7 +5,7 @@
 
 use super::backpressure::Total;
 use super::config::Settings;
-use super::conn::{Conn, Phase, RxBuf};
+use super::conn::{Conn, Phase};
 use super::deadlines::{Deadlines, NEVER};
 use super::device::{self, Estimate, Survey};
 use super::ep::TcpEp;
@@ -13,6 +13,7 @@ use super::events::Events;
 use super::hello::Identity;
 use super::keys::Keys;
 use super::proof::FIRST_LEN;
+use super::rx_state::RxBuf;
 use super::txq::Owner;
 use super::wire::{DeviceAddr, HEADER_LEN, IFACE_ADDR_LEN, IfaceAddr, PUT_LEN};
 use crate::c::*;
@@ -64,7 +65,7 @@ pub struct UnauthPeer {
     pub from: SocketAddr,
     pub bytes: [u8; FIRST_LEN],
     pub len: usize,
-    /// With a secret: the keys, once it has begun the hand-shake.
+    /// With a secret: the keys, once it has begun the handshake.
     pub session: Option<Box<Session>>,
     pub deadline: u64,
     /// It was kept beyond its first deadline, as there are few unauthenticated peers.
@@ -132,10 +133,10 @@ pub struct TcpIface {
     /// The last progress call, in cycles.
     pub called_at: Cell<u64>,
     /// The time of the last periodic epoll, and whether it had events.
-    pub asked_at: Cell<u64>,
-    pub had_news: Cell<bool>,
-    /// Questions since then.
-    pub vain: Cell<u32>,
+    pub polled_at: Cell<u64>,
+    pub had_events: Cell<bool>,
+    /// Calls of epoll in a row without events.
+    pub empty_polls: Cell<u32>,
     /// Sockets that brought something lately: they are read without asking epoll.
     pub hot: RefCell<Vec<Rc<Conn>>>,
     /// Connections with whole frames that a handler wanted after this progress.
@@ -153,7 +154,7 @@ pub struct TcpIface {
     pub servable: RefCell<Vec<Rc<Conn>>>,
 
     /// Queued replies to peers.
-    pub answers: Total,
+    pub replies: Total,
     tx_spare: RefCell<Vec<Vec<u8>>>,
     rx_spare: RefCell<Vec<RxBuf>>,
     logged: Cell<u32>,
@@ -200,9 +201,9 @@ impl TcpIface {
             sender: Cell::new(0),
             poll_now: Cell::new(false),
             called_at: Cell::new(0),
-            asked_at: Cell::new(0),
-            had_news: Cell::new(false),
-            vain: Cell::new(0),
+            polled_at: Cell::new(0),
+            had_events: Cell::new(false),
+            empty_polls: Cell::new(0),
             hot: RefCell::default(),
             held: RefCell::default(),
             dirty: RefCell::default(),
@@ -212,7 +213,7 @@ impl TcpIface {
             greetings: Cell::new(0),
             opened: Cell::new(0),
             servable: RefCell::default(),
-            answers: Total::default(),
+            replies: Total::default(),
             tx_spare: RefCell::default(),
             rx_spare: RefCell::default(),
             logged: Cell::new(0),
@@ -286,7 +287,7 @@ impl TcpIface {
     pub fn take_dirty(&self) -> Vec<Rc<Conn>> {
         let list = core::mem::take(&mut *self.dirty.borrow_mut());
         for conn in &list {
-            conn.gathering_ended();
+            conn.stop_gathering();
         }
         list
     }
@@ -329,7 +330,7 @@ impl TcpIface {
 
     /// Sets whether epoll reports that the connection's socket is writable.
     pub fn watch(&self, conn: &Conn, writable: bool) {
-        if conn.watched.get() == writable || conn.token.get() == 0 {
+        if conn.socket.watched.get() == writable || conn.socket.token.get() == 0 {
             return;
         }
         self.set_watched(conn, writable);
@@ -338,17 +339,17 @@ impl TcpIface {
 
     /// Sets the epoll events of the connection's socket.
     pub fn set_events(&self, conn: &Conn) {
-        if conn.token.get() == 0 {
+        if conn.socket.token.get() == 0 {
             return;
         }
-        let writable = if conn.watched.get() { WRITABLE } else { 0 };
-        let readable = if conn.answers.is_paused() {
-            0
+        let writable = if conn.socket.watched.get() {
+            WRITABLE
         } else {
-            READABLE
+            0
         };
+        let readable = if !conn.rx.is_read() { 0 } else { READABLE };
         let events = readable | writable;
-        let modify = |set: &Epoll| set.modify(conn.fd(), events, conn.token.get());
+        let modify = |set: &Epoll| set.modify(conn.fd(), events, conn.socket.token.get());
         if let Err(e) = self.events.set().and_then(modify) {
             ucs_error!("tcp: epoll: {e}");
         }
@@ -358,7 +359,7 @@ impl TcpIface {
     /// Notes whether epoll watches the connection's writability.
     pub fn set_watched(&self, conn: &Conn, watched: bool) {
         let n = self.unsettled.get();
-        match (conn.watched.replace(watched), watched) {
+        match (conn.socket.watched.replace(watched), watched) {
             (false, true) => self.unsettled.set(n + 1),
             (true, false) => self.unsettled.set(n.saturating_sub(1)),
             _ => (),
@@ -417,7 +418,9 @@ impl TcpIface {
                     Ok(t)
                 })
                 // Progress also reads the clock from time to time; no thread may be sleeping.
-                .inspect_err(|e| ucs_diag!("tcp: no timer wakes up who waits: {e}"));
+                .inspect_err(|e| {
+                    ucs_diag!("tcp: no timer ends the sleep of a waiting program: {e}")
+                });
             *timer = made.ok();
         }
         if let Some(t) = &*timer
@@ -427,7 +430,7 @@ impl TcpIface {
         }
     }
 
-    /// Whether something has its time and no timer that would wake a sleeper for it.
+    /// Whether there is a deadline and no timer that would end a sleep for it.
     pub fn lacks_timer(&self) -> bool {
         self.next_deadline.get() != NEVER && self.timer.borrow().is_none()
     }
@@ -448,7 +451,7 @@ impl TcpIface {
         self.wake_at(at);
     }
 
-    /// The same for an unknown peer, from its time `old` on.
+    /// The same for an unauthenticated peer, whose deadline was `old`.
     pub fn set_unauth_peer_deadline(&self, token: u64, old: u64, at: u64) {
         let mut all = self.deadlines.borrow_mut();
         all.change(token, old, at, || Timed::UnauthPeer(token));
@@ -475,7 +478,7 @@ impl TcpIface {
 
     /// The rest of a connection's received data is handled in the next progress.
     pub fn hold(&self, conn: &Rc<Conn>) {
-        conn.held.set(true);
+        conn.rx.held.set(true);
         let mut held = self.held.borrow_mut();
         if !held.iter().any(|c| Rc::ptr_eq(c, conn)) {
             held.push(Rc::clone(conn));
@@ -651,8 +654,8 @@ impl Iface for TcpIface {
         true
     }
 
-    fn answers_queued(ep: &EpBox<Self>, change: isize) {
-        ep.answers_queued(ep.face(), change);
+    fn replies_queued(ep: &EpBox<Self>, change: isize) {
+        ep.replies_queued(ep.face(), change);
     }
 
     fn ep_create(face: &Face, params: &EpParams) -> Result<TcpEp> {
@@ -729,10 +732,10 @@ impl Iface for TcpIface {
         remote: u64,
         rkey: uct_rkey_t,
         id: u8,
-        told: &[u8],
+        notify: &[u8],
         comp: Completion,
     ) -> Result<Posted> {
-        TcpEp::put_zcopy(ep, iov, remote, rkey as u64, Some((id, told)), comp)
+        TcpEp::put_zcopy(ep, iov, remote, rkey as u64, Some((id, notify)), comp)
     }
 
     unsafe fn pending_add(
@@ -784,7 +787,7 @@ impl Iface for TcpIface {
             conn.flush(face);
         }
         for conn in face.by_peer.borrow().values() {
-            conn.renew_burst();
+            conn.expect_urgent_frames();
         }
         Ok(())
     }

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reused_slot_does_not_answer_to_the_old_key() {
+    fn a_reused_slot_does_not_accept_the_old_key() {
         let keys = Keys::new();
         let a = keys.add(1000, 10, true, false).unwrap();
         keys.export(a).unwrap();

@@ -1,4 +1,4 @@
-//! Setting up and taking down connections: connect, accept, greet, try again, break.
+//! Setting up and taking down connections: connect, accept, greet, retry, disconnect.
 //!
 //! Two interfaces may connect to each other at the same moment; the attempt of the one with the smaller id wins.
 //! Attempts are numbered, so that an abandoned one is recognised when it is accepted late. Nothing but a hello is sent
@@ -15,10 +15,9 @@ use super::proof::{self, FIRST_LEN};
 use super::rx;
 use super::wire::{self, Bad, Frame, Reason, Welcome};
 use crate::sys::clock::monotonic_ns;
-use crate::sys::membarrier;
 use crate::sys::poll::{PollFd, poll};
 use crate::sys::socket::{Connecting, Options, READABLE, Socket, WRITABLE};
-use crate::ucs::{Result, Status};
+use crate::ucs::{Result, Status, sync};
 use crate::{ucs_debug, ucs_diag, ucs_error, ucs_warn};
 use core::cell::RefCell;
 use std::collections::HashMap;
@@ -54,7 +53,7 @@ pub const SILENCE_NS: u64 = 2_000_000_000;
 /// Time that a closing interface waits for room, in all and each time, for data whose sends have completed.
 const CLOSE_NS: u64 = 1_000_000_000;
 const CLOSE_STEP_MS: i32 = 100;
-/// Bytes of a closing peer that are read so that it hears no reset: the number of reads.
+/// Most reads from a peer before its socket is closed, so that it gets no reset.
 const LINGER_READS: usize = 64;
 
 /// The connection to interface `peer` at `remote`: the existing one, or a new one that is being set up.
@@ -79,9 +78,8 @@ pub fn connect(face: &TcpIface, peer: u64, remote: SocketAddr) -> Result<Rc<Conn
     Ok(conn)
 }
 
-/// What a socket sends ahead to a peer of this host, where nothing else is configured: what both processes copy
-/// stays in a processor's second cache, and nothing is on its way that more would be wanted for. What it does not
-/// take leaves with progress, or without by the thread of `deferred_flush`.
+/// Default size of the send buffer to a peer of this host: what both processes copy stays in a processor's second cache,
+/// and a larger one would not raise bandwidth. Progress or the deferred flush sends the rest of the queue.
 const SENT_AHEAD: usize = 192 << 10;
 
 /// The options of a connection with `peer`.
@@ -89,7 +87,7 @@ fn options(face: &TcpIface, peer: IpAddr) -> Options {
     let mut options = face.settings.options;
     if peer == face.address.ip {
         options.unpaced = true;
-        if membarrier::register() {
+        if sync::can_barrier() {
             options.send_buffer.get_or_insert(SENT_AHEAD);
         }
     }
@@ -118,7 +116,7 @@ fn start(face: &TcpIface, conn: &Rc<Conn>) -> io::Result<()> {
         .set()?
         .add(socket.raw(), READABLE | WRITABLE, token)?;
     face.known.borrow_mut().insert(token, Rc::clone(conn));
-    conn.token.set(token);
+    conn.socket.token.set(token);
     conn.set_socket(Some(socket));
     conn.phase.set(Phase::Connecting);
     face.next_attempt();
@@ -127,7 +125,7 @@ fn start(face: &TcpIface, conn: &Rc<Conn>) -> io::Result<()> {
     face.poll_soon();
     ucs_debug!("tcp: {connecting:?}: to {remote}");
     // On one host the kernel is often done already. What failed is found by progress.
-    if connecting == Connecting::Done || conn.with_socket(is_connected) == Some(true) {
+    if connecting == Connecting::Done || conn.socket.with(is_connected) == Some(true) {
         connected(face, conn);
     }
     Ok(())
@@ -143,10 +141,10 @@ pub fn connected(face: &TcpIface, conn: &Rc<Conn>) {
     if conn.phase.get() != Phase::Connecting {
         return;
     }
-    let error = conn.with_socket(Socket::take_error);
+    let error = conn.socket.with(Socket::take_error);
     match error {
         Some(Ok(None)) => (),
-        Some(Ok(Some(e)) | Err(e)) => return again(face, conn, &e),
+        Some(Ok(Some(e)) | Err(e)) => return retry(face, conn, &e),
         None => return,
     }
     if let Some(auth) = &face.auth {
@@ -156,21 +154,21 @@ pub fn connected(face: &TcpIface, conn: &Rc<Conn>) {
                 face.watch(conn, false);
             }
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => (),
-            Err(e) => again(face, conn, &e),
+            Err(e) => retry(face, conn, &e),
         }
         return;
     }
     let bytes = hello(face, conn);
-    match conn.with_socket(|s| s.send(&bytes)) {
+    match conn.socket.with(|s| s.send(&bytes)) {
         // A fresh socket has room for a hello.
         Some(Ok(n)) if n == bytes.len() => {
             conn.phase.set(Phase::Greeting);
             face.set_deadline(conn, NEVER);
             face.watch(conn, false);
         }
-        Some(Ok(_)) => again(face, conn, &io::ErrorKind::WriteZero.into()),
+        Some(Ok(_)) => retry(face, conn, &io::ErrorKind::WriteZero.into()),
         Some(Err(e)) if e.kind() == io::ErrorKind::WouldBlock => (),
-        Some(Err(e)) => again(face, conn, &e),
+        Some(Err(e)) => retry(face, conn, &e),
         None => (),
     }
 }
@@ -186,7 +184,7 @@ pub fn hello(face: &TcpIface, conn: &Conn) -> [u8; HELLO_LEN] {
 }
 
 /// An attempt failed: another one follows, as long as the settings allow.
-pub fn again(face: &TcpIface, conn: &Rc<Conn>, e: &io::Error) {
+pub fn retry(face: &TcpIface, conn: &Rc<Conn>, e: &io::Error) {
     drop_socket(face, conn);
     let tries = conn.tries.get() + 1;
     conn.tries.set(tries);
@@ -207,13 +205,13 @@ fn wait(face: &TcpIface, conn: &Rc<Conn>, ns: u64) {
 }
 
 /// The peer reports its own attempt.
-pub fn deferred(face: &TcpIface, conn: &Rc<Conn>) {
+pub fn on_defer(face: &TcpIface, conn: &Rc<Conn>) {
     drop_socket(face, conn);
     wait(face, conn, DEFER_NS);
 }
 
 /// The peer has accepted our hello.
-pub fn welcomed(face: &TcpIface, conn: &Rc<Conn>, welcome: &Welcome) -> bool {
+pub fn on_welcome(face: &TcpIface, conn: &Rc<Conn>, welcome: &Welcome) -> bool {
     if conn.phase.get() != Phase::Greeting || welcome.max_am as usize > MAX_AM {
         return false;
     }
@@ -225,7 +223,7 @@ fn opened(face: &TcpIface, conn: &Rc<Conn>, attempt: u64, max_am: usize) {
     conn.phase.set(Phase::Open);
     face.set_deadline(conn, NEVER);
     conn.peer_attempt.set(attempt);
-    conn.rx_limit.set(max_am);
+    conn.rx.limit.set(max_am);
     face.opened.set(face.opened.get() + 1);
     conn.flush(face);
     face.poll_soon();
@@ -239,8 +237,8 @@ fn drop_idle_timer(face: &TcpIface) {
     }
 }
 
-/// The peer turned our hello down.
-pub fn rejected(face: &TcpIface, conn: &Rc<Conn>, reason: Reason) {
+/// The peer rejected our hello.
+pub fn on_reject(face: &TcpIface, conn: &Rc<Conn>, reason: Reason) {
     let why = match reason {
         Reason::Version => "it speaks another version of the protocol",
         Reason::Unknown => "the interface with this address is gone",
@@ -339,7 +337,7 @@ fn admit(face: &Face, socket: Socket, from: SocketAddr) {
     let listed = Rc::clone(&unauth_peer);
     face.unauth_peers.borrow_mut().insert(token, listed);
     // Its hello has usually come already.
-    listen_to(face, token, &unauth_peer);
+    read_greeting(face, token, &unauth_peer);
     if face.unauth_peers.borrow().contains_key(&token) {
         face.set_unauth_peer_deadline(token, NEVER, deadline);
     }
@@ -361,7 +359,7 @@ fn drop_one_unauth_peer(face: &TcpIface) {
     forget_unauth_peer(face, token);
 }
 
-/// Closes an unknown peer's socket.
+/// Closes the socket of an unauthenticated peer.
 pub fn forget_unauth_peer(face: &TcpIface, token: u64) {
     let gone = face.unauth_peers.borrow_mut().remove(&token);
     if let Some(unauth_peer) = gone {
@@ -371,13 +369,13 @@ pub fn forget_unauth_peer(face: &TcpIface, token: u64) {
 }
 
 /// Reads the bytes of an unauthenticated peer, up to its hello.
-pub fn listen_to(face: &Face, token: u64, unauth_peer: &Rc<RefCell<UnauthPeer>>) {
+pub fn read_greeting(face: &Face, token: u64, unauth_peer: &Rc<RefCell<UnauthPeer>>) {
     if face.greetings.get() >= MAX_GREETINGS {
-        // Epoll tells of it again.
+        // Epoll reports it again.
         return face.poll_soon();
     }
     if let Some(auth) = &face.auth {
-        return proof::listen_to(face, auth, token, unauth_peer);
+        return proof::read_greeting(face, auth, token, unauth_peer);
     }
     let said = {
         let mut s = unauth_peer.borrow_mut();
@@ -398,12 +396,12 @@ pub fn listen_to(face: &Face, token: u64, unauth_peer: &Rc<RefCell<UnauthPeer>>)
     let from = unauth_peer.borrow().from;
     match said {
         Some(Ok(None)) => return,
-        Some(Ok(Some(hello))) => greet(face, unauth_peer, &hello),
+        Some(Ok(Some(hello))) => on_hello(face, unauth_peer, &hello),
         Some(Err(Bad::Upstream)) => upstream_peer(face, from),
         Some(Err(Bad::Kind(wire::OPENING))) => proof::no_secret(face, unauth_peer),
         Some(Err(bad)) => {
             if let Bad::Version(_) = bad {
-                answer(unauth_peer, &Frame::Reject(Reason::Version));
+                send_frame(unauth_peer, &Frame::Reject(Reason::Version));
             }
             garbage(face, from, format_args!("it began with {bad}"));
         }
@@ -412,7 +410,7 @@ pub fn listen_to(face: &Face, token: u64, unauth_peer: &Rc<RefCell<UnauthPeer>>)
     forget_unauth_peer(face, token);
 }
 
-/// Says what the user has to change.
+/// Logs what the user has to change.
 pub fn upstream_peer(face: &TcpIface, from: SocketAddr) {
     if face.first(Once::Upstream) {
         ucs_error!(
@@ -428,8 +426,8 @@ pub fn garbage(face: &TcpIface, from: SocketAddr, why: impl core::fmt::Display) 
     }
 }
 
-/// Sends one frame to an unknown peer, in a record where there are keys; whether it is out.
-pub fn answer(unauth_peer: &Rc<RefCell<UnauthPeer>>, frame: &Frame) -> bool {
+/// Sends one frame to an unauthenticated peer, in a record if there are keys. Returns whether all of it is sent.
+pub fn send_frame(unauth_peer: &Rc<RefCell<UnauthPeer>>, frame: &Frame) -> bool {
     let mut bytes = Vec::new();
     wire::encode(frame, &mut bytes);
     let mut s = unauth_peer.borrow_mut();
@@ -447,22 +445,22 @@ pub fn answer(unauth_peer: &Rc<RefCell<UnauthPeer>>, frame: &Frame) -> bool {
     }
 }
 
-/// What a hello does to the connection that there is with its sender.
-enum Fate {
-    /// There is none, or it is lost already.
+/// The connection that exists with the sender of a hello, and what happens to it.
+enum Existing {
+    /// There is none, or it has failed.
     None,
-    /// The sender began a new one: the old one is lost.
+    /// The sender connects anew: the old one is aborted.
     Lost(Rc<Conn>),
-    /// Ours is under way, and the sender's wins.
+    /// Our attempt is under way, and the sender's wins.
     Yields(Rc<Conn>),
 }
 
-/// A hello: the connection is taken, left for another one, or turned down.
-pub fn greet(face: &Face, unauth_peer: &Rc<RefCell<UnauthPeer>>, received: &Received) {
+/// A hello was received: the connection is accepted, deferred in favour of our attempt, or rejected.
+pub fn on_hello(face: &Face, unauth_peer: &Rc<RefCell<UnauthPeer>>, received: &Received) {
     let peer = unauth_peer.borrow().from;
     let (hello, from) = (&received.hello, received.from);
     let reject = |reason| {
-        answer(unauth_peer, &Frame::Reject(reason));
+        send_frame(unauth_peer, &Frame::Reject(reason));
     };
     if hello.to != face.identity.id || hello.purpose != PURPOSE_DATA {
         if face.first(Once::WrongTarget) {
@@ -480,44 +478,48 @@ pub fn greet(face: &Face, unauth_peer: &Rc<RefCell<UnauthPeer>>, received: &Rece
     let old = match known {
         Some(conn) if !to_self => match conn.phase.get() {
             Phase::Open if hello.attempt <= conn.peer_attempt.get() => return,
-            Phase::Open => Fate::Lost(conn),
+            Phase::Open => Existing::Lost(conn),
             Phase::Connecting | Phase::Proving | Phase::Greeting if face.identity.id < from => {
-                answer(unauth_peer, &Frame::Defer);
+                send_frame(unauth_peer, &Frame::Defer);
                 return;
             }
-            Phase::Broken(_) => Fate::None,
-            _ => Fate::Yields(conn),
+            Phase::Broken(_) => Existing::None,
+            _ => Existing::Yields(conn),
         },
-        _ => Fate::None,
+        _ => Existing::None,
     };
     let welcome = Welcome {
         attempt: face.attempts(),
         max_am: face.max_am() as u32,
     };
     face.greetings.set(face.greetings.get() + 1);
-    // The sender goes on while the signature is looked at.
-    if !answer(unauth_peer, &Frame::Welcome(welcome)) {
+    // The sender goes on while the signature is checked.
+    if !send_frame(unauth_peer, &Frame::Welcome(welcome)) {
         return;
     }
     if !received.is_signed() {
-        return garbage(face, peer, "its greeting is not signed by whom it names");
+        return garbage(
+            face,
+            peer,
+            "its greeting is not signed by the interface that it names",
+        );
     }
     let (conn, made) = match old {
-        Fate::Yields(conn) => {
+        Existing::Yields(conn) => {
             drop_socket(face, &conn);
             (conn, false)
         }
-        Fate::Lost(conn) => {
+        Existing::Lost(conn) => {
             ucs_diag!("tcp: {peer} connects anew: its old connection is lost");
             abort(face, &conn, Status::CONNECTION_RESET);
             (Conn::new(face.new_token(), from, None), true)
         }
-        Fate::None => (Conn::new(face.new_token(), from, None), true),
+        Existing::None => (Conn::new(face.new_token(), from, None), true),
     };
     if let Err(e) = adopt(face, &conn, unauth_peer) {
         ucs_error!("tcp: a connection from {peer} cannot be kept: {e}");
         if !made {
-            again(face, &conn, &e);
+            retry(face, &conn, &e);
         }
         return;
     }
@@ -529,7 +531,7 @@ pub fn greet(face: &Face, unauth_peer: &Rc<RefCell<UnauthPeer>>, received: &Rece
     face.base.peer_connected(from);
 }
 
-/// Moves an unknown peer's socket to a connection.
+/// Moves the socket of an unauthenticated peer to a connection.
 fn adopt(
     face: &TcpIface,
     conn: &Rc<Conn>,
@@ -545,7 +547,7 @@ fn adopt(
     let token = face.new_token();
     face.events.set()?.modify(socket.raw(), READABLE, token)?;
     face.known.borrow_mut().insert(token, Rc::clone(conn));
-    conn.token.set(token);
+    conn.socket.token.set(token);
     conn.set_socket(Some(socket));
     if let Some(session) = session.filter(|s| s.encrypted) {
         conn.seal(*session);
@@ -553,15 +555,14 @@ fn adopt(
     Ok(())
 }
 
-/// Closes the socket of a connection, which forgets what it was reading.
+/// Closes the socket of a connection and drops incomplete frames.
 fn drop_socket(face: &TcpIface, conn: &Rc<Conn>) {
-    let token = conn.token.replace(0);
+    let token = conn.socket.token.replace(0);
     face.known.borrow_mut().remove(&token);
     face.set_watched(conn, false);
     conn.set_socket(None);
     conn.resume_reading();
-    conn.put_in.set(None);
-    conn.rx.set(None);
+    conn.rx.clear();
     if !face.events.listens() {
         resume_accepting(face);
     }
@@ -576,7 +577,7 @@ fn resume_accepting(face: &TcpIface) {
     face.poll_soon();
 }
 
-/// The connection is lost for good. Its users hear of it from progress.
+/// The connection has failed. Progress reports it to its users.
 pub fn abort(face: &TcpIface, conn: &Rc<Conn>, status: Status) {
     if matches!(conn.phase.get(), Phase::Broken(_)) {
         return;
@@ -591,7 +592,7 @@ pub fn abort(face: &TcpIface, conn: &Rc<Conn>, status: Status) {
     face.broken.borrow_mut().push(Rc::clone(conn));
 }
 
-/// Tells the users of a broken connection. Callbacks run here.
+/// Reports a failed connection to its users. Callbacks run here.
 pub fn report(face: &Face, conn: &Rc<Conn>) {
     let Phase::Broken(status) = conn.phase.get() else {
         return;
@@ -617,7 +618,7 @@ pub fn report(face: &Face, conn: &Rc<Conn>) {
 }
 
 /// Due deadlines: connection attempts to repeat or to abandon, silent unauthenticated peers, a paused listener.
-pub fn on_time(face: &Face) {
+pub fn on_timer(face: &Face) {
     let now = monotonic_ns();
     face.drop_timer();
     if !face.events.listens() {
@@ -625,8 +626,8 @@ pub fn on_time(face: &Face) {
     }
     while let Some(due) = face.take_due(now) {
         match due {
-            Timed::UnauthPeer(token) => silent(face, token, now),
-            Timed::Conn(conn) => deferred_flush(face, &conn, now),
+            Timed::UnauthPeer(token) => on_unauth_peer_deadline(face, token, now),
+            Timed::Conn(conn) => on_conn_deadline(face, &conn, now),
         }
     }
     if let Some(next) = face.earliest_deadline() {
@@ -635,7 +636,7 @@ pub fn on_time(face: &Face) {
 }
 
 /// The deadline of an unauthenticated peer.
-fn silent(face: &TcpIface, token: u64, now: u64) {
+fn on_unauth_peer_deadline(face: &TcpIface, token: u64, now: u64) {
     let (few, unauth_peer) = {
         let all = face.unauth_peers.borrow();
         (all.len() <= UNAUTH_PEERS_LOW, all.get(&token).cloned())
@@ -655,7 +656,7 @@ fn silent(face: &TcpIface, token: u64, now: u64) {
     forget_unauth_peer(face, token);
 }
 
-fn deferred_flush(face: &Face, conn: &Rc<Conn>, now: u64) {
+fn on_conn_deadline(face: &Face, conn: &Rc<Conn>, now: u64) {
     match conn.phase.get() {
         Phase::Connecting => {
             // The kernel may have connected long ago, and this process made no progress since.
@@ -666,10 +667,10 @@ fn deferred_flush(face: &Face, conn: &Rc<Conn>, now: u64) {
         }
         Phase::Waiting => {
             if let Err(e) = start(face, conn) {
-                again(face, conn, &e);
+                retry(face, conn, &e);
             }
         }
-        Phase::Open if conn.is_blocked() || !conn.is_read() => {
+        Phase::Open if conn.is_blocked() || !conn.rx.is_read() => {
             check_silence(face, conn);
             read_a_little(face, conn, now);
             if conn.is_open() {
@@ -689,7 +690,7 @@ fn read_a_little(face: &Face, conn: &Rc<Conn>, now: u64) {
         Ok(false) => {}
         Err(status) => {
             ucs_warn!(
-                "tcp: a peer asks for answers and has read none for a minute: it is given up"
+                "tcp: a peer requests replies and has read none for a minute: it is disconnected"
             );
             abort(face, conn, status);
         }
@@ -702,29 +703,29 @@ pub fn check_silence(face: &TcpIface, conn: &Rc<Conn>) {
     let (Some(max), true) = (face.settings.max_silence, conn.is_open()) else {
         return;
     };
-    if let Some(Ok(Some(age))) = conn.with_socket(Socket::silence)
+    if let Some(Ok(Some(age))) = conn.socket.with(Socket::silence)
         && age >= max
     {
         ucs_diag!(
-            "tcp: a peer has not answered for {} s: it is given up",
+            "tcp: a peer has acknowledged nothing for {} s: it is disconnected",
             age.as_secs()
         );
         abort(face, conn, Status::ENDPOINT_TIMEOUT);
     }
 }
 
-/// The interface closes: peers hear that nothing follows.
+/// The interface closes: sends a close frame to each peer.
 pub fn close_all(face: &Face) {
     let conns: Vec<_> = face.known.borrow().values().cloned().collect();
     for conn in conns {
         if conn.is_open() {
             conn.flush(face);
-            push_out(face, &conn);
+            drain(face, &conn);
             if conn.is_open() && !conn.is_blocked() {
                 conn.post_control(face, &Frame::Bye);
                 conn.flush(face);
             }
-            conn.with_socket(linger);
+            conn.socket.with(linger);
         }
         abort(face, &conn, Status::CANCELED);
     }
@@ -741,8 +742,8 @@ pub fn close_all(face: &Face) {
     face.take_dirty();
 }
 
-/// Waits a while for a peer that reads: sends of the queued data have completed.
-fn push_out(face: &Face, conn: &Rc<Conn>) {
+/// Waits up to `CLOSE_NS` for a peer that reads: the sends of the queued data have completed.
+fn drain(face: &Face, conn: &Rc<Conn>) {
     let end = monotonic_ns() + CLOSE_NS;
     while conn.is_open() && conn.is_blocked() && monotonic_ns() < end {
         let mut fds = [PollFd {

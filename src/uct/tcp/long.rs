@@ -4,8 +4,9 @@
 //! by itself, which becomes shorter with each part that is placed, and is handled as any other when the handler gives
 //! no buffer any more.
 
-use super::conn::{Conn, Placing, RxBuf};
+use super::conn::Conn;
 use super::iface::Face;
+use super::rx_state::{Placing, RxBuf};
 use super::wire::{self, Frame, HEADER_LEN};
 use crate::sys::socket::{self, block};
 use crate::uct::base::am;
@@ -30,13 +31,13 @@ impl Long {
     /// `None` if it is not long, its head has not come, it is complete, or its handler has no placing.
     pub fn first(face: &Face, conn: &Conn, buf: &RxBuf) -> Option<Long> {
         let bytes = buf.data.get(buf.start..buf.end)?;
-        let frame = wire::decode(bytes, conn.rx_limit.get());
+        let frame = wire::decode(bytes, conn.rx.limit.get());
         let Ok(Some((Frame::Am { id, len }, total))) = frame else {
             return None;
         };
         let (placing, arg) = face.base.am.placing(id)?;
         let left = len.checked_sub(placing.head)?;
-        let is_long = left >= LONG || conn.placing.get() == Placing::UnderWay;
+        let is_long = left >= LONG || conn.rx.placing.get() == Placing::UnderWay;
         let has_head = bytes.len() >= HEADER_LEN + placing.head;
         (is_long && has_head && bytes.len() < total).then_some(Long {
             placing,
@@ -71,28 +72,28 @@ impl Long {
         let over = left == 0;
         if over {
             buf.start += self.before();
-            conn.placing.set(Placing::Expected);
+            conn.rx.placing.set(Placing::Expected);
         }
-        conn.message_came();
-        // SAFETY: as in `place`; nobody writes to the buffer meanwhile, which its reader holds alone.
+        conn.on_message();
+        // SAFETY: as in `place`; the reader has exclusive access to the buffer.
         unsafe { (self.placing.placed)(self.arg, head, n, over) };
     }
 }
 
 /// Places the bytes of the first message that are in the connection's buffer, if it is long.
-pub fn hand_on(face: &Face, conn: &Conn, buf: &mut RxBuf) {
+pub fn place_buffered(face: &Face, conn: &Conn, buf: &mut RxBuf) {
     while let Some(long) = Long::first(face, conn, buf) {
         let Some((at, room)) = long.place(buf) else {
             return;
         };
-        conn.placing.set(Placing::UnderWay);
+        conn.rx.placing.set(Placing::UnderWay);
         let from = buf.start + long.before();
         let bytes = &buf.data[from..buf.end];
         let n = bytes.len().min(room);
         if n == 0 {
             return;
         }
-        // SAFETY: the handler has room for so many; the buffer is nobody else's.
+        // SAFETY: the handler has room for so many; nothing else uses the buffer.
         unsafe { copy_home(bytes.as_ptr(), at.as_ptr(), n) };
         buf.data.copy_within(buf.start..from, buf.start + n);
         buf.start += n;

@@ -5,24 +5,25 @@
 //! | `md`, `keys` | the memory domain: what peers may write to |
 //! | `device`, `config` | which interfaces there are, what is configured |
 //! | `iface`, `ep` | what C calls |
-//! | `conn`, `txq`, `pending_acks` | a connection: what is queued, who waits for what |
-//! | `backpressure` | who sends and does not read is not read |
-//! | `deferred_flush` | the thread that sends what was gathered when nobody makes progress |
-//! | `link` | connecting, accepting, greeting, breaking |
-//! | `hello` | the signed greeting of who connects |
-//! | `proof` | with a secret: the hand-shake before the greeting |
-//! | `sealed` | sending and receiving where connections are encrypted |
-//! | `deadlines` | what happens when its time has come |
-//! | `rx`, `poll` | receiving and progress |
-//! | `long` | messages whose bytes go to their place while they come |
+//! | `poll`, `events` | the interface's progress and its epoll set |
+//! | `conn`, `post` | a connection, the operations of endpoints on it |
+//! | `conn_socket` | a connection's socket |
+//! | `send_queue`, `txq` | what a connection sends |
+//! | `send_policy` | when it sends |
+//! | `deferred_flush`, `loan` | the thread that sends what was gathered when the owner makes no progress |
+//! | `acks`, `pending_acks` | acknowledgements that a connection owes and waits for |
+//! | `rx_state`, `rx`, `long` | what a connection receives, how frames are read, direct placement of long messages |
+//! | `backpressure` | pauses reading from peers that do not read their replies |
+//! | `link`, `deadlines` | connecting, accepting, disconnecting; what happens at a time |
+//! | `hello` | the signed greeting of a peer that connects |
+//! | `proof`, `sealed` | with a secret: the handshake before the greeting, encrypted sending and receiving |
 //! | `wire` | byte formats |
-//!
-//! Sends of a quiet connection leave at once; those of a busy one are gathered and sent together, with
-//! the next progress or a fence, or a millisecond or two later without.
 
+mod acks;
 mod backpressure;
 mod config;
 mod conn;
+mod conn_socket;
 mod deadlines;
 mod deferred_flush;
 mod device;
@@ -32,13 +33,18 @@ mod hello;
 mod iface;
 mod keys;
 mod link;
+mod loan;
 mod long;
 mod md;
 mod pending_acks;
 mod poll;
+mod post;
 mod proof;
 mod rx;
+mod rx_state;
 mod sealed;
+mod send_policy;
+mod send_queue;
 mod txq;
 pub mod wire;
 

@@ -55,7 +55,7 @@ impl PendingAcks {
     }
 
     /// The peer has acknowledged `count` puts: calls `done` for each. Returns false for an invalid number.
-    pub fn puts_acknowledged(&self, count: u64, mut done: impl FnMut(Owner, Completion)) -> bool {
+    pub fn on_put_ack(&self, count: u64, mut done: impl FnMut(Owner, Completion)) -> bool {
         if count > self.puts.get() || count < self.puts_acked.get() {
             return false;
         }
@@ -74,7 +74,7 @@ impl PendingAcks {
         self.flushed_at.get() == queued
     }
 
-    pub fn are_flushes_answered(&self) -> bool {
+    pub fn are_flushes_acked(&self) -> bool {
         self.flushes_acked.get() == self.flushes.get()
     }
 
@@ -90,7 +90,7 @@ impl PendingAcks {
     }
 
     /// The peer has acknowledged flush `seq`. Returns false for an invalid number.
-    pub fn flush_acknowledged(&self, seq: u64) -> bool {
+    pub fn on_flush_ack(&self, seq: u64) -> bool {
         if seq > self.flushes.get() || seq < self.flushes_acked.get() {
             return false;
         }
@@ -114,7 +114,7 @@ impl PendingAcks {
     }
 
     /// `sent` bytes were sent: calls `done` for the completions that wait for nothing else.
-    pub fn settle(&self, sent: u64, mut done: impl FnMut(Owner, Completion)) {
+    pub fn complete_waiters(&self, sent: u64, mut done: impl FnMut(Owner, Completion)) {
         let (puts, flushes) = (self.puts_acked.get(), self.flushes_acked.get());
         let is_over = |w: &mut Waiter| w.sent <= sent && w.puts <= puts && w.flushes <= flushes;
         let mut waiters = self.waiters.borrow_mut();
@@ -171,44 +171,44 @@ mod tests {
             pending_acks.put(owner(1), comp(n));
             assert_eq!(pending_acks.next_flush(), n as u64);
         }
-        let mut told = Vec::new();
-        let mut ack = |n| pending_acks.puts_acknowledged(n, |_, c| told.push(c.0.addr()));
+        let mut completed = Vec::new();
+        let mut ack = |n| pending_acks.on_put_ack(n, |_, c| completed.push(c.0.addr()));
         assert!(ack(2) && ack(2) && !ack(1) && !ack(4) && ack(3));
-        assert_eq!(told, [1, 2, 3]);
+        assert_eq!(completed, [1, 2, 3]);
         assert!(
             pending_acks.are_puts_done()
                 && !pending_acks.is_put_open(3)
                 && !pending_acks.is_put_open(4)
         );
-        assert!(pending_acks.flush_acknowledged(2) && !pending_acks.flush_acknowledged(1));
-        assert!(!pending_acks.flush_acknowledged(4) && !pending_acks.are_flushes_answered());
-        assert!(pending_acks.flush_acknowledged(3) && pending_acks.are_flushes_answered());
+        assert!(pending_acks.on_flush_ack(2) && !pending_acks.on_flush_ack(1));
+        assert!(!pending_acks.on_flush_ack(4) && !pending_acks.are_flushes_acked());
+        assert!(pending_acks.on_flush_ack(3) && pending_acks.are_flushes_acked());
     }
 
     #[test]
-    fn waiters_are_told_in_order_when_bytes_puts_and_flushes_are_done() {
+    fn waiters_complete_in_order_when_bytes_puts_and_flushes_are_done() {
         let pending_acks = PendingAcks::default();
-        let settle = |sent| {
-            let mut told = Vec::new();
-            pending_acks.settle(sent, |_, c| told.push(c.0.addr()));
-            told
+        let complete = |sent| {
+            let mut completed = Vec::new();
+            pending_acks.complete_waiters(sent, |_, c| completed.push(c.0.addr()));
+            completed
         };
         pending_acks.wait(owner(1), comp(1), 10, false);
         pending_acks.put(owner(1), Completion::NONE);
         let flush = pending_acks.next_flush();
         pending_acks.wait(owner(2), comp(2), 20, true);
         pending_acks.wait(owner(1), comp(3), 20, false);
-        assert_eq!(settle(9), []);
-        assert_eq!(settle(20), [1]);
-        assert!(pending_acks.puts_acknowledged(1, |_, _| panic!("nobody asked for that")));
-        assert_eq!(settle(20), []);
-        assert!(pending_acks.flush_acknowledged(flush));
-        assert_eq!(settle(20), [2, 3]);
+        assert_eq!(complete(9), []);
+        assert_eq!(complete(20), [1]);
+        assert!(pending_acks.on_put_ack(1, |_, _| panic!("it has no completion")));
+        assert_eq!(complete(20), []);
+        assert!(pending_acks.on_flush_ack(flush));
+        assert_eq!(complete(20), [2, 3]);
         assert!(!pending_acks.has_waiters());
     }
 
     #[test]
-    fn an_owner_that_goes_is_not_told() {
+    fn operations_of_a_cancelled_owner_do_not_complete() {
         let pending_acks = PendingAcks::default();
         for n in 1..=2 {
             pending_acks.put(owner(n), comp(n));
@@ -217,9 +217,9 @@ mod tests {
         let mut taken = Vec::new();
         pending_acks.cancel(owner(1), |c| taken.push(c.0.addr()));
         assert_eq!(taken, [1, 11]);
-        let mut told = Vec::new();
-        assert!(pending_acks.puts_acknowledged(2, |_, c| told.push(c.0.addr())));
-        pending_acks.settle(0, |_, c| told.push(c.0.addr()));
-        assert_eq!(told, [2, 12]);
+        let mut completed = Vec::new();
+        assert!(pending_acks.on_put_ack(2, |_, c| completed.push(c.0.addr())));
+        pending_acks.complete_waiters(0, |_, c| completed.push(c.0.addr()));
+        assert_eq!(completed, [2, 12]);
     }
 }

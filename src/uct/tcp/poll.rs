@@ -17,18 +17,18 @@ use std::rc::Rc;
 
 /// Sockets that are read without asking epoll.
 const MAX_HOT: usize = 4;
-/// Receives in vain after which a socket is no longer hot.
+/// Reads in a row without data after which a socket is no longer hot.
 const COLD: u32 = 4096;
-/// Calls between two questions to epoll: when every open socket is hot, and when some are not.
+/// Progress calls between two calls of epoll: when every open socket is hot, and when some are not.
 const RARELY: u64 = 64;
 const OFTEN: u64 = 8;
 /// The same while a busy connection waits for room to send.
 const BLOCKED: u64 = 2;
 /// Nanoseconds before the next epoll after one without events: a call costs some hundred, and delays other transports
 /// of the same progress.
-const PATIENCE_NS: u64 = 10_000;
+const POLL_PERIOD_NS: u64 = 10_000;
 /// Number of epolls without events after which epoll is called as seldom, too.
-const VAIN: u32 = 4096;
+const MAX_EMPTY_POLLS: u32 = 4096;
 /// A caller that makes progress less often than this calls epoll each time.
 const SELDOM_NS: u64 = 1_000_000;
 /// Calls between two reads of the clock, in case there is no timer.
@@ -40,7 +40,7 @@ const MAX_EVENTS: usize = 256;
 pub fn progress<const RECEIVE: bool>(face: &Face) -> u32 {
     let tick = face.next_tick();
     let quiet = is_quiet(face);
-    if quiet && !patience_ends(face) {
+    if quiet && !poll_is_due(face) {
         return 0;
     }
     // A handler that progresses its own worker would run other handlers inside itself.
@@ -55,7 +55,7 @@ pub fn progress<const RECEIVE: bool>(face: &Face) -> u32 {
         count += face.complete_done();
     }
     if face.has_dirty() {
-        face.each_dirty(|conn| conn.gathered(face));
+        face.each_dirty(|conn| conn.on_progress(face));
     }
     face.receiving.set(true);
     if RECEIVE {
@@ -70,7 +70,7 @@ pub fn progress<const RECEIVE: bool>(face: &Face) -> u32 {
         look_at_clock(face);
     }
     if count > 0 && face.has_dirty() {
-        face.each_dirty(|conn| conn.answered(face));
+        face.each_dirty(|conn| conn.on_progress_end(face));
     }
     if !face.servable.borrow().is_empty() {
         count += serve_waiting(face);
@@ -102,7 +102,7 @@ fn time_to_poll(face: &Face, tick: u64) -> bool {
     }
     if face.unsettled.get() > 0 {
         // Some peers never reply.
-        return face.vain.get() < VAIN || patience_ends(face);
+        return face.empty_polls.get() < MAX_EMPTY_POLLS || poll_is_due(face);
     }
     let hot = face.hot.borrow();
     // Room in the socket of a blocked connection is reported by epoll.
@@ -114,15 +114,15 @@ fn time_to_poll(face: &Face, tick: u64) -> bool {
     } else {
         RARELY
     };
-    tick.is_multiple_of(every) && (face.had_news.get() || patience_ends(face))
+    tick.is_multiple_of(every) && (face.had_events.get() || poll_is_due(face))
 }
 
-/// Whether the last question to the kernel is long enough ago; then this is the time of the next.
-fn patience_ends(face: &Face) -> bool {
+/// Whether `POLL_PERIOD_NS` have passed since the last periodic epoll; then the next period begins.
+fn poll_is_due(face: &Face) -> bool {
     let now = monotonic_ns();
-    let ends = now.wrapping_sub(face.asked_at.get()) >= PATIENCE_NS;
+    let ends = now.wrapping_sub(face.polled_at.get()) >= POLL_PERIOD_NS;
     if ends {
-        face.asked_at.set(now);
+        face.polled_at.set(now);
     }
     ends
 }
@@ -143,10 +143,10 @@ fn read_hot(face: &Face) -> u32 {
         };
         count += n;
         if n > 0 {
-            conn.misses.set(0);
+            conn.rx.misses.set(0);
         } else {
-            let misses = conn.misses.get() + 1;
-            conn.misses.set(misses);
+            let misses = conn.rx.misses.get() + 1;
+            conn.rx.misses.set(misses);
             if misses > COLD || conn.fd() < 0 {
                 cool(face, &conn);
                 continue;
@@ -156,11 +156,11 @@ fn read_hot(face: &Face) -> u32 {
     }
 }
 
-/// Those that were held back in the progress before, if they were not read as hot ones.
+/// Reads the connections that were held in the last progress, unless they were read as hot ones.
 fn read_held(face: &Face, held: Vec<Rc<Conn>>) -> u32 {
     let mut count = 0;
     for conn in held {
-        if conn.fd() >= 0 && !conn.hot.get() {
+        if conn.fd() >= 0 && !conn.rx.hot.get() {
             count += rx::receive(face, &conn);
         }
     }
@@ -168,24 +168,24 @@ fn read_held(face: &Face, held: Vec<Rc<Conn>>) -> u32 {
 }
 
 fn cool(face: &TcpIface, conn: &Rc<Conn>) {
-    conn.hot.set(false);
+    conn.rx.hot.set(false);
     face.hot.borrow_mut().retain(|c| !Rc::ptr_eq(c, conn));
 }
 
-/// The socket brought something: it is read directly from now on, instead of the least active one.
+/// The socket had data: it is read without epoll from now on, instead of the least active one.
 fn warm(face: &TcpIface, conn: &Rc<Conn>) {
-    if conn.hot.get() || conn.fd() < 0 {
+    if conn.rx.hot.get() || conn.fd() < 0 {
         return;
     }
     let mut hot = face.hot.borrow_mut();
     if hot.len() >= MAX_HOT {
-        let idle = (0..hot.len()).max_by_key(|i| hot[*i].misses.get());
+        let idle = (0..hot.len()).max_by_key(|i| hot[*i].rx.misses.get());
         if let Some(i) = idle {
-            hot.swap_remove(i).hot.set(false);
+            hot.swap_remove(i).rx.hot.set(false);
         }
     }
-    conn.hot.set(true);
-    conn.misses.set(0);
+    conn.rx.hot.set(true);
+    conn.rx.misses.set(0);
     hot.push(Rc::clone(conn));
 }
 
@@ -193,10 +193,10 @@ fn warm(face: &TcpIface, conn: &Rc<Conn>) {
 fn poll<const RECEIVE: bool>(face: &Face) -> u32 {
     face.greetings.set(0);
     let Some(set) = face.events.made() else {
-        // An accept in vain costs ten times as much as this question.
-        let knocks = face.events.somebody_knocks();
-        face.had_news.set(knocks);
-        let accepted = if knocks { link::accept(face) } else { 0 };
+        // An accept without a connection costs ten times as much as this poll.
+        let requested = face.events.has_connection_request();
+        face.had_events.set(requested);
+        let accepted = if requested { link::accept(face) } else { 0 };
         return accepted + face.opened.take();
     };
     let mut events = [NO_EVENT; MAX_EVENTS];
@@ -209,9 +209,9 @@ fn poll<const RECEIVE: bool>(face: &Face) -> u32 {
             return 0;
         }
     };
-    face.had_news.set(!ready.is_empty());
-    face.vain.set(match ready {
-        [] => face.vain.get().saturating_add(1),
+    face.had_events.set(!ready.is_empty());
+    face.empty_polls.set(match ready {
+        [] => face.empty_polls.get().saturating_add(1),
         _ => 0,
     });
     let mut count = 0;
@@ -220,7 +220,7 @@ fn poll<const RECEIVE: bool>(face: &Face) -> u32 {
         match token {
             // A new connection is an event: the interface is polled often from now on.
             LISTENER => count += link::accept(face),
-            TIMER => link::on_time(face),
+            TIMER => link::on_timer(face),
             _ => count += serve::<RECEIVE>(face, token, what),
         }
     }
@@ -234,7 +234,7 @@ fn poll<const RECEIVE: bool>(face: &Face) -> u32 {
 #[cold]
 fn look_at_clock(face: &Face) {
     if face.next_deadline.get() != NEVER && monotonic_ns() >= face.next_deadline.get() {
-        link::on_time(face);
+        link::on_timer(face);
     }
 }
 
@@ -244,7 +244,7 @@ fn serve<const RECEIVE: bool>(face: &Face, token: u64, what: u32) -> u32 {
     let Some(conn) = known else {
         let unauth_peer = face.unauth_peers.borrow().get(&token).cloned();
         if let Some(unauth_peer) = unauth_peer {
-            link::listen_to(face, token, &unauth_peer);
+            link::read_greeting(face, token, &unauth_peer);
         }
         return 0;
     };
@@ -261,15 +261,15 @@ fn serve<const RECEIVE: bool>(face: &Face, token: u64, what: u32) -> u32 {
         // The peer is gone: pending data are read to the end.
         conn.resume_reading();
     }
-    if what & !WRITABLE != 0 && !conn.hot.get() && (RECEIVE || !conn.is_open()) {
+    if what & !WRITABLE != 0 && !conn.rx.hot.get() && (RECEIVE || !conn.is_open()) {
         count = rx::receive(face, &conn);
         if count > 0 && conn.is_open() {
             warm(face, &conn);
         }
     }
-    if what & WRITABLE != 0 && conn.token.get() == token {
+    if what & WRITABLE != 0 && conn.socket.token.get() == token {
         conn.unblock(face);
-        // Room is news too: a sender that waits for it would else sleep on.
+        // Room is an event: a sender that waits for it must not sleep.
         count += 1;
     }
     count
@@ -306,9 +306,9 @@ pub fn arm(face: &Face) -> Result<()> {
         conn.flush(face);
     }
     let servable = face.servable.borrow().iter().any(|c| c.has_room());
-    let told = !face.broken.borrow().is_empty();
+    let failed = !face.broken.borrow().is_empty();
     let held = !face.held.borrow().is_empty();
-    if servable || face.has_done() || told || held || face.lacks_timer() {
+    if servable || face.has_done() || failed || held || face.lacks_timer() {
         return Err(Status::BUSY);
     }
     let mut events = [NO_EVENT; 1];

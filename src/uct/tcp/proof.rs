@@ -1,8 +1,8 @@
-//! With a secret: the hand-shake of `auth` on a connection, before anything else is understood.
+//! With a secret: the handshake of `auth` on a connection, before any other byte is interpreted.
 //!
-//! Who connects sends an opening and gets an answer; then its greeting and the reply to that go in one record
-//! each. Before there are keys either side may turn the other down in a plain frame, so that both can say why. Only as many
-//! bytes are read as belong to the message that is due: what follows is another's to read, as it is or in records.
+//! The connecting side sends an opening and gets a reply; then its greeting and the reply to that are sent in one record
+//! each. Before there are keys either side may reject the other in a plain frame, so that both can log the reason. No byte
+//! beyond the expected message is read: other code reads what follows, as it is or in records.
 
 use super::conn::{Conn, Phase};
 use super::hello::{HELLO_LEN, Received};
@@ -29,9 +29,9 @@ const ANSWER_MESSAGE: usize = HEADER_LEN + auth::ANSWER_LEN;
 const REJECT_MESSAGE: usize = HEADER_LEN + 1;
 /// The record of a greeting, without its length.
 const HELLO_RECORD: usize = HELLO_LEN + auth::TAG;
-/// The most that is read of a peer that is not known.
+/// The most that is read from an unauthenticated peer.
 pub const FIRST_LEN: usize = auth::PREFIX + HELLO_RECORD;
-/// The longest frame that answers a greeting.
+/// The longest frame that replies to a greeting.
 const MAX_REPLY: usize = 32;
 
 /// Header of a message before there are keys: kind and length of the body. A kind that nobody has stands for a header
@@ -50,7 +50,7 @@ fn head_of(kind: u8, body: usize) -> [u8; HEADER_LEN] {
     wire::am_header(kind, body)
 }
 
-/// The hand-shake of a connection that this side makes.
+/// The handshake of a connection that this side makes.
 pub struct Proof {
     due: Due,
     bytes: [u8; ANSWER_MESSAGE],
@@ -93,7 +93,7 @@ pub fn begin(face: &TcpIface, conn: &Conn, auth: &Auth) -> io::Result<()> {
     w.u16(0);
     w.bytes(&noise);
     send_all(conn, &out)?;
-    conn.security.proof.set(Some(Box::new(Proof {
+    conn.socket.security.proof.set(Some(Box::new(Proof {
         due: Due::Answer(initiator),
         bytes: [0; ANSWER_MESSAGE],
         len: 0,
@@ -103,22 +103,22 @@ pub fn begin(face: &TcpIface, conn: &Conn, auth: &Auth) -> io::Result<()> {
     Ok(())
 }
 
-/// A fresh socket has room for a message of the hand-shake.
+/// A new socket has room for a message of the handshake.
 fn send_all(conn: &Conn, bytes: &[u8]) -> io::Result<()> {
-    match conn.with_socket(|s| s.send(bytes)) {
+    match conn.socket.with(|s| s.send(bytes)) {
         Some(Ok(n)) if n == bytes.len() => Ok(()),
         Some(Err(e)) => Err(e),
         _ => Err(io::ErrorKind::WriteZero.into()),
     }
 }
 
-/// Bytes came on a connection in the phase `Proving`; how many events that is.
+/// Bytes were received in the phase `Proving`. Returns the number of events.
 pub fn receive(face: &TcpIface, conn: &Rc<Conn>) -> u32 {
-    while let Some(proof) = conn.security.proof.take() {
+    while let Some(proof) = conn.socket.security.proof.take() {
         match proof.step(face, conn) {
-            Ok(Step::More(proof)) => conn.security.proof.set(Some(proof)),
+            Ok(Step::More(proof)) => conn.socket.security.proof.set(Some(proof)),
             Ok(Step::Wait(proof)) => {
-                conn.security.proof.set(Some(proof));
+                conn.socket.security.proof.set(Some(proof));
                 break;
             }
             Ok(Step::Replied(frame, session)) => {
@@ -127,13 +127,13 @@ pub fn receive(face: &TcpIface, conn: &Rc<Conn>) -> u32 {
                     conn.seal(session);
                 }
                 if !rx::control(face, conn, frame) {
-                    give_up(face, conn, "it replies to a greeting what cannot be");
+                    give_up(face, conn, "its reply to a greeting is invalid now");
                 }
                 return 1;
             }
-            Err(Failure::Rejected(reason)) => link::rejected(face, conn, reason),
+            Err(Failure::Rejected(reason)) => link::on_reject(face, conn, reason),
             Err(Failure::Unproven(why)) => give_up(face, conn, why),
-            Err(Failure::Io(e)) => link::again(face, conn, &e),
+            Err(Failure::Io(e)) => link::retry(face, conn, &e),
         }
     }
     0
@@ -151,7 +151,7 @@ fn give_up(face: &TcpIface, conn: &Rc<Conn>, why: &str) {
 }
 
 impl Proof {
-    /// Reads up to the end of the message that is due, and takes it if it is whole.
+    /// Reads up to the end of the expected message, and handles it if it is complete.
     fn step(mut self: Box<Proof>, face: &TcpIface, conn: &Conn) -> Result<Step, Failure> {
         let wanted = self.wanted()?;
         if self.len < wanted {
@@ -168,8 +168,8 @@ impl Proof {
         let message = &self.bytes[..wanted];
         match self.due {
             Due::Answer(initiator) => {
-                let session = answered(initiator, message)?;
-                greet(face, conn, session)
+                let session = on_reply_to_opening(initiator, message)?;
+                send_greeting(face, conn, session)
             }
             Due::Reply(mut session) => {
                 let mut out = [0; MAX_REPLY];
@@ -187,7 +187,7 @@ impl Proof {
         }
     }
 
-    /// Bytes of the message that is due, as far as is known.
+    /// Length of the expected message, as far as its received bytes tell.
     fn wanted(&self) -> Result<usize, Failure> {
         let here = &self.bytes[..self.len];
         match &self.due {
@@ -195,7 +195,7 @@ impl Proof {
                 None => Ok(HEADER_LEN),
                 Some((ANSWER, auth::ANSWER_LEN)) => Ok(ANSWER_MESSAGE),
                 Some((REJECT, 1)) => Ok(REJECT_MESSAGE),
-                Some(_) => Err(Failure::Unproven("its answer is no part of a hand-shake")),
+                Some(_) => Err(Failure::Unproven("its reply is no part of a handshake")),
             },
             Due::Reply(_) => match Reader::new(here).u16().map(usize::from) {
                 None => Ok(auth::PREFIX),
@@ -206,24 +206,22 @@ impl Proof {
     }
 }
 
-/// What follows from the first message of the other side.
-fn answered(initiator: Initiator, message: &[u8]) -> Result<Session, Failure> {
+/// The first message of the accepting side.
+fn on_reply_to_opening(initiator: Initiator, message: &[u8]) -> Result<Session, Failure> {
     if let Some((noise, ANSWER)) = message.last_chunk().zip(message.first().copied()) {
         let session = initiator.finish(noise);
-        return session.map_err(|_| Failure::Unproven("its answer is not made with it"));
+        return session.map_err(|_| Failure::Unproven("its reply is not made with it"));
     }
     match wire::decode(message, 0) {
         Ok(Some((Frame::Reject(reason @ (Reason::Secret | Reason::Version)), _))) => {
             Err(Failure::Rejected(reason))
         }
-        _ => Err(Failure::Unproven(
-            "it turns the connection down without proof",
-        )),
+        _ => Err(Failure::Unproven("it rejects the connection without proof")),
     }
 }
 
-/// The other side is known: sends the greeting.
-fn greet(face: &TcpIface, conn: &Conn, mut session: Session) -> Result<Step, Failure> {
+/// The other side has proven itself: sends the greeting.
+fn send_greeting(face: &TcpIface, conn: &Conn, mut session: Session) -> Result<Step, Failure> {
     let sealed = session.sealer.seal(&link::hello(face, conn));
     sealed.map_err(|broken| Failure::Io(io::Error::other(broken.to_string())))?;
     let record = session.sealer.pending();
@@ -237,61 +235,61 @@ fn greet(face: &TcpIface, conn: &Conn, mut session: Session) -> Result<Step, Fai
     })))
 }
 
-/// What an unknown peer's bytes are, as far as they are here.
-enum Said {
-    /// So many bytes belong to the message that is due.
+/// What an unauthenticated peer has sent so far.
+enum Input {
+    /// The expected message has so many bytes.
     Due(usize),
     /// A greeting without proof.
     Plain,
     Bad(Bad),
 }
 
-fn said(unauth_peer: &UnauthPeer) -> Said {
+fn classify(unauth_peer: &UnauthPeer) -> Input {
     let here = &unauth_peer.bytes[..unauth_peer.len];
     if unauth_peer.session.is_some() {
         return match Reader::new(here).u16().map(usize::from) {
-            None => Said::Due(auth::PREFIX),
-            Some(HELLO_RECORD) => Said::Due(FIRST_LEN),
-            Some(len) => Said::Bad(Bad::Length {
+            None => Input::Due(auth::PREFIX),
+            Some(HELLO_RECORD) => Input::Due(FIRST_LEN),
+            Some(len) => Input::Bad(Bad::Length {
                 kind: HELLO,
                 len: len as u32,
             }),
         };
     }
     if here.starts_with(&UPSTREAM_GREETING.to_le_bytes()) {
-        return Said::Bad(Bad::Upstream);
+        return Input::Bad(Bad::Upstream);
     }
     match header(here) {
-        None => Said::Due(HEADER_LEN),
-        // All of it is read, since closing a socket with unread bytes takes the answer back.
-        Some((HELLO, _)) if here.len() < HELLO_LEN => Said::Due(HELLO_LEN),
-        Some((HELLO, _)) => Said::Plain,
-        Some((OPENING, OPENING_BODY)) => Said::Due(OPENING_MESSAGE),
-        Some((kind, len)) if kind == OPENING => Said::Bad(Bad::Length {
+        None => Input::Due(HEADER_LEN),
+        // All of it is read, since closing a socket with unread bytes discards the reply.
+        Some((HELLO, _)) if here.len() < HELLO_LEN => Input::Due(HELLO_LEN),
+        Some((HELLO, _)) => Input::Plain,
+        Some((OPENING, OPENING_BODY)) => Input::Due(OPENING_MESSAGE),
+        Some((kind, len)) if kind == OPENING => Input::Bad(Bad::Length {
             kind,
             len: len as u32,
         }),
-        Some((kind, _)) => Said::Bad(Bad::Kind(kind)),
+        Some((kind, _)) => Input::Bad(Bad::Kind(kind)),
     }
 }
 
-/// Reads what an unknown peer says where a secret is set, up to its greeting.
-pub fn listen_to(face: &Face, auth: &Auth, token: u64, unauth_peer: &Rc<RefCell<UnauthPeer>>) {
+/// With a secret: reads the bytes of an unauthenticated peer, up to its greeting.
+pub fn read_greeting(face: &Face, auth: &Auth, token: u64, unauth_peer: &Rc<RefCell<UnauthPeer>>) {
     loop {
         let mut s = unauth_peer.borrow_mut();
         let from = s.from;
-        let due = match said(&s) {
-            Said::Due(due) => due,
-            Said::Plain => {
+        let due = match classify(&s) {
+            Input::Due(due) => due,
+            Input::Plain => {
                 drop(s);
                 unproven(face, unauth_peer, "it does not use the secret");
                 break;
             }
-            Said::Bad(Bad::Upstream) => {
+            Input::Bad(Bad::Upstream) => {
                 link::upstream_peer(face, from);
                 break;
             }
-            Said::Bad(bad) => {
+            Input::Bad(bad) => {
                 link::garbage(face, from, format_args!("it began with {bad}"));
                 break;
             }
@@ -319,7 +317,7 @@ pub fn listen_to(face: &Face, auth: &Auth, token: u64, unauth_peer: &Rc<RefCell<
             let mut opening = [0; OPENING_MESSAGE];
             opening.copy_from_slice(&bytes[..OPENING_MESSAGE]);
             drop(s);
-            if !answer(face, auth, unauth_peer, &opening) {
+            if !on_opening(face, auth, unauth_peer, &opening) {
                 break;
             }
             continue;
@@ -330,8 +328,8 @@ pub fn listen_to(face: &Face, auth: &Auth, token: u64, unauth_peer: &Rc<RefCell<
             .open_alone(&bytes[auth::PREFIX..FIRST_LEN], &mut hello);
         drop(s);
         match opened.map(|n| Received::decode(&hello[..n])) {
-            Ok(Ok(Some(received))) => link::greet(face, unauth_peer, &received),
-            // The opening was a recorded one, or somebody is between the two.
+            Ok(Ok(Some(received))) => link::on_hello(face, unauth_peer, &received),
+            // The opening was replayed, or there is a man in the middle.
             Err(broken) => link::garbage(face, from, broken),
             Ok(_) => link::garbage(face, from, "a greeting that is none"),
         }
@@ -340,8 +338,8 @@ pub fn listen_to(face: &Face, auth: &Auth, token: u64, unauth_peer: &Rc<RefCell<
     link::forget_unauth_peer(face, token);
 }
 
-/// Answers an opening; whether the hand-shake goes on.
-fn answer(
+/// Replies to an opening. Returns whether the handshake goes on.
+fn on_opening(
     face: &TcpIface,
     auth: &Auth,
     unauth_peer: &Rc<RefCell<UnauthPeer>>,
@@ -351,7 +349,7 @@ fn answer(
     let mark = r.u32().zip(r.u16()).zip(r.u16());
     if mark != Some(((MAGIC, VERSION), 0)) {
         let from = unauth_peer.borrow().from;
-        link::answer(unauth_peer, &Frame::Reject(Reason::Version));
+        link::send_frame(unauth_peer, &Frame::Reject(Reason::Version));
         link::garbage(face, from, "it opens with another version of the protocol");
         return false;
     }
@@ -375,7 +373,7 @@ fn answer(
     matches!(sent, Some(Ok(ANSWER_MESSAGE)))
 }
 
-/// Turns down who does not prove that it knows the secret, and says so.
+/// Rejects a peer that does not prove that it knows the secret.
 fn unproven(face: &TcpIface, unauth_peer: &Rc<RefCell<UnauthPeer>>, why: &str) {
     if face.first(Once::Secret) {
         let from = unauth_peer.borrow().from;
@@ -383,10 +381,10 @@ fn unproven(face: &TcpIface, unauth_peer: &Rc<RefCell<UnauthPeer>>, why: &str) {
             "tcp: dropped a connection from {from}: it does not prove that it has the secret of UCX_TCP_AUTH_FILE: {why}"
         );
     }
-    link::answer(unauth_peer, &Frame::Reject(Reason::Secret));
+    link::send_frame(unauth_peer, &Frame::Reject(Reason::Secret));
 }
 
-/// Without a secret: turns down who opens a hand-shake.
+/// Without a secret: rejects a peer that opens a handshake.
 pub fn no_secret(face: &TcpIface, unauth_peer: &Rc<RefCell<UnauthPeer>>) {
     if face.first(Once::Secret) {
         let from = unauth_peer.borrow().from;
@@ -394,5 +392,5 @@ pub fn no_secret(face: &TcpIface, unauth_peer: &Rc<RefCell<UnauthPeer>>) {
             "tcp: dropped a connection from {from}: it asks for a secret, and UCX_TCP_AUTH_FILE is not set here"
         );
     }
-    link::answer(unauth_peer, &Frame::Reject(Reason::Secret));
+    link::send_frame(unauth_peer, &Frame::Reject(Reason::Secret));
 }

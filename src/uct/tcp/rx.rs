@@ -4,11 +4,12 @@
 //! are received directly into their range, which is held meanwhile; so are the bytes of a long message with direct
 //! placement, whose part in the buffer becomes a shorter message each time.
 
-use super::conn::{Conn, Fate, Phase, Placing, PutIn, RxBuf};
+use super::conn::{Conn, Phase};
 use super::iface::{Face, Once, TcpIface};
 use super::keys::Keys;
 use super::link;
 use super::long;
+use super::rx_state::{Fate, Placing, PutIn, RxBuf};
 use super::sealed;
 use super::wire::{self, Frame};
 use crate::sys::socket::{self, block};
@@ -24,7 +25,7 @@ const MIN_ROOM: usize = 16 << 10;
 const _: () = assert!(MIN_ROOM >= MAX_RECORD);
 /// Receives of one connection in one progress.
 const MAX_ROUNDS: usize = 4;
-/// Bytes that are read before it is known whether some follow that have a place of their own.
+/// Bytes of a receive while directly placed bytes may follow, so that few of them are copied.
 const GLANCE: usize = 2 << 10;
 /// Bytes of a put received while their range is held at a time.
 const PUT_STEP: u64 = 256 << 10;
@@ -40,7 +41,7 @@ pub enum Got {
 /// Reads pending data, unless reading is paused. Returns the number of messages handled.
 #[inline]
 pub fn receive(face: &Face, conn: &Rc<Conn>) -> u32 {
-    if conn.is_read_as_is() {
+    if conn.rx.is_read_plain() {
         receive_rounds::<false>(face, conn, MAX_ROUNDS)
     } else {
         receive_otherwise(face, conn)
@@ -50,16 +51,16 @@ pub fn receive(face: &Face, conn: &Rc<Conn>) -> u32 {
 /// The same for a connection that is encrypted, or whose reading is paused.
 #[cold]
 fn receive_otherwise(face: &Face, conn: &Rc<Conn>) -> u32 {
-    if conn.is_read() {
+    if conn.rx.is_read() {
         receive_rounds::<true>(face, conn, MAX_ROUNDS)
     } else {
         0
     }
 }
 
-/// Receives once from a peer that is not read otherwise.
+/// Receives once, also where reading is paused.
 pub fn receive_once(face: &Face, conn: &Rc<Conn>) -> u32 {
-    if conn.security.is_sealed() {
+    if conn.socket.security.is_sealed() {
         receive_rounds::<true>(face, conn, 1)
     } else {
         receive_rounds::<false>(face, conn, 1)
@@ -68,10 +69,10 @@ pub fn receive_once(face: &Face, conn: &Rc<Conn>) -> u32 {
 
 /// `SEALED`: the connection is encrypted.
 fn receive_rounds<const SEALED: bool>(face: &Face, conn: &Rc<Conn>, rounds: usize) -> u32 {
-    let mut buf = conn.rx.take().unwrap_or_else(|| face.rx_buffer());
+    let mut buf = conn.rx.buffer.take().unwrap_or_else(|| face.rx_buffer());
     let mut count = 0;
     for _ in 0..rounds {
-        let more = if conn.held.replace(false) {
+        let more = if conn.rx.held.replace(false) {
             true
         } else {
             make_room(&mut buf, conn);
@@ -87,16 +88,16 @@ fn receive_rounds<const SEALED: bool>(face: &Face, conn: &Rc<Conn>, rounds: usiz
                 }
                 Got::Nothing => break,
                 Got::End => {
-                    ended(face, conn, io::ErrorKind::ConnectionReset.into());
+                    on_end(face, conn, io::ErrorKind::ConnectionReset.into());
                     break;
                 }
                 Got::Error(e) => {
-                    ended(face, conn, e);
+                    on_end(face, conn, e);
                     break;
                 }
             }
         };
-        match understand(face, conn, &mut buf) {
+        match handle_frames(face, conn, &mut buf) {
             Ok(n) => count += n,
             Err(why) => {
                 if face.first(Once::Garbage) {
@@ -106,31 +107,31 @@ fn receive_rounds<const SEALED: bool>(face: &Face, conn: &Rc<Conn>, rounds: usiz
             }
         }
         let goes_on = if SEALED {
-            conn.is_read()
+            conn.rx.is_read()
         } else {
-            conn.is_read_as_is()
+            conn.rx.is_read_plain()
         };
-        if !more || conn.fd() < 0 || conn.held.get() || !goes_on {
+        if !more || conn.fd() < 0 || conn.rx.held.get() || !goes_on {
             break;
         }
     }
-    if SEALED && conn.security.is_ready() {
+    if SEALED && conn.socket.security.is_ready() {
         // The kernel does not report data that were read already.
         face.hold(conn);
     }
     if conn.fd() >= 0 && buf.start < buf.end {
-        conn.rx.set(Some(buf));
+        conn.rx.buffer.set(Some(buf));
     } else {
         face.return_rx_buffer(buf);
     }
-    conn.pay(face);
+    conn.send_owed_acks(face);
     count
 }
 
-/// The connection has ended or failed.
-fn ended(face: &Face, conn: &Rc<Conn>, e: io::Error) {
+/// The stream has ended or failed.
+fn on_end(face: &Face, conn: &Rc<Conn>, e: io::Error) {
     match conn.phase.get() {
-        Phase::Greeting | Phase::Proving | Phase::Connecting => link::again(face, conn, &e),
+        Phase::Greeting | Phase::Proving | Phase::Connecting => link::retry(face, conn, &e),
         _ => {
             let e = match e.raw_os_error() {
                 Some(_) => Status::from_io(&e),
@@ -147,7 +148,7 @@ fn make_room(buf: &mut RxBuf, conn: &Conn) {
         (buf.start, buf.end) = (0, 0);
     }
     let rest = buf.data.get(buf.start..buf.end).unwrap_or(&[]);
-    let whole = match wire::decode(rest, conn.rx_limit.get()) {
+    let whole = match wire::decode(rest, conn.rx.limit.get()) {
         Ok(Some((Frame::Am { .. }, total))) => total,
         _ => 0,
     };
@@ -164,13 +165,13 @@ fn make_room(buf: &mut RxBuf, conn: &Conn) {
 #[inline]
 fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
     // Data of a put that are in the buffer already are copied first.
-    if let Some(put) = conn.put_in.get()
+    if let Some(put) = conn.rx.put_in.get()
         && put.fate == Fate::Written
         && buf.start == buf.end
     {
         return read_put(face, conn, buf, put);
     }
-    if conn.placing.get() == Placing::UnderWay
+    if conn.rx.placing.get() == Placing::UnderWay
         && let Some(got) = long::read(face, conn, buf, GLANCE)
     {
         return match got {
@@ -194,7 +195,7 @@ fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
 /// The buffer for the next bytes. It is small if data of a put or of a long message may follow: they are to be received
 /// directly into their place.
 fn free_part<'a>(face: &Face, conn: &Conn, buf: &'a mut RxBuf) -> &'a mut [u8] {
-    let expects = conn.placing.get() != Placing::No || face.keys.expects_transfers();
+    let expects = conn.rx.placing.get() != Placing::No || face.keys.expects_transfers();
     let glances = buf.start == buf.end && expects;
     let free = &mut buf.data[buf.end..];
     let most = if glances { GLANCE } else { usize::MAX };
@@ -244,22 +245,21 @@ fn read_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) -> Got {
 fn put_arrived(conn: &Conn, put: PutIn, n: u64) {
     let left = put.left - n;
     if left > 0 {
-        return conn.put_in.set(Some(PutIn {
+        return conn.rx.put_in.set(Some(PutIn {
             // Of one that is refused it may be any.
             address: put.address.wrapping_add(n),
             left,
             ..put
         }));
     }
-    conn.put_in.set(None);
+    conn.rx.put_in.set(None);
     // A put for a single transfer is not counted; a message notifies of it.
     if put.fate == Fate::Written && !Keys::is_for_one_transfer(put.key) {
-        conn.puts_done.set(conn.puts_done.get() + 1);
-        conn.owes_put_ack.set(true);
+        conn.acks.owed.put_done();
     }
 }
 
-/// The put is not done: its data are thrown away. The peer hears of it, unless it could not know.
+/// The put is not done: its data are dropped. The peer is told, unless it could not know that the key was revoked.
 #[cold]
 fn discard(face: &TcpIface, conn: &Conn, put: PutIn, why: Status) {
     let given_up = why == Status::INVALID_PARAM && Keys::is_for_one_transfer(put.key);
@@ -281,9 +281,7 @@ fn refuse(face: &TcpIface, conn: &Conn, put: PutIn) {
             put.left
         );
     }
-    if conn.owes_refusal.get().is_none() {
-        conn.owes_refusal.set(Some(conn.puts_done.get() + 1));
-    }
+    conn.acks.owed.put_refused();
 }
 
 /// Takes the data of a put out of the buffer.
@@ -298,7 +296,7 @@ fn take_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) {
         .keys
         .with_range(put.key, put.address, here as u64, |at| {
             // SAFETY: memory of ours that is registered and exported for writing by peers, and stays
-            // so during this call; nobody has registered the receive buffer.
+            // so during this call; the receive buffer is not registered.
             unsafe { core::ptr::copy_nonoverlapping(data.as_ptr(), at, here) };
         });
     match copied {
@@ -311,7 +309,7 @@ fn take_put(face: &Face, conn: &Conn, buf: &mut RxBuf, put: PutIn) {
 }
 
 /// Handles all complete frames. Returns the number of messages; `Err` describes an invalid frame.
-fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, String> {
+fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, String> {
     let mut count = 0;
     face.sender.set(conn.peer);
     loop {
@@ -319,7 +317,7 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
             face.hold(conn);
             return Ok(count);
         }
-        if let Some(put) = conn.put_in.get() {
+        if let Some(put) = conn.rx.put_in.get() {
             if buf.start == buf.end {
                 return Ok(count);
             }
@@ -327,7 +325,7 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
             continue;
         }
         let bytes = &mut buf.data[buf.start..buf.end];
-        let (frame, total) = match wire::decode(bytes, conn.rx_limit.get()) {
+        let (frame, total) = match wire::decode(bytes, conn.rx.limit.get()) {
             Ok(Some(frame)) => frame,
             Ok(None) => return Ok(count),
             Err(bad) => return Err(bad.to_string()),
@@ -341,7 +339,7 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
                 };
             }
             let Some(body) = bytes.get_mut(wire::HEADER_LEN..total) else {
-                long::hand_on(face, conn, buf);
+                long::place_buffered(face, conn, buf);
                 if face.base.recv_paused.take() {
                     face.hold(conn);
                 }
@@ -350,18 +348,18 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
             let body = body.as_mut_ptr();
             buf.start += total;
             count += 1;
-            conn.placing.set(match conn.placing.get() {
+            conn.rx.placing.set(match conn.rx.placing.get() {
                 Placing::UnderWay => Placing::Expected,
                 _ => Placing::No,
             });
-            conn.message_came();
+            conn.on_message();
             // SAFETY: `len` bytes of the receive buffer, which this function holds alone.
             unsafe { face.base.am.invoke(id, body, len, 0) };
             continue;
         }
         buf.start += total;
         if !control(face, conn, frame) {
-            return Err(format!("{frame:?}, which cannot be now"));
+            return Err(format!("{frame:?}, which is invalid now"));
         }
         if conn.fd() < 0 {
             return Ok(count);
@@ -369,16 +367,16 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
     }
 }
 
-/// A frame that is no active message. `false` when it cannot be.
+/// Handles a frame other than an active message. Returns false if it is invalid in this phase.
 pub fn control(face: &TcpIface, conn: &Rc<Conn>, frame: Frame) -> bool {
     match (conn.phase.get(), frame) {
-        (Phase::Greeting, Frame::Welcome(welcome)) => link::welcomed(face, conn, &welcome),
+        (Phase::Greeting, Frame::Welcome(welcome)) => link::on_welcome(face, conn, &welcome),
         (Phase::Greeting, Frame::Defer) => {
-            link::deferred(face, conn);
+            link::on_defer(face, conn);
             true
         }
         (Phase::Greeting, Frame::Reject(reason)) => {
-            link::rejected(face, conn, reason);
+            link::on_reject(face, conn, reason);
             true
         }
         (Phase::Open, Frame::Ping) => true,
@@ -387,10 +385,10 @@ pub fn control(face: &TcpIface, conn: &Rc<Conn>, frame: Frame) -> bool {
             true
         }
         (Phase::Open, Frame::Flush { seq }) => {
-            conn.owes_flush_ack.set(Some(seq));
+            conn.acks.owed.flush_received(seq);
             true
         }
-        (Phase::Open, Frame::FlushAck { seq }) => conn.flush_acknowledged(face, seq),
+        (Phase::Open, Frame::FlushAck { seq }) => conn.on_flush_ack(face, seq),
         (Phase::Open, Frame::Put { key, address, len }) => {
             let put = PutIn {
                 key,
@@ -399,14 +397,14 @@ pub fn control(face: &TcpIface, conn: &Rc<Conn>, frame: Frame) -> bool {
                 fate: Fate::Written,
             };
             match face.keys.with_range(key, address, len, |_| ()) {
-                Ok(()) if len > 0 => conn.put_in.set(Some(put)),
+                Ok(()) if len > 0 => conn.rx.put_in.set(Some(put)),
                 Ok(()) => put_arrived(conn, put, 0),
                 Err(e) => discard(face, conn, put, e),
             }
             true
         }
-        (Phase::Open, Frame::PutAck { count }) => conn.puts_acknowledged(face, count),
-        (Phase::Open, Frame::PutRefused { number }) if conn.is_put_open(number) => {
+        (Phase::Open, Frame::PutAck { count }) => conn.on_put_ack(face, count),
+        (Phase::Open, Frame::PutRefused { number }) if conn.acks.pending.is_put_open(number) => {
             ucs_error!(
                 "tcp: the peer refused put {number}: the key does not cover the range; was the \
                  memory registered for remote puts and its key packed, and is it still registered?"

@@ -1,13 +1,15 @@
 //! Sending and receiving on encrypted connections: as the calls of `socket`, but the kernel gets and gives records.
 //!
-//! `send` takes bytes of the queue and answers how many of them are out, which is known when all of their records are:
-//! until then they stay in front of the queue. Whoever sends next, the owner or the thread of `deferred_flush`, goes on with
-//! those records. What arrives is opened into the receive buffer, so that no byte reaches its place before it is proven.
+//! `send` returns how many bytes of the queue are sent, which is known when all of their records are: until then they stay
+//! at the front of the queue. The next sender, the owner or the deferred flush, continues the same records. Received records
+//! are decrypted into the receive buffer, so that no byte reaches its destination before it is authenticated.
 
-use super::conn::{BLOCKS, Conn, RxBuf};
+use super::conn::Conn;
 use super::iface::{Once, TcpIface};
 use super::proof::Proof;
 use super::rx::{Got, not_got};
+use super::rx_state::RxBuf;
+use super::send_queue::BLOCKS;
 use super::txq::TxQueue;
 use crate::sys::socket::{self, IoVec};
 use crate::ucs_warn;
@@ -16,12 +18,12 @@ use core::cell::Cell;
 use std::io;
 use std::os::fd::RawFd;
 
-/// What a connection has for its security, besides what its queue sends with.
+/// The handshake and the decryption of a connection.
 #[derive(Default)]
 pub struct Security {
-    /// The hand-shake, in the phase `Proving`.
+    /// The handshake, in the phase `Proving`.
     pub proof: Cell<Option<Box<Proof>>>,
-    /// What arrives is encrypted: `opener` reads it.
+    /// Received bytes are encrypted: `opener` decrypts them.
     sealed: Cell<bool>,
     opener: Cell<Option<Opener>>,
 }
@@ -32,13 +34,13 @@ impl Security {
         self.sealed.get()
     }
 
-    /// From now on what arrives is encrypted.
+    /// From now on received bytes are encrypted.
     pub fn seal(&self, opener: Opener) {
         self.sealed.set(true);
         self.opener.set(Some(opener));
     }
 
-    /// Whether there is something to open or to fail on without another byte from the kernel.
+    /// Whether a received record, or an error, is left to handle without another byte from the kernel.
     pub fn is_ready(&self) -> bool {
         let opener = self.opener.take();
         let ready = opener.as_ref().is_some_and(Opener::is_ready);
@@ -56,7 +58,7 @@ impl Security {
 /// Bytes that are sealed and handed to the kernel at a time: they stay in a processor's second cache meanwhile.
 pub const BATCH: usize = 8 * MAX_PAYLOAD;
 
-/// Sends what `blocks` hold, which begin with the bytes of the records that are not out yet; how many bytes are.
+/// Sends `blocks`, which begin with the bytes of the records that are not sent yet. Returns the number of bytes sent.
 ///
 /// # Safety
 /// Each block must be readable.
@@ -73,7 +75,7 @@ pub unsafe fn send(fd: RawFd, sealer: &mut Sealer, blocks: &[IoVec]) -> io::Resu
     }
 }
 
-/// Sends at most `most` bytes of what the queue lists first; how many are out.
+/// Sends at most `most` bytes from the front of the queue. Returns the number of bytes sent.
 pub fn send_queue(
     face: &TcpIface,
     fd: RawFd,
@@ -132,9 +134,9 @@ unsafe fn seal(sealer: &mut Sealer, blocks: &[IoVec]) -> io::Result<()> {
     put(&gathered)
 }
 
-/// Receives what is there, and opens the records that are whole and have room in the buffer.
+/// Receives pending bytes, and decrypts the complete records that have room in the buffer.
 pub fn read(face: &TcpIface, conn: &Conn, buf: &mut RxBuf) -> Got {
-    let Some(mut opener) = conn.security.opener.take() else {
+    let Some(mut opener) = conn.socket.security.opener.take() else {
         return Got::Nothing;
     };
     opener.lend(|| face.rx_buffer().data);
@@ -177,7 +179,7 @@ pub fn read(face: &TcpIface, conn: &Conn, buf: &mut RxBuf) -> Got {
     if let Some(data) = opener.give_back() {
         face.return_rx_buffer(RxBuf::of(data));
     }
-    conn.security.opener.set(Some(opener));
+    conn.socket.security.opener.set(Some(opener));
     match got {
         Err(got) => got,
         Ok(more) if more || opened > 0 => Got::Some(more || ready),

@@ -214,9 +214,9 @@ impl TxQueue {
         }
     }
 
-    /// Takes `n` copied bytes off that another has sent, when nothing else waited.
+    /// Removes `n` copied bytes that the deferred flush has sent, when nothing else waited.
     #[cold]
-    pub fn left(&mut self, n: usize) {
+    pub fn sent_by_other(&mut self, n: usize) {
         self.consumed(n, |_, _, _| ());
     }
 
@@ -254,7 +254,7 @@ impl TxQueue {
         }
     }
 
-    /// Drops everything; `each` hears of all completions.
+    /// Drops everything; calls `each` for all completions.
     pub fn clear(&mut self, mut each: impl FnMut(Owner, Completion)) {
         for item in self.in_place.drain(..) {
             each(item.owner, item.comp);
@@ -289,7 +289,7 @@ impl InPlace {
             let skip = if i == self.at { self.skip } else { 0 };
             let p = b.iov_base.cast::<u8>().wrapping_add(skip);
             // SAFETY: the user keeps the payload readable until its completion, which has not been
-            // told; `skip` is within the block.
+            // called; `skip` is within the block.
             kept.extend_from_slice(unsafe { core::slice::from_raw_parts(p, b.iov_len - skip) });
         }
         self.kept = kept;
@@ -385,12 +385,12 @@ mod tests {
         q.push_in_place(vec![block(memory.as_ptr(), 100)], owner, Completion::NONE);
         let mut got = Vec::new();
         send(&mut q, 30, 1, &mut got);
-        let mut told = 0;
-        q.detach(owner, |_| told += 1);
-        q.detach(owner, |_| told += 1);
+        let mut completed = 0;
+        q.detach(owner, |_| completed += 1);
+        q.detach(owner, |_| completed += 1);
         memory.fill(0);
         send(&mut q, 100, 1, &mut got);
-        assert_eq!((told, got), (1, vec![7u8; 100]));
+        assert_eq!((completed, got), (1, vec![7u8; 100]));
         assert!(q.is_empty());
     }
 }

@@ -45,7 +45,7 @@ pub const ANSWER: u8 = 0x4c;
 /// Reasons of a rejected connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Welcome {
-    /// The last connection attempt that the answering interface began.
+    /// The last connection attempt that the accepting interface began.
     pub attempt: u64,
     pub max_am: u32,
 }
@@ -56,7 +56,7 @@ pub enum Reason {
     Version,
     /// No interface with that id listens here.
     Unknown,
-    /// A limit of the one who connects is beyond what the other takes.
+    /// A limit of the connecting side exceeds what the other accepts.
     Limit,
     /// The two do not have the same secret.
     Secret,
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_never_be_a_frame_is_told_at_once() {
+    fn an_invalid_frame_is_rejected_before_it_is_complete() {
         assert_eq!(
             decode(&am_header(3, 101), 100),
             Err(Bad::Length { kind: 3, len: 101 })
