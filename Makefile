@@ -4,12 +4,14 @@ LIBDIR ?= lib
 DESTDIR ?=
 export DESTDIR LIBDIR
 
-.PHONY: help demo test test-long torture test-clients install uninstall deb wheel abi-check bench bench-micro headers lint
+.PHONY: help demo check test test-long torture test-clients install uninstall deb wheel abi-check bench bench-micro headers lint
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 demo:            ## build, compile upstream's uct_hello_world unmodified against it, run it over posix and tcp
 	@scripts/demo
+check:           ## the inner loop: format, clippy, floors, headers, unit tests, each C test once
+	@tests/run --quick
 test:            ## install what the tests need, run all tests
 	@tests/run
 test-long:       ## the same, and the long matrices
