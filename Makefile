@@ -16,9 +16,9 @@ test:            ## install what the tests need, run all tests
 	@tests/run
 test-long:       ## the same, and the long matrices
 	@tests/run --long
-torture:         ## everything that must not hang, crash or leak, in full (hours); writes docs/RELIABILITY.md
+torture:         ## everything that must not hang, crash or leak, in full (hours); writes docs/results/RELIABILITY.md
 	@tests/torture --full --table
-test-clients:    ## MPI, OpenSHMEM and others, every version, transport and number of ranks; writes docs/CLIENTS.md
+test-clients:    ## MPI, OpenSHMEM and others, every version, transport and number of ranks; writes docs/results/CLIENTS.md
 	@tests/clients --long --table
 install:         ## install under $(DESTDIR)$(PREFIX)
 	@scripts/stage $(PREFIX) release
@@ -30,7 +30,7 @@ wheel:           ## build the Python wheel libferrucx for glibc 2.28 and newer i
 	@scripts/wheel target/wheel
 abi-check:       ## compare headers and symbols with every upstream release, write abi-check/MATRIX.md
 	@python3 abi-check/run.py
-bench:           ## side by side with upstream 1.22.0, written to docs/PERFORMANCE.md; BENCH="--groups start,mpi --reps 3"
+bench:           ## side by side with upstream 1.22.0, written to docs/results/PERFORMANCE.md; BENCH="--groups start,mpi --reps 3"
 	@python3 benches/side_by_side $(BENCH)
 bench-micro:     ## the ring, matching, the request pool and framing by themselves
 	@taskset -c 0 cargo bench --bench micro
