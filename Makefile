@@ -4,19 +4,21 @@ LIBDIR ?= lib
 DESTDIR ?=
 export DESTDIR LIBDIR
 
-.PHONY: help demo test test-long torture test-clients install uninstall deb wheel abi-check bench bench-micro headers lint
+.PHONY: help demo check test test-long torture test-clients install uninstall deb wheel abi-check bench bench-micro headers lint
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 demo:            ## build, compile upstream's uct_hello_world unmodified against it, run it over posix and tcp
 	@scripts/demo
+check:           ## the inner loop: format, clippy, floors, headers, unit tests, each C test once
+	@tests/run --quick
 test:            ## install what the tests need, run all tests
 	@tests/run
 test-long:       ## the same, and the long matrices
 	@tests/run --long
-torture:         ## everything that must not hang, crash or leak, in full (hours); writes docs/RELIABILITY.md
+torture:         ## everything that must not hang, crash or leak, in full (hours); writes docs/results/RELIABILITY.md
 	@tests/torture --full --table
-test-clients:    ## MPI, OpenSHMEM and others, every version, transport and number of ranks; writes docs/CLIENTS.md
+test-clients:    ## MPI, OpenSHMEM and others, every version, transport and number of ranks; writes docs/results/CLIENTS.md
 	@tests/clients --long --table
 install:         ## install under $(DESTDIR)$(PREFIX)
 	@scripts/stage $(PREFIX) release
@@ -28,7 +30,7 @@ wheel:           ## build the Python wheel libferrucx for glibc 2.28 and newer i
 	@scripts/wheel target/wheel
 abi-check:       ## compare headers and symbols with every upstream release, write abi-check/MATRIX.md
 	@python3 abi-check/run.py
-bench:           ## side by side with upstream 1.22.0, written to docs/PERFORMANCE.md; BENCH="--groups start,mpi --reps 3"
+bench:           ## side by side with upstream 1.22.0, written to docs/results/PERFORMANCE.md; BENCH="--groups start,mpi --reps 3"
 	@python3 benches/side_by_side $(BENCH)
 bench-micro:     ## the ring, matching, the request pool and framing by themselves
 	@taskset -c 0 cargo bench --bench micro

@@ -2,7 +2,7 @@
 #ifndef FERRUCX_FAILURE_H
 #define FERRUCX_FAILURE_H
 
-#include "worker.h"
+#include "peers.h"
 
 typedef struct {
     unsigned calls;

@@ -6,7 +6,7 @@
 #include <uct/api/uct.h>
 
 #include "check.h"
-#include "pair.h"
+#include "peers.h"
 
 typedef struct {
     ucs_async_context_t *async;

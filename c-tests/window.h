@@ -3,8 +3,7 @@
 #ifndef FERRUCX_WINDOW_H
 #define FERRUCX_WINDOW_H
 
-#include "pair.h"
-#include "worker.h"
+#include "peers.h"
 
 typedef struct {
     pair_t pair;

@@ -4,7 +4,6 @@
 //!
 //! | floor | holds |
 //! |---|---|
-//! | 8 `sim` | tests only: simulated processes and a simulated network drive the floors below by seed |
 //! | 7 `abi` | the exported C functions: read C, call one function of a lower floor, write C |
 //! | 6 `ucp` | messaging: contexts, workers, endpoints, the protocol engine |
 //! | 5 `uct` | transports: self, posix, sysv, cma, tcp |
@@ -17,8 +16,6 @@
 
 pub mod abi;
 pub mod c;
-#[cfg(test)]
-mod sim;
 pub mod sys;
 pub mod ucm;
 pub mod ucp;

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const FLOORS: [&str; 9] = ["c", "sys", "ucm", "ucs", "wire", "uct", "ucp", "abi", "sim"];
+const FLOORS: [&str; 8] = ["c", "sys", "ucm", "ucs", "wire", "uct", "ucp", "abi"];
 
 fn floor(name: &str) -> Option<usize> {
     FLOORS.iter().position(|floor| *floor == name)

@@ -1,4 +1,4 @@
-"""Measures this library side by side with upstream 1.22.0 and writes the tables and charts of docs/PERFORMANCE.md.
+"""Measures this library side by side with upstream 1.22.0 and writes the tables and charts of docs/results/PERFORMANCE.md.
 
     python3 benches/side_by_side [--groups G,G...] [--only REGEX] [--reps N] [--scale X] [--again] [--report] [--list]
 
@@ -30,8 +30,8 @@ from rows import Machine, Record, gain_of, measure
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 RECORD = ROOT / "benches/record.jsonl"
-PAGE = ROOT / "docs/PERFORMANCE.md"
-CHARTS = ROOT / "docs/performance"
+PAGE = ROOT / "docs/results/PERFORMANCE.md"
+CHARTS = ROOT / "docs/results/performance"
 
 
 def main():

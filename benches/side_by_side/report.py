@@ -1,4 +1,4 @@
-"""docs/PERFORMANCE.md and its charts, from the record.
+"""docs/results/PERFORMANCE.md and its charts, from the record.
 
 The tables stand between marks; everything else in the page is written by hand and stays.
 """

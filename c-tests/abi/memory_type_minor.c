@@ -3,7 +3,7 @@
  * memory with that value works for each minor, and the library finds out that it is host memory. */
 #include <ucp/api/ucp.h>
 
-#include "finish.h"
+#include "peers.h"
 
 static unsigned unknown_of(unsigned minor)
 {
@@ -45,8 +45,8 @@ static void transfer(ucp_worker_h worker, ucp_ep_h ep, unsigned value)
         param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
         param.memory_type = (ucs_memory_type_t)value;
         recv = ucp_tag_recv_nbx(worker, in, lengths[i], 1, -1, &param);
-        finish(worker, ucp_tag_send_nbx(ep, out, lengths[i], 1, &param));
-        finish(worker, recv);
+        request_finish(worker, ucp_tag_send_nbx(ep, out, lengths[i], 1, &param));
+        request_finish(worker, recv);
         CHECK(!memcmp(out, in, lengths[i]));
     }
 }
@@ -84,7 +84,7 @@ int main(void)
         map(context, unknown_of(minor));
         transfer(worker, ep, unknown_of(minor));
         memset(&close_param, 0, sizeof(close_param));
-        finish(worker, ucp_ep_close_nbx(ep, &close_param));
+        request_finish(worker, ucp_ep_close_nbx(ep, &close_param));
         ucp_worker_release_address(worker, address);
         ucp_worker_destroy(worker);
         ucp_cleanup(context);

@@ -3,7 +3,7 @@
 /* oracle: 1.13.1 1.22.0 */
 #include <ucp/api/ucp.h>
 
-#include "finish.h"
+#include "peers.h"
 #include "guard.h"
 
 /* Sizes of 1.11, the oldest that programs were compiled with. */
@@ -129,14 +129,14 @@ static void messages(ucp_worker_h worker, ucp_ep_h ep)
     param->cb.send = on_send;
     send = ucp_tag_send_nbx(ep, &out, sizeof(out), 5, param);
     CHECK(UCS_PTR_IS_PTR(send));
-    finish(worker, send);
-    finish(worker, recv);
+    request_finish(worker, send);
+    request_finish(worker, recv);
     CHECK_EQ(callbacks, 2);
     CHECK(in == out);
 
     /* The information about a message that is already there goes into the caller's 16 bytes. */
     param->op_attr_mask = 0;
-    finish(worker, ucp_tag_send_nbx(ep, &out, sizeof(out), 6, param));
+    request_finish(worker, ucp_tag_send_nbx(ep, &out, sizeof(out), 6, param));
     while (ucp_tag_probe_nb(worker, 6, -1, 0, info) == NULL) {
         guard_step = "ucp_tag_recv_info_t";
         ucp_worker_progress(worker);
@@ -145,10 +145,10 @@ static void messages(ucp_worker_h worker, ucp_ep_h ep)
     in = 0;
     param->op_attr_mask = UCP_OP_ATTR_FIELD_RECV_INFO;
     param->recv_info.tag_info = info;
-    finish(worker, ucp_tag_recv_nbx(worker, &in, sizeof(in), 6, -1, param));
+    request_finish(worker, ucp_tag_recv_nbx(worker, &in, sizeof(in), 6, -1, param));
     CHECK(in == out);
     param->op_attr_mask = 0;
-    finish(worker, ucp_ep_flush_nbx(ep, param));
+    request_finish(worker, ucp_ep_flush_nbx(ep, param));
     OK("messages");
 }
 
@@ -178,7 +178,7 @@ static void close_ep(ucp_worker_h worker, ucp_ep_h ep)
     ucp_request_param_t *param = guard_alloc("ucp_request_param_t of close", REQUEST_PARAM, 0xff);
 
     param->op_attr_mask = 0;
-    finish(worker, ucp_ep_close_nbx(ep, param));
+    request_finish(worker, ucp_ep_close_nbx(ep, param));
     OK("close");
 }
 

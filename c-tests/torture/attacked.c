@@ -10,10 +10,8 @@
  */
 /* env: UCX_NET_DEVICES=lo UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n */
 /* timeout: 60 */
-#include "pair.h"
-#include "roles.h"
+#include "peers.h"
 #include "torture.h"
-#include "worker.h"
 
 #include <malloc.h>
 #include <poll.h>

@@ -2,7 +2,7 @@
  * (ucp/unexpected_limit.c has the sender that is stopped and goes on.) */
 /* env: UCX_TLS=posix UCX_LOG_LEVEL=error UCX_WARN_UNUSED_ENV_VARS=n UCX_UNEXPECTED_MAX_SIZE=inf */
 #include "torture.h"
-#include "worker.h"
+#include "peers.h"
 
 #include <malloc.h>
 

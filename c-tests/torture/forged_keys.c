@@ -6,7 +6,7 @@
 /* timeout: 120 */
 #include "canary.h"
 #include "torture.h"
-#include "worker.h"
+#include "peers.h"
 
 enum { ROOM = 1 << 16, HEAD = 10, BODY = HEAD + 8, FIELDS = 34, MOST_KEY = 512 };
 

@@ -5,8 +5,7 @@
 #include <ucp/api/ucp.h>
 
 #include "failure.h"
-#include "finish.h"
-#include "swap.h"
+#include "peers.h"
 #include "torture.h"
 
 #include <poll.h>
@@ -47,7 +46,7 @@ static void echo(const pair_t *pair)
             CHECK_OK(ucp_tag_recv_request_test(request, &got));
             ucp_request_free(request);
         }
-        finish(side.worker, ucp_tag_send_nbx(ep, buffer, got.length, 2, &plain));
+        request_finish(side.worker, ucp_tag_send_nbx(ep, buffer, got.length, 2, &plain));
         CHECK_EQ(failure.calls, 0);
     } while (got.length > 1);
     side_disconnect(&side, &side, ep, 0);
@@ -61,8 +60,8 @@ static void talk(party_t *me, size_t length, uint64_t seed)
 
     fill(out, length, seed);
     received = ucp_tag_recv_nbx(me->side.worker, in, sizeof(in), 2, -1, &plain);
-    finish(me->side.worker, ucp_tag_send_nbx(me->ep, out, length, 1, &plain));
-    finish(me->side.worker, received);
+    request_finish(me->side.worker, ucp_tag_send_nbx(me->ep, out, length, 1, &plain));
+    request_finish(me->side.worker, received);
     CHECK_PATTERN(in, length, seed);
     /* Behind the last one the peer goes. */
     CHECK((me->failure.calls == 0) || (length == 1));
@@ -126,8 +125,8 @@ static void start_anew(void)
     ep = side_connect(&side, side.address);
     fill(out, sizeof(out), 5);
     received = ucp_tag_recv_nbx(side.worker, in, sizeof(in), 2, -1, &plain);
-    finish(side.worker, ucp_tag_send_nbx(ep, out, sizeof(out), 2, &plain));
-    finish(side.worker, received);
+    request_finish(side.worker, ucp_tag_send_nbx(ep, out, sizeof(out), 2, &plain));
+    request_finish(side.worker, received);
     CHECK_PATTERN(in, sizeof(in), 5);
     side_disconnect(&side, &side, ep, 0);
     side_close(&side);

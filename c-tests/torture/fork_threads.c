@@ -6,7 +6,7 @@
 #include <ucp/api/ucp.h>
 
 #include "torture.h"
-#include "worker.h"
+#include "peers.h"
 
 #include <ucm/api/ucm.h>
 #include <ucs/async/async_fwd.h>

@@ -9,7 +9,7 @@
 #define _GNU_SOURCE
 #include "canary.h"
 #include "listener.h"
-#include "roles.h"
+#include "peers.h"
 #include "torture.h"
 
 #include <dlfcn.h>

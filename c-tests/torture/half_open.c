@@ -3,7 +3,7 @@
 /* env: UCX_TLS=tcp UCX_NET_DEVICES=lo UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n */
 #define _GNU_SOURCE
 #include "listener.h"
-#include "roles.h"
+#include "peers.h"
 #include "torture.h"
 
 #include <poll.h>

@@ -3,8 +3,7 @@
 /* env: UCX_LOG_LEVEL=error UCX_WARN_UNUSED_ENV_VARS=n UCX_TLS=tcp UCX_NET_DEVICES=lo */
 #include <ucp/api/ucp.h>
 
-#include "finish.h"
-#include "swap.h"
+#include "peers.h"
 #include "torture.h"
 
 #include <sys/resource.h>
@@ -61,7 +60,7 @@ static void crowd(const pair_t *pair, unsigned count)
     } while (left > 0);
     for (i = 0; i < count; ++i) {
         for (k = 0; k < 3; ++k) {
-            finish(peers[i].worker, peers[i].pending[k]);
+            request_finish(peers[i].worker, peers[i].pending[k]);
         }
         CHECK(memcmp(in[i], out, LARGE) == 0);
     }
@@ -70,7 +69,7 @@ static void crowd(const pair_t *pair, unsigned count)
         peers[i].pending[0] = ucp_ep_close_nbx(peers[i].ep, &plain);
     }
     for (i = 0; i < count; ++i) {
-        finish(peers[i].worker, peers[i].pending[0]);
+        request_finish(peers[i].worker, peers[i].pending[0]);
         ucp_worker_destroy(peers[i].worker);
     }
     ucp_cleanup(context);
@@ -79,7 +78,7 @@ static void crowd(const pair_t *pair, unsigned count)
 /* Receives a message while everything goes on. */
 static void take(side_t *side, void *buffer, size_t length, ucp_tag_t tag)
 {
-    finish(side->worker, ucp_tag_recv_nbx(side->worker, buffer, length, tag, -1, &plain));
+    request_finish(side->worker, ucp_tag_recv_nbx(side->worker, buffer, length, tag, -1, &plain));
 }
 
 int main(void)
@@ -126,7 +125,7 @@ int main(void)
         sent = ucp_tag_send_nbx(eps[i], out, LARGE, ANSWER, &plain);
         take(&side, in, LARGE, ANSWER);
         CHECK(memcmp(in, out, LARGE) == 0);
-        finish(side.worker, sent);
+        request_finish(side.worker, sent);
     }
     during = open_descriptors();
     if (during > before + (int)count + SPARE) {

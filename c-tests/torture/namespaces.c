@@ -7,8 +7,7 @@
 #include <ucp/api/ucp.h>
 
 #include "failure.h"
-#include "finish.h"
-#include "swap.h"
+#include "peers.h"
 #include "torture.h"
 
 #include <fcntl.h>
@@ -163,8 +162,8 @@ static void talk(const pair_t *pair)
     fill(out, LARGE, 3);
     for (i = 0; i < 3; ++i) {
         received = ucp_tag_recv_nbx(side.worker, in, lengths[i], i, -1, &plain);
-        finish(side.worker, ucp_tag_send_nbx(ep, out, lengths[i], i, &plain));
-        finish(side.worker, received);
+        request_finish(side.worker, ucp_tag_send_nbx(ep, out, lengths[i], i, &plain));
+        request_finish(side.worker, received);
         CHECK_PATTERN(in, lengths[i], 3);
     }
     side_meet(&side, pair);
@@ -189,8 +188,8 @@ static double fall_silent(const pair_t *pair, int which, unsigned count, int bus
     for (i = 0; i < count; ++i) {
         ucs_status_ptr_t received = ucp_tag_recv_nbx(side.worker, got, sizeof(got), 1, -1, &plain);
         eps[i] = connect_watched(&side, address, &failures[i]);
-        finish(side.worker, ucp_tag_send_nbx(eps[i], &byte, 1, 1, &plain));
-        finish(side.worker, received);
+        request_finish(side.worker, ucp_tag_send_nbx(eps[i], &byte, 1, 1, &plain));
+        request_finish(side.worker, received);
     }
     side_meet(&side, pair);
     /* The other end is nobody's from here on. */

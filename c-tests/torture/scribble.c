@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include "canary.h"
 #include "failure.h"
-#include "roles.h"
+#include "peers.h"
 #include "torture.h"
 
 #include <pthread.h>

@@ -3,7 +3,7 @@
 /* cflags: -pthread -lrt */
 /* env: UCX_LOG_LEVEL=error UCX_WARN_UNUSED_ENV_VARS=n UCX_NET_DEVICES=lo */
 #define _GNU_SOURCE
-#include "swap.h"
+#include "peers.h"
 #include "torture.h"
 
 #include <pthread.h>

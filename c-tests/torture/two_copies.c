@@ -7,7 +7,7 @@
 #include <ucp/api/ucp.h>
 
 #include "bytes.h"
-#include "pair.h"
+#include "peers.h"
 #include "torture.h"
 
 #include <dlfcn.h>

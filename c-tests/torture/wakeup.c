@@ -3,7 +3,7 @@
 /* env: UCX_LOG_LEVEL=error UCX_WARN_UNUSED_ENV_VARS=n UCX_NET_DEVICES=lo */
 #define _GNU_SOURCE
 #include "failure.h"
-#include "swap.h"
+#include "peers.h"
 #include "torture.h"
 
 #include <poll.h>

@@ -3,7 +3,7 @@
 /* env: UCX_TLS=posix UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n */
 #include <ucp/api/ucp.h>
 
-#include "worker.h"
+#include "peers.h"
 
 enum { MESSAGE = 1, REPLY = 2, SMALL = 24, LARGE = 1 << 20 };
 

@@ -1,6 +1,6 @@
 /* Calls with active messages that cannot be: each is refused with a status, and nothing is harmed. */
 /* env: UCX_LOG_LEVEL=fatal */
-#include "two_workers.h"
+#include "peers.h"
 
 static two_t two;
 static unsigned calls;

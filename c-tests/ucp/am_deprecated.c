@@ -1,7 +1,7 @@
 /* The old calls for active messages: handlers without headers, with reply endpoints, that keep data. */
 /* oracle: 1.13.1 1.22.0 */
 /* env: UCX_LOG_LEVEL=error */
-#include "two_workers.h"
+#include "peers.h"
 
 enum { ID = 0, KEEP = 700, ANSWER = 9, MAX = 100000 };
 

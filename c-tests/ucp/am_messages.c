@@ -4,7 +4,7 @@
 /* headers: ours 1.22.0 */
 /* oracle: 1.22.0 */
 /* timeout: 60 */
-#include "two_workers.h"
+#include "peers.h"
 
 enum { PLAIN = 3, PERSISTENT = 4, ECHO = 65534, ALIGNMENT = 64, MAX = 3 << 20 };
 

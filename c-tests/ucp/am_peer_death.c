@@ -4,7 +4,7 @@
 /* timeout: 60 */
 #include <ucp/api/ucp.h>
 
-#include "pair.h"
+#include "peers.h"
 
 #include <signal.h>
 #include <time.h>

@@ -2,7 +2,7 @@
  * refused, dropped, too long for the buffer. */
 /* oracle: 1.22.0 */
 /* env: UCX_LOG_LEVEL=error */
-#include "two_workers.h"
+#include "peers.h"
 
 enum { ID = 1, KEEP = 2, LENGTH = 100000, KEPT = 20 };
 

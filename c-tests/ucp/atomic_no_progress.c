@@ -3,7 +3,7 @@
  * are waited for like that. On upstream this waits for ever. */
 #include <ucp/api/ucp.h>
 
-#include "swap.h"
+#include "peers.h"
 
 typedef struct {
     uint64_t word;

@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include <ucp/api/ucp.h>
 
-#include "two_workers.h"
+#include "peers.h"
 
 #include <sys/mman.h>
 

@@ -9,7 +9,7 @@
 
 #include "guard.h"
 #include "torture.h"
-#include "worker.h"
+#include "peers.h"
 
 enum { MOST = 2048, ALL_TRANSPORTS = 180, TCP_ONLY = 64, HEAD = 24 };
 

@@ -3,7 +3,7 @@
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n */
 /* timeout: 120 */
 #include "listener.h"
-#include "pair.h"
+#include "peers.h"
 
 enum { ROUNDS = 10, MESSAGE = 8000, SPINS = 3000, MOST = 64 << 20 };
 

@@ -5,7 +5,7 @@
 #include <ucp/api/ucp.h>
 #include <ucp/api/device/ucp_host.h>
 
-#include "worker.h"
+#include "peers.h"
 
 int main(void)
 {

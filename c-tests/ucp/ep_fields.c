@@ -4,7 +4,7 @@
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_TLS=posix,self */
 #include <ucp/api/ucp.h>
 
-#include "two_workers.h"
+#include "peers.h"
 
 static two_t two;
 static int word;

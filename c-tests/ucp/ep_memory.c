@@ -2,7 +2,7 @@
  * memory as its own state, and no descriptor, also when messages went over all of them. */
 /* timeout: 60 */
 /* valgrind: no, its heap is not the C library's */
-#include "worker.h"
+#include "peers.h"
 
 #include <malloc.h>
 

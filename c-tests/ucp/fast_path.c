@@ -6,7 +6,7 @@
 /* timeout: 120 */
 /* valgrind: no, the test steps through instructions itself */
 #define _GNU_SOURCE
-#include "worker.h"
+#include "peers.h"
 
 #include <dlfcn.h>
 #include <errno.h>

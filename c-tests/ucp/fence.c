@@ -4,13 +4,13 @@
 /* timeout: 60 */
 #include <ucp/api/ucp.h>
 
-#include "two_workers.h"
+#include "peers.h"
 
 enum { SIZE = 200000 };
 
 static two_t two;
 static ucp_context_h owner; /* of worker 1, so that its memory is another process's to worker 0 */
-static char data[SIZE], pattern[SIZE];
+static char data[SIZE], written[SIZE];
 
 typedef struct {
     ucp_mem_h memh;
@@ -55,7 +55,7 @@ static void in_order(volatile uint64_t *word, uint64_t value)
         two_progress(&two);
         CHECK(time(NULL) < end);
     }
-    CHECK(!memcmp(data, pattern, SIZE));
+    CHECK(!memcmp(data, written, SIZE));
 }
 
 int main(void)
@@ -81,8 +81,8 @@ int main(void)
     for (word = 1; word <= 20; ++word) {
         ucs_status_ptr_t request[2];
 
-        memset(pattern, word, SIZE);
-        request[0] = ucp_put_nbx(two.ep[0], pattern, SIZE, (uintptr_t)data, far.rkey, &plain);
+        memset(written, word, SIZE);
+        request[0] = ucp_put_nbx(two.ep[0], written, SIZE, (uintptr_t)data, far.rkey, &plain);
         CHECK_OK(ucp_worker_fence(two.worker[0]));
         if (word % 2) {
             request[1] = ucp_put_nbx(two.ep[0], &word, 8, (uintptr_t)near.memory, near.rkey, &plain);

@@ -5,7 +5,7 @@
 /* env: UCX_LOG_LEVEL=fatal */
 #include <ucp/api/ucp.h>
 
-#include "swap.h"
+#include "peers.h"
 
 enum { ROUNDS = 16 };
 

@@ -6,11 +6,8 @@
 /* valgrind: no, it counts what the parent has as leaks of the child */
 #include <ucp/api/ucp.h>
 
-#include "finish.h"
+#include "peers.h"
 #include "listener.h"
-#include "pair.h"
-#include "swap.h"
-#include "worker.h"
 
 #include <ucs/debug/log_def.h>
 
@@ -436,7 +433,7 @@ static void daemonize(const pair_t *pair)
     CHECK_EQ(lines, 1);
     side_open(&own, FEATURES, UCS_THREAD_MODE_SINGLE);
     to = side_connect(&own, address);
-    finish(own.worker, ucp_tag_send_nbx(to, "daemon!", 8, 1, &plain));
+    request_finish(own.worker, ucp_tag_send_nbx(to, "daemon!", 8, 1, &plain));
     CHECK_OK(side_disconnect(&own, &own, to, 0));
     side_close(&own);
     CHECK_EQ(lines, 1);
@@ -462,7 +459,7 @@ int main(void)
     side_open(&side, FEATURES, UCS_THREAD_MODE_SINGLE);
     side_swap_addresses(&side, &pair, address);
     request = ucp_tag_recv_nbx(side.worker, got, sizeof(got), 1, -1, &plain);
-    finish(side.worker, request);
+    request_finish(side.worker, request);
     CHECK_STR(got, "daemon!");
     side_close(&side);
     OK("a worker of its own");

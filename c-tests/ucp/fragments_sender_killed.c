@@ -3,7 +3,7 @@
 /* env: UCX_LOG_LEVEL=fatal UCX_RNDV_THRESH=inf */
 #include <ucp/api/ucp.h>
 
-#include "swap.h"
+#include "peers.h"
 
 /* More than the sockets hold. */
 enum { LENGTH = 64 << 20, TAG = 1, ROUNDS = 4 };

@@ -1,7 +1,7 @@
 /* A worker that nobody uses has few descriptors: a listener for each device of tcp, for posix and sysv what wakes the
  * owner, and the memory of posix. A process that shares memory has the local channel once. What sleepers need besides is
  * made for them, and goes with the worker. */
-#include "worker.h"
+#include "peers.h"
 
 static void exchange(side_t *a, side_t *b, ucp_ep_h ep)
 {

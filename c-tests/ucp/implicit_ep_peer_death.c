@@ -3,8 +3,7 @@
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_NET_DEVICES=lo */
 /* timeout: 60 */
 /* valgrind: no, its heap is not the C library's, and the children are killed */
-#include "pair.h"
-#include "worker.h"
+#include "peers.h"
 
 #include <malloc.h>
 #include <signal.h>

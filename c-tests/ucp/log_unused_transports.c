@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include <sys/mman.h>
 
-#include "worker.h"
+#include "peers.h"
 
 static side_t here, there;
 

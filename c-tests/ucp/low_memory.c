@@ -5,8 +5,7 @@
 /* timeout: 240 */
 /* valgrind: no, unshare and mount in a process under valgrind need more rights than some hosts give */
 #define _GNU_SOURCE
-#include "pair.h"
-#include "worker.h"
+#include "peers.h"
 
 #include <fcntl.h>
 #include <sched.h>

@@ -7,13 +7,13 @@
 
 #include "atomics.h"
 #include "guard.h"
-#include "worker.h"
+#include "peers.h"
 
 enum { SIZE = 1 << 20 };
 
 static side_t a, b;
 
-static ucs_status_t wait(ucs_status_ptr_t request)
+static ucs_status_t wait_for(ucs_status_ptr_t request)
 {
     return side_wait(&a, &b, request);
 }
@@ -37,12 +37,12 @@ static void atomics(ucp_ep_h ep, ucp_rkey_h rkey, char *memory)
         value = ((number() % 2) ? old : number()) & mask;
         reply[0] = 0x1111 * (uint64_t)i & mask;
         expected = atomic_model(op, old, value, reply[0]) & mask;
-        CHECK_OK(wait(ucp_atomic_op_nbx(ep, op, &value, 1, (uintptr_t)memory + offset, rkey, &param)));
+        CHECK_OK(wait_for(ucp_atomic_op_nbx(ep, op, &value, 1, (uintptr_t)memory + offset, rkey, &param)));
         if (fetch) {
             CHECK_EQ(reply[0] & mask, old);
             CHECK_EQ(reply[1], 7);
         }
-        CHECK_OK(wait(ucp_ep_flush_nbx(ep, &plain)));
+        CHECK_OK(wait_for(ucp_ep_flush_nbx(ep, &plain)));
         old = 0;
         memcpy(&old, memory + offset, size);
         CHECK_EQ(old, expected);
@@ -73,12 +73,12 @@ static void copies(ucp_ep_h ep, ucp_rkey_h rkey, char *memory)
         if (number() % 2) {
             fill(local, length, i);
             memcpy(model + offset, local, length);
-            CHECK_OK(wait(ucp_put_nbx(ep, local, length, (uintptr_t)memory + offset, rkey, &plain)));
-            CHECK_OK(wait(ucp_ep_flush_nbx(ep, &plain)));
+            CHECK_OK(wait_for(ucp_put_nbx(ep, local, length, (uintptr_t)memory + offset, rkey, &plain)));
+            CHECK_OK(wait_for(ucp_ep_flush_nbx(ep, &plain)));
             CHECK(!memcmp(memory, model, SIZE));
         } else {
             memset(local, 0, length);
-            CHECK_OK(wait(ucp_get_nbx(ep, local, length, (uintptr_t)memory + offset, rkey, &plain)));
+            CHECK_OK(wait_for(ucp_get_nbx(ep, local, length, (uintptr_t)memory + offset, rkey, &plain)));
             CHECK(!memcmp(local, model + offset, length));
         }
     }
@@ -175,13 +175,13 @@ static void protection(ucp_ep_h ep, unsigned prot)
     CHECK_OK(ucp_rkey_pack(b.context, memh, &blob, &length));
     CHECK_OK(ucp_ep_rkey_unpack(ep, blob, &rkey));
     ucp_rkey_buffer_release(blob);
-    CHECK_STATUS(wait(ucp_put_nbx(ep, &local, 8, (uintptr_t)&word, rkey, &plain)),
+    CHECK_STATUS(wait_for(ucp_put_nbx(ep, &local, 8, (uintptr_t)&word, rkey, &plain)),
                  readable ? UCS_ERR_INVALID_ADDR : UCS_OK);
-    CHECK_STATUS(wait(ucp_atomic_op_nbx(ep, UCP_ATOMIC_OP_ADD, &local, 1, (uintptr_t)&word, rkey, &eight)),
+    CHECK_STATUS(wait_for(ucp_atomic_op_nbx(ep, UCP_ATOMIC_OP_ADD, &local, 1, (uintptr_t)&word, rkey, &eight)),
                  readable ? UCS_ERR_INVALID_ADDR : UCS_OK);
-    CHECK_OK(wait(ucp_ep_flush_nbx(ep, &plain)));
+    CHECK_OK(wait_for(ucp_ep_flush_nbx(ep, &plain)));
     CHECK_EQ(word, readable ? 5 : 12);
-    CHECK_STATUS(wait(ucp_get_nbx(ep, &local, 8, (uintptr_t)&word, rkey, &plain)),
+    CHECK_STATUS(wait_for(ucp_get_nbx(ep, &local, 8, (uintptr_t)&word, rkey, &plain)),
                  readable ? UCS_OK : UCS_ERR_INVALID_ADDR);
     CHECK_EQ(local, readable ? 5 : 6);
     ucp_rkey_destroy(rkey);

@@ -4,7 +4,7 @@
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_TLS=posix,self */
 #include <ucp/api/ucp.h>
 
-#include "worker.h"
+#include "peers.h"
 
 #include <sys/mman.h>
 

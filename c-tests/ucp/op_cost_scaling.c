@@ -6,9 +6,7 @@
 #define _GNU_SOURCE
 #include <ucp/api/ucp.h>
 
-#include "pair.h"
-#include "swap.h"
-#include "worker.h"
+#include "peers.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -6,7 +6,7 @@
 
 #include <ucp/api/ucp.h>
 
-#include "swap.h"
+#include "peers.h"
 
 #include <sys/resource.h>
 

@@ -7,9 +7,8 @@
 /* valgrind: no, the time of 150 pairs of processes under it */
 #include <ucp/api/ucp.h>
 
-#include "pair.h"
+#include "peers.h"
 #include "torture.h"
-#include "worker.h"
 
 #include <signal.h>
 

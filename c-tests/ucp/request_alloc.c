@@ -3,7 +3,7 @@
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_TLS=posix,self */
 #include <ucp/api/ucp.h>
 
-#include "two_workers.h"
+#include "peers.h"
 
 enum { AT_A_TIME = 10 };
 

@@ -5,7 +5,7 @@
 #include <ucp/api/ucp.h>
 
 #include "failure.h"
-#include "swap.h"
+#include "peers.h"
 
 enum { LENGTH = 1 << 20, STAYS = 1, GOES = 2, UNUSED = 9 };
 

@@ -8,7 +8,7 @@
 /* timeout: 60 */
 #include <ucp/api/ucp.h>
 
-#include "worker.h"
+#include "peers.h"
 
 #include <sys/syscall.h>
 #include <sys/uio.h>

@@ -3,8 +3,7 @@
 /* headers: ours */
 /* timeout: 120 */
 #define _GNU_SOURCE
-#include "pair.h"
-#include "worker.h"
+#include "peers.h"
 
 #include <grp.h>
 #include <unistd.h>

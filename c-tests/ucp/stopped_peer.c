@@ -4,7 +4,7 @@
 /* timeout: 90 */
 #include <ucp/api/ucp.h>
 
-#include "swap.h"
+#include "peers.h"
 #include "failure.h"
 #include "listener.h"
 #include "window.h"

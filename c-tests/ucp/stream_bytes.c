@@ -2,7 +2,7 @@
  * lists of buffers, and without a copy. */
 /* oracle: 1.22.0 */
 /* timeout: 60 */
-#include "two_workers.h"
+#include "peers.h"
 
 enum { MAX = 1 << 20, TOTAL = 12 << 20 };
 
@@ -19,7 +19,7 @@ static unsigned char byte_at(size_t at)
     return (unsigned char)(at * 11 + (at >> 8) * 3 + (at >> 16));
 }
 
-static void fill(size_t from, size_t length)
+static void fill_stream(size_t from, size_t length)
 {
     size_t i;
 
@@ -51,7 +51,7 @@ static void send_some(int way, size_t from, size_t length)
     ucp_request_param_t param;
     ucp_dt_iov_t parts[2];
 
-    fill(from, length);
+    fill_stream(from, length);
     parts[0] = (ucp_dt_iov_t){source, length / 2};
     parts[1] = (ucp_dt_iov_t){source + length / 2, length - length / 2};
     param.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE;

@@ -4,7 +4,7 @@
 /* oracle: 1.22.0 */
 #include <ucp/api/ucp.h>
 
-#include "two_workers.h"
+#include "peers.h"
 
 enum { TOTAL = 24 << 20, LONGEST = 700 << 10, GUARD = 64, UNIT = 8, PATIENCE = 20 };
 

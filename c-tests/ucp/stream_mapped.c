@@ -4,7 +4,7 @@
 /* timeout: 120 */
 #include <ucp/api/ucp.h>
 
-#include "swap.h"
+#include "peers.h"
 
 enum { TOTAL = 24 << 20, MOST = 1 << 20, UNDER_WAY = 8, UNRECEIVED = 200000 };
 

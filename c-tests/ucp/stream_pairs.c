@@ -1,7 +1,7 @@
 /* Several endpoints between the same two workers, and of a worker to itself: each stream has its own other
  * end, and the poll names it once for what came. */
 /* oracle: 1.13.1 1.22.0 */
-#include "two_workers.h"
+#include "peers.h"
 
 enum { COUNT = 8 };
 

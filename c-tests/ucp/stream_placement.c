@@ -4,7 +4,7 @@
 #include <ucp/api/ucp.h>
 
 #include "bytes.h"
-#include "two_workers.h"
+#include "peers.h"
 
 #include <dlfcn.h>
 #include <sys/socket.h>

@@ -1,6 +1,6 @@
 /* What was sent before the receiver made its endpoint is there when it does; a receive that is cancelled
  * or whose endpoint is closed ends, and what nobody received stays for the next. */
-#include "two_workers.h"
+#include "peers.h"
 
 static two_t two;
 static char target[64];

@@ -4,7 +4,7 @@
 #include <ucp/api/ucp.h>
 
 #include "bytes.h"
-#include "swap.h"
+#include "peers.h"
 
 #include <poll.h>
 

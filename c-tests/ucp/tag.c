@@ -7,7 +7,7 @@
 /* timeout: 120 */
 #include <ucp/api/ucp.h>
 
-#include "worker.h"
+#include "peers.h"
 
 static const size_t sizes[] = {0,    1,     7,     8,     9,     63,     92,     93,      100,     1000,   4096,
                                8191, 8192,  8200,  8256,  8300,  16384,  65535,  65536,   65537,   262143, 1000003,
@@ -17,7 +17,7 @@ enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 static side_t a, b;
 static ucp_ep_h ab;
 
-static ucs_status_t wait(ucs_status_ptr_t request)
+static ucs_status_t wait_for(ucs_status_ptr_t request)
 {
     return side_wait(&a, &b, request);
 }
@@ -103,7 +103,7 @@ static void forms(void)
         r = ucp_tag_recv_nbx(b.worker, in, n, 10, -1, &plain);
         CHECK(UCS_PTR_IS_PTR(r));
         s = ucp_tag_send_nbx(ab, out, n, 10, &plain);
-        CHECK_OK(wait(s));
+        CHECK_OK(wait_for(s));
         DRIVE_UNTIL(&a, &b, ucp_tag_recv_request_test(r, &info) != UCS_INPROGRESS);
         CHECK_OK(ucp_tag_recv_request_test(r, &info));
         CHECK_EQ(info.length, n);
@@ -121,8 +121,8 @@ static void forms(void)
             CHECK_EQ(info.length, n);
             CHECK_EQ(info.sender_tag, 11);
         }
-        CHECK_OK(wait(r));
-        CHECK_OK(wait(s));
+        CHECK_OK(wait_for(r));
+        CHECK_OK(wait_for(s));
         CHECK_PATTERN(in, n, i);
 
         /* nb: a receive always calls back */
@@ -176,13 +176,13 @@ static void forms(void)
         drive(50);
         CHECK_STATUS(ucp_request_check_status(s), UCS_INPROGRESS);
         r = ucp_tag_recv_nbx(b.worker, in, n, 14, -1, &plain);
-        CHECK_OK(wait(r));
-        CHECK_OK(wait(s));
+        CHECK_OK(wait_for(r));
+        CHECK_OK(wait_for(s));
         CHECK_PATTERN(in, n, i);
         r = ucp_tag_recv_nb(b.worker, in, n, byte, 15, -1, old_received);
         s = ucp_tag_send_sync_nb(ab, out, n, byte, 15, old_sent);
-        CHECK_OK(wait(s));
-        CHECK_OK(wait(r));
+        CHECK_OK(wait_for(s));
+        CHECK_OK(wait_for(r));
 
         /* probe and remove, then receive it */
         memset(in, 0, n);
@@ -201,8 +201,8 @@ static void forms(void)
             } else {
                 r = ucp_tag_msg_recv_nbx(b.worker, in, n, message, &plain);
             }
-            CHECK_OK(wait(r));
-            CHECK_OK(wait(s));
+            CHECK_OK(wait_for(r));
+            CHECK_OK(wait_for(s));
         }
         CHECK_PATTERN(in, n, i);
     }
@@ -235,8 +235,8 @@ static void truncation(void)
                 arrive(20);
                 r = ucp_tag_recv_nbx(b.worker, in, room, 20, -1, &plain);
             }
-            CHECK_STATUS(wait(r), UCS_ERR_MESSAGE_TRUNCATED);
-            CHECK_OK(wait(s));
+            CHECK_STATUS(wait_for(r), UCS_ERR_MESSAGE_TRUNCATED);
+            CHECK_OK(wait_for(s));
             CHECK_EQ((unsigned char)in[room], 0x77);
             CHECK_EQ((unsigned char)in[1999999], 0x77);
             memset(&told_recv, 0, sizeof(told_recv));
@@ -246,8 +246,8 @@ static void truncation(void)
             }
             r = ucp_tag_recv_nb(b.worker, in, room, ucp_dt_make_contig(1), 21, -1, old_received);
             CHECK(UCS_PTR_IS_PTR(r));
-            CHECK_STATUS(wait(r), UCS_ERR_MESSAGE_TRUNCATED);
-            CHECK_OK(wait(s));
+            CHECK_STATUS(wait_for(r), UCS_ERR_MESSAGE_TRUNCATED);
+            CHECK_OK(wait_for(s));
         }
     }
     free(out);
@@ -271,15 +271,15 @@ static void matching(void)
         s[i] = ucp_tag_send_nbx(ab, &values[i], 4, 30, &plain);
     }
     for (i = 0; i < 300; ++i) {
-        CHECK_OK(wait(s[i]));
-        CHECK_OK(wait(r[i]));
+        CHECK_OK(wait_for(s[i]));
+        CHECK_OK(wait_for(r[i]));
         CHECK_EQ(in[i], i);
     }
     for (i = 0; i < 300; ++i) {
         s[i] = ucp_tag_send_nbx(ab, &values[i], 4, 31 + i % 3, &plain);
     }
     for (i = 0; i < 300; ++i) {
-        CHECK_OK(wait(s[i]));
+        CHECK_OK(wait_for(s[i]));
     }
     arrive(33);
     drive(100);
@@ -287,7 +287,7 @@ static void matching(void)
     for (i = 0; i < 300; ++i) {
         unsigned got = -1;
 
-        CHECK_OK(wait(ucp_tag_recv_nbx(b.worker, &got, 4, 0, 0, &plain)));
+        CHECK_OK(wait_for(ucp_tag_recv_nbx(b.worker, &got, 4, 0, 0, &plain)));
         CHECK_EQ(got, i);
     }
     CHECK(ucp_tag_probe_nb(b.worker, 0, 0, 0, &info) == NULL);
@@ -296,11 +296,11 @@ static void matching(void)
     r[0] = ucp_tag_recv_nbx(b.worker, &in[0], 4, 0xab00000000000000ull, 0xff00000000000000ull, &plain);
     r[1] = ucp_tag_recv_nbx(b.worker, &in[1], 4, 0xab00000000000001ull, -1, &plain);
     r[2] = ucp_tag_recv_nbx(b.worker, &in[2], 4, 0, 0, &plain);
-    CHECK_OK(wait(ucp_tag_send_nbx(ab, &values[7], 4, 5, &plain)));
-    CHECK_OK(wait(ucp_tag_send_nbx(ab, &values[8], 4, 0xab00000000000001ull, &plain)));
-    CHECK_OK(wait(ucp_tag_send_nbx(ab, &values[9], 4, 0xab00000000000001ull, &plain)));
+    CHECK_OK(wait_for(ucp_tag_send_nbx(ab, &values[7], 4, 5, &plain)));
+    CHECK_OK(wait_for(ucp_tag_send_nbx(ab, &values[8], 4, 0xab00000000000001ull, &plain)));
+    CHECK_OK(wait_for(ucp_tag_send_nbx(ab, &values[9], 4, 0xab00000000000001ull, &plain)));
     for (i = 0; i < 3; ++i) {
-        CHECK_OK(wait(r[i]));
+        CHECK_OK(wait_for(r[i]));
     }
     CHECK_EQ(in[2], 7);
     CHECK_EQ(in[0], 8);
@@ -311,9 +311,9 @@ static void matching(void)
     r[1] = ucp_tag_recv_nbx(b.worker, &in[1], 4, 40, -1, &plain);
     in[0] = 99;
     ucp_request_cancel(b.worker, r[0]);
-    CHECK_STATUS(wait(r[0]), UCS_ERR_CANCELED);
-    CHECK_OK(wait(ucp_tag_send_nbx(ab, &values[3], 4, 40, &plain)));
-    CHECK_OK(wait(r[1]));
+    CHECK_STATUS(wait_for(r[0]), UCS_ERR_CANCELED);
+    CHECK_OK(wait_for(ucp_tag_send_nbx(ab, &values[3], 4, 40, &plain)));
+    CHECK_OK(wait_for(r[1]));
     CHECK_EQ(in[1], 3);
     CHECK_EQ(in[0], 99);
     r[0] = ucp_tag_recv_nb(b.worker, &in[0], 4, ucp_dt_make_contig(4), 41, -1, old_received);
@@ -359,7 +359,7 @@ static void immediate(void)
     r = ucp_tag_recv_nbx(b.worker, in, 8, 51, -1, &force);
     printf("receive that must end at once: %s\n", ucs_status_string(UCS_PTR_STATUS(r)));
     s = ucp_tag_send_nbx(ab, out, 8, 51, &plain);
-    CHECK_OK(wait(s));
+    CHECK_OK(wait_for(s));
     arrive(51);
     r = ucp_tag_recv_nbx(b.worker, in, 8, 51, -1, &force);
     CHECK(r == NULL);
@@ -368,8 +368,8 @@ static void immediate(void)
     s = ucp_tag_send_nbx(ab, large, 4 << 20, 53, &plain);
     arrive(53);
     r = ucp_tag_recv_nbx(b.worker, taken, 4 << 20, 53, -1, &plain);
-    CHECK_OK(wait(r));
-    CHECK_OK(wait(s));
+    CHECK_OK(wait_for(r));
+    CHECK_OK(wait_for(s));
     free(large);
     free(taken);
 }
@@ -381,16 +381,16 @@ static void nothing(void)
     ucs_status_ptr_t s, r;
 
     r = ucp_tag_recv_nbx(b.worker, NULL, 0, 61, -1, &plain);
-    CHECK_OK(wait(ucp_tag_send_nbx(ab, NULL, 0, 61, &plain)));
-    CHECK_OK(wait(r));
+    CHECK_OK(wait_for(ucp_tag_send_nbx(ab, NULL, 0, 61, &plain)));
+    CHECK_OK(wait_for(r));
     s = ucp_tag_send_nbx(ab, NULL, 0, 62, &plain);
     arrive(62);
-    CHECK_OK(wait(ucp_tag_recv_nbx(b.worker, NULL, 0, 62, -1, &plain)));
-    CHECK_OK(wait(s));
+    CHECK_OK(wait_for(ucp_tag_recv_nbx(b.worker, NULL, 0, 62, -1, &plain)));
+    CHECK_OK(wait_for(s));
     s = ucp_tag_send_sync_nbx(ab, NULL, 0, 63, &plain);
     arrive(63);
-    CHECK_OK(wait(ucp_tag_recv_nbx(b.worker, NULL, 0, 63, -1, &plain)));
-    CHECK_OK(wait(s));
+    CHECK_OK(wait_for(ucp_tag_recv_nbx(b.worker, NULL, 0, 63, -1, &plain)));
+    CHECK_OK(wait_for(s));
 }
 
 /* Memory of the caller for the request of a receive: it tells how the receive ended also when the call returned no
@@ -422,7 +422,7 @@ static void in_own_memory(void)
         CHECK_STATUS(ucp_tag_recv_request_test(own.request, &info), shorter ? UCS_ERR_MESSAGE_TRUNCATED : UCS_OK);
         CHECK_EQ(info.length, n);
         CHECK_EQ(info.sender_tag, 60);
-        CHECK_OK(wait(s));
+        CHECK_OK(wait_for(s));
         if (!shorter) {
             CHECK_PATTERN(in, n, i);
         }
@@ -474,7 +474,7 @@ static void reentry(void)
                                 .user_data = &chain};
 
     CHECK(UCS_PTR_IS_PTR(ucp_tag_recv_nbx(b.worker, chain.buffer, 64, 60, -1, &recv)));
-    CHECK_OK(wait(ucp_tag_send_nbx(ab, chain.buffer, 32, 60, &plain)));
+    CHECK_OK(wait_for(ucp_tag_send_nbx(ab, chain.buffer, 32, 60, &plain)));
     DRIVE_UNTIL(&a, &b, chain.done == 201);
 }
 
@@ -583,8 +583,8 @@ static void datatypes(void)
                 s = ucp_tag_send_nbx(ab, (sp.datatype == UCP_DATATYPE_IOV) ? (void *)send_iov : out,
                                      (sp.datatype == UCP_DATATYPE_IOV) ? 4 : n, 70, &sp);
             }
-            CHECK_OK(wait(r));
-            CHECK_OK(wait(s));
+            CHECK_OK(wait_for(r));
+            CHECK_OK(wait_for(s));
             if (rg) {
                 for (k = 0; k < n; ++k) {
                     CHECK_EQ((unsigned char)in[2 * k], pattern(k, i));
@@ -603,8 +603,8 @@ static void datatypes(void)
         ucs_status_ptr_t r = ucp_tag_recv_nbx(b.worker, in, n / 2, 71, -1, &rp);
         ucs_status_ptr_t s = ucp_tag_send_nbx(ab, out, n, 71, &plain);
 
-        CHECK_STATUS(wait(r), UCS_ERR_MESSAGE_TRUNCATED);
-        CHECK_OK(wait(s));
+        CHECK_STATUS(wait_for(r), UCS_ERR_MESSAGE_TRUNCATED);
+        CHECK_OK(wait_for(s));
         CHECK_EQ(started, finished);
     }
     ucp_dt_destroy(every_second);

@@ -5,7 +5,7 @@
 /* timeout: 60 */
 #include <ucp/api/ucp.h>
 
-#include "worker.h"
+#include "peers.h"
 
 enum { LENGTH = 3000001, FEW = 20, MANY = 2000 };
 

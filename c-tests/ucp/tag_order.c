@@ -3,7 +3,7 @@
  * a list, with and without a callback, which posts another one now and then; some are taken back. */
 /* oracle: 1.22.0 */
 /* timeout: 60 */
-#include "worker.h"
+#include "peers.h"
 
 enum { ROUNDS = 20000, MOST = 400, TAGS = 3 };
 

@@ -4,7 +4,7 @@
 #include <ucp/api/ucp.h>
 
 #include "bytes.h"
-#include "two_workers.h"
+#include "peers.h"
 
 enum { ROUNDS = 20, BURST = 40, READS = 20, LONGEST = 65536 };
 

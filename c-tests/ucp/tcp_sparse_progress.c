@@ -4,7 +4,7 @@
 /* valgrind: no, it counts calls */
 #include <ucp/api/ucp.h>
 
-#include "swap.h"
+#include "peers.h"
 
 enum { LENGTH = 100, TAG = 1, MOST_CALLS = 5, COMPUTING_US = 3000 };
 

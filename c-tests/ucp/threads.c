@@ -6,7 +6,7 @@
 /* timeout: 120 */
 #include <ucp/api/ucp.h>
 
-#include "worker.h"
+#include "peers.h"
 
 #include <pthread.h>
 #include <sched.h>

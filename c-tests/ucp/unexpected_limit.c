@@ -6,7 +6,7 @@
 /* valgrind: no, its own memory is measured */
 #include <ucp/api/ucp.h>
 
-#include "swap.h"
+#include "peers.h"
 
 #include <malloc.h>
 

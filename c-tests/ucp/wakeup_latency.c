@@ -6,7 +6,7 @@
 #include <ucp/api/ucp.h>
 
 #include "bytes.h"
-#include "swap.h"
+#include "peers.h"
 
 #include <poll.h>
 

@@ -5,7 +5,7 @@
 #include <ucp/api/ucp.h>
 
 #include "bytes.h"
-#include "swap.h"
+#include "peers.h"
 
 #include <poll.h>
 #include <pthread.h>

@@ -4,7 +4,7 @@
 /* timeout: 60 */
 #include <ucp/api/ucp.h>
 
-#include "worker.h"
+#include "peers.h"
 
 #include <poll.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include <ucp/api/ucp.h>
 
-#include "worker.h"
+#include "peers.h"
 
 #include <poll.h>
 #include <sched.h>

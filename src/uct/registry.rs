@@ -4,6 +4,7 @@ use crate::ucs::config::Table;
 use crate::uct::api::Component;
 use crate::uct::base::md::ComponentHandle;
 use crate::uct::{cma, ib, loopback, shm, tcp};
+use once_cell::race::OnceRef;
 
 const fn handle(component: &'static dyn Component) -> ComponentHandle {
     ComponentHandle { component }
@@ -36,23 +37,19 @@ pub fn tables() -> Vec<&'static Table> {
     tables
 }
 
+/// Components that a test has put in place of the library's.
+static REPLACED: OnceRef<'static, &'static [ComponentHandle]> = OnceRef::new();
+
 /// All components.
 pub fn components() -> &'static [ComponentHandle] {
-    #[cfg(test)]
-    if let Some(others) = OTHERS.get() {
-        return others;
+    match REPLACED.get() {
+        Some(others) => others,
+        None => &COMPONENTS,
     }
-    &COMPONENTS
 }
 
-#[cfg(test)]
-thread_local! {
-    static OTHERS: core::cell::Cell<Option<&'static [ComponentHandle]>> =
-        const { core::cell::Cell::new(None) };
-}
-
-/// Lets this thread see other components than the library's: simulated ones.
-#[cfg(test)]
-pub fn stand_in(others: Option<&'static [ComponentHandle]>) {
-    OTHERS.set(others);
+/// Replaces all components, before the first use of the library: `tests/simulation` runs UCP on simulated ones.
+/// Only the first call has an effect.
+pub fn replace(others: &'static &'static [ComponentHandle]) {
+    let _ = REPLACED.set(others);
 }

@@ -136,8 +136,7 @@ impl Reassemblies {
         taken
     }
 
-    /// Whether a receive waits for fragments.
-    #[cfg(test)]
+    /// Whether a receive waits for fragments. Asked by tests/simulation only.
     pub fn has_target(&self, req: NonNull<Request>) -> bool {
         let is = |a: &Reassembly| matches!(a.target, Target::TagRecv(r) if r == req);
         let newest = self.newest.borrow();

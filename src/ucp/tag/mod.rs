@@ -45,7 +45,7 @@ pub enum Message {
 /// The sender of a synchronous send, which waits for the match: worker, endpoint, request.
 pub type Sender = (u64, u64, u64);
 
-// With its entry, a message of a few bytes takes no more memory than upstream's: docs/PERFORMANCE.md.
+// With its entry, a message of a few bytes takes no more memory than upstream's: docs/results/PERFORMANCE.md.
 const _: () = assert!(size_of::<Message>() <= 48);
 
 impl Message {

@@ -154,23 +154,9 @@ fn read_options() {
     );
 }
 
-/// Who hears a thread's log in a test.
-#[cfg(test)]
-type Listener = fn(Level, &str);
-
-#[cfg(test)]
-thread_local! {
-    /// Gets this thread's messages in the place of the log: of tests that provoke thousands.
-    pub static TAP: core::cell::Cell<Option<Listener>> = const { core::cell::Cell::new(None) };
-}
-
 /// Writes one message of the library. Called through the macros.
 #[cold]
 pub fn write(level: Level, file: &str, line: u32, args: fmt::Arguments<'_>) {
-    #[cfg(test)]
-    if let Some(tap) = TAP.get() {
-        return tap(level, &args.to_string());
-    }
     if level as u32 <= self::level() {
         handlers::dispatch(file, line, level as u32, &args.to_string());
     }
@@ -179,10 +165,6 @@ pub fn write(level: Level, file: &str, line: u32, args: fmt::Arguments<'_>) {
 /// The same, unless the place has written too many already.
 #[cold]
 pub fn write_limited(level: Level, file: &str, line: u32, limit: &Limit, args: fmt::Arguments<'_>) {
-    #[cfg(test)]
-    if let Some(tap) = TAP.get() {
-        return tap(level, &args.to_string());
-    }
     start();
     if !enabled(level) {
         return;

@@ -268,7 +268,7 @@ impl Iface for SelfIface {
 pub const MAX_SHORT_IOV: usize = 16;
 
 /// Seconds that a send of eight bytes takes besides the copy: as measured, on the machine of
-/// docs/PERFORMANCE.md.
+/// docs/results/PERFORMANCE.md.
 const SELF_OVERHEAD: f64 = 10e-9;
 
 /// Bytes a second of a copy within a core's caches, measured at first use.

@@ -3,23 +3,23 @@
 //! They stand in the places of posix and cma, so that addresses, the choice of transports and keys are
 //! the real ones. What they can do is the shape of the process that opens them.
 
-use super::network::{Copy, Link, Network, Node, Role, network};
-use crate::c::*;
-use crate::ucs::config::{Config, Table};
-use crate::ucs::{Result, Status};
-use crate::uct::api::*;
-use crate::uct::base::iface::{EpBox, IfaceBox};
-use crate::uct::base::iov::Iov;
-use crate::uct::base::md::ComponentHandle;
-use crate::uct::base::params::{EpParams, IfaceParams};
-use crate::uct::base::worker::WorkerHandle;
-use crate::uct::local::{self, ProcessName};
+use crate::network::{Copy, Link, Network, Node, Role, network};
 use core::ffi::c_void;
+use ferrucx::c::*;
+use ferrucx::ucs::config::{Config, Table};
+use ferrucx::ucs::{Result, Status};
+use ferrucx::uct::api::*;
+use ferrucx::uct::base::iface::{EpBox, IfaceBox};
+use ferrucx::uct::base::iov::Iov;
+use ferrucx::uct::base::md::ComponentHandle;
+use ferrucx::uct::base::params::{EpParams, IfaceParams};
+use ferrucx::uct::base::worker::WorkerHandle;
+use ferrucx::uct::local::{self, ProcessName};
 use std::any::Any;
 use std::rc::Rc;
 
 /// What a context of a simulated process is made on.
-pub static COMPONENTS: [ComponentHandle; 2] = [
+pub static COMPONENTS: &[ComponentHandle] = &[
     ComponentHandle {
         component: &SimComponent(Role::Messages),
     },

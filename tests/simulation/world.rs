@@ -4,13 +4,13 @@
 //! its request. Whatever breaks a rule is the run's fault; the first one is kept. Callbacks come in while
 //! the program calls the library: nothing is borrowed across a call.
 
-use super::buffer::{self, Buffer};
-use super::network::Network;
-use crate::abi::ucp::request::{ucp_request_check_status, ucp_request_free};
-use crate::c::*;
-use crate::ucs::test_rng::TestRng;
+use crate::buffer::{self, Buffer};
+use crate::network::Network;
+use crate::test_rng::TestRng;
 use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
+use ferrucx::abi::ucp::request::{ucp_request_check_status, ucp_request_free};
+use ferrucx::c::*;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -422,7 +422,7 @@ impl Op {
             }
         }
         if let (What::Close { .. }, Some(end)) = (&self.what, &self.end) {
-            super::life::closed(&w, end);
+            crate::life::closed(&w, end);
         }
     }
 
@@ -652,8 +652,8 @@ impl Op {
             );
             // SAFETY: a live request, out parameters of ours.
             unsafe {
-                crate::abi::ucp::tag::ucp_tag_recv_request_test(self.request.get(), &mut info);
-                crate::abi::ucp::stream::ucp_stream_recv_request_test(
+                ferrucx::abi::ucp::tag::ucp_tag_recv_request_test(self.request.get(), &mut info);
+                ferrucx::abi::ucp::stream::ucp_stream_recv_request_test(
                     self.request.get(),
                     &mut length,
                 );
@@ -739,7 +739,7 @@ fn called(op: *mut c_void, request: *mut c_void, status: ucs_status_t, tag: u64,
             op.free();
         }
     }
-    super::program::react(&w, op.process);
+    crate::program::react(&w, op.process);
 }
 
 pub unsafe extern "C" fn on_send(request: *mut c_void, status: ucs_status_t, op: *mut c_void) {

@@ -1,14 +1,13 @@
 //! The program of a run: a few processes that act by chance while the network delivers, then settle, take
 //! what has come, close, and end. What is checked at which point stands here.
 
-use super::network::{Mischief, Network, Shape, Weather};
-use super::world::*;
-use super::{calls, life};
-use crate::abi::ucp::config::{ucp_config_modify, ucp_config_read, ucp_config_release};
-use crate::c::*;
-use crate::ucs::test_rng::TestRng;
-use crate::uct::registry;
+use crate::network::{Mischief, Network, Shape, Weather};
+use crate::test_rng::TestRng;
+use crate::world::*;
+use crate::{calls, life};
 use core::ptr::{null, null_mut};
+use ferrucx::abi::ucp::config::{ucp_config_modify, ucp_config_read, ucp_config_release};
+use ferrucx::c::*;
 use std::ffi::CString;
 use std::rc::Rc;
 
@@ -72,7 +71,6 @@ pub fn run(seed: u64, mischief: Mischief, traced: bool) -> Outcome {
     let count = rng.between(2, 4);
     let first = shape(&rng);
     let net = Network::begin(Rc::clone(&rng), weather, count, first);
-    registry::stand_in(Some(&super::transport::COMPONENTS));
     let w = World::begin(Rc::clone(&net), Rc::clone(&rng), traced);
     note!(
         w,
@@ -99,8 +97,7 @@ pub fn run(seed: u64, mischief: Mischief, traced: bool) -> Outcome {
     check_end(&w, trouble);
     // SAFETY: read by `configure`; nobody uses it any more.
     unsafe { ucp_config_release(config) };
-    super::buffer::destroy_generic(w.datatype);
-    registry::stand_in(None);
+    crate::buffer::destroy_generic(w.datatype);
     World::end_of_run();
     let outcome = Outcome {
         fault: w.first_fault(),

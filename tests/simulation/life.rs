@@ -1,20 +1,20 @@
 //! The lives of simulated processes and their endpoints: made, failed, closed, ended.
 
-use super::buffer::{Layout, pattern};
-use super::calls::{AM_IDS, Wish, on_am, record, run, send_cb};
-use super::network::{Shape, network};
-use super::world::*;
-use crate::abi::ucp::am::*;
-use crate::abi::ucp::context::{ucp_cleanup, ucp_init_version};
-use crate::abi::ucp::ep::*;
-use crate::abi::ucp::mem::*;
-use crate::abi::ucp::worker::*;
-use crate::c::*;
-use crate::ucp::request::Request;
-use crate::ucp::worker::Worker;
+use crate::buffer::{Layout, pattern};
+use crate::calls::{AM_IDS, Wish, on_am, record, run, send_cb};
+use crate::network::{Shape, network};
+use crate::world::*;
 use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
 use core::ptr::null_mut;
+use ferrucx::abi::ucp::am::*;
+use ferrucx::abi::ucp::context::{ucp_cleanup, ucp_init_version};
+use ferrucx::abi::ucp::ep::*;
+use ferrucx::abi::ucp::mem::*;
+use ferrucx::abi::ucp::worker::*;
+use ferrucx::c::*;
+use ferrucx::ucp::request::Request;
+use ferrucx::ucp::worker::Worker;
 use std::rc::Rc;
 
 /// Makes a process: context, memory, worker, handlers.

@@ -4,11 +4,11 @@
 //! the test, and the run notices: what is sent is spoilt when the send has ended, what was received must
 //! stay as it was.
 
-use crate::abi::ucp::dt::{ucp_dt_create_generic, ucp_dt_destroy};
-use crate::c::*;
-use crate::ucs::test_rng::TestRng;
+use crate::test_rng::TestRng;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
+use ferrucx::abi::ucp::dt::{ucp_dt_create_generic, ucp_dt_destroy};
+use ferrucx::c::*;
 
 const GUARD: usize = 4;
 const GUARD_BYTE: u8 = 0xc3;
@@ -226,7 +226,7 @@ unsafe extern "C" fn pack(state: *mut c_void, offset: usize, to: *mut c_void, ma
     let b = unsafe { of(state) };
     let n = max.min(b.len - offset.min(b.len));
     if b.unfinished.get() == 0 {
-        super::world::world().fault("a generic datatype packs after its end");
+        crate::world::world().fault("a generic datatype packs after its end");
     }
     let from = b.parts[0].buffer.cast::<u8>().wrapping_add(offset);
     // SAFETY: `n` bytes of this buffer, room for `max`.
@@ -243,7 +243,7 @@ unsafe extern "C" fn unpack(
     // SAFETY: a state of ours.
     let b = unsafe { of(state) };
     if b.unfinished.get() == 0 {
-        super::world::world().fault("a generic datatype unpacks after its end");
+        crate::world::world().fault("a generic datatype unpacks after its end");
     }
     if offset + len > b.len {
         return UCS_ERR_MESSAGE_TRUNCATED;
@@ -258,7 +258,7 @@ unsafe extern "C" fn finish(state: *mut c_void) {
     // SAFETY: a state of ours.
     let b = unsafe { of(state) };
     if b.unfinished.get() == 0 {
-        super::world::world().fault("a generic datatype is finished twice");
+        crate::world::world().fault("a generic datatype is finished twice");
         return;
     }
     b.unfinished.set(b.unfinished.get() - 1);

@@ -5,14 +5,14 @@
 //! link loses what is under way from some point on, and tells its endpoint later. Nothing here calls
 //! anybody while it is borrowed.
 
-use super::transport::SimIface;
-use crate::sys::{process, vm_rw};
-use crate::ucs::test_rng::TestRng;
-use crate::ucs::{Result, Status};
-use crate::uct::api::{Completion, EpochGuard, Posted};
-use crate::uct::base::iface::{EpBox, IfaceBox};
-use crate::uct::base::pending::{PendingGroup, PendingQueue};
+use crate::test_rng::TestRng;
+use crate::transport::SimIface;
 use core::cell::{Cell, RefCell};
+use ferrucx::sys::{process, vm_rw};
+use ferrucx::ucs::{Result, Status};
+use ferrucx::uct::api::{Completion, EpochGuard, Posted};
+use ferrucx::uct::base::iface::{EpBox, IfaceBox};
+use ferrucx::uct::base::pending::{PendingGroup, PendingQueue};
 use std::collections::VecDeque;
 use std::rc::Rc;
 

@@ -1,22 +1,22 @@
 //! The calls of a simulated program: each draws its parameters, enters the ledger, and calls the library
 //! through its C functions, as a program does.
 
-use super::buffer::{Buffer, Layout, pattern};
-use super::life::{map, open_ends};
-use super::world::*;
-use crate::abi::ucp::am::*;
-use crate::abi::ucp::amo::ucp_atomic_op_nbx;
-use crate::abi::ucp::ep::*;
-use crate::abi::ucp::request::ucp_request_cancel;
-use crate::abi::ucp::rma::{ucp_get_nbx, ucp_put_nbx};
-use crate::abi::ucp::stream::*;
-use crate::abi::ucp::tag::*;
-use crate::abi::ucp::worker::*;
-use crate::c::*;
-use crate::ucp::request::Request;
+use crate::buffer::{Buffer, Layout, pattern};
+use crate::life::{map, open_ends};
+use crate::world::*;
 use core::cell::{Cell, RefCell, UnsafeCell};
 use core::ffi::c_void;
 use core::ptr::null_mut;
+use ferrucx::abi::ucp::am::*;
+use ferrucx::abi::ucp::amo::ucp_atomic_op_nbx;
+use ferrucx::abi::ucp::ep::*;
+use ferrucx::abi::ucp::request::ucp_request_cancel;
+use ferrucx::abi::ucp::rma::{ucp_get_nbx, ucp_put_nbx};
+use ferrucx::abi::ucp::stream::*;
+use ferrucx::abi::ucp::tag::*;
+use ferrucx::abi::ucp::worker::*;
+use ferrucx::c::*;
+use ferrucx::ucp::request::Request;
 use std::rc::Rc;
 
 /// Ids of the active messages: a handler that may keep its data, and one that may not.
@@ -494,7 +494,7 @@ pub(super) unsafe extern "C" fn on_am(
             }
         }
     }
-    super::program::react(&w, p.index);
+    crate::program::react(&w, p.index);
     UCS_OK
 }
 

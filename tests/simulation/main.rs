@@ -1,14 +1,18 @@
-//! Floor 8, of the tests alone: seeded programs of several processes on a simulated network.
+//! Seeded programs of several processes on a simulated network, which test the protocol engine.
 //!
 //! Each process is a context with a worker inside this test, whose transports are simulated: `network`
-//! delays, reorders between endpoints, refuses, breaks and kills; `transport` is its face towards UCT.
-//! `program` acts through the C functions: `calls` makes the calls, `life` makes and ends processes and
-//! endpoints. `world` is the ledger with what must hold: every operation ends once, messages come once and
-//! in order, data is there after a flush, nothing is called after a close, nothing waits for ever, no
-//! request is lost.
+//! delays, reorders between endpoints, refuses, breaks and kills; `transport` implements UCT's traits on it.
+//! `program` draws what happens and calls the C functions: `calls` makes the calls, `life` makes and ends processes and
+//! endpoints. `world` records every operation and checks: each operation ends once, messages arrive once and
+//! in order, data are there after a flush, no callback comes after a close, nothing waits for ever, no
+//! request leaks.
 //!
 //! `SIM_SEEDS=100000` runs more seeds, `SIM_FIRST=n` begins elsewhere, `SIM_SEED=n` runs one and prints
-//! what happened.
+//! its trace, with the library's log if `UCX_LOG_LEVEL=trace`.
+
+#[path = "../../src/ucs/test_rng.rs"]
+#[allow(dead_code)] // for other tests
+mod test_rng;
 
 mod buffer;
 mod calls;
@@ -18,8 +22,11 @@ mod program;
 mod transport;
 mod world;
 
-use crate::ucs::log;
 use core::cell::Cell;
+use core::ffi::{CStr, c_char, c_int, c_void};
+use ferrucx::c::*;
+use ferrucx::ucs::log;
+use ferrucx::uct::registry;
 use network::Mischief;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,44 +49,64 @@ fn number(variable: &str) -> Option<u64> {
     )
 }
 
-/// What the library logs goes to the trace.
-fn to_trace(level: log::Level, text: &str) {
+unsafe extern "C" {
+    fn vsnprintf(to: *mut c_char, size: usize, format: *const c_char, args: *mut c_void) -> c_int;
+}
+
+/// The library's log goes to the trace of the thread's run.
+unsafe extern "C" fn to_trace(
+    _file: *const c_char,
+    _line: u32,
+    _function: *const c_char,
+    level: ucs_log_level_t,
+    _component: *const ucs_log_component_config_t,
+    format: *const c_char,
+    args: *mut c_void,
+) -> ucs_log_func_rc_t {
     if let Some(w) = world::current() {
-        world::note!(w, "log {level:?}: {text}");
+        let mut text = [0; 1024];
+        // SAFETY: the log passes a format with its arguments; the text is cut at the end of the array.
+        let text = unsafe {
+            vsnprintf(text.as_mut_ptr(), text.len(), format, args);
+            CStr::from_ptr(text.as_ptr())
+        };
+        world::note!(w, "log {level}: {}", text.to_string_lossy());
     }
+    UCS_LOG_FUNC_RC_STOP
 }
 
 /// Runs one seed on this thread.
 fn one(seed: u64, mischief: Mischief, traced: bool) -> program::Outcome {
     SEED.set(Some(seed));
-    log::TAP.set(Some(to_trace));
-    if !traced {
-        // Not more than what is written: messages of a level that is off are not made.
-        log::start();
-    }
     let outcome = program::run(seed, mischief, traced);
-    log::TAP.set(None);
     SEED.set(None);
     outcome
 }
 
-/// A panic says which seed it is of: in a callback it ends the whole process.
-fn name_the_seed_in_panics() {
+/// Once a process: the simulated transports take the place of the library's, the trace that of the log.
+fn set_up() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            if let Some(seed) = SEED.get() {
-                eprintln!("seed {seed} panics; SIM_SEED={seed} runs it again");
-            }
-            before(info);
-        }));
+        registry::replace(&transport::COMPONENTS);
+        assert!(log::push_handler(to_trace));
+        name_the_seed_in_panics();
     });
+}
+
+/// A panic says which seed it is of: in a callback it ends the whole process.
+fn name_the_seed_in_panics() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if let Some(seed) = SEED.get() {
+            eprintln!("seed {seed} panics; SIM_SEED={seed} runs it again");
+        }
+        before(info);
+    }));
 }
 
 #[test]
 fn seeds_keep_the_promises() {
-    name_the_seed_in_panics();
+    set_up();
     if let Some(seed) = number("SIM_SEED") {
         let outcome = one(seed, Mischief::None, true);
         println!("{}", outcome.trace);
@@ -127,7 +154,7 @@ fn seeds_keep_the_promises() {
 /// The ledger is no decoration: a network that breaks one promise is noticed soon.
 #[test]
 fn a_network_that_cheats_is_noticed() {
-    name_the_seed_in_panics();
+    set_up();
     for mischief in [
         Mischief::Swap,
         Mischief::Lose,
