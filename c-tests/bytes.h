@@ -1,4 +1,4 @@
-/* Bytes that differ by place and seed, for what is sent, and the check of what came. Needs CHECK_EQ, of check.h or of
+/* A payload whose bytes depend on position and seed, and its check after reception. Needs CHECK_EQ, of check.h or of
  * the program's own. */
 #ifndef FERRUCX_BYTES_H
 #define FERRUCX_BYTES_H

@@ -1,4 +1,4 @@
-/* Memory with a page on either side that nobody may write. */
+/* Memory between two pages without access. */
 #ifndef FERRUCX_CANARY_H
 #define FERRUCX_CANARY_H
 

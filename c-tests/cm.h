@@ -1,5 +1,5 @@
-/* A client and a server of a connection manager in one process, for tests: what each callback was
- * told is kept per endpoint, and the test waits for it. Callbacks may come from the async thread. */
+/* A client and a server of a connection manager in one process. The arguments of each callback are kept per endpoint,
+ * and the test waits for them. Callbacks may come from the async thread. */
 #ifndef FERRUCX_CM_H
 #define FERRUCX_CM_H
 

@@ -1,4 +1,4 @@
-/* Endpoints with error handling, and what their handler was told. */
+/* Endpoints with error handling, which record the calls of their error handler. */
 #ifndef FERRUCX_FAILURE_H
 #define FERRUCX_FAILURE_H
 

@@ -1,6 +1,5 @@
-/* The system calls of the library, which a test can let fail: these definitions stand before libc's for every library of
- * the program, and look by the address they return to whether it is UCX that asks. What UCX does not ask passes. For a
- * program that defines _GNU_SOURCE. */
+/* System calls of the library that fail when the test wants it. These definitions precede libc's for every library of
+ * the program; the return address tells whether UCX is the caller. Calls of others pass. Define _GNU_SOURCE. */
 #ifndef FERRUCX_FAULTS_H
 #define FERRUCX_FAULTS_H
 

@@ -1,6 +1,5 @@
-/* Memory that ends where a page without access begins: who touches one byte behind it dies, and the
- * process says which structure was overrun. For structures that grew: an older program has only the
- * old size of them. */
+/* Memory that ends at a page without access: an access to the byte behind it ends the process, which prints the name
+ * of the structure that was overrun. For structures that grew: an older program allocates their old size. */
 #ifndef FERRUCX_GUARD_H
 #define FERRUCX_GUARD_H
 

@@ -1,6 +1,6 @@
-/* What programs that a launcher starts several times share: checks that end all of them, the tale of which UCX libraries
- * a process has loaded, and the "ok NAME" lines, told by rank 0 when all are through. The library that joins them
- * gives `everybody_stops` and `everybody_meets` (c-tests/mpi/mpi_check.h, c-tests/shmem/shmem_check.h). */
+/* Shared by programs that a launcher starts as several ranks: checks that end all ranks, a list of the UCX libraries
+ * that are loaded, and the "ok NAME" lines, which rank 0 prints when all ranks have finished. The library that joins
+ * the ranks provides `everybody_stops` and `everybody_meets` (c-tests/mpi/mpi_check.h, c-tests/shmem/shmem_check.h). */
 #ifndef FERRUCX_RANKS_H
 #define FERRUCX_RANKS_H
 

@@ -1,5 +1,5 @@
-/* Somebody between two ends of a connection on the loopback interface: he listens, alters, cuts and turns back what
- * passes. One connection at a time; the test calls relay_step(). _GNU_SOURCE has to be defined. */
+/* A relay between two ends of a connection on the loopback interface. It reads, alters, cuts and reflects the bytes
+ * that pass. One connection at a time; the test calls relay_step(). Define _GNU_SOURCE. */
 #ifndef FERRUCX_RELAY_H
 #define FERRUCX_RELAY_H
 

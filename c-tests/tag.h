@@ -1,5 +1,5 @@
-/* What the tests of tag matching share: an interface with callbacks for unexpected messages that notes all
- * it is told, receives that note their callbacks, and data that follow from a seed. */
+/* Shared by the tests of tag matching: an interface whose callbacks for unexpected messages record their arguments,
+ * receives that record their callbacks, and payload that follows from a seed. */
 #ifndef FERRUCX_TAG_H
 #define FERRUCX_TAG_H
 

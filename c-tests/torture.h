@@ -1,5 +1,5 @@
-/* How often a program of tests/torture does what it does, and from which seed: TORTURE_COUNT and TORTURE_SEED, or what
- * the program says. The last line that it prints is the figure it reached. */
+/* Count and seed of a program of tests/torture: TORTURE_COUNT and TORTURE_SEED, or the program's defaults. The last
+ * line that the program prints is the figure it reached. */
 #ifndef FERRUCX_TORTURE_H
 #define FERRUCX_TORTURE_H
 

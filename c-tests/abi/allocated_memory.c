@@ -1,5 +1,5 @@
-/* uct_allocated_memory_t had 40 bytes until 1.18 and has no mask: a program built then gives 40 bytes, and
- * byte 41 is somebody else's. Checked for every allocation method with a canary right behind. */
+/* uct_allocated_memory_t had 40 bytes until 1.18 and has no mask: a program of that time passes 40 bytes, and byte 41
+ * is not part of it. Checked for every allocation method with a canary right behind. */
 #include <uct/api/uct.h>
 
 #include "transport.h"

@@ -1,4 +1,4 @@
-/* Calls with active messages that cannot be: each is refused with a status, and nothing is harmed. */
+/* Active-message calls with invalid arguments: each returns an error status and has no other effect. */
 /* env: UCX_LOG_LEVEL=fatal */
 #include "peers.h"
 

@@ -1,5 +1,5 @@
-/* Data of active messages that handlers keep: given back later, received later or from inside the handler,
- * refused, dropped, too long for the buffer. */
+/* Data of active messages that a handler keeps: released later, received later or within the handler, refused,
+ * dropped, too long for the buffer. */
 /* oracle: 1.22.0 */
 /* env: UCX_LOG_LEVEL=error */
 #include "peers.h"

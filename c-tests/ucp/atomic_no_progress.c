@@ -1,6 +1,6 @@
-/* A process that waits for a word of its own memory with atomics to itself, and never asks for progress, still serves
- * its peers: the one that will change that word does it by a message which somebody has to answer. Locks of OpenSHMEM
- * are waited for like that. On upstream this waits for ever. */
+/* A process polls a word of its own memory with atomics to itself and never calls progress. It still serves its peers:
+ * the peer that will change the word does so by a message, which needs a reply. Locks of OpenSHMEM wait like that. On
+ * upstream this never ends. */
 #include <ucp/api/ucp.h>
 
 #include "peers.h"

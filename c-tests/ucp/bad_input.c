@@ -1,6 +1,6 @@
-/* Every function with what it cannot use: missing handles, structures and out parameters, unknown flags, modes and
- * opcodes, impossible sizes. Each answers its documented status and writes one line to the log that names it. What
- * upstream checks only in builds of its own. */
+/* Every function with invalid arguments: null handles, structures and out parameters, unknown flags, modes and
+ * opcodes, impossible sizes. Each returns its documented status and logs one line with its name. Upstream checks this
+ * only in builds with parameter checks. */
 /* headers: ours 1.22.0 */
 /* env: UCX_LOG_LEVEL=error UCX_LOG_FILE=stderr UCX_WARN_UNUSED_ENV_VARS=n UCX_TLS=posix,self */
 #define _GNU_SOURCE

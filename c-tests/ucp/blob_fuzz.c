@@ -1,7 +1,6 @@
-/* Worker addresses, remote keys and exported memory handles that were damaged: cut, filled with zeros and noise, with
- * flipped bits, each at the end of a page behind which nothing may be read. Every one answers a status and is refused or
- * used; nothing crashes. And the sizes of what goes through a job's exchange: worker addresses are small. TORTURE_COUNT
- * sets how many. */
+/* Damaged worker addresses, remote keys and exported memory handles: cut, overwritten with zeros or noise, with
+ * flipped bits, each at the end of a readable page. Each is accepted or refused with a status; nothing crashes. Also
+ * the sizes of blobs that a job exchanges: worker addresses are small. TORTURE_COUNT sets the number of blobs. */
 /* headers: ours 1.22.0 */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_NET_DEVICES=lo */
 /* timeout: 60 */

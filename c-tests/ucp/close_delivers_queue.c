@@ -1,5 +1,5 @@
-/* A client that sends as much as anyone takes, closes by force at once and is gone: whatever it was told to be sent
- * reaches its server, in order and before the server's endpoint fails. */
+/* A client sends until the transport is full, closes by force and exits: every message whose send succeeded reaches
+ * the server, in order and before the server's endpoint fails. */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n */
 /* timeout: 120 */
 #include "listener.h"

@@ -1,6 +1,6 @@
-/* What either side of a pair of endpoints learns when one is closed, by force or after a flush, while messages wait
- * to be matched: the statuses of every request, of the error handler and of what is posted later. They are those of
- * upstream 1.22.0 over tcp; it is no oracle, since it sometimes never tells the other side. */
+/* Both sides of a pair of endpoints when one is closed, by force or after a flush, while messages wait for a match:
+ * the statuses of every request, of the error handler and of later calls. They are those of upstream 1.22.0 over tcp;
+ * upstream is no oracle here, since it does not always notify the other side. */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n */
 /* timeout: 60 */
 #include <ucp/api/ucp.h>

@@ -1,5 +1,5 @@
-/* What a program asks before and of a context: library, versions, configuration with and without a prefix of
- * its own, every parameter, every attribute, and the printed descriptions, which programs parse. */
+/* Library and context: version, configuration with and without a prefix, every parameter and attribute, and the
+ * printed descriptions, which programs parse. */
 /* oracle: 1.22.0 */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_TLS=posix,self */
 #include <ucp/api/ucp.h>

@@ -1,5 +1,5 @@
-/* Endpoints: to itself, to a peer, both sides at once, a thousand made and closed, flush, both ways of closing,
- * what a side can still answer after it closed its endpoint, query, modify, performance estimate, bad input. */
+/* Endpoints: to the own worker, to a peer, from both sides at once, a thousand created and closed, flush, both modes
+ * of close, replies after a close, query, modify, performance estimate, bad input. */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n */
 /* timeout: 90 */
 #include <ucp/api/ucp.h>

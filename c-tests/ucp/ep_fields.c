@@ -1,5 +1,5 @@
-/* Endpoints: every parameter but sockets and connection requests, every attribute, estimates of time, and the
- * printed description; and what a program may get wrong. */
+/* Endpoints: every parameter but sockets and connection requests, every attribute, estimates of time, the printed
+ * description, and invalid arguments. */
 /* oracle: 1.22.0 */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_TLS=posix,self */
 #include <ucp/api/ucp.h>

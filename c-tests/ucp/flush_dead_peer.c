@@ -1,7 +1,7 @@
-/* A process that only sends and flushes learns of its peer's death by the flush, without any other progress: the
- * error handler is called, then the flush ends with an error. Without error handling worker and endpoint are flushed
- * and closed as if nothing had happened, whenever the death is seen: the ranks of a job end in any order. What cannot
- * have been done, here a read that nobody answered, is told by its request and by the flush after it. */
+/* A process that only sends and flushes detects its peer's death by the flush, without other progress: the error
+ * handler is called, then the flush ends with an error. Without error handling, worker and endpoint are flushed and
+ * closed with success whenever the death is detected, as the ranks of a job end in any order. An operation that cannot
+ * have been done, here a read without a reply, fails, and so does the flush after it. */
 /* env: UCX_LOG_LEVEL=fatal */
 #include <ucp/api/ucp.h>
 

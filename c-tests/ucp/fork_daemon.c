@@ -1,6 +1,6 @@
-/* A program makes a worker and an endpoint and then daemonizes: the parent makes no further use of them, the child goes on
- * alone. Upstream lets it; this library refuses the child, whichever function it calls first, with one line of the log
- * that names the cause and the remedy. The remedy works: a context and a worker of its own. */
+/* A program creates a worker and an endpoint and then daemonizes: only the child continues. Upstream allows it. This
+ * library refuses every call of the child with one log line that names cause and remedy. The remedy works: a context
+ * and a worker of the child's own. */
 /* headers: ours 1.22.0 */
 /* env: UCX_LOG_LEVEL=error UCX_WARN_UNUSED_ENV_VARS=n */
 /* valgrind: no, it counts what the parent has as leaks of the child */

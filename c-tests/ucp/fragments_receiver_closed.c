@@ -1,6 +1,6 @@
-/* A receiver closes its endpoint by force while a message comes in fragments to a receive that it matched: the rest is
- * not coming, since the close is the end of the sender's endpoint, and the receive, which belongs to the worker and
- * not to the endpoint, is told so. */
+/* A receiver closes its endpoint by force while a matched message still arrives in fragments. The sender's endpoint
+ * ends, so the remaining fragments do not arrive; the receive belongs to the worker and not to the endpoint, and
+ * completes with an error. */
 /* env: UCX_RNDV_THRESH=inf UCX_LOG_LEVEL=error */
 #include <ucp/api/ucp.h>
 

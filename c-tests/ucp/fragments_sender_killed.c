@@ -1,5 +1,5 @@
-/* A receive whose message stops in the middle, because the sender was killed, ends with an error, also where the
- * receiver has no endpoint to the sender and nobody asked for error handling: what the connection knows is told. */
+/* A receive whose message stops in the middle because the sender was killed completes with an error, also where the
+ * receiver has no endpoint to the sender and no error handling: the end of the connection is enough. */
 /* env: UCX_LOG_LEVEL=fatal UCX_RNDV_THRESH=inf */
 #include <ucp/api/ucp.h>
 

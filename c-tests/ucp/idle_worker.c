@@ -1,6 +1,6 @@
-/* A worker that nobody uses has few descriptors: a listener for each device of tcp, for posix and sysv what wakes the
- * owner, and the memory of posix. A process that shares memory has the local channel once. What sleepers need besides is
- * made for them, and goes with the worker. */
+/* An unused worker has few descriptors: a listener for each device of tcp, the eventfd of posix and sysv, the memory
+ * of posix. A process has the local channel once. Descriptors for sleeping are created on demand and freed with the
+ * worker. */
 #include "peers.h"
 
 static void exchange(side_t *a, side_t *b, ucp_ep_h ep)

@@ -1,5 +1,5 @@
-/* Processes that send to a worker, ask it to answer, and are killed, one after the other: the worker, whose application
- * never made an endpoint to them, keeps nothing of them. */
+/* Processes send to a worker, ask for a reply, and are killed, one after the other. The worker, whose application has
+ * no endpoint to them, frees everything that belonged to them. */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_NET_DEVICES=lo */
 /* timeout: 60 */
 /* valgrind: no, its heap is not the C library's, and the children are killed */

@@ -1,5 +1,5 @@
-/* Rounds of keepalive over tcp, seen by the bytes that sockets send: every endpoint with error handling is checked in its
- * turn, no more than UCX_KEEPALIVE_NUM_EPS in a round, for a worker that sleeps too; none without error handling, and none
+/* Rounds of keepalive over tcp, seen by the bytes that sockets send: every endpoint with error handling is checked in
+ * turn, at most UCX_KEEPALIVE_NUM_EPS in a round, also for a worker that sleeps; none without error handling, and none
  * with UCX_KEEPALIVE_INTERVAL=inf. */
 /* env: UCX_TLS=tcp UCX_WARN_UNUSED_ENV_VARS=n */
 /* timeout: 60 */

@@ -1,5 +1,5 @@
-/* Listeners: creation with every kind of address and handler, what a query tells, clients that are accepted as requests
- * and as endpoints or turned down, their addresses and ids, and messages both ways. */
+/* Listeners: creation with every kind of address and handler, query, clients that are accepted as requests and as
+ * endpoints or rejected, their addresses and ids, and messages both ways. */
 /* oracle: 1.22.0 */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_TLS=tcp */
 /* timeout: 60 */

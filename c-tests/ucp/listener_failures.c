@@ -1,6 +1,6 @@
-/* Clients whose server is none: a port where nobody listens, one that answers garbage, one that is silent, one that
- * closes in the middle, a server that goes without an answer. The client's endpoint fails in bounded time, once, with
- * all that waits for it. And clients and servers over IPv6. */
+/* Clients without a working server: a closed port, a server that sends garbage, is silent, closes in the middle, or
+ * exits before it replies. The client's endpoint fails once, in bounded time, and its requests end. Also clients and
+ * servers over IPv6. */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_WIREUP_TIMEOUT=300ms */
 /* timeout: 60 */
 #include <ucp/api/ucp.h>

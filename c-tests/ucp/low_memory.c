@@ -1,6 +1,6 @@
-/* Shared memory or address space that is small, missing, or runs out while messages are under way: every message passes by
- * what is left, or an operation answers an error; no signal, no wait without an end. Each way is tried by two processes in
- * namespaces of their own. */
+/* Shared memory or address space that is small, missing, or runs out while messages are in flight: every message
+ * arrives by the remaining transports, or an operation returns an error; no signal, no hang. Each case runs in two
+ * processes with their own namespaces. */
 /* headers: ours */
 /* timeout: 240 */
 /* valgrind: no, unshare and mount in a process under valgrind need more rights than some hosts give */

@@ -1,6 +1,6 @@
-/* Memory of one process mapped by another through an exported handle: named by the exporter's addresses, it is
- * read and written here, sent from, received into, and passed on to others; and what cannot be exported says so.
- * Upstream answers UNSUPPORTED on these transports. */
+/* Memory of one process is mapped by another through an exported handle: named by the exporter's addresses, it is
+ * read, written, sent from, received into, and passed on; other memory cannot be exported and the call returns a
+ * status. Upstream returns UNSUPPORTED on these transports. */
 /* headers: ours 1.22.0 */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n */
 /* timeout: 60 */

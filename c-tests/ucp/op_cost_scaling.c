@@ -1,5 +1,6 @@
-/* What one operation costs does not grow with the number of its kind: each is timed with 1000 and with many others, and may take
- * twelve times as long with those, for caches that end and busy machines, where a search of all would take forty times. benches/curves measures them and more. */
+/* The cost of an operation does not grow with the number of its kind: each is timed with 1000 and with many others,
+ * and may take twelve times as long with those (caches end, machines are busy); a linear search would take forty
+ * times. benches/curves measures this and more. */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n */
 /* timeout: 120 */
 /* valgrind: no, it measures times */

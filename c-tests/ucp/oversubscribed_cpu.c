@@ -1,5 +1,5 @@
-/* Two processes that have one processor take turns: who waits for a message lets the other run, so a message takes
- * microseconds of the processor. Without that each spins until the kernel takes it away, milliseconds a message. */
+/* Two processes on one processor take turns: a process that waits for a message yields, so a message costs
+ * microseconds. Without that each spins until the kernel preempts it, milliseconds a message. */
 /* valgrind: no, it takes longer for a call than one that spins */
 #define _GNU_SOURCE
 #include <sched.h>

@@ -1,7 +1,6 @@
-/* A peer that is killed while operations are under way, at a random moment, on each mix of transports: with error
- * handling every request of the survivor ends, the handler is called once, what is posted later answers an error,
- * and closing, destroying and cleaning up return. Without error handling the same calls return. TORTURE_COUNT sets how
- * many die. */
+/* A peer is killed at a random moment while operations are in flight, on each mix of transports. With error handling
+ * every request of the survivor ends, the handler is called once, later calls return an error, and close, destroy and
+ * cleanup return. Without error handling the same calls return. TORTURE_COUNT sets the number of deaths. */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n */
 /* timeout: 240 */
 /* valgrind: no, the time of 150 pairs of processes under it */

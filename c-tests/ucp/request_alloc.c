@@ -1,5 +1,5 @@
-/* Requests that the library makes for the caller to pass to calls: used once, several times or not at all, freed at
- * once or while something goes on, they come back. Upstream's function answers NULL in every release. */
+/* Requests from ucp_request_alloc, passed to calls: used once, several times or never, freed at once or during an
+ * operation; their memory is reused. Upstream's function returns NULL in every release. */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_TLS=posix,self */
 #include <ucp/api/ucp.h>
 

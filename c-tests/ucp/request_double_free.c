@@ -1,5 +1,5 @@
-/* Requests that are given back twice, as MPICH 5.0.2 does with some: the second time changes nothing, and no two operations
- * share one afterwards. (On upstream's library they do.) */
+/* Requests that are freed twice, as MPICH 5.0.2 does with some: the second free has no effect, and no two operations
+ * share a request afterwards. (With upstream's library they do.) */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_TLS=posix,self */
 #include <ucp/api/ucp.h>
 

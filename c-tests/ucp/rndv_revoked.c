@@ -1,6 +1,6 @@
-/* Who closes an endpoint by force owns the buffers of its requests again at once. A sender's is not copied any more
- * into a receive that then says success, and a receiver's is not written to. Every step of the other side is held back
- * until the buffer has been used anew, so nothing here depends on time. */
+/* After a close by force the application owns the buffers of its requests at once. A sender's buffer is not copied
+ * into a receive that then succeeds, and a receiver's is not written to. Every step of the other side is held back
+ * until the buffer has been reused, so the result does not depend on time. */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_RNDV_THRESH=1k */
 #include <ucp/api/ucp.h>
 

@@ -1,5 +1,5 @@
-/* A rendezvous message over tcp is three packets: the RTS, the answer that says where the data are wanted,
- * and the data with what tells that they are there. Each is one call that gives bytes to the kernel. */
+/* A rendezvous message over tcp is three packets: the RTS, the RTR with the address of the receive buffer, and the
+ * data with their acknowledgement. Each is one system call that sends. */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_TLS=tcp UCX_RNDV_THRESH=1k */
 #define _GNU_SOURCE
 #include <ucp/api/ucp.h>

@@ -1,6 +1,6 @@
-/* UCX_TCP_AUTH_FILE and UCX_TCP_ENCRYPT: workers that have the same secret talk, by worker address and by socket
- * address, with messages and accesses of all lengths; those that differ are told at once, with a line of the log on both
- * sides that names the variable; a file that cannot be used leaves no connection without proof. */
+/* UCX_TCP_AUTH_FILE and UCX_TCP_ENCRYPT: workers with the same secret communicate, by worker address and by socket
+ * address, with messages and accesses of all lengths. Workers with different secrets fail at once, with a log line on
+ * both sides that names the variable. An unusable file allows no connection without proof. */
 /* env: UCX_TLS=tcp UCX_LOG_LEVEL=error UCX_WARN_UNUSED_ENV_VARS=n */
 /* timeout: 120 */
 #define _GNU_SOURCE

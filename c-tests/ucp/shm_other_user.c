@@ -1,5 +1,5 @@
-/* A process of another user cannot open our segments: shared memory alone answers an error, with tcp beside it every
- * message passes, and nobody waits. */
+/* A process of another user cannot open our segments: with shared memory alone the call returns an error; with tcp
+ * beside it every message arrives, without a delay. */
 /* headers: ours */
 /* timeout: 120 */
 #define _GNU_SOURCE

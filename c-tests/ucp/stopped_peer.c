@@ -1,5 +1,5 @@
-/* A process that is stopped right after it introduced itself, by a debugger say, cannot prove that it is of this host. It
- * is answered when it goes on: nothing fails, and nothing waits for ever. */
+/* A process that is stopped right after its wire-up message, as by a debugger, cannot prove that it is of this host.
+ * It gets its reply when it continues; nothing fails or hangs. */
 /* env: UCX_LOG_LEVEL=fatal */
 /* timeout: 90 */
 #include <ucp/api/ucp.h>

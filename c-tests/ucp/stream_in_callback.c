@@ -1,5 +1,5 @@
-/* Callbacks of stream receives that receive on, ask for ready streams and close: what ends within such a call
- * says how many bytes it has, and a poll does not name an endpoint that is being closed. */
+/* Callbacks of stream receives that post receives, poll for ready streams and close: a receive that completes within
+ * such a call has the right length, and a poll does not return an endpoint that is being closed. */
 #include <ucp/api/ucp.h>
 
 #include "failure.h"

@@ -1,5 +1,5 @@
-/* A stream of long and short messages over sockets, into receives that are longer, shorter, cut across them, posted late,
- * scattered, or taken back in the middle of one: every byte comes once and in its order. */
+/* A stream of long and short messages over sockets, into receives that are longer, shorter, cut across them, posted
+ * late, scattered, or canceled in the middle of one: every byte arrives once and in order. */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_TLS=tcp */
 /* oracle: 1.22.0 */
 #include <ucp/api/ucp.h>

@@ -1,5 +1,5 @@
-/* What was sent before the receiver made its endpoint is there when it does; a receive that is cancelled
- * or whose endpoint is closed ends, and what nobody received stays for the next. */
+/* Bytes that arrive before the receiver creates its endpoint are there afterwards. A receive that is canceled, or
+ * whose endpoint is closed, completes; bytes that no receive took stay for the next. */
 #include "peers.h"
 
 static two_t two;

@@ -1,5 +1,5 @@
-/* Several messages of a stream are there before anybody looks: who takes one after the other and sleeps when there is
- * none is woken up for what was left with the transport meanwhile. */
+/* Several messages of a stream arrive before a receive. A receiver that takes one after the other and sleeps when
+ * there is none is woken for those that the transport still held. */
 /* env: UCX_LOG_LEVEL=error UCX_WARN_UNUSED_ENV_VARS=n UCX_NET_DEVICES=lo */
 #include <ucp/api/ucp.h>
 

@@ -1,5 +1,5 @@
-/* Messages that go in many fragments: taken by a probe while they still come in, and received before or after the
- * last fragment; synchronous ones, matched by the first fragment while the sender still has others. */
+/* Messages in many fragments: taken by a probe while they still arrive, and received before or after the last
+ * fragment; synchronous ones, matched by the first fragment while the sender still has others to send. */
 /* oracle: 1.13.1 1.22.0 */
 /* env: UCX_RNDV_THRESH=inf UCX_WARN_UNUSED_ENV_VARS=n */
 /* timeout: 60 */

@@ -1,6 +1,6 @@
-/* Receives of every kind and messages in any order, against a model that looks through a list: each message goes to
- * the oldest receive that it matches, each receive takes the oldest message. Receives are into contiguous memory or
- * a list, with and without a callback, which posts another one now and then; some are taken back. */
+/* Receives and messages of every kind in any order, against a model that searches a list: each message goes to the
+ * oldest receive that matches, each receive takes the oldest message. Receives are into contiguous memory or a list,
+ * with and without a callback, which sometimes posts another one; some are canceled. */
 /* oracle: 1.22.0 */
 /* timeout: 60 */
 #include "peers.h"

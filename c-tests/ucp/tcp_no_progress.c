@@ -1,4 +1,4 @@
-/* A sender that makes no progress any more, as a program that computes now: what it sent arrives. */
+/* A sender stops making progress, as a program that computes: what it sent arrives. */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_TLS=tcp UCX_RNDV_THRESH=inf */
 /* timeout: 60 */
 #include <ucp/api/ucp.h>

@@ -1,6 +1,6 @@
-/* A sender that is faster than its receiver posts: above UCX_UNEXPECTED_MAX_SIZE the receiver takes no more, the sender
- * waits, and when receives are posted every message comes, whole and in order. Without the bound the same sender gets
- * rid of everything. A receiver that waits for something else gets it, from behind what it does not want. */
+/* A sender is faster than its receiver posts: above UCX_UNEXPECTED_MAX_SIZE the receiver pauses and the sender waits;
+ * when receives are posted every message arrives whole and in order. Without the limit the same sender completes
+ * everything. A receiver that waits for another message gets it, although unwanted ones precede it. */
 /* env: UCX_LOG_LEVEL=error UCX_WARN_UNUSED_ENV_VARS=n */
 /* timeout: 120 */
 /* valgrind: no, its own memory is measured */

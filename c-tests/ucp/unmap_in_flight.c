@@ -1,6 +1,6 @@
-/* Memory is unmapped, and gone, while peers access it by messages: what comes too late is refused with an error and
- * touches nothing. In the middle of the answer to a get, from within a handler of active messages and a callback of
- * completion, and with threads that serve peers all the time. */
+/* Memory is unmapped and freed while peers access it by messages: a late access is refused with an error and touches
+ * nothing. Unmapped during the reply to a get, within an active-message handler, within a completion callback, and
+ * with threads that serve peers all the time. */
 /* env: UCX_TLS=posix UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n */
 /* cflags: -pthread */
 /* timeout: 60 */

@@ -1,5 +1,5 @@
-/* A process that sleeps on the event descriptor is no later than one that polls, by more than 50 ms: each kind of
- * operation, each transport, each size from 0 to 16 MiB, whoever sleeps. */
+/* A process that sleeps on the event descriptor is at most 50 ms slower than one that polls: each kind of operation,
+ * each transport, each size from 0 to 16 MiB, with either side or both asleep. */
 /* env: UCX_LOG_LEVEL=error UCX_WARN_UNUSED_ENV_VARS=n UCX_NET_DEVICES=lo */
 /* timeout: 300 */
 /* valgrind: no, it is about time */

@@ -1,5 +1,6 @@
-/* A thread makes progress and sleeps on the event descriptor when there is none to make, another posts: whatever is
- * posted while the first one sleeps goes on at once, of every size, and not at the next keepalive (20 s). */
+/* A thread makes progress and sleeps on the event descriptor when there is none to make; another thread posts
+ * operations. An operation of any size that is posted during the sleep continues at once, not at the next keepalive
+ * (20 s). */
 /* env: UCX_LOG_LEVEL=error UCX_WARN_UNUSED_ENV_VARS=n UCX_NET_DEVICES=lo */
 /* timeout: 120 */
 #include <ucp/api/ucp.h>

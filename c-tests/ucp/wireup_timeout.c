@@ -1,6 +1,6 @@
-/* A process that is stopped before it takes a connection: its kernel does, so nothing else fails. An endpoint with error
- * handling ends after UCX_WIREUP_TIMEOUT, also for a worker that sleeps, with what waits for it; one without waits,
- * and goes on when the process does. */
+/* A process is stopped before it accepts a connection; its kernel accepts it, so no system call fails. An endpoint
+ * with error handling fails after UCX_WIREUP_TIMEOUT with its requests, also for a worker that sleeps; one without
+ * waits, and continues when the process does. */
 /* env: UCX_TLS=tcp UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_WIREUP_TIMEOUT=300ms */
 /* timeout: 60 */
 #include "failure.h"

@@ -1,5 +1,5 @@
-/* Workers: every parameter, every attribute, addresses with and without what is of this host only, and waking
- * up: on a descriptor of the worker or of the caller, by level or by edge, with and without events. */
+/* Workers: every parameter and attribute, addresses with and without transports of this host, and wake-up: on a
+ * descriptor of the worker or of the caller, level- or edge-triggered, with and without events. */
 /* oracle: 1.22.0 */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_TLS=posix,self,tcp */
 #define _GNU_SOURCE

@@ -1,5 +1,4 @@
-/* Where variables come from, and what is printed of them. Files are read once in a process, so every case
- * is a child. */
+/* Sources of variables, and the printed configuration. Files are read once in a process, so every case is a child. */
 #define _GNU_SOURCE
 #include <uct/api/uct.h>
 

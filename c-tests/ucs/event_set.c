@@ -1,4 +1,4 @@
-/* Event sets: own and borrowed epoll descriptors, what is reported, what is refused. */
+/* Event sets: own and borrowed epoll descriptors, reported events, invalid arguments. */
 /* oracle: 1.13.1 1.22.0 */
 /* env: UCX_LOG_LEVEL=fatal */
 #include "check.h"

@@ -1,4 +1,4 @@
-/* The cache of memory types: ranges that a client enters, changes, asks for and removes. */
+/* The cache of memory types: ranges that a client inserts, updates, looks up and removes. */
 /* headers: ours 1.22.0 */
 /* oracle: 1.22.0 */
 #include "check.h"

@@ -1,6 +1,6 @@
-/* What the library says before anybody asks: at INFO the line with its version and path, from ucp_init on, once; and one
- * warning about variables that no release knows, for a process and those that it starts. The test starts itself with
- * an environment and reads what that process logs. */
+/* Log lines at start: at INFO the line with version and path, once, from ucp_init on; and one warning about variables
+ * that no release knows, for a process and its children. The test executes itself with an environment and reads the
+ * log of that process. */
 /* headers: ours */
 #define _GNU_SOURCE
 #include "check.h"

@@ -1,5 +1,5 @@
-/* Connection manager: what every callback is told, and what every call answers, from the first packet
- * to the disconnection, in each order that upstream's manager can run too. */
+/* Connection manager: the arguments of every callback and the result of every call, from the first packet to the
+ * disconnection, in each order that upstream's manager supports too. */
 /* oracle: 1.22.0 */
 /* env: UCX_LOG_LEVEL=fatal */
 /* timeout: 60 */

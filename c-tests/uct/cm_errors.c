@@ -1,5 +1,5 @@
-/* Connection manager: failures, where ours tells the client what upstream's keeps to itself or calls
- * by another name, and what upstream's cannot do: each client's callback comes exactly once. */
+/* Connection manager: failures that upstream's manager does not report to the client or reports with another status,
+ * and calls that upstream lacks: each callback of a client comes exactly once. */
 /* env: UCX_LOG_LEVEL=fatal */
 /* timeout: 60 */
 #include "cm.h"

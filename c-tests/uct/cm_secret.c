@@ -1,5 +1,5 @@
-/* Connection managers with a shared secret, through a relay that listens, alters, cuts and repeats what passes: private
- * data are not seen, nothing that somebody touched is shown to either side, a recorded client makes no request. */
+/* Connection managers with a shared secret, through a relay that reads, alters, cuts and replays the bytes: private
+ * data are not readable, altered data reach neither side, a replayed client makes no request. */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n UCX_TCP_CM_PRIV_DATA_LEN=8000 */
 /* timeout: 60 */
 #define _GNU_SOURCE

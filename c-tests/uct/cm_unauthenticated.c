@@ -1,5 +1,5 @@
-/* Connection manager: whoever sends nothing, garbage, half a message or many connections to a listener's
- * port costs little, is dropped, and is logged once per kind; clients go on. */
+/* Connection manager: a peer that sends nothing, garbage, half a message, or opens many connections to a listener's
+ * port costs little, is disconnected, and is logged once per kind; real clients continue. */
 /* env: UCX_LOG_LEVEL=diag UCX_TCP_CM_FAILURE=diag */
 /* timeout: 60 */
 #define _GNU_SOURCE

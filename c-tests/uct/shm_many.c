@@ -1,5 +1,5 @@
-/* Many processes send to one over shared memory, some of them killed on the way: the messages of each
- * arrive whole and in order, and all of those who end in peace; their rings are used again. */
+/* Many processes send to one over shared memory, and some are killed: the messages of each arrive whole and in order,
+ * all messages of those that exit normally arrive, and the rings are reused. */
 /* env: UCX_LOG_LEVEL=error */
 /* timeout: 120 */
 /* valgrind: no, twelve processes that spin take turns on valgrind's one thread for minutes */

@@ -1,6 +1,6 @@
-/* Receives of eager messages taken back: before a message, after it, within its callbacks and while its fragments
- * land. No message is lost by it: it goes to the next receive, or to the callback for unexpected ones. And an
- * interface that was opened without those callbacks has no tag matching. */
+/* Receives of eager messages are canceled: before a message, after it, within its callbacks and between its fragments.
+ * No message is lost: it goes to the next receive or to the callback for unexpected ones. An interface opened without
+ * those callbacks has no tag matching. */
 /* timeout: 60 */
 #include "tag.h"
 

@@ -1,6 +1,6 @@
-/* A peer that is killed in the middle of a rendezvous, as sender and as receiver: before its offer is matched, while
- * its data come, and while it fetches. Whoever lives is told by the completion of the operation, nothing behind the
- * buffer is written, and the interface goes on. With and without the kernel's copies. */
+/* A peer is killed in the middle of a rendezvous, as sender and as receiver: before the match, while data arrive, and
+ * while it fetches. The survivor's operation completes with an error, nothing behind the buffer is written, and the
+ * interface continues. With and without copies by the kernel. */
 /* timeout: 90 */
 #include "tag.h"
 

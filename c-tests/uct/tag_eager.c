@@ -1,5 +1,5 @@
-/* Eager tagged messages: matched by tag and mask in posting order, of every kind and length, with immediate
- * data; too long ones write nothing; those that nobody waits for come in fragments and descriptors. */
+/* Eager tagged messages: matched by tag and mask in the order of posting, of every kind and length, with immediate
+ * data; those that are too long write nothing; unexpected ones arrive in fragments and descriptors. */
 /* timeout: 60 */
 #include "tag.h"
 

@@ -1,6 +1,6 @@
-/* Rendezvous: data of every length reach the matching receive and complete both sides, by copying within the
- * interface, by the kernel, out of mapped memory and in fragments; offers that nobody waits for, requests, and all
- * that can be taken back, early and late. */
+/* Rendezvous: data of every length reach the matching receive and complete both sides, by copies within the interface,
+ * by the kernel, out of mapped memory and in fragments; also unexpected messages, requests, and cancellation, early
+ * and late. */
 /* timeout: 90 */
 #include "tag.h"
 

@@ -1,6 +1,6 @@
-/* The peer is killed: each endpoint's error handler is called once, from progress; what was outstanding is completed
- * with an error, also requests that wait for room; every call answers the error from then on, and other connections
- * of the interface go on. */
+/* The peer is killed: each endpoint's error handler is called once, from progress; outstanding operations and requests
+ * that wait for room complete with an error; every later call returns the error, and other connections of the
+ * interface continue. */
 /* headers: ours 1.22.0 */
 /* timeout: 60 */
 #include <uct/api/uct.h>

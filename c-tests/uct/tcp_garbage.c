@@ -1,7 +1,7 @@
-/* A peer that greets properly and then sends frames with random kinds, lengths and contents, whole and cut, puts to any
- * address included: nothing outside our buffers is read or written, its connection ends at the first impossible
- * frame, and the honest connection of the same interface goes on. The greeting is one that the library signed.
- * TORTURE_COUNT sets how many connections. */
+/* A peer sends a valid hello and then frames with random kinds, lengths and contents, whole and cut, puts to any
+ * address included: nothing outside our buffers is read or written, its connection ends at the first invalid frame,
+ * and another connection of the same interface continues. The library itself signs the hello. TORTURE_COUNT sets the
+ * number of connections. */
 /* timeout: 120 */
 #include <uct/api/uct.h>
 

@@ -1,5 +1,6 @@
-/* No descriptors left: creating an endpoint answers a status, a listener that cannot accept waits without spinning and
- * goes on when descriptors are back; nothing that was connected suffers. Also: what no interface can do is refused. */
+/* No descriptors left: creating an endpoint returns a status, a listener that cannot accept waits without spinning and
+ * continues when descriptors are available; existing connections are not disturbed. Also: capabilities that no
+ * interface has return a status. */
 /* timeout: 60 */
 /* valgrind: no, it holds descriptors of its own, so that the limit is not ours */
 #include <uct/api/uct.h>

@@ -1,6 +1,6 @@
-/* Connections with a shared secret, through a relay that listens, alters, cuts, repeats and turns back what passes.
- * Encrypted, none of the messages is seen, and no byte of a stream that somebody touched is delivered; a recorded
- * connection and one's own messages lead nowhere; who is asked for the secret and has none is dropped. */
+/* Connections with a shared secret, through a relay that reads, alters, cuts, replays and reflects the bytes. With
+ * encryption no message is readable, and no byte of an altered stream is delivered; a replayed connection and
+ * reflected messages are refused; a peer without the secret is disconnected. */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n */
 /* timeout: 120 */
 #define _GNU_SOURCE

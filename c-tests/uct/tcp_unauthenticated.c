@@ -1,5 +1,5 @@
-/* Who connects to the port without being a peer: garbage, half and oversized greetings, silence, greetings for somebody
- * else. Each is dropped, but for a few silent ones; honest traffic goes on; descriptors come back. */
+/* Connections to the port that are no peers: garbage, partial and oversized hellos, silence, hellos for another
+ * interface. Each is disconnected, except for a few silent ones; other traffic continues; descriptors are freed. */
 /* timeout: 120 */
 #include <uct/api/uct.h>
 
