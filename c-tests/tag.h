@@ -61,12 +61,12 @@ typedef struct {
     uint64_t rndv_addr;
     size_t rndv_length;
     int rndv_has_key;
-} side_t;
+} tag_side_t;
 
 typedef struct receive receive_t;
 struct receive {
     uct_tag_context_t ctx;
-    side_t *side;
+    tag_side_t *side;
     int consumed, completed, requested, at; /* `at`: the how many-th completion it was */
     uct_tag_t stag;
     uint64_t imm;
@@ -99,7 +99,7 @@ static inline void *room(size_t length)
 static ucs_status_t on_eager(void *arg, void *data, size_t length, unsigned flags, uct_tag_t stag, uint64_t imm,
                              void **context)
 {
-    side_t *side = arg;
+    tag_side_t *side = arg;
     message_t *message;
 
     if (flags & UCT_CB_PARAM_FLAG_FIRST) {
@@ -136,7 +136,7 @@ static ucs_status_t on_eager(void *arg, void *data, size_t length, unsigned flag
 static ucs_status_t on_rndv(void *arg, unsigned flags, uint64_t stag, const void *header, unsigned header_length,
                             uint64_t remote_addr, size_t length, const void *rkey_buf)
 {
-    side_t *side = arg;
+    tag_side_t *side = arg;
 
     CHECK(header_length <= sizeof(side->rndv_header));
     memcpy(side->rndv_header, header, header_length);
@@ -154,14 +154,14 @@ static ucs_status_t on_rndv(void *arg, unsigned flags, uint64_t stag, const void
     return UCS_OK;
 }
 
-static inline void release_kept(side_t *side)
+static inline void release_kept(tag_side_t *side)
 {
     while (side->num_kept > 0) {
         uct_iface_release_desc(side->kept[--side->num_kept]);
     }
 }
 
-static inline void forget_messages(side_t *side)
+static inline void forget_messages(tag_side_t *side)
 {
     while (side->num_messages > 0) {
         free(side->messages[--side->num_messages].data);
@@ -206,7 +206,7 @@ static void on_requested(uct_tag_context_t *self, uct_tag_t stag, const void *he
     memcpy(receive->header, header, header_length);
 }
 
-static inline ucs_status_t post_iov(side_t *side, receive_t *receive, uct_tag_t tag, uct_tag_t mask,
+static inline ucs_status_t post_iov(tag_side_t *side, receive_t *receive, uct_tag_t tag, uct_tag_t mask,
                                     const uct_iov_t *iov, size_t count)
 {
     memset(receive, 0, sizeof(*receive));
@@ -228,14 +228,14 @@ static inline uct_iov_t iov_of(void *buffer, size_t length)
     return iov;
 }
 
-static inline void post(side_t *side, receive_t *receive, uct_tag_t tag, uct_tag_t mask, void *buffer, size_t length)
+static inline void post(tag_side_t *side, receive_t *receive, uct_tag_t tag, uct_tag_t mask, void *buffer, size_t length)
 {
     uct_iov_t iov = iov_of(buffer, length);
     CHECK_OK(post_iov(side, receive, tag, mask, &iov, 1));
 }
 
 /* Waits for the other process, progressing. */
-static inline void meet(side_t *side)
+static inline void meet(tag_side_t *side)
 {
     if (side->pair) {
         transport_meet(&side->t, side->pair);
@@ -274,7 +274,7 @@ static size_t pack(void *dest, void *arg)
     return packed->length;
 }
 
-static inline void send_short(side_t *side, uct_tag_t tag, const void *data, size_t length)
+static inline void send_short(tag_side_t *side, uct_tag_t tag, const void *data, size_t length)
 {
     ucs_status_t status;
     while ((status = uct_ep_tag_eager_short(side->ep, tag, data, length)) == UCS_ERR_NO_RESOURCE) {
@@ -283,7 +283,7 @@ static inline void send_short(side_t *side, uct_tag_t tag, const void *data, siz
     CHECK_EQ(status, UCS_OK);
 }
 
-static inline void send_bcopy(side_t *side, uct_tag_t tag, uint64_t imm, const void *data, size_t length)
+static inline void send_bcopy(tag_side_t *side, uct_tag_t tag, uint64_t imm, const void *data, size_t length)
 {
     packed_t packed = {data, length};
     ssize_t result;
@@ -294,7 +294,7 @@ static inline void send_bcopy(side_t *side, uct_tag_t tag, uint64_t imm, const v
 }
 
 /* Starts; whether it goes on is in `done`. */
-static inline void start_zcopy(side_t *side, uct_tag_t tag, uint64_t imm, const uct_iov_t *iov, size_t count,
+static inline void start_zcopy(tag_side_t *side, uct_tag_t tag, uint64_t imm, const uct_iov_t *iov, size_t count,
                                done_t *done)
 {
     ucs_status_t status;
@@ -310,7 +310,7 @@ static inline void start_zcopy(side_t *side, uct_tag_t tag, uint64_t imm, const 
     }
 }
 
-static inline void send_zcopy(side_t *side, uct_tag_t tag, uint64_t imm, void *data, size_t length)
+static inline void send_zcopy(tag_side_t *side, uct_tag_t tag, uint64_t imm, void *data, size_t length)
 {
     uct_iov_t iov = iov_of(data, length);
     done_t done;
@@ -319,7 +319,7 @@ static inline void send_zcopy(side_t *side, uct_tag_t tag, uint64_t imm, void *d
     CHECK_EQ(done.comp.status, UCS_OK);
 }
 
-static inline void *start_rndv(side_t *side, uct_tag_t tag, const void *header, unsigned header_length,
+static inline void *start_rndv(tag_side_t *side, uct_tag_t tag, const void *header, unsigned header_length,
                                const uct_iov_t *iov, done_t *done)
 {
     ucs_status_ptr_t op;
@@ -338,13 +338,13 @@ static inline void *start_rndv(side_t *side, uct_tag_t tag, const void *header, 
 
 static ucs_status_t on_ep_failure(void *arg, uct_ep_h ep, ucs_status_t status)
 {
-    ((side_t *)arg)->failures++;
+    ((tag_side_t *)arg)->failures++;
     return UCS_OK;
 }
 
 static void tag_prepare(uct_iface_params_t *params, void *arg)
 {
-    side_t *side = arg;
+    tag_side_t *side = arg;
 
     if (side->handles_failures) {
         params->field_mask |= UCT_IFACE_PARAM_FIELD_ERR_HANDLER | UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG;
@@ -359,7 +359,7 @@ static void tag_prepare(uct_iface_params_t *params, void *arg)
     params->rndv_arg = arg;
 }
 
-static inline void side_open_as(side_t *side, const char *name, const char *device, const pair_t *pair,
+static inline void side_open_as(tag_side_t *side, const char *name, const char *device, const pair_t *pair,
                                 int handles_failures)
 {
     memset(side, 0, sizeof(*side));
@@ -376,20 +376,20 @@ static inline void side_open_as(side_t *side, const char *name, const char *devi
     meet(side);
 }
 
-static inline void side_open(side_t *side, const char *name, const char *device, const pair_t *pair)
+static inline void tag_side_open(tag_side_t *side, const char *name, const char *device, const pair_t *pair)
 {
     side_open_as(side, name, device, pair, 0);
 }
 
 /* All that was sent has left. */
-static inline void side_flush(side_t *side)
+static inline void side_flush(tag_side_t *side)
 {
     while (uct_iface_flush(side->t.iface, 0, NULL) != UCS_OK) {
         uct_worker_progress(side->t.worker);
     }
 }
 
-static inline void side_close(side_t *side)
+static inline void tag_side_close(tag_side_t *side)
 {
     side_flush(side);
     meet(side);
@@ -400,28 +400,28 @@ static inline void side_close(side_t *side)
 }
 
 /* Runs `test` within one interface and between two processes. */
-static inline void tag_run(const char *name, const char *device, void (*test)(side_t *side), int alone)
+static inline void tag_run(const char *name, const char *device, void (*test)(tag_side_t *side), int alone)
 {
-    static side_t side;
+    static tag_side_t side;
     pair_t pair;
 
     if (alone) {
-        side_open(&side, name, device, NULL);
+        tag_side_open(&side, name, device, NULL);
         test(&side);
-        side_close(&side);
+        tag_side_close(&side);
         OK("%s: one interface", name);
     }
     if (strcmp(name, "self")) {
         pair = pair_start();
-        side_open(&side, name, device, &pair);
+        tag_side_open(&side, name, device, &pair);
         test(&side);
-        side_close(&side);
+        tag_side_close(&side);
         pair_finish(&pair);
         OK("%s: two processes", name);
     }
 }
 
-static inline void tag_run_all(void (*test)(side_t *side))
+static inline void tag_run_all(void (*test)(tag_side_t *side))
 {
     tag_run("self", NULL, test, 1);
     tag_run("posix", NULL, test, 1);

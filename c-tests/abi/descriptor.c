@@ -14,7 +14,7 @@ typedef struct {
     unsigned char seen[MESSAGES];
 } state_t;
 
-static void fill(unsigned char *data, unsigned index)
+static void fill_bytes(unsigned char *data, unsigned index)
 {
     unsigned i;
     for (i = 0; i < LENGTH; ++i) {
@@ -25,7 +25,7 @@ static void fill(unsigned char *data, unsigned index)
 static void check_payload(const unsigned char *data, unsigned index)
 {
     unsigned char expected[LENGTH];
-    fill(expected, index);
+    fill_bytes(expected, index);
     CHECK(!memcmp(data, expected, LENGTH));
 }
 
@@ -60,7 +60,7 @@ static void release_all(state_t *state)
 
 static size_t pack(void *dest, void *arg)
 {
-    fill(dest, *(unsigned *)arg);
+    fill_bytes(dest, *(unsigned *)arg);
     return LENGTH;
 }
 

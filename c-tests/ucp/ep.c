@@ -11,7 +11,7 @@
 
 static side_t a, b;
 
-static ucs_status_t wait(ucs_status_ptr_t request)
+static ucs_status_t wait_for(ucs_status_ptr_t request)
 {
     return side_wait(&a, &b, request);
 }
@@ -25,8 +25,8 @@ static void message(ucp_ep_h from, side_t *to, size_t length, int sync)
     fill(out, length, 3);
     r = ucp_tag_recv_nbx(to->worker, in, length, 7, -1, &plain);
     s = sync ? ucp_tag_send_sync_nbx(from, out, length, 7, &plain) : ucp_tag_send_nbx(from, out, length, 7, &plain);
-    CHECK_OK(wait(r));
-    CHECK_OK(wait(s));
+    CHECK_OK(wait_for(r));
+    CHECK_OK(wait_for(s));
     CHECK_PATTERN(in, length, 3);
     free(in);
     free(out);
@@ -48,8 +48,8 @@ static void life(void)
     ba = connect_watched(&b, a.address, &failure);
     message(ba, &a, 1 << 20, 1);
     message(ab, &b, 1 << 20, 1);
-    CHECK_OK(wait(ucp_ep_flush_nbx(ab, &plain)));
-    CHECK_OK(wait(ucp_worker_flush_nbx(b.worker, &plain)));
+    CHECK_OK(wait_for(ucp_ep_flush_nbx(ab, &plain)));
+    CHECK_OK(wait_for(ucp_worker_flush_nbx(b.worker, &plain)));
     /* one side closes; the other goes on sending, and gets its answers */
     CHECK_OK(side_disconnect(&a, &b, ab, 0));
     for (i = 0; i < 50; ++i) {
@@ -68,12 +68,12 @@ static void life(void)
     CHECK_OK(side_disconnect(&a, &b, ab2, 0));
     /* old forms */
     ab = connect_watched(&a, b.address, &failure);
-    CHECK_OK(wait(ucp_ep_flush_nb(ab, 0, NULL)));
-    CHECK_OK(wait(ucp_ep_close_nb(ab, UCP_EP_CLOSE_MODE_FLUSH)));
+    CHECK_OK(wait_for(ucp_ep_flush_nb(ab, 0, NULL)));
+    CHECK_OK(wait_for(ucp_ep_close_nb(ab, UCP_EP_CLOSE_MODE_FLUSH)));
     ab = connect_watched(&a, b.address, &failure);
-    CHECK_OK(wait(ucp_ep_close_nb(ab, UCP_EP_CLOSE_MODE_FORCE)));
+    CHECK_OK(wait_for(ucp_ep_close_nb(ab, UCP_EP_CLOSE_MODE_FORCE)));
     ab = connect_watched(&a, b.address, &failure);
-    CHECK_OK(wait(ucp_disconnect_nb(ab)));
+    CHECK_OK(wait_for(ucp_disconnect_nb(ab)));
     ab = connect_watched(&a, b.address, &failure);
     ucp_ep_destroy(ab);
     /* several to one peer, used in another order than made */

@@ -2,7 +2,7 @@
  * flush several workers one after the other, and the other process does the same in its own time. Both sides
  * connect at once, and their steps are mixed by seed. */
 #include "../transport.h"
-#include "../peers.h"
+#include "peers.h"
 
 enum { SEEDS = 300 };
 

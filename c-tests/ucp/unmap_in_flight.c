@@ -51,9 +51,9 @@ static void region_unmap(region_t *region)
 typedef struct {
     side_t owner, peer;
     ucp_ep_h ep;
-} two_t;
+} workers_t;
 
-static void two_open(two_t *two)
+static void workers_open(workers_t *two)
 {
     uint64_t features = ALL_FEATURES | UCP_FEATURE_AM;
 
@@ -62,7 +62,7 @@ static void two_open(two_t *two)
     two->ep = side_connect(&two->peer, two->owner.address);
 }
 
-static void two_close(two_t *two)
+static void workers_close(workers_t *two)
 {
     CHECK_OK(side_disconnect(&two->peer, &two->owner, two->ep, 0));
     side_close(&two->peer);
@@ -70,7 +70,7 @@ static void two_close(two_t *two)
 }
 
 /* Waits, without an opinion on the end. */
-static ucs_status_t two_end(two_t *two, ucs_status_ptr_t request)
+static ucs_status_t two_end(workers_t *two, ucs_status_ptr_t request)
 {
     return side_wait(&two->owner, &two->peer, request);
 }
@@ -81,9 +81,9 @@ static void in_the_middle_of_a_get(void)
     ucs_status_ptr_t got;
     region_t region;
     ucp_rkey_h key;
-    two_t two;
+    workers_t two;
 
-    two_open(&two);
+    workers_open(&two);
     region = region_map(two.owner.context);
     CHECK_OK(ucp_ep_rkey_unpack(two.ep, region.key, &key));
     got = ucp_get_nbx(two.ep, buffer, LENGTH, (uintptr_t)region.at, key, &plain);
@@ -95,7 +95,7 @@ static void in_the_middle_of_a_get(void)
     region_unmap(&region);
     CHECK_STATUS(two_end(&two, got), UCS_ERR_INVALID_ADDR);
     ucp_rkey_destroy(key);
-    two_close(&two);
+    workers_close(&two);
     free(buffer);
 }
 
@@ -125,9 +125,9 @@ static void within_calls_of_ours(void)
     region_t region;
     ucp_rkey_h key;
     uint64_t address;
-    two_t two;
+    workers_t two;
 
-    two_open(&two);
+    workers_open(&two);
     handler.arg = &region;
     CHECK_OK(ucp_worker_set_am_recv_handler(two.owner.worker, &handler));
     region = region_map(two.owner.context);
@@ -155,7 +155,7 @@ static void within_calls_of_ours(void)
     CHECK(region.at == NULL);
     CHECK_STATUS(two_end(&two, ucp_get_nbx(two.ep, buffer, 8, address, key, &plain)), UCS_ERR_INVALID_ADDR);
     ucp_rkey_destroy(key);
-    two_close(&two);
+    workers_close(&two);
 }
 
 /* What the threads share: the region of now, and how much has been done to it. */

@@ -25,7 +25,7 @@ static unsigned char byte_at(uint64_t sequence, size_t at)
     return (unsigned char)(sequence * 31 + at * 7 + (at >> 8));
 }
 
-static void fill(unsigned char *buffer, const message_t *message)
+static void fill_bytes(unsigned char *buffer, const message_t *message)
 {
     size_t at;
 
@@ -58,7 +58,7 @@ static ucs_status_t on_message(void *arg, void *data, size_t length, unsigned fl
 static size_t pack(void *dest, void *arg)
 {
     const message_t *message = arg;
-    fill(dest, message);
+    fill_bytes(dest, message);
     return message->length;
 }
 
@@ -78,7 +78,7 @@ static void send_one(transport_t *t, uct_ep_h ep, kind_t kind, const message_t *
                 return;
             }
         } else {
-            fill(buffer, message);
+            fill_bytes(buffer, message);
             if (kind == SHORT) {
                 memcpy(&header, buffer, sizeof(header));
                 result = uct_ep_am_short(ep, ID, header, buffer + sizeof(header), message->length - sizeof(header));

@@ -47,14 +47,7 @@ static void on_purge(uct_pending_req_t *request, void *arg)
     state.purged++;
 }
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec + time.tv_nsec * 1e-9;
-}
-
-/* The one who is killed: sends as fast as it can, so that it dies at any point of a message. */
+/* The process that is killed: sends as fast as it can, so that it dies at any point of a message. */
 static void victim(const char *name, pair_t *pair)
 {
     transport_t t;

@@ -16,7 +16,7 @@ static void cancel_asked(receive_t *receive)
     CHECK_OK(uct_iface_tag_recv_cancel(receive->side->t.iface, &receive->ctx, 0));
 }
 
-static void before_message(side_t *side)
+static void before_message(tag_side_t *side)
 {
     char one[16], two[16];
     receive_t forced, asked;
@@ -50,7 +50,7 @@ static void before_message(side_t *side)
     meet(side);
 }
 
-static void within_callback(side_t *side)
+static void within_callback(tag_side_t *side)
 {
     char buffer[16];
     receive_t receive;
@@ -79,7 +79,7 @@ static void within_callback(side_t *side)
 }
 
 /* `next`: another receive waits behind the one that is taken back. */
-static void while_landing(side_t *side, int forced, int next)
+static void while_landing(tag_side_t *side, int forced, int next)
 {
     size_t length = side->t.attr.cap.tag.eager.max_zcopy;
     char *data = room(length), *first = room(length), *second = room(length);
@@ -127,7 +127,7 @@ static void while_landing(side_t *side, int forced, int next)
 
 /* The cancel and the message at the same time, many times: either the message or the cancel, never both,
  * never neither. */
-static void at_once(side_t *side)
+static void at_once(tag_side_t *side)
 {
     enum { ROUNDS = 200 };
     char buffer[64], data[64];
@@ -165,7 +165,7 @@ static void at_once(side_t *side)
     }
 }
 
-static void test(side_t *side)
+static void test(tag_side_t *side)
 {
     int i;
 

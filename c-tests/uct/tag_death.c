@@ -8,7 +8,7 @@
 
 enum { LENGTH = 8 << 20, TAG = 5 };
 
-static void kill_child(side_t *side, pid_t child)
+static void kill_child(tag_side_t *side, pid_t child)
 {
     int status;
 
@@ -18,7 +18,7 @@ static void kill_child(side_t *side, pid_t child)
 }
 
 /* Tagged messages of the interface to itself. */
-static void goes_on(side_t *side)
+static void goes_on(tag_side_t *side)
 {
     uct_ep_h ep = side->ep;
     receive_t receive;
@@ -34,7 +34,7 @@ static void goes_on(side_t *side)
     side->ep = ep;
 }
 
-static void end(side_t *side, pair_t *pair)
+static void end(tag_side_t *side, pair_t *pair)
 {
     goes_on(side);
     release_kept(side);
@@ -45,7 +45,7 @@ static void end(side_t *side, pair_t *pair)
 }
 
 /* In the child: until it is killed, with or without work at what is under way. */
-static void live_on(side_t *side, int works)
+static void live_on(tag_side_t *side, int works)
 {
     for (;;) {
         if (works) {
@@ -68,7 +68,7 @@ static void stop_here(receive_t *receive)
 /* The sender dies. `when`: 0 before its offer is looked at, 1 with an offer that nobody waits for, 2 while data come. */
 static void sender_dies(const char *name, const char *device, int when)
 {
-    static side_t side;
+    static tag_side_t side;
     pair_t pair = pair_start();
     char byte = 0, *data = room(LENGTH);
     uct_iov_t iov = iov_of(data, LENGTH);
@@ -124,7 +124,7 @@ static void sender_dies(const char *name, const char *device, int when)
 /* The receiver dies. `when`: 0 before it looks, 1 when it has matched and no byte is there, 2 with the first bytes. */
 static void receiver_dies(const char *name, const char *device, int when)
 {
-    static side_t side;
+    static tag_side_t side;
     pair_t pair = pair_start();
     char byte = 0, *data = room(LENGTH);
     uct_iov_t iov = iov_of(data, LENGTH);

@@ -3,7 +3,7 @@
 /* timeout: 60 */
 #include "tag.h"
 
-static void order(side_t *side)
+static void order(tag_side_t *side)
 {
     receive_t exact[2], wild, high;
     uint64_t seeds[4] = {1, 2, 3, 4};
@@ -47,14 +47,14 @@ static void order(side_t *side)
 
 typedef enum { SHORT, BCOPY, ZCOPY, KINDS } kind_t;
 
-static size_t limit_of(side_t *side, kind_t kind)
+static size_t limit_of(tag_side_t *side, kind_t kind)
 {
     size_t limits[KINDS] = {side->t.attr.cap.tag.eager.max_short, side->t.attr.cap.tag.eager.max_bcopy,
                             side->t.attr.cap.tag.eager.max_zcopy};
     return limits[kind];
 }
 
-static void send_kind(side_t *side, kind_t kind, uct_tag_t tag, uint64_t imm, void *data, size_t length)
+static void send_kind(tag_side_t *side, kind_t kind, uct_tag_t tag, uint64_t imm, void *data, size_t length)
 {
     if (kind == SHORT) {
         send_short(side, tag, data, length);
@@ -66,7 +66,7 @@ static void send_kind(side_t *side, kind_t kind, uct_tag_t tag, uint64_t imm, vo
 }
 
 /* Lengths around the kind's limit and around the transport's own messages. */
-static unsigned lengths_of(side_t *side, kind_t kind, size_t *lengths)
+static unsigned lengths_of(tag_side_t *side, kind_t kind, size_t *lengths)
 {
     size_t limit = limit_of(side, kind);
     size_t wanted[] = {0, 1, 8, 63, 100, limit / 2, limit - 1, limit, side->t.attr.cap.am.max_bcopy,
@@ -81,7 +81,7 @@ static unsigned lengths_of(side_t *side, kind_t kind, size_t *lengths)
     return n;
 }
 
-static void lengths(side_t *side)
+static void lengths(tag_side_t *side)
 {
     size_t list[16];
     unsigned n, i;
@@ -130,7 +130,7 @@ static void lengths(side_t *side)
     }
 }
 
-static void truncated(side_t *side)
+static void truncated(tag_side_t *side)
 {
     int kind;
 
@@ -171,7 +171,7 @@ static void truncated(side_t *side)
     }
 }
 
-static void unexpected(side_t *side)
+static void unexpected(tag_side_t *side)
 {
     size_t list[16];
     unsigned n, i;
@@ -218,7 +218,7 @@ static void unexpected(side_t *side)
     side->keep = 0;
 }
 
-static void many_kept(side_t *side)
+static void many_kept(tag_side_t *side)
 {
     enum { COUNT = 200 };
     unsigned i;
@@ -245,7 +245,7 @@ static void many_kept(side_t *side)
     meet(side);
 }
 
-static void refused(side_t *side)
+static void refused(tag_side_t *side)
 {
     uct_iov_t iov[64];
     receive_t receive, *many;
@@ -293,7 +293,7 @@ static void refused(side_t *side)
     meet(side);
 }
 
-static void test(side_t *side)
+static void test(tag_side_t *side)
 {
     order(side);
     lengths(side);

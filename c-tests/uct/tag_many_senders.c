@@ -14,7 +14,7 @@ static uct_tag_t tag_of(unsigned sender, unsigned at)
 }
 
 /* Some tens of fragments. */
-static size_t length_of(const side_t *side, unsigned sender, unsigned at)
+static size_t length_of(const tag_side_t *side, unsigned sender, unsigned at)
 {
     size_t length = 20 * side->t.attr.cap.am.max_bcopy + sender * 1013 + at * 4099;
     CHECK(length <= side->t.attr.cap.tag.eager.max_zcopy);
@@ -23,10 +23,10 @@ static size_t length_of(const side_t *side, unsigned sender, unsigned at)
 
 static void send_all(const char *name, const char *device, unsigned sender, pair_t *pair)
 {
-    static side_t side;
+    static tag_side_t side;
     unsigned at;
 
-    side_open(&side, name, device, pair);
+    tag_side_open(&side, name, device, pair);
     meet(&side);
     for (at = 0; at < COUNT; ++at) {
         size_t length = length_of(&side, sender, at);
@@ -36,12 +36,12 @@ static void send_all(const char *name, const char *device, unsigned sender, pair
         send_zcopy(&side, tag_of(sender, at), at, data, length);
         free(data);
     }
-    side_close(&side);
+    tag_side_close(&side);
     pair_finish(pair);
 }
 
 /* How many messages are there; how many have begun and not ended goes to `open`. */
-static unsigned num_whole(const side_t *side, unsigned *open)
+static unsigned num_whole(const tag_side_t *side, unsigned *open)
 {
     unsigned whole = 0, sender, at, i;
 
@@ -60,7 +60,7 @@ static unsigned num_whole(const side_t *side, unsigned *open)
     return whole;
 }
 
-static void check_all(const side_t *side)
+static void check_all(const tag_side_t *side)
 {
     unsigned sender, at, i;
 
@@ -89,7 +89,7 @@ static void check_all(const side_t *side)
 /* Returns how many messages were in the middle at the same time, at most. */
 static unsigned run(const char *name, const char *device)
 {
-    static side_t side;
+    static tag_side_t side;
     pair_t pairs[SENDERS];
     uct_ep_h eps[SENDERS];
     unsigned sender, at, open, most_open = 0;

@@ -6,7 +6,7 @@
 
 static const char HEADER[] = "what the user says about it";
 
-static void matched(side_t *side)
+static void matched(tag_side_t *side)
 {
     static const size_t list[] = {0, 1, 100, 8192, 100000, 3000001};
     unsigned i;
@@ -54,7 +54,7 @@ static void matched(side_t *side)
 }
 
 /* Memory of the domain's own, whose key may map it at the other side. */
-static void allocated(side_t *side)
+static void allocated(tag_side_t *side)
 {
     enum { LENGTH = 300000 };
     uct_alloc_method_t method = UCT_ALLOC_METHOD_MD;
@@ -118,7 +118,7 @@ static void allocated(side_t *side)
     free(buffer);
 }
 
-static void unexpected(side_t *side)
+static void unexpected(tag_side_t *side)
 {
     enum { LENGTH = 50000 };
     char *data = room(LENGTH);
@@ -169,7 +169,7 @@ static void unexpected(side_t *side)
     free(data);
 }
 
-static void truncated(side_t *side)
+static void truncated(tag_side_t *side)
 {
     enum { LENGTH = 20000 };
     char *data = room(LENGTH), *buffer = room(LENGTH);
@@ -199,7 +199,7 @@ static void truncated(side_t *side)
     free(buffer);
 }
 
-static ucs_status_t request(side_t *side, uct_tag_t tag, const void *header, unsigned length)
+static ucs_status_t request(tag_side_t *side, uct_tag_t tag, const void *header, unsigned length)
 {
     ucs_status_t status;
     while ((status = uct_ep_tag_rndv_request(side->ep, tag, header, length, 0)) == UCS_ERR_NO_RESOURCE) {
@@ -208,7 +208,7 @@ static ucs_status_t request(side_t *side, uct_tag_t tag, const void *header, uns
     return status;
 }
 
-static void requests(side_t *side)
+static void requests(tag_side_t *side)
 {
     unsigned max = side->t.attr.cap.tag.rndv.max_hdr;
     char *header = room(max), buffer[8];
@@ -246,7 +246,7 @@ static void requests(side_t *side)
 }
 
 /* The sender takes its offer back while it is on the way; the receive waits for the next message. */
-static void withdrawn(side_t *side)
+static void withdrawn(tag_side_t *side)
 {
     enum { LENGTH = 400000, ROUNDS = 20 };
     char *data = room(LENGTH), *buffer = room(LENGTH);
@@ -325,7 +325,7 @@ static void cancel_self(receive_t *receive)
 
 /* The receiver takes its receive back while data come: the next receive gets them all, or the user hears of
  * the offer. */
-static void cancelled(side_t *side)
+static void cancelled(tag_side_t *side)
 {
     enum { LENGTH = 5000000 };
     char *data = room(LENGTH), *first = room(LENGTH), *second = room(LENGTH);
@@ -387,7 +387,7 @@ static void cancelled(side_t *side)
 }
 
 /* An endpoint that goes ends what was offered through it. */
-static void destroyed(side_t *side)
+static void destroyed(tag_side_t *side)
 {
     char data[100];
     uct_iov_t iov = iov_of(data, sizeof(data));
@@ -414,7 +414,7 @@ static void destroyed(side_t *side)
     meet(side);
 }
 
-static void test(side_t *side)
+static void test(tag_side_t *side)
 {
     matched(side);
     allocated(side);

@@ -21,7 +21,7 @@ typedef struct {
     ucs_status_t failure;
 } node_t;
 
-static size_t fill(void *to, unsigned n)
+static size_t fill_message(void *to, unsigned n)
 {
     unsigned char *bytes = to;
     size_t i;
@@ -35,7 +35,7 @@ static size_t fill(void *to, unsigned n)
 
 static size_t pack(void *to, void *arg)
 {
-    return fill(to, *(unsigned *)arg);
+    return fill_message(to, *(unsigned *)arg);
 }
 
 /* Each message comes once, in order and as it was sent, or not at all. */
@@ -44,7 +44,7 @@ static ucs_status_t on_message(void *arg, void *data, size_t length, unsigned fl
     unsigned char wanted[SIZE];
     node_t *node = arg;
 
-    fill(wanted, node->received++);
+    fill_message(wanted, node->received++);
     CHECK_EQ(length, SIZE);
     CHECK(!memcmp(data, wanted, SIZE));
     return UCS_OK;
