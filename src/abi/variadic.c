@@ -1,5 +1,7 @@
 /* The C-variadic part of the ABI: stable Rust cannot define such functions. */
 
+#define _GNU_SOURCE /* MREMAP_FIXED */
+
 /* ---- log ---------------------------------------------------------------------------------- */
 
 #include <stdarg.h>
@@ -308,7 +310,7 @@ FERRUCX_VFS_ADD(ferrucx_vfs_obj_add_sym_link, ferrucx_vfs_add_link(object, targe
 
 /* ---- memory ------------------------------------------------------------------------------- */
 
-#include <linux/mman.h>
+#include <sys/mman.h>
 
 /* In Rust. */
 void *ferrucx_mremap(void *old_address, size_t old_size, size_t new_size, int flags,
