@@ -100,7 +100,7 @@ def sos():
           (source, ["./configure", f"--prefix={folder / 'install'}", f"--with-ucx={ucx()}", "--enable-pmi-simple",
                     "--disable-fortran"]),
           (source, ["make", "-j2", "install"]), (source / "modules/tests-sos", ["make", "-j2", "TESTS=", "check"]))
-    return source / "modules/tests-sos/test/unit"
+    return [source / "modules/tests-sos/test/unit", folder / "install/lib"]
 
 
 def collective(name):
@@ -126,6 +126,6 @@ def cases():
                        env=lambda: {**LAUNCH, "LD_LIBRARY_PATH": upstream()}, long=True)
     for tls in ("all", "posix,self", "tcp,self"):
         yield Case("Sandia OpenSHMEM", VERSIONS["sos"], "its unit tests", tls, 2,
-                   lambda: [sys.executable, PROGRAMS / "sos_units.py", sos()],
+                   lambda: [sys.executable, PROGRAMS / "sos_units.py", *sos()],
                    lambda text: "" if re.search(r"^all \d+ pass$", text, re.M) else "not all pass",
                    env=lambda: {"LD_LIBRARY_PATH": upstream()}, limit=1500, long=True)

@@ -1,18 +1,22 @@
 """Runs the unit tests of Sandia OpenSHMEM, two ranks each, and says which fail.
 
-    sos_units.py FOLDER"""
+    sos_units.py FOLDER LIBRARIES
+
+LIBRARIES is the folder where its own library is installed."""
 import os
 import pathlib
 import subprocess
 import sys
 
 LIMIT = 60  # seconds for one
+ENVIRONMENT = {**os.environ, "LD_LIBRARY_PATH": f"{os.environ.get('LD_LIBRARY_PATH', '')}:{sys.argv[2]}"}
 
 
 def passes(program):
     try:
-        return subprocess.run(["mpiexec.hydra", "-n", "2", program], cwd=program.parent, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=LIMIT).returncode == 0
+        return subprocess.run(["mpiexec.hydra", "-n", "2", program], cwd=program.parent, env=ENVIRONMENT,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              timeout=LIMIT).returncode == 0
     except subprocess.TimeoutExpired:
         return False
 
