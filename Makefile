@@ -4,7 +4,7 @@ LIBDIR ?= lib
 DESTDIR ?=
 export DESTDIR LIBDIR
 
-.PHONY: help demo check test test-long torture test-clients install uninstall deb wheel abi-check bench bench-micro headers lint
+.PHONY: help demo check test test-long torture test-clients install uninstall deb wheel dist abi-check bench bench-micro headers lint
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -28,6 +28,8 @@ deb:             ## build the Debian packages ferrucx and ferrucx-dev in target/
 	@scripts/deb target/deb release
 wheel:           ## build the Python wheel libferrucx for glibc 2.28 and newer in target/wheel
 	@scripts/wheel target/wheel
+dist:            ## pack the sources, with those of all crates, in target/dist
+	@scripts/dist target/dist
 abi-check:       ## compare headers and symbols with every upstream release, write abi-check/MATRIX.md
 	@python3 abi-check/run.py
 bench:           ## side by side with upstream 1.22.0, written to docs/results/PERFORMANCE.md; BENCH="--groups start,mpi --reps 3"

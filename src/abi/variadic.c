@@ -1,5 +1,7 @@
 /* The C-variadic part of the ABI: stable Rust cannot define such functions. */
 
+#define _GNU_SOURCE /* MREMAP_FIXED */
+
 /* ---- log ---------------------------------------------------------------------------------- */
 
 #include <stdarg.h>
@@ -280,79 +282,35 @@ int ferrucx_vfs_add_file(void *object, void (*read)(void), void (*write)(void), 
                          uint64_t number, const char *name);
 int ferrucx_vfs_add_link(void *object, void *target, const char *name);
 
-/* ucs_vfs_obj_add_dir */
-signed char ferrucx_vfs_obj_add_dir(void *parent, void *object, const char *format, ...)
-{
-    signed char status = FERRUCX_NO_MEMORY;
-    va_list args;
-    char *name;
-
-    va_start(args, format);
-    name = ferrucx_formatted(format, args);
-    va_end(args);
-    if (name != NULL) {
-        status = (signed char)ferrucx_vfs_add_dir(parent, object, name);
-        free(name);
+/* A variadic function that formats the name and ends with `call`, which has it as `name`. */
+#define FERRUCX_VFS_ADD(function, call, ...)                 \
+    signed char function(__VA_ARGS__, const char *format, ...) \
+    {                                                        \
+        signed char status = FERRUCX_NO_MEMORY;              \
+        va_list args;                                        \
+        char *name;                                          \
+                                                             \
+        va_start(args, format);                              \
+        name = ferrucx_formatted(format, args);              \
+        va_end(args);                                        \
+        if (name != NULL) {                                  \
+            status = (signed char)(call);                    \
+            free(name);                                      \
+        }                                                    \
+        return status;                                       \
     }
-    return status;
-}
 
-/* ucs_vfs_obj_add_ro_file */
-signed char ferrucx_vfs_obj_add_ro_file(void *object, void (*read)(void), void *arg, uint64_t number,
-                                        const char *format, ...)
-{
-    signed char status = FERRUCX_NO_MEMORY;
-    va_list args;
-    char *name;
-
-    va_start(args, format);
-    name = ferrucx_formatted(format, args);
-    va_end(args);
-    if (name != NULL) {
-        status = (signed char)ferrucx_vfs_add_file(object, read, NULL, arg, number, name);
-        free(name);
-    }
-    return status;
-}
-
-/* ucs_vfs_obj_add_rw_file */
-signed char ferrucx_vfs_obj_add_rw_file(void *object, void (*read)(void), void (*write)(void),
-                                        void *arg, uint64_t number, const char *format, ...)
-{
-    signed char status = FERRUCX_NO_MEMORY;
-    va_list args;
-    char *name;
-
-    va_start(args, format);
-    name = ferrucx_formatted(format, args);
-    va_end(args);
-    if (name != NULL) {
-        status = (signed char)ferrucx_vfs_add_file(object, read, write, arg, number, name);
-        free(name);
-    }
-    return status;
-}
-
-/* ucs_vfs_obj_add_sym_link */
-signed char ferrucx_vfs_obj_add_sym_link(void *object, void *target, const char *format, ...)
-{
-    signed char status = FERRUCX_NO_MEMORY;
-    va_list args;
-    char *name;
-
-    va_start(args, format);
-    name = ferrucx_formatted(format, args);
-    va_end(args);
-    if (name != NULL) {
-        status = (signed char)ferrucx_vfs_add_link(object, target, name);
-        free(name);
-    }
-    return status;
-}
+/* ucs_vfs_obj_add_dir, _ro_file, _rw_file and _sym_link */
+FERRUCX_VFS_ADD(ferrucx_vfs_obj_add_dir, ferrucx_vfs_add_dir(parent, object, name), void *parent, void *object)
+FERRUCX_VFS_ADD(ferrucx_vfs_obj_add_ro_file, ferrucx_vfs_add_file(object, read, NULL, arg, number, name),
+                void *object, void (*read)(void), void *arg, uint64_t number)
+FERRUCX_VFS_ADD(ferrucx_vfs_obj_add_rw_file, ferrucx_vfs_add_file(object, read, write, arg, number, name),
+                void *object, void (*read)(void), void (*write)(void), void *arg, uint64_t number)
+FERRUCX_VFS_ADD(ferrucx_vfs_obj_add_sym_link, ferrucx_vfs_add_link(object, target, name), void *object, void *target)
 
 /* ---- memory ------------------------------------------------------------------------------- */
 
-#include <linux/mman.h>
+#include <sys/mman.h>
 
 /* In Rust. */
 void *ferrucx_mremap(void *old_address, size_t old_size, size_t new_size, int flags,

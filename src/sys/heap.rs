@@ -48,6 +48,16 @@ pub unsafe fn sort(
     compare: Option<unsafe extern "C" fn(*const c_void, *const c_void, *mut c_void) -> i32>,
     argument: *mut c_void,
 ) {
+    unsafe extern "C" {
+        // glibc and musl have it; the crate `libc` declares glibc's only.
+        fn qsort_r(
+            base: *mut c_void,
+            count: usize,
+            size: usize,
+            compare: Option<unsafe extern "C" fn(*const c_void, *const c_void, *mut c_void) -> i32>,
+            argument: *mut c_void,
+        );
+    }
     // SAFETY: the caller's promise is qsort_r's own.
-    unsafe { libc::qsort_r(base, count, size, compare, argument) };
+    unsafe { qsort_r(base, count, size, compare, argument) };
 }

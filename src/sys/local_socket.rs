@@ -2,6 +2,7 @@
 
 use super::retry;
 use crate::sys::file::read_kernel_text;
+use std::ffi::c_char;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -60,7 +61,7 @@ pub fn connect(to: &SocketAddr, patience: Duration) -> io::Result<UnixStream> {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     for (at, byte) in room.zip(name) {
-        *at = byte.cast_signed();
+        *at = c_char::from_ne_bytes([*byte]);
     }
     // A path ends with a zero byte; an abstract name is as long as the address says.
     let len = core::mem::offset_of!(libc::sockaddr_un, sun_path) + name.len() + 1;
@@ -131,7 +132,8 @@ fn message(block: &mut libc::iovec, control: &mut MaybeUninit<Control>) -> libc:
     msg.msg_iov = block;
     msg.msg_iovlen = 1;
     msg.msg_control = control.as_mut_ptr().cast();
-    msg.msg_controllen = CONTROL_LEN;
+    // The lengths here are `size_t` with glibc and `socklen_t` with musl.
+    msg.msg_controllen = CONTROL_LEN as _;
     msg
 }
 
@@ -147,13 +149,13 @@ pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io:
     msg.msg_controllen = if fds.is_empty() {
         0
     } else {
-        control_space(fds.len())
+        control_space(fds.len()) as _
     };
     // SAFETY: the message names its own control block, which is zeroed.
     if let Some(header) = unsafe { libc::CMSG_FIRSTHDR(&msg).as_mut() } {
         header.cmsg_level = libc::SOL_SOCKET;
         header.cmsg_type = libc::SCM_RIGHTS;
-        header.cmsg_len = control_len(fds.len());
+        header.cmsg_len = control_len(fds.len()) as _;
         for (i, fd) in fds.iter().enumerate() {
             // SAFETY: the block has room for `MOST_FDS` descriptors behind the header.
             unsafe {
@@ -192,7 +194,8 @@ pub fn recv(socket: BorrowedFd<'_>, bytes: &mut [u8]) -> io::Result<(usize, Vec<
         && header.cmsg_level == libc::SOL_SOCKET
         && header.cmsg_type == libc::SCM_RIGHTS
     {
-        let count = header.cmsg_len.saturating_sub(control_len(0)) / size_of::<i32>();
+        let length: usize = header.cmsg_len as _;
+        let count = length.saturating_sub(control_len(0)) / size_of::<i32>();
         for i in 0..count.min(MOST_FDS) {
             // SAFETY: the kernel wrote so many descriptors behind the header; each is this process's from now on.
             fds.push(unsafe {

@@ -133,7 +133,6 @@ pub fn first_cpu() -> usize {
 pub fn local_time_stamp(seconds: i64) -> String {
     // SAFETY: all-zero bytes are a valid `tm`.
     let mut tm: libc::tm = unsafe { core::mem::zeroed() };
-    let seconds: libc::time_t = seconds;
     // SAFETY: reads a local, writes a local.
     unsafe { libc::localtime_r(&seconds, &mut tm) };
     format!(

@@ -310,7 +310,7 @@ fn message_of(blocks: &[IoVec]) -> libc::msghdr {
     // SAFETY: msghdr is plain integers and pointers; all zeros is a value of it.
     let mut message: libc::msghdr = unsafe { core::mem::zeroed() };
     message.msg_iov = blocks.as_ptr().cast_mut();
-    message.msg_iovlen = blocks.len().min(MAX_IOVECS);
+    message.msg_iovlen = blocks.len().min(MAX_IOVECS) as _;
     message
 }
 

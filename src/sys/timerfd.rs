@@ -44,7 +44,7 @@ impl TimerFd {
         let spec = libc::itimerspec {
             it_interval: zero,
             it_value: libc::timespec {
-                tv_sec: (ns / NS) as libc::time_t,
+                tv_sec: (ns / NS) as _,
                 tv_nsec: (ns % NS) as libc::c_long,
             },
         };

@@ -28,8 +28,8 @@ class Case:
     """One command, run on upstream's library or on ours.
 
     `command` is a list, or a function that installs and compiles what the client needs and then returns the list; it
-    raises `Missing` when that is not to be had, and is called for the cases that run, only. `env` goes on top of an environment without UCX_*; `check(text)` says what is wrong with what was printed, "" if
-    nothing is. `ucx` is the number of processes that must have loaded UCX, all of it from our prefix. A client that
+    raises `Missing` when that is not to be had, and is called for the cases that run, only. `env`, or what it returns, goes on top of an environment without UCX_*;
+    `check(text)` says what is wrong with what was printed, "" if nothing is. `ucx` is the number of processes that must have loaded UCX, all of it from our prefix. A client that
     finds the library by another way than LD_LIBRARY_PATH has `switch(prefix)`, which prepares that and gives the
     variables for it. With `routed`, our library must have told that messages went by the transports of UCX_TLS. One that
     `refuses` must end with another status than 0. `numbers(text)` lists what the client has computed, which has to be
@@ -41,7 +41,7 @@ class Case:
     ranks: int
     command: object
     check: object = lambda text: ""
-    env: dict = field(default_factory=dict)
+    env: object = field(default_factory=dict)
     ucx: int | None = None
     long: bool = False
     limit: int = 120
@@ -58,7 +58,7 @@ class Case:
     def run(self, prefix):
         """(verdict, detail, seconds, output); `prefix` is None for the library that the client comes with."""
         env = {key: value for key, value in os.environ.items() if not key.startswith("UCX_")}
-        env |= {"UCX_TLS": self.tls, **self.env}
+        env |= {"UCX_TLS": self.tls, **(self.env() if callable(self.env) else self.env)}
         if prefix and self.switch:
             env |= self.switch(prefix)
         elif prefix:

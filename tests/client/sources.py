@@ -1,0 +1,131 @@
+"""Clients whose source no package registry has: Mercury, UCC and Sandia OpenSHMEM, with their own tests.
+
+They are built from checkouts that the caller has made, in the folders `mercury`, `ucc` and `sos` of
+$FERRUCX_CLIENT_SOURCES, each with its submodules, against the headers and libraries of upstream's wheel. Without that
+variable their cases count as skipped. What a run has built stays in target/clients/sources."""
+import functools
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+from case import TARGET, Case, Missing, need
+from mpi import LAUNCH
+from packages import upstream
+from python import PROGRAMS
+
+VARIABLE = "FERRUCX_CLIENT_SOURCES"
+BUILT = TARGET / "clients/sources"
+VERSIONS = {"mercury": "2.4.1", "ucc": "1.8.0", "sos": "1.5.3"}
+MERCURY = [f"{test}_ucx_all{mode}" for test in ("rpc", "bulk") for mode in ("_busy", "", "_busy_self", "_self")]
+MERCURY += ["kill_ucx_all_busy", "kill_ucx_all"]
+COLLECTIVES = ["allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "gather", "gatherv",
+               "reduce", "reduce_scatter", "reduce_scatterv", "scatterv"]
+
+
+def prepared(name):
+    """The folder for the build, with a copy of the checkout in `source`; the caller builds when it is new."""
+    root = os.environ.get(VARIABLE)
+    if not root or not (pathlib.Path(root) / name).is_dir():
+        raise Missing(f"no package registry has the source of {name} {VERSIONS[name]}: name the folder of a checkout "
+                      f"`{name}`, with submodules, by {VARIABLE}")
+    folder = BUILT / f"{name}-{VERSIONS[name]}"
+    if not (folder / "complete").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        shutil.copytree(pathlib.Path(root) / name, folder / "source", symlinks=True)
+    return folder
+
+
+def steps(folder, *commands):
+    """Runs what has to be run once."""
+    if (folder / "complete").exists():
+        return
+    with open(folder / "log", "w") as log:
+        for where, command in commands:
+            where.mkdir(parents=True, exist_ok=True)
+            done = subprocess.run([str(word) for word in command], cwd=where, stdout=log, stderr=log,
+                                  stdin=subprocess.DEVNULL)
+            if done.returncode != 0:
+                raise RuntimeError(f"{' '.join(map(str, command))}: exit {done.returncode}, see {folder / 'log'}")
+    (folder / "complete").touch()
+
+
+@functools.cache
+def ucx():
+    """Upstream's headers and libraries without the libtool files of its wheel, which name folders of another machine."""
+    folder, lib = BUILT / "ucx", pathlib.Path(upstream())
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "lib").mkdir(parents=True)
+    (folder / "include").symlink_to(lib.parent / "include")
+    for library in lib.glob("*.so*"):
+        (folder / "lib" / library.name).symlink_to(library)
+    return folder
+
+
+@functools.cache
+def mercury():
+    need("cmake", "g++", "make", "libboost-dev")
+    folder = prepared("mercury")
+    options = ["NA_USE_UCX=ON", "NA_USE_SM=OFF", "BUILD_TESTING=ON", "BUILD_SHARED_LIBS=ON", "MERCURY_USE_BOOST_PP=ON",
+               "MERCURY_USE_SYSTEM_BOOST=ON", f"CMAKE_PREFIX_PATH={pathlib.Path(upstream()).parent}",
+               "CMAKE_BUILD_TYPE=Release"]
+    build = folder / "build"
+    steps(folder, (build, ["cmake", folder / "source", *(f"-D{option}" for option in options)]),
+          (build, ["make", "-j2"]))
+    return build
+
+
+@functools.cache
+def ucc():
+    need("gcc", "g++", "make", "autoconf", "automake", "libtool", "openmpi-bin", "libopenmpi-dev")
+    folder = prepared("ucc")
+    install = folder / "install"
+    steps(folder, (folder / "source", ["./autogen.sh"]),
+          (folder / "build", [folder / "source/configure", f"--prefix={install}", f"--with-ucx={ucx()}", "--with-mpi",
+                              "MPICC=mpicc.openmpi", "MPICXX=mpicxx.openmpi", "MPIRUN=mpirun.openmpi",
+                              "--without-cuda", "--without-rocm", "--disable-gtest"]),
+          (folder / "build", ["make", "-j2", "install"]))
+    return install
+
+
+@functools.cache
+def sos():
+    need("gcc", "make", "autoconf", "automake", "libtool", "mpich")
+    folder = prepared("sos")
+    source = folder / "source"
+    steps(folder, (source, ["./autogen.sh"]),
+          (source, ["./configure", f"--prefix={folder / 'install'}", f"--with-ucx={ucx()}", "--enable-pmi-simple",
+                    "--disable-fortran"]),
+          (source, ["make", "-j2", "install"]), (source / "modules/tests-sos", ["make", "-j2", "TESTS=", "check"]))
+    return [source / "modules/tests-sos/test/unit", folder / "install/lib"]
+
+
+def collective(name):
+    def command():
+        program = ucc() / "bin/ucc_perftest"
+        # Open MPI starts the ranks and exchanges addresses, by ways of its own.
+        return ["mpirun.openmpi", "-n", 2, "--mca", "pml", "ob1", "--mca", "btl", "self,vader", program, "-c", name,
+                "-b", 1, "-e", 65536, "-n", 10, "-w", 2]
+    return command
+
+
+def cases():
+    for test in MERCURY:
+        yield Case("Mercury", VERSIONS["mercury"], f"its {test}", "all", 1,
+                   lambda test=test: ["ctest", "--test-dir", mercury(), "-R", f"^mercury_{test}$", "--timeout", 100,
+                                      "--output-on-failure"],
+                   lambda text: "" if re.search(r"100% tests passed, 0 tests failed out of 1\b", text) else "not passed",
+                   env=lambda: {"LD_LIBRARY_PATH": upstream()}, long=True)
+    for tls in ("all", "tcp,self", "posix,self"):
+        for name in COLLECTIVES:
+            yield Case("UCC", VERSIONS["ucc"], f"ucc_perftest {name}", tls, 2, collective(name),
+                       lambda text: "" if "Total time" in text else "no times",
+                       env=lambda: {**LAUNCH, "LD_LIBRARY_PATH": upstream()}, long=True)
+    for tls in ("all", "posix,self", "tcp,self"):
+        yield Case("Sandia OpenSHMEM", VERSIONS["sos"], "its unit tests", tls, 2,
+                   lambda: [sys.executable, PROGRAMS / "sos_units.py", *sos()],
+                   lambda text: "" if re.search(r"^all \d+ pass$", text, re.M) else "not all pass",
+                   env=lambda: {"LD_LIBRARY_PATH": upstream()}, limit=1500, long=True)
