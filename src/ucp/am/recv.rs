@@ -149,7 +149,7 @@ fn find_handler(worker: &Worker, head: &Head<'_>) -> Option<(AmHandler, ucp_ep_h
         None => core::ptr::null_mut(),
         Some(r) => match worker.ep_of_peer(r.uuid, r.ep) {
             Some(ep) => {
-                ep.exposed.set(true);
+                ep.expose();
                 core::ptr::from_ref(ep).cast_mut().cast()
             }
             None => {

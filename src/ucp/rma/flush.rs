@@ -76,7 +76,7 @@ pub fn endpoint(ep: &Ep, param: &Param) -> Result<Posted> {
 /// Flushes an endpoint, then destroys it.
 pub fn close(ep: &Ep, param: &Param) -> Result<Posted> {
     must_be_immediate(param)?;
-    ep.mark_closed();
+    ep.close_handle()?;
     begin(ep, param, true)
 }
 
@@ -258,7 +258,7 @@ pub fn worker(w: &Worker, param: &Param) -> Result<Posted> {
         // SAFETY: in the table, so alive; the flush itself calls no user.
         let ep = unsafe { &*ep };
         // An implicit endpoint has no operations of the application, and may go with the remote endpoint.
-        if ep.is_usable() && (!ep.implicit.get() || ep.exposed.get()) {
+        if ep.is_usable() && !ep.is_hidden() {
             all.post_part(|param| endpoint(ep, param));
         }
     }

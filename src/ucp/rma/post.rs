@@ -40,7 +40,7 @@ pub unsafe fn copy_mapped(
     address: u64,
     key: &RemoteKey,
 ) -> bool {
-    if !ep.is_usable() || ep.fenced.get() {
+    if ep.fenced.get() || !ep.is_usable() {
         return false;
     }
     let right = match direction {
@@ -73,7 +73,7 @@ pub unsafe fn atomic_mapped<W: AtomicWord>(
     address: u64,
     key: &RemoteKey,
 ) -> bool {
-    if !ep.is_usable() || ep.fenced.get() {
+    if ep.fenced.get() || !ep.is_usable() {
         return false;
     }
     let Some(at) = key.mapped_range(address, size_of::<W>(), WRITE) else {

@@ -43,9 +43,7 @@ pub unsafe fn on_short(worker: &Worker, uuid: u64, rest: *const u8, len: usize) 
     let id = u64::from_le(id);
     // SAFETY: by the caller's promise.
     let body = unsafe { core::slice::from_raw_parts(body, count) };
-    let sender = worker
-        .last_named(uuid, id)
-        .filter(|ep| !ep.reply_only.get());
+    let sender = worker.last_named(uuid, id).filter(|ep| !ep.is_reply_only());
     if !sender.is_some_and(|ep| into_oldest(ep, body) || keep(ep, body)) {
         deliver(worker, uuid, id, body);
     }
