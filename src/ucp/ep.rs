@@ -20,6 +20,7 @@ use super::after_fork;
 use super::keepalive;
 use super::mem::KeyCache;
 use super::names;
+use super::proto::op::Op;
 use super::proto::plan::Thresholds;
 use super::proto::{self, control, send};
 use super::request::Request;
@@ -678,7 +679,7 @@ impl Ep {
             }
             Task::Request(req) => {
                 // SAFETY: a queued request is alive.
-                send::step(self, unsafe { req.as_ref() })
+                Op::step(self, unsafe { req.as_ref() })
             }
             Task::Serve(read) => target::serve(self, read),
         }

@@ -9,6 +9,7 @@ use super::buffers::Buffers;
 use super::context::{Context, unique_id};
 use super::ep::loopback::Loopback;
 use super::ep::{End, Ep, MadeBy};
+use super::handlers;
 use super::idle;
 use super::interner::Interner;
 use super::keepalive::Keepalive;
@@ -31,7 +32,6 @@ use super::wireup::unproven::Unproven;
 use crate::c::*;
 use crate::sys::cpu;
 use crate::ucp::proto::plan::Rules;
-use crate::ucp::proto::receive;
 use crate::ucp::proto::revocation::RevocationEpoch;
 use crate::ucs::callbackq::CallbackQueue;
 use crate::ucs::nonces::Nonces;
@@ -269,7 +269,7 @@ impl Worker {
             {
                 f(handle, iface.address.as_mut_ptr().cast());
             }
-            receive::install(base_of(handle), arg)?;
+            handlers::install(base_of(handle), arg)?;
         }
         Ok(iface)
     }

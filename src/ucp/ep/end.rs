@@ -7,9 +7,9 @@ use super::{Connection, ConnectionEvent, Ep, EpParams, Handle, HandleEvent, Made
 use crate::c::*;
 use crate::ucp::after_fork;
 use crate::ucp::proto::op::Op;
-use crate::ucp::proto::{control, rndv, send, zcopy};
+use crate::ucp::proto::{control, rndv, zcopy};
 use crate::ucp::request::Request;
-use crate::ucp::rma::{flush, target};
+use crate::ucp::rma::target;
 use crate::ucp::wireup::cm;
 use crate::ucp::wireup::message::ReturnPath;
 use crate::ucp::worker::Worker;
@@ -122,7 +122,7 @@ impl Ep {
                 .or_else(|| self.detach_transport_flush());
             match req {
                 // SAFETY: an outstanding request is alive.
-                Some(r) => flush::abort(unsafe { r.as_ref() }, status),
+                Some(r) => Op::abort(unsafe { r.as_ref() }, status),
                 None => break,
             }
         }
@@ -136,7 +136,7 @@ impl Ep {
             // A send whose data the peer has requested is also outstanding.
             self.remove_outstanding(*req);
             // SAFETY: a queued request is alive.
-            flush::abort(unsafe { req.as_ref() }, status);
+            Op::abort(unsafe { req.as_ref() }, status);
         }
     }
 
@@ -396,7 +396,7 @@ impl Ep {
                 Task::Serve(read) => replies.push_back(target::abort_message(&read)),
                 Task::Request(req) => {
                     // SAFETY: a queued request is alive; the borrow ends within the line.
-                    replies.extend(send::abort_message(uuid, unsafe { req.as_ref() }));
+                    replies.extend(Op::abort_message(uuid, unsafe { req.as_ref() }));
                     self.remove_outstanding(req);
                     aborted.push(req);
                 }

@@ -6,7 +6,7 @@
 use super::{Chunk, Inbox, rndv};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Pin};
-use crate::ucp::proto::op::{Op, StreamRecvOp};
+use crate::ucp::proto::op::{Op, Operation, StreamRecvOp};
 use crate::ucp::request::{
     Callback, Info, Param, Posted, Request, RequestSlot, immediate, must_be_immediate, settle,
 };
@@ -22,6 +22,8 @@ use core::ptr::NonNull;
 /// Messages of so many bytes are better left with the transport until the next receive is posted, as they are then
 /// copied directly into its buffer.
 const WORTH_A_RECEIVE: usize = 2 << 10;
+
+impl Operation for StreamRecvOp {}
 
 /// Bytes for a stream.
 pub fn on_data(worker: &Worker, message: &[u8]) -> Option<()> {
