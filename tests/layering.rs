@@ -1,6 +1,8 @@
 //! A folder of `src/` names only the floors below it, only floor 1 calls libc, and every file opens with
 //! a description. The rules are checked on the text, so that a breach names its line; the last tests show
 //! that each rule can fail.
+//!
+//! `src/ucp` has floors of its own (`UCP_FLOORS`). Imports that go up are listed in `UPWARD`, which only shrinks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -148,6 +150,188 @@ fn floors_hold() {
         .flat_map(|file| breaches(file, &fs::read_to_string(source.join(file)).unwrap()))
         .collect();
     assert!(found.is_empty(), "\n{}", found.join("\n"));
+}
+
+/// The floors of `src/ucp`, with the modules of each. A module that no floor names stands on the first.
+const UCP_FLOORS: [(&str, &[&str]); 6] = [
+    ("core", &[]),
+    ("ep", &["ep"]),
+    ("proto", &["proto"]),
+    ("verbs", &["tag", "am", "stream", "rma"]),
+    ("wireup", &["wireup"]),
+    (
+        "worker",
+        &[
+            "worker",
+            "handlers",
+            "keepalive",
+            "after_fork",
+            "idle",
+            "info",
+        ],
+    ),
+];
+
+fn ucp_floor(module: &str) -> usize {
+    UCP_FLOORS
+        .iter()
+        .position(|(_, modules)| modules.contains(&module))
+        .unwrap_or(0)
+}
+
+/// The modules of higher floors of `src/ucp` that `text`, the contents of `src/ucp/file` without comments, names outside
+/// its tests.
+fn upward(file: &Path, code: &str) -> Vec<String> {
+    let product = code
+        .find("#[cfg(test)]\nmod tests")
+        .map_or(code, |at| &code[..at]);
+    let first = Path::new(file.iter().next().unwrap()).with_extension("");
+    let own = ucp_floor(first.to_str().unwrap());
+    let to_ucp = "super::".repeat(depth(file));
+    let mut found = Vec::new();
+    for prefix in ["crate::ucp::", to_ucp.as_str()] {
+        for (at, _) in product.match_indices(prefix) {
+            let inside = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+            if !prefix.is_empty() && !product[..at].ends_with(inside) {
+                found.extend(heads(&product[at + prefix.len()..]));
+            }
+        }
+    }
+    found.retain(|module| ucp_floor(module) > own);
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Every file of `src/ucp` with the modules above it that it names. An entry goes when the import does; none is added.
+const UPWARD: &[(&str, &[&str])] = &[
+    ("am/postponed.rs", &["worker"]),
+    ("am/recv.rs", &["worker"]),
+    ("composite.rs", &["proto", "worker"]),
+    (
+        "ep/end.rs",
+        &[
+            "after_fork",
+            "proto",
+            "rma",
+            "stream",
+            "tag",
+            "wireup",
+            "worker",
+        ],
+    ),
+    ("ep/loopback.rs", &["worker"]),
+    ("ep/outstanding.rs", &["proto"]),
+    ("ep/send_queue.rs", &["proto"]),
+    (
+        "ep.rs",
+        &[
+            "after_fork",
+            "keepalive",
+            "proto",
+            "rma",
+            "stream",
+            "wireup",
+            "worker",
+        ],
+    ),
+    ("mem.rs", &["ep"]),
+    ("proto/fetched.rs", &["worker"]),
+    ("proto/op.rs", &["rma"]),
+    ("proto/rndv.rs", &["worker"]),
+    ("proto/zcopy.rs", &["worker"]),
+    ("request.rs", &["proto", "worker"]),
+    ("rma/flush.rs", &["worker"]),
+    ("rma/software.rs", &["worker"]),
+    ("rma/target.rs", &["worker"]),
+    ("stream/mod.rs", &["worker"]),
+    ("stream/recv.rs", &["worker"]),
+    ("stream/rndv.rs", &["worker"]),
+    ("tag/mod.rs", &["worker"]),
+    ("tag/probe.rs", &["worker"]),
+    ("tag/recv.rs", &["worker"]),
+    ("timer.rs", &["worker"]),
+    ("unexpected.rs", &["worker"]),
+    ("wakeup.rs", &["worker"]),
+    ("wireup/accepted.rs", &["worker"]),
+    ("wireup/claims.rs", &["worker"]),
+    ("wireup/close.rs", &["worker"]),
+    ("wireup/cm.rs", &["worker"]),
+    ("wireup/describe.rs", &["worker"]),
+    ("wireup/message.rs", &["worker"]),
+    ("wireup/mod.rs", &["worker"]),
+    ("wireup/select.rs", &["idle", "worker"]),
+    ("wireup/unproven.rs", &["worker"]),
+];
+
+#[test]
+fn the_floors_of_ucp_hold() {
+    let ucp = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ucp");
+    let mut found = Vec::new();
+    let mut text = String::new();
+    for file in rust_files(&ucp) {
+        if file == Path::new("mod.rs") {
+            continue;
+        }
+        let code = without_comments(&fs::read_to_string(ucp.join(&file)).unwrap());
+        let modules = upward(&file, &code);
+        if !modules.is_empty() {
+            text += &format!("    (\"{}\", &{modules:?}),\n", file.display());
+            found.push((file.display().to_string(), modules));
+        }
+    }
+    let listed: Vec<(String, Vec<String>)> = UPWARD
+        .iter()
+        .map(|(file, modules)| {
+            let modules = modules.iter().map(|module| (*module).to_owned());
+            ((*file).to_owned(), modules.collect())
+        })
+        .collect();
+    let new: Vec<String> = found
+        .iter()
+        .flat_map(|(file, modules)| modules.iter().map(move |module| (file, module)))
+        .filter(|(file, module)| {
+            let known = listed.iter().find(|(listed, _)| listed == *file);
+            known.is_none_or(|(_, modules)| !modules.contains(*module))
+        })
+        .map(|(file, module)| format!("src/ucp/{file} may not name {module}, which is above it"))
+        .collect();
+    assert!(new.is_empty(), "\n{}", new.join("\n"));
+    assert!(
+        found == listed,
+        "imports that went up are gone: take them off UPWARD, which is now\n{text}"
+    );
+}
+
+#[test]
+fn an_upward_import_in_ucp_is_found() {
+    let cases: [(&str, &str, &[&str]); 6] = [
+        (
+            "ep/end.rs",
+            "use crate::ucp::{proto::op, request};",
+            &["proto"],
+        ),
+        (
+            "ep.rs",
+            "use super::worker::Worker;\nuse super::ep::state;",
+            &["worker"],
+        ),
+        ("rma/flush.rs", "use super::super::wireup::cm;", &["wireup"]),
+        ("tag/mod.rs", "use super::worker::Worker;", &["worker"]),
+        (
+            "rma/post.rs",
+            "use crate::ucp::tag;\nuse super::flush;",
+            &[],
+        ),
+        (
+            "request.rs",
+            "#[cfg(test)]\nmod tests {\n    use crate::ucp::worker;\n}",
+            &[],
+        ),
+    ];
+    for (file, code, expected) in cases {
+        assert_eq!(upward(Path::new(file), code), expected, "{file}: {code}");
+    }
 }
 
 #[test]

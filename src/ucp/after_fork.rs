@@ -80,9 +80,7 @@ fn in_child() {
     }
     for ep in eps.into_iter().filter(|ep| *ep != 0) {
         // SAFETY: as above.
-        unsafe { &*(ep as *const Ep) }
-            .send_queue
-            .fail(Status::UNSUPPORTED);
+        unsafe { &*(ep as *const Ep) }.disable();
     }
 }
 

@@ -3,7 +3,7 @@
 //! The poster counts as one part until it has posted everything, so the composite cannot complete earlier. Each part
 //! has a request of its own, whose callback reports its completion and releases it.
 
-use super::proto::op::Op;
+use super::proto::op::{Op, Operation};
 use super::request::{Callback, Param, Posted, Request, settle};
 use super::worker::Worker;
 use crate::c::*;
@@ -16,6 +16,8 @@ pub struct CompositeOp {
     pending: usize,
     error: Option<Status>,
 }
+
+impl Operation for CompositeOp {}
 
 /// A composite request whose parts are being posted.
 pub struct CompositeRequest(NonNull<Request>);

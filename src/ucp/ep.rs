@@ -2,21 +2,25 @@
 //!
 //! An endpoint has one transport endpoint for messages and opens others when they are needed. Messages that cannot be
 //! sent at once wait in its send queue, in order; the transport calls when it has room. Peers name an endpoint by the
-//! uuid of its worker and its id; a `Wireup` message with both precedes the first message that needs a reply.
+//! uuid of its worker and its id; a `Wireup` message with both precedes the first message that needs a reply. `state` has
+//! the life of an endpoint.
 
 mod end;
 pub mod loopback;
 mod outstanding;
 mod send_queue;
+mod state;
 
 pub use end::{End, Pin, transport_failed};
 use outstanding::Outstanding;
 pub use send_queue::{SendQueue, ShortRoute};
+pub use state::{Connection, ConnectionEvent, Handle, HandleEvent, MadeBy};
 
 use super::after_fork;
 use super::keepalive;
 use super::mem::KeyCache;
 use super::names;
+use super::proto::op::Op;
 use super::proto::plan::Thresholds;
 use super::proto::{self, control, send};
 use super::request::Request;
@@ -153,10 +157,8 @@ pub struct Ep {
     lane: OnceCell<MessageLane>,
     /// The connection of the connection manager, for endpoints between client and server.
     pub cm_connection: RefCell<Option<CmConnection>>,
-    /// A second transport endpoint for bulk data (cma), opened at first use.
-    bulk: Cell<Option<TransportLane>>,
-    /// Opening one has failed.
-    no_bulk: Cell<bool>,
+    /// A second transport endpoint for bulk data (cma), opened at first use; `Some(None)` if none could be opened.
+    bulk: OnceCell<Option<TransportLane>>,
     /// Keys of the peer's memory that RTS messages came with.
     pub keys: RefCell<KeyCache>,
     /// An operation was posted whose completion at the peer only a fence confirms.
@@ -168,9 +170,10 @@ pub struct Ep {
     pub given_name: OnceCell<String>,
     /// The transport has performed a put that only its remote flush completes.
     pub wrote: Cell<bool>,
-    /// The peer is gone, and an operation cannot have been completed.
+    /// The peer is gone, and an operation cannot have been completed. Known before the connection fails: a transport
+    /// flush that fails tells it first.
     lost: Cell<bool>,
-    /// The peer has closed its endpoint.
+    /// The peer has closed its endpoint. Not part of `connection`: this side may still send, and close later.
     pub peer_closed: Cell<bool>,
     /// An access of the peer was refused since its last fence.
     pub refused: Cell<Option<Status>>,
@@ -181,28 +184,16 @@ pub struct Ep {
     pending_send: UnsafeCell<PendingSend>,
     /// The number of queued replies that was last reported to the transport.
     reported_replies: Cell<usize>,
-    /// The transport is connecting, with a timeout.
-    connecting: Cell<bool>,
+    connection: Cell<Connection>,
+    handle: Cell<Handle>,
+    made_by: Cell<MadeBy>,
     /// Number of calls into this endpoint; a destroyed endpoint is freed when the last returns.
     pins: Cell<u32>,
-    destroyed: Cell<bool>,
-    /// The application has closed it: no more callbacks.
-    closed_by_app: Cell<bool>,
-    /// Closed and flushed, alive until the peer has answered everything outstanding.
-    lingering: Cell<bool>,
-    /// Destroyed, alive until its queue with the close message is sent.
-    draining: Cell<bool>,
-    /// Failed or destroyed while the peer's worker lives on: the queued replies are still sent.
-    drains_replies: Cell<bool>,
+    /// The peer knows this endpoint, or will before the next message. Not part of `connection`: most endpoints never
+    /// need it.
     wireup_sent: Cell<bool>,
-    /// Made by a wire-up message, not yet taken by the application.
-    pub implicit: Cell<bool>,
-    /// Made for replies over a return path; the application never gets it.
-    pub reply_only: Cell<bool>,
     /// The remote endpoint asked for error handling, so the application is expected to ask for it too.
     pub peer_handles_errors: Cell<bool>,
-    /// An active-message handler got it as reply endpoint.
-    pub exposed: Cell<bool>,
     /// Number of zero-copy messages that the transport reads from user buffers.
     in_place: Cell<usize>,
     /// Requests that wait for a reply of the peer.
@@ -216,20 +207,19 @@ pub struct Ep {
 impl Ep {
     /// Makes an endpoint to the owner of `address`. `UNREACHABLE` when no transport reaches it.
     pub fn create(worker: &Worker, address: Address, params: EpParams) -> Result<NonNull<Ep>> {
-        Ep::made(worker, params, |ep| ep.connect(address))
+        Ep::made(Ep::unconnected(worker, params), |ep| ep.connect(address))
     }
 
-    /// As `create`, for replies to a peer. `CONNECTION_RESET` when the peer has left.
-    pub fn create_back(worker: &Worker, address: Rc<Address>) -> Result<NonNull<Ep>> {
-        Ep::made(worker, EpParams::default(), |ep| ep.connect_back(address))
-    }
-
-    fn made(
+    /// As `create`, for replies to a peer, unknown to the application. `CONNECTION_RESET` when the peer has left.
+    pub fn create_back(
         worker: &Worker,
-        params: EpParams,
-        connect: impl FnOnce(&Ep) -> Result<()>,
+        address: Rc<Address>,
+        made_by: MadeBy,
     ) -> Result<NonNull<Ep>> {
-        let at = Ep::unconnected(worker, params);
+        Ep::made(Ep::hidden(worker, made_by), |ep| ep.connect_back(address))
+    }
+
+    fn made(at: NonNull<Ep>, connect: impl FnOnce(&Ep) -> Result<()>) -> Result<NonNull<Ep>> {
         // SAFETY: just made.
         let ep = unsafe { at.as_ref() };
         match connect(ep) {
@@ -242,8 +232,17 @@ impl Ep {
         }
     }
 
-    /// Makes an endpoint whose peer is not known yet: posted operations wait for `connect`.
+    /// Makes an endpoint of the application whose peer is not known yet: posted operations wait for `connect`.
     pub fn unconnected(worker: &Worker, params: EpParams) -> NonNull<Ep> {
+        Ep::new(worker, params, MadeBy::Application, Handle::Held)
+    }
+
+    /// As `unconnected`, unknown to the application.
+    pub fn hidden(worker: &Worker, made_by: MadeBy) -> NonNull<Ep> {
+        Ep::new(worker, EpParams::default(), made_by, Handle::Hidden)
+    }
+
+    fn new(worker: &Worker, params: EpParams, made_by: MadeBy, handle: Handle) -> NonNull<Ep> {
         let ep = Box::new(Ep {
             worker,
             id: Cell::new(0),
@@ -254,8 +253,7 @@ impl Ep {
             address: OnceCell::new(),
             lane: OnceCell::new(),
             cm_connection: RefCell::new(None),
-            bulk: Cell::new(None),
-            no_bulk: Cell::new(false),
+            bulk: OnceCell::new(),
             keys: RefCell::new(KeyCache::default()),
             unfenced: Cell::new(false),
             fenced: Cell::new(false),
@@ -275,18 +273,12 @@ impl Ep {
                 ep: core::ptr::null(),
             }),
             reported_replies: Cell::new(0),
-            connecting: Cell::new(false),
+            connection: Cell::new(Connection::Unconnected),
+            handle: Cell::new(handle),
+            made_by: Cell::new(made_by),
             pins: Cell::new(0),
-            destroyed: Cell::new(false),
-            closed_by_app: Cell::new(false),
-            lingering: Cell::new(false),
-            draining: Cell::new(false),
-            drains_replies: Cell::new(false),
             wireup_sent: Cell::new(false),
-            implicit: Cell::new(false),
-            reply_only: Cell::new(false),
             peer_handles_errors: Cell::new(false),
-            exposed: Cell::new(false),
             in_place: Cell::new(0),
             outstanding: Outstanding::default(),
             flushes: RefCell::new(VecDeque::new()),
@@ -326,6 +318,7 @@ impl Ep {
     }
 
     fn connected(&self, lane: MessageLane, address: Rc<Address>) -> Result<()> {
+        self.usable()?;
         self.remote_uuid.set(address.uuid);
         if self.lane.set(lane).is_err() || self.address.set(address).is_err() {
             return Err(Status::ALREADY_EXISTS);
@@ -339,10 +332,13 @@ impl Ep {
             describe::log_config(self, address);
         }
         proto::table::describe(self);
+        self.advance(ConnectionEvent::Connect);
         // A connection-oriented transport has room once its connection is established.
         let waits = self.wait_for_room();
+        if !waits {
+            self.advance(ConnectionEvent::Ready);
+        }
         if self.is_watched() {
-            self.connecting.set(waits);
             keepalive::watch(self, waits);
         }
         self.send_queued();
@@ -351,7 +347,7 @@ impl Ep {
 
     /// Whether the peer's death has to be detected, and can be.
     pub fn is_watched(&self) -> bool {
-        self.handles_errors() && self.is_connected() && self.send_queue.failure().is_none()
+        self.handles_errors() && self.is_connected() && self.is_usable()
     }
 
     /// Makes the transports check whether the peer lives. They report its death from progress.
@@ -427,16 +423,14 @@ impl Ep {
 
     /// The transport endpoint for bulk data, opened at first use; `None` without such a transport.
     pub fn bulk(&self) -> Option<TransportLane> {
-        if let Some(address) = self.address.get()
-            && self.bulk.get().is_none()
-            && !self.no_bulk.replace(true)
-        {
-            self.bulk.set(select::bulk_lane(self.worker(), address));
-            if let Some(lane) = self.bulk.get() {
-                self.find_by(lane.ep);
-            }
+        if let Some(lane) = self.bulk.get() {
+            return *lane;
         }
-        self.bulk.get()
+        let opened = select::bulk_lane(self.worker(), self.address.get()?);
+        if let Some(lane) = opened {
+            self.find_by(lane.ep);
+        }
+        *self.bulk.get_or_init(|| opened)
     }
 
     /// A failure of this transport endpoint is this endpoint's.
@@ -460,7 +454,9 @@ impl Ep {
             ep: l.ep,
             iface: l.iface,
         });
-        message.into_iter().chain(self.bulk.get())
+        message
+            .into_iter()
+            .chain(self.bulk.get().copied().flatten())
     }
 
     /// Whether a transport's endpoint is this one's.
@@ -485,7 +481,7 @@ impl Ep {
     /// Transport and device of each lane.
     pub fn lane_names(&self) -> Vec<(&'static CStr, &'static CStr)> {
         let w = self.worker();
-        let bulk = self.bulk.get().map(|lane| lane.iface);
+        let bulk = self.bulk.get().copied().flatten().map(|lane| lane.iface);
         [self.lane.get().map(|l| l.iface), bulk]
             .into_iter()
             .flatten()
@@ -541,7 +537,7 @@ impl Ep {
     /// The status of a failed endpoint, as an error.
     #[inline]
     pub fn usable(&self) -> Result<()> {
-        match self.send_queue.failure() {
+        match self.connection.get().failure() {
             None => Ok(()),
             Some(e) => Err(self.failed_with(e)),
         }
@@ -549,7 +545,7 @@ impl Ep {
 
     #[inline]
     pub fn is_usable(&self) -> bool {
-        self.send_queue.failure().is_none()
+        self.connection.get().failure().is_none()
     }
 
     /// In a forked child, logs that the endpoint belongs to the parent.
@@ -561,7 +557,7 @@ impl Ep {
     /// Whether a message may be sent now without overtaking a queued one.
     #[inline]
     pub fn is_clear(&self) -> bool {
-        self.send_queue.is_clear()
+        self.send_queue.is_clear() && self.is_usable()
     }
 
     /// Whether the peer knows this endpoint, or a wire-up message precedes whatever is sent next.
@@ -597,8 +593,8 @@ impl Ep {
 
     /// Sends a task, or appends it to the queue. On a failed endpoint the task fails.
     pub fn post(&self, task: Task) {
-        let answer = !task.is_of_application() && self.may_send();
-        if let (false, Err(e)) = (answer, self.usable()) {
+        let is_reply = !task.is_of_application() && self.may_send();
+        if let (false, Err(e)) = (is_reply, self.usable()) {
             self.fail_task(&task, e);
             return;
         }
@@ -683,7 +679,7 @@ impl Ep {
             }
             Task::Request(req) => {
                 // SAFETY: a queued request is alive.
-                send::step(self, unsafe { req.as_ref() })
+                Op::step(self, unsafe { req.as_ref() })
             }
             Task::Serve(read) => target::serve(self, read),
         }
@@ -709,13 +705,13 @@ impl Ep {
 
     /// Whether the queue may be sent: the endpoint has not failed, or still sends replies or its close message.
     fn may_send(&self) -> bool {
-        self.send_queue.failure().is_none() || self.draining.get() || self.drains_replies.get()
+        self.connection.get().may_send()
     }
 
     /// The queue is empty: an endpoint that was alive only for that ends.
     #[inline]
     fn on_queue_empty(&self) {
-        if self.draining.get() {
+        if matches!(self.connection.get(), Connection::Draining(_)) {
             self.finish_draining();
         } else {
             self.destroy_if_idle();
@@ -778,7 +774,7 @@ impl Ep {
     /// Completes flushes that wait for nothing any more, and destroys a lingering endpoint.
     #[inline]
     pub fn recheck_flushes(&self) {
-        if self.flushes.borrow().is_empty() && !self.lingering.get() {
+        if self.flushes.borrow().is_empty() && self.handle.get() != Handle::Lingering {
             return;
         }
         // No flush completes while a request is outstanding.
@@ -844,7 +840,8 @@ unsafe extern "C" fn has_room(req: *mut uct_pending_req_t) -> ucs_status_t {
     // SAFETY: the pending_send of a live endpoint, off the transport's queue.
     let ep = unsafe { &*(*req.cast::<PendingSend>()).ep };
     let _pin = Pin::new(ep);
-    if ep.connecting.replace(false) {
+    if ep.connection.get() == Connection::Connecting {
+        ep.advance(ConnectionEvent::Ready);
         keepalive::on_connected(ep.worker(), ep.id.get());
     }
     let code = match ep.pump() {

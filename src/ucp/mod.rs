@@ -1,6 +1,6 @@
 //! Floor 6: messaging.
 //!
-//! `context`: transports and configuration. `worker`: interfaces and received messages. `ep`: endpoints. `request`:
+//! `context`: transports and configuration. `worker`: interfaces; `handlers`: the handlers of received messages. `ep`: endpoints. `request`:
 //! requests; `composite` joins several operations in one. `proto`: the protocol engine for all kinds of messages.
 //! `tag`, `am`, `stream`, `rma`: the kinds. `mem`: memory for remote access; `regions`: the table of exported regions.
 //! `dt`: datatypes. `wireup`: connecting endpoints. `idle`: idle interfaces. `spin`: yielding in callers that spin.
@@ -16,6 +16,7 @@ pub mod config;
 pub mod context;
 pub mod dt;
 pub mod ep;
+pub mod handlers;
 pub mod idle;
 pub mod info;
 pub mod interner;

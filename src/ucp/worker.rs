@@ -8,7 +8,8 @@ use super::am::AmState;
 use super::buffers::Buffers;
 use super::context::{Context, unique_id};
 use super::ep::loopback::Loopback;
-use super::ep::{End, Ep};
+use super::ep::{End, Ep, MadeBy};
+use super::handlers;
 use super::idle;
 use super::interner::Interner;
 use super::keepalive::Keepalive;
@@ -31,7 +32,6 @@ use super::wireup::unproven::Unproven;
 use crate::c::*;
 use crate::sys::cpu;
 use crate::ucp::proto::plan::Rules;
-use crate::ucp::proto::receive;
 use crate::ucp::proto::revocation::RevocationEpoch;
 use crate::ucs::callbackq::CallbackQueue;
 use crate::ucs::nonces::Nonces;
@@ -269,7 +269,7 @@ impl Worker {
             {
                 f(handle, iface.address.as_mut_ptr().cast());
             }
-            receive::install(base_of(handle), arg)?;
+            handlers::install(base_of(handle), arg)?;
         }
         Ok(iface)
     }
@@ -341,7 +341,7 @@ impl Worker {
     /// The local endpoint of a remote endpoint, unless it was closed.
     #[inline]
     pub fn open_ep_of_peer(&self, uuid: u64, ep: u64) -> Option<&Ep> {
-        self.paired(uuid, ep).filter(|ep| !ep.reply_only.get())
+        self.paired(uuid, ep).filter(|ep| !ep.is_reply_only())
     }
 
     /// The local endpoint of a remote endpoint, if it was the last one looked up.
@@ -363,10 +363,12 @@ impl Worker {
     #[cold]
     fn return_to(&self, uuid: u64, ep: u64) -> Option<&Ep> {
         let path = self.pairing.take_return_path((uuid, ep))?;
-        let id = message::create_reply_ep(self, path, ep)?;
-        let made = self.ep(id)?;
-        made.reply_only.set(true);
-        Some(made)
+        self.ep(message::create_reply_ep(
+            self,
+            path,
+            ep,
+            MadeBy::ReturnPath,
+        )?)
     }
 
     /// The endpoint with this local id.

@@ -7,7 +7,7 @@ use crate::c::prelude::*;
 use crate::ucp::dt::Side;
 use crate::ucp::mem::RemoteKey;
 use crate::ucp::request::{Param, Posted};
-use crate::ucp::rma::post::{self, Atomic, Operation};
+use crate::ucp::rma::post::{self, Atomic, AtomicOperation};
 use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
@@ -69,7 +69,7 @@ unsafe fn blocking(h: ucp_ep_h, atomic: &Atomic, address: u64, rkey: ucp_rkey_h)
 
 const fn simple(op: AtomicOp, size: u8, value: u64, reply: *mut u8) -> Atomic {
     Atomic {
-        op: Operation::Simple(op),
+        op: AtomicOperation::Simple(op),
         size,
         value,
         swap: 0,
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn ucp_atomic_cswap32(
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; ep, rkey, result);
     let atomic = Atomic {
-        op: Operation::CompareSwap,
+        op: AtomicOperation::CompareSwap,
         size: 4,
         value: compare.into(),
         swap: swap.into(),
@@ -246,7 +246,7 @@ pub unsafe extern "C" fn ucp_atomic_cswap64(
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; ep, rkey, result);
     let atomic = Atomic {
-        op: Operation::CompareSwap,
+        op: AtomicOperation::CompareSwap,
         size: 8,
         value: compare,
         swap,
@@ -338,16 +338,16 @@ pub unsafe extern "C" fn ucp_atomic_fetch_nb(
     }
     let mut atomic = simple(AtomicOp::Add, size, value, result.cast());
     atomic.op = match opcode {
-        UCP_ATOMIC_FETCH_OP_FADD => Operation::Simple(AtomicOp::Add),
-        UCP_ATOMIC_FETCH_OP_SWAP => Operation::Simple(AtomicOp::Swap),
-        UCP_ATOMIC_FETCH_OP_FAND => Operation::Simple(AtomicOp::And),
-        UCP_ATOMIC_FETCH_OP_FOR => Operation::Simple(AtomicOp::Or),
-        UCP_ATOMIC_FETCH_OP_FXOR => Operation::Simple(AtomicOp::Xor),
+        UCP_ATOMIC_FETCH_OP_FADD => AtomicOperation::Simple(AtomicOp::Add),
+        UCP_ATOMIC_FETCH_OP_SWAP => AtomicOperation::Simple(AtomicOp::Swap),
+        UCP_ATOMIC_FETCH_OP_FAND => AtomicOperation::Simple(AtomicOp::And),
+        UCP_ATOMIC_FETCH_OP_FOR => AtomicOperation::Simple(AtomicOp::Or),
+        UCP_ATOMIC_FETCH_OP_FXOR => AtomicOperation::Simple(AtomicOp::Xor),
         UCP_ATOMIC_FETCH_OP_CSWAP => {
             // The new value comes where the old one goes.
             // SAFETY: the caller's word.
             atomic.swap = unsafe { word(result, size) };
-            Operation::CompareSwap
+            AtomicOperation::CompareSwap
         }
         _ => {
             ucs_error!("ucp_atomic_fetch_nb: operation {opcode} is unknown");
@@ -414,7 +414,8 @@ unsafe fn mapped(
         reply_buffer,
         null
     );
-    let Some(op) = Operation::of(opcode).filter(|op| !op.needs_reply() || !reply.is_null()) else {
+    let Some(op) = AtomicOperation::of(opcode).filter(|op| !op.needs_reply() || !reply.is_null())
+    else {
         return false;
     };
     // SAFETY: the caller's handles, operand and reply.
@@ -478,7 +479,7 @@ unsafe fn any(
     };
     // SAFETY: the caller's operand, contiguous as checked.
     let value = unsafe { word(operand.cast(), size) };
-    let Some(op) = Operation::of(opcode) else {
+    let Some(op) = AtomicOperation::of(opcode) else {
         ucs_error!("ucp_atomic_op_nbx: operation {opcode} is unknown");
         return error(Status::INVALID_PARAM);
     };
@@ -489,8 +490,8 @@ unsafe fn any(
     let swap = match op {
         // The new value comes where the old one goes.
         // SAFETY: the caller's word.
-        Operation::CompareSwap => unsafe { word(reply.cast(), size) },
-        Operation::Simple(_) => 0,
+        AtomicOperation::CompareSwap => unsafe { word(reply.cast(), size) },
+        AtomicOperation::Simple(_) => 0,
     };
     let atomic = Atomic {
         op,

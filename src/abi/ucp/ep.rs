@@ -223,7 +223,7 @@ unsafe fn close(h: ucp_ep_h, force: bool, param: &Param) -> Result<Posted> {
     // SAFETY: the worker outlives its endpoints.
     let _guard = enter(unsafe { &*w });
     ep.worker().check_process()?;
-    if force && !ep.handles_errors() && !ep.exposed.get() {
+    if force && !ep.handles_errors() && ep.is_of_application() {
         ucs_error!("an endpoint without error handling cannot be closed by force");
         return Err(Status::INVALID_PARAM);
     }

@@ -7,8 +7,8 @@ use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::proto::fetched;
 use crate::ucp::proto::op::{Arriving, DataRecvOp, Op};
+use crate::ucp::proto::reassembly::empty_reassembly;
 use crate::ucp::proto::reassembly::{Reassembly, Target};
-use crate::ucp::proto::receive::empty_reassembly;
 use crate::ucp::proto::rndv::{self, Rts};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucp::worker::Worker;
@@ -149,7 +149,7 @@ fn find_handler(worker: &Worker, head: &Head<'_>) -> Option<(AmHandler, ucp_ep_h
         None => core::ptr::null_mut(),
         Some(r) => match worker.ep_of_peer(r.uuid, r.ep) {
             Some(ep) => {
-                ep.exposed.set(true);
+                ep.expose();
                 core::ptr::from_ref(ep).cast_mut().cast()
             }
             None => {

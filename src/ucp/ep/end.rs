@@ -3,13 +3,13 @@
 //! Queued and outstanding requests complete with a status, the peer gets replies to its requests and a close message,
 //! and the memory is freed when the last call into the endpoint has returned (`Pin`).
 
-use super::{Ep, Task};
+use super::{Connection, ConnectionEvent, Ep, EpParams, Handle, HandleEvent, MadeBy, Task};
 use crate::c::*;
 use crate::ucp::after_fork;
 use crate::ucp::proto::op::Op;
-use crate::ucp::proto::{control, rndv, send, zcopy};
+use crate::ucp::proto::{control, rndv, zcopy};
 use crate::ucp::request::Request;
-use crate::ucp::rma::{flush, target};
+use crate::ucp::rma::target;
 use crate::ucp::wireup::cm;
 use crate::ucp::wireup::message::ReturnPath;
 use crate::ucp::worker::Worker;
@@ -35,11 +35,18 @@ pub enum End {
 impl Ep {
     /// The peer is gone: everything queued or outstanding completes with `status`; the error handler is called once.
     pub fn fail(&self, status: Status) {
-        if self.drains_replies.replace(false) {
+        match self.connection.get() {
+            Connection::Unconnected | Connection::Connecting | Connection::Connected => {
+                self.lose_connection(ConnectionEvent::Fail(status), status);
+            }
             // Nobody receives the replies.
-            self.send_queue.replace_queue(VecDeque::new());
+            Connection::Aborting(_) => {
+                self.advance(ConnectionEvent::Fail(status));
+                self.send_queue.replace_queue(VecDeque::new());
+            }
+            Connection::Draining(_) => self.finish_draining(),
+            Connection::Failed(_) => {}
         }
-        self.fail_once(status);
     }
 
     /// The peer closed its endpoint by force. As `fail`, but the peer's worker lives on and may wait on another
@@ -48,19 +55,14 @@ impl Ep {
         if !self.is_usable() {
             return;
         }
-        self.record_losses();
-        self.abort_queue();
         let _pin = Pin::new(self);
-        self.fail_once(status);
+        self.lose_connection(ConnectionEvent::Abort(status), status);
         self.send_queued();
     }
 
-    fn fail_once(&self, status: Status) {
-        if self.send_queue.failure().is_some() {
-            return;
-        }
+    fn lose_connection(&self, event: ConnectionEvent, status: Status) {
         self.record_losses();
-        self.send_queue.fail(status);
+        self.end_connection(event);
         ucs_diag!(
             "endpoint to worker {:#x} failed: {status}",
             self.remote_uuid.get()
@@ -69,9 +71,7 @@ impl Ep {
         self.abandon(status);
         let params = self.params.get();
         if let Some(cb) = params.err_cb
-            && !self.implicit.get()
-            && !self.closed_by_app.get()
-            && !self.destroyed.get()
+            && self.has_callbacks()
         {
             // SAFETY: the user's handler with its argument and its endpoint.
             unsafe {
@@ -81,7 +81,7 @@ impl Ep {
                     status.code(),
                 )
             };
-        } else if self.lingering.get() || self.implicit.get() && !self.exposed.get() {
+        } else if matches!(self.handle.get(), Handle::Lingering | Handle::Hidden) {
             // SAFETY: alive, and closed by the application or never known to it: peers that come and die leave nothing.
             unsafe { Ep::destroy(self, status, End::Flushed) };
         }
@@ -106,7 +106,7 @@ impl Ep {
     /// Completes everything queued or outstanding with `status`.
     pub(super) fn abandon(&self, status: Status) {
         zcopy::abort_stalled(self, status);
-        while !self.drains_replies.get() {
+        while !self.is_aborting() {
             let task = self.send_queue.pop_front();
             match task {
                 Some(t) => self.fail_task(&t, status),
@@ -122,7 +122,7 @@ impl Ep {
                 .or_else(|| self.detach_transport_flush());
             match req {
                 // SAFETY: an outstanding request is alive.
-                Some(r) => flush::abort(unsafe { r.as_ref() }, status),
+                Some(r) => Op::abort(unsafe { r.as_ref() }, status),
                 None => break,
             }
         }
@@ -136,13 +136,13 @@ impl Ep {
             // A send whose data the peer has requested is also outstanding.
             self.remove_outstanding(*req);
             // SAFETY: a queued request is alive.
-            flush::abort(unsafe { req.as_ref() }, status);
+            Op::abort(unsafe { req.as_ref() }, status);
         }
     }
 
     /// Destroys a lingering endpoint when nothing is queued or outstanding.
     pub(super) fn destroy_if_idle(&self) {
-        if self.lingering.get()
+        if self.handle.get() == Handle::Lingering
             && self.has_no_outstanding()
             && !self.has_queue()
             && !self.has_in_place()
@@ -171,10 +171,97 @@ impl Ep {
         self.recheck_flushes();
     }
 
-    /// The application has closed it: no more callbacks.
-    pub fn mark_closed(&self) {
-        self.closed_by_app.set(true);
+    /// The application closes it after a flush: no more callbacks. `INVALID_PARAM` if it has closed it before.
+    pub fn close_handle(&self) -> Result<()> {
+        match self.handle.get().on(HandleEvent::Close) {
+            Ok(next) => self.handle.set(next),
+            Err(_) => {
+                ucs_error!("an endpoint was closed twice");
+                return Err(Status::INVALID_PARAM);
+            }
+        }
         self.worker().stream.forget(self);
+        Ok(())
+    }
+
+    /// The application takes over an endpoint that the peer has made.
+    pub fn take_over(&self, params: EpParams) {
+        self.advance_handle(HandleEvent::Create);
+        self.made_by.set(MadeBy::Application);
+        self.params.set(params);
+    }
+
+    /// A message handler gets it as reply endpoint.
+    #[inline]
+    pub fn expose(&self) {
+        if self.handle.get() == Handle::Hidden {
+            self.advance_handle(HandleEvent::Expose);
+        }
+    }
+
+    /// Whether the application does not know it.
+    #[inline]
+    pub fn is_hidden(&self) -> bool {
+        self.handle.get() == Handle::Hidden
+    }
+
+    /// Whether the application has closed it.
+    pub fn is_closed(&self) -> bool {
+        self.handle.get().is_closed()
+    }
+
+    /// Whether the application has made it or taken it over.
+    pub fn is_of_application(&self) -> bool {
+        self.made_by.get() == MadeBy::Application
+    }
+
+    /// Whether it only sends replies.
+    #[inline]
+    pub fn is_reply_only(&self) -> bool {
+        self.made_by.get() == MadeBy::ReturnPath
+    }
+
+    /// Whether the application's callbacks for it may be called.
+    pub fn has_callbacks(&self) -> bool {
+        self.handle.get() == Handle::Held && self.is_of_application()
+    }
+
+    /// In a forked child: nothing is sent any more.
+    pub fn disable(&self) {
+        self.advance(ConnectionEvent::Fail(Status::UNSUPPORTED));
+        self.send_queue.close_short_route();
+    }
+
+    /// Changes the state of the connection. An event that the state has no transition for changes nothing.
+    pub(super) fn advance(&self, event: ConnectionEvent) {
+        let state = self.connection.get();
+        match state.on(event) {
+            Ok(next) => self.connection.set(next),
+            Err(_) => debug_assert!(false, "{event:?} in {state:?}"),
+        }
+    }
+
+    /// As `advance`, of the handle.
+    fn advance_handle(&self, event: HandleEvent) {
+        let state = self.handle.get();
+        match state.on(event) {
+            Ok(next) => self.handle.set(next),
+            Err(_) => debug_assert!(false, "{event:?} in {state:?}"),
+        }
+    }
+
+    /// Whether operations fail, but replies to the peer are sent.
+    fn is_aborting(&self) -> bool {
+        matches!(self.connection.get(), Connection::Aborting(_))
+    }
+
+    /// The operations of a usable endpoint end, by `Abort` or `Fail`.
+    fn end_connection(&self, event: ConnectionEvent) {
+        self.advance(event);
+        self.send_queue.close_short_route();
+        if self.is_aborting() {
+            self.abort_queue();
+        }
     }
 
     /// The peer is gone. Records whether operations of the application are lost: messages not sent, gets without data.
@@ -201,10 +288,6 @@ impl Ep {
         }
     }
 
-    pub fn is_closed_by_app(&self) -> bool {
-        self.closed_by_app.get()
-    }
-
     /// The last flush of a closed endpoint is complete: the endpoint is destroyed when the peer has answered
     /// everything.
     ///
@@ -214,7 +297,7 @@ impl Ep {
         // SAFETY: by the caller's promise.
         let ep = unsafe { &*at };
         let _pin = Pin::new(ep);
-        ep.lingering.set(true);
+        ep.advance_handle(HandleEvent::Flushed);
         stream::recv::end(ep, Status::CANCELED);
         ep.destroy_if_idle();
     }
@@ -226,33 +309,31 @@ impl Ep {
     pub unsafe fn destroy(at: *const Ep, status: Status, end: End) {
         // SAFETY: by the caller's promise.
         let ep = unsafe { &*at };
-        if ep.destroyed.replace(true) {
+        if ep.handle.get() == Handle::Destroyed {
             return;
         }
+        ep.advance_handle(HandleEvent::Destroy);
         let _pin = Pin::new(ep);
         let w = ep.worker();
-        ep.mark_closed();
-        let peer = ep.send_queue.failure().is_none();
-        let tells = peer && ep.is_connected();
-        if tells {
-            ep.abort_queue();
+        w.stream.forget(ep);
+        let peer_lives = ep.is_usable();
+        if peer_lives {
+            ep.end_connection(ConnectionEvent::Abort(status));
         }
-        if peer {
-            ep.send_queue.fail(status);
-        }
-        ep.remove_from_tables(peer);
-        if peer && end == End::Forced {
+        let sends_close = peer_lives && ep.is_aborting();
+        ep.remove_from_tables(peer_lives);
+        if peer_lives && end == End::Forced {
             ep.hand_over_receives();
         }
         ep.abandon(status);
         ep.cancel_transports();
         unexpected::sub(w, ep.stream.len());
         // Last: the worker may be its own peer, and handle the message at once.
-        if tells {
+        if sends_close {
             ep.send_close(end);
         }
-        if ep.drains_replies.replace(false) && ep.has_queue() {
-            ep.start_draining();
+        if ep.is_aborting() {
+            ep.drain();
         }
         // The peer also detects the end by the connection.
         cm::unlink(ep);
@@ -306,7 +387,6 @@ impl Ep {
     /// complete in `abandon`.
     fn abort_queue(&self) {
         let uuid = self.worker().uuid;
-        self.drains_replies.set(true);
         let queue = self.send_queue.replace_queue(VecDeque::new());
         let mut replies = VecDeque::new();
         let mut aborted = Vec::new();
@@ -316,7 +396,7 @@ impl Ep {
                 Task::Serve(read) => replies.push_back(target::abort_message(&read)),
                 Task::Request(req) => {
                     // SAFETY: a queued request is alive; the borrow ends within the line.
-                    replies.extend(send::abort_message(uuid, unsafe { req.as_ref() }));
+                    replies.extend(Op::abort_message(uuid, unsafe { req.as_ref() }));
                     self.remove_outstanding(req);
                     aborted.push(req);
                 }
@@ -339,7 +419,7 @@ impl Ep {
                 false => {
                     self.remote_ep.get().is_some()
                         && !self.peer_closed.get()
-                        && !self.implicit.get()
+                        && self.is_of_application()
                 }
             };
             if !is_needed {
@@ -355,21 +435,25 @@ impl Ep {
         control::post(self, AmId::Close, &close, &[]);
     }
 
-    /// Starts draining: the memory and the transport stay until the queue is sent.
-    fn start_draining(&self) {
+    /// The memory and the transport of a destroyed endpoint stay until the queue is sent.
+    fn drain(&self) {
+        if !self.has_queue() {
+            return self.advance(ConnectionEvent::Drained);
+        }
+        self.advance(ConnectionEvent::Drain);
         self.pins.set(self.pins.get() + 1);
-        self.draining.set(true);
         self.worker().draining.borrow_mut().insert(self);
         self.send_queued();
     }
 
     /// The queue is sent, or cannot be sent.
     pub(super) fn finish_draining(&self) {
-        if self.draining.replace(false) {
+        let this: *const Ep = self;
+        let drained = self.worker().draining.borrow_mut().remove(&this);
+        if drained {
+            self.advance(ConnectionEvent::Drained);
             self.send_queue.replace_queue(VecDeque::new());
-            let this: *const Ep = self;
-            self.worker().draining.borrow_mut().remove(&this);
-            // The pin of `start_draining`.
+            // The pin of `drain`.
             drop(Pin(self));
         }
     }
@@ -419,7 +503,7 @@ impl Drop for Pin {
         // SAFETY: pinned, so alive.
         let ep = unsafe { &*self.0 };
         ep.pins.set(ep.pins.get() - 1);
-        if ep.pins.get() == 0 && ep.destroyed.get() {
+        if ep.pins.get() == 0 && ep.handle.get() == Handle::Destroyed {
             // SAFETY: the last pin of a destroyed endpoint.
             unsafe { Ep::free(self.0) };
         }

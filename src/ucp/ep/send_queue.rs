@@ -8,7 +8,6 @@
 use super::Task;
 use crate::c::*;
 use crate::ucp::proto::op::Op;
-use crate::ucs::Status;
 use crate::uct::internal::Short;
 use core::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -48,7 +47,6 @@ pub struct SendQueue {
     replies: Cell<usize>,
     /// The transport calls when it has room, or a task is being sent.
     blocked: Cell<bool>,
-    failed: Cell<Option<Status>>,
 }
 
 impl SendQueue {
@@ -63,7 +61,6 @@ impl SendQueue {
             queue: RefCell::new(VecDeque::new()),
             replies: Cell::new(0),
             blocked: Cell::new(true),
-            failed: Cell::new(None),
         }
     }
 
@@ -89,7 +86,7 @@ impl SendQueue {
     /// Whether a message may be sent now without overtaking a queued one.
     #[inline]
     pub fn is_clear(&self) -> bool {
-        !self.blocked.get() && self.failed.get().is_none() && self.queue.borrow().is_empty()
+        !self.blocked.get() && self.queue.borrow().is_empty()
     }
 
     /// Recomputes the limits after a change.
@@ -115,14 +112,9 @@ impl SendQueue {
         self.refresh();
     }
 
-    /// The status of a failed endpoint.
-    #[inline]
-    pub fn failure(&self) -> Option<Status> {
-        self.failed.get()
-    }
-
-    pub fn fail(&self, status: Status) {
-        self.failed.set(Some(status));
+    /// The endpoint has failed: no short message bypasses the queue any more.
+    pub fn close_short_route(&self) {
+        self.clear_limit.set(0);
         self.refresh();
     }
 
@@ -233,7 +225,7 @@ mod tests {
         assert!(!has_route(8));
         assert_eq!(queue.replace_queue(VecDeque::new()).len(), 1);
         assert!(has_route(8) && queue.pop_front().is_none() && has_route(8));
-        queue.fail(Status::CANCELED);
+        queue.close_short_route();
         assert!(!has_route(0));
     }
 

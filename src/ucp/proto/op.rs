@@ -1,18 +1,66 @@
-//! The state of an operation inside its request.
+//! The state of an operation inside its request, and what the engine asks of it.
+//!
+//! The engine is the send queue, the handler of acknowledgements, and the transports' completions. It knows a request
+//! and calls the functions of `Op`, which call those of the operation's own type (`Operation`). Each type implements them
+//! in the file that the operation lives in.
 
 use crate::ucp::composite::CompositeOp;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::Ep;
+use crate::ucp::ep::{Ep, Task, TaskStep};
 use crate::ucp::mem::{RemoteKey, Window};
 use crate::ucp::proto::plan::RndvPolicy;
 use crate::ucp::proto::rndv_tuner::TimedTransfer;
+use crate::ucp::request::Request;
 use crate::ucp::rma::post::Atomic;
-use crate::ucs::Result;
 use crate::ucs::tag_match::EntryId;
+use crate::ucs::{Result, Status};
+use crate::ucs_error;
 use crate::wire::Writer;
 use crate::wire::header::{AmHdr, AmId, AmReplyHdr, Header, StreamHdr, TagHdr, TagSyncHdr};
 use core::ptr::NonNull;
 use std::rc::Rc;
+
+/// What the engine asks of an operation. The functions get the request and borrow the state in it themselves: most of
+/// them end in a completion, which replaces it.
+pub trait Operation {
+    /// Whether a flush waits for it while it is outstanding.
+    fn holds_flushes(&self) -> bool {
+        false
+    }
+
+    /// Whether it accesses memory of the peer, or fences such accesses.
+    fn is_memory_access(&self) -> bool {
+        false
+    }
+
+    /// Is at the head of the send queue: sends what the transport has room for. `NO_RESOURCE` when it has none.
+    fn step(_ep: &Ep, _req: &Request) -> Result<TaskStep> {
+        Ok(TaskStep::Done)
+    }
+
+    /// The peer has acknowledged it with a result.
+    fn on_ack(_req: &Request, _result: Result<()>) {
+        ucs_error!("an acknowledgement that nothing waits for; dropped");
+    }
+
+    /// All transfers that a transport performed for it have completed.
+    fn on_transfers_done(_req: &Request, _result: Result<()>) {}
+
+    /// The message that tells the peer that the rest of a queued operation will not come.
+    fn abort_message(_uuid: u64, _req: &Request) -> Option<Task> {
+        None
+    }
+
+    /// Its endpoint ends: completes with `status`.
+    fn abort(req: &Request, status: Status) {
+        req.complete(Err(status));
+    }
+}
+
+/// No operation, or a receive that the engine does not know yet.
+pub struct NoOperation;
+
+impl Operation for NoOperation {}
 
 /// The state of an operation.
 #[derive(Default)]
@@ -33,6 +81,45 @@ pub enum Op {
     Get(GetOp),
     Amo(AmoOp),
     Composite(CompositeOp),
+}
+
+/// Evaluates an expression with the state of the operation, or `$none` without one.
+macro_rules! with_state {
+    ($op:expr, $none:expr, |$state:ident| $value:expr) => {
+        match $op {
+            Op::None | Op::TagPostedFifo => $none,
+            Op::Send($state) => $value,
+            Op::TagWait($state) => $value,
+            Op::TagRecv($state) => $value,
+            Op::DataRecv($state) => $value,
+            Op::StreamRecv($state) => $value,
+            Op::Flush($state) => $value,
+            Op::Put($state) => $value,
+            Op::Get($state) => $value,
+            Op::Amo($state) => $value,
+            Op::Composite($state) => $value,
+        }
+    };
+}
+
+/// Calls a function of the type of a request's operation.
+macro_rules! of_type {
+    ($req:expr, $function:ident($($argument:expr),*)) => {
+        // SAFETY: the only borrow; it ends before the call.
+        match unsafe { $req.op() } {
+            Op::None | Op::TagPostedFifo => NoOperation::$function($($argument),*),
+            Op::Send(_) => SendOp::$function($($argument),*),
+            Op::TagWait(_) => TagWaitOp::$function($($argument),*),
+            Op::TagRecv(_) => TagRecvOp::$function($($argument),*),
+            Op::DataRecv(_) => DataRecvOp::$function($($argument),*),
+            Op::StreamRecv(_) => StreamRecvOp::$function($($argument),*),
+            Op::Flush(_) => FlushOp::$function($($argument),*),
+            Op::Put(_) => PutOp::$function($($argument),*),
+            Op::Get(_) => GetOp::$function($($argument),*),
+            Op::Amo(_) => AmoOp::$function($($argument),*),
+            Op::Composite(_) => CompositeOp::$function($($argument),*),
+        }
+    };
 }
 
 impl Op {
@@ -73,16 +160,39 @@ impl Op {
         )
     }
 
-    /// Whether a flush waits for it while it is outstanding. Not for a message without a matching receive: the flush
-    /// could wait for ever. Stream data are fetched without a receive.
+    /// See `Operation::holds_flushes`.
     pub fn holds_flushes(&self) -> bool {
-        let of_stream = matches!(self, Op::Send(s) if matches!(s.kind, MessageKind::Stream { .. }));
-        of_stream || self.is_memory_access()
+        with_state!(self, false, |op| op.holds_flushes())
     }
 
-    /// Whether it accesses memory of the peer, or fences such accesses.
+    /// See `Operation::is_memory_access`.
     pub fn is_memory_access(&self) -> bool {
-        matches!(self, Op::Put(_) | Op::Get(_) | Op::Amo(_) | Op::Flush(_))
+        with_state!(self, false, |op| op.is_memory_access())
+    }
+
+    /// See `Operation::step`.
+    pub fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
+        of_type!(req, step(ep, req))
+    }
+
+    /// See `Operation::on_ack`.
+    pub fn on_ack(req: &Request, result: Result<()>) {
+        of_type!(req, on_ack(req, result))
+    }
+
+    /// See `Operation::on_transfers_done`.
+    pub fn on_transfers_done(req: &Request, result: Result<()>) {
+        of_type!(req, on_transfers_done(req, result))
+    }
+
+    /// See `Operation::abort_message`.
+    pub fn abort_message(uuid: u64, req: &Request) -> Option<Task> {
+        of_type!(req, abort_message(uuid, req))
+    }
+
+    /// See `Operation::abort`.
+    pub fn abort(req: &Request, status: Status) {
+        of_type!(req, abort(req, status))
     }
 }
 
@@ -298,7 +408,7 @@ pub struct Arriving {
     pub total: usize,
     pub received: usize,
     /// The first error of the user's unpacking or of a truncation; the rest is swallowed.
-    pub error: Option<crate::ucs::Status>,
+    pub error: Option<Status>,
     /// The sender's worker, endpoint and request, for a rendezvous.
     pub sender: (u64, u64, u64),
     /// The endpoint where the request is outstanding.
@@ -324,7 +434,7 @@ pub struct StreamRecvOp {
     /// Bytes of one element: a receive ends on a whole one.
     pub unit: usize,
     /// The first error of the user's unpacking; the rest is swallowed.
-    pub error: Option<crate::ucs::Status>,
+    pub error: Option<Status>,
 }
 
 /// A flush.

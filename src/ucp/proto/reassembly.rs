@@ -150,10 +150,20 @@ fn give_room_back(table: &mut HashMap<MessageId, Reassembly>) {
     }
 }
 
+/// An empty reassembly. It allocates memory as fragments come.
+pub fn empty_reassembly(total: usize, target: Target) -> Reassembly {
+    Reassembly {
+        total,
+        received: 0,
+        buffer: Vec::new(),
+        target,
+        sync: None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ucp::proto::receive::empty_reassembly;
 
     #[test]
     fn memory_comes_with_the_fragments() {

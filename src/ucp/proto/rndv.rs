@@ -5,7 +5,7 @@
 //! `UCX_RNDV_SCHEME` restricts the choice (`Rules`).
 
 use super::control;
-use super::op::{Arriving, DataRecvOp, Op, SendOp, Stage, TagRecvOp};
+use super::op::{Arriving, DataRecvOp, NoOperation, Op, Operation, SendOp, Stage, TagRecvOp};
 use super::revocation::MappedEpoch;
 use super::rndv_tuner;
 use super::zcopy::{self, Direction, Transfer};
@@ -368,7 +368,7 @@ pub fn learn_key(worker: &Worker, sender: (u64, u64, u64), blob: &[u8]) -> u64 {
 }
 
 /// A transport has read the data of a rendezvous message, or failed to.
-pub fn on_get_done(req: &Request, result: Result<()>) {
+fn on_get_done(req: &Request, result: Result<()>) {
     // SAFETY: the only borrow, ended before the completion.
     let Some((_, state)) = arriving(unsafe { req.op() }) else {
         return;
@@ -631,38 +631,39 @@ pub fn on_data(worker: &Worker, hdr: &DataHdr, bytes: &[u8]) {
 
 /// The acknowledgement of a request.
 pub fn on_ack(worker: &Worker, ack: &AckHdr) {
-    let Some(req) = worker.request(ack.request) else {
-        ucs_debug!("an acknowledgement for a request that is over");
-        return;
-    };
+    match worker.request(ack.request) {
+        Some(req) => Op::on_ack(req, Status::from_code(ack.status as i8).map_or(Ok(()), Err)),
+        None => ucs_debug!("an acknowledgement for a request that is over"),
+    }
+}
+
+/// The sender has put the data into the buffer, or cannot send them.
+fn on_sender_ack(req: &Request, result: Result<()>) {
     // SAFETY: the only borrow, ended before the completion.
-    let ep = match unsafe { req.op() } {
-        Op::Send(SendOp {
-            ep,
-            stage: Stage::RtsSent | Stage::AwaitAck,
-            ..
-        }) => *ep,
-        // Its first fragment was matched while others are still queued: it completes when they are sent.
-        Op::Send(SendOp {
-            kind,
-            stage: Stage::Fragments { .. },
-            ..
-        }) => {
-            kind.matched();
-            return;
+    match arriving(unsafe { req.op() }) {
+        Some((_, state)) if result.is_err() || state.written && state.received == 0 => {
+            complete(req, result);
         }
-        Op::TagRecv(TagRecvOp { arriving, .. }) | Op::DataRecv(DataRecvOp { arriving, .. })
-            if ack.status != 0 || (arriving.written && arriving.received == 0) =>
-        {
-            complete(req, Status::from_code(ack.status as i8).map_or(Ok(()), Err));
-            return;
-        }
-        _ => {
-            crate::ucp::rma::software::on_fence_ack(req, ack);
-            return;
-        }
-    };
-    let result = Status::from_code(ack.status as i8).map_or(Ok(()), Err);
-    // SAFETY: an endpoint outlives its requests.
-    unsafe { (*ep).complete_outstanding(req, result) };
+        _ => NoOperation::on_ack(req, result),
+    }
+}
+
+impl Operation for TagRecvOp {
+    fn on_ack(req: &Request, result: Result<()>) {
+        on_sender_ack(req, result);
+    }
+
+    fn on_transfers_done(req: &Request, result: Result<()>) {
+        on_get_done(req, result);
+    }
+}
+
+impl Operation for DataRecvOp {
+    fn on_ack(req: &Request, result: Result<()>) {
+        on_sender_ack(req, result);
+    }
+
+    fn on_transfers_done(req: &Request, result: Result<()>) {
+        on_get_done(req, result);
+    }
 }

@@ -1,17 +1,16 @@
 //! Sending: eager, as one message or in fragments, or by rendezvous.
 //!
 //! `start` sends a message of any kind. In the fast case no request is needed: the queue is empty and the transport
-//! accepts the message. `step` continues a queued send.
+//! accepts the message. `SendOp::step` continues a queued send.
 
 use super::control;
-use super::op::{MessageKind, Op, SendOp, Stage};
+use super::op::{MessageKind, NoOperation, Op, Operation, SendOp, Stage};
 use super::plan::RndvPolicy;
 use super::{rndv, zcopy};
 use crate::c::{UCS_ERR_NO_RESOURCE, ucs_status_t};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, ShortRoute, Task, TaskStep};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
-use crate::ucp::rma::{flush, software};
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::copy;
 use crate::wire::Writer;
@@ -20,7 +19,7 @@ use core::ffi::c_void;
 use core::mem::MaybeUninit;
 
 /// Fragments of rendezvous data that go out before others of the endpoint get a turn.
-const PIECES_A_TURN: usize = 32;
+const FRAGMENTS_PER_TURN: usize = 32;
 /// Fragments end at multiples of this: generic datatypes need not be able to unpack half an element. MPICH's are not.
 const ELEMENTS: usize = 64;
 
@@ -79,7 +78,7 @@ pub fn start(
     if contiguous_whole && ep.is_clear() && !ep.is_loopback() {
         // Past the queue, in which nothing is; a pack callback of the user's might have sent something meanwhile.
         // SAFETY: just made.
-        match step(ep, unsafe { req.as_ref() }) {
+        match SendOp::step(ep, unsafe { req.as_ref() }) {
             Ok(TaskStep::Done) => return settle(req, param),
             Ok(TaskStep::More) | Err(_) => {}
         }
@@ -247,127 +246,157 @@ pub fn plan(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> Sta
     }
 }
 
-/// Takes a queued message further.
-pub fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
-    // SAFETY: the only borrow: callbacks run after `complete` replaced the operation.
-    let op = unsafe { req.op() };
-    let send = match op {
-        Op::Send(send) => send,
-        Op::Flush(_) => return flush::step(ep, req),
-        Op::Put(_) | Op::Get(_) | Op::Amo(_) => return software::step(ep, req),
-        _ => return Ok(TaskStep::Done),
-    };
-    if let Stage::Unplanned { policy } = send.stage {
-        send.stage = plan(ep, &send.kind, &send.data, policy);
+impl Operation for SendOp {
+    /// A message without a matching receive holds no flush, which could wait for ever. Stream data are fetched without a
+    /// receive.
+    fn holds_flushes(&self) -> bool {
+        matches!(self.kind, MessageKind::Stream { .. })
     }
-    match send.stage {
-        Stage::Whole => {
-            let sync = if send.kind.waits_for_match() {
-                (ep.worker().uuid, ep.id.get(), req.id())
-            } else {
-                (0, 0, 0)
-            };
-            whole(ep, &send.kind, &send.data, sync)?;
-            sent(ep, req, send);
-            Ok(TaskStep::Done)
-        }
-        Stage::WholeInPlace => {
-            let mut header = vec![0; send.kind.header_len()];
-            send.kind.encode(&mut Writer::new(&mut header), (0, 0, 0));
-            zcopy::send_message(req, ep, send.kind.id(), &header, &send.data)?;
-            Ok(TaskStep::Done)
-        }
-        Stage::Fragments { message, offset } => {
-            let mut at = offset;
-            while at < send.data.len() {
-                match send_fragment(ep, req, send, message, at) {
-                    Ok(n) => at += n,
-                    Err(e) => {
-                        send.stage = Stage::Fragments {
-                            message,
-                            offset: at,
-                        };
-                        return Err(e);
-                    }
-                }
-            }
-            sent(ep, req, send);
-            Ok(TaskStep::Done)
-        }
-        Stage::SendRts => {
-            send_rts(ep, req, send)?;
-            send.stage = Stage::RtsSent;
-            ep.add_outstanding(req);
-            Ok(TaskStep::Done)
-        }
-        Stage::Data {
-            receiver,
-            offset,
-            length,
-        } => {
-            let mut at = offset;
-            for _ in 0..PIECES_A_TURN {
-                if at >= length {
-                    break;
-                }
-                match send_data(ep, send, receiver, at, length) {
-                    Ok(n) => at += n,
-                    Err(e) => {
-                        send.stage = Stage::Data {
-                            receiver,
-                            offset: at,
-                            length,
-                        };
-                        return Err(e);
-                    }
-                }
-            }
-            if at >= length {
-                ep.complete_outstanding(req, Ok(()));
-                return Ok(TaskStep::Done);
-            }
-            send.stage = Stage::Data {
-                receiver,
-                offset: at,
-                length,
-            };
-            Ok(TaskStep::More)
-        }
-        Stage::Write { .. } => {
-            rndv::start_put(ep, req)?;
-            Ok(TaskStep::Done)
-        }
-        Stage::Unplanned { .. } | Stage::RtsSent | Stage::AwaitAck => Ok(TaskStep::Done),
-    }
-}
 
-/// The message that aborts a queued operation at the peer: no more fragments of a message follow, or no more data that
-/// it has requested.
-pub fn abort_message(uuid: u64, req: &Request) -> Option<Task> {
-    // SAFETY: the only borrow.
-    match unsafe { req.op() } {
-        Op::Send(SendOp {
-            stage: Stage::Fragments { message, offset },
-            ..
-        }) if *offset > 0 => {
-            let cut = MiddleHdr {
-                uuid,
-                message: *message,
-                offset: CUT,
-            };
-            Some(control::task(AmId::Middle, &cut, &[]))
+    fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
+        // SAFETY: the only borrow: callbacks run after `complete` replaced the operation.
+        let Op::Send(send) = (unsafe { req.op() }) else {
+            return Ok(TaskStep::Done);
+        };
+        if let Stage::Unplanned { policy } = send.stage {
+            send.stage = plan(ep, &send.kind, &send.data, policy);
         }
-        Op::Send(SendOp {
-            stage: Stage::Data { receiver, .. } | Stage::Write { receiver, .. },
-            ..
-        }) => {
-            let end = AckHdr {
-                request: *receiver,
-                status: Status::CONNECTION_RESET.code() as u8,
-            };
-            Some(control::task(AmId::Ack, &end, &[]))
+        match send.stage {
+            Stage::Whole => {
+                let sync = if send.kind.waits_for_match() {
+                    (ep.worker().uuid, ep.id.get(), req.id())
+                } else {
+                    (0, 0, 0)
+                };
+                whole(ep, &send.kind, &send.data, sync)?;
+                sent(ep, req, send);
+                Ok(TaskStep::Done)
+            }
+            Stage::WholeInPlace => {
+                let mut header = vec![0; send.kind.header_len()];
+                send.kind.encode(&mut Writer::new(&mut header), (0, 0, 0));
+                zcopy::send_message(req, ep, send.kind.id(), &header, &send.data)?;
+                Ok(TaskStep::Done)
+            }
+            Stage::Fragments { message, offset } => {
+                let mut at = offset;
+                while at < send.data.len() {
+                    match send_fragment(ep, req, send, message, at) {
+                        Ok(n) => at += n,
+                        Err(e) => {
+                            send.stage = Stage::Fragments {
+                                message,
+                                offset: at,
+                            };
+                            return Err(e);
+                        }
+                    }
+                }
+                sent(ep, req, send);
+                Ok(TaskStep::Done)
+            }
+            Stage::SendRts => {
+                send_rts(ep, req, send)?;
+                send.stage = Stage::RtsSent;
+                ep.add_outstanding(req);
+                Ok(TaskStep::Done)
+            }
+            Stage::Data {
+                receiver,
+                offset,
+                length,
+            } => {
+                let mut at = offset;
+                for _ in 0..FRAGMENTS_PER_TURN {
+                    if at >= length {
+                        break;
+                    }
+                    match send_data(ep, send, receiver, at, length) {
+                        Ok(n) => at += n,
+                        Err(e) => {
+                            send.stage = Stage::Data {
+                                receiver,
+                                offset: at,
+                                length,
+                            };
+                            return Err(e);
+                        }
+                    }
+                }
+                if at >= length {
+                    ep.complete_outstanding(req, Ok(()));
+                    return Ok(TaskStep::Done);
+                }
+                send.stage = Stage::Data {
+                    receiver,
+                    offset: at,
+                    length,
+                };
+                Ok(TaskStep::More)
+            }
+            Stage::Write { .. } => {
+                rndv::start_put(ep, req)?;
+                Ok(TaskStep::Done)
+            }
+            Stage::Unplanned { .. } | Stage::RtsSent | Stage::AwaitAck => Ok(TaskStep::Done),
         }
-        _ => None,
+    }
+
+    fn on_ack(req: &Request, result: Result<()>) {
+        // SAFETY: the only borrow, ended before the completion.
+        let Op::Send(send) = (unsafe { req.op() }) else {
+            return;
+        };
+        match send.stage {
+            Stage::RtsSent | Stage::AwaitAck => {
+                // SAFETY: an endpoint outlives its requests.
+                unsafe { (*send.ep).complete_outstanding(req, result) };
+            }
+            // Its first fragment was matched while others are still queued: it completes when they are sent.
+            Stage::Fragments { .. } => send.kind.matched(),
+            _ => NoOperation::on_ack(req, result),
+        }
+    }
+
+    /// The transport has sent the message, or put the data of a rendezvous.
+    fn on_transfers_done(req: &Request, result: Result<()>) {
+        // SAFETY: the only borrow, ended before the operation continues.
+        match unsafe { req.op() } {
+            Op::Send(send) if send.stage == Stage::WholeInPlace => {
+                // SAFETY: an endpoint outlives its requests.
+                unsafe { (*send.ep).sent_in_place(req, result) };
+            }
+            _ => rndv::on_put_done(req, result),
+        }
+    }
+
+    /// No more fragments of the message follow, or no more data that the peer has requested.
+    fn abort_message(uuid: u64, req: &Request) -> Option<Task> {
+        // SAFETY: the only borrow.
+        match unsafe { req.op() } {
+            Op::Send(SendOp {
+                stage: Stage::Fragments { message, offset },
+                ..
+            }) if *offset > 0 => {
+                let cut = MiddleHdr {
+                    uuid,
+                    message: *message,
+                    offset: CUT,
+                };
+                Some(control::task(AmId::Middle, &cut, &[]))
+            }
+            Op::Send(SendOp {
+                stage: Stage::Data { receiver, .. } | Stage::Write { receiver, .. },
+                ..
+            }) => {
+                let end = AckHdr {
+                    request: *receiver,
+                    status: Status::CONNECTION_RESET.code() as u8,
+                };
+                Some(control::task(AmId::Ack, &end, &[]))
+            }
+            _ => None,
+        }
     }
 }
 

@@ -6,10 +6,8 @@
 use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, TransportLane};
-use crate::ucp::proto::op::{Op, Stage};
-use crate::ucp::proto::rndv;
+use crate::ucp::proto::op::Op;
 use crate::ucp::request::{Request, TransportHold};
-use crate::ucp::rma;
 use crate::ucp::worker::Worker;
 use crate::ucs::callbackq::{CallbackId, Repeat};
 use crate::ucs::{Result, Status};
@@ -396,15 +394,5 @@ unsafe extern "C" fn on_completion(comp: *mut uct_completion_t) {
     let (req, status) = unsafe { (Request::of_completion(comp), (*comp).status) };
     req.take_from_transport();
     let result = Status::from_code(status).map_or(Ok(()), Err);
-    // SAFETY: the only borrow, ended before the operation continues.
-    match unsafe { req.op() } {
-        Op::TagRecv(_) | Op::DataRecv(_) => rndv::on_get_done(req, result),
-        Op::Send(send) if send.stage == Stage::WholeInPlace => {
-            // SAFETY: an endpoint outlives its requests.
-            unsafe { (*send.ep).sent_in_place(req, result) };
-        }
-        Op::Send(_) => rndv::on_put_done(req, result),
-        Op::Put(_) | Op::Get(_) => rma::post::on_done(req, result),
-        _ => {}
-    }
+    Op::on_transfers_done(req, result);
 }

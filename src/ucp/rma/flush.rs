@@ -8,7 +8,7 @@ use crate::c::*;
 use crate::ucp::composite::CompositeRequest;
 use crate::ucp::ep::{End, Ep, Pin, Task, TaskStep};
 use crate::ucp::proto::control;
-use crate::ucp::proto::op::{FlushOp, Op};
+use crate::ucp::proto::op::{FlushOp, Op, Operation};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
@@ -76,7 +76,7 @@ pub fn endpoint(ep: &Ep, param: &Param) -> Result<Posted> {
 /// Flushes an endpoint, then destroys it.
 pub fn close(ep: &Ep, param: &Param) -> Result<Posted> {
     must_be_immediate(param)?;
-    ep.mark_closed();
+    ep.close_handle()?;
     begin(ep, param, true)
 }
 
@@ -100,51 +100,6 @@ fn begin(ep: &Ep, param: &Param, close: bool) -> Result<Posted> {
     settle(req, param)
 }
 
-/// The flush is at the head of the send queue: everything before it was sent.
-pub fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
-    let writes = ep.wrote.replace(false);
-    let flags = if writes {
-        UCT_FLUSH_FLAG_REMOTE
-    } else {
-        UCT_FLUSH_FLAG_LOCAL
-    };
-    let flush = TransportFlush::new(ep, req, writes);
-    // SAFETY: a live transport endpoint; the completion lives until the transport is done with it. The
-    // transport calls back later, not from inside.
-    let code = unsafe {
-        match (*(*ep.lane().ep).iface).ops.ep_flush {
-            Some(ep_flush) => ep_flush(ep.lane().ep, flags, flush.as_ref().comp.get()),
-            None => UCS_OK,
-        }
-    };
-    if code == UCS_INPROGRESS {
-        ep.add_transport_flush(flush);
-        return Ok(TaskStep::Done);
-    }
-    // SAFETY: made above; the transport does not have it.
-    unsafe { TransportFlush::free(flush) };
-    let Some(e) = Status::from_code(code) else {
-        on_sent(ep, req);
-        return Ok(TaskStep::Done);
-    };
-    if writes {
-        ep.wrote.set(true);
-    }
-    if e == Status::NO_RESOURCE || !ep.is_usable() {
-        return Err(e);
-    }
-    // The transport's error handler is about to fail the endpoint, after the peer's last messages; the application's
-    // error handler runs before the flush completes.
-    if ep.handles_errors()
-        // SAFETY: the only borrow.
-        && let Op::Flush(op) = unsafe { req.op() }
-    {
-        op.fenced = Some(Err(e));
-    }
-    ep.add_flush(req);
-    Ok(TaskStep::Done)
-}
-
 /// A transport flush has completed or failed.
 unsafe extern "C" fn on_transport_flushed(comp: *mut uct_completion_t) {
     let Some(at) = NonNull::new(comp.cast::<TransportFlush>()) else {
@@ -165,7 +120,7 @@ unsafe extern "C" fn on_transport_flushed(comp: *mut uct_completion_t) {
     let req = unsafe { req.as_ref() };
     match Status::from_code(status) {
         None => on_sent(ep, req),
-        Some(e) => abort(req, e),
+        Some(e) => FlushOp::abort(req, e),
     }
     ep.recheck_flushes();
 }
@@ -183,18 +138,6 @@ fn on_sent(ep: &Ep, req: &Request) {
         return;
     }
     try_finish(ep, req);
-}
-
-/// The peer has done everything up to the fence.
-pub fn fenced(ep: &Ep, req: &Request, result: Result<()>) {
-    // SAFETY: the only borrow.
-    if let Op::Flush(op) = unsafe { req.op() } {
-        op.fenced = Some(result);
-    }
-    ep.remove_outstanding(req.as_ptr());
-    // A close stays last.
-    ep.add_flush(req);
-    ep.recheck_flushes();
 }
 
 /// Completes a flush if nothing outstanding holds it up. A close is the last flush to complete, after everything that a
@@ -228,21 +171,89 @@ pub fn finish(ep: &Ep, req: &Request) {
     req.complete(result);
 }
 
-/// Aborts an operation of an endpoint that ends.
-pub fn abort(req: &Request, status: Status) {
-    // SAFETY: the only borrow; it ends before the endpoint does.
-    let op = unsafe { req.op() };
-    let Op::Flush(FlushOp { ep, close, .. }) = op else {
-        return req.complete(Err(status));
-    };
-    let (ep, close) = (*ep, *close);
-    // SAFETY: alive until its close ends.
-    let result = unsafe { &*ep }.flush_result(Err(status));
-    if close {
-        // SAFETY: as above, and closed by the application.
-        unsafe { Ep::destroy(ep, status, End::Flushed) };
+impl Operation for FlushOp {
+    fn holds_flushes(&self) -> bool {
+        true
     }
-    req.complete(result);
+
+    fn is_memory_access(&self) -> bool {
+        true
+    }
+
+    /// The flush is at the head of the send queue: everything before it was sent.
+    fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
+        let writes = ep.wrote.replace(false);
+        let flags = if writes {
+            UCT_FLUSH_FLAG_REMOTE
+        } else {
+            UCT_FLUSH_FLAG_LOCAL
+        };
+        let flush = TransportFlush::new(ep, req, writes);
+        // SAFETY: a live transport endpoint; the completion lives until the transport is done with it. The
+        // transport calls back later, not from inside.
+        let code = unsafe {
+            match (*(*ep.lane().ep).iface).ops.ep_flush {
+                Some(ep_flush) => ep_flush(ep.lane().ep, flags, flush.as_ref().comp.get()),
+                None => UCS_OK,
+            }
+        };
+        if code == UCS_INPROGRESS {
+            ep.add_transport_flush(flush);
+            return Ok(TaskStep::Done);
+        }
+        // SAFETY: made above; the transport does not have it.
+        unsafe { TransportFlush::free(flush) };
+        let Some(e) = Status::from_code(code) else {
+            on_sent(ep, req);
+            return Ok(TaskStep::Done);
+        };
+        if writes {
+            ep.wrote.set(true);
+        }
+        if e == Status::NO_RESOURCE || !ep.is_usable() {
+            return Err(e);
+        }
+        // The transport's error handler is about to fail the endpoint, after the peer's last messages; the application's
+        // error handler runs before the flush completes.
+        if ep.handles_errors()
+        // SAFETY: the only borrow.
+        && let Op::Flush(op) = unsafe { req.op() }
+        {
+            op.fenced = Some(Err(e));
+        }
+        ep.add_flush(req);
+        Ok(TaskStep::Done)
+    }
+
+    /// The peer has done everything up to the fence.
+    fn on_ack(req: &Request, result: Result<()>) {
+        // SAFETY: the only borrow; it ends before the flush goes on.
+        let Op::Flush(op) = (unsafe { req.op() }) else {
+            return;
+        };
+        op.fenced = Some(result);
+        // SAFETY: an endpoint outlives its requests.
+        let ep = unsafe { &*op.ep };
+        ep.remove_outstanding(req.as_ptr());
+        // A close stays last.
+        ep.add_flush(req);
+        ep.recheck_flushes();
+    }
+
+    fn abort(req: &Request, status: Status) {
+        // SAFETY: the only borrow; it ends before the endpoint does.
+        let Op::Flush(FlushOp { ep, close, .. }) = (unsafe { req.op() }) else {
+            return;
+        };
+        let (ep, close) = (*ep, *close);
+        // SAFETY: alive until its close ends.
+        let result = unsafe { &*ep }.flush_result(Err(status));
+        if close {
+            // SAFETY: as above, and closed by the application.
+            unsafe { Ep::destroy(ep, status, End::Flushed) };
+        }
+        req.complete(result);
+    }
 }
 
 /// Flushes every endpoint of a worker. Endpoints that have failed are skipped: their error handlers have run.
@@ -258,7 +269,7 @@ pub fn worker(w: &Worker, param: &Param) -> Result<Posted> {
         // SAFETY: in the table, so alive; the flush itself calls no user.
         let ep = unsafe { &*ep };
         // An implicit endpoint has no operations of the application, and may go with the remote endpoint.
-        if ep.is_usable() && (!ep.implicit.get() || ep.exposed.get()) {
+        if ep.is_usable() && !ep.is_hidden() {
             all.post_part(|param| endpoint(ep, param));
         }
     }

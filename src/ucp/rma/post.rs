@@ -40,7 +40,7 @@ pub unsafe fn copy_mapped(
     address: u64,
     key: &RemoteKey,
 ) -> bool {
-    if !ep.is_usable() || ep.fenced.get() {
+    if ep.fenced.get() || !ep.is_usable() {
         return false;
     }
     let right = match direction {
@@ -67,13 +67,13 @@ pub unsafe fn copy_mapped(
 #[inline(always)]
 pub unsafe fn atomic_mapped<W: AtomicWord>(
     ep: &Ep,
-    op: Operation,
+    op: AtomicOperation,
     operand: *const W,
     reply: *mut W,
     address: u64,
     key: &RemoteKey,
 ) -> bool {
-    if !ep.is_usable() || ep.fenced.get() {
+    if ep.fenced.get() || !ep.is_usable() {
         return false;
     }
     let Some(at) = key.mapped_range(address, size_of::<W>(), WRITE) else {
@@ -87,9 +87,9 @@ pub unsafe fn atomic_mapped<W: AtomicWord>(
     unsafe {
         let value = operand.read_unaligned();
         let old = match op {
-            Operation::Simple(op) => W::fetch(at, op, value),
+            AtomicOperation::Simple(op) => W::fetch(at, op, value),
             // The new value is passed in the reply buffer.
-            Operation::CompareSwap => W::cswap(at, value, reply.read_unaligned()),
+            AtomicOperation::CompareSwap => W::cswap(at, value, reply.read_unaligned()),
         };
         if !reply.is_null() {
             reply.write_unaligned(old);
@@ -210,7 +210,7 @@ pub fn on_done(req: &Request, result: Result<()>) {
 /// An atomic operation as the user posts it.
 #[derive(Clone, Copy)]
 pub struct Atomic {
-    pub op: Operation,
+    pub op: AtomicOperation,
     /// 4 or 8.
     pub size: u8,
     /// The operand; for a compare-and-swap the value to compare with.
@@ -222,22 +222,22 @@ pub struct Atomic {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum AtomicOperation {
     Simple(AtomicOp),
     CompareSwap,
 }
 
-impl Operation {
+impl AtomicOperation {
     /// By C's number of it.
     #[inline(always)]
-    pub fn of(opcode: ucp_atomic_op_t) -> Option<Operation> {
+    pub fn of(opcode: ucp_atomic_op_t) -> Option<AtomicOperation> {
         Some(match opcode {
-            UCP_ATOMIC_OP_ADD => Operation::Simple(AtomicOp::Add),
-            UCP_ATOMIC_OP_AND => Operation::Simple(AtomicOp::And),
-            UCP_ATOMIC_OP_OR => Operation::Simple(AtomicOp::Or),
-            UCP_ATOMIC_OP_XOR => Operation::Simple(AtomicOp::Xor),
-            UCP_ATOMIC_OP_SWAP => Operation::Simple(AtomicOp::Swap),
-            UCP_ATOMIC_OP_CSWAP => Operation::CompareSwap,
+            UCP_ATOMIC_OP_ADD => AtomicOperation::Simple(AtomicOp::Add),
+            UCP_ATOMIC_OP_AND => AtomicOperation::Simple(AtomicOp::And),
+            UCP_ATOMIC_OP_OR => AtomicOperation::Simple(AtomicOp::Or),
+            UCP_ATOMIC_OP_XOR => AtomicOperation::Simple(AtomicOp::Xor),
+            UCP_ATOMIC_OP_SWAP => AtomicOperation::Simple(AtomicOp::Swap),
+            UCP_ATOMIC_OP_CSWAP => AtomicOperation::CompareSwap,
             _ => return None,
         })
     }
@@ -247,26 +247,26 @@ impl Operation {
     pub fn needs_reply(self) -> bool {
         matches!(
             self,
-            Operation::Simple(AtomicOp::Swap) | Operation::CompareSwap
+            AtomicOperation::Simple(AtomicOp::Swap) | AtomicOperation::CompareSwap
         )
     }
 
     /// As numbers of the wire.
     pub fn number(self) -> u8 {
         match self {
-            Operation::Simple(AtomicOp::Add) => 0,
-            Operation::Simple(AtomicOp::And) => 1,
-            Operation::Simple(AtomicOp::Or) => 2,
-            Operation::Simple(AtomicOp::Xor) => 3,
-            Operation::Simple(AtomicOp::Swap) => 4,
-            Operation::CompareSwap => 5,
+            AtomicOperation::Simple(AtomicOp::Add) => 0,
+            AtomicOperation::Simple(AtomicOp::And) => 1,
+            AtomicOperation::Simple(AtomicOp::Or) => 2,
+            AtomicOperation::Simple(AtomicOp::Xor) => 3,
+            AtomicOperation::Simple(AtomicOp::Swap) => 4,
+            AtomicOperation::CompareSwap => 5,
         }
     }
 
-    pub fn from_number(n: u8) -> Option<Operation> {
+    pub fn from_number(n: u8) -> Option<AtomicOperation> {
         Some(match n {
-            0..=4 => Operation::Simple(AtomicOp::from_c(n.into())?),
-            5 => Operation::CompareSwap,
+            0..=4 => AtomicOperation::Simple(AtomicOp::from_c(n.into())?),
+            5 => AtomicOperation::CompareSwap,
             _ => return None,
         })
     }
@@ -276,7 +276,13 @@ impl Operation {
 ///
 /// # Safety
 /// `at` must be mapped and writable; alignment is checked.
-pub unsafe fn apply(at: *mut u8, op: Operation, size: u8, value: u64, swap: u64) -> Result<u64> {
+pub unsafe fn apply(
+    at: *mut u8,
+    op: AtomicOperation,
+    size: u8,
+    value: u64,
+    swap: u64,
+) -> Result<u64> {
     if !(at as usize).is_multiple_of(size.into()) {
         crate::ucs_error!("an atomic of {size} bytes at {at:p} is not aligned");
         return Err(Status::INVALID_ADDR);
@@ -284,12 +290,12 @@ pub unsafe fn apply(at: *mut u8, op: Operation, size: u8, value: u64, swap: u64)
     // SAFETY: by the caller's promise, aligned as checked.
     unsafe {
         match (size, op) {
-            (4, Operation::Simple(op)) => Ok(u32::fetch(at.cast(), op, value as u32).into()),
-            (4, Operation::CompareSwap) => {
+            (4, AtomicOperation::Simple(op)) => Ok(u32::fetch(at.cast(), op, value as u32).into()),
+            (4, AtomicOperation::CompareSwap) => {
                 Ok(u32::cswap(at.cast(), value as u32, swap as u32).into())
             }
-            (8, Operation::Simple(op)) => Ok(u64::fetch(at.cast(), op, value)),
-            (8, Operation::CompareSwap) => Ok(u64::cswap(at.cast(), value, swap)),
+            (8, AtomicOperation::Simple(op)) => Ok(u64::fetch(at.cast(), op, value)),
+            (8, AtomicOperation::CompareSwap) => Ok(u64::cswap(at.cast(), value, swap)),
             _ => Err(Status::INVALID_PARAM),
         }
     }

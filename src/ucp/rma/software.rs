@@ -1,18 +1,17 @@
 //! Memory access by messages: the initiator's side.
 
-use super::post::{Atomic, put_reply};
+use super::post::{self, Atomic, put_reply};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Task, TaskStep};
 use crate::ucp::mem::RemoteKey;
-use crate::ucp::proto::op::{AmoOp, GetOp, Op, PutOp};
+use crate::ucp::proto::op::{AmoOp, GetOp, Op, Operation, PutOp};
 use crate::ucp::proto::send::{control_bcopy, send_body};
 use crate::ucp::request::{Param, Posted, Request, must_be_immediate, settle};
-use crate::ucp::rma::flush;
 use crate::ucp::worker::Worker;
 use crate::ucs::{Result, Status};
+use crate::ucs_debug;
 use crate::wire::Writer;
-use crate::wire::header::{AckHdr, AmId, AmoHdr, AmoReplyHdr, GetHdr, GetReplyHdr, Header, PutHdr};
-use crate::{ucs_debug, ucs_error};
+use crate::wire::header::{AmId, AmoHdr, AmoReplyHdr, GetHdr, GetReplyHdr, Header, PutHdr};
 
 /// Posts an access by messages to the send queue.
 fn begin(ep: &Ep, param: &Param, op: Op) -> Result<Posted> {
@@ -47,63 +46,112 @@ pub fn atomic(
     begin(ep, param, op)
 }
 
-/// Sends the next message of a queued access.
-pub fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
-    let (uuid, id) = (ep.worker().uuid, ep.id.get());
-    // SAFETY: the only borrow; it ends before a completion.
-    match unsafe { req.op() } {
-        Op::Put(put) => {
-            while put.offset < put.data.len() || put.data.is_empty() {
-                let head = PutHdr {
-                    uuid,
-                    ep: id,
-                    region: put.region,
-                    address: put.address + put.offset as u64,
-                };
-                put.offset += send_body(ep, AmId::Put, &head, &put.data, put.offset, usize::MAX)?;
-                if put.data.is_empty() {
-                    break;
-                }
+impl Operation for PutOp {
+    fn holds_flushes(&self) -> bool {
+        true
+    }
+
+    fn is_memory_access(&self) -> bool {
+        true
+    }
+
+    fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
+        // SAFETY: the only borrow; it ends before a completion.
+        let Op::Put(put) = (unsafe { req.op() }) else {
+            return Ok(TaskStep::Done);
+        };
+        let (uuid, id) = (ep.worker().uuid, ep.id.get());
+        while put.offset < put.data.len() || put.data.is_empty() {
+            let head = PutHdr {
+                uuid,
+                ep: id,
+                region: put.region,
+                address: put.address + put.offset as u64,
+            };
+            put.offset += send_body(ep, AmId::Put, &head, &put.data, put.offset, usize::MAX)?;
+            if put.data.is_empty() {
+                break;
             }
+        }
+        ep.unfenced.set(true);
+        req.complete(Ok(()));
+        Ok(TaskStep::Done)
+    }
+
+    fn on_transfers_done(req: &Request, result: Result<()>) {
+        post::on_done(req, result);
+    }
+}
+
+impl Operation for GetOp {
+    fn holds_flushes(&self) -> bool {
+        true
+    }
+
+    fn is_memory_access(&self) -> bool {
+        true
+    }
+
+    fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
+        // SAFETY: the only borrow; it ends before a completion.
+        let Op::Get(get) = (unsafe { req.op() }) else {
+            return Ok(TaskStep::Done);
+        };
+        let (uuid, id) = (ep.worker().uuid, ep.id.get());
+        let head = GetHdr {
+            uuid,
+            ep: id,
+            region: get.region,
+            address: get.address,
+            length: get.data.len() as u64,
+            request: req.id(),
+        };
+        control(ep, AmId::Get, &head)?;
+        ep.add_outstanding(req);
+        Ok(TaskStep::Done)
+    }
+
+    fn on_transfers_done(req: &Request, result: Result<()>) {
+        post::on_done(req, result);
+    }
+}
+
+impl Operation for AmoOp {
+    fn holds_flushes(&self) -> bool {
+        true
+    }
+
+    fn is_memory_access(&self) -> bool {
+        true
+    }
+
+    fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
+        // SAFETY: the only borrow; it ends before a completion.
+        let Op::Amo(amo) = (unsafe { req.op() }) else {
+            return Ok(TaskStep::Done);
+        };
+        let (uuid, id) = (ep.worker().uuid, ep.id.get());
+        let wanted = !amo.atomic.reply.is_null();
+        let head = AmoHdr {
+            uuid,
+            ep: id,
+            region: amo.region,
+            address: amo.address,
+            value: amo.atomic.value,
+            compare: amo.atomic.swap,
+            request: if wanted { req.id() } else { 0 },
+            op: amo.atomic.op.number(),
+            size: amo.atomic.size,
+        };
+        control(ep, AmId::Amo, &head)?;
+        if wanted {
+            ep.add_outstanding(req);
+        } else {
             ep.unfenced.set(true);
             req.complete(Ok(()));
         }
-        Op::Get(get) => {
-            let head = GetHdr {
-                uuid,
-                ep: id,
-                region: get.region,
-                address: get.address,
-                length: get.data.len() as u64,
-                request: req.id(),
-            };
-            control(ep, AmId::Get, &head)?;
-            ep.add_outstanding(req);
-        }
-        Op::Amo(amo) => {
-            let wanted = !amo.atomic.reply.is_null();
-            let head = AmoHdr {
-                uuid,
-                ep: id,
-                region: amo.region,
-                address: amo.address,
-                value: amo.atomic.value,
-                compare: amo.atomic.swap,
-                request: if wanted { req.id() } else { 0 },
-                op: amo.atomic.op.number(),
-                size: amo.atomic.size,
-            };
-            control(ep, AmId::Amo, &head)?;
-            if wanted {
-                ep.add_outstanding(req);
-            } else {
-                ep.unfenced.set(true);
-                req.complete(Ok(()));
-            }
-        }
-        _ => {}
+        Ok(TaskStep::Done)
     }
-    Ok(TaskStep::Done)
 }
 
 /// Sends a header without payload.
@@ -167,19 +215,4 @@ pub fn on_amo_reply(worker: &Worker, message: &[u8]) -> Option<()> {
     // SAFETY: an endpoint outlives its requests.
     unsafe { (*ep).complete_outstanding(req, result) };
     Some(())
-}
-
-/// The acknowledgement of a fence: its flush continues.
-pub fn on_fence_ack(req: &Request, ack: &AckHdr) {
-    // SAFETY: the only borrow; it ends before the flush goes on.
-    let ep = match unsafe { req.op() } {
-        Op::Flush(f) if !f.ep.is_null() => f.ep,
-        _ => {
-            ucs_error!("an acknowledgement that nothing waits for; dropped");
-            return;
-        }
-    };
-    let result = Status::from_code(ack.status as i8).map_or(Ok(()), Err);
-    // SAFETY: an endpoint outlives its requests.
-    flush::fenced(unsafe { &*ep }, req, result);
 }

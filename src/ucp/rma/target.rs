@@ -1,7 +1,7 @@
 //! Memory access by messages: the owner's side. Only ranges that were exported are touched, and
 //! only as their protection allows.
 
-use super::post::{Operation, apply};
+use super::post::{AtomicOperation, apply};
 use crate::ucp::ep::{Ep, Task, TaskStep};
 use crate::ucp::proto::control;
 use crate::ucp::proto::send::{packed, writer};
@@ -140,7 +140,7 @@ fn serve_fragment(ep: &Ep, get: &mut Read) -> Result<bool> {
 /// An atomic.
 pub fn on_amo(w: &Worker, message: &[u8]) -> Option<()> {
     let (h, _) = AmoHdr::split(message)?;
-    let op = Operation::from_number(h.op)?;
+    let op = AtomicOperation::from_number(h.op)?;
     if !matches!(h.size, 4 | 8) {
         return None;
     }

@@ -313,7 +313,7 @@ impl StreamState {
 
     #[inline(never)]
     fn list_newly(&self, ep: &Ep) {
-        if ep.stream.has_something() && !ep.implicit.get() && !ep.is_closed_by_app() {
+        if ep.stream.has_something() && ep.has_callbacks() {
             ep.stream.listed.set(true);
             self.ready.borrow_mut().push_back(ep.id.get());
         }

@@ -6,7 +6,7 @@
 use super::{Chunk, Inbox, rndv};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Pin};
-use crate::ucp::proto::op::{Op, StreamRecvOp};
+use crate::ucp::proto::op::{Op, Operation, StreamRecvOp};
 use crate::ucp::request::{
     Callback, Info, Param, Posted, Request, RequestSlot, immediate, must_be_immediate, settle,
 };
@@ -22,6 +22,8 @@ use core::ptr::NonNull;
 /// Messages of so many bytes are better left with the transport until the next receive is posted, as they are then
 /// copied directly into its buffer.
 const WORTH_A_RECEIVE: usize = 2 << 10;
+
+impl Operation for StreamRecvOp {}
 
 /// Bytes for a stream.
 pub fn on_data(worker: &Worker, message: &[u8]) -> Option<()> {
@@ -43,9 +45,7 @@ pub unsafe fn on_short(worker: &Worker, uuid: u64, rest: *const u8, len: usize) 
     let id = u64::from_le(id);
     // SAFETY: by the caller's promise.
     let body = unsafe { core::slice::from_raw_parts(body, count) };
-    let sender = worker
-        .last_named(uuid, id)
-        .filter(|ep| !ep.reply_only.get());
+    let sender = worker.last_named(uuid, id).filter(|ep| !ep.is_reply_only());
     if !sender.is_some_and(|ep| into_oldest(ep, body) || keep(ep, body)) {
         deliver(worker, uuid, id, body);
     }

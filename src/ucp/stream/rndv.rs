@@ -87,7 +87,7 @@ unsafe extern "C" fn fetch_in_progress(worker: *mut c_void) -> c_uint {
         };
         let _pin = Pin::new(ep);
         if ep.stream.broken.get() {
-            if !ep.is_closed_by_app() {
+            if !ep.is_closed() {
                 // The peer's worker lives on, and another of its endpoints may wait for operations of this one.
                 ep.on_peer_closed(Status::CONNECTION_RESET);
             }

@@ -4,9 +4,8 @@ use super::Message;
 use super::posted_fifo::PostedReceive;
 use crate::c::*;
 use crate::ucp::dt::Data;
-use crate::ucp::proto::op::{Arriving, Op, TagRecvOp, TagWaitOp};
-use crate::ucp::proto::reassembly::{MessageId, Reassembly, Target};
-use crate::ucp::proto::receive::{empty_reassembly, into_request};
+use crate::ucp::proto::op::{Arriving, Op, Operation, TagRecvOp, TagWaitOp};
+use crate::ucp::proto::reassembly::{MessageId, Reassembly, Target, empty_reassembly};
 use crate::ucp::proto::rndv::{self, Rts};
 use crate::ucp::request::{Info, Param, Posted, Request, RequestSlot, ended, settle};
 use crate::ucp::unexpected;
@@ -167,13 +166,32 @@ fn adopt(worker: &Worker, req: &Request, id: MessageId) {
             if let Some(sender) = sync {
                 rndv::send_ack(worker, sender, Ok(()));
             }
-            into_request(req, 0, &bytes);
+            unpack_fragment(req, 0, &bytes);
             if here {
                 worker.reassemblies.remove(id);
                 complete_matched(req);
             }
         }
         None => req.complete(Err(Status::CONNECTION_RESET)),
+    }
+}
+
+impl Operation for TagWaitOp {}
+
+/// Unpacks a fragment into a posted buffer. Keeps the first error; the rest of the message is dropped.
+pub fn unpack_fragment(req: &Request, offset: usize, body: &[u8]) {
+    // SAFETY: the only borrow; a generic datatype's unpack must not use its own request.
+    let Op::TagRecv(recv) = (unsafe { req.op() }) else {
+        return;
+    };
+    if recv.arriving.error.is_none() {
+        let fits = recv.data.len().saturating_sub(offset).min(body.len());
+        // SAFETY: `fits` bytes of `body` are readable.
+        let unpacked = unsafe { recv.data.unpack(offset, body.as_ptr(), fits) };
+        recv.arriving.error = match unpacked {
+            Ok(()) if fits < body.len() => Some(Status::MESSAGE_TRUNCATED),
+            r => r.err(),
+        };
     }
 }
 

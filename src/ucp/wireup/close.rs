@@ -19,7 +19,7 @@ pub fn on_close(worker: &Worker, message: &[u8]) -> Option<()> {
     let _pin = Pin::new(ep);
     ep.peer_closed.set(true);
     let gone = cm::on_close_message(ep);
-    if ep.implicit.get() && !ep.exposed.get() {
+    if ep.is_hidden() {
         // SAFETY: in the table, so alive; nobody else knows of it.
         unsafe { Ep::destroy(ep, Status::CONNECTION_RESET, End::Flushed) };
         worker.pairing.take_return_path(name);

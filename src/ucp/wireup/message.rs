@@ -1,7 +1,7 @@
 //! The wire-up message: it tells a worker the address and id of a remote endpoint. The remote endpoint is paired with an
 //! unpaired endpoint to its worker, or an implicit endpoint is made, by which replies are sent.
 
-use crate::ucp::ep::{Ep, EpParams};
+use crate::ucp::ep::{Ep, MadeBy};
 use crate::ucp::wireup::pairing::RemoteEp;
 use crate::ucp::wireup::unproven::{self, Claim, Origin};
 use crate::ucp::wireup::{claims, select};
@@ -77,18 +77,18 @@ pub fn on_wireup(worker: &Worker, message: &[u8]) {
                 serial,
                 peer_handles_errors: hdr.handles_errors != 0,
             };
-            let _ = create_reply_ep(worker, path, hdr.ep);
+            let _ = create_reply_ep(worker, path, hdr.ep, MadeBy::Peer);
         }
     }
 }
 
 /// Makes an implicit endpoint whose replies wait until the peer's process has confirmed that the address is its own.
 fn create_unproven(worker: &Worker, address: Address, hdr: &WireupHdr, serial: u32) {
-    let ep = Ep::unconnected(worker, EpParams::default());
+    let ep = Ep::hidden(worker, MadeBy::Peer);
     // SAFETY: just made.
     let made = unsafe { ep.as_ref() };
     made.remote_uuid.set(hdr.uuid);
-    make_implicit(made, serial, hdr.handles_errors != 0, (hdr.uuid, hdr.ep));
+    pair_hidden(made, serial, hdr.handles_errors != 0, (hdr.uuid, hdr.ep));
     let claim = Claim {
         ep: made.id.get(),
         origin: Origin::Message,
@@ -119,13 +119,18 @@ pub struct ReturnPath {
 }
 
 /// Makes an implicit endpoint for replies to the remote endpoint with the id `remote`. Returns its id.
-pub fn create_reply_ep(worker: &Worker, path: ReturnPath, remote: u64) -> Option<u64> {
+pub fn create_reply_ep(
+    worker: &Worker,
+    path: ReturnPath,
+    remote: u64,
+    made_by: MadeBy,
+) -> Option<u64> {
     let uuid = path.address.uuid;
-    match Ep::create_back(worker, path.address) {
+    match Ep::create_back(worker, path.address, made_by) {
         Ok(ep) => {
             // SAFETY: just made.
             let made = unsafe { ep.as_ref() };
-            make_implicit(made, path.serial, path.peer_handles_errors, (uuid, remote));
+            pair_hidden(made, path.serial, path.peer_handles_errors, (uuid, remote));
             Some(made.id.get())
         }
         // The peer has left; `create_back` logged it.
@@ -137,9 +142,8 @@ pub fn create_reply_ep(worker: &Worker, path: ReturnPath, remote: u64) -> Option
     }
 }
 
-/// Makes an endpoint an implicit one, paired with `remote`.
-fn make_implicit(ep: &Ep, serial: u32, peer_handles_errors: bool, remote: RemoteEp) {
-    ep.implicit.set(true);
+/// Pairs an endpoint that the application does not know with `remote`.
+fn pair_hidden(ep: &Ep, serial: u32, peer_handles_errors: bool, remote: RemoteEp) {
     ep.serial.set(serial);
     ep.peer_handles_errors.set(peer_handles_errors);
     ep.worker()

@@ -30,7 +30,7 @@ pub fn connect(worker: &Worker, address: Address, params: EpParams) -> Result<No
     let is_suitable = |id| {
         worker.ep(id).is_some_and(|ep| {
             let leads_there = |to: &Address| claims::is_owner(worker, to, &address);
-            !ep.reply_only.get() && ep.is_usable() && ep.address().is_some_and(leads_there)
+            !ep.is_reply_only() && ep.is_usable() && ep.address().is_some_and(leads_there)
         })
     };
     let pairing = &worker.pairing;
@@ -38,8 +38,7 @@ pub fn connect(worker: &Worker, address: Address, params: EpParams) -> Result<No
         .take_implicit(uuid, is_suitable)
         .and_then(|id| worker.ep(id))
     {
-        taken.implicit.set(false);
-        taken.params.set(params);
+        taken.take_over(params);
         worker.stream.list(taken);
         pairing.count_made(uuid, taken.serial.get());
         return Ok(NonNull::from(taken));

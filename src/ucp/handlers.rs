@@ -3,13 +3,11 @@
 //! Every header is decoded with a length check; malformed messages are dropped with a log line. No handler keeps the
 //! transport's buffer.
 
-use super::op::Op;
-use super::reassembly::{MessageId, Reassembly, Target};
-use super::rndv::{self, Rts};
+use super::proto::reassembly::{MessageId, Target};
+use super::proto::rndv::{self, Rts};
+use super::worker::Worker;
+use super::{am, rma, stream, tag, unexpected, wireup};
 use crate::c::*;
-use crate::ucp::request::Request;
-use crate::ucp::worker::Worker;
-use crate::ucp::{am, rma, stream, tag, unexpected, wireup};
 use crate::ucs::{Result, Status};
 use crate::uct::api::EpochGuard;
 use crate::uct::base::am::{Placing, ShortHandler};
@@ -292,7 +290,7 @@ fn on_fragment(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Opti
     }
     if let Target::TagRecv(req) = target {
         // SAFETY: a matched receive is alive until it completes, and then leaves its reassembly.
-        into_request(unsafe { req.as_ref() }, offset as usize, body);
+        tag::recv::unpack_fragment(unsafe { req.as_ref() }, offset as usize, body);
     }
     if !last {
         return Some(());
@@ -326,23 +324,6 @@ fn on_fragment(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Opti
     Some(())
 }
 
-/// Unpacks a fragment into a posted buffer. Keeps the first error; the rest of the message is dropped.
-pub fn into_request(req: &Request, offset: usize, body: &[u8]) {
-    // SAFETY: the only borrow; a generic datatype's unpack must not use its own request.
-    let Op::TagRecv(recv) = (unsafe { req.op() }) else {
-        return;
-    };
-    if recv.arriving.error.is_none() {
-        let fits = recv.data.len().saturating_sub(offset).min(body.len());
-        // SAFETY: `fits` bytes of `body` are readable.
-        let unpacked = unsafe { recv.data.unpack(offset, body.as_ptr(), fits) };
-        recv.arriving.error = match unpacked {
-            Ok(()) if fits < body.len() => Some(Status::MESSAGE_TRUNCATED),
-            r => r.err(),
-        };
-    }
-}
-
 /// A message that waits at its sender.
 fn on_rts(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, rest) = RtsHdr::split(message)?;
@@ -372,15 +353,4 @@ fn on_rts(worker: &Worker, message: &[u8]) -> Option<()> {
         _ => return None,
     }
     Some(())
-}
-
-/// An empty reassembly. It allocates memory as fragments come.
-pub fn empty_reassembly(total: usize, target: Target) -> Reassembly {
-    Reassembly {
-        total,
-        received: 0,
-        buffer: Vec::new(),
-        target,
-        sync: None,
-    }
 }
