@@ -201,6 +201,17 @@ pub struct Device {
     pub sys_device: ucs_sys_device_t,
 }
 
+/// Why a component or a transport cannot be used on this machine: the call that failed with the kernel's error, or the
+/// setting that forbids it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unusable(pub String);
+
+impl core::fmt::Display for Unusable {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// A memory domain's properties; the C structs of both generations are filled from it.
 #[derive(Clone, Debug)]
 pub struct MdAttr {
@@ -335,10 +346,15 @@ pub trait Component: Sync + 'static {
         let _ = (worker, config);
         Err(Status::UNSUPPORTED)
     }
-    /// The names of the domains that can be opened here; empty when the machine has none.
-    fn md_resources(&self) -> Vec<&'static str>;
+    /// The names of the domains that can be opened here, or why there are none.
+    fn md_resources(&self) -> core::result::Result<Vec<&'static str>, Unusable>;
     fn md_open(&self, name: &str, config: &Config) -> Result<Box<dyn Md>>;
     fn transports(&self) -> &'static [&'static dyn Transport];
+
+    /// The number of its keys in packed remote keys; `None` if UCP packs no keys of it.
+    fn key_number(&self) -> Option<u8> {
+        self.transports().first()?.wire_number()
+    }
 
     /// The process of this host whose memory a packed remote key names, if keys of this component name processes.
     fn key_owner(&self, packed: &[u8]) -> Option<ProcessName> {
@@ -381,10 +397,45 @@ pub trait Component: Sync + 'static {
 }
 
 /// One transport of a component: lists its devices and opens interfaces on them.
+///
+/// What UCP has to know of a transport is answered here. What it costs stands in the attributes of its interfaces
+/// (`Iface::query`).
 pub trait Transport: Sync + 'static {
     fn name(&self) -> &'static str;
+
+    /// Its number in worker addresses, which never changes. `None`: UCP does not connect by this transport.
+    fn wire_number(&self) -> Option<u8> {
+        None
+    }
+
+    /// The names in `UCX_TLS` that stand for this transport and others, besides `all`.
+    fn groups(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Whether its messages go through memory that both processes map. A peer on this host that it does not reach has
+    /// closed its worker or has ended.
+    fn shares_memory(&self) -> bool {
+        false
+    }
+
     fn config(&self) -> &'static Table;
-    fn devices(&self, md: &dyn Md) -> Vec<Device>;
+
+    /// Its devices in this domain, at least one, or why there are none.
+    fn devices(&self, md: &dyn Md) -> core::result::Result<Vec<Device>, Unusable>;
+
+    /// Whether a peer's device address has a length of this transport's format, of which an own device address has
+    /// `own_len` bytes.
+    fn fits_device_address(&self, device: &[u8], own_len: usize) -> bool {
+        device.len() == own_len
+    }
+
+    /// Why none of this process's interfaces reaches the peer's interface with this address. For log lines: may take
+    /// time.
+    fn unreachable(&self, device: &[u8], iface: &[u8]) -> String {
+        let _ = (device, iface);
+        "no interface of ours reaches one of the peer's: see UCX_NET_DEVICES".to_owned()
+    }
 
     /// The process of this host that an interface address names, if addresses of this transport name processes.
     fn address_owner(&self, iface: &[u8]) -> Option<ProcessName> {

@@ -1,7 +1,7 @@
 //! The components of this library: the one line a new transport adds.
 
 use crate::ucs::config::Table;
-use crate::uct::api::Component;
+use crate::uct::api::{Component, Transport};
 use crate::uct::base::md::ComponentHandle;
 use crate::uct::{cma, ib, loopback, shm, tcp};
 
@@ -45,6 +45,22 @@ pub fn components() -> &'static [ComponentHandle] {
     &COMPONENTS
 }
 
+/// The transports that UCP connects by, with their numbers in worker addresses, in the order of the numbers.
+pub fn numbered() -> Vec<(u8, &'static dyn Transport)> {
+    let all = components().iter().flat_map(|c| c.component.transports());
+    let mut numbered: Vec<(u8, &'static dyn Transport)> = all
+        .filter_map(|transport| Some((transport.wire_number()?, *transport)))
+        .collect();
+    numbered.sort_by_key(|(number, _)| *number);
+    numbered
+}
+
+/// Whether a number in a worker address is of a transport of this build.
+pub fn is_known(number: u8) -> bool {
+    let mut all = components().iter().flat_map(|c| c.component.transports());
+    all.any(|transport| transport.wire_number() == Some(number))
+}
+
 #[cfg(test)]
 thread_local! {
     static OTHERS: core::cell::Cell<Option<&'static [ComponentHandle]>> =
@@ -55,4 +71,43 @@ thread_local! {
 #[cfg(test)]
 pub fn stand_in(others: Option<&'static [ComponentHandle]>) {
     OTHERS.set(others);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Processes of other builds read these numbers.
+    #[test]
+    fn numbers_in_addresses_do_not_change() {
+        let numbers: Vec<_> = numbered()
+            .into_iter()
+            .map(|(number, transport)| (number, transport.name()))
+            .collect();
+        let expected = [
+            (0, "self"),
+            (1, "posix"),
+            (2, "sysv"),
+            (3, "cma"),
+            (4, "tcp"),
+        ];
+        assert_eq!(numbers, expected);
+        for (number, name) in expected {
+            assert!(is_known(number), "{name}");
+        }
+        assert!(!is_known(5));
+    }
+
+    /// A remote key names the component by the number of a transport.
+    #[test]
+    fn key_numbers_are_unique() {
+        let mut numbers: Vec<u8> = COMPONENTS
+            .iter()
+            .filter_map(|c| c.component.key_number())
+            .collect();
+        let count = numbers.len();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), count);
+    }
 }
