@@ -12,6 +12,7 @@ use crate::uct::base::iov::Iov;
 use crate::uct::base::md::ComponentHandle;
 use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::worker::WorkerHandle;
+use crate::uct::internal::{EpochGuard, InternalIface};
 use crate::uct::local::{self, ProcessName};
 use core::ffi::c_void;
 use std::any::Any;
@@ -423,17 +424,6 @@ impl Iface for SimIface {
         of(ep).one_copy(iov, remote, true, None, comp)
     }
 
-    unsafe fn get_guarded(
-        ep: &EpBox<Self>,
-        iov: Iov<'_>,
-        remote: u64,
-        _rkey: uct_rkey_t,
-        guard: EpochGuard,
-        comp: Completion,
-    ) -> Result<Posted> {
-        of(ep).one_copy(iov, remote, true, Some(guard), comp)
-    }
-
     unsafe fn pending_add(
         ep: &EpBox<Self>,
         req: *mut uct_pending_req_t,
@@ -461,5 +451,18 @@ impl Iface for SimIface {
 
     fn check(_ep: &EpBox<Self>, _flags: u32, _comp: Completion) -> Result<Posted> {
         Ok(Posted::Done)
+    }
+}
+
+impl InternalIface for SimIface {
+    unsafe fn get_guarded(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        _rkey: uct_rkey_t,
+        guard: EpochGuard,
+        comp: Completion,
+    ) -> Result<Posted> {
+        of(ep).one_copy(iov, remote, true, Some(guard), comp)
     }
 }

@@ -7,7 +7,6 @@
 
 use crate::c::*;
 use crate::ucs::config::{Config, Table};
-use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
@@ -101,18 +100,6 @@ impl Completion {
             }
         }
     }
-}
-
-/// An addition to C's registration flags: the registration is for one transfer, which the owner may revoke. A peer that
-/// writes afterwards is not at fault, and its data are dropped.
-pub const MEM_ONE_TRANSFER: u32 = 1 << 31;
-
-/// The revocation epoch of a peer: `at` is the address of the word, eight bytes and aligned; `value` is the epoch of
-/// which the peer's memory is valid. The word is read after the data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EpochGuard {
-    pub at: u64,
-    pub value: u64,
 }
 
 /// The operations of UCX's atomics, by their C numbers.
@@ -281,7 +268,7 @@ pub trait Md: Send + Sync + 'static {
         Err(Status::UNSUPPORTED)
     }
 
-    /// `flags` are `UCT_MD_MEM_*`, and `MEM_ONE_TRANSFER`.
+    /// `flags` are `UCT_MD_MEM_*`, and `internal::MEM_ONE_TRANSFER`.
     fn mem_reg(&self, address: *mut c_void, length: usize, flags: u32) -> Result<uct_mem_h> {
         let _ = (address, length, flags);
         Err(Status::UNSUPPORTED)
@@ -528,22 +515,6 @@ pub trait Iface: Sized + 'static {
     ) -> Result<()> {
         Err(Status::UNSUPPORTED)
     }
-    /// As `am_short`, for UCP, which respects the limits; returns C's code. A transport that delivers messages within
-    /// the call may pass the payload to the handler in place.
-    ///
-    /// # Safety
-    /// `len` must be at most `max_short` less the header, `payload` readable for so many bytes, `id` a user's.
-    #[inline(always)]
-    unsafe fn am_short_inside(
-        ep: &EpBox<Self>,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> ucs_status_t {
-        // SAFETY: by the caller's promise.
-        code_of(&unsafe { Self::am_short(ep, id, header, payload, len) })
-    }
     fn am_short_iov(ep: &EpBox<Self>, id: u8, iov: Iov<'_>) -> Result<()> {
         Err(Status::UNSUPPORTED)
     }
@@ -592,43 +563,6 @@ pub trait Iface: Sized + 'static {
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)
     }
-    /// A put into memory that its owner registered for one transfer, followed by the active message `id` with the
-    /// bytes `notification`. The peer does not acknowledge it: `comp` completes when the source is free again.
-    ///
-    /// # Safety
-    /// `rkey` live.
-    unsafe fn put_notify(
-        ep: &EpBox<Self>,
-        iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
-        id: u8,
-        told: &[u8],
-        comp: Completion,
-    ) -> Result<Posted> {
-        Err(Status::UNSUPPORTED)
-    }
-    /// The identity in an interface address, which its owner proves when it connects. `None` if the transport has no
-    /// identities, or the address is malformed.
-    fn peer_identity(face: &IfaceBox<Self>, address: &[u8]) -> Option<u64> {
-        None
-    }
-    /// The identity of the peer whose message is being handled. `None` if no handler of this interface runs, or the
-    /// transport has no identities.
-    fn sender_identity(face: &IfaceBox<Self>) -> Option<u64> {
-        None
-    }
-    /// Whether there is a connection to the peer with this identity.
-    fn is_connected(face: &IfaceBox<Self>, identity: u64) -> bool {
-        false
-    }
-    /// Closes the connection of the peer whose message is being handled, if there is one: the peer exceeds its limit.
-    fn reject_sender(face: &IfaceBox<Self>) -> bool {
-        false
-    }
-    /// The number of queued replies to the peer has changed. A transport that supports it stops receiving from a peer
-    /// that requests replies and does not read them.
-    fn answers_queued(ep: &EpBox<Self>, change: isize) {}
     /// # Safety
     /// `dst` writable for `len`; `rkey` live.
     unsafe fn get_short(
@@ -659,20 +593,6 @@ pub trait Iface: Sized + 'static {
         iov: Iov<'_>,
         remote: u64,
         rkey: uct_rkey_t,
-        comp: Completion,
-    ) -> Result<Posted> {
-        Err(Status::UNSUPPORTED)
-    }
-    /// As `get_zcopy`, of memory that its owner may take back meanwhile: `CANCELED` when it has.
-    ///
-    /// # Safety
-    /// `rkey` live.
-    unsafe fn get_guarded(
-        ep: &EpBox<Self>,
-        iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
-        guard: EpochGuard,
         comp: Completion,
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)

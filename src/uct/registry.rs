@@ -5,7 +5,8 @@ use crate::uct::api::{Component, Transport};
 use crate::uct::base::md::ComponentHandle;
 use crate::uct::{cma, ib, loopback, shm, tcp};
 
-const fn handle(component: &'static dyn Component) -> ComponentHandle {
+/// The handle of a component, which the table consists of.
+pub const fn handle(component: &'static dyn Component) -> ComponentHandle {
     ComponentHandle { component }
 }
 

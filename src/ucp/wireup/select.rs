@@ -8,7 +8,7 @@ use crate::ucp::wireup::claims;
 use crate::ucp::worker::{OpenIface, Worker};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Transport;
-use crate::uct::base::iface::base_of;
+use crate::uct::internal::InternalRef;
 use crate::uct::local::{self, Refusal};
 use crate::uct::registry;
 use crate::wire::address::{Address, AddressEntry};
@@ -22,6 +22,15 @@ const DECIDING_SIZE: f64 = 1024.0;
 pub fn duration(attr: &uct_iface_attr, processes: usize, size: f64) -> f64 {
     let bandwidth = attr.bandwidth.dedicated + attr.bandwidth.shared / processes as f64;
     attr.latency.c + attr.overhead * 2.0 + size / bandwidth.max(1.0)
+}
+
+impl OpenIface {
+    /// What UCP uses of it beyond C's op table.
+    #[inline]
+    pub fn internal(&self) -> InternalRef<'_> {
+        // SAFETY: open until the worker closes it, which drops this.
+        unsafe { InternalRef::of(self.handle) }
+    }
 }
 
 /// The transport of one of the worker's interfaces.
@@ -216,8 +225,7 @@ fn lane_of(worker: &Worker, address: &Address, i: usize, ep: uct_ep_h) -> Messag
         max_zcopy: if in_place { cap.am.max_zcopy } else { 0 },
         max_zcopy_header: if in_place { cap.am.max_hdr } else { 0 },
         thresholds,
-        // SAFETY: an open interface of ours.
-        am_short: max_short.map(|_| unsafe { base_of(iface.handle) }.internal.am_short),
+        am_short: max_short.map(|_| iface.internal().base.internal.ops.am_short),
         am_bcopy: ops.ep_am_bcopy,
         am_zcopy: ops.ep_am_zcopy,
     }

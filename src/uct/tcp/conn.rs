@@ -487,7 +487,7 @@ impl Conn {
 
     /// Sends the queue after a zero-copy payload: all of it on a quiet connection, else whole segments.
     fn send_in_place(self: &Rc<Conn>, face: &Face, last: Last) -> bool {
-        if face.base.corked.get() && self.mark_dirty(face) {
+        if face.base.internal.corked.get() && self.mark_dirty(face) {
             self.fresh.set(true);
             return false;
         }

@@ -526,7 +526,7 @@ pub fn greet(face: &Face, unauth_peer: &Rc<RefCell<UnauthPeer>>, received: &Rece
         face.by_peer.borrow_mut().insert(from, Rc::clone(&conn));
     }
     opened(face, &conn, hello.attempt, hello.max_am as usize);
-    face.base.peer_connected(from);
+    face.base.internal.peer_connected(from);
 }
 
 /// Moves an unknown peer's socket to a connection.

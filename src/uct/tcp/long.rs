@@ -97,7 +97,7 @@ pub fn hand_on(face: &Face, conn: &Conn, buf: &mut RxBuf) {
         buf.data.copy_within(buf.start..from, buf.start + n);
         buf.start += n;
         long.placed(conn, buf, n);
-        if conn.fd() < 0 || face.base.recv_paused.get() {
+        if conn.fd() < 0 || face.base.internal.recv_paused.get() {
             return;
         }
     }

@@ -9,14 +9,13 @@ use crate::c::*;
 use crate::sys::net::loopback_domain;
 use crate::ucs::config::{Config, Table};
 use crate::ucs::{Result, Status};
-use crate::uct::api::{
-    Component, Device, MEM_ONE_TRANSFER, Md, MdAttr, RkeyParts, Transport, Unusable,
-};
+use crate::uct::api::{Component, Device, Md, MdAttr, RkeyParts, Transport, Unusable};
 use crate::uct::auth::Auth;
 use crate::uct::base::iface::md_as;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm;
+use crate::uct::internal::MEM_ONE_TRANSFER;
 use std::any::Any;
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -315,7 +315,7 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
     let mut count = 0;
     face.sender.set(conn.peer);
     loop {
-        if face.base.recv_paused.take() {
+        if face.base.internal.recv_paused.take() {
             face.hold(conn);
             return Ok(count);
         }
@@ -342,7 +342,7 @@ fn understand(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, Stri
             }
             let Some(body) = bytes.get_mut(wire::HEADER_LEN..total) else {
                 long::hand_on(face, conn, buf);
-                if face.base.recv_paused.take() {
+                if face.base.internal.recv_paused.take() {
                     face.hold(conn);
                 }
                 return Ok(count);
