@@ -5,7 +5,7 @@
 //! `program` acts through the C functions: `calls` makes the calls, `life` makes and ends processes and
 //! endpoints. `world` is the ledger with what must hold: every operation ends once, messages come once and
 //! in order, data is there after a flush, nothing is called after a close, nothing waits for ever, no
-//! request is lost.
+//! request is lost. `skeleton` is apart from that: a complete small transport, as an example for a new one.
 //!
 //! `SIM_SEEDS=100000` runs more seeds, `SIM_FIRST=n` begins elsewhere, `SIM_SEED=n` runs one and prints
 //! what happened.
@@ -15,6 +15,7 @@ mod calls;
 mod life;
 mod network;
 mod program;
+mod skeleton;
 mod transport;
 mod world;
 
