@@ -11,7 +11,6 @@ use crate::ucs::{Result, Status};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, IfaceParams};
-use crate::uct::base::tag;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::Manager;
 use crate::uct::local::ProcessName;
@@ -633,78 +632,6 @@ pub trait Iface: Sized + 'static {
         comp: Completion,
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)
-    }
-
-    /// # Safety
-    /// `data` readable for `len`.
-    unsafe fn tag_eager_short(
-        ep: &EpBox<Self>,
-        tag: u64,
-        data: *const u8,
-        len: usize,
-    ) -> Result<()> {
-        // SAFETY: by the caller's promise.
-        unsafe { tag::eager_short(ep, tag, data, len) }
-    }
-    fn tag_eager_bcopy(
-        ep: &EpBox<Self>,
-        tag: u64,
-        imm: u64,
-        pack: Pack,
-        flags: u32,
-    ) -> Result<usize> {
-        tag::eager_bcopy(ep, tag, imm, pack, flags)
-    }
-    fn tag_eager_zcopy(
-        ep: &EpBox<Self>,
-        tag: u64,
-        imm: u64,
-        iov: Iov<'_>,
-        flags: u32,
-        comp: Completion,
-    ) -> Result<Posted> {
-        tag::eager_zcopy(ep, tag, imm, iov, flags, comp)
-    }
-    /// Returns the operation, for `tag_rndv_cancel`.
-    fn tag_rndv_zcopy(
-        ep: &EpBox<Self>,
-        tag: u64,
-        header: &[u8],
-        iov: Iov<'_>,
-        flags: u32,
-        comp: Completion,
-    ) -> Result<*mut c_void> {
-        tag::rndv_zcopy(ep, tag, header, iov, comp)
-    }
-    /// # Safety
-    /// `op` must be an operation of `tag_rndv_zcopy` that is not complete.
-    unsafe fn tag_rndv_cancel(ep: &EpBox<Self>, op: *mut c_void) -> Result<()> {
-        tag::rndv_cancel(ep, op)
-    }
-    fn tag_rndv_request(ep: &EpBox<Self>, tag: u64, header: &[u8], flags: u32) -> Result<()> {
-        tag::rndv_request(ep, tag, header)
-    }
-    /// # Safety
-    /// `ctx` must stay alive until it is completed or cancelled.
-    unsafe fn tag_recv_zcopy(
-        face: &IfaceBox<Self>,
-        tag: u64,
-        mask: u64,
-        iov: Iov<'_>,
-        ctx: *mut uct_tag_context_t,
-    ) -> Result<()> {
-        // SAFETY: by the caller's promise.
-        unsafe { tag::recv_zcopy(face, tag, mask, iov, ctx) }
-    }
-    /// # Safety
-    /// `ctx` must be posted.
-    unsafe fn tag_recv_cancel(
-        face: &IfaceBox<Self>,
-        ctx: *mut uct_tag_context_t,
-        force: bool,
-    ) -> Result<()> {
-        // SAFETY: by the caller's promise.
-        unsafe { tag::recv_cancel(face, ctx, force) }
     }
 
     /// Queues `req` until the endpoint can send again; `BUSY` when it can already.
