@@ -186,3 +186,25 @@ impl Transport for TcpTransport {
         TcpIface::open(worker, address, &survey, keys, auth, params, config)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The address is read as far as its first byte says.
+    #[test]
+    fn a_device_address_with_another_length_does_not_fit() {
+        for ip in ["127.0.0.1", "::1"] {
+            for loopback in [false, true] {
+                let whole = encode_device(ip.parse().unwrap(), 8, loopback);
+                let len = whole.len();
+                assert!(TcpTransport.fits_device_address(&whole, 0));
+                for cut in 0..len {
+                    assert!(!TcpTransport.fits_device_address(&whole[..cut], len));
+                }
+                let longer = [&whole[..], &[0]].concat();
+                assert!(!TcpTransport.fits_device_address(&longer, len));
+            }
+        }
+    }
+}
