@@ -1,9 +1,11 @@
 //! A folder of `src/` names only the floors below it, only floor 1 calls libc, and every file opens with
-//! a description. The rules are checked on the text, so that a breach names its line; the last tests show
-//! that each rule can fail.
+//! a description. A transport is named in its own folder and in the registry only. UCP uses UCT through listed
+//! modules. Files with unsafe code are listed. The rules are checked on the text, so that a breach names its line; the
+//! last tests show that each rule can fail.
 //!
 //! `src/ucp` has floors of its own (`UCP_FLOORS`). Imports that go up are listed in `UPWARD`, which only shrinks.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -392,5 +394,288 @@ fn what_is_allowed_passes() {
             Vec::<String>::new(),
             "{file}: {text}"
         );
+    }
+}
+
+/// The text without its unit tests, line structure kept.
+fn product(code: &str) -> &str {
+    match code.find("#[cfg(test)]\nmod tests") {
+        Some(at) => &code[..at],
+        None => code,
+    }
+}
+
+fn is_test(file: &Path) -> bool {
+    file.components()
+        .any(|part| part.as_os_str() == "tests.rs" || part.as_os_str() == "tests")
+}
+
+/// All files of `src/`, with their texts.
+fn sources() -> Vec<(PathBuf, String)> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let files = rust_files(&source).into_iter();
+    files
+        .map(|file| {
+            let text = fs::read_to_string(source.join(&file)).unwrap();
+            (file, text)
+        })
+        .collect()
+}
+
+/// The names of components and transports, the groups of `UCX_TLS`, and the folders of `src/uct` with a transport.
+struct Transports {
+    names: BTreeSet<String>,
+    folders: BTreeSet<String>,
+}
+
+impl Transports {
+    fn all() -> Transports {
+        let mut names = BTreeSet::new();
+        for handle in &ferrucx::uct::registry::COMPONENTS {
+            names.insert(handle.component.name().to_owned());
+            for transport in handle.component.transports() {
+                names.insert(transport.name().to_owned());
+                names.extend(transport.groups().iter().map(|group| (*group).to_owned()));
+            }
+        }
+        let with_transport = sources().into_iter().filter_map(|(file, text)| {
+            let folder = file.strip_prefix("uct").ok()?.parent()?;
+            let first = folder.components().next()?.as_os_str().to_str()?;
+            let has = text.contains("impl Transport for ");
+            has.then(|| first.to_owned())
+        });
+        Transports {
+            names,
+            folders: with_transport.collect(),
+        }
+    }
+}
+
+/// Places outside a transport's folder that may name it: file, name, and why.
+const MAY_NAME: [(&str, &str, &str); 5] = [
+    (
+        "sys/machine.rs",
+        "self",
+        "the folder of this process in /proc",
+    ),
+    (
+        "ucp/proto/table.rs",
+        "self",
+        "the scope of an endpoint to its own worker, as upstream prints it",
+    ),
+    ("ucp/wireup/describe.rs", "self", "the same scope"),
+    (
+        "uct/tag/rndv.rs",
+        "cma",
+        "a rendezvous reads the sender's memory as cma does",
+    ),
+    (
+        "uct/tag/wire.rs",
+        "cma",
+        "the name of that memory's process",
+    ),
+];
+
+/// Each place in `text`, the contents of `src/file`, that names a transport: line and name.
+fn transports_named(file: &Path, text: &str, transports: &Transports) -> Vec<(usize, String)> {
+    let own = |folder: &String| file.starts_with(Path::new("uct").join(folder));
+    if is_test(file) || transports.folders.iter().any(own) || file == Path::new("uct/registry.rs") {
+        return Vec::new();
+    }
+    let code = without_comments(text);
+    let code = product(&code);
+    let mut found = Vec::new();
+    for (number, line) in code.lines().enumerate() {
+        for name in line.split('"').skip(1).step_by(2) {
+            if transports.names.contains(name) {
+                found.push((number + 1, name.to_owned()));
+            }
+        }
+    }
+    for (at, _) in code.match_indices("uct::") {
+        for name in heads(&code[at + "uct::".len()..]) {
+            if transports.folders.contains(&name) {
+                found.push((code[..at].matches('\n').count() + 1, name));
+            }
+        }
+    }
+    found
+}
+
+/// A new transport needs its folder, its `mod` line and its line in `uct/registry.rs`, and nothing else.
+#[test]
+fn a_transport_is_named_in_its_folder_and_the_registry_only() {
+    let transports = Transports::all();
+    assert!(transports.folders.len() >= 5, "{:?}", transports.folders);
+    let (mut breaches, mut used) = (Vec::new(), BTreeSet::new());
+    for (file, text) in sources() {
+        for (line, name) in transports_named(&file, &text, &transports) {
+            let exempt = MAY_NAME
+                .iter()
+                .position(|(of, what, _)| file == Path::new(of) && name == *what);
+            match exempt {
+                Some(index) => {
+                    used.insert(index);
+                }
+                None => breaches.push(format!("src/{}:{line}: names {name}", file.display())),
+            }
+        }
+    }
+    assert!(breaches.is_empty(), "\n{}", breaches.join("\n"));
+    for (index, (file, name, _)) in MAY_NAME.iter().enumerate() {
+        assert!(
+            used.contains(&index),
+            "src/{file} does not name {name}: remove the line from MAY_NAME"
+        );
+    }
+}
+
+#[test]
+fn a_transport_named_elsewhere_is_found() {
+    let transports = Transports::all();
+    let named = |file: &str, text: &str| transports_named(Path::new(file), text, &transports).len();
+    let bad = [
+        "let t = \"tcp\";",
+        "(a, \"sm\") => 1,",
+        "use crate::uct::shm::ring;",
+        "use crate::{sys, uct::{api, ib::md}};",
+    ];
+    for text in bad {
+        assert_eq!(named("ucp/context.rs", text), 1, "{text}");
+        assert_eq!(named("uct/api.rs", text), 1, "{text}");
+    }
+    let good = [
+        "// as \"tcp\" does",
+        "let t = \"tcp: {why}\";",
+        "use crate::uct::{api, registry};",
+        "fn f() {}\n#[cfg(test)]\nmod tests { const T: &str = \"tcp\"; }",
+    ];
+    for text in good {
+        assert_eq!(named("ucp/context.rs", text), 0, "{text}");
+    }
+    assert_eq!(named("uct/tcp/md.rs", bad[0]), 0);
+}
+
+/// The modules of UCT that UCP uses. `internal` is the contract with a transport beyond C's op table, `api` its types,
+/// `cm` connection management, `local` the proof of being on this host; of `base`, tools that have no transport behind
+/// them.
+const UCT_FOR_UCP: [&str; 12] = [
+    "api",
+    "base::config",
+    "base::copy",
+    "base::iov",
+    "base::md",
+    "base::mem",
+    "base::params",
+    "base::worker",
+    "cm",
+    "internal",
+    "local",
+    "registry",
+];
+
+/// The modules of UCT that `text` names, one level deep, two in `base`.
+fn uct_modules(text: &str) -> Vec<String> {
+    let code = without_comments(text);
+    let code = product(&code);
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("uct::") {
+        if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+            continue;
+        }
+        // C's types have a module of the same name.
+        if code[..at].ends_with("c::") {
+            continue;
+        }
+        let rest = &code[at + "uct::".len()..];
+        match rest.strip_prefix("base::") {
+            Some(inner) => found.extend(heads(inner).iter().map(|head| format!("base::{head}"))),
+            None => found.extend(heads(rest)),
+        }
+    }
+    found
+}
+
+#[test]
+fn ucp_uses_uct_through_listed_modules() {
+    let (mut breaches, mut used) = (Vec::new(), BTreeSet::new());
+    for (file, text) in sources() {
+        if !file.starts_with("ucp") || is_test(&file) {
+            continue;
+        }
+        for module in uct_modules(&text) {
+            match UCT_FOR_UCP.contains(&module.as_str()) {
+                true => _ = used.insert(module),
+                false => breaches.push(format!("src/{}: uses uct::{module}", file.display())),
+            }
+        }
+    }
+    assert!(breaches.is_empty(), "\n{}", breaches.join("\n"));
+    for module in UCT_FOR_UCP {
+        assert!(
+            used.contains(module),
+            "UCP does not use uct::{module}: remove it from UCT_FOR_UCP"
+        );
+    }
+}
+
+#[test]
+fn modules_of_uct_are_found() {
+    let text = "use crate::uct::base::{am, iface::base_of};\nuse crate::uct::{self, shm::ring};\n\
+        use crate::c::uct::x;\nfn f() { uct::table::ops() }";
+    assert_eq!(
+        uct_modules(text),
+        ["base::am", "base::iface", "self", "shm", "table"]
+    );
+}
+
+/// Files with unsafe code, one a line. The list may only get shorter: new code that needs unsafe code goes where it
+/// stands already.
+const WITH_UNSAFE: &str = include_str!("unsafe_files.txt");
+
+/// Whether there is unsafe code in a file: the keyword, apart from attributes of exported functions.
+fn has_unsafe(text: &str) -> bool {
+    let code = without_comments(text);
+    let mut words = code.match_indices("unsafe");
+    words.any(|(at, word)| {
+        let (before, after) = (&code[..at], &code[at + word.len()..]);
+        let in_name = |c: char| c.is_alphanumeric() || c == '_' || c == '"';
+        !before.ends_with(in_name) && !after.starts_with(in_name) && !after.starts_with('(')
+    })
+}
+
+#[test]
+fn unsafe_code_is_in_listed_files() {
+    let listed: BTreeSet<PathBuf> = WITH_UNSAFE.lines().map(PathBuf::from).collect();
+    let sources = sources();
+    let with_unsafe = sources.iter().filter(|(_, text)| has_unsafe(text));
+    let found: BTreeSet<PathBuf> = with_unsafe.map(|(file, _)| file.clone()).collect();
+    let new: Vec<_> = found.difference(&listed).collect();
+    assert!(
+        new.is_empty(),
+        "these files had no unsafe code before: {new:?}"
+    );
+    let clean: Vec<_> = listed.difference(&found).collect();
+    assert!(
+        clean.is_empty(),
+        "no unsafe code is left in {clean:?}: remove them from tests/unsafe_files.txt"
+    );
+}
+
+#[test]
+fn unsafe_code_is_found() {
+    for text in [
+        "fn f() { unsafe { g() } }",
+        "unsafe impl Send for X {}",
+        "type F = unsafe extern \"C\" fn();",
+    ] {
+        assert!(has_unsafe(text), "{text}");
+    }
+    for text in [
+        "// unsafe code is elsewhere",
+        "#![forbid(unsafe_code)]",
+        "#[unsafe(no_mangle)]\npub extern \"C\" fn f() {}",
+    ] {
+        assert!(!has_unsafe(text), "{text}");
     }
 }

@@ -5,14 +5,10 @@
 use crate::c::*;
 use crate::ucs::config::{AllowList, Config, nearest};
 use crate::ucs_warn;
-use crate::uct::api::Device;
+use crate::uct::api::{Device, Transport};
 
-/// Names of `UCX_TLS` that stand for several transports; `all` for every one.
-const ALIASES: &[(&str, &[&str])] = &[
-    ("mm", &["posix", "sysv"]),
-    ("sm", &["posix", "sysv", "cma"]),
-    ("shm", &["posix", "sysv", "cma"]),
-];
+/// A transport of this machine on one of its devices.
+pub type Here = (&'static dyn Transport, Device);
 
 /// The device lists: variable, device type, and name in messages.
 const DEVICE_LISTS: [(&str, uct_device_type_t, &str); 4] = [
@@ -22,22 +18,19 @@ const DEVICE_LISTS: [(&str, uct_device_type_t, &str); 4] = [
     ("SELF_DEVICES", UCT_DEVICE_TYPE_SELF, "loopback"),
 ];
 
-/// Whether an item of `UCX_TLS` matches a transport. A backslash quotes the name, and `:aux` after it restricts the
-/// transport to wire-up, which each of ours can do.
-fn means(item: &str, transport: &str) -> bool {
+/// Whether an item of `UCX_TLS` matches a transport: its name, one of its groups, or `all`. A backslash quotes the name,
+/// and `:aux` after it restricts the transport to wire-up, which each of ours can do.
+fn means(item: &str, transport: &dyn Transport) -> bool {
     let name = item.split(':').next().unwrap_or(item);
-    if let Some(exact) = name.strip_prefix('\\') {
-        return exact == transport;
-    }
-    match ALIASES.iter().find(|(alias, _)| *alias == name) {
-        Some((_, members)) => members.contains(&transport),
-        None => name == "all" || name == transport,
+    match name.strip_prefix('\\') {
+        Some(exact) => exact == transport.name(),
+        None => name == "all" || name == transport.name() || transport.groups().contains(&name),
     }
 }
 
 /// Whether `UCX_TLS` allows a transport.
-pub fn transport(config: &Config, name: &str) -> bool {
-    let any = |items: &[String]| items.iter().any(|item| means(item.trim(), name));
+pub fn transport(config: &Config, transport: &dyn Transport) -> bool {
+    let any = |items: &[String]| items.iter().any(|item| means(item.trim(), transport));
     match config.allow_list("TLS") {
         AllowList::All => true,
         AllowList::Only(items) => any(items),
@@ -53,8 +46,16 @@ pub fn device(config: &Config, device: &Device) -> bool {
         .all(|(row, _, _)| config.allow_list(row).allows(&device.name))
 }
 
+/// The variable, without prefix, with the list for devices of this kind.
+pub fn device_list(kind: uct_device_type_t) -> &'static str {
+    let mut lists = DEVICE_LISTS.iter();
+    lists
+        .find(|(_, of, _)| *of == kind)
+        .map_or(DEVICE_LISTS[0].0, |(row, _, _)| row)
+}
+
 /// Whether each name in the lists is a transport in `here`, or a device of one.
-pub fn are_known(config: &Config, here: &[(&str, Device)]) -> bool {
+pub fn are_known(config: &Config, here: &[Here]) -> bool {
     let transports = match config.allow_list("TLS") {
         AllowList::Only(items) => unknown_transports(items, here).is_empty(),
         _ => true,
@@ -68,17 +69,17 @@ pub fn are_known(config: &Config, here: &[(&str, Device)]) -> bool {
             })
 }
 
-fn unknown_transports<'a>(items: &'a [String], here: &[(&str, Device)]) -> Vec<&'a str> {
+fn unknown_transports<'a>(items: &'a [String], here: &[Here]) -> Vec<&'a str> {
     let items = items.iter().map(|item| item.trim());
     items
-        .filter(|item| !here.iter().any(|(t, _)| means(item, t)))
+        .filter(|item| !here.iter().any(|(t, _)| means(item, *t)))
         .collect()
 }
 
 fn unknown_devices<'a>(
     items: &'a [String],
     kind: uct_device_type_t,
-    here: &[(&str, Device)],
+    here: &[Here],
 ) -> Vec<&'a str> {
     let is_here = |item: &str| here.iter().any(|(_, d)| d.kind == kind && d.name == item);
     items
@@ -89,18 +90,14 @@ fn unknown_devices<'a>(
 }
 
 /// Warns about unknown names in the lists. `here`: every available transport with its device.
-pub fn report(config: &Config, here: &[(&str, Device)]) {
+pub fn report(config: &Config, here: &[Here]) {
     if !config.bool("WARN_INVALID_CONFIG") {
         return;
     }
     if let AllowList::Only(items) = config.allow_list("TLS") {
         let unknown = unknown_transports(items, here);
-        let aliases = ALIASES.iter().filter(|(_, members)| {
-            // Of available transports.
-            members.iter().any(|m| here.iter().any(|(t, _)| t == m))
-        });
-        let mut names: Vec<&str> = here.iter().map(|(t, _)| *t).collect();
-        names.extend(aliases.map(|(alias, _)| *alias));
+        let mut names: Vec<&str> = here.iter().map(|(t, _)| t.name()).collect();
+        names.extend(here.iter().flat_map(|(t, _)| t.groups()));
         names.sort_unstable();
         names.dedup();
         warn("transport", &unknown, &names, &names.join(", "));
@@ -112,7 +109,7 @@ pub fn report(config: &Config, here: &[(&str, Device)]) {
         let mut devices: Vec<(&str, &str)> = here
             .iter()
             .filter(|(_, d)| d.kind == kind)
-            .map(|(t, d)| (d.name.as_str(), *t))
+            .map(|(t, d)| (d.name.as_str(), t.name()))
             .collect();
         devices.sort_unstable();
         let unknown = unknown_devices(items, kind, here);
@@ -160,6 +157,7 @@ fn warn(what: &str, unknown: &[&str], names: &[&str], offered: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::uct::registry::numbered;
 
     #[test]
     fn items_mean_what_they_mean_upstream() {
@@ -177,7 +175,9 @@ mod tests {
             ("ib", "tcp", false),
             ("", "tcp", false),
         ] {
-            assert_eq!(means(item, transport), expected, "{item} for {transport}");
+            let found = numbered().into_iter().find(|(_, t)| t.name() == transport);
+            let (_, of_name) = found.unwrap();
+            assert_eq!(means(item, of_name), expected, "{item} for {transport}");
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Domains are opened at once (they hold nothing); interfaces are opened by workers.
 
-use super::allowed;
+use super::allowed::{self, Here};
 use crate::c::*;
 use crate::ucp::regions::Regions;
 use crate::ucs::config::{AUTO, Config};
@@ -10,9 +10,8 @@ use crate::ucs::fork::Stamp;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Component, Device, Md, Transport};
 use crate::uct::base::md::MdHandle;
-use crate::uct::registry::components;
-use crate::wire::address::TRANSPORTS;
-use crate::{ucs_debug, ucs_error};
+use crate::uct::registry::{components, numbered};
+use crate::{ucs_debug, ucs_diag, ucs_error};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// The parameters of `ucp_init_version`.
@@ -38,7 +37,7 @@ pub struct Resource {
     /// Index into `Context::mds`.
     pub md: usize,
     pub transport: &'static dyn Transport,
-    /// Index into `wire::address::TRANSPORTS`.
+    /// The transport's number in worker addresses.
     pub number: u8,
     pub device: Device,
     /// Devices in the order found, for `ucp_context_print_info`.
@@ -51,6 +50,8 @@ pub struct Context {
     pub config: Config,
     pub mds: Vec<Box<MdHandle>>,
     pub resources: Vec<Resource>,
+    /// The transports that no resource is of, by their numbers, and why.
+    unused: Vec<(u8, String)>,
     /// Tells this context from every other that its peers may know.
     pub id: u64,
     /// Memory the application mapped, by the ids that remote keys carry.
@@ -71,16 +72,22 @@ impl Context {
             config,
             mds: Vec::new(),
             resources: Vec::new(),
+            unused: Vec::new(),
             id: unique_id(),
             regions: Regions::default(),
         };
         context.find_resources()?;
         if context.resources.is_empty() {
             ucs_error!(
-                "no usable transports/devices: UCX_TLS={} and UCX_NET_DEVICES={} leave none of {TRANSPORTS:?}; try UCX_TLS=all",
+                "no usable transports/devices: UCX_TLS={} and UCX_NET_DEVICES={} leave none; try UCX_TLS=all",
                 context.config.get_text("TLS").unwrap_or_default(),
                 context.config.get_text("NET_DEVICES").unwrap_or_default(),
             );
+            for (number, transport) in numbered() {
+                if let Some(why) = context.why_unused(number) {
+                    ucs_error!("  {}: {why}", transport.name());
+                }
+            }
             return Err(Status::NO_DEVICE);
         }
         Ok(Box::new(context))
@@ -109,33 +116,61 @@ impl Context {
         }
     }
 
+    /// Why no resource is of the transport with this number; `None` if one is.
+    pub fn why_unused(&self, number: u8) -> Option<&str> {
+        let mut unused = self.unused.iter();
+        unused
+            .find(|(other, _)| *other == number)
+            .map(|(_, why)| why.as_str())
+    }
+
     /// Opens the memory domains and lists the devices of the allowed transports. Others are enumerated only for a
     /// warning about unknown names.
     fn find_resources(&mut self) -> Result<()> {
         let mut devices: Vec<String> = Vec::new();
         let mut here = Vec::new();
         for handle in components() {
-            let wanted: Vec<_> = handle
-                .component
-                .transports()
-                .iter()
-                .filter(|t| is_used(**t) && allowed::transport(&self.config, t.name()))
-                .collect();
+            let mut wanted = numbered_of(handle.component);
+            wanted.retain(|(number, transport)| {
+                let allowed = allowed::transport(&self.config, *transport);
+                if !allowed {
+                    let why = "UCX_TLS does not name it here".to_owned();
+                    self.unused.push((*number, why));
+                }
+                allowed
+            });
             if wanted.is_empty() {
                 continue;
             }
-            for (name, md) in open_domains(handle.component, &self.config) {
+            let domains = match open_domains(handle.component, &self.config) {
+                Ok(domains) => domains,
+                Err(why) => {
+                    let numbers = wanted.iter().map(|(number, _)| *number);
+                    self.unused.extend(numbers.map(|n| (n, why.clone())));
+                    continue;
+                }
+            };
+            let before = self.resources.len();
+            let mut obstacles: Vec<(u8, String)> = Vec::new();
+            for (name, md) in domains {
                 let index = self.mds.len();
                 let mut used = false;
-                for &&transport in &wanted {
-                    let Some(number) = TRANSPORTS.iter().position(|t| *t == transport.name())
-                    else {
-                        continue;
+                for (number, transport) in &wanted {
+                    let found = match transport.devices(md.as_ref()) {
+                        Ok(found) => found,
+                        Err(why) => {
+                            ucs_debug!("{}: {why}", transport.name());
+                            obstacles.push((*number, why.to_string()));
+                            continue;
+                        }
                     };
-                    for device in transport.devices(md.as_ref()) {
-                        here.push((transport.name(), device.clone()));
+                    for device in found {
+                        here.push((*transport, device.clone()));
                         used = true;
                         if !allowed::device(&self.config, &device) {
+                            let list = allowed::device_list(device.kind);
+                            let why = format!("UCX_{list} does not allow {}", device.name);
+                            obstacles.push((*number, why));
                             continue;
                         }
                         let device_index = match devices.iter().position(|d| *d == device.name) {
@@ -147,8 +182,8 @@ impl Context {
                         };
                         self.resources.push(Resource {
                             md: index,
-                            transport,
-                            number: number as u8,
+                            transport: *transport,
+                            number: *number,
                             device,
                             device_index,
                         });
@@ -162,6 +197,11 @@ impl Context {
                     }));
                 }
             }
+            for (number, _) in wanted {
+                if !self.resources[before..].iter().any(|r| r.number == number) {
+                    self.unused.push((number, joined(&obstacles, number)));
+                }
+            }
         }
         if !allowed::are_known(&self.config, &here) {
             allowed::report(&self.config, &everything_here(&self.config));
@@ -170,46 +210,62 @@ impl Context {
     }
 }
 
-/// The memory domains of a component that can be opened, by their names.
+/// The obstacles of one transport, in one line.
+fn joined(obstacles: &[(u8, String)], number: u8) -> String {
+    let of_it = obstacles.iter().filter(|(other, _)| *other == number);
+    let texts: Vec<&str> = of_it.map(|(_, why)| why.as_str()).collect();
+    texts.join(", ")
+}
+
+type OpenDomain = (&'static str, Box<dyn Md>);
+
+/// The memory domains of a component that can be opened, by their names; at least one, or why there are none.
 fn open_domains(
     component: &dyn Component,
     context: &Config,
-) -> impl Iterator<Item = (&'static str, Box<dyn Md>)> {
-    component.md_resources().into_iter().filter_map(|name| {
+) -> core::result::Result<Vec<OpenDomain>, String> {
+    let names = component.md_resources().map_err(|why| {
+        ucs_diag!("{}: {why}", component.name());
+        why.to_string()
+    })?;
+    let mut why = format!("component {} has no memory domain here", component.name());
+    let mut domains = Vec::new();
+    for name in names {
         let config = context.read_other(component.md_config());
         match config.and_then(|config| component.md_open(name, &config)) {
-            Ok(md) => Some((name, md)),
+            Ok(md) => domains.push((name, md)),
             Err(e) => {
-                ucs_debug!("memory domain {name} cannot be opened: {e}");
-                None
+                why = format!("memory domain {name} cannot be opened: {e}");
+                ucs_debug!("{why}");
             }
         }
-    })
+    }
+    match domains.is_empty() {
+        true => Err(why),
+        false => Ok(domains),
+    }
 }
 
-/// Whether UCP connects by this transport: those that connect endpoints to each other only, it does not.
-fn is_used(transport: &dyn Transport) -> bool {
-    TRANSPORTS.contains(&transport.name())
+/// The transports of a component that UCP connects by, with their numbers.
+fn numbered_of(component: &dyn Component) -> Vec<(u8, &'static dyn Transport)> {
+    let transports = component.transports().iter();
+    transports
+        .filter_map(|transport| Some((transport.wire_number()?, *transport)))
+        .collect()
 }
 
 /// Every transport of this machine that UCP uses, with its devices.
-fn everything_here(config: &Config) -> Vec<(&'static str, Device)> {
+fn everything_here(config: &Config) -> Vec<Here> {
     let mut here = Vec::new();
     for handle in components() {
-        let used = || {
-            handle
-                .component
-                .transports()
-                .iter()
-                .filter(|t| is_used(**t))
-        };
-        if used().next().is_none() {
+        let used = numbered_of(handle.component);
+        if used.is_empty() {
             continue;
         }
-        for (_, md) in open_domains(handle.component, config) {
-            for transport in used() {
-                let devices = transport.devices(md.as_ref()).into_iter();
-                here.extend(devices.map(|device| (transport.name(), device)));
+        for (_, md) in open_domains(handle.component, config).unwrap_or_default() {
+            for (_, transport) in &used {
+                let devices = transport.devices(md.as_ref()).unwrap_or_default();
+                here.extend(devices.into_iter().map(|device| (*transport, device)));
             }
         }
     }

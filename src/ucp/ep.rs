@@ -34,8 +34,7 @@ use super::worker::{MAX_HEADERS, Worker};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
-use crate::uct::base::iface::{IfaceBase, base_of};
-use crate::uct::internal::Short;
+use crate::uct::internal::{IfaceBase, Short, base_of};
 use crate::uct::local::ProcessId;
 use crate::wire::address::Address;
 use crate::wire::header::{AmId, WireupHdr};
@@ -385,8 +384,7 @@ impl Ep {
     /// The interface of the message lane; `None` of an unconnected endpoint.
     pub fn carrier(&self) -> Option<&IfaceBase> {
         let iface = self.worker().ifaces.get(self.lane.get()?.iface)?;
-        // SAFETY: an open interface of ours, which goes with the worker.
-        Some(unsafe { base_of(iface.handle) })
+        Some(iface.internal().base)
     }
 
     /// The connection manager exchanged addresses and ids, so no wire-up message is sent.
@@ -625,7 +623,10 @@ impl Ep {
             let ep = self.lane().ep;
             // SAFETY: a live transport endpoint of ours.
             unsafe {
-                (base_of((*ep).iface).internal.replies_queued)(ep, count as isize - before as isize)
+                (base_of((*ep).iface).internal.ops.replies_queued)(
+                    ep,
+                    count as isize - before as isize,
+                )
             };
         }
     }

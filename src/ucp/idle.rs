@@ -4,7 +4,6 @@
 use super::worker::{OpenIface, Worker};
 use crate::c::*;
 use crate::sys::clock;
-use crate::uct::base::iface::base_of;
 use core::cell::Cell;
 
 /// Calls of progress between two reads of the clock, which take as long as polling an interface.
@@ -64,8 +63,7 @@ pub fn start(worker: &Worker) {
 
 /// Whether the interface has to be polled at all.
 fn has_something(iface: &OpenIface) -> bool {
-    // SAFETY: an open interface.
-    unsafe { base_of(iface.handle) }.polls
+    iface.internal().base.internal.polls
 }
 
 fn note_idle(worker: &Worker) {

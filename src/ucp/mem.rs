@@ -10,12 +10,12 @@ use super::regions::{Exported, within};
 use crate::c::*;
 use crate::sys;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{MEM_ONE_TRANSFER, RkeyParts};
+use crate::uct::api::RkeyParts;
 use crate::uct::base::config::ALLOC_METHODS;
 use crate::uct::base::md::MdHandle;
 use crate::uct::base::mem::{self, Block, Request};
+use crate::uct::internal::MEM_ONE_TRANSFER;
 use crate::uct::local::ProcessId;
-use crate::wire::address::TRANSPORTS;
 use crate::wire::rkey::{EXPORTED, MdKey, READ, Rkey, WRITE};
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
@@ -370,9 +370,7 @@ impl Region {
         for (i, memh) in own.into_iter().chain(registered.copied()) {
             let md = &context.mds[i];
             let size = md.md.attr().rkey_packed_size;
-            let number = TRANSPORTS
-                .iter()
-                .position(|t| *t == md.component.component.name());
+            let number = md.component.component.key_number();
             let (Some(number), true) = (number, size > 0 && size < 256) else {
                 continue;
             };
@@ -384,7 +382,7 @@ impl Region {
             };
             match packed {
                 Ok(()) => keys.push(MdKey {
-                    component: number as u8,
+                    component: number,
                     key,
                 }),
                 Err(e) => ucs_debug!("{}: packing a key: {e}", md.name),
@@ -556,11 +554,10 @@ pub enum Access {
 
 /// The memory domain whose component maps a key's memory into this process, if open.
 fn shareable(context: &Context, key: &MdKey) -> Option<usize> {
-    let name = TRANSPORTS.get(usize::from(key.component)).copied();
     let i = context
         .mds
         .iter()
-        .position(|md| Some(md.component.component.name()) == name)?;
+        .position(|md| md.component.component.key_number() == Some(key.component))?;
     let md = &context.mds[i];
     let maps = md.component.component.flags() & u64::from(UCT_COMPONENT_FLAG_RKEY_PTR) != 0;
     (maps && key.key.len() == md.md.attr().rkey_packed_size).then_some(i)
@@ -683,7 +680,7 @@ impl RemoteKey {
         let md = &context.mds[domain];
         let component = md.component.component;
         let key = info.keys.iter().find(|k| {
-            TRANSPORTS.get(usize::from(k.component)).copied() == Some(component.name())
+            component.key_number() == Some(k.component)
                 && k.key.len() == md.md.attr().rkey_packed_size
         })?;
         // SAFETY: a key of this component's length.

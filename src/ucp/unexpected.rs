@@ -10,7 +10,6 @@ use super::worker::Worker;
 use crate::c::*;
 use crate::sys::machine;
 use crate::ucs::config::{AUTO, Config};
-use crate::uct::base::iface::base_of;
 use crate::{ucs_debug, ucs_diag, ucs_error};
 use core::cell::Cell;
 
@@ -76,8 +75,7 @@ fn above_limit(worker: &Worker) {
         return;
     }
     for iface in &worker.ifaces {
-        // SAFETY: an open interface of ours.
-        if unsafe { (base_of(iface.handle).internal.reject_sender)(iface.handle) } {
+        if iface.internal().reject_sender() {
             ucs_error!(
                 "{} bytes of messages wait for receives, as much as may (see UCX_UNEXPECTED_MAX_SIZE): the \
                  connection of the peer that sends more is closed",

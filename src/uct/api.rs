@@ -7,12 +7,10 @@
 
 use crate::c::*;
 use crate::ucs::config::{Config, Table};
-use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, IfaceParams};
-use crate::uct::base::tag;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::Manager;
 use crate::uct::local::ProcessName;
@@ -103,18 +101,6 @@ impl Completion {
     }
 }
 
-/// An addition to C's registration flags: the registration is for one transfer, which the owner may revoke. A peer that
-/// writes afterwards is not at fault, and its data are dropped.
-pub const MEM_ONE_TRANSFER: u32 = 1 << 31;
-
-/// The revocation epoch of a peer: `at` is the address of the word, eight bytes and aligned; `value` is the epoch of
-/// which the peer's memory is valid. The word is read after the data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EpochGuard {
-    pub at: u64,
-    pub value: u64,
-}
-
 /// The operations of UCX's atomics, by their C numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtomicOp {
@@ -201,6 +187,17 @@ pub struct Device {
     pub sys_device: ucs_sys_device_t,
 }
 
+/// Why a component or a transport cannot be used on this machine: the call that failed with the kernel's error, or the
+/// setting that forbids it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unusable(pub String);
+
+impl core::fmt::Display for Unusable {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// A memory domain's properties; the C structs of both generations are filled from it.
 #[derive(Clone, Debug)]
 pub struct MdAttr {
@@ -270,7 +267,7 @@ pub trait Md: Send + Sync + 'static {
         Err(Status::UNSUPPORTED)
     }
 
-    /// `flags` are `UCT_MD_MEM_*`, and `MEM_ONE_TRANSFER`.
+    /// `flags` are `UCT_MD_MEM_*`, and `internal::MEM_ONE_TRANSFER`.
     fn mem_reg(&self, address: *mut c_void, length: usize, flags: u32) -> Result<uct_mem_h> {
         let _ = (address, length, flags);
         Err(Status::UNSUPPORTED)
@@ -335,10 +332,15 @@ pub trait Component: Sync + 'static {
         let _ = (worker, config);
         Err(Status::UNSUPPORTED)
     }
-    /// The names of the domains that can be opened here; empty when the machine has none.
-    fn md_resources(&self) -> Vec<&'static str>;
+    /// The names of the domains that can be opened here, or why there are none.
+    fn md_resources(&self) -> core::result::Result<Vec<&'static str>, Unusable>;
     fn md_open(&self, name: &str, config: &Config) -> Result<Box<dyn Md>>;
     fn transports(&self) -> &'static [&'static dyn Transport];
+
+    /// The number of its keys in packed remote keys; `None` if UCP packs no keys of it.
+    fn key_number(&self) -> Option<u8> {
+        self.transports().first()?.wire_number()
+    }
 
     /// The process of this host whose memory a packed remote key names, if keys of this component name processes.
     fn key_owner(&self, packed: &[u8]) -> Option<ProcessName> {
@@ -381,10 +383,45 @@ pub trait Component: Sync + 'static {
 }
 
 /// One transport of a component: lists its devices and opens interfaces on them.
+///
+/// What UCP has to know of a transport is answered here. What it costs stands in the attributes of its interfaces
+/// (`Iface::query`).
 pub trait Transport: Sync + 'static {
     fn name(&self) -> &'static str;
+
+    /// Its number in worker addresses, which never changes. `None`: UCP does not connect by this transport.
+    fn wire_number(&self) -> Option<u8> {
+        None
+    }
+
+    /// The names in `UCX_TLS` that stand for this transport and others, besides `all`.
+    fn groups(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Whether its messages go through memory that both processes map. A peer on this host that it does not reach has
+    /// closed its worker or has ended.
+    fn shares_memory(&self) -> bool {
+        false
+    }
+
     fn config(&self) -> &'static Table;
-    fn devices(&self, md: &dyn Md) -> Vec<Device>;
+
+    /// Its devices in this domain, at least one, or why there are none.
+    fn devices(&self, md: &dyn Md) -> core::result::Result<Vec<Device>, Unusable>;
+
+    /// Whether a peer's device address has a length of this transport's format, of which an own device address has
+    /// `own_len` bytes.
+    fn fits_device_address(&self, device: &[u8], own_len: usize) -> bool {
+        device.len() == own_len
+    }
+
+    /// Why none of this process's interfaces reaches the peer's interface with this address. For log lines: may take
+    /// time.
+    fn unreachable(&self, device: &[u8], iface: &[u8]) -> String {
+        let _ = (device, iface);
+        "no interface of ours reaches one of the peer's: see UCX_NET_DEVICES".to_owned()
+    }
 
     /// The process of this host that an interface address names, if addresses of this transport name processes.
     fn address_owner(&self, iface: &[u8]) -> Option<ProcessName> {
@@ -477,22 +514,6 @@ pub trait Iface: Sized + 'static {
     ) -> Result<()> {
         Err(Status::UNSUPPORTED)
     }
-    /// As `am_short`, for UCP, which respects the limits; returns C's code. A transport that delivers messages within
-    /// the call may pass the payload to the handler in place.
-    ///
-    /// # Safety
-    /// `len` must be at most `max_short` less the header, `payload` readable for so many bytes, `id` a user's.
-    #[inline(always)]
-    unsafe fn am_short_inside(
-        ep: &EpBox<Self>,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> ucs_status_t {
-        // SAFETY: by the caller's promise.
-        code_of(&unsafe { Self::am_short(ep, id, header, payload, len) })
-    }
     fn am_short_iov(ep: &EpBox<Self>, id: u8, iov: Iov<'_>) -> Result<()> {
         Err(Status::UNSUPPORTED)
     }
@@ -541,43 +562,6 @@ pub trait Iface: Sized + 'static {
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)
     }
-    /// A put into memory that its owner registered for one transfer, followed by the active message `id` with the
-    /// bytes `notification`. The peer does not acknowledge it: `comp` completes when the source is free again.
-    ///
-    /// # Safety
-    /// `rkey` live.
-    unsafe fn put_notify(
-        ep: &EpBox<Self>,
-        iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
-        id: u8,
-        told: &[u8],
-        comp: Completion,
-    ) -> Result<Posted> {
-        Err(Status::UNSUPPORTED)
-    }
-    /// The identity in an interface address, which its owner proves when it connects. `None` if the transport has no
-    /// identities, or the address is malformed.
-    fn peer_identity(face: &IfaceBox<Self>, address: &[u8]) -> Option<u64> {
-        None
-    }
-    /// The identity of the peer whose message is being handled. `None` if no handler of this interface runs, or the
-    /// transport has no identities.
-    fn sender_identity(face: &IfaceBox<Self>) -> Option<u64> {
-        None
-    }
-    /// Whether there is a connection to the peer with this identity.
-    fn is_connected(face: &IfaceBox<Self>, identity: u64) -> bool {
-        false
-    }
-    /// Closes the connection of the peer whose message is being handled, if there is one: the peer exceeds its limit.
-    fn reject_sender(face: &IfaceBox<Self>) -> bool {
-        false
-    }
-    /// The number of queued replies to the peer has changed. A transport that supports it stops receiving from a peer
-    /// that requests replies and does not read them.
-    fn replies_queued(ep: &EpBox<Self>, change: isize) {}
     /// # Safety
     /// `dst` writable for `len`; `rkey` live.
     unsafe fn get_short(
@@ -608,20 +592,6 @@ pub trait Iface: Sized + 'static {
         iov: Iov<'_>,
         remote: u64,
         rkey: uct_rkey_t,
-        comp: Completion,
-    ) -> Result<Posted> {
-        Err(Status::UNSUPPORTED)
-    }
-    /// As `get_zcopy`, of memory that its owner may take back meanwhile: `CANCELED` when it has.
-    ///
-    /// # Safety
-    /// `rkey` live.
-    unsafe fn get_guarded(
-        ep: &EpBox<Self>,
-        iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
-        guard: EpochGuard,
         comp: Completion,
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)
@@ -662,78 +632,6 @@ pub trait Iface: Sized + 'static {
         comp: Completion,
     ) -> Result<Posted> {
         Err(Status::UNSUPPORTED)
-    }
-
-    /// # Safety
-    /// `data` readable for `len`.
-    unsafe fn tag_eager_short(
-        ep: &EpBox<Self>,
-        tag: u64,
-        data: *const u8,
-        len: usize,
-    ) -> Result<()> {
-        // SAFETY: by the caller's promise.
-        unsafe { tag::eager_short(ep, tag, data, len) }
-    }
-    fn tag_eager_bcopy(
-        ep: &EpBox<Self>,
-        tag: u64,
-        imm: u64,
-        pack: Pack,
-        flags: u32,
-    ) -> Result<usize> {
-        tag::eager_bcopy(ep, tag, imm, pack, flags)
-    }
-    fn tag_eager_zcopy(
-        ep: &EpBox<Self>,
-        tag: u64,
-        imm: u64,
-        iov: Iov<'_>,
-        flags: u32,
-        comp: Completion,
-    ) -> Result<Posted> {
-        tag::eager_zcopy(ep, tag, imm, iov, flags, comp)
-    }
-    /// Returns the operation, for `tag_rndv_cancel`.
-    fn tag_rndv_zcopy(
-        ep: &EpBox<Self>,
-        tag: u64,
-        header: &[u8],
-        iov: Iov<'_>,
-        flags: u32,
-        comp: Completion,
-    ) -> Result<*mut c_void> {
-        tag::rndv_zcopy(ep, tag, header, iov, comp)
-    }
-    /// # Safety
-    /// `op` must be an operation of `tag_rndv_zcopy` that is not complete.
-    unsafe fn tag_rndv_cancel(ep: &EpBox<Self>, op: *mut c_void) -> Result<()> {
-        tag::rndv_cancel(ep, op)
-    }
-    fn tag_rndv_request(ep: &EpBox<Self>, tag: u64, header: &[u8], flags: u32) -> Result<()> {
-        tag::rndv_request(ep, tag, header)
-    }
-    /// # Safety
-    /// `ctx` must stay alive until it is completed or cancelled.
-    unsafe fn tag_recv_zcopy(
-        face: &IfaceBox<Self>,
-        tag: u64,
-        mask: u64,
-        iov: Iov<'_>,
-        ctx: *mut uct_tag_context_t,
-    ) -> Result<()> {
-        // SAFETY: by the caller's promise.
-        unsafe { tag::recv_zcopy(face, tag, mask, iov, ctx) }
-    }
-    /// # Safety
-    /// `ctx` must be posted.
-    unsafe fn tag_recv_cancel(
-        face: &IfaceBox<Self>,
-        ctx: *mut uct_tag_context_t,
-        force: bool,
-    ) -> Result<()> {
-        // SAFETY: by the caller's promise.
-        unsafe { tag::recv_cancel(face, ctx, force) }
     }
 
     /// Queues `req` until the endpoint can send again; `BUSY` when it can already.

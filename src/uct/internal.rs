@@ -1,16 +1,203 @@
-//! The functions of a transport that UCP uses beyond C's op table.
+//! The private contract between UCP and a transport: what C's op table lacks.
 //!
-//! `InternalOps` is a second op table: one function pointer for each operation, filled from the transport's `Iface`.
+//! - `InternalIface` is the trait: a short send inside the library, a put with notification, a guarded get, the
+//!   identities of peers, and flow control of replies. `InternalOps` is its table: a function pointer for each method.
+//! - `Internal` is state that both sides set: the receive pause, the cork, the notice of a new peer.
+//! - `MEM_ONE_TRANSFER` asks for a registration whose key is valid for one transfer.
+//! - `Placing` and `ShortHandler` are further kinds of handlers for active messages (`base::am`).
+//!
 //! Everything else between UCP and a transport uses C's table.
 
 use crate::c::*;
-use crate::ucs::Result;
-use crate::uct::api::{Completion, EpochGuard, Iface, Posted};
+use crate::ucs::status::code_of;
+use crate::ucs::{Result, Status};
+use crate::uct::api::{Completion, Iface, Posted};
+pub use crate::uct::base::am::{Placing, ShortHandler};
 use crate::uct::base::iface::{EpBox, IfaceBox};
+pub use crate::uct::base::iface::{IfaceBase, base_of};
 use crate::uct::base::iov::Iov;
+use core::cell::Cell;
+use core::ffi::c_void;
 use core::marker::PhantomData;
 
-/// `Iface::am_short_inside` by C's handle: endpoint, id, header, payload, its length.
+/// An addition to C's registration flags: the registration is for one transfer, which the owner may revoke. A peer that
+/// writes afterwards is not at fault, and its data are dropped.
+pub const MEM_ONE_TRANSFER: u32 = 1 << 31;
+
+/// The revocation epoch of a peer: `at` is the address of the word, eight bytes and aligned; `value` is the epoch of
+/// which the peer's memory is valid. The word is read after the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EpochGuard {
+    pub at: u64,
+    pub value: u64,
+}
+
+/// What UCP asks of a transport beyond C's operations. Each method has a default for a transport that lacks it.
+#[allow(unused_variables)]
+pub trait InternalIface: Iface {
+    /// As `am_short`, for UCP, which respects the limits; returns C's code. A transport that delivers messages within
+    /// the call may pass the payload to the handler in place.
+    ///
+    /// # Safety
+    /// `len` must be at most `max_short` less the header, `payload` readable for so many bytes, `id` a user's.
+    #[inline(always)]
+    unsafe fn am_short_inside(
+        ep: &EpBox<Self>,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> ucs_status_t {
+        // SAFETY: by the caller's promise.
+        code_of(&unsafe { Self::am_short(ep, id, header, payload, len) })
+    }
+
+    /// A put into memory that its owner registered for one transfer, followed by the active message `id` with the
+    /// bytes `notification`. The peer does not acknowledge it: `comp` completes when the source is free again.
+    ///
+    /// # Safety
+    /// `rkey` live.
+    unsafe fn put_notify(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        rkey: uct_rkey_t,
+        id: u8,
+        told: &[u8],
+        comp: Completion,
+    ) -> Result<Posted> {
+        Err(Status::UNSUPPORTED)
+    }
+
+    /// The identity in an interface address, which its owner proves when it connects. `None` if the transport has no
+    /// identities, or the address is malformed.
+    fn peer_identity(face: &IfaceBox<Self>, address: &[u8]) -> Option<u64> {
+        None
+    }
+
+    /// The identity of the peer whose message is being handled. `None` if no handler of this interface runs, or the
+    /// transport has no identities.
+    fn sender_identity(face: &IfaceBox<Self>) -> Option<u64> {
+        None
+    }
+
+    /// Whether there is a connection to the peer with this identity.
+    fn is_connected(face: &IfaceBox<Self>, identity: u64) -> bool {
+        false
+    }
+
+    /// Closes the connection of the peer whose message is being handled, if there is one: the peer exceeds its limit.
+    fn reject_sender(face: &IfaceBox<Self>) -> bool {
+        false
+    }
+
+    /// The number of queued replies to the peer has changed. A transport that supports it stops receiving from a peer
+    /// that requests replies and does not read them.
+    fn replies_queued(ep: &EpBox<Self>, change: isize) {}
+
+    /// As `get_zcopy`, of memory that its owner may take back meanwhile: `CANCELED` when it has.
+    ///
+    /// # Safety
+    /// `rkey` live.
+    unsafe fn get_guarded(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        rkey: uct_rkey_t,
+        guard: EpochGuard,
+        comp: Completion,
+    ) -> Result<Posted> {
+        Err(Status::UNSUPPORTED)
+    }
+}
+
+/// The state of an interface that UCP and the transport share.
+pub struct Internal {
+    pub ops: &'static InternalOps,
+    /// Called when a peer has connected and proven its identity.
+    pub on_peer: Cell<Option<OnPeer>>,
+    /// Whether the interface has to be polled.
+    pub polls: bool,
+    /// Receive pause: a handler asks the interface to keep further messages until the next progress.
+    pub recv_paused: Cell<bool>,
+    /// Cork: a caller posts several messages, which may be sent together; cleared before the last.
+    pub corked: Cell<bool>,
+}
+
+/// A function and its argument that gets the identity of a peer (`InternalIface::peer_identity`).
+pub type OnPeer = (unsafe fn(*mut c_void, u64), *mut c_void);
+
+impl Internal {
+    /// The state of a new interface of transport `I`.
+    pub fn new<I: InternalIface>() -> Internal {
+        Internal {
+            ops: &Table::<I>::OPS,
+            on_peer: Cell::new(None),
+            polls: I::POLLS,
+            recv_paused: Cell::new(false),
+            corked: Cell::new(false),
+        }
+    }
+
+    /// A peer has connected and proven its identity: calls `on_peer`.
+    pub fn peer_connected(&self, identity: u64) {
+        if let Some((call, arg)) = self.on_peer.get() {
+            // SAFETY: set together with its argument, which outlives the interface.
+            unsafe { call(arg, identity) };
+        }
+    }
+}
+
+/// An open interface of this library, whatever its transport: its operations without unsafe code at each call.
+#[derive(Clone, Copy)]
+pub struct InternalRef<'a> {
+    /// Open for `'a`, as `of` demands; `base` is its part.
+    handle: uct_iface_h,
+    pub base: &'a IfaceBase,
+}
+
+impl<'a> InternalRef<'a> {
+    /// # Safety
+    /// `handle` must be an interface of this library that stays open for `'a`.
+    #[inline]
+    pub unsafe fn of(handle: uct_iface_h) -> InternalRef<'a> {
+        InternalRef {
+            handle,
+            // SAFETY: by the caller's promise.
+            base: unsafe { base_of(handle) },
+        }
+    }
+
+    fn ops(self) -> &'static InternalOps {
+        self.base.internal.ops
+    }
+
+    /// `InternalIface::peer_identity`.
+    pub fn peer_identity(self, address: &[u8]) -> Option<u64> {
+        // SAFETY: an open interface, whose own table this is.
+        unsafe { (self.ops().peer_identity)(self.handle, address) }
+    }
+
+    /// `InternalIface::sender_identity`.
+    pub fn sender_identity(self) -> Option<u64> {
+        // SAFETY: as above.
+        unsafe { (self.ops().sender_identity)(self.handle) }
+    }
+
+    /// `InternalIface::is_connected`.
+    pub fn is_connected(self, identity: u64) -> bool {
+        // SAFETY: as above.
+        unsafe { (self.ops().is_connected)(self.handle, identity) }
+    }
+
+    /// `InternalIface::reject_sender`.
+    pub fn reject_sender(self) -> bool {
+        // SAFETY: as above.
+        unsafe { (self.ops().reject_sender)(self.handle) }
+    }
+}
+
+/// `InternalIface::am_short_inside` by C's handle: endpoint, id, header, payload, its length.
 pub type Short = unsafe fn(uct_ep_h, u8, u64, *const u8, usize) -> ucs_status_t;
 
 type PutNotify =
@@ -19,27 +206,27 @@ type PutNotify =
 /// Each function needs a live endpoint or interface of the transport, and live keys.
 pub struct InternalOps {
     pub am_short: Short,
-    /// `Iface::get_guarded`.
+    /// `InternalIface::get_guarded`.
     pub get_guarded:
         unsafe fn(uct_ep_h, Iov<'_>, u64, uct_rkey_t, EpochGuard, Completion) -> Result<Posted>,
-    /// `Iface::put_notify`.
+    /// `InternalIface::put_notify`.
     pub put_notify: PutNotify,
-    /// `Iface::peer_identity`.
+    /// `InternalIface::peer_identity`.
     pub peer_identity: unsafe fn(uct_iface_h, &[u8]) -> Option<u64>,
-    /// `Iface::sender_identity`.
+    /// `InternalIface::sender_identity`.
     pub sender_identity: unsafe fn(uct_iface_h) -> Option<u64>,
-    /// `Iface::is_connected`.
+    /// `InternalIface::is_connected`.
     pub is_connected: unsafe fn(uct_iface_h, u64) -> bool,
-    /// `Iface::reject_sender`.
+    /// `InternalIface::reject_sender`.
     pub reject_sender: unsafe fn(uct_iface_h) -> bool,
-    /// `Iface::replies_queued`.
+    /// `InternalIface::replies_queued`.
     pub replies_queued: unsafe fn(uct_ep_h, isize),
 }
 
 /// The table of transport `I`.
 pub struct Table<I>(PhantomData<I>);
 
-impl<I: Iface> Table<I> {
+impl<I: InternalIface> Table<I> {
     pub const OPS: InternalOps = InternalOps {
         am_short: am_short::<I>,
         get_guarded: get_guarded::<I>,
@@ -52,7 +239,7 @@ impl<I: Iface> Table<I> {
     };
 }
 
-unsafe fn am_short<I: Iface>(
+unsafe fn am_short<I: InternalIface>(
     ep: uct_ep_h,
     id: u8,
     header: u64,
@@ -65,7 +252,7 @@ unsafe fn am_short<I: Iface>(
     unsafe { I::am_short_inside(ep, id, header, payload, len) }
 }
 
-unsafe fn get_guarded<I: Iface>(
+unsafe fn get_guarded<I: InternalIface>(
     ep: uct_ep_h,
     iov: Iov<'_>,
     remote: u64,
@@ -79,7 +266,7 @@ unsafe fn get_guarded<I: Iface>(
     unsafe { I::get_guarded(ep, iov, remote, rkey, guard, comp) }
 }
 
-unsafe fn put_notify<I: Iface>(
+unsafe fn put_notify<I: InternalIface>(
     ep: uct_ep_h,
     iov: Iov<'_>,
     remote: u64,
@@ -94,27 +281,27 @@ unsafe fn put_notify<I: Iface>(
     unsafe { I::put_notify(ep, iov, remote, rkey, id, told, comp) }
 }
 
-unsafe fn peer_identity<I: Iface>(iface: uct_iface_h, address: &[u8]) -> Option<u64> {
+unsafe fn peer_identity<I: InternalIface>(iface: uct_iface_h, address: &[u8]) -> Option<u64> {
     // SAFETY: by the caller's promise.
     I::peer_identity(unsafe { IfaceBox::<I>::from_c(iface) }, address)
 }
 
-unsafe fn sender_identity<I: Iface>(iface: uct_iface_h) -> Option<u64> {
+unsafe fn sender_identity<I: InternalIface>(iface: uct_iface_h) -> Option<u64> {
     // SAFETY: by the caller's promise.
     I::sender_identity(unsafe { IfaceBox::<I>::from_c(iface) })
 }
 
-unsafe fn is_connected<I: Iface>(iface: uct_iface_h, identity: u64) -> bool {
+unsafe fn is_connected<I: InternalIface>(iface: uct_iface_h, identity: u64) -> bool {
     // SAFETY: by the caller's promise.
     I::is_connected(unsafe { IfaceBox::<I>::from_c(iface) }, identity)
 }
 
-unsafe fn reject_sender<I: Iface>(iface: uct_iface_h) -> bool {
+unsafe fn reject_sender<I: InternalIface>(iface: uct_iface_h) -> bool {
     // SAFETY: by the caller's promise.
     I::reject_sender(unsafe { IfaceBox::<I>::from_c(iface) })
 }
 
-unsafe fn replies_queued<I: Iface>(ep: uct_ep_h, change: isize) {
+unsafe fn replies_queued<I: InternalIface>(ep: uct_ep_h, change: isize) {
     // SAFETY: by the caller's promise.
     I::replies_queued(unsafe { EpBox::<I>::from_c(ep) }, change);
 }

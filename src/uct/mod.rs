@@ -1,7 +1,9 @@
 //! Floor 5: transports.
 //!
-//! `api`: the contract of a transport. `table`: C's op tables. `registry`: the list of components. `base`: code that
-//! transports share. Each transport has its own folder with the same file names.
+//! `api`: the contract of a transport. `internal`: what UCP uses of it beyond C's op table. `table`: C's op tables.
+//! `registry`: the list of components. `base`: code that transports share. `tag`: UCT's tag matching, over the active
+//! messages of any transport. Each transport has its own folder with the same file names; `src/sim/skeleton` shows the
+//! smallest one.
 
 pub mod api;
 pub mod auth;
@@ -15,4 +17,5 @@ pub mod loopback;
 pub mod registry;
 pub mod shm;
 pub mod table;
+pub mod tag;
 pub mod tcp;

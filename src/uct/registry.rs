@@ -1,12 +1,13 @@
 //! The components of this library: the one line a new transport adds.
 
 use crate::ucs::config::Table;
-use crate::uct::api::Component;
+use crate::uct::api::{Component, Transport};
 use crate::uct::base::md::ComponentHandle;
 use crate::uct::{cma, ib, loopback, shm, tcp};
 use once_cell::race::OnceRef;
 
-const fn handle(component: &'static dyn Component) -> ComponentHandle {
+/// The handle of a component, which the table consists of.
+pub const fn handle(component: &'static dyn Component) -> ComponentHandle {
     ComponentHandle { component }
 }
 
@@ -48,8 +49,64 @@ pub fn components() -> &'static [ComponentHandle] {
     }
 }
 
-/// Replaces all components, before the first use of the library: `tests/simulation` runs UCP on simulated ones.
+/// Replaces all components, before the first use of the library: `tests/simulation` and `tests/skeleton` run UCP on transports of
+/// their own.
 /// Only the first call has an effect.
 pub fn replace(others: &'static &'static [ComponentHandle]) {
     let _ = REPLACED.set(others);
+}
+
+/// The transports that UCP connects by, with their numbers in worker addresses, in the order of the numbers.
+pub fn numbered() -> Vec<(u8, &'static dyn Transport)> {
+    let all = components().iter().flat_map(|c| c.component.transports());
+    let mut numbered: Vec<(u8, &'static dyn Transport)> = all
+        .filter_map(|transport| Some((transport.wire_number()?, *transport)))
+        .collect();
+    numbered.sort_by_key(|(number, _)| *number);
+    numbered
+}
+
+/// Whether a number in a worker address is of a transport of this build.
+pub fn is_known(number: u8) -> bool {
+    let mut all = components().iter().flat_map(|c| c.component.transports());
+    all.any(|transport| transport.wire_number() == Some(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Processes of other builds read these numbers.
+    #[test]
+    fn numbers_in_addresses_do_not_change() {
+        let numbers: Vec<_> = numbered()
+            .into_iter()
+            .map(|(number, transport)| (number, transport.name()))
+            .collect();
+        let expected = [
+            (0, "self"),
+            (1, "posix"),
+            (2, "sysv"),
+            (3, "cma"),
+            (4, "tcp"),
+        ];
+        assert_eq!(numbers, expected);
+        for (number, name) in expected {
+            assert!(is_known(number), "{name}");
+        }
+        assert!(!is_known(5));
+    }
+
+    /// A remote key names the component by the number of a transport.
+    #[test]
+    fn key_numbers_are_unique() {
+        let mut numbers: Vec<u8> = COMPONENTS
+            .iter()
+            .filter_map(|c| c.component.key_number())
+            .collect();
+        let count = numbers.len();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), count);
+    }
 }

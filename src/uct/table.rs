@@ -12,7 +12,7 @@ use crate::uct::base::am::AM_IDS;
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::EpParams;
-use crate::uct::base::tag;
+use crate::uct::tag;
 use core::ffi::{c_int, c_uint, c_void};
 
 /// The op table of transport `I`: every entry is set.
@@ -254,23 +254,23 @@ ep_shim! { fn atomic_fetch<I: Iface, W: AtomicWord>(ep, op: c_uint, value: W, re
 ep_shim! { fn tag_eager_short<I: Iface>(ep, tag: uct_tag_t, data: *const c_void, len: usize) -> ucs_status_t {
     if missing(data, len) { return UCS_ERR_INVALID_PARAM }
     // SAFETY: the user's data, readable for `len`.
-    code_of(&unsafe { I::tag_eager_short(ep, tag, data.cast(), len) })
+    code_of(&unsafe { tag::eager_short(ep, tag, data.cast(), len) })
 }}
 
 ep_shim! { fn tag_eager_bcopy<I: Iface>(ep, tag: uct_tag_t, imm: u64, cb: uct_pack_callback_t, arg: *mut c_void, flags: c_uint) -> isize {
-    length(pack(cb, arg).and_then(|p| I::tag_eager_bcopy(ep, tag, imm, p, flags)))
+    length(pack(cb, arg).and_then(|p| tag::eager_bcopy(ep, tag, imm, p, flags)))
 }}
 
 ep_shim! { fn tag_eager_zcopy<I: Iface>(ep, tag: uct_tag_t, imm: u64, iov: *const uct_iov_t, count: usize, flags: c_uint, comp: *mut uct_completion_t) -> ucs_status_t {
     // SAFETY: the user's list.
-    posted(unsafe { Iov::from_c(iov, count) }.and_then(|iov| I::tag_eager_zcopy(ep, tag, imm, iov, flags, Completion(comp))))
+    posted(unsafe { Iov::from_c(iov, count) }.and_then(|iov| tag::eager_zcopy(ep, tag, imm, iov, flags, Completion(comp))))
 }}
 
-ep_shim! { fn tag_rndv_zcopy<I: Iface>(ep, tag: uct_tag_t, header: *const c_void, header_len: c_uint, iov: *const uct_iov_t, count: usize, flags: c_uint, comp: *mut uct_completion_t) -> ucs_status_ptr_t {
+ep_shim! { fn tag_rndv_zcopy<I: Iface>(ep, tag: uct_tag_t, header: *const c_void, header_len: c_uint, iov: *const uct_iov_t, count: usize, _flags: c_uint, comp: *mut uct_completion_t) -> ucs_status_ptr_t {
     let op = (|| {
         // SAFETY: the user's header and list.
         let (header, iov) = unsafe { (bytes(header, header_len)?, Iov::from_c(iov, count)?) };
-        I::tag_rndv_zcopy(ep, tag, header, iov, flags, Completion(comp))
+        tag::rndv_zcopy(ep, tag, header, iov, Completion(comp))
     })();
     match op {
         Ok(op) => op,
@@ -279,25 +279,24 @@ ep_shim! { fn tag_rndv_zcopy<I: Iface>(ep, tag: uct_tag_t, header: *const c_void
 }}
 
 ep_shim! { fn tag_rndv_cancel<I: Iface>(ep, op: *mut c_void) -> ucs_status_t {
-    // SAFETY: the user's operation.
-    code_of(&unsafe { I::tag_rndv_cancel(ep, op) })
+    code_of(&tag::rndv_cancel(ep, op))
 }}
 
-ep_shim! { fn tag_rndv_request<I: Iface>(ep, tag: uct_tag_t, header: *const c_void, header_len: c_uint, flags: c_uint) -> ucs_status_t {
+ep_shim! { fn tag_rndv_request<I: Iface>(ep, tag: uct_tag_t, header: *const c_void, header_len: c_uint, _flags: c_uint) -> ucs_status_t {
     // SAFETY: the user's header.
-    code_of(&unsafe { bytes(header, header_len) }.and_then(|h| I::tag_rndv_request(ep, tag, h, flags)))
+    code_of(&unsafe { bytes(header, header_len) }.and_then(|h| tag::rndv_request(ep, tag, h)))
 }}
 
 face_shim! { fn tag_recv_zcopy<I: Iface>(face, tag: uct_tag_t, mask: uct_tag_t, iov: *const uct_iov_t, count: usize, ctx: *mut uct_tag_context_t) -> ucs_status_t {
     if ctx.is_null() { return UCS_ERR_INVALID_PARAM }
     // SAFETY: the user's list and context.
-    code_of(&unsafe { Iov::from_c(iov, count).and_then(|iov| I::tag_recv_zcopy(face, tag, mask, iov, ctx)) })
+    code_of(&unsafe { Iov::from_c(iov, count).and_then(|iov| tag::recv_zcopy(face, tag, mask, iov, ctx)) })
 }}
 
 face_shim! { fn tag_recv_cancel<I: Iface>(face, ctx: *mut uct_tag_context_t, force: c_int) -> ucs_status_t {
     if ctx.is_null() { return UCS_ERR_INVALID_PARAM }
     // SAFETY: the user's context.
-    code_of(&unsafe { I::tag_recv_cancel(face, ctx, force != 0) })
+    code_of(&unsafe { tag::recv_cancel(face, ctx, force != 0) })
 }}
 
 ep_shim! { fn pending_add<I: Iface>(ep, req: *mut uct_pending_req_t, flags: c_uint) -> ucs_status_t {

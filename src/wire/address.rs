@@ -7,13 +7,10 @@
 use super::blob::{self, BlobError, HEAD};
 use super::{Reader, envelope};
 
-/// Transports as numbers of the format; new ones are added at the end.
-pub const TRANSPORTS: [&str; 5] = ["self", "posix", "sysv", "cma", "tcp"];
-
 /// One interface of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressEntry {
-    /// Index into `TRANSPORTS`.
+    /// The transport's number.
     pub transport: u8,
     pub device: Vec<u8>,
     pub iface: Vec<u8>,
@@ -39,12 +36,12 @@ impl Address {
         buf
     }
 
-    /// Reads such a blob. Entries of transports this build does not know are left out.
-    pub fn unpack(blob: &[u8]) -> Result<Address, BlobError> {
+    /// Reads such a blob. Entries of transports that are not `known` are left out.
+    pub fn unpack(blob: &[u8], known: fn(u8) -> bool) -> Result<Address, BlobError> {
         let (_, body) = blob::open(blob, 0)?;
         let mut r = Reader::new(body);
         let uuid = r.u64().ok_or(BlobError::Damaged)?;
-        let entries = take_entries(r.rest()).ok_or(BlobError::Damaged)?;
+        let entries = take_entries(r.rest(), known).ok_or(BlobError::Damaged)?;
         Ok(Address { uuid, entries })
     }
 
@@ -56,9 +53,9 @@ impl Address {
     }
 
     /// Reads such a blob, as `unpack`.
-    pub fn from_envelope(blob: &[u8]) -> Result<Address, BlobError> {
+    pub fn from_envelope(blob: &[u8], known: fn(u8) -> bool) -> Result<Address, BlobError> {
         let (uuid, body) = envelope::unwrap_address(blob)?;
-        let entries = take_entries(&body).ok_or(BlobError::Damaged)?;
+        let entries = take_entries(&body, known).ok_or(BlobError::Damaged)?;
         Ok(Address { uuid, entries })
     }
 
@@ -73,7 +70,7 @@ impl Address {
     }
 }
 
-fn take_entries(list: &[u8]) -> Option<Vec<AddressEntry>> {
+fn take_entries(list: &[u8], known: fn(u8) -> bool) -> Option<Vec<AddressEntry>> {
     let mut r = Reader::new(list);
     let count = r.u8()?;
     let mut entries = Vec::with_capacity(usize::from(count));
@@ -85,7 +82,7 @@ fn take_entries(list: &[u8]) -> Option<Vec<AddressEntry>> {
             device: r.bytes(device.into())?.to_vec(),
             iface: r.bytes(iface.into())?.to_vec(),
         };
-        if usize::from(transport) < TRANSPORTS.len() {
+        if known(transport) {
             entries.push(entry);
         }
     }
@@ -114,13 +111,26 @@ mod tests {
         }
     }
 
+    /// All numbers but one.
+    fn known(number: u8) -> bool {
+        number != 77
+    }
+
+    fn unpack(blob: &[u8]) -> Result<Address, BlobError> {
+        Address::unpack(blob, known)
+    }
+
+    fn from_envelope(blob: &[u8]) -> Result<Address, BlobError> {
+        Address::from_envelope(blob, known)
+    }
+
     type Form = (Vec<u8>, fn(&[u8]) -> Result<Address, BlobError>, usize);
 
     /// Both forms: the blob, how it is read, and where its head stands.
     fn forms() -> [Form; 2] {
         [
-            (sample().pack(), Address::unpack, 0),
-            (sample().to_envelope(), Address::from_envelope, 11),
+            (sample().pack(), unpack, 0),
+            (sample().to_envelope(), from_envelope, 11),
         ]
     }
 
@@ -137,6 +147,21 @@ mod tests {
                 assert!(unpack(&blob[..n]).is_err(), "cut at {n}");
             }
         }
+    }
+
+    #[test]
+    fn entries_of_unknown_transports_are_left_out() {
+        let mut address = sample();
+        address.entries.insert(
+            1,
+            AddressEntry {
+                transport: 77,
+                device: vec![5; 3],
+                iface: vec![6; 200],
+            },
+        );
+        assert_eq!(unpack(&address.pack()), Ok(sample()));
+        assert_eq!(from_envelope(&address.to_envelope()), Ok(sample()));
     }
 
     #[test]
@@ -161,8 +186,8 @@ mod tests {
             uuid: 1,
             entries: (0..=255).chain(0..=255).map(entry).collect(),
         };
-        let some = Address::from_envelope(&address.to_envelope()).unwrap();
+        let some = from_envelope(&address.to_envelope()).unwrap();
         assert_eq!(some.entries, address.entries[..255]);
-        assert_eq!(Address::unpack(&address.pack()), Ok(some));
+        assert_eq!(unpack(&address.pack()), Ok(some));
     }
 }

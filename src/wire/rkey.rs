@@ -10,7 +10,7 @@ use super::{Reader, Writer, envelope};
 /// A memory domain's key for the region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MdKey {
-    /// Index into `address::TRANSPORTS`: the component of that name.
+    /// The component's number: that of its first transport in worker addresses.
     pub component: u8,
     pub key: Vec<u8>,
 }

@@ -146,7 +146,7 @@ pub fn foreign_addresses_are_unreachable(tl: &Tl) {
 fn exists(component: &str) -> bool {
     ferrucx::uct::registry::COMPONENTS
         .iter()
-        .any(|c| c.component.name() == component && !c.component.md_resources().is_empty())
+        .any(|c| c.component.name() == component && !c.domains().is_empty())
 }
 
 pub fn churn_leaves_nothing_behind(tl: &Tl) {

@@ -10,9 +10,10 @@ use crate::transport::SimIface;
 use core::cell::{Cell, RefCell};
 use ferrucx::sys::{process, vm_rw};
 use ferrucx::ucs::{Result, Status};
-use ferrucx::uct::api::{Completion, EpochGuard, Posted};
+use ferrucx::uct::api::{Completion, Posted};
 use ferrucx::uct::base::iface::{EpBox, IfaceBox};
 use ferrucx::uct::base::pending::{PendingGroup, PendingQueue};
+use ferrucx::uct::internal::EpochGuard;
 use std::collections::VecDeque;
 use std::rc::Rc;
 

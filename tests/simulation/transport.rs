@@ -1,7 +1,6 @@
 //! The simulated transports: one for messages, one for copies between memories.
 //!
-//! They stand in the places of posix and cma, so that addresses, the choice of transports and keys are
-//! the real ones. What they can do is the shape of the process that opens them.
+//! What they can do is the shape of the process that opens them.
 
 use crate::network::{Copy, Link, Network, Node, Role, network};
 use core::ffi::c_void;
@@ -14,6 +13,7 @@ use ferrucx::uct::base::iov::Iov;
 use ferrucx::uct::base::md::ComponentHandle;
 use ferrucx::uct::base::params::{EpParams, IfaceParams};
 use ferrucx::uct::base::worker::WorkerHandle;
+use ferrucx::uct::internal::{EpochGuard, InternalIface};
 use ferrucx::uct::local::{self, ProcessName};
 use std::any::Any;
 use std::rc::Rc;
@@ -44,8 +44,8 @@ struct SimTransport(Role);
 impl Role {
     fn name(self) -> &'static str {
         match self {
-            Role::Messages => "posix",
-            Role::Copies => "cma",
+            Role::Messages => "messages",
+            Role::Copies => "copies",
         }
     }
 }
@@ -68,12 +68,12 @@ impl Component for SimComponent {
     fn md_config(&self) -> &'static Table {
         &CONFIG
     }
-    fn md_resources(&self) -> Vec<&'static str> {
+    fn md_resources(&self) -> core::result::Result<Vec<&'static str>, Unusable> {
         let shape = network().opening.get().1;
         if self.0 == Role::Messages || shape.copies {
-            vec![self.0.name()]
+            Ok(vec![self.0.name()])
         } else {
-            Vec::new()
+            Err(Unusable("not in the shape of this process".to_owned()))
         }
     }
     fn md_open(&self, _name: &str, _config: &Config) -> Result<Box<dyn Md>> {
@@ -159,15 +159,24 @@ impl Transport for SimTransport {
     fn name(&self) -> &'static str {
         self.0.name()
     }
+    fn wire_number(&self) -> Option<u8> {
+        Some(match self.0 {
+            Role::Messages => 1,
+            Role::Copies => 2,
+        })
+    }
+    fn shares_memory(&self) -> bool {
+        self.0 == Role::Messages
+    }
     fn config(&self) -> &'static Table {
         &CONFIG
     }
-    fn devices(&self, _md: &dyn Md) -> Vec<Device> {
-        vec![Device {
+    fn devices(&self, _md: &dyn Md) -> core::result::Result<Vec<Device>, Unusable> {
+        Ok(vec![Device {
             name: "memory".to_owned(),
             kind: UCT_DEVICE_TYPE_SHM,
             sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
-        }]
+        }])
     }
     fn address_owner(&self, _iface: &[u8]) -> Option<ProcessName> {
         // All simulated processes are in this one.
@@ -415,17 +424,6 @@ impl Iface for SimIface {
         of(ep).one_copy(iov, remote, true, None, comp)
     }
 
-    unsafe fn get_guarded(
-        ep: &EpBox<Self>,
-        iov: Iov<'_>,
-        remote: u64,
-        _rkey: uct_rkey_t,
-        guard: EpochGuard,
-        comp: Completion,
-    ) -> Result<Posted> {
-        of(ep).one_copy(iov, remote, true, Some(guard), comp)
-    }
-
     unsafe fn pending_add(
         ep: &EpBox<Self>,
         req: *mut uct_pending_req_t,
@@ -453,5 +451,18 @@ impl Iface for SimIface {
 
     fn check(_ep: &EpBox<Self>, _flags: u32, _comp: Completion) -> Result<Posted> {
         Ok(Posted::Done)
+    }
+}
+
+impl InternalIface for SimIface {
+    unsafe fn get_guarded(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        _rkey: uct_rkey_t,
+        guard: EpochGuard,
+        comp: Completion,
+    ) -> Result<Posted> {
+        of(ep).one_copy(iov, remote, true, Some(guard), comp)
     }
 }

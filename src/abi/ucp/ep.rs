@@ -14,6 +14,7 @@ use crate::ucs::sockaddr as addr;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::base::params::{masked, text};
+use crate::uct::registry;
 use crate::wire::address::Address;
 use crate::wire::blob::BlobError;
 use crate::wire::envelope::EnvelopeKind;
@@ -171,7 +172,7 @@ pub unsafe extern "C" fn ucp_ep_create(
 unsafe fn by_address(w: &Worker, address: *const u8, params: EpParams) -> Result<NonNull<Ep>> {
     // SAFETY: the caller's address.
     let bytes = unsafe { blob(EnvelopeKind::Address, address) };
-    match bytes.and_then(|bytes| Address::from_envelope(&bytes)) {
+    match bytes.and_then(|bytes| Address::from_envelope(&bytes, registry::is_known)) {
         Ok(a) => crate::ucp::wireup::connect(w, a, params),
         Err(e) => {
             ucs_error!("ucp_ep_create: the remote address is not usable: {e}");

@@ -13,6 +13,7 @@ use crate::ucs::Status;
 use crate::ucs::fork;
 use crate::ucs::status::code_of;
 use crate::uct::base::params::{masked, text};
+use crate::uct::registry;
 use crate::wire::address::Address;
 use crate::wire::blob::BlobError;
 use crate::wire::envelope::EnvelopeKind;
@@ -233,7 +234,7 @@ pub unsafe extern "C" fn ucp_worker_address_query(
     non_null!(UCS_ERR_INVALID_PARAM; address, attr);
     // SAFETY: the caller's address.
     let uuid = match unsafe { blob(EnvelopeKind::Address, address.cast()) } {
-        Ok(bytes) => Address::from_envelope(&bytes).map(|a| a.uuid),
+        Ok(bytes) => Address::from_envelope(&bytes, registry::is_known).map(|a| a.uuid),
         // Upstream's number means the same.
         Err(e @ BlobError::Upstream(_)) => {
             upstream_address(address.cast()).map_or(Err(e), |a| Ok(a.uuid))

@@ -67,7 +67,7 @@ pub unsafe extern "C" fn uct_component_query(
         attr.flags = handle.component.flags();
     }
     if count || names {
-        let domains = handle.component.md_resources();
+        let domains = handle.domains();
         if names && !attr.md_resources.is_null() {
             for (i, name) in domains.iter().enumerate() {
                 // SAFETY: the caller's array has room for the count it was told.

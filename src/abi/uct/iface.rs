@@ -49,7 +49,7 @@ pub unsafe extern "C" fn uct_iface_open(
         ucs_error!("memory domain {} has no transport {transport}", md.name);
         return UCS_ERR_NO_DEVICE;
     };
-    if !tl.devices(md.md.as_ref()).iter().any(|d| d.name == device) {
+    if !md.devices(*tl).iter().any(|d| d.name == device) {
         ucs_error!("transport {transport} has no device {device}");
         return UCS_ERR_NO_DEVICE;
     }

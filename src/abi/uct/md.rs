@@ -31,12 +31,7 @@ pub unsafe extern "C" fn uct_md_open(
         Ok(n) => n,
         Err(e) => return e.code(),
     };
-    let Some(name) = handle
-        .component
-        .md_resources()
-        .into_iter()
-        .find(|n| *n == name)
-    else {
+    let Some(name) = handle.domains().into_iter().find(|n| *n == name) else {
         ucs_error!(
             "component {} has no memory domain {name}",
             handle.component.name()
@@ -89,7 +84,7 @@ pub unsafe extern "C" fn uct_md_query_tl_resources(
     };
     let mut all = Vec::new();
     for tl in md.component.component.transports() {
-        for device in tl.devices(md.md.as_ref()) {
+        for device in md.devices(*tl) {
             let mut r = uct_tl_resource_desc_t {
                 tl_name: [0; UCT_TL_NAME_MAX],
                 dev_name: [0; UCT_DEVICE_NAME_MAX],

@@ -9,7 +9,7 @@
 use crate::ucp::context::Context;
 use crate::ucp::mem::{RemoteKey, Window};
 use crate::ucs::sync::{AtomicU64, Ordering, fence, word64};
-use crate::uct::api::EpochGuard;
+use crate::uct::internal::EpochGuard;
 use crate::wire::rkey::READ;
 use core::cell::OnceCell;
 

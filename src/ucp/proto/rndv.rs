@@ -16,7 +16,7 @@ use crate::ucp::request::{Info, Request};
 use crate::ucp::worker::Worker;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
-use crate::uct::api::EpochGuard;
+use crate::uct::internal::EpochGuard;
 use crate::wire::Writer;
 use crate::wire::header::{AckHdr, AmId, DataHdr, Header, RtrHdr};
 use crate::wire::rkey::{READ, WRITE};

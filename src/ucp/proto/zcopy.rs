@@ -11,9 +11,9 @@ use crate::ucp::request::{Request, TransportHold};
 use crate::ucp::worker::Worker;
 use crate::ucs::callbackq::{CallbackId, Repeat};
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Completion, EpochGuard, Posted};
-use crate::uct::base::iface::base_of;
+use crate::uct::api::{Completion, Posted};
 use crate::uct::base::iov::Iov;
+use crate::uct::internal::{EpochGuard, base_of};
 use crate::wire::header::AmId;
 use core::cell::{Cell, RefCell};
 use core::ffi::{c_int, c_uint, c_void};
@@ -287,7 +287,7 @@ pub fn put_notify(
     // SAFETY: a live transport endpoint and a live key; the user's buffer and the request's completion stay until
     // `on_completion`.
     let put = unsafe {
-        let put_notify = base_of((*lane.ep).iface).internal.put_notify;
+        let put_notify = base_of((*lane.ep).iface).internal.ops.put_notify;
         Iov::from_c(&iov, 1).and_then(|iov| {
             let (remote, rkey) = (transfer.remote, transfer.rkey);
             put_notify(
@@ -323,7 +323,7 @@ unsafe fn get_guarded(
 ) -> ucs_status_t {
     // SAFETY: an endpoint of this library, by the caller's promise.
     let posted = unsafe {
-        let get = base_of((*ep).iface).internal.get_guarded;
+        let get = base_of((*ep).iface).internal.ops.get_guarded;
         Iov::from_c(iov, 1).and_then(|iov| get(ep, iov, remote, rkey, guard, Completion(comp)))
     };
     match posted {

@@ -130,7 +130,7 @@ fn pause_receive(ep: &Ep) {
     if ep.stream.waiting.is_empty()
         && let Some(iface) = ep.carrier()
     {
-        iface.recv_paused.set(true);
+        iface.internal.recv_paused.set(true);
     }
 }
 

@@ -89,7 +89,7 @@ fn parts(
     for from in (0..len).step_by(most) {
         if let Some(iface) = carrier {
             // The last full-length message uncorks, as the rest may be too short to be sent at once.
-            iface.corked.set(from + 2 * most <= len);
+            iface.internal.corked.set(from + 2 * most <= len);
         }
         let part = Data::contig(at.wrapping_add(from), most.min(len - from));
         all.post_part(|each| send::start(ep, each, part, kind.clone(), RndvPolicy::Never));

@@ -9,7 +9,6 @@ use crate::ucp::ep::Ep;
 use crate::ucp::wireup::cm;
 use crate::ucp::worker::Worker;
 use crate::ucs::Result;
-use crate::uct::base::iface::base_of;
 use crate::wire::address::Address;
 use core::cell::RefCell;
 use core::ffi::c_void;
@@ -65,9 +64,8 @@ impl Accepted {
 pub fn listen(worker: &Worker) {
     for iface in &worker.ifaces {
         let arg: *mut c_void = core::ptr::from_ref(worker).cast_mut().cast();
-        // SAFETY: an open interface of ours, which goes with the worker.
-        let base = unsafe { base_of(iface.handle) };
-        base.on_peer.set(Some((peer_connected, arg)));
+        let on_peer = &iface.internal().base.internal.on_peer;
+        on_peer.set(Some((peer_connected, arg)));
     }
 }
 

@@ -9,7 +9,6 @@
 use crate::c::UCT_DEVICE_TYPE_NET;
 use crate::ucp::worker::{OpenIface, Worker};
 use crate::ucs_debug;
-use crate::uct::base::iface::base_of;
 use crate::uct::local::{self, ProcessId, ProcessName, Refusal};
 use crate::wire::address::{Address, AddressEntry};
 
@@ -56,14 +55,12 @@ pub fn is_owner(worker: &Worker, proven: &Address, address: &Address) -> bool {
 
 /// The identity of the sender of the message that this interface handles, if it has identities.
 fn sender(iface: &OpenIface) -> Option<u64> {
-    // SAFETY: an open interface of ours.
-    unsafe { (base_of(iface.handle).internal.sender_identity)(iface.handle) }
+    iface.internal().sender_identity()
 }
 
 /// The identity that an entry names, for one of the worker's interfaces.
 fn identity(iface: &OpenIface, entry: &AddressEntry) -> Option<u64> {
-    // SAFETY: an open interface of ours.
-    unsafe { (base_of(iface.handle).internal.peer_identity)(iface.handle, &entry.iface) }
+    iface.internal().peer_identity(&entry.iface)
 }
 
 /// Whether the message that is handled came from the interface of this entry; `None` if unknown.
@@ -87,10 +84,8 @@ pub fn connected(worker: &Worker, mut address: Address) -> (Address, Vec<u64>) {
             return false;
         };
         let of_entry = |i: &&OpenIface| i.number == entry.transport;
-        let is_connected = worker.ifaces.iter().filter(of_entry).any(|iface| {
-            // SAFETY: an open interface of ours.
-            unsafe { (base_of(iface.handle).internal.is_connected)(iface.handle, peer) }
-        });
+        let mut ours = worker.ifaces.iter().filter(of_entry);
+        let is_connected = ours.any(|iface| iface.internal().is_connected(peer));
         if !is_connected {
             unverified.push(peer);
         }

@@ -17,7 +17,7 @@ use crate::ucs::async_ctx::{AsyncContext, Mode};
 use crate::ucs::{Result, Status};
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::{Endpoint, Listener, Manager, Owner, Remote, Request, RequestId, Visitor};
-use crate::uct::registry::COMPONENTS;
+use crate::uct::registry::{self, COMPONENTS};
 use crate::wire::Reader;
 use crate::wire::address::Address;
 use crate::wire::envelope::Private;
@@ -316,7 +316,7 @@ impl Greeting {
         let read = Private::unwrap(private).and_then(|p| {
             let mut r = Reader::new(&p.body);
             let (client_id, ticket) = (r.u64()?, r.u64()?);
-            let address = Address::unpack(r.rest());
+            let address = Address::unpack(r.rest(), registry::is_known);
             (p.err_mode <= MODES).then_some((p.ep, p.err_mode, client_id, ticket, address))
         });
         let Some((ep, err_mode, client_id, ticket, address)) = read else {

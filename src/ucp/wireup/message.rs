@@ -7,6 +7,7 @@ use crate::ucp::wireup::unproven::{self, Claim, Origin};
 use crate::ucp::wireup::{claims, select};
 use crate::ucp::worker::Worker;
 use crate::ucs::Status;
+use crate::uct::registry;
 use crate::wire::address::Address;
 use crate::wire::header::{Header, WireupHdr};
 use crate::{ucs_diag, ucs_error};
@@ -21,7 +22,7 @@ pub fn on_wireup(worker: &Worker, message: &[u8]) {
         );
         return;
     };
-    let address = match Address::unpack(blob) {
+    let address = match Address::unpack(blob, registry::is_known) {
         Ok(a) if a.uuid == hdr.uuid => a,
         Ok(_) => {
             ucs_error!("a wire-up message names two workers; dropped");

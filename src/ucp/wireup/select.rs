@@ -1,16 +1,17 @@
 //! Which transport carries an endpoint's messages, by a cost that their attributes give.
 
 use crate::c::*;
-use crate::ucp::allowed;
 use crate::ucp::ep::{MessageLane, TransportLane};
 use crate::ucp::idle;
 use crate::ucp::proto::plan::{Carriers, Thresholds};
 use crate::ucp::wireup::claims;
 use crate::ucp::worker::{OpenIface, Worker};
 use crate::ucs::{Result, Status};
-use crate::uct::base::iface::base_of;
+use crate::uct::api::Transport;
+use crate::uct::internal::InternalRef;
 use crate::uct::local::{self, Refusal};
-use crate::wire::address::{Address, AddressEntry, TRANSPORTS};
+use crate::uct::registry;
+use crate::wire::address::{Address, AddressEntry};
 use crate::{ucs_debug, ucs_error};
 use std::rc::Rc;
 
@@ -23,15 +24,30 @@ pub fn duration(attr: &uct_iface_attr, processes: usize, size: f64) -> f64 {
     attr.latency.c + attr.overhead * 2.0 + size / bandwidth.max(1.0)
 }
 
+impl OpenIface {
+    /// What UCP uses of it beyond C's op table.
+    #[inline]
+    pub fn internal(&self) -> InternalRef<'_> {
+        // SAFETY: open until the worker closes it, which drops this.
+        unsafe { InternalRef::of(self.handle) }
+    }
+}
+
+/// The transport of one of the worker's interfaces.
+fn transport_of(worker: &Worker, iface: &OpenIface) -> &'static dyn Transport {
+    worker.context().resources[iface.resource].transport
+}
+
 /// Whether the interface reaches the entry's owner.
-fn reaches(iface: &OpenIface, entry: &AddressEntry) -> bool {
-    may_reach(iface, entry, entry.iface.as_ptr())
+fn reaches(worker: &Worker, iface: &OpenIface, entry: &AddressEntry) -> bool {
+    may_reach(worker, iface, entry, entry.iface.as_ptr())
 }
 
 /// Whether the interface reaches the entry's device, and that address on it if it is not null.
-fn may_reach(iface: &OpenIface, entry: &AddressEntry, address: *const u8) -> bool {
+fn may_reach(worker: &Worker, iface: &OpenIface, entry: &AddressEntry, address: *const u8) -> bool {
+    let own_len = iface.device_address.len();
     if iface.number != entry.transport
-        || iface.device_address.len() != entry.device.len() && iface.number != TCP
+        || !transport_of(worker, iface).fits_device_address(&entry.device, own_len)
         || iface.address.len() != entry.iface.len()
     {
         return false;
@@ -44,9 +60,6 @@ fn may_reach(iface: &OpenIface, entry: &AddressEntry, address: *const u8) -> boo
         }
     }
 }
-
-/// tcp in `TRANSPORTS`: its device addresses differ in length by address family.
-const TCP: u8 = 4;
 
 /// A transport endpoint to the entry's owner, by one of the worker's interfaces, which is polled from now on.
 fn connect(worker: &Worker, iface: &OpenIface, entry: &AddressEntry) -> Result<uct_ep_h> {
@@ -116,7 +129,7 @@ fn best(
     pairs
         .into_iter()
         .map(|(_, _, i, e)| (i, e))
-        .filter(|(i, e)| reaches(&worker.ifaces[*i], &address.entries[*e]))
+        .filter(|(i, e)| reaches(worker, &worker.ifaces[*i], &address.entries[*e]))
 }
 
 /// Which of the two an interface's peers are.
@@ -179,7 +192,7 @@ pub fn message_lane(worker: &Worker, address: &Rc<Address>) -> Result<MessageLan
                 }));
                 return Ok(lane);
             }
-            Err(e) => ucs_debug!("{}: {e}", TRANSPORTS[usize::from(iface.number)]),
+            Err(e) => ucs_debug!("{}: {e}", transport_of(worker, iface).name()),
         }
     }
     Err(Status::UNREACHABLE)
@@ -212,8 +225,7 @@ fn lane_of(worker: &Worker, address: &Address, i: usize, ep: uct_ep_h) -> Messag
         max_zcopy: if in_place { cap.am.max_zcopy } else { 0 },
         max_zcopy_header: if in_place { cap.am.max_hdr } else { 0 },
         thresholds,
-        // SAFETY: an open interface of ours.
-        am_short: max_short.map(|_| unsafe { base_of(iface.handle) }.internal.am_short),
+        am_short: max_short.map(|_| iface.internal().base.internal.ops.am_short),
         am_bcopy: ops.ep_am_bcopy,
         am_zcopy: ops.ep_am_zcopy,
     }
@@ -246,9 +258,9 @@ pub fn has_left(worker: &Worker, address: &Address) -> bool {
         Some(Refusal::OtherUser | Refusal::Silent)
     ) && worker.ifaces.iter().any(|iface| {
         let left = |entry: &AddressEntry| {
-            may_reach(iface, entry, core::ptr::null()) && !reaches(iface, entry)
+            may_reach(worker, iface, entry, core::ptr::null()) && !reaches(worker, iface, entry)
         };
-        is_shared_memory(iface.number) && address.entries.iter().any(left)
+        transport_of(worker, iface).shares_memory() && address.entries.iter().any(left)
     })
 }
 
@@ -257,80 +269,61 @@ fn refusal(worker: &Worker, address: &Address) -> Option<Refusal> {
     local::look(claims::owner(worker, address)?).err()
 }
 
-fn is_shared_memory(number: u8) -> bool {
-    matches!(TRANSPORTS[usize::from(number)], "posix" | "sysv")
-}
-
 /// Logs for each transport why it does not reach the peer, and the remedy.
 #[cold]
 pub fn explain(worker: &Worker, address: &Address) {
     ucs_error!("worker {:#x} is unreachable:", address.uuid);
-    for (name, why) in obstacles(worker, address) {
-        ucs_error!("  {name}: {why}");
+    for (number, transport) in registry::numbered() {
+        let why = obstacle(worker, address, (number, transport))
+            .unwrap_or_else(|| "reaches the peer, but no endpoint could be made".to_owned());
+        ucs_error!("  {}: {why}", transport.name());
     }
 }
 
-/// One line a transport that an endpoint does not use beside those that it does: why.
+/// Logs for each transport that an endpoint does not use beside those that it does the reason.
 #[cold]
 pub fn explain_unused(worker: &Worker, address: &Address, used: &[usize]) {
-    let is_of = |number: usize, i: &usize| usize::from(worker.ifaces[*i].number) == number;
-    for (number, (name, why)) in obstacles(worker, address).enumerate() {
-        if used.iter().any(|i| is_of(number, i)) {
+    for (number, transport) in registry::numbered() {
+        if used.iter().any(|i| worker.ifaces[*i].number == number) {
             continue;
         }
-        let reached = (0..worker.ifaces.len())
-            .filter(|i| is_of(number, i))
-            .any(|i| {
-                address
-                    .entries
-                    .iter()
-                    .any(|e| reaches(&worker.ifaces[i], e))
-            });
-        let why = if reached {
-            "reaches the peer too, but is slower"
-        } else {
-            why
-        };
-        ucs_debug!("    {name} is not used: {why}");
+        let why = obstacle(worker, address, (number, transport))
+            .unwrap_or_else(|| "reaches the peer too, but is slower".to_owned());
+        ucs_debug!("    {} is not used: {why}", transport.name());
     }
 }
 
-/// For each transport that does not reach the peer, in the order of `TRANSPORTS`, the reason.
-fn obstacles(
+/// Why messages cannot go to the peer by a transport; `None` if they can.
+fn obstacle(
     worker: &Worker,
     address: &Address,
-) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let left = has_left(worker, address);
-    let refusal = refusal(worker, address);
-    TRANSPORTS.iter().enumerate().map(move |(number, name)| {
-        let ours = worker
-            .ifaces
-            .iter()
-            .any(|i| usize::from(i.number) == number);
-        let theirs = address
-            .entries
-            .iter()
-            .any(|e| usize::from(e.transport) == number);
-        let why = match (ours, theirs, *name) {
-            (false, _, _) if !allowed::transport(&worker.context().config, name) => {
-                "UCX_TLS does not name it here"
-            }
-            (false, _, _) => {
-                "cannot be opened here, or its devices are not in UCX_NET_DEVICES; UCX_LOG_LEVEL=debug tells"
-            }
-            (_, false, _) => {
-                "not open at the peer: is it allowed by its UCX_TLS and UCX_NET_DEVICES?"
-            }
-            (_, _, "self") => "the peer is another worker",
-            (_, _, "cma") => "moves bulk data only, needs one of the others beside it",
-            (_, _, "tcp") => "no interface of ours reaches one of the peer's: see UCX_NET_DEVICES",
-            _ if left => "the peer has ended, or has closed its worker",
-            _ if refusal == Some(Refusal::OtherUser) => "the peer belongs to another user",
-            _ if refusal == Some(Refusal::Silent) => {
-                "the peer's process does not answer: is it stopped?"
-            }
-            _ => "the peer is on another host or in another namespace",
-        };
-        (*name, why)
-    })
+    (number, transport): (u8, &dyn Transport),
+) -> Option<String> {
+    if let Some(why) = worker.context().why_unused(number) {
+        return Some(why.to_owned());
+    }
+    let is_ours = |iface: &&OpenIface| iface.number == number;
+    if !worker.ifaces.iter().any(|iface| is_ours(&iface)) {
+        return Some(
+            "its interfaces could not be opened: UCX_LOG_LEVEL=debug tells why when a worker is made"
+                .to_owned(),
+        );
+    }
+    let mut theirs = address.entries.iter().filter(|e| e.transport == number);
+    let Some(first) = theirs.clone().next() else {
+        return Some(
+            "not open at the peer: is it allowed by its UCX_TLS and UCX_NET_DEVICES?".to_owned(),
+        );
+    };
+    let reaching = theirs.find_map(|entry| {
+        let mut ours = worker.ifaces.iter().filter(is_ours);
+        ours.find(|iface| reaches(worker, iface, entry))
+    });
+    match reaching {
+        None => Some(transport.unreachable(&first.device, &first.iface)),
+        Some(iface) if !carries_messages(&iface.attr) => {
+            Some("moves bulk data only, needs one of the others beside it".to_owned())
+        }
+        Some(_) => None,
+    }
 }

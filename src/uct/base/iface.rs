@@ -10,13 +10,12 @@ use crate::uct::api::{Iface, Md};
 use crate::uct::base::am::AmTable;
 use crate::uct::base::desc::DescPool;
 use crate::uct::base::params::{EpParams, IfaceParams};
-use crate::uct::base::tag;
 use crate::uct::base::worker::WorkerHandle;
-use crate::uct::internal::{self, InternalOps};
+use crate::uct::internal::{Internal, InternalIface};
 use crate::uct::table;
+use crate::uct::tag;
 use crate::{ucs_diag, ucs_error};
 use core::cell::{Cell, OnceCell, RefCell};
-use core::ffi::c_void;
 use core::ops::Deref;
 
 /// The part of an interface that is the same in every transport.
@@ -30,24 +29,14 @@ pub struct IfaceBase {
     /// The memory domain and the order of allocation methods, for `uct_iface_mem_alloc`.
     md: Cell<uct_md_h>,
     alloc_methods: RefCell<Vec<u32>>,
-    pub internal: &'static InternalOps,
-    /// Told when a peer has connected and proven its identity.
-    pub on_peer: Cell<Option<OnPeer>>,
-    /// Whether the interface has to be polled.
-    pub polls: bool,
-    /// Receive pause: a handler asks the interface to keep further messages until the next progress.
-    pub recv_paused: Cell<bool>,
-    /// Cork: a caller posts several messages, which may be sent together; cleared before the last.
-    pub corked: Cell<bool>,
+    /// What UCP uses of it beyond C's op table.
+    pub internal: Internal,
     /// Tag matching, if the interface was opened for it.
     pub tag: OnceCell<Box<tag::Engine>>,
     /// `UCT_PROGRESS_*` that are on.
     progress: Cell<u32>,
     progress_id: Cell<Option<crate::ucs::callbackq::CallbackId>>,
 }
-
-/// A function and its argument that gets the identity of a peer (`Iface::peer_identity`).
-pub type OnPeer = (unsafe fn(*mut c_void, u64), *mut c_void);
 
 /// An open interface of transport `I`.
 #[repr(C)]
@@ -90,14 +79,6 @@ impl IfaceBase {
         self.alloc_methods.borrow().clone()
     }
 
-    /// A peer has connected and proven its identity: calls those who wait for it.
-    pub fn peer_connected(&self, identity: u64) {
-        if let Some((told, arg)) = self.on_peer.get() {
-            // SAFETY: set together with its argument, which outlives the interface.
-            unsafe { told(arg, identity) };
-        }
-    }
-
     /// A pool of receive descriptors of `capacity` bytes with the headroom and alignment of the interface's parameters.
     pub fn desc_pool(params: &IfaceParams, capacity: usize) -> DescPool {
         DescPool::new(
@@ -117,7 +98,10 @@ impl<I: Iface> IfaceBox<I> {
         worker: &WorkerHandle,
         params: IfaceParams,
         tl: I,
-    ) -> uct_iface_h {
+    ) -> uct_iface_h
+    where
+        I: InternalIface,
+    {
         let mut face = Box::new(IfaceBox {
             c: uct_iface {
                 ops: table::ops::<I>(),
@@ -130,11 +114,7 @@ impl<I: Iface> IfaceBox<I> {
                 worker,
                 md: Cell::new(core::ptr::null_mut()),
                 alloc_methods: RefCell::new(Vec::new()),
-                internal: &internal::Table::<I>::OPS,
-                on_peer: Cell::new(None),
-                polls: I::POLLS,
-                recv_paused: Cell::new(false),
-                corked: Cell::new(false),
+                internal: Internal::new::<I>(),
                 tag: OnceCell::new(),
                 progress: Cell::new(0),
                 progress_id: Cell::new(None),

@@ -1,7 +1,8 @@
 //! Handles of components and memory domains as C sees them.
 
 use crate::c::*;
-use crate::uct::api::{Component, Md};
+use crate::ucs_diag;
+use crate::uct::api::{Component, Device, Md, Transport};
 
 /// The object of `uct_component_h`.
 pub struct ComponentHandle {
@@ -16,6 +17,14 @@ pub struct MdHandle {
 }
 
 impl ComponentHandle {
+    /// The names of the domains that can be opened here. If there are none, the reason is logged.
+    pub fn domains(&self) -> Vec<&'static str> {
+        self.component.md_resources().unwrap_or_else(|why| {
+            ucs_diag!("{}: {why}", self.component.name());
+            Vec::new()
+        })
+    }
+
     pub fn as_c(&'static self) -> uct_component_h {
         core::ptr::from_ref(self).cast_mut().cast()
     }
@@ -31,6 +40,14 @@ impl ComponentHandle {
 }
 
 impl MdHandle {
+    /// The devices of a transport in this domain. If there are none, the reason is logged.
+    pub fn devices(&self, transport: &dyn Transport) -> Vec<Device> {
+        transport.devices(self.md.as_ref()).unwrap_or_else(|why| {
+            ucs_diag!("{}: {why}", transport.name());
+            Vec::new()
+        })
+    }
+
     /// # Safety
     /// `h` must be null or an open memory domain.
     pub unsafe fn from_c<'a>(h: uct_md_h) -> Option<&'a MdHandle> {

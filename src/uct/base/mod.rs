@@ -14,5 +14,4 @@ pub mod mem;
 pub mod node;
 pub mod params;
 pub mod pending;
-pub mod tag;
 pub mod worker;

@@ -3,6 +3,7 @@
 
 use crate::c::{UCS_SYS_DEVICE_ID_UNKNOWN, UCT_DEVICE_TYPE_SHM};
 use crate::uct::api::Device;
+use crate::uct::local::ProcessName;
 use once_cell::race::OnceBox;
 
 /// Bytes of a device address.
@@ -49,6 +50,15 @@ pub fn device() -> Device {
         kind: UCT_DEVICE_TYPE_SHM,
         sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
     }
+}
+
+/// The process that an address of a transport within a host names, if shared memory reaches it from here. Otherwise
+/// the reason.
+pub fn owner(device: &[u8], owner: Option<ProcessName>) -> Result<ProcessName, &'static str> {
+    if device != id().to_le_bytes() {
+        return Err("the peer is on another host or in another namespace");
+    }
+    owner.ok_or("its address is malformed")
 }
 
 /// A device address as it was packed.

@@ -10,13 +10,14 @@ use crate::sys::lock::Mutex;
 use crate::sys::vm_rw::CopyDirection;
 use crate::ucs::config::Config;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Completion, EpochGuard, Iface, Posted};
+use crate::uct::api::{Completion, Iface, Posted};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::node;
 use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::pending::PendingQueue;
 use crate::uct::base::worker::WorkerHandle;
+use crate::uct::internal::{EpochGuard, InternalIface};
 use crate::uct::local::{Membership, ProcessName};
 use crate::{ucs_debug, ucs_error};
 use core::cell::RefCell;
@@ -251,24 +252,6 @@ impl Iface for CmaIface {
         ep.post(ep.face(), CopyDirection::Read, iov, remote, None, comp)
     }
 
-    unsafe fn get_guarded(
-        ep: &EpBox<Self>,
-        iov: Iov<'_>,
-        remote: u64,
-        _rkey: uct_rkey_t,
-        guard: EpochGuard,
-        comp: Completion,
-    ) -> Result<Posted> {
-        ep.post(
-            ep.face(),
-            CopyDirection::Read,
-            iov,
-            remote,
-            Some(guard),
-            comp,
-        )
-    }
-
     unsafe fn pending_add(
         ep: &EpBox<Self>,
         req: *mut uct_pending_req_t,
@@ -324,6 +307,26 @@ impl Iface for CmaIface {
         } else {
             Err(Status::BUSY)
         }
+    }
+}
+
+impl InternalIface for CmaIface {
+    unsafe fn get_guarded(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        _rkey: uct_rkey_t,
+        guard: EpochGuard,
+        comp: Completion,
+    ) -> Result<Posted> {
+        ep.post(
+            ep.face(),
+            CopyDirection::Read,
+            iov,
+            remote,
+            Some(guard),
+            comp,
+        )
     }
 }
 

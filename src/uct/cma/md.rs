@@ -5,7 +5,7 @@ use super::{config, peer, wire};
 use crate::c::*;
 use crate::ucs::Result;
 use crate::ucs::config::{Config, Table};
-use crate::uct::api::{Component, Device, Md, MdAttr, Transport};
+use crate::uct::api::{Component, Device, Md, MdAttr, Transport, Unusable};
 use crate::uct::base::node;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
@@ -33,12 +33,8 @@ impl Component for CmaComponent {
         &config::MD
     }
 
-    fn md_resources(&self) -> Vec<&'static str> {
-        if peer::available() {
-            vec!["cma"]
-        } else {
-            Vec::new()
-        }
+    fn md_resources(&self) -> core::result::Result<Vec<&'static str>, Unusable> {
+        peer::available().map(|()| vec!["cma"])
     }
 
     fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
@@ -75,12 +71,30 @@ impl Transport for CmaTransport {
         iface::NAME
     }
 
+    fn wire_number(&self) -> Option<u8> {
+        Some(3)
+    }
+
+    fn groups(&self) -> &'static [&'static str] {
+        &["sm", "shm"]
+    }
+
     fn config(&self) -> &'static Table {
         &config::IFACE
     }
 
-    fn devices(&self, _md: &dyn Md) -> Vec<Device> {
-        vec![node::device()]
+    fn devices(&self, _md: &dyn Md) -> core::result::Result<Vec<Device>, Unusable> {
+        Ok(vec![node::device()])
+    }
+
+    fn unreachable(&self, device: &[u8], iface: &[u8]) -> String {
+        match node::owner(device, self.address_owner(iface)) {
+            Err(why) => why.to_owned(),
+            Ok(owner) => match peer::try_reach(owner) {
+                Err(why) => why,
+                Ok(pid) => format!("process {pid} can be reached now"),
+            },
+        }
     }
 
     fn address_owner(&self, iface: &[u8]) -> Option<ProcessName> {

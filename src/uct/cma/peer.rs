@@ -6,6 +6,7 @@
 
 use crate::sys::vm_rw;
 use crate::ucs::{Result, Status};
+use crate::uct::api::Unusable;
 use crate::uct::local::{self, Membership, ProcessName};
 use crate::{ucs_debug, ucs_diag};
 
@@ -21,30 +22,31 @@ pub fn open() -> Result<Membership> {
 
 /// The number of a process whose memory is within reach; `UNREACHABLE`, with the reason in the log, when it is not.
 pub fn reach(name: ProcessName) -> Result<u32> {
-    let known = local::process(name).map_err(|e| {
-        ucs_diag!("cma: a process of this host cannot be reached: {e}");
+    let pid = try_reach(name).map_err(|why| {
+        ucs_diag!("cma: {why}; other transports are used");
         Status::UNREACHABLE
     })?;
+    ucs_debug!("cma: memory of process {pid} is within reach");
+    Ok(pid)
+}
+
+/// As `reach`, with the reason instead of a log line.
+pub fn try_reach(name: ProcessName) -> core::result::Result<u32, String> {
+    let known = local::process(name)
+        .map_err(|e| format!("a process of this host cannot be reached: {e}"))?;
     let pid = known.pid;
     if pid == 0 {
-        ucs_diag!("cma: a process in another pid namespace cannot be reached");
-        return Err(Status::UNREACHABLE);
+        return Err("a process in another pid namespace cannot be reached".to_owned());
     }
     match vm_rw::read_word(pid, known.probe) {
-        Ok(word) if word == known.word => {
-            ucs_debug!("cma: memory of process {pid} is within reach");
-            return Ok(pid);
-        }
-        Ok(_) => ucs_diag!("cma: process {pid} is another one by now"),
-        Err(e) if e.raw_os_error() == Some(libc::EPERM) => {
-            ucs_diag!(
-                "cma: memory of process {pid} may not be reached ({}); other transports are used",
-                refusal()
-            );
-        }
-        Err(e) => ucs_diag!("cma: memory of process {pid} cannot be read: {e}"),
+        Ok(word) if word == known.word => Ok(pid),
+        Ok(_) => Err(format!("process {pid} is another one by now")),
+        Err(e) if e.raw_os_error() == Some(libc::EPERM) => Err(format!(
+            "memory of process {pid} cannot be read: {e}: {}",
+            refusal()
+        )),
+        Err(e) => Err(format!("memory of process {pid} cannot be read: {e}")),
     }
-    Err(Status::UNREACHABLE)
 }
 
 /// The likely reason of EPERM.
@@ -57,20 +59,21 @@ fn refusal() -> &'static str {
     }
 }
 
-/// Whether this machine lets a process at other processes' memory at all.
-pub fn available() -> bool {
+/// An error if this machine lets no process access other processes' memory.
+pub fn available() -> core::result::Result<(), Unusable> {
     // A security filter may refuse either of the two calls, for whatever process.
-    if let Err(e) = vm_rw::try_on_ourselves() {
-        ucs_debug!("cma: not available, reaching our own memory failed: {e}");
-        return false;
-    }
+    vm_rw::try_on_ourselves().map_err(|e| {
+        Unusable(format!(
+            "process_vm_readv or process_vm_writev of this process itself failed: {e}"
+        ))
+    })?;
     match vm_rw::ptrace_scope() {
-        0 | 1 => true,
-        2 if vm_rw::may_trace() => true,
-        scope => {
-            ucs_debug!("cma: not available, kernel.yama.ptrace_scope is {scope}");
-            false
-        }
+        0 | 1 => Ok(()),
+        2 if vm_rw::may_trace() => Ok(()),
+        2 => Err(Unusable(
+            "kernel.yama.ptrace_scope is 2 and this process has no CAP_SYS_PTRACE".to_owned(),
+        )),
+        scope => Err(Unusable(format!("kernel.yama.ptrace_scope is {scope}"))),
     }
 }
 

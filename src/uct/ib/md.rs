@@ -10,7 +10,7 @@ use crate::c::*;
 use crate::sys::verbs::{self, Access, Device, Region};
 use crate::ucs::config::{AUTO, Config, Table, Ternary};
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Component, Device as TlDevice, Md, MdAttr, RkeyParts, Transport};
+use crate::uct::api::{Component, Device as TlDevice, Md, MdAttr, RkeyParts, Transport, Unusable};
 use crate::uct::base::iface::md_as;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
@@ -72,8 +72,8 @@ impl Component for IbComponent {
         &config::MD
     }
 
-    fn md_resources(&self) -> Vec<&'static str> {
-        names().iter().map(String::as_str).collect()
+    fn md_resources(&self) -> core::result::Result<Vec<&'static str>, Unusable> {
+        Ok(names().iter().map(String::as_str).collect())
     }
 
     fn md_open(&self, name: &str, config: &Config) -> Result<Box<dyn Md>> {
@@ -249,16 +249,19 @@ impl Transport for RcTransport {
         &config::RC_VERBS
     }
 
-    fn devices(&self, md: &dyn Md) -> Vec<TlDevice> {
-        let Ok(md) = md_as::<IbMd>(md) else {
-            return Vec::new();
-        };
+    fn groups(&self) -> &'static [&'static str] {
+        &["rc_v", "rc", "ib"]
+    }
+
+    fn devices(&self, md: &dyn Md) -> core::result::Result<Vec<TlDevice>, Unusable> {
+        let md = md_as::<IbMd>(md).map_err(|e| Unusable(e.to_string()))?;
         let domain = &md.domain;
         if domain.limits.max_srq == 0 {
-            ucs_diag!("{}: rc_verbs needs shared receive queues", domain.name);
-            return Vec::new();
+            let why = format!("{} has no shared receive queues", domain.name);
+            return Err(Unusable(why));
         }
         let mut found = Vec::new();
+        let mut unusable = format!("{} has no port", domain.name);
         for number in 1..=domain.limits.phys_port_cnt {
             match domain.port(number) {
                 Ok(_) => found.push(TlDevice {
@@ -266,10 +269,16 @@ impl Transport for RcTransport {
                     kind: UCT_DEVICE_TYPE_NET,
                     sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
                 }),
-                Err(why) => ucs_debug!("{} is left out: {why}", device_name(domain, number)),
+                Err(why) => {
+                    unusable = format!("{}: {why}", device_name(domain, number));
+                    ucs_debug!("{} is left out: {why}", device_name(domain, number));
+                }
             }
         }
-        found
+        match found.is_empty() {
+            true => Err(Unusable(unusable)),
+            false => Ok(found),
+        }
     }
 
     fn open(

@@ -14,6 +14,7 @@ use crate::uct::base::iov::Iov;
 use crate::uct::base::load_store;
 use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::worker::WorkerHandle;
+use crate::uct::internal::InternalIface;
 use core::ffi::c_int;
 use core::hint::black_box;
 use once_cell::race::OnceBox;
@@ -143,26 +144,6 @@ impl Iface for SelfIface {
         unsafe { ep.am_short(ep.face(), id, header, payload, len) }
     }
 
-    /// Passed in place if the handler only reads it.
-    #[inline(always)]
-    unsafe fn am_short_inside(
-        ep: &EpBox<Self>,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> ucs_status_t {
-        match ep.face().base.am.short(id, len) {
-            // SAFETY: the handler with its argument, as set; the caller's payload.
-            Some((handler, arg)) => unsafe {
-                handler(arg, header, payload, len);
-                UCS_OK
-            },
-            // SAFETY: as promised by the caller.
-            None => unsafe { SelfIface::am_short_kept(ep, id, header, payload, len) },
-        }
-    }
-
     fn am_short_iov(ep: &EpBox<Self>, id: u8, iov: Iov<'_>) -> Result<()> {
         ep.am_short_iov(ep.face(), id, iov)
     }
@@ -261,6 +242,28 @@ impl Iface for SelfIface {
     /// Always armed: every event has happened before the call that caused it returned.
     fn event_arm(_face: &IfaceBox<Self>, _events: c_int) -> Result<()> {
         Ok(())
+    }
+}
+
+impl InternalIface for SelfIface {
+    /// Passed in place if the handler only reads it.
+    #[inline(always)]
+    unsafe fn am_short_inside(
+        ep: &EpBox<Self>,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> ucs_status_t {
+        match ep.face().base.am.short(id, len) {
+            // SAFETY: the handler with its argument, as set; the caller's payload.
+            Some((handler, arg)) => unsafe {
+                handler(arg, header, payload, len);
+                UCS_OK
+            },
+            // SAFETY: as promised by the caller.
+            None => unsafe { SelfIface::am_short_kept(ep, id, header, payload, len) },
+        }
     }
 }
 

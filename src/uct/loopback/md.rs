@@ -5,7 +5,7 @@ use super::iface::{self, SelfIface};
 use crate::c::*;
 use crate::ucs::config::{Config, Table};
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Component, Device, Md, MdAttr, RkeyParts, Transport};
+use crate::uct::api::{Component, Device, Md, MdAttr, RkeyParts, Transport, Unusable};
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
 use core::ffi::c_void;
@@ -38,8 +38,8 @@ impl Component for SelfComponent {
         &config::MD
     }
 
-    fn md_resources(&self) -> Vec<&'static str> {
-        vec!["self"]
+    fn md_resources(&self) -> core::result::Result<Vec<&'static str>, Unusable> {
+        Ok(vec!["self"])
     }
 
     fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
@@ -118,26 +118,33 @@ impl Transport for SelfTransport {
         iface::NAME
     }
 
+    fn wire_number(&self) -> Option<u8> {
+        Some(0)
+    }
+
     fn config(&self) -> &'static Table {
         &config::IFACE
     }
 
-    fn devices(&self, md: &dyn Md) -> Vec<Device> {
+    fn devices(&self, md: &dyn Md) -> core::result::Result<Vec<Device>, Unusable> {
         let count = md
             .as_any()
             .downcast_ref::<SelfMd>()
             .map_or(1, |md| md.devices);
-        (0..count)
-            .map(|i| Device {
-                name: if i == 0 {
-                    "memory".to_owned()
-                } else {
-                    format!("memory{i}")
-                },
-                kind: UCT_DEVICE_TYPE_SELF,
-                sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
-            })
-            .collect()
+        let devices = (0..count).map(|i| Device {
+            name: if i == 0 {
+                "memory".to_owned()
+            } else {
+                format!("memory{i}")
+            },
+            kind: UCT_DEVICE_TYPE_SELF,
+            sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
+        });
+        Ok(devices.collect())
+    }
+
+    fn unreachable(&self, _device: &[u8], _iface: &[u8]) -> String {
+        "the peer is another worker".to_owned()
     }
 
     fn open(

@@ -20,6 +20,7 @@ use crate::uct::base::node;
 use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::pending::{PendingGroup, PendingQueue};
 use crate::uct::base::worker::WorkerHandle;
+use crate::uct::internal::InternalIface;
 use core::cell::{Cell, RefCell, UnsafeCell};
 use core::ffi::c_int;
 use std::collections::{BTreeMap, HashMap};
@@ -238,7 +239,7 @@ impl ShmIface {
             }
             Polled::Elsewhere(Message { id, len, data }) => {
                 ShmIface::deliver_elsewhere(face, id, data, len);
-                !face.base.recv_paused.take()
+                !face.base.internal.recv_paused.take()
             }
             Polled::Bad => true,
         }
@@ -487,18 +488,6 @@ impl Iface for ShmIface {
         unsafe { ShmEp::am_short(ep, id, header, payload, len) }
     }
 
-    #[inline(always)]
-    unsafe fn am_short_inside(
-        ep: &EpBox<Self>,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> ucs_status_t {
-        // SAFETY: as promised by the caller.
-        unsafe { ShmEp::am_short_inside(ep, id, header, payload, len) }
-    }
-
     fn am_short_iov(ep: &EpBox<Self>, id: u8, iov: Iov<'_>) -> Result<()> {
         ShmEp::am_short_iov(ep, id, iov)
     }
@@ -630,6 +619,20 @@ impl Iface for ShmIface {
         face.inbox.arm(|| face.alarm.is_raised())?;
         face.attend(ARMED);
         Ok(())
+    }
+}
+
+impl InternalIface for ShmIface {
+    #[inline(always)]
+    unsafe fn am_short_inside(
+        ep: &EpBox<Self>,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> ucs_status_t {
+        // SAFETY: as promised by the caller.
+        unsafe { ShmEp::am_short_inside(ep, id, header, payload, len) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::config;
 use super::iface::ShmIface;
+use super::outbox::attached;
 use super::rkey;
 use super::segment::{Segment, Source};
 use super::wire::{MEM_KEY_LEN, MemKey, SegmentKey, SegmentKind};
@@ -9,13 +10,13 @@ use crate::c::*;
 use crate::sys::{mem, shm};
 use crate::ucs::config::{Config, Table, Ternary};
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Alloc, Component, Device, Md, MdAttr, RkeyParts, Transport};
+use crate::ucs_error;
+use crate::uct::api::{Alloc, Component, Device, Md, MdAttr, RkeyParts, Transport, Unusable};
 use crate::uct::base::iface::md_as;
 use crate::uct::base::node;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
-use crate::uct::local::ProcessName;
-use crate::{ucs_diag, ucs_error};
+use crate::uct::local::{self, ProcessName};
 use core::ffi::c_void;
 use std::any::Any;
 
@@ -25,15 +26,18 @@ pub struct SysvComponent;
 /// The transport of either component.
 struct ShmTransport {
     name: &'static str,
+    wire_number: u8,
     config: &'static Table,
 }
 
 const POSIX: ShmTransport = ShmTransport {
     name: "posix",
+    wire_number: 1,
     config: &config::POSIX,
 };
 const SYSV: ShmTransport = ShmTransport {
     name: "sysv",
+    wire_number: 2,
     config: &config::SYSV,
 };
 
@@ -83,12 +87,13 @@ impl Component for PosixComponent {
         &config::POSIX_MD
     }
 
-    fn md_resources(&self) -> Vec<&'static str> {
-        if shm::has_memory_files() {
-            return vec![POSIX.name];
+    fn md_resources(&self) -> core::result::Result<Vec<&'static str>, Unusable> {
+        match shm::try_memory_file() {
+            Ok(()) => Ok(vec![POSIX.name]),
+            Err(e) => Err(Unusable(format!(
+                "this kernel or a security filter has no memory files: memfd_create: {e}"
+            ))),
         }
-        ucs_diag!("posix: this kernel or a security filter has no memory files: see memfd_create");
-        Vec::new()
     }
 
     fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
@@ -142,15 +147,12 @@ impl Component for SysvComponent {
         &config::SYSV_MD
     }
 
-    fn md_resources(&self) -> Vec<&'static str> {
+    fn md_resources(&self) -> core::result::Result<Vec<&'static str>, Unusable> {
         match shm::make_sysv(mem::page_size(), false, 0) {
-            Ok(_) => vec![SYSV.name],
-            Err(e) => {
-                ucs_diag!(
-                    "sysv: no shared memory here: {e}; raise kernel.shmmni and kernel.shmmax"
-                );
-                Vec::new()
-            }
+            Ok(_) => Ok(vec![SYSV.name]),
+            Err(e) => Err(Unusable(format!(
+                "no System V shared memory: {e}; raise kernel.shmmni and kernel.shmmax"
+            ))),
         }
     }
 
@@ -296,12 +298,38 @@ impl Transport for ShmTransport {
         self.name
     }
 
+    fn wire_number(&self) -> Option<u8> {
+        Some(self.wire_number)
+    }
+
+    fn groups(&self) -> &'static [&'static str] {
+        &["mm", "sm", "shm"]
+    }
+
+    fn shares_memory(&self) -> bool {
+        true
+    }
+
     fn config(&self) -> &'static Table {
         self.config
     }
 
-    fn devices(&self, _md: &dyn Md) -> Vec<Device> {
-        vec![node::device()]
+    fn devices(&self, _md: &dyn Md) -> core::result::Result<Vec<Device>, Unusable> {
+        Ok(vec![node::device()])
+    }
+
+    fn unreachable(&self, device: &[u8], iface: &[u8]) -> String {
+        let key = iface.first_chunk().and_then(|i| SegmentKey::decode(i).ok());
+        let owner = match node::owner(device, key.map(|key| key.owner)) {
+            Ok(owner) => owner,
+            Err(why) => return why.to_owned(),
+        };
+        let attached = key.ok_or(Status::INVALID_ADDR).and_then(attached);
+        match (local::look(owner), attached) {
+            (Err(refusal), _) => refusal.to_string(),
+            (_, Err(e)) => format!("its memory cannot be attached: {e}"),
+            (Ok(()), Ok(_)) => "its memory can be attached now".to_owned(),
+        }
     }
 
     fn address_owner(&self, iface: &[u8]) -> Option<ProcessName> {

@@ -174,7 +174,7 @@ impl Conn {
 
     /// A payload in place was queued. Returns whether it is sent, if `report` asks for that.
     pub fn on_payload_in_place(self: &Rc<Conn>, face: &Face, report: Report) -> bool {
-        let corked = face.base.corked.get();
+        let corked = face.base.internal.corked.get();
         let decision = self.tx.policy.on_payload_in_place(face.tick(), corked);
         self.carry_out(face, decision, report)
     }

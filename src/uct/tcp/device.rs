@@ -4,7 +4,7 @@ use crate::c::*;
 use crate::sys::lock::Mutex;
 use crate::sys::net::{self, Address, Routes};
 use crate::ucs_diag;
-use crate::uct::api::Device;
+use crate::uct::api::{Device, Unusable};
 use once_cell::race::OnceBox;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -100,16 +100,21 @@ impl Selection {
         Some((place, link_local))
     }
 
-    pub fn devices(&self) -> Vec<Device> {
+    pub fn devices(&self) -> Result<Vec<Device>, Unusable> {
         let survey = self.survey();
+        if survey.addresses.is_empty() {
+            return Err(Unusable(match net::addresses() {
+                Err(e) => format!("network interfaces cannot be listed: {e}"),
+                Ok(_) => "no network interface is up that UCX_TCP_AF_PRIO and UCX_TCP_BRIDGE_ENABLE allow".to_owned(),
+            }));
+        }
         let addresses = survey.addresses.iter().cloned();
-        addresses
-            .map(|a| Device {
-                name: a.name,
-                kind: UCT_DEVICE_TYPE_NET,
-                sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
-            })
-            .collect()
+        let devices = addresses.map(|a| Device {
+            name: a.name,
+            kind: UCT_DEVICE_TYPE_NET,
+            sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
+        });
+        Ok(devices.collect())
     }
 }
 

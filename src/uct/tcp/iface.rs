@@ -31,6 +31,7 @@ use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::worker::WorkerHandle;
+use crate::uct::internal::InternalIface;
 use crate::{ucs_diag, ucs_error};
 use core::cell::{Cell, RefCell};
 use core::ffi::c_int;
@@ -630,34 +631,6 @@ impl Iface for TcpIface {
         iface && device.is_ok_and(|d| face.reaches(&d))
     }
 
-    fn peer_identity(_face: &Face, address: &[u8]) -> Option<u64> {
-        let peer = address.first_chunk().and_then(IfaceAddr::decode)?;
-        Some(peer.id)
-    }
-
-    fn sender_identity(face: &Face) -> Option<u64> {
-        face.receiving.get().then(|| face.sender.get())
-    }
-
-    fn is_connected(face: &Face, identity: u64) -> bool {
-        let peers = face.by_peer.borrow();
-        peers.get(&identity).is_some_and(|conn| conn.is_open())
-    }
-
-    fn reject_sender(face: &Face) -> bool {
-        let conn = Self::sender_identity(face)
-            .and_then(|sender| face.by_peer.borrow().get(&sender).cloned());
-        let Some(conn) = conn.filter(|conn| conn.is_open()) else {
-            return false;
-        };
-        super::link::abort(face, &conn, Status::EXCEEDS_LIMIT);
-        true
-    }
-
-    fn replies_queued(ep: &EpBox<Self>, change: isize) {
-        ep.replies_queued(ep.face(), change);
-    }
-
     fn ep_create(face: &Face, params: &EpParams) -> Result<TcpEp> {
         TcpEp::create(face, params)
     }
@@ -726,18 +699,6 @@ impl Iface for TcpIface {
         TcpEp::put_zcopy(ep, iov, remote, rkey as u64, None, comp)
     }
 
-    unsafe fn put_notify(
-        ep: &EpBox<Self>,
-        iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
-        id: u8,
-        notify: &[u8],
-        comp: Completion,
-    ) -> Result<Posted> {
-        TcpEp::put_zcopy(ep, iov, remote, rkey as u64, Some((id, notify)), comp)
-    }
-
     unsafe fn pending_add(
         ep: &EpBox<Self>,
         req: *mut uct_pending_req_t,
@@ -799,6 +760,48 @@ impl Iface for TcpIface {
 
     fn event_arm(face: &Face, _events: c_int) -> Result<()> {
         super::poll::arm(face)
+    }
+}
+
+impl InternalIface for TcpIface {
+    unsafe fn put_notify(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        rkey: uct_rkey_t,
+        id: u8,
+        told: &[u8],
+        comp: Completion,
+    ) -> Result<Posted> {
+        TcpEp::put_zcopy(ep, iov, remote, rkey as u64, Some((id, told)), comp)
+    }
+
+    fn peer_identity(_face: &Face, address: &[u8]) -> Option<u64> {
+        let peer = address.first_chunk().and_then(IfaceAddr::decode)?;
+        Some(peer.id)
+    }
+
+    fn sender_identity(face: &Face) -> Option<u64> {
+        face.receiving.get().then(|| face.sender.get())
+    }
+
+    fn is_connected(face: &Face, identity: u64) -> bool {
+        let peers = face.by_peer.borrow();
+        peers.get(&identity).is_some_and(|conn| conn.is_open())
+    }
+
+    fn reject_sender(face: &Face) -> bool {
+        let conn = Self::sender_identity(face)
+            .and_then(|sender| face.by_peer.borrow().get(&sender).cloned());
+        let Some(conn) = conn.filter(|conn| conn.is_open()) else {
+            return false;
+        };
+        super::link::abort(face, &conn, Status::EXCEEDS_LIMIT);
+        true
+    }
+
+    fn replies_queued(ep: &EpBox<Self>, change: isize) {
+        ep.replies_queued(ep.face(), change);
     }
 }
 

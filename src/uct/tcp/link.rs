@@ -528,7 +528,7 @@ pub fn on_hello(face: &Face, unauth_peer: &Rc<RefCell<UnauthPeer>>, received: &R
         face.by_peer.borrow_mut().insert(from, Rc::clone(&conn));
     }
     opened(face, &conn, hello.attempt, hello.max_am as usize);
-    face.base.peer_connected(from);
+    face.base.internal.peer_connected(from);
 }
 
 /// Moves the socket of an unauthenticated peer to a connection.

@@ -98,7 +98,7 @@ pub fn place_buffered(face: &Face, conn: &Conn, buf: &mut RxBuf) {
         buf.data.copy_within(buf.start..from, buf.start + n);
         buf.start += n;
         long.placed(conn, buf, n);
-        if conn.fd() < 0 || face.base.recv_paused.get() {
+        if conn.fd() < 0 || face.base.internal.recv_paused.get() {
             return;
         }
     }

@@ -9,12 +9,13 @@ use crate::c::*;
 use crate::sys::net::loopback_domain;
 use crate::ucs::config::{Config, Table};
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Component, Device, MEM_ONE_TRANSFER, Md, MdAttr, RkeyParts, Transport};
+use crate::uct::api::{Component, Device, Md, MdAttr, RkeyParts, Transport, Unusable};
 use crate::uct::auth::Auth;
 use crate::uct::base::iface::md_as;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm;
+use crate::uct::internal::MEM_ONE_TRANSFER;
 use std::any::Any;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -54,8 +55,8 @@ impl Component for TcpComponent {
         &config::MD
     }
 
-    fn md_resources(&self) -> Vec<&'static str> {
-        vec!["tcp"]
+    fn md_resources(&self) -> core::result::Result<Vec<&'static str>, Unusable> {
+        Ok(vec!["tcp"])
     }
 
     fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
@@ -146,12 +147,25 @@ impl Transport for TcpTransport {
         iface::NAME
     }
 
+    fn wire_number(&self) -> Option<u8> {
+        Some(4)
+    }
+
     fn config(&self) -> &'static Table {
         &config::IFACE
     }
 
-    fn devices(&self, md: &dyn Md) -> Vec<Device> {
-        md_as::<TcpMd>(md).map_or_else(|_| Vec::new(), |md| md.selection.devices())
+    fn devices(&self, md: &dyn Md) -> core::result::Result<Vec<Device>, Unusable> {
+        let md = md_as::<TcpMd>(md).map_err(|e| Unusable(e.to_string()))?;
+        md.selection.devices()
+    }
+
+    /// Its length depends on the address family.
+    fn fits_device_address(&self, device: &[u8], _own_len: usize) -> bool {
+        let len = device
+            .first()
+            .and_then(|first| DeviceAddr::len_from(*first));
+        len == Some(device.len())
     }
 
     fn open(
@@ -170,5 +184,27 @@ impl Transport for TcpTransport {
         };
         let (keys, auth) = (Arc::clone(&md.keys), md.auth.clone());
         TcpIface::open(worker, address, &survey, keys, auth, params, config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The address is read as far as its first byte says.
+    #[test]
+    fn a_device_address_with_another_length_does_not_fit() {
+        for ip in ["127.0.0.1", "::1"] {
+            for loopback in [false, true] {
+                let whole = encode_device(ip.parse().unwrap(), 8, loopback);
+                let len = whole.len();
+                assert!(TcpTransport.fits_device_address(&whole, 0));
+                for cut in 0..len {
+                    assert!(!TcpTransport.fits_device_address(&whole[..cut], len));
+                }
+                let longer = [&whole[..], &[0]].concat();
+                assert!(!TcpTransport.fits_device_address(&longer, len));
+            }
+        }
     }
 }

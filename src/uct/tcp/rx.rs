@@ -313,7 +313,7 @@ fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, S
     let mut count = 0;
     face.sender.set(conn.peer);
     loop {
-        if face.base.recv_paused.take() {
+        if face.base.internal.recv_paused.take() {
             face.hold(conn);
             return Ok(count);
         }
@@ -340,7 +340,7 @@ fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, S
             }
             let Some(body) = bytes.get_mut(wire::HEADER_LEN..total) else {
                 long::place_buffered(face, conn, buf);
-                if face.base.recv_paused.take() {
+                if face.base.internal.recv_paused.take() {
                     face.hold(conn);
                 }
                 return Ok(count);

@@ -25,6 +25,7 @@ use crate::uct::ib::config::Settings;
 use crate::uct::ib::md::Domain;
 use crate::uct::ib::port::Port;
 use crate::uct::ib::wire::{DEVICE_LEN, DeviceAddr, EP_LEN, HEADER_LEN};
+use crate::uct::internal::InternalIface;
 use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_int;
 use std::collections::{HashMap, VecDeque};
@@ -629,6 +630,8 @@ impl Iface for RcIface {
         }
     }
 }
+
+impl InternalIface for RcIface {}
 
 /// Buffers on cache lines are read and written the fastest.
 const OPTIMAL_ALIGN: usize = 512;

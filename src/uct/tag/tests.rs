@@ -213,7 +213,7 @@ impl Face {
             .find(|c| c.component.name() == name)
             .unwrap();
         let config = Config::read(component.component.md_config(), None).unwrap();
-        let domain = component.component.md_resources()[0];
+        let domain = component.domains()[0];
         let md = Box::into_raw(Box::new(MdHandle {
             component,
             name: domain.to_owned(),
