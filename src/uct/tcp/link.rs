@@ -455,7 +455,7 @@ enum Existing {
     Yields(Rc<Conn>),
 }
 
-/// A hello was received: the connection is accepted, deferred in favour of our attempt, or rejected.
+/// A hello was received: the connection is accepted, deferred as our attempt wins, or rejected.
 pub fn on_hello(face: &Face, unauth_peer: &Rc<RefCell<UnauthPeer>>, received: &Received) {
     let peer = unauth_peer.borrow().from;
     let (hello, from) = (&received.hello, received.from);

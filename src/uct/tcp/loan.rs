@@ -203,7 +203,7 @@ mod tests {
     /// An owner that appends numbers to its queue, and a thread that takes them: each arrives once, in order.
     #[test]
     fn each_byte_is_used_once() {
-        const LAST: usize = if cfg!(miri) { 300 } else { 5000 };
+        const LAST: usize = 300;
         assert!(crate::ucs::sync::can_barrier());
         let (loan, done) = (Loan::default(), AtomicBool::new(false));
         let got = std::thread::scope(|scope| {
