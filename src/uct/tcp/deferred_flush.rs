@@ -3,7 +3,7 @@
 //!
 //! Frames of a busy connection wait for the next progress, to be sent together. A program may compute first, or wait
 //! for the reply on another worker: then one thread of the process sends them, a few milliseconds late. It starts with the
-//! first connection that needs it and ends with the last. docs/PERFORMANCE.md has what it is worth.
+//! first connection that needs it and ends with the last. docs/results/PERFORMANCE.md has what it is worth.
 //!
 //! Owner and thread exclude each other by a `Loan`, which costs the owner neither lock nor fence.
 
