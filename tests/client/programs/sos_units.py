@@ -22,7 +22,7 @@ def passes(program):
 
 
 # libtool makes scripts where a library is not installed, and the programs in .libs.
-programs = {path.name: path for folder in ("", ".libs") for path in (pathlib.Path(sys.argv[1]) / folder).glob("*")
+programs = {path.name: path for folder in ("", ".libs") for path in (pathlib.Path(sys.argv[1]).resolve() / folder).glob("*")
             if path.is_file() and os.access(path, os.X_OK) and path.suffix == "" and path.read_bytes()[:4] == b"\x7fELF"}
 failed = [name for name, path in sorted(programs.items()) if not passes(path)]
 print(f"{len(failed)} of {len(programs)} fail: {', '.join(failed)}" if failed or not programs else
