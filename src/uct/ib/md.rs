@@ -4,6 +4,7 @@ use super::config;
 use super::events::Watch;
 use super::port::Port;
 use super::rc::RcIface;
+use super::ud::{self, UdIface};
 use super::wire::{KEY_LEN, decode_key, encode_key};
 use crate::c::verbs::{IBV_ATOMIC_NONE, ibv_device_attr};
 use crate::c::*;
@@ -37,6 +38,7 @@ struct IbMd {
 }
 
 struct RcTransport;
+struct UdTransport;
 
 const HOST: u64 = 1 << UCS_MEMORY_TYPE_HOST;
 
@@ -112,7 +114,7 @@ impl Component for IbComponent {
     }
 
     fn transports(&self) -> &'static [&'static dyn Transport] {
-        &[&RcTransport]
+        &[&RcTransport, &UdTransport]
     }
 
     unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
@@ -240,6 +242,37 @@ fn device_name(domain: &Domain, port: u8) -> String {
     format!("{}:{port}", domain.name)
 }
 
+impl Domain {
+    /// The ports that can be used.
+    fn ports(&self) -> Vec<TlDevice> {
+        let mut found = Vec::new();
+        for number in 1..=self.limits.phys_port_cnt {
+            match self.port(number) {
+                Ok(_) => found.push(TlDevice {
+                    name: device_name(self, number),
+                    kind: UCT_DEVICE_TYPE_NET,
+                    sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
+                }),
+                Err(why) => ucs_debug!("{} is left out: {why}", device_name(self, number)),
+            }
+        }
+        found
+    }
+
+    /// The port that users call `device`.
+    fn port_called(&self, device: &str, transport: &str) -> Result<Port> {
+        let number = (1..=self.limits.phys_port_cnt).find(|n| device_name(self, *n) == device);
+        let Some(number) = number else {
+            ucs_error!("{transport}: there is no port {device}");
+            return Err(Status::NO_DEVICE);
+        };
+        self.port(number).map_err(|why| {
+            ucs_error!("{transport}: {device} cannot be used: {why}");
+            Status::NO_DEVICE
+        })
+    }
+}
+
 impl Transport for RcTransport {
     fn name(&self) -> &'static str {
         super::rc::NAME
@@ -253,23 +286,11 @@ impl Transport for RcTransport {
         let Ok(md) = md_as::<IbMd>(md) else {
             return Vec::new();
         };
-        let domain = &md.domain;
-        if domain.limits.max_srq == 0 {
-            ucs_diag!("{}: rc_verbs needs shared receive queues", domain.name);
+        if md.domain.limits.max_srq == 0 {
+            ucs_diag!("{}: rc_verbs needs shared receive queues", md.domain.name);
             return Vec::new();
         }
-        let mut found = Vec::new();
-        for number in 1..=domain.limits.phys_port_cnt {
-            match domain.port(number) {
-                Ok(_) => found.push(TlDevice {
-                    name: device_name(domain, number),
-                    kind: UCT_DEVICE_TYPE_NET,
-                    sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
-                }),
-                Err(why) => ucs_debug!("{} is left out: {why}", device_name(domain, number)),
-            }
-        }
-        found
+        md.domain.ports()
     }
 
     fn open(
@@ -280,17 +301,35 @@ impl Transport for RcTransport {
         params: IfaceParams,
         config: &Config,
     ) -> Result<uct_iface_h> {
-        let md = md_as::<IbMd>(md)?;
-        let domain = &md.domain;
-        let number = (1..=domain.limits.phys_port_cnt).find(|n| device_name(domain, *n) == device);
-        let Some(number) = number else {
-            ucs_error!("rc_verbs: there is no port {device}");
-            return Err(Status::NO_DEVICE);
-        };
-        let port = domain.port(number).map_err(|why| {
-            ucs_error!("rc_verbs: {device} cannot be used: {why}");
-            Status::NO_DEVICE
-        })?;
+        let domain = &md_as::<IbMd>(md)?.domain;
+        let port = domain.port_called(device, self.name())?;
         RcIface::open(domain, port, worker, device, params, config)
+    }
+}
+
+impl Transport for UdTransport {
+    fn name(&self) -> &'static str {
+        ud::NAME
+    }
+
+    fn config(&self) -> &'static Table {
+        &ud::UD_VERBS
+    }
+
+    fn devices(&self, md: &dyn Md) -> Vec<TlDevice> {
+        md_as::<IbMd>(md).map_or_else(|_| Vec::new(), |md| md.domain.ports())
+    }
+
+    fn open(
+        &self,
+        md: &dyn Md,
+        worker: &WorkerHandle,
+        device: &str,
+        params: IfaceParams,
+        config: &Config,
+    ) -> Result<uct_iface_h> {
+        let domain = &md_as::<IbMd>(md)?.domain;
+        let port = domain.port_called(device, self.name())?;
+        UdIface::open(domain, port, worker, device, params, config)
     }
 }
