@@ -12,7 +12,13 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("mm", &["posix", "sysv"]),
     ("sm", &["posix", "sysv", "cma"]),
     ("shm", &["posix", "sysv", "cma"]),
+    ("ib", &["ud_verbs"]),
+    ("ud", &["ud_verbs"]),
+    ("ud_v", &["ud_verbs"]),
 ];
+
+/// Transports that are used only where `UCX_TLS` names them.
+const ONLY_BY_NAME: &[&str] = &["ud_verbs"];
 
 /// The device lists: variable, device type, and name in messages.
 const DEVICE_LISTS: [(&str, uct_device_type_t, &str); 4] = [
@@ -31,7 +37,7 @@ fn means(item: &str, transport: &str) -> bool {
     }
     match ALIASES.iter().find(|(alias, _)| *alias == name) {
         Some((_, members)) => members.contains(&transport),
-        None => name == "all" || name == transport,
+        None => name == transport || name == "all" && !ONLY_BY_NAME.contains(&transport),
     }
 }
 
@@ -39,10 +45,15 @@ fn means(item: &str, transport: &str) -> bool {
 pub fn transport(config: &Config, name: &str) -> bool {
     let any = |items: &[String]| items.iter().any(|item| means(item.trim(), name));
     match config.allow_list("TLS") {
-        AllowList::All => true,
+        AllowList::All => !ONLY_BY_NAME.contains(&name),
         AllowList::Only(items) => any(items),
-        AllowList::AllBut(items) => !any(items),
+        AllowList::AllBut(items) => !any(items) && !ONLY_BY_NAME.contains(&name),
     }
+}
+
+/// Whether users who do not name a transport hear of it.
+pub fn is_offered(config: &Config, name: &str) -> bool {
+    !ONLY_BY_NAME.contains(&name) || transport(config, name)
 }
 
 /// Whether the list for devices of its kind allows a device.
@@ -175,6 +186,11 @@ mod tests {
             ("tcp:aux", "tcp", true),
             ("tcp", "self", false),
             ("ib", "tcp", false),
+            ("ib", "ud_verbs", true),
+            ("ud", "ud_verbs", true),
+            ("ud_v:aux", "ud_verbs", true),
+            ("\\ud", "ud_verbs", false),
+            ("all", "ud_verbs", false),
             ("", "tcp", false),
         ] {
             assert_eq!(means(item, transport), expected, "{item} for {transport}");

@@ -8,7 +8,7 @@ use super::blob::{self, BlobError, HEAD};
 use super::{Reader, envelope};
 
 /// Transports as numbers of the format; new ones are added at the end.
-pub const TRANSPORTS: [&str; 5] = ["self", "posix", "sysv", "cma", "tcp"];
+pub const TRANSPORTS: [&str; 6] = ["self", "posix", "sysv", "cma", "tcp", "ud_verbs"];
 
 /// One interface of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -302,7 +302,12 @@ fn obstacles(
 ) -> impl Iterator<Item = (&'static str, &'static str)> {
     let left = has_left(worker, address);
     let refusal = refusal(worker, address);
-    TRANSPORTS.iter().enumerate().map(move |(number, name)| {
+    let config = &worker.context().config;
+    let named = TRANSPORTS
+        .iter()
+        .enumerate()
+        .filter(|(_, name)| allowed::is_offered(config, name));
+    named.map(move |(number, name)| {
         let ours = worker
             .ifaces
             .iter()
@@ -323,7 +328,9 @@ fn obstacles(
             }
             (_, _, "self") => "the peer is another worker",
             (_, _, "cma") => "moves bulk data only, needs one of the others beside it",
-            (_, _, "tcp") => "no interface of ours reaches one of the peer's: see UCX_NET_DEVICES",
+            (_, _, "tcp" | "ud_verbs") => {
+                "no interface of ours reaches one of the peer's: see UCX_NET_DEVICES"
+            }
             _ if left => "the peer has ended, or has closed its worker",
             _ if refusal == Some(Refusal::OtherUser) => "the peer belongs to another user",
             _ if refusal == Some(Refusal::Silent) => {
