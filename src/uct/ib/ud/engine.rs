@@ -280,7 +280,7 @@ impl Engine {
         let mut bytes = [0; HEADER_LEN + REQUEST_LEN];
         bytes[..HEADER_LEN].copy_from_slice(&header.encode());
         bytes[HEADER_LEN..].copy_from_slice(&request.encode());
-        self.sender.post_bytes(way, &bytes).is_ok()
+        self.sender.post_bytes(way, &bytes, false).is_ok()
     }
 
     /// Connects an endpoint to a peer's.
@@ -388,7 +388,7 @@ impl Engine {
             ack: conn.rx.state().0,
         };
         // Without it the peer finds out when it sends.
-        let _ = self.sender.post_bytes(way, &header.encode());
+        let _ = self.sender.post_bytes(way, &header.encode(), true);
     }
 
     /// A connection goes.

@@ -38,6 +38,8 @@ pub type Face = IfaceBox<UdIface>;
 
 /// About so many bytes are registered at a time for buffers.
 const CHUNK: usize = 256 << 10;
+/// How often completions are looked for at most, when an interface closes.
+const MOST_POLLS: u32 = 10_000;
 
 pub struct UdIface {
     pub shared: Arc<Shared>,
@@ -217,8 +219,19 @@ impl Drop for UdIface {
         if engine.dropped != Dropped::default() {
             ucs_debug!("ud_verbs: received and dropped: {:?}", engine.dropped);
         }
-        for id in engine.conns.ids() {
+        let ids = engine.conns.ids();
+        if ids.is_empty() || !engine.sender.pair.is_ours() {
+            return;
+        }
+        for id in ids {
             engine.send_close(id);
+        }
+        // What is posted is lost with the queue pair.
+        for _ in 0..MOST_POLLS {
+            if engine.sender.is_idle() {
+                break;
+            }
+            engine.poll();
         }
     }
 }

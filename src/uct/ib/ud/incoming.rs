@@ -419,7 +419,7 @@ impl Engine {
         let mut bytes = [0; HEADER_LEN + REPLY_LEN];
         bytes[..HEADER_LEN].copy_from_slice(&header.encode());
         bytes[HEADER_LEN..].copy_from_slice(&reply.encode());
-        self.sender.post_bytes(way, &bytes).is_ok()
+        self.sender.post_bytes(way, &bytes, false).is_ok()
     }
 }
 

@@ -176,14 +176,20 @@ impl Sender {
         Ok(())
     }
 
-    /// Posts bytes of the caller's: a datagram that is not sent again. `NO_RESOURCE`: the queue is full.
-    pub fn post_bytes(&mut self, way: &Way, bytes: &[u8]) -> Result<()> {
+    /// Whether the device has sent everything.
+    pub fn is_idle(&self) -> bool {
+        self.under_way() == 0
+    }
+
+    /// Posts bytes of the caller's: a datagram that is not sent again. `NO_RESOURCE`: the queue is full. `signal`: it has a
+    /// completion of its own.
+    pub fn post_bytes(&mut self, way: &Way, bytes: &[u8], signal: bool) -> Result<()> {
         if self.under_way() >= self.depth {
             return Err(Status::NO_RESOURCE);
         }
         let mut list = [ops::entry(bytes.as_ptr(), bytes.len(), 0)];
         // SAFETY: inline data of the caller's.
-        unsafe { self.post(way, &mut list, IBV_SEND_INLINE, false) }
+        unsafe { self.post(way, &mut list, IBV_SEND_INLINE, signal) }
     }
 
     /// Posts a packet.
@@ -288,7 +294,7 @@ impl Sender {
         let mut bytes = [0; HEADER_LEN + ACK_LEN];
         bytes[..HEADER_LEN].copy_from_slice(&header.encode());
         bytes[HEADER_LEN..].copy_from_slice(&held.to_le_bytes());
-        if self.post_bytes(way, &bytes).is_ok() {
+        if self.post_bytes(way, &bytes, false).is_ok() {
             conn.ack_due = false;
             if ask {
                 conn.tx.note_asked();
