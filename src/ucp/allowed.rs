@@ -24,7 +24,8 @@ fn means(item: &str, transport: &dyn Transport) -> bool {
     let name = item.split(':').next().unwrap_or(item);
     match name.strip_prefix('\\') {
         Some(exact) => exact == transport.name(),
-        None => name == "all" || name == transport.name() || transport.groups().contains(&name),
+        None if name == "all" => !transport.is_only_by_name(),
+        None => name == transport.name() || transport.groups().contains(&name),
     }
 }
 
@@ -32,10 +33,15 @@ fn means(item: &str, transport: &dyn Transport) -> bool {
 pub fn transport(config: &Config, transport: &dyn Transport) -> bool {
     let any = |items: &[String]| items.iter().any(|item| means(item.trim(), transport));
     match config.allow_list("TLS") {
-        AllowList::All => true,
+        AllowList::All => !transport.is_only_by_name(),
         AllowList::Only(items) => any(items),
-        AllowList::AllBut(items) => !any(items),
+        AllowList::AllBut(items) => !any(items) && !transport.is_only_by_name(),
     }
+}
+
+/// Whether the log tells why a transport is not used: not of one that `UCX_TLS` would have to name.
+pub fn is_offered(config: &Config, of: &dyn Transport) -> bool {
+    !of.is_only_by_name() || transport(config, of)
 }
 
 /// Whether the list for devices of its kind allows a device.
@@ -173,6 +179,11 @@ mod tests {
             ("tcp:aux", "tcp", true),
             ("tcp", "self", false),
             ("ib", "tcp", false),
+            ("ib", "ud_verbs", true),
+            ("ud", "ud_verbs", true),
+            ("ud_v:aux", "ud_verbs", true),
+            ("\\ud", "ud_verbs", false),
+            ("all", "ud_verbs", false),
             ("", "tcp", false),
         ] {
             let found = numbered().into_iter().find(|(_, t)| t.name() == transport);

@@ -259,6 +259,11 @@ impl Worker {
             if let Some(query) = ops.iface_query {
                 query(handle, &mut iface.attr);
             }
+            if md.attr().flags & u64::from(UCT_MD_FLAG_NEED_MEMH) != 0 {
+                // User memory is not registered for messages: those are copied.
+                iface.attr.cap.flags &= !UCT_IFACE_FLAG_AM_ZCOPY;
+                iface.attr.cap.am.max_zcopy = 0;
+            }
             iface.device_address = vec![0; iface.attr.device_addr_len];
             iface.address = vec![0; iface.attr.iface_addr_len];
             if let Some(f) = ops.iface_get_device_address {

@@ -399,6 +399,11 @@ pub trait Transport: Sync + 'static {
         &[]
     }
 
+    /// Whether UCP uses it only where `UCX_TLS` names it or one of its groups, not for `all`.
+    fn is_only_by_name(&self) -> bool {
+        false
+    }
+
     /// Whether its messages go through memory that both processes map. A peer on this host that it does not reach has
     /// closed its worker or has ended.
     fn shares_memory(&self) -> bool {

@@ -89,12 +89,13 @@ mod tests {
             (2, "sysv"),
             (3, "cma"),
             (4, "tcp"),
+            (5, "ud_verbs"),
         ];
         assert_eq!(numbers, expected);
         for (number, name) in expected {
             assert!(is_known(number), "{name}");
         }
-        assert!(!is_known(5));
+        assert!(!is_known(6));
     }
 
     /// A remote key names the component by the number of a transport.

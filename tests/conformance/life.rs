@@ -229,8 +229,8 @@ pub fn death_of_the_peer_is_reported_once(tl: &Tl) {
         // Such a transport serves within a process, or says that it cannot tell.
         return;
     }
-    // An adapter finds out when it has sent in vain for so long: UCX_RC_TIMEOUT and UCX_RC_RETRY_COUNT.
-    let asks = probe.can(UCT_IFACE_FLAG_ATOMIC_DEVICE);
+    // RDMA finds out when it has sent in vain for so long: UCX_RC_TIMEOUT and UCX_RC_RETRY_COUNT, UCX_UD_TIMEOUT.
+    let asks = tl.component == "ib";
     let promise = Duration::from_millis(if asks { 10_000 } else { 100 });
     let mut took = Vec::new();
     // The machine may be busy just then: the best of three counts for the promise.

@@ -11,6 +11,7 @@ mod suite;
 
 mod am;
 mod attributes;
+mod datagrams;
 mod endpoint;
 mod events;
 mod input;
@@ -29,3 +30,4 @@ mod verbs;
 use side::{Security, Tl};
 
 suite!(rc_verbs, "ib", "rc_verbs", "fake0:1", Off);
+suite!(ud_verbs, "ib", "ud_verbs", "fake0:1", Off);

@@ -22,7 +22,7 @@ const RC: Tl = Tl {
     security: Security::Off,
 };
 
-fn with_failures() -> Options {
+pub fn with_failures() -> Options {
     Options {
         failures: true,
         ..Options::default()
@@ -447,7 +447,7 @@ fn a_request_that_fails_fails_its_endpoint_alone() {
 
 /// Polls these sides until `done`.
 #[track_caller]
-fn until(sides: &[&Side], mut done: impl FnMut() -> bool) {
+pub fn until(sides: &[&Side], mut done: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !done() {
         for side in sides {

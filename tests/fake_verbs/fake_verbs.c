@@ -1,7 +1,8 @@
 /* A stand-in for libibverbs.so.1: one device "fake0" with one port, whose reliable-connected queue pairs talk to
  * queue pairs of the same process. Shared receive queues, inline data, RDMA write and read, 64-bit atomics, completion
  * channels, asynchronous events. Work is done within post_send; a send for which there is no receive buffer waits for
- * one, as a device with infinite RNR retries would. One mutex guards everything, so threads may share it.
+ * one, as a device with infinite RNR retries would. Datagrams go to any datagram queue pair of the process that has the
+ * right key; those without a receive buffer are lost. One mutex guards everything, so threads may share it.
  *
  * What a device checks is checked: keys, ranges and access flags of memory regions, the state, numbers, addresses,
  * MTU and packet sequence numbers of both queue pairs. A completion queue that overflows ends the process.
@@ -16,6 +17,10 @@
  *   fatal=N        after N work requests the device reports IBV_EVENT_DEVICE_FATAL and stops all queue pairs
  *   atomics=0      a device without atomics
  *   port=N         the port's state (default 4, active)
+ *   gid=N          the port has only its Nth address (Ethernet: 0 and 1 are IPv6, 2 and 3 IPv4; even ones RoCE v1)
+ *   drop=N, double=N, late=N
+ *                  of 1000 datagrams so many are lost, delivered twice, and delivered after the next one
+ *   seed=N         chooses which (default 1)
  */
 #define _GNU_SOURCE
 #include <endian.h>
@@ -65,6 +70,22 @@ struct qp {
     struct ibv_qp v;
     struct ibv_qp_attr attr;
     struct held *first, **last;
+    struct srq own; /* of a datagram queue pair */
+};
+
+/* A way to a port. */
+struct ah {
+    struct ibv_ah v;
+    struct ibv_ah_attr attr;
+};
+
+/* A datagram on its way. */
+#define GRH 40
+struct datagram {
+    uint32_t to, from, key;
+    size_t length; /* without the GRH */
+    int global;
+    char data[GRH + 4096];
 };
 
 struct channel {
@@ -86,13 +107,16 @@ static struct region regions[MAX_REGIONS];
 static struct ibv_context *contexts[MAX_CONTEXTS];
 static unsigned next_qp = 17, next_region = 1, waiting;
 static long ethernet, max_inline = 256, max_sge = 8, fail_reg, fail_qp, send_err, fatal, atomics = 1, port_state = IBV_PORT_ACTIVE;
+static long only_gid = -1, drop, twice, late, seed = 1;
 static long n_reg, n_qp, n_send;
+static struct datagram *delayed;
 
 static void read_knobs(void)
 {
     static const struct { const char *name; long *value; } knobs[] = {
         {"eth", &ethernet}, {"inline", &max_inline}, {"sge", &max_sge}, {"fail_reg", &fail_reg}, {"fail_qp", &fail_qp},
         {"send_err", &send_err}, {"fatal", &fatal}, {"atomics", &atomics}, {"port", &port_state},
+        {"gid", &only_gid}, {"drop", &drop}, {"double", &twice}, {"late", &late}, {"seed", &seed},
     };
     const char *text = getenv("FAKE_VERBS");
     for (; text && *text; text = strchr(text, ',') ? strchr(text, ',') + 1 : NULL) {
@@ -207,7 +231,11 @@ enum outcome { DONE, WAIT };
 
 static void stop(struct qp *qp)
 {
+    struct srq *own = &qp->own;
     qp->v.state = IBV_QPS_ERR;
+    while (own->head != own->tail)
+        complete(qp->v.recv_cq, (struct ibv_wc){.wr_id = own->ring[own->head++ % own->size].id, .status = IBV_WC_WR_FLUSH_ERR,
+                                                .qp_num = qp->v.qp_num});
     while (qp->first) {
         struct held *held = qp->first;
         qp->first = held->next;
@@ -330,6 +358,111 @@ done:
     return DONE;
 }
 
+/* ---- datagrams */
+
+static int chance(long of_1000)
+{
+    static uint64_t state;
+    if (!of_1000) return 0;
+    if (!state) state = (uint64_t)seed * 0x9e3779b97f4a7c15 | 1;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state % 1000 < (uint64_t)of_1000;
+}
+
+/* What a device writes before a datagram: of IPv4 the first half stays as it was. */
+static void write_route(char *to, const char *route)
+{
+    if ((route[20] & 0xf0) == 0x40) memcpy(to + 20, route + 20, 20);
+    else memcpy(to, route, GRH);
+}
+
+static void arrive(const struct datagram *d)
+{
+    struct qp *peer = qps[d->to % MAX_QPS];
+    struct srq *queue;
+    struct receive *to;
+    if (!peer || peer->v.qp_num != d->to || peer->v.qp_type != IBV_QPT_UD || peer->v.state < IBV_QPS_RTR ||
+        peer->v.state == IBV_QPS_ERR || peer->attr.qkey != d->key)
+        return;
+    queue = &peer->own;
+    if (queue->head == queue->tail) return;
+    to = &queue->ring[queue->head++ % queue->size];
+    struct ibv_wc wc = {.wr_id = to->id, .opcode = IBV_WC_RECV, .byte_len = GRH + d->length, .qp_num = d->to, .src_qp = d->from,
+                        .wc_flags = d->global ? IBV_WC_GRH : 0, .slid = ethernet ? 0 : LID};
+    if (wc.byte_len > to->sge.length || !allowed(to->sge.lkey, to->sge.addr, wc.byte_len, IBV_ACCESS_LOCAL_WRITE)) {
+        wc.status = wc.byte_len > to->sge.length ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR;
+        complete(peer->v.recv_cq, wc);
+        stop(peer);
+        return;
+    }
+    if (d->global) write_route((char *)to->sge.addr, d->data);
+    memcpy((char *)to->sge.addr + GRH, d->data + GRH, d->length);
+    complete(peer->v.recv_cq, wc);
+}
+
+static void travel(const struct datagram *d)
+{
+    if (chance(drop)) return;
+    if (!delayed && chance(late)) {
+        delayed = malloc(sizeof *d);
+        *delayed = *d;
+        return;
+    }
+    arrive(d);
+    if (chance(twice)) arrive(d);
+    if (delayed) {
+        arrive(delayed);
+        free(delayed);
+        delayed = NULL;
+    }
+}
+
+static int same_gid(struct ibv_context *context, int index, const union ibv_gid *gid)
+{
+    union ibv_gid own;
+    return !ibv_query_gid(context, 1, index, &own) && !memcmp(&own, gid, sizeof own);
+}
+
+static void send_datagram(struct qp *qp, const struct ibv_send_wr *wr)
+{
+    const struct ah *ah = (const struct ah *)wr->wr.ud.ah;
+    const struct ibv_ah_attr *to = &ah->attr;
+    struct datagram d = {.to = wr->wr.ud.remote_qpn, .from = qp->v.qp_num, .key = wr->wr.ud.remote_qkey, .length = total(wr)};
+    union ibv_gid own;
+    int i, known = !ethernet && to->dlid == LID;
+    if (qp->v.state != IBV_QPS_RTS) {
+        failed(qp, wr, IBV_WC_WR_FLUSH_ERR);
+        return;
+    }
+    for (i = 0; i < wr->num_sge && !(wr->send_flags & IBV_SEND_INLINE); i++)
+        if (!allowed(wr->sg_list[i].lkey, wr->sg_list[i].addr, wr->sg_list[i].length, 0)) {
+            failed(qp, wr, IBV_WC_LOC_PROT_ERR);
+            return;
+        }
+    if (d.length > (ethernet ? 1024u : 4096u)) {
+        failed(qp, wr, IBV_WC_LOC_LEN_ERR);
+        return;
+    }
+    gather(wr, d.data + GRH);
+    d.global = to->is_global;
+    if (to->is_global && !ibv_query_gid(qp->v.context, 1, to->grh.sgid_index, &own)) {
+        if (own.raw[10] == 0xff && !own.global.subnet_prefix) {
+            d.data[20] = 0x45;
+            memcpy(d.data + 32, own.raw + 12, 4);
+            memcpy(d.data + 36, to->grh.dgid.raw + 12, 4);
+        } else {
+            d.data[0] = 0x60;
+            memcpy(d.data + 8, own.raw, 16);
+            memcpy(d.data + 24, to->grh.dgid.raw, 16);
+        }
+        for (i = 0; ethernet && i < 4; i++) known |= same_gid(qp->v.context, i, &to->grh.dgid);
+    }
+    if (known) travel(&d);
+    if (wr->send_flags & IBV_SEND_SIGNALED) complete_send(qp, wr, IBV_WC_SEND, IBV_WC_SUCCESS);
+}
+
 static void hold(struct qp *qp, const struct ibv_send_wr *wr)
 {
     int is_inline = !!(wr->send_flags & IBV_SEND_INLINE);
@@ -393,6 +526,7 @@ static int post_send(struct ibv_qp *v, struct ibv_send_wr *wr, struct ibv_send_w
         }
         n_send++;
         if (send_err && n_send == send_err) failed(qp, wr, IBV_WC_RETRY_EXC_ERR);
+        else if (v->qp_type == IBV_QPT_UD) send_datagram(qp, wr);
         else if (qp->first || execute(qp, wr) == WAIT) hold(qp, wr);
         if (fatal && n_send == fatal) report_fatal();
     }
@@ -401,9 +535,8 @@ static int post_send(struct ibv_qp *v, struct ibv_send_wr *wr, struct ibv_send_w
     return error;
 }
 
-static int post_srq_recv(struct ibv_srq *v, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+static int post_receives(struct srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-    struct srq *srq = (struct srq *)v;
     int error = 0;
     pthread_mutex_lock(&lock);
     for (; wr; wr = wr->next) {
@@ -417,6 +550,16 @@ static int post_srq_recv(struct ibv_srq *v, struct ibv_recv_wr *wr, struct ibv_r
     kick();
     pthread_mutex_unlock(&lock);
     return error;
+}
+
+static int post_srq_recv(struct ibv_srq *v, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    return post_receives((struct srq *)v, wr, bad);
+}
+
+static int post_recv(struct ibv_qp *v, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    return post_receives(&((struct qp *)v)->own, wr, bad);
 }
 
 /* ---- the device */
@@ -446,6 +589,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *opened)
     context->ops.poll_cq = poll_cq;
     context->ops.req_notify_cq = req_notify_cq;
     context->ops.post_send = post_send;
+    context->ops.post_recv = post_recv;
     context->ops.post_srq_recv = post_srq_recv;
     pthread_mutex_lock(&lock);
     for (i = 0; contexts[i]; i++)
@@ -516,6 +660,10 @@ int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ib
         errno = EINVAL;
         return -1;
     }
+    if (only_gid >= 0 && index != only_gid) {
+        memset(gid, 0, sizeof *gid);
+        return 0;
+    }
     gid->global.subnet_prefix = htobe64(0xfe80000000000000);
     gid->global.interface_id = htobe64(0x1122334455667788);
     if (index >= 2) {
@@ -582,11 +730,11 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
-    struct ibv_ah *ah = calloc(1, sizeof *ah);
-    (void)attr;
-    ah->context = pd->context;
-    ah->pd = pd;
-    return ah;
+    struct ah *ah = calloc(1, sizeof *ah);
+    ah->attr = *attr;
+    ah->v.context = pd->context;
+    ah->v.pd = pd;
+    return &ah->v;
 }
 
 int ibv_destroy_ah(struct ibv_ah *ah)
@@ -662,7 +810,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 {
     struct qp *qp;
     unsigned tried;
-    if (init->qp_type != IBV_QPT_RC || !init->srq || init->cap.max_inline_data > max_inline || init->cap.max_send_sge > max_sge) {
+    if (init->qp_type != (init->srq ? IBV_QPT_RC : IBV_QPT_UD) || init->cap.max_inline_data > max_inline || init->cap.max_send_sge > max_sge) {
         errno = EINVAL;
         return NULL;
     }
@@ -685,6 +833,10 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
     qp->v.state = IBV_QPS_RESET;
     qp->attr.cap = init->cap;
     qp->last = &qp->first;
+    if (!init->srq) {
+        qp->own.size = init->cap.max_recv_wr;
+        qp->own.ring = calloc(qp->own.size, sizeof *qp->own.ring);
+    }
     /* Never the number of one that was there a moment ago. */
     qp->v.qp_num = next_qp++ & 0xffffff;
     qps[qp->v.qp_num % MAX_QPS] = qp;
@@ -702,6 +854,7 @@ int ibv_modify_qp(struct ibv_qp *v, struct ibv_qp_attr *attr, int mask)
     if (!error && (mask & IBV_QP_AV)) qp->attr.ah_attr = attr->ah_attr;
     if (!error && (mask & IBV_QP_RQ_PSN)) qp->attr.rq_psn = attr->rq_psn;
     if (!error && (mask & IBV_QP_SQ_PSN)) qp->attr.sq_psn = attr->sq_psn;
+    if (!error && (mask & IBV_QP_QKEY)) qp->attr.qkey = attr->qkey;
     if (!error && (mask & IBV_QP_PATH_MTU)) qp->attr.path_mtu = attr->path_mtu;
     if (!error && attr->qp_state == IBV_QPS_ERR) stop(qp);
     else if (!error) v->state = attr->qp_state;
@@ -724,6 +877,7 @@ int ibv_destroy_qp(struct ibv_qp *v)
     qps[v->qp_num % MAX_QPS] = NULL;
     kick();
     pthread_mutex_unlock(&lock);
+    free(qp->own.ring);
     free(qp);
     return 0;
 }

@@ -187,6 +187,7 @@ constants! { QUEUE_CONSTANTS:
     IBV_QP_ACCESS_FLAGS: c_int = 1 << 3,
     IBV_QP_PKEY_INDEX: c_int = 1 << 4,
     IBV_QP_PORT: c_int = 1 << 5,
+    IBV_QP_QKEY: c_int = 1 << 6,
     IBV_QP_AV: c_int = 1 << 7,
     IBV_QP_PATH_MTU: c_int = 1 << 8,
     IBV_QP_TIMEOUT: c_int = 1 << 9,
@@ -215,4 +216,5 @@ constants! { QUEUE_CONSTANTS:
     IBV_WC_RETRY_EXC_ERR: c_uint = 12,
     IBV_WC_RNR_RETRY_EXC_ERR: c_uint = 13,
     IBV_WC_RECV: c_uint = 1 << 7,
+    IBV_WC_GRH: c_uint = 1,
 }

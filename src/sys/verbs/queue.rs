@@ -75,6 +75,10 @@ impl CompletionQueue {
         self.channel.raw_fd()
     }
 
+    pub(super) fn raw(&self) -> *mut ibv_cq {
+        self.queue.as_ptr()
+    }
+
     /// Takes completions off; answers how many of `into` are filled.
     #[inline]
     pub fn poll(&self, into: &mut [ibv_wc]) -> io::Result<usize> {
@@ -345,7 +349,7 @@ impl Drop for QueuePair {
 }
 
 /// Attributes that say nothing but the state.
-fn blank(state: u32) -> ibv_qp_attr {
+pub(super) fn blank(state: u32) -> ibv_qp_attr {
     // SAFETY: plain integers; all zeros is a value.
     let mut attr: ibv_qp_attr = unsafe { core::mem::zeroed() };
     attr.qp_state = state;

@@ -1,6 +1,7 @@
 //! Which transport carries an endpoint's messages, by a cost that their attributes give.
 
 use crate::c::*;
+use crate::ucp::allowed;
 use crate::ucp::ep::{MessageLane, TransportLane};
 use crate::ucp::idle;
 use crate::ucp::proto::plan::{Carriers, Thresholds};
@@ -273,7 +274,7 @@ fn refusal(worker: &Worker, address: &Address) -> Option<Refusal> {
 #[cold]
 pub fn explain(worker: &Worker, address: &Address) {
     ucs_error!("worker {:#x} is unreachable:", address.uuid);
-    for (number, transport) in registry::numbered() {
+    for (number, transport) in offered(worker) {
         let why = obstacle(worker, address, (number, transport))
             .unwrap_or_else(|| "reaches the peer, but no endpoint could be made".to_owned());
         ucs_error!("  {}: {why}", transport.name());
@@ -283,7 +284,7 @@ pub fn explain(worker: &Worker, address: &Address) {
 /// Logs for each transport that an endpoint does not use beside those that it does the reason.
 #[cold]
 pub fn explain_unused(worker: &Worker, address: &Address, used: &[usize]) {
-    for (number, transport) in registry::numbered() {
+    for (number, transport) in offered(worker) {
         if used.iter().any(|i| worker.ifaces[*i].number == number) {
             continue;
         }
@@ -291,6 +292,13 @@ pub fn explain_unused(worker: &Worker, address: &Address, used: &[usize]) {
             .unwrap_or_else(|| "reaches the peer too, but is slower".to_owned());
         ucs_debug!("    {} is not used: {why}", transport.name());
     }
+}
+
+/// The transports that the log speaks of.
+fn offered(worker: &Worker) -> impl Iterator<Item = (u8, &'static dyn Transport)> {
+    let config = &worker.context().config;
+    let all = registry::numbered().into_iter();
+    all.filter(|(_, transport)| allowed::is_offered(config, *transport))
 }
 
 /// Why messages cannot go to the peer by a transport; `None` if they can.

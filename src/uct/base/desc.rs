@@ -107,13 +107,25 @@ impl DescPool {
     /// Descriptors of `capacity` payload bytes after `headroom` bytes of the user; the payload plus `align_offset` is
     /// aligned to `align` (a power of two; 0 or 1 for none).
     pub fn new(capacity: usize, headroom: usize, align: usize, align_offset: usize) -> DescPool {
-        DescPool::make(capacity, headroom, align, align_offset, None)
+        DescPool::make(capacity, (headroom, 0), align, align_offset, None)
     }
 
     /// The same in memory that `register` has registered, about `chunk` bytes at a time.
     pub fn registered(
         capacity: usize,
         headroom: usize,
+        align: (usize, usize),
+        chunk: usize,
+        register: Register,
+    ) -> DescPool {
+        DescPool::registered_after(capacity, headroom, 0, align, chunk, register)
+    }
+
+    /// As `registered`; the device writes up to `front` bytes right before the payload (`OwnedDesc::restore`).
+    pub fn registered_after(
+        capacity: usize,
+        headroom: usize,
+        front: usize,
         (align, align_offset): (usize, usize),
         chunk: usize,
         register: Register,
@@ -123,18 +135,24 @@ impl DescPool {
             count: (chunk / (capacity + headroom).max(1)).max(1),
             chunks: RefCell::new(Vec::new()),
         };
-        DescPool::make(capacity, headroom, align, align_offset, Some(registered))
+        DescPool::make(
+            capacity,
+            (headroom, front),
+            align,
+            align_offset,
+            Some(registered),
+        )
     }
 
     fn make(
         capacity: usize,
-        headroom: usize,
+        (headroom, front): (usize, usize),
         align: usize,
         align_offset: usize,
         registered: Option<Registered>,
     ) -> DescPool {
         let align = align.max(MIN_ALIGN).next_power_of_two();
-        let lead = size_of::<Header>() + size_of::<*mut c_void>() + headroom;
+        let lead = size_of::<Header>() + (size_of::<*mut c_void>() + headroom).max(front);
         let skew = align_offset % align;
         // The smallest place at or after `lead` for which place + skew is aligned.
         let payload_at = (lead + skew).next_multiple_of(align) - skew;

@@ -1,4 +1,4 @@
-//! The variables of the component and of rc_verbs, and the values an interface works with.
+//! The variables of the component, of both transports and of rc_verbs, and the values an interface works with.
 
 use crate::c::verbs::{IBV_MTU_256, IBV_MTU_512, IBV_MTU_1024, IBV_MTU_2048, IBV_MTU_4096};
 use crate::ucs::config::{AUTO, Config, Kind, Row, Table};
@@ -46,7 +46,7 @@ pub static MD: Table = Table {
 
 const MTUS: &[&str] = &["default", "512", "1024", "2048", "4096", "256"];
 
-static IB: Table = Table {
+pub static IB: Table = Table {
     name: "RDMA transport configuration",
     prefix: "IB_",
     parent: Some(&shared::IFACE),
@@ -251,20 +251,77 @@ pub struct PathSettings {
 /// The limits of work that is counted with 16 bits.
 const MAX_SEND_QUEUE: u32 = 1 << 14;
 
+/// Reads numbers of a transport's variables and refuses those out of range, by the transport's own spelling.
+pub struct Reader<'a> {
+    pub config: &'a Config,
+    /// As `UCX_RC_VERBS_`.
+    pub prefix: &'static str,
+}
+
+impl Reader<'_> {
+    pub fn within(&self, name: &str, value: usize, min: usize, max: usize) -> Result<u32> {
+        if (min..=max).contains(&value) {
+            return Ok(value as u32);
+        }
+        ucs_error!(
+            "{}{name} is {value}: it must be between {min} and {max}",
+            self.prefix
+        );
+        Err(Status::INVALID_PARAM)
+    }
+
+    pub fn count(&self, name: &str, min: usize, max: usize) -> Result<u32> {
+        self.within(name, self.config.uint(name) as usize, min, max)
+    }
+
+    pub fn bytes(&self, name: &str, min: usize, max: usize) -> Result<u32> {
+        self.within(name, self.config.memunits(name), min, max)
+    }
+
+    /// `None`: auto.
+    pub fn optional(&self, name: &str, min: usize, max: usize) -> Result<Option<u32>> {
+        match self.config.ulong(name) {
+            AUTO => Ok(None),
+            n => self.within(name, n, min, max).map(Some),
+        }
+    }
+}
+
+impl PathSettings {
+    pub fn read(from: &Reader<'_>) -> Result<PathSettings> {
+        let config = from.config;
+        let prefix_len = || match config.ulong("ROCE_SUBNET_PREFIX_LEN") {
+            AUTO => None,
+            n => Some(n.min(128) as u8),
+        };
+        Ok(PathSettings {
+            is_global: config.bool("IS_GLOBAL"),
+            service_level: from.optional("SL", 0, 15)?.unwrap_or(0) as u8,
+            traffic_class: from.optional("TRAFFIC_CLASS", 0, 255)?.map(|n| n as u8),
+            hop_limit: from.count("HOP_LIMIT", 1, 255)? as u8,
+            subnet: config.bool("ROCE_LOCAL_SUBNET").then(prefix_len),
+            partition: from.optional("PKEY", 1, 0xffff)?.map(|n| n as u16),
+            mtu: match MTUS[config.enum_index("PATH_MTU")] {
+                "256" => Some(IBV_MTU_256),
+                "512" => Some(IBV_MTU_512),
+                "1024" => Some(IBV_MTU_1024),
+                "2048" => Some(IBV_MTU_2048),
+                "4096" => Some(IBV_MTU_4096),
+                _ => None,
+            },
+        })
+    }
+}
+
 impl Settings {
     pub fn read(config: &Config) -> Result<Settings> {
-        let within = |name: &str, value: usize, min: usize, max: usize| {
-            if (min..=max).contains(&value) {
-                return Ok(value as u32);
-            }
-            ucs_error!("UCX_RC_VERBS_{name} is {value}: it must be between {min} and {max}");
-            Err(Status::INVALID_PARAM)
+        let from = Reader {
+            config,
+            prefix: "UCX_RC_VERBS_",
         };
-        let count = |name: &str, min, max| within(name, config.uint(name) as usize, min, max);
-        let bytes = |name: &str, min, max| within(name, config.memunits(name), min, max);
-        let max_header = bytes("MAX_AM_HDR", 0, 4096)? as usize;
-        let segment = bytes("SEG_SIZE", 256, 1 << 20)? as usize;
-        let send_queue = count("TX_QUEUE_LEN", 4, MAX_SEND_QUEUE as usize)?;
+        let max_header = from.bytes("MAX_AM_HDR", 0, 4096)? as usize;
+        let segment = from.bytes("SEG_SIZE", 256, 1 << 20)? as usize;
+        let send_queue = from.count("TX_QUEUE_LEN", 4, MAX_SEND_QUEUE as usize)?;
         let auto = |n: usize| (n != AUTO).then_some(n);
         let thresh = |name: &str| {
             let part = config.double(name);
@@ -274,54 +331,31 @@ impl Settings {
             ucs_error!("UCX_RC_VERBS_{name} is {part}: it must be at least 0 and below 1");
             Err(Status::INVALID_PARAM)
         };
+        let moderation = from.count("TX_CQ_MODERATION", 1, MAX_SEND_QUEUE as usize)?;
         Ok(Settings {
             segment,
             send_queue,
-            inline: bytes("TX_MIN_INLINE", 0, 4096)?,
-            sges: count("TX_MIN_SGE", 2, 64)?,
-            receive_queue: count("RX_QUEUE_LEN", 16, 1 << 20)?,
-            sends: count("TX_CQ_LEN", 64, 1 << 20)?,
+            inline: from.bytes("TX_MIN_INLINE", 0, 4096)?,
+            sges: from.count("TX_MIN_SGE", 2, 64)?,
+            receive_queue: from.count("RX_QUEUE_LEN", 16, 1 << 20)?,
+            sends: from.count("TX_CQ_LEN", 64, 1 << 20)?,
             // Half of the queue may wait for a completion that frees the other half.
-            moderation: count("TX_CQ_MODERATION", 1, MAX_SEND_QUEUE as usize)?.min(send_queue / 2),
+            moderation: moderation.min(send_queue / 2),
             max_header: max_header.min(segment / 2),
             max_get: config.memunits("MAX_GET_ZCOPY"),
             max_eps: config.ulong("MAX_NUM_EPS"),
             reads: auto(config.ulong("MAX_RD_ATOMIC")).map(|n| n.min(255) as u8),
             timeout: timeout_exponent(config.time("TIMEOUT")),
-            retries: count("RETRY_COUNT", 0, 7)? as u8,
+            retries: from.count("RETRY_COUNT", 0, 7)? as u8,
             rnr_timer: rnr_code(config.time("RNR_TIMEOUT")),
-            rnr_retries: count("RNR_RETRY_COUNT", 0, 7)? as u8,
+            rnr_retries: from.count("RNR_RETRY_COUNT", 0, 7)? as u8,
             window: match config.bool("FC_ENABLE") {
-                true => Some(count("FC_WND_SIZE", 2, 1 << 15)?),
+                true => Some(from.count("FC_WND_SIZE", 2, 1 << 15)?),
                 false => None,
             },
             soft: thresh("FC_SOFT_THRESH")?,
             hard: thresh("FC_HARD_THRESH")?,
-            path: PathSettings {
-                is_global: config.bool("IS_GLOBAL"),
-                service_level: auto(config.ulong("SL")).map_or(Ok(0), |n| within("SL", n, 0, 15))?
-                    as u8,
-                traffic_class: auto(config.ulong("TRAFFIC_CLASS"))
-                    .map(|n| within("TRAFFIC_CLASS", n, 0, 255))
-                    .transpose()?
-                    .map(|n| n as u8),
-                hop_limit: count("HOP_LIMIT", 1, 255)? as u8,
-                subnet: config.bool("ROCE_LOCAL_SUBNET").then(|| {
-                    auto(config.ulong("ROCE_SUBNET_PREFIX_LEN")).map(|n| n.min(128) as u8)
-                }),
-                partition: auto(config.ulong("PKEY"))
-                    .map(|n| within("PKEY", n, 1, 0xffff))
-                    .transpose()?
-                    .map(|n| n as u16),
-                mtu: match MTUS[config.enum_index("PATH_MTU")] {
-                    "256" => Some(IBV_MTU_256),
-                    "512" => Some(IBV_MTU_512),
-                    "1024" => Some(IBV_MTU_1024),
-                    "2048" => Some(IBV_MTU_2048),
-                    "4096" => Some(IBV_MTU_4096),
-                    _ => None,
-                },
-            },
+            path: PathSettings::read(&from)?,
         })
     }
 }

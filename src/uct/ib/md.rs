@@ -4,6 +4,7 @@ use super::config;
 use super::events::Watch;
 use super::port::Port;
 use super::rc::RcIface;
+use super::ud::{self, UdIface};
 use super::wire::{KEY_LEN, decode_key, encode_key};
 use crate::c::verbs::{IBV_ATOMIC_NONE, ibv_device_attr};
 use crate::c::*;
@@ -37,6 +38,7 @@ struct IbMd {
 }
 
 struct RcTransport;
+struct UdTransport;
 
 const HOST: u64 = 1 << UCS_MEMORY_TYPE_HOST;
 
@@ -112,7 +114,7 @@ impl Component for IbComponent {
     }
 
     fn transports(&self) -> &'static [&'static dyn Transport] {
-        &[&RcTransport]
+        &[&RcTransport, &UdTransport]
     }
 
     unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
@@ -240,6 +242,45 @@ fn device_name(domain: &Domain, port: u8) -> String {
     format!("{}:{port}", domain.name)
 }
 
+impl Domain {
+    /// The ports that can be used.
+    fn ports(&self) -> core::result::Result<Vec<TlDevice>, Unusable> {
+        let mut found = Vec::new();
+        let mut unusable = format!("{} has no port", self.name);
+        for number in 1..=self.limits.phys_port_cnt {
+            let name = device_name(self, number);
+            match self.port(number) {
+                Ok(_) => found.push(TlDevice {
+                    name,
+                    kind: UCT_DEVICE_TYPE_NET,
+                    sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
+                }),
+                Err(why) => {
+                    unusable = format!("{name}: {why}");
+                    ucs_debug!("{name} is left out: {why}");
+                }
+            }
+        }
+        match found.is_empty() {
+            true => Err(Unusable(unusable)),
+            false => Ok(found),
+        }
+    }
+
+    /// The port that users call `device`.
+    fn port_called(&self, device: &str, transport: &str) -> Result<Port> {
+        let number = (1..=self.limits.phys_port_cnt).find(|n| device_name(self, *n) == device);
+        let Some(number) = number else {
+            ucs_error!("{transport}: there is no port {device}");
+            return Err(Status::NO_DEVICE);
+        };
+        self.port(number).map_err(|why| {
+            ucs_error!("{transport}: {device} cannot be used: {why}");
+            Status::NO_DEVICE
+        })
+    }
+}
+
 impl Transport for RcTransport {
     fn name(&self) -> &'static str {
         super::rc::NAME
@@ -254,30 +295,15 @@ impl Transport for RcTransport {
     }
 
     fn devices(&self, md: &dyn Md) -> core::result::Result<Vec<TlDevice>, Unusable> {
-        let md = md_as::<IbMd>(md).map_err(|e| Unusable(e.to_string()))?;
-        let domain = &md.domain;
-        if domain.limits.max_srq == 0 {
-            let why = format!("{} has no shared receive queues", domain.name);
-            return Err(Unusable(why));
-        }
-        let mut found = Vec::new();
-        let mut unusable = format!("{} has no port", domain.name);
-        for number in 1..=domain.limits.phys_port_cnt {
-            match domain.port(number) {
-                Ok(_) => found.push(TlDevice {
-                    name: device_name(domain, number),
-                    kind: UCT_DEVICE_TYPE_NET,
-                    sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
-                }),
-                Err(why) => {
-                    unusable = format!("{}: {why}", device_name(domain, number));
-                    ucs_debug!("{} is left out: {why}", device_name(domain, number));
-                }
-            }
-        }
-        match found.is_empty() {
-            true => Err(Unusable(unusable)),
-            false => Ok(found),
+        let domain = &md_as::<IbMd>(md)
+            .map_err(|e| Unusable(e.to_string()))?
+            .domain;
+        match domain.limits.max_srq {
+            0 => Err(Unusable(format!(
+                "{} has no shared receive queues",
+                domain.name
+            ))),
+            _ => domain.ports(),
         }
     }
 
@@ -289,17 +315,51 @@ impl Transport for RcTransport {
         params: IfaceParams,
         config: &Config,
     ) -> Result<uct_iface_h> {
-        let md = md_as::<IbMd>(md)?;
-        let domain = &md.domain;
-        let number = (1..=domain.limits.phys_port_cnt).find(|n| device_name(domain, *n) == device);
-        let Some(number) = number else {
-            ucs_error!("rc_verbs: there is no port {device}");
-            return Err(Status::NO_DEVICE);
-        };
-        let port = domain.port(number).map_err(|why| {
-            ucs_error!("rc_verbs: {device} cannot be used: {why}");
-            Status::NO_DEVICE
-        })?;
+        let domain = &md_as::<IbMd>(md)?.domain;
+        let port = domain.port_called(device, self.name())?;
         RcIface::open(domain, port, worker, device, params, config)
+    }
+}
+
+impl Transport for UdTransport {
+    fn name(&self) -> &'static str {
+        ud::NAME
+    }
+
+    fn config(&self) -> &'static Table {
+        &ud::UD_VERBS
+    }
+
+    fn wire_number(&self) -> Option<u8> {
+        Some(5)
+    }
+
+    fn groups(&self) -> &'static [&'static str] {
+        &["ud_v", "ud", "ib"]
+    }
+
+    /// UCP does not register user memory for it yet: other transports are faster.
+    fn is_only_by_name(&self) -> bool {
+        true
+    }
+
+    fn devices(&self, md: &dyn Md) -> core::result::Result<Vec<TlDevice>, Unusable> {
+        md_as::<IbMd>(md)
+            .map_err(|e| Unusable(e.to_string()))?
+            .domain
+            .ports()
+    }
+
+    fn open(
+        &self,
+        md: &dyn Md,
+        worker: &WorkerHandle,
+        device: &str,
+        params: IfaceParams,
+        config: &Config,
+    ) -> Result<uct_iface_h> {
+        let domain = &md_as::<IbMd>(md)?.domain;
+        let port = domain.port_called(device, self.name())?;
+        UdIface::open(domain, port, worker, device, params, config)
     }
 }

@@ -1,13 +1,16 @@
-//! The component `ib`: RDMA devices through libibverbs, and the transport `rc_verbs` on them.
+//! The component `ib`: RDMA devices through libibverbs, and the transports `rc_verbs` and `ud_verbs` on them.
 //!
 //! `md` opens a device and registers memory, `port` says what a port is and how it is reached, `wire` has the formats
-//! of addresses and keys, `events` hears of failures of the device, `rc` is the transport.
+//! of addresses and keys, `events` hears of failures of the device, `ops` has what both transports post; `rc` and `ud` are
+//! the transports.
 
 mod config;
 mod events;
 mod md;
+mod ops;
 mod port;
 mod rc;
+mod ud;
 pub mod wire;
 
 pub use md::IbComponent;

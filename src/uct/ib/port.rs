@@ -1,7 +1,7 @@
 //! What a port is: its link layer, its address, its speed; which peers it reaches and how.
 
 use super::config::PathSettings;
-use super::wire::{DeviceAddr, Link};
+use super::wire::{DEVICE_LEN, DeviceAddr, Link};
 use crate::c::verbs::*;
 use crate::sys::file::read_kernel_text;
 use crate::sys::verbs::Device;
@@ -19,6 +19,19 @@ pub struct Port {
     /// Bytes a second on the wire.
     pub speed: f64,
     partitions: u16,
+}
+
+/// A device address of a user.
+///
+/// # Safety
+/// A non-null `p` must be readable for `DEVICE_LEN` bytes.
+pub unsafe fn read_device(p: *const u8) -> Result<DeviceAddr> {
+    if p.is_null() {
+        return Err(Status::INVALID_PARAM);
+    }
+    // SAFETY: by the caller's promise; any alignment.
+    let bytes = unsafe { p.cast::<[u8; DEVICE_LEN]>().read() };
+    DeviceAddr::decode(&bytes).ok_or(Status::INVALID_ADDR)
 }
 
 /// Why a port cannot be used, as text for the log.

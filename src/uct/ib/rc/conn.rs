@@ -263,7 +263,7 @@ impl Conn {
 
     /// A write of no bytes, which the peer's adapter acknowledges.
     fn post_marker(&self, face: &Face, comp: Completion) -> Result<()> {
-        let mut request = super::ops::write(&mut [], 0, 0, IBV_SEND_INLINE);
+        let mut request = crate::uct::ib::ops::write(&mut [], 0, 0, IBV_SEND_INLINE);
         let work = (!comp.is_none()).then_some(Work::Flush { comp });
         // SAFETY: the request names no memory.
         unsafe { self.post(face, &mut request, Signal::Always, work) }

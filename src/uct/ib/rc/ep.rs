@@ -1,8 +1,7 @@
 //! The `rc_verbs` endpoint: it checks what the user gives and makes work requests of it.
 
 use super::conn::{Conn, Signal, State, Work};
-use super::iface::{COPY_OFFSET, Face, MAX_SGES, RcIface};
-use super::ops;
+use super::iface::{COPY_OFFSET, Face, RcIface};
 use crate::c::verbs::*;
 use crate::c::*;
 use crate::sys::verbs::Route;
@@ -13,8 +12,9 @@ use crate::uct::base::desc::OwnedDesc;
 use crate::uct::base::iface::EpBox;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::EpParams;
-use crate::uct::ib::md::local_key;
-use crate::uct::ib::wire::{DEVICE_LEN, DeviceAddr, EP_LEN, EpAddr, HEADER_LEN, Header};
+use crate::uct::ib::ops::{self, List};
+use crate::uct::ib::port::read_device;
+use crate::uct::ib::wire::{EP_LEN, EpAddr, HEADER_LEN, Header};
 use std::rc::Rc;
 
 pub struct RcEp {
@@ -22,67 +22,6 @@ pub struct RcEp {
 }
 
 type Ep = EpBox<RcIface>;
-
-/// A device address of a user.
-///
-/// # Safety
-/// A non-null `p` must be readable for `DEVICE_LEN` bytes.
-pub unsafe fn read_device(p: *const u8) -> Result<DeviceAddr> {
-    if p.is_null() {
-        return Err(Status::INVALID_PARAM);
-    }
-    // SAFETY: by the caller's promise; any alignment.
-    let bytes = unsafe { p.cast::<[u8; DEVICE_LEN]>().read() };
-    DeviceAddr::decode(&bytes).ok_or(Status::INVALID_ADDR)
-}
-
-/// The entries of a request's list, on the stack.
-struct List {
-    entries: [ibv_sge; MAX_SGES],
-    count: usize,
-}
-
-impl List {
-    fn new() -> List {
-        List {
-            entries: [ops::entry(core::ptr::null(), 0, 0); MAX_SGES],
-            count: 0,
-        }
-    }
-
-    /// `INVALID_PARAM` when there is no room.
-    fn push(&mut self, entry: ibv_sge) -> Result<()> {
-        let place = self.entries.get_mut(self.count);
-        *place.ok_or(Status::INVALID_PARAM)? = entry;
-        self.count += 1;
-        Ok(())
-    }
-
-    /// Adds the user's blocks, at most `max` of them. `INVALID_PARAM` for more, and without a memory handle.
-    fn push_iov(&mut self, iov: Iov<'_>, max: usize) -> Result<()> {
-        let before = self.count;
-        for e in iov.entries() {
-            if e.length == 0 || e.count == 0 {
-                continue;
-            }
-            if e.count as usize > max - (self.count - before) {
-                return Err(Status::INVALID_PARAM);
-            }
-            // SAFETY: null or a handle of the domain's.
-            let key = unsafe { local_key(e.memh) }?;
-            for i in 0..e.count as usize {
-                let at = e.buffer.cast::<u8>();
-                let at = at.wrapping_add(i.wrapping_mul(e.stride));
-                self.push(ops::entry(at, e.length, key))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn slice(&mut self) -> &mut [ibv_sge] {
-        &mut self.entries[..self.count]
-    }
-}
 
 impl RcEp {
     /// An endpoint that is to be connected by `connect`; `INVALID_PARAM` with an address of an interface.

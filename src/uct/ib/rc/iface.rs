@@ -3,7 +3,7 @@
 use super::conn::{Conn, Depth, State};
 use super::credits::{Credits, Limits};
 use super::ep::RcEp;
-use super::poll::{BATCH, NO_COMPLETION};
+use super::poll::BATCH;
 use super::rx::Rx;
 use crate::c::verbs::*;
 use crate::c::*;
@@ -23,7 +23,8 @@ use crate::uct::base::pending::PendingQueue;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::ib::config::Settings;
 use crate::uct::ib::md::Domain;
-use crate::uct::ib::port::Port;
+use crate::uct::ib::ops::{MAX_SGES, NO_COMPLETION};
+use crate::uct::ib::port::{Port, read_device};
 use crate::uct::ib::wire::{DEVICE_LEN, DeviceAddr, EP_LEN, HEADER_LEN};
 use crate::uct::internal::InternalIface;
 use core::cell::{Cell, OnceCell, RefCell};
@@ -37,8 +38,6 @@ pub const NAME: &str = "rc_verbs";
 
 pub type Face = IfaceBox<RcIface>;
 
-/// Most entries of a gather list, whatever the device has.
-pub const MAX_SGES: usize = 16;
 /// About so many bytes are registered at a time for buffers.
 const CHUNK: usize = 256 << 10;
 /// Room before the payload of a copied message for its header, so that the payload is aligned.
@@ -407,7 +406,7 @@ impl Iface for RcIface {
 
     unsafe fn is_reachable(face: &Face, device: *const u8, _iface: *const u8) -> bool {
         // SAFETY: null or of our length.
-        let device = unsafe { super::ep::read_device(device) };
+        let device = unsafe { read_device(device) };
         device.is_ok_and(|device| face.port.reaches(&device, &face.settings.path))
     }
 

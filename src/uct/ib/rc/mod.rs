@@ -8,7 +8,6 @@ mod conn;
 mod credits;
 mod ep;
 mod iface;
-mod ops;
 mod poll;
 mod rx;
 

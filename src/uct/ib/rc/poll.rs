@@ -2,31 +2,15 @@
 
 use super::conn::{Conn, Signal, State};
 use super::iface::{Face, GENERATION_SHIFT, RcIface, SLOT_BITS, SLOT_SHIFT};
-use super::ops;
 use crate::c::verbs::*;
 use crate::ucs::Status;
+use crate::uct::ib::ops::{self, NO_COMPLETION};
 use crate::uct::ib::wire::{GRANT_ONLY, HEADER_LEN, Header};
 use crate::{ucs_diag, ucs_error};
 use std::rc::Rc;
 
 /// Completions that are taken off at a time.
 pub const BATCH: usize = 16;
-
-pub const NO_COMPLETION: ibv_wc = ibv_wc {
-    wr_id: 0,
-    status: 0,
-    opcode: 0,
-    vendor_err: 0,
-    byte_len: 0,
-    imm_data: 0,
-    qp_num: 0,
-    src_qp: 0,
-    wc_flags: 0,
-    pkey_index: 0,
-    slid: 0,
-    sl: 0,
-    dlid_path_bits: 0,
-};
 
 impl RcIface {
     /// Takes all completions off, so that those of queue pairs that are gone take no room.

@@ -10,7 +10,7 @@ use crate::c::*;
 use crate::sys::verbs::ReceiveQueue;
 use crate::ucs_diag;
 use crate::uct::base::desc::{DescPool, OwnedDesc};
-use crate::uct::ib::rc::ops;
+use crate::uct::ib::ops;
 use crate::uct::ib::wire::{GRANT_ONLY, HEADER_LEN, Header};
 use core::cell::{Cell, RefCell};
 use core::ptr::null_mut;

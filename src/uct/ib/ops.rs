@@ -1,6 +1,9 @@
 //! Work requests as libibverbs has them.
 
+use super::md::local_key;
 use crate::c::verbs::*;
+use crate::ucs::{Result, Status};
+use crate::uct::base::iov::Iov;
 use core::ptr::null_mut;
 
 /// A request with these entries; `to` is what its kind needs.
@@ -76,3 +79,71 @@ pub fn entry(at: *const u8, len: usize, key: u32) -> ibv_sge {
         lkey: key,
     }
 }
+
+/// Most entries of a gather list, whatever the device has.
+pub const MAX_SGES: usize = 16;
+
+/// The entries of a request's list, on the stack.
+pub struct List {
+    pub entries: [ibv_sge; MAX_SGES],
+    pub count: usize,
+}
+
+impl List {
+    pub fn new() -> List {
+        List {
+            entries: [entry(core::ptr::null(), 0, 0); MAX_SGES],
+            count: 0,
+        }
+    }
+
+    /// `INVALID_PARAM` when there is no room.
+    pub fn push(&mut self, entry: ibv_sge) -> Result<()> {
+        let place = self.entries.get_mut(self.count);
+        *place.ok_or(Status::INVALID_PARAM)? = entry;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Adds the user's blocks, at most `max` of them. `INVALID_PARAM` for more, and without a memory handle.
+    pub fn push_iov(&mut self, iov: Iov<'_>, max: usize) -> Result<()> {
+        let before = self.count;
+        for e in iov.entries() {
+            if e.length == 0 || e.count == 0 {
+                continue;
+            }
+            if e.count as usize > max - (self.count - before) {
+                return Err(Status::INVALID_PARAM);
+            }
+            // SAFETY: null or a handle of the domain's.
+            let key = unsafe { local_key(e.memh) }?;
+            for i in 0..e.count as usize {
+                let at = e.buffer.cast::<u8>();
+                let at = at.wrapping_add(i.wrapping_mul(e.stride));
+                self.push(entry(at, e.length, key))?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn slice(&mut self) -> &mut [ibv_sge] {
+        &mut self.entries[..self.count]
+    }
+}
+
+/// Room for a completion.
+pub const NO_COMPLETION: ibv_wc = ibv_wc {
+    wr_id: 0,
+    status: 0,
+    opcode: 0,
+    vendor_err: 0,
+    byte_len: 0,
+    imm_data: 0,
+    qp_num: 0,
+    src_qp: 0,
+    wc_flags: 0,
+    pkey_index: 0,
+    slid: 0,
+    sl: 0,
+    dlid_path_bits: 0,
+};

@@ -1,0 +1,282 @@
+//! The `ud_verbs` endpoint: it checks what the user gives and makes packets of it.
+
+use super::conn::State;
+use super::iface::{Face, UdIface};
+use super::sender::Packet;
+use super::wire::{ConnId, EMPTY, EP_LEN, EpAddr, HEADER_LEN, IFACE_LEN, decode_iface};
+use crate::c::*;
+use crate::ucs::{Result, Status};
+use crate::ucs_error;
+use crate::uct::api::{Completion, Pack, Posted};
+use crate::uct::base::iface::EpBox;
+use crate::uct::base::iov::Iov;
+use crate::uct::base::params::EpParams;
+use crate::uct::base::pending::PendingGroup;
+use crate::uct::ib::ops::{List, MAX_SGES};
+use crate::uct::ib::port::read_device;
+use crate::uct::ib::wire::DeviceAddr;
+use std::rc::Rc;
+
+pub struct UdEp {
+    pub id: ConnId,
+    pub pending: Rc<PendingGroup>,
+}
+
+type Ep = EpBox<UdIface>;
+
+/// `Ok` where the peer's port takes datagrams as long as ours, on a way that we have.
+fn check_reach(face: &Face, device: &DeviceAddr) -> Result<()> {
+    if !face.port.reaches(device, &face.settings.path) {
+        ucs_error!(
+            "ud_verbs: the peer cannot be reached from {}: another link layer, subnet or address family",
+            face.base.device
+        );
+        return Err(Status::UNREACHABLE);
+    }
+    let (peer, own) = (128usize << device.mtu, face.limits.bcopy + HEADER_LEN);
+    if peer < own {
+        ucs_error!(
+            "ud_verbs: the peer's port takes packets of {peer} bytes, {} sends up to {own}: set UCX_UD_VERBS_PATH_MTU or \
+             UCX_UD_VERBS_SEG_SIZE to {peer} on both sides",
+            face.base.device
+        );
+        return Err(Status::UNREACHABLE);
+    }
+    Ok(())
+}
+
+impl UdEp {
+    pub fn create(face: &Face, params: &EpParams) -> Result<UdEp> {
+        let to = match (params.device_addr.is_null(), params.iface_addr.is_null()) {
+            (true, true) => None,
+            (false, false) => {
+                // SAFETY: of our length by the caller's promise.
+                let device = unsafe { read_device(params.device_addr) }?;
+                // SAFETY: as above; any alignment.
+                let iface = unsafe { params.iface_addr.cast::<[u8; IFACE_LEN]>().read() };
+                let queue_pair = decode_iface(&iface).ok_or(Status::INVALID_ADDR)?;
+                check_reach(face, &device)?;
+                Some((device, queue_pair))
+            }
+            _ => {
+                ucs_error!("ud_verbs: an endpoint needs both addresses or none");
+                return Err(Status::INVALID_PARAM);
+            }
+        };
+        let mut engine = face.engine();
+        let id = engine.add_endpoint()?;
+        if let Some((device, queue_pair)) = to
+            && let Err(e) = engine.request(id, &device, queue_pair)
+        {
+            engine.remove(id);
+            return Err(e);
+        }
+        Ok(UdEp {
+            id,
+            pending: PendingGroup::new(),
+        })
+    }
+
+    pub fn closing(ep: &Ep) {
+        let face = ep.face();
+        ep.pending.close();
+        let mut engine = face.engine();
+        engine.attach(ep.id, core::ptr::null());
+        // The user's memory is its own again when this returns.
+        let mut polls = 0;
+        while engine.cancel(ep.id) && polls < MOST_POLLS && engine.sender.pair.is_ours() {
+            engine.poll();
+            polls += 1;
+        }
+        engine.remove(ep.id);
+        drop(engine);
+        UdIface::tell(face);
+    }
+
+    pub fn address(ep: &Ep) -> Result<EpAddr> {
+        let face = ep.face();
+        let mut engine = face.engine();
+        let conn = engine.conns.get(ep.id).ok_or(Status::NO_ELEM)?;
+        Ok(EpAddr {
+            queue_pair: face.queue_pair(),
+            id: ep.id,
+            psn: conn.tx.oldest(),
+        })
+    }
+
+    /// # Safety
+    /// As `Iface::connect_to_ep`.
+    pub unsafe fn connect(ep: &Ep, device: *const u8, addr: *const u8) -> Result<()> {
+        let face = ep.face();
+        // SAFETY: by the caller's promise.
+        let device = unsafe { read_device(device) }?;
+        // SAFETY: by the caller's promise; any alignment.
+        let bytes = unsafe { addr.cast::<[u8; EP_LEN]>().read() };
+        let peer = EpAddr::decode(&bytes).ok_or(Status::INVALID_ADDR)?;
+        check_reach(face, &device)?;
+        let mut engine = face.engine();
+        let conn = engine.conns.get(ep.id).ok_or(Status::NO_ELEM)?;
+        if !matches!(conn.state, State::New) {
+            ucs_error!("ud_verbs: the endpoint is connected already");
+            return Err(Status::ALREADY_EXISTS);
+        }
+        engine.connect(ep.id, &device, &peer)
+    }
+
+    /// # Safety
+    /// `payload` must be readable for `len` bytes.
+    #[inline(always)]
+    pub unsafe fn am_short(
+        ep: &Ep,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        const WORD: usize = size_of::<u64>();
+        let face = ep.face();
+        if len > face.limits.short - WORD {
+            return Err(Status::INVALID_PARAM);
+        }
+        let mut engine = face.engine();
+        engine.ready(ep.id)?;
+        let desc = engine.sender.descriptor(&face.copies)?;
+        let at = desc.payload().wrapping_add(HEADER_LEN);
+        // SAFETY: a descriptor has room for a datagram; `payload` by the caller's promise.
+        unsafe {
+            at.cast::<[u8; WORD]>().write(header.to_ne_bytes());
+            core::ptr::copy_nonoverlapping(payload, at.add(WORD), len);
+        }
+        let packet = Packet::new(desc, WORD + len, None, Completion::NONE);
+        engine.send(ep.id, id, packet)
+    }
+
+    pub fn am_short_iov(ep: &Ep, id: u8, iov: Iov<'_>) -> Result<()> {
+        let face = ep.face();
+        let total = iov.total()?;
+        if iov.entries().len() >= face.limits.sges || total > face.limits.short {
+            return Err(Status::INVALID_PARAM);
+        }
+        let mut engine = face.engine();
+        engine.ready(ep.id)?;
+        let desc = engine.sender.descriptor(&face.copies)?;
+        let mut at = desc.payload().wrapping_add(HEADER_LEN);
+        for (from, len) in iov.blocks() {
+            // SAFETY: the blocks are `total` bytes together, for which there is room; the user's are readable.
+            unsafe { core::ptr::copy_nonoverlapping(from, at, len) };
+            at = at.wrapping_add(len);
+        }
+        let packet = Packet::new(desc, total, None, Completion::NONE);
+        engine.send(ep.id, id, packet)
+    }
+
+    #[inline(always)]
+    pub fn am_bcopy(ep: &Ep, id: u8, pack: Pack) -> Result<usize> {
+        let face = ep.face();
+        let desc = {
+            let mut engine = face.engine();
+            engine.ready(ep.id)?;
+            engine.sender.descriptor(&face.copies)?
+        };
+        // The user is called: the lock is free.
+        let at = desc.payload().wrapping_add(HEADER_LEN);
+        // SAFETY: there is room for `max_bcopy` bytes.
+        let len = unsafe { pack.pack_into(at) };
+        let mut engine = face.engine();
+        if len > face.limits.bcopy {
+            ucs_error!("am_bcopy: {len} bytes were packed where the limit is smaller");
+            engine.sender.give_back(desc);
+            return Err(Status::INVALID_PARAM);
+        }
+        // It may have failed meanwhile.
+        let conn = engine.conns.get(ep.id).ok_or(Status::NO_ELEM)?;
+        if !conn.is_connected() {
+            let why = conn.why_not();
+            engine.sender.give_back(desc);
+            return Err(why);
+        }
+        let packet = Packet::new(desc, len, None, Completion::NONE);
+        engine.send(ep.id, id, packet)?;
+        Ok(len)
+    }
+
+    pub fn am_zcopy(
+        ep: &Ep,
+        id: u8,
+        header: &[u8],
+        iov: Iov<'_>,
+        comp: Completion,
+    ) -> Result<Posted> {
+        let face = ep.face();
+        let total = iov.total()?.checked_add(header.len());
+        if header.len() > face.limits.short || total.is_none_or(|n| n > face.limits.bcopy) {
+            return Err(Status::INVALID_PARAM);
+        }
+        let mut list = List::new();
+        list.push_iov(iov, (face.limits.sges - 1).min(MAX_SGES - 1))?;
+        let mut engine = face.engine();
+        engine.ready(ep.id)?;
+        let desc = engine.sender.descriptor(&face.copies)?;
+        let at = desc.payload().wrapping_add(HEADER_LEN);
+        // SAFETY: a descriptor has room for a datagram.
+        unsafe { core::ptr::copy_nonoverlapping(header.as_ptr(), at, header.len()) };
+        let user = Some(Box::from(&*list.slice()));
+        engine.send(ep.id, id, Packet::new(desc, header.len(), user, comp))?;
+        Ok(Posted::InProgress)
+    }
+
+    pub fn pending_add(ep: &Ep, req: *mut uct_pending_req_t) -> Result<()> {
+        let waits = matches!(ep.face().engine().ready(ep.id), Err(Status::NO_RESOURCE));
+        if !waits && ep.pending.is_empty() {
+            return Err(Status::BUSY);
+        }
+        ep.face().pending.add(&ep.pending, req);
+        Ok(())
+    }
+
+    pub fn flush(ep: &Ep, flags: u32, comp: Completion) -> Result<Posted> {
+        let face = ep.face();
+        let mut engine = face.engine();
+        if flags & UCT_FLUSH_FLAG_CANCEL != 0 {
+            ep.pending.suspend();
+            let busy = engine.cancel(ep.id) && engine.flush(ep.id, comp);
+            return Ok(if busy {
+                Posted::InProgress
+            } else {
+                Posted::Done
+            });
+        }
+        if flags & UCT_FLUSH_FLAG_REMOTE != 0 {
+            return Err(Status::UNSUPPORTED);
+        }
+        let conn = engine.conns.get(ep.id).ok_or(Status::NO_ELEM)?;
+        if let State::Failed(status) = conn.state {
+            return Err(status);
+        }
+        if !ep.pending.is_empty() {
+            return Err(Status::NO_RESOURCE);
+        }
+        Ok(match engine.flush(ep.id, comp) {
+            true => Posted::InProgress,
+            false => Posted::Done,
+        })
+    }
+
+    /// Sends a packet without a message; the error handler is told when it is not acknowledged.
+    pub fn check(ep: &Ep, comp: Completion) -> Result<Posted> {
+        let face = ep.face();
+        let mut engine = face.engine();
+        if engine.flush(ep.id, comp) {
+            return Ok(Posted::InProgress);
+        }
+        engine.ready(ep.id)?;
+        let desc = engine.sender.descriptor(&face.copies)?;
+        let packet = Packet::new(desc, 0, None, comp);
+        engine.send(ep.id, EMPTY, packet)?;
+        engine.flush(ep.id, Completion::NONE);
+        Ok(Posted::InProgress)
+    }
+}
+
+/// How often completions are looked for at most, when an endpoint with the user's memory closes.
+const MOST_POLLS: u32 = 100_000;

@@ -1,0 +1,432 @@
+//! Polling: completions become acknowledgements, messages for the user, and steps of handshakes.
+
+use super::conn::{Conn, Owner, RequestKey, State};
+use super::engine::Engine;
+use super::handshake::Handshake;
+use super::receiver::Received;
+use super::window::Arrival;
+use super::wire::{
+    ACK, CLOSE, ConnId, EMPTY, FIRST_CONTROL, HEADER_LEN, Header, REPLY, REPLY_LEN, REQUEST, Reply,
+    Request, decode_ack, decode_route,
+};
+use crate::c::verbs::*;
+use crate::ucs::{Result, Status};
+use crate::ucs_error;
+use crate::uct::ib::ops::NO_COMPLETION;
+use crate::uct::ib::wire::Link;
+
+/// Completions that are taken off at a time.
+pub const BATCH: usize = 16;
+
+impl Engine {
+    /// Handles one batch of completions. How many.
+    #[inline]
+    pub fn poll(&mut self) -> usize {
+        let mut batch = [NO_COMPLETION; BATCH];
+        let taken = match self.queue.poll(&mut batch) {
+            Ok(n) => n,
+            Err(e) => {
+                self.stop(&format!("its completion queue cannot be polled: {e}"));
+                0
+            }
+        };
+        for completion in &batch[..taken] {
+            self.handle(completion);
+        }
+        if !self.acks.is_empty() {
+            self.send_acks();
+        }
+        taken
+    }
+
+    #[inline]
+    fn handle(&mut self, completion: &ibv_wc) {
+        let id = completion.wr_id;
+        if completion.status != IBV_WC_SUCCESS {
+            self.handle_failed(completion);
+        } else if id & 1 == 0 {
+            self.receive(completion);
+        } else {
+            self.sent((id >> 1) as u32);
+        }
+    }
+
+    fn sent(&mut self, number: u32) {
+        let mut finished = Vec::new();
+        self.sender.complete(number, |conn| finished.push(conn));
+        self.count_finished(finished);
+    }
+
+    /// The device has finished with a packet of each of these.
+    fn count_finished(&mut self, finished: Vec<ConnId>) {
+        for id in finished {
+            if let Some(conn) = self.conns.get(id) {
+                conn.lingering = conn.lingering.saturating_sub(1);
+                Engine::check_flushes(conn, &mut self.sender.done);
+            }
+        }
+    }
+
+    #[cold]
+    fn handle_failed(&mut self, completion: &ibv_wc) {
+        if completion.wr_id & 1 == 0
+            && let Some((received, _)) = self.receiver.take(completion.wr_id, 0)
+        {
+            self.receiver.give_back(received.desc);
+        }
+        if self.broken {
+            return;
+        }
+        let text = self.domain.device.status_text(completion.status);
+        self.stop(&format!("its queue pair has stopped: {text}"));
+    }
+
+    /// No connection can be used any more.
+    #[cold]
+    pub fn stop(&mut self, why: &str) {
+        if core::mem::replace(&mut self.broken, true) {
+            return;
+        }
+        ucs_error!(
+            "ud_verbs: {}: {why}; its endpoints have failed",
+            self.domain.name
+        );
+        let mut finished = Vec::new();
+        self.sender.stopped(|conn| finished.push(conn));
+        self.count_finished(finished);
+        for id in self.conns.ids() {
+            self.fail(id, Status::IO_ERROR);
+        }
+    }
+
+    #[cold]
+    fn malformed(&mut self, received: Received) {
+        self.dropped.malformed += 1;
+        self.receiver.give_back(received.desc);
+    }
+
+    /// Whether a packet is for this interface's address. Only Ethernet ports deliver others.
+    #[inline]
+    fn is_for_us(&self, received: &Received) -> bool {
+        if !self.settings.check_destination || self.port.address.link == Link::InfiniBand {
+            return true;
+        }
+        decode_route(&received.route()).is_some_and(|route| route.to == self.port.address.gid)
+    }
+
+    #[inline]
+    fn receive(&mut self, completion: &ibv_wc) {
+        let Some((received, header)) = self.receiver.take(completion.wr_id, completion.byte_len)
+        else {
+            self.dropped.malformed += 1;
+            return;
+        };
+        if !self.is_for_us(&received) {
+            self.dropped.foreign += 1;
+            self.receiver.give_back(received.desc);
+            return;
+        }
+        if header.id == REQUEST {
+            self.receive_request(received, completion);
+            return;
+        }
+        let Some(conn) = self.conns.get(header.to) else {
+            self.dropped.unknown += 1;
+            self.receiver.give_back(received.desc);
+            return;
+        };
+        let is_peer = conn
+            .way
+            .as_ref()
+            .is_some_and(|way| way.queue_pair == completion.src_qp);
+        if !is_peer {
+            self.dropped.foreign += 1;
+            self.receiver.give_back(received.desc);
+            return;
+        }
+        conn.heard = self.now;
+        if !conn.is_connected() {
+            if matches!(conn.state, State::Replied(_)) && header.id != REPLY {
+                conn.state = State::Connected;
+            } else {
+                self.receive_unconnected(received, header);
+                return;
+            }
+        }
+        if header.id >= FIRST_CONTROL {
+            self.receive_control(received, header);
+            return;
+        }
+        if !conn.tx.is_empty() && !self.acknowledged(header, 0) {
+            self.malformed(received);
+            return;
+        }
+        self.receive_data(received, header);
+    }
+
+    /// What a packet says of those that were sent; whether it can be true.
+    #[inline]
+    fn acknowledged(&mut self, header: Header, held: u64) -> bool {
+        let Some(conn) = self.conns.get(header.to) else {
+            return true;
+        };
+        let (limits, sender) = (&self.settings.limits, &mut self.sender);
+        let (lingering, confirmed) = (&mut conn.lingering, &mut conn.confirmed);
+        let result = conn
+            .tx
+            .acknowledge(self.now, limits, (header.ack, held), |packet| {
+                *confirmed = true;
+                sender.release(header.to, lingering, packet, Ok(()));
+            });
+        if result.is_err() {
+            return false;
+        }
+        if !conn.flushes.is_empty() {
+            Engine::check_flushes(conn, &mut self.sender.done);
+        }
+        if conn.tx.has_lost() {
+            self.sender.resend(conn);
+        }
+        true
+    }
+
+    #[inline]
+    fn receive_data(&mut self, received: Received, header: Header) {
+        let Some(conn) = self.conns.get(header.to) else {
+            return;
+        };
+        let has_room = self.ready.len() < self.receiver.bound();
+        let mut at_once = header.ask;
+        if conn.rx.is_next(header.psn) && has_room {
+            conn.rx.advance();
+            if header.id == EMPTY {
+                self.receiver.give_back(received.desc);
+            } else {
+                self.ready.push_back(received);
+            }
+        } else {
+            at_once = true;
+            let held = conn.rx.state().1;
+            let (ready, receiver) = (&mut self.ready, &mut self.receiver);
+            // What is held takes from what may be ready, so that one peer cannot use all buffers up.
+            let outcome = if has_room {
+                conn.rx.accept(header.psn, received, true, |next| {
+                    if next.id == EMPTY {
+                        receiver.give_back(next.desc);
+                    } else {
+                        ready.push_back(next);
+                    }
+                })
+            } else {
+                Arrival::Refused(received)
+            };
+            match outcome {
+                Arrival::Held if held == 0 => self.receiver.grow(),
+                Arrival::Delivered | Arrival::Held => {}
+                Arrival::Duplicate(received) => {
+                    self.dropped.duplicate += 1;
+                    self.receiver.give_back(received.desc);
+                }
+                Arrival::Refused(received) => {
+                    self.dropped.refused += 1;
+                    self.receiver.give_back(received.desc);
+                }
+            }
+        }
+        conn.ack_due = true;
+        if at_once && !conn.ack_listed {
+            conn.ack_listed = true;
+            self.acks.push(conn.id);
+        }
+        if !conn.active {
+            conn.active = true;
+            self.active.push(conn.id);
+        }
+    }
+
+    fn send_acks(&mut self) {
+        while let Some(id) = self.acks.pop() {
+            let Some(conn) = self.conns.get(id) else {
+                continue;
+            };
+            conn.ack_listed = false;
+            if conn.ack_due {
+                self.sender.acknowledge(conn, false);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn receive_control(&mut self, received: Received, header: Header) {
+        let Some(conn) = self.conns.get(header.to) else {
+            return;
+        };
+        match header.id {
+            ACK => {
+                let Some(held) = decode_ack(received.bytes()) else {
+                    self.malformed(received);
+                    return;
+                };
+                if header.ask {
+                    conn.ack_due = true;
+                    if !conn.ack_listed {
+                        conn.ack_listed = true;
+                        self.acks.push(conn.id);
+                    }
+                }
+                if !conn.tx.is_empty() && !self.acknowledged(header, held) {
+                    self.malformed(received);
+                    return;
+                }
+            }
+            EMPTY if received.len == 0 => {
+                if !conn.tx.is_empty() {
+                    self.acknowledged(header, 0);
+                }
+                self.receive_data(received, header);
+                return;
+            }
+            // The reply again: the packet that answered it was lost. Or the connection was given up there and made anew.
+            REPLY if !conn.is_passive() => {
+                let reply = Reply::decode(received.bytes()).filter(|r| r.nonce == conn.nonce);
+                if let Some(peer) = reply.and_then(|reply| reply.from) {
+                    if !conn.confirmed {
+                        conn.peer = peer;
+                    }
+                    self.sender.acknowledge(conn, false);
+                    if conn.tx.has_lost() {
+                        self.sender.resend(conn);
+                    }
+                }
+            }
+            CLOSE if received.len == 0 => {
+                let id = conn.id;
+                self.fail(id, Status::CONNECTION_RESET);
+            }
+            _ => {
+                self.malformed(received);
+                return;
+            }
+        }
+        self.receiver.give_back(received.desc);
+    }
+
+    /// A packet for a connection that is not connected: only a reply is of use.
+    #[cold]
+    fn receive_unconnected(&mut self, received: Received, header: Header) {
+        let Some(conn) = self.conns.get(header.to) else {
+            return;
+        };
+        if header.id == REPLY && matches!(conn.state, State::Requested(_)) {
+            match Reply::decode(received.bytes()) {
+                Some(reply) if reply.nonce == conn.nonce => match reply.from {
+                    Some(peer) => {
+                        conn.peer = peer;
+                        conn.state = State::Connected;
+                        self.sender.acknowledge(conn, false);
+                    }
+                    None => {
+                        let id = conn.id;
+                        self.fail(id, Status::REJECTED);
+                    }
+                },
+                Some(_) => self.dropped.unknown += 1,
+                None => self.dropped.malformed += 1,
+            }
+        }
+        self.receiver.give_back(received.desc);
+    }
+
+    /// A connection request: anybody may send one.
+    #[cold]
+    fn receive_request(&mut self, received: Received, completion: &ibv_wc) {
+        let request = Request::decode(received.bytes()).filter(|request| {
+            // The reply goes nowhere but to the sender, so that nobody can direct replies at others.
+            let device = &request.device;
+            let from = if completion.wc_flags & IBV_WC_GRH != 0 {
+                decode_route(&received.route()).is_some_and(|route| route.from == device.gid)
+            } else {
+                device.lid == completion.slid
+            };
+            from && self.port.reaches(device, &self.settings.path)
+        });
+        self.receiver.give_back(received.desc);
+        let Some(request) = request else {
+            self.dropped.malformed += 1;
+            return;
+        };
+        let key = RequestKey {
+            device: request.device.encode(),
+            queue_pair: completion.src_qp,
+            from: request.from,
+            nonce: request.nonce,
+        };
+        let id = match self.passive.get(&key) {
+            Some(&id) => id,
+            None => match self.accept(&request, key) {
+                Ok(id) => id,
+                Err(_) => {
+                    self.dropped.refused += 1;
+                    return;
+                }
+            },
+        };
+        // Without room the timer sends it.
+        self.send_reply(id);
+    }
+
+    fn accept(&mut self, request: &Request, key: RequestKey) -> Result<ConnId> {
+        if !self.has_room_for_passive() {
+            return Err(Status::EXCEEDS_LIMIT);
+        }
+        let way = self.way(&request.device, key.queue_pair)?;
+        let now = self.now;
+        let id = self.conns.add(|id| {
+            let owner = Owner::Interface(Box::new(key));
+            let mut conn = Conn::new(id, owner, 0, request.psn);
+            conn.way = Some(way);
+            conn.peer = request.from;
+            conn.nonce = request.nonce;
+            conn.heard = now;
+            conn.state = State::Replied(Handshake::start(now));
+            conn
+        })?;
+        self.passive.insert(key, id);
+        self.replied.push_back(id);
+        self.activate(id);
+        Ok(id)
+    }
+
+    /// Whether it was sent.
+    pub fn send_reply(&mut self, id: ConnId) -> bool {
+        let Some(conn) = self.conns.get(id) else {
+            return false;
+        };
+        let Some(way) = &conn.way else {
+            return false;
+        };
+        let header = Header {
+            id: REPLY,
+            to: conn.peer,
+            ask: false,
+            psn: 0,
+            ack: 0,
+        };
+        let reply = Reply {
+            nonce: conn.nonce,
+            from: Some(id),
+        };
+        let mut bytes = [0; HEADER_LEN + REPLY_LEN];
+        bytes[..HEADER_LEN].copy_from_slice(&header.encode());
+        bytes[HEADER_LEN..].copy_from_slice(&reply.encode());
+        self.sender.post_bytes(way, &bytes, false).is_ok()
+    }
+}
+
+/// The endpoint that a connection is of.
+pub fn endpoint_of(conn: &Conn) -> *const crate::uct::base::iface::EpBox<super::iface::UdIface> {
+    match conn.owner {
+        Owner::Endpoint(ep) => ep,
+        Owner::Interface(_) => core::ptr::null(),
+    }
+}

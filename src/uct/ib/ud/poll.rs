@@ -1,0 +1,125 @@
+//! The user's progress: polls, hands messages to their handlers, tells of what has ended, serves pending requests.
+
+use super::conn::State;
+use super::iface::{Face, UdIface};
+use super::incoming::{BATCH, endpoint_of};
+use super::receiver::Received;
+use super::wire::ConnId;
+use crate::c::*;
+use crate::ucs::Status;
+
+impl UdIface {
+    #[inline]
+    pub fn poll(face: &Face, receives: bool) -> u32 {
+        if face.polling.replace(true) {
+            return 0;
+        }
+        let (taken, told) = {
+            let mut guard = face.shared.0.lock();
+            let engine = &mut *guard;
+            engine.polled = true;
+            engine.round = engine.round.wrapping_add(1);
+            if engine.woken {
+                engine.woken = false;
+                engine.wake.clear();
+            }
+            let taken = engine.poll();
+            engine
+                .receiver
+                .note_poll(receives && taken == BATCH, taken as u32);
+            let mut used = face.used.borrow_mut();
+            while let Some(desc) = used.pop() {
+                engine.receiver.give_back(desc);
+            }
+            if engine.receiver.is_low() {
+                engine
+                    .receiver
+                    .refill(&engine.sender.pair, Some(&face.buffers));
+            }
+            let mut batch = face.batch.borrow_mut();
+            if receives && batch.is_empty() {
+                core::mem::swap(&mut *batch, &mut engine.ready);
+            }
+            (
+                taken as u32,
+                !engine.sender.done.is_empty() || !engine.failed.is_empty(),
+            )
+        };
+        let mut count = taken;
+        if receives {
+            face.base.internal.recv_paused.set(false);
+            loop {
+                let next = face.batch.borrow_mut().pop_front();
+                let Some(received) = next else {
+                    break;
+                };
+                UdIface::deliver(face, received);
+                count += 1;
+                if face.base.internal.recv_paused.get() {
+                    break;
+                }
+            }
+        }
+        if told {
+            UdIface::tell(face);
+        }
+        if !face.pending.is_empty() {
+            count += face.pending.dispatch();
+        }
+        face.polling.set(false);
+        count
+    }
+
+    /// Hands a message to its handler.
+    #[inline]
+    fn deliver(face: &Face, received: Received) {
+        let Received { desc, len, id } = received;
+        desc.restore();
+        // SAFETY: the payload stands in a descriptor.
+        let kept = unsafe {
+            let flags = UCT_CB_PARAM_FLAG_DESC;
+            face.base.am.invoke(id, desc.payload(), len as usize, flags)
+        };
+        if kept == UCS_INPROGRESS {
+            desc.keep();
+        } else {
+            face.used.borrow_mut().push(desc);
+        }
+    }
+
+    /// Tells the user of operations that have ended and of endpoints that have failed.
+    pub fn tell(face: &Face) {
+        let (done, failed) = {
+            let mut engine = face.shared.0.lock();
+            let done = core::mem::take(&mut engine.sender.done);
+            (done, core::mem::take(&mut engine.failed))
+        };
+        for (comp, result) in done {
+            comp.complete(result);
+        }
+        for id in failed {
+            UdIface::tell_failure(face, id);
+        }
+    }
+
+    fn tell_failure(face: &Face, id: ConnId) {
+        let found = {
+            let mut engine = face.shared.0.lock();
+            engine.conns.get(id).and_then(|conn| match conn.state {
+                State::Failed(status) => Some((endpoint_of(conn), status)),
+                _ => None,
+            })
+        };
+        let Some((ep, status)): Option<(_, Status)> = found else {
+            return;
+        };
+        // SAFETY: null, or an endpoint that is not closed: closing removes its connection, on this thread.
+        if let Some(ep) = unsafe { ep.as_ref() } {
+            if face.base.params.err_handler.is_some() {
+                // Requests wait for the purge of a user who is told; others are served, so that their sends answer the error.
+                ep.pending.suspend();
+            }
+            ep.fail(status);
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! Posting datagrams: the send queue, and the memory that it reads.
+//!
+//! A packet is kept until it is acknowledged and no work request reads it any more. Only some work requests ask for a
+//! completion; each completion stands for all before it.
+
+use super::conn::Conn;
+use super::wire::{ACK, ACK_LEN, ConnId, HEADER_LEN, Header};
+use crate::c::verbs::*;
+use crate::sys::verbs::{AddressHandle, Caps, DatagramPair};
+use crate::ucs::{Result, Status};
+use crate::ucs_diag;
+use crate::uct::api::Completion;
+use crate::uct::base::desc::{DescPool, OwnedDesc};
+use crate::uct::ib::ops::{self, MAX_SGES};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// Datagrams with another key are dropped by the device.
+pub const QKEY: u32 = 0x7564_6672;
+/// Of this many work requests at least one asks for a completion.
+const MODERATION: u32 = 64;
+
+/// How a peer's queue pair is reached.
+#[derive(Clone)]
+pub struct Way {
+    pub handle: Rc<AddressHandle>,
+    pub queue_pair: u32,
+}
+
+/// A packet that can be sent again.
+pub struct Packet {
+    /// The header and what was copied.
+    desc: OwnedDesc,
+    len: u32,
+    /// The last work request that reads it, and whether the device reads it after the call.
+    posted: u32,
+    is_read: bool,
+    /// Memory of the user that follows.
+    list: Option<Box<[ibv_sge]>>,
+    comp: Completion,
+}
+
+impl Packet {
+    /// `len` bytes of `desc` after the header, then `list`.
+    pub fn new(
+        desc: OwnedDesc,
+        len: usize,
+        list: Option<Box<[ibv_sge]>>,
+        comp: Completion,
+    ) -> Packet {
+        Packet {
+            desc,
+            len: (HEADER_LEN + len) as u32,
+            posted: 0,
+            is_read: false,
+            list,
+            comp,
+        }
+    }
+
+    fn write_header(&self, header: Header) {
+        let at = self.desc.payload().cast::<[u8; HEADER_LEN]>();
+        // SAFETY: the descriptor begins with room for a header.
+        unsafe { at.write(header.encode()) };
+    }
+
+    fn header(&self) -> Header {
+        let at = self.desc.payload().cast::<[u8; HEADER_LEN]>();
+        // SAFETY: `write_header` wrote it when the packet was sent first.
+        Header::decode(unsafe { at.read() })
+    }
+
+    /// Whether the user waits for the end of its work requests.
+    fn has_user(&self) -> bool {
+        self.list.is_some()
+    }
+}
+
+/// A packet that is not needed any more, while a work request may still read it.
+struct Lingering {
+    conn: ConnId,
+    packet: Packet,
+    result: Result<()>,
+}
+
+pub struct Sender {
+    pub pair: DatagramPair,
+    pub caps: Caps,
+    depth: u32,
+    moderation: u32,
+    /// The last request that was posted, and the last that is complete. They count on and wrap.
+    posted: u32,
+    retired: u32,
+    /// Requests since the last that asked for a completion.
+    silent: u32,
+    /// Descriptors that are free. Only the user's thread takes from the pool and gives back to it.
+    free: Vec<OwnedDesc>,
+    lingering: VecDeque<Lingering>,
+    /// Address handles that requests may still use.
+    old_ways: VecDeque<(u32, Way)>,
+    /// Operations that have ended, for the user's progress.
+    pub done: Vec<(Completion, Result<()>)>,
+}
+
+impl Sender {
+    pub fn new(pair: DatagramPair, caps: Caps, depth: u32) -> Sender {
+        Sender {
+            pair,
+            caps,
+            depth,
+            moderation: MODERATION.min(depth / 4),
+            posted: 0,
+            retired: 0,
+            silent: 0,
+            free: Vec::new(),
+            lingering: VecDeque::new(),
+            old_ways: VecDeque::new(),
+            done: Vec::new(),
+        }
+    }
+
+    fn under_way(&self) -> u32 {
+        self.posted.wrapping_sub(self.retired)
+    }
+
+    /// Whether a user's packet can be posted: some of the queue is left for what the transport needs itself.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.under_way() < self.depth - self.depth / 8
+    }
+
+    /// A free descriptor for a packet, on the user's thread.
+    #[inline]
+    pub fn descriptor(&mut self, pool: &DescPool) -> Result<OwnedDesc> {
+        match self.free.pop() {
+            Some(desc) => Ok(desc),
+            None => Ok(pool.get_registered()?.own()),
+        }
+    }
+
+    /// A descriptor that was not used.
+    pub fn give_back(&mut self, desc: OwnedDesc) {
+        self.free.push(desc);
+    }
+
+    /// Posts a list of entries.
+    ///
+    /// # Safety
+    /// As `DatagramPair::post`.
+    #[inline]
+    unsafe fn post(
+        &mut self,
+        way: &Way,
+        list: &mut [ibv_sge],
+        flags: u32,
+        signal: bool,
+    ) -> Result<()> {
+        let number = self.posted.wrapping_add(1);
+        let mut request = ops::send(list, flags);
+        request.wr.ud = ibv_send_wr_ud {
+            ah: way.handle.raw(),
+            remote_qpn: way.queue_pair,
+            remote_qkey: QKEY,
+        };
+        request.wr_id = u64::from(number) << 1 | 1;
+        let signal = signal || self.silent + 1 >= self.moderation;
+        if signal {
+            request.send_flags |= IBV_SEND_SIGNALED;
+        }
+        // SAFETY: by the caller's promise; `old_ways` keeps the address handle.
+        if let Err(e) = unsafe { self.pair.post(&mut request) } {
+            return Err(refused(&e));
+        }
+        self.posted = number;
+        self.silent = if signal { 0 } else { self.silent + 1 };
+        Ok(())
+    }
+
+    /// Whether the device has sent everything.
+    pub fn is_idle(&self) -> bool {
+        self.under_way() == 0
+    }
+
+    /// Posts bytes of the caller's: a datagram that is not sent again. `NO_RESOURCE`: the queue is full. `signal`: it has a
+    /// completion of its own.
+    pub fn post_bytes(&mut self, way: &Way, bytes: &[u8], signal: bool) -> Result<()> {
+        if self.under_way() >= self.depth {
+            return Err(Status::NO_RESOURCE);
+        }
+        let mut list = [ops::entry(bytes.as_ptr(), bytes.len(), 0)];
+        // SAFETY: inline data of the caller's.
+        unsafe { self.post(way, &mut list, IBV_SEND_INLINE, signal) }
+    }
+
+    /// Posts a packet.
+    #[inline]
+    fn transmit(&mut self, way: &Way, packet: &mut Packet, again: bool) -> Result<()> {
+        let (at, len) = (packet.desc.payload(), packet.len as usize);
+        let Some(user) = &packet.list else {
+            let is_inline = len <= self.caps.inline as usize;
+            let flags = if is_inline { IBV_SEND_INLINE } else { 0 };
+            let mut list = [ops::entry(at, len, packet.desc.key())];
+            // SAFETY: the packet is kept until the request is complete.
+            unsafe { self.post(way, &mut list, flags, again) }?;
+            if !is_inline {
+                (packet.posted, packet.is_read) = (self.posted, true);
+            }
+            return Ok(());
+        };
+        let mut list = [ops::entry(core::ptr::null(), 0, 0); MAX_SGES];
+        let count = user.len() + 1;
+        let room = list.get_mut(..count).ok_or(Status::INVALID_PARAM)?;
+        room[0] = ops::entry(at, len, packet.desc.key());
+        room[1..].copy_from_slice(user);
+        // SAFETY: the packet is kept until the request is complete, and the user keeps its memory until then.
+        unsafe { self.post(way, room, 0, true) }?;
+        (packet.posted, packet.is_read) = (self.posted, true);
+        Ok(())
+    }
+
+    /// Sends a new packet of a connection that is connected.
+    #[inline]
+    pub fn send(
+        &mut self,
+        conn: &mut Conn,
+        id: u8,
+        mut packet: Packet,
+        now: u32,
+        limits: &super::window::Limits,
+    ) -> Result<()> {
+        let Some(way) = &conn.way else {
+            return Err(Status::NO_RESOURCE);
+        };
+        let ask = conn.tx.shall_ask(limits);
+        let (ack, held) = conn.rx.state();
+        packet.write_header(Header {
+            id,
+            to: conn.peer,
+            ask,
+            psn: conn.tx.next_psn(),
+            ack,
+        });
+        if let Err(e) = self.transmit(way, &mut packet, false) {
+            self.free.push(packet.desc);
+            return Err(e);
+        }
+        conn.tx.push(now, packet, ask);
+        if held == 0 {
+            conn.ack_due = false;
+        }
+        Ok(())
+    }
+
+    /// Sends packets again that are lost, as many as the windows allow.
+    #[cold]
+    pub fn resend(&mut self, conn: &mut Conn) {
+        let Some(way) = conn.way.clone() else {
+            return;
+        };
+        let (ack, _) = conn.rx.state();
+        while self.under_way() < self.depth {
+            let Some((psn, packet)) = conn.tx.next_lost() else {
+                return;
+            };
+            let header = packet.header();
+            packet.write_header(Header {
+                to: conn.peer,
+                ask: true,
+                psn,
+                ack,
+                ..header
+            });
+            if self.transmit(&way, packet, true).is_err() {
+                // It was logged; the timer tries again.
+                return;
+            }
+            conn.tx.note_asked();
+        }
+    }
+
+    /// Sends an acknowledgement; `ask`: the peer shall send one too.
+    pub fn acknowledge(&mut self, conn: &mut Conn, ask: bool) {
+        let Some(way) = &conn.way else {
+            return;
+        };
+        let (ack, held) = conn.rx.state();
+        let header = Header {
+            id: ACK,
+            to: conn.peer,
+            ask,
+            psn: conn.tx.next_psn(),
+            ack,
+        };
+        let mut bytes = [0; HEADER_LEN + ACK_LEN];
+        bytes[..HEADER_LEN].copy_from_slice(&header.encode());
+        bytes[HEADER_LEN..].copy_from_slice(&held.to_le_bytes());
+        if self.post_bytes(way, &bytes, false).is_ok() {
+            conn.ack_due = false;
+            if ask {
+                conn.tx.note_asked();
+            }
+        }
+    }
+
+    /// A packet is acknowledged, or given up: it ends now, or when the device reads it no more.
+    #[inline]
+    pub fn release(
+        &mut self,
+        conn: ConnId,
+        lingering: &mut u32,
+        packet: Packet,
+        result: Result<()>,
+    ) {
+        if !packet.is_read || (self.retired.wrapping_sub(packet.posted) as i32) >= 0 {
+            self.finish(packet, result);
+            return;
+        }
+        *lingering += u32::from(packet.has_user());
+        self.lingering.push_back(Lingering {
+            conn,
+            packet,
+            result,
+        });
+    }
+
+    #[inline]
+    fn finish(&mut self, packet: Packet, result: Result<()>) {
+        if !packet.comp.is_none() {
+            self.done.push((packet.comp, result));
+        }
+        self.free.push(packet.desc);
+    }
+
+    /// The way of a connection that is gone.
+    pub fn retire_way(&mut self, way: Way) {
+        if self.under_way() > 0 {
+            self.old_ways.push_back((self.posted, way));
+        }
+    }
+
+    /// A work request and all before it are complete. `each` is told of connections that have a packet less with the device.
+    pub fn complete(&mut self, number: u32, mut each: impl FnMut(ConnId)) {
+        let count = number.wrapping_sub(self.retired);
+        if count == 0 || count > self.under_way() {
+            return;
+        }
+        self.retired = number;
+        for _ in 0..self.lingering.len() {
+            let Some(one) = self.lingering.pop_front() else {
+                break;
+            };
+            if (number.wrapping_sub(one.packet.posted) as i32) < 0 {
+                self.lingering.push_back(one);
+                continue;
+            }
+            if one.packet.has_user() {
+                each(one.conn);
+            }
+            self.finish(one.packet, one.result);
+        }
+        while let Some((posted, _)) = self.old_ways.front()
+            && (number.wrapping_sub(*posted) as i32) >= 0
+        {
+            self.old_ways.pop_front();
+        }
+    }
+
+    /// The queue pair has stopped: nothing is read any more.
+    pub fn stopped(&mut self, each: impl FnMut(ConnId)) {
+        self.complete(self.posted, each);
+    }
+}
+
+#[cold]
+fn refused(e: &std::io::Error) -> Status {
+    ucs_diag!("ud_verbs: a work request is refused: {e}");
+    Status::IO_ERROR
+}
