@@ -434,6 +434,12 @@ pub trait Transport: Sync + 'static {
         None
     }
 
+    /// The serial number of the segment of its owner that an interface address names; 0 for none.
+    fn address_segment(&self, iface: &[u8]) -> u32 {
+        let _ = iface;
+        0
+    }
+
     /// Opens an interface on `device`, which owns itself until `iface_close`.
     fn open(
         &self,

@@ -9,7 +9,7 @@
 use crate::c::UCT_DEVICE_TYPE_NET;
 use crate::ucp::worker::{OpenIface, Worker};
 use crate::ucs_debug;
-use crate::uct::local::{self, ProcessId, ProcessName, Refusal};
+use crate::uct::local::{self, Confirmed, ProcessId, ProcessName, Refusal};
 use crate::wire::address::{Address, AddressEntry};
 
 /// The ticket by which this worker proves to another that both are on one host.
@@ -22,6 +22,8 @@ pub struct Proven {
     pub address: Address,
     /// The process did not reply to the request for the entries of this host.
     pub is_silent: bool,
+    /// Lives until the endpoint is made: the peer's segment came with it.
+    pub confirmed: Option<Confirmed>,
 }
 
 /// The address of a message, reduced to the entries that a reply may use.
@@ -114,18 +116,25 @@ fn identity_of(worker: &Worker, entry: &AddressEntry) -> Option<u64> {
 /// An address that its owner sent, less the entries of this host that are not proven to be the owner's.
 pub fn proven(worker: &Worker, mut address: Address, ticket: u64) -> Proven {
     let is_local = |entry: &AddressEntry| is_local(worker, entry);
-    let mut is_silent = false;
+    let unconfirmed = |address, is_silent| Proven {
+        address,
+        is_silent,
+        confirmed: None,
+    };
     if !address.entries.iter().any(is_local) {
-        return Proven { address, is_silent };
+        return unconfirmed(address, false);
     }
     if address.uuid == worker.uuid {
         if ticket != self::ticket(worker, worker.uuid) {
             address.entries.retain(|entry| !is_local(entry));
         }
-        return Proven { address, is_silent };
+        return unconfirmed(address, false);
     }
     let owner = owner(worker, &address);
-    let proof = owner.map(|owner| local::confirm(owner, address.uuid, worker.uuid, ticket));
+    let workers = (address.uuid, worker.uuid);
+    let segment = segment(worker, &address);
+    let proof = owner.map(|owner| local::confirm(owner, workers, ticket, segment));
+    let mut is_silent = false;
     if let Some(Err(e)) = &proof {
         ucs_debug!(
             "worker {:#x} is not proven to be on this host ({e}): messages to it go by the network",
@@ -133,13 +142,18 @@ pub fn proven(worker: &Worker, mut address: Address, ticket: u64) -> Proven {
         );
         is_silent = *e == Refusal::Silent;
     }
-    let owner: Option<ProcessId> = owner.filter(|_| proof == Some(Ok(()))).map(|o| o.id);
+    let confirmed = proof.and_then(Result::ok);
+    let owner: Option<ProcessId> = owner.filter(|_| confirmed.is_some()).map(|o| o.id);
     let is_owners =
         |entry: &AddressEntry| owner_of(worker, entry).is_some_and(|o| Some(o.id) == owner);
     address
         .entries
         .retain(|entry| !is_local(entry) || is_owners(entry));
-    Proven { address, is_silent }
+    Proven {
+        address,
+        is_silent,
+        confirmed,
+    }
 }
 
 /// An address less the entries of networks.
@@ -157,6 +171,15 @@ fn owner_of(worker: &Worker, entry: &AddressEntry) -> Option<ProcessName> {
     let iface = iface(worker, entry)?;
     let transport = worker.context().resources[iface.resource].transport;
     transport.address_owner(&entry.iface)
+}
+
+/// The first segment that an address names; 0 for none.
+fn segment(worker: &Worker, address: &Address) -> u32 {
+    let mut segments = address.entries.iter().filter_map(|entry| {
+        let transport = worker.context().resources[iface(worker, entry)?.resource].transport;
+        Some(transport.address_segment(&entry.iface)).filter(|serial| *serial != 0)
+    });
+    segments.next().unwrap_or(0)
 }
 
 /// One of the worker's interfaces of the entry's transport.

@@ -605,6 +605,7 @@ fn handle(worker: &Worker, event: Event) {
             let proven = Proven {
                 address,
                 is_silent: false,
+                confirmed: None,
             };
             client_known(worker, ep, accepted::connect(worker, ep, proven));
         }

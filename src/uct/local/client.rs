@@ -256,11 +256,66 @@ pub fn segment(name: ProcessName, serial: u32) -> Result<Segment, Refusal> {
     if is_own(name.id) {
         return own_export(serial).map(Segment::Own).ok_or(Refusal::Denied);
     }
+    let wanted = (name.id, serial);
+    let fetched = FETCHED.get().lock().take_if(|(key, _)| *key == wanted);
+    if let Some((_, segment)) = fetched {
+        return Ok(segment);
+    }
     let reply = ask(name, Question::Segment { serial })?;
     if reply.answer.verdict != Verdict::Yes {
         return Err(Refusal::Denied);
     }
     remember(name.id, reply.known);
+    segment_of(reply)
+}
+
+/// The segment that came with a confirmed ticket.
+static FETCHED: PerProcess<Mutex<Option<((ProcessId, u32), Segment)>>> =
+    PerProcess::new(Mutex::default);
+
+/// A confirmed ticket. As long as it lives, `segment` needs no request for the segment that came with it.
+pub struct Confirmed(());
+
+impl Drop for Confirmed {
+    fn drop(&mut self) {
+        FETCHED.get().lock().take();
+    }
+}
+
+/// Whether the named process gave `ticket` of its worker `from` to our worker `to`. Fetches its segment with this serial
+/// number too; 0 for none.
+pub fn confirm(
+    owner: ProcessName,
+    (from, to): (u64, u64),
+    ticket: u64,
+    serial: u32,
+) -> Result<Confirmed, Refusal> {
+    if is_own(owner.id) {
+        return match ticket == super::ticket(from, to) {
+            true => Ok(Confirmed(())),
+            false => Err(Refusal::Denied),
+        };
+    }
+    let question = Question::Ticket {
+        from,
+        to,
+        ticket,
+        serial,
+    };
+    let reply = ask(owner, question)?;
+    if reply.answer.verdict != Verdict::Yes {
+        return Err(Refusal::Denied);
+    }
+    remember(owner.id, reply.known);
+    if (reply.answer.file || reply.answer.sysv.is_some())
+        && let Ok(segment) = segment_of(reply)
+    {
+        *FETCHED.get().lock() = Some(((owner.id, serial), segment));
+    }
+    Ok(Confirmed(()))
+}
+
+fn segment_of(reply: Reply) -> Result<Segment, Refusal> {
     let answer = reply.answer;
     let mut fds = reply.fds.into_iter();
     let file = if answer.file { fds.next() } else { None };

@@ -20,16 +20,14 @@ mod server;
 mod tests;
 pub mod wire;
 
-pub use client::{Known, Refusal, SILENCE, Segment, look, process, segment};
+pub use client::{Confirmed, Known, Refusal, SILENCE, Segment, confirm, look, process, segment};
 pub use server::{Export, Membership, Shared, join, own_id};
 pub use wire::{NAME_LEN, ProcessName};
 
 use crate::sys::local_socket::is_one_user;
 use crate::ucs::fork::PerProcess;
-use client::ask;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
-use wire::{Question, Verdict};
 
 /// Identifies a process of a host, among past ones too.
 pub type ProcessId = u64;
@@ -58,19 +56,4 @@ fn means_one_user(uid: u32) -> bool {
         let _ = known.set(uid);
     }
     is_one
-}
-
-/// Whether the named process gave `ticket` of its worker `from` to our worker `to`.
-pub fn confirm(owner: ProcessName, from: u64, to: u64, ticket: u64) -> Result<(), Refusal> {
-    if server::is_own(owner.id) {
-        return match ticket == self::ticket(from, to) {
-            true => Ok(()),
-            false => Err(Refusal::Denied),
-        };
-    }
-    let question = Question::Ticket { from, to, ticket };
-    match ask(owner, question)?.answer.verdict {
-        Verdict::Yes => Ok(()),
-        _ => Err(Refusal::Denied),
-    }
 }

@@ -68,7 +68,7 @@ impl Shared {
         let mut serial = exports.last;
         loop {
             serial = serial.wrapping_add(1);
-            if !exports.by_serial.contains_key(&serial) {
+            if serial != 0 && !exports.by_serial.contains_key(&serial) {
                 break;
             }
         }
@@ -405,32 +405,31 @@ impl Server<'_> {
             word: *probe_word(),
             ..Answer::of(verdict)
         };
-        let mut export = None;
-        let answer = match request.question {
-            _ if request.to != self.channel.name.id => Answer::of(Verdict::No),
-            Question::Process => of(Verdict::Yes),
+        let (verdict, export) = match request.question {
+            _ if request.to != self.channel.name.id => (None, None),
+            Question::Process => (Some(Verdict::Yes), None),
             Question::Segment { serial } => {
-                export = own_export(serial);
-                match &export {
-                    Some(export) => Answer {
-                        file: export.file.is_some(),
-                        wake: export.wake.is_some(),
-                        sysv: export.sysv,
-                        len: export.len,
-                        ..of(Verdict::Yes)
-                    },
-                    None => of(Verdict::No),
-                }
+                let export = own_export(serial);
+                let verdict = export.as_ref().map_or(Verdict::No, |_| Verdict::Yes);
+                (Some(verdict), export)
             }
             Question::Ticket {
                 from,
                 to,
                 ticket: shown,
-            } => of(match shown == ticket(from, to) {
-                true => Verdict::Yes,
-                false => Verdict::No,
-            }),
+                serial,
+            } => match shown == ticket(from, to) {
+                true => (Some(Verdict::Yes), own_export(serial)),
+                false => (Some(Verdict::No), None),
+            },
         };
+        let mut answer = verdict.map_or(Answer::of(Verdict::No), of);
+        if let Some(export) = &export {
+            answer.file = export.file.is_some();
+            answer.wake = export.wake.is_some();
+            answer.sysv = export.sysv;
+            answer.len = export.len;
+        }
         let export = export.as_deref();
         let file = export.and_then(|e| e.file.as_ref()).map(AsFd::as_fd);
         let wake = export.and_then(|e| e.wake.as_ref()).map(AsFd::as_fd);

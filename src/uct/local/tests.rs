@@ -81,16 +81,43 @@ fn no_other_socket_is_connected_to_by_a_peers_word() {
 fn a_ticket_is_good_for_its_two_workers_only() {
     let member = join().unwrap();
     let shown = ticket(1, 2);
-    let ask = |from, to, ticket| {
-        let question = Question::Ticket { from, to, ticket };
+    let verdict = |from, to, ticket| {
+        let question = Question::Ticket {
+            from,
+            to,
+            ticket,
+            serial: 0,
+        };
         ask(member.name, question).unwrap().answer.verdict
     };
-    assert_eq!(ask(1, 2, shown), Verdict::Yes);
-    assert_eq!(ask(2, 1, shown), Verdict::No);
-    assert_eq!(ask(1, 3, shown), Verdict::No);
-    assert_eq!(ask(1, 2, shown ^ 1), Verdict::No);
-    assert_eq!(confirm(member.name, 1, 2, shown), Ok(()));
-    assert_eq!(confirm(member.name, 1, 2, 0), Err(Refusal::Denied));
+    assert_eq!(verdict(1, 2, shown), Verdict::Yes);
+    assert_eq!(verdict(2, 1, shown), Verdict::No);
+    assert_eq!(verdict(1, 3, shown), Verdict::No);
+    assert_eq!(verdict(1, 2, shown ^ 1), Verdict::No);
+    // The segment comes with a right ticket only.
+    let shared = export(None);
+    let with_segment = |ticket| {
+        let question = Question::Ticket {
+            from: 1,
+            to: 2,
+            ticket,
+            serial: shared.serial,
+        };
+        ask(member.name, question).unwrap()
+    };
+    let reply = with_segment(shown);
+    assert_eq!(
+        (reply.answer.verdict, reply.answer.len),
+        (Verdict::Yes, 4096)
+    );
+    assert_eq!(reply.fds.len(), 1);
+    let reply = with_segment(shown ^ 1);
+    assert_eq!((reply.answer.verdict, reply.fds.len()), (Verdict::No, 0));
+    assert!(confirm(member.name, (1, 2), shown, 0).is_ok());
+    assert_eq!(
+        confirm(member.name, (1, 2), 0, 0).err(),
+        Some(Refusal::Denied)
+    );
 }
 
 #[test]

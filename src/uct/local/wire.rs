@@ -44,13 +44,19 @@ pub enum Question {
     Process,
     /// One of its segments, and what wakes the owner.
     Segment { serial: u32 },
-    /// Whether it gave this ticket of worker `from` to worker `to`.
-    Ticket { from: u64, to: u64, ticket: u64 },
+    /// Whether it gave this ticket of worker `from` to worker `to`. If so, the reply has the segment with this serial
+    /// number, as far as there is one.
+    Ticket {
+        from: u64,
+        to: u64,
+        ticket: u64,
+        serial: u32,
+    },
 }
 
-const MAGIC: u32 = u32::from_le_bytes(*b"fxl1");
+const MAGIC: u32 = u32::from_le_bytes(*b"fxl2");
 /// Bytes of a request and of an answer.
-pub const REQUEST_LEN: usize = 40;
+pub const REQUEST_LEN: usize = 48;
 pub const ANSWER_LEN: usize = 40;
 
 /// A question to the process `to`.
@@ -62,16 +68,21 @@ pub struct Request {
 
 impl Request {
     pub fn encode(&self) -> [u8; REQUEST_LEN] {
-        let (kind, a, b, c) = match self.question {
-            Question::Process => (0, 0, 0, 0),
-            Question::Segment { serial } => (1, serial.into(), 0, 0),
-            Question::Ticket { from, to, ticket } => (2, from, to, ticket),
+        let (kind, serial, a, b, c) = match self.question {
+            Question::Process => (0, 0, 0, 0, 0),
+            Question::Segment { serial } => (1, serial, 0, 0, 0),
+            Question::Ticket {
+                from,
+                to,
+                ticket,
+                serial,
+            } => (2, serial, from, to, ticket),
         };
         let mut out = [0; REQUEST_LEN];
         let mut w = Writer::new(&mut out);
         w.u32(MAGIC);
         w.u32(kind);
-        for word in [self.to, a, b, c] {
+        for word in [self.to, serial.into(), a, b, c] {
             w.u64(word);
         }
         out
@@ -83,16 +94,16 @@ impl Request {
             return None;
         }
         let (kind, to) = (r.u32()?, r.u64()?);
-        let (a, b, c) = (r.u64()?, r.u64()?, r.u64()?);
+        let serial = u32::try_from(r.u64()?).ok()?;
+        let (from, to_worker, ticket) = (r.u64()?, r.u64()?, r.u64()?);
         let question = match kind {
             0 => Question::Process,
-            1 => Question::Segment {
-                serial: u32::try_from(a).ok()?,
-            },
+            1 => Question::Segment { serial },
             2 => Question::Ticket {
-                from: a,
-                to: b,
-                ticket: c,
+                from,
+                to: to_worker,
+                ticket,
+                serial,
             },
             _ => return None,
         };
@@ -195,6 +206,7 @@ mod tests {
                 from: 1,
                 to: u64::MAX,
                 ticket: 3,
+                serial: 4,
             },
         ];
         for question in questions {

@@ -337,6 +337,12 @@ impl Transport for ShmTransport {
         Some(key.owner)
     }
 
+    fn address_segment(&self, iface: &[u8]) -> u32 {
+        let key = iface.first_chunk().map(SegmentKey::decode);
+        key.and_then(core::result::Result::ok)
+            .map_or(0, |key| key.serial)
+    }
+
     fn open(
         &self,
         md: &dyn Md,
