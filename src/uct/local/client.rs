@@ -269,9 +269,10 @@ pub fn segment(name: ProcessName, serial: u32) -> Result<Segment, Refusal> {
     segment_of(reply)
 }
 
-/// The segment that came with a confirmed ticket.
-static FETCHED: PerProcess<Mutex<Option<((ProcessId, u32), Segment)>>> =
-    PerProcess::new(Mutex::default);
+/// The segment that came with a confirmed ticket, and its owner and serial number.
+type Fetched = Option<((ProcessId, u32), Segment)>;
+
+static FETCHED: PerProcess<Mutex<Fetched>> = PerProcess::new(Mutex::default);
 
 /// A confirmed ticket. As long as it lives, `segment` needs no request for the segment that came with it.
 pub struct Confirmed(());
