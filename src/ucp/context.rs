@@ -10,7 +10,7 @@ use crate::ucs::fork::Stamp;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Component, Device, Md, Transport};
 use crate::uct::base::md::MdHandle;
-use crate::uct::registry::{components, numbered};
+use crate::uct::registry::{components, numbered, numbered_of};
 use crate::{ucs_debug, ucs_diag, ucs_error};
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -130,7 +130,7 @@ impl Context {
         let mut devices: Vec<String> = Vec::new();
         let mut here = Vec::new();
         for handle in components() {
-            let mut wanted = numbered_of(handle.component);
+            let mut wanted: Vec<_> = numbered_of(handle.component).collect();
             wanted.retain(|(number, transport)| {
                 let allowed = allowed::transport(&self.config, *transport);
                 if !allowed {
@@ -246,19 +246,11 @@ fn open_domains(
     }
 }
 
-/// The transports of a component that UCP connects by, with their numbers.
-fn numbered_of(component: &dyn Component) -> Vec<(u8, &'static dyn Transport)> {
-    let transports = component.transports().iter();
-    transports
-        .filter_map(|transport| Some((transport.wire_number()?, *transport)))
-        .collect()
-}
-
 /// Every transport of this machine that UCP uses, with its devices.
 fn everything_here(config: &Config) -> Vec<Here> {
     let mut here = Vec::new();
     for handle in components() {
-        let used = numbered_of(handle.component);
+        let used: Vec<_> = numbered_of(handle.component).collect();
         if used.is_empty() {
             continue;
         }

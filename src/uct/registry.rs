@@ -56,20 +56,26 @@ pub fn replace(others: &'static &'static [ComponentHandle]) {
     let _ = REPLACED.set(others);
 }
 
-/// The transports that UCP connects by, with their numbers in worker addresses, in the order of the numbers.
+/// The transports of a component that UCP connects by, with their numbers in worker addresses.
+pub fn numbered_of(
+    component: &dyn Component,
+) -> impl Iterator<Item = (u8, &'static dyn Transport)> + use<> {
+    let transports = component.transports().iter();
+    transports.filter_map(|transport| Some((transport.wire_number()?, *transport)))
+}
+
+/// Those of all components, in the order of the numbers.
 pub fn numbered() -> Vec<(u8, &'static dyn Transport)> {
-    let all = components().iter().flat_map(|c| c.component.transports());
-    let mut numbered: Vec<(u8, &'static dyn Transport)> = all
-        .filter_map(|transport| Some((transport.wire_number()?, *transport)))
-        .collect();
+    let all = components().iter();
+    let mut numbered: Vec<_> = all.flat_map(|c| numbered_of(c.component)).collect();
     numbered.sort_by_key(|(number, _)| *number);
     numbered
 }
 
 /// Whether a number in a worker address is of a transport of this build.
 pub fn is_known(number: u8) -> bool {
-    let mut all = components().iter().flat_map(|c| c.component.transports());
-    all.any(|transport| transport.wire_number() == Some(number))
+    let mut all = components().iter().flat_map(|c| numbered_of(c.component));
+    all.any(|(of, _)| of == number)
 }
 
 #[cfg(test)]
