@@ -1,7 +1,7 @@
 //! Unreliable-datagram queue pairs and address handles.
 
 use super::device::{Device, check, errno};
-use super::queue::{Caps, CompletionQueue, blank};
+use super::queue::{Caps, CompletionQueue, RawPair, blank};
 use crate::c::verbs::*;
 use core::ptr::{NonNull, null_mut};
 use std::io;
@@ -44,9 +44,7 @@ impl Drop for AddressHandle {
 
 /// A queue pair for datagrams, with a receive queue of its own.
 pub struct DatagramPair {
-    pair: NonNull<ibv_qp>,
-    caps: Caps,
-    device: Arc<Device>,
+    pair: RawPair,
     _completions: Rc<CompletionQueue>,
 }
 
@@ -58,43 +56,19 @@ impl DatagramPair {
         wanted: Caps,
         receives: u32,
     ) -> io::Result<DatagramPair> {
-        let mut init = ibv_qp_init_attr {
-            qp_context: null_mut(),
-            send_cq: completions.raw(),
-            recv_cq: completions.raw(),
-            srq: null_mut(),
-            cap: ibv_qp_cap {
-                max_send_wr: wanted.send_queue,
-                max_recv_wr: receives,
-                max_send_sge: wanted.send_sges,
-                max_recv_sge: 1,
-                max_inline_data: wanted.inline,
-            },
-            qp_type: IBV_QPT_UD,
-            sq_sig_all: 0,
-        };
-        // SAFETY: an open domain and an initialized struct of live queues.
-        let pair = unsafe { (device.table.ibv_create_qp)(device.domain(), &mut init) };
         Ok(DatagramPair {
-            pair: NonNull::new(pair).ok_or_else(errno)?,
-            caps: Caps {
-                send_queue: init.cap.max_send_wr,
-                send_sges: init.cap.max_send_sge,
-                inline: init.cap.max_inline_data,
-            },
-            device: Arc::clone(device),
+            pair: RawPair::new(device, IBV_QPT_UD, completions, None, receives, wanted)?,
             _completions: Rc::clone(completions),
         })
     }
 
     /// What the device gave.
     pub fn caps(&self) -> Caps {
-        self.caps
+        self.pair.caps()
     }
 
     pub fn number(&self) -> u32 {
-        // SAFETY: alive until dropped; the number does not change.
-        unsafe { self.pair.as_ref().qp_num }
+        self.pair.number()
     }
 
     /// Makes it send and receive. Datagrams with another `qkey` are dropped by the device.
@@ -104,22 +78,15 @@ impl DatagramPair {
         attr.pkey_index = pkey_index;
         attr.qkey = qkey;
         let mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
-        self.modify(&mut attr, mask)?;
-        self.modify(&mut blank(IBV_QPS_RTR), IBV_QP_STATE)?;
-        self.modify(&mut blank(IBV_QPS_RTS), IBV_QP_STATE | IBV_QP_SQ_PSN)
-    }
-
-    fn modify(&self, attr: &mut ibv_qp_attr, mask: i32) -> io::Result<()> {
-        if !self.device.is_ours() {
-            return Err(io::ErrorKind::Unsupported.into());
-        }
-        // SAFETY: a live queue pair and an initialized struct.
-        check(unsafe { (self.device.table.ibv_modify_qp)(self.pair.as_ptr(), attr, mask) })
+        self.pair.modify(&mut attr, mask)?;
+        self.pair.modify(&mut blank(IBV_QPS_RTR), IBV_QP_STATE)?;
+        self.pair
+            .modify(&mut blank(IBV_QPS_RTS), IBV_QP_STATE | IBV_QP_SQ_PSN)
     }
 
     /// Not in a child of fork(), which must leave it alone.
     pub fn is_ours(&self) -> bool {
-        self.device.is_ours()
+        self.pair.device.is_ours()
     }
 
     /// Posts a datagram.
@@ -129,12 +96,8 @@ impl DatagramPair {
     /// live until it completes.
     #[inline]
     pub unsafe fn post(&self, request: &mut ibv_send_wr) -> io::Result<()> {
-        let Some(post) = self.device.ops().post_send else {
-            return Err(io::ErrorKind::Unsupported.into());
-        };
-        let mut bad = null_mut();
-        // SAFETY: a live queue pair, an initialized request; its memory by the caller's promise.
-        check(unsafe { post(self.pair.as_ptr(), request, &mut bad) })
+        // SAFETY: by the caller's promise.
+        unsafe { self.pair.post(request) }
     }
 
     /// Posts a chain of receive buffers.
@@ -143,21 +106,11 @@ impl DatagramPair {
     /// `first` must begin a chain of initialized requests. Their buffers must be registered, and nobody else's until they
     /// complete or the queue pair is gone.
     pub unsafe fn post_receives(&self, first: *mut ibv_recv_wr) -> io::Result<()> {
-        let Some(post) = self.device.ops().post_recv else {
+        let Some(post) = self.pair.device.ops().post_recv else {
             return Err(io::ErrorKind::Unsupported.into());
         };
         let mut bad = null_mut();
         // SAFETY: a live queue pair; the chain and its buffers by the caller's promise.
-        check(unsafe { post(self.pair.as_ptr(), first, &mut bad) })
-    }
-}
-
-impl Drop for DatagramPair {
-    fn drop(&mut self) {
-        if !self.device.is_ours() {
-            return;
-        }
-        // SAFETY: made in `new`, destroyed once.
-        unsafe { (self.device.table.ibv_destroy_qp)(self.pair.as_ptr()) };
+        check(unsafe { post(self.pair.raw(), first, &mut bad) })
     }
 }

@@ -75,10 +75,6 @@ impl CompletionQueue {
         self.channel.raw_fd()
     }
 
-    pub(super) fn raw(&self) -> *mut ibv_cq {
-        self.queue.as_ptr()
-    }
-
     /// Takes completions off; answers how many of `into` are filled.
     #[inline]
     pub fn poll(&self, into: &mut [ibv_wc]) -> io::Result<usize> {
@@ -208,11 +204,104 @@ pub struct Route {
     pub rnr_timer: u8,
 }
 
-/// A reliable-connected queue pair.
-pub struct QueuePair {
+/// A queue pair of any kind. Whoever owns it also owns its queues, and drops them after it.
+pub(super) struct RawPair {
     pair: NonNull<ibv_qp>,
     caps: Caps,
-    device: Arc<Device>,
+    pub(super) device: Arc<Device>,
+}
+
+impl RawPair {
+    /// Both of its directions complete on `completions`. Receive buffers are posted to `shared`, or without one to the
+    /// pair, up to `receives`.
+    pub(super) fn new(
+        device: &Arc<Device>,
+        kind: u32,
+        completions: &CompletionQueue,
+        shared: Option<&ReceiveQueue>,
+        receives: u32,
+        wanted: Caps,
+    ) -> io::Result<RawPair> {
+        let queue = completions.queue.as_ptr();
+        let mut init = ibv_qp_init_attr {
+            qp_context: null_mut(),
+            send_cq: queue,
+            recv_cq: queue,
+            srq: shared.map_or(null_mut(), |shared| shared.queue.as_ptr()),
+            cap: ibv_qp_cap {
+                max_send_wr: wanted.send_queue,
+                max_recv_wr: receives,
+                max_send_sge: wanted.send_sges,
+                max_recv_sge: 1,
+                max_inline_data: wanted.inline,
+            },
+            qp_type: kind,
+            sq_sig_all: 0,
+        };
+        // SAFETY: an open domain and an initialized struct of live queues.
+        let pair = unsafe { (device.table.ibv_create_qp)(device.domain(), &mut init) };
+        Ok(RawPair {
+            pair: NonNull::new(pair).ok_or_else(errno)?,
+            caps: Caps {
+                send_queue: init.cap.max_send_wr,
+                send_sges: init.cap.max_send_sge,
+                inline: init.cap.max_inline_data,
+            },
+            device: Arc::clone(device),
+        })
+    }
+
+    pub(super) fn raw(&self) -> *mut ibv_qp {
+        self.pair.as_ptr()
+    }
+
+    /// What the device gave.
+    pub(super) fn caps(&self) -> Caps {
+        self.caps
+    }
+
+    pub(super) fn number(&self) -> u32 {
+        // SAFETY: alive until dropped; the number does not change.
+        unsafe { self.pair.as_ref().qp_num }
+    }
+
+    pub(super) fn modify(&self, attr: &mut ibv_qp_attr, mask: c_int) -> io::Result<()> {
+        if !self.device.is_ours() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        // SAFETY: a live queue pair and an initialized struct.
+        check(unsafe { (self.device.table.ibv_modify_qp)(self.pair.as_ptr(), attr, mask) })
+    }
+
+    /// Posts a work request.
+    ///
+    /// # Safety
+    /// Memory that it names must be readable (writable, for reads and atomics) until it completes; inline data during
+    /// the call. What else it names must live until it completes.
+    #[inline]
+    pub(super) unsafe fn post(&self, request: &mut ibv_send_wr) -> io::Result<()> {
+        let Some(post) = self.device.ops().post_send else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        let mut bad = null_mut();
+        // SAFETY: a live queue pair, an initialized request; its memory by the caller's promise.
+        check(unsafe { post(self.pair.as_ptr(), request, &mut bad) })
+    }
+}
+
+impl Drop for RawPair {
+    fn drop(&mut self) {
+        if !self.device.is_ours() {
+            return;
+        }
+        // SAFETY: made in `new`, destroyed once.
+        unsafe { (self.device.table.ibv_destroy_qp)(self.pair.as_ptr()) };
+    }
+}
+
+/// A reliable-connected queue pair.
+pub struct QueuePair {
+    pair: RawPair,
     _receive: Rc<ReceiveQueue>,
     _completions: Rc<CompletionQueue>,
 }
@@ -225,32 +314,8 @@ impl QueuePair {
         receive: &Rc<ReceiveQueue>,
         wanted: Caps,
     ) -> io::Result<QueuePair> {
-        let queue = completions.queue.as_ptr();
-        let mut init = ibv_qp_init_attr {
-            qp_context: null_mut(),
-            send_cq: queue,
-            recv_cq: queue,
-            srq: receive.queue.as_ptr(),
-            cap: ibv_qp_cap {
-                max_send_wr: wanted.send_queue,
-                max_recv_wr: 0,
-                max_send_sge: wanted.send_sges,
-                max_recv_sge: 1,
-                max_inline_data: wanted.inline,
-            },
-            qp_type: IBV_QPT_RC,
-            sq_sig_all: 0,
-        };
-        // SAFETY: an open domain and an initialized struct of live queues.
-        let pair = unsafe { (device.table.ibv_create_qp)(device.domain(), &mut init) };
         Ok(QueuePair {
-            pair: NonNull::new(pair).ok_or_else(errno)?,
-            caps: Caps {
-                send_queue: init.cap.max_send_wr,
-                send_sges: init.cap.max_send_sge,
-                inline: init.cap.max_inline_data,
-            },
-            device: Arc::clone(device),
+            pair: RawPair::new(device, IBV_QPT_RC, completions, Some(receive), 0, wanted)?,
             _receive: Rc::clone(receive),
             _completions: Rc::clone(completions),
         })
@@ -258,20 +323,11 @@ impl QueuePair {
 
     /// What the device gave.
     pub fn caps(&self) -> Caps {
-        self.caps
+        self.pair.caps()
     }
 
     pub fn number(&self) -> u32 {
-        // SAFETY: alive until dropped; the number does not change.
-        unsafe { self.pair.as_ref().qp_num }
-    }
-
-    fn modify(&self, attr: &mut ibv_qp_attr, mask: c_int) -> io::Result<()> {
-        if !self.device.is_ours() {
-            return Err(io::ErrorKind::Unsupported.into());
-        }
-        // SAFETY: a live queue pair and an initialized struct.
-        check(unsafe { (self.device.table.ibv_modify_qp)(self.pair.as_ptr(), attr, mask) })
+        self.pair.number()
     }
 
     /// Lets the peer read, write and use atomics, as its keys allow, once it is connected.
@@ -282,7 +338,7 @@ impl QueuePair {
         attr.qp_access_flags =
             (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC) as u32;
         let mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
-        self.modify(&mut attr, mask)
+        self.pair.modify(&mut attr, mask)
     }
 
     /// Connects to a peer's queue pair.
@@ -301,7 +357,7 @@ impl QueuePair {
             | IBV_QP_RQ_PSN
             | IBV_QP_MAX_DEST_RD_ATOMIC
             | IBV_QP_MIN_RNR_TIMER;
-        self.modify(&mut attr, mask)?;
+        self.pair.modify(&mut attr, mask)?;
         let mut attr = blank(IBV_QPS_RTS);
         attr.sq_psn = route.send_psn;
         attr.timeout = route.timeout;
@@ -314,12 +370,12 @@ impl QueuePair {
             | IBV_QP_RNR_RETRY
             | IBV_QP_SQ_PSN
             | IBV_QP_MAX_QP_RD_ATOMIC;
-        self.modify(&mut attr, mask)
+        self.pair.modify(&mut attr, mask)
     }
 
     /// Ends all transfers: each work request that is not done completes with an error.
     pub fn stop(&self) -> io::Result<()> {
-        self.modify(&mut blank(IBV_QPS_ERR), IBV_QP_STATE)
+        self.pair.modify(&mut blank(IBV_QPS_ERR), IBV_QP_STATE)
     }
 
     /// Posts a work request.
@@ -329,22 +385,8 @@ impl QueuePair {
     /// the call.
     #[inline]
     pub unsafe fn post(&self, request: &mut ibv_send_wr) -> io::Result<()> {
-        let Some(post) = self.device.ops().post_send else {
-            return Err(io::ErrorKind::Unsupported.into());
-        };
-        let mut bad = null_mut();
-        // SAFETY: a live queue pair, an initialized request; its memory by the caller's promise.
-        check(unsafe { post(self.pair.as_ptr(), request, &mut bad) })
-    }
-}
-
-impl Drop for QueuePair {
-    fn drop(&mut self) {
-        if !self.device.is_ours() {
-            return;
-        }
-        // SAFETY: made in `new`, destroyed once.
-        unsafe { (self.device.table.ibv_destroy_qp)(self.pair.as_ptr()) };
+        // SAFETY: by the caller's promise.
+        unsafe { self.pair.post(request) }
     }
 }
 
