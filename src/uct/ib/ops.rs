@@ -147,3 +147,70 @@ pub const NO_COMPLETION: ibv_wc = ibv_wc {
     sl: 0,
     dlid_path_bits: 0,
 };
+
+/// Receive buffers that are posted at a time.
+pub const RECEIVES: usize = 16;
+
+/// Requests to receive into buffers, each with one entry.
+pub struct ReceiveBatch {
+    entries: [ibv_sge; RECEIVES],
+    requests: [ibv_recv_wr; RECEIVES],
+    len: usize,
+}
+
+impl ReceiveBatch {
+    pub fn new() -> ReceiveBatch {
+        const EMPTY: ibv_recv_wr = ibv_recv_wr {
+            wr_id: 0,
+            next: null_mut(),
+            sg_list: null_mut(),
+            num_sge: 1,
+        };
+        ReceiveBatch {
+            entries: [entry(core::ptr::null(), 0, 0); RECEIVES],
+            requests: [EMPTY; RECEIVES],
+            len: 0,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Adds a request, if there is room.
+    pub fn push(&mut self, wr_id: u64, buffer: ibv_sge) {
+        if let (Some(place), Some(request)) = (
+            self.entries.get_mut(self.len),
+            self.requests.get_mut(self.len),
+        ) {
+            *place = buffer;
+            request.wr_id = wr_id;
+            self.len += 1;
+        }
+    }
+
+    /// The requests as a chain, for as long as the batch is neither changed nor moved.
+    pub fn chain(&mut self) -> *mut ibv_recv_wr {
+        let (entries, requests) = (self.entries.as_mut_ptr(), self.requests.as_mut_ptr());
+        for i in 0..self.len {
+            let next = if i + 1 < self.len {
+                requests.wrapping_add(i + 1)
+            } else {
+                null_mut()
+            };
+            // SAFETY: inside the arrays.
+            unsafe {
+                (*requests.add(i)).sg_list = entries.add(i);
+                (*requests.add(i)).next = next;
+            }
+        }
+        requests
+    }
+
+    /// The numbers of the requests.
+    pub fn wr_ids(&self) -> impl Iterator<Item = u64> {
+        self.requests[..self.len]
+            .iter()
+            .map(|request| request.wr_id)
+    }
+}

@@ -5,21 +5,19 @@
 //! on end, their number is doubled, up to `UCX_RC_VERBS_RX_QUEUE_LEN`.
 
 use super::iface::Face;
-use crate::c::verbs::{ibv_recv_wr, ibv_sge};
 use crate::c::*;
 use crate::sys::verbs::ReceiveQueue;
 use crate::ucs_diag;
 use crate::uct::base::desc::{DescPool, OwnedDesc};
-use crate::uct::ib::ops;
+use crate::uct::ib::ops::{self, ReceiveBatch};
 use crate::uct::ib::wire::{GRANT_ONLY, HEADER_LEN, Header};
 use core::cell::{Cell, RefCell};
-use core::ptr::null_mut;
 use std::rc::Rc;
 
 /// Buffers that are posted first.
 const FIRST: u32 = 64;
 /// Buffers that are posted at a time.
-const BATCH: usize = 16;
+const BATCH: usize = ops::RECEIVES;
 
 pub struct Rx {
     queue: Rc<ReceiveQueue>,
@@ -102,10 +100,8 @@ impl Rx {
     /// Posts up to a batch; `false` when there were fewer buffers than wanted.
     fn post_batch(&self) -> bool {
         let wanted = BATCH.min((self.target.get() - self.posted.get()) as usize);
-        let mut entries = [ops::entry(core::ptr::null(), 0, 0); BATCH];
-        let mut requests = [EMPTY; BATCH];
-        let mut count = 0;
-        while count < wanted {
+        let mut batch = ReceiveBatch::new();
+        while batch.len() < wanted {
             let desc = match self.pool.get_registered() {
                 Ok(desc) => desc.own(),
                 Err(e) => {
@@ -116,28 +112,15 @@ impl Rx {
             };
             // The header stands right before the payload, whose alignment the user chose.
             let at = desc.payload().wrapping_sub(HEADER_LEN);
-            entries[count] = ops::entry(at, self.segment, desc.key());
-            requests[count].wr_id = u64::from(self.keep(desc)) << 1;
-            count += 1;
+            let buffer = ops::entry(at, self.segment, desc.key());
+            batch.push(u64::from(self.keep(desc)) << 1, buffer);
         }
+        let count = batch.len();
         if count == 0 {
             return false;
         }
-        let (first_entry, first) = (entries.as_mut_ptr(), requests.as_mut_ptr());
-        for i in 0..count {
-            let next = if i + 1 < count {
-                first.wrapping_add(i + 1)
-            } else {
-                null_mut()
-            };
-            // SAFETY: inside the array.
-            unsafe {
-                (*first.add(i)).sg_list = first_entry.add(i);
-                (*first.add(i)).next = next;
-            }
-        }
         // SAFETY: a chain of requests; the buffers are registered, and kept until they complete or the queue is gone.
-        match unsafe { self.queue.post(first) } {
+        match unsafe { self.queue.post(batch.chain()) } {
             Ok(()) => {
                 self.posted.set(self.posted.get() + count as u32);
                 self.target.set(self.target.get().max(self.posted.get()));
@@ -146,8 +129,8 @@ impl Rx {
             Err(e) => {
                 ucs_diag!("rc_verbs: receive buffers cannot be posted: {e}");
                 self.make_do();
-                for request in &requests[..count] {
-                    self.take(request.wr_id);
+                for wr_id in batch.wr_ids() {
+                    self.take(wr_id);
                 }
                 false
             }
@@ -220,10 +203,3 @@ impl Rx {
         }
     }
 }
-
-const EMPTY: ibv_recv_wr = ibv_recv_wr {
-    wr_id: 0,
-    next: null_mut(),
-    sg_list: null_mut::<ibv_sge>(),
-    num_sge: 1,
-};

@@ -2,15 +2,13 @@
 //! posts those again that hold nothing.
 
 use super::wire::{GRH_LEN, HEADER_LEN, Header, NO_VERSION};
-use crate::c::verbs::{ibv_recv_wr, ibv_sge};
 use crate::sys::verbs::DatagramPair;
 use crate::ucs_diag;
 use crate::uct::base::desc::{DescPool, OwnedDesc};
-use crate::uct::ib::ops;
-use core::ptr::null_mut;
+use crate::uct::ib::ops::{self, ReceiveBatch};
 
 /// Buffers that are posted at a time.
-const BATCH: usize = 16;
+const BATCH: usize = ops::RECEIVES;
 /// Bytes that stand before a payload.
 pub const FRONT: usize = GRH_LEN + HEADER_LEN;
 
@@ -145,38 +143,23 @@ impl Receiver {
 
     /// Posts up to a batch; `false` when there were fewer buffers than wanted.
     fn post_batch(&mut self, pair: &DatagramPair, pool: Option<&DescPool>) -> bool {
-        let mut entries = [ops::entry(core::ptr::null(), 0, 0); BATCH];
-        let mut requests = [EMPTY; BATCH];
-        let mut count = 0;
-        while count < BATCH {
+        let mut batch = ReceiveBatch::new();
+        while batch.len() < BATCH {
             let Some(desc) = self.next(pool) else {
                 break;
             };
             let at = desc.payload().wrapping_sub(FRONT);
             // SAFETY: the buffer begins here and is not posted.
             unsafe { at.write(NO_VERSION) };
-            entries[count] = ops::entry(at, self.length, desc.key());
-            requests[count].wr_id = u64::from(self.keep(desc)) << 1;
-            count += 1;
+            let buffer = ops::entry(at, self.length, desc.key());
+            batch.push(u64::from(self.keep(desc)) << 1, buffer);
         }
+        let count = batch.len();
         if count == 0 {
             return false;
         }
-        let (first_entry, first) = (entries.as_mut_ptr(), requests.as_mut_ptr());
-        for i in 0..count {
-            let next = if i + 1 < count {
-                first.wrapping_add(i + 1)
-            } else {
-                null_mut()
-            };
-            // SAFETY: inside the array.
-            unsafe {
-                (*first.add(i)).sg_list = first_entry.add(i);
-                (*first.add(i)).next = next;
-            }
-        }
         // SAFETY: a chain of requests; the buffers are registered, and kept until they complete or the pair is gone.
-        match unsafe { pair.post_receives(first) } {
+        match unsafe { pair.post_receives(batch.chain()) } {
             Ok(()) => {
                 self.posted += count as u32;
                 count == BATCH
@@ -184,8 +167,8 @@ impl Receiver {
             Err(e) => {
                 ucs_diag!("ud_verbs: receive buffers cannot be posted: {e}");
                 self.target = self.posted.max(BATCH as u32);
-                for request in &requests[..count] {
-                    let number = (request.wr_id >> 1) as usize;
+                for wr_id in batch.wr_ids() {
+                    let number = (wr_id >> 1) as usize;
                     if let Some(desc) = self.buffers.get_mut(number).and_then(Option::take) {
                         self.numbers.push(number as u32);
                         self.free.push(desc);
@@ -207,10 +190,3 @@ impl Receiver {
         self.buffers.len() as u32 - 1
     }
 }
-
-const EMPTY: ibv_recv_wr = ibv_recv_wr {
-    wr_id: 0,
-    next: null_mut(),
-    sg_list: null_mut::<ibv_sge>(),
-    num_sge: 1,
-};
