@@ -23,13 +23,14 @@ const UD: Tl = Tl {
     security: Security::Off,
 };
 
+fn two_sides(options: fn() -> Options) -> (Side, Side) {
+    (Side::open(&UD, options()), Side::open(&UD, options()))
+}
+
 #[test]
 fn damaged_addresses_are_refused() {
     watched(|| {
-        let (a, b) = (
-            Side::open(&UD, Options::default()),
-            Side::open(&UD, Options::default()),
-        );
+        let (a, b) = two_sides(Options::default);
         let (x, y) = (a.new_ep(), b.new_ep());
         let (device, addr) = (b.address().0, ep_address(&b, &y));
         let connect = |device: &[u8], addr: &[u8]| unsafe {
@@ -57,10 +58,7 @@ fn damaged_addresses_are_refused() {
 #[test]
 fn a_peer_that_closes_ends_what_is_under_way() {
     watched(|| {
-        let (a, b) = (
-            Side::open(&UD, with_failures()),
-            Side::open(&UD, with_failures()),
-        );
+        let (a, b) = two_sides(with_failures);
         let (x, y) = (a.new_ep(), b.new_ep());
         connect_eps(&a, &x, &b, &y);
         until(&[&a, &b], || x.am_bcopy(1, b"hello") == 5);
@@ -100,10 +98,7 @@ fn a_peer_that_closes_ends_what_is_under_way() {
 #[test]
 fn an_interface_that_closes_fails_endpoints_to_it() {
     watched(|| {
-        let (a, b) = (
-            Side::open(&UD, with_failures()),
-            Side::open(&UD, with_failures()),
-        );
+        let (a, b) = two_sides(with_failures);
         let x = a.connect(&b.address());
         until(&[&a, &b], || x.am_bcopy(1, b"hello") == 5);
         until(&[&a, &b], || !b.inbox.messages.borrow().is_empty());
@@ -122,10 +117,7 @@ fn an_interface_that_closes_fails_endpoints_to_it() {
 #[ignore = "needs a short timeout: run by tests/verbs"]
 fn silent_peers_fail_their_endpoints_alone() {
     watched(|| {
-        let (a, b) = (
-            Side::open(&UD, with_failures()),
-            Side::open(&UD, with_failures()),
-        );
+        let (a, b) = two_sides(with_failures);
         let good = a.connect(&b.address());
         let (x, y) = (a.new_ep(), b.new_ep());
         let mut nowhere = ep_address(&b, &y);
@@ -160,10 +152,7 @@ fn silent_peers_fail_their_endpoints_alone() {
 #[ignore = "needs a short timeout: run by tests/verbs"]
 fn a_peer_that_computes_is_alive() {
     watched(|| {
-        let (a, b) = (
-            Side::open(&UD, with_failures()),
-            Side::open(&UD, with_failures()),
-        );
+        let (a, b) = two_sides(with_failures);
         let x = a.connect(&b.address());
         let end = Instant::now() + Duration::from_millis(2500);
         let mut sent = 0u64;
@@ -187,10 +176,7 @@ fn a_peer_that_computes_is_alive() {
 #[test]
 fn a_message_arrives_without_progress_of_its_sender() {
     watched(|| {
-        let (a, b) = (
-            Side::open(&UD, Options::default()),
-            Side::open(&UD, Options::default()),
-        );
+        let (a, b) = two_sides(Options::default);
         let x = a.connect(&b.address());
         until(&[&a, &b], || x.am_short(1, 0, &[]) == UCS_OK);
         const COUNT: u64 = 50;
@@ -205,10 +191,7 @@ fn a_message_arrives_without_progress_of_its_sender() {
 #[test]
 fn ten_thousand_endpoints() {
     watched(|| {
-        let (a, b) = (
-            Side::open(&UD, with_failures()),
-            Side::open(&UD, with_failures()),
-        );
+        let (a, b) = two_sides(with_failures);
         const COUNT: usize = 10_000;
         let address = b.address();
         let eps: Vec<Ep> = (0..COUNT)
@@ -324,10 +307,7 @@ fn queue_pair_of(side: &Side) -> u32 {
 #[test]
 fn datagrams_of_strangers_are_dropped() {
     watched(|| {
-        let (a, b) = (
-            Side::open(&UD, with_failures()),
-            Side::open(&UD, with_failures()),
-        );
+        let (a, b) = two_sides(with_failures);
         let (x, y) = (a.new_ep(), b.new_ep());
         connect_eps(&a, &x, &b, &y);
         until(&[&a, &b], || x.am_bcopy(1, b"first") == 5);
@@ -363,10 +343,7 @@ fn datagrams_of_strangers_are_dropped() {
 #[test]
 fn requests_of_strangers_do_not_keep_others_out() {
     watched(|| {
-        let (a, b) = (
-            Side::open(&UD, with_failures()),
-            Side::open(&UD, with_failures()),
-        );
+        let (a, b) = two_sides(with_failures);
         let mut stranger = Stranger::new(&b);
         let to = queue_pair_of(&b);
         for i in 0..20_000u64 {
