@@ -5,7 +5,7 @@
 //!
 //! `src/ucp` has floors of its own (`UCP_FLOORS`). Imports that go up are listed in `UPWARD`, which only shrinks.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -633,15 +633,49 @@ fn modules_of_uct_are_found() {
 /// stands already.
 const WITH_UNSAFE: &str = include_str!("unsafe_files.txt");
 
-/// Whether there is unsafe code in a file: the keyword, apart from attributes of exported functions.
+const FORBID: &str = "#![forbid(unsafe_code)]";
+
+/// Whether there is unsafe code in a file, as the lint `unsafe_code` means it: the keyword, apart from types of C
+/// functions. The attribute of an exported function counts.
 fn has_unsafe(text: &str) -> bool {
     let code = without_comments(text);
     let mut words = code.match_indices("unsafe");
     words.any(|(at, word)| {
         let (before, after) = (&code[..at], &code[at + word.len()..]);
         let in_name = |c: char| c.is_alphanumeric() || c == '_' || c == '"';
-        !before.ends_with(in_name) && !after.starts_with(in_name) && !after.starts_with('(')
+        let is_type = after.starts_with(" extern \"C\" fn(");
+        !before.ends_with(in_name) && !after.starts_with(in_name) && !is_type
     })
+}
+
+/// The file of the module in which the module in `file` stands.
+fn parent(file: &Path, is_source: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+    let mut folder = file.parent()?.to_path_buf();
+    if file.file_name()? == "mod.rs" && !folder.pop() {
+        return None;
+    }
+    if folder.as_os_str().is_empty() {
+        return (file != Path::new("lib.rs")).then(|| PathBuf::from("lib.rs"));
+    }
+    let candidates = [folder.join("mod.rs"), folder.with_extension("rs")];
+    candidates
+        .into_iter()
+        .find(|candidate| is_source(candidate))
+}
+
+/// The files in which the compiler would not refuse unsafe code although there is none: neither they nor a module
+/// around them has the attribute, and no module inside needs its absence.
+fn without_forbid(sources: &BTreeMap<PathBuf, String>) -> Vec<PathBuf> {
+    let around = |file: &Path| {
+        let up = |file: &PathBuf| parent(file, |path| sources.contains_key(path));
+        std::iter::successors(Some(file.to_path_buf()), up)
+    };
+    let with_unsafe = sources.iter().filter(|(_, text)| has_unsafe(text));
+    let open: BTreeSet<PathBuf> = with_unsafe.flat_map(|(file, _)| around(file)).collect();
+    let covered = |file: &Path| around(file).any(|module| sources[&module].contains(FORBID));
+    let files = sources.keys();
+    let files = files.filter(|file| !open.contains(*file) && !covered(file));
+    files.cloned().collect()
 }
 
 #[test]
@@ -663,18 +697,53 @@ fn unsafe_code_is_in_listed_files() {
 }
 
 #[test]
+fn all_other_files_forbid_unsafe_code() {
+    let missing = without_forbid(&sources().into_iter().collect());
+    assert!(
+        missing.is_empty(),
+        "these files need {FORBID} below their first comment: {missing:?}"
+    );
+}
+
+#[test]
+fn a_file_that_does_not_forbid_unsafe_code_is_found() {
+    let (forbids, needs) = ("#![forbid(unsafe_code)]\n", "unsafe fn f() {}\n");
+    let sources = [
+        ("lib.rs", ""),
+        ("ucs/mod.rs", ""),
+        ("ucs/clock.rs", ""),
+        ("ucs/mpool.rs", needs),
+        ("ucs/log/mod.rs", forbids),
+        ("ucs/log/line.rs", ""),
+        ("ucs/table.rs", forbids),
+        ("ucs/table/tests.rs", ""),
+        ("ucp/mod.rs", ""),
+        ("ucp/ep.rs", ""),
+        ("ucp/ep/end.rs", needs),
+        ("ucp/ep/state.rs", ""),
+    ];
+    let sources = sources.map(|(file, text)| (PathBuf::from(file), text.to_owned()));
+    let missing = without_forbid(&sources.into());
+    assert_eq!(
+        missing,
+        ["ucp/ep/state.rs", "ucs/clock.rs"].map(PathBuf::from)
+    );
+}
+
+#[test]
 fn unsafe_code_is_found() {
     for text in [
         "fn f() { unsafe { g() } }",
         "unsafe impl Send for X {}",
-        "type F = unsafe extern \"C\" fn();",
+        "unsafe extern \"C\" fn f() {}",
+        "#[unsafe(no_mangle)]\npub extern \"C\" fn f() {}",
     ] {
         assert!(has_unsafe(text), "{text}");
     }
     for text in [
         "// unsafe code is elsewhere",
         "#![forbid(unsafe_code)]",
-        "#[unsafe(no_mangle)]\npub extern \"C\" fn f() {}",
+        "type F = unsafe extern \"C\" fn(*mut u8);",
     ] {
         assert!(!has_unsafe(text), "{text}");
     }

@@ -2,6 +2,7 @@
 //!
 //! Stable Rust cannot define a variadic function: the exported ones are jumps to `variadic.c`, and C comes back
 //! by names that stay inside the library, since Rust exports what it is told to by attribute and these have none.
+#![forbid(unsafe_code)]
 
 /// The body of a naked function: a jump to `$to`, which finds all arguments where they were.
 macro_rules! jump {

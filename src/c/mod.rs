@@ -2,6 +2,7 @@
 //!
 //! One module is one header; `verbs` holds those of libibverbs, which are not part of ours. Sizes and offsets are asserted beside each struct, at API level 1.22.
 //! `cbindgen` reads these files to write `include/`; `c_enum!` blocks become C enums there.
+#![forbid(unsafe_code)]
 
 /// A C enum: an integer alias and its constants, so that a value no release knows is not UB.
 macro_rules! c_enum {

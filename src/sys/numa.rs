@@ -1,4 +1,5 @@
 //! Memory nodes and processors as sysfs describes them.
+#![forbid(unsafe_code)]
 
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! The transports and devices that `UCX_TLS` and the device lists allow, and warnings about unknown names in them.
 //!
 //! Used by contexts when they enumerate transports.
+#![forbid(unsafe_code)]
 
 use crate::c::*;
 use crate::ucs::config::{AllowList, Config, nearest};

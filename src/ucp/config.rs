@@ -1,6 +1,7 @@
 //! The variables of contexts, workers and endpoints: `UCX_TLS`, `UCX_RNDV_THRESH` and the like.
 //!
 //! Read by `ucp_config_read`; a context keeps the values it was made with.
+#![forbid(unsafe_code)]
 
 use crate::ucs::config::{Config, Kind, Row, Table, global, is_of_foreign_component, ucm};
 use crate::ucs::{Result, Status};

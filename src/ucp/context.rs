@@ -1,6 +1,7 @@
 //! A context: the application's parameters, the memory domains, and the transports that the configuration allows.
 //!
 //! Domains are opened at once (they hold nothing); interfaces are opened by workers.
+#![forbid(unsafe_code)]
 
 use super::allowed::{self, Here};
 use crate::c::*;

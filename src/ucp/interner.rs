@@ -1,4 +1,5 @@
 //! `Interner`: numbers values in the order of their first occurrence, so that each is reported once.
+#![forbid(unsafe_code)]
 
 use core::cell::RefCell;
 

@@ -1,4 +1,5 @@
 //! Names that C keeps pointers to: transports and devices, each made once and kept for ever.
+#![forbid(unsafe_code)]
 
 use crate::ucs::fork::ForkLocked;
 use std::collections::BTreeMap;

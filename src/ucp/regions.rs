@@ -3,6 +3,7 @@
 //! entry's owner: entries have locks of their own, and workers keep a copy of the list of addresses.
 //!
 //! An entry in use keeps its memory mapped: `remove` waits for it. So no user function is called meanwhile.
+#![forbid(unsafe_code)]
 
 use crate::sys;
 use crate::sys::lock::Mutex;

@@ -1,6 +1,7 @@
 //! A caller that polls progress in vain. With more such processes than processors, each spins until the kernel preempts
 //! it, milliseconds later, and every message between them takes that long. A caller that has spun for a while yields
 //! the processor: seldom while no other process runs then, soon when another process did.
+#![forbid(unsafe_code)]
 
 use crate::sys::clock::{cycles, cycles_in};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};

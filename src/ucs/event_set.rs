@@ -1,6 +1,7 @@
 //! `EventSet`: descriptors watched by epoll, each with a word of the client.
 //!
 //! The set owns its epoll descriptor, or uses one of the client's and leaves it open.
+#![forbid(unsafe_code)]
 
 use crate::sys::epoll::{self, Epoll, NO_EVENT};
 use crate::ucs::{Events, Result, Status};

@@ -1,6 +1,7 @@
 //! `Events`: the events that a descriptor is watched for, or that happened, as UCX's bits.
 //!
 //! Shared by async contexts and event sets, which both wait by epoll.
+#![forbid(unsafe_code)]
 
 use crate::c;
 

@@ -1,4 +1,5 @@
 //! A child of fork() that uses an object of its parent gets `UNSUPPORTED`, and one log line.
+#![forbid(unsafe_code)]
 
 use crate::sys::process;
 use crate::ucs::{Result, Status};

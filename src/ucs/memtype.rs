@@ -3,6 +3,7 @@
 //! The value of "unknown" moved with releases (5, 6, 9, 10), onto numbers that are device types
 //! now. This library knows host memory only, so every number that is not one of the five stable
 //! ones means "unknown, find out".
+#![forbid(unsafe_code)]
 
 use crate::c;
 use core::ffi::CStr;

@@ -1,4 +1,5 @@
 //! Sizes as text: `8K`, `1M`, `inf`, `auto`.
+#![forbid(unsafe_code)]
 
 use crate::ucs::{Result, Status};
 

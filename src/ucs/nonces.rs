@@ -2,6 +2,7 @@
 //!
 //! Ids that are sent to peers contain a nonce, so that an id is a capability: it cannot be guessed. The key is random
 //! and never leaves the process.
+#![forbid(unsafe_code)]
 
 use std::hash::{BuildHasher, RandomState};
 

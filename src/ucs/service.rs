@@ -2,6 +2,7 @@
 //!
 //! It starts with the first user and has ended when the last user's `remove_user` returns. A child of fork() does not
 //! have its parent's; it starts its own. Used by `uct/base/death_watch`, `uct/tcp/deferred_flush`.
+#![forbid(unsafe_code)]
 
 use super::fork::PerProcess;
 use crate::sys::lock::Mutex;

@@ -1,6 +1,7 @@
 //! `Slots` for several threads: entries named by slot and nonce, looked up without a lock of the whole table. Each
 //! entry has a reader-writer lock on a cache line of its own, which only its removal takes exclusively: an entry stays
 //! valid while it is used. Chunks of slots never move.
+#![forbid(unsafe_code)]
 
 use super::nonces::Nonces;
 use crate::sys::lock::{Mutex, RwLock};

@@ -1,5 +1,6 @@
 //! A table whose entries are named by slot and nonce: the ids that travel to peers and come back. A stale or
 //! guessed id finds nothing.
+#![forbid(unsafe_code)]
 
 use super::nonces::Nonces;
 

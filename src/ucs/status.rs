@@ -1,6 +1,7 @@
 //! `Status`: the error half of every fallible function, one byte, equal to C's `ucs_status_t`.
 //!
 //! Inside the library errors travel as `Result<T, Status>`; only `abi/` turns them into C's codes.
+#![forbid(unsafe_code)]
 
 use crate::c;
 use std::io;

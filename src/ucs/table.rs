@@ -1,4 +1,5 @@
 //! A text table with cells that may span columns, as `ucx_info -T` draws it.
+#![forbid(unsafe_code)]
 
 /// Where a cell's text stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,4 +1,5 @@
 //! `TestRng`: the random numbers of all tests, the same on every run and machine for one seed (splitmix64).
+#![forbid(unsafe_code)]
 
 use core::cell::Cell;
 

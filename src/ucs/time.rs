@@ -1,6 +1,7 @@
 //! `ucs_time_t`: ticks of the processor's counter, and their rate.
 //!
 //! C clients read the counter inline, as the library does: the two must agree on what a tick is.
+#![forbid(unsafe_code)]
 
 use crate::sys::clock;
 use once_cell::race::OnceBox;

@@ -1,4 +1,5 @@
 //! The components of this library: the one line a new transport adds.
+#![forbid(unsafe_code)]
 
 use crate::ucs::config::Table;
 use crate::uct::api::{Component, Transport};

@@ -3,6 +3,7 @@
 //!
 //! While a handler runs, its message is the current one and can be taken by that pointer too. If the handler keeps it,
 //! it goes into the table; any other pointer finds nothing.
+#![forbid(unsafe_code)]
 
 use crate::ucp::proto::rndv::Rts;
 use core::cell::{Cell, RefCell};

@@ -3,6 +3,7 @@
 //! The receiver runs inside the send, and a message handler may reply by the paired endpoint. If that is another endpoint
 //! (between client and server in one process), the reply would be sent in the middle of the first send. So the reply stays
 //! in the endpoint's queue until the first send has returned, as it does if the endpoint is paired with itself.
+#![forbid(unsafe_code)]
 
 use crate::ucp::worker::Worker;
 use core::cell::{Cell, RefCell};

@@ -19,6 +19,7 @@
 //!
 //! They are two, since every combination occurs: an application may hold an endpoint that has failed, and a destroyed
 //! endpoint may still send. The tests list every state with every event.
+#![forbid(unsafe_code)]
 
 use crate::ucs::Status;
 

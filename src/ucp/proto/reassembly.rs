@@ -5,6 +5,7 @@
 //!
 //! A sender introduces itself before it sends fragments; the endpoint to it reports its death. A peer that has not done so,
 //! or that this process has no endpoint to, is unauthenticated: few of its messages are kept.
+#![forbid(unsafe_code)]
 
 use crate::ucp::request::Request;
 use crate::ucs::tag_match::EntryId;

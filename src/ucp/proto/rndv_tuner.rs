@@ -5,6 +5,7 @@
 //!
 //! A sample is a busy period: from the first transfer to the end of the last that overlaps with it. All its transfers
 //! use one scheme.
+#![forbid(unsafe_code)]
 
 use crate::sys::clock;
 use core::cell::Cell;

@@ -4,6 +4,7 @@
 //! A table is made by calling the functions that choose the protocol, at every length where their result can change, so
 //! it shows what happens and not what was intended. Each kind of endpoint of a worker is described once, when its first
 //! endpoint is connected.
+#![forbid(unsafe_code)]
 
 use super::op::{MessageKind, Stage, UserHeader};
 use super::plan::RndvPolicy;

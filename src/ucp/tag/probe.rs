@@ -1,4 +1,5 @@
 //! Looking for a message without receiving it.
+#![forbid(unsafe_code)]
 
 use super::recv::TakenMessage;
 use crate::ucp::request::Info;

@@ -5,6 +5,7 @@
 //! ticket: a number that only the two workers know, and that the process which owns the named memory confirms over its
 //! local channel (`uct::local`). Of network interfaces, only the one that the message came from is accepted: no process
 //! is connected to because another one named it. So the rest of an address belongs to one sender.
+#![forbid(unsafe_code)]
 
 use crate::c::UCT_DEVICE_TYPE_NET;
 use crate::ucp::worker::{OpenIface, Worker};

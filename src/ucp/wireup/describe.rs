@@ -2,6 +2,7 @@
 //!
 //! In upstream's form: `  NAME SCOPE cfg#N tag(transport/device ...)  rma(...)`. An access that goes by
 //! messages stands as `rma_am` and `amo_am`. At level debug one line more for each transport that is not used says why.
+#![forbid(unsafe_code)]
 
 use super::select;
 use crate::c::*;

@@ -1,5 +1,6 @@
 //! `Pairing`: which local endpoint belongs to which remote endpoint. Both workers number the endpoints between them in
 //! the order of creation; endpoints with the same number are a pair.
+#![forbid(unsafe_code)]
 
 use super::message::ReturnPath;
 use core::cell::{Cell, RefCell};

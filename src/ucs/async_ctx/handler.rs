@@ -2,6 +2,7 @@
 //!
 //! `remove` marks it before anything else, so a callback never starts after its removal; the
 //! condition lets a synchronous removal wait for one that has started.
+#![forbid(unsafe_code)]
 
 use super::thread::Loop;
 use super::{Callback, HandlerId, Inner};

@@ -1,6 +1,7 @@
 //! The process's handlers by id, and the thread that serves them.
 //!
 //! A child of fork() makes tables of its own.
+#![forbid(unsafe_code)]
 
 use super::handler::{AsyncHandler, Source, now_ns};
 use super::thread::{FIRST_TOKEN, Loop, Running};

@@ -1,5 +1,6 @@
 //! Tests of contexts. Nothing sleeps: threads wait for each other through channels, and a timeout
 //! that only a hang reaches ends a wait.
+#![forbid(unsafe_code)]
 
 use super::*;
 use crate::sys::eventfd::EventFd;

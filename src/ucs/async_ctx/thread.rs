@@ -2,6 +2,7 @@
 //!
 //! `Loop` is what registration and the thread share. The registry starts one thread with the first
 //! handler and stops it with the last; it holds no lock while a callback runs.
+#![forbid(unsafe_code)]
 
 use super::registry;
 use crate::sys::epoll::{Epoll, NO_EVENT};

@@ -1,4 +1,5 @@
 //! Paths, dumps and names for `ucs/sys/string.h` and `ucs/datastruct/string_buffer.h`.
+#![forbid(unsafe_code)]
 
 use crate::ucs::memunits;
 

@@ -8,6 +8,7 @@
 //! Names: a row is seen as `UCX_<PREFIX><NAME>` under the prefix of its own table and of every table
 //! that inherits it (`UCX_SM_BW`, `UCX_MM_BW`, `UCX_POSIX_BW`), the most specific one wins. With the
 //! application prefix `MPI`, `MPI_UCX_*` comes before every `UCX_*`.
+#![forbid(unsafe_code)]
 
 pub mod env;
 mod file;

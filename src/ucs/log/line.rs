@@ -2,6 +2,7 @@
 //!
 //! The columns are UCX's, so that tools for its logs read ours. A message of several lines becomes several log lines,
 //! without empty ones.
+#![forbid(unsafe_code)]
 
 use crate::sys::{clock, machine, process};
 use crate::ucs::config::global::LOG_LEVELS;

@@ -2,6 +2,7 @@
 //!
 //! A message is one write, and nobody waits for another: the descriptor of the file stays the same, a rotation puts
 //! another file behind it. Who finds one under way writes on.
+#![forbid(unsafe_code)]
 
 use crate::sys::fork::Stamp;
 use crate::sys::{clock, file, machine, process};

@@ -5,6 +5,7 @@
 //! the bits of a mask once receives with that mask search deep in the list.
 //! Entries live in a slab and are linked by index: no allocation when warm. A single receive, as in a ping-pong, needs no
 //! list. UCT's and UCP's tag matching are both built on it.
+#![forbid(unsafe_code)]
 
 mod lists;
 mod posted;

@@ -9,7 +9,6 @@
 //! Secrets, roles and purposes that differ give keys that differ, so that such messages, also one's own that
 //! somebody sends back, are refused like any forged ones. The keys are gone with the connection: who learns the secret
 //! later cannot read what was recorded.
-#![forbid(unsafe_code)]
 
 use super::records::{self, Opener, Sealer};
 use super::secret::Secret;

@@ -9,6 +9,7 @@
 //! | `records` | the encrypted stream: `Sealer` and `Opener` |
 //!
 //! Nothing here reads or writes a socket. `tcp` (data) and `cm` (the connection manager) carry the bytes.
+#![forbid(unsafe_code)]
 
 mod config;
 mod handshake;

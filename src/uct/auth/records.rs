@@ -4,7 +4,6 @@
 //! tag. Its number in the stream, which is not sent, is the nonce: a record that is altered, repeated, left out or moved
 //! does not open, and none opens after it. Every `NEXT_KEY` records a direction goes on with a key that is derived from
 //! the last one. Where a stream was cut off its reader sees by what is said inside it.
-#![forbid(unsafe_code)]
 
 use crate::sys::lock::Mutex;
 use crate::ucs::fork::Stamp;

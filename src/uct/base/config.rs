@@ -1,5 +1,6 @@
 //! Rows that every transport has; a transport's table names `IFACE` as its parent and may restate a
 //! row to give it another default.
+#![forbid(unsafe_code)]
 
 use crate::ucs::config::{Kind, Row, Table};
 

@@ -3,6 +3,7 @@
 //! One thread of the process waits for pidfds; it starts with the first watch and ends with the last. Without pidfds in
 //! the kernel it polls every 50 ms. The callback of a watch runs on that thread, once; it must be short, and take no
 //! lock that is held while a watch is made.
+#![forbid(unsafe_code)]
 
 use crate::sys::epoll::{Epoll, Event, NO_EVENT};
 use crate::sys::eventfd::EventFd;

@@ -1,5 +1,6 @@
 //! Attributes of transports that reach remote memory by loads and stores: puts and gets of any
 //! length, atomics of both widths, no alignment to keep to. `self`, posix and sysv add what is theirs.
+#![forbid(unsafe_code)]
 
 use crate::c::*;
 

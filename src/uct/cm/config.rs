@@ -1,4 +1,5 @@
 //! The variables of the connection manager, and the values it works with.
+#![forbid(unsafe_code)]
 
 use crate::sys::socket::Options;
 use crate::ucs::config::{AUTO, Config, Kind, Row, Table};

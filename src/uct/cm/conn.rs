@@ -4,6 +4,7 @@
 //! which every caller and every handler holds. Callbacks of the owner wait in `calls`: a transition pushes them,
 //! `drive` (in `step`) calls them. A connection is alive while the async context watches its socket or somebody holds a
 //! reference.
+#![forbid(unsafe_code)]
 
 use super::endpoint::Disconnect;
 use super::listener::ListenerCore;

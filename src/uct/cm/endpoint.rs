@@ -1,4 +1,5 @@
 //! `Endpoint`: the client's or the server's end of a connection. Dropping it destroys it.
+#![forbid(unsafe_code)]
 
 use super::conn::Conn;
 use crate::ucs::Result;

@@ -1,4 +1,5 @@
 //! `Listener`: a socket that accepts clients and shows those that present themselves to a visitor.
+#![forbid(unsafe_code)]
 
 use super::Visitor;
 use super::conn::Conn;

@@ -1,4 +1,5 @@
 //! With a secret: the hand-shake of `auth` before a client's HELLO, and messages in records behind it.
+#![forbid(unsafe_code)]
 
 use super::conn::{Conn, Role, State};
 use super::manager::Oddity;

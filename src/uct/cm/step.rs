@@ -2,6 +2,7 @@
 //!
 //! Handlers call `drive`. It makes one step at a time with the state locked, and calls the owner with nothing locked;
 //! the owner may destroy the endpoint, after which no step follows.
+#![forbid(unsafe_code)]
 
 use super::conn::{Call, Conn, Phase, Role, State, failure};
 use super::manager::Oddity;

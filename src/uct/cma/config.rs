@@ -1,4 +1,5 @@
 //! The variables of the cma transport and of its memory domain.
+#![forbid(unsafe_code)]
 
 use crate::ucs::config::{Kind, Row, Table};
 use crate::uct::base::config as shared;

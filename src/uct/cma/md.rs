@@ -1,4 +1,5 @@
 //! The `cma` memory domain: any memory of the host is reached as it is, there is nothing to register.
+#![forbid(unsafe_code)]
 
 use super::iface::{self, CmaIface};
 use super::{config, peer, wire};

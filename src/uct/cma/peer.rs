@@ -3,6 +3,7 @@
 //! Namespaces, users, Yama and seccomp all have a say, and differ from process to process, so nothing but the attempt
 //! tells. Which process it is the kernel says, never an address. A refusal is said with its likely reason, and other
 //! transports are used.
+#![forbid(unsafe_code)]
 
 use crate::sys::vm_rw;
 use crate::ucs::{Result, Status};

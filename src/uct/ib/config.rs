@@ -1,4 +1,5 @@
 //! The variables of the component, of both transports and of rc_verbs, and the values an interface works with.
+#![forbid(unsafe_code)]
 
 use crate::c::verbs::{IBV_MTU_256, IBV_MTU_512, IBV_MTU_1024, IBV_MTU_2048, IBV_MTU_4096};
 use crate::ucs::config::{AUTO, Config, Kind, Row, Table};

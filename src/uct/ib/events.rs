@@ -1,4 +1,5 @@
 //! Asynchronous events of a device: the async thread logs them and notes that the device has failed.
+#![forbid(unsafe_code)]
 
 use crate::c::verbs::{IBV_EVENT_DEVICE_FATAL, IBV_EVENT_PORT_ACTIVE, IBV_EVENT_PORT_ERR};
 use crate::sys::eventfd::EventFd;

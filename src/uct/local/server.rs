@@ -2,6 +2,7 @@
 //!
 //! The cost of a client is limited: a request has a fixed size, a connection without request is kept until more than
 //! `MOST_ASKERS` wait, and a client of another user is rejected at once.
+#![forbid(unsafe_code)]
 
 use super::own_listener::OwnListener;
 use super::wire::{Answer, ProcessName, Question, REQUEST_LEN, Request, Verdict};

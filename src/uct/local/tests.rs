@@ -1,4 +1,5 @@
 //! The channel against honest askers, hostile ones, and servers that give what cannot be used.
+#![forbid(unsafe_code)]
 
 use super::client::ask;
 use super::server::abstract_address;

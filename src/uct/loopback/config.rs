@@ -1,4 +1,5 @@
 //! The variables of the `self` transport and its memory domain.
+#![forbid(unsafe_code)]
 
 use crate::ucs::config::{Kind, Row, Table};
 use crate::uct::base::config as shared;

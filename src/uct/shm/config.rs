@@ -1,4 +1,5 @@
 //! The variables of the posix and sysv transports and of their memory domains.
+#![forbid(unsafe_code)]
 
 use crate::ucs::config::{Kind, Row, Table};
 use crate::uct::base::config as shared;

@@ -3,6 +3,7 @@
 //! A `Segment` is ours; an `Attached` is a peer's, mapped once in a process and shared by all users. Its owner passes
 //! it over the local channel (`uct::local`); kind, size, and that it cannot shrink are checked before use. A segment is
 //! freed with its last user.
+#![forbid(unsafe_code)]
 
 use super::wire::{SegmentKey, SegmentKind};
 use crate::sys::eventfd::EventFd;

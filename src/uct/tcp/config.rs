@@ -1,4 +1,5 @@
 //! The variables of tcp and its memory domain, and the values an interface works with.
+#![forbid(unsafe_code)]
 
 use super::device::{Family, Selection};
 use crate::sys::socket::{Keepalive, Options};

@@ -6,6 +6,7 @@
 //! A connection outlives its sockets: while it is being set up it may change from the attempt of one side to that of the
 //! other, and sends wait meanwhile. Everything here runs on the worker's thread; user callbacks are never called from
 //! here: they are queued in the interface and called by its progress.
+#![forbid(unsafe_code)]
 
 use super::acks::Acks;
 use super::backpressure::Reading;

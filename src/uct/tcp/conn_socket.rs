@@ -1,6 +1,7 @@
 //! `ConnSocket`: the socket of a connection, its entry in the interface's epoll set, and what it needs to decrypt.
 //!
 //! `fd` is the socket's descriptor, -1 without a socket. A socket has a token as long as the interface's table lists it.
+#![forbid(unsafe_code)]
 
 use super::sealed::Security;
 use crate::sys::socket::Socket;

@@ -1,4 +1,5 @@
 //! The network interfaces that tcp offers, their addresses and performance.
+#![forbid(unsafe_code)]
 
 use crate::c::*;
 use crate::sys::lock::Mutex;

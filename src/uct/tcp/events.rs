@@ -1,5 +1,6 @@
 //! `Events`: the epoll set of an interface. Most interfaces of a process never have a connection; while there is only a
 //! listener, that is polled instead. The set is made for the first socket, timer or sleeping thread.
+#![forbid(unsafe_code)]
 
 use super::iface::LISTENER;
 use crate::sys::epoll::Epoll;

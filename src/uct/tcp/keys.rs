@@ -3,6 +3,7 @@
 //! A put from a peer names a key and a range; only ranges that were registered for remote puts and exported are
 //! written. A key is a slot and a random nonce, so that a stale or guessed one finds nothing. A range stays registered
 //! while it is copied to: after `remove` has returned, no byte of it is accessed.
+#![forbid(unsafe_code)]
 
 use crate::ucs::shared_slots::SharedSlots;
 use crate::ucs::{Result, Status};

@@ -1,5 +1,6 @@
 //! `PendingAcks`: puts and flushes of a connection that the peer has not acknowledged, and the completions that wait for
 //! sent bytes, puts and flushes.
+#![forbid(unsafe_code)]
 
 use super::txq::Owner;
 use crate::uct::api::Completion;

@@ -2,6 +2,7 @@
 //!
 //! Sockets with recent traffic are read without epoll first, as long as they are few; epoll is called every so many
 //! calls for all others. So an idle interface costs a polling program no system calls.
+#![forbid(unsafe_code)]
 
 use super::conn::{Conn, Phase};
 use super::deadlines::NEVER;

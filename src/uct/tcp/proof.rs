@@ -3,6 +3,7 @@
 //! The connecting side sends an opening and gets a reply; then its greeting and the reply to that are sent in one record
 //! each. Before there are keys either side may reject the other in a plain frame, so that both can log the reason. No byte
 //! beyond the expected message is read: other code reads what follows, as it is or in records.
+#![forbid(unsafe_code)]
 
 use super::conn::{Conn, Phase};
 use super::hello::{HELLO_LEN, Received};

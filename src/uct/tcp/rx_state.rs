@@ -1,4 +1,5 @@
 //! `RxState`: what a connection has received and not handled, how it is read, and whether it is read now.
+#![forbid(unsafe_code)]
 
 use super::backpressure::QueuedReplies;
 use core::cell::Cell;

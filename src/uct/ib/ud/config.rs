@@ -1,4 +1,5 @@
 //! The variables of ud_verbs and the values an interface works with.
+#![forbid(unsafe_code)]
 
 use super::window::{Limits, MIN_WINDOW};
 use super::wire::{HEADER_LEN, REQUEST_LEN};

@@ -1,4 +1,5 @@
 //! A connection of an interface, and the table of them.
+#![forbid(unsafe_code)]
 
 use super::handshake::Handshake;
 use super::iface::UdIface;

@@ -1,4 +1,5 @@
 //! Polling: completions become acknowledgements, messages for the user, and steps of handshakes.
+#![forbid(unsafe_code)]
 
 use super::conn::{Conn, Owner, RequestKey, State};
 use super::engine::Engine;

@@ -1,5 +1,6 @@
 //! The async thread's part: it takes packets while the application makes no progress, sends acknowledgements that are
 //! due, sends again what is lost, and finds peers that are gone.
+#![forbid(unsafe_code)]
 
 use super::conn::State;
 use super::engine::{Engine, Shared};

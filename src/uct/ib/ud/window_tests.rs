@@ -1,5 +1,6 @@
 //! The windows of both sides over a network that loses, doubles, delays and exchanges packets, by seed and with a clock of
 //! its own.
+#![forbid(unsafe_code)]
 
 use super::window::{Arrival, Expiry, Limits, MAX_HELD, Malformed, ReceiveWindow, SendWindow};
 use crate::ucs::test_rng::TestRng;
