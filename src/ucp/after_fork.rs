@@ -123,7 +123,7 @@ impl Worker {
             fork::refuse(&format!("worker '{}'", self.params.name));
             // Another thread may have been changing the pool of a worker that several use.
             if !self.is_shared() {
-                self.each_request(Request::disown);
+                self.requests.each(Request::disown);
             }
         }
         Err(Status::UNSUPPORTED)

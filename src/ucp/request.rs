@@ -4,6 +4,10 @@
 //! from the worker's pool, or is placed in memory of the user (`Request::SIZE` bytes before its pointer). It completes
 //! once: first its state is set, then, last, the callback is called, which may free it.
 
+mod pool;
+
+pub use pool::RequestPool;
+
 use super::unexpected;
 use super::worker::Worker;
 use crate::c::*;
@@ -141,7 +145,7 @@ pub struct Info {
 pub struct Request {
     worker: *const Worker,
     /// The next of the pool's free requests, while it is one of them.
-    pub(super) next: Cell<Option<NonNull<Request>>>,
+    next: Cell<Option<NonNull<Request>>>,
     pub(crate) op: UnsafeCell<Op>,
     callback: Cell<Callback>,
     info: Cell<Info>,
@@ -180,7 +184,7 @@ impl RequestSlot {
     /// A place in the pool.
     #[inline(always)]
     pub fn warm(worker: &Worker) -> Option<RequestSlot> {
-        let at = worker.take_warm_request()?;
+        let at = worker.requests.take()?;
         Some(RequestSlot { at, foreign: false })
     }
 
@@ -273,7 +277,7 @@ impl Request {
         r.complete_plain(Info::default());
         // Freeing it searches the requests that were lent.
         r.foreign.set(true);
-        worker.lent_requests.borrow_mut().insert(req);
+        worker.requests.lend(req);
         Ok(req)
     }
 
@@ -383,7 +387,7 @@ impl Request {
     /// The id for peers, allocated at first use.
     pub fn id(&self) -> u64 {
         if self.id.get() == 0 {
-            self.id.set(self.worker().name_request(self.as_ptr()));
+            self.id.set(self.worker().requests.name(self.as_ptr()));
         }
         self.id.get()
     }
@@ -396,7 +400,7 @@ impl Request {
         }
         unexpected::end_op(self.worker());
         if self.id.get() != 0 {
-            self.worker().forget_request(self.id.get());
+            self.worker().requests.forget(self.id.get());
             self.id.set(0);
         }
         // SAFETY: no borrow is alive across a completion.
@@ -465,7 +469,7 @@ impl Request {
     pub fn release(&self) {
         if self.is_settled() {
             self.released.set(true);
-            self.worker().give_request(self.as_ptr());
+            self.worker().requests.give(self.as_ptr());
         } else if self.released.replace(true) {
             crate::ucs_diag!("request {:p} was freed twice", Request::user(self.as_ptr()));
         } else if self.is_done() {
@@ -495,23 +499,20 @@ impl Request {
         if self.foreign.get() {
             self.give_back_lent();
         } else {
-            self.worker().give_request(self.as_ptr());
+            self.worker().requests.give(self.as_ptr());
         }
     }
 
     #[cold]
     #[inline(never)]
     fn give_back_lent(&self) {
-        let lent = &self.worker().lent_requests;
-        if lent.borrow_mut().remove(&self.as_ptr()) {
-            self.worker().give_request(self.as_ptr());
-        }
+        self.worker().requests.give_lent(self.as_ptr());
     }
 
     /// Returns a request that the user never held.
     fn recycle(&self) {
         if !self.foreign.get() {
-            self.worker().give_request(self.as_ptr());
+            self.worker().requests.give(self.as_ptr());
         }
     }
 }

@@ -17,7 +17,7 @@ use super::proto::reassembly::Reassemblies;
 use super::proto::rndv_tuner::RndvTuner;
 use super::proto::zcopy::StalledTransfers;
 use super::regions::View;
-use super::request::Request;
+use super::request::{Request, RequestPool};
 use super::spin::Spin;
 use super::stream::StreamState;
 use super::tag::TagState;
@@ -43,7 +43,6 @@ use crate::uct::base::worker::WorkerHandle;
 use crate::uct::internal::base_of;
 use crate::wire::address::{Address, AddressEntry};
 use crate::{ucs_debug, ucs_error, ucs_warn};
-use core::alloc::Layout;
 use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -122,14 +121,7 @@ pub struct Worker {
     pub cm: OnceCell<Cm>,
     /// Listeners, by their addresses.
     pub listeners: RefCell<BTreeSet<usize>>,
-    requests: RefCell<Slots<NonNull<Request>>>,
-    /// The head of the list of free requests.
-    free_requests: Cell<Option<NonNull<Request>>>,
-    /// Requests of the pool that the application passes to calls as its own.
-    pub lent_requests: RefCell<BTreeSet<NonNull<Request>>>,
-    /// The memory of requests: blocks of `REQUEST_CHUNK`.
-    request_memory: RefCell<Vec<NonNull<u8>>>,
-    request_block: Layout,
+    pub requests: RequestPool,
     messages: RefCell<MessageNumbers>,
     /// Number of copies by the kernel in flight.
     pub kernel_copies: Cell<usize>,
@@ -147,21 +139,8 @@ pub struct Worker {
 /// Bytes of all headers of ours that can stand in front of a user's.
 pub const MAX_HEADERS: usize = 128;
 
-/// Requests are allocated so many at a time.
-const REQUEST_CHUNK: usize = 32;
-/// The limit of the application's `request_size`.
-const MAX_REQUEST_SIZE: usize = 1 << 20;
-
 impl Worker {
     pub fn create(context: &Context, params: WorkerParams) -> Result<Box<Worker>> {
-        let user = context.params.request_size;
-        if user > MAX_REQUEST_SIZE {
-            ucs_error!("request_size {user} is over the limit of {MAX_REQUEST_SIZE} bytes");
-            return Err(Status::INVALID_PARAM);
-        }
-        let request = (Request::SIZE + user).next_multiple_of(align_of::<Request>());
-        let request_block = Layout::from_size_align(request * REQUEST_CHUNK, align_of::<Request>())
-            .map_err(|_| Status::INVALID_PARAM)?;
         let mut worker = Box::new(Worker {
             context,
             uuid: unique_id(),
@@ -191,11 +170,7 @@ impl Worker {
             unproven: Unproven::default(),
             cm: OnceCell::new(),
             listeners: RefCell::new(BTreeSet::new()),
-            requests: RefCell::new(Slots::new()),
-            free_requests: Cell::new(None),
-            lent_requests: RefCell::new(BTreeSet::new()),
-            request_memory: RefCell::new(Vec::new()),
-            request_block,
+            requests: RequestPool::new(context.params.request_size)?,
             messages: RefCell::new(MessageNumbers::default()),
             kernel_copies: Cell::new(0),
             stalled_transfers: StalledTransfers::default(),
@@ -403,91 +378,20 @@ impl Worker {
         self.messages.borrow_mut().next()
     }
 
-    /// Allocates a request with the user's part; the user's part is initialised once.
+    /// Allocates a request; the user's part is initialised once.
     #[inline]
     pub fn take_request(&self) -> Result<NonNull<Request>> {
-        match self.take_warm_request() {
+        match self.requests.take() {
             Some(req) => Ok(req),
-            None => self.grow_requests(),
+            None => self.requests.grow(|at| {
+                // SAFETY: zeroed by the pool.
+                unsafe { Request::prepare(at, self) };
+                if let Some(init) = self.context().params.request_init {
+                    // SAFETY: the user's function on its part of a fresh request.
+                    unsafe { init(Request::user(at)) };
+                }
+            }),
         }
-    }
-
-    /// As `take_request`, if a free request is in the pool.
-    #[inline(always)]
-    pub fn take_warm_request(&self) -> Option<NonNull<Request>> {
-        let req = self.free_requests.get()?;
-        // SAFETY: free requests stand in the worker's memory.
-        self.free_requests
-            .set(unsafe { (*req.as_ptr()).next.get() });
-        Some(req)
-    }
-
-    #[cold]
-    fn grow_requests(&self) -> Result<NonNull<Request>> {
-        // SAFETY: the layout is not empty.
-        let block = unsafe { std::alloc::alloc_zeroed(self.request_block) };
-        let block = NonNull::new(block).ok_or(Status::NO_MEMORY)?;
-        self.request_memory.borrow_mut().push(block);
-        let size = self.request_block.size() / REQUEST_CHUNK;
-        for i in 0..REQUEST_CHUNK {
-            // SAFETY: inside the block.
-            let at = unsafe { block.add(i * size) }.cast::<Request>();
-            // SAFETY: zeroed above.
-            unsafe { Request::prepare(at, self) };
-            if let Some(init) = self.context().params.request_init {
-                // SAFETY: the user's function on its part of a fresh request.
-                unsafe { init(Request::user(at)) };
-            }
-            self.give_request(at);
-        }
-        self.take_warm_request().ok_or(Status::NO_MEMORY)
-    }
-
-    /// Frees a request.
-    #[inline(always)]
-    pub fn give_request(&self, req: NonNull<Request>) {
-        // SAFETY: the worker's memory, in no one's hands; the other fields are written when it is used.
-        unsafe { (&raw mut (*req.as_ptr()).next).write(Cell::new(self.free_requests.get())) };
-        self.free_requests.set(Some(req));
-    }
-
-    /// The number of requests that are not free, counted here, not with each request.
-    pub fn requests_out(&self) -> usize {
-        let mut free = 0;
-        let mut at = self.free_requests.get();
-        while let Some(req) = at {
-            free += 1;
-            // SAFETY: free requests stand in the worker's memory.
-            at = unsafe { (*req.as_ptr()).next.get() };
-        }
-        self.request_memory.borrow().len() * REQUEST_CHUNK - free
-    }
-
-    /// Every request of the pool that is free or was handed out.
-    pub fn each_request(&self, f: impl Fn(&Request)) {
-        let size = self.request_block.size() / REQUEST_CHUNK;
-        for block in self.request_memory.borrow().iter() {
-            for i in 0..REQUEST_CHUNK {
-                // SAFETY: inside the block, which is prepared before it is listed for others than its maker.
-                f(unsafe { block.add(i * size).cast::<Request>().as_ref() });
-            }
-        }
-    }
-
-    /// Gives a request a name that peers can send back.
-    pub fn name_request(&self, req: NonNull<Request>) -> u64 {
-        self.requests.borrow_mut().insert(req)
-    }
-
-    pub fn forget_request(&self, id: u64) {
-        self.requests.borrow_mut().remove(id);
-    }
-
-    /// The request with this id of a peer; `None` for a stale or invalid id.
-    pub fn request(&self, id: u64) -> Option<&Request> {
-        let req = *self.requests.borrow().get(id)?;
-        // SAFETY: a request loses its name when it completes, before its memory is reused.
-        Some(unsafe { &*req.as_ptr() })
     }
 }
 
@@ -539,7 +443,7 @@ impl Drop for Worker {
         }
         // SAFETY: nothing is open on it any more.
         unsafe { WorkerHandle::destroy(self.uct) };
-        let out = self.requests_out();
+        let out = self.requests.out();
         if out > 0 && self.params.flags & u64::from(UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK) == 0 {
             ucs_warn!(
                 "worker '{}': {} requests were not freed; see ucp_request_free and UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK",
@@ -547,16 +451,12 @@ impl Drop for Worker {
                 out
             );
         }
-        while let Some(req) = self.take_warm_request() {
+        while let Some(req) = self.requests.take() {
             // SAFETY: the context outlives its workers.
             if let Some(cleanup) = unsafe { (*self.context).params.request_cleanup } {
                 // SAFETY: the user's function on its part of a request in no one's hands.
                 unsafe { cleanup(Request::user(req)) };
             }
-        }
-        for block in self.request_memory.get_mut().drain(..) {
-            // SAFETY: allocated in `grow_requests` with this layout; the worker's requests end with it.
-            unsafe { std::alloc::dealloc(block.as_ptr(), self.request_block) };
         }
     }
 }

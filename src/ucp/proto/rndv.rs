@@ -148,7 +148,7 @@ fn copy_within_worker(worker: &Worker, to: &Data, message: &Rts) -> Option<Resul
     let total = message.total;
     // The address is taken from the request and not from the message.
     // SAFETY: another request than the receive's; the only borrow of its operation.
-    let Op::Send(send) = (unsafe { worker.request(message.sender.2)?.op() }) else {
+    let Op::Send(send) = (unsafe { worker.requests.named(message.sender.2)?.op() }) else {
         return None;
     };
     if send.stage != Stage::RtsSent || send.data.len() != total {
@@ -452,7 +452,7 @@ pub fn send_ack(worker: &Worker, sender: (u64, u64, u64), result: Result<()>) {
 
 /// The RTR of the peer.
 pub fn on_rtr(worker: &Worker, rtr: &RtrHdr, key: &[u8]) {
-    let Some(req) = worker.request(rtr.request) else {
+    let Some(req) = worker.requests.named(rtr.request) else {
         ucs_debug!("data was asked for of a send that is over");
         refuse_rtr(worker, rtr);
         return;
@@ -605,7 +605,7 @@ fn refuse_rtr(worker: &Worker, rtr: &RtrHdr) {
 
 /// A fragment of requested data.
 pub fn on_data(worker: &Worker, hdr: &DataHdr, bytes: &[u8]) {
-    let Some(req) = worker.request(hdr.receiver) else {
+    let Some(req) = worker.requests.named(hdr.receiver) else {
         ucs_debug!("data for a receive that is over");
         return;
     };
@@ -631,7 +631,7 @@ pub fn on_data(worker: &Worker, hdr: &DataHdr, bytes: &[u8]) {
 
 /// The acknowledgement of a request.
 pub fn on_ack(worker: &Worker, ack: &AckHdr) {
-    match worker.request(ack.request) {
+    match worker.requests.named(ack.request) {
         Some(req) => Op::on_ack(req, Status::from_code(ack.status as i8).map_or(Ok(()), Err)),
         None => ucs_debug!("an acknowledgement for a request that is over"),
     }

@@ -166,7 +166,7 @@ fn control<H: Header>(ep: &Ep, id: AmId, header: &H) -> Result<()> {
 /// Bytes of a read.
 pub fn on_get_reply(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, body) = GetReplyHdr::split(message)?;
-    let Some(req) = worker.request(h.request) else {
+    let Some(req) = worker.requests.named(h.request) else {
         ucs_debug!("bytes of a read that is over");
         return Some(());
     };
@@ -198,7 +198,7 @@ pub fn on_get_reply(worker: &Worker, message: &[u8]) -> Option<()> {
 /// The result of an atomic.
 pub fn on_amo_reply(worker: &Worker, message: &[u8]) -> Option<()> {
     let (h, _) = AmoReplyHdr::split(message)?;
-    let Some(req) = worker.request(h.request) else {
+    let Some(req) = worker.requests.named(h.request) else {
         ucs_debug!("the result of an atomic that is over");
         return Some(());
     };

@@ -1,0 +1,230 @@
+//! `RequestPool`: the requests of a worker.
+//!
+//! Requests are allocated in blocks and kept in a list of free ones, so that a warm worker allocates nothing. The user's
+//! part of a request is initialised once, when its block is allocated, and cleaned up when the pool ends. A request that
+//! a peer answers has an id, which is stale once the request has completed.
+
+use super::Request;
+use crate::ucs::slots::Slots;
+use crate::ucs::{Result, Status};
+use crate::ucs_error;
+use core::alloc::Layout;
+use core::cell::{Cell, RefCell};
+use core::ptr::NonNull;
+use std::collections::BTreeSet;
+
+/// Requests are allocated so many at a time.
+const BLOCK: usize = 32;
+/// The limit of the application's `request_size`.
+const MAX_USER_SIZE: usize = 1 << 20;
+
+pub struct RequestPool {
+    /// The head of the list of free requests.
+    free: Cell<Option<NonNull<Request>>>,
+    blocks: RefCell<Vec<NonNull<u8>>>,
+    block: Layout,
+    /// Requests that the application passes to calls as its own.
+    lent: RefCell<BTreeSet<NonNull<Request>>>,
+    /// Requests that peers answer.
+    named: RefCell<Slots<NonNull<Request>>>,
+}
+
+impl RequestPool {
+    /// Of requests with `user_size` bytes for the application.
+    pub fn new(user_size: usize) -> Result<RequestPool> {
+        if user_size > MAX_USER_SIZE {
+            ucs_error!("request_size {user_size} is over the limit of {MAX_USER_SIZE} bytes");
+            return Err(Status::INVALID_PARAM);
+        }
+        let each = (Request::SIZE + user_size).next_multiple_of(align_of::<Request>());
+        let block = Layout::from_size_align(each * BLOCK, align_of::<Request>())
+            .map_err(|_| Status::INVALID_PARAM)?;
+        Ok(RequestPool {
+            free: Cell::new(None),
+            blocks: RefCell::new(Vec::new()),
+            block,
+            lent: RefCell::new(BTreeSet::new()),
+            named: RefCell::new(Slots::new()),
+        })
+    }
+
+    /// Takes a free request.
+    #[inline(always)]
+    pub fn take(&self) -> Option<NonNull<Request>> {
+        let req = self.free.get()?;
+        // SAFETY: free requests stand in the pool's memory.
+        self.free.set(unsafe { (*req.as_ptr()).next.get() });
+        Some(req)
+    }
+
+    /// As `take`, from a new block, of which `prepare` gets each request, in zeroed memory.
+    #[cold]
+    pub fn grow(&self, prepare: impl Fn(NonNull<Request>)) -> Result<NonNull<Request>> {
+        // SAFETY: the layout is not empty.
+        let block = unsafe { std::alloc::alloc_zeroed(self.block) };
+        let block = NonNull::new(block).ok_or(Status::NO_MEMORY)?;
+        self.blocks.borrow_mut().push(block);
+        for at in self.requests_of(block) {
+            prepare(at);
+            self.give(at);
+        }
+        self.take().ok_or(Status::NO_MEMORY)
+    }
+
+    /// Frees a request.
+    #[inline(always)]
+    pub fn give(&self, req: NonNull<Request>) {
+        // SAFETY: the pool's memory, in no one's hands; the other fields are written when it is used.
+        unsafe { (&raw mut (*req.as_ptr()).next).write(Cell::new(self.free.get())) };
+        self.free.set(Some(req));
+    }
+
+    /// The requests of a block.
+    fn requests_of(&self, block: NonNull<u8>) -> impl Iterator<Item = NonNull<Request>> {
+        let each = self.block.size() / BLOCK;
+        // SAFETY: inside the block.
+        (0..BLOCK).map(move |i| unsafe { block.add(i * each) }.cast())
+    }
+
+    /// The number of requests that are not free, counted here, not with each request.
+    pub fn out(&self) -> usize {
+        let mut free = 0;
+        let mut at = self.free.get();
+        while let Some(req) = at {
+            free += 1;
+            // SAFETY: free requests stand in the pool's memory.
+            at = unsafe { (*req.as_ptr()).next.get() };
+        }
+        self.blocks.borrow().len() * BLOCK - free
+    }
+
+    /// Calls `f` with every request, free or not.
+    pub fn each(&self, f: impl Fn(&Request)) {
+        for block in self.blocks.borrow().iter() {
+            for at in self.requests_of(*block) {
+                // SAFETY: prepared before the block is listed for others than its maker.
+                f(unsafe { at.as_ref() });
+            }
+        }
+    }
+
+    /// The application passes a request to calls as its own.
+    pub fn lend(&self, req: NonNull<Request>) {
+        self.lent.borrow_mut().insert(req);
+    }
+
+    /// The application frees a request that may be one of `lend`.
+    pub fn give_lent(&self, req: NonNull<Request>) {
+        let was_lent = self.lent.borrow_mut().remove(&req);
+        if was_lent {
+            self.give(req);
+        }
+    }
+
+    /// Gives a request an id for peers.
+    pub fn name(&self, req: NonNull<Request>) -> u64 {
+        self.named.borrow_mut().insert(req)
+    }
+
+    /// The id is stale from now on.
+    pub fn forget(&self, id: u64) {
+        self.named.borrow_mut().remove(id);
+    }
+
+    /// The request with this id of a peer; `None` for a stale or invalid id.
+    pub fn named(&self, id: u64) -> Option<&Request> {
+        let req = *self.named.borrow().get(id)?;
+        // SAFETY: a request loses its id when it completes, before its memory is reused.
+        Some(unsafe { &*req.as_ptr() })
+    }
+}
+
+impl Drop for RequestPool {
+    fn drop(&mut self) {
+        for block in self.blocks.get_mut().drain(..) {
+            // SAFETY: allocated in `grow` with this layout; the requests end with their pool.
+            unsafe { std::alloc::dealloc(block.as_ptr(), self.block) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Fills a pool with one block, and takes all of it.
+    fn taken(pool: &RequestPool) -> Vec<NonNull<Request>> {
+        let first = pool.grow(|_| ()).unwrap();
+        let mut all = vec![first];
+        all.extend(core::iter::from_fn(|| pool.take()));
+        all
+    }
+
+    #[test]
+    fn a_block_has_distinct_requests_with_room_for_the_application() {
+        let user = 40;
+        let pool = RequestPool::new(user).unwrap();
+        assert!(pool.take().is_none() && pool.out() == 0);
+        let all = taken(&pool);
+        assert_eq!((all.len(), pool.out()), (BLOCK, BLOCK));
+        let starts: BTreeSet<usize> = all.iter().map(|at| at.as_ptr().addr()).collect();
+        assert_eq!(starts.len(), BLOCK);
+        for pair in starts.iter().zip(starts.iter().skip(1)) {
+            assert!(pair.1 - pair.0 >= Request::SIZE + user);
+        }
+        assert!(starts.iter().all(|at| at % align_of::<Request>() == 0));
+    }
+
+    #[test]
+    fn the_request_that_was_freed_last_is_taken_first() {
+        let pool = RequestPool::new(0).unwrap();
+        let all = taken(&pool);
+        pool.give(all[3]);
+        pool.give(all[5]);
+        assert_eq!(pool.out(), BLOCK - 2);
+        assert_eq!((pool.take(), pool.take()), (Some(all[5]), Some(all[3])));
+        assert!(pool.take().is_none());
+    }
+
+    #[test]
+    fn every_request_is_prepared_once() {
+        let pool = RequestPool::new(0).unwrap();
+        let prepared = RefCell::new(Vec::new());
+        pool.grow(|at| prepared.borrow_mut().push(at)).unwrap();
+        let seen = RefCell::new(Vec::new());
+        pool.each(|req| seen.borrow_mut().push(NonNull::from(req)));
+        assert_eq!(prepared, seen);
+    }
+
+    #[test]
+    fn an_id_is_stale_once_it_is_forgotten() {
+        let pool = RequestPool::new(0).unwrap();
+        let all = taken(&pool);
+        let id = pool.name(all[0]);
+        assert!(core::ptr::eq(pool.named(id).unwrap(), all[0].as_ptr()));
+        pool.forget(id);
+        let next = pool.name(all[1]);
+        assert!(pool.named(id).is_none() && next != id);
+        assert!(pool.named(0).is_none());
+    }
+
+    #[test]
+    fn only_a_lent_request_comes_back_and_once() {
+        let pool = RequestPool::new(0).unwrap();
+        let all = taken(&pool);
+        pool.give_lent(all[0]);
+        assert_eq!(pool.out(), BLOCK);
+        pool.lend(all[0]);
+        pool.give_lent(all[0]);
+        pool.give_lent(all[0]);
+        assert_eq!(pool.out(), BLOCK - 1);
+    }
+
+    #[test]
+    fn a_part_of_the_application_beyond_the_limit_is_refused() {
+        assert!(RequestPool::new(MAX_USER_SIZE).is_ok());
+        let status = RequestPool::new(MAX_USER_SIZE + 1).err();
+        assert_eq!(status, Some(Status::INVALID_PARAM));
+    }
+}
