@@ -6,12 +6,14 @@
 //! the life of an endpoint.
 
 mod end;
+mod lanes;
 pub mod loopback;
 mod outstanding;
 mod send_queue;
 mod state;
 
 pub use end::{End, Pin, transport_failed};
+pub use lanes::{Capability, Lane, LaneIdx, Lanes};
 use outstanding::Outstanding;
 pub use send_queue::{SendQueue, ShortRoute};
 pub use state::{Connection, ConnectionEvent, Handle, HandleEvent, MadeBy};
@@ -95,7 +97,7 @@ pub enum TaskStep {
     More,
 }
 
-/// The transport endpoint for messages and its limits.
+/// The lane for messages and its limits, which the send path reads without a look into the array of lanes.
 #[derive(Clone, Copy)]
 pub struct MessageLane {
     pub ep: uct_ep_h,
@@ -111,13 +113,6 @@ pub struct MessageLane {
     pub am_short: Option<Short>,
     pub am_bcopy: uct_ep_am_bcopy_func_t,
     pub am_zcopy: uct_ep_am_zcopy_func_t,
-}
-
-/// A transport endpoint on one of the worker's interfaces.
-#[derive(Clone, Copy)]
-pub struct TransportLane {
-    pub ep: uct_ep_h,
-    pub iface: usize,
 }
 
 /// The lane of an endpoint whose peer is not known.
@@ -154,10 +149,9 @@ pub struct Ep {
     pub serial: Cell<u32>,
     address: OnceCell<Rc<Address>>,
     lane: OnceCell<MessageLane>,
+    lanes: Lanes,
     /// The connection of the connection manager, for endpoints between client and server.
     pub cm_connection: RefCell<Option<CmConnection>>,
-    /// A second transport endpoint for bulk data (cma), opened at first use; `Some(None)` if none could be opened.
-    bulk: OnceCell<Option<TransportLane>>,
     /// Keys of the peer's memory that RTS messages came with.
     pub keys: RefCell<KeyCache>,
     /// An operation was posted whose completion at the peer only a fence confirms.
@@ -251,8 +245,8 @@ impl Ep {
             serial: Cell::new(0),
             address: OnceCell::new(),
             lane: OnceCell::new(),
+            lanes: Lanes::default(),
             cm_connection: RefCell::new(None),
-            bulk: OnceCell::new(),
             keys: RefCell::new(KeyCache::default()),
             unfenced: Cell::new(false),
             fenced: Cell::new(false),
@@ -322,7 +316,7 @@ impl Ep {
         if self.lane.set(lane).is_err() || self.address.set(address).is_err() {
             return Err(Status::ALREADY_EXISTS);
         }
-        self.find_by(lane.ep);
+        self.add_lane(lane.ep, lane.iface);
         if let Some(send) = lane.am_short {
             self.send_queue
                 .set_short_route(ShortRoute { send, ep: lane.ep }, lane.max_short);
@@ -419,47 +413,44 @@ impl Ep {
         format!("{}/{}", r.transport.name(), r.device.name)
     }
 
-    /// The transport endpoint for bulk data, opened at first use; `None` without such a transport.
-    pub fn bulk(&self) -> Option<TransportLane> {
-        if let Some(lane) = self.bulk.get() {
-            return *lane;
+    /// The lane with a capability, opened when it is first asked for; `None` without such a transport.
+    #[inline]
+    pub fn lane_with(&self, capability: Capability) -> Option<Lane> {
+        match self.lanes.found(capability) {
+            Some(lane) => lane,
+            None => self.find_lane(capability),
         }
-        let opened = select::bulk_lane(self.worker(), self.address.get()?);
-        if let Some(lane) = opened {
-            self.find_by(lane.ep);
-        }
-        *self.bulk.get_or_init(|| opened)
     }
 
-    /// A failure of this transport endpoint is this endpoint's.
-    fn find_by(&self, lane: uct_ep_h) {
-        self.worker().by_lane.borrow_mut().insert(lane, self);
+    #[cold]
+    fn find_lane(&self, capability: Capability) -> Option<Lane> {
+        let (w, address) = (self.worker(), self.address.get()?);
+        let lane = match capability {
+            Capability::SingleCopy => select::open_lane(w, address, capability)
+                .map(|(ep, iface)| self.add_lane(ep, iface)),
+            // Only on the message lane do puts stay in order with messages.
+            Capability::PutByKey => self.lanes().first().copied().filter(|lane| {
+                let attr = &w.ifaces[lane.iface].attr;
+                select::is_capable(attr, capability)
+            }),
+        };
+        self.lanes.keep(capability, lane)
     }
 
-    /// The message lane, if its transport puts into the peer's memory by keys (tcp).
-    pub fn writing_lane(&self) -> Option<TransportLane> {
-        let lane = self.lane.get()?;
-        let attr = &self.worker().ifaces[lane.iface].attr;
-        (attr.cap.flags & UCT_IFACE_FLAG_PUT_ZCOPY != 0).then_some(TransportLane {
-            ep: lane.ep,
-            iface: lane.iface,
-        })
+    /// Adds a transport endpoint, whose failure is this endpoint's from now on.
+    fn add_lane(&self, ep: uct_ep_h, iface: usize) -> Lane {
+        self.worker().by_lane.borrow_mut().insert(ep, self);
+        self.lanes.add(ep, iface)
     }
 
-    /// The transport endpoints that it has.
-    pub fn lanes(&self) -> impl Iterator<Item = TransportLane> {
-        let message = self.lane.get().map(|l| TransportLane {
-            ep: l.ep,
-            iface: l.iface,
-        });
-        message
-            .into_iter()
-            .chain(self.bulk.get().copied().flatten())
+    /// The lanes that it has opened.
+    pub fn lanes(&self) -> Vec<Lane> {
+        self.lanes.all()
     }
 
     /// Whether a transport's endpoint is this one's.
-    pub fn has_lane(&self, lane: uct_ep_h) -> bool {
-        self.lanes().any(|l| l.ep == lane)
+    pub fn has_lane(&self, ep: uct_ep_h) -> bool {
+        self.lanes.has(ep)
     }
 
     /// Whether messages go to a peer on this host, by memory that both share.
@@ -479,12 +470,10 @@ impl Ep {
     /// Transport and device of each lane.
     pub fn lane_names(&self) -> Vec<(&'static CStr, &'static CStr)> {
         let w = self.worker();
-        let bulk = self.bulk.get().copied().flatten().map(|lane| lane.iface);
-        [self.lane.get().map(|l| l.iface), bulk]
-            .into_iter()
-            .flatten()
-            .map(|i| {
-                let r = &w.context().resources[w.ifaces[i].resource];
+        self.lanes()
+            .iter()
+            .map(|lane| {
+                let r = &w.context().resources[w.ifaces[lane.iface].resource];
                 (
                     names::intern(r.transport.name()),
                     names::intern(&r.device.name),

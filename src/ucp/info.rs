@@ -1,7 +1,7 @@
 //! Descriptions of contexts, workers, endpoints and requests, in the form that tools and Open MPI parse.
 
 use super::context::Context;
-use super::ep::Ep;
+use super::ep::{Capability, Ep};
 use super::mem::{MapParams, Region};
 use super::proto::op::{MessageKind, Op};
 use super::proto::table;
@@ -133,7 +133,8 @@ impl Ep {
         let w = self.worker();
         let lanes = [
             Some((self.lane().iface, "am")),
-            self.bulk().map(|lane| (lane.iface, "rma_bw#0")),
+            self.lane_with(Capability::SingleCopy)
+                .map(|lane| (lane.iface, "rma_bw#0")),
         ];
         // A connection through a listener is a lane of its own, the first.
         let manager = self.cm_connection.borrow().is_some();

@@ -5,7 +5,7 @@
 //! access by messages names a region by its id and is checked against its range.
 
 use super::context::Context;
-use super::ep::Ep;
+use super::ep::{Capability, Ep};
 use super::regions::{Exported, within};
 use crate::c::*;
 use crate::sys;
@@ -544,9 +544,9 @@ impl KeyCache {
 pub enum Access {
     /// Mapped here: local minus remote address.
     Direct(isize),
-    /// By the kernel, with the endpoint's bulk lane.
+    /// By the kernel, with the lane for single copies.
     SingleCopy,
-    /// Written by the transport of the message lane, with this key; read by messages.
+    /// Written with this key by the lane for puts; read by messages.
     Written(uct_rkey_t),
     /// By messages to its owner.
     Messages,
@@ -647,7 +647,7 @@ impl RemoteKey {
             let delta = found.delta;
             mapping = Some(found);
             Access::Direct(delta)
-        } else if ep.bulk().is_some() {
+        } else if ep.lane_with(Capability::SingleCopy).is_some() {
             Access::SingleCopy
         } else if let Some(written) = RemoteKey::for_writing(ep, &info) {
             let rkey = written.parts.rkey;
@@ -672,9 +672,9 @@ impl RemoteKey {
         Some(RemoteKey::unpack(ep, info))
     }
 
-    /// The key that the message lane's transport writes by.
+    /// The key that the lane for puts writes by.
     fn for_writing(ep: &Ep, info: &Rkey) -> Option<Mapping> {
-        let lane = ep.writing_lane()?;
+        let lane = ep.lane_with(Capability::PutByKey)?;
         let context = ep.worker().context();
         let domain = context.resources[ep.worker().ifaces[lane.iface].resource].md;
         let md = &context.mds[domain];

@@ -105,7 +105,7 @@ pub struct Worker {
     /// Configurations of endpoints that were logged, by number.
     pub ep_configs: Interner<EpConfig>,
     pub rules: Rules,
-    /// The endpoint configurations that `UCX_PROTO_INFO` has printed: interfaces for messages and bulk data, and
+    /// The endpoint configurations that `UCX_PROTO_INFO` has printed: interfaces for messages and single copies, and
     /// whether they are loopback.
     pub described: Interner<(usize, Option<usize>, bool)>,
     pub tag: TagState,

@@ -84,7 +84,7 @@ pub struct Thresholds {
 pub struct Carriers<'a> {
     pub message: &'a uct_iface_attr,
     /// The transport that reads the peer's memory, if any.
-    pub bulk: Option<&'a uct_iface_attr>,
+    pub copies: Option<&'a uct_iface_attr>,
     /// "intra" or "inter": the peer is on this host, or elsewhere.
     pub place: &'static str,
     /// The peer is the worker itself.
@@ -177,9 +177,9 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
         let mapped = mapped.min(by.message.cap.am.max_bcopy);
         return (mapped, mapped);
     }
-    let read = by.bulk.filter(|_| rules.reads).map(|bulk| Cost {
-        once: rts + bulk.latency.c + bulk.overhead,
-        per_byte: 1.0 / bandwidth(bulk).max(1.0),
+    let read = by.copies.filter(|_| rules.reads).map(|copies| Cost {
+        once: rts + copies.latency.c + copies.overhead,
+        per_byte: 1.0 / bandwidth(copies).max(1.0),
     });
     let writes = rules.writes && by.message.cap.flags & UCT_IFACE_FLAG_PUT_ZCOPY != 0;
     let write = writes.then(|| Cost {
@@ -258,7 +258,7 @@ mod tests {
         let itself = attr(0.0, 10e-9, 30e9, 0);
         let by = Carriers {
             message: &itself,
-            bulk: None,
+            copies: None,
             place: "intra",
             to_itself: true,
         };
@@ -276,12 +276,12 @@ mod tests {
     fn the_cost_of_fragments_does_not_change_how_whole_messages_go() {
         let flags = UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PUT_ZCOPY;
         let cma = attr(80e-9, 1e-6, 11e9, 0);
-        let rndv = |flags, bulk| {
+        let rndv = |flags, copies| {
             let mut tcp = attr(5e-6, 2e-6, 2.2e9, flags);
             tcp.cap.am.max_zcopy = 64 << 10;
             let by = Carriers {
                 message: &tcp,
-                bulk,
+                copies,
                 place: "inter",
                 to_itself: false,
             };
@@ -297,9 +297,9 @@ mod tests {
     fn faster_ways_are_taken_earlier_and_the_configuration_decides() {
         let shm = attr(80e-9, 10e-9, 15e9, 0);
         let cma = attr(80e-9, 1e-6, 11e9, 0);
-        let pair = |bulk| Carriers {
+        let pair = |copies| Carriers {
             message: &shm,
-            bulk,
+            copies,
             place: "intra",
             to_itself: false,
         };

@@ -10,7 +10,7 @@ use super::revocation::MappedEpoch;
 use super::rndv_tuner;
 use super::zcopy::{self, Direction, Transfer};
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Ep, Pin, Task};
+use crate::ucp::ep::{Capability, Ep, Pin, Task};
 use crate::ucp::mem::{Access, RemoteKey, Window};
 use crate::ucp::request::{Info, Request};
 use crate::ucp::worker::Worker;
@@ -98,7 +98,7 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Rts) {
     if let Some(local) = to
         && message.address != 0
         && worker.rules.reads
-        && let Some(lane) = reply.bulk()
+        && let Some(lane) = reply.lane_with(Capability::SingleCopy)
     {
         if worker.rules.tunes {
             let (scheme, transfer) = rndv_tuner::begin(&worker.rndv_tuner, message.total);
@@ -240,11 +240,11 @@ fn request_from_sender(worker: &Worker, req: &Request, ep: &Ep) {
         && worker.rules.writes
     {
         let gives = !ep.may_revoke() && !state.own;
-        if gives && ep.bulk().is_some() {
+        if gives && ep.lane_with(Capability::SingleCopy).is_some() {
             address = to as u64;
         } else if gives && let Some(mapped) = mappable(worker, to as u64, state.total, WRITE) {
             (address, key) = (to as u64, Some(mapped));
-        } else if ep.writing_lane().is_some()
+        } else if ep.lane_with(Capability::PutByKey).is_some()
             && let Ok(window) = Window::open(worker.context(), to, state.total)
         {
             (address, key) = (to as u64, Some(window.key.as_slice().into()));
@@ -520,8 +520,8 @@ pub fn start_put(ep: &Ep, req: &Request) -> Result<()> {
         return Ok(());
     }
     let (lane, rkey) = match key.as_ref().map(|k| k.access) {
-        Some(Access::Written(rkey)) => (ep.writing_lane(), rkey),
-        _ => (ep.bulk(), 0),
+        Some(Access::Written(rkey)) => (ep.lane_with(Capability::PutByKey), rkey),
+        _ => (ep.lane_with(Capability::SingleCopy), 0),
     };
     let transfer = Transfer {
         local,

@@ -11,7 +11,7 @@ use super::plan::RndvPolicy;
 use super::send;
 use crate::c::*;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::Ep;
+use crate::ucp::ep::{Capability, Ep};
 use crate::ucs::config::matches_pattern;
 use crate::ucs::config::units::print_memory;
 use crate::ucs::log;
@@ -60,9 +60,9 @@ pub fn describe(ep: &Ep) {
     if matches!(wanted, Wanted::Nothing) {
         return;
     }
-    let bulk = ep.bulk().map(|lane| lane.iface);
+    let copies = ep.lane_with(Capability::SingleCopy).map(|lane| lane.iface);
     let to_itself = ep.remote_uuid.get() == w.uuid;
-    let kind = (ep.lane().iface, bulk, to_itself);
+    let kind = (ep.lane().iface, copies, to_itself);
     let Some(number) = w.described.insert_if_new(kind) else {
         return;
     };
@@ -270,11 +270,13 @@ fn message_way(ep: &Ep, kind: &MessageKind, length: usize, policy: RndvPolicy) -
 /// its configuration is the same.
 fn rndv_way(ep: &Ep) -> (String, String) {
     let rules = ep.worker().rules;
+    let copies = ep.lane_with(Capability::SingleCopy);
+    let writes = copies.or(ep.lane_with(Capability::PutByKey));
     let (how, by) = if ep.remote_uuid.get() == ep.worker().uuid && rules.maps {
         ("copy from mapped remote memory", ep.transport_name())
-    } else if let Some(lane) = ep.bulk().filter(|_| rules.reads) {
+    } else if let Some(lane) = copies.filter(|_| rules.reads) {
         ("zero-copy read from remote", ep.name_of(lane.iface))
-    } else if let Some(lane) = ep.bulk().or(ep.writing_lane()).filter(|_| rules.writes) {
+    } else if let Some(lane) = writes.filter(|_| rules.writes) {
         ("zero-copy write to remote", ep.name_of(lane.iface))
     } else {
         ("fragmented copy-in copy-out", ep.transport_name())
@@ -285,7 +287,11 @@ fn rndv_way(ep: &Ep) -> (String, String) {
 /// How puts and gets of memory that is not mapped go.
 fn access_ways(ep: &Ep) -> (Row, Row) {
     let emulated = || row(0, "software emulation", &ep.transport_name());
-    match (ep.bulk(), ep.writing_lane()) {
+    let lane_with = |capability| ep.lane_with(capability);
+    match (
+        lane_with(Capability::SingleCopy),
+        lane_with(Capability::PutByKey),
+    ) {
         (Some(lane), _) => {
             let by = ep.name_of(lane.iface);
             (row(0, "zero-copy", &by), row(0, "zero-copy", &by))

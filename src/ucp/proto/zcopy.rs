@@ -5,7 +5,7 @@
 
 use crate::c::*;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Ep, TransportLane};
+use crate::ucp::ep::{Ep, Lane};
 use crate::ucp::proto::op::Op;
 use crate::ucp::request::{Request, TransportHold};
 use crate::ucp::worker::Worker;
@@ -54,7 +54,7 @@ impl Transfer {
 #[derive(Clone, Copy)]
 struct ActiveTransfer {
     req: NonNull<Request>,
-    lane: TransportLane,
+    lane: Lane,
     direction: Direction,
     transfer: Transfer,
     step: usize,
@@ -77,7 +77,7 @@ impl StalledTransfers {
 /// possibly within this call. On an error nothing was posted; after `NO_RESOURCE` the caller may try again.
 pub fn begin(
     req: &Request,
-    lane: TransportLane,
+    lane: Lane,
     direction: Direction,
     transfer: Transfer,
     step: usize,
@@ -276,7 +276,7 @@ pub fn send_message(req: &Request, ep: &Ep, id: AmId, header: &[u8], data: &Data
 /// those of `begin`.
 pub fn put_notify(
     req: &Request,
-    lane: TransportLane,
+    lane: Lane,
     transfer: Transfer,
     id: AmId,
     notification: &[u8],

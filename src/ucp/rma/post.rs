@@ -5,7 +5,7 @@
 use super::software;
 use crate::c::*;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::Ep;
+use crate::ucp::ep::{Capability, Ep};
 use crate::ucp::mem::{Access, RemoteKey};
 use crate::ucp::proto::op::{GetOp, Op, PutOp};
 use crate::ucp::proto::zcopy::{self, Direction, Transfer};
@@ -147,9 +147,11 @@ fn by_transport(
     key: &RemoteKey,
 ) -> Option<Result<Posted>> {
     let (lane, rkey) = match (access_of(ep, key), direction) {
-        (Access::SingleCopy, _) => (ep.bulk()?, 0),
+        (Access::SingleCopy, _) => (ep.lane_with(Capability::SingleCopy)?, 0),
         // It would overtake queued messages.
-        (Access::Written(rkey), Direction::Put) if ep.is_clear() => (ep.writing_lane()?, rkey),
+        (Access::Written(rkey), Direction::Put) if ep.is_clear() => {
+            (ep.lane_with(Capability::PutByKey)?, rkey)
+        }
         _ => return None,
     };
     let transfer = Transfer {

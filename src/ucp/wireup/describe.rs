@@ -6,7 +6,7 @@
 
 use super::select;
 use crate::c::*;
-use crate::ucp::ep::Ep;
+use crate::ucp::ep::{Capability, Ep};
 use crate::ucp::worker::Worker;
 use crate::ucs::log::{self, Level};
 use crate::ucs_info;
@@ -24,7 +24,7 @@ pub fn log_config(ep: &Ep, address: &Address) {
     let lane = ep.lane().iface;
     let config = (
         lane,
-        select::bulk_iface(w, address),
+        select::iface_for(w, address, Capability::SingleCopy),
         scope(w, lane, address),
     );
     if let Some(number) = w.ep_configs.insert_if_new(config) {
@@ -49,32 +49,32 @@ fn scope(w: &Worker, iface: usize, address: &Address) -> &'static str {
     }
 }
 
-fn line(w: &Worker, (lane, bulk, scope): EpConfig, number: usize) -> String {
+fn line(w: &Worker, (lane, copies, scope): EpConfig, number: usize) -> String {
     let context = w.context();
     let name = |i: usize| {
         let r = &context.resources[w.ifaces[i].resource];
         format!("{}/{}", r.transport.name(), r.device.name)
     };
     let messages = name(lane);
-    let copies = bulk.map_or(String::new(), |i| format!(" {}", name(i)));
+    let second = copies.map_or(String::new(), |i| format!(" {}", name(i)));
     let cap = &w.ifaces[lane].attr.cap;
     // Memory is accessed directly if the transport for messages maps it.
     let mapped = cap.flags & UCT_IFACE_FLAG_PUT_SHORT != 0;
     let atomics = cap.flags & UCT_IFACE_FLAG_ATOMIC_CPU != 0;
-    let rma = match (mapped, bulk) {
-        (true, _) => format!("rma({messages}{copies})"),
+    let rma = match (mapped, copies) {
+        (true, _) => format!("rma({messages}{second})"),
         (false, Some(i)) => format!("rma({})", name(i)),
         (false, None) => format!("rma_am({messages})"),
     };
     let amo = if atomics { "amo" } else { "amo_am" };
     let parts = [
-        (UCP_FEATURE_TAG, format!("tag({messages}{copies})")),
+        (UCP_FEATURE_TAG, format!("tag({messages}{second})")),
         (UCP_FEATURE_RMA, rma),
         (
             UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64,
             format!("{amo}({messages})"),
         ),
-        (UCP_FEATURE_AM, format!("am({messages}{copies})")),
+        (UCP_FEATURE_AM, format!("am({messages}{second})")),
         (UCP_FEATURE_STREAM, format!("stream({messages})")),
     ];
     let parts: Vec<String> = parts

@@ -2,7 +2,7 @@
 
 use crate::c::*;
 use crate::ucp::allowed;
-use crate::ucp::ep::{MessageLane, TransportLane};
+use crate::ucp::ep::{Capability, MessageLane};
 use crate::ucp::idle;
 use crate::ucp::proto::plan::{Carriers, Thresholds};
 use crate::ucp::wireup::claims;
@@ -206,10 +206,10 @@ fn lane_of(worker: &Worker, address: &Address, i: usize, ep: uct_ep_h) -> Messag
     let ops = unsafe { &(*iface.handle).ops };
     let short = iface.attr.cap.flags & UCT_IFACE_FLAG_AM_SHORT != 0;
     let max_short = iface.attr.cap.am.max_short.checked_sub(8).filter(|_| short);
-    let bulk = bulk_iface(worker, address);
+    let copies = iface_for(worker, address, Capability::SingleCopy);
     let carriers = Carriers {
         message: &iface.attr,
-        bulk: bulk.map(|i| &worker.ifaces[i].attr),
+        copies: copies.map(|i| &worker.ifaces[i].attr),
         place: place_of(worker, iface),
         to_itself: address.uuid == worker.uuid,
     };
@@ -232,24 +232,34 @@ fn lane_of(worker: &Worker, address: &Address, i: usize, ep: uct_ep_h) -> Messag
     }
 }
 
-/// Whether an interface reads memory of its peers.
-fn reads_memory(attr: &uct_iface_attr) -> bool {
-    let need = UCT_IFACE_FLAG_GET_ZCOPY | UCT_IFACE_FLAG_CONNECT_TO_IFACE;
+/// Whether lanes of an interface have a capability.
+pub fn is_capable(attr: &uct_iface_attr, capability: Capability) -> bool {
+    let need = UCT_IFACE_FLAG_CONNECT_TO_IFACE
+        | match capability {
+            Capability::SingleCopy => UCT_IFACE_FLAG_GET_ZCOPY,
+            Capability::PutByKey => UCT_IFACE_FLAG_PUT_ZCOPY,
+        };
     attr.cap.flags & need == need
 }
 
-/// Opens a lane for single copies, if there is such a transport.
-pub fn bulk_lane(worker: &Worker, address: &Address) -> Option<TransportLane> {
-    best(worker, address, reads_memory).find_map(|(i, e)| {
-        connect(worker, &worker.ifaces[i], &address.entries[e])
-            .ok()
-            .map(|ep| TransportLane { ep, iface: i })
+/// Makes the transport endpoint of a lane with a capability, if there is such a transport. Returns it with its
+/// interface.
+pub fn open_lane(
+    worker: &Worker,
+    address: &Address,
+    capability: Capability,
+) -> Option<(uct_ep_h, usize)> {
+    let capable = |attr: &uct_iface_attr| is_capable(attr, capability);
+    best(worker, address, capable).find_map(|(i, e)| {
+        let made = connect(worker, &worker.ifaces[i], &address.entries[e]);
+        made.ok().map(|ep| (ep, i))
     })
 }
 
-/// The interface that `bulk_lane` tries first.
-pub fn bulk_iface(worker: &Worker, address: &Address) -> Option<usize> {
-    best(worker, address, reads_memory).next().map(|(i, _)| i)
+/// The interface that `open_lane` tries first.
+pub fn iface_for(worker: &Worker, address: &Address, capability: Capability) -> Option<usize> {
+    let capable = |attr: &uct_iface_attr| is_capable(attr, capability);
+    best(worker, address, capable).next().map(|(i, _)| i)
 }
 
 /// Whether a peer that nothing reaches was within reach of shared memory, and has closed its interface or ended.
