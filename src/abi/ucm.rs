@@ -6,7 +6,7 @@ use crate::sys::vm_calls;
 use crate::ucm::hooks::Refusal;
 use crate::ucm::{EventSet, calls, events, hooks};
 use crate::ucs::Status;
-use crate::ucs::config::{Config, ucm};
+use crate::ucs::config::{Config, ucm, var};
 use crate::ucs_diag;
 use core::arch::global_asm;
 use core::cell::UnsafeCell;
@@ -57,8 +57,8 @@ pub static ucm_global_opts: Exported = Exported(UnsafeCell::new(GlobalOpts {
 fn configure() {
     if hooks::is_unset() {
         let config = Config::read_lenient(&ucm::TABLE);
-        let forbidden = config.enum_index("MMAP_HOOK_MODE") == ucm::NO_HOOKS;
-        hooks::set_default(config.bool("EVENTS"), forbidden);
+        let forbidden = config.enum_index(var!(ucm::TABLE, "MMAP_HOOK_MODE")) == ucm::NO_HOOKS;
+        hooks::set_default(config.bool(var!(ucm::TABLE, "EVENTS")), forbidden);
     }
 }
 

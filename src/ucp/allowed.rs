@@ -4,7 +4,8 @@
 #![forbid(unsafe_code)]
 
 use crate::c::*;
-use crate::ucs::config::{AllowList, Config, nearest};
+use crate::ucp::config::TABLE;
+use crate::ucs::config::{AllowList, Allowed, Config, Var, nearest, var};
 use crate::ucs_warn;
 use crate::uct::api::{Device, Transport};
 
@@ -12,11 +13,23 @@ use crate::uct::api::{Device, Transport};
 pub type Here = (&'static dyn Transport, Device);
 
 /// The device lists: variable, device type, and name in messages.
-const DEVICE_LISTS: [(&str, uct_device_type_t, &str); 4] = [
-    ("NET_DEVICES", UCT_DEVICE_TYPE_NET, "network"),
-    ("SHM_DEVICES", UCT_DEVICE_TYPE_SHM, "intra-node"),
-    ("ACC_DEVICES", UCT_DEVICE_TYPE_ACC, "accelerator"),
-    ("SELF_DEVICES", UCT_DEVICE_TYPE_SELF, "loopback"),
+const DEVICE_LISTS: [(Var<Allowed>, uct_device_type_t, &str); 4] = [
+    (var!(TABLE, "NET_DEVICES"), UCT_DEVICE_TYPE_NET, "network"),
+    (
+        var!(TABLE, "SHM_DEVICES"),
+        UCT_DEVICE_TYPE_SHM,
+        "intra-node",
+    ),
+    (
+        var!(TABLE, "ACC_DEVICES"),
+        UCT_DEVICE_TYPE_ACC,
+        "accelerator",
+    ),
+    (
+        var!(TABLE, "SELF_DEVICES"),
+        UCT_DEVICE_TYPE_SELF,
+        "loopback",
+    ),
 ];
 
 /// Whether an item of `UCX_TLS` matches a transport: its name, one of its groups, or `all`. A backslash quotes the name,
@@ -33,7 +46,7 @@ fn means(item: &str, transport: &dyn Transport) -> bool {
 /// Whether `UCX_TLS` allows a transport.
 pub fn transport(config: &Config, transport: &dyn Transport) -> bool {
     let any = |items: &[String]| items.iter().any(|item| means(item.trim(), transport));
-    match config.allow_list("TLS") {
+    match config.allow_list(var!(TABLE, "TLS")) {
         AllowList::All => !transport.is_only_by_name(),
         AllowList::Only(items) => any(items),
         AllowList::AllBut(items) => !any(items) && !transport.is_only_by_name(),
@@ -50,7 +63,7 @@ pub fn device(config: &Config, device: &Device) -> bool {
     DEVICE_LISTS
         .iter()
         .filter(|(_, kind, _)| *kind == device.kind)
-        .all(|(row, _, _)| config.allow_list(row).allows(&device.name))
+        .all(|(row, _, _)| config.allow_list(*row).allows(&device.name))
 }
 
 /// The variable, without prefix, with the list for devices of this kind.
@@ -58,19 +71,20 @@ pub fn device_list(kind: uct_device_type_t) -> &'static str {
     let mut lists = DEVICE_LISTS.iter();
     lists
         .find(|(_, of, _)| *of == kind)
-        .map_or(DEVICE_LISTS[0].0, |(row, _, _)| row)
+        .map_or(DEVICE_LISTS[0].0, |(row, _, _)| *row)
+        .name()
 }
 
 /// Whether each name in the lists is a transport in `here`, or a device of one.
 pub fn are_known(config: &Config, here: &[Here]) -> bool {
-    let transports = match config.allow_list("TLS") {
+    let transports = match config.allow_list(var!(TABLE, "TLS")) {
         AllowList::Only(items) => unknown_transports(items, here).is_empty(),
         _ => true,
     };
     transports
         && DEVICE_LISTS
             .iter()
-            .all(|(row, kind, _)| match config.allow_list(row) {
+            .all(|(row, kind, _)| match config.allow_list(*row) {
                 AllowList::Only(items) => unknown_devices(items, *kind, here).is_empty(),
                 _ => true,
             })
@@ -98,10 +112,10 @@ fn unknown_devices<'a>(
 
 /// Warns about unknown names in the lists. `here`: every available transport with its device.
 pub fn report(config: &Config, here: &[Here]) {
-    if !config.bool("WARN_INVALID_CONFIG") {
+    if !config.bool(var!(TABLE, "WARN_INVALID_CONFIG")) {
         return;
     }
-    if let AllowList::Only(items) = config.allow_list("TLS") {
+    if let AllowList::Only(items) = config.allow_list(var!(TABLE, "TLS")) {
         let unknown = unknown_transports(items, here);
         let mut names: Vec<&str> = here.iter().map(|(t, _)| t.name()).collect();
         names.extend(here.iter().flat_map(|(t, _)| t.groups()));

@@ -5,8 +5,9 @@
 
 use super::allowed::{self, Here};
 use crate::c::*;
+use crate::ucp::config::TABLE;
 use crate::ucp::regions::Regions;
-use crate::ucs::config::{AUTO, Config};
+use crate::ucs::config::{AUTO, Config, Count, Var, var};
 use crate::ucs::fork::Stamp;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Component, Device, Md, Transport};
@@ -81,8 +82,8 @@ impl Context {
         if context.resources.is_empty() {
             ucs_error!(
                 "no usable transports/devices: UCX_TLS={} and UCX_NET_DEVICES={} leave none; try UCX_TLS=all",
-                context.config.get_text("TLS").unwrap_or_default(),
-                context.config.get_text("NET_DEVICES").unwrap_or_default(),
+                context.config.printed(var!(TABLE, "TLS")),
+                context.config.printed(var!(TABLE, "NET_DEVICES")),
             );
             for (number, transport) in numbered() {
                 if let Some(why) = context.why_unused(number) {
@@ -96,22 +97,23 @@ impl Context {
 
     /// Endpoints to expect on a worker.
     pub fn expected_eps(&self) -> usize {
-        self.hint("NUM_EPS", self.params.estimated_num_eps)
+        self.hint(var!(TABLE, "NUM_EPS"), self.params.estimated_num_eps)
     }
 
     /// Processes of the job on this node, which share its devices.
     pub fn processes_here(&self) -> usize {
-        self.hint("NUM_PPN", self.params.estimated_num_ppn).max(1)
+        self.hint(var!(TABLE, "NUM_PPN"), self.params.estimated_num_ppn)
+            .max(1)
     }
 
     /// This process's number among them.
     pub fn number_here(&self) -> usize {
-        self.hint("NODE_LOCAL_ID", self.params.node_local_id)
+        self.hint(var!(TABLE, "NODE_LOCAL_ID"), self.params.node_local_id)
     }
 
     /// The variable's value, or the program's parameter if that is `auto`.
-    fn hint(&self, row: &str, said: usize) -> usize {
-        match self.config.ulong(row) {
+    fn hint(&self, var: Var<Count>, said: usize) -> usize {
+        match self.config.ulong(var) {
             AUTO => said,
             value => value,
         }

@@ -9,8 +9,9 @@ use super::ep::Ep;
 use super::timer::{Timer, WorkerCall, limit};
 use super::worker::Worker;
 use crate::sys::clock::monotonic_ns;
+use crate::ucp::config::TABLE;
 use crate::ucs::Status;
-use crate::ucs::config::Config;
+use crate::ucs::config::{Config, var};
 use crate::ucs_diag;
 use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_void;
@@ -43,9 +44,9 @@ const LOOKS: u32 = 4;
 impl Keepalive {
     pub fn new(config: &Config) -> Keepalive {
         Keepalive {
-            interval: limit(config.time("KEEPALIVE_INTERVAL")),
-            most: config.uint("KEEPALIVE_NUM_EPS") as usize,
-            patience: limit(config.time("WIREUP_TIMEOUT")),
+            interval: limit(config.time(var!(TABLE, "KEEPALIVE_INTERVAL"))),
+            most: config.uint(var!(TABLE, "KEEPALIVE_NUM_EPS")) as usize,
+            patience: limit(config.time(var!(TABLE, "WIREUP_TIMEOUT"))),
             call: OnceCell::new(),
             rounds: RefCell::new(None),
             looks: RefCell::new(None),

@@ -9,6 +9,8 @@ use super::ep::{Capability, Ep};
 use super::regions::{Exported, within};
 use crate::c::*;
 use crate::sys;
+use crate::ucp::config::TABLE;
+use crate::ucs::config::var;
 use crate::ucs::{Result, Status};
 use crate::uct::api::RkeyParts;
 use crate::uct::base::config::ALLOC_METHODS;
@@ -251,7 +253,7 @@ impl Region {
             flags: UCT_MD_MEM_ACCESS_ALL | if fixed { UCT_MD_MEM_FLAG_FIXED } else { 0 },
             name: "ucp_mem_map",
         };
-        for item in context.config.list("ALLOC_PRIO") {
+        for item in context.config.list(var!(TABLE, "ALLOC_PRIO")) {
             let (method, mds): (u32, Vec<uct_md_h>) = match item.strip_prefix("md:") {
                 Some(name) => (
                     UCT_ALLOC_METHOD_MD,

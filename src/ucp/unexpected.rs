@@ -9,7 +9,8 @@
 use super::worker::Worker;
 use crate::c::*;
 use crate::sys::machine;
-use crate::ucs::config::{AUTO, Config};
+use crate::ucp::config::TABLE;
+use crate::ucs::config::{AUTO, Config, var};
 use crate::{ucs_debug, ucs_diag, ucs_error};
 use core::cell::Cell;
 
@@ -33,7 +34,7 @@ pub struct Unexpected {
 impl Unexpected {
     pub fn new(config: &Config) -> Unexpected {
         let memory = machine::memory_bytes();
-        let limit = match config.memunits("UNEXPECTED_MAX_SIZE") {
+        let limit = match config.memunits(var!(TABLE, "UNEXPECTED_MAX_SIZE")) {
             AUTO => memory / SHARE,
             bytes => bytes,
         };

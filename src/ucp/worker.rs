@@ -31,9 +31,11 @@ use super::wireup::select::Route;
 use super::wireup::unproven::Unproven;
 use crate::c::*;
 use crate::sys::cpu;
+use crate::ucp::config::TABLE;
 use crate::ucp::proto::plan::Rules;
 use crate::ucp::proto::revocation::RevocationEpoch;
 use crate::ucs::callbackq::CallbackQueue;
+use crate::ucs::config::var;
 use crate::ucs::nonces::Nonces;
 use crate::ucs::slots::Slots;
 use crate::ucs::sync::biased_lock::BiasedLock;
@@ -163,7 +165,7 @@ impl Worker {
             am: AmState::new(),
             stream: StreamState::new(),
             reassemblies: Reassemblies::default(),
-            buffers: Buffers::new(&context.config.sizes("RX_MPOOL_SIZES")),
+            buffers: Buffers::new(&context.config.sizes(var!(TABLE, "RX_MPOOL_SIZES"))),
             unexpected: Unexpected::new(&context.config),
             wakeup: Wakeup::new(context.params.features)?,
             keepalive: Keepalive::new(&context.config),

@@ -66,7 +66,9 @@ pub fn print_own(base: &str, style: Style, filter: Option<&str>, text: &mut Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ucs::config::var;
     use crate::ucs::config::{Kind, PREFIX, is_known};
+    use crate::uct::base::config::IFACE;
 
     #[test]
     fn every_default_can_be_read_and_every_name_is_upstreams() {
@@ -105,7 +107,7 @@ mod tests {
             for transport in handle.component.transports() {
                 let config = Config::read(transport.config(), Some("NOBODY")).unwrap();
                 assert!(
-                    !config.enum_list("ALLOC").is_empty(),
+                    !config.enum_list(var!(IFACE, "ALLOC")).is_empty(),
                     "{}",
                     transport.name()
                 );

@@ -4,7 +4,7 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::sys::fork::ForkLocked;
 use crate::ucs::compat::memtype_cache::{Cache, Memory};
-use crate::ucs::config::{Ternary, global};
+use crate::ucs::config::{Ternary, global, var};
 use crate::ucs::{Result, Status};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -19,7 +19,7 @@ static CACHE: ForkLocked<Option<Cache>> = ForkLocked::new(None);
 
 /// Calls `f` with the cache, made where there is none. `UNSUPPORTED` where it is off.
 fn with_cache<R>(f: impl FnOnce(&mut Cache) -> Result<R>) -> Result<R> {
-    if global::current().ternary("MEMTYPE_CACHE") == Ternary::No {
+    if global::current().ternary(var!(global::TABLE, "MEMTYPE_CACHE")) == Ternary::No {
         return Err(Status::UNSUPPORTED);
     }
     CACHE.with(|cache| {

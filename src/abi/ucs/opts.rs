@@ -10,7 +10,7 @@ use crate::abi::ucp::print::put;
 use crate::abi::ucs::config::style_of;
 use crate::abi::ucs::{put_text, text_of};
 use crate::c::prelude::*;
-use crate::ucs::config::{Config, PREFIX, Value, global, print};
+use crate::ucs::config::{Config, PREFIX, global, print, var};
 use crate::ucs::fork::ForkLocked;
 use crate::ucs::log;
 use crate::ucs::status::code_of;
@@ -237,34 +237,45 @@ fn publish(options: &Config, once: bool) {
 
 fn write(to: &mut Prefix, options: &Config, fixed: &Config) {
     let signals: Vec<c_int> = fixed
-        .array("ERROR_SIGNALS")
-        .iter()
-        .filter_map(|signal| match signal {
-            Value::UInt(number) => c_int::try_from(*number).ok(),
-            _ => None,
-        })
+        .signals(var!(global::READ_ONLY, "ERROR_SIGNALS"))
+        .into_iter()
+        .filter_map(|number| c_int::try_from(number).ok())
         .collect();
     keep(
         &mut to.log_component.file_filter,
-        options.str("LOG_FILE_FILTER"),
+        options.str(var!(global::TABLE, "LOG_FILE_FILTER")),
     );
-    keep(&mut to.log_file, fixed.str("LOG_FILE"));
-    to.log_file_size = fixed.memunits("LOG_FILE_SIZE");
-    to.log_file_rotate = fixed.uint("LOG_FILE_ROTATE");
+    keep(
+        &mut to.log_file,
+        fixed.str(var!(global::READ_ONLY, "LOG_FILE")),
+    );
+    to.log_file_size = fixed.memunits(var!(global::READ_ONLY, "LOG_FILE_SIZE"));
+    to.log_file_rotate = fixed.uint(var!(global::READ_ONLY, "LOG_FILE_ROTATE"));
     to.log_buffer_size = log::buffer_size();
-    to.log_data_size = options.ulong("LOG_DATA_SIZE");
-    to.log_print_enable = c_int::from(options.bool("LOG_PRINT_ENABLE"));
-    to.handle_errors = options.bitmap("HANDLE_ERRORS");
+    to.log_data_size = options.ulong(var!(global::TABLE, "LOG_DATA_SIZE"));
+    to.log_print_enable = c_int::from(options.bool(var!(global::TABLE, "LOG_PRINT_ENABLE")));
+    to.handle_errors = options.bitmap(var!(global::TABLE, "HANDLE_ERRORS"));
     if to.error_signals.is_null() {
         to.error_signals_count = signals.len() as c_uint;
         to.error_signals = Box::leak(signals.into_boxed_slice()).as_ptr();
     }
-    keep(&mut to.error_mail_to, options.str("ERROR_MAIL_TO"));
-    keep(&mut to.error_mail_footer, options.str("ERROR_MAIL_FOOTER"));
-    keep(&mut to.gdb_command, options.str("GDB_COMMAND"));
-    to.debug_signo = options.uint("DEBUG_SIGNO");
-    to.log_level_trigger = options.enum_index("LOG_LEVEL_TRIGGER") as ucs_log_level_t;
-    to.warn_unused_env_vars = c_int::from(options.bool("WARN_UNUSED_ENV_VARS"));
+    keep(
+        &mut to.error_mail_to,
+        options.str(var!(global::TABLE, "ERROR_MAIL_TO")),
+    );
+    keep(
+        &mut to.error_mail_footer,
+        options.str(var!(global::TABLE, "ERROR_MAIL_FOOTER")),
+    );
+    keep(
+        &mut to.gdb_command,
+        options.str(var!(global::TABLE, "GDB_COMMAND")),
+    );
+    to.debug_signo = options.uint(var!(global::TABLE, "DEBUG_SIGNO"));
+    to.log_level_trigger =
+        options.enum_index(var!(global::TABLE, "LOG_LEVEL_TRIGGER")) as ucs_log_level_t;
+    to.warn_unused_env_vars =
+        c_int::from(options.bool(var!(global::TABLE, "WARN_UNUSED_ENV_VARS")));
     to.log_component.log_level = log::level();
 }
 

@@ -9,7 +9,7 @@ use crate::abi::ucs::text_of;
 use crate::c::prelude::*;
 use crate::sys::process;
 use crate::ucs::compat::profile::{DISABLED, Place, Profile};
-use crate::ucs::config::global;
+use crate::ucs::config::{global, var};
 use once_cell::race::OnceBox;
 use std::sync::atomic::{AtomicI16, AtomicPtr, Ordering};
 
@@ -37,9 +37,13 @@ static DEFAULT: OnceBox<Option<Profile>> = OnceBox::new();
 
 fn from_options() -> Option<Profile> {
     let fixed = global::fixed();
-    let modes = fixed.bitmap("PROFILE_MODE") as u32;
-    let size = fixed.memunits("PROFILE_LOG_SIZE");
-    let profile = Profile::new(modes, fixed.str("PROFILE_FILE"), size);
+    let modes = fixed.bitmap(var!(global::READ_ONLY, "PROFILE_MODE")) as u32;
+    let size = fixed.memunits(var!(global::READ_ONLY, "PROFILE_LOG_SIZE"));
+    let profile = Profile::new(
+        modes,
+        fixed.str(var!(global::READ_ONLY, "PROFILE_FILE")),
+        size,
+    );
     profile.ok().filter(|_| modes != 0)
 }
 

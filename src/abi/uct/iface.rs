@@ -2,10 +2,11 @@
 
 use crate::abi::args::non_null;
 use crate::c::*;
-use crate::ucs::config::Config;
+use crate::ucs::config::{Config, var};
 use crate::ucs::status::code_of;
 use crate::ucs_error;
 use crate::uct::base::am::AM_IDS;
+use crate::uct::base::config::IFACE;
 use crate::uct::base::iface::base_of;
 use crate::uct::base::md::MdHandle;
 use crate::uct::base::params::{OpenMode, iface_params};
@@ -76,7 +77,7 @@ pub unsafe extern "C" fn uct_iface_open(
 /// The allocation methods a configuration lists, in the order to try them.
 fn alloc_methods(config: &Config) -> Vec<u32> {
     config
-        .enum_list("ALLOC")
+        .enum_list(var!(IFACE, "ALLOC"))
         .into_iter()
         .map(|method| method as u32)
         .collect()

@@ -1,7 +1,8 @@
 //! Protocol selection by message length, from the transports' attributes, the configuration, and a cost model of both.
 
 use crate::c::*;
-use crate::ucs::config::{AUTO, AUTO_F64, Config};
+use crate::ucp::config::TABLE;
+use crate::ucs::config::{AUTO, AUTO_F64, Bytes, Config, Var, var};
 
 /// The rendezvous schemes that `UCX_RNDV_SCHEME` allows. Fragments are always possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub struct Rules {
 
 impl Rules {
     pub fn read(config: &Config) -> Rules {
-        let scheme = config.get_text("RNDV_SCHEME").unwrap_or_default();
+        let scheme = config.printed(var!(TABLE, "RNDV_SCHEME"));
         let of = |names: &[&str]| scheme == "auto" || names.contains(&scheme.as_str());
         Rules {
             maps: of(&["rkey_ptr"]),
@@ -85,8 +86,8 @@ pub struct Carriers<'a> {
     pub message: &'a uct_iface_attr,
     /// The transport that reads the peer's memory, if any.
     pub copies: Option<&'a uct_iface_attr>,
-    /// "intra" or "inter": the peer is on this host, or elsewhere.
-    pub place: &'static str,
+    /// The peer is on this host.
+    pub same_node: bool,
     /// The peer is the worker itself.
     pub to_itself: bool,
 }
@@ -112,11 +113,14 @@ impl Thresholds {
     };
 
     pub fn new(config: &Config, rules: &Rules, by: &Carriers<'_>) -> Thresholds {
-        let of = |name: &str, auto: usize| match config.memunits(name) {
+        let of = |var: Var<Bytes>, auto: usize| match config.memunits(var) {
             AUTO => auto,
             bytes => bytes,
         };
-        let configured = config.key_size("RNDV_THRESH", by.place);
+        let configured = config.key_size(match by.same_node {
+            true => var!(TABLE, "RNDV_THRESH", "intra"),
+            false => var!(TABLE, "RNDV_THRESH", "inter"),
+        });
         let (rndv, mapped) = match configured {
             AUTO => model(config, rules, by),
             bytes => (bytes, bytes),
@@ -124,7 +128,7 @@ impl Thresholds {
         Thresholds {
             rndv,
             rndv_fast: match configured {
-                AUTO => rndv.max(of("RNDV_SEND_NBR_THRESH", rndv)),
+                AUTO => rndv.max(of(var!(TABLE, "RNDV_SEND_NBR_THRESH"), rndv)),
                 bytes => bytes,
             },
             rndv_mapped: mapped.min(rndv),
@@ -132,8 +136,8 @@ impl Thresholds {
                 AUTO => EAGER_MAX,
                 bytes => bytes,
             },
-            zcopy: of("ZCOPY_THRESH", by.message.cap.am.max_bcopy),
-            buffered: of("BCOPY_THRESH", usize::MAX),
+            zcopy: of(var!(TABLE, "ZCOPY_THRESH"), by.message.cap.am.max_bcopy),
+            buffered: of(var!(TABLE, "BCOPY_THRESH"), usize::MAX),
             // To the worker itself: its receiver would gather the fragments in a buffer first.
             no_fragments: configured == AUTO && by.to_itself && rules.maps,
         }
@@ -144,9 +148,9 @@ impl Thresholds {
 /// memory.
 fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
     let bandwidth = |attr: &uct_iface_attr| attr.bandwidth.dedicated + attr.bandwidth.shared;
-    let step = |name| config.key_f64("PROTO_OVERHEAD", name).max(0.0);
+    let step = |var| config.key_time(var).max(0.0);
     let bytes_a_second = bandwidth(by.message).max(1.0);
-    let copy = match config.bandwidth("BCOPY_BW") {
+    let copy = match config.bandwidth(var!(TABLE, "BCOPY_BW")) {
         AUTO_F64 if by.to_itself => bytes_a_second,
         AUTO_F64 => COPY,
         given => given.max(1.0),
@@ -162,12 +166,12 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
         per_byte: eager.per_byte + 1.0 / copy,
         ..eager
     });
-    let rts = message + step("rndv_rts");
+    let rts = message + step(var!(TABLE, "PROTO_OVERHEAD", "rndv_rts"));
     let mapped = eager.crossing(Cost {
         once: rts,
         per_byte: 1.0 / copy,
     });
-    let mapped = if rules.maps && by.place == "intra" {
+    let mapped = if rules.maps && by.same_node {
         mapped.max(RNDV_MIN)
     } else {
         usize::MAX
@@ -183,7 +187,7 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
     });
     let writes = rules.writes && by.message.cap.flags & UCT_IFACE_FLAG_PUT_ZCOPY != 0;
     let write = writes.then(|| Cost {
-        once: rts + 2.0 * message + step("rndv_rtr"),
+        once: rts + 2.0 * message + step(var!(TABLE, "PROTO_OVERHEAD", "rndv_rtr")),
         per_byte: 1.0 / bytes_a_second,
     });
     let ways = [read, write].into_iter().flatten();
@@ -204,7 +208,6 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ucp::config::TABLE;
 
     fn attr(latency: f64, overhead: f64, bandwidth: f64, flags: u64) -> uct_iface_attr {
         // SAFETY: integers, floats and a plain C address struct: zero is a value of each.
@@ -259,7 +262,7 @@ mod tests {
         let by = Carriers {
             message: &itself,
             copies: None,
-            place: "intra",
+            same_node: true,
             to_itself: true,
         };
         let t = thresholds(&[], AUTO_SCHEME, &by);
@@ -282,7 +285,7 @@ mod tests {
             let by = Carriers {
                 message: &tcp,
                 copies,
-                place: "inter",
+                same_node: false,
                 to_itself: false,
             };
             thresholds(&[], AUTO_SCHEME, &by).rndv
@@ -300,7 +303,7 @@ mod tests {
         let pair = |copies| Carriers {
             message: &shm,
             copies,
-            place: "intra",
+            same_node: true,
             to_itself: false,
         };
         let both = thresholds(&[], AUTO_SCHEME, &pair(Some(&cma)));

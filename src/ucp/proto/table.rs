@@ -10,10 +10,11 @@ use super::op::{MessageKind, Stage, UserHeader};
 use super::plan::RndvPolicy;
 use super::send;
 use crate::c::*;
+use crate::ucp::config::TABLE;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep};
-use crate::ucs::config::matches_pattern;
 use crate::ucs::config::units::print_memory;
+use crate::ucs::config::{matches_pattern, var};
 use crate::ucs::log;
 use crate::ucs_error;
 use crate::wire::header::{AmHdr, StreamHdr};
@@ -56,7 +57,7 @@ impl Wanted {
 pub fn describe(ep: &Ep) {
     let w = ep.worker();
     let config = &w.context().config;
-    let wanted = Wanted::read(config.str("PROTO_INFO"));
+    let wanted = Wanted::read(config.str(var!(TABLE, "PROTO_INFO")));
     if matches!(wanted, Wanted::Nothing) {
         return;
     }
@@ -67,7 +68,7 @@ pub fn describe(ep: &Ep) {
         return;
     };
     let who = who(ep, number);
-    let dir = config.str("PROTO_INFO_DIR");
+    let dir = config.str(var!(TABLE, "PROTO_INFO_DIR"));
     for (title, rows) in tables(ep) {
         if !wanted.has(&title) {
             continue;

@@ -6,6 +6,7 @@
 
 use crate::c::*;
 use crate::sys::lock::Mutex;
+use crate::ucp::config::TABLE;
 use crate::ucp::ep::{End, Ep, EpParams};
 use crate::ucp::timer::{Timer, WorkerCall, limit};
 use crate::ucp::wireup::accepted::{self, Accepted};
@@ -14,6 +15,7 @@ use crate::ucp::wireup::select;
 use crate::ucp::wireup::unproven::{self, Claim, Origin};
 use crate::ucp::worker::Worker;
 use crate::ucs::async_ctx::{AsyncContext, Mode};
+use crate::ucs::config::var;
 use crate::ucs::{Result, Status};
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::{Endpoint, Listener, Manager, Owner, Remote, Request, RequestId, Visitor};
@@ -197,7 +199,7 @@ impl Cm {
 
     /// Starts the timeout for a reply of an endpoint's peer; `None` without limit.
     fn deadline(&self, worker: &Worker, ep: u64) -> Result<Option<Timer>> {
-        let Some(limit) = limit(worker.context().config.time("WIREUP_TIMEOUT")) else {
+        let Some(limit) = limit(worker.context().config.time(var!(TABLE, "WIREUP_TIMEOUT"))) else {
             return Ok(None);
         };
         let inbox = Arc::clone(&self.inbox);
@@ -498,7 +500,10 @@ impl UcpListener {
             inbox: Arc::clone(&cm.inbox),
             listener: core::ptr::from_ref(made.as_ref()) as usize,
         });
-        let backlog = worker.context().config.ulong("LISTENER_BACKLOG");
+        let backlog = worker
+            .context()
+            .config
+            .ulong(var!(TABLE, "LISTENER_BACKLOG"));
         let backlog = i32::try_from(backlog).ok();
         made.listener = Some(cm.manager()?.listen(at, backlog, door)?);
         worker

@@ -134,11 +134,8 @@ fn best(
 }
 
 /// Which of the two an interface's peers are.
-fn place_of(worker: &Worker, iface: &OpenIface) -> &'static str {
-    match worker.context().resources[iface.resource].device.kind {
-        UCT_DEVICE_TYPE_NET => "inter",
-        _ => "intra",
-    }
+fn is_on_node(worker: &Worker, iface: &OpenIface) -> bool {
+    worker.context().resources[iface.resource].device.kind != UCT_DEVICE_TYPE_NET
 }
 
 /// The route of the last endpoint to a peer: the next endpoint to it uses it without a new selection.
@@ -210,7 +207,7 @@ fn lane_of(worker: &Worker, address: &Address, i: usize, ep: uct_ep_h) -> Messag
     let carriers = Carriers {
         message: &iface.attr,
         copies: copies.map(|i| &worker.ifaces[i].attr),
-        place: place_of(worker, iface),
+        same_node: is_on_node(worker, iface),
         to_itself: address.uuid == worker.uuid,
     };
     let thresholds = Thresholds::new(&worker.context().config, &worker.rules, &carriers);

@@ -9,6 +9,7 @@
 use super::{PREFIX, env, global};
 use crate::sys::fork::ForkLocked;
 use crate::sys::machine;
+use crate::ucs::config::var;
 use crate::{ucs_info, ucs_warn};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,7 +42,7 @@ pub fn warn_unused() {
     let (known, unknown): (Vec<_>, Vec<_>) = variables
         .iter()
         .partition(|(name, _)| is_known(name) || env::was_used(name));
-    let warns = global::current().bool("WARN_UNUSED_ENV_VARS");
+    let warns = global::current().bool(var!(global::TABLE, "WARN_UNUSED_ENV_VARS"));
     if !unknown.is_empty() && warns && first_of_job() {
         let texts: Vec<_> = unknown
             .iter()
@@ -74,7 +75,7 @@ pub fn warn_unused_with(prefix: &str) {
         .map(|(name, _)| name)
         .filter(|name| !env::was_used(name))
         .collect();
-    let warns = global::current().bool("WARN_UNUSED_ENV_VARS");
+    let warns = global::current().bool(var!(global::TABLE, "WARN_UNUSED_ENV_VARS"));
     if !unknown.is_empty() && warns && first_of_job() {
         let plural = if unknown.len() == 1 { "" } else { "s" };
         ucs_warn!(

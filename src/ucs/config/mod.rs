@@ -1,9 +1,9 @@
 //! Configuration: declarative rows per owner, read from defaults, `ucx.conf` and the environment.
 //!
 //! An owner (a transport, a memory domain, the context) states a `Table` of `Row`s. `Config::read`
-//! resolves every row by UCX's rules of names and precedence; the owner then asks by name, once,
-//! at open. Asking for a name that the table does not have, or by the getter of another kind, is a
-//! bug of the owner and panics; the tests of `registry` read every table.
+//! resolves every row by UCX's rules of names and precedence; the owner then asks once, at open:
+//! `config.time(var!(TABLE, "TIMEOUT"))`, which does not compile for a name that the table does not have, or for a
+//! getter of another kind (`var`).
 //!
 //! Names: a row is seen as `UCX_<PREFIX><NAME>` under the prefix of its own table and of every table
 //! that inherits it (`UCX_SM_BW`, `UCX_MM_BW`, `UCX_POSIX_BW`), the most specific one wins. With the
@@ -19,6 +19,7 @@ pub mod print;
 pub mod ucm;
 pub mod units;
 mod value;
+mod var;
 
 use env::Source;
 pub use known::{
@@ -26,6 +27,8 @@ pub use known::{
 };
 pub use pattern::matches_pattern;
 pub use value::{AllowList, Kind, OnOff, Ternary, Value};
+pub(crate) use var::var;
+pub use var::*;
 
 use crate::ucs::{Result, Status};
 use crate::{ucs_error, ucs_warn};
@@ -360,186 +363,6 @@ impl Config {
         found
             .map(|entry| self.target(entry).text())
             .ok_or(Status::NO_ELEM)
-    }
-
-    fn value(&self, name: &str) -> &Value {
-        match self.entries.iter().find(|entry| entry.name == name) {
-            Some(entry) => &entry.value,
-            None => panic!("table '{}' has no row {name}", self.table.name),
-        }
-    }
-
-    #[cold]
-    fn mismatch(&self, name: &str) -> ! {
-        panic!(
-            "row {name} of table '{}' is of another kind",
-            self.table.name
-        )
-    }
-
-    pub fn bool(&self, name: &str) -> bool {
-        match self.value(name) {
-            Value::Bool(value) => *value,
-            _ => self.mismatch(name),
-        }
-    }
-
-    pub fn ternary(&self, name: &str) -> Ternary {
-        match self.value(name) {
-            Value::Ternary(value) => *value,
-            _ => self.mismatch(name),
-        }
-    }
-
-    pub fn on_off(&self, name: &str) -> OnOff {
-        match self.value(name) {
-            Value::OnOff(value) => *value,
-            _ => self.mismatch(name),
-        }
-    }
-
-    pub fn int(&self, name: &str) -> i32 {
-        match self.value(name) {
-            Value::Int(value) => *value,
-            _ => self.mismatch(name),
-        }
-    }
-
-    /// `UInt`, where `inf` is `u32::MAX`; the number of a `Signal`.
-    pub fn uint(&self, name: &str) -> u32 {
-        match self.value(name) {
-            Value::UInt(value) => *value,
-            _ => self.mismatch(name),
-        }
-    }
-
-    /// `ULong`, `PlainULong`, `Hex`; may be `INF` or `AUTO`.
-    pub fn ulong(&self, name: &str) -> usize {
-        match self.value(name) {
-            Value::Size(value) => *value,
-            _ => self.mismatch(name),
-        }
-    }
-
-    /// Bytes; may be `INF` or `AUTO`.
-    pub fn memunits(&self, name: &str) -> usize {
-        self.ulong(name)
-    }
-
-    pub fn double(&self, name: &str) -> f64 {
-        match self.value(name) {
-            Value::Float(value) => *value,
-            _ => self.mismatch(name),
-        }
-    }
-
-    /// Seconds; may be `f64::INFINITY` or `AUTO_F64`.
-    pub fn time(&self, name: &str) -> f64 {
-        self.double(name)
-    }
-
-    /// Bytes a second; may be `AUTO_F64`.
-    pub fn bandwidth(&self, name: &str) -> f64 {
-        self.double(name)
-    }
-
-    pub fn str(&self, name: &str) -> &str {
-        match self.value(name) {
-            Value::Str(value) => value,
-            _ => self.mismatch(name),
-        }
-    }
-
-    /// `StrArray` and `ColonArray`.
-    pub fn list(&self, name: &str) -> &[String] {
-        match self.value(name) {
-            Value::List(value) => value,
-            _ => self.mismatch(name),
-        }
-    }
-
-    /// The bytes in an `Array` of `MemUnits`.
-    pub fn sizes(&self, name: &str) -> Vec<usize> {
-        let size = |value: &Value| match value {
-            Value::Size(bytes) => *bytes,
-            _ => self.mismatch(name),
-        };
-        self.array(name).iter().map(size).collect()
-    }
-
-    /// The elements of an `Array`.
-    pub fn array(&self, name: &str) -> &[Value] {
-        match self.value(name) {
-            Value::Values(value) => value,
-            _ => self.mismatch(name),
-        }
-    }
-
-    /// The indices of an `Array` of `Enum`, in the order given.
-    pub fn enum_list(&self, name: &str) -> Vec<usize> {
-        let indices = self.array(name).iter().map(|value| match value {
-            Value::Index(index) => *index,
-            _ => self.mismatch(name),
-        });
-        indices.collect()
-    }
-
-    pub fn enum_index(&self, name: &str) -> usize {
-        match self.value(name) {
-            Value::Index(value) => *value,
-            _ => self.mismatch(name),
-        }
-    }
-
-    pub fn bitmap(&self, name: &str) -> u64 {
-        match self.value(name) {
-            Value::Mask(value) => *value,
-            _ => self.mismatch(name),
-        }
-    }
-
-    pub fn allow_list(&self, name: &str) -> &AllowList {
-        match self.value(name) {
-            Value::Allow(value) => value,
-            _ => self.mismatch(name),
-        }
-    }
-
-    pub fn range(&self, name: &str) -> (u32, u32) {
-        match self.value(name) {
-            Value::Range(first, last) => (*first, *last),
-            _ => self.mismatch(name),
-        }
-    }
-
-    /// The value of `key` in a `KeyValue` row.
-    pub fn key(&self, name: &str, key: &str) -> &Value {
-        let Some(entry) = self.entries.iter().find(|entry| entry.name == name) else {
-            panic!("table '{}' has no row {name}", self.table.name)
-        };
-        if let (Kind::KeyValue(keys, _), Value::Keys(values)) = (entry.kind, &entry.value) {
-            let found = keys.iter().zip(values).find(|((k, _), _)| *k == key);
-            if let Some((_, value)) = found {
-                return value;
-            }
-        }
-        self.mismatch(name)
-    }
-
-    /// Seconds or bytes a second of `key` in a `KeyValue` row.
-    pub fn key_f64(&self, name: &str, key: &str) -> f64 {
-        match self.key(name, key) {
-            Value::Float(value) => *value,
-            _ => self.mismatch(name),
-        }
-    }
-
-    /// Bytes or a count of `key` in a `KeyValue` row.
-    pub fn key_size(&self, name: &str, key: &str) -> usize {
-        match self.key(name, key) {
-            Value::Size(value) => *value,
-            _ => self.mismatch(name),
-        }
     }
 }
 

@@ -134,7 +134,7 @@ fn the_most_specific_name_wins_and_the_application_before_all() {
     ] {
         let config = read(environment, files).unwrap();
         assert_eq!(
-            config.uint("FIFO_SIZE"),
+            config.uint(var!(POSIX, "FIFO_SIZE")),
             expected,
             "{environment:?} {files:?}"
         );
@@ -171,7 +171,10 @@ fn bad_texts_are_refused() {
     );
     let lenient = lenient.unwrap();
     assert_eq!(
-        (lenient.enum_index("COLOR"), lenient.uint("FIFO_SIZE")),
+        (
+            lenient.enum_index(var!(POSIX, "COLOR")),
+            lenient.uint(var!(POSIX, "FIFO_SIZE"))
+        ),
         (0, 7)
     );
 }
@@ -188,11 +191,11 @@ fn values_have_their_getters() {
         &[],
     )
     .unwrap();
-    assert_eq!(config.enum_index("COLOR"), 2);
-    assert_eq!(config.key_size("THRESH", "intra"), 8192);
-    assert_eq!(config.key_size("THRESH", "inter"), 16384);
-    assert_eq!(config.enum_list("ALLOC"), [1, 0, 1]);
-    assert_eq!(config.uint("FIFO_SIZE"), u32::MAX);
+    assert_eq!(config.enum_index(var!(POSIX, "COLOR")), 2);
+    assert_eq!(config.key_size(var!(POSIX, "THRESH", "intra")), 8192);
+    assert_eq!(config.key_size(var!(POSIX, "THRESH", "inter")), 16384);
+    assert_eq!(config.enum_list(var!(POSIX, "ALLOC")), [1, 0, 1]);
+    assert_eq!(config.uint(var!(POSIX, "FIFO_SIZE")), u32::MAX);
 }
 
 #[test]
@@ -203,7 +206,7 @@ fn changes_take_names_prefixed_names_and_patterns() {
     assert_eq!(config.get_text("POSIX_COLOR").unwrap(), "green");
     assert_eq!(config.get_text("OLD_SIZE").unwrap(), "8");
     config.set("*_SIZE", "9").unwrap();
-    assert_eq!(config.uint("FIFO_SIZE"), 9);
+    assert_eq!(config.uint(var!(POSIX, "FIFO_SIZE")), 9);
     assert_eq!(config.set("SIZE", "9").err(), Some(Status::NO_ELEM));
     assert_eq!(config.get_text("SIZE").err(), Some(Status::NO_ELEM));
     // One of two rows does not take the text: none is changed.
@@ -212,7 +215,7 @@ fn changes_take_names_prefixed_names_and_patterns() {
         Some(Status::INVALID_PARAM)
     );
     assert_eq!(config.get_text("COLOR").unwrap(), "green");
-    assert_eq!(config.uint("FIFO_SIZE"), 9);
+    assert_eq!(config.uint(var!(POSIX, "FIFO_SIZE")), 9);
 }
 
 /// A kind, texts with what they print as, and texts that are refused.
@@ -446,4 +449,29 @@ fn random_texts_are_harmless() {
             }
         }
     }
+}
+
+#[test]
+fn a_variable_is_found_in_its_table_and_in_those_it_inherits_from() {
+    let own: Var<KeyedBytes> = POSIX.var("THRESH", "inter");
+    let inherited: Var<ListOfChoices> = POSIX.var("ALLOC", "");
+    assert_eq!((own.name(), inherited.name()), ("THRESH", "ALLOC"));
+}
+
+#[test]
+#[should_panic(expected = "no variable of this name")]
+fn a_misspelled_variable_is_refused() {
+    let _: Var<UInt> = POSIX.var("FIFO_SIZ", "");
+}
+
+#[test]
+#[should_panic(expected = "of another kind")]
+fn a_variable_of_another_kind_is_refused() {
+    let _: Var<Count> = POSIX.var("FIFO_SIZE", "");
+}
+
+#[test]
+#[should_panic(expected = "no such key")]
+fn a_misspelled_key_is_refused() {
+    let _: Var<KeyedBytes> = POSIX.var("THRESH", "outer");
 }

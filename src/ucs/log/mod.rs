@@ -22,7 +22,7 @@ pub use sink::fill_name;
 
 use crate::sys::fork::ForkLocked;
 use crate::sys::{file, machine, process};
-use crate::ucs::config::global;
+use crate::ucs::config::{global, var};
 use core::fmt;
 use once_cell::race::OnceBox;
 use std::cell::Cell;
@@ -101,13 +101,15 @@ pub fn take_over_options() -> bool {
     let mut first = false;
     loop {
         let options = global::current();
-        let buffer = options.memunits("LOG_BUFFER").clamp(1, MAX_BUFFER);
+        let buffer = options
+            .memunits(var!(global::TABLE, "LOG_BUFFER"))
+            .clamp(1, MAX_BUFFER);
         BUFFER.store(buffer, Ordering::Relaxed);
-        let filter = options.str("LOG_FILE_FILTER");
+        let filter = options.str(var!(global::TABLE, "LOG_FILE_FILTER"));
         let filter = (filter != "*").then(|| Arc::from(filter));
         // The one before is dropped without the lock.
         let _before = FILTER.with(|known| core::mem::replace(known, filter));
-        let level = options.enum_index("LOG_LEVEL") as u32;
+        let level = options.enum_index(var!(global::TABLE, "LOG_LEVEL")) as u32;
         first |= LEVEL.swap(level, Ordering::Relaxed) == UNREAD;
         // Another thread may have changed them meanwhile.
         if Arc::ptr_eq(&options, &global::current()) {
@@ -135,9 +137,9 @@ fn read_options() {
     let fixed = global::fixed();
     let open = || {
         sink::Sink::open(
-            fixed.str("LOG_FILE"),
-            fixed.memunits("LOG_FILE_SIZE"),
-            fixed.uint("LOG_FILE_ROTATE"),
+            fixed.str(var!(global::READ_ONLY, "LOG_FILE")),
+            fixed.memunits(var!(global::READ_ONLY, "LOG_FILE_SIZE")),
+            fixed.uint(var!(global::READ_ONLY, "LOG_FILE_ROTATE")),
         )
     };
     SINK.get_or_init(|| Box::new(open()));

@@ -1,17 +1,14 @@
 //! The variables of the security of tcp connections. The memory domain of tcp and its connection manager both have them.
 
 use super::Secret;
-use crate::ucs::config::{Config, Kind, Row, Table};
+use crate::ucs::config::{Config, Kind, Row, Table, var};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use std::path::Path;
 use std::sync::Arc;
 
-const FILE: &str = "AUTH_FILE";
-const ENCRYPT: &str = "ENCRYPT";
-
 pub const FILE_ROW: Row = Row::new(
-    FILE,
+    "AUTH_FILE",
     "",
     Kind::Str,
     "File with a secret that both ends of a connection must know, readable for its owner only; empty for \
@@ -19,7 +16,7 @@ pub const FILE_ROW: Row = Row::new(
 );
 
 pub const ENCRYPT_ROW: Row = Row::new(
-    ENCRYPT,
+    "ENCRYPT",
     "n",
     Kind::Bool,
     "Encrypt what goes over connections, where either end says so. Needs the secret of AUTH_FILE.",
@@ -44,8 +41,8 @@ impl Auth {
     /// What the two rows say; `None` when there is no secret. `INVALID_PARAM`, and a line in the log, when what they
     /// ask for cannot be done: then there must be no connections at all.
     pub fn read(config: &Config) -> Result<Option<Arc<Auth>>> {
-        let path = config.str(FILE);
-        let encrypt = config.bool(ENCRYPT);
+        let path = config.str(var!(TABLE, "AUTH_FILE"));
+        let encrypt = config.bool(var!(TABLE, "ENCRYPT"));
         if path.is_empty() {
             if encrypt {
                 ucs_error!("UCX_TCP_ENCRYPT=y needs a secret: set UCX_TCP_AUTH_FILE");

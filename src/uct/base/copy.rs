@@ -104,8 +104,8 @@ unsafe fn copy_long(from: *const u8, to: *mut u8, len: usize) {
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline]
 fn string_range() -> core::ops::Range<usize> {
-    use crate::ucs::config::AUTO;
-    use crate::ucs::config::global;
+    use crate::ucs::config::global::READ_ONLY;
+    use crate::ucs::config::{AUTO, global, var};
     use once_cell::race::OnceBox;
     /// Measured: from where on the start-up of the instruction pays off, and from where on the C library is faster.
     const FROM: usize = 1 << 10;
@@ -114,12 +114,15 @@ fn string_range() -> core::ops::Range<usize> {
     let (from, to) = *RANGE.get_or_init(|| {
         let options = global::fixed();
         let fast = crate::sys::cpu::has_fast_string_copy();
-        let of = |name, auto| match options.memunits(name) {
+        let of = |var, auto| match options.memunits(var) {
             AUTO => auto,
             bytes => bytes,
         };
-        let from = of("BUILTIN_MEMCPY_MIN", if fast { FROM } else { usize::MAX });
-        Box::new((from, of("BUILTIN_MEMCPY_MAX", TO)))
+        let from = of(
+            var!(READ_ONLY, "BUILTIN_MEMCPY_MIN"),
+            if fast { FROM } else { usize::MAX },
+        );
+        Box::new((from, of(var!(READ_ONLY, "BUILTIN_MEMCPY_MAX"), TO)))
     });
     from..to
 }

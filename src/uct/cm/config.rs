@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::sys::socket::Options;
-use crate::ucs::config::{AUTO, Config, Kind, Row, Table};
+use crate::ucs::config::{AUTO, Bytes, Config, Kind, Row, Table, Var, var};
 use crate::ucs::{Result, Status, log};
 use crate::uct::auth::{self, Auth};
 use std::sync::Arc;
@@ -85,22 +85,22 @@ pub(super) struct Settings {
 
 impl Settings {
     pub fn read(config: &Config) -> Result<Settings> {
-        let size = |name: &str| Some(config.memunits(name)).filter(|n| *n < AUTO);
-        let private = config.memunits("PRIV_DATA_LEN");
+        let size = |var: Var<Bytes>| Some(config.memunits(var)).filter(|n| *n < AUTO);
+        let private = config.memunits(var!(TABLE, "PRIV_DATA_LEN"));
         if private > MAX_PRIVATE {
             crate::ucs_error!("UCX_TCP_CM_PRIV_DATA_LEN must be at most 1 MiB");
             return Err(Status::INVALID_PARAM);
         }
-        let syn = config.ulong("SYN_CNT");
-        let timeout = config.time("USER_TIMEOUT");
+        let syn = config.ulong(var!(TABLE, "SYN_CNT"));
+        let timeout = config.time(var!(TABLE, "USER_TIMEOUT"));
         Ok(Settings {
-            failure_level: level(config.enum_index("FAILURE")),
-            reuse_address: config.bool("REUSEADDR"),
+            failure_level: level(config.enum_index(var!(TABLE, "FAILURE"))),
+            reuse_address: config.bool(var!(TABLE, "REUSEADDR")),
             max_private: private + PRIVATE_BASE,
             options: Options {
                 nodelay: true,
-                send_buffer: size("SNDBUF"),
-                receive_buffer: size("RCVBUF"),
+                send_buffer: size(var!(TABLE, "SNDBUF")),
+                receive_buffer: size(var!(TABLE, "RCVBUF")),
                 syn_count: (syn < AUTO).then(|| u32::try_from(syn).unwrap_or(u32::MAX)),
                 user_timeout: (timeout.is_finite() && timeout > 0.0)
                     .then(|| Duration::from_secs_f64(timeout.min(1e9))),

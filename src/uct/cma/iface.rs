@@ -8,7 +8,7 @@ use super::wire;
 use crate::c::*;
 use crate::sys::lock::Mutex;
 use crate::sys::vm_rw::CopyDirection;
-use crate::ucs::config::Config;
+use crate::ucs::config::{Config, var};
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Completion, Iface, Posted};
 use crate::uct::base::iface::{EpBox, IfaceBox};
@@ -82,7 +82,10 @@ impl CmaIface {
         config: &Config,
     ) -> Result<uct_iface_h> {
         debug_assert!(core::ptr::eq(config.table, &config::IFACE));
-        let (max_iov, segment) = (config.ulong("MAX_IOV"), config.memunits("SEG_SIZE"));
+        let (max_iov, segment) = (
+            config.ulong(var!(config::IFACE, "MAX_IOV")),
+            config.memunits(var!(config::IFACE, "SEG_SIZE")),
+        );
         if max_iov == 0 || segment == 0 {
             ucs_error!("UCX_CMA_MAX_IOV and UCX_CMA_SEG_SIZE must be above 0");
             return Err(Status::INVALID_PARAM);
@@ -94,12 +97,12 @@ impl CmaIface {
             membership: peer::open()?,
             segment,
             // A quota of 0 would never finish anything.
-            quota: config.uint("TX_QUOTA").max(1),
+            quota: config.uint(var!(config::IFACE, "TX_QUOTA")).max(1),
             max_iov: max_iov.min(MAX_IOV),
             // Negative: no limit. At least one, or nothing could be sent.
-            max_transfers: usize::try_from(config.int("TX_MAX_BUFS"))
+            max_transfers: usize::try_from(config.int(var!(config::IFACE, "TX_MAX_BUFS")))
                 .map_or(usize::MAX, |n| n.max(1)),
-            bandwidth: config.bandwidth("BW"),
+            bandwidth: config.bandwidth(var!(config::IFACE, "BW")),
             queue: Queue::default(),
             pending: PendingQueue::new(),
             eps: RefCell::new(Vec::new()),

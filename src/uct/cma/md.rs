@@ -5,7 +5,7 @@ use super::iface::{self, CmaIface};
 use super::{config, peer, wire};
 use crate::c::*;
 use crate::ucs::Result;
-use crate::ucs::config::{Config, Table};
+use crate::ucs::config::{Config, Table, var};
 use crate::uct::api::{Component, Device, Md, MdAttr, Transport, Unusable};
 use crate::uct::base::node;
 use crate::uct::base::params::IfaceParams;
@@ -40,7 +40,7 @@ impl Component for CmaComponent {
 
     fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
         Ok(Box::new(CmaMd {
-            invalidate: config.bool("MEMORY_INVALIDATE"),
+            invalidate: config.bool(var!(config::MD, "MEMORY_INVALIDATE")),
         }))
     }
 

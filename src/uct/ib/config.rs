@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::c::verbs::{IBV_MTU_256, IBV_MTU_512, IBV_MTU_1024, IBV_MTU_2048, IBV_MTU_4096};
-use crate::ucs::config::{AUTO, Config, Kind, Row, Table};
+use crate::ucs::config::{AUTO, Bytes, Config, Count, Double, Kind, Row, Table, UInt, Var, var};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::base::config as shared;
@@ -260,7 +260,7 @@ pub struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    pub fn within(&self, name: &str, value: usize, min: usize, max: usize) -> Result<u32> {
+    fn within(&self, name: &str, value: usize, min: usize, max: usize) -> Result<u32> {
         if (min..=max).contains(&value) {
             return Ok(value as u32);
         }
@@ -271,19 +271,19 @@ impl Reader<'_> {
         Err(Status::INVALID_PARAM)
     }
 
-    pub fn count(&self, name: &str, min: usize, max: usize) -> Result<u32> {
-        self.within(name, self.config.uint(name) as usize, min, max)
+    pub fn count(&self, var: Var<UInt>, min: usize, max: usize) -> Result<u32> {
+        self.within(var.name(), self.config.uint(var) as usize, min, max)
     }
 
-    pub fn bytes(&self, name: &str, min: usize, max: usize) -> Result<u32> {
-        self.within(name, self.config.memunits(name), min, max)
+    pub fn bytes(&self, var: Var<Bytes>, min: usize, max: usize) -> Result<u32> {
+        self.within(var.name(), self.config.memunits(var), min, max)
     }
 
     /// `None`: auto.
-    pub fn optional(&self, name: &str, min: usize, max: usize) -> Result<Option<u32>> {
-        match self.config.ulong(name) {
+    pub fn optional(&self, var: Var<Count>, min: usize, max: usize) -> Result<Option<u32>> {
+        match self.config.ulong(var) {
             AUTO => Ok(None),
-            n => self.within(name, n, min, max).map(Some),
+            n => self.within(var.name(), n, min, max).map(Some),
         }
     }
 }
@@ -291,18 +291,24 @@ impl Reader<'_> {
 impl PathSettings {
     pub fn read(from: &Reader<'_>) -> Result<PathSettings> {
         let config = from.config;
-        let prefix_len = || match config.ulong("ROCE_SUBNET_PREFIX_LEN") {
+        let prefix_len = || match config.ulong(var!(RC_VERBS, "ROCE_SUBNET_PREFIX_LEN")) {
             AUTO => None,
             n => Some(n.min(128) as u8),
         };
         Ok(PathSettings {
-            is_global: config.bool("IS_GLOBAL"),
-            service_level: from.optional("SL", 0, 15)?.unwrap_or(0) as u8,
-            traffic_class: from.optional("TRAFFIC_CLASS", 0, 255)?.map(|n| n as u8),
-            hop_limit: from.count("HOP_LIMIT", 1, 255)? as u8,
-            subnet: config.bool("ROCE_LOCAL_SUBNET").then(prefix_len),
-            partition: from.optional("PKEY", 1, 0xffff)?.map(|n| n as u16),
-            mtu: match MTUS[config.enum_index("PATH_MTU")] {
+            is_global: config.bool(var!(RC_VERBS, "IS_GLOBAL")),
+            service_level: from.optional(var!(RC_VERBS, "SL"), 0, 15)?.unwrap_or(0) as u8,
+            traffic_class: from
+                .optional(var!(RC_VERBS, "TRAFFIC_CLASS"), 0, 255)?
+                .map(|n| n as u8),
+            hop_limit: from.count(var!(RC_VERBS, "HOP_LIMIT"), 1, 255)? as u8,
+            subnet: config
+                .bool(var!(RC_VERBS, "ROCE_LOCAL_SUBNET"))
+                .then(prefix_len),
+            partition: from
+                .optional(var!(RC_VERBS, "PKEY"), 1, 0xffff)?
+                .map(|n| n as u16),
+            mtu: match MTUS[config.enum_index(var!(RC_VERBS, "PATH_MTU"))] {
                 "256" => Some(IBV_MTU_256),
                 "512" => Some(IBV_MTU_512),
                 "1024" => Some(IBV_MTU_1024),
@@ -320,42 +326,47 @@ impl Settings {
             config,
             prefix: "UCX_RC_VERBS_",
         };
-        let max_header = from.bytes("MAX_AM_HDR", 0, 4096)? as usize;
-        let segment = from.bytes("SEG_SIZE", 256, 1 << 20)? as usize;
-        let send_queue = from.count("TX_QUEUE_LEN", 4, MAX_SEND_QUEUE as usize)?;
+        let max_header = from.bytes(var!(RC_VERBS, "MAX_AM_HDR"), 0, 4096)? as usize;
+        let segment = from.bytes(var!(RC_VERBS, "SEG_SIZE"), 256, 1 << 20)? as usize;
+        let send_queue = from.count(var!(RC_VERBS, "TX_QUEUE_LEN"), 4, MAX_SEND_QUEUE as usize)?;
         let auto = |n: usize| (n != AUTO).then_some(n);
-        let thresh = |name: &str| {
-            let part = config.double(name);
+        let thresh = |var: Var<Double>| {
+            let part = config.double(var);
             if (0.0..1.0).contains(&part) {
                 return Ok(part);
             }
+            let name = var.name();
             ucs_error!("UCX_RC_VERBS_{name} is {part}: it must be at least 0 and below 1");
             Err(Status::INVALID_PARAM)
         };
-        let moderation = from.count("TX_CQ_MODERATION", 1, MAX_SEND_QUEUE as usize)?;
+        let moderation = from.count(
+            var!(RC_VERBS, "TX_CQ_MODERATION"),
+            1,
+            MAX_SEND_QUEUE as usize,
+        )?;
         Ok(Settings {
             segment,
             send_queue,
-            inline: from.bytes("TX_MIN_INLINE", 0, 4096)?,
-            sges: from.count("TX_MIN_SGE", 2, 64)?,
-            receive_queue: from.count("RX_QUEUE_LEN", 16, 1 << 20)?,
-            sends: from.count("TX_CQ_LEN", 64, 1 << 20)?,
+            inline: from.bytes(var!(RC_VERBS, "TX_MIN_INLINE"), 0, 4096)?,
+            sges: from.count(var!(RC_VERBS, "TX_MIN_SGE"), 2, 64)?,
+            receive_queue: from.count(var!(RC_VERBS, "RX_QUEUE_LEN"), 16, 1 << 20)?,
+            sends: from.count(var!(RC_VERBS, "TX_CQ_LEN"), 64, 1 << 20)?,
             // Half of the queue may wait for a completion that frees the other half.
             moderation: moderation.min(send_queue / 2),
             max_header: max_header.min(segment / 2),
-            max_get: config.memunits("MAX_GET_ZCOPY"),
-            max_eps: config.ulong("MAX_NUM_EPS"),
-            reads: auto(config.ulong("MAX_RD_ATOMIC")).map(|n| n.min(255) as u8),
-            timeout: timeout_exponent(config.time("TIMEOUT")),
-            retries: from.count("RETRY_COUNT", 0, 7)? as u8,
-            rnr_timer: rnr_code(config.time("RNR_TIMEOUT")),
-            rnr_retries: from.count("RNR_RETRY_COUNT", 0, 7)? as u8,
-            window: match config.bool("FC_ENABLE") {
-                true => Some(from.count("FC_WND_SIZE", 2, 1 << 15)?),
+            max_get: config.memunits(var!(RC_VERBS, "MAX_GET_ZCOPY")),
+            max_eps: config.ulong(var!(RC_VERBS, "MAX_NUM_EPS")),
+            reads: auto(config.ulong(var!(RC_VERBS, "MAX_RD_ATOMIC"))).map(|n| n.min(255) as u8),
+            timeout: timeout_exponent(config.time(var!(RC_VERBS, "TIMEOUT"))),
+            retries: from.count(var!(RC_VERBS, "RETRY_COUNT"), 0, 7)? as u8,
+            rnr_timer: rnr_code(config.time(var!(RC_VERBS, "RNR_TIMEOUT"))),
+            rnr_retries: from.count(var!(RC_VERBS, "RNR_RETRY_COUNT"), 0, 7)? as u8,
+            window: match config.bool(var!(RC_VERBS, "FC_ENABLE")) {
+                true => Some(from.count(var!(RC_VERBS, "FC_WND_SIZE"), 2, 1 << 15)?),
                 false => None,
             },
-            soft: thresh("FC_SOFT_THRESH")?,
-            hard: thresh("FC_HARD_THRESH")?,
+            soft: thresh(var!(RC_VERBS, "FC_SOFT_THRESH"))?,
+            hard: thresh(var!(RC_VERBS, "FC_HARD_THRESH"))?,
             path: PathSettings::read(&from)?,
         })
     }

@@ -9,7 +9,7 @@ use super::wire::{KEY_LEN, decode_key, encode_key};
 use crate::c::verbs::{IBV_ATOMIC_NONE, ibv_device_attr};
 use crate::c::*;
 use crate::sys::verbs::{self, Access, Device, Region};
-use crate::ucs::config::{AUTO, Config, Table, Ternary};
+use crate::ucs::config::{AUTO, Config, Table, Ternary, var};
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Component, Device as TlDevice, Md, MdAttr, RkeyParts, Transport, Unusable};
 use crate::uct::base::iface::md_as;
@@ -79,7 +79,7 @@ impl Component for IbComponent {
     }
 
     fn md_open(&self, name: &str, config: &Config) -> Result<Box<dyn Md>> {
-        let fork = config.ternary("FORK_INIT");
+        let fork = config.ternary(var!(config::MD, "FORK_INIT"));
         if fork != Ternary::No
             && let Err(e) = verbs::prepare_fork()
         {
@@ -94,7 +94,7 @@ impl Component for IbComponent {
             ucs_error!("RDMA device {name} cannot be opened: {e}");
             Status::from(e)
         })?;
-        let watch = match config.bool("ASYNC_EVENTS") {
+        let watch = match config.bool(var!(config::MD, "ASYNC_EVENTS")) {
             true => Watch::start(&device, name)?,
             false => Watch::none(),
         };
@@ -104,11 +104,12 @@ impl Component for IbComponent {
                 name: name.to_owned(),
                 limits,
                 watch,
-                gid_index: Some(config.ulong("GID_INDEX")).filter(|&index| index != AUTO),
+                gid_index: Some(config.ulong(var!(config::MD, "GID_INDEX")))
+                    .filter(|&index| index != AUTO),
             }),
             reg_cost: (
-                config.time("MEM_REG_OVERHEAD"),
-                config.time("MEM_REG_GROWTH"),
+                config.time(var!(config::MD, "MEM_REG_OVERHEAD")),
+                config.time(var!(config::MD, "MEM_REG_GROWTH")),
             ),
         }))
     }

@@ -1,9 +1,10 @@
 //! The `self` interface: its attributes, its address, and how a sent message is handled at once.
 
+use super::config;
 use super::ep::SelfEp;
 use crate::c::*;
 use crate::sys::random::random_u64;
-use crate::ucs::config::Config;
+use crate::ucs::config::{Config, var};
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
@@ -43,7 +44,7 @@ impl SelfIface {
         params: IfaceParams,
         config: &Config,
     ) -> Result<uct_iface_h> {
-        let seg_size = config.memunits("SEG_SIZE");
+        let seg_size = config.memunits(var!(config::IFACE, "SEG_SIZE"));
         if seg_size > MAX_SEG || seg_size < size_of::<u64>() {
             crate::ucs_error!("UCX_SELF_SEG_SIZE must be between 8 bytes and 1 GiB");
             return Err(Status::INVALID_PARAM);

@@ -3,7 +3,7 @@
 use super::config;
 use super::iface::{self, SelfIface};
 use crate::c::*;
-use crate::ucs::config::{Config, Table};
+use crate::ucs::config::{Config, Table, var};
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Component, Device, Md, MdAttr, RkeyParts, Transport, Unusable};
 use crate::uct::base::params::IfaceParams;
@@ -43,7 +43,7 @@ impl Component for SelfComponent {
     }
 
     fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
-        let devices = usize::try_from(config.int("NUM_DEVICES")).unwrap_or(0);
+        let devices = usize::try_from(config.int(var!(config::MD, "NUM_DEVICES"))).unwrap_or(0);
         if !(1..=MAX_DEVICES).contains(&devices) {
             crate::ucs_error!("UCX_SELF_NUM_DEVICES must be between 1 and {MAX_DEVICES}");
             return Err(Status::INVALID_PARAM);

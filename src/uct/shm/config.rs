@@ -112,7 +112,7 @@ pub static SYSV: Table = Table {
     rows: &[],
 };
 
-static MM_MD: Table = Table {
+pub static MM_MD: Table = Table {
     name: "memory mapped memory domain",
     prefix: "MM_",
     parent: None,

@@ -1,5 +1,6 @@
 //! The interface of posix and sysv: attributes, address, progress, events, failures of peers.
 
+use super::config;
 use super::copy::{FIRST_LINE, copy_first_line};
 use super::ep::ShmEp;
 use super::inbox::Inbox;
@@ -8,7 +9,7 @@ use super::ring::{Message, Polled, Shape};
 use super::segment::{Attached, Source};
 use super::wire::{KEY_LEN, SegmentKey, SegmentKind};
 use crate::c::*;
-use crate::ucs::config::{Config, Ternary};
+use crate::ucs::config::{Config, Ternary, var};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
@@ -68,8 +69,11 @@ type Face = IfaceBox<ShmIface>;
 
 /// The configured sizes; `INVALID_PARAM` if they are unusable.
 fn shape_of(config: &Config) -> Result<(Shape, u32)> {
-    let (slots, slot) = (config.uint("FIFO_SIZE"), config.uint("FIFO_ELEM_SIZE"));
-    let segment = u32::try_from(config.memunits("SEG_SIZE")).unwrap_or(u32::MAX);
+    let (slots, slot) = (
+        config.uint(var!(config::MM, "FIFO_SIZE")),
+        config.uint(var!(config::MM, "FIFO_ELEM_SIZE")),
+    );
+    let segment = u32::try_from(config.memunits(var!(config::MM, "SEG_SIZE"))).unwrap_or(u32::MAX);
     let shape = Shape {
         slots,
         slot: slot.checked_next_multiple_of(64).unwrap_or(u32::MAX),
@@ -100,18 +104,18 @@ impl ShmIface {
         config: &Config,
     ) -> Result<uct_iface_h> {
         let (shape, max_short) = shape_of(config)?;
-        let batch = config.double("FIFO_RELEASE_FACTOR");
+        let batch = config.double(var!(config::MM, "FIFO_RELEASE_FACTOR"));
         if !(0.0..=1.0).contains(&batch) {
             ucs_error!("shared memory: FIFO_RELEASE_FACTOR {batch} must be between 0 and 1");
             return Err(Status::INVALID_PARAM);
         }
-        let huge = match config.ternary("FIFO_HUGETLB") {
+        let huge = match config.ternary(var!(config::MM, "FIFO_HUGETLB")) {
             Ternary::No | Ternary::Auto => Ternary::No,
             other => other,
         };
         let inbox = Inbox::open(source, shape, batch, huge)?;
         let alarm = Arc::new(Alarm::new(Arc::clone(inbox.wake())));
-        let bandwidth = config.bandwidth("BW");
+        let bandwidth = config.bandwidth(var!(config::MM, "BW"));
         let tl = ShmIface {
             kind: source.kind,
             recent: RefCell::new(None),
@@ -120,13 +124,17 @@ impl ShmIface {
             pending: PendingQueue::new(),
             max_short: max_short as usize,
             max_bcopy: shape.segment as usize,
-            max_poll: config.ulong("FIFO_MAX_POLL").clamp(1, MOST_POLLED) as u64,
+            max_poll: config
+                .ulong(var!(config::MM, "FIFO_MAX_POLL"))
+                .clamp(1, MOST_POLLED) as u64,
             bandwidth: if bandwidth > 0.0 {
                 bandwidth
             } else {
                 BANDWIDTH
             },
-            overhead: config.key_f64("SEND_OVERHEAD", "am_short").max(0.0),
+            overhead: config
+                .key_time(var!(config::MM, "SEND_OVERHEAD", "am_short"))
+                .max(0.0),
             peers: RefCell::new(HashMap::new()),
             sweep_at: Cell::new(LEAST_SWEPT),
             endpoints: RefCell::new(BTreeMap::new()),

@@ -8,7 +8,7 @@ use super::segment::{Segment, Source};
 use super::wire::{MEM_KEY_LEN, MemKey, SegmentKey, SegmentKind};
 use crate::c::*;
 use crate::sys::{mem, shm};
-use crate::ucs::config::{Config, Table, Ternary};
+use crate::ucs::config::{Config, Table, Ternary, var};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::{Alloc, Component, Device, Md, MdAttr, RkeyParts, Transport, Unusable};
@@ -97,7 +97,7 @@ impl Component for PosixComponent {
     }
 
     fn md_open(&self, _name: &str, config: &Config) -> Result<Box<dyn Md>> {
-        let huge = config.ternary("HUGETLB_MODE");
+        let huge = config.ternary(var!(config::MM_MD, "HUGETLB_MODE"));
         let kind = SegmentKind::Posix;
         Ok(Box::new(ShmMd {
             source: Source { kind, huge },
@@ -160,7 +160,7 @@ impl Component for SysvComponent {
         Ok(Box::new(ShmMd {
             source: Source {
                 kind: SegmentKind::Sysv,
-                huge: config.ternary("HUGETLB_MODE"),
+                huge: config.ternary(var!(config::MM_MD, "HUGETLB_MODE")),
             },
         }))
     }

@@ -3,7 +3,9 @@
 
 use super::device::{Family, Selection};
 use crate::sys::socket::{Keepalive, Options};
-use crate::ucs::config::{AUTO, Config, Kind, Row, Table, Ternary};
+use crate::ucs::config::{
+    AUTO, Bytes, Config, Count, Kind, Row, Seconds, Table, Ternary, Var, var,
+};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::auth;
@@ -232,46 +234,49 @@ const MAX_IOV: usize = 64;
 
 impl Settings {
     pub fn read(config: &Config) -> Result<Settings> {
-        let seg = |name: &str| {
-            let n = config.memunits(name);
+        let seg = |var: Var<Bytes>| {
+            let n = config.memunits(var);
             if (MIN_SEG..=MAX_SEG).contains(&n) {
                 return Ok(n);
             }
-            ucs_error!("UCX_TCP_{name} must be between {MIN_SEG} bytes and 16 MiB");
+            ucs_error!(
+                "UCX_TCP_{} must be between {MIN_SEG} bytes and 16 MiB",
+                var.name()
+            );
             Err(Status::INVALID_PARAM)
         };
-        let max_copy = seg("TX_SEG_SIZE")?;
-        let max_iov = config.ulong("MAX_IOV");
+        let max_copy = seg(var!(IFACE, "TX_SEG_SIZE"))?;
+        let max_iov = config.ulong(var!(IFACE, "MAX_IOV"));
         if !(1..=MAX_IOV).contains(&max_iov) {
             ucs_error!("UCX_TCP_MAX_IOV must be between 1 and {MAX_IOV}");
             return Err(Status::INVALID_PARAM);
         }
-        let (first, last) = config.range("PORT_RANGE");
+        let (first, last) = config.range(var!(IFACE, "PORT_RANGE"));
         let (Ok(first), Ok(last)) = (u16::try_from(first), u16::try_from(last)) else {
             ucs_error!("UCX_TCP_PORT_RANGE: ports are below 65536");
             return Err(Status::INVALID_PARAM);
         };
         Ok(Settings {
             max_copy,
-            max_zcopy: (seg("RX_SEG_SIZE")? + HEADER).max(max_copy),
+            max_zcopy: (seg(var!(IFACE, "RX_SEG_SIZE"))? + HEADER).max(max_copy),
             max_iov,
-            gather_below: config.memunits("SENDV_THRESH"),
-            prefer_default: config.bool("PREFER_DEFAULT"),
-            put: config.bool("PUT_ENABLE"),
-            max_poll: (config.uint("MAX_POLL") as usize).clamp(1, 256),
-            max_retries: config.uint("MAX_CONN_RETRIES"),
+            gather_below: config.memunits(var!(IFACE, "SENDV_THRESH")),
+            prefer_default: config.bool(var!(IFACE, "PREFER_DEFAULT")),
+            put: config.bool(var!(IFACE, "PUT_ENABLE")),
+            max_poll: (config.uint(var!(IFACE, "MAX_POLL")) as usize).clamp(1, 256),
+            max_retries: config.uint(var!(IFACE, "MAX_CONN_RETRIES")),
             options: options(config),
             ports: (first, last),
-            max_bandwidth: match config.bandwidth("MAX_BW") {
+            max_bandwidth: match config.bandwidth(var!(IFACE, "MAX_BW")) {
                 n if n > 0.0 => n,
                 _ => f64::INFINITY,
             },
-            bind_source: match config.ternary("EP_BIND_SRC_ADDR") {
+            bind_source: match config.ternary(var!(IFACE, "EP_BIND_SRC_ADDR")) {
                 Ternary::Yes => BindSource::Must,
                 Ternary::No => BindSource::No,
                 Ternary::Try | Ternary::Auto => BindSource::Try,
             },
-            max_eps: config.ulong("MAX_NUM_EPS"),
+            max_eps: config.ulong(var!(IFACE, "MAX_NUM_EPS")),
             max_silence: max_silence(config),
         })
     }
@@ -279,10 +284,10 @@ impl Settings {
 
 /// As long as the kernel needs to find an idle peer gone. `None` when keepalive is off.
 fn max_silence(config: &Config) -> Option<Duration> {
-    let time = |name: &str| Some(config.time(name)).filter(|t| *t > 0.0);
-    let idle = time("KEEPIDLE").unwrap_or(DEFAULT_IDLE);
-    let interval = time("KEEPINTVL").unwrap_or(DEFAULT_INTERVAL);
-    let count = Some(config.ulong("KEEPCNT")).filter(|n| *n < AUTO);
+    let time = |var: Var<Seconds>| Some(config.time(var)).filter(|t| *t > 0.0);
+    let idle = time(var!(IFACE, "KEEPIDLE")).unwrap_or(DEFAULT_IDLE);
+    let interval = time(var!(IFACE, "KEEPINTVL")).unwrap_or(DEFAULT_INTERVAL);
+    let count = Some(config.ulong(var!(IFACE, "KEEPCNT"))).filter(|n| *n < AUTO);
     let total = idle + interval * count.unwrap_or(DEFAULT_COUNT) as f64;
     (total < 1e9).then(|| Duration::from_secs_f64(total))
 }
@@ -293,28 +298,28 @@ const DEFAULT_INTERVAL: f64 = 75.0;
 const DEFAULT_COUNT: usize = 9;
 
 fn options(config: &Config) -> Options {
-    let size = |name: &str| Some(config.memunits(name)).filter(|n| *n < AUTO);
-    let count = |name: &str| {
-        let n = config.ulong(name);
+    let size = |var: Var<Bytes>| Some(config.memunits(var)).filter(|n| *n < AUTO);
+    let count = |var: Var<Count>| {
+        let n = config.ulong(var);
         (n < AUTO).then(|| u32::try_from(n).unwrap_or(u32::MAX))
     };
-    let time = |name: &str| {
-        let t = config.time(name);
+    let time = |var: Var<Seconds>| {
+        let t = config.time(var);
         (t.is_finite() && t > 0.0).then(|| Duration::from_secs_f64(t.min(1e9)))
     };
-    let idle = config.time("KEEPIDLE");
+    let idle = config.time(var!(IFACE, "KEEPIDLE"));
     Options {
-        nodelay: config.bool("NODELAY"),
-        send_buffer: size("SNDBUF"),
-        receive_buffer: size("RCVBUF"),
-        syn_count: count("SYN_CNT"),
+        nodelay: config.bool(var!(IFACE, "NODELAY")),
+        send_buffer: size(var!(IFACE, "SNDBUF")),
+        receive_buffer: size(var!(IFACE, "RCVBUF")),
+        syn_count: count(var!(IFACE, "SYN_CNT")),
         // No default: the kernel's clock also runs while a living peer does not read for a while,
         // and its connection must not be lost for that.
-        user_timeout: time("USER_TIMEOUT"),
+        user_timeout: time(var!(IFACE, "USER_TIMEOUT")),
         keepalive: (!idle.is_infinite()).then(|| Keepalive {
-            idle: time("KEEPIDLE"),
-            interval: time("KEEPINTVL"),
-            count: count("KEEPCNT"),
+            idle: time(var!(IFACE, "KEEPIDLE")),
+            interval: time(var!(IFACE, "KEEPINTVL")),
+            count: count(var!(IFACE, "KEEPCNT")),
         }),
         unpaced: false,
     }
@@ -323,7 +328,7 @@ fn options(config: &Config) -> Options {
 /// Which devices a memory domain offers.
 pub fn selection(config: &Config) -> Result<Selection> {
     let mut families = Vec::new();
-    for name in config.list("AF_PRIO") {
+    for name in config.list(var!(MD, "AF_PRIO")) {
         families.push(match name.as_str() {
             "inet" => Family::V4,
             "inet6" => Family::V6,
@@ -333,5 +338,8 @@ pub fn selection(config: &Config) -> Result<Selection> {
             }
         });
     }
-    Ok(Selection::new(families, config.bool("BRIDGE_ENABLE")))
+    Ok(Selection::new(
+        families,
+        config.bool(var!(MD, "BRIDGE_ENABLE")),
+    ))
 }

@@ -3,7 +3,7 @@
 use super::layout::{Field, fields};
 use crate::c::ucs_config_field_t;
 use crate::ucs::config::env::Source;
-use crate::ucs::config::{self, PREFIX, global, matches_pattern};
+use crate::ucs::config::{self, PREFIX, global, matches_pattern, var};
 use crate::ucs::fork::ForkLocked;
 use crate::ucs::{Result, Status};
 use crate::{ucs_error, ucs_warn};
@@ -197,7 +197,7 @@ pub fn bases(env_prefix: &str) -> Result<Vec<String>> {
 /// Warns, once for each variable, that it has no effect.
 fn warn_deprecated(name: &str) {
     static TOLD: ForkLocked<BTreeSet<String>> = ForkLocked::new(BTreeSet::new());
-    let warns = global::current().bool("WARN_UNUSED_ENV_VARS");
+    let warns = global::current().bool(var!(global::TABLE, "WARN_UNUSED_ENV_VARS"));
     if TOLD.with(|told| told.insert(name.to_owned())) && warns {
         ucs_warn!("{name} is deprecated and has no effect");
     }

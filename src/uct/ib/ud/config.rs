@@ -3,7 +3,7 @@
 
 use super::window::{Limits, MIN_WINDOW};
 use super::wire::{HEADER_LEN, REQUEST_LEN};
-use crate::ucs::config::{Config, Kind, Row, Table};
+use crate::ucs::config::{Config, Kind, Row, Seconds, Table, Var, var};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::ib::config::{IB, PathSettings, Reader};
@@ -95,43 +95,45 @@ impl Settings {
             config,
             prefix: "UCX_UD_VERBS_",
         };
-        let time = |name: &str, min: f64, max: f64| {
-            let seconds = config.time(name);
+        let time = |var: Var<Seconds>, min: f64, max: f64| {
+            let seconds = config.time(var);
             if (min..=max).contains(&seconds) {
                 return Ok(seconds);
             }
+            let name = var.name();
             ucs_error!("UCX_UD_VERBS_{name} is {seconds}s: it must be between {min}s and {max}s");
             Err(Status::INVALID_PARAM)
         };
-        let tick = time("TIMER_TICK", 1e-4, 10.0)?;
-        let backoff = config.double("TIMER_BACKOFF");
+        let tick = time(var!(UD_VERBS, "TIMER_TICK"), 1e-4, 10.0)?;
+        let backoff = config.double(var!(UD_VERBS, "TIMER_BACKOFF"));
         if !(1.0..=100.0).contains(&backoff) {
             ucs_error!("UCX_UD_VERBS_TIMER_BACKOFF is {backoff}: it must be between 1 and 100");
             return Err(Status::INVALID_PARAM);
         }
-        let receive_queue = from.count("RX_QUEUE_LEN", 32, 1 << 20)?;
+        let receive_queue = from.count(var!(UD_VERBS, "RX_QUEUE_LEN"), 32, 1 << 20)?;
         Ok(Settings {
-            segment: from.bytes("SEG_SIZE", 256, 1 << 20)? as usize,
-            send_queue: from.count("TX_QUEUE_LEN", 32, 1 << 16)?,
+            segment: from.bytes(var!(UD_VERBS, "SEG_SIZE"), 256, 1 << 20)? as usize,
+            send_queue: from.count(var!(UD_VERBS, "TX_QUEUE_LEN"), 32, 1 << 16)?,
             // Control packets are sent inline.
             inline: from
-                .bytes("TX_MIN_INLINE", 0, 4096)?
+                .bytes(var!(UD_VERBS, "TX_MIN_INLINE"), 0, 4096)?
                 .max((HEADER_LEN + REQUEST_LEN) as u32),
-            sges: from.count("TX_MIN_SGE", 2, 64)?,
+            sges: from.count(var!(UD_VERBS, "TX_MIN_SGE"), 2, 64)?,
             receive_queue,
             first_receives: from
-                .count("RX_QUEUE_LEN_INIT", 32, 1 << 20)?
+                .count(var!(UD_VERBS, "RX_QUEUE_LEN_INIT"), 32, 1 << 20)?
                 .min(receive_queue),
-            max_eps: config.ulong("MAX_NUM_EPS"),
+            max_eps: config.ulong(var!(UD_VERBS, "MAX_NUM_EPS")),
             tick: Duration::from_secs_f64(tick),
             limits: Limits {
                 // Sequence numbers have 16 bits, and half of them tell old from new.
-                window: from.count("MAX_WINDOW", MIN_WINDOW.into(), 1 << 14)? as u16,
-                timeout: (time("TIMEOUT", tick, 1e5)? / tick) as u32,
+                window: from.count(var!(UD_VERBS, "MAX_WINDOW"), MIN_WINDOW.into(), 1 << 14)?
+                    as u16,
+                timeout: (time(var!(UD_VERBS, "TIMEOUT"), tick, 1e5)? / tick) as u32,
                 backoff: backoff as f32,
             },
-            check_destination: config.bool("ETH_DGID_CHECK"),
-            async_polls: from.count("RX_ASYNC_MAX_POLL", 1, 1 << 16)? as usize,
+            check_destination: config.bool(var!(UD_VERBS, "ETH_DGID_CHECK")),
+            async_polls: from.count(var!(UD_VERBS, "RX_ASYNC_MAX_POLL"), 1, 1 << 16)? as usize,
             path: PathSettings::read(&from)?,
         })
     }
