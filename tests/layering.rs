@@ -161,17 +161,7 @@ const UCP_FLOORS: [(&str, &[&str]); 6] = [
     ("proto", &["proto"]),
     ("verbs", &["tag", "am", "stream", "rma"]),
     ("wireup", &["wireup"]),
-    (
-        "worker",
-        &[
-            "worker",
-            "handlers",
-            "keepalive",
-            "after_fork",
-            "idle",
-            "info",
-        ],
-    ),
+    ("worker", &["worker", "handlers", "info"]),
 ];
 
 fn ucp_floor(module: &str) -> usize {
@@ -207,63 +197,14 @@ fn upward(file: &Path, code: &str) -> Vec<String> {
 
 /// Every file of `src/ucp` with the modules above it that it names. An entry goes when the import does; none is added.
 const UPWARD: &[(&str, &[&str])] = &[
-    ("am/postponed.rs", &["worker"]),
-    ("am/recv.rs", &["worker"]),
-    ("composite.rs", &["proto", "worker"]),
-    (
-        "ep/end.rs",
-        &[
-            "after_fork",
-            "proto",
-            "rma",
-            "stream",
-            "tag",
-            "wireup",
-            "worker",
-        ],
-    ),
-    ("ep/loopback.rs", &["worker"]),
+    ("composite.rs", &["proto"]),
+    ("ep/end.rs", &["proto", "rma", "stream", "tag", "wireup"]),
     ("ep/outstanding.rs", &["proto"]),
     ("ep/send_queue.rs", &["proto"]),
-    (
-        "ep.rs",
-        &[
-            "after_fork",
-            "keepalive",
-            "proto",
-            "rma",
-            "stream",
-            "wireup",
-            "worker",
-        ],
-    ),
+    ("ep.rs", &["proto", "rma", "stream", "wireup"]),
     ("mem.rs", &["ep"]),
-    ("proto/fetched.rs", &["worker"]),
     ("proto/op.rs", &["rma"]),
-    ("proto/rndv.rs", &["worker"]),
-    ("proto/zcopy.rs", &["worker"]),
-    ("request.rs", &["proto", "worker"]),
-    ("rma/flush.rs", &["worker"]),
-    ("rma/software.rs", &["worker"]),
-    ("rma/target.rs", &["worker"]),
-    ("stream/mod.rs", &["worker"]),
-    ("stream/recv.rs", &["worker"]),
-    ("stream/rndv.rs", &["worker"]),
-    ("tag/mod.rs", &["worker"]),
-    ("tag/probe.rs", &["worker"]),
-    ("tag/recv.rs", &["worker"]),
-    ("timer.rs", &["worker"]),
-    ("unexpected.rs", &["worker"]),
-    ("wakeup.rs", &["worker"]),
-    ("wireup/accepted.rs", &["worker"]),
-    ("wireup/claims.rs", &["worker"]),
-    ("wireup/close.rs", &["worker"]),
-    ("wireup/cm.rs", &["worker"]),
-    ("wireup/describe.rs", &["worker"]),
-    ("wireup/message.rs", &["worker"]),
-    ("wireup/mod.rs", &["worker"]),
-    ("wireup/select.rs", &["idle", "worker"]),
-    ("wireup/unproven.rs", &["worker"]),
+    ("request.rs", &["proto"]),
 ];
 
 #[test]

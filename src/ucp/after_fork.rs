@@ -4,18 +4,15 @@
 //! or a connection that it closed would be its parent's; peers, which identify processes by the kernel, would take the
 //! parent's end for the worker's; and the library's threads exist in the parent only. So workers and endpoints are
 //! registered when they are made, and a child first disables all that are registered. Then sending, receiving and
-//! progress take their slow paths, which end at `Worker::check_process`, as every other function begins with it;
+//! progress take their slow paths, which end at `Core::check_process`, as every other function begins with it;
 //! incomplete requests end there. Processes that never fork pay nothing.
 //!
 //! Another thread of the parent may have been modifying a worker when it was copied: only members that are written once
 //! are read here.
 
-use super::ep::Ep;
-use super::request::Request;
-use super::worker::Worker;
+use super::worker_core::Core;
 use crate::ucs::fork::{self, ForkLocked};
 use crate::ucs::sync::biased_lock::BiasedLock;
-use crate::ucs::{Result, Status};
 use core::ffi::c_void;
 use std::collections::BTreeSet;
 
@@ -25,30 +22,33 @@ struct Registered {
     /// Each endpoint knows its place; 0 stands in those that are free.
     eps: Vec<usize>,
     free: Vec<u32>,
+    /// Disables an endpoint.
+    disable_ep: Option<unsafe fn(usize)>,
 }
 
 static REGISTERED: ForkLocked<Registered> = ForkLocked::new(Registered {
     workers: BTreeSet::new(),
     eps: Vec::new(),
     free: Vec::new(),
+    disable_ep: None,
 });
 
 /// From now on a child of fork() cannot use this worker. It must not move, and be unregistered before it is freed.
-pub fn register(worker: &Worker) {
+pub fn register(worker: &Core) {
     fork::call_in_child(in_child);
     REGISTERED.with(|all| all.workers.insert(core::ptr::from_ref(worker) as usize));
 }
 
 /// The worker is destroyed.
-pub fn unregister(worker: &Worker) {
+pub fn unregister(worker: &Core) {
     REGISTERED.with(|all| all.workers.remove(&(core::ptr::from_ref(worker) as usize)));
 }
 
-/// The same for an endpoint.
-pub fn register_ep(ep: &Ep) {
-    let address = core::ptr::from_ref(ep) as usize;
-    ep.registered
-        .set(REGISTERED.with(|all| match all.free.pop() {
+/// The same for an endpoint at that address, which `disable` disables. Returns its place in the list.
+pub fn register_ep(address: usize, disable: unsafe fn(usize)) -> u32 {
+    REGISTERED.with(|all| {
+        all.disable_ep = Some(disable);
+        match all.free.pop() {
             Some(place) => {
                 all.eps[place as usize] = address;
                 place
@@ -57,11 +57,12 @@ pub fn register_ep(ep: &Ep) {
                 all.eps.push(address);
                 all.eps.len() as u32 - 1
             }
-        }));
+        }
+    })
 }
 
-pub fn unregister_ep(ep: &Ep) {
-    let place = ep.registered.get();
+/// The endpoint at that place is destroyed.
+pub fn unregister_ep(place: u32) {
     REGISTERED.with(|all| {
         all.eps[place as usize] = 0;
         all.free.push(place);
@@ -69,29 +70,31 @@ pub fn unregister_ep(ep: &Ep) {
 }
 
 fn in_child() {
-    let (workers, eps) = REGISTERED.with(|all| {
+    let (workers, eps, disable_ep) = REGISTERED.with(|all| {
         all.free.clear();
         let workers = core::mem::take(&mut all.workers);
-        (workers, core::mem::take(&mut all.eps))
+        (workers, core::mem::take(&mut all.eps), all.disable_ep)
     });
     for worker in workers {
         // SAFETY: registered, so alive; nobody else runs.
-        unsafe { disable(worker as *mut Worker) };
+        unsafe { disable(worker as *mut Core) };
     }
+    let Some(disable_ep) = disable_ep else { return };
     for ep in eps.into_iter().filter(|ep| *ep != 0) {
         // SAFETY: as above.
-        unsafe { &*(ep as *const Ep) }.disable();
+        unsafe { disable_ep(ep) };
     }
 }
 
 /// # Safety
 /// `worker` alive, in a process of one thread.
-unsafe fn disable(worker: *mut Worker) {
+unsafe fn disable(worker: *mut Core) {
     // SAFETY: alive, by the caller's promise.
     let w = unsafe { &*worker };
     w.inherited.set(true);
     w.queue().replace(refuse_progress, worker.cast());
-    w.tag.set_paused(true);
+    // Receives take their slow paths, too.
+    (w.hooks().on_pause)(w, true);
     if !w.lock.is_held_here() {
         // The thread that may have held it is not here to give it back.
         // SAFETY: nobody holds it or waits for it in this process, and it owns no memory.
@@ -102,30 +105,7 @@ unsafe fn disable(worker: *mut Worker) {
 /// Progress of a worker in a child: does nothing, and logs why.
 unsafe extern "C" fn refuse_progress(worker: *mut c_void) -> u32 {
     // SAFETY: of `disable`; nothing frees a worker in a child.
-    let worker = unsafe { &*worker.cast::<Worker>() };
+    let worker = unsafe { &*worker.cast::<Core>() };
     let _ = worker.check_process();
     0
-}
-
-impl Worker {
-    /// `UNSUPPORTED` in a child of the process that made the worker; logged once.
-    #[inline]
-    pub fn check_process(&self) -> Result<()> {
-        match self.inherited.get() {
-            false => Ok(()),
-            true => self.refuse_process(),
-        }
-    }
-
-    #[cold]
-    fn refuse_process(&self) -> Result<()> {
-        if !self.refused_process.replace(true) {
-            fork::refuse(&format!("worker '{}'", self.params.name));
-            // Another thread may have been changing the pool of a worker that several use.
-            if !self.is_shared() {
-                self.requests.each(Request::disown);
-            }
-        }
-        Err(Status::UNSUPPORTED)
-    }
 }

@@ -5,7 +5,7 @@
 
 use super::proto::op::{Op, Operation};
 use super::request::{Callback, Param, Posted, Request, settle};
-use super::worker::Worker;
+use super::worker_core::Core;
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use core::ffi::c_void;
@@ -24,7 +24,7 @@ pub struct CompositeRequest(NonNull<Request>);
 
 impl CompositeRequest {
     /// Makes the request that `param` describes.
-    pub fn begin(w: &Worker, param: &Param) -> Result<CompositeRequest> {
+    pub fn begin(w: &Core, param: &Param) -> Result<CompositeRequest> {
         let op = Op::Composite(CompositeOp {
             pending: 1,
             error: None,

@@ -6,11 +6,14 @@
 //! the life of an endpoint.
 
 mod end;
+pub mod keepalive;
 mod lanes;
 pub mod loopback;
 mod outstanding;
+pub mod pairing;
 mod send_queue;
 mod state;
+pub mod table;
 
 pub use end::{End, Pin, transport_failed};
 pub use lanes::{Capability, Lane, LaneIdx, Lanes};
@@ -19,7 +22,6 @@ pub use send_queue::{SendQueue, ShortRoute};
 pub use state::{Connection, ConnectionEvent, Handle, HandleEvent, MadeBy};
 
 use super::after_fork;
-use super::keepalive;
 use super::mem::KeyCache;
 use super::names;
 use super::proto::op::Op;
@@ -30,9 +32,8 @@ use super::rma::flush::{self, TransportFlush};
 use super::rma::target::{self, Read};
 use super::stream;
 use super::wireup::cm::CmConnection;
-use super::wireup::pairing::RemoteEp;
 use super::wireup::{claims, describe, select};
-use super::worker::{MAX_HEADERS, Worker};
+use super::worker_core::{Core, MAX_HEADERS};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
@@ -43,6 +44,7 @@ use crate::wire::header::{AmId, WireupHdr};
 use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
+use pairing::RemoteEp;
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
@@ -137,7 +139,7 @@ struct PendingSend {
 }
 
 pub struct Ep {
-    worker: *const Worker,
+    worker: *const Core,
     pub id: Cell<u64>,
     /// Its index in the list of `after_fork`.
     pub registered: Cell<u32>,
@@ -199,13 +201,13 @@ pub struct Ep {
 
 impl Ep {
     /// Makes an endpoint to the owner of `address`. `UNREACHABLE` when no transport reaches it.
-    pub fn create(worker: &Worker, address: Address, params: EpParams) -> Result<NonNull<Ep>> {
+    pub fn create(worker: &Core, address: Address, params: EpParams) -> Result<NonNull<Ep>> {
         Ep::made(Ep::unconnected(worker, params), |ep| ep.connect(address))
     }
 
     /// As `create`, for replies to a peer, unknown to the application. `CONNECTION_RESET` when the peer has left.
     pub fn create_back(
-        worker: &Worker,
+        worker: &Core,
         address: Rc<Address>,
         made_by: MadeBy,
     ) -> Result<NonNull<Ep>> {
@@ -226,16 +228,16 @@ impl Ep {
     }
 
     /// Makes an endpoint of the application whose peer is not known yet: posted operations wait for `connect`.
-    pub fn unconnected(worker: &Worker, params: EpParams) -> NonNull<Ep> {
+    pub fn unconnected(worker: &Core, params: EpParams) -> NonNull<Ep> {
         Ep::new(worker, params, MadeBy::Application, Handle::Held)
     }
 
     /// As `unconnected`, unknown to the application.
-    pub fn hidden(worker: &Worker, made_by: MadeBy) -> NonNull<Ep> {
+    pub fn hidden(worker: &Core, made_by: MadeBy) -> NonNull<Ep> {
         Ep::new(worker, EpParams::default(), made_by, Handle::Hidden)
     }
 
-    fn new(worker: &Worker, params: EpParams, made_by: MadeBy, handle: Handle) -> NonNull<Ep> {
+    fn new(worker: &Core, params: EpParams, made_by: MadeBy, handle: Handle) -> NonNull<Ep> {
         let ep = Box::new(Ep {
             worker,
             id: Cell::new(0),
@@ -282,8 +284,10 @@ impl Ep {
         unsafe {
             let ep = at.as_ref();
             (*ep.pending_send.get()).ep = ep;
-            ep.id.set(worker.eps.borrow_mut().insert(at.as_ptr()));
-            after_fork::register_ep(ep);
+            ep.id
+                .set(worker.endpoints().eps.borrow_mut().insert(at.as_ptr()));
+            let place = after_fork::register_ep(at.as_ptr() as usize, Ep::disable_in_child);
+            ep.registered.set(place);
         }
         at
     }
@@ -389,11 +393,14 @@ impl Ep {
     /// The remote endpoint is known.
     pub fn pair_with(&self, remote_ep: RemoteEp) {
         self.remote_ep.set(Some(remote_ep));
-        self.worker().pairing.pair(remote_ep, self.id.get());
+        self.worker()
+            .endpoints()
+            .pairing
+            .pair(remote_ep, self.id.get());
     }
 
     #[inline]
-    pub fn worker(&self) -> &Worker {
+    pub fn worker(&self) -> &Core {
         // SAFETY: a worker outlives its endpoints.
         unsafe { &*self.worker }
     }
@@ -439,7 +446,11 @@ impl Ep {
 
     /// Adds a transport endpoint, whose failure is this endpoint's from now on.
     fn add_lane(&self, ep: uct_ep_h, iface: usize) -> Lane {
-        self.worker().by_lane.borrow_mut().insert(ep, self);
+        self.worker()
+            .endpoints()
+            .by_lane
+            .borrow_mut()
+            .insert(ep, self);
         self.lanes.add(ep, iface)
     }
 
@@ -592,7 +603,7 @@ impl Ep {
     /// Sends the queue, unless the transport will call for it.
     fn send_queued(&self) {
         if self.send_queue.is_blocked()
-            || self.is_loopback() && self.worker().loopback.defers(self.id.get())
+            || self.is_loopback() && self.worker().endpoints().loopback.defers(self.id.get())
         {
             self.report_replies();
             return;
@@ -643,7 +654,10 @@ impl Ep {
             // Until the task is done or back in the queue, tasks that are posted meanwhile stay behind it.
             self.send_queue.set_blocked(true);
             let result = if self.is_loopback() {
-                self.worker().loopback.deliver(|| self.step(&mut task))
+                self.worker()
+                    .endpoints()
+                    .loopback
+                    .deliver(|| self.step(&mut task))
             } else {
                 self.step(&mut task)
             };

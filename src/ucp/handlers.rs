@@ -5,7 +5,7 @@
 
 use super::proto::reassembly::{MessageId, Target};
 use super::proto::rndv::{self, Rts};
-use super::worker::Worker;
+use super::worker_core::Core;
 use super::{am, rma, stream, tag, unexpected, wireup};
 use crate::c::*;
 use crate::ucs::{Result, Status};
@@ -15,7 +15,7 @@ use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
 use core::ptr::NonNull;
 
-type MessageHandler = fn(&Worker, &[u8]) -> Option<()>;
+type MessageHandler = fn(&Core, &[u8]) -> Option<()>;
 
 /// Every kind of message with its handler.
 const HANDLERS: &[(AmId, uct_am_callback_t)] = &[
@@ -107,7 +107,7 @@ pub fn install(iface: &IfaceBase, worker: *mut c_void) -> Result<()> {
     }
     iface.am.set_placing(AmId::Stream as u8, &STREAM_PLACING);
     // SAFETY: as in `shim`.
-    if unsafe { &*worker.cast::<Worker>() }.params.am_alignment <= am::recv::SHORT_ALIGN {
+    if unsafe { &*worker.cast::<Core>() }.params.am_alignment <= am::recv::SHORT_ALIGN {
         iface
             .am
             .set_short(AmId::Am as u8, short_am, am::recv::SHORT_MAX);
@@ -118,7 +118,7 @@ pub fn install(iface: &IfaceBase, worker: *mut c_void) -> Result<()> {
 /// A tagged message.
 unsafe fn short_tag(arg: *mut c_void, tag: u64, payload: *const u8, len: usize) {
     // SAFETY: as in `shim`.
-    let worker = unsafe { &*arg.cast::<Worker>() };
+    let worker = unsafe { &*arg.cast::<Core>() };
     // SAFETY: the transport hands over `len` readable bytes for the time of this call.
     unsafe { tag::recv::on_short(worker, u64::from_le(tag), payload, len) };
 }
@@ -126,7 +126,7 @@ unsafe fn short_tag(arg: *mut c_void, tag: u64, payload: *const u8, len: usize) 
 /// An active message of a few bytes.
 unsafe fn short_am(arg: *mut c_void, word: u64, rest: *const u8, len: usize) {
     // SAFETY: as in `shim`.
-    let worker = unsafe { &*arg.cast::<Worker>() };
+    let worker = unsafe { &*arg.cast::<Core>() };
     // SAFETY: as in `short_tag`; the length is one that was asked for.
     let taken = unsafe { am::recv::on_short(worker, u64::from_le(word), rest, len) };
     if taken.is_none() {
@@ -137,7 +137,7 @@ unsafe fn short_am(arg: *mut c_void, word: u64, rest: *const u8, len: usize) {
 /// Bytes of a stream.
 unsafe fn short_stream(arg: *mut c_void, uuid: u64, rest: *const u8, len: usize) {
     // SAFETY: as in `shim`.
-    let worker = unsafe { &*arg.cast::<Worker>() };
+    let worker = unsafe { &*arg.cast::<Core>() };
     // SAFETY: as in `short_tag`.
     let taken = unsafe { stream::recv::on_short(worker, u64::from_le(uuid), rest, len) };
     if taken.is_none() {
@@ -152,14 +152,14 @@ unsafe fn place_stream(
     left: usize,
 ) -> Option<(NonNull<u8>, usize)> {
     // SAFETY: as in `shim`; the transport has `head` bytes of a message there.
-    let (worker, head) = unsafe { (&*arg.cast::<Worker>(), stream_head(head)?) };
+    let (worker, head) = unsafe { (&*arg.cast::<Core>(), stream_head(head)?) };
     stream::recv::place(worker, head, left)
 }
 
 /// Bytes of a stream message were placed.
 unsafe fn placed_stream(arg: *mut c_void, head: *const u8, count: usize, over: bool) {
     // SAFETY: as in `place_stream`.
-    let (worker, head) = unsafe { (&*arg.cast::<Worker>(), stream_head(head)) };
+    let (worker, head) = unsafe { (&*arg.cast::<Core>(), stream_head(head)) };
     if let Some(head) = head {
         stream::recv::placed(worker, head, count, over);
     }
@@ -181,7 +181,7 @@ unsafe extern "C" fn shim<const N: usize>(
     _flags: u32,
 ) -> ucs_status_t {
     // SAFETY: registered by a worker with itself; it outlives its interfaces.
-    let worker = unsafe { &*arg.cast::<Worker>() };
+    let worker = unsafe { &*arg.cast::<Core>() };
     // SAFETY: the transport hands over `len` readable bytes for the time of this call.
     let message = unsafe { core::slice::from_raw_parts(data.cast::<u8>(), len) };
     if BODIES[N](worker, message).is_none() {
@@ -197,12 +197,12 @@ fn malformed(id: AmId, len: usize) {
 }
 
 /// The first fragment of a longer message.
-fn on_first(worker: &Worker, message: &[u8]) -> Option<()> {
+fn on_first(worker: &Core, message: &[u8]) -> Option<()> {
     let (h, rest) = FirstHdr::split(message)?;
     let total = usize::try_from(h.total).ok()?;
     let id = (h.uuid, h.message);
     // A number in use: the message in progress keeps its receive.
-    if worker.reassemblies.is_known(id) {
+    if worker.proto().reassemblies.is_known(id) {
         return None;
     }
     let (reassembly, body) = match h.kind {
@@ -230,9 +230,9 @@ fn on_first(worker: &Worker, message: &[u8]) -> Option<()> {
     if matches!(reassembly.target, Target::Am(_)) {
         unexpected::add(worker, unexpected::MESSAGE);
     }
-    worker.reassemblies.insert(id, reassembly);
+    worker.proto().reassemblies.insert(id, reassembly);
     let taken = on_fragment(worker, id, 0, body);
-    if h.uuid != worker.uuid && worker.pairing.is_unauthenticated(h.uuid) {
+    if h.uuid != worker.uuid && worker.endpoints().pairing.is_unauthenticated(h.uuid) {
         limit_unauthenticated(worker, id);
     }
     taken
@@ -240,10 +240,10 @@ fn on_first(worker: &Worker, message: &[u8]) -> Option<()> {
 
 /// An unauthenticated peer has begun a message: drops an older one if there are too many.
 #[cold]
-fn limit_unauthenticated(worker: &Worker, id: MessageId) {
-    let oldest = worker.reassemblies.admit_unauthenticated(id);
-    if let Some(oldest) = oldest.filter(|id| worker.pairing.is_unauthenticated(id.0))
-        && let Some(message) = worker.reassemblies.remove(oldest)
+fn limit_unauthenticated(worker: &Core, id: MessageId) {
+    let oldest = worker.proto().reassemblies.admit_unauthenticated(id);
+    if let Some(oldest) = oldest.filter(|id| worker.endpoints().pairing.is_unauthenticated(id.0))
+        && let Some(message) = worker.proto().reassemblies.remove(oldest)
     {
         ucs_debug!(
             "a message of {} bytes by worker {:#x}, which did not introduce itself, is dropped",
@@ -255,10 +255,10 @@ fn limit_unauthenticated(worker: &Worker, id: MessageId) {
 }
 
 /// A later fragment.
-fn on_middle(worker: &Worker, message: &[u8]) -> Option<()> {
+fn on_middle(worker: &Core, message: &[u8]) -> Option<()> {
     let (h, body) = MiddleHdr::split(message)?;
     if h.offset == CUT {
-        if let Some(a) = worker.reassemblies.remove((h.uuid, h.message)) {
+        if let Some(a) = worker.proto().reassemblies.remove((h.uuid, h.message)) {
             tag::recv::sender_gone(worker, &a, Status::CONNECTION_RESET);
         }
         return Some(());
@@ -267,8 +267,8 @@ fn on_middle(worker: &Worker, message: &[u8]) -> Option<()> {
 }
 
 /// Delivers a fragment to its target; the last fragment completes the message.
-fn on_fragment(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Option<()> {
-    let step = worker.reassemblies.with(id, |a| {
+fn on_fragment(worker: &Core, id: MessageId, offset: u64, body: &[u8]) -> Option<()> {
+    let step = worker.proto().reassemblies.with(id, |a| {
         if offset != a.received as u64 || body.len() > a.total - a.received {
             return None;
         }
@@ -296,18 +296,18 @@ fn on_fragment(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Opti
     match target {
         Target::TagUnexpected(entry) => tag::recv::complete_unexpected(worker, id, entry),
         Target::TagRecv(req) => {
-            worker.reassemblies.remove(id);
+            worker.proto().reassemblies.remove(id);
             // SAFETY: as above.
             tag::recv::complete_matched(unsafe { req.as_ref() });
         }
         Target::Am(headers) => {
-            if let Some(a) = worker.reassemblies.remove(id) {
+            if let Some(a) = worker.proto().reassemblies.remove(id) {
                 unexpected::sub(worker, unexpected::MESSAGE + a.buffer.len());
                 am::recv::reassembled(worker, &headers, a.buffer);
             }
         }
         Target::Nowhere => {
-            if let Some(a) = worker.reassemblies.remove(id)
+            if let Some(a) = worker.proto().reassemblies.remove(id)
                 && !matches!(a.target, Target::Nowhere)
             {
                 ucs_error!(
@@ -323,7 +323,7 @@ fn on_fragment(worker: &Worker, id: MessageId, offset: u64, body: &[u8]) -> Opti
 }
 
 /// A message that waits at its sender.
-fn on_rts(worker: &Worker, message: &[u8]) -> Option<()> {
+fn on_rts(worker: &Core, message: &[u8]) -> Option<()> {
     let (h, rest) = RtsHdr::split(message)?;
     let (key, rest) = rest.split_at_checked(h.key.into())?;
     let (epoch_key, rest) = rest.split_at_checked(h.epoch_key.into())?;

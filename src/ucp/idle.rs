@@ -1,7 +1,7 @@
 //! Idle interfaces: no endpoint uses them and no event has come. They are polled seldom, so that a message of another
 //! interface does not wait for them. The first endpoint or event makes an interface active.
 
-use super::worker::{OpenIface, Worker};
+use super::worker_core::{Core, OpenIface};
 use crate::c::*;
 use crate::sys::clock;
 use core::cell::Cell;
@@ -53,7 +53,7 @@ impl Rounds {
 
 /// Starts polling of the worker's interfaces, all of which are idle. If there is only one that needs polling, it is
 /// active from the start.
-pub fn start(worker: &Worker) {
+pub fn start(worker: &Core) {
     let mut idle = worker.ifaces.iter().filter(|iface| has_something(iface));
     if let (Some(only), None) = (idle.next(), idle.next()) {
         poll(worker, only);
@@ -66,13 +66,13 @@ fn has_something(iface: &OpenIface) -> bool {
     iface.internal().base.internal.polls
 }
 
-fn note_idle(worker: &Worker) {
+fn note_idle(worker: &Core) {
     let is_idle = |iface: &OpenIface| !iface.polled.get() && has_something(iface);
     worker.rounds.wanted.set(worker.ifaces.iter().any(is_idle));
 }
 
 /// From now on every progress polls the interface.
-pub fn poll(worker: &Worker, iface: &OpenIface) {
+pub fn poll(worker: &Core, iface: &OpenIface) {
     if iface.polled.replace(true) {
         return;
     }
@@ -87,7 +87,7 @@ pub fn poll(worker: &Worker, iface: &OpenIface) {
 
 /// Looks at the idle interfaces; returns how many things happened.
 #[cold]
-pub fn round(worker: &Worker) -> u32 {
+pub fn round(worker: &Core) -> u32 {
     let mut count = 0;
     // Messages stay with the transport during a receive pause.
     if worker.unexpected.is_paused() {

@@ -6,7 +6,7 @@ use super::mem::{MapParams, Region};
 use super::proto::op::{MessageKind, Op};
 use super::proto::table;
 use super::request::Request;
-use super::worker::Worker;
+use super::worker_core::Core;
 use crate::c::*;
 use crate::sys::mem::page_size;
 use crate::ucs::Status;
@@ -102,7 +102,7 @@ impl Context {
     }
 }
 
-impl Worker {
+impl Core {
     pub fn describe(&self) -> String {
         let mut s = format!(
             "#\n# UCP worker '{}'\n#\n#                 address: {} bytes\n",
@@ -181,7 +181,7 @@ impl Request {
                 format!("{kind} of {} bytes: {:?}", s.data.len(), s.stage)
             }
             Op::TagPostedFifo => {
-                let room = self.worker().tag.fifo_capacity(self.as_ptr());
+                let room = self.worker().tag().fifo_capacity(self.as_ptr());
                 format!("tag receive of {} bytes: posted", room.unwrap_or(0))
             }
             Op::TagWait(r) => format!("tag receive of {} bytes: posted", r.data.len()),

@@ -1,11 +1,11 @@
 //! Floor 6: messaging.
 //!
-//! `context`: transports and configuration. `worker`: interfaces; `handlers`: the handlers of received messages. `ep`: endpoints. `request`:
-//! requests; `composite` joins several operations in one. `proto`: the protocol engine for all kinds of messages.
-//! `tag`, `am`, `stream`, `rma`: the kinds. `mem`: memory for remote access; `regions`: the table of exported regions.
-//! `dt`: datatypes. `wireup`: connecting endpoints. `idle`: idle interfaces. `spin`: yielding in callers that spin.
-//! `keepalive`: detection of dead peers. `unexpected`: accounting of unexpected messages, receive pause. `after_fork`:
-//! objects of the parent in a child of fork().
+//! `context`: transports and configuration. `worker`: the roof, which puts everything together; `worker_core`: the part of
+//! it that all floors see. `handlers`: the handlers of received messages. `ep`: endpoints. `request`: requests; `composite`
+//! joins several operations in one. `proto`: the protocol engine for all kinds of messages. `tag`, `am`, `stream`, `rma`:
+//! the kinds. `mem`: memory for remote access; `regions`: the table of exported regions. `dt`: datatypes. `wireup`:
+//! connecting endpoints. `idle`: idle interfaces. `spin`: yielding in callers that spin. `unexpected`: accounting of
+//! unexpected messages, receive pause. `after_fork`: objects of the parent in a child of fork().
 
 pub mod after_fork;
 pub mod allowed;
@@ -20,7 +20,6 @@ pub mod handlers;
 pub mod idle;
 pub mod info;
 pub mod interner;
-pub mod keepalive;
 pub mod mem;
 pub mod names;
 pub mod proto;
@@ -35,3 +34,4 @@ pub mod unexpected;
 pub mod wakeup;
 pub mod wireup;
 pub mod worker;
+pub mod worker_core;

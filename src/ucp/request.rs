@@ -9,7 +9,7 @@ mod pool;
 pub use pool::RequestPool;
 
 use super::unexpected;
-use super::worker::Worker;
+use super::worker_core::Core;
 use crate::c::*;
 use crate::ucp::dt::{self, Data, Side};
 use crate::ucp::mem::{Region, refuse_devices};
@@ -143,7 +143,7 @@ pub struct Info {
 
 #[repr(C, align(16))]
 pub struct Request {
-    worker: *const Worker,
+    worker: *const Core,
     /// The next of the pool's free requests, while it is one of them.
     next: Cell<Option<NonNull<Request>>>,
     pub(crate) op: UnsafeCell<Op>,
@@ -183,14 +183,14 @@ pub struct RequestSlot {
 impl RequestSlot {
     /// A place in the pool.
     #[inline(always)]
-    pub fn warm(worker: &Worker) -> Option<RequestSlot> {
-        let at = worker.requests.take()?;
+    pub fn warm(worker: &Core) -> Option<RequestSlot> {
+        let at = worker.requests().take()?;
         Some(RequestSlot { at, foreign: false })
     }
 
     /// Makes the request of an operation. Every field is written in place: a request built elsewhere would be copied.
     #[inline(always)]
-    pub fn fill(self, worker: &Worker, op: Op, callback: Callback) -> NonNull<Request> {
+    pub fn fill(self, worker: &Core, op: Op, callback: Callback) -> NonNull<Request> {
         let at = self.at.as_ptr();
         // SAFETY: the pool's memory is free; the user's has room, in front of its pointer. The
         // completion is written when it is used.
@@ -233,7 +233,7 @@ impl Request {
     /// Makes a request in the worker's pool or in the user's memory. `settle` sets its callback: an operation that
     /// completes before the call returns is reported by the return value.
     #[inline(always)]
-    pub fn create(worker: &Worker, param: &Param, op: Op) -> Result<NonNull<Request>> {
+    pub fn create(worker: &Core, param: &Param, op: Op) -> Result<NonNull<Request>> {
         let slot = Request::allocate(worker, param)?;
         unexpected::begin_op(worker);
         Ok(slot.fill(worker, op, Callback::None))
@@ -241,7 +241,7 @@ impl Request {
 
     /// Allocates the memory of a request.
     #[inline(always)]
-    pub fn allocate(worker: &Worker, param: &Param) -> Result<RequestSlot> {
+    pub fn allocate(worker: &Core, param: &Param) -> Result<RequestSlot> {
         match param.request {
             Some(user) => {
                 let at = user.as_ptr().cast::<u8>().wrapping_sub(Self::SIZE);
@@ -263,13 +263,13 @@ impl Request {
     ///
     /// # Safety
     /// `at` must be zeroed memory for a request.
-    pub unsafe fn prepare(at: NonNull<Request>, worker: &Worker) {
+    pub unsafe fn prepare(at: NonNull<Request>, worker: &Core) {
         // SAFETY: by the caller's promise.
         unsafe { (&raw mut (*at.as_ptr()).worker).write(worker) };
     }
 
     /// Makes a request that no operation uses yet, for the user to pass to calls that take one.
-    pub fn spare(worker: &Worker) -> Result<NonNull<Request>> {
+    pub fn spare(worker: &Core) -> Result<NonNull<Request>> {
         let req = Request::create(worker, &Param::PLAIN, Op::None)?;
         // SAFETY: just made.
         let r = unsafe { req.as_ref() };
@@ -277,7 +277,7 @@ impl Request {
         r.complete_plain(Info::default());
         // Freeing it searches the requests that were lent.
         r.foreign.set(true);
-        worker.requests.lend(req);
+        worker.requests().lend(req);
         Ok(req)
     }
 
@@ -295,7 +295,7 @@ impl Request {
         unsafe { &*user.cast::<Request>().sub(1) }
     }
 
-    pub fn worker(&self) -> &Worker {
+    pub fn worker(&self) -> &Core {
         // SAFETY: a worker outlives its requests.
         unsafe { &*self.worker }
     }
@@ -387,7 +387,7 @@ impl Request {
     /// The id for peers, allocated at first use.
     pub fn id(&self) -> u64 {
         if self.id.get() == 0 {
-            self.id.set(self.worker().requests.name(self.as_ptr()));
+            self.id.set(self.worker().requests().name(self.as_ptr()));
         }
         self.id.get()
     }
@@ -400,13 +400,13 @@ impl Request {
         }
         unexpected::end_op(self.worker());
         if self.id.get() != 0 {
-            self.worker().requests.forget(self.id.get());
+            self.worker().requests().forget(self.id.get());
             self.id.set(0);
         }
         // SAFETY: no borrow is alive across a completion.
         let op = unsafe { self.op() };
         if result.is_err() && op.has_sent_rts() {
-            self.worker().revocation.advance();
+            self.worker().proto().revocation.advance();
         }
         if op.holds_nothing() {
             // SAFETY: nothing of the old value has to be dropped.
@@ -469,7 +469,7 @@ impl Request {
     pub fn release(&self) {
         if self.is_settled() {
             self.released.set(true);
-            self.worker().requests.give(self.as_ptr());
+            self.worker().requests().give(self.as_ptr());
         } else if self.released.replace(true) {
             crate::ucs_diag!("request {:p} was freed twice", Request::user(self.as_ptr()));
         } else if self.is_done() {
@@ -499,20 +499,20 @@ impl Request {
         if self.foreign.get() {
             self.give_back_lent();
         } else {
-            self.worker().requests.give(self.as_ptr());
+            self.worker().requests().give(self.as_ptr());
         }
     }
 
     #[cold]
     #[inline(never)]
     fn give_back_lent(&self) {
-        self.worker().requests.give_lent(self.as_ptr());
+        self.worker().requests().give_lent(self.as_ptr());
     }
 
     /// Returns a request that the user never held.
     fn recycle(&self) {
         if !self.foreign.get() {
-            self.worker().requests.give(self.as_ptr());
+            self.worker().requests().give(self.as_ptr());
         }
     }
 }
@@ -565,13 +565,13 @@ pub fn settle(req: NonNull<Request>, param: &Param) -> Result<Posted> {
 /// Ends an operation that completed without a request. A request is made only if the user demands one; one in the
 /// user's memory is also set to complete (Open MPI tests it, whatever the call returned).
 #[inline]
-pub fn immediate(worker: &Worker, param: &Param, info: Info) -> Result<Posted> {
+pub fn immediate(worker: &Core, param: &Param, info: Info) -> Result<Posted> {
     ended(worker, param, info, Ok(()))
 }
 
 /// As `immediate`, with a result: a demanded request carries the error.
 #[inline]
-pub fn ended(worker: &Worker, param: &Param, info: Info, result: Result<()>) -> Result<Posted> {
+pub fn ended(worker: &Core, param: &Param, info: Info, result: Result<()>) -> Result<Posted> {
     let insists = param.mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL != 0;
     if !insists && param.request.is_none() {
         return result.map(|()| Posted::Done);

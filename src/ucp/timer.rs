@@ -3,7 +3,7 @@
 //!
 //! Used by the parts of a worker that have to act without events (`keepalive`, `wireup::cm`, `wireup::unproven`).
 
-use super::worker::Worker;
+use super::worker_core::Core;
 use crate::ucs::Result;
 use crate::ucs::async_ctx::{self, HandlerId, Mode};
 use crate::ucs::callbackq::{CallbackQueue, Repeat};
@@ -41,7 +41,7 @@ pub struct WorkerCall {
 
 impl WorkerCall {
     /// `serve` gets the worker's address, and gives how much it did.
-    pub fn new(worker: &Worker, serve: unsafe extern "C" fn(*mut c_void) -> u32) -> WorkerCall {
+    pub fn new(worker: &Core, serve: unsafe extern "C" fn(*mut c_void) -> u32) -> WorkerCall {
         WorkerCall {
             due: AtomicU32::new(0),
             worker: core::ptr::from_ref(worker) as usize,
@@ -62,7 +62,7 @@ impl WorkerCall {
             if let Err(e) = queue.add_safe(self.serve, self.worker as *mut c_void, Repeat::Once) {
                 ucs_error!("a worker cannot be called from the async thread: {e}");
             }
-            let worker = &*(self.worker as *const Worker);
+            let worker = &*(self.worker as *const Core);
             worker.wakeup.poke();
         }
     }

@@ -6,7 +6,7 @@
 //! nothing, active messages, memory that peers may access. Then it receives up to the hard limit: half of the machine's
 //! memory, or twice the limit where that is more. The connection of a peer that exceeds it over a network is closed.
 
-use super::worker::Worker;
+use super::worker_core::Core;
 use crate::c::*;
 use crate::sys::machine;
 use crate::ucp::config::TABLE;
@@ -52,15 +52,15 @@ impl Unexpected {
         self.paused.get()
     }
 
-    fn set_paused(&self, worker: &Worker, paused: bool) {
+    fn set_paused(&self, worker: &Core, paused: bool) {
         self.paused.set(paused);
-        worker.tag.set_paused(paused);
+        (worker.hooks().on_pause)(worker, paused);
     }
 }
 
 /// Counts `bytes` that were stored.
 #[inline]
-pub fn add(worker: &Worker, bytes: usize) {
+pub fn add(worker: &Core, bytes: usize) {
     let u = &worker.unexpected;
     u.bytes.set(u.bytes.get() + bytes);
     if u.bytes.get() > u.limit {
@@ -69,7 +69,7 @@ pub fn add(worker: &Worker, bytes: usize) {
 }
 
 #[cold]
-fn above_limit(worker: &Worker) {
+fn above_limit(worker: &Core) {
     pause(worker);
     let u = &worker.unexpected;
     if u.bytes.get() <= u.hard_limit {
@@ -88,7 +88,7 @@ fn above_limit(worker: &Worker) {
 
 /// Counts `bytes` that were released.
 #[inline(always)]
-pub fn sub(worker: &Worker, bytes: usize) {
+pub fn sub(worker: &Core, bytes: usize) {
     let u = &worker.unexpected;
     u.bytes.set(u.bytes.get().saturating_sub(bytes));
     // Hysteresis: not a change with every message.
@@ -99,7 +99,7 @@ pub fn sub(worker: &Worker, bytes: usize) {
 
 /// An operation begins; receiving resumes, since its messages may stand behind unexpected ones.
 #[inline]
-pub fn begin_op(worker: &Worker) {
+pub fn begin_op(worker: &Core) {
     let u = &worker.unexpected;
     u.ops_in_flight.set(u.ops_in_flight.get().wrapping_add(1));
     resume_if_paused(worker);
@@ -107,7 +107,7 @@ pub fn begin_op(worker: &Worker) {
 
 /// As `begin_op`, outside a receive pause.
 #[inline(always)]
-pub fn begin_unpaused(worker: &Worker) {
+pub fn begin_unpaused(worker: &Core) {
     let u = &worker.unexpected;
     debug_assert!(!u.paused.get());
     u.ops_in_flight.set(u.ops_in_flight.get().wrapping_add(1));
@@ -115,31 +115,23 @@ pub fn begin_unpaused(worker: &Worker) {
 
 /// An operation has completed.
 #[inline]
-pub fn end_op(worker: &Worker) {
+pub fn end_op(worker: &Core) {
     let u = &worker.unexpected;
     u.ops_in_flight.set(u.ops_in_flight.get().wrapping_sub(1));
 }
 
 /// The application waits for something that has not come.
 #[inline]
-pub fn resume_if_paused(worker: &Worker) {
+pub fn resume_if_paused(worker: &Core) {
     if worker.unexpected.paused.get() {
         resume(worker);
     }
 }
 
 #[cold]
-fn pause(worker: &Worker) {
+fn pause(worker: &Core) {
     let u = &worker.unexpected;
-    if u.paused.get()
-        || u.ops_in_flight.get() > 0
-        || worker.am.has_handlers()
-        || worker.context().regions.any()
-        || worker.eps.borrow().iter().any(|ep| {
-            // SAFETY: in the table, so alive.
-            unsafe { (**ep).has_queue() }
-        })
-    {
+    if u.paused.get() || u.ops_in_flight.get() > 0 || (worker.hooks().awaits_messages)(worker) {
         return;
     }
     u.set_paused(worker, true);
@@ -161,7 +153,7 @@ fn pause(worker: &Worker) {
 }
 
 #[cold]
-fn resume(worker: &Worker) {
+fn resume(worker: &Core) {
     worker.unexpected.set_paused(worker, false);
     ucs_debug!("receiving goes on");
     for iface in worker.ifaces.iter().filter(|iface| iface.polled.get()) {

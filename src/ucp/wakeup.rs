@@ -3,7 +3,7 @@
 //! One epoll descriptor contains the interfaces' descriptors and an eventfd of ours. `arm` returns BUSY when an event
 //! is pending; after OK, any message or signal makes the descriptor readable.
 
-use super::worker::Worker;
+use super::worker_core::Core;
 use crate::c::*;
 use crate::sys::epoll::{self, Epoll};
 use crate::sys::eventfd::EventFd;
@@ -70,7 +70,7 @@ impl Wakeup {
 
 /// The descriptor for the application to wait on. `UNSUPPORTED` when the context was made without
 /// wake-up, or when the application gave a descriptor of its own.
-pub fn fd(w: &Worker) -> Result<RawFd> {
+pub fn fd(w: &Core) -> Result<RawFd> {
     match set(w)? {
         Set::Ours(e) => Ok(e.raw()),
         Set::Users(_) => {
@@ -83,7 +83,7 @@ pub fn fd(w: &Worker) -> Result<RawFd> {
 }
 
 /// The eventfd of `signal`. `UNSUPPORTED` when the context was made without wake-up.
-fn own_signal(w: &Worker) -> Result<&EventFd> {
+fn own_signal(w: &Core) -> Result<&EventFd> {
     w.wakeup.signal.as_ref().ok_or_else(|| {
         crate::ucs_error!(
             "the worker has no event descriptor: UCP_FEATURE_WAKEUP was not asked for"
@@ -93,7 +93,7 @@ fn own_signal(w: &Worker) -> Result<&EventFd> {
 }
 
 /// The descriptor with all members: filled at creation if it is the application's, else at first use.
-pub fn set(w: &Worker) -> Result<&Set> {
+pub fn set(w: &Core) -> Result<&Set> {
     w.check_process()?;
     let signal = own_signal(w)?;
     if let Some(set) = w.wakeup.set.get() {
@@ -120,7 +120,7 @@ pub fn set(w: &Worker) -> Result<&Set> {
 }
 
 /// The members: the signal, and the interfaces if their events are wanted.
-fn descriptors(w: &Worker, signal: &EventFd) -> Result<Vec<RawFd>> {
+fn descriptors(w: &Core, signal: &EventFd) -> Result<Vec<RawFd>> {
     let of_ifaces = w.ifaces.iter().filter(|_| wants_events(w));
     let mut all = vec![signal.raw()];
     for iface in of_ifaces {
@@ -130,7 +130,7 @@ fn descriptors(w: &Worker, signal: &EventFd) -> Result<Vec<RawFd>> {
 }
 
 /// Whether the application expects other events than its own signals.
-fn wants_events(w: &Worker) -> bool {
+fn wants_events(w: &Core) -> bool {
     w.params.events & !UCP_WAKEUP_EDGE != 0
 }
 
@@ -161,10 +161,9 @@ fn iface_fd(iface: uct_iface_h) -> Result<Option<RawFd>> {
 }
 
 /// Arms the descriptor. `BUSY` when there is something to progress first.
-pub fn arm(w: &Worker) -> Result<()> {
+pub fn arm(w: &Core) -> Result<()> {
     set(w)?;
-    // Stalled transfers and remote stream chunks need progress.
-    if own_signal(w)?.clear() || !w.stalled_transfers.is_empty() || w.stream.wants_progress() {
+    if own_signal(w)?.clear() || (w.hooks().wants_progress)(w) {
         return Err(Status::BUSY);
     }
     if w.unexpected.is_paused() {
@@ -191,7 +190,7 @@ pub fn arm(w: &Worker) -> Result<()> {
 }
 
 /// The descriptors that `sleep` waits for; not the application's, which may have other members.
-pub fn sleepers(w: &Worker) -> Result<Vec<RawFd>> {
+pub fn sleepers(w: &Core) -> Result<Vec<RawFd>> {
     match set(w)? {
         Set::Ours(e) if w.params.events & UCP_WAKEUP_EDGE == 0 => Ok(vec![e.raw()]),
         _ => descriptors(w, own_signal(w)?),
@@ -218,7 +217,7 @@ pub fn sleep(fds: &[RawFd]) -> Result<()> {
 }
 
 /// Makes the descriptor readable, from any thread.
-pub fn signal(w: &Worker) -> Result<()> {
+pub fn signal(w: &Core) -> Result<()> {
     w.check_process()?;
     w.wakeup.poke();
     Ok(())

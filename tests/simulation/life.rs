@@ -176,7 +176,7 @@ pub fn lost_its_sender(w: &World, op: &Op) -> bool {
         return false;
     };
     // SAFETY: a live worker.
-    w.disturbed.get() && unsafe { (*worker).reassemblies.has_target(request) }
+    w.disturbed.get() && unsafe { (*worker).proto.reassemblies.has_target(request) }
 }
 
 /// Polls a process once.

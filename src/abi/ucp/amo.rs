@@ -8,7 +8,7 @@ use crate::ucp::dt::Side;
 use crate::ucp::mem::RemoteKey;
 use crate::ucp::request::{Param, Posted};
 use crate::ucp::rma::post::{self, Atomic, AtomicOperation};
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::AtomicOp;
@@ -44,14 +44,14 @@ unsafe fn run(
 
 /// After an atomic that was done at once: who makes these only makes progress by them.
 #[inline(always)]
-fn done(worker: &Worker) {
+fn done(worker: &Core) {
     if worker.spin.note_access() {
         progress(worker);
     }
 }
 
 #[cold]
-fn progress(worker: &Worker) {
+fn progress(worker: &Core) {
     worker.progress();
 }
 

@@ -9,7 +9,7 @@ use crate::ucp::ep::{End, Ep, EpParams};
 use crate::ucp::request::{Info, Param, Posted, ended};
 use crate::ucp::rma::flush;
 use crate::ucp::wireup::cm::{self, ConnRequest};
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::sockaddr as addr;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
@@ -32,7 +32,7 @@ pub(super) unsafe fn ep<'a>(h: ucp_ep_h) -> &'a Ep {
 
 /// Progresses until an operation is over: the blocking calls. Other threads have their turns
 /// meanwhile, so the caller holds no lock.
-pub(super) fn wait(w: &Worker, posted: Result<Posted>) -> ucs_status_t {
+pub(super) fn wait(w: &Core, posted: Result<Posted>) -> ucs_status_t {
     match posted {
         Ok(Posted::Done) => UCS_OK,
         Ok(Posted::Request(req)) => {
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn ucp_ep_create(
 ///
 /// # Safety
 /// The first byte at `address` is readable. Nobody writes to the blob meanwhile.
-unsafe fn by_address(w: &Worker, address: *const u8, params: EpParams) -> Result<NonNull<Ep>> {
+unsafe fn by_address(w: &Core, address: *const u8, params: EpParams) -> Result<NonNull<Ep>> {
     // SAFETY: the caller's address.
     let bytes = unsafe { blob(EnvelopeKind::Address, address) };
     match bytes.and_then(|bytes| Address::from_envelope(&bytes, registry::is_known)) {
@@ -189,7 +189,7 @@ unsafe fn by_address(w: &Worker, address: *const u8, params: EpParams) -> Result
 /// # Safety
 /// `params` valid where `mask` says so.
 unsafe fn client(
-    w: &Worker,
+    w: &Core,
     params: *const ucp_ep_params_t,
     mask: u64,
     parsed: EpParams,
@@ -220,7 +220,7 @@ unsafe fn client(
 unsafe fn close(h: ucp_ep_h, force: bool, param: &Param) -> Result<Posted> {
     // SAFETY: by the caller's promise.
     let ep = unsafe { ep(h) };
-    let w: *const Worker = ep.worker();
+    let w: *const Core = ep.worker();
     // SAFETY: the worker outlives its endpoints.
     let _guard = enter(unsafe { &*w });
     ep.worker().check_process()?;
@@ -309,7 +309,7 @@ pub unsafe extern "C" fn ucp_ep_destroy(h: ucp_ep_h) {
     non_null!(; h);
     // SAFETY: the caller's endpoint; its worker outlives it.
     unsafe {
-        let w: *const Worker = ep(h).worker();
+        let w: *const Core = ep(h).worker();
         wait(&*w, close(h, false, &Param::PLAIN));
     }
 }

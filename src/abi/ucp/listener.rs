@@ -94,7 +94,7 @@ pub unsafe extern "C" fn ucp_listener_destroy(listener: ucp_listener_h) {
     non_null!(; listener);
     // SAFETY: boxed by `ucp_listener_create`; its worker outlives it.
     unsafe {
-        let w: *const crate::ucp::worker::Worker = (*listener.cast::<UcpListener>()).worker();
+        let w: *const crate::ucp::worker_core::Core = (*listener.cast::<UcpListener>()).worker();
         // A child of fork() may tidy up: there is nothing to do.
         if (*w).inherited.get() {
             return;

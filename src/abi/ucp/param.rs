@@ -6,6 +6,7 @@ use crate::c::*;
 use crate::ucp::dt::plain_bytes;
 use crate::ucp::request::{Callback, Info, Param, Posted, Request};
 use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::sync::biased_lock::Guard;
 use crate::ucs::{Result, Status};
 use crate::uct::base::params::masked;
@@ -298,7 +299,7 @@ pub unsafe fn worker<'a>(h: ucp_worker_h) -> &'a Worker {
 /// endpoints and receives closed there.
 macro_rules! own {
     ($worker:expr $(, $code:expr)?) => {{
-        let worker: &crate::ucp::worker::Worker = $worker;
+        let worker: &crate::ucp::worker_core::Core = $worker;
         if worker.check_process().is_err() {
             return $($code)?;
         }
@@ -309,6 +310,6 @@ pub(super) use own;
 
 /// Takes the worker's lock in MULTI mode; nothing otherwise.
 #[inline]
-pub fn enter(worker: &Worker) -> Option<Guard<'_>> {
+pub fn enter(worker: &Core) -> Option<Guard<'_>> {
     worker.is_shared().then(|| worker.lock.lock())
 }

@@ -7,7 +7,7 @@ use crate::ucp::proto::op::Op;
 use crate::ucp::request::Request;
 use crate::ucp::stream;
 use crate::ucp::tag::recv;
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 
 /// Refuses what is no request: null, or a status that a call answered in a request's place.
 #[inline(always)]
@@ -208,7 +208,7 @@ pub unsafe extern "C" fn ucp_request_free(request: *mut c_void) {
 
 #[inline(never)]
 fn free_shared(req: &Request) {
-    let w: *const Worker = req.worker();
+    let w: *const Core = req.worker();
     // SAFETY: a worker outlives its requests.
     let _guard = enter(unsafe { &*w });
     req.release();

@@ -11,7 +11,7 @@ use crate::ucp::proto::op::MessageKind;
 use crate::ucp::proto::send;
 use crate::ucp::request::{Callback, Info, Param, Posted, Request};
 use crate::ucp::tag::{probe, recv};
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::wire::header::AmId;
 use core::ptr::NonNull;
@@ -418,7 +418,7 @@ unsafe fn posted(
 /// As `recv_any`.
 #[inline(never)]
 unsafe fn recv_early(
-    w: &Worker,
+    w: &Core,
     buffer: *mut c_void,
     count: usize,
     tag: ucp_tag_t,
@@ -430,7 +430,7 @@ unsafe fn recv_early(
         if let Some(len) = param::plain_receive(param, buffer, count)
             && (*param).op_attr_mask & recv::NOT_AT_ONCE == 0
             && let Some(info) = w
-                .tag
+                .tag()
                 .take_from_inline_ring(w, tag, mask, (buffer.cast(), len))
         {
             put_tag_info(param::tag_info(param), info);
@@ -446,7 +446,7 @@ unsafe fn recv_early(
 /// The buffer as the datatype says; `param` as `param::read`.
 #[inline(never)]
 unsafe fn recv_any(
-    w: &Worker,
+    w: &Core,
     buffer: *mut c_void,
     count: usize,
     tag: ucp_tag_t,

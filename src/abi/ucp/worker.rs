@@ -8,7 +8,8 @@ use crate::ucp::context::{Context, default_name};
 use crate::ucp::request::Param;
 use crate::ucp::rma::flush;
 use crate::ucp::wakeup;
-use crate::ucp::worker::{Worker, WorkerParams};
+use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::{Core, WorkerParams};
 use crate::ucs::Status;
 use crate::ucs::fork;
 use crate::ucs::status::code_of;
@@ -289,7 +290,7 @@ pub unsafe extern "C" fn ucp_worker_progress(worker: ucp_worker_h) -> c_uint {
 
 /// Progress for a caller who holds no lock.
 #[inline(always)]
-pub(super) fn progress(w: &Worker) -> c_uint {
+pub(super) fn progress(w: &Core) -> c_uint {
     let count = if w.is_shared() {
         progress_shared(w)
     } else {
@@ -299,7 +300,7 @@ pub(super) fn progress(w: &Worker) -> c_uint {
 }
 
 #[inline(never)]
-fn progress_shared(w: &Worker) -> c_uint {
+fn progress_shared(w: &Core) -> c_uint {
     let _guard = enter(w);
     w.progress()
 }

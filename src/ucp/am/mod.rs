@@ -9,6 +9,7 @@ pub mod recv;
 pub mod send;
 
 use crate::c::*;
+use crate::ucp::worker_core::{Core, Part};
 use crate::ucs::{Result, Status};
 use crate::wire::header::AmHdr;
 use core::cell::RefCell;
@@ -49,6 +50,13 @@ pub struct AmState {
     handlers: RefCell<Vec<Option<AmHandler>>>,
     pub kept: KeptData,
     pub postponed: Postponed,
+}
+
+impl Core {
+    #[inline(always)]
+    pub fn am(&self) -> &AmState {
+        AmState::of(self)
+    }
 }
 
 impl AmState {

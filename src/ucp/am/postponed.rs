@@ -7,7 +7,7 @@
 
 use crate::ucp::proto::rndv::{self, Rts};
 use crate::ucp::request::Request;
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::callbackq::Repeat;
 use crate::ucs::{Result, Status};
 use core::cell::RefCell;
@@ -34,8 +34,8 @@ impl Postponed {
 }
 
 /// Has progress begin the receive; an error means that it will not.
-pub fn postpone(worker: &Worker, req: NonNull<Request>, message: Rts) -> Result<()> {
-    let postponed = &worker.am.postponed;
+pub fn postpone(worker: &Core, req: NonNull<Request>, message: Rts) -> Result<()> {
+    let postponed = &worker.am().postponed;
     if postponed.0.borrow().is_empty() {
         let arg = core::ptr::from_ref(worker).cast_mut().cast();
         // SAFETY: the worker's thread; the queue calls nothing after the worker's end.
@@ -49,10 +49,10 @@ pub fn postpone(worker: &Worker, req: NonNull<Request>, message: Rts) -> Result<
 /// Progress callback: begins the receives that are there at its start.
 unsafe extern "C" fn begin(worker: *mut c_void) -> c_uint {
     // SAFETY: registered by `postpone` with the worker, which outlives its callbacks.
-    let worker = unsafe { &*worker.cast::<Worker>() };
+    let worker = unsafe { &*worker.cast::<Core>() };
     let mut begun = 0;
     // Emptied first: a receive that their completions postpone registers the callback again.
-    let waiting = worker.am.postponed.0.take();
+    let waiting = worker.am().postponed.0.take();
     for (req, message) in waiting {
         // SAFETY: not begun, so not over.
         rndv::fetch(worker, unsafe { req.as_ref() }, &message);

@@ -10,7 +10,7 @@ use crate::ucp::proto::op::{Arriving, DataRecvOp, Op};
 use crate::ucp::proto::reassembly::{Reassembly, Target, empty_reassembly};
 use crate::ucp::proto::rndv::{self, Rts};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{SMALL, copy_small};
 use crate::wire::Reader;
@@ -51,7 +51,7 @@ pub fn split(message: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// A whole message.
-pub fn on_message(worker: &Worker, message: &[u8]) -> Option<()> {
+pub fn on_message(worker: &Core, message: &[u8]) -> Option<()> {
     let mut r = Reader::new(message);
     let head = Head::decode(&mut r)?;
     let body = r.rest();
@@ -77,7 +77,7 @@ pub const SHORT_ALIGN: usize = 16;
 /// # Safety
 /// `rest` must be readable for `len` bytes, which are at most `SHORT_MAX`.
 #[inline(always)]
-pub unsafe fn on_short(worker: &Worker, word: u64, rest: *const u8, len: usize) -> Option<()> {
+pub unsafe fn on_short(worker: &Core, word: u64, rest: *const u8, len: usize) -> Option<()> {
     #[repr(align(16))]
     struct AlignedBytes(MaybeUninit<[u8; SHORT_MAX]>);
     const _: () = assert!(align_of::<AlignedBytes>() == SHORT_ALIGN);
@@ -86,7 +86,7 @@ pub unsafe fn on_short(worker: &Worker, word: u64, rest: *const u8, len: usize) 
     let data = aligned.0.as_mut_ptr().cast::<u8>();
     // SAFETY: by the caller's promise.
     unsafe { copy_small(rest, data, len) };
-    if let Some((function, arg)) = worker.am.plain_handler(word) {
+    if let Some((function, arg)) = worker.am().plain_handler(word) {
         let param = ucp_am_recv_param_t {
             recv_attr: 0,
             reply_ep: core::ptr::null_mut(),
@@ -102,7 +102,7 @@ pub unsafe fn on_short(worker: &Worker, word: u64, rest: *const u8, len: usize) 
 /// # Safety
 /// As `short`.
 #[inline(never)]
-unsafe fn on_short_slow(worker: &Worker, word: u64, rest: *const u8, len: usize) -> Option<()> {
+unsafe fn on_short_slow(worker: &Core, word: u64, rest: *const u8, len: usize) -> Option<()> {
     let mut message = [0; AmHdr::LEN + SHORT_MAX];
     let (head, body) = message.split_at_mut(AmHdr::LEN);
     head.copy_from_slice(&word.to_le_bytes());
@@ -117,7 +117,7 @@ pub fn on_first_fragment(total: usize, headers: &[u8]) -> Reassembly {
 }
 
 /// A fragmented message is complete.
-pub fn reassembled(worker: &Worker, headers: &[u8], data: Vec<u8>) {
+pub fn reassembled(worker: &Core, headers: &[u8], data: Vec<u8>) {
     // `split` accepted the same bytes when the first fragment came.
     if let Some(head) = Head::decode(&mut Reader::new(headers))
         && let Some((handler, reply_ep)) = find_handler(worker, &head)
@@ -128,8 +128,8 @@ pub fn reassembled(worker: &Worker, headers: &[u8], data: Vec<u8>) {
 }
 
 /// The handler of a message and the endpoint it may reply by; `None` when the message is dropped.
-fn find_handler(worker: &Worker, head: &Head<'_>) -> Option<(AmHandler, ucp_ep_h)> {
-    let Some(handler) = worker.am.handler(head.id) else {
+fn find_handler(worker: &Core, head: &Head<'_>) -> Option<(AmHandler, ucp_ep_h)> {
+    let Some(handler) = worker.am().handler(head.id) else {
         ucs_warn!(
             "active message dropped: no handler is set for id {}",
             head.id
@@ -164,20 +164,14 @@ fn find_handler(worker: &Worker, head: &Head<'_>) -> Option<(AmHandler, ucp_ep_h
 }
 
 /// Calls a handler with data that it may keep.
-fn deliver(
-    worker: &Worker,
-    handler: &AmHandler,
-    head: &Head<'_>,
-    reply_ep: ucp_ep_h,
-    data: Buffer,
-) {
+fn deliver(worker: &Core, handler: &AmHandler, head: &Head<'_>, reply_ep: ucp_ep_h, data: Buffer) {
     let (ptr, len) = (data.bytes().as_ptr(), data.bytes().len());
     let what = CurrentData::Bytes { ptr, len };
-    let (status, taken) = worker.am.kept.during(ptr.addr(), what, || {
+    let (status, taken) = worker.am().kept.during(ptr.addr(), what, || {
         handler.call(head, ptr, len, reply_ep, UCP_AM_RECV_ATTR_FLAG_DATA)
     });
     if status == UCS_INPROGRESS && !taken {
-        worker.am.kept.keep(Kept::Data(data));
+        worker.am().kept.keep(Kept::Data(data));
     }
 }
 
@@ -226,7 +220,7 @@ impl AmHandler {
 }
 
 /// A message waits at its sender.
-pub fn on_rts(worker: &Worker, headers: &[u8], message: &Rts) -> Option<()> {
+pub fn on_rts(worker: &Core, headers: &[u8], message: &Rts) -> Option<()> {
     let head = Head::decode(&mut Reader::new(headers))?;
     let Some((handler, reply_ep)) = find_handler(worker, &head) else {
         rndv::send_ack(worker, message.sender, Err(Status::INVALID_PARAM));
@@ -239,7 +233,7 @@ pub fn on_rts(worker: &Worker, headers: &[u8], message: &Rts) -> Option<()> {
     let home = Box::new(*message);
     let at: *const Rts = home.as_ref();
     let what = CurrentData::Rts(*message);
-    let (status, taken) = worker.am.kept.during(at.addr(), what, || {
+    let (status, taken) = worker.am().kept.during(at.addr(), what, || {
         handler.call(
             &head,
             at.cast(),
@@ -252,7 +246,7 @@ pub fn on_rts(worker: &Worker, headers: &[u8], message: &Rts) -> Option<()> {
         return Some(());
     }
     if status == UCS_INPROGRESS {
-        worker.am.kept.keep(Kept::Rts(home));
+        worker.am().kept.keep(Kept::Rts(home));
     } else {
         let answer = Status::from_code(status).map_or(Ok(()), Err);
         rndv::send_ack(worker, message.sender, answer);
@@ -262,12 +256,12 @@ pub fn on_rts(worker: &Worker, headers: &[u8], message: &Rts) -> Option<()> {
 
 /// Receives the data of a handler's descriptor into `data`. The descriptor is released, also on an error.
 pub fn fetch(
-    worker: &Worker,
+    worker: &Core,
     handle: *const c_void,
     data: Data,
     param: &Param,
 ) -> Result<(Posted, Info)> {
-    let message = match worker.am.kept.take(handle) {
+    let message = match worker.am().kept.take(handle) {
         None => {
             ucs_error!("{handle:p} is not data of an active message that is here");
             return Err(Status::INVALID_PARAM);
@@ -310,7 +304,7 @@ pub fn fetch(
 }
 
 /// Copies data that has been received.
-fn copy_out(worker: &Worker, bytes: &[u8], data: Data, param: &Param) -> Result<(Posted, Info)> {
+fn copy_out(worker: &Core, bytes: &[u8], data: Data, param: &Param) -> Result<(Posted, Info)> {
     // SAFETY: `bytes` is readable.
     unsafe { data.unpack(0, bytes.as_ptr(), bytes.len()) }?;
     drop(data);
@@ -322,8 +316,8 @@ fn copy_out(worker: &Worker, bytes: &[u8], data: Data, param: &Param) -> Result<
 }
 
 /// Releases a descriptor that a handler kept.
-pub fn release(worker: &Worker, handle: *const c_void) {
-    match worker.am.kept.take(handle) {
+pub fn release(worker: &Core, handle: *const c_void) {
+    match worker.am().kept.take(handle) {
         None => ucs_error!("{handle:p} is not data of an active message that is here"),
         Some(TakenData::Current(CurrentData::Rts(a))) => {
             rndv::send_ack(worker, a.sender, Ok(()));
@@ -334,7 +328,7 @@ pub fn release(worker: &Worker, handle: *const c_void) {
 }
 
 /// Fetches a rendezvous message, then calls its old-style handler.
-fn fetch_for_old_handler(worker: &Worker, headers: &[u8], message: &Rts) {
+fn fetch_for_old_handler(worker: &Core, headers: &[u8], message: &Rts) {
     let headers: Box<[u8]> = headers.into();
     fetched::begin(worker, message, move |worker, result| {
         if let Ok(data) = result {

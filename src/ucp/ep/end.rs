@@ -3,6 +3,7 @@
 //! Queued and outstanding requests complete with a status, the peer gets replies to its requests and a close message,
 //! and the memory is freed when the last call into the endpoint has returned (`Pin`).
 
+use super::pairing::ReturnPath;
 use super::{Connection, ConnectionEvent, Ep, EpParams, Handle, HandleEvent, MadeBy, Task};
 use crate::c::*;
 use crate::ucp::after_fork;
@@ -11,8 +12,7 @@ use crate::ucp::proto::{control, rndv, zcopy};
 use crate::ucp::request::Request;
 use crate::ucp::rma::target;
 use crate::ucp::wireup::cm;
-use crate::ucp::wireup::message::ReturnPath;
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucp::{stream, tag, unexpected};
 use crate::ucs::{Result, Status};
 use crate::wire::header::{AmId, CloseHdr};
@@ -180,7 +180,7 @@ impl Ep {
                 return Err(Status::INVALID_PARAM);
             }
         }
-        self.worker().stream.forget(self);
+        self.worker().stream().forget(self);
         Ok(())
     }
 
@@ -227,9 +227,14 @@ impl Ep {
     }
 
     /// In a forked child: nothing is sent any more.
-    pub fn disable(&self) {
-        self.advance(ConnectionEvent::Fail(Status::UNSUPPORTED));
-        self.send_queue.close_short_route();
+    ///
+    /// # Safety
+    /// There must be a live endpoint at that address, and one thread.
+    pub(super) unsafe fn disable_in_child(address: usize) {
+        // SAFETY: by the caller's promise.
+        let ep = unsafe { &*(address as *const Ep) };
+        ep.advance(ConnectionEvent::Fail(Status::UNSUPPORTED));
+        ep.send_queue.close_short_route();
     }
 
     /// Changes the state of the connection. An event that the state has no transition for changes nothing.
@@ -315,7 +320,7 @@ impl Ep {
         ep.advance_handle(HandleEvent::Destroy);
         let _pin = Pin::new(ep);
         let w = ep.worker();
-        w.stream.forget(ep);
+        w.stream().forget(ep);
         let peer_lives = ep.is_usable();
         if peer_lives {
             ep.end_connection(ConnectionEvent::Abort(status));
@@ -342,11 +347,12 @@ impl Ep {
     /// Removes it from all tables: a callback that receives meanwhile sends its replies by another endpoint.
     fn remove_from_tables(&self, peer_lives: bool) {
         let w = self.worker();
-        w.eps.borrow_mut().remove(self.id.get());
+        w.endpoints().eps.borrow_mut().remove(self.id.get());
         let (uuid, serial) = (self.remote_uuid.get(), self.serial.get());
-        let remote_ep = w
-            .pairing
-            .remove(uuid, serial, self.id.get(), self.remote_ep.get());
+        let remote_ep =
+            w.endpoints()
+                .pairing
+                .remove(uuid, serial, self.id.get(), self.remote_ep.get());
         if let (Some(remote_ep), true, Some(address)) = (remote_ep, peer_lives, self.address.get())
         {
             // The remote endpoint lives on, and its messages may need replies. So may messages of this endpoint to
@@ -356,7 +362,7 @@ impl Ep {
                 serial,
                 peer_handles_errors: self.may_revoke(),
             };
-            w.pairing.keep_return_path(remote_ep, path);
+            w.endpoints().pairing.keep_return_path(remote_ep, path);
         }
     }
 
@@ -442,14 +448,19 @@ impl Ep {
         }
         self.advance(ConnectionEvent::Drain);
         self.pins.set(self.pins.get() + 1);
-        self.worker().draining.borrow_mut().insert(self);
+        self.worker().endpoints().draining.borrow_mut().insert(self);
         self.send_queued();
     }
 
     /// The queue is sent, or cannot be sent.
     pub(super) fn finish_draining(&self) {
         let this: *const Ep = self;
-        let drained = self.worker().draining.borrow_mut().remove(&this);
+        let drained = self
+            .worker()
+            .endpoints()
+            .draining
+            .borrow_mut()
+            .remove(&this);
         if drained {
             self.advance(ConnectionEvent::Drained);
             self.send_queue.replace_queue(VecDeque::new());
@@ -459,9 +470,9 @@ impl Ep {
     }
 
     /// The worker is destroyed: ends all draining endpoints.
-    pub fn abort_draining(worker: &Worker) {
+    pub fn abort_draining(worker: &Core) {
         loop {
-            let Some(ep) = worker.draining.borrow().last().copied() else {
+            let Some(ep) = worker.endpoints().draining.borrow().last().copied() else {
                 return;
             };
             // SAFETY: in the list, so pinned.
@@ -479,10 +490,14 @@ impl Ep {
             ep.send_queue.replace_queue(VecDeque::new());
             ep.report_replies();
             for lane in ep.lanes() {
-                ep.worker().by_lane.borrow_mut().remove(&lane.ep);
+                ep.worker()
+                    .endpoints()
+                    .by_lane
+                    .borrow_mut()
+                    .remove(&lane.ep);
                 close_transport(lane.ep);
             }
-            after_fork::unregister_ep(ep);
+            after_fork::unregister_ep(ep.registered.get());
             drop(Box::from_raw(at.cast_mut()));
         }
     }
@@ -538,16 +553,16 @@ pub unsafe extern "C" fn transport_failed(
     status: ucs_status_t,
 ) -> ucs_status_t {
     // SAFETY: registered by the worker with itself.
-    let worker = unsafe { &*arg.cast::<Worker>() };
+    let worker = unsafe { &*arg.cast::<Core>() };
     let status = Status::from_code(status).unwrap_or(Status::CONNECTION_RESET);
-    let Some(ep) = worker.by_lane.borrow().get(&uct_ep).copied() else {
+    let Some(ep) = worker.endpoints().by_lane.borrow().get(&uct_ep).copied() else {
         ucs_error!("a transport endpoint that nobody uses failed: {status}");
         return UCS_OK;
     };
     // SAFETY: found by its lane, so not freed; no handler has run yet.
     let ep = unsafe { &*ep };
     let uuid = ep.remote_uuid.get();
-    if worker.eps.borrow().get(ep.id.get()).is_some() {
+    if worker.endpoints().eps.borrow().get(ep.id.get()).is_some() {
         // The connection manager's status is more precise.
         ep.fail(cm::gone(ep).unwrap_or(status));
     } else {
@@ -555,7 +570,7 @@ pub unsafe extern "C" fn transport_failed(
         ep.finish_draining();
         return UCS_OK;
     }
-    for message in worker.reassemblies.take_of(uuid) {
+    for message in worker.proto().reassemblies.take_of(uuid) {
         tag::recv::sender_gone(worker, &message, status);
     }
     UCS_OK

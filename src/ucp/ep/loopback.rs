@@ -5,7 +5,7 @@
 //! in the endpoint's queue until the first send has returned, as it does if the endpoint is paired with itself.
 #![forbid(unsafe_code)]
 
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use core::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -41,8 +41,8 @@ impl Loopback {
     }
 
     /// Sends the deferred queues, including those that are deferred meanwhile.
-    pub fn release(worker: &Worker) {
-        let loopback = &worker.loopback;
+    pub fn release(worker: &Core) {
+        let loopback = &worker.endpoints().loopback;
         if loopback.releasing.replace(true) {
             return;
         }

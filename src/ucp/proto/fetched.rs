@@ -6,27 +6,23 @@ use crate::c::*;
 use crate::ucp::buffers::zeroed;
 use crate::ucp::dt::Data;
 use crate::ucp::request::{Callback, Param, Request, settle};
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use core::ffi::c_void;
 
 /// Called with the result.
-type Then = Box<dyn FnOnce(&Worker, Result<Vec<u8>>)>;
+type Then = Box<dyn FnOnce(&Core, Result<Vec<u8>>)>;
 
 /// A fetch in progress.
 struct Job {
-    worker: *const Worker,
+    worker: *const Core,
     bytes: Vec<u8>,
     then: Then,
 }
 
 /// Fetches a message; `then` is called once, now or later.
-pub fn begin(
-    worker: &Worker,
-    message: &Rts,
-    then: impl FnOnce(&Worker, Result<Vec<u8>>) + 'static,
-) {
+pub fn begin(worker: &Core, message: &Rts, then: impl FnOnce(&Core, Result<Vec<u8>>) + 'static) {
     let Some(mut bytes) = zeroed(message.total) else {
         ucs_error!("no memory for a message of {} bytes", message.total);
         rndv::send_ack(worker, message.sender, Err(Status::NO_MEMORY));

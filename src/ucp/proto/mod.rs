@@ -17,3 +17,52 @@ pub mod rndv_tuner;
 pub mod send;
 pub mod table;
 pub mod zcopy;
+
+use crate::ucp::interner::Interner;
+use crate::ucp::regions::View;
+use crate::ucp::worker_core::{Core, Part};
+use crate::ucs::config::Config;
+use plan::Rules;
+use reassembly::Reassemblies;
+use revocation::RevocationEpoch;
+use rndv_tuner::RndvTuner;
+use std::rc::Rc;
+use zcopy::StalledTransfers;
+
+/// What the engine keeps for a worker.
+pub struct ProtoState {
+    pub rules: Rules,
+    /// The endpoint configurations that `UCX_PROTO_INFO` has printed: interfaces for messages and single copies, and
+    /// whether they are loopback.
+    pub described: Interner<(usize, Option<usize>, bool)>,
+    pub reassemblies: Reassemblies,
+    /// Copies that wait for a transport's room.
+    pub stalled_transfers: StalledTransfers,
+    /// Measured throughput of rendezvous schemes.
+    pub rndv_tuner: Rc<RndvTuner>,
+    /// Tells receivers whether the memory of an RTS is still valid.
+    pub revocation: RevocationEpoch,
+    /// The regions that peers on this host can map.
+    pub mappable: View,
+}
+
+impl ProtoState {
+    pub fn new(config: &Config) -> ProtoState {
+        ProtoState {
+            rules: Rules::read(config),
+            described: Interner::default(),
+            reassemblies: Reassemblies::default(),
+            stalled_transfers: StalledTransfers::default(),
+            rndv_tuner: Rc::default(),
+            revocation: RevocationEpoch::default(),
+            mappable: View::default(),
+        }
+    }
+}
+
+impl Core {
+    #[inline(always)]
+    pub fn proto(&self) -> &ProtoState {
+        ProtoState::of(self)
+    }
+}

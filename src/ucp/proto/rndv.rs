@@ -13,7 +13,7 @@ use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep, Pin, Task};
 use crate::ucp::mem::{Access, RemoteKey, Window};
 use crate::ucp::request::{Info, Request};
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::uct::internal::EpochGuard;
@@ -51,7 +51,7 @@ fn arriving(op: &mut Op) -> Option<(&Data, &mut Arriving)> {
 }
 
 /// Fetches a rendezvous message into the request's buffer.
-pub fn fetch(worker: &Worker, req: &Request, message: &Rts) {
+pub fn fetch(worker: &Core, req: &Request, message: &Rts) {
     let (uuid, ep, _) = message.sender;
     req.set_info(Info {
         length: message.total,
@@ -87,7 +87,7 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Rts) {
         complete_and_ack(worker, req, message.sender, Ok(()));
         return;
     }
-    if worker.rules.maps {
+    if worker.proto().rules.maps {
         match copy_mapped(worker, reply, data, message) {
             Copied::Ended(result) => return complete_and_ack(worker, req, message.sender, result),
             Copied::InDoubt => return request_from_sender(worker, req, reply),
@@ -97,11 +97,11 @@ pub fn fetch(worker: &Worker, req: &Request, message: &Rts) {
     let to = data.contiguous();
     if let Some(local) = to
         && message.address != 0
-        && worker.rules.reads
+        && worker.proto().rules.reads
         && let Some(lane) = reply.lane_with(Capability::SingleCopy)
     {
-        if worker.rules.tunes {
-            let (scheme, transfer) = rndv_tuner::begin(&worker.rndv_tuner, message.total);
+        if worker.proto().rules.tunes {
+            let (scheme, transfer) = rndv_tuner::begin(&worker.proto().rndv_tuner, message.total);
             state.timed = Some(transfer);
             if scheme == rndv_tuner::Scheme::Fragments {
                 return send_rtr(worker, req, reply, 0, None);
@@ -136,7 +136,7 @@ pub enum Copied {
 }
 
 /// Copies a message whose memory is mapped here: that of a request of this worker, or the peer's by a key of the RTS.
-fn copy_mapped(worker: &Worker, ep: &Ep, to: &Data, message: &Rts) -> Copied {
+fn copy_mapped(worker: &Core, ep: &Ep, to: &Data, message: &Rts) -> Copied {
     if message.sender.0 == worker.uuid {
         return copy_within_worker(worker, to, message).map_or(Copied::NotPossible, Copied::Ended);
     }
@@ -144,11 +144,11 @@ fn copy_mapped(worker: &Worker, ep: &Ep, to: &Data, message: &Rts) -> Copied {
 }
 
 /// Of a request of this worker. `None` when that cannot be.
-fn copy_within_worker(worker: &Worker, to: &Data, message: &Rts) -> Option<Result<()>> {
+fn copy_within_worker(worker: &Core, to: &Data, message: &Rts) -> Option<Result<()>> {
     let total = message.total;
     // The address is taken from the request and not from the message.
     // SAFETY: another request than the receive's; the only borrow of its operation.
-    let Op::Send(send) = (unsafe { worker.requests.named(message.sender.2)?.op() }) else {
+    let Op::Send(send) = (unsafe { worker.requests().named(message.sender.2)?.op() }) else {
         return None;
     };
     if send.stage != Stage::RtsSent || send.data.len() != total {
@@ -230,14 +230,14 @@ fn touch<R>(
 
 /// Requests the data from the sender: by a put if possible, else in fragments. Only a window can be revoked, so other
 /// memory is not exposed if the receive may have to be revoked.
-fn request_from_sender(worker: &Worker, req: &Request, ep: &Ep) {
+fn request_from_sender(worker: &Core, req: &Request, ep: &Ep) {
     // SAFETY: the only borrow; nothing below calls the user while it lives.
     let Some((data, state)) = arriving(unsafe { req.op() }) else {
         return;
     };
     let (mut address, mut key) = (0, None);
     if let Some(to) = data.contiguous()
-        && worker.rules.writes
+        && worker.proto().rules.writes
     {
         let gives = !ep.may_revoke() && !state.own;
         if gives && ep.lane_with(Capability::SingleCopy).is_some() {
@@ -255,7 +255,7 @@ fn request_from_sender(worker: &Worker, req: &Request, ep: &Ep) {
 }
 
 /// Sends an RTR: for a put to `address` with `key`, or for fragments if `address` is 0.
-fn send_rtr(worker: &Worker, req: &Request, ep: &Ep, address: u64, key: Option<Arc<[u8]>>) {
+fn send_rtr(worker: &Core, req: &Request, ep: &Ep, address: u64, key: Option<Arc<[u8]>>) {
     // SAFETY: the only borrow; nothing below calls the user while it lives.
     let Some((_, state)) = arriving(unsafe { req.op() }) else {
         return;
@@ -281,9 +281,12 @@ fn shares_memory(ep: &Ep) -> bool {
 }
 
 /// The key of the memory that holds the range, if peers on this host can map it and have `right` to it.
-fn mappable(worker: &Worker, address: u64, length: usize, right: u8) -> Option<Arc<[u8]>> {
+fn mappable(worker: &Core, address: u64, length: usize, right: u8) -> Option<Arc<[u8]>> {
     let regions = &worker.context().regions;
-    worker.mappable.key_of(regions, address, length, right)
+    worker
+        .proto()
+        .mappable
+        .key_of(regions, address, length, right)
 }
 
 /// Whether the receiver of an RTS could copy from the buffer itself.
@@ -299,7 +302,9 @@ pub fn is_mappable(ep: &Ep, data: &Data) -> bool {
 
 /// Whether it could, and is no receiver of this very worker.
 pub fn is_mappable_elsewhere(ep: &Ep, data: &Data) -> bool {
-    ep.worker().rules.maps && ep.remote_uuid.get() != ep.worker().uuid && is_mappable(ep, data)
+    ep.worker().proto().rules.maps
+        && ep.remote_uuid.get() != ep.worker().uuid
+        && is_mappable(ep, data)
 }
 
 /// The access to the data that an RTS offers.
@@ -326,14 +331,15 @@ pub fn offer<'a>(ep: &'a Ep, data: &Data) -> Offer<'a> {
         return Offer::default();
     };
     let (guard, epoch_key) = if ep.may_revoke() {
-        match worker.revocation.current(worker.context()) {
+        match worker.proto().revocation.current(worker.context()) {
             Some((guard, key)) => (Some(guard), key),
             None => return Offer::default(),
         }
     } else {
         (None, &[][..])
     };
-    let maps = worker.rules.maps && shares_memory(ep) && guard.is_none() | !epoch_key.is_empty();
+    let maps =
+        worker.proto().rules.maps && shares_memory(ep) && guard.is_none() | !epoch_key.is_empty();
     let key = if maps {
         mappable(worker, address, data.len(), READ)
     } else {
@@ -346,7 +352,7 @@ pub fn offer<'a>(ep: &'a Ep, data: &Data) -> Offer<'a> {
             guard,
             epoch_key,
         },
-        None if worker.rules.reads => Offer {
+        None if worker.proto().rules.reads => Offer {
             address,
             guard,
             ..Offer::default()
@@ -356,7 +362,7 @@ pub fn offer<'a>(ep: &'a Ep, data: &Data) -> Offer<'a> {
 }
 
 /// Caches the key of an RTS. Returns its region, 0 for none.
-pub fn learn_key(worker: &Worker, sender: (u64, u64, u64), blob: &[u8]) -> u64 {
+pub fn learn_key(worker: &Core, sender: (u64, u64, u64), blob: &[u8]) -> u64 {
     if blob.is_empty() {
         return 0;
     }
@@ -427,7 +433,7 @@ fn complete(req: &Request, result: Result<()>) {
 }
 
 /// Acknowledges the sender, then completes a receive.
-fn complete_and_ack(worker: &Worker, req: &Request, sender: (u64, u64, u64), result: Result<()>) {
+fn complete_and_ack(worker: &Core, req: &Request, sender: (u64, u64, u64), result: Result<()>) {
     // A truncated message is the receiver's error; for the sender it is delivered.
     let notify = match result {
         Err(Status::MESSAGE_TRUNCATED) => Ok(()),
@@ -438,7 +444,7 @@ fn complete_and_ack(worker: &Worker, req: &Request, sender: (u64, u64, u64), res
 }
 
 /// Tells a sender that its request is done.
-pub fn send_ack(worker: &Worker, sender: (u64, u64, u64), result: Result<()>) {
+pub fn send_ack(worker: &Core, sender: (u64, u64, u64), result: Result<()>) {
     let Some(ep) = worker.ep_of_peer(sender.0, sender.1) else {
         ucs_debug!("an endpoint that is closed cannot be answered");
         return;
@@ -451,8 +457,8 @@ pub fn send_ack(worker: &Worker, sender: (u64, u64, u64), result: Result<()>) {
 }
 
 /// The RTR of the peer.
-pub fn on_rtr(worker: &Worker, rtr: &RtrHdr, key: &[u8]) {
-    let Some(req) = worker.requests.named(rtr.request) else {
+pub fn on_rtr(worker: &Core, rtr: &RtrHdr, key: &[u8]) {
+    let Some(req) = worker.requests().named(rtr.request) else {
         ucs_debug!("data was asked for of a send that is over");
         refuse_rtr(worker, rtr);
         return;
@@ -463,7 +469,7 @@ pub fn on_rtr(worker: &Worker, rtr: &RtrHdr, key: &[u8]) {
             let (receiver, length) = (rtr.receiver, rtr.length as usize);
             // SAFETY: an endpoint outlives its requests.
             let ep = unsafe { &*send.ep };
-            if rtr.address != 0 && worker.rules.writes && send.data.contiguous().is_some() {
+            if rtr.address != 0 && worker.proto().rules.writes && send.data.contiguous().is_some() {
                 send.key = ep.keys.borrow_mut().get(ep, key);
                 send.stage = Stage::Write {
                     receiver,
@@ -595,7 +601,7 @@ fn put_done_ack(receiver: u64, result: Result<()>) -> AckHdr {
 }
 
 /// Replies to an RTR for a send that does not exist any more.
-fn refuse_rtr(worker: &Worker, rtr: &RtrHdr) {
+fn refuse_rtr(worker: &Core, rtr: &RtrHdr) {
     send_ack(
         worker,
         (rtr.uuid, rtr.ep, rtr.receiver),
@@ -604,8 +610,8 @@ fn refuse_rtr(worker: &Worker, rtr: &RtrHdr) {
 }
 
 /// A fragment of requested data.
-pub fn on_data(worker: &Worker, hdr: &DataHdr, bytes: &[u8]) {
-    let Some(req) = worker.requests.named(hdr.receiver) else {
+pub fn on_data(worker: &Core, hdr: &DataHdr, bytes: &[u8]) {
+    let Some(req) = worker.requests().named(hdr.receiver) else {
         ucs_debug!("data for a receive that is over");
         return;
     };
@@ -630,8 +636,8 @@ pub fn on_data(worker: &Worker, hdr: &DataHdr, bytes: &[u8]) {
 }
 
 /// The acknowledgement of a request.
-pub fn on_ack(worker: &Worker, ack: &AckHdr) {
-    match worker.requests.named(ack.request) {
+pub fn on_ack(worker: &Core, ack: &AckHdr) {
+    match worker.requests().named(ack.request) {
         Some(req) => Op::on_ack(req, Status::from_code(ack.status as i8).map_or(Ok(()), Err)),
         None => ucs_debug!("an acknowledgement for a request that is over"),
     }

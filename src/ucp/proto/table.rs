@@ -64,7 +64,7 @@ pub fn describe(ep: &Ep) {
     let copies = ep.lane_with(Capability::SingleCopy).map(|lane| lane.iface);
     let to_itself = ep.remote_uuid.get() == w.uuid;
     let kind = (ep.lane().iface, copies, to_itself);
-    let Some(number) = w.described.insert_if_new(kind) else {
+    let Some(number) = w.proto().described.insert_if_new(kind) else {
         return;
     };
     let who = who(ep, number);
@@ -173,7 +173,7 @@ fn tables(ep: &Ep) -> Vec<(String, Vec<Row>)> {
             ));
         }
     }
-    let (name, rules) = (ep.transport_name(), ep.worker().rules);
+    let (name, rules) = (ep.transport_name(), ep.worker().proto().rules);
     let mapped = ep.is_same_host() && rules.maps;
     if mapped
         && ep.remote_uuid.get() != ep.worker().uuid
@@ -270,7 +270,7 @@ fn message_way(ep: &Ep, kind: &MessageKind, length: usize, policy: RndvPolicy) -
 /// How the data of a rendezvous message move. The receiver decides it, by the same rules as far as
 /// its configuration is the same.
 fn rndv_way(ep: &Ep) -> (String, String) {
-    let rules = ep.worker().rules;
+    let rules = ep.worker().proto().rules;
     let copies = ep.lane_with(Capability::SingleCopy);
     let writes = copies.or(ep.lane_with(Capability::PutByKey));
     let (how, by) = if ep.remote_uuid.get() == ep.worker().uuid && rules.maps {

@@ -8,7 +8,7 @@ use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Lane};
 use crate::ucp::proto::op::Op;
 use crate::ucp::request::{Request, TransportHold};
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::callbackq::{CallbackId, Repeat};
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Completion, Posted};
@@ -167,8 +167,8 @@ impl ActiveTransfer {
 }
 
 /// Keeps the rest of a transfer until the transport has room.
-fn stall(worker: &Worker, rest: ActiveTransfer) {
-    let stalled = &worker.stalled_transfers;
+fn stall(worker: &Core, rest: ActiveTransfer) {
+    let stalled = &worker.proto().stalled_transfers;
     stalled.transfers.borrow_mut().push_back(rest);
     if stalled.retry.get().is_none() {
         let arg = core::ptr::from_ref(worker).cast_mut().cast();
@@ -179,9 +179,9 @@ fn stall(worker: &Worker, rest: ActiveTransfer) {
 }
 
 /// Removes the progress callback when nothing is stalled.
-fn stop_retry_if_empty(worker: &Worker) {
-    if worker.stalled_transfers.is_empty()
-        && let Some(id) = worker.stalled_transfers.retry.take()
+fn stop_retry_if_empty(worker: &Core) {
+    if worker.proto().stalled_transfers.is_empty()
+        && let Some(id) = worker.proto().stalled_transfers.retry.take()
     {
         // SAFETY: the worker's thread.
         let _ = unsafe { worker.queue().remove(id) };
@@ -191,12 +191,18 @@ fn stop_retry_if_empty(worker: &Worker) {
 /// Progress: posts more of the stalled transfers.
 unsafe extern "C" fn retry_stalled(worker: *mut c_void) -> c_uint {
     // SAFETY: registered by `stall` with the worker, which outlives its callbacks.
-    let worker = unsafe { &*worker.cast::<Worker>() };
+    let worker = unsafe { &*worker.cast::<Core>() };
     let mut posted = 0;
     // Each transfer once. A completion may remove others.
-    let waiting = worker.stalled_transfers.transfers.borrow().len();
+    let waiting = worker.proto().stalled_transfers.transfers.borrow().len();
     for _ in 0..waiting {
-        let Some(active) = worker.stalled_transfers.transfers.borrow_mut().pop_front() else {
+        let Some(active) = worker
+            .proto()
+            .stalled_transfers
+            .transfers
+            .borrow_mut()
+            .pop_front()
+        else {
             break;
         };
         // SAFETY: an incomplete request.
@@ -206,6 +212,7 @@ unsafe extern "C" fn retry_stalled(worker: *mut c_void) -> c_uint {
         if end == Err(Status::NO_RESOURCE) {
             let rest = active.remainder(done);
             worker
+                .proto()
                 .stalled_transfers
                 .transfers
                 .borrow_mut()
@@ -222,7 +229,7 @@ unsafe extern "C" fn retry_stalled(worker: *mut c_void) -> c_uint {
 pub fn abort_stalled(ep: &Ep, status: Status) {
     let worker = ep.worker();
     loop {
-        let mut all = worker.stalled_transfers.transfers.borrow_mut();
+        let mut all = worker.proto().stalled_transfers.transfers.borrow_mut();
         let Some(at) = all.iter().position(|active| ep.has_lane(active.lane.ep)) else {
             break;
         };

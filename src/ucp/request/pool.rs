@@ -5,6 +5,7 @@
 //! a peer answers has an id, which is stale once the request has completed.
 
 use super::Request;
+use crate::ucp::worker_core::{Core, Part};
 use crate::ucs::slots::Slots;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
@@ -136,6 +137,29 @@ impl RequestPool {
         let req = *self.named.borrow().get(id)?;
         // SAFETY: a request loses its id when it completes, before its memory is reused.
         Some(unsafe { &*req.as_ptr() })
+    }
+}
+
+impl Core {
+    #[inline(always)]
+    pub fn requests(&self) -> &RequestPool {
+        RequestPool::of(self)
+    }
+
+    /// Allocates a request; the user's part is initialised once.
+    #[inline]
+    pub fn take_request(&self) -> Result<NonNull<Request>> {
+        match self.requests().take() {
+            Some(req) => Ok(req),
+            None => self.requests().grow(|at| {
+                // SAFETY: zeroed by the pool.
+                unsafe { Request::prepare(at, self) };
+                if let Some(init) = self.context().params.request_init {
+                    // SAFETY: the user's function on its part of a fresh request.
+                    unsafe { init(Request::user(at)) };
+                }
+            }),
+        }
     }
 }
 

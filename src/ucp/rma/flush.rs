@@ -10,7 +10,7 @@ use crate::ucp::ep::{End, Ep, Pin, Task, TaskStep};
 use crate::ucp::proto::control;
 use crate::ucp::proto::op::{FlushOp, Op, Operation};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::wire::header::{AmId, FenceHdr};
 use core::cell::{Cell, UnsafeCell};
@@ -93,7 +93,7 @@ fn begin(ep: &Ep, param: &Param, close: bool) -> Result<Posted> {
         close,
         fenced: None,
     });
-    let worker: *const Worker = ep.worker();
+    let worker: *const Core = ep.worker();
     // SAFETY: a worker outlives its endpoints.
     let req = Request::create(unsafe { &*worker }, param, op)?;
     ep.post(Task::Request(req));
@@ -257,9 +257,9 @@ impl Operation for FlushOp {
 }
 
 /// Flushes every endpoint of a worker. Endpoints that have failed are skipped: their error handlers have run.
-pub fn worker(w: &Worker, param: &Param) -> Result<Posted> {
+pub fn worker(w: &Core, param: &Param) -> Result<Posted> {
     w.check_process()?;
-    let eps: Vec<*const Ep> = w.eps.borrow().iter().copied().collect();
+    let eps: Vec<*const Ep> = w.endpoints().eps.borrow().iter().copied().collect();
     if eps.is_empty() {
         return immediate(w, param, Info::default());
     }
@@ -281,12 +281,12 @@ pub fn worker(w: &Worker, param: &Param) -> Result<Posted> {
 /// Messages of an endpoint stay in order, and direct stores are ordered by the processor's fence. Accesses that follow
 /// accesses by messages also use messages. Copies by the kernel in flight are waited for, which needs no help of a
 /// peer.
-pub fn fence(w: &Worker) -> Result<()> {
+pub fn fence(w: &Core) -> Result<()> {
     w.check_process()?;
     while w.kernel_copies.get() > 0 {
         w.progress();
     }
-    for ep in w.eps.borrow().iter() {
+    for ep in w.endpoints().eps.borrow().iter() {
         // SAFETY: in the table, so alive; nothing is called while the table is borrowed.
         let ep = unsafe { &**ep };
         if ep.has_accesses_under_way() {

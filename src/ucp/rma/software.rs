@@ -7,7 +7,7 @@ use crate::ucp::mem::RemoteKey;
 use crate::ucp::proto::op::{AmoOp, GetOp, Op, Operation, PutOp};
 use crate::ucp::proto::send::{control_bcopy, send_body};
 use crate::ucp::request::{Param, Posted, Request, must_be_immediate, settle};
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::ucs_debug;
 use crate::wire::Writer;
@@ -164,9 +164,9 @@ fn control<H: Header>(ep: &Ep, id: AmId, header: &H) -> Result<()> {
 }
 
 /// Bytes of a read.
-pub fn on_get_reply(worker: &Worker, message: &[u8]) -> Option<()> {
+pub fn on_get_reply(worker: &Core, message: &[u8]) -> Option<()> {
     let (h, body) = GetReplyHdr::split(message)?;
-    let Some(req) = worker.requests.named(h.request) else {
+    let Some(req) = worker.requests().named(h.request) else {
         ucs_debug!("bytes of a read that is over");
         return Some(());
     };
@@ -196,9 +196,9 @@ pub fn on_get_reply(worker: &Worker, message: &[u8]) -> Option<()> {
 }
 
 /// The result of an atomic.
-pub fn on_amo_reply(worker: &Worker, message: &[u8]) -> Option<()> {
+pub fn on_amo_reply(worker: &Core, message: &[u8]) -> Option<()> {
     let (h, _) = AmoReplyHdr::split(message)?;
-    let Some(req) = worker.requests.named(h.request) else {
+    let Some(req) = worker.requests().named(h.request) else {
         ucs_debug!("the result of an atomic that is over");
         return Some(());
     };

@@ -5,7 +5,7 @@ use super::post::{AtomicOperation, apply};
 use crate::ucp::ep::{Ep, Task, TaskStep};
 use crate::ucp::proto::control;
 use crate::ucp::proto::send::{packed, writer};
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
@@ -26,7 +26,7 @@ pub struct Read {
 /// Gives `f` memory that a peer names, checked; no thread unmaps it meanwhile.
 #[inline]
 fn with_memory<R>(
-    w: &Worker,
+    w: &Core,
     region: u64,
     address: u64,
     length: usize,
@@ -43,7 +43,7 @@ fn with_memory<R>(
 }
 
 /// The endpoint for replies.
-fn reply_ep(w: &Worker, uuid: u64, ep: u64) -> Option<&Ep> {
+fn reply_ep(w: &Core, uuid: u64, ep: u64) -> Option<&Ep> {
     let found = w.ep_of_peer(uuid, ep);
     if found.is_none() {
         ucs_error!("a memory access by an endpoint that was not introduced; dropped");
@@ -52,7 +52,7 @@ fn reply_ep(w: &Worker, uuid: u64, ep: u64) -> Option<&Ep> {
 }
 
 /// A put. An error is reported by the next fence.
-pub fn on_put(w: &Worker, message: &[u8]) -> Option<()> {
+pub fn on_put(w: &Core, message: &[u8]) -> Option<()> {
     let (h, body) = PutHdr::split(message)?;
     let length = body.len();
     let done = with_memory(w, h.region, h.address, length, WRITE, |at| {
@@ -65,7 +65,7 @@ pub fn on_put(w: &Worker, message: &[u8]) -> Option<()> {
     Some(())
 }
 
-fn refuse(w: &Worker, uuid: u64, ep: u64, status: Status) {
+fn refuse(w: &Core, uuid: u64, ep: u64, status: Status) {
     if let Some(ep) = reply_ep(w, uuid, ep)
         && ep.refused.get().is_none()
     {
@@ -74,7 +74,7 @@ fn refuse(w: &Worker, uuid: u64, ep: u64, status: Status) {
 }
 
 /// A get: replied to at once if one fragment is enough, else from the send queue.
-pub fn on_get(w: &Worker, message: &[u8]) -> Option<()> {
+pub fn on_get(w: &Core, message: &[u8]) -> Option<()> {
     let (h, _) = GetHdr::split(message)?;
     let mut read = Read {
         region: h.region,
@@ -138,7 +138,7 @@ fn serve_fragment(ep: &Ep, get: &mut Read) -> Result<bool> {
 }
 
 /// An atomic.
-pub fn on_amo(w: &Worker, message: &[u8]) -> Option<()> {
+pub fn on_amo(w: &Core, message: &[u8]) -> Option<()> {
     let (h, _) = AmoHdr::split(message)?;
     let op = AtomicOperation::from_number(h.op)?;
     if !matches!(h.size, 4 | 8) {
@@ -165,7 +165,7 @@ pub fn on_amo(w: &Worker, message: &[u8]) -> Option<()> {
 }
 
 /// A fence: everything before it is done, since messages come in order, so it is acknowledged at once.
-pub fn on_fence(w: &Worker, message: &[u8]) -> Option<()> {
+pub fn on_fence(w: &Core, message: &[u8]) -> Option<()> {
     let (h, _) = FenceHdr::split(message)?;
     let ep = reply_ep(w, h.uuid, h.ep)?;
     let ack = AckHdr {

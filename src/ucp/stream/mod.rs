@@ -12,7 +12,7 @@ use super::buffers::{Buffer, Buffers};
 use super::ep::Ep;
 use super::request::Request;
 use super::unexpected;
-use super::worker::Worker;
+use super::worker_core::{Core, Part};
 use crate::uct::base::copy::copy_home;
 use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
@@ -288,6 +288,13 @@ pub struct StreamState {
     to_fetch: rndv::ToFetch,
 }
 
+impl Core {
+    #[inline(always)]
+    pub fn stream(&self) -> &StreamState {
+        StreamState::of(self)
+    }
+}
+
 impl StreamState {
     #[allow(clippy::new_without_default)]
     pub fn new() -> StreamState {
@@ -335,7 +342,7 @@ impl StreamState {
 
     /// Removes and returns the next listed endpoint; it is listed again when more bytes come. Skips endpoints whose
     /// bytes were taken meanwhile.
-    pub fn next<'a>(&self, worker: &'a Worker) -> Option<&'a Ep> {
+    pub fn next<'a>(&self, worker: &'a Core) -> Option<&'a Ep> {
         loop {
             let Some(id) = self.ready.borrow_mut().pop_front() else {
                 unexpected::resume_if_paused(worker);

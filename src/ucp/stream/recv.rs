@@ -11,7 +11,7 @@ use crate::ucp::request::{
     Callback, Info, Param, Posted, Request, RequestSlot, immediate, must_be_immediate, settle,
 };
 use crate::ucp::unexpected;
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{SMALL, copy_small};
 use crate::wire::header::{Header, StreamHdr};
@@ -26,7 +26,7 @@ const WORTH_A_RECEIVE: usize = 2 << 10;
 impl Operation for StreamRecvOp {}
 
 /// Bytes for a stream.
-pub fn on_data(worker: &Worker, message: &[u8]) -> Option<()> {
+pub fn on_data(worker: &Core, message: &[u8]) -> Option<()> {
     let (h, body) = StreamHdr::split(message)?;
     deliver(worker, h.uuid, h.ep, body);
     Some(())
@@ -37,7 +37,7 @@ pub fn on_data(worker: &Worker, message: &[u8]) -> Option<()> {
 /// # Safety
 /// `rest` must be readable for `len` bytes.
 #[inline(always)]
-pub unsafe fn on_short(worker: &Worker, uuid: u64, rest: *const u8, len: usize) -> Option<()> {
+pub unsafe fn on_short(worker: &Core, uuid: u64, rest: *const u8, len: usize) -> Option<()> {
     const WORD: usize = size_of::<u64>();
     let count = len.checked_sub(WORD)?;
     // SAFETY: by the caller's promise; the word is read this once.
@@ -93,13 +93,13 @@ fn keep(ep: &Ep, body: &[u8]) -> bool {
         return false;
     }
     unexpected::add(worker, body.len());
-    worker.stream.list(ep);
+    worker.stream().list(ep);
     true
 }
 
 /// Bytes for a stream, by the sender's worker and endpoint.
 #[inline(never)]
-fn deliver(worker: &Worker, uuid: u64, id: u64, body: &[u8]) {
+fn deliver(worker: &Core, uuid: u64, id: u64, body: &[u8]) {
     let Some(ep) = worker.open_ep_of_peer(uuid, id) else {
         ucs_debug!("{} bytes for a stream that is closed; dropped", body.len());
         return;
@@ -118,7 +118,7 @@ fn deliver(worker: &Worker, uuid: u64, id: u64, body: &[u8]) {
         unexpected::add(worker, body.len() - direct);
     }
     serve(ep);
-    worker.stream.list(ep);
+    worker.stream().list(ep);
     if body.len() >= WORTH_A_RECEIVE {
         pause_receive(ep);
     }
@@ -136,7 +136,7 @@ fn pause_receive(ep: &Ep) {
 
 /// Direct placement: the buffer for the next bytes of a long message, in the oldest receive, if no other bytes precede
 /// them.
-pub fn place(worker: &Worker, head: StreamHdr, left: usize) -> Option<(NonNull<u8>, usize)> {
+pub fn place(worker: &Core, head: StreamHdr, left: usize) -> Option<(NonNull<u8>, usize)> {
     let inbox = &worker.open_ep_of_peer(head.uuid, head.ep)?.stream;
     if inbox.available.get() != 0 || inbox.broken.get() {
         return None;
@@ -155,7 +155,7 @@ pub fn place(worker: &Worker, head: StreamHdr, left: usize) -> Option<(NonNull<u
 }
 
 /// The next `count` bytes of such a message were placed; `over`: the message is complete.
-pub fn placed(worker: &Worker, head: StreamHdr, count: usize, over: bool) {
+pub fn placed(worker: &Core, head: StreamHdr, count: usize, over: bool) {
     let Some(ep) = worker.open_ep_of_peer(head.uuid, head.ep) else {
         return;
     };

@@ -13,7 +13,7 @@ use crate::ucp::proto::fetched;
 use crate::ucp::proto::op::StreamRecvOp;
 use crate::ucp::proto::rndv::{self, Copied, Rts};
 use crate::ucp::unexpected;
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::callbackq::Repeat;
 use crate::ucs::{Result, Status};
 use crate::{ucs_debug, ucs_diag};
@@ -61,7 +61,7 @@ impl ToFetch {
 /// Schedules `fetch_in_progress` for an endpoint.
 fn fetch_later(ep: &Ep) {
     let (worker, id) = (ep.worker(), ep.id.get());
-    let to_fetch = &worker.stream.to_fetch;
+    let to_fetch = &worker.stream().to_fetch;
     let mut eps = to_fetch.eps.borrow_mut();
     if eps.last() != Some(&id) {
         eps.push(id);
@@ -77,8 +77,8 @@ fn fetch_later(ep: &Ep) {
 /// Progress callback: copies remote chunks that no receive has taken.
 unsafe extern "C" fn fetch_in_progress(worker: *mut c_void) -> c_uint {
     // SAFETY: registered with the worker, which lives as long as its progress.
-    let worker = unsafe { &*worker.cast::<Worker>() };
-    let to_fetch = &worker.stream.to_fetch;
+    let worker = unsafe { &*worker.cast::<Core>() };
+    let to_fetch = &worker.stream().to_fetch;
     to_fetch.scheduled.set(false);
     let eps = to_fetch.eps.take();
     for id in &eps {
@@ -96,13 +96,13 @@ unsafe extern "C" fn fetch_in_progress(worker: *mut c_void) -> c_uint {
         serve(ep);
         fetch_all(ep);
         serve(ep);
-        worker.stream.list(ep);
+        worker.stream().list(ep);
     }
     eps.len() as c_uint
 }
 
 /// An RTS came. Its data count as unexpected once they are copied here. Returns `None` when the message is invalid.
-pub fn on_rts(worker: &Worker, message: Rts) -> Option<()> {
+pub fn on_rts(worker: &Core, message: Rts) -> Option<()> {
     let (uuid, id, _) = message.sender;
     if uuid == worker.uuid {
         return None;
@@ -135,7 +135,7 @@ pub fn on_rts(worker: &Worker, message: Rts) -> Option<()> {
     if inbox.remote.get() > 0 {
         fetch_later(ep);
     }
-    worker.stream.list(ep);
+    worker.stream().list(ep);
     Some(())
 }
 

@@ -16,7 +16,7 @@ use super::proto::reassembly::MessageId;
 use super::proto::rndv::Rts;
 use super::request::{Info, Request};
 use super::unexpected;
-use super::worker::Worker;
+use super::worker_core::{Core, Part};
 use crate::ucp::dt::Data;
 use crate::ucs::Status;
 use crate::ucs::tag_match::{EntryId, Posted, UnexpectedMessages};
@@ -61,12 +61,13 @@ impl Message {
 
     /// Bytes of memory it takes.
     #[inline(always)]
-    pub fn cost(&self, worker: &Worker) -> usize {
+    pub fn cost(&self, worker: &Core) -> usize {
         unexpected::MESSAGE
             + match self {
                 Message::Inline(bytes) => bytes.bytes().len(),
                 Message::Whole { data, .. } => data.len(),
                 Message::Fragments { id, .. } => worker
+                    .proto()
                     .reassemblies
                     .with(*id, |a| a.buffer.len())
                     .unwrap_or(0),
@@ -131,6 +132,13 @@ fn leave_fifo(receive: &PostedReceive, entry: Option<EntryId>) -> NonNull<Reques
     receive.request
 }
 
+impl Core {
+    #[inline(always)]
+    pub fn tag(&self) -> &TagState {
+        TagState::of(self)
+    }
+}
+
 impl TagState {
     #[allow(clippy::new_without_default)]
     pub fn new() -> TagState {
@@ -157,7 +165,7 @@ impl TagState {
     #[inline(always)]
     pub unsafe fn push_to_inline_ring(
         &self,
-        worker: &Worker,
+        worker: &Core,
         tag: u64,
         payload: *const u8,
         len: usize,
@@ -183,7 +191,7 @@ impl TagState {
     #[inline(always)]
     pub unsafe fn take_from_inline_ring(
         &self,
-        worker: &Worker,
+        worker: &Core,
         tag: u64,
         mask: u64,
         to: (*mut u8, usize),
@@ -331,14 +339,14 @@ impl TagState {
 
     /// Stores an unexpected message of up to `InlineBytes::MAX` bytes.
     #[inline(always)]
-    pub fn keep_small(&self, worker: &Worker, tag: u64, bytes: &[u8]) {
+    pub fn keep_small(&self, worker: &Core, tag: u64, bytes: &[u8]) {
         self.with_unexpected(|unexpected| push_small(unexpected, tag, bytes));
         unexpected::add(worker, unexpected::MESSAGE + bytes.len());
     }
 
     /// Stores a complete unexpected message.
     #[inline(always)]
-    pub fn keep_whole(&self, worker: &Worker, tag: u64, bytes: &[u8], sync: Option<Sender>) {
+    pub fn keep_whole(&self, worker: &Core, tag: u64, bytes: &[u8], sync: Option<Sender>) {
         if sync.is_none() && bytes.len() <= InlineBytes::MAX {
             return self.keep_small(worker, tag, bytes);
         }
@@ -349,7 +357,7 @@ impl TagState {
 
     /// Stores an unexpected message. Inlined, for the reason given at `Buffers::copy`.
     #[inline(always)]
-    pub fn keep(&self, worker: &Worker, tag: u64, message: Message) -> EntryId {
+    pub fn keep(&self, worker: &Core, tag: u64, message: Message) -> EntryId {
         let cost = message.cost(worker);
         let entry = self.with_unexpected(|unexpected| unexpected.push(tag, message));
         unexpected::add(worker, cost);

@@ -4,11 +4,11 @@
 use super::recv::TakenMessage;
 use crate::ucp::request::Info;
 use crate::ucp::unexpected;
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 
 /// The oldest message that a receive of `tag` and `mask` would take.
-pub fn look(worker: &Worker, tag: u64, mask: u64) -> Option<Info> {
-    let unexpected = worker.tag.unexpected();
+pub fn look(worker: &Core, tag: u64, mask: u64) -> Option<Info> {
+    let unexpected = worker.tag().unexpected();
     let Some((_, tag, message)) = unexpected.peek(tag, mask) else {
         unexpected::resume_if_paused(worker);
         return None;
@@ -20,9 +20,9 @@ pub fn look(worker: &Worker, tag: u64, mask: u64) -> Option<Info> {
 }
 
 /// As `look`, and removes the message: no other receive sees it.
-pub fn take(worker: &Worker, tag: u64, mask: u64) -> Option<(Info, TakenMessage)> {
+pub fn take(worker: &Core, tag: u64, mask: u64) -> Option<(Info, TakenMessage)> {
     let taken = worker
-        .tag
+        .tag()
         .with_unexpected(|unexpected| unexpected.take(tag, mask));
     let Some((tag, message)) = taken else {
         unexpected::resume_if_paused(worker);

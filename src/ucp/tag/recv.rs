@@ -9,7 +9,7 @@ use crate::ucp::proto::reassembly::{MessageId, Reassembly, Target, empty_reassem
 use crate::ucp::proto::rndv::{self, Rts};
 use crate::ucp::request::{Info, Param, Posted, Request, RequestSlot, ended, settle};
 use crate::ucp::unexpected;
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{SMALL, copy_home, copy_small};
@@ -18,7 +18,7 @@ use core::ptr::NonNull;
 /// Posts a receive, or receives an unexpected message. `info` describes an immediate completion.
 #[inline]
 pub fn post(
-    worker: &Worker,
+    worker: &Core,
     param: &Param,
     data: Data,
     tag: u64,
@@ -28,7 +28,7 @@ pub fn post(
     if param.mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL != 0 {
         // Only a complete message can be received at once; another stays queued.
         let whole = matches!(
-            worker.tag.unexpected().peek(tag, mask),
+            worker.tag().unexpected().peek(tag, mask),
             Some((_, _, Message::Inline(_) | Message::Whole { .. }))
         );
         if !whole {
@@ -36,14 +36,14 @@ pub fn post(
         }
     }
     let here = worker
-        .tag
+        .tag()
         .with_unexpected(|unexpected| unexpected.take(tag, mask));
     if let Some((sender_tag, message)) = here {
         return take(worker, param, data, sender_tag, message);
     }
     let slot = Request::allocate(worker, param)?;
     unexpected::begin_op(worker);
-    let entry = Some(worker.tag.post(tag, mask, slot.at));
+    let entry = Some(worker.tag().post(tag, mask, slot.at));
     let op = Op::TagWait(TagWaitOp { data, entry });
     let req = slot.fill(worker, op, param.callback);
     Ok((Posted::Request(req), Info::default()))
@@ -53,17 +53,17 @@ pub fn post(
 /// `None` when the FIFO cannot be used, or the request pool is empty.
 #[inline(always)]
 pub fn post_to_fifo(
-    worker: &Worker,
+    worker: &Core,
     (buffer, room): (*mut u8, usize),
     tag: u64,
     mask: u64,
 ) -> Option<NonNull<Request>> {
-    if !worker.tag.has_fifo_room() {
+    if !worker.tag().has_fifo_room() {
         return None;
     }
     let slot = RequestSlot::warm(worker)?;
     unexpected::begin_unpaused(worker);
-    worker.tag.post_to_fifo(PostedReceive {
+    worker.tag().post_to_fifo(PostedReceive {
         request: slot.at,
         tag,
         mask,
@@ -80,7 +80,7 @@ pub const NOT_AT_ONCE: u32 = UCP_OP_ATTR_FLAG_NO_IMM_CMPL | UCP_OP_ATTR_FIELD_RE
 /// `None` when the general path is needed.
 #[inline]
 pub fn take_plain(
-    worker: &Worker,
+    worker: &Core,
     given: u32,
     (buffer, len): (*mut u8, usize),
     tag: u64,
@@ -92,7 +92,7 @@ pub fn take_plain(
     // SAFETY: the user's buffer is as long.
     let inline = unsafe {
         worker
-            .tag
+            .tag()
             .take_from_inline_ring(worker, tag, mask, (buffer, len))
     };
     if inline.is_some() {
@@ -108,7 +108,7 @@ pub fn take_plain(
         _ => None,
     };
     let info = worker
-        .tag
+        .tag()
         .with_unexpected(|unexpected| unexpected.consume(tag, mask, take, Message::holds_memory))?;
     unexpected::sub(worker, unexpected::MESSAGE + info.length);
     Some(info)
@@ -116,7 +116,7 @@ pub fn take_plain(
 
 /// Receives an unexpected message.
 pub fn take(
-    worker: &Worker,
+    worker: &Core,
     param: &Param,
     data: Data,
     sender_tag: u64,
@@ -155,8 +155,8 @@ pub fn take(
 }
 
 /// A receive takes over a message that is still coming in.
-fn adopt(worker: &Worker, req: &Request, id: MessageId) {
-    let so_far = worker.reassemblies.with(id, |a| {
+fn adopt(worker: &Core, req: &Request, id: MessageId) {
+    let so_far = worker.proto().reassemblies.with(id, |a| {
         a.target = Target::TagRecv(req.as_ptr());
         let here = a.received == a.total;
         (core::mem::take(&mut a.buffer), a.sync, here)
@@ -168,7 +168,7 @@ fn adopt(worker: &Worker, req: &Request, id: MessageId) {
             }
             unpack_fragment(req, 0, &bytes);
             if here {
-                worker.reassemblies.remove(id);
+                worker.proto().reassemblies.remove(id);
                 complete_matched(req);
             }
         }
@@ -214,8 +214,8 @@ fn unpack_whole(data: &Data, bytes: &[u8]) -> Result<()> {
 
 /// Removes the oldest posted receive for a tag, and prepares it for a fragmented or rendezvous message.
 #[inline]
-fn matched(worker: &Worker, tag: u64, total: usize) -> Option<&Request> {
-    let req = worker.tag.take_posted(tag)?;
+fn matched(worker: &Core, tag: u64, total: usize) -> Option<&Request> {
+    let req = worker.tag().take_posted(tag)?;
     // SAFETY: a posted receive is alive.
     let req = unsafe { &*req.as_ptr() };
     // SAFETY: the only borrow.
@@ -239,9 +239,9 @@ fn matched(worker: &Worker, tag: u64, total: usize) -> Option<&Request> {
 /// # Safety
 /// `payload` must be readable for `len` bytes.
 #[inline(always)]
-pub unsafe fn on_short(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
+pub unsafe fn on_short(worker: &Core, tag: u64, payload: *const u8, len: usize) {
     if len <= SMALL {
-        if let Some((at, to)) = worker.tag.take_from_fifo(tag, len) {
+        if let Some((at, to)) = worker.tag().take_from_fifo(tag, len) {
             // SAFETY: the receive's buffer has room; a posted receive is alive.
             unsafe {
                 copy_small(payload, to, len);
@@ -250,7 +250,7 @@ pub unsafe fn on_short(worker: &Worker, tag: u64, payload: *const u8, len: usize
             return;
         }
         // SAFETY: by the caller's promise.
-        if unsafe { worker.tag.push_to_inline_ring(worker, tag, payload, len) } {
+        if unsafe { worker.tag().push_to_inline_ring(worker, tag, payload, len) } {
             return;
         }
     }
@@ -261,8 +261,8 @@ pub unsafe fn on_short(worker: &Worker, tag: u64, payload: *const u8, len: usize
 /// # Safety
 /// As `short`.
 #[inline(never)]
-unsafe fn on_short_slow(worker: &Worker, tag: u64, payload: *const u8, len: usize) {
-    if let Some((at, to)) = worker.tag.take_from_fifo(tag, len) {
+unsafe fn on_short_slow(worker: &Core, tag: u64, payload: *const u8, len: usize) {
+    if let Some((at, to)) = worker.tag().take_from_fifo(tag, len) {
         // SAFETY: as in `short`.
         unsafe {
             copy_home(payload, to, len);
@@ -276,17 +276,17 @@ unsafe fn on_short_slow(worker: &Worker, tag: u64, payload: *const u8, len: usiz
         // SAFETY: by the caller's promise.
         _ => unsafe { core::slice::from_raw_parts(payload, len) },
     };
-    if worker.tag.wants_small(len) {
-        return worker.tag.keep_small(worker, tag, bytes);
+    if worker.tag().wants_small(len) {
+        return worker.tag().keep_small(worker, tag, bytes);
     }
     on_message(worker, tag, bytes, None);
 }
 
 /// A complete message.
 #[inline(never)]
-pub fn on_message(worker: &Worker, tag: u64, bytes: &[u8], sync: Option<(u64, u64, u64)>) {
-    let Some(at) = worker.tag.take_posted(tag) else {
-        worker.tag.keep_whole(worker, tag, bytes, sync);
+pub fn on_message(worker: &Core, tag: u64, bytes: &[u8], sync: Option<(u64, u64, u64)>) {
+    let Some(at) = worker.tag().take_posted(tag) else {
+        worker.tag().keep_whole(worker, tag, bytes, sync);
         return;
     };
     // SAFETY: a posted receive is alive.
@@ -308,7 +308,7 @@ pub fn on_message(worker: &Worker, tag: u64, bytes: &[u8], sync: Option<(u64, u6
 
 /// The first fragment of a message. Returns the reassembly with its target.
 pub fn on_first_fragment(
-    worker: &Worker,
+    worker: &Core,
     id: MessageId,
     tag: u64,
     total: usize,
@@ -321,7 +321,7 @@ pub fn on_first_fragment(
         return empty_reassembly(total, Target::TagRecv(req.as_ptr()));
     }
     let message = Message::Fragments { id, total };
-    let entry = worker.tag.keep(worker, tag, message);
+    let entry = worker.tag().keep(worker, tag, message);
     Reassembly {
         sync,
         ..empty_reassembly(total, Target::TagUnexpected(entry))
@@ -330,10 +330,10 @@ pub fn on_first_fragment(
 
 /// The last fragment of an unexpected message. One that a probe has removed meanwhile stays in the reassemblies until
 /// `adopt`.
-pub fn complete_unexpected(worker: &Worker, id: MessageId, entry: EntryId) {
-    worker.tag.with_unexpected(|unexpected| {
+pub fn complete_unexpected(worker: &Core, id: MessageId, entry: EntryId) {
+    worker.tag().with_unexpected(|unexpected| {
         if let Some(m) = unexpected.get_mut(entry)
-            && let Some(a) = worker.reassemblies.remove(id)
+            && let Some(a) = worker.proto().reassemblies.remove(id)
         {
             *m = Message::Whole {
                 data: a.buffer.into(),
@@ -354,13 +354,13 @@ pub fn complete_matched(req: &Request) {
 }
 
 /// The sender of a fragmented message is gone: a matched receive fails, an unexpected message is dropped.
-pub fn sender_gone(worker: &Worker, message: &Reassembly, status: Status) {
+pub fn sender_gone(worker: &Core, message: &Reassembly, status: Status) {
     match message.target {
         // SAFETY: a matched receive is alive until it completes, and then leaves its reassembly.
         Target::TagRecv(req) => unsafe { req.as_ref() }.complete(Err(status)),
         Target::TagUnexpected(entry) => {
             let listed = worker
-                .tag
+                .tag()
                 .with_unexpected(|unexpected| unexpected.remove(entry).is_some());
             let entry = if listed { unexpected::MESSAGE } else { 0 };
             unexpected::sub(worker, entry + message.buffer.len());
@@ -371,20 +371,20 @@ pub fn sender_gone(worker: &Worker, message: &Reassembly, status: Status) {
 }
 
 /// A message waits at its sender.
-pub fn on_rts(worker: &Worker, tag: u64, message: &Rts) {
+pub fn on_rts(worker: &Core, tag: u64, message: &Rts) {
     match matched(worker, tag, message.total) {
         Some(req) => rndv::fetch(worker, req, message),
         None => {
             worker
-                .tag
+                .tag()
                 .keep(worker, tag, Message::Rts(Box::new(*message)));
         }
     }
 }
 
 /// Takes a receive back: ends it with CANCELED unless a message has matched it.
-pub fn cancel(worker: &Worker, req: &Request) {
-    if worker.tag.withdraw(req) {
+pub fn cancel(worker: &Core, req: &Request) {
+    if worker.tag().withdraw(req) {
         req.complete(Err(Status::CANCELED));
     }
 }
@@ -405,7 +405,7 @@ pub fn as_handle(taken: TakenMessage) -> ucp_tag_message_h {
 /// # Safety
 /// `handle` must be of `as_handle`, once.
 pub unsafe fn post_taken(
-    worker: &Worker,
+    worker: &Core,
     param: &Param,
     data: Data,
     handle: ucp_tag_message_h,

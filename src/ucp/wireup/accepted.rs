@@ -7,7 +7,7 @@
 use super::claims::{self, Proven};
 use crate::ucp::ep::Ep;
 use crate::ucp::wireup::cm;
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::Result;
 use crate::wire::address::Address;
 use core::cell::RefCell;
@@ -39,7 +39,7 @@ impl Accepted {
     }
 
     /// The endpoint does not wait any more; gives its client's address.
-    pub fn forget(&self, worker: &Worker, ep: u64) -> Option<Address> {
+    pub fn forget(&self, worker: &Core, ep: u64) -> Option<Address> {
         let address = self.clients.borrow_mut().remove(&ep)?;
         let mut index = self.by_identity.borrow_mut();
         for identity in claims::identities(worker, &address) {
@@ -61,7 +61,7 @@ impl Accepted {
 }
 
 /// Registers for connections of peers at the worker's interfaces.
-pub fn listen(worker: &Worker) {
+pub fn listen(worker: &Core) {
     for iface in &worker.ifaces {
         let arg: *mut c_void = core::ptr::from_ref(worker).cast_mut().cast();
         let on_peer = &iface.internal().base.internal.on_peer;
@@ -72,8 +72,8 @@ pub fn listen(worker: &Worker) {
 /// A peer has connected to one of the worker's interfaces: endpoints that wait for it go on with the next progress.
 unsafe fn peer_connected(worker: *mut c_void, identity: u64) {
     // SAFETY: set by `listen` with the worker, which outlives its interfaces.
-    let worker = unsafe { &*worker.cast::<Worker>() };
-    if let Some(cm) = worker.cm.get() {
+    let worker = unsafe { &*worker.cast::<Core>() };
+    if let Some(cm) = worker.wireup().cm.get() {
         for ep in cm.accepted.of(identity) {
             cm.client_connected(ep);
         }
@@ -82,11 +82,11 @@ unsafe fn peer_connected(worker: *mut c_void, identity: u64) {
 
 /// Connects an endpoint to its client, by the proven part of the client's address. Also returns `Ok` if it has to wait
 /// for the client's connection, or for the reply of a silent process.
-pub fn connect(worker: &Worker, ep: &Ep, proven: Proven) -> Result<()> {
+pub fn connect(worker: &Core, ep: &Ep, proven: Proven) -> Result<()> {
     let (address, unverified) = claims::connected(worker, proven.address.clone());
     if (proven.is_silent || !unverified.is_empty())
         && !super::select::reaches_any(worker, &address)
-        && let Some(cm) = worker.cm.get()
+        && let Some(cm) = worker.wireup().cm.get()
     {
         cm.accepted.wait(ep.id.get(), proven.address, &unverified);
         return cm::limit_wait(worker, ep);

@@ -8,13 +8,13 @@
 #![forbid(unsafe_code)]
 
 use crate::c::UCT_DEVICE_TYPE_NET;
-use crate::ucp::worker::{OpenIface, Worker};
+use crate::ucp::worker_core::{Core, OpenIface};
 use crate::ucs_debug;
 use crate::uct::local::{self, Confirmed, ProcessId, ProcessName, Refusal};
 use crate::wire::address::{Address, AddressEntry};
 
 /// The ticket by which this worker proves to another that both are on one host.
-pub fn ticket(worker: &Worker, to: u64) -> u64 {
+pub fn ticket(worker: &Core, to: u64) -> u64 {
     local::ticket(worker.uuid, to)
 }
 
@@ -28,7 +28,7 @@ pub struct Proven {
 }
 
 /// The address of a message, reduced to the entries that a reply may use.
-pub fn answerable(worker: &Worker, address: Address, ticket: u64) -> Proven {
+pub fn answerable(worker: &Core, address: Address, ticket: u64) -> Proven {
     let mut proven = proven(worker, address, ticket);
     let entries = &mut proven.address.entries;
     entries.retain(|entry| is_local(worker, entry) || is_senders(worker, entry) == Some(true));
@@ -37,7 +37,7 @@ pub fn answerable(worker: &Worker, address: Address, ticket: u64) -> Proven {
 
 /// Whether the message of the running handler came from the owner of `address`, as far as known: from one of its
 /// network interfaces, or from this host.
-pub fn is_from(worker: &Worker, address: &Address) -> bool {
+pub fn is_from(worker: &Core, address: &Address) -> bool {
     let senders = address.entries.iter().filter_map(|e| is_senders(worker, e));
     let mut known = senders.peekable();
     match known.peek() {
@@ -48,7 +48,7 @@ pub fn is_from(worker: &Worker, address: &Address) -> bool {
 
 /// Whether an endpoint that a message made, by an address that is proven to be its sender's, leads to the owner of
 /// `address`.
-pub fn is_owner(worker: &Worker, proven: &Address, address: &Address) -> bool {
+pub fn is_owner(worker: &Core, proven: &Address, address: &Address) -> bool {
     let given_local = address.entries.iter().any(|e| is_local(worker, e));
     proven.entries.iter().any(|entry| {
         // A network-only address has no entries of this host, whose processes are of one user.
@@ -67,7 +67,7 @@ fn identity(iface: &OpenIface, entry: &AddressEntry) -> Option<u64> {
 }
 
 /// Whether the message that is handled came from the interface of this entry; `None` if unknown.
-fn is_senders(worker: &Worker, entry: &AddressEntry) -> Option<bool> {
+fn is_senders(worker: &Core, entry: &AddressEntry) -> Option<bool> {
     let of_entry = |i: &&OpenIface| i.number == entry.transport;
     worker.ifaces.iter().filter(of_entry).find_map(|i| {
         let sender = sender(i)?;
@@ -77,7 +77,7 @@ fn is_senders(worker: &Worker, entry: &AddressEntry) -> Option<bool> {
 
 /// The address of an accepted client, without network interfaces that have not connected to this worker: a client
 /// connects first, so that no third party is connected to. The second part are the identities that may still connect.
-pub fn connected(worker: &Worker, mut address: Address) -> (Address, Vec<u64>) {
+pub fn connected(worker: &Core, mut address: Address) -> (Address, Vec<u64>) {
     let mut unverified = Vec::new();
     address.entries.retain(|entry| {
         if is_local(worker, entry) {
@@ -98,14 +98,14 @@ pub fn connected(worker: &Worker, mut address: Address) -> (Address, Vec<u64>) {
 }
 
 /// The identities that an address names.
-pub fn identities(worker: &Worker, address: &Address) -> impl Iterator<Item = u64> {
+pub fn identities(worker: &Core, address: &Address) -> impl Iterator<Item = u64> {
     address
         .entries
         .iter()
         .filter_map(|e| identity_of(worker, e))
 }
 
-fn identity_of(worker: &Worker, entry: &AddressEntry) -> Option<u64> {
+fn identity_of(worker: &Core, entry: &AddressEntry) -> Option<u64> {
     let of_entry = |i: &&OpenIface| i.number == entry.transport;
     worker
         .ifaces
@@ -115,7 +115,7 @@ fn identity_of(worker: &Worker, entry: &AddressEntry) -> Option<u64> {
 }
 
 /// An address that its owner sent, less the entries of this host that are not proven to be the owner's.
-pub fn proven(worker: &Worker, mut address: Address, ticket: u64) -> Proven {
+pub fn proven(worker: &Core, mut address: Address, ticket: u64) -> Proven {
     let is_local = |entry: &AddressEntry| is_local(worker, entry);
     let unconfirmed = |address, is_silent| Proven {
         address,
@@ -158,24 +158,24 @@ pub fn proven(worker: &Worker, mut address: Address, ticket: u64) -> Proven {
 }
 
 /// An address less the entries of networks.
-pub fn of_this_host(worker: &Worker, mut address: Address) -> Address {
+pub fn of_this_host(worker: &Core, mut address: Address) -> Address {
     address.entries.retain(|entry| is_local(worker, entry));
     address
 }
 
 /// The process of this host that an address names first.
-pub fn owner(worker: &Worker, address: &Address) -> Option<ProcessName> {
+pub fn owner(worker: &Core, address: &Address) -> Option<ProcessName> {
     address.entries.iter().find_map(|e| owner_of(worker, e))
 }
 
-fn owner_of(worker: &Worker, entry: &AddressEntry) -> Option<ProcessName> {
+fn owner_of(worker: &Core, entry: &AddressEntry) -> Option<ProcessName> {
     let iface = iface(worker, entry)?;
     let transport = worker.context().resources[iface.resource].transport;
     transport.address_owner(&entry.iface)
 }
 
 /// The first segment that an address names; 0 for none.
-fn segment(worker: &Worker, address: &Address) -> u32 {
+fn segment(worker: &Core, address: &Address) -> u32 {
     let mut segments = address.entries.iter().filter_map(|entry| {
         let transport = worker.context().resources[iface(worker, entry)?.resource].transport;
         Some(transport.address_segment(&entry.iface)).filter(|serial| *serial != 0)
@@ -184,12 +184,12 @@ fn segment(worker: &Worker, address: &Address) -> u32 {
 }
 
 /// One of the worker's interfaces of the entry's transport.
-fn iface<'a>(worker: &'a Worker, entry: &AddressEntry) -> Option<&'a OpenIface> {
+fn iface<'a>(worker: &'a Core, entry: &AddressEntry) -> Option<&'a OpenIface> {
     worker.ifaces.iter().find(|i| i.number == entry.transport)
 }
 
 /// Of this host, or of a transport that this worker has not.
-fn is_local(worker: &Worker, entry: &AddressEntry) -> bool {
+fn is_local(worker: &Core, entry: &AddressEntry) -> bool {
     let is_network =
         |i: &OpenIface| worker.context().resources[i.resource].device.kind == UCT_DEVICE_TYPE_NET;
     !iface(worker, entry).is_some_and(is_network)

@@ -2,17 +2,17 @@
 
 use crate::ucp::ep::{End, Ep, Pin};
 use crate::ucp::wireup::cm;
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::Status;
 use crate::wire::header::{CloseHdr, Header};
 
 /// The remote endpoint was closed. An implicit endpoint is destroyed. An endpoint of the application stays, as the
 /// peer's worker still receives messages; but a close by force fails an endpoint with error handling, and in any case
 /// the messages that the peer was sending. Between client and server, the end of their connection fails the endpoint.
-pub fn on_close(worker: &Worker, message: &[u8]) -> Option<()> {
+pub fn on_close(worker: &Core, message: &[u8]) -> Option<()> {
     let (h, _) = CloseHdr::split(message)?;
     let name = (h.uuid, h.ep);
-    worker.pairing.take_return_path(name);
+    worker.endpoints().pairing.take_return_path(name);
     let Some(ep) = worker.paired(h.uuid, h.ep) else {
         return Some(());
     };
@@ -22,7 +22,7 @@ pub fn on_close(worker: &Worker, message: &[u8]) -> Option<()> {
     if ep.is_hidden() {
         // SAFETY: in the table, so alive; nobody else knows of it.
         unsafe { Ep::destroy(ep, Status::CONNECTION_RESET, End::Flushed) };
-        worker.pairing.take_return_path(name);
+        worker.endpoints().pairing.take_return_path(name);
     } else if h.forced != 0 {
         if !ep.handles_errors() {
             ep.on_sender_closed(Status::CONNECTION_RESET);

@@ -13,7 +13,7 @@ use crate::ucp::wireup::accepted::{self, Accepted};
 use crate::ucp::wireup::claims::{self, Proven};
 use crate::ucp::wireup::select;
 use crate::ucp::wireup::unproven::{self, Claim, Origin};
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::async_ctx::{AsyncContext, Mode};
 use crate::ucs::config::var;
 use crate::ucs::{Result, Status};
@@ -133,8 +133,10 @@ impl Inbox {
 /// Empties the inbox, on the worker's thread.
 unsafe extern "C" fn progress(worker: *mut c_void) -> u32 {
     // SAFETY: registered by the worker's own inbox.
-    let worker = unsafe { &*worker.cast::<Worker>() };
-    let Some(cm) = worker.cm.get() else { return 0 };
+    let worker = unsafe { &*worker.cast::<Core>() };
+    let Some(cm) = worker.wireup().cm.get() else {
+        return 0;
+    };
     cm.inbox.call.take();
     // Events that come meanwhile wait for the next progress: some are queued for it.
     let count = cm.inbox.events.lock().len();
@@ -161,7 +163,7 @@ pub struct Cm {
 }
 
 impl Cm {
-    fn open(worker: &Worker) -> Result<Cm> {
+    fn open(worker: &Core) -> Result<Cm> {
         let context = AsyncContext::new(Mode::ThreadMutex).into_raw();
         let word = Box::new(context);
         let handle = WorkerHandle::create(core::ptr::from_ref(word.as_ref()).cast_mut().cast());
@@ -198,7 +200,7 @@ impl Cm {
     }
 
     /// Starts the timeout for a reply of an endpoint's peer; `None` without limit.
-    fn deadline(&self, worker: &Worker, ep: u64) -> Result<Option<Timer>> {
+    fn deadline(&self, worker: &Core, ep: u64) -> Result<Option<Timer>> {
         let Some(limit) = limit(worker.context().config.time(var!(TABLE, "WIREUP_TIMEOUT"))) else {
             return Ok(None);
         };
@@ -223,12 +225,12 @@ impl Drop for Cm {
     }
 }
 
-fn cm(worker: &Worker) -> Result<&Cm> {
-    if let Some(cm) = worker.cm.get() {
+fn cm(worker: &Core) -> Result<&Cm> {
+    if let Some(cm) = worker.wireup().cm.get() {
         return Ok(cm);
     }
     let made = Cm::open(worker)?;
-    Ok(worker.cm.get_or_init(|| made))
+    Ok(worker.wireup().cm.get_or_init(|| made))
 }
 
 /// Whose connection it is: an endpoint, by id, since it may go before its events.
@@ -300,7 +302,7 @@ struct Greeting {
 
 impl Greeting {
     /// As private data.
-    fn of(worker: &Worker, ep: &Ep, client_id: u64, ticket: u64) -> Vec<u8> {
+    fn of(worker: &Core, ep: &Ep, client_id: u64, ticket: u64) -> Vec<u8> {
         let mut body = Vec::new();
         body.extend_from_slice(&client_id.to_le_bytes());
         body.extend_from_slice(&ticket.to_le_bytes());
@@ -346,7 +348,7 @@ impl Greeting {
 
 /// A client's endpoint to the server at `to`.
 pub fn connect(
-    worker: &Worker,
+    worker: &Core,
     to: SocketAddr,
     from: Option<SocketAddr>,
     params: EpParams,
@@ -389,7 +391,7 @@ pub fn connect(
 /// It may be accepted on another worker than the listener's: then the connection belongs to the listener's manager, and
 /// events of the endpoint go to the inbox of its own worker.
 pub struct ConnRequest {
-    listening: *const Worker,
+    listening: *const Core,
     id: RequestId,
     greeting: Greeting,
     pub client: SocketAddr,
@@ -407,7 +409,7 @@ impl ConnRequest {
 }
 
 /// Accepts a client: the endpoint to it, which handles errors as the client's does.
-pub fn accept(worker: &Worker, request: ConnRequest, params: EpParams) -> Result<NonNull<Ep>> {
+pub fn accept(worker: &Core, request: ConnRequest, params: EpParams) -> Result<NonNull<Ep>> {
     let cm = cm(worker)?;
     let params = EpParams {
         err_mode: request.greeting.err_mode,
@@ -466,7 +468,7 @@ pub enum Arrival {
 
 /// A listener: the object of `ucp_listener_h`.
 pub struct UcpListener {
-    worker: *const Worker,
+    worker: *const Core,
     listener: Option<Listener>,
     arrival: Arrival,
 }
@@ -489,7 +491,7 @@ impl Visitor for Door {
 }
 
 impl UcpListener {
-    pub fn open(worker: &Worker, at: SocketAddr, arrival: Arrival) -> Result<Box<UcpListener>> {
+    pub fn open(worker: &Core, at: SocketAddr, arrival: Arrival) -> Result<Box<UcpListener>> {
         let cm = cm(worker)?;
         let mut made = Box::new(UcpListener {
             worker,
@@ -507,13 +509,14 @@ impl UcpListener {
         let backlog = i32::try_from(backlog).ok();
         made.listener = Some(cm.manager()?.listen(at, backlog, door)?);
         worker
+            .wireup()
             .listeners
             .borrow_mut()
             .insert(core::ptr::from_ref(made.as_ref()) as usize);
         Ok(made)
     }
 
-    pub fn worker(&self) -> &Worker {
+    pub fn worker(&self) -> &Core {
         // SAFETY: a worker outlives its listeners (C contract of ucp_worker_destroy).
         unsafe { &*self.worker }
     }
@@ -530,11 +533,11 @@ impl UcpListener {
 impl Drop for UcpListener {
     fn drop(&mut self) {
         let me = core::ptr::from_ref(self) as usize;
-        self.worker().listeners.borrow_mut().remove(&me);
+        self.worker().wireup().listeners.borrow_mut().remove(&me);
     }
 }
 
-fn handle(worker: &Worker, event: Event) {
+fn handle(worker: &Core, event: Event) {
     match event {
         Event::Asked {
             listener,
@@ -599,7 +602,7 @@ fn handle(worker: &Worker, event: Event) {
             client_known(worker, ep, connect_claimed(worker, ep, claim));
         }
         Event::Dialled { ep: id } => {
-            let cm = worker.cm.get();
+            let cm = worker.wireup().cm.get();
             let address = cm.and_then(|cm| cm.accepted.forget(worker, id));
             let (Some(ep), Some(address)) = (worker.ep(id), address) else {
                 return;
@@ -621,8 +624,8 @@ fn handle(worker: &Worker, event: Event) {
                 None => None,
             };
             let Some(peer) = late else { return };
-            let cm = worker.cm.get();
-            if worker.unproven.waits(ep.id.get()) {
+            let cm = worker.wireup().cm.get();
+            if worker.wireup().unproven.waits(ep.id.get()) {
                 ucs_diag!(
                     "the process of the peer at {peer} does not answer; is it stopped? UCX_WIREUP_TIMEOUT sets how \
                      long to wait"
@@ -641,7 +644,7 @@ fn handle(worker: &Worker, event: Event) {
         }
         Event::Gone { ep, status } => {
             let Some(ep) = worker.ep(ep) else { return };
-            let cm = worker.cm.get();
+            let cm = worker.wireup().cm.get();
             // A client that has finished may have sent messages that this worker has not polled.
             let introduced =
                 ep.is_connected() || cm.is_some_and(|cm| cm.accepted.waits(ep.id.get()));
@@ -656,7 +659,7 @@ fn handle(worker: &Worker, event: Event) {
                 }
                 None => None,
             };
-            match (gone, looks.checked_sub(1), worker.cm.get()) {
+            match (gone, looks.checked_sub(1), worker.wireup().cm.get()) {
                 (Some(_), Some(looks), Some(cm)) => {
                     let ep = ep.id.get();
                     cm.inbox.put(Event::Silent { ep, looks });
@@ -670,7 +673,7 @@ fn handle(worker: &Worker, event: Event) {
 
 /// Connects an endpoint to the other side of its connection, by the proven part of the address. Also returns `Ok` if it
 /// has to wait for a client's connection or a process's reply.
-fn connect_claimed(worker: &Worker, ep: &Ep, claim: Claim) -> Result<()> {
+fn connect_claimed(worker: &Core, ep: &Ep, claim: Claim) -> Result<()> {
     let proven = claims::proven(worker, claim.address.clone(), claim.ticket);
     let is_silent = proven.is_silent;
     if claim.origin == Origin::Client {
@@ -687,7 +690,7 @@ fn connect_claimed(worker: &Worker, ep: &Ep, claim: Claim) -> Result<()> {
 }
 
 /// The result of connecting to a client that has finished.
-fn client_known(worker: &Worker, ep: &Ep, outcome: Result<()>) {
+fn client_known(worker: &Core, ep: &Ep, outcome: Result<()>) {
     // A client that is gone already cannot be reached, but its messages may have come.
     if let Err(e) = outcome {
         connection_over(worker, ep, e, true);
@@ -695,8 +698,8 @@ fn client_known(worker: &Worker, ep: &Ep, outcome: Result<()>) {
 }
 
 /// Asks the process of the other side again.
-pub fn retry(worker: &Worker, ep: &Ep, claim: Claim) {
-    if let Some(cm) = worker.cm.get() {
+pub fn retry(worker: &Core, ep: &Ep, claim: Claim) {
+    if let Some(cm) = worker.wireup().cm.get() {
         cm.accepted.forget(worker, claim.ep);
     }
     let is_client = claim.origin == Origin::Client;
@@ -713,8 +716,8 @@ pub fn retry(worker: &Worker, ep: &Ep, claim: Claim) {
 }
 
 /// Limits the time that an endpoint waits for its peer.
-pub fn limit_wait(worker: &Worker, ep: &Ep) -> Result<()> {
-    let Some(cm) = worker.cm.get() else {
+pub fn limit_wait(worker: &Core, ep: &Ep) -> Result<()> {
+    let Some(cm) = worker.wireup().cm.get() else {
         return Err(Status::NOT_CONNECTED);
     };
     let mut connection = ep.cm_connection.borrow_mut();
@@ -730,7 +733,7 @@ pub fn limit_wait(worker: &Worker, ep: &Ep) -> Result<()> {
 /// An endpoint ends: closes its connection.
 pub fn unlink(ep: &Ep) {
     let worker = ep.worker();
-    if let Some(cm) = worker.cm.get() {
+    if let Some(cm) = worker.wireup().cm.get() {
         cm.accepted.forget(worker, ep.id.get());
     }
     drop(ep.cm_connection.take());
@@ -738,7 +741,7 @@ pub fn unlink(ep: &Ep) {
 
 /// The connection of an endpoint has ended. The transport may still deliver earlier messages of the peer, if it was
 /// `introduced`.
-fn connection_over(worker: &Worker, ep: &Ep, status: Status, introduced: bool) {
+fn connection_over(worker: &Core, ep: &Ep, status: Status, introduced: bool) {
     let close_received = ep
         .cm_connection
         .borrow()
@@ -751,9 +754,9 @@ fn connection_over(worker: &Worker, ep: &Ep, status: Status, introduced: bool) {
     }
 }
 
-fn awaits_close(worker: &Worker, ep: &Ep, status: Status, introduced: bool) -> bool {
+fn awaits_close(worker: &Core, ep: &Ep, status: Status, introduced: bool) -> bool {
     let mut connection = ep.cm_connection.borrow_mut();
-    let (Some(connection), Some(cm)) = (connection.as_mut(), worker.cm.get()) else {
+    let (Some(connection), Some(cm)) = (connection.as_mut(), worker.wireup().cm.get()) else {
         return false;
     };
     if connection.gone.is_some() {
@@ -797,8 +800,8 @@ pub fn on_close_message(ep: &Ep) -> Option<Status> {
 }
 
 /// A connection request came to a listener.
-fn asked(worker: &Worker, listener: usize, id: RequestId, private: &[u8], client: SocketAddr) {
-    if !worker.listeners.borrow().contains(&listener) {
+fn asked(worker: &Core, listener: usize, id: RequestId, private: &[u8], client: SocketAddr) {
+    if !worker.wireup().listeners.borrow().contains(&listener) {
         turn_down(worker, id, client, Status::NOT_CONNECTED);
         return;
     }
@@ -832,7 +835,7 @@ fn asked(worker: &Worker, listener: usize, id: RequestId, private: &[u8], client
 }
 
 /// Rejects a client without showing it to the application.
-fn turn_down(worker: &Worker, id: RequestId, client: SocketAddr, why: Status) {
+fn turn_down(worker: &Core, id: RequestId, client: SocketAddr, why: Status) {
     ucs_diag!("a client from {client} is turned down: {why}");
     if let Ok(manager) = cm(worker).and_then(Cm::manager)
         && let Err(e) = manager.reject(id)

@@ -7,7 +7,7 @@
 use super::select;
 use crate::c::*;
 use crate::ucp::ep::{Capability, Ep};
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::log::{self, Level};
 use crate::ucs_info;
 use crate::wire::address::Address;
@@ -27,7 +27,7 @@ pub fn log_config(ep: &Ep, address: &Address) {
         select::iface_for(w, address, Capability::SingleCopy),
         scope(w, lane, address),
     );
-    if let Some(number) = w.ep_configs.insert_if_new(config) {
+    if let Some(number) = w.wireup().ep_configs.insert_if_new(config) {
         ucs_info!("  {}", line(w, config, number));
         if log::enabled(Level::Debug) {
             let used: Vec<usize> = config.1.into_iter().chain([lane]).collect();
@@ -37,7 +37,7 @@ pub fn log_config(ep: &Ep, address: &Address) {
 }
 
 /// The peer's scope.
-fn scope(w: &Worker, iface: usize, address: &Address) -> &'static str {
+fn scope(w: &Core, iface: usize, address: &Address) -> &'static str {
     let context = w.context();
     let device = &context.resources[w.ifaces[iface].resource].device;
     if address.uuid == w.uuid {
@@ -49,7 +49,7 @@ fn scope(w: &Worker, iface: usize, address: &Address) -> &'static str {
     }
 }
 
-fn line(w: &Worker, (lane, copies, scope): EpConfig, number: usize) -> String {
+fn line(w: &Core, (lane, copies, scope): EpConfig, number: usize) -> String {
     let context = w.context();
     let name = |i: usize| {
         let r = &context.resources[w.ifaces[i].resource];

@@ -1,20 +1,19 @@
 //! The wire-up message: it tells a worker the address and id of a remote endpoint. The remote endpoint is paired with an
 //! unpaired endpoint to its worker, or an implicit endpoint is made, by which replies are sent.
 
+use crate::ucp::ep::pairing::{RemoteEp, ReturnPath};
 use crate::ucp::ep::{Ep, MadeBy};
-use crate::ucp::wireup::pairing::RemoteEp;
 use crate::ucp::wireup::unproven::{self, Claim, Origin};
 use crate::ucp::wireup::{claims, select};
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs::Status;
 use crate::uct::registry;
 use crate::wire::address::Address;
 use crate::wire::header::{Header, WireupHdr};
 use crate::{ucs_diag, ucs_error};
-use std::rc::Rc;
 
 /// Handles a `Wireup` message.
-pub fn on_wireup(worker: &Worker, message: &[u8]) {
+pub fn on_wireup(worker: &Core, message: &[u8]) {
     let Some((hdr, blob)) = WireupHdr::split(message) else {
         ucs_error!(
             "a wire-up message of {} bytes is too short; dropped",
@@ -34,7 +33,7 @@ pub fn on_wireup(worker: &Worker, message: &[u8]) {
         }
     };
     let remote = (hdr.uuid, hdr.ep);
-    if worker.pairing.is_paired(remote) {
+    if worker.endpoints().pairing.is_paired(remote) {
         return;
     }
     // Both sides number the endpoints between them in the same order. Those of a worker to itself have one numbering:
@@ -50,10 +49,13 @@ pub fn on_wireup(worker: &Worker, message: &[u8]) {
             ep.is_usable() && ep.address().is_some_and(|to| claims::is_from(worker, to))
         })
     };
-    let unpaired = worker.pairing.take_unpaired(hdr.uuid, serial, is_suitable);
+    let unpaired = worker
+        .endpoints()
+        .pairing
+        .take_unpaired(hdr.uuid, serial, is_suitable);
     match unpaired.and_then(|id| worker.ep(id)) {
         Some(ep) => ep.pair_with(remote),
-        None if !worker.pairing.may_add_implicit(hdr.uuid) => {
+        None if !worker.endpoints().pairing.may_add_implicit(hdr.uuid) => {
             ucs_diag!(
                 "worker {:#x} introduces more endpoints than are kept before the application takes them; dropped",
                 hdr.uuid
@@ -84,7 +86,7 @@ pub fn on_wireup(worker: &Worker, message: &[u8]) {
 }
 
 /// Makes an implicit endpoint whose replies wait until the peer's process has confirmed that the address is its own.
-fn create_unproven(worker: &Worker, address: Address, hdr: &WireupHdr, serial: u32) {
+fn create_unproven(worker: &Core, address: Address, hdr: &WireupHdr, serial: u32) {
     let ep = Ep::hidden(worker, MadeBy::Peer);
     // SAFETY: just made.
     let made = unsafe { ep.as_ref() };
@@ -100,7 +102,7 @@ fn create_unproven(worker: &Worker, address: Address, hdr: &WireupHdr, serial: u
 }
 
 /// Asks the process of a peer that sent a wire-up message again.
-pub fn retry(worker: &Worker, ep: &Ep, claim: Claim) {
+pub fn retry(worker: &Core, ep: &Ep, claim: Claim) {
     let proven = claims::proven(worker, claim.address.clone(), claim.ticket);
     if proven.is_silent {
         unproven::wait(worker, claim);
@@ -111,17 +113,9 @@ pub fn retry(worker: &Worker, ep: &Ep, claim: Claim) {
     }
 }
 
-/// The address by which a remote endpoint is answered after its local endpoint was closed.
-pub struct ReturnPath {
-    pub address: Rc<Address>,
-    pub serial: u32,
-    /// One endpoint of the pair asked for error handling.
-    pub peer_handles_errors: bool,
-}
-
 /// Makes an implicit endpoint for replies to the remote endpoint with the id `remote`. Returns its id.
 pub fn create_reply_ep(
-    worker: &Worker,
+    worker: &Core,
     path: ReturnPath,
     remote: u64,
     made_by: MadeBy,
@@ -148,6 +142,7 @@ fn pair_hidden(ep: &Ep, serial: u32, peer_handles_errors: bool, remote: RemoteEp
     ep.serial.set(serial);
     ep.peer_handles_errors.set(peer_handles_errors);
     ep.worker()
+        .endpoints()
         .pairing
         .add_implicit(remote.0, serial, ep.id.get());
     ep.pair_with(remote);

@@ -6,20 +6,46 @@ pub mod close;
 pub mod cm;
 pub mod describe;
 pub mod message;
-pub mod pairing;
 pub mod select;
 pub mod unproven;
 
 use crate::c::*;
 use crate::ucp::ep::{Ep, EpParams};
-use crate::ucp::worker::Worker;
+use crate::ucp::interner::Interner;
+use crate::ucp::worker_core::{Core, Part};
 use crate::ucs::Result;
 use crate::wire::address::Address;
+use cm::Cm;
+use core::cell::{OnceCell, RefCell};
 use core::ptr::NonNull;
+use describe::EpConfig;
+use select::Route;
+use std::collections::BTreeSet;
+use unproven::Unproven;
+
+/// What wire-up keeps for a worker.
+#[derive(Default)]
+pub struct WireupState {
+    /// How the last peer was connected to.
+    pub route: RefCell<Option<Route>>,
+    /// Configurations of endpoints that were logged, by number.
+    pub ep_configs: Interner<EpConfig>,
+    pub unproven: Unproven,
+    /// Connections by socket address; made when first needed.
+    pub cm: OnceCell<Cm>,
+    /// Listeners, by their addresses.
+    pub listeners: RefCell<BTreeSet<usize>>,
+}
+
+impl Core {
+    pub fn wireup(&self) -> &WireupState {
+        WireupState::of(self)
+    }
+}
 
 /// The endpoint to the owner of `address` for the application: the implicit endpoint,
 /// if there is one, else a new one.
-pub fn connect(worker: &Worker, address: Address, params: EpParams) -> Result<NonNull<Ep>> {
+pub fn connect(worker: &Core, address: Address, params: EpParams) -> Result<NonNull<Ep>> {
     let uuid = address.uuid;
     if uuid == worker.uuid && params.flags & UCP_EP_PARAMS_FLAGS_NO_LOOPBACK == 0 {
         let ep = Ep::create(worker, address, params)?;
@@ -33,13 +59,13 @@ pub fn connect(worker: &Worker, address: Address, params: EpParams) -> Result<No
             !ep.is_reply_only() && ep.is_usable() && ep.address().is_some_and(leads_there)
         })
     };
-    let pairing = &worker.pairing;
+    let pairing = &worker.endpoints().pairing;
     if let Some(taken) = pairing
         .take_implicit(uuid, is_suitable)
         .and_then(|id| worker.ep(id))
     {
         taken.take_over(params);
-        worker.stream.list(taken);
+        worker.stream().list(taken);
         pairing.count_made(uuid, taken.serial.get());
         return Ok(NonNull::from(taken));
     }

@@ -6,10 +6,9 @@ use crate::ucp::ep::{Capability, MessageLane};
 use crate::ucp::idle;
 use crate::ucp::proto::plan::{Carriers, Thresholds};
 use crate::ucp::wireup::claims;
-use crate::ucp::worker::{OpenIface, Worker};
+use crate::ucp::worker_core::{Core, OpenIface};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Transport;
-use crate::uct::internal::InternalRef;
 use crate::uct::local::{self, Refusal};
 use crate::uct::registry;
 use crate::wire::address::{Address, AddressEntry};
@@ -25,27 +24,18 @@ pub fn duration(attr: &uct_iface_attr, processes: usize, size: f64) -> f64 {
     attr.latency.c + attr.overhead * 2.0 + size / bandwidth.max(1.0)
 }
 
-impl OpenIface {
-    /// What UCP uses of it beyond C's op table.
-    #[inline]
-    pub fn internal(&self) -> InternalRef<'_> {
-        // SAFETY: open until the worker closes it, which drops this.
-        unsafe { InternalRef::of(self.handle) }
-    }
-}
-
 /// The transport of one of the worker's interfaces.
-fn transport_of(worker: &Worker, iface: &OpenIface) -> &'static dyn Transport {
+fn transport_of(worker: &Core, iface: &OpenIface) -> &'static dyn Transport {
     worker.context().resources[iface.resource].transport
 }
 
 /// Whether the interface reaches the entry's owner.
-fn reaches(worker: &Worker, iface: &OpenIface, entry: &AddressEntry) -> bool {
+fn reaches(worker: &Core, iface: &OpenIface, entry: &AddressEntry) -> bool {
     may_reach(worker, iface, entry, entry.iface.as_ptr())
 }
 
 /// Whether the interface reaches the entry's device, and that address on it if it is not null.
-fn may_reach(worker: &Worker, iface: &OpenIface, entry: &AddressEntry, address: *const u8) -> bool {
+fn may_reach(worker: &Core, iface: &OpenIface, entry: &AddressEntry, address: *const u8) -> bool {
     let own_len = iface.device_address.len();
     if iface.number != entry.transport
         || !transport_of(worker, iface).fits_device_address(&entry.device, own_len)
@@ -63,7 +53,7 @@ fn may_reach(worker: &Worker, iface: &OpenIface, entry: &AddressEntry, address: 
 }
 
 /// A transport endpoint to the entry's owner, by one of the worker's interfaces, which is polled from now on.
-fn connect(worker: &Worker, iface: &OpenIface, entry: &AddressEntry) -> Result<uct_ep_h> {
+fn connect(worker: &Core, iface: &OpenIface, entry: &AddressEntry) -> Result<uct_ep_h> {
     let params = uct_ep_params {
         field_mask: u64::from(
             UCT_EP_PARAM_FIELD_IFACE
@@ -100,7 +90,7 @@ fn connect(worker: &Worker, iface: &OpenIface, entry: &AddressEntry) -> Result<u
 /// The pairs of own interface and peer's entry that `fits` allows and that reach the peer, the best first. Reachability
 /// is tested lazily, as it may need a request to the peer's process.
 fn best(
-    worker: &Worker,
+    worker: &Core,
     address: &Address,
     fits: impl Fn(&uct_iface_attr) -> bool,
 ) -> impl Iterator<Item = (usize, usize)> {
@@ -134,7 +124,7 @@ fn best(
 }
 
 /// Which of the two an interface's peers are.
-fn is_on_node(worker: &Worker, iface: &OpenIface) -> bool {
+fn is_on_node(worker: &Core, iface: &OpenIface) -> bool {
     worker.context().resources[iface.resource].device.kind != UCT_DEVICE_TYPE_NET
 }
 
@@ -148,15 +138,15 @@ pub struct Route {
 }
 
 /// The address, shared with other endpoints to that peer if that is easy to see.
-pub fn shared(worker: &Worker, address: Address) -> Rc<Address> {
-    match worker.route.borrow().as_ref() {
+pub fn shared(worker: &Core, address: Address) -> Rc<Address> {
+    match worker.wireup().route.borrow().as_ref() {
         Some(route) if *route.address == address => Rc::clone(&route.address),
         _ => Rc::new(address),
     }
 }
 
 /// Whether messages can go to one of the address's entries.
-pub fn reaches_any(worker: &Worker, address: &Address) -> bool {
+pub fn reaches_any(worker: &Core, address: &Address) -> bool {
     best(worker, address, carries_messages).next().is_some()
 }
 
@@ -166,8 +156,8 @@ fn carries_messages(attr: &uct_iface_attr) -> bool {
 }
 
 /// Connects for messages by the cheapest transport that works; `UNREACHABLE` when none does.
-pub fn message_lane(worker: &Worker, address: &Rc<Address>) -> Result<MessageLane> {
-    if let Some(route) = worker.route.borrow().as_ref()
+pub fn message_lane(worker: &Core, address: &Rc<Address>) -> Result<MessageLane> {
+    if let Some(route) = worker.wireup().route.borrow().as_ref()
         && Rc::ptr_eq(&route.address, address)
         && let Ok(ep) = connect(
             worker,
@@ -183,7 +173,7 @@ pub fn message_lane(worker: &Worker, address: &Rc<Address>) -> Result<MessageLan
             Ok(ep) => {
                 let lane = lane_of(worker, address, i, ep);
                 let address = Rc::clone(address);
-                worker.route.replace(Some(Route {
+                worker.wireup().route.replace(Some(Route {
                     address,
                     entry,
                     lane,
@@ -197,7 +187,7 @@ pub fn message_lane(worker: &Worker, address: &Rc<Address>) -> Result<MessageLan
 }
 
 /// The lane of one of the worker's interfaces, with its limits and thresholds.
-fn lane_of(worker: &Worker, address: &Address, i: usize, ep: uct_ep_h) -> MessageLane {
+fn lane_of(worker: &Core, address: &Address, i: usize, ep: uct_ep_h) -> MessageLane {
     let iface = &worker.ifaces[i];
     // SAFETY: an open interface.
     let ops = unsafe { &(*iface.handle).ops };
@@ -210,7 +200,7 @@ fn lane_of(worker: &Worker, address: &Address, i: usize, ep: uct_ep_h) -> Messag
         same_node: is_on_node(worker, iface),
         to_itself: address.uuid == worker.uuid,
     };
-    let thresholds = Thresholds::new(&worker.context().config, &worker.rules, &carriers);
+    let thresholds = Thresholds::new(&worker.context().config, &worker.proto().rules, &carriers);
     let limit = thresholds.rndv.min(thresholds.buffered);
     let max_short = max_short.zip(limit.checked_sub(1)).map(|(a, b)| a.min(b));
     let cap = &iface.attr.cap;
@@ -242,7 +232,7 @@ pub fn is_capable(attr: &uct_iface_attr, capability: Capability) -> bool {
 /// Makes the transport endpoint of a lane with a capability, if there is such a transport. Returns it with its
 /// interface.
 pub fn open_lane(
-    worker: &Worker,
+    worker: &Core,
     address: &Address,
     capability: Capability,
 ) -> Option<(uct_ep_h, usize)> {
@@ -254,13 +244,13 @@ pub fn open_lane(
 }
 
 /// The interface that `open_lane` tries first.
-pub fn iface_for(worker: &Worker, address: &Address, capability: Capability) -> Option<usize> {
+pub fn iface_for(worker: &Core, address: &Address, capability: Capability) -> Option<usize> {
     let capable = |attr: &uct_iface_attr| is_capable(attr, capability);
     best(worker, address, capable).next().map(|(i, _)| i)
 }
 
 /// Whether a peer that nothing reaches was within reach of shared memory, and has closed its interface or ended.
-pub fn has_left(worker: &Worker, address: &Address) -> bool {
+pub fn has_left(worker: &Core, address: &Address) -> bool {
     !matches!(
         refusal(worker, address),
         Some(Refusal::OtherUser | Refusal::Silent)
@@ -273,13 +263,13 @@ pub fn has_left(worker: &Worker, address: &Address) -> bool {
 }
 
 /// Why the peer's process, if on this host, refuses access to its memory.
-fn refusal(worker: &Worker, address: &Address) -> Option<Refusal> {
+fn refusal(worker: &Core, address: &Address) -> Option<Refusal> {
     local::look(claims::owner(worker, address)?).err()
 }
 
 /// Logs for each transport why it does not reach the peer, and the remedy.
 #[cold]
-pub fn explain(worker: &Worker, address: &Address) {
+pub fn explain(worker: &Core, address: &Address) {
     ucs_error!("worker {:#x} is unreachable:", address.uuid);
     for (number, transport) in offered(worker) {
         let why = obstacle(worker, address, (number, transport))
@@ -290,7 +280,7 @@ pub fn explain(worker: &Worker, address: &Address) {
 
 /// Logs for each transport that an endpoint does not use beside those that it does the reason.
 #[cold]
-pub fn explain_unused(worker: &Worker, address: &Address, used: &[usize]) {
+pub fn explain_unused(worker: &Core, address: &Address, used: &[usize]) {
     for (number, transport) in offered(worker) {
         if used.iter().any(|i| worker.ifaces[*i].number == number) {
             continue;
@@ -302,7 +292,7 @@ pub fn explain_unused(worker: &Worker, address: &Address, used: &[usize]) {
 }
 
 /// The transports that the log speaks of.
-fn offered(worker: &Worker) -> impl Iterator<Item = (u8, &'static dyn Transport)> {
+fn offered(worker: &Core) -> impl Iterator<Item = (u8, &'static dyn Transport)> {
     let config = &worker.context().config;
     let all = registry::numbered().into_iter();
     all.filter(|(_, transport)| allowed::is_offered(config, *transport))
@@ -310,7 +300,7 @@ fn offered(worker: &Worker) -> impl Iterator<Item = (u8, &'static dyn Transport)
 
 /// Why messages cannot go to the peer by a transport; `None` if they can.
 fn obstacle(
-    worker: &Worker,
+    worker: &Core,
     address: &Address,
     (number, transport): (u8, &dyn Transport),
 ) -> Option<String> {

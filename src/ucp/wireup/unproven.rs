@@ -5,7 +5,7 @@
 
 use super::{cm, message};
 use crate::ucp::timer::{Timer, WorkerCall};
-use crate::ucp::worker::Worker;
+use crate::ucp::worker_core::Core;
 use crate::ucs_error;
 use crate::uct::local::SILENCE;
 use crate::wire::address::Address;
@@ -56,8 +56,8 @@ impl Unproven {
 }
 
 /// Schedules another examination of a claim.
-pub fn wait(worker: &Worker, claim: Claim) {
-    let unproven = &worker.unproven;
+pub fn wait(worker: &Core, claim: Claim) {
+    let unproven = &worker.wireup().unproven;
     unproven.claims.borrow_mut().push(claim);
     let mut retries = unproven.retries.borrow_mut();
     if retries.is_some() {
@@ -75,9 +75,9 @@ pub fn wait(worker: &Worker, claim: Claim) {
 /// Progress callback: examines all claims again.
 unsafe extern "C" fn retry(worker: *mut c_void) -> u32 {
     // SAFETY: called for the worker that the call was made for.
-    let worker = unsafe { &*worker.cast::<Worker>() };
-    worker.unproven.stop();
-    let claims = worker.unproven.claims.take();
+    let worker = unsafe { &*worker.cast::<Core>() };
+    worker.wireup().unproven.stop();
+    let claims = worker.wireup().unproven.claims.take();
     let count = claims.len() as u32;
     for claim in claims {
         let Some(ep) = worker.ep(claim.ep) else {

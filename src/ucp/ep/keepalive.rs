@@ -5,11 +5,11 @@
 //! bytes, which the peer's kernel must acknowledge. A worker with such endpoints has timers; due checks run within the
 //! worker's progress, for which a sleeping worker is woken.
 
-use super::ep::Ep;
-use super::timer::{Timer, WorkerCall, limit};
-use super::worker::Worker;
+use super::Ep;
 use crate::sys::clock::monotonic_ns;
 use crate::ucp::config::TABLE;
+use crate::ucp::timer::{Timer, WorkerCall, limit};
+use crate::ucp::worker_core::{Core, Part};
 use crate::ucs::Status;
 use crate::ucs::config::{Config, var};
 use crate::ucs_diag;
@@ -62,13 +62,7 @@ impl Keepalive {
     }
 
     /// Requests `what` every `interval`, unless `timer` does already.
-    fn start(
-        &self,
-        worker: &Worker,
-        timer: &RefCell<Option<Timer>>,
-        interval: Duration,
-        what: u32,
-    ) {
+    fn start(&self, worker: &Core, timer: &RefCell<Option<Timer>>, interval: Duration, what: u32) {
         if timer.borrow().is_some() {
             return;
         }
@@ -83,10 +77,16 @@ impl Keepalive {
     }
 }
 
+impl Core {
+    pub fn keepalive(&self) -> &Keepalive {
+        Keepalive::of(self)
+    }
+}
+
 /// Watches an endpoint with error handling, whose transport is connected or still `connecting`.
 pub fn watch(ep: &Ep, connecting: bool) {
     let worker = ep.worker();
-    let k = &worker.keepalive;
+    let k = &worker.keepalive();
     if let Some(interval) = k.interval
         && k.most > 0
     {
@@ -104,8 +104,8 @@ pub fn watch(ep: &Ep, connecting: bool) {
 
 /// The transport of an endpoint is connected, or the endpoint has ended.
 #[cold]
-pub fn on_connected(worker: &Worker, ep: u64) {
-    let k = &worker.keepalive;
+pub fn on_connected(worker: &Core, ep: u64) {
+    let k = &worker.keepalive();
     let none = {
         let mut all = k.connecting.borrow_mut();
         all.remove(&ep);
@@ -119,8 +119,8 @@ pub fn on_connected(worker: &Worker, ep: u64) {
 /// Performs the due checks, on the worker's thread.
 unsafe extern "C" fn serve(worker: *mut c_void) -> u32 {
     // SAFETY: called for the worker that the call was made for.
-    let worker = unsafe { &*worker.cast::<Worker>() };
-    let due = worker.keepalive.call.get().map_or(0, |call| call.take());
+    let worker = unsafe { &*worker.cast::<Core>() };
+    let due = worker.keepalive().call.get().map_or(0, |call| call.take());
     let mut count = 0;
     if due & ROUND != 0 {
         count += round(worker);
@@ -132,10 +132,10 @@ unsafe extern "C" fn serve(worker: *mut c_void) -> u32 {
 }
 
 /// Checks the next endpoints. Returns their number.
-fn round(worker: &Worker) -> u32 {
-    let k = &worker.keepalive;
+fn round(worker: &Core) -> u32 {
+    let k = &worker.keepalive();
     let watched: Vec<u64> = {
-        let all = worker.eps.borrow();
+        let all = worker.endpoints().eps.borrow();
         // SAFETY: in the table, so alive.
         let all = all.iter().map(|ep| unsafe { &**ep });
         all.filter(|ep| ep.is_watched())
@@ -159,8 +159,8 @@ fn round(worker: &Worker) -> u32 {
 }
 
 /// Fails the endpoints whose peers exceed the timeout. Returns their number.
-fn look(worker: &Worker) -> u32 {
-    let k = &worker.keepalive;
+fn look(worker: &Core) -> u32 {
+    let k = &worker.keepalive();
     let now = monotonic_ns();
     let late: Vec<u64> = {
         let all = k.connecting.borrow();

@@ -2,12 +2,21 @@
 //! the order of creation; endpoints with the same number are a pair.
 #![forbid(unsafe_code)]
 
-use super::message::ReturnPath;
+use crate::wire::address::Address;
 use core::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// A remote endpoint: the uuid of its worker, and its id there.
 pub type RemoteEp = (u64, u64);
+
+/// The address by which a remote endpoint is answered after its local endpoint was closed.
+pub struct ReturnPath {
+    pub address: Rc<Address>,
+    pub serial: u32,
+    /// One endpoint of the pair asked for error handling.
+    pub peer_handles_errors: bool,
+}
 
 /// Endpoints by the peer's worker, their number, and the local id.
 type Numbered = BTreeSet<(u64, u32, u64)>;
@@ -203,8 +212,6 @@ fn take(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::address::Address;
-    use std::rc::Rc;
 
     #[test]
     fn a_pair_is_found_by_its_remote_endpoint_until_it_is_removed() {

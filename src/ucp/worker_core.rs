@@ -1,0 +1,273 @@
+//! `Core`: the part of a worker that every floor sees: identity, interfaces, buffers, accounting, callback queue and
+//! wake-up.
+//!
+//! The state of a higher floor (endpoints, protocols, tags and so on) stands beside the core in `Worker`. Its type is a
+//! `Part`, and `Part::of` finds it from the core, so a floor names the core and its own state, not the worker. What the
+//! core asks of the floors above are `Hooks`.
+
+use super::buffers::Buffers;
+use super::config::TABLE;
+use super::context::{Context, unique_id};
+use super::idle;
+use super::spin::Spin;
+use super::unexpected::Unexpected;
+use super::wakeup::Wakeup;
+use crate::c::*;
+use crate::sys::cpu;
+use crate::ucs::callbackq::CallbackQueue;
+use crate::ucs::config::var;
+use crate::ucs::fork;
+use crate::ucs::nonces::Nonces;
+use crate::ucs::sync::biased_lock::BiasedLock;
+use crate::ucs::{Result, Status};
+use crate::uct::base::worker::WorkerHandle;
+use crate::uct::internal::InternalRef;
+use crate::wire::address::{Address, AddressEntry};
+use core::cell::{Cell, RefCell};
+use core::ffi::c_void;
+
+/// The parameters of `ucp_worker_create`.
+pub struct WorkerParams {
+    pub thread_mode: ucs_thread_mode_t,
+    /// Processors that the worker's memory should be near to.
+    pub cpu_mask: Option<cpu::Mask>,
+    /// `UCP_WAKEUP_*` that the application waits for.
+    pub events: u32,
+    pub user_data: *mut c_void,
+    pub event_fd: Option<i32>,
+    pub flags: u64,
+    pub name: String,
+    pub am_alignment: usize,
+    pub client_id: u64,
+}
+
+/// An open interface.
+pub struct OpenIface {
+    pub handle: uct_iface_h,
+    /// Index into the context's resources.
+    pub resource: usize,
+    /// The transport's number in addresses.
+    pub number: u8,
+    pub attr: uct_iface_attr,
+    pub device_address: Vec<u8>,
+    pub address: Vec<u8>,
+    /// Whether each progress polls it, see `idle`.
+    pub polled: Cell<bool>,
+}
+
+impl OpenIface {
+    /// What UCP uses of it beyond C's op table.
+    #[inline]
+    pub fn internal(&self) -> InternalRef<'_> {
+        // SAFETY: open until the worker closes it, which drops this.
+        unsafe { InternalRef::of(self.handle) }
+    }
+}
+
+/// What the core asks of the floors above it and tells them.
+pub struct Hooks {
+    /// Whether the application may be waiting for a message that unexpected ones precede.
+    pub awaits_messages: fn(&Core) -> bool,
+    /// A receive pause begins or ends.
+    pub on_pause: fn(&Core, bool),
+    /// Whether the next progress has something to do that no event announces.
+    pub wants_progress: fn(&Core) -> bool,
+    /// The process is a child of the worker's: its requests end.
+    pub disown_requests: fn(&Core),
+}
+
+pub struct Core {
+    context: *const Context,
+    hooks: &'static Hooks,
+    pub params: WorkerParams,
+    pub uuid: u64,
+    /// This process is a forked child of the worker's process, and has logged it.
+    pub inherited: Cell<bool>,
+    refused_process: Cell<bool>,
+    uct: uct_worker_h,
+    pub ifaces: Vec<OpenIface>,
+    /// Looks at those that are not polled.
+    pub rounds: idle::Rounds,
+    /// State of callers that spin on progress.
+    pub spin: Spin,
+    /// The lock of MULTI mode; recursive.
+    pub lock: BiasedLock,
+    pub buffers: Buffers,
+    pub unexpected: Unexpected,
+    pub wakeup: Wakeup,
+    messages: RefCell<MessageNumbers>,
+    /// Number of copies by the kernel in flight.
+    pub kernel_copies: Cell<usize>,
+}
+
+/// The state of a floor in a worker.
+///
+/// # Safety
+/// Every `Core` that is shared stands at the start of a block of memory, exposed, with a value of this type at `OFFSET`
+/// that lives as long as the core.
+pub unsafe trait Part: Sized {
+    const OFFSET: usize;
+
+    /// The part that stands beside this core.
+    #[inline(always)]
+    fn of(core: &Core) -> &Self {
+        let at = core::ptr::from_ref(core).addr() + Self::OFFSET;
+        // SAFETY: by the promise of the trait's implementation.
+        unsafe { &*core::ptr::with_exposed_provenance::<Self>(at) }
+    }
+}
+
+/// Bytes of all headers of ours that can stand in front of a user's.
+pub const MAX_HEADERS: usize = 128;
+
+impl Core {
+    /// Without interfaces.
+    pub fn new(context: &Context, params: WorkerParams, hooks: &'static Hooks) -> Result<Core> {
+        Ok(Core {
+            context,
+            hooks,
+            uuid: unique_id(),
+            inherited: Cell::new(false),
+            refused_process: Cell::new(false),
+            buffers: Buffers::new(&context.config.sizes(var!(TABLE, "RX_MPOOL_SIZES"))),
+            unexpected: Unexpected::new(&context.config),
+            wakeup: Wakeup::new(context.params.features)?,
+            uct: WorkerHandle::create(core::ptr::null_mut()),
+            ifaces: Vec::new(),
+            rounds: idle::Rounds::default(),
+            spin: Spin::default(),
+            lock: BiasedLock::default(),
+            messages: RefCell::new(MessageNumbers::default()),
+            kernel_copies: Cell::new(0),
+            params,
+        })
+    }
+
+    #[inline]
+    pub fn context(&self) -> &Context {
+        // SAFETY: a context outlives its workers (C contract of ucp_cleanup).
+        unsafe { &*self.context }
+    }
+
+    pub fn hooks(&self) -> &Hooks {
+        self.hooks
+    }
+
+    pub fn uct(&self) -> &WorkerHandle {
+        // SAFETY: made in `new`, destroyed with this.
+        unsafe { &*self.uct.cast::<WorkerHandle>() }
+    }
+
+    /// Whether several threads use it, which take its lock.
+    #[inline(always)]
+    pub fn is_shared(&self) -> bool {
+        self.params.thread_mode == UCS_THREAD_MODE_MULTI
+    }
+
+    /// The callbacks of progress.
+    pub fn queue(&self) -> &CallbackQueue {
+        self.uct().queue()
+    }
+
+    /// Polls everything once.
+    #[inline]
+    pub fn progress(&self) -> u32 {
+        if self.rounds.are_due() {
+            return self.progress_all();
+        }
+        self.uct().progress()
+    }
+
+    /// The same with those that are idle.
+    #[cold]
+    #[inline(never)]
+    fn progress_all(&self) -> u32 {
+        idle::round(self) + self.uct().progress()
+    }
+
+    /// This worker's address; `net_only` leaves out transports that reach this host only.
+    pub fn address(&self, net_only: bool) -> Address {
+        let resources = &self.context().resources;
+        Address {
+            uuid: self.uuid,
+            entries: self
+                .ifaces
+                .iter()
+                .filter(|i| !net_only || resources[i.resource].device.kind == UCT_DEVICE_TYPE_NET)
+                .filter(|i| i.device_address.len() < 256 && i.address.len() < 256)
+                .map(|i| AddressEntry {
+                    transport: i.number,
+                    device: i.device_address.clone(),
+                    iface: i.address.clone(),
+                })
+                .collect(),
+        }
+    }
+
+    /// Most bytes of a user's header in an active message.
+    pub fn max_am_header(&self) -> usize {
+        let least = self
+            .ifaces
+            .iter()
+            .filter(|i| i.attr.cap.flags & UCT_IFACE_FLAG_AM_BCOPY != 0)
+            .map(|i| i.attr.cap.am.max_bcopy)
+            .min()
+            .unwrap_or(0);
+        // A first fragment has all headers in front of the user's.
+        least.saturating_sub(MAX_HEADERS)
+    }
+
+    /// An unused number for a fragmented message. Only its receiver learns it, so nobody else can add fragments.
+    pub fn next_message(&self) -> u64 {
+        self.messages.borrow_mut().next()
+    }
+
+    /// `UNSUPPORTED` in a child of the process that made the worker; logged once.
+    #[inline]
+    pub fn check_process(&self) -> Result<()> {
+        match self.inherited.get() {
+            false => Ok(()),
+            true => self.refuse_process(),
+        }
+    }
+
+    #[cold]
+    fn refuse_process(&self) -> Result<()> {
+        if !self.refused_process.replace(true) {
+            fork::refuse(&format!("worker '{}'", self.params.name));
+            // Another thread may have been changing the pool of a worker that several use.
+            if !self.is_shared() {
+                (self.hooks.disown_requests)(self);
+            }
+        }
+        Err(Status::UNSUPPORTED)
+    }
+
+    /// Closes the interfaces, which have no endpoints any more. Last of all, as the callback queue goes too.
+    pub fn close(&self) {
+        for iface in &self.ifaces {
+            // SAFETY: an open interface without endpoints, closed once.
+            unsafe {
+                if let Some(close) = (*iface.handle).ops.iface_close {
+                    close(iface.handle);
+                }
+            }
+        }
+        // SAFETY: nothing is open on it any more.
+        unsafe { WorkerHandle::destroy(self.uct) };
+    }
+}
+
+/// Numbers of fragmented messages: a count, and a nonce.
+#[derive(Default)]
+struct MessageNumbers {
+    count: u32,
+    nonces: Nonces,
+}
+
+impl MessageNumbers {
+    fn next(&mut self) -> u64 {
+        self.count = self.count.wrapping_add(1);
+        u64::from(self.nonces.draw()) << 32 | u64::from(self.count)
+    }
+}
