@@ -9,10 +9,11 @@ use syn::visit::{self, Visit};
 
 /// Types of statics that may stand everywhere: what a child makes anew or inherits whole, single words, and what never
 /// changes.
-const ALLOWED: [&str; 27] = [
+const ALLOWED: [&str; 28] = [
     "PerProcess",
     "ForkLocked",
-    "Service", // of PerProcess
+    "Service",      // of PerProcess
+    "EventService", // of PerProcess
     "OnceBox",
     "OnceRef",
     "OnceBool",

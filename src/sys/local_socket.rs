@@ -207,6 +207,21 @@ pub fn recv(socket: BorrowedFd<'_>, bytes: &mut [u8]) -> io::Result<(usize, Vec<
     Ok((n, fds))
 }
 
+/// Receives bytes without descriptors, and does not wait for them: `WouldBlock` when there are none.
+pub fn recv_ready(socket: BorrowedFd<'_>, bytes: &mut [u8]) -> io::Result<usize> {
+    retry(|| {
+        // SAFETY: the bytes are writable for the length stated.
+        unsafe {
+            libc::recv(
+                socket.as_raw_fd(),
+                bytes.as_mut_ptr().cast(),
+                bytes.len(),
+                libc::MSG_DONTWAIT,
+            )
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,14 +1,12 @@
 //! Shared memory of several processes: memory files, System V segments.
 //!
 //! A memory file is sealed against shrinking; it is gone with its last descriptor and mapping, also when its maker is
-//! killed. A System V segment is
-//! marked for removal as soon as it is made: Linux lets others attach it by its id until the last
-//! user is gone. Pages are reserved before use, so that a full file system is an error and not a
-//! signal.
+//! killed. A System V segment is marked for removal as soon as it is made: Linux lets others attach it by its id until
+//! the last user is gone. Pages are reserved before use, so that a full file system is an error and not a signal.
 
 use super::retry;
+use core::mem::MaybeUninit;
 use std::ffi::CString;
-use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
@@ -100,11 +98,20 @@ fn set_len(fd: &OwnedFd, len: usize) -> io::Result<()> {
 pub fn expect_lasting(fd: &OwnedFd, len: usize) -> io::Result<()> {
     // SAFETY: a descriptor of this process; the call takes no pointer. What is no memory file has no seals.
     let seals = checked(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GET_SEALS) })?;
-    let size = File::from(fd.try_clone()?).metadata()?.len();
+    let size = file_size(fd)?;
     if seals & libc::F_SEAL_SHRINK == 0 || size < len as u64 {
         return Err(io::Error::from_raw_os_error(libc::EINVAL));
     }
     Ok(())
+}
+
+fn file_size(fd: &OwnedFd) -> io::Result<u64> {
+    let mut stat = MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: a descriptor of this process, and room for what the call writes.
+    checked(unsafe { libc::fstat(fd.as_raw_fd(), stat.as_mut_ptr()) })?;
+    // SAFETY: the call succeeded, so it is written.
+    let stat = unsafe { stat.assume_init() };
+    Ok(stat.st_size.cast_unsigned())
 }
 
 /// Reserves the pages of a range, so that touching them cannot fail. `ENOSPC` when the file system

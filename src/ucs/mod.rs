@@ -4,6 +4,7 @@ pub mod async_ctx;
 pub mod callbackq;
 pub mod compat;
 pub mod config;
+pub mod event_loop;
 pub mod event_set;
 pub mod events;
 pub mod fork;

@@ -1,7 +1,7 @@
 //! `Service`: a thread of the process that exists as long as it has users.
 //!
 //! It starts with the first user and has ended when the last user's `remove_user` returns. A child of fork() does not
-//! have its parent's; it starts its own. Used by `uct/base/death_watch`, `uct/tcp/deferred_flush`.
+//! have its parent's; it starts its own. Used by `ucs/event_loop` and `uct/tcp/deferred_flush`.
 #![forbid(unsafe_code)]
 
 use super::fork::PerProcess;

@@ -1,25 +1,25 @@
-//! The server: the sockets of the channel, its thread, and the segments that other processes may request.
+//! The server: the sockets of the channel, what answers on them, and the segments that other processes may request.
 //!
-//! The cost of a client is limited: a request has a fixed size, a connection without request is kept until more than
-//! `MOST_ASKERS` wait, and a client of another user is rejected at once.
+//! It runs on the thread of `ucs/event_loop`. The cost of a client is limited: a request has a fixed size, a connection
+//! without a whole request is kept until there are more than `MAX_INCOMPLETE`, and a client of another user is rejected at
+//! once.
 #![forbid(unsafe_code)]
 
 use super::own_listener::OwnListener;
 use super::wire::{Answer, ProcessName, Question, REQUEST_LEN, Request, Verdict};
 use super::{ProcessId, means_one_user, ticket};
-use crate::sys::epoll::{Epoll, Event, NO_EVENT};
 use crate::sys::eventfd::EventFd;
 use crate::sys::local_socket::{self, peer_credentials};
 use crate::sys::lock::Mutex;
 use crate::sys::machine::effective_user;
 use crate::sys::{is_shortage, membarrier, process, random};
+use crate::ucs::event_loop::{Descriptors, EventService, Handler};
 use crate::ucs::fork::PerProcess;
-use crate::ucs::service::Service;
 use crate::ucs::{Result, Status};
 use crate::{ucs_debug, ucs_diag};
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
@@ -27,8 +27,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Connections that wait for their request; the oldest goes when there are more.
-const MOST_ASKERS: usize = 64;
+/// Connections whose request is incomplete; the oldest is closed when there are more.
+const MAX_INCOMPLETE: usize = 64;
 /// Pause of accepting when descriptors ran out.
 const PAUSE_MS: i32 = 100;
 /// How long a socket's address may stay taken after it was closed, and between two tries.
@@ -161,22 +161,46 @@ fn bind(address: &SocketAddr) -> io::Result<OwnListener> {
 
 struct Channel {
     name: ProcessName,
-    epoll: Epoll,
-    wake: EventFd,
+    /// Who is served: the user whose rights this process had when the channel was opened.
+    user: u32,
     listener: OwnListener,
     door: Option<Door>,
     members: AtomicUsize,
-    end: AtomicBool,
+    connections: Mutex<Connections>,
 }
 
-static CHANNEL: Service<Channel> = Service::new();
+#[derive(Default)]
+struct Connections {
+    incomplete: BTreeMap<u64, Connection>,
+    /// The number of the last one that was kept.
+    last: u64,
+    accepting: Accepting,
+}
 
-const WAKE: u64 = 0;
-const LISTENER: u64 = 1;
-const DOOR: u64 = 2;
-const FIRST_ASKER: u64 = 3;
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Accepting {
+    #[default]
+    Yes,
+    /// Descriptors ran out just now.
+    RanOut,
+    Paused,
+}
 
-/// A user of the server. The thread starts with the first one and ends with the last.
+/// A connection whose request is incomplete.
+struct Connection {
+    stream: UnixStream,
+    bytes: [u8; REQUEST_LEN],
+    len: usize,
+}
+
+static CHANNEL: EventService<Channel> = EventService::new();
+
+/// What the thread waits for: the two listeners, and connections from this number on.
+const LISTENER: u64 = 0;
+const DOOR: u64 = 1;
+const FIRST_CONNECTION: u64 = 2;
+
+/// A user of the server, which is there from the first to the last one.
 pub struct Membership {
     pub name: ProcessName,
 }
@@ -184,13 +208,16 @@ pub struct Membership {
 /// Opens the channel, if it is not open yet.
 pub fn join() -> Result<Membership> {
     let id = own_id()?;
-    let joins = |channel: &Arc<Channel>, _: &std::thread::Thread| {
+    // Shared memory and shared workers want both. Once the thread runs, the kernel takes milliseconds for each.
+    membarrier::register();
+    membarrier::register_own();
+    let joins = |channel: &Channel, _: &Descriptors| {
         // Relaxed: changed under the lock of the service only.
         channel.members.fetch_add(1, Ordering::Relaxed);
         channel.name
     };
     let name = CHANNEL
-        .join("ucx_local", || Channel::open(id), serve, joins)
+        .join(|descriptors| Channel::open(id, descriptors), joins)
         .inspect_err(|e| ucs_diag!("processes of this host cannot ask for memory: {e}"))?;
     Ok(Membership { name })
 }
@@ -200,24 +227,16 @@ impl Drop for Membership {
         if !is_own(self.name.id) {
             return;
         }
-        CHANNEL.remove_user(
-            |channel| channel.members.fetch_sub(1, Ordering::Relaxed) == 1,
-            |channel, _| {
-                // Release: pairs with the Acquire in `serve`.
-                channel.end.store(true, Ordering::Release);
-                channel.wake.signal();
-            },
-        );
+        CHANNEL.remove_user(|channel| channel.members.fetch_sub(1, Ordering::Relaxed) == 1);
     }
 }
 
 impl Channel {
-    fn open(id: ProcessId) -> io::Result<Channel> {
-        // Shared memory and shared workers want both. With a second thread the kernel takes milliseconds for each.
-        membarrier::register();
-        membarrier::register_own();
-        // The first message is not to wait for this.
-        means_one_user(effective_user());
+    fn open(id: ProcessId, descriptors: &Descriptors) -> io::Result<Channel> {
+        // The first message is not to wait for these.
+        let user = effective_user();
+        means_one_user(user);
+        probe_word();
         let listener = bind(&abstract_address(id)?)?;
         listener.set_nonblocking(true)?;
         let door = Door::open(id);
@@ -231,171 +250,120 @@ impl Channel {
         };
         let channel = Channel {
             name,
-            epoll: Epoll::new()?,
-            wake: EventFd::new()?,
+            user,
             listener,
             door,
             members: AtomicUsize::new(0),
-            end: AtomicBool::new(false),
+            connections: Mutex::default(),
         };
-        channel
-            .epoll
-            .add(channel.wake.raw(), libc::EPOLLIN as u32, WAKE)?;
-        channel.listen()?;
+        channel.listen(descriptors)?;
         Ok(channel)
     }
 
-    fn listen(&self) -> io::Result<()> {
-        let add = |fd, word| self.epoll.add(fd, libc::EPOLLIN as u32, word);
-        add(self.listener.as_raw_fd(), LISTENER)?;
+    fn listen(&self, descriptors: &Descriptors) -> io::Result<()> {
+        descriptors.add(self.listener.as_raw_fd(), LISTENER)?;
         match &self.door {
-            Some(door) => add(door.listener.as_raw_fd(), DOOR),
+            Some(door) => descriptors.add(door.listener.as_raw_fd(), DOOR),
             None => Ok(()),
         }
     }
 
-    fn stop_listening(&self) {
+    fn stop_listening(&self, descriptors: &Descriptors) {
         let door = self.door.iter().map(|d| d.listener.as_raw_fd());
         for fd in [self.listener.as_raw_fd()].into_iter().chain(door) {
             // One that is not in the set need not be taken out.
-            let _ = self.epoll.delete(fd);
+            let _ = descriptors.delete(fd);
         }
     }
 }
 
-/// A connection whose request is not whole yet.
-struct Asker {
-    stream: UnixStream,
-    bytes: [u8; REQUEST_LEN],
-    len: usize,
-}
-
-struct Server<'a> {
-    channel: &'a Channel,
-    askers: BTreeMap<u64, Asker>,
-    next: u64,
-    /// Who is served: the user whose rights this process had when it began.
-    user: u32,
-}
-
-/// The thread.
-fn serve(channel: &Channel) {
-    let mut server = Server {
-        channel,
-        askers: BTreeMap::new(),
-        next: FIRST_ASKER,
-        user: effective_user(),
-    };
-    let mut events: [Event; 16] = [NO_EVENT; 16];
-    let mut paused = false;
-    // Acquire: pairs with the Release in `Membership::drop`.
-    while !channel.end.load(Ordering::Acquire) {
-        let limit = if paused { PAUSE_MS } else { -1 };
-        let ready: Vec<u64> = match channel.epoll.wait(&mut events, limit) {
-            Ok(ready) => ready.iter().map(|e| e.u64).collect(),
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-            Err(e) => return ucs_diag!("the local channel ends: {e}"),
+impl Handler for Channel {
+    fn on_ready(&self, descriptors: &Descriptors, word: u64) {
+        let mut connections = self.connections.lock();
+        let listener = match word {
+            LISTENER => Some(&self.listener),
+            DOOR => self.door.as_ref().map(|door| &door.listener),
+            _ => None,
         };
-        if paused && channel.listen().is_ok() {
-            paused = false;
-        }
-        for word in ready {
-            match word {
-                WAKE => drop(channel.wake.clear()),
-                LISTENER => paused |= !server.accept(&channel.listener),
-                DOOR => {
-                    if let Some(door) = &channel.door {
-                        paused |= !server.accept(&door.listener);
-                    }
+        match (listener, connections.incomplete.remove(&word)) {
+            (Some(listener), _) => self.accept(listener, &mut connections, descriptors),
+            (None, Some(connection)) => {
+                if let Some(connection) = self.receive(connection) {
+                    connections.incomplete.insert(word, connection);
                 }
-                asker => server.go_on(asker),
             }
+            // It was closed for another one.
+            (None, None) => {}
         }
-        if paused {
-            channel.stop_listening();
+    }
+
+    fn after_events(&self, descriptors: &Descriptors) -> Option<i32> {
+        let accepting = &mut self.connections.lock().accepting;
+        match *accepting {
+            Accepting::Yes => return None,
+            Accepting::RanOut => {
+                self.stop_listening(descriptors);
+                *accepting = Accepting::Paused;
+            }
+            Accepting::Paused if self.listen(descriptors).is_ok() => *accepting = Accepting::Yes,
+            Accepting::Paused => {}
         }
+        (*accepting == Accepting::Paused).then_some(PAUSE_MS)
     }
 }
 
-impl Server<'_> {
-    /// Takes one connection; `false` when descriptors ran out.
-    fn accept(&mut self, listener: &UnixListener) -> bool {
+impl Channel {
+    /// Takes one connection.
+    fn accept(
+        &self,
+        listener: &UnixListener,
+        connections: &mut Connections,
+        descriptors: &Descriptors,
+    ) {
         let stream = match listener.accept() {
             Ok((stream, _)) => stream,
-            Err(e) => return !is_shortage(&e),
+            Err(e) => {
+                if is_shortage(&e) {
+                    connections.accepting = Accepting::RanOut;
+                }
+                return;
+            }
         };
-        let Ok(asker) = peer_credentials(stream.as_fd()) else {
-            // Nothing is said of who it is: it asks again.
-            return true;
+        let Ok(client) = peer_credentials(stream.as_fd()) else {
+            // Without an answer it asks again.
+            return;
         };
-        let same_user = asker.uid == self.user && means_one_user(asker.uid);
-        if !same_user {
+        if client.uid != self.user || !means_one_user(client.uid) {
             // It may not wait for this.
-            let _ = local_socket::send(
-                stream.as_fd(),
-                &Answer::of(Verdict::OtherUser).encode(),
-                &[],
-            );
-            return true;
-        }
-        if stream.set_nonblocking(true).is_err() {
-            return true;
+            let answer = Answer::of(Verdict::OtherUser).encode();
+            let _ = local_socket::send(stream.as_fd(), &answer, &[]);
+            return;
         }
         // The request has usually come already.
-        let asker = self.hear(Asker {
+        let received = self.receive(Connection {
             stream,
             bytes: [0; REQUEST_LEN],
             len: 0,
         });
-        if let Some(asker) = asker {
-            self.keep(asker);
-        }
-        true
-    }
-
-    /// Has a connection looked at when more of its request comes.
-    fn keep(&mut self, asker: Asker) {
-        let word = self.next;
-        self.next += 1;
-        let fd = asker.stream.as_raw_fd();
-        let added = self.channel.epoll.add(fd, libc::EPOLLIN as u32, word);
-        if added.is_err() {
-            return;
-        }
-        if self.askers.len() >= MOST_ASKERS {
-            self.askers.pop_first();
-        }
-        self.askers.insert(word, asker);
-    }
-
-    /// More of a request that was kept is here.
-    fn go_on(&mut self, word: u64) {
-        let asker = self.askers.remove(&word);
-        if let Some(asker) = asker.and_then(|asker| self.hear(asker)) {
-            self.askers.insert(word, asker);
+        if let Some(connection) = received {
+            connections.keep(connection, descriptors);
         }
     }
 
-    /// Reads what an asker sent and answers a whole request. The connection is given back when more is to come.
-    fn hear(&self, mut asker: Asker) -> Option<Asker> {
-        match asker.stream.read(&mut asker.bytes[asker.len..]) {
+    /// Receives more of a request, and answers one that is complete. An incomplete one is given back.
+    fn receive(&self, mut connection: Connection) -> Option<Connection> {
+        let rest = &mut connection.bytes[connection.len..];
+        match local_socket::recv_ready(connection.stream.as_fd(), rest) {
             Ok(n) if n > 0 => {
-                asker.len += n;
-                if asker.len < REQUEST_LEN {
-                    return Some(asker);
+                connection.len += n;
+                if connection.len < REQUEST_LEN {
+                    return Some(connection);
                 }
-                let request = Request::decode(&asker.bytes)?;
-                self.reply(&asker.stream, &request);
+                let request = Request::decode(&connection.bytes)?;
+                self.reply(&connection.stream, &request);
                 None
             }
-            Err(e)
-                if matches!(
-                    e.kind(),
-                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
-                ) =>
-            {
-                Some(asker)
-            }
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Some(connection),
             _ => None,
         }
     }
@@ -407,7 +375,7 @@ impl Server<'_> {
             ..Answer::of(verdict)
         };
         let (verdict, export) = match request.question {
-            _ if request.to != self.channel.name.id => (None, None),
+            _ if request.to != self.name.id => (None, None),
             Question::Process => (Some(Verdict::Yes), None),
             Question::Segment { serial } => {
                 let export = own_export(serial);
@@ -438,5 +406,21 @@ impl Server<'_> {
         if let Err(e) = local_socket::send(stream.as_fd(), &answer.encode(), &fds) {
             ucs_debug!("a process of this host went before it was answered: {e}");
         }
+    }
+}
+
+impl Connections {
+    /// Keeps a connection until more of its request comes.
+    fn keep(&mut self, connection: Connection, descriptors: &Descriptors) {
+        let word = FIRST_CONNECTION.max(self.last + 1);
+        self.last = word;
+        let fd = connection.stream.as_raw_fd();
+        if descriptors.add(fd, word).is_err() {
+            return;
+        }
+        if self.incomplete.len() >= MAX_INCOMPLETE {
+            self.incomplete.pop_first();
+        }
+        self.incomplete.insert(word, connection);
     }
 }

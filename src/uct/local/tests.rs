@@ -1,4 +1,4 @@
-//! The channel against honest askers, hostile ones, and servers that give what cannot be used.
+//! The channel with honest and hostile clients, and with servers whose answers cannot be used.
 #![forbid(unsafe_code)]
 
 use super::client::ask;
@@ -122,7 +122,7 @@ fn a_ticket_is_good_for_its_two_workers_only() {
 }
 
 #[test]
-fn hostile_askers_cost_their_connection() {
+fn hostile_clients_cost_their_connection() {
     let member = join().unwrap();
     let rng = TestRng::new(20261124);
     // Some say nothing, or half of it, and stay.

@@ -116,9 +116,9 @@ impl Request {
 #[repr(u8)]
 pub enum Verdict {
     Yes = 1,
-    /// There is no such thing, or it is not the asker's.
+    /// There is no such thing, or it does not belong to the process that asks.
     No,
-    /// The asker is of another user.
+    /// The process that asks belongs to another user.
     OtherUser,
 }
 
