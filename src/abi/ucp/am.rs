@@ -1,7 +1,7 @@
 //! Active messages: the exported functions of `ucp.h` and its companions.
 
 use super::ep::ep;
-use super::param::{self, NULL_PTR, Which, enter, error, own, status_ptr, worker};
+use super::param::{self, NULL_PTR, RequestArgs, Which, enter, error, own, status_ptr, worker};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::am::{AmHandler, Function, recv, send};
@@ -12,6 +12,15 @@ use crate::ucs::Result;
 use crate::ucs::status::code_of;
 use crate::uct::base::params::masked;
 use crate::wire::header::AmId;
+
+masked! {
+    HandlerArgs of ucp_am_handler_param, field_mask {
+        id: c_uint, UCP_AM_HANDLER_PARAM_FIELD_ID;
+        flags: u32, UCP_AM_HANDLER_PARAM_FIELD_FLAGS;
+        cb: ucp_am_recv_callback_t, UCP_AM_HANDLER_PARAM_FIELD_CB;
+        arg: *mut c_void, UCP_AM_HANDLER_PARAM_FIELD_ARG;
+    }
+}
 
 /// Sends an active message.
 ///
@@ -104,17 +113,16 @@ pub unsafe extern "C" fn ucp_worker_set_am_recv_handler(
     let w = unsafe { param::worker(worker) };
     let _guard = own!(w, UCS_ERR_UNSUPPORTED);
     // SAFETY: every release has the mask; members are read behind their bits.
-    let mask = unsafe { (*param).field_mask };
+    let args = unsafe { HandlerArgs::new(param) };
     let must = u64::from(UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB);
-    if mask & must != must {
+    if args.mask() & must != must {
         crate::ucs_error!("ucp_worker_set_am_recv_handler: id and cb must be set");
         return UCS_ERR_INVALID_PARAM;
     }
-    let id = masked!(param, mask, UCP_AM_HANDLER_PARAM_FIELD_ID, id, 0);
-    let flags = masked!(param, mask, UCP_AM_HANDLER_PARAM_FIELD_FLAGS, flags, 0);
-    let cb = masked!(param, mask, UCP_AM_HANDLER_PARAM_FIELD_CB, cb, None);
-    let null = core::ptr::null_mut();
-    let arg = masked!(param, mask, UCP_AM_HANDLER_PARAM_FIELD_ARG, arg, null);
+    let id = args.id().unwrap_or(0);
+    let flags = args.flags().unwrap_or(0);
+    let cb = args.cb().flatten();
+    let arg = args.arg().unwrap_or(core::ptr::null_mut());
     let handler = cb.map(|f| AmHandler {
         function: Function::New(f),
         arg,
@@ -185,9 +193,9 @@ unsafe fn short_message(call: &SendCall) -> Option<(u64, usize)> {
         return None;
     }
     let param = call.param;
-    // SAFETY: every release has the mask.
-    let mask = u64::from(unsafe { (*param).op_attr_mask });
-    let flags = masked!(param, mask, UCP_OP_ATTR_FIELD_FLAGS, flags, 0);
+    // SAFETY: by the caller's promise.
+    let args = unsafe { RequestArgs::new(param) };
+    let flags = args.flags().unwrap_or(0);
     if flags & (UCP_AM_SEND_FLAG_REPLY | UCP_AM_SEND_FLAG_RNDV) != 0 {
         return None;
     }

@@ -1,7 +1,7 @@
 //! Atomics: the exported functions of `ucp.h` and its companions.
 
 use super::ep::{ep, wait};
-use super::param::{self, NULL_PTR, Which, enter, error, status_ptr};
+use super::param::{self, NULL_PTR, RequestArgs, Which, enter, error, status_ptr};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::Side;
@@ -12,7 +12,6 @@ use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::AtomicOp;
-use crate::uct::base::params::masked;
 
 /// Posts an atomic.
 ///
@@ -405,15 +404,8 @@ unsafe fn mapped(
     // SAFETY: the caller's struct.
     let length = unsafe { param::plain_length(param, buffer, count) };
     // SAFETY: every release has the mask.
-    let mask = u64::from(unsafe { (*param).op_attr_mask });
-    let null = core::ptr::null_mut();
-    let reply = masked!(
-        param,
-        mask,
-        UCP_OP_ATTR_FIELD_REPLY_BUFFER,
-        reply_buffer,
-        null
-    );
+    let args = unsafe { RequestArgs::new(param) };
+    let reply = args.reply_buffer().unwrap_or(core::ptr::null_mut());
     let Some(op) = AtomicOperation::of(opcode).filter(|op| !op.needs_reply() || !reply.is_null())
     else {
         return false;
@@ -456,13 +448,9 @@ unsafe fn any(
 ) -> ucs_status_ptr_t {
     // SAFETY: the caller's struct.
     let parsed = unsafe { param::read(param, Which::Send) };
-    let reply = masked!(
-        param,
-        u64::from(parsed.mask),
-        UCP_OP_ATTR_FIELD_REPLY_BUFFER,
-        reply_buffer,
-        core::ptr::null_mut()
-    );
+    // SAFETY: as above.
+    let args = unsafe { RequestArgs::new(param) };
+    let reply = args.reply_buffer().unwrap_or(core::ptr::null_mut());
     let contig = parsed.datatype & u64::from(UCP_DATATYPE_CLASS_MASK) == 0;
     let size = size_of_operand((parsed.datatype >> UCP_DATATYPE_SHIFT) as usize);
     if !contig || !matches!(size, 4 | 8) || count != 1 {

@@ -9,6 +9,21 @@ use crate::ucs::config::Config;
 use crate::uct::base::params::{masked, text};
 use crate::{ucs_error, ucs_warn};
 
+masked! {
+    ContextArgs of ucp_params, field_mask {
+        features: u64, UCP_PARAM_FIELD_FEATURES;
+        name: *const c_char, UCP_PARAM_FIELD_NAME;
+        request_size: usize, UCP_PARAM_FIELD_REQUEST_SIZE;
+        request_init: ucp_request_init_callback_t, UCP_PARAM_FIELD_REQUEST_INIT;
+        request_cleanup: ucp_request_cleanup_callback_t, UCP_PARAM_FIELD_REQUEST_CLEANUP;
+        tag_sender_mask: u64, UCP_PARAM_FIELD_TAG_SENDER_MASK;
+        mt_workers_shared: c_int, UCP_PARAM_FIELD_MT_WORKERS_SHARED;
+        estimated_num_eps: usize, UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
+        estimated_num_ppn: usize, UCP_PARAM_FIELD_ESTIMATED_NUM_PPN;
+        node_local_id: usize, UCP_PARAM_FIELD_NODE_LOCAL_ID;
+    }
+}
+
 const VERSION: (u32, u32, u32) = (1, 22, 0);
 
 /// Features of `ucp_feature` that this library serves, or accepts without effect.
@@ -100,8 +115,8 @@ pub unsafe extern "C" fn ucp_init_version(
         );
     }
     // SAFETY: every release has the mask; members are read behind their bits.
-    let mask = unsafe { (*params).field_mask };
-    let features = masked!(params, mask, UCP_PARAM_FIELD_FEATURES, features, 0);
+    let args = unsafe { ContextArgs::new(params) };
+    let features = args.features().unwrap_or(0);
     if features == 0 {
         ucs_error!("ucp_init: no features are asked for; set ucp_params.features");
         return UCS_ERR_INVALID_PARAM;
@@ -110,59 +125,17 @@ pub unsafe extern "C" fn ucp_init_version(
         ucs_error!("ucp_init: features {:#x} are unknown", features & !FEATURES);
         return UCS_ERR_INVALID_PARAM;
     }
-    let name = masked!(params, mask, UCP_PARAM_FIELD_NAME, name, core::ptr::null());
+    let name = args.name().unwrap_or(core::ptr::null());
     let parsed = ContextParams {
         features,
-        request_size: masked!(params, mask, UCP_PARAM_FIELD_REQUEST_SIZE, request_size, 0),
-        request_init: masked!(
-            params,
-            mask,
-            UCP_PARAM_FIELD_REQUEST_INIT,
-            request_init,
-            None
-        ),
-        request_cleanup: masked!(
-            params,
-            mask,
-            UCP_PARAM_FIELD_REQUEST_CLEANUP,
-            request_cleanup,
-            None
-        ),
-        tag_sender_mask: masked!(
-            params,
-            mask,
-            UCP_PARAM_FIELD_TAG_SENDER_MASK,
-            tag_sender_mask,
-            0
-        ),
-        mt_workers_shared: masked!(
-            params,
-            mask,
-            UCP_PARAM_FIELD_MT_WORKERS_SHARED,
-            mt_workers_shared,
-            0
-        ) != 0,
-        estimated_num_eps: masked!(
-            params,
-            mask,
-            UCP_PARAM_FIELD_ESTIMATED_NUM_EPS,
-            estimated_num_eps,
-            0
-        ),
-        estimated_num_ppn: masked!(
-            params,
-            mask,
-            UCP_PARAM_FIELD_ESTIMATED_NUM_PPN,
-            estimated_num_ppn,
-            0
-        ),
-        node_local_id: masked!(
-            params,
-            mask,
-            UCP_PARAM_FIELD_NODE_LOCAL_ID,
-            node_local_id,
-            0
-        ),
+        request_size: args.request_size().unwrap_or(0),
+        request_init: args.request_init().flatten(),
+        request_cleanup: args.request_cleanup().flatten(),
+        tag_sender_mask: args.tag_sender_mask().unwrap_or(0),
+        mt_workers_shared: args.mt_workers_shared().unwrap_or(0) != 0,
+        estimated_num_eps: args.estimated_num_eps().unwrap_or(0),
+        estimated_num_ppn: args.estimated_num_ppn().unwrap_or(0),
+        node_local_id: args.node_local_id().unwrap_or(0),
         // SAFETY: null or the caller's string.
         name: match unsafe { text(name) } {
             Ok(n) => n.to_owned(),

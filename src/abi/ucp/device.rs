@@ -9,6 +9,13 @@ use crate::ucs_error;
 use crate::uct::base::params::masked;
 use core::sync::atomic::{AtomicU64, Ordering};
 
+masked! {
+    CounterArgs of ucp_device_counter_params, field_mask {
+        mem_type: ucs_memory_type_t, UCP_DEVICE_COUNTER_PARAMS_FIELD_MEM_TYPE;
+        memh: ucp_mem_h, UCP_DEVICE_COUNTER_PARAMS_FIELD_MEMH;
+    }
+}
+
 /// Refuses to make a list: the parameters first, then the list itself.
 ///
 /// # Safety
@@ -91,23 +98,10 @@ unsafe fn counter<'a>(
     at: *mut c_void,
 ) -> Result<&'a AtomicU64> {
     // SAFETY: every release has the mask.
-    let mask = unsafe { (*params).field_mask };
-    let kind = masked!(
-        params,
-        mask,
-        UCP_DEVICE_COUNTER_PARAMS_FIELD_MEM_TYPE,
-        mem_type,
-        UCS_MEMORY_TYPE_HOST
-    );
+    let args = unsafe { CounterArgs::new(params) };
+    let kind = args.mem_type().unwrap_or(UCS_MEMORY_TYPE_HOST);
     refuse_devices(kind)?;
-    let null = core::ptr::null_mut();
-    let memh = masked!(
-        params,
-        mask,
-        UCP_DEVICE_COUNTER_PARAMS_FIELD_MEMH,
-        memh,
-        null
-    );
+    let memh = args.memh().unwrap_or(core::ptr::null_mut());
     // SAFETY: null or alive, by the caller's promise.
     let here = match unsafe { memh.cast::<Region>().as_ref() } {
         Some(region) => {

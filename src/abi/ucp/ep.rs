@@ -13,12 +13,27 @@ use crate::ucp::worker_core::Core;
 use crate::ucs::sockaddr as addr;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
-use crate::uct::base::params::{masked, text};
+use crate::uct::base::params::masked;
+use crate::uct::base::params::text;
 use crate::uct::registry;
 use crate::wire::address::Address;
 use crate::wire::blob::BlobError;
 use crate::wire::envelope::EnvelopeKind;
 use core::ptr::NonNull;
+
+masked! {
+    EpArgs of ucp_ep_params, field_mask {
+        sockaddr: ucs_sock_addr_t, UCP_EP_PARAM_FIELD_SOCK_ADDR;
+        local_sockaddr: ucs_sock_addr_t, UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR;
+        err_handler: ucp_err_handler_t, UCP_EP_PARAM_FIELD_ERR_HANDLER;
+        user_data: *mut c_void, UCP_EP_PARAM_FIELD_USER_DATA;
+        err_mode: ucp_err_handling_mode_t, UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
+        flags: c_uint, UCP_EP_PARAM_FIELD_FLAGS;
+        address: *const ucp_address_t, UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
+        name: *const c_char, UCP_EP_PARAM_FIELD_NAME;
+        conn_request: ucp_conn_request_h, UCP_EP_PARAM_FIELD_CONN_REQUEST;
+    }
+}
 
 /// The endpoint behind a handle.
 ///
@@ -72,53 +87,21 @@ pub unsafe extern "C" fn ucp_ep_create(
     }
     let _guard = enter(w);
     // SAFETY: every release has the mask; members are read behind their bits.
-    let mask = unsafe { (*params).field_mask };
-    let handler = masked!(
-        params,
-        mask,
-        UCP_EP_PARAM_FIELD_ERR_HANDLER,
-        err_handler,
-        ucp_err_handler {
-            cb: None,
-            arg: core::ptr::null_mut()
-        }
-    );
-    let user_data = masked!(
-        params,
-        mask,
-        UCP_EP_PARAM_FIELD_USER_DATA,
-        user_data,
-        core::ptr::null_mut()
-    );
-    let given = mask & u64::from(UCP_EP_PARAM_FIELD_USER_DATA) != 0;
+    let args = unsafe { EpArgs::new(params) };
+    let handler = args.err_handler().unwrap_or(ucp_err_handler {
+        cb: None,
+        arg: core::ptr::null_mut(),
+    });
     let parsed = EpParams {
-        err_mode: masked!(
-            params,
-            mask,
-            UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
-            err_mode,
-            UCP_ERR_HANDLING_MODE_NONE
-        ),
+        err_mode: args.err_mode().unwrap_or(UCP_ERR_HANDLING_MODE_NONE),
         err_cb: handler.cb,
         // As documented: the endpoint's user data is the handler's argument when it is given.
-        err_arg: if given { user_data } else { handler.arg },
-        user_data,
-        flags: masked!(params, mask, UCP_EP_PARAM_FIELD_FLAGS, flags, 0),
+        err_arg: args.user_data().unwrap_or(handler.arg),
+        user_data: args.user_data().unwrap_or(core::ptr::null_mut()),
+        flags: args.flags().unwrap_or(0),
     };
-    let address = masked!(
-        params,
-        mask,
-        UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
-        address,
-        core::ptr::null()
-    );
-    let name = masked!(
-        params,
-        mask,
-        UCP_EP_PARAM_FIELD_NAME,
-        name,
-        core::ptr::null()
-    );
+    let address = args.address().unwrap_or(core::ptr::null());
+    let name = args.name().unwrap_or(core::ptr::null());
     if parsed.err_mode > UCP_ERR_HANDLING_MODE_FAILOVER {
         ucs_error!(
             "ucp_ep_create: error handling mode {} is unknown",
@@ -126,20 +109,14 @@ pub unsafe extern "C" fn ucp_ep_create(
         );
         return UCS_ERR_INVALID_PARAM;
     }
-    let request = masked!(
-        params,
-        mask,
-        UCP_EP_PARAM_FIELD_CONN_REQUEST,
-        conn_request,
-        core::ptr::null_mut()
-    );
+    let request = args.conn_request().unwrap_or(core::ptr::null_mut());
     let made = if !request.is_null() {
         // SAFETY: a request of a listener of this worker, used up here.
         let request = unsafe { Box::from_raw(request.cast::<ConnRequest>()) };
         cm::accept(w, *request, parsed)
     } else if parsed.flags & UCP_EP_PARAMS_FLAGS_CLIENT_SERVER != 0 {
         // SAFETY: the caller's struct.
-        unsafe { client(w, params, mask, parsed) }
+        unsafe { client(w, args, parsed) }
     } else if address.is_null() {
         ucs_error!(
             "ucp_ep_create: neither a remote address nor a connection request nor a server's socket address is given"
@@ -187,24 +164,19 @@ unsafe fn by_address(w: &Core, address: *const u8, params: EpParams) -> Result<N
 /// A client's endpoint to a server's socket address.
 ///
 /// # Safety
-/// `params` valid where `mask` says so.
-unsafe fn client(
-    w: &Core,
-    params: *const ucp_ep_params_t,
-    mask: u64,
-    parsed: EpParams,
-) -> Result<NonNull<Ep>> {
-    if mask & u64::from(UCP_EP_PARAM_FIELD_SOCK_ADDR) == 0 {
+/// The addresses must be readable.
+unsafe fn client(w: &Core, args: EpArgs, parsed: EpParams) -> Result<NonNull<Ep>> {
+    let Some(to) = args.sockaddr() else {
         ucs_error!("ucp_ep_create: a client needs the server's socket address");
         return Err(Status::INVALID_PARAM);
-    }
-    // SAFETY: the bits are set; the caller's addresses.
-    let (to, from) = unsafe {
-        let to = addr::read((*params).sockaddr.addr);
-        let local = mask & u64::from(UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR) != 0;
-        let from = local.then(|| addr::read((*params).local_sockaddr.addr));
-        (to, from.transpose())
     };
+    // SAFETY: by the caller's promise.
+    let to = unsafe { addr::read(to.addr) };
+    let from = args.local_sockaddr().map(|from| {
+        // SAFETY: by the caller's promise.
+        unsafe { addr::read(from.addr) }
+    });
+    let from = from.transpose();
     match (to, from) {
         (Ok(to), Ok(from)) => cm::connect(w, to, from, parsed),
         (Err(e), _) | (_, Err(e)) => {

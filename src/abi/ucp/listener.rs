@@ -9,6 +9,14 @@ use crate::ucs::status::code_of;
 use crate::ucs_error;
 use crate::uct::base::params::masked;
 
+masked! {
+    ListenerArgs of ucp_listener_params, field_mask {
+        sockaddr: ucs_sock_addr_t, UCP_LISTENER_PARAM_FIELD_SOCK_ADDR;
+        conn_handler: ucp_listener_conn_handler_t, UCP_LISTENER_PARAM_FIELD_CONN_HANDLER;
+        accept_handler: ucp_listener_accept_handler_t, UCP_LISTENER_PARAM_FIELD_ACCEPT_HANDLER;
+    }
+}
+
 /// Binds a socket and accepts clients while the worker progresses. UCS_ERR_BUSY: the address is in
 /// use.
 ///
@@ -30,39 +38,29 @@ pub unsafe extern "C" fn ucp_listener_create(
     }
     let _guard = enter(w);
     // SAFETY: the struct has had this size in every release; members are read behind their bits.
-    let mask = unsafe { (*params).field_mask };
-    if mask & u64::from(UCP_LISTENER_PARAM_FIELD_SOCK_ADDR) == 0 {
+    let args = unsafe { ListenerArgs::new(params) };
+    let Some(address) = args.sockaddr() else {
         ucs_error!("ucp_listener_create: no socket address is given");
         return UCS_ERR_INVALID_PARAM;
-    }
-    // SAFETY: the bit is set; the caller's address.
-    let at = match unsafe { addr::read((*params).sockaddr.addr) } {
+    };
+    // SAFETY: the caller's address.
+    let at = match unsafe { addr::read(address.addr) } {
         Ok(a) => a,
         Err(e) => {
             ucs_error!("ucp_listener_create: the socket address is not usable: {e}");
             return e.code();
         }
     };
-    let conn = masked!(
-        params,
-        mask,
-        UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
-        conn_handler,
-        ucp_listener_conn_handler {
+    let conn = args.conn_handler().unwrap_or(ucp_listener_conn_handler {
+        cb: None,
+        arg: core::ptr::null_mut(),
+    });
+    let accept = args
+        .accept_handler()
+        .unwrap_or(ucp_listener_accept_handler {
             cb: None,
-            arg: core::ptr::null_mut()
-        }
-    );
-    let accept = masked!(
-        params,
-        mask,
-        UCP_LISTENER_PARAM_FIELD_ACCEPT_HANDLER,
-        accept_handler,
-        ucp_listener_accept_handler {
-            cb: None,
-            arg: core::ptr::null_mut()
-        }
-    );
+            arg: core::ptr::null_mut(),
+        });
     let arrival = match (conn.cb, accept.cb) {
         (Some(cb), None) => Arrival::Request(cb, conn.arg),
         (None, Some(cb)) => Arrival::Endpoint(cb, accept.arg),

@@ -11,10 +11,28 @@ use crate::ucs::Status;
 use crate::ucs::fork;
 use crate::ucs::status::code_of;
 use crate::ucs_error;
-use crate::uct::base::params::{masked, text};
+use crate::uct::base::params::masked;
+use crate::uct::base::params::text;
 use crate::wire::blob::BlobError;
 use crate::wire::envelope::EnvelopeKind;
 use crate::wire::rkey::Rkey;
+
+masked! {
+    PackArgs of ucp_memh_pack_params, field_mask {
+        flags: u64, UCP_MEMH_PACK_PARAM_FIELD_FLAGS;
+    }
+}
+
+masked! {
+    MapArgs of ucp_mem_map_params, field_mask {
+        exported_memh_buffer: *const c_void, UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER;
+        memory_type: ucs_memory_type_t, UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE;
+        flags: c_uint, UCP_MEM_MAP_PARAM_FIELD_FLAGS;
+        address: *mut c_void, UCP_MEM_MAP_PARAM_FIELD_ADDRESS;
+        length: usize, UCP_MEM_MAP_PARAM_FIELD_LENGTH;
+        prot: c_uint, UCP_MEM_MAP_PARAM_FIELD_PROT;
+    }
+}
 
 const ALL_RIGHTS: u32 = UCP_MEM_MAP_PROT_LOCAL_READ
     | UCP_MEM_MAP_PROT_LOCAL_WRITE
@@ -98,22 +116,10 @@ pub unsafe extern "C" fn ucp_mem_map(
         return e.code();
     }
     // SAFETY: every release has the mask; members are read behind their bits.
-    let mask = unsafe { (*params).field_mask };
-    let exported = masked!(
-        params,
-        mask,
-        UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER,
-        exported_memh_buffer,
-        core::ptr::null()
-    );
-    let mem_type = masked!(
-        params,
-        mask,
-        UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE,
-        memory_type,
-        UCS_MEMORY_TYPE_HOST
-    );
-    let flags = masked!(params, mask, UCP_MEM_MAP_PARAM_FIELD_FLAGS, flags, 0);
+    let args = unsafe { MapArgs::new(params) };
+    let exported = args.exported_memh_buffer().unwrap_or(core::ptr::null());
+    let mem_type = args.memory_type().unwrap_or(UCS_MEMORY_TYPE_HOST);
+    let flags = args.flags().unwrap_or(0);
     if let Err(e) = refuse_devices(mem_type) {
         return e.code();
     }
@@ -122,16 +128,10 @@ pub unsafe extern "C" fn ucp_mem_map(
         return UCS_ERR_INVALID_PARAM;
     }
     let parsed = MapParams {
-        address: masked!(
-            params,
-            mask,
-            UCP_MEM_MAP_PARAM_FIELD_ADDRESS,
-            address,
-            core::ptr::null_mut()
-        ),
-        length: masked!(params, mask, UCP_MEM_MAP_PARAM_FIELD_LENGTH, length, 0),
+        address: args.address().unwrap_or(core::ptr::null_mut()),
+        length: args.length().unwrap_or(0),
         flags,
-        prot: masked!(params, mask, UCP_MEM_MAP_PARAM_FIELD_PROT, prot, ALL_RIGHTS),
+        prot: args.prot().unwrap_or(ALL_RIGHTS),
         internal: false,
     };
     // SAFETY: a live context.
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn ucp_mem_map(
                 Err(refusal(e))
             }
         }
-    } else if mask & u64::from(UCP_MEM_MAP_PARAM_FIELD_LENGTH) == 0 {
+    } else if args.length().is_none() {
         ucs_error!("ucp_mem_map: neither a length nor an exported memory handle is given");
         Err(Status::INVALID_PARAM)
     } else {
@@ -313,8 +313,8 @@ pub unsafe extern "C" fn ucp_memh_pack(
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; memh, params, buffer_p, buffer_size_p);
     // SAFETY: every release has the mask; the flags are read behind their bit.
-    let mask = unsafe { (*params).field_mask };
-    let flags = masked!(params, mask, UCP_MEMH_PACK_PARAM_FIELD_FLAGS, flags, 0);
+    let args = unsafe { PackArgs::new(params) };
+    let flags = args.flags().unwrap_or(0);
     const EXPORT: u64 = UCP_MEMH_PACK_FLAG_EXPORT as u64;
     if flags & !EXPORT != 0 {
         ucs_error!("ucp_memh_pack: flags {:#x} are unknown", flags & !EXPORT);

@@ -13,6 +13,22 @@ use crate::uct::base::params::masked;
 use core::ffi::c_void;
 use core::ptr::NonNull;
 
+masked! {
+    RequestArgs of ucp_request_param_t, op_attr_mask {
+        flags: u32, UCP_OP_ATTR_FIELD_FLAGS;
+        reply_buffer: *mut c_void, UCP_OP_ATTR_FIELD_REPLY_BUFFER;
+        datatype: ucp_datatype_t, UCP_OP_ATTR_FIELD_DATATYPE;
+        request: *mut c_void, UCP_OP_ATTR_FIELD_REQUEST;
+        memory_type: ucs_memory_type_t, UCP_OP_ATTR_FIELD_MEMORY_TYPE;
+        memh: ucp_mem_h, UCP_OP_ATTR_FIELD_MEMH;
+        user_data: *mut c_void, UCP_OP_ATTR_FIELD_USER_DATA;
+        remote_datatype: ucp_datatype_t, UCP_OP_ATTR_FIELD_REMOTE_DATATYPE;
+        remote: *const c_void, UCP_OP_ATTR_FIELD_REMOTE;
+        recv_info: ucp_request_param_t_recv_info, UCP_OP_ATTR_FIELD_RECV_INFO;
+        remote_count: usize, UCP_OP_ATTR_FIELD_REMOTE_COUNT;
+    }
+}
+
 /// What a call returns that lacks an argument.
 pub const NULL_PTR: ucs_status_ptr_t = UCS_ERR_INVALID_PARAM as isize as ucs_status_ptr_t;
 
@@ -31,8 +47,9 @@ pub enum Which {
 /// `p` must point to a struct of any release, valid where its mask says so.
 #[inline]
 pub unsafe fn read(p: *const ucp_request_param_t, which: Which) -> Param {
-    // SAFETY: every release has the mask.
-    let mask = unsafe { (*p).op_attr_mask };
+    // SAFETY: by the caller's promise.
+    let args = unsafe { RequestArgs::new(p) };
+    let mask = args.mask() as u32;
     if mask & !UCP_OP_ATTR_FLAG_NO_IMM_CMPL == 0 {
         return Param {
             mask,
@@ -43,37 +60,12 @@ pub unsafe fn read(p: *const ucp_request_param_t, which: Which) -> Param {
     let callback = unsafe { callback_of(p, which) };
     Param {
         mask,
-        flags: masked!(p, u64::from(mask), UCP_OP_ATTR_FIELD_FLAGS, flags, 0),
+        flags: args.flags().unwrap_or(0),
         callback,
-        datatype: masked!(
-            p,
-            u64::from(mask),
-            UCP_OP_ATTR_FIELD_DATATYPE,
-            datatype,
-            Param::PLAIN.datatype
-        ),
-        request: NonNull::new(masked!(
-            p,
-            u64::from(mask),
-            UCP_OP_ATTR_FIELD_REQUEST,
-            request,
-            core::ptr::null_mut()
-        )),
-        memory_type: masked!(
-            p,
-            u64::from(mask),
-            UCP_OP_ATTR_FIELD_MEMORY_TYPE,
-            memory_type,
-            UCS_MEMORY_TYPE_HOST
-        ),
-        memh: masked!(
-            p,
-            u64::from(mask),
-            UCP_OP_ATTR_FIELD_MEMH,
-            memh,
-            core::ptr::null_mut()
-        )
-        .cast(),
+        datatype: args.datatype().unwrap_or(Param::PLAIN.datatype),
+        request: NonNull::new(args.request().unwrap_or(core::ptr::null_mut())),
+        memory_type: args.memory_type().unwrap_or(UCS_MEMORY_TYPE_HOST),
+        memh: args.memh().unwrap_or(core::ptr::null_mut()).cast(),
     }
 }
 
@@ -144,9 +136,8 @@ pub unsafe fn callback_of(p: *const ucp_request_param_t, which: Which) -> Callba
 #[inline]
 unsafe fn callback(p: *const ucp_request_param_t, which: Which) -> Callback {
     // SAFETY: every release has the mask.
-    let mask = u64::from(unsafe { (*p).op_attr_mask });
-    let null = core::ptr::null_mut();
-    let user_data = masked!(p, mask, UCP_OP_ATTR_FIELD_USER_DATA, user_data, null);
+    let args = unsafe { RequestArgs::new(p) };
+    let user_data = args.user_data().unwrap_or(core::ptr::null_mut());
     // SAFETY: the bit is set; every member of the union is a function pointer or null.
     unsafe {
         match which {
@@ -194,12 +185,12 @@ unsafe fn contiguous_length(
 #[inline]
 pub unsafe fn tag_info(p: *const ucp_request_param_t) -> *mut ucp_tag_recv_info_t {
     // SAFETY: every release has the mask.
-    let mask = u64::from(unsafe { (*p).op_attr_mask });
-    if mask & u64::from(UCP_OP_ATTR_FIELD_RECV_INFO) == 0 {
-        return core::ptr::null_mut();
+    let args = unsafe { RequestArgs::new(p) };
+    match args.recv_info() {
+        // SAFETY: every member is a pointer.
+        Some(info) => unsafe { info.tag_info },
+        None => core::ptr::null_mut(),
     }
-    // SAFETY: the bit is set.
-    unsafe { (*p).recv_info.tag_info }
 }
 
 /// Where the bytes of an immediate end are told; null when not wanted.
@@ -208,12 +199,12 @@ pub unsafe fn tag_info(p: *const ucp_request_param_t) -> *mut ucp_tag_recv_info_
 /// As `read`.
 pub unsafe fn length(p: *const ucp_request_param_t) -> *mut usize {
     // SAFETY: every release has the mask.
-    let mask = unsafe { (*p).op_attr_mask };
-    if mask & UCP_OP_ATTR_FIELD_RECV_INFO == 0 {
-        return core::ptr::null_mut();
+    let args = unsafe { RequestArgs::new(p) };
+    match args.recv_info() {
+        // SAFETY: every member is a pointer.
+        Some(info) => unsafe { info.length },
+        None => core::ptr::null_mut(),
     }
-    // SAFETY: the bit is set.
-    unsafe { (*p).recv_info.length }
 }
 
 /// Writes a tag receive's description where the user wants it.

@@ -1,7 +1,7 @@
 //! Remote memory access: the exported functions of `ucp.h` and its companions.
 
 use super::ep::{ep, wait};
-use super::param::{self, NULL_PTR, Which, enter, status_ptr};
+use super::param::{self, NULL_PTR, RequestArgs, Which, enter, status_ptr};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::Side;
@@ -12,7 +12,6 @@ use crate::ucp::rma::list::{self, Lists};
 use crate::ucp::rma::post;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
-use crate::uct::base::params::masked;
 
 /// What an access names besides its parameters.
 struct Target {
@@ -122,24 +121,10 @@ unsafe fn put_list(
     parsed: &Param,
 ) -> Result<Posted> {
     // SAFETY: every release has the mask.
-    let mask = u64::from(unsafe { (*param).op_attr_mask });
-    let datatype = masked!(
-        param,
-        mask,
-        UCP_OP_ATTR_FIELD_REMOTE_DATATYPE,
-        remote_datatype,
-        0
-    );
-    let none = core::ptr::null();
-    let remote: *const ucp_dt_remote_sgl_t =
-        masked!(param, mask, UCP_OP_ATTR_FIELD_REMOTE, remote, none).cast();
-    let remote_count = masked!(
-        param,
-        mask,
-        UCP_OP_ATTR_FIELD_REMOTE_COUNT,
-        remote_count,
-        count
-    );
+    let args = unsafe { RequestArgs::new(param) };
+    let datatype = args.remote_datatype().unwrap_or(0);
+    let remote: *const ucp_dt_remote_sgl_t = args.remote().unwrap_or(core::ptr::null()).cast();
+    let remote_count = args.remote_count().unwrap_or(count);
     if datatype != UCP_DATATYPE_SGL.into() || remote.is_null() || remote_count != count {
         ucs_error!(
             "ucp_put_nbx: a list of {count} needs a remote list of as many in ucp_request_param_t: remote_datatype, remote, remote_count"

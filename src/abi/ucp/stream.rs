@@ -1,7 +1,7 @@
 //! Streams: the exported functions of `ucp.h` and its companions.
 
 use super::ep::ep;
-use super::param::{self, NULL_PTR, Which, enter, error, own, status_ptr};
+use super::param::{self, NULL_PTR, RequestArgs, Which, enter, error, own, status_ptr};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::{Side, plain_bytes};
@@ -9,7 +9,6 @@ use crate::ucp::ep::Ep;
 use crate::ucp::request::{Callback, Param, Posted, Request};
 use crate::ucp::stream::{recv, send};
 use crate::ucs::{Result, Status};
-use crate::uct::base::params::masked;
 
 /// Sends on a stream.
 ///
@@ -375,13 +374,12 @@ unsafe fn plain_buffer(
     count: usize,
 ) -> Option<recv::Plain> {
     // SAFETY: by the caller's promise; every release has the mask.
-    let (len, mask) = unsafe {
+    let (len, args) = unsafe {
         let len = param::plain_receive(p, buffer, count).filter(|len| *len > 0)?;
-        (len, u64::from((*p).op_attr_mask))
+        (len, RequestArgs::new(p))
     };
-    let bytes = Param::PLAIN.datatype;
-    let dt = masked!(p, mask, UCP_OP_ATTR_FIELD_DATATYPE, datatype, bytes);
-    let flags = masked!(p, mask, UCP_OP_ATTR_FIELD_FLAGS, flags, 0);
+    let dt = args.datatype().unwrap_or(Param::PLAIN.datatype);
+    let flags = args.flags().unwrap_or(0);
     Some(plain(buffer, len, dt, flags))
 }
 

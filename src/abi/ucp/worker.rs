@@ -13,11 +13,26 @@ use crate::ucp::worker_core::{Core, WorkerParams};
 use crate::ucs::Status;
 use crate::ucs::fork;
 use crate::ucs::status::code_of;
-use crate::uct::base::params::{masked, text};
+use crate::uct::base::params::masked;
+use crate::uct::base::params::text;
 use crate::uct::registry;
 use crate::wire::address::Address;
 use crate::wire::blob::BlobError;
 use crate::wire::envelope::EnvelopeKind;
+
+masked! {
+    WorkerArgs of ucp_worker_params, field_mask {
+        thread_mode: ucs_thread_mode_t, UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+        cpu_mask: ucs_cpu_set_t, UCP_WORKER_PARAM_FIELD_CPU_MASK;
+        am_alignment: usize, UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT;
+        name: *const c_char, UCP_WORKER_PARAM_FIELD_NAME;
+        events: c_uint, UCP_WORKER_PARAM_FIELD_EVENTS;
+        user_data: *mut c_void, UCP_WORKER_PARAM_FIELD_USER_DATA;
+        event_fd: c_int, UCP_WORKER_PARAM_FIELD_EVENT_FD;
+        flags: u64, UCP_WORKER_PARAM_FIELD_FLAGS;
+        client_id: u64, UCP_WORKER_PARAM_FIELD_CLIENT_ID;
+    }
+}
 
 /// Creates a worker. It may get a lesser thread mode than it was asked for: see
 /// `ucp_worker_query`. `ucp_worker_destroy` frees it.
@@ -34,66 +49,32 @@ pub unsafe extern "C" fn ucp_worker_create(
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; context, params, worker_p);
     // SAFETY: every release has the mask; members are read behind their bits.
-    let mask = unsafe { (*params).field_mask };
-    let thread_mode = masked!(
-        params,
-        mask,
-        UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-        thread_mode,
-        UCS_THREAD_MODE_SINGLE
-    );
+    let args = unsafe { WorkerArgs::new(params) };
+    let thread_mode = args.thread_mode().unwrap_or(UCS_THREAD_MODE_SINGLE);
     if thread_mode >= UCS_THREAD_MODE_LAST {
         crate::ucs_error!("ucp_worker_create: thread mode {thread_mode} is unknown");
         return UCS_ERR_INVALID_PARAM;
     }
-    let am_alignment = masked!(
-        params,
-        mask,
-        UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT,
-        am_alignment,
-        1
-    );
+    let am_alignment = args.am_alignment().unwrap_or(1);
     if am_alignment != 0 && !am_alignment.is_power_of_two() {
         crate::ucs_error!("ucp_worker_create: am_alignment {am_alignment} is no power of two");
         return UCS_ERR_INVALID_PARAM;
     }
-    let name = masked!(
-        params,
-        mask,
-        UCP_WORKER_PARAM_FIELD_NAME,
-        name,
-        core::ptr::null()
-    );
+    let name = args.name().unwrap_or(core::ptr::null());
     let parsed = WorkerParams {
         thread_mode,
-        cpu_mask: (mask & u64::from(UCP_WORKER_PARAM_FIELD_CPU_MASK) != 0).then(|| {
-            // SAFETY: the bit is set, and every release has the member.
-            unsafe { (*params).cpu_mask }.ucs_bits
-        }),
-        events: masked!(
-            params,
-            mask,
-            UCP_WORKER_PARAM_FIELD_EVENTS,
-            events,
-            !UCP_WAKEUP_EDGE
-        ),
-        user_data: masked!(
-            params,
-            mask,
-            UCP_WORKER_PARAM_FIELD_USER_DATA,
-            user_data,
-            core::ptr::null_mut()
-        ),
-        event_fd: (mask & u64::from(UCP_WORKER_PARAM_FIELD_EVENT_FD) != 0)
-            .then(|| masked!(params, mask, UCP_WORKER_PARAM_FIELD_EVENT_FD, event_fd, -1)),
-        flags: masked!(params, mask, UCP_WORKER_PARAM_FIELD_FLAGS, flags, 0),
+        cpu_mask: args.cpu_mask().map(|set| set.ucs_bits),
+        events: args.events().unwrap_or(!UCP_WAKEUP_EDGE),
+        user_data: args.user_data().unwrap_or(core::ptr::null_mut()),
+        event_fd: args.event_fd(),
+        flags: args.flags().unwrap_or(0),
         // SAFETY: null or the caller's string.
         name: match unsafe { text(name) } {
             Ok(n) => n.to_owned(),
             Err(_) => default_name(),
         },
         am_alignment,
-        client_id: masked!(params, mask, UCP_WORKER_PARAM_FIELD_CLIENT_ID, client_id, 0),
+        client_id: args.client_id().unwrap_or(0),
     };
     crate::ucs::config::warn_unused();
     // SAFETY: a live context.

@@ -5,7 +5,7 @@ use crate::abi::args::non_null;
 use crate::c::*;
 use crate::ucs::status::code_of;
 use crate::ucs_error;
-use crate::uct::base::params::masked;
+use crate::uct::base::params::EpArgs;
 use crate::uct::cm::handle::CmHandle;
 use core::ffi::c_uint;
 
@@ -22,26 +22,14 @@ pub unsafe extern "C" fn uct_ep_create(
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; params, ep_p);
     // SAFETY: every release has the mask.
-    let mask = unsafe { (*params).field_mask };
-    let cm = masked!(
-        params,
-        mask,
-        UCT_EP_PARAM_FIELD_CM,
-        cm,
-        core::ptr::null_mut()
-    );
+    let args = unsafe { EpArgs::new(params) };
+    let cm = args.cm().unwrap_or(core::ptr::null_mut());
     // SAFETY: null, or the caller's open connection manager.
     if let Some(cm) = unsafe { CmHandle::from_c(cm) } {
         // SAFETY: the caller's struct and out parameter.
         return code_of(&unsafe { cm.ep_create(params, ep_p) });
     }
-    let iface = masked!(
-        params,
-        mask,
-        UCT_EP_PARAM_FIELD_IFACE,
-        iface,
-        core::ptr::null_mut()
-    );
+    let iface = args.iface().unwrap_or(core::ptr::null_mut());
     if iface.is_null() {
         ucs_error!("uct_ep_create: neither an interface nor a connection manager is given");
         return UCS_ERR_INVALID_PARAM;

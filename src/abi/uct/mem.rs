@@ -9,9 +9,20 @@ use crate::ucs::{Result, Status};
 use crate::uct::base::iface::base_of;
 use crate::uct::base::md::MdHandle;
 use crate::uct::base::mem::{self, Block, Request};
-use crate::uct::base::params::{masked, text};
+use crate::uct::base::params::masked;
+use crate::uct::base::params::text;
 use crate::{ucs_debug, ucs_error};
 use core::ffi::{c_char, c_uint};
+
+masked! {
+    AllocArgs of uct_mem_alloc_params_t, field_mask {
+        flags: c_uint, UCT_MEM_ALLOC_PARAM_FIELD_FLAGS;
+        mem_type: ucs_memory_type_t, UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE;
+        name: *const c_char, UCT_MEM_ALLOC_PARAM_FIELD_NAME;
+        mds: uct_mem_alloc_params_t_mds, UCT_MEM_ALLOC_PARAM_FIELD_MDS;
+        address: *mut core::ffi::c_void, UCT_MEM_ALLOC_PARAM_FIELD_ADDRESS;
+    }
+}
 
 /// Bytes of `uct_allocated_memory` that every release has.
 const OLDEST_SIZE: usize = 40;
@@ -69,45 +80,15 @@ pub unsafe extern "C" fn uct_mem_alloc(
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; methods, params, mem);
     // SAFETY: every release has the mask.
-    let mask = unsafe { (*params).field_mask };
-    let flags = masked!(
-        params,
-        mask,
-        UCT_MEM_ALLOC_PARAM_FIELD_FLAGS,
-        flags,
-        UCT_MD_MEM_ACCESS_ALL
-    );
-    let mem_type = masked!(
-        params,
-        mask,
-        UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE,
-        mem_type,
-        UCS_MEMORY_TYPE_HOST
-    );
-    let name = masked!(
-        params,
-        mask,
-        UCT_MEM_ALLOC_PARAM_FIELD_NAME,
-        name,
-        core::ptr::null()
-    );
-    let mds = masked!(
-        params,
-        mask,
-        UCT_MEM_ALLOC_PARAM_FIELD_MDS,
-        mds,
-        uct_mem_alloc_params_t_mds {
-            mds: core::ptr::null(),
-            count: 0
-        }
-    );
-    let address = masked!(
-        params,
-        mask,
-        UCT_MEM_ALLOC_PARAM_FIELD_ADDRESS,
-        address,
-        core::ptr::null_mut()
-    );
+    let args = unsafe { AllocArgs::new(params) };
+    let flags = args.flags().unwrap_or(UCT_MD_MEM_ACCESS_ALL);
+    let mem_type = args.mem_type().unwrap_or(UCS_MEMORY_TYPE_HOST);
+    let name = args.name().unwrap_or(core::ptr::null());
+    let mds = args.mds().unwrap_or(uct_mem_alloc_params_t_mds {
+        mds: core::ptr::null(),
+        count: 0,
+    });
+    let address = args.address().unwrap_or(core::ptr::null_mut());
     // "Unknown", whatever its number in the caller's release, cannot be allocated either.
     if mem_type != UCS_MEMORY_TYPE_HOST {
         ucs_error!(
@@ -136,7 +117,7 @@ pub unsafe extern "C" fn uct_mem_alloc(
     };
     match mem::allocate(&request, methods, domains) {
         Ok(block) => {
-            let newest = mask & UCT_MEM_ALLOC_PARAM_FIELD_SYS_DEVICE as u64 != 0;
+            let newest = args.mask() & UCT_MEM_ALLOC_PARAM_FIELD_SYS_DEVICE as u64 != 0;
             // SAFETY: the bit is known only to callers whose struct has the newest size.
             unsafe { put(mem, &block, newest) };
             UCS_OK

@@ -1,11 +1,91 @@
-//! Parameter structs of C, read by their masks.
+//! Parameter structs of C, whose members are there only where a mask says so: clients of older releases pass shorter ones.
 //!
-//! Clients of older releases pass shorter structs, so a member is read only when its bit is set.
+//! `masked!` makes the reader of a struct from a table of its members, one a line with its bit. Whoever makes a reader
+//! answers for the struct; reading is safe, and gives `None` for a member that is not there.
 
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::{ucs_debug, ucs_error};
 use core::ffi::{CStr, c_void};
+
+/// `masked! { Reader of c_struct, mask_member { member: Type, BIT; } }`.
+macro_rules! masked {
+    ($(#[$doc:meta])* $reader:ident of $c:ident, $mask:ident { $($member:ident: $type:ty, $bit:expr;)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $reader {
+            at: *const $c,
+            mask: u64,
+        }
+
+        impl $reader {
+            /// # Safety
+            /// `at` must point to such a struct of any release, valid where its mask says so, while the reader is used.
+            #[inline(always)]
+            pub unsafe fn new(at: *const $c) -> $reader {
+                // SAFETY: every release has the mask.
+                let mask = u64::from(unsafe { (*at).$mask });
+                $reader { at, mask }
+            }
+
+            #[inline(always)]
+            pub fn mask(self) -> u64 {
+                self.mask
+            }
+
+            $(
+                #[inline(always)]
+                pub fn $member(self) -> Option<$type> {
+                    (self.mask & $bit as u64 != 0).then(|| {
+                        // SAFETY: the struct has the member, by the promise made to `new`.
+                        unsafe { (&raw const (*self.at).$member).read() }
+                    })
+                }
+            )*
+        }
+    };
+}
+pub(crate) use masked;
+
+masked! {
+    EpArgs of uct_ep_params, field_mask {
+        cm: uct_cm_h, UCT_EP_PARAM_FIELD_CM;
+        iface: uct_iface_h, UCT_EP_PARAM_FIELD_IFACE;
+        dev_addr: *const uct_device_addr_t, UCT_EP_PARAM_FIELD_DEV_ADDR;
+        dev_addr_length: usize, UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH;
+        iface_addr: *const uct_iface_addr_t, UCT_EP_PARAM_FIELD_IFACE_ADDR;
+        iface_addr_length: usize, UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH;
+        sockaddr_cb_flags: u32, UCT_EP_PARAM_FIELD_SOCKADDR_CB_FLAGS;
+        sockaddr: *const ucs_sock_addr_t, UCT_EP_PARAM_FIELD_SOCKADDR;
+        local_sockaddr: *const ucs_sock_addr_t, UCT_EP_PARAM_FIELD_LOCAL_SOCKADDR;
+        conn_request: uct_conn_request_h, UCT_EP_PARAM_FIELD_CONN_REQUEST;
+        private_data: *const c_void, UCT_EP_PARAM_FIELD_PRIV_DATA;
+        private_data_length: usize, UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH;
+        user_data: *mut c_void, UCT_EP_PARAM_FIELD_USER_DATA;
+        sockaddr_pack_cb: uct_cm_ep_priv_data_pack_callback_t, UCT_EP_PARAM_FIELD_SOCKADDR_PACK_CB;
+        cm_resolve_cb: uct_cm_ep_resolve_callback_t, UCT_EP_PARAM_FIELD_CM_RESOLVE_CB;
+        sockaddr_cb_client: uct_cm_ep_client_connect_callback_t, UCT_EP_PARAM_FIELD_SOCKADDR_CONNECT_CB_CLIENT;
+        sockaddr_cb_server: uct_cm_ep_server_conn_notify_callback_t, UCT_EP_PARAM_FIELD_SOCKADDR_NOTIFY_CB_SERVER;
+        disconnect_cb: uct_ep_disconnect_cb_t, UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB;
+    }
+}
+
+masked! {
+    IfaceArgs of uct_iface_params, field_mask {
+        open_mode: u64, UCT_IFACE_PARAM_FIELD_OPEN_MODE;
+        eager_cb: uct_tag_unexp_eager_cb_t, UCT_IFACE_PARAM_FIELD_HW_TM_EAGER_CB;
+        eager_arg: *mut c_void, UCT_IFACE_PARAM_FIELD_HW_TM_EAGER_ARG;
+        rndv_cb: uct_tag_unexp_rndv_cb_t, UCT_IFACE_PARAM_FIELD_HW_TM_RNDV_CB;
+        rndv_arg: *mut c_void, UCT_IFACE_PARAM_FIELD_HW_TM_RNDV_ARG;
+        async_event_cb: uct_async_event_cb_t, UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_CB;
+        async_event_arg: *mut c_void, UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_ARG;
+        rx_headroom: usize, UCT_IFACE_PARAM_FIELD_RX_HEADROOM;
+        err_handler: uct_error_handler_t, UCT_IFACE_PARAM_FIELD_ERR_HANDLER;
+        err_handler_arg: *mut c_void, UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG;
+        am_alignment: usize, UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT;
+        am_align_offset: usize, UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET;
+    }
+}
 
 /// The parameters of `uct_iface_open`.
 ///
@@ -55,19 +135,6 @@ pub enum OpenMode<'a> {
     Stub,
 }
 
-/// Reads a member behind its bit.
-macro_rules! masked {
-    ($p:expr, $mask:expr, $bit:expr, $member:ident, $default:expr) => {
-        if $mask & $bit as u64 != 0 {
-            // SAFETY: the caller set the bit, so its struct has the member.
-            unsafe { core::ptr::addr_of!((*$p).$member).read() }
-        } else {
-            $default
-        }
-    };
-}
-pub(crate) use masked;
-
 /// A C string as text; `INVALID_PARAM` for null and for what is not UTF-8.
 ///
 /// # Safety
@@ -88,8 +155,8 @@ pub unsafe fn text<'a>(s: *const core::ffi::c_char) -> Result<&'a str> {
 /// `p` must point to a struct of any release from 1.11 on, valid where its mask says so.
 pub unsafe fn iface_params<'a>(p: *const uct_iface_params) -> Result<(OpenMode<'a>, IfaceParams)> {
     // SAFETY: every release has the mask.
-    let mask = unsafe { (*p).field_mask };
-    let open_mode = masked!(p, mask, UCT_IFACE_PARAM_FIELD_OPEN_MODE, open_mode, 0);
+    let args = unsafe { IfaceArgs::new(p) };
+    let open_mode = args.open_mode().unwrap_or(0);
     let mode = if open_mode & UCT_IFACE_OPEN_MODE_DEVICE as u64 != 0 {
         // The mode alone says that the member is there: ucx_perftest of 1.13 leaves the device bit out.
         // SAFETY: the caller chose the mode, and every release has the member.
@@ -108,78 +175,30 @@ pub unsafe fn iface_params<'a>(p: *const uct_iface_params) -> Result<(OpenMode<'
     } else if open_mode & UCT_IFACE_OPEN_MODE_STUB as u64 != 0 {
         OpenMode::Stub
     } else {
-        ucs_error!("uct_iface_open: no open mode is given (field_mask {mask:#x})");
+        ucs_error!(
+            "uct_iface_open: no open mode is given (field_mask {:#x})",
+            args.mask()
+        );
         return Err(Status::INVALID_PARAM);
     };
     let tm = (UCT_IFACE_PARAM_FIELD_HW_TM_EAGER_CB | UCT_IFACE_PARAM_FIELD_HW_TM_RNDV_CB) as u64;
-    let tag = (mask & tm != 0).then(|| TagParams {
-        eager_cb: masked!(
-            p,
-            mask,
-            UCT_IFACE_PARAM_FIELD_HW_TM_EAGER_CB,
-            eager_cb,
-            None
-        ),
-        eager_arg: masked!(
-            p,
-            mask,
-            UCT_IFACE_PARAM_FIELD_HW_TM_EAGER_ARG,
-            eager_arg,
-            core::ptr::null_mut()
-        ),
-        rndv_cb: masked!(p, mask, UCT_IFACE_PARAM_FIELD_HW_TM_RNDV_CB, rndv_cb, None),
-        rndv_arg: masked!(
-            p,
-            mask,
-            UCT_IFACE_PARAM_FIELD_HW_TM_RNDV_ARG,
-            rndv_arg,
-            core::ptr::null_mut()
-        ),
+    let tag = (args.mask() & tm != 0).then(|| TagParams {
+        eager_cb: args.eager_cb().flatten(),
+        eager_arg: args.eager_arg().unwrap_or(core::ptr::null_mut()),
+        rndv_cb: args.rndv_cb().flatten(),
+        rndv_arg: args.rndv_arg().unwrap_or(core::ptr::null_mut()),
     });
-    let async_event = (mask & UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_CB as u64 != 0).then(|| {
-        (
-            masked!(
-                p,
-                mask,
-                UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_CB,
-                async_event_cb,
-                None
-            ),
-            masked!(
-                p,
-                mask,
-                UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_ARG,
-                async_event_arg,
-                core::ptr::null_mut()
-            ),
-        )
-    });
+    let async_event = args
+        .async_event_cb()
+        .map(|cb| (cb, args.async_event_arg().unwrap_or(core::ptr::null_mut())));
     let params = IfaceParams {
-        rx_headroom: masked!(p, mask, UCT_IFACE_PARAM_FIELD_RX_HEADROOM, rx_headroom, 0),
-        err_handler: masked!(
-            p,
-            mask,
-            UCT_IFACE_PARAM_FIELD_ERR_HANDLER,
-            err_handler,
-            None
-        ),
-        err_handler_arg: masked!(
-            p,
-            mask,
-            UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG,
-            err_handler_arg,
-            core::ptr::null_mut()
-        ),
+        rx_headroom: args.rx_headroom().unwrap_or(0),
+        err_handler: args.err_handler().flatten(),
+        err_handler_arg: args.err_handler_arg().unwrap_or(core::ptr::null_mut()),
         tag,
         async_event,
-        am_alignment: masked!(p, mask, UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT, am_alignment, 1).max(1),
-        am_align_offset: masked!(
-            p,
-            mask,
-            UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET,
-            am_align_offset,
-            0
-        ),
+        am_alignment: args.am_alignment().unwrap_or(1).max(1),
+        am_align_offset: args.am_align_offset().unwrap_or(0),
     };
     if !params.am_alignment.is_power_of_two() || params.am_align_offset >= params.am_alignment {
         ucs_error!(
@@ -197,10 +216,8 @@ pub unsafe fn iface_params<'a>(p: *const uct_iface_params) -> Result<(OpenMode<'
     Ok((mode, params))
 }
 
-/// What `uct_ep_create` was given for an interface. The user data of an interface's endpoint come
-/// back nowhere, and no transport has several paths (`dev_num_paths` is 1), so neither is read. The path index is not used, since every device
-/// of ours has one path (`dev_num_paths`), nor the user data, which only the callbacks of a
-/// connection manager get.
+/// What `uct_ep_create` was given for an interface. The path index is not used, since every device of ours has one path
+/// (`dev_num_paths`), nor the user data, which only the callbacks of a connection manager get.
 #[derive(Clone, Copy)]
 pub struct EpParams {
     /// Null when not given: then the endpoint is connected by `uct_ep_connect_to_ep`.
@@ -217,43 +234,12 @@ impl EpParams {
     /// As `iface_params`.
     pub unsafe fn read(p: *const uct_ep_params) -> Result<EpParams> {
         // SAFETY: every release has the mask.
-        let mask = unsafe { (*p).field_mask };
-        let lens = |bit: u32| mask & bit as u64 != 0;
+        let args = unsafe { EpArgs::new(p) };
         let params = EpParams {
-            device_addr: masked!(
-                p,
-                mask,
-                UCT_EP_PARAM_FIELD_DEV_ADDR,
-                dev_addr,
-                core::ptr::null()
-            )
-            .cast(),
-            device_addr_len: lens(UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH).then(|| {
-                masked!(
-                    p,
-                    mask,
-                    UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH,
-                    dev_addr_length,
-                    0
-                )
-            }),
-            iface_addr: masked!(
-                p,
-                mask,
-                UCT_EP_PARAM_FIELD_IFACE_ADDR,
-                iface_addr,
-                core::ptr::null()
-            )
-            .cast(),
-            iface_addr_len: lens(UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH).then(|| {
-                masked!(
-                    p,
-                    mask,
-                    UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH,
-                    iface_addr_length,
-                    0
-                )
-            }),
+            device_addr: args.dev_addr().unwrap_or(core::ptr::null()).cast(),
+            device_addr_len: args.dev_addr_length(),
+            iface_addr: args.iface_addr().unwrap_or(core::ptr::null()).cast(),
+            iface_addr_len: args.iface_addr_length(),
         };
         if params.device_addr.is_null() != params.iface_addr.is_null() {
             ucs_debug!("uct_ep_create: one of device and interface address is missing");

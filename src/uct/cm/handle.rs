@@ -9,11 +9,27 @@ use super::{Disconnect, Endpoint, Listener, Manager, Owner, Remote, Request, Req
 use crate::c::*;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status, sockaddr};
+use crate::uct::base::params::EpArgs;
 use crate::uct::base::params::masked;
 use crate::{ucs_debug, ucs_error};
 use core::ffi::{c_char, c_uint, c_void};
 use std::sync::Arc;
 use std::sync::OnceLock;
+
+masked! {
+    ConnectArgs of uct_ep_connect_params, field_mask {
+        private_data: *const c_void, UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA;
+        private_data_length: usize, UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH;
+    }
+}
+
+masked! {
+    ListenerArgs of uct_listener_params, field_mask {
+        conn_request_cb: uct_cm_listener_conn_request_callback_t, UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB;
+        backlog: core::ffi::c_int, UCT_LISTENER_PARAM_FIELD_BACKLOG;
+        user_data: *mut c_void, UCT_LISTENER_PARAM_FIELD_USER_DATA;
+    }
+}
 
 /// The object of `uct_cm_h`.
 #[repr(C)]
@@ -82,14 +98,8 @@ impl CmHandle {
         out: *mut uct_listener_h,
     ) -> Result<()> {
         // SAFETY: every release has the mask.
-        let mask = unsafe { (*params).field_mask };
-        let cb = masked!(
-            params,
-            mask,
-            UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB,
-            conn_request_cb,
-            None
-        );
+        let args = unsafe { ListenerArgs::new(params) };
+        let cb = args.conn_request_cb().flatten();
         let Some(cb) = cb else {
             ucs_error!("uct_listener_create: conn_request_cb is missing");
             return Err(Status::INVALID_PARAM);
@@ -100,8 +110,7 @@ impl CmHandle {
             ucs_error!("uct_listener_create: an address of {socklen} bytes is too short");
             return Err(Status::INVALID_PARAM);
         }
-        let backlog = (mask & u64::from(UCT_LISTENER_PARAM_FIELD_BACKLOG) != 0)
-            .then(|| masked!(params, mask, UCT_LISTENER_PARAM_FIELD_BACKLOG, backlog, 0));
+        let backlog = args.backlog();
         let handle = Box::into_raw(Box::new(ListenerHandle {
             c: uct_listener { cm: self.as_c() },
             listener: OnceLock::new(),
@@ -109,13 +118,7 @@ impl CmHandle {
         let visitor = CVisitor {
             handle: handle.cast(),
             cb,
-            arg: masked!(
-                params,
-                mask,
-                UCT_LISTENER_PARAM_FIELD_USER_DATA,
-                user_data,
-                core::ptr::null_mut()
-            ),
+            arg: args.user_data().unwrap_or(core::ptr::null_mut()),
         };
         let _blocked = self.manager.block();
         match self.manager.listen(at, backlog, Arc::new(visitor)) {
@@ -141,16 +144,9 @@ impl CmHandle {
     /// The masked members of `p` valid, `out` writable.
     pub unsafe fn ep_create(&self, p: *const uct_ep_params_t, out: *mut uct_ep_h) -> Result<()> {
         // SAFETY: every release has the mask.
-        let mask = unsafe { (*p).field_mask };
-        let flags = masked!(
-            p,
-            mask,
-            UCT_EP_PARAM_FIELD_SOCKADDR_CB_FLAGS,
-            sockaddr_cb_flags,
-            0
-        );
-        let client = mask & u64::from(UCT_EP_PARAM_FIELD_SOCKADDR) != 0;
-        if !client && mask & u64::from(UCT_EP_PARAM_FIELD_CONN_REQUEST) == 0 {
+        let args = unsafe { EpArgs::new(p) };
+        let flags = args.sockaddr_cb_flags().unwrap_or(0);
+        if args.sockaddr().is_none() && args.conn_request().is_none() {
             ucs_error!("uct_ep_create: neither sockaddr nor conn_request is given");
             return Err(Status::INVALID_PARAM);
         }
@@ -164,15 +160,13 @@ impl CmHandle {
             },
             endpoint: OnceLock::new(),
         }));
-        // SAFETY: the caller's struct.
-        let owner = Arc::new(unsafe { COwner::read(p, handle.cast()) });
+        let owner = Arc::new(COwner::read(args, handle.cast()));
         let _blocked = self.manager.block();
         // SAFETY: the caller's struct.
         let made = unsafe {
-            if client {
-                self.connect(p, mask, owner)
-            } else {
-                self.accept(p, mask, owner)
+            match args.sockaddr() {
+                Some(to) => self.connect(to, args.local_sockaddr(), owner),
+                None => self.accept(args, owner),
             }
         };
         match made {
@@ -193,11 +187,11 @@ impl CmHandle {
     }
 
     /// # Safety
-    /// The masked members of `p` valid, `sockaddr` among them.
+    /// Each address must be null or readable.
     unsafe fn connect(
         &self,
-        p: *const uct_ep_params_t,
-        mask: u64,
+        to: *const ucs_sock_addr_t,
+        from: Option<*const ucs_sock_addr_t>,
         owner: Arc<COwner>,
     ) -> Result<Endpoint> {
         let at = |addr: *const ucs_sock_addr_t| {
@@ -205,23 +199,11 @@ impl CmHandle {
                 ucs_error!("uct_ep_create: a socket address is NULL");
                 return Err(Status::INVALID_PARAM);
             }
-            // SAFETY: the caller's address, as its mask says.
+            // SAFETY: by the caller's promise.
             unsafe { sockaddr::read((*addr).addr) }
         };
-        let null = core::ptr::null();
-        let to = at(masked!(
-            p,
-            mask,
-            UCT_EP_PARAM_FIELD_SOCKADDR,
-            sockaddr,
-            null
-        ))?;
-        let local = UCT_EP_PARAM_FIELD_LOCAL_SOCKADDR;
-        let from = (mask & u64::from(local) != 0)
-            .then(|| masked!(p, mask, local, local_sockaddr, null))
-            .filter(|p| !p.is_null())
-            .map(at)
-            .transpose()?;
+        let to = at(to)?;
+        let from = from.filter(|p| !p.is_null()).map(at).transpose()?;
         if from.is_some_and(|from| from.is_ipv4() != to.is_ipv4()) {
             ucs_error!("uct_ep_create: the local address is of another family than the server's");
             return Err(Status::INVALID_PARAM);
@@ -230,29 +212,11 @@ impl CmHandle {
     }
 
     /// # Safety
-    /// The masked members of `p` valid, `conn_request` among them.
-    unsafe fn accept(
-        &self,
-        p: *const uct_ep_params_t,
-        mask: u64,
-        owner: Arc<COwner>,
-    ) -> Result<Endpoint> {
-        let null = core::ptr::null_mut();
-        let request = masked!(p, mask, UCT_EP_PARAM_FIELD_CONN_REQUEST, conn_request, null);
-        let data = masked!(
-            p,
-            mask,
-            UCT_EP_PARAM_FIELD_PRIV_DATA,
-            private_data,
-            core::ptr::null()
-        );
-        let len = masked!(
-            p,
-            mask,
-            UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH,
-            private_data_length,
-            0
-        );
+    /// The private data must be readable.
+    unsafe fn accept(&self, args: EpArgs, owner: Arc<COwner>) -> Result<Endpoint> {
+        let request = args.conn_request().unwrap_or(core::ptr::null_mut());
+        let data = args.private_data().unwrap_or(core::ptr::null());
+        let len = args.private_data_length().unwrap_or(0);
         // SAFETY: the caller's private data.
         let private = unsafe { bytes(data, len) }?;
         self.manager
@@ -295,21 +259,9 @@ unsafe fn on_ep(ep: uct_ep_h, body: impl FnOnce(&Endpoint) -> ucs_status_t) -> u
 
 unsafe extern "C" fn connect(ep: uct_ep_h, p: *const uct_ep_connect_params_t) -> ucs_status_t {
     // SAFETY: every release has the mask.
-    let mask = unsafe { (*p).field_mask };
-    let data = masked!(
-        p,
-        mask,
-        UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA,
-        private_data,
-        core::ptr::null()
-    );
-    let len = masked!(
-        p,
-        mask,
-        UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH,
-        private_data_length,
-        0
-    );
+    let args = unsafe { ConnectArgs::new(p) };
+    let data = args.private_data().unwrap_or(core::ptr::null());
+    let len = args.private_data_length().unwrap_or(0);
     // SAFETY: the caller's private data.
     let private = match unsafe { bytes(data, len) } {
         Ok(p) => p,
@@ -471,55 +423,15 @@ unsafe impl Send for COwner {}
 unsafe impl Sync for COwner {}
 
 impl COwner {
-    /// # Safety
-    /// The masked members of `p` valid.
-    unsafe fn read(p: *const uct_ep_params_t, ep: uct_ep_h) -> COwner {
-        // SAFETY: every release has the mask.
-        let mask = unsafe { (*p).field_mask };
+    fn read(args: EpArgs, ep: uct_ep_h) -> COwner {
         COwner {
             ep,
-            arg: masked!(
-                p,
-                mask,
-                UCT_EP_PARAM_FIELD_USER_DATA,
-                user_data,
-                core::ptr::null_mut()
-            ),
-            pack: masked!(
-                p,
-                mask,
-                UCT_EP_PARAM_FIELD_SOCKADDR_PACK_CB,
-                sockaddr_pack_cb,
-                None
-            ),
-            resolve: masked!(
-                p,
-                mask,
-                UCT_EP_PARAM_FIELD_CM_RESOLVE_CB,
-                cm_resolve_cb,
-                None
-            ),
-            connect: masked!(
-                p,
-                mask,
-                UCT_EP_PARAM_FIELD_SOCKADDR_CONNECT_CB_CLIENT,
-                sockaddr_cb_client,
-                None
-            ),
-            notify: masked!(
-                p,
-                mask,
-                UCT_EP_PARAM_FIELD_SOCKADDR_NOTIFY_CB_SERVER,
-                sockaddr_cb_server,
-                None
-            ),
-            disconnect: masked!(
-                p,
-                mask,
-                UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB,
-                disconnect_cb,
-                None
-            ),
+            arg: args.user_data().unwrap_or(core::ptr::null_mut()),
+            pack: args.sockaddr_pack_cb().flatten(),
+            resolve: args.cm_resolve_cb().flatten(),
+            connect: args.sockaddr_cb_client().flatten(),
+            notify: args.sockaddr_cb_server().flatten(),
+            disconnect: args.disconnect_cb().flatten(),
         }
     }
 }
