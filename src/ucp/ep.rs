@@ -11,6 +11,7 @@ mod lanes;
 pub mod loopback;
 mod outstanding;
 pub mod pairing;
+mod rails;
 mod send_queue;
 mod state;
 pub mod table;
@@ -18,6 +19,8 @@ pub mod table;
 pub use end::{End, Pin, transport_failed};
 pub use lanes::{Capability, Lane, LaneIdx, Lanes};
 use outstanding::Outstanding;
+use rails::Rails;
+pub use rails::{WantedRails, WeightedLane};
 pub use send_queue::{SendQueue, ShortRoute};
 pub use state::{Connection, ConnectionEvent, Handle, HandleEvent, MadeBy};
 
@@ -104,6 +107,8 @@ pub enum TaskStep {
 pub struct MessageLane {
     pub ep: uct_ep_h,
     pub iface: usize,
+    /// Which entry of the peer's address it leads to.
+    pub entry: usize,
     /// The longest payload of a short message after eight bytes of header.
     pub max_short: usize,
     pub max_bcopy: usize,
@@ -121,6 +126,7 @@ pub struct MessageLane {
 const NO_LANE: MessageLane = MessageLane {
     ep: core::ptr::null_mut(),
     iface: 0,
+    entry: 0,
     max_short: 0,
     max_bcopy: 0,
     max_zcopy: 0,
@@ -152,6 +158,7 @@ pub struct Ep {
     address: OnceCell<Rc<Address>>,
     lane: OnceCell<MessageLane>,
     lanes: Lanes,
+    rails: Rails,
     /// The connection of the connection manager, for endpoints between client and server.
     pub cm_connection: RefCell<Option<CmConnection>>,
     /// Keys of the peer's memory that RTS messages came with.
@@ -248,6 +255,7 @@ impl Ep {
             address: OnceCell::new(),
             lane: OnceCell::new(),
             lanes: Lanes::default(),
+            rails: Rails::default(),
             cm_connection: RefCell::new(None),
             keys: RefCell::new(KeyCache::default()),
             unfenced: Cell::new(false),
@@ -454,6 +462,63 @@ impl Ep {
         self.lanes.add(ep, iface)
     }
 
+    /// `first`, and the rails beside it that are connected. Opens rails when it is called first.
+    pub fn lanes_with_rails(&self, first: Lane, wanted: WantedRails) -> Vec<WeightedLane> {
+        let w = self.worker();
+        if let Some(address) = self.address.get() {
+            self.rails.open_once(|| {
+                let opened = select::open_rails(w, address, self.lane(), wanted);
+                let add = |rail: select::OpenedRail| {
+                    let weighted = WeightedLane {
+                        lane: self.add_lane(rail.ep, rail.iface),
+                        bandwidth: rail.bandwidth,
+                    };
+                    (weighted, rail.identity)
+                };
+                opened.into_iter().map(add).collect()
+            });
+        }
+        let first = WeightedLane {
+            lane: first,
+            bandwidth: select::lane_bandwidth(w, first.iface),
+        };
+        let is_connected =
+            |iface: usize, identity| w.ifaces[iface].internal().is_connected(identity);
+        let rails = self.rails.connected(is_connected);
+        core::iter::once(first).chain(rails).collect()
+    }
+
+    /// Data go by a lane, which a flush has to cover.
+    pub fn note_rail_use(&self, lane: Lane) {
+        self.rails.note_use(lane);
+    }
+
+    /// An access with parts on rails begins.
+    pub fn rail_access_begins(&self) {
+        self.rails.access_begins();
+    }
+
+    /// An access with parts on rails has ended: after the last one, what a fence has held goes out.
+    pub fn rail_access_ends(&self) {
+        if self.rails.access_ends() && self.send_queue.is_held() {
+            self.send_queue.set_held(false);
+            self.send_queued();
+        }
+    }
+
+    /// A fence: nothing that is posted later goes out before the accesses on rails have ended. Behind those on the message
+    /// lane it stays in order.
+    pub fn hold_for_rails(&self) {
+        if self.rails.has_accesses() && self.is_usable() {
+            self.send_queue.set_held(true);
+        }
+    }
+
+    /// The rails that a flush has to cover.
+    pub fn take_unflushed_rails(&self) -> impl Iterator<Item = Lane> {
+        self.rails.take_unflushed()
+    }
+
     /// The lanes that it has opened.
     pub fn lanes(&self) -> Vec<Lane> {
         self.lanes.all()
@@ -646,7 +711,7 @@ impl Ep {
 
     /// Sends the queue. `NO_RESOURCE` when the transport has no room.
     fn pump(&self) -> Result<()> {
-        while self.may_send() {
+        while self.may_send() && !self.send_queue.is_held() {
             let Some(mut task) = self.send_queue.pop_front() else {
                 self.on_queue_empty();
                 return Ok(());
@@ -740,6 +805,11 @@ impl Ep {
         self.wrote.get()
             || self.unfenced.get()
             || transport_flushes.any(TransportFlush::confirms_writes)
+    }
+
+    /// Whether the transports still have a flush.
+    fn has_transport_flushes(&self) -> bool {
+        !self.transport_flushes.borrow().is_empty()
     }
 
     /// Detaches the request from a transport flush in progress.

@@ -37,10 +37,11 @@ const HANDLERS: &[(AmId, uct_am_callback_t)] = &[
     (AmId::AmoReply, Some(shim::<15>)),
     (AmId::Fence, Some(shim::<16>)),
     (AmId::Close, Some(shim::<17>)),
+    (AmId::PutDone, Some(shim::<18>)),
 ];
 
 /// The handlers in the order of `HANDLERS`.
-const BODIES: [MessageHandler; 18] = [
+const BODIES: [MessageHandler; 19] = [
     |w, m| {
         wireup::message::on_wireup(w, m);
         Some(())
@@ -81,6 +82,10 @@ const BODIES: [MessageHandler; 18] = [
     |w, m| rma::software::on_amo_reply(w, m),
     |w, m| rma::target::on_fence(w, m),
     |w, m| wireup::close::on_close(w, m),
+    |w, m| {
+        rndv::on_put_done(w, &PutDoneHdr::split(m)?.0);
+        Some(())
+    },
 ];
 
 /// Handlers of short messages, which come as a word and a rest of at most so many bytes. They do the same as the

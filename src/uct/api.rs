@@ -421,6 +421,19 @@ pub trait Transport: Sync + 'static {
         device.len() == own_len
     }
 
+    /// Whether an own and a peer's device address are of one network, so that no router stands between the devices.
+    fn is_same_network(&self, own: &[u8], peer: &[u8]) -> bool {
+        let _ = (own, peer);
+        true
+    }
+
+    /// Whether lanes to several devices of the peer, this one among them, move more than one lane. The flush of such a
+    /// transport's endpoints always has room.
+    fn has_rails(&self, device: &[u8]) -> bool {
+        let _ = device;
+        false
+    }
+
     /// Why none of this process's interfaces reaches the peer's interface with this address. For log lines: may take
     /// time.
     fn unreachable(&self, device: &[u8], iface: &[u8]) -> String {

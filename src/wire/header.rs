@@ -37,6 +37,8 @@ pub enum AmId {
     /// Asks to acknowledge all memory accesses before it.
     Fence,
     Close,
+    /// Data that an `Rtr` asked for were put into the receiver's memory.
+    PutDone,
 }
 
 /// A message header with a fixed length.
@@ -167,6 +169,11 @@ header! {
 
 header! {
     AckHdr { request: u64, status: u8, }
+}
+
+header! {
+    /// `length` bytes of the receiver's request were put. The puts of one request may go by several connections.
+    PutDoneHdr { receiver: u64, length: u64, }
 }
 
 header! {

@@ -10,7 +10,7 @@ use crate::ucp::after_fork;
 use crate::ucp::proto::op::Op;
 use crate::ucp::proto::{control, rndv, zcopy};
 use crate::ucp::request::Request;
-use crate::ucp::rma::target;
+use crate::ucp::rma::{flush, target};
 use crate::ucp::wireup::cm;
 use crate::ucp::worker_core::Core;
 use crate::ucp::{stream, tag, unexpected};
@@ -147,10 +147,17 @@ impl Ep {
             && !self.has_queue()
             && !self.has_in_place()
             && !self.has_flushes()
+            && !self.waits_for_rails()
         {
             // SAFETY: alive, closed by the application, and pinned by the caller.
             unsafe { Ep::destroy(self, Status::CANCELED, End::Flushed) };
         }
+    }
+
+    /// Whether data are on a rail that the close message must not overtake.
+    fn waits_for_rails(&self) -> bool {
+        // A flush that is under way asks again when it is done.
+        self.has_transport_flushes() || self.rails.has_unflushed() && flush::rails(self)
     }
 
     /// Whether the transport reads messages from user buffers.
@@ -264,6 +271,7 @@ impl Ep {
     fn end_connection(&self, event: ConnectionEvent) {
         self.advance(event);
         self.send_queue.close_short_route();
+        self.send_queue.set_held(false);
         if self.is_aborting() {
             self.abort_queue();
         }
@@ -561,6 +569,10 @@ pub unsafe extern "C" fn transport_failed(
     };
     // SAFETY: found by its lane, so not freed; no handler has run yet.
     let ep = unsafe { &*ep };
+    if ep.rails.on_failure(uct_ep) {
+        ucs_diag!("{}: a rail cannot be connected: {status}", ep.name());
+        return UCS_OK;
+    }
     let uuid = ep.remote_uuid.get();
     if worker.endpoints().eps.borrow().get(ep.id.get()).is_some() {
         // The connection manager's status is more precise.

@@ -45,9 +45,14 @@ pub struct SendQueue {
     queue: RefCell<VecDeque<Task>>,
     /// Queued replies to requests of the peer.
     replies: Cell<usize>,
-    /// The transport calls when it has room, or a task is being sent.
-    blocked: Cell<bool>,
+    /// Why the queue is not sent: bits of `BLOCKED` and `HELD`.
+    waits: Cell<u8>,
 }
+
+/// The transport calls when it has room, or a task is being sent.
+const BLOCKED: u8 = 1;
+/// After a fence: accesses on other lanes have to end first.
+const HELD: u8 = 2;
 
 impl SendQueue {
     /// The queue of an endpoint whose peer is not known. `shared`: several threads use the worker.
@@ -60,7 +65,7 @@ impl SendQueue {
             shared,
             queue: RefCell::new(VecDeque::new()),
             replies: Cell::new(0),
-            blocked: Cell::new(true),
+            waits: Cell::new(BLOCKED),
         }
     }
 
@@ -86,7 +91,7 @@ impl SendQueue {
     /// Whether a message may be sent now without overtaking a queued one.
     #[inline]
     pub fn is_clear(&self) -> bool {
-        !self.blocked.get() && self.queue.borrow().is_empty()
+        !self.is_blocked() && self.queue.borrow().is_empty()
     }
 
     /// Recomputes the limits after a change.
@@ -103,12 +108,27 @@ impl SendQueue {
         }
     }
 
+    #[inline]
     pub fn is_blocked(&self) -> bool {
-        self.blocked.get()
+        self.waits.get() != 0
+    }
+
+    pub fn is_held(&self) -> bool {
+        self.waits.get() & HELD != 0
+    }
+
+    pub fn set_held(&self, held: bool) {
+        self.set(HELD, held);
     }
 
     pub fn set_blocked(&self, blocked: bool) {
-        self.blocked.set(blocked);
+        self.set(BLOCKED, blocked);
+    }
+
+    #[inline]
+    fn set(&self, bit: u8, on: bool) {
+        let others = self.waits.get() & !bit;
+        self.waits.set(if on { others | bit } else { others });
         self.refresh();
     }
 
@@ -220,6 +240,10 @@ mod tests {
         assert!(queue.pop_front().is_some());
         assert!(!has_route(0), "the transport has no room");
         queue.set_blocked(false);
+        assert!(has_route(8));
+        queue.set_held(true);
+        assert!(!has_route(0) && queue.is_blocked() && !queue.is_clear());
+        queue.set_held(false);
         assert!(has_route(8));
         queue.push_front(control());
         assert!(!has_route(8));

@@ -3,13 +3,14 @@
 //! `op`: state of an operation, and what the engine asks of it. `send`: eager and rendezvous sends.
 //! `reassembly`: fragmented messages. `rndv`: rendezvous data; `fetched`: rendezvous into buffers of the library;
 //! `revocation`: the epoch that tells whether rendezvous buffers are still valid; `rndv_tuner`: measured choice between get
-//! and fragments. `zcopy`: transfers that a transport performs between the memory of two processes. `control`: control
+//! and fragments. `rails`: transfers that are split over several lanes. `zcopy`: transfers that a transport performs between the memory of two processes. `control`: control
 //! messages. `plan`: thresholds; `table` prints them.
 
 pub mod control;
 pub mod fetched;
 pub mod op;
 pub mod plan;
+pub mod rails;
 pub mod reassembly;
 pub mod revocation;
 pub mod rndv;
@@ -23,6 +24,7 @@ use crate::ucp::regions::View;
 use crate::ucp::worker_core::{Core, Part};
 use crate::ucs::config::Config;
 use plan::Rules;
+use rails::RailRules;
 use reassembly::Reassemblies;
 use revocation::RevocationEpoch;
 use rndv_tuner::RndvTuner;
@@ -32,6 +34,7 @@ use zcopy::StalledTransfers;
 /// What the engine keeps for a worker.
 pub struct ProtoState {
     pub rules: Rules,
+    pub rails: RailRules,
     /// The endpoint configurations that `UCX_PROTO_INFO` has printed: interfaces for messages and single copies, and
     /// whether they are loopback.
     pub described: Interner<(usize, Option<usize>, bool)>,
@@ -50,6 +53,7 @@ impl ProtoState {
     pub fn new(config: &Config) -> ProtoState {
         ProtoState {
             rules: Rules::read(config),
+            rails: RailRules::read(config),
             described: Interner::default(),
             reassemblies: Reassemblies::default(),
             stalled_transfers: StalledTransfers::default(),

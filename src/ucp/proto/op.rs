@@ -475,6 +475,7 @@ impl PutOp {
             offset: 0,
             region: key.info.region,
             address,
+            on_rails: false,
         }
     }
 }
@@ -494,4 +495,6 @@ pub struct PutOp {
     pub offset: usize,
     pub region: u64,
     pub address: u64,
+    /// The transport's lanes share it.
+    pub on_rails: bool,
 }

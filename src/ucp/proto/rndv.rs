@@ -6,9 +6,10 @@
 
 use super::control;
 use super::op::{Arriving, DataRecvOp, NoOperation, Op, Operation, SendOp, Stage, TagRecvOp};
+use super::rails::{self, Part};
 use super::revocation::MappedEpoch;
 use super::rndv_tuner;
-use super::zcopy::{self, Direction, Transfer};
+use super::zcopy::{self, Direction, Notification, NotifiedPut, Transfer};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep, Pin, Task};
 use crate::ucp::mem::{Access, RemoteKey, Window};
@@ -18,7 +19,7 @@ use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::uct::internal::EpochGuard;
 use crate::wire::Writer;
-use crate::wire::header::{AckHdr, AmId, DataHdr, Header, RtrHdr};
+use crate::wire::header::{AckHdr, AmId, DataHdr, Header, PutDoneHdr, RtrHdr};
 use crate::wire::rkey::{READ, WRITE};
 use crate::{ucs_debug, ucs_error};
 use core::ops::Range;
@@ -522,7 +523,7 @@ pub fn start_put(ep: &Ep, req: &Request) -> Result<()> {
         .as_ref()
         .and_then(|k| touch(ep, k, &send.data, address, length, WRITE, copy));
     if copied.is_some() {
-        on_put_done(req, Ok(()));
+        on_put_completed(req, Ok(()));
         return Ok(());
     }
     let (lane, rkey) = match key.as_ref().map(|k| k.access) {
@@ -545,9 +546,16 @@ pub fn start_put(ep: &Ep, req: &Request) -> Result<()> {
     };
     let begun = match lane {
         Some(lane) if notify => {
-            let mut header = [0; AckHdr::LEN];
-            put_done_ack(receiver, Ok(())).encode(&mut Writer::new(&mut header));
-            zcopy::put_notify(req, lane, transfer, AmId::Ack, &header)
+            let limits = ep.worker().proto().rails.rendezvous;
+            let whole = || {
+                vec![Part {
+                    lane,
+                    range: 0..length,
+                }]
+            };
+            let parts = rails::split(ep, lane, limits, length).unwrap_or_else(whole);
+            let notified = |part| notified(receiver, transfer, part);
+            zcopy::put_notify(req, parts.into_iter().map(notified))
         }
         Some(lane) => zcopy::begin(req, lane, Direction::Put, transfer, usize::MAX),
         None => Err(Status::UNSUPPORTED),
@@ -571,33 +579,61 @@ pub fn start_put(ep: &Ep, req: &Request) -> Result<()> {
     }
 }
 
+/// The put of a part, with its notification.
+fn notified(receiver: u64, transfer: Transfer, part: Part) -> NotifiedPut {
+    let done = PutDoneHdr {
+        receiver,
+        length: part.range.len() as u64,
+    };
+    let mut body = [0; PutDoneHdr::LEN];
+    done.encode(&mut Writer::new(&mut body));
+    NotifiedPut {
+        lane: part.lane,
+        transfer: transfer.part(part.range),
+        notification: Notification {
+            id: AmId::PutDone,
+            body,
+        },
+    }
+}
+
 /// The put has completed, or is ordered before all later messages.
-pub fn on_put_done(req: &Request, result: Result<()>) {
+pub fn on_put_completed(req: &Request, result: Result<()>) {
     // SAFETY: the only borrow, ended before the completion.
-    let (ep, receiver, notify) = match unsafe { req.op() } {
+    let (ep, receiver, length, notify) = match unsafe { req.op() } {
         Op::Send(SendOp {
             ep,
-            stage: Stage::Write {
-                receiver, notify, ..
-            },
+            stage:
+                Stage::Write {
+                    receiver,
+                    length,
+                    notify,
+                    ..
+                },
             ..
-        }) => (*ep, *receiver, *notify),
+        }) => (*ep, *receiver, *length, *notify),
         _ => return,
     };
     // SAFETY: an endpoint outlives its requests.
     let ep = unsafe { &*ep };
-    if !notify {
-        control::post(ep, AmId::Ack, &put_done_ack(receiver, result), &[]);
+    match result {
+        _ if notify => {}
+        Ok(()) => {
+            let done = PutDoneHdr {
+                receiver,
+                length: length as u64,
+            };
+            control::post(ep, AmId::PutDone, &done, &[]);
+        }
+        Err(e) => {
+            let ack = AckHdr {
+                request: receiver,
+                status: e.code() as u8,
+            };
+            control::post(ep, AmId::Ack, &ack, &[]);
+        }
     }
     ep.complete_outstanding(req, result);
-}
-
-/// The acknowledgement of a completed put.
-fn put_done_ack(receiver: u64, result: Result<()>) -> AckHdr {
-    AckHdr {
-        request: receiver,
-        status: code_of(&result) as u8,
-    }
 }
 
 /// Replies to an RTR for a send that does not exist any more.
@@ -643,14 +679,31 @@ pub fn on_ack(worker: &Core, ack: &AckHdr) {
     }
 }
 
-/// The sender has put the data into the buffer, or cannot send them.
-fn on_sender_ack(req: &Request, result: Result<()>) {
+/// The sender has put data into the buffer of a receive, all or a part of them.
+pub fn on_put_done(worker: &Core, hdr: &PutDoneHdr) {
+    let Some(req) = worker.requests().named(hdr.receiver) else {
+        ucs_debug!("a put for a receive that is over");
+        return;
+    };
     // SAFETY: the only borrow, ended before the completion.
-    match arriving(unsafe { req.op() }) {
-        Some((_, state)) if result.is_err() || state.written && state.received == 0 => {
-            complete(req, result);
-        }
-        _ => NoOperation::on_ack(req, result),
+    let Some((_, state)) = arriving(unsafe { req.op() }) else {
+        return;
+    };
+    if !state.written || hdr.length > (state.total - state.received) as u64 {
+        ucs_error!("a put that its receiver did not ask for; dropped");
+        return;
+    }
+    state.received += hdr.length as usize;
+    if state.received == state.total {
+        complete(req, Ok(()));
+    }
+}
+
+/// The sender cannot send the data.
+fn on_sender_ack(req: &Request, result: Result<()>) {
+    match result {
+        Err(_) => complete(req, result),
+        Ok(()) => NoOperation::on_ack(req, result),
     }
 }
 

@@ -366,7 +366,7 @@ impl Operation for SendOp {
                 // SAFETY: an endpoint outlives its requests.
                 unsafe { (*send.ep).sent_in_place(req, result) };
             }
-            _ => rndv::on_put_done(req, result),
+            _ => rndv::on_put_completed(req, result),
         }
     }
 

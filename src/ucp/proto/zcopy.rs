@@ -7,6 +7,7 @@ use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Lane};
 use crate::ucp::proto::op::Op;
+use crate::ucp::proto::rails::Part;
 use crate::ucp::request::{Request, TransportHold};
 use crate::ucp::worker_core::Core;
 use crate::ucs::callbackq::{CallbackId, Repeat};
@@ -14,9 +15,10 @@ use crate::ucs::{Result, Status};
 use crate::uct::api::{Completion, Posted};
 use crate::uct::base::iov::Iov;
 use crate::uct::internal::{EpochGuard, base_of};
-use crate::wire::header::AmId;
+use crate::wire::header::{AmId, Header, PutDoneHdr};
 use core::cell::{Cell, RefCell};
 use core::ffi::{c_int, c_uint, c_void};
+use core::ops::Range;
 use core::ptr::NonNull;
 use std::collections::VecDeque;
 
@@ -39,15 +41,22 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// The part after the first `done` bytes.
-    fn after(self, done: usize) -> Transfer {
+    /// The part of the transfer that `range` gives.
+    pub fn part(self, range: Range<usize>) -> Transfer {
         Transfer {
-            local: self.local.wrapping_add(done),
-            len: self.len - done,
-            remote: self.remote.wrapping_add(done as u64),
+            local: self.local.wrapping_add(range.start),
+            len: range.len(),
+            remote: self.remote.wrapping_add(range.start as u64),
             ..self
         }
     }
+}
+
+/// A message that follows a put on its lane.
+#[derive(Clone, Copy)]
+pub struct Notification {
+    pub id: AmId,
+    pub body: [u8; PutDoneHdr::LEN],
 }
 
 /// A posted transfer, or the stalled rest of one.
@@ -58,6 +67,8 @@ struct ActiveTransfer {
     direction: Direction,
     transfer: Transfer,
     step: usize,
+    /// Of a put that is not divided.
+    notification: Option<Notification>,
 }
 
 /// The stalled transfers of a worker, and the progress callback that retries them.
@@ -82,39 +93,101 @@ pub fn begin(
     transfer: Transfer,
     step: usize,
 ) -> Result<()> {
-    let comp = init_completion(req);
     let active = ActiveTransfer {
         req: req.as_ptr(),
         lane,
         direction,
         transfer,
         step,
+        notification: None,
     };
-    let (done, end) = active.post(comp);
-    if done == 0 {
-        end?;
-    }
+    begin_all(req, &[active], false)
+}
+
+/// As `begin`, of a put whose parts go by several lanes. Without room they wait.
+pub fn put_parts(req: &Request, transfer: Transfer, parts: &[Part]) -> Result<()> {
+    let active = |part: &Part| ActiveTransfer {
+        req: req.as_ptr(),
+        lane: part.lane,
+        direction: Direction::Put,
+        transfer: transfer.part(part.range.clone()),
+        step: usize::MAX,
+        notification: None,
+    };
+    let parts: Vec<ActiveTransfer> = parts.iter().map(active).collect();
+    begin_all(req, &parts, true)
+}
+
+fn begin_all(req: &Request, parts: &[ActiveTransfer], waits: bool) -> Result<()> {
+    start(req, parts, waits)?;
+    // The transport moves the rest in progress.
+    req.worker().wakeup.work_came();
     // Without a key, the kernel copies.
-    let held = match transfer.rkey {
+    let held = match parts.first().map_or(0, |part| part.transfer.rkey) {
         0 => TransportHold::ByKernel,
         _ => TransportHold::ByTransport,
     };
-    if end == Err(Status::NO_RESOURCE) {
-        // Pending until the rest is posted.
-        add_pending(comp, 1);
-        stall(req.worker(), active.remainder(done));
-    } else {
-        record_error(comp, end);
-    }
-    // The transport moves the rest in progress.
-    req.worker().wakeup.work_came();
     all_posted(req, held);
+    Ok(())
+}
+
+/// A put by one lane, and the message that tells the receiver of it.
+pub struct NotifiedPut {
+    pub lane: Lane,
+    pub transfer: Transfer,
+    pub notification: Notification,
+}
+
+/// Puts a message into the receiver's memory, each part followed by its notification. Completion and errors are those of
+/// `begin`.
+pub fn put_notify(req: &Request, puts: impl Iterator<Item = NotifiedPut>) -> Result<()> {
+    let active = |put: NotifiedPut| ActiveTransfer {
+        req: req.as_ptr(),
+        lane: put.lane,
+        direction: Direction::Put,
+        transfer: put.transfer,
+        step: usize::MAX,
+        notification: Some(put.notification),
+    };
+    let parts: Vec<ActiveTransfer> = puts.map(active).collect();
+    start(req, &parts, false)?;
+    if parts.len() > 1 {
+        // A stalled part is posted in progress.
+        req.worker().wakeup.work_came();
+    }
+    all_posted(req, TransportHold::ByTransport);
+    Ok(())
+}
+
+/// Posts the parts of a transfer, and stalls what has no room; if nothing has, only if the transfer `waits`. On an error
+/// nothing was posted. The caller calls `all_posted`.
+fn start(req: &Request, parts: &[ActiveTransfer], waits: bool) -> Result<()> {
+    let comp = init_completion(req);
+    let mut begun = false;
+    for part in parts {
+        let (done, end) = part.post(comp);
+        if done == 0 && !begun && !(waits && end == Err(Status::NO_RESOURCE)) {
+            end?;
+        }
+        begun = true;
+        if end == Err(Status::NO_RESOURCE) {
+            // Pending until the rest is posted.
+            add_pending(comp, 1);
+            stall(req.worker(), part.remainder(done));
+        } else {
+            record_error(comp, end);
+        }
+    }
     Ok(())
 }
 
 impl ActiveTransfer {
     /// Posts as much as the transport accepts. Returns the number of bytes, and why not more.
     fn post(&self, comp: *mut uct_completion_t) -> (usize, Result<()>) {
+        if let Some(notification) = &self.notification {
+            let end = post_notified(self.lane, self.transfer, notification, comp);
+            return (if end.is_ok() { self.transfer.len } else { 0 }, end);
+        }
         // SAFETY: a live transport endpoint.
         let ops = unsafe { &(*(*self.lane.ep).iface).ops };
         // SAFETY: an incomplete request.
@@ -160,7 +233,7 @@ impl ActiveTransfer {
 
     fn remainder(self, done: usize) -> ActiveTransfer {
         ActiveTransfer {
-            transfer: self.transfer.after(done),
+            transfer: self.transfer.part(done..self.transfer.len),
             ..self
         }
     }
@@ -176,6 +249,12 @@ fn stall(worker: &Core, rest: ActiveTransfer) {
         let id = unsafe { worker.queue().add(retry_stalled, arg, Repeat::Always) };
         stalled.retry.set(id.ok());
     }
+}
+
+/// Whether a part that is to go by this lane is stalled.
+pub fn is_stalled(worker: &Core, lane: Lane) -> bool {
+    let stalled = worker.proto().stalled_transfers.transfers.borrow();
+    stalled.iter().any(|active| active.lane == lane)
 }
 
 /// Removes the progress callback when nothing is stalled.
@@ -279,17 +358,14 @@ pub fn send_message(req: &Request, ep: &Ep, id: AmId, header: &[u8], data: &Data
     Ok(())
 }
 
-/// Puts a message into the receiver's memory and notifies the receiver by the message `id`. Completion and errors are
-/// those of `begin`.
-pub fn put_notify(
-    req: &Request,
+/// Posts a put that is followed by a notification.
+fn post_notified(
     lane: Lane,
     transfer: Transfer,
-    id: AmId,
-    notification: &[u8],
+    notification: &Notification,
+    comp: *mut uct_completion_t,
 ) -> Result<()> {
     let iov = block(transfer.local, transfer.len);
-    let comp = init_completion(req);
     add_pending(comp, 1);
     // SAFETY: a live transport endpoint and a live key; the user's buffer and the request's completion stay until
     // `on_completion`.
@@ -302,8 +378,8 @@ pub fn put_notify(
                 iov,
                 remote,
                 rkey,
-                id as u8,
-                notification,
+                notification.id as u8,
+                &notification.body,
                 Completion(comp),
             )
         })
@@ -311,9 +387,7 @@ pub fn put_notify(
     if put != Ok(Posted::InProgress) {
         add_pending(comp, -1);
     }
-    put?;
-    all_posted(req, TransportHold::ByTransport);
-    Ok(())
+    put.map(drop)
 }
 
 /// A guarded get, which C's op table lacks.

@@ -9,6 +9,7 @@ use crate::ucp::composite::CompositeRequest;
 use crate::ucp::ep::{End, Ep, Pin, Task, TaskStep};
 use crate::ucp::proto::control;
 use crate::ucp::proto::op::{FlushOp, Op, Operation};
+use crate::ucp::proto::zcopy;
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
@@ -22,25 +23,75 @@ use core::ptr::NonNull;
 pub struct TransportFlush {
     comp: UnsafeCell<uct_completion_t>,
     ep: *const Ep,
-    /// The flush that waits; `None` once it has completed.
+    /// The flush that waits; `None` once it has completed, and if only the end of the endpoint waits.
     req: Cell<Option<NonNull<Request>>>,
     /// It confirms puts.
     writes: bool,
 }
 
 impl TransportFlush {
-    fn new(ep: &Ep, req: &Request, writes: bool) -> NonNull<TransportFlush> {
+    fn new(ep: &Ep, req: Option<&Request>, writes: bool) -> NonNull<TransportFlush> {
         let made = Box::new(TransportFlush {
             comp: UnsafeCell::new(uct_completion_t {
                 func: Some(on_transport_flushed),
-                count: 1,
+                count: 0,
                 status: UCS_OK,
             }),
             ep,
-            req: Cell::new(Some(req.as_ptr())),
+            req: Cell::new(req.map(Request::as_ptr)),
             writes,
         });
         NonNull::from(Box::leak(made))
+    }
+
+    /// Flushes a transport endpoint. Returns the transport's status.
+    ///
+    /// # Safety
+    /// `ep` must be live.
+    unsafe fn begin(&self, ep: uct_ep_h, flags: u32) -> ucs_status_t {
+        let comp = self.comp.get();
+        let count = |by| {
+            // SAFETY: the completion is ours, and lives until all transports are done with it.
+            unsafe { (*comp).count += by }
+        };
+        count(1);
+        // SAFETY: by the caller's promise.
+        let code = unsafe {
+            match (*(*ep).iface).ops.ep_flush {
+                Some(ep_flush) => ep_flush(ep, flags, comp),
+                None => UCS_OK,
+            }
+        };
+        if code != UCS_INPROGRESS {
+            count(-1);
+        }
+        code
+    }
+
+    /// Flushes the rails that have carried data, so that the close message does not overtake them. Returns an error of a
+    /// transport.
+    fn begin_rails(&self, ep: &Ep) -> Option<ucs_status_t> {
+        let mut error = None;
+        for rail in ep.take_unflushed_rails() {
+            // SAFETY: a lane of the endpoint.
+            let code = unsafe { self.begin(rail.ep, UCT_FLUSH_FLAG_REMOTE) };
+            if Status::from_code(code).is_some() {
+                // SAFETY: the completion is ours.
+                unsafe { (*self.comp.get()).status = code };
+                error = Some(code);
+            }
+            if zcopy::is_stalled(ep.worker(), rail) {
+                // This flush does not cover the stalled part.
+                ep.note_rail_use(rail);
+            }
+        }
+        error
+    }
+
+    /// Whether a transport will complete it.
+    fn has_begun(&self) -> bool {
+        // SAFETY: the completion is ours.
+        unsafe { (*self.comp.get()).count > 0 }
     }
 
     /// Detaches the request, which completes without the transport.
@@ -62,6 +113,23 @@ impl TransportFlush {
         // SAFETY: by the caller's promise.
         drop(unsafe { Box::from_raw(this.as_ptr()) });
     }
+}
+
+/// Flushes the rails of an endpoint that is about to end. Returns whether its end has to wait for them.
+pub fn rails(ep: &Ep) -> bool {
+    let flush = TransportFlush::new(ep, None, false);
+    // SAFETY: just made. A rail that failed fails the endpoint by itself.
+    let waits = unsafe {
+        flush.as_ref().begin_rails(ep);
+        flush.as_ref().has_begun()
+    };
+    if waits {
+        ep.add_transport_flush(flush);
+    } else {
+        // SAFETY: made above; no transport has it.
+        unsafe { TransportFlush::free(flush) };
+    }
+    waits
 }
 
 /// Flushes one endpoint.
@@ -114,8 +182,10 @@ unsafe extern "C" fn on_transport_flushed(comp: *mut uct_completion_t) {
     ep.remove_transport_flush(at);
     // SAFETY: the transport is done with it.
     unsafe { TransportFlush::free(at) };
-    let Some(req) = req else { return };
     let _pin = Pin::new(ep);
+    let Some(req) = req else {
+        return ep.recheck_flushes();
+    };
     // SAFETY: the request of an attached flush is alive.
     let req = unsafe { req.as_ref() };
     match Status::from_code(status) {
@@ -188,16 +258,15 @@ impl Operation for FlushOp {
         } else {
             UCT_FLUSH_FLAG_LOCAL
         };
-        let flush = TransportFlush::new(ep, req, writes);
-        // SAFETY: a live transport endpoint; the completion lives until the transport is done with it. The
-        // transport calls back later, not from inside.
-        let code = unsafe {
-            match (*(*ep.lane().ep).iface).ops.ep_flush {
-                Some(ep_flush) => ep_flush(ep.lane().ep, flags, flush.as_ref().comp.get()),
-                None => UCS_OK,
-            }
-        };
-        if code == UCS_INPROGRESS {
+        let flush = TransportFlush::new(ep, Some(req), writes);
+        // SAFETY: just made. The transports call back later, not from inside.
+        let begun = unsafe { flush.as_ref() };
+        // SAFETY: a live transport endpoint.
+        let mut code = unsafe { begun.begin(ep.lane().ep, flags) };
+        if matches!(code, UCS_OK | UCS_INPROGRESS) {
+            code = begun.begin_rails(ep).unwrap_or(code);
+        }
+        if begun.has_begun() {
             ep.add_transport_flush(flush);
             return Ok(TaskStep::Done);
         }
@@ -291,6 +360,7 @@ pub fn fence(w: &Core) -> Result<()> {
         let ep = unsafe { &**ep };
         if ep.has_accesses_under_way() {
             ep.fenced.set(true);
+            ep.hold_for_rails();
         }
     }
     core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);

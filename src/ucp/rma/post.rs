@@ -5,9 +5,10 @@
 use super::software;
 use crate::c::*;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Capability, Ep};
+use crate::ucp::ep::{Capability, Ep, Pin};
 use crate::ucp::mem::{Access, RemoteKey};
 use crate::ucp::proto::op::{GetOp, Op, PutOp};
+use crate::ucp::proto::rails;
 use crate::ucp::proto::zcopy::{self, Direction, Transfer};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucs::{Result, Status};
@@ -137,6 +138,12 @@ pub fn get(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
 /// message with an acknowledgement.
 const KERNEL_COPY_STEP: usize = 256 << 10;
 
+/// Whether a put may go to the transport now. It stays behind queued messages, unless rails may share it: a queue of
+/// puts by messages, from before the rails were connected, would never get empty.
+fn may_bypass(ep: &Ep, len: usize) -> bool {
+    ep.is_clear() || ep.worker().proto().rails.access.may_split(len) && !ep.send_queue.is_held()
+}
+
 /// Posts a transfer of a contiguous buffer to a transport. `None` when that is not possible now.
 fn by_transport(
     ep: &Ep,
@@ -148,8 +155,7 @@ fn by_transport(
 ) -> Option<Result<Posted>> {
     let (lane, rkey) = match (access_of(ep, key), direction) {
         (Access::SingleCopy, _) => (ep.lane_with(Capability::SingleCopy)?, 0),
-        // It would overtake queued messages.
-        (Access::Written(rkey), Direction::Put) if ep.is_clear() => {
+        (Access::Written(rkey), Direction::Put) if may_bypass(ep, data.len()) => {
             (ep.lane_with(Capability::PutByKey)?, rkey)
         }
         _ => return None,
@@ -169,10 +175,12 @@ fn by_transport(
         Direction::Put => Op::Put(PutOp::new(ep, data, key, address)),
         Direction::Get => Op::Get(GetOp::new(ep, data, key, address)),
     };
+    let mut rails = None;
     if rkey != 0 {
         ep.send_wireup();
         ep.unfenced.set(true);
         ep.wrote.set(true);
+        rails = rails::split(ep, lane, ep.worker().proto().rails.access, transfer.len);
     }
     let made = Request::create(ep.worker(), param, op);
     let at = match made {
@@ -187,9 +195,23 @@ fn by_transport(
     } else {
         usize::MAX
     };
-    match zcopy::begin(req, lane, direction, transfer, step) {
+    let begun = match &rails {
+        None => zcopy::begin(req, lane, direction, transfer, step),
+        Some(parts) => {
+            ep.rail_access_begins();
+            // SAFETY: the only borrow.
+            if let Op::Put(put) = unsafe { req.op() } {
+                put.on_rails = true;
+            }
+            zcopy::put_parts(req, transfer, parts)
+        }
+    };
+    match begun {
         Ok(()) => Some(settle(at, param)),
         Err(_) => {
+            if rails.is_some() {
+                ep.rail_access_ends();
+            }
             ep.remove_outstanding(at);
             req.abolish();
             None
@@ -200,13 +222,18 @@ fn by_transport(
 /// A transport is done with an access, or gave up.
 pub fn on_done(req: &Request, result: Result<()>) {
     // SAFETY: the only borrow, ended before the completion.
-    let ep = match unsafe { req.op() } {
-        Op::Put(put) => put.ep,
-        Op::Get(get) => get.ep,
+    let (ep, on_rails) = match unsafe { req.op() } {
+        Op::Put(put) => (put.ep, put.on_rails),
+        Op::Get(get) => (get.ep, false),
         _ => return,
     };
     // SAFETY: an endpoint outlives its requests.
-    unsafe { (*ep).complete_outstanding(req, result) };
+    let ep = unsafe { &*ep };
+    let _pin = Pin::new(ep);
+    ep.complete_outstanding(req, result);
+    if on_rails {
+        ep.rail_access_ends();
+    }
 }
 
 /// An atomic operation as the user posts it.

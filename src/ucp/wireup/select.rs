@@ -2,7 +2,7 @@
 
 use crate::c::*;
 use crate::ucp::allowed;
-use crate::ucp::ep::{Capability, MessageLane};
+use crate::ucp::ep::{Capability, MessageLane, WantedRails};
 use crate::ucp::idle;
 use crate::ucp::proto::plan::{Carriers, Thresholds};
 use crate::ucp::wireup::claims;
@@ -13,6 +13,7 @@ use crate::uct::local::{self, Refusal};
 use crate::uct::registry;
 use crate::wire::address::{Address, AddressEntry};
 use crate::{ucs_debug, ucs_error};
+use core::cmp::Ordering;
 use std::rc::Rc;
 
 /// The message size that decides between transports: between latency and bandwidth.
@@ -20,8 +21,13 @@ const DECIDING_SIZE: f64 = 1024.0;
 
 /// Seconds for a message of `size` bytes, by the interface's own estimates; shared bandwidth is divided by `processes`.
 pub fn duration(attr: &uct_iface_attr, processes: usize, size: f64) -> f64 {
+    attr.latency.c + attr.overhead * 2.0 + size / bandwidth(attr, processes)
+}
+
+/// Bytes a second, at least 1.
+fn bandwidth(attr: &uct_iface_attr, processes: usize) -> f64 {
     let bandwidth = attr.bandwidth.dedicated + attr.bandwidth.shared / processes as f64;
-    attr.latency.c + attr.overhead * 2.0 + size / bandwidth.max(1.0)
+    bandwidth.max(1.0)
 }
 
 /// The transport of one of the worker's interfaces.
@@ -87,6 +93,28 @@ fn connect(worker: &Core, iface: &OpenIface, entry: &AddressEntry) -> Result<uct
     }
 }
 
+/// An own interface that may reach an entry of the peer's address.
+struct Pair {
+    /// It supports fewer endpoints than estimated.
+    overloaded: bool,
+    /// Seconds for a message.
+    cost: f64,
+    /// The devices are of different networks.
+    routed: bool,
+    iface: usize,
+    entry: usize,
+}
+
+impl Pair {
+    fn order(&self, other: &Pair) -> Ordering {
+        let by_cost = self.cost.total_cmp(&other.cost);
+        let overloaded = self.overloaded.cmp(&other.overloaded);
+        overloaded
+            .then(by_cost)
+            .then(self.routed.cmp(&other.routed))
+    }
+}
+
 /// The pairs of own interface and peer's entry that `fits` allows and that reach the peer, the best first. Reachability
 /// is tested lazily, as it may need a request to the peer's process.
 fn best(
@@ -96,31 +124,40 @@ fn best(
 ) -> impl Iterator<Item = (usize, usize)> {
     let context = worker.context();
     let (processes, eps) = (context.processes_here(), context.expected_eps());
-    // Whether it supports fewer endpoints than estimated, and seconds for a message.
-    let mut pairs: Vec<(bool, f64, usize, usize)> = Vec::new();
+    let mut pairs: Vec<Pair> = Vec::new();
     for (i, iface) in worker.ifaces.iter().enumerate() {
         if !fits(&iface.attr) {
             continue;
         }
-        let overloaded = iface.attr.max_num_eps < eps;
         let cost = duration(&iface.attr, processes, DECIDING_SIZE);
         for (e, entry) in address.entries.iter().enumerate() {
             if entry.transport == iface.number {
-                pairs.push((overloaded, cost, i, e));
+                pairs.push(Pair {
+                    overloaded: iface.attr.max_num_eps < eps,
+                    cost,
+                    routed: is_routed(worker, iface, entry),
+                    iface: i,
+                    entry: e,
+                });
             }
         }
     }
-    pairs.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    pairs.sort_by(Pair::order);
     // Processes of one node spread over devices that are equally good.
-    let is_best = |p: &&(bool, f64, usize, usize)| (p.0, p.1) == (pairs[0].0, pairs[0].1);
+    let is_best = |p: &&Pair| p.order(&pairs[0]) == Ordering::Equal;
     let equal = pairs.iter().take_while(is_best).count();
     if equal > 0 {
         pairs[..equal].rotate_left(context.number_here() % equal);
     }
     pairs
         .into_iter()
-        .map(|(_, _, i, e)| (i, e))
+        .map(|p| (p.iface, p.entry))
         .filter(|(i, e)| reaches(worker, &worker.ifaces[*i], &address.entries[*e]))
+}
+
+/// Whether the devices of an own interface and an entry are of different networks.
+fn is_routed(worker: &Core, iface: &OpenIface, entry: &AddressEntry) -> bool {
+    !transport_of(worker, iface).is_same_network(&iface.device_address, &entry.device)
 }
 
 /// Which of the two an interface's peers are.
@@ -131,8 +168,6 @@ fn is_on_node(worker: &Core, iface: &OpenIface) -> bool {
 /// The route of the last endpoint to a peer: the next endpoint to it uses it without a new selection.
 pub struct Route {
     address: Rc<Address>,
-    /// Which of the address's entries.
-    entry: usize,
     /// With a transport endpoint that is another's.
     lane: MessageLane,
 }
@@ -162,7 +197,7 @@ pub fn message_lane(worker: &Core, address: &Rc<Address>) -> Result<MessageLane>
         && let Ok(ep) = connect(
             worker,
             &worker.ifaces[route.lane.iface],
-            &address.entries[route.entry],
+            &address.entries[route.lane.entry],
         )
     {
         return Ok(MessageLane { ep, ..route.lane });
@@ -171,13 +206,9 @@ pub fn message_lane(worker: &Core, address: &Rc<Address>) -> Result<MessageLane>
         let iface = &worker.ifaces[i];
         match connect(worker, iface, &address.entries[entry]) {
             Ok(ep) => {
-                let lane = lane_of(worker, address, i, ep);
+                let lane = lane_of(worker, address, (i, entry), ep);
                 let address = Rc::clone(address);
-                worker.wireup().route.replace(Some(Route {
-                    address,
-                    entry,
-                    lane,
-                }));
+                worker.wireup().route.replace(Some(Route { address, lane }));
                 return Ok(lane);
             }
             Err(e) => ucs_debug!("{}: {e}", transport_of(worker, iface).name()),
@@ -187,7 +218,12 @@ pub fn message_lane(worker: &Core, address: &Rc<Address>) -> Result<MessageLane>
 }
 
 /// The lane of one of the worker's interfaces, with its limits and thresholds.
-fn lane_of(worker: &Core, address: &Address, i: usize, ep: uct_ep_h) -> MessageLane {
+fn lane_of(
+    worker: &Core,
+    address: &Address,
+    (i, entry): (usize, usize),
+    ep: uct_ep_h,
+) -> MessageLane {
     let iface = &worker.ifaces[i];
     // SAFETY: an open interface.
     let ops = unsafe { &(*iface.handle).ops };
@@ -208,6 +244,7 @@ fn lane_of(worker: &Core, address: &Address, i: usize, ep: uct_ep_h) -> MessageL
     MessageLane {
         ep,
         iface: i,
+        entry,
         max_short: max_short.unwrap_or(0),
         max_bcopy: cap.am.max_bcopy,
         max_zcopy: if in_place { cap.am.max_zcopy } else { 0 },
@@ -241,6 +278,82 @@ pub fn open_lane(
         let made = connect(worker, &worker.ifaces[i], &address.entries[e]);
         made.ok().map(|ep| (ep, i))
     })
+}
+
+/// The transport endpoints of rails beside a message lane, fastest first: of its transport and domain, each by a device
+/// of its own at either end, with at least the message lane's bandwidth divided by `wanted.ratio`.
+pub fn open_rails(
+    worker: &Core,
+    address: &Address,
+    message: &MessageLane,
+    wanted: WantedRails,
+) -> Vec<OpenedRail> {
+    let own = &worker.ifaces[message.iface];
+    let resources = &worker.context().resources;
+    let (processes, transport) = (worker.context().processes_here(), transport_of(worker, own));
+    let mut used = vec![(message.iface, message.entry)];
+    let mut rails = Vec::new();
+    if !transport.has_rails(&address.entries[message.entry].device) {
+        return rails;
+    }
+    let least = bandwidth(&own.attr, processes) / wanted.ratio;
+    let fits = |attr: &uct_iface_attr| {
+        let capable = carries_messages(attr) && is_capable(attr, Capability::PutByKey);
+        capable && bandwidth(attr, processes) >= least
+    };
+    let most = wanted.most.min(MAX_RAILS);
+    for (i, e) in best(worker, address, fits) {
+        if rails.len() >= most {
+            break;
+        }
+        let (iface, entry) = (&worker.ifaces[i], &address.entries[e]);
+        let is_free = |(a, b): &(usize, usize)| {
+            *a != i && address.entries[*b].device != address.entries[e].device
+        };
+        if iface.number != own.number
+            || resources[iface.resource].md != resources[own.resource].md
+            || is_routed(worker, iface, entry)
+            || !used.iter().all(is_free)
+            || !transport.has_rails(&entry.device)
+        {
+            continue;
+        }
+        // Without an identity nobody could tell whether it is connected.
+        let Some(identity) = iface.internal().peer_identity(&entry.iface) else {
+            continue;
+        };
+        match connect(worker, iface, entry) {
+            Ok(ep) => {
+                used.push((i, e));
+                rails.push(OpenedRail {
+                    ep,
+                    iface: i,
+                    bandwidth: bandwidth(&iface.attr, processes),
+                    identity,
+                });
+            }
+            Err(e) => ucs_debug!("{}: no rail: {e}", transport.name()),
+        }
+    }
+    rails
+}
+
+/// Most rails of an endpoint: upstream's endpoints have 16 lanes.
+const MAX_RAILS: usize = 14;
+
+/// A transport endpoint for a rail, which is being connected.
+pub struct OpenedRail {
+    pub ep: uct_ep_h,
+    pub iface: usize,
+    pub bandwidth: f64,
+    /// The peer's identity, by which its interface knows whether it is connected.
+    pub identity: u64,
+}
+
+/// Bytes a second of a lane.
+pub fn lane_bandwidth(worker: &Core, iface: usize) -> f64 {
+    let processes = worker.context().processes_here();
+    bandwidth(&worker.ifaces[iface].attr, processes)
 }
 
 /// The interface that `open_lane` tries first.

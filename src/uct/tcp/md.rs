@@ -6,7 +6,7 @@ use super::iface::{self, TcpIface};
 use super::keys::Keys;
 use super::wire::DeviceAddr;
 use crate::c::*;
-use crate::sys::net::loopback_domain;
+use crate::sys::net::{self, loopback_domain};
 use crate::ucs::config::{Config, Table};
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Component, Device, Md, MdAttr, RkeyParts, Transport, Unusable};
@@ -168,6 +168,17 @@ impl Transport for TcpTransport {
         len == Some(device.len())
     }
 
+    fn is_same_network(&self, own: &[u8], peer: &[u8]) -> bool {
+        let both = DeviceAddr::decode(own).zip(DeviceAddr::decode(peer));
+        both.is_some_and(|(own, peer)| own.is_same_subnet(&peer))
+    }
+
+    /// What is sent to an address of this host goes through its loopback, whatever device has it.
+    fn has_rails(&self, device: &[u8]) -> bool {
+        let is_own = |ip| net::addresses().is_ok_and(|own| own.iter().any(|a| a.ip == ip));
+        DeviceAddr::decode(device).is_some_and(|peer| peer.domain.is_none() && !is_own(peer.ip))
+    }
+
     fn open(
         &self,
         md: &dyn Md,
@@ -190,6 +201,35 @@ impl Transport for TcpTransport {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn device(ip: &str, prefix: u8) -> Vec<u8> {
+        encode_device(ip.parse().unwrap(), prefix, false)
+    }
+
+    #[test]
+    fn networks_are_told_apart_by_the_prefix() {
+        let same =
+            |a, b, prefix| TcpTransport.is_same_network(&device(a, prefix), &device(b, prefix));
+        assert!(same("192.0.2.1", "192.0.2.200", 24));
+        assert!(!same("192.0.2.1", "192.0.3.1", 24) && same("192.0.2.1", "192.0.3.1", 23));
+        assert!(same("192.0.2.1", "198.51.100.1", 0));
+        assert!(!same("192.0.2.1", "192.0.2.2", 32) && same("192.0.2.1", "192.0.2.1", 32));
+        assert!(same("2001:db8::1", "2001:db8::2", 64) && same("2001:db8::1", "::2", 0));
+        assert!(!same("2001:db8::1", "2001:db8::2", 128));
+        assert!(!same("192.0.2.1", "2001:db8::2", 0));
+        assert!(!TcpTransport.is_same_network(&[], &device("192.0.2.1", 24)));
+    }
+
+    #[test]
+    fn addresses_of_this_host_have_no_rails() {
+        let loopback = encode_device("127.0.0.1".parse().unwrap(), 8, true);
+        assert!(!TcpTransport.has_rails(&loopback));
+        for own in net::addresses().unwrap() {
+            assert!(!TcpTransport.has_rails(&encode_device(own.ip, own.prefix, false)));
+        }
+        assert!(TcpTransport.has_rails(&device("192.0.2.1", 24)));
+        assert!(!TcpTransport.has_rails(&[7; 3]));
+    }
 
     /// The address is read as far as its first byte says.
     #[test]

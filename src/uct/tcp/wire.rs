@@ -362,6 +362,18 @@ impl DeviceAddr {
         (bytes, len)
     }
 
+    /// Whether another address is of the same subnet.
+    pub fn is_same_subnet(&self, other: &DeviceAddr) -> bool {
+        let (a, b, bits) = match (self.ip, other.ip) {
+            (IpAddr::V4(a), IpAddr::V4(b)) => (u32::from(a).into(), u32::from(b).into(), 32),
+            (IpAddr::V6(a), IpAddr::V6(b)) => (u128::from(a), u128::from(b), 128),
+            _ => return false,
+        };
+        // Shifted by all of its bits, either is `None`.
+        let host_bits = bits - u32::from(self.prefix).min(bits);
+        a.checked_shr(host_bits) == b.checked_shr(host_bits)
+    }
+
     /// `None` for another format or an address nobody can have.
     pub fn decode(bytes: &[u8]) -> Option<DeviceAddr> {
         let first = *bytes.first()?;

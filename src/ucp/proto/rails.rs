@@ -1,0 +1,191 @@
+//! Splits transfers over the lanes of an endpoint in proportion to their bandwidths.
+//!
+//! `UCX_MAX_*_RAILS` limits the number of lanes, `UCX_MIN_*_CHUNK_SIZE` the length of a part. A lane whose part would be
+//! shorter is left out: what it adds is less than what it costs.
+#![forbid(unsafe_code)]
+
+use crate::ucp::config::TABLE;
+use crate::ucp::ep::{Ep, Lane, WantedRails, WeightedLane};
+use crate::ucs::config::{Config, var};
+use core::ops::Range;
+
+/// Parts begin at multiples of this: cache lines stay whole.
+const ALIGNMENT: usize = 64;
+
+/// The limits of one kind of transfer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SplitLimits {
+    /// Most lanes.
+    max: usize,
+    /// The shortest part.
+    least: usize,
+}
+
+impl SplitLimits {
+    /// Whether a transfer is split if there are rails.
+    #[inline]
+    pub fn may_split(&self, len: usize) -> bool {
+        self.max > 1 && len / 2 >= self.least
+    }
+}
+
+/// How the transfers of a worker are split.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RailRules {
+    pub rendezvous: SplitLimits,
+    pub access: SplitLimits,
+    /// How often the bandwidth of a rail may go into that of the message lane.
+    ratio: f64,
+}
+
+impl RailRules {
+    pub fn read(config: &Config) -> RailRules {
+        RailRules {
+            rendezvous: SplitLimits {
+                max: config.uint(var!(TABLE, "MAX_RNDV_RAILS")) as usize,
+                least: config.memunits(var!(TABLE, "MIN_RNDV_CHUNK_SIZE")),
+            },
+            access: SplitLimits {
+                max: config.uint(var!(TABLE, "MAX_RMA_RAILS")) as usize,
+                least: config.memunits(var!(TABLE, "MIN_RMA_CHUNK_SIZE")),
+            },
+            ratio: config.double(var!(TABLE, "MULTI_LANE_MAX_RATIO")).max(1.0),
+        }
+    }
+
+    /// The rails that an endpoint opens beside its message lane.
+    fn wanted(&self) -> WantedRails {
+        WantedRails {
+            most: self.rendezvous.max.max(self.access.max).saturating_sub(1),
+            ratio: self.ratio,
+        }
+    }
+}
+
+/// A part of a transfer, and the lane that it goes by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    pub lane: Lane,
+    pub range: Range<usize>,
+}
+
+/// Splits a transfer of `len` bytes that `first` could carry alone, and has the first part of. `None` if it is not split.
+pub fn split(ep: &Ep, first: Lane, limits: SplitLimits, len: usize) -> Option<Vec<Part>> {
+    match limits.may_split(len) {
+        true => split_long(ep, first, limits, len),
+        false => None,
+    }
+}
+
+#[cold]
+fn split_long(ep: &Ep, first: Lane, limits: SplitLimits, len: usize) -> Option<Vec<Part>> {
+    let mut lanes = ep.lanes_with_rails(first, ep.worker().proto().rails.wanted());
+    lanes.truncate(limits.max);
+    let parts = shares(&lanes, limits.least, len);
+    if parts.len() < 2 {
+        return None;
+    }
+    for part in &parts {
+        ep.note_rail_use(part.lane);
+    }
+    Some(parts)
+}
+
+/// The parts of lanes, of which the first always has one.
+fn shares(lanes: &[WeightedLane], least: usize, len: usize) -> Vec<Part> {
+    let mut used = lanes.to_vec();
+    loop {
+        let sum: f64 = used.iter().map(|w| w.bandwidth).sum();
+        let share = |w: &WeightedLane| (len as f64 * (w.bandwidth / sum)) as usize;
+        let rails = used.iter().enumerate().skip(1);
+        let slowest = rails.min_by(|(_, a), (_, b)| a.bandwidth.total_cmp(&b.bandwidth));
+        if let Some((at, slowest)) = slowest
+            && (share(slowest) < least || share(&used[0]) < least)
+        {
+            used.remove(at);
+            continue;
+        }
+        let mut start = 0;
+        let mut parts = Vec::with_capacity(used.len());
+        for (n, w) in used.iter().enumerate() {
+            let end = match used.len() - n {
+                1 => len,
+                _ => (start + share(w)).next_multiple_of(ALIGNMENT).min(len),
+            };
+            parts.push(Part {
+                lane: w.lane,
+                range: start..end,
+            });
+            start = end;
+        }
+        parts.retain(|part| !part.range.is_empty());
+        return parts;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ucp::ep::Lanes;
+
+    fn lanes(bandwidths: &[f64]) -> Vec<WeightedLane> {
+        let lanes = Lanes::default();
+        let lane = |(n, bandwidth): (usize, &f64)| WeightedLane {
+            lane: lanes.add(core::ptr::without_provenance_mut(8 * n + 8), n),
+            bandwidth: *bandwidth,
+        };
+        bandwidths.iter().enumerate().map(lane).collect()
+    }
+
+    fn ranges(bandwidths: &[f64], least: usize, len: usize) -> Vec<(usize, Range<usize>)> {
+        let parts = shares(&lanes(bandwidths), least, len);
+        let of = |part: Part| (part.lane.iface, part.range);
+        parts.into_iter().map(of).collect()
+    }
+
+    #[test]
+    fn parts_are_proportional_to_bandwidth() {
+        let mib = 1 << 20;
+        assert_eq!(
+            ranges(&[1e9, 1e9], 100, mib),
+            [(0, 0..mib / 2), (1, mib / 2..mib)]
+        );
+        assert_eq!(
+            ranges(&[3e9, 1e9], 100, mib),
+            [(0, 0..mib / 4 * 3), (1, mib / 4 * 3..mib)]
+        );
+        assert_eq!(ranges(&[1e9], 100, 50), [(0, 0..50)]);
+    }
+
+    #[test]
+    fn a_lane_with_a_short_part_is_left_out() {
+        assert_eq!(ranges(&[9e9, 1e9], 1000, 9000), [(0, 0..9000)]);
+        assert_eq!(ranges(&[1e9, 9e9], 1000, 9000), [(0, 0..9000)]);
+        let three = ranges(&[4e9, 1e9, 4e9], 1000, 8000);
+        assert_eq!(three, [(0, 0..4032), (2, 4032..8000)]);
+    }
+
+    /// Against the definition, for many lengths: the parts are the transfer, in order, and none is shorter than
+    /// `least` by more than the alignment.
+    #[test]
+    fn parts_cover_the_transfer() {
+        let mut rng = crate::ucs::test_rng::TestRng::new(1);
+        for _ in 0..2000 {
+            let bandwidths: Vec<f64> = (0..=rng.below(4))
+                .map(|_| 1e8 + rng.below(1000) as f64 * 1e7)
+                .collect();
+            let (least, len) = (64 + rng.below(20_000), 1 + rng.below(1 << 20));
+            let parts = ranges(&bandwidths, least, len);
+            let mut at = 0;
+            for (_, range) in &parts {
+                assert_eq!(range.start, at);
+                assert!(
+                    parts.len() == 1 || range.len() + parts.len() * ALIGNMENT > least,
+                    "{bandwidths:?} {least} {len} {parts:?}"
+                );
+                at = range.end;
+            }
+            assert_eq!((parts[0].0, at), (0, len));
+        }
+    }
+}
