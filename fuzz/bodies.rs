@@ -27,6 +27,7 @@ pub const BODIES: &[(&str, Body)] = &[
     ("router", router),
     ("proof", proof),
     ("rdma", rdma),
+    ("datagrams", datagrams),
 ];
 
 /// A stream of tcp's frames.
@@ -57,6 +58,36 @@ fn rdma(data: &[u8]) {
         && let Some(key) = decode_key(*bytes)
     {
         assert_eq!(encode_key(key), *bytes);
+    }
+}
+
+/// A datagram behind the header that the device writes, as one of each kind, and the addresses of `ud_verbs`.
+fn datagrams(data: &[u8]) {
+    use ib::ud::wire::*;
+    if let Some(bytes) = data.first_chunk() {
+        let _ = decode_route(bytes);
+    }
+    let datagram = data.get(GRH_LEN..).unwrap_or(data);
+    if let Some((bytes, payload)) = datagram.split_first_chunk() {
+        let header = Header::decode(*bytes);
+        assert_eq!(header.encode(), *bytes);
+        let _ = decode_ack(payload);
+        if let Some(request) = Request::decode(payload) {
+            assert_eq!(request.encode(), payload);
+        }
+        if let Some(reply) = Reply::decode(payload) {
+            assert_eq!(reply.encode(), payload);
+        }
+    }
+    if let Some(bytes) = data.first_chunk()
+        && let Some(queue_pair) = decode_iface(bytes)
+    {
+        assert_eq!(encode_iface(queue_pair), *bytes);
+    }
+    if let Some(bytes) = data.first_chunk()
+        && let Some(address) = EpAddr::decode(bytes)
+    {
+        assert_eq!(address.encode(), *bytes);
     }
 }
 

@@ -10,7 +10,7 @@ mod md;
 mod ops;
 mod port;
 mod rc;
-mod ud;
+pub mod ud;
 pub mod wire;
 
 pub use md::IbComponent;

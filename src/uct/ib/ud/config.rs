@@ -59,6 +59,24 @@ static UD: Table = Table {
             Kind::UInt,
             "Packets that the async thread takes at a time while the application makes no progress.",
         ),
+        Row::new(
+            "ASYNC_TIMER_TICK",
+            "100ms",
+            Kind::PlainTime,
+            "Accepted without effect: the timer of TIMER_TICK runs with and without progress of the application.",
+        ),
+        Row::new(
+            "MIN_POKE_TIME",
+            "250ms",
+            Kind::PlainTime,
+            "Accepted without effect: a silent peer is asked when a retransmission is due.",
+        ),
+        Row::new(
+            "LINGER_TIMEOUT",
+            "5.0m",
+            Kind::PlainTime,
+            "Accepted without effect: a closed endpoint is gone at once, what is to arrive has to be flushed before.",
+        ),
     ],
 };
 

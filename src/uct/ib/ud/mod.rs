@@ -23,7 +23,7 @@ mod timer;
 mod window;
 #[cfg(test)]
 mod window_tests;
-mod wire;
+pub mod wire;
 
 pub use config::UD_VERBS;
 pub use iface::{NAME, UdIface};
