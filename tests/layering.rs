@@ -157,8 +157,8 @@ fn floors_hold() {
 /// The floors of `src/ucp`, with the modules of each. A module that no floor names stands on the first.
 const UCP_FLOORS: [(&str, &[&str]); 6] = [
     ("core", &[]),
-    ("ep", &["ep"]),
-    ("proto", &["proto"]),
+    ("ep", &["ep", "request", "op"]),
+    ("proto", &["proto", "composite"]),
     ("verbs", &["tag", "am", "stream", "rma"]),
     ("wireup", &["wireup"]),
     ("worker", &["worker", "handlers", "info"]),
@@ -196,16 +196,7 @@ fn upward(file: &Path, code: &str) -> Vec<String> {
 }
 
 /// Every file of `src/ucp` with the modules above it that it names. An entry goes when the import does; none is added.
-const UPWARD: &[(&str, &[&str])] = &[
-    ("composite.rs", &["proto"]),
-    ("ep/end.rs", &["proto", "rma", "stream", "tag", "wireup"]),
-    ("ep/outstanding.rs", &["proto"]),
-    ("ep/send_queue.rs", &["proto"]),
-    ("ep.rs", &["proto", "rma", "stream", "wireup"]),
-    ("mem.rs", &["ep"]),
-    ("proto/op.rs", &["rma"]),
-    ("request.rs", &["proto"]),
-];
+const UPWARD: &[(&str, &[&str])] = &[("ep.rs", &["stream"])];
 
 #[test]
 fn the_floors_of_ucp_hold() {
@@ -275,6 +266,163 @@ fn an_upward_import_in_ucp_is_found() {
     for (file, code, expected) in cases {
         assert_eq!(upward(Path::new(file), code), expected, "{file}: {code}");
     }
+}
+
+/// The module that a file is, as the names that lead to it.
+fn module_of(file: &Path) -> Vec<String> {
+    let names = file.with_extension("");
+    let mut names: Vec<String> = names
+        .iter()
+        .map(|name| name.to_str().unwrap().to_owned())
+        .collect();
+    names.pop_if(|last| last == "mod");
+    names
+}
+
+/// The paths in `text`, which follows a `::`: one, or those of a group `{a, b::{c}}`.
+fn paths(text: &str) -> Vec<Vec<String>> {
+    if let Some(group) = text.strip_prefix('{') {
+        let (mut depth, mut from, mut found) = (0, 0, Vec::new());
+        for (at, c) in group.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth > 0 => depth -= 1,
+                ',' | '}' if depth == 0 => {
+                    found.extend(paths(group[from..at].trim_start()));
+                    from = at + 1;
+                    if c == '}' {
+                        break;
+                    }
+                }
+                _ => {}
+            }
+        }
+        return found;
+    }
+    let name = identifier(text).to_owned();
+    match text[name.len()..].strip_prefix("::") {
+        Some(rest) if !name.is_empty() => paths(rest)
+            .into_iter()
+            .map(|path| [vec![name.clone()], path].concat())
+            .collect(),
+        _ => vec![vec![name]],
+    }
+}
+
+/// The files of `src/ucp`, of which `all` are the modules, that `code`, the contents of one without comments, names outside
+/// its tests.
+fn imports(file: &Path, code: &str, all: &[(Vec<String>, PathBuf)]) -> BTreeSet<PathBuf> {
+    let code = product(code);
+    let own = module_of(file);
+    let mut prefixes = vec![("crate::ucp::".to_owned(), Vec::new())];
+    for up in 1..=own.len() {
+        prefixes.push(("super::".repeat(up), own[..own.len() - up].to_vec()));
+    }
+    for (module, _) in all {
+        if module.len() == own.len() + 1 && module.starts_with(&own) {
+            prefixes.push((format!("{}::", module[own.len()]), module.clone()));
+        }
+    }
+    let mut found = BTreeSet::new();
+    for (prefix, base) in prefixes {
+        for (at, _) in code.match_indices(&prefix) {
+            let inside = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+            if code[..at].ends_with(inside) || code[at + prefix.len()..].starts_with("super::") {
+                continue;
+            }
+            for path in paths(&code[at + prefix.len()..]) {
+                let path = [base.clone(), path].concat();
+                let named = all.iter().filter(|(module, _)| path.starts_with(module));
+                found.extend(
+                    named
+                        .max_by_key(|(module, _)| module.len())
+                        .cloned()
+                        .map(|m| m.1),
+                );
+            }
+        }
+    }
+    found.remove(file);
+    found
+}
+
+/// The files in each circle of imports in `src/ucp`: each names, by way of others, every other.
+fn circles(files: &[(PathBuf, String)]) -> Vec<BTreeSet<PathBuf>> {
+    let all: Vec<_> = files
+        .iter()
+        .map(|(file, _)| (module_of(file), file.clone()))
+        .collect();
+    let graph: BTreeMap<&PathBuf, BTreeSet<PathBuf>> = files
+        .iter()
+        .map(|(file, code)| (file, imports(file, code, &all)))
+        .collect();
+    let reached = |from: &PathBuf| {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![from.clone()]);
+        while let Some(next) = open.pop() {
+            open.extend(
+                graph[&next]
+                    .iter()
+                    .filter(|file| seen.insert((*file).clone()))
+                    .cloned(),
+            );
+        }
+        seen
+    };
+    let reach: BTreeMap<&PathBuf, BTreeSet<PathBuf>> =
+        graph.keys().map(|file| (*file, reached(file))).collect();
+    let circle = |file: &PathBuf| -> BTreeSet<PathBuf> {
+        let others = reach[file]
+            .iter()
+            .filter(|other| reach[other].contains(file));
+        others.cloned().collect()
+    };
+    let circles: BTreeSet<_> = graph.keys().map(|file| circle(file)).collect();
+    circles
+        .into_iter()
+        .filter(|circle| !circle.is_empty())
+        .collect()
+}
+
+/// Most files in one circle of imports in `src/ucp`. It only shrinks.
+const LARGEST_CIRCLE: usize = 8;
+
+#[test]
+fn circles_of_imports_in_ucp_are_small() {
+    let ucp = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ucp");
+    let files = rust_files(&ucp)
+        .into_iter()
+        .filter(|file| file != Path::new("mod.rs"));
+    let files: Vec<_> = files
+        .map(|file| {
+            let text = fs::read_to_string(ucp.join(&file)).unwrap();
+            (file, without_comments(&text))
+        })
+        .collect();
+    let circles = circles(&files);
+    let largest = circles.iter().max_by_key(|circle| circle.len()).unwrap();
+    assert!(
+        largest.len() == LARGEST_CIRCLE,
+        "the largest circle has {} files, {LARGEST_CIRCLE} are listed: {largest:#?}",
+        largest.len()
+    );
+}
+
+#[test]
+fn a_circle_of_imports_is_found() {
+    let files = [
+        (
+            "a.rs",
+            "mod b;\nuse crate::ucp::{d::e::{self, F}, g};\nfn f() { b::f() }",
+        ),
+        ("a/b.rs", "use super::super::g::G;"),
+        ("d/mod.rs", "pub mod e;"),
+        ("d/e.rs", "#[cfg(test)]\nmod tests { use crate::ucp::a; }"),
+        ("g.rs", "fn g() { crate::ucp::a::b::f() }"),
+        ("h.rs", "use super::a::b;\nuse super::d;"),
+    ];
+    let files = files.map(|(file, code)| (PathBuf::from(file), code.to_owned()));
+    let expected = ["a/b.rs", "g.rs"].map(PathBuf::from);
+    assert_eq!(circles(&files), [BTreeSet::from(expected)]);
 }
 
 #[test]

@@ -3,19 +3,13 @@
 //! The poster counts as one part until it has posted everything, so the composite cannot complete earlier. Each part
 //! has a request of its own, whose callback reports its completion and releases it.
 
-use super::proto::op::{Op, Operation};
+use super::op::{CompositeOp, Op, Operation};
 use super::request::{Callback, Param, Posted, Request, settle};
 use super::worker_core::Core;
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use core::ffi::c_void;
 use core::ptr::NonNull;
-
-/// State of a composite request.
-pub struct CompositeOp {
-    pending: usize,
-    error: Option<Status>,
-}
 
 impl Operation for CompositeOp {}
 

@@ -7,46 +7,48 @@
 
 mod end;
 pub mod keepalive;
+mod keys;
 mod lanes;
 pub mod loopback;
+mod message_lane;
 mod outstanding;
 pub mod pairing;
 mod rails;
 mod send_queue;
 mod state;
 pub mod table;
+mod transport_flush;
 
-pub use end::{End, Pin, transport_failed};
+pub use end::{End, Pin};
 pub use lanes::{Capability, Lane, LaneIdx, Lanes};
+pub use message_lane::{MAX_TOGETHER, MessageLane, writer};
 use outstanding::Outstanding;
 use rails::Rails;
-pub use rails::{WantedRails, WeightedLane};
+pub use rails::{OpenedRail, WantedRails, WeightedLane};
 pub use send_queue::{SendQueue, ShortRoute};
 pub use state::{Connection, ConnectionEvent, Handle, HandleEvent, MadeBy};
+pub use transport_flush::TransportFlush;
 
 use super::after_fork;
-use super::mem::KeyCache;
+use super::claims;
+use super::cm_connection::CmConnection;
 use super::names;
-use super::proto::op::Op;
-use super::proto::plan::Thresholds;
-use super::proto::{self, control, send};
+use super::op::Op;
 use super::request::Request;
-use super::rma::flush::{self, TransportFlush};
-use super::rma::target::{self, Read};
-use super::stream;
-use super::wireup::cm::CmConnection;
-use super::wireup::{claims, describe, select};
-use super::worker_core::{Core, MAX_HEADERS};
+use super::rkey::KeyCache;
+use super::stream::inbox::Inbox;
+use super::worker_core::{Core, MAX_HEADERS, bandwidth};
 use crate::c::*;
 use crate::ucs::{Result, Status};
-use crate::ucs_diag;
-use crate::uct::internal::{IfaceBase, Short, base_of};
+use crate::uct::internal::{IfaceBase, base_of};
 use crate::uct::local::ProcessId;
+use crate::wire::Writer;
 use crate::wire::address::Address;
-use crate::wire::header::{AmId, WireupHdr};
+use crate::wire::header::{AmId, Header, WireupHdr};
 use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
+use message_lane::NO_LANE;
 use pairing::RemoteEp;
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
@@ -78,13 +80,40 @@ pub enum Task {
     Request(NonNull<Request>),
     Control(Box<Control>),
     /// A get by the peer.
-    Serve(Box<Read>),
+    Serve(Box<PeerGet>),
+}
+
+/// A get by the peer: its request, and the part that was sent.
+pub struct PeerGet {
+    pub region: u64,
+    pub address: u64,
+    pub length: usize,
+    pub offset: usize,
+    pub request: u64,
+}
+
+/// What the send queue does with a get by the peer. Implemented where accesses by the peer live.
+pub trait Serve {
+    /// Sends the next fragments.
+    fn serve(&mut self, ep: &Ep) -> Result<TaskStep>;
+
+    /// The reply that aborts it.
+    fn abort_message(&self) -> Task;
 }
 
 impl Task {
     /// Whether it belongs to a request of this application; otherwise it is a reply to the peer.
     pub fn is_of_application(&self) -> bool {
         matches!(self, Task::Request(_))
+    }
+
+    /// A control message.
+    pub fn control<H: Header>(id: AmId, header: &H, rest: &[u8]) -> Task {
+        let mut bytes = vec![0; H::LEN + rest.len()];
+        let mut w = Writer::new(&mut bytes);
+        header.encode(&mut w);
+        w.bytes(rest);
+        Task::Control(Box::new(Control { id, bytes }))
     }
 }
 
@@ -101,41 +130,6 @@ pub enum TaskStep {
     /// Not complete: other tasks may go first.
     More,
 }
-
-/// The lane for messages and its limits, which the send path reads without a look into the array of lanes.
-#[derive(Clone, Copy)]
-pub struct MessageLane {
-    pub ep: uct_ep_h,
-    pub iface: usize,
-    /// Which entry of the peer's address it leads to.
-    pub entry: usize,
-    /// The longest payload of a short message after eight bytes of header.
-    pub max_short: usize,
-    pub max_bcopy: usize,
-    /// The longest zero-copy message, and its longest header; 0 if not supported.
-    pub max_zcopy: usize,
-    pub max_zcopy_header: usize,
-    pub thresholds: Thresholds,
-    /// `None` if the transport has no short messages, or they cannot hold a header.
-    pub am_short: Option<Short>,
-    pub am_bcopy: uct_ep_am_bcopy_func_t,
-    pub am_zcopy: uct_ep_am_zcopy_func_t,
-}
-
-/// The lane of an endpoint whose peer is not known.
-const NO_LANE: MessageLane = MessageLane {
-    ep: core::ptr::null_mut(),
-    iface: 0,
-    entry: 0,
-    max_short: 0,
-    max_bcopy: 0,
-    max_zcopy: 0,
-    max_zcopy_header: 0,
-    thresholds: Thresholds::NONE,
-    am_short: None,
-    am_bcopy: None,
-    am_zcopy: None,
-};
 
 /// The pending request of an endpoint at its transport, with a pointer back to the endpoint.
 #[repr(C)]
@@ -180,7 +174,7 @@ pub struct Ep {
     /// An access of the peer was refused since its last fence.
     pub refused: Cell<Option<Status>>,
     pub params: Cell<EpParams>,
-    pub stream: stream::Inbox,
+    pub stream: Inbox,
     /// Queued tasks, and the short-send route.
     pub send_queue: SendQueue,
     pending_send: UnsafeCell<PendingSend>,
@@ -207,33 +201,6 @@ pub struct Ep {
 }
 
 impl Ep {
-    /// Makes an endpoint to the owner of `address`. `UNREACHABLE` when no transport reaches it.
-    pub fn create(worker: &Core, address: Address, params: EpParams) -> Result<NonNull<Ep>> {
-        Ep::made(Ep::unconnected(worker, params), |ep| ep.connect(address))
-    }
-
-    /// As `create`, for replies to a peer, unknown to the application. `CONNECTION_RESET` when the peer has left.
-    pub fn create_back(
-        worker: &Core,
-        address: Rc<Address>,
-        made_by: MadeBy,
-    ) -> Result<NonNull<Ep>> {
-        Ep::made(Ep::hidden(worker, made_by), |ep| ep.connect_back(address))
-    }
-
-    fn made(at: NonNull<Ep>, connect: impl FnOnce(&Ep) -> Result<()>) -> Result<NonNull<Ep>> {
-        // SAFETY: just made.
-        let ep = unsafe { at.as_ref() };
-        match connect(ep) {
-            Ok(()) => Ok(at),
-            Err(e) => {
-                // SAFETY: nobody else has it.
-                unsafe { Ep::destroy(at.as_ptr(), e, End::Flushed) };
-                Err(e)
-            }
-        }
-    }
-
     /// Makes an endpoint of the application whose peer is not known yet: posted operations wait for `connect`.
     pub fn unconnected(worker: &Core, params: EpParams) -> NonNull<Ep> {
         Ep::new(worker, params, MadeBy::Application, Handle::Held)
@@ -266,7 +233,7 @@ impl Ep {
             peer_closed: Cell::new(false),
             refused: Cell::new(None),
             params: Cell::new(params),
-            stream: stream::Inbox::new(),
+            stream: Inbox::new(),
             send_queue: SendQueue::new(worker.is_shared()),
             pending_send: UnsafeCell::new(PendingSend {
                 base: uct_pending_req_t {
@@ -300,29 +267,8 @@ impl Ep {
         at
     }
 
-    /// Sets the peer's address: chooses the transport, and sends the queue.
-    pub fn connect(&self, address: Address) -> Result<()> {
-        let address = select::shared(self.worker(), address);
-        let lane = select::message_lane(self.worker(), &address)
-            .inspect_err(|_| select::explain(self.worker(), &address))?;
-        self.connected(lane, address)
-    }
-
-    /// As `connect`, for replies to a peer. `CONNECTION_RESET` when the peer has left.
-    pub fn connect_back(&self, address: Rc<Address>) -> Result<()> {
-        let worker = self.worker();
-        let lane = select::message_lane(worker, &address).map_err(|e| {
-            if !select::has_left(worker, &address) {
-                select::explain(worker, &address);
-                return e;
-            }
-            ucs_diag!("worker {:#x} left before it was connected to", address.uuid);
-            Status::CONNECTION_RESET
-        })?;
-        self.connected(lane, address)
-    }
-
-    fn connected(&self, lane: MessageLane, address: Rc<Address>) -> Result<()> {
+    /// Its transport is chosen and the peer's address known: sends the queue.
+    pub fn connected(&self, lane: MessageLane, address: Rc<Address>) -> Result<()> {
         self.usable()?;
         self.remote_uuid.set(address.uuid);
         if self.lane.set(lane).is_err() || self.address.set(address).is_err() {
@@ -333,10 +279,8 @@ impl Ep {
             self.send_queue
                 .set_short_route(ShortRoute { send, ep: lane.ep }, lane.max_short);
         }
-        if let Some(address) = self.address.get() {
-            describe::log_config(self, address);
-        }
-        proto::table::describe(self);
+        let hooks = self.hooks();
+        (hooks.on_connected)(self);
         self.advance(ConnectionEvent::Connect);
         // A connection-oriented transport has room once its connection is established.
         let waits = self.wait_for_room();
@@ -344,7 +288,7 @@ impl Ep {
             self.advance(ConnectionEvent::Ready);
         }
         if self.is_watched() {
-            keepalive::watch(self, waits);
+            (hooks.watch)(self, waits);
         }
         self.send_queued();
         Ok(())
@@ -374,6 +318,11 @@ impl Ep {
     /// The peer's address, if connected.
     pub fn address(&self) -> Option<&Address> {
         self.address.get().map(Rc::as_ref)
+    }
+
+    /// The status of its connection of the connection manager, if that has ended.
+    pub fn connection_gone(&self) -> Option<Status> {
+        self.cm_connection.borrow().as_ref()?.gone
     }
 
     /// Whether the peer is known.
@@ -441,12 +390,12 @@ impl Ep {
     fn find_lane(&self, capability: Capability) -> Option<Lane> {
         let (w, address) = (self.worker(), self.address.get()?);
         let lane = match capability {
-            Capability::SingleCopy => select::open_lane(w, address, capability)
+            Capability::SingleCopy => (self.hooks().open_lane)(w, address, capability)
                 .map(|(ep, iface)| self.add_lane(ep, iface)),
             // Only on the message lane do puts stay in order with messages.
             Capability::PutByKey => self.lanes().first().copied().filter(|lane| {
                 let attr = &w.ifaces[lane.iface].attr;
-                select::is_capable(attr, capability)
+                capability.is_of(attr)
             }),
         };
         self.lanes.keep(capability, lane)
@@ -467,8 +416,8 @@ impl Ep {
         let w = self.worker();
         if let Some(address) = self.address.get() {
             self.rails.open_once(|| {
-                let opened = select::open_rails(w, address, self.lane(), wanted);
-                let add = |rail: select::OpenedRail| {
+                let opened = (self.hooks().open_rails)(w, address, self.lane(), wanted);
+                let add = |rail: OpenedRail| {
                     let weighted = WeightedLane {
                         lane: self.add_lane(rail.ep, rail.iface),
                         bandwidth: rail.bandwidth,
@@ -480,12 +429,17 @@ impl Ep {
         }
         let first = WeightedLane {
             lane: first,
-            bandwidth: select::lane_bandwidth(w, first.iface),
+            bandwidth: bandwidth(&w.ifaces[first.iface].attr, w.context().processes_here()),
         };
         let is_connected =
             |iface: usize, identity| w.ifaces[iface].internal().is_connected(identity);
         let rails = self.rails.connected(is_connected);
         core::iter::once(first).chain(rails).collect()
+    }
+
+    /// A transport endpoint has failed. Returns whether it was a rail that never was connected, which is not missed.
+    pub fn on_rail_failure(&self, ep: uct_ep_h) -> bool {
+        self.rails.on_failure(ep)
     }
 
     /// Data go by a lane, which a flush has to cover.
@@ -577,16 +531,6 @@ impl Ep {
         })
     }
 
-    /// Seconds a message of `size` bytes is estimated to take.
-    pub fn estimate(&self, size: usize) -> f64 {
-        if !self.is_connected() {
-            return f64::INFINITY;
-        }
-        let w = self.worker();
-        let attr = &w.ifaces[self.lane().iface].attr;
-        select::duration(attr, w.context().processes_here(), size as f64)
-    }
-
     /// Whether the application asked for error handling.
     pub fn handles_errors(&self) -> bool {
         self.params.get().err_mode != UCP_ERR_HANDLING_MODE_NONE
@@ -645,7 +589,7 @@ impl Ep {
             handles_errors: self.handles_errors().into(),
             ticket: claims::ticket(w, self.remote_uuid.get()),
         };
-        control::task(AmId::Wireup, &header, &w.address(false).pack())
+        Task::control(AmId::Wireup, &header, &w.address(false).pack())
     }
 
     /// Pairs the endpoint with itself: it receives its own messages.
@@ -743,14 +687,14 @@ impl Ep {
     fn step(&self, task: &mut Task) -> Result<TaskStep> {
         match task {
             Task::Control(control) => {
-                send::control_bcopy(self, control.id, &control.bytes)?;
+                self.lane().control(control.id, &control.bytes)?;
                 Ok(TaskStep::Done)
             }
             Task::Request(req) => {
                 // SAFETY: a queued request is alive.
                 Op::step(self, unsafe { req.as_ref() })
             }
-            Task::Serve(read) => target::serve(self, read),
+            Task::Serve(get) => get.serve(self),
         }
     }
 
@@ -865,7 +809,7 @@ impl Ep {
                 let next = self.flushes.borrow_mut().pop_front();
                 let Some(req) = next else { break };
                 // SAFETY: a waiting flush is alive.
-                ended |= flush::try_finish(self, unsafe { req.as_ref() });
+                ended |= Op::try_finish(self, unsafe { req.as_ref() });
             }
         }
         self.destroy_if_idle();
@@ -903,7 +847,7 @@ impl Ep {
         // SAFETY: a waiting flush is alive.
         let close_waits = all
             .back()
-            .is_some_and(|r| flush::is_close(unsafe { r.as_ref() }));
+            .is_some_and(|r| unsafe { r.as_ref().op() }.is_close());
         let place = all.len() - usize::from(close_waits);
         all.insert(place, req.as_ptr());
     }
@@ -916,7 +860,7 @@ unsafe extern "C" fn has_room(req: *mut uct_pending_req_t) -> ucs_status_t {
     let _pin = Pin::new(ep);
     if ep.connection.get() == Connection::Connecting {
         ep.advance(ConnectionEvent::Ready);
-        keepalive::on_connected(ep.worker(), ep.id.get());
+        (ep.hooks().on_ready)(ep);
     }
     let code = match ep.pump() {
         Err(e) if ep.may_send() => {

@@ -4,10 +4,11 @@
 //! transport's buffer.
 
 use super::proto::reassembly::{MessageId, Target};
-use super::proto::rndv::{self, Rts};
+use super::proto::rndv;
 use super::worker_core::Core;
 use super::{am, rma, stream, tag, unexpected, wireup};
 use crate::c::*;
+use crate::ucp::rts::Rts;
 use crate::ucs::{Result, Status};
 use crate::uct::internal::{EpochGuard, IfaceBase, Placing, ShortHandler};
 use crate::wire::header::*;

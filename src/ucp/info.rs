@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::ep::{Capability, Ep};
 use super::mem::{MapParams, Region};
-use super::proto::op::{MessageKind, Op};
+use super::op::{MessageKind, Op};
 use super::proto::table;
 use super::request::Request;
 use super::worker_core::Core;

@@ -1,16 +1,22 @@
 //! Floor 6: messaging.
 //!
 //! `context`: transports and configuration. `worker`: the roof, which puts everything together; `worker_core`: the part of
-//! it that all floors see. `handlers`: the handlers of received messages. `ep`: endpoints. `request`: requests; `composite`
-//! joins several operations in one. `proto`: the protocol engine for all kinds of messages. `tag`, `am`, `stream`, `rma`:
-//! the kinds. `mem`: memory for remote access; `regions`: the table of exported regions. `dt`: datatypes. `wireup`:
-//! connecting endpoints. `idle`: idle interfaces. `spin`: yielding in callers that spin. `unexpected`: accounting of
-//! unexpected messages, receive pause. `after_fork`: objects of the parent in a child of fork().
+//! it that all floors see. `handlers`: the handlers of received messages. `ep`: endpoints. `request`: requests; `op`: the
+//! states of operations in them; `composite` joins several operations in one. `proto`: the protocol engine for all kinds of
+//! messages; `plan`: its thresholds, `rndv_tuner`: its measured choice between get and fragments, `rts`: a message that
+//! waits at its sender. `tag`, `am`, `stream`, `rma`: the kinds of messages; `atomic`: atomics on a word. `mem`: memory for
+//! remote access, `regions`: the table of exported regions, `rkey`: keys of peers. `dt`: datatypes. `wireup`: connecting
+//! endpoints; `claims`: which addresses are proven; `cm_connection`: connections between clients and servers. `idle`: idle
+//! interfaces. `spin`: yielding in callers that spin. `unexpected`: accounting of unexpected messages, receive pause.
+//! `after_fork`: objects of the parent in a child of fork().
 
 pub mod after_fork;
 pub mod allowed;
 pub mod am;
+pub mod atomic;
 pub mod buffers;
+pub mod claims;
+pub mod cm_connection;
 pub mod composite;
 pub mod config;
 pub mod context;
@@ -22,10 +28,15 @@ pub mod info;
 pub mod interner;
 pub mod mem;
 pub mod names;
+pub mod op;
+pub mod plan;
 pub mod proto;
 pub mod regions;
 pub mod request;
+pub mod rkey;
 pub mod rma;
+pub mod rndv_tuner;
+pub mod rts;
 pub mod spin;
 pub mod stream;
 pub mod tag;

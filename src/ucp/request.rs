@@ -4,17 +4,15 @@
 //! from the worker's pool, or is placed in memory of the user (`Request::SIZE` bytes before its pointer). It completes
 //! once: first its state is set, then, last, the callback is called, which may free it.
 
-mod pool;
-
-pub use pool::RequestPool;
+pub mod pool;
 
 use super::unexpected;
 use super::worker_core::Core;
 use crate::c::*;
 use crate::ucp::dt::{self, Data, Side};
 use crate::ucp::mem::{Region, refuse_devices};
-use crate::ucp::proto::op::Op;
-use crate::ucp::proto::plan::RndvPolicy;
+use crate::ucp::op::Op;
+use crate::ucp::plan::RndvPolicy;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use core::cell::{Cell, UnsafeCell};

@@ -9,24 +9,25 @@
 use super::after_fork;
 use super::am::AmState;
 use super::context::Context;
-use super::ep::keepalive::Keepalive;
-use super::ep::table::Endpoints;
+use super::ep::keepalive::{self, Keepalive};
+use super::ep::table::{Endpoints, EpHooks};
 use super::ep::{End, Ep, MadeBy};
 use super::handlers;
 use super::idle;
-use super::proto::ProtoState;
-use super::request::{Request, RequestPool};
-use super::stream::StreamState;
+use super::proto::{ProtoState, table, zcopy};
+use super::request::Request;
+use super::request::pool::RequestPool;
+use super::rma::flush;
+use super::stream::{self, StreamState};
 use super::tag::TagState;
-use super::wireup::WireupState;
-use super::wireup::message;
+use super::wireup::{WireupState, cm, describe, message, select};
 use super::worker_core::{Core, Hooks, OpenIface, Part, WorkerParams};
 use crate::c::*;
 use crate::sys::cpu;
 use crate::ucs::{Result, Status};
 use crate::uct::base::params::IfaceParams;
 use crate::uct::internal::base_of;
-use crate::{ucs_debug, ucs_error, ucs_warn};
+use crate::{ucs_debug, ucs_diag, ucs_error, ucs_warn};
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::mem::offset_of;
@@ -93,6 +94,25 @@ const HOOKS: Hooks = Hooks {
     disown_requests: |core| core.requests().each(Request::disown),
 };
 
+const EP_HOOKS: EpHooks = EpHooks {
+    make_reply_ep: |core, path, remote| {
+        message::create_reply_ep(core, path, remote, MadeBy::ReturnPath)
+    },
+    open_lane: select::open_lane,
+    open_rails: select::open_rails,
+    flush_rails: flush::rails,
+    on_connected: |ep| {
+        describe::log_config(ep);
+        table::describe(ep);
+    },
+    watch: keepalive::watch,
+    on_ready: |ep| keepalive::on_connected(ep.worker(), ep.id.get()),
+    abort_transfers: zcopy::abort_stalled,
+    end_stream: stream::recv::end,
+    forget_stream: |ep| ep.worker().stream().forget(ep),
+    on_destroyed: cm::unlink,
+};
+
 impl Worker {
     pub fn create(context: &Context, params: WorkerParams) -> Result<Box<Worker>> {
         let requests = RequestPool::new(context.params.request_size)?;
@@ -100,9 +120,7 @@ impl Worker {
         let mut worker = Box::new(Worker {
             core: Core::new(context, params, &HOOKS)?,
             requests,
-            endpoints: Endpoints::new(|core, path, remote| {
-                message::create_reply_ep(core, path, remote, MadeBy::ReturnPath)
-            }),
+            endpoints: Endpoints::new(&EP_HOOKS),
             keepalive: Keepalive::new(config),
             proto: ProtoState::new(config),
             tag: TagState::new(),
@@ -147,7 +165,7 @@ impl Worker {
         let md = context.mds[resource.md].md.as_ref();
         let config = context.config.read_other(resource.transport.config())?;
         let params = IfaceParams {
-            err_handler: Some(super::ep::transport_failed),
+            err_handler: Some(transport_failed),
             err_handler_arg: arg,
             ..IfaceParams::default()
         };
@@ -238,3 +256,40 @@ const UNQUERIED: uct_iface_attr = {
     // SAFETY: integers, floats and a plain C address struct: zero is a value of each.
     unsafe { core::mem::zeroed() }
 };
+
+/// A transport endpoint failed: so does the endpoint on top of it.
+///
+/// # Safety
+/// `arg` must be the worker that registered this.
+unsafe extern "C" fn transport_failed(
+    arg: *mut c_void,
+    uct_ep: uct_ep_h,
+    status: ucs_status_t,
+) -> ucs_status_t {
+    // SAFETY: registered by the worker with itself.
+    let worker = unsafe { &*arg.cast::<Core>() };
+    let status = Status::from_code(status).unwrap_or(Status::CONNECTION_RESET);
+    let Some(ep) = worker.endpoints().by_lane.borrow().get(&uct_ep).copied() else {
+        ucs_error!("a transport endpoint that nobody uses failed: {status}");
+        return UCS_OK;
+    };
+    // SAFETY: found by its lane, so not freed; no handler has run yet.
+    let ep = unsafe { &*ep };
+    if ep.on_rail_failure(uct_ep) {
+        ucs_diag!("{}: a rail cannot be connected: {status}", ep.name());
+        return UCS_OK;
+    }
+    let uuid = ep.remote_uuid.get();
+    if worker.endpoints().eps.borrow().get(ep.id.get()).is_some() {
+        // The connection manager's status is more precise.
+        ep.fail(ep.connection_gone().unwrap_or(status));
+    } else {
+        // Calls no user function.
+        ep.finish_draining();
+        return UCS_OK;
+    }
+    for message in worker.proto().reassemblies.take_of(uuid) {
+        super::tag::recv::sender_gone(worker, &message, status);
+    }
+    UCS_OK
+}

@@ -55,6 +55,12 @@ pub struct OpenIface {
     pub polled: Cell<bool>,
 }
 
+/// Bytes a second of an interface that so many processes share, at least 1.
+pub fn bandwidth(attr: &uct_iface_attr, processes: usize) -> f64 {
+    let bandwidth = attr.bandwidth.dedicated + attr.bandwidth.shared / processes as f64;
+    bandwidth.max(1.0)
+}
+
 impl OpenIface {
     /// What UCP uses of it beyond C's op table.
     #[inline]

@@ -6,7 +6,8 @@ use super::param::own;
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::context::Context;
-use crate::ucp::mem::{MapParams, Region, RemoteKey, refuse_devices};
+use crate::ucp::mem::{MapParams, Region, refuse_devices};
+use crate::ucp::rkey::RemoteKey;
 use crate::ucs::Status;
 use crate::ucs::fork;
 use crate::ucs::status::code_of;
@@ -376,7 +377,7 @@ pub unsafe extern "C" fn ucp_ep_rkey_unpack(
     match parsed {
         Ok(info) => {
             // SAFETY: the caller's out parameter.
-            unsafe { *rkey_p = Box::into_raw(RemoteKey::unpack(ep, info)).cast() };
+            unsafe { *rkey_p = Box::into_raw(Box::new(ep.unpack_key(info))).cast() };
             UCS_OK
         }
         Err(e) => {

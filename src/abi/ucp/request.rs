@@ -3,7 +3,7 @@
 use super::param::{enter, own, put_tag_info};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucp::proto::op::Op;
+use crate::ucp::op::Op;
 use crate::ucp::request::Request;
 use crate::ucp::stream;
 use crate::ucp::tag::recv;

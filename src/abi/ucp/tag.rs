@@ -7,7 +7,7 @@ use super::param::{
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::Side;
-use crate::ucp::proto::op::MessageKind;
+use crate::ucp::op::MessageKind;
 use crate::ucp::proto::send;
 use crate::ucp::request::{Callback, Info, Param, Posted, Request};
 use crate::ucp::tag::{probe, recv};

@@ -5,7 +5,7 @@
 //! it goes into the table; any other pointer finds nothing.
 #![forbid(unsafe_code)]
 
-use crate::ucp::proto::rndv::Rts;
+use crate::ucp::rts::Rts;
 use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
 use std::collections::HashMap;

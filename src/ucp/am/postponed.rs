@@ -5,8 +5,9 @@
 //! twice, MPICH (4.1 to 5.0) writes into the request after the call, and frees a request that it did not get. So the
 //! copy waits until the call has returned. Used by `recv`; the worker cancels the rest when it is destroyed.
 
-use crate::ucp::proto::rndv::{self, Rts};
+use crate::ucp::proto::rndv;
 use crate::ucp::request::Request;
+use crate::ucp::rts::Rts;
 use crate::ucp::worker_core::Core;
 use crate::ucs::callbackq::Repeat;
 use crate::ucs::{Result, Status};

@@ -3,8 +3,8 @@
 use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
-use crate::ucp::proto::op::{MessageKind, UserHeader};
-use crate::ucp::proto::plan::RndvPolicy;
+use crate::ucp::op::{MessageKind, UserHeader};
+use crate::ucp::plan::RndvPolicy;
 use crate::ucp::proto::send;
 use crate::ucp::request::{Param, Posted};
 use crate::ucs::{Result, Status};

@@ -4,16 +4,13 @@
 //! and the memory is freed when the last call into the endpoint has returned (`Pin`).
 
 use super::pairing::ReturnPath;
-use super::{Connection, ConnectionEvent, Ep, EpParams, Handle, HandleEvent, MadeBy, Task};
+use super::{Connection, ConnectionEvent, Ep, EpParams, Handle, HandleEvent, MadeBy, Serve, Task};
 use crate::c::*;
 use crate::ucp::after_fork;
-use crate::ucp::proto::op::Op;
-use crate::ucp::proto::{control, rndv, zcopy};
+use crate::ucp::op::Op;
 use crate::ucp::request::Request;
-use crate::ucp::rma::{flush, target};
-use crate::ucp::wireup::cm;
+use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
-use crate::ucp::{stream, tag, unexpected};
 use crate::ucs::{Result, Status};
 use crate::wire::header::{AmId, CloseHdr};
 use crate::{ucs_diag, ucs_error};
@@ -105,7 +102,7 @@ impl Ep {
 
     /// Completes everything queued or outstanding with `status`.
     pub(super) fn abandon(&self, status: Status) {
-        zcopy::abort_stalled(self, status);
+        (self.hooks().abort_transfers)(self, status);
         while !self.is_aborting() {
             let task = self.send_queue.pop_front();
             match task {
@@ -126,7 +123,7 @@ impl Ep {
                 None => break,
             }
         }
-        stream::recv::end(self, status);
+        (self.hooks().end_stream)(self, status);
         self.report_replies();
     }
 
@@ -157,7 +154,8 @@ impl Ep {
     /// Whether data are on a rail that the close message must not overtake.
     fn waits_for_rails(&self) -> bool {
         // A flush that is under way asks again when it is done.
-        self.has_transport_flushes() || self.rails.has_unflushed() && flush::rails(self)
+        self.has_transport_flushes()
+            || self.rails.has_unflushed() && (self.hooks().flush_rails)(self)
     }
 
     /// Whether the transport reads messages from user buffers.
@@ -187,7 +185,7 @@ impl Ep {
                 return Err(Status::INVALID_PARAM);
             }
         }
-        self.worker().stream().forget(self);
+        (self.hooks().forget_stream)(self);
         Ok(())
     }
 
@@ -311,7 +309,7 @@ impl Ep {
         let ep = unsafe { &*at };
         let _pin = Pin::new(ep);
         ep.advance_handle(HandleEvent::Flushed);
-        stream::recv::end(ep, Status::CANCELED);
+        (ep.hooks().end_stream)(ep, Status::CANCELED);
         ep.destroy_if_idle();
     }
 
@@ -328,7 +326,7 @@ impl Ep {
         ep.advance_handle(HandleEvent::Destroy);
         let _pin = Pin::new(ep);
         let w = ep.worker();
-        w.stream().forget(ep);
+        (ep.hooks().forget_stream)(ep);
         let peer_lives = ep.is_usable();
         if peer_lives {
             ep.end_connection(ConnectionEvent::Abort(status));
@@ -349,7 +347,7 @@ impl Ep {
             ep.drain();
         }
         // The peer also detects the end by the connection.
-        cm::unlink(ep);
+        (ep.hooks().on_destroyed)(ep);
     }
 
     /// Removes it from all tables: a callback that receives meanwhile sends its replies by another endpoint.
@@ -377,9 +375,11 @@ impl Ep {
     /// A receive that the peer may be writing into does not complete with an endpoint that had no error handling when
     /// it gave access: another endpoint waits for the peer's reply.
     fn hand_over_receives(&self) {
-        for req in self.outstanding.take_all(rndv::is_written_by_peer) {
+        // SAFETY: an outstanding request is alive; the only borrow.
+        let is_written = |req: &Request| unsafe { req.op() }.is_written_by_peer();
+        for req in self.outstanding.take_all(is_written) {
             // SAFETY: removed from the list, and no callback has run.
-            if !rndv::move_to_another_ep(unsafe { req.as_ref() }) {
+            if !Op::move_to_another_ep(unsafe { req.as_ref() }) {
                 self.outstanding.add(req);
             }
         }
@@ -407,7 +407,7 @@ impl Ep {
         for task in queue {
             match task {
                 Task::Control(_) => replies.push_back(task),
-                Task::Serve(read) => replies.push_back(target::abort_message(&read)),
+                Task::Serve(read) => replies.push_back(read.abort_message()),
                 Task::Request(req) => {
                     // SAFETY: a queued request is alive; the borrow ends within the line.
                     replies.extend(Op::abort_message(uuid, unsafe { req.as_ref() }));
@@ -446,7 +446,7 @@ impl Ep {
             ep: self.id.get(),
             forced: forced.into(),
         };
-        control::post(self, AmId::Close, &close, &[]);
+        self.post(Task::control(AmId::Close, &close, &[]));
     }
 
     /// The memory and the transport of a destroyed endpoint stay until the queue is sent.
@@ -461,7 +461,7 @@ impl Ep {
     }
 
     /// The queue is sent, or cannot be sent.
-    pub(super) fn finish_draining(&self) {
+    pub fn finish_draining(&self) {
         let this: *const Ep = self;
         let drained = self
             .worker()
@@ -549,41 +549,4 @@ unsafe fn close_transport(ep: uct_ep_h) {
             destroy(ep);
         }
     }
-}
-
-/// A transport endpoint failed: so does the endpoint on top of it.
-///
-/// # Safety
-/// `arg` must be the worker that registered this.
-pub unsafe extern "C" fn transport_failed(
-    arg: *mut c_void,
-    uct_ep: uct_ep_h,
-    status: ucs_status_t,
-) -> ucs_status_t {
-    // SAFETY: registered by the worker with itself.
-    let worker = unsafe { &*arg.cast::<Core>() };
-    let status = Status::from_code(status).unwrap_or(Status::CONNECTION_RESET);
-    let Some(ep) = worker.endpoints().by_lane.borrow().get(&uct_ep).copied() else {
-        ucs_error!("a transport endpoint that nobody uses failed: {status}");
-        return UCS_OK;
-    };
-    // SAFETY: found by its lane, so not freed; no handler has run yet.
-    let ep = unsafe { &*ep };
-    if ep.rails.on_failure(uct_ep) {
-        ucs_diag!("{}: a rail cannot be connected: {status}", ep.name());
-        return UCS_OK;
-    }
-    let uuid = ep.remote_uuid.get();
-    if worker.endpoints().eps.borrow().get(ep.id.get()).is_some() {
-        // The connection manager's status is more precise.
-        ep.fail(cm::gone(ep).unwrap_or(status));
-    } else {
-        // Calls no user function.
-        ep.finish_draining();
-        return UCS_OK;
-    }
-    for message in worker.proto().reassemblies.take_of(uuid) {
-        tag::recv::sender_gone(worker, &message, status);
-    }
-    UCS_OK
 }

@@ -5,7 +5,7 @@
 //! so that an endpoint that only sends messages pays for one.
 #![forbid(unsafe_code)]
 
-use crate::c::uct_ep_h;
+use crate::c::*;
 use core::cell::{OnceCell, RefCell};
 
 /// The place of a lane in the array of its endpoint.
@@ -33,6 +33,18 @@ pub enum Capability {
     SingleCopy,
     /// Writes the peer's memory by the keys of its domain.
     PutByKey,
+}
+
+impl Capability {
+    /// Whether lanes of an interface with these attributes have it.
+    pub fn is_of(self, attr: &uct_iface_attr) -> bool {
+        let need = UCT_IFACE_FLAG_CONNECT_TO_IFACE
+            | match self {
+                Capability::SingleCopy => UCT_IFACE_FLAG_GET_ZCOPY,
+                Capability::PutByKey => UCT_IFACE_FLAG_PUT_ZCOPY,
+            };
+        attr.cap.flags & need == need
+    }
 }
 
 const CAPABILITIES: usize = 2;

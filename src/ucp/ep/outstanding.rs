@@ -1,6 +1,6 @@
 //! The requests of an endpoint that wait for its peer. Adding, removing and the tests for a kind take constant time.
 
-use crate::ucp::proto::op::Op;
+use crate::ucp::op::Op;
 use crate::ucp::request::Request;
 use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;

@@ -4,7 +4,7 @@
 //! cannot be connected is left out; a rail that was used fails the endpoint when it fails, as its data may be lost.
 #![forbid(unsafe_code)]
 
-use super::Lane;
+use super::lanes::Lane;
 use crate::c::uct_ep_h;
 use core::cell::{Cell, OnceCell};
 
@@ -37,6 +37,15 @@ struct Rail {
     state: Cell<State>,
     /// It carried data that no flush has covered.
     unflushed: Cell<bool>,
+}
+
+/// A transport endpoint for a rail, which is being connected.
+pub struct OpenedRail {
+    pub ep: uct_ep_h,
+    pub iface: usize,
+    pub bandwidth: f64,
+    /// The peer's identity, by which its interface knows whether it is connected.
+    pub identity: u64,
 }
 
 /// The rails of an endpoint.

@@ -7,7 +7,7 @@
 
 use super::Task;
 use crate::c::*;
-use crate::ucp::proto::op::Op;
+use crate::ucp::op::Op;
 use crate::uct::internal::Short;
 use core::cell::{Cell, RefCell};
 use std::collections::VecDeque;

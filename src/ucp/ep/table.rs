@@ -1,16 +1,42 @@
 //! `Endpoints`: the endpoints of a worker, by local id, by remote endpoint and by transport endpoint.
 
-use super::Ep;
 use super::loopback::Loopback;
 use super::pairing::{Pairing, ReturnPath};
+use super::{Capability, Ep, MessageLane, OpenedRail, WantedRails};
 use crate::c::uct_ep_h;
 use crate::ucp::worker_core::{Core, Part};
+use crate::ucs::Status;
 use crate::ucs::slots::Slots;
+use crate::wire::address::Address;
 use core::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 
-/// Makes an implicit endpoint for replies to the remote endpoint with that id. Returns its id.
-pub type MakeReplyEp = fn(&Core, ReturnPath, u64) -> Option<u64>;
+/// What endpoints ask of the floors above and tell them.
+pub struct EpHooks {
+    /// Makes an implicit endpoint for replies to the remote endpoint with that id. Returns its id.
+    pub make_reply_ep: fn(&Core, ReturnPath, u64) -> Option<u64>,
+    /// Makes the transport endpoint of a lane with a capability, if there is such a transport. Returns it with its
+    /// interface.
+    pub open_lane: fn(&Core, &Address, Capability) -> Option<(uct_ep_h, usize)>,
+    /// Makes the transport endpoints of rails beside the message lane.
+    pub open_rails: fn(&Core, &Address, &MessageLane, WantedRails) -> Vec<OpenedRail>,
+    /// Flushes the rails of an endpoint that is about to end. Returns whether its end has to wait for them.
+    pub flush_rails: fn(&Ep) -> bool,
+    /// The peer of an endpoint is known.
+    pub on_connected: fn(&Ep),
+    /// The death of the peer has to be detected; the transport's connection may be still being established.
+    pub watch: fn(&Ep, bool),
+    /// The transport's connection is established.
+    pub on_ready: fn(&Ep),
+    /// Operations end with a status: those that wait outside of the endpoint.
+    pub abort_transfers: fn(&Ep, Status),
+    /// Receives on the stream end with a status.
+    pub end_stream: fn(&Ep, Status),
+    /// The application does not ask any more which streams have something new.
+    pub forget_stream: fn(&Ep),
+    /// The endpoint is destroyed.
+    pub on_destroyed: fn(&Ep),
+}
 
 pub struct Endpoints {
     pub eps: RefCell<Slots<*const Ep>>,
@@ -21,19 +47,25 @@ pub struct Endpoints {
     /// Which local endpoint belongs to which remote endpoint.
     pub pairing: Pairing,
     pub loopback: Loopback,
-    make_reply_ep: MakeReplyEp,
+    hooks: &'static EpHooks,
 }
 
 impl Endpoints {
-    pub fn new(make_reply_ep: MakeReplyEp) -> Endpoints {
+    pub fn new(hooks: &'static EpHooks) -> Endpoints {
         Endpoints {
             eps: RefCell::new(Slots::new()),
             draining: RefCell::new(BTreeSet::new()),
             by_lane: RefCell::new(HashMap::new()),
             pairing: Pairing::default(),
             loopback: Loopback::default(),
-            make_reply_ep,
+            hooks,
         }
+    }
+}
+
+impl Ep {
+    pub fn hooks(&self) -> &'static EpHooks {
+        self.worker().endpoints().hooks
     }
 }
 
@@ -84,6 +116,6 @@ impl Core {
     #[cold]
     fn return_to(&self, uuid: u64, ep: u64) -> Option<&Ep> {
         let path = self.endpoints().pairing.take_return_path((uuid, ep))?;
-        self.ep((self.endpoints().make_reply_ep)(self, path, ep)?)
+        self.ep((self.endpoints().hooks.make_reply_ep)(self, path, ep)?)
     }
 }

@@ -1,7 +1,7 @@
 //! Control messages: small, made by the library, sent in order with everything else of an endpoint.
 
 use super::send;
-use crate::ucp::ep::{Control, Ep, Task};
+use crate::ucp::ep::{Ep, Task};
 use crate::uct::base::copy::SMALL;
 use crate::wire::Writer;
 use crate::wire::header::{AmId, Header};
@@ -20,14 +20,5 @@ pub fn post<H: Header>(ep: &Ep, id: AmId, header: &H, rest: &[u8]) {
             return;
         }
     }
-    ep.post(task(id, header, rest));
-}
-
-/// A control message as a task.
-pub fn task<H: Header>(id: AmId, header: &H, rest: &[u8]) -> Task {
-    let mut bytes = vec![0; H::LEN + rest.len()];
-    let mut w = Writer::new(&mut bytes);
-    header.encode(&mut w);
-    w.bytes(rest);
-    Task::Control(Box::new(Control { id, bytes }))
+    ep.post(Task::control(id, header, rest));
 }

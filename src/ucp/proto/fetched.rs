@@ -1,11 +1,12 @@
 //! Rendezvous messages that are fetched into memory of the library's own.
 
-use super::op::{Arriving, DataRecvOp, Op};
-use super::rndv::{self, Rts};
+use super::rndv;
 use crate::c::*;
 use crate::ucp::buffers::zeroed;
 use crate::ucp::dt::Data;
+use crate::ucp::op::{Arriving, DataRecvOp, Op};
 use crate::ucp::request::{Callback, Param, Request, settle};
+use crate::ucp::rts::Rts;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;

@@ -1,33 +1,29 @@
 //! The protocol engine: the same steps for every kind of message.
 //!
-//! `op`: state of an operation, and what the engine asks of it. `send`: eager and rendezvous sends.
-//! `reassembly`: fragmented messages. `rndv`: rendezvous data; `fetched`: rendezvous into buffers of the library;
-//! `revocation`: the epoch that tells whether rendezvous buffers are still valid; `rndv_tuner`: measured choice between get
-//! and fragments. `rails`: transfers that are split over several lanes. `zcopy`: transfers that a transport performs between the memory of two processes. `control`: control
-//! messages. `plan`: thresholds; `table` prints them.
+//! `send`: eager and rendezvous sends. `reassembly`: fragmented messages. `rndv`: rendezvous data; `fetched`: rendezvous
+//! into buffers of the library; `revocation`: the epoch that tells whether rendezvous buffers are still valid. `rails`:
+//! transfers that are split over several lanes. `zcopy`: transfers that a transport performs between the memory of two processes. `control`: control messages. `table` prints
+//! the thresholds.
 
 pub mod control;
 pub mod fetched;
-pub mod op;
-pub mod plan;
 pub mod rails;
 pub mod reassembly;
 pub mod revocation;
 pub mod rndv;
-pub mod rndv_tuner;
 pub mod send;
 pub mod table;
 pub mod zcopy;
 
 use crate::ucp::interner::Interner;
+use crate::ucp::plan::Rules;
 use crate::ucp::regions::View;
+use crate::ucp::rndv_tuner::RndvTuner;
 use crate::ucp::worker_core::{Core, Part};
 use crate::ucs::config::Config;
-use plan::Rules;
 use rails::RailRules;
 use reassembly::Reassemblies;
 use revocation::RevocationEpoch;
-use rndv_tuner::RndvTuner;
 use std::rc::Rc;
 use zcopy::StalledTransfers;
 

@@ -7,7 +7,8 @@
 //! the send was cancelled. The epoch advances before the application learns that its buffer is free.
 
 use crate::ucp::context::Context;
-use crate::ucp::mem::{RemoteKey, Window};
+use crate::ucp::mem::Window;
+use crate::ucp::rkey::RemoteKey;
 use crate::ucs::sync::{AtomicU64, Ordering, fence, word64};
 use crate::uct::internal::EpochGuard;
 use crate::wire::rkey::READ;

@@ -5,15 +5,17 @@
 //! `UCX_RNDV_SCHEME` restricts the choice (`Rules`).
 
 use super::control;
-use super::op::{Arriving, DataRecvOp, NoOperation, Op, Operation, SendOp, Stage, TagRecvOp};
 use super::rails::{self, Part};
 use super::revocation::MappedEpoch;
-use super::rndv_tuner;
 use super::zcopy::{self, Direction, Notification, NotifiedPut, Transfer};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep, Pin, Task};
-use crate::ucp::mem::{Access, RemoteKey, Window};
+use crate::ucp::mem::Window;
+use crate::ucp::op::{Arriving, DataRecvOp, NoOperation, Op, Operation, SendOp, Stage, TagRecvOp};
 use crate::ucp::request::{Info, Request};
+use crate::ucp::rkey::{Access, RemoteKey};
+use crate::ucp::rndv_tuner;
+use crate::ucp::rts::Rts;
 use crate::ucp::worker_core::Core;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
@@ -25,22 +27,6 @@ use crate::{ucs_debug, ucs_error};
 use core::ops::Range;
 use core::ptr::NonNull;
 use std::sync::Arc;
-
-/// An RTS: the sender of a message, and the address of its data.
-#[derive(Clone, Copy, Debug)]
-pub struct Rts {
-    /// The sender's worker, endpoint and request.
-    pub sender: (u64, u64, u64),
-    pub total: usize,
-    /// Address of the data at the sender, if contiguous and readable; else 0.
-    pub address: u64,
-    /// The sender's region of the data, if it can be mapped here; 0 for none.
-    pub region: u64,
-    /// The revocation epoch of which the address is valid; none when the sender never revokes it.
-    pub guard: Option<EpochGuard>,
-    /// The peer's region of the epoch word, if it can be mapped here.
-    pub epoch_region: u64,
-}
 
 /// The target of a fetched message.
 fn arriving(op: &mut Op) -> Option<(&Data, &mut Arriving)> {
@@ -370,7 +356,7 @@ pub fn learn_key(worker: &Core, sender: (u64, u64, u64), blob: &[u8]) -> u64 {
     let Some(ep) = worker.ep_of_peer(sender.0, sender.1) else {
         return 0;
     };
-    let key = ep.keys.borrow_mut().get(ep, blob);
+    let key = ep.key_of_blob(blob);
     key.map_or(0, |key| key.info.region)
 }
 
@@ -401,15 +387,8 @@ fn on_get_done(req: &Request, result: Result<()>) {
     complete(req, result);
 }
 
-/// Whether the peer may write to the buffer of a receive, and that cannot be revoked.
-pub fn is_written_by_peer(req: &Request) -> bool {
-    // SAFETY: the only borrow.
-    arriving(unsafe { req.op() }).is_some_and(|(_, s)| s.written && s.window.is_none())
-}
-
-/// The endpoint of an outstanding receive ends and is removed from the tables: moves the receive to another endpoint to
-/// the same peer. Returns false when there is none.
-pub fn move_to_another_ep(req: &Request) -> bool {
+/// See `Operation::move_to_another_ep`.
+fn move_to_another_ep(req: &Request) -> bool {
     // SAFETY: the only borrow; nothing below calls the user while it lives.
     let Some((_, state)) = arriving(unsafe { req.op() }) else {
         return false;
@@ -471,7 +450,7 @@ pub fn on_rtr(worker: &Core, rtr: &RtrHdr, key: &[u8]) {
             // SAFETY: an endpoint outlives its requests.
             let ep = unsafe { &*send.ep };
             if rtr.address != 0 && worker.proto().rules.writes && send.data.contiguous().is_some() {
-                send.key = ep.keys.borrow_mut().get(ep, key);
+                send.key = ep.key_of_blob(key);
                 send.stage = Stage::Write {
                     receiver,
                     address: rtr.address,
@@ -707,7 +686,21 @@ fn on_sender_ack(req: &Request, result: Result<()>) {
     }
 }
 
+impl Arriving {
+    fn is_written_by_peer(&self) -> bool {
+        self.written && self.window.is_none()
+    }
+}
+
 impl Operation for TagRecvOp {
+    fn is_written_by_peer(&self) -> bool {
+        self.arriving.is_written_by_peer()
+    }
+
+    fn move_to_another_ep(req: &Request) -> bool {
+        move_to_another_ep(req)
+    }
+
     fn on_ack(req: &Request, result: Result<()>) {
         on_sender_ack(req, result);
     }
@@ -718,6 +711,14 @@ impl Operation for TagRecvOp {
 }
 
 impl Operation for DataRecvOp {
+    fn is_written_by_peer(&self) -> bool {
+        self.arriving.is_written_by_peer()
+    }
+
+    fn move_to_another_ep(req: &Request) -> bool {
+        move_to_another_ep(req)
+    }
+
     fn on_ack(req: &Request, result: Result<()>) {
         on_sender_ack(req, result);
     }

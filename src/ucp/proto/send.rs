@@ -3,19 +3,17 @@
 //! `start` sends a message of any kind. In the fast case no request is needed: the queue is empty and the transport
 //! accepts the message. `SendOp::step` continues a queued send.
 
-use super::control;
-use super::op::{MessageKind, NoOperation, Op, Operation, SendOp, Stage};
-use super::plan::RndvPolicy;
 use super::{rndv, zcopy};
 use crate::c::{UCS_ERR_NO_RESOURCE, ucs_status_t};
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Ep, ShortRoute, Task, TaskStep};
+use crate::ucp::ep::{Ep, MAX_TOGETHER, ShortRoute, Task, TaskStep, writer};
+use crate::ucp::op::{MessageKind, NoOperation, Op, Operation, SendOp, Stage};
+use crate::ucp::plan::RndvPolicy;
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::copy;
 use crate::wire::Writer;
 use crate::wire::header::{AckHdr, AmId, CUT, DataHdr, FirstHdr, Header, MiddleHdr, RtsHdr};
-use core::ffi::c_void;
 use core::mem::MaybeUninit;
 
 /// Fragments of rendezvous data that go out before others of the endpoint get a turn.
@@ -142,7 +140,7 @@ pub unsafe fn try_whole<const WORDS: usize>(
     {
         return None;
     }
-    let sent = bcopy(ep, id, |dest| {
+    let sent = ep.lane().bcopy(id, |dest| {
         // SAFETY: there is room for `max_bcopy` bytes; the payload by the caller's promise.
         unsafe {
             dest.cast::<[[u8; 8]; WORDS]>().write_unaligned(header);
@@ -383,7 +381,7 @@ impl Operation for SendOp {
                     message: *message,
                     offset: CUT,
                 };
-                Some(control::task(AmId::Middle, &cut, &[]))
+                Some(Task::control(AmId::Middle, &cut, &[]))
             }
             Op::Send(SendOp {
                 stage: Stage::Data { receiver, .. } | Stage::Write { receiver, .. },
@@ -393,7 +391,7 @@ impl Operation for SendOp {
                     request: *receiver,
                     status: Status::CONNECTION_RESET.code() as u8,
                 };
-                Some(control::task(AmId::Ack, &end, &[]))
+                Some(Task::control(AmId::Ack, &end, &[]))
             }
             _ => None,
         }
@@ -410,86 +408,6 @@ fn sent(ep: &Ep, req: &Request, send: &mut SendOp) {
     }
 }
 
-/// Most bytes that are assembled on the stack for a short message: transports' short messages have one or two cache
-/// lines.
-const MAX_TOGETHER: usize = 128;
-
-/// Sends one transport message of `len` bytes, headers included, that `fill` writes. A short one
-/// leaves as such: it then stands in the transport's queue itself and not in a buffer beside it.
-#[inline]
-pub fn packed<F: FnMut(*mut u8) -> usize>(
-    ep: &Ep,
-    id: AmId,
-    len: usize,
-    mut fill: F,
-) -> Result<usize> {
-    const HEADER: usize = size_of::<u64>();
-    let lane = ep.lane();
-    let room = lane.max_short.min(MAX_TOGETHER - HEADER);
-    if let Some(send) = lane.am_short
-        && (HEADER..=HEADER + room).contains(&len)
-    {
-        let mut bytes = [0u64; MAX_TOGETHER / HEADER];
-        let n = fill(bytes.as_mut_ptr().cast());
-        let rest = bytes[1..].as_ptr().cast();
-        // SAFETY: a live transport endpoint; the bytes are ours.
-        let code = unsafe { send(lane.ep, id as u8, bytes[0], rest, n - HEADER) };
-        return Status::from_code(code).map_or(Ok(n), Err);
-    }
-    bcopy(ep, id, fill)
-}
-
-/// Sends one transport message, which `fill` writes. `fill` returns its length.
-fn bcopy<F: FnMut(*mut u8) -> usize>(ep: &Ep, id: AmId, mut fill: F) -> Result<usize> {
-    unsafe extern "C" fn shim<F: FnMut(*mut u8) -> usize>(
-        dest: *mut c_void,
-        arg: *mut c_void,
-    ) -> usize {
-        // SAFETY: `arg` is the closure of the call below, which is still under way.
-        unsafe { (*arg.cast::<F>())(dest.cast()) }
-    }
-    let Some(send) = ep.lane().am_bcopy else {
-        return Err(Status::UNSUPPORTED);
-    };
-    // SAFETY: a live transport endpoint; the closure outlives the call.
-    let n = unsafe {
-        send(
-            ep.lane().ep,
-            id as u8,
-            Some(shim::<F>),
-            core::ptr::from_mut(&mut fill).cast(),
-            0,
-        )
-    };
-    if n >= 0 {
-        Ok(n as usize)
-    } else {
-        Err(Status::from_code(n as i8).unwrap_or(Status::IO_ERROR))
-    }
-}
-
-/// A writer on the first bytes of a transport buffer.
-///
-/// # Safety
-/// `dest` must have room for `len` bytes for as long as the writer lives.
-pub unsafe fn writer<'a>(dest: *mut u8, len: usize) -> Writer<'a> {
-    // SAFETY: by the caller's promise.
-    Writer::new(unsafe { core::slice::from_raw_parts_mut(dest, len) })
-}
-
-/// Sends a control message.
-pub fn control_bcopy(ep: &Ep, id: AmId, bytes: &[u8]) -> Result<()> {
-    if bytes.len() > ep.lane().max_bcopy {
-        return Err(Status::EXCEEDS_LIMIT);
-    }
-    packed(ep, id, bytes.len(), |dest| {
-        // SAFETY: the buffer has room for so many bytes, at most `max_bcopy`.
-        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), dest, bytes.len()) };
-        bytes.len()
-    })
-    .map(drop)
-}
-
 /// Sends a message as one message.
 fn whole(ep: &Ep, kind: &MessageKind, data: &Data, sync: (u64, u64, u64)) -> Result<()> {
     let head = kind.header_len();
@@ -498,14 +416,15 @@ fn whole(ep: &Ep, kind: &MessageKind, data: &Data, sync: (u64, u64, u64)) -> Res
         Data::Generic { .. } => usize::MAX,
         _ => head + data.len(),
     };
-    packed(ep, kind.id(), len, |dest| {
-        // SAFETY: header and data fit in `max_bcopy`, as `start` checked.
-        unsafe {
-            kind.encode(&mut writer(dest, head), sync);
-            head + data.pack(0, dest.wrapping_add(head), data.len())
-        }
-    })
-    .map(drop)
+    ep.lane()
+        .packed(kind.id(), len, |dest| {
+            // SAFETY: header and data fit in `max_bcopy`, as `start` checked.
+            unsafe {
+                kind.encode(&mut writer(dest, head), sync);
+                head + data.pack(0, dest.wrapping_add(head), data.len())
+            }
+        })
+        .map(drop)
 }
 
 /// The part of `room` that holds whole elements.
@@ -544,7 +463,7 @@ fn send_fragment(
             kind: send.kind.id() as u8,
         };
         let room = whole_elements(ep.lane().max_bcopy - head);
-        let n = bcopy(ep, AmId::First, |dest| {
+        let n = ep.lane().bcopy(AmId::First, |dest| {
             // SAFETY: the header and `room` bytes are what the transport's buffer holds.
             unsafe {
                 let mut w = writer(dest, head);
@@ -582,7 +501,7 @@ pub fn send_body<H: Header>(
     limit: usize,
 ) -> Result<usize> {
     let room = whole_elements(ep.lane().max_bcopy - H::LEN).min(limit);
-    let n = bcopy(ep, id, |dest| {
+    let n = ep.lane().bcopy(id, |dest| {
         // SAFETY: the header and `room` bytes are what the transport's buffer holds.
         unsafe {
             head.encode(&mut writer(dest, H::LEN));
@@ -617,16 +536,17 @@ fn send_rts(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
         kind: send.kind.id() as u8,
     };
     let sync = (rts.uuid, rts.ep, rts.request);
-    bcopy(ep, AmId::Rts, |dest| {
-        // SAFETY: the headers fit in `max_bcopy`.
-        unsafe {
-            let mut w = writer(dest, head);
-            rts.encode(&mut w);
-            w.bytes(offer.key());
-            w.bytes(offer.epoch_key);
-            send.kind.encode(&mut w, sync);
-        }
-        head
-    })
-    .map(drop)
+    ep.lane()
+        .bcopy(AmId::Rts, |dest| {
+            // SAFETY: the headers fit in `max_bcopy`.
+            unsafe {
+                let mut w = writer(dest, head);
+                rts.encode(&mut w);
+                w.bytes(offer.key());
+                w.bytes(offer.epoch_key);
+                send.kind.encode(&mut w, sync);
+            }
+            head
+        })
+        .map(drop)
 }

@@ -6,13 +6,13 @@
 //! endpoint is connected.
 #![forbid(unsafe_code)]
 
-use super::op::{MessageKind, Stage, UserHeader};
-use super::plan::RndvPolicy;
 use super::send;
 use crate::c::*;
 use crate::ucp::config::TABLE;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep};
+use crate::ucp::op::{MessageKind, Stage, UserHeader};
+use crate::ucp::plan::RndvPolicy;
 use crate::ucs::config::units::print_memory;
 use crate::ucs::config::{matches_pattern, var};
 use crate::ucs::log;

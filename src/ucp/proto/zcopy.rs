@@ -6,7 +6,7 @@
 use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Lane};
-use crate::ucp::proto::op::Op;
+use crate::ucp::op::Op;
 use crate::ucp::proto::rails::Part;
 use crate::ucp::request::{Request, TransportHold};
 use crate::ucp::worker_core::Core;

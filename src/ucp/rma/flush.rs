@@ -6,121 +6,42 @@
 
 use crate::c::*;
 use crate::ucp::composite::CompositeRequest;
-use crate::ucp::ep::{End, Ep, Pin, Task, TaskStep};
+use crate::ucp::ep::{End, Ep, Pin, Task, TaskStep, TransportFlush};
+use crate::ucp::op::{FlushOp, Op, Operation};
 use crate::ucp::proto::control;
-use crate::ucp::proto::op::{FlushOp, Op, Operation};
 use crate::ucp::proto::zcopy;
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::wire::header::{AmId, FenceHdr};
-use core::cell::{Cell, UnsafeCell};
 use core::ptr::NonNull;
 
-/// A transport flush in progress. It lives until the transport completes it, possibly after its request has failed with
-/// the endpoint.
-#[repr(C)]
-pub struct TransportFlush {
-    comp: UnsafeCell<uct_completion_t>,
-    ep: *const Ep,
-    /// The flush that waits; `None` once it has completed, and if only the end of the endpoint waits.
-    req: Cell<Option<NonNull<Request>>>,
-    /// It confirms puts.
-    writes: bool,
-}
-
-impl TransportFlush {
-    fn new(ep: &Ep, req: Option<&Request>, writes: bool) -> NonNull<TransportFlush> {
-        let made = Box::new(TransportFlush {
-            comp: UnsafeCell::new(uct_completion_t {
-                func: Some(on_transport_flushed),
-                count: 0,
-                status: UCS_OK,
-            }),
-            ep,
-            req: Cell::new(req.map(Request::as_ptr)),
-            writes,
-        });
-        NonNull::from(Box::leak(made))
-    }
-
-    /// Flushes a transport endpoint. Returns the transport's status.
-    ///
-    /// # Safety
-    /// `ep` must be live.
-    unsafe fn begin(&self, ep: uct_ep_h, flags: u32) -> ucs_status_t {
-        let comp = self.comp.get();
-        let count = |by| {
-            // SAFETY: the completion is ours, and lives until all transports are done with it.
-            unsafe { (*comp).count += by }
-        };
-        count(1);
-        // SAFETY: by the caller's promise.
-        let code = unsafe {
-            match (*(*ep).iface).ops.ep_flush {
-                Some(ep_flush) => ep_flush(ep, flags, comp),
-                None => UCS_OK,
-            }
-        };
-        if code != UCS_INPROGRESS {
-            count(-1);
+/// Flushes the rails that have carried data, so that the close message does not overtake them. Returns an error of a
+/// transport.
+fn begin_rails(flush: &TransportFlush, ep: &Ep) -> Option<ucs_status_t> {
+    let mut error = None;
+    for rail in ep.take_unflushed_rails() {
+        // SAFETY: a lane of the endpoint.
+        let code = unsafe { flush.begin(rail.ep, UCT_FLUSH_FLAG_REMOTE) };
+        if Status::from_code(code).is_some() {
+            // SAFETY: the completion is ours.
+            unsafe { (*flush.comp.get()).status = code };
+            error = Some(code);
         }
-        code
-    }
-
-    /// Flushes the rails that have carried data, so that the close message does not overtake them. Returns an error of a
-    /// transport.
-    fn begin_rails(&self, ep: &Ep) -> Option<ucs_status_t> {
-        let mut error = None;
-        for rail in ep.take_unflushed_rails() {
-            // SAFETY: a lane of the endpoint.
-            let code = unsafe { self.begin(rail.ep, UCT_FLUSH_FLAG_REMOTE) };
-            if Status::from_code(code).is_some() {
-                // SAFETY: the completion is ours.
-                unsafe { (*self.comp.get()).status = code };
-                error = Some(code);
-            }
-            if zcopy::is_stalled(ep.worker(), rail) {
-                // This flush does not cover the stalled part.
-                ep.note_rail_use(rail);
-            }
+        if zcopy::is_stalled(ep.worker(), rail) {
+            // This flush does not cover the stalled part.
+            ep.note_rail_use(rail);
         }
-        error
     }
-
-    /// Whether a transport will complete it.
-    fn has_begun(&self) -> bool {
-        // SAFETY: the completion is ours.
-        unsafe { (*self.comp.get()).count > 0 }
-    }
-
-    /// Detaches the request, which completes without the transport.
-    pub fn detach(&self) -> Option<NonNull<Request>> {
-        self.req.take()
-    }
-
-    pub fn is_attached(&self) -> bool {
-        self.req.get().is_some()
-    }
-
-    pub fn confirms_writes(&self) -> bool {
-        self.writes
-    }
-
-    /// # Safety
-    /// `this` must be of `new`, freed once, and not with the transport.
-    unsafe fn free(this: NonNull<TransportFlush>) {
-        // SAFETY: by the caller's promise.
-        drop(unsafe { Box::from_raw(this.as_ptr()) });
-    }
+    error
 }
 
 /// Flushes the rails of an endpoint that is about to end. Returns whether its end has to wait for them.
 pub fn rails(ep: &Ep) -> bool {
-    let flush = TransportFlush::new(ep, None, false);
+    let flush = TransportFlush::new(ep, None, false, on_transport_flushed);
     // SAFETY: just made. A rail that failed fails the endpoint by itself.
     let waits = unsafe {
-        flush.as_ref().begin_rails(ep);
+        begin_rails(flush.as_ref(), ep);
         flush.as_ref().has_begun()
     };
     if waits {
@@ -146,12 +67,6 @@ pub fn close(ep: &Ep, param: &Param) -> Result<Posted> {
     must_be_immediate(param)?;
     ep.close_handle()?;
     begin(ep, param, true)
-}
-
-/// Whether a request is a close.
-pub fn is_close(req: &Request) -> bool {
-    // SAFETY: the only borrow.
-    matches!(unsafe { req.op() }, Op::Flush(op) if op.close)
 }
 
 fn begin(ep: &Ep, param: &Param, close: bool) -> Result<Posted> {
@@ -207,20 +122,7 @@ fn on_sent(ep: &Ep, req: &Request) {
         control::post(ep, AmId::Fence, &fence, &[]);
         return;
     }
-    try_finish(ep, req);
-}
-
-/// Completes a flush if nothing outstanding holds it up. A close is the last flush to complete, after everything that a
-/// failed transport still holds. Returns whether it has completed.
-pub fn try_finish(ep: &Ep, req: &Request) -> bool {
-    let waits = is_close(req) && (ep.has_flushes() || ep.has_in_place());
-    let over = ep.has_nothing_to_flush() && !waits;
-    if over {
-        finish(ep, req);
-    } else {
-        ep.add_flush(req);
-    }
-    over
+    FlushOp::try_finish(ep, req);
 }
 
 /// Completes a flush.
@@ -258,13 +160,13 @@ impl Operation for FlushOp {
         } else {
             UCT_FLUSH_FLAG_LOCAL
         };
-        let flush = TransportFlush::new(ep, Some(req), writes);
+        let flush = TransportFlush::new(ep, Some(req), writes, on_transport_flushed);
         // SAFETY: just made. The transports call back later, not from inside.
         let begun = unsafe { flush.as_ref() };
         // SAFETY: a live transport endpoint.
         let mut code = unsafe { begun.begin(ep.lane().ep, flags) };
         if matches!(code, UCS_OK | UCS_INPROGRESS) {
-            code = begun.begin_rails(ep).unwrap_or(code);
+            code = begin_rails(begun, ep).unwrap_or(code);
         }
         if begun.has_begun() {
             ep.add_transport_flush(flush);
@@ -292,6 +194,19 @@ impl Operation for FlushOp {
         }
         ep.add_flush(req);
         Ok(TaskStep::Done)
+    }
+
+    /// A close is the last flush to complete, after everything that a failed transport still holds.
+    fn try_finish(ep: &Ep, req: &Request) -> bool {
+        // SAFETY: the only borrow.
+        let waits = unsafe { req.op() }.is_close() && (ep.has_flushes() || ep.has_in_place());
+        let over = ep.has_nothing_to_flush() && !waits;
+        if over {
+            finish(ep, req);
+        } else {
+            ep.add_flush(req);
+        }
+        over
     }
 
     /// The peer has done everything up to the fence.

@@ -3,16 +3,16 @@
 //! Mapped memory is read and written before the call returns.
 
 use super::software;
-use crate::c::*;
+use crate::ucp::atomic::{Atomic, AtomicOperation, apply, put_reply};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep, Pin};
-use crate::ucp::mem::{Access, RemoteKey};
-use crate::ucp::proto::op::{GetOp, Op, PutOp};
+use crate::ucp::op::{GetOp, Op, PutOp};
 use crate::ucp::proto::rails;
 use crate::ucp::proto::zcopy::{self, Direction, Transfer};
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
+use crate::ucp::rkey::{Access, RemoteKey};
 use crate::ucs::{Result, Status};
-use crate::uct::api::{AtomicOp, AtomicWord};
+use crate::uct::api::AtomicWord;
 use crate::uct::base::copy::copy;
 use crate::wire::rkey::{READ, WRITE};
 
@@ -233,118 +233,6 @@ pub fn on_done(req: &Request, result: Result<()>) {
     ep.complete_outstanding(req, result);
     if on_rails {
         ep.rail_access_ends();
-    }
-}
-
-/// An atomic operation as the user posts it.
-#[derive(Clone, Copy)]
-pub struct Atomic {
-    pub op: AtomicOperation,
-    /// 4 or 8.
-    pub size: u8,
-    /// The operand; for a compare-and-swap the value to compare with.
-    pub value: u64,
-    /// For a compare-and-swap the new value.
-    pub swap: u64,
-    /// Buffer of the old value; may be null.
-    pub reply: *mut u8,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AtomicOperation {
-    Simple(AtomicOp),
-    CompareSwap,
-}
-
-impl AtomicOperation {
-    /// By C's number of it.
-    #[inline(always)]
-    pub fn of(opcode: ucp_atomic_op_t) -> Option<AtomicOperation> {
-        Some(match opcode {
-            UCP_ATOMIC_OP_ADD => AtomicOperation::Simple(AtomicOp::Add),
-            UCP_ATOMIC_OP_AND => AtomicOperation::Simple(AtomicOp::And),
-            UCP_ATOMIC_OP_OR => AtomicOperation::Simple(AtomicOp::Or),
-            UCP_ATOMIC_OP_XOR => AtomicOperation::Simple(AtomicOp::Xor),
-            UCP_ATOMIC_OP_SWAP => AtomicOperation::Simple(AtomicOp::Swap),
-            UCP_ATOMIC_OP_CSWAP => AtomicOperation::CompareSwap,
-            _ => return None,
-        })
-    }
-
-    /// Whether the operation is of use only with the old value.
-    #[inline(always)]
-    pub fn needs_reply(self) -> bool {
-        matches!(
-            self,
-            AtomicOperation::Simple(AtomicOp::Swap) | AtomicOperation::CompareSwap
-        )
-    }
-
-    /// As numbers of the wire.
-    pub fn number(self) -> u8 {
-        match self {
-            AtomicOperation::Simple(AtomicOp::Add) => 0,
-            AtomicOperation::Simple(AtomicOp::And) => 1,
-            AtomicOperation::Simple(AtomicOp::Or) => 2,
-            AtomicOperation::Simple(AtomicOp::Xor) => 3,
-            AtomicOperation::Simple(AtomicOp::Swap) => 4,
-            AtomicOperation::CompareSwap => 5,
-        }
-    }
-
-    pub fn from_number(n: u8) -> Option<AtomicOperation> {
-        Some(match n {
-            0..=4 => AtomicOperation::Simple(AtomicOp::from_c(n.into())?),
-            5 => AtomicOperation::CompareSwap,
-            _ => return None,
-        })
-    }
-}
-
-/// Applies an operation to a word of 4 or 8 bytes. Returns the old value.
-///
-/// # Safety
-/// `at` must be mapped and writable; alignment is checked.
-pub unsafe fn apply(
-    at: *mut u8,
-    op: AtomicOperation,
-    size: u8,
-    value: u64,
-    swap: u64,
-) -> Result<u64> {
-    if !(at as usize).is_multiple_of(size.into()) {
-        crate::ucs_error!("an atomic of {size} bytes at {at:p} is not aligned");
-        return Err(Status::INVALID_ADDR);
-    }
-    // SAFETY: by the caller's promise, aligned as checked.
-    unsafe {
-        match (size, op) {
-            (4, AtomicOperation::Simple(op)) => Ok(u32::fetch(at.cast(), op, value as u32).into()),
-            (4, AtomicOperation::CompareSwap) => {
-                Ok(u32::cswap(at.cast(), value as u32, swap as u32).into())
-            }
-            (8, AtomicOperation::Simple(op)) => Ok(u64::fetch(at.cast(), op, value)),
-            (8, AtomicOperation::CompareSwap) => Ok(u64::cswap(at.cast(), value, swap)),
-            _ => Err(Status::INVALID_PARAM),
-        }
-    }
-}
-
-/// Writes an old value of `size` bytes.
-///
-/// # Safety
-/// `at` must be null or writable for `size` bytes.
-pub unsafe fn put_reply(at: *mut u8, size: u8, old: u64) {
-    if !at.is_null() {
-        let bytes = old.to_ne_bytes();
-        // SAFETY: by the caller's promise; on little-endian machines the low bytes come first.
-        unsafe {
-            if size == 4 {
-                at.cast::<u32>().write_unaligned(old as u32);
-            } else {
-                core::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len());
-            }
-        }
     }
 }
 

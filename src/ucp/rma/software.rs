@@ -1,12 +1,13 @@
 //! Memory access by messages: the initiator's side.
 
-use super::post::{self, Atomic, put_reply};
+use super::post;
+use crate::ucp::atomic::{Atomic, put_reply};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Task, TaskStep};
-use crate::ucp::mem::RemoteKey;
-use crate::ucp::proto::op::{AmoOp, GetOp, Op, Operation, PutOp};
-use crate::ucp::proto::send::{control_bcopy, send_body};
+use crate::ucp::op::{AmoOp, GetOp, Op, Operation, PutOp};
+use crate::ucp::proto::send::send_body;
 use crate::ucp::request::{Param, Posted, Request, must_be_immediate, settle};
+use crate::ucp::rkey::RemoteKey;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::ucs_debug;
@@ -160,7 +161,7 @@ fn control<H: Header>(ep: &Ep, id: AmId, header: &H) -> Result<()> {
     let mut w = Writer::new(&mut buf);
     header.encode(&mut w);
     let len = w.len();
-    control_bcopy(ep, id, &buf[..len])
+    ep.lane().control(id, &buf[..len])
 }
 
 /// Bytes of a read.

@@ -1,10 +1,9 @@
 //! Memory access by messages: the owner's side. Only ranges that were exported are touched, and
 //! only as their protection allows.
 
-use super::post::{AtomicOperation, apply};
-use crate::ucp::ep::{Ep, Task, TaskStep};
+use crate::ucp::atomic::{AtomicOperation, apply};
+use crate::ucp::ep::{Ep, PeerGet, Serve, Task, TaskStep, writer};
 use crate::ucp::proto::control;
-use crate::ucp::proto::send::{packed, writer};
 use crate::ucp::worker_core::Core;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
@@ -13,15 +12,6 @@ use crate::wire::header::{
     AckHdr, AmId, AmoHdr, AmoReplyHdr, FenceHdr, GetHdr, GetReplyHdr, Header, PutHdr,
 };
 use crate::wire::rkey::{READ, WRITE};
-
-/// A get by the peer: its request, and the part that was sent.
-pub struct Read {
-    region: u64,
-    address: u64,
-    length: usize,
-    offset: usize,
-    request: u64,
-}
 
 /// Gives `f` memory that a peer names, checked; no thread unmaps it meanwhile.
 #[inline]
@@ -76,7 +66,7 @@ fn refuse(w: &Core, uuid: u64, ep: u64, status: Status) {
 /// A get: replied to at once if one fragment is enough, else from the send queue.
 pub fn on_get(w: &Core, message: &[u8]) -> Option<()> {
     let (h, _) = GetHdr::split(message)?;
-    let mut read = Read {
+    let mut read = PeerGet {
         region: h.region,
         address: h.address,
         length: usize::try_from(h.length).ok()?,
@@ -95,44 +85,45 @@ pub fn on_get(w: &Core, message: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Sends the next fragments of a get.
-pub fn serve(ep: &Ep, read: &mut Read) -> Result<TaskStep> {
-    while !serve_fragment(ep, read)? {}
-    Ok(TaskStep::Done)
-}
+impl Serve for PeerGet {
+    fn serve(&mut self, ep: &Ep) -> Result<TaskStep> {
+        while !serve_fragment(ep, self)? {}
+        Ok(TaskStep::Done)
+    }
 
-/// The reply that aborts a get of the peer.
-pub fn abort_message(read: &Read) -> Task {
-    let reply = GetReplyHdr {
-        request: read.request,
-        offset: read.offset as u64,
-        status: Status::CANCELED.code() as u8,
-    };
-    control::task(AmId::GetReply, &reply, &[])
+    fn abort_message(&self) -> Task {
+        let reply = GetReplyHdr {
+            request: self.request,
+            offset: self.offset as u64,
+            status: Status::CANCELED.code() as u8,
+        };
+        Task::control(AmId::GetReply, &reply, &[])
+    }
 }
 
 /// Sends the next fragment of a get; returns whether it was the last. The memory is looked up for each fragment, as it
 /// may be unmapped meanwhile: then the get fails.
-fn serve_fragment(ep: &Ep, get: &mut Read) -> Result<bool> {
+fn serve_fragment(ep: &Ep, get: &mut PeerGet) -> Result<bool> {
     let fragment = (get.length - get.offset).min(ep.lane().max_bcopy - GetReplyHdr::LEN);
     let from = get.address.wrapping_add(get.offset as u64);
     let mut refused = false;
-    packed(ep, AmId::GetReply, GetReplyHdr::LEN + fragment, |dest| {
-        let body = dest.wrapping_add(GetReplyHdr::LEN);
-        let copied = with_memory(ep.worker(), get.region, from, fragment, READ, |at| {
-            // SAFETY: inside an exported region; there is room for header and fragment.
-            unsafe { core::ptr::copy_nonoverlapping(at, body, fragment) }
-        });
-        refused = copied.is_err();
-        let head = GetReplyHdr {
-            request: get.request,
-            offset: get.offset as u64,
-            status: code_of(&copied) as u8,
-        };
-        // SAFETY: as above.
-        head.encode(&mut unsafe { writer(dest, GetReplyHdr::LEN) });
-        GetReplyHdr::LEN + if refused { 0 } else { fragment }
-    })?;
+    ep.lane()
+        .packed(AmId::GetReply, GetReplyHdr::LEN + fragment, |dest| {
+            let body = dest.wrapping_add(GetReplyHdr::LEN);
+            let copied = with_memory(ep.worker(), get.region, from, fragment, READ, |at| {
+                // SAFETY: inside an exported region; there is room for header and fragment.
+                unsafe { core::ptr::copy_nonoverlapping(at, body, fragment) }
+            });
+            refused = copied.is_err();
+            let head = GetReplyHdr {
+                request: get.request,
+                offset: get.offset as u64,
+                status: code_of(&copied) as u8,
+            };
+            // SAFETY: as above.
+            head.encode(&mut unsafe { writer(dest, GetReplyHdr::LEN) });
+            GetReplyHdr::LEN + if refused { 0 } else { fragment }
+        })?;
     get.offset += fragment;
     Ok(refused || get.offset == get.length)
 }

@@ -3,10 +3,11 @@
 //! A receive completes with the bytes that are there, in whole elements, or with a full buffer if it waits for all.
 //! Bytes that come while a receive waits are copied directly into its buffer.
 
-use super::{Chunk, Inbox, rndv};
+use super::inbox::{Chunk, Inbox, is_requested};
+use super::rndv;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Pin};
-use crate::ucp::proto::op::{Op, Operation, StreamRecvOp};
+use crate::ucp::op::{Op, Operation, StreamRecvOp};
 use crate::ucp::request::{
     Callback, Info, Param, Posted, Request, RequestSlot, immediate, must_be_immediate, settle,
 };
@@ -251,7 +252,7 @@ fn drain_inbox(ep: &Ep, op: &mut StreamRecvOp, count: usize) {
             return;
         }
         let fetched = rndv::copy_first(ep, op, left);
-        if fetched == 0 && rndv::is_requested(ep.stream.chunks.borrow().front()) {
+        if fetched == 0 && is_requested(ep.stream.chunks.borrow().front()) {
             return;
         }
         left -= fetched;

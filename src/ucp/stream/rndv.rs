@@ -4,14 +4,15 @@
 //! copied to a buffer here, so that a sender never waits for a receive to be posted. If a copy fails, all data are
 //! requested from the sender, as in a rendezvous of another kind.
 
-use super::Chunk;
+use super::inbox::{Chunk, Remote};
 use super::recv::serve;
 use crate::ucp::buffers::zeroed;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Pin};
+use crate::ucp::op::StreamRecvOp;
 use crate::ucp::proto::fetched;
-use crate::ucp::proto::op::StreamRecvOp;
-use crate::ucp::proto::rndv::{self, Copied, Rts};
+use crate::ucp::proto::rndv::{self, Copied};
+use crate::ucp::rts::Rts;
 use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
 use crate::ucs::callbackq::Repeat;
@@ -19,30 +20,6 @@ use crate::ucs::{Result, Status};
 use crate::{ucs_debug, ucs_diag};
 use core::cell::{Cell, RefCell};
 use core::ffi::{c_uint, c_void};
-
-/// Where the bytes of a chunk are that has not been copied.
-#[derive(Clone, Copy)]
-pub enum Remote {
-    /// In the sender's memory, mapped here.
-    Mapped(Rts),
-    /// Requested: `total` bytes, identified by a number of the worker.
-    Requested { total: usize, number: u64 },
-}
-
-impl Remote {
-    pub fn total(&self) -> usize {
-        match self {
-            Remote::Mapped(message) => message.total,
-            Remote::Requested { total, .. } => *total,
-        }
-    }
-}
-
-/// Whether the bytes of a chunk were requested.
-pub(super) fn is_requested(chunk: Option<&Chunk>) -> bool {
-    let remote = chunk.and_then(|c| c.remote.as_deref());
-    matches!(remote, Some(Remote::Requested { .. }))
-}
 
 /// The ids of endpoints whose remote chunks the next progress copies.
 #[derive(Default)]

@@ -11,13 +11,13 @@ pub mod recv;
 mod slot_ring;
 
 use super::buffers::{Buffer, InlineBytes};
-use super::proto::op::{Op, TagWaitOp};
+use super::op::{Op, TagWaitOp};
 use super::proto::reassembly::MessageId;
-use super::proto::rndv::Rts;
 use super::request::{Info, Request};
 use super::unexpected;
 use super::worker_core::{Core, Part};
 use crate::ucp::dt::Data;
+use crate::ucp::rts::Rts;
 use crate::ucs::Status;
 use crate::ucs::tag_match::{EntryId, Posted, UnexpectedMessages};
 use core::cell::{Cell, Ref, RefCell};

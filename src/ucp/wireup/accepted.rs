@@ -4,7 +4,7 @@
 //! party. The client connects first, which proves the interface that it owns. Clients of the same host are proven by
 //! their process (`claims`) and need no wait, unless the process does not reply (`unproven`).
 
-use super::claims::{self, Proven};
+use crate::ucp::claims::{self, Proven};
 use crate::ucp::ep::Ep;
 use crate::ucp::wireup::cm;
 use crate::ucp::worker_core::Core;

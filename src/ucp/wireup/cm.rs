@@ -6,11 +6,12 @@
 
 use crate::c::*;
 use crate::sys::lock::Mutex;
+use crate::ucp::claims::{self, Proven};
+use crate::ucp::cm_connection::CmConnection;
 use crate::ucp::config::TABLE;
 use crate::ucp::ep::{End, Ep, EpParams};
 use crate::ucp::timer::{Timer, WorkerCall, limit};
 use crate::ucp::wireup::accepted::{self, Accepted};
-use crate::ucp::wireup::claims::{self, Proven};
 use crate::ucp::wireup::select;
 use crate::ucp::wireup::unproven::{self, Claim, Origin};
 use crate::ucp::worker_core::Core;
@@ -18,7 +19,7 @@ use crate::ucs::async_ctx::{AsyncContext, Mode};
 use crate::ucs::config::var;
 use crate::ucs::{Result, Status};
 use crate::uct::base::worker::WorkerHandle;
-use crate::uct::cm::{Endpoint, Listener, Manager, Owner, Remote, Request, RequestId, Visitor};
+use crate::uct::cm::{Listener, Manager, Owner, Remote, Request, RequestId, Visitor};
 use crate::uct::registry::{self, COMPONENTS};
 use crate::wire::Reader;
 use crate::wire::address::Address;
@@ -31,34 +32,6 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// A connection an endpoint was made by, and its two ends.
-pub struct CmConnection {
-    endpoint: Endpoint,
-    pub remote: SocketAddr,
-    /// At a client, until its server replies; at either, until the transport has delivered the messages it has.
-    deadline: Option<Timer>,
-    /// The status of a connection that has ended.
-    gone: Option<Status>,
-    /// The peer's close message has come.
-    close_received: bool,
-}
-
-impl CmConnection {
-    /// The local end, while the connection stands.
-    pub fn local(&self) -> Option<SocketAddr> {
-        self.endpoint.local_address()
-    }
-}
-
-impl Drop for CmConnection {
-    fn drop(&mut self) {
-        // The peer learns at once; it may know already.
-        if let Err(e) = self.endpoint.disconnect() {
-            ucs_debug!("disconnecting from {}: {e}", self.remote);
-        }
-    }
-}
 
 /// An event of the manager, to be handled by the worker.
 enum Event {
@@ -784,11 +757,6 @@ fn awaits_close(worker: &Core, ep: &Ep, status: Status, introduced: bool) -> boo
             false
         }
     }
-}
-
-/// The status of an endpoint's connection, if it has ended.
-pub fn gone(ep: &Ep) -> Option<Status> {
-    ep.cm_connection.borrow().as_ref()?.gone
 }
 
 /// The peer has sent its close message. Returns the status of its connection, if it has ended.

@@ -16,10 +16,10 @@ use crate::wire::address::Address;
 pub type EpConfig = (usize, Option<usize>, &'static str);
 
 /// Logs the configuration of an endpoint that was just connected, if it is the first of its kind.
-pub fn log_config(ep: &Ep, address: &Address) {
-    if !log::enabled(Level::Info) {
+pub fn log_config(ep: &Ep) {
+    let Some(address) = ep.address().filter(|_| log::enabled(Level::Info)) else {
         return;
-    }
+    };
     let w = ep.worker();
     let lane = ep.lane().iface;
     let config = (

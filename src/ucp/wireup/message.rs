@@ -1,10 +1,11 @@
 //! The wire-up message: it tells a worker the address and id of a remote endpoint. The remote endpoint is paired with an
 //! unpaired endpoint to its worker, or an implicit endpoint is made, by which replies are sent.
 
+use crate::ucp::claims;
 use crate::ucp::ep::pairing::{RemoteEp, ReturnPath};
 use crate::ucp::ep::{Ep, MadeBy};
+use crate::ucp::wireup::select;
 use crate::ucp::wireup::unproven::{self, Claim, Origin};
-use crate::ucp::wireup::{claims, select};
 use crate::ucp::worker_core::Core;
 use crate::ucs::Status;
 use crate::uct::registry;

@@ -1,15 +1,16 @@
 //! Wire-up: choice of transports, and the messages by which two workers exchange addresses.
 
 pub mod accepted;
-pub mod claims;
 pub mod close;
 pub mod cm;
+mod connect;
 pub mod describe;
 pub mod message;
 pub mod select;
 pub mod unproven;
 
 use crate::c::*;
+use crate::ucp::claims;
 use crate::ucp::ep::{Ep, EpParams};
 use crate::ucp::interner::Interner;
 use crate::ucp::worker_core::{Core, Part};

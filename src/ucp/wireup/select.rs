@@ -2,11 +2,11 @@
 
 use crate::c::*;
 use crate::ucp::allowed;
-use crate::ucp::ep::{Capability, MessageLane, WantedRails};
+use crate::ucp::claims;
+use crate::ucp::ep::{Capability, MessageLane, OpenedRail, WantedRails};
 use crate::ucp::idle;
-use crate::ucp::proto::plan::{Carriers, Thresholds};
-use crate::ucp::wireup::claims;
-use crate::ucp::worker_core::{Core, OpenIface};
+use crate::ucp::plan::{Carriers, Thresholds};
+use crate::ucp::worker_core::{Core, OpenIface, bandwidth};
 use crate::ucs::{Result, Status};
 use crate::uct::api::Transport;
 use crate::uct::local::{self, Refusal};
@@ -22,12 +22,6 @@ const DECIDING_SIZE: f64 = 1024.0;
 /// Seconds for a message of `size` bytes, by the interface's own estimates; shared bandwidth is divided by `processes`.
 pub fn duration(attr: &uct_iface_attr, processes: usize, size: f64) -> f64 {
     attr.latency.c + attr.overhead * 2.0 + size / bandwidth(attr, processes)
-}
-
-/// Bytes a second, at least 1.
-fn bandwidth(attr: &uct_iface_attr, processes: usize) -> f64 {
-    let bandwidth = attr.bandwidth.dedicated + attr.bandwidth.shared / processes as f64;
-    bandwidth.max(1.0)
 }
 
 /// The transport of one of the worker's interfaces.
@@ -256,16 +250,6 @@ fn lane_of(
     }
 }
 
-/// Whether lanes of an interface have a capability.
-pub fn is_capable(attr: &uct_iface_attr, capability: Capability) -> bool {
-    let need = UCT_IFACE_FLAG_CONNECT_TO_IFACE
-        | match capability {
-            Capability::SingleCopy => UCT_IFACE_FLAG_GET_ZCOPY,
-            Capability::PutByKey => UCT_IFACE_FLAG_PUT_ZCOPY,
-        };
-    attr.cap.flags & need == need
-}
-
 /// Makes the transport endpoint of a lane with a capability, if there is such a transport. Returns it with its
 /// interface.
 pub fn open_lane(
@@ -273,7 +257,7 @@ pub fn open_lane(
     address: &Address,
     capability: Capability,
 ) -> Option<(uct_ep_h, usize)> {
-    let capable = |attr: &uct_iface_attr| is_capable(attr, capability);
+    let capable = |attr: &uct_iface_attr| capability.is_of(attr);
     best(worker, address, capable).find_map(|(i, e)| {
         let made = connect(worker, &worker.ifaces[i], &address.entries[e]);
         made.ok().map(|ep| (ep, i))
@@ -298,7 +282,7 @@ pub fn open_rails(
     }
     let least = bandwidth(&own.attr, processes) / wanted.ratio;
     let fits = |attr: &uct_iface_attr| {
-        let capable = carries_messages(attr) && is_capable(attr, Capability::PutByKey);
+        let capable = carries_messages(attr) && Capability::PutByKey.is_of(attr);
         capable && bandwidth(attr, processes) >= least
     };
     let most = wanted.most.min(MAX_RAILS);
@@ -341,24 +325,9 @@ pub fn open_rails(
 /// Most rails of an endpoint: upstream's endpoints have 16 lanes.
 const MAX_RAILS: usize = 14;
 
-/// A transport endpoint for a rail, which is being connected.
-pub struct OpenedRail {
-    pub ep: uct_ep_h,
-    pub iface: usize,
-    pub bandwidth: f64,
-    /// The peer's identity, by which its interface knows whether it is connected.
-    pub identity: u64,
-}
-
-/// Bytes a second of a lane.
-pub fn lane_bandwidth(worker: &Core, iface: usize) -> f64 {
-    let processes = worker.context().processes_here();
-    bandwidth(&worker.ifaces[iface].attr, processes)
-}
-
 /// The interface that `open_lane` tries first.
 pub fn iface_for(worker: &Core, address: &Address, capability: Capability) -> Option<usize> {
-    let capable = |attr: &uct_iface_attr| is_capable(attr, capability);
+    let capable = |attr: &uct_iface_attr| capability.is_of(attr);
     best(worker, address, capable).next().map(|(i, _)| i)
 }
 

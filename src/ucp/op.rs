@@ -4,14 +4,14 @@
 //! and calls the functions of `Op`, which call those of the operation's own type (`Operation`). Each type implements them
 //! in the file that the operation lives in.
 
-use crate::ucp::composite::CompositeOp;
+use crate::ucp::atomic::Atomic;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Task, TaskStep};
-use crate::ucp::mem::{RemoteKey, Window};
-use crate::ucp::proto::plan::RndvPolicy;
-use crate::ucp::proto::rndv_tuner::TimedTransfer;
+use crate::ucp::mem::Window;
+use crate::ucp::plan::RndvPolicy;
 use crate::ucp::request::Request;
-use crate::ucp::rma::post::Atomic;
+use crate::ucp::rkey::RemoteKey;
+use crate::ucp::rndv_tuner::TimedTransfer;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
@@ -45,6 +45,23 @@ pub trait Operation {
 
     /// All transfers that a transport performed for it have completed.
     fn on_transfers_done(_req: &Request, _result: Result<()>) {}
+
+    /// Whether the peer may write to its buffer, and that cannot be revoked.
+    fn is_written_by_peer(&self) -> bool {
+        false
+    }
+
+    /// Its endpoint ends and is removed from the tables: moves it to another endpoint to the same peer. Returns false
+    /// when there is none.
+    fn move_to_another_ep(_req: &Request) -> bool {
+        false
+    }
+
+    /// A flush that waits for outstanding requests: completes it if none holds it up any more, and returns whether it
+    /// has completed.
+    fn try_finish(_ep: &Ep, _req: &Request) -> bool {
+        false
+    }
 
     /// The message that tells the peer that the rest of a queued operation will not come.
     fn abort_message(_uuid: u64, _req: &Request) -> Option<Task> {
@@ -168,6 +185,26 @@ impl Op {
     /// See `Operation::is_memory_access`.
     pub fn is_memory_access(&self) -> bool {
         with_state!(self, false, |op| op.is_memory_access())
+    }
+
+    /// Whether it is the flush of a close.
+    pub fn is_close(&self) -> bool {
+        matches!(self, Op::Flush(op) if op.close)
+    }
+
+    /// See `Operation::is_written_by_peer`.
+    pub fn is_written_by_peer(&self) -> bool {
+        with_state!(self, false, |op| op.is_written_by_peer())
+    }
+
+    /// See `Operation::move_to_another_ep`.
+    pub fn move_to_another_ep(req: &Request) -> bool {
+        of_type!(req, move_to_another_ep(req))
+    }
+
+    /// See `Operation::try_finish`.
+    pub fn try_finish(ep: &Ep, req: &Request) -> bool {
+        of_type!(req, try_finish(ep, req))
     }
 
     /// See `Operation::step`.
@@ -497,4 +534,12 @@ pub struct PutOp {
     pub address: u64,
     /// The transport's lanes share it.
     pub on_rails: bool,
+}
+
+/// State of a composite request.
+pub struct CompositeOp {
+    /// Parts that have not completed.
+    pub pending: usize,
+    /// The first error.
+    pub error: Option<Status>,
 }

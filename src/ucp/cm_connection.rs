@@ -1,0 +1,36 @@
+//! The connection of the connection manager that an endpoint between client and server was made by.
+#![forbid(unsafe_code)]
+
+use super::timer::Timer;
+use crate::ucs::Status;
+use crate::ucs_debug;
+use crate::uct::cm::Endpoint;
+use std::net::SocketAddr;
+
+/// A connection an endpoint was made by, and its two ends.
+pub struct CmConnection {
+    pub endpoint: Endpoint,
+    pub remote: SocketAddr,
+    /// At a client, until its server replies; at either, until the transport has delivered the messages it has.
+    pub deadline: Option<Timer>,
+    /// The status of a connection that has ended.
+    pub gone: Option<Status>,
+    /// The peer's close message has come.
+    pub close_received: bool,
+}
+
+impl CmConnection {
+    /// The local end, while the connection stands.
+    pub fn local(&self) -> Option<SocketAddr> {
+        self.endpoint.local_address()
+    }
+}
+
+impl Drop for CmConnection {
+    fn drop(&mut self) {
+        // The peer learns at once; it may know already.
+        if let Err(e) = self.endpoint.disconnect() {
+            ucs_debug!("disconnecting from {}: {e}", self.remote);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Keys of a peer's memory, made usable for an endpoint.
+#![forbid(unsafe_code)]
+
+use super::{Capability, Ep};
+use crate::ucp::rkey::{Access, Mapping, RemoteKey};
+use crate::wire::rkey::Rkey;
+use std::rc::Rc;
+
+impl Ep {
+    /// Makes a key of the peer usable here.
+    pub fn unpack_key(&self, info: Rkey) -> RemoteKey {
+        let context = self.worker().context();
+        if info.context == context.id {
+            let access = match context.regions.locate_own(&info) {
+                Some(here) => Access::Direct((here as isize).wrapping_sub(info.address as isize)),
+                None => Access::Messages,
+            };
+            return RemoteKey::new(info, access, None);
+        }
+        let is_peers = |owner| owner == self.peer_process();
+        if let Some((mapping, _)) = Mapping::find(context, &info, is_peers) {
+            return RemoteKey::new(info, Access::Direct(mapping.delta), Some(mapping));
+        }
+        if self.lane_with(Capability::SingleCopy).is_some() {
+            return RemoteKey::new(info, Access::SingleCopy, None);
+        }
+        match self.key_for_puts(&info) {
+            Some(key) => RemoteKey::new(info, Access::Written(key.rkey()), Some(key)),
+            None => RemoteKey::new(info, Access::Messages, None),
+        }
+    }
+
+    /// The key that the lane for puts writes by.
+    fn key_for_puts(&self, info: &Rkey) -> Option<Mapping> {
+        let lane = self.lane_with(Capability::PutByKey)?;
+        let w = self.worker();
+        let domain = w.context().resources[w.ifaces[lane.iface].resource].md;
+        Mapping::of_domain(w.context(), domain, info)
+    }
+
+    /// The key that the peer sent as `blob`, unpacked now or before. Memory of this process is used only if it was mapped
+    /// here.
+    pub fn key_of_blob(&self, blob: &[u8]) -> Option<Rc<RemoteKey>> {
+        if let Some(key) = self.keys.borrow().of_blob(blob) {
+            return Some(key);
+        }
+        let info = Rkey::unpack(blob).ok()?;
+        let context = self.worker().context();
+        if info.context == context.id {
+            context.regions.locate_own(&info)?;
+        }
+        let key = Rc::new(self.unpack_key(info));
+        self.keys.borrow_mut().keep(blob, &key);
+        Some(key)
+    }
+}

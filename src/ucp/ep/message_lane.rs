@@ -1,0 +1,125 @@
+//! `MessageLane`: the lane for messages, and how one transport message is sent by it.
+
+use crate::c::*;
+use crate::ucp::plan::Thresholds;
+use crate::ucs::{Result, Status};
+use crate::uct::internal::Short;
+use crate::wire::Writer;
+use crate::wire::header::AmId;
+use core::ffi::c_void;
+
+/// The lane for messages and its limits, which the send path reads without a look into the array of lanes.
+#[derive(Clone, Copy)]
+pub struct MessageLane {
+    pub ep: uct_ep_h,
+    pub iface: usize,
+    /// Which entry of the peer's address it leads to.
+    pub entry: usize,
+    /// The longest payload of a short message after eight bytes of header.
+    pub max_short: usize,
+    pub max_bcopy: usize,
+    /// The longest zero-copy message, and its longest header; 0 if not supported.
+    pub max_zcopy: usize,
+    pub max_zcopy_header: usize,
+    pub thresholds: Thresholds,
+    /// `None` if the transport has no short messages, or they cannot hold a header.
+    pub am_short: Option<Short>,
+    pub am_bcopy: uct_ep_am_bcopy_func_t,
+    pub am_zcopy: uct_ep_am_zcopy_func_t,
+}
+
+/// The lane of an endpoint whose peer is not known.
+pub const NO_LANE: MessageLane = MessageLane {
+    ep: core::ptr::null_mut(),
+    iface: 0,
+    entry: 0,
+    max_short: 0,
+    max_bcopy: 0,
+    max_zcopy: 0,
+    max_zcopy_header: 0,
+    thresholds: Thresholds::NONE,
+    am_short: None,
+    am_bcopy: None,
+    am_zcopy: None,
+};
+
+/// Most bytes that are assembled on the stack for a short message: transports' short messages have one or two cache
+/// lines.
+pub const MAX_TOGETHER: usize = 128;
+
+impl MessageLane {
+    /// Sends one transport message of `len` bytes, headers included, that `fill` writes. A short one
+    /// leaves as such: it then stands in the transport's queue itself and not in a buffer beside it.
+    #[inline]
+    pub fn packed<F: FnMut(*mut u8) -> usize>(
+        &self,
+        id: AmId,
+        len: usize,
+        mut fill: F,
+    ) -> Result<usize> {
+        const HEADER: usize = size_of::<u64>();
+        let room = self.max_short.min(MAX_TOGETHER - HEADER);
+        if let Some(send) = self.am_short
+            && (HEADER..=HEADER + room).contains(&len)
+        {
+            let mut bytes = [0u64; MAX_TOGETHER / HEADER];
+            let n = fill(bytes.as_mut_ptr().cast());
+            let rest = bytes[1..].as_ptr().cast();
+            // SAFETY: a live transport endpoint; the bytes are ours.
+            let code = unsafe { send(self.ep, id as u8, bytes[0], rest, n - HEADER) };
+            return Status::from_code(code).map_or(Ok(n), Err);
+        }
+        self.bcopy(id, fill)
+    }
+
+    /// Sends one transport message, which `fill` writes. `fill` returns its length.
+    pub fn bcopy<F: FnMut(*mut u8) -> usize>(&self, id: AmId, mut fill: F) -> Result<usize> {
+        unsafe extern "C" fn shim<F: FnMut(*mut u8) -> usize>(
+            dest: *mut c_void,
+            arg: *mut c_void,
+        ) -> usize {
+            // SAFETY: `arg` is the closure of the call below, which is still under way.
+            unsafe { (*arg.cast::<F>())(dest.cast()) }
+        }
+        let Some(send) = self.am_bcopy else {
+            return Err(Status::UNSUPPORTED);
+        };
+        // SAFETY: a live transport endpoint; the closure outlives the call.
+        let n = unsafe {
+            send(
+                self.ep,
+                id as u8,
+                Some(shim::<F>),
+                core::ptr::from_mut(&mut fill).cast(),
+                0,
+            )
+        };
+        if n >= 0 {
+            Ok(n as usize)
+        } else {
+            Err(Status::from_code(n as i8).unwrap_or(Status::IO_ERROR))
+        }
+    }
+
+    /// Sends a control message.
+    pub fn control(&self, id: AmId, bytes: &[u8]) -> Result<()> {
+        if bytes.len() > self.max_bcopy {
+            return Err(Status::EXCEEDS_LIMIT);
+        }
+        self.packed(id, bytes.len(), |dest| {
+            // SAFETY: the buffer has room for so many bytes, at most `max_bcopy`.
+            unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), dest, bytes.len()) };
+            bytes.len()
+        })
+        .map(drop)
+    }
+}
+
+/// A writer on the first bytes of a transport buffer.
+///
+/// # Safety
+/// `dest` must have room for `len` bytes for as long as the writer lives.
+pub unsafe fn writer<'a>(dest: *mut u8, len: usize) -> Writer<'a> {
+    // SAFETY: by the caller's promise.
+    Writer::new(unsafe { core::slice::from_raw_parts_mut(dest, len) })
+}

@@ -1,0 +1,219 @@
+//! Remote keys: the memory of peers, and how it is reached.
+//!
+//! Whether memory can be mapped or accessed by a transport depends on the endpoint as well: `ep::keys` unpacks keys.
+
+use super::context::Context;
+use crate::c::*;
+use crate::ucs::{Result, Status};
+use crate::uct::api::RkeyParts;
+use crate::uct::local::ProcessId;
+use crate::wire::rkey::{MdKey, Rkey};
+use crate::{ucs_debug, ucs_error};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// A cache of the keys of RTS messages, with their mappings.
+#[derive(Default)]
+pub struct KeyCache(VecDeque<(Vec<u8>, Rc<RemoteKey>)>);
+
+impl KeyCache {
+    /// Keys that one endpoint keeps, at most.
+    const MOST: usize = 16;
+
+    /// The key of one of the peer's regions, if it is still kept.
+    pub fn of_region(&self, region: u64) -> Option<Rc<RemoteKey>> {
+        let mut all = self.0.iter();
+        let (_, key) = all.find(|(_, key)| key.info.region == region)?;
+        Some(Rc::clone(key))
+    }
+
+    /// The key of a blob, if it is still kept.
+    pub fn of_blob(&self, blob: &[u8]) -> Option<Rc<RemoteKey>> {
+        let (_, key) = self.0.iter().find(|(b, _)| b == blob)?;
+        Some(Rc::clone(key))
+    }
+
+    /// Keeps the key of a blob, instead of the oldest if there are too many.
+    pub fn keep(&mut self, blob: &[u8], key: &Rc<RemoteKey>) {
+        if self.0.len() == Self::MOST {
+            self.0.pop_front();
+        }
+        self.0.push_back((blob.to_vec(), Rc::clone(key)));
+    }
+}
+
+/// How a peer's memory is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Mapped here: local minus remote address.
+    Direct(isize),
+    /// By the kernel, with the lane for single copies.
+    SingleCopy,
+    /// Written with this key by the lane for puts; read by messages.
+    Written(uct_rkey_t),
+    /// By messages to its owner.
+    Messages,
+}
+
+/// The memory domain whose component maps a key's memory into this process, if open.
+pub fn shareable(context: &Context, key: &MdKey) -> Option<usize> {
+    let i = context
+        .mds
+        .iter()
+        .position(|md| md.component.component.key_number() == Some(key.component))?;
+    let md = &context.mds[i];
+    let maps = md.component.component.flags() & u64::from(UCT_COMPONENT_FLAG_RKEY_PTR) != 0;
+    (maps && key.key.len() == md.md.attr().rkey_packed_size).then_some(i)
+}
+
+/// Another process's memory, mapped here by a component; unmapped when dropped.
+pub struct Mapping {
+    domain: usize,
+    parts: RkeyParts,
+    /// Local minus remote address.
+    pub delta: isize,
+    context: *const Context,
+}
+
+impl Mapping {
+    /// Maps by the first key that can be, of memory whose owner `may`.
+    pub fn find(
+        context: &Context,
+        info: &Rkey,
+        may: impl Fn(Option<ProcessId>) -> bool,
+    ) -> Option<(Mapping, MdKey)> {
+        info.keys.iter().find_map(|k| {
+            let domain = shareable(context, k)?;
+            let component = context.mds[domain].component.component;
+            if !may(component.key_owner(&k.key).map(|o| o.id)) {
+                ucs_debug!(
+                    "{}: a remote key names memory of another process than the peer's: not mapped",
+                    component.name()
+                );
+                return None;
+            }
+            // SAFETY: a key of this component's length.
+            let parts = unsafe { component.rkey_unpack(k.key.as_ptr()) }.ok()?;
+            let mut mapping = Mapping {
+                domain,
+                parts,
+                delta: 0,
+                context,
+            };
+            let here = |remote| {
+                // SAFETY: a live key.
+                unsafe { component.rkey_ptr(mapping.parts.rkey, mapping.parts.handle, remote) }.ok()
+            };
+            let first = here(info.address)? as isize;
+            // The key's memory may be shorter than the blob says.
+            here(info.address.checked_add(info.length.saturating_sub(1))?)?;
+            mapping.delta = first.wrapping_sub(info.address as isize);
+            Some((mapping, k.clone()))
+        })
+    }
+}
+
+impl Mapping {
+    /// A transport's access by a key of one memory domain; nothing is mapped.
+    pub fn of_domain(context: &Context, domain: usize, info: &Rkey) -> Option<Mapping> {
+        let md = &context.mds[domain];
+        let component = md.component.component;
+        let key = info.keys.iter().find(|k| {
+            component.key_number() == Some(k.component)
+                && k.key.len() == md.md.attr().rkey_packed_size
+        })?;
+        // SAFETY: a key of this component's length.
+        let parts = unsafe { component.rkey_unpack(key.key.as_ptr()) }.ok()?;
+        Some(Mapping {
+            domain,
+            parts,
+            delta: 0,
+            context,
+        })
+    }
+
+    /// The transport's key.
+    pub fn rkey(&self) -> uct_rkey_t {
+        self.parts.rkey
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the context outlives its keys and regions; the key was unpacked here, released
+        // once.
+        unsafe {
+            let component = (&(*self.context).mds)[self.domain].component.component;
+            if let Err(e) = component.rkey_release(self.parts.rkey, self.parts.handle) {
+                ucs_debug!("releasing a remote key: {e}");
+            }
+        }
+    }
+}
+
+/// A remote key: the object of `ucp_rkey_h`.
+pub struct RemoteKey {
+    pub info: Rkey,
+    pub access: Access,
+    /// Keeps the memory mapped.
+    _mapping: Option<Mapping>,
+}
+
+impl RemoteKey {
+    pub fn new(info: Rkey, access: Access, mapping: Option<Mapping>) -> RemoteKey {
+        RemoteKey {
+            info,
+            access,
+            _mapping: mapping,
+        }
+    }
+
+    /// The local address of `length` bytes at `address`, if they are mapped here and the key permits `right`.
+    #[inline]
+    pub fn mapped_range(&self, address: u64, length: usize, right: u8) -> Option<*mut u8> {
+        let at = self.pointer(address).ok()?;
+        (self.info.uses & right == right && self.covers(address, length)).then_some(at)
+    }
+
+    /// Whether the range is the key's.
+    #[inline]
+    fn covers(&self, address: u64, length: usize) -> bool {
+        let offset = address.wrapping_sub(self.info.address);
+        offset <= self.info.length && length as u64 <= self.info.length - offset
+    }
+
+    /// Whether the key allows an access that needs `right`; one log line when not.
+    #[inline]
+    pub fn check(&self, address: u64, length: usize, right: u8) -> Result<()> {
+        if self.info.uses & right != right {
+            ucs_error!(
+                "remote access of {length} bytes at {address:#x} is forbidden by the memory's protection: see UCP_MEM_MAP_PARAM_FIELD_PROT of its owner"
+            );
+            return Err(Status::INVALID_ADDR);
+        }
+        if length == 0 || self.covers(address, length) {
+            return Ok(());
+        }
+        ucs_error!(
+            "remote access of {length} bytes at {address:#x} is outside the key's range of {} bytes at {:#x}",
+            self.info.length,
+            self.info.address
+        );
+        Err(Status::INVALID_PARAM)
+    }
+
+    /// An order among keys: the same for keys that mean the same memory by the same ways.
+    pub fn order(&self, other: &RemoteKey) -> core::cmp::Ordering {
+        let of = |k: &RemoteKey| (k.info.context, k.info.region, k.info.address, k.info.length);
+        of(self).cmp(&of(other))
+    }
+
+    /// The local address of remote memory that is mapped here.
+    #[inline]
+    pub fn pointer(&self, address: u64) -> Result<*mut u8> {
+        match self.access {
+            Access::Direct(delta) => Ok((address as isize).wrapping_add(delta) as *mut u8),
+            _ => Err(Status::UNREACHABLE),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! `Rts`: what a receiver knows of a message that waits at its sender.
+#![forbid(unsafe_code)]
+
+use crate::uct::internal::EpochGuard;
+
+/// An RTS: the sender of a message, and the address of its data.
+#[derive(Clone, Copy, Debug)]
+pub struct Rts {
+    /// The sender's worker, endpoint and request.
+    pub sender: (u64, u64, u64),
+    pub total: usize,
+    /// Address of the data at the sender, if contiguous and readable; else 0.
+    pub address: u64,
+    /// The sender's region of the data, if it can be mapped here; 0 for none.
+    pub region: u64,
+    /// The revocation epoch of which the address is valid; none when the sender never revokes it.
+    pub guard: Option<EpochGuard>,
+    /// The peer's region of the epoch word, if it can be mapped here.
+    pub epoch_region: u64,
+}

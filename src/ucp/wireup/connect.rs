@@ -1,0 +1,71 @@
+//! Connecting endpoints by their peers' addresses.
+
+use super::select;
+use crate::ucp::ep::{End, Ep, EpParams, MadeBy};
+use crate::ucp::worker_core::Core;
+use crate::ucs::{Result, Status};
+use crate::ucs_diag;
+use crate::wire::address::Address;
+use core::ptr::NonNull;
+use std::rc::Rc;
+
+impl Ep {
+    /// Makes an endpoint to the owner of `address`. `UNREACHABLE` when no transport reaches it.
+    pub fn create(worker: &Core, address: Address, params: EpParams) -> Result<NonNull<Ep>> {
+        Ep::made(Ep::unconnected(worker, params), |ep| ep.connect(address))
+    }
+
+    /// As `create`, for replies to a peer, unknown to the application. `CONNECTION_RESET` when the peer has left.
+    pub fn create_back(
+        worker: &Core,
+        address: Rc<Address>,
+        made_by: MadeBy,
+    ) -> Result<NonNull<Ep>> {
+        Ep::made(Ep::hidden(worker, made_by), |ep| ep.connect_back(address))
+    }
+
+    fn made(at: NonNull<Ep>, connect: impl FnOnce(&Ep) -> Result<()>) -> Result<NonNull<Ep>> {
+        // SAFETY: just made.
+        let ep = unsafe { at.as_ref() };
+        match connect(ep) {
+            Ok(()) => Ok(at),
+            Err(e) => {
+                // SAFETY: nobody else has it.
+                unsafe { Ep::destroy(at.as_ptr(), e, End::Flushed) };
+                Err(e)
+            }
+        }
+    }
+
+    /// Sets the peer's address: chooses the transport, and sends the queue.
+    pub fn connect(&self, address: Address) -> Result<()> {
+        let address = select::shared(self.worker(), address);
+        let lane = select::message_lane(self.worker(), &address)
+            .inspect_err(|_| select::explain(self.worker(), &address))?;
+        self.connected(lane, address)
+    }
+
+    /// As `connect`, for replies to a peer. `CONNECTION_RESET` when the peer has left.
+    pub fn connect_back(&self, address: Rc<Address>) -> Result<()> {
+        let worker = self.worker();
+        let lane = select::message_lane(worker, &address).map_err(|e| {
+            if !select::has_left(worker, &address) {
+                select::explain(worker, &address);
+                return e;
+            }
+            ucs_diag!("worker {:#x} left before it was connected to", address.uuid);
+            Status::CONNECTION_RESET
+        })?;
+        self.connected(lane, address)
+    }
+
+    /// Seconds a message of `size` bytes is estimated to take.
+    pub fn estimate(&self, size: usize) -> f64 {
+        if !self.is_connected() {
+            return f64::INFINITY;
+        }
+        let w = self.worker();
+        let attr = &w.ifaces[self.lane().iface].attr;
+        select::duration(attr, w.context().processes_here(), size as f64)
+    }
+}
