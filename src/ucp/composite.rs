@@ -30,10 +30,11 @@ impl CompositeRequest {
     pub fn post_part(&self, f: impl FnOnce(&Param) -> Result<Posted>) {
         // SAFETY: alive until the last part is done, and the poster counts as a part.
         let whole = unsafe { self.0.as_ref() };
-        // SAFETY: the only borrow.
-        if let Op::Composite(op) = unsafe { whole.op() } {
-            op.pending += 1;
-        }
+        whole.with_op(|op| {
+            if let Op::Composite(op) = op {
+                op.pending += 1;
+            }
+        });
         let each = Param {
             callback: Callback::Send(on_part_done, self.0.as_ptr().cast()),
             ..Param::PLAIN
@@ -64,14 +65,13 @@ unsafe extern "C" fn on_part_done(part: *mut c_void, status: ucs_status_t, whole
 }
 
 fn part_done(whole: &Request, result: Result<()>) {
-    // SAFETY: the only borrow; it ends before the completion.
-    let Op::Composite(op) = (unsafe { whole.op() }) else {
-        return;
-    };
-    op.pending -= 1;
-    op.error = op.error.or(result.err());
-    if op.pending == 0 {
-        let result = op.error.map_or(Ok(()), Err);
+    let end = whole.with_op(|op| {
+        let Op::Composite(op) = op else { return None };
+        op.pending -= 1;
+        op.error = op.error.or(result.err());
+        (op.pending == 0).then(|| op.error.map_or(Ok(()), Err))
+    });
+    if let Some(result) = end {
         whole.complete(result);
     }
 }

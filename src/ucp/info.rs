@@ -169,8 +169,7 @@ impl Request {
                 .map_or("complete".to_owned(), |e| format!("complete: {e}"));
             return status;
         }
-        // SAFETY: the only borrow; nothing is called while it lives.
-        match unsafe { self.op() } {
+        self.with_op(|op| match op {
             Op::Send(s) => {
                 let kind = match &s.kind {
                     MessageKind::Tag { tag } => format!("tag send {tag:#x}"),
@@ -194,6 +193,6 @@ impl Request {
             Op::Composite(_) => "several operations".to_owned(),
             Op::Amo(a) => format!("atomic of {} bytes", a.atomic.size),
             Op::None => "none".to_owned(),
-        }
+        })
     }
 }

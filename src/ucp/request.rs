@@ -145,6 +145,8 @@ pub struct Request {
     /// The next of the pool's free requests, while it is one of them.
     next: Cell<Option<NonNull<Request>>>,
     pub(crate) op: UnsafeCell<Op>,
+    #[cfg(debug_assertions)]
+    op_lent: Lent,
     callback: Cell<Callback>,
     info: Cell<Info>,
     /// The name peers know it by; 0 when they don't.
@@ -160,6 +162,27 @@ pub struct Request {
     /// Its index in `Outstanding`.
     pub(super) outstanding_index: Cell<u32>,
     completion: UnsafeCell<uct_completion_t>,
+}
+
+/// Whether the state of an operation is lent.
+#[cfg(debug_assertions)]
+#[derive(Default)]
+struct Lent(Cell<bool>);
+
+#[cfg(debug_assertions)]
+impl Lent {
+    /// Until the answer is dropped.
+    #[track_caller]
+    fn lend(&self) -> impl Drop {
+        struct Back<'a>(&'a Cell<bool>);
+        impl Drop for Back<'_> {
+            fn drop(&mut self) {
+                self.0.set(false);
+            }
+        }
+        assert!(!self.0.replace(true), "the state of an operation is lent");
+        Back(&self.0)
+    }
 }
 
 /// Whether a transport works for a request.
@@ -195,6 +218,8 @@ impl RequestSlot {
         unsafe {
             (&raw mut (*at).worker).write(worker);
             (&raw mut (*at).op).write(UnsafeCell::new(op));
+            #[cfg(debug_assertions)]
+            (&raw mut (*at).op_lent).write(Lent::default());
             (&raw mut (*at).callback).write(Cell::new(callback));
             (&raw mut (*at).info).write(Cell::new(Info::default()));
             (&raw mut (*at).id).write(Cell::new(0));
@@ -214,6 +239,8 @@ impl RequestSlot {
         unsafe {
             debug_assert!(!(*at).worker.is_null() && (*at).id.get() == 0 && !self.foreign);
             (&raw mut (*at).op).write(UnsafeCell::new(op));
+            #[cfg(debug_assertions)]
+            (&raw mut (*at).op_lent).write(Lent::default());
             (&raw mut (*at).callback).write(Cell::new(Callback::None));
             (&raw mut (*at).status).write(AtomicI8::new(UCS_INPROGRESS));
             (&raw mut (*at).foreign).write(Cell::new(false));
@@ -302,12 +329,24 @@ impl Request {
         NonNull::from(self)
     }
 
-    /// The operation's state. Held only between user callbacks, by one function at a time.
+    /// Lends the operation's state to `f`, which neither completes the request nor calls the user back, but for a generic
+    /// datatype, which must not use the request. Debug builds check that it is lent once at a time.
+    #[inline(always)]
+    pub fn with_op<R>(&self, f: impl FnOnce(&mut Op) -> R) -> R {
+        #[cfg(debug_assertions)]
+        let _lent = self.op_lent.lend();
+        // SAFETY: by the rule above nobody else has it; requests are used on their worker's thread only.
+        f(unsafe { &mut *self.op.get() })
+    }
+
+    /// As `with_op`, for a state that is used in several steps.
     ///
     /// # Safety
     /// No other borrow of it may be alive.
     #[allow(clippy::mut_from_ref)]
     pub unsafe fn op(&self) -> &mut Op {
+        #[cfg(debug_assertions)]
+        drop(self.op_lent.lend());
         // SAFETY: by the caller's promise; requests are used on their worker's thread only.
         unsafe { &mut *self.op.get() }
     }
@@ -588,5 +627,25 @@ pub fn must_be_immediate(param: &Param) -> Result<()> {
         Err(Status::NO_RESOURCE)
     } else {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_lent_again_after_it_was_given_back() {
+        let lent = Lent::default();
+        drop(lent.lend());
+        drop(lent.lend());
+    }
+
+    #[test]
+    #[should_panic(expected = "is lent")]
+    fn a_state_is_not_lent_twice() {
+        let lent = Lent::default();
+        let _first = lent.lend();
+        drop(lent.lend());
     }
 }

@@ -180,8 +180,7 @@ pub unsafe extern "C" fn ucp_request_cancel(worker: ucp_worker_h, request: *mut 
     let _guard = own!(w);
     // SAFETY: a live request.
     let req = unsafe { Request::from_user(request) };
-    // SAFETY: the only borrow.
-    let of_stream = matches!(unsafe { req.op() }, Op::StreamRecv(_));
+    let of_stream = req.with_op(|op| matches!(op, Op::StreamRecv(_)));
     if of_stream {
         stream::recv::cancel(req);
     } else {

@@ -89,9 +89,8 @@ impl Ep {
         let _pin = Pin::new(self);
         // A request that the transport holds completes when the transport gives it back.
         let comes = |req: &Request| {
-            // SAFETY: an outstanding request is alive; the only borrow.
-            let op = unsafe { req.op() };
-            matches!(op, Op::TagRecv(_) | Op::DataRecv(_)) && !req.is_with_transport()
+            req.with_op(|op| matches!(op, Op::TagRecv(_) | Op::DataRecv(_)))
+                && !req.is_with_transport()
         };
         for req in self.outstanding.take_all(comes) {
             // SAFETY: taken off the list, so not complete.

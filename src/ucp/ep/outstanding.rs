@@ -23,12 +23,10 @@ struct OutstandingKind {
 
 impl OutstandingKind {
     fn of(req: &Request) -> OutstandingKind {
-        // SAFETY: the only borrow.
-        let op = unsafe { req.op() };
-        OutstandingKind {
+        req.with_op(|op| OutstandingKind {
             access: op.is_memory_access(),
             holds: op.holds_flushes(),
-        }
+        })
     }
 }
 
@@ -51,8 +49,8 @@ impl Outstanding {
     pub fn has_unflushed(&self) -> bool {
         let all = self.all.borrow();
         all.iter().any(|(req, kind)| {
-            // SAFETY: alive while they are here; the borrow ends within the line.
-            kind.holds && !matches!(unsafe { req.as_ref().op() }, Op::Flush(_))
+            // SAFETY: alive while they are here.
+            kind.holds && !unsafe { req.as_ref() }.with_op(|op| matches!(op, Op::Flush(_)))
         })
     }
 

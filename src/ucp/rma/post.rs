@@ -221,12 +221,12 @@ fn by_transport(
 
 /// A transport is done with an access, or gave up.
 pub fn on_done(req: &Request, result: Result<()>) {
-    // SAFETY: the only borrow, ended before the completion.
-    let (ep, on_rails) = match unsafe { req.op() } {
-        Op::Put(put) => (put.ep, put.on_rails),
-        Op::Get(get) => (get.ep, false),
-        _ => return,
-    };
+    let whose = req.with_op(|op| match op {
+        Op::Put(put) => Some((put.ep, put.on_rails)),
+        Op::Get(get) => Some((get.ep, false)),
+        _ => None,
+    });
+    let Some((ep, on_rails)) = whose else { return };
     // SAFETY: an endpoint outlives its requests.
     let ep = unsafe { &*ep };
     let _pin = Pin::new(ep);

@@ -57,22 +57,25 @@ impl Operation for PutOp {
     }
 
     fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
-        // SAFETY: the only borrow; it ends before a completion.
-        let Op::Put(put) = (unsafe { req.op() }) else {
-            return Ok(TaskStep::Done);
-        };
         let (uuid, id) = (ep.worker().uuid, ep.id.get());
-        while put.offset < put.data.len() || put.data.is_empty() {
-            let head = PutHdr {
-                uuid,
-                ep: id,
-                region: put.region,
-                address: put.address + put.offset as u64,
-            };
-            put.offset += send_body(ep, AmId::Put, &head, &put.data, put.offset, usize::MAX)?;
-            if put.data.is_empty() {
-                break;
+        let sent = req.with_op(|op| -> Result<bool> {
+            let Op::Put(put) = op else { return Ok(false) };
+            while put.offset < put.data.len() || put.data.is_empty() {
+                let head = PutHdr {
+                    uuid,
+                    ep: id,
+                    region: put.region,
+                    address: put.address + put.offset as u64,
+                };
+                put.offset += send_body(ep, AmId::Put, &head, &put.data, put.offset, usize::MAX)?;
+                if put.data.is_empty() {
+                    break;
+                }
             }
+            Ok(true)
+        })?;
+        if !sent {
+            return Ok(TaskStep::Done);
         }
         ep.unfenced.set(true);
         req.complete(Ok(()));
@@ -94,18 +97,20 @@ impl Operation for GetOp {
     }
 
     fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
-        // SAFETY: the only borrow; it ends before a completion.
-        let Op::Get(get) = (unsafe { req.op() }) else {
-            return Ok(TaskStep::Done);
-        };
         let (uuid, id) = (ep.worker().uuid, ep.id.get());
-        let head = GetHdr {
-            uuid,
-            ep: id,
-            region: get.region,
-            address: get.address,
-            length: get.data.len() as u64,
-            request: req.id(),
+        let head = req.with_op(|op| match op {
+            Op::Get(get) => Some(GetHdr {
+                uuid,
+                ep: id,
+                region: get.region,
+                address: get.address,
+                length: get.data.len() as u64,
+                request: req.id(),
+            }),
+            _ => None,
+        });
+        let Some(head) = head else {
+            return Ok(TaskStep::Done);
         };
         control(ep, AmId::Get, &head)?;
         ep.add_outstanding(req);
@@ -127,25 +132,30 @@ impl Operation for AmoOp {
     }
 
     fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
-        // SAFETY: the only borrow; it ends before a completion.
-        let Op::Amo(amo) = (unsafe { req.op() }) else {
+        let (uuid, id) = (ep.worker().uuid, ep.id.get());
+        let head = req.with_op(|op| match op {
+            Op::Amo(amo) => Some(AmoHdr {
+                uuid,
+                ep: id,
+                region: amo.region,
+                address: amo.address,
+                value: amo.atomic.value,
+                compare: amo.atomic.swap,
+                request: if amo.atomic.reply.is_null() {
+                    0
+                } else {
+                    req.id()
+                },
+                op: amo.atomic.op.number(),
+                size: amo.atomic.size,
+            }),
+            _ => None,
+        });
+        let Some(head) = head else {
             return Ok(TaskStep::Done);
         };
-        let (uuid, id) = (ep.worker().uuid, ep.id.get());
-        let wanted = !amo.atomic.reply.is_null();
-        let head = AmoHdr {
-            uuid,
-            ep: id,
-            region: amo.region,
-            address: amo.address,
-            value: amo.atomic.value,
-            compare: amo.atomic.swap,
-            request: if wanted { req.id() } else { 0 },
-            op: amo.atomic.op.number(),
-            size: amo.atomic.size,
-        };
         control(ep, AmId::Amo, &head)?;
-        if wanted {
+        if head.request != 0 {
             ep.add_outstanding(req);
         } else {
             ep.unfenced.set(true);
@@ -171,28 +181,29 @@ pub fn on_get_reply(worker: &Core, message: &[u8]) -> Option<()> {
         ucs_debug!("bytes of a read that is over");
         return Some(());
     };
-    // SAFETY: the only borrow; it ends before the completion.
-    let Op::Get(get) = (unsafe { req.op() }) else {
-        return None;
-    };
-    let result = match Status::from_code(h.status as i8) {
-        Some(e) => Err(e),
-        None => {
-            if h.offset != get.received as u64 || body.len() > get.data.len() - get.received {
-                return None;
+    let end = req.with_op(|op| {
+        let Op::Get(get) = op else { return None };
+        let result = match Status::from_code(h.status as i8) {
+            Some(e) => Err(e),
+            None => {
+                if h.offset != get.received as u64 || body.len() > get.data.len() - get.received {
+                    return None;
+                }
+                // SAFETY: `body` is readable.
+                let done = unsafe { get.data.unpack(get.received, body.as_ptr(), body.len()) };
+                get.received += body.len();
+                if done.is_ok() && get.received < get.data.len() {
+                    return Some(None);
+                }
+                done
             }
-            // SAFETY: `body` is readable.
-            let done = unsafe { get.data.unpack(get.received, body.as_ptr(), body.len()) };
-            get.received += body.len();
-            if done.is_ok() && get.received < get.data.len() {
-                return Some(());
-            }
-            done
-        }
-    };
-    let ep = get.ep;
-    // SAFETY: an endpoint outlives its requests.
-    unsafe { (*ep).complete_outstanding(req, result) };
+        };
+        Some(Some((get.ep, result)))
+    })?;
+    if let Some((ep, result)) = end {
+        // SAFETY: an endpoint outlives its requests.
+        unsafe { (*ep).complete_outstanding(req, result) };
+    }
     Some(())
 }
 
@@ -203,16 +214,15 @@ pub fn on_amo_reply(worker: &Core, message: &[u8]) -> Option<()> {
         ucs_debug!("the result of an atomic that is over");
         return Some(());
     };
-    // SAFETY: the only borrow; it ends before the completion.
-    let Op::Amo(amo) = (unsafe { req.op() }) else {
-        return None;
-    };
+    let (ep, reply, size) = req.with_op(|op| match op {
+        Op::Amo(amo) => Some((amo.ep, amo.atomic.reply, amo.atomic.size)),
+        _ => None,
+    })?;
     let result = Status::from_code(h.status as i8).map_or(Ok(()), Err);
     if result.is_ok() {
         // SAFETY: the user's reply buffer, kept until the operation completes.
-        unsafe { put_reply(amo.atomic.reply, amo.atomic.size, h.value) };
+        unsafe { put_reply(reply, size, h.value) };
     }
-    let ep = amo.ep;
     // SAFETY: an endpoint outlives its requests.
     unsafe { (*ep).complete_outstanding(req, result) };
     Some(())

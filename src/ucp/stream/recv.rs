@@ -142,17 +142,16 @@ pub fn place(worker: &Core, head: StreamHdr, left: usize) -> Option<(NonNull<u8>
     if inbox.available.get() != 0 || inbox.broken.get() {
         return None;
     }
-    // SAFETY: the only borrow; nobody else is called.
-    let Op::StreamRecv(op) = (unsafe { first(inbox)?.op() }) else {
-        return None;
-    };
-    let Data::Contig { ptr, len } = op.data else {
-        return None;
-    };
-    let room = left.min(len - op.received);
-    let takes = room > 0 && op.error.is_none() && (op.wait_all || op.unit == 1);
-    let at = NonNull::new(ptr.wrapping_add(op.received))?;
-    takes.then_some((at, room))
+    first(inbox)?.with_op(|op| {
+        let Op::StreamRecv(op) = op else { return None };
+        let Data::Contig { ptr, len } = op.data else {
+            return None;
+        };
+        let room = left.min(len - op.received);
+        let takes = room > 0 && op.error.is_none() && (op.wait_all || op.unit == 1);
+        let at = NonNull::new(ptr.wrapping_add(op.received))?;
+        takes.then_some((at, room))
+    })
 }
 
 /// The next `count` bytes of such a message were placed; `over`: the message is complete.
@@ -163,13 +162,15 @@ pub fn placed(worker: &Core, head: StreamHdr, count: usize, over: bool) {
     let Some(req) = first(&ep.stream) else {
         return;
     };
-    // SAFETY: the only borrow, ended before the completion.
-    let Op::StreamRecv(op) = (unsafe { req.op() }) else {
-        return;
-    };
-    op.received += count;
+    let is_full = req.with_op(|op| match op {
+        Op::StreamRecv(op) => {
+            op.received += count;
+            Some(op.received == op.data.len())
+        }
+        _ => None,
+    });
     // A receive that does not wait for all would otherwise complete in the middle of the message.
-    if over || op.received == op.data.len() {
+    if is_full.is_some_and(|full| over || full) {
         let _pin = Pin::new(ep);
         serve(ep);
         pause_receive(ep);
@@ -232,13 +233,12 @@ fn fill_oldest(ep: &Ep, body: &[u8]) -> usize {
     let Some(req) = first(&ep.stream) else {
         return 0;
     };
-    // SAFETY: the only borrow; a generic datatype's unpack must not use its own request.
-    let Op::StreamRecv(op) = (unsafe { req.op() }) else {
-        return 0;
-    };
-    let n = share(op, body.len());
-    op.put(&body[..n]);
-    n
+    req.with_op(|op| {
+        let Op::StreamRecv(op) = op else { return 0 };
+        let n = share(op, body.len());
+        op.put(&body[..n]);
+        n
+    })
 }
 
 /// Moves `count` bytes from the inbox into a receive's buffer, fewer if a chunk has to be requested from its sender.
@@ -263,18 +263,16 @@ fn drain_inbox(ep: &Ep, op: &mut StreamRecvOp, count: usize) {
 pub(super) fn serve(ep: &Ep) {
     let inbox = &ep.stream;
     while let Some(req) = first(inbox) {
-        // SAFETY: the only borrow, ended before the completion.
-        let Op::StreamRecv(op) = (unsafe { req.op() }) else {
-            return;
-        };
-        if !op.is_done() {
-            let n = share(op, inbox.available.get());
-            drain_inbox(ep, op, n);
-        }
-        if !op.is_done() {
-            return;
-        }
-        let (length, result) = (op.received, op.error.map_or(Ok(()), Err));
+        let end = req.with_op(|op| {
+            let Op::StreamRecv(op) = op else { return None };
+            if !op.is_done() {
+                let n = share(op, inbox.available.get());
+                drain_inbox(ep, op, n);
+            }
+            op.is_done()
+                .then(|| (op.received, op.error.map_or(Ok(()), Err)))
+        });
+        let Some((length, result)) = end else { return };
         inbox.waiting.pop();
         req.set_info(Info { tag: 0, length });
         req.complete(result);
@@ -431,10 +429,12 @@ pub fn release_buffer(ep: &Ep, at: *const c_void) {
 
 /// Cancels a receive, which completes with the bytes it has.
 pub fn cancel(req: &Request) {
-    // SAFETY: the only borrow, ended before the completion.
-    let (ep, length, result) = match unsafe { req.op() } {
-        Op::StreamRecv(op) => (op.ep, op.received, op.aborted_with(Status::CANCELED)),
-        _ => return,
+    let end = req.with_op(|op| match op {
+        Op::StreamRecv(op) => Some((op.ep, op.received, op.aborted_with(Status::CANCELED))),
+        _ => None,
+    });
+    let Some((ep, length, result)) = end else {
+        return;
     };
     // SAFETY: an endpoint outlives its requests.
     let ep = unsafe { &*ep };
@@ -452,11 +452,10 @@ fn remove(inbox: &Inbox, req: NonNull<Request>) {
 /// The endpoint is at its end: so are the receives that wait.
 pub fn end(ep: &Ep, status: Status) {
     while let Some(req) = first(&ep.stream) {
-        // SAFETY: the only borrow, ended before the completion.
-        let (length, result) = match unsafe { req.op() } {
+        let (length, result) = req.with_op(|op| match op {
             Op::StreamRecv(op) => (op.received, op.aborted_with(status)),
             _ => (0, Err(status)),
-        };
+        });
         ep.stream.waiting.pop();
         req.set_info(Info { tag: 0, length });
         req.complete(result);

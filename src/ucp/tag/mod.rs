@@ -300,15 +300,13 @@ impl TagState {
         if self.posted_fifo.is_first(req.as_ptr()) {
             return self.pop_fifo().is_some();
         }
-        // SAFETY: the only borrow.
-        if matches!(unsafe { req.op() }, Op::TagPostedFifo) {
+        if req.with_op(|op| matches!(op, Op::TagPostedFifo)) {
             self.spill_fifo();
         }
-        // SAFETY: as above.
-        let entry = match unsafe { req.op() } {
+        let entry = req.with_op(|op| match op {
             Op::TagWait(r) => r.entry,
             _ => None,
-        };
+        });
         let Some(entry) = entry else { return false };
         let there = self.posted.borrow_mut().remove(entry).is_some();
         self.waiting.set(self.waiting.get() - usize::from(there));

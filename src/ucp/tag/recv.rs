@@ -181,19 +181,19 @@ impl Operation for TagWaitOp {}
 
 /// Unpacks a fragment into a posted buffer. Keeps the first error; the rest of the message is dropped.
 pub fn unpack_fragment(req: &Request, offset: usize, body: &[u8]) {
-    // SAFETY: the only borrow; a generic datatype's unpack must not use its own request.
-    let Op::TagRecv(recv) = (unsafe { req.op() }) else {
-        return;
-    };
-    if recv.arriving.error.is_none() {
-        let fits = recv.data.len().saturating_sub(offset).min(body.len());
-        // SAFETY: `fits` bytes of `body` are readable.
-        let unpacked = unsafe { recv.data.unpack(offset, body.as_ptr(), fits) };
-        recv.arriving.error = match unpacked {
-            Ok(()) if fits < body.len() => Some(Status::MESSAGE_TRUNCATED),
-            r => r.err(),
-        };
-    }
+    req.with_op(|op| {
+        if let Op::TagRecv(recv) = op
+            && recv.arriving.error.is_none()
+        {
+            let fits = recv.data.len().saturating_sub(offset).min(body.len());
+            // SAFETY: `fits` bytes of `body` are readable.
+            let unpacked = unsafe { recv.data.unpack(offset, body.as_ptr(), fits) };
+            recv.arriving.error = match unpacked {
+                Ok(()) if fits < body.len() => Some(Status::MESSAGE_TRUNCATED),
+                r => r.err(),
+            };
+        }
+    });
 }
 
 /// Copies a whole message into a buffer.
@@ -219,18 +219,18 @@ fn matched(worker: &Core, tag: u64, total: usize) -> Option<&Request> {
     let req = worker.tag().take_posted(tag)?;
     // SAFETY: a posted receive is alive.
     let req = unsafe { &*req.as_ptr() };
-    // SAFETY: the only borrow.
-    let op = unsafe { req.op() };
-    *op = match core::mem::take(op) {
-        Op::TagWait(r) => Op::TagRecv(TagRecvOp {
-            data: r.data,
-            arriving: Arriving {
-                total,
-                ..Arriving::default()
-            },
-        }),
-        other => other,
-    };
+    req.with_op(|op| {
+        *op = match core::mem::take(op) {
+            Op::TagWait(r) => Op::TagRecv(TagRecvOp {
+                data: r.data,
+                arriving: Arriving {
+                    total,
+                    ..Arriving::default()
+                },
+            }),
+            other => other,
+        }
+    });
     req.set_info(Info { tag, length: total });
     Some(req)
 }
@@ -292,11 +292,10 @@ pub fn on_message(worker: &Core, tag: u64, bytes: &[u8], sync: Option<(u64, u64,
     };
     // SAFETY: a posted receive is alive.
     let req = unsafe { at.as_ref() };
-    // SAFETY: the only borrow; it ends before the completion.
-    let result = match unsafe { req.op() } {
+    let result = req.with_op(|op| match op {
         Op::TagWait(r) => unpack_whole(&r.data, bytes),
         _ => Err(Status::INVALID_PARAM),
-    };
+    });
     req.set_info(Info {
         tag,
         length: bytes.len(),
@@ -346,12 +345,13 @@ pub fn complete_unexpected(worker: &Core, id: MessageId, entry: EntryId) {
 
 /// The last fragment of a matched message.
 pub fn complete_matched(req: &Request) {
-    // SAFETY: the only borrow; it ends before the completion.
-    let result = match unsafe { req.op() } {
-        Op::TagRecv(r) => r.arriving.error.map_or(Ok(()), Err),
-        _ => return,
-    };
-    req.complete(result);
+    let end = req.with_op(|op| match op {
+        Op::TagRecv(r) => Some(r.arriving.error.map_or(Ok(()), Err)),
+        _ => None,
+    });
+    if let Some(result) = end {
+        req.complete(result);
+    }
 }
 
 /// The sender of a fragmented message is gone: a matched receive fails, an unexpected message is dropped.
