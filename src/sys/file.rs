@@ -2,6 +2,7 @@
 //!
 //! Called by the log, by the functions that print to a `FILE *`, and by all who ask /proc and /sys.
 
+use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -11,6 +12,15 @@ use std::path::Path;
 /// Standard output and standard error, by number: the program owns them.
 pub const STDOUT: i32 = 1;
 pub const STDERR: i32 = 2;
+
+/// Whether `text` is of the form `pattern`, as glob(7) has it.
+pub fn matches_pattern(pattern: &str, text: &str) -> bool {
+    let (Ok(pattern), Ok(text)) = (CString::new(pattern), CString::new(text)) else {
+        return false;
+    };
+    // SAFETY: two C strings.
+    unsafe { libc::fnmatch(pattern.as_ptr(), text.as_ptr(), 0) == 0 }
+}
 
 /// Writes all of `bytes`, however many calls it takes.
 pub fn write_all(fd: i32, mut bytes: &[u8]) -> io::Result<()> {
@@ -99,4 +109,31 @@ pub fn open_place(path: &Path) -> io::Result<OwnedFd> {
         .custom_flags(libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC)
         .open(path)?;
     Ok(file.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_as_in_a_shell() {
+        for (pattern, text, expected) in [
+            ("*", "", true),
+            ("*", "anything", true),
+            ("", "", true),
+            ("", "a", false),
+            ("a?c", "abc", true),
+            ("a?c", "ac", false),
+            ("*_BW", "SM_BW", true),
+            ("*_BW", "SM_BWX", false),
+            ("a*b*c", "a-b-b-c", true),
+            ("[a-c]x", "bx", true),
+            ("[!a-c]x", "bx", false),
+            ("[]]", "]", true),
+            ("[a", "[a", true),
+            ("*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaa", false),
+        ] {
+            assert_eq!(matches_pattern(pattern, text), expected, "{pattern} {text}");
+        }
+    }
 }

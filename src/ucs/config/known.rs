@@ -139,7 +139,7 @@ pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'
     let limit = (wanted.len() / 4).clamp(1, 3);
     let mut near: Vec<(usize, &str)> = names
         .filter(|known| known.len().abs_diff(wanted.len()) <= limit)
-        .map(|known| (distance(known.as_bytes(), wanted.as_bytes()), known))
+        .map(|known| (strsim::osa_distance(known, wanted), known))
         .filter(|(distance, _)| *distance <= limit)
         .collect();
     near.sort_unstable();
@@ -149,27 +149,6 @@ pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'
         .take(MAX_SUGGESTIONS)
         .map(|(_, known)| known)
         .collect()
-}
-
-/// Letters to insert, remove, replace or exchange with their neighbours to make one text of the other.
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    // rows[i][j]: from the first i letters of `a` to the first j of `b`.
-    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
-    for (i, x) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, y) in b.iter().enumerate() {
-            let above = &rows[i];
-            let mut best = (above[j] + usize::from(x != y))
-                .min(above[j + 1] + 1)
-                .min(row[j] + 1);
-            if i > 0 && j > 0 && x == &b[j - 1] && y == &a[i - 1] {
-                best = best.min(rows[i - 1][j - 1] + 1);
-            }
-            row.push(best);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
 }
 
 /// Whether no process above or beside this one has reported already.
@@ -211,21 +190,5 @@ mod tests {
         assert!(is_of_foreign_component("IB_GID_INDEX") && !is_of_foreign_component("IB_NOTHING"));
         assert!(!is_of_foreign_component("TLS") && !is_of_foreign_component("LOG_FILE"));
         assert!(is_known("UCX_IB_GID_INDEX") && is_known("UCX_TLS") && !is_known("TLS"));
-    }
-
-    #[test]
-    fn distances() {
-        for (a, b, expected) in [
-            ("", "", 0),
-            ("a", "", 1),
-            ("kitten", "sitting", 3),
-            ("abc", "abc", 0),
-            ("ab", "ba", 1),
-            ("tsl", "tls", 1),
-            ("ca", "abc", 3),
-        ] {
-            assert_eq!(distance(a.as_bytes(), b.as_bytes()), expected);
-            assert_eq!(distance(b.as_bytes(), a.as_bytes()), expected);
-        }
     }
 }

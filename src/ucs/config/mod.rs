@@ -14,18 +14,17 @@ pub mod env;
 mod file;
 pub mod global;
 mod known;
-mod pattern;
 pub mod print;
 pub mod ucm;
 pub mod units;
 mod value;
 mod var;
 
+pub use crate::sys::file::matches_pattern;
 use env::Source;
 pub use known::{
     is_known, is_of_foreign_component, nearest, used_variables, warn_unused, warn_unused_with,
 };
-pub use pattern::matches_pattern;
 pub use value::{AllowList, Kind, OnOff, Ternary, Value};
 pub(crate) use var::var;
 pub use var::*;
