@@ -10,7 +10,7 @@
 use crate::c::UCT_DEVICE_TYPE_NET;
 use crate::ucp::worker_core::{Core, OpenIface};
 use crate::ucs_debug;
-use crate::uct::local::{self, Confirmed, ProcessId, ProcessName, Refusal};
+use crate::uct::local::{self, Confirmed, ProcessId, ProcessName};
 use crate::wire::address::{Address, AddressEntry};
 
 /// The ticket by which this worker proves to another that both are on one host.
@@ -141,7 +141,7 @@ pub fn proven(worker: &Core, mut address: Address, ticket: u64) -> Proven {
             "worker {:#x} is not proven to be on this host ({e}): messages to it go by the network",
             address.uuid
         );
-        is_silent = *e == Refusal::Silent;
+        is_silent = e.is_temporary();
     }
     let confirmed = proof.and_then(Result::ok);
     let owner: Option<ProcessId> = owner.filter(|_| confirmed.is_some()).map(|o| o.id);

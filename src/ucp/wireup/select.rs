@@ -335,7 +335,7 @@ pub fn iface_for(worker: &Core, address: &Address, capability: Capability) -> Op
 pub fn has_left(worker: &Core, address: &Address) -> bool {
     !matches!(
         refusal(worker, address),
-        Some(Refusal::OtherUser | Refusal::Silent)
+        Some(Refusal::OtherUser | Refusal::Silent | Refusal::NotAsked)
     ) && worker.ifaces.iter().any(|iface| {
         let left = |entry: &AddressEntry| {
             may_reach(worker, iface, entry, core::ptr::null()) && !reaches(worker, iface, entry)

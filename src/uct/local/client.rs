@@ -39,10 +39,19 @@ pub enum Refusal {
     OtherUser,
     /// It does not reply.
     Silent,
+    /// It could not be asked, for a reason that says nothing about it.
+    NotAsked,
     /// It has no such thing.
     Denied,
     /// Its reply cannot be used.
     Unusable,
+}
+
+impl Refusal {
+    /// Whether another request may end otherwise.
+    pub fn is_temporary(self) -> bool {
+        matches!(self, Refusal::Silent | Refusal::NotAsked)
+    }
 }
 
 impl core::fmt::Display for Refusal {
@@ -51,6 +60,7 @@ impl core::fmt::Display for Refusal {
             Refusal::Gone => "the process has ended, or has closed its worker",
             Refusal::OtherUser => "the process belongs to another user",
             Refusal::Silent => "the process does not answer: is it stopped?",
+            Refusal::NotAsked => "the process could not be asked",
             Refusal::Denied => "the process does not know of it",
             Refusal::Unusable => "what the process gave cannot be used",
         })
@@ -182,7 +192,9 @@ pub fn ask(name: ProcessName, question: Question) -> Result<Reply, Refusal> {
                 Refusal::Silent
             }
             io::ErrorKind::PermissionDenied => Refusal::OtherUser,
-            _ => Refusal::Gone,
+            io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound => Refusal::Gone,
+            _ if is_dropped(&e) => Refusal::Gone,
+            _ => Refusal::NotAsked,
         }
     };
     let begun = Instant::now();
