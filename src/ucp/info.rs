@@ -1,4 +1,5 @@
 //! Descriptions of contexts, workers, endpoints and requests, in the form that tools and Open MPI parse.
+#![forbid(unsafe_code)]
 
 use super::context::Context;
 use super::ep::{Capability, Ep};

@@ -169,7 +169,7 @@ mod tests {
     /// `least` by more than the alignment.
     #[test]
     fn parts_cover_the_transfer() {
-        let mut rng = crate::ucs::test_rng::TestRng::new(1);
+        let rng = crate::ucs::test_rng::TestRng::new(1);
         for _ in 0..2000 {
             let bandwidths: Vec<f64> = (0..=rng.below(4))
                 .map(|_| 1e8 + rng.below(1000) as f64 * 1e7)
