@@ -8,6 +8,7 @@ use ferrucx::uct::shm::ring::{Polled, Receiver, Sender, Shape, reset};
 use ferrucx::uct::tcp::wire;
 use ferrucx::wire::Writer;
 use ferrucx::wire::header::{Header, TagSyncHdr};
+use ferrucx::wire::id::{EpId, EpName, RequestId, RequestName};
 use std::alloc::{Layout, alloc_zeroed};
 
 fn main() {
@@ -143,14 +144,18 @@ fn pool(bencher: Bencher) {
 fn header(bencher: Bencher) {
     let hdr = TagSyncHdr {
         tag: 1,
-        uuid: 2,
-        ep: 3,
-        request: 4,
+        sender: RequestName {
+            ep: EpName {
+                uuid: 2,
+                id: EpId(3),
+            },
+            id: RequestId(4),
+        },
     };
     let mut bytes = [0u8; TagSyncHdr::LEN];
     bencher.bench_local(|| {
         black_box(hdr).encode(&mut Writer::new(&mut bytes));
-        TagSyncHdr::split(black_box(&bytes)).map(|(back, _)| back.request)
+        TagSyncHdr::split(black_box(&bytes)).map(|(back, _)| back.sender)
     });
 }
 

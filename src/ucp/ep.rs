@@ -45,11 +45,11 @@ use crate::uct::local::ProcessId;
 use crate::wire::Writer;
 use crate::wire::address::Address;
 use crate::wire::header::{AmId, Header, WireupHdr};
+use crate::wire::id::{EpId, EpName, RequestId, RequestName};
 use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
 use message_lane::NO_LANE;
-use pairing::RemoteEp;
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
@@ -89,7 +89,7 @@ pub struct PeerGet {
     pub address: u64,
     pub length: usize,
     pub offset: usize,
-    pub request: u64,
+    pub request: RequestId,
 }
 
 /// What the send queue does with a get by the peer. Implemented where accesses by the peer live.
@@ -146,7 +146,7 @@ pub struct Ep {
     /// The peer's worker; 0 while it is not known.
     pub remote_uuid: Cell<u64>,
     /// The remote endpoint, once it is known.
-    remote_ep: Cell<Option<RemoteEp>>,
+    remote_ep: Cell<Option<EpName>>,
     /// Its number among the endpoints between two workers; see `Pairing`.
     pub serial: Cell<u32>,
     address: OnceCell<Rc<Address>>,
@@ -348,7 +348,7 @@ impl Ep {
     }
 
     /// The remote endpoint is known.
-    pub fn pair_with(&self, remote_ep: RemoteEp) {
+    pub fn pair_with(&self, remote_ep: EpName) {
         self.remote_ep.set(Some(remote_ep));
         self.worker()
             .endpoints()
@@ -531,6 +531,22 @@ impl Ep {
         })
     }
 
+    /// The name that peers have of it.
+    pub fn name_for_peers(&self) -> EpName {
+        EpName {
+            uuid: self.worker().uuid,
+            id: EpId(self.id.get()),
+        }
+    }
+
+    /// The name that peers have of a request of this endpoint.
+    pub fn name_request(&self, req: &Request) -> RequestName {
+        RequestName {
+            ep: self.name_for_peers(),
+            id: req.id(),
+        }
+    }
+
     /// Whether the application asked for error handling.
     pub fn handles_errors(&self) -> bool {
         self.params.get().err_mode != UCP_ERR_HANDLING_MODE_NONE
@@ -583,8 +599,7 @@ impl Ep {
     fn wireup_task(&self) -> Task {
         let w = self.worker();
         let header = WireupHdr {
-            uuid: w.uuid,
-            ep: self.id.get(),
+            ep: self.name_for_peers(),
             serial: self.serial.get(),
             handles_errors: self.handles_errors().into(),
             ticket: claims::ticket(w, self.remote_uuid.get()),
@@ -595,7 +610,7 @@ impl Ep {
     /// Pairs the endpoint with itself: it receives its own messages.
     pub fn pair_with_itself(&self) {
         self.wireup_sent.set(true);
-        self.pair_with((self.remote_uuid.get(), self.id.get()));
+        self.pair_with(self.name_for_peers());
     }
 
     /// Sends a task, or appends it to the queue. On a failed endpoint the task fails.

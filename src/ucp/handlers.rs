@@ -28,7 +28,7 @@ const HANDLERS: &[(AmId, uct_am_callback_t)] = &[
     (AmId::Rts, Some(shim::<5>)),
     (AmId::Rtr, Some(shim::<6>)),
     (AmId::Data, Some(shim::<7>)),
-    (AmId::Ack, Some(shim::<8>)),
+    (AmId::SendAck, Some(shim::<8>)),
     (AmId::Am, Some(shim::<9>)),
     (AmId::Stream, Some(shim::<10>)),
     (AmId::Put, Some(shim::<11>)),
@@ -39,10 +39,12 @@ const HANDLERS: &[(AmId, uct_am_callback_t)] = &[
     (AmId::Fence, Some(shim::<16>)),
     (AmId::Close, Some(shim::<17>)),
     (AmId::PutDone, Some(shim::<18>)),
+    (AmId::DataFailed, Some(shim::<19>)),
+    (AmId::FenceAck, Some(shim::<20>)),
 ];
 
 /// The handlers in the order of `HANDLERS`.
-const BODIES: [MessageHandler; 19] = [
+const BODIES: [MessageHandler; 21] = [
     |w, m| {
         wireup::message::on_wireup(w, m);
         Some(())
@@ -54,7 +56,7 @@ const BODIES: [MessageHandler; 19] = [
     },
     |w, m| {
         let (h, body) = TagSyncHdr::split(m)?;
-        tag::recv::on_message(w, h.tag, body, Some((h.uuid, h.ep, h.request)));
+        tag::recv::on_message(w, h.tag, body, Some(h.sender));
         Some(())
     },
     on_first,
@@ -71,7 +73,7 @@ const BODIES: [MessageHandler; 19] = [
         Some(())
     },
     |w, m| {
-        rndv::on_ack(w, &AckHdr::split(m)?.0);
+        rndv::on_send_ack(w, &AckHdr::split(m)?.0);
         Some(())
     },
     |w, m| am::recv::on_message(w, m),
@@ -85,6 +87,14 @@ const BODIES: [MessageHandler; 19] = [
     |w, m| wireup::close::on_close(w, m),
     |w, m| {
         rndv::on_put_done(w, &PutDoneHdr::split(m)?.0);
+        Some(())
+    },
+    |w, m| {
+        rndv::on_data_failed(w, &AckHdr::split(m)?.0);
+        Some(())
+    },
+    |w, m| {
+        rma::flush::on_fence_ack(w, &AckHdr::split(m)?.0);
         Some(())
     },
 ];
@@ -221,7 +231,7 @@ fn on_first(worker: &Core, message: &[u8]) -> Option<()> {
         }
         k if k == AmId::TagSync as u8 => {
             let (t, body) = TagSyncHdr::split(rest)?;
-            let sync = Some((t.uuid, t.ep, t.request));
+            let sync = Some(t.sender);
             (
                 tag::recv::on_first_fragment(worker, id, t.tag, total, sync),
                 body,
@@ -333,17 +343,16 @@ fn on_rts(worker: &Core, message: &[u8]) -> Option<()> {
     let (h, rest) = RtsHdr::split(message)?;
     let (key, rest) = rest.split_at_checked(h.key.into())?;
     let (epoch_key, rest) = rest.split_at_checked(h.epoch_key.into())?;
-    let sender = (h.uuid, h.ep, h.request);
     let what = Rts {
-        sender,
+        sender: h.sender,
         total: usize::try_from(h.total).ok()?,
         address: h.address,
-        region: rndv::learn_key(worker, sender, key),
+        region: rndv::learn_key(worker, h.sender.ep, key),
         guard: (h.epoch_at != 0).then_some(EpochGuard {
             at: h.epoch_at,
             value: h.epoch,
         }),
-        epoch_region: rndv::learn_key(worker, sender, epoch_key),
+        epoch_region: rndv::learn_key(worker, h.sender.ep, epoch_key),
     };
     match h.kind {
         k if k == AmId::TagOnly as u8 => {

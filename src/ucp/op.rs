@@ -1,6 +1,6 @@
 //! The state of an operation inside its request, and what the engine asks of it.
 //!
-//! The engine is the send queue, the handler of acknowledgements, and the transports' completions. It knows a request
+//! The engine is the send queue and the transports' completions. It knows a request
 //! and calls the functions of `Op`, which call those of the operation's own type (`Operation`). Each type implements them
 //! in the file that the operation lives in.
 
@@ -14,9 +14,9 @@ use crate::ucp::rkey::RemoteKey;
 use crate::ucp::rndv_tuner::TimedTransfer;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status};
-use crate::ucs_error;
 use crate::wire::Writer;
 use crate::wire::header::{AmHdr, AmId, AmReplyHdr, Header, StreamHdr, TagHdr, TagSyncHdr};
+use crate::wire::id::{RequestId, RequestName};
 use core::ptr::NonNull;
 use std::rc::Rc;
 
@@ -36,11 +36,6 @@ pub trait Operation {
     /// Is at the head of the send queue: sends what the transport has room for. `NO_RESOURCE` when it has none.
     fn step(_ep: &Ep, _req: &Request) -> Result<TaskStep> {
         Ok(TaskStep::Done)
-    }
-
-    /// The peer has acknowledged it with a result.
-    fn on_ack(_req: &Request, _result: Result<()>) {
-        ucs_error!("an acknowledgement that nothing waits for; dropped");
     }
 
     /// All transfers that a transport performed for it have completed.
@@ -212,11 +207,6 @@ impl Op {
         of_type!(req, step(ep, req))
     }
 
-    /// See `Operation::on_ack`.
-    pub fn on_ack(req: &Request, result: Result<()>) {
-        of_type!(req, on_ack(req, result))
-    }
-
     /// See `Operation::on_transfers_done`.
     pub fn on_transfers_done(req: &Request, result: Result<()>) {
         of_type!(req, on_transfers_done(req, result))
@@ -260,13 +250,13 @@ pub enum Stage {
     RtsSent,
     /// The receiver has requested fragments: its request, the bytes sent and requested.
     Data {
-        receiver: u64,
+        receiver: RequestId,
         offset: usize,
         length: usize,
     },
     /// The receiver has requested a put into its memory: its request, the address, the length.
     Write {
-        receiver: u64,
+        receiver: RequestId,
         address: u64,
         length: usize,
         /// Put with notification: a message follows the data on the same connection.
@@ -366,15 +356,13 @@ impl MessageKind {
         }
     }
 
-    /// Writes the header. `sync` is worker, endpoint and request of a synchronous sender.
-    pub fn encode(&self, w: &mut Writer<'_>, sync: (u64, u64, u64)) {
+    /// Writes the header. `sync` names the request of a synchronous sender.
+    pub fn encode(&self, w: &mut Writer<'_>, sync: RequestName) {
         match self {
             MessageKind::Tag { tag } => TagHdr { tag: *tag }.encode(w),
             MessageKind::TagSync { tag } => TagSyncHdr {
                 tag: *tag,
-                uuid: sync.0,
-                ep: sync.1,
-                request: sync.2,
+                sender: sync,
             }
             .encode(w),
             MessageKind::Am { hdr, reply, header } => {
@@ -446,8 +434,8 @@ pub struct Arriving {
     pub received: usize,
     /// The first error of the user's unpacking or of a truncation; the rest is swallowed.
     pub error: Option<Status>,
-    /// The sender's worker, endpoint and request, for a rendezvous.
-    pub sender: (u64, u64, u64),
+    /// Of a rendezvous.
+    pub sender: RequestName,
     /// The endpoint where the request is outstanding.
     pub ep: Option<NonNull<Ep>>,
     /// The buffer belongs to the library and is freed with the request: the sender gets only access that can be

@@ -15,6 +15,7 @@ use crate::ucp::op::Op;
 use crate::ucp::plan::RndvPolicy;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
+use crate::wire::id::RequestId;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::mem::offset_of;
@@ -149,8 +150,8 @@ pub struct Request {
     op_lent: Lent,
     callback: Cell<Callback>,
     info: Cell<Info>,
-    /// The name peers know it by; 0 when they don't.
-    id: Cell<u64>,
+    /// The id that peers have of it.
+    id: Cell<RequestId>,
     /// `UCS_INPROGRESS` until completed. The only member that is read without the worker's lock.
     status: AtomicI8,
     /// The memory is the user's, or lent to it.
@@ -222,7 +223,7 @@ impl RequestSlot {
             (&raw mut (*at).op_lent).write(Lent::default());
             (&raw mut (*at).callback).write(Cell::new(callback));
             (&raw mut (*at).info).write(Cell::new(Info::default()));
-            (&raw mut (*at).id).write(Cell::new(0));
+            (&raw mut (*at).id).write(Cell::new(RequestId::NONE));
             (&raw mut (*at).status).write(AtomicI8::new(UCS_INPROGRESS));
             (&raw mut (*at).foreign).write(Cell::new(self.foreign));
             (&raw mut (*at).released).write(Cell::new(false));
@@ -237,7 +238,9 @@ impl RequestSlot {
         let at = self.at.as_ptr();
         // SAFETY: as in `fill`.
         unsafe {
-            debug_assert!(!(*at).worker.is_null() && (*at).id.get() == 0 && !self.foreign);
+            debug_assert!(
+                !(*at).worker.is_null() && (*at).id.get() == RequestId::NONE && !self.foreign
+            );
             (&raw mut (*at).op).write(UnsafeCell::new(op));
             #[cfg(debug_assertions)]
             (&raw mut (*at).op_lent).write(Lent::default());
@@ -422,8 +425,8 @@ impl Request {
     }
 
     /// The id for peers, allocated at first use.
-    pub fn id(&self) -> u64 {
-        if self.id.get() == 0 {
+    pub fn id(&self) -> RequestId {
+        if self.id.get() == RequestId::NONE {
             self.id.set(self.worker().requests().name(self.as_ptr()));
         }
         self.id.get()
@@ -436,9 +439,9 @@ impl Request {
             return;
         }
         unexpected::end_op(self.worker());
-        if self.id.get() != 0 {
+        if self.id.get() != RequestId::NONE {
             self.worker().requests().forget(self.id.get());
-            self.id.set(0);
+            self.id.set(RequestId::NONE);
         }
         // SAFETY: no borrow is alive across a completion.
         let op = unsafe { self.op() };
@@ -459,7 +462,7 @@ impl Request {
     /// needed then.
     #[inline(always)]
     pub fn complete_plain(&self, info: Info) {
-        debug_assert!(!self.is_done() && self.id.get() == 0);
+        debug_assert!(!self.is_done() && self.id.get() == RequestId::NONE);
         unexpected::end_op(self.worker());
         // SAFETY: no borrow is alive across a completion; nothing of the old value has to be dropped.
         unsafe { core::ptr::write(self.op(), Op::None) };
@@ -493,7 +496,7 @@ impl Request {
 
     /// Frees a request whose operation was not started. The user has not seen it.
     pub fn abolish(&self) {
-        debug_assert!(self.id.get() == 0);
+        debug_assert!(self.id.get() == RequestId::NONE);
         unexpected::end_op(self.worker());
         // SAFETY: no borrow is alive.
         drop(core::mem::replace(unsafe { self.op() }, Op::None));

@@ -2,12 +2,12 @@
 #![forbid(unsafe_code)]
 
 use crate::uct::internal::EpochGuard;
+use crate::wire::id::RequestName;
 
 /// An RTS: the sender of a message, and the address of its data.
 #[derive(Clone, Copy, Debug)]
 pub struct Rts {
-    /// The sender's worker, endpoint and request.
-    pub sender: (u64, u64, u64),
+    pub sender: RequestName,
     pub total: usize,
     /// Address of the data at the sender, if contiguous and readable; else 0.
     pub address: u64,

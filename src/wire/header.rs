@@ -1,8 +1,9 @@
 //! Headers of UCP's messages, one active-message id each.
 //!
 //! A header states its encoded length (`LEN`); what follows it in the message is payload. Requests
-//! and endpoints travel as the opaque 64-bit ids their owner gave out.
+//! and endpoints travel as the opaque ids their owner gave out (`id`).
 
+use super::id::{EpId, EpName, RequestId, RequestName};
 use super::{Reader, Writer};
 
 /// Active-message ids of UCP on every interface.
@@ -24,8 +25,9 @@ pub enum AmId {
     Rtr,
     /// A fragment of data that an `Rtr` asked for.
     Data,
-    /// A request of the peer is done, with a status.
-    Ack,
+    /// To a sender: its synchronous message is matched, or the receiver has the data of its rendezvous message, or cannot
+    /// have them.
+    SendAck,
     /// A whole user's active message.
     Am,
     Stream,
@@ -39,6 +41,10 @@ pub enum AmId {
     Close,
     /// Data that an `Rtr` asked for were put into the receiver's memory.
     PutDone,
+    /// To a receiver: the data that an `Rtr` asked for will not come.
+    DataFailed,
+    /// The accesses before a `Fence` are done.
+    FenceAck,
 }
 
 /// A message header with a fixed length.
@@ -56,6 +62,57 @@ pub trait Header: Sized {
     }
 }
 
+/// A member of a header.
+trait Field: Sized {
+    const LEN: usize;
+    fn encode(self, w: &mut Writer<'_>);
+    fn decode(r: &mut Reader<'_>) -> Option<Self>;
+}
+
+macro_rules! number_field {
+    ($($t:ident)*) => {$(
+        impl Field for $t {
+            const LEN: usize = size_of::<$t>();
+
+            #[inline]
+            fn encode(self, w: &mut Writer<'_>) {
+                w.$t(self);
+            }
+
+            #[inline]
+            fn decode(r: &mut Reader<'_>) -> Option<$t> {
+                r.$t()
+            }
+        }
+    )*};
+}
+
+number_field! { u8 u16 u32 u64 }
+
+/// A field that consists of others.
+macro_rules! compound_field {
+    ($name:ident { $($f:tt: $t:ty),* }) => {
+        impl Field for $name {
+            const LEN: usize = 0 $(+ <$t as Field>::LEN)*;
+
+            #[inline]
+            fn encode(self, w: &mut Writer<'_>) {
+                $(self.$f.encode(w);)*
+            }
+
+            #[inline]
+            fn decode(r: &mut Reader<'_>) -> Option<$name> {
+                Some($name { $($f: <$t>::decode(r)?,)* })
+            }
+        }
+    };
+}
+
+compound_field! { EpId { 0: u64 } }
+compound_field! { RequestId { 0: u64 } }
+compound_field! { EpName { uuid: u64, id: EpId } }
+compound_field! { RequestName { ep: EpName, id: RequestId } }
+
 macro_rules! header {
     ($(#[$m:meta])* $name:ident { $($(#[$fm:meta])* $f:ident: $t:ident,)* }) => {
         $(#[$m])*
@@ -65,16 +122,16 @@ macro_rules! header {
         }
 
         impl Header for $name {
-            const LEN: usize = 0 $(+ size_of::<$t>())*;
+            const LEN: usize = 0 $(+ <$t as Field>::LEN)*;
 
             #[inline]
             fn encode(&self, w: &mut Writer<'_>) {
-                $(w.$t(self.$f);)*
+                $(self.$f.encode(w);)*
             }
 
             #[inline]
             fn decode(r: &mut Reader<'_>) -> Option<$name> {
-                Some($name { $($f: r.$t()?,)* })
+                Some($name { $($f: <$t>::decode(r)?,)* })
             }
         }
     };
@@ -83,10 +140,8 @@ macro_rules! header {
 header! {
     /// Before anything else on an endpoint: who sends, followed by the sender's worker address.
     WireupHdr {
-        /// The sender's worker.
-        uuid: u64,
         /// The sender's endpoint.
-        ep: u64,
+        ep: EpName,
         /// How many endpoints this worker made to the receiver before.
         serial: u32,
         /// Whether the sender's application asked for error handling.
@@ -102,7 +157,7 @@ header! {
 
 header! {
     /// Tag, who to acknowledge the match to.
-    TagSyncHdr { tag: u64, uuid: u64, ep: u64, request: u64, }
+    TagSyncHdr { tag: u64, sender: RequestName, }
 }
 
 header! {
@@ -129,10 +184,7 @@ header! {
     /// Followed by `key` bytes of a remote key for the data, `epoch_key` bytes of a remote key for the epoch word,
     /// and the kind-specific header.
     RtsHdr {
-        uuid: u64,
-        ep: u64,
-        /// The sender's request.
-        request: u64,
+        sender: RequestName,
         /// Bytes of the whole message.
         total: u64,
         /// Where a contiguous message stands at the sender; 0 when it is not contiguous.
@@ -150,30 +202,29 @@ header! {
 header! {
     RtrHdr {
         /// The sender's request and the receiver's.
-        request: u64,
-        receiver: u64,
+        request: RequestId,
+        receiver: RequestId,
         /// Bytes wanted.
         length: u64,
         /// Where they are to be written, with the remote key that follows, if any; 0 when they are to
         /// be sent.
         address: u64,
-        /// The receiver's worker and endpoint: whom to tell that the send is over.
-        uuid: u64,
-        ep: u64,
+        /// The receiver's endpoint: whom to tell that the send is over.
+        ep: EpName,
     }
 }
 
 header! {
-    DataHdr { receiver: u64, offset: u64, }
+    DataHdr { receiver: RequestId, offset: u64, }
 }
 
 header! {
-    AckHdr { request: u64, status: u8, }
+    AckHdr { request: RequestId, status: u8, }
 }
 
 header! {
     /// `length` bytes of the receiver's request were put. The puts of one request may go by several connections.
-    PutDoneHdr { receiver: u64, length: u64, }
+    PutDoneHdr { receiver: RequestId, length: u64, }
 }
 
 header! {
@@ -207,56 +258,53 @@ impl AmHdr {
 pub const AM_REPLY: u8 = 1;
 
 header! {
-    /// The sender's worker and endpoint.
-    AmReplyHdr { uuid: u64, ep: u64, }
+    AmReplyHdr { ep: EpName, }
 }
 
 header! {
-    StreamHdr { uuid: u64, ep: u64, }
+    StreamHdr { ep: EpName, }
 }
 
 header! {
     /// Writes the bytes that follow.
-    PutHdr { uuid: u64, ep: u64, region: u64, address: u64, }
+    PutHdr { ep: EpName, region: u64, address: u64, }
 }
 
 header! {
-    GetHdr { uuid: u64, ep: u64, region: u64, address: u64, length: u64, request: u64, }
+    GetHdr { ep: EpName, region: u64, address: u64, length: u64, request: RequestId, }
 }
 
 header! {
     /// Bytes of a `Get` follow.
-    GetReplyHdr { request: u64, offset: u64, status: u8, }
+    GetReplyHdr { request: RequestId, offset: u64, status: u8, }
 }
 
 header! {
     AmoHdr {
-        uuid: u64,
-        ep: u64,
+        ep: EpName,
         region: u64,
         address: u64,
         value: u64,
         compare: u64,
-        /// 0 when no result is wanted.
-        request: u64,
+        /// `NONE` when no result is wanted.
+        request: RequestId,
         op: u8,
         size: u8,
     }
 }
 
 header! {
-    AmoReplyHdr { request: u64, value: u64, status: u8, }
+    AmoReplyHdr { request: RequestId, value: u64, status: u8, }
 }
 
 header! {
-    FenceHdr { uuid: u64, ep: u64, request: u64, }
+    FenceHdr { sender: RequestName, }
 }
 
 header! {
     /// The sender's endpoint is closed.
     CloseHdr {
-        uuid: u64,
-        ep: u64,
+        ep: EpName,
         /// 1: by force; what was under way is lost.
         forced: u8,
     }
@@ -289,9 +337,13 @@ mod tests {
     #[test]
     fn headers_come_back_and_short_ones_are_refused() {
         let h = RtsHdr {
-            uuid: 1,
-            ep: 2,
-            request: 3,
+            sender: RequestName {
+                ep: EpName {
+                    uuid: 1,
+                    id: EpId(2),
+                },
+                id: RequestId(3),
+            },
             total: u64::MAX,
             address: 5,
             epoch_at: 6,

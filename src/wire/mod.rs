@@ -11,6 +11,7 @@ pub mod address;
 pub mod blob;
 pub mod envelope;
 pub mod header;
+pub mod id;
 pub mod rkey;
 pub mod upstream;
 

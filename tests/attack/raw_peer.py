@@ -67,7 +67,7 @@ def crc16(data):
     return crc
 
 
-VERSION = 4
+VERSION = 5
 
 
 def seal(body, before=b""):

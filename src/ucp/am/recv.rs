@@ -147,7 +147,7 @@ fn find_handler(worker: &Core, head: &Head<'_>) -> Option<(AmHandler, ucp_ep_h)>
     }
     let reply_ep = match head.reply {
         None => core::ptr::null_mut(),
-        Some(r) => match worker.ep_of_peer(r.uuid, r.ep) {
+        Some(r) => match worker.ep_of_peer(r.ep) {
             Some(ep) => {
                 ep.expose();
                 core::ptr::from_ref(ep).cast_mut().cast()

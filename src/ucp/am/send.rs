@@ -49,8 +49,7 @@ pub unsafe fn post(
     };
     let wants = |flag| param.flags & flag != 0;
     let reply = wants(UCP_AM_SEND_FLAG_REPLY).then(|| AmReplyHdr {
-        uuid: ep.worker().uuid,
-        ep: ep.id.get(),
+        ep: ep.name_for_peers(),
     });
     let kind = MessageKind::Am {
         hdr: AmHdr {

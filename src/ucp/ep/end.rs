@@ -441,8 +441,7 @@ impl Ep {
             self.send_wireup();
         }
         let close = CloseHdr {
-            uuid: self.worker().uuid,
-            ep: self.id.get(),
+            ep: self.name_for_peers(),
             forced: forced.into(),
         };
         self.post(Task::control(AmId::Close, &close, &[]));

@@ -3,12 +3,10 @@
 #![forbid(unsafe_code)]
 
 use crate::wire::address::Address;
+use crate::wire::id::{EpId, EpName};
 use core::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
-
-/// A remote endpoint: the uuid of its worker, and its id there.
-pub type RemoteEp = (u64, u64);
 
 /// The address by which a remote endpoint is answered after its local endpoint was closed.
 pub struct ReturnPath {
@@ -23,10 +21,10 @@ type Numbered = BTreeSet<(u64, u32, u64)>;
 
 #[derive(Default)]
 pub struct Pairing {
-    paired: RefCell<BTreeMap<RemoteEp, u64>>,
+    paired: RefCell<BTreeMap<EpName, u64>>,
     /// The last result of `local_id`, as consecutive messages often have one sender. The id of a destroyed endpoint
     /// finds nothing, so this needs no invalidation.
-    last: Cell<(u64, u64, u64)>,
+    last: Cell<(EpName, u64)>,
     /// Return paths to remote endpoints whose local endpoint was closed.
     return_paths: RefCell<ReturnPaths>,
     /// How many endpoints to each peer the application has made.
@@ -50,13 +48,13 @@ const RETURN_PATHS_MAX: usize = 1 << 14;
 /// Return paths, each with an ascending number: the oldest is dropped first.
 #[derive(Default)]
 struct ReturnPaths {
-    by_remote: HashMap<RemoteEp, (u64, ReturnPath)>,
-    by_age: BTreeMap<u64, RemoteEp>,
+    by_remote: HashMap<EpName, (u64, ReturnPath)>,
+    by_age: BTreeMap<u64, EpName>,
     next: u64,
 }
 
 impl ReturnPaths {
-    fn insert(&mut self, remote: RemoteEp, path: ReturnPath) {
+    fn insert(&mut self, remote: EpName, path: ReturnPath) {
         self.remove(remote);
         if self.by_age.len() >= RETURN_PATHS_MAX
             && let Some((_, oldest)) = self.by_age.pop_first()
@@ -68,7 +66,7 @@ impl ReturnPaths {
         self.next += 1;
     }
 
-    fn remove(&mut self, remote: RemoteEp) -> Option<ReturnPath> {
+    fn remove(&mut self, remote: EpName) -> Option<ReturnPath> {
         let (age, path) = self.by_remote.remove(&remote)?;
         self.by_age.remove(&age);
         Some(path)
@@ -78,24 +76,24 @@ impl ReturnPaths {
 impl Pairing {
     /// The local endpoint of `remote`, if it was the last result of `local_id`.
     #[inline(always)]
-    pub fn last(&self, remote: RemoteEp) -> Option<u64> {
-        let (uuid, ep, id) = self.last.get();
-        (ep == remote.1 && uuid == remote.0).then_some(id)
+    pub fn last(&self, remote: EpName) -> Option<u64> {
+        let (last, id) = self.last.get();
+        (last.id == remote.id && last.uuid == remote.uuid).then_some(id)
     }
 
     /// The local endpoint of a remote endpoint.
     #[inline]
-    pub fn local_id(&self, remote: RemoteEp) -> Option<u64> {
+    pub fn local_id(&self, remote: EpName) -> Option<u64> {
         let id = *self.paired.borrow().get(&remote)?;
-        self.last.set((remote.0, remote.1, id));
+        self.last.set((remote, id));
         Some(id)
     }
 
-    pub fn is_paired(&self, remote: RemoteEp) -> bool {
+    pub fn is_paired(&self, remote: EpName) -> bool {
         self.paired.borrow().contains_key(&remote)
     }
 
-    pub fn pair(&self, remote: RemoteEp, id: u64) {
+    pub fn pair(&self, remote: EpName, id: u64) {
         self.paired.borrow_mut().insert(remote, id);
     }
 
@@ -113,7 +111,8 @@ impl Pairing {
 
     /// Whether no endpoint to this peer is paired, and the application never made one.
     pub fn is_unauthenticated(&self, uuid: u64) -> bool {
-        let of_peer = (uuid, 0)..=(uuid, u64::MAX);
+        let of_peer = |id| EpName { uuid, id: EpId(id) };
+        let of_peer = of_peer(0)..=of_peer(u64::MAX);
         !self.counts.borrow().contains_key(&uuid)
             && self.paired.borrow().range(of_peer).next().is_none()
     }
@@ -171,8 +170,8 @@ impl Pairing {
         uuid: u64,
         serial: u32,
         id: u64,
-        remote: Option<RemoteEp>,
-    ) -> Option<RemoteEp> {
+        remote: Option<EpName>,
+    ) -> Option<EpName> {
         self.unpaired.borrow_mut().remove(&(uuid, serial, id));
         if self.implicit.borrow_mut().remove(&(uuid, serial, id)) {
             self.one_less_implicit(uuid);
@@ -184,12 +183,12 @@ impl Pairing {
     }
 
     /// Keeps the return path to a remote endpoint whose local endpoint was closed.
-    pub fn keep_return_path(&self, remote: RemoteEp, path: ReturnPath) {
+    pub fn keep_return_path(&self, remote: EpName, path: ReturnPath) {
         self.return_paths.borrow_mut().insert(remote, path);
     }
 
     /// Removes the return path to a remote endpoint.
-    pub fn take_return_path(&self, remote: RemoteEp) -> Option<ReturnPath> {
+    pub fn take_return_path(&self, remote: EpName) -> Option<ReturnPath> {
         self.return_paths.borrow_mut().remove(remote)
     }
 }
@@ -213,23 +212,34 @@ fn take(
 mod tests {
     use super::*;
 
+    fn remote(uuid: u64, id: u64) -> EpName {
+        let id = EpId(id);
+        EpName { uuid, id }
+    }
+
     #[test]
     fn a_pair_is_found_by_its_remote_endpoint_until_it_is_removed() {
         let pairing = Pairing::default();
-        pairing.pair((7, 1), 11);
+        pairing.pair(remote(7, 1), 11);
         assert_eq!(
-            (pairing.local_id((7, 1)), pairing.local_id((7, 2))),
+            (
+                pairing.local_id(remote(7, 1)),
+                pairing.local_id(remote(7, 2))
+            ),
             (Some(11), None)
         );
         assert_eq!(
-            (pairing.last((7, 1)), pairing.last((8, 1))),
+            (pairing.last(remote(7, 1)), pairing.last(remote(8, 1))),
             (Some(11), None)
         );
         // Another endpoint has been paired with it since.
-        assert_eq!(pairing.remove(7, 0, 12, Some((7, 1))), None);
-        assert!(pairing.is_paired((7, 1)) && !pairing.is_unauthenticated(7));
-        assert_eq!(pairing.remove(7, 0, 11, Some((7, 1))), Some((7, 1)));
-        assert!(!pairing.is_paired((7, 1)) && pairing.is_unauthenticated(7));
+        assert_eq!(pairing.remove(7, 0, 12, Some(remote(7, 1))), None);
+        assert!(pairing.is_paired(remote(7, 1)) && !pairing.is_unauthenticated(7));
+        assert_eq!(
+            pairing.remove(7, 0, 11, Some(remote(7, 1))),
+            Some(remote(7, 1))
+        );
+        assert!(!pairing.is_paired(remote(7, 1)) && pairing.is_unauthenticated(7));
     }
 
     #[test]
@@ -270,18 +280,18 @@ mod tests {
             peer_handles_errors: false,
         };
         for ep in 0..RETURN_PATHS_MAX as u64 + 2 {
-            pairing.keep_return_path((7, ep), path());
-            pairing.keep_return_path((7, 1), path());
+            pairing.keep_return_path(remote(7, ep), path());
+            pairing.keep_return_path(remote(7, 1), path());
         }
         assert!(
-            pairing.take_return_path((7, 0)).is_none()
-                && pairing.take_return_path((7, 2)).is_none()
+            pairing.take_return_path(remote(7, 0)).is_none()
+                && pairing.take_return_path(remote(7, 2)).is_none()
         );
         assert!(
-            pairing.take_return_path((7, 1)).is_some()
-                && pairing.take_return_path((7, 1)).is_none()
+            pairing.take_return_path(remote(7, 1)).is_some()
+                && pairing.take_return_path(remote(7, 1)).is_none()
         );
-        assert!(pairing.take_return_path((7, 3)).is_some());
+        assert!(pairing.take_return_path(remote(7, 3)).is_some());
         assert_eq!(
             pairing.return_paths.borrow().by_age.len(),
             RETURN_PATHS_MAX - 2

@@ -8,13 +8,14 @@ use crate::ucp::worker_core::{Core, Part};
 use crate::ucs::Status;
 use crate::ucs::slots::Slots;
 use crate::wire::address::Address;
+use crate::wire::id::{EpId, EpName};
 use core::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 
 /// What endpoints ask of the floors above and tell them.
 pub struct EpHooks {
     /// Makes an implicit endpoint for replies to the remote endpoint with that id. Returns its id.
-    pub make_reply_ep: fn(&Core, ReturnPath, u64) -> Option<u64>,
+    pub make_reply_ep: fn(&Core, ReturnPath, EpId) -> Option<u64>,
     /// Makes the transport endpoint of a lane with a capability, if there is such a transport. Returns it with its
     /// interface.
     pub open_lane: fn(&Core, &Address, Capability) -> Option<(uct_ep_h, usize)>,
@@ -87,35 +88,35 @@ impl Core {
     /// The local endpoint of a remote endpoint. If it was closed, makes a reply-only endpoint
     /// over the return path.
     #[inline]
-    pub fn ep_of_peer(&self, uuid: u64, ep: u64) -> Option<&Ep> {
-        self.paired(uuid, ep).or_else(|| self.return_to(uuid, ep))
+    pub fn ep_of_peer(&self, name: EpName) -> Option<&Ep> {
+        self.paired(name).or_else(|| self.return_to(name))
     }
 
     /// The local endpoint of a remote endpoint, unless it was closed.
     #[inline]
-    pub fn open_ep_of_peer(&self, uuid: u64, ep: u64) -> Option<&Ep> {
-        self.paired(uuid, ep).filter(|ep| !ep.is_reply_only())
+    pub fn open_ep_of_peer(&self, name: EpName) -> Option<&Ep> {
+        self.paired(name).filter(|ep| !ep.is_reply_only())
     }
 
     /// The local endpoint of a remote endpoint, if it was the last one looked up.
     #[inline(always)]
-    pub fn last_named(&self, uuid: u64, ep: u64) -> Option<&Ep> {
-        self.ep(self.endpoints().pairing.last((uuid, ep))?)
+    pub fn last_named(&self, name: EpName) -> Option<&Ep> {
+        self.ep(self.endpoints().pairing.last(name)?)
     }
 
     /// The local endpoint of a remote endpoint that is paired.
     #[inline]
-    pub fn paired(&self, uuid: u64, ep: u64) -> Option<&Ep> {
-        if let Some(found) = self.last_named(uuid, ep) {
+    pub fn paired(&self, name: EpName) -> Option<&Ep> {
+        if let Some(found) = self.last_named(name) {
             return Some(found);
         }
-        self.ep(self.endpoints().pairing.local_id((uuid, ep))?)
+        self.ep(self.endpoints().pairing.local_id(name)?)
     }
 
     /// Makes a reply-only endpoint over the return path of a remote endpoint.
     #[cold]
-    fn return_to(&self, uuid: u64, ep: u64) -> Option<&Ep> {
-        let path = self.endpoints().pairing.take_return_path((uuid, ep))?;
-        self.ep((self.endpoints().hooks.make_reply_ep)(self, path, ep)?)
+    fn return_to(&self, name: EpName) -> Option<&Ep> {
+        let path = self.endpoints().pairing.take_return_path(name)?;
+        self.ep((self.endpoints().hooks.make_reply_ep)(self, path, name.id)?)
     }
 }

@@ -2,9 +2,27 @@
 
 use super::send;
 use crate::ucp::ep::{Ep, Task};
+use crate::ucp::request::Request;
+use crate::ucp::worker_core::Core;
+use crate::ucs::{Result, Status};
 use crate::uct::base::copy::SMALL;
 use crate::wire::Writer;
-use crate::wire::header::{AmId, Header};
+use crate::wire::header::{AckHdr, AmId, Header};
+use crate::{ucs_debug, ucs_error};
+
+/// The request that an acknowledgement names, unless it is over, and the result.
+pub fn acknowledged<'a>(worker: &'a Core, ack: &AckHdr) -> Option<(&'a Request, Result<()>)> {
+    let Some(req) = worker.requests().named(ack.request) else {
+        ucs_debug!("an acknowledgement for a request that is over");
+        return None;
+    };
+    Some((req, Status::from_code(ack.status as i8).map_or(Ok(()), Err)))
+}
+
+/// The request that an acknowledgement names does not wait for one.
+pub fn stray_ack() {
+    ucs_error!("an acknowledgement that nothing waits for; dropped");
+}
 
 /// Posts a control message. A header of a few bytes without `rest` is sent as a short message if the route is open.
 pub fn post<H: Header>(ep: &Ep, id: AmId, header: &H, rest: &[u8]) {

@@ -10,6 +10,7 @@
 use crate::ucp::request::Request;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status};
+use crate::wire::id::RequestName;
 use core::cell::RefCell;
 use core::ptr::NonNull;
 use std::collections::{HashMap, VecDeque};
@@ -35,8 +36,8 @@ pub struct Reassembly {
     pub received: usize,
     pub buffer: Vec<u8>,
     pub target: Target,
-    /// To be acknowledged when matched: the sender's worker, endpoint, request.
-    pub sync: Option<(u64, u64, u64)>,
+    /// The synchronous sender, to be acknowledged when the message is matched.
+    pub sync: Option<RequestName>,
 }
 
 impl Reassembly {

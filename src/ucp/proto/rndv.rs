@@ -11,7 +11,7 @@ use super::zcopy::{self, Direction, Notification, NotifiedPut, Transfer};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep, Pin, Task};
 use crate::ucp::mem::Window;
-use crate::ucp::op::{Arriving, DataRecvOp, NoOperation, Op, Operation, SendOp, Stage, TagRecvOp};
+use crate::ucp::op::{Arriving, DataRecvOp, Op, Operation, SendOp, Stage, TagRecvOp};
 use crate::ucp::request::{Info, Request};
 use crate::ucp::rkey::{Access, RemoteKey};
 use crate::ucp::rndv_tuner;
@@ -22,6 +22,7 @@ use crate::ucs::{Result, Status};
 use crate::uct::internal::EpochGuard;
 use crate::wire::Writer;
 use crate::wire::header::{AckHdr, AmId, DataHdr, Header, PutDoneHdr, RtrHdr};
+use crate::wire::id::{EpName, RequestId, RequestName};
 use crate::wire::rkey::{READ, WRITE};
 use crate::{ucs_debug, ucs_error};
 use core::ops::Range;
@@ -39,7 +40,6 @@ fn arriving(op: &mut Op) -> Option<(&Data, &mut Arriving)> {
 
 /// Fetches a rendezvous message into the request's buffer.
 pub fn fetch(worker: &Core, req: &Request, message: &Rts) {
-    let (uuid, ep, _) = message.sender;
     req.set_info(Info {
         length: message.total,
         ..req.info()
@@ -59,7 +59,7 @@ pub fn fetch(worker: &Core, req: &Request, message: &Rts) {
     }
     state.total = message.total;
     state.sender = message.sender;
-    let Some(reply) = worker.ep_of_peer(uuid, ep) else {
+    let Some(reply) = worker.ep_of_peer(message.sender.ep) else {
         ucs_debug!("an RTS came from an endpoint that is closed");
         req.complete(Err(Status::CANCELED));
         return;
@@ -91,7 +91,7 @@ pub fn fetch(worker: &Core, req: &Request, message: &Rts) {
             let (scheme, transfer) = rndv_tuner::begin(&worker.proto().rndv_tuner, message.total);
             state.timed = Some(transfer);
             if scheme == rndv_tuner::Scheme::Fragments {
-                return send_rtr(worker, req, reply, 0, None);
+                return send_rtr(req, reply, 0, None);
             }
         }
         let transfer = Transfer {
@@ -124,7 +124,7 @@ pub enum Copied {
 
 /// Copies a message whose memory is mapped here: that of a request of this worker, or the peer's by a key of the RTS.
 fn copy_mapped(worker: &Core, ep: &Ep, to: &Data, message: &Rts) -> Copied {
-    if message.sender.0 == worker.uuid {
+    if message.sender.ep.uuid == worker.uuid {
         return copy_within_worker(worker, to, message).map_or(Copied::NotPossible, Copied::Ended);
     }
     copy_part(ep, message, 0..message.total, to, 0)
@@ -135,7 +135,7 @@ fn copy_within_worker(worker: &Core, to: &Data, message: &Rts) -> Option<Result<
     let total = message.total;
     // The address is taken from the request and not from the message.
     // SAFETY: another request than the receive's; the only borrow of its operation.
-    let Op::Send(send) = (unsafe { worker.requests().named(message.sender.2)?.op() }) else {
+    let Op::Send(send) = (unsafe { worker.requests().named(message.sender.id)?.op() }) else {
         return None;
     };
     if send.stage != Stage::RtsSent || send.data.len() != total {
@@ -238,23 +238,22 @@ fn request_from_sender(worker: &Core, req: &Request, ep: &Ep) {
             state.window = Some(Box::new(window));
         }
     }
-    send_rtr(worker, req, ep, address, key);
+    send_rtr(req, ep, address, key);
 }
 
 /// Sends an RTR: for a put to `address` with `key`, or for fragments if `address` is 0.
-fn send_rtr(worker: &Core, req: &Request, ep: &Ep, address: u64, key: Option<Arc<[u8]>>) {
+fn send_rtr(req: &Request, ep: &Ep, address: u64, key: Option<Arc<[u8]>>) {
     // SAFETY: the only borrow; nothing below calls the user while it lives.
     let Some((_, state)) = arriving(unsafe { req.op() }) else {
         return;
     };
     state.written = address != 0;
     let rtr = RtrHdr {
-        request: state.sender.2,
+        request: state.sender.id,
         receiver: req.id(),
         length: state.total as u64,
         address,
-        uuid: worker.uuid,
-        ep: ep.id.get(),
+        ep: ep.name_for_peers(),
     };
     // The sender may have to reply that its send was cancelled.
     ep.send_wireup();
@@ -349,11 +348,11 @@ pub fn offer<'a>(ep: &'a Ep, data: &Data) -> Offer<'a> {
 }
 
 /// Caches the key of an RTS. Returns its region, 0 for none.
-pub fn learn_key(worker: &Core, sender: (u64, u64, u64), blob: &[u8]) -> u64 {
+pub fn learn_key(worker: &Core, ep: EpName, blob: &[u8]) -> u64 {
     if blob.is_empty() {
         return 0;
     }
-    let Some(ep) = worker.ep_of_peer(sender.0, sender.1) else {
+    let Some(ep) = worker.ep_of_peer(ep) else {
         return 0;
     };
     let key = ep.key_of_blob(blob);
@@ -393,7 +392,7 @@ fn move_to_another_ep(req: &Request) -> bool {
     let Some((_, state)) = arriving(unsafe { req.op() }) else {
         return false;
     };
-    let Some(ep) = req.worker().ep_of_peer(state.sender.0, state.sender.1) else {
+    let Some(ep) = req.worker().ep_of_peer(state.sender.ep) else {
         return false;
     };
     state.ep = Some(NonNull::from(ep));
@@ -413,7 +412,7 @@ fn complete(req: &Request, result: Result<()>) {
 }
 
 /// Acknowledges the sender, then completes a receive.
-fn complete_and_ack(worker: &Core, req: &Request, sender: (u64, u64, u64), result: Result<()>) {
+fn complete_and_ack(worker: &Core, req: &Request, sender: RequestName, result: Result<()>) {
     // A truncated message is the receiver's error; for the sender it is delivered.
     let notify = match result {
         Err(Status::MESSAGE_TRUNCATED) => Ok(()),
@@ -424,16 +423,16 @@ fn complete_and_ack(worker: &Core, req: &Request, sender: (u64, u64, u64), resul
 }
 
 /// Tells a sender that its request is done.
-pub fn send_ack(worker: &Core, sender: (u64, u64, u64), result: Result<()>) {
-    let Some(ep) = worker.ep_of_peer(sender.0, sender.1) else {
+pub fn send_ack(worker: &Core, sender: RequestName, result: Result<()>) {
+    let Some(ep) = worker.ep_of_peer(sender.ep) else {
         ucs_debug!("an endpoint that is closed cannot be answered");
         return;
     };
     let ack = AckHdr {
-        request: sender.2,
+        request: sender.id,
         status: code_of(&result) as u8,
     };
-    control::post(ep, AmId::Ack, &ack, &[]);
+    control::post(ep, AmId::SendAck, &ack, &[]);
 }
 
 /// The RTR of the peer.
@@ -559,7 +558,7 @@ pub fn start_put(ep: &Ep, req: &Request) -> Result<()> {
 }
 
 /// The put of a part, with its notification.
-fn notified(receiver: u64, transfer: Transfer, part: Part) -> NotifiedPut {
+fn notified(receiver: RequestId, transfer: Transfer, part: Part) -> NotifiedPut {
     let done = PutDoneHdr {
         receiver,
         length: part.range.len() as u64,
@@ -605,23 +604,28 @@ pub fn on_put_completed(req: &Request, result: Result<()>) {
             control::post(ep, AmId::PutDone, &done, &[]);
         }
         Err(e) => {
-            let ack = AckHdr {
-                request: receiver,
-                status: e.code() as u8,
-            };
-            control::post(ep, AmId::Ack, &ack, &[]);
+            control::post(ep, AmId::DataFailed, &data_failed(receiver, e), &[]);
         }
     }
     ep.complete_outstanding(req, result);
 }
 
+/// Tells a receiver that its data will not come.
+pub fn data_failed(receiver: RequestId, status: Status) -> AckHdr {
+    AckHdr {
+        request: receiver,
+        status: status.code() as u8,
+    }
+}
+
 /// Replies to an RTR for a send that does not exist any more.
 fn refuse_rtr(worker: &Core, rtr: &RtrHdr) {
-    send_ack(
-        worker,
-        (rtr.uuid, rtr.ep, rtr.receiver),
-        Err(Status::CANCELED),
-    );
+    let Some(ep) = worker.ep_of_peer(rtr.ep) else {
+        ucs_debug!("an endpoint that is closed cannot be answered");
+        return;
+    };
+    let refusal = data_failed(rtr.receiver, Status::CANCELED);
+    control::post(ep, AmId::DataFailed, &refusal, &[]);
 }
 
 /// A fragment of requested data.
@@ -650,15 +654,37 @@ pub fn on_data(worker: &Core, hdr: &DataHdr, bytes: &[u8]) {
     }
 }
 
-/// The acknowledgement of a request.
-pub fn on_ack(worker: &Core, ack: &AckHdr) {
-    match worker.requests().named(ack.request) {
-        Some(req) => Op::on_ack(req, Status::from_code(ack.status as i8).map_or(Ok(()), Err)),
-        None => ucs_debug!("an acknowledgement for a request that is over"),
+/// The receiver has matched a message, or has its data.
+pub fn on_send_ack(worker: &Core, ack: &AckHdr) {
+    let Some((req, result)) = control::acknowledged(worker, ack) else {
+        return;
+    };
+    // SAFETY: the only borrow, ended before the completion.
+    let Op::Send(send) = (unsafe { req.op() }) else {
+        return control::stray_ack();
+    };
+    match send.stage {
+        Stage::RtsSent | Stage::AwaitAck => {
+            // SAFETY: an endpoint outlives its requests.
+            unsafe { (*send.ep).complete_outstanding(req, result) };
+        }
+        // Its first fragment was matched while others are still queued: it completes when they are sent.
+        Stage::Fragments { .. } => send.kind.matched(),
+        _ => control::stray_ack(),
     }
 }
 
-/// The sender has put data into the buffer of a receive, all or a part of them.
+/// Data that were asked for will not come.
+pub fn on_data_failed(worker: &Core, ack: &AckHdr) {
+    match control::acknowledged(worker, ack) {
+        // SAFETY: the only borrow, ended before the completion.
+        Some((req, Err(e))) if arriving(unsafe { req.op() }).is_some() => complete(req, Err(e)),
+        Some(_) => control::stray_ack(),
+        None => {}
+    }
+}
+
+/// A part of the data was put into the buffer.
 pub fn on_put_done(worker: &Core, hdr: &PutDoneHdr) {
     let Some(req) = worker.requests().named(hdr.receiver) else {
         ucs_debug!("a put for a receive that is over");
@@ -678,14 +704,6 @@ pub fn on_put_done(worker: &Core, hdr: &PutDoneHdr) {
     }
 }
 
-/// The sender cannot send the data.
-fn on_sender_ack(req: &Request, result: Result<()>) {
-    match result {
-        Err(_) => complete(req, result),
-        Ok(()) => NoOperation::on_ack(req, result),
-    }
-}
-
 impl Arriving {
     fn is_written_by_peer(&self) -> bool {
         self.written && self.window.is_none()
@@ -701,10 +719,6 @@ impl Operation for TagRecvOp {
         move_to_another_ep(req)
     }
 
-    fn on_ack(req: &Request, result: Result<()>) {
-        on_sender_ack(req, result);
-    }
-
     fn on_transfers_done(req: &Request, result: Result<()>) {
         on_get_done(req, result);
     }
@@ -717,10 +731,6 @@ impl Operation for DataRecvOp {
 
     fn move_to_another_ep(req: &Request) -> bool {
         move_to_another_ep(req)
-    }
-
-    fn on_ack(req: &Request, result: Result<()>) {
-        on_sender_ack(req, result);
     }
 
     fn on_transfers_done(req: &Request, result: Result<()>) {

@@ -7,13 +7,14 @@ use super::{rndv, zcopy};
 use crate::c::{UCS_ERR_NO_RESOURCE, ucs_status_t};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, MAX_TOGETHER, ShortRoute, Task, TaskStep, writer};
-use crate::ucp::op::{MessageKind, NoOperation, Op, Operation, SendOp, Stage};
+use crate::ucp::op::{MessageKind, Op, Operation, SendOp, Stage};
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::copy;
 use crate::wire::Writer;
-use crate::wire::header::{AckHdr, AmId, CUT, DataHdr, FirstHdr, Header, MiddleHdr, RtsHdr};
+use crate::wire::header::{AmId, CUT, DataHdr, FirstHdr, Header, MiddleHdr, RtsHdr};
+use crate::wire::id::{RequestId, RequestName};
 use core::mem::MaybeUninit;
 
 /// Fragments of rendezvous data that go out before others of the endpoint get a turn.
@@ -47,7 +48,7 @@ pub fn start(
         Stage::Unplanned { policy }
     };
     if stage == Stage::Whole && !kind.waits_for_match() && ep.is_clear() {
-        match whole(ep, &kind, &data, (0, 0, 0)) {
+        match whole(ep, &kind, &data, RequestName::default()) {
             Ok(()) => {
                 drop(data);
                 return immediate(ep.worker(), param, Info::default());
@@ -262,9 +263,9 @@ impl Operation for SendOp {
         match send.stage {
             Stage::Whole => {
                 let sync = if send.kind.waits_for_match() {
-                    (ep.worker().uuid, ep.id.get(), req.id())
+                    ep.name_request(req)
                 } else {
-                    (0, 0, 0)
+                    RequestName::default()
                 };
                 whole(ep, &send.kind, &send.data, sync)?;
                 sent(ep, req, send);
@@ -272,7 +273,8 @@ impl Operation for SendOp {
             }
             Stage::WholeInPlace => {
                 let mut header = vec![0; send.kind.header_len()];
-                send.kind.encode(&mut Writer::new(&mut header), (0, 0, 0));
+                send.kind
+                    .encode(&mut Writer::new(&mut header), RequestName::default());
                 zcopy::send_message(req, ep, send.kind.id(), &header, &send.data)?;
                 Ok(TaskStep::Done)
             }
@@ -340,22 +342,6 @@ impl Operation for SendOp {
         }
     }
 
-    fn on_ack(req: &Request, result: Result<()>) {
-        // SAFETY: the only borrow, ended before the completion.
-        let Op::Send(send) = (unsafe { req.op() }) else {
-            return;
-        };
-        match send.stage {
-            Stage::RtsSent | Stage::AwaitAck => {
-                // SAFETY: an endpoint outlives its requests.
-                unsafe { (*send.ep).complete_outstanding(req, result) };
-            }
-            // Its first fragment was matched while others are still queued: it completes when they are sent.
-            Stage::Fragments { .. } => send.kind.matched(),
-            _ => NoOperation::on_ack(req, result),
-        }
-    }
-
     /// The transport has sent the message, or put the data of a rendezvous.
     fn on_transfers_done(req: &Request, result: Result<()>) {
         // SAFETY: the only borrow, ended before the operation continues.
@@ -387,11 +373,8 @@ impl Operation for SendOp {
                 stage: Stage::Data { receiver, .. } | Stage::Write { receiver, .. },
                 ..
             }) => {
-                let end = AckHdr {
-                    request: *receiver,
-                    status: Status::CONNECTION_RESET.code() as u8,
-                };
-                Some(Task::control(AmId::Ack, &end, &[]))
+                let end = rndv::data_failed(*receiver, Status::CONNECTION_RESET);
+                Some(Task::control(AmId::DataFailed, &end, &[]))
             }
             _ => None,
         }
@@ -409,7 +392,7 @@ fn sent(ep: &Ep, req: &Request, send: &mut SendOp) {
 }
 
 /// Sends a message as one message.
-fn whole(ep: &Ep, kind: &MessageKind, data: &Data, sync: (u64, u64, u64)) -> Result<()> {
+fn whole(ep: &Ep, kind: &MessageKind, data: &Data, sync: RequestName) -> Result<()> {
     let head = kind.header_len();
     let len = match data {
         // A user's pack function is called once, into existing memory.
@@ -452,9 +435,9 @@ fn send_fragment(
     if offset == 0 {
         let head = FirstHdr::LEN + send.kind.header_len();
         let sync = if send.kind.waits_for_match() {
-            (uuid, ep.id.get(), req.id())
+            ep.name_request(req)
         } else {
-            (0, 0, 0)
+            RequestName::default()
         };
         let first = FirstHdr {
             uuid,
@@ -483,7 +466,13 @@ fn send_fragment(
 }
 
 /// Sends a fragment of data that the receiver has requested.
-fn send_data(ep: &Ep, send: &SendOp, receiver: u64, offset: usize, end: usize) -> Result<usize> {
+fn send_data(
+    ep: &Ep,
+    send: &SendOp,
+    receiver: RequestId,
+    offset: usize,
+    end: usize,
+) -> Result<usize> {
     let head = DataHdr {
         receiver,
         offset: offset as u64,
@@ -524,9 +513,7 @@ fn send_rts(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
         return Err(Status::EXCEEDS_LIMIT);
     }
     let rts = RtsHdr {
-        uuid: ep.worker().uuid,
-        ep: ep.id.get(),
-        request: req.id(),
+        sender: ep.name_request(req),
         total: send.data.len() as u64,
         address: offer.address,
         epoch_at: offer.guard.map_or(0, |g| g.at),
@@ -535,7 +522,6 @@ fn send_rts(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
         epoch_key: offer.epoch_key.len() as u16,
         kind: send.kind.id() as u8,
     };
-    let sync = (rts.uuid, rts.ep, rts.request);
     ep.lane()
         .bcopy(AmId::Rts, |dest| {
             // SAFETY: the headers fit in `max_bcopy`.
@@ -544,7 +530,7 @@ fn send_rts(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
                 rts.encode(&mut w);
                 w.bytes(offer.key());
                 w.bytes(offer.epoch_key);
-                send.kind.encode(&mut w, sync);
+                send.kind.encode(&mut w, rts.sender);
             }
             head
         })

@@ -18,6 +18,7 @@ use crate::ucs::config::{matches_pattern, var};
 use crate::ucs::log;
 use crate::ucs_error;
 use crate::wire::header::{AmHdr, StreamHdr};
+use crate::wire::id::EpName;
 use std::fmt::Write;
 
 /// A range of lengths ends at the next one's start.
@@ -130,7 +131,9 @@ fn tables(ep: &Ep) -> Vec<(String, Vec<Row>)> {
         header: UserHeader::Ours(Box::default()),
     };
     let stream = MessageKind::Stream {
-        hdr: StreamHdr { uuid: 0, ep: 0 },
+        hdr: StreamHdr {
+            ep: EpName::default(),
+        },
     };
     let sends = [
         (

@@ -9,6 +9,7 @@ use crate::ucp::worker_core::{Core, Part};
 use crate::ucs::slots::Slots;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
+use crate::wire::id::RequestId;
 use core::alloc::Layout;
 use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
@@ -123,18 +124,18 @@ impl RequestPool {
     }
 
     /// Gives a request an id for peers.
-    pub fn name(&self, req: NonNull<Request>) -> u64 {
-        self.named.borrow_mut().insert(req)
+    pub fn name(&self, req: NonNull<Request>) -> RequestId {
+        RequestId(self.named.borrow_mut().insert(req))
     }
 
     /// The id is stale from now on.
-    pub fn forget(&self, id: u64) {
-        self.named.borrow_mut().remove(id);
+    pub fn forget(&self, id: RequestId) {
+        self.named.borrow_mut().remove(id.0);
     }
 
     /// The request with this id of a peer; `None` for a stale or invalid id.
-    pub fn named(&self, id: u64) -> Option<&Request> {
-        let req = *self.named.borrow().get(id)?;
+    pub fn named(&self, id: RequestId) -> Option<&Request> {
+        let req = *self.named.borrow().get(id.0)?;
         // SAFETY: a request loses its id when it completes, before its memory is reused.
         Some(unsafe { &*req.as_ptr() })
     }
@@ -230,7 +231,7 @@ mod tests {
         pool.forget(id);
         let next = pool.name(all[1]);
         assert!(pool.named(id).is_none() && next != id);
-        assert!(pool.named(0).is_none());
+        assert!(pool.named(RequestId::NONE).is_none());
     }
 
     #[test]

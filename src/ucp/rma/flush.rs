@@ -13,7 +13,7 @@ use crate::ucp::proto::zcopy;
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
-use crate::wire::header::{AmId, FenceHdr};
+use crate::wire::header::{AckHdr, AmId, FenceHdr};
 use core::ptr::NonNull;
 
 /// Flushes the rails that have carried data, so that the close message does not overtake them. Returns an error of a
@@ -114,9 +114,7 @@ unsafe extern "C" fn on_transport_flushed(comp: *mut uct_completion_t) {
 fn on_sent(ep: &Ep, req: &Request) {
     if ep.unfenced.replace(false) {
         let fence = FenceHdr {
-            uuid: ep.worker().uuid,
-            ep: ep.id.get(),
-            request: req.id(),
+            sender: ep.name_request(req),
         };
         ep.add_outstanding(req);
         control::post(ep, AmId::Fence, &fence, &[]);
@@ -209,21 +207,6 @@ impl Operation for FlushOp {
         over
     }
 
-    /// The peer has done everything up to the fence.
-    fn on_ack(req: &Request, result: Result<()>) {
-        // SAFETY: the only borrow; it ends before the flush goes on.
-        let Op::Flush(op) = (unsafe { req.op() }) else {
-            return;
-        };
-        op.fenced = Some(result);
-        // SAFETY: an endpoint outlives its requests.
-        let ep = unsafe { &*op.ep };
-        ep.remove_outstanding(req.as_ptr());
-        // A close stays last.
-        ep.add_flush(req);
-        ep.recheck_flushes();
-    }
-
     fn abort(req: &Request, status: Status) {
         // SAFETY: the only borrow; it ends before the endpoint does.
         let Op::Flush(FlushOp { ep, close, .. }) = (unsafe { req.op() }) else {
@@ -238,6 +221,24 @@ impl Operation for FlushOp {
         }
         req.complete(result);
     }
+}
+
+/// The peer has done everything up to a fence.
+pub fn on_fence_ack(worker: &Core, ack: &AckHdr) {
+    let Some((req, result)) = control::acknowledged(worker, ack) else {
+        return;
+    };
+    // SAFETY: the only borrow; it ends before the flush goes on.
+    let Op::Flush(op) = (unsafe { req.op() }) else {
+        return control::stray_ack();
+    };
+    op.fenced = Some(result);
+    // SAFETY: an endpoint outlives its requests.
+    let ep = unsafe { &*op.ep };
+    ep.remove_outstanding(req.as_ptr());
+    // A close stays last.
+    ep.add_flush(req);
+    ep.recheck_flushes();
 }
 
 /// Flushes every endpoint of a worker. Endpoints that have failed are skipped: their error handlers have run.

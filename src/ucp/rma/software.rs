@@ -13,6 +13,7 @@ use crate::ucs::{Result, Status};
 use crate::ucs_debug;
 use crate::wire::Writer;
 use crate::wire::header::{AmId, AmoHdr, AmoReplyHdr, GetHdr, GetReplyHdr, Header, PutHdr};
+use crate::wire::id::RequestId;
 
 /// Posts an access by messages to the send queue.
 fn begin(ep: &Ep, param: &Param, op: Op) -> Result<Posted> {
@@ -57,13 +58,11 @@ impl Operation for PutOp {
     }
 
     fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
-        let (uuid, id) = (ep.worker().uuid, ep.id.get());
         let sent = req.with_op(|op| -> Result<bool> {
             let Op::Put(put) = op else { return Ok(false) };
             while put.offset < put.data.len() || put.data.is_empty() {
                 let head = PutHdr {
-                    uuid,
-                    ep: id,
+                    ep: ep.name_for_peers(),
                     region: put.region,
                     address: put.address + put.offset as u64,
                 };
@@ -97,11 +96,9 @@ impl Operation for GetOp {
     }
 
     fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
-        let (uuid, id) = (ep.worker().uuid, ep.id.get());
         let head = req.with_op(|op| match op {
             Op::Get(get) => Some(GetHdr {
-                uuid,
-                ep: id,
+                ep: ep.name_for_peers(),
                 region: get.region,
                 address: get.address,
                 length: get.data.len() as u64,
@@ -132,17 +129,15 @@ impl Operation for AmoOp {
     }
 
     fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
-        let (uuid, id) = (ep.worker().uuid, ep.id.get());
         let head = req.with_op(|op| match op {
             Op::Amo(amo) => Some(AmoHdr {
-                uuid,
-                ep: id,
+                ep: ep.name_for_peers(),
                 region: amo.region,
                 address: amo.address,
                 value: amo.atomic.value,
                 compare: amo.atomic.swap,
                 request: if amo.atomic.reply.is_null() {
-                    0
+                    RequestId::NONE
                 } else {
                     req.id()
                 },
@@ -155,7 +150,7 @@ impl Operation for AmoOp {
             return Ok(TaskStep::Done);
         };
         control(ep, AmId::Amo, &head)?;
-        if head.request != 0 {
+        if head.request != RequestId::NONE {
             ep.add_outstanding(req);
         } else {
             ep.unfenced.set(true);

@@ -11,6 +11,7 @@ use crate::ucs_error;
 use crate::wire::header::{
     AckHdr, AmId, AmoHdr, AmoReplyHdr, FenceHdr, GetHdr, GetReplyHdr, Header, PutHdr,
 };
+use crate::wire::id::{EpName, RequestId};
 use crate::wire::rkey::{READ, WRITE};
 
 /// Gives `f` memory that a peer names, checked; no thread unmaps it meanwhile.
@@ -33,8 +34,8 @@ fn with_memory<R>(
 }
 
 /// The endpoint for replies.
-fn reply_ep(w: &Core, uuid: u64, ep: u64) -> Option<&Ep> {
-    let found = w.ep_of_peer(uuid, ep);
+fn reply_ep(w: &Core, name: EpName) -> Option<&Ep> {
+    let found = w.ep_of_peer(name);
     if found.is_none() {
         ucs_error!("a memory access by an endpoint that was not introduced; dropped");
     }
@@ -50,13 +51,13 @@ pub fn on_put(w: &Core, message: &[u8]) -> Option<()> {
         unsafe { core::ptr::copy_nonoverlapping(body.as_ptr(), at, length) }
     });
     if let Err(e) = done {
-        refuse(w, h.uuid, h.ep, e);
+        refuse(w, h.ep, e);
     }
     Some(())
 }
 
-fn refuse(w: &Core, uuid: u64, ep: u64, status: Status) {
-    if let Some(ep) = reply_ep(w, uuid, ep)
+fn refuse(w: &Core, name: EpName, status: Status) {
+    if let Some(ep) = reply_ep(w, name)
         && ep.refused.get().is_none()
     {
         ep.refused.set(Some(status));
@@ -73,7 +74,7 @@ pub fn on_get(w: &Core, message: &[u8]) -> Option<()> {
         offset: 0,
         request: h.request,
     };
-    let ep = reply_ep(w, h.uuid, h.ep)?;
+    let ep = reply_ep(w, h.ep)?;
     if ep.is_clear() && read.length <= ep.lane().max_bcopy - GetReplyHdr::LEN {
         match serve_fragment(ep, &mut read) {
             Err(Status::NO_RESOURCE) => {}
@@ -140,9 +141,9 @@ pub fn on_amo(w: &Core, message: &[u8]) -> Option<()> {
         unsafe { apply(at, op, h.size, h.value, h.compare) }
     })
     .flatten();
-    if h.request == 0 {
+    if h.request == RequestId::NONE {
         if let Err(e) = done {
-            refuse(w, h.uuid, h.ep, e);
+            refuse(w, h.ep, e);
         }
         return Some(());
     }
@@ -151,18 +152,18 @@ pub fn on_amo(w: &Core, message: &[u8]) -> Option<()> {
         value: done.unwrap_or(0),
         status: done.err().map_or(0, |e| e.code() as u8),
     };
-    control::post(reply_ep(w, h.uuid, h.ep)?, AmId::AmoReply, &reply, &[]);
+    control::post(reply_ep(w, h.ep)?, AmId::AmoReply, &reply, &[]);
     Some(())
 }
 
 /// A fence: everything before it is done, since messages come in order, so it is acknowledged at once.
 pub fn on_fence(w: &Core, message: &[u8]) -> Option<()> {
     let (h, _) = FenceHdr::split(message)?;
-    let ep = reply_ep(w, h.uuid, h.ep)?;
+    let ep = reply_ep(w, h.sender.ep)?;
     let ack = AckHdr {
-        request: h.request,
+        request: h.sender.id,
         status: ep.refused.take().map_or(0, |e| e.code() as u8),
     };
-    control::post(ep, AmId::Ack, &ack, &[]);
+    control::post(ep, AmId::FenceAck, &ack, &[]);
     Some(())
 }

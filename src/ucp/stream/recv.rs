@@ -16,6 +16,7 @@ use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{SMALL, copy_small};
 use crate::wire::header::{Header, StreamHdr};
+use crate::wire::id::{EpId, EpName};
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -29,7 +30,7 @@ impl Operation for StreamRecvOp {}
 /// Bytes for a stream.
 pub fn on_data(worker: &Core, message: &[u8]) -> Option<()> {
     let (h, body) = StreamHdr::split(message)?;
-    deliver(worker, h.uuid, h.ep, body);
+    deliver(worker, h.ep, body);
     Some(())
 }
 
@@ -43,12 +44,13 @@ pub unsafe fn on_short(worker: &Core, uuid: u64, rest: *const u8, len: usize) ->
     let count = len.checked_sub(WORD)?;
     // SAFETY: by the caller's promise; the word is read this once.
     let (id, body) = unsafe { (rest.cast::<u64>().read_unaligned(), rest.add(WORD)) };
-    let id = u64::from_le(id);
+    let id = EpId(u64::from_le(id));
+    let name = EpName { uuid, id };
     // SAFETY: by the caller's promise.
     let body = unsafe { core::slice::from_raw_parts(body, count) };
-    let sender = worker.last_named(uuid, id).filter(|ep| !ep.is_reply_only());
+    let sender = worker.last_named(name).filter(|ep| !ep.is_reply_only());
     if !sender.is_some_and(|ep| into_oldest(ep, body) || keep(ep, body)) {
-        deliver(worker, uuid, id, body);
+        deliver(worker, name, body);
     }
     Some(())
 }
@@ -100,8 +102,8 @@ fn keep(ep: &Ep, body: &[u8]) -> bool {
 
 /// Bytes for a stream, by the sender's worker and endpoint.
 #[inline(never)]
-fn deliver(worker: &Core, uuid: u64, id: u64, body: &[u8]) {
-    let Some(ep) = worker.open_ep_of_peer(uuid, id) else {
+fn deliver(worker: &Core, name: EpName, body: &[u8]) {
+    let Some(ep) = worker.open_ep_of_peer(name) else {
         ucs_debug!("{} bytes for a stream that is closed; dropped", body.len());
         return;
     };
@@ -138,7 +140,7 @@ fn pause_receive(ep: &Ep) {
 /// Direct placement: the buffer for the next bytes of a long message, in the oldest receive, if no other bytes precede
 /// them.
 pub fn place(worker: &Core, head: StreamHdr, left: usize) -> Option<(NonNull<u8>, usize)> {
-    let inbox = &worker.open_ep_of_peer(head.uuid, head.ep)?.stream;
+    let inbox = &worker.open_ep_of_peer(head.ep)?.stream;
     if inbox.available.get() != 0 || inbox.broken.get() {
         return None;
     }
@@ -156,7 +158,7 @@ pub fn place(worker: &Core, head: StreamHdr, left: usize) -> Option<(NonNull<u8>
 
 /// The next `count` bytes of such a message were placed; `over`: the message is complete.
 pub fn placed(worker: &Core, head: StreamHdr, count: usize, over: bool) {
-    let Some(ep) = worker.open_ep_of_peer(head.uuid, head.ep) else {
+    let Some(ep) = worker.open_ep_of_peer(head.ep) else {
         return;
     };
     let Some(req) = first(&ep.stream) else {

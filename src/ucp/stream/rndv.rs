@@ -80,11 +80,11 @@ unsafe extern "C" fn fetch_in_progress(worker: *mut c_void) -> c_uint {
 
 /// An RTS came. Its data count as unexpected once they are copied here. Returns `None` when the message is invalid.
 pub fn on_rts(worker: &Core, message: Rts) -> Option<()> {
-    let (uuid, id, _) = message.sender;
-    if uuid == worker.uuid {
+    let name = message.sender.ep;
+    if name.uuid == worker.uuid {
         return None;
     }
-    let open = worker.open_ep_of_peer(uuid, id);
+    let open = worker.open_ep_of_peer(name);
     let Some(ep) = open.filter(|ep| !ep.stream.broken.get()) else {
         ucs_debug!(
             "{} bytes for a stream that is closed; dropped",

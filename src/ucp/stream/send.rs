@@ -32,14 +32,12 @@ pub fn post(ep: &Ep, param: &Param, data: Data) -> Result<Posted> {
         drop(data);
         return immediate(ep.worker(), param, Info::default());
     }
-    let hdr = StreamHdr {
-        uuid: ep.worker().uuid,
-        ep: ep.id.get(),
-    };
+    let name = ep.name_for_peers();
+    let hdr = StreamHdr { ep: name };
     if let Data::Contig { ptr, len } = data
         && ep.is_wireup_sent()
         // SAFETY: data of a call are readable as long as it lasts.
-        && let Some(sent) = unsafe { send::try_whole(ep, AmId::Stream, [hdr.uuid, hdr.ep], ptr, len) }
+        && let Some(sent) = unsafe { send::try_whole(ep, AmId::Stream, [name.uuid, name.id.0], ptr, len) }
     {
         sent?;
         return immediate(ep.worker(), param, Info::default());

@@ -20,6 +20,7 @@ use crate::ucp::dt::Data;
 use crate::ucp::rts::Rts;
 use crate::ucs::Status;
 use crate::ucs::tag_match::{EntryId, Posted, UnexpectedMessages};
+use crate::wire::id::RequestName;
 use core::cell::{Cell, Ref, RefCell};
 use core::ptr::NonNull;
 use inline_unexpected::InlineUnexpected;
@@ -32,7 +33,7 @@ pub enum Message {
     Whole {
         data: Buffer,
         /// The synchronous sender, to be acknowledged when it is matched.
-        sync: Option<Box<Sender>>,
+        sync: Option<Box<RequestName>>,
     },
     /// Incomplete; the bytes are in the worker's reassemblies.
     Fragments {
@@ -41,9 +42,6 @@ pub enum Message {
     },
     Rts(Box<Rts>),
 }
-
-/// The sender of a synchronous send, which waits for the match: worker, endpoint, request.
-pub type Sender = (u64, u64, u64);
 
 // With its entry, a message of a few bytes takes no more memory than upstream's: docs/results/PERFORMANCE.md.
 const _: () = assert!(size_of::<Message>() <= 48);
@@ -83,7 +81,7 @@ impl Message {
 
     /// The bytes of a complete message, and the synchronous sender that waits for its match.
     #[inline(always)]
-    pub fn here(&self) -> Option<(&[u8], Option<Sender>)> {
+    pub fn here(&self) -> Option<(&[u8], Option<RequestName>)> {
         match self {
             Message::Inline(bytes) => Some((bytes.bytes(), None)),
             Message::Whole { data, sync } => Some((data, sync.as_deref().copied())),
@@ -344,7 +342,7 @@ impl TagState {
 
     /// Stores a complete unexpected message.
     #[inline(always)]
-    pub fn keep_whole(&self, worker: &Core, tag: u64, bytes: &[u8], sync: Option<Sender>) {
+    pub fn keep_whole(&self, worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestName>) {
         if sync.is_none() && bytes.len() <= InlineBytes::MAX {
             return self.keep_small(worker, tag, bytes);
         }

@@ -14,6 +14,7 @@ use crate::ucp::worker_core::Core;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{SMALL, copy_home, copy_small};
+use crate::wire::id::RequestName;
 use core::ptr::NonNull;
 
 /// Posts a receive, or receives an unexpected message. `info` describes an immediate completion.
@@ -285,7 +286,7 @@ unsafe fn on_short_slow(worker: &Core, tag: u64, payload: *const u8, len: usize)
 
 /// A complete message.
 #[inline(never)]
-pub fn on_message(worker: &Core, tag: u64, bytes: &[u8], sync: Option<(u64, u64, u64)>) {
+pub fn on_message(worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestName>) {
     let Some(at) = worker.tag().take_posted(tag) else {
         worker.tag().keep_whole(worker, tag, bytes, sync);
         return;
@@ -312,7 +313,7 @@ pub fn on_first_fragment(
     id: MessageId,
     tag: u64,
     total: usize,
-    sync: Option<(u64, u64, u64)>,
+    sync: Option<RequestName>,
 ) -> Reassembly {
     if let Some(req) = matched(worker, tag, total) {
         if let Some(sender) = sync {

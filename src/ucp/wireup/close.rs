@@ -11,9 +11,8 @@ use crate::wire::header::{CloseHdr, Header};
 /// the messages that the peer was sending. Between client and server, the end of their connection fails the endpoint.
 pub fn on_close(worker: &Core, message: &[u8]) -> Option<()> {
     let (h, _) = CloseHdr::split(message)?;
-    let name = (h.uuid, h.ep);
-    worker.endpoints().pairing.take_return_path(name);
-    let Some(ep) = worker.paired(h.uuid, h.ep) else {
+    worker.endpoints().pairing.take_return_path(h.ep);
+    let Some(ep) = worker.paired(h.ep) else {
         return Some(());
     };
     let _pin = Pin::new(ep);
@@ -22,7 +21,7 @@ pub fn on_close(worker: &Core, message: &[u8]) -> Option<()> {
     if ep.is_hidden() {
         // SAFETY: in the table, so alive; nobody else knows of it.
         unsafe { Ep::destroy(ep, Status::CONNECTION_RESET, End::Flushed) };
-        worker.endpoints().pairing.take_return_path(name);
+        worker.endpoints().pairing.take_return_path(h.ep);
     } else if h.forced != 0 {
         if !ep.handles_errors() {
             ep.on_sender_closed(Status::CONNECTION_RESET);

@@ -24,6 +24,7 @@ use crate::uct::registry::{self, COMPONENTS};
 use crate::wire::Reader;
 use crate::wire::address::Address;
 use crate::wire::envelope::Private;
+use crate::wire::id::{EpId, EpName};
 use crate::{ucs_debug, ucs_diag, ucs_error};
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -289,6 +290,14 @@ impl Greeting {
         private.wrap()
     }
 
+    /// The endpoint of the other side.
+    fn ep_name(&self) -> EpName {
+        EpName {
+            uuid: self.address.uuid,
+            id: EpId(self.ep),
+        }
+    }
+
     fn read(private: &[u8]) -> Result<Greeting> {
         let read = Private::unwrap(private).and_then(|p| {
             let mut r = Reader::new(&p.body);
@@ -392,7 +401,7 @@ pub fn accept(worker: &Core, request: ConnRequest, params: EpParams) -> Result<N
     // SAFETY: just made.
     let ep = unsafe { at.as_ref() };
     ep.set_wireup_sent();
-    ep.pair_with((request.greeting.address.uuid, request.greeting.ep));
+    ep.pair_with(request.greeting.ep_name());
     let owner = Arc::new(Half {
         inbox: Arc::clone(&cm.inbox),
         ep: ep.id.get(),
@@ -543,7 +552,7 @@ fn handle(worker: &Core, event: Event) {
                 .and_then(|private| Greeting::read(&private))
                 .and_then(|greeting| {
                     let server = greeting.address.uuid;
-                    ep.pair_with((server, greeting.ep));
+                    ep.pair_with(greeting.ep_name());
                     if let Some(connection) = ep.cm_connection.borrow().as_ref() {
                         let ticket = claims::ticket(worker, server).to_le_bytes();
                         connection.endpoint.notify(&ticket)?;

@@ -2,7 +2,7 @@
 //! unpaired endpoint to its worker, or an implicit endpoint is made, by which replies are sent.
 
 use crate::ucp::claims;
-use crate::ucp::ep::pairing::{RemoteEp, ReturnPath};
+use crate::ucp::ep::pairing::ReturnPath;
 use crate::ucp::ep::{Ep, MadeBy};
 use crate::ucp::wireup::select;
 use crate::ucp::wireup::unproven::{self, Claim, Origin};
@@ -11,6 +11,7 @@ use crate::ucs::Status;
 use crate::uct::registry;
 use crate::wire::address::Address;
 use crate::wire::header::{Header, WireupHdr};
+use crate::wire::id::{EpId, EpName};
 use crate::{ucs_diag, ucs_error};
 
 /// Handles a `Wireup` message.
@@ -23,7 +24,7 @@ pub fn on_wireup(worker: &Core, message: &[u8]) {
         return;
     };
     let address = match Address::unpack(blob, registry::is_known) {
-        Ok(a) if a.uuid == hdr.uuid => a,
+        Ok(a) if a.uuid == hdr.ep.uuid => a,
         Ok(_) => {
             ucs_error!("a wire-up message names two workers; dropped");
             return;
@@ -33,13 +34,13 @@ pub fn on_wireup(worker: &Core, message: &[u8]) {
             return;
         }
     };
-    let remote = (hdr.uuid, hdr.ep);
+    let remote = hdr.ep;
     if worker.endpoints().pairing.is_paired(remote) {
         return;
     }
     // Both sides number the endpoints between them in the same order. Those of a worker to itself have one numbering:
     // each is paired with the next.
-    let serial = if hdr.uuid == worker.uuid {
+    let serial = if hdr.ep.uuid == worker.uuid {
         hdr.serial ^ 1
     } else {
         hdr.serial
@@ -53,13 +54,13 @@ pub fn on_wireup(worker: &Core, message: &[u8]) {
     let unpaired = worker
         .endpoints()
         .pairing
-        .take_unpaired(hdr.uuid, serial, is_suitable);
+        .take_unpaired(hdr.ep.uuid, serial, is_suitable);
     match unpaired.and_then(|id| worker.ep(id)) {
         Some(ep) => ep.pair_with(remote),
-        None if !worker.endpoints().pairing.may_add_implicit(hdr.uuid) => {
+        None if !worker.endpoints().pairing.may_add_implicit(hdr.ep.uuid) => {
             ucs_diag!(
                 "worker {:#x} introduces more endpoints than are kept before the application takes them; dropped",
-                hdr.uuid
+                hdr.ep.uuid
             );
         }
         None => {
@@ -72,7 +73,7 @@ pub fn on_wireup(worker: &Core, message: &[u8]) {
             if address.entries.is_empty() {
                 ucs_diag!(
                     "a wire-up message of worker {:#x} names no interface that it came from: it is not answered",
-                    hdr.uuid
+                    hdr.ep.uuid
                 );
                 return;
             }
@@ -81,7 +82,7 @@ pub fn on_wireup(worker: &Core, message: &[u8]) {
                 serial,
                 peer_handles_errors: hdr.handles_errors != 0,
             };
-            let _ = create_reply_ep(worker, path, hdr.ep, MadeBy::Peer);
+            let _ = create_reply_ep(worker, path, hdr.ep.id, MadeBy::Peer);
         }
     }
 }
@@ -91,8 +92,8 @@ fn create_unproven(worker: &Core, address: Address, hdr: &WireupHdr, serial: u32
     let ep = Ep::hidden(worker, MadeBy::Peer);
     // SAFETY: just made.
     let made = unsafe { ep.as_ref() };
-    made.remote_uuid.set(hdr.uuid);
-    pair_hidden(made, serial, hdr.handles_errors != 0, (hdr.uuid, hdr.ep));
+    made.remote_uuid.set(hdr.ep.uuid);
+    pair_hidden(made, serial, hdr.handles_errors != 0, hdr.ep);
     let claim = Claim {
         ep: made.id.get(),
         origin: Origin::Message,
@@ -118,7 +119,7 @@ pub fn retry(worker: &Core, ep: &Ep, claim: Claim) {
 pub fn create_reply_ep(
     worker: &Core,
     path: ReturnPath,
-    remote: u64,
+    remote: EpId,
     made_by: MadeBy,
 ) -> Option<u64> {
     let uuid = path.address.uuid;
@@ -126,7 +127,8 @@ pub fn create_reply_ep(
         Ok(ep) => {
             // SAFETY: just made.
             let made = unsafe { ep.as_ref() };
-            pair_hidden(made, path.serial, path.peer_handles_errors, (uuid, remote));
+            let remote = EpName { uuid, id: remote };
+            pair_hidden(made, path.serial, path.peer_handles_errors, remote);
             Some(made.id.get())
         }
         // The peer has left; `create_back` logged it.
@@ -139,12 +141,12 @@ pub fn create_reply_ep(
 }
 
 /// Pairs an endpoint that the application does not know with `remote`.
-fn pair_hidden(ep: &Ep, serial: u32, peer_handles_errors: bool, remote: RemoteEp) {
+fn pair_hidden(ep: &Ep, serial: u32, peer_handles_errors: bool, remote: EpName) {
     ep.serial.set(serial);
     ep.peer_handles_errors.set(peer_handles_errors);
     ep.worker()
         .endpoints()
         .pairing
-        .add_implicit(remote.0, serial, ep.id.get());
+        .add_implicit(remote.uuid, serial, ep.id.get());
     ep.pair_with(remote);
 }
