@@ -4,7 +4,7 @@
 //! transport's buffer.
 
 use super::proto::reassembly::{MessageId, Target};
-use super::proto::rndv;
+use super::proto::rndv::{mapped, receiver, sender};
 use super::worker_core::Core;
 use super::{am, rma, stream, tag, unexpected, wireup};
 use crate::c::*;
@@ -64,16 +64,16 @@ const BODIES: [MessageHandler; 21] = [
     on_rts,
     |w, m| {
         let (h, key) = RtrHdr::split(m)?;
-        rndv::on_rtr(w, &h, key);
+        sender::on_rtr(w, &h, key);
         Some(())
     },
     |w, m| {
         let (h, body) = DataHdr::split(m)?;
-        rndv::on_data(w, &h, body);
+        receiver::on_data(w, &h, body);
         Some(())
     },
     |w, m| {
-        rndv::on_send_ack(w, &AckHdr::split(m)?.0);
+        sender::on_send_ack(w, &AckHdr::split(m)?.0);
         Some(())
     },
     |w, m| am::recv::on_message(w, m),
@@ -86,11 +86,11 @@ const BODIES: [MessageHandler; 21] = [
     |w, m| rma::target::on_fence(w, m),
     |w, m| wireup::close::on_close(w, m),
     |w, m| {
-        rndv::on_put_done(w, &PutDoneHdr::split(m)?.0);
+        receiver::on_put_done(w, &PutDoneHdr::split(m)?.0);
         Some(())
     },
     |w, m| {
-        rndv::on_data_failed(w, &AckHdr::split(m)?.0);
+        receiver::on_data_failed(w, &AckHdr::split(m)?.0);
         Some(())
     },
     |w, m| {
@@ -347,12 +347,12 @@ fn on_rts(worker: &Core, message: &[u8]) -> Option<()> {
         sender: h.sender,
         total: usize::try_from(h.total).ok()?,
         address: h.address,
-        region: rndv::learn_key(worker, h.sender.ep, key),
+        region: mapped::learn_key(worker, h.sender.ep, key),
         guard: (h.epoch_at != 0).then_some(EpochGuard {
             at: h.epoch_at,
             value: h.epoch,
         }),
-        epoch_region: rndv::learn_key(worker, h.sender.ep, epoch_key),
+        epoch_region: mapped::learn_key(worker, h.sender.ep, epoch_key),
     };
     match h.kind {
         k if k == AmId::TagOnly as u8 => {

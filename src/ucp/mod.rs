@@ -3,7 +3,8 @@
 //! `context`: transports and configuration. `worker`: the roof, which puts everything together; `worker_core`: the part of
 //! it that all floors see. `handlers`: the handlers of received messages. `ep`: endpoints. `request`: requests; `op`: the
 //! states of operations in them; `composite` joins several operations in one. `proto`: the protocol engine for all kinds of
-//! messages; `plan`: its thresholds, `rndv_tuner`: its measured choice between get and fragments, `rts`: a message that
+//! messages; `plan`: its thresholds, `rndv_state`: the states of a rendezvous, `rndv_tuner`: its
+//! measured choice between get and fragments, `rts`: a message that
 //! waits at its sender. `tag`, `am`, `stream`, `rma`: the kinds of messages; `atomic`: atomics on a word. `mem`: memory for
 //! remote access, `regions`: the table of exported regions, `rkey`: keys of peers. `dt`: datatypes. `wireup`: connecting
 //! endpoints; `claims`: which addresses are proven; `cm_connection`: connections between clients and servers. `idle`: idle
@@ -35,6 +36,7 @@ pub mod regions;
 pub mod request;
 pub mod rkey;
 pub mod rma;
+pub mod rndv_state;
 pub mod rndv_tuner;
 pub mod rts;
 pub mod spin;

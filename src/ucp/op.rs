@@ -11,12 +11,13 @@ use crate::ucp::mem::Window;
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::request::Request;
 use crate::ucp::rkey::RemoteKey;
+use crate::ucp::rndv_state::{ReceiverState, SenderState};
 use crate::ucp::rndv_tuner::TimedTransfer;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status};
 use crate::wire::Writer;
 use crate::wire::header::{AmHdr, AmId, AmReplyHdr, Header, StreamHdr, TagHdr, TagSyncHdr};
-use crate::wire::id::{RequestId, RequestName};
+use crate::wire::id::RequestName;
 use core::ptr::NonNull;
 use std::rc::Rc;
 
@@ -166,7 +167,7 @@ impl Op {
         matches!(
             self,
             Op::Send(SendOp {
-                stage: Stage::RtsSent,
+                stage: Stage::Rndv(SenderState::RtsSent),
                 ..
             })
         )
@@ -229,7 +230,7 @@ pub struct SendOp {
     pub data: Data,
     pub kind: MessageKind,
     pub stage: Stage,
-    /// The key of the receiver's buffer, in the stage `Write`.
+    /// The key of the receiver's buffer, in the state `Put`.
     pub key: Option<Rc<RemoteKey>>,
 }
 
@@ -244,24 +245,8 @@ pub enum Stage {
     WholeInPlace,
     /// In fragments: the message's number and the bytes that are out.
     Fragments { message: u64, offset: usize },
-    /// The RTS is to be sent.
-    SendRts,
-    /// Rts; the receiver acts next.
-    RtsSent,
-    /// The receiver has requested fragments: its request, the bytes sent and requested.
-    Data {
-        receiver: RequestId,
-        offset: usize,
-        length: usize,
-    },
-    /// The receiver has requested a put into its memory: its request, the address, the length.
-    Write {
-        receiver: RequestId,
-        address: u64,
-        length: usize,
-        /// Put with notification: a message follows the data on the same connection.
-        notify: bool,
-    },
+    /// By rendezvous.
+    Rndv(SenderState),
     /// Everything was sent; waiting for the acknowledgement.
     AwaitAck,
 }
@@ -441,8 +426,7 @@ pub struct Arriving {
     /// The buffer belongs to the library and is freed with the request: the sender gets only access that can be
     /// revoked.
     pub own: bool,
-    /// The sender was asked for a put into the buffer, and will acknowledge it.
-    pub written: bool,
+    pub state: ReceiverState,
     /// The window that allows the put.
     pub window: Option<Box<Window>>,
     /// It is timed.

@@ -5,7 +5,7 @@
 //! twice, MPICH (4.1 to 5.0) writes into the request after the call, and frees a request that it did not get. So the
 //! copy waits until the call has returned. Used by `recv`; the worker cancels the rest when it is destroyed.
 
-use crate::ucp::proto::rndv;
+use crate::ucp::proto::rndv::receiver;
 use crate::ucp::request::Request;
 use crate::ucp::rts::Rts;
 use crate::ucp::worker_core::Core;
@@ -56,7 +56,7 @@ unsafe extern "C" fn begin(worker: *mut c_void) -> c_uint {
     let waiting = worker.am().postponed.0.take();
     for (req, message) in waiting {
         // SAFETY: not begun, so not over.
-        rndv::fetch(worker, unsafe { req.as_ref() }, &message);
+        receiver::fetch(worker, unsafe { req.as_ref() }, &message);
         begun += 1;
     }
     begun

@@ -8,7 +8,7 @@ use crate::ucp::dt::Data;
 use crate::ucp::op::{Arriving, DataRecvOp, Op};
 use crate::ucp::proto::fetched;
 use crate::ucp::proto::reassembly::{Reassembly, Target, empty_reassembly};
-use crate::ucp::proto::rndv;
+use crate::ucp::proto::rndv::receiver;
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucp::rts::Rts;
 use crate::ucp::worker_core::Core;
@@ -224,7 +224,7 @@ impl AmHandler {
 pub fn on_rts(worker: &Core, headers: &[u8], message: &Rts) -> Option<()> {
     let head = Head::decode(&mut Reader::new(headers))?;
     let Some((handler, reply_ep)) = find_handler(worker, &head) else {
-        rndv::send_ack(worker, message.sender, Err(Status::INVALID_PARAM));
+        receiver::send_ack(worker, message.sender, Err(Status::INVALID_PARAM));
         return Some(());
     };
     if matches!(handler.function, Function::Old(_)) {
@@ -250,7 +250,7 @@ pub fn on_rts(worker: &Core, headers: &[u8], message: &Rts) -> Option<()> {
         worker.am().kept.keep(Kept::Rts(home));
     } else {
         let answer = Status::from_code(status).map_or(Ok(()), Err);
-        rndv::send_ack(worker, message.sender, answer);
+        receiver::send_ack(worker, message.sender, answer);
     }
     Some(())
 }
@@ -288,14 +288,14 @@ pub fn fetch(
     let at = match made {
         Ok(at) => at,
         Err(e) => {
-            rndv::send_ack(worker, message.sender, Err(Status::CANCELED));
+            receiver::send_ack(worker, message.sender, Err(Status::CANCELED));
             return Err(e);
         }
     };
     // SAFETY: just made.
     let req = unsafe { at.as_ref() };
     if postpone(worker, at, message).is_err() {
-        rndv::fetch(worker, req, &message);
+        receiver::fetch(worker, req, &message);
     }
     let info = Info {
         tag: 0,
@@ -321,9 +321,9 @@ pub fn release(worker: &Core, handle: *const c_void) {
     match worker.am().kept.take(handle) {
         None => ucs_error!("{handle:p} is not data of an active message that is here"),
         Some(TakenData::Current(CurrentData::Rts(a))) => {
-            rndv::send_ack(worker, a.sender, Ok(()));
+            receiver::send_ack(worker, a.sender, Ok(()));
         }
-        Some(TakenData::Kept(Kept::Rts(a))) => rndv::send_ack(worker, a.sender, Ok(())),
+        Some(TakenData::Kept(Kept::Rts(a))) => receiver::send_ack(worker, a.sender, Ok(())),
         Some(_) => {}
     }
 }

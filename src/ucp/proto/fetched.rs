@@ -1,6 +1,6 @@
 //! Rendezvous messages that are fetched into memory of the library's own.
 
-use super::rndv;
+use super::rndv::receiver;
 use crate::c::*;
 use crate::ucp::buffers::zeroed;
 use crate::ucp::dt::Data;
@@ -26,7 +26,7 @@ struct Job {
 pub fn begin(worker: &Core, message: &Rts, then: impl FnOnce(&Core, Result<Vec<u8>>) + 'static) {
     let Some(mut bytes) = zeroed(message.total) else {
         ucs_error!("no memory for a message of {} bytes", message.total);
-        rndv::send_ack(worker, message.sender, Err(Status::NO_MEMORY));
+        receiver::send_ack(worker, message.sender, Err(Status::NO_MEMORY));
         then(worker, Err(Status::NO_MEMORY));
         return;
     };
@@ -52,7 +52,7 @@ pub fn begin(worker: &Core, message: &Rts, then: impl FnOnce(&Core, Result<Vec<u
     match Request::create(worker, &param, op) {
         Ok(at) => {
             // SAFETY: just made.
-            rndv::fetch(worker, unsafe { at.as_ref() }, message);
+            receiver::fetch(worker, unsafe { at.as_ref() }, message);
             if settle(at, &param).is_ok() {
                 // SAFETY: still ours: the callback does not give it back.
                 unsafe { at.as_ref() }.release();
@@ -61,7 +61,7 @@ pub fn begin(worker: &Core, message: &Rts, then: impl FnOnce(&Core, Result<Vec<u
         Err(e) => {
             // SAFETY: made above; nobody else has it.
             let job = unsafe { Box::from_raw(job) };
-            rndv::send_ack(worker, message.sender, Err(e));
+            receiver::send_ack(worker, message.sender, Err(e));
             (job.then)(worker, Err(e));
         }
     }

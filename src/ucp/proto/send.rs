@@ -10,15 +10,14 @@ use crate::ucp::ep::{Ep, MAX_TOGETHER, ShortRoute, Task, TaskStep, writer};
 use crate::ucp::op::{MessageKind, Op, Operation, SendOp, Stage};
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
+use crate::ucp::rndv_state::SenderState;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::copy;
 use crate::wire::Writer;
-use crate::wire::header::{AmId, CUT, DataHdr, FirstHdr, Header, MiddleHdr, RtsHdr};
-use crate::wire::id::{RequestId, RequestName};
+use crate::wire::header::{AmId, CUT, FirstHdr, Header, MiddleHdr};
+use crate::wire::id::RequestName;
 use core::mem::MaybeUninit;
 
-/// Fragments of rendezvous data that go out before others of the endpoint get a turn.
-const FRAGMENTS_PER_TURN: usize = 32;
 /// Fragments end at multiples of this: generic datatypes need not be able to unpack half an element. MPICH's are not.
 const ELEMENTS: usize = 64;
 
@@ -61,7 +60,7 @@ pub fn start(
     // The receiver of a first fragment has to learn it when no others follow.
     let in_fragments =
         matches!(stage, Stage::Fragments { .. }) && !matches!(kind, MessageKind::Stream { .. });
-    if stage == Stage::SendRts || in_fragments {
+    if stage == Stage::Rndv(SenderState::SendRts) || in_fragments {
         ep.send_wireup();
     }
     kind.outlive_call();
@@ -216,15 +215,15 @@ pub fn plan(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> Sta
         _ if len < lane.thresholds.rndv_mapped => false,
         // Handlers and streams get a complete message in place: zero-copy saves nothing at the receiver.
         _ if fits && matches!(kind, MessageKind::Am { .. } | MessageKind::Stream { .. }) => false,
-        RndvPolicy::ByLength => rndv::is_mappable(ep, data),
-        RndvPolicy::Mapped => rndv::is_mappable_elsewhere(ep, data),
+        RndvPolicy::ByLength => rndv::mapped::is_mappable(ep, data),
+        RndvPolicy::Mapped => rndv::mapped::is_mappable_elsewhere(ep, data),
         _ => false,
     };
     if maps || len >= by_length {
-        return Stage::SendRts;
+        return Stage::Rndv(SenderState::SendRts);
     }
     if !fits && contiguous && lane.thresholds.no_fragments && policy == RndvPolicy::ByLength {
-        return Stage::SendRts;
+        return Stage::Rndv(SenderState::SendRts);
     }
     if fits && len < lane.thresholds.zcopy {
         Stage::Whole
@@ -295,50 +294,8 @@ impl Operation for SendOp {
                 sent(ep, req, send);
                 Ok(TaskStep::Done)
             }
-            Stage::SendRts => {
-                send_rts(ep, req, send)?;
-                send.stage = Stage::RtsSent;
-                ep.add_outstanding(req);
-                Ok(TaskStep::Done)
-            }
-            Stage::Data {
-                receiver,
-                offset,
-                length,
-            } => {
-                let mut at = offset;
-                for _ in 0..FRAGMENTS_PER_TURN {
-                    if at >= length {
-                        break;
-                    }
-                    match send_data(ep, send, receiver, at, length) {
-                        Ok(n) => at += n,
-                        Err(e) => {
-                            send.stage = Stage::Data {
-                                receiver,
-                                offset: at,
-                                length,
-                            };
-                            return Err(e);
-                        }
-                    }
-                }
-                if at >= length {
-                    ep.complete_outstanding(req, Ok(()));
-                    return Ok(TaskStep::Done);
-                }
-                send.stage = Stage::Data {
-                    receiver,
-                    offset: at,
-                    length,
-                };
-                Ok(TaskStep::More)
-            }
-            Stage::Write { .. } => {
-                rndv::start_put(ep, req)?;
-                Ok(TaskStep::Done)
-            }
-            Stage::Unplanned { .. } | Stage::RtsSent | Stage::AwaitAck => Ok(TaskStep::Done),
+            Stage::Rndv(state) => rndv::sender::step(ep, req, send, state),
+            Stage::Unplanned { .. } | Stage::AwaitAck => Ok(TaskStep::Done),
         }
     }
 
@@ -350,7 +307,7 @@ impl Operation for SendOp {
                 // SAFETY: an endpoint outlives its requests.
                 unsafe { (*send.ep).sent_in_place(req, result) };
             }
-            _ => rndv::on_put_completed(req, result),
+            _ => rndv::sender::on_put_completed(req, result),
         }
     }
 
@@ -370,10 +327,11 @@ impl Operation for SendOp {
                 Some(Task::control(AmId::Middle, &cut, &[]))
             }
             Op::Send(SendOp {
-                stage: Stage::Data { receiver, .. } | Stage::Write { receiver, .. },
+                stage:
+                    Stage::Rndv(SenderState::Data { receiver, .. } | SenderState::Put { receiver, .. }),
                 ..
             }) => {
-                let end = rndv::data_failed(*receiver, Status::CONNECTION_RESET);
+                let end = rndv::sender::data_failed(*receiver, Status::CONNECTION_RESET);
                 Some(Task::control(AmId::DataFailed, &end, &[]))
             }
             _ => None,
@@ -465,21 +423,6 @@ fn send_fragment(
     send_body(ep, AmId::Middle, &head, &send.data, offset, usize::MAX)
 }
 
-/// Sends a fragment of data that the receiver has requested.
-fn send_data(
-    ep: &Ep,
-    send: &SendOp,
-    receiver: RequestId,
-    offset: usize,
-    end: usize,
-) -> Result<usize> {
-    let head = DataHdr {
-        receiver,
-        offset: offset as u64,
-    };
-    send_body(ep, AmId::Data, &head, &send.data, offset, end - offset)
-}
-
 /// Sends a header and as much data as fits, at most `limit` bytes. Returns the number of data bytes.
 pub fn send_body<H: Header>(
     ep: &Ep,
@@ -498,41 +441,4 @@ pub fn send_body<H: Header>(
         }
     })?;
     Ok(n - H::LEN)
-}
-
-/// Sends the RTS of a message.
-fn send_rts(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
-    let mut offer = rndv::offer(ep, &send.data);
-    let plain = RtsHdr::LEN + send.kind.header_len();
-    let room = ep.lane().max_bcopy;
-    if plain + offer.key().len() + offer.epoch_key.len() > room {
-        (offer.key, offer.epoch_key) = (None, &[]);
-    }
-    let head = plain + offer.key().len() + offer.epoch_key.len();
-    if head > ep.lane().max_bcopy {
-        return Err(Status::EXCEEDS_LIMIT);
-    }
-    let rts = RtsHdr {
-        sender: ep.name_request(req),
-        total: send.data.len() as u64,
-        address: offer.address,
-        epoch_at: offer.guard.map_or(0, |g| g.at),
-        epoch: offer.guard.map_or(0, |g| g.value),
-        key: offer.key().len() as u16,
-        epoch_key: offer.epoch_key.len() as u16,
-        kind: send.kind.id() as u8,
-    };
-    ep.lane()
-        .bcopy(AmId::Rts, |dest| {
-            // SAFETY: the headers fit in `max_bcopy`.
-            unsafe {
-                let mut w = writer(dest, head);
-                rts.encode(&mut w);
-                w.bytes(offer.key());
-                w.bytes(offer.epoch_key);
-                send.kind.encode(&mut w, rts.sender);
-            }
-            head
-        })
-        .map(drop)
 }

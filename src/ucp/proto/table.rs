@@ -13,6 +13,7 @@ use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep};
 use crate::ucp::op::{MessageKind, Stage, UserHeader};
 use crate::ucp::plan::RndvPolicy;
+use crate::ucp::rndv_state::SenderState;
 use crate::ucs::config::units::print_memory;
 use crate::ucs::config::{matches_pattern, var};
 use crate::ucs::log;
@@ -265,7 +266,7 @@ fn message_way(ep: &Ep, kind: &MessageKind, length: usize, policy: RndvPolicy) -
     match send::plan(ep, kind, &data, policy) {
         Stage::Whole => ("eager copy-in copy-out".to_owned(), name),
         Stage::WholeInPlace => ("eager zero-copy copy-out".to_owned(), name),
-        Stage::SendRts => rndv_way(ep),
+        Stage::Rndv(SenderState::SendRts) => rndv_way(ep),
         _ => ("multi-frag eager copy-in copy-out".to_owned(), name),
     }
 }

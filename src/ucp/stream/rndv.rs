@@ -11,7 +11,8 @@ use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Pin};
 use crate::ucp::op::StreamRecvOp;
 use crate::ucp::proto::fetched;
-use crate::ucp::proto::rndv::{self, Copied};
+use crate::ucp::proto::rndv::mapped::{self, Copied};
+use crate::ucp::proto::rndv::receiver;
 use crate::ucp::rts::Rts;
 use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
@@ -90,13 +91,13 @@ pub fn on_rts(worker: &Core, message: Rts) -> Option<()> {
             "{} bytes for a stream that is closed; dropped",
             message.total
         );
-        rndv::send_ack(worker, message.sender, Ok(()));
+        receiver::send_ack(worker, message.sender, Ok(()));
         return Some(());
     };
     let inbox = &ep.stream;
     let available = inbox.available.get().checked_add(message.total)?;
     if message.total == 0 {
-        rndv::send_ack(worker, message.sender, Ok(()));
+        receiver::send_ack(worker, message.sender, Ok(()));
         return Some(());
     }
     let _pin = Pin::new(ep);
@@ -135,7 +136,7 @@ pub fn copy_first(ep: &Ep, op: &mut StreamRecvOp, count: usize) -> usize {
     let n = chunk.len().min(count);
     let part = chunk.at..chunk.at + n;
     if op.error.is_none() {
-        match rndv::copy_part(ep, &message, part, &op.data, op.received) {
+        match mapped::copy_part(ep, &message, part, &op.data, op.received) {
             Copied::Ended(result) => op.error = result.err(),
             Copied::InDoubt | Copied::NotPossible => {
                 inbox.chunks.borrow_mut().push_front(chunk);
@@ -151,7 +152,7 @@ pub fn copy_first(ep: &Ep, op: &mut StreamRecvOp, count: usize) -> usize {
         inbox.chunks.borrow_mut().push_front(chunk);
     } else {
         inbox.remote.set(inbox.remote.get() - 1);
-        rndv::send_ack(ep.worker(), message.sender, Ok(()));
+        receiver::send_ack(ep.worker(), message.sender, Ok(()));
     }
     n
 }
@@ -186,7 +187,7 @@ fn fetch(ep: &Ep, index: usize) {
     };
     let here = zeroed(message.total - at).filter(|bytes| {
         let to = Data::contig(bytes.as_ptr().cast_mut(), bytes.len());
-        let copied = rndv::copy_part(ep, &message, at..message.total, &to, 0);
+        let copied = mapped::copy_part(ep, &message, at..message.total, &to, 0);
         matches!(copied, Copied::Ended(Ok(())))
     });
     let Some(bytes) = here else {
@@ -196,7 +197,7 @@ fn fetch(ep: &Ep, index: usize) {
     unexpected::add(ep.worker(), bytes.len());
     inbox.chunks.borrow_mut()[index] = Chunk::here(bytes.into());
     inbox.remote.set(inbox.remote.get() - 1);
-    rndv::send_ack(ep.worker(), message.sender, Ok(()));
+    receiver::send_ack(ep.worker(), message.sender, Ok(()));
 }
 
 /// Requests all bytes of a chunk from the sender, also those already taken.
@@ -270,7 +271,7 @@ fn truncate(ep: &Ep, from: usize) {
         };
         inbox.remote.set(inbox.remote.get() - 1);
         if let Remote::Mapped(message) = *remote {
-            rndv::send_ack(ep.worker(), message.sender, Ok(()));
+            receiver::send_ack(ep.worker(), message.sender, Ok(()));
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::op::{Arriving, Op, Operation, TagRecvOp, TagWaitOp};
 use crate::ucp::proto::reassembly::{MessageId, Reassembly, Target, empty_reassembly};
-use crate::ucp::proto::rndv;
+use crate::ucp::proto::rndv::receiver;
 use crate::ucp::request::{Info, Param, Posted, Request, RequestSlot, ended, settle};
 use crate::ucp::rts::Rts;
 use crate::ucp::unexpected;
@@ -131,7 +131,7 @@ pub fn take(
     };
     if let Some((bytes, sync)) = message.here() {
         if let Some(sender) = sync {
-            rndv::send_ack(worker, sender, Ok(()));
+            receiver::send_ack(worker, sender, Ok(()));
         }
         let result = unpack_whole(&data, bytes);
         drop(data);
@@ -149,7 +149,7 @@ pub fn take(
     let req = unsafe { at.as_ref() };
     req.set_info(info);
     match message {
-        Message::Rts(a) => rndv::fetch(worker, req, &a),
+        Message::Rts(a) => receiver::fetch(worker, req, &a),
         Message::Fragments { id, .. } => adopt(worker, req, id),
         Message::Inline(_) | Message::Whole { .. } => {}
     }
@@ -166,7 +166,7 @@ fn adopt(worker: &Core, req: &Request, id: MessageId) {
     match so_far {
         Some((bytes, sync, here)) => {
             if let Some(sender) = sync {
-                rndv::send_ack(worker, sender, Ok(()));
+                receiver::send_ack(worker, sender, Ok(()));
             }
             unpack_fragment(req, 0, &bytes);
             if here {
@@ -302,7 +302,7 @@ pub fn on_message(worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestNam
         length: bytes.len(),
     });
     if let Some(sender) = sync {
-        rndv::send_ack(worker, sender, Ok(()));
+        receiver::send_ack(worker, sender, Ok(()));
     }
     req.complete(result);
 }
@@ -317,7 +317,7 @@ pub fn on_first_fragment(
 ) -> Reassembly {
     if let Some(req) = matched(worker, tag, total) {
         if let Some(sender) = sync {
-            rndv::send_ack(worker, sender, Ok(()));
+            receiver::send_ack(worker, sender, Ok(()));
         }
         return empty_reassembly(total, Target::TagRecv(req.as_ptr()));
     }
@@ -375,7 +375,7 @@ pub fn sender_gone(worker: &Core, message: &Reassembly, status: Status) {
 /// A message waits at its sender.
 pub fn on_rts(worker: &Core, tag: u64, message: &Rts) {
     match matched(worker, tag, message.total) {
-        Some(req) => rndv::fetch(worker, req, message),
+        Some(req) => receiver::fetch(worker, req, message),
         None => {
             worker
                 .tag()

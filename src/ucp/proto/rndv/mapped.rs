@@ -1,0 +1,217 @@
+//! Rendezvous over memory that both sides map: what a sender offers in its RTS, and how a receiver copies from it.
+//!
+//! Messages are copied whole, and streams in parts.
+
+use crate::ucp::dt::Data;
+use crate::ucp::ep::Ep;
+use crate::ucp::op::{Op, Stage};
+use crate::ucp::proto::revocation::MappedEpoch;
+use crate::ucp::rkey::RemoteKey;
+use crate::ucp::rndv_state::SenderState;
+use crate::ucp::rts::Rts;
+use crate::ucp::worker_core::Core;
+use crate::ucs::Result;
+use crate::uct::internal::EpochGuard;
+use crate::wire::id::EpName;
+use crate::wire::rkey::READ;
+use core::ops::Range;
+use std::sync::Arc;
+
+/// The result of a copy from mapped memory.
+pub enum Copied {
+    Ended(Result<()>),
+    /// The sender has taken something back meanwhile, perhaps this message.
+    InDoubt,
+    NotPossible,
+}
+
+/// Copies a message whose memory is mapped here: that of a request of this worker, or the peer's by a key of the RTS.
+pub fn copy_mapped(worker: &Core, ep: &Ep, to: &Data, message: &Rts) -> Copied {
+    if message.sender.ep.uuid == worker.uuid {
+        return copy_within_worker(worker, to, message).map_or(Copied::NotPossible, Copied::Ended);
+    }
+    copy_part(ep, message, 0..message.total, to, 0)
+}
+
+/// Of a request of this worker. `None` when that cannot be.
+fn copy_within_worker(worker: &Core, to: &Data, message: &Rts) -> Option<Result<()>> {
+    let total = message.total;
+    // The address is taken from the request and not from the message.
+    // SAFETY: another request than the receive's; the only borrow of its operation.
+    let Op::Send(send) = (unsafe { worker.requests().named(message.sender.id)?.op() }) else {
+        return None;
+    };
+    if send.stage != Stage::Rndv(SenderState::RtsSent) || send.data.len() != total {
+        return None;
+    }
+    match (to.contiguous(), send.data.contiguous()) {
+        // SAFETY: `total` bytes of the sender's buffer, as checked above.
+        (_, Some(from)) => Some(unsafe { to.unpack(0, from, total) }),
+        (Some(at), None) => {
+            // SAFETY: `total` bytes fit the receive, as `fetch` checked.
+            unsafe { send.data.pack(0, at, total) };
+            Some(Ok(()))
+        }
+        (None, None) => None,
+    }
+}
+
+/// Copies some bytes of a message from the peer's region to offset `at` of `to`, where they must fit.
+pub fn copy_part(ep: &Ep, message: &Rts, part: Range<usize>, to: &Data, at: usize) -> Copied {
+    copy_from_region(ep, message, part, to, at).unwrap_or(Copied::NotPossible)
+}
+
+/// As `copy_part`. `None` when the region or the epoch word is not mapped here.
+fn copy_from_region(
+    ep: &Ep,
+    message: &Rts,
+    part: Range<usize>,
+    to: &Data,
+    at: usize,
+) -> Option<Copied> {
+    if message.region == 0 {
+        return None;
+    }
+    let key = ep.keys.borrow().of_region(message.region)?;
+    let epoch_key = match message.guard {
+        Some(_) => Some(ep.keys.borrow().of_region(message.epoch_region)?),
+        None => None,
+    };
+    let guard = match (&epoch_key, message.guard) {
+        (Some(key), Some(guard)) => Some(MappedEpoch::find(key, guard)?),
+        _ => None,
+    };
+    let address = message.address.checked_add(part.start as u64)?;
+    let copy = |from: *mut u8| {
+        // SAFETY: mapped here for the part as long as the key is.
+        unsafe { to.unpack(at, from, part.len()) }
+    };
+    let result = touch(ep, &key, to, address, part.len(), READ, copy)?;
+    Some(match guard {
+        Some(guard) if !guard.is_current() => Copied::InDoubt,
+        _ => Copied::Ended(result),
+    })
+}
+
+/// Calls `f` with memory of the peer that is mapped here; `None` when it is not. `f` must not call the user: memory of
+/// this process must not be unmapped meanwhile.
+pub fn touch<R>(
+    ep: &Ep,
+    key: &RemoteKey,
+    here: &Data,
+    address: u64,
+    length: usize,
+    right: u8,
+    f: impl FnOnce(*mut u8) -> R,
+) -> Option<R> {
+    let at = key.mapped_range(address, length, right)?;
+    let context = ep.worker().context();
+    if key.info.context != context.id {
+        return Some(f(at));
+    }
+    if matches!(here, Data::Generic { .. }) {
+        return None;
+    }
+    let regions = &context.regions;
+    regions
+        .with(key.info.region, address, length, right, f)
+        .ok()
+}
+
+/// Whether the peer is another worker that maps memory of this one.
+fn shares_memory(ep: &Ep) -> bool {
+    ep.is_same_host() && ep.remote_uuid.get() != ep.worker().uuid
+}
+
+/// The key of the memory that holds the range, if peers on this host can map it and have `right` to it.
+pub fn mappable(worker: &Core, address: u64, length: usize, right: u8) -> Option<Arc<[u8]>> {
+    let regions = &worker.context().regions;
+    worker
+        .proto()
+        .mappable
+        .key_of(regions, address, length, right)
+}
+
+/// Whether the receiver of an RTS could copy from the buffer itself.
+pub fn is_mappable(ep: &Ep, data: &Data) -> bool {
+    match data.contiguous() {
+        Some(_) if ep.remote_uuid.get() == ep.worker().uuid => true,
+        Some(at) if shares_memory(ep) => {
+            mappable(ep.worker(), at as u64, data.len(), READ).is_some()
+        }
+        _ => false,
+    }
+}
+
+/// Whether it could, and is no receiver of this very worker.
+pub fn is_mappable_elsewhere(ep: &Ep, data: &Data) -> bool {
+    ep.worker().proto().rules.maps
+        && ep.remote_uuid.get() != ep.worker().uuid
+        && is_mappable(ep, data)
+}
+
+/// The access to the data that an RTS offers.
+#[derive(Default)]
+pub struct Offer<'a> {
+    /// Address of the data; 0 if they may not be read.
+    pub address: u64,
+    /// The key of mapped memory, if they are in that.
+    pub key: Option<Arc<[u8]>>,
+    /// The revocation epoch of which the address is valid.
+    pub guard: Option<EpochGuard>,
+    pub epoch_key: &'a [u8],
+}
+
+impl Offer<'_> {
+    pub fn key(&self) -> &[u8] {
+        self.key.as_deref().unwrap_or_default()
+    }
+}
+
+pub fn offer<'a>(ep: &'a Ep, data: &Data) -> Offer<'a> {
+    let worker = ep.worker();
+    let Some(address) = data.contiguous().map(|at| at as u64) else {
+        return Offer::default();
+    };
+    let (guard, epoch_key) = if ep.may_revoke() {
+        match worker.proto().revocation.current(worker.context()) {
+            Some((guard, key)) => (Some(guard), key),
+            None => return Offer::default(),
+        }
+    } else {
+        (None, &[][..])
+    };
+    let maps =
+        worker.proto().rules.maps && shares_memory(ep) && guard.is_none() | !epoch_key.is_empty();
+    let key = if maps {
+        mappable(worker, address, data.len(), READ)
+    } else {
+        None
+    };
+    match key {
+        Some(_) => Offer {
+            address,
+            key,
+            guard,
+            epoch_key,
+        },
+        None if worker.proto().rules.reads => Offer {
+            address,
+            guard,
+            ..Offer::default()
+        },
+        None => Offer::default(),
+    }
+}
+
+/// Caches the key of an RTS. Returns its region, 0 for none.
+pub fn learn_key(worker: &Core, ep: EpName, blob: &[u8]) -> u64 {
+    if blob.is_empty() {
+        return 0;
+    }
+    let Some(ep) = worker.ep_of_peer(ep) else {
+        return 0;
+    };
+    let key = ep.key_of_blob(blob);
+    key.map_or(0, |key| key.info.region)
+}

@@ -1,0 +1,364 @@
+//! The sender of a rendezvous message. Its states are `SenderState`, in brackets:
+//!
+//! ```text
+//!   sender                                     receiver
+//!     │ [SendRts]                                │
+//!     │ ────────────────── Rts ────────────────► │
+//!     │ [RtsSent]                                │
+//!     │                                          │ has copied the data, or read them by a transport,
+//!     │                                          │ or cannot have them:
+//!     │ ◄─────────────── SendAck ─────────────── │
+//!     │   completes                              │
+//!     │                                          │
+//!     │ ◄────── Rtr: address, key ────────────── │ asks for a put:
+//!     │ [Put]                                    │
+//!     │ ══════════ put, PutDone (each part) ═══► │
+//!     │   completes; a put that cannot begin     │
+//!     │   leads to [Data]                        │
+//!     │                                          │
+//!     │ ◄────── Rtr: no address ──────────────── │ asks for fragments:
+//!     │ [Data]                                   │
+//!     │ ────────────── Data, Data ... ─────────► │
+//!     │   completes with the last byte           │
+//!     │                                          │
+//!     │ ────────────── DataFailed ─────────────► │ an Rtr for a send that is over, a put that failed,
+//!     │                                          │ an endpoint that is closed while it sends
+//! ```
+
+use super::mapped::{self, touch};
+use crate::ucp::ep::{Capability, Ep, Task, TaskStep, writer};
+use crate::ucp::op::{Op, SendOp, Stage};
+use crate::ucp::proto::control;
+use crate::ucp::proto::rails::{self, Part};
+use crate::ucp::proto::send::send_body;
+use crate::ucp::proto::zcopy::{self, Direction, Notification, NotifiedPut, Transfer};
+use crate::ucp::request::Request;
+use crate::ucp::rkey::Access;
+use crate::ucp::rndv_state::{Illegal, SenderEvent, SenderState};
+use crate::ucp::worker_core::Core;
+use crate::ucs::{Result, Status};
+use crate::wire::Writer;
+use crate::wire::header::{AckHdr, AmId, DataHdr, Header, PutDoneHdr, RtrHdr, RtsHdr};
+use crate::wire::id::RequestId;
+use crate::wire::rkey::WRITE;
+use crate::{ucs_debug, ucs_error};
+
+/// Fragments of rendezvous data that go out before others of the endpoint get a turn.
+const FRAGMENTS_PER_TURN: usize = 32;
+
+/// Changes the state of a rendezvous. An event of the peer that the state has no transition for changes nothing, and is
+/// dropped by the caller.
+fn advance(send: &mut SendOp, event: SenderEvent) -> bool {
+    let next = match send.stage {
+        Stage::Rndv(state) => state.on(event),
+        _ => Err(Illegal),
+    };
+    match next {
+        Ok(next) => send.stage = Stage::Rndv(next),
+        Err(_) => ucs_error!("{event:?} of a message in stage {:?}; dropped", send.stage),
+    }
+    next.is_ok()
+}
+
+/// The send is at the head of the send queue.
+pub fn step(ep: &Ep, req: &Request, send: &mut SendOp, state: SenderState) -> Result<TaskStep> {
+    match state {
+        SenderState::SendRts => {
+            send_rts(ep, req, send)?;
+            advance(send, SenderEvent::RtsOut);
+            ep.add_outstanding(req);
+            Ok(TaskStep::Done)
+        }
+        SenderState::Put { .. } => {
+            start_put(ep, req)?;
+            Ok(TaskStep::Done)
+        }
+        SenderState::Data {
+            receiver,
+            offset,
+            length,
+        } => {
+            let mut sent = offset;
+            let mut end = Ok(TaskStep::More);
+            for _ in 0..FRAGMENTS_PER_TURN {
+                if sent >= length {
+                    break;
+                }
+                match send_data(ep, send, receiver, sent, length) {
+                    Ok(n) => sent += n,
+                    Err(e) => {
+                        end = Err(e);
+                        break;
+                    }
+                }
+            }
+            advance(send, SenderEvent::DataOut { offset: sent });
+            if sent >= length {
+                ep.complete_outstanding(req, Ok(()));
+                return Ok(TaskStep::Done);
+            }
+            end
+        }
+        SenderState::RtsSent | SenderState::Over => Ok(TaskStep::Done),
+    }
+}
+
+/// Sends the RTS of a message.
+fn send_rts(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
+    let mut offer = mapped::offer(ep, &send.data);
+    let plain = RtsHdr::LEN + send.kind.header_len();
+    let room = ep.lane().max_bcopy;
+    if plain + offer.key().len() + offer.epoch_key.len() > room {
+        (offer.key, offer.epoch_key) = (None, &[]);
+    }
+    let head = plain + offer.key().len() + offer.epoch_key.len();
+    if head > ep.lane().max_bcopy {
+        return Err(Status::EXCEEDS_LIMIT);
+    }
+    let rts = RtsHdr {
+        sender: ep.name_request(req),
+        total: send.data.len() as u64,
+        address: offer.address,
+        epoch_at: offer.guard.map_or(0, |g| g.at),
+        epoch: offer.guard.map_or(0, |g| g.value),
+        key: offer.key().len() as u16,
+        epoch_key: offer.epoch_key.len() as u16,
+        kind: send.kind.id() as u8,
+    };
+    ep.lane()
+        .bcopy(AmId::Rts, |dest| {
+            // SAFETY: the headers fit in `max_bcopy`.
+            unsafe {
+                let mut w = writer(dest, head);
+                rts.encode(&mut w);
+                w.bytes(offer.key());
+                w.bytes(offer.epoch_key);
+                send.kind.encode(&mut w, rts.sender);
+            }
+            head
+        })
+        .map(drop)
+}
+
+/// Sends a fragment of data that the receiver has requested.
+fn send_data(
+    ep: &Ep,
+    send: &SendOp,
+    receiver: RequestId,
+    offset: usize,
+    end: usize,
+) -> Result<usize> {
+    let head = DataHdr {
+        receiver,
+        offset: offset as u64,
+    };
+    send_body(ep, AmId::Data, &head, &send.data, offset, end - offset)
+}
+
+/// The RTR of the peer.
+pub fn on_rtr(worker: &Core, rtr: &RtrHdr, key: &[u8]) {
+    let Some(req) = worker.requests().named(rtr.request) else {
+        ucs_debug!("data was asked for of a send that is over");
+        refuse_rtr(worker, rtr);
+        return;
+    };
+    // SAFETY: the only borrow, ended before the task is posted.
+    let ep = match unsafe { req.op() } {
+        Op::Send(send) if rtr.length <= send.data.len() as u64 => {
+            let (receiver, length) = (rtr.receiver, rtr.length as usize);
+            let puts =
+                rtr.address != 0 && worker.proto().rules.writes && send.data.contiguous().is_some();
+            let event = if puts {
+                SenderEvent::PutRequested {
+                    receiver,
+                    address: rtr.address,
+                    length,
+                }
+            } else {
+                SenderEvent::DataRequested { receiver, length }
+            };
+            if !advance(send, event) {
+                return refuse_rtr(worker, rtr);
+            }
+            // SAFETY: an endpoint outlives its requests.
+            let ep = unsafe { &*send.ep };
+            if puts {
+                send.key = ep.key_of_blob(key);
+            }
+            ep
+        }
+        _ => {
+            ucs_error!("the peer asked for more data than were sent by an RTS");
+            return refuse_rtr(worker, rtr);
+        }
+    };
+    ep.post(Task::Request(req.as_ptr()));
+}
+
+/// Puts the data of a message into the receiver's memory. If that fails, sends them in fragments.
+fn start_put(ep: &Ep, req: &Request) -> Result<()> {
+    // SAFETY: the only borrow, ended before anything that ends the request.
+    let Op::Send(send) = (unsafe { req.op() }) else {
+        return Ok(());
+    };
+    let (
+        Stage::Rndv(SenderState::Put {
+            receiver,
+            address,
+            length,
+            ..
+        }),
+        Some(local),
+    ) = (send.stage, send.data.contiguous())
+    else {
+        return Ok(());
+    };
+    let key = send.key.clone();
+    let copy = |to| {
+        // SAFETY: mapped here for `length` bytes as long as the key is.
+        unsafe { send.data.pack(0, to, length) };
+    };
+    let copied = key
+        .as_ref()
+        .and_then(|k| touch(ep, k, &send.data, address, length, WRITE, copy));
+    if copied.is_some() {
+        on_put_completed(req, Ok(()));
+        return Ok(());
+    }
+    let (lane, rkey) = match key.as_ref().map(|k| k.access) {
+        Some(Access::Written(rkey)) => (ep.lane_with(Capability::PutByKey), rkey),
+        _ => (ep.lane_with(Capability::SingleCopy), 0),
+    };
+    let transfer = Transfer {
+        local,
+        len: length,
+        remote: address,
+        rkey,
+        guard: None,
+    };
+    let notify = rkey != 0;
+    advance(send, SenderEvent::PutBegins { notify });
+    let begun = match lane {
+        Some(lane) if notify => {
+            let limits = ep.worker().proto().rails.rendezvous;
+            let whole = || {
+                vec![Part {
+                    lane,
+                    range: 0..length,
+                }]
+            };
+            let parts = rails::split(ep, lane, limits, length).unwrap_or_else(whole);
+            let notified = |part| notified(receiver, transfer, part);
+            zcopy::put_notify(req, parts.into_iter().map(notified))
+        }
+        Some(lane) => zcopy::begin(req, lane, Direction::Put, transfer, usize::MAX),
+        None => Err(Status::UNSUPPORTED),
+    };
+    match begun {
+        Ok(()) => Ok(()),
+        Err(Status::NO_RESOURCE) if rkey != 0 => Err(Status::NO_RESOURCE),
+        Err(e) => {
+            ucs_debug!("writing {length} bytes to the peer: {e}; fragments instead");
+            // SAFETY: the only borrow.
+            if let Op::Send(send) = unsafe { req.op() } {
+                advance(send, SenderEvent::PutRefused);
+            }
+            ep.post(Task::Request(req.as_ptr()));
+            Ok(())
+        }
+    }
+}
+
+/// The put of a part, with its notification.
+fn notified(receiver: RequestId, transfer: Transfer, part: Part) -> NotifiedPut {
+    let done = PutDoneHdr {
+        receiver,
+        length: part.range.len() as u64,
+    };
+    let mut body = [0; PutDoneHdr::LEN];
+    done.encode(&mut Writer::new(&mut body));
+    NotifiedPut {
+        lane: part.lane,
+        transfer: transfer.part(part.range),
+        notification: Notification {
+            id: AmId::PutDone,
+            body,
+        },
+    }
+}
+
+/// The put has completed, or is ordered before all later messages.
+pub fn on_put_completed(req: &Request, result: Result<()>) {
+    // SAFETY: the only borrow, ended before the completion.
+    let Op::Send(send) = (unsafe { req.op() }) else {
+        return;
+    };
+    let Stage::Rndv(SenderState::Put {
+        receiver,
+        length,
+        notify,
+        ..
+    }) = send.stage
+    else {
+        return;
+    };
+    advance(send, SenderEvent::PutCompleted);
+    // SAFETY: an endpoint outlives its requests.
+    let ep = unsafe { &*send.ep };
+    match result {
+        _ if notify => {}
+        Ok(()) => {
+            let done = PutDoneHdr {
+                receiver,
+                length: length as u64,
+            };
+            control::post(ep, AmId::PutDone, &done, &[]);
+        }
+        Err(e) => {
+            control::post(ep, AmId::DataFailed, &data_failed(receiver, e), &[]);
+        }
+    }
+    ep.complete_outstanding(req, result);
+}
+
+/// Tells a receiver that its data will not come.
+pub fn data_failed(receiver: RequestId, status: Status) -> AckHdr {
+    AckHdr {
+        request: receiver,
+        status: status.code() as u8,
+    }
+}
+
+/// Replies to an RTR for a send that does not exist any more.
+fn refuse_rtr(worker: &Core, rtr: &RtrHdr) {
+    let Some(ep) = worker.ep_of_peer(rtr.ep) else {
+        ucs_debug!("an endpoint that is closed cannot be answered");
+        return;
+    };
+    let refusal = data_failed(rtr.receiver, Status::CANCELED);
+    control::post(ep, AmId::DataFailed, &refusal, &[]);
+}
+
+/// The receiver has matched a message, or has its data.
+pub fn on_send_ack(worker: &Core, ack: &AckHdr) {
+    let Some((req, result)) = control::acknowledged(worker, ack) else {
+        return;
+    };
+    // SAFETY: the only borrow, ended before the completion.
+    let Op::Send(send) = (unsafe { req.op() }) else {
+        return control::stray_ack();
+    };
+    match send.stage {
+        Stage::Rndv(_) => {
+            if !advance(send, SenderEvent::Acknowledged) {
+                return;
+            }
+        }
+        Stage::AwaitAck => {}
+        // Its first fragment was matched while others are still queued: it completes when they are sent.
+        Stage::Fragments { .. } => return send.kind.matched(),
+        _ => return control::stray_ack(),
+    }
+    // SAFETY: an endpoint outlives its requests.
+    unsafe { (*send.ep).complete_outstanding(req, result) };
+}
