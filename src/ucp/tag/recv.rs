@@ -264,7 +264,10 @@ pub unsafe fn on_short(worker: &Core, tag: u64, payload: *const u8, len: usize) 
 /// As `short`.
 #[inline(never)]
 unsafe fn on_short_slow(worker: &Core, tag: u64, payload: *const u8, len: usize) {
-    if let Some((at, to)) = worker.tag().take_from_fifo(tag, len) {
+    // `on_short` has tried that for fewer bytes.
+    if len > SMALL
+        && let Some((at, to)) = worker.tag().take_from_fifo(tag, len)
+    {
         // SAFETY: as in `short`.
         unsafe {
             copy_home(payload, to, len);

@@ -64,9 +64,12 @@ pub fn on_wireup(worker: &Core, message: &[u8]) {
             );
         }
         None => {
-            let proven = claims::answerable(worker, address.clone(), hdr.ticket);
+            let proven = claims::answerable(worker, address, hdr.ticket);
             if proven.address.entries.is_empty() && proven.is_silent {
-                create_unproven(worker, address, &hdr, serial);
+                // Seldom, so that the address is read again instead of being kept for it.
+                if let Ok(address) = Address::unpack(blob, registry::is_known) {
+                    create_unproven(worker, address, &hdr, serial);
+                }
                 return;
             }
             let address = proven.address;
