@@ -8,7 +8,8 @@ use crate::c::prelude::*;
 use crate::ucp::ep::{End, Ep, EpParams};
 use crate::ucp::request::{Info, Param, Posted, ended};
 use crate::ucp::rma::flush;
-use crate::ucp::wireup::cm::{self, ConnRequest};
+use crate::ucp::wireup::cm;
+use crate::ucp::wireup::listener::{self, ConnRequest};
 use crate::ucp::worker_core::Core;
 use crate::ucs::sockaddr as addr;
 use crate::ucs::{Result, Status};
@@ -113,7 +114,7 @@ pub unsafe extern "C" fn ucp_ep_create(
     let made = if !request.is_null() {
         // SAFETY: a request of a listener of this worker, used up here.
         let request = unsafe { Box::from_raw(request.cast::<ConnRequest>()) };
-        cm::accept(w, *request, parsed)
+        listener::accept(w, *request, parsed)
     } else if parsed.flags & UCP_EP_PARAMS_FLAGS_CLIENT_SERVER != 0 {
         // SAFETY: the caller's struct.
         unsafe { client(w, args, parsed) }

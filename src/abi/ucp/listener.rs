@@ -3,7 +3,7 @@
 use super::param::{self, enter};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::ucp::wireup::cm::{self, Arrival, ConnRequest, UcpListener};
+use crate::ucp::wireup::listener::{self, Arrival, ConnRequest, UcpListener};
 use crate::ucs::sockaddr as addr;
 use crate::ucs::status::code_of;
 use crate::ucs_error;
@@ -172,6 +172,6 @@ pub unsafe extern "C" fn ucp_listener_reject(
         }
         let _guard = enter(w);
         let request = Box::from_raw(conn_request.cast::<ConnRequest>());
-        code_of(&cm::reject(&request))
+        code_of(&listener::reject(&request))
     }
 }

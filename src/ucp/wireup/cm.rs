@@ -1,9 +1,11 @@
-//! Clients and servers: endpoints that are made by socket address, and listeners.
+//! Connections between clients and servers: endpoints that are made by socket address.
 //!
 //! A connection of UCT's manager carries the worker addresses and endpoint ids of both sides as private data; then
 //! messages use whatever transport reaches the peer, and the connection stays open to detect the end. The manager calls
 //! from the async thread and puts events into an inbox, which the worker's progress empties.
 
+use super::greeting::Greeting;
+use super::listener;
 use crate::c::*;
 use crate::sys::lock::Mutex;
 use crate::ucp::claims::{self, Proven};
@@ -18,14 +20,12 @@ use crate::ucp::worker_core::Core;
 use crate::ucs::async_ctx::{AsyncContext, Mode};
 use crate::ucs::config::var;
 use crate::ucs::{Result, Status};
+use crate::ucs_diag;
 use crate::uct::base::worker::WorkerHandle;
-use crate::uct::cm::{Listener, Manager, Owner, Remote, Request, RequestId, Visitor};
-use crate::uct::registry::{self, COMPONENTS};
+use crate::uct::cm::{Manager, Owner, Remote, RequestId};
+use crate::uct::registry::COMPONENTS;
 use crate::wire::Reader;
 use crate::wire::address::Address;
-use crate::wire::envelope::Private;
-use crate::wire::id::{EpId, EpName};
-use crate::{ucs_debug, ucs_diag, ucs_error};
 use core::ffi::c_void;
 use core::ptr::NonNull;
 use std::collections::VecDeque;
@@ -35,7 +35,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// An event of the manager, to be handled by the worker.
-enum Event {
+pub(super) enum Event {
     Asked {
         listener: usize,
         id: RequestId,
@@ -82,13 +82,13 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 const CLOSE_POLLS: u32 = 64;
 
 /// Events of the async thread for the worker.
-struct Inbox {
+pub(super) struct Inbox {
     events: Mutex<VecDeque<Event>>,
     call: WorkerCall,
 }
 
 impl Inbox {
-    fn put(&self, event: Event) {
+    pub fn put(&self, event: Event) {
         let mut events = self.events.lock();
         events.push_back(event);
         if events.len() > 1 {
@@ -129,7 +129,7 @@ unsafe extern "C" fn progress(worker: *mut c_void) -> u32 {
 pub struct Cm {
     manager: Option<Manager>,
     pub accepted: Accepted,
-    inbox: Arc<Inbox>,
+    pub(super) inbox: Arc<Inbox>,
     context: usize,
     /// The worker handle for the manager; it only has the async context.
     handle: uct_worker_h,
@@ -182,7 +182,7 @@ impl Cm {
         Timer::start(limit, move || inbox.put(Event::Late { ep })).map(Some)
     }
 
-    fn manager(&self) -> Result<&Manager> {
+    pub(super) fn manager(&self) -> Result<&Manager> {
         self.manager.as_ref().ok_or(Status::UNSUPPORTED)
     }
 }
@@ -199,7 +199,7 @@ impl Drop for Cm {
     }
 }
 
-fn cm(worker: &Core) -> Result<&Cm> {
+pub(super) fn cm(worker: &Core) -> Result<&Cm> {
     if let Some(cm) = worker.wireup().cm.get() {
         return Ok(cm);
     }
@@ -208,12 +208,12 @@ fn cm(worker: &Core) -> Result<&Cm> {
 }
 
 /// Whose connection it is: an endpoint, by id, since it may go before its events.
-struct Half {
-    inbox: Arc<Inbox>,
-    ep: u64,
+pub(super) struct Half {
+    pub inbox: Arc<Inbox>,
+    pub ep: u64,
     /// At a server, the address of its client. Nothing is sent before the client has finished, since shared memory is
     /// faster than the connection that carries the addresses.
-    client: Mutex<Option<Address>>,
+    pub client: Mutex<Option<Address>>,
 }
 
 impl Owner for Half {
@@ -259,75 +259,6 @@ impl Owner for Half {
     }
 }
 
-/// The last mode of error handling.
-const MODES: u8 = UCP_ERR_HANDLING_MODE_FAILOVER as u8;
-
-/// What each side tells the other: its endpoint and its address.
-struct Greeting {
-    ep: u64,
-    client_id: u64,
-    /// The client's wish, which holds for both endpoints.
-    err_mode: ucp_err_handling_mode_t,
-    /// The server's ticket, see `claims`. A client does not know the server's worker yet: its ticket comes with its
-    /// last message.
-    ticket: u64,
-    address: Address,
-}
-
-impl Greeting {
-    /// As private data.
-    fn of(worker: &Core, ep: &Ep, client_id: u64, ticket: u64) -> Vec<u8> {
-        let mut body = Vec::new();
-        body.extend_from_slice(&client_id.to_le_bytes());
-        body.extend_from_slice(&ticket.to_le_bytes());
-        body.extend_from_slice(&worker.address(false).pack());
-        let private = Private {
-            ep: ep.id.get(),
-            // Checked when the endpoint was made.
-            err_mode: ep.params.get().err_mode as u8,
-            body,
-        };
-        private.wrap()
-    }
-
-    /// The endpoint of the other side.
-    fn ep_name(&self) -> EpName {
-        EpName {
-            uuid: self.address.uuid,
-            id: EpId(self.ep),
-        }
-    }
-
-    fn read(private: &[u8]) -> Result<Greeting> {
-        let read = Private::unwrap(private).and_then(|p| {
-            let mut r = Reader::new(&p.body);
-            let (client_id, ticket) = (r.u64()?, r.u64()?);
-            let address = Address::unpack(r.rest(), registry::is_known);
-            (p.err_mode <= MODES).then_some((p.ep, p.err_mode, client_id, ticket, address))
-        });
-        let Some((ep, err_mode, client_id, ticket, address)) = read else {
-            ucs_error!(
-                "the other side of a connection told {} bytes that are not ours",
-                private.len()
-            );
-            return Err(Status::INVALID_ADDR);
-        };
-        match address {
-            Ok(address) => Ok(Greeting {
-                ep,
-                client_id,
-                err_mode: err_mode.into(),
-                ticket,
-                address,
-            }),
-            Err(e) => {
-                ucs_error!("the other side's worker address is not usable: {e}");
-                Err(Status::INVALID_ADDR)
-            }
-        }
-    }
-}
-
 /// A client's endpoint to the server at `to`.
 pub fn connect(
     worker: &Core,
@@ -368,157 +299,6 @@ pub fn connect(
     }
 }
 
-/// A connection request of a client: the object of `ucp_conn_request_h`.
-///
-/// It may be accepted on another worker than the listener's: then the connection belongs to the listener's manager, and
-/// events of the endpoint go to the inbox of its own worker.
-pub struct ConnRequest {
-    listening: *const Core,
-    id: RequestId,
-    greeting: Greeting,
-    pub client: SocketAddr,
-}
-
-impl ConnRequest {
-    fn manager(&self) -> Result<&Manager> {
-        // SAFETY: the listener's worker outlives its requests (C contract of ucp_worker_destroy).
-        cm(unsafe { &*self.listening })?.manager()
-    }
-
-    pub fn client_id(&self) -> u64 {
-        self.greeting.client_id
-    }
-}
-
-/// Accepts a client: the endpoint to it, which handles errors as the client's does.
-pub fn accept(worker: &Core, request: ConnRequest, params: EpParams) -> Result<NonNull<Ep>> {
-    let cm = cm(worker)?;
-    let params = EpParams {
-        err_mode: request.greeting.err_mode,
-        ..params
-    };
-    let at = Ep::unconnected(worker, params);
-    // SAFETY: just made.
-    let ep = unsafe { at.as_ref() };
-    ep.set_wireup_sent();
-    ep.pair_with(request.greeting.ep_name());
-    let owner = Arc::new(Half {
-        inbox: Arc::clone(&cm.inbox),
-        ep: ep.id.get(),
-        client: Mutex::new(Some(request.greeting.address.clone())),
-    });
-    let ticket = claims::ticket(worker, request.greeting.address.uuid);
-    let private = Greeting::of(worker, ep, 0, ticket);
-    let made = request
-        .manager()
-        .and_then(|m| m.accept(request.id, owner, &private));
-    match made {
-        Ok(endpoint) => {
-            *ep.cm_connection.borrow_mut() = Some(CmConnection {
-                endpoint,
-                remote: request.client,
-                deadline: None,
-                gone: None,
-                close_received: false,
-            });
-            Ok(at)
-        }
-        Err(e) => {
-            // SAFETY: nobody else has it.
-            unsafe { Ep::destroy(at.as_ptr(), e, End::Flushed) };
-            Err(e)
-        }
-    }
-}
-
-/// Turns a client down.
-pub fn reject(request: &ConnRequest) -> Result<()> {
-    request.manager()?.reject(request.id)
-}
-
-/// The application's callback for clients.
-#[derive(Clone, Copy)]
-pub enum Arrival {
-    /// It gets a request, and accepts or rejects it.
-    Request(
-        unsafe extern "C" fn(ucp_conn_request_h, *mut c_void),
-        *mut c_void,
-    ),
-    /// It gets an endpoint.
-    Endpoint(unsafe extern "C" fn(ucp_ep_h, *mut c_void), *mut c_void),
-}
-
-/// A listener: the object of `ucp_listener_h`.
-pub struct UcpListener {
-    worker: *const Core,
-    listener: Option<Listener>,
-    arrival: Arrival,
-}
-
-/// Shows clients of a listener to the inbox.
-struct Door {
-    inbox: Arc<Inbox>,
-    listener: usize,
-}
-
-impl Visitor for Door {
-    fn request(&self, request: Request<'_>) {
-        self.inbox.put(Event::Asked {
-            listener: self.listener,
-            id: request.id,
-            private: request.remote.private.to_vec(),
-            client: request.client,
-        });
-    }
-}
-
-impl UcpListener {
-    pub fn open(worker: &Core, at: SocketAddr, arrival: Arrival) -> Result<Box<UcpListener>> {
-        let cm = cm(worker)?;
-        let mut made = Box::new(UcpListener {
-            worker,
-            listener: None,
-            arrival,
-        });
-        let door = Arc::new(Door {
-            inbox: Arc::clone(&cm.inbox),
-            listener: core::ptr::from_ref(made.as_ref()) as usize,
-        });
-        let backlog = worker
-            .context()
-            .config
-            .ulong(var!(TABLE, "LISTENER_BACKLOG"));
-        let backlog = i32::try_from(backlog).ok();
-        made.listener = Some(cm.manager()?.listen(at, backlog, door)?);
-        worker
-            .wireup()
-            .listeners
-            .borrow_mut()
-            .insert(core::ptr::from_ref(made.as_ref()) as usize);
-        Ok(made)
-    }
-
-    pub fn worker(&self) -> &Core {
-        // SAFETY: a worker outlives its listeners (C contract of ucp_worker_destroy).
-        unsafe { &*self.worker }
-    }
-
-    /// Its address, with the port that the kernel chose.
-    pub fn address(&self) -> Result<SocketAddr> {
-        self.listener
-            .as_ref()
-            .map(Listener::address)
-            .ok_or(Status::NOT_CONNECTED)
-    }
-}
-
-impl Drop for UcpListener {
-    fn drop(&mut self) {
-        let me = core::ptr::from_ref(self) as usize;
-        self.worker().wireup().listeners.borrow_mut().remove(&me);
-    }
-}
-
 fn handle(worker: &Core, event: Event) {
     match event {
         Event::Asked {
@@ -526,7 +306,7 @@ fn handle(worker: &Core, event: Event) {
             id,
             private,
             client,
-        } => asked(worker, listener, id, &private, client),
+        } => listener::asked(worker, listener, id, &private, client),
         Event::Resolved { ep, outcome } => {
             let Some(ep) = worker.ep(ep) else { return };
             let told = outcome.and_then(|()| {
@@ -774,49 +554,4 @@ pub fn on_close_message(ep: &Ep) -> Option<Status> {
     let connection = connection.as_mut()?;
     connection.close_received = true;
     connection.gone
-}
-
-/// A connection request came to a listener.
-fn asked(worker: &Core, listener: usize, id: RequestId, private: &[u8], client: SocketAddr) {
-    if !worker.wireup().listeners.borrow().contains(&listener) {
-        turn_down(worker, id, client, Status::NOT_CONNECTED);
-        return;
-    }
-    // SAFETY: in the worker's list, so alive.
-    let listener = unsafe { &*(listener as *const UcpListener) };
-    let request = Greeting::read(private).map(|greeting| ConnRequest {
-        listening: worker,
-        id,
-        greeting,
-        client,
-    });
-    let request = match request {
-        Ok(r) => r,
-        Err(e) => {
-            turn_down(worker, id, client, e);
-            return;
-        }
-    };
-    match listener.arrival {
-        Arrival::Request(cb, arg) => {
-            let handle = Box::into_raw(Box::new(request)).cast();
-            // SAFETY: the user's callback with its argument; the request is the user's from here.
-            unsafe { cb(handle, arg) };
-        }
-        Arrival::Endpoint(cb, arg) => match accept(worker, request, EpParams::default()) {
-            // SAFETY: the user's callback with its argument; the endpoint is the user's from here.
-            Ok(ep) => unsafe { cb(ep.as_ptr().cast(), arg) },
-            Err(e) => ucs_diag!("a client from {client} cannot be accepted: {e}"),
-        },
-    }
-}
-
-/// Rejects a client without showing it to the application.
-fn turn_down(worker: &Core, id: RequestId, client: SocketAddr, why: Status) {
-    ucs_diag!("a client from {client} is turned down: {why}");
-    if let Ok(manager) = cm(worker).and_then(Cm::manager)
-        && let Err(e) = manager.reject(id)
-    {
-        ucs_debug!("turning down a client that went: {e}");
-    }
 }

@@ -5,6 +5,8 @@ pub mod close;
 pub mod cm;
 mod connect;
 pub mod describe;
+mod greeting;
+pub mod listener;
 pub mod message;
 pub mod select;
 pub mod unproven;
