@@ -6,8 +6,10 @@
 //! the life of an endpoint.
 
 mod end;
+mod flushes;
 pub mod keepalive;
 mod keys;
+mod lane_choice;
 mod lanes;
 pub mod loopback;
 mod message_lane;
@@ -32,24 +34,22 @@ pub use transport_flush::TransportFlush;
 use super::after_fork;
 use super::claims;
 use super::cm_connection::CmConnection;
-use super::names;
 use super::op::Op;
 use super::request::Request;
 use super::rkey::KeyCache;
 use super::stream::inbox::Inbox;
-use super::worker_core::{Core, MAX_HEADERS, bandwidth};
+use super::worker_core::{Core, MAX_HEADERS};
 use crate::c::*;
 use crate::ucs::{Result, Status};
-use crate::uct::internal::{IfaceBase, base_of};
+use crate::uct::internal::base_of;
 use crate::uct::local::ProcessId;
 use crate::wire::Writer;
 use crate::wire::address::Address;
 use crate::wire::header::{AmId, Header, WireupHdr};
 use crate::wire::id::{EpId, EpName, RequestId, RequestName};
 use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
-use core::ffi::{CStr, c_void};
+use core::ffi::c_void;
 use core::ptr::NonNull;
-use message_lane::NO_LANE;
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
@@ -330,18 +330,6 @@ impl Ep {
         self.lane.get().is_some()
     }
 
-    /// The transport endpoint for messages; of an unconnected endpoint, `NO_LANE`.
-    #[inline]
-    pub fn lane(&self) -> &MessageLane {
-        self.lane.get().unwrap_or(&NO_LANE)
-    }
-
-    /// The interface of the message lane; `None` of an unconnected endpoint.
-    pub fn carrier(&self) -> Option<&IfaceBase> {
-        let iface = self.worker().ifaces.get(self.lane.get()?.iface)?;
-        Some(iface.internal().base)
-    }
-
     /// The connection manager exchanged addresses and ids, so no wire-up message is sent.
     pub fn set_wireup_sent(&self) {
         self.wireup_sent.set(true);
@@ -362,154 +350,9 @@ impl Ep {
         unsafe { &*self.worker }
     }
 
-    /// `transport/device` of the message lane.
-    pub fn transport_name(&self) -> String {
-        match self.lane.get() {
-            Some(lane) => self.name_of(lane.iface),
-            None => "nothing yet".to_owned(),
-        }
-    }
-
-    /// `transport/device` of one of the worker's interfaces.
-    pub fn name_of(&self, iface: usize) -> String {
-        let w = self.worker();
-        let r = &w.context().resources[w.ifaces[iface].resource];
-        format!("{}/{}", r.transport.name(), r.device.name)
-    }
-
-    /// The lane with a capability, opened when it is first asked for; `None` without such a transport.
-    #[inline]
-    pub fn lane_with(&self, capability: Capability) -> Option<Lane> {
-        match self.lanes.found(capability) {
-            Some(lane) => lane,
-            None => self.find_lane(capability),
-        }
-    }
-
-    #[cold]
-    fn find_lane(&self, capability: Capability) -> Option<Lane> {
-        let (w, address) = (self.worker(), self.address.get()?);
-        let lane = match capability {
-            Capability::SingleCopy => (self.hooks().open_lane)(w, address, capability)
-                .map(|(ep, iface)| self.add_lane(ep, iface)),
-            // Only on the message lane do puts stay in order with messages.
-            Capability::PutByKey => self.lanes().first().copied().filter(|lane| {
-                let attr = &w.ifaces[lane.iface].attr;
-                capability.is_of(attr)
-            }),
-        };
-        self.lanes.keep(capability, lane)
-    }
-
-    /// Adds a transport endpoint, whose failure is this endpoint's from now on.
-    fn add_lane(&self, ep: uct_ep_h, iface: usize) -> Lane {
-        self.worker()
-            .endpoints()
-            .by_lane
-            .borrow_mut()
-            .insert(ep, self);
-        self.lanes.add(ep, iface)
-    }
-
-    /// `first`, and the rails beside it that are connected. Opens rails when it is called first.
-    pub fn lanes_with_rails(&self, first: Lane, wanted: WantedRails) -> Vec<WeightedLane> {
-        let w = self.worker();
-        if let Some(address) = self.address.get() {
-            self.rails.open_once(|| {
-                let opened = (self.hooks().open_rails)(w, address, self.lane(), wanted);
-                let add = |rail: OpenedRail| {
-                    let weighted = WeightedLane {
-                        lane: self.add_lane(rail.ep, rail.iface),
-                        bandwidth: rail.bandwidth,
-                    };
-                    (weighted, rail.identity)
-                };
-                opened.into_iter().map(add).collect()
-            });
-        }
-        let first = WeightedLane {
-            lane: first,
-            bandwidth: bandwidth(&w.ifaces[first.iface].attr, w.context().processes_here()),
-        };
-        let is_connected =
-            |iface: usize, identity| w.ifaces[iface].internal().is_connected(identity);
-        let rails = self.rails.connected(is_connected);
-        core::iter::once(first).chain(rails).collect()
-    }
-
-    /// A transport endpoint has failed. Returns whether it was a rail that never was connected, which is not missed.
-    pub fn on_rail_failure(&self, ep: uct_ep_h) -> bool {
-        self.rails.on_failure(ep)
-    }
-
-    /// Data go by a lane, which a flush has to cover.
-    pub fn note_rail_use(&self, lane: Lane) {
-        self.rails.note_use(lane);
-    }
-
-    /// An access with parts on rails begins.
-    pub fn rail_access_begins(&self) {
-        self.rails.access_begins();
-    }
-
-    /// An access with parts on rails has ended: after the last one, what a fence has held goes out.
-    pub fn rail_access_ends(&self) {
-        if self.rails.access_ends() && self.send_queue.is_held() {
-            self.send_queue.set_held(false);
-            self.send_queued();
-        }
-    }
-
-    /// A fence: nothing that is posted later goes out before the accesses on rails have ended. Behind those on the message
-    /// lane it stays in order.
-    pub fn hold_for_rails(&self) {
-        if self.rails.has_accesses() && self.is_usable() {
-            self.send_queue.set_held(true);
-        }
-    }
-
-    /// The rails that a flush has to cover.
-    pub fn take_unflushed_rails(&self) -> impl Iterator<Item = Lane> {
-        self.rails.take_unflushed()
-    }
-
-    /// The lanes that it has opened.
-    pub fn lanes(&self) -> Vec<Lane> {
-        self.lanes.all()
-    }
-
-    /// Whether a transport's endpoint is this one's.
-    pub fn has_lane(&self, ep: uct_ep_h) -> bool {
-        self.lanes.has(ep)
-    }
-
-    /// Whether messages go to a peer on this host, by memory that both share.
-    pub fn is_same_host(&self) -> bool {
-        let w = self.worker();
-        self.lane.get().is_some_and(|lane| {
-            let device = &w.context().resources[w.ifaces[lane.iface].resource].device;
-            device.kind == UCT_DEVICE_TYPE_SHM
-        })
-    }
-
     /// The process of this host that the peer is, if it is one: proven, or on the application's word.
     pub fn peer_process(&self) -> Option<ProcessId> {
         claims::owner(self.worker(), self.address.get()?).map(|o| o.id)
-    }
-
-    /// Transport and device of each lane.
-    pub fn lane_names(&self) -> Vec<(&'static CStr, &'static CStr)> {
-        let w = self.worker();
-        self.lanes()
-            .iter()
-            .map(|lane| {
-                let r = &w.context().resources[w.ifaces[lane.iface].resource];
-                (
-                    names::intern(r.transport.name()),
-                    names::intern(&r.device.name),
-                )
-            })
-            .collect()
     }
 
     /// Most bytes of a user's header in an active message to this peer.
@@ -746,125 +589,9 @@ impl Ep {
         }
     }
 
-    /// A transport flush has begun.
-    pub fn add_transport_flush(&self, flush: NonNull<TransportFlush>) {
-        self.transport_flushes.borrow_mut().insert(flush);
-    }
-
-    /// A transport flush has completed.
-    pub fn remove_transport_flush(&self, flush: NonNull<TransportFlush>) {
-        self.transport_flushes.borrow_mut().remove(&flush);
-    }
-
-    /// Whether the transport has accepted puts that are not confirmed.
-    fn has_unconfirmed_writes(&self) -> bool {
-        let transport_flushes = self.transport_flushes.borrow();
-        // SAFETY: a transport flush is alive until the transport completes it.
-        let mut transport_flushes = transport_flushes.iter().map(|l| unsafe { l.as_ref() });
-        self.wrote.get()
-            || self.unfenced.get()
-            || transport_flushes.any(TransportFlush::confirms_writes)
-    }
-
-    /// Whether the transports still have a flush.
-    fn has_transport_flushes(&self) -> bool {
-        !self.transport_flushes.borrow().is_empty()
-    }
-
-    /// Detaches the request from a transport flush in progress.
-    fn detach_transport_flush(&self) -> Option<NonNull<Request>> {
-        let all = self.transport_flushes.borrow();
-        // SAFETY: a transport flush is alive until the transport completes it.
-        all.iter().find_map(|l| unsafe { l.as_ref() }.detach())
-    }
-
-    /// Whether a flush waits for outstanding requests or for the transport.
-    pub fn has_flushes(&self) -> bool {
-        let transport_flushes = self.transport_flushes.borrow();
-        // SAFETY: as above.
-        let mut flush = transport_flushes.iter().map(|l| unsafe { l.as_ref() });
-        !self.flushes.borrow().is_empty() || flush.any(|l| l.is_attached())
-    }
-
-    /// Adds a request that waits for the peer. It fails with the endpoint.
-    pub fn add_outstanding(&self, req: &Request) {
-        self.outstanding.add(req.as_ptr());
-    }
-
-    /// The peer has replied: completes a request, then flushes that waited for it.
-    pub fn complete_outstanding(&self, req: &Request, result: Result<()>) {
-        let _pin = Pin::new(self);
-        self.remove_outstanding(req.as_ptr());
-        req.complete(result);
-        self.recheck_flushes();
-    }
-
-    /// Removes a request that does not wait for the peer any more.
-    pub fn remove_outstanding(&self, req: NonNull<Request>) {
-        self.outstanding.remove(req);
-    }
-
-    /// Completes flushes that wait for nothing any more, and destroys a lingering endpoint.
-    #[inline]
-    pub fn recheck_flushes(&self) {
-        if self.flushes.borrow().is_empty() && self.handle.get() != Handle::Lingering {
-            return;
-        }
-        // No flush completes while a request is outstanding.
-        if !self.has_nothing_to_flush() {
-            return;
-        }
-        let _pin = Pin::new(self);
-        // A close that is posted in a callback of one waits for the others.
-        let mut ended = true;
-        while core::mem::take(&mut ended) {
-            let count = self.flushes.borrow().len();
-            for _ in 0..count {
-                // One at a time: the callback of each may close this endpoint.
-                let next = self.flushes.borrow_mut().pop_front();
-                let Some(req) = next else { break };
-                // SAFETY: a waiting flush is alive.
-                ended |= Op::try_finish(self, unsafe { req.as_ref() });
-            }
-        }
-        self.destroy_if_idle();
-    }
-
     /// Whether tasks are queued.
     pub fn has_queue(&self) -> bool {
         self.send_queue.has_queue()
-    }
-
-    /// Whether no request waits for the peer.
-    pub fn has_no_outstanding(&self) -> bool {
-        self.outstanding.is_empty()
-    }
-
-    /// Whether no access to the peer's memory is outstanding.
-    fn has_no_outstanding_accesses(&self) -> bool {
-        !self.outstanding.has_accesses()
-    }
-
-    /// Whether no outstanding request holds up a flush.
-    pub fn has_nothing_to_flush(&self) -> bool {
-        !self.outstanding.holds_flushes()
-    }
-
-    /// Whether accesses by messages are in flight, which a direct access would overtake.
-    pub fn has_accesses_under_way(&self) -> bool {
-        self.unfenced.get() || self.has_queue() || !self.has_no_outstanding_accesses()
-    }
-
-    /// Adds a flush that completes when no outstanding request holds it up.
-    pub fn add_flush(&self, req: &Request) {
-        let mut all = self.flushes.borrow_mut();
-        // The close, of which there is at most one, stays last.
-        // SAFETY: a waiting flush is alive.
-        let close_waits = all
-            .back()
-            .is_some_and(|r| unsafe { r.as_ref().op() }.is_close());
-        let place = all.len() - usize::from(close_waits);
-        all.insert(place, req.as_ptr());
     }
 }
 

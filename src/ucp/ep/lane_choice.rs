@@ -1,0 +1,169 @@
+//! Which lanes an endpoint has, and which of them a protocol gets.
+#![forbid(unsafe_code)]
+
+use super::message_lane::NO_LANE;
+use super::{Capability, Ep, Lane, MessageLane, OpenedRail, WantedRails, WeightedLane};
+use crate::c::*;
+use crate::ucp::names;
+use crate::ucp::worker_core::bandwidth;
+use crate::uct::internal::IfaceBase;
+use core::ffi::CStr;
+
+impl Ep {
+    /// The transport endpoint for messages; of an unconnected endpoint, `NO_LANE`.
+    #[inline]
+    pub fn lane(&self) -> &MessageLane {
+        self.lane.get().unwrap_or(&NO_LANE)
+    }
+
+    /// The interface of the message lane; `None` of an unconnected endpoint.
+    pub fn carrier(&self) -> Option<&IfaceBase> {
+        let iface = self.worker().ifaces.get(self.lane.get()?.iface)?;
+        Some(iface.internal().base)
+    }
+
+    /// `transport/device` of the message lane.
+    pub fn transport_name(&self) -> String {
+        match self.lane.get() {
+            Some(lane) => self.name_of(lane.iface),
+            None => "nothing yet".to_owned(),
+        }
+    }
+
+    /// `transport/device` of one of the worker's interfaces.
+    pub fn name_of(&self, iface: usize) -> String {
+        let w = self.worker();
+        let r = &w.context().resources[w.ifaces[iface].resource];
+        format!("{}/{}", r.transport.name(), r.device.name)
+    }
+
+    /// The lane with a capability, opened when it is first asked for; `None` without such a transport.
+    #[inline]
+    pub fn lane_with(&self, capability: Capability) -> Option<Lane> {
+        match self.lanes.found(capability) {
+            Some(lane) => lane,
+            None => self.find_lane(capability),
+        }
+    }
+
+    #[cold]
+    pub(super) fn find_lane(&self, capability: Capability) -> Option<Lane> {
+        let (w, address) = (self.worker(), self.address.get()?);
+        let lane = match capability {
+            Capability::SingleCopy => (self.hooks().open_lane)(w, address, capability)
+                .map(|(ep, iface)| self.add_lane(ep, iface)),
+            // Only on the message lane do puts stay in order with messages.
+            Capability::PutByKey => self.lanes().first().copied().filter(|lane| {
+                let attr = &w.ifaces[lane.iface].attr;
+                capability.is_of(attr)
+            }),
+        };
+        self.lanes.keep(capability, lane)
+    }
+
+    /// Adds a transport endpoint, whose failure is this endpoint's from now on.
+    pub(super) fn add_lane(&self, ep: uct_ep_h, iface: usize) -> Lane {
+        self.worker()
+            .endpoints()
+            .by_lane
+            .borrow_mut()
+            .insert(ep, self);
+        self.lanes.add(ep, iface)
+    }
+
+    /// `first`, and the rails beside it that are connected. Opens rails when it is called first.
+    pub fn lanes_with_rails(&self, first: Lane, wanted: WantedRails) -> Vec<WeightedLane> {
+        let w = self.worker();
+        if let Some(address) = self.address.get() {
+            self.rails.open_once(|| {
+                let opened = (self.hooks().open_rails)(w, address, self.lane(), wanted);
+                let add = |rail: OpenedRail| {
+                    let weighted = WeightedLane {
+                        lane: self.add_lane(rail.ep, rail.iface),
+                        bandwidth: rail.bandwidth,
+                    };
+                    (weighted, rail.identity)
+                };
+                opened.into_iter().map(add).collect()
+            });
+        }
+        let first = WeightedLane {
+            lane: first,
+            bandwidth: bandwidth(&w.ifaces[first.iface].attr, w.context().processes_here()),
+        };
+        let is_connected =
+            |iface: usize, identity| w.ifaces[iface].internal().is_connected(identity);
+        let rails = self.rails.connected(is_connected);
+        core::iter::once(first).chain(rails).collect()
+    }
+
+    /// A transport endpoint has failed. Returns whether it was a rail that never was connected, which is not missed.
+    pub fn on_rail_failure(&self, ep: uct_ep_h) -> bool {
+        self.rails.on_failure(ep)
+    }
+
+    /// Data go by a lane, which a flush has to cover.
+    pub fn note_rail_use(&self, lane: Lane) {
+        self.rails.note_use(lane);
+    }
+
+    /// An access with parts on rails begins.
+    pub fn rail_access_begins(&self) {
+        self.rails.access_begins();
+    }
+
+    /// An access with parts on rails has ended: after the last one, what a fence has held goes out.
+    pub fn rail_access_ends(&self) {
+        if self.rails.access_ends() && self.send_queue.is_held() {
+            self.send_queue.set_held(false);
+            self.send_queued();
+        }
+    }
+
+    /// A fence: nothing that is posted later goes out before the accesses on rails have ended. Behind those on the message
+    /// lane it stays in order.
+    pub fn hold_for_rails(&self) {
+        if self.rails.has_accesses() && self.is_usable() {
+            self.send_queue.set_held(true);
+        }
+    }
+
+    /// The rails that a flush has to cover.
+    pub fn take_unflushed_rails(&self) -> impl Iterator<Item = Lane> {
+        self.rails.take_unflushed()
+    }
+
+    /// The lanes that it has opened.
+    pub fn lanes(&self) -> Vec<Lane> {
+        self.lanes.all()
+    }
+
+    /// Whether a transport's endpoint is this one's.
+    pub fn has_lane(&self, ep: uct_ep_h) -> bool {
+        self.lanes.has(ep)
+    }
+
+    /// Whether messages go to a peer on this host, by memory that both share.
+    pub fn is_same_host(&self) -> bool {
+        let w = self.worker();
+        self.lane.get().is_some_and(|lane| {
+            let device = &w.context().resources[w.ifaces[lane.iface].resource].device;
+            device.kind == UCT_DEVICE_TYPE_SHM
+        })
+    }
+
+    /// Transport and device of each lane.
+    pub fn lane_names(&self) -> Vec<(&'static CStr, &'static CStr)> {
+        let w = self.worker();
+        self.lanes()
+            .iter()
+            .map(|lane| {
+                let r = &w.context().resources[w.ifaces[lane.iface].resource];
+                (
+                    names::intern(r.transport.name()),
+                    names::intern(&r.device.name),
+                )
+            })
+            .collect()
+    }
+}
