@@ -837,3 +837,71 @@ fn unsafe_code_is_found() {
         assert!(!has_unsafe(text), "{text}");
     }
 }
+
+/// Files that take atomics from core and not from `ucs::sync`, where loom models take the place of them.
+const CORE_ATOMICS: [(&str, &str); 21] = [
+    ("ucs/callbackq.rs", A_STATIC),
+    ("ucs/log/limit.rs", A_STATIC),
+    ("ucs/log/handlers.rs", A_STATIC),
+    ("ucs/log/mod.rs", A_STATIC),
+    ("ucs/log/line.rs", A_STATIC),
+    ("ucs/config/known.rs", A_STATIC),
+    ("ucs/compat/profile.rs", A_STATIC),
+    ("ucp/context.rs", A_STATIC),
+    ("uct/cm/manager.rs", A_STATIC),
+    ("uct/base/death_watch.rs", A_STATIC),
+    ("abi/ucm.rs", A_STATIC),
+    ("abi/ucs/profile.rs", A_STATIC),
+    ("abi/ucs/opts.rs", A_STATIC),
+    ("abi/ucs/arch.rs", A_STATIC),
+    ("abi/ucs/memtype_cache.rs", A_STATIC),
+    ("ucp/request.rs", IN_A_WORD),
+    ("ucs/compat/rcache/region.rs", IN_FOREIGN_MEMORY),
+    ("uct/api.rs", IN_FOREIGN_MEMORY),
+    ("uct/tag/rndv.rs", IN_FOREIGN_MEMORY),
+    ("abi/ucp/device.rs", IN_FOREIGN_MEMORY),
+    ("ucs/sync/mod.rs", "the door itself"),
+];
+const A_STATIC: &str = "a static, and loom's atomics have no constant value";
+const IN_A_WORD: &str =
+    "a byte that is read with its neighbours at once, and loom's atomics are larger";
+const IN_FOREIGN_MEMORY: &str =
+    "a word in a struct of C or in memory of peers, and loom's atomics are larger";
+
+/// Whether a file names core's atomics outside its tests.
+fn names_core_atomics(text: &str) -> bool {
+    let code = without_comments(text);
+    let product = code.find("\nmod tests {").map_or(&*code, |at| &code[..at]);
+    ["core::sync::atomic", "std::sync::atomic"]
+        .iter()
+        .any(|path| product.contains(path))
+}
+
+#[test]
+fn atomics_are_those_of_ucs_sync() {
+    // `sys` and `ucm` are below `ucs`.
+    let is_below = |file: &Path| file.starts_with("sys") || file.starts_with("ucm");
+    let sources = sources().into_iter();
+    let files = sources
+        .filter(|(file, text)| !is_test(file) && !is_below(file) && names_core_atomics(text));
+    let found: BTreeSet<PathBuf> = files.map(|(file, _)| file).collect();
+    let listed = CORE_ATOMICS.iter().map(|(file, _)| PathBuf::from(file));
+    let listed: BTreeSet<PathBuf> = listed.collect();
+    let new: Vec<_> = found.difference(&listed).collect();
+    assert!(new.is_empty(), "use the atomics of ucs::sync in {new:?}");
+    let gone: Vec<_> = listed.difference(&found).collect();
+    assert!(gone.is_empty(), "take {gone:?} off CORE_ATOMICS");
+}
+
+#[test]
+fn core_atomics_are_found() {
+    assert!(names_core_atomics(
+        "use core::sync::atomic::AtomicU32;\n#[cfg(test)]\nmod tests {\n}"
+    ));
+    assert!(names_core_atomics(
+        "fn f() { std::sync::atomic::fence(SeqCst) }"
+    ));
+    assert!(!names_core_atomics(
+        "use crate::ucs::sync::AtomicU32;\n#[cfg(test)]\nmod tests {\n    use core::sync::atomic;\n}"
+    ));
+}

@@ -8,10 +8,10 @@
 use crate::sys;
 use crate::sys::lock::Mutex;
 use crate::ucs::shared_slots::SharedSlots;
+use crate::ucs::sync::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use crate::ucs_diag;
 use crate::wire::rkey::{READ, Rkey, WRITE};
 use core::cell::{Cell, RefCell};
-use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use crate::sys::clock::{cycles, cycles_in};
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Calls without events between two reads of the clock.
 const CALLS: u32 = 64;

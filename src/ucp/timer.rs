@@ -7,9 +7,9 @@ use super::worker_core::Core;
 use crate::ucs::Result;
 use crate::ucs::async_ctx::{self, HandlerId, Mode};
 use crate::ucs::callbackq::{CallbackQueue, Repeat};
+use crate::ucs::sync::{AtomicU32, Ordering};
 use crate::ucs_error;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 pub struct Timer(HandlerId);

@@ -13,11 +13,12 @@
 //! `Trampoline`. A queue that gets none of these keeps a dispatcher in the slot for ever.
 
 use crate::sys::lock::Mutex;
+use crate::ucs::callback_slot::{Requested, Slot};
 use crate::ucs::{Result, Status};
 use core::cell::UnsafeCell;
 use core::ffi::{c_uint, c_void};
 use core::marker::PhantomPinned;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// A progress function; returns how many things it did.
 pub type Callback = unsafe extern "C" fn(*mut c_void) -> c_uint;
@@ -73,12 +74,11 @@ struct Owned {
 
 #[repr(C)]
 pub struct CallbackQueue {
-    /// The callback that inline loops read; null without callbacks.
-    cb: AtomicUsize,
-    arg: AtomicPtr<c_void>,
+    /// What inline loops read.
+    slot: Slot,
     zeros: [usize; HEAD_WORDS - 2],
     /// Whether `shared.requests` has something.
-    requested: AtomicBool,
+    requested: Requested,
     /// Index into `TRAMPOLINE_OWNERS`, plus one; zero is "none".
     trampoline: AtomicUsize,
     owned: UnsafeCell<Owned>,
@@ -86,9 +86,10 @@ pub struct CallbackQueue {
     _pin: PhantomPinned,
 }
 
+#[cfg(not(all(test, loom)))]
 const _: () = {
-    assert!(core::mem::offset_of!(CallbackQueue, cb) == 0);
-    assert!(core::mem::offset_of!(CallbackQueue, arg) == 8);
+    assert!(core::mem::offset_of!(CallbackQueue, slot) == 0);
+    assert!(size_of::<Slot>() == 16);
     assert!(core::mem::offset_of!(CallbackQueue, requested) >= 264);
 };
 
@@ -106,12 +107,11 @@ impl Default for CallbackQueue {
 }
 
 impl CallbackQueue {
-    pub const fn new() -> CallbackQueue {
+    pub fn new() -> CallbackQueue {
         CallbackQueue {
-            cb: AtomicUsize::new(0),
-            arg: AtomicPtr::new(core::ptr::null_mut()),
+            slot: Slot::empty(),
             zeros: [0; HEAD_WORDS - 2],
-            requested: AtomicBool::new(false),
+            requested: Requested::no(),
             trampoline: AtomicUsize::new(0),
             owned: UnsafeCell::new(Owned {
                 entries: Vec::new(),
@@ -135,11 +135,11 @@ impl CallbackQueue {
     /// Only the owner's thread; may nest inside a callback of this queue.
     #[inline]
     pub unsafe fn dispatch(&self) -> u32 {
-        let cb = self.cb.load(Ordering::Relaxed);
+        let cb = self.slot.cb();
         if cb == 0 {
             return 0;
         }
-        let arg = self.arg.load(Ordering::Relaxed);
+        let arg = self.slot.arg();
         // SAFETY: the slot's callback word is zero or was written from a `Callback`.
         let cb = unsafe { core::mem::transmute::<usize, Callback>(cb) };
         // SAFETY: callback and argument were registered together, by a caller that promised their
@@ -150,8 +150,7 @@ impl CallbackQueue {
 
     /// From now on `cb(arg)` is all that is called, in a child of fork() whose parent owns the queue.
     pub fn replace(&self, cb: Callback, arg: *mut c_void) {
-        self.cb.store(cb as usize, Ordering::Relaxed);
-        self.arg.store(arg, Ordering::Relaxed);
+        self.slot.set(cb as usize, arg);
     }
 
     /// Registers a callback.
@@ -251,17 +250,14 @@ impl CallbackQueue {
 
     fn request(&self, shared: &mut Shared, request: Request) {
         shared.requests.push(request);
-        // Release: pairs with the Acquire load in run().
-        self.requested.store(true, Ordering::Release);
+        self.requested.mark();
         // Only the callback word: the owner may have read the old one and not yet the argument.
-        self.cb
-            .store(self.takeover() as *const () as usize, Ordering::Release);
+        self.slot.set_cb(self.takeover() as *const () as usize);
     }
 
     /// The dispatcher's body. Holds no borrow while a callback runs.
     fn run(&self) -> u32 {
-        // Acquire: pairs with the Release in request().
-        if self.requested.load(Ordering::Acquire) {
+        if self.requested.is_marked() {
             let mut shared = self.shared.lock();
             self.apply(&mut shared);
             self.refresh(&shared);
@@ -299,7 +295,7 @@ impl CallbackQueue {
                 }
             }
         }
-        self.requested.store(false, Ordering::Relaxed);
+        self.requested.clear();
     }
 
     fn drop_entry(&self, shared: &mut Shared, id: CallbackId) -> Option<*mut c_void> {
@@ -325,14 +321,13 @@ impl CallbackQueue {
         let (cb, arg) = match (first, second) {
             _ if !shared.requests.is_empty() || !may_be_direct => (self.takeover(), this),
             (None, _) => {
-                self.cb.store(0, Ordering::Release);
+                self.slot.set_cb(0);
                 return;
             }
             (Some(only), None) if only.repeat == Repeat::Always => (only.cb, only.arg),
             _ => (self.takeover(), this),
         };
-        self.arg.store(arg, Ordering::Relaxed);
-        self.cb.store(cb as *const () as usize, Ordering::Release);
+        self.slot.set(cb as *const () as usize, arg);
     }
 
     fn takeover(&self) -> Callback {
@@ -345,7 +340,7 @@ impl CallbackQueue {
     /// Claims one of the process's trampolines, if there is one left; tried once.
     fn claim_trampoline(&self) {
         let _one_at_a_time = self.shared.lock();
-        if self.cb.load(Ordering::Relaxed) != 0 || self.trampoline.load(Ordering::Relaxed) != 0 {
+        if self.slot.cb() != 0 || self.trampoline.load(Ordering::Relaxed) != 0 {
             return;
         }
         let this = (self as *const CallbackQueue).cast_mut();
@@ -365,11 +360,8 @@ impl CallbackQueue {
             }
         }
         // From here on the slot holds the dispatcher and our address, and never changes.
-        self.arg.store(this.cast(), Ordering::Relaxed);
-        self.cb.store(
-            dispatch_by_argument as *const () as usize,
-            Ordering::Release,
-        );
+        self.slot
+            .set(dispatch_by_argument as *const () as usize, this.cast());
     }
 
     fn live(&self) -> usize {
@@ -598,11 +590,8 @@ mod tests {
         let b = Bench::new();
         let x = b.arg(1);
         b.add(ptr(&x), Repeat::Always);
-        assert_eq!(b.queue.arg.load(Ordering::Relaxed), ptr(&x));
-        assert_eq!(
-            b.queue.cb.load(Ordering::Relaxed),
-            record as *const () as usize
-        );
+        assert_eq!(b.queue.slot.arg(), ptr(&x));
+        assert_eq!(b.queue.slot.cb(), record as *const () as usize);
     }
 
     #[test]
@@ -645,12 +634,12 @@ mod tests {
         let add = || unsafe { queue.add_safe(record, y_word as *mut c_void, Repeat::Always) };
         let id = std::thread::scope(|s| s.spawn(add).join().unwrap().unwrap());
         // The argument word stays: the owner may already have read the callback.
-        assert_eq!(b.queue.arg.load(Ordering::Relaxed), ptr(&x));
+        assert_eq!(b.queue.slot.arg(), ptr(&x));
         assert_eq!(b.progress(), [1, 2]);
         std::thread::scope(|s| s.spawn(|| queue.remove_safe(id)).join().unwrap().unwrap());
         assert_eq!(b.progress(), [1]);
         assert_eq!(b.queue.remove_safe(id), Err(Status::NO_ELEM));
-        assert_eq!(b.queue.arg.load(Ordering::Relaxed), ptr(&x));
+        assert_eq!(b.queue.slot.arg(), ptr(&x));
     }
 
     #[test]
@@ -760,6 +749,6 @@ mod tests {
         }
         // SAFETY: as above.
         assert!(unsafe { queue.is_empty() });
-        assert_eq!(queue.cb.load(Ordering::Relaxed), 0);
+        assert_eq!(queue.slot.cb(), 0);
     }
 }

@@ -1,6 +1,7 @@
 //! Floor 3: support that every layer uses and no protocol knows.
 
 pub mod async_ctx;
+mod callback_slot;
 pub mod callbackq;
 pub mod compat;
 pub mod config;

@@ -279,7 +279,7 @@ pub fn fence(w: &Core) -> Result<()> {
             ep.hold_for_rails();
         }
     }
-    core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+    crate::ucs::sync::fence(crate::ucs::sync::Ordering::SeqCst);
     for iface in &w.ifaces {
         // SAFETY: an open interface.
         let code = unsafe {

@@ -9,7 +9,7 @@ use super::{Callback, HandlerId, Inner};
 use crate::sys::lock::{Condvar, Mutex};
 use crate::sys::{clock, process};
 use crate::ucs::Events;
-use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use crate::ucs::sync::{AtomicU8, AtomicU64, Ordering};
 use std::os::fd::RawFd;
 use std::sync::Arc;
 

@@ -9,8 +9,8 @@ use super::{AsyncContext, Callback, HandlerId, Mode};
 use crate::sys::lock::{Mutex, MutexGuard};
 use crate::sys::poll::{PollFd, poll as poll_fds};
 use crate::ucs::fork::PerProcess;
+use crate::ucs::sync::Ordering;
 use crate::ucs::{Events, Result, Status};
-use core::sync::atomic::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 

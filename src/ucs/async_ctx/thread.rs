@@ -7,8 +7,8 @@
 use super::registry;
 use crate::sys::epoll::{Epoll, NO_EVENT};
 use crate::sys::{eventfd::EventFd, process, timerfd::TimerFd};
+use crate::ucs::sync::{AtomicBool, AtomicU32, Ordering};
 use crate::ucs::{Events, Result, Status};
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::thread::JoinHandle;

@@ -7,7 +7,7 @@
 use crate::sys::fork::Stamp;
 use crate::sys::{clock, file, machine, process};
 use crate::ucs::config::INF;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::fd::AsFd;

@@ -11,7 +11,7 @@ mod door {
     use crate::sys::lock::{FutexMutex, RawMutex as _};
     use crate::sys::membarrier;
     pub use core::sync::atomic::{
-        AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
+        AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
     };
     pub use core::sync::atomic::{Ordering, compiler_fence, fence};
     use std::time::Duration;
@@ -96,7 +96,7 @@ mod door {
 mod door {
     pub use core::sync::atomic::compiler_fence;
     pub use loom::sync::atomic::{
-        AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
+        AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
     };
     pub use loom::sync::atomic::{Ordering, fence};
     use std::collections::HashMap;
@@ -170,6 +170,6 @@ mod door {
 }
 
 pub use door::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, RawMutex,
-    barrier, can_barrier, compiler_barrier, compiler_fence, fence, pause, word32, word64,
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+    RawMutex, barrier, can_barrier, compiler_barrier, compiler_fence, fence, pause, word32, word64,
 };

@@ -5,6 +5,7 @@ use super::peer;
 use super::queue::{EpQueue, Failure, Posting, Target, Transfer};
 use crate::sys::vm_rw::CopyDirection;
 use crate::sys::{pidfd, process};
+use crate::ucs::sync::{AtomicBool, Ordering};
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
 use crate::uct::api::{Completion, Posted};
@@ -14,7 +15,6 @@ use crate::uct::base::iov::Iov;
 use crate::uct::base::params::EpParams;
 use crate::uct::base::pending::PendingGroup;
 use crate::uct::internal::EpochGuard;
-use core::sync::atomic::{AtomicBool, Ordering};
 use std::rc::Rc;
 use std::sync::Arc;
 

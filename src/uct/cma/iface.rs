@@ -9,6 +9,7 @@ use crate::c::*;
 use crate::sys::lock::Mutex;
 use crate::sys::vm_rw::CopyDirection;
 use crate::ucs::config::{Config, var};
+use crate::ucs::sync::{AtomicBool, Ordering};
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Completion, Iface, Posted};
 use crate::uct::base::iface::{EpBox, IfaceBox};
@@ -22,7 +23,6 @@ use crate::uct::local::{Membership, ProcessName};
 use crate::{ucs_debug, ucs_error};
 use core::cell::RefCell;
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
 pub const NAME: &str = "cma";

@@ -6,9 +6,9 @@ use crate::sys::eventfd::EventFd;
 use crate::sys::lock::Mutex;
 use crate::sys::verbs::Device;
 use crate::ucs::async_ctx::{self, HandlerId, Mode};
+use crate::ucs::sync::{AtomicBool, Ordering};
 use crate::ucs::{Events, Result};
 use crate::{ucs_diag, ucs_error, ucs_info};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 /// What the async thread and the interfaces share.

@@ -339,7 +339,7 @@ impl ShmEp {
                 return Err(Status::NO_RESOURCE);
             }
         }
-        core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+        crate::ucs::sync::fence(crate::ucs::sync::Ordering::SeqCst);
         Ok(Posted::Done)
     }
 

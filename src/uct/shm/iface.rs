@@ -611,7 +611,7 @@ impl Iface for ShmIface {
     }
 
     fn iface_flush(_face: &Face, _flags: u32, _comp: Completion) -> Result<Posted> {
-        core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+        crate::ucs::sync::fence(crate::ucs::sync::Ordering::SeqCst);
         Ok(Posted::Done)
     }
 

@@ -7,13 +7,13 @@ use super::segment::Attached;
 use super::wake::Wake;
 use super::wire::SegmentKey;
 use crate::sys::{membarrier, pidfd, process};
+use crate::ucs::sync::AtomicBool;
 use crate::ucs::sync::{Ordering, fence};
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
 use crate::uct::base::death_watch::{self, Watch};
 use core::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// State shared by the death watch and the interface's thread.
 pub struct Alarm {

@@ -6,8 +6,8 @@
 #![forbid(unsafe_code)]
 
 use crate::ucs::shared_slots::SharedSlots;
+use crate::ucs::sync::{AtomicBool, AtomicUsize, Ordering};
 use crate::ucs::{Result, Status};
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Bit of a nonce.
 const ONE_TRANSFER: u32 = 1 << 31;

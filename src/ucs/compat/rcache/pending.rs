@@ -1,7 +1,7 @@
 //! Ranges that memory events have told of, until the cache takes them. Nothing here allocates or waits for the kernel.
 
+use crate::ucs::sync::{AtomicBool, AtomicUsize, Ordering};
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Ranges that are kept apart; more become one that has them all.
 const ROOM: usize = 64;
