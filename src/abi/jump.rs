@@ -1,7 +1,7 @@
-//! Jumps between C's names and functions, on each processor that the library is built for.
+//! Jumps between names of C and functions, for each processor that the library supports.
 //!
-//! Stable Rust cannot define a variadic function: the exported ones are jumps to `variadic.c`, and C comes back
-//! by names that stay inside the library, since Rust exports what it is told to by attribute and these have none.
+//! Stable Rust cannot define a variadic function. The exported variadic functions are jumps to `variadic.c`; C calls back
+//! by hidden names, which are written in assembly because Rust exports every function that has a name for C.
 #![forbid(unsafe_code)]
 
 /// The body of a naked function: a jump to `$to`, which finds all arguments where they were.

@@ -1,4 +1,4 @@
-//! How many processors there are, what they state about their counter, and running near some.
+//! Processors: their number, the frequency of their counter, and the affinity of threads.
 
 /// The rate of the time-stamp counter where CPUID states it: leaf 0x15, or a hypervisor's timing
 /// leaf.

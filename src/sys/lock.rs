@@ -1,6 +1,7 @@
-//! Locks on futexes: all that there is of one stands in its own words, so that a child of fork() can use every lock that
-//! it makes. Where a lock's waiting threads are listed in a table of the process (parking_lot), a child may find that
-//! table locked by a thread which it does not have. std's locks would do, but have neither a raw nor a reentrant one.
+//! Locks on futexes. The whole state of a lock is in its own words, so a child of fork() can use every lock that it makes.
+//!
+//! parking_lot keeps waiting threads in a table of the process; a child could find that table locked by a thread that it
+//! does not have. std's locks would do, but there is neither a raw nor a reentrant one.
 
 use core::num::NonZeroUsize;
 use rustix_futex_sync::lock_api;

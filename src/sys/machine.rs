@@ -1,7 +1,7 @@
-//! What this process and this machine are: our own file, the effective user, CPU and board.
+//! The process and its machine: path of the library, effective user, CPU and board.
 //!
-//! Called by the configuration (sections of `ucx.conf`, where our installation is) and by the log.
-//! Everything is asked of the OS when needed; nothing is read at load.
+//! Called by the configuration (sections of `ucx.conf`, path of the installation) and by the log. Values are read when they
+//! are needed; nothing is read when the library is loaded.
 
 use crate::sys::file::read_kernel_text;
 use std::ffi::{CStr, OsStr};

@@ -1,4 +1,4 @@
-//! What the process may do with a range of its memory, as the kernel has it.
+//! The access rights of memory ranges of this process, as the kernel lists them.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,4 @@
-//! Other processes: do they live, since when, and a descriptor that tells their end.
+//! Other processes: whether one lives, its start time, and a descriptor that reports its end.
 
 use crate::sys::file::read_kernel_text;
 use crate::sys::fork::PerProcess;

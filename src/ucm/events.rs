@@ -1,11 +1,10 @@
 //! The handlers of memory events, in order of priority, and their dispatch.
 //!
-//! Removing a handler waits for the callbacks under way; a callback that removes handlers only marks them, as it
-//! cannot wait for itself. A callback may make memory calls of the API, which nest.
+//! Removing a handler waits until no thread runs it. A handler that removes handlers cannot wait for itself, so it only
+//! marks them. A handler may make memory calls of the API, which nest.
 //!
-//! MPIs tell us of an unmapping from inside the C library's allocator, which holds its locks: on
-//! the way of an event nothing may allocate, so neither a lock that parks threads nor a
-//! thread-local variable stands here.
+//! MPIs report an unmapping from inside the C library's allocator, which holds its locks. Nothing on the path of an event
+//! may allocate: no lock that parks threads, no thread-local variable.
 
 use super::EventSet;
 use super::lock::{Dispatching, Published};

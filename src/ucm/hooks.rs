@@ -1,9 +1,9 @@
-//! Which memory events come by themselves.
+//! Which memory events are reported without the program's help: none.
 //!
-//! This library patches no code, so the kernel's unmapping is not seen, and nothing in it depends on
-//! seeing it. A program that has hooks of its own declares the events "external" and delivers them;
-//! whether it does can be tested. A handler may be registered all the same: clients take a refusal for
-//! a failure of theirs. It hears the calls of `calls`, and what the program reports.
+//! The library patches no code, so it does not see unmappings by the kernel, and nothing in it depends on them. A program
+//! with hooks of its own declares the events "external" and delivers them; it can test whether it does. Handlers may be
+//! registered in any case, because clients take a refusal for a failure. They get the calls of `calls` and what the
+//! program reports.
 
 use super::{EventSet, events};
 use crate::c::{

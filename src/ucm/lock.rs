@@ -1,8 +1,8 @@
-//! The list of event handlers as it is read and exchanged, without memory or locks of the allocator.
+//! The list of event handlers, read and replaced without memory or locks of the allocator.
 //!
-//! It is read from inside the C library's allocator. A reader counts itself, which may nest and waits for nobody.
-//! A writer puts a whole new list in the place of the old one and waits, yielding the processor, until nobody reads;
-//! then it frees the old one. So fork() copies a whole list at any moment; `keep_own_readers` forgets the readers that a child has not.
+//! It is read from inside the C library's allocator. A reader increments a counter, which may nest and never waits.
+//! A writer replaces the list by a new one, yields the processor until no reader is left, and frees the old list. At any
+//! moment fork() copies a whole list; `keep_own_readers` removes the readers that a child does not have.
 
 use crate::sys::{process, thread};
 use core::ops::Deref;

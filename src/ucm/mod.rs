@@ -1,8 +1,7 @@
-//! Memory events: who asks for them, and what answers without patching any code.
+//! Memory events and their handlers, without patching any code.
 //!
-//! `events` keeps the handlers and runs them in order; `calls` are the memory calls of the API,
-//! which make events; `hooks` says which events come by themselves: none, unless the program
-//! delivers them. `lock` guards the handlers.
+//! `events` keeps the handlers and runs them in order. `calls` has the memory calls of the API, which cause events.
+//! `hooks` says which events are reported without the program's help: none. `lock` guards the handlers.
 
 pub mod calls;
 pub mod events;

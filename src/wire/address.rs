@@ -1,8 +1,8 @@
-//! Worker addresses: who a worker is and where its interfaces are.
+//! Worker addresses: the identity of a worker and the addresses of its interfaces.
 //!
-//! The list of interfaces: count (1), then an entry each: transport (1), length of the device address (1), of the
-//! interface address (1), both addresses. In messages between processes of ours a blob's head and the worker's uuid (8)
-//! stand before it; what applications exchange is `envelope`'s.
+//! The list of interfaces: count (1), then for each interface: transport (1), length of the device address (1), of the
+//! interface address (1), both addresses. In messages between processes of this library, a blob header and the worker's
+//! uuid (8) precede it; applications exchange the form of `envelope`.
 
 use super::blob::{self, BlobError, HEAD};
 use super::{Reader, envelope};

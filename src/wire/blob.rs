@@ -1,15 +1,15 @@
-//! The head of ours in every worker address and remote key: length, mark, version and two checksums.
+//! The header of every worker address and remote key of this library: length, magic, version and two checksums.
 //!
-//! C passes such a blob without a length, so the head has it: length (2), mark (1), version (1), sum of the
-//! head (2), sum of all other bytes of the blob (2). Between processes of ours the head stands first; in the
-//! form that applications get, something that upstream reads stands before it (`envelope`).
+//! C passes such a blob without a length, so the header has it: length (2), magic (1), version (1), checksum of the
+//! header (2), checksum of all other bytes (2). Between processes of this library the header comes first. In the form
+//! that applications exchange, bytes that upstream can parse precede it (`envelope`).
 
 use super::envelope::EnvelopeKind;
 use super::{Reader, Writer, upstream};
 
 /// Bytes of the head.
 pub const HEAD: usize = 8;
-const MARK: u8 = 0xfc;
+const MAGIC: u8 = 0xfc;
 const VERSION: u8 = 5;
 
 /// A sum that tells damaged or foreign bytes from ours, not an attacker's: every run of up to 16 wrong bits is
@@ -23,10 +23,10 @@ pub fn checksum(parts: &[&[u8]]) -> u16 {
     sum.finalize()
 }
 
-/// The mark, with a sum of the length in it: the length is used before anything else is read.
-fn mark(len: u16) -> u8 {
+/// The magic byte, with a sum of the length in it: the length is used before anything else is read.
+fn magic(len: u16) -> u8 {
     let [low, high] = len.to_le_bytes();
-    MARK ^ low ^ high.rotate_left(3)
+    MAGIC ^ low ^ high.rotate_left(3)
 }
 
 /// A second sum of length and version, which flipped bits of the head do not meet by chance.
@@ -41,7 +41,7 @@ pub fn seal(blob: &mut [u8], at: usize) {
     let sum = checksum(&[&blob[..at], &blob[at + HEAD..]]);
     let mut w = Writer::new(&mut blob[at..]);
     w.u16(len);
-    w.u8(mark(len));
+    w.u8(magic(len));
     w.u8(VERSION);
     w.u16(head_sum(len));
     w.u16(sum);
@@ -89,14 +89,14 @@ impl core::fmt::Display for BlobError {
     }
 }
 
-/// The length of the whole blob that this head claims; `Foreign` unless it is marked ours.
+/// The length of the whole blob that this head claims; `Foreign` unless it is of this library.
 pub fn claimed_len(head: &[u8; HEAD]) -> Result<usize, BlobError> {
     let mut r = Reader::new(head);
-    let (Some(len), Some(marked), Some(version), Some(sum)) = (r.u16(), r.u8(), r.u8(), r.u16())
+    let (Some(len), Some(found), Some(version), Some(sum)) = (r.u16(), r.u8(), r.u8(), r.u16())
     else {
         return Err(BlobError::Damaged);
     };
-    if marked != mark(len) {
+    if found != magic(len) {
         return Err(BlobError::Foreign);
     }
     if version != VERSION {

@@ -1,5 +1,5 @@
-//! What stands around our addresses and keys where applications exchange them, so that upstream UCX can read them
-//! too: it finds nothing that it could use, and answers "unreachable".
+//! The bytes around addresses and keys that applications exchange. Upstream UCX can parse them: it finds nothing that it
+//! could use, and returns "unreachable".
 //!
 //! * A worker address is one of upstream's version 1: version and flags (1), worker uuid (8), then devices. Ours has
 //!   only devices without transports, which upstream skips: a mark (1), a length of at most 31 (1) and that many
@@ -58,7 +58,7 @@ impl EnvelopeKind {
 /// What the first bytes of a blob say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// Every blob that begins so, of whoever, has at least this many bytes; more of them are needed.
+    /// Every blob with this beginning has at least so many bytes, whichever library made it; more of them are needed.
     Need(usize),
     /// It claims to be ours, and to have this many bytes.
     Ours(usize),

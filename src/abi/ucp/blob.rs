@@ -1,8 +1,8 @@
 //! Worker addresses, remote keys and exported handles that C passes without a length.
 //!
-//! Ours say how long they are. What says otherwise may be anything: it is copied by the kernel, which notices where
-//! memory ends, and the copy is looked at. So is whatever of ours leaves the page that it begins on: only its
-//! first byte has to be readable.
+//! A blob of this library says how long it is. Any other pointer may lead anywhere: the kernel copies the bytes, which
+//! reports where memory ends, and the copy is examined. The same is done with a blob of ours that crosses a page border,
+//! because only its first byte has to be readable.
 
 use crate::sys::vm_rw::{PAGE, copy_of_own};
 use crate::wire::blob::BlobError;

@@ -114,7 +114,7 @@ pub unsafe fn plain_receive(
     }
 }
 
-/// Whom an operation tells its end.
+/// The completion callback of an operation.
 ///
 /// # Safety
 /// As `read`.

@@ -1,4 +1,4 @@
-//! Tables of options that clients have their own tables include: of registration caches and of copies.
+//! Option tables that tables of clients include: of registration caches and of copies.
 
 use super::parser_types::{
     ucs_config_clone_int, ucs_config_clone_uint, ucs_config_clone_ulong, ucs_config_doc_nop,
