@@ -14,7 +14,7 @@ use ferrucx::uct::api::{Completion, Posted};
 use ferrucx::uct::base::iface::{EpBox, IfaceBox};
 use ferrucx::uct::base::pending::{PendingGroup, PendingQueue};
 use ferrucx::uct::internal::EpochGuard;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 /// What a node is for: messages, or copies between memories only.
@@ -36,6 +36,8 @@ pub struct Shape {
     pub max_copy: usize,
     /// Memory of peers is mapped.
     pub mapped: bool,
+    /// Number of network devices; 0: the transports share memory.
+    pub devices: usize,
 }
 
 /// How a network treats what is sent.
@@ -67,18 +69,38 @@ pub enum Mischief {
     Forget,
 }
 
+#[derive(Clone)]
 struct Packet {
     due: u64,
     number: u64,
-    id: u8,
-    bytes: Vec<u8>,
+    content: Content,
+}
+
+/// What a packet has: a put, an active message, or a put and the message that tells of it.
+#[derive(Clone)]
+pub struct Content {
+    pub put: Option<Put>,
+    /// Id and body.
+    pub message: Option<(u8, Vec<u8>)>,
+}
+
+/// Bytes for memory that was registered with a key.
+#[derive(Clone)]
+pub struct Put {
+    pub key: u64,
+    pub at: u64,
+    pub bytes: Vec<u8>,
 }
 
 pub struct Node {
     pub number: u64,
     pub process: usize,
     pub role: Role,
+    /// Which of the process's devices it is on.
+    pub device: usize,
     pub shape: Shape,
+    /// The node whose message is being handled.
+    pub sender: Cell<Option<u64>>,
     pub face: Cell<*const IfaceBox<SimIface>>,
     open: Cell<bool>,
     pub pending: PendingQueue,
@@ -147,6 +169,11 @@ pub struct Network {
     links: RefCell<Vec<Rc<Link>>>,
     next_link: Cell<u64>,
     dead: RefCell<Vec<bool>>,
+    /// Memory that peers may write to, by key: address and length.
+    keys: RefCell<BTreeMap<u64, (u64, usize)>>,
+    next_key: Cell<u64>,
+    /// Puts by other devices than the fastest, which only rails use.
+    pub puts_by_rails: Cell<usize>,
 }
 
 thread_local! {
@@ -177,6 +204,9 @@ impl Network {
             links: RefCell::new(Vec::new()),
             next_link: Cell::new(1),
             dead: RefCell::new(vec![false; processes]),
+            keys: RefCell::default(),
+            next_key: Cell::new(1),
+            puts_by_rails: Cell::new(0),
         });
         NETWORK.with_borrow_mut(|n| *n = Some(Rc::clone(&made)));
         made
@@ -187,14 +217,16 @@ impl Network {
     }
 
     /// A node for the process whose worker is being made.
-    pub fn open(&self, role: Role) -> Rc<Node> {
+    pub fn open(&self, role: Role, device: usize) -> Rc<Node> {
         let (process, shape) = self.opening.get();
         let mut nodes = self.nodes.borrow_mut();
         let node = Rc::new(Node {
             number: nodes.len() as u64 + 1,
             process,
             role,
+            device,
             shape,
+            sender: Cell::new(None),
             face: Cell::new(core::ptr::null()),
             open: Cell::new(true),
             pending: PendingQueue::new(),
@@ -207,6 +239,41 @@ impl Network {
     pub fn node(&self, number: u64) -> Option<Rc<Node>> {
         let at = usize::try_from(number).ok()?.checked_sub(1)?;
         self.nodes.borrow().get(at).cloned()
+    }
+
+    /// Registers memory; returns its key.
+    pub fn register(&self, at: u64, len: usize) -> u64 {
+        let key = self.next_key.get();
+        self.next_key.set(key + 1);
+        self.keys.borrow_mut().insert(key, (at, len));
+        key
+    }
+
+    pub fn deregister(&self, key: u64) {
+        assert!(self.keys.borrow_mut().remove(&key).is_some());
+    }
+
+    /// Writes a put that has arrived, unless the memory was deregistered since.
+    fn write(&self, put: &Put) {
+        let keys = self.keys.borrow();
+        let Some((at, len)) = keys.get(&put.key) else {
+            return;
+        };
+        let inside = put.at >= *at && put.at + put.bytes.len() as u64 <= at + *len as u64;
+        assert!(inside, "a put outside the range of its key");
+        // SAFETY: registered memory, inside the range.
+        unsafe {
+            core::ptr::copy_nonoverlapping(put.bytes.as_ptr(), put.at as *mut u8, put.bytes.len())
+        };
+    }
+
+    /// Whether there is a link from a node to another that is not broken, as far as the node has noticed.
+    pub fn is_linked(&self, from: &Node, to: u64) -> bool {
+        let links = self.links.borrow();
+        let mut to = links
+            .iter()
+            .filter(|l| l.from.number == from.number && l.to.number == to);
+        to.any(|l| !l.broken.get()) && self.rng.chance(40)
     }
 
     /// The interface closes: whoever is linked to it learns it.
@@ -427,20 +494,28 @@ impl Network {
                 break;
             };
             link.arrived.set(packet.number);
+            count += 1;
+            if let Some(put) = &packet.content.put {
+                self.write(put);
+            }
+            let Some((id, bytes)) = packet.content.message else {
+                continue;
+            };
             // Off any alignment: a transport promises none.
             let skew = self.rng.below(8);
             let mut memory = vec![0u8; skew];
-            memory.extend_from_slice(&packet.bytes);
+            memory.extend_from_slice(&bytes);
             // SAFETY: open, so alive.
             let face = unsafe { &*node.face.get() };
-            let len = packet.bytes.len();
+            let len = bytes.len();
+            let before = node.sender.replace(Some(link.from.number));
             // SAFETY: `len` readable bytes for the time of the call.
             unsafe {
                 face.base
                     .am
-                    .invoke(packet.id, memory.as_mut_ptr().wrapping_add(skew), len, 0)
+                    .invoke(id, memory.as_mut_ptr().wrapping_add(skew), len, 0)
             };
-            count += 1;
+            node.sender.set(before);
         }
         count
     }
@@ -452,17 +527,16 @@ impl Network {
             Mischief::Swap if strike && queue.len() > 1 => queue.swap(0, 1),
             Mischief::Lose if strike => drop(queue.pop_front()),
             Mischief::Double if strike => {
-                let p = queue.front()?;
-                let again = Packet {
-                    due: p.due,
-                    number: p.number,
-                    id: p.id,
-                    bytes: p.bytes.clone(),
-                };
+                let again = queue.front()?.clone();
                 queue.push_front(again);
             }
             Mischief::Damage if strike => {
-                if let Some(last) = queue.front_mut().and_then(|p| p.bytes.last_mut()) {
+                let first = queue.front_mut().map(|p| &mut p.content);
+                let bytes = first.and_then(|c| match (&mut c.put, &mut c.message) {
+                    (Some(put), _) => Some(&mut put.bytes),
+                    (None, message) => message.as_mut().map(|(_, bytes)| bytes),
+                });
+                if let Some(last) = bytes.and_then(|bytes| bytes.last_mut()) {
                     *last ^= 1;
                 }
             }
@@ -537,16 +611,48 @@ impl Link {
         Ok(true)
     }
 
-    pub fn send(&self, net: &Network, id: u8, bytes: Vec<u8>) {
+    pub fn send(&self, net: &Network, content: Content) {
         let number = self.sent.get() + 1;
         self.sent.set(number);
+        if content.put.is_some() && self.from.device > 0 {
+            net.puts_by_rails.set(net.puts_by_rails.get() + 1);
+        }
         let due = net.now.get() + net.rng.below(net.weather.delay + 1) as u64;
         self.queue.borrow_mut().push_back(Packet {
             due,
             number,
-            id,
-            bytes,
+            content,
         });
+    }
+
+    /// Puts bytes into the peer's memory; `comp` completes when they are there.
+    pub fn put(&self, net: &Network, put: Put, comp: Completion) -> Result<Posted> {
+        let mut number = u64::MAX;
+        if self.admit(net)? {
+            let content = Content {
+                put: Some(put),
+                message: None,
+            };
+            self.send(net, content);
+            number = self.sent.get();
+        }
+        if comp.is_none() {
+            return Ok(Posted::Done);
+        }
+        self.flushes.borrow_mut().push((number, comp));
+        Ok(Posted::InProgress)
+    }
+
+    /// Puts bytes into the peer's memory and a message behind them. `comp` completes when the source is free.
+    pub fn put_notify(&self, net: &Network, content: Content, comp: Completion) -> Result<Posted> {
+        if self.admit(net)? {
+            self.send(net, content);
+        }
+        if comp.is_none() || net.rng.chance(50) {
+            return Ok(Posted::Done);
+        }
+        self.end_later(net, None, comp);
+        Ok(Posted::InProgress)
     }
 
     /// Whether a sender has to wait; the transport may find room in the moment it is asked.
@@ -561,14 +667,16 @@ impl Link {
     }
 
     /// Flushes: done, or told through `comp` when all that was sent has arrived.
-    pub fn flush(&self, net: &Network, comp: Completion) -> Result<Posted> {
-        if !self.broken.get() && !self.has_room(net) && net.rng.chance(50) {
+    pub fn flush(&self, net: &Network, remote: bool, comp: Completion) -> Result<Posted> {
+        let has_rails = self.from.shape.devices > 0;
+        if !has_rails && !self.broken.get() && !self.has_room(net) && net.rng.chance(50) {
             return Err(Status::NO_RESOURCE);
         }
         if self.broken.get() && (self.fails_at.get().is_none() || net.rng.chance(50)) {
             return Err(Status::CONNECTION_RESET);
         }
-        if !self.broken.get() && !self.has_operations() && net.rng.chance(50) {
+        let arrived = !remote || self.queue.borrow().is_empty();
+        if !self.broken.get() && arrived && !self.has_operations() && net.rng.chance(50) {
             // Local completion: nothing of the sender's memory is needed any more.
             return Ok(Posted::Done);
         }

@@ -30,6 +30,7 @@ pub struct Outcome {
     pub trace: String,
     /// Operations that came to their end.
     pub ended: usize,
+    pub puts_by_rails: usize,
 }
 
 /// Runs one seed.
@@ -69,6 +70,8 @@ pub fn run(seed: u64, mischief: Mischief, traced: bool) -> Outcome {
         },
     };
     let count = rng.between(2, 4);
+    let over_network = rng.chance(40);
+    let shape = |rng: &TestRng| shape(rng, over_network);
     let first = shape(&rng);
     let net = Network::begin(Rc::clone(&rng), weather, count, first);
     let w = World::begin(Rc::clone(&net), Rc::clone(&rng), traced);
@@ -103,32 +106,43 @@ pub fn run(seed: u64, mischief: Mischief, traced: bool) -> Outcome {
         fault: w.first_fault(),
         trace: w.take_trace(),
         ended: w.ended.get(),
+        puts_by_rails: net.puts_by_rails.get(),
     };
     dissolve(&w);
     outcome
 }
 
-fn shape(rng: &TestRng) -> Shape {
+fn shape(rng: &TestRng, over_network: bool) -> Shape {
     Shape {
+        devices: if over_network { rng.between(1, 3) } else { 0 },
         max_short: rng.pick(&[None, Some(8), Some(40), Some(200)]),
         max_bcopy: rng.pick(&[256, 300, 1_000, 8_000]),
         max_zcopy: rng.pick(&[None, Some(600), Some(8_000)]),
-        copies: rng.chance(40),
+        copies: !over_network && rng.chance(40),
         max_copy: rng.pick(&[100, 4_000, 1 << 20]),
-        mapped: rng.chance(25),
+        mapped: !over_network && rng.chance(25),
     }
 }
 
 /// The configuration of a run.
 fn configure(w: &World) -> *mut ucp_config_t {
     let mut config = null_mut();
-    let threshold = w.rng.pick(&["auto", "0", "1", "200", "3000", "inf"]);
-    let value = CString::new(threshold).expect("no zero in it");
-    note!(w, "UCX_RNDV_THRESH={threshold}");
-    // SAFETY: an out parameter of ours, C strings.
-    unsafe {
-        assert_eq!(ucp_config_read(null(), null(), &mut config), UCS_OK);
-        let set = ucp_config_modify(config, c"RNDV_THRESH".as_ptr(), value.as_ptr());
+    let values: [(&str, &[&str]); 5] = [
+        ("RNDV_THRESH", &["auto", "0", "1", "200", "3000", "inf"]),
+        ("MAX_RNDV_RAILS", &["1", "2", "3"]),
+        ("MIN_RNDV_CHUNK_SIZE", &["1", "100", "2000"]),
+        ("MAX_RMA_RAILS", &["1", "2", "3"]),
+        ("MIN_RMA_CHUNK_SIZE", &["1", "100", "2000"]),
+    ];
+    // SAFETY: an out parameter of ours.
+    let read = unsafe { ucp_config_read(null(), null(), &mut config) };
+    assert_eq!(read, UCS_OK);
+    for (name, choice) in values {
+        let value = w.rng.pick(choice);
+        note!(w, "UCX_{name}={value}");
+        let [name, value] = [name, value].map(|s| CString::new(s).expect("no zero in it"));
+        // SAFETY: a configuration that was just read, C strings.
+        let set = unsafe { ucp_config_modify(config, name.as_ptr(), value.as_ptr()) };
         assert_eq!(set, UCS_OK);
     }
     config

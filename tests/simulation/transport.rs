@@ -2,7 +2,7 @@
 //!
 //! What they can do is the shape of the process that opens them.
 
-use crate::network::{Copy, Link, Network, Node, Role, network};
+use crate::network::{Content, Copy, Link, Network, Node, Put, Role, network};
 use core::ffi::c_void;
 use ferrucx::c::*;
 use ferrucx::ucs::config::{Config, Table};
@@ -38,6 +38,8 @@ static CONFIG: Table = Table {
 struct SimComponent(Role);
 struct SimMd {
     mapped: bool,
+    /// Peers write by keys.
+    keyed: bool,
 }
 struct SimTransport(Role);
 
@@ -77,8 +79,11 @@ impl Component for SimComponent {
         }
     }
     fn md_open(&self, _name: &str, _config: &Config) -> Result<Box<dyn Md>> {
+        let shape = network().opening.get().1;
+        let messages = self.0 == Role::Messages;
         Ok(Box::new(SimMd {
-            mapped: self.0 == Role::Messages && network().opening.get().1.mapped,
+            mapped: messages && shape.mapped,
+            keyed: messages && shape.devices > 0,
         }))
     }
     fn transports(&self) -> &'static [&'static dyn Transport] {
@@ -86,6 +91,14 @@ impl Component for SimComponent {
             Role::Messages => &[&SimTransport(Role::Messages)],
             Role::Copies => &[&SimTransport(Role::Copies)],
         }
+    }
+    unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
+        // SAFETY: readable for `rkey_packed_size` bytes.
+        let key = unsafe { packed.cast::<[u8; KEY]>().read() };
+        Ok(RkeyParts {
+            rkey: u64::from_le_bytes(key) as uct_rkey_t,
+            handle: core::ptr::null_mut(),
+        })
     }
     unsafe fn rkey_ptr(
         &self,
@@ -103,6 +116,16 @@ impl Md for SimMd {
     }
     fn attr(&self) -> MdAttr {
         let host = 1 << UCS_MEMORY_TYPE_HOST;
+        if self.keyed {
+            return MdAttr {
+                flags: u64::from(UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY),
+                max_reg: usize::MAX,
+                reg_mem_types: host,
+                access_mem_types: host,
+                rkey_packed_size: KEY,
+                ..MdAttr::PLAIN
+            };
+        }
         if !self.mapped {
             return MdAttr {
                 access_mem_types: host,
@@ -132,25 +155,32 @@ impl Md for SimMd {
         assert_eq!(memh, MEMH);
         Ok(())
     }
-    fn mem_reg(&self, _address: *mut c_void, _length: usize, _flags: u32) -> Result<uct_mem_h> {
-        Ok(MEMH)
+    fn mem_reg(&self, address: *mut c_void, length: usize, _flags: u32) -> Result<uct_mem_h> {
+        match self.keyed {
+            true => Ok(network().register(address as u64, length) as uct_mem_h),
+            false => Ok(MEMH),
+        }
     }
     unsafe fn mem_dereg(&self, memh: uct_mem_h) -> Result<()> {
-        assert_eq!(memh, MEMH);
+        match self.keyed {
+            true => network().deregister(memh as u64),
+            false => assert_eq!(memh, MEMH),
+        }
         Ok(())
     }
     unsafe fn mkey_pack(
         &self,
-        _memh: uct_mem_h,
+        memh: uct_mem_h,
         address: *mut c_void,
         _length: usize,
         out: *mut u8,
     ) -> Result<()> {
-        // SAFETY: room for `rkey_packed_size` bytes.
-        unsafe {
-            out.cast::<[u8; KEY]>()
-                .write((address as u64).to_le_bytes())
+        let key = match self.keyed {
+            true => memh as u64,
+            false => address as u64,
         };
+        // SAFETY: room for `rkey_packed_size` bytes.
+        unsafe { out.cast::<[u8; KEY]>().write(key.to_le_bytes()) };
         Ok(())
     }
 }
@@ -166,17 +196,29 @@ impl Transport for SimTransport {
         })
     }
     fn shares_memory(&self) -> bool {
-        self.0 == Role::Messages
+        self.0 == Role::Messages && network().opening.get().1.devices == 0
+    }
+    fn is_same_network(&self, own: &[u8], peer: &[u8]) -> bool {
+        own == peer
+    }
+    fn has_rails(&self, device: &[u8]) -> bool {
+        !device.is_empty()
     }
     fn config(&self) -> &'static Table {
         &CONFIG
     }
     fn devices(&self, _md: &dyn Md) -> core::result::Result<Vec<Device>, Unusable> {
-        Ok(vec![Device {
-            name: "memory".to_owned(),
-            kind: UCT_DEVICE_TYPE_SHM,
+        let device = |name: String, kind| Device {
+            name,
+            kind,
             sys_device: UCS_SYS_DEVICE_ID_UNKNOWN,
-        }])
+        };
+        Ok(match network().opening.get().1.devices {
+            0 => vec![device("memory".to_owned(), UCT_DEVICE_TYPE_SHM)],
+            count => (0..count)
+                .map(|n| device(n.to_string(), UCT_DEVICE_TYPE_NET))
+                .collect(),
+        })
     }
     fn address_owner(&self, _iface: &[u8]) -> Option<ProcessName> {
         // All simulated processes are in this one.
@@ -194,7 +236,7 @@ impl Transport for SimTransport {
         params: IfaceParams,
         _config: &Config,
     ) -> Result<uct_iface_h> {
-        let node = network().open(self.0);
+        let node = network().open(self.0, device.parse().unwrap_or(0));
         let tl = SimIface(Rc::clone(&node));
         let handle = IfaceBox::open(self.0.name(), device, worker, params, tl);
         node.face.set(handle.cast_const().cast());
@@ -227,9 +269,25 @@ impl SimEp {
         );
         bytes.truncate(len);
         if goes {
-            self.0.send(&net, id, bytes);
+            let content = Content {
+                put: None,
+                message: Some((id, bytes)),
+            };
+            self.0.send(&net, content);
         }
         Ok(len)
+    }
+
+    /// The bytes of a put.
+    fn gathered(iov: Iov<'_>, remote: u64, rkey: uct_rkey_t) -> Result<Put> {
+        let mut bytes = vec![0; iov.total()?];
+        // SAFETY: room for all blocks.
+        unsafe { iov.gather(bytes.as_mut_ptr()) };
+        Ok(Put {
+            key: rkey as u64,
+            at: remote,
+            bytes,
+        })
     }
 
     fn one_copy(
@@ -280,6 +338,7 @@ impl Iface for SimIface {
     fn query(face: &IfaceBox<Self>, attr: &mut uct_iface_attr) {
         let shape = face.tl.0.shape;
         attr.iface_addr_len = ADDRESS;
+        attr.device_addr_len = usize::from(shape.devices > 0);
         attr.bandwidth.dedicated = 1e10;
         attr.overhead = 1e-7;
         attr.latency = ucs_linear_func_t { c: 1e-6, m: 0.0 };
@@ -292,6 +351,12 @@ impl Iface for SimIface {
                 attr.cap.flags |= UCT_IFACE_FLAG_AM_BCOPY;
                 attr.cap.am.max_bcopy = shape.max_bcopy;
                 attr.cap.am.max_iov = 1;
+                if shape.devices > 0 {
+                    attr.bandwidth.dedicated /= 1.0 + face.tl.0.device as f64;
+                    attr.cap.flags |= UCT_IFACE_FLAG_PUT_ZCOPY;
+                    attr.cap.put.max_zcopy = shape.max_copy;
+                    attr.cap.put.max_iov = 1;
+                }
                 if let Some(max) = shape.max_short {
                     attr.cap.flags |= UCT_IFACE_FLAG_AM_SHORT;
                     attr.cap.am.max_short = max;
@@ -320,6 +385,14 @@ impl Iface for SimIface {
         let bytes = face.tl.0.number.to_le_bytes();
         // SAFETY: room for `iface_addr_len` bytes.
         unsafe { out.cast::<[u8; ADDRESS]>().write(bytes) };
+        Ok(())
+    }
+
+    unsafe fn device_address(face: &IfaceBox<Self>, out: *mut u8) -> Result<()> {
+        if face.tl.0.shape.devices > 0 {
+            // SAFETY: room for `device_addr_len` bytes.
+            unsafe { out.write(face.tl.0.device as u8) };
+        }
         Ok(())
     }
 
@@ -408,9 +481,14 @@ impl Iface for SimIface {
         ep: &EpBox<Self>,
         iov: Iov<'_>,
         remote: u64,
-        _rkey: uct_rkey_t,
+        rkey: uct_rkey_t,
         comp: Completion,
     ) -> Result<Posted> {
+        if of(ep).0.from.role == Role::Messages {
+            let put = SimEp::gathered(iov, remote, rkey)?;
+            assert!(put.bytes.len() <= of(ep).0.from.shape.max_copy);
+            return of(ep).0.put(&network(), put, comp);
+        }
         of(ep).one_copy(iov, remote, false, None, comp)
     }
 
@@ -446,7 +524,8 @@ impl Iface for SimIface {
             of(ep).0.cancel(&network());
             return Ok(Posted::Done);
         }
-        of(ep).0.flush(&network(), comp)
+        let remote = flags & UCT_FLUSH_FLAG_REMOTE != 0;
+        of(ep).0.flush(&network(), remote, comp)
     }
 
     fn check(_ep: &EpBox<Self>, _flags: u32, _comp: Completion) -> Result<Posted> {
@@ -455,6 +534,39 @@ impl Iface for SimIface {
 }
 
 impl InternalIface for SimIface {
+    unsafe fn put_notify(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        rkey: uct_rkey_t,
+        id: u8,
+        told: &[u8],
+        comp: Completion,
+    ) -> Result<Posted> {
+        let content = Content {
+            put: Some(SimEp::gathered(iov, remote, rkey)?),
+            message: Some((id, told.to_vec())),
+        };
+        of(ep).0.put_notify(&network(), content, comp)
+    }
+
+    fn peer_identity(face: &IfaceBox<Self>, address: &[u8]) -> Option<u64> {
+        let number = u64::from_le_bytes(address.try_into().ok()?);
+        (face.tl.0.shape.devices > 0).then_some(number)
+    }
+
+    fn sender_identity(face: &IfaceBox<Self>) -> Option<u64> {
+        face.tl
+            .0
+            .sender
+            .get()
+            .filter(|_| face.tl.0.shape.devices > 0)
+    }
+
+    fn is_connected(face: &IfaceBox<Self>, identity: u64) -> bool {
+        network().is_linked(&face.tl.0, identity)
+    }
+
     unsafe fn get_guarded(
         ep: &EpBox<Self>,
         iov: Iov<'_>,
