@@ -63,6 +63,7 @@ fn rdma(data: &[u8]) {
 
 /// A datagram behind the header that the device writes, as one of each kind, and the addresses of `ud_verbs`.
 fn datagrams(data: &[u8]) {
+    use ib::grh::{GRH_LEN, decode_route};
     use ib::ud::wire::*;
     if let Some(bytes) = data.first_chunk() {
         let _ = decode_route(bytes);

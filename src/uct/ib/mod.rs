@@ -6,11 +6,14 @@
 
 mod config;
 mod events;
+pub mod grh;
 mod md;
 mod ops;
 mod port;
 mod rc;
+mod retry;
 pub mod ud;
+mod way;
 pub mod wire;
 
 pub use md::IbComponent;

@@ -6,7 +6,7 @@
 /// The first byte of both addresses: changes with their formats.
 const FORMAT: u8 = 0xb1;
 /// Queue-pair and packet sequence numbers have 24 bits.
-const NUMBER_LIMIT: u32 = 1 << 24;
+pub const NUMBER_LIMIT: u32 = 1 << 24;
 
 /// Bytes of a device address.
 pub const DEVICE_LEN: usize = 22;
@@ -142,6 +142,35 @@ fn check_of(key: u32) -> u32 {
     h = (h ^ h >> 16).wrapping_mul(0x85eb_ca6b);
     h = (h ^ h >> 13).wrapping_mul(0xc2b2_ae35);
     h ^ h >> 16
+}
+
+/// Bytes of an interface address: its queue pair for datagrams.
+pub const PAIR_LEN: usize = 8;
+
+/// `format` tells transports apart.
+pub fn encode_pair(format: u8, queue_pair: u32) -> [u8; PAIR_LEN] {
+    let mut out = [0; PAIR_LEN];
+    out[0] = format;
+    out[1] = pair_check(queue_pair);
+    out[4..].copy_from_slice(&queue_pair.to_le_bytes());
+    out
+}
+
+pub fn decode_pair(format: u8, bytes: &[u8; PAIR_LEN]) -> Option<u32> {
+    let [is, check, 0, 0, pair @ ..] = bytes else {
+        return None;
+    };
+    let pair = u32::from_le_bytes(*pair);
+    let right = *is == format && pair < NUMBER_LIMIT && *check == pair_check(pair);
+    right.then_some(pair)
+}
+
+/// Not a secret: addresses of other kinds have it by chance only.
+pub fn pair_check(queue_pair: u32) -> u8 {
+    queue_pair
+        .to_le_bytes()
+        .iter()
+        .fold(0x5a, |sum: u8, &byte| sum.rotate_left(3) ^ byte)
 }
 
 /// The header of an active message: its id, and what it says of credits.

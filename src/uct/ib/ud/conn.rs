@@ -1,15 +1,16 @@
 //! A connection of an interface, and the table of them.
 #![forbid(unsafe_code)]
 
-use super::handshake::Handshake;
 use super::iface::UdIface;
 use super::receiver::Received;
-use super::sender::{Packet, Way};
+use super::sender::Packet;
 use super::window::{ReceiveWindow, SendWindow};
 use super::wire::ConnId;
 use crate::ucs::{Result, Status};
 use crate::uct::api::Completion;
 use crate::uct::base::iface::EpBox;
+use crate::uct::ib::retry::Retry;
+use crate::uct::ib::way::Way;
 use crate::uct::ib::wire::DEVICE_LEN;
 use std::collections::VecDeque;
 
@@ -19,10 +20,10 @@ pub enum State {
     /// Not connected yet.
     New,
     /// A connection request is on its way.
-    Requested(Handshake),
+    Requested(Retry),
     Connected,
     /// Passive: a reply is on its way.
-    Replied(Handshake),
+    Replied(Retry),
     /// The user has ended all transfers.
     Cancelled,
     Failed(Status),

@@ -3,25 +3,26 @@
 
 use super::config::Settings;
 use super::conn::{Conn, Conns, Owner, RequestKey, State};
-use super::handshake::Handshake;
 use super::iface::UdIface;
 use super::receiver::{Received, Receiver};
-use super::sender::{Packet, Sender, Way};
+use super::sender::{Packet, Sender};
 use super::window::ReceiveWindow;
 use super::wire::{CLOSE, ConnId, EpAddr, HEADER_LEN, Header, REQUEST, REQUEST_LEN, Request};
 use crate::sys::eventfd::EventFd;
 use crate::sys::lock::Mutex;
 use crate::sys::random::random_bytes;
-use crate::sys::verbs::{AddressHandle, CompletionQueue};
+use crate::sys::verbs::CompletionQueue;
 use crate::ucs::{Result, Status};
+use crate::ucs_error;
 use crate::uct::api::Completion;
 use crate::uct::base::iface::EpBox;
 use crate::uct::ib::md::Domain;
 use crate::uct::ib::port::Port;
-use crate::uct::ib::wire::{DEVICE_LEN, DeviceAddr};
-use crate::{ucs_diag, ucs_error};
+use crate::uct::ib::retry::Retry;
+use crate::uct::ib::way::{Way, Ways};
+use crate::uct::ib::wire::DeviceAddr;
 use std::collections::{HashMap, VecDeque};
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -57,7 +58,7 @@ pub struct Engine {
     pub passive: HashMap<RequestKey, ConnId>,
     /// Passive connections whose peer has not yet sent a packet, the oldest first.
     pub replied: VecDeque<ConnId>,
-    ways: HashMap<[u8; DEVICE_LEN], Weak<AddressHandle>>,
+    ways: Ways,
     /// Messages for the user.
     pub ready: VecDeque<Received>,
     /// Endpoints that have failed, for the user.
@@ -116,7 +117,7 @@ impl Engine {
             conns: Conns::default(),
             passive: HashMap::new(),
             replied: VecDeque::new(),
-            ways: HashMap::new(),
+            ways: Ways::default(),
             ready: VecDeque::new(),
             failed: Vec::new(),
             active: Vec::new(),
@@ -187,24 +188,10 @@ impl Engine {
 
     /// The way to a queue pair of this port.
     pub fn way(&mut self, device: &DeviceAddr, queue_pair: u32) -> Result<Way> {
-        let key = device.encode();
-        if let Some(handle) = self.ways.get(&key).and_then(Weak::upgrade) {
-            return Ok(Way { handle, queue_pair });
-        }
-        let address = self.port.route(device, &self.settings.path);
-        let handle = AddressHandle::new(&self.domain.device, &address).map_err(|e| {
-            ucs_diag!(
-                "ud_verbs: {}: an address handle cannot be made: {e}",
-                self.domain.name
-            );
-            Status::from(e)
-        })?;
-        let handle = Rc::new(handle);
-        if self.ways.len() >= 2 * self.conns.len() + 16 {
-            self.ways.retain(|_, way| way.strong_count() > 0);
-        }
-        self.ways.insert(key, Rc::downgrade(&handle));
-        Ok(Way { handle, queue_pair })
+        let (port, path, peers) = (&self.port, &self.settings.path, self.conns.len());
+        self.ways
+            .to(&self.domain, (port, path), device, peers)
+            .map(|handle| Way { handle, queue_pair })
     }
 
     /// A connection for an endpoint. PSNs begin anywhere, so that packets of a former connection are not taken for those of
@@ -234,7 +221,7 @@ impl Engine {
         conn.way = Some(way);
         conn.nonce = nonce;
         conn.heard = now;
-        conn.state = State::Requested(Handshake::start(now));
+        conn.state = State::Requested(Retry::start(now));
         self.activate(id);
         // Without room the timer sends it.
         self.send_request(id);

@@ -3,18 +3,18 @@
 
 use super::conn::{Conn, Owner, RequestKey, State};
 use super::engine::Engine;
-use super::handshake::Handshake;
 use super::receiver::Received;
 use super::window::Arrival;
 use super::wire::{
     ACK, CLOSE, ConnId, EMPTY, FIRST_CONTROL, HEADER_LEN, Header, REPLY, REPLY_LEN, REQUEST, Reply,
-    Request, decode_ack, decode_route,
+    Request, decode_ack,
 };
 use crate::c::verbs::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
+use crate::uct::ib::grh;
 use crate::uct::ib::ops::NO_COMPLETION;
-use crate::uct::ib::wire::Link;
+use crate::uct::ib::retry::Retry;
 
 /// Completions that are taken off at a time.
 pub const BATCH: usize = 16;
@@ -106,13 +106,10 @@ impl Engine {
         self.receiver.give_back(received.desc);
     }
 
-    /// Whether a packet is for this interface's address. Only Ethernet ports deliver others.
+    /// Whether a packet is for this interface's address.
     #[inline]
     fn is_for_us(&self, received: &Received) -> bool {
-        if !self.settings.check_destination || self.port.address.link == Link::InfiniBand {
-            return true;
-        }
-        decode_route(&received.route()).is_some_and(|route| route.to == self.port.address.gid)
+        !self.settings.check_destination || grh::is_for(&self.port.address, &received.route())
     }
 
     #[inline]
@@ -342,14 +339,9 @@ impl Engine {
     #[cold]
     fn receive_request(&mut self, received: Received, completion: &ibv_wc) {
         let request = Request::decode(received.bytes()).filter(|request| {
-            // The reply goes nowhere but to the sender, so that nobody can direct replies at others.
             let device = &request.device;
-            let from = if completion.wc_flags & IBV_WC_GRH != 0 {
-                decode_route(&received.route()).is_some_and(|route| route.from == device.gid)
-            } else {
-                device.lid == completion.slid
-            };
-            from && self.port.reaches(device, &self.settings.path)
+            grh::is_from(device, &received.route(), completion)
+                && self.port.reaches(device, &self.settings.path)
         });
         self.receiver.give_back(received.desc);
         let Some(request) = request else {
@@ -389,7 +381,7 @@ impl Engine {
             conn.peer = request.from;
             conn.nonce = request.nonce;
             conn.heard = now;
-            conn.state = State::Replied(Handshake::start(now));
+            conn.state = State::Replied(Retry::start(now));
             conn
         })?;
         self.passive.insert(key, id);

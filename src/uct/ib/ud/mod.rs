@@ -3,8 +3,8 @@
 //! `iface` opens an interface, `ep` has the operations of users, `poll` is the user's progress. All three work on a
 //! `Engine`, which stands under a lock: the async thread works on it too, so that packets are acknowledged and sent again
 //! while the application computes. Handlers and completions run in the user's progress alone. Of the engine, `conn` is a
-//! connection, `sender` posts datagrams, `receiver` posts buffers, `timer` is what the async thread does. `window`,
-//! `handshake` and `wire` decide, and call nothing.
+//! connection, `sender` posts datagrams, `receiver` posts buffers, `timer` is what the async thread does. `window`
+//! and `wire` decide, and call nothing.
 //!
 //! An endpoint that is connected to an interface sends only; the interface has a passive connection for it, which only
 //! receives. Endpoints that are connected to each other do both.
@@ -13,7 +13,6 @@ mod config;
 mod conn;
 mod engine;
 mod ep;
-mod handshake;
 mod iface;
 mod incoming;
 mod poll;

@@ -1,10 +1,11 @@
 //! Receive buffers: how many are posted, and which. Only the user's thread takes buffers from the pool; the async thread
 //! posts those again that hold nothing.
 
-use super::wire::{GRH_LEN, HEADER_LEN, Header, NO_VERSION};
+use super::wire::{HEADER_LEN, Header};
 use crate::sys::verbs::DatagramPair;
 use crate::ucs_diag;
 use crate::uct::base::desc::{DescPool, OwnedDesc};
+use crate::uct::ib::grh::{GRH_LEN, NO_VERSION};
 use crate::uct::ib::ops::{self, ReceiveBatch};
 
 /// Buffers that are posted at a time.

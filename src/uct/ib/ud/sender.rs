@@ -6,26 +6,19 @@
 use super::conn::Conn;
 use super::wire::{ACK, ACK_LEN, ConnId, HEADER_LEN, Header};
 use crate::c::verbs::*;
-use crate::sys::verbs::{AddressHandle, Caps, DatagramPair};
+use crate::sys::verbs::{Caps, DatagramPair};
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
 use crate::uct::api::Completion;
 use crate::uct::base::desc::{DescPool, OwnedDesc};
 use crate::uct::ib::ops::{self, MAX_SGES};
+use crate::uct::ib::way::Way;
 use std::collections::VecDeque;
-use std::rc::Rc;
 
 /// Datagrams with another key are dropped by the device.
 pub const QKEY: u32 = 0x7564_6672;
 /// Of this many work requests at least one asks for a completion.
 const MODERATION: u32 = 64;
-
-/// How a peer's queue pair is reached.
-#[derive(Clone)]
-pub struct Way {
-    pub handle: Rc<AddressHandle>,
-    pub queue_pair: u32,
-}
 
 /// A packet that can be sent again.
 pub struct Packet {

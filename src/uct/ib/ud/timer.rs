@@ -4,10 +4,10 @@
 
 use super::conn::State;
 use super::engine::{Engine, Shared};
-use super::handshake::Step;
 use super::window::Expiry;
 use super::wire::ConnId;
 use crate::ucs::Status;
+use crate::uct::ib::retry::Step;
 use std::sync::Weak;
 
 /// Ticks in which the timer has looked at every passive connection.
@@ -71,8 +71,8 @@ impl Engine {
             return false;
         };
         match &mut conn.state {
-            State::Requested(handshake) => {
-                match handshake.step(now, limits.timeout, limits.backoff) {
+            State::Requested(retry) => {
+                match retry.step(now, limits.timeout, limits.backoff) {
                     Step::Wait => {}
                     Step::Send => {
                         let sent = self.send_request(id);
@@ -82,8 +82,8 @@ impl Engine {
                 }
                 true
             }
-            State::Replied(handshake) => {
-                match handshake.step(now, limits.timeout, limits.backoff) {
+            State::Replied(retry) => {
+                match retry.step(now, limits.timeout, limits.backoff) {
                     Step::Wait => {}
                     Step::Send => {
                         let sent = self.send_reply(id);
@@ -122,9 +122,9 @@ impl Engine {
     fn note_sent(&mut self, id: ConnId, sent: bool) {
         let now = self.now;
         if let Some(conn) = self.conns.get(id)
-            && let State::Requested(handshake) | State::Replied(handshake) = &mut conn.state
+            && let State::Requested(retry) | State::Replied(retry) = &mut conn.state
         {
-            handshake.note_sent(now, sent);
+            retry.note_sent(now, sent);
         }
     }
 

@@ -10,6 +10,7 @@
 //! Times are ticks of a timer, which count on and wrap.
 #![forbid(unsafe_code)]
 
+use crate::uct::ib::retry::longer;
 use std::collections::VecDeque;
 
 /// The congestion window never gets smaller.
@@ -23,8 +24,6 @@ const REORDERING: u32 = 3;
 pub const MAX_HELD: u16 = 64;
 /// Ticks that the peer has for an acknowledgement: its own timer sends delayed ones.
 const FIRST_TIMEOUT: u32 = 4;
-/// The longest time between two transmissions of a packet, in ticks.
-const LONGEST_TIMEOUT: u32 = 200;
 
 /// The limits of a connection.
 #[derive(Clone, Copy, Debug)]
@@ -350,12 +349,6 @@ impl<T> SendWindow<T> {
             .into_iter()
             .map(|entry| entry.item)
     }
-}
-
-/// The next of a sequence of timeouts.
-pub fn longer(timeout: u32, backoff: f32) -> u32 {
-    let next = (timeout as f32 * backoff.max(1.0)) as u32;
-    next.clamp(1, LONGEST_TIMEOUT.max(timeout))
 }
 
 /// What became of a packet that arrived.

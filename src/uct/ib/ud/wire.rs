@@ -6,22 +6,19 @@
 //! writes.
 #![forbid(unsafe_code)]
 
-use crate::uct::ib::wire::{DEVICE_LEN, DeviceAddr};
+use crate::uct::ib::wire::{
+    DEVICE_LEN, DeviceAddr, NUMBER_LIMIT, PAIR_LEN, decode_pair, encode_pair, pair_check,
+};
 
 /// The first byte of addresses and handshakes: changes with their formats.
 const FORMAT: u8 = 0xd1;
-/// Queue pairs have numbers of 24 bits.
-const NUMBER_LIMIT: u32 = 1 << 24;
 
 /// Bytes of an interface address.
-pub const IFACE_LEN: usize = 8;
+pub const IFACE_LEN: usize = PAIR_LEN;
 /// Bytes of an endpoint address.
 pub const EP_LEN: usize = 12;
 /// Bytes before the payload of a datagram.
 pub const HEADER_LEN: usize = 8;
-/// Bytes that a device writes before each datagram: a global routing header, or an IPv4 header in the second half.
-pub const GRH_LEN: usize = 40;
-
 /// An acknowledgement without data; its payload are the held packets, 8 bytes.
 pub const ACK: u8 = 0xf8;
 /// A connection request.
@@ -124,27 +121,11 @@ pub fn decode_ack(payload: &[u8]) -> Option<u64> {
 
 /// An interface address: its queue pair.
 pub fn encode_iface(queue_pair: u32) -> [u8; IFACE_LEN] {
-    let mut out = [0; IFACE_LEN];
-    out[0] = FORMAT;
-    out[1] = check_of(queue_pair);
-    out[4..].copy_from_slice(&queue_pair.to_le_bytes());
-    out
+    encode_pair(FORMAT, queue_pair)
 }
 
 pub fn decode_iface(bytes: &[u8; IFACE_LEN]) -> Option<u32> {
-    let [FORMAT, check, 0, 0, rest @ ..] = bytes else {
-        return None;
-    };
-    let pair = word(rest, 0)?;
-    (pair < NUMBER_LIMIT && *check == check_of(pair)).then_some(pair)
-}
-
-/// Not a secret: addresses of other kinds have it by chance only.
-fn check_of(queue_pair: u32) -> u8 {
-    queue_pair
-        .to_le_bytes()
-        .iter()
-        .fold(0x5a, |sum: u8, &byte| sum.rotate_left(3) ^ byte)
+    decode_pair(FORMAT, bytes)
 }
 
 /// An endpoint address: its queue pair and connection, and the PSN of its first packet.
@@ -159,7 +140,7 @@ impl EpAddr {
     pub fn encode(&self) -> [u8; EP_LEN] {
         let mut out = [0; EP_LEN];
         out[0] = FORMAT;
-        out[1] = check_of(self.queue_pair);
+        out[1] = pair_check(self.queue_pair);
         out[2..4].copy_from_slice(&self.psn.to_le_bytes());
         out[4..8].copy_from_slice(&self.queue_pair.to_le_bytes());
         out[8..].copy_from_slice(&self.id.0.to_le_bytes());
@@ -172,7 +153,7 @@ impl EpAddr {
         };
         let queue_pair = word(rest, 0)?;
         let id = ConnId::from_word(word(rest, 1)?)?;
-        let right = queue_pair < NUMBER_LIMIT && *check == check_of(queue_pair);
+        let right = queue_pair < NUMBER_LIMIT && *check == pair_check(queue_pair);
         (right && id != ConnId::NONE).then_some(EpAddr {
             queue_pair,
             id,
@@ -252,41 +233,6 @@ impl Reply {
             from: (from != ConnId::NONE).then_some(from),
         })
     }
-}
-
-/// The global addresses of a datagram: its source and destination.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Route {
-    pub from: [u8; 16],
-    pub to: [u8; 16],
-}
-
-/// Byte 0 of a receive buffer before it is posted: no version of IP.
-pub const NO_VERSION: u8 = 0xff;
-
-/// Reads what the device wrote before a datagram. An IPv4 header stands in the second half; the version of the first half
-/// tells it from an IPv6 header or the like of InfiniBand.
-pub fn decode_route(bytes: &[u8; GRH_LEN]) -> Option<Route> {
-    if bytes[0] >> 4 == 6 {
-        return Some(Route {
-            from: *bytes[8..].first_chunk()?,
-            to: *bytes[24..].first_chunk()?,
-        });
-    }
-    let v4 = bytes.last_chunk::<20>()?;
-    if v4[0] >> 4 != 4 {
-        return None;
-    }
-    let mapped = |at: usize| {
-        let mut gid = [0; 16];
-        gid[10..12].fill(0xff);
-        gid[12..].copy_from_slice(v4.get(at..at + 4)?);
-        Some(gid)
-    };
-    Some(Route {
-        from: mapped(12)?,
-        to: mapped(16)?,
-    })
 }
 
 #[cfg(test)]
@@ -369,30 +315,5 @@ mod tests {
         }
         assert_eq!(decode_iface(&[0; IFACE_LEN]), None);
         assert_eq!(EpAddr::decode(&[0; EP_LEN]), None);
-    }
-
-    #[test]
-    fn routes_are_told_by_their_version() {
-        let mut v6 = [0; GRH_LEN];
-        v6[0] = 0x60;
-        v6[8..24].fill(1);
-        v6[24..].fill(2);
-        let route = Route {
-            from: [1; 16],
-            to: [2; 16],
-        };
-        assert_eq!(decode_route(&v6), Some(route));
-        let mut v4 = [0; GRH_LEN];
-        v4[20] = 0x45;
-        v4[32..36].copy_from_slice(&[192, 0, 2, 1]);
-        v4[36..].copy_from_slice(&[192, 0, 2, 2]);
-        for first in [0, NO_VERSION] {
-            v4[0] = first;
-            let route = decode_route(&v4).unwrap();
-            assert_eq!(route.from[10..], [0xff, 0xff, 192, 0, 2, 1]);
-            assert_eq!(route.to[10..], [0xff, 0xff, 192, 0, 2, 2]);
-        }
-        v4[20] = 0;
-        assert_eq!(decode_route(&v4), None);
     }
 }

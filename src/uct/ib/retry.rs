@@ -1,18 +1,16 @@
-//! The timers of a connection request and of its reply: when to send it again, and when to give up.
-//!
-//! An endpoint that connects to an interface sends a request until it gets a reply. The interface makes a connection at
-//! the first request and sends the reply until it gets any packet on the connection; the same request again gets the
-//! same connection. A packet on the connection, an acknowledgement at least, is the third step.
+//! When a datagram that has no answer yet is sent again, and when to give up: less and less often, until a limit. Ticks
+//! are the caller's.
 #![forbid(unsafe_code)]
 
-use super::window::longer;
+/// The longest time between two transmissions, in ticks, unless the first is longer.
+const LONGEST: u32 = 200;
 
 /// Ticks until the first retransmission.
 const FIRST: u32 = 5;
 
-/// A request or a reply that is not answered yet.
+/// A datagram that is not answered yet.
 #[derive(Clone, Copy, Debug)]
-pub struct Handshake {
+pub struct Retry {
     started: u32,
     next: u32,
     interval: u32,
@@ -28,10 +26,10 @@ pub enum Step {
     GiveUp,
 }
 
-impl Handshake {
+impl Retry {
     /// It was sent for the first time.
-    pub fn start(now: u32) -> Handshake {
-        Handshake {
+    pub fn start(now: u32) -> Retry {
+        Retry {
             started: now,
             next: now.wrapping_add(FIRST),
             interval: FIRST,
@@ -50,6 +48,11 @@ impl Handshake {
         Step::Send
     }
 
+    /// The tick at which it is to be sent again.
+    pub fn due(&self) -> u32 {
+        self.next
+    }
+
     /// It was sent again; `false`: there was no room, and it is tried with the next tick.
     pub fn note_sent(&mut self, now: u32, sent: bool) {
         if sent {
@@ -60,6 +63,12 @@ impl Handshake {
     }
 }
 
+/// The next of a sequence of timeouts.
+pub fn longer(timeout: u32, backoff: f32) -> u32 {
+    let next = (timeout as f32 * backoff.max(1.0)) as u32;
+    next.clamp(1, LONGEST.max(timeout))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,19 +76,19 @@ mod tests {
     #[test]
     fn it_is_sent_less_and_less_often_until_the_limit() {
         for start in [0, u32::MAX - 20] {
-            let mut handshake = Handshake::start(start);
+            let mut retry = Retry::start(start);
             let mut sent = Vec::new();
             let (mut end, mut refused) = (None, false);
             for at in 0..1000u32 {
-                match handshake.step(start.wrapping_add(at), 400, 2.0) {
+                match retry.step(start.wrapping_add(at), 400, 2.0) {
                     Step::Wait => {}
                     // Every other time there is no room.
                     Step::Send if refused => {
-                        handshake.note_sent(start.wrapping_add(at), false);
+                        retry.note_sent(start.wrapping_add(at), false);
                         refused = false;
                     }
                     Step::Send => {
-                        handshake.note_sent(start.wrapping_add(at), true);
+                        retry.note_sent(start.wrapping_add(at), true);
                         sent.push(at);
                         refused = true;
                     }
