@@ -28,6 +28,7 @@ pub const BODIES: &[(&str, Body)] = &[
     ("proof", proof),
     ("rdma", rdma),
     ("datagrams", datagrams),
+    ("handshakes", handshakes),
 ];
 
 /// A stream of tcp's frames.
@@ -89,6 +90,22 @@ fn datagrams(data: &[u8]) {
         && let Some(address) = EpAddr::decode(bytes)
     {
         assert_eq!(address.encode(), *bytes);
+    }
+}
+
+/// A datagram of `rc_verbs` behind the header that the device writes, and its interface addresses.
+fn handshakes(data: &[u8]) {
+    use ib::rc::wire::*;
+    let datagram = data.get(ib::grh::GRH_LEN..).unwrap_or(data);
+    if let Some(bytes) = datagram.first_chunk()
+        && let Some(message) = Message::decode(bytes)
+    {
+        assert_eq!(message.encode(), *bytes);
+    }
+    if let Some(bytes) = data.first_chunk()
+        && let Some(queue_pair) = decode_iface(bytes)
+    {
+        assert_eq!(encode_iface(queue_pair), *bytes);
     }
 }
 

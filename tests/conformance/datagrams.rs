@@ -23,6 +23,9 @@ const UD: Tl = Tl {
     security: Security::Off,
 };
 
+/// The key of ud_verbs' datagrams.
+const KEY: u32 = 0x7564_6672;
+
 fn two_sides(options: fn() -> Options) -> (Side, Side) {
     (Side::open(&UD, options()), Side::open(&UD, options()))
 }
@@ -226,19 +229,19 @@ fn ten_thousand_endpoints() {
 }
 
 /// A queue pair of somebody who is not this library.
-struct Stranger {
+pub struct Stranger {
     pair: DatagramPair,
     handle: AddressHandle,
     queue: Rc<CompletionQueue>,
     region: Region,
     memory: Box<[u8]>,
+    key: u32,
     _device: Arc<Device>,
 }
 
 impl Stranger {
-    const KEY: u32 = 0x7564_6672;
-
-    fn new(side: &Side) -> Stranger {
+    /// `key`: of the datagrams that the interface takes.
+    pub fn new(side: &Side, key: u32) -> Stranger {
         let device = Device::open("fake0").unwrap();
         let queue = CompletionQueue::new(&device, 1000).unwrap();
         let caps = Caps {
@@ -247,7 +250,7 @@ impl Stranger {
             inline: 0,
         };
         let pair = DatagramPair::new(&device, &queue, caps, 1).unwrap();
-        pair.start(1, 0, Stranger::KEY).unwrap();
+        pair.start(1, 0, key).unwrap();
         let address = DeviceAddr::decode(side.address().0[..].try_into().unwrap()).unwrap();
         let ethernet = address.link != Link::InfiniBand;
         // SAFETY: plain integers.
@@ -269,11 +272,12 @@ impl Stranger {
             queue,
             region,
             memory,
+            key,
             _device: device,
         }
     }
 
-    fn send(&mut self, to: u32, bytes: &[u8]) {
+    pub fn send(&mut self, to: u32, bytes: &[u8]) {
         self.memory[..bytes.len()].copy_from_slice(bytes);
         let mut list = [ibv_sge {
             addr: self.memory.as_ptr() as u64,
@@ -289,7 +293,7 @@ impl Stranger {
         request.wr.ud = ibv_send_wr_ud {
             ah: self.handle.raw(),
             remote_qpn: to,
-            remote_qkey: Stranger::KEY,
+            remote_qkey: self.key,
         };
         // SAFETY: the memory lives until the completion, which is waited for.
         unsafe { self.pair.post(&mut request) }.unwrap();
@@ -299,7 +303,7 @@ impl Stranger {
     }
 }
 
-fn queue_pair_of(side: &Side) -> u32 {
+pub fn queue_pair_of(side: &Side) -> u32 {
     u32::from_le_bytes(side.address().1[4..8].try_into().unwrap())
 }
 
@@ -312,7 +316,7 @@ fn datagrams_of_strangers_are_dropped() {
         connect_eps(&a, &x, &b, &y);
         until(&[&a, &b], || x.am_bcopy(1, b"first") == 5);
         until(&[&a, &b], || b.inbox.messages.borrow().len() == 1);
-        let mut stranger = Stranger::new(&b);
+        let mut stranger = Stranger::new(&b, KEY);
         let to = queue_pair_of(&b);
         let rng = TestRng::new(6);
         let theirs = ep_address(&b, &y);
@@ -344,7 +348,7 @@ fn datagrams_of_strangers_are_dropped() {
 fn requests_of_strangers_do_not_keep_others_out() {
     watched(|| {
         let (a, b) = two_sides(with_failures);
-        let mut stranger = Stranger::new(&b);
+        let mut stranger = Stranger::new(&b, KEY);
         let to = queue_pair_of(&b);
         for i in 0..20_000u64 {
             // As `uct/ib/ud/wire.rs` has them.

@@ -166,9 +166,9 @@ pub fn pending_requests_are_served_in_turn(tl: &Tl) {
             "order of endpoint {which}"
         );
     }
-    if !["tcp", "ud_verbs"].contains(&tl.transport) {
+    if !["tcp", "rc_verbs", "ud_verbs"].contains(&tl.transport) {
         // Endpoints that share one queue to the peer are served in turn; tcp's own sockets open up
-        // in the order in which the kernel has room, ud_verbs' own windows in the order of the acknowledgements.
+        // in the order in which the kernel has room, RDMA transports' own windows in the order of the acknowledgements and grants.
         let mut counts = vec![0usize; eps.len()];
         for (which, _) in log.iter() {
             counts[*which] += 1;

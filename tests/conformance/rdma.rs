@@ -11,6 +11,7 @@ mod suite;
 
 mod am;
 mod attributes;
+mod connect;
 mod datagrams;
 mod endpoint;
 mod events;

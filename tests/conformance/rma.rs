@@ -455,12 +455,12 @@ fn ranges_that_a_device_checks(tl: &Tl) {
                 data: room.as_mut_ptr(),
                 len: 1000,
             };
-            let posted = match kind {
+            let posted = pair.insist(|| match kind {
                 0 => pair.ep.put_short(&data, at, rkey),
                 1 => pair.ep.put_zcopy(&list, at, rkey, comp.ptr()),
                 2 => pair.ep.get_bcopy(&mut arg, 64, at, rkey, comp.ptr()),
                 _ => pair.ep.post64(UCT_ATOMIC_OP_ADD, 1, at.max(end) & !7, rkey),
-            };
+            }) as i8;
             assert!([UCS_OK, UCS_INPROGRESS].contains(&posted), "{posted}");
             let flushed = pair.complete(|comp| pair.ep.flush(UCT_FLUSH_FLAG_LOCAL, comp));
             assert_eq!(flushed, UCS_ERR_CONNECTION_RESET, "{kind} at {at:#x}");
@@ -536,8 +536,8 @@ pub fn damaged_keys_are_refused(tl: &Tl) {
     // The true key still works after all that.
     let key = pair.a().key(&memory.packed);
     if pair.a().can(UCT_IFACE_FLAG_PUT_SHORT) {
-        let got = pair.ep.put_short(&[7; 8], memory.address(), key.rkey());
-        assert_eq!(got, UCS_OK);
+        let put = || pair.ep.put_short(&[7; 8], memory.address(), key.rkey());
+        assert_eq!(pair.insist(put), 0);
         pair.until(|| memory.bytes()[..8] == [7; 8]);
     }
 }

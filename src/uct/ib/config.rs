@@ -143,6 +143,12 @@ static RC: Table = Table {
             "How often a packet is sent again before the peer counts as gone, at most 7.",
         ),
         Row::new(
+            "CONNECT_TIMEOUT",
+            "5m",
+            Kind::PlainTime,
+            "How long an endpoint waits for the interface that it is to be connected to; the peer answers in its progress.",
+        ),
+        Row::new(
             "RNR_TIMEOUT",
             "1ms",
             Kind::PlainTime,
@@ -228,6 +234,9 @@ pub struct Settings {
     pub retries: u8,
     pub rnr_timer: u8,
     pub rnr_retries: u8,
+    /// Seconds: how long a handshake may take, and after what time a quiet peer of a passive connection is asked.
+    pub connect_timeout: f64,
+    pub probe: f64,
     /// Messages; `None` without flow control.
     pub window: Option<u32>,
     pub soft: f64,
@@ -249,6 +258,8 @@ pub struct PathSettings {
     pub mtu: Option<u32>,
 }
 
+/// So many timeouts of a packet pass before a quiet peer is asked whether it lives.
+const PROBE_TIMEOUTS: f64 = 30.0;
 /// The limits of work that is counted with 16 bits.
 const MAX_SEND_QUEUE: u32 = 1 << 14;
 
@@ -359,6 +370,8 @@ impl Settings {
             reads: auto(config.ulong(var!(RC_VERBS, "MAX_RD_ATOMIC"))).map(|n| n.min(255) as u8),
             timeout: timeout_exponent(config.time(var!(RC_VERBS, "TIMEOUT"))),
             retries: from.count(var!(RC_VERBS, "RETRY_COUNT"), 0, 7)? as u8,
+            connect_timeout: config.time(var!(RC_VERBS, "CONNECT_TIMEOUT")),
+            probe: (config.time(var!(RC_VERBS, "TIMEOUT")) * PROBE_TIMEOUTS).max(1.0),
             rnr_timer: rnr_code(config.time(var!(RC_VERBS, "RNR_TIMEOUT"))),
             rnr_retries: from.count(var!(RC_VERBS, "RNR_RETRY_COUNT"), 0, 7)? as u8,
             window: match config.bool(var!(RC_VERBS, "FC_ENABLE")) {

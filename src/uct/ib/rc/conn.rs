@@ -97,13 +97,22 @@ pub struct Conn {
     /// The last read or atomic.
     last_read: Cell<u16>,
     entries: RefCell<VecDeque<Entry>>,
+    /// The interface's, on behalf of an endpoint of a peer.
+    pub is_passive: bool,
     /// Null before the endpoint has its address and when it is going.
     ep: Cell<*const EpBox<RcIface>>,
 }
 
 impl Conn {
-    pub fn new(pair: QueuePair, psn: u32, tag: u64, depth: Depth, credits: Credits) -> Conn {
+    pub fn new(
+        pair: QueuePair,
+        (psn, tag): (u32, u64),
+        depth: Depth,
+        credits: Credits,
+        is_passive: bool,
+    ) -> Conn {
         Conn {
+            is_passive,
             pair,
             state: Cell::new(State::New),
             credits,
@@ -287,6 +296,10 @@ impl Conn {
                 self.post_marker(face, comp)?;
                 return Ok(true);
             }
+        }
+        if self.state.get() == State::New {
+            self.state.set(State::Cancelled);
+            self.pending.suspend();
         }
         if self.under_way() == 0 || matches!(self.state.get(), State::Failed(_)) {
             return Ok(false);

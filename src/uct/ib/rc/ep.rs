@@ -2,9 +2,9 @@
 
 use super::conn::{Conn, Signal, State, Work};
 use super::iface::{COPY_OFFSET, Face, RcIface};
+use super::wire::{IFACE_LEN, decode_iface};
 use crate::c::verbs::*;
 use crate::c::*;
-use crate::sys::verbs::Route;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::{Completion, Pack, Posted, Unpack};
@@ -14,7 +14,7 @@ use crate::uct::base::iov::Iov;
 use crate::uct::base::params::EpParams;
 use crate::uct::ib::ops::{self, List};
 use crate::uct::ib::port::read_device;
-use crate::uct::ib::wire::{EP_LEN, EpAddr, HEADER_LEN, Header};
+use crate::uct::ib::wire::{DeviceAddr, EP_LEN, EpAddr, HEADER_LEN, Header};
 use std::rc::Rc;
 
 pub struct RcEp {
@@ -23,35 +23,56 @@ pub struct RcEp {
 
 type Ep = EpBox<RcIface>;
 
+/// `Ok` where there is a way to the peer's port.
+fn check_reach(face: &Face, device: &DeviceAddr) -> Result<()> {
+    if face.port.reaches(device, &face.settings.path) {
+        return Ok(());
+    }
+    ucs_error!(
+        "rc_verbs: the peer cannot be reached from {}: another link layer, subnet or address family",
+        face.base.device
+    );
+    Err(Status::UNREACHABLE)
+}
+
 impl RcEp {
-    /// An endpoint that is to be connected by `connect`; `INVALID_PARAM` with an address of an interface.
+    /// An endpoint to the interface with these addresses; without any, one that is to be connected by `connect`.
     pub fn create(face: &Face, params: &EpParams) -> Result<RcEp> {
-        if !params.iface_addr.is_null() || !params.device_addr.is_null() {
-            ucs_error!("rc_verbs connects endpoints to each other, by uct_ep_connect_to_ep");
-            return Err(Status::INVALID_PARAM);
+        let to = match (params.device_addr.is_null(), params.iface_addr.is_null()) {
+            (true, true) => None,
+            (false, false) => {
+                // SAFETY: of our length by the caller's promise.
+                let device = unsafe { read_device(params.device_addr) }?;
+                // SAFETY: as above; any alignment.
+                let iface = unsafe { params.iface_addr.cast::<[u8; IFACE_LEN]>().read() };
+                let queue_pair = decode_iface(&iface).ok_or(Status::INVALID_ADDR)?;
+                check_reach(face, &device)?;
+                Some((device, queue_pair))
+            }
+            _ => {
+                ucs_error!("rc_verbs: an endpoint needs both addresses or none");
+                return Err(Status::INVALID_PARAM);
+            }
+        };
+        let conn = face.new_conn(false)?;
+        if let Some((device, queue_pair)) = to
+            && let Err(e) = RcIface::request(face, &conn, &device, queue_pair)
+        {
+            RcIface::forget(face, &conn);
+            conn.close(face);
+            return Err(e);
         }
-        Ok(RcEp {
-            conn: face.new_conn()?,
-        })
+        Ok(RcEp { conn })
     }
 
     pub fn closing(ep: &Ep) {
         let busy = ep.conn.under_way() > 0;
+        RcIface::unlink(ep.face(), ep.conn.pair.number());
         RcIface::forget(ep.face(), &ep.conn);
         ep.conn.close(ep.face());
         if busy {
             ep.face().clear_queue();
         }
-    }
-
-    pub fn address(&self, face: &Face) -> [u8; EP_LEN] {
-        EpAddr {
-            queue_pair: self.conn.pair.number(),
-            psn: self.conn.psn,
-            segment: face.settings.segment as u32,
-            reads: face.reads(),
-        }
-        .encode()
     }
 
     /// # Safety
@@ -63,48 +84,19 @@ impl RcEp {
         // SAFETY: by the caller's promise; any alignment.
         let bytes = unsafe { addr.cast::<[u8; EP_LEN]>().read() };
         let peer = EpAddr::decode(&bytes).ok_or(Status::INVALID_ADDR)?;
-        if ep.conn.state.get() != State::New {
+        if ep.conn.state.get() != State::New || face.is_linked(&ep.conn) {
             ucs_error!("rc_verbs: the endpoint is connected already");
             return Err(Status::ALREADY_EXISTS);
         }
-        if !face.port.reaches(&device, &face.settings.path) {
-            ucs_error!(
-                "rc_verbs: the peer cannot be reached from {}: another link layer, subnet or address family",
-                face.base.device
-            );
-            return Err(Status::UNREACHABLE);
-        }
-        if (peer.segment as usize) < face.settings.segment {
-            ucs_error!(
-                "rc_verbs: the peer receives {} bytes at a time, UCX_RC_VERBS_SEG_SIZE is {} here: use the same",
-                peer.segment,
-                face.settings.segment
-            );
-            return Err(Status::UNREACHABLE);
-        }
-        let s = &face.settings;
-        let route = Route {
-            peer: peer.queue_pair,
-            mtu: face.port.mtu(&device, &s.path),
-            receive_psn: peer.psn,
-            send_psn: ep.conn.psn,
-            address: face.port.route(&device, &s.path),
-            answered_reads: face.reads(),
-            asked_reads: face.reads().min(peer.reads),
-            timeout: s.timeout,
-            retries: s.retries,
-            rnr_retries: s.rnr_retries,
-            rnr_timer: s.rnr_timer,
-        };
-        ep.conn.pair.connect(&route).map_err(|e| {
+        check_reach(face, &device)?;
+        face.check_segment(&peer)?;
+        face.connect_pair(&ep.conn, &device, &peer).map_err(|e| {
             ucs_error!(
                 "rc_verbs: {}: a queue pair cannot be connected: {e}",
                 face.base.device
             );
             Status::from(e)
-        })?;
-        ep.conn.state.set(State::Connected);
-        Ok(())
+        })
     }
 
     /// # Safety

@@ -1,10 +1,12 @@
 //! The `rc_verbs` interface: its queues, its connections, its attributes.
 
 use super::conn::{Conn, Depth, State};
+use super::connector::{self, Connector};
 use super::credits::{Credits, Limits};
 use super::ep::RcEp;
 use super::poll::BATCH;
 use super::rx::Rx;
+use super::wire::{IFACE_LEN, decode_iface, encode_iface};
 use crate::c::verbs::*;
 use crate::c::*;
 use crate::sys::epoll::Epoll;
@@ -44,7 +46,8 @@ const CHUNK: usize = 256 << 10;
 pub const COPY_OFFSET: usize = 8;
 
 pub struct RcIface {
-    // Endpoints' queue pairs go before the queues and the buffers.
+    // Queue pairs go before the queues and the buffers.
+    pub(super) connector: OnceCell<Connector>,
     pub(super) conns: RefCell<Vec<Slot>>,
     free_slots: RefCell<Vec<u32>>,
     pub(super) by_pair: RefCell<HashMap<u32, Rc<Conn>>>,
@@ -60,7 +63,7 @@ pub struct RcIface {
     /// What each queue pair of the device gets.
     pub caps: Caps,
     reads: u8,
-    partition: u16,
+    pub(super) partition: u16,
     window: Option<Limits>,
     /// How many requests of all endpoints together may still be posted. Below 0: requests that end transfers are always
     /// posted.
@@ -110,7 +113,7 @@ impl RcIface {
         let most = |n: c_int| u32::try_from(n).unwrap_or(0);
         let receive_queue = settings.receive_queue.min(most(limits.max_srq_wr));
         // Requests of endpoints that were closed may still have completions: twice the number has room.
-        let room = receive_queue + 2 * settings.sends;
+        let room = receive_queue + 2 * settings.sends + connector::COMPLETIONS;
         if room > most(limits.max_cqe) {
             ucs_error!(
                 "rc_verbs: {device}: a completion queue of {room} entries is more than the device has ({}): lower \
@@ -162,6 +165,7 @@ impl RcIface {
         );
         let device_reads = limits.max_qp_rd_atom.clamp(0, 255) as u8;
         let tl = RcIface {
+            connector: OnceCell::new(),
             conns: RefCell::new(Vec::new()),
             free_slots: RefCell::new(Vec::new()),
             by_pair: RefCell::new(HashMap::new()),
@@ -217,15 +221,37 @@ impl RcIface {
         self.port.address
     }
 
+    /// The connection queue pair, which is made when it is first needed.
+    pub fn connector(face: &Face) -> Result<&Connector> {
+        if let Some(connector) = face.connector.get() {
+            return Ok(connector);
+        }
+        let connector = Connector::new(face)?;
+        if let Some(events) = face.events.get() {
+            events
+                .all
+                .add(connector.wake_fd(), Events::READ.to_epoll(), 0)?;
+        }
+        Ok(face.connector.get_or_init(|| connector))
+    }
+
     /// A queue pair, ready to be connected.
-    pub fn new_conn(&self) -> Result<Rc<Conn>> {
+    pub fn new_conn(&self, is_passive: bool) -> Result<Rc<Conn>> {
         self.rx.start();
-        let wanted = Caps {
-            send_queue: self.settings.send_queue + 1,
-            send_sges: self.caps.send_sges,
-            inline: self.caps.inline,
+        let wanted = if is_passive {
+            PASSIVE
+        } else {
+            Caps {
+                send_queue: self.settings.send_queue,
+                ..self.caps
+            }
         };
-        let pair = QueuePair::new(&self.domain.device, &self.queue, self.rx.queue(), wanted);
+        // One more, for the end of all transfers.
+        let with_end = Caps {
+            send_queue: wanted.send_queue + 1,
+            ..wanted
+        };
+        let pair = QueuePair::new(&self.domain.device, &self.queue, self.rx.queue(), with_end);
         let pair = pair.map_err(|e| cannot(&self.domain.name, "queue pair", e))?;
         pair.initialize(self.port.number, self.partition)
             .map_err(|e| cannot(&self.domain.name, "queue pair", e))?;
@@ -240,10 +266,10 @@ impl RcIface {
             });
             conns.len() as u32 - 1
         });
-        if slot >> SLOT_BITS != 0 {
+        if slot >= connector::NO_SLOT {
             ucs_error!(
                 "rc_verbs: an interface has at most {} endpoints",
-                1 << SLOT_BITS
+                connector::NO_SLOT
             );
             return Err(Status::EXCEEDS_LIMIT);
         }
@@ -252,10 +278,11 @@ impl RcIface {
         let tag =
             1 | u64::from(slot) << SLOT_SHIFT | u64::from(place.generation) << GENERATION_SHIFT;
         let depth = Depth {
-            queue: self.settings.send_queue as u16,
-            moderation: self.settings.moderation as u16,
+            queue: wanted.send_queue as u16,
+            moderation: self.settings.moderation.min(wanted.send_queue / 2) as u16,
         };
-        let conn = Rc::new(Conn::new(pair, psn, tag, depth, Credits::new(self.window)));
+        let credits = Credits::new(self.window);
+        let conn = Rc::new(Conn::new(pair, (psn, tag), depth, credits, is_passive));
         place.conn = Some(Rc::clone(&conn));
         self.by_pair
             .borrow_mut()
@@ -263,7 +290,7 @@ impl RcIface {
         Ok(conn)
     }
 
-    /// The endpoint of this connection goes.
+    /// This connection goes.
     pub fn forget(face: &Face, conn: &Rc<Conn>) {
         let is_it = |other: &Rc<Conn>| Rc::ptr_eq(other, conn);
         face.by_pair.borrow_mut().remove(&conn.pair.number());
@@ -299,6 +326,9 @@ impl RcIface {
         let bits = Events::READ.to_epoll();
         all.add(face.queue.event_fd(), bits, 0)?;
         all.add(failure.raw(), bits, 0)?;
+        if let Some(connector) = face.connector.get() {
+            all.add(connector.wake_fd(), bits, 0)?;
+        }
         face.domain.watch.wake_on_failure(&failure);
         Ok(face.events.get_or_init(|| EventSet {
             all,
@@ -311,7 +341,7 @@ impl RcIface {
         let all: Vec<Rc<Conn>> = face.by_pair.borrow().values().map(Rc::clone).collect();
         let mut busy = false;
         for conn in all {
-            if conn.state.get() == State::Connected {
+            if conn.state.get() == State::Connected && !conn.is_passive {
                 busy |= conn.flush(face, Completion::NONE)?;
             }
         }
@@ -328,7 +358,8 @@ impl Iface for RcIface {
     type Ep = RcEp;
 
     fn query(face: &Face, attr: &mut uct_iface_attr) {
-        attr.cap.flags = UCT_IFACE_FLAG_CONNECT_TO_EP
+        attr.cap.flags = UCT_IFACE_FLAG_CONNECT_TO_IFACE
+            | UCT_IFACE_FLAG_CONNECT_TO_EP
             | UCT_IFACE_FLAG_AM_SHORT
             | UCT_IFACE_FLAG_AM_BCOPY
             | UCT_IFACE_FLAG_AM_ZCOPY
@@ -371,6 +402,7 @@ impl Iface for RcIface {
             attr.cap.atomic64.fop_flags = 1 << UCT_ATOMIC_OP_ADD | 1 << UCT_ATOMIC_OP_CSWAP;
         }
         attr.device_addr_len = DEVICE_LEN;
+        attr.iface_addr_len = IFACE_LEN;
         attr.ep_addr_len = EP_LEN;
         attr.max_num_eps = face.settings.max_eps;
         attr.latency = ucs_linear_func_t {
@@ -399,15 +431,20 @@ impl Iface for RcIface {
         Ok(())
     }
 
-    /// It has no bytes: programs ask for it before they look whether endpoints are connected to endpoints.
-    unsafe fn iface_address(_face: &Face, _out: *mut u8) -> Result<()> {
+    unsafe fn iface_address(face: &Face, out: *mut u8) -> Result<()> {
+        let address = encode_iface(RcIface::connector(face)?.number());
+        // SAFETY: room for `iface_addr_len` bytes, any alignment.
+        unsafe { out.cast::<[u8; IFACE_LEN]>().write(address) };
         Ok(())
     }
 
-    unsafe fn is_reachable(face: &Face, device: *const u8, _iface: *const u8) -> bool {
+    unsafe fn is_reachable(face: &Face, device: *const u8, iface: *const u8) -> bool {
         // SAFETY: null or of our length.
         let device = unsafe { read_device(device) };
-        device.is_ok_and(|device| face.port.reaches(&device, &face.settings.path))
+        let reaches = device.is_ok_and(|device| face.port.reaches(&device, &face.settings.path));
+        // SAFETY: null or of our length, any alignment.
+        let iface = (!iface.is_null()).then(|| unsafe { iface.cast::<[u8; IFACE_LEN]>().read() });
+        reaches && iface.is_none_or(|iface| decode_iface(&iface).is_some())
     }
 
     fn ep_create(face: &Face, params: &EpParams) -> Result<RcEp> {
@@ -424,7 +461,10 @@ impl Iface for RcIface {
 
     unsafe fn ep_address(ep: &EpBox<Self>, out: *mut u8) -> Result<()> {
         // SAFETY: room for `ep_addr_len` bytes, any alignment.
-        unsafe { out.cast::<[u8; EP_LEN]>().write(ep.address(ep.face())) };
+        unsafe {
+            out.cast::<[u8; EP_LEN]>()
+                .write(ep.face().ep_addr(&ep.conn).encode())
+        };
         Ok(())
     }
 
@@ -614,6 +654,7 @@ impl Iface for RcIface {
     fn event_arm(face: &Face, _events: c_int) -> Result<()> {
         if face.queue.take_events()
             || !face.held.borrow().is_empty()
+            || face.connector.get().is_some_and(Connector::is_due)
             || (face.domain.watch.has_failed() && !face.failure_told.get())
         {
             return Err(Status::BUSY);
@@ -631,6 +672,21 @@ impl Iface for RcIface {
 }
 
 impl InternalIface for RcIface {}
+
+impl Drop for RcIface {
+    fn drop(&mut self) {
+        if let Some(connector) = self.connector.get() {
+            connector.close(|link| self.close_message(link), &self.queue);
+        }
+    }
+}
+
+/// What queue pairs of passive connections get: they send grants of credits, and ask their peers whether they live.
+const PASSIVE: Caps = Caps {
+    send_queue: 8,
+    send_sges: 1,
+    inline: HEADER_LEN as u32,
+};
 
 /// Buffers on cache lines are read and written the fastest.
 const OPTIMAL_ALIGN: usize = 512;

@@ -2,13 +2,21 @@
 //! an interface.
 //!
 //! `iface` opens an interface, `poll` polls it, `rx` posts and delivers receives, `conn` is an endpoint's queue pair: what
-//! is under way and how it ends, `credits` the flow control, `ep` the operations of users.
+//! is under way and how it ends, `credits` the flow control, `ep` the operations of users. `connect` connects endpoints to
+//! interfaces: `connector` is the queue pair for it, `handshake` and `wire` decide, and call nothing.
 
 mod conn;
+mod connect;
+mod connector;
 mod credits;
 mod ep;
+mod handshake;
+#[cfg(test)]
+mod handshake_tests;
 mod iface;
+mod passive;
 mod poll;
 mod rx;
+pub mod wire;
 
 pub use iface::{NAME, RcIface};

@@ -1,6 +1,7 @@
 //! Polling: completions become deliveries and ends of operations, grants leave, pending requests are served.
 
 use super::conn::{Conn, Signal, State};
+use super::connector::Connector;
 use super::iface::{Face, GENERATION_SHIFT, RcIface, SLOT_BITS, SLOT_SHIFT};
 use crate::c::verbs::*;
 use crate::ucs::Status;
@@ -67,7 +68,7 @@ impl RcIface {
             let mut request = ops::send(&mut list, IBV_SEND_INLINE);
             // SAFETY: inline data of this frame.
             if let Err(status) = unsafe { conn.post(face, &mut request, Signal::Sometimes, None) } {
-                conn.fail(status);
+                RcIface::fail(face, &conn, status);
             }
         }
     }
@@ -78,10 +79,11 @@ impl RcIface {
         let is_send = id & 1 != 0;
         if completion.status == IBV_WC_SUCCESS {
             if !is_send {
-                let len = completion.byte_len as usize;
-                face.rx.deliver(face, id, len, completion.qp_num);
+                face.rx.deliver(face, completion);
             } else if let Some(conn) = face.conn_of(id) {
                 conn.complete(face, (id >> 1) as u16);
+            } else if Connector::is_ours(id) {
+                RcIface::sent_datagram(face, completion);
             }
             return;
         }
@@ -94,10 +96,16 @@ impl RcIface {
         if id & 1 != 0 {
             if let Some(conn) = face.conn_of(id) {
                 conn.complete_failed(face, (id >> 1) as u16, completion.status);
+                RcIface::note_failed(face, &conn);
+            } else if Connector::is_ours(id) {
+                RcIface::sent_datagram(face, completion);
             }
             return;
         }
-        face.rx.discard(id);
+        if !face.rx.discard(id) {
+            RcIface::receive_datagram(face, completion);
+            return;
+        }
         let conn = face.by_pair.borrow().get(&completion.qp_num).map(Rc::clone);
         if let Some(conn) = conn {
             ucs_diag!(
@@ -105,36 +113,47 @@ impl RcIface {
                 completion.qp_num,
                 face.domain.device.status_text(completion.status)
             );
-            conn.fail(Status::CONNECTION_RESET);
+            RcIface::fail(face, &conn, Status::CONNECTION_RESET);
         }
     }
 
-    /// Handles what was held back; without `receives` messages stay.
-    fn handle_held(face: &Face, receives: bool) -> u32 {
+    /// Handles a completion that was just taken off, or keeps it: without `receives`, and once a handler has asked for a
+    /// pause, messages stay. How many were handled.
+    #[inline]
+    fn handle_or_hold(face: &Face, completion: &ibv_wc, receives: &mut bool) -> u32 {
+        if !*receives && completion.wr_id & 1 == 0 {
+            face.held.borrow_mut().push_back(*completion);
+            return 0;
+        }
+        RcIface::handle(face, completion);
+        if face.base.internal.recv_paused.get() {
+            *receives = false;
+        }
+        1
+    }
+
+    /// Handles what was held back.
+    fn handle_held(face: &Face, receives: &mut bool) -> u32 {
         let mut count = 0;
         let held = face.held.borrow().len();
         for _ in 0..held {
             let Some(completion) = face.held.borrow_mut().pop_front() else {
                 break;
             };
-            if receives || completion.wr_id & 1 != 0 {
-                RcIface::handle(face, &completion);
-                count += 1;
-            } else {
-                face.held.borrow_mut().push_back(completion);
-            }
+            count += RcIface::handle_or_hold(face, &completion, receives);
         }
         count
     }
 
     #[inline]
-    pub fn poll(face: &Face, receives: bool) -> u32 {
+    pub fn poll(face: &Face, mut receives: bool) -> u32 {
         if face.polling.replace(true) {
             return 0;
         }
-        let mut count = 0;
+        let (mut count, takes) = (0, receives);
+        face.base.internal.recv_paused.set(false);
         if !face.held.borrow().is_empty() {
-            count += RcIface::handle_held(face, receives);
+            count += RcIface::handle_held(face, &mut receives);
         }
         let mut batch = [NO_COMPLETION; BATCH];
         let taken = match face.queue.poll(&mut batch) {
@@ -145,18 +164,18 @@ impl RcIface {
             }
         };
         for completion in &batch[..taken] {
-            if receives || completion.wr_id & 1 != 0 {
-                RcIface::handle(face, completion);
-                count += 1;
-            } else {
-                face.held.borrow_mut().push_back(*completion);
-            }
+            count += RcIface::handle_or_hold(face, completion, &mut receives);
         }
-        if receives {
+        if takes {
             face.rx.top_up(taken == BATCH);
         }
         if !face.grants.borrow().is_empty() {
             RcIface::send_grants(face);
+        }
+        if let Some(connector) = face.connector.get()
+            && connector.is_due()
+        {
+            RcIface::look(face, connector);
         }
         if face.domain.watch.has_failed() {
             RcIface::fail_all(face, "the device has failed", None);
@@ -181,7 +200,7 @@ impl RcIface {
         );
         let all: Vec<Rc<Conn>> = face.by_pair.borrow().values().map(Rc::clone).collect();
         for conn in all {
-            conn.fail(Status::IO_ERROR);
+            RcIface::fail(face, &conn, Status::IO_ERROR);
         }
     }
 }

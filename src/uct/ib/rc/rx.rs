@@ -4,7 +4,8 @@
 //! hold buffers that are used and not posted again: while polls bring as many as they can take, for half of the buffers
 //! on end, their number is doubled, up to `UCX_RC_VERBS_RX_QUEUE_LEN`.
 
-use super::iface::Face;
+use super::iface::{Face, RcIface};
+use crate::c::verbs::ibv_wc;
 use crate::c::*;
 use crate::sys::verbs::ReceiveQueue;
 use crate::ucs_diag;
@@ -167,17 +168,19 @@ impl Rx {
         Some(desc)
     }
 
-    /// A receive has failed.
-    pub fn discard(&self, wr_id: u64) {
-        drop(self.completed(wr_id));
+    /// A receive has failed; `false`: its buffer is not one of these.
+    pub fn discard(&self, wr_id: u64) -> bool {
+        self.completed(wr_id).is_some()
     }
 
-    /// Hands a message of `len` bytes, which came for queue pair `pair`, to its handler.
+    /// Hands a message that was received to its handler.
     #[inline]
-    pub fn deliver(&self, face: &Face, wr_id: u64, len: usize, pair: u32) {
-        let Some(desc) = self.completed(wr_id) else {
+    pub fn deliver(&self, face: &Face, completion: &ibv_wc) {
+        let Some(desc) = self.completed(completion.wr_id) else {
+            RcIface::receive_datagram(face, completion);
             return;
         };
+        let (len, pair) = (completion.byte_len as usize, completion.qp_num);
         let at = desc.payload();
         let Some(payload) = len.checked_sub(HEADER_LEN) else {
             ucs_diag!("rc_verbs: a message without a header for queue pair {pair} is dropped");
