@@ -118,6 +118,11 @@ impl Component for IbComponent {
         &[&RcTransport, &UdTransport]
     }
 
+    /// UCP registers no user memory for the transports yet.
+    fn key_number(&self) -> Option<u8> {
+        None
+    }
+
     unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
         // SAFETY: readable for `KEY_LEN` bytes by the caller's promise; any alignment.
         let bytes = unsafe { packed.cast::<[u8; KEY_LEN]>().read() };
@@ -291,8 +296,17 @@ impl Transport for RcTransport {
         &config::RC_VERBS
     }
 
+    fn wire_number(&self) -> Option<u8> {
+        Some(6)
+    }
+
     fn groups(&self) -> &'static [&'static str] {
         &["rc_v", "rc", "ib"]
+    }
+
+    /// As for `UdTransport`.
+    fn is_only_by_name(&self) -> bool {
+        true
     }
 
     fn devices(&self, md: &dyn Md) -> core::result::Result<Vec<TlDevice>, Unusable> {

@@ -1,0 +1,163 @@
+/* UCP over RDMA alone: two contexts of one process, which the stand-in for libibverbs connects, exchange tagged messages,
+ * active messages, streams, puts, gets and atomics of many lengths in both directions, and close. UCX_TLS is the caller's;
+ * the arguments are the transport that has to carry the messages and its device. Run by tests/verbs. */
+#include "peers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const size_t lengths[] = {0, 1, 8, 100, 1000, 4000, 8256, 20000, 300000, 3000000};
+enum { COUNT = sizeof(lengths) / sizeof(lengths[0]), LONGEST = 3000000 };
+
+static side_t sides[2];
+static ucp_ep_h eps[2]; /* eps[i] is of sides[i], to the other */
+static unsigned char *from, *to;
+static size_t came; /* bytes of the last active message, plus one */
+
+static ucs_status_t wait_for(ucs_status_ptr_t request)
+{
+    return side_wait(&sides[0], &sides[1], request);
+}
+
+static ucs_status_t on_message(void *arg, const void *header, size_t header_length, void *data, size_t length,
+                               const ucp_am_recv_param_t *param)
+{
+    ucp_request_param_t none = {.op_attr_mask = 0};
+    side_t *side = arg;
+
+    CHECK_EQ(header_length, 3);
+    CHECK(memcmp(header, "abc", 3) == 0);
+    if (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) {
+        /* Its end is seen by the bytes. */
+        ucs_status_ptr_t request = ucp_am_recv_data_nbx(side->worker, data, to, length, &none);
+
+        CHECK(!UCS_PTR_IS_ERR(request));
+        if (request != NULL) {
+            ucp_request_free(request);
+        }
+        came = length + 1;
+        return UCS_INPROGRESS;
+    }
+    memcpy(to, data, length);
+    came = length + 1;
+    return UCS_OK;
+}
+
+static void messages(int sender, size_t length, uint64_t seed)
+{
+    ucp_request_param_t none = {.op_attr_mask = 0};
+    ucp_tag_recv_info_t info;
+    ucp_request_param_t with_info = {.op_attr_mask = UCP_OP_ATTR_FIELD_RECV_INFO, .recv_info.tag_info = &info};
+    ucp_request_param_t whole = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_STREAM_RECV_FLAG_WAITALL};
+    ucs_status_ptr_t sent, received;
+    size_t streamed = 0;
+
+    fill(from, length, seed);
+    memset(to, 0, length);
+    received = ucp_tag_recv_nbx(sides[!sender].worker, to, LONGEST, seed, -1, &with_info);
+    sent = ucp_tag_send_nbx(eps[sender], from, length, seed, &none);
+    CHECK_OK(wait_for(sent));
+    CHECK_OK(wait_for(received));
+    CHECK_EQ(wrong_at(to, length, seed), length);
+
+    memset(to, 0, length);
+    came = 0;
+    CHECK_OK(wait_for(ucp_am_send_nbx(eps[sender], 7, "abc", 3, from, length, &none)));
+    DRIVE_UNTIL(&sides[0], &sides[1], came == length + 1 && wrong_at(to, length, seed) == length);
+
+    if (length > 0) {
+        memset(to, 0, length);
+        sent = ucp_stream_send_nbx(eps[sender], from, length, &none);
+        received = ucp_stream_recv_nbx(eps[!sender], to, length, &streamed, &whole);
+        CHECK_OK(wait_for(sent));
+        CHECK_OK(wait_for(received));
+        CHECK_EQ(wrong_at(to, length, seed), length);
+    }
+}
+
+static void memory(int origin)
+{
+    ucp_request_param_t none = {.op_attr_mask = 0};
+    uint64_t value = 5, before = 0;
+    ucp_request_param_t fetch = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER,
+                                 .datatype = ucp_dt_make_contig(8), .reply_buffer = &before};
+    ucp_mem_map_params_t params = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS,
+                                   .length = LONGEST, .flags = UCP_MEM_MAP_ALLOCATE};
+    ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
+    ucp_mem_h mapped;
+    ucp_rkey_h rkey;
+    uint64_t remote;
+    void *blob;
+    size_t size;
+    int i;
+
+    CHECK_OK(ucp_mem_map(sides[!origin].context, &params, &mapped));
+    CHECK_OK(ucp_mem_query(mapped, &attr));
+    remote = (uintptr_t)attr.address;
+    CHECK_OK(ucp_rkey_pack(sides[!origin].context, mapped, &blob, &size));
+    CHECK_OK(ucp_ep_rkey_unpack(eps[origin], blob, &rkey));
+    ucp_rkey_buffer_release(blob);
+    for (i = 0; i < COUNT; ++i) {
+        fill(from, lengths[i], i);
+        memset(to, 0, lengths[i]);
+        CHECK_OK(wait_for(ucp_put_nbx(eps[origin], from, lengths[i], remote, rkey, &none)));
+        CHECK_OK(wait_for(ucp_ep_flush_nbx(eps[origin], &none)));
+        CHECK_EQ(wrong_at(attr.address, lengths[i], i), lengths[i]);
+        CHECK_OK(wait_for(ucp_get_nbx(eps[origin], to, lengths[i], remote, rkey, &none)));
+        CHECK_EQ(wrong_at(to, lengths[i], i), lengths[i]);
+    }
+    *(uint64_t *)attr.address = 37;
+    CHECK_OK(wait_for(ucp_atomic_op_nbx(eps[origin], UCP_ATOMIC_OP_ADD, &value, 1, remote, rkey, &fetch)));
+    CHECK_EQ(before, 37);
+    CHECK_EQ(*(uint64_t *)attr.address, 42);
+    ucp_rkey_destroy(rkey);
+    CHECK_OK(ucp_mem_unmap(sides[!origin].context, mapped));
+}
+
+int main(int argc, char **argv)
+{
+    ucp_transport_entry_t entry;
+    ucp_ep_attr_t attr = {.field_mask = UCP_EP_ATTR_FIELD_TRANSPORTS,
+                          .transports = {&entry, 1, sizeof(entry)}};
+    void *requests[2];
+    int i, sender;
+
+    CHECK_EQ(argc, 3);
+    from = malloc(LONGEST);
+    to = malloc(LONGEST);
+    for (i = 0; i < 2; ++i) {
+        ucp_am_handler_param_t handler = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
+                                                        UCP_AM_HANDLER_PARAM_FIELD_ARG,
+                                          .id = 7, .cb = on_message, .arg = &sides[i]};
+
+        side_open(&sides[i], ALL_FEATURES | UCP_FEATURE_AM | UCP_FEATURE_STREAM, UCS_THREAD_MODE_SINGLE);
+        CHECK_OK(ucp_worker_set_am_recv_handler(sides[i].worker, &handler));
+    }
+    for (i = 0; i < 2; ++i) {
+        eps[i] = side_connect(&sides[i], sides[!i].address);
+        CHECK_OK(ucp_ep_query(eps[i], &attr));
+        CHECK_EQ(attr.transports.num_entries, 1);
+        CHECK_STR(entry.transport_name, argv[1]);
+        CHECK_STR(entry.device_name, argv[2]);
+    }
+    for (i = 0; i < COUNT; ++i) {
+        for (sender = 0; sender < 2; ++sender) {
+            messages(sender, lengths[i], 2 * i + sender + 1);
+        }
+    }
+    memory(0);
+    memory(1);
+    for (i = 0; i < 2; ++i) {
+        requests[i] = ucp_ep_close_nb(eps[i], UCP_EP_CLOSE_MODE_FLUSH);
+    }
+    for (i = 0; i < 2; ++i) {
+        CHECK_OK(wait_for(requests[i]));
+    }
+    for (i = 0; i < 2; ++i) {
+        side_close(&sides[i]);
+    }
+    free(from);
+    free(to);
+    OK("operations");
+    return 0;
+}
