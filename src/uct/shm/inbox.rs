@@ -35,6 +35,8 @@ pub struct Inbox {
     /// Indices of lanes; the first `hot_len` and `cold_len` count.
     hot: Box<[Cell<u16>]>,
     hot_len: Cell<usize>,
+    /// The place in `hot` where the next round begins.
+    hot_next: Cell<usize>,
     cold: Box<[Cell<u16>]>,
     cold_len: Cell<usize>,
     cold_next: Cell<usize>,
@@ -83,6 +85,7 @@ impl Inbox {
             only: Cell::new(None),
             hot: list(),
             hot_len: Cell::new(0),
+            hot_next: Cell::new(0),
             cold: list(),
             cold_len: Cell::new(0),
             cold_next: Cell::new(0),
@@ -110,6 +113,10 @@ impl Inbox {
 
     /// Passes up to `max` messages of each lane to `each`, which returns whether it takes more of the lane. Returns
     /// their number. A message is valid until `each` returns. Not to be called from `each`.
+    ///
+    /// The first message of a lane that was silent ends the round: whoever waits gets to look at it before the next one.
+    /// MPICH counts the messages of a phase (`MPI_Win_post`) and compares for equality, so one of the next phase that
+    /// comes with them in one round would hang it.
     #[inline(always)]
     pub fn poll(&self, max: u64, mut each: impl FnMut(Polled) -> bool) -> u32 {
         let Some(inlet) = self.only.get() else {
@@ -117,13 +124,19 @@ impl Inbox {
         };
         // SAFETY: one of `inlets`, which stay where they are as long as the inbox.
         let inlet = unsafe { inlet.as_ref() };
-        let n = inlet.drain(max, &mut each);
-        if n > 0 {
+        if inlet.idle.get() == 0 {
+            let n = inlet.drain(max, &mut each);
+            if n > 0 {
+                return n;
+            }
+        } else if inlet.drain(1, &mut each) > 0 {
             inlet.idle.set(0);
-        } else if inlet.note_silence(1) {
+            return 1;
+        }
+        if inlet.note_silence(1) {
             self.chores();
         }
-        n
+        0
     }
 
     #[inline(never)]
@@ -131,17 +144,29 @@ impl Inbox {
         let mut total = 0;
         let mut chores = false;
         let hot = self.hot.get(..self.hot_len.get()).unwrap_or(&[]);
-        for lane in hot {
-            let Some(inlet) = self.inlets.get(lane.get() as usize) else {
+        // From where the last round ended, so that every lane has its turn.
+        let mut place = self.hot_next.get();
+        for _ in 0..hot.len() {
+            let lane = hot.get(place).or_else(|| {
+                place = 0;
+                hot.first()
+            });
+            place += 1;
+            let Some(inlet) = lane.and_then(|lane| self.inlets.get(lane.get() as usize)) else {
                 continue;
             };
-            let n = inlet.drain(max, &mut each);
-            if n > 0 {
-                inlet.idle.set(0);
-            } else {
-                chores |= inlet.note_silence(hot.len());
-            }
+            let was_silent = inlet.idle.get() > 0;
+            let n = inlet.drain(inlet.allowance(max), &mut each);
             total += n;
+            if n == 0 {
+                chores |= inlet.note_silence(hot.len());
+                continue;
+            }
+            inlet.idle.set(0);
+            if was_silent {
+                self.hot_next.set(place);
+                break;
+            }
         }
         if self.cold_len.get() > 0 {
             self.poll_cold();
@@ -403,6 +428,12 @@ impl Inlet {
             }
             good => each(good),
         }) as u32
+    }
+
+    /// How many messages the next round takes: one after silence.
+    #[inline(always)]
+    fn allowance(&self, max: u64) -> u64 {
+        if self.idle.get() > 0 { 1 } else { max }
     }
 
     /// Records that the lane had no message. Returns whether it has to become cold.
