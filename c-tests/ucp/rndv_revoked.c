@@ -125,6 +125,8 @@ static void receive_two(const variant_t *how, int early)
     await_rts(GOES);
     if (early) {
         got[GOES] = ucp_tag_recv_nbx(side.worker, buffer[GOES], LENGTH, GOES, -1, &plain);
+        /* the copy begins */
+        ucp_worker_progress(side.worker);
     }
     pair_barrier(&pair);
     pair_barrier(&pair);

@@ -349,6 +349,7 @@ static void immediate(void)
     CHECK(ts.request == s);
     r = ucp_tag_recv_nbx(b.worker, in, 8, 50, -1, &no_imm_recv);
     CHECK(UCS_PTR_IS_PTR(r));
+    DRIVE_UNTIL(&a, &b, tr.calls);
     CHECK_EQ(tr.calls, 1);
     CHECK_EQ(tr.length, 8);
     CHECK_EQ(tr.tag, 50);

@@ -335,6 +335,10 @@ impl Ep {
         self.wireup_sent.set(true);
     }
 
+    pub fn is_paired_with(&self, remote_ep: EpName) -> bool {
+        self.remote_ep.get() == Some(remote_ep)
+    }
+
     /// The remote endpoint is known.
     pub fn pair_with(&self, remote_ep: EpName) {
         self.remote_ep.set(Some(remote_ep));

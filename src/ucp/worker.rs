@@ -14,7 +14,7 @@ use super::ep::table::{Endpoints, EpHooks};
 use super::ep::{End, Ep, MadeBy};
 use super::handlers;
 use super::idle;
-use super::proto::{ProtoState, table, zcopy};
+use super::proto::{ProtoState, postponed, table, zcopy};
 use super::request::Request;
 use super::request::pool::RequestPool;
 use super::rma::flush;
@@ -117,6 +117,7 @@ const EP_HOOKS: EpHooks = EpHooks {
     watch: keepalive::watch,
     on_ready: |ep| keepalive::on_connected(ep.worker(), ep.id.get()),
     abort_transfers: zcopy::abort_stalled,
+    abort_postponed: postponed::abort,
     end_stream: stream::recv::end,
     forget_stream: |ep| ep.worker().stream().forget(ep),
     on_destroyed: cm::unlink,
@@ -236,7 +237,7 @@ impl Drop for Worker {
         }
         Ep::abort_draining(self);
         self.tag.cancel_all();
-        self.am.postponed.cancel_all();
+        self.proto.postponed.end_all();
         for message in self.proto.reassemblies.take_all() {
             super::tag::recv::sender_gone(self, &message, Status::CANCELED);
         }

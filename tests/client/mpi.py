@@ -67,8 +67,8 @@ class Mpi:
                     **more)
 
 
-# The wheels of MPICH hang in a receive from any source as soon as the sender counts as another node, with every
-# UCX: only the cases named "any source" ask for that.
+# The wheels of MPICH hang in a receive from any source of a short message that is there, as soon as the sender counts as
+# another node, with upstream's UCX: only the cases named "any source", and `phases` with long messages, ask for that.
 NAMED = ("named",)
 MPIS = [
     Mpi("MPICH", "4.0.2 (Debian)", ("mpich", "libmpich-dev"), "mpich", MPICH, cannot=("ports", "spawn")),
@@ -89,7 +89,8 @@ def programs(mpi, number):
     """Every fourth of ranks × transports, another fourth for each program and version: every program and version
     meets every number of ranks and every transport, and every number of ranks every transport. The whole product is
     four times as long and has shown nothing more."""
-    for place, source in enumerate(sorted(SOURCES.glob("*.c"))):
+    sources = sorted(source for source in SOURCES.glob("*.c") if source.stem != "phases")
+    for place, source in enumerate(sources):
         if source.stem == "rank_exit" or source.stem in mpi.by_chance:
             continue
         short = SHORT[:1] if source.stem in SHORT_ONCE or not mpi.suffix else SHORT
@@ -101,6 +102,12 @@ def programs(mpi, number):
             for t, tls in enumerate(TRANSPORTS):
                 if (r + t + place + number) % len(RANKS) == 0 or (ranks, tls) in short:
                     yield mpi.case(source.stem, source, tls, ranks, routed=True, long=(ranks, tls) not in short)
+
+
+def phases(mpi):
+    """What MPICH hangs in if it gets its messages at another time than with upstream, with several ranks of each kind."""
+    for tls in TRANSPORTS:
+        yield mpi.case("phases", SOURCES / "phases.c", tls, 4, routed=True, limit=30, long=tls != "all")
 
 
 def leaving(mpi):
@@ -148,6 +155,7 @@ def by_uct(mpi):
 def cases():
     for number, mpi in enumerate(MPIS):
         yield from programs(mpi, number)
+        yield from phases(mpi)
         if mpi.suffix:
             yield from leaving(mpi)
         if mpi.arguments:

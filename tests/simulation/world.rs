@@ -491,8 +491,9 @@ impl Op {
             }
             What::Flush(of) => {
                 for (end, count) in of {
-                    // A worker's flush does not tell of endpoints that failed meanwhile.
-                    let told = self.end.is_some() || !w.disturbed.get();
+                    // A worker's flush does not tell of endpoints that failed meanwhile, nor one of an endpoint without
+                    // error handling of a peer that has died.
+                    let told = self.end.is_some() && end.watched || !w.disturbed.get();
                     if told && end.state.get() != EndState::Closed {
                         self.check_writes(w, end, *count);
                     }

@@ -1,10 +1,8 @@
 //! Active messages: handlers by 16-bit id.
 //!
 //! `send`: sends. `recv`: calls the handlers and fetches rendezvous data. `kept`: descriptors that handlers keep.
-//! `postponed`: receives that begin with the next progress.
 
 pub mod kept;
-pub mod postponed;
 pub mod recv;
 pub mod send;
 
@@ -15,7 +13,6 @@ use crate::wire::header::AmHdr;
 use core::cell::RefCell;
 use core::ffi::c_void;
 use kept::KeptData;
-use postponed::Postponed;
 
 type NewHandler = unsafe extern "C" fn(
     *mut c_void,
@@ -49,7 +46,6 @@ pub struct AmState {
     /// By id; as long as the highest id in use.
     handlers: RefCell<Vec<Option<AmHandler>>>,
     pub kept: KeptData,
-    pub postponed: Postponed,
 }
 
 impl Core {
@@ -65,7 +61,6 @@ impl AmState {
         AmState {
             handlers: RefCell::new(Vec::new()),
             kept: KeptData::new(),
-            postponed: Postponed::default(),
         }
     }
 

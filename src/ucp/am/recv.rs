@@ -1,12 +1,12 @@
 //! Receiving active messages: calling the handlers, and fetching rendezvous data.
 
 use super::kept::{Buffer, CurrentData, Kept, TakenData, is_aligned};
-use super::postponed::postpone;
 use super::{AmHandler, Function};
 use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::op::{Arriving, DataRecvOp, Op};
 use crate::ucp::proto::fetched;
+use crate::ucp::proto::postponed::{Rest, postpone};
 use crate::ucp::proto::reassembly::{Reassembly, Target, empty_reassembly};
 use crate::ucp::proto::rndv::receiver;
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
@@ -293,10 +293,7 @@ pub fn fetch(
         }
     };
     // SAFETY: just made.
-    let req = unsafe { at.as_ref() };
-    if postpone(worker, at, message).is_err() {
-        receiver::fetch(worker, req, &message);
-    }
+    postpone(worker, unsafe { at.as_ref() }, Rest::Fetch(message));
     let info = Info {
         tag: 0,
         length: message.total,

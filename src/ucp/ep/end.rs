@@ -65,6 +65,7 @@ impl Ep {
             self.remote_uuid.get()
         );
         let _pin = Pin::new(self);
+        (self.hooks().abort_postponed)(self, status);
         self.abandon(status);
         let params = self.params.get();
         if let Some(cb) = params.err_cb
@@ -334,6 +335,10 @@ impl Ep {
         ep.remove_from_tables(peer_lives);
         if peer_lives && end == End::Forced {
             ep.hand_over_receives();
+        }
+        // After a flush they go on, by the path for replies.
+        if end != End::Flushed {
+            (ep.hooks().abort_postponed)(ep, status);
         }
         ep.abandon(status);
         ep.cancel_transports();

@@ -31,6 +31,8 @@ pub struct EpHooks {
     pub on_ready: fn(&Ep),
     /// Operations end with a status: those that wait outside of the endpoint.
     pub abort_transfers: fn(&Ep, Status),
+    /// Receives of the peer's messages that wait for progress end with a status.
+    pub abort_postponed: fn(&Ep, Status),
     /// Receives on the stream end with a status.
     pub end_stream: fn(&Ep, Status),
     /// The application does not ask any more which streams have something new.

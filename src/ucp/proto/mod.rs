@@ -3,10 +3,11 @@
 //! `send`: eager and rendezvous sends. `reassembly`: fragmented messages. `rndv`: rendezvous data; `fetched`: rendezvous
 //! into buffers of the library; `revocation`: the epoch that tells whether rendezvous buffers are still valid. `rails`:
 //! transfers that are split over several lanes. `zcopy`: transfers that a transport performs between the memory of two processes. `control`: control messages. `table` prints
-//! the thresholds.
+//! the thresholds. `postponed`: receives that go on with the next progress.
 
 pub mod control;
 pub mod fetched;
+pub mod postponed;
 pub mod rails;
 pub mod reassembly;
 pub mod revocation;
@@ -21,6 +22,7 @@ use crate::ucp::regions::View;
 use crate::ucp::rndv_tuner::RndvTuner;
 use crate::ucp::worker_core::{Core, Part};
 use crate::ucs::config::Config;
+use postponed::Postponed;
 use rails::RailRules;
 use reassembly::Reassemblies;
 use revocation::RevocationEpoch;
@@ -35,6 +37,7 @@ pub struct ProtoState {
     /// whether they are loopback.
     pub described: Interner<(usize, Option<usize>, bool)>,
     pub reassemblies: Reassemblies,
+    pub postponed: Postponed,
     /// Copies that wait for a transport's room.
     pub stalled_transfers: StalledTransfers,
     /// Measured throughput of rendezvous schemes.
@@ -52,6 +55,7 @@ impl ProtoState {
             rails: RailRules::read(config),
             described: Interner::default(),
             reassemblies: Reassemblies::default(),
+            postponed: Postponed::default(),
             stalled_transfers: StalledTransfers::default(),
             rndv_tuner: Rc::default(),
             revocation: RevocationEpoch::default(),

@@ -5,9 +5,10 @@ use super::posted_fifo::PostedReceive;
 use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::op::{Arriving, Op, Operation, TagRecvOp, TagWaitOp};
+use crate::ucp::proto::postponed::{Rest, postpone};
 use crate::ucp::proto::reassembly::{MessageId, Reassembly, Target, empty_reassembly};
 use crate::ucp::proto::rndv::receiver;
-use crate::ucp::request::{Info, Param, Posted, Request, RequestSlot, ended, settle};
+use crate::ucp::request::{Callback, Info, Param, Posted, Request, RequestSlot, ended, settle};
 use crate::ucp::rts::Rts;
 use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
@@ -135,7 +136,15 @@ pub fn take(
         }
         let result = unpack_whole(&data, bytes);
         drop(data);
-        return Ok((ended(worker, param, info, result)?, info));
+        if !is_told_later(param) {
+            return Ok((ended(worker, param, info, result)?, info));
+        }
+        let at = Request::create(worker, param, Op::None)?;
+        // SAFETY: just made.
+        let req = unsafe { at.as_ref() };
+        req.set_info(info);
+        finish(worker, req, param, result);
+        return Ok((settle(at, param)?, info));
     }
     let op = Op::TagRecv(TagRecvOp {
         data,
@@ -149,15 +158,35 @@ pub fn take(
     let req = unsafe { at.as_ref() };
     req.set_info(info);
     match message {
-        Message::Rts(a) => receiver::fetch(worker, req, &a),
-        Message::Fragments { id, .. } => adopt(worker, req, id),
+        Message::Rts(a) => postpone(worker, req, Rest::Fetch(*a)),
+        Message::Fragments { id, .. } => {
+            if let Some(result) = adopt(worker, req, id) {
+                finish(worker, req, param, result);
+            }
+        }
         Message::Inline(_) | Message::Whole { .. } => {}
     }
     Ok((settle(at, param)?, info))
 }
 
-/// A receive takes over a message that is still coming in.
-fn adopt(worker: &Core, req: &Request, id: MessageId) {
+/// Whether the end of a receive is told after its call, by progress.
+fn is_told_later(param: &Param) -> bool {
+    let refused = UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+    let asked = refused | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
+    param.mask & asked == refused && matches!(param.callback, Callback::TagRecv(..))
+}
+
+/// Ends a receive within its call.
+fn finish(worker: &Core, req: &Request, param: &Param, result: Result<()>) {
+    if is_told_later(param) {
+        postpone(worker, req, Rest::End(result));
+    } else {
+        req.complete(result);
+    }
+}
+
+/// A receive takes over a message that is still coming in. Returns its result if nothing is missing.
+fn adopt(worker: &Core, req: &Request, id: MessageId) -> Option<Result<()>> {
     let so_far = worker.proto().reassemblies.with(id, |a| {
         a.target = Target::TagRecv(req.as_ptr());
         let here = a.received == a.total;
@@ -169,12 +198,13 @@ fn adopt(worker: &Core, req: &Request, id: MessageId) {
                 receiver::send_ack(worker, sender, Ok(()));
             }
             unpack_fragment(req, 0, &bytes);
-            if here {
-                worker.proto().reassemblies.remove(id);
-                complete_matched(req);
+            if !here {
+                return None;
             }
+            worker.proto().reassemblies.remove(id);
+            unpacked(req)
         }
-        None => req.complete(Err(Status::CONNECTION_RESET)),
+        None => Some(Err(Status::CONNECTION_RESET)),
     }
 }
 
@@ -349,13 +379,17 @@ pub fn complete_unexpected(worker: &Core, id: MessageId, entry: EntryId) {
 
 /// The last fragment of a matched message.
 pub fn complete_matched(req: &Request) {
-    let end = req.with_op(|op| match op {
-        Op::TagRecv(r) => Some(r.arriving.error.map_or(Ok(()), Err)),
-        _ => None,
-    });
-    if let Some(result) = end {
+    if let Some(result) = unpacked(req) {
         req.complete(result);
     }
+}
+
+/// The result of a matched message whose fragments are all here; `None` if the receive is over.
+fn unpacked(req: &Request) -> Option<Result<()>> {
+    req.with_op(|op| match op {
+        Op::TagRecv(r) => Some(r.arriving.error.map_or(Ok(()), Err)),
+        _ => None,
+    })
 }
 
 /// The sender of a fragmented message is gone: a matched receive fails, an unexpected message is dropped.

@@ -1,0 +1,116 @@
+//! Receives whose call returns before they go on: the next progress fetches their data, or ends them.
+//!
+//! Mapped memory is copied at once, so the receive of a rendezvous message could complete within the call, or its callback
+//! could run before the call returns. With upstream neither ever happens, and clients rely on it: ucxx counts an immediate
+//! completion twice, MPICH (4.1 to 5.0) writes into the request after the call, and frees a request that it did not get.
+//! MPICH does so with eager messages too, and then hangs in a receive from any source, with upstream as well. So the
+//! callback of a tagged receive that refuses immediate completion waits likewise. Used by the receives of `tag` and `am`; the
+//! worker ends the rest when it is destroyed.
+
+use super::rndv::receiver;
+use crate::ucp::ep::Ep;
+use crate::ucp::op::Op;
+use crate::ucp::request::Request;
+use crate::ucp::rts::Rts;
+use crate::ucp::worker_core::Core;
+use crate::ucs::callbackq::Repeat;
+use crate::ucs::{Result, Status};
+use core::cell::{Cell, RefCell};
+use core::ffi::{c_uint, c_void};
+use core::ptr::NonNull;
+use std::collections::VecDeque;
+
+/// How a receive goes on.
+pub enum Rest {
+    /// Its message is to be fetched.
+    Fetch(Rts),
+    /// It is over, with this result.
+    End(Result<()>),
+}
+
+impl Rest {
+    fn go_on(self, worker: &Core, req: &Request) {
+        match self {
+            Rest::Fetch(message) => receiver::fetch(worker, req, &message),
+            Rest::End(result) => req.complete(result),
+        }
+    }
+}
+
+/// Receives that wait for progress, in order.
+#[derive(Default)]
+pub struct Postponed {
+    queue: RefCell<VecDeque<(NonNull<Request>, Rest)>>,
+    /// The next progress calls `go_on`.
+    is_due: Cell<bool>,
+}
+
+impl Postponed {
+    /// Takes the first one that is asked for off the queue.
+    fn take(
+        &self,
+        asked: impl Fn(&(NonNull<Request>, Rest)) -> bool,
+    ) -> Option<(NonNull<Request>, Rest)> {
+        let mut queue = self.queue.borrow_mut();
+        let at = queue.iter().position(asked)?;
+        queue.remove(at)
+    }
+
+    /// The worker ends.
+    pub fn end_all(&self) {
+        while let Some((req, rest)) = self.take(|_| true) {
+            let result = match rest {
+                Rest::Fetch(_) => Err(Status::CANCELED),
+                Rest::End(result) => result,
+            };
+            // SAFETY: not over before.
+            unsafe { req.as_ref() }.complete(result);
+        }
+    }
+}
+
+/// Has progress go on with the receive, or does so now where that is not possible.
+pub fn postpone(worker: &Core, req: &Request, rest: Rest) {
+    let postponed = &worker.proto().postponed;
+    if !postponed.is_due.replace(true) {
+        let arg = core::ptr::from_ref(worker).cast_mut().cast();
+        // SAFETY: the worker's thread; the queue calls nothing after the worker's end.
+        if unsafe { worker.queue().add(go_on, arg, Repeat::Once) }.is_err() {
+            postponed.is_due.set(false);
+            return rest.go_on(worker, req);
+        }
+    }
+    postponed.queue.borrow_mut().push_back((req.as_ptr(), rest));
+    worker.wakeup.poke_sleepers();
+}
+
+/// Progress callback: goes on with the receives that are there at its start.
+unsafe extern "C" fn go_on(worker: *mut c_void) -> c_uint {
+    // SAFETY: registered by `postpone` with the worker, which outlives its callbacks.
+    let worker = unsafe { &*worker.cast::<Core>() };
+    let postponed = &worker.proto().postponed;
+    // First: a receive that their completions postpone registers the callback again.
+    postponed.is_due.set(false);
+    let here = postponed.queue.borrow().len();
+    let mut done = 0;
+    while done < here
+        && let Some((req, rest)) = postponed.take(|_| true)
+    {
+        // SAFETY: not over before.
+        rest.go_on(worker, unsafe { req.as_ref() });
+        done += 1;
+    }
+    done as c_uint
+}
+
+/// An endpoint ends: fetches of its messages end with a status.
+pub fn abort(ep: &Ep, status: Status) {
+    let of_peer = |(_, rest): &(NonNull<Request>, Rest)| match rest {
+        Rest::Fetch(message) => ep.is_paired_with(message.sender.ep),
+        Rest::End(_) => false,
+    };
+    while let Some((req, _)) = ep.worker().proto().postponed.take(of_peer) {
+        // SAFETY: not over before.
+        Op::abort(unsafe { req.as_ref() }, status);
+    }
+}
