@@ -178,6 +178,8 @@ fn headers(data: &[u8]) {
     one::<AmoReplyHdr>(data);
     one::<FenceHdr>(data);
     one::<CloseHdr>(data);
+    one::<PutDoneHdr>(data);
+    one::<FirstAckHdr>(data);
 }
 
 /// A sealed blob with such a body.

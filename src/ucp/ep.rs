@@ -15,6 +15,7 @@ pub mod loopback;
 mod message_lane;
 mod outstanding;
 pub mod pairing;
+mod parts;
 mod rails;
 mod send_queue;
 mod state;
@@ -25,6 +26,7 @@ pub use end::{End, Pin};
 pub use lanes::{Capability, Lane, LaneIdx, Lanes};
 pub use message_lane::{MAX_TOGETHER, MessageLane, writer};
 use outstanding::Outstanding;
+pub use parts::{Part, Rest};
 use rails::Rails;
 pub use rails::{OpenedRail, WantedRails, WeightedLane};
 pub use send_queue::{SendQueue, ShortRoute};
@@ -83,13 +85,14 @@ pub enum Task {
     Serve(Box<PeerGet>),
 }
 
-/// A get by the peer: its request, and the part that was sent.
+/// A get by the peer.
 pub struct PeerGet {
     pub region: u64,
     pub address: u64,
     pub length: usize,
-    pub offset: usize,
     pub request: RequestId,
+    /// What is still to be sent, once the first fragment was.
+    pub rest: Option<Rest>,
 }
 
 /// What the send queue does with a get by the peer. Implemented where accesses by the peer live.

@@ -3,8 +3,9 @@
 //! Every header is decoded with a length check; malformed messages are dropped with a log line. No handler keeps the
 //! transport's buffer.
 
-use super::proto::reassembly::{MessageId, Target};
+use super::proto::reassembly::{MessageId, Reassembly, Target, Turn};
 use super::proto::rndv::{mapped, receiver, sender};
+use super::proto::{control, send};
 use super::worker_core::Core;
 use super::{am, rma, stream, tag, unexpected, wireup};
 use crate::c::*;
@@ -12,6 +13,7 @@ use crate::ucp::rts::Rts;
 use crate::ucs::{Result, Status};
 use crate::uct::internal::{EpochGuard, IfaceBase, Placing, ShortHandler};
 use crate::wire::header::*;
+use crate::wire::id::{EpName, RequestId};
 use crate::{ucs_debug, ucs_error};
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -41,10 +43,11 @@ const HANDLERS: &[(AmId, uct_am_callback_t)] = &[
     (AmId::PutDone, Some(shim::<18>)),
     (AmId::DataFailed, Some(shim::<19>)),
     (AmId::FenceAck, Some(shim::<20>)),
+    (AmId::FirstAck, Some(shim::<21>)),
 ];
 
 /// The handlers in the order of `HANDLERS`.
-const BODIES: [MessageHandler; 21] = [
+const BODIES: [MessageHandler; 22] = [
     |w, m| {
         wireup::message::on_wireup(w, m);
         Some(())
@@ -95,6 +98,10 @@ const BODIES: [MessageHandler; 21] = [
     },
     |w, m| {
         rma::flush::on_fence_ack(w, &AckHdr::split(m)?.0);
+        Some(())
+    },
+    |w, m| {
+        send::on_first_ack(w, &FirstAckHdr::split(m)?.0);
         Some(())
     },
 ];
@@ -221,7 +228,7 @@ fn on_first(worker: &Core, message: &[u8]) -> Option<()> {
     if worker.proto().reassemblies.is_known(id) {
         return None;
     }
-    let (reassembly, body) = match h.kind {
+    let (mut reassembly, body) = match h.kind {
         k if k == AmId::TagOnly as u8 => {
             let (t, body) = TagHdr::split(rest)?;
             (
@@ -246,8 +253,19 @@ fn on_first(worker: &Core, message: &[u8]) -> Option<()> {
     if matches!(reassembly.target, Target::Am(_)) {
         unexpected::add(worker, unexpected::MESSAGE);
     }
+    reassembly.ep = h.ep;
     worker.proto().reassemblies.insert(id, reassembly);
     let taken = on_fragment(worker, id, 0, body);
+    let sender = EpName {
+        uuid: h.uuid,
+        id: h.ep,
+    };
+    if h.request != RequestId::NONE
+        && let Some(ep) = worker.ep_of_peer(sender)
+    {
+        let request = h.request;
+        control::post(ep, AmId::FirstAck, &FirstAckHdr { request }, &[]);
+    }
     if h.uuid != worker.uuid && worker.endpoints().pairing.is_unauthenticated(h.uuid) {
         limit_unauthenticated(worker, id);
     }
@@ -282,23 +300,49 @@ fn on_middle(worker: &Core, message: &[u8]) -> Option<()> {
     on_fragment(worker, (h.uuid, h.message), h.offset, body)
 }
 
-/// Delivers a fragment to its target; the last fragment completes the message.
+/// Delivers a fragment whose turn it is, and then those that came early; keeps another one.
 fn on_fragment(worker: &Core, id: MessageId, offset: u64, body: &[u8]) -> Option<()> {
+    let reassemblies = &worker.proto().reassemblies;
+    let turn = reassemblies.with(id, |a| match a.turn(offset, body.len()) {
+        Turn::Early if !a.keep_early(offset, body) => Turn::Never,
+        turn => turn,
+    });
+    match turn {
+        None => ucs_debug!("a fragment of an unknown message; dropped"),
+        Some(Turn::Never) => return None,
+        Some(Turn::Early) => unexpected::add(worker, unexpected::MESSAGE + body.len()),
+        Some(Turn::Next) => {
+            deliver_fragment(worker, id, offset, body)?;
+            while let Some((offset, body)) = reassemblies.with(id, Reassembly::take_early).flatten()
+            {
+                unexpected::sub(worker, unexpected::MESSAGE + body.len());
+                deliver_fragment(worker, id, offset, &body)?;
+            }
+        }
+    }
+    Some(())
+}
+
+/// Delivers a fragment to its target; the last fragment completes the message.
+fn deliver_fragment(worker: &Core, id: MessageId, offset: u64, body: &[u8]) -> Option<()> {
     let step = worker.proto().reassemblies.with(id, |a| {
-        if offset != a.received as u64 || body.len() > a.total - a.received {
+        if a.turn(offset, body.len()) != Turn::Next {
             return None;
         }
         a.received += body.len();
         if matches!(a.target, Target::TagUnexpected(_) | Target::Am(_)) && a.keep(body).is_err() {
-            return Some((Target::Nowhere, true));
+            return Some((Target::Nowhere, true, 0));
         }
-        Some((a.target.clone(), a.received == a.total))
+        let last = a.received == a.total;
+        // A peer that breaks the rules may have sent some that overlap.
+        let left_over = if last { a.take_all_early() } else { 0 };
+        Some((a.target.clone(), last, left_over))
     });
     let Some(step) = step else {
-        ucs_debug!("a fragment of an unknown message; dropped");
         return Some(());
     };
-    let (target, last) = step?;
+    let (target, last, left_over) = step?;
+    unexpected::sub(worker, left_over);
     if matches!(target, Target::TagUnexpected(_) | Target::Am(_)) {
         unexpected::add(worker, body.len());
     }

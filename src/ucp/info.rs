@@ -132,19 +132,20 @@ impl Ep {
     pub fn describe(&self) -> String {
         let mut s = String::from("#\n# UCP endpoint \n#\n#               peer: <no debug data>\n");
         let w = self.worker();
-        let lanes = [
-            Some((self.lane().iface, "am")),
-            self.lane_with(Capability::SingleCopy)
-                .map(|lane| (lane.iface, "rma_bw#0")),
-        ];
+        // Opened now, if it was not before.
+        self.lane_with(Capability::SingleCopy);
         // A connection through a listener is a lane of its own, the first.
         let manager = self.cm_connection.borrow().is_some();
         if manager {
             s.push_str("#                 lane[0]: cm tcp\n");
         }
-        for (n, (iface, role)) in lanes.into_iter().flatten().enumerate() {
+        for (n, lane) in self.lanes().into_iter().enumerate() {
+            let role = match n.checked_sub(1) {
+                None => "am".to_owned(),
+                Some(bulk) => format!("rma_bw#{bulk}"),
+            };
             let n = n + usize::from(manager);
-            let i = &w.ifaces[iface];
+            let i = &w.ifaces[lane.iface];
             let r = &w.context().resources[i.resource];
             let lane = format!("{}/{}.0 md[{}]", r.transport.name(), r.device.name, r.md);
             let _ = writeln!(

@@ -285,9 +285,17 @@ unsafe extern "C" fn transport_failed(
     };
     // SAFETY: found by its lane, so not freed; no handler has run yet.
     let ep = unsafe { &*ep };
-    if ep.on_rail_failure(uct_ep) {
-        ucs_diag!("{}: a rail cannot be connected: {status}", ep.name());
-        return UCS_OK;
+    match ep.on_rail_failure(uct_ep) {
+        None => {}
+        Some(false) => {
+            ucs_diag!("{}: a rail cannot be connected: {status}", ep.name());
+            return UCS_OK;
+        }
+        Some(true) => {
+            ucs_diag!("{}: a rail has failed: {status}", ep.name());
+            ep.on_peer_closed(status);
+            return UCS_OK;
+        }
     }
     let uuid = ep.remote_uuid.get();
     if worker.endpoints().eps.borrow().get(ep.id.get()).is_some() {

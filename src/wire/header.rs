@@ -45,6 +45,8 @@ pub enum AmId {
     DataFailed,
     /// The accesses before a `Fence` are done.
     FenceAck,
+    /// The receiver of a `First` knows the message: its other fragments may come by any connection.
+    FirstAck,
 }
 
 /// A message header with a fixed length.
@@ -168,8 +170,15 @@ header! {
         message: u64,
         /// Bytes of the whole message.
         total: u64,
+        /// The sender's endpoint, and its request if it waits for a `FirstAck`.
+        ep: EpId,
+        request: RequestId,
         kind: u8,
     }
+}
+
+header! {
+    FirstAckHdr { request: RequestId, }
 }
 
 header! {

@@ -172,8 +172,9 @@ pub struct Network {
     /// Memory that peers may write to, by key: address and length.
     keys: RefCell<BTreeMap<u64, (u64, usize)>>,
     next_key: Cell<u64>,
-    /// Puts by other devices than the fastest, which only rails use.
+    /// Puts and messages by other devices than the fastest, which only rails use.
     pub puts_by_rails: Cell<usize>,
+    pub messages_by_rails: Cell<usize>,
 }
 
 thread_local! {
@@ -207,6 +208,7 @@ impl Network {
             keys: RefCell::default(),
             next_key: Cell::new(1),
             puts_by_rails: Cell::new(0),
+            messages_by_rails: Cell::new(0),
         });
         NETWORK.with_borrow_mut(|n| *n = Some(Rc::clone(&made)));
         made
@@ -327,10 +329,11 @@ impl Network {
         }
     }
 
-    /// The connections between two processes break; new ones may be made. Nobody copies from one to the other
-    /// before both have learned of it: copies by kernels are over when a connection breaks, or never begin.
-    pub fn reset(&self, a: usize, b: usize) {
-        self.break_links(|l| l.is_between(a, b));
+    /// The connections between two processes break, or those by one device; new ones may be made. Nobody copies from one
+    /// to the other before both have learned of it: copies by kernels are over when a connection breaks, or never begin.
+    pub fn reset(&self, a: usize, b: usize, device: Option<usize>) {
+        let by_device = |l: &Link| device.is_none_or(|device| l.from.device == device);
+        self.break_links(|l| l.is_between(a, b) && by_device(l));
         for link in self.links.borrow().iter().filter(|l| l.is_between(a, b)) {
             for later in link.from.later.borrow_mut().iter_mut() {
                 if later.link == link.number && later.copy.take().is_some() {
@@ -614,8 +617,12 @@ impl Link {
     pub fn send(&self, net: &Network, content: Content) {
         let number = self.sent.get() + 1;
         self.sent.set(number);
-        if content.put.is_some() && self.from.device > 0 {
-            net.puts_by_rails.set(net.puts_by_rails.get() + 1);
+        if self.from.device > 0 {
+            let count = match content.put {
+                Some(_) => &net.puts_by_rails,
+                None => &net.messages_by_rails,
+            };
+            count.set(count.get() + 1);
         }
         let due = net.now.get() + net.rng.below(net.weather.delay + 1) as u64;
         self.queue.borrow_mut().push_back(Packet {

@@ -30,7 +30,8 @@ pub struct Outcome {
     pub trace: String,
     /// Operations that came to their end.
     pub ended: usize,
-    pub puts_by_rails: usize,
+    /// Puts and messages on rails.
+    pub by_rails: [usize; 2],
 }
 
 /// Runs one seed.
@@ -106,7 +107,7 @@ pub fn run(seed: u64, mischief: Mischief, traced: bool) -> Outcome {
         fault: w.first_fault(),
         trace: w.take_trace(),
         ended: w.ended.get(),
-        puts_by_rails: net.puts_by_rails.get(),
+        by_rails: [net.puts_by_rails.get(), net.messages_by_rails.get()],
     };
     dissolve(&w);
     outcome
@@ -127,8 +128,9 @@ fn shape(rng: &TestRng, over_network: bool) -> Shape {
 /// The configuration of a run.
 fn configure(w: &World) -> *mut ucp_config_t {
     let mut config = null_mut();
-    let values: [(&str, &[&str]); 5] = [
+    let values: [(&str, &[&str]); 6] = [
         ("RNDV_THRESH", &["auto", "0", "1", "200", "3000", "inf"]),
+        ("MAX_EAGER_RAILS", &["1", "2", "3"]),
         ("MAX_RNDV_RAILS", &["1", "2", "3"]),
         ("MIN_RNDV_CHUNK_SIZE", &["1", "100", "2000"]),
         ("MAX_RMA_RAILS", &["1", "2", "3"]),
@@ -183,9 +185,13 @@ fn disturb(w: &World, trouble: Trouble) {
             w.net.kill(a);
         }
     } else if trouble.resets && a != b {
-        note!(w, "the connections between {a} and {b} break");
+        let device = w.rng.chance(50).then(|| w.rng.below(3));
+        note!(
+            w,
+            "the connections between {a} and {b} break, by device {device:?}"
+        );
         w.disturbed.set(true);
-        w.net.reset(a, b);
+        w.net.reset(a, b, device);
     }
 }
 

@@ -46,8 +46,8 @@ impl Ep {
         }
     }
 
-    /// The peer closed its endpoint by force. As `fail`, but the peer's worker lives on and may wait on another
-    /// endpoint for operations of this one, so it is notified.
+    /// The peer closed its endpoint by force, or a rail has failed. As `fail`, but the peer's worker lives on and may wait
+    /// for operations of this endpoint, so it is notified.
     pub fn on_peer_closed(&self, status: Status) {
         if !self.is_usable() {
             return;
@@ -327,13 +327,15 @@ impl Ep {
         let _pin = Pin::new(ep);
         let w = ep.worker();
         (ep.hooks().forget_stream)(ep);
-        let peer_lives = ep.is_usable();
-        if peer_lives {
+        let usable = ep.is_usable();
+        if usable {
             ep.end_connection(ConnectionEvent::Abort(status));
         }
+        // The peer does not notice the failure of a rail, and may be waiting.
+        let peer_lives = usable || ep.is_aborting() && ep.rails.has_failed();
         let sends_close = peer_lives && ep.is_aborting();
         ep.remove_from_tables(peer_lives);
-        if peer_lives && end == End::Forced {
+        if usable && end == End::Forced {
             ep.hand_over_receives();
         }
         // After a flush they go on, by the path for replies.
@@ -345,7 +347,7 @@ impl Ep {
         unexpected::sub(w, ep.stream.len());
         // Last: the worker may be its own peer, and handle the message at once.
         if sends_close {
-            ep.send_close(end);
+            ep.send_close(if usable { end } else { End::Forced });
         }
         if ep.is_aborting() {
             ep.drain();

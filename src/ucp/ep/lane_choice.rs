@@ -53,7 +53,7 @@ impl Ep {
             Capability::SingleCopy => (self.hooks().open_lane)(w, address, capability)
                 .map(|(ep, iface)| self.add_lane(ep, iface)),
             // Only on the message lane do puts stay in order with messages.
-            Capability::PutByKey => self.lanes().first().copied().filter(|lane| {
+            Capability::PutByKey => self.lanes.first().filter(|lane| {
                 let attr = &w.ifaces[lane.iface].attr;
                 capability.is_of(attr)
             }),
@@ -69,6 +69,16 @@ impl Ep {
             .borrow_mut()
             .insert(ep, self);
         self.lanes.add(ep, iface)
+    }
+
+    /// Most bytes of a transport message by a lane.
+    pub fn max_bcopy(&self, lane: Lane) -> usize {
+        self.worker().ifaces[lane.iface].attr.cap.am.max_bcopy
+    }
+
+    /// The lane for messages, if connected.
+    pub fn message_lane(&self) -> Option<Lane> {
+        self.lanes.first()
     }
 
     /// `first`, and the rails beside it that are connected. Opens rails when it is called first.
@@ -97,8 +107,8 @@ impl Ep {
         core::iter::once(first).chain(rails).collect()
     }
 
-    /// A transport endpoint has failed. Returns whether it was a rail that never was connected, which is not missed.
-    pub fn on_rail_failure(&self, ep: uct_ep_h) -> bool {
+    /// A transport endpoint has failed. Returns whether it was a rail that carried data; `None` if it was no rail.
+    pub fn on_rail_failure(&self, ep: uct_ep_h) -> Option<bool> {
         self.rails.on_failure(ep)
     }
 

@@ -80,6 +80,11 @@ impl Lanes {
         *self.by_capability[capability as usize].get_or_init(|| lane)
     }
 
+    /// The lane for messages; `None` while the endpoint is not connected.
+    pub fn first(&self) -> Option<Lane> {
+        self.all.borrow().first().copied()
+    }
+
     /// All lanes, in order.
     pub fn all(&self) -> Vec<Lane> {
         self.all.borrow().clone()
@@ -106,6 +111,7 @@ mod tests {
         assert_eq!(first.index, LaneIdx::MESSAGES);
         let second = lanes.add(handle(16), 4);
         assert!(second.index > first.index);
+        assert_eq!(lanes.first(), Some(first));
         assert_eq!(lanes.all(), [first, second]);
         assert!(lanes.has(handle(16)) && !lanes.has(handle(24)));
     }

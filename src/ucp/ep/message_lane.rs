@@ -1,5 +1,6 @@
 //! `MessageLane`: the lane for messages, and how one transport message is sent by it.
 
+use super::lanes::Lane;
 use crate::c::*;
 use crate::ucp::plan::Thresholds;
 use crate::ucs::{Result, Status};
@@ -73,32 +74,8 @@ impl MessageLane {
     }
 
     /// Sends one transport message, which `fill` writes. `fill` returns its length.
-    pub fn bcopy<F: FnMut(*mut u8) -> usize>(&self, id: AmId, mut fill: F) -> Result<usize> {
-        unsafe extern "C" fn shim<F: FnMut(*mut u8) -> usize>(
-            dest: *mut c_void,
-            arg: *mut c_void,
-        ) -> usize {
-            // SAFETY: `arg` is the closure of the call below, which is still under way.
-            unsafe { (*arg.cast::<F>())(dest.cast()) }
-        }
-        let Some(send) = self.am_bcopy else {
-            return Err(Status::UNSUPPORTED);
-        };
-        // SAFETY: a live transport endpoint; the closure outlives the call.
-        let n = unsafe {
-            send(
-                self.ep,
-                id as u8,
-                Some(shim::<F>),
-                core::ptr::from_mut(&mut fill).cast(),
-                0,
-            )
-        };
-        if n >= 0 {
-            Ok(n as usize)
-        } else {
-            Err(Status::from_code(n as i8).unwrap_or(Status::IO_ERROR))
-        }
+    pub fn bcopy<F: FnMut(*mut u8) -> usize>(&self, id: AmId, fill: F) -> Result<usize> {
+        bcopy(self.ep, self.am_bcopy, id, fill)
     }
 
     /// Sends a control message.
@@ -112,6 +89,50 @@ impl MessageLane {
             bytes.len()
         })
         .map(drop)
+    }
+}
+
+impl Lane {
+    /// As `MessageLane::bcopy`, by any lane.
+    pub fn bcopy<F: FnMut(*mut u8) -> usize>(&self, id: AmId, fill: F) -> Result<usize> {
+        // SAFETY: a live transport endpoint.
+        let am_bcopy = unsafe { (*(*self.ep).iface).ops.ep_am_bcopy };
+        bcopy(self.ep, am_bcopy, id, fill)
+    }
+}
+
+/// Sends one transport message by a live transport endpoint with its operation.
+#[inline]
+fn bcopy<F: FnMut(*mut u8) -> usize>(
+    ep: uct_ep_h,
+    am_bcopy: uct_ep_am_bcopy_func_t,
+    id: AmId,
+    mut fill: F,
+) -> Result<usize> {
+    unsafe extern "C" fn shim<F: FnMut(*mut u8) -> usize>(
+        dest: *mut c_void,
+        arg: *mut c_void,
+    ) -> usize {
+        // SAFETY: `arg` is the closure of the call below, which is still under way.
+        unsafe { (*arg.cast::<F>())(dest.cast()) }
+    }
+    let Some(send) = am_bcopy else {
+        return Err(Status::UNSUPPORTED);
+    };
+    // SAFETY: a live transport endpoint; the closure outlives the call.
+    let n = unsafe {
+        send(
+            ep,
+            id as u8,
+            Some(shim::<F>),
+            core::ptr::from_mut(&mut fill).cast(),
+            0,
+        )
+    };
+    if n >= 0 {
+        Ok(n as usize)
+    } else {
+        Err(Status::from_code(n as i8).unwrap_or(Status::IO_ERROR))
     }
 }
 

@@ -1,7 +1,8 @@
 //! Rails: further lanes of an endpoint, each by devices of its own, over which long transfers go beside the message lane.
 //!
 //! They are opened when a transfer first is long enough to be split, and are used once they are connected. A rail that
-//! cannot be connected is left out; a rail that was used fails the endpoint when it fails, as its data may be lost.
+//! cannot be connected is left out. A rail that was used fails the endpoint when it fails, as its data may be lost; the
+//! peer hears of it by the message lane.
 #![forbid(unsafe_code)]
 
 use super::lanes::Lane;
@@ -55,6 +56,8 @@ pub struct Rails {
     opened: OnceCell<Vec<Rail>>,
     /// Accesses that have parts on rails.
     accesses: Cell<usize>,
+    /// A rail that was used has failed.
+    failed: Cell<bool>,
 }
 
 impl Rails {
@@ -89,16 +92,17 @@ impl Rails {
         })
     }
 
-    /// A transport endpoint has failed. Returns whether it is a rail's that carried nothing: the rail is left out.
-    pub fn on_failure(&self, ep: uct_ep_h) -> bool {
-        let mut unused = self
-            .all()
-            .iter()
-            .filter(|rail| rail.weighted.lane.ep == ep && rail.state.get() != State::Connected);
-        unused.any(|rail| {
-            rail.state.set(State::Lost);
-            true
-        })
+    /// A transport endpoint has failed. Returns whether it is a rail's that carried data; `None` if it is not a rail's.
+    pub fn on_failure(&self, ep: uct_ep_h) -> Option<bool> {
+        let rail = self.all().iter().find(|r| r.weighted.lane.ep == ep)?;
+        let was_used = rail.state.replace(State::Lost) == State::Connected;
+        self.failed.set(self.failed.get() || was_used);
+        Some(was_used)
+    }
+
+    /// Whether a rail that was used has failed, and the endpoint with it.
+    pub fn has_failed(&self) -> bool {
+        self.failed.get()
     }
 
     /// An access with parts on rails begins.
@@ -163,7 +167,7 @@ mod tests {
             rails.map(|w| w.lane).collect()
         };
         assert!(connected(&[1, 2]).is_empty(), "none is open");
-        assert!(!rails.on_failure(made[0].ep));
+        assert_eq!(rails.on_failure(made[0].ep), None);
         for _ in 0..2 {
             let with_identity = |lane: &Lane| (weighted(*lane), 100 + lane.iface as u64);
             rails.open_once(|| made.iter().map(with_identity).collect());
@@ -171,12 +175,14 @@ mod tests {
         assert!(connected(&[]).is_empty());
         assert_eq!(connected(&[1]), [made[0]]);
         assert_eq!(connected(&[]), [made[0]], "its failure is told otherwise");
-        assert!(rails.on_failure(made[1].ep));
+        assert_eq!(rails.on_failure(made[1].ep), Some(false));
+        assert!(!rails.has_failed());
         assert_eq!(connected(&[1, 2]), [made[0]]);
-        assert!(!rails.on_failure(made[0].ep), "it may have carried data");
         rails.note_use(made[0]);
         assert!(rails.has_unflushed());
         assert_eq!(rails.take_unflushed().collect::<Vec<_>>(), [made[0]]);
         assert_eq!(rails.take_unflushed().count(), 0);
+        assert_eq!(rails.on_failure(made[0].ep), Some(true));
+        assert!(connected(&[1, 2]).is_empty() && rails.has_failed());
     }
 }

@@ -16,16 +16,19 @@ pub mod send;
 pub mod table;
 pub mod zcopy;
 
+use crate::ucp::ep::Rest;
 use crate::ucp::interner::Interner;
 use crate::ucp::plan::Rules;
 use crate::ucp::regions::View;
 use crate::ucp::rndv_tuner::RndvTuner;
 use crate::ucp::worker_core::{Core, Part};
 use crate::ucs::config::Config;
+use core::cell::RefCell;
 use postponed::Postponed;
 use rails::RailRules;
 use reassembly::Reassemblies;
 use revocation::RevocationEpoch;
+use std::collections::HashMap;
 use std::rc::Rc;
 use zcopy::StalledTransfers;
 
@@ -38,6 +41,8 @@ pub struct ProtoState {
     pub described: Interner<(usize, Option<usize>, bool)>,
     pub reassemblies: Reassemblies,
     pub postponed: Postponed,
+    /// The rests of fragmented messages that several lanes share, by message.
+    pub rests: RefCell<HashMap<u64, Rest>>,
     /// Copies that wait for a transport's room.
     pub stalled_transfers: StalledTransfers,
     /// Measured throughput of rendezvous schemes.
@@ -56,11 +61,21 @@ impl ProtoState {
             described: Interner::default(),
             reassemblies: Reassemblies::default(),
             postponed: Postponed::default(),
+            rests: RefCell::default(),
             stalled_transfers: StalledTransfers::default(),
             rndv_tuner: Rc::default(),
             revocation: RevocationEpoch::default(),
             mappable: View::default(),
         }
+    }
+}
+
+impl ProtoState {
+    /// Whether several lanes share what is left of a message.
+    #[inline]
+    pub fn is_shared(&self, message: u64) -> bool {
+        let rests = self.rests.borrow();
+        !rests.is_empty() && rests.contains_key(&message)
     }
 }
 

@@ -5,9 +5,8 @@
 #![forbid(unsafe_code)]
 
 use crate::ucp::config::TABLE;
-use crate::ucp::ep::{Ep, Lane, WantedRails, WeightedLane};
+use crate::ucp::ep::{Ep, Lane, Part, Rest, WantedRails, WeightedLane};
 use crate::ucs::config::{Config, var};
-use core::ops::Range;
 
 /// Parts begin at multiples of this: cache lines stay whole.
 const ALIGNMENT: usize = 64;
@@ -32,6 +31,7 @@ impl SplitLimits {
 /// How the transfers of a worker are split.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RailRules {
+    pub eager: SplitLimits,
     pub rendezvous: SplitLimits,
     pub access: SplitLimits,
     /// How often the bandwidth of a rail may go into that of the message lane.
@@ -40,10 +40,15 @@ pub struct RailRules {
 
 impl RailRules {
     pub fn read(config: &Config) -> RailRules {
+        let least = config.memunits(var!(TABLE, "MIN_RNDV_CHUNK_SIZE"));
         RailRules {
+            eager: SplitLimits {
+                max: config.uint(var!(TABLE, "MAX_EAGER_RAILS")) as usize,
+                least,
+            },
             rendezvous: SplitLimits {
                 max: config.uint(var!(TABLE, "MAX_RNDV_RAILS")) as usize,
-                least: config.memunits(var!(TABLE, "MIN_RNDV_CHUNK_SIZE")),
+                least,
             },
             access: SplitLimits {
                 max: config.uint(var!(TABLE, "MAX_RMA_RAILS")) as usize,
@@ -56,17 +61,14 @@ impl RailRules {
     /// The rails that an endpoint opens beside its message lane.
     fn wanted(&self) -> WantedRails {
         WantedRails {
-            most: self.rendezvous.max.max(self.access.max).saturating_sub(1),
+            most: [self.eager, self.rendezvous, self.access]
+                .into_iter()
+                .map(|limits| limits.max)
+                .fold(0, usize::max)
+                .saturating_sub(1),
             ratio: self.ratio,
         }
     }
-}
-
-/// A part of a transfer, and the lane that it goes by.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
-    pub lane: Lane,
-    pub range: Range<usize>,
 }
 
 /// Splits a transfer of `len` bytes that `first` could carry alone, and has the first part of. `None` if it is not split.
@@ -89,6 +91,17 @@ fn split_long(ep: &Ep, first: Lane, limits: SplitLimits, len: usize) -> Option<V
         ep.note_rail_use(part.lane);
     }
     Some(parts)
+}
+
+/// The bytes of a message of `len` bytes to be sent in fragments; the message lane has all if they are not split.
+pub fn rest(ep: &Ep, first: Lane, limits: SplitLimits, len: usize) -> Rest {
+    let whole = || {
+        vec![Part {
+            lane: first,
+            range: 0..len,
+        }]
+    };
+    Rest::new(split(ep, first, limits, len).unwrap_or_else(whole))
 }
 
 /// The parts of lanes, of which the first always has one.
@@ -127,6 +140,7 @@ fn shares(lanes: &[WeightedLane], least: usize, len: usize) -> Vec<Part> {
 mod tests {
     use super::*;
     use crate::ucp::ep::Lanes;
+    use core::ops::Range;
 
     fn lanes(bandwidths: &[f64]) -> Vec<WeightedLane> {
         let lanes = Lanes::default();

@@ -1,19 +1,21 @@
 //! Reassembly of fragmented messages.
 //!
-//! A message is named by its sender's worker and a number. Fragments of one message come in order (they use one
-//! connection), so a fragment that does not continue its message is refused.
+//! A message is named by its sender's worker and a number. Fragments are delivered in order. Those of several lanes may
+//! come early, and are kept until their turn; one that overlaps with another is refused.
 //!
 //! A sender introduces itself before it sends fragments; the endpoint to it reports its death. A peer that has not done so,
 //! or that this process has no endpoint to, is unauthenticated: few of its messages are kept.
 #![forbid(unsafe_code)]
 
 use crate::ucp::request::Request;
+use crate::ucp::unexpected;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status};
-use crate::wire::id::RequestName;
+use crate::wire::id::{EpId, EpName, RequestName};
 use core::cell::RefCell;
+use core::cmp::Ordering;
 use core::ptr::NonNull;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// The sender's worker and the message's number.
 pub type MessageId = (u64, u64);
@@ -38,11 +40,66 @@ pub struct Reassembly {
     pub target: Target,
     /// The synchronous sender, to be acknowledged when the message is matched.
     pub sync: Option<RequestName>,
+    /// The sender's endpoint.
+    pub ep: EpId,
+    /// Fragments that came before their turn, by offset.
+    pub early: BTreeMap<usize, Box<[u8]>>,
+}
+
+/// What a fragment is to its message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    Next,
+    Early,
+    /// It overlaps with another one, or goes beyond the end.
+    Never,
 }
 
 impl Reassembly {
     /// Growth of the buffer: at most so many times the bytes that have come, so that a peer pays for the memory it takes.
     const AHEAD: usize = 8;
+
+    /// Whether a fragment is the next one.
+    pub fn turn(&self, offset: u64, len: usize) -> Turn {
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+        match offset.cmp(&self.received) {
+            _ if offset > self.total || len > self.total - offset => Turn::Never,
+            Ordering::Less => Turn::Never,
+            Ordering::Equal => Turn::Next,
+            Ordering::Greater => Turn::Early,
+        }
+    }
+
+    /// Keeps a fragment that comes early. Returns false if there is one at that place, or it is empty.
+    pub fn keep_early(&mut self, offset: u64, fragment: &[u8]) -> bool {
+        let is_new = !fragment.is_empty() && !self.early.contains_key(&(offset as usize));
+        if is_new {
+            self.early.insert(offset as usize, fragment.into());
+        }
+        is_new
+    }
+
+    /// Memory that the fragments which came early take.
+    pub fn early_cost(&self) -> usize {
+        let fragments = self.early.values();
+        fragments.map(|f| unexpected::MESSAGE + f.len()).sum()
+    }
+
+    /// Drops the fragments that came early. Returns the memory that they took.
+    pub fn take_all_early(&mut self) -> usize {
+        let cost = self.early_cost();
+        self.early.clear();
+        cost
+    }
+
+    /// The kept fragment with the lowest offset, if its turn has come or is over.
+    pub fn take_early(&mut self) -> Option<(u64, Box<[u8]>)> {
+        let first = self.early.first_entry()?;
+        let is_due = *first.key() <= self.received;
+        is_due
+            .then(|| first.remove_entry())
+            .map(|(at, f)| (at as u64, f))
+    }
 
     /// Appends a fragment to the buffer. `NO_MEMORY` when it cannot grow.
     pub fn keep(&mut self, fragment: &[u8]) -> Result<()> {
@@ -121,18 +178,23 @@ impl Reassemblies {
 
     /// Removes all messages.
     pub fn take_all(&self) -> Vec<Reassembly> {
-        self.take_those(|_| true)
+        self.take_those(|_, _| true)
     }
 
     /// Removes all messages of a worker that is gone.
     pub fn take_of(&self, uuid: u64) -> Vec<Reassembly> {
-        self.take_those(|id| id.0 == uuid)
+        self.take_those(|id, _| id.0 == uuid)
     }
 
-    fn take_those(&self, which: impl Fn(MessageId) -> bool) -> Vec<Reassembly> {
-        let newest = self.newest.borrow_mut().take_if(|(id, _)| which(*id));
+    /// Removes all messages of a remote endpoint that is gone.
+    pub fn take_of_ep(&self, of: EpName) -> Vec<Reassembly> {
+        self.take_those(|id, message| (id.0, message.ep) == (of.uuid, of.id))
+    }
+
+    fn take_those(&self, which: impl Fn(MessageId, &Reassembly) -> bool) -> Vec<Reassembly> {
+        let newest = self.newest.borrow_mut().take_if(|(id, a)| which(*id, a));
         let mut older = self.older.borrow_mut();
-        let others = older.extract_if(|id, _| which(*id));
+        let others = older.extract_if(|id, a| which(*id, a));
         let taken = newest.into_iter().chain(others).map(|(_, a)| a).collect();
         give_room_back(&mut older);
         taken
@@ -160,6 +222,8 @@ pub fn empty_reassembly(total: usize, target: Target) -> Reassembly {
         buffer: Vec::new(),
         target,
         sync: None,
+        ep: EpId(0),
+        early: BTreeMap::new(),
     }
 }
 
@@ -184,6 +248,34 @@ mod tests {
         short.keep(&[1; 4]).unwrap();
         short.keep(&[2; 6]).unwrap();
         assert_eq!(short.buffer.capacity(), 10);
+    }
+
+    #[test]
+    fn fragments_that_come_early_wait_for_their_turn() {
+        let mut a = empty_reassembly(10, Target::Nowhere);
+        a.received = 2;
+        let turns = [
+            (0, 1),
+            (2, 8),
+            (3, 7),
+            (3, 8),
+            (2, 9),
+            (11, 0),
+            (u64::MAX, 1),
+        ];
+        let turns = turns.map(|(offset, len)| a.turn(offset, len));
+        use Turn::{Early, Never, Next};
+        assert_eq!(turns, [Never, Next, Early, Never, Never, Never, Never]);
+        assert!(a.keep_early(6, b"ghij") && a.keep_early(4, b"ef"));
+        assert!(!a.keep_early(4, b"e") && !a.keep_early(5, b""));
+        assert_eq!(a.early_cost(), 2 * unexpected::MESSAGE + 6);
+        assert_eq!(a.take_early(), None);
+        a.received = 4;
+        assert_eq!(a.take_early(), Some((4, (*b"ef").into())));
+        assert_eq!(a.take_early(), None);
+        a.received = 7;
+        let late = a.take_early().unwrap();
+        assert_eq!(a.turn(late.0, late.1.len()), Never);
     }
 
     #[test]
@@ -217,6 +309,14 @@ mod tests {
         assert!(all.remove((2, 1)).is_none());
         assert_eq!(all.remove((1, 1)).unwrap().total, 1);
         assert!(!all.is_known((1, 1)) && all.is_known((2, 0)));
+        let name = |uuid, id| EpName { uuid, id: EpId(id) };
+        let of_ep = Reassembly {
+            ep: EpId(5),
+            ..empty_reassembly(9, Target::Nowhere)
+        };
+        all.insert((1, 3), of_ep);
+        assert!(all.take_of_ep(name(1, 6)).is_empty() && all.take_of_ep(name(2, 5)).is_empty());
+        assert_eq!(all.take_of_ep(name(1, 5))[0].total, 9);
         assert_eq!(all.take_of(1).len(), 2);
         assert_eq!(all.remove((2, 0)).unwrap().total, 7);
         assert!(all.take_all().is_empty());

@@ -3,20 +3,23 @@
 //! `start` sends a message of any kind. In the fast case no request is needed: the queue is empty and the transport
 //! accepts the message. `SendOp::step` continues a queued send.
 
-use super::{rndv, zcopy};
-use crate::c::{UCS_ERR_NO_RESOURCE, ucs_status_t};
+use super::{rails, rndv, zcopy};
+use crate::c::*;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Ep, MAX_TOGETHER, ShortRoute, Task, TaskStep, writer};
+use crate::ucp::ep::{Ep, Lane, MAX_TOGETHER, ShortRoute, Task, TaskStep, writer};
 use crate::ucp::op::{MessageKind, Op, Operation, SendOp, Stage};
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
 use crate::ucp::rndv_state::SenderState;
+use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
+use crate::ucs_debug;
 use crate::uct::base::copy::copy;
 use crate::wire::Writer;
-use crate::wire::header::{AmId, CUT, FirstHdr, Header, MiddleHdr};
-use crate::wire::id::RequestName;
+use crate::wire::header::{AmId, CUT, FirstAckHdr, FirstHdr, Header, MiddleHdr};
+use crate::wire::id::{RequestId, RequestName};
 use core::mem::MaybeUninit;
+use core::ops::Range;
 
 /// Fragments end at multiples of this: generic datatypes need not be able to unpack half an element. MPICH's are not.
 const ELEMENTS: usize = 64;
@@ -277,6 +280,19 @@ impl Operation for SendOp {
                 zcopy::send_message(req, ep, send.kind.id(), &header, &send.data)?;
                 Ok(TaskStep::Done)
             }
+            Stage::Fragments { message, .. } if ep.worker().proto().is_shared(message) => {
+                let taken = ep.worker().proto().rests.borrow_mut().remove(&message);
+                if let Some(mut rest) = taken {
+                    let middle = |lane, range| send_middle(ep, lane, send, message, range);
+                    if let Err(e) = rest.send(middle) {
+                        let mut rests = ep.worker().proto().rests.borrow_mut();
+                        rests.insert(message, rest);
+                        return Err(e);
+                    }
+                }
+                sent(ep, req, send);
+                Ok(TaskStep::Done)
+            }
             Stage::Fragments { message, offset } => {
                 let mut at = offset;
                 while at < send.data.len() {
@@ -309,6 +325,20 @@ impl Operation for SendOp {
             }
             _ => rndv::sender::on_put_completed(req, result),
         }
+    }
+
+    fn abort(req: &Request, status: Status) {
+        let message = req.with_op(|op| match op {
+            Op::Send(send) => match send.stage {
+                Stage::Fragments { message, .. } => Some(message),
+                _ => None,
+            },
+            _ => None,
+        });
+        if let Some(message) = message {
+            req.worker().proto().rests.borrow_mut().remove(&message);
+        }
+        req.complete(Err(status));
     }
 
     /// No more fragments of the message follow, or no more data that the peer has requested.
@@ -397,10 +427,15 @@ fn send_fragment(
         } else {
             RequestName::default()
         };
+        // Only when the receiver knows the message may fragments come by other lanes.
+        let may_split = ep.worker().proto().rails.eager.may_split(total);
+        let asks = may_split && !matches!(send.data, Data::Generic { .. });
         let first = FirstHdr {
             uuid,
             message,
             total: total as u64,
+            ep: ep.name_for_peers().id,
+            request: if asks { req.id() } else { RequestId::NONE },
             kind: send.kind.id() as u8,
         };
         let room = whole_elements(ep.lane().max_bcopy - head);
@@ -423,6 +458,58 @@ fn send_fragment(
     send_body(ep, AmId::Middle, &head, &send.data, offset, usize::MAX)
 }
 
+/// Sends a later fragment of a message by any lane.
+fn send_middle(
+    ep: &Ep,
+    lane: Lane,
+    send: &SendOp,
+    message: u64,
+    range: Range<usize>,
+) -> Result<usize> {
+    let head = MiddleHdr {
+        uuid: ep.worker().uuid,
+        message,
+        offset: range.start as u64,
+    };
+    let room = whole_elements(ep.max_bcopy(lane) - MiddleHdr::LEN).min(range.len());
+    let n = lane.bcopy(AmId::Middle, |dest| {
+        // SAFETY: the header and `room` bytes are what the transport's buffer holds.
+        unsafe { fill_body(dest, &head, &send.data, range.start, room) }
+    })?;
+    Ok(n - MiddleHdr::LEN)
+}
+
+/// The receiver of a first fragment knows the message: rails share what is left.
+pub fn on_first_ack(worker: &Core, hdr: &FirstAckHdr) {
+    let Some(req) = worker.requests().named(hdr.request) else {
+        ucs_debug!("a first fragment of a message that is sent was acknowledged");
+        return;
+    };
+    let found = req.with_op(|op| match op {
+        Op::Send(send) => match send.stage {
+            Stage::Fragments { message, offset } => {
+                Some((send.ep, message, offset, send.data.len()))
+            }
+            _ => None,
+        },
+        _ => None,
+    });
+    let Some((ep, message, offset, len)) = found else {
+        return;
+    };
+    // SAFETY: an endpoint outlives its requests.
+    let ep = unsafe { &*ep };
+    let Some(lane) = ep.message_lane() else {
+        return;
+    };
+    let proto = worker.proto();
+    let mut rest = rails::rest(ep, lane, proto.rails.eager, len);
+    if offset > 0 && rest.is_split() {
+        rest.skip(offset);
+        proto.rests.borrow_mut().insert(message, rest);
+    }
+}
+
 /// Sends a header and as much data as fits, at most `limit` bytes. Returns the number of data bytes.
 pub fn send_body<H: Header>(
     ep: &Ep,
@@ -435,10 +522,26 @@ pub fn send_body<H: Header>(
     let room = whole_elements(ep.lane().max_bcopy - H::LEN).min(limit);
     let n = ep.lane().bcopy(id, |dest| {
         // SAFETY: the header and `room` bytes are what the transport's buffer holds.
-        unsafe {
-            head.encode(&mut writer(dest, H::LEN));
-            H::LEN + data.pack(offset, dest.wrapping_add(H::LEN), room)
-        }
+        unsafe { fill_body(dest, head, data, offset, room) }
     })?;
     Ok(n - H::LEN)
+}
+
+/// Writes a header and the data behind it; returns the number of bytes.
+///
+/// # Safety
+/// `dest` must have room for the header and `room` bytes.
+#[inline]
+unsafe fn fill_body<H: Header>(
+    dest: *mut u8,
+    head: &H,
+    data: &Data,
+    offset: usize,
+    room: usize,
+) -> usize {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        head.encode(&mut writer(dest, H::LEN));
+        H::LEN + data.pack(offset, dest.wrapping_add(H::LEN), room)
+    }
 }

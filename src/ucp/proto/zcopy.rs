@@ -5,9 +5,8 @@
 
 use crate::c::*;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Ep, Lane};
+use crate::ucp::ep::{Ep, Lane, Part};
 use crate::ucp::op::Op;
-use crate::ucp::proto::rails::Part;
 use crate::ucp::request::{Request, TransportHold};
 use crate::ucp::worker_core::Core;
 use crate::ucs::callbackq::{CallbackId, Repeat};

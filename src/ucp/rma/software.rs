@@ -181,11 +181,14 @@ pub fn on_get_reply(worker: &Core, message: &[u8]) -> Option<()> {
         let result = match Status::from_code(h.status as i8) {
             Some(e) => Err(e),
             None => {
-                if h.offset != get.received as u64 || body.len() > get.data.len() - get.received {
+                // Fragments of several lanes come in any order.
+                let offset = usize::try_from(h.offset).ok()?;
+                let room = get.data.len().checked_sub(offset)?;
+                if body.len() > room.min(get.data.len() - get.received) {
                     return None;
                 }
                 // SAFETY: `body` is readable.
-                let done = unsafe { get.data.unpack(get.received, body.as_ptr(), body.len()) };
+                let done = unsafe { get.data.unpack(offset, body.as_ptr(), body.len()) };
                 get.received += body.len();
                 if done.is_ok() && get.received < get.data.len() {
                     return Some(None);

@@ -2,8 +2,9 @@
 //! only as their protection allows.
 
 use crate::ucp::atomic::{AtomicOperation, apply};
-use crate::ucp::ep::{Ep, PeerGet, Serve, Task, TaskStep, writer};
+use crate::ucp::ep::{Ep, Lane, LaneIdx, PeerGet, Serve, Task, TaskStep, writer};
 use crate::ucp::proto::control;
+use crate::ucp::proto::rails;
 use crate::ucp::worker_core::Core;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
@@ -13,6 +14,7 @@ use crate::wire::header::{
 };
 use crate::wire::id::{EpName, RequestId};
 use crate::wire::rkey::{READ, WRITE};
+use core::ops::Range;
 
 /// Gives `f` memory that a peer names, checked; no thread unmaps it meanwhile.
 #[inline]
@@ -67,16 +69,19 @@ fn refuse(w: &Core, name: EpName, status: Status) {
 /// A get: replied to at once if one fragment is enough, else from the send queue.
 pub fn on_get(w: &Core, message: &[u8]) -> Option<()> {
     let (h, _) = GetHdr::split(message)?;
-    let mut read = PeerGet {
+    let read = PeerGet {
         region: h.region,
         address: h.address,
         length: usize::try_from(h.length).ok()?,
-        offset: 0,
         request: h.request,
+        rest: None,
     };
     let ep = reply_ep(w, h.ep)?;
-    if ep.is_clear() && read.length <= ep.lane().max_bcopy - GetReplyHdr::LEN {
-        match serve_fragment(ep, &mut read) {
+    if ep.is_clear()
+        && read.length <= ep.lane().max_bcopy - GetReplyHdr::LEN
+        && let Some(lane) = ep.message_lane()
+    {
+        match serve_fragment(ep, lane, &read, 0..read.length) {
             Err(Status::NO_RESOURCE) => {}
             // An endpoint that cannot send any more hears of it by other ways.
             _ => return Some(()),
@@ -88,45 +93,75 @@ pub fn on_get(w: &Core, message: &[u8]) -> Option<()> {
 
 impl Serve for PeerGet {
     fn serve(&mut self, ep: &Ep) -> Result<TaskStep> {
-        while !serve_fragment(ep, self)? {}
-        Ok(TaskStep::Done)
+        let Some(lane) = ep.message_lane() else {
+            return Err(Status::NOT_CONNECTED);
+        };
+        if self.length == 0 {
+            return serve_fragment(ep, lane, self, 0..0).map(|_| TaskStep::Done);
+        }
+        let limits = ep.worker().proto().rails.access;
+        let all = || rails::rest(ep, lane, limits, self.length);
+        let mut rest = self.rest.take().unwrap_or_else(all);
+        let mut refused = false;
+        let sent = rest.send(|lane, range| {
+            let fragment = serve_fragment(ep, lane, self, range)?;
+            refused = fragment.is_none();
+            fragment.ok_or(Status::INVALID_ADDR)
+        });
+        match sent {
+            Err(e) if !refused => {
+                self.rest = Some(rest);
+                Err(e)
+            }
+            _ => Ok(TaskStep::Done),
+        }
     }
 
     fn abort_message(&self) -> Task {
         let reply = GetReplyHdr {
             request: self.request,
-            offset: self.offset as u64,
+            offset: 0,
             status: Status::CANCELED.code() as u8,
         };
         Task::control(AmId::GetReply, &reply, &[])
     }
 }
 
-/// Sends the next fragment of a get; returns whether it was the last. The memory is looked up for each fragment, as it
-/// may be unmapped meanwhile: then the get fails.
-fn serve_fragment(ep: &Ep, get: &mut PeerGet) -> Result<bool> {
-    let fragment = (get.length - get.offset).min(ep.lane().max_bcopy - GetReplyHdr::LEN);
-    let from = get.address.wrapping_add(get.offset as u64);
+/// Sends the first bytes of a range of a get; returns their number, `None` after a refusal, which is the last fragment. The
+/// memory is looked up for each fragment, as it may be unmapped meanwhile: then the get fails.
+fn serve_fragment(
+    ep: &Ep,
+    lane: Lane,
+    get: &PeerGet,
+    range: Range<usize>,
+) -> Result<Option<usize>> {
+    let fragment = range.len().min(ep.max_bcopy(lane) - GetReplyHdr::LEN);
+    let from = get.address.wrapping_add(range.start as u64);
     let mut refused = false;
-    ep.lane()
-        .packed(AmId::GetReply, GetReplyHdr::LEN + fragment, |dest| {
-            let body = dest.wrapping_add(GetReplyHdr::LEN);
-            let copied = with_memory(ep.worker(), get.region, from, fragment, READ, |at| {
-                // SAFETY: inside an exported region; there is room for header and fragment.
-                unsafe { core::ptr::copy_nonoverlapping(at, body, fragment) }
-            });
-            refused = copied.is_err();
-            let head = GetReplyHdr {
-                request: get.request,
-                offset: get.offset as u64,
-                status: code_of(&copied) as u8,
-            };
-            // SAFETY: as above.
-            head.encode(&mut unsafe { writer(dest, GetReplyHdr::LEN) });
-            GetReplyHdr::LEN + if refused { 0 } else { fragment }
-        })?;
-    get.offset += fragment;
-    Ok(refused || get.offset == get.length)
+    let mut fill = |dest: *mut u8| {
+        let body = dest.wrapping_add(GetReplyHdr::LEN);
+        let copied = with_memory(ep.worker(), get.region, from, fragment, READ, |at| {
+            // SAFETY: inside an exported region; there is room for header and fragment.
+            unsafe { core::ptr::copy_nonoverlapping(at, body, fragment) }
+        });
+        refused = copied.is_err();
+        let head = GetReplyHdr {
+            request: get.request,
+            offset: range.start as u64,
+            status: code_of(&copied) as u8,
+        };
+        // SAFETY: as above.
+        head.encode(&mut unsafe { writer(dest, GetReplyHdr::LEN) });
+        GetReplyHdr::LEN + if refused { 0 } else { fragment }
+    };
+    let id = AmId::GetReply;
+    match lane.index {
+        LaneIdx::MESSAGES => ep
+            .lane()
+            .packed(id, GetReplyHdr::LEN + fragment, &mut fill)?,
+        _ => lane.bcopy(id, &mut fill)?,
+    };
+    Ok((!refused).then_some(fragment))
 }
 
 /// An atomic.

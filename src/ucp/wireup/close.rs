@@ -1,6 +1,7 @@
 //! The close message of a remote endpoint.
 
 use crate::ucp::ep::{End, Ep, Pin};
+use crate::ucp::tag;
 use crate::ucp::wireup::cm;
 use crate::ucp::worker_core::Core;
 use crate::ucs::Status;
@@ -23,6 +24,10 @@ pub fn on_close(worker: &Core, message: &[u8]) -> Option<()> {
         unsafe { Ep::destroy(ep, Status::CONNECTION_RESET, End::Flushed) };
         worker.endpoints().pairing.take_return_path(h.ep);
     } else if h.forced != 0 {
+        // Those that the peer could not send to the end on a rail: it has cut the others.
+        for message in worker.proto().reassemblies.take_of_ep(h.ep) {
+            tag::recv::sender_gone(worker, &message, Status::CONNECTION_RESET);
+        }
         if !ep.handles_errors() {
             ep.on_sender_closed(Status::CONNECTION_RESET);
         } else {

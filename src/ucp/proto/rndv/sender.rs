@@ -26,10 +26,10 @@
 //! ```
 
 use super::mapped::{self, touch};
-use crate::ucp::ep::{Capability, Ep, Task, TaskStep, writer};
+use crate::ucp::ep::{Capability, Ep, Part, Task, TaskStep, writer};
 use crate::ucp::op::{Op, SendOp, Stage};
 use crate::ucp::proto::control;
-use crate::ucp::proto::rails::{self, Part};
+use crate::ucp::proto::rails;
 use crate::ucp::proto::send::send_body;
 use crate::ucp::proto::zcopy::{self, Direction, Notification, NotifiedPut, Transfer};
 use crate::ucp::request::Request;
@@ -306,7 +306,7 @@ pub fn on_put_completed(req: &Request, result: Result<()>) {
     // SAFETY: an endpoint outlives its requests.
     let ep = unsafe { &*send.ep };
     match result {
-        _ if notify => {}
+        Ok(()) if notify => {}
         Ok(()) => {
             let done = PutDoneHdr {
                 receiver,
@@ -314,6 +314,7 @@ pub fn on_put_completed(req: &Request, result: Result<()>) {
             };
             control::post(ep, AmId::PutDone, &done, &[]);
         }
+        // After the failure of a rail, the receiver hears of it by the message lane.
         Err(e) => {
             control::post(ep, AmId::DataFailed, &data_failed(receiver, e), &[]);
         }
