@@ -3,7 +3,7 @@
 //! Every header is decoded with a length check; malformed messages are dropped with a log line. No handler keeps the
 //! transport's buffer.
 
-use super::proto::reassembly::{MessageId, Reassembly, Target, Turn};
+use super::proto::reassembly::{FragmentOrder, MessageId, Reassembly, Target};
 use super::proto::rndv::{mapped, receiver, sender};
 use super::proto::{control, send};
 use super::worker_core::Core;
@@ -300,20 +300,22 @@ fn on_middle(worker: &Core, message: &[u8]) -> Option<()> {
     on_fragment(worker, (h.uuid, h.message), h.offset, body)
 }
 
-/// Delivers a fragment whose turn it is, and then those that came early; keeps another one.
+/// Delivers a fragment whose turn it is, and then those that came out of order; keeps another one.
 fn on_fragment(worker: &Core, id: MessageId, offset: u64, body: &[u8]) -> Option<()> {
     let reassemblies = &worker.proto().reassemblies;
-    let turn = reassemblies.with(id, |a| match a.turn(offset, body.len()) {
-        Turn::Early if !a.keep_early(offset, body) => Turn::Never,
-        turn => turn,
+    let order = reassemblies.with(id, |a| match a.order_of(offset, body.len()) {
+        FragmentOrder::OutOfOrder if !a.keep_out_of_order(offset, body) => FragmentOrder::Invalid,
+        order => order,
     });
-    match turn {
+    match order {
         None => ucs_debug!("a fragment of an unknown message; dropped"),
-        Some(Turn::Never) => return None,
-        Some(Turn::Early) => unexpected::add(worker, unexpected::MESSAGE + body.len()),
-        Some(Turn::Next) => {
+        Some(FragmentOrder::Invalid) => return None,
+        Some(FragmentOrder::OutOfOrder) => {
+            unexpected::add(worker, unexpected::MESSAGE + body.len())
+        }
+        Some(FragmentOrder::Next) => {
             deliver_fragment(worker, id, offset, body)?;
-            while let Some((offset, body)) = reassemblies.with(id, Reassembly::take_early).flatten()
+            while let Some((offset, body)) = reassemblies.with(id, Reassembly::take_ready).flatten()
             {
                 unexpected::sub(worker, unexpected::MESSAGE + body.len());
                 deliver_fragment(worker, id, offset, &body)?;
@@ -326,7 +328,7 @@ fn on_fragment(worker: &Core, id: MessageId, offset: u64, body: &[u8]) -> Option
 /// Delivers a fragment to its target; the last fragment completes the message.
 fn deliver_fragment(worker: &Core, id: MessageId, offset: u64, body: &[u8]) -> Option<()> {
     let step = worker.proto().reassemblies.with(id, |a| {
-        if a.turn(offset, body.len()) != Turn::Next {
+        if a.order_of(offset, body.len()) != FragmentOrder::Next {
             return None;
         }
         a.received += body.len();
@@ -335,7 +337,7 @@ fn deliver_fragment(worker: &Core, id: MessageId, offset: u64, body: &[u8]) -> O
         }
         let last = a.received == a.total;
         // A peer that breaks the rules may have sent some that overlap.
-        let left_over = if last { a.take_all_early() } else { 0 };
+        let left_over = if last { a.take_all_out_of_order() } else { 0 };
         Some((a.target.clone(), last, left_over))
     });
     let Some(step) = step else {

@@ -1,7 +1,7 @@
 //! Reassembly of fragmented messages.
 //!
 //! A message is named by its sender's worker and a number. Fragments are delivered in order. Those of several lanes may
-//! come early, and are kept until their turn; one that overlaps with another is refused.
+//! come out of order, and are kept until their turn; one that overlaps with another is refused.
 //!
 //! A sender introduces itself before it sends fragments; the endpoint to it reports its death. A peer that has not done so,
 //! or that this process has no endpoint to, is unauthenticated: few of its messages are kept.
@@ -43,16 +43,16 @@ pub struct Reassembly {
     /// The sender's endpoint.
     pub ep: EpId,
     /// Fragments that came before their turn, by offset.
-    pub early: BTreeMap<usize, Box<[u8]>>,
+    pub out_of_order: BTreeMap<usize, Box<[u8]>>,
 }
 
 /// What a fragment is to its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum FragmentOrder {
     Next,
-    Early,
+    OutOfOrder,
     /// It overlaps with another one, or goes beyond the end.
-    Never,
+    Invalid,
 }
 
 impl Reassembly {
@@ -60,41 +60,41 @@ impl Reassembly {
     const AHEAD: usize = 8;
 
     /// Whether a fragment is the next one.
-    pub fn turn(&self, offset: u64, len: usize) -> Turn {
+    pub fn order_of(&self, offset: u64, len: usize) -> FragmentOrder {
         let offset = usize::try_from(offset).unwrap_or(usize::MAX);
         match offset.cmp(&self.received) {
-            _ if offset > self.total || len > self.total - offset => Turn::Never,
-            Ordering::Less => Turn::Never,
-            Ordering::Equal => Turn::Next,
-            Ordering::Greater => Turn::Early,
+            _ if offset > self.total || len > self.total - offset => FragmentOrder::Invalid,
+            Ordering::Less => FragmentOrder::Invalid,
+            Ordering::Equal => FragmentOrder::Next,
+            Ordering::Greater => FragmentOrder::OutOfOrder,
         }
     }
 
-    /// Keeps a fragment that comes early. Returns false if there is one at that place, or it is empty.
-    pub fn keep_early(&mut self, offset: u64, fragment: &[u8]) -> bool {
-        let is_new = !fragment.is_empty() && !self.early.contains_key(&(offset as usize));
+    /// Keeps a fragment that comes out of order. Returns false if there is one at that place, or it is empty.
+    pub fn keep_out_of_order(&mut self, offset: u64, fragment: &[u8]) -> bool {
+        let is_new = !fragment.is_empty() && !self.out_of_order.contains_key(&(offset as usize));
         if is_new {
-            self.early.insert(offset as usize, fragment.into());
+            self.out_of_order.insert(offset as usize, fragment.into());
         }
         is_new
     }
 
-    /// Memory that the fragments which came early take.
-    pub fn early_cost(&self) -> usize {
-        let fragments = self.early.values();
+    /// Memory that the fragments that came out of order take.
+    pub fn out_of_order_cost(&self) -> usize {
+        let fragments = self.out_of_order.values();
         fragments.map(|f| unexpected::MESSAGE + f.len()).sum()
     }
 
-    /// Drops the fragments that came early. Returns the memory that they took.
-    pub fn take_all_early(&mut self) -> usize {
-        let cost = self.early_cost();
-        self.early.clear();
+    /// Drops the fragments that came out of order. Returns the memory that they took.
+    pub fn take_all_out_of_order(&mut self) -> usize {
+        let cost = self.out_of_order_cost();
+        self.out_of_order.clear();
         cost
     }
 
     /// The kept fragment with the lowest offset, if its turn has come or is over.
-    pub fn take_early(&mut self) -> Option<(u64, Box<[u8]>)> {
-        let first = self.early.first_entry()?;
+    pub fn take_ready(&mut self) -> Option<(u64, Box<[u8]>)> {
+        let first = self.out_of_order.first_entry()?;
         let is_due = *first.key() <= self.received;
         is_due
             .then(|| first.remove_entry())
@@ -223,7 +223,7 @@ pub fn empty_reassembly(total: usize, target: Target) -> Reassembly {
         target,
         sync: None,
         ep: EpId(0),
-        early: BTreeMap::new(),
+        out_of_order: BTreeMap::new(),
     }
 }
 
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn fragments_that_come_early_wait_for_their_turn() {
+    fn fragments_out_of_order_wait_for_their_turn() {
         let mut a = empty_reassembly(10, Target::Nowhere);
         a.received = 2;
         let turns = [
@@ -263,19 +263,24 @@ mod tests {
             (11, 0),
             (u64::MAX, 1),
         ];
-        let turns = turns.map(|(offset, len)| a.turn(offset, len));
-        use Turn::{Early, Never, Next};
-        assert_eq!(turns, [Never, Next, Early, Never, Never, Never, Never]);
-        assert!(a.keep_early(6, b"ghij") && a.keep_early(4, b"ef"));
-        assert!(!a.keep_early(4, b"e") && !a.keep_early(5, b""));
-        assert_eq!(a.early_cost(), 2 * unexpected::MESSAGE + 6);
-        assert_eq!(a.take_early(), None);
+        let turns = turns.map(|(offset, len)| a.order_of(offset, len));
+        use FragmentOrder::{Invalid, Next, OutOfOrder};
+        assert_eq!(
+            turns,
+            [
+                Invalid, Next, OutOfOrder, Invalid, Invalid, Invalid, Invalid
+            ]
+        );
+        assert!(a.keep_out_of_order(6, b"ghij") && a.keep_out_of_order(4, b"ef"));
+        assert!(!a.keep_out_of_order(4, b"e") && !a.keep_out_of_order(5, b""));
+        assert_eq!(a.out_of_order_cost(), 2 * unexpected::MESSAGE + 6);
+        assert_eq!(a.take_ready(), None);
         a.received = 4;
-        assert_eq!(a.take_early(), Some((4, (*b"ef").into())));
-        assert_eq!(a.take_early(), None);
+        assert_eq!(a.take_ready(), Some((4, (*b"ef").into())));
+        assert_eq!(a.take_ready(), None);
         a.received = 7;
-        let late = a.take_early().unwrap();
-        assert_eq!(a.turn(late.0, late.1.len()), Never);
+        let late = a.take_ready().unwrap();
+        assert_eq!(a.order_of(late.0, late.1.len()), Invalid);
     }
 
     #[test]

@@ -394,7 +394,7 @@ fn unpacked(req: &Request) -> Option<Result<()>> {
 
 /// The sender of a fragmented message is gone: a matched receive fails, an unexpected message is dropped.
 pub fn sender_gone(worker: &Core, message: &Reassembly, status: Status) {
-    unexpected::sub(worker, message.early_cost());
+    unexpected::sub(worker, message.out_of_order_cost());
     match message.target {
         // SAFETY: a matched receive is alive until it completes, and then leaves its reassembly.
         Target::TagRecv(req) => unsafe { req.as_ref() }.complete(Err(status)),

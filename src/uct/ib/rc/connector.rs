@@ -13,6 +13,7 @@ use crate::c::verbs::*;
 use crate::sys::eventfd::EventFd;
 use crate::sys::verbs::{AddressHandle, Caps, CompletionQueue, DatagramPair};
 use crate::ucs::async_ctx::{self, HandlerId, Mode};
+use crate::ucs::sync::{AtomicBool, AtomicU32, Ordering};
 use crate::ucs::{Result, Status};
 use crate::uct::base::desc::{DescPool, OwnedDesc};
 use crate::uct::ib::grh::{GRH_LEN, NO_VERSION};
@@ -25,7 +26,6 @@ use core::time::Duration;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Instant;
 
 /// Datagrams with another key are dropped by the device.
