@@ -97,12 +97,13 @@ mod tests {
             (3, "cma"),
             (4, "tcp"),
             (5, "ud_verbs"),
+            (6, "rc_verbs"),
         ];
         assert_eq!(numbers, expected);
         for (number, name) in expected {
             assert!(is_known(number), "{name}");
         }
-        assert!(!is_known(6));
+        assert!(!is_known(7));
     }
 
     /// A remote key names the component by the number of a transport.
