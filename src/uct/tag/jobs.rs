@@ -87,7 +87,7 @@ impl Engine {
     }
 
     /// Sends `bytes` now, or as soon as there is room.
-    pub(super) fn say(&self, ep: uct_ep_h, id: u8, bytes: Vec<u8>) {
+    pub(super) fn send_control(&self, ep: uct_ep_h, id: u8, bytes: Vec<u8>) {
         let waiting = self.jobs.borrow().get(&(ep as usize)).map(VecDeque::len);
         match waiting {
             None => (),
@@ -105,7 +105,7 @@ impl Engine {
     }
 
     pub(super) fn say_number(&self, ep: uct_ep_h, id: u8, number: u64) {
-        self.say(ep, id, number.to_le_bytes().to_vec());
+        self.send_control(ep, id, number.to_le_bytes().to_vec());
     }
 
     /// Sends a message longer than the transport's: the first fragment now, the others as there is room.

@@ -344,7 +344,7 @@ impl Engine {
             from: self.own_addresses(),
         };
         match claim.encode() {
-            Some(bytes) => self.say(back, id, bytes),
+            Some(bytes) => self.send_control(back, id, bytes),
             None => ucs_error!("tag matching: the interface's addresses are too long"),
         }
     }

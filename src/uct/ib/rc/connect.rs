@@ -111,13 +111,13 @@ impl RcIface {
         };
         let number = conn.pair.number();
         connector.links.borrow_mut().insert(number, link);
-        RcIface::say(face, connector, number, Kind::Request);
+        RcIface::send_message(face, connector, number, Kind::Request);
         connector.call();
         Ok(())
     }
 
     /// Sends a datagram of a connection, now or when there is room.
-    pub fn say(face: &Face, connector: &Connector, number: u32, kind: Kind) {
+    pub fn send_message(face: &Face, connector: &Connector, number: u32, kind: Kind) {
         let links = connector.links.borrow();
         let Some(link) = links.get(&number) else {
             return;
@@ -142,7 +142,7 @@ impl RcIface {
         }
         let next = connector.unsent.borrow_mut().pop_front();
         if let Some((number, kind)) = next {
-            RcIface::say(face, connector, number, kind);
+            RcIface::send_message(face, connector, number, kind);
         }
     }
 
@@ -188,10 +188,10 @@ impl RcIface {
         {
             return;
         }
-        RcIface::hear(face, connector, &message, completion.src_qp);
+        RcIface::on_message(face, connector, &message, completion.src_qp);
     }
 
-    fn hear(face: &Face, connector: &Connector, message: &Message, sender: u32) {
+    fn on_message(face: &Face, connector: &Connector, message: &Message, sender: u32) {
         let key = RequestKey {
             device: message.device.encode(),
             sender,
@@ -209,7 +209,7 @@ impl RcIface {
         let action = number.and_then(|number| {
             let mut links = connector.links.borrow_mut();
             let link = links.get_mut(&number).filter(|link| is_peer(link))?;
-            Some((number, link.handshake.hear(message.kind)))
+            Some((number, link.handshake.on_message(message.kind)))
         });
         match (action, message.kind) {
             (Some((number, Action::Connect)), _) => {
@@ -264,13 +264,13 @@ impl RcIface {
             .check_segment(&message.from)
             .and_then(|()| Ok(face.connect_pair(&conn, &message.device, &message.from)?));
         match connected {
-            Ok(()) => RcIface::say(face, connector, number, Kind::Confirm),
+            Ok(()) => RcIface::send_message(face, connector, number, Kind::Confirm),
             Err(status) => {
                 ucs_diag!(
                     "rc_verbs: queue pair {number} cannot be connected to {}: {status}",
                     message.from.queue_pair
                 );
-                RcIface::say(face, connector, number, Kind::Close);
+                RcIface::send_message(face, connector, number, Kind::Close);
                 RcIface::fail(face, &conn, status);
             }
         }
@@ -292,7 +292,7 @@ impl RcIface {
     fn act(face: &Face, connector: &Connector, number: u32, action: Action) {
         match action {
             Action::Nothing | Action::Connect => {}
-            Action::Send(kind) => RcIface::say(face, connector, number, kind),
+            Action::Send(kind) => RcIface::send_message(face, connector, number, kind),
             Action::Probe => {
                 let conn = {
                     let links = connector.links.borrow();

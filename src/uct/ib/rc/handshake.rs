@@ -76,7 +76,7 @@ impl Handshake {
     }
 
     /// A datagram of this connection has come.
-    pub fn hear(&mut self, kind: Kind) -> Action {
+    pub fn on_message(&mut self, kind: Kind) -> Action {
         match (kind, self.0) {
             (Kind::Close, _) => Action::Closed,
             (Kind::Reply, State::Requested(_)) => {

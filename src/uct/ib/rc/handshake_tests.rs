@@ -96,7 +96,7 @@ impl Net {
         let key = (!by_sender, nonce);
         let known = self.hosts[at].links.get_mut(&key);
         if let Some(link) = known {
-            let action = link.hear(kind);
+            let action = link.on_message(kind);
             self.act(at, key, action);
         } else if kind == Kind::Request {
             *self.hosts[at].connects.entry(key).or_default() += 1;

@@ -101,7 +101,7 @@ impl RcIface {
         connector.links.borrow_mut().insert(number, link);
         connector.passive.borrow_mut().insert(key, number);
         connector.half_open.borrow_mut().push_back(number);
-        RcIface::say(face, connector, number, Kind::Reply);
+        RcIface::send_message(face, connector, number, Kind::Reply);
         connector.call();
         Ok(())
     }
