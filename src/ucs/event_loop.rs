@@ -287,6 +287,36 @@ mod tests {
         A.remove_user(|_| unreachable!());
     }
 
+    /// What a handler frees may hold the last user.
+    #[test]
+    fn the_thread_may_remove_the_last_user() {
+        static SERVICE: EventService<Leaves> = EventService::new();
+        struct Leaves {
+            ready: EventFd,
+            tell: Mutex<Sender<()>>,
+        }
+        impl Handler for Leaves {
+            fn on_ready(&self, _: &Descriptors, _: u64) {
+                SERVICE.remove_user(|_| true);
+                self.tell.lock().send(()).unwrap();
+            }
+        }
+        for _ in 0..2 {
+            let (tell, told) = channel();
+            let make = |descriptors: &Descriptors| {
+                let ready = EventFd::new()?;
+                descriptors.add(ready.raw(), 1)?;
+                Ok(Leaves {
+                    ready,
+                    tell: Mutex::new(tell),
+                })
+            };
+            SERVICE.join(make, |state, _| state.ready.signal()).unwrap();
+            told.recv().unwrap();
+            assert!(told.recv().is_err(), "the state is gone");
+        }
+    }
+
     #[test]
     fn what_cannot_be_made_is_told_and_leaves_no_place() {
         static SERVICE: EventService<Told> = EventService::new();

@@ -1,7 +1,8 @@
 //! `Service`: a thread of the process that exists as long as it has users.
 //!
-//! It starts with the first user and has ended when the last user's `remove_user` returns. A child of fork() does not
-//! have its parent's; it starts its own. Used by `ucs/event_loop` and `uct/tcp/deferred_flush`.
+//! It starts with the first user and has ended when the last user's `remove_user` returns; if the thread itself removes
+//! that one, it ends soon. A child of fork() does not have its parent's; it starts its own. Used by `ucs/event_loop` and
+//! `uct/tcp/deferred_flush`.
 #![forbid(unsafe_code)]
 
 use super::fork::PerProcess;
@@ -54,12 +55,13 @@ impl<T: Send + Sync> Service<T> {
     }
 
     /// `remove` removes a user and returns whether it was the last; then `end` makes `run` return, and the thread is
-    /// joined. In a child of fork() neither is called for the parent's state: its locks may be held for ever.
+    /// joined, unless it is the caller. In a child of fork() neither is called for the parent's state: its locks may be held for ever.
     pub fn remove_user(&self, remove: impl FnOnce(&Arc<T>) -> bool, end: impl FnOnce(&T, &Thread)) {
         let mut running = self.running.get().lock();
         if let Some(r) = running.take_if(|r| remove(&r.shared)) {
             end(&r.shared, r.thread.thread());
-            if r.thread.join().is_err() {
+            let is_itself = r.thread.thread().id() == std::thread::current().id();
+            if !is_itself && r.thread.join().is_err() {
                 ucs_diag!("a thread of the library ended early");
             }
         }
