@@ -43,7 +43,10 @@ int main(void)
             CHECK_OK(side_wait(&sender[0], &receiver, ucp_ep_flush_nbx(ep[0], &plain)));
         } else {
             for (n = 1; n <= 2; ++n) {
-                CHECK_EQ(ucp_worker_progress(receiver.worker), 1);
+                /* 1.13.1 takes nothing now and then */
+                while (calls < n) {
+                    ucp_worker_progress(receiver.worker);
+                }
                 CHECK_EQ(calls, n);
             }
             DRIVE_UNTIL(&receiver, &receiver, calls == SENDERS);
