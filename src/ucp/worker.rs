@@ -1,7 +1,7 @@
 //! A worker: its core, and beside it the state of each floor.
 //!
 //! This is the roof of `src/ucp`: it puts the parts together, installs the message handlers on the interfaces, and takes
-//! everything down again. No floor below names it; each finds its own part from the core (`Part`).
+//! everything down again. No floor below names it; each finds its own state from the core (`FloorState`).
 //!
 //! One thread at a time uses a worker (in MULTI mode `abi` takes its lock). User callbacks re-enter:
 //! every borrow of the state below ends before one is called.
@@ -21,7 +21,7 @@ use super::rma::flush;
 use super::stream::{self, StreamState};
 use super::tag::TagState;
 use super::wireup::{WireupState, cm, describe, message, select};
-use super::worker_core::{Core, Hooks, OpenIface, Part, WorkerParams};
+use super::worker_core::{Core, FloorState, Hooks, OpenIface, WorkerParams};
 use crate::c::*;
 use crate::sys::cpu;
 use crate::ucs::{Result, Status};
@@ -46,18 +46,18 @@ pub struct Worker {
     pub wireup: WireupState,
 }
 
-/// Each part of `Worker` is found from its core.
-macro_rules! parts {
-    ($($member:ident: $part:ty,)*) => {
+/// Each floor's state in `Worker` is found from its core.
+macro_rules! floor_states {
+    ($($member:ident: $state:ty,)*) => {
         // SAFETY: a core is shared only as the first member of a boxed worker, whose address `Worker::create` exposes.
-        $(unsafe impl Part for $part {
+        $(unsafe impl FloorState for $state {
             const OFFSET: usize = offset_of!(Worker, $member);
         })*
         const _: () = assert!(offset_of!(Worker, core) == 0);
     };
 }
 
-parts! {
+floor_states! {
     requests: RequestPool,
     endpoints: Endpoints,
     keepalive: Keepalive,

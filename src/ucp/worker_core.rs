@@ -2,8 +2,8 @@
 //! wake-up.
 //!
 //! The state of a higher floor (endpoints, protocols, tags and so on) stands beside the core in `Worker`. Its type is a
-//! `Part`, and `Part::of` finds it from the core, so a floor names the core and its own state, not the worker. What the
-//! core asks of the floors above are `Hooks`.
+//! `FloorState`, and `FloorState::of` finds it from the core, so a floor names the core and its own state, not the
+//! worker. What the core asks of the floors above are `Hooks`.
 
 use super::buffers::Buffers;
 use super::config::TABLE;
@@ -111,10 +111,10 @@ pub struct Core {
 /// # Safety
 /// Every `Core` that is shared stands at the start of a block of memory, exposed, with a value of this type at `OFFSET`
 /// that lives as long as the core.
-pub unsafe trait Part: Sized {
+pub unsafe trait FloorState: Sized {
     const OFFSET: usize;
 
-    /// The part that stands beside this core.
+    /// The state that stands beside this core.
     #[inline(always)]
     fn of(core: &Core) -> &Self {
         let at = core::ptr::from_ref(core).addr() + Self::OFFSET;

@@ -7,7 +7,7 @@ pub mod recv;
 pub mod send;
 
 use crate::c::*;
-use crate::ucp::worker_core::{Core, Part};
+use crate::ucp::worker_core::{Core, FloorState};
 use crate::ucs::{Result, Status};
 use crate::wire::header::AmHdr;
 use core::cell::RefCell;

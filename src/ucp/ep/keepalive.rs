@@ -9,7 +9,7 @@ use super::Ep;
 use crate::sys::clock::monotonic_ns;
 use crate::ucp::config::TABLE;
 use crate::ucp::timer::{Timer, WorkerCall, limit};
-use crate::ucp::worker_core::{Core, Part};
+use crate::ucp::worker_core::{Core, FloorState};
 use crate::ucs::Status;
 use crate::ucs::config::{Config, var};
 use crate::ucs_diag;

@@ -4,7 +4,7 @@ use super::loopback::Loopback;
 use super::pairing::{Pairing, ReturnPath};
 use super::{Capability, Ep, MessageLane, OpenedRail, WantedRails};
 use crate::c::uct_ep_h;
-use crate::ucp::worker_core::{Core, Part};
+use crate::ucp::worker_core::{Core, FloorState};
 use crate::ucs::Status;
 use crate::ucs::slots::Slots;
 use crate::wire::address::Address;

@@ -21,7 +21,7 @@ use crate::ucp::interner::Interner;
 use crate::ucp::plan::Rules;
 use crate::ucp::regions::View;
 use crate::ucp::rndv_tuner::RndvTuner;
-use crate::ucp::worker_core::{Core, Part};
+use crate::ucp::worker_core::{Core, FloorState};
 use crate::ucs::config::Config;
 use core::cell::RefCell;
 use postponed::Postponed;

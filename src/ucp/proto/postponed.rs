@@ -5,7 +5,7 @@
 //! completion twice, MPICH (4.1 to 5.0) writes into the request after the call, and frees a request that it did not get.
 //! MPICH does so with eager messages too, and then hangs in a receive from any source, with upstream as well. So the
 //! callback of a tagged receive that refuses immediate completion waits likewise. Used by the receives of `tag` and `am`; the
-//! worker ends the rest when it is destroyed.
+//! worker ends those that wait when it is destroyed.
 
 use super::rndv::receiver;
 use crate::ucp::ep::Ep;
@@ -21,18 +21,18 @@ use core::ptr::NonNull;
 use std::collections::VecDeque;
 
 /// How a receive goes on.
-pub enum Rest {
+pub enum NextStep {
     /// Its message is to be fetched.
     Fetch(Rts),
     /// It is over, with this result.
-    End(Result<()>),
+    Complete(Result<()>),
 }
 
-impl Rest {
-    fn go_on(self, worker: &Core, req: &Request) {
+impl NextStep {
+    fn run(self, worker: &Core, req: &Request) {
         match self {
-            Rest::Fetch(message) => receiver::fetch(worker, req, &message),
-            Rest::End(result) => req.complete(result),
+            NextStep::Fetch(message) => receiver::fetch(worker, req, &message),
+            NextStep::Complete(result) => req.complete(result),
         }
     }
 }
@@ -40,8 +40,8 @@ impl Rest {
 /// Receives that wait for progress, in order.
 #[derive(Default)]
 pub struct Postponed {
-    queue: RefCell<VecDeque<(NonNull<Request>, Rest)>>,
-    /// The next progress calls `go_on`.
+    queue: RefCell<VecDeque<(NonNull<Request>, NextStep)>>,
+    /// The next progress calls `on_progress`.
     is_due: Cell<bool>,
 }
 
@@ -49,8 +49,8 @@ impl Postponed {
     /// Takes the first one that is asked for off the queue.
     fn take(
         &self,
-        asked: impl Fn(&(NonNull<Request>, Rest)) -> bool,
-    ) -> Option<(NonNull<Request>, Rest)> {
+        asked: impl Fn(&(NonNull<Request>, NextStep)) -> bool,
+    ) -> Option<(NonNull<Request>, NextStep)> {
         let mut queue = self.queue.borrow_mut();
         let at = queue.iter().position(asked)?;
         queue.remove(at)
@@ -58,10 +58,10 @@ impl Postponed {
 
     /// The worker ends.
     pub fn end_all(&self) {
-        while let Some((req, rest)) = self.take(|_| true) {
-            let result = match rest {
-                Rest::Fetch(_) => Err(Status::CANCELED),
-                Rest::End(result) => result,
+        while let Some((req, next)) = self.take(|_| true) {
+            let result = match next {
+                NextStep::Fetch(_) => Err(Status::CANCELED),
+                NextStep::Complete(result) => result,
             };
             // SAFETY: not over before.
             unsafe { req.as_ref() }.complete(result);
@@ -70,22 +70,22 @@ impl Postponed {
 }
 
 /// Has progress go on with the receive, or does so now where that is not possible.
-pub fn postpone(worker: &Core, req: &Request, rest: Rest) {
+pub fn postpone(worker: &Core, req: &Request, next: NextStep) {
     let postponed = &worker.proto().postponed;
     if !postponed.is_due.replace(true) {
         let arg = core::ptr::from_ref(worker).cast_mut().cast();
         // SAFETY: the worker's thread; the queue calls nothing after the worker's end.
-        if unsafe { worker.queue().add(go_on, arg, Repeat::Once) }.is_err() {
+        if unsafe { worker.queue().add(on_progress, arg, Repeat::Once) }.is_err() {
             postponed.is_due.set(false);
-            return rest.go_on(worker, req);
+            return next.run(worker, req);
         }
     }
-    postponed.queue.borrow_mut().push_back((req.as_ptr(), rest));
+    postponed.queue.borrow_mut().push_back((req.as_ptr(), next));
     worker.wakeup.poke_sleepers();
 }
 
 /// Progress callback: goes on with the receives that are there at its start.
-unsafe extern "C" fn go_on(worker: *mut c_void) -> c_uint {
+unsafe extern "C" fn on_progress(worker: *mut c_void) -> c_uint {
     // SAFETY: registered by `postpone` with the worker, which outlives its callbacks.
     let worker = unsafe { &*worker.cast::<Core>() };
     let postponed = &worker.proto().postponed;
@@ -94,10 +94,10 @@ unsafe extern "C" fn go_on(worker: *mut c_void) -> c_uint {
     let here = postponed.queue.borrow().len();
     let mut done = 0;
     while done < here
-        && let Some((req, rest)) = postponed.take(|_| true)
+        && let Some((req, next)) = postponed.take(|_| true)
     {
         // SAFETY: not over before.
-        rest.go_on(worker, unsafe { req.as_ref() });
+        next.run(worker, unsafe { req.as_ref() });
         done += 1;
     }
     done as c_uint
@@ -105,9 +105,9 @@ unsafe extern "C" fn go_on(worker: *mut c_void) -> c_uint {
 
 /// An endpoint ends: fetches of its messages end with a status.
 pub fn abort(ep: &Ep, status: Status) {
-    let of_peer = |(_, rest): &(NonNull<Request>, Rest)| match rest {
-        Rest::Fetch(message) => ep.is_paired_with(message.sender.ep),
-        Rest::End(_) => false,
+    let of_peer = |(_, next): &(NonNull<Request>, NextStep)| match next {
+        NextStep::Fetch(message) => ep.is_paired_with(message.sender.ep),
+        NextStep::Complete(_) => false,
     };
     while let Some((req, _)) = ep.worker().proto().postponed.take(of_peer) {
         // SAFETY: not over before.

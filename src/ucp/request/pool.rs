@@ -5,7 +5,7 @@
 //! a peer answers has an id, which is stale once the request has completed.
 
 use super::Request;
-use crate::ucp::worker_core::{Core, Part};
+use crate::ucp::worker_core::{Core, FloorState};
 use crate::ucs::slots::Slots;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;

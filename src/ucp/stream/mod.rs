@@ -11,7 +11,7 @@ mod short_queue;
 
 use super::ep::Ep;
 use super::unexpected;
-use super::worker_core::{Core, Part};
+use super::worker_core::{Core, FloorState};
 use core::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 

@@ -15,7 +15,7 @@ use super::op::{Op, TagWaitOp};
 use super::proto::reassembly::MessageId;
 use super::request::{Info, Request};
 use super::unexpected;
-use super::worker_core::{Core, Part};
+use super::worker_core::{Core, FloorState};
 use crate::ucp::dt::Data;
 use crate::ucp::rts::Rts;
 use crate::ucs::Status;

@@ -5,7 +5,7 @@ use super::posted_fifo::PostedReceive;
 use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::op::{Arriving, Op, Operation, TagRecvOp, TagWaitOp};
-use crate::ucp::proto::postponed::{Rest, postpone};
+use crate::ucp::proto::postponed::{NextStep, postpone};
 use crate::ucp::proto::reassembly::{MessageId, Reassembly, Target, empty_reassembly};
 use crate::ucp::proto::rndv::receiver;
 use crate::ucp::request::{Callback, Info, Param, Posted, Request, RequestSlot, ended, settle};
@@ -158,7 +158,7 @@ pub fn take(
     let req = unsafe { at.as_ref() };
     req.set_info(info);
     match message {
-        Message::Rts(a) => postpone(worker, req, Rest::Fetch(*a)),
+        Message::Rts(a) => postpone(worker, req, NextStep::Fetch(*a)),
         Message::Fragments { id, .. } => {
             if let Some(result) = adopt(worker, req, id) {
                 finish(worker, req, param, result);
@@ -179,7 +179,7 @@ fn is_told_later(param: &Param) -> bool {
 /// Ends a receive within its call.
 fn finish(worker: &Core, req: &Request, param: &Param, result: Result<()>) {
     if is_told_later(param) {
-        postpone(worker, req, Rest::End(result));
+        postpone(worker, req, NextStep::Complete(result));
     } else {
         req.complete(result);
     }

@@ -15,7 +15,7 @@ use crate::c::*;
 use crate::ucp::claims;
 use crate::ucp::ep::{Ep, EpParams};
 use crate::ucp::interner::Interner;
-use crate::ucp::worker_core::{Core, Part};
+use crate::ucp::worker_core::{Core, FloorState};
 use crate::ucs::Result;
 use crate::wire::address::Address;
 use cm::Cm;
