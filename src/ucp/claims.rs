@@ -21,8 +21,8 @@ pub fn ticket(worker: &Core, to: u64) -> u64 {
 /// The proven part of a peer's address.
 pub struct Proven {
     pub address: Address,
-    /// The process did not reply to the request for the entries of this host.
-    pub is_silent: bool,
+    /// The process has not answered for the entries of this host, but may do so later.
+    pub is_unanswered: bool,
     /// Lives until the endpoint is made: the peer's segment came with it.
     pub confirmed: Option<Confirmed>,
 }
@@ -117,9 +117,9 @@ fn identity_of(worker: &Core, entry: &AddressEntry) -> Option<u64> {
 /// An address that its owner sent, less the entries of this host that are not proven to be the owner's.
 pub fn proven(worker: &Core, mut address: Address, ticket: u64) -> Proven {
     let is_local = |entry: &AddressEntry| is_local(worker, entry);
-    let unconfirmed = |address, is_silent| Proven {
+    let unconfirmed = |address, is_unanswered| Proven {
         address,
-        is_silent,
+        is_unanswered,
         confirmed: None,
     };
     if !address.entries.iter().any(is_local) {
@@ -135,13 +135,13 @@ pub fn proven(worker: &Core, mut address: Address, ticket: u64) -> Proven {
     let workers = (address.uuid, worker.uuid);
     let segment = segment(worker, &address);
     let proof = owner.map(|owner| local::confirm(owner, workers, ticket, segment));
-    let mut is_silent = false;
+    let mut is_unanswered = false;
     if let Some(Err(e)) = &proof {
         ucs_debug!(
             "worker {:#x} is not proven to be on this host ({e}): messages to it go by the network",
             address.uuid
         );
-        is_silent = e.is_temporary();
+        is_unanswered = e.is_temporary();
     }
     let confirmed = proof.and_then(Result::ok);
     let owner: Option<ProcessId> = owner.filter(|_| confirmed.is_some()).map(|o| o.id);
@@ -152,7 +152,7 @@ pub fn proven(worker: &Core, mut address: Address, ticket: u64) -> Proven {
         .retain(|entry| !is_local(entry) || is_owners(entry));
     Proven {
         address,
-        is_silent,
+        is_unanswered,
         confirmed,
     }
 }

@@ -84,7 +84,7 @@ unsafe fn peer_connected(worker: *mut c_void, identity: u64) {
 /// for the client's connection, or for the reply of a silent process.
 pub fn connect(worker: &Core, ep: &Ep, proven: Proven) -> Result<()> {
     let (address, unverified) = claims::connected(worker, proven.address.clone());
-    if (proven.is_silent || !unverified.is_empty())
+    if (proven.is_unanswered || !unverified.is_empty())
         && !super::select::reaches_any(worker, &address)
         && let Some(cm) = worker.wireup().cm.get()
     {

@@ -374,7 +374,7 @@ fn handle(worker: &Core, event: Event) {
             }
             let proven = Proven {
                 address,
-                is_silent: false,
+                is_unanswered: false,
                 confirmed: None,
             };
             client_known(worker, ep, accepted::connect(worker, ep, proven));
@@ -437,15 +437,15 @@ fn handle(worker: &Core, event: Event) {
 /// has to wait for a client's connection or a process's reply.
 fn connect_claimed(worker: &Core, ep: &Ep, claim: Claim) -> Result<()> {
     let proven = claims::proven(worker, claim.address.clone(), claim.ticket);
-    let is_silent = proven.is_silent;
+    let is_unanswered = proven.is_unanswered;
     if claim.origin == Origin::Client {
         accepted::connect(worker, ep, proven)?;
-    } else if is_silent && !select::reaches_any(worker, &proven.address) {
+    } else if is_unanswered && !select::reaches_any(worker, &proven.address) {
         limit_wait(worker, ep)?;
     } else {
         ep.connect_back(Rc::new(proven.address))?;
     }
-    if is_silent && !ep.is_connected() {
+    if is_unanswered && !ep.is_connected() {
         unproven::wait(worker, claim);
     }
     Ok(())

@@ -65,7 +65,7 @@ pub fn on_wireup(worker: &Core, message: &[u8]) {
         }
         None => {
             let proven = claims::answerable(worker, address, hdr.ticket);
-            if proven.address.entries.is_empty() && proven.is_silent {
+            if proven.address.entries.is_empty() && proven.is_unanswered {
                 // Seldom, so that the address is read again instead of being kept for it.
                 if let Ok(address) = Address::unpack(blob, registry::is_known) {
                     create_unproven(worker, address, &hdr, serial);
@@ -109,7 +109,7 @@ fn create_unproven(worker: &Core, address: Address, hdr: &WireupHdr, serial: u32
 /// Asks the process of a peer that sent a wire-up message again.
 pub fn retry(worker: &Core, ep: &Ep, claim: Claim) {
     let proven = claims::proven(worker, claim.address.clone(), claim.ticket);
-    if proven.is_silent {
+    if proven.is_unanswered {
         unproven::wait(worker, claim);
     } else if proven.address.entries.is_empty() {
         ep.fail(Status::UNREACHABLE);

@@ -333,15 +333,14 @@ pub fn iface_for(worker: &Core, address: &Address, capability: Capability) -> Op
 
 /// Whether a peer that nothing reaches was within reach of shared memory, and has closed its interface or ended.
 pub fn has_left(worker: &Core, address: &Address) -> bool {
-    !matches!(
-        refusal(worker, address),
-        Some(Refusal::OtherUser | Refusal::Silent | Refusal::NotAsked)
-    ) && worker.ifaces.iter().any(|iface| {
-        let left = |entry: &AddressEntry| {
-            may_reach(worker, iface, entry, core::ptr::null()) && !reaches(worker, iface, entry)
-        };
-        transport_of(worker, iface).shares_memory() && address.entries.iter().any(left)
-    })
+    let may_be_there = |r: Refusal| r == Refusal::OtherUser || r.is_temporary();
+    !refusal(worker, address).is_some_and(may_be_there)
+        && worker.ifaces.iter().any(|iface| {
+            let left = |entry: &AddressEntry| {
+                may_reach(worker, iface, entry, core::ptr::null()) && !reaches(worker, iface, entry)
+            };
+            transport_of(worker, iface).shares_memory() && address.entries.iter().any(left)
+        })
 }
 
 /// Why the peer's process, if on this host, refuses access to its memory.
