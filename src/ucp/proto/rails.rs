@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 
 use crate::ucp::config::TABLE;
-use crate::ucp::ep::{Ep, Lane, Part, Rest, WantedRails, WeightedLane};
+use crate::ucp::ep::{Ep, Lane, Part, WantedRails, WeightedLane};
 use crate::ucs::config::{Config, var};
 
 /// Parts begin at multiples of this: cache lines stay whole.
@@ -93,15 +93,15 @@ fn split_long(ep: &Ep, first: Lane, limits: SplitLimits, len: usize) -> Option<V
     Some(parts)
 }
 
-/// The bytes of a message of `len` bytes to be sent in fragments; the message lane has all if they are not split.
-pub fn rest(ep: &Ep, first: Lane, limits: SplitLimits, len: usize) -> Rest {
+/// The parts of a transfer of `len` bytes; `first` has all of it if it is not split.
+pub fn parts(ep: &Ep, first: Lane, limits: SplitLimits, len: usize) -> Vec<Part> {
     let whole = || {
         vec![Part {
             lane: first,
             range: 0..len,
         }]
     };
-    Rest::new(split(ep, first, limits, len).unwrap_or_else(whole))
+    split(ep, first, limits, len).unwrap_or_else(whole)
 }
 
 /// The parts of lanes, of which the first always has one.

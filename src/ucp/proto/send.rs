@@ -6,7 +6,7 @@
 use super::{rails, rndv, zcopy};
 use crate::c::*;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Ep, Lane, MAX_TOGETHER, ShortRoute, Task, TaskStep, writer};
+use crate::ucp::ep::{Ep, Lane, MAX_TOGETHER, Rest, ShortRoute, Task, TaskStep, writer};
 use crate::ucp::op::{MessageKind, Op, Operation, SendOp, Stage};
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
@@ -503,7 +503,7 @@ pub fn on_first_ack(worker: &Core, hdr: &FirstAckHdr) {
         return;
     };
     let proto = worker.proto();
-    let mut rest = rails::rest(ep, lane, proto.rails.eager, len);
+    let mut rest = Rest::new(rails::parts(ep, lane, proto.rails.eager, len));
     if offset > 0 && rest.is_split() {
         rest.skip(offset);
         proto.rests.borrow_mut().insert(message, rest);

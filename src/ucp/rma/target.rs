@@ -2,7 +2,7 @@
 //! only as their protection allows.
 
 use crate::ucp::atomic::{AtomicOperation, apply};
-use crate::ucp::ep::{Ep, Lane, LaneIdx, PeerGet, Serve, Task, TaskStep, writer};
+use crate::ucp::ep::{Ep, Lane, LaneIdx, PeerGet, Rest, Serve, Task, TaskStep, writer};
 use crate::ucp::proto::control;
 use crate::ucp::proto::rails;
 use crate::ucp::worker_core::Core;
@@ -100,7 +100,7 @@ impl Serve for PeerGet {
             return serve_fragment(ep, lane, self, 0..0).map(|_| TaskStep::Done);
         }
         let limits = ep.worker().proto().rails.access;
-        let all = || rails::rest(ep, lane, limits, self.length);
+        let all = || Rest::new(rails::parts(ep, lane, limits, self.length));
         let mut rest = self.rest.take().unwrap_or_else(all);
         let mut refused = false;
         let sent = rest.send(|lane, range| {

@@ -241,13 +241,7 @@ fn start_put(ep: &Ep, req: &Request) -> Result<()> {
     let begun = match lane {
         Some(lane) if notify => {
             let limits = ep.worker().proto().rails.rendezvous;
-            let whole = || {
-                vec![Part {
-                    lane,
-                    range: 0..length,
-                }]
-            };
-            let parts = rails::split(ep, lane, limits, length).unwrap_or_else(whole);
+            let parts = rails::parts(ep, lane, limits, length);
             let notified = |part| notified(receiver, transfer, part);
             zcopy::put_notify(req, parts.into_iter().map(notified))
         }
