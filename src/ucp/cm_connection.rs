@@ -20,6 +20,16 @@ pub struct CmConnection {
 }
 
 impl CmConnection {
+    pub fn new(endpoint: Endpoint, remote: SocketAddr, deadline: Option<Timer>) -> CmConnection {
+        CmConnection {
+            endpoint,
+            remote,
+            deadline,
+            gone: None,
+            close_received: false,
+        }
+    }
+
     /// The local end, while the connection stands.
     pub fn local(&self) -> Option<SocketAddr> {
         self.endpoint.local_address()

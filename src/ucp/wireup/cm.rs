@@ -276,19 +276,20 @@ pub fn connect(
         ep: ep.id.get(),
         client: Mutex::new(None),
     });
-    let made = cm.manager()?.connect(to, from, owner).and_then(|endpoint| {
+    let made = cm.manager().and_then(|manager| {
+        let endpoint = manager.connect(to, from, owner)?;
         let deadline = cm.deadline(worker, ep.id.get())?;
-        Ok((endpoint, deadline))
+        Ok(CmConnection::new(endpoint, to, deadline))
     });
+    attach(at, made)
+}
+
+/// Gives a new endpoint its connection, or destroys it.
+pub fn attach(at: NonNull<Ep>, made: Result<CmConnection>) -> Result<NonNull<Ep>> {
     match made {
-        Ok((endpoint, deadline)) => {
-            *ep.cm_connection.borrow_mut() = Some(CmConnection {
-                endpoint,
-                remote: to,
-                deadline,
-                gone: None,
-                close_received: false,
-            });
+        Ok(connection) => {
+            // SAFETY: just made by the caller, who keeps it.
+            *unsafe { at.as_ref() }.cm_connection.borrow_mut() = Some(connection);
             Ok(at)
         }
         Err(e) => {

@@ -1,13 +1,13 @@
 //! Servers: listeners, and the connection requests of clients.
 
-use super::cm::{Event, Half, Inbox, cm};
+use super::cm::{Event, Half, Inbox, attach, cm};
 use super::greeting::Greeting;
 use crate::c::*;
 use crate::sys::lock::Mutex;
 use crate::ucp::claims;
 use crate::ucp::cm_connection::CmConnection;
 use crate::ucp::config::TABLE;
-use crate::ucp::ep::{End, Ep, EpParams};
+use crate::ucp::ep::{Ep, EpParams};
 use crate::ucp::worker_core::Core;
 use crate::ucs::config::var;
 use crate::ucs::{Result, Status};
@@ -61,24 +61,9 @@ pub fn accept(worker: &Core, request: ConnRequest, params: EpParams) -> Result<N
     let private = Greeting::of(worker, ep, 0, ticket);
     let made = request
         .manager()
-        .and_then(|m| m.accept(request.id, owner, &private));
-    match made {
-        Ok(endpoint) => {
-            *ep.cm_connection.borrow_mut() = Some(CmConnection {
-                endpoint,
-                remote: request.client,
-                deadline: None,
-                gone: None,
-                close_received: false,
-            });
-            Ok(at)
-        }
-        Err(e) => {
-            // SAFETY: nobody else has it.
-            unsafe { Ep::destroy(at.as_ptr(), e, End::Flushed) };
-            Err(e)
-        }
-    }
+        .and_then(|m| m.accept(request.id, owner, &private))
+        .map(|endpoint| CmConnection::new(endpoint, request.client, None));
+    attach(at, made)
 }
 
 /// Turns a client down.
