@@ -1,11 +1,12 @@
 //! What a port is: its link layer, its address, its speed; which peers it reaches and how.
 
 use super::config::PathSettings;
-use super::wire::{DEVICE_LEN, DeviceAddr, Link};
+use super::wire::{DEVICE_LEN, DeviceAddr, Link, PAIR_LEN};
 use crate::c::verbs::*;
 use crate::sys::file::read_kernel_text;
 use crate::sys::verbs::Device;
 use crate::ucs::{Result, Status};
+use crate::uct::base::params::EpParams;
 use crate::{ucs_diag, ucs_error, ucs_info};
 
 /// A port that can be used.
@@ -32,6 +33,32 @@ pub unsafe fn read_device(p: *const u8) -> Result<DeviceAddr> {
     // SAFETY: by the caller's promise; any alignment.
     let bytes = unsafe { p.cast::<[u8; DEVICE_LEN]>().read() };
     DeviceAddr::decode(&bytes).ok_or(Status::INVALID_ADDR)
+}
+
+/// What an endpoint is to be connected to: a peer's port, and the queue pair that its interface address names, as
+/// `decode` reads it. `None` without addresses, for one that is connected later.
+///
+/// # Safety
+/// Non-null addresses must be readable for their lengths.
+pub unsafe fn read_peer(
+    params: &EpParams,
+    transport: &str,
+    decode: fn(&[u8; PAIR_LEN]) -> Option<u32>,
+) -> Result<Option<(DeviceAddr, u32)>> {
+    match (params.device_addr.is_null(), params.iface_addr.is_null()) {
+        (true, true) => Ok(None),
+        (false, false) => {
+            // SAFETY: by the caller's promise.
+            let device = unsafe { read_device(params.device_addr) }?;
+            // SAFETY: as above; any alignment.
+            let iface = unsafe { params.iface_addr.cast::<[u8; PAIR_LEN]>().read() };
+            Ok(Some((device, decode(&iface).ok_or(Status::INVALID_ADDR)?)))
+        }
+        _ => {
+            ucs_error!("{transport}: an endpoint needs both addresses or none");
+            Err(Status::INVALID_PARAM)
+        }
+    }
 }
 
 /// Why a port cannot be used, as text for the log.
@@ -121,6 +148,23 @@ impl Port {
             None => ucs_error!("the port is a full member of no partition: set UCX_IB_PKEY"),
         }
         Err(Status::NO_ELEM)
+    }
+
+    /// `UNREACHABLE`, and a line in the log, where packets to that port cannot be sent from this one, named `device`.
+    pub fn check_reach(
+        &self,
+        transport: &str,
+        device: &str,
+        peer: &DeviceAddr,
+        path: &PathSettings,
+    ) -> Result<()> {
+        if self.reaches(peer, path) {
+            return Ok(());
+        }
+        ucs_error!(
+            "{transport}: the peer cannot be reached from {device}: another link layer, subnet or address family"
+        );
+        Err(Status::UNREACHABLE)
     }
 
     /// Whether packets to that port can be sent.

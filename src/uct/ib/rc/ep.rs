@@ -2,7 +2,7 @@
 
 use super::conn::{Conn, Signal, State, Work};
 use super::iface::{COPY_OFFSET, Face, RcIface};
-use super::wire::{IFACE_LEN, decode_iface};
+use super::wire::decode_iface;
 use crate::c::verbs::*;
 use crate::c::*;
 use crate::ucs::{Result, Status};
@@ -13,7 +13,7 @@ use crate::uct::base::iface::EpBox;
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::EpParams;
 use crate::uct::ib::ops::{self, List};
-use crate::uct::ib::port::read_device;
+use crate::uct::ib::port::{read_device, read_peer};
 use crate::uct::ib::wire::{DeviceAddr, EP_LEN, EpAddr, HEADER_LEN, Header};
 use std::rc::Rc;
 
@@ -25,35 +25,18 @@ type Ep = EpBox<RcIface>;
 
 /// `Ok` where there is a way to the peer's port.
 fn check_reach(face: &Face, device: &DeviceAddr) -> Result<()> {
-    if face.port.reaches(device, &face.settings.path) {
-        return Ok(());
-    }
-    ucs_error!(
-        "rc_verbs: the peer cannot be reached from {}: another link layer, subnet or address family",
-        face.base.device
-    );
-    Err(Status::UNREACHABLE)
+    face.port
+        .check_reach(super::NAME, &face.base.device, device, &face.settings.path)
 }
 
 impl RcEp {
     /// An endpoint to the interface with these addresses; without any, one that is to be connected by `connect`.
     pub fn create(face: &Face, params: &EpParams) -> Result<RcEp> {
-        let to = match (params.device_addr.is_null(), params.iface_addr.is_null()) {
-            (true, true) => None,
-            (false, false) => {
-                // SAFETY: of our length by the caller's promise.
-                let device = unsafe { read_device(params.device_addr) }?;
-                // SAFETY: as above; any alignment.
-                let iface = unsafe { params.iface_addr.cast::<[u8; IFACE_LEN]>().read() };
-                let queue_pair = decode_iface(&iface).ok_or(Status::INVALID_ADDR)?;
-                check_reach(face, &device)?;
-                Some((device, queue_pair))
-            }
-            _ => {
-                ucs_error!("rc_verbs: an endpoint needs both addresses or none");
-                return Err(Status::INVALID_PARAM);
-            }
-        };
+        // SAFETY: by the promise of who asked for the endpoint.
+        let to = unsafe { read_peer(params, super::NAME, decode_iface) }?;
+        if let Some((device, _)) = &to {
+            check_reach(face, device)?;
+        }
         let conn = face.new_conn(false)?;
         if let Some((device, queue_pair)) = to
             && let Err(e) = RcIface::request(face, &conn, &device, queue_pair)

@@ -3,7 +3,7 @@
 use super::conn::State;
 use super::iface::{Face, UdIface};
 use super::sender::Packet;
-use super::wire::{ConnId, EMPTY, EP_LEN, EpAddr, HEADER_LEN, IFACE_LEN, decode_iface};
+use super::wire::{ConnId, EMPTY, EP_LEN, EpAddr, HEADER_LEN, decode_iface};
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
@@ -13,7 +13,7 @@ use crate::uct::base::iov::Iov;
 use crate::uct::base::params::EpParams;
 use crate::uct::base::pending::PendingGroup;
 use crate::uct::ib::ops::{List, MAX_SGES};
-use crate::uct::ib::port::read_device;
+use crate::uct::ib::port::{read_device, read_peer};
 use crate::uct::ib::wire::DeviceAddr;
 use std::rc::Rc;
 
@@ -26,13 +26,8 @@ type Ep = EpBox<UdIface>;
 
 /// `Ok` where the peer's port takes datagrams as long as ours, on a way that we have.
 fn check_reach(face: &Face, device: &DeviceAddr) -> Result<()> {
-    if !face.port.reaches(device, &face.settings.path) {
-        ucs_error!(
-            "ud_verbs: the peer cannot be reached from {}: another link layer, subnet or address family",
-            face.base.device
-        );
-        return Err(Status::UNREACHABLE);
-    }
+    face.port
+        .check_reach(super::NAME, &face.base.device, device, &face.settings.path)?;
     let (peer, own) = (128usize << device.mtu, face.limits.bcopy + HEADER_LEN);
     if peer < own {
         ucs_error!(
@@ -47,22 +42,11 @@ fn check_reach(face: &Face, device: &DeviceAddr) -> Result<()> {
 
 impl UdEp {
     pub fn create(face: &Face, params: &EpParams) -> Result<UdEp> {
-        let to = match (params.device_addr.is_null(), params.iface_addr.is_null()) {
-            (true, true) => None,
-            (false, false) => {
-                // SAFETY: of our length by the caller's promise.
-                let device = unsafe { read_device(params.device_addr) }?;
-                // SAFETY: as above; any alignment.
-                let iface = unsafe { params.iface_addr.cast::<[u8; IFACE_LEN]>().read() };
-                let queue_pair = decode_iface(&iface).ok_or(Status::INVALID_ADDR)?;
-                check_reach(face, &device)?;
-                Some((device, queue_pair))
-            }
-            _ => {
-                ucs_error!("ud_verbs: an endpoint needs both addresses or none");
-                return Err(Status::INVALID_PARAM);
-            }
-        };
+        // SAFETY: by the promise of who asked for the endpoint.
+        let to = unsafe { read_peer(params, super::NAME, decode_iface) }?;
+        if let Some((device, _)) = &to {
+            check_reach(face, device)?;
+        }
         let mut engine = face.engine();
         let id = engine.add_endpoint()?;
         if let Some((device, queue_pair)) = to
