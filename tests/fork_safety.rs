@@ -2,9 +2,12 @@
 //! thread that it does not have, and never reads what another thread was changing. `src/sys/fork.rs` tells why, and which
 //! types there are. The last tests show that each rule can fail.
 
+mod source_text;
+
 use quote::ToTokens;
+use source_text::sources;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use syn::visit::{self, Visit};
 
 /// Types of statics that may stand everywhere: what a child makes anew or inherits whole, single words, and what never
@@ -164,27 +167,13 @@ fn breaches(file: &str, text: &str) -> Vec<String> {
     statics.breaches
 }
 
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    entries
-        .flat_map(|path| match path.is_dir() {
-            true => rust_files(&path),
-            false => vec![path],
-        })
-        .filter(|path| path.extension().is_some_and(|e| e == "rs"))
-        .collect()
-}
-
 #[test]
 fn statics_are_right_over_fork() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
-    for path in rust_files(&source) {
-        let file = path.strip_prefix(&source).unwrap().to_str().unwrap();
+    for (file, text) in sources() {
+        let file = file.to_str().unwrap();
         if !file.ends_with("/tests.rs") {
-            found.extend(breaches(file, &fs::read_to_string(&path).unwrap()));
+            found.extend(breaches(file, &text));
         }
     }
     assert!(found.is_empty(), "\n{}", found.join("\n"));

@@ -1,8 +1,11 @@
 //! `docs/GLOSSARY.md` is true: the places that it names exist, and words that older versions used for its concepts do
 //! not occur in `src/` any more.
 
+mod source_text;
+
+use source_text::sources;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Words of older versions, whole and in this case, and what they are called now.
 const OLD_WORDS: &[(&str, &str)] = &[
@@ -49,17 +52,6 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            rust_files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-}
-
 /// The line numbers and old words of a text.
 fn old_words(text: &str) -> Vec<(usize, &'static str)> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -79,12 +71,11 @@ fn old_words(text: &str) -> Vec<(usize, &'static str)> {
 
 #[test]
 fn old_words_do_not_occur() {
-    let mut files = Vec::new();
-    rust_files(&root().join("src"), &mut files);
+    let files = sources();
     let mut wrong = Vec::new();
-    for file in &files {
-        for (line, word) in old_words(&fs::read_to_string(file).unwrap()) {
-            wrong.push(format!("{}:{line}: {word}", file.display()));
+    for (file, text) in &files {
+        for (line, word) in old_words(text) {
+            wrong.push(format!("src/{}:{line}: {word}", file.display()));
         }
     }
     assert!(files.len() > 300, "{} files", files.len());

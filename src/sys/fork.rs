@@ -2,7 +2,7 @@
 //!
 //! A child of fork() has one thread and a copy of its parent's memory. A lock that another thread of the parent held
 //! stays locked, a value that another thread was changing stays inconsistent, and a result that another thread was
-//! computing never comes. So every static that is more than a word is one of these, which `tests/layering.rs` checks:
+//! computing never comes. So every static that is more than a word is one of these, which `tests/fork_safety.rs` checks:
 //!
 //! | type | for | a child |
 //! |---|---|---|
