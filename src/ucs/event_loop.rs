@@ -6,8 +6,7 @@
 //! and a second thread would add to what the first endpoint costs.
 #![forbid(unsafe_code)]
 
-use super::fork::PerProcess;
-use super::service::Service;
+use super::service::{Service, WhileUsed};
 use crate::sys::epoll::{Epoll, NO_EVENT};
 use crate::sys::eventfd::EventFd;
 use crate::sys::lock::Mutex;
@@ -181,9 +180,7 @@ fn run(shared: &Shared) {
 }
 
 /// A service, whose state `T` its users and the thread share.
-pub struct EventService<T: Handler + 'static> {
-    running: PerProcess<Mutex<Option<Running<T>>>>,
-}
+pub struct EventService<T: Handler + 'static>(WhileUsed<Running<T>>);
 
 struct Running<T> {
     state: Arc<T>,
@@ -193,36 +190,27 @@ struct Running<T> {
 impl<T: Handler> EventService<T> {
     #[allow(clippy::new_without_default)]
     pub const fn new() -> EventService<T> {
-        EventService {
-            running: PerProcess::new(|| Mutex::new(None)),
-        }
+        EventService(WhileUsed::new())
     }
 
     /// Adds a user; the first has the state made.
-    pub fn join<R>(
+    pub fn join<U>(
         &self,
         make: impl FnOnce(&Descriptors) -> io::Result<T>,
-        add: impl FnOnce(&T, &Descriptors) -> R,
-    ) -> io::Result<R> {
-        let mut running = self.running.get().lock();
-        let service = match running.take() {
-            Some(service) => service,
-            None => {
-                let place = Place::take()?;
-                let state = Arc::new(make(&place.descriptors)?);
-                place.serve(Arc::clone(&state) as Arc<dyn Handler>);
-                Running { state, place }
-            }
+        add: impl FnOnce(&T, &Descriptors) -> U,
+    ) -> io::Result<U> {
+        let start = || {
+            let place = Place::take()?;
+            let state = Arc::new(make(&place.descriptors)?);
+            place.serve(Arc::clone(&state) as Arc<dyn Handler>);
+            Ok(Running { state, place })
         };
-        let service = running.insert(service);
-        Ok(add(&service.state, &service.place.descriptors))
+        self.0.join(start, |r| add(&r.state, &r.place.descriptors))
     }
 
-    /// `remove` removes a user and returns whether it was the last; then the service ends. In a child of fork() it is
-    /// not called for the parent's state: its locks may be held for ever.
+    /// `remove` removes a user and returns whether it was the last; then the service ends. See `WhileUsed::remove_user`.
     pub fn remove_user(&self, remove: impl FnOnce(&T) -> bool) {
-        let mut running = self.running.get().lock();
-        drop(running.take_if(|service| remove(&service.state)));
+        self.0.remove_user(|r| remove(&r.state), drop);
     }
 }
 

@@ -1,8 +1,8 @@
-//! `Service`: a thread of the process that exists as long as it has users.
+//! What exists as long as it has users: `WhileUsed`, and `Service`, a thread of the process.
 //!
-//! It starts with the first user and has ended when the last user's `remove_user` returns; if the thread itself removes
-//! that one, it ends soon. A child of fork() does not have its parent's; it starts its own. Used by `ucs/event_loop` and
-//! `uct/tcp/deferred_flush`.
+//! It is made for the first user and has ended when the last user's `remove_user` returns; a thread that removes its own
+//! last user ends soon. A child of fork() does not have its parent's; it makes its own. `ucs/event_loop` uses both,
+//! `uct/tcp/deferred_flush` the thread.
 #![forbid(unsafe_code)]
 
 use super::fork::PerProcess;
@@ -13,10 +13,45 @@ use std::io;
 use std::sync::Arc;
 use std::thread::{JoinHandle, Thread};
 
-/// A service whose thread shares a `T` with its users.
-pub struct Service<T: 'static> {
-    running: PerProcess<Mutex<Option<Running<T>>>>,
+/// Something of the process that exists as long as it has users.
+pub struct WhileUsed<R: 'static> {
+    made: PerProcess<Mutex<Option<R>>>,
 }
+
+impl<R: Send> WhileUsed<R> {
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> WhileUsed<R> {
+        WhileUsed {
+            made: PerProcess::new(|| Mutex::new(None)),
+        }
+    }
+
+    /// Adds a user by `add`; `make` is called for the first.
+    pub fn join<U>(
+        &self,
+        make: impl FnOnce() -> io::Result<R>,
+        add: impl FnOnce(&R) -> U,
+    ) -> io::Result<U> {
+        let mut made = self.made.get().lock();
+        let r = match made.take() {
+            Some(r) => r,
+            None => make()?,
+        };
+        Ok(add(made.insert(r)))
+    }
+
+    /// `remove` removes a user and returns whether it was the last; then `end` is called. In a child of fork() neither
+    /// is called for what the parent made: its locks may be held for ever.
+    pub fn remove_user(&self, remove: impl FnOnce(&R) -> bool, end: impl FnOnce(R)) {
+        let mut made = self.made.get().lock();
+        if let Some(r) = made.take_if(|r| remove(r)) {
+            end(r);
+        }
+    }
+}
+
+/// A service whose thread shares a `T` with its users.
+pub struct Service<T: 'static>(WhileUsed<Running<T>>);
 
 struct Running<T> {
     shared: Arc<T>,
@@ -26,45 +61,38 @@ struct Running<T> {
 impl<T: Send + Sync> Service<T> {
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Service<T> {
-        Service {
-            running: PerProcess::new(|| Mutex::new(None)),
-        }
+        Service(WhileUsed::new())
     }
 
     /// Calls `add` with the shared state and the thread; first makes the state and starts `run` on a thread of this
     /// name if there is none.
-    pub fn join<R>(
+    pub fn join<U>(
         &self,
         name: &str,
         make: impl FnOnce() -> io::Result<T>,
         run: fn(&T),
-        add: impl FnOnce(&Arc<T>, &Thread) -> R,
-    ) -> io::Result<R> {
-        let mut running = self.running.get().lock();
-        let r = match running.take() {
-            Some(r) => r,
-            None => {
-                let shared = Arc::new(make()?);
-                let inside = Arc::clone(&shared);
-                let thread = process::spawn_without_signals(name, move || run(&inside))?;
-                Running { shared, thread }
-            }
+        add: impl FnOnce(&Arc<T>, &Thread) -> U,
+    ) -> io::Result<U> {
+        let start = || {
+            let shared = Arc::new(make()?);
+            let inside = Arc::clone(&shared);
+            let thread = process::spawn_without_signals(name, move || run(&inside))?;
+            Ok(Running { shared, thread })
         };
-        let r = running.insert(r);
-        Ok(add(&r.shared, r.thread.thread()))
+        self.0.join(start, |r| add(&r.shared, r.thread.thread()))
     }
 
     /// `remove` removes a user and returns whether it was the last; then `end` makes `run` return, and the thread is
-    /// joined, unless it is the caller. In a child of fork() neither is called for the parent's state: its locks may be held for ever.
+    /// joined, unless it is the caller. See `WhileUsed::remove_user`.
     pub fn remove_user(&self, remove: impl FnOnce(&Arc<T>) -> bool, end: impl FnOnce(&T, &Thread)) {
-        let mut running = self.running.get().lock();
-        if let Some(r) = running.take_if(|r| remove(&r.shared)) {
+        let stop = |r: Running<T>| {
             end(&r.shared, r.thread.thread());
             let is_itself = r.thread.thread().id() == std::thread::current().id();
             if !is_itself && r.thread.join().is_err() {
                 ucs_diag!("a thread of the library ended early");
             }
-        }
+        };
+        self.0.remove_user(|r| remove(&r.shared), stop);
     }
 }
 
