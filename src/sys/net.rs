@@ -4,6 +4,7 @@
 use crate::sys::file::read_kernel_text;
 use crate::sys::process;
 use crate::sys::socket;
+use once_cell::race::OnceBox;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -131,24 +132,19 @@ fn sysfs(name: &str, file: &str) -> Option<String> {
     Some(read_kernel_text(path).ok()?.trim().to_owned())
 }
 
-/// The kernel's routes, as it lists them.
-#[derive(Clone, Debug, Default)]
+/// The kernel's routes, as it lists them; each table is read when it is first asked for.
+#[derive(Debug, Default)]
 pub struct Routes {
-    v4: String,
-    v6: String,
+    v4: OnceBox<String>,
+    v6: OnceBox<String>,
 }
 
 impl Routes {
-    pub fn read() -> Routes {
-        Routes {
-            v4: read_kernel_text("/proc/net/route").unwrap_or_default(),
-            v6: read_kernel_text("/proc/net/ipv6_route").unwrap_or_default(),
-        }
-    }
-
     /// Whether a default route of IPv4 or IPv6 goes through the interface.
     pub fn are_default(&self, name: &str) -> bool {
-        has_default_v4(&self.v4, name) || has_default_v6(&self.v6, name)
+        let read = |path| move || Box::new(read_kernel_text(path).unwrap_or_default());
+        has_default_v4(self.v4.get_or_init(read("/proc/net/route")), name)
+            || has_default_v6(self.v6.get_or_init(read("/proc/net/ipv6_route")), name)
     }
 }
 

@@ -7,7 +7,7 @@ use super::allowed::{self, Here};
 use crate::c::*;
 use crate::ucp::config::TABLE;
 use crate::ucp::regions::Regions;
-use crate::ucs::config::{AUTO, Config, Count, Var, var};
+use crate::ucs::config::{AUTO, Config, Count, Others, Var, var};
 use crate::ucs::fork::Stamp;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Component, Device, Md, Transport};
@@ -130,6 +130,7 @@ impl Context {
     /// Opens the memory domains and lists the devices of the allowed transports. Others are enumerated only for a
     /// warning about unknown names.
     fn find_resources(&mut self) -> Result<()> {
+        let tables = self.config.others();
         let mut devices: Vec<String> = Vec::new();
         let mut here = Vec::new();
         for handle in components() {
@@ -145,7 +146,7 @@ impl Context {
             if wanted.is_empty() {
                 continue;
             }
-            let domains = match open_domains(handle.component, &self.config) {
+            let domains = match open_domains(handle.component, &tables) {
                 Ok(domains) => domains,
                 Err(why) => {
                     let numbers = wanted.iter().map(|(number, _)| *number);
@@ -225,7 +226,7 @@ type OpenDomain = (&'static str, Box<dyn Md>);
 /// The memory domains of a component that can be opened, by their names; at least one, or why there are none.
 fn open_domains(
     component: &dyn Component,
-    context: &Config,
+    tables: &Others<'_>,
 ) -> core::result::Result<Vec<OpenDomain>, String> {
     let names = component.md_resources().map_err(|why| {
         ucs_diag!("{}: {why}", component.name());
@@ -234,7 +235,7 @@ fn open_domains(
     let mut why = format!("component {} has no memory domain here", component.name());
     let mut domains = Vec::new();
     for name in names {
-        let config = context.read_other(component.md_config());
+        let config = tables.read(component.md_config());
         match config.and_then(|config| component.md_open(name, &config)) {
             Ok(md) => domains.push((name, md)),
             Err(e) => {
@@ -251,13 +252,14 @@ fn open_domains(
 
 /// Every transport of this machine that UCP uses, with its devices.
 fn everything_here(config: &Config) -> Vec<Here> {
+    let tables = config.others();
     let mut here = Vec::new();
     for handle in components() {
         let used: Vec<_> = numbered_of(handle.component).collect();
         if used.is_empty() {
             continue;
         }
-        for (_, md) in open_domains(handle.component, config).unwrap_or_default() {
+        for (_, md) in open_domains(handle.component, &tables).unwrap_or_default() {
             for (_, transport) in &used {
                 let devices = transport.devices(md.as_ref()).unwrap_or_default();
                 here.extend(devices.into_iter().map(|device| (*transport, device)));

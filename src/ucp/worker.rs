@@ -24,6 +24,7 @@ use super::wireup::{WireupState, cm, describe, message, select};
 use super::worker_core::{Core, FloorState, Hooks, OpenIface, WorkerParams};
 use crate::c::*;
 use crate::sys::cpu;
+use crate::ucs::config::Others;
 use crate::ucs::{Result, Status};
 use crate::uct::base::params::IfaceParams;
 use crate::uct::internal::base_of;
@@ -153,8 +154,9 @@ impl Worker {
 
     fn open_ifaces(&mut self, context: &Context) -> Result<()> {
         let arg: *mut c_void = core::ptr::from_mut(self).cast();
+        let tables = context.config.others();
         for (index, resource) in context.resources.iter().enumerate() {
-            match self.open_iface(context, index, arg) {
+            match self.open_iface(context, &tables, index, arg) {
                 Ok(iface) => self.core.ifaces.push(iface),
                 Err(e) => ucs_debug!(
                     "interface {}/{} cannot be opened: {e}",
@@ -170,10 +172,16 @@ impl Worker {
         Ok(())
     }
 
-    fn open_iface(&self, context: &Context, index: usize, arg: *mut c_void) -> Result<OpenIface> {
+    fn open_iface(
+        &self,
+        context: &Context,
+        tables: &Others<'_>,
+        index: usize,
+        arg: *mut c_void,
+    ) -> Result<OpenIface> {
         let resource = &context.resources[index];
         let md = context.mds[resource.md].md.as_ref();
-        let config = context.config.read_other(resource.transport.config())?;
+        let config = tables.read(resource.transport.config())?;
         let params = IfaceParams {
             err_handler: Some(transport_failed),
             err_handler_arg: arg,

@@ -160,7 +160,7 @@ impl Cm {
             let Some(table) = c.component.cm_config() else {
                 continue;
             };
-            let config = worker.context().config.read_other(table)?;
+            let config = worker.context().config.others().read(table)?;
             cm.manager = Some(c.component.cm_open(for_manager, &config)?);
             accepted::listen(worker);
             return Ok(cm);

@@ -7,12 +7,13 @@ use super::file;
 use crate::sys::fork::ForkLocked;
 use crate::ucs::log;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
 /// The environment at one moment, and the files.
 pub struct Source {
-    environment: Vec<(String, String)>,
+    environment: Vec<(String, OsString)>,
     files: Arc<BTreeMap<String, String>>,
 }
 
@@ -63,10 +64,8 @@ impl Source {
     pub fn now() -> Source {
         // The log's own options come first: what is said of a file would else have them read while it is.
         log::start();
-        let environment = std::env::vars_os().filter_map(|(name, value)| {
-            let name = name.into_string().ok()?;
-            Some((name, value.to_string_lossy().into_owned()))
-        });
+        let environment =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
         Source {
             environment: environment.collect(),
             files: files(),
@@ -76,15 +75,17 @@ impl Source {
     /// Made of given texts.
     #[cfg(test)]
     pub fn of(environment: &[(&str, &str)], files: &[(&str, &str)]) -> Source {
-        let own = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
-            pairs
-                .iter()
-                .map(|(name, text)| (name.to_string(), text.to_string()))
-                .collect()
-        };
+        let environment = environment.iter();
+        let files = files.iter();
         Source {
-            environment: own(environment),
-            files: Arc::new(own(files).into_iter().collect()),
+            environment: environment
+                .map(|(name, text)| (name.to_string(), text.into()))
+                .collect(),
+            files: Arc::new(
+                files
+                    .map(|(name, text)| (name.to_string(), text.to_string()))
+                    .collect(),
+            ),
         }
     }
 
@@ -92,9 +93,19 @@ impl Source {
     pub fn lookup(&self, name: &str) -> Option<String> {
         if let Some((_, text)) = self.environment.iter().find(|(known, _)| known == name) {
             USED.with(|used| used.insert(name.to_owned()));
-            return Some(text.clone());
+            return Some(text.to_string_lossy().into_owned());
         }
         self.files.get(name).cloned()
+    }
+
+    /// The names with a text that contain `part`.
+    pub fn names_with(&self, part: &str) -> Vec<&str> {
+        let environment = self.environment.iter().map(|(name, _)| name);
+        environment
+            .chain(self.files.keys())
+            .map(String::as_str)
+            .filter(|name| name.contains(part))
+            .collect()
     }
 
     /// Whether there is a text for `name`.

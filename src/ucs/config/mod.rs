@@ -31,6 +31,7 @@ pub use var::*;
 
 use crate::ucs::{Result, Status};
 use crate::{ucs_error, ucs_warn};
+use std::sync::Arc;
 
 /// Every variable begins so.
 pub const PREFIX: &str = "UCX_";
@@ -98,6 +99,7 @@ impl Table {
         let mut entries: Vec<ConfigEntry> = Vec::new();
         let chain: Vec<_> = self.chain().collect();
         for (depth, table) in chain.iter().enumerate().rev() {
+            let prefixes: Arc<[_]> = chain.iter().take(depth + 1).map(|t| t.prefix).collect();
             for row in table.rows {
                 if let Some(entry) = entries.iter_mut().find(|entry| entry.name == row.name) {
                     entry.default = row.default;
@@ -111,11 +113,7 @@ impl Table {
                     default: row.default,
                     doc: row.doc,
                     kind: row.kind,
-                    prefixes: chain
-                        .iter()
-                        .take(depth + 1)
-                        .map(|table| table.prefix)
-                        .collect(),
+                    prefixes: Arc::clone(&prefixes),
                     value: Value::Nothing,
                 });
             }
@@ -133,7 +131,7 @@ pub struct ConfigEntry {
     pub doc: &'static str,
     pub kind: Kind,
     /// Prefixes under which it is seen, the most specific first.
-    pub prefixes: Vec<&'static str>,
+    pub prefixes: Arc<[&'static str]>,
     pub value: Value,
 }
 
@@ -193,8 +191,12 @@ impl ConfigEntry {
         }
     }
 
-    /// The name and the text that the environment or `ucx.conf` has for this row.
-    fn find(&self, source: &Source, bases: &[String]) -> Option<(String, String)> {
+    /// The name and the text that `source` has for this row; `given` are all its names.
+    fn find(&self, source: &Source, given: &[&str], bases: &[String]) -> Option<(String, String)> {
+        // Few variables are given: the names of most rows need not be composed.
+        if !given.iter().any(|name| name.ends_with(self.name)) {
+            return None;
+        }
         let names = bases.iter().flat_map(|base| {
             self.prefixes
                 .iter()
@@ -207,6 +209,10 @@ impl ConfigEntry {
     }
 
     fn take_default(&mut self) -> Result<()> {
+        if let Some(value) = self.kind.parse(self.default) {
+            self.value = value;
+            return Ok(());
+        }
         self.assign(&self.name_under(PREFIX), self.default)
     }
 }
@@ -218,7 +224,7 @@ pub struct Config {
     entries: Vec<ConfigEntry>,
     /// The application prefix that it was read with.
     application: Option<String>,
-    /// Options of other tables, for `read_other`.
+    /// Options of other tables, for `Others`.
     others: Vec<(String, String)>,
 }
 
@@ -240,14 +246,12 @@ impl Config {
         })
     }
 
-    /// Reads another table for the owner of this one: with the same application prefix, and with what was kept for it.
-    pub fn read_other(&self, table: &'static Table) -> Result<Config> {
-        let mut other = Config::read(table, self.application.as_deref())?;
-        for (name, text) in &self.others {
-            // The text is of another kind than it has to be: reported, and the table stays as it is.
-            let _ = other.set_entries(text, name, |entry| entry.is_shown_as(name));
+    /// What the environment and the files say now, for reading other tables.
+    pub fn others(&self) -> Others<'_> {
+        Others {
+            owner: self,
+            source: Source::now(),
         }
-        Ok(other)
     }
 
     /// Keeps an option of other tables. It is not checked before one of them is read.
@@ -271,6 +275,7 @@ impl Config {
         if let Some(application) = env_prefix.filter(|prefix| !prefix.is_empty()) {
             bases.insert(0, format!("{application}_{PREFIX}"));
         }
+        let given = source.names_with(PREFIX);
         let mut entries = table.resolve();
         let second_names: Vec<ConfigEntry> = entries
             .iter()
@@ -282,12 +287,12 @@ impl Config {
             .filter(|entry| !matches!(entry.kind, Kind::Alias(_)))
         {
             entry.take_default()?;
-            let own = entry.find(source, &bases);
+            let own = entry.find(source, &given, &bases);
             let found = own.or_else(|| {
                 let mut same = second_names
                     .iter()
                     .filter(|second| matches!(second.kind, Kind::Alias(of) if of == entry.name));
-                same.find_map(|second| second.find(source, &bases))
+                same.find_map(|second| second.find(source, &given, &bases))
             });
             let Some((name, text)) = found else { continue };
             if matches!(entry.kind, Kind::Deprecated) {
@@ -362,6 +367,25 @@ impl Config {
         found
             .map(|entry| self.target(entry).text())
             .ok_or(Status::NO_ELEM)
+    }
+}
+
+/// Reads other tables for the owner of one: all from one look at the environment.
+pub struct Others<'a> {
+    owner: &'a Config,
+    source: Source,
+}
+
+impl Others<'_> {
+    /// Reads `table` with the owner's application prefix, and with what the owner keeps for it.
+    pub fn read(&self, table: &'static Table) -> Result<Config> {
+        let application = self.owner.application.as_deref();
+        let mut other = Config::read_with(table, application, &self.source, Err)?;
+        for (name, text) in &self.owner.others {
+            // The text is of another kind than it has to be: reported, and the table stays as it is.
+            let _ = other.set_entries(text, name, |entry| entry.is_shown_as(name));
+        }
+        Ok(other)
     }
 }
 

@@ -148,6 +148,9 @@ fn read_options() {
     if !first {
         return;
     }
+    if !enabled(Level::Info) {
+        return;
+    }
     let path = machine::own_path().map(|path| path.display().to_string());
     crate::ucs_info!(
         "Version {} (loaded from {})",

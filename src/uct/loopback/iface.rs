@@ -279,7 +279,7 @@ const SELF_OVERHEAD: f64 = 10e-9;
 fn copy_bandwidth() -> f64 {
     /// Fits the first two caches of current processors, source and destination together.
     const LEN: usize = 16 << 10;
-    const ROUNDS: usize = 16;
+    const ROUNDS: usize = 4;
     static MEASURED: OnceBox<f64> = OnceBox::new();
     *MEASURED.get_or_init(|| {
         let (from, mut to) = (vec![1u8; LEN], vec![0u8; LEN]);

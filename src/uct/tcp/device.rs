@@ -6,7 +6,6 @@ use crate::sys::lock::Mutex;
 use crate::sys::net::{self, Address, Routes};
 use crate::ucs_diag;
 use crate::uct::api::{Device, Unusable};
-use once_cell::race::OnceBox;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,7 +26,7 @@ pub enum Family {
 /// The interfaces and routes of the machine, as they were a moment ago.
 pub struct Survey {
     pub addresses: Vec<Address>,
-    routes: OnceBox<Routes>,
+    routes: Routes,
     taken: Instant,
 }
 
@@ -35,9 +34,9 @@ pub struct Survey {
 const FRESH: Duration = Duration::from_millis(500);
 
 impl Survey {
-    pub fn is_default_route(&self, name: &str) -> bool {
-        let routes = self.routes.get_or_init(|| Box::new(Routes::read()));
-        routes.are_default(name)
+    /// Whether what has no route of its own leaves through the interface.
+    pub fn is_default_route(&self, address: &Address) -> bool {
+        !address.loopback && self.routes.are_default(&address.name)
     }
 }
 
@@ -60,7 +59,7 @@ impl Selection {
         }
         let fresh = Arc::new(Survey {
             addresses: self.addresses(),
-            routes: OnceBox::new(),
+            routes: Routes::default(),
             taken: Instant::now(),
         });
         *last = Some(Arc::clone(&fresh));
@@ -142,25 +141,20 @@ const OVERHEAD_V6: f64 = 98.0;
 
 /// `max_bandwidth` in bytes a second, infinite for none.
 pub fn estimate(address: &Address, max_bandwidth: f64) -> Estimate {
-    let speed = net::link_speed(&address.name);
-    let mtu = net::mtu(&address.name).unwrap_or(1500);
-    estimate_from(address, speed, mtu, max_bandwidth)
-}
-
-fn estimate_from(
-    address: &Address,
-    speed: Option<f64>,
-    mtu: usize,
-    max_bandwidth: f64,
-) -> Estimate {
     if address.loopback {
         return Estimate {
             bandwidth: LOOPBACK_BANDWIDTH.min(max_bandwidth),
             latency: STACK_LATENCY,
         };
     }
+    let speed = net::link_speed(&address.name);
+    let mtu = net::mtu(&address.name).unwrap_or(1500);
+    estimate_link(address.ip, speed, mtu, max_bandwidth)
+}
+
+fn estimate_link(ip: IpAddr, speed: Option<f64>, mtu: usize, max_bandwidth: f64) -> Estimate {
     let wire = speed.unwrap_or(UNKNOWN_SPEED) / 8.0;
-    let overhead = if address.ip.is_ipv4() {
+    let overhead = if ip.is_ipv4() {
         OVERHEAD_V4
     } else {
         OVERHEAD_V6
@@ -214,12 +208,12 @@ mod tests {
 
     #[test]
     fn estimates_follow_the_link() {
-        let eth = address("eth0", "192.0.2.1");
-        let slow = estimate_from(&eth, None, 1500, f64::INFINITY);
-        let fast = estimate_from(&eth, Some(100e9), 9000, f64::INFINITY);
+        let eth = address("eth0", "192.0.2.1").ip;
+        let slow = estimate_link(eth, None, 1500, f64::INFINITY);
+        let fast = estimate_link(eth, Some(100e9), 9000, f64::INFINITY);
         assert!(slow.bandwidth < 12.5e6 && slow.bandwidth > 11e6);
         assert!(fast.bandwidth > 12.2e9 && fast.latency < slow.latency);
-        let capped = estimate_from(&eth, Some(100e9), 9000, 2e9);
+        let capped = estimate_link(eth, Some(100e9), 9000, 2e9);
         assert_eq!(capped.bandwidth, 2e9);
     }
 }

@@ -175,7 +175,7 @@ impl TcpIface {
         let listener = listen(address, &settings)?;
         let port = listener.local_addr()?.port();
         let device = address.name.clone();
-        let prefer = settings.prefer_default && survey.is_default_route(&device);
+        let prefer = settings.prefer_default && survey.is_default_route(address);
         let tl = TcpIface {
             identity: Identity::new(&random::random_bytes()?),
             port,
