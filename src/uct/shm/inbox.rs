@@ -120,7 +120,7 @@ impl Inbox {
     #[inline(always)]
     pub fn poll(&self, max: u64, mut each: impl FnMut(Polled) -> bool) -> u32 {
         let Some(inlet) = self.only.get() else {
-            return self.poll_all(max, each);
+            return self.poll_any(max, each);
         };
         // SAFETY: one of `inlets`, which stay where they are as long as the inbox.
         let inlet = unsafe { inlet.as_ref() };
@@ -137,6 +137,15 @@ impl Inbox {
             self.chores();
         }
         0
+    }
+
+    /// As `poll`, with any number of lanes. A worker that only sends has none, and returns before it saves registers.
+    #[inline(never)]
+    fn poll_any(&self, max: u64, each: impl FnMut(Polled) -> bool) -> u32 {
+        if self.hot_len.get() + self.cold_len.get() == 0 {
+            return 0;
+        }
+        self.poll_all(max, each)
     }
 
     #[inline(never)]
