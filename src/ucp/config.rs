@@ -6,7 +6,7 @@
 use crate::ucs::config::{Config, Kind, Row, Table, global, is_of_foreign_component, ucm};
 use crate::ucs::{Result, Status};
 use crate::uct::registry;
-use crate::{ucs_debug, ucs_diag};
+use crate::{ucs_debug, ucs_error};
 
 /// Names of memory types, by `UCS_MEMORY_TYPE_*`.
 pub const MEMORY_TYPES: &[&str] = &[
@@ -69,7 +69,7 @@ pub fn modify(config: &mut Config, name: &str, text: &str) -> Result<()> {
     }
     let ours = ucm::TABLE.has(name) || registry::tables().iter().any(|table| table.has(name));
     if !ours && !is_of_foreign_component(name) {
-        ucs_diag!("ucp_config_modify: no option that may change now is named '{name}'");
+        ucs_error!("ucp_config_modify: no option that may change now is named '{name}'");
         return Err(Status::INVALID_PARAM);
     }
     if !ours {

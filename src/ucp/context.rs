@@ -13,7 +13,7 @@ use crate::ucs::{Result, Status};
 use crate::uct::api::{Component, Device, Md, Transport};
 use crate::uct::base::md::MdHandle;
 use crate::uct::registry::{components, numbered, numbered_of};
-use crate::{ucs_debug, ucs_diag, ucs_error};
+use crate::{ucs_debug, ucs_diag, ucs_error, ucs_warn};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// The parameters of `ucp_init_version`.
@@ -85,7 +85,10 @@ impl Context {
                 context.config.printed(var!(TABLE, "TLS")),
                 context.config.printed(var!(TABLE, "NET_DEVICES")),
             );
-            for (number, transport) in numbered() {
+            let named = numbered()
+                .into_iter()
+                .filter(|(_, transport)| allowed::transport(&context.config, *transport));
+            for (number, transport) in named {
                 if let Some(why) = context.why_unused(number) {
                     ucs_error!("  {}: {why}", transport.name());
                 }
@@ -133,6 +136,7 @@ impl Context {
         let tables = self.config.others();
         let mut devices: Vec<String> = Vec::new();
         let mut here = Vec::new();
+        let mut failed = Vec::new();
         for handle in components() {
             let mut wanted: Vec<_> = numbered_of(handle.component).collect();
             wanted.retain(|(number, transport)| {
@@ -149,6 +153,7 @@ impl Context {
             let domains = match open_domains(handle.component, &tables) {
                 Ok(domains) => domains,
                 Err(why) => {
+                    failed.push(handle.component.name());
                     let numbers = wanted.iter().map(|(number, _)| *number);
                     self.unused.extend(numbers.map(|n| (n, why.clone())));
                     continue;
@@ -208,9 +213,18 @@ impl Context {
             }
         }
         if !allowed::are_known(&self.config, &here) {
-            allowed::report(&self.config, &everything_here(&self.config));
+            allowed::report(&self.config, &everything_here(&self.config, &failed));
         }
         Ok(())
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        let left = self.regions.count();
+        if left > 0 {
+            ucs_warn!("ucp_cleanup: {left} memory handles are left: ucp_mem_unmap() each before");
+        }
     }
 }
 
@@ -250,13 +264,13 @@ fn open_domains(
     }
 }
 
-/// Every transport of this machine that UCP uses, with its devices.
-fn everything_here(config: &Config) -> Vec<Here> {
+/// Every transport of this machine that UCP uses, with its devices. Components that `failed` are not tried again.
+fn everything_here(config: &Config, failed: &[&str]) -> Vec<Here> {
     let tables = config.others();
     let mut here = Vec::new();
     for handle in components() {
         let used: Vec<_> = numbered_of(handle.component).collect();
-        if used.is_empty() {
+        if used.is_empty() || failed.contains(&handle.component.name()) {
             continue;
         }
         for (_, md) in open_domains(handle.component, &tables).unwrap_or_default() {

@@ -11,6 +11,7 @@ use crate::c::*;
 use crate::sys;
 use crate::ucp::config::TABLE;
 use crate::ucs::config::var;
+use crate::ucs::memtype::MemType;
 use crate::ucs::{Result, Status};
 use crate::uct::base::config::ALLOC_METHODS;
 use crate::uct::base::md::MdHandle;
@@ -60,7 +61,10 @@ struct Imported {
 /// above them means "detect" in one release or another. `UNSUPPORTED` for these.
 pub fn refuse_devices(kind: ucs_memory_type_t) -> Result<()> {
     if (UCS_MEMORY_TYPE_CUDA..=UCS_MEMORY_TYPE_ROCM_MANAGED).contains(&kind) {
-        ucs_error!("memory type {kind} needs a GPU transport, which this library has not");
+        ucs_error!(
+            "memory of type {} needs a GPU transport, which this library has not",
+            MemType::from_c(kind).name()
+        );
         return Err(Status::UNSUPPORTED);
     }
     Ok(())
@@ -249,6 +253,7 @@ impl Region {
             flags: UCT_MD_MEM_ACCESS_ALL | if fixed { UCT_MD_MEM_FLAG_FIXED } else { 0 },
             name: "ucp_mem_map",
         };
+        let mut tried = Vec::new();
         for item in context.config.list(var!(TABLE, "ALLOC_PRIO")) {
             let (method, mds): (u32, Vec<uct_md_h>) = match item.strip_prefix("md:") {
                 Some(name) => (
@@ -258,6 +263,7 @@ impl Region {
                         .iter()
                         .filter(|md| name == "*" || md.component.component.name() == name)
                         .map(|md| core::ptr::from_ref::<MdHandle>(md).cast_mut().cast())
+                        .filter(|md| !tried.contains(md))
                         .collect(),
                 ),
                 None => match ALLOC_METHODS.iter().position(|m| m == item) {
@@ -265,6 +271,7 @@ impl Region {
                     None => continue,
                 },
             };
+            tried.extend_from_slice(&mds);
             if let Ok(block) = mem::allocate(&request, &[method], &mds) {
                 self.address = block.address;
                 self.length = params.length;

@@ -131,7 +131,12 @@ impl Regions {
 
     /// Whether peers may access memory of the application.
     pub fn any(&self) -> bool {
-        self.live.load(Ordering::Relaxed) > 0
+        self.count() > 0
+    }
+
+    /// The regions of the application.
+    pub fn count(&self) -> usize {
+        self.live.load(Ordering::Relaxed)
     }
 
     /// Calls `f` with the local address of memory that a peer names, if it has the right. The address is valid while

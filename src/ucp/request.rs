@@ -20,7 +20,7 @@ use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::mem::offset_of;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicI8, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI8, Ordering};
 
 /// The completion callback of an operation.
 #[derive(Clone, Copy)]
@@ -511,9 +511,22 @@ impl Request {
             self.released.set(true);
             self.worker().requests().give(self.as_ptr());
         } else if self.released.replace(true) {
-            crate::ucs_diag!("request {:p} was freed twice", Request::user(self.as_ptr()));
+            self.report_double_free();
         } else if self.is_done() {
             self.give_back();
+        }
+    }
+
+    /// Once: some programs do it all the time, and it does no harm here.
+    #[cold]
+    fn report_double_free(&self) {
+        static TOLD: AtomicBool = AtomicBool::new(false);
+        // Relaxed: it guards nothing else.
+        if !TOLD.swap(true, Ordering::Relaxed) {
+            crate::ucs_warn!(
+                "request {:p} was freed twice: ucp_request_free() is called once for a request (not logged again)",
+                Request::user(self.as_ptr())
+            );
         }
     }
 

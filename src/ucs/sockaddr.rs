@@ -191,7 +191,7 @@ pub fn any_of(family: i32) -> Result<IpAddr> {
 }
 
 fn unknown_family(family: i32) -> Status {
-    crate::ucs_error!("unknown address family: {family}");
+    crate::ucs_error!("address family {family} is not supported: it has to be AF_INET or AF_INET6");
     Status::INVALID_PARAM
 }
 

@@ -13,7 +13,7 @@ use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::wire::header::{AmId, CloseHdr};
-use crate::{ucs_diag, ucs_error};
+use crate::{ucs_diag, ucs_error, ucs_warn};
 use core::ffi::c_void;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -59,11 +59,8 @@ impl Ep {
 
     fn lose_connection(&self, event: ConnectionEvent, status: Status) {
         self.record_losses();
+        self.report_loss(event, status);
         self.end_connection(event);
-        ucs_diag!(
-            "endpoint to worker {:#x} failed: {status}",
-            self.remote_uuid.get()
-        );
         let _pin = Pin::new(self);
         (self.hooks().abort_postponed)(self, status);
         self.abandon(status);
@@ -82,6 +79,23 @@ impl Ep {
         } else if matches!(self.handle.get(), Handle::Lingering | Handle::Hidden) {
             // SAFETY: alive, and closed by the application or never known to it: peers that come and die leave nothing.
             unsafe { Ep::destroy(self, status, End::Flushed) };
+        }
+    }
+
+    /// Warns of a peer that left. What the application or the peer did, and what was logged with its cause, is for
+    /// diagnosis.
+    fn report_loss(&self, event: ConnectionEvent, status: Status) {
+        let left = matches!(event, ConnectionEvent::Fail(_))
+            && self.connection.get() != Connection::Unconnected
+            && matches!(status, Status::CONNECTION_RESET | Status::ENDPOINT_TIMEOUT)
+            && (self.handles_errors() || self.lost.get());
+        if left {
+            ucs_warn!(
+                "the peer of {} has ended or cannot be reached any more: {status}; what waits for it ends with this status",
+                self.name()
+            );
+        } else {
+            ucs_diag!("{} failed: {status}", self.name());
         }
     }
 

@@ -12,7 +12,7 @@ use crate::ucp::timer::{Timer, WorkerCall, limit};
 use crate::ucp::worker_core::{Core, FloorState};
 use crate::ucs::Status;
 use crate::ucs::config::{Config, var};
-use crate::ucs_diag;
+use crate::{ucs_diag, ucs_error};
 use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_void;
 use std::collections::BTreeMap;
@@ -171,7 +171,7 @@ fn look(worker: &Core) -> u32 {
     for id in late {
         on_connected(worker, id);
         if let Some(ep) = worker.ep(id) {
-            ucs_diag!(
+            ucs_error!(
                 "the peer of {} does not take a connection; UCX_WIREUP_TIMEOUT sets how long to wait",
                 ep.name()
             );

@@ -20,12 +20,12 @@ use crate::ucp::worker_core::Core;
 use crate::ucs::async_ctx::{AsyncContext, Mode};
 use crate::ucs::config::var;
 use crate::ucs::{Result, Status};
-use crate::ucs_diag;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::{Manager, Owner, Remote, RequestId};
 use crate::uct::registry::COMPONENTS;
 use crate::wire::Reader;
 use crate::wire::address::Address;
+use crate::{ucs_diag, ucs_error};
 use core::ffi::c_void;
 use core::ptr::NonNull;
 use std::collections::VecDeque;
@@ -389,17 +389,17 @@ fn handle(worker: &Core, event: Event) {
             let Some(peer) = late else { return };
             let cm = worker.wireup().cm.get();
             if worker.wireup().unproven.waits(ep.id.get()) {
-                ucs_diag!(
+                ucs_error!(
                     "the process of the peer at {peer} does not answer; is it stopped? UCX_WIREUP_TIMEOUT sets how \
                      long to wait"
                 );
             } else if cm.is_some_and(|cm| cm.accepted.waits(ep.id.get())) {
-                ucs_diag!(
+                ucs_error!(
                     "the client at {peer} did not connect to an interface of this worker in time; \
                      UCX_WIREUP_TIMEOUT sets how long to wait"
                 );
             } else {
-                ucs_diag!(
+                ucs_error!(
                     "the server at {peer} did not accept in time; UCX_WIREUP_TIMEOUT sets how long to wait"
                 );
             }

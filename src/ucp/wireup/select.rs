@@ -352,10 +352,17 @@ fn refusal(worker: &Core, address: &Address) -> Option<Refusal> {
 #[cold]
 pub fn explain(worker: &Core, address: &Address) {
     ucs_error!("worker {:#x} is unreachable:", address.uuid);
-    for (number, transport) in offered(worker) {
+    let config = &worker.context().config;
+    let (named, others): (Vec<_>, Vec<_>) =
+        offered(worker).partition(|(_, transport)| allowed::transport(config, *transport));
+    for (number, transport) in named {
         let why = obstacle(worker, address, (number, transport))
             .unwrap_or_else(|| "reaches the peer, but no endpoint could be made".to_owned());
         ucs_error!("  {}: {why}", transport.name());
+    }
+    if !others.is_empty() {
+        let names: Vec<_> = others.iter().map(|(_, of)| of.name()).collect();
+        ucs_error!("  {}: UCX_TLS does not name it here", names.join(", "));
     }
 }
 

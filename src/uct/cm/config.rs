@@ -17,7 +17,7 @@ static COMMON: Table = Table {
         Row {
             name: "FAILURE",
             default: "diag",
-            doc: "Log level of network failures of connections.",
+            doc: "Log level of network failures of a server; those of a client are errors.",
             kind: Kind::Enum(log::LEVEL_NAMES),
         },
         Row {

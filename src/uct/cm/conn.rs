@@ -376,8 +376,7 @@ impl State {
             return Err(Status::NOT_CONNECTED);
         };
         let socket = begin(self.peer, client.from, &conn.shared.settings.options).map_err(|e| {
-            conn.shared
-                .log(format_args!("cannot connect to {}: {e}", self.peer));
+            crate::ucs_error!("cannot connect to {}: {e}", self.peer);
             failure(&e)
         })?;
         self.phase = Phase::Connecting;

@@ -45,9 +45,10 @@ impl Listener {
                      that ended"
                 }
                 Some(libc::EADDRNOTAVAIL) => "no interface of this machine has that address",
+                Some(libc::EACCES) => "low ports take the capability CAP_NET_BIND_SERVICE",
                 _ => "the kernel refuses it",
             };
-            shared.log(format_args!("cannot listen at {at}: {e}: {cause}"));
+            crate::ucs_error!("cannot listen at {at}: {e}: {cause}");
             match Status::from_io(&e) {
                 s @ (Status::BUSY | Status::EXCEEDS_LIMIT | Status::NO_MEMORY) => s,
                 _ => Status::IO_ERROR,

@@ -105,8 +105,7 @@ impl Conn {
         match outcome {
             Err(e) => {
                 let peer = state.peer;
-                self.shared
-                    .log(format_args!("cannot connect to {peer}: {e}"));
+                crate::ucs_error!("cannot connect to {peer}: {e}");
                 // The route was known even where nobody answered.
                 let route = state.socket.as_ref().map(|s| s.local_addr());
                 if let Some(Ok(local)) = route
@@ -233,20 +232,20 @@ impl Conn {
                 let peer = state.peer;
                 match why {
                     Why::Declined => {}
-                    Why::Version => self.shared.log(format_args!(
-                        "the server at {peer} speaks another version of the protocol"
-                    )),
-                    Why::TooLong => self.shared.log(format_args!(
-                        "the server at {peer} takes less private data: give it the same \
-                         UCX_TCP_CM_PRIV_DATA_LEN"
-                    )),
+                    Why::Version => crate::ucs_error!(
+                        "the server at {peer} speaks another version of the protocol: start both sides with the same \
+                         library"
+                    ),
+                    Why::TooLong => crate::ucs_error!(
+                        "the server at {peer} takes less private data: give it the same UCX_TCP_CM_PRIV_DATA_LEN"
+                    ),
                     Why::Secret => crate::ucs_error!(
                         "the server at {peer} does not take the connection: UCX_TCP_AUTH_FILE is set on \
                          one side only, or has another secret on the other"
                     ),
-                    Why::Other(n) => self
-                        .shared
-                        .log(format_args!("the server at {peer} refuses, reason {n}")),
+                    Why::Other(n) => {
+                        crate::ucs_error!("the server at {peer} refuses, reason {n}");
+                    }
                 }
                 state.fail_client(self, Status::REJECTED);
             }
@@ -283,13 +282,21 @@ impl Conn {
             Phase::Asked => {
                 let status = match end {
                     End::Bad(bad) => {
-                        self.shared.log(format_args!(
-                            "what listens at {peer} is no server of this kind: {bad:?}"
-                        ));
+                        crate::ucs_error!(
+                            "what listens at {peer} is no UCX server: its answer is no message of the protocol ({bad:?})"
+                        );
                         Status::UNREACHABLE
                     }
-                    End::Closed { .. } => Status::CONNECTION_RESET,
-                    End::Broken(e) => failure(e),
+                    End::Closed { .. } => {
+                        crate::ucs_error!(
+                            "what listens at {peer} closed the connection without an answer"
+                        );
+                        Status::CONNECTION_RESET
+                    }
+                    End::Broken(e) => {
+                        crate::ucs_error!("no answer of the server at {peer}: {e}");
+                        failure(e)
+                    }
                 };
                 state.fail_client(self, status);
             }

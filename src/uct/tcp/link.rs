@@ -193,7 +193,7 @@ pub fn retry(face: &TcpIface, conn: &Rc<Conn>, e: &io::Error) {
             .remote
             .get()
             .map_or_else(String::new, |r| r.to_string());
-        ucs_diag!("tcp: no connection to {to} after {tries} attempts: {e}");
+        ucs_error!("tcp: no connection to {to} after {tries} attempts: {e}");
         return abort(face, conn, Status::from_io(e));
     }
     wait(face, conn, RETRY_NS * u64::from(tries));
