@@ -4,17 +4,16 @@
 //! has a request of its own, whose callback reports its completion and releases it.
 
 use super::op::{CompositeOp, Op, Operation};
-use super::request::{Callback, Param, Posted, Request, settle};
+use super::request::{Callback, Param, Posted, Req, Request, settle};
 use super::worker_core::Core;
 use crate::c::*;
 use crate::ucs::{Result, Status};
 use core::ffi::c_void;
-use core::ptr::NonNull;
 
 impl Operation for CompositeOp {}
 
 /// A composite request whose parts are being posted.
-pub struct CompositeRequest(NonNull<Request>);
+pub struct CompositeRequest(Req);
 
 impl CompositeRequest {
     /// Makes the request that `param` describes.
@@ -28,15 +27,15 @@ impl CompositeRequest {
 
     /// Posts a part, with the parameters that `f` gets.
     pub fn post_part(&self, f: impl FnOnce(&Param) -> Result<Posted>) {
-        // SAFETY: alive until the last part is done, and the poster counts as a part.
-        let whole = unsafe { self.0.as_ref() };
+        // The poster counts as a part, so it is not complete.
+        let whole = self.0;
         whole.with_op(|op| {
             if let Op::Composite(op) = op {
                 op.pending += 1;
             }
         });
         let each = Param {
-            callback: Callback::Send(on_part_done, self.0.as_ptr().cast()),
+            callback: Callback::Send(on_part_done, self.0.user()),
             ..Param::PLAIN
         };
         match f(&each) {
@@ -48,8 +47,7 @@ impl CompositeRequest {
 
     /// Ends the posting. The result is that of the whole.
     pub fn finish_posting(self, param: &Param) -> Result<Posted> {
-        // SAFETY: alive: the poster's part is not done.
-        part_done(unsafe { self.0.as_ref() }, Ok(()));
+        part_done(self.0, Ok(()));
         settle(self.0, param)
     }
 }
@@ -58,13 +56,13 @@ impl CompositeRequest {
 unsafe extern "C" fn on_part_done(part: *mut c_void, status: ucs_status_t, whole: *mut c_void) {
     // SAFETY: the part is complete and nobody else's; the whole is alive until its last part.
     unsafe {
-        Request::from_user(part).release();
+        Req::from_user(part).release();
         let result = Status::from_code(status).map_or(Ok(()), Err);
-        part_done(&*whole.cast::<Request>(), result);
+        part_done(Req::from_user(whole), result);
     }
 }
 
-fn part_done(whole: &Request, result: Result<()>) {
+fn part_done(whole: Req, result: Result<()>) {
     let end = whole.with_op(|op| {
         let Op::Composite(op) = op else { return None };
         op.pending -= 1;

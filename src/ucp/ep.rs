@@ -37,7 +37,7 @@ use super::after_fork;
 use super::claims;
 use super::cm_connection::CmConnection;
 use super::op::Op;
-use super::request::Request;
+use super::request::Req;
 use super::rkey::KeyCache;
 use super::stream::inbox::Inbox;
 use super::worker_core::{Core, MAX_HEADERS};
@@ -79,7 +79,7 @@ impl Default for EpParams {
 
 /// An element of the send queue. Two words, which are passed in registers.
 pub enum Task {
-    Request(NonNull<Request>),
+    Request(Req),
     Control(Box<Control>),
     /// A get by the peer.
     Serve(Box<PeerGet>),
@@ -198,7 +198,7 @@ pub struct Ep {
     /// Requests that wait for a reply of the peer.
     pub outstanding: Outstanding,
     /// Flushes that wait for outstanding requests.
-    flushes: RefCell<VecDeque<NonNull<Request>>>,
+    flushes: RefCell<VecDeque<Req>>,
     /// Transport flushes in progress.
     transport_flushes: RefCell<BTreeSet<NonNull<TransportFlush>>>,
 }
@@ -390,7 +390,7 @@ impl Ep {
     }
 
     /// The name that peers have of a request of this endpoint.
-    pub fn name_request(&self, req: &Request) -> RequestName {
+    pub fn name_request(&self, req: Req) -> RequestName {
         RequestName {
             ep: self.name_for_peers(),
             id: req.id(),
@@ -555,10 +555,7 @@ impl Ep {
                 self.lane().control(control.id, &control.bytes)?;
                 Ok(TaskStep::Done)
             }
-            Task::Request(req) => {
-                // SAFETY: a queued request is alive.
-                Op::step(self, unsafe { req.as_ref() })
-            }
+            Task::Request(req) => Op::step(self, *req),
             Task::Serve(get) => get.serve(self),
         }
     }

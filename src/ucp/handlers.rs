@@ -349,8 +349,7 @@ fn deliver_fragment(worker: &Core, id: MessageId, offset: u64, body: &[u8]) -> O
         unexpected::add(worker, body.len());
     }
     if let Target::TagRecv(req) = target {
-        // SAFETY: a matched receive is alive until it completes, and then leaves its reassembly.
-        tag::recv::unpack_fragment(unsafe { req.as_ref() }, offset as usize, body);
+        tag::recv::unpack_fragment(req, offset as usize, body);
     }
     if !last {
         return Some(());
@@ -359,8 +358,7 @@ fn deliver_fragment(worker: &Core, id: MessageId, offset: u64, body: &[u8]) -> O
         Target::TagUnexpected(entry) => tag::recv::complete_unexpected(worker, id, entry),
         Target::TagRecv(req) => {
             worker.proto().reassemblies.remove(id);
-            // SAFETY: as above.
-            tag::recv::complete_matched(unsafe { req.as_ref() });
+            tag::recv::complete_matched(req);
         }
         Target::Am(headers) => {
             if let Some(a) = worker.proto().reassemblies.remove(id) {

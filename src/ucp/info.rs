@@ -182,7 +182,7 @@ impl Request {
                 format!("{kind} of {} bytes: {:?}", s.data.len(), s.stage)
             }
             Op::TagPostedFifo => {
-                let room = self.worker().tag().fifo_capacity(self.as_ptr());
+                let room = self.worker().tag().fifo_capacity(self);
                 format!("tag receive of {} bytes: posted", room.unwrap_or(0))
             }
             Op::TagWait(r) => format!("tag receive of {} bytes: posted", r.data.len()),

@@ -9,7 +9,7 @@ use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Task, TaskStep};
 use crate::ucp::mem::Window;
 use crate::ucp::plan::RndvPolicy;
-use crate::ucp::request::Request;
+use crate::ucp::request::Req;
 use crate::ucp::rkey::RemoteKey;
 use crate::ucp::rndv_state::{ReceiverState, SenderState};
 use crate::ucp::rndv_tuner::TimedTransfer;
@@ -35,12 +35,12 @@ pub trait Operation {
     }
 
     /// Is at the head of the send queue: sends what the transport has room for. `NO_RESOURCE` when it has none.
-    fn step(_ep: &Ep, _req: &Request) -> Result<TaskStep> {
+    fn step(_ep: &Ep, _req: Req) -> Result<TaskStep> {
         Ok(TaskStep::Done)
     }
 
     /// All transfers that a transport performed for it have completed.
-    fn on_transfers_done(_req: &Request, _result: Result<()>) {}
+    fn on_transfers_done(_req: Req, _result: Result<()>) {}
 
     /// Whether the peer may write to its buffer, and that cannot be revoked.
     fn is_written_by_peer(&self) -> bool {
@@ -49,23 +49,23 @@ pub trait Operation {
 
     /// Its endpoint ends and is removed from the tables: moves it to another endpoint to the same peer. Returns false
     /// when there is none.
-    fn move_to_another_ep(_req: &Request) -> bool {
+    fn move_to_another_ep(_req: Req) -> bool {
         false
     }
 
     /// A flush that waits for outstanding requests: completes it if none holds it up any more, and returns whether it
     /// has completed.
-    fn try_finish(_ep: &Ep, _req: &Request) -> bool {
+    fn try_finish(_ep: &Ep, _req: Req) -> bool {
         false
     }
 
     /// The message that tells the peer that the rest of a queued operation will not come.
-    fn abort_message(_uuid: u64, _req: &Request) -> Option<Task> {
+    fn abort_message(_uuid: u64, _req: Req) -> Option<Task> {
         None
     }
 
     /// Its endpoint ends: completes with `status`.
-    fn abort(req: &Request, status: Status) {
+    fn abort(req: Req, status: Status) {
         req.complete(Err(status));
     }
 }
@@ -194,32 +194,32 @@ impl Op {
     }
 
     /// See `Operation::move_to_another_ep`.
-    pub fn move_to_another_ep(req: &Request) -> bool {
+    pub fn move_to_another_ep(req: Req) -> bool {
         of_type!(req, move_to_another_ep(req))
     }
 
     /// See `Operation::try_finish`.
-    pub fn try_finish(ep: &Ep, req: &Request) -> bool {
+    pub fn try_finish(ep: &Ep, req: Req) -> bool {
         of_type!(req, try_finish(ep, req))
     }
 
     /// See `Operation::step`.
-    pub fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
+    pub fn step(ep: &Ep, req: Req) -> Result<TaskStep> {
         of_type!(req, step(ep, req))
     }
 
     /// See `Operation::on_transfers_done`.
-    pub fn on_transfers_done(req: &Request, result: Result<()>) {
+    pub fn on_transfers_done(req: Req, result: Result<()>) {
         of_type!(req, on_transfers_done(req, result))
     }
 
     /// See `Operation::abort_message`.
-    pub fn abort_message(uuid: u64, req: &Request) -> Option<Task> {
+    pub fn abort_message(uuid: u64, req: Req) -> Option<Task> {
         of_type!(req, abort_message(uuid, req))
     }
 
     /// See `Operation::abort`.
-    pub fn abort(req: &Request, status: Status) {
+    pub fn abort(req: Req, status: Status) {
         of_type!(req, abort(req, status))
     }
 }

@@ -19,6 +19,7 @@ use crate::wire::id::RequestId;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::mem::offset_of;
+use core::ops::Deref;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicI8, Ordering};
 
@@ -130,7 +131,7 @@ impl Param {
 pub enum Posted {
     /// Done at once; no callback.
     Done,
-    Request(NonNull<Request>),
+    Request(Req),
 }
 
 /// The result of a receive besides its status.
@@ -138,6 +139,59 @@ pub enum Posted {
 pub struct Info {
     pub tag: u64,
     pub length: usize,
+}
+
+/// The handle of a request. The request stays where it is, and is alive until it has completed and its callback has
+/// returned. Whoever completes it has taken it off all lists that have its handle (of the endpoint, the worker, the
+/// transport), and uses the handle no more; only the call that made the request looks at it once more (`settle`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(transparent)]
+pub struct Req(NonNull<Request>);
+
+impl Req {
+    /// # Safety
+    /// The request must be alive, and the holders of the handle and of its copies do as described above.
+    #[inline(always)]
+    pub unsafe fn new(request: NonNull<Request>) -> Req {
+        Req(request)
+    }
+
+    /// The request of a user's pointer.
+    ///
+    /// # Safety
+    /// As `new`; `user` must be the user's pointer of a request.
+    #[inline(always)]
+    pub unsafe fn from_user(user: *mut c_void) -> Req {
+        let at = user.cast::<Request>().wrapping_sub(1);
+        // SAFETY: behind a request there is no null.
+        Req(unsafe { NonNull::new_unchecked(at) })
+    }
+
+    /// The request whose completion this is.
+    ///
+    /// # Safety
+    /// As `new`; `comp` must be of `completion` of a request.
+    pub unsafe fn of_completion(comp: *mut uct_completion_t) -> Req {
+        let at = comp.wrapping_byte_sub(offset_of!(Request, completion));
+        // SAFETY: it stands in a request.
+        Req(unsafe { NonNull::new_unchecked(at.cast()) })
+    }
+
+    /// The user's pointer to it.
+    #[inline(always)]
+    pub fn user(self) -> *mut c_void {
+        Request::user(self.0)
+    }
+}
+
+impl Deref for Req {
+    type Target = Request;
+
+    #[inline(always)]
+    fn deref(&self) -> &Request {
+        // SAFETY: alive, see `Req`; no one has a mutable borrow of a request.
+        unsafe { self.0.as_ref() }
+    }
 }
 
 #[repr(C, align(16))]
@@ -198,7 +252,7 @@ pub enum TransportHold {
 
 /// Memory for a request that is not made yet.
 pub struct RequestSlot {
-    pub at: NonNull<Request>,
+    at: NonNull<Request>,
     foreign: bool,
 }
 
@@ -212,7 +266,7 @@ impl RequestSlot {
 
     /// Makes the request of an operation. Every field is written in place: a request built elsewhere would be copied.
     #[inline(always)]
-    pub fn fill(self, worker: &Core, op: Op, callback: Callback) -> NonNull<Request> {
+    pub fn fill(self, worker: &Core, op: Op, callback: Callback) -> Req {
         let at = self.at.as_ptr();
         // SAFETY: the pool's memory is free; the user's has room, in front of its pointer. The
         // completion is written when it is used.
@@ -229,12 +283,12 @@ impl RequestSlot {
             (&raw mut (*at).released).write(Cell::new(false));
             (&raw mut (*at).with_transport).write(Cell::new(TransportHold::No));
         }
-        self.at
+        Req(self.at)
     }
 
     /// As `fill`, for a receive in a `warm` slot, which already has the worker and no id.
     #[inline(always)]
-    pub fn fill_posted(self, op: Op) -> NonNull<Request> {
+    pub fn fill_posted(self, op: Op) -> Req {
         let at = self.at.as_ptr();
         // SAFETY: as in `fill`.
         unsafe {
@@ -250,7 +304,7 @@ impl RequestSlot {
             (&raw mut (*at).released).write(Cell::new(false));
             (&raw mut (*at).with_transport).write(Cell::new(TransportHold::No));
         }
-        self.at
+        Req(self.at)
     }
 }
 
@@ -261,7 +315,7 @@ impl Request {
     /// Makes a request in the worker's pool or in the user's memory. `settle` sets its callback: an operation that
     /// completes before the call returns is reported by the return value.
     #[inline(always)]
-    pub fn create(worker: &Core, param: &Param, op: Op) -> Result<NonNull<Request>> {
+    pub fn create(worker: &Core, param: &Param, op: Op) -> Result<Req> {
         let slot = Request::allocate(worker, param)?;
         unexpected::begin_op(worker);
         Ok(slot.fill(worker, op, Callback::None))
@@ -297,30 +351,19 @@ impl Request {
     }
 
     /// Makes a request that no operation uses yet, for the user to pass to calls that take one.
-    pub fn spare(worker: &Core) -> Result<NonNull<Request>> {
+    pub fn spare(worker: &Core) -> Result<Req> {
         let req = Request::create(worker, &Param::PLAIN, Op::None)?;
-        // SAFETY: just made.
-        let r = unsafe { req.as_ref() };
         // It completes here.
-        r.complete_plain(Info::default());
+        req.complete_plain(Info::default());
         // Freeing it searches the requests that were lent.
-        r.foreign.set(true);
-        worker.requests().lend(req);
+        req.foreign.set(true);
+        worker.requests().lend(req.as_ptr());
         Ok(req)
     }
 
     /// The user's pointer to a request.
     pub fn user(this: NonNull<Request>) -> *mut c_void {
         this.as_ptr().wrapping_add(1).cast()
-    }
-
-    /// The request of a user's pointer.
-    ///
-    /// # Safety
-    /// `user` must be a live request.
-    pub unsafe fn from_user<'a>(user: *mut c_void) -> &'a Request {
-        // SAFETY: by the caller's promise.
-        unsafe { &*user.cast::<Request>().sub(1) }
     }
 
     pub fn worker(&self) -> &Core {
@@ -357,19 +400,6 @@ impl Request {
     /// The completion for transports; `of_completion` returns the request.
     pub fn completion(&self) -> *mut uct_completion_t {
         self.completion.get()
-    }
-
-    /// The request whose completion this is.
-    ///
-    /// # Safety
-    /// `comp` must be of `completion` of a live request.
-    pub unsafe fn of_completion<'a>(comp: *mut uct_completion_t) -> &'a Request {
-        // SAFETY: by the caller's promise, it stands in a request at this offset.
-        unsafe {
-            &*comp
-                .byte_sub(offset_of!(Request, completion))
-                .cast::<Request>()
-        }
     }
 
     /// From now on a transport ends it, however the endpoint fares.
@@ -427,7 +457,8 @@ impl Request {
     /// The id for peers, allocated at first use.
     pub fn id(&self) -> RequestId {
         if self.id.get() == RequestId::NONE {
-            self.id.set(self.worker().requests().name(self.as_ptr()));
+            self.id
+                .set(self.worker().requests().name(Req(self.as_ptr())));
         }
         self.id.get()
     }
@@ -443,18 +474,19 @@ impl Request {
             self.worker().requests().forget(self.id.get());
             self.id.set(RequestId::NONE);
         }
-        // SAFETY: no borrow is alive across a completion.
-        let op = unsafe { self.op() };
-        if result.is_err() && op.has_sent_rts() {
-            self.worker().proto().revocation.advance();
-        }
-        if op.holds_nothing() {
+        let old = self.with_op(|op| {
+            if result.is_err() && op.has_sent_rts() {
+                self.worker().proto().revocation.advance();
+            }
+            if !op.holds_nothing() {
+                return core::mem::take(op);
+            }
             // SAFETY: nothing of the old value has to be dropped.
             unsafe { core::ptr::write(op, Op::None) };
-        } else {
-            // Finishes datatypes.
-            drop(core::mem::replace(op, Op::None));
-        }
+            Op::None
+        });
+        // Finishes datatypes.
+        drop(old);
         self.tell(code_of(&result), self.info());
     }
 
@@ -464,8 +496,8 @@ impl Request {
     pub fn complete_plain(&self, info: Info) {
         debug_assert!(!self.is_done() && self.id.get() == RequestId::NONE);
         unexpected::end_op(self.worker());
-        // SAFETY: no borrow is alive across a completion; nothing of the old value has to be dropped.
-        unsafe { core::ptr::write(self.op(), Op::None) };
+        // SAFETY: nothing of the old value has to be dropped.
+        self.with_op(|op| unsafe { core::ptr::write(op, Op::None) });
         self.set_info(info);
         // SAFETY: looked at where it stands, all of it would be loaded otherwise; nobody changes it meanwhile.
         let silent = matches!(unsafe { &*self.callback.as_ptr() }, Callback::None);
@@ -498,8 +530,7 @@ impl Request {
     pub fn abolish(&self) {
         debug_assert!(self.id.get() == RequestId::NONE);
         unexpected::end_op(self.worker());
-        // SAFETY: no borrow is alive.
-        drop(core::mem::replace(unsafe { self.op() }, Op::None));
+        drop(self.with_op(core::mem::take));
         self.recycle();
     }
 
@@ -596,19 +627,18 @@ impl Callback {
 /// The return value of a call after its operation was started: complete, or the request, which reports its completion
 /// by the callback from now on.
 #[inline]
-pub fn settle(req: NonNull<Request>, param: &Param) -> Result<Posted> {
-    // SAFETY: not given to the user yet, so alive even when complete.
-    let r = unsafe { req.as_ref() };
-    if !r.is_done() {
-        r.callback.set(param.callback);
+pub fn settle(req: Req, param: &Param) -> Result<Posted> {
+    // Not given to the user yet, so alive even when complete.
+    if !req.is_done() {
+        req.callback.set(param.callback);
         return Ok(Posted::Request(req));
     }
-    let status = r.status();
+    let status = req.status();
     if param.mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL != 0 {
-        param.callback.call(Request::user(req), status, r.info());
+        param.callback.call(req.user(), status, req.info());
         return Ok(Posted::Request(req));
     }
-    r.recycle();
+    req.recycle();
     match Status::from_code(status) {
         None => Ok(Posted::Done),
         Some(e) => Err(e),
@@ -630,10 +660,8 @@ pub fn ended(worker: &Core, param: &Param, info: Info, result: Result<()>) -> Re
         return result.map(|()| Posted::Done);
     }
     let req = Request::create(worker, param, Op::None)?;
-    // SAFETY: just made.
-    let r = unsafe { req.as_ref() };
-    r.set_info(info);
-    r.complete(result);
+    req.set_info(info);
+    req.complete(result);
     settle(req, param)
 }
 

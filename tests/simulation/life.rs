@@ -13,7 +13,7 @@ use ferrucx::abi::ucp::ep::*;
 use ferrucx::abi::ucp::mem::*;
 use ferrucx::abi::ucp::worker::*;
 use ferrucx::c::*;
-use ferrucx::ucp::request::Request;
+use ferrucx::ucp::request::Req;
 use ferrucx::ucp::worker::Worker;
 use std::rc::Rc;
 
@@ -171,12 +171,17 @@ pub fn end_process(w: &World, p: &Process) {
 /// tell it: a receiver needs no endpoint to its sender. It ends with its worker.
 pub fn lost_its_sender(w: &World, op: &Op) -> bool {
     let worker: *const Worker = w.process(op.process).worker.cast();
-    let request = op.request.get().cast::<Request>().wrapping_sub(1);
-    let Some(request) = core::ptr::NonNull::new(request) else {
+    let request = op.request.get();
+    if request.is_null() || !w.disturbed.get() {
         return false;
-    };
-    // SAFETY: a live worker.
-    w.disturbed.get() && unsafe { (*worker).proto.reassemblies.has_target(request) }
+    }
+    // SAFETY: a request that is not free, of a live worker.
+    unsafe {
+        (*worker)
+            .proto
+            .reassemblies
+            .has_target(Req::from_user(request.cast()))
+    }
 }
 
 /// Polls a process once.

@@ -289,8 +289,8 @@ pub unsafe extern "C" fn ucp_atomic_post(
     match unsafe { run(ep, &atomic, remote_addr, rkey, &Param::PLAIN) } {
         Ok(Posted::Done) => UCS_OK,
         Ok(Posted::Request(req)) => {
-            // SAFETY: alive; given back at its end: only a flush tells it.
-            unsafe { req.as_ref() }.release();
+            // Given back at its end: only a flush tells it.
+            req.release();
             UCS_OK
         }
         Err(e) => e.code(),

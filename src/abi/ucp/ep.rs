@@ -52,8 +52,6 @@ pub(super) fn wait(w: &Core, posted: Result<Posted>) -> ucs_status_t {
     match posted {
         Ok(Posted::Done) => UCS_OK,
         Ok(Posted::Request(req)) => {
-            // SAFETY: alive until released below.
-            let req = unsafe { req.as_ref() };
             while !req.is_done() {
                 progress(w);
             }

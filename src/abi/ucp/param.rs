@@ -4,7 +4,7 @@
 
 use crate::c::*;
 use crate::ucp::dt::plain_bytes;
-use crate::ucp::request::{Callback, Info, Param, Posted, Request};
+use crate::ucp::request::{Callback, Info, Param, Posted};
 use crate::ucp::worker::Worker;
 use crate::ucp::worker_core::Core;
 use crate::ucs::sync::biased_lock::Guard;
@@ -233,7 +233,7 @@ pub fn error(e: Status) -> ucs_status_ptr_t {
 pub fn status_ptr(r: Result<Posted>) -> ucs_status_ptr_t {
     match r {
         Ok(Posted::Done) => core::ptr::null_mut(),
-        Ok(Posted::Request(req)) => Request::user(req),
+        Ok(Posted::Request(req)) => req.user(),
         Err(e) => error(e),
     }
 }

@@ -4,7 +4,7 @@ use super::param::{enter, own, put_tag_info};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::op::Op;
-use crate::ucp::request::Request;
+use crate::ucp::request::{Req, Request};
 use crate::ucp::stream;
 use crate::ucp::tag::recv;
 use crate::ucp::worker_core::Core;
@@ -41,7 +41,7 @@ macro_rules! need_request {
 pub(super) unsafe fn test(request: *mut c_void, info: *mut ucp_tag_recv_info_t) -> ucs_status_t {
     // SAFETY: by the caller's promise.
     unsafe {
-        let req = Request::from_user(request);
+        let req = Req::from_user(request);
         // Read once: another thread may complete it meanwhile.
         let status = req.status();
         if status != UCS_INPROGRESS {
@@ -61,7 +61,7 @@ pub(super) unsafe fn test(request: *mut c_void, info: *mut ucp_tag_recv_info_t) 
 pub unsafe extern "C" fn ucp_request_is_completed(request: *mut c_void) -> c_int {
     need_request!(request, 0);
     // SAFETY: a live request.
-    unsafe { Request::from_user(request) }.is_done().into()
+    unsafe { Req::from_user(request) }.is_done().into()
 }
 
 /// Old name of `ucp_request_free`.
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn ucp_request_alloc(worker: ucp_worker_h) -> *mut c_void 
     let w = unsafe { super::param::worker(worker) };
     let _guard = own!(w, core::ptr::null_mut());
     match Request::spare(w) {
-        Ok(req) => Request::user(req),
+        Ok(req) => req.user(),
         Err(_) => core::ptr::null_mut(),
     }
 }
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn ucp_request_query(
     non_null!(UCS_ERR_INVALID_PARAM; attr);
     // SAFETY: a live request and the caller's struct, written as masked.
     unsafe {
-        let req = Request::from_user(request);
+        let req = Req::from_user(request);
         let _guard = enter(req.worker());
         let mask = (*attr).field_mask;
         let has = |bit: u32| mask & u64::from(bit) != 0;
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn ucp_request_query(
 pub unsafe extern "C" fn ucp_request_check_status(request: *mut c_void) -> ucs_status_t {
     need_request!(request, UCS_ERR_INVALID_PARAM);
     // SAFETY: a live request.
-    unsafe { Request::from_user(request) }.status()
+    unsafe { Req::from_user(request) }.status()
 }
 
 /// Asks to give a request up. It still has to come to its end, with UCS_ERR_CANCELED or as usual.
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn ucp_request_cancel(worker: ucp_worker_h, request: *mut 
     let w = unsafe { super::param::worker(worker) };
     let _guard = own!(w);
     // SAFETY: a live request.
-    let req = unsafe { Request::from_user(request) };
+    let req = unsafe { Req::from_user(request) };
     let of_stream = req.with_op(|op| matches!(op, Op::StreamRecv(_)));
     if of_stream {
         stream::recv::cancel(req);
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn ucp_request_cancel(worker: ucp_worker_h, request: *mut 
 pub unsafe extern "C" fn ucp_request_free(request: *mut c_void) {
     need_request!(request);
     // SAFETY: a live request, given back once.
-    let req = unsafe { Request::from_user(request) };
+    let req = unsafe { Req::from_user(request) };
     if req.worker().is_shared() {
         return free_shared(req);
     }
@@ -206,7 +206,7 @@ pub unsafe extern "C" fn ucp_request_free(request: *mut c_void) {
 }
 
 #[inline(never)]
-fn free_shared(req: &Request) {
+fn free_shared(req: Req) {
     let w: *const Core = req.worker();
     // SAFETY: a worker outlives its requests.
     let _guard = enter(unsafe { &*w });

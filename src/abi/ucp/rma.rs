@@ -101,8 +101,8 @@ unsafe fn implicit(direction: Direction, t: &Target) -> ucs_status_t {
     match unsafe { access(direction, t, &Param::PLAIN) } {
         Ok(Posted::Done) => UCS_OK,
         Ok(Posted::Request(req)) => {
-            // SAFETY: alive; given back at its end.
-            unsafe { req.as_ref() }.release();
+            // Given back at its end.
+            req.release();
             UCS_INPROGRESS
         }
         Err(e) => e.code(),

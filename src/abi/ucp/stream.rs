@@ -6,7 +6,7 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::dt::{Side, plain_bytes};
 use crate::ucp::ep::Ep;
-use crate::ucp::request::{Callback, Param, Posted, Request};
+use crate::ucp::request::{Callback, Param, Posted, Req};
 use crate::ucp::stream::{recv, send};
 use crate::ucs::{Result, Status};
 
@@ -300,9 +300,8 @@ unsafe fn recv_plain(
         return Some(unsafe { done(to.len, length) });
     }
     let req = recv::post_alone(from, to)?;
-    // SAFETY: just made.
-    unsafe { req.as_ref() }.set_callback(callback());
-    Some(Request::user(req))
+    req.set_callback(callback());
+    Some(req.user())
 }
 
 /// Tells the bytes of an immediate end.
@@ -435,7 +434,7 @@ pub unsafe extern "C" fn ucp_stream_recv_request_test(
     non_null!(UCS_ERR_INVALID_PARAM; request);
     // SAFETY: a live request and the caller's out parameter.
     unsafe {
-        let req = Request::from_user(request);
+        let req = Req::from_user(request);
         // Read once: another thread may complete it meanwhile.
         let status = req.status();
         if status != UCS_INPROGRESS && !length_p.is_null() {

@@ -9,12 +9,11 @@ use crate::c::prelude::*;
 use crate::ucp::dt::Side;
 use crate::ucp::op::MessageKind;
 use crate::ucp::proto::send;
-use crate::ucp::request::{Callback, Info, Param, Posted, Request};
+use crate::ucp::request::{Callback, Info, Param, Posted, Req};
 use crate::ucp::tag::{probe, recv};
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::wire::header::AmId;
-use core::ptr::NonNull;
 
 /// Sends a tagged message.
 ///
@@ -397,19 +396,12 @@ pub unsafe extern "C" fn ucp_tag_recv_nbx(
 /// # Safety
 /// As `param::read`.
 #[inline(always)]
-unsafe fn posted(
-    req: NonNull<Request>,
-    given: u32,
-    param: *const ucp_request_param_t,
-) -> ucs_status_ptr_t {
-    // SAFETY: a posted receive is alive; the rest by the caller's promise.
-    unsafe {
-        if given & UCP_OP_ATTR_FIELD_CALLBACK != 0 {
-            req.as_ref()
-                .set_callback(param::callback_of(param, Which::TagRecv));
-        }
+unsafe fn posted(req: Req, given: u32, param: *const ucp_request_param_t) -> ucs_status_ptr_t {
+    if given & UCP_OP_ATTR_FIELD_CALLBACK != 0 {
+        // SAFETY: by the caller's promise.
+        req.set_callback(unsafe { param::callback_of(param, Which::TagRecv) });
     }
-    Request::user(req)
+    req.user()
 }
 
 /// Receives on a worker that is not shared what came early, else whatever that takes.

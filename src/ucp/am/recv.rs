@@ -285,20 +285,19 @@ pub fn fetch(
         });
         Request::create(worker, param, op)
     });
-    let at = match made {
-        Ok(at) => at,
+    let req = match made {
+        Ok(req) => req,
         Err(e) => {
             receiver::send_ack(worker, message.sender, Err(Status::CANCELED));
             return Err(e);
         }
     };
-    // SAFETY: just made.
-    postpone(worker, unsafe { at.as_ref() }, NextStep::Fetch(message));
+    postpone(worker, req, NextStep::Fetch(message));
     let info = Info {
         tag: 0,
         length: message.total,
     };
-    Ok((settle(at, param)?, info))
+    Ok((settle(req, param)?, info))
 }
 
 /// Copies data that has been received.

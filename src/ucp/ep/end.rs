@@ -8,7 +8,7 @@ use super::{Connection, ConnectionEvent, Ep, EpParams, Handle, HandleEvent, Made
 use crate::c::*;
 use crate::ucp::after_fork;
 use crate::ucp::op::Op;
-use crate::ucp::request::Request;
+use crate::ucp::request::Req;
 use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
@@ -103,13 +103,12 @@ impl Ep {
     pub fn on_sender_closed(&self, status: Status) {
         let _pin = Pin::new(self);
         // A request that the transport holds completes when the transport gives it back.
-        let comes = |req: &Request| {
+        let comes = |req: Req| {
             req.with_op(|op| matches!(op, Op::TagRecv(_) | Op::DataRecv(_)))
                 && !req.is_with_transport()
         };
         for req in self.outstanding.take_all(comes) {
-            // SAFETY: taken off the list, so not complete.
-            unsafe { req.as_ref() }.complete(Err(status));
+            req.complete(Err(status));
         }
         self.recheck_flushes();
     }
@@ -132,8 +131,7 @@ impl Ep {
                 .or_else(|| self.flushes.borrow_mut().pop_front())
                 .or_else(|| self.detach_transport_flush());
             match req {
-                // SAFETY: an outstanding request is alive.
-                Some(r) => Op::abort(unsafe { r.as_ref() }, status),
+                Some(r) => Op::abort(r, status),
                 None => break,
             }
         }
@@ -146,8 +144,7 @@ impl Ep {
         if let Task::Request(req) = task {
             // A send whose data the peer has requested is also outstanding.
             self.remove_outstanding(*req);
-            // SAFETY: a queued request is alive.
-            Op::abort(unsafe { req.as_ref() }, status);
+            Op::abort(*req, status);
         }
     }
 
@@ -183,7 +180,7 @@ impl Ep {
     }
 
     /// The transport has completed a zero-copy message.
-    pub fn sent_in_place(&self, req: &Request, result: Result<()>) {
+    pub fn sent_in_place(&self, req: Req, result: Result<()>) {
         let _pin = Pin::new(self);
         self.in_place.set(self.in_place.get() - 1);
         req.complete(result);
@@ -395,11 +392,9 @@ impl Ep {
     /// A receive that the peer may be writing into does not complete with an endpoint that had no error handling when
     /// it gave access: another endpoint waits for the peer's reply.
     fn hand_over_receives(&self) {
-        // SAFETY: an outstanding request is alive; the only borrow.
-        let is_written = |req: &Request| unsafe { req.op() }.is_written_by_peer();
+        let is_written = |req: Req| req.with_op(|op| op.is_written_by_peer());
         for req in self.outstanding.take_all(is_written) {
-            // SAFETY: removed from the list, and no callback has run.
-            if !Op::move_to_another_ep(unsafe { req.as_ref() }) {
+            if !Op::move_to_another_ep(req) {
                 self.outstanding.add(req);
             }
         }
@@ -429,8 +424,7 @@ impl Ep {
                 Task::Control(_) => replies.push_back(task),
                 Task::Serve(read) => replies.push_back(read.abort_message()),
                 Task::Request(req) => {
-                    // SAFETY: a queued request is alive; the borrow ends within the line.
-                    replies.extend(Op::abort_message(uuid, unsafe { req.as_ref() }));
+                    replies.extend(Op::abort_message(uuid, req));
                     self.remove_outstanding(req);
                     aborted.push(req);
                 }

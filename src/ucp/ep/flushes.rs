@@ -3,7 +3,7 @@
 
 use super::{Ep, Handle, Pin, TransportFlush};
 use crate::ucp::op::Op;
-use crate::ucp::request::Request;
+use crate::ucp::request::Req;
 use crate::ucs::Result;
 use core::ptr::NonNull;
 
@@ -34,7 +34,7 @@ impl Ep {
     }
 
     /// Detaches the request from a transport flush in progress.
-    pub(super) fn detach_transport_flush(&self) -> Option<NonNull<Request>> {
+    pub(super) fn detach_transport_flush(&self) -> Option<Req> {
         let all = self.transport_flushes.borrow();
         // SAFETY: a transport flush is alive until the transport completes it.
         all.iter().find_map(|l| unsafe { l.as_ref() }.detach())
@@ -49,20 +49,20 @@ impl Ep {
     }
 
     /// Adds a request that waits for the peer. It fails with the endpoint.
-    pub fn add_outstanding(&self, req: &Request) {
-        self.outstanding.add(req.as_ptr());
+    pub fn add_outstanding(&self, req: Req) {
+        self.outstanding.add(req);
     }
 
     /// The peer has replied: completes a request, then flushes that waited for it.
-    pub fn complete_outstanding(&self, req: &Request, result: Result<()>) {
+    pub fn complete_outstanding(&self, req: Req, result: Result<()>) {
         let _pin = Pin::new(self);
-        self.remove_outstanding(req.as_ptr());
+        self.remove_outstanding(req);
         req.complete(result);
         self.recheck_flushes();
     }
 
     /// Removes a request that does not wait for the peer any more.
-    pub fn remove_outstanding(&self, req: NonNull<Request>) {
+    pub fn remove_outstanding(&self, req: Req) {
         self.outstanding.remove(req);
     }
 
@@ -85,8 +85,7 @@ impl Ep {
                 // One at a time: the callback of each may close this endpoint.
                 let next = self.flushes.borrow_mut().pop_front();
                 let Some(req) = next else { break };
-                // SAFETY: a waiting flush is alive.
-                ended |= Op::try_finish(self, unsafe { req.as_ref() });
+                ended |= Op::try_finish(self, req);
             }
         }
         self.destroy_if_idle();
@@ -113,14 +112,11 @@ impl Ep {
     }
 
     /// Adds a flush that completes when no outstanding request holds it up.
-    pub fn add_flush(&self, req: &Request) {
+    pub fn add_flush(&self, req: Req) {
         let mut all = self.flushes.borrow_mut();
         // The close, of which there is at most one, stays last.
-        // SAFETY: a waiting flush is alive.
-        let close_waits = all
-            .back()
-            .is_some_and(|r| unsafe { r.as_ref().op() }.is_close());
+        let close_waits = all.back().is_some_and(|r| r.with_op(|op| op.is_close()));
         let place = all.len() - usize::from(close_waits);
-        all.insert(place, req.as_ptr());
+        all.insert(place, req);
     }
 }

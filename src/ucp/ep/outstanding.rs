@@ -1,14 +1,14 @@
 //! The requests of an endpoint that wait for its peer. Adding, removing and the tests for a kind take constant time.
+#![forbid(unsafe_code)]
 
 use crate::ucp::op::Op;
-use crate::ucp::request::Request;
+use crate::ucp::request::Req;
 use core::cell::{Cell, RefCell};
-use core::ptr::NonNull;
 
 #[derive(Default)]
 pub struct Outstanding {
     /// Each request stores its index here.
-    all: RefCell<Vec<(NonNull<Request>, OutstandingKind)>>,
+    all: RefCell<Vec<(Req, OutstandingKind)>>,
     /// The number of memory accesses, and of requests that hold up flushes.
     accesses: Cell<usize>,
     holding: Cell<usize>,
@@ -22,7 +22,7 @@ struct OutstandingKind {
 }
 
 impl OutstandingKind {
-    fn of(req: &Request) -> OutstandingKind {
+    fn of(req: Req) -> OutstandingKind {
         req.with_op(|op| OutstandingKind {
             access: op.is_memory_access(),
             holds: op.holds_flushes(),
@@ -48,72 +48,57 @@ impl Outstanding {
     /// Whether a request other than a flush holds up flushes.
     pub fn has_unflushed(&self) -> bool {
         let all = self.all.borrow();
-        all.iter().any(|(req, kind)| {
-            // SAFETY: alive while they are here.
-            kind.holds && !unsafe { req.as_ref() }.with_op(|op| matches!(op, Op::Flush(_)))
-        })
+        all.iter()
+            .any(|(req, kind)| kind.holds && !req.with_op(|op| matches!(op, Op::Flush(_))))
     }
 
-    /// `req` must stay alive until it is removed.
-    pub fn add(&self, req: NonNull<Request>) {
+    pub fn add(&self, req: Req) {
         let mut all = self.all.borrow_mut();
-        // SAFETY: alive, by the caller's promise.
-        let r = unsafe { req.as_ref() };
-        r.outstanding_index.set(all.len() as u32);
-        let kind = OutstandingKind::of(r);
+        req.outstanding_index.set(all.len() as u32);
+        let kind = OutstandingKind::of(req);
         all.push((req, kind));
         self.count(kind, 1);
     }
 
     /// Removes a request, if it is here.
-    pub fn remove(&self, req: NonNull<Request>) {
+    pub fn remove(&self, req: Req) {
         let mut all = self.all.borrow_mut();
-        // SAFETY: the caller has the request. The index of a request that is not here belongs to another, or to none.
-        let at = unsafe { req.as_ref() }.outstanding_index.get() as usize;
+        // The index of a request that is not here belongs to another, or to none.
+        let at = req.outstanding_index.get() as usize;
         if all.get(at).is_some_and(|(there, _)| *there == req) {
             self.remove_at(&mut all, at);
         }
     }
 
     /// Removes the last request that `is_wanted`, which must not call back.
-    pub fn take_last(&self, is_wanted: impl Fn(&Request) -> bool) -> Option<NonNull<Request>> {
+    pub fn take_last(&self, is_wanted: impl Fn(Req) -> bool) -> Option<Req> {
         let mut all = self.all.borrow_mut();
-        // SAFETY: alive while they are here.
-        let wanted =
-            |(r, _): &(NonNull<Request>, OutstandingKind)| is_wanted(unsafe { r.as_ref() });
+        let wanted = |(r, _): &(Req, OutstandingKind)| is_wanted(*r);
         let at = all.iter().rposition(wanted)?;
         Some(self.remove_at(&mut all, at))
     }
 
     /// Removes all requests that `is_wanted`, in order. `is_wanted` must not call back.
-    pub fn take_all(&self, is_wanted: impl Fn(&Request) -> bool) -> Vec<NonNull<Request>> {
+    pub fn take_all(&self, is_wanted: impl Fn(Req) -> bool) -> Vec<Req> {
         let mut all = self.all.borrow_mut();
         let taken = all
-            // SAFETY: alive while they are here.
-            .extract_if(.., |(r, _)| is_wanted(unsafe { r.as_ref() }))
+            .extract_if(.., |(r, _)| is_wanted(*r))
             .map(|(req, kind)| {
                 self.count(kind, -1);
                 req
             })
             .collect();
         for (index, (req, _)) in all.iter().enumerate() {
-            // SAFETY: as above.
-            unsafe { req.as_ref() }.outstanding_index.set(index as u32);
+            req.outstanding_index.set(index as u32);
         }
         taken
     }
 
-    fn remove_at(
-        &self,
-        all: &mut Vec<(NonNull<Request>, OutstandingKind)>,
-        at: usize,
-    ) -> NonNull<Request> {
+    fn remove_at(&self, all: &mut Vec<(Req, OutstandingKind)>, at: usize) -> Req {
         let (req, kind) = all.swap_remove(at);
-        // SAFETY: alive while it is here.
-        debug_assert_eq!(kind, OutstandingKind::of(unsafe { req.as_ref() }));
+        debug_assert_eq!(kind, OutstandingKind::of(req));
         if let Some((moved, _)) = all.get(at) {
-            // SAFETY: as above.
-            unsafe { moved.as_ref() }.outstanding_index.set(at as u32);
+            moved.outstanding_index.set(at as u32);
         }
         self.count(kind, -1);
         req

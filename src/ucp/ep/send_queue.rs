@@ -145,8 +145,7 @@ impl SendQueue {
     /// Whether requests of the application are queued, other than flushes.
     pub fn has_unsent(&self) -> bool {
         let unsent = |task: &Task| match task {
-            // SAFETY: a queued request is alive.
-            Task::Request(req) => !unsafe { req.as_ref() }.with_op(|op| matches!(op, Op::Flush(_))),
+            Task::Request(req) => !req.with_op(|op| matches!(op, Op::Flush(_))),
             _ => false,
         };
         self.queue.borrow().iter().any(unsent)

@@ -2,7 +2,7 @@
 
 use super::Ep;
 use crate::c::*;
-use crate::ucp::request::Request;
+use crate::ucp::request::Req;
 use core::cell::{Cell, UnsafeCell};
 use core::ptr::NonNull;
 
@@ -13,7 +13,7 @@ pub struct TransportFlush {
     pub comp: UnsafeCell<uct_completion_t>,
     pub ep: *const Ep,
     /// The flush that waits; `None` once it has completed, and if only the end of the endpoint waits.
-    req: Cell<Option<NonNull<Request>>>,
+    req: Cell<Option<Req>>,
     /// It confirms puts.
     writes: bool,
 }
@@ -22,7 +22,7 @@ impl TransportFlush {
     /// `done` is called when the transports have completed it.
     pub fn new(
         ep: &Ep,
-        req: Option<&Request>,
+        req: Option<Req>,
         writes: bool,
         done: unsafe extern "C" fn(*mut uct_completion_t),
     ) -> NonNull<TransportFlush> {
@@ -33,7 +33,7 @@ impl TransportFlush {
                 status: UCS_OK,
             }),
             ep,
-            req: Cell::new(req.map(Request::as_ptr)),
+            req: Cell::new(req),
             writes,
         });
         NonNull::from(Box::leak(made))
@@ -70,7 +70,7 @@ impl TransportFlush {
     }
 
     /// Detaches the request, which completes without the transport.
-    pub fn detach(&self) -> Option<NonNull<Request>> {
+    pub fn detach(&self) -> Option<Req> {
         self.req.take()
     }
 

@@ -2,7 +2,7 @@
 
 use super::send;
 use crate::ucp::ep::{Ep, Task};
-use crate::ucp::request::Request;
+use crate::ucp::request::Req;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::SMALL;
@@ -11,7 +11,7 @@ use crate::wire::header::{AckHdr, AmId, Header};
 use crate::{ucs_debug, ucs_error};
 
 /// The request that an acknowledgement names, unless it is over, and the result.
-pub fn acknowledged<'a>(worker: &'a Core, ack: &AckHdr) -> Option<(&'a Request, Result<()>)> {
+pub fn acknowledged(worker: &Core, ack: &AckHdr) -> Option<(Req, Result<()>)> {
     let Some(req) = worker.requests().named(ack.request) else {
         ucs_debug!("an acknowledgement for a request that is over");
         return None;

@@ -50,12 +50,11 @@ pub fn begin(worker: &Core, message: &Rts, then: impl FnOnce(&Core, Result<Vec<u
         },
     });
     match Request::create(worker, &param, op) {
-        Ok(at) => {
-            // SAFETY: just made.
-            receiver::fetch(worker, unsafe { at.as_ref() }, message);
-            if settle(at, &param).is_ok() {
-                // SAFETY: still ours: the callback does not give it back.
-                unsafe { at.as_ref() }.release();
+        Ok(req) => {
+            receiver::fetch(worker, req, message);
+            if settle(req, &param).is_ok() {
+                // Still ours: the callback does not give it back.
+                req.release();
             }
         }
         Err(e) => {

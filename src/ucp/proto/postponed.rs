@@ -10,14 +10,13 @@
 use super::rndv::receiver;
 use crate::ucp::ep::Ep;
 use crate::ucp::op::Op;
-use crate::ucp::request::Request;
+use crate::ucp::request::Req;
 use crate::ucp::rts::Rts;
 use crate::ucp::worker_core::Core;
 use crate::ucs::callbackq::Repeat;
 use crate::ucs::{Result, Status};
 use core::cell::{Cell, RefCell};
 use core::ffi::{c_uint, c_void};
-use core::ptr::NonNull;
 use std::collections::VecDeque;
 
 /// How a receive goes on.
@@ -29,7 +28,7 @@ pub enum NextStep {
 }
 
 impl NextStep {
-    fn run(self, worker: &Core, req: &Request) {
+    fn run(self, worker: &Core, req: Req) {
         match self {
             NextStep::Fetch(message) => receiver::fetch(worker, req, &message),
             NextStep::Complete(result) => req.complete(result),
@@ -40,17 +39,14 @@ impl NextStep {
 /// Receives that wait for progress, in order.
 #[derive(Default)]
 pub struct Postponed {
-    queue: RefCell<VecDeque<(NonNull<Request>, NextStep)>>,
+    queue: RefCell<VecDeque<(Req, NextStep)>>,
     /// The next progress calls `on_progress`.
     is_due: Cell<bool>,
 }
 
 impl Postponed {
     /// Takes the first one that is asked for off the queue.
-    fn take(
-        &self,
-        asked: impl Fn(&(NonNull<Request>, NextStep)) -> bool,
-    ) -> Option<(NonNull<Request>, NextStep)> {
+    fn take(&self, asked: impl Fn(&(Req, NextStep)) -> bool) -> Option<(Req, NextStep)> {
         let mut queue = self.queue.borrow_mut();
         let at = queue.iter().position(asked)?;
         queue.remove(at)
@@ -63,14 +59,13 @@ impl Postponed {
                 NextStep::Fetch(_) => Err(Status::CANCELED),
                 NextStep::Complete(result) => result,
             };
-            // SAFETY: not over before.
-            unsafe { req.as_ref() }.complete(result);
+            req.complete(result);
         }
     }
 }
 
 /// Has progress go on with the receive, or does so now where that is not possible.
-pub fn postpone(worker: &Core, req: &Request, next: NextStep) {
+pub fn postpone(worker: &Core, req: Req, next: NextStep) {
     let postponed = &worker.proto().postponed;
     if !postponed.is_due.replace(true) {
         let arg = core::ptr::from_ref(worker).cast_mut().cast();
@@ -80,7 +75,7 @@ pub fn postpone(worker: &Core, req: &Request, next: NextStep) {
             return next.run(worker, req);
         }
     }
-    postponed.queue.borrow_mut().push_back((req.as_ptr(), next));
+    postponed.queue.borrow_mut().push_back((req, next));
     worker.wakeup.poke_sleepers();
 }
 
@@ -96,8 +91,7 @@ unsafe extern "C" fn on_progress(worker: *mut c_void) -> c_uint {
     while done < here
         && let Some((req, next)) = postponed.take(|_| true)
     {
-        // SAFETY: not over before.
-        next.run(worker, unsafe { req.as_ref() });
+        next.run(worker, req);
         done += 1;
     }
     done as c_uint
@@ -105,12 +99,11 @@ unsafe extern "C" fn on_progress(worker: *mut c_void) -> c_uint {
 
 /// An endpoint ends: fetches of its messages end with a status.
 pub fn abort(ep: &Ep, status: Status) {
-    let of_peer = |(_, next): &(NonNull<Request>, NextStep)| match next {
+    let of_peer = |(_, next): &(Req, NextStep)| match next {
         NextStep::Fetch(message) => ep.is_paired_with(message.sender.ep),
         NextStep::Complete(_) => false,
     };
     while let Some((req, _)) = ep.worker().proto().postponed.take(of_peer) {
-        // SAFETY: not over before.
-        Op::abort(unsafe { req.as_ref() }, status);
+        Op::abort(req, status);
     }
 }

@@ -7,14 +7,13 @@
 //! or that this process has no endpoint to, is unauthenticated: few of its messages are kept.
 #![forbid(unsafe_code)]
 
-use crate::ucp::request::Request;
+use crate::ucp::request::Req;
 use crate::ucp::unexpected;
 use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status};
 use crate::wire::id::{EpId, EpName, RequestName};
 use core::cell::RefCell;
 use core::cmp::Ordering;
-use core::ptr::NonNull;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// The sender's worker and the message's number.
@@ -24,7 +23,7 @@ pub type MessageId = (u64, u64);
 #[derive(Clone)]
 pub enum Target {
     /// A posted receive that matched.
-    TagRecv(NonNull<Request>),
+    TagRecv(Req),
     /// An unexpected tagged message: `Reassembly::buffer`.
     TagUnexpected(EntryId),
     /// A user's active message, with these headers: `Reassembly::buffer`.
@@ -201,7 +200,7 @@ impl Reassemblies {
     }
 
     /// Whether a receive waits for fragments. Asked by tests/simulation only.
-    pub fn has_target(&self, req: NonNull<Request>) -> bool {
+    pub fn has_target(&self, req: Req) -> bool {
         let is = |a: &Reassembly| matches!(a.target, Target::TagRecv(r) if r == req);
         let newest = self.newest.borrow();
         newest.iter().any(|(_, a)| is(a)) || self.older.borrow().values().any(is)

@@ -9,7 +9,9 @@ use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Lane, MAX_TOGETHER, Rest, ShortRoute, Task, TaskStep, writer};
 use crate::ucp::op::{MessageKind, Op, Operation, SendOp, Stage};
 use crate::ucp::plan::RndvPolicy;
-use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
+use crate::ucp::request::{
+    Info, Param, Posted, Req, Request, immediate, must_be_immediate, settle,
+};
 use crate::ucp::rndv_state::SenderState;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
@@ -78,8 +80,7 @@ pub fn start(
     let req = Request::create(ep.worker(), param, op)?;
     if contiguous_whole && ep.is_clear() && !ep.is_loopback() {
         // Past the queue, in which nothing is; a pack callback of the user's might have sent something meanwhile.
-        // SAFETY: just made.
-        match SendOp::step(ep, unsafe { req.as_ref() }) {
+        match SendOp::step(ep, req) {
             Ok(TaskStep::Done) => return settle(req, param),
             Ok(TaskStep::More) | Err(_) => {}
         }
@@ -254,7 +255,7 @@ impl Operation for SendOp {
         matches!(self.kind, MessageKind::Stream { .. })
     }
 
-    fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
+    fn step(ep: &Ep, req: Req) -> Result<TaskStep> {
         // SAFETY: the only borrow: callbacks run after `complete` replaced the operation.
         let Op::Send(send) = (unsafe { req.op() }) else {
             return Ok(TaskStep::Done);
@@ -316,18 +317,19 @@ impl Operation for SendOp {
     }
 
     /// The transport has sent the message, or put the data of a rendezvous.
-    fn on_transfers_done(req: &Request, result: Result<()>) {
-        // SAFETY: the only borrow, ended before the operation continues.
-        match unsafe { req.op() } {
-            Op::Send(send) if send.stage == Stage::WholeInPlace => {
-                // SAFETY: an endpoint outlives its requests.
-                unsafe { (*send.ep).sent_in_place(req, result) };
-            }
-            _ => rndv::sender::on_put_completed(req, result),
+    fn on_transfers_done(req: Req, result: Result<()>) {
+        let in_place = req.with_op(|op| match op {
+            Op::Send(send) if send.stage == Stage::WholeInPlace => Some(send.ep),
+            _ => None,
+        });
+        match in_place {
+            // SAFETY: an endpoint outlives its requests.
+            Some(ep) => unsafe { (*ep).sent_in_place(req, result) },
+            None => rndv::sender::on_put_completed(req, result),
         }
     }
 
-    fn abort(req: &Request, status: Status) {
+    fn abort(req: Req, status: Status) {
         let message = req.with_op(|op| match op {
             Op::Send(send) => match send.stage {
                 Stage::Fragments { message, .. } => Some(message),
@@ -342,26 +344,22 @@ impl Operation for SendOp {
     }
 
     /// No more fragments of the message follow, or no more data that the peer has requested.
-    fn abort_message(uuid: u64, req: &Request) -> Option<Task> {
-        // SAFETY: the only borrow.
-        match unsafe { req.op() } {
-            Op::Send(SendOp {
-                stage: Stage::Fragments { message, offset },
-                ..
-            }) if *offset > 0 => {
+    fn abort_message(uuid: u64, req: Req) -> Option<Task> {
+        let stage = req.with_op(|op| match op {
+            Op::Send(send) => Some(send.stage),
+            _ => None,
+        });
+        match stage? {
+            Stage::Fragments { message, offset } if offset > 0 => {
                 let cut = MiddleHdr {
                     uuid,
-                    message: *message,
+                    message,
                     offset: CUT,
                 };
                 Some(Task::control(AmId::Middle, &cut, &[]))
             }
-            Op::Send(SendOp {
-                stage:
-                    Stage::Rndv(SenderState::Data { receiver, .. } | SenderState::Put { receiver, .. }),
-                ..
-            }) => {
-                let end = rndv::sender::data_failed(*receiver, Status::CONNECTION_RESET);
+            Stage::Rndv(SenderState::Data { receiver, .. } | SenderState::Put { receiver, .. }) => {
+                let end = rndv::sender::data_failed(receiver, Status::CONNECTION_RESET);
                 Some(Task::control(AmId::DataFailed, &end, &[]))
             }
             _ => None,
@@ -370,7 +368,7 @@ impl Operation for SendOp {
 }
 
 /// The last byte was sent.
-fn sent(ep: &Ep, req: &Request, send: &mut SendOp) {
+fn sent(ep: &Ep, req: Req, send: &mut SendOp) {
     if send.kind.waits_for_match() {
         send.stage = Stage::AwaitAck;
         ep.add_outstanding(req);
@@ -407,13 +405,7 @@ fn whole_elements(room: usize) -> usize {
 }
 
 /// Sends the fragment at `offset`; returns the bytes of data in it.
-fn send_fragment(
-    ep: &Ep,
-    req: &Request,
-    send: &SendOp,
-    message: u64,
-    offset: usize,
-) -> Result<usize> {
+fn send_fragment(ep: &Ep, req: Req, send: &SendOp, message: u64, offset: usize) -> Result<usize> {
     let uuid = ep.worker().uuid;
     let total = send.data.len();
     if let MessageKind::Stream { hdr } = &send.kind {

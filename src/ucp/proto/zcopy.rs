@@ -7,7 +7,7 @@ use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Lane, Part};
 use crate::ucp::op::Op;
-use crate::ucp::request::{Request, TransportHold};
+use crate::ucp::request::{Req, TransportHold};
 use crate::ucp::worker_core::Core;
 use crate::ucs::callbackq::{CallbackId, Repeat};
 use crate::ucs::{Result, Status};
@@ -18,7 +18,6 @@ use crate::wire::header::{AmId, Header, PutDoneHdr};
 use core::cell::{Cell, RefCell};
 use core::ffi::{c_int, c_uint, c_void};
 use core::ops::Range;
-use core::ptr::NonNull;
 use std::collections::VecDeque;
 
 /// The direction of the bytes: into the peer's memory or out of it.
@@ -61,7 +60,7 @@ pub struct Notification {
 /// A posted transfer, or the stalled rest of one.
 #[derive(Clone, Copy)]
 struct ActiveTransfer {
-    req: NonNull<Request>,
+    req: Req,
     lane: Lane,
     direction: Direction,
     transfer: Transfer,
@@ -86,14 +85,14 @@ impl StalledTransfers {
 /// Begins a transfer, in parts of at most `step` bytes. Its completion is reported to the operation of the request,
 /// possibly within this call. On an error nothing was posted; after `NO_RESOURCE` the caller may try again.
 pub fn begin(
-    req: &Request,
+    req: Req,
     lane: Lane,
     direction: Direction,
     transfer: Transfer,
     step: usize,
 ) -> Result<()> {
     let active = ActiveTransfer {
-        req: req.as_ptr(),
+        req,
         lane,
         direction,
         transfer,
@@ -104,9 +103,9 @@ pub fn begin(
 }
 
 /// As `begin`, of a put whose parts go by several lanes. Without room they wait.
-pub fn put_parts(req: &Request, transfer: Transfer, parts: &[Part]) -> Result<()> {
+pub fn put_parts(req: Req, transfer: Transfer, parts: &[Part]) -> Result<()> {
     let active = |part: &Part| ActiveTransfer {
-        req: req.as_ptr(),
+        req,
         lane: part.lane,
         direction: Direction::Put,
         transfer: transfer.part(part.range.clone()),
@@ -117,7 +116,7 @@ pub fn put_parts(req: &Request, transfer: Transfer, parts: &[Part]) -> Result<()
     begin_all(req, &parts, true)
 }
 
-fn begin_all(req: &Request, parts: &[ActiveTransfer], waits: bool) -> Result<()> {
+fn begin_all(req: Req, parts: &[ActiveTransfer], waits: bool) -> Result<()> {
     start(req, parts, waits)?;
     // The transport moves the rest in progress.
     req.worker().wakeup.work_came();
@@ -139,9 +138,9 @@ pub struct NotifiedPut {
 
 /// Puts a message into the receiver's memory, each part followed by its notification. Completion and errors are those of
 /// `begin`.
-pub fn put_notify(req: &Request, puts: impl Iterator<Item = NotifiedPut>) -> Result<()> {
+pub fn put_notify(req: Req, puts: impl Iterator<Item = NotifiedPut>) -> Result<()> {
     let active = |put: NotifiedPut| ActiveTransfer {
-        req: req.as_ptr(),
+        req,
         lane: put.lane,
         direction: Direction::Put,
         transfer: put.transfer,
@@ -160,7 +159,7 @@ pub fn put_notify(req: &Request, puts: impl Iterator<Item = NotifiedPut>) -> Res
 
 /// Posts the parts of a transfer, and stalls what has no room; if nothing has, only if the transfer `waits`. On an error
 /// nothing was posted. The caller calls `all_posted`.
-fn start(req: &Request, parts: &[ActiveTransfer], waits: bool) -> Result<()> {
+fn start(req: Req, parts: &[ActiveTransfer], waits: bool) -> Result<()> {
     let comp = init_completion(req);
     let mut begun = false;
     for part in parts {
@@ -189,8 +188,7 @@ impl ActiveTransfer {
         }
         // SAFETY: a live transport endpoint.
         let ops = unsafe { &(*(*self.lane.ep).iface).ops };
-        // SAFETY: an incomplete request.
-        let cap = unsafe { &self.req.as_ref().worker().ifaces[self.lane.iface].attr.cap };
+        let cap = &self.req.worker().ifaces[self.lane.iface].attr.cap;
         let (op, limit) = match self.direction {
             Direction::Put => (ops.ep_put_zcopy, cap.put.max_zcopy),
             Direction::Get => (ops.ep_get_zcopy, cap.get.max_zcopy),
@@ -283,8 +281,7 @@ unsafe extern "C" fn retry_stalled(worker: *mut c_void) -> c_uint {
         else {
             break;
         };
-        // SAFETY: an incomplete request.
-        let comp = unsafe { active.req.as_ref() }.completion();
+        let comp = active.req.completion();
         let (done, end) = active.post(comp);
         posted += u32::from(done > 0);
         if end == Err(Status::NO_RESOURCE) {
@@ -314,8 +311,7 @@ pub fn abort_stalled(ep: &Ep, status: Status) {
         let active = all.remove(at);
         drop(all);
         if let Some(active) = active {
-            // SAFETY: an incomplete request.
-            end_posting(unsafe { active.req.as_ref() }.completion(), Err(status));
+            end_posting(active.req.completion(), Err(status));
         }
     }
     stop_retry_if_empty(worker);
@@ -323,7 +319,7 @@ pub fn abort_stalled(ep: &Ep, status: Status) {
 
 /// Sends a whole message: `header`, followed by a contiguous buffer. Returns `NO_RESOURCE` when the caller has to try
 /// again. Completes as `begin` does.
-pub fn send_message(req: &Request, ep: &Ep, id: AmId, header: &[u8], data: &Data) -> Result<()> {
+pub fn send_message(req: Req, ep: &Ep, id: AmId, header: &[u8], data: &Data) -> Result<()> {
     let lane = ep.lane();
     let (Some(op), Some(at)) = (lane.am_zcopy, data.contiguous()) else {
         return Err(Status::UNSUPPORTED);
@@ -425,7 +421,7 @@ fn block(at: *mut u8, length: usize) -> uct_iov_t {
 }
 
 /// Initializes the request's completion with one pending part, which `all_posted` removes, so that it completes once.
-fn init_completion(req: &Request) -> *mut uct_completion_t {
+fn init_completion(req: Req) -> *mut uct_completion_t {
     let comp = req.completion();
     // SAFETY: the request's own completion, which no transport holds.
     unsafe {
@@ -439,7 +435,7 @@ fn init_completion(req: &Request) -> *mut uct_completion_t {
 }
 
 /// Everything was posted or is stalled. The transfer may be complete already.
-fn all_posted(req: &Request, held: TransportHold) {
+fn all_posted(req: Req, held: TransportHold) {
     req.give_to_transport(held);
     end_posting(req.completion(), Ok(()));
 }
@@ -471,7 +467,7 @@ fn add_pending(comp: *mut uct_completion_t, by: c_int) {
 /// All parts have completed.
 unsafe extern "C" fn on_completion(comp: *mut uct_completion_t) {
     // SAFETY: the completion of a request that is alive until this call reports it.
-    let (req, status) = unsafe { (Request::of_completion(comp), (*comp).status) };
+    let (req, status) = unsafe { (Req::of_completion(comp), (*comp).status) };
     req.take_from_transport();
     let result = Status::from_code(status).map_or(Ok(()), Err);
     Op::on_transfers_done(req, result);

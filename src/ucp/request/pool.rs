@@ -4,7 +4,7 @@
 //! part of a request is initialised once, when its block is allocated, and cleaned up when the pool ends. A request that
 //! a peer answers has an id, which is stale once the request has completed.
 
-use super::Request;
+use super::{Req, Request};
 use crate::ucp::worker_core::{Core, FloorState};
 use crate::ucs::slots::Slots;
 use crate::ucs::{Result, Status};
@@ -28,7 +28,7 @@ pub struct RequestPool {
     /// Requests that the application passes to calls as its own.
     lent: RefCell<BTreeSet<NonNull<Request>>>,
     /// Requests that peers answer.
-    named: RefCell<Slots<NonNull<Request>>>,
+    named: RefCell<Slots<Req>>,
 }
 
 impl RequestPool {
@@ -124,7 +124,7 @@ impl RequestPool {
     }
 
     /// Gives a request an id for peers.
-    pub fn name(&self, req: NonNull<Request>) -> RequestId {
+    pub fn name(&self, req: Req) -> RequestId {
         RequestId(self.named.borrow_mut().insert(req))
     }
 
@@ -133,11 +133,9 @@ impl RequestPool {
         self.named.borrow_mut().remove(id.0);
     }
 
-    /// The request with this id of a peer; `None` for a stale or invalid id.
-    pub fn named(&self, id: RequestId) -> Option<&Request> {
-        let req = *self.named.borrow().get(id.0)?;
-        // SAFETY: a request loses its id when it completes, before its memory is reused.
-        Some(unsafe { &*req.as_ptr() })
+    /// The request with this id of a peer; `None` for a stale or invalid id. A request loses its id when it completes.
+    pub fn named(&self, id: RequestId) -> Option<Req> {
+        self.named.borrow().get(id.0).copied()
     }
 }
 
@@ -226,10 +224,12 @@ mod tests {
     fn an_id_is_stale_once_it_is_forgotten() {
         let pool = RequestPool::new(0).unwrap();
         let all = taken(&pool);
-        let id = pool.name(all[0]);
-        assert!(core::ptr::eq(pool.named(id).unwrap(), all[0].as_ptr()));
+        // SAFETY: of the pool, which lives on.
+        let [first, second] = [all[0], all[1]].map(|at| unsafe { Req::new(at) });
+        let id = pool.name(first);
+        assert_eq!(pool.named(id), Some(first));
         pool.forget(id);
-        let next = pool.name(all[1]);
+        let next = pool.name(second);
         assert!(pool.named(id).is_none() && next != id);
         assert!(pool.named(RequestId::NONE).is_none());
     }

@@ -10,7 +10,9 @@ use crate::ucp::ep::{End, Ep, Pin, Task, TaskStep, TransportFlush};
 use crate::ucp::op::{FlushOp, Op, Operation};
 use crate::ucp::proto::control;
 use crate::ucp::proto::zcopy;
-use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
+use crate::ucp::request::{
+    Info, Param, Posted, Req, Request, immediate, must_be_immediate, settle,
+};
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::wire::header::{AckHdr, AmId, FenceHdr};
@@ -101,8 +103,6 @@ unsafe extern "C" fn on_transport_flushed(comp: *mut uct_completion_t) {
     let Some(req) = req else {
         return ep.recheck_flushes();
     };
-    // SAFETY: the request of an attached flush is alive.
-    let req = unsafe { req.as_ref() };
     match Status::from_code(status) {
         None => on_sent(ep, req),
         Some(e) => FlushOp::abort(req, e),
@@ -111,7 +111,7 @@ unsafe extern "C" fn on_transport_flushed(comp: *mut uct_completion_t) {
 }
 
 /// Everything was sent. Sends a fence if only the peer can confirm completion, and waits for outstanding requests.
-fn on_sent(ep: &Ep, req: &Request) {
+fn on_sent(ep: &Ep, req: Req) {
     if ep.unfenced.replace(false) {
         let fence = FenceHdr {
             sender: ep.name_request(req),
@@ -124,12 +124,12 @@ fn on_sent(ep: &Ep, req: &Request) {
 }
 
 /// Completes a flush.
-pub fn finish(ep: &Ep, req: &Request) {
-    // SAFETY: the only borrow.
-    let (close, fenced) = match unsafe { req.op() } {
-        Op::Flush(op) => (op.close, op.fenced.unwrap_or(Ok(()))),
-        _ => return,
-    };
+pub fn finish(ep: &Ep, req: Req) {
+    let state = req.with_op(|op| match op {
+        Op::Flush(op) => Some((op.close, op.fenced.unwrap_or(Ok(())))),
+        _ => None,
+    });
+    let Some((close, fenced)) = state else { return };
     let result = ep.flush_result(ep.usable().and(fenced));
     if ep.fenced.get() && !ep.has_accesses_under_way() {
         ep.fenced.set(false);
@@ -151,7 +151,7 @@ impl Operation for FlushOp {
     }
 
     /// The flush is at the head of the send queue: everything before it was sent.
-    fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
+    fn step(ep: &Ep, req: Req) -> Result<TaskStep> {
         let writes = ep.wrote.replace(false);
         let flags = if writes {
             UCT_FLUSH_FLAG_REMOTE
@@ -184,20 +184,20 @@ impl Operation for FlushOp {
         }
         // The transport's error handler is about to fail the endpoint, after the peer's last messages; the application's
         // error handler runs before the flush completes.
-        if ep.handles_errors()
-        // SAFETY: the only borrow.
-        && let Op::Flush(op) = unsafe { req.op() }
-        {
-            op.fenced = Some(Err(e));
+        if ep.handles_errors() {
+            req.with_op(|op| {
+                if let Op::Flush(op) = op {
+                    op.fenced = Some(Err(e));
+                }
+            });
         }
         ep.add_flush(req);
         Ok(TaskStep::Done)
     }
 
     /// A close is the last flush to complete, after everything that a failed transport still holds.
-    fn try_finish(ep: &Ep, req: &Request) -> bool {
-        // SAFETY: the only borrow.
-        let waits = unsafe { req.op() }.is_close() && (ep.has_flushes() || ep.has_in_place());
+    fn try_finish(ep: &Ep, req: Req) -> bool {
+        let waits = req.with_op(|op| op.is_close()) && (ep.has_flushes() || ep.has_in_place());
         let over = ep.has_nothing_to_flush() && !waits;
         if over {
             finish(ep, req);
@@ -207,12 +207,12 @@ impl Operation for FlushOp {
         over
     }
 
-    fn abort(req: &Request, status: Status) {
-        // SAFETY: the only borrow; it ends before the endpoint does.
-        let Op::Flush(FlushOp { ep, close, .. }) = (unsafe { req.op() }) else {
-            return;
-        };
-        let (ep, close) = (*ep, *close);
+    fn abort(req: Req, status: Status) {
+        let state = req.with_op(|op| match op {
+            Op::Flush(op) => Some((op.ep, op.close)),
+            _ => None,
+        });
+        let Some((ep, close)) = state else { return };
         // SAFETY: alive until its close ends.
         let result = unsafe { &*ep }.flush_result(Err(status));
         if close {
@@ -228,14 +228,19 @@ pub fn on_fence_ack(worker: &Core, ack: &AckHdr) {
     let Some((req, result)) = control::acknowledged(worker, ack) else {
         return;
     };
-    // SAFETY: the only borrow; it ends before the flush goes on.
-    let Op::Flush(op) = (unsafe { req.op() }) else {
+    let ep = req.with_op(|op| match op {
+        Op::Flush(op) => {
+            op.fenced = Some(result);
+            Some(op.ep)
+        }
+        _ => None,
+    });
+    let Some(ep) = ep else {
         return control::stray_ack();
     };
-    op.fenced = Some(result);
     // SAFETY: an endpoint outlives its requests.
-    let ep = unsafe { &*op.ep };
-    ep.remove_outstanding(req.as_ptr());
+    let ep = unsafe { &*ep };
+    ep.remove_outstanding(req);
     // A close stays last.
     ep.add_flush(req);
     ep.recheck_flushes();

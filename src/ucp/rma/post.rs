@@ -9,7 +9,9 @@ use crate::ucp::ep::{Capability, Ep, Pin};
 use crate::ucp::op::{GetOp, Op, PutOp};
 use crate::ucp::proto::rails;
 use crate::ucp::proto::zcopy::{self, Direction, Transfer};
-use crate::ucp::request::{Info, Param, Posted, Request, immediate, must_be_immediate, settle};
+use crate::ucp::request::{
+    Info, Param, Posted, Req, Request, immediate, must_be_immediate, settle,
+};
 use crate::ucp::rkey::{Access, RemoteKey};
 use crate::ucs::{Result, Status};
 use crate::uct::api::AtomicWord;
@@ -182,13 +184,10 @@ fn by_transport(
         ep.wrote.set(true);
         rails = rails::split(ep, lane, ep.worker().proto().rails.access, transfer.len);
     }
-    let made = Request::create(ep.worker(), param, op);
-    let at = match made {
-        Ok(at) => at,
+    let req = match Request::create(ep.worker(), param, op) {
+        Ok(req) => req,
         Err(e) => return Some(Err(e)),
     };
-    // SAFETY: just made.
-    let req = unsafe { at.as_ref() };
     ep.add_outstanding(req);
     let step = if rkey == 0 {
         KERNEL_COPY_STEP
@@ -199,20 +198,21 @@ fn by_transport(
         None => zcopy::begin(req, lane, direction, transfer, step),
         Some(parts) => {
             ep.rail_access_begins();
-            // SAFETY: the only borrow.
-            if let Op::Put(put) = unsafe { req.op() } {
-                put.on_rails = true;
-            }
+            req.with_op(|op| {
+                if let Op::Put(put) = op {
+                    put.on_rails = true;
+                }
+            });
             zcopy::put_parts(req, transfer, parts)
         }
     };
     match begun {
-        Ok(()) => Some(settle(at, param)),
+        Ok(()) => Some(settle(req, param)),
         Err(_) => {
             if rails.is_some() {
                 ep.rail_access_ends();
             }
-            ep.remove_outstanding(at);
+            ep.remove_outstanding(req);
             req.abolish();
             None
         }
@@ -220,7 +220,7 @@ fn by_transport(
 }
 
 /// A transport is done with an access, or gave up.
-pub fn on_done(req: &Request, result: Result<()>) {
+pub fn on_done(req: Req, result: Result<()>) {
     let whose = req.with_op(|op| match op {
         Op::Put(put) => Some((put.ep, put.on_rails)),
         Op::Get(get) => Some((get.ep, false)),

@@ -6,7 +6,7 @@ use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Task, TaskStep};
 use crate::ucp::op::{AmoOp, GetOp, Op, Operation, PutOp};
 use crate::ucp::proto::send::send_body;
-use crate::ucp::request::{Param, Posted, Request, must_be_immediate, settle};
+use crate::ucp::request::{Param, Posted, Req, Request, must_be_immediate, settle};
 use crate::ucp::rkey::RemoteKey;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
@@ -57,7 +57,7 @@ impl Operation for PutOp {
         true
     }
 
-    fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
+    fn step(ep: &Ep, req: Req) -> Result<TaskStep> {
         let sent = req.with_op(|op| -> Result<bool> {
             let Op::Put(put) = op else { return Ok(false) };
             while put.offset < put.data.len() || put.data.is_empty() {
@@ -81,7 +81,7 @@ impl Operation for PutOp {
         Ok(TaskStep::Done)
     }
 
-    fn on_transfers_done(req: &Request, result: Result<()>) {
+    fn on_transfers_done(req: Req, result: Result<()>) {
         post::on_done(req, result);
     }
 }
@@ -95,7 +95,7 @@ impl Operation for GetOp {
         true
     }
 
-    fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
+    fn step(ep: &Ep, req: Req) -> Result<TaskStep> {
         let head = req.with_op(|op| match op {
             Op::Get(get) => Some(GetHdr {
                 ep: ep.name_for_peers(),
@@ -114,7 +114,7 @@ impl Operation for GetOp {
         Ok(TaskStep::Done)
     }
 
-    fn on_transfers_done(req: &Request, result: Result<()>) {
+    fn on_transfers_done(req: Req, result: Result<()>) {
         post::on_done(req, result);
     }
 }
@@ -128,7 +128,7 @@ impl Operation for AmoOp {
         true
     }
 
-    fn step(ep: &Ep, req: &Request) -> Result<TaskStep> {
+    fn step(ep: &Ep, req: Req) -> Result<TaskStep> {
         let head = req.with_op(|op| match op {
             Op::Amo(amo) => Some(AmoHdr {
                 ep: ep.name_for_peers(),

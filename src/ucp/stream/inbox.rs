@@ -2,11 +2,10 @@
 
 use super::short_queue::ShortQueue;
 use crate::ucp::buffers::{Buffer, Buffers};
-use crate::ucp::request::Request;
+use crate::ucp::request::Req;
 use crate::ucp::rts::Rts;
 use crate::uct::base::copy::copy_home;
 use core::cell::{Cell, RefCell};
-use core::ptr::NonNull;
 use std::collections::{HashMap, VecDeque};
 
 /// Where the bytes of a chunk are that has not been copied.
@@ -88,9 +87,9 @@ pub struct Inbox {
 /// Waiting receives. The oldest is stored separately, as mostly there is one.
 #[derive(Default)]
 pub(super) struct Waiting {
-    pub(super) oldest: Cell<Option<NonNull<Request>>>,
+    pub(super) oldest: Cell<Option<Req>>,
     /// The others, in order; empty without an oldest.
-    others: RefCell<VecDeque<NonNull<Request>>>,
+    others: RefCell<VecDeque<Req>>,
 }
 
 impl Waiting {
@@ -100,12 +99,12 @@ impl Waiting {
     }
 
     #[inline(always)]
-    pub(super) fn oldest(&self) -> Option<NonNull<Request>> {
+    pub(super) fn oldest(&self) -> Option<Req> {
         self.oldest.get()
     }
 
     #[inline(always)]
-    pub(super) fn push(&self, req: NonNull<Request>) {
+    pub(super) fn push(&self, req: Req) {
         if self.is_empty() {
             self.oldest.set(Some(req));
         } else {
@@ -125,7 +124,7 @@ impl Waiting {
     }
 
     /// Takes one off, wherever it stands.
-    pub(super) fn remove(&self, req: NonNull<Request>) {
+    pub(super) fn remove(&self, req: Req) {
         if self.oldest.get() == Some(req) {
             self.pop();
         } else {

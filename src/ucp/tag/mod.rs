@@ -13,7 +13,7 @@ mod slot_ring;
 use super::buffers::{Buffer, InlineBytes};
 use super::op::{Op, TagWaitOp};
 use super::proto::reassembly::MessageId;
-use super::request::{Info, Request};
+use super::request::{Info, Req, Request};
 use super::unexpected;
 use super::worker_core::{Core, FloorState};
 use crate::ucp::dt::Data;
@@ -22,7 +22,6 @@ use crate::ucs::Status;
 use crate::ucs::tag_match::{EntryId, Posted, UnexpectedMessages};
 use crate::wire::id::RequestName;
 use core::cell::{Cell, Ref, RefCell};
-use core::ptr::NonNull;
 use inline_unexpected::InlineUnexpected;
 use posted_fifo::{PostedFifo, PostedReceive};
 
@@ -100,7 +99,7 @@ pub struct TagState {
     /// Number of receives in `posted` and messages in `unexpected`; with the flag `INLINE` while `inline_ring` is not empty,
     /// and `PAUSED` during a receive pause.
     waiting: Cell<usize>,
-    posted: RefCell<Posted<NonNull<Request>>>,
+    posted: RefCell<Posted<Req>>,
     unexpected: RefCell<UnexpectedMessages<Message>>,
 }
 
@@ -119,15 +118,14 @@ fn push_small(unexpected: &mut UnexpectedMessages<Message>, tag: u64, bytes: &[u
     unexpected.push_filled(tag, || Message::Inline(InlineBytes::empty()), fill);
 }
 
-/// Gives a receive that left the FIFO the operation of other receives, with its `entry` in `posted`.
-fn leave_fifo(receive: &PostedReceive, entry: Option<EntryId>) -> NonNull<Request> {
+/// Gives a receive that left the FIFO the operation of other receives.
+fn leave_fifo(receive: &PostedReceive) -> Req {
     let data = Data::contig(receive.buffer, receive.capacity);
-    // SAFETY: a posted receive is alive.
-    let request = unsafe { receive.request.as_ref() };
-    // SAFETY: the only borrow, of an operation that holds nothing.
-    unsafe { *request.op() = Op::TagWait(TagWaitOp { data, entry }) };
-    request.set_info(Info::default());
-    receive.request
+    // SAFETY: `post_to_fifo` had the handle of the receive, which no message has matched since.
+    let req = unsafe { Req::new(receive.request) };
+    req.with_op(|op| *op = Op::TagWait(TagWaitOp { data, entry: None }));
+    req.set_info(Info::default());
+    req
 }
 
 impl Core {
@@ -233,28 +231,30 @@ impl TagState {
     /// Removes the first receive of the FIFO and returns it with its buffer, if a message of `tag` and `len` bytes matches
     /// and fits.
     #[inline(always)]
-    pub fn take_from_fifo(&self, tag: u64, len: usize) -> Option<(NonNull<Request>, *mut u8)> {
-        self.posted_fifo.take(tag, len)
+    pub fn take_from_fifo(&self, tag: u64, len: usize) -> Option<(Req, *mut u8)> {
+        let (receive, buffer) = self.posted_fifo.take(tag, len)?;
+        // SAFETY: as in `leave_fifo`.
+        Some((unsafe { Req::new(receive) }, buffer))
     }
 
     /// Bytes of the buffer of a receive in the FIFO.
-    pub fn fifo_capacity(&self, at: NonNull<Request>) -> Option<usize> {
-        self.posted_fifo.find(at).map(|receive| receive.capacity)
+    pub fn fifo_capacity(&self, req: &Request) -> Option<usize> {
+        self.posted_fifo
+            .find(req.as_ptr())
+            .map(|receive| receive.capacity)
     }
 
     /// Removes the first receive of the FIFO and gives it the operation of other receives.
-    fn pop_fifo(&self) -> Option<NonNull<Request>> {
-        self.posted_fifo
-            .pop()
-            .map(|receive| leave_fifo(&receive, None))
+    fn pop_fifo(&self) -> Option<Req> {
+        self.posted_fifo.pop().map(|receive| leave_fifo(&receive))
     }
 
     /// Moves all receives of the FIFO but the first to `posted`.
     #[inline]
     fn spill_fifo(&self) {
         self.posted_fifo.pop_after_first(|receive| {
-            let entry = self.push_posted(receive.tag, receive.mask, receive.request);
-            leave_fifo(&receive, Some(entry));
+            let req = leave_fifo(&receive);
+            self.push_posted(receive.tag, receive.mask, req);
         });
     }
 
@@ -266,14 +266,19 @@ impl TagState {
     }
 
     /// Posts a receive after all others.
-    pub fn post(&self, tag: u64, mask: u64, at: NonNull<Request>) -> EntryId {
+    pub fn post(&self, tag: u64, mask: u64, req: Req) {
         self.spill_fifo();
-        self.push_posted(tag, mask, at)
+        self.push_posted(tag, mask, req);
     }
 
-    fn push_posted(&self, tag: u64, mask: u64, at: NonNull<Request>) -> EntryId {
+    fn push_posted(&self, tag: u64, mask: u64, req: Req) {
         self.waiting.set(self.waiting.get() + 1);
-        self.posted.borrow_mut().post(tag, mask, at)
+        let entry = self.posted.borrow_mut().post(tag, mask, req);
+        req.with_op(|op| {
+            if let Op::TagWait(wait) = op {
+                wait.entry = Some(entry);
+            }
+        });
     }
 
     /// Whether a complete message of `len` bytes is to be stored by `keep_small`: it is small, and no receive is posted.
@@ -283,7 +288,7 @@ impl TagState {
     }
 
     /// Removes and returns the oldest receive that a message of `tag` matches.
-    pub fn take_posted(&self, tag: u64) -> Option<NonNull<Request>> {
+    pub fn take_posted(&self, tag: u64) -> Option<Req> {
         if self.posted_fifo.matches_first(tag) {
             return self.pop_fifo();
         }
@@ -294,7 +299,7 @@ impl TagState {
     }
 
     /// Removes a receive that no message has matched. Returns whether it was still posted.
-    pub fn withdraw(&self, req: &Request) -> bool {
+    pub fn withdraw(&self, req: Req) -> bool {
         if self.posted_fifo.is_first(req.as_ptr()) {
             return self.pop_fifo().is_some();
         }
@@ -367,8 +372,7 @@ impl TagState {
         let behind = self.posted.borrow_mut().drain();
         self.waiting.set(self.waiting.get() - behind.len());
         for req in first.into_iter().chain(behind) {
-            // SAFETY: a posted receive is alive.
-            unsafe { req.as_ref() }.complete(Err(Status::CANCELED));
+            req.complete(Err(Status::CANCELED));
         }
     }
 }

@@ -8,7 +8,9 @@ use crate::ucp::op::{Arriving, Op, Operation, TagRecvOp, TagWaitOp};
 use crate::ucp::proto::postponed::{NextStep, postpone};
 use crate::ucp::proto::reassembly::{MessageId, Reassembly, Target, empty_reassembly};
 use crate::ucp::proto::rndv::receiver;
-use crate::ucp::request::{Callback, Info, Param, Posted, Request, RequestSlot, ended, settle};
+use crate::ucp::request::{
+    Callback, Info, Param, Posted, Req, Request, RequestSlot, ended, settle,
+};
 use crate::ucp::rts::Rts;
 use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
@@ -16,7 +18,6 @@ use crate::ucs::tag_match::EntryId;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{SMALL, copy_home, copy_small};
 use crate::wire::id::RequestName;
-use core::ptr::NonNull;
 
 /// Posts a receive, or receives an unexpected message. `info` describes an immediate completion.
 #[inline]
@@ -46,9 +47,9 @@ pub fn post(
     }
     let slot = Request::allocate(worker, param)?;
     unexpected::begin_op(worker);
-    let entry = Some(worker.tag().post(tag, mask, slot.at));
-    let op = Op::TagWait(TagWaitOp { data, entry });
+    let op = Op::TagWait(TagWaitOp { data, entry: None });
     let req = slot.fill(worker, op, param.callback);
+    worker.tag().post(tag, mask, req);
     Ok((Posted::Request(req), Info::default()))
 }
 
@@ -60,20 +61,21 @@ pub fn post_to_fifo(
     (buffer, room): (*mut u8, usize),
     tag: u64,
     mask: u64,
-) -> Option<NonNull<Request>> {
+) -> Option<Req> {
     if !worker.tag().has_fifo_room() {
         return None;
     }
     let slot = RequestSlot::warm(worker)?;
     unexpected::begin_unpaused(worker);
+    let req = slot.fill_posted(Op::TagPostedFifo);
     worker.tag().post_to_fifo(PostedReceive {
-        request: slot.at,
+        request: req.as_ptr(),
         tag,
         mask,
         buffer,
         capacity: room,
     });
-    Some(slot.fill_posted(Op::TagPostedFifo))
+    Some(req)
 }
 
 /// The `UCP_OP_ATTR_*` of a receive that is not to be over at once.
@@ -139,12 +141,10 @@ pub fn take(
         if !is_told_later(param) {
             return Ok((ended(worker, param, info, result)?, info));
         }
-        let at = Request::create(worker, param, Op::None)?;
-        // SAFETY: just made.
-        let req = unsafe { at.as_ref() };
+        let req = Request::create(worker, param, Op::None)?;
         req.set_info(info);
         finish(worker, req, param, result);
-        return Ok((settle(at, param)?, info));
+        return Ok((settle(req, param)?, info));
     }
     let op = Op::TagRecv(TagRecvOp {
         data,
@@ -153,9 +153,7 @@ pub fn take(
             ..Arriving::default()
         },
     });
-    let at = Request::create(worker, param, op)?;
-    // SAFETY: just made.
-    let req = unsafe { at.as_ref() };
+    let req = Request::create(worker, param, op)?;
     req.set_info(info);
     match message {
         Message::Rts(a) => postpone(worker, req, NextStep::Fetch(*a)),
@@ -166,7 +164,7 @@ pub fn take(
         }
         Message::Inline(_) | Message::Whole { .. } => {}
     }
-    Ok((settle(at, param)?, info))
+    Ok((settle(req, param)?, info))
 }
 
 /// Whether the end of a receive is told after its call, by progress.
@@ -177,7 +175,7 @@ fn is_told_later(param: &Param) -> bool {
 }
 
 /// Ends a receive within its call.
-fn finish(worker: &Core, req: &Request, param: &Param, result: Result<()>) {
+fn finish(worker: &Core, req: Req, param: &Param, result: Result<()>) {
     if is_told_later(param) {
         postpone(worker, req, NextStep::Complete(result));
     } else {
@@ -186,9 +184,9 @@ fn finish(worker: &Core, req: &Request, param: &Param, result: Result<()>) {
 }
 
 /// A receive takes over a message that is still coming in. Returns its result if nothing is missing.
-fn adopt(worker: &Core, req: &Request, id: MessageId) -> Option<Result<()>> {
+fn adopt(worker: &Core, req: Req, id: MessageId) -> Option<Result<()>> {
     let so_far = worker.proto().reassemblies.with(id, |a| {
-        a.target = Target::TagRecv(req.as_ptr());
+        a.target = Target::TagRecv(req);
         let here = a.received == a.total;
         (core::mem::take(&mut a.buffer), a.sync, here)
     });
@@ -211,7 +209,7 @@ fn adopt(worker: &Core, req: &Request, id: MessageId) -> Option<Result<()>> {
 impl Operation for TagWaitOp {}
 
 /// Unpacks a fragment into a posted buffer. Keeps the first error; the rest of the message is dropped.
-pub fn unpack_fragment(req: &Request, offset: usize, body: &[u8]) {
+pub fn unpack_fragment(req: Req, offset: usize, body: &[u8]) {
     req.with_op(|op| {
         if let Op::TagRecv(recv) = op
             && recv.arriving.error.is_none()
@@ -246,10 +244,8 @@ fn unpack_whole(data: &Data, bytes: &[u8]) -> Result<()> {
 
 /// Removes the oldest posted receive for a tag, and prepares it for a fragmented or rendezvous message.
 #[inline]
-fn matched(worker: &Core, tag: u64, total: usize) -> Option<&Request> {
+fn matched(worker: &Core, tag: u64, total: usize) -> Option<Req> {
     let req = worker.tag().take_posted(tag)?;
-    // SAFETY: a posted receive is alive.
-    let req = unsafe { &*req.as_ptr() };
     req.with_op(|op| {
         *op = match core::mem::take(op) {
             Op::TagWait(r) => Op::TagRecv(TagRecvOp {
@@ -273,12 +269,10 @@ fn matched(worker: &Core, tag: u64, total: usize) -> Option<&Request> {
 #[inline(always)]
 pub unsafe fn on_short(worker: &Core, tag: u64, payload: *const u8, len: usize) {
     if len <= SMALL {
-        if let Some((at, to)) = worker.tag().take_from_fifo(tag, len) {
-            // SAFETY: the receive's buffer has room; a posted receive is alive.
-            unsafe {
-                copy_small(payload, to, len);
-                at.as_ref().complete_plain(Info { tag, length: len });
-            }
+        if let Some((req, to)) = worker.tag().take_from_fifo(tag, len) {
+            // SAFETY: the receive's buffer has room; the payload by the caller's promise.
+            unsafe { copy_small(payload, to, len) };
+            req.complete_plain(Info { tag, length: len });
             return;
         }
         // SAFETY: by the caller's promise.
@@ -296,13 +290,11 @@ pub unsafe fn on_short(worker: &Core, tag: u64, payload: *const u8, len: usize) 
 unsafe fn on_short_slow(worker: &Core, tag: u64, payload: *const u8, len: usize) {
     // `on_short` has tried that for fewer bytes.
     if len > SMALL
-        && let Some((at, to)) = worker.tag().take_from_fifo(tag, len)
+        && let Some((req, to)) = worker.tag().take_from_fifo(tag, len)
     {
-        // SAFETY: as in `short`.
-        unsafe {
-            copy_home(payload, to, len);
-            at.as_ref().complete_plain(Info { tag, length: len });
-        }
+        // SAFETY: as in `on_short`.
+        unsafe { copy_home(payload, to, len) };
+        req.complete_plain(Info { tag, length: len });
         return;
     }
     let bytes = match len {
@@ -320,12 +312,10 @@ unsafe fn on_short_slow(worker: &Core, tag: u64, payload: *const u8, len: usize)
 /// A complete message.
 #[inline(never)]
 pub fn on_message(worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestName>) {
-    let Some(at) = worker.tag().take_posted(tag) else {
+    let Some(req) = worker.tag().take_posted(tag) else {
         worker.tag().keep_whole(worker, tag, bytes, sync);
         return;
     };
-    // SAFETY: a posted receive is alive.
-    let req = unsafe { at.as_ref() };
     let result = req.with_op(|op| match op {
         Op::TagWait(r) => unpack_whole(&r.data, bytes),
         _ => Err(Status::INVALID_PARAM),
@@ -352,7 +342,7 @@ pub fn on_first_fragment(
         if let Some(sender) = sync {
             receiver::send_ack(worker, sender, Ok(()));
         }
-        return empty_reassembly(total, Target::TagRecv(req.as_ptr()));
+        return empty_reassembly(total, Target::TagRecv(req));
     }
     let message = Message::Fragments { id, total };
     let entry = worker.tag().keep(worker, tag, message);
@@ -378,14 +368,14 @@ pub fn complete_unexpected(worker: &Core, id: MessageId, entry: EntryId) {
 }
 
 /// The last fragment of a matched message.
-pub fn complete_matched(req: &Request) {
+pub fn complete_matched(req: Req) {
     if let Some(result) = unpacked(req) {
         req.complete(result);
     }
 }
 
 /// The result of a matched message whose fragments are all here; `None` if the receive is over.
-fn unpacked(req: &Request) -> Option<Result<()>> {
+fn unpacked(req: Req) -> Option<Result<()>> {
     req.with_op(|op| match op {
         Op::TagRecv(r) => Some(r.arriving.error.map_or(Ok(()), Err)),
         _ => None,
@@ -396,8 +386,7 @@ fn unpacked(req: &Request) -> Option<Result<()>> {
 pub fn sender_gone(worker: &Core, message: &Reassembly, status: Status) {
     unexpected::sub(worker, message.out_of_order_cost());
     match message.target {
-        // SAFETY: a matched receive is alive until it completes, and then leaves its reassembly.
-        Target::TagRecv(req) => unsafe { req.as_ref() }.complete(Err(status)),
+        Target::TagRecv(req) => req.complete(Err(status)),
         Target::TagUnexpected(entry) => {
             let listed = worker
                 .tag()
@@ -423,7 +412,7 @@ pub fn on_rts(worker: &Core, tag: u64, message: &Rts) {
 }
 
 /// Takes a receive back: ends it with CANCELED unless a message has matched it.
-pub fn cancel(worker: &Core, req: &Request) {
+pub fn cancel(worker: &Core, req: Req) {
     if worker.tag().withdraw(req) {
         req.complete(Err(Status::CANCELED));
     }

@@ -37,23 +37,22 @@ pub fn copy_mapped(worker: &Core, ep: &Ep, to: &Data, message: &Rts) -> Copied {
 fn copy_within_worker(worker: &Core, to: &Data, message: &Rts) -> Option<Result<()>> {
     let total = message.total;
     // The address is taken from the request and not from the message.
-    // SAFETY: another request than the receive's; the only borrow of its operation.
-    let Op::Send(send) = (unsafe { worker.requests().named(message.sender.id)?.op() }) else {
-        return None;
-    };
-    if send.stage != Stage::Rndv(SenderState::RtsSent) || send.data.len() != total {
-        return None;
-    }
-    match (to.contiguous(), send.data.contiguous()) {
-        // SAFETY: `total` bytes of the sender's buffer, as checked above.
-        (_, Some(from)) => Some(unsafe { to.unpack(0, from, total) }),
-        (Some(at), None) => {
-            // SAFETY: `total` bytes fit the receive, as `fetch` checked.
-            unsafe { send.data.pack(0, at, total) };
-            Some(Ok(()))
+    worker.requests().named(message.sender.id)?.with_op(|op| {
+        let Op::Send(send) = op else { return None };
+        if send.stage != Stage::Rndv(SenderState::RtsSent) || send.data.len() != total {
+            return None;
         }
-        (None, None) => None,
-    }
+        match (to.contiguous(), send.data.contiguous()) {
+            // SAFETY: `total` bytes of the sender's buffer, as checked above.
+            (_, Some(from)) => Some(unsafe { to.unpack(0, from, total) }),
+            (Some(at), None) => {
+                // SAFETY: `total` bytes fit the receive, as `fetch` checked.
+                unsafe { send.data.pack(0, at, total) };
+                Some(Ok(()))
+            }
+            (None, None) => None,
+        }
+    })
 }
 
 /// Copies some bytes of a message from the peer's region to offset `at` of `to`, where they must fit.

@@ -32,7 +32,7 @@ use crate::ucp::mem::Window;
 use crate::ucp::op::{Arriving, DataRecvOp, Op, Operation, TagRecvOp};
 use crate::ucp::proto::control;
 use crate::ucp::proto::zcopy::{self, Direction, Transfer};
-use crate::ucp::request::{Info, Request};
+use crate::ucp::request::{Info, Req};
 use crate::ucp::rndv_state::{ReceiverEvent, ReceiverState};
 use crate::ucp::rndv_tuner;
 use crate::ucp::rts::Rts;
@@ -46,36 +46,35 @@ use crate::{ucs_debug, ucs_error};
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-/// The target of a fetched message.
-fn arriving(op: &mut Op) -> Option<(&Data, &mut Arriving)> {
-    match op {
-        Op::TagRecv(r) => Some((&r.data, &mut r.arriving)),
-        Op::DataRecv(r) => Some((&r.data, &mut r.arriving)),
+/// Lends the target of a fetched message to `f`, as `with_op` does. `None` when the request is of another kind.
+fn with_arriving<R>(req: Req, f: impl FnOnce(&Data, &mut Arriving) -> R) -> Option<R> {
+    req.with_op(|op| match op {
+        Op::TagRecv(r) => Some(f(&r.data, &mut r.arriving)),
+        Op::DataRecv(r) => Some(f(&r.data, &mut r.arriving)),
         _ => None,
-    }
+    })
 }
 
 /// Fetches a rendezvous message into the request's buffer.
-pub fn fetch(worker: &Core, req: &Request, message: &Rts) {
+pub fn fetch(worker: &Core, req: Req, message: &Rts) {
     req.set_info(Info {
         length: message.total,
         ..req.info()
     });
-    // SAFETY: the only borrow; nothing below calls the user while it lives.
-    let Some((data, state)) = arriving(unsafe { req.op() }) else {
-        return;
-    };
-    if message.total > data.len() {
+    let target = with_arriving(req, |data, state| {
+        state.total = message.total;
+        state.sender = message.sender;
+        (data.len(), data.contiguous())
+    });
+    let Some((room, to)) = target else { return };
+    if message.total > room {
         ucs_debug!(
-            "a message of {} bytes does not fit a receive of {}",
-            message.total,
-            data.len()
+            "a message of {} bytes does not fit a receive of {room}",
+            message.total
         );
         complete_and_ack(worker, req, message.sender, Err(Status::MESSAGE_TRUNCATED));
         return;
     }
-    state.total = message.total;
-    state.sender = message.sender;
     let Some(reply) = worker.ep_of_peer(message.sender.ep) else {
         ucs_debug!("an RTS came from an endpoint that is closed");
         req.complete(Err(Status::CANCELED));
@@ -86,19 +85,21 @@ pub fn fetch(worker: &Core, req: &Request, message: &Rts) {
         complete_and_ack(worker, req, message.sender, Err(Status::CANCELED));
         return;
     }
-    state.ep = Some(NonNull::from(reply));
+    with_arriving(req, |_, state| state.ep = Some(NonNull::from(reply)));
     if message.total == 0 {
         complete_and_ack(worker, req, message.sender, Ok(()));
         return;
     }
-    if worker.proto().rules.maps {
-        match copy_mapped(worker, reply, data, message) {
-            Copied::Ended(result) => return complete_and_ack(worker, req, message.sender, result),
-            Copied::InDoubt => return request_from_sender(worker, req, reply),
-            Copied::NotPossible => {}
+    // A receive does not send to itself, whatever the message says.
+    if worker.proto().rules.maps && worker.requests().named(message.sender.id) != Some(req) {
+        match with_arriving(req, |data, _| copy_mapped(worker, reply, data, message)) {
+            Some(Copied::Ended(result)) => {
+                return complete_and_ack(worker, req, message.sender, result);
+            }
+            Some(Copied::InDoubt) => return request_from_sender(worker, req, reply),
+            Some(Copied::NotPossible) | None => {}
         }
     }
-    let to = data.contiguous();
     if let Some(local) = to
         && message.address != 0
         && worker.proto().rules.reads
@@ -106,7 +107,7 @@ pub fn fetch(worker: &Core, req: &Request, message: &Rts) {
     {
         if worker.proto().rules.tunes {
             let (scheme, transfer) = rndv_tuner::begin(&worker.proto().rndv_tuner, message.total);
-            state.timed = Some(transfer);
+            with_arriving(req, |_, state| state.timed = Some(transfer));
             if scheme == rndv_tuner::Scheme::Fragments {
                 return send_rtr(req, reply, 0, None);
             }
@@ -118,7 +119,7 @@ pub fn fetch(worker: &Core, req: &Request, message: &Rts) {
             rkey: 0,
             guard: message.guard,
         };
-        state.advance(ReceiverEvent::GetBegins);
+        with_arriving(req, |_, state| state.advance(ReceiverEvent::GetBegins));
         reply.add_outstanding(req);
         match zcopy::begin(req, lane, Direction::Get, transfer, usize::MAX) {
             Ok(()) => return,
@@ -127,58 +128,52 @@ pub fn fetch(worker: &Core, req: &Request, message: &Rts) {
                 message.total
             ),
         }
-        reply.remove_outstanding(req.as_ptr());
-        // SAFETY: the only borrow; nothing was begun, so the receive is as it was.
-        if let Some((_, state)) = arriving(unsafe { req.op() }) {
-            state.advance(ReceiverEvent::GetFailed);
-        }
+        reply.remove_outstanding(req);
+        with_arriving(req, |_, state| state.advance(ReceiverEvent::GetFailed));
     }
     request_from_sender(worker, req, reply);
 }
 
 /// Requests the data from the sender: by a put if possible, else in fragments. Only a window can be revoked, so other
 /// memory is not exposed if the receive may have to be revoked.
-fn request_from_sender(worker: &Core, req: &Request, ep: &Ep) {
-    // SAFETY: the only borrow; nothing below calls the user while it lives.
-    let Some((data, state)) = arriving(unsafe { req.op() }) else {
-        return;
-    };
-    let (mut address, mut key) = (0, None);
-    if let Some(to) = data.contiguous()
-        && worker.proto().rules.writes
-    {
+fn request_from_sender(worker: &Core, req: Req, ep: &Ep) {
+    let access = with_arriving(req, |data, state| {
+        let to = data.contiguous().filter(|_| worker.proto().rules.writes)?;
         let gives = !ep.may_revoke() && !state.own;
         if gives && ep.lane_with(Capability::SingleCopy).is_some() {
-            address = to as u64;
-        } else if gives && let Some(mapped) = mappable(worker, to as u64, state.total, WRITE) {
-            (address, key) = (to as u64, Some(mapped));
-        } else if ep.lane_with(Capability::PutByKey).is_some()
-            && let Ok(window) = Window::open(worker.context(), to, state.total)
-        {
-            (address, key) = (to as u64, Some(window.key.as_slice().into()));
-            state.window = Some(Box::new(window));
+            return Some((to as u64, None));
         }
-    }
+        if gives && let Some(mapped) = mappable(worker, to as u64, state.total, WRITE) {
+            return Some((to as u64, Some(mapped)));
+        }
+        ep.lane_with(Capability::PutByKey)?;
+        let window = Window::open(worker.context(), to, state.total).ok()?;
+        let key = window.key.as_slice().into();
+        state.window = Some(Box::new(window));
+        Some((to as u64, Some(key)))
+    });
+    let Some(access) = access else { return };
+    let (address, key) = access.unwrap_or((0, None));
     send_rtr(req, ep, address, key);
 }
 
 /// Sends an RTR: for a put to `address` with `key`, or for fragments if `address` is 0.
-fn send_rtr(req: &Request, ep: &Ep, address: u64, key: Option<Arc<[u8]>>) {
-    // SAFETY: the only borrow; nothing below calls the user while it lives.
-    let Some((_, state)) = arriving(unsafe { req.op() }) else {
-        return;
-    };
+fn send_rtr(req: Req, ep: &Ep, address: u64, key: Option<Arc<[u8]>>) {
     let requested = match address {
         0 => ReceiverEvent::DataRequested,
         _ => ReceiverEvent::PutRequested,
     };
-    if !state.advance(requested) {
+    let asked = with_arriving(req, |_, state| {
+        let is_due = state.advance(requested);
+        is_due.then_some((state.sender.id, state.total))
+    });
+    let Some(Some((sender, total))) = asked else {
         return;
-    }
+    };
     let rtr = RtrHdr {
-        request: state.sender.id,
+        request: sender,
         receiver: req.id(),
-        length: state.total as u64,
+        length: total as u64,
         address,
         ep: ep.name_for_peers(),
     };
@@ -189,53 +184,48 @@ fn send_rtr(req: &Request, ep: &Ep, address: u64, key: Option<Arc<[u8]>>) {
 }
 
 /// A transport has read the data of a rendezvous message, or failed to.
-fn on_get_done(req: &Request, result: Result<()>) {
-    // SAFETY: the only borrow, ended before the completion.
-    let Some((_, state)) = arriving(unsafe { req.op() }) else {
+fn on_get_done(req: Req, result: Result<()>) {
+    let Some((sender, ep)) = with_arriving(req, |_, state| (state.sender, state.ep)) else {
         return;
     };
-    let sender = state.sender;
     let worker = req.worker();
     // SAFETY: an endpoint outlives what a transport does for it.
-    let ep = state.ep.map(|ep| unsafe { ep.as_ref() });
+    let ep = ep.map(|ep| unsafe { ep.as_ref() });
     if result == Err(Status::CANCELED)
         && let Some(ep) = ep
         && ep.is_usable()
     {
         ucs_debug!("the sender took something back during a copy; fragments instead");
-        state.advance(ReceiverEvent::GetFailed);
-        ep.remove_outstanding(req.as_ptr());
+        with_arriving(req, |_, state| state.advance(ReceiverEvent::GetFailed));
+        ep.remove_outstanding(req);
         return request_from_sender(worker, req, ep);
     }
-    state.advance(ReceiverEvent::Got);
+    with_arriving(req, |_, state| state.advance(ReceiverEvent::Got));
     // The sender's callback may run in this call, and complete requests of its endpoint.
     let _pin = ep.map(Pin::new);
     if let Some(ep) = ep {
-        ep.remove_outstanding(req.as_ptr());
+        ep.remove_outstanding(req);
     }
     send_ack(worker, sender, result);
     complete(req, result);
 }
 
 /// See `Operation::move_to_another_ep`.
-fn move_to_another_ep(req: &Request) -> bool {
-    // SAFETY: the only borrow; nothing below calls the user while it lives.
-    let Some((_, state)) = arriving(unsafe { req.op() }) else {
-        return false;
-    };
-    let Some(ep) = req.worker().ep_of_peer(state.sender.ep) else {
-        return false;
-    };
-    state.ep = Some(NonNull::from(ep));
-    ep.add_outstanding(req);
-    true
+fn move_to_another_ep(req: Req) -> bool {
+    let moved = with_arriving(req, |_, state| {
+        let ep = req.worker().ep_of_peer(state.sender.ep)?;
+        state.ep = Some(NonNull::from(ep));
+        Some(ep)
+    });
+    if let Some(Some(ep)) = moved {
+        ep.add_outstanding(req);
+    }
+    moved.flatten().is_some()
 }
 
 /// Completes a receive that is outstanding.
-fn complete(req: &Request, result: Result<()>) {
-    // SAFETY: the only borrow, ended before the completion.
-    let ep = arriving(unsafe { req.op() }).and_then(|(_, state)| state.ep);
-    match ep {
+fn complete(req: Req, result: Result<()>) {
+    match with_arriving(req, |_, state| state.ep).flatten() {
         // SAFETY: an endpoint outlives what waits for its peer.
         Some(ep) => unsafe { ep.as_ref() }.complete_outstanding(req, result),
         None => req.complete(result),
@@ -243,7 +233,7 @@ fn complete(req: &Request, result: Result<()>) {
 }
 
 /// Acknowledges the sender, then completes a receive.
-fn complete_and_ack(worker: &Core, req: &Request, sender: RequestName, result: Result<()>) {
+fn complete_and_ack(worker: &Core, req: Req, sender: RequestName, result: Result<()>) {
     // A truncated message is the receiver's error; for the sender it is delivered.
     let notify = match result {
         Err(Status::MESSAGE_TRUNCATED) => Ok(()),
@@ -272,26 +262,24 @@ pub fn on_data(worker: &Core, hdr: &DataHdr, bytes: &[u8]) {
         ucs_debug!("data for a receive that is over");
         return;
     };
-    // SAFETY: the only borrow; a generic datatype's unpack must not use its own request.
-    let Some((buffer, state)) = arriving(unsafe { req.op() }) else {
-        return;
-    };
-    let offset = hdr.offset as usize;
-    if hdr.offset != state.received as u64 || bytes.len() > state.total - state.received {
-        ucs_error!("a fragment of data is not the next one; dropped");
-        return;
-    }
-    let last = state.received + bytes.len() == state.total;
-    if !state.advance(ReceiverEvent::Fragment { last }) {
-        return;
-    }
-    state.received += bytes.len();
-    if state.error.is_none() {
-        // SAFETY: `bytes` is readable.
-        state.error = unsafe { buffer.unpack(offset, bytes.as_ptr(), bytes.len()) }.err();
-    }
-    if last {
-        let result = state.error.map_or(Ok(()), Err);
+    let end = with_arriving(req, |buffer, state| {
+        let offset = hdr.offset as usize;
+        if hdr.offset != state.received as u64 || bytes.len() > state.total - state.received {
+            ucs_error!("a fragment of data is not the next one; dropped");
+            return None;
+        }
+        let last = state.received + bytes.len() == state.total;
+        if !state.advance(ReceiverEvent::Fragment { last }) {
+            return None;
+        }
+        state.received += bytes.len();
+        if state.error.is_none() {
+            // SAFETY: `bytes` is readable.
+            state.error = unsafe { buffer.unpack(offset, bytes.as_ptr(), bytes.len()) }.err();
+        }
+        last.then(|| state.error.map_or(Ok(()), Err))
+    });
+    if let Some(Some(result)) = end {
         complete(req, result);
     }
 }
@@ -301,14 +289,13 @@ pub fn on_data_failed(worker: &Core, ack: &AckHdr) {
     let Some((req, result)) = control::acknowledged(worker, ack) else {
         return;
     };
-    // SAFETY: the only borrow, ended before the completion.
-    match arriving(unsafe { req.op() }) {
-        Some((_, state)) if result.is_err() => {
-            if state.advance(ReceiverEvent::Failed) {
-                complete(req, result);
-            }
-        }
-        _ => control::stray_ack(),
+    if result.is_ok() {
+        return control::stray_ack();
+    }
+    match with_arriving(req, |_, state| state.advance(ReceiverEvent::Failed)) {
+        Some(true) => complete(req, result),
+        Some(false) => {}
+        None => control::stray_ack(),
     }
 }
 
@@ -318,21 +305,20 @@ pub fn on_put_done(worker: &Core, hdr: &PutDoneHdr) {
         ucs_debug!("a put for a receive that is over");
         return;
     };
-    // SAFETY: the only borrow, ended before the completion.
-    let Some((_, state)) = arriving(unsafe { req.op() }) else {
-        return;
-    };
-    let left = (state.total - state.received) as u64;
-    if hdr.length > left {
-        ucs_error!("a put of more than its receiver asked for; dropped");
-        return;
-    }
-    let last = hdr.length == left;
-    if !state.advance(ReceiverEvent::Put { last }) {
-        return;
-    }
-    state.received += hdr.length as usize;
-    if last {
+    let last = with_arriving(req, |_, state| {
+        let left = (state.total - state.received) as u64;
+        if hdr.length > left {
+            ucs_error!("a put of more than its receiver asked for; dropped");
+            return false;
+        }
+        let last = hdr.length == left;
+        if !state.advance(ReceiverEvent::Put { last }) {
+            return false;
+        }
+        state.received += hdr.length as usize;
+        last
+    });
+    if last == Some(true) {
         complete(req, Ok(()));
     }
 }
@@ -364,11 +350,11 @@ impl Operation for TagRecvOp {
         self.arriving.is_written_by_peer()
     }
 
-    fn move_to_another_ep(req: &Request) -> bool {
+    fn move_to_another_ep(req: Req) -> bool {
         move_to_another_ep(req)
     }
 
-    fn on_transfers_done(req: &Request, result: Result<()>) {
+    fn on_transfers_done(req: Req, result: Result<()>) {
         on_get_done(req, result);
     }
 }
@@ -378,11 +364,11 @@ impl Operation for DataRecvOp {
         self.arriving.is_written_by_peer()
     }
 
-    fn move_to_another_ep(req: &Request) -> bool {
+    fn move_to_another_ep(req: Req) -> bool {
         move_to_another_ep(req)
     }
 
-    fn on_transfers_done(req: &Request, result: Result<()>) {
+    fn on_transfers_done(req: Req, result: Result<()>) {
         on_get_done(req, result);
     }
 }

@@ -32,7 +32,7 @@ use crate::ucp::proto::control;
 use crate::ucp::proto::rails;
 use crate::ucp::proto::send::send_body;
 use crate::ucp::proto::zcopy::{self, Direction, Notification, NotifiedPut, Transfer};
-use crate::ucp::request::Request;
+use crate::ucp::request::Req;
 use crate::ucp::rkey::Access;
 use crate::ucp::rndv_state::{Illegal, SenderEvent, SenderState};
 use crate::ucp::worker_core::Core;
@@ -60,8 +60,17 @@ fn advance(send: &mut SendOp, event: SenderEvent) -> bool {
     next.is_ok()
 }
 
+/// As `advance`, of a request.
+fn advance_of(req: Req, event: SenderEvent) {
+    req.with_op(|op| {
+        if let Op::Send(send) = op {
+            advance(send, event);
+        }
+    });
+}
+
 /// The send is at the head of the send queue.
-pub fn step(ep: &Ep, req: &Request, send: &mut SendOp, state: SenderState) -> Result<TaskStep> {
+pub fn step(ep: &Ep, req: Req, send: &mut SendOp, state: SenderState) -> Result<TaskStep> {
     match state {
         SenderState::SendRts => {
             send_rts(ep, req, send)?;
@@ -104,7 +113,7 @@ pub fn step(ep: &Ep, req: &Request, send: &mut SendOp, state: SenderState) -> Re
 }
 
 /// Sends the RTS of a message.
-fn send_rts(ep: &Ep, req: &Request, send: &SendOp) -> Result<()> {
+fn send_rts(ep: &Ep, req: Req, send: &SendOp) -> Result<()> {
     let mut offer = mapped::offer(ep, &send.data);
     let plain = RtsHdr::LEN + send.kind.header_len();
     let room = ep.lane().max_bcopy;
@@ -162,8 +171,7 @@ pub fn on_rtr(worker: &Core, rtr: &RtrHdr, key: &[u8]) {
         refuse_rtr(worker, rtr);
         return;
     };
-    // SAFETY: the only borrow, ended before the task is posted.
-    let ep = match unsafe { req.op() } {
+    let ep = req.with_op(|op| match op {
         Op::Send(send) if rtr.length <= send.data.len() as u64 => {
             let (receiver, length) = (rtr.receiver, rtr.length as usize);
             let puts =
@@ -178,50 +186,54 @@ pub fn on_rtr(worker: &Core, rtr: &RtrHdr, key: &[u8]) {
                 SenderEvent::DataRequested { receiver, length }
             };
             if !advance(send, event) {
-                return refuse_rtr(worker, rtr);
+                return None;
             }
             // SAFETY: an endpoint outlives its requests.
             let ep = unsafe { &*send.ep };
             if puts {
                 send.key = ep.key_of_blob(key);
             }
-            ep
+            Some(ep)
         }
         _ => {
             ucs_error!("the peer asked for more data than were sent by an RTS");
-            return refuse_rtr(worker, rtr);
+            None
         }
-    };
-    ep.post(Task::Request(req.as_ptr()));
+    });
+    match ep {
+        Some(ep) => ep.post(Task::Request(req)),
+        None => refuse_rtr(worker, rtr),
+    }
 }
 
 /// Puts the data of a message into the receiver's memory. If that fails, sends them in fragments.
-fn start_put(ep: &Ep, req: &Request) -> Result<()> {
-    // SAFETY: the only borrow, ended before anything that ends the request.
-    let Op::Send(send) = (unsafe { req.op() }) else {
-        return Ok(());
-    };
-    let (
-        Stage::Rndv(SenderState::Put {
+fn start_put(ep: &Ep, req: Req) -> Result<()> {
+    let wanted = req.with_op(|op| {
+        let Op::Send(send) = op else { return None };
+        let Stage::Rndv(SenderState::Put {
             receiver,
             address,
             length,
             ..
-        }),
-        Some(local),
-    ) = (send.stage, send.data.contiguous())
-    else {
+        }) = send.stage
+        else {
+            return None;
+        };
+        let local = send.data.contiguous()?;
+        let copy = |to| {
+            // SAFETY: mapped here for `length` bytes as long as the key is.
+            unsafe { send.data.pack(0, to, length) };
+        };
+        let key = send.key.clone();
+        let copied = key
+            .as_ref()
+            .and_then(|k| touch(ep, k, &send.data, address, length, WRITE, copy));
+        Some((receiver, address, length, local, key, copied.is_some()))
+    });
+    let Some((receiver, address, length, local, key, is_copied)) = wanted else {
         return Ok(());
     };
-    let key = send.key.clone();
-    let copy = |to| {
-        // SAFETY: mapped here for `length` bytes as long as the key is.
-        unsafe { send.data.pack(0, to, length) };
-    };
-    let copied = key
-        .as_ref()
-        .and_then(|k| touch(ep, k, &send.data, address, length, WRITE, copy));
-    if copied.is_some() {
+    if is_copied {
         on_put_completed(req, Ok(()));
         return Ok(());
     }
@@ -237,7 +249,7 @@ fn start_put(ep: &Ep, req: &Request) -> Result<()> {
         guard: None,
     };
     let notify = rkey != 0;
-    advance(send, SenderEvent::PutBegins { notify });
+    advance_of(req, SenderEvent::PutBegins { notify });
     let begun = match lane {
         Some(lane) if notify => {
             let limits = ep.worker().proto().rails.rendezvous;
@@ -253,11 +265,8 @@ fn start_put(ep: &Ep, req: &Request) -> Result<()> {
         Err(Status::NO_RESOURCE) if rkey != 0 => Err(Status::NO_RESOURCE),
         Err(e) => {
             ucs_debug!("writing {length} bytes to the peer: {e}; fragments instead");
-            // SAFETY: the only borrow.
-            if let Op::Send(send) = unsafe { req.op() } {
-                advance(send, SenderEvent::PutRefused);
-            }
-            ep.post(Task::Request(req.as_ptr()));
+            advance_of(req, SenderEvent::PutRefused);
+            ep.post(Task::Request(req));
             Ok(())
         }
     }
@@ -282,23 +291,26 @@ fn notified(receiver: RequestId, transfer: Transfer, part: Part) -> NotifiedPut 
 }
 
 /// The put has completed, or is ordered before all later messages.
-pub fn on_put_completed(req: &Request, result: Result<()>) {
-    // SAFETY: the only borrow, ended before the completion.
-    let Op::Send(send) = (unsafe { req.op() }) else {
+pub fn on_put_completed(req: Req, result: Result<()>) {
+    let put = req.with_op(|op| {
+        let Op::Send(send) = op else { return None };
+        let Stage::Rndv(SenderState::Put {
+            receiver,
+            length,
+            notify,
+            ..
+        }) = send.stage
+        else {
+            return None;
+        };
+        advance(send, SenderEvent::PutCompleted);
+        Some((send.ep, receiver, length, notify))
+    });
+    let Some((ep, receiver, length, notify)) = put else {
         return;
     };
-    let Stage::Rndv(SenderState::Put {
-        receiver,
-        length,
-        notify,
-        ..
-    }) = send.stage
-    else {
-        return;
-    };
-    advance(send, SenderEvent::PutCompleted);
     // SAFETY: an endpoint outlives its requests.
-    let ep = unsafe { &*send.ep };
+    let ep = unsafe { &*ep };
     match result {
         Ok(()) if notify => {}
         Ok(()) => {
@@ -339,21 +351,28 @@ pub fn on_send_ack(worker: &Core, ack: &AckHdr) {
     let Some((req, result)) = control::acknowledged(worker, ack) else {
         return;
     };
-    // SAFETY: the only borrow, ended before the completion.
-    let Op::Send(send) = (unsafe { req.op() }) else {
-        return control::stray_ack();
-    };
-    match send.stage {
-        Stage::Rndv(_) => {
-            if !advance(send, SenderEvent::Acknowledged) {
-                return;
+    let ep = req.with_op(|op| {
+        let Op::Send(send) = op else {
+            control::stray_ack();
+            return None;
+        };
+        let is_over = match send.stage {
+            Stage::Rndv(_) => advance(send, SenderEvent::Acknowledged),
+            Stage::AwaitAck => true,
+            // Its first fragment was matched while others are still queued: it completes when they are sent.
+            Stage::Fragments { .. } => {
+                send.kind.matched();
+                false
             }
-        }
-        Stage::AwaitAck => {}
-        // Its first fragment was matched while others are still queued: it completes when they are sent.
-        Stage::Fragments { .. } => return send.kind.matched(),
-        _ => return control::stray_ack(),
+            _ => {
+                control::stray_ack();
+                false
+            }
+        };
+        is_over.then_some(send.ep)
+    });
+    if let Some(ep) = ep {
+        // SAFETY: an endpoint outlives its requests.
+        unsafe { (*ep).complete_outstanding(req, result) };
     }
-    // SAFETY: an endpoint outlives its requests.
-    unsafe { (*send.ep).complete_outstanding(req, result) };
 }
