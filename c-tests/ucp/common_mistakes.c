@@ -60,6 +60,16 @@ static void unknown_device(void)
     CHECK(init(UCP_FEATURE_TAG, &context) != UCS_OK);
 }
 
+static void variable_without_effect(void)
+{
+    ucp_context_h context;
+
+    setenv("UCX_FENCE_MODE", "strong", 1);
+    CHECK_OK(init(UCP_FEATURE_TAG, &context));
+    ucp_cleanup(context);
+    CHECK_OK(init(UCP_FEATURE_TAG, &context));
+}
+
 static void log_level(void)
 {
     ucp_context_h context;
@@ -516,6 +526,7 @@ static const struct {
     MISTAKE(value_of_a_variable, "UCX_RNDV_THRESH", "8 parsecs"),
     MISTAKE(misspelled_transport, "tpc", "tcp"),
     MISTAKE(unknown_device, "eth77", "UCX_NET_DEVICES"),
+    MISTAKE(variable_without_effect, "UCX_FENCE_MODE", "no effect"),
     MISTAKE(log_level, "UCX_LOG_LEVEL", "loud"),
     MISTAKE(name_for_modify, "NO_SUCH_OPTION"),
     MISTAKE(text_for_modify, "ZCOPY_THRESH", "many"),

@@ -118,7 +118,13 @@ pub static TABLE: Table = Table {
              \x20mm        : posix, sysv and xpmem\n\
              \x20A backslash before a name takes it as it is; NAME:aux uses it only to connect.",
         ),
-        Row::new("PROTOS", "all", Kind::AllowList, "Protocols to use."),
+        Row::without_effect(
+            "PROTOS",
+            "all",
+            &Kind::AllowList,
+            "Protocols to use.",
+            "the library has one engine, which has no protocols to choose among",
+        ),
         Row::new(
             "ALLOC_PRIO",
             "md:sysv,md:posix,thp,md:*,mmap,heap",
@@ -126,23 +132,26 @@ pub static TABLE: Table = Table {
             "How memory is allocated, in the order tried: `md:NAME` by that memory domain or\n\
              component, or one of thp, huge, mmap, heap.",
         ),
-        Row::new(
+        Row::without_effect(
             "RNDV_FRAG_SIZE",
             "host:512K,cuda:4M",
-            Kind::StrArray,
+            &Kind::StrArray,
             "Fragments of pipelined rendezvous, by memory type.",
+            "no memory has to be staged",
         ),
-        Row::new(
+        Row::without_effect(
             "RNDV_FRAG_ALLOC_COUNT",
             "host:128,cuda:128",
-            Kind::StrArray,
+            &Kind::StrArray,
             "How many such fragments are allocated at a time, by memory type.",
+            "no memory has to be staged",
         ),
-        Row::new(
+        Row::without_effect(
             "SOCKADDR_TLS_PRIORITY",
             "rdmacm,tcp,sockcm",
-            Kind::StrArray,
+            &Kind::StrArray,
             "Connection managers for socket addresses, in the order tried; `*` is any other.",
+            "tcp is the only connection manager",
         ),
         Row::new(
             "SOCKADDR_AUX_TLS",
@@ -162,65 +171,75 @@ pub static TABLE: Table = Table {
             Kind::Array(&Kind::MemUnits),
             "Size classes of buffers for messages that came before their receive.",
         ),
-        Row::new(
+        Row::without_effect(
             "RCACHE_ENABLE",
             "try",
-            Kind::Ternary,
+            &Kind::Ternary,
             "Remember registrations of user memory.",
+            "no registrations are cached",
         ),
-        Row::new(
+        Row::without_effect(
             "RCACHE_MEM_PRIO",
             "500",
-            Kind::UInt,
+            &Kind::UInt,
             "Priority of the cache among handlers of memory events.",
+            "no registrations are cached",
         ),
-        Row::new(
+        Row::without_effect(
             "RCACHE_OVERHEAD",
             "auto",
-            Kind::Time,
+            &Kind::Time,
             "Cost of looking up a remembered registration.",
+            "no registrations are cached",
         ),
-        Row::new(
+        Row::without_effect(
             "RCACHE_MAX_REGIONS",
             "inf",
-            Kind::ULong,
+            &Kind::ULong,
             "Most registrations that are remembered.",
+            "no registrations are cached",
         ),
-        Row::new(
+        Row::without_effect(
             "RCACHE_MAX_SIZE",
             "inf",
-            Kind::MemUnits,
+            &Kind::MemUnits,
             "Most bytes whose registrations are remembered.",
+            "no registrations are cached",
         ),
-        Row::new(
+        Row::without_effect(
             "RCACHE_MAX_UNRELEASED",
             "inf",
-            Kind::MemUnits,
+            &Kind::MemUnits,
             "Most bytes that wait to be deregistered.",
+            "no registrations are cached",
         ),
-        Row::new(
+        Row::without_effect(
             "RCACHE_PURGE_ON_FORK",
             "y",
-            Kind::Bool,
+            &Kind::Bool,
             "Forget registrations before fork().",
+            "no registrations are cached",
         ),
-        Row::new(
+        Row::without_effect(
             "SELECT_DISTANCE_MD",
             "cuda_cpy",
-            Kind::Str,
+            &Kind::Str,
             "Memory domain whose distance counts when transports are chosen.",
+            "transports are not chosen by the distance of one memory domain",
         ),
-        Row::new(
+        Row::without_effect(
             "MEMTYPE_REG_WHOLE_ALLOC_TYPES",
             "cuda",
-            Kind::Bitmap(MEMORY_TYPES),
+            &Kind::Bitmap(MEMORY_TYPES),
             "Memory types of which whole allocations are registered.",
+            "only host memory is known here",
         ),
-        Row::new(
+        Row::without_effect(
             "RNDV_MEMTYPE_DIRECT_SIZE",
             "inf",
-            Kind::MemUnits,
+            &Kind::MemUnits,
             "Up to this size, rendezvous of device memory goes without staging.",
+            "only host memory is known here",
         ),
         Row::new(
             "BCOPY_THRESH",
@@ -240,17 +259,19 @@ pub static TABLE: Table = Table {
             Kind::MemUnits,
             "The same for sends with a request of the user's and fast completion.",
         ),
-        Row::new(
+        Row::without_effect(
             "RNDV_THRESH_FALLBACK",
             "inf",
-            Kind::MemUnits,
+            &Kind::MemUnits,
             "The same where the rendezvous of the peer's memory type is not known to be faster.",
+            "only host memory is known here",
         ),
-        Row::new(
+        Row::without_effect(
             "RNDV_PERF_DIFF",
             "1",
-            Kind::Double,
+            &Kind::Double,
             "By how many percent rendezvous may be slower and still be chosen.",
+            "RNDV_THRESH or measured throughput decides",
         ),
         Row::new(
             "MULTI_LANE_MAX_RATIO",
@@ -258,11 +279,12 @@ pub static TABLE: Table = Table {
             Kind::Double,
             "Lanes slower than the fastest by more than this do not share messages with it.",
         ),
-        Row::new(
+        Row::without_effect(
             "MULTI_PATH_RATIO",
             "auto",
-            Kind::PositiveDouble,
+            &Kind::PositiveDouble,
             "Share of the bandwidth that each further path of a device adds; auto: by the number of paths.",
+            "no device has several paths here",
         ),
         second_name("MAX_EAGER_LANES", "MAX_EAGER_RAILS"),
         Row::new(
@@ -297,11 +319,12 @@ pub static TABLE: Table = Table {
             Kind::MemUnits,
             "A put or get is not split into smaller parts.",
         ),
-        Row::new(
+        Row::without_effect(
             "RMA_ZCOPY_MAX_SEG_SIZE",
             "auto",
-            Kind::MemUnits,
+            &Kind::MemUnits,
             "Largest part of a put or get without copy.",
+            "parts are as long as the transport allows",
         ),
         Row::new(
             "RNDV_SCHEME",
@@ -309,11 +332,12 @@ pub static TABLE: Table = Table {
             Kind::Enum(RNDV_SCHEMES),
             "How the data of a rendezvous moves: the receiver reads (get), the sender writes (put),\nin fragments (ppln), as active messages (am), or by mapped memory (rkey_ptr).",
         ),
-        Row::new(
+        Row::without_effect(
             "RKEY_PTR_SEG_SIZE",
             "512k",
-            Kind::MemUnits,
+            &Kind::MemUnits,
             "How much is copied from mapped memory in one round of progress.",
+            "mapped memory is copied in one go",
         ),
         Row::new(
             "ZCOPY_THRESH",
@@ -327,36 +351,41 @@ pub static TABLE: Table = Table {
             Kind::Bandwidth,
             "Bandwidth of a copy in memory.",
         ),
-        Row::new(
+        Row::without_effect(
             "ATOMIC_MODE",
             "guess",
-            Kind::Enum(ATOMIC_MODES),
+            &Kind::Enum(ATOMIC_MODES),
             "Who executes atomics: the processor, the device, or what fits the transports.",
+            "atomics are executed by the owner's processor",
         ),
-        Row::new(
+        Row::without_effect(
             "ADDRESS_DEBUG_INFO",
             "n",
-            Kind::Bool,
+            &Kind::Bool,
             "Put names into worker addresses.",
+            "worker addresses have no names",
         ),
         second_name("MAX_WORKER_NAME", "MAX_WORKER_ADDRESS_NAME"),
-        Row::new(
+        Row::without_effect(
             "MAX_WORKER_ADDRESS_NAME",
             "32",
-            Kind::UInt,
+            &Kind::UInt,
             "Longest name in a worker address, with ADDRESS_DEBUG_INFO.",
+            "worker addresses have no names",
         ),
-        Row::new(
+        Row::without_effect(
             "USE_MT_MUTEX",
             "n",
-            Kind::Bool,
+            &Kind::Bool,
             "In workers for many threads, wait in the kernel and not by spinning.",
+            "the lock of a worker spins first and waits in the kernel then",
         ),
-        Row::new(
+        Row::without_effect(
             "ADAPTIVE_PROGRESS",
             "y",
-            Kind::Bool,
+            &Kind::Bool,
             "Poll interfaces only while they have endpoints or listeners.",
+            "an interface without endpoints costs nothing",
         ),
         Row::new(
             "SEG_SIZE",
@@ -364,29 +393,33 @@ pub static TABLE: Table = Table {
             Kind::MemUnits,
             "Segments of the memory that workers register beforehand.",
         ),
-        Row::new(
+        Row::without_effect(
             "TM_THRESH",
             "1k",
-            Kind::MemUnits,
+            &Kind::MemUnits,
             "From this size on, receives are matched by the device.",
+            "no device matches tags here",
         ),
-        Row::new(
+        Row::without_effect(
             "TM_MAX_BB_SIZE",
             "1k",
-            Kind::MemUnits,
+            &Kind::MemUnits,
             "Up to this size, device-matched receives use buffers of the worker.",
+            "no device matches tags here",
         ),
-        Row::new(
+        Row::without_effect(
             "TM_FORCE_THRESH",
             "8k",
-            Kind::MemUnits,
+            &Kind::MemUnits,
             "From this size on, a receive makes all earlier ones device-matched.",
+            "no device matches tags here",
         ),
-        Row::new(
+        Row::without_effect(
             "TM_SW_RNDV",
             "n",
-            Kind::Ternary,
+            &Kind::Ternary,
             "With device matching, do rendezvous in software.",
+            "no device matches tags here",
         ),
         Row::new(
             "NUM_EPS",
@@ -401,65 +434,75 @@ pub static TABLE: Table = Table {
             "How many processes on the node to expect, in place of what the program says.",
         ),
         second_name("RNDV_FRAG_MEM_TYPE", "RNDV_FRAG_MEM_TYPES"),
-        Row::new(
+        Row::without_effect(
             "RNDV_FRAG_MEM_TYPES",
             "host,cuda",
-            Kind::Bitmap(MEMORY_TYPES),
+            &Kind::Bitmap(MEMORY_TYPES),
             "Memory types of the fragments of pipelined rendezvous.",
+            "no memory has to be staged",
         ),
-        Row::new(
+        Row::without_effect(
             "MEMTYPE_COPY_ENABLE",
             "y",
-            Kind::Bool,
+            &Kind::Bool,
             "Copy between memory types through staging buffers.",
+            "only host memory is known here",
         ),
-        Row::new(
+        Row::without_effect(
             "RNDV_PIPELINE_SEND_THRESH",
             "inf",
-            Kind::MemUnits,
+            &Kind::MemUnits,
             "From this size on, the sender also stages the data of a pipelined rendezvous.",
+            "no memory has to be staged",
         ),
-        Row::new(
+        Row::without_effect(
             "RNDV_PIPELINE_SHM_ENABLE",
             "y",
-            Kind::Bool,
+            &Kind::Bool,
             "Use pipelined rendezvous between processes of one node.",
+            "no memory has to be staged",
         ),
-        Row::new(
+        Row::without_effect(
             "RNDV_PIPELINE_ERROR_HANDLING",
             "n",
-            Kind::Bool,
+            &Kind::Bool,
             "Use pipelined rendezvous on endpoints with error handling.",
+            "no memory has to be staged",
         ),
-        Row::new(
+        Row::without_effect(
             "RMA_PPLN_ENABLE",
             "n",
-            Kind::Bool,
+            &Kind::Bool,
             "Use rendezvous for put and get.",
+            "puts and gets need no rendezvous",
         ),
-        Row::new(
+        Row::without_effect(
             "FLUSH_WORKER_EPS",
             "y",
-            Kind::Bool,
+            &Kind::Bool,
             "Flush a worker by flushing its endpoints.",
+            "a worker is flushed endpoint by endpoint",
         ),
-        Row::new(
+        Row::without_effect(
             "FENCE_MODE",
             "auto",
-            Kind::Enum(FENCE_MODES),
+            &Kind::Enum(FENCE_MODES),
             "What a fence orders: by transport (weak), by waiting (strong), by endpoint, or as fits.",
+            "a fence waits where a transport does not keep the order",
         ),
-        Row::new(
+        Row::without_effect(
             "UNIFIED_MODE",
             "n",
-            Kind::Bool,
+            &Kind::Bool,
             "Promise that all nodes have the same devices: addresses get shorter.",
+            "addresses are short in any case",
         ),
-        Row::new(
+        Row::without_effect(
             "CM_USE_ALL_DEVICES",
             "y",
-            Kind::Bool,
+            &Kind::Bool,
             "With a connection manager, use all devices and not only the one it connected by.",
+            "all devices that both sides can use are used",
         ),
         Row::new(
             "LISTENER_BACKLOG",
@@ -467,17 +510,19 @@ pub static TABLE: Table = Table {
             Kind::ULong,
             "Connections that wait to be accepted; no more than the system allows.",
         ),
-        Row::new(
+        Row::without_effect(
             "PROTO_ENABLE",
             "y",
-            Kind::Bool,
-            "Choose protocols by cost. The library has one engine: no effect.",
+            &Kind::Bool,
+            "Choose protocols by cost.",
+            "the library has one engine",
         ),
-        Row::new(
+        Row::without_effect(
             "PROTO_REQUEST_RESET",
             "n",
-            Kind::Bool,
+            &Kind::Bool,
             "Restart requests whose protocol changes, for tests.",
+            "the library has one engine",
         ),
         Row::new(
             "UNEXPECTED_MAX_SIZE",
@@ -505,65 +550,75 @@ pub static TABLE: Table = Table {
             Kind::UInt,
             "Most endpoints that one round checks.",
         ),
-        Row::new(
+        Row::without_effect(
             "RECOVERY_RETRIES",
             "inf",
-            Kind::UInt,
+            &Kind::UInt,
             "How often a failed lane is connected again in mode FAILOVER.",
+            "a failed lane is not connected again",
         ),
-        Row::new(
+        Row::without_effect(
             "DYNAMIC_TL_SWITCH_INTERVAL",
             "inf",
-            Kind::Time,
+            &Kind::Time,
             "Time between rounds of moving busy endpoints to better transports.",
+            "endpoints keep their transports",
         ),
-        Row::new(
+        Row::without_effect(
             "DYNAMIC_TL_PROGRESS_FACTOR",
             "auto",
-            Kind::Time,
+            &Kind::Time,
             "Time between looks at the clock for such a round.",
+            "endpoints keep their transports",
         ),
-        Row::new(
+        Row::without_effect(
             "RESOLVE_REMOTE_EP_ID",
             "off",
-            Kind::OnOffAuto,
+            &Kind::OnOffAuto,
             "Have the peer's endpoint id before the first message.",
+            "wire-up tells the peer's endpoint id in any case",
         ),
-        Row::new(
+        Row::without_effect(
             "PROTO_INDIRECT_ID",
             "auto",
-            Kind::OnOffAuto,
-            "Name requests by ids and not by addresses. Ids always: no effect.",
+            &Kind::OnOffAuto,
+            "Name requests by ids and not by addresses.",
+            "they always have ids",
         ),
-        Row::new(
+        Row::without_effect(
             "RNDV_PUT_FORCE_FLUSH",
             "n",
-            Kind::Bool,
+            &Kind::Bool,
             "Flush after the writes of a rendezvous, where the transport would not need it.",
+            "the writes of a rendezvous are confirmed in any case",
         ),
-        Row::new(
+        Row::without_effect(
             "PROTO_EMULATION_ENABLE",
             "y",
-            Kind::Bool,
+            &Kind::Bool,
             "Make puts, gets and atomics of active messages where the transport has none.",
+            "what a transport cannot do is always made of active messages",
         ),
-        Row::new(
+        Row::without_effect(
             "SA_DATA_VERSION",
             "v2",
-            Kind::Enum(VERSIONS),
+            &Kind::Enum(VERSIONS),
             "Version of what connection managers exchange.",
+            "there is one version",
         ),
-        Row::new(
+        Row::without_effect(
             "RKEY_MPOOL_MAX_MD",
             "2",
-            Kind::Int,
+            &Kind::Int,
             "Remote keys of up to this many memory domains come from a pool.",
+            "remote keys have one size",
         ),
-        Row::new(
+        Row::without_effect(
             "ADDRESS_VERSION",
             "v1",
-            Kind::Enum(VERSIONS),
+            &Kind::Enum(VERSIONS),
             "Version of worker addresses.",
+            "there is one version",
         ),
         Row::new(
             "PROTO_INFO",
@@ -571,11 +626,12 @@ pub static TABLE: Table = Table {
             Kind::Str,
             "Print the chosen protocols: y, n, auto, used, or a pattern of endpoint names.",
         ),
-        Row::new(
+        Row::without_effect(
             "RNDV_ALIGN_THRESH",
             "64k",
-            Kind::MemUnits,
+            &Kind::MemUnits,
             "From this size on, parts of a rendezvous are aligned.",
+            "parts of a rendezvous are aligned in any case",
         ),
         Row::new(
             "PROTO_INFO_DIR",
@@ -583,23 +639,26 @@ pub static TABLE: Table = Table {
             Kind::Str,
             "Folder to which the chosen protocols are written.",
         ),
-        Row::new(
+        Row::without_effect(
             "REG_NONBLOCK_MEM_TYPES",
             "",
-            Kind::Bitmap(MEMORY_TYPES),
+            &Kind::Bitmap(MEMORY_TYPES),
             "Memory types whose registration may wait until first use.",
+            "no registration waits until first use",
         ),
-        Row::new(
+        Row::without_effect(
             "REG_NONBLOCK_FALLBACK",
             "y",
-            Kind::Bool,
+            &Kind::Bool,
             "Register at once where waiting is not supported.",
+            "no registration waits until first use",
         ),
-        Row::new(
+        Row::without_effect(
             "PREFER_OFFLOAD",
             "y",
-            Kind::Bool,
+            &Kind::Bool,
             "Prefer transports whose device moves the data by itself.",
+            "the fastest transport is taken",
         ),
         Row::new(
             "PROTO_OVERHEAD",
@@ -607,47 +666,54 @@ pub static TABLE: Table = Table {
             Kind::KeyValue(OVERHEADS, &Kind::PlainTime),
             "Cost of protocol steps",
         ),
-        Row::new(
+        Row::without_effect(
             "GVA_ENABLE",
             "off",
-            Kind::OnOffAuto,
+            &Kind::OnOffAuto,
             "Register the whole address space once.",
+            "the address space is not registered as a whole",
         ),
-        Row::new(
+        Row::without_effect(
             "GVA_MLOCK",
             "y",
-            Kind::Bool,
+            &Kind::Bool,
             "Lock what the global registration covers.",
+            "the address space is not registered as a whole",
         ),
-        Row::new(
+        Row::without_effect(
             "GVA_PREFETCH",
             "y",
-            Kind::Bool,
+            &Kind::Bool,
             "Prefetch what the global registration covers.",
+            "the address space is not registered as a whole",
         ),
-        Row::new(
+        Row::without_effect(
             "EXTRA_OP_ATTR_FLAGS",
             "",
-            Kind::Bitmap(OP_FLAGS),
+            &Kind::Bitmap(OP_FLAGS),
             "Flags that every operation gets besides its own.",
+            "operations have the flags that the program gives",
         ),
-        Row::new(
+        Row::without_effect(
             "MAX_PRIORITY_EPS",
             "20",
-            Kind::UInt,
+            &Kind::UInt,
             "Most endpoints that dynamic switching favours.",
+            "endpoints keep their transports",
         ),
-        Row::new(
+        Row::without_effect(
             "WIREUP_VIA_AM_LANE",
             "n",
-            Kind::Bool,
+            &Kind::Bool,
             "Exchange connection messages over the lane of active messages.",
+            "connection messages go over the lane of active messages in any case",
         ),
-        Row::new(
+        Row::without_effect(
             "CONNECT_ALL_TO_ALL",
             "n",
-            Kind::Bool,
+            &Kind::Bool,
             "Use every pair of a local and a remote device.",
+            "a local device is connected with one remote device",
         ),
         Row::new(
             "SINGLE_NET_DEVICE",
@@ -655,11 +721,12 @@ pub static TABLE: Table = Table {
             Kind::Bool,
             "Use one network device only, the nearest.",
         ),
-        Row::new(
+        Row::without_effect(
             "MAX_HCA_PER_GPU",
             "inf",
-            Kind::ULong,
+            &Kind::ULong,
             "Most network devices that serve one accelerator.",
+            "only host memory is known here",
         ),
         Row::new(
             "NODE_LOCAL_ID",
@@ -673,11 +740,12 @@ pub static TABLE: Table = Table {
             Kind::OnOffAuto,
             "Print which transports and devices there are and which lanes endpoints got.",
         ),
-        Row::new(
+        Row::without_effect(
             "MAX_COMPONENT_MDS",
             "16",
-            Kind::ULong,
+            &Kind::ULong,
             "Most memory domains of one component.",
+            "all memory domains are used",
         ),
     ],
 };

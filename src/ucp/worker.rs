@@ -8,6 +8,7 @@
 
 use super::after_fork;
 use super::am::AmState;
+use super::config::TABLE;
 use super::context::Context;
 use super::ep::keepalive::{self, Keepalive};
 use super::ep::table::{Endpoints, EpHooks};
@@ -21,10 +22,10 @@ use super::rma::flush;
 use super::stream::{self, StreamState};
 use super::tag::TagState;
 use super::wireup::{WireupState, cm, describe, message, select};
-use super::worker_core::{Core, FloorState, Hooks, OpenIface, WorkerParams};
+use super::worker_core::{Core, FloorState, Hooks, OpenIface, WorkerParams, bandwidth};
 use crate::c::*;
 use crate::sys::cpu;
-use crate::ucs::config::Others;
+use crate::ucs::config::{Others, var};
 use crate::ucs::{Result, Status};
 use crate::uct::base::params::IfaceParams;
 use crate::uct::internal::base_of;
@@ -143,6 +144,7 @@ impl Worker {
         // Memory is taken near the processor that touches it first.
         let _near = worker.params.cpu_mask.as_ref().map(cpu::Near::to);
         worker.open_ifaces(context)?;
+        describe::print_interfaces(&worker);
         idle::start(&worker);
         let wakes = context.params.features & u64::from(UCP_FEATURE_WAKEUP) != 0;
         if wakes && worker.params.event_fd.is_some() {
@@ -169,7 +171,36 @@ impl Worker {
             ucs_error!("no interface could be opened; UCX_LOG_LEVEL=debug says why for each");
             return Err(Status::NO_DEVICE);
         }
+        if context.config.bool(var!(TABLE, "SINGLE_NET_DEVICE")) {
+            self.keep_one_network_device(context);
+        }
         Ok(())
+    }
+
+    /// Closes the interfaces of all network devices but the one with the largest bandwidth. The loopback device, which
+    /// reaches no other host, is kept only if it is the only one.
+    fn keep_one_network_device(&mut self, context: &Context) {
+        let processes = context.processes_here();
+        let device = |iface: &OpenIface| {
+            let device = &context.resources[iface.resource].device;
+            (device.kind == UCT_DEVICE_TYPE_NET).then(|| device.name.clone())
+        };
+        let of_networks = self.ifaces.iter().filter(|iface| device(iface).is_some());
+        let is_loopback = |iface: &OpenIface| device(iface).is_some_and(|name| name == "lo");
+        let best = of_networks.max_by(|a, b| {
+            let by_reach = is_loopback(b).cmp(&is_loopback(a));
+            let bandwidths = [a, b].map(|iface| bandwidth(&iface.attr, processes));
+            by_reach.then(bandwidths[0].total_cmp(&bandwidths[1]))
+        });
+        let kept = best.and_then(device);
+        self.core.ifaces.retain(|iface| {
+            let keeps = device(iface).is_none_or(|name| Some(name) == kept);
+            if !keeps {
+                // SAFETY: just opened, so without endpoints; nobody finds it any more.
+                unsafe { iface.close() };
+            }
+            keeps
+        });
     }
 
     fn open_iface(

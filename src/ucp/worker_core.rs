@@ -62,6 +62,19 @@ pub fn bandwidth(attr: &uct_iface_attr, processes: usize) -> f64 {
 }
 
 impl OpenIface {
+    /// Closes the interface.
+    ///
+    /// # Safety
+    /// It has no endpoints, and is not used any more.
+    pub unsafe fn close(&self) {
+        // SAFETY: open until now, by the caller's promise.
+        let close = unsafe { (*self.handle).ops.iface_close };
+        if let Some(close) = close {
+            // SAFETY: by the caller's promise.
+            unsafe { close(self.handle) };
+        }
+    }
+
     /// What UCP uses of it beyond C's op table.
     #[inline]
     pub fn internal(&self) -> InternalRef<'_> {
@@ -253,11 +266,7 @@ impl Core {
     pub fn close(&self) {
         for iface in &self.ifaces {
             // SAFETY: an open interface without endpoints, closed once.
-            unsafe {
-                if let Some(close) = (*iface.handle).ops.iface_close {
-                    close(iface.handle);
-                }
-            }
+            unsafe { iface.close() };
         }
         // SAFETY: nothing is open on it any more.
         unsafe { WorkerHandle::destroy(self.uct) };

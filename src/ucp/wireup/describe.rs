@@ -6,8 +6,10 @@
 
 use super::select;
 use crate::c::*;
+use crate::ucp::config::TABLE;
 use crate::ucp::ep::{Capability, Ep};
-use crate::ucp::worker_core::Core;
+use crate::ucp::worker_core::{Core, bandwidth};
+use crate::ucs::config::{OnOff, var};
 use crate::ucs::log::{self, Level};
 use crate::ucs_info;
 use crate::wire::address::Address;
@@ -15,12 +17,41 @@ use crate::wire::address::Address;
 /// An endpoint configuration of a worker: interface for messages, for single copies, and the peer's scope.
 pub type EpConfig = (usize, Option<usize>, &'static str);
 
+/// What `UCX_PRINT_TRANSPORT_TABLES` says.
+fn tables_wanted(w: &Core) -> OnOff {
+    let config = &w.context().config;
+    config.on_off(var!(TABLE, "PRINT_TRANSPORT_TABLES"))
+}
+
+/// Prints the interfaces of a new worker where that is asked for.
+pub fn print_interfaces(w: &Core) {
+    if tables_wanted(w) != OnOff::On {
+        return;
+    }
+    let context = w.context();
+    let rows = w.ifaces.iter().map(|iface| {
+        let r = &context.resources[iface.resource];
+        let name = format!("{}/{}", r.transport.name(), r.device.name);
+        let bandwidth = bandwidth(&iface.attr, context.processes_here()) / 1e6;
+        let latency = iface.attr.latency.c * 1e6;
+        format!("{name:<24} {bandwidth:>10.0} MB/s {latency:>8.2} us\n")
+    });
+    let table: String = rows.collect();
+    log::print(&format!("{}: transports/devices\n{table}", w.params.name));
+}
+
 /// Logs the configuration of an endpoint that was just connected, if it is the first of its kind.
 pub fn log_config(ep: &Ep) {
-    let Some(address) = ep.address().filter(|_| log::enabled(Level::Info)) else {
+    let w = ep.worker();
+    let wanted = tables_wanted(w);
+    let shown = match wanted {
+        OnOff::On => true,
+        OnOff::Off => false,
+        OnOff::Auto => log::enabled(Level::Info),
+    };
+    let Some(address) = ep.address().filter(|_| shown) else {
         return;
     };
-    let w = ep.worker();
     let lane = ep.lane().iface;
     let config = (
         lane,
@@ -28,7 +59,12 @@ pub fn log_config(ep: &Ep) {
         scope(w, lane, address),
     );
     if let Some(number) = w.wireup().ep_configs.insert_if_new(config) {
-        ucs_info!("  {}", line(w, config, number));
+        let line = line(w, config, number);
+        if wanted == OnOff::On {
+            log::print(&line);
+        } else {
+            ucs_info!("  {line}");
+        }
         if log::enabled(Level::Debug) {
             let used: Vec<usize> = config.1.into_iter().chain([lane]).collect();
             select::explain_unused(w, address, &used);

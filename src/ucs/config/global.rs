@@ -114,60 +114,75 @@ pub static TABLE: Table = Table {
             Kind::Deprecated,
             "There is no such limit.",
         ),
-        Row::new(
+        Row::without_effect(
             "ASYNC_SIGNO",
             "ALRM",
-            Kind::Signal,
+            &Kind::Signal,
             "Signal of asynchronous progress in signal mode.",
+            "there is no signal mode: asynchronous progress runs on a thread",
         ),
-        Row::new(
+        Row::without_effect(
             "MEMTRACK_LIMIT",
             "inf",
-            Kind::MemUnits,
-            "Most memory that the tracker lets the library take. Nothing is tracked: no effect.",
+            &Kind::MemUnits,
+            "Most memory that the tracker lets the library take.",
+            "allocations are not tracked",
         ),
-        Row::new(
+        Row::without_effect(
             "RCACHE_CHECK_PFN",
             "0",
-            Kind::UInt,
+            &Kind::UInt,
             "How many page frames of a cached registration are compared on use.",
+            "cached registrations are not compared with page frames",
         ),
-        Row::new(
+        Row::without_effect(
             "MODULE_DIR",
             "",
-            Kind::Str,
-            "Folder of plug-ins. All transports are built in: no effect.",
+            &Kind::Str,
+            "Folder of plug-ins.",
+            "all transports are built in",
         ),
-        Row::new(
+        Row::without_effect(
             "MODULE_LOG_LEVEL",
             "DEBUG",
-            Kind::Enum(LOG_LEVELS),
-            "Belongs to MODULE_DIR.",
+            &Kind::Enum(LOG_LEVELS),
+            "Log level of loading plug-ins.",
+            "all transports are built in",
         ),
-        Row::new("MODULES", "all", Kind::AllowList, "Belongs to MODULE_DIR."),
-        Row::new(
+        Row::without_effect(
+            "MODULES",
+            "all",
+            &Kind::AllowList,
+            "Plug-ins to load.",
+            "all transports are built in",
+        ),
+        Row::without_effect(
             "PLUGIN_PATH",
             "",
-            Kind::ColonArray,
-            "Belongs to MODULE_DIR.",
+            &Kind::ColonArray,
+            "Folders of plug-ins.",
+            "all transports are built in",
         ),
-        Row::new(
+        Row::without_effect(
             "TOPO_PRIO",
             "sysfs,default",
-            Kind::StrArray,
+            &Kind::StrArray,
             "Where distances between devices come from, the first that answers counts.",
+            "distances come from sysfs alone",
         ),
-        Row::new(
+        Row::without_effect(
             "DISTANCE_LAT",
             "phb:300ns,node:300ns,sys:500ns",
-            Kind::KeyValue(DISTANCES, &Kind::PlainTime),
+            &Kind::KeyValue(DISTANCES, &Kind::PlainTime),
             "Latency between devices",
+            "distances come from sysfs alone",
         ),
-        Row::new(
+        Row::without_effect(
             "DISTANCE_BW",
             "auto",
-            Kind::KeyValue(DISTANCES, &Kind::Bandwidth),
+            &Kind::KeyValue(DISTANCES, &Kind::Bandwidth),
             "Bandwidth between devices",
+            "distances come from sysfs alone",
         ),
     ],
 };
@@ -204,29 +219,33 @@ pub static READ_ONLY: Table = Table {
             Kind::Array(&Kind::Signal),
             "Belongs to HANDLE_ERRORS: no effect.",
         ),
-        Row::new(
+        Row::without_effect(
             "VFS_ENABLE",
             "y",
-            Kind::Bool,
-            "Show the objects of the library to the ucx_vfs daemon. Not built in: no effect.",
+            &Kind::Bool,
+            "Show the objects of the library to the ucx_vfs daemon.",
+            "there is no such daemon here",
         ),
-        Row::new(
+        Row::without_effect(
             "VFS_SOCK_PATH",
             "/run/user/%i/ucx/vfs.sock",
-            Kind::Str,
-            "Belongs to VFS_ENABLE.",
+            &Kind::Str,
+            "Socket of the ucx_vfs daemon.",
+            "there is no such daemon here",
         ),
-        Row::new(
+        Row::without_effect(
             "VFS_THREAD_AFFINITY",
             "n",
-            Kind::Bool,
-            "Belongs to VFS_ENABLE.",
+            &Kind::Bool,
+            "Whether the thread for the ucx_vfs daemon stays on the processors of its maker.",
+            "there is no such daemon here",
         ),
-        Row::new(
+        Row::without_effect(
             "MEMTRACK_DEST",
             "",
-            Kind::Str,
-            "Where the memory tracker reports. Nothing is tracked: no effect.",
+            &Kind::Str,
+            "Where the memory tracker reports.",
+            "allocations are not tracked",
         ),
         Row::new(
             "PROFILE_MODE",
@@ -246,17 +265,19 @@ pub static READ_ONLY: Table = Table {
             Kind::MemUnits,
             "Most bytes of a thread's records in a profile: the latest ones are kept.",
         ),
-        Row::new(
+        Row::without_effect(
             "RCACHE_STAT_MIN",
             "4K",
-            Kind::MemUnits,
+            &Kind::MemUnits,
             "Smallest size class of the registration cache's statistics.",
+            "registration caches keep no statistics by size",
         ),
-        Row::new(
+        Row::without_effect(
             "RCACHE_STAT_MAX",
             "1M",
-            Kind::MemUnits,
+            &Kind::MemUnits,
             "Largest size class of the registration cache's statistics.",
+            "registration caches keep no statistics by size",
         ),
         Row::new(
             "BUILTIN_MEMCPY_MIN",
@@ -270,11 +291,12 @@ pub static READ_ONLY: Table = Table {
             Kind::MemUnits,
             "Up to this size, copies use the processor's string instructions.",
         ),
-        Row::new(
+        Row::without_effect(
             "NT_BUFFER_TRANSFER_MIN",
             "auto",
-            Kind::MemUnits,
+            &Kind::MemUnits,
             "From this size on, copies go past the caches.",
+            "copies go through the caches",
         ),
     ],
 };

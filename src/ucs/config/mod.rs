@@ -29,8 +29,10 @@ pub use value::{AllowList, Kind, OnOff, Ternary, Value};
 pub(crate) use var::var;
 pub use var::*;
 
+use crate::sys::fork::ForkLocked;
 use crate::ucs::{Result, Status};
 use crate::{ucs_error, ucs_warn};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Every variable begins so.
@@ -64,6 +66,17 @@ impl Row {
             doc,
             kind,
         }
+    }
+
+    /// A row that is accepted, checked and printed, and that nobody reads: `why` is told to who sets it.
+    pub const fn without_effect(
+        name: &'static str,
+        default: &'static str,
+        kind: &'static Kind,
+        doc: &'static str,
+        why: &'static str,
+    ) -> Row {
+        Row::new(name, default, Kind::NoEffect(kind, why), doc)
     }
 
     /// A row of a table with a parent that has its own default for a row of the parent.
@@ -178,6 +191,11 @@ impl ConfigEntry {
     fn assign(&mut self, shown_name: &str, text: &str) -> Result<()> {
         match self.kind.parse(text) {
             Some(value) => {
+                if let Some(why) = self.kind.no_effect()
+                    && value != self.value
+                {
+                    warn_of_no_effect(shown_name, why);
+                }
                 self.value = value;
                 Ok(())
             }
@@ -214,6 +232,14 @@ impl ConfigEntry {
             return Ok(());
         }
         self.assign(&self.name_under(PREFIX), self.default)
+    }
+}
+
+/// Says once of each name that it does nothing here.
+fn warn_of_no_effect(name: &str, why: &str) {
+    static TOLD: ForkLocked<BTreeSet<String>> = ForkLocked::new(BTreeSet::new());
+    if TOLD.with(|told| told.insert(name.to_owned())) {
+        ucs_warn!("{name} has no effect here: {why}");
     }
 }
 

@@ -67,7 +67,10 @@ fn print_entry(
         for line in target.doc.lines() {
             let _ = writeln!(out, "# {line}");
         }
-        match target.kind {
+        if let Some(why) = target.kind.no_effect() {
+            let _ = writeln!(out, "# No effect here: {why}.");
+        }
+        match target.kind.shape() {
             Kind::KeyValue(keys, _) => {
                 for (key, meaning) in keys {
                     let _ = writeln!(out, "#  {key:<10}- {meaning}");

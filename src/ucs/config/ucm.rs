@@ -22,11 +22,12 @@ pub static TABLE: Table = Table {
             Kind::Enum(LOG_LEVELS),
             "Which messages about memory events are written.",
         ),
-        Row::new(
+        Row::without_effect(
             "ALLOC_ALIGN",
             "16",
-            Kind::MemUnits,
-            "Alignment of what malloc() gives. No allocator is replaced: no effect.",
+            &Kind::MemUnits,
+            "Alignment of what malloc() gives.",
+            "no allocator is replaced",
         ),
         Row::new(
             "EVENTS",
@@ -42,23 +43,26 @@ pub static TABLE: Table = Table {
              ucm_vm_mmap() and the like. `none`: the same, and handlers of others' calls are refused.\n\
              `reloc`, `bistro`: as `api`; no code is patched.",
         ),
-        Row::new(
+        Row::without_effect(
             "MALLOC_HOOKS",
             "y",
-            Kind::Bool,
-            "Belongs to MMAP_HOOK_MODE: no effect.",
+            &Kind::Bool,
+            "Whether malloc() is hooked.",
+            "no allocator is replaced",
         ),
-        Row::new(
+        Row::without_effect(
             "MALLOC_RELOC",
             "y",
-            Kind::Bool,
-            "Belongs to MMAP_HOOK_MODE: no effect.",
+            &Kind::Bool,
+            "Whether malloc() is hooked in the tables of loaded libraries.",
+            "no allocator is replaced",
         ),
-        Row::new(
+        Row::without_effect(
             "CUDA_HOOK_MODE",
             "none",
-            Kind::Bitmap(DEVICE_HOOK_MODES),
-            "How allocations of device memory are seen. Only host memory is known here: no effect.",
+            &Kind::Bitmap(DEVICE_HOOK_MODES),
+            "How allocations of device memory are seen.",
+            "only host memory is known here",
         ),
         Row::new(
             "CUDA_RELOC",
@@ -66,35 +70,40 @@ pub static TABLE: Table = Table {
             Kind::Deprecated,
             "CUDA_HOOK_MODE stands in its place.",
         ),
-        Row::new(
+        Row::without_effect(
             "DYNAMIC_MMAP_THRESH",
             "y",
-            Kind::Bool,
-            "Belongs to MALLOC_HOOKS: no effect.",
+            &Kind::Bool,
+            "Whether the hooked malloc() adapts its threshold for mmap().",
+            "no allocator is replaced",
         ),
-        Row::new(
+        Row::without_effect(
             "DLOPEN_PROCESS_RPATH",
             "y",
-            Kind::Bool,
-            "Belongs to MMAP_HOOK_MODE: no effect.",
+            &Kind::Bool,
+            "Whether a hooked dlopen() looks in the run path of its caller.",
+            "dlopen() is not hooked",
         ),
-        Row::new(
+        Row::without_effect(
             "MODULE_UNLOAD_PREVENT_MODE",
             "lazy",
-            Kind::Enum(&["lazy", "now", "none"]),
-            "How unloading the library is prevented while hooks are in place. There are none: no effect.",
+            &Kind::Enum(&["lazy", "now", "none"]),
+            "How unloading the library is prevented while hooks are in place.",
+            "no code is patched",
         ),
-        Row::new(
+        Row::without_effect(
             "BISTRO_FORCE_FAR_JUMP",
             "n",
-            Kind::Bool,
-            "Belongs to MMAP_HOOK_MODE: no effect.",
+            &Kind::Bool,
+            "Whether patched functions begin with a far jump.",
+            "no code is patched",
         ),
-        Row::new(
+        Row::without_effect(
             "BISTRO_GRACE_DURATION",
             "50ms",
-            Kind::PlainTime,
-            "Belongs to MMAP_HOOK_MODE: no effect.",
+            &Kind::PlainTime,
+            "How long a patched function may still run its old code.",
+            "no code is patched",
         ),
     ],
 };

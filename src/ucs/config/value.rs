@@ -64,6 +64,8 @@ pub enum Kind {
     KeyValue(&'static [(&'static str, &'static str)], &'static Kind),
     /// `device:bandwidth`, comma-separated.
     DeviceBandwidth,
+    /// Accepted, checked and printed as the other kind. Nobody reads it, for this reason.
+    NoEffect(&'static Kind, &'static str),
     /// Accepted and ignored; printed as deprecated.
     Deprecated,
     /// An older name of another row of the table; shown only on request.
@@ -234,13 +236,33 @@ impl Kind {
                     })
                     .collect::<Option<_>>()?,
             ),
+            Kind::NoEffect(of, _) => of.parse(text)?,
             Kind::Deprecated => Value::Nothing,
             Kind::Alias(_) | Kind::Inherited => return None,
         })
     }
 
+    /// What its texts look like: itself, or that of a row without effect.
+    pub fn shape(self) -> Kind {
+        match self {
+            Kind::NoEffect(of, _) => *of,
+            kind => kind,
+        }
+    }
+
+    /// Why a row of this kind has no effect.
+    pub fn no_effect(self) -> Option<&'static str> {
+        match self {
+            Kind::NoEffect(_, why) => Some(why),
+            _ => None,
+        }
+    }
+
     /// The text of `value`, in the form UCX prints it.
     pub fn print(self, value: &Value) -> String {
+        if let Kind::NoEffect(of, _) = self {
+            return of.print(value);
+        }
         match value {
             Value::Bool(on) => if *on { "y" } else { "n" }.into(),
             Value::Ternary(word) => match word {
@@ -371,6 +393,7 @@ impl Kind {
             Kind::DeviceBandwidth => "comma-separated list of: \
                                       device_name:<number>[T|G|M|K]B|b[[p|/]s] or device_name:auto"
                 .into(),
+            Kind::NoEffect(of, _) => of.syntax(),
             Kind::Deprecated => "N/A".into(),
             Kind::Alias(_) | Kind::Inherited => String::new(),
         }

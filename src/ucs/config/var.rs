@@ -4,7 +4,7 @@
 //! name, or where the row is of another kind than the getter.
 #![forbid(unsafe_code)]
 
-use super::{AllowList, Config, ConfigEntry, Kind, Table, Ternary, Value};
+use super::{AllowList, Config, ConfigEntry, Kind, OnOff, Table, Ternary, Value};
 use core::marker::PhantomData;
 
 /// A variable whose value has the shape `S`.
@@ -59,6 +59,7 @@ macro_rules! shapes {
 shapes! {
     Bool: Kind::Bool,
     YesNoTry: Kind::Ternary | Kind::TernaryAuto,
+    OnOrOff: Kind::OnOff | Kind::OnOffAuto,
     Int: Kind::Int,
     /// `inf` is `u32::MAX`.
     UInt: Kind::UInt | Kind::Signal,
@@ -182,6 +183,13 @@ impl Config {
     pub fn ternary(&self, var: Var<YesNoTry>) -> Ternary {
         match self.value(var) {
             Value::Ternary(value) => *value,
+            _ => self.mismatch(var),
+        }
+    }
+
+    pub fn on_off(&self, var: Var<OnOrOff>) -> OnOff {
+        match self.value(var) {
+            Value::OnOff(value) => *value,
             _ => self.mismatch(var),
         }
     }

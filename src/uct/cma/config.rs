@@ -34,24 +34,27 @@ pub static SCOPY: Table = Table {
             doc: "Most transfers under way on an interface; -1 for no limit.",
             kind: Kind::Int,
         },
-        Row {
-            name: "TX_BUFS_GROW",
-            default: "8",
-            doc: "Accepted for compatibility: memory for transfers grows one by one.",
-            kind: Kind::UInt,
-        },
-        Row {
-            name: "TX_MAX_CHUNK_SIZE",
-            default: "128m",
-            doc: "Accepted for compatibility: memory for transfers is not taken in chunks.",
-            kind: Kind::MemUnits,
-        },
-        Row {
-            name: "TX_GROW_FACTOR",
-            default: "1.0",
-            doc: "Accepted for compatibility: memory for transfers is not taken in chunks.",
-            kind: Kind::Double,
-        },
+        Row::without_effect(
+            "TX_BUFS_GROW",
+            "8",
+            &Kind::UInt,
+            "How many transfers are allocated at a time.",
+            "each is allocated alone",
+        ),
+        Row::without_effect(
+            "TX_MAX_CHUNK_SIZE",
+            "128m",
+            &Kind::MemUnits,
+            "Most bytes of transfers allocated at a time.",
+            "each is allocated alone",
+        ),
+        Row::without_effect(
+            "TX_GROW_FACTOR",
+            "1.0",
+            &Kind::Double,
+            "Growth of the number of transfers allocated at a time.",
+            "each is allocated alone",
+        ),
     ],
 };
 

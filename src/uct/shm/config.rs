@@ -35,30 +35,34 @@ pub static MM: Table = Table {
             doc: "After which share of the ring the receiver tells the sender that it has read on.",
             kind: Kind::Double,
         },
-        Row {
-            name: "RX_MAX_BUFS",
-            default: "-1",
-            doc: "Accepted for compatibility: kept messages stand in private memory, without limit.",
-            kind: Kind::Int,
-        },
-        Row {
-            name: "RX_BUFS_GROW",
-            default: "512",
-            doc: "Accepted for compatibility: memory for kept messages grows one by one.",
-            kind: Kind::UInt,
-        },
-        Row {
-            name: "RX_MAX_CHUNK_SIZE",
-            default: "128M",
-            doc: "Accepted for compatibility: memory for kept messages is not made in chunks.",
-            kind: Kind::MemUnits,
-        },
-        Row {
-            name: "RX_GROW_FACTOR",
-            default: "2.0",
-            doc: "Accepted for compatibility: memory for kept messages is not made in chunks.",
-            kind: Kind::Double,
-        },
+        Row::without_effect(
+            "RX_MAX_BUFS",
+            "-1",
+            &Kind::Int,
+            "Most buffers for kept messages; -1 for no limit.",
+            "kept messages stand in private memory, without limit",
+        ),
+        Row::without_effect(
+            "RX_BUFS_GROW",
+            "512",
+            &Kind::UInt,
+            "How many buffers for kept messages are allocated at a time.",
+            "each is allocated alone",
+        ),
+        Row::without_effect(
+            "RX_MAX_CHUNK_SIZE",
+            "128M",
+            &Kind::MemUnits,
+            "Most bytes of buffers for kept messages allocated at a time.",
+            "each is allocated alone",
+        ),
+        Row::without_effect(
+            "RX_GROW_FACTOR",
+            "2.0",
+            &Kind::Double,
+            "Growth of the number of buffers for kept messages allocated at a time.",
+            "each is allocated alone",
+        ),
         Row {
             name: "FIFO_HUGETLB",
             default: "n",
@@ -77,24 +81,26 @@ pub static MM: Table = Table {
             doc: "Most messages of one sender that are handled in one call of progress.",
             kind: Kind::ULong,
         },
-        Row {
-            name: "ERROR_HANDLING",
-            default: "n",
-            doc: "Accepted for compatibility: the end of a peer is always noticed and reported.",
-            kind: Kind::Bool,
-        },
+        Row::without_effect(
+            "ERROR_HANDLING",
+            "n",
+            &Kind::Bool,
+            "Whether the end of a peer is noticed and reported.",
+            "it always is",
+        ),
         Row {
             name: "SEND_OVERHEAD",
             default: "am_short:10ns,am_bcopy:10ns",
             doc: "Seconds a send is believed to cost the sender.",
             kind: Kind::KeyValue(OVERHEADS, &Kind::PlainTime),
         },
-        Row {
-            name: "RECV_OVERHEAD",
-            default: "am_short:10ns,am_bcopy:10ns",
-            doc: "Seconds a message is believed to cost the receiver.",
-            kind: Kind::KeyValue(OVERHEADS, &Kind::PlainTime),
-        },
+        Row::without_effect(
+            "RECV_OVERHEAD",
+            "am_short:10ns,am_bcopy:10ns",
+            &Kind::KeyValue(OVERHEADS, &Kind::PlainTime),
+            "Seconds a message is believed to cost the receiver.",
+            "estimates count the sender's time",
+        ),
     ],
 };
 
@@ -129,24 +135,27 @@ pub static POSIX_MD: Table = Table {
     prefix: "POSIX_",
     parent: Some(&MM_MD),
     rows: &[
-        Row {
-            name: "DIR",
-            default: "/dev/shm",
-            doc: "Accepted for compatibility: shared memory has no names in a file system.",
-            kind: Kind::Str,
-        },
-        Row {
-            name: "SHM_MIN_SIZE",
-            default: "16M",
-            doc: "Accepted for compatibility: no room of a file system is used.",
-            kind: Kind::MemUnits,
-        },
-        Row {
-            name: "USE_PROC_LINK",
-            default: "y",
-            doc: "Accepted for compatibility: peers get memory over a local socket from its owner.",
-            kind: Kind::Bool,
-        },
+        Row::without_effect(
+            "DIR",
+            "/dev/shm",
+            &Kind::Str,
+            "Folder of the files of shared memory.",
+            "shared memory has no names in a file system",
+        ),
+        Row::without_effect(
+            "SHM_MIN_SIZE",
+            "16M",
+            &Kind::MemUnits,
+            "Room in the file system from which on shared memory is used.",
+            "no room of a file system is used",
+        ),
+        Row::without_effect(
+            "USE_PROC_LINK",
+            "y",
+            &Kind::Bool,
+            "Whether peers open memory by /proc.",
+            "peers get memory over a local socket from its owner",
+        ),
     ],
 };
 

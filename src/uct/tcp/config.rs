@@ -71,11 +71,12 @@ pub static IFACE: Table = Table {
             "Give the interface of the default route a higher priority.",
         ),
         Row::new("PUT_ENABLE", "y", Kind::Bool, "Offer put zcopy."),
-        Row::new(
+        Row::without_effect(
             "CONN_NB",
             "n",
-            Kind::Bool,
-            "Connect without blocking. Connections never block here, whatever this says.",
+            &Kind::Bool,
+            "Connect without blocking.",
+            "connecting never blocks",
         ),
         Row::new(
             "MAX_POLL",
@@ -115,47 +116,54 @@ pub static IFACE: Table = Table {
             Kind::Int,
             "Most send buffers of an interface; -1 for no limit.",
         ),
-        Row::new(
+        Row::without_effect(
             "TX_BUFS_GROW",
             "8",
-            Kind::UInt,
-            "How many send buffers are allocated at a time. Each is allocated alone here.",
+            &Kind::UInt,
+            "How many send buffers are allocated at a time.",
+            "each is allocated alone",
         ),
-        Row::new(
+        Row::without_effect(
             "TX_MAX_CHUNK_SIZE",
             "128M",
-            Kind::MemUnits,
+            &Kind::MemUnits,
             "Most bytes of send buffers allocated at a time.",
+            "each is allocated alone",
         ),
-        Row::new(
+        Row::without_effect(
             "TX_GROW_FACTOR",
             "1.0",
-            Kind::Double,
+            &Kind::Double,
             "Growth of the number of send buffers allocated at a time.",
+            "each is allocated alone",
         ),
-        Row::new(
+        Row::without_effect(
             "RX_MAX_BUFS",
             "-1",
-            Kind::Int,
+            &Kind::Int,
             "Most receive buffers of an interface; -1 for no limit.",
+            "a connection has one receive buffer",
         ),
-        Row::new(
+        Row::without_effect(
             "RX_BUFS_GROW",
             "8",
-            Kind::UInt,
-            "How many receive buffers are allocated at a time. Each is allocated alone here.",
+            &Kind::UInt,
+            "How many receive buffers are allocated at a time.",
+            "each is allocated alone",
         ),
-        Row::new(
+        Row::without_effect(
             "RX_MAX_CHUNK_SIZE",
             "128M",
-            Kind::MemUnits,
+            &Kind::MemUnits,
             "Most bytes of receive buffers allocated at a time.",
+            "each is allocated alone",
         ),
-        Row::new(
+        Row::without_effect(
             "RX_GROW_FACTOR",
             "1.0",
-            Kind::Double,
+            &Kind::Double,
             "Growth of the number of receive buffers allocated at a time.",
+            "each is allocated alone",
         ),
         Row::new(
             "PORT_RANGE",

@@ -59,23 +59,26 @@ static UD: Table = Table {
             Kind::UInt,
             "Packets that the async thread takes at a time while the application makes no progress.",
         ),
-        Row::new(
+        Row::without_effect(
             "ASYNC_TIMER_TICK",
             "100ms",
-            Kind::PlainTime,
-            "Accepted without effect: the timer of TIMER_TICK runs with and without progress of the application.",
+            &Kind::PlainTime,
+            "Period of the timer while the application makes no progress.",
+            "the timer of TIMER_TICK runs with and without it",
         ),
-        Row::new(
+        Row::without_effect(
             "MIN_POKE_TIME",
             "250ms",
-            Kind::PlainTime,
-            "Accepted without effect: a silent peer is asked when a retransmission is due.",
+            &Kind::PlainTime,
+            "How long a peer is silent before it is asked.",
+            "it is asked when a retransmission is due",
         ),
-        Row::new(
+        Row::without_effect(
             "LINGER_TIMEOUT",
             "5.0m",
-            Kind::PlainTime,
-            "Accepted without effect: a closed endpoint is gone at once, what is to arrive has to be flushed before.",
+            &Kind::PlainTime,
+            "How long a closed endpoint still sends again what is lost.",
+            "a closed endpoint is gone at once: what is to arrive has to be flushed before",
         ),
     ],
 };
