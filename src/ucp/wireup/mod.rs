@@ -19,7 +19,7 @@ use crate::ucp::worker_core::{Core, FloorState};
 use crate::ucs::Result;
 use crate::wire::address::Address;
 use cm::Cm;
-use core::cell::{OnceCell, RefCell};
+use core::cell::{Cell, OnceCell, RefCell};
 use core::ptr::NonNull;
 use describe::EpConfig;
 use select::Route;
@@ -31,6 +31,8 @@ use unproven::Unproven;
 pub struct WireupState {
     /// How the last peer was connected to.
     pub route: RefCell<Option<Route>>,
+    /// The log has said why a peer of this host is reached over a network.
+    pub told_detour: Cell<bool>,
     /// Configurations of endpoints that were logged, by number.
     pub ep_configs: Interner<EpConfig>,
     pub unproven: Unproven,

@@ -12,7 +12,7 @@ use crate::uct::api::Transport;
 use crate::uct::local::{self, Refusal};
 use crate::uct::registry;
 use crate::wire::address::{Address, AddressEntry};
-use crate::{ucs_debug, ucs_error};
+use crate::{ucs_debug, ucs_error, ucs_warn};
 use core::cmp::Ordering;
 use std::rc::Rc;
 
@@ -154,9 +154,8 @@ fn is_routed(worker: &Core, iface: &OpenIface, entry: &AddressEntry) -> bool {
     !transport_of(worker, iface).is_same_network(&iface.device_address, &entry.device)
 }
 
-/// Which of the two an interface's peers are.
-fn is_on_node(worker: &Core, iface: &OpenIface) -> bool {
-    worker.context().resources[iface.resource].device.kind != UCT_DEVICE_TYPE_NET
+fn is_network(worker: &Core, iface: &OpenIface) -> bool {
+    worker.context().resources[iface.resource].device.kind == UCT_DEVICE_TYPE_NET
 }
 
 /// The route of the last endpoint to a peer: the next endpoint to it uses it without a new selection.
@@ -200,6 +199,7 @@ pub fn message_lane(worker: &Core, address: &Rc<Address>) -> Result<MessageLane>
         let iface = &worker.ifaces[i];
         match connect(worker, iface, &address.entries[entry]) {
             Ok(ep) => {
+                warn_of_detour(worker, address, iface);
                 let lane = lane_of(worker, address, (i, entry), ep);
                 let address = Rc::clone(address);
                 worker.wireup().route.replace(Some(Route { address, lane }));
@@ -227,7 +227,7 @@ fn lane_of(
     let carriers = Carriers {
         message: &iface.attr,
         copies: copies.map(|i| &worker.ifaces[i].attr),
-        same_node: is_on_node(worker, iface),
+        same_node: !is_network(worker, iface),
         to_itself: address.uuid == worker.uuid,
     };
     let thresholds = Thresholds::new(&worker.context().config, &worker.proto().rules, &carriers);
@@ -363,6 +363,32 @@ pub fn explain(worker: &Core, address: &Address) {
     if !others.is_empty() {
         let names: Vec<_> = others.iter().map(|(_, of)| of.name()).collect();
         ucs_error!("  {}: UCX_TLS does not name it here", names.join(", "));
+    }
+}
+
+/// Warns once of a process of this host whose messages go over a network although both sides offer shared memory.
+fn warn_of_detour(worker: &Core, address: &Address, used: &OpenIface) {
+    if !is_network(worker, used) {
+        return;
+    }
+    let shared = worker.ifaces.iter().find(|iface| {
+        let is_theirs =
+            |e: &AddressEntry| e.transport == iface.number && e.device == iface.device_address;
+        transport_of(worker, iface).shares_memory()
+            && carries_messages(&iface.attr)
+            && address.entries.iter().any(is_theirs)
+    });
+    let Some(shared) = shared else { return };
+    let shared = (shared.number, transport_of(worker, shared));
+    if let Some(why) = obstacle(worker, address, shared)
+        && !worker.wireup().told_detour.replace(true)
+    {
+        ucs_warn!(
+            "messages to worker {:#x}, a process of this host, go over {} and not over {}: {why} (not logged again)",
+            address.uuid,
+            transport_of(worker, used).name(),
+            shared.1.name()
+        );
     }
 }
 
