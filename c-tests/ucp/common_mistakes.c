@@ -561,7 +561,7 @@ static const struct {
     MISTAKE(event_descriptor_without_wakeup, "UCP_FEATURE_WAKEUP"),
     MISTAKE(too_few_descriptors, "Too many open files"),
     MISTAKE(too_little_memory, "1099511627776", "allocated"),
-    MISTAKE(request_not_freed, "1 request", "ucp_request_free"),
+    MISTAKE(request_not_freed, "request 0x", "tag receive of 8 bytes"),
     MISTAKE(memory_not_unmapped, "ucp_mem_unmap"),
     MISTAKE(request_freed_twice, "freed"),
     MISTAKE(context_of_a_parent, "fork"),

@@ -34,6 +34,7 @@ use core::cell::Cell;
 use core::ffi::c_void;
 use core::mem::offset_of;
 use core::ops::Deref;
+use core::ptr::NonNull;
 
 #[repr(C)]
 pub struct Worker {
@@ -258,9 +259,51 @@ impl Worker {
     }
 }
 
+/// Leaked requests that the log describes.
+const DESCRIBED_LEAKS: usize = 5;
+
+impl Worker {
+    /// What the oldest requests are that may leak: what they do is told before they are ended.
+    fn describe_requests(&self) -> Vec<(NonNull<Request>, String)> {
+        let ignored = self.params.flags & u64::from(UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK) != 0;
+        let out = if ignored {
+            Vec::new()
+        } else {
+            self.requests.out()
+        };
+        let described = out.into_iter().take(10 * DESCRIBED_LEAKS).map(|at| {
+            // SAFETY: not free, so used by somebody and written.
+            let req = unsafe { at.as_ref() };
+            (at, req.describe())
+        });
+        described.collect()
+    }
+
+    /// Warns of requests that the application has not freed; `before` is what some of them were.
+    fn report_leaks(&self, before: &[(NonNull<Request>, String)]) {
+        if self.params.flags & u64::from(UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK) != 0 {
+            return;
+        }
+        let out = self.requests.out();
+        if out.is_empty() {
+            return;
+        }
+        ucs_warn!(
+            "worker '{}': {} requests were not freed; see ucp_request_free and UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK",
+            self.params.name,
+            out.len()
+        );
+        let left = before.iter().filter(|(at, _)| out.contains(at));
+        for (at, what) in left.take(DESCRIBED_LEAKS) {
+            ucs_warn!("  request {:p}: {what}", Request::user(*at));
+        }
+    }
+}
+
 impl Drop for Worker {
     fn drop(&mut self) {
         after_fork::unregister(self);
+        let leaks = self.describe_requests();
         self.keepalive.stop();
         self.wireup.unproven.stop();
         // Destroying one may destroy others, and may make others, for replies.
@@ -283,14 +326,7 @@ impl Drop for Worker {
         // Nothing calls from the async thread any more after this.
         drop(self.wireup.cm.take());
         self.core.close();
-        let out = self.requests.out();
-        if out > 0 && self.params.flags & u64::from(UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK) == 0 {
-            ucs_warn!(
-                "worker '{}': {} requests were not freed; see ucp_request_free and UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK",
-                self.params.name,
-                out
-            );
-        }
+        self.report_leaks(&leaks);
         while let Some(req) = self.requests.take() {
             if let Some(cleanup) = self.context().params.request_cleanup {
                 // SAFETY: the user's function on its part of a request in no one's hands.

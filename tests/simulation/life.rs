@@ -148,7 +148,7 @@ pub fn end_process(w: &World, p: &Process) {
     let worker: *const Worker = p.worker.cast();
     if !w.net.is_dead(p.index) {
         // SAFETY: a live worker.
-        let out = unsafe { (*worker).requests.out() };
+        let out = unsafe { (*worker).requests.out().len() };
         let waiting = w.waiting();
         let ours = |op: &&Rc<Op>| op.process == p.index && op.own_request.is_none();
         let stuck = waiting.iter().filter(ours).count();

@@ -13,7 +13,7 @@ use crate::wire::id::RequestId;
 use core::alloc::Layout;
 use core::cell::{Cell, RefCell};
 use core::ptr::NonNull;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Requests are allocated so many at a time.
 const BLOCK: usize = 32;
@@ -88,16 +88,18 @@ impl RequestPool {
         (0..BLOCK).map(move |i| unsafe { block.add(i * each) }.cast())
     }
 
-    /// The number of requests that are not free, counted here, not with each request.
-    pub fn out(&self) -> usize {
-        let mut free = 0;
+    /// The requests that are not free, found here, not noted with each request.
+    pub fn out(&self) -> Vec<NonNull<Request>> {
+        let mut free = HashSet::new();
         let mut at = self.free.get();
         while let Some(req) = at {
-            free += 1;
+            free.insert(req);
             // SAFETY: free requests stand in the pool's memory.
             at = unsafe { (*req.as_ptr()).next.get() };
         }
-        self.blocks.borrow().len() * BLOCK - free
+        let blocks = self.blocks.borrow();
+        let all = blocks.iter().flat_map(|block| self.requests_of(*block));
+        all.filter(|req| !free.contains(req)).collect()
     }
 
     /// Calls `f` with every request, free or not.
@@ -188,9 +190,9 @@ mod tests {
     fn a_block_has_distinct_requests_with_room_for_the_application() {
         let user = 40;
         let pool = RequestPool::new(user).unwrap();
-        assert!(pool.take().is_none() && pool.out() == 0);
+        assert!(pool.take().is_none() && pool.out().is_empty());
         let all = taken(&pool);
-        assert_eq!((all.len(), pool.out()), (BLOCK, BLOCK));
+        assert_eq!((all.len(), pool.out().len()), (BLOCK, BLOCK));
         let starts: BTreeSet<usize> = all.iter().map(|at| at.as_ptr().addr()).collect();
         assert_eq!(starts.len(), BLOCK);
         for pair in starts.iter().zip(starts.iter().skip(1)) {
@@ -205,7 +207,7 @@ mod tests {
         let all = taken(&pool);
         pool.give(all[3]);
         pool.give(all[5]);
-        assert_eq!(pool.out(), BLOCK - 2);
+        assert_eq!(pool.out().len(), BLOCK - 2);
         assert_eq!((pool.take(), pool.take()), (Some(all[5]), Some(all[3])));
         assert!(pool.take().is_none());
     }
@@ -239,11 +241,11 @@ mod tests {
         let pool = RequestPool::new(0).unwrap();
         let all = taken(&pool);
         pool.give_lent(all[0]);
-        assert_eq!(pool.out(), BLOCK);
+        assert_eq!(pool.out().len(), BLOCK);
         pool.lend(all[0]);
         pool.give_lent(all[0]);
         pool.give_lent(all[0]);
-        assert_eq!(pool.out(), BLOCK - 1);
+        assert_eq!(pool.out().len(), BLOCK - 1);
     }
 
     #[test]
