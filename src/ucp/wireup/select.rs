@@ -368,7 +368,7 @@ pub fn explain(worker: &Core, address: &Address) {
 
 /// Warns once of a process of this host whose messages go over a network although both sides offer shared memory.
 fn warn_of_detour(worker: &Core, address: &Address, used: &OpenIface) {
-    if !is_network(worker, used) {
+    if worker.wireup().told_detour.get() || !is_network(worker, used) {
         return;
     }
     let shared = worker.ifaces.iter().find(|iface| {
@@ -380,9 +380,8 @@ fn warn_of_detour(worker: &Core, address: &Address, used: &OpenIface) {
     });
     let Some(shared) = shared else { return };
     let shared = (shared.number, transport_of(worker, shared));
-    if let Some(why) = obstacle(worker, address, shared)
-        && !worker.wireup().told_detour.replace(true)
-    {
+    if let Some(why) = obstacle(worker, address, shared) {
+        worker.wireup().told_detour.set(true);
         ucs_warn!(
             "messages to worker {:#x}, a process of this host, go over {} and not over {}: {why} (not logged again)",
             address.uuid,
