@@ -10,10 +10,10 @@
 //! Another thread of the parent may have been modifying a worker when it was copied: only members that are written once
 //! are read here.
 
-use super::worker_core::Core;
+use super::worker_core::{Core, as_callback};
 use crate::ucs::fork::{self, ForkLocked};
 use crate::ucs::sync::biased_lock::BiasedLock;
-use core::ffi::c_void;
+use core::ffi::c_uint;
 use std::collections::BTreeSet;
 
 /// The workers and endpoints of this process, by their addresses.
@@ -92,7 +92,8 @@ unsafe fn disable(worker: *mut Core) {
     // SAFETY: alive, by the caller's promise.
     let w = unsafe { &*worker };
     w.inherited.set(true);
-    w.queue().replace(refuse_progress, worker.cast());
+    w.queue()
+        .replace(as_callback(refuse_progress), worker.cast());
     // Receives take their slow paths, too.
     (w.hooks().on_pause)(w, true);
     if !w.lock.is_held_here() {
@@ -103,9 +104,7 @@ unsafe fn disable(worker: *mut Core) {
 }
 
 /// Progress of a worker in a child: does nothing, and logs why.
-unsafe extern "C" fn refuse_progress(worker: *mut c_void) -> u32 {
-    // SAFETY: of `disable`; nothing frees a worker in a child.
-    let worker = unsafe { &*worker.cast::<Core>() };
+extern "C" fn refuse_progress(worker: &Core) -> c_uint {
     let _ = worker.check_process();
     0
 }

@@ -22,7 +22,7 @@ mod state;
 pub mod table;
 mod transport_flush;
 
-pub use end::{End, Pin};
+pub use end::{End, EpRef, Pin};
 pub use lanes::{Capability, Lane, LaneIdx, Lanes};
 pub use message_lane::{MAX_TOGETHER, MessageLane, writer};
 use outstanding::Outstanding;
@@ -51,8 +51,7 @@ use crate::wire::header::{AmId, Header, WireupHdr};
 use crate::wire::id::{EpId, EpName, RequestId, RequestName};
 use core::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use core::ffi::c_void;
-use core::ptr::NonNull;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// The parameters of `ucp_ep_create` other than the address.
@@ -138,7 +137,7 @@ pub enum TaskStep {
 #[repr(C)]
 struct PendingSend {
     base: uct_pending_req_t,
-    ep: *const Ep,
+    ep: Option<EpRef>,
 }
 
 pub struct Ep {
@@ -200,21 +199,21 @@ pub struct Ep {
     /// Flushes that wait for outstanding requests.
     flushes: RefCell<VecDeque<Req>>,
     /// Transport flushes in progress.
-    transport_flushes: RefCell<BTreeSet<NonNull<TransportFlush>>>,
+    transport_flushes: RefCell<Vec<Rc<TransportFlush>>>,
 }
 
 impl Ep {
     /// Makes an endpoint of the application whose peer is not known yet: posted operations wait for `connect`.
-    pub fn unconnected(worker: &Core, params: EpParams) -> NonNull<Ep> {
-        Ep::new(worker, params, MadeBy::Application, Handle::Held)
+    pub fn unconnected(worker: &Core, params: EpParams) -> EpRef {
+        Ep::make(worker, params, MadeBy::Application, Handle::Held)
     }
 
     /// As `unconnected`, unknown to the application.
-    pub fn hidden(worker: &Core, made_by: MadeBy) -> NonNull<Ep> {
-        Ep::new(worker, EpParams::default(), made_by, Handle::Hidden)
+    pub fn hidden(worker: &Core, made_by: MadeBy) -> EpRef {
+        Ep::make(worker, EpParams::default(), made_by, Handle::Hidden)
     }
 
-    fn new(worker: &Core, params: EpParams, made_by: MadeBy, handle: Handle) -> NonNull<Ep> {
+    fn make(worker: &Core, params: EpParams, made_by: MadeBy, handle: Handle) -> EpRef {
         let ep = Box::new(Ep {
             worker,
             id: Cell::new(0),
@@ -243,7 +242,7 @@ impl Ep {
                     func: Some(has_room),
                     r#priv: [0; UCT_PENDING_REQ_PRIV_LEN],
                 },
-                ep: core::ptr::null(),
+                ep: None,
             }),
             reported_replies: Cell::new(0),
             connection: Cell::new(Connection::Unconnected),
@@ -255,19 +254,15 @@ impl Ep {
             in_place: Cell::new(0),
             outstanding: Outstanding::default(),
             flushes: RefCell::new(VecDeque::new()),
-            transport_flushes: RefCell::new(BTreeSet::new()),
+            transport_flushes: RefCell::new(Vec::new()),
         });
-        let at = NonNull::from(Box::leak(ep));
-        // SAFETY: just made; it does not move any more.
-        unsafe {
-            let ep = at.as_ref();
-            (*ep.pending_send.get()).ep = ep;
-            ep.id
-                .set(worker.endpoints().eps.borrow_mut().insert(at.as_ptr()));
-            let place = after_fork::register_ep(at.as_ptr() as usize, Ep::disable_in_child);
-            ep.registered.set(place);
-        }
-        at
+        let ep = Box::leak(ep).to_ref();
+        // SAFETY: just made: no transport has it.
+        unsafe { (*ep.pending_send.get()).ep = Some(ep) };
+        ep.id.set(worker.endpoints().eps.borrow_mut().insert(ep));
+        let place = after_fork::register_ep(ep.as_ptr() as usize, Ep::disable_in_child);
+        ep.registered.set(place);
+        ep
     }
 
     /// Its transport is chosen and the peer's address known: sends the queue.
@@ -602,11 +597,13 @@ impl Ep {
 /// Pending callback: the transport has room again.
 unsafe extern "C" fn has_room(req: *mut uct_pending_req_t) -> ucs_status_t {
     // SAFETY: the pending_send of a live endpoint, off the transport's queue.
-    let ep = unsafe { &*(*req.cast::<PendingSend>()).ep };
-    let _pin = Pin::new(ep);
+    let Some(ep) = (unsafe { (*req.cast::<PendingSend>()).ep }) else {
+        return UCS_OK;
+    };
+    let _pin = Pin::new(&ep);
     if ep.connection.get() == Connection::Connecting {
         ep.advance(ConnectionEvent::Ready);
-        (ep.hooks().on_ready)(ep);
+        (ep.hooks().on_ready)(&ep);
     }
     let code = match ep.pump() {
         Err(e) if ep.may_send() => {

@@ -6,7 +6,7 @@
 
 use crate::ucp::atomic::Atomic;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Ep, Task, TaskStep};
+use crate::ucp::ep::{Ep, EpRef, Task, TaskStep};
 use crate::ucp::mem::Window;
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::request::Req;
@@ -18,7 +18,6 @@ use crate::ucs::{Result, Status};
 use crate::wire::Writer;
 use crate::wire::header::{AmHdr, AmId, AmReplyHdr, Header, StreamHdr, TagHdr, TagSyncHdr};
 use crate::wire::id::RequestName;
-use core::ptr::NonNull;
 use std::rc::Rc;
 
 /// What the engine asks of an operation. The functions get the request and borrow the state in it themselves: most of
@@ -226,7 +225,7 @@ impl Op {
 
 /// A message being sent.
 pub struct SendOp {
-    pub ep: *const Ep,
+    pub ep: EpRef,
     pub data: Data,
     pub kind: MessageKind,
     pub stage: Stage,
@@ -422,7 +421,7 @@ pub struct Arriving {
     /// Of a rendezvous.
     pub sender: RequestName,
     /// The endpoint where the request is outstanding.
-    pub ep: Option<NonNull<Ep>>,
+    pub ep: Option<EpRef>,
     /// The buffer belongs to the library and is freed with the request: the sender gets only access that can be
     /// revoked.
     pub own: bool,
@@ -435,7 +434,7 @@ pub struct Arriving {
 
 /// A receive on a stream.
 pub struct StreamRecvOp {
-    pub ep: *const Ep,
+    pub ep: EpRef,
     pub data: Data,
     pub received: usize,
     /// Done only when the buffer is full.
@@ -448,7 +447,7 @@ pub struct StreamRecvOp {
 
 /// A flush.
 pub struct FlushOp {
-    pub ep: *const Ep,
+    pub ep: EpRef,
     /// The endpoint is destroyed at the end.
     pub close: bool,
     /// How the peer's fence ended.
@@ -457,7 +456,7 @@ pub struct FlushOp {
 
 /// A read of remote memory by messages.
 pub struct GetOp {
-    pub ep: *const Ep,
+    pub ep: EpRef,
     pub data: Data,
     pub received: usize,
     pub region: u64,
@@ -467,7 +466,7 @@ pub struct GetOp {
 impl GetOp {
     pub fn new(ep: &Ep, data: Data, key: &RemoteKey, address: u64) -> GetOp {
         GetOp {
-            ep,
+            ep: ep.to_ref(),
             data,
             received: 0,
             region: key.info.region,
@@ -479,7 +478,7 @@ impl GetOp {
 impl PutOp {
     pub fn new(ep: &Ep, data: Data, key: &RemoteKey, address: u64) -> PutOp {
         PutOp {
-            ep,
+            ep: ep.to_ref(),
             data,
             offset: 0,
             region: key.info.region,
@@ -491,7 +490,7 @@ impl PutOp {
 
 /// An atomic on remote memory by messages.
 pub struct AmoOp {
-    pub ep: *const Ep,
+    pub ep: EpRef,
     pub atomic: Atomic,
     pub region: u64,
     pub address: u64,
@@ -499,7 +498,7 @@ pub struct AmoOp {
 
 /// A write of remote memory by messages.
 pub struct PutOp {
-    pub ep: *const Ep,
+    pub ep: EpRef,
     pub data: Data,
     pub offset: usize,
     pub region: u64,

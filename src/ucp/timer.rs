@@ -3,10 +3,10 @@
 //!
 //! Used by the parts of a worker that have to act without events (`keepalive`, `wireup::cm`, `wireup::unproven`).
 
-use super::worker_core::Core;
+use super::worker_core::{Core, InProgress, as_callback};
 use crate::ucs::Result;
 use crate::ucs::async_ctx::{self, HandlerId, Mode};
-use crate::ucs::callbackq::{CallbackQueue, Repeat};
+use crate::ucs::callbackq::{Callback, CallbackQueue, Repeat};
 use crate::ucs::sync::{AtomicU32, Ordering};
 use crate::ucs_error;
 use core::ffi::c_void;
@@ -36,17 +36,16 @@ pub struct WorkerCall {
     due: AtomicU32,
     worker: usize,
     queue: usize,
-    serve: unsafe extern "C" fn(*mut c_void) -> u32,
+    serve: Callback,
 }
 
 impl WorkerCall {
-    /// `serve` gets the worker's address, and gives how much it did.
-    pub fn new(worker: &Core, serve: unsafe extern "C" fn(*mut c_void) -> u32) -> WorkerCall {
+    pub fn new(worker: &Core, serve: InProgress) -> WorkerCall {
         WorkerCall {
             due: AtomicU32::new(0),
             worker: core::ptr::from_ref(worker) as usize,
             queue: core::ptr::from_ref(worker.queue()) as usize,
-            serve,
+            serve: as_callback(serve),
         }
     }
 

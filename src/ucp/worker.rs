@@ -93,10 +93,12 @@ const HOOKS: Hooks = Hooks {
     awaits_messages: |core| {
         core.am().has_handlers()
             || core.context().regions.any()
-            || core.endpoints().eps.borrow().iter().any(|ep| {
-                // SAFETY: in the table, so alive.
-                unsafe { (**ep).has_queue() }
-            })
+            || core
+                .endpoints()
+                .eps
+                .borrow()
+                .iter()
+                .any(|ep| ep.has_queue())
     },
     on_pause: |core, paused| core.tag().set_paused(paused),
     // Stalled transfers and remote stream chunks.
@@ -312,8 +314,7 @@ impl Drop for Worker {
             for id in all {
                 let ep = self.endpoints.eps.borrow().get(id).copied();
                 if let Some(ep) = ep {
-                    // SAFETY: in the table, so alive; destroyed once.
-                    unsafe { Ep::destroy(ep, Status::CANCELED, End::WithWorker) };
+                    ep.destroy(Status::CANCELED, End::WithWorker);
                 }
             }
         }
@@ -358,8 +359,6 @@ unsafe extern "C" fn transport_failed(
         ucs_error!("a transport endpoint that nobody uses failed: {status}");
         return UCS_OK;
     };
-    // SAFETY: found by its lane, so not freed; no handler has run yet.
-    let ep = unsafe { &*ep };
     match ep.on_rail_failure(uct_ep) {
         None => {}
         Some(false) => {

@@ -14,7 +14,7 @@ use super::unexpected::Unexpected;
 use super::wakeup::Wakeup;
 use crate::c::*;
 use crate::sys::cpu;
-use crate::ucs::callbackq::CallbackQueue;
+use crate::ucs::callbackq::{Callback, CallbackId, CallbackQueue, Repeat};
 use crate::ucs::config::var;
 use crate::ucs::fork;
 use crate::ucs::nonces::Nonces;
@@ -24,7 +24,7 @@ use crate::uct::base::worker::WorkerHandle;
 use crate::uct::internal::InternalRef;
 use crate::wire::address::{Address, AddressEntry};
 use core::cell::{Cell, RefCell};
-use core::ffi::c_void;
+use core::ffi::{c_uint, c_void};
 
 /// The parameters of `ucp_worker_create`.
 pub struct WorkerParams {
@@ -93,6 +93,15 @@ pub struct Hooks {
     pub wants_progress: fn(&Core) -> bool,
     /// The process is a child of the worker's: its requests end.
     pub disown_requests: fn(&Core),
+}
+
+/// A function that progress calls with the worker. Returns how much it did.
+pub type InProgress = extern "C" fn(&Core) -> c_uint;
+
+/// The form in which callback queues call it: with a pointer to the worker.
+pub fn as_callback(call: InProgress) -> Callback {
+    // SAFETY: references are passed as pointers are; who calls it vouches for the pointer.
+    unsafe { core::mem::transmute::<InProgress, Callback>(call) }
 }
 
 pub struct Core {
@@ -186,6 +195,19 @@ impl Core {
     /// The callbacks of progress.
     pub fn queue(&self) -> &CallbackQueue {
         self.uct().queue()
+    }
+
+    /// Has progress call `call`, from the next one on.
+    pub fn call_in_progress(&self, call: InProgress, repeat: Repeat) -> Result<CallbackId> {
+        let arg = core::ptr::from_ref(self).cast_mut().cast();
+        // SAFETY: on the worker's thread; the queue goes with the worker, before which it calls nothing.
+        unsafe { self.queue().add(as_callback(call), arg, repeat) }
+    }
+
+    /// Progress does not make the call any more.
+    pub fn stop_calls(&self, id: CallbackId) {
+        // SAFETY: on the worker's thread.
+        let _ = unsafe { self.queue().remove(id) };
     }
 
     /// Polls everything once.

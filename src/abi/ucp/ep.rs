@@ -5,7 +5,7 @@ use super::param::{self, NULL_PTR, Which, enter, error, own, status_ptr};
 use super::worker::progress;
 use crate::abi::args::{non_null, put_name};
 use crate::c::prelude::*;
-use crate::ucp::ep::{End, Ep, EpParams};
+use crate::ucp::ep::{End, Ep, EpParams, EpRef};
 use crate::ucp::request::{Info, Param, Posted, ended};
 use crate::ucp::rma::flush;
 use crate::ucp::wireup::cm;
@@ -20,7 +20,6 @@ use crate::uct::registry;
 use crate::wire::address::Address;
 use crate::wire::blob::BlobError;
 use crate::wire::envelope::EnvelopeKind;
-use core::ptr::NonNull;
 
 masked! {
     EpArgs of ucp_ep_params, field_mask {
@@ -127,11 +126,9 @@ pub unsafe extern "C" fn ucp_ep_create(
     };
     match made {
         Ok(ep) => {
-            // SAFETY: just made; null or the caller's string.
-            unsafe {
-                if let Ok(name) = text(name) {
-                    ep.as_ref().given_name.get_or_init(|| name.to_owned());
-                }
+            // SAFETY: null or the caller's string.
+            if let Ok(name) = unsafe { text(name) } {
+                ep.given_name.get_or_init(|| name.to_owned());
             }
             // SAFETY: the caller's out parameter.
             unsafe { *ep_p = ep.as_ptr().cast() };
@@ -145,7 +142,7 @@ pub unsafe extern "C" fn ucp_ep_create(
 ///
 /// # Safety
 /// The first byte at `address` is readable. Nobody writes to the blob meanwhile.
-unsafe fn by_address(w: &Core, address: *const u8, params: EpParams) -> Result<NonNull<Ep>> {
+unsafe fn by_address(w: &Core, address: *const u8, params: EpParams) -> Result<EpRef> {
     // SAFETY: the caller's address.
     let bytes = unsafe { blob(EnvelopeKind::Address, address) };
     match bytes.and_then(|bytes| Address::from_envelope(&bytes, registry::is_known)) {
@@ -164,7 +161,7 @@ unsafe fn by_address(w: &Core, address: *const u8, params: EpParams) -> Result<N
 ///
 /// # Safety
 /// The addresses must be readable.
-unsafe fn client(w: &Core, args: EpArgs, parsed: EpParams) -> Result<NonNull<Ep>> {
+unsafe fn client(w: &Core, args: EpArgs, parsed: EpParams) -> Result<EpRef> {
     let Some(to) = args.sockaddr() else {
         ucs_error!("ucp_ep_create: a client needs the server's socket address");
         return Err(Status::INVALID_PARAM);
@@ -209,11 +206,9 @@ unsafe fn close(h: ucp_ep_h, force: bool, param: &Param) -> Result<Posted> {
     } else {
         ep.flush_result(failure)
     };
-    // SAFETY: alive, and given up by the caller; the worker outlives it.
-    unsafe {
-        Ep::destroy(ep, Status::CANCELED, End::Forced);
-        ended(&*w, param, Info::default(), result)
-    }
+    ep.destroy(Status::CANCELED, End::Forced);
+    // SAFETY: the worker outlives its endpoints.
+    ended(unsafe { &*w }, param, Info::default(), result)
 }
 
 /// Closes an endpoint, after a flush or with force. The endpoint must not be used any more.

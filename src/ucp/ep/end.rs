@@ -15,6 +15,8 @@ use crate::ucs::{Result, Status};
 use crate::wire::header::{AmId, CloseHdr};
 use crate::{ucs_diag, ucs_error, ucs_warn};
 use core::ffi::c_void;
+use core::ops::Deref;
+use core::ptr::NonNull;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -77,8 +79,8 @@ impl Ep {
                 )
             };
         } else if matches!(self.handle.get(), Handle::Lingering | Handle::Hidden) {
-            // SAFETY: alive, and closed by the application or never known to it: peers that come and die leave nothing.
-            unsafe { Ep::destroy(self, status, End::Flushed) };
+            // Peers that come and die leave nothing.
+            self.destroy(status, End::Flushed);
         }
     }
 
@@ -157,8 +159,7 @@ impl Ep {
             && !self.has_flushes()
             && !self.waits_for_rails()
         {
-            // SAFETY: alive, closed by the application, and pinned by the caller.
-            unsafe { Ep::destroy(self, Status::CANCELED, End::Flushed) };
+            self.destroy(Status::CANCELED, End::Flushed);
         }
     }
 
@@ -312,59 +313,50 @@ impl Ep {
 
     /// The last flush of a closed endpoint is complete: the endpoint is destroyed when the peer has answered
     /// everything.
-    ///
-    /// # Safety
-    /// `at` must be alive; it may be freed when the calls into it return.
-    pub unsafe fn linger(at: *const Ep) {
-        // SAFETY: by the caller's promise.
-        let ep = unsafe { &*at };
-        let _pin = Pin::new(ep);
-        ep.advance_handle(HandleEvent::Flushed);
-        (ep.hooks().end_stream)(ep, Status::CANCELED);
-        ep.destroy_if_idle();
+    pub fn linger(&self) {
+        let _pin = Pin::new(self);
+        self.advance_handle(HandleEvent::Flushed);
+        (self.hooks().end_stream)(self, Status::CANCELED);
+        self.destroy_if_idle();
     }
 
     /// Destroys an endpoint: everything queued or outstanding completes with `status`.
-    ///
-    /// # Safety
-    /// `at` must be alive; it is freed when the calls into it return.
-    pub unsafe fn destroy(at: *const Ep, status: Status, end: End) {
-        // SAFETY: by the caller's promise.
-        let ep = unsafe { &*at };
-        if ep.handle.get() == Handle::Destroyed {
+    /// It is freed when the last call into it returns: a caller that goes on with it has it pinned.
+    pub fn destroy(&self, status: Status, end: End) {
+        if self.handle.get() == Handle::Destroyed {
             return;
         }
-        ep.advance_handle(HandleEvent::Destroy);
-        let _pin = Pin::new(ep);
-        let w = ep.worker();
-        (ep.hooks().forget_stream)(ep);
-        let usable = ep.is_usable();
+        self.advance_handle(HandleEvent::Destroy);
+        let _pin = Pin::new(self);
+        let w = self.worker();
+        (self.hooks().forget_stream)(self);
+        let usable = self.is_usable();
         if usable {
-            ep.end_connection(ConnectionEvent::Abort(status));
+            self.end_connection(ConnectionEvent::Abort(status));
         }
         // The peer does not notice the failure of a rail, and may be waiting.
-        let peer_lives = usable || ep.is_aborting() && ep.rails.has_failed();
-        let sends_close = peer_lives && ep.is_aborting();
-        ep.remove_from_tables(peer_lives);
+        let peer_lives = usable || self.is_aborting() && self.rails.has_failed();
+        let sends_close = peer_lives && self.is_aborting();
+        self.remove_from_tables(peer_lives);
         if usable && end == End::Forced {
-            ep.hand_over_receives();
+            self.hand_over_receives();
         }
         // After a flush they go on, by the path for replies.
         if end != End::Flushed {
-            (ep.hooks().abort_postponed)(ep, status);
+            (self.hooks().abort_postponed)(self, status);
         }
-        ep.abandon(status);
-        ep.cancel_transports();
-        unexpected::sub(w, ep.stream.len());
+        self.abandon(status);
+        self.cancel_transports();
+        unexpected::sub(w, self.stream.len());
         // Last: the worker may be its own peer, and handle the message at once.
         if sends_close {
-            ep.send_close(if usable { end } else { End::Forced });
+            self.send_close(if usable { end } else { End::Forced });
         }
-        if ep.is_aborting() {
-            ep.drain();
+        if self.is_aborting() {
+            self.drain();
         }
         // The peer also detects the end by the connection.
-        (ep.hooks().on_destroyed)(ep);
+        (self.hooks().on_destroyed)(self);
     }
 
     /// Removes it from all tables: a callback that receives meanwhile sends its replies by another endpoint.
@@ -469,13 +461,17 @@ impl Ep {
         }
         self.advance(ConnectionEvent::Drain);
         self.pins.set(self.pins.get() + 1);
-        self.worker().endpoints().draining.borrow_mut().insert(self);
+        self.worker()
+            .endpoints()
+            .draining
+            .borrow_mut()
+            .insert(self.to_ref());
         self.send_queued();
     }
 
     /// The queue is sent, or cannot be sent.
     pub fn finish_draining(&self) {
-        let this: *const Ep = self;
+        let this = self.to_ref();
         let drained = self
             .worker()
             .endpoints()
@@ -486,7 +482,7 @@ impl Ep {
             self.advance(ConnectionEvent::Drained);
             self.send_queue.replace_queue(VecDeque::new());
             // The pin of `drain`.
-            drop(Pin(self));
+            drop(Pin(self.to_ref()));
         }
     }
 
@@ -496,52 +492,78 @@ impl Ep {
             let Some(ep) = worker.endpoints().draining.borrow().last().copied() else {
                 return;
             };
-            // SAFETY: in the list, so pinned.
-            unsafe { (*ep).finish_draining() };
+            ep.finish_draining();
         }
     }
 
-    /// Frees the endpoint. Called once, by the last pin.
-    unsafe fn free(at: *const Ep) {
-        // SAFETY: destroyed and unpinned: nobody else has it.
-        unsafe {
-            let ep = &*at;
-            // Completions of the transports may unpin once more, and must not free again.
-            ep.pins.set(1);
-            ep.send_queue.replace_queue(VecDeque::new());
-            ep.report_replies();
-            for lane in ep.lanes() {
-                ep.worker()
-                    .endpoints()
-                    .by_lane
-                    .borrow_mut()
-                    .remove(&lane.ep);
-                close_transport(lane.ep);
-            }
-            after_fork::unregister_ep(ep.registered.get());
-            drop(Box::from_raw(at.cast_mut()));
+    /// Frees the endpoint.
+    ///
+    /// # Safety
+    /// It is destroyed, and the last pin is gone.
+    unsafe fn free(ep: EpRef) {
+        // Completions of the transports may unpin once more, and must not free again.
+        ep.pins.set(1);
+        ep.send_queue.replace_queue(VecDeque::new());
+        ep.report_replies();
+        for lane in ep.lanes() {
+            let by_lane = &ep.worker().endpoints().by_lane;
+            by_lane.borrow_mut().remove(&lane.ep);
+            // SAFETY: a lane of the endpoint, which uses it no more.
+            unsafe { close_transport(lane.ep) };
         }
+        after_fork::unregister_ep(ep.registered.get());
+        // SAFETY: boxed in `Ep::make`; nobody else has it, by the caller's promise.
+        drop(unsafe { Box::from_raw(ep.as_ptr()) });
+    }
+}
+
+/// The handle of an endpoint. The endpoint stays where it is, and is alive until it is destroyed and not pinned any more
+/// (`Pin`). Whoever destroys it has it leave the tables, and ends the operations that have its handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(transparent)]
+pub struct EpRef(NonNull<Ep>);
+
+impl Deref for EpRef {
+    type Target = Ep;
+
+    #[inline(always)]
+    fn deref(&self) -> &Ep {
+        // SAFETY: alive, see above; no one has a mutable borrow of an endpoint.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl EpRef {
+    /// The application's handle.
+    pub fn as_ptr(self) -> *mut Ep {
+        self.0.as_ptr()
+    }
+}
+
+impl Ep {
+    #[inline(always)]
+    pub fn to_ref(&self) -> EpRef {
+        EpRef(NonNull::from(self))
     }
 }
 
 /// Keeps an endpoint's memory during a call into it.
-pub struct Pin(*const Ep);
+pub struct Pin(EpRef);
 
 impl Pin {
     pub fn new(ep: &Ep) -> Pin {
         ep.pins.set(ep.pins.get() + 1);
-        Pin(ep)
+        Pin(ep.to_ref())
     }
 }
 
 impl Drop for Pin {
     fn drop(&mut self) {
-        // SAFETY: pinned, so alive.
-        let ep = unsafe { &*self.0 };
+        let ep = self.0;
         ep.pins.set(ep.pins.get() - 1);
         if ep.pins.get() == 0 && ep.handle.get() == Handle::Destroyed {
             // SAFETY: the last pin of a destroyed endpoint.
-            unsafe { Ep::free(self.0) };
+            unsafe { Ep::free(ep) };
         }
     }
 }

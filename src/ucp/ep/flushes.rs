@@ -1,31 +1,35 @@
 //! What an endpoint waits for: requests that the peer answers, flushes that wait for them, and flushes of its transport
 //! endpoints.
+#![forbid(unsafe_code)]
 
 use super::{Ep, Handle, Pin, TransportFlush};
 use crate::ucp::op::Op;
 use crate::ucp::request::Req;
 use crate::ucs::Result;
-use core::ptr::NonNull;
+use std::rc::Rc;
 
 impl Ep {
     /// A transport flush has begun.
-    pub fn add_transport_flush(&self, flush: NonNull<TransportFlush>) {
-        self.transport_flushes.borrow_mut().insert(flush);
+    pub fn add_transport_flush(&self, flush: Rc<TransportFlush>) {
+        self.transport_flushes.borrow_mut().push(flush);
     }
 
-    /// A transport flush has completed.
-    pub fn remove_transport_flush(&self, flush: NonNull<TransportFlush>) {
-        self.transport_flushes.borrow_mut().remove(&flush);
+    /// The transports have completed a flush: takes it off the list.
+    pub(super) fn take_transport_flush(
+        &self,
+        flush: *const TransportFlush,
+    ) -> Option<Rc<TransportFlush>> {
+        let mut all = self.transport_flushes.borrow_mut();
+        let at = all.iter().position(|one| Rc::as_ptr(one) == flush)?;
+        Some(all.swap_remove(at))
     }
 
     /// Whether the transport has accepted puts that are not confirmed.
     pub(super) fn has_unconfirmed_writes(&self) -> bool {
         let transport_flushes = self.transport_flushes.borrow();
-        // SAFETY: a transport flush is alive until the transport completes it.
-        let mut transport_flushes = transport_flushes.iter().map(|l| unsafe { l.as_ref() });
         self.wrote.get()
             || self.unfenced.get()
-            || transport_flushes.any(TransportFlush::confirms_writes)
+            || transport_flushes.iter().any(|l| l.confirms_writes())
     }
 
     /// Whether the transports still have a flush.
@@ -36,16 +40,13 @@ impl Ep {
     /// Detaches the request from a transport flush in progress.
     pub(super) fn detach_transport_flush(&self) -> Option<Req> {
         let all = self.transport_flushes.borrow();
-        // SAFETY: a transport flush is alive until the transport completes it.
-        all.iter().find_map(|l| unsafe { l.as_ref() }.detach())
+        all.iter().find_map(|l| l.detach())
     }
 
     /// Whether a flush waits for outstanding requests or for the transport.
     pub fn has_flushes(&self) -> bool {
         let transport_flushes = self.transport_flushes.borrow();
-        // SAFETY: as above.
-        let mut flush = transport_flushes.iter().map(|l| unsafe { l.as_ref() });
-        !self.flushes.borrow().is_empty() || flush.any(|l| l.is_attached())
+        !self.flushes.borrow().is_empty() || transport_flushes.iter().any(|l| l.is_attached())
     }
 
     /// Adds a request that waits for the peer. It fails with the endpoint.

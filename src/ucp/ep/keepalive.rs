@@ -4,6 +4,7 @@
 //! Transports report the death of most peers by themselves. A round makes those check that have to ask: tcp sends a few
 //! bytes, which the peer's kernel must acknowledge. A worker with such endpoints has timers; due checks run within the
 //! worker's progress, for which a sleeping worker is woken.
+#![forbid(unsafe_code)]
 
 use super::Ep;
 use crate::sys::clock::monotonic_ns;
@@ -14,7 +15,7 @@ use crate::ucs::Status;
 use crate::ucs::config::{Config, var};
 use crate::{ucs_diag, ucs_error};
 use core::cell::{Cell, OnceCell, RefCell};
-use core::ffi::c_void;
+use core::ffi::c_uint;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -117,9 +118,7 @@ pub fn on_connected(worker: &Core, ep: u64) {
 }
 
 /// Performs the due checks, on the worker's thread.
-unsafe extern "C" fn serve(worker: *mut c_void) -> u32 {
-    // SAFETY: called for the worker that the call was made for.
-    let worker = unsafe { &*worker.cast::<Core>() };
+extern "C" fn serve(worker: &Core) -> c_uint {
     let due = worker.keepalive().call.get().map_or(0, |call| call.take());
     let mut count = 0;
     if due & ROUND != 0 {
@@ -136,9 +135,8 @@ fn round(worker: &Core) -> u32 {
     let k = &worker.keepalive();
     let watched: Vec<u64> = {
         let all = worker.endpoints().eps.borrow();
-        // SAFETY: in the table, so alive.
-        let all = all.iter().map(|ep| unsafe { &**ep });
-        all.filter(|ep| ep.is_watched())
+        all.iter()
+            .filter(|ep| ep.is_watched())
             .map(|ep| ep.id.get())
             .collect()
     };

@@ -67,7 +67,7 @@ impl Ep {
             .endpoints()
             .by_lane
             .borrow_mut()
-            .insert(ep, self);
+            .insert(ep, self.to_ref());
         self.lanes.add(ep, iface)
     }
 

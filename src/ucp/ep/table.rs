@@ -2,7 +2,7 @@
 
 use super::loopback::Loopback;
 use super::pairing::{Pairing, ReturnPath};
-use super::{Capability, Ep, MessageLane, OpenedRail, WantedRails};
+use super::{Capability, Ep, EpRef, MessageLane, OpenedRail, WantedRails};
 use crate::c::uct_ep_h;
 use crate::ucp::worker_core::{Core, FloorState};
 use crate::ucs::Status;
@@ -42,11 +42,11 @@ pub struct EpHooks {
 }
 
 pub struct Endpoints {
-    pub eps: RefCell<Slots<*const Ep>>,
+    pub eps: RefCell<Slots<EpRef>>,
     /// Draining endpoints.
-    pub draining: RefCell<BTreeSet<*const Ep>>,
+    pub draining: RefCell<BTreeSet<EpRef>>,
     /// The endpoints by those of the transports that they have.
-    pub by_lane: RefCell<HashMap<uct_ep_h, *const Ep>>,
+    pub by_lane: RefCell<HashMap<uct_ep_h, EpRef>>,
     /// Which local endpoint belongs to which remote endpoint.
     pub pairing: Pairing,
     pub loopback: Loopback,
@@ -83,8 +83,7 @@ impl Core {
     pub fn ep(&self, id: u64) -> Option<&Ep> {
         // SAFETY: nobody changes the table before the pointer is read.
         let eps = unsafe { self.endpoints().eps.try_borrow_unguarded() }.ok()?;
-        // SAFETY: an endpoint leaves the table before it is freed.
-        Some(unsafe { &**eps.get(id)? })
+        eps.get(id).map(|ep| &**ep)
     }
 
     /// The local endpoint of a remote endpoint. If it was closed, makes a reply-only endpoint

@@ -1,72 +1,74 @@
 //! A flush of the transport endpoints of an endpoint that has not completed.
 
-use super::Ep;
+use super::{Ep, EpRef, Lane};
 use crate::c::*;
 use crate::ucp::request::Req;
 use core::cell::{Cell, UnsafeCell};
-use core::ptr::NonNull;
+use std::rc::Rc;
+
+/// Called with the status when the transports have completed a flush, and with its request unless that has completed
+/// already. The flush is off the endpoint's list.
+pub type OnFlushed = fn(&Ep, Option<Req>, ucs_status_t);
 
 /// A transport flush in progress. It lives until the transport completes it, possibly after its request has failed with
-/// the endpoint.
+/// the endpoint, which keeps it in a list.
 #[repr(C)]
 pub struct TransportFlush {
-    pub comp: UnsafeCell<uct_completion_t>,
-    pub ep: *const Ep,
+    comp: UnsafeCell<uct_completion_t>,
+    ep: EpRef,
     /// The flush that waits; `None` once it has completed, and if only the end of the endpoint waits.
     req: Cell<Option<Req>>,
     /// It confirms puts.
     writes: bool,
+    done: OnFlushed,
 }
 
 impl TransportFlush {
-    /// `done` is called when the transports have completed it.
-    pub fn new(
-        ep: &Ep,
-        req: Option<Req>,
-        writes: bool,
-        done: unsafe extern "C" fn(*mut uct_completion_t),
-    ) -> NonNull<TransportFlush> {
-        let made = Box::new(TransportFlush {
+    pub fn new(ep: &Ep, req: Option<Req>, writes: bool, done: OnFlushed) -> Rc<TransportFlush> {
+        Rc::new(TransportFlush {
             comp: UnsafeCell::new(uct_completion_t {
-                func: Some(done),
+                func: Some(on_transport_done),
                 count: 0,
                 status: UCS_OK,
             }),
-            ep,
+            ep: ep.to_ref(),
             req: Cell::new(req),
             writes,
-        });
-        NonNull::from(Box::leak(made))
+            done,
+        })
     }
 
-    /// Flushes a transport endpoint. Returns the transport's status.
-    ///
-    /// # Safety
-    /// `ep` must be live.
-    pub unsafe fn begin(&self, ep: uct_ep_h, flags: u32) -> ucs_status_t {
-        let comp = self.comp.get();
-        let count = |by| {
-            // SAFETY: the completion is ours, and lives until all transports are done with it.
-            unsafe { (*comp).count += by }
-        };
-        count(1);
-        // SAFETY: by the caller's promise.
+    /// Lends the completion to `f`, which calls no transport.
+    fn with_completion<R>(&self, f: impl FnOnce(&mut uct_completion_t) -> R) -> R {
+        // SAFETY: the transports use it in their calls and in progress only, on this thread.
+        f(unsafe { &mut *self.comp.get() })
+    }
+
+    /// Flushes a lane of the endpoint, which then has to keep the flush in its list. Returns the transport's status. The
+    /// transports call back later, not from inside.
+    pub fn begin(&self, lane: Lane, flags: u32) -> ucs_status_t {
+        self.with_completion(|comp| comp.count += 1);
+        // SAFETY: a lane lives as long as its endpoint; the completion until all transports are done with it.
         let code = unsafe {
-            match (*(*ep).iface).ops.ep_flush {
-                Some(ep_flush) => ep_flush(ep, flags, comp),
+            match (*(*lane.ep).iface).ops.ep_flush {
+                Some(ep_flush) => ep_flush(lane.ep, flags, self.comp.get()),
                 None => UCS_OK,
             }
         };
         if code != UCS_INPROGRESS {
-            count(-1);
+            self.with_completion(|comp| comp.count -= 1);
         }
         code
     }
 
+    /// A lane could not be flushed: the whole flush has failed.
+    pub fn fail(&self, status: ucs_status_t) {
+        self.with_completion(|comp| comp.status = status);
+    }
+
     /// Whether a transport will complete it.
     pub fn has_begun(&self) -> bool {
-        // SAFETY: the completion is ours.
-        unsafe { (*self.comp.get()).count > 0 }
+        self.with_completion(|comp| comp.count > 0)
     }
 
     /// Detaches the request, which completes without the transport.
@@ -81,11 +83,16 @@ impl TransportFlush {
     pub fn confirms_writes(&self) -> bool {
         self.writes
     }
+}
 
-    /// # Safety
-    /// `this` must be of `new`, freed once, and not with the transport.
-    pub unsafe fn free(this: NonNull<TransportFlush>) {
-        // SAFETY: by the caller's promise.
-        drop(unsafe { Box::from_raw(this.as_ptr()) });
-    }
+/// The transports have completed a flush, or failed to.
+unsafe extern "C" fn on_transport_done(comp: *mut uct_completion_t) {
+    let at = comp.cast::<TransportFlush>().cast_const();
+    // SAFETY: the completion stands at the head of its `TransportFlush`, which the endpoint has in its list until now.
+    let ep = unsafe { (*at).ep };
+    let Some(flush) = ep.take_transport_flush(at) else {
+        return;
+    };
+    let status = flush.with_completion(|comp| comp.status);
+    (flush.done)(&ep, flush.detach(), status);
 }

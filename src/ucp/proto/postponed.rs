@@ -6,6 +6,7 @@
 //! MPICH does so with eager messages too, and then hangs in a receive from any source, with upstream as well. So the
 //! callback of a tagged receive that refuses immediate completion waits likewise. Used by the receives of `tag` and `am`; the
 //! worker ends those that wait when it is destroyed.
+#![forbid(unsafe_code)]
 
 use super::rndv::receiver;
 use crate::ucp::ep::Ep;
@@ -16,7 +17,7 @@ use crate::ucp::worker_core::Core;
 use crate::ucs::callbackq::Repeat;
 use crate::ucs::{Result, Status};
 use core::cell::{Cell, RefCell};
-use core::ffi::{c_uint, c_void};
+use core::ffi::c_uint;
 use std::collections::VecDeque;
 
 /// How a receive goes on.
@@ -67,22 +68,18 @@ impl Postponed {
 /// Has progress go on with the receive, or does so now where that is not possible.
 pub fn postpone(worker: &Core, req: Req, next: NextStep) {
     let postponed = &worker.proto().postponed;
-    if !postponed.is_due.replace(true) {
-        let arg = core::ptr::from_ref(worker).cast_mut().cast();
-        // SAFETY: the worker's thread; the queue calls nothing after the worker's end.
-        if unsafe { worker.queue().add(on_progress, arg, Repeat::Once) }.is_err() {
-            postponed.is_due.set(false);
-            return next.run(worker, req);
-        }
+    if !postponed.is_due.replace(true)
+        && worker.call_in_progress(on_progress, Repeat::Once).is_err()
+    {
+        postponed.is_due.set(false);
+        return next.run(worker, req);
     }
     postponed.queue.borrow_mut().push_back((req, next));
     worker.wakeup.poke_sleepers();
 }
 
 /// Progress callback: goes on with the receives that are there at its start.
-unsafe extern "C" fn on_progress(worker: *mut c_void) -> c_uint {
-    // SAFETY: registered by `postpone` with the worker, which outlives its callbacks.
-    let worker = unsafe { &*worker.cast::<Core>() };
+extern "C" fn on_progress(worker: &Core) -> c_uint {
     let postponed = &worker.proto().postponed;
     // First: a receive that their completions postpone registers the callback again.
     postponed.is_due.set(false);

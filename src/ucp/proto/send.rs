@@ -71,7 +71,7 @@ pub fn start(
     kind.outlive_call();
     let contiguous_whole = stage == Stage::Whole && matches!(data, Data::Contig { .. });
     let op = Op::Send(SendOp {
-        ep,
+        ep: ep.to_ref(),
         data,
         kind,
         stage,
@@ -323,8 +323,7 @@ impl Operation for SendOp {
             _ => None,
         });
         match in_place {
-            // SAFETY: an endpoint outlives its requests.
-            Some(ep) => unsafe { (*ep).sent_in_place(req, result) },
+            Some(ep) => ep.sent_in_place(req, result),
             None => rndv::sender::on_put_completed(req, result),
         }
     }
@@ -489,13 +488,11 @@ pub fn on_first_ack(worker: &Core, hdr: &FirstAckHdr) {
     let Some((ep, message, offset, len)) = found else {
         return;
     };
-    // SAFETY: an endpoint outlives its requests.
-    let ep = unsafe { &*ep };
     let Some(lane) = ep.message_lane() else {
         return;
     };
     let proto = worker.proto();
-    let mut rest = Rest::new(rails::parts(ep, lane, proto.rails.eager, len));
+    let mut rest = Rest::new(rails::parts(&ep, lane, proto.rails.eager, len));
     if offset > 0 && rest.is_split() {
         rest.skip(offset);
         proto.rests.borrow_mut().insert(message, rest);

@@ -16,7 +16,7 @@ use crate::uct::base::iov::Iov;
 use crate::uct::internal::{EpochGuard, base_of};
 use crate::wire::header::{AmId, Header, PutDoneHdr};
 use core::cell::{Cell, RefCell};
-use core::ffi::{c_int, c_uint, c_void};
+use core::ffi::{c_int, c_uint};
 use core::ops::Range;
 use std::collections::VecDeque;
 
@@ -241,9 +241,7 @@ fn stall(worker: &Core, rest: ActiveTransfer) {
     let stalled = &worker.proto().stalled_transfers;
     stalled.transfers.borrow_mut().push_back(rest);
     if stalled.retry.get().is_none() {
-        let arg = core::ptr::from_ref(worker).cast_mut().cast();
-        // SAFETY: the worker's thread; removed with the last stalled transfer, at the latest when the endpoints end.
-        let id = unsafe { worker.queue().add(retry_stalled, arg, Repeat::Always) };
+        let id = worker.call_in_progress(retry_stalled, Repeat::Always);
         stalled.retry.set(id.ok());
     }
 }
@@ -259,15 +257,12 @@ fn stop_retry_if_empty(worker: &Core) {
     if worker.proto().stalled_transfers.is_empty()
         && let Some(id) = worker.proto().stalled_transfers.retry.take()
     {
-        // SAFETY: the worker's thread.
-        let _ = unsafe { worker.queue().remove(id) };
+        worker.stop_calls(id);
     }
 }
 
 /// Progress: posts more of the stalled transfers.
-unsafe extern "C" fn retry_stalled(worker: *mut c_void) -> c_uint {
-    // SAFETY: registered by `stall` with the worker, which outlives its callbacks.
-    let worker = unsafe { &*worker.cast::<Core>() };
+extern "C" fn retry_stalled(worker: &Core) -> c_uint {
     let mut posted = 0;
     // Each transfer once. A completion may remove others.
     let waiting = worker.proto().stalled_transfers.transfers.borrow().len();

@@ -6,7 +6,7 @@
 
 use crate::c::*;
 use crate::ucp::composite::CompositeRequest;
-use crate::ucp::ep::{End, Ep, Pin, Task, TaskStep, TransportFlush};
+use crate::ucp::ep::{End, Ep, EpRef, Pin, Task, TaskStep, TransportFlush};
 use crate::ucp::op::{FlushOp, Op, Operation};
 use crate::ucp::proto::control;
 use crate::ucp::proto::zcopy;
@@ -16,18 +16,15 @@ use crate::ucp::request::{
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::wire::header::{AckHdr, AmId, FenceHdr};
-use core::ptr::NonNull;
 
 /// Flushes the rails that have carried data, so that the close message does not overtake them. Returns an error of a
 /// transport.
 fn begin_rails(flush: &TransportFlush, ep: &Ep) -> Option<ucs_status_t> {
     let mut error = None;
     for rail in ep.take_unflushed_rails() {
-        // SAFETY: a lane of the endpoint.
-        let code = unsafe { flush.begin(rail.ep, UCT_FLUSH_FLAG_REMOTE) };
+        let code = flush.begin(rail, UCT_FLUSH_FLAG_REMOTE);
         if Status::from_code(code).is_some() {
-            // SAFETY: the completion is ours.
-            unsafe { (*flush.comp.get()).status = code };
+            flush.fail(code);
             error = Some(code);
         }
         if zcopy::is_stalled(ep.worker(), rail) {
@@ -41,16 +38,11 @@ fn begin_rails(flush: &TransportFlush, ep: &Ep) -> Option<ucs_status_t> {
 /// Flushes the rails of an endpoint that is about to end. Returns whether its end has to wait for them.
 pub fn rails(ep: &Ep) -> bool {
     let flush = TransportFlush::new(ep, None, false, on_transport_flushed);
-    // SAFETY: just made. A rail that failed fails the endpoint by itself.
-    let waits = unsafe {
-        begin_rails(flush.as_ref(), ep);
-        flush.as_ref().has_begun()
-    };
+    // A rail that failed fails the endpoint by itself.
+    begin_rails(&flush, ep);
+    let waits = flush.has_begun();
     if waits {
         ep.add_transport_flush(flush);
-    } else {
-        // SAFETY: made above; no transport has it.
-        unsafe { TransportFlush::free(flush) };
     }
     waits
 }
@@ -74,31 +66,20 @@ pub fn close(ep: &Ep, param: &Param) -> Result<Posted> {
 fn begin(ep: &Ep, param: &Param, close: bool) -> Result<Posted> {
     must_be_immediate(param)?;
     let op = Op::Flush(FlushOp {
-        ep,
+        ep: ep.to_ref(),
         close,
         fenced: None,
     });
-    let worker: *const Core = ep.worker();
-    // SAFETY: a worker outlives its endpoints.
-    let req = Request::create(unsafe { &*worker }, param, op)?;
+    let req = Request::create(ep.worker(), param, op)?;
     ep.post(Task::Request(req));
     settle(req, param)
 }
 
 /// A transport flush has completed or failed.
-unsafe extern "C" fn on_transport_flushed(comp: *mut uct_completion_t) {
-    let Some(at) = NonNull::new(comp.cast::<TransportFlush>()) else {
-        return;
-    };
-    // SAFETY: the completion stands at the head of its `TransportFlush`, which is freed below only; the
-    // endpoint outlives what its transport has under way.
-    let (ep, req, status) = unsafe { (&*at.as_ref().ep, at.as_ref().detach(), (*comp).status) };
+fn on_transport_flushed(ep: &Ep, req: Option<Req>, status: ucs_status_t) {
     if status != UCS_OK {
         ep.record_losses();
     }
-    ep.remove_transport_flush(at);
-    // SAFETY: the transport is done with it.
-    unsafe { TransportFlush::free(at) };
     let _pin = Pin::new(ep);
     let Some(req) = req else {
         return ep.recheck_flushes();
@@ -135,8 +116,7 @@ pub fn finish(ep: &Ep, req: Req) {
         ep.fenced.set(false);
     }
     if close {
-        // SAFETY: alive, and closed by the application.
-        unsafe { Ep::linger(ep) };
+        ep.linger();
     }
     req.complete(result);
 }
@@ -159,19 +139,15 @@ impl Operation for FlushOp {
             UCT_FLUSH_FLAG_LOCAL
         };
         let flush = TransportFlush::new(ep, Some(req), writes, on_transport_flushed);
-        // SAFETY: just made. The transports call back later, not from inside.
-        let begun = unsafe { flush.as_ref() };
-        // SAFETY: a live transport endpoint.
-        let mut code = unsafe { begun.begin(ep.lane().ep, flags) };
+        let lane = ep.message_lane();
+        let mut code = lane.map_or(UCS_OK, |lane| flush.begin(lane, flags));
         if matches!(code, UCS_OK | UCS_INPROGRESS) {
-            code = begin_rails(begun, ep).unwrap_or(code);
+            code = begin_rails(&flush, ep).unwrap_or(code);
         }
-        if begun.has_begun() {
+        if flush.has_begun() {
             ep.add_transport_flush(flush);
             return Ok(TaskStep::Done);
         }
-        // SAFETY: made above; the transport does not have it.
-        unsafe { TransportFlush::free(flush) };
         let Some(e) = Status::from_code(code) else {
             on_sent(ep, req);
             return Ok(TaskStep::Done);
@@ -213,11 +189,9 @@ impl Operation for FlushOp {
             _ => None,
         });
         let Some((ep, close)) = state else { return };
-        // SAFETY: alive until its close ends.
-        let result = unsafe { &*ep }.flush_result(Err(status));
+        let result = ep.flush_result(Err(status));
         if close {
-            // SAFETY: as above, and closed by the application.
-            unsafe { Ep::destroy(ep, status, End::Flushed) };
+            ep.destroy(status, End::Flushed);
         }
         req.complete(result);
     }
@@ -238,8 +212,6 @@ pub fn on_fence_ack(worker: &Core, ack: &AckHdr) {
     let Some(ep) = ep else {
         return control::stray_ack();
     };
-    // SAFETY: an endpoint outlives its requests.
-    let ep = unsafe { &*ep };
     ep.remove_outstanding(req);
     // A close stays last.
     ep.add_flush(req);
@@ -249,18 +221,16 @@ pub fn on_fence_ack(worker: &Core, ack: &AckHdr) {
 /// Flushes every endpoint of a worker. Endpoints that have failed are skipped: their error handlers have run.
 pub fn worker(w: &Core, param: &Param) -> Result<Posted> {
     w.check_process()?;
-    let eps: Vec<*const Ep> = w.endpoints().eps.borrow().iter().copied().collect();
+    let eps: Vec<EpRef> = w.endpoints().eps.borrow().iter().copied().collect();
     if eps.is_empty() {
         return immediate(w, param, Info::default());
     }
     must_be_immediate(param)?;
     let all = CompositeRequest::begin(w, param)?;
     for ep in eps {
-        // SAFETY: in the table, so alive; the flush itself calls no user.
-        let ep = unsafe { &*ep };
         // An implicit endpoint has no operations of the application, and may go with the remote endpoint.
         if ep.is_usable() && !ep.is_hidden() {
-            all.post_part(|param| endpoint(ep, param));
+            all.post_part(|param| endpoint(&ep, param));
         }
     }
     all.finish_posting(param)
@@ -277,8 +247,6 @@ pub fn fence(w: &Core) -> Result<()> {
         w.progress();
     }
     for ep in w.endpoints().eps.borrow().iter() {
-        // SAFETY: in the table, so alive; nothing is called while the table is borrowed.
-        let ep = unsafe { &**ep };
         if ep.has_accesses_under_way() {
             ep.fenced.set(true);
             ep.hold_for_rails();

@@ -227,9 +227,7 @@ pub fn on_done(req: Req, result: Result<()>) {
         _ => None,
     });
     let Some((ep, on_rails)) = whose else { return };
-    // SAFETY: an endpoint outlives its requests.
-    let ep = unsafe { &*ep };
-    let _pin = Pin::new(ep);
+    let _pin = Pin::new(&ep);
     ep.complete_outstanding(req, result);
     if on_rails {
         ep.rail_access_ends();

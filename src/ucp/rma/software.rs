@@ -40,7 +40,7 @@ pub fn atomic(
     key: &RemoteKey,
 ) -> Result<Posted> {
     let op = Op::Amo(AmoOp {
-        ep,
+        ep: ep.to_ref(),
         atomic: *atomic,
         region: key.info.region,
         address,
@@ -199,8 +199,7 @@ pub fn on_get_reply(worker: &Core, message: &[u8]) -> Option<()> {
         Some(Some((get.ep, result)))
     })?;
     if let Some((ep, result)) = end {
-        // SAFETY: an endpoint outlives its requests.
-        unsafe { (*ep).complete_outstanding(req, result) };
+        ep.complete_outstanding(req, result);
     }
     Some(())
 }
@@ -221,7 +220,6 @@ pub fn on_amo_reply(worker: &Core, message: &[u8]) -> Option<()> {
         // SAFETY: the user's reply buffer, kept until the operation completes.
         unsafe { put_reply(reply, size, h.value) };
     }
-    // SAFETY: an endpoint outlives its requests.
-    unsafe { (*ep).complete_outstanding(req, result) };
+    ep.complete_outstanding(req, result);
     Some(())
 }

@@ -298,7 +298,7 @@ pub fn post_alone(ep: &Ep, to: Plain) -> Option<Req> {
     }
     let slot = RequestSlot::warm(worker)?;
     let op = Op::StreamRecv(StreamRecvOp {
-        ep,
+        ep: ep.to_ref(),
         data: Data::contig(to.buffer, to.len),
         received: 0,
         wait_all: to.wait_all,
@@ -356,7 +356,7 @@ pub fn post(
         return Ok((immediate(worker, param, Info::default())?, 0));
     }
     let mut op = StreamRecvOp {
-        ep,
+        ep: ep.to_ref(),
         data,
         received: 0,
         wait_all,
@@ -436,13 +436,11 @@ pub fn cancel(req: Req) {
     let Some((ep, length, result)) = end else {
         return;
     };
-    // SAFETY: an endpoint outlives its requests.
-    let ep = unsafe { &*ep };
-    let _pin = Pin::new(ep);
+    let _pin = Pin::new(&ep);
     remove(&ep.stream, req);
     req.set_info(Info { tag: 0, length });
     req.complete(result);
-    serve(ep);
+    serve(&ep);
 }
 
 fn remove(inbox: &Inbox, req: Req) {

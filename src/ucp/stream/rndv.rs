@@ -3,6 +3,7 @@
 //! A receive copies any part of the data directly into its buffer. Data that no receive takes until the next progress are
 //! copied to a buffer here, so that a sender never waits for a receive to be posted. If a copy fails, all data are
 //! requested from the sender, as in a rendezvous of another kind.
+#![forbid(unsafe_code)]
 
 use super::inbox::{Chunk, Remote};
 use super::recv::serve;
@@ -20,7 +21,7 @@ use crate::ucs::callbackq::Repeat;
 use crate::ucs::{Result, Status};
 use crate::{ucs_debug, ucs_diag};
 use core::cell::{Cell, RefCell};
-use core::ffi::{c_uint, c_void};
+use core::ffi::c_uint;
 
 /// The ids of endpoints whose remote chunks the next progress copies.
 #[derive(Default)]
@@ -45,17 +46,13 @@ fn fetch_later(ep: &Ep) {
         eps.push(id);
     }
     if !to_fetch.scheduled.get() {
-        let arg = core::ptr::from_ref(worker).cast_mut().cast();
-        // SAFETY: the worker's thread; the queue goes with the worker.
-        let scheduled = unsafe { worker.queue().add(fetch_in_progress, arg, Repeat::Once) };
+        let scheduled = worker.call_in_progress(fetch_in_progress, Repeat::Once);
         to_fetch.scheduled.set(scheduled.is_ok());
     }
 }
 
 /// Progress callback: copies remote chunks that no receive has taken.
-unsafe extern "C" fn fetch_in_progress(worker: *mut c_void) -> c_uint {
-    // SAFETY: registered with the worker, which lives as long as its progress.
-    let worker = unsafe { &*worker.cast::<Core>() };
+extern "C" fn fetch_in_progress(worker: &Core) -> c_uint {
     let to_fetch = &worker.stream().to_fetch;
     to_fetch.scheduled.set(false);
     let eps = to_fetch.eps.take();

@@ -1,6 +1,7 @@
 //! The close message of a remote endpoint.
+#![forbid(unsafe_code)]
 
-use crate::ucp::ep::{End, Ep, Pin};
+use crate::ucp::ep::{End, Pin};
 use crate::ucp::tag;
 use crate::ucp::wireup::cm;
 use crate::ucp::worker_core::Core;
@@ -20,8 +21,7 @@ pub fn on_close(worker: &Core, message: &[u8]) -> Option<()> {
     ep.peer_closed.set(true);
     let gone = cm::on_close_message(ep);
     if ep.is_hidden() {
-        // SAFETY: in the table, so alive; nobody else knows of it.
-        unsafe { Ep::destroy(ep, Status::CONNECTION_RESET, End::Flushed) };
+        ep.destroy(Status::CONNECTION_RESET, End::Flushed);
         worker.endpoints().pairing.take_return_path(h.ep);
     } else if h.forced != 0 {
         // Those that the peer could not send to the end on a rail: it has cut the others.

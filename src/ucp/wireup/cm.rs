@@ -11,7 +11,7 @@ use crate::sys::lock::Mutex;
 use crate::ucp::claims::{self, Proven};
 use crate::ucp::cm_connection::CmConnection;
 use crate::ucp::config::TABLE;
-use crate::ucp::ep::{End, Ep, EpParams};
+use crate::ucp::ep::{End, Ep, EpParams, EpRef};
 use crate::ucp::timer::{Timer, WorkerCall, limit};
 use crate::ucp::wireup::accepted::{self, Accepted};
 use crate::ucp::wireup::select;
@@ -26,8 +26,7 @@ use crate::uct::registry::COMPONENTS;
 use crate::wire::Reader;
 use crate::wire::address::Address;
 use crate::{ucs_diag, ucs_error};
-use core::ffi::c_void;
-use core::ptr::NonNull;
+use core::ffi::c_uint;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -105,9 +104,7 @@ impl Inbox {
 }
 
 /// Empties the inbox, on the worker's thread.
-unsafe extern "C" fn progress(worker: *mut c_void) -> u32 {
-    // SAFETY: registered by the worker's own inbox.
-    let worker = unsafe { &*worker.cast::<Core>() };
+extern "C" fn progress(worker: &Core) -> c_uint {
     let Some(cm) = worker.wireup().cm.get() else {
         return 0;
     };
@@ -265,11 +262,9 @@ pub fn connect(
     to: SocketAddr,
     from: Option<SocketAddr>,
     params: EpParams,
-) -> Result<NonNull<Ep>> {
+) -> Result<EpRef> {
     let cm = cm(worker)?;
-    let at = Ep::unconnected(worker, params);
-    // SAFETY: just made.
-    let ep = unsafe { at.as_ref() };
+    let ep = Ep::unconnected(worker, params);
     ep.set_wireup_sent();
     let owner = Arc::new(Half {
         inbox: Arc::clone(&cm.inbox),
@@ -281,20 +276,18 @@ pub fn connect(
         let deadline = cm.deadline(worker, ep.id.get())?;
         Ok(CmConnection::new(endpoint, to, deadline))
     });
-    attach(at, made)
+    attach(ep, made)
 }
 
 /// Gives a new endpoint its connection, or destroys it.
-pub fn attach(at: NonNull<Ep>, made: Result<CmConnection>) -> Result<NonNull<Ep>> {
+pub fn attach(ep: EpRef, made: Result<CmConnection>) -> Result<EpRef> {
     match made {
         Ok(connection) => {
-            // SAFETY: just made by the caller, who keeps it.
-            *unsafe { at.as_ref() }.cm_connection.borrow_mut() = Some(connection);
-            Ok(at)
+            *ep.cm_connection.borrow_mut() = Some(connection);
+            Ok(ep)
         }
         Err(e) => {
-            // SAFETY: nobody else has it.
-            unsafe { Ep::destroy(at.as_ptr(), e, End::Flushed) };
+            ep.destroy(e, End::Flushed);
             Err(e)
         }
     }

@@ -1,37 +1,30 @@
 //! Connecting endpoints by their peers' addresses.
+#![forbid(unsafe_code)]
 
 use super::select;
-use crate::ucp::ep::{End, Ep, EpParams, MadeBy};
+use crate::ucp::ep::{End, Ep, EpParams, EpRef, MadeBy};
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
 use crate::wire::address::Address;
-use core::ptr::NonNull;
 use std::rc::Rc;
 
 impl Ep {
     /// Makes an endpoint to the owner of `address`. `UNREACHABLE` when no transport reaches it.
-    pub fn create(worker: &Core, address: Address, params: EpParams) -> Result<NonNull<Ep>> {
+    pub fn create(worker: &Core, address: Address, params: EpParams) -> Result<EpRef> {
         Ep::made(Ep::unconnected(worker, params), |ep| ep.connect(address))
     }
 
     /// As `create`, for replies to a peer, unknown to the application. `CONNECTION_RESET` when the peer has left.
-    pub fn create_back(
-        worker: &Core,
-        address: Rc<Address>,
-        made_by: MadeBy,
-    ) -> Result<NonNull<Ep>> {
+    pub fn create_back(worker: &Core, address: Rc<Address>, made_by: MadeBy) -> Result<EpRef> {
         Ep::made(Ep::hidden(worker, made_by), |ep| ep.connect_back(address))
     }
 
-    fn made(at: NonNull<Ep>, connect: impl FnOnce(&Ep) -> Result<()>) -> Result<NonNull<Ep>> {
-        // SAFETY: just made.
-        let ep = unsafe { at.as_ref() };
-        match connect(ep) {
-            Ok(()) => Ok(at),
+    fn made(ep: EpRef, connect: impl FnOnce(&Ep) -> Result<()>) -> Result<EpRef> {
+        match connect(&ep) {
+            Ok(()) => Ok(ep),
             Err(e) => {
-                // SAFETY: nobody else has it.
-                unsafe { Ep::destroy(at.as_ptr(), e, End::Flushed) };
+                ep.destroy(e, End::Flushed);
                 Err(e)
             }
         }

@@ -7,14 +7,13 @@ use crate::sys::lock::Mutex;
 use crate::ucp::claims;
 use crate::ucp::cm_connection::CmConnection;
 use crate::ucp::config::TABLE;
-use crate::ucp::ep::{Ep, EpParams};
+use crate::ucp::ep::{Ep, EpParams, EpRef};
 use crate::ucp::worker_core::Core;
 use crate::ucs::config::var;
 use crate::ucs::{Result, Status};
 use crate::uct::cm::{Listener, Manager, Request, RequestId, Visitor};
 use crate::{ucs_debug, ucs_diag};
 use core::ffi::c_void;
-use core::ptr::NonNull;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -41,15 +40,13 @@ impl ConnRequest {
 }
 
 /// Accepts a client: the endpoint to it, which handles errors as the client's does.
-pub fn accept(worker: &Core, request: ConnRequest, params: EpParams) -> Result<NonNull<Ep>> {
+pub fn accept(worker: &Core, request: ConnRequest, params: EpParams) -> Result<EpRef> {
     let cm = cm(worker)?;
     let params = EpParams {
         err_mode: request.greeting.err_mode,
         ..params
     };
-    let at = Ep::unconnected(worker, params);
-    // SAFETY: just made.
-    let ep = unsafe { at.as_ref() };
+    let ep = Ep::unconnected(worker, params);
     ep.set_wireup_sent();
     ep.pair_with(request.greeting.ep_name());
     let owner = Arc::new(Half {
@@ -58,12 +55,12 @@ pub fn accept(worker: &Core, request: ConnRequest, params: EpParams) -> Result<N
         client: Mutex::new(Some(request.greeting.address.clone())),
     });
     let ticket = claims::ticket(worker, request.greeting.address.uuid);
-    let private = Greeting::of(worker, ep, 0, ticket);
+    let private = Greeting::of(worker, &ep, 0, ticket);
     let made = request
         .manager()
         .and_then(|m| m.accept(request.id, owner, &private))
         .map(|endpoint| CmConnection::new(endpoint, request.client, None));
-    attach(at, made)
+    attach(ep, made)
 }
 
 /// Turns a client down.

@@ -1,5 +1,6 @@
 //! The wire-up message: it tells a worker the address and id of a remote endpoint. The remote endpoint is paired with an
 //! unpaired endpoint to its worker, or an implicit endpoint is made, by which replies are sent.
+#![forbid(unsafe_code)]
 
 use crate::ucp::claims;
 use crate::ucp::ep::pairing::ReturnPath;
@@ -92,11 +93,9 @@ pub fn on_wireup(worker: &Core, message: &[u8]) {
 
 /// Makes an implicit endpoint whose replies wait until the peer's process has confirmed that the address is its own.
 fn create_unproven(worker: &Core, address: Address, hdr: &WireupHdr, serial: u32) {
-    let ep = Ep::hidden(worker, MadeBy::Peer);
-    // SAFETY: just made.
-    let made = unsafe { ep.as_ref() };
+    let made = Ep::hidden(worker, MadeBy::Peer);
     made.remote_uuid.set(hdr.ep.uuid);
-    pair_hidden(made, serial, hdr.handles_errors != 0, hdr.ep);
+    pair_hidden(&made, serial, hdr.handles_errors != 0, hdr.ep);
     let claim = Claim {
         ep: made.id.get(),
         origin: Origin::Message,
@@ -127,11 +126,9 @@ pub fn create_reply_ep(
 ) -> Option<u64> {
     let uuid = path.address.uuid;
     match Ep::create_back(worker, path.address, made_by) {
-        Ok(ep) => {
-            // SAFETY: just made.
-            let made = unsafe { ep.as_ref() };
+        Ok(made) => {
             let remote = EpName { uuid, id: remote };
-            pair_hidden(made, path.serial, path.peer_handles_errors, remote);
+            pair_hidden(&made, path.serial, path.peer_handles_errors, remote);
             Some(made.id.get())
         }
         // The peer has left; `create_back` logged it.

@@ -13,14 +13,13 @@ pub mod unproven;
 
 use crate::c::*;
 use crate::ucp::claims;
-use crate::ucp::ep::{Ep, EpParams};
+use crate::ucp::ep::{Ep, EpParams, EpRef};
 use crate::ucp::interner::Interner;
 use crate::ucp::worker_core::{Core, FloorState};
 use crate::ucs::Result;
 use crate::wire::address::Address;
 use cm::Cm;
 use core::cell::{Cell, OnceCell, RefCell};
-use core::ptr::NonNull;
 use describe::EpConfig;
 use select::Route;
 use std::collections::BTreeSet;
@@ -50,12 +49,11 @@ impl Core {
 
 /// The endpoint to the owner of `address` for the application: the implicit endpoint,
 /// if there is one, else a new one.
-pub fn connect(worker: &Core, address: Address, params: EpParams) -> Result<NonNull<Ep>> {
+pub fn connect(worker: &Core, address: Address, params: EpParams) -> Result<EpRef> {
     let uuid = address.uuid;
     if uuid == worker.uuid && params.flags & UCP_EP_PARAMS_FLAGS_NO_LOOPBACK == 0 {
         let ep = Ep::create(worker, address, params)?;
-        // SAFETY: just made.
-        unsafe { ep.as_ref() }.pair_with_itself();
+        ep.pair_with_itself();
         return Ok(ep);
     }
     let is_suitable = |id| {
@@ -72,14 +70,12 @@ pub fn connect(worker: &Core, address: Address, params: EpParams) -> Result<NonN
         taken.take_over(params);
         worker.stream().list(taken);
         pairing.count_made(uuid, taken.serial.get());
-        return Ok(NonNull::from(taken));
+        return Ok(taken.to_ref());
     }
     let serial = pairing.count(uuid);
-    let at = Ep::create(worker, address, params)?;
-    // SAFETY: just made.
-    let made = unsafe { at.as_ref() };
+    let made = Ep::create(worker, address, params)?;
     made.serial.set(serial);
     pairing.count_made(uuid, serial);
     pairing.add_unpaired(uuid, serial, made.id.get());
-    Ok(at)
+    Ok(made)
 }

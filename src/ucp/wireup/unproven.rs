@@ -2,6 +2,7 @@
 //!
 //! A process may be stopped, by a debugger for instance, between its message and the request for a proof. If only
 //! shared memory reaches it, the endpoint waits for the reply.
+#![forbid(unsafe_code)]
 
 use super::{cm, message};
 use crate::ucp::timer::{Timer, WorkerCall};
@@ -10,7 +11,7 @@ use crate::ucs_error;
 use crate::uct::local::SILENCE;
 use crate::wire::address::Address;
 use core::cell::RefCell;
-use core::ffi::c_void;
+use core::ffi::c_uint;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -73,9 +74,7 @@ pub fn wait(worker: &Core, claim: Claim) {
 }
 
 /// Progress callback: examines all claims again.
-unsafe extern "C" fn retry(worker: *mut c_void) -> u32 {
-    // SAFETY: called for the worker that the call was made for.
-    let worker = unsafe { &*worker.cast::<Core>() };
+extern "C" fn retry(worker: &Core) -> c_uint {
     worker.wireup().unproven.stop();
     let claims = worker.wireup().unproven.claims.take();
     let count = claims.len() as u32;

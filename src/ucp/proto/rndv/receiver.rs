@@ -43,7 +43,6 @@ use crate::wire::header::{AckHdr, AmId, DataHdr, PutDoneHdr, RtrHdr};
 use crate::wire::id::RequestName;
 use crate::wire::rkey::WRITE;
 use crate::{ucs_debug, ucs_error};
-use core::ptr::NonNull;
 use std::sync::Arc;
 
 /// Lends the target of a fetched message to `f`, as `with_op` does. `None` when the request is of another kind.
@@ -85,7 +84,7 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
         complete_and_ack(worker, req, message.sender, Err(Status::CANCELED));
         return;
     }
-    with_arriving(req, |_, state| state.ep = Some(NonNull::from(reply)));
+    with_arriving(req, |_, state| state.ep = Some(reply.to_ref()));
     if message.total == 0 {
         complete_and_ack(worker, req, message.sender, Ok(()));
         return;
@@ -189,8 +188,6 @@ fn on_get_done(req: Req, result: Result<()>) {
         return;
     };
     let worker = req.worker();
-    // SAFETY: an endpoint outlives what a transport does for it.
-    let ep = ep.map(|ep| unsafe { ep.as_ref() });
     if result == Err(Status::CANCELED)
         && let Some(ep) = ep
         && ep.is_usable()
@@ -198,11 +195,11 @@ fn on_get_done(req: Req, result: Result<()>) {
         ucs_debug!("the sender took something back during a copy; fragments instead");
         with_arriving(req, |_, state| state.advance(ReceiverEvent::GetFailed));
         ep.remove_outstanding(req);
-        return request_from_sender(worker, req, ep);
+        return request_from_sender(worker, req, &ep);
     }
     with_arriving(req, |_, state| state.advance(ReceiverEvent::Got));
     // The sender's callback may run in this call, and complete requests of its endpoint.
-    let _pin = ep.map(Pin::new);
+    let _pin = ep.as_deref().map(Pin::new);
     if let Some(ep) = ep {
         ep.remove_outstanding(req);
     }
@@ -214,7 +211,7 @@ fn on_get_done(req: Req, result: Result<()>) {
 fn move_to_another_ep(req: Req) -> bool {
     let moved = with_arriving(req, |_, state| {
         let ep = req.worker().ep_of_peer(state.sender.ep)?;
-        state.ep = Some(NonNull::from(ep));
+        state.ep = Some(ep.to_ref());
         Some(ep)
     });
     if let Some(Some(ep)) = moved {
@@ -226,8 +223,7 @@ fn move_to_another_ep(req: Req) -> bool {
 /// Completes a receive that is outstanding.
 fn complete(req: Req, result: Result<()>) {
     match with_arriving(req, |_, state| state.ep).flatten() {
-        // SAFETY: an endpoint outlives what waits for its peer.
-        Some(ep) => unsafe { ep.as_ref() }.complete_outstanding(req, result),
+        Some(ep) => ep.complete_outstanding(req, result),
         None => req.complete(result),
     }
 }

@@ -188,12 +188,10 @@ pub fn on_rtr(worker: &Core, rtr: &RtrHdr, key: &[u8]) {
             if !advance(send, event) {
                 return None;
             }
-            // SAFETY: an endpoint outlives its requests.
-            let ep = unsafe { &*send.ep };
             if puts {
-                send.key = ep.key_of_blob(key);
+                send.key = send.ep.key_of_blob(key);
             }
-            Some(ep)
+            Some(send.ep)
         }
         _ => {
             ucs_error!("the peer asked for more data than were sent by an RTS");
@@ -309,8 +307,6 @@ pub fn on_put_completed(req: Req, result: Result<()>) {
     let Some((ep, receiver, length, notify)) = put else {
         return;
     };
-    // SAFETY: an endpoint outlives its requests.
-    let ep = unsafe { &*ep };
     match result {
         Ok(()) if notify => {}
         Ok(()) => {
@@ -318,11 +314,11 @@ pub fn on_put_completed(req: Req, result: Result<()>) {
                 receiver,
                 length: length as u64,
             };
-            control::post(ep, AmId::PutDone, &done, &[]);
+            control::post(&ep, AmId::PutDone, &done, &[]);
         }
         // After the failure of a rail, the receiver hears of it by the message lane.
         Err(e) => {
-            control::post(ep, AmId::DataFailed, &data_failed(receiver, e), &[]);
+            control::post(&ep, AmId::DataFailed, &data_failed(receiver, e), &[]);
         }
     }
     ep.complete_outstanding(req, result);
@@ -372,7 +368,6 @@ pub fn on_send_ack(worker: &Core, ack: &AckHdr) {
         is_over.then_some(send.ep)
     });
     if let Some(ep) = ep {
-        // SAFETY: an endpoint outlives its requests.
-        unsafe { (*ep).complete_outstanding(req, result) };
+        ep.complete_outstanding(req, result);
     }
 }
