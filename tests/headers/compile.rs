@@ -19,6 +19,9 @@ fn strict((language, variable, standard): (&str, &str, &str)) -> Command {
         .args(["-x", language, &format!("-std={standard}")])
         .args(["-Wall", "-Wextra", "-Werror", "-I"])
         .arg(&super::include().1);
+    if standard == "gnu++17" {
+        command.arg("-Wpedantic");
+    }
     command
 }
 

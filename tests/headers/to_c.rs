@@ -179,6 +179,14 @@ fn polish(text: &str) -> String {
             "self_" => Some("self"),
             _ => None,
         });
+        if line.ends_with("[0];") {
+            // ISO C++ has no arrays without elements.
+            let member = line.trim_start();
+            line = format!(
+                "{}__extension__ {member}",
+                &line[..line.len() - member.len()]
+            );
+        }
         out += &bits(&line);
         out.push('\n');
     }

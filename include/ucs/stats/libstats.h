@@ -30,7 +30,7 @@ struct ucs_stats_class {
     const char *name;
     unsigned num_counters;
     unsigned class_id;
-    const char *counter_names[];
+    __extension__ const char *counter_names[];
 };
 
 /** Write nodes that have ended. */

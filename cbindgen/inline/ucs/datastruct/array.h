@@ -96,7 +96,7 @@ static UCS_F_ALWAYS_INLINE void ucs_array_old_buffer_set_null(void **old_buffer_
  * the array moves, and NULL else. The value is UCS_OK or UCS_ERR_NO_MEMORY.
  */
 #define ucs_array_reserve_safe(_array, _min_capacity, _old_buffer_p) \
-    ({ \
+    __extension__ ({ \
         ucs_status_t ucs_array_status = UCS_OK; \
         UCS_STATIC_ASSERT(ucs_is_unsigned_type(ucs_typeof((_array)->length))); \
         if (ucs_likely((_array)->capacity >= (_min_capacity))) { \
@@ -122,7 +122,7 @@ static UCS_F_ALWAYS_INLINE void ucs_array_old_buffer_set_null(void **old_buffer_
  * storage is handed out as by `ucs_array_reserve_safe`.
  */
 #define ucs_array_append_safe(_array, _old_buffer_p, _failed_actions) \
-    ({ \
+    __extension__ ({ \
         ucs_typeof((_array)->buffer) ucs_array_added = NULL; \
         if (ucs_likely(ucs_array_reserve_safe(_array, (_array)->length + 1, _old_buffer_p) == UCS_OK)) { \
             ucs_array_added = &(_array)->buffer[(_array)->length++]; \
@@ -151,7 +151,7 @@ static UCS_F_ALWAYS_INLINE void ucs_array_old_buffer_set_null(void **old_buffer_
 
 /** Takes the storage away from an array that grows, which is empty then; the caller frees it. */
 #define ucs_array_extract_buffer(_array) \
-    ({ \
+    __extension__ ({ \
         ucs_typeof((_array)->buffer) ucs_array_taken = (_array)->buffer; \
         ucs_array_init_dynamic(_array); \
         ucs_array_taken; \

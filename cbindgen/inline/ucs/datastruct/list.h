@@ -25,7 +25,8 @@ static inline void ucs_list_head_init(ucs_list_link_t *head)
 static inline void
 ucs_list_insert_replace(ucs_list_link_t *prev, ucs_list_link_t *next, ucs_list_link_t *elem)
 {
-    *elem      = (ucs_list_link_t)UCS_LIST_INITIALIZER(prev, next);
+    elem->prev = prev;
+    elem->next = next;
     prev->next = elem;
     next->prev = elem;
 }
@@ -133,7 +134,7 @@ static inline unsigned long ucs_list_length(ucs_list_link_t *head)
 
 /** Takes the first object out of a list that is not empty; its value. */
 #define ucs_list_extract_head(_head, _type, _member) \
-    ({ \
+    __extension__ ({ \
         ucs_list_link_t *ucs_list_first = (_head)->next; \
         ucs_list_del(ucs_list_first); \
         ucs_container_of(ucs_list_first, _type, _member); \

@@ -76,7 +76,7 @@ extern ucs_profile_context_t *ucs_profile_default_ctx;
 
 /** A call under a name; its result. */
 #define UCS_PROFILE_CTX_NAMED_CALL_ALWAYS(_ctx, _name, _func, ...) \
-    ({ \
+    __extension__ ({ \
         ucs_typeof(_func(__VA_ARGS__)) ucs_profile_result; \
         UCS_PROFILE_CTX_CODE_ALWAYS(_ctx, _name, ucs_profile_result = _func(__VA_ARGS__)); \
         ucs_profile_result; \

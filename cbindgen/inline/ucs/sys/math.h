@@ -16,14 +16,14 @@ BEGIN_C_DECLS
 
 /** The smaller of two values. */
 #define ucs_min(_a, _b) \
-    ({ \
+    __extension__ ({ \
         ucs_typeof(_a) ucs_min_a = (_a); \
         ucs_typeof(_b) ucs_min_b = (_b); \
         (ucs_min_b > ucs_min_a) ? ucs_min_a : ucs_min_b; \
     })
 /** The larger of two values. */
 #define ucs_max(_a, _b) \
-    ({ \
+    __extension__ ({ \
         ucs_typeof(_a) ucs_max_a = (_a); \
         ucs_typeof(_b) ucs_max_b = (_b); \
         (ucs_max_b < ucs_max_a) ? ucs_max_a : ucs_max_b; \

@@ -43,7 +43,7 @@ BEGIN_C_DECLS
 
 /** Makes an object in the caller's memory; what was made of it is undone on an error, which is the value. */
 #define UCS_CLASS_INIT(_type, _obj, ...) \
-    ({ \
+    __extension__ ({ \
         void *ucs_class_obj     = (_obj); \
         int ucs_class_made      = 1; \
         ucs_status_t ucs_class_status = UCS_CLASS_INIT_NAME_OF(_type)( \
@@ -64,7 +64,7 @@ BEGIN_C_DECLS
 
 /** Makes an object on the heap and stores where, or NULL; the value is a status. */
 #define UCS_CLASS_NEW(_type, _obj, ...) \
-    ({ \
+    __extension__ ({ \
         ucs_status_t ucs_class_result = UCS_ERR_NO_MEMORY; \
         void *ucs_class_new           = ucs_class_malloc(&UCS_CLASS_NAME(_type)); \
         if (ucs_class_new != NULL) { \

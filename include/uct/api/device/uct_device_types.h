@@ -73,7 +73,7 @@ struct uct_device_local_mem_elem {
     /** Start. */
     void *addr;
     /** Its forms, one a transport. */
-    uct_device_mem_elem_t tl[0];
+    __extension__ uct_device_mem_elem_t tl[0];
 };
 
 /** Remote memory by one transport. */
@@ -89,7 +89,7 @@ struct uct_device_remote_mem_elem {
     /** Start. */
     uint64_t addr;
     /** Ways to it, one a transport. */
-    uct_device_remote_tl_elem_t tl[0];
+    __extension__ uct_device_remote_tl_elem_t tl[0];
 };
 
 END_C_DECLS

@@ -16,7 +16,7 @@ typedef struct ucp_device_remote_mem_list {
     /** Number of elements. */
     uint32_t length;
     /** The elements. */
-    uct_device_remote_mem_elem_t mem_elements[0];
+    __extension__ uct_device_remote_mem_elem_t mem_elements[0];
 } ucp_device_remote_mem_list_t;
 
 /** Memory of this process, as a device reads it. No device is supported: nothing fills one. */
@@ -28,7 +28,7 @@ typedef struct ucp_device_local_mem_list {
     /** Number of elements. */
     uint32_t length;
     /** The elements. */
-    uct_device_local_mem_elem_t mem_elements[0];
+    __extension__ uct_device_local_mem_elem_t mem_elements[0];
 } ucp_device_local_mem_list_t;
 
 END_C_DECLS
