@@ -1,5 +1,6 @@
 //! Idle interfaces: no endpoint uses them and no event has come. They are polled seldom, so that a message of another
 //! interface does not wait for them. The first endpoint or event makes an interface active.
+#![forbid(unsafe_code)]
 
 use super::worker_core::{Core, OpenIface};
 use crate::c::*;
@@ -76,12 +77,7 @@ pub fn poll(worker: &Core, iface: &OpenIface) {
     if iface.polled.replace(true) {
         return;
     }
-    // SAFETY: an open interface, on the worker's thread.
-    unsafe {
-        if let Some(enable) = (*iface.handle).ops.iface_progress_enable {
-            enable(iface.handle, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
-        }
-    }
+    iface.enable_progress(UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
     note_idle(worker);
 }
 
@@ -94,11 +90,7 @@ pub fn round(worker: &Core) -> u32 {
         return count;
     }
     for iface in worker.ifaces.iter().filter(|iface| !iface.polled.get()) {
-        // SAFETY: an open interface, on the worker's thread.
-        let news = unsafe {
-            let progress = (*iface.handle).ops.iface_progress;
-            progress.map_or(0, |progress| progress(iface.handle))
-        };
+        let news = iface.progress();
         if news > 0 {
             poll(worker, iface);
         }

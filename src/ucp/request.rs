@@ -144,7 +144,7 @@ pub struct Info {
 /// The handle of a request. The request stays where it is, and is alive until it has completed and its callback has
 /// returned. Whoever completes it has taken it off all lists that have its handle (of the endpoint, the worker, the
 /// transport), and uses the handle no more; only the call that made the request looks at it once more (`settle`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Req(NonNull<Request>);
 
@@ -198,7 +198,7 @@ impl Deref for Req {
 pub struct Request {
     worker: *const Core,
     /// The next of the pool's free requests, while it is one of them.
-    next: Cell<Option<NonNull<Request>>>,
+    next: Cell<Option<Req>>,
     pub(crate) op: UnsafeCell<Op>,
     #[cfg(debug_assertions)]
     op_lent: Lent,
@@ -252,7 +252,7 @@ pub enum TransportHold {
 
 /// Memory for a request that is not made yet.
 pub struct RequestSlot {
-    at: NonNull<Request>,
+    at: Req,
     foreign: bool,
 }
 
@@ -267,7 +267,7 @@ impl RequestSlot {
     /// Makes the request of an operation. Every field is written in place: a request built elsewhere would be copied.
     #[inline(always)]
     pub fn fill(self, worker: &Core, op: Op, callback: Callback) -> Req {
-        let at = self.at.as_ptr();
+        let at = self.at.as_ptr().as_ptr();
         // SAFETY: the pool's memory is free; the user's has room, in front of its pointer. The
         // completion is written when it is used.
         unsafe {
@@ -283,13 +283,13 @@ impl RequestSlot {
             (&raw mut (*at).released).write(Cell::new(false));
             (&raw mut (*at).with_transport).write(Cell::new(TransportHold::No));
         }
-        Req(self.at)
+        self.at
     }
 
     /// As `fill`, for a receive in a `warm` slot, which already has the worker and no id.
     #[inline(always)]
     pub fn fill_posted(self, op: Op) -> Req {
-        let at = self.at.as_ptr();
+        let at = self.at.as_ptr().as_ptr();
         // SAFETY: as in `fill`.
         unsafe {
             debug_assert!(
@@ -304,7 +304,7 @@ impl RequestSlot {
             (&raw mut (*at).released).write(Cell::new(false));
             (&raw mut (*at).with_transport).write(Cell::new(TransportHold::No));
         }
-        Req(self.at)
+        self.at
     }
 }
 
@@ -332,7 +332,10 @@ impl Request {
                 // `fill` leaves out what is zero in the pool.
                 // SAFETY: as above.
                 unsafe { (&raw mut (*at.as_ptr()).outstanding_index).write(Cell::new(0)) };
-                Ok(RequestSlot { at, foreign: true })
+                Ok(RequestSlot {
+                    at: Req(at),
+                    foreign: true,
+                })
             }
             None => Ok(RequestSlot {
                 at: worker.take_request()?,
@@ -357,7 +360,7 @@ impl Request {
         req.complete_plain(Info::default());
         // Freeing it searches the requests that were lent.
         req.foreign.set(true);
-        worker.requests().lend(req.as_ptr());
+        worker.requests().lend(req);
         Ok(req)
     }
 
@@ -373,6 +376,10 @@ impl Request {
 
     pub fn as_ptr(&self) -> NonNull<Request> {
         NonNull::from(self)
+    }
+
+    fn to_req(&self) -> Req {
+        Req(self.as_ptr())
     }
 
     /// Lends the operation's state to `f`, which neither completes the request nor calls the user back, but for a generic
@@ -400,6 +407,12 @@ impl Request {
     /// The completion for transports; `of_completion` returns the request.
     pub fn completion(&self) -> *mut uct_completion_t {
         self.completion.get()
+    }
+
+    /// Lends the completion to `f`, which calls no transport.
+    pub fn with_completion<R>(&self, f: impl FnOnce(&mut uct_completion_t) -> R) -> R {
+        // SAFETY: transports use it in their calls and in progress only, on this thread; any bytes are a completion.
+        f(unsafe { &mut *self.completion.get() })
     }
 
     /// From now on a transport ends it, however the endpoint fares.
@@ -457,8 +470,7 @@ impl Request {
     /// The id for peers, allocated at first use.
     pub fn id(&self) -> RequestId {
         if self.id.get() == RequestId::NONE {
-            self.id
-                .set(self.worker().requests().name(Req(self.as_ptr())));
+            self.id.set(self.worker().requests().name(self.to_req()));
         }
         self.id.get()
     }
@@ -481,8 +493,7 @@ impl Request {
             if !op.holds_nothing() {
                 return core::mem::take(op);
             }
-            // SAFETY: nothing of the old value has to be dropped.
-            unsafe { core::ptr::write(op, Op::None) };
+            forget(op);
             Op::None
         });
         // Finishes datatypes.
@@ -496,8 +507,7 @@ impl Request {
     pub fn complete_plain(&self, info: Info) {
         debug_assert!(!self.is_done() && self.id.get() == RequestId::NONE);
         unexpected::end_op(self.worker());
-        // SAFETY: nothing of the old value has to be dropped.
-        self.with_op(|op| unsafe { core::ptr::write(op, Op::None) });
+        self.with_op(forget);
         self.set_info(info);
         // SAFETY: looked at where it stands, all of it would be loaded otherwise; nobody changes it meanwhile.
         let silent = matches!(unsafe { &*self.callback.as_ptr() }, Callback::None);
@@ -540,7 +550,7 @@ impl Request {
     pub fn release(&self) {
         if self.is_settled() {
             self.released.set(true);
-            self.worker().requests().give(self.as_ptr());
+            self.worker().requests().give(self.to_req());
         } else if self.released.replace(true) {
             self.report_double_free();
         } else if self.is_done() {
@@ -583,20 +593,20 @@ impl Request {
         if self.foreign.get() {
             self.give_back_lent();
         } else {
-            self.worker().requests().give(self.as_ptr());
+            self.worker().requests().give(self.to_req());
         }
     }
 
     #[cold]
     #[inline(never)]
     fn give_back_lent(&self) {
-        self.worker().requests().give_lent(self.as_ptr());
+        self.worker().requests().give_lent(self.to_req());
     }
 
     /// Returns a request that the user never held.
     fn recycle(&self) {
         if !self.foreign.get() {
-            self.worker().requests().give(self.as_ptr());
+            self.worker().requests().give(self.to_req());
         }
     }
 }
@@ -622,6 +632,14 @@ impl Callback {
             }
         }
     }
+}
+
+/// Ends the state of an operation of which nothing has to be dropped.
+#[inline(always)]
+fn forget(op: &mut Op) {
+    debug_assert!(op.holds_nothing());
+    // SAFETY: a place for it.
+    unsafe { core::ptr::write(op, Op::None) };
 }
 
 /// The return value of a call after its operation was started: complete, or the request, which reports its completion

@@ -5,6 +5,7 @@
 //! needs something that may stand behind the unexpected messages: an incomplete operation, a probe or a poll that found
 //! nothing, active messages, memory that peers may access. Then it receives up to the hard limit: half of the machine's
 //! memory, or twice the limit where that is more. The connection of a peer that exceeds it over a network is closed.
+#![forbid(unsafe_code)]
 
 use super::worker_core::Core;
 use crate::c::*;
@@ -143,12 +144,7 @@ fn pause(worker: &Core) {
         );
     }
     for iface in &worker.ifaces {
-        // SAFETY: an open interface.
-        unsafe {
-            if let Some(disable) = (*iface.handle).ops.iface_progress_disable {
-                disable(iface.handle, UCT_PROGRESS_RECV);
-            }
-        }
+        iface.disable_progress(UCT_PROGRESS_RECV);
     }
 }
 
@@ -157,11 +153,6 @@ fn resume(worker: &Core) {
     worker.unexpected.set_paused(worker, false);
     ucs_debug!("receiving goes on");
     for iface in worker.ifaces.iter().filter(|iface| iface.polled.get()) {
-        // SAFETY: an open interface.
-        unsafe {
-            if let Some(enable) = (*iface.handle).ops.iface_progress_enable {
-                enable(iface.handle, UCT_PROGRESS_RECV);
-            }
-        }
+        iface.enable_progress(UCT_PROGRESS_RECV);
     }
 }

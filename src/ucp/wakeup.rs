@@ -173,16 +173,9 @@ pub fn arm(w: &Core) -> Result<()> {
     // A pending or later event may belong to an idle interface.
     w.rounds.look_soon();
     for iface in w.ifaces.iter().filter(|_| wants_events(w)) {
-        // SAFETY: an open interface.
-        let code = unsafe {
-            match (*iface.handle).ops.iface_event_arm {
-                Some(arm) => arm(iface.handle, EVERYTHING),
-                None => UCS_ERR_UNSUPPORTED,
-            }
-        };
-        match Status::from_code(code) {
-            None | Some(Status::UNSUPPORTED) => {}
-            Some(e) => return Err(e),
+        match iface.arm(EVERYTHING) {
+            Ok(()) | Err(Status::UNSUPPORTED) => {}
+            failed => return failed,
         }
     }
     w.wakeup.armed.set(true);

@@ -16,8 +16,8 @@ use super::ep::{End, Ep, MadeBy};
 use super::handlers;
 use super::idle;
 use super::proto::{ProtoState, postponed, table, zcopy};
-use super::request::Request;
 use super::request::pool::RequestPool;
+use super::request::{Req, Request};
 use super::rma::flush;
 use super::stream::{self, StreamState};
 use super::tag::TagState;
@@ -34,7 +34,6 @@ use core::cell::Cell;
 use core::ffi::c_void;
 use core::mem::offset_of;
 use core::ops::Deref;
-use core::ptr::NonNull;
 
 #[repr(C)]
 pub struct Worker {
@@ -266,23 +265,19 @@ const DESCRIBED_LEAKS: usize = 5;
 
 impl Worker {
     /// What the oldest requests are that may leak: what they do is told before they are ended.
-    fn describe_requests(&self) -> Vec<(NonNull<Request>, String)> {
+    fn describe_requests(&self) -> Vec<(Req, String)> {
         let ignored = self.params.flags & u64::from(UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK) != 0;
         let out = if ignored {
             Vec::new()
         } else {
             self.requests.out()
         };
-        let described = out.into_iter().take(10 * DESCRIBED_LEAKS).map(|at| {
-            // SAFETY: not free, so used by somebody and written.
-            let req = unsafe { at.as_ref() };
-            (at, req.describe())
-        });
-        described.collect()
+        let some = out.into_iter().take(10 * DESCRIBED_LEAKS);
+        some.map(|req| (req, req.describe())).collect()
     }
 
     /// Warns of requests that the application has not freed; `before` is what some of them were.
-    fn report_leaks(&self, before: &[(NonNull<Request>, String)]) {
+    fn report_leaks(&self, before: &[(Req, String)]) {
         if self.params.flags & u64::from(UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK) != 0 {
             return;
         }
@@ -295,9 +290,9 @@ impl Worker {
             self.params.name,
             out.len()
         );
-        let left = before.iter().filter(|(at, _)| out.contains(at));
-        for (at, what) in left.take(DESCRIBED_LEAKS) {
-            ucs_warn!("  request {:p}: {what}", Request::user(*at));
+        let left = before.iter().filter(|(req, _)| out.contains(req));
+        for (req, what) in left.take(DESCRIBED_LEAKS) {
+            ucs_warn!("  request {:p}: {what}", req.user());
         }
     }
 }
@@ -331,7 +326,7 @@ impl Drop for Worker {
         while let Some(req) = self.requests.take() {
             if let Some(cleanup) = self.context().params.request_cleanup {
                 // SAFETY: the user's function on its part of a request in no one's hands.
-                unsafe { cleanup(Request::user(req)) };
+                unsafe { cleanup(req.user()) };
             }
         }
     }

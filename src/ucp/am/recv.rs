@@ -302,8 +302,7 @@ pub fn fetch(
 
 /// Copies data that has been received.
 fn copy_out(worker: &Core, bytes: &[u8], data: Data, param: &Param) -> Result<(Posted, Info)> {
-    // SAFETY: `bytes` is readable.
-    unsafe { data.unpack(0, bytes.as_ptr(), bytes.len()) }?;
+    data.unpack_bytes(0, bytes)?;
     drop(data);
     let info = Info {
         tag: 0,

@@ -218,6 +218,20 @@ impl Data {
         }
     }
 
+    /// As `unpack`, from a slice.
+    #[inline]
+    pub fn unpack_bytes(&self, offset: usize, bytes: &[u8]) -> Result<()> {
+        // SAFETY: a slice is readable.
+        unsafe { self.unpack(offset, bytes.as_ptr(), bytes.len()) }
+    }
+
+    /// As `pack`, into a slice, which it fills as far as there are bytes.
+    #[cfg(test)]
+    fn pack_bytes(&self, offset: usize, to: &mut [u8]) -> usize {
+        // SAFETY: a slice is writable.
+        unsafe { self.pack(offset, to.as_mut_ptr(), to.len()) }
+    }
+
     /// Walks the blocks of `[offset, offset + len)` of an IOV buffer.
     fn each_block(&self, offset: usize, mut len: usize, mut f: impl FnMut(*mut u8, usize)) {
         let Data::Iov {
@@ -290,15 +304,12 @@ mod tests {
         for from in 0..=8 {
             for max in 0..=9 {
                 let mut out = [0u8; 9];
-                // SAFETY: nine bytes of room.
-                let n = unsafe { d.pack(from, out.as_mut_ptr(), max) };
+                let n = d.pack_bytes(from, &mut out[..max]);
                 assert_eq!(&out[..n], &b"abcdefgh"[from..(from + max).min(8)]);
             }
         }
-        // SAFETY: four readable bytes.
-        assert_eq!(unsafe { d.unpack(1, b"1234".as_ptr(), 4) }, Ok(()));
-        // SAFETY: as above.
-        let over = unsafe { d.unpack(6, b"1234".as_ptr(), 4) };
+        assert_eq!(d.unpack_bytes(1, b"1234"), Ok(()));
+        let over = d.unpack_bytes(6, b"1234");
         assert_eq!(over, Err(Status::MESSAGE_TRUNCATED));
         assert_eq!((&a, &c), (b"a12", b"34fgh"));
     }
@@ -320,18 +331,15 @@ mod tests {
         let d = d.unwrap();
         let mut out = vec![0u8; ENTRIES];
         for from in (0..ENTRIES).step_by(100) {
-            // SAFETY: a hundred bytes of room.
-            let n = unsafe { d.pack(from, out.as_mut_ptr().wrapping_add(from), 100) };
+            let n = d.pack_bytes(from, &mut out[from..from + 100]);
             let Data::Iov { reached, .. } = &d else {
                 unreachable!()
             };
             assert_eq!((n, reached.get().entry), (100, from + 100));
         }
         assert_eq!(out, bytes);
-        // SAFETY: room for what is left.
-        assert_eq!(unsafe { d.pack(ENTRIES - 3, out.as_mut_ptr(), 9) }, 3);
-        // SAFETY: as above.
-        assert_eq!(unsafe { d.pack(7, out.as_mut_ptr(), 1) }, 1);
+        assert_eq!(d.pack_bytes(ENTRIES - 3, &mut out[..9]), 3);
+        assert_eq!(d.pack_bytes(7, &mut out[..1]), 1);
         assert_eq!(out[0], 7);
     }
 

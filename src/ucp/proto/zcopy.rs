@@ -160,20 +160,20 @@ pub fn put_notify(req: Req, puts: impl Iterator<Item = NotifiedPut>) -> Result<(
 /// Posts the parts of a transfer, and stalls what has no room; if nothing has, only if the transfer `waits`. On an error
 /// nothing was posted. The caller calls `all_posted`.
 fn start(req: Req, parts: &[ActiveTransfer], waits: bool) -> Result<()> {
-    let comp = init_completion(req);
+    init_completion(req);
     let mut begun = false;
     for part in parts {
-        let (done, end) = part.post(comp);
+        let (done, end) = part.post();
         if done == 0 && !begun && !(waits && end == Err(Status::NO_RESOURCE)) {
             end?;
         }
         begun = true;
         if end == Err(Status::NO_RESOURCE) {
             // Pending until the rest is posted.
-            add_pending(comp, 1);
+            add_pending(req, 1);
             stall(req.worker(), part.remainder(done));
         } else {
-            record_error(comp, end);
+            record_error(req, end);
         }
     }
     Ok(())
@@ -181,9 +181,9 @@ fn start(req: Req, parts: &[ActiveTransfer], waits: bool) -> Result<()> {
 
 impl ActiveTransfer {
     /// Posts as much as the transport accepts. Returns the number of bytes, and why not more.
-    fn post(&self, comp: *mut uct_completion_t) -> (usize, Result<()>) {
+    fn post(&self) -> (usize, Result<()>) {
         if let Some(notification) = &self.notification {
-            let end = post_notified(self.lane, self.transfer, notification, comp);
+            let end = post_notified(self.req, self.lane, self.transfer, notification);
             return (if end.is_ok() { self.transfer.len } else { 0 }, end);
         }
         // SAFETY: a live transport endpoint.
@@ -203,12 +203,13 @@ impl ActiveTransfer {
             guard,
             ..
         } = self.transfer;
+        let comp = self.req.completion();
         let mut done = 0;
         while done < len {
             let length = (len - done).min(limit).min(self.step);
             let iov = block(self.transfer.local.wrapping_add(done), length);
             let remote = remote.wrapping_add(done as u64);
-            add_pending(comp, 1);
+            add_pending(self.req, 1);
             // SAFETY: a live transport endpoint; the user's buffer and the request's completion stay until
             // `on_completion`.
             let code = unsafe {
@@ -218,7 +219,7 @@ impl ActiveTransfer {
                 }
             };
             if code != UCS_INPROGRESS {
-                add_pending(comp, -1);
+                add_pending(self.req, -1);
             }
             if let Some(e) = Status::from_code(code) {
                 return (done, Err(e));
@@ -276,8 +277,7 @@ extern "C" fn retry_stalled(worker: &Core) -> c_uint {
         else {
             break;
         };
-        let comp = active.req.completion();
-        let (done, end) = active.post(comp);
+        let (done, end) = active.post();
         posted += u32::from(done > 0);
         if end == Err(Status::NO_RESOURCE) {
             let rest = active.remainder(done);
@@ -288,7 +288,7 @@ extern "C" fn retry_stalled(worker: &Core) -> c_uint {
                 .borrow_mut()
                 .push_back(rest);
         } else {
-            end_posting(comp, end);
+            end_posting(active.req, end);
         }
     }
     stop_retry_if_empty(worker);
@@ -306,7 +306,7 @@ pub fn abort_stalled(ep: &Ep, status: Status) {
         let active = all.remove(at);
         drop(all);
         if let Some(active) = active {
-            end_posting(active.req.completion(), Err(status));
+            end_posting(active.req, Err(status));
         }
     }
     stop_retry_if_empty(worker);
@@ -320,8 +320,8 @@ pub fn send_message(req: Req, ep: &Ep, id: AmId, header: &[u8], data: &Data) -> 
         return Err(Status::UNSUPPORTED);
     };
     let iov = block(at, data.len());
-    let comp = init_completion(req);
-    add_pending(comp, 1);
+    init_completion(req);
+    add_pending(req, 1);
     let length = header.len() as u32;
     // SAFETY: a live transport endpoint, which copies the header; the user's buffer and the request's completion
     // stay until `on_completion`.
@@ -334,11 +334,11 @@ pub fn send_message(req: Req, ep: &Ep, id: AmId, header: &[u8], data: &Data) -> 
             &iov,
             1,
             0,
-            comp,
+            req.completion(),
         )
     };
     if code != UCS_INPROGRESS {
-        add_pending(comp, -1);
+        add_pending(req, -1);
     }
     if let Some(e) = Status::from_code(code) {
         return Err(e);
@@ -350,13 +350,13 @@ pub fn send_message(req: Req, ep: &Ep, id: AmId, header: &[u8], data: &Data) -> 
 
 /// Posts a put that is followed by a notification.
 fn post_notified(
+    req: Req,
     lane: Lane,
     transfer: Transfer,
     notification: &Notification,
-    comp: *mut uct_completion_t,
 ) -> Result<()> {
     let iov = block(transfer.local, transfer.len);
-    add_pending(comp, 1);
+    add_pending(req, 1);
     // SAFETY: a live transport endpoint and a live key; the user's buffer and the request's completion stay until
     // `on_completion`.
     let put = unsafe {
@@ -370,12 +370,12 @@ fn post_notified(
                 rkey,
                 notification.id as u8,
                 &notification.body,
-                Completion(comp),
+                Completion(req.completion()),
             )
         })
     };
     if put != Ok(Posted::InProgress) {
-        add_pending(comp, -1);
+        add_pending(req, -1);
     }
     put.map(drop)
 }
@@ -416,53 +416,51 @@ fn block(at: *mut u8, length: usize) -> uct_iov_t {
 }
 
 /// Initializes the request's completion with one pending part, which `all_posted` removes, so that it completes once.
-fn init_completion(req: Req) -> *mut uct_completion_t {
-    let comp = req.completion();
-    // SAFETY: the request's own completion, which no transport holds.
-    unsafe {
-        comp.write(uct_completion_t {
+fn init_completion(req: Req) {
+    req.with_completion(|comp| {
+        *comp = uct_completion_t {
             func: Some(on_completion),
             count: 1,
             status: UCS_OK,
-        })
-    };
-    comp
+        };
+    });
 }
 
 /// Everything was posted or is stalled. The transfer may be complete already.
 fn all_posted(req: Req, held: TransportHold) {
     req.give_to_transport(held);
-    end_posting(req.completion(), Ok(()));
+    end_posting(req, Ok(()));
 }
 
 /// Removes the pending part that stood for the posting itself.
-fn end_posting(comp: *mut uct_completion_t, end: Result<()>) {
-    record_error(comp, end);
-    add_pending(comp, -1);
-    // SAFETY: the completion of an incomplete request.
-    if unsafe { (*comp).count } == 0 {
-        // SAFETY: as above; no transport has it.
-        unsafe { on_completion(comp) };
+fn end_posting(req: Req, end: Result<()>) {
+    record_error(req, end);
+    add_pending(req, -1);
+    if req.with_completion(|comp| comp.count == 0) {
+        complete(req);
     }
 }
 
 /// Keeps an error for the completion.
-fn record_error(comp: *mut uct_completion_t, end: Result<()>) {
+fn record_error(req: Req, end: Result<()>) {
     if let Err(e) = end {
-        // SAFETY: a request's own completion.
-        unsafe { (*comp).status = e.code() };
+        req.with_completion(|comp| comp.status = e.code());
     }
 }
 
-fn add_pending(comp: *mut uct_completion_t, by: c_int) {
-    // SAFETY: the completion of an incomplete request.
-    unsafe { (*comp).count += by };
+fn add_pending(req: Req, by: c_int) {
+    req.with_completion(|comp| comp.count += by);
+}
+
+/// A transport has completed the last part.
+unsafe extern "C" fn on_completion(comp: *mut uct_completion_t) {
+    // SAFETY: the completion of a request that is alive until this call reports it.
+    complete(unsafe { Req::of_completion(comp) });
 }
 
 /// All parts have completed.
-unsafe extern "C" fn on_completion(comp: *mut uct_completion_t) {
-    // SAFETY: the completion of a request that is alive until this call reports it.
-    let (req, status) = unsafe { (Req::of_completion(comp), (*comp).status) };
+fn complete(req: Req) {
+    let status = req.with_completion(|comp| comp.status);
     req.take_from_transport();
     let result = Status::from_code(status).map_or(Ok(()), Err);
     Op::on_transfers_done(req, result);

@@ -22,11 +22,11 @@ const MAX_USER_SIZE: usize = 1 << 20;
 
 pub struct RequestPool {
     /// The head of the list of free requests.
-    free: Cell<Option<NonNull<Request>>>,
+    free: Cell<Option<Req>>,
     blocks: RefCell<Vec<NonNull<u8>>>,
     block: Layout,
     /// Requests that the application passes to calls as its own.
-    lent: RefCell<BTreeSet<NonNull<Request>>>,
+    lent: RefCell<BTreeSet<Req>>,
     /// Requests that peers answer.
     named: RefCell<Slots<Req>>,
 }
@@ -52,50 +52,47 @@ impl RequestPool {
 
     /// Takes a free request.
     #[inline(always)]
-    pub fn take(&self) -> Option<NonNull<Request>> {
+    pub fn take(&self) -> Option<Req> {
         let req = self.free.get()?;
-        // SAFETY: free requests stand in the pool's memory.
-        self.free.set(unsafe { (*req.as_ptr()).next.get() });
+        self.free.set(req.next.get());
         Some(req)
     }
 
     /// As `take`, from a new block, of which `prepare` gets each request, in zeroed memory.
     #[cold]
-    pub fn grow(&self, prepare: impl Fn(NonNull<Request>)) -> Result<NonNull<Request>> {
+    pub fn grow(&self, prepare: impl Fn(NonNull<Request>)) -> Result<Req> {
         // SAFETY: the layout is not empty.
         let block = unsafe { std::alloc::alloc_zeroed(self.block) };
         let block = NonNull::new(block).ok_or(Status::NO_MEMORY)?;
         self.blocks.borrow_mut().push(block);
-        for at in self.requests_of(block) {
-            prepare(at);
-            self.give(at);
+        for req in self.requests_of(block) {
+            prepare(req.as_ptr());
+            self.give(req);
         }
         self.take().ok_or(Status::NO_MEMORY)
     }
 
     /// Frees a request.
     #[inline(always)]
-    pub fn give(&self, req: NonNull<Request>) {
-        // SAFETY: the pool's memory, in no one's hands; the other fields are written when it is used.
-        unsafe { (&raw mut (*req.as_ptr()).next).write(Cell::new(self.free.get())) };
+    pub fn give(&self, req: Req) {
+        req.next.set(self.free.get());
         self.free.set(Some(req));
     }
 
     /// The requests of a block.
-    fn requests_of(&self, block: NonNull<u8>) -> impl Iterator<Item = NonNull<Request>> {
+    fn requests_of(&self, block: NonNull<u8>) -> impl Iterator<Item = Req> {
         let each = self.block.size() / BLOCK;
-        // SAFETY: inside the block.
-        (0..BLOCK).map(move |i| unsafe { block.add(i * each) }.cast())
+        // SAFETY: inside the block, which lives as long as the pool; zeros, or a request that was used.
+        (0..BLOCK).map(move |i| unsafe { Req::new(block.add(i * each).cast()) })
     }
 
     /// The requests that are not free, found here, not noted with each request.
-    pub fn out(&self) -> Vec<NonNull<Request>> {
+    pub fn out(&self) -> Vec<Req> {
         let mut free = HashSet::new();
         let mut at = self.free.get();
         while let Some(req) = at {
             free.insert(req);
-            // SAFETY: free requests stand in the pool's memory.
-            at = unsafe { (*req.as_ptr()).next.get() };
+            at = req.next.get();
         }
         let blocks = self.blocks.borrow();
         let all = blocks.iter().flat_map(|block| self.requests_of(*block));
@@ -105,20 +102,19 @@ impl RequestPool {
     /// Calls `f` with every request, free or not.
     pub fn each(&self, f: impl Fn(&Request)) {
         for block in self.blocks.borrow().iter() {
-            for at in self.requests_of(*block) {
-                // SAFETY: prepared before the block is listed for others than its maker.
-                f(unsafe { at.as_ref() });
+            for req in self.requests_of(*block) {
+                f(&req);
             }
         }
     }
 
     /// The application passes a request to calls as its own.
-    pub fn lend(&self, req: NonNull<Request>) {
+    pub fn lend(&self, req: Req) {
         self.lent.borrow_mut().insert(req);
     }
 
     /// The application frees a request that may be one of `lend`.
-    pub fn give_lent(&self, req: NonNull<Request>) {
+    pub fn give_lent(&self, req: Req) {
         let was_lent = self.lent.borrow_mut().remove(&req);
         if was_lent {
             self.give(req);
@@ -149,7 +145,7 @@ impl Core {
 
     /// Allocates a request; the user's part is initialised once.
     #[inline]
-    pub fn take_request(&self) -> Result<NonNull<Request>> {
+    pub fn take_request(&self) -> Result<Req> {
         match self.requests().take() {
             Some(req) => Ok(req),
             None => self.requests().grow(|at| {
@@ -179,7 +175,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Fills a pool with one block, and takes all of it.
-    fn taken(pool: &RequestPool) -> Vec<NonNull<Request>> {
+    fn taken(pool: &RequestPool) -> Vec<Req> {
         let first = pool.grow(|_| ()).unwrap();
         let mut all = vec![first];
         all.extend(core::iter::from_fn(|| pool.take()));
@@ -193,7 +189,7 @@ mod tests {
         assert!(pool.take().is_none() && pool.out().is_empty());
         let all = taken(&pool);
         assert_eq!((all.len(), pool.out().len()), (BLOCK, BLOCK));
-        let starts: BTreeSet<usize> = all.iter().map(|at| at.as_ptr().addr()).collect();
+        let starts: BTreeSet<usize> = all.iter().map(|at| at.as_ptr().addr().get()).collect();
         assert_eq!(starts.len(), BLOCK);
         for pair in starts.iter().zip(starts.iter().skip(1)) {
             assert!(pair.1 - pair.0 >= Request::SIZE + user);
@@ -218,7 +214,7 @@ mod tests {
         let prepared = RefCell::new(Vec::new());
         pool.grow(|at| prepared.borrow_mut().push(at)).unwrap();
         let seen = RefCell::new(Vec::new());
-        pool.each(|req| seen.borrow_mut().push(NonNull::from(req)));
+        pool.each(|req| seen.borrow_mut().push(req.as_ptr()));
         assert_eq!(prepared, seen);
     }
 
@@ -226,12 +222,10 @@ mod tests {
     fn an_id_is_stale_once_it_is_forgotten() {
         let pool = RequestPool::new(0).unwrap();
         let all = taken(&pool);
-        // SAFETY: of the pool, which lives on.
-        let [first, second] = [all[0], all[1]].map(|at| unsafe { Req::new(at) });
-        let id = pool.name(first);
-        assert_eq!(pool.named(id), Some(first));
+        let id = pool.name(all[0]);
+        assert_eq!(pool.named(id), Some(all[0]));
         pool.forget(id);
-        let next = pool.name(second);
+        let next = pool.name(all[1]);
         assert!(pool.named(id).is_none() && next != id);
         assert!(pool.named(RequestId::NONE).is_none());
     }

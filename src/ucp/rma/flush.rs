@@ -3,6 +3,7 @@
 //!
 //! A flush is a task of the send queue. At the head, everything before it is with the transport; then the transport is
 //! flushed; then the flush waits for the replies of the peer.
+#![forbid(unsafe_code)]
 
 use crate::c::*;
 use crate::ucp::composite::CompositeRequest;
@@ -254,16 +255,7 @@ pub fn fence(w: &Core) -> Result<()> {
     }
     crate::ucs::sync::fence(crate::ucs::sync::Ordering::SeqCst);
     for iface in &w.ifaces {
-        // SAFETY: an open interface.
-        let code = unsafe {
-            match (*iface.handle).ops.iface_fence {
-                Some(fence) => fence(iface.handle, 0),
-                None => UCS_OK,
-            }
-        };
-        if let Some(e) = Status::from_code(code) {
-            return Err(e);
-        }
+        iface.fence()?;
     }
     Ok(())
 }

@@ -187,8 +187,7 @@ pub fn on_get_reply(worker: &Core, message: &[u8]) -> Option<()> {
                 if body.len() > room.min(get.data.len() - get.received) {
                     return None;
                 }
-                // SAFETY: `body` is readable.
-                let done = unsafe { get.data.unpack(offset, body.as_ptr(), body.len()) };
+                let done = get.data.unpack_bytes(offset, body);
                 get.received += body.len();
                 if done.is_ok() && get.received < get.data.len() {
                     return Some(None);

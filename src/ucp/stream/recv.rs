@@ -202,9 +202,7 @@ impl StreamRecvOp {
     /// Puts bytes into the buffer.
     pub(super) fn put(&mut self, bytes: &[u8]) {
         if self.error.is_none() {
-            // SAFETY: `bytes` is readable.
-            let put = unsafe { self.data.unpack(self.received, bytes.as_ptr(), bytes.len()) };
-            self.error = put.err();
+            self.error = self.data.unpack_bytes(self.received, bytes).err();
         }
         self.received += bytes.len();
     }

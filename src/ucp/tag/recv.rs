@@ -215,8 +215,7 @@ pub fn unpack_fragment(req: Req, offset: usize, body: &[u8]) {
             && recv.arriving.error.is_none()
         {
             let fits = recv.data.len().saturating_sub(offset).min(body.len());
-            // SAFETY: `fits` bytes of `body` are readable.
-            let unpacked = unsafe { recv.data.unpack(offset, body.as_ptr(), fits) };
+            let unpacked = recv.data.unpack_bytes(offset, &body[..fits]);
             recv.arriving.error = match unpacked {
                 Ok(()) if fits < body.len() => Some(Status::MESSAGE_TRUNCATED),
                 r => r.err(),
@@ -238,8 +237,7 @@ fn unpack_whole(data: &Data, bytes: &[u8]) -> Result<()> {
     if bytes.len() > data.len() && !matches!(data, Data::Generic { .. }) {
         return Err(Status::MESSAGE_TRUNCATED);
     }
-    // SAFETY: `bytes` is readable.
-    unsafe { data.unpack(0, bytes.as_ptr(), bytes.len()) }
+    data.unpack_bytes(0, bytes)
 }
 
 /// Removes the oldest posted receive for a tag, and prepares it for a fragmented or rendezvous message.

@@ -24,6 +24,7 @@
 //!     │                                          │
 //!     │ ────────────── DataFailed ─────────────► │ [AwaitPut], [AwaitData]: completes with the status
 //! ```
+#![forbid(unsafe_code)]
 
 use super::mapped::{Copied, copy_mapped, mappable};
 use crate::ucp::dt::Data;
@@ -270,8 +271,7 @@ pub fn on_data(worker: &Core, hdr: &DataHdr, bytes: &[u8]) {
         }
         state.received += bytes.len();
         if state.error.is_none() {
-            // SAFETY: `bytes` is readable.
-            state.error = unsafe { buffer.unpack(offset, bytes.as_ptr(), bytes.len()) }.err();
+            state.error = buffer.unpack_bytes(offset, bytes).err();
         }
         last.then(|| state.error.map_or(Ok(()), Err))
     });
