@@ -142,7 +142,7 @@ static int call(uint16_t port, int half)
     CHECK(bind(fd, (struct sockaddr *)&from, sizeof(from)) == 0);
     CHECK(connect(fd, (struct sockaddr *)&to, sizeof(struct sockaddr_in)) == 0);
     if (half) {
-        static const char *words[] = {"\x40\0\0\0\x80\0\0\0fxtc\2", "\x40\0\0\0\0\0\0\0\0fxcm\2\1\0abc"};
+        static const char *words[] = {"\x40\0\0\0\x80\0\0\0fxtc\3", "\x40\0\0\0\0\0\0\0\0fxcm\2\1\0abc"};
         CHECK(send(fd, words[half - 1], half == 1 ? 13 : 19, MSG_NOSIGNAL) > 0);
     }
     return fd;

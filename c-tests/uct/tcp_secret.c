@@ -339,7 +339,7 @@ static void garbage(void)
         }
         if (n % 3) {
             memcpy(bytes, n % 3 == 1 ? opening : hello, 8);
-            memcpy(bytes + 8, "fxtc\2\0\0\0", 8);
+            memcpy(bytes + 8, "fxtc\3\0\0\0", 8);
         }
         got = say(&other, bytes, n % 3 == 1 ? 65 : n % 3 == 2 ? 136 : sizeof(bytes), answer, sizeof(answer));
         CHECK(got == 0 || (got == 9 && answer[0] == 0x43));

@@ -34,6 +34,8 @@ def encode(point):
 BASE_X = 15112221349535400772501151409588531511454012693041857206046113283949847762202
 BASE_Y = 46316835694926478169428394003475163141307993866256225615783033603165251855960
 BASE = (BASE_X, BASE_Y, 1, BASE_X * BASE_Y % P)
+# Of the interface, among those of its process.
+NUMBER = 7
 
 
 def digest(*parts):
@@ -45,7 +47,7 @@ class Identity:
         h = hashlib.sha512(rng.randbytes(32)).digest()
         self.scalar = int.from_bytes(h[:32], "little") & ((1 << 254) - 8) | 1 << 254
         self.prefix, self.key = h[32:], encode(times(self.scalar, BASE))
-        self.id = max(1, struct.unpack_from("<Q", hashlib.sha512(self.key).digest())[0])
+        self.id = max(1, struct.unpack_from("<Q", hashlib.sha512(self.key + struct.pack("<I", NUMBER)).digest())[0])
 
     def sign(self, message):
         r = digest(self.prefix, message) % L
@@ -53,7 +55,7 @@ class Identity:
         return point + ((r + digest(point, self.key, message) * self.scalar) % L).to_bytes(32, "little")
 
     def hello(self, to, attempt=1, max_am=8200, forged=False):
-        body = struct.pack("<4sHBBQQII", b"fxtc", 2, 0, 0, to, attempt, max_am, 0) + self.key
+        body = struct.pack("<4sHBBQQII", b"fxtc", 3, 0, 0, to, attempt, max_am, NUMBER) + self.key
         signature = bytes(64) if forged else self.sign(body)
         return frame(0x40, body + signature)
 
@@ -122,7 +124,7 @@ def wireup(uuid, ep, serial, entries, ticket=0):
 
 
 def welcome(attempt=0, max_am=8200):
-    return frame(0x41, struct.pack("<4sHHQI", b"fxtc", 2, 0, attempt, max_am))
+    return frame(0x41, struct.pack("<4sHHQI", b"fxtc", 3, 0, attempt, max_am))
 
 
 def address_of(uuid, entries):

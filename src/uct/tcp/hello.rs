@@ -1,15 +1,21 @@
 //! The greeting of a connecting interface: its identity, proven by a signature.
 //!
-//! An interface makes a key pair when it opens. Its id, which is part of its address, is a digest of the public key. A
-//! connecting interface sends that key and signs the greeting, so that a process that merely knows an address cannot
+//! A process has a key pair. The id of an interface, which is part of its address, is a digest of the public key and of
+//! the interface's number. A connecting interface sends both and signs the greeting, so that a process that merely knows an address cannot
 //! connect in the name of its owner. The signature covers the id of the receiving interface: the receiver cannot use it
 //! elsewhere.
 #![forbid(unsafe_code)]
 
 use super::wire::{Bad, HEADER_LEN, HELLO, MAGIC, UPSTREAM_GREETING, VERSION};
+use crate::sys::lock::Mutex;
+use crate::sys::random::random_bytes;
+use crate::ucs::fork::PerProcess;
+use crate::ucs::sync::{AtomicU32, Ordering};
 use crate::wire::{Reader, Writer};
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use sha2::{Digest, Sha512};
+use std::io;
+use std::sync::Arc;
 
 /// The purpose of a connection.
 pub const PURPOSE_DATA: u8 = 0;
@@ -24,16 +30,33 @@ pub const HELLO_LEN: usize = HEADER_LEN + BODY_LEN;
 
 /// The identity of an interface.
 pub struct Identity {
-    key: SigningKey,
+    key: Arc<SigningKey>,
+    /// Among the interfaces of the process.
+    number: u32,
     pub id: u64,
 }
 
+/// The key pair of this process, made with its first interface.
+static KEY: PerProcess<Mutex<Option<Arc<SigningKey>>>> = PerProcess::new(Mutex::default);
+
 impl Identity {
-    /// One from 32 random bytes.
-    pub fn new(secret: &[u8; KEY_LEN]) -> Identity {
-        let key = SigningKey::from_bytes(secret);
-        let id = id_of(key.verifying_key().as_bytes());
-        Identity { key, id }
+    /// A new one of this process.
+    pub fn new() -> io::Result<Identity> {
+        // Relaxed: only uniqueness matters.
+        static LAST: AtomicU32 = AtomicU32::new(0);
+        let number = LAST.fetch_add(1, Ordering::Relaxed);
+        let mut key = KEY.get().lock();
+        let made = match key.take() {
+            Some(key) => key,
+            None => Arc::new(SigningKey::from_bytes(&random_bytes()?)),
+        };
+        *key = Some(Arc::clone(&made));
+        Ok(Identity::with(made, number))
+    }
+
+    fn with(key: Arc<SigningKey>, number: u32) -> Identity {
+        let id = id_of(key.verifying_key().as_bytes(), number);
+        Identity { key, number, id }
     }
 
     /// A whole greeting of this interface.
@@ -48,7 +71,7 @@ impl Identity {
         w.u64(hello.to);
         w.u64(hello.attempt);
         w.u32(hello.max_am);
-        w.u32(0);
+        w.u32(self.number);
         w.bytes(self.key.verifying_key().as_bytes());
         let (signed, signature) = out[HEADER_LEN..].split_at_mut(SIGNED_LEN);
         signature.copy_from_slice(&self.key.sign(signed).to_bytes());
@@ -56,9 +79,12 @@ impl Identity {
     }
 }
 
-/// The id of the interface with this public key; never 0.
-fn id_of(key: &[u8; KEY_LEN]) -> u64 {
-    let digest = Sha512::digest(key);
+/// The id of the interface with this number of the process with this public key; never 0.
+fn id_of(key: &[u8; KEY_LEN], number: u32) -> u64 {
+    let digest = Sha512::new()
+        .chain_update(key)
+        .chain_update(number.to_le_bytes())
+        .finalize();
     let first = digest.first_chunk().copied().unwrap_or_default();
     u64::from_le_bytes(first).max(1)
 }
@@ -123,10 +149,9 @@ impl Received {
                 attempt: r.u64()?,
                 max_am: r.u32()?,
             };
-            let reserved = u32::from(zero) | r.u32()?;
-            Some((hello, reserved, r.bytes(KEY_LEN)?))
+            Some((hello, zero, r.u32()?, r.bytes(KEY_LEN)?))
         };
-        let Some((hello, 0, key)) = rest() else {
+        let Some((hello, 0, number, key)) = rest() else {
             return Err(Bad::Reserved);
         };
         let Some(key) = key.first_chunk() else {
@@ -134,7 +159,7 @@ impl Received {
         };
         Ok(Some(Received {
             hello,
-            from: id_of(key),
+            from: id_of(key, number),
             bytes: *bytes,
         }))
     }
@@ -154,6 +179,11 @@ impl Received {
 mod tests {
     use super::*;
 
+    /// Interface 5 of the process with a secret of such bytes.
+    fn identity(secret: u8) -> Identity {
+        Identity::with(Arc::new(SigningKey::from_bytes(&[secret; 32])), 5)
+    }
+
     fn hello() -> Hello {
         Hello {
             purpose: PURPOSE_DATA,
@@ -165,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_greeting_comes_back_signed_and_no_part_of_it_is_one() {
-        let me = Identity::new(&[7; 32]);
+        let me = identity(7);
         let bytes = me.greet(&hello());
         for n in 0..bytes.len() {
             assert!(matches!(Received::decode(&bytes[..n]), Ok(None)), "{n}");
@@ -173,24 +203,26 @@ mod tests {
         let got = Received::decode(&bytes).ok().flatten().unwrap();
         assert_eq!((got.hello, got.from), (hello(), me.id));
         assert!(got.is_signed());
-        assert_ne!(me.id, Identity::new(&[8; 32]).id);
+        assert_ne!(me.id, identity(8).id);
+        // Another interface of the process.
+        assert_ne!(me.id, Identity::with(Arc::clone(&me.key), 6).id);
     }
 
     /// The bytes before the signature, which must not change within this version.
     #[test]
-    fn the_greeting_of_version_2() {
-        let bytes = Identity::new(&[7; 32]).greet(&hello());
+    fn the_greeting_of_version_3() {
+        let bytes = identity(7).greet(&hello());
         let hex: String = bytes[..40].iter().map(|b| format!("{b:02x}")).collect();
         assert_eq!(
             hex,
-            "4000000080000000667874630200000002000000000000000300000000000000\
-             0800010000000000"
+            "4000000080000000667874630300000002000000000000000300000000000000\
+             0800010005000000"
         );
     }
 
     #[test]
     fn a_greeting_in_the_name_of_another_is_detected() {
-        let (me, other) = (Identity::new(&[7; 32]), Identity::new(&[8; 32]));
+        let (me, other) = (identity(7), identity(8));
         let mine = me.greet(&hello());
         // Another's key before my signature, and the reverse.
         let mut forged = mine;
@@ -215,7 +247,7 @@ mod tests {
 
     #[test]
     fn an_invalid_greeting_is_rejected_before_it_is_complete() {
-        let good = Identity::new(&[7; 32]).greet(&hello());
+        let good = identity(7).greet(&hello());
         let bad = |at: usize, value| {
             let mut bytes = good;
             bytes[at] = value;
@@ -233,6 +265,5 @@ mod tests {
         };
         assert_eq!(bad(4, 40), Some(len));
         assert_eq!(bad(15, 1), Some(Bad::Reserved));
-        assert_eq!(bad(36, 1), Some(Bad::Reserved));
     }
 }

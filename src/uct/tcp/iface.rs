@@ -20,7 +20,6 @@ use crate::c::*;
 use crate::sys::clock::monotonic_ns;
 use crate::sys::epoll::Epoll;
 use crate::sys::net::{self, Address};
-use crate::sys::random;
 use crate::sys::socket::{self, READABLE, Socket, WRITABLE};
 use crate::sys::timerfd::TimerFd;
 use crate::ucs::config::Config;
@@ -177,7 +176,7 @@ impl TcpIface {
         let device = address.name.clone();
         let prefer = settings.prefer_default && survey.is_default_route(address);
         let tl = TcpIface {
-            identity: Identity::new(&random::random_bytes()?),
+            identity: Identity::new()?,
             port,
             domain: address.loopback.then(net::loopback_domain),
             estimate: device::estimate(address, settings.max_bandwidth),

@@ -1,4 +1,4 @@
-//! Byte formats of tcp: the frames of a connection and the three addresses. Ours, version 2. A connection begins with
+//! Byte formats of tcp: the frames of a connection and the three addresses. Ours, version 3. A connection begins with
 //! a greeting (`hello`).
 //!
 //! A frame is a header of eight bytes (kind, three zero bytes, length of the body) and a body. Kinds below 32 are
@@ -12,7 +12,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// Says that the other end speaks ours: "fxtc".
 pub const MAGIC: u32 = u32::from_le_bytes(*b"fxtc");
 /// Changes when a frame or an address changes its meaning.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
 /// The first bytes of a connection of upstream UCX, in place of a greeting.
 pub const UPSTREAM_GREETING: u64 = 0xcafe_babe_1234_5678;
@@ -492,9 +492,9 @@ mod tests {
         encode(&all()[0], &mut welcome);
         let (mut other, mut later) = (welcome.clone(), welcome);
         other[8] ^= 1;
-        later[12] = 3;
+        later[12] = 4;
         assert_eq!(decode(&other, 100), Err(Bad::Magic));
-        assert_eq!(decode(&later, 100), Err(Bad::Version(3)));
+        assert_eq!(decode(&later, 100), Err(Bad::Version(4)));
     }
 
     /// Mutated and random streams: no panic, no frame beyond the limit, always an end.
