@@ -288,13 +288,13 @@ impl Conn {
                         Status::UNREACHABLE
                     }
                     End::Closed { .. } => {
-                        crate::ucs_error!(
+                        crate::ucs_warn!(
                             "what listens at {peer} closed the connection without an answer"
                         );
                         Status::CONNECTION_RESET
                     }
                     End::Broken(e) => {
-                        crate::ucs_error!("no answer of the server at {peer}: {e}");
+                        crate::ucs_warn!("no answer of the server at {peer}: {e}");
                         failure(e)
                     }
                 };
