@@ -376,7 +376,7 @@ impl Region {
             let md = &context.mds[i];
             let size = md.md.attr().rkey_packed_size;
             let number = md.component.component.key_number();
-            let (Some(number), true) = (number, size > 0 && size < 256) else {
+            let (Some(number), Ok(domain), 1..256) = (number, u8::try_from(i), size) else {
                 continue;
             };
             let mut key = vec![0; size];
@@ -388,6 +388,7 @@ impl Region {
             match packed {
                 Ok(()) => keys.push(MdKey {
                     component: number,
+                    domain,
                     key,
                 }),
                 Err(e) => ucs_debug!("{}: packing a key: {e}", md.name),

@@ -114,16 +114,17 @@ impl Mapping {
 }
 
 impl Mapping {
-    /// A transport's access by a key of one memory domain; nothing is mapped.
-    pub fn of_domain(context: &Context, domain: usize, info: &Rkey) -> Option<Mapping> {
+    /// A transport's access by the key of the peer's memory domain `theirs`, with a domain of the same component here;
+    /// nothing is mapped.
+    pub fn of_domain(context: &Context, domain: usize, theirs: u8, info: &Rkey) -> Option<Mapping> {
         let md = &context.mds[domain];
         let component = md.component.component;
-        let key = info.keys.iter().find(|k| {
-            component.key_number() == Some(k.component)
-                && k.key.len() == md.md.attr().rkey_packed_size
-        })?;
+        let key = info.key_of(component.key_number()?, theirs)?;
+        if key.len() != md.md.attr().rkey_packed_size {
+            return None;
+        }
         // SAFETY: a key of this component's length.
-        let parts = unsafe { component.rkey_unpack(key.key.as_ptr()) }.ok()?;
+        let parts = unsafe { component.rkey_unpack(key.as_ptr()) }.ok()?;
         Some(Mapping {
             domain,
             parts,

@@ -290,10 +290,13 @@ impl Core {
                 .iter()
                 .filter(|i| !net_only || resources[i.resource].device.kind == UCT_DEVICE_TYPE_NET)
                 .filter(|i| i.device_address.len() < 256 && i.address.len() < 256)
-                .map(|i| AddressEntry {
-                    transport: i.number,
-                    device: i.device_address.clone(),
-                    iface: i.address.clone(),
+                .filter_map(|i| {
+                    Some(AddressEntry {
+                        transport: i.number,
+                        domain: u8::try_from(resources[i.resource].md).ok()?,
+                        device: i.device_address.clone(),
+                        iface: i.address.clone(),
+                    })
                 })
                 .collect(),
         }

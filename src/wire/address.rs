@@ -1,7 +1,7 @@
 //! Worker addresses: the identity of a worker and the addresses of its interfaces.
 //!
-//! The list of interfaces: count (1), then for each interface: transport (1), length of the device address (1), of the
-//! interface address (1), both addresses. In messages between processes of this library, a blob header and the worker's
+//! The list of interfaces: count (1), then for each interface: transport (1), memory domain (1), length of the device
+//! address (1), of the interface address (1), both addresses. In messages between processes of this library, a blob header and the worker's
 //! uuid (8) precede it; applications exchange the form of `envelope`.
 
 use super::blob::{self, BlobError, HEAD};
@@ -12,6 +12,8 @@ use super::{Reader, envelope};
 pub struct AddressEntry {
     /// The transport's number.
     pub transport: u8,
+    /// Its memory domain: the keys of that domain name it too.
+    pub domain: u8,
     pub device: Vec<u8>,
     pub iface: Vec<u8>,
 }
@@ -63,7 +65,8 @@ impl Address {
         let entries = &self.entries[..self.entries.len().min(MAX_ENTRIES)];
         out.push(entries.len() as u8);
         for e in entries {
-            out.extend_from_slice(&[e.transport, e.device.len() as u8, e.iface.len() as u8]);
+            let (device, iface) = (e.device.len() as u8, e.iface.len() as u8);
+            out.extend_from_slice(&[e.transport, e.domain, device, iface]);
             out.extend_from_slice(&e.device);
             out.extend_from_slice(&e.iface);
         }
@@ -75,10 +78,11 @@ fn take_entries(list: &[u8], known: fn(u8) -> bool) -> Option<Vec<AddressEntry>>
     let count = r.u8()?;
     let mut entries = Vec::with_capacity(usize::from(count));
     for _ in 0..count {
-        let transport = r.u8()?;
+        let (transport, domain) = (r.u8()?, r.u8()?);
         let (device, iface) = (r.u8()?, r.u8()?);
         let entry = AddressEntry {
             transport,
+            domain,
             device: r.bytes(device.into())?.to_vec(),
             iface: r.bytes(iface.into())?.to_vec(),
         };
@@ -99,11 +103,13 @@ mod tests {
             entries: vec![
                 AddressEntry {
                     transport: 0,
+                    domain: 0,
                     device: vec![],
                     iface: vec![1; 8],
                 },
                 AddressEntry {
                     transport: 4,
+                    domain: 3,
                     device: vec![2; 14],
                     iface: vec![3, 4],
                 },
@@ -156,6 +162,7 @@ mod tests {
             1,
             AddressEntry {
                 transport: 77,
+                domain: 1,
                 device: vec![5; 3],
                 iface: vec![6; 200],
             },
@@ -179,6 +186,7 @@ mod tests {
     fn more_interfaces_than_can_be_counted_are_left_out() {
         let entry = |n: u8| AddressEntry {
             transport: 4,
+            domain: n,
             device: vec![n; 6],
             iface: vec![n; 11],
         };

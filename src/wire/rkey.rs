@@ -1,7 +1,7 @@
 //! Remote keys and exported memory handles: which memory, and by which ways it can be reached.
 //!
 //! Owner's worker-independent context id (8), region id (8), address (8), length (8), memory type (1),
-//! uses (1), count (1), then a key a way: transport (1), length (1), the domain's key. In messages
+//! uses (1), count (1), then a key for each memory domain: component (1), domain (1), length (1), the domain's key. In messages
 //! between processes of ours a blob's head stands before it; what applications exchange is `envelope`'s.
 
 use super::blob::{self, BlobError, HEAD};
@@ -12,6 +12,8 @@ use super::{Reader, Writer, envelope};
 pub struct MdKey {
     /// The component's number: that of its first transport in worker addresses.
     pub component: u8,
+    /// The domain, as the worker addresses of the same context name it: a component may have one for each device.
+    pub domain: u8,
     pub key: Vec<u8>,
 }
 
@@ -43,6 +45,12 @@ const FIXED: usize = 35;
 const USUAL: usize = 120;
 
 impl Rkey {
+    /// The key of one of the owner's memory domains.
+    pub fn key_of(&self, component: u8, domain: u8) -> Option<&[u8]> {
+        let is_it = |k: &&MdKey| (k.component, k.domain) == (component, domain);
+        self.keys.iter().find(is_it).map(|k| k.key.as_slice())
+    }
+
     /// The blob for messages between processes of ours.
     pub fn pack(&self) -> Vec<u8> {
         let mut buf = Vec::with_capacity(HEAD + USUAL);
@@ -95,11 +103,11 @@ impl Rkey {
         out.extend_from_slice(&fixed);
         let count = out.len() - 1;
         for k in &self.keys {
-            if out.len() + 2 + k.key.len() > end || out[count] == u8::MAX {
+            if out.len() + 3 + k.key.len() > end || out[count] == u8::MAX {
                 break;
             }
             out[count] += 1;
-            out.extend_from_slice(&[k.component, k.key.len() as u8]);
+            out.extend_from_slice(&[k.component, k.domain, k.key.len() as u8]);
             out.extend_from_slice(&k.key);
         }
     }
@@ -110,10 +118,11 @@ impl Rkey {
         let (mem_type, uses, count) = (r.u8()?, r.u8()?, r.u8()?);
         let mut keys = Vec::with_capacity(usize::from(count));
         for _ in 0..count {
-            let component = r.u8()?;
+            let (component, domain) = (r.u8()?, r.u8()?);
             let n = r.u8()?;
             keys.push(MdKey {
                 component,
+                domain,
                 key: r.bytes(n.into())?.to_vec(),
             });
         }
@@ -144,6 +153,7 @@ mod tests {
             uses,
             keys: vec![MdKey {
                 component: 1,
+                domain: 2,
                 key: vec![rng.next() as u8; 24],
             }],
         }
@@ -180,11 +190,30 @@ mod tests {
     }
 
     #[test]
+    fn domains_of_one_component_have_a_key_each() {
+        let mut key = sample(&TestRng::new(5), READ);
+        let of = |component, domain| MdKey {
+            component,
+            domain,
+            key: vec![component, domain],
+        };
+        key.keys = vec![of(6, 1), of(6, 2), of(4, 3)];
+        let key = Rkey::unpack(&key.pack()).unwrap();
+        for (component, domain) in [(6, 1), (6, 2), (4, 3)] {
+            let found = key.key_of(component, domain);
+            assert_eq!(found, Some(&[component, domain][..]));
+        }
+        assert_eq!(key.key_of(6, 3), None);
+        assert_eq!(key.key_of(4, 1), None);
+    }
+
+    #[test]
     fn keys_without_room_are_left_out() {
         let mut key = sample(&TestRng::new(3), READ);
         key.keys = (0..12)
             .map(|i| MdKey {
-                component: i,
+                component: 6,
+                domain: i,
                 key: vec![i; 30],
             })
             .collect();

@@ -150,6 +150,7 @@ mod tests {
             entries: (0..20)
                 .map(|i| AddressEntry {
                     transport: 4,
+                    domain: i,
                     device: vec![i; 6],
                     iface: vec![i; 11],
                 })

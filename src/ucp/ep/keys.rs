@@ -35,7 +35,8 @@ impl Ep {
         let lane = self.lane_with(Capability::PutByKey)?;
         let w = self.worker();
         let domain = w.context().resources[w.ifaces[lane.iface].resource].md;
-        Mapping::of_domain(w.context(), domain, info)
+        let theirs = self.address.get()?.entries.get(self.lane().entry)?.domain;
+        Mapping::of_domain(w.context(), domain, theirs, info)
     }
 
     /// The key that the peer sent as `blob`, unpacked now or before. Memory of this process is used only if it was mapped
