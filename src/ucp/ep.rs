@@ -18,7 +18,9 @@ pub mod pairing;
 mod parts;
 mod rails;
 mod send_queue;
+mod short_queue;
 mod state;
+pub mod stream_inbox;
 pub mod table;
 mod transport_flush;
 
@@ -31,6 +33,7 @@ use rails::Rails;
 pub use rails::{OpenedRail, WantedRails, WeightedLane};
 pub use send_queue::{SendQueue, ShortRoute};
 pub use state::{Connection, ConnectionEvent, Handle, HandleEvent, MadeBy};
+use stream_inbox::Inbox;
 pub use transport_flush::TransportFlush;
 
 use super::after_fork;
@@ -39,7 +42,6 @@ use super::cm_connection::CmConnection;
 use super::op::Op;
 use super::request::Req;
 use super::rkey::KeyCache;
-use super::stream::inbox::Inbox;
 use super::worker_core::{Core, MAX_HEADERS};
 use crate::c::*;
 use crate::ucs::{Result, Status};

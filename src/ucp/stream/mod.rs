@@ -3,11 +3,9 @@
 //! `send`: sends. `recv`: receives. Bytes that no receive has taken are in the endpoint's `Inbox`, or still in the
 //! sender's memory (`rndv`); the worker lists the endpoints whose inboxes the application has not polled yet.
 
-pub mod inbox;
 pub mod recv;
 pub mod rndv;
 pub mod send;
-mod short_queue;
 
 use super::ep::Ep;
 use super::unexpected;

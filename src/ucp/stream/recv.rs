@@ -3,9 +3,9 @@
 //! A receive completes with the bytes that are there, in whole elements, or with a full buffer if it waits for all.
 //! Bytes that come while a receive waits are copied directly into its buffer.
 
-use super::inbox::{Chunk, Inbox, is_requested};
 use super::rndv;
 use crate::ucp::dt::Data;
+use crate::ucp::ep::stream_inbox::{Chunk, Inbox, is_requested};
 use crate::ucp::ep::{Ep, Pin};
 use crate::ucp::op::{Op, Operation, StreamRecvOp};
 use crate::ucp::request::{

@@ -5,10 +5,10 @@
 //! requested from the sender, as in a rendezvous of another kind.
 #![forbid(unsafe_code)]
 
-use super::inbox::{Chunk, Remote};
 use super::recv::serve;
 use crate::ucp::buffers::zeroed;
 use crate::ucp::dt::Data;
+use crate::ucp::ep::stream_inbox::{Chunk, Remote};
 use crate::ucp::ep::{Ep, Pin};
 use crate::ucp::op::StreamRecvOp;
 use crate::ucp::proto::fetched;
@@ -130,7 +130,7 @@ pub fn copy_first(ep: &Ep, op: &mut StreamRecvOp, count: usize) -> usize {
     let Some(Remote::Mapped(message)) = chunk.remote.as_deref().copied() else {
         return 0;
     };
-    let n = chunk.len().min(count);
+    let n = chunk.left().min(count);
     let part = chunk.at..chunk.at + n;
     if op.error.is_none() {
         match mapped::copy_part(ep, &message, part, &op.data, op.received) {
@@ -145,7 +145,7 @@ pub fn copy_first(ep: &Ep, op: &mut StreamRecvOp, count: usize) -> usize {
     op.received += n;
     chunk.at += n;
     inbox.available.set(inbox.available.get() - n);
-    if chunk.len() > 0 {
+    if chunk.left() > 0 {
         inbox.chunks.borrow_mut().push_front(chunk);
     } else {
         inbox.remote.set(inbox.remote.get() - 1);
@@ -227,7 +227,7 @@ fn on_fetched(ep: &Ep, number: u64, result: Result<Vec<u8>>) {
     match result {
         Ok(bytes) => {
             let chunk = &mut inbox.chunks.borrow_mut()[index];
-            unexpected::add(ep.worker(), chunk.len());
+            unexpected::add(ep.worker(), chunk.left());
             chunk.bytes = bytes.into();
             chunk.remote = None;
             inbox.remote.set(inbox.remote.get() - 1);
@@ -261,9 +261,9 @@ fn truncate(ep: &Ep, from: usize) {
     inbox.broken.set(true);
     let gone: Vec<Chunk> = inbox.chunks.borrow_mut().drain(from..).collect();
     for chunk in gone {
-        inbox.available.set(inbox.available.get() - chunk.len());
+        inbox.available.set(inbox.available.get() - chunk.left());
         let Some(remote) = chunk.remote else {
-            unexpected::sub(ep.worker(), chunk.len());
+            unexpected::sub(ep.worker(), chunk.left());
             continue;
         };
         inbox.remote.set(inbox.remote.get() - 1);

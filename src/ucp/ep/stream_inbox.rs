@@ -27,21 +27,21 @@ impl Remote {
 }
 
 /// Whether the bytes of a chunk were requested.
-pub(super) fn is_requested(chunk: Option<&Chunk>) -> bool {
+pub fn is_requested(chunk: Option<&Chunk>) -> bool {
     let remote = chunk.and_then(|c| c.remote.as_deref());
     matches!(remote, Some(Remote::Requested { .. }))
 }
 
 /// Bytes of one message, from `at` on.
-pub(super) struct Chunk {
-    pub(super) bytes: Buffer,
-    pub(super) at: usize,
+pub struct Chunk {
+    pub bytes: Buffer,
+    pub at: usize,
     /// Set while the bytes are remote; then `bytes` is empty.
-    pub(super) remote: Option<Box<Remote>>,
+    pub remote: Option<Box<Remote>>,
 }
 
 impl Chunk {
-    pub(super) fn here(bytes: Buffer) -> Chunk {
+    pub fn here(bytes: Buffer) -> Chunk {
         Chunk {
             bytes,
             at: 0,
@@ -51,12 +51,12 @@ impl Chunk {
 
     /// The local bytes that are left.
     #[inline(always)]
-    pub(super) fn rest(&self) -> &[u8] {
+    pub fn rest(&self) -> &[u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
     /// The number of bytes that are left, local or remote.
-    pub(super) fn len(&self) -> usize {
+    pub fn left(&self) -> usize {
         match &self.remote {
             None => self.rest().len(),
             Some(e) => e.total() - self.at,
@@ -69,42 +69,42 @@ impl Chunk {
 /// While receives wait, the inbox holds less than one element of the first receive.
 pub struct Inbox {
     /// Precedes all chunks; empty while a chunk is remote.
-    pub(super) short: ShortQueue,
-    pub(super) chunks: RefCell<VecDeque<Chunk>>,
+    pub short: ShortQueue,
+    pub chunks: RefCell<VecDeque<Chunk>>,
     /// Bytes in all of them.
-    pub(super) available: Cell<usize>,
+    pub available: Cell<usize>,
     /// Number of remote chunks.
-    pub(super) remote: Cell<usize>,
+    pub remote: Cell<usize>,
     /// Bytes were lost: later bytes are not received.
-    pub(super) broken: Cell<bool>,
-    pub(super) waiting: Waiting,
+    pub broken: Cell<bool>,
+    pub waiting: Waiting,
     /// Chunks the application has, by their pointer.
-    pub(super) lent: RefCell<HashMap<usize, Buffer>>,
+    pub lent: RefCell<HashMap<usize, Buffer>>,
     /// In the worker's list.
-    pub(super) listed: Cell<bool>,
+    pub listed: Cell<bool>,
 }
 
 /// Waiting receives. The oldest is stored separately, as mostly there is one.
 #[derive(Default)]
-pub(super) struct Waiting {
-    pub(super) oldest: Cell<Option<Req>>,
+pub struct Waiting {
+    pub oldest: Cell<Option<Req>>,
     /// The others, in order; empty without an oldest.
     others: RefCell<VecDeque<Req>>,
 }
 
 impl Waiting {
     #[inline(always)]
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.oldest.get().is_none()
     }
 
     #[inline(always)]
-    pub(super) fn oldest(&self) -> Option<Req> {
+    pub fn oldest(&self) -> Option<Req> {
         self.oldest.get()
     }
 
     #[inline(always)]
-    pub(super) fn push(&self, req: Req) {
+    pub fn push(&self, req: Req) {
         if self.is_empty() {
             self.oldest.set(Some(req));
         } else {
@@ -114,7 +114,7 @@ impl Waiting {
 
     /// Takes the oldest off.
     #[inline(always)]
-    pub(super) fn pop(&self) {
+    pub fn pop(&self) {
         let mut others = self.others.borrow_mut();
         self.oldest.set(if others.is_empty() {
             None
@@ -124,7 +124,7 @@ impl Waiting {
     }
 
     /// Takes one off, wherever it stands.
-    pub(super) fn remove(&self, req: Req) {
+    pub fn remove(&self, req: Req) {
         if self.oldest.get() == Some(req) {
             self.pop();
         } else {
@@ -158,14 +158,14 @@ impl Inbox {
     }
 
     /// Appends bytes.
-    pub(super) fn push(&self, bytes: &[u8], buffers: &Buffers) {
+    pub fn push(&self, bytes: &[u8], buffers: &Buffers) {
         if !self.push_short(bytes) {
             self.push_chunk(buffers.copy(bytes));
         }
     }
 
     /// Appends the bytes of a short message, if there is no chunk.
-    pub(super) fn push_short(&self, bytes: &[u8]) -> bool {
+    pub fn push_short(&self, bytes: &[u8]) -> bool {
         let available = self.available.get();
         let kept = available == self.short.len() && self.short.push(bytes);
         if kept {
@@ -176,7 +176,7 @@ impl Inbox {
 
     /// As `push_short`, for up to `SMALL` bytes, if no memory has to be allocated.
     #[inline(always)]
-    pub(super) fn push_small(&self, bytes: &[u8]) -> bool {
+    pub fn push_small(&self, bytes: &[u8]) -> bool {
         let (available, count) = (self.available.get(), bytes.len());
         if available != self.short.len() || !self.short.has_room(count) {
             return false;
@@ -186,13 +186,13 @@ impl Inbox {
         true
     }
 
-    pub(super) fn push_chunk(&self, bytes: Buffer) {
+    pub fn push_chunk(&self, bytes: Buffer) {
         self.available.set(self.available.get() + bytes.len());
         self.chunks.borrow_mut().push_back(Chunk::here(bytes));
     }
 
     /// Makes the messages that go before all chunks chunks as well.
-    pub(super) fn spill_inline(&self) {
+    pub fn spill_inline(&self) {
         let messages: Vec<_> = core::iter::from_fn(|| self.short.take_message()).collect();
         let mut chunks = self.chunks.borrow_mut();
         for message in messages.into_iter().rev() {
@@ -205,7 +205,7 @@ impl Inbox {
     /// # Safety
     /// `to` must be writable for `count` bytes.
     #[inline(always)]
-    pub(super) unsafe fn take_small(&self, count: usize, to: *mut u8) -> bool {
+    pub unsafe fn take_small(&self, count: usize, to: *mut u8) -> bool {
         // SAFETY: by the caller's promise.
         let taken = unsafe { self.short.take_small(count, to) };
         if taken {
@@ -218,7 +218,7 @@ impl Inbox {
     ///
     /// # Safety
     /// `to` must be writable for `count` bytes.
-    pub(super) unsafe fn take_plain(&self, count: usize, to: *mut u8) -> bool {
+    pub unsafe fn take_plain(&self, count: usize, to: *mut u8) -> bool {
         if self.short.len() > 0 {
             // SAFETY: by the caller's promise.
             let taken = unsafe { self.short.take(count, to) };
@@ -251,7 +251,7 @@ impl Inbox {
 
     /// Removes `count` bytes from the front, fewer if a chunk is remote; `sink` gets them in parts. Returns their
     /// number.
-    pub(super) fn take(&self, count: usize, mut sink: impl FnMut(&[u8])) -> usize {
+    pub fn take(&self, count: usize, mut sink: impl FnMut(&[u8])) -> usize {
         let early = self.short.take_vec(count);
         if !early.is_empty() {
             sink(&early);
@@ -276,7 +276,7 @@ impl Inbox {
     }
 
     /// Removes the rest of the first message, if it is local.
-    pub(super) fn take_front_here(&self) -> Option<Chunk> {
+    pub fn take_front_here(&self) -> Option<Chunk> {
         if let Some(message) = self.short.take_message() {
             return Some(Chunk::here(message.into()));
         }
@@ -285,7 +285,7 @@ impl Inbox {
     }
 
     /// Whether there are bytes that can be received at once.
-    pub(super) fn has_something(&self) -> bool {
+    pub fn has_something(&self) -> bool {
         self.available.get() > 0
             && (self.remote.get() == 0 || !is_requested(self.chunks.borrow().front()))
     }
