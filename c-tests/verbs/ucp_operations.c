@@ -114,6 +114,20 @@ static void memory(int origin)
     CHECK_OK(ucp_mem_unmap(sides[!origin].context, mapped));
 }
 
+/* The device is not told of mapped memory: peers reach it by messages, and a stranger may guess a device's key. */
+static void mapped_memory_is_not_the_devices(ucp_context_h context)
+{
+    char *text;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+
+    ucp_mem_print_info("64k", context, out);
+    CHECK(fclose(out) == 0);
+    CHECK(strstr(text, "registered on:") != NULL);
+    CHECK(strstr(text, "fake0") == NULL);
+    free(text);
+}
+
 int main(int argc, char **argv)
 {
     ucp_transport_entry_t entry;
@@ -147,6 +161,7 @@ int main(int argc, char **argv)
     }
     memory(0);
     memory(1);
+    mapped_memory_is_not_the_devices(sides[0].context);
     for (i = 0; i < 2; ++i) {
         requests[i] = ucp_ep_close_nb(eps[i], UCP_EP_CLOSE_MODE_FLUSH);
     }

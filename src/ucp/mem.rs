@@ -1,6 +1,6 @@
 //! Memory for remote access: regions that the application maps.
 //!
-//! A region is registered with every memory domain that supports it; memory that the library allocates comes from a
+//! A region is registered with every memory domain that supports it and whose keys peers get; memory that the library allocates comes from a
 //! shared-memory domain if there is one, so that peers on this host access it by plain loads and stores. A peer's
 //! access by messages names a region by its id and is checked against its range.
 
@@ -283,7 +283,8 @@ impl Region {
         Err(Status::NO_MEMORY)
     }
 
-    /// Registers with every domain that can. Domains guard against writes, if any.
+    /// Registers with every domain that can and whose keys are packed: by others nobody would use it, but strangers who
+    /// guess a device's key. Domains guard against writes, if any.
     fn register(&mut self, context: &Context, internal: bool) {
         let mut flags = UCT_MD_MEM_ACCESS_ALL;
         if self.rights & WRITE == 0 {
@@ -293,7 +294,8 @@ impl Region {
             flags |= MEM_ONE_TRANSFER;
         }
         for (i, md) in context.mds.iter().enumerate() {
-            if md.md.attr().flags & u64::from(UCT_MD_FLAG_REG) == 0 {
+            let can = md.md.attr().flags & u64::from(UCT_MD_FLAG_REG) != 0;
+            if !can || md.component.component.key_number().is_none() {
                 continue;
             }
             match md.md.mem_reg(self.address, self.length, flags) {
