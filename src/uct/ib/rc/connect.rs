@@ -110,9 +110,9 @@ impl RcIface {
             since: now,
         };
         let number = conn.pair.number();
+        connector.schedule(number, &link);
         connector.links.borrow_mut().insert(number, link);
         RcIface::send_message(face, connector, number, Kind::Request);
-        connector.call();
         Ok(())
     }
 
@@ -209,7 +209,9 @@ impl RcIface {
         let action = number.and_then(|number| {
             let mut links = connector.links.borrow_mut();
             let link = links.get_mut(&number).filter(|link| is_peer(link))?;
-            Some((number, link.handshake.on_message(message.kind)))
+            let action = link.handshake.on_message(message.kind);
+            connector.schedule(number, link);
+            Some((number, action))
         });
         match (action, message.kind) {
             (Some((number, Action::Connect)), _) => {
@@ -359,6 +361,7 @@ impl RcIface {
     pub fn unlink(face: &Face, number: u32) -> Option<Link> {
         let connector = face.connector.get()?;
         let link = connector.links.borrow_mut().remove(&number)?;
+        connector.due.borrow_mut().remove(number);
         if let Some(key) = &link.request {
             connector.passive.borrow_mut().remove(key);
         }
@@ -373,9 +376,15 @@ impl RcIface {
     #[cold]
     pub fn look(face: &Face, connector: &Connector) {
         connector.begin();
-        let now = connector.now();
-        let (mut actions, mut next) = (Vec::new(), None::<u32>);
-        for (number, link) in connector.links.borrow_mut().iter_mut() {
+        let ticks = connector.ticks();
+        let now = ticks as u32;
+        let mut actions = Vec::new();
+        let due = connector.due.borrow_mut().take(ticks);
+        for number in due {
+            let mut links = connector.links.borrow_mut();
+            let Some(link) = links.get_mut(&number) else {
+                continue;
+            };
             let mut action = link.handshake.tick(now, connector.pace);
             let waits = link.handshake.waits();
             let is_late = (now.wrapping_sub(link.probe_at) as i32) >= 0;
@@ -384,16 +393,16 @@ impl RcIface {
                 action = Action::Probe;
             }
             if action != Action::Nothing {
-                actions.push((*number, action));
+                actions.push((number, action));
             }
-            let probe = link.request.map(|_| link.probe_at);
-            if let Some(due) = link.handshake.due().or(probe) {
-                let left = (due.wrapping_sub(now) as i32).max(1) as u32;
-                next = Some(next.map_or(left, |next| next.min(left)));
+            // Who has given up has failed, and waits for its user.
+            if action != Action::GiveUp {
+                connector.schedule(number, link);
             }
         }
-        if let Some(next) = next {
-            connector.call_after(next);
+        let next = connector.due.borrow().next();
+        if let Some(tick) = next {
+            connector.call_after((tick - ticks) as u32);
         }
         for (number, action) in actions {
             RcIface::act(face, connector, number, action);

@@ -6,6 +6,7 @@
 //! other has. A timer of the async thread says when handshakes have to be looked at; all else is done in progress.
 
 use super::conn::Conn;
+use super::due::DueList;
 use super::handshake::{Handshake, Pace};
 use super::iface::{Face, SLOT_BITS, SLOT_SHIFT};
 use super::wire::{Kind, MESSAGE_LEN, Message};
@@ -99,6 +100,8 @@ pub struct Connector {
     pub ways: RefCell<Ways>,
     /// Connections by the number of our queue pair.
     pub links: RefCell<HashMap<u32, Link>>,
+    /// When to look at each that the time concerns.
+    pub due: RefCell<DueList>,
     /// Passive connections by the request that made them.
     pub passive: RefCell<HashMap<RequestKey, u32>>,
     /// Passive connections, the oldest first, among them all whose peer has not confirmed.
@@ -169,6 +172,7 @@ impl Connector {
             sent: RefCell::default(),
             ways: RefCell::default(),
             links: RefCell::default(),
+            due: RefCell::default(),
             passive: RefCell::default(),
             half_open: RefCell::default(),
             unsent: RefCell::default(),
@@ -195,8 +199,26 @@ impl Connector {
     }
 
     /// Ticks since it was made.
+    pub fn ticks(&self) -> u64 {
+        (self.started.elapsed().as_nanos() / TICK.as_nanos()) as u64
+    }
+
+    /// The same as handshakes count: it wraps.
     pub fn now(&self) -> u32 {
-        (self.started.elapsed().as_nanos() / TICK.as_nanos()) as u32
+        self.ticks() as u32
+    }
+
+    /// Has a connection looked at when its handshake or its probe is due.
+    pub fn schedule(&self, number: u32, link: &Link) {
+        let probe = link.request.map(|_| link.probe_at);
+        let mut due = self.due.borrow_mut();
+        let Some(tick) = link.handshake.due().or(probe) else {
+            return due.remove(number);
+        };
+        let now = self.ticks();
+        let left = (tick.wrapping_sub(now as u32) as i32).max(1) as u32;
+        due.set(number, now + u64::from(left));
+        self.call_after(left);
     }
 
     /// Signalled when the user shall make progress.

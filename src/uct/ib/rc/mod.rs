@@ -3,12 +3,13 @@
 //!
 //! `iface` opens an interface, `poll` polls it, `rx` posts and delivers receives, `conn` is an endpoint's queue pair: what
 //! is under way and how it ends, `credits` the flow control, `ep` the operations of users. `connect` connects endpoints to
-//! interfaces: `connector` is the queue pair for it, `handshake` and `wire` decide, and call nothing.
+//! interfaces: `connector` is the queue pair for it, `due` knows when to look, `handshake` and `wire` decide, and call nothing.
 
 mod conn;
 mod connect;
 mod connector;
 mod credits;
+mod due;
 mod ep;
 mod handshake;
 #[cfg(test)]

@@ -98,11 +98,11 @@ impl RcIface {
             probe_at: now.wrapping_add(connector.probe),
             since: now,
         };
+        connector.schedule(number, &link);
         connector.links.borrow_mut().insert(number, link);
         connector.passive.borrow_mut().insert(key, number);
         connector.half_open.borrow_mut().push_back(number);
         RcIface::send_message(face, connector, number, Kind::Reply);
-        connector.call();
         Ok(())
     }
 }
