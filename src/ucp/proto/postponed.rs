@@ -94,13 +94,16 @@ extern "C" fn on_progress(worker: &Core) -> c_uint {
     done as c_uint
 }
 
-/// An endpoint ends: fetches of its messages end with a status.
+/// An endpoint ends: fetches of its messages end with a status, which the senders hear too, if they can be reached.
 pub fn abort(ep: &Ep, status: Status) {
     let of_peer = |(_, next): &(Req, NextStep)| match next {
         NextStep::Fetch(message) => ep.is_paired_with(message.sender.ep),
         NextStep::Complete(_) => false,
     };
-    while let Some((req, _)) = ep.worker().proto().postponed.take(of_peer) {
+    while let Some((req, next)) = ep.worker().proto().postponed.take(of_peer) {
+        if let NextStep::Fetch(message) = next {
+            receiver::send_ack(ep.worker(), message.sender, Err(status));
+        }
         Op::abort(req, status);
     }
 }
