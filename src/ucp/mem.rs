@@ -283,8 +283,8 @@ impl Region {
         Err(Status::NO_MEMORY)
     }
 
-    /// Registers with every domain that can and whose keys are packed: by others nobody would use it, but strangers who
-    /// guess a device's key. Domains guard against writes, if any.
+    /// Registers with every domain that can and whose keys are packed: others would serve only who guesses a device's
+    /// key. Domains guard against writes, if any.
     fn register(&mut self, context: &Context, internal: bool) {
         let mut flags = UCT_MD_MEM_ACCESS_ALL;
         if self.rights & WRITE == 0 {
