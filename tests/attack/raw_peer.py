@@ -69,7 +69,7 @@ def crc16(data):
     return crc
 
 
-VERSION = 5
+VERSION = 6
 
 
 def seal(body, before=b""):
@@ -93,7 +93,8 @@ def devices(data):
 
 
 class Address:
-    """A worker's address as applications get it: its number and its entries."""
+    """A worker's address as applications get it: its number and its entries, each of a transport, the addresses of its
+    device and interface, and its memory domain."""
 
     def __init__(self, data):
         if data[0] != 0x20 or seal(data[19:], data[:11]) != data:
@@ -102,16 +103,16 @@ class Address:
         body = devices(data[9:])[8:]
         count, at, self.entries = body[0], 1, []
         for _ in range(count):
-            transport, device, iface = body[at:at + 3]
-            at += 3
-            self.entries.append((transport, body[at:at + device], body[at + device:at + device + iface]))
+            transport, domain, device, iface = body[at:at + 4]
+            at += 4
+            self.entries.append((transport, body[at:at + device], body[at + device:at + device + iface], domain))
             at += device + iface
-        self.device, self.iface = next((d, i) for t, d, i in self.entries if t == 4)
+        self.device, self.iface, self.domain = next(e[1:] for e in self.entries if e[0] == 4)
         self.port, self.id = struct.unpack_from("<HQ", self.iface, 1)
 
 
 def packed(uuid, entries):
-    words = [struct.pack("BBB", t, len(d), len(i)) + d + i for t, d, i in entries]
+    words = [struct.pack("BBBB", t, domain, len(d), len(i)) + d + i for t, d, i, domain in entries]
     return seal(struct.pack("<QB", uuid, len(entries)) + b"".join(words))
 
 
@@ -129,7 +130,7 @@ def welcome(attempt=0, max_am=8200):
 
 def address_of(uuid, entries):
     """A worker's address as applications exchange it."""
-    words = [struct.pack("BBB", t, len(d), len(i)) + d + i for t, d, i in entries]
+    words = [struct.pack("BBBB", t, domain, len(d), len(i)) + d + i for t, d, i, domain in entries]
     body = bytes([len(entries)]) + b"".join(words)
     # The head stands in front of the body, both in devices of at most 31 bytes without transports.
     inner = bytes(8) + body
@@ -149,7 +150,7 @@ def mem_key(kind, serial, owner, base, length, version=3):
 
 
 def rkey(context, region, base, length, keys, uses=3):
-    words = [struct.pack("BB", component, len(key)) + key for component, key in keys]
+    words = [struct.pack("BBB", component, domain, len(key)) + key for component, domain, key in keys]
     return seal(struct.pack("<QQQQBBB", context, region, base, length, 0, uses, len(keys)) + b"".join(words))
 
 

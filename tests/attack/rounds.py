@@ -46,7 +46,7 @@ class Attack:
         return s
 
     def entry(self, port, ident):
-        return 4, self.address.device, struct.pack("<BHQ", 0x10, port, ident)
+        return 4, self.address.device, struct.pack("<BHQ", 0x10, port, ident), self.address.domain
 
     def own(self):
         """An introduction that tells the truth."""
@@ -160,7 +160,9 @@ class Attack:
         component = self.rng.randrange(5)
         if self.rng.randrange(3) == 0:
             return base, length, self.victim.third_key
-        key = rkey(self.rng.getrandbits(64), self.rng.getrandbits(64), base, length, [(component, made)], self.rng.randrange(4))
+        domain = self.rng.choice([entry[3] for entry in self.address.entries])
+        keys = [(component, domain, made)]
+        key = rkey(self.rng.getrandbits(64), self.rng.getrandbits(64), base, length, keys, self.rng.randrange(4))
         return base, length, key
 
     def deputies(self):
