@@ -7,15 +7,14 @@
 #![forbid(unsafe_code)]
 
 use super::wire::{Bad, HEADER_LEN, HELLO, MAGIC, UPSTREAM_GREETING, VERSION};
-use crate::sys::lock::Mutex;
 use crate::sys::random::random_bytes;
 use crate::ucs::fork::PerProcess;
 use crate::ucs::sync::{AtomicU32, Ordering};
 use crate::wire::{Reader, Writer};
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
+use once_cell::race::OnceBox;
 use sha2::{Digest, Sha512};
 use std::io;
-use std::sync::Arc;
 
 /// The purpose of a connection.
 pub const PURPOSE_DATA: u8 = 0;
@@ -30,14 +29,14 @@ pub const HELLO_LEN: usize = HEADER_LEN + BODY_LEN;
 
 /// The identity of an interface.
 pub struct Identity {
-    key: Arc<SigningKey>,
+    key: &'static SigningKey,
     /// Among the interfaces of the process.
     number: u32,
     pub id: u64,
 }
 
 /// The key pair of this process, made with its first interface.
-static KEY: PerProcess<Mutex<Option<Arc<SigningKey>>>> = PerProcess::new(Mutex::default);
+static KEY: PerProcess<OnceBox<SigningKey>> = PerProcess::new(OnceBox::new);
 
 impl Identity {
     /// A new one of this process.
@@ -45,16 +44,11 @@ impl Identity {
         // Relaxed: only uniqueness matters.
         static LAST: AtomicU32 = AtomicU32::new(0);
         let number = LAST.fetch_add(1, Ordering::Relaxed);
-        let mut key = KEY.get().lock();
-        let made = match key.take() {
-            Some(key) => key,
-            None => Arc::new(SigningKey::from_bytes(&random_bytes()?)),
-        };
-        *key = Some(Arc::clone(&made));
-        Ok(Identity::with(made, number))
+        let make = || random_bytes().map(|secret| Box::new(SigningKey::from_bytes(&secret)));
+        Ok(Identity::with(KEY.get().get_or_try_init(make)?, number))
     }
 
-    fn with(key: Arc<SigningKey>, number: u32) -> Identity {
+    fn with(key: &'static SigningKey, number: u32) -> Identity {
         let id = id_of(key.verifying_key().as_bytes(), number);
         Identity { key, number, id }
     }
@@ -181,7 +175,10 @@ mod tests {
 
     /// Interface 5 of the process with a secret of such bytes.
     fn identity(secret: u8) -> Identity {
-        Identity::with(Arc::new(SigningKey::from_bytes(&[secret; 32])), 5)
+        Identity::with(
+            Box::leak(Box::new(SigningKey::from_bytes(&[secret; 32]))),
+            5,
+        )
     }
 
     fn hello() -> Hello {
@@ -205,7 +202,7 @@ mod tests {
         assert!(got.is_signed());
         assert_ne!(me.id, identity(8).id);
         // Another interface of the process.
-        assert_ne!(me.id, Identity::with(Arc::clone(&me.key), 6).id);
+        assert_ne!(me.id, Identity::with(me.key, 6).id);
     }
 
     /// The bytes before the signature, which must not change within this version.
