@@ -15,15 +15,14 @@ fn literal(text: &str) -> Option<&str> {
 /// The names in the rows of a file, of all kinds that are to be read.
 fn rows(text: &str) -> Vec<&str> {
     let tables = text.split("#[cfg(test)]").next().unwrap_or(text);
-    let made = tables.split("Row::new(").skip(1);
-    let plain = tables.split("Row {").skip(1).filter_map(|row| {
-        let (row, _) = row.split_once('}')?;
-        Some((row.split_once("name:")?.1, row))
-    });
-    let all = made.map(|row| (row, row.split("Row::").next().unwrap_or(row)));
-    all.chain(plain)
-        .filter(|(_, row)| !row.contains("Kind::Deprecated"))
-        .filter_map(|(name, _)| literal(name))
+    let calls = tables.split("Row::new(").skip(1);
+    let calls = calls.map(|call| call.split("Row::").next().unwrap_or(call));
+    let structs = tables.split("Row {").skip(1);
+    let structs = structs.filter_map(|row| Some(row.split_once('}')?.0.split_once("name:")?.1));
+    calls
+        .chain(structs)
+        .filter(|row| !row.contains("Kind::Deprecated"))
+        .filter_map(literal)
         .collect()
 }
 
