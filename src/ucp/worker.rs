@@ -183,20 +183,17 @@ impl Worker {
     /// reaches no other host, is kept only if it is the only one.
     fn keep_one_network_device(&mut self, context: &Context) {
         let processes = context.processes_here();
-        let device = |iface: &OpenIface| {
-            let device = &context.resources[iface.resource].device;
-            (device.kind == UCT_DEVICE_TYPE_NET).then(|| device.name.clone())
-        };
-        let of_networks = self.ifaces.iter().filter(|iface| device(iface).is_some());
-        let is_loopback = |iface: &OpenIface| device(iface).is_some_and(|name| name == "lo");
-        let best = of_networks.max_by(|a, b| {
-            let by_reach = is_loopback(b).cmp(&is_loopback(a));
+        let device = |iface: &OpenIface| &context.resources[iface.resource].device;
+        let is_network = |iface: &&OpenIface| device(iface).kind == UCT_DEVICE_TYPE_NET;
+        let best = self.ifaces.iter().filter(is_network).max_by(|a, b| {
+            let by_reach = [a, b].map(|iface| device(iface).reaches_other_hosts());
             let bandwidths = [a, b].map(|iface| bandwidth(&iface.attr, processes));
-            by_reach.then(bandwidths[0].total_cmp(&bandwidths[1]))
+            let by_bandwidth = bandwidths[0].total_cmp(&bandwidths[1]);
+            by_reach[0].cmp(&by_reach[1]).then(by_bandwidth)
         });
-        let kept = best.and_then(device);
+        let kept = best.map(|iface| device(iface).name.as_str());
         self.core.ifaces.retain(|iface| {
-            let keeps = device(iface).is_none_or(|name| Some(name) == kept);
+            let keeps = !is_network(&iface) || Some(device(iface).name.as_str()) == kept;
             if !keeps {
                 // SAFETY: just opened, so without endpoints; nobody finds it any more.
                 unsafe { iface.close() };
@@ -264,23 +261,14 @@ impl Worker {
 const DESCRIBED_LEAKS: usize = 5;
 
 impl Worker {
-    /// What the oldest requests are that may leak: what they do is told before they are ended.
+    /// Some of the requests in use, which may leak, and what they do before they are ended.
     fn describe_requests(&self) -> Vec<(Req, String)> {
-        let ignored = self.params.flags & u64::from(UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK) != 0;
-        let out = if ignored {
-            Vec::new()
-        } else {
-            self.requests.out()
-        };
-        let some = out.into_iter().take(10 * DESCRIBED_LEAKS);
+        let some = self.requests.out().into_iter().take(10 * DESCRIBED_LEAKS);
         some.map(|req| (req, req.describe())).collect()
     }
 
     /// Warns of requests that the application has not freed; `before` is what some of them were.
     fn report_leaks(&self, before: &[(Req, String)]) {
-        if self.params.flags & u64::from(UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK) != 0 {
-            return;
-        }
         let out = self.requests.out();
         if out.is_empty() {
             return;
@@ -300,7 +288,8 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         after_fork::unregister(self);
-        let leaks = self.describe_requests();
+        let tells_leaks = self.params.flags & u64::from(UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK) == 0;
+        let leaks = tells_leaks.then(|| self.describe_requests());
         self.keepalive.stop();
         self.wireup.unproven.stop();
         // Destroying one may destroy others, and may make others, for replies.
@@ -322,7 +311,9 @@ impl Drop for Worker {
         // Nothing calls from the async thread any more after this.
         drop(self.wireup.cm.take());
         self.core.close();
-        self.report_leaks(&leaks);
+        if let Some(leaks) = leaks {
+            self.report_leaks(&leaks);
+        }
         while let Some(req) = self.requests.take() {
             if let Some(cleanup) = self.context().params.request_cleanup {
                 // SAFETY: the user's function on its part of a request in no one's hands.

@@ -187,6 +187,13 @@ pub struct Device {
     pub sys_device: ucs_sys_device_t,
 }
 
+impl Device {
+    /// Whether processes of other hosts can be reached by it.
+    pub fn reaches_other_hosts(&self) -> bool {
+        self.kind == UCT_DEVICE_TYPE_NET && self.name != "lo"
+    }
+}
+
 /// Why a component or a transport cannot be used on this machine: the call that failed with the kernel's error, or the
 /// setting that forbids it.
 #[derive(Clone, Debug, PartialEq, Eq)]

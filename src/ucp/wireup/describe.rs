@@ -78,7 +78,7 @@ fn scope(w: &Core, iface: usize, address: &Address) -> &'static str {
     let device = &context.resources[w.ifaces[iface].resource].device;
     if address.uuid == w.uuid {
         "self"
-    } else if device.kind == UCT_DEVICE_TYPE_NET && device.name != "lo" {
+    } else if device.reaches_other_hosts() {
         "inter-node"
     } else {
         "intra-node"

@@ -145,10 +145,7 @@ fn read_options() {
     SINK.get_or_init(|| Box::new(open()));
     let first = take_over_options();
     READING.set(false);
-    if !first {
-        return;
-    }
-    if !enabled(Level::Info) {
+    if !first || !enabled(Level::Info) {
         return;
     }
     let path = machine::own_path().map(|path| path.display().to_string());
