@@ -1,5 +1,6 @@
 //! Idle interfaces: no endpoint uses them and no event has come. They are polled seldom, so that a message of another
-//! interface does not wait for them. The first endpoint or event makes an interface active.
+//! interface does not wait for them. The first endpoint or event makes an interface active. Until one is, no message can
+//! wait, and the first connection is to be found soon.
 #![forbid(unsafe_code)]
 
 use super::worker_core::{Core, OpenIface};
@@ -9,15 +10,17 @@ use core::cell::Cell;
 
 /// Calls of progress between two reads of the clock, which take as long as polling an interface.
 const CALLS: u32 = 16;
-/// Time between two rounds. Polling a network interface is a system call of a few hundred nanoseconds. The simulation
-/// has no clock.
+/// Time between two rounds, and the same while all interfaces are idle. Polling a network interface is a system call of
+/// a few hundred nanoseconds. The simulation has no clock.
 const PATIENCE_NS: u64 = if cfg!(test) { 0 } else { 50_000 };
+const ALL_IDLE_NS: u64 = if cfg!(test) { 0 } else { 5_000 };
 
 /// The schedule of polling a worker's idle interfaces.
 #[derive(Default)]
 pub struct Rounds {
-    /// Whether there are idle interfaces.
+    /// Whether there are idle interfaces, and whether there are others.
     wanted: Cell<bool>,
+    any_active: Cell<bool>,
     calls: Cell<u32>,
     /// The last round, in cycles.
     last: Cell<u64>,
@@ -44,7 +47,11 @@ impl Rounds {
     #[inline(never)]
     fn is_time(&self) -> bool {
         let now = clock::cycles();
-        let over = now.wrapping_sub(self.last.get()) >= clock::cycles_in(PATIENCE_NS);
+        let period = match self.any_active.get() {
+            true => PATIENCE_NS,
+            false => ALL_IDLE_NS,
+        };
+        let over = now.wrapping_sub(self.last.get()) >= clock::cycles_in(period);
         if over {
             self.last.set(now);
         }
@@ -69,7 +76,10 @@ fn has_something(iface: &OpenIface) -> bool {
 
 fn note_idle(worker: &Core) {
     let is_idle = |iface: &OpenIface| !iface.polled.get() && has_something(iface);
-    worker.rounds.wanted.set(worker.ifaces.iter().any(is_idle));
+    let rounds = &worker.rounds;
+    rounds.wanted.set(worker.ifaces.iter().any(is_idle));
+    let is_active = |iface: &OpenIface| iface.polled.get();
+    rounds.any_active.set(worker.ifaces.iter().any(is_active));
 }
 
 /// From now on every progress polls the interface.

@@ -63,8 +63,10 @@ pub fn connect(face: &TcpIface, peer: u64, remote: SocketAddr) -> Result<Rc<Conn
         return Ok(conn);
     }
     let conn = Conn::new(face.new_token(), peer, Some(remote));
+    face.by_peer.borrow_mut().insert(peer, Rc::clone(&conn));
     if let Err(e) = start(face, &conn) {
         drop_socket(face, &conn);
+        face.by_peer.borrow_mut().remove(&peer);
         ucs_error!(
             "tcp: cannot connect from {} to {remote}: {e}",
             face.address.ip
@@ -74,7 +76,6 @@ pub fn connect(face: &TcpIface, peer: u64, remote: SocketAddr) -> Result<Rc<Conn
             None => Status::IO_ERROR,
         });
     }
-    face.by_peer.borrow_mut().insert(peer, Rc::clone(&conn));
     Ok(conn)
 }
 
@@ -84,14 +85,24 @@ const SENT_AHEAD: usize = 192 << 10;
 
 /// The options of a connection with `peer`.
 fn options(face: &TcpIface, peer: IpAddr) -> Options {
-    let mut options = face.settings.options;
-    if peer == face.address.ip {
-        options.unpaced = true;
-        if sync::can_barrier() {
-            options.send_buffer.get_or_insert(SENT_AHEAD);
-        }
+    let set = face.settings.options;
+    let on_host = options_on_host(face, peer);
+    Options {
+        unpaced: on_host.unpaced,
+        send_buffer: set.send_buffer.or(on_host.send_buffer),
+        ..set
     }
-    options
+}
+
+/// Those of them that only a connection with a peer of this host has.
+fn options_on_host(face: &TcpIface, peer: IpAddr) -> Options {
+    let on_host = peer == face.address.ip;
+    let queued_here = on_host && face.settings.options.send_buffer.is_none() && sync::can_barrier();
+    Options {
+        unpaced: on_host,
+        send_buffer: queued_here.then_some(SENT_AHEAD),
+        ..Options::default()
+    }
 }
 
 /// Begins an attempt with a fresh socket.
@@ -111,23 +122,37 @@ fn start(face: &TcpIface, conn: &Rc<Conn>) -> io::Result<()> {
         }
     }
     let connecting = socket.connect(remote)?;
-    let token = face.new_token();
-    face.events
-        .set()?
-        .add(socket.raw(), READABLE | WRITABLE, token)?;
-    face.known.borrow_mut().insert(token, Rc::clone(conn));
-    conn.socket.token.set(token);
+    ucs_debug!("tcp: {connecting:?}: to {remote}");
+    let done = connecting == Connecting::Done || is_connected(&socket);
     conn.set_socket(Some(socket));
     conn.phase.set(Phase::Connecting);
     face.next_attempt();
-    face.set_watched(conn, true);
-    face.set_deadline(conn, monotonic_ns() + CONNECT_NS);
-    face.poll_soon();
-    ucs_debug!("tcp: {connecting:?}: to {remote}");
-    // On one host the kernel is often done already. What failed is found by progress.
-    if connecting == Connecting::Done || conn.socket.with(is_connected) == Some(true) {
+    // On one host the kernel is often done already, and the peer can work on the hello while this side goes on.
+    if done {
         connected(face, conn);
     }
+    match conn.phase.get() {
+        Phase::Waiting | Phase::Broken(_) => Ok(()),
+        _ => watch_socket(face, conn),
+    }
+}
+
+/// Events of the new socket are reported from now on.
+fn watch_socket(face: &TcpIface, conn: &Rc<Conn>) -> io::Result<()> {
+    let connecting = conn.phase.get() == Phase::Connecting;
+    let events = match connecting {
+        true => READABLE | WRITABLE,
+        false => READABLE,
+    };
+    let token = face.new_token();
+    face.events.set()?.add(conn.fd(), events, token)?;
+    face.known.borrow_mut().insert(token, Rc::clone(conn));
+    conn.socket.token.set(token);
+    if connecting {
+        face.set_watched(conn, true);
+        face.set_deadline(conn, monotonic_ns() + CONNECT_NS);
+    }
+    face.poll_soon();
     Ok(())
 }
 
@@ -310,7 +335,8 @@ fn drop_one_unused(face: &TcpIface) {
 }
 
 fn admit(face: &Face, socket: Socket, from: SocketAddr) {
-    if let Err(e) = socket.set_options(&options(face, from.ip())) {
+    // It has the listener's options.
+    if let Err(e) = socket.set_options(&options_on_host(face, from.ip())) {
         ucs_debug!("tcp: options of a connection from {from}: {e}");
     }
     if face.unauth_peers.borrow().len() >= UNAUTH_PEERS_MAX {
