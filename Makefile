@@ -4,7 +4,7 @@ LIBDIR ?= lib
 DESTDIR ?=
 export DESTDIR LIBDIR
 
-.PHONY: help demo check test test-long torture test-clients install uninstall deb wheel dist abi-check bench bench-micro headers lint
+.PHONY: help demo check test test-long torture test-clients install uninstall deb wheel dist abi-check bench bench-micro headers docs lint
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -38,5 +38,7 @@ bench-micro:     ## the ring, matching, the request pool and framing by themselv
 	@taskset -c 0 cargo bench --bench micro
 headers:         ## generate include/ from src/
 	@FERRUCX_WRITE_HEADERS=1 cargo test -q --test headers include_is_what_the_sources_say
+docs:            ## build the reference of the headers in target/docs: HTML and man pages, by doxygen
+	@scripts/docs
 lint:            ## formatting, clippy, floors, headers up to date
 	@scripts/lint

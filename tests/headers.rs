@@ -7,6 +7,8 @@
 
 #[path = "headers/compile.rs"]
 mod compile;
+#[path = "headers/documented.rs"]
+mod documented;
 #[path = "headers/manifest.rs"]
 mod manifest;
 #[path = "headers/rust_items.rs"]

@@ -415,7 +415,7 @@ impl VisitMut for MarkForeign<'_> {
     }
 }
 
-/// Leaves to C what C can read: no Rust links, no section on Rust's `unsafe`.
+/// Leaves to C what C can read, in Doxygen's form: no Rust links, no section on Rust's `unsafe`.
 fn strip_docs(item: &mut Item) {
     struct Strip;
     impl VisitMut for Strip {
@@ -436,7 +436,7 @@ fn strip_docs(item: &mut Item) {
                 if line.trim_start().starts_with('#') {
                     in_safety = line.trim() == "# Safety";
                 }
-                let plain = line
+                let plain = doxygen(&line)
                     .replace("[`", "`")
                     .replace("`]", "`")
                     .replace("*/", "* /");
@@ -451,6 +451,28 @@ fn strip_docs(item: &mut Item) {
         }
     }
     Strip.visit_item_mut(item);
+}
+
+/// A line of a comment in Doxygen's form. In Rust a parameter is the item "- `name` (in): text" of a list, the result the
+/// item "- returns: text", and the last line of a function of UCP, "`header`, group `name`.", says where it belongs.
+fn doxygen(line: &str) -> String {
+    if let Some(text) = line.strip_prefix(" - returns: ") {
+        return format!(" @return {text}");
+    }
+    for direction in ["in", "out", "in,out"] {
+        if let Some(item) = line.strip_prefix(" - `")
+            && let Some((name, text)) = item.split_once(&format!("` ({direction}): "))
+        {
+            return format!(" @param[{direction}] {name} {text}");
+        }
+    }
+    if let Some((header, group)) = line.split_once(", group `")
+        && let Some((library, _)) = header.trim_start_matches([' ', '`']).split_once('/')
+        && let Some(group) = group.strip_suffix("`.")
+    {
+        return format!(" @ingroup {library}_{group}");
+    }
+    line.to_owned()
 }
 
 fn is_blank_doc(attr: &Attribute) -> bool {

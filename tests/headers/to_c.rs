@@ -4,8 +4,7 @@ use super::manifest::Header;
 use super::rust_items::{PACKED, Sources, TAG};
 use std::path::Path;
 
-const NOTICE: &str =
-    "/* Written from the Rust sources by `make headers`: change those, not this file. */";
+const NOTICE: &str = "/** @file\n * Written from the Rust sources by `make headers`: change those, not this file.\n */";
 
 /// The text of one header.
 pub fn header(header: &Header, sources: &Sources, root: &Path, scratch: &Path) -> String {

@@ -1,4 +1,6 @@
-/* Written from the Rust sources by `make headers`: change those, not this file. */
+/** @file
+ * Written from the Rust sources by `make headers`: change those, not this file.
+ */
 #ifndef FERRUCX_UCP_API_UCP_H
 #define FERRUCX_UCP_API_UCP_H
 
@@ -14,6 +16,55 @@
 #include <sys/types.h>
 
 BEGIN_C_DECLS
+
+/**
+ * @defgroup ucp_context Contexts
+ * A context is the library as one application uses it. A function that returns a status and gets NULL where it needs
+ * something returns UCS_ERR_INVALID_PARAM and logs the argument; a function that returns nothing only logs it.
+ *
+ * Structures grow from release to release. Of a structure with a `field_mask` only those members are read or written
+ * whose bits are set, so a program may pass the shorter structure of an older release.
+ *
+ * Any thread may use a context, its memory handles and remote keys, as long as none of them frees the object. Options of
+ * `ucp_config_read` are used by one thread at a time.
+ *
+ * A child of fork() cannot use what its parent made: the calls return UCS_ERR_UNSUPPORTED, and freeing does nothing.
+ */
+/** @defgroup ucp_config Options */
+/**
+ * @defgroup ucp_worker Workers
+ * A worker moves messages when `ucp_worker_progress` is called, or a function that waits. A worker in
+ * UCS_THREAD_MODE_SINGLE or UCS_THREAD_MODE_SERIALIZED is used by one thread at a time, with its endpoints, listeners
+ * and requests; in UCS_THREAD_MODE_MULTI any thread may use them at any time.
+ *
+ * Callbacks are called by the thread that makes progress. They may call every function of this library for the same
+ * worker, and make progress, but may not destroy the worker. A callback that takes long keeps the peers waiting.
+ */
+/** @defgroup ucp_listener Listeners */
+/** @defgroup ucp_ep Endpoints */
+/** @defgroup ucp_mem Memory and remote keys */
+/** @defgroup ucp_am Active messages */
+/** @defgroup ucp_stream Streams */
+/** @defgroup ucp_tag Tagged messages */
+/** @defgroup ucp_rma Remote memory access */
+/** @defgroup ucp_amo Atomics */
+/** @defgroup ucp_dt Datatypes */
+/** @defgroup ucp_device Device code */
+/**
+ * @defgroup ucp_request Requests
+ * An operation returns a pointer, `ucs_status_ptr_t`, of one of three kinds:
+ * - NULL: it is done, with UCS_OK. No callback is called, and there is nothing to free.
+ * - `UCS_PTR_IS_ERR` is true: it failed, and `UCS_PTR_STATUS` gives the error. No callback is called.
+ * - else it is a request: the operation goes on. Its callback is called once at its end, `ucp_request_check_status`
+ *   tells its result, and `ucp_request_free` gives it back, which must happen once.
+ *
+ * UCP_OP_ATTR_FLAG_NO_IMM_CMPL demands a request, UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL refuses one: what cannot be done at
+ * once fails with UCS_ERR_NO_RESOURCE.
+ *
+ * Errors of any operation: UCS_ERR_INVALID_PARAM for arguments that do not fit; UCS_ERR_NO_MEMORY; UCS_ERR_UNSUPPORTED
+ * for memory of a device and in a child of fork(); UCS_ERR_CANCELED when it was cancelled or its endpoint was closed by
+ * force; and the error by which its endpoint failed, such as UCS_ERR_CONNECTION_RESET or UCS_ERR_ENDPOINT_TIMEOUT.
+ */
 
 /** Datatype of contiguous elements of `_elem_size` bytes. */
 #define ucp_dt_make_contig(_elem_size) \
@@ -55,19 +106,29 @@ typedef enum ucp_atomic_op_t ucp_atomic_op_t;
 
 /** Members of `ucp_params`. */
 enum ucp_params_field {
+    /** `features` is set. */
     UCP_PARAM_FIELD_FEATURES = UCS_BIT(0),
+    /** `request_size` is set. */
     UCP_PARAM_FIELD_REQUEST_SIZE = UCS_BIT(1),
+    /** `request_init` is set. */
     UCP_PARAM_FIELD_REQUEST_INIT = UCS_BIT(2),
+    /** `request_cleanup` is set. */
     UCP_PARAM_FIELD_REQUEST_CLEANUP = UCS_BIT(3),
+    /** `tag_sender_mask` is set. */
     UCP_PARAM_FIELD_TAG_SENDER_MASK = UCS_BIT(4),
+    /** `mt_workers_shared` is set. */
     UCP_PARAM_FIELD_MT_WORKERS_SHARED = UCS_BIT(5),
+    /** `estimated_num_eps` is set. */
     UCP_PARAM_FIELD_ESTIMATED_NUM_EPS = UCS_BIT(6),
+    /** `estimated_num_ppn` is set. */
     UCP_PARAM_FIELD_ESTIMATED_NUM_PPN = UCS_BIT(7),
+    /** `name` is set. */
     UCP_PARAM_FIELD_NAME = UCS_BIT(8),
+    /** `node_local_id` is set. */
     UCP_PARAM_FIELD_NODE_LOCAL_ID = UCS_BIT(9),
 };
 
-/** What a context is for; a worker refuses operations that were not asked for. */
+/** What a context is for. Ask for all that is used: it decides about transports and descriptors. */
 enum ucp_feature {
     /** Tagged messages. */
     UCP_FEATURE_TAG = UCS_BIT(0),
@@ -77,13 +138,13 @@ enum ucp_feature {
     UCP_FEATURE_AMO32 = UCS_BIT(2),
     /** Atomics of 8 bytes. */
     UCP_FEATURE_AMO64 = UCS_BIT(3),
-    /** Waiting without polling. */
+    /** Waiting without polling; `ucp_worker_wait` and its companions fail without. */
     UCP_FEATURE_WAKEUP = UCS_BIT(4),
     /** Byte streams. */
     UCP_FEATURE_STREAM = UCS_BIT(5),
     /** Active messages. */
     UCP_FEATURE_AM = UCS_BIT(6),
-    /** Memory handles that another process uses. */
+    /** Memory handles that another process uses; `ucp_memh_pack` does not export without. */
     UCP_FEATURE_EXPORTED_MEMH = UCS_BIT(7),
     /** Calls from device code. */
     UCP_FEATURE_DEVICE = UCS_BIT(8),
@@ -91,28 +152,43 @@ enum ucp_feature {
 
 /** Members of `ucp_lib_attr`. */
 enum ucp_lib_attr_field {
+    /** `max_thread_level` is wanted. */
     UCP_LIB_ATTR_FIELD_MAX_THREAD_LEVEL = UCS_BIT(0),
 };
 
 /** Members of `ucp_context_attr`. */
 enum ucp_context_attr_field {
+    /** `request_size` is wanted. */
     UCP_ATTR_FIELD_REQUEST_SIZE = UCS_BIT(0),
+    /** `thread_mode` is wanted. */
     UCP_ATTR_FIELD_THREAD_MODE = UCS_BIT(1),
+    /** `memory_types` is wanted. */
     UCP_ATTR_FIELD_MEMORY_TYPES = UCS_BIT(2),
+    /** `name` is wanted. */
     UCP_ATTR_FIELD_NAME = UCS_BIT(3),
+    /** `device_counter_size` is wanted. */
     UCP_ATTR_FIELD_DEVICE_COUNTER_SIZE = UCS_BIT(4),
 };
 
 /** Members of `ucp_worker_params`. */
 enum ucp_worker_params_field {
+    /** `thread_mode` is set. */
     UCP_WORKER_PARAM_FIELD_THREAD_MODE = UCS_BIT(0),
+    /** `cpu_mask` is set. */
     UCP_WORKER_PARAM_FIELD_CPU_MASK = UCS_BIT(1),
+    /** `events` is set. */
     UCP_WORKER_PARAM_FIELD_EVENTS = UCS_BIT(2),
+    /** `user_data` is set. */
     UCP_WORKER_PARAM_FIELD_USER_DATA = UCS_BIT(3),
+    /** `event_fd` is set. */
     UCP_WORKER_PARAM_FIELD_EVENT_FD = UCS_BIT(4),
+    /** `flags` is set. */
     UCP_WORKER_PARAM_FIELD_FLAGS = UCS_BIT(5),
+    /** `name` is set. */
     UCP_WORKER_PARAM_FIELD_NAME = UCS_BIT(6),
+    /** `am_alignment` is set. */
     UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT = UCS_BIT(7),
+    /** `client_id` is set. */
     UCP_WORKER_PARAM_FIELD_CLIENT_ID = UCS_BIT(8),
 };
 
@@ -134,36 +210,55 @@ typedef enum ucp_worker_address_flags_t ucp_worker_address_flags_t;
 
 /** Members of `ucp_worker_attr`. */
 enum ucp_worker_attr_field {
+    /** `thread_mode` is wanted. */
     UCP_WORKER_ATTR_FIELD_THREAD_MODE = UCS_BIT(0),
+    /** `address` is wanted. */
     UCP_WORKER_ATTR_FIELD_ADDRESS = UCS_BIT(1),
+    /** `address_flags` is wanted. */
     UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS = UCS_BIT(2),
+    /** `max_am_header` is wanted. */
     UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER = UCS_BIT(3),
+    /** `name` is wanted. */
     UCP_WORKER_ATTR_FIELD_NAME = UCS_BIT(4),
+    /** `max_debug_string` is wanted. */
     UCP_WORKER_ATTR_FIELD_MAX_INFO_STRING = UCS_BIT(5),
 };
 
 /** Members of `ucp_worker_address_attr`. */
 enum ucp_worker_address_attr_field {
+    /** `worker_uid` is wanted. */
     UCP_WORKER_ADDRESS_ATTR_FIELD_UID = UCS_BIT(0),
 };
 
 /** Members of `ucp_listener_params`. */
 enum ucp_listener_params_field {
+    /** `sockaddr` is set. */
     UCP_LISTENER_PARAM_FIELD_SOCK_ADDR = UCS_BIT(0),
+    /** `accept_handler` is set. */
     UCP_LISTENER_PARAM_FIELD_ACCEPT_HANDLER = UCS_BIT(1),
+    /** `conn_handler` is set. */
     UCP_LISTENER_PARAM_FIELD_CONN_HANDLER = UCS_BIT(2),
 };
 
 /** Members of `ucp_ep_params`. */
 enum ucp_ep_params_field {
+    /** `address` is set. */
     UCP_EP_PARAM_FIELD_REMOTE_ADDRESS = UCS_BIT(0),
+    /** `err_mode` is set. */
     UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE = UCS_BIT(1),
+    /** `err_handler` is set. */
     UCP_EP_PARAM_FIELD_ERR_HANDLER = UCS_BIT(2),
+    /** `user_data` is set. */
     UCP_EP_PARAM_FIELD_USER_DATA = UCS_BIT(3),
+    /** `sockaddr` is set. */
     UCP_EP_PARAM_FIELD_SOCK_ADDR = UCS_BIT(4),
+    /** `flags` is set. */
     UCP_EP_PARAM_FIELD_FLAGS = UCS_BIT(5),
+    /** `conn_request` is set. */
     UCP_EP_PARAM_FIELD_CONN_REQUEST = UCS_BIT(6),
+    /** `name` is set. */
     UCP_EP_PARAM_FIELD_NAME = UCS_BIT(7),
+    /** `local_sockaddr` is set. */
     UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR = UCS_BIT(8),
 };
 
@@ -190,6 +285,7 @@ typedef enum ucp_ep_close_flags_t ucp_ep_close_flags_t;
 
 /** Members of `ucp_ep_evaluate_perf_param_t`. */
 enum ucp_ep_perf_param_field {
+    /** `message_size` is set. */
     UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE = UCS_BIT(0),
 };
 
@@ -197,6 +293,7 @@ typedef enum ucp_ep_perf_param_field ucp_ep_perf_param_field_t;
 
 /** Members of `ucp_ep_evaluate_perf_attr_t`. */
 enum ucp_ep_perf_attr_field {
+    /** `estimated_time` is wanted. */
     UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME = UCS_BIT(0),
 };
 
@@ -204,43 +301,61 @@ typedef enum ucp_ep_perf_attr_field ucp_ep_perf_attr_field_t;
 
 /** Members of `ucp_listener_attr`. */
 enum ucp_listener_attr_field {
+    /** `sockaddr` is wanted. */
     UCP_LISTENER_ATTR_FIELD_SOCKADDR = UCS_BIT(0),
 };
 
 /** Members of `ucp_conn_request_attr`. */
 enum ucp_conn_request_attr_field {
+    /** `client_address` is wanted. */
     UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ADDR = UCS_BIT(0),
+    /** `client_id` is wanted. */
     UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ID = UCS_BIT(1),
 };
 
 /** Members of `ucp_ep_attr`. */
 enum ucp_ep_attr_field {
+    /** `name` is wanted. */
     UCP_EP_ATTR_FIELD_NAME = UCS_BIT(0),
+    /** `local_sockaddr` is wanted. */
     UCP_EP_ATTR_FIELD_LOCAL_SOCKADDR = UCS_BIT(1),
+    /** `remote_sockaddr` is wanted. */
     UCP_EP_ATTR_FIELD_REMOTE_SOCKADDR = UCS_BIT(2),
+    /** `transports` is wanted. */
     UCP_EP_ATTR_FIELD_TRANSPORTS = UCS_BIT(3),
+    /** `user_data` is wanted. */
     UCP_EP_ATTR_FIELD_USER_DATA = UCS_BIT(4),
 };
 
 /** Members of `ucp_mem_map_params`. */
 enum ucp_mem_map_params_field {
+    /** `address` is set. */
     UCP_MEM_MAP_PARAM_FIELD_ADDRESS = UCS_BIT(0),
+    /** `length` is set. */
     UCP_MEM_MAP_PARAM_FIELD_LENGTH = UCS_BIT(1),
+    /** `flags` is set. */
     UCP_MEM_MAP_PARAM_FIELD_FLAGS = UCS_BIT(2),
+    /** `prot` is set. */
     UCP_MEM_MAP_PARAM_FIELD_PROT = UCS_BIT(3),
+    /** `memory_type` is set. */
     UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE = UCS_BIT(4),
+    /** `exported_memh_buffer` is set. */
     UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER = UCS_BIT(5),
 };
 
 /** Members of `ucp_mem_advise_params`. */
 enum ucp_mem_advise_params_field {
+    /** `address` is set. */
     UCP_MEM_ADVISE_PARAM_FIELD_ADDRESS = UCS_BIT(0),
+    /** `length` is set. */
     UCP_MEM_ADVISE_PARAM_FIELD_LENGTH = UCS_BIT(1),
+    /** `advice` is set. */
     UCP_MEM_ADVISE_PARAM_FIELD_ADVICE = UCS_BIT(2),
 };
 
 /** Members of `ucp_memh_pack_params`. */
 enum ucp_memh_pack_params_field {
+    /** `flags` is set. */
     UCP_MEMH_PACK_PARAM_FIELD_FLAGS = UCS_BIT(0),
 };
 
@@ -252,13 +367,13 @@ enum ucp_memh_pack_flags {
 
 /** Flags of `ucp_mem_map`. */
 enum ucp_mem_map_bits {
-    /** May finish the mapping later, at the first use. */
+    /** The mapping may be finished at the first use; no effect here. Not with UCP_MEM_MAP_LOCK. */
     UCP_MEM_MAP_NONBLOCK = UCS_BIT(0),
-    /** Allocate the memory. */
+    /** Allocate the memory, where other processes of the machine can map it if possible. */
     UCP_MEM_MAP_ALLOCATE = UCS_BIT(1),
     /** Allocate at the given address, which must be aligned to pages. */
     UCP_MEM_MAP_FIXED = UCS_BIT(2),
-    /** Try for remote keys that are the same in all processes. */
+    /** Remote keys may be the same in all processes; no effect here. */
     UCP_MEM_MAP_SYMMETRIC_RKEY = UCS_BIT(3),
     /** Lock the pages. */
     UCP_MEM_MAP_LOCK = UCS_BIT(4),
@@ -266,9 +381,9 @@ enum ucp_mem_map_bits {
 
 /** Accesses that a mapping allows. */
 enum ucp_mem_map_prot_bits {
-    /** Read here. */
+    /** Read by this process. */
     UCP_MEM_MAP_PROT_LOCAL_READ = UCS_BIT(0),
-    /** Write here. */
+    /** Write by this process. */
     UCP_MEM_MAP_PROT_LOCAL_WRITE = UCS_BIT(1),
     /** Read by peers. */
     UCP_MEM_MAP_PROT_REMOTE_READ = UCS_BIT(8),
@@ -296,30 +411,41 @@ enum ucp_dt_type {
 
 /** Members of `ucp_datatype_attr`. */
 enum ucp_datatype_attr_field {
+    /** `packed_size` is wanted. */
     UCP_DATATYPE_ATTR_FIELD_PACKED_SIZE = UCS_BIT(0),
+    /** `buffer` is wanted. */
     UCP_DATATYPE_ATTR_FIELD_BUFFER = UCS_BIT(1),
+    /** `count` is wanted. */
     UCP_DATATYPE_ATTR_FIELD_COUNT = UCS_BIT(2),
 };
 
 /** Members of `ucp_dt_local_sgl_t`. */
 enum ucp_dt_local_sgl_field {
+    /** `buffers` is set. */
     UCP_DT_LOCAL_SGL_FIELD_BUFFERS = UCS_BIT(0),
+    /** `lengths` is set. */
     UCP_DT_LOCAL_SGL_FIELD_LENGTHS = UCS_BIT(1),
+    /** `memhs` is set. */
     UCP_DT_LOCAL_SGL_FIELD_MEMHS = UCS_BIT(2),
+    /** `counts` is set. */
     UCP_DT_LOCAL_SGL_FIELD_COUNTS = UCS_BIT(3),
+    /** `strides` is set. */
     UCP_DT_LOCAL_SGL_FIELD_STRIDES = UCS_BIT(4),
 };
 
 /** Members of `ucp_dt_remote_sgl_t`. */
 enum ucp_dt_remote_sgl_field {
+    /** `remote_addrs` is set. */
     UCP_DT_REMOTE_SGL_FIELD_REMOTE_ADDRS = UCS_BIT(0),
+    /** `lengths` is set. */
     UCP_DT_REMOTE_SGL_FIELD_LENGTHS = UCS_BIT(1),
+    /** `rkeys` is set. */
     UCP_DT_REMOTE_SGL_FIELD_RKEYS = UCS_BIT(2),
 };
 
 /** Flags of an active message's handler. */
 enum ucp_am_cb_flags {
-    /** Call it with whole messages only. */
+    /** Call it with whole messages only; that is always so here. */
     UCP_AM_FLAG_WHOLE_MSG = UCS_BIT(0),
     /** It wants to keep the data: the library hands it over where it can. */
     UCP_AM_FLAG_PERSISTENT_DATA = UCS_BIT(1),
@@ -355,17 +481,29 @@ typedef enum ucp_stream_recv_flags_t ucp_stream_recv_flags_t;
 
 /** Members of `ucp_request_param_t`, and flags of an operation. */
 enum ucp_op_attr_t {
+    /** `request` is set. */
     UCP_OP_ATTR_FIELD_REQUEST = UCS_BIT(0),
+    /** `cb` is set. */
     UCP_OP_ATTR_FIELD_CALLBACK = UCS_BIT(1),
+    /** `user_data` is set. */
     UCP_OP_ATTR_FIELD_USER_DATA = UCS_BIT(2),
+    /** `datatype` is set. */
     UCP_OP_ATTR_FIELD_DATATYPE = UCS_BIT(3),
+    /** `flags` is set. */
     UCP_OP_ATTR_FIELD_FLAGS = UCS_BIT(4),
+    /** `reply_buffer` is set. */
     UCP_OP_ATTR_FIELD_REPLY_BUFFER = UCS_BIT(5),
+    /** `memory_type` is set. */
     UCP_OP_ATTR_FIELD_MEMORY_TYPE = UCS_BIT(6),
+    /** `recv_info` is set. */
     UCP_OP_ATTR_FIELD_RECV_INFO = UCS_BIT(7),
+    /** `memh` is set. */
     UCP_OP_ATTR_FIELD_MEMH = UCS_BIT(8),
+    /** `remote_datatype` is set. */
     UCP_OP_ATTR_FIELD_REMOTE_DATATYPE = UCS_BIT(9),
+    /** `remote` is set. */
     UCP_OP_ATTR_FIELD_REMOTE = UCS_BIT(10),
+    /** `remote_count` is set. */
     UCP_OP_ATTR_FIELD_REMOTE_COUNT = UCS_BIT(11),
     /** Never finish at once: always give a request and call back. */
     UCP_OP_ATTR_FLAG_NO_IMM_CMPL = UCS_BIT(16),
@@ -381,9 +519,13 @@ typedef enum ucp_op_attr_t ucp_op_attr_t;
 
 /** Members of `ucp_request_attr_t`. */
 enum ucp_req_attr_field {
+    /** `debug_string` is set: a text is wanted there. */
     UCP_REQUEST_ATTR_FIELD_INFO_STRING = UCS_BIT(0),
+    /** `debug_string_size` is set. */
     UCP_REQUEST_ATTR_FIELD_INFO_STRING_SIZE = UCS_BIT(1),
+    /** `status` is wanted. */
     UCP_REQUEST_ATTR_FIELD_STATUS = UCS_BIT(2),
+    /** `mem_type` is wanted. */
     UCP_REQUEST_ATTR_FIELD_MEM_TYPE = UCS_BIT(3),
 };
 
@@ -391,6 +533,7 @@ typedef enum ucp_req_attr_field ucp_req_attr_field;
 
 /** Members and flags of `ucp_am_recv_param`. */
 enum ucp_am_recv_attr_t {
+    /** `reply_ep` is set. */
     UCP_AM_RECV_ATTR_FIELD_REPLY_EP = UCS_BIT(0),
     /** The data is here and may be kept. */
     UCP_AM_RECV_ATTR_FLAG_DATA = UCS_BIT(16),
@@ -402,9 +545,13 @@ typedef enum ucp_am_recv_attr_t ucp_am_recv_attr_t;
 
 /** Members of `ucp_am_handler_param`. */
 enum ucp_am_handler_param_field {
+    /** `id` is set. */
     UCP_AM_HANDLER_PARAM_FIELD_ID = UCS_BIT(0),
+    /** `flags` is set. */
     UCP_AM_HANDLER_PARAM_FIELD_FLAGS = UCS_BIT(1),
+    /** `cb` is set. */
     UCP_AM_HANDLER_PARAM_FIELD_CB = UCS_BIT(2),
+    /** `arg` is set. */
     UCP_AM_HANDLER_PARAM_FIELD_ARG = UCS_BIT(3),
 };
 
@@ -449,7 +596,7 @@ struct ucp_params {
     uint64_t field_mask;
     /** Bits of `ucp_feature`; must be set. */
     uint64_t features;
-    /** Bytes of the caller in each request, before the address that the caller gets. */
+    /** Bytes of the caller in each request, at the address that the caller gets. */
     size_t request_size;
     /** Prepares these bytes. */
     ucp_request_init_callback_t request_init;
@@ -641,7 +788,7 @@ struct ucp_request_param_t {
     void *user_data;
     /** Where an atomic puts the value that was there. */
     void *reply_buffer;
-    /** Kind of the buffer's memory; found out when not set. */
+    /** Kind of the buffer's memory; host memory when not set. */
     ucs_memory_type_t memory_type;
     /** Where a receive that ends at once writes its result. */
     union ucp_request_param_t_recv_info recv_info;
@@ -677,13 +824,13 @@ struct ucp_mem_map_params {
     uint64_t field_mask;
     /** Start; may be NULL with UCP_MEM_MAP_ALLOCATE. */
     void *address;
-    /** Bytes; must be set. */
+    /** Bytes; must be set, unless memory is attached to. */
     size_t length;
     /** `UCP_MEM_MAP_*`. */
     unsigned int flags;
     /** `UCP_MEM_MAP_PROT_*`; everything when not set. */
     unsigned int prot;
-    /** Kind of the memory; found out when not set. */
+    /** Kind of the memory; host memory when not set. */
     ucs_memory_type_t memory_type;
     /** A handle that another process packed for export: attach to its memory. */
     const void *exported_memh_buffer;
@@ -831,42 +978,64 @@ struct ucp_am_recv_param {
 /**
  * Tells what the library can do, before any context.
  *
- * `ucp/api/ucp.h`, group `context`.
+ * @param[in,out] attr `field_mask` says which members are written; not NULL.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when `attr` is NULL.
+ *
+ * @ingroup ucp_context
  */
 ucs_status_t ucp_lib_query(ucp_lib_attr_t *attr);
 
 /**
- * Reads the options from the environment: `UCX_*`, and before it `PREFIX_UCX_*` if a prefix is
- * given. `filename` is reserved: NULL. The result is freed by `ucp_config_release`.
+ * Reads the options from ucx.conf and the environment: `UCX_*`, and before it `PREFIX_UCX_*` if a
+ * prefix is given. The result is freed by `ucp_config_release`.
  *
- * `ucp/api/ucp.h`, group `config`.
+ * @param[in] env_prefix Prefix, NUL-terminated; NULL for none.
+ * @param[in] filename Not used: NULL. The library finds ucx.conf by itself.
+ * @param[out] config_p The options; written on success only.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when `config_p` is NULL; the error of an option that
+ *   cannot be read.
+ *
+ * @ingroup ucp_config
  */
 ucs_status_t ucp_config_read(const char *env_prefix,
                              const char *filename,
                              ucp_config_t **config_p);
 
 /**
- * Frees what `ucp_config_read` made.
+ * Frees what `ucp_config_read` made. Contexts that were created with it keep their own copy.
  *
- * `ucp/api/ucp.h`, group `config`.
+ * @param[in] config Options of `ucp_config_read`; NULL does nothing.
+ *
+ * @ingroup ucp_config
  */
 void ucp_config_release(ucp_config_t *config);
 
 /**
- * Sets an option by name, without the prefix `UCX_`: one of contexts, or a global one, which changes at once for the
- * whole process, or one of a component, which is read where a context with this configuration opens it.
- * UCS_ERR_INVALID_PARAM: no such option that may change now, or the value does not fit.
+ * Sets an option by name: one of contexts, or a global one, which changes at once for the whole
+ * process, or one of a component, which is read where a context with this configuration opens it.
+ * Contexts that exist do not change.
  *
- * `ucp/api/ucp.h`, group `config`.
+ * @param[in] config Options of `ucp_config_read`, used by one thread at a time.
+ * @param[in] name Name without the prefix `UCX_`, NUL-terminated; copied.
+ * @param[in] value New value as text, NUL-terminated; copied.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM: no such option that may change now, or the value does
+ *   not fit.
+ *
+ * @ingroup ucp_config
  */
 ucs_status_t ucp_config_modify(ucp_config_t *config,
                                const char *name,
                                const char *value);
 
 /**
- * Prints options to `stream`, under a title, as `print_flags` say.
+ * Prints options as text that ucx.conf or a shell can read back.
  *
- * `ucp/api/ucp.h`, group `config`.
+ * @param[in] config Options of `ucp_config_read`.
+ * @param[in] stream Open for writing.
+ * @param[in] title Line before the options, NUL-terminated; NULL for none.
+ * @param[in] print_flags What to print, bits of `ucs_config_print_flags_t`.
+ *
+ * @ingroup ucp_config
  */
 void ucp_config_print(const ucp_config_t *config,
                       FILE *stream,
@@ -876,7 +1045,11 @@ void ucp_config_print(const ucp_config_t *config,
 /**
  * Tells the version: 1, 22, 0.
  *
- * `ucp/api/ucp.h`, group `context`.
+ * @param[out] major_version Major version.
+ * @param[out] minor_version Minor version.
+ * @param[out] release_number Release of this version.
+ *
+ * @ingroup ucp_context
  */
 void ucp_get_version(unsigned int *major_version,
                      unsigned int *minor_version,
@@ -885,16 +1058,27 @@ void ucp_get_version(unsigned int *major_version,
 /**
  * The version as text; static.
  *
- * `ucp/api/ucp.h`, group `context`.
+ * @return Text that lives as long as the library and is not freed.
+ *
+ * @ingroup ucp_context
  */
 const char *ucp_get_version_string(void);
 
 /**
- * Creates a context, for a program that was compiled against a version of this interface.
- * `config` may be NULL. `ucp_cleanup` frees it. UCS_ERR_INVALID_PARAM without features;
- * UCS_ERR_NO_DEVICE when no transport is left.
+ * Creates a context, for a program that was compiled with the given version of this interface;
+ * `ucp_init` passes it. `ucp_cleanup` frees the context. A program that is newer than the library
+ * gets a warning in the log, and may ask for what is not there.
  *
- * `ucp/api/ucp.h`, group `context`.
+ * @param[in] api_major_version UCP_API_MAJOR of the program.
+ * @param[in] api_minor_version UCP_API_MINOR of the program.
+ * @param[in] params What the context is for; `features` must be set. Read during the call only.
+ * @param[in] config Options of `ucp_config_read`, which stay the caller's; NULL for those of the
+ *   environment.
+ * @param[out] context_p The context; written on success only.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM without features, with unknown ones, or when an option
+ *   does not fit. UCS_ERR_NO_DEVICE when no transport is left.
+ *
+ * @ingroup ucp_context
  */
 ucs_status_t ucp_init_version(unsigned int api_major_version,
                               unsigned int api_minor_version,
@@ -903,24 +1087,37 @@ ucs_status_t ucp_init_version(unsigned int api_major_version,
                               ucp_context_h *context_p);
 
 /**
- * Frees a context, all of whose workers and memory must be gone.
+ * Frees a context. Destroy its workers and unmap its memory first. In a child of fork() it does
+ * nothing.
  *
- * `ucp/api/ucp.h`, group `context`.
+ * @param[in] context_p Context of `ucp_init`; not to be used afterwards.
+ *
+ * @ingroup ucp_context
  */
 void ucp_cleanup(ucp_context_h context_p);
 
 /**
  * Tells about a context.
  *
- * `ucp/api/ucp.h`, group `context`.
+ * @param[in] context_p Context of `ucp_init`, not cleaned up yet.
+ * @param[in,out] attr `field_mask` says which members are written; not NULL.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
+ *
+ * @ingroup ucp_context
  */
 ucs_status_t ucp_context_query(ucp_context_h context_p, ucp_context_attr_t *attr);
 
 /**
- * Orders two remote keys: `*result` is negative, 0 or positive. Equal keys can stand for each
- * other.
+ * Orders two remote keys. Equal keys can stand for each other.
  *
- * `ucp/api/ucp.h`, group `mem`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @param[in] rkey1 Key of `ucp_ep_rkey_unpack`, not destroyed yet.
+ * @param[in] rkey2 Another one.
+ * @param[in] params Its `field_mask` must be 0.
+ * @param[out] result Negative, 0 or positive.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL or the mask is not 0.
+ *
+ * @ingroup ucp_mem
  */
 ucs_status_t ucp_rkey_compare(ucp_worker_h worker,
                               ucp_rkey_h rkey1,
@@ -931,31 +1128,49 @@ ucs_status_t ucp_rkey_compare(ucp_worker_h worker,
 /**
  * Prints what a context found: one line for each resource.
  *
- * `ucp/api/ucp.h`, group `context`.
+ * @param[in] context Context of `ucp_init`, not cleaned up yet.
+ * @param[in] stream Open for writing.
+ *
+ * @ingroup ucp_context
  */
 void ucp_context_print_info(ucp_context_h context, FILE *stream);
 
 /**
- * Creates a worker. It may get a lesser thread mode than it was asked for: see
- * `ucp_worker_query`. `ucp_worker_destroy` frees it.
+ * Creates a worker. It may get a lesser thread mode than it was asked for: see `ucp_worker_query`.
+ * `ucp_worker_destroy` frees it.
  *
- * `ucp/api/ucp.h`, group `worker`.
+ * @param[in] context Context of `ucp_init`, not cleaned up yet.
+ * @param[in] params How the worker works; not NULL, read during the call only.
+ * @param[out] worker_p The worker; written on success only.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM for a value that is unknown. UCS_ERR_UNSUPPORTED in a
+ *   child of fork(). Or the error of a transport that cannot be opened, such as UCS_ERR_NO_MEMORY.
+ *
+ * @ingroup ucp_worker
  */
 ucs_status_t ucp_worker_create(ucp_context_h context,
                                const ucp_worker_params_t *params,
                                ucp_worker_h *worker_p);
 
 /**
- * Frees a worker with its endpoints. Nobody may use them at that time.
+ * Frees a worker with its endpoints. Destroy its listeners first. No other thread may use them
+ * meanwhile, and it must not be called in a callback. What is under way ends with an error. In a
+ * child of fork() it does nothing.
  *
- * `ucp/api/ucp.h`, group `worker`.
+ * @param[in] worker Worker of `ucp_worker_create`; not to be used afterwards.
+ *
+ * @ingroup ucp_worker
  */
 void ucp_worker_destroy(ucp_worker_h worker);
 
 /**
  * Tells about a worker. An address that it gives is freed by `ucp_worker_release_address`.
  *
- * `ucp/api/ucp.h`, group `worker`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @param[in,out] attr `field_mask` says which members are written; not NULL.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED in a
+ *   child of fork().
+ *
+ * @ingroup ucp_worker
  */
 ucs_status_t ucp_worker_query(ucp_worker_h worker,
                               ucp_worker_attr_t *attr);
@@ -963,37 +1178,58 @@ ucs_status_t ucp_worker_query(ucp_worker_h worker,
 /**
  * Prints the address and the transports of a worker.
  *
- * `ucp/api/ucp.h`, group `worker`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @param[in] stream Open for writing.
+ *
+ * @ingroup ucp_worker
  */
 void ucp_worker_print_info(ucp_worker_h worker, FILE *stream);
 
 /**
  * Frees an address of the worker.
  *
- * `ucp/api/ucp.h`, group `worker`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @param[in] address Address that this library gave out, once; NULL does nothing.
+ *
+ * @ingroup ucp_worker
  */
 void ucp_worker_release_address(ucp_worker_h worker, ucp_address_t *address);
 
 /**
- * Tells about an address.
+ * Tells about a worker's address, one's own or a peer's.
  *
- * `ucp/api/ucp.h`, group `worker`.
+ * @param[in] address Address as `ucp_worker_get_address` gave it, here or at the peer.
+ * @param[in,out] attr `field_mask` says which members are written; not NULL.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_INVALID_ADDR for
+ *   bytes that are no address.
+ *
+ * @ingroup ucp_worker
  */
 ucs_status_t ucp_worker_address_query(ucp_address_t *address,
                                       ucp_worker_address_attr_t *attr);
 
 /**
- * Moves messages and calls back. Never waits. Returns how much was done: 0 for nothing.
+ * Moves messages and calls back. Never waits. Nothing moves by itself: call it as long as anything
+ * is outstanding.
  *
- * `ucp/api/ucp.h`, group `worker`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @return How much was done; 0 when there was nothing to do.
+ *
+ * @ingroup ucp_worker
  */
 unsigned int ucp_worker_progress(ucp_worker_h worker);
 
 /**
- * Lists endpoints with stream data that was not received: at most `max_eps`. Returns their
- * number, or an error.
+ * Lists endpoints with stream data that was not received. An endpoint is listed once for what has
+ * come.
  *
- * `ucp/api/ucp.h`, group `stream`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @param[out] poll_eps Gets the endpoints, with their user data.
+ * @param[in] max_eps Entries that fit.
+ * @param[in] flags 0.
+ * @return Number of endpoints that were written, or a negative status.
+ *
+ * @ingroup ucp_stream
  */
 ssize_t ucp_stream_worker_poll(ucp_worker_h worker,
                                ucp_stream_poll_ep_t *poll_eps,
@@ -1001,70 +1237,108 @@ ssize_t ucp_stream_worker_poll(ucp_worker_h worker,
                                unsigned int flags);
 
 /**
- * Gives a descriptor that becomes readable on events; for poll(), never to be read. Needs
- * UCP_FEATURE_WAKEUP.
+ * Gives a descriptor that becomes readable on events: for poll(), never to be read or closed. Call
+ * `ucp_worker_arm` before each wait.
  *
- * `ucp/api/ucp.h`, group `worker`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @param[out] fd The descriptor; it belongs to the worker.
+ * @return UCS_OK. UCS_ERR_UNSUPPORTED without UCP_FEATURE_WAKEUP, or when the worker was
+ *   created with an `event_fd`.
+ *
+ * @ingroup ucp_worker
  */
-ucs_status_t ucp_worker_get_efd(ucp_worker_h worker, int *fd);
+ucs_status_t ucp_worker_get_efd(ucp_worker_h worker,
+                                int *fd);
 
 /**
- * Waits for events. Needs UCP_FEATURE_WAKEUP. Call `ucp_worker_progress` until it returns 0
- * before and after.
+ * Sleeps until there are events. Call `ucp_worker_progress` until it returns 0 before and after.
+ * Another thread may use the worker meanwhile if its thread mode allows that.
  *
- * `ucp/api/ucp.h`, group `worker`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @return UCS_OK: there are events, or `ucp_worker_signal` was called. UCS_ERR_UNSUPPORTED
+ *   without UCP_FEATURE_WAKEUP.
+ *
+ * @ingroup ucp_worker
  */
 ucs_status_t ucp_worker_wait(ucp_worker_h worker);
 
 /**
  * Waits until memory at `address` changes, or for a while; the caller checks.
  *
- * `ucp/api/ucp.h`, group `worker`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @param[in] address At least one readable byte, which another process or a device writes.
+ *
+ * @ingroup ucp_worker
  */
-void ucp_worker_wait_mem(ucp_worker_h worker, void *address);
+void ucp_worker_wait_mem(ucp_worker_h worker,
+                         void *address);
 
 /**
- * Makes the descriptor report the next event. UCS_ERR_BUSY: there are events now, progress first.
+ * Makes the descriptor report the next event.
  *
- * `ucp/api/ucp.h`, group `worker`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @return UCS_OK: the next event makes the descriptor readable, so waiting is safe.
+ *   UCS_ERR_BUSY: there are events now; call `ucp_worker_progress` until it returns 0 and arm
+ *   again. UCS_ERR_UNSUPPORTED without UCP_FEATURE_WAKEUP.
+ *
+ * @ingroup ucp_worker
  */
 ucs_status_t ucp_worker_arm(ucp_worker_h worker);
 
 /**
- * Wakes a wait from another thread.
+ * Wakes a wait. May be called by any thread, whatever the worker's thread mode.
  *
- * `ucp/api/ucp.h`, group `worker`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when `worker` is NULL; UCS_ERR_UNSUPPORTED in a child
+ *   of fork().
+ *
+ * @ingroup ucp_worker
  */
 ucs_status_t ucp_worker_signal(ucp_worker_h worker);
 
 /**
- * Binds a socket and accepts clients while the worker progresses. UCS_ERR_BUSY: the address is in
- * use.
+ * Binds a socket and accepts clients while the worker progresses. `ucp_listener_destroy` frees it.
  *
- * `ucp/api/ucp.h`, group `listener`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @param[in] params Socket address and one handler; read during the call only.
+ * @param[out] listener_p The listener; written on success only.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM without an address or not exactly one handler.
+ *   UCS_ERR_BUSY: the address is in use. UCS_ERR_UNSUPPORTED in a child of fork().
+ *
+ * @ingroup ucp_listener
  */
 ucs_status_t ucp_listener_create(ucp_worker_h worker,
                                  const ucp_listener_params_t *params,
                                  ucp_listener_h *listener_p);
 
 /**
- * Closes a listener. Endpoints made through it stay.
+ * Closes a listener. Endpoints made through it stay. In a child of fork() it does nothing.
  *
- * `ucp/api/ucp.h`, group `listener`.
+ * @param[in] listener Listener of `ucp_listener_create`; not to be used afterwards.
+ *
+ * @ingroup ucp_listener
  */
 void ucp_listener_destroy(ucp_listener_h listener);
 
 /**
  * Tells about a listener.
  *
- * `ucp/api/ucp.h`, group `listener`.
+ * @param[in] listener Listener of `ucp_listener_create`, not destroyed yet.
+ * @param[in,out] attr `field_mask` says which members are written; not NULL.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
+ *
+ * @ingroup ucp_listener
  */
 ucs_status_t ucp_listener_query(ucp_listener_h listener, ucp_listener_attr_t *attr);
 
 /**
  * Tells about a waiting client.
  *
- * `ucp/api/ucp.h`, group `listener`.
+ * @param[in] conn_request Request that the listener's handler got, not answered yet.
+ * @param[in,out] attr `field_mask` says which members are written; not NULL.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
+ *
+ * @ingroup ucp_listener
  */
 ucs_status_t ucp_conn_request_query(ucp_conn_request_h conn_request,
                                     ucp_conn_request_attr_t *attr);
@@ -1072,26 +1346,43 @@ ucs_status_t ucp_conn_request_query(ucp_conn_request_h conn_request,
 /**
  * Tells about a request.
  *
- * `ucp/api/ucp.h`, group `request`.
+ * @param[in] request Request that an operation returned, not freed yet; not NULL and not an error.
+ * @param[in,out] attr `field_mask` says which members are read and written; not NULL.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM for no request, or a text that is wanted without a
+ *   buffer and its size.
+ *
+ * @ingroup ucp_request
  */
-ucs_status_t ucp_request_query(void *request, ucp_request_attr_t *attr);
+ucs_status_t ucp_request_query(void *request,
+                               ucp_request_attr_t *attr);
 
 /**
- * Connects to a worker, to a server, or to a waiting client. Returns before the connection
- * stands: operations wait for it. UCS_ERR_INVALID_PARAM without a peer; UCS_ERR_UNREACHABLE when
- * no transport reaches it.
+ * Connects to a worker, to a server, or to a waiting client. Returns before the connection stands:
+ * operations wait for it. `ucp_ep_close_nbx` ends it.
  *
- * `ucp/api/ucp.h`, group `ep`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @param[in] params To whom and how; read during the call only. A `conn_request` in it is used up,
+ *   also on an error.
+ * @param[out] ep_p The endpoint; written on success only.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM without a peer. UCS_ERR_INVALID_ADDR for an address
+ *   that is none. UCS_ERR_UNREACHABLE when no transport reaches it. UCS_ERR_UNSUPPORTED in a child
+ *   of fork(). That the peer does not answer is told later, to the error handler.
+ *
+ * @ingroup ucp_ep
  */
 ucs_status_t ucp_ep_create(ucp_worker_h worker,
                            const ucp_ep_params_t *params,
                            ucp_ep_h *ep_p);
 
 /**
- * Closes an endpoint, after a flush or with force. The endpoint must not be used any more.
- * Returns NULL when done, a request, or an error.
+ * Closes an endpoint, after a flush or, with UCP_EP_CLOSE_FLAG_FORCE, at once. Its error handler
+ * is not called any more.
  *
- * `ucp/api/ucp.h`, group `ep`.
+ * @param[in] ep Endpoint; not to be used afterwards, also while a request goes on.
+ * @param[in] param Optional parameters, not NULL; read during the call only.
+ * @return NULL when done, a request, or an error: see @ref ucp_request.
+ *
+ * @ingroup ucp_ep
  */
 ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep,
                                   const ucp_request_param_t *param);
@@ -1099,7 +1390,12 @@ ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep,
 /**
  * Refuses a waiting client, who gets UCS_ERR_REJECTED.
  *
- * `ucp/api/ucp.h`, group `listener`.
+ * @param[in] listener Listener whose handler got the request.
+ * @param[in] conn_request The request; used up by the call.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; the error when the client is
+ *   gone.
+ *
+ * @ingroup ucp_listener
  */
 ucs_status_t ucp_listener_reject(ucp_listener_h listener,
                                  ucp_conn_request_h conn_request);
@@ -1107,73 +1403,120 @@ ucs_status_t ucp_listener_reject(ucp_listener_h listener,
 /**
  * Prints the transports of an endpoint.
  *
- * `ucp/api/ucp.h`, group `ep`.
+ * @param[in] h Endpoint of `ucp_ep_create`, not closed yet.
+ * @param[in] stream Open for writing.
+ *
+ * @ingroup ucp_ep
  */
 void ucp_ep_print_info(ucp_ep_h h, FILE *stream);
 
 /**
- * Completes all operations on an endpoint, at the peer too. Returns NULL when done, a request, or
- * an error.
+ * Completes all operations on an endpoint that were posted before, at the peer too.
  *
- * `ucp/api/ucp.h`, group `ep`.
+ * @param[in] h Endpoint of `ucp_ep_create`, not closed yet.
+ * @param[in] param Optional parameters, not NULL; read during the call only.
+ * @return NULL when done, a request, or an error: see @ref ucp_request.
+ *
+ * @ingroup ucp_ep
  */
-ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h h,
-                                  const ucp_request_param_t *param);
+ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h h, const ucp_request_param_t *param);
 
 /**
  * Estimates how long a message takes.
  *
- * `ucp/api/ucp.h`, group `ep`.
+ * @param[in] h Endpoint of `ucp_ep_create`, not closed yet.
+ * @param[in] param Bytes of the message; the bit must be set.
+ * @param[in,out] attr `field_mask` must ask for the estimate; not NULL.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL or a bit is missing;
+ *   UCS_ERR_UNSUPPORTED in a child of fork().
+ *
+ * @ingroup ucp_ep
  */
 ucs_status_t ucp_ep_evaluate_perf(ucp_ep_h h,
                                   const ucp_ep_evaluate_perf_param_t *param,
                                   ucp_ep_evaluate_perf_attr_t *attr);
 
 /**
- * Makes memory known to the library, or allocates it. `ucp_mem_unmap` frees the handle, and the
- * memory if it was allocated.
+ * Makes memory known to the library, allocates it, or attaches to memory that another process
+ * exported. `ucp_mem_unmap` frees the handle, and the memory if it was allocated.
  *
- * `ucp/api/ucp.h`, group `mem`.
+ * @param[in] context_h Context of `ucp_init`, not cleaned up yet.
+ * @param[in] params Which memory; read during the call only.
+ * @param[out] memh_p The memory handle; written on success only.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM without memory or for flags that exclude each other.
+ *   UCS_ERR_NO_MEMORY. UCS_ERR_UNSUPPORTED for memory of a device or in a child of fork().
+ *   UCS_ERR_UNREACHABLE for exported memory that cannot be attached to.
+ *
+ * @ingroup ucp_mem
  */
 ucs_status_t ucp_mem_map(ucp_context_h context_h,
                          const ucp_mem_map_params_t *params,
                          ucp_mem_h *memh_p);
 
 /**
- * Frees a memory handle.
+ * Frees a memory handle, and the memory if `ucp_mem_map` allocated it. No operation may use it any
+ * more, here or at a peer.
  *
- * `ucp/api/ucp.h`, group `mem`.
+ * @param[in] context_h Context of `ucp_init`, not cleaned up yet.
+ * @param[in] memh Handle of `ucp_mem_map`; not to be used afterwards.
+ * @return UCS_OK, or the error of giving the memory back; UCS_ERR_UNSUPPORTED in a child of
+ *   fork().
+ *
+ * @ingroup ucp_mem
  */
-ucs_status_t ucp_mem_unmap(ucp_context_h context_h, ucp_mem_h memh);
+ucs_status_t ucp_mem_unmap(ucp_context_h context_h,
+                           ucp_mem_h memh);
 
 /**
  * Tells about mapped memory.
  *
- * `ucp/api/ucp.h`, group `mem`.
+ * @param[in] memh Handle of `ucp_mem_map`, not unmapped yet.
+ * @param[in,out] attr `field_mask` says which members are written; not NULL.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
+ *
+ * @ingroup ucp_mem
  */
 ucs_status_t ucp_mem_query(ucp_mem_h memh, ucp_mem_attr_t *attr);
 
 /**
- * Maps `mem_size` of memory and prints how.
+ * Maps memory for a moment and prints how.
  *
- * `ucp/api/ucp.h`, group `mem`.
+ * @param[in] mem_spec Bytes to map as text, such as "64k"; NUL-terminated.
+ * @param[in] context_h Context of `ucp_init`, not cleaned up yet.
+ * @param[in] stream Open for writing.
+ *
+ * @ingroup ucp_mem
  */
 void ucp_mem_print_info(const char *mem_spec, ucp_context_h context_h, FILE *stream);
 
 /**
  * Tells how mapped memory will be used.
  *
- * `ucp/api/ucp.h`, group `mem`.
+ * @param[in] context_h Context of `ucp_init`, not cleaned up yet.
+ * @param[in] memh Handle of `ucp_mem_map`, not unmapped yet.
+ * @param[in] params Address, bytes and advice; all must be set. Read during the call only.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM for memory outside the handle or an unknown advice; the
+ *   error of the system.
+ *
+ * @ingroup ucp_mem
  */
 ucs_status_t ucp_mem_advise(ucp_context_h context_h,
                             ucp_mem_h memh,
                             ucp_mem_advise_params_t *params);
 
 /**
- * Packs a memory handle for peers or for other processes of this machine; the buffer is freed by
- * `ucp_memh_buffer_release`.
+ * Packs a memory handle: a remote key for peers, or with UCP_MEMH_PACK_FLAG_EXPORT a handle that
+ * another process of this machine maps. `ucp_memh_buffer_release` frees the buffer.
  *
- * `ucp/api/ucp.h`, group `mem`.
+ * @param[in] memh Handle of `ucp_mem_map`, not unmapped yet; it has to stay as long as others use
+ *   what is packed.
+ * @param[in] params How to pack; not NULL, read during the call only.
+ * @param[out] buffer_p The packed bytes; written on success only.
+ * @param[out] buffer_size_p Their number.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM for unknown flags. UCS_ERR_UNSUPPORTED for memory that
+ *   other processes cannot map, without UCP_FEATURE_EXPORTED_MEMH, or in a child of fork().
+ *
+ * @ingroup ucp_mem
  */
 ucs_status_t ucp_memh_pack(ucp_mem_h memh,
                            const ucp_memh_pack_params_t *params,
@@ -1183,23 +1526,41 @@ ucs_status_t ucp_memh_pack(ucp_mem_h memh,
 /**
  * Frees a buffer of `ucp_memh_pack`.
  *
- * `ucp/api/ucp.h`, group `mem`.
+ * @param[in] buffer Buffer of `ucp_memh_pack`, once.
+ * @param[in] params Not used; may be NULL.
+ *
+ * @ingroup ucp_mem
  */
 void ucp_memh_buffer_release(void *buffer,
                              const ucp_memh_buffer_release_params_t *params);
 
 /**
- * Turns a packed key of the endpoint's peer into access. `ucp_rkey_destroy` frees it.
+ * Turns a packed key of the endpoint's peer into access. The packed bytes are not needed
+ * afterwards. `ucp_rkey_destroy` frees the key.
  *
- * `ucp/api/ucp.h`, group `mem`.
+ * @param[in] h Endpoint to the memory's owner, not closed yet.
+ * @param[in] rkey_buffer Bytes of `ucp_rkey_pack` or `ucp_memh_pack` at the peer.
+ * @param[out] rkey_p The key; written on success only.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM for bytes that are no key. UCS_ERR_UNREACHABLE for a
+ *   key of another library. UCS_ERR_UNSUPPORTED in a child of fork().
+ *
+ * @ingroup ucp_mem
  */
-ucs_status_t ucp_ep_rkey_unpack(ucp_ep_h h, const void *rkey_buffer, ucp_rkey_h *rkey_p);
+ucs_status_t ucp_ep_rkey_unpack(ucp_ep_h h,
+                                const void *rkey_buffer,
+                                ucp_rkey_h *rkey_p);
 
 /**
- * Gives a pointer to the peer's memory where it can be reached directly, else UCS_ERR_UNREACHABLE
- * or UCS_ERR_UNSUPPORTED.
+ * Gives a pointer to the peer's memory where it is mapped in this process. It is valid as long as
+ * the key.
  *
- * `ucp/api/ucp.h`, group `mem`.
+ * @param[in] rkey Key of `ucp_ep_rkey_unpack`, not destroyed yet.
+ * @param[in] raddr Address in the peer's memory, as the peer sees it.
+ * @param[out] addr_p The pointer; written on success only.
+ * @return UCS_OK. UCS_ERR_UNREACHABLE when the memory is not mapped here. UCS_ERR_INVALID_PARAM
+ *   for an address outside the key.
+ *
+ * @ingroup ucp_mem
  */
 ucs_status_t ucp_rkey_ptr(ucp_rkey_h rkey,
                           uint64_t raddr,
@@ -1208,26 +1569,39 @@ ucs_status_t ucp_rkey_ptr(ucp_rkey_h rkey,
 /**
  * Frees a remote key.
  *
- * `ucp/api/ucp.h`, group `mem`.
+ * @param[in] rkey Key of `ucp_ep_rkey_unpack`, once; no operation may use it any more.
+ *
+ * @ingroup ucp_mem
  */
 void ucp_rkey_destroy(ucp_rkey_h rkey);
 
 /**
- * Registers a handler of active messages, or removes one. UCS_ERR_INVALID_PARAM when the id is
- * not set.
+ * Registers a handler of active messages, or removes one. Messages without a handler are dropped.
  *
- * `ucp/api/ucp.h`, group `am`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @param[in] param Number and handler, both must be set; read during the call only.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM when one is missing or the number is over 65535.
+ *   UCS_ERR_UNSUPPORTED in a child of fork().
+ *
+ * @ingroup ucp_am
  */
 ucs_status_t ucp_worker_set_am_recv_handler(ucp_worker_h worker,
                                             const ucp_am_handler_param_t *param);
 
 /**
- * Sends an active message to the handler `id` of the peer: `header_length` bytes of header, at
- * most the worker's `max_am_header`, and `count` elements at `buffer`. The header may be reused
- * at the end, or at once with UCP_AM_SEND_FLAG_COPY_HEADER. Returns NULL when done, a request, or
- * an error.
+ * Sends an active message to a handler of the peer.
  *
- * `ucp/api/ucp.h`, group `am`.
+ * @param[in] ep Endpoint of `ucp_ep_create`, not closed yet.
+ * @param[in] id Number of the handler, at most 65535.
+ * @param[in] header Header; belongs to the library until the operation ends, or until the call
+ *   returns with UCP_AM_SEND_FLAG_COPY_HEADER. NULL when there is none.
+ * @param[in] header_length Bytes of the header, at most the worker's `max_am_header`.
+ * @param[in] buffer Data; belongs to the library until the operation ends.
+ * @param[in] count Elements of the datatype; bytes when none is set.
+ * @param[in] param Optional parameters, not NULL; read during the call only.
+ * @return NULL when done, a request, or an error: see @ref ucp_request.
+ *
+ * @ingroup ucp_am
  */
 ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep,
                                  unsigned int id,
@@ -1238,10 +1612,17 @@ ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep,
                                  const ucp_request_param_t *param);
 
 /**
- * Fetches the data of an active message that the handler got as a descriptor, into `buffer`.
- * Returns NULL when done, a request, or an error.
+ * Fetches the data of an active message that the handler got as a descriptor, or copies data that
+ * it kept. The descriptor is used up, also on an error.
  *
- * `ucp/api/ucp.h`, group `am`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @param[in] data_desc `data` of the handler, called with UCP_AM_RECV_ATTR_FLAG_RNDV or kept by it.
+ * @param[out] buffer Gets the data; belongs to the library until the operation ends.
+ * @param[in] count Elements that fit; bytes when no datatype is set.
+ * @param[in] param Optional parameters, not NULL; read during the call only.
+ * @return NULL when done, a request, or an error: see @ref ucp_request.
+ *
+ * @ingroup ucp_am
  */
 ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker,
                                       void *data_desc,
@@ -1250,17 +1631,28 @@ ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker,
                                       const ucp_request_param_t *param);
 
 /**
- * Gives back data that a handler kept by returning UCS_INPROGRESS.
+ * Gives back data that a handler kept by returning UCS_INPROGRESS. For the sender of a descriptor
+ * that is given back the message is delivered.
  *
- * `ucp/api/ucp.h`, group `am`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @param[in] data `data` of the handler, once.
+ *
+ * @ingroup ucp_am
  */
-void ucp_am_data_release(ucp_worker_h worker, void *data);
+void ucp_am_data_release(ucp_worker_h worker,
+                         void *data);
 
 /**
- * Sends `count` elements on the byte stream of an endpoint. Returns NULL when done, a request, or
- * an error.
+ * Sends elements on the byte stream of an endpoint. What is sent in several calls arrives in the
+ * order of the calls.
  *
- * `ucp/api/ucp.h`, group `stream`.
+ * @param[in] ep Endpoint of `ucp_ep_create`, not closed yet.
+ * @param[in] buffer Data; belongs to the library until the operation ends.
+ * @param[in] count Elements of the datatype; bytes when none is set.
+ * @param[in] param Optional parameters, not NULL; read during the call only.
+ * @return NULL when done, a request, or an error: see @ref ucp_request.
+ *
+ * @ingroup ucp_stream
  */
 ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep,
                                      const void *buffer,
@@ -1268,10 +1660,17 @@ ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep,
                                      const ucp_request_param_t *param);
 
 /**
- * Sends `count` elements with a tag. Done when the caller's memory is free. Returns NULL when
- * done, a request, or an error.
+ * Sends a message with a tag. Done when the caller's memory is free, which does not tell that the
+ * peer has it.
  *
- * `ucp/api/ucp.h`, group `tag`.
+ * @param[in] ep Endpoint of `ucp_ep_create`, not closed yet.
+ * @param[in] buffer Data; belongs to the library until the operation ends.
+ * @param[in] count Elements of the datatype; bytes when none is set.
+ * @param[in] tag Tag that the receiver compares.
+ * @param[in] param Optional parameters, not NULL; read during the call only.
+ * @return NULL when done, a request, or an error: see @ref ucp_request.
+ *
+ * @ingroup ucp_tag
  */
 ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep,
                                   const void *buffer,
@@ -1280,9 +1679,16 @@ ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep,
                                   const ucp_request_param_t *param);
 
 /**
- * The same, but done only when the receiver has matched it.
+ * Sends a message with a tag. Done when the receiver has matched it.
  *
- * `ucp/api/ucp.h`, group `tag`.
+ * @param[in] ep Endpoint of `ucp_ep_create`, not closed yet.
+ * @param[in] buffer Data; belongs to the library until the operation ends.
+ * @param[in] count Elements of the datatype; bytes when none is set.
+ * @param[in] tag Tag that the receiver compares.
+ * @param[in] param Optional parameters, not NULL; read during the call only.
+ * @return NULL when done, a request, or an error: see @ref ucp_request.
+ *
+ * @ingroup ucp_tag
  */
 ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep,
                                        const void *buffer,
@@ -1291,10 +1697,17 @@ ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep,
                                        const ucp_request_param_t *param);
 
 /**
- * Receives up to `count` elements from the byte stream of an endpoint. NULL: done, `*length`
- * bytes.
+ * Receives from the byte stream of an endpoint: what is there, at least one element, or with
+ * UCP_STREAM_RECV_FLAG_WAITALL all.
  *
- * `ucp/api/ucp.h`, group `stream`.
+ * @param[in] ep Endpoint of `ucp_ep_create`, not closed yet.
+ * @param[out] buffer Gets the bytes; belongs to the library until the operation ends.
+ * @param[in] count Elements that fit; bytes when no datatype is set.
+ * @param[out] length Bytes received, when the operation is done at once.
+ * @param[in] param Optional parameters, not NULL; read during the call only.
+ * @return NULL when done, a request, or an error: see @ref ucp_request.
+ *
+ * @ingroup ucp_stream
  */
 ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep,
                                      void *buffer,
@@ -1303,20 +1716,30 @@ ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep,
                                      const ucp_request_param_t *param);
 
 /**
- * Takes what has arrived on a stream without a copy: its start, with the bytes in `*length`; NULL
- * for nothing. `ucp_stream_data_release` gives it back.
+ * Takes what has arrived on a stream without a copy. `ucp_stream_data_release` gives it back.
  *
- * `ucp/api/ucp.h`, group `stream`.
+ * @param[in] ep Endpoint of `ucp_ep_create`, not closed yet.
+ * @param[out] length Bytes that are there.
+ * @return Start of the bytes; NULL for nothing; or an error.
+ *
+ * @ingroup ucp_stream
  */
 ucs_status_ptr_t ucp_stream_recv_data_nb(ucp_ep_h ep,
                                          size_t *length);
 
 /**
  * Receives the first message whose tag equals `tag` in the bits of `tag_mask`, now or when it
- * comes. Returns NULL when done, a request, or an error. A message that is longer than the buffer
- * ends with UCS_ERR_MESSAGE_TRUNCATED.
+ * comes. A message that is longer than the buffer ends with UCS_ERR_MESSAGE_TRUNCATED.
  *
- * `ucp/api/ucp.h`, group `tag`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @param[out] buffer Gets the message; belongs to the library until the operation ends.
+ * @param[in] count Elements that fit; bytes when no datatype is set.
+ * @param[in] tag Wanted tag.
+ * @param[in] tag_mask Bits of the tag that have to be equal; 0 takes any message.
+ * @param[in] param Optional parameters, not NULL; read during the call only.
+ * @return NULL when done, a request, or an error: see @ref ucp_request.
+ *
+ * @ingroup ucp_tag
  */
 ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker,
                                   void *buffer,
@@ -1326,10 +1749,17 @@ ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker,
                                   const ucp_request_param_t *param);
 
 /**
- * Looks for a message that arrived, and tells its tag and bytes. With `remove` it is taken:
- * `ucp_tag_msg_recv_nbx` must receive it. NULL for none.
+ * Looks for a message that arrived. It makes no progress.
  *
- * `ucp/api/ucp.h`, group `tag`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @param[in] tag Wanted tag.
+ * @param[in] tag_mask Bits of the tag that have to be equal; 0 finds any message.
+ * @param[in] remove Nonzero takes the message: `ucp_tag_msg_recv_nbx` must receive it.
+ * @param[out] info Tag and bytes of the message; written when there is one.
+ * @return NULL for none. With `remove` the message; else any pointer that is not NULL and means
+ *   nothing.
+ *
+ * @ingroup ucp_tag
  */
 ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker,
                                    ucp_tag_t tag,
@@ -1340,7 +1770,14 @@ ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker,
 /**
  * Receives a message that a probe took.
  *
- * `ucp/api/ucp.h`, group `tag`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @param[out] buffer Gets the message; belongs to the library until the operation ends.
+ * @param[in] count Elements that fit; bytes when no datatype is set.
+ * @param[in] message Message that `ucp_tag_probe_nb` took, once.
+ * @param[in] param Optional parameters, not NULL; read during the call only.
+ * @return NULL when done, a request, or an error: see @ref ucp_request.
+ *
+ * @ingroup ucp_tag
  */
 ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker,
                                       void *buffer,
@@ -1349,11 +1786,21 @@ ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker,
                                       const ucp_request_param_t *param);
 
 /**
- * Writes `count` elements to the peer's memory at `remote_addr`, or, of a list, to the places that
- * the parameters' remote list names. Done when the caller's memory is free; the peer sees it after
- * a flush. Returns NULL when done, a request, or an error.
+ * Writes to the peer's memory. Done when the caller's memory is free; the peer sees it after a
+ * flush.
  *
- * `ucp/api/ucp.h`, group `rma`.
+ * @param[in] ep Endpoint of `ucp_ep_create`, not closed yet.
+ * @param[in] buffer Data; belongs to the library until the operation ends. With `ucp_dt_make_sgl` a
+ *   `ucp_dt_local_sgl_t`, read during the call.
+ * @param[in] count Elements of the datatype; bytes when none is set, entries of a list.
+ * @param[in] remote_addr Address in the peer's memory, as the peer sees it, inside what `rkey`
+ *   covers. Not used for a list.
+ * @param[in] rkey Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until the operation ends.
+ *   Not used for a list, whose keys stand in the parameters' remote list.
+ * @param[in] param Optional parameters, not NULL; read during the call only.
+ * @return NULL when done, a request, or an error: see @ref ucp_request.
+ *
+ * @ingroup ucp_rma
  */
 ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep,
                              const void *buffer,
@@ -1363,10 +1810,18 @@ ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep,
                              const ucp_request_param_t *param);
 
 /**
- * Reads `count` elements of the peer's memory at `remote_addr`. Returns NULL when done, a
- * request, or an error.
+ * Reads the peer's memory. Done when the data is there.
  *
- * `ucp/api/ucp.h`, group `rma`.
+ * @param[in] ep Endpoint of `ucp_ep_create`, not closed yet.
+ * @param[out] buffer Gets the data; belongs to the library until the operation ends.
+ * @param[in] count Elements of the datatype; bytes when none is set.
+ * @param[in] remote_addr Address in the peer's memory, as the peer sees it, inside what `rkey`
+ *   covers.
+ * @param[in] rkey Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until the operation ends.
+ * @param[in] param Optional parameters, not NULL; read during the call only.
+ * @return NULL when done, a request, or an error: see @ref ucp_request.
+ *
+ * @ingroup ucp_rma
  */
 ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep,
                              void *buffer,
@@ -1376,12 +1831,21 @@ ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep,
                              const ucp_request_param_t *param);
 
 /**
- * Changes `count` elements, of 4 or 8 bytes by the datatype, of the peer's memory at
- * `remote_addr`. `buffer` is the operand (of CSWAP: what is expected); with `reply_buffer` what
- * was there comes back (of CSWAP it is also the new value). Returns NULL when done, a request, or
- * an error.
+ * Changes a word of the peer. With a `reply_buffer` in the parameters, which swaps need, what was
+ * there comes back.
  *
- * `ucp/api/ucp.h`, group `amo`.
+ * @param[in] ep Endpoint of `ucp_ep_create`, not closed yet.
+ * @param[in] opcode Operation.
+ * @param[in] buffer Operand; of a compare and swap the word that has to be there, and
+ *   `reply_buffer` holds the new one. Read during the call.
+ * @param[in] count 1; the datatype must be `ucp_dt_make_contig` of 4 or 8.
+ * @param[in] remote_addr Address of the word in the peer's memory, aligned to its size, inside what
+ *   `rkey` covers.
+ * @param[in] rkey Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until the operation ends.
+ * @param[in] param Optional parameters, not NULL; read during the call only.
+ * @return NULL when done, a request, or an error: see @ref ucp_request.
+ *
+ * @ingroup ucp_amo
  */
 ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep,
                                    ucp_atomic_op_t opcode,
@@ -1392,30 +1856,49 @@ ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep,
                                    const ucp_request_param_t *param);
 
 /**
- * UCS_INPROGRESS while a request goes on, then its result.
+ * Tells whether a request is at its end. It makes no progress.
  *
- * `ucp/api/ucp.h`, group `request`.
+ * @param[in] request Request that an operation returned, not freed yet; not NULL and not an error.
+ * @return UCS_INPROGRESS while the request goes on, then its result; UCS_ERR_INVALID_PARAM for
+ *   no request.
+ *
+ * @ingroup ucp_request
  */
 ucs_status_t ucp_request_check_status(void *request);
 
 /**
  * Checks a tagged receive, and tells tag and bytes.
  *
- * `ucp/api/ucp.h`, group `tag`.
+ * @param[in] request Request that an operation returned, not freed yet; not NULL and not an error.
+ * @param[out] info Tag and bytes, at the end; may be NULL.
+ * @return UCS_INPROGRESS while the request goes on, then its result.
+ *
+ * @ingroup ucp_tag
  */
-ucs_status_t ucp_tag_recv_request_test(void *request, ucp_tag_recv_info_t *info);
+ucs_status_t ucp_tag_recv_request_test(void *request,
+                                       ucp_tag_recv_info_t *info);
 
 /**
  * Checks a stream receive, and tells its bytes.
  *
- * `ucp/api/ucp.h`, group `stream`.
+ * @param[in] request Request that an operation returned, not freed yet; not NULL and not an error.
+ * @param[out] length_p Bytes received, at the end; may be NULL.
+ * @return UCS_INPROGRESS while the request goes on, then its result.
+ *
+ * @ingroup ucp_stream
  */
-ucs_status_t ucp_stream_recv_request_test(void *request, size_t *length_p);
+ucs_status_t ucp_stream_recv_request_test(void *request,
+                                          size_t *length_p);
 
 /**
- * Asks to give a request up. It still has to come to its end, with UCS_ERR_CANCELED or as usual.
+ * Asks to give a request up. Only receives can be, a tagged one until a message has matched it;
+ * the request still has to come to its end, with UCS_ERR_CANCELED or as usual, and its callback is
+ * called, perhaps in this call.
  *
- * `ucp/api/ucp.h`, group `request`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @param[in] request Request of an operation of this worker, not freed yet.
+ *
+ * @ingroup ucp_request
  */
 void ucp_request_cancel(ucp_worker_h worker,
                         void *request);
@@ -1423,22 +1906,32 @@ void ucp_request_cancel(ucp_worker_h worker,
 /**
  * Gives back data of `ucp_stream_recv_data_nb`.
  *
- * `ucp/api/ucp.h`, group `stream`.
+ * @param[in] ep Endpoint that the data came from.
+ * @param[in] data Start of the bytes that `ucp_stream_recv_data_nb` gave, once.
+ *
+ * @ingroup ucp_stream
  */
 void ucp_stream_data_release(ucp_ep_h ep, void *data);
 
 /**
- * Frees a request, before its end too: then it goes on and no callback is lost.
+ * Gives a request back, before its end too: then the operation goes on and its callback is called.
+ * A request in memory of the caller is not freed, it may be used again after its end.
  *
- * `ucp/api/ucp.h`, group `request`.
+ * @param[in] request Request that an operation returned; not to be used afterwards.
+ *
+ * @ingroup ucp_request
  */
 void ucp_request_free(void *request);
 
 /**
- * Makes a datatype of the caller's functions; `context` is passed to them. `ucp_dt_destroy` frees
- * it.
+ * Makes a datatype of the caller's functions. `ucp_dt_destroy` frees it.
  *
- * `ucp/api/ucp.h`, group `dt`.
+ * @param[in] ops The six functions, all needed; copied.
+ * @param[in] context First argument of the start functions.
+ * @param[out] datatype_p The datatype; written on success only.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument or a function is NULL.
+ *
+ * @ingroup ucp_dt
  */
 ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t *ops,
                                    void *context,
@@ -1447,29 +1940,44 @@ ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t *ops,
 /**
  * Frees a datatype of `ucp_dt_create_generic`; nothing happens for others.
  *
- * `ucp/api/ucp.h`, group `dt`.
+ * @param[in] datatype Datatype that no operation uses any more.
+ *
+ * @ingroup ucp_dt
  */
 void ucp_dt_destroy(ucp_datatype_t datatype);
 
 /**
- * Tells about a datatype.
+ * Tells the packed size of a buffer.
  *
- * `ucp/api/ucp.h`, group `dt`.
+ * @param[in] datatype Datatype of this library.
+ * @param[in,out] attr `field_mask` says which members are read and written; not NULL. A `buffer` is
+ *   needed unless the datatype is contiguous.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when the buffer is missing or does not fit the
+ *   datatype.
+ *
+ * @ingroup ucp_dt
  */
-ucs_status_t ucp_dt_query(ucp_datatype_t datatype, ucp_datatype_attr_t *attr);
+ucs_status_t ucp_dt_query(ucp_datatype_t datatype,
+                          ucp_datatype_attr_t *attr);
 
 /**
  * Orders operations: those after the call take effect after those before it, on each endpoint.
  *
- * `ucp/api/ucp.h`, group `worker`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @return UCS_OK, or the error of a transport.
+ *
+ * @ingroup ucp_worker
  */
 ucs_status_t ucp_worker_fence(ucp_worker_h worker);
 
 /**
- * Completes all operations of a worker, at the peers too. Returns NULL when done, a request, or
- * an error.
+ * Completes all operations of a worker that were posted before, at the peers too.
  *
- * `ucp/api/ucp.h`, group `worker`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @param[in] param Optional parameters, not NULL; read during the call only.
+ * @return NULL when done, a request, or an error: see @ref ucp_request.
+ *
+ * @ingroup ucp_worker
  */
 ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
                                       const ucp_request_param_t *param);
@@ -1477,13 +1985,24 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
 /**
  * Tells about an endpoint.
  *
- * `ucp/api/ucp.h`, group `ep`.
+ * @param[in] h Endpoint of `ucp_ep_create`, not closed yet.
+ * @param[in,out] attr `field_mask` says which members are written; not NULL.
+ * @return UCS_OK. UCS_ERR_NOT_CONNECTED when a socket address is asked for and the endpoint has
+ *   none. UCS_ERR_UNSUPPORTED in a child of fork().
+ *
+ * @ingroup ucp_ep
  */
-ucs_status_t ucp_ep_query(ucp_ep_h h, ucp_ep_attr_t *attr);
+ucs_status_t ucp_ep_query(ucp_ep_h h,
+                          ucp_ep_attr_t *attr);
 
 /**
  * Creates a context: the library as one application uses it. `config` may be NULL for the defaults of the
  * environment. Passes on the version this program was compiled with; see `ucp_init_version`.
+ *
+ * @param[in] params What the context is for; `features` must be set. Read during the call only.
+ * @param[in] config Options of `ucp_config_read`, which stay the caller's; NULL for those of the environment.
+ * @param[out] context_p The context; written on success only.
+ * @return As `ucp_init_version`.
  */
 static inline ucs_status_t
 ucp_init(const ucp_params_t *params, const ucp_config_t *config, ucp_context_h *context_p)

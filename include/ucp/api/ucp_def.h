@@ -1,4 +1,6 @@
-/* Written from the Rust sources by `make headers`: change those, not this file. */
+/** @file
+ * Written from the Rust sources by `make headers`: change those, not this file.
+ */
 #ifndef FERRUCX_UCP_API_UCP_DEF_H
 #define FERRUCX_UCP_API_UCP_DEF_H
 
@@ -34,8 +36,11 @@ typedef enum ucp_err_handling_mode_t ucp_err_handling_mode_t;
 
 /** Members of `ucp_mem_attr`. */
 enum ucp_mem_attr_field {
+    /** `address` is wanted. */
     UCP_MEM_ATTR_FIELD_ADDRESS = UCS_BIT(0),
+    /** `length` is wanted. */
     UCP_MEM_ATTR_FIELD_LENGTH = UCS_BIT(1),
+    /** `mem_type` is wanted. */
     UCP_MEM_ATTR_FIELD_MEM_TYPE = UCS_BIT(2),
 };
 
@@ -167,21 +172,44 @@ typedef uint64_t ucp_datatype_t;
 /**
  * Prepares the caller's part of a new request; once in the life of its memory, not for each
  * operation.
+ *
+ * @param[in] request The caller's `request_size` bytes of the request.
  */
 typedef void (*ucp_request_init_callback_t)(void *request);
 
-/** Undoes what the init callback did, before the memory goes. */
+/**
+ * Undoes what the init callback did, before the memory goes.
+ *
+ * @param[in] request The caller's `request_size` bytes of the request.
+ */
 typedef void (*ucp_request_cleanup_callback_t)(void *request);
 
-/** Tells the end of an old-style send. */
+/**
+ * Tells the end of an old-style send.
+ *
+ * @param[in] request The request; `ucp_request_free` may be called here.
+ * @param[in] status UCS_OK or an error.
+ */
 typedef void (*ucp_send_callback_t)(void *request, ucs_status_t status);
 
-/** Tells the end of a send or of another operation without result. `user_data` as it was given. */
+/**
+ * Tells the end of a send or of another operation without result.
+ *
+ * @param[in] request The request; `ucp_request_free` may be called here.
+ * @param[in] status UCS_OK or an error.
+ * @param[in] user_data As it was given in the parameters.
+ */
 typedef void (*ucp_send_nbx_callback_t)(void *request,
                                         ucs_status_t status,
                                         void *user_data);
 
-/** Tells that the peer of an endpoint failed. The endpoint is to be closed, which may happen here. */
+/**
+ * Tells that the peer of an endpoint failed. The endpoint is to be closed, which may happen here.
+ *
+ * @param[in] arg As it was given with the handler, or the endpoint's user data.
+ * @param[in] ep The endpoint, already failed.
+ * @param[in] status The reason, such as UCS_ERR_CONNECTION_RESET or UCS_ERR_ENDPOINT_TIMEOUT.
+ */
 typedef void (*ucp_err_handler_cb_t)(void *arg, ucp_ep_h ep, ucs_status_t status);
 
 /** An error handler and its argument. */
@@ -192,10 +220,20 @@ struct ucp_err_handler {
     void *arg;
 };
 
-/** Hands over the endpoint of a new client. */
+/**
+ * Hands over the endpoint of a new client.
+ *
+ * @param[in] ep Endpoint to the client; the callee's to close.
+ * @param[in] arg As it was given with the handler.
+ */
 typedef void (*ucp_listener_accept_callback_t)(ucp_ep_h ep, void *arg);
 
-/** Hands over the request of a new client, which the callee has to answer. */
+/**
+ * Hands over the request of a new client, which the callee has to answer.
+ *
+ * @param[in] conn_request To be passed to `ucp_ep_create` or `ucp_listener_reject`, here or later.
+ * @param[in] arg As it was given with the handler.
+ */
 typedef void (*ucp_listener_conn_callback_t)(ucp_conn_request_h conn_request, void *arg);
 
 /** A handler of new clients and its argument. */
@@ -206,37 +244,77 @@ struct ucp_listener_conn_handler {
     void *arg;
 };
 
-/** Tells the end of an old-style stream receive, with the bytes received. */
+/**
+ * Tells the end of an old-style stream receive, with the bytes received.
+ *
+ * @param[in] request The request; `ucp_request_free` may be called here.
+ * @param[in] status UCS_OK or an error.
+ * @param[in] length Bytes received.
+ */
 typedef void (*ucp_stream_recv_callback_t)(void *request,
                                            ucs_status_t status,
                                            size_t length);
 
-/** Tells the end of a stream receive, with the bytes received. */
+/**
+ * Tells the end of a stream receive, with the bytes received.
+ *
+ * @param[in] request The request; `ucp_request_free` may be called here.
+ * @param[in] status UCS_OK or an error.
+ * @param[in] length Bytes received.
+ * @param[in] user_data As it was given in the parameters.
+ */
 typedef void (*ucp_stream_recv_nbx_callback_t)(void *request,
                                                ucs_status_t status,
                                                size_t length,
                                                void *user_data);
 
-/** Tells the end of an old-style tagged receive. `info` lives for the call. */
+/**
+ * Tells the end of an old-style tagged receive. `info` lives for the call.
+ *
+ * @param[in] request The request; `ucp_request_free` may be called here.
+ * @param[in] status UCS_OK or an error.
+ * @param[in] info Tag and bytes of the message; valid during the call.
+ */
 typedef void (*ucp_tag_recv_callback_t)(void *request,
                                         ucs_status_t status,
                                         ucp_tag_recv_info_t *info);
 
-/** Tells the end of a tagged receive. `tag_info` lives for the call. */
+/**
+ * Tells the end of a tagged receive. `tag_info` lives for the call.
+ *
+ * @param[in] request The request; `ucp_request_free` may be called here.
+ * @param[in] status UCS_OK or an error.
+ * @param[in] tag_info Tag and bytes of the message; valid during the call.
+ * @param[in] user_data As it was given in the parameters.
+ */
 typedef void (*ucp_tag_recv_nbx_callback_t)(void *request,
                                             ucs_status_t status,
                                             const ucp_tag_recv_info_t *tag_info,
                                             void *user_data);
 
-/** Tells the end of the fetch of an active message's data, with the bytes received. */
+/**
+ * Tells the end of the fetch of an active message's data, with the bytes received.
+ *
+ * @param[in] request The request; `ucp_request_free` may be called here.
+ * @param[in] status UCS_OK or an error.
+ * @param[in] length Bytes received.
+ * @param[in] user_data As it was given in the parameters.
+ */
 typedef void (*ucp_am_recv_data_nbx_callback_t)(void *request,
                                                 ucs_status_t status,
                                                 size_t length,
                                                 void *user_data);
 
 /**
- * Gets an old-style active message. UCS_OK: done with `data`; UCS_INPROGRESS: kept, until
- * `ucp_am_data_release`, if the flags say that it may be.
+ * Gets an old-style active message.
+ *
+ * @param[in] arg As it was given with the handler.
+ * @param[in] data The message; valid during the call unless it is kept.
+ * @param[in] length Its bytes.
+ * @param[in] reply_ep Endpoint to the sender; NULL if the sender did not ask for it.
+ * @param[in] flags Bits of `ucp_cb_param_flags`.
+ * @return UCS_OK: done with `data`. UCS_INPROGRESS: kept until `ucp_am_data_release`; allowed
+ *   with UCP_CB_PARAM_FLAG_DATA only.
  */
 typedef ucs_status_t (*ucp_am_callback_t)(void *arg,
                                           void *data,
@@ -245,9 +323,17 @@ typedef ucs_status_t (*ucp_am_callback_t)(void *arg,
                                           unsigned int flags);
 
 /**
- * Gets an active message. `header` lives for the call. `data` is the message, or a descriptor that
- * `ucp_am_recv_data_nbx` fetches it with, as `param` tells. UCS_OK: done; UCS_INPROGRESS: `data`
- * is kept.
+ * Gets an active message.
+ *
+ * @param[in] arg As it was given with the handler.
+ * @param[in] header Header of the sender; valid during the call.
+ * @param[in] header_length Its bytes.
+ * @param[in] data The message, or with UCP_AM_RECV_ATTR_FLAG_RNDV a descriptor that
+ *   `ucp_am_recv_data_nbx` fetches it with; valid during the call unless it is kept.
+ * @param[in] length Bytes of the message.
+ * @param[in] param Which of the two, and the endpoint to the sender; valid during the call.
+ * @return UCS_OK: done. UCS_INPROGRESS: `data` is kept until `ucp_am_recv_data_nbx` or
+ *   `ucp_am_data_release`; allowed with UCP_AM_RECV_ATTR_FLAG_DATA or _RNDV only.
  */
 typedef ucs_status_t (*ucp_am_recv_callback_t)(void *arg,
                                                const void *header,

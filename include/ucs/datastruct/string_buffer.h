@@ -1,4 +1,6 @@
-/* Written from the Rust sources by `make headers`: change those, not this file. */
+/** @file
+ * Written from the Rust sources by `make headers`: change those, not this file.
+ */
 #ifndef FERRUCX_UCS_DATASTRUCT_STRING_BUFFER_H
 #define FERRUCX_UCS_DATASTRUCT_STRING_BUFFER_H
 

@@ -1,4 +1,6 @@
-/* Written from the Rust sources by `make headers`: change those, not this file. */
+/** @file
+ * Written from the Rust sources by `make headers`: change those, not this file.
+ */
 #ifndef FERRUCX_UCT_API_UCT_DEF_H
 #define FERRUCX_UCT_API_UCT_DEF_H
 

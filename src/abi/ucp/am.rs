@@ -44,7 +44,15 @@ unsafe fn post(
     }
 }
 
-/// Registers an old-style handler of active messages with this `id`; NULL removes it.
+/// Registers an old-style handler of active messages, or removes one.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `id` (in): Number of the message, as the sender gives it.
+/// - `cb` (in): Handler, called in progress for each message; NULL removes it.
+/// - `arg` (in): First argument of the handler.
+/// - `flags` (in): Bits of `ucp_am_cb_flags`.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when `worker` is NULL; UCS_ERR_UNSUPPORTED in a child
+///   of fork().
 ///
 /// `ucp/api/ucp_compat.h`, group `am`.
 ///
@@ -72,6 +80,16 @@ pub unsafe extern "C" fn ucp_worker_set_am_handler(
 
 /// Old form of `ucp_am_send_nbx`, without a header.
 ///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `id` (in): Number of the handler at the peer.
+/// - `buffer` (in): Data; belongs to the library until the operation ends.
+/// - `count` (in): Elements of the datatype.
+/// - `datatype` (in): Layout of the buffer, for instance `ucp_dt_make_contig(1)`.
+/// - `cb` (in): Called at the end of a request, in progress; may be NULL. It is not called when the
+///   operation is done at once.
+/// - `flags` (in): Bits of `ucp_send_am_flags`; the data is always sent with the message.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
+///
 /// `ucp/api/ucp_compat.h`, group `am`.
 ///
 /// # Safety
@@ -96,8 +114,12 @@ pub unsafe extern "C" fn ucp_am_send_nb(
     status_ptr(unsafe { post(ep, id.into(), (core::ptr::null(), 0), buffer, count, &param) })
 }
 
-/// Registers a handler of active messages, or removes one. UCS_ERR_INVALID_PARAM when the id is
-/// not set.
+/// Registers a handler of active messages, or removes one. Messages without a handler are dropped.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `param` (in): Number and handler, both must be set; read during the call only.
+/// - returns: UCS_OK. UCS_ERR_INVALID_PARAM when one is missing or the number is over 65535.
+///   UCS_ERR_UNSUPPORTED in a child of fork().
 ///
 /// `ucp/api/ucp.h`, group `am`.
 ///
@@ -131,10 +153,17 @@ pub unsafe extern "C" fn ucp_worker_set_am_recv_handler(
     code_of(&w.am.set(id, handler))
 }
 
-/// Sends an active message to the handler `id` of the peer: `header_length` bytes of header, at
-/// most the worker's `max_am_header`, and `count` elements at `buffer`. The header may be reused
-/// at the end, or at once with UCP_AM_SEND_FLAG_COPY_HEADER. Returns NULL when done, a request, or
-/// an error.
+/// Sends an active message to a handler of the peer.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `id` (in): Number of the handler, at most 65535.
+/// - `header` (in): Header; belongs to the library until the operation ends, or until the call
+///   returns with UCP_AM_SEND_FLAG_COPY_HEADER. NULL when there is none.
+/// - `header_length` (in): Bytes of the header, at most the worker's `max_am_header`.
+/// - `buffer` (in): Data; belongs to the library until the operation ends.
+/// - `count` (in): Elements of the datatype; bytes when none is set.
+/// - `param` (in): Optional parameters, not NULL; read during the call only.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
 ///
 /// `ucp/api/ucp.h`, group `am`.
 ///
@@ -258,8 +287,15 @@ unsafe fn fetch(
     }
 }
 
-/// Fetches the data of an active message that the handler got as a descriptor, into `buffer`.
-/// Returns NULL when done, a request, or an error.
+/// Fetches the data of an active message that the handler got as a descriptor, or copies data that
+/// it kept. The descriptor is used up, also on an error.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `data_desc` (in): `data` of the handler, called with UCP_AM_RECV_ATTR_FLAG_RNDV or kept by it.
+/// - `buffer` (out): Gets the data; belongs to the library until the operation ends.
+/// - `count` (in): Elements that fit; bytes when no datatype is set.
+/// - `param` (in): Optional parameters, not NULL; read during the call only.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
 ///
 /// `ucp/api/ucp.h`, group `am`.
 ///
@@ -291,7 +327,11 @@ pub unsafe extern "C" fn ucp_am_recv_data_nbx(
     }
 }
 
-/// Gives back data that a handler kept by returning UCS_INPROGRESS.
+/// Gives back data that a handler kept by returning UCS_INPROGRESS. For the sender of a descriptor
+/// that is given back the message is delivered.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `data` (in): `data` of the handler, once.
 ///
 /// `ucp/api/ucp.h`, group `am`.
 ///

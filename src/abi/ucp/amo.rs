@@ -85,6 +85,13 @@ fn size_of_operand(n: usize) -> u8 {
 /// Adds to 4 bytes of the peer. May return before it happens there; the peer sees it after a
 /// flush.
 ///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `add` (in): What to add.
+/// - `remote_addr` (in): Address of the word in the peer's memory, aligned to its size, inside what
+///   `rkey` covers.
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until the operation ends.
+/// - returns: UCS_OK, or an error.
+///
 /// `ucp/api/ucp_compat.h`, group `amo`.
 ///
 /// # Safety
@@ -103,6 +110,14 @@ pub unsafe extern "C" fn ucp_atomic_add32(
 }
 
 /// Adds to 4 bytes of the peer and waits for what was there.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `add` (in): What to add.
+/// - `remote_addr` (in): Address of the word in the peer's memory, aligned to its size, inside what
+///   `rkey` covers.
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until the operation ends.
+/// - `result` (out): Gets the word that was there.
+/// - returns: UCS_OK, or an error.
 ///
 /// `ucp/api/ucp_compat.h`, group `amo`.
 ///
@@ -124,6 +139,14 @@ pub unsafe extern "C" fn ucp_atomic_fadd32(
 
 /// Exchanges 4 bytes of the peer and waits for what was there.
 ///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `swap` (in): New word.
+/// - `remote_addr` (in): Address of the word in the peer's memory, aligned to its size, inside what
+///   `rkey` covers.
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until the operation ends.
+/// - `result` (out): Gets the word that was there.
+/// - returns: UCS_OK, or an error.
+///
 /// `ucp/api/ucp_compat.h`, group `amo`.
 ///
 /// # Safety
@@ -143,6 +166,15 @@ pub unsafe extern "C" fn ucp_atomic_swap32(
 }
 
 /// Exchanges 4 bytes of the peer if they equal `compare`, and waits for what was there.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `compare` (in): Word that has to be there.
+/// - `swap` (in): New word.
+/// - `remote_addr` (in): Address of the word in the peer's memory, aligned to its size, inside what
+///   `rkey` covers.
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until the operation ends.
+/// - `result` (out): Gets the word that was there: `compare` if the exchange took place.
+/// - returns: UCS_OK, or an error.
 ///
 /// `ucp/api/ucp_compat.h`, group `amo`.
 ///
@@ -172,6 +204,13 @@ pub unsafe extern "C" fn ucp_atomic_cswap32(
 /// Adds to 8 bytes of the peer. May return before it happens there; the peer sees it after a
 /// flush.
 ///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `add` (in): What to add.
+/// - `remote_addr` (in): Address of the word in the peer's memory, aligned to its size, inside what
+///   `rkey` covers.
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until the operation ends.
+/// - returns: UCS_OK, or an error.
+///
 /// `ucp/api/ucp_compat.h`, group `amo`.
 ///
 /// # Safety
@@ -190,6 +229,14 @@ pub unsafe extern "C" fn ucp_atomic_add64(
 }
 
 /// Adds to 8 bytes of the peer and waits for what was there.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `add` (in): What to add.
+/// - `remote_addr` (in): Address of the word in the peer's memory, aligned to its size, inside what
+///   `rkey` covers.
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until the operation ends.
+/// - `result` (out): Gets the word that was there.
+/// - returns: UCS_OK, or an error.
 ///
 /// `ucp/api/ucp_compat.h`, group `amo`.
 ///
@@ -211,6 +258,14 @@ pub unsafe extern "C" fn ucp_atomic_fadd64(
 
 /// Exchanges 8 bytes of the peer and waits for what was there.
 ///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `swap` (in): New word.
+/// - `remote_addr` (in): Address of the word in the peer's memory, aligned to its size, inside what
+///   `rkey` covers.
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until the operation ends.
+/// - `result` (out): Gets the word that was there.
+/// - returns: UCS_OK, or an error.
+///
 /// `ucp/api/ucp_compat.h`, group `amo`.
 ///
 /// # Safety
@@ -230,6 +285,15 @@ pub unsafe extern "C" fn ucp_atomic_swap64(
 }
 
 /// Exchanges 8 bytes of the peer if they equal `compare`, and waits for what was there.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `compare` (in): Word that has to be there.
+/// - `swap` (in): New word.
+/// - `remote_addr` (in): Address of the word in the peer's memory, aligned to its size, inside what
+///   `rkey` covers.
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until the operation ends.
+/// - `result` (out): Gets the word that was there: `compare` if the exchange took place.
+/// - returns: UCS_OK, or an error.
 ///
 /// `ucp/api/ucp_compat.h`, group `amo`.
 ///
@@ -256,7 +320,17 @@ pub unsafe extern "C" fn ucp_atomic_cswap64(
     unsafe { blocking(ep, &atomic, remote_addr, rkey) }
 }
 
-/// Changes `op_size` (4 or 8) bytes of the peer without an answer; a flush completes it.
+/// Changes a word of the peer without an answer; a flush completes it.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `opcode` (in): Operation.
+/// - `value` (in): Operand.
+/// - `op_size` (in): Bytes of the word: 4 or 8.
+/// - `remote_addr` (in): Address of the word in the peer's memory, aligned to its size, inside what
+///   `rkey` covers.
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until a flush has ended.
+/// - returns: UCS_OK: posted. UCS_ERR_INVALID_PARAM for another size or operation, or another
+///   error.
 ///
 /// `ucp/api/ucp_compat.h`, group `amo`.
 ///
@@ -312,8 +386,20 @@ unsafe fn word(at: *const c_void, size: u8) -> u64 {
     }
 }
 
-/// Changes `op_size` (4 or 8) bytes of the peer; what was there goes to `result`. Returns NULL
-/// when done, a request, or an error.
+/// Changes a word of the peer and tells what was there.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `opcode` (in): Operation.
+/// - `value` (in): Operand; of a compare and swap the word that has to be there.
+/// - `result` (in,out): Gets the word that was there; belongs to the library until the operation
+///   ends. Of a compare and swap it holds the new word before.
+/// - `op_size` (in): Bytes of the word: 4 or 8.
+/// - `remote_addr` (in): Address of the word in the peer's memory, aligned to its size, inside what
+///   `rkey` covers.
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until the operation ends.
+/// - `cb` (in): Called at the end of a request, in progress; may be NULL. It is not called when the
+///   operation is done at once.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
 ///
 /// `ucp/api/ucp_compat.h`, group `amo`.
 ///
@@ -359,10 +445,19 @@ pub unsafe extern "C" fn ucp_atomic_fetch_nb(
     status_ptr(unsafe { run(ep, &atomic, remote_addr, rkey, &param) })
 }
 
-/// Changes `count` elements, of 4 or 8 bytes by the datatype, of the peer's memory at
-/// `remote_addr`. `buffer` is the operand (of CSWAP: what is expected); with `reply_buffer` what
-/// was there comes back (of CSWAP it is also the new value). Returns NULL when done, a request, or
-/// an error.
+/// Changes a word of the peer. With a `reply_buffer` in the parameters, which swaps need, what was
+/// there comes back.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `opcode` (in): Operation.
+/// - `buffer` (in): Operand; of a compare and swap the word that has to be there, and
+///   `reply_buffer` holds the new one. Read during the call.
+/// - `count` (in): 1; the datatype must be `ucp_dt_make_contig` of 4 or 8.
+/// - `remote_addr` (in): Address of the word in the peer's memory, aligned to its size, inside what
+///   `rkey` covers.
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until the operation ends.
+/// - `param` (in): Optional parameters, not NULL; read during the call only.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
 ///
 /// `ucp/api/ucp.h`, group `amo`.
 ///

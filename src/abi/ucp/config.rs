@@ -10,8 +10,14 @@ use crate::ucs::status::code_of;
 use crate::uct::base::params::text;
 use core::fmt::Write;
 
-/// Reads the options from the environment: `UCX_*`, and before it `PREFIX_UCX_*` if a prefix is
-/// given. `filename` is reserved: NULL. The result is freed by `ucp_config_release`.
+/// Reads the options from ucx.conf and the environment: `UCX_*`, and before it `PREFIX_UCX_*` if a
+/// prefix is given. The result is freed by `ucp_config_release`.
+///
+/// - `env_prefix` (in): Prefix, NUL-terminated; NULL for none.
+/// - `filename` (in): Not used: NULL. The library finds ucx.conf by itself.
+/// - `config_p` (out): The options; written on success only.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when `config_p` is NULL; the error of an option that
+///   cannot be read.
 ///
 /// `ucp/api/ucp.h`, group `config`.
 ///
@@ -48,7 +54,9 @@ pub unsafe extern "C" fn ucp_config_read(
     }
 }
 
-/// Frees what `ucp_config_read` made.
+/// Frees what `ucp_config_read` made. Contexts that were created with it keep their own copy.
+///
+/// - `config` (in): Options of `ucp_config_read`; NULL does nothing.
 ///
 /// `ucp/api/ucp.h`, group `config`.
 ///
@@ -62,9 +70,15 @@ pub unsafe extern "C" fn ucp_config_release(config: *mut ucp_config_t) {
     }
 }
 
-/// Sets an option by name, without the prefix `UCX_`: one of contexts, or a global one, which changes at once for the
-/// whole process, or one of a component, which is read where a context with this configuration opens it.
-/// UCS_ERR_INVALID_PARAM: no such option that may change now, or the value does not fit.
+/// Sets an option by name: one of contexts, or a global one, which changes at once for the whole
+/// process, or one of a component, which is read where a context with this configuration opens it.
+/// Contexts that exist do not change.
+///
+/// - `config` (in): Options of `ucp_config_read`, used by one thread at a time.
+/// - `name` (in): Name without the prefix `UCX_`, NUL-terminated; copied.
+/// - `value` (in): New value as text, NUL-terminated; copied.
+/// - returns: UCS_OK. UCS_ERR_INVALID_PARAM: no such option that may change now, or the value does
+///   not fit.
 ///
 /// `ucp/api/ucp.h`, group `config`.
 ///
@@ -85,7 +99,12 @@ pub unsafe extern "C" fn ucp_config_modify(
     code_of(&done)
 }
 
-/// Prints options to `stream`, under a title, as `print_flags` say.
+/// Prints options as text that ucx.conf or a shell can read back.
+///
+/// - `config` (in): Options of `ucp_config_read`.
+/// - `stream` (in): Open for writing.
+/// - `title` (in): Line before the options, NUL-terminated; NULL for none.
+/// - `print_flags` (in): What to print, bits of `ucs_config_print_flags_t`.
 ///
 /// `ucp/api/ucp.h`, group `config`.
 ///

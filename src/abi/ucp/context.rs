@@ -39,6 +39,9 @@ const FEATURES: u64 = (UCP_FEATURE_TAG
 
 /// Tells what the library can do, before any context.
 ///
+/// - `attr` (in,out): `field_mask` says which members are written; not NULL.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when `attr` is NULL.
+///
 /// `ucp/api/ucp.h`, group `context`.
 ///
 /// # Safety
@@ -56,6 +59,10 @@ pub unsafe extern "C" fn ucp_lib_query(attr: *mut ucp_lib_attr_t) -> ucs_status_
 }
 
 /// Tells the version: 1, 22, 0.
+///
+/// - `major_version` (out): Major version.
+/// - `minor_version` (out): Minor version.
+/// - `release_number` (out): Release of this version.
 ///
 /// `ucp/api/ucp.h`, group `context`.
 ///
@@ -78,6 +85,8 @@ pub unsafe extern "C" fn ucp_get_version(
 
 /// The version as text; static.
 ///
+/// - returns: Text that lives as long as the library and is not freed.
+///
 /// `ucp/api/ucp.h`, group `context`.
 ///
 /// # Safety
@@ -87,9 +96,18 @@ pub unsafe extern "C" fn ucp_get_version_string() -> *const c_char {
     c"1.22.0".as_ptr()
 }
 
-/// Creates a context, for a program that was compiled against a version of this interface.
-/// `config` may be NULL. `ucp_cleanup` frees it. UCS_ERR_INVALID_PARAM without features;
-/// UCS_ERR_NO_DEVICE when no transport is left.
+/// Creates a context, for a program that was compiled with the given version of this interface;
+/// `ucp_init` passes it. `ucp_cleanup` frees the context. A program that is newer than the library
+/// gets a warning in the log, and may ask for what is not there.
+///
+/// - `api_major_version` (in): UCP_API_MAJOR of the program.
+/// - `api_minor_version` (in): UCP_API_MINOR of the program.
+/// - `params` (in): What the context is for; `features` must be set. Read during the call only.
+/// - `config` (in): Options of `ucp_config_read`, which stay the caller's; NULL for those of the
+///   environment.
+/// - `context_p` (out): The context; written on success only.
+/// - returns: UCS_OK. UCS_ERR_INVALID_PARAM without features, with unknown ones, or when an option
+///   does not fit. UCS_ERR_NO_DEVICE when no transport is left.
 ///
 /// `ucp/api/ucp.h`, group `context`.
 ///
@@ -159,7 +177,10 @@ pub unsafe extern "C" fn ucp_init_version(
     }
 }
 
-/// Frees a context, all of whose workers and memory must be gone.
+/// Frees a context. Destroy its workers and unmap its memory first. In a child of fork() it does
+/// nothing.
+///
+/// - `context_p` (in): Context of `ucp_init`; not to be used afterwards.
 ///
 /// `ucp/api/ucp.h`, group `context`.
 ///
@@ -179,6 +200,10 @@ pub unsafe extern "C" fn ucp_cleanup(context_p: ucp_context_h) {
 }
 
 /// Tells about a context.
+///
+/// - `context_p` (in): Context of `ucp_init`, not cleaned up yet.
+/// - `attr` (in,out): `field_mask` says which members are written; not NULL.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
 ///
 /// `ucp/api/ucp.h`, group `context`.
 ///
@@ -220,6 +245,9 @@ pub unsafe extern "C" fn ucp_context_query(
 }
 
 /// Prints what a context found: one line for each resource.
+///
+/// - `context` (in): Context of `ucp_init`, not cleaned up yet.
+/// - `stream` (in): Open for writing.
 ///
 /// `ucp/api/ucp.h`, group `context`.
 ///

@@ -36,6 +36,11 @@ unsafe fn refuse_list(what: &str, params: *const ucp_device_mem_list_params_t) -
 
 /// Makes a list of local memory for device code: always UCS_ERR_UNSUPPORTED.
 ///
+/// - `params` (in): The elements, their size and number.
+/// - `mem_list_h` (out): Not written.
+/// - returns: UCS_ERR_INVALID_PARAM when a member is missing, else UCS_ERR_UNSUPPORTED: no GPU
+///   transport.
+///
 /// `ucp/api/device/ucp_host.h`, group `device`.
 ///
 /// # Safety
@@ -51,6 +56,11 @@ pub unsafe extern "C" fn ucp_device_local_mem_list_create(
 }
 
 /// Makes a list of remote memory for device code: always UCS_ERR_UNSUPPORTED.
+///
+/// - `params` (in): The elements, their size and number.
+/// - `mem_list_h` (out): Not written.
+/// - returns: UCS_ERR_INVALID_PARAM when a member is missing, else UCS_ERR_UNSUPPORTED: no GPU
+///   transport.
 ///
 /// `ucp/api/device/ucp_host.h`, group `device`.
 ///
@@ -68,6 +78,9 @@ pub unsafe extern "C" fn ucp_device_remote_mem_list_create(
 
 /// Number of elements of a list for device code: 0, since there are no lists.
 ///
+/// - `mem_list_h` (in): Not read: there are no lists.
+/// - returns: 0.
+///
 /// `ucp/api/device/ucp_host.h`, group `device`.
 ///
 /// # Safety
@@ -79,6 +92,8 @@ pub unsafe extern "C" fn ucp_device_get_mem_list_length(mem_list_h: *const c_voi
 }
 
 /// Frees a list for device code: there are no lists.
+///
+/// - `mem_list_h` (in): Not read: there are no lists.
 ///
 /// `ucp/api/device/ucp_host.h`, group `device`.
 ///
@@ -120,6 +135,12 @@ unsafe fn counter<'a>(
 
 /// Sets a counter to 0. UCS_ERR_UNSUPPORTED for memory of a GPU.
 ///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `params` (in): Kind and handle of the counter's memory, both optional; not NULL.
+/// - `counter_ptr` (out): The counter: 8 bytes, aligned to 8.
+/// - returns: UCS_OK. UCS_ERR_INVALID_PARAM for a counter that is not aligned or outside the
+///   handle's memory. UCS_ERR_UNSUPPORTED for memory of a GPU.
+///
 /// `ucp/api/device/ucp_host.h`, group `device`.
 ///
 /// # Safety
@@ -143,6 +164,11 @@ pub unsafe extern "C" fn ucp_device_counter_init(
 }
 
 /// Reads a counter; 0 for one that cannot be read.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `params` (in): Kind and handle of the counter's memory, both optional; not NULL.
+/// - `counter_ptr` (in): The counter: 8 bytes, aligned to 8.
+/// - returns: Its value; 0 for one that cannot be read.
 ///
 /// `ucp/api/device/ucp_host.h`, group `device`.
 ///

@@ -6,8 +6,12 @@ use crate::ucp::dt::generic::{GenericType, is_generic};
 use crate::ucp::dt::{Data, Side, contiguous_bytes};
 use crate::ucs::Status;
 
-/// Makes a datatype of the caller's functions; `context` is passed to them. `ucp_dt_destroy` frees
-/// it.
+/// Makes a datatype of the caller's functions. `ucp_dt_destroy` frees it.
+///
+/// - `ops` (in): The six functions, all needed; copied.
+/// - `context` (in): First argument of the start functions.
+/// - `datatype_p` (out): The datatype; written on success only.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument or a function is NULL.
 ///
 /// `ucp/api/ucp.h`, group `dt`.
 ///
@@ -33,6 +37,8 @@ pub unsafe extern "C" fn ucp_dt_create_generic(
 
 /// Frees a datatype of `ucp_dt_create_generic`; nothing happens for others.
 ///
+/// - `datatype` (in): Datatype that no operation uses any more.
+///
 /// `ucp/api/ucp.h`, group `dt`.
 ///
 /// # Safety
@@ -45,7 +51,13 @@ pub unsafe extern "C" fn ucp_dt_destroy(datatype: ucp_datatype_t) {
     }
 }
 
-/// Tells about a datatype.
+/// Tells the packed size of a buffer.
+///
+/// - `datatype` (in): Datatype of this library.
+/// - `attr` (in,out): `field_mask` says which members are read and written; not NULL. A `buffer` is
+///   needed unless the datatype is contiguous.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when the buffer is missing or does not fit the
+///   datatype.
 ///
 /// `ucp/api/ucp.h`, group `dt`.
 ///

@@ -63,9 +63,16 @@ pub(super) fn wait(w: &Core, posted: Result<Posted>) -> ucs_status_t {
     }
 }
 
-/// Connects to a worker, to a server, or to a waiting client. Returns before the connection
-/// stands: operations wait for it. UCS_ERR_INVALID_PARAM without a peer; UCS_ERR_UNREACHABLE when
-/// no transport reaches it.
+/// Connects to a worker, to a server, or to a waiting client. Returns before the connection stands:
+/// operations wait for it. `ucp_ep_close_nbx` ends it.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `params` (in): To whom and how; read during the call only. A `conn_request` in it is used up,
+///   also on an error.
+/// - `ep_p` (out): The endpoint; written on success only.
+/// - returns: UCS_OK. UCS_ERR_INVALID_PARAM without a peer. UCS_ERR_INVALID_ADDR for an address
+///   that is none. UCS_ERR_UNREACHABLE when no transport reaches it. UCS_ERR_UNSUPPORTED in a child
+///   of fork(). That the peer does not answer is told later, to the error handler.
 ///
 /// `ucp/api/ucp.h`, group `ep`.
 ///
@@ -211,8 +218,12 @@ unsafe fn close(h: ucp_ep_h, force: bool, param: &Param) -> Result<Posted> {
     ended(unsafe { &*w }, param, Info::default(), result)
 }
 
-/// Closes an endpoint, after a flush or with force. The endpoint must not be used any more.
-/// Returns NULL when done, a request, or an error.
+/// Closes an endpoint, after a flush or, with UCP_EP_CLOSE_FLAG_FORCE, at once. Its error handler
+/// is not called any more.
+///
+/// - `ep` (in): Endpoint; not to be used afterwards, also while a request goes on.
+/// - `param` (in): Optional parameters, not NULL; read during the call only.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
 ///
 /// `ucp/api/ucp.h`, group `ep`.
 ///
@@ -235,7 +246,11 @@ pub unsafe extern "C" fn ucp_ep_close_nbx(
     }
 }
 
-/// Old form of `ucp_ep_close_nbx`, with a mode.
+/// Old form of `ucp_ep_close_nbx`.
+///
+/// - `ep` (in): Endpoint; not to be used afterwards, also while a request goes on.
+/// - `mode` (in): UCP_EP_CLOSE_MODE_FORCE or UCP_EP_CLOSE_MODE_FLUSH.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
 ///
 /// `ucp/api/ucp_compat.h`, group `ep`.
 ///
@@ -254,6 +269,9 @@ pub unsafe extern "C" fn ucp_ep_close_nb(ep: ucp_ep_h, mode: c_uint) -> ucs_stat
 
 /// Old form of `ucp_ep_close_nbx`: flushes and closes.
 ///
+/// - `ep` (in): Endpoint; not to be used afterwards, also while a request goes on.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
+///
 /// `ucp/api/ucp_compat.h`, group `ep`.
 ///
 /// # Safety
@@ -264,7 +282,9 @@ pub unsafe extern "C" fn ucp_disconnect_nb(ep: ucp_ep_h) -> ucs_status_ptr_t {
     unsafe { ucp_ep_close_nb(ep, UCP_EP_CLOSE_MODE_FLUSH) }
 }
 
-/// Flushes and closes an endpoint, and waits.
+/// Flushes and closes an endpoint, and waits. It makes progress, so callbacks are called meanwhile.
+///
+/// - `h` (in): Endpoint; not to be used afterwards.
 ///
 /// `ucp/api/ucp_compat.h`, group `ep`.
 ///
@@ -280,7 +300,11 @@ pub unsafe extern "C" fn ucp_ep_destroy(h: ucp_ep_h) {
     }
 }
 
-/// Waits until all operations on an endpoint are complete at the peer.
+/// Waits until all operations on an endpoint are complete at the peer. It makes progress, so
+/// callbacks are called meanwhile.
+///
+/// - `h` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - returns: UCS_OK, or the error of the endpoint.
 ///
 /// `ucp/api/ucp_compat.h`, group `ep`.
 ///
@@ -299,7 +323,13 @@ pub unsafe extern "C" fn ucp_ep_flush(h: ucp_ep_h) -> ucs_status_t {
     wait(w, posted)
 }
 
-/// Changes an endpoint's parameters.
+/// Changes an endpoint's error handler and user data.
+///
+/// - `h` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `params` (in): The members to change; the error handling mode has to stay. Read during the
+///   call only.
+/// - returns: NULL, or UCS_ERR_INVALID_PARAM or UCS_ERR_UNSUPPORTED (in a child of fork()) as a
+///   pointer.
 ///
 /// `ucp/api/ucp_compat.h`, group `ep`.
 ///
@@ -338,6 +368,12 @@ pub unsafe extern "C" fn ucp_ep_modify_nb(
 
 /// Old form of `ucp_ep_flush_nbx`.
 ///
+/// - `h` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `flags` (in): 0.
+/// - `cb` (in): Called at the end of a request, in progress; may be NULL. It is not called when the
+///   operation is done at once.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
+///
 /// `ucp/api/ucp_compat.h`, group `ep`.
 ///
 /// # Safety
@@ -360,8 +396,11 @@ pub unsafe extern "C" fn ucp_ep_flush_nb(
     status_ptr(flush::endpoint(ep, &param))
 }
 
-/// Completes all operations on an endpoint, at the peer too. Returns NULL when done, a request, or
-/// an error.
+/// Completes all operations on an endpoint that were posted before, at the peer too.
+///
+/// - `h` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `param` (in): Optional parameters, not NULL; read during the call only.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
 ///
 /// `ucp/api/ucp.h`, group `ep`.
 ///
@@ -383,6 +422,9 @@ pub unsafe extern "C" fn ucp_ep_flush_nbx(
 
 /// Prints the transports of an endpoint.
 ///
+/// - `h` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `stream` (in): Open for writing.
+///
 /// `ucp/api/ucp.h`, group `ep`.
 ///
 /// # Safety
@@ -399,6 +441,12 @@ pub unsafe extern "C" fn ucp_ep_print_info(h: ucp_ep_h, stream: *mut FILE) {
 }
 
 /// Estimates how long a message takes.
+///
+/// - `h` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `param` (in): Bytes of the message; the bit must be set.
+/// - `attr` (in,out): `field_mask` must ask for the estimate; not NULL.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL or a bit is missing;
+///   UCS_ERR_UNSUPPORTED in a child of fork().
 ///
 /// `ucp/api/ucp.h`, group `ep`.
 ///
@@ -429,6 +477,11 @@ pub unsafe extern "C" fn ucp_ep_evaluate_perf(
 }
 
 /// Tells about an endpoint.
+///
+/// - `h` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `attr` (in,out): `field_mask` says which members are written; not NULL.
+/// - returns: UCS_OK. UCS_ERR_NOT_CONNECTED when a socket address is asked for and the endpoint has
+///   none. UCS_ERR_UNSUPPORTED in a child of fork().
 ///
 /// `ucp/api/ucp.h`, group `ep`.
 ///

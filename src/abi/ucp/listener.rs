@@ -17,8 +17,13 @@ masked! {
     }
 }
 
-/// Binds a socket and accepts clients while the worker progresses. UCS_ERR_BUSY: the address is in
-/// use.
+/// Binds a socket and accepts clients while the worker progresses. `ucp_listener_destroy` frees it.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `params` (in): Socket address and one handler; read during the call only.
+/// - `listener_p` (out): The listener; written on success only.
+/// - returns: UCS_OK. UCS_ERR_INVALID_PARAM without an address or not exactly one handler.
+///   UCS_ERR_BUSY: the address is in use. UCS_ERR_UNSUPPORTED in a child of fork().
 ///
 /// `ucp/api/ucp.h`, group `listener`.
 ///
@@ -81,7 +86,9 @@ pub unsafe extern "C" fn ucp_listener_create(
     }
 }
 
-/// Closes a listener. Endpoints made through it stay.
+/// Closes a listener. Endpoints made through it stay. In a child of fork() it does nothing.
+///
+/// - `listener` (in): Listener of `ucp_listener_create`; not to be used afterwards.
 ///
 /// `ucp/api/ucp.h`, group `listener`.
 ///
@@ -103,6 +110,10 @@ pub unsafe extern "C" fn ucp_listener_destroy(listener: ucp_listener_h) {
 }
 
 /// Tells about a listener.
+///
+/// - `listener` (in): Listener of `ucp_listener_create`, not destroyed yet.
+/// - `attr` (in,out): `field_mask` says which members are written; not NULL.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
 ///
 /// `ucp/api/ucp.h`, group `listener`.
 ///
@@ -127,6 +138,10 @@ pub unsafe extern "C" fn ucp_listener_query(
 }
 
 /// Tells about a waiting client.
+///
+/// - `conn_request` (in): Request that the listener's handler got, not answered yet.
+/// - `attr` (in,out): `field_mask` says which members are written; not NULL.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
 ///
 /// `ucp/api/ucp.h`, group `listener`.
 ///
@@ -153,6 +168,11 @@ pub unsafe extern "C" fn ucp_conn_request_query(
 }
 
 /// Refuses a waiting client, who gets UCS_ERR_REJECTED.
+///
+/// - `listener` (in): Listener whose handler got the request.
+/// - `conn_request` (in): The request; used up by the call.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; the error when the client is
+///   gone.
 ///
 /// `ucp/api/ucp.h`, group `listener`.
 ///

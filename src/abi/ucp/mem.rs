@@ -98,8 +98,15 @@ fn refusal(e: BlobError) -> Status {
     }
 }
 
-/// Makes memory known to the library, or allocates it. `ucp_mem_unmap` frees the handle, and the
-/// memory if it was allocated.
+/// Makes memory known to the library, allocates it, or attaches to memory that another process
+/// exported. `ucp_mem_unmap` frees the handle, and the memory if it was allocated.
+///
+/// - `context_h` (in): Context of `ucp_init`, not cleaned up yet.
+/// - `params` (in): Which memory; read during the call only.
+/// - `memh_p` (out): The memory handle; written on success only.
+/// - returns: UCS_OK. UCS_ERR_INVALID_PARAM without memory or for flags that exclude each other.
+///   UCS_ERR_NO_MEMORY. UCS_ERR_UNSUPPORTED for memory of a device or in a child of fork().
+///   UCS_ERR_UNREACHABLE for exported memory that cannot be attached to.
 ///
 /// `ucp/api/ucp.h`, group `mem`.
 ///
@@ -166,7 +173,13 @@ pub unsafe extern "C" fn ucp_mem_map(
     }
 }
 
-/// Frees a memory handle.
+/// Frees a memory handle, and the memory if `ucp_mem_map` allocated it. No operation may use it any
+/// more, here or at a peer.
+///
+/// - `context_h` (in): Context of `ucp_init`, not cleaned up yet.
+/// - `memh` (in): Handle of `ucp_mem_map`; not to be used afterwards.
+/// - returns: UCS_OK, or the error of giving the memory back; UCS_ERR_UNSUPPORTED in a child of
+///   fork().
 ///
 /// `ucp/api/ucp.h`, group `mem`.
 ///
@@ -186,6 +199,10 @@ pub unsafe extern "C" fn ucp_mem_unmap(context_h: ucp_context_h, memh: ucp_mem_h
 }
 
 /// Tells about mapped memory.
+///
+/// - `memh` (in): Handle of `ucp_mem_map`, not unmapped yet.
+/// - `attr` (in,out): `field_mask` says which members are written; not NULL.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
 ///
 /// `ucp/api/ucp.h`, group `mem`.
 ///
@@ -212,7 +229,11 @@ pub unsafe extern "C" fn ucp_mem_query(memh: ucp_mem_h, attr: *mut ucp_mem_attr_
     UCS_OK
 }
 
-/// Maps `mem_size` of memory and prints how.
+/// Maps memory for a moment and prints how.
+///
+/// - `mem_spec` (in): Bytes to map as text, such as "64k"; NUL-terminated.
+/// - `context_h` (in): Context of `ucp_init`, not cleaned up yet.
+/// - `stream` (in): Open for writing.
 ///
 /// `ucp/api/ucp.h`, group `mem`.
 ///
@@ -233,6 +254,12 @@ pub unsafe extern "C" fn ucp_mem_print_info(
 }
 
 /// Tells how mapped memory will be used.
+///
+/// - `context_h` (in): Context of `ucp_init`, not cleaned up yet.
+/// - `memh` (in): Handle of `ucp_mem_map`, not unmapped yet.
+/// - `params` (in): Address, bytes and advice; all must be set. Read during the call only.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM for memory outside the handle or an unknown advice; the
+///   error of the system.
 ///
 /// `ucp/api/ucp.h`, group `mem`.
 ///
@@ -260,7 +287,16 @@ pub unsafe extern "C" fn ucp_mem_advise(
     }
 }
 
-/// Packs access to mapped memory for peers; the buffer is freed by `ucp_rkey_buffer_release`.
+/// Packs access to mapped memory, to be sent as `size_p` bytes to peers, which turn it into a key
+/// by `ucp_ep_rkey_unpack`. `ucp_rkey_buffer_release` frees the buffer.
+///
+/// - `context_h` (in): Context of `ucp_init`, not cleaned up yet.
+/// - `memh` (in): Handle of `ucp_mem_map`, not unmapped yet; it has to stay as long as peers use
+///   the key.
+/// - `rkey_buffer_p` (out): The packed key.
+/// - `size_p` (out): Its bytes.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED in a
+///   child of fork().
 ///
 /// `ucp/api/ucp_compat.h`, group `mem`.
 ///
@@ -287,6 +323,8 @@ pub unsafe extern "C" fn ucp_rkey_pack(
 
 /// Frees a buffer of `ucp_rkey_pack`.
 ///
+/// - `rkey_buffer` (in): Buffer of `ucp_rkey_pack`, once.
+///
 /// `ucp/api/ucp_compat.h`, group `mem`.
 ///
 /// # Safety
@@ -298,8 +336,16 @@ pub unsafe extern "C" fn ucp_rkey_buffer_release(rkey_buffer: *mut c_void) {
     unsafe { release(rkey_buffer, "ucp_rkey_buffer_release") };
 }
 
-/// Packs a memory handle for peers or for other processes of this machine; the buffer is freed by
-/// `ucp_memh_buffer_release`.
+/// Packs a memory handle: a remote key for peers, or with UCP_MEMH_PACK_FLAG_EXPORT a handle that
+/// another process of this machine maps. `ucp_memh_buffer_release` frees the buffer.
+///
+/// - `memh` (in): Handle of `ucp_mem_map`, not unmapped yet; it has to stay as long as others use
+///   what is packed.
+/// - `params` (in): How to pack; not NULL, read during the call only.
+/// - `buffer_p` (out): The packed bytes; written on success only.
+/// - `buffer_size_p` (out): Their number.
+/// - returns: UCS_OK. UCS_ERR_INVALID_PARAM for unknown flags. UCS_ERR_UNSUPPORTED for memory that
+///   other processes cannot map, without UCP_FEATURE_EXPORTED_MEMH, or in a child of fork().
 ///
 /// `ucp/api/ucp.h`, group `mem`.
 ///
@@ -344,6 +390,9 @@ pub unsafe extern "C" fn ucp_memh_pack(
 
 /// Frees a buffer of `ucp_memh_pack`.
 ///
+/// - `buffer` (in): Buffer of `ucp_memh_pack`, once.
+/// - `params` (in): Not used; may be NULL.
+///
 /// `ucp/api/ucp.h`, group `mem`.
 ///
 /// # Safety
@@ -358,7 +407,14 @@ pub unsafe extern "C" fn ucp_memh_buffer_release(
     unsafe { release(buffer, "ucp_memh_buffer_release") };
 }
 
-/// Turns a packed key of the endpoint's peer into access. `ucp_rkey_destroy` frees it.
+/// Turns a packed key of the endpoint's peer into access. The packed bytes are not needed
+/// afterwards. `ucp_rkey_destroy` frees the key.
+///
+/// - `h` (in): Endpoint to the memory's owner, not closed yet.
+/// - `rkey_buffer` (in): Bytes of `ucp_rkey_pack` or `ucp_memh_pack` at the peer.
+/// - `rkey_p` (out): The key; written on success only.
+/// - returns: UCS_OK. UCS_ERR_INVALID_PARAM for bytes that are no key. UCS_ERR_UNREACHABLE for a
+///   key of another library. UCS_ERR_UNSUPPORTED in a child of fork().
 ///
 /// `ucp/api/ucp.h`, group `mem`.
 ///
@@ -387,8 +443,14 @@ pub unsafe extern "C" fn ucp_ep_rkey_unpack(
     }
 }
 
-/// Gives a pointer to the peer's memory where it can be reached directly, else UCS_ERR_UNREACHABLE
-/// or UCS_ERR_UNSUPPORTED.
+/// Gives a pointer to the peer's memory where it is mapped in this process. It is valid as long as
+/// the key.
+///
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack`, not destroyed yet.
+/// - `raddr` (in): Address in the peer's memory, as the peer sees it.
+/// - `addr_p` (out): The pointer; written on success only.
+/// - returns: UCS_OK. UCS_ERR_UNREACHABLE when the memory is not mapped here. UCS_ERR_INVALID_PARAM
+///   for an address outside the key.
 ///
 /// `ucp/api/ucp.h`, group `mem`.
 ///
@@ -413,8 +475,14 @@ pub unsafe extern "C" fn ucp_rkey_ptr(
     }
 }
 
-/// Orders two remote keys: `*result` is negative, 0 or positive. Equal keys can stand for each
-/// other.
+/// Orders two remote keys. Equal keys can stand for each other.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `rkey1` (in): Key of `ucp_ep_rkey_unpack`, not destroyed yet.
+/// - `rkey2` (in): Another one.
+/// - `params` (in): Its `field_mask` must be 0.
+/// - `result` (out): Negative, 0 or positive.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL or the mask is not 0.
 ///
 /// `ucp/api/ucp.h`, group `mem`.
 ///
@@ -445,6 +513,8 @@ pub unsafe extern "C" fn ucp_rkey_compare(
 }
 
 /// Frees a remote key.
+///
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack`, once; no operation may use it any more.
 ///
 /// `ucp/api/ucp.h`, group `mem`.
 ///

@@ -51,7 +51,10 @@ pub(super) unsafe fn test(request: *mut c_void, info: *mut ucp_tag_recv_info_t) 
     }
 }
 
-/// Nonzero when a request is at its end. See `ucp_request_check_status`.
+/// Old form of `ucp_request_check_status`.
+///
+/// - `request` (in): Request that an operation returned, not freed yet; not NULL and not an error.
+/// - returns: Nonzero when the request is at its end, 0 while it goes on.
 ///
 /// `ucp/api/ucp_compat.h`, group `request`.
 ///
@@ -66,6 +69,8 @@ pub unsafe extern "C" fn ucp_request_is_completed(request: *mut c_void) -> c_int
 
 /// Old name of `ucp_request_free`.
 ///
+/// - `request` (in): Request that an operation returned; not to be used afterwards.
+///
 /// `ucp/api/ucp_compat.h`, group `request`.
 ///
 /// # Safety
@@ -76,7 +81,11 @@ pub unsafe extern "C" fn ucp_request_release(request: *mut c_void) {
     unsafe { ucp_request_free(request) };
 }
 
-/// Allocates a request for operations that take one of the caller.
+/// Allocates a request for operations that take one of the caller, such as `ucp_tag_send_nbr`.
+/// `ucp_request_free` frees it.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - returns: The request, or NULL when there is no memory or in a child of fork().
 ///
 /// `ucp/api/ucp_compat.h`, group `request`.
 ///
@@ -96,6 +105,10 @@ pub unsafe extern "C" fn ucp_request_alloc(worker: ucp_worker_h) -> *mut c_void 
 
 /// Old form of `ucp_request_check_status`, with the result of a tagged receive.
 ///
+/// - `request` (in): Request that an operation returned, not freed yet; not NULL and not an error.
+/// - `info` (out): Tag and bytes of a tagged receive at its end; may be NULL.
+/// - returns: UCS_INPROGRESS while the request goes on, then its result.
+///
 /// `ucp/api/ucp_compat.h`, group `request`.
 ///
 /// # Safety
@@ -111,6 +124,11 @@ pub unsafe extern "C" fn ucp_request_test(
 }
 
 /// Tells about a request.
+///
+/// - `request` (in): Request that an operation returned, not freed yet; not NULL and not an error.
+/// - `attr` (in,out): `field_mask` says which members are read and written; not NULL.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM for no request, or a text that is wanted without a
+///   buffer and its size.
 ///
 /// `ucp/api/ucp.h`, group `request`.
 ///
@@ -152,7 +170,11 @@ pub unsafe extern "C" fn ucp_request_query(
     UCS_OK
 }
 
-/// UCS_INPROGRESS while a request goes on, then its result.
+/// Tells whether a request is at its end. It makes no progress.
+///
+/// - `request` (in): Request that an operation returned, not freed yet; not NULL and not an error.
+/// - returns: UCS_INPROGRESS while the request goes on, then its result; UCS_ERR_INVALID_PARAM for
+///   no request.
 ///
 /// `ucp/api/ucp.h`, group `request`.
 ///
@@ -165,7 +187,12 @@ pub unsafe extern "C" fn ucp_request_check_status(request: *mut c_void) -> ucs_s
     unsafe { Req::from_user(request) }.status()
 }
 
-/// Asks to give a request up. It still has to come to its end, with UCS_ERR_CANCELED or as usual.
+/// Asks to give a request up. Only receives can be, a tagged one until a message has matched it;
+/// the request still has to come to its end, with UCS_ERR_CANCELED or as usual, and its callback is
+/// called, perhaps in this call.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `request` (in): Request of an operation of this worker, not freed yet.
 ///
 /// `ucp/api/ucp.h`, group `request`.
 ///
@@ -188,7 +215,10 @@ pub unsafe extern "C" fn ucp_request_cancel(worker: ucp_worker_h, request: *mut 
     }
 }
 
-/// Frees a request, before its end too: then it goes on and no callback is lost.
+/// Gives a request back, before its end too: then the operation goes on and its callback is called.
+/// A request in memory of the caller is not freed, it may be used again after its end.
+///
+/// - `request` (in): Request that an operation returned; not to be used afterwards.
 ///
 /// `ucp/api/ucp.h`, group `request`.
 ///

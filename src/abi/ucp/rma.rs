@@ -144,7 +144,16 @@ unsafe fn put_list(
     }
 }
 
-/// Writes to memory of the peer, and waits until the caller's memory is free.
+/// Writes to memory of the peer, and waits until the caller's memory is free. The peer sees it
+/// after a flush.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `buffer` (in): Data.
+/// - `length` (in): Bytes.
+/// - `remote_addr` (in): Address in the peer's memory, as the peer sees it, inside what `rkey`
+///   covers.
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until the operation ends.
+/// - returns: UCS_OK, or an error.
 ///
 /// `ucp/api/ucp_compat.h`, group `rma`.
 ///
@@ -164,7 +173,15 @@ pub unsafe extern "C" fn ucp_put(
     unsafe { blocking(Direction::Put, &t) }
 }
 
-/// Reads memory of the peer, and waits.
+/// Reads memory of the peer, and waits for it.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `buffer` (out): Gets the data.
+/// - `length` (in): Bytes.
+/// - `remote_addr` (in): Address in the peer's memory, as the peer sees it, inside what `rkey`
+///   covers.
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until the operation ends.
+/// - returns: UCS_OK, or an error.
 ///
 /// `ucp/api/ucp_compat.h`, group `rma`.
 ///
@@ -184,8 +201,17 @@ pub unsafe extern "C" fn ucp_get(
     unsafe { blocking(Direction::Get, &t) }
 }
 
-/// Writes to memory of the peer. UCS_OK: the caller's memory is free; UCS_INPROGRESS: after a
-/// flush.
+/// Writes to memory of the peer, without a request.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `buffer` (in): Data; belongs to the library until the call returns UCS_OK or a later flush
+///   ends.
+/// - `length` (in): Bytes.
+/// - `remote_addr` (in): Address in the peer's memory, as the peer sees it, inside what `rkey`
+///   covers.
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack` of the same endpoint; alive as long as the buffer.
+/// - returns: UCS_OK: the caller's memory is free. UCS_INPROGRESS: it is after a flush. Or an
+///   error.
 ///
 /// `ucp/api/ucp_compat.h`, group `rma`.
 ///
@@ -205,7 +231,16 @@ pub unsafe extern "C" fn ucp_put_nbi(
     unsafe { implicit(Direction::Put, &t) }
 }
 
-/// Reads memory of the peer. UCS_INPROGRESS: the data is there after a flush.
+/// Reads memory of the peer, without a request.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `buffer` (out): Gets the data; belongs to the library until the call returns UCS_OK or a later
+///   flush ends.
+/// - `length` (in): Bytes.
+/// - `remote_addr` (in): Address in the peer's memory, as the peer sees it, inside what `rkey`
+///   covers.
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack` of the same endpoint; alive as long as the buffer.
+/// - returns: UCS_OK: the data is there. UCS_INPROGRESS: it is after a flush. Or an error.
 ///
 /// `ucp/api/ucp_compat.h`, group `rma`.
 ///
@@ -226,6 +261,16 @@ pub unsafe extern "C" fn ucp_get_nbi(
 }
 
 /// Old form of `ucp_put_nbx`.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `buffer` (in): Data; belongs to the library until the operation ends.
+/// - `length` (in): Bytes.
+/// - `remote_addr` (in): Address in the peer's memory, as the peer sees it, inside what `rkey`
+///   covers.
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until the operation ends.
+/// - `cb` (in): Called at the end of a request, in progress; may be NULL. It is not called when the
+///   operation is done at once.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
 ///
 /// `ucp/api/ucp_compat.h`, group `rma`.
 ///
@@ -254,6 +299,16 @@ pub unsafe extern "C" fn ucp_put_nb(
 
 /// Old form of `ucp_get_nbx`.
 ///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `buffer` (out): Gets the data; belongs to the library until the operation ends.
+/// - `length` (in): Bytes.
+/// - `remote_addr` (in): Address in the peer's memory, as the peer sees it, inside what `rkey`
+///   covers.
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until the operation ends.
+/// - `cb` (in): Called at the end of a request, in progress; may be NULL. It is not called when the
+///   operation is done at once.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
+///
 /// `ucp/api/ucp_compat.h`, group `rma`.
 ///
 /// # Safety
@@ -279,9 +334,19 @@ pub unsafe extern "C" fn ucp_get_nb(
     })
 }
 
-/// Writes `count` elements to the peer's memory at `remote_addr`, or, of a list, to the places that
-/// the parameters' remote list names. Done when the caller's memory is free; the peer sees it after
-/// a flush. Returns NULL when done, a request, or an error.
+/// Writes to the peer's memory. Done when the caller's memory is free; the peer sees it after a
+/// flush.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `buffer` (in): Data; belongs to the library until the operation ends. With `ucp_dt_make_sgl` a
+///   `ucp_dt_local_sgl_t`, read during the call.
+/// - `count` (in): Elements of the datatype; bytes when none is set, entries of a list.
+/// - `remote_addr` (in): Address in the peer's memory, as the peer sees it, inside what `rkey`
+///   covers. Not used for a list.
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until the operation ends.
+///   Not used for a list, whose keys stand in the parameters' remote list.
+/// - `param` (in): Optional parameters, not NULL; read during the call only.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
 ///
 /// `ucp/api/ucp.h`, group `rma`.
 ///
@@ -313,8 +378,16 @@ pub unsafe extern "C" fn ucp_put_nbx(
     }
 }
 
-/// Reads `count` elements of the peer's memory at `remote_addr`. Returns NULL when done, a
-/// request, or an error.
+/// Reads the peer's memory. Done when the data is there.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `buffer` (out): Gets the data; belongs to the library until the operation ends.
+/// - `count` (in): Elements of the datatype; bytes when none is set.
+/// - `remote_addr` (in): Address in the peer's memory, as the peer sees it, inside what `rkey`
+///   covers.
+/// - `rkey` (in): Key of `ucp_ep_rkey_unpack` of the same endpoint; alive until the operation ends.
+/// - `param` (in): Optional parameters, not NULL; read during the call only.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
 ///
 /// `ucp/api/ucp.h`, group `rma`.
 ///

@@ -61,6 +61,15 @@ unsafe fn post_recv(
 
 /// Old form of `ucp_stream_send_nbx`.
 ///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `buffer` (in): Data; belongs to the library until the operation ends.
+/// - `count` (in): Elements of the datatype.
+/// - `datatype` (in): Layout of the buffer, for instance `ucp_dt_make_contig(1)`.
+/// - `cb` (in): Called at the end of a request, in progress; may be NULL. It is not called when the
+///   operation is done at once.
+/// - `flags` (in): 0.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
+///
 /// `ucp/api/ucp_compat.h`, group `stream`.
 ///
 /// # Safety
@@ -84,6 +93,16 @@ pub unsafe extern "C" fn ucp_stream_send_nb(
 }
 
 /// Old form of `ucp_stream_recv_nbx`.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `buffer` (out): Gets the bytes; belongs to the library until the operation ends.
+/// - `count` (in): Elements that fit.
+/// - `datatype` (in): Layout of the buffer, for instance `ucp_dt_make_contig(1)`.
+/// - `cb` (in): Called at the end of a request, in progress; may be NULL. It is not called when the
+///   operation is done at once.
+/// - `length` (out): Bytes received, when the operation is done at once.
+/// - `flags` (in): Bits of `ucp_stream_recv_flags_t`.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
 ///
 /// `ucp/api/ucp_compat.h`, group `stream`.
 ///
@@ -137,8 +156,14 @@ unsafe fn recv_any_nb(
     unsafe { take_or_post(h, to, buffer, count, length, &param) }
 }
 
-/// Lists endpoints with stream data that was not received: at most `max_eps`. Returns their
-/// number, or an error.
+/// Lists endpoints with stream data that was not received. An endpoint is listed once for what has
+/// come.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `poll_eps` (out): Gets the endpoints, with their user data.
+/// - `max_eps` (in): Entries that fit.
+/// - `flags` (in): 0.
+/// - returns: Number of endpoints that were written, or a negative status.
 ///
 /// `ucp/api/ucp.h`, group `stream`.
 ///
@@ -177,8 +202,14 @@ pub unsafe extern "C" fn ucp_stream_worker_poll(
     found as isize
 }
 
-/// Sends `count` elements on the byte stream of an endpoint. Returns NULL when done, a request, or
-/// an error.
+/// Sends elements on the byte stream of an endpoint. What is sent in several calls arrives in the
+/// order of the calls.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `buffer` (in): Data; belongs to the library until the operation ends.
+/// - `count` (in): Elements of the datatype; bytes when none is set.
+/// - `param` (in): Optional parameters, not NULL; read during the call only.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
 ///
 /// `ucp/api/ucp.h`, group `stream`.
 ///
@@ -250,8 +281,15 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
     }
 }
 
-/// Receives up to `count` elements from the byte stream of an endpoint. NULL: done, `*length`
-/// bytes.
+/// Receives from the byte stream of an endpoint: what is there, at least one element, or with
+/// UCP_STREAM_RECV_FLAG_WAITALL all.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `buffer` (out): Gets the bytes; belongs to the library until the operation ends.
+/// - `count` (in): Elements that fit; bytes when no datatype is set.
+/// - `length` (out): Bytes received, when the operation is done at once.
+/// - `param` (in): Optional parameters, not NULL; read during the call only.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
 ///
 /// `ucp/api/ucp.h`, group `stream`.
 ///
@@ -393,8 +431,11 @@ fn plain(buffer: *mut c_void, len: usize, dt: ucp_datatype_t, flags: c_uint) -> 
     }
 }
 
-/// Takes what has arrived on a stream without a copy: its start, with the bytes in `*length`; NULL
-/// for nothing. `ucp_stream_data_release` gives it back.
+/// Takes what has arrived on a stream without a copy. `ucp_stream_data_release` gives it back.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `length` (out): Bytes that are there.
+/// - returns: Start of the bytes; NULL for nothing; or an error.
 ///
 /// `ucp/api/ucp.h`, group `stream`.
 ///
@@ -422,6 +463,10 @@ pub unsafe extern "C" fn ucp_stream_recv_data_nb(
 
 /// Checks a stream receive, and tells its bytes.
 ///
+/// - `request` (in): Request that an operation returned, not freed yet; not NULL and not an error.
+/// - `length_p` (out): Bytes received, at the end; may be NULL.
+/// - returns: UCS_INPROGRESS while the request goes on, then its result.
+///
 /// `ucp/api/ucp.h`, group `stream`.
 ///
 /// # Safety
@@ -445,6 +490,9 @@ pub unsafe extern "C" fn ucp_stream_recv_request_test(
 }
 
 /// Gives back data of `ucp_stream_recv_data_nb`.
+///
+/// - `ep` (in): Endpoint that the data came from.
+/// - `data` (in): Start of the bytes that `ucp_stream_recv_data_nb` gave, once.
 ///
 /// `ucp/api/ucp.h`, group `stream`.
 ///

@@ -101,6 +101,15 @@ fn old_recv(cb: ucp_tag_recv_callback_t) -> Callback {
 
 /// Old form of `ucp_tag_send_nbx`.
 ///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `buffer` (in): Data; belongs to the library until the operation ends.
+/// - `count` (in): Elements of the datatype.
+/// - `datatype` (in): Layout of the buffer, for instance `ucp_dt_make_contig(1)`.
+/// - `tag` (in): Tag that the receiver compares.
+/// - `cb` (in): Called at the end of a request, in progress; may be NULL. It is not called when the
+///   operation is done at once.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
+///
 /// `ucp/api/ucp_compat.h`, group `tag`.
 ///
 /// # Safety
@@ -120,8 +129,16 @@ pub unsafe extern "C" fn ucp_tag_send_nb(
     status_ptr(unsafe { post_send(ep, buffer, count, MessageKind::Tag { tag }, &param) })
 }
 
-/// Sends a tagged message with a request of the caller. UCS_OK: done, and no callback;
-/// UCS_INPROGRESS: `ucp_request_check_status` tells.
+/// Sends a tagged message with a request of the caller.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `buffer` (in): Data; belongs to the library until the operation ends.
+/// - `count` (in): Elements of the datatype.
+/// - `datatype` (in): Layout of the buffer, for instance `ucp_dt_make_contig(1)`.
+/// - `tag` (in): Tag that the receiver compares.
+/// - `req` (in): Request, with the context's `request_size` bytes before it; belongs to the library
+///   until the operation ends.
+/// - returns: UCS_OK: done. UCS_INPROGRESS: `ucp_request_check_status` tells. Or an error.
 ///
 /// `ucp/api/ucp_compat.h`, group `tag`.
 ///
@@ -144,6 +161,15 @@ pub unsafe extern "C" fn ucp_tag_send_nbr(
 
 /// Old form of `ucp_tag_send_sync_nbx`.
 ///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `buffer` (in): Data; belongs to the library until the operation ends.
+/// - `count` (in): Elements of the datatype.
+/// - `datatype` (in): Layout of the buffer, for instance `ucp_dt_make_contig(1)`.
+/// - `tag` (in): Tag that the receiver compares.
+/// - `cb` (in): Called at the end of a request, in progress; may be NULL. It is not called when the
+///   operation is done at once.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
+///
 /// `ucp/api/ucp_compat.h`, group `tag`.
 ///
 /// # Safety
@@ -165,6 +191,15 @@ pub unsafe extern "C" fn ucp_tag_send_sync_nb(
 
 /// Old form of `ucp_tag_recv_nbx`. Always gives a request and calls back.
 ///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `buffer` (out): Gets the message; belongs to the library until the operation ends.
+/// - `count` (in): Elements that fit.
+/// - `datatype` (in): Layout of the buffer, for instance `ucp_dt_make_contig(1)`.
+/// - `tag` (in): Wanted tag.
+/// - `tag_mask` (in): Bits of the tag that have to be equal.
+/// - `cb` (in): Called at the end, in progress; may be NULL.
+/// - returns: A request, or an error.
+///
 /// `ucp/api/ucp_compat.h`, group `tag`.
 ///
 /// # Safety
@@ -185,8 +220,18 @@ pub unsafe extern "C" fn ucp_tag_recv_nb(
     status_ptr(unsafe { post_recv(worker, buffer, count, tag, tag_mask, &param) }.map(|r| r.0))
 }
 
-/// Receives a tagged message with a request of the caller. UCS_OK: taken up; only
-/// `ucp_request_check_status` tells whether it is done.
+/// Receives a tagged message with a request of the caller.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `buffer` (out): Gets the message; belongs to the library until the operation ends.
+/// - `count` (in): Elements that fit.
+/// - `datatype` (in): Layout of the buffer, for instance `ucp_dt_make_contig(1)`.
+/// - `tag` (in): Wanted tag.
+/// - `tag_mask` (in): Bits of the tag that have to be equal.
+/// - `req` (in): Request, with the context's `request_size` bytes before it; belongs to the library
+///   until the operation ends.
+/// - returns: UCS_OK: taken up; only `ucp_request_check_status` tells whether it is done. Or an
+///   error.
 ///
 /// `ucp/api/ucp_compat.h`, group `tag`.
 ///
@@ -217,6 +262,14 @@ pub unsafe extern "C" fn ucp_tag_recv_nbr(
 
 /// Old form of `ucp_tag_msg_recv_nbx`. Always gives a request and calls back.
 ///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `buffer` (out): Gets the message; belongs to the library until the operation ends.
+/// - `count` (in): Elements that fit.
+/// - `datatype` (in): Layout of the buffer, for instance `ucp_dt_make_contig(1)`.
+/// - `message` (in): Message that `ucp_tag_probe_nb` took, once.
+/// - `cb` (in): Called at the end, in progress; may be NULL.
+/// - returns: A request, or an error.
+///
 /// `ucp/api/ucp_compat.h`, group `tag`.
 ///
 /// # Safety
@@ -238,6 +291,10 @@ pub unsafe extern "C" fn ucp_tag_msg_recv_nb(
 
 /// Checks a tagged receive, and tells tag and bytes.
 ///
+/// - `request` (in): Request that an operation returned, not freed yet; not NULL and not an error.
+/// - `info` (out): Tag and bytes, at the end; may be NULL.
+/// - returns: UCS_INPROGRESS while the request goes on, then its result.
+///
 /// `ucp/api/ucp.h`, group `tag`.
 ///
 /// # Safety
@@ -252,8 +309,15 @@ pub unsafe extern "C" fn ucp_tag_recv_request_test(
     unsafe { super::request::test(request, info) }
 }
 
-/// Sends `count` elements with a tag. Done when the caller's memory is free. Returns NULL when
-/// done, a request, or an error.
+/// Sends a message with a tag. Done when the caller's memory is free, which does not tell that the
+/// peer has it.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `buffer` (in): Data; belongs to the library until the operation ends.
+/// - `count` (in): Elements of the datatype; bytes when none is set.
+/// - `tag` (in): Tag that the receiver compares.
+/// - `param` (in): Optional parameters, not NULL; read during the call only.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
 ///
 /// `ucp/api/ucp.h`, group `tag`.
 ///
@@ -328,7 +392,14 @@ unsafe fn send_any(call: &SendCall) -> ucs_status_ptr_t {
     }
 }
 
-/// The same, but done only when the receiver has matched it.
+/// Sends a message with a tag. Done when the receiver has matched it.
+///
+/// - `ep` (in): Endpoint of `ucp_ep_create`, not closed yet.
+/// - `buffer` (in): Data; belongs to the library until the operation ends.
+/// - `count` (in): Elements of the datatype; bytes when none is set.
+/// - `tag` (in): Tag that the receiver compares.
+/// - `param` (in): Optional parameters, not NULL; read during the call only.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
 ///
 /// `ucp/api/ucp.h`, group `tag`.
 ///
@@ -357,8 +428,15 @@ pub unsafe extern "C" fn ucp_tag_send_sync_nbx(
 }
 
 /// Receives the first message whose tag equals `tag` in the bits of `tag_mask`, now or when it
-/// comes. Returns NULL when done, a request, or an error. A message that is longer than the buffer
-/// ends with UCS_ERR_MESSAGE_TRUNCATED.
+/// comes. A message that is longer than the buffer ends with UCS_ERR_MESSAGE_TRUNCATED.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `buffer` (out): Gets the message; belongs to the library until the operation ends.
+/// - `count` (in): Elements that fit; bytes when no datatype is set.
+/// - `tag` (in): Wanted tag.
+/// - `tag_mask` (in): Bits of the tag that have to be equal; 0 takes any message.
+/// - `param` (in): Optional parameters, not NULL; read during the call only.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
 ///
 /// `ucp/api/ucp.h`, group `tag`.
 ///
@@ -490,8 +568,15 @@ unsafe fn finish(
     }
 }
 
-/// Looks for a message that arrived, and tells its tag and bytes. With `remove` it is taken:
-/// `ucp_tag_msg_recv_nbx` must receive it. NULL for none.
+/// Looks for a message that arrived. It makes no progress.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `tag` (in): Wanted tag.
+/// - `tag_mask` (in): Bits of the tag that have to be equal; 0 finds any message.
+/// - `remove` (in): Nonzero takes the message: `ucp_tag_msg_recv_nbx` must receive it.
+/// - `info` (out): Tag and bytes of the message; written when there is one.
+/// - returns: NULL for none. With `remove` the message; else any pointer that is not NULL and means
+///   nothing.
 ///
 /// `ucp/api/ucp.h`, group `tag`.
 ///
@@ -531,6 +616,13 @@ pub unsafe extern "C" fn ucp_tag_probe_nb(
 const SEEN: ucp_tag_message_h = core::ptr::dangling_mut::<u64>().cast();
 
 /// Receives a message that a probe took.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `buffer` (out): Gets the message; belongs to the library until the operation ends.
+/// - `count` (in): Elements that fit; bytes when no datatype is set.
+/// - `message` (in): Message that `ucp_tag_probe_nb` took, once.
+/// - `param` (in): Optional parameters, not NULL; read during the call only.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
 ///
 /// `ucp/api/ucp.h`, group `tag`.
 ///

@@ -34,8 +34,14 @@ masked! {
     }
 }
 
-/// Creates a worker. It may get a lesser thread mode than it was asked for: see
-/// `ucp_worker_query`. `ucp_worker_destroy` frees it.
+/// Creates a worker. It may get a lesser thread mode than it was asked for: see `ucp_worker_query`.
+/// `ucp_worker_destroy` frees it.
+///
+/// - `context` (in): Context of `ucp_init`, not cleaned up yet.
+/// - `params` (in): How the worker works; not NULL, read during the call only.
+/// - `worker_p` (out): The worker; written on success only.
+/// - returns: UCS_OK. UCS_ERR_INVALID_PARAM for a value that is unknown. UCS_ERR_UNSUPPORTED in a
+///   child of fork(). Or the error of a transport that cannot be opened, such as UCS_ERR_NO_MEMORY.
 ///
 /// `ucp/api/ucp.h`, group `worker`.
 ///
@@ -92,7 +98,11 @@ pub unsafe extern "C" fn ucp_worker_create(
     }
 }
 
-/// Frees a worker with its endpoints. Nobody may use them at that time.
+/// Frees a worker with its endpoints. Destroy its listeners first. No other thread may use them
+/// meanwhile, and it must not be called in a callback. What is under way ends with an error. In a
+/// child of fork() it does nothing.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`; not to be used afterwards.
 ///
 /// `ucp/api/ucp.h`, group `worker`.
 ///
@@ -111,6 +121,11 @@ pub unsafe extern "C" fn ucp_worker_destroy(worker: ucp_worker_h) {
 }
 
 /// Tells about a worker. An address that it gives is freed by `ucp_worker_release_address`.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `attr` (in,out): `field_mask` says which members are written; not NULL.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED in a
+///   child of fork().
 ///
 /// `ucp/api/ucp.h`, group `worker`.
 ///
@@ -155,7 +170,14 @@ pub unsafe extern "C" fn ucp_worker_query(
 /// Bytes that the description of a request takes at most.
 const MAX_INFO_STRING: usize = 200;
 
-/// Gives the worker's address for peers; `ucp_worker_release_address` frees it.
+/// Gives the worker's address for peers. To be sent as `address_length_p` bytes to a peer, which
+/// connects with `ucp_ep_create`. `ucp_worker_release_address` frees it.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `address_p` (out): The address.
+/// - `address_length_p` (out): Its bytes.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED in a
+///   child of fork().
 ///
 /// `ucp/api/ucp_compat.h`, group `worker`.
 ///
@@ -182,6 +204,9 @@ pub unsafe extern "C" fn ucp_worker_get_address(
 
 /// Frees an address of the worker.
 ///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `address` (in): Address that this library gave out, once; NULL does nothing.
+///
 /// `ucp/api/ucp.h`, group `worker`.
 ///
 /// # Safety
@@ -202,7 +227,12 @@ pub unsafe extern "C" fn ucp_worker_release_address(
     }
 }
 
-/// Tells about an address.
+/// Tells about a worker's address, one's own or a peer's.
+///
+/// - `address` (in): Address as `ucp_worker_get_address` gave it, here or at the peer.
+/// - `attr` (in,out): `field_mask` says which members are written; not NULL.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_INVALID_ADDR for
+///   bytes that are no address.
 ///
 /// `ucp/api/ucp.h`, group `worker`.
 ///
@@ -242,6 +272,9 @@ pub unsafe extern "C" fn ucp_worker_address_query(
 
 /// Prints the address and the transports of a worker.
 ///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `stream` (in): Open for writing.
+///
 /// `ucp/api/ucp.h`, group `worker`.
 ///
 /// # Safety
@@ -257,7 +290,11 @@ pub unsafe extern "C" fn ucp_worker_print_info(worker: ucp_worker_h, stream: *mu
     }
 }
 
-/// Moves messages and calls back. Never waits. Returns how much was done: 0 for nothing.
+/// Moves messages and calls back. Never waits. Nothing moves by itself: call it as long as anything
+/// is outstanding.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - returns: How much was done; 0 when there was nothing to do.
 ///
 /// `ucp/api/ucp.h`, group `worker`.
 ///
@@ -286,8 +323,13 @@ fn progress_shared(w: &Core) -> c_uint {
     w.progress()
 }
 
-/// Gives a descriptor that becomes readable on events; for poll(), never to be read. Needs
-/// UCP_FEATURE_WAKEUP.
+/// Gives a descriptor that becomes readable on events: for poll(), never to be read or closed. Call
+/// `ucp_worker_arm` before each wait.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `fd` (out): The descriptor; it belongs to the worker.
+/// - returns: UCS_OK. UCS_ERR_UNSUPPORTED without UCP_FEATURE_WAKEUP, or when the worker was
+///   created with an `event_fd`.
 ///
 /// `ucp/api/ucp.h`, group `worker`.
 ///
@@ -309,7 +351,12 @@ pub unsafe extern "C" fn ucp_worker_get_efd(worker: ucp_worker_h, fd: *mut c_int
     }
 }
 
-/// Makes the descriptor report the next event. UCS_ERR_BUSY: there are events now, progress first.
+/// Makes the descriptor report the next event.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - returns: UCS_OK: the next event makes the descriptor readable, so waiting is safe.
+///   UCS_ERR_BUSY: there are events now; call `ucp_worker_progress` until it returns 0 and arm
+///   again. UCS_ERR_UNSUPPORTED without UCP_FEATURE_WAKEUP.
 ///
 /// `ucp/api/ucp.h`, group `worker`.
 ///
@@ -324,8 +371,12 @@ pub unsafe extern "C" fn ucp_worker_arm(worker: ucp_worker_h) -> ucs_status_t {
     code_of(&wakeup::arm(w))
 }
 
-/// Waits for events. Needs UCP_FEATURE_WAKEUP. Call `ucp_worker_progress` until it returns 0
-/// before and after.
+/// Sleeps until there are events. Call `ucp_worker_progress` until it returns 0 before and after.
+/// Another thread may use the worker meanwhile if its thread mode allows that.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - returns: UCS_OK: there are events, or `ucp_worker_signal` was called. UCS_ERR_UNSUPPORTED
+///   without UCP_FEATURE_WAKEUP.
 ///
 /// `ucp/api/ucp.h`, group `worker`.
 ///
@@ -350,6 +401,9 @@ pub unsafe extern "C" fn ucp_worker_wait(worker: ucp_worker_h) -> ucs_status_t {
 
 /// Waits until memory at `address` changes, or for a while; the caller checks.
 ///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `address` (in): At least one readable byte, which another process or a device writes.
+///
 /// `ucp/api/ucp.h`, group `worker`.
 ///
 /// # Safety
@@ -361,7 +415,11 @@ pub unsafe extern "C" fn ucp_worker_wait_mem(worker: ucp_worker_h, address: *mut
     unsafe { wakeup::watch(address.cast()) };
 }
 
-/// Wakes a wait from another thread.
+/// Wakes a wait. May be called by any thread, whatever the worker's thread mode.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when `worker` is NULL; UCS_ERR_UNSUPPORTED in a child
+///   of fork().
 ///
 /// `ucp/api/ucp.h`, group `worker`.
 ///
@@ -376,6 +434,9 @@ pub unsafe extern "C" fn ucp_worker_signal(worker: ucp_worker_h) -> ucs_status_t
 
 /// Orders operations: those after the call take effect after those before it, on each endpoint.
 ///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - returns: UCS_OK, or the error of a transport.
+///
 /// `ucp/api/ucp.h`, group `worker`.
 ///
 /// # Safety
@@ -389,7 +450,11 @@ pub unsafe extern "C" fn ucp_worker_fence(worker: ucp_worker_h) -> ucs_status_t 
     code_of(&flush::fence(w))
 }
 
-/// Waits until all operations of a worker are complete at the peers.
+/// Waits until all operations of a worker are complete at the peers. It makes progress, so
+/// callbacks are called meanwhile.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - returns: UCS_OK, or the first error.
 ///
 /// `ucp/api/ucp_compat.h`, group `worker`.
 ///
@@ -408,6 +473,12 @@ pub unsafe extern "C" fn ucp_worker_flush(worker: ucp_worker_h) -> ucs_status_t 
 }
 
 /// Old form of `ucp_worker_flush_nbx`.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `flags` (in): 0.
+/// - `cb` (in): Called at the end of a request, in progress; may be NULL. It is not called when the
+///   operation is done at once.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
 ///
 /// `ucp/api/ucp_compat.h`, group `worker`.
 ///
@@ -431,8 +502,11 @@ pub unsafe extern "C" fn ucp_worker_flush_nb(
     status_ptr(flush::worker(w, &param))
 }
 
-/// Completes all operations of a worker, at the peers too. Returns NULL when done, a request, or
-/// an error.
+/// Completes all operations of a worker that were posted before, at the peers too.
+///
+/// - `worker` (in): Worker of `ucp_worker_create`, not destroyed yet.
+/// - `param` (in): Optional parameters, not NULL; read during the call only.
+/// - returns: NULL when done, a request, or an error: see @ref ucp_request.
 ///
 /// `ucp/api/ucp.h`, group `worker`.
 ///

@@ -6,21 +6,31 @@ use crate::c::prelude::*;
 c_enum! {
     /// Members of `ucp_params`.
     pub enum ucp_params_field: c_uint {
+        /// `features` is set.
         UCP_PARAM_FIELD_FEATURES = 1 << 0,
+        /// `request_size` is set.
         UCP_PARAM_FIELD_REQUEST_SIZE = 1 << 1,
+        /// `request_init` is set.
         UCP_PARAM_FIELD_REQUEST_INIT = 1 << 2,
+        /// `request_cleanup` is set.
         UCP_PARAM_FIELD_REQUEST_CLEANUP = 1 << 3,
+        /// `tag_sender_mask` is set.
         UCP_PARAM_FIELD_TAG_SENDER_MASK = 1 << 4,
+        /// `mt_workers_shared` is set.
         UCP_PARAM_FIELD_MT_WORKERS_SHARED = 1 << 5,
+        /// `estimated_num_eps` is set.
         UCP_PARAM_FIELD_ESTIMATED_NUM_EPS = 1 << 6,
+        /// `estimated_num_ppn` is set.
         UCP_PARAM_FIELD_ESTIMATED_NUM_PPN = 1 << 7,
+        /// `name` is set.
         UCP_PARAM_FIELD_NAME = 1 << 8,
+        /// `node_local_id` is set.
         UCP_PARAM_FIELD_NODE_LOCAL_ID = 1 << 9,
     }
 }
 
 c_enum! {
-    /// What a context is for; a worker refuses operations that were not asked for.
+    /// What a context is for. Ask for all that is used: it decides about transports and descriptors.
     pub enum ucp_feature: c_uint {
         /// Tagged messages.
         UCP_FEATURE_TAG = 1 << 0,
@@ -30,13 +40,13 @@ c_enum! {
         UCP_FEATURE_AMO32 = 1 << 2,
         /// Atomics of 8 bytes.
         UCP_FEATURE_AMO64 = 1 << 3,
-        /// Waiting without polling.
+        /// Waiting without polling; `ucp_worker_wait` and its companions fail without.
         UCP_FEATURE_WAKEUP = 1 << 4,
         /// Byte streams.
         UCP_FEATURE_STREAM = 1 << 5,
         /// Active messages.
         UCP_FEATURE_AM = 1 << 6,
-        /// Memory handles that another process uses.
+        /// Memory handles that another process uses; `ucp_memh_pack` does not export without.
         UCP_FEATURE_EXPORTED_MEMH = 1 << 7,
         /// Calls from device code.
         UCP_FEATURE_DEVICE = 1 << 8,
@@ -46,6 +56,7 @@ c_enum! {
 c_enum! {
     /// Members of `ucp_lib_attr`.
     pub enum ucp_lib_attr_field: c_uint {
+        /// `max_thread_level` is wanted.
         UCP_LIB_ATTR_FIELD_MAX_THREAD_LEVEL = 1 << 0,
     }
 }
@@ -53,10 +64,15 @@ c_enum! {
 c_enum! {
     /// Members of `ucp_context_attr`.
     pub enum ucp_context_attr_field: c_uint {
+        /// `request_size` is wanted.
         UCP_ATTR_FIELD_REQUEST_SIZE = 1 << 0,
+        /// `thread_mode` is wanted.
         UCP_ATTR_FIELD_THREAD_MODE = 1 << 1,
+        /// `memory_types` is wanted.
         UCP_ATTR_FIELD_MEMORY_TYPES = 1 << 2,
+        /// `name` is wanted.
         UCP_ATTR_FIELD_NAME = 1 << 3,
+        /// `device_counter_size` is wanted.
         UCP_ATTR_FIELD_DEVICE_COUNTER_SIZE = 1 << 4,
     }
 }
@@ -69,7 +85,7 @@ pub struct ucp_params {
     pub field_mask: u64,
     /// Bits of `ucp_feature`; must be set.
     pub features: u64,
-    /// Bytes of the caller in each request, before the address that the caller gets.
+    /// Bytes of the caller in each request, at the address that the caller gets.
     pub request_size: usize,
     /// Prepares these bytes.
     pub request_init: ucp_request_init_callback_t,

@@ -25,8 +25,11 @@ c_enum! {
 c_enum! {
     /// Members of `ucp_datatype_attr`.
     pub enum ucp_datatype_attr_field: c_uint {
+        /// `packed_size` is wanted.
         UCP_DATATYPE_ATTR_FIELD_PACKED_SIZE = 1 << 0,
+        /// `buffer` is wanted.
         UCP_DATATYPE_ATTR_FIELD_BUFFER = 1 << 1,
+        /// `count` is wanted.
         UCP_DATATYPE_ATTR_FIELD_COUNT = 1 << 2,
     }
 }
@@ -51,10 +54,15 @@ pub type ucp_dt_iov_t = ucp_dt_iov;
 c_enum! {
     /// Members of `ucp_dt_local_sgl_t`.
     pub enum ucp_dt_local_sgl_field: c_uint {
+        /// `buffers` is set.
         UCP_DT_LOCAL_SGL_FIELD_BUFFERS = 1 << 0,
+        /// `lengths` is set.
         UCP_DT_LOCAL_SGL_FIELD_LENGTHS = 1 << 1,
+        /// `memhs` is set.
         UCP_DT_LOCAL_SGL_FIELD_MEMHS = 1 << 2,
+        /// `counts` is set.
         UCP_DT_LOCAL_SGL_FIELD_COUNTS = 1 << 3,
+        /// `strides` is set.
         UCP_DT_LOCAL_SGL_FIELD_STRIDES = 1 << 4,
     }
 }
@@ -62,8 +70,11 @@ c_enum! {
 c_enum! {
     /// Members of `ucp_dt_remote_sgl_t`.
     pub enum ucp_dt_remote_sgl_field: c_uint {
+        /// `remote_addrs` is set.
         UCP_DT_REMOTE_SGL_FIELD_REMOTE_ADDRS = 1 << 0,
+        /// `lengths` is set.
         UCP_DT_REMOTE_SGL_FIELD_LENGTHS = 1 << 1,
+        /// `rkeys` is set.
         UCP_DT_REMOTE_SGL_FIELD_RKEYS = 1 << 2,
     }
 }

@@ -6,8 +6,11 @@ use crate::c::prelude::*;
 c_enum! {
     /// Members of `ucp_listener_params`.
     pub enum ucp_listener_params_field: c_uint {
+        /// `sockaddr` is set.
         UCP_LISTENER_PARAM_FIELD_SOCK_ADDR = 1 << 0,
+        /// `accept_handler` is set.
         UCP_LISTENER_PARAM_FIELD_ACCEPT_HANDLER = 1 << 1,
+        /// `conn_handler` is set.
         UCP_LISTENER_PARAM_FIELD_CONN_HANDLER = 1 << 2,
     }
 }
@@ -15,14 +18,23 @@ c_enum! {
 c_enum! {
     /// Members of `ucp_ep_params`.
     pub enum ucp_ep_params_field: c_uint {
+        /// `address` is set.
         UCP_EP_PARAM_FIELD_REMOTE_ADDRESS = 1 << 0,
+        /// `err_mode` is set.
         UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE = 1 << 1,
+        /// `err_handler` is set.
         UCP_EP_PARAM_FIELD_ERR_HANDLER = 1 << 2,
+        /// `user_data` is set.
         UCP_EP_PARAM_FIELD_USER_DATA = 1 << 3,
+        /// `sockaddr` is set.
         UCP_EP_PARAM_FIELD_SOCK_ADDR = 1 << 4,
+        /// `flags` is set.
         UCP_EP_PARAM_FIELD_FLAGS = 1 << 5,
+        /// `conn_request` is set.
         UCP_EP_PARAM_FIELD_CONN_REQUEST = 1 << 6,
+        /// `name` is set.
         UCP_EP_PARAM_FIELD_NAME = 1 << 7,
+        /// `local_sockaddr` is set.
         UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR = 1 << 8,
     }
 }
@@ -51,6 +63,7 @@ c_enum! {
 c_enum! {
     /// Members of `ucp_ep_evaluate_perf_param_t`.
     pub enum ucp_ep_perf_param_field: c_uint {
+        /// `message_size` is set.
         UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE = 1 << 0,
     }
 }
@@ -60,6 +73,7 @@ pub type ucp_ep_perf_param_field_t = ucp_ep_perf_param_field;
 c_enum! {
     /// Members of `ucp_ep_evaluate_perf_attr_t`.
     pub enum ucp_ep_perf_attr_field: c_uint {
+        /// `estimated_time` is wanted.
         UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME = 1 << 0,
     }
 }
@@ -69,6 +83,7 @@ pub type ucp_ep_perf_attr_field_t = ucp_ep_perf_attr_field;
 c_enum! {
     /// Members of `ucp_listener_attr`.
     pub enum ucp_listener_attr_field: c_uint {
+        /// `sockaddr` is wanted.
         UCP_LISTENER_ATTR_FIELD_SOCKADDR = 1 << 0,
     }
 }
@@ -76,7 +91,9 @@ c_enum! {
 c_enum! {
     /// Members of `ucp_conn_request_attr`.
     pub enum ucp_conn_request_attr_field: c_uint {
+        /// `client_address` is wanted.
         UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ADDR = 1 << 0,
+        /// `client_id` is wanted.
         UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ID = 1 << 1,
     }
 }
@@ -174,10 +191,15 @@ pub type ucp_listener_params_t = ucp_listener_params;
 c_enum! {
     /// Members of `ucp_ep_attr`.
     pub enum ucp_ep_attr_field: c_uint {
+        /// `name` is wanted.
         UCP_EP_ATTR_FIELD_NAME = 1 << 0,
+        /// `local_sockaddr` is wanted.
         UCP_EP_ATTR_FIELD_LOCAL_SOCKADDR = 1 << 1,
+        /// `remote_sockaddr` is wanted.
         UCP_EP_ATTR_FIELD_REMOTE_SOCKADDR = 1 << 2,
+        /// `transports` is wanted.
         UCP_EP_ATTR_FIELD_TRANSPORTS = 1 << 3,
+        /// `user_data` is wanted.
         UCP_EP_ATTR_FIELD_USER_DATA = 1 << 4,
     }
 }

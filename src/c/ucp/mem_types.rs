@@ -5,11 +5,17 @@ use crate::c::prelude::*;
 c_enum! {
     /// Members of `ucp_mem_map_params`.
     pub enum ucp_mem_map_params_field: c_uint {
+        /// `address` is set.
         UCP_MEM_MAP_PARAM_FIELD_ADDRESS = 1 << 0,
+        /// `length` is set.
         UCP_MEM_MAP_PARAM_FIELD_LENGTH = 1 << 1,
+        /// `flags` is set.
         UCP_MEM_MAP_PARAM_FIELD_FLAGS = 1 << 2,
+        /// `prot` is set.
         UCP_MEM_MAP_PARAM_FIELD_PROT = 1 << 3,
+        /// `memory_type` is set.
         UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE = 1 << 4,
+        /// `exported_memh_buffer` is set.
         UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER = 1 << 5,
     }
 }
@@ -17,8 +23,11 @@ c_enum! {
 c_enum! {
     /// Members of `ucp_mem_advise_params`.
     pub enum ucp_mem_advise_params_field: c_uint {
+        /// `address` is set.
         UCP_MEM_ADVISE_PARAM_FIELD_ADDRESS = 1 << 0,
+        /// `length` is set.
         UCP_MEM_ADVISE_PARAM_FIELD_LENGTH = 1 << 1,
+        /// `advice` is set.
         UCP_MEM_ADVISE_PARAM_FIELD_ADVICE = 1 << 2,
     }
 }
@@ -45,13 +54,13 @@ pub struct ucp_mem_map_params {
     pub field_mask: u64,
     /// Start; may be NULL with UCP_MEM_MAP_ALLOCATE.
     pub address: *mut c_void,
-    /// Bytes; must be set.
+    /// Bytes; must be set, unless memory is attached to.
     pub length: usize,
     /// `UCP_MEM_MAP_*`.
     pub flags: c_uint,
     /// `UCP_MEM_MAP_PROT_*`; everything when not set.
     pub prot: c_uint,
-    /// Kind of the memory; found out when not set.
+    /// Kind of the memory; host memory when not set.
     pub memory_type: ucs_memory_type_t,
     /// A handle that another process packed for export: attach to its memory.
     pub exported_memh_buffer: *const c_void,
@@ -107,6 +116,7 @@ pub type ucp_mem_advise_params_t = ucp_mem_advise_params;
 c_enum! {
     /// Members of `ucp_memh_pack_params`.
     pub enum ucp_memh_pack_params_field: c_uint {
+        /// `flags` is set.
         UCP_MEMH_PACK_PARAM_FIELD_FLAGS = 1 << 0,
     }
 }
@@ -153,13 +163,13 @@ pub type ucp_memh_buffer_release_params_t = ucp_memh_buffer_release_params;
 c_enum! {
     /// Flags of `ucp_mem_map`.
     pub enum ucp_mem_map_bits: c_uint {
-        /// May finish the mapping later, at the first use.
+        /// The mapping may be finished at the first use; no effect here. Not with UCP_MEM_MAP_LOCK.
         UCP_MEM_MAP_NONBLOCK = 1 << 0,
-        /// Allocate the memory.
+        /// Allocate the memory, where other processes of the machine can map it if possible.
         UCP_MEM_MAP_ALLOCATE = 1 << 1,
         /// Allocate at the given address, which must be aligned to pages.
         UCP_MEM_MAP_FIXED = 1 << 2,
-        /// Try for remote keys that are the same in all processes.
+        /// Remote keys may be the same in all processes; no effect here.
         UCP_MEM_MAP_SYMMETRIC_RKEY = 1 << 3,
         /// Lock the pages.
         UCP_MEM_MAP_LOCK = 1 << 4,
@@ -169,9 +179,9 @@ c_enum! {
 c_enum! {
     /// Accesses that a mapping allows.
     pub enum ucp_mem_map_prot_bits: c_uint {
-        /// Read here.
+        /// Read by this process.
         UCP_MEM_MAP_PROT_LOCAL_READ = 1 << 0,
-        /// Write here.
+        /// Write by this process.
         UCP_MEM_MAP_PROT_LOCAL_WRITE = 1 << 1,
         /// Read by peers.
         UCP_MEM_MAP_PROT_REMOTE_READ = 1 << 8,

@@ -6,7 +6,7 @@ use crate::c::prelude::*;
 c_enum! {
     /// Flags of an active message's handler.
     pub enum ucp_am_cb_flags: c_uint {
-        /// Call it with whole messages only.
+        /// Call it with whole messages only; that is always so here.
         UCP_AM_FLAG_WHOLE_MSG = 1 << 0,
         /// It wants to keep the data: the library hands it over where it can.
         UCP_AM_FLAG_PERSISTENT_DATA = 1 << 1,
@@ -68,17 +68,29 @@ c_enum! {
 c_enum! {
     /// Members of `ucp_request_param_t`, and flags of an operation.
     pub enum ucp_op_attr_t: c_uint {
+        /// `request` is set.
         UCP_OP_ATTR_FIELD_REQUEST = 1 << 0,
+        /// `cb` is set.
         UCP_OP_ATTR_FIELD_CALLBACK = 1 << 1,
+        /// `user_data` is set.
         UCP_OP_ATTR_FIELD_USER_DATA = 1 << 2,
+        /// `datatype` is set.
         UCP_OP_ATTR_FIELD_DATATYPE = 1 << 3,
+        /// `flags` is set.
         UCP_OP_ATTR_FIELD_FLAGS = 1 << 4,
+        /// `reply_buffer` is set.
         UCP_OP_ATTR_FIELD_REPLY_BUFFER = 1 << 5,
+        /// `memory_type` is set.
         UCP_OP_ATTR_FIELD_MEMORY_TYPE = 1 << 6,
+        /// `recv_info` is set.
         UCP_OP_ATTR_FIELD_RECV_INFO = 1 << 7,
+        /// `memh` is set.
         UCP_OP_ATTR_FIELD_MEMH = 1 << 8,
+        /// `remote_datatype` is set.
         UCP_OP_ATTR_FIELD_REMOTE_DATATYPE = 1 << 9,
+        /// `remote` is set.
         UCP_OP_ATTR_FIELD_REMOTE = 1 << 10,
+        /// `remote_count` is set.
         UCP_OP_ATTR_FIELD_REMOTE_COUNT = 1 << 11,
         /// Never finish at once: always give a request and call back.
         UCP_OP_ATTR_FLAG_NO_IMM_CMPL = 1 << 16,
@@ -94,9 +106,13 @@ c_enum! {
 c_enum! {
     /// Members of `ucp_request_attr_t`.
     pub enum ucp_req_attr_field: c_uint {
+        /// `debug_string` is set: a text is wanted there.
         UCP_REQUEST_ATTR_FIELD_INFO_STRING = 1 << 0,
+        /// `debug_string_size` is set.
         UCP_REQUEST_ATTR_FIELD_INFO_STRING_SIZE = 1 << 1,
+        /// `status` is wanted.
         UCP_REQUEST_ATTR_FIELD_STATUS = 1 << 2,
+        /// `mem_type` is wanted.
         UCP_REQUEST_ATTR_FIELD_MEM_TYPE = 1 << 3,
     }
 }
@@ -104,6 +120,7 @@ c_enum! {
 c_enum! {
     /// Members and flags of `ucp_am_recv_param`.
     pub enum ucp_am_recv_attr_t: c_uint {
+        /// `reply_ep` is set.
         UCP_AM_RECV_ATTR_FIELD_REPLY_EP = 1 << 0,
         /// The data is here and may be kept.
         UCP_AM_RECV_ATTR_FLAG_DATA = 1 << 16,
@@ -115,9 +132,13 @@ c_enum! {
 c_enum! {
     /// Members of `ucp_am_handler_param`.
     pub enum ucp_am_handler_param_field: c_uint {
+        /// `id` is set.
         UCP_AM_HANDLER_PARAM_FIELD_ID = 1 << 0,
+        /// `flags` is set.
         UCP_AM_HANDLER_PARAM_FIELD_FLAGS = 1 << 1,
+        /// `cb` is set.
         UCP_AM_HANDLER_PARAM_FIELD_CB = 1 << 2,
+        /// `arg` is set.
         UCP_AM_HANDLER_PARAM_FIELD_ARG = 1 << 3,
     }
 }
@@ -187,7 +208,7 @@ pub struct ucp_request_param_t {
     pub user_data: *mut c_void,
     /// Where an atomic puts the value that was there.
     pub reply_buffer: *mut c_void,
-    /// Kind of the buffer's memory; found out when not set.
+    /// Kind of the buffer's memory; host memory when not set.
     pub memory_type: ucs_memory_type_t,
     /// Where a receive that ends at once writes its result.
     pub recv_info: ucp_request_param_t_recv_info,

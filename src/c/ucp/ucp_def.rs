@@ -112,8 +112,11 @@ pub type ucp_mem_attr_t = ucp_mem_attr;
 c_enum! {
     /// Members of `ucp_mem_attr`.
     pub enum ucp_mem_attr_field: c_uint {
+        /// `address` is wanted.
         UCP_MEM_ATTR_FIELD_ADDRESS = 1 << 0,
+        /// `length` is wanted.
         UCP_MEM_ATTR_FIELD_LENGTH = 1 << 1,
+        /// `mem_type` is wanted.
         UCP_MEM_ATTR_FIELD_MEM_TYPE = 1 << 2,
     }
 }
@@ -143,21 +146,36 @@ pub type ucp_datatype_t = u64;
 
 /// Prepares the caller's part of a new request; once in the life of its memory, not for each
 /// operation.
+///
+/// - `request` (in): The caller's `request_size` bytes of the request.
 pub type ucp_request_init_callback_t = Option<unsafe extern "C" fn(request: *mut c_void)>;
 
 /// Undoes what the init callback did, before the memory goes.
+///
+/// - `request` (in): The caller's `request_size` bytes of the request.
 pub type ucp_request_cleanup_callback_t = Option<unsafe extern "C" fn(request: *mut c_void)>;
 
 /// Tells the end of an old-style send.
+///
+/// - `request` (in): The request; `ucp_request_free` may be called here.
+/// - `status` (in): UCS_OK or an error.
 pub type ucp_send_callback_t =
     Option<unsafe extern "C" fn(request: *mut c_void, status: ucs_status_t)>;
 
-/// Tells the end of a send or of another operation without result. `user_data` as it was given.
+/// Tells the end of a send or of another operation without result.
+///
+/// - `request` (in): The request; `ucp_request_free` may be called here.
+/// - `status` (in): UCS_OK or an error.
+/// - `user_data` (in): As it was given in the parameters.
 pub type ucp_send_nbx_callback_t = Option<
     unsafe extern "C" fn(request: *mut c_void, status: ucs_status_t, user_data: *mut c_void),
 >;
 
 /// Tells that the peer of an endpoint failed. The endpoint is to be closed, which may happen here.
+///
+/// - `arg` (in): As it was given with the handler, or the endpoint's user data.
+/// - `ep` (in): The endpoint, already failed.
+/// - `status` (in): The reason, such as UCS_ERR_CONNECTION_RESET or UCS_ERR_ENDPOINT_TIMEOUT.
 pub type ucp_err_handler_cb_t =
     Option<unsafe extern "C" fn(arg: *mut c_void, ep: ucp_ep_h, status: ucs_status_t)>;
 
@@ -179,10 +197,16 @@ const _: () = {
 pub type ucp_err_handler_t = ucp_err_handler;
 
 /// Hands over the endpoint of a new client.
+///
+/// - `ep` (in): Endpoint to the client; the callee's to close.
+/// - `arg` (in): As it was given with the handler.
 pub type ucp_listener_accept_callback_t =
     Option<unsafe extern "C" fn(ep: ucp_ep_h, arg: *mut c_void)>;
 
 /// Hands over the request of a new client, which the callee has to answer.
+///
+/// - `conn_request` (in): To be passed to `ucp_ep_create` or `ucp_listener_reject`, here or later.
+/// - `arg` (in): As it was given with the handler.
 pub type ucp_listener_conn_callback_t =
     Option<unsafe extern "C" fn(conn_request: ucp_conn_request_h, arg: *mut c_void)>;
 
@@ -204,10 +228,19 @@ const _: () = {
 pub type ucp_listener_conn_handler_t = ucp_listener_conn_handler;
 
 /// Tells the end of an old-style stream receive, with the bytes received.
+///
+/// - `request` (in): The request; `ucp_request_free` may be called here.
+/// - `status` (in): UCS_OK or an error.
+/// - `length` (in): Bytes received.
 pub type ucp_stream_recv_callback_t =
     Option<unsafe extern "C" fn(request: *mut c_void, status: ucs_status_t, length: usize)>;
 
 /// Tells the end of a stream receive, with the bytes received.
+///
+/// - `request` (in): The request; `ucp_request_free` may be called here.
+/// - `status` (in): UCS_OK or an error.
+/// - `length` (in): Bytes received.
+/// - `user_data` (in): As it was given in the parameters.
 pub type ucp_stream_recv_nbx_callback_t = Option<
     unsafe extern "C" fn(
         request: *mut c_void,
@@ -218,6 +251,10 @@ pub type ucp_stream_recv_nbx_callback_t = Option<
 >;
 
 /// Tells the end of an old-style tagged receive. `info` lives for the call.
+///
+/// - `request` (in): The request; `ucp_request_free` may be called here.
+/// - `status` (in): UCS_OK or an error.
+/// - `info` (in): Tag and bytes of the message; valid during the call.
 pub type ucp_tag_recv_callback_t = Option<
     unsafe extern "C" fn(
         request: *mut c_void,
@@ -227,6 +264,11 @@ pub type ucp_tag_recv_callback_t = Option<
 >;
 
 /// Tells the end of a tagged receive. `tag_info` lives for the call.
+///
+/// - `request` (in): The request; `ucp_request_free` may be called here.
+/// - `status` (in): UCS_OK or an error.
+/// - `tag_info` (in): Tag and bytes of the message; valid during the call.
+/// - `user_data` (in): As it was given in the parameters.
 pub type ucp_tag_recv_nbx_callback_t = Option<
     unsafe extern "C" fn(
         request: *mut c_void,
@@ -237,6 +279,11 @@ pub type ucp_tag_recv_nbx_callback_t = Option<
 >;
 
 /// Tells the end of the fetch of an active message's data, with the bytes received.
+///
+/// - `request` (in): The request; `ucp_request_free` may be called here.
+/// - `status` (in): UCS_OK or an error.
+/// - `length` (in): Bytes received.
+/// - `user_data` (in): As it was given in the parameters.
 pub type ucp_am_recv_data_nbx_callback_t = Option<
     unsafe extern "C" fn(
         request: *mut c_void,
@@ -268,8 +315,15 @@ c_enum! {
 
 pub type ucp_wakeup_event_t = ucp_wakeup_event_types;
 
-/// Gets an old-style active message. UCS_OK: done with `data`; UCS_INPROGRESS: kept, until
-/// `ucp_am_data_release`, if the flags say that it may be.
+/// Gets an old-style active message.
+///
+/// - `arg` (in): As it was given with the handler.
+/// - `data` (in): The message; valid during the call unless it is kept.
+/// - `length` (in): Its bytes.
+/// - `reply_ep` (in): Endpoint to the sender; NULL if the sender did not ask for it.
+/// - `flags` (in): Bits of `ucp_cb_param_flags`.
+/// - returns: UCS_OK: done with `data`. UCS_INPROGRESS: kept until `ucp_am_data_release`; allowed
+///   with UCP_CB_PARAM_FLAG_DATA only.
 pub type ucp_am_callback_t = Option<
     unsafe extern "C" fn(
         arg: *mut c_void,
@@ -280,9 +334,17 @@ pub type ucp_am_callback_t = Option<
     ) -> ucs_status_t,
 >;
 
-/// Gets an active message. `header` lives for the call. `data` is the message, or a descriptor that
-/// `ucp_am_recv_data_nbx` fetches it with, as `param` tells. UCS_OK: done; UCS_INPROGRESS: `data`
-/// is kept.
+/// Gets an active message.
+///
+/// - `arg` (in): As it was given with the handler.
+/// - `header` (in): Header of the sender; valid during the call.
+/// - `header_length` (in): Its bytes.
+/// - `data` (in): The message, or with UCP_AM_RECV_ATTR_FLAG_RNDV a descriptor that
+///   `ucp_am_recv_data_nbx` fetches it with; valid during the call unless it is kept.
+/// - `length` (in): Bytes of the message.
+/// - `param` (in): Which of the two, and the endpoint to the sender; valid during the call.
+/// - returns: UCS_OK: done. UCS_INPROGRESS: `data` is kept until `ucp_am_recv_data_nbx` or
+///   `ucp_am_data_release`; allowed with UCP_AM_RECV_ATTR_FLAG_DATA or _RNDV only.
 pub type ucp_am_recv_callback_t = Option<
     unsafe extern "C" fn(
         arg: *mut c_void,

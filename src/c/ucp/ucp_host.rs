@@ -5,11 +5,17 @@ use crate::c::prelude::*;
 c_enum! {
     /// Members of `ucp_device_mem_list_elem`.
     pub enum ucp_device_mem_list_elem_field: c_uint {
+        /// `memh` is set.
         UCP_DEVICE_MEM_LIST_ELEM_FIELD_MEMH = 1 << 0,
+        /// `rkey` is set.
         UCP_DEVICE_MEM_LIST_ELEM_FIELD_RKEY = 1 << 1,
+        /// `local_addr` is set.
         UCP_DEVICE_MEM_LIST_ELEM_FIELD_LOCAL_ADDR = 1 << 2,
+        /// `remote_addr` is set.
         UCP_DEVICE_MEM_LIST_ELEM_FIELD_REMOTE_ADDR = 1 << 3,
+        /// `length` is set.
         UCP_DEVICE_MEM_LIST_ELEM_FIELD_LENGTH = 1 << 4,
+        /// `ep` is set.
         UCP_DEVICE_MEM_LIST_ELEM_FIELD_EP = 1 << 5,
     }
 }
@@ -49,9 +55,13 @@ pub type ucp_device_mem_list_elem_t = ucp_device_mem_list_elem;
 c_enum! {
     /// Members of `ucp_device_mem_list_params`.
     pub enum ucp_device_mem_list_params_field: c_uint {
+        /// `elements` is set.
         UCP_DEVICE_MEM_LIST_PARAMS_FIELD_ELEMENTS = 1 << 0,
+        /// `element_size` is set.
         UCP_DEVICE_MEM_LIST_PARAMS_FIELD_ELEMENT_SIZE = 1 << 1,
+        /// `num_elements` is set.
         UCP_DEVICE_MEM_LIST_PARAMS_FIELD_NUM_ELEMENTS = 1 << 2,
+        /// `worker` is set.
         UCP_DEVICE_MEM_LIST_PARAMS_FIELD_WORKER = 1 << 3,
     }
 }
@@ -85,7 +95,9 @@ pub type ucp_device_mem_list_params_t = ucp_device_mem_list_params;
 c_enum! {
     /// Members of `ucp_device_counter_params`.
     pub enum ucp_device_counter_params_field: c_uint {
+        /// `mem_type` is set.
         UCP_DEVICE_COUNTER_PARAMS_FIELD_MEM_TYPE = 1 << 0,
+        /// `memh` is set.
         UCP_DEVICE_COUNTER_PARAMS_FIELD_MEMH = 1 << 1,
     }
 }

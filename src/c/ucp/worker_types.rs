@@ -6,14 +6,23 @@ use crate::c::prelude::*;
 c_enum! {
     /// Members of `ucp_worker_params`.
     pub enum ucp_worker_params_field: c_uint {
+        /// `thread_mode` is set.
         UCP_WORKER_PARAM_FIELD_THREAD_MODE = 1 << 0,
+        /// `cpu_mask` is set.
         UCP_WORKER_PARAM_FIELD_CPU_MASK = 1 << 1,
+        /// `events` is set.
         UCP_WORKER_PARAM_FIELD_EVENTS = 1 << 2,
+        /// `user_data` is set.
         UCP_WORKER_PARAM_FIELD_USER_DATA = 1 << 3,
+        /// `event_fd` is set.
         UCP_WORKER_PARAM_FIELD_EVENT_FD = 1 << 4,
+        /// `flags` is set.
         UCP_WORKER_PARAM_FIELD_FLAGS = 1 << 5,
+        /// `name` is set.
         UCP_WORKER_PARAM_FIELD_NAME = 1 << 6,
+        /// `am_alignment` is set.
         UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT = 1 << 7,
+        /// `client_id` is set.
         UCP_WORKER_PARAM_FIELD_CLIENT_ID = 1 << 8,
     }
 }
@@ -37,11 +46,17 @@ c_enum! {
 c_enum! {
     /// Members of `ucp_worker_attr`.
     pub enum ucp_worker_attr_field: c_uint {
+        /// `thread_mode` is wanted.
         UCP_WORKER_ATTR_FIELD_THREAD_MODE = 1 << 0,
+        /// `address` is wanted.
         UCP_WORKER_ATTR_FIELD_ADDRESS = 1 << 1,
+        /// `address_flags` is wanted.
         UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS = 1 << 2,
+        /// `max_am_header` is wanted.
         UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER = 1 << 3,
+        /// `name` is wanted.
         UCP_WORKER_ATTR_FIELD_NAME = 1 << 4,
+        /// `max_debug_string` is wanted.
         UCP_WORKER_ATTR_FIELD_MAX_INFO_STRING = 1 << 5,
     }
 }
@@ -49,6 +64,7 @@ c_enum! {
 c_enum! {
     /// Members of `ucp_worker_address_attr`.
     pub enum ucp_worker_address_attr_field: c_uint {
+        /// `worker_uid` is wanted.
         UCP_WORKER_ADDRESS_ATTR_FIELD_UID = 1 << 0,
     }
 }

@@ -1,4 +1,6 @@
-/* Written from the Rust sources by `make headers`: change those, not this file. */
+/** @file
+ * Written from the Rust sources by `make headers`: change those, not this file.
+ */
 #ifndef FERRUCX_UCP_API_DEVICE_UCP_DEVICE_IMPL_H
 #define FERRUCX_UCP_API_DEVICE_UCP_DEVICE_IMPL_H
 

@@ -1,4 +1,6 @@
-/* Written from the Rust sources by `make headers`: change those, not this file. */
+/** @file
+ * Written from the Rust sources by `make headers`: change those, not this file.
+ */
 #ifndef FERRUCX_UCP_API_DEVICE_UCP_HOST_H
 #define FERRUCX_UCP_API_DEVICE_UCP_HOST_H
 
@@ -11,25 +13,37 @@ BEGIN_C_DECLS
 
 /** Members of `ucp_device_mem_list_elem`. */
 enum ucp_device_mem_list_elem_field {
+    /** `memh` is set. */
     UCP_DEVICE_MEM_LIST_ELEM_FIELD_MEMH = UCS_BIT(0),
+    /** `rkey` is set. */
     UCP_DEVICE_MEM_LIST_ELEM_FIELD_RKEY = UCS_BIT(1),
+    /** `local_addr` is set. */
     UCP_DEVICE_MEM_LIST_ELEM_FIELD_LOCAL_ADDR = UCS_BIT(2),
+    /** `remote_addr` is set. */
     UCP_DEVICE_MEM_LIST_ELEM_FIELD_REMOTE_ADDR = UCS_BIT(3),
+    /** `length` is set. */
     UCP_DEVICE_MEM_LIST_ELEM_FIELD_LENGTH = UCS_BIT(4),
+    /** `ep` is set. */
     UCP_DEVICE_MEM_LIST_ELEM_FIELD_EP = UCS_BIT(5),
 };
 
 /** Members of `ucp_device_mem_list_params`. */
 enum ucp_device_mem_list_params_field {
+    /** `elements` is set. */
     UCP_DEVICE_MEM_LIST_PARAMS_FIELD_ELEMENTS = UCS_BIT(0),
+    /** `element_size` is set. */
     UCP_DEVICE_MEM_LIST_PARAMS_FIELD_ELEMENT_SIZE = UCS_BIT(1),
+    /** `num_elements` is set. */
     UCP_DEVICE_MEM_LIST_PARAMS_FIELD_NUM_ELEMENTS = UCS_BIT(2),
+    /** `worker` is set. */
     UCP_DEVICE_MEM_LIST_PARAMS_FIELD_WORKER = UCS_BIT(3),
 };
 
 /** Members of `ucp_device_counter_params`. */
 enum ucp_device_counter_params_field {
+    /** `mem_type` is set. */
     UCP_DEVICE_COUNTER_PARAMS_FIELD_MEM_TYPE = UCS_BIT(0),
+    /** `memh` is set. */
     UCP_DEVICE_COUNTER_PARAMS_FIELD_MEMH = UCS_BIT(1),
 };
 
@@ -82,7 +96,12 @@ struct ucp_device_counter_params {
 /**
  * Makes a list of local memory for device code: always UCS_ERR_UNSUPPORTED.
  *
- * `ucp/api/device/ucp_host.h`, group `device`.
+ * @param[in] params The elements, their size and number.
+ * @param[out] mem_list_h Not written.
+ * @return UCS_ERR_INVALID_PARAM when a member is missing, else UCS_ERR_UNSUPPORTED: no GPU
+ *   transport.
+ *
+ * @ingroup ucp_device
  */
 ucs_status_t ucp_device_local_mem_list_create(const ucp_device_mem_list_params_t *params,
                                               ucp_device_local_mem_list_h *mem_list_h);
@@ -90,7 +109,12 @@ ucs_status_t ucp_device_local_mem_list_create(const ucp_device_mem_list_params_t
 /**
  * Makes a list of remote memory for device code: always UCS_ERR_UNSUPPORTED.
  *
- * `ucp/api/device/ucp_host.h`, group `device`.
+ * @param[in] params The elements, their size and number.
+ * @param[out] mem_list_h Not written.
+ * @return UCS_ERR_INVALID_PARAM when a member is missing, else UCS_ERR_UNSUPPORTED: no GPU
+ *   transport.
+ *
+ * @ingroup ucp_device
  */
 ucs_status_t ucp_device_remote_mem_list_create(const ucp_device_mem_list_params_t *params,
                                                ucp_device_remote_mem_list_h *mem_list_h);
@@ -98,21 +122,32 @@ ucs_status_t ucp_device_remote_mem_list_create(const ucp_device_mem_list_params_
 /**
  * Number of elements of a list for device code: 0, since there are no lists.
  *
- * `ucp/api/device/ucp_host.h`, group `device`.
+ * @param[in] mem_list_h Not read: there are no lists.
+ * @return 0.
+ *
+ * @ingroup ucp_device
  */
 uint32_t ucp_device_get_mem_list_length(const void *mem_list_h);
 
 /**
  * Frees a list for device code: there are no lists.
  *
- * `ucp/api/device/ucp_host.h`, group `device`.
+ * @param[in] mem_list_h Not read: there are no lists.
+ *
+ * @ingroup ucp_device
  */
 void ucp_device_mem_list_release(void *mem_list_h);
 
 /**
  * Sets a counter to 0. UCS_ERR_UNSUPPORTED for memory of a GPU.
  *
- * `ucp/api/device/ucp_host.h`, group `device`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @param[in] params Kind and handle of the counter's memory, both optional; not NULL.
+ * @param[out] counter_ptr The counter: 8 bytes, aligned to 8.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM for a counter that is not aligned or outside the
+ *   handle's memory. UCS_ERR_UNSUPPORTED for memory of a GPU.
+ *
+ * @ingroup ucp_device
  */
 ucs_status_t ucp_device_counter_init(ucp_worker_h worker,
                                      const ucp_device_counter_params_t *params,
@@ -121,7 +156,12 @@ ucs_status_t ucp_device_counter_init(ucp_worker_h worker,
 /**
  * Reads a counter; 0 for one that cannot be read.
  *
- * `ucp/api/device/ucp_host.h`, group `device`.
+ * @param[in] worker Worker of `ucp_worker_create`, not destroyed yet.
+ * @param[in] params Kind and handle of the counter's memory, both optional; not NULL.
+ * @param[in] counter_ptr The counter: 8 bytes, aligned to 8.
+ * @return Its value; 0 for one that cannot be read.
+ *
+ * @ingroup ucp_device
  */
 uint64_t ucp_device_counter_read(ucp_worker_h worker,
                                  const ucp_device_counter_params_t *params,

@@ -1,4 +1,6 @@
-/* Written from the Rust sources by `make headers`: change those, not this file. */
+/** @file
+ * Written from the Rust sources by `make headers`: change those, not this file.
+ */
 #ifndef FERRUCX_UCS_SYS_TOPO_BASE_TOPO_H
 #define FERRUCX_UCS_SYS_TOPO_BASE_TOPO_H
 
