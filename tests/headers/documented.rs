@@ -128,8 +128,9 @@ fn signature(text: &str) -> Option<(String, String, Vec<String>)> {
     let result: Vec<_> = result
         .split_whitespace()
         .filter(|word| {
-            !matches!(*word, "typedef" | "static" | "inline" | "extern")
-                && !word.starts_with("UCS_F_")
+            // Words in capitals are macros that become attributes.
+            let is_macro = word.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+            !is_macro && !matches!(*word, "typedef" | "static" | "inline" | "extern")
         })
         .collect();
     if result.is_empty() || name.is_empty() {

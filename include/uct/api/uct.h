@@ -24,6 +24,39 @@
 
 BEGIN_C_DECLS
 
+/**
+ * @defgroup uct_md Components and memory domains
+ * A component is a family of transports; a memory domain of it is what memory is registered with. A function that
+ * returns a status and gets NULL where it needs something returns UCS_ERR_INVALID_PARAM.
+ */
+/** @defgroup uct_config Options */
+/**
+ * @defgroup uct_worker Workers
+ * A worker drives the interfaces that are opened on it. A worker, its interfaces and their endpoints are used by one
+ * thread at a time; only the functions that say so may be called by any thread.
+ *
+ * Handlers and completion callbacks are called by `uct_worker_progress` and `uct_iface_progress`, and on some transports
+ * by the call that sends. They may send and create endpoints, but may not close the interface.
+ */
+/** @defgroup uct_iface Interfaces */
+/**
+ * @defgroup uct_ep Endpoints
+ * What an operation returns:
+ * - UCS_OK, or bytes: the buffer may be reused. It does not tell that the peer has the data: flush for that. The
+ *   completion is not touched.
+ * - UCS_INPROGRESS: the buffer is in use. At the end the completion's count is decremented, and its function is called
+ *   when the count gets to 0.
+ * - UCS_ERR_NO_RESOURCE: nothing was sent. Make progress and try again, or queue a request by `uct_ep_pending_add`.
+ * - UCS_ERR_UNSUPPORTED: the transport has no such operation; the `cap.flags` of its interface tell which it has.
+ * - UCS_ERR_INVALID_PARAM: the arguments do not fit the limits in the interface's `cap`.
+ * - UCS_ERR_CONNECTION_RESET, UCS_ERR_ENDPOINT_TIMEOUT and others: the endpoint failed.
+ */
+/**
+ * @defgroup uct_cm Connection managers
+ * A connection manager connects by socket addresses. Its callbacks are called by the async context of its worker, which
+ * may be another thread; they may answer requests, but may not close the manager.
+ */
+
 /* How to print a resource: transport and device. */
 #define UCT_TL_RESOURCE_DESC_FMT            "%s/%s"
 #define UCT_TL_RESOURCE_DESC_ARG(_resource) (_resource)->tl_name, (_resource)->dev_name
@@ -218,24 +251,43 @@ enum uct_iface_open_mode {
 
 /** Members of `uct_iface_params`. */
 enum uct_iface_params_field {
+    /** `cpu_mask` is set. */
     UCT_IFACE_PARAM_FIELD_CPU_MASK = UCS_BIT(0),
+    /** `open_mode` is set. */
     UCT_IFACE_PARAM_FIELD_OPEN_MODE = UCS_BIT(1),
+    /** `mode.device` is set. */
     UCT_IFACE_PARAM_FIELD_DEVICE = UCS_BIT(2),
+    /** `mode.sockaddr` is set. */
     UCT_IFACE_PARAM_FIELD_SOCKADDR = UCS_BIT(3),
+    /** `stats_root` is set. */
     UCT_IFACE_PARAM_FIELD_STATS_ROOT = UCS_BIT(4),
+    /** `rx_headroom` is set. */
     UCT_IFACE_PARAM_FIELD_RX_HEADROOM = UCS_BIT(5),
+    /** `err_handler_arg` is set. */
     UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG = UCS_BIT(6),
+    /** `err_handler` is set. */
     UCT_IFACE_PARAM_FIELD_ERR_HANDLER = UCS_BIT(7),
+    /** `err_handler_flags` is set. */
     UCT_IFACE_PARAM_FIELD_ERR_HANDLER_FLAGS = UCS_BIT(8),
+    /** `eager_arg` is set. */
     UCT_IFACE_PARAM_FIELD_HW_TM_EAGER_ARG = UCS_BIT(9),
+    /** `eager_cb` is set. */
     UCT_IFACE_PARAM_FIELD_HW_TM_EAGER_CB = UCS_BIT(10),
+    /** `rndv_arg` is set. */
     UCT_IFACE_PARAM_FIELD_HW_TM_RNDV_ARG = UCS_BIT(11),
+    /** `rndv_cb` is set. */
     UCT_IFACE_PARAM_FIELD_HW_TM_RNDV_CB = UCS_BIT(12),
+    /** `async_event_arg` is set. */
     UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_ARG = UCS_BIT(13),
+    /** `async_event_cb` is set. */
     UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_CB = UCS_BIT(14),
+    /** `keepalive_interval` is set. */
     UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL = UCS_BIT(15),
+    /** `am_alignment` is set. */
     UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT = UCS_BIT(16),
+    /** `am_align_offset` is set. */
     UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET = UCS_BIT(17),
+    /** `features` is set. */
     UCT_IFACE_PARAM_FIELD_FEATURES = UCS_BIT(18),
 };
 
@@ -335,9 +387,13 @@ enum uct_tag_recv_cb_inline_data_bits {
 
 /** Members of `uct_component_attr`. */
 enum uct_component_attr_field {
+    /** `name` is wanted. */
     UCT_COMPONENT_ATTR_FIELD_NAME = UCS_BIT(0),
+    /** `md_resource_count` is wanted. */
     UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT = UCS_BIT(1),
+    /** `md_resources` is wanted. */
     UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES = UCS_BIT(2),
+    /** `flags` is wanted. */
     UCT_COMPONENT_ATTR_FIELD_FLAGS = UCS_BIT(3),
 };
 
@@ -381,11 +437,17 @@ enum uct_md_mem_flags {
 
 /** Members of `uct_md_mem_attr`. */
 enum uct_md_mem_attr_field {
+    /** `mem_type` is wanted. */
     UCT_MD_MEM_ATTR_FIELD_MEM_TYPE = UCS_BIT(0),
+    /** `sys_dev` is wanted. */
     UCT_MD_MEM_ATTR_FIELD_SYS_DEV = UCS_BIT(1),
+    /** `base_address` is wanted. */
     UCT_MD_MEM_ATTR_FIELD_BASE_ADDRESS = UCS_BIT(2),
+    /** `alloc_length` is wanted. */
     UCT_MD_MEM_ATTR_FIELD_ALLOC_LENGTH = UCS_BIT(3),
+    /** `dmabuf_fd` is wanted. */
     UCT_MD_MEM_ATTR_FIELD_DMABUF_FD = UCS_BIT(4),
+    /** `dmabuf_offset` is wanted. */
     UCT_MD_MEM_ATTR_FIELD_DMABUF_OFFSET = UCS_BIT(5),
 };
 
@@ -393,11 +455,17 @@ typedef enum uct_md_mem_attr_field uct_md_mem_attr_field_t;
 
 /** Members of `uct_mem_alloc_params_t`. */
 enum uct_mem_alloc_params_field_t {
+    /** `flags` is set. */
     UCT_MEM_ALLOC_PARAM_FIELD_FLAGS = UCS_BIT(0),
+    /** `address` is set. */
     UCT_MEM_ALLOC_PARAM_FIELD_ADDRESS = UCS_BIT(1),
+    /** `mem_type` is set. */
     UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE = UCS_BIT(2),
+    /** `mds` is set. */
     UCT_MEM_ALLOC_PARAM_FIELD_MDS = UCS_BIT(3),
+    /** `name` is set. */
     UCT_MEM_ALLOC_PARAM_FIELD_NAME = UCS_BIT(4),
+    /** `sys_device` is set. */
     UCT_MEM_ALLOC_PARAM_FIELD_SYS_DEVICE = UCS_BIT(5),
 };
 
@@ -433,47 +501,73 @@ enum uct_md_flag_bits {
 
 /** Members of `uct_cm_attr`. */
 enum uct_cm_attr_field {
+    /** `max_conn_priv` is wanted. */
     UCT_CM_ATTR_FIELD_MAX_CONN_PRIV = UCS_BIT(0),
 };
 
 /** Members of `uct_listener_attr`. */
 enum uct_listener_attr_field {
+    /** `sockaddr` is wanted. */
     UCT_LISTENER_ATTR_FIELD_SOCKADDR = UCS_BIT(0),
 };
 
 /** Members of `uct_listener_params`. */
 enum uct_listener_params_field {
+    /** `backlog` is set. */
     UCT_LISTENER_PARAM_FIELD_BACKLOG = UCS_BIT(0),
+    /** `conn_request_cb` is set. */
     UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB = UCS_BIT(1),
+    /** `user_data` is set. */
     UCT_LISTENER_PARAM_FIELD_USER_DATA = UCS_BIT(2),
 };
 
 /** Members of `uct_ep_params`. */
 enum uct_ep_params_field {
+    /** `iface` is set. */
     UCT_EP_PARAM_FIELD_IFACE = UCS_BIT(0),
+    /** `user_data` is set. */
     UCT_EP_PARAM_FIELD_USER_DATA = UCS_BIT(1),
+    /** `dev_addr` is set. */
     UCT_EP_PARAM_FIELD_DEV_ADDR = UCS_BIT(2),
+    /** `iface_addr` is set. */
     UCT_EP_PARAM_FIELD_IFACE_ADDR = UCS_BIT(3),
+    /** `sockaddr` is set. */
     UCT_EP_PARAM_FIELD_SOCKADDR = UCS_BIT(4),
+    /** `sockaddr_cb_flags` is set. */
     UCT_EP_PARAM_FIELD_SOCKADDR_CB_FLAGS = UCS_BIT(5),
+    /** `sockaddr_pack_cb` is set. */
     UCT_EP_PARAM_FIELD_SOCKADDR_PACK_CB = UCS_BIT(6),
+    /** `cm` is set. */
     UCT_EP_PARAM_FIELD_CM = UCS_BIT(7),
+    /** `conn_request` is set. */
     UCT_EP_PARAM_FIELD_CONN_REQUEST = UCS_BIT(8),
+    /** `sockaddr_cb_client` is set. */
     UCT_EP_PARAM_FIELD_SOCKADDR_CONNECT_CB_CLIENT = UCS_BIT(9),
+    /** `sockaddr_cb_server` is set. */
     UCT_EP_PARAM_FIELD_SOCKADDR_NOTIFY_CB_SERVER = UCS_BIT(10),
+    /** `disconnect_cb` is set. */
     UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB = UCS_BIT(11),
+    /** `path_index` is set. */
     UCT_EP_PARAM_FIELD_PATH_INDEX = UCS_BIT(12),
+    /** `cm_resolve_cb` is set. */
     UCT_EP_PARAM_FIELD_CM_RESOLVE_CB = UCS_BIT(13),
+    /** `private_data` is set. */
     UCT_EP_PARAM_FIELD_PRIV_DATA = UCS_BIT(14),
+    /** `private_data_length` is set. */
     UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH = UCS_BIT(15),
+    /** `local_sockaddr` is set. */
     UCT_EP_PARAM_FIELD_LOCAL_SOCKADDR = UCS_BIT(16),
+    /** `dev_addr_length` is set. */
     UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH = UCS_BIT(17),
+    /** `iface_addr_length` is set. */
     UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH = UCS_BIT(18),
 };
 
 /** Members of `uct_ep_connect_params`. */
 enum uct_ep_connect_params_field {
+    /** `private_data` is set. */
     UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA = UCS_BIT(0),
+    /** `private_data_length` is set. */
     UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH = UCS_BIT(1),
 };
 
@@ -991,57 +1085,145 @@ struct uct_listener_params {
     void *user_data;
 };
 
-/** Answers the masked properties of a memory range. All memory we can reach is the host's. */
+/**
+ * Answers the masked properties of a memory range. All memory we can reach is the host's.
+ *
+ * @param[in] md Memory domain of `uct_md_open`, not closed yet.
+ * @param[in] address Not read.
+ * @param[in] length Not read.
+ * @param[in,out] mem_attr Not written.
+ * @return UCS_ERR_UNSUPPORTED: every memory domain knows host memory only.
+ *
+ * @ingroup uct_md
+ */
 ucs_status_t uct_md_mem_query(uct_md_h md,
                               const void *address,
                               size_t length,
                               uct_md_mem_attr_t *mem_attr);
 
-/** Lists the components. `*components_p` is freed by `uct_release_component_list`. */
+/**
+ * Lists the components. `*components_p` is freed by `uct_release_component_list`.
+ *
+ * @param[out] components_p Array of components.
+ * @param[out] num_components_p Their number.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY.
+ *
+ * @ingroup uct_md
+ */
 ucs_status_t uct_query_components(uct_component_h **components_p,
                                   unsigned int *num_components_p);
 
-/** Frees the list of `uct_query_components`. */
+/**
+ * Frees the list of `uct_query_components`.
+ *
+ * @param[in] components Array of `uct_query_components`, once; NULL does nothing. The components
+ *   stay valid.
+ *
+ * @ingroup uct_md
+ */
 void uct_release_component_list(uct_component_h *components);
 
 /**
- * Answers the fields named by `field_mask`. The array of memory domains is the caller's: it asks
- * for the count first, then for the names.
+ * Tells about a component. The array of memory domains is the caller's: ask for the count first,
+ * then for the names.
+ *
+ * @param[in] component Component of `uct_query_components`.
+ * @param[in,out] component_attr `field_mask` says which members are written; `md_resources` points
+ *   to room for as many as the count said.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
+ *
+ * @ingroup uct_md
  */
 ucs_status_t uct_component_query(uct_component_h component,
                                  uct_component_attr_t *component_attr);
 
-/** Opens memory domain `md_name` of `component`. `NO_DEVICE` when it has none of that name. */
+/**
+ * Opens a memory domain. `uct_md_close` closes it.
+ *
+ * @param[in] component Component of `uct_query_components`.
+ * @param[in] md_name Name as `uct_component_query` gave it, NUL-terminated.
+ * @param[in] config Configuration of `uct_md_config_read`; stays the caller's.
+ * @param[out] md_p The memory domain; written on success only.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM when an argument is NULL. UCS_ERR_NO_DEVICE when the
+ *   component has none of that name. Or the error of the domain.
+ *
+ * @ingroup uct_md
+ */
 ucs_status_t uct_md_open(uct_component_h component,
                          const char *md_name,
                          const uct_md_config_t *config,
                          uct_md_h *md_p);
 
-/** Closes a memory domain on which no interface is open. */
+/**
+ * Closes a memory domain on which no interface is open.
+ *
+ * @param[in] md Memory domain of `uct_md_open` without interfaces and registrations; not to be used
+ *   afterwards. NULL does nothing.
+ *
+ * @ingroup uct_md
+ */
 void uct_md_close(uct_md_h md);
 
-/** Lists transports and devices of `md`; freed by `uct_release_tl_resource_list`. */
+/**
+ * Lists transports and devices of a memory domain. `uct_release_tl_resource_list` frees the list.
+ *
+ * @param[in] md Memory domain of `uct_md_open`, not closed yet.
+ * @param[out] resources_p Array with an entry for each transport on each device.
+ * @param[out] num_resources_p Number of entries.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY.
+ *
+ * @ingroup uct_md
+ */
 ucs_status_t uct_md_query_tl_resources(uct_md_h md,
                                        uct_tl_resource_desc_t **resources_p,
                                        unsigned int *num_resources_p);
 
-/** Frees the list of `uct_md_query_tl_resources`. */
+/**
+ * Frees the list of `uct_md_query_tl_resources`.
+ *
+ * @param[in] resources Array of `uct_md_query_tl_resources`, once; NULL does nothing.
+ *
+ * @ingroup uct_md
+ */
 void uct_release_tl_resource_list(uct_tl_resource_desc_t *resources);
 
 /**
- * Creates a worker. `thread_mode` is MULTI at most by the user's own locks: a worker and all that
- * is opened on it are used by one thread at a time.
+ * Creates a worker. It and all that is opened on it are used by one thread at a time, whatever the
+ * mode.
+ *
+ * @param[in] async Context whose thread or signal calls asynchronous events; alive until the worker
+ *   is destroyed.
+ * @param[in] thread_mode Which threads use the worker.
+ * @param[out] worker_p The worker; written on success only.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL or the mode is unknown.
+ *
+ * @ingroup uct_worker
  */
 ucs_status_t uct_worker_create(ucs_async_context_t *async,
                                ucs_thread_mode_t thread_mode,
                                uct_worker_h *worker_p);
 
-/** Destroys a worker on which nothing is open. */
+/**
+ * Destroys a worker on which nothing is open.
+ *
+ * @param[in] worker Worker without interfaces and connection managers; not to be used afterwards.
+ *   NULL does nothing.
+ *
+ * @ingroup uct_worker
+ */
 void uct_worker_destroy(uct_worker_h worker);
 
 /**
- * Adds `func(arg)` to what the worker's progress calls, from any thread. `*id_p` stays as it is
- * unless it is `UCS_CALLBACKQ_ID_NULL`: a callback is registered once.
+ * Adds a callback to what the worker's progress calls. May be called by any thread.
+ *
+ * @param[in] worker Worker of `uct_worker_create`, not destroyed yet.
+ * @param[in] func Called in each `uct_worker_progress`; returns how much it did.
+ * @param[in] arg Its argument.
+ * @param[in] flags UCS_CALLBACKQ_FLAG_ONESHOT calls it once; else 0.
+ * @param[in,out] id_p The callback's number. Nothing is done unless it is UCS_CALLBACKQ_ID_NULL, so
+ *   that a callback is registered once.
+ *
+ * @ingroup uct_worker
  */
 void uct_worker_progress_register_safe(uct_worker_h worker,
                                        ucs_callback_t func,
@@ -1050,14 +1232,30 @@ void uct_worker_progress_register_safe(uct_worker_h worker,
                                        uct_worker_cb_id_t *id_p);
 
 /**
- * Takes back `uct_worker_progress_register_safe`, from any thread; `*id_p` becomes
- * `UCS_CALLBACKQ_ID_NULL`.
+ * Takes back `uct_worker_progress_register_safe`. May be called by any thread.
+ *
+ * @param[in] worker Worker of `uct_worker_create`, not destroyed yet.
+ * @param[in,out] id_p The callback's number, which becomes UCS_CALLBACKQ_ID_NULL; nothing is done
+ *   if it is that already.
+ *
+ * @ingroup uct_worker
  */
-void uct_worker_progress_unregister_safe(uct_worker_h worker, uct_worker_cb_id_t *id_p);
+void uct_worker_progress_unregister_safe(uct_worker_h worker,
+                                         uct_worker_cb_id_t *id_p);
 
 /**
- * Reads the configuration of interfaces of transport `tl_name` on `md`. Released by
- * `uct_config_release`. `NO_DEVICE` when the domain has no such transport.
+ * Reads the options of interfaces from ucx.conf and the environment. `uct_config_release` frees
+ * them.
+ *
+ * @param[in] md Memory domain of `uct_md_open`, not closed yet.
+ * @param[in] tl_name Name of a transport of the domain, NUL-terminated.
+ * @param[in] env_prefix Prefix tried before the plain names, NUL-terminated; NULL for none.
+ * @param[in] filename Not used.
+ * @param[out] config_p The options; written on success only.
+ * @return UCS_OK. UCS_ERR_NO_DEVICE when the domain has no such transport.
+ *   UCS_ERR_INVALID_PARAM when an argument is NULL or an option cannot be read.
+ *
+ * @ingroup uct_config
  */
 ucs_status_t uct_md_iface_config_read(uct_md_h md,
                                       const char *tl_name,
@@ -1065,12 +1263,27 @@ ucs_status_t uct_md_iface_config_read(uct_md_h md,
                                       const char *filename,
                                       uct_iface_config_t **config_p);
 
-/** Frees a configuration of any of the three kinds. */
+/**
+ * Frees a configuration of any of the three kinds.
+ *
+ * @param[in] config Configuration, once; NULL does nothing. What was opened with it stays.
+ *
+ * @ingroup uct_config
+ */
 void uct_config_release(void *config);
 
 /**
- * Writes the text of variable `name` (without `UCX_` and without the table's prefix) to `value`,
- * cut to `max` bytes. `NO_ELEM` when there is no such variable.
+ * Writes an option as text.
+ *
+ * @param[in] config Configuration of `uct_md_config_read`, `uct_md_iface_config_read` or
+ *   `uct_cm_config_read`; used by one thread at a time.
+ * @param[in] name Name without `UCX_` and without the prefix of its kind, NUL-terminated.
+ * @param[out] value Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `value`.
+ * @return UCS_OK. UCS_ERR_NO_ELEM when there is no such option. UCS_ERR_INVALID_PARAM when an
+ *   argument is NULL or `max` is 0.
+ *
+ * @ingroup uct_config
  */
 ucs_status_t uct_config_get(void *config,
                             const char *name,
@@ -1078,17 +1291,36 @@ ucs_status_t uct_config_get(void *config,
                             size_t max);
 
 /**
- * Sets variable `name` to `value`. `NO_ELEM` when there is no such variable, `INVALID_PARAM` when
- * the text cannot be parsed.
+ * Sets an option. What was opened before does not change.
+ *
+ * @param[in] config Configuration of `uct_md_config_read`, `uct_md_iface_config_read` or
+ *   `uct_cm_config_read`; used by one thread at a time.
+ * @param[in] name Name without `UCX_` and without the prefix of its kind, NUL-terminated.
+ * @param[in] value New value as text, NUL-terminated; copied.
+ * @return UCS_OK. UCS_ERR_NO_ELEM when there is no such option. UCS_ERR_INVALID_PARAM when an
+ *   argument is NULL or the text does not fit.
+ *
+ * @ingroup uct_config
  */
 ucs_status_t uct_config_modify(void *config,
                                const char *name,
                                const char *value);
 
 /**
- * Opens an interface of the transport and device named in `params`. Progress is off until
- * `uct_iface_progress_enable`. `NO_DEVICE` when the domain has no such transport or device,
- * which is so too in the deprecated socket-address modes: no transport is for them.
+ * Opens an interface of the transport and device that are named. Progress is off until
+ * `uct_iface_progress_enable`. `uct_iface_close` closes it.
+ *
+ * @param[in] md Memory domain of `uct_md_open`, not closed yet.
+ * @param[in] worker Worker of `uct_worker_create`, not destroyed yet.
+ * @param[in] params Transport, device and handlers; read during the call only.
+ * @param[in] config Configuration of `uct_md_iface_config_read` for the same transport; stays the
+ *   caller's.
+ * @param[out] iface_p The interface; written on success only.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM when an argument is NULL or the configuration is of
+ *   another transport. UCS_ERR_NO_DEVICE when the domain has no such transport or device, and for
+ *   the old modes by socket address. Or the error of the transport.
+ *
+ * @ingroup uct_iface
  */
 ucs_status_t uct_iface_open(uct_md_h md,
                             uct_worker_h worker,
@@ -1096,45 +1328,117 @@ ucs_status_t uct_iface_open(uct_md_h md,
                             const uct_iface_config_t *config,
                             uct_iface_h *iface_p);
 
-/** Closes an interface without endpoints. */
+/**
+ * Closes an interface without endpoints.
+ *
+ * @param[in] iface Interface without endpoints; not to be used afterwards. NULL does nothing.
+ *
+ * @ingroup uct_iface
+ */
 void uct_iface_close(uct_iface_h iface);
 
-/** Fills the attributes of an interface, all of the struct. */
+/**
+ * Fills the attributes of an interface, all of the struct.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[out] iface_attr The attributes, all members.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
+ *
+ * @ingroup uct_iface
+ */
 ucs_status_t uct_iface_query(uct_iface_h iface, uct_iface_attr_t *iface_attr);
 
-/** Writes the device's address: `device_addr_len` bytes. */
-ucs_status_t uct_iface_get_device_address(uct_iface_h iface, uct_device_addr_t *addr);
+/**
+ * Writes the device's address, for peers.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[out] addr Room for `device_addr_len` bytes of the attributes; may be NULL when that is 0.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED.
+ *
+ * @ingroup uct_iface
+ */
+ucs_status_t uct_iface_get_device_address(uct_iface_h iface,
+                                          uct_device_addr_t *addr);
 
-/** Writes the interface's address: `iface_addr_len` bytes. */
+/**
+ * Writes the interface's address, for peers.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[out] addr Room for `iface_addr_len` bytes of the attributes.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED.
+ *
+ * @ingroup uct_iface
+ */
 ucs_status_t uct_iface_get_address(uct_iface_h iface, uct_iface_addr_t *addr);
 
-/** Whether the interface behind these addresses can be reached: 1 or 0. */
+/**
+ * Tells whether an interface of a peer can be reached. Its addresses are checked for what they
+ * hold.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[in] dev_addr Device address of the peer, as its `uct_iface_get_device_address` wrote it.
+ * @param[in] iface_addr Interface address of the peer; NULL asks for the device alone.
+ * @return 1 or 0.
+ *
+ * @ingroup uct_iface
+ */
 int uct_iface_is_reachable(uct_iface_h iface,
                            const uct_device_addr_t *dev_addr,
                            const uct_iface_addr_t *iface_addr);
 
 /**
- * Checks that the peer is alive; if not, the error handler is called. OK or INPROGRESS when the
- * check was begun.
+ * Checks that the peer is alive. If it is not, the error handler is called.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] flags 0.
+ * @param[in] comp NULL.
+ * @return UCS_OK or UCS_INPROGRESS when the check was begun, or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 ucs_status_t uct_ep_check(uct_ep_h ep,
                           unsigned int flags,
                           uct_completion_t *comp);
 
-/** The descriptor that becomes readable on events, for `poll`; it belongs to the interface. */
+/**
+ * Gives the descriptor that becomes readable on events: for poll(), never to be read or closed.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[out] fd_p The descriptor; it belongs to the interface.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED for a
+ *   transport without one.
+ *
+ * @ingroup uct_iface
+ */
 ucs_status_t uct_iface_event_fd_get(uct_iface_h iface,
                                     int *fd_p);
 
 /**
- * Arms the descriptor for `events` (`UCT_EVENT_*`). `BUSY` when there is something to progress
- * first.
+ * Makes the descriptor report the next event.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[in] events Bits of `uct_iface_event_types`.
+ * @return UCS_OK: the next event makes the descriptor readable. UCS_ERR_BUSY: there is
+ *   something to progress first. UCS_ERR_UNSUPPORTED for a transport without a descriptor.
+ *
+ * @ingroup uct_iface
  */
 ucs_status_t uct_iface_event_arm(uct_iface_h iface,
                                  unsigned int events);
 
 /**
- * Allocates by the methods of `UCX_*_ALLOC` of the interface and registers the memory with its
- * domain where that is needed.
+ * Allocates memory by the methods of the interface's option ALLOC, and registers it with the
+ * domain where that is needed. `uct_iface_mem_free` frees it.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[in] length Bytes wanted.
+ * @param[in] flags Bits of `uct_md_mem_flags`.
+ * @param[in] name Name for messages, NUL-terminated; may be NULL.
+ * @param[out] mem Address, length and handle; written on success only.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY; the error
+ *   of the registration.
+ *
+ * @ingroup uct_iface
  */
 ucs_status_t uct_iface_mem_alloc(uct_iface_h iface,
                                  size_t length,
@@ -1142,12 +1446,27 @@ ucs_status_t uct_iface_mem_alloc(uct_iface_h iface,
                                  const char *name,
                                  uct_allocated_memory_t *mem);
 
-/** Releases what `uct_iface_mem_alloc` gave. */
+/**
+ * Releases what `uct_iface_mem_alloc` gave.
+ *
+ * @param[in] mem What `uct_iface_mem_alloc` wrote, once.
+ *
+ * @ingroup uct_iface
+ */
 void uct_iface_mem_free(const uct_allocated_memory_t *mem);
 
 /**
- * Sets the handler of active messages `id`; NULL takes it off. Every interface of ours calls
- * handlers from progress only, so `UCT_CB_FLAG_ASYNC` is a permission that is not used.
+ * Sets the handler of active messages, or removes it. It is called in progress only.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[in] id Number of the message, below UCT_AM_ID_MAX.
+ * @param[in] cb The handler; NULL removes it.
+ * @param[in] arg Its first argument.
+ * @param[in] flags 0 or UCT_CB_FLAG_ASYNC, a permission that is not used.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM for another number or flag, or an interface without
+ *   active messages.
+ *
+ * @ingroup uct_iface
  */
 ucs_status_t uct_iface_set_am_handler(uct_iface_h iface,
                                       uint8_t id,
@@ -1155,68 +1474,191 @@ ucs_status_t uct_iface_set_am_handler(uct_iface_h iface,
                                       void *arg,
                                       uint32_t flags);
 
-/** Sets the function that describes active messages in the log; NULL takes it off. */
+/**
+ * Sets the function that describes active messages in the log, or removes it.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[in] tracer The function; NULL removes it.
+ * @param[in] arg Its first argument.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when `iface` is NULL.
+ *
+ * @ingroup uct_iface
+ */
 ucs_status_t uct_iface_set_am_tracer(uct_iface_h iface,
                                      uct_am_tracer_t tracer,
                                      void *arg);
 
-/** Accepts a request on a socket-address interface: deprecated, `UNSUPPORTED`. */
+/**
+ * Accepts a request on an interface by socket address, of which there are none.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[in] conn_request Not read.
+ * @return UCS_ERR_UNSUPPORTED.
+ *
+ * @ingroup uct_iface
+ */
 ucs_status_t uct_iface_accept(uct_iface_h iface, uct_conn_request_h conn_request);
 
-/** Rejects a request on a socket-address interface: deprecated, `UNSUPPORTED`. */
+/**
+ * Rejects a request on an interface by socket address, of which there are none.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[in] conn_request Not read.
+ * @return UCS_ERR_UNSUPPORTED.
+ *
+ * @ingroup uct_iface
+ */
 ucs_status_t uct_iface_reject(uct_iface_h iface, uct_conn_request_h conn_request);
 
 /**
  * Creates an endpoint: of an interface (with addresses: connected to that interface; without: to
  * be connected by `uct_ep_connect_to_ep`), or of a connection manager (as a client by `sockaddr`,
- * as a server by `conn_request`).
+ * as a server by `conn_request`). `uct_ep_destroy` ends it.
+ *
+ * @param[in] params The interface or connection manager, and the peer; read during the call only.
+ * @param[out] ep_p The endpoint; written on success only.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM without an interface or connection manager. Or the
+ *   error of the transport, such as UCS_ERR_UNREACHABLE.
+ *
+ * @ingroup uct_ep
  */
 ucs_status_t uct_ep_create(const uct_ep_params_t *params,
                            uct_ep_h *ep_p);
 
-/** Continues the connection of a client endpoint of a connection manager. `UNSUPPORTED` on others. */
+/**
+ * Goes on with the connection of a client's endpoint of a connection manager, after its address
+ * was resolved.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] params Private data for the server; copied.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED on other
+ *   endpoints.
+ *
+ * @ingroup uct_cm
+ */
 ucs_status_t uct_ep_connect(uct_ep_h ep,
                             const uct_ep_connect_params_t *params);
 
-/** Begins the disconnection of an endpoint of a connection manager. `UNSUPPORTED` on others. */
+/**
+ * Begins to disconnect an endpoint of a connection manager. The disconnect callback follows.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] flags 0.
+ * @return UCS_OK or UCS_INPROGRESS; UCS_ERR_UNSUPPORTED on other endpoints; the error when it
+ *   is not connected.
+ *
+ * @ingroup uct_cm
+ */
 ucs_status_t uct_ep_disconnect(uct_ep_h ep,
                                unsigned int flags);
 
-/** Destroys an endpoint. Operations under way are not completed: flush first. */
+/**
+ * Destroys an endpoint. Operations under way are not completed: flush first.
+ *
+ * @param[in] ep Endpoint; not to be used afterwards. NULL does nothing.
+ *
+ * @ingroup uct_ep
+ */
 void uct_ep_destroy(uct_ep_h ep);
 
-/** Writes the endpoint's address, `ep_addr_len` bytes: for `uct_ep_connect_to_ep` at the peer. */
+/**
+ * Writes the endpoint's address, for `uct_ep_connect_to_ep` at the peer.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[out] addr Room for `ep_addr_len` bytes of the interface's attributes.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED for a
+ *   transport that connects to interfaces only.
+ *
+ * @ingroup uct_ep
+ */
 ucs_status_t uct_ep_get_address(uct_ep_h ep,
                                 uct_ep_addr_t *addr);
 
-/** Connects the endpoint to a peer's endpoint. */
+/**
+ * Connects the endpoint to a peer's endpoint.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] dev_addr Device address of the peer's interface.
+ * @param[in] ep_addr Address of the peer's endpoint.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED for a
+ *   transport that connects to interfaces only; UCS_ERR_UNREACHABLE.
+ *
+ * @ingroup uct_ep
+ */
 ucs_status_t uct_ep_connect_to_ep(uct_ep_h ep,
                                   const uct_device_addr_t *dev_addr,
                                   const uct_ep_addr_t *ep_addr);
 
-/** Fills the attributes of a memory domain, all of the struct. */
+/**
+ * Fills the attributes of a memory domain, all of the struct.
+ *
+ * @param[in] md Memory domain of `uct_md_open`, not closed yet.
+ * @param[out] md_attr The attributes, all members.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
+ *
+ * @ingroup uct_md
+ */
 ucs_status_t uct_md_query(uct_md_h md, uct_md_attr_t *md_attr);
 
-/** Passes an advice on registered or allocated memory. */
+/**
+ * Passes an advice on registered or allocated memory.
+ *
+ * @param[in] md Memory domain of `uct_md_open`, not closed yet.
+ * @param[in] memh Handle of the memory.
+ * @param[in] addr Start, inside that memory.
+ * @param[in] length Bytes; not 0.
+ * @param[in] advice The advice.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL or 0; UCS_ERR_UNSUPPORTED.
+ *
+ * @ingroup uct_md
+ */
 ucs_status_t uct_md_mem_advise(uct_md_h md,
                                uct_mem_h memh,
                                void *addr,
                                size_t length,
                                uct_mem_advice_t advice);
 
-/** Registers `length` bytes at `address`; `flags` are `UCT_MD_MEM_*` with at least one access bit. */
+/**
+ * Registers memory. `uct_md_mem_dereg` takes that back.
+ *
+ * @param[in] md Memory domain of `uct_md_open`, not closed yet.
+ * @param[in] address Start of the memory.
+ * @param[in] length Bytes; not 0.
+ * @param[in] flags Bits of `uct_md_mem_flags`, at least one access.
+ * @param[out] memh_p The handle; written on success only.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM for no memory or no access. UCS_ERR_UNSUPPORTED for a
+ *   domain that registers nothing. Or the error of the device.
+ *
+ * @ingroup uct_md
+ */
 ucs_status_t uct_md_mem_reg(uct_md_h md,
                             void *address,
                             size_t length,
                             unsigned int flags,
                             uct_mem_h *memh_p);
 
-/** Releases a registration. */
-ucs_status_t uct_md_mem_dereg(uct_md_h md, uct_mem_h memh);
+/**
+ * Releases a registration. No operation may use it any more.
+ *
+ * @param[in] md Memory domain of `uct_md_open`, not closed yet.
+ * @param[in] memh Handle of `uct_md_mem_reg`, once.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; the error of the device.
+ *
+ * @ingroup uct_md
+ */
+ucs_status_t uct_md_mem_dereg(uct_md_h md,
+                              uct_mem_h memh);
 
 /**
- * Tells the type of the memory at `addr`. `UNSUPPORTED` for domains that do not tell memory types
- * apart, which is every domain of ours: host memory is the default.
+ * Tells the type of memory. Domains that know host memory only, which are all here, do not tell.
+ *
+ * @param[in] md Memory domain of `uct_md_open`, not closed yet.
+ * @param[in] addr Not read.
+ * @param[in] length Not read.
+ * @param[out] mem_type_p Not written.
+ * @return UCS_ERR_UNSUPPORTED.
+ *
+ * @ingroup uct_md
  */
 ucs_status_t uct_md_detect_memory_type(uct_md_h md,
                                        const void *addr,
@@ -1224,9 +1666,18 @@ ucs_status_t uct_md_detect_memory_type(uct_md_h md,
                                        ucs_memory_type_t *mem_type_p);
 
 /**
- * Allocates at least `length` bytes of host memory by the first of `methods` that works. Of
- * `params` are read: flags, address, memory type, memory domains, name. `NO_MEMORY` when every
- * method failed, `UNSUPPORTED` for memory that is not the host's.
+ * Allocates host memory by the first method that works. `uct_mem_free` frees it.
+ *
+ * @param[in] length Bytes wanted.
+ * @param[in] methods Methods in the order in which they are tried.
+ * @param[in] num_methods Their number.
+ * @param[in] params Flags, address, memory type, memory domains and name; read during the call
+ *   only.
+ * @param[out] mem Address, length and method; written on success only.
+ * @return UCS_OK. UCS_ERR_NO_MEMORY when every method failed. UCS_ERR_UNSUPPORTED for memory
+ *   that is not the host's. UCS_ERR_INVALID_PARAM when an argument is NULL.
+ *
+ * @ingroup uct_md
  */
 ucs_status_t uct_mem_alloc(size_t length,
                            const uct_alloc_method_t *methods,
@@ -1234,13 +1685,28 @@ ucs_status_t uct_mem_alloc(size_t length,
                            const uct_mem_alloc_params_t *params,
                            uct_allocated_memory_t *mem);
 
-/** Frees what `uct_mem_alloc` gave. */
+/**
+ * Frees what `uct_mem_alloc` gave.
+ *
+ * @param[in] mem What `uct_mem_alloc` wrote, once.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when `mem` is NULL; the error of giving the memory
+ *   back.
+ *
+ * @ingroup uct_md
+ */
 ucs_status_t uct_mem_free(const uct_allocated_memory_t *mem);
 
 /**
- * Reads the configuration of a memory domain of `component`. `env_prefix` (may be NULL) is tried
- * before the plain names; `filename` is ignored, as upstream does. Released by
- * `uct_config_release`.
+ * Reads the options of memory domains of a component from ucx.conf and the environment.
+ * `uct_config_release` frees them.
+ *
+ * @param[in] component Component of `uct_query_components`.
+ * @param[in] env_prefix Prefix tried before the plain names, NUL-terminated; NULL for none.
+ * @param[in] filename Not used.
+ * @param[out] config_p The options; written on success only.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL or an option cannot be read.
+ *
+ * @ingroup uct_config
  */
 ucs_status_t uct_md_config_read(uct_component_h component,
                                 const char *env_prefix,
@@ -1248,34 +1714,92 @@ ucs_status_t uct_md_config_read(uct_component_h component,
                                 uct_md_config_t **config_p);
 
 /**
- * Whether `sockaddr` can be listened on or reached by the deprecated socket-address interfaces:
- * never, as upstream's tcp; use a connection manager.
+ * Tells whether an address can be listened on or reached by interfaces by socket address, of which
+ * there are none; see `uct_cm_open`.
+ *
+ * @param[in] md Not read.
+ * @param[in] sockaddr Not read.
+ * @param[in] mode Not read.
+ * @return 0.
+ *
+ * @ingroup uct_md
  */
 int uct_md_is_sockaddr_accessible(uct_md_h md,
                                   const ucs_sock_addr_t *sockaddr,
                                   uct_sockaddr_accessibility_t mode);
 
-/** Writes the remote key of `memh`: `rkey_packed_size` bytes of the domain's attributes. */
-ucs_status_t uct_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *rkey_buffer);
+/**
+ * Packs the remote key of registered memory, for peers.
+ *
+ * @param[in] md Memory domain of `uct_md_open`, not closed yet.
+ * @param[in] memh Handle of `uct_md_mem_reg` or `uct_mem_alloc`; has to stay as long as peers use
+ *   the key.
+ * @param[out] rkey_buffer Room for `rkey_packed_size` bytes of the domain's attributes.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED for a
+ *   domain without keys.
+ *
+ * @ingroup uct_md
+ */
+ucs_status_t uct_md_mkey_pack(uct_md_h md,
+                              uct_mem_h memh,
+                              void *rkey_buffer);
 
-/** Reads a packed remote key into `rkey_ob`; released by `uct_rkey_release`. */
+/**
+ * Turns a packed remote key into access. `uct_rkey_release` frees it.
+ *
+ * @param[in] component Component of `uct_query_components`.
+ * @param[in] rkey_buffer Bytes of `uct_md_mkey_pack` at the peer.
+ * @param[out] rkey_ob The key; written on success only.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNREACHABLE or
+ *   another error for a key that is of no use here.
+ *
+ * @ingroup uct_md
+ */
 ucs_status_t uct_rkey_unpack(uct_component_h component,
                              const void *rkey_buffer,
                              uct_rkey_bundle_t *rkey_ob);
 
-/** The local address at which `remote_addr` is mapped. `UNSUPPORTED` when it is not. */
+/**
+ * Gives the local address at which memory of a peer is mapped. It is valid as long as the key.
+ *
+ * @param[in] component Component of `uct_query_components`.
+ * @param[in] rkey_ob Key of `uct_rkey_unpack`.
+ * @param[in] remote_addr Address in the peer's memory, as the peer sees it.
+ * @param[out] addr_p The local address; written on success only.
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED when the memory is not mapped; UCS_ERR_INVALID_PARAM when
+ *   an argument is NULL.
+ *
+ * @ingroup uct_md
+ */
 ucs_status_t uct_rkey_ptr(uct_component_h component,
                           uct_rkey_bundle_t *rkey_ob,
                           uint64_t remote_addr,
                           void **addr_p);
 
-/** Releases a remote key. */
+/**
+ * Releases a remote key.
+ *
+ * @param[in] component Component of `uct_query_components`.
+ * @param[in] rkey_ob Key of `uct_rkey_unpack`, once; no operation may use it any more.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
+ *
+ * @ingroup uct_md
+ */
 ucs_status_t uct_rkey_release(uct_component_h component,
                               const uct_rkey_bundle_t *rkey_ob);
 
 /**
- * Opens a connection manager of `component` on `worker`, whose async context calls the callbacks.
- * `UNSUPPORTED` when the component has none.
+ * Opens a connection manager. Its callbacks are called by the async context of the worker, perhaps
+ * in another thread. `uct_cm_close` closes it.
+ *
+ * @param[in] component Component of `uct_query_components`.
+ * @param[in] worker Worker of `uct_worker_create`, not destroyed yet.
+ * @param[in] config Configuration of `uct_cm_config_read`; stays the caller's.
+ * @param[out] cm_p The connection manager; written on success only.
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED when the component has none; UCS_ERR_INVALID_PARAM when
+ *   an argument is NULL.
+ *
+ * @ingroup uct_cm
  */
 ucs_status_t uct_cm_open(uct_component_h component,
                          uct_worker_h worker,
@@ -1283,17 +1807,38 @@ ucs_status_t uct_cm_open(uct_component_h component,
                          uct_cm_h *cm_p);
 
 /**
- * Closes a manager that has no listener and no endpoint left. Clients that still wait for an
- * answer lose their connection.
+ * Closes a connection manager. Clients that still wait for an answer lose their connection.
+ *
+ * @param[in] cm Connection manager without listeners and endpoints; not to be used afterwards. NULL
+ *   does nothing.
+ *
+ * @ingroup uct_cm
  */
 void uct_cm_close(uct_cm_h cm);
 
-/** Answers the fields named by `field_mask`. */
+/**
+ * Tells about a connection manager.
+ *
+ * @param[in] cm Connection manager of `uct_cm_open`, not closed yet.
+ * @param[in,out] cm_attr `field_mask` says which members are written.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
+ *
+ * @ingroup uct_cm
+ */
 ucs_status_t uct_cm_query(uct_cm_h cm, uct_cm_attr_t *cm_attr);
 
 /**
- * Reads the configuration of a connection manager of `component`. Released by
- * `uct_config_release`. `INVALID_PARAM` when the component has none.
+ * Reads the options of a component's connection manager from ucx.conf and the environment.
+ * `uct_config_release` frees them.
+ *
+ * @param[in] component Component of `uct_query_components`.
+ * @param[in] env_prefix Prefix tried before the plain names, NUL-terminated; NULL for none.
+ * @param[in] filename Not used.
+ * @param[out] config_p The options; written on success only.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM when the component has no connection manager, an
+ *   argument is NULL or an option cannot be read.
+ *
+ * @ingroup uct_config
  */
 ucs_status_t uct_cm_config_read(uct_component_h component,
                                 const char *env_prefix,
@@ -1301,14 +1846,27 @@ ucs_status_t uct_cm_config_read(uct_component_h component,
                                 uct_cm_config_t **config_p);
 
 /**
- * Tells the server that the client's endpoint is connected. `UNSUPPORTED` on endpoints that are
- * not of a connection manager.
+ * Tells the server that the client's endpoint is connected.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED on endpoints that are not of a connection manager.
+ *
+ * @ingroup uct_cm
  */
 ucs_status_t uct_cm_client_ep_conn_notify(uct_ep_h ep);
 
 /**
- * Listens at `saddr`; port 0 lets the kernel choose (`uct_listener_query` tells). `INVALID_PARAM`
- * without a callback, `BUSY` when the address is taken, `IO_ERROR` when it cannot be had.
+ * Listens at an address. Port 0 lets the kernel choose; `uct_listener_query` tells which.
+ *
+ * @param[in] cm Connection manager of `uct_cm_open`, not closed yet.
+ * @param[in] saddr Address, IPv4 or IPv6.
+ * @param[in] socklen Bytes of the address.
+ * @param[in] params Callback for clients, and backlog; read during the call only.
+ * @param[out] listener_p The listener; written on success only.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM without a callback. UCS_ERR_BUSY when the address is
+ *   taken. UCS_ERR_IO_ERROR when it cannot be had.
+ *
+ * @ingroup uct_cm
  */
 ucs_status_t uct_listener_create(uct_cm_h cm,
                                  const struct sockaddr *saddr,
@@ -1316,17 +1874,37 @@ ucs_status_t uct_listener_create(uct_cm_h cm,
                                  const uct_listener_params_t *params,
                                  uct_listener_h *listener_p);
 
-/** Stops listening. Requests that were shown can still be answered. */
+/**
+ * Stops listening. Requests that were shown can still be answered.
+ *
+ * @param[in] listener Listener; not to be used afterwards. NULL does nothing.
+ *
+ * @ingroup uct_cm
+ */
 void uct_listener_destroy(uct_listener_h listener);
 
 /**
- * Turns a client down: it is told `REJECTED`. `NOT_CONNECTED` when it went before,
- * `INVALID_PARAM` when there is no such request (any more).
+ * Turns a client down, who is told UCS_ERR_REJECTED.
+ *
+ * @param[in] listener Listener of `uct_listener_create`, not destroyed yet.
+ * @param[in] conn_request Request that the listener's callback got, not answered yet.
+ * @return UCS_OK. UCS_ERR_NOT_CONNECTED when the client went before. UCS_ERR_INVALID_PARAM when
+ *   there is no such request any more.
+ *
+ * @ingroup uct_cm
  */
 ucs_status_t uct_listener_reject(uct_listener_h listener,
                                  uct_conn_request_h conn_request);
 
-/** Answers the fields named by `field_mask`. */
+/**
+ * Tells about a listener.
+ *
+ * @param[in] listener Listener of `uct_listener_create`, not destroyed yet.
+ * @param[in,out] listener_attr `field_mask` says which members are written.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
+ *
+ * @ingroup uct_cm
+ */
 ucs_status_t uct_listener_query(uct_listener_h listener,
                                 uct_listener_attr_t *listener_attr);
 
@@ -1339,7 +1917,12 @@ extern const char *uct_device_type_names[];
  * between. */
 
 /**
- * Lets the interfaces of a worker move on, and calls back. Returns how much was done: 0 for nothing.
+ * Lets the interfaces of a worker move on, and calls back.
+ *
+ * @param[in] worker Worker of `uct_worker_create`, not destroyed yet.
+ * @return How much was done; 0 for nothing.
+ *
+ * @ingroup uct_worker
  */
 UCT_INLINE_API unsigned uct_worker_progress(uct_worker_h worker)
 {
@@ -1347,8 +1930,14 @@ UCT_INLINE_API unsigned uct_worker_progress(uct_worker_h worker)
 }
 
 /**
- * Asks whether all operations of all endpoints of an interface are complete. UCS_INPROGRESS: not yet;
- * `comp`, where the transport supports one, is counted down then.
+ * Asks whether all operations of all endpoints of an interface are complete.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[in] flags Bits of `uct_flush_flags`.
+ * @param[in] comp NULL, or counted down at the end where the transport supports that.
+ * @return UCS_OK: complete. UCS_INPROGRESS: not yet, ask again. Or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_iface
  */
 UCT_INLINE_API ucs_status_t uct_iface_flush(uct_iface_h iface, unsigned flags,
                                             uct_completion_t *comp)
@@ -1357,7 +1946,13 @@ UCT_INLINE_API ucs_status_t uct_iface_flush(uct_iface_h iface, unsigned flags,
 }
 
 /**
- * Orders the operations of an interface: those after the call take effect after those before it.
+ * Orders the operations of an interface: those after the call take effect after those before it. *
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[in] flags 0.
+ * @return UCS_OK or an error.
+ *
+ * @ingroup uct_iface
  */
 UCT_INLINE_API ucs_status_t uct_iface_fence(uct_iface_h iface, unsigned flags)
 {
@@ -1365,8 +1960,11 @@ UCT_INLINE_API ucs_status_t uct_iface_fence(uct_iface_h iface, unsigned flags)
 }
 
 /**
- * Gives back the data that an active message handler kept by returning UCS_INPROGRESS. `desc` is the `data`
- * that it got.
+ * Gives back the data that an active message handler kept by returning UCS_INPROGRESS.
+ *
+ * @param[in] desc The `data` that the handler got, once.
+ *
+ * @ingroup uct_iface
  */
 UCT_INLINE_API void uct_iface_release_desc(void *desc)
 {
@@ -1375,8 +1973,16 @@ UCT_INLINE_API void uct_iface_release_desc(void *desc)
 }
 
 /**
- * Writes up to `cap.put.max_short` bytes into memory of the peer; the buffer may be reused at once.
- * UCS_ERR_NO_RESOURCE: later, see `uct_ep_pending_add`.
+ * Writes a few bytes into memory of the peer. The buffer may be reused at once.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] buffer Data.
+ * @param[in] length Bytes, at most `cap.put.max_short`.
+ * @param[in] remote_addr Address in the peer's memory, as the peer sees it.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @return UCS_OK or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_put_short(uct_ep_h ep, const void *buffer, unsigned length,
                                              uint64_t remote_addr, uct_rkey_t rkey)
@@ -1385,8 +1991,16 @@ UCT_INLINE_API ucs_status_t uct_ep_put_short(uct_ep_h ep, const void *buffer, un
 }
 
 /**
- * Writes what `pack_cb` puts into a buffer of the transport, up to `cap.put.max_bcopy` bytes. Returns the bytes
- * or a negative status.
+ * Writes what a callback puts into a buffer of the transport.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] pack_cb Called during the call; writes at most `cap.put.max_bcopy` bytes.
+ * @param[in] arg Its argument.
+ * @param[in] remote_addr Address in the peer's memory, as the peer sees it.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @return Bytes that were sent, or a negative status: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ssize_t uct_ep_put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb, void *arg,
                                         uint64_t remote_addr, uct_rkey_t rkey)
@@ -1395,7 +2009,18 @@ UCT_INLINE_API ssize_t uct_ep_put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb
 }
 
 /**
- * Writes from registered memory. UCS_INPROGRESS: the memory is in use until `comp` is counted down.
+ * Writes from registered memory, which is in use until the operation ends.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] iov Pieces of registered memory; the array is read during the call only.
+ * @param[in] iovcnt Number of pieces, at most the interface's `max_iov`.
+ * @param[in] remote_addr Address in the peer's memory, as the peer sees it.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                                              uint64_t remote_addr, uct_rkey_t rkey,
@@ -1405,7 +2030,16 @@ UCT_INLINE_API ucs_status_t uct_ep_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, 
 }
 
 /**
- * Reads up to `cap.get.max_short` bytes of memory of the peer into `buffer`, at once.
+ * Reads a few bytes of memory of the peer, at once.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[out] buffer Gets the data.
+ * @param[in] length Bytes, at most `cap.get.max_short`.
+ * @param[in] remote_addr Address in the peer's memory, as the peer sees it.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @return UCS_OK or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_get_short(uct_ep_h ep, void *buffer, unsigned length,
                                              uint64_t remote_addr, uct_rkey_t rkey)
@@ -1414,8 +2048,19 @@ UCT_INLINE_API ucs_status_t uct_ep_get_short(uct_ep_h ep, void *buffer, unsigned
 }
 
 /**
- * Reads up to `cap.get.max_bcopy` bytes and hands them to `unpack_cb`. UCS_INPROGRESS: `comp` is counted down
- * after it.
+ * Reads memory of the peer and hands it to a callback.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] unpack_cb Called with the data, during the call or in progress before `comp` is counted down.
+ * @param[in] arg Its first argument.
+ * @param[in] length Bytes, at most `cap.get.max_bcopy`.
+ * @param[in] remote_addr Address in the peer's memory, as the peer sees it.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
                                              void *arg, size_t length, uint64_t remote_addr,
@@ -1425,7 +2070,18 @@ UCT_INLINE_API ucs_status_t uct_ep_get_bcopy(uct_ep_h ep, uct_unpack_callback_t 
 }
 
 /**
- * Reads into registered memory. UCS_INPROGRESS: the data is there when `comp` is counted down.
+ * Reads into registered memory. The data is there when the operation ends.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] iov Pieces of registered memory; the array is read during the call only.
+ * @param[in] iovcnt Number of pieces, at most the interface's `max_iov`.
+ * @param[in] remote_addr Address in the peer's memory, as the peer sees it.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                                              uint64_t remote_addr, uct_rkey_t rkey,
@@ -1435,7 +2091,16 @@ UCT_INLINE_API ucs_status_t uct_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, 
 }
 
 /**
- * Sends an active message of 8 bytes of header and a payload; both together at most `cap.am.max_short` bytes.
+ * Sends an active message of 8 bytes of header and a payload, which may be reused at once.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] id Number of the handler at the peer, below UCT_AM_ID_MAX.
+ * @param[in] header First 8 bytes of the message.
+ * @param[in] payload The rest.
+ * @param[in] length Bytes of the rest; at most `cap.am.max_short` together with the header.
+ * @return UCS_OK or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
                                             const void *payload, unsigned length)
@@ -1444,7 +2109,15 @@ UCT_INLINE_API ucs_status_t uct_ep_am_short(uct_ep_h ep, uint8_t id, uint64_t he
 }
 
 /**
- * Sends an active message gathered from `iovcnt` pieces, at most `cap.am.max_short` bytes together.
+ * Sends an active message gathered from pieces, which may be reused at once.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] id Number of the handler at the peer, below UCT_AM_ID_MAX.
+ * @param[in] iov Pieces, at most `cap.am.max_short` bytes together; their handles are not used.
+ * @param[in] iovcnt Number of pieces, at most the interface's `max_iov`.
+ * @return UCS_OK or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
                                                 size_t iovcnt)
@@ -1453,8 +2126,16 @@ UCT_INLINE_API ucs_status_t uct_ep_am_short_iov(uct_ep_h ep, uint8_t id, const u
 }
 
 /**
- * Sends as an active message what `pack_cb` puts into a buffer of the transport, up to `cap.am.max_bcopy`
- * bytes. `flags`: `uct_msg_flags`. Returns the bytes or a negative status.
+ * Sends as an active message what a callback puts into a buffer of the transport.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] id Number of the handler at the peer, below UCT_AM_ID_MAX.
+ * @param[in] pack_cb Called during the call; writes at most `cap.am.max_bcopy` bytes.
+ * @param[in] arg Its argument.
+ * @param[in] flags Bits of `uct_msg_flags`.
+ * @return Bytes that were sent, or a negative status: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ssize_t uct_ep_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
                                        void *arg, unsigned flags)
@@ -1463,8 +2144,21 @@ UCT_INLINE_API ssize_t uct_ep_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callbac
 }
 
 /**
- * Sends a header, which is copied, and registered memory as one active message. UCS_INPROGRESS: the memory is
- * in use until `comp` is counted down.
+ * Sends a header, which is copied, and registered memory as one active message. The memory is in use until
+ * the operation ends.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] id Number of the handler at the peer, below UCT_AM_ID_MAX.
+ * @param[in] header Header; may be reused at once.
+ * @param[in] header_length Its bytes, at most `cap.am.max_hdr`.
+ * @param[in] iov Pieces of registered memory; the array is read during the call only.
+ * @param[in] iovcnt Number of pieces, at most the interface's `max_iov`.
+ * @param[in] flags Bits of `uct_msg_flags`.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
                                             unsigned header_length, const uct_iov_t *iov,
@@ -1475,7 +2169,19 @@ UCT_INLINE_API ucs_status_t uct_ep_am_zcopy(uct_ep_h ep, uint8_t id, const void 
 
 /**
  * Replaces 8 bytes of the peer by `swap` if they equal `compare`; what was there goes to `result`.
- * UCS_INPROGRESS: when `comp` is counted down.
+ * UCS_INPROGRESS: when `comp` is counted down. *
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] compare Word that has to be there.
+ * @param[in] swap New word.
+ * @param[in] remote_addr Address of the word in the peer's memory, aligned to its size.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @param[out] result Gets the word that was there, when the operation ends.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
                                                   uint64_t remote_addr, uct_rkey_t rkey,
@@ -1485,7 +2191,19 @@ UCT_INLINE_API ucs_status_t uct_ep_atomic_cswap64(uct_ep_h ep, uint64_t compare,
 }
 
 /**
- * The same for 4 bytes.
+ * The same for 4 bytes. *
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] compare Word that has to be there.
+ * @param[in] swap New word.
+ * @param[in] remote_addr Address of the word in the peer's memory, aligned to its size.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @param[out] result Gets the word that was there, when the operation ends.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_atomic_cswap32(uct_ep_h ep, uint32_t compare, uint32_t swap,
                                                   uint64_t remote_addr, uct_rkey_t rkey,
@@ -1495,8 +2213,17 @@ UCT_INLINE_API ucs_status_t uct_ep_atomic_cswap32(uct_ep_h ep, uint32_t compare,
 }
 
 /**
- * Changes 4 bytes of the peer by an operation that returns nothing. Bits of `cap.atomic32.op_flags` tell which
- * a transport has.
+ * Changes 4 bytes of the peer by an operation that returns nothing. Bits of `cap.atomic32.op_flags` tell
+ * which a transport has. *
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] opcode Operation.
+ * @param[in] value Operand.
+ * @param[in] remote_addr Address of the word in the peer's memory, aligned to its size.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @return UCS_OK or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_atomic32_post(uct_ep_h ep, uct_atomic_op_t opcode,
                                                  uint32_t value, uint64_t remote_addr,
@@ -1506,7 +2233,16 @@ UCT_INLINE_API ucs_status_t uct_ep_atomic32_post(uct_ep_h ep, uct_atomic_op_t op
 }
 
 /**
- * The same for 8 bytes.
+ * The same for 8 bytes. *
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] opcode Operation.
+ * @param[in] value Operand.
+ * @param[in] remote_addr Address of the word in the peer's memory, aligned to its size.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @return UCS_OK or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_atomic64_post(uct_ep_h ep, uct_atomic_op_t opcode,
                                                  uint64_t value, uint64_t remote_addr,
@@ -1517,6 +2253,19 @@ UCT_INLINE_API ucs_status_t uct_ep_atomic64_post(uct_ep_h ep, uct_atomic_op_t op
 
 /**
  * Changes 4 bytes of the peer; what was there goes to `result`. UCS_INPROGRESS: when `comp` is counted down.
+ * *
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] opcode Operation.
+ * @param[in] value Operand.
+ * @param[out] result Gets the word that was there, when the operation ends.
+ * @param[in] remote_addr Address of the word in the peer's memory, aligned to its size.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_atomic32_fetch(uct_ep_h ep, uct_atomic_op_t opcode,
                                                   uint32_t value, uint32_t *result,
@@ -1527,7 +2276,19 @@ UCT_INLINE_API ucs_status_t uct_ep_atomic32_fetch(uct_ep_h ep, uct_atomic_op_t o
 }
 
 /**
- * The same for 8 bytes.
+ * The same for 8 bytes. *
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] opcode Operation.
+ * @param[in] value Operand.
+ * @param[out] result Gets the word that was there, when the operation ends.
+ * @param[in] remote_addr Address of the word in the peer's memory, aligned to its size.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t opcode,
                                                   uint64_t value, uint64_t *result,
@@ -1538,8 +2299,15 @@ UCT_INLINE_API ucs_status_t uct_ep_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t o
 }
 
 /**
- * Queues a request whose `func` is called when the endpoint can send again. UCS_ERR_BUSY: it can now, try the
- * send again. The request is the caller's and lives until it was called or purged.
+ * Queues a request that is tried again when the endpoint can send. The request lives until its function has
+ * returned UCS_OK or it was purged.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] req The request, whose `func` is set; belongs to the transport while it is queued.
+ * @param[in] flags Bits of `uct_cb_flags`, 0 for none.
+ * @return UCS_OK: queued. UCS_ERR_BUSY: the endpoint can send now, try again.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
 {
@@ -1547,7 +2315,13 @@ UCT_INLINE_API ucs_status_t uct_ep_pending_add(uct_ep_h ep, uct_pending_req_t *r
 }
 
 /**
- * Takes all queued requests off an endpoint and passes each to `cb`.
+ * Takes all queued requests off an endpoint.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] cb Gets each request; NULL drops them.
+ * @param[in] arg Its last argument.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API void uct_ep_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb, void *arg)
 {
@@ -1555,8 +2329,16 @@ UCT_INLINE_API void uct_ep_pending_purge(uct_ep_h ep, uct_pending_purge_callback
 }
 
 /**
- * Asks whether all operations of an endpoint are complete. `flags`: `uct_flush_flags`. UCS_INPROGRESS: `comp`
- * is counted down when they are.
+ * Asks whether all operations of an endpoint are complete.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] flags Bits of `uct_flush_flags`.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK: complete. UCS_INPROGRESS: `comp` is counted down when they are. Or an error: see @ref
+ *   uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 {
@@ -1564,7 +2346,13 @@ UCT_INLINE_API ucs_status_t uct_ep_flush(uct_ep_h ep, unsigned flags, uct_comple
 }
 
 /**
- * Orders the operations of an endpoint: those after the call take effect after those before it.
+ * Orders the operations of an endpoint: those after the call take effect after those before it. *
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] flags 0.
+ * @return UCS_OK or an error.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_fence(uct_ep_h ep, unsigned flags)
 {
@@ -1572,7 +2360,15 @@ UCT_INLINE_API ucs_status_t uct_ep_fence(uct_ep_h ep, unsigned flags)
 }
 
 /**
- * Sends a tagged message of up to `cap.tag.eager.max_short` bytes.
+ * Sends a short tagged message. The data may be reused at once.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] tag Tag that the receiver compares.
+ * @param[in] data The message.
+ * @param[in] length Bytes, at most `cap.tag.eager.max_short`.
+ * @return UCS_OK or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_tag_eager_short(uct_ep_h ep, uct_tag_t tag, const void *data,
                                                    size_t length)
@@ -1581,8 +2377,17 @@ UCT_INLINE_API ucs_status_t uct_ep_tag_eager_short(uct_ep_h ep, uct_tag_t tag, c
 }
 
 /**
- * Sends as a tagged message what `pack_cb` puts into a buffer of the transport; `imm` goes along. Returns the
- * bytes or a negative status.
+ * Sends as a tagged message what a callback puts into a buffer of the transport.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] tag Tag that the receiver compares.
+ * @param[in] imm Number that goes along.
+ * @param[in] pack_cb Called during the call; writes at most `cap.tag.eager.max_bcopy` bytes.
+ * @param[in] arg Its argument.
+ * @param[in] flags Bits of `uct_msg_flags`.
+ * @return Bytes that were sent, or a negative status: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ssize_t uct_ep_tag_eager_bcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
                                               uct_pack_callback_t pack_cb, void *arg,
@@ -1592,7 +2397,19 @@ UCT_INLINE_API ssize_t uct_ep_tag_eager_bcopy(uct_ep_h ep, uct_tag_t tag, uint64
 }
 
 /**
- * Sends a tagged message from registered memory; `imm` goes along.
+ * Sends a tagged message from registered memory, which is in use until the operation ends.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] tag Tag that the receiver compares.
+ * @param[in] imm Number that goes along.
+ * @param[in] iov Pieces of registered memory; the array is read during the call only.
+ * @param[in] iovcnt Number of pieces, at most the interface's `max_iov`.
+ * @param[in] flags Bits of `uct_msg_flags`.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_tag_eager_zcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
                                                    const uct_iov_t *iov, size_t iovcnt,
@@ -1602,8 +2419,20 @@ UCT_INLINE_API ucs_status_t uct_ep_tag_eager_zcopy(uct_ep_h ep, uct_tag_t tag, u
 }
 
 /**
- * Offers a tagged message from registered memory; the peer fetches it when a receive matches. Returns an
- * operation that can be cancelled, or a status as a pointer.
+ * Offers a tagged message from registered memory; the peer fetches it when a receive matches.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] tag Tag that the receiver compares.
+ * @param[in] header Header that a handler of unexpected offers gets; copied.
+ * @param[in] header_length Its bytes.
+ * @param[in] iov Pieces of registered memory; the array is read during the call only.
+ * @param[in] iovcnt Number of pieces, at most the interface's `max_iov`.
+ * @param[in] flags Bits of `uct_msg_flags`.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return The operation, which can be cancelled, or an error as a pointer.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_ptr_t uct_ep_tag_rndv_zcopy(uct_ep_h ep, uct_tag_t tag,
                                                       const void *header, unsigned header_length,
@@ -1615,7 +2444,13 @@ UCT_INLINE_API ucs_status_ptr_t uct_ep_tag_rndv_zcopy(uct_ep_h ep, uct_tag_t tag
 }
 
 /**
- * Gives up an offered message; its completion is not called.
+ * Gives up an offered message; its completion is not called. *
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] op Operation of `uct_ep_tag_rndv_zcopy`, once.
+ * @return UCS_OK or an error.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_tag_rndv_cancel(uct_ep_h ep, void *op)
 {
@@ -1623,7 +2458,16 @@ UCT_INLINE_API ucs_status_t uct_ep_tag_rndv_cancel(uct_ep_h ep, void *op)
 }
 
 /**
- * Offers a tagged message that only software can move: the peer's handler gets `header`.
+ * Offers a tagged message that only software can move: the peer's handler gets `header`. *
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] tag Tag that the receiver compares.
+ * @param[in] header Header that the peer's handler gets; copied.
+ * @param[in] header_length Its bytes.
+ * @param[in] flags Bits of `uct_msg_flags`.
+ * @return UCS_OK or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_tag_rndv_request(uct_ep_h ep, uct_tag_t tag, const void *header,
                                                     unsigned header_length, unsigned flags)
@@ -1632,8 +2476,17 @@ UCT_INLINE_API ucs_status_t uct_ep_tag_rndv_request(uct_ep_h ep, uct_tag_t tag, 
 }
 
 /**
- * Posts a receive of a tagged message into registered memory. `ctx` belongs to the transport until one of its
- * callbacks ran.
+ * Posts a receive of a tagged message into registered memory.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[in] tag Wanted tag.
+ * @param[in] tag_mask Bits of the tag that have to be equal.
+ * @param[in] iov Pieces of registered memory; the array is read during the call only.
+ * @param[in] iovcnt Number of pieces, at most the interface's `max_iov`.
+ * @param[in] ctx Belongs to the transport until its last callback ran or the receive was cancelled.
+ * @return UCS_OK; UCS_ERR_EXCEEDS_LIMIT when too many are posted; another error.
+ *
+ * @ingroup uct_iface
  */
 UCT_INLINE_API ucs_status_t uct_iface_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag,
                                                      uct_tag_t tag_mask, const uct_iov_t *iov,
@@ -1643,7 +2496,14 @@ UCT_INLINE_API ucs_status_t uct_iface_tag_recv_zcopy(uct_iface_h iface, uct_tag_
 }
 
 /**
- * Takes a posted receive back. With `force` no callback follows.
+ * Takes a posted receive back.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[in] ctx Context of the receive.
+ * @param[in] force Nonzero: no callback follows. 0: the completion callback follows with UCS_ERR_CANCELED.
+ * @return UCS_OK or an error.
+ *
+ * @ingroup uct_iface
  */
 UCT_INLINE_API ucs_status_t uct_iface_tag_recv_cancel(uct_iface_h iface, uct_tag_context_t *ctx,
                                                       int force)
@@ -1652,7 +2512,12 @@ UCT_INLINE_API ucs_status_t uct_iface_tag_recv_cancel(uct_iface_h iface, uct_tag
 }
 
 /**
- * Lets `uct_worker_progress` drive an interface. `flags`: `uct_progress_types`.
+ * Lets `uct_worker_progress` drive an interface.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[in] flags Bits of `uct_progress_types`.
+ *
+ * @ingroup uct_iface
  */
 UCT_INLINE_API void uct_iface_progress_enable(uct_iface_h iface, unsigned flags)
 {
@@ -1660,7 +2525,12 @@ UCT_INLINE_API void uct_iface_progress_enable(uct_iface_h iface, unsigned flags)
 }
 
 /**
- * Stops `uct_worker_progress` from driving an interface.
+ * Stops `uct_worker_progress` from driving an interface. *
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[in] flags Bits of `uct_progress_types`.
+ *
+ * @ingroup uct_iface
  */
 UCT_INLINE_API void uct_iface_progress_disable(uct_iface_h iface, unsigned flags)
 {
@@ -1668,7 +2538,12 @@ UCT_INLINE_API void uct_iface_progress_disable(uct_iface_h iface, unsigned flags
 }
 
 /**
- * Drives one interface. Returns how much was done.
+ * Drives one interface.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @return How much was done; 0 for nothing.
+ *
+ * @ingroup uct_iface
  */
 UCT_INLINE_API unsigned uct_iface_progress(uct_iface_h iface)
 {
@@ -1676,7 +2551,12 @@ UCT_INLINE_API unsigned uct_iface_progress(uct_iface_h iface)
 }
 
 /**
- * Records the status of one operation in a completion: the first failure stays.
+ * Records the status of one operation in a completion: the first failure stays. *
+ *
+ * @param[in,out] comp The completion.
+ * @param[in] status Status of one operation.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API void uct_completion_update_status(uct_completion_t *comp, ucs_status_t status)
 {

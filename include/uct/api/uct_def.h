@@ -80,39 +80,53 @@ enum uct_cb_param_flags {
 
 /** Members of `uct_cm_ep_priv_data_pack_args`. */
 enum uct_cm_ep_priv_data_pack_args_field {
+    /** `dev_name` is set. */
     UCT_CM_EP_PRIV_DATA_PACK_ARGS_FIELD_DEVICE_NAME = UCS_BIT(0),
 };
 
 /** Members of `uct_cm_ep_resolve_args`. */
 enum uct_cm_ep_resolve_args_field {
+    /** `dev_name` is set. */
     UCT_CM_EP_RESOLVE_ARGS_FIELD_DEV_NAME = UCS_BIT(0),
+    /** `status` is set. */
     UCT_CM_EP_RESOLVE_ARGS_FIELD_STATUS = UCS_BIT(1),
 };
 
 /** Members of `uct_cm_remote_data`. */
 enum uct_cm_remote_data_field {
+    /** `dev_addr` is set. */
     UCT_CM_REMOTE_DATA_FIELD_DEV_ADDR = UCS_BIT(0),
+    /** `dev_addr_length` is set. */
     UCT_CM_REMOTE_DATA_FIELD_DEV_ADDR_LENGTH = UCS_BIT(1),
+    /** `conn_priv_data` is set. */
     UCT_CM_REMOTE_DATA_FIELD_CONN_PRIV_DATA = UCS_BIT(2),
+    /** `conn_priv_data_length` is set. */
     UCT_CM_REMOTE_DATA_FIELD_CONN_PRIV_DATA_LENGTH = UCS_BIT(3),
 };
 
 /** Members of `uct_cm_listener_conn_request_args`. */
 enum uct_cm_listener_conn_request_args_field {
+    /** `dev_name` is set. */
     UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_DEV_NAME = UCS_BIT(0),
+    /** `conn_request` is set. */
     UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CONN_REQUEST = UCS_BIT(1),
+    /** `remote_data` is set. */
     UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_REMOTE_DATA = UCS_BIT(2),
+    /** `client_address` is set. */
     UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CLIENT_ADDR = UCS_BIT(3),
 };
 
 /** Members of `uct_cm_ep_client_connect_args`. */
 enum uct_cm_ep_client_connect_args_field {
+    /** `remote_data` is set. */
     UCT_CM_EP_CLIENT_CONNECT_ARGS_FIELD_REMOTE_DATA = UCS_BIT(0),
+    /** `status` is set. */
     UCT_CM_EP_CLIENT_CONNECT_ARGS_FIELD_STATUS = UCS_BIT(1),
 };
 
 /** Members of `uct_cm_ep_server_conn_notify_args`. */
 enum uct_cm_ep_server_conn_notify_args_field {
+    /** `status` is set. */
     UCT_CM_EP_SERVER_CONN_NOTIFY_ARGS_FIELD_STATUS = UCS_BIT(0),
 };
 
@@ -308,15 +322,31 @@ struct uct_cm_ep_server_conn_notify_args {
 };
 
 /**
- * Gets an active message. UCS_OK: done with `data`; UCS_INPROGRESS: kept, which needs
- * UCT_CB_PARAM_FLAG_DESC in `flags`.
+ * Gets an active message.
+ *
+ * @param[in] arg As it was given with the handler.
+ * @param[in] data The message; valid during the call unless it is kept.
+ * @param[in] length Its bytes.
+ * @param[in] flags Bits of `uct_cb_param_flags`.
+ * @return UCS_OK: done with `data`. UCS_INPROGRESS: kept until `uct_iface_release_desc`;
+ *   allowed with UCT_CB_PARAM_FLAG_DESC only.
  */
 typedef ucs_status_t (*uct_am_callback_t)(void *arg,
                                           void *data,
                                           size_t length,
                                           unsigned int flags);
 
-/** Writes a line on a message into `buffer`, at most `max` bytes with the NUL. */
+/**
+ * Writes a line on an active message.
+ *
+ * @param[in] arg As it was given with the tracer.
+ * @param[in] type What happened to the message.
+ * @param[in] id Its number.
+ * @param[in] data Its bytes; valid during the call.
+ * @param[in] length Their number.
+ * @param[out] buffer Gets the line with its NUL.
+ * @param[in] max Bytes of `buffer`.
+ */
 typedef void (*uct_am_tracer_t)(void *arg,
                                 uct_am_trace_type_t type,
                                 uint8_t id,
@@ -325,59 +355,148 @@ typedef void (*uct_am_tracer_t)(void *arg,
                                 char *buffer,
                                 size_t max);
 
-/** Called when the count of a completion reaches 0. */
+/**
+ * Called when the count of a completion reaches 0.
+ *
+ * @param[in] self The completion, which may be freed here.
+ */
 typedef void (*uct_completion_callback_t)(uct_completion_t *self);
 
-/** Tries a queued request again. UCS_OK: done, it leaves the queue; anything else: it stays. */
+/**
+ * Tries a queued request again.
+ *
+ * @param[in] self The request.
+ * @return UCS_OK: done, it leaves the queue. Anything else: it stays.
+ */
 typedef ucs_status_t (*uct_pending_callback_t)(uct_pending_req_t *self);
 
-/** Tells that an endpoint failed. UCS_OK: taken care of; the endpoint is to be destroyed. */
+/**
+ * Tells that an endpoint failed. It is to be destroyed, which may happen here.
+ *
+ * @param[in] arg As it was given with the interface.
+ * @param[in] ep The endpoint.
+ * @param[in] status The reason.
+ * @return UCS_OK; the answer is not used here.
+ */
 typedef ucs_status_t (*uct_error_handler_t)(void *arg, uct_ep_h ep, ucs_status_t status);
 
-/** Gets each request that is taken off a queue. */
+/**
+ * Gets each request that is taken off a queue.
+ *
+ * @param[in] self The request, the caller's again.
+ * @param[in] arg As it was given to `uct_ep_pending_purge`.
+ */
 typedef void (*uct_pending_purge_callback_t)(uct_pending_req_t *self, void *arg);
 
-/** Writes data to `dest`; returns the bytes, at most what the operation allows. */
+/**
+ * Writes the data of a message.
+ *
+ * @param[out] dest Buffer of the transport, as large as the operation allows.
+ * @param[in] arg As it was given to the operation.
+ * @return Bytes that were written.
+ */
 typedef size_t (*uct_pack_callback_t)(void *dest, void *arg);
 
-/** Reads data that arrived; it is gone afterwards. */
+/**
+ * Reads data that arrived; it is gone afterwards.
+ *
+ * @param[in] arg As it was given to the operation.
+ * @param[in] data The bytes; valid during the call.
+ * @param[in] length Their number.
+ */
 typedef void (*uct_unpack_callback_t)(void *arg, const void *data, size_t length);
 
-/** Hands over the request of a client, old style. */
+/**
+ * Hands over the request of a client, old style.
+ *
+ * @param[in] iface The interface.
+ * @param[in] arg As it was given with the interface.
+ * @param[in] conn_request The request.
+ * @param[in] conn_priv_data Data of the client; valid during the call.
+ * @param[in] length Its bytes.
+ */
 typedef void (*uct_sockaddr_conn_request_callback_t)(uct_iface_h iface,
                                                      void *arg,
                                                      uct_conn_request_h conn_request,
                                                      const void *conn_priv_data,
                                                      size_t length);
 
-/** Hands over the request of a client, which the callee has to answer. */
+/**
+ * Hands over the request of a client, which the callee has to answer.
+ *
+ * @param[in] listener The listener.
+ * @param[in] arg As it was given with the listener.
+ * @param[in] conn_req_args The request and what the client sent; valid during the call.
+ */
 typedef void (*uct_cm_listener_conn_request_callback_t)(uct_listener_h listener,
                                                         void *arg,
                                                         const uct_cm_listener_conn_request_args_t *conn_req_args);
 
-/** Tells a server that the client finished connecting. */
+/**
+ * Tells a server that the client finished connecting.
+ *
+ * @param[in] ep The server's endpoint.
+ * @param[in] arg As it was given with the endpoint.
+ * @param[in] connect_args Whether the connection stands; valid during the call.
+ */
 typedef void (*uct_cm_ep_server_conn_notify_callback_t)(uct_ep_h ep,
                                                         void *arg,
                                                         const uct_cm_ep_server_conn_notify_args_t *connect_args);
 
-/** Tells a client that the server answered. */
+/**
+ * Tells a client that the server answered.
+ *
+ * @param[in] ep The client's endpoint.
+ * @param[in] arg As it was given with the endpoint.
+ * @param[in] connect_args The answer; valid during the call.
+ */
 typedef void (*uct_cm_ep_client_connect_callback_t)(uct_ep_h ep,
                                                     void *arg,
                                                     const uct_cm_ep_client_connect_args_t *connect_args);
 
-/** Tells that the other side disconnected. */
+/**
+ * Tells that the other side disconnected.
+ *
+ * @param[in] ep The endpoint.
+ * @param[in] arg As it was given with the endpoint.
+ */
 typedef void (*uct_ep_disconnect_cb_t)(uct_ep_h ep, void *arg);
 
-/** Writes private data for the other side to `priv_data`; returns the bytes or a negative status. */
+/**
+ * Writes private data for the other side.
+ *
+ * @param[in] arg As it was given with the endpoint.
+ * @param[in] pack_args The device; valid during the call.
+ * @param[out] priv_data Room for `max_conn_priv` bytes of the connection manager's attributes.
+ * @return Bytes that were written, or a negative status, which ends the connection.
+ */
 typedef ssize_t (*uct_cm_ep_priv_data_pack_callback_t)(void *arg,
                                                        const uct_cm_ep_priv_data_pack_args_t *pack_args,
                                                        void *priv_data);
 
-/** Tells that a server's address was resolved. An error ends the connection. */
+/**
+ * Tells that a server's address was resolved.
+ *
+ * @param[in] user_data As it was given with the endpoint.
+ * @param[in] resolve_args Device and status; valid during the call.
+ * @return UCS_OK, or an error, which ends the connection.
+ */
 typedef ucs_status_t (*uct_cm_ep_resolve_callback_t)(void *user_data,
                                                      const uct_cm_ep_resolve_args_t *resolve_args);
 
-/** Gets a tagged message, or a fragment of one, that no receive waits for. */
+/**
+ * Gets a tagged message, or a fragment of one, that no receive waits for.
+ *
+ * @param[in] arg As it was given with the interface.
+ * @param[in] data The bytes; valid during the call unless they are kept.
+ * @param[in] length Their number.
+ * @param[in] flags Bits of `uct_cb_param_flags`.
+ * @param[in] stag Tag of the sender.
+ * @param[in] imm Number that the sender gave.
+ * @param[in,out] context A word for the fragments of one message, the same for each.
+ * @return UCS_OK: done with `data`. UCS_INPROGRESS: kept until `uct_iface_release_desc`;
+ *   allowed with UCT_CB_PARAM_FLAG_DESC only.
+ */
 typedef ucs_status_t (*uct_tag_unexp_eager_cb_t)(void *arg,
                                                  void *data,
                                                  size_t length,
@@ -386,7 +505,21 @@ typedef ucs_status_t (*uct_tag_unexp_eager_cb_t)(void *arg,
                                                  uint64_t imm,
                                                  void **context);
 
-/** Gets the offer of a tagged message that no receive waits for. */
+/**
+ * Gets the offer of a tagged message that no receive waits for.
+ *
+ * @param[in] arg As it was given with the interface.
+ * @param[in] flags Bits of `uct_cb_param_flags`.
+ * @param[in] stag Tag of the sender.
+ * @param[in] header Header of the sender; valid during the call unless it is kept.
+ * @param[in] header_length Its bytes.
+ * @param[in] remote_addr Address of the message in the sender's memory; 0 when only software can
+ *   move it.
+ * @param[in] length Bytes of the message.
+ * @param[in] rkey_buf Packed key to it; NULL when there is none.
+ * @return UCS_OK: done with `header`. UCS_INPROGRESS: kept until `uct_iface_release_desc`;
+ *   allowed with UCT_CB_PARAM_FLAG_DESC only.
+ */
 typedef ucs_status_t (*uct_tag_unexp_rndv_cb_t)(void *arg,
                                                 unsigned int flags,
                                                 uint64_t stag,
@@ -397,8 +530,10 @@ typedef ucs_status_t (*uct_tag_unexp_rndv_cb_t)(void *arg,
                                                 const void *rkey_buf);
 
 /**
- * Tells of events without a call of the worker; from another thread. `flags`:
- * `uct_iface_event_types`.
+ * Tells of events without a call of the worker. Called by another thread.
+ *
+ * @param[in] arg As it was given with the interface.
+ * @param[in] flags Bits of `uct_iface_event_types`.
  */
 typedef void (*uct_async_event_cb_t)(void *arg, unsigned int flags);
 

@@ -10,8 +10,17 @@ use crate::uct::base::worker::WorkerHandle;
 use crate::uct::cm::handle::{self, CmHandle};
 use libc::{sockaddr, socklen_t};
 
-/// Opens a connection manager of `component` on `worker`, whose async context calls the callbacks.
-/// `UNSUPPORTED` when the component has none.
+/// Opens a connection manager. Its callbacks are called by the async context of the worker, perhaps
+/// in another thread. `uct_cm_close` closes it.
+///
+/// - `component` (in): Component of `uct_query_components`.
+/// - `worker` (in): Worker of `uct_worker_create`, not destroyed yet.
+/// - `config` (in): Configuration of `uct_cm_config_read`; stays the caller's.
+/// - `cm_p` (out): The connection manager; written on success only.
+/// - returns: UCS_OK; UCS_ERR_UNSUPPORTED when the component has none; UCS_ERR_INVALID_PARAM when
+///   an argument is NULL.
+///
+/// `uct/api/uct.h`, group `cm`.
 ///
 /// # Safety
 /// Handles live, `config` from `uct_cm_config_read`, `cm_p` writable.
@@ -42,8 +51,12 @@ pub unsafe extern "C" fn uct_cm_open(
     }
 }
 
-/// Closes a manager that has no listener and no endpoint left. Clients that still wait for an
-/// answer lose their connection.
+/// Closes a connection manager. Clients that still wait for an answer lose their connection.
+///
+/// - `cm` (in): Connection manager without listeners and endpoints; not to be used afterwards. NULL
+///   does nothing.
+///
+/// `uct/api/uct.h`, group `cm`.
 ///
 /// # Safety
 /// `cm` must be null or an open manager.
@@ -55,7 +68,13 @@ pub unsafe extern "C" fn uct_cm_close(cm: uct_cm_h) {
     }
 }
 
-/// Answers the fields named by `field_mask`.
+/// Tells about a connection manager.
+///
+/// - `cm` (in): Connection manager of `uct_cm_open`, not closed yet.
+/// - `cm_attr` (in,out): `field_mask` says which members are written.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
+///
+/// `uct/api/uct.h`, group `cm`.
 ///
 /// # Safety
 /// `cm` open, the masked members of `cm_attr` writable.
@@ -74,8 +93,17 @@ pub unsafe extern "C" fn uct_cm_query(cm: uct_cm_h, cm_attr: *mut uct_cm_attr_t)
     UCS_OK
 }
 
-/// Listens at `saddr`; port 0 lets the kernel choose (`uct_listener_query` tells). `INVALID_PARAM`
-/// without a callback, `BUSY` when the address is taken, `IO_ERROR` when it cannot be had.
+/// Listens at an address. Port 0 lets the kernel choose; `uct_listener_query` tells which.
+///
+/// - `cm` (in): Connection manager of `uct_cm_open`, not closed yet.
+/// - `saddr` (in): Address, IPv4 or IPv6.
+/// - `socklen` (in): Bytes of the address.
+/// - `params` (in): Callback for clients, and backlog; read during the call only.
+/// - `listener_p` (out): The listener; written on success only.
+/// - returns: UCS_OK. UCS_ERR_INVALID_PARAM without a callback. UCS_ERR_BUSY when the address is
+///   taken. UCS_ERR_IO_ERROR when it cannot be had.
+///
+/// `uct/api/uct.h`, group `cm`.
 ///
 /// # Safety
 /// `cm` open, `saddr` readable for `socklen`, the masked members of `params` valid, `listener_p`
@@ -99,6 +127,10 @@ pub unsafe extern "C" fn uct_listener_create(
 
 /// Stops listening. Requests that were shown can still be answered.
 ///
+/// - `listener` (in): Listener; not to be used afterwards. NULL does nothing.
+///
+/// `uct/api/uct.h`, group `cm`.
+///
 /// # Safety
 /// `listener` must be null or a live listener.
 #[unsafe(no_mangle)]
@@ -109,8 +141,14 @@ pub unsafe extern "C" fn uct_listener_destroy(listener: uct_listener_h) {
     }
 }
 
-/// Turns a client down: it is told `REJECTED`. `NOT_CONNECTED` when it went before,
-/// `INVALID_PARAM` when there is no such request (any more).
+/// Turns a client down, who is told UCS_ERR_REJECTED.
+///
+/// - `listener` (in): Listener of `uct_listener_create`, not destroyed yet.
+/// - `conn_request` (in): Request that the listener's callback got, not answered yet.
+/// - returns: UCS_OK. UCS_ERR_NOT_CONNECTED when the client went before. UCS_ERR_INVALID_PARAM when
+///   there is no such request any more.
+///
+/// `uct/api/uct.h`, group `cm`.
 ///
 /// # Safety
 /// `listener` live.
@@ -124,7 +162,13 @@ pub unsafe extern "C" fn uct_listener_reject(
     code_of(&unsafe { handle::listener_reject(listener, conn_request) })
 }
 
-/// Answers the fields named by `field_mask`.
+/// Tells about a listener.
+///
+/// - `listener` (in): Listener of `uct_listener_create`, not destroyed yet.
+/// - `listener_attr` (in,out): `field_mask` says which members are written.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
+///
+/// `uct/api/uct.h`, group `cm`.
 ///
 /// # Safety
 /// `listener` live, the masked members of `listener_attr` writable.

@@ -9,6 +9,12 @@ use core::ffi::c_uint;
 
 /// Lists the components. `*components_p` is freed by `uct_release_component_list`.
 ///
+/// - `components_p` (out): Array of components.
+/// - `num_components_p` (out): Their number.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY.
+///
+/// `uct/api/uct.h`, group `md`.
+///
 /// # Safety
 /// Both pointers must be writable.
 #[unsafe(no_mangle)]
@@ -29,6 +35,11 @@ pub unsafe extern "C" fn uct_query_components(
 
 /// Frees the list of `uct_query_components`.
 ///
+/// - `components` (in): Array of `uct_query_components`, once; NULL does nothing. The components
+///   stay valid.
+///
+/// `uct/api/uct.h`, group `md`.
+///
 /// # Safety
 /// `components` must be null or such a list, once.
 #[unsafe(no_mangle)]
@@ -37,8 +48,15 @@ pub unsafe extern "C" fn uct_release_component_list(components: *mut uct_compone
     unsafe { free_list(components) };
 }
 
-/// Answers the fields named by `field_mask`. The array of memory domains is the caller's: it asks
-/// for the count first, then for the names.
+/// Tells about a component. The array of memory domains is the caller's: ask for the count first,
+/// then for the names.
+///
+/// - `component` (in): Component of `uct_query_components`.
+/// - `component_attr` (in,out): `field_mask` says which members are written; `md_resources` points
+///   to room for as many as the count said.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
+///
+/// `uct/api/uct.h`, group `md`.
 ///
 /// # Safety
 /// `attr` must be a struct whose masked members are valid; `md_resources`, if asked for, must have

@@ -40,9 +40,16 @@ unsafe fn hand_out<T>(config: Result<*mut Config>, out: *mut *mut T) -> ucs_stat
     }
 }
 
-/// Reads the configuration of a memory domain of `component`. `env_prefix` (may be NULL) is tried
-/// before the plain names; `filename` is ignored, as upstream does. Released by
-/// `uct_config_release`.
+/// Reads the options of memory domains of a component from ucx.conf and the environment.
+/// `uct_config_release` frees them.
+///
+/// - `component` (in): Component of `uct_query_components`.
+/// - `env_prefix` (in): Prefix tried before the plain names, NUL-terminated; NULL for none.
+/// - `filename` (in): Not used.
+/// - `config_p` (out): The options; written on success only.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL or an option cannot be read.
+///
+/// `uct/api/uct.h`, group `config`.
 ///
 /// # Safety
 /// Pointers as described.
@@ -62,8 +69,18 @@ pub unsafe extern "C" fn uct_md_config_read(
     unsafe { hand_out(read(handle.component.md_config(), env_prefix), config_p) }
 }
 
-/// Reads the configuration of interfaces of transport `tl_name` on `md`. Released by
-/// `uct_config_release`. `NO_DEVICE` when the domain has no such transport.
+/// Reads the options of interfaces from ucx.conf and the environment. `uct_config_release` frees
+/// them.
+///
+/// - `md` (in): Memory domain of `uct_md_open`, not closed yet.
+/// - `tl_name` (in): Name of a transport of the domain, NUL-terminated.
+/// - `env_prefix` (in): Prefix tried before the plain names, NUL-terminated; NULL for none.
+/// - `filename` (in): Not used.
+/// - `config_p` (out): The options; written on success only.
+/// - returns: UCS_OK. UCS_ERR_NO_DEVICE when the domain has no such transport.
+///   UCS_ERR_INVALID_PARAM when an argument is NULL or an option cannot be read.
+///
+/// `uct/api/uct.h`, group `config`.
 ///
 /// # Safety
 /// Pointers as described.
@@ -104,8 +121,17 @@ pub unsafe extern "C" fn uct_md_iface_config_read(
     unsafe { hand_out(config, config_p) }
 }
 
-/// Reads the configuration of a connection manager of `component`. Released by
-/// `uct_config_release`. `INVALID_PARAM` when the component has none.
+/// Reads the options of a component's connection manager from ucx.conf and the environment.
+/// `uct_config_release` frees them.
+///
+/// - `component` (in): Component of `uct_query_components`.
+/// - `env_prefix` (in): Prefix tried before the plain names, NUL-terminated; NULL for none.
+/// - `filename` (in): Not used.
+/// - `config_p` (out): The options; written on success only.
+/// - returns: UCS_OK. UCS_ERR_INVALID_PARAM when the component has no connection manager, an
+///   argument is NULL or an option cannot be read.
+///
+/// `uct/api/uct.h`, group `config`.
 ///
 /// # Safety
 /// Pointers as described.
@@ -131,6 +157,10 @@ pub unsafe extern "C" fn uct_cm_config_read(
 
 /// Frees a configuration of any of the three kinds.
 ///
+/// - `config` (in): Configuration, once; NULL does nothing. What was opened with it stays.
+///
+/// `uct/api/uct.h`, group `config`.
+///
 /// # Safety
 /// `config` must be null or such a handle, once.
 #[unsafe(no_mangle)]
@@ -141,8 +171,17 @@ pub unsafe extern "C" fn uct_config_release(config: *mut c_void) {
     }
 }
 
-/// Writes the text of variable `name` (without `UCX_` and without the table's prefix) to `value`,
-/// cut to `max` bytes. `NO_ELEM` when there is no such variable.
+/// Writes an option as text.
+///
+/// - `config` (in): Configuration of `uct_md_config_read`, `uct_md_iface_config_read` or
+///   `uct_cm_config_read`; used by one thread at a time.
+/// - `name` (in): Name without `UCX_` and without the prefix of its kind, NUL-terminated.
+/// - `value` (out): Gets the text with its NUL, cut to fit.
+/// - `max` (in): Bytes of `value`.
+/// - returns: UCS_OK. UCS_ERR_NO_ELEM when there is no such option. UCS_ERR_INVALID_PARAM when an
+///   argument is NULL or `max` is 0.
+///
+/// `uct/api/uct.h`, group `config`.
 ///
 /// # Safety
 /// Pointers as described.
@@ -173,8 +212,16 @@ pub unsafe extern "C" fn uct_config_get(
     UCS_OK
 }
 
-/// Sets variable `name` to `value`. `NO_ELEM` when there is no such variable, `INVALID_PARAM` when
-/// the text cannot be parsed.
+/// Sets an option. What was opened before does not change.
+///
+/// - `config` (in): Configuration of `uct_md_config_read`, `uct_md_iface_config_read` or
+///   `uct_cm_config_read`; used by one thread at a time.
+/// - `name` (in): Name without `UCX_` and without the prefix of its kind, NUL-terminated.
+/// - `value` (in): New value as text, NUL-terminated; copied.
+/// - returns: UCS_OK. UCS_ERR_NO_ELEM when there is no such option. UCS_ERR_INVALID_PARAM when an
+///   argument is NULL or the text does not fit.
+///
+/// `uct/api/uct.h`, group `config`.
 ///
 /// # Safety
 /// Pointers as described.

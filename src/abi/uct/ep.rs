@@ -11,7 +11,14 @@ use core::ffi::c_uint;
 
 /// Creates an endpoint: of an interface (with addresses: connected to that interface; without: to
 /// be connected by `uct_ep_connect_to_ep`), or of a connection manager (as a client by `sockaddr`,
-/// as a server by `conn_request`).
+/// as a server by `conn_request`). `uct_ep_destroy` ends it.
+///
+/// - `params` (in): The interface or connection manager, and the peer; read during the call only.
+/// - `ep_p` (out): The endpoint; written on success only.
+/// - returns: UCS_OK. UCS_ERR_INVALID_PARAM without an interface or connection manager. Or the
+///   error of the transport, such as UCS_ERR_UNREACHABLE.
+///
+/// `uct/api/uct.h`, group `ep`.
 ///
 /// # Safety
 /// The masked members of `params` valid, `ep_p` writable.
@@ -45,7 +52,15 @@ macro_rules! ep_op {
     };
 }
 
-/// Continues the connection of a client endpoint of a connection manager. `UNSUPPORTED` on others.
+/// Goes on with the connection of a client's endpoint of a connection manager, after its address
+/// was resolved.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `params` (in): Private data for the server; copied.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED on other
+///   endpoints.
+///
+/// `uct/api/uct.h`, group `cm`.
 ///
 /// # Safety
 /// `ep` live, the masked members of `params` valid.
@@ -58,7 +73,14 @@ pub unsafe extern "C" fn uct_ep_connect(
     ep_op!(ep, ep_connect, ep, params)
 }
 
-/// Begins the disconnection of an endpoint of a connection manager. `UNSUPPORTED` on others.
+/// Begins to disconnect an endpoint of a connection manager. The disconnect callback follows.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `flags` (in): 0.
+/// - returns: UCS_OK or UCS_INPROGRESS; UCS_ERR_UNSUPPORTED on other endpoints; the error when it
+///   is not connected.
+///
+/// `uct/api/uct.h`, group `cm`.
 ///
 /// # Safety
 /// `ep` live.
@@ -69,6 +91,10 @@ pub unsafe extern "C" fn uct_ep_disconnect(ep: uct_ep_h, flags: c_uint) -> ucs_s
 }
 
 /// Destroys an endpoint. Operations under way are not completed: flush first.
+///
+/// - `ep` (in): Endpoint; not to be used afterwards. NULL does nothing.
+///
+/// `uct/api/uct.h`, group `ep`.
 ///
 /// # Safety
 /// `ep` must be null or live.
@@ -84,7 +110,14 @@ pub unsafe extern "C" fn uct_ep_destroy(ep: uct_ep_h) {
     }
 }
 
-/// Writes the endpoint's address, `ep_addr_len` bytes: for `uct_ep_connect_to_ep` at the peer.
+/// Writes the endpoint's address, for `uct_ep_connect_to_ep` at the peer.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `addr` (out): Room for `ep_addr_len` bytes of the interface's attributes.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED for a
+///   transport that connects to interfaces only.
+///
+/// `uct/api/uct.h`, group `ep`.
 ///
 /// # Safety
 /// `ep` live, `addr` of that size.
@@ -99,6 +132,14 @@ pub unsafe extern "C" fn uct_ep_get_address(
 
 /// Connects the endpoint to a peer's endpoint.
 ///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `dev_addr` (in): Device address of the peer's interface.
+/// - `ep_addr` (in): Address of the peer's endpoint.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED for a
+///   transport that connects to interfaces only; UCS_ERR_UNREACHABLE.
+///
+/// `uct/api/uct.h`, group `ep`.
+///
 /// # Safety
 /// `ep` live; addresses of this transport's format.
 #[unsafe(no_mangle)]
@@ -111,8 +152,14 @@ pub unsafe extern "C" fn uct_ep_connect_to_ep(
     ep_op!(ep, ep_connect_to_ep, ep, dev_addr, ep_addr)
 }
 
-/// Checks that the peer is alive; if not, the error handler is called. OK or INPROGRESS when the
-/// check was begun.
+/// Checks that the peer is alive. If it is not, the error handler is called.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `flags` (in): 0.
+/// - `comp` (in): NULL.
+/// - returns: UCS_OK or UCS_INPROGRESS when the check was begun, or an error: see @ref uct_ep.
+///
+/// `uct/api/uct.h`, group `ep`.
 ///
 /// # Safety
 /// `ep` live; `comp` null or alive until completed.
@@ -126,8 +173,12 @@ pub unsafe extern "C" fn uct_ep_check(
     ep_op!(ep, ep_check, ep, flags, comp)
 }
 
-/// Tells the server that the client's endpoint is connected. `UNSUPPORTED` on endpoints that are
-/// not of a connection manager.
+/// Tells the server that the client's endpoint is connected.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - returns: UCS_OK; UCS_ERR_UNSUPPORTED on endpoints that are not of a connection manager.
+///
+/// `uct/api/uct.h`, group `cm`.
 ///
 /// # Safety
 /// `ep` live.

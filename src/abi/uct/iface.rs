@@ -13,9 +13,20 @@ use crate::uct::base::params::{OpenMode, iface_params};
 use crate::uct::base::worker::WorkerHandle;
 use core::ffi::{c_int, c_uint, c_void};
 
-/// Opens an interface of the transport and device named in `params`. Progress is off until
-/// `uct_iface_progress_enable`. `NO_DEVICE` when the domain has no such transport or device,
-/// which is so too in the deprecated socket-address modes: no transport is for them.
+/// Opens an interface of the transport and device that are named. Progress is off until
+/// `uct_iface_progress_enable`. `uct_iface_close` closes it.
+///
+/// - `md` (in): Memory domain of `uct_md_open`, not closed yet.
+/// - `worker` (in): Worker of `uct_worker_create`, not destroyed yet.
+/// - `params` (in): Transport, device and handlers; read during the call only.
+/// - `config` (in): Configuration of `uct_md_iface_config_read` for the same transport; stays the
+///   caller's.
+/// - `iface_p` (out): The interface; written on success only.
+/// - returns: UCS_OK. UCS_ERR_INVALID_PARAM when an argument is NULL or the configuration is of
+///   another transport. UCS_ERR_NO_DEVICE when the domain has no such transport or device, and for
+///   the old modes by socket address. Or the error of the transport.
+///
+/// `uct/api/uct.h`, group `iface`.
 ///
 /// # Safety
 /// Handles live; the masked members of `params` valid; `config` of `uct_md_iface_config_read`.
@@ -98,6 +109,10 @@ pub(super) use op;
 
 /// Closes an interface without endpoints.
 ///
+/// - `iface` (in): Interface without endpoints; not to be used afterwards. NULL does nothing.
+///
+/// `uct/api/uct.h`, group `iface`.
+///
 /// # Safety
 /// `iface` must be null or open.
 #[unsafe(no_mangle)]
@@ -114,6 +129,12 @@ pub unsafe extern "C" fn uct_iface_close(iface: uct_iface_h) {
 
 /// Fills the attributes of an interface, all of the struct.
 ///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `iface_attr` (out): The attributes, all members.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
+///
+/// `uct/api/uct.h`, group `iface`.
+///
 /// # Safety
 /// `iface` open, `iface_attr` writable.
 #[unsafe(no_mangle)]
@@ -125,7 +146,13 @@ pub unsafe extern "C" fn uct_iface_query(
     op!(iface, iface_query, iface, iface_attr)
 }
 
-/// Writes the device's address: `device_addr_len` bytes.
+/// Writes the device's address, for peers.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `addr` (out): Room for `device_addr_len` bytes of the attributes; may be NULL when that is 0.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED.
+///
+/// `uct/api/uct.h`, group `iface`.
 ///
 /// # Safety
 /// `iface` open, `addr` of that size (it may be null when the size is 0).
@@ -138,7 +165,13 @@ pub unsafe extern "C" fn uct_iface_get_device_address(
     op!(iface, iface_get_device_address, iface, addr)
 }
 
-/// Writes the interface's address: `iface_addr_len` bytes.
+/// Writes the interface's address, for peers.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `addr` (out): Room for `iface_addr_len` bytes of the attributes.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED.
+///
+/// `uct/api/uct.h`, group `iface`.
 ///
 /// # Safety
 /// `iface` open, `addr` of that size.
@@ -151,7 +184,15 @@ pub unsafe extern "C" fn uct_iface_get_address(
     op!(iface, iface_get_address, iface, addr)
 }
 
-/// Whether the interface behind these addresses can be reached: 1 or 0.
+/// Tells whether an interface of a peer can be reached. Its addresses are checked for what they
+/// hold.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `dev_addr` (in): Device address of the peer, as its `uct_iface_get_device_address` wrote it.
+/// - `iface_addr` (in): Interface address of the peer; NULL asks for the device alone.
+/// - returns: 1 or 0.
+///
+/// `uct/api/uct.h`, group `iface`.
 ///
 /// # Safety
 /// `iface` open; addresses of this transport's format, or null.
@@ -170,7 +211,14 @@ pub unsafe extern "C" fn uct_iface_is_reachable(
     }
 }
 
-/// The descriptor that becomes readable on events, for `poll`; it belongs to the interface.
+/// Gives the descriptor that becomes readable on events: for poll(), never to be read or closed.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `fd_p` (out): The descriptor; it belongs to the interface.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED for a
+///   transport without one.
+///
+/// `uct/api/uct.h`, group `iface`.
 ///
 /// # Safety
 /// `iface` open, `fd_p` writable.
@@ -183,8 +231,14 @@ pub unsafe extern "C" fn uct_iface_event_fd_get(
     op!(iface, iface_event_fd_get, iface, fd_p)
 }
 
-/// Arms the descriptor for `events` (`UCT_EVENT_*`). `BUSY` when there is something to progress
-/// first.
+/// Makes the descriptor report the next event.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `events` (in): Bits of `uct_iface_event_types`.
+/// - returns: UCS_OK: the next event makes the descriptor readable. UCS_ERR_BUSY: there is
+///   something to progress first. UCS_ERR_UNSUPPORTED for a transport without a descriptor.
+///
+/// `uct/api/uct.h`, group `iface`.
 ///
 /// # Safety
 /// `iface` open.
@@ -194,8 +248,17 @@ pub unsafe extern "C" fn uct_iface_event_arm(iface: uct_iface_h, events: c_uint)
     op!(iface, iface_event_arm, iface, events)
 }
 
-/// Sets the handler of active messages `id`; NULL takes it off. Every interface of ours calls
-/// handlers from progress only, so `UCT_CB_FLAG_ASYNC` is a permission that is not used.
+/// Sets the handler of active messages, or removes it. It is called in progress only.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `id` (in): Number of the message, below UCT_AM_ID_MAX.
+/// - `cb` (in): The handler; NULL removes it.
+/// - `arg` (in): Its first argument.
+/// - `flags` (in): 0 or UCT_CB_FLAG_ASYNC, a permission that is not used.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM for another number or flag, or an interface without
+///   active messages.
+///
+/// `uct/api/uct.h`, group `iface`.
 ///
 /// # Safety
 /// `iface` open; `cb` and `arg` valid until replaced.
@@ -233,7 +296,14 @@ fn calls_from_progress(iface: uct_iface_h) -> bool {
     queried == UCS_OK && attr.cap.flags & UCT_IFACE_FLAG_CB_SYNC != 0
 }
 
-/// Sets the function that describes active messages in the log; NULL takes it off.
+/// Sets the function that describes active messages in the log, or removes it.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `tracer` (in): The function; NULL removes it.
+/// - `arg` (in): Its first argument.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when `iface` is NULL.
+///
+/// `uct/api/uct.h`, group `iface`.
 ///
 /// # Safety
 /// `iface` open; `tracer` and `arg` valid until replaced.
@@ -249,7 +319,13 @@ pub unsafe extern "C" fn uct_iface_set_am_tracer(
     UCS_OK
 }
 
-/// Accepts a request on a socket-address interface: deprecated, `UNSUPPORTED`.
+/// Accepts a request on an interface by socket address, of which there are none.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `conn_request` (in): Not read.
+/// - returns: UCS_ERR_UNSUPPORTED.
+///
+/// `uct/api/uct.h`, group `iface`.
 ///
 /// # Safety
 /// `iface` open.
@@ -262,7 +338,13 @@ pub unsafe extern "C" fn uct_iface_accept(
     op!(iface, iface_accept, iface, conn_request)
 }
 
-/// Rejects a request on a socket-address interface: deprecated, `UNSUPPORTED`.
+/// Rejects a request on an interface by socket address, of which there are none.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `conn_request` (in): Not read.
+/// - returns: UCS_ERR_UNSUPPORTED.
+///
+/// `uct/api/uct.h`, group `iface`.
 ///
 /// # Safety
 /// `iface` open.

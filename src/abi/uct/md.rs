@@ -10,7 +10,16 @@ use crate::uct::base::params::text;
 use crate::{ucs_debug, ucs_error};
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
-/// Opens memory domain `md_name` of `component`. `NO_DEVICE` when it has none of that name.
+/// Opens a memory domain. `uct_md_close` closes it.
+///
+/// - `component` (in): Component of `uct_query_components`.
+/// - `md_name` (in): Name as `uct_component_query` gave it, NUL-terminated.
+/// - `config` (in): Configuration of `uct_md_config_read`; stays the caller's.
+/// - `md_p` (out): The memory domain; written on success only.
+/// - returns: UCS_OK. UCS_ERR_INVALID_PARAM when an argument is NULL. UCS_ERR_NO_DEVICE when the
+///   component has none of that name. Or the error of the domain.
+///
+/// `uct/api/uct.h`, group `md`.
 ///
 /// # Safety
 /// `config` from `uct_md_config_read` of this component; the rest as described.
@@ -57,6 +66,11 @@ pub unsafe extern "C" fn uct_md_open(
 
 /// Closes a memory domain on which no interface is open.
 ///
+/// - `md` (in): Memory domain of `uct_md_open` without interfaces and registrations; not to be used
+///   afterwards. NULL does nothing.
+///
+/// `uct/api/uct.h`, group `md`.
+///
 /// # Safety
 /// `md` must be null or an open memory domain.
 #[unsafe(no_mangle)]
@@ -67,7 +81,14 @@ pub unsafe extern "C" fn uct_md_close(md: uct_md_h) {
     }
 }
 
-/// Lists transports and devices of `md`; freed by `uct_release_tl_resource_list`.
+/// Lists transports and devices of a memory domain. `uct_release_tl_resource_list` frees the list.
+///
+/// - `md` (in): Memory domain of `uct_md_open`, not closed yet.
+/// - `resources_p` (out): Array with an entry for each transport on each device.
+/// - `num_resources_p` (out): Number of entries.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY.
+///
+/// `uct/api/uct.h`, group `md`.
 ///
 /// # Safety
 /// `md` open, the out parameters writable.
@@ -102,6 +123,10 @@ pub unsafe extern "C" fn uct_md_query_tl_resources(
 
 /// Frees the list of `uct_md_query_tl_resources`.
 ///
+/// - `resources` (in): Array of `uct_md_query_tl_resources`, once; NULL does nothing.
+///
+/// `uct/api/uct.h`, group `md`.
+///
 /// # Safety
 /// `resources` must be null or such a list, once.
 #[unsafe(no_mangle)]
@@ -126,6 +151,12 @@ fn reg_cost(attr: &MdAttr) -> ucs_linear_func_t {
 const V1_FLAGS: u64 = UCT_MD_FLAG_LAST as u64 - 1;
 
 /// Fills the attributes of a memory domain, all of the struct.
+///
+/// - `md` (in): Memory domain of `uct_md_open`, not closed yet.
+/// - `md_attr` (out): The attributes, all members.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
+///
+/// `uct/api/uct.h`, group `md`.
 ///
 /// # Safety
 /// `md` open, `md_attr` writable.
@@ -160,6 +191,12 @@ pub unsafe extern "C" fn uct_md_query(md: uct_md_h, md_attr: *mut uct_md_attr_t)
 
 /// Fills the masked attributes of a memory domain: the second generation's query, for upstream's
 /// tools. Members that the mask does not name are left alone.
+///
+/// - `md` (in): Memory domain of `uct_md_open`, not closed yet.
+/// - `md_attr` (in,out): `field_mask` says which members are written.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
+///
+/// `uct/api/uct.h`, group `md`.
 ///
 /// # Safety
 /// `md` open; the masked members of `md_attr` writable.
@@ -250,6 +287,15 @@ pub unsafe extern "C" fn uct_md_query_v2(
 
 /// Passes an advice on registered or allocated memory.
 ///
+/// - `md` (in): Memory domain of `uct_md_open`, not closed yet.
+/// - `memh` (in): Handle of the memory.
+/// - `addr` (in): Start, inside that memory.
+/// - `length` (in): Bytes; not 0.
+/// - `advice` (in): The advice.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL or 0; UCS_ERR_UNSUPPORTED.
+///
+/// `uct/api/uct.h`, group `md`.
+///
 /// # Safety
 /// `md` open, `memh` of this domain, the range mapped.
 #[unsafe(no_mangle)]
@@ -313,7 +359,17 @@ fn register(
     }
 }
 
-/// Registers `length` bytes at `address`; `flags` are `UCT_MD_MEM_*` with at least one access bit.
+/// Registers memory. `uct_md_mem_dereg` takes that back.
+///
+/// - `md` (in): Memory domain of `uct_md_open`, not closed yet.
+/// - `address` (in): Start of the memory.
+/// - `length` (in): Bytes; not 0.
+/// - `flags` (in): Bits of `uct_md_mem_flags`, at least one access.
+/// - `memh_p` (out): The handle; written on success only.
+/// - returns: UCS_OK. UCS_ERR_INVALID_PARAM for no memory or no access. UCS_ERR_UNSUPPORTED for a
+///   domain that registers nothing. Or the error of the device.
+///
+/// `uct/api/uct.h`, group `md`.
 ///
 /// # Safety
 /// `md` open, the range mapped, `memh_p` writable.
@@ -334,6 +390,16 @@ pub unsafe extern "C" fn uct_md_mem_reg(
 }
 
 /// Registers memory with the second generation's parameters, for upstream's tools.
+///
+/// - `md` (in): Memory domain of `uct_md_open`, not closed yet.
+/// - `address` (in): Start of the memory.
+/// - `length` (in): Bytes; not 0.
+/// - `params` (in): `flags` with at least one access, and further members; read during the call
+///   only.
+/// - `memh_p` (out): The handle; written on success only.
+/// - returns: As `uct_md_mem_reg`.
+///
+/// `uct/api/uct.h`, group `md`.
 ///
 /// # Safety
 /// As `uct_md_mem_reg`; the masked members of `params` valid.
@@ -362,7 +428,13 @@ pub unsafe extern "C" fn uct_md_mem_reg_v2(
     }
 }
 
-/// Releases a registration.
+/// Releases a registration. No operation may use it any more.
+///
+/// - `md` (in): Memory domain of `uct_md_open`, not closed yet.
+/// - `memh` (in): Handle of `uct_md_mem_reg`, once.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; the error of the device.
+///
+/// `uct/api/uct.h`, group `md`.
 ///
 /// # Safety
 /// `md` open, `memh` of `uct_md_mem_reg` on it, once.
@@ -380,6 +452,14 @@ pub unsafe extern "C" fn uct_md_mem_dereg(md: uct_md_h, memh: uct_mem_h) -> ucs_
 
 /// Answers the masked properties of a memory range. All memory we can reach is the host's.
 ///
+/// - `md` (in): Memory domain of `uct_md_open`, not closed yet.
+/// - `address` (in): Not read.
+/// - `length` (in): Not read.
+/// - `mem_attr` (in,out): Not written.
+/// - returns: UCS_ERR_UNSUPPORTED: every memory domain knows host memory only.
+///
+/// `uct/api/uct.h`, group `md`.
+///
 /// # Safety
 /// `md` open, `mem_attr` writable where masked.
 #[unsafe(no_mangle)]
@@ -395,8 +475,15 @@ pub unsafe extern "C" fn uct_md_mem_query(
     UCS_ERR_UNSUPPORTED
 }
 
-/// Tells the type of the memory at `addr`. `UNSUPPORTED` for domains that do not tell memory types
-/// apart, which is every domain of ours: host memory is the default.
+/// Tells the type of memory. Domains that know host memory only, which are all here, do not tell.
+///
+/// - `md` (in): Memory domain of `uct_md_open`, not closed yet.
+/// - `addr` (in): Not read.
+/// - `length` (in): Not read.
+/// - `mem_type_p` (out): Not written.
+/// - returns: UCS_ERR_UNSUPPORTED.
+///
+/// `uct/api/uct.h`, group `md`.
 ///
 /// # Safety
 /// `md` open, `mem_type_p` writable.
@@ -412,8 +499,15 @@ pub unsafe extern "C" fn uct_md_detect_memory_type(
     UCS_ERR_UNSUPPORTED
 }
 
-/// Whether `sockaddr` can be listened on or reached by the deprecated socket-address interfaces:
-/// never, as upstream's tcp; use a connection manager.
+/// Tells whether an address can be listened on or reached by interfaces by socket address, of which
+/// there are none; see `uct_cm_open`.
+///
+/// - `md` (in): Not read.
+/// - `sockaddr` (in): Not read.
+/// - `mode` (in): Not read.
+/// - returns: 0.
+///
+/// `uct/api/uct.h`, group `md`.
 ///
 /// # Safety
 /// Arguments are not read.

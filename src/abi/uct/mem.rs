@@ -64,9 +64,18 @@ unsafe fn get(m: *const uct_allocated_memory_t) -> Block {
     }
 }
 
-/// Allocates at least `length` bytes of host memory by the first of `methods` that works. Of
-/// `params` are read: flags, address, memory type, memory domains, name. `NO_MEMORY` when every
-/// method failed, `UNSUPPORTED` for memory that is not the host's.
+/// Allocates host memory by the first method that works. `uct_mem_free` frees it.
+///
+/// - `length` (in): Bytes wanted.
+/// - `methods` (in): Methods in the order in which they are tried.
+/// - `num_methods` (in): Their number.
+/// - `params` (in): Flags, address, memory type, memory domains and name; read during the call
+///   only.
+/// - `mem` (out): Address, length and method; written on success only.
+/// - returns: UCS_OK. UCS_ERR_NO_MEMORY when every method failed. UCS_ERR_UNSUPPORTED for memory
+///   that is not the host's. UCS_ERR_INVALID_PARAM when an argument is NULL.
+///
+/// `uct/api/uct.h`, group `md`.
 ///
 /// # Safety
 /// Arrays and masked members valid; `mem` writable.
@@ -128,6 +137,12 @@ pub unsafe extern "C" fn uct_mem_alloc(
 
 /// Frees what `uct_mem_alloc` gave.
 ///
+/// - `mem` (in): What `uct_mem_alloc` wrote, once.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when `mem` is NULL; the error of giving the memory
+///   back.
+///
+/// `uct/api/uct.h`, group `md`.
+///
 /// # Safety
 /// `mem` of `uct_mem_alloc`, once.
 #[unsafe(no_mangle)]
@@ -137,8 +152,18 @@ pub unsafe extern "C" fn uct_mem_free(mem: *const uct_allocated_memory_t) -> ucs
     crate::ucs::status::code_of(&unsafe { mem::free(&get(mem)) })
 }
 
-/// Allocates by the methods of `UCX_*_ALLOC` of the interface and registers the memory with its
-/// domain where that is needed.
+/// Allocates memory by the methods of the interface's option ALLOC, and registers it with the
+/// domain where that is needed. `uct_iface_mem_free` frees it.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `length` (in): Bytes wanted.
+/// - `flags` (in): Bits of `uct_md_mem_flags`.
+/// - `name` (in): Name for messages, NUL-terminated; may be NULL.
+/// - `mem` (out): Address, length and handle; written on success only.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY; the error
+///   of the registration.
+///
+/// `uct/api/uct.h`, group `iface`.
 ///
 /// # Safety
 /// `iface` open, `mem` writable.
@@ -201,6 +226,10 @@ fn allocate_registered(md: uct_md_h, methods: &[u32], request: &Request<'_>) -> 
 }
 
 /// Releases what `uct_iface_mem_alloc` gave.
+///
+/// - `mem` (in): What `uct_iface_mem_alloc` wrote, once.
+///
+/// `uct/api/uct.h`, group `iface`.
 ///
 /// # Safety
 /// `mem` of `uct_iface_mem_alloc`, once.

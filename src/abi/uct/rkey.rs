@@ -6,7 +6,16 @@ use crate::ucs::status::code_of;
 use crate::uct::base::md::{ComponentHandle, MdHandle};
 use core::ffi::c_void;
 
-/// Writes the remote key of `memh`: `rkey_packed_size` bytes of the domain's attributes.
+/// Packs the remote key of registered memory, for peers.
+///
+/// - `md` (in): Memory domain of `uct_md_open`, not closed yet.
+/// - `memh` (in): Handle of `uct_md_mem_reg` or `uct_mem_alloc`; has to stay as long as peers use
+///   the key.
+/// - `rkey_buffer` (out): Room for `rkey_packed_size` bytes of the domain's attributes.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED for a
+///   domain without keys.
+///
+/// `uct/api/uct.h`, group `md`.
 ///
 /// # Safety
 /// `md` open, `memh` of it, the buffer of that size.
@@ -31,6 +40,18 @@ pub unsafe extern "C" fn uct_md_mkey_pack(
 
 /// Writes the remote key of a part of `memh`, for upstream's tools. Invalidation and export, which
 /// `params` may ask for, are answered with `UNSUPPORTED`.
+///
+/// - `md` (in): Memory domain of `uct_md_open`, not closed yet.
+/// - `memh` (in): Handle of `uct_md_mem_reg` or `uct_mem_alloc`; has to stay as long as peers use
+///   the key.
+/// - `address` (in): Start of the part that the key is for.
+/// - `length` (in): Bytes of that part.
+/// - `params` (in): Its `flags` must be 0; may be NULL.
+/// - `mkey_buffer` (out): Room for `rkey_packed_size` bytes of the domain's attributes.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED for flags
+///   and for a domain without keys.
+///
+/// `uct/api/uct.h`, group `md`.
 ///
 /// # Safety
 /// As `uct_md_mkey_pack`; `params` may be null.
@@ -67,7 +88,15 @@ pub unsafe extern "C" fn uct_md_mkey_pack_v2(
     }
 }
 
-/// Reads a packed remote key into `rkey_ob`; released by `uct_rkey_release`.
+/// Turns a packed remote key into access. `uct_rkey_release` frees it.
+///
+/// - `component` (in): Component of `uct_query_components`.
+/// - `rkey_buffer` (in): Bytes of `uct_md_mkey_pack` at the peer.
+/// - `rkey_ob` (out): The key; written on success only.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNREACHABLE or
+///   another error for a key that is of no use here.
+///
+/// `uct/api/uct.h`, group `md`.
 ///
 /// # Safety
 /// `rkey_buffer` as written by a peer's `uct_md_mkey_pack` of the same component.
@@ -101,7 +130,16 @@ pub unsafe extern "C" fn uct_rkey_unpack(
     }
 }
 
-/// The local address at which `remote_addr` is mapped. `UNSUPPORTED` when it is not.
+/// Gives the local address at which memory of a peer is mapped. It is valid as long as the key.
+///
+/// - `component` (in): Component of `uct_query_components`.
+/// - `rkey_ob` (in): Key of `uct_rkey_unpack`.
+/// - `remote_addr` (in): Address in the peer's memory, as the peer sees it.
+/// - `addr_p` (out): The local address; written on success only.
+/// - returns: UCS_OK; UCS_ERR_UNSUPPORTED when the memory is not mapped; UCS_ERR_INVALID_PARAM when
+///   an argument is NULL.
+///
+/// `uct/api/uct.h`, group `md`.
 ///
 /// # Safety
 /// `rkey_ob` live and of this component, `addr_p` writable.
@@ -133,6 +171,12 @@ pub unsafe extern "C" fn uct_rkey_ptr(
 }
 
 /// Releases a remote key.
+///
+/// - `component` (in): Component of `uct_query_components`.
+/// - `rkey_ob` (in): Key of `uct_rkey_unpack`, once; no operation may use it any more.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
+///
+/// `uct/api/uct.h`, group `md`.
 ///
 /// # Safety
 /// `rkey_ob` of `uct_rkey_unpack` with this component, once.

@@ -8,8 +8,16 @@ use crate::ucs::config;
 use crate::uct::base::worker::WorkerHandle;
 use core::ffi::{c_uint, c_void};
 
-/// Creates a worker. `thread_mode` is MULTI at most by the user's own locks: a worker and all that
-/// is opened on it are used by one thread at a time.
+/// Creates a worker. It and all that is opened on it are used by one thread at a time, whatever the
+/// mode.
+///
+/// - `async` (in): Context whose thread or signal calls asynchronous events; alive until the worker
+///   is destroyed.
+/// - `thread_mode` (in): Which threads use the worker.
+/// - `worker_p` (out): The worker; written on success only.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL or the mode is unknown.
+///
+/// `uct/api/uct.h`, group `worker`.
 ///
 /// # Safety
 /// `async` must be a live async context that outlives the worker; `worker_p` writable.
@@ -33,6 +41,11 @@ pub unsafe extern "C" fn uct_worker_create(
 
 /// Destroys a worker on which nothing is open.
 ///
+/// - `worker` (in): Worker without interfaces and connection managers; not to be used afterwards.
+///   NULL does nothing.
+///
+/// `uct/api/uct.h`, group `worker`.
+///
 /// # Safety
 /// `worker` must be null or a live worker.
 #[unsafe(no_mangle)]
@@ -43,8 +56,16 @@ pub unsafe extern "C" fn uct_worker_destroy(worker: uct_worker_h) {
     }
 }
 
-/// Adds `func(arg)` to what the worker's progress calls, from any thread. `*id_p` stays as it is
-/// unless it is `UCS_CALLBACKQ_ID_NULL`: a callback is registered once.
+/// Adds a callback to what the worker's progress calls. May be called by any thread.
+///
+/// - `worker` (in): Worker of `uct_worker_create`, not destroyed yet.
+/// - `func` (in): Called in each `uct_worker_progress`; returns how much it did.
+/// - `arg` (in): Its argument.
+/// - `flags` (in): UCS_CALLBACKQ_FLAG_ONESHOT calls it once; else 0.
+/// - `id_p` (in,out): The callback's number. Nothing is done unless it is UCS_CALLBACKQ_ID_NULL, so
+///   that a callback is registered once.
+///
+/// `uct/api/uct.h`, group `worker`.
 ///
 /// # Safety
 /// `worker` live, `id_p` writable; `func` and `arg` valid until unregistered.
@@ -78,8 +99,13 @@ pub unsafe extern "C" fn uct_worker_progress_register_safe(
     }
 }
 
-/// Takes back `uct_worker_progress_register_safe`, from any thread; `*id_p` becomes
-/// `UCS_CALLBACKQ_ID_NULL`.
+/// Takes back `uct_worker_progress_register_safe`. May be called by any thread.
+///
+/// - `worker` (in): Worker of `uct_worker_create`, not destroyed yet.
+/// - `id_p` (in,out): The callback's number, which becomes UCS_CALLBACKQ_ID_NULL; nothing is done
+///   if it is that already.
+///
+/// `uct/api/uct.h`, group `worker`.
 ///
 /// # Safety
 /// `worker` live, `id_p` writable.

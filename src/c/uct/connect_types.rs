@@ -16,6 +16,7 @@ c_enum! {
 c_enum! {
     /// Members of `uct_cm_attr`.
     pub enum uct_cm_attr_field: c_uint {
+        /// `max_conn_priv` is wanted.
         UCT_CM_ATTR_FIELD_MAX_CONN_PRIV = 1 << 0,
     }
 }
@@ -23,6 +24,7 @@ c_enum! {
 c_enum! {
     /// Members of `uct_listener_attr`.
     pub enum uct_listener_attr_field: c_uint {
+        /// `sockaddr` is wanted.
         UCT_LISTENER_ATTR_FIELD_SOCKADDR = 1 << 0,
     }
 }
@@ -30,8 +32,11 @@ c_enum! {
 c_enum! {
     /// Members of `uct_listener_params`.
     pub enum uct_listener_params_field: c_uint {
+        /// `backlog` is set.
         UCT_LISTENER_PARAM_FIELD_BACKLOG = 1 << 0,
+        /// `conn_request_cb` is set.
         UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB = 1 << 1,
+        /// `user_data` is set.
         UCT_LISTENER_PARAM_FIELD_USER_DATA = 1 << 2,
     }
 }
@@ -39,24 +44,43 @@ c_enum! {
 c_enum! {
     /// Members of `uct_ep_params`.
     pub enum uct_ep_params_field: c_uint {
+        /// `iface` is set.
         UCT_EP_PARAM_FIELD_IFACE = 1 << 0,
+        /// `user_data` is set.
         UCT_EP_PARAM_FIELD_USER_DATA = 1 << 1,
+        /// `dev_addr` is set.
         UCT_EP_PARAM_FIELD_DEV_ADDR = 1 << 2,
+        /// `iface_addr` is set.
         UCT_EP_PARAM_FIELD_IFACE_ADDR = 1 << 3,
+        /// `sockaddr` is set.
         UCT_EP_PARAM_FIELD_SOCKADDR = 1 << 4,
+        /// `sockaddr_cb_flags` is set.
         UCT_EP_PARAM_FIELD_SOCKADDR_CB_FLAGS = 1 << 5,
+        /// `sockaddr_pack_cb` is set.
         UCT_EP_PARAM_FIELD_SOCKADDR_PACK_CB = 1 << 6,
+        /// `cm` is set.
         UCT_EP_PARAM_FIELD_CM = 1 << 7,
+        /// `conn_request` is set.
         UCT_EP_PARAM_FIELD_CONN_REQUEST = 1 << 8,
+        /// `sockaddr_cb_client` is set.
         UCT_EP_PARAM_FIELD_SOCKADDR_CONNECT_CB_CLIENT = 1 << 9,
+        /// `sockaddr_cb_server` is set.
         UCT_EP_PARAM_FIELD_SOCKADDR_NOTIFY_CB_SERVER = 1 << 10,
+        /// `disconnect_cb` is set.
         UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB = 1 << 11,
+        /// `path_index` is set.
         UCT_EP_PARAM_FIELD_PATH_INDEX = 1 << 12,
+        /// `cm_resolve_cb` is set.
         UCT_EP_PARAM_FIELD_CM_RESOLVE_CB = 1 << 13,
+        /// `private_data` is set.
         UCT_EP_PARAM_FIELD_PRIV_DATA = 1 << 14,
+        /// `private_data_length` is set.
         UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH = 1 << 15,
+        /// `local_sockaddr` is set.
         UCT_EP_PARAM_FIELD_LOCAL_SOCKADDR = 1 << 16,
+        /// `dev_addr_length` is set.
         UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH = 1 << 17,
+        /// `iface_addr_length` is set.
         UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH = 1 << 18,
     }
 }
@@ -64,7 +88,9 @@ c_enum! {
 c_enum! {
     /// Members of `uct_ep_connect_params`.
     pub enum uct_ep_connect_params_field: c_uint {
+        /// `private_data` is set.
         UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA = 1 << 0,
+        /// `private_data_length` is set.
         UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH = 1 << 1,
     }
 }

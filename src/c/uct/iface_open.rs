@@ -20,24 +20,43 @@ c_enum! {
 c_enum! {
     /// Members of `uct_iface_params`.
     pub enum uct_iface_params_field: c_uint {
+        /// `cpu_mask` is set.
         UCT_IFACE_PARAM_FIELD_CPU_MASK = 1 << 0,
+        /// `open_mode` is set.
         UCT_IFACE_PARAM_FIELD_OPEN_MODE = 1 << 1,
+        /// `mode.device` is set.
         UCT_IFACE_PARAM_FIELD_DEVICE = 1 << 2,
+        /// `mode.sockaddr` is set.
         UCT_IFACE_PARAM_FIELD_SOCKADDR = 1 << 3,
+        /// `stats_root` is set.
         UCT_IFACE_PARAM_FIELD_STATS_ROOT = 1 << 4,
+        /// `rx_headroom` is set.
         UCT_IFACE_PARAM_FIELD_RX_HEADROOM = 1 << 5,
+        /// `err_handler_arg` is set.
         UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG = 1 << 6,
+        /// `err_handler` is set.
         UCT_IFACE_PARAM_FIELD_ERR_HANDLER = 1 << 7,
+        /// `err_handler_flags` is set.
         UCT_IFACE_PARAM_FIELD_ERR_HANDLER_FLAGS = 1 << 8,
+        /// `eager_arg` is set.
         UCT_IFACE_PARAM_FIELD_HW_TM_EAGER_ARG = 1 << 9,
+        /// `eager_cb` is set.
         UCT_IFACE_PARAM_FIELD_HW_TM_EAGER_CB = 1 << 10,
+        /// `rndv_arg` is set.
         UCT_IFACE_PARAM_FIELD_HW_TM_RNDV_ARG = 1 << 11,
+        /// `rndv_cb` is set.
         UCT_IFACE_PARAM_FIELD_HW_TM_RNDV_CB = 1 << 12,
+        /// `async_event_arg` is set.
         UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_ARG = 1 << 13,
+        /// `async_event_cb` is set.
         UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_CB = 1 << 14,
+        /// `keepalive_interval` is set.
         UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL = 1 << 15,
+        /// `am_alignment` is set.
         UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT = 1 << 16,
+        /// `am_align_offset` is set.
         UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET = 1 << 17,
+        /// `features` is set.
         UCT_IFACE_PARAM_FIELD_FEATURES = 1 << 18,
     }
 }

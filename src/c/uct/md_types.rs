@@ -122,11 +122,17 @@ const _: () = {
 c_enum! {
     /// Members of `uct_md_mem_attr`.
     pub enum uct_md_mem_attr_field: c_uint {
+        /// `mem_type` is wanted.
         UCT_MD_MEM_ATTR_FIELD_MEM_TYPE = 1 << 0,
+        /// `sys_dev` is wanted.
         UCT_MD_MEM_ATTR_FIELD_SYS_DEV = 1 << 1,
+        /// `base_address` is wanted.
         UCT_MD_MEM_ATTR_FIELD_BASE_ADDRESS = 1 << 2,
+        /// `alloc_length` is wanted.
         UCT_MD_MEM_ATTR_FIELD_ALLOC_LENGTH = 1 << 3,
+        /// `dmabuf_fd` is wanted.
         UCT_MD_MEM_ATTR_FIELD_DMABUF_FD = 1 << 4,
+        /// `dmabuf_offset` is wanted.
         UCT_MD_MEM_ATTR_FIELD_DMABUF_OFFSET = 1 << 5,
     }
 }
@@ -220,11 +226,17 @@ pub type uct_rkey_bundle_t = uct_rkey_bundle;
 c_enum! {
     /// Members of `uct_mem_alloc_params_t`.
     pub enum uct_mem_alloc_params_field_t: c_uint {
+        /// `flags` is set.
         UCT_MEM_ALLOC_PARAM_FIELD_FLAGS = 1 << 0,
+        /// `address` is set.
         UCT_MEM_ALLOC_PARAM_FIELD_ADDRESS = 1 << 1,
+        /// `mem_type` is set.
         UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE = 1 << 2,
+        /// `mds` is set.
         UCT_MEM_ALLOC_PARAM_FIELD_MDS = 1 << 3,
+        /// `name` is set.
         UCT_MEM_ALLOC_PARAM_FIELD_NAME = 1 << 4,
+        /// `sys_device` is set.
         UCT_MEM_ALLOC_PARAM_FIELD_SYS_DEVICE = 1 << 5,
     }
 }

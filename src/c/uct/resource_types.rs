@@ -19,9 +19,13 @@ pub type uct_md_resource_desc_t = uct_md_resource_desc;
 c_enum! {
     /// Members of `uct_component_attr`.
     pub enum uct_component_attr_field: c_uint {
+        /// `name` is wanted.
         UCT_COMPONENT_ATTR_FIELD_NAME = 1 << 0,
+        /// `md_resource_count` is wanted.
         UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT = 1 << 1,
+        /// `md_resources` is wanted.
         UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES = 1 << 2,
+        /// `flags` is wanted.
         UCT_COMPONENT_ATTR_FIELD_FLAGS = 1 << 3,
     }
 }

@@ -2,7 +2,14 @@
 
 use crate::c::prelude::*;
 
-/// Operation behind `uct_ep_put_short`.
+/// Writes a few bytes into memory of the peer. The buffer may be reused at once.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `buffer` (in): Data.
+/// - `length` (in): Bytes, at most `cap.put.max_short`.
+/// - `remote_addr` (in): Address in the peer's memory, as the peer sees it.
+/// - `rkey` (in): Key of `uct_rkey_unpack` that covers the address.
+/// - returns: UCS_OK or an error: see @ref uct_ep.
 pub type uct_ep_put_short_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -13,7 +20,14 @@ pub type uct_ep_put_short_func_t = Option<
     ) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_ep_put_bcopy`.
+/// Writes what a callback puts into a buffer of the transport.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `pack_cb` (in): Called during the call; writes at most `cap.put.max_bcopy` bytes.
+/// - `arg` (in): Its argument.
+/// - `remote_addr` (in): Address in the peer's memory, as the peer sees it.
+/// - `rkey` (in): Key of `uct_rkey_unpack` that covers the address.
+/// - returns: Bytes that were sent, or a negative status: see @ref uct_ep.
 pub type uct_ep_put_bcopy_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -24,7 +38,16 @@ pub type uct_ep_put_bcopy_func_t = Option<
     ) -> isize,
 >;
 
-/// Operation behind `uct_ep_put_zcopy`.
+/// Writes from registered memory, which is in use until the operation ends.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `iov` (in): Pieces of registered memory; the array is read during the call only.
+/// - `iovcnt` (in): Number of pieces, at most the interface's `max_iov`.
+/// - `remote_addr` (in): Address in the peer's memory, as the peer sees it.
+/// - `rkey` (in): Key of `uct_rkey_unpack` that covers the address.
+/// - `comp` (in): Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not
+///   to be told. Alive until then.
+/// - returns: UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
 pub type uct_ep_put_zcopy_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -36,7 +59,14 @@ pub type uct_ep_put_zcopy_func_t = Option<
     ) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_ep_get_short`.
+/// Reads a few bytes of memory of the peer, at once.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `buffer` (out): Gets the data.
+/// - `length` (in): Bytes, at most `cap.get.max_short`.
+/// - `remote_addr` (in): Address in the peer's memory, as the peer sees it.
+/// - `rkey` (in): Key of `uct_rkey_unpack` that covers the address.
+/// - returns: UCS_OK or an error: see @ref uct_ep.
 pub type uct_ep_get_short_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -47,7 +77,18 @@ pub type uct_ep_get_short_func_t = Option<
     ) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_ep_get_bcopy`.
+/// Reads memory of the peer and hands it to a callback.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `unpack_cb` (in): Called with the data, during the call or in progress before `comp` is
+///   counted down.
+/// - `arg` (in): Its first argument.
+/// - `length` (in): Bytes, at most `cap.get.max_bcopy`.
+/// - `remote_addr` (in): Address in the peer's memory, as the peer sees it.
+/// - `rkey` (in): Key of `uct_rkey_unpack` that covers the address.
+/// - `comp` (in): Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not
+///   to be told. Alive until then.
+/// - returns: UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
 pub type uct_ep_get_bcopy_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -60,7 +101,16 @@ pub type uct_ep_get_bcopy_func_t = Option<
     ) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_ep_get_zcopy`.
+/// Reads into registered memory. The data is there when the operation ends.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `iov` (in): Pieces of registered memory; the array is read during the call only.
+/// - `iovcnt` (in): Number of pieces, at most the interface's `max_iov`.
+/// - `remote_addr` (in): Address in the peer's memory, as the peer sees it.
+/// - `rkey` (in): Key of `uct_rkey_unpack` that covers the address.
+/// - `comp` (in): Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not
+///   to be told. Alive until then.
+/// - returns: UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
 pub type uct_ep_get_zcopy_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -72,7 +122,14 @@ pub type uct_ep_get_zcopy_func_t = Option<
     ) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_ep_am_short`.
+/// Sends an active message of 8 bytes of header and a payload, which may be reused at once.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `id` (in): Number of the handler at the peer, below UCT_AM_ID_MAX.
+/// - `header` (in): First 8 bytes of the message.
+/// - `payload` (in): The rest.
+/// - `length` (in): Bytes of the rest; at most `cap.am.max_short` together with the header.
+/// - returns: UCS_OK or an error: see @ref uct_ep.
 pub type uct_ep_am_short_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -83,7 +140,13 @@ pub type uct_ep_am_short_func_t = Option<
     ) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_ep_am_short_iov`.
+/// Sends an active message gathered from pieces, which may be reused at once.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `id` (in): Number of the handler at the peer, below UCT_AM_ID_MAX.
+/// - `iov` (in): Pieces, at most `cap.am.max_short` bytes together; their handles are not used.
+/// - `iovcnt` (in): Number of pieces, at most the interface's `max_iov`.
+/// - returns: UCS_OK or an error: see @ref uct_ep.
 pub type uct_ep_am_short_iov_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -93,7 +156,14 @@ pub type uct_ep_am_short_iov_func_t = Option<
     ) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_ep_am_bcopy`.
+/// Sends as an active message what a callback puts into a buffer of the transport.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `id` (in): Number of the handler at the peer, below UCT_AM_ID_MAX.
+/// - `pack_cb` (in): Called during the call; writes at most `cap.am.max_bcopy` bytes.
+/// - `arg` (in): Its argument.
+/// - `flags` (in): Bits of `uct_msg_flags`.
+/// - returns: Bytes that were sent, or a negative status: see @ref uct_ep.
 pub type uct_ep_am_bcopy_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -104,7 +174,19 @@ pub type uct_ep_am_bcopy_func_t = Option<
     ) -> isize,
 >;
 
-/// Operation behind `uct_ep_am_zcopy`.
+/// Sends a header, which is copied, and registered memory as one active message. The memory is in
+/// use until the operation ends.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `id` (in): Number of the handler at the peer, below UCT_AM_ID_MAX.
+/// - `header` (in): Header; may be reused at once.
+/// - `header_length` (in): Its bytes, at most `cap.am.max_hdr`.
+/// - `iov` (in): Pieces of registered memory; the array is read during the call only.
+/// - `iovcnt` (in): Number of pieces, at most the interface's `max_iov`.
+/// - `flags` (in): Bits of `uct_msg_flags`.
+/// - `comp` (in): Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not
+///   to be told. Alive until then.
+/// - returns: UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
 pub type uct_ep_am_zcopy_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -119,6 +201,16 @@ pub type uct_ep_am_zcopy_func_t = Option<
 >;
 
 /// Operation behind `uct_ep_atomic_cswap64`.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `compare` (in): Word that has to be there.
+/// - `swap` (in): New word.
+/// - `remote_addr` (in): Address of the word in the peer's memory, aligned to its size.
+/// - `rkey` (in): Key of `uct_rkey_unpack` that covers the address.
+/// - `result` (out): Gets the word that was there, when the operation ends.
+/// - `comp` (in): Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not
+///   to be told. Alive until then.
+/// - returns: UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
 pub type uct_ep_atomic_cswap64_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -132,6 +224,16 @@ pub type uct_ep_atomic_cswap64_func_t = Option<
 >;
 
 /// Operation behind `uct_ep_atomic_cswap32`.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `compare` (in): Word that has to be there.
+/// - `swap` (in): New word.
+/// - `remote_addr` (in): Address of the word in the peer's memory, aligned to its size.
+/// - `rkey` (in): Key of `uct_rkey_unpack` that covers the address.
+/// - `result` (out): Gets the word that was there, when the operation ends.
+/// - `comp` (in): Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not
+///   to be told. Alive until then.
+/// - returns: UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
 pub type uct_ep_atomic_cswap32_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -145,6 +247,13 @@ pub type uct_ep_atomic_cswap32_func_t = Option<
 >;
 
 /// Operation behind `uct_ep_atomic32_post`.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `opcode` (in): Operation.
+/// - `value` (in): Operand.
+/// - `remote_addr` (in): Address of the word in the peer's memory, aligned to its size.
+/// - `rkey` (in): Key of `uct_rkey_unpack` that covers the address.
+/// - returns: UCS_OK or an error: see @ref uct_ep.
 pub type uct_ep_atomic32_post_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -156,6 +265,13 @@ pub type uct_ep_atomic32_post_func_t = Option<
 >;
 
 /// Operation behind `uct_ep_atomic64_post`.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `opcode` (in): Operation.
+/// - `value` (in): Operand.
+/// - `remote_addr` (in): Address of the word in the peer's memory, aligned to its size.
+/// - `rkey` (in): Key of `uct_rkey_unpack` that covers the address.
+/// - returns: UCS_OK or an error: see @ref uct_ep.
 pub type uct_ep_atomic64_post_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -167,6 +283,16 @@ pub type uct_ep_atomic64_post_func_t = Option<
 >;
 
 /// Operation behind `uct_ep_atomic32_fetch`.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `opcode` (in): Operation.
+/// - `value` (in): Operand.
+/// - `result` (out): Gets the word that was there, when the operation ends.
+/// - `remote_addr` (in): Address of the word in the peer's memory, aligned to its size.
+/// - `rkey` (in): Key of `uct_rkey_unpack` that covers the address.
+/// - `comp` (in): Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not
+///   to be told. Alive until then.
+/// - returns: UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
 pub type uct_ep_atomic32_fetch_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -180,6 +306,16 @@ pub type uct_ep_atomic32_fetch_func_t = Option<
 >;
 
 /// Operation behind `uct_ep_atomic64_fetch`.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `opcode` (in): Operation.
+/// - `value` (in): Operand.
+/// - `result` (out): Gets the word that was there, when the operation ends.
+/// - `remote_addr` (in): Address of the word in the peer's memory, aligned to its size.
+/// - `rkey` (in): Key of `uct_rkey_unpack` that covers the address.
+/// - `comp` (in): Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not
+///   to be told. Alive until then.
+/// - returns: UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
 pub type uct_ep_atomic64_fetch_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -192,7 +328,13 @@ pub type uct_ep_atomic64_fetch_func_t = Option<
     ) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_ep_tag_eager_short`.
+/// Sends a short tagged message. The data may be reused at once.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `tag` (in): Tag that the receiver compares.
+/// - `data` (in): The message.
+/// - `length` (in): Bytes, at most `cap.tag.eager.max_short`.
+/// - returns: UCS_OK or an error: see @ref uct_ep.
 pub type uct_ep_tag_eager_short_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -202,7 +344,15 @@ pub type uct_ep_tag_eager_short_func_t = Option<
     ) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_ep_tag_eager_bcopy`.
+/// Sends as a tagged message what a callback puts into a buffer of the transport.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `tag` (in): Tag that the receiver compares.
+/// - `imm` (in): Number that goes along.
+/// - `pack_cb` (in): Called during the call; writes at most `cap.tag.eager.max_bcopy` bytes.
+/// - `arg` (in): Its argument.
+/// - `flags` (in): Bits of `uct_msg_flags`.
+/// - returns: Bytes that were sent, or a negative status: see @ref uct_ep.
 pub type uct_ep_tag_eager_bcopy_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -214,7 +364,17 @@ pub type uct_ep_tag_eager_bcopy_func_t = Option<
     ) -> isize,
 >;
 
-/// Operation behind `uct_ep_tag_eager_zcopy`.
+/// Sends a tagged message from registered memory, which is in use until the operation ends.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `tag` (in): Tag that the receiver compares.
+/// - `imm` (in): Number that goes along.
+/// - `iov` (in): Pieces of registered memory; the array is read during the call only.
+/// - `iovcnt` (in): Number of pieces, at most the interface's `max_iov`.
+/// - `flags` (in): Bits of `uct_msg_flags`.
+/// - `comp` (in): Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not
+///   to be told. Alive until then.
+/// - returns: UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
 pub type uct_ep_tag_eager_zcopy_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -227,7 +387,18 @@ pub type uct_ep_tag_eager_zcopy_func_t = Option<
     ) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_ep_tag_rndv_zcopy`.
+/// Offers a tagged message from registered memory; the peer fetches it when a receive matches.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `tag` (in): Tag that the receiver compares.
+/// - `header` (in): Header that a handler of unexpected offers gets; copied.
+/// - `header_length` (in): Its bytes.
+/// - `iov` (in): Pieces of registered memory; the array is read during the call only.
+/// - `iovcnt` (in): Number of pieces, at most the interface's `max_iov`.
+/// - `flags` (in): Bits of `uct_msg_flags`.
+/// - `comp` (in): Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not
+///   to be told. Alive until then.
+/// - returns: The operation, which can be cancelled, or an error as a pointer.
 pub type uct_ep_tag_rndv_zcopy_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -242,10 +413,21 @@ pub type uct_ep_tag_rndv_zcopy_func_t = Option<
 >;
 
 /// Operation behind `uct_ep_tag_rndv_cancel`.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `op` (in): Operation of `uct_ep_tag_rndv_zcopy`, once.
+/// - returns: UCS_OK or an error.
 pub type uct_ep_tag_rndv_cancel_func_t =
     Option<unsafe extern "C" fn(ep: uct_ep_h, op: *mut c_void) -> ucs_status_t>;
 
 /// Operation behind `uct_ep_tag_rndv_request`.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `tag` (in): Tag that the receiver compares.
+/// - `header` (in): Header that the peer's handler gets; copied.
+/// - `header_length` (in): Its bytes.
+/// - `flags` (in): Bits of `uct_msg_flags`.
+/// - returns: UCS_OK or an error: see @ref uct_ep.
 pub type uct_ep_tag_rndv_request_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -256,7 +438,15 @@ pub type uct_ep_tag_rndv_request_func_t = Option<
     ) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_iface_tag_recv_zcopy`.
+/// Posts a receive of a tagged message into registered memory.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `tag` (in): Wanted tag.
+/// - `tag_mask` (in): Bits of the tag that have to be equal.
+/// - `iov` (in): Pieces of registered memory; the array is read during the call only.
+/// - `iovcnt` (in): Number of pieces, at most the interface's `max_iov`.
+/// - `ctx` (in): Belongs to the transport until its last callback ran or the receive was cancelled.
+/// - returns: UCS_OK; UCS_ERR_EXCEEDS_LIMIT when too many are posted; another error.
 pub type uct_iface_tag_recv_zcopy_func_t = Option<
     unsafe extern "C" fn(
         iface: uct_iface_h,
@@ -268,7 +458,13 @@ pub type uct_iface_tag_recv_zcopy_func_t = Option<
     ) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_iface_tag_recv_cancel`.
+/// Takes a posted receive back.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `ctx` (in): Context of the receive.
+/// - `force` (in): Nonzero: no callback follows. 0: the completion callback follows with
+///   UCS_ERR_CANCELED.
+/// - returns: UCS_OK or an error.
 pub type uct_iface_tag_recv_cancel_func_t = Option<
     unsafe extern "C" fn(
         iface: uct_iface_h,
@@ -277,54 +473,114 @@ pub type uct_iface_tag_recv_cancel_func_t = Option<
     ) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_ep_pending_add`.
+/// Queues a request that is tried again when the endpoint can send. The request lives until its
+/// function has returned UCS_OK or it was purged.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `req` (in): The request, whose `func` is set; belongs to the transport while it is queued.
+/// - `flags` (in): Bits of `uct_cb_flags`, 0 for none.
+/// - returns: UCS_OK: queued. UCS_ERR_BUSY: the endpoint can send now, try again.
 pub type uct_ep_pending_add_func_t = Option<
-    unsafe extern "C" fn(ep: uct_ep_h, n: *mut uct_pending_req_t, flags: c_uint) -> ucs_status_t,
+    unsafe extern "C" fn(ep: uct_ep_h, req: *mut uct_pending_req_t, flags: c_uint) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_ep_pending_purge`.
+/// Takes all queued requests off an endpoint.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `cb` (in): Gets each request; NULL drops them.
+/// - `arg` (in): Its last argument.
 pub type uct_ep_pending_purge_func_t =
     Option<unsafe extern "C" fn(ep: uct_ep_h, cb: uct_pending_purge_callback_t, arg: *mut c_void)>;
 
-/// Operation behind `uct_ep_flush`.
+/// Asks whether all operations of an endpoint are complete.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `flags` (in): Bits of `uct_flush_flags`.
+/// - `comp` (in): Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not
+///   to be told. Alive until then.
+/// - returns: UCS_OK: complete. UCS_INPROGRESS: `comp` is counted down when they are. Or an error:
+///   see @ref uct_ep.
 pub type uct_ep_flush_func_t = Option<
     unsafe extern "C" fn(ep: uct_ep_h, flags: c_uint, comp: *mut uct_completion_t) -> ucs_status_t,
 >;
 
 /// Operation behind `uct_ep_fence`.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `flags` (in): 0.
+/// - returns: UCS_OK or an error.
 pub type uct_ep_fence_func_t =
     Option<unsafe extern "C" fn(ep: uct_ep_h, flags: c_uint) -> ucs_status_t>;
 
-/// Operation behind `uct_ep_check`.
+/// Checks that the peer is alive. If it is not, the error handler is called.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `flags` (in): 0.
+/// - `comp` (in): NULL.
+/// - returns: UCS_OK or UCS_INPROGRESS when the check was begun, or an error: see @ref uct_ep.
 pub type uct_ep_check_func_t = Option<
     unsafe extern "C" fn(ep: uct_ep_h, flags: c_uint, comp: *mut uct_completion_t) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_ep_create`.
+/// Creates an endpoint: of an interface (with addresses: connected to that interface; without: to
+/// be connected by `uct_ep_connect_to_ep`), or of a connection manager (as a client by `sockaddr`,
+/// as a server by `conn_request`). `uct_ep_destroy` ends it.
+///
+/// - `params` (in): The interface or connection manager, and the peer; read during the call only.
+/// - `ep_p` (out): The endpoint; written on success only.
+/// - returns: UCS_OK. UCS_ERR_INVALID_PARAM without an interface or connection manager. Or the
+///   error of the transport, such as UCS_ERR_UNREACHABLE.
 pub type uct_ep_create_func_t = Option<
     unsafe extern "C" fn(params: *const uct_ep_params_t, ep_p: *mut uct_ep_h) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_ep_connect`.
+/// Goes on with the connection of a client's endpoint of a connection manager, after its address
+/// was resolved.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `params` (in): Private data for the server; copied.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED on other
+///   endpoints.
 pub type uct_ep_connect_func_t = Option<
     unsafe extern "C" fn(ep: uct_ep_h, params: *const uct_ep_connect_params_t) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_ep_disconnect`.
+/// Begins to disconnect an endpoint of a connection manager. The disconnect callback follows.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `flags` (in): 0.
+/// - returns: UCS_OK or UCS_INPROGRESS; UCS_ERR_UNSUPPORTED on other endpoints; the error when it
+///   is not connected.
 pub type uct_ep_disconnect_func_t =
     Option<unsafe extern "C" fn(ep: uct_ep_h, flags: c_uint) -> ucs_status_t>;
 
 /// Operation behind `uct_cm_client_ep_conn_notify`.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - returns: UCS_OK or an error.
 pub type uct_cm_ep_conn_notify_func_t = Option<unsafe extern "C" fn(ep: uct_ep_h) -> ucs_status_t>;
 
 /// Operation behind `uct_ep_destroy`.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
 pub type uct_ep_destroy_func_t = Option<unsafe extern "C" fn(ep: uct_ep_h)>;
 
-/// Operation behind `uct_ep_get_address`.
+/// Writes the endpoint's address, for `uct_ep_connect_to_ep` at the peer.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `addr` (out): Room for `ep_addr_len` bytes of the interface's attributes.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED for a
+///   transport that connects to interfaces only.
 pub type uct_ep_get_address_func_t =
     Option<unsafe extern "C" fn(ep: uct_ep_h, addr: *mut uct_ep_addr_t) -> ucs_status_t>;
 
-/// Operation behind `uct_ep_connect_to_ep`.
+/// Connects the endpoint to a peer's endpoint.
+///
+/// - `ep` (in): Endpoint of `uct_ep_create`, not destroyed yet.
+/// - `dev_addr` (in): Device address of the peer's interface.
+/// - `ep_addr` (in): Address of the peer's endpoint.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED for a
+///   transport that connects to interfaces only; UCS_ERR_UNREACHABLE.
 pub type uct_ep_connect_to_ep_func_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -333,17 +589,30 @@ pub type uct_ep_connect_to_ep_func_t = Option<
     ) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_iface_accept`.
+/// Accepts a request on an interface by socket address, of which there are none.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `conn_request` (in): Not read.
+/// - returns: UCS_ERR_UNSUPPORTED.
 pub type uct_iface_accept_func_t = Option<
     unsafe extern "C" fn(iface: uct_iface_h, conn_request: uct_conn_request_h) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_iface_reject`.
+/// Rejects a request on an interface by socket address, of which there are none.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `conn_request` (in): Not read.
+/// - returns: UCS_ERR_UNSUPPORTED.
 pub type uct_iface_reject_func_t = Option<
     unsafe extern "C" fn(iface: uct_iface_h, conn_request: uct_conn_request_h) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_iface_flush`.
+/// Asks whether all operations of all endpoints of an interface are complete.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `flags` (in): Bits of `uct_flush_flags`.
+/// - `comp` (in): NULL, or counted down at the end where the transport supports that.
+/// - returns: UCS_OK: complete. UCS_INPROGRESS: not yet, ask again. Or an error: see @ref uct_ep.
 pub type uct_iface_flush_func_t = Option<
     unsafe extern "C" fn(
         iface: uct_iface_h,
@@ -353,45 +622,88 @@ pub type uct_iface_flush_func_t = Option<
 >;
 
 /// Operation behind `uct_iface_fence`.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `flags` (in): 0.
+/// - returns: UCS_OK or an error.
 pub type uct_iface_fence_func_t =
     Option<unsafe extern "C" fn(iface: uct_iface_h, flags: c_uint) -> ucs_status_t>;
 
-/// Operation behind `uct_iface_progress_enable`.
+/// Lets `uct_worker_progress` drive an interface.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `flags` (in): Bits of `uct_progress_types`.
 pub type uct_iface_progress_enable_func_t =
     Option<unsafe extern "C" fn(iface: uct_iface_h, flags: c_uint)>;
 
 /// Operation behind `uct_iface_progress_disable`.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `flags` (in): Bits of `uct_progress_types`.
 pub type uct_iface_progress_disable_func_t =
     Option<unsafe extern "C" fn(iface: uct_iface_h, flags: c_uint)>;
 
-/// Operation behind `uct_iface_progress`.
+/// Drives one interface.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - returns: How much was done; 0 for nothing.
 pub type uct_iface_progress_func_t = Option<unsafe extern "C" fn(iface: uct_iface_h) -> c_uint>;
 
-/// Operation behind `uct_iface_event_fd_get`.
+/// Gives the descriptor that becomes readable on events: for poll(), never to be read or closed.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `fd_p` (out): The descriptor; it belongs to the interface.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED for a
+///   transport without one.
 pub type uct_iface_event_fd_get_func_t =
     Option<unsafe extern "C" fn(iface: uct_iface_h, fd_p: *mut c_int) -> ucs_status_t>;
 
-/// Operation behind `uct_iface_event_arm`.
+/// Makes the descriptor report the next event.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `events` (in): Bits of `uct_iface_event_types`.
+/// - returns: UCS_OK: the next event makes the descriptor readable. UCS_ERR_BUSY: there is
+///   something to progress first. UCS_ERR_UNSUPPORTED for a transport without a descriptor.
 pub type uct_iface_event_arm_func_t =
     Option<unsafe extern "C" fn(iface: uct_iface_h, events: c_uint) -> ucs_status_t>;
 
 /// Operation behind `uct_iface_close`.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
 pub type uct_iface_close_func_t = Option<unsafe extern "C" fn(iface: uct_iface_h)>;
 
 /// Operation behind `uct_iface_query`.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `iface_attr` (out): The attributes, all members.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL.
 pub type uct_iface_query_func_t = Option<
     unsafe extern "C" fn(iface: uct_iface_h, iface_attr: *mut uct_iface_attr_t) -> ucs_status_t,
 >;
 
-/// Operation behind `uct_iface_get_device_address`.
+/// Writes the device's address, for peers.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `addr` (out): Room for `device_addr_len` bytes of the attributes; may be NULL when that is 0.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED.
 pub type uct_iface_get_device_address_func_t =
     Option<unsafe extern "C" fn(iface: uct_iface_h, addr: *mut uct_device_addr_t) -> ucs_status_t>;
 
-/// Operation behind `uct_iface_get_address`.
+/// Writes the interface's address, for peers.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `addr` (out): Room for `iface_addr_len` bytes of the attributes.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_UNSUPPORTED.
 pub type uct_iface_get_address_func_t =
     Option<unsafe extern "C" fn(iface: uct_iface_h, addr: *mut uct_iface_addr_t) -> ucs_status_t>;
 
-/// Operation behind `uct_iface_is_reachable`.
+/// Tells whether an interface of a peer can be reached. Its addresses are checked for what they
+/// hold.
+///
+/// - `iface` (in): Interface of `uct_iface_open`, not closed yet.
+/// - `dev_addr` (in): Device address of the peer, as its `uct_iface_get_device_address` wrote it.
+/// - `iface_addr` (in): Interface address of the peer; NULL asks for the device alone.
+/// - returns: 1 or 0.
 pub type uct_iface_is_reachable_func_t = Option<
     unsafe extern "C" fn(
         iface: uct_iface_h,
@@ -405,55 +717,105 @@ pub type uct_iface_is_reachable_func_t = Option<
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct uct_iface_ops {
+    /// What `uct_ep_put_short` calls.
     pub ep_put_short: uct_ep_put_short_func_t,
+    /// What `uct_ep_put_bcopy` calls.
     pub ep_put_bcopy: uct_ep_put_bcopy_func_t,
+    /// What `uct_ep_put_zcopy` calls.
     pub ep_put_zcopy: uct_ep_put_zcopy_func_t,
+    /// What `uct_ep_get_short` calls.
     pub ep_get_short: uct_ep_get_short_func_t,
+    /// What `uct_ep_get_bcopy` calls.
     pub ep_get_bcopy: uct_ep_get_bcopy_func_t,
+    /// What `uct_ep_get_zcopy` calls.
     pub ep_get_zcopy: uct_ep_get_zcopy_func_t,
+    /// What `uct_ep_am_short` calls.
     pub ep_am_short: uct_ep_am_short_func_t,
+    /// What `uct_ep_am_short_iov` calls.
     pub ep_am_short_iov: uct_ep_am_short_iov_func_t,
+    /// What `uct_ep_am_bcopy` calls.
     pub ep_am_bcopy: uct_ep_am_bcopy_func_t,
+    /// What `uct_ep_am_zcopy` calls.
     pub ep_am_zcopy: uct_ep_am_zcopy_func_t,
+    /// What `uct_ep_atomic_cswap64` calls.
     pub ep_atomic_cswap64: uct_ep_atomic_cswap64_func_t,
+    /// What `uct_ep_atomic_cswap32` calls.
     pub ep_atomic_cswap32: uct_ep_atomic_cswap32_func_t,
+    /// What `uct_ep_atomic32_post` calls.
     pub ep_atomic32_post: uct_ep_atomic32_post_func_t,
+    /// What `uct_ep_atomic64_post` calls.
     pub ep_atomic64_post: uct_ep_atomic64_post_func_t,
+    /// What `uct_ep_atomic32_fetch` calls.
     pub ep_atomic32_fetch: uct_ep_atomic32_fetch_func_t,
+    /// What `uct_ep_atomic64_fetch` calls.
     pub ep_atomic64_fetch: uct_ep_atomic64_fetch_func_t,
+    /// What `uct_ep_tag_eager_short` calls.
     pub ep_tag_eager_short: uct_ep_tag_eager_short_func_t,
+    /// What `uct_ep_tag_eager_bcopy` calls.
     pub ep_tag_eager_bcopy: uct_ep_tag_eager_bcopy_func_t,
+    /// What `uct_ep_tag_eager_zcopy` calls.
     pub ep_tag_eager_zcopy: uct_ep_tag_eager_zcopy_func_t,
+    /// What `uct_ep_tag_rndv_zcopy` calls.
     pub ep_tag_rndv_zcopy: uct_ep_tag_rndv_zcopy_func_t,
+    /// What `uct_ep_tag_rndv_cancel` calls.
     pub ep_tag_rndv_cancel: uct_ep_tag_rndv_cancel_func_t,
+    /// What `uct_ep_tag_rndv_request` calls.
     pub ep_tag_rndv_request: uct_ep_tag_rndv_request_func_t,
+    /// What `uct_iface_tag_recv_zcopy` calls.
     pub iface_tag_recv_zcopy: uct_iface_tag_recv_zcopy_func_t,
+    /// What `uct_iface_tag_recv_cancel` calls.
     pub iface_tag_recv_cancel: uct_iface_tag_recv_cancel_func_t,
+    /// What `uct_ep_pending_add` calls.
     pub ep_pending_add: uct_ep_pending_add_func_t,
+    /// What `uct_ep_pending_purge` calls.
     pub ep_pending_purge: uct_ep_pending_purge_func_t,
+    /// What `uct_ep_flush` calls.
     pub ep_flush: uct_ep_flush_func_t,
+    /// What `uct_ep_fence` calls.
     pub ep_fence: uct_ep_fence_func_t,
+    /// What `uct_ep_check` calls.
     pub ep_check: uct_ep_check_func_t,
+    /// What `uct_ep_create` calls.
     pub ep_create: uct_ep_create_func_t,
+    /// What `uct_ep_connect` calls.
     pub ep_connect: uct_ep_connect_func_t,
+    /// What `uct_ep_disconnect` calls.
     pub ep_disconnect: uct_ep_disconnect_func_t,
+    /// What `uct_cm_client_ep_conn_notify` calls.
     pub cm_ep_conn_notify: uct_cm_ep_conn_notify_func_t,
+    /// What `uct_ep_destroy` calls.
     pub ep_destroy: uct_ep_destroy_func_t,
+    /// What `uct_ep_get_address` calls.
     pub ep_get_address: uct_ep_get_address_func_t,
+    /// What `uct_ep_connect_to_ep` calls.
     pub ep_connect_to_ep: uct_ep_connect_to_ep_func_t,
+    /// What `uct_iface_accept` calls.
     pub iface_accept: uct_iface_accept_func_t,
+    /// What `uct_iface_reject` calls.
     pub iface_reject: uct_iface_reject_func_t,
+    /// What `uct_iface_flush` calls.
     pub iface_flush: uct_iface_flush_func_t,
+    /// What `uct_iface_fence` calls.
     pub iface_fence: uct_iface_fence_func_t,
+    /// What `uct_iface_progress_enable` calls.
     pub iface_progress_enable: uct_iface_progress_enable_func_t,
+    /// What `uct_iface_progress_disable` calls.
     pub iface_progress_disable: uct_iface_progress_disable_func_t,
+    /// What `uct_iface_progress` calls.
     pub iface_progress: uct_iface_progress_func_t,
+    /// What `uct_iface_event_fd_get` calls.
     pub iface_event_fd_get: uct_iface_event_fd_get_func_t,
+    /// What `uct_iface_event_arm` calls.
     pub iface_event_arm: uct_iface_event_arm_func_t,
+    /// What `uct_iface_close` calls.
     pub iface_close: uct_iface_close_func_t,
+    /// What `uct_iface_query` calls.
     pub iface_query: uct_iface_query_func_t,
+    /// What `uct_iface_get_device_address` calls.
     pub iface_get_device_address: uct_iface_get_device_address_func_t,
+    /// What `uct_iface_get_address` calls.
     pub iface_get_address: uct_iface_get_address_func_t,
+    /// What `uct_iface_is_reachable` calls.
     pub iface_is_reachable: uct_iface_is_reachable_func_t,
 }
 const _: () = {
@@ -571,6 +933,9 @@ pub type uct_listener_t = uct_listener;
 pub type uct_recv_desc_t = uct_recv_desc;
 
 /// Releases the data at `desc`.
+///
+/// - `self` (in): What stands before the data.
+/// - `desc` (in): The data.
 pub type uct_desc_release_callback_t =
     Option<unsafe extern "C" fn(self_: *mut uct_recv_desc_t, desc: *mut c_void)>;
 

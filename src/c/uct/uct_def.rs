@@ -232,6 +232,7 @@ pub type uct_iov_t = uct_iov;
 c_enum! {
     /// Members of `uct_cm_ep_priv_data_pack_args`.
     pub enum uct_cm_ep_priv_data_pack_args_field: c_uint {
+        /// `dev_name` is set.
         UCT_CM_EP_PRIV_DATA_PACK_ARGS_FIELD_DEVICE_NAME = 1 << 0,
     }
 }
@@ -239,7 +240,9 @@ c_enum! {
 c_enum! {
     /// Members of `uct_cm_ep_resolve_args`.
     pub enum uct_cm_ep_resolve_args_field: c_uint {
+        /// `dev_name` is set.
         UCT_CM_EP_RESOLVE_ARGS_FIELD_DEV_NAME = 1 << 0,
+        /// `status` is set.
         UCT_CM_EP_RESOLVE_ARGS_FIELD_STATUS = 1 << 1,
     }
 }
@@ -284,9 +287,13 @@ pub type uct_cm_ep_resolve_args_t = uct_cm_ep_resolve_args;
 c_enum! {
     /// Members of `uct_cm_remote_data`.
     pub enum uct_cm_remote_data_field: c_uint {
+        /// `dev_addr` is set.
         UCT_CM_REMOTE_DATA_FIELD_DEV_ADDR = 1 << 0,
+        /// `dev_addr_length` is set.
         UCT_CM_REMOTE_DATA_FIELD_DEV_ADDR_LENGTH = 1 << 1,
+        /// `conn_priv_data` is set.
         UCT_CM_REMOTE_DATA_FIELD_CONN_PRIV_DATA = 1 << 2,
+        /// `conn_priv_data_length` is set.
         UCT_CM_REMOTE_DATA_FIELD_CONN_PRIV_DATA_LENGTH = 1 << 3,
     }
 }
@@ -320,9 +327,13 @@ pub type uct_cm_remote_data_t = uct_cm_remote_data;
 c_enum! {
     /// Members of `uct_cm_listener_conn_request_args`.
     pub enum uct_cm_listener_conn_request_args_field: c_uint {
+        /// `dev_name` is set.
         UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_DEV_NAME = 1 << 0,
+        /// `conn_request` is set.
         UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CONN_REQUEST = 1 << 1,
+        /// `remote_data` is set.
         UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_REMOTE_DATA = 1 << 2,
+        /// `client_address` is set.
         UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CLIENT_ADDR = 1 << 3,
     }
 }
@@ -356,7 +367,9 @@ pub type uct_cm_listener_conn_request_args_t = uct_cm_listener_conn_request_args
 c_enum! {
     /// Members of `uct_cm_ep_client_connect_args`.
     pub enum uct_cm_ep_client_connect_args_field: c_uint {
+        /// `remote_data` is set.
         UCT_CM_EP_CLIENT_CONNECT_ARGS_FIELD_REMOTE_DATA = 1 << 0,
+        /// `status` is set.
         UCT_CM_EP_CLIENT_CONNECT_ARGS_FIELD_STATUS = 1 << 1,
     }
 }
@@ -384,6 +397,7 @@ pub type uct_cm_ep_client_connect_args_t = uct_cm_ep_client_connect_args;
 c_enum! {
     /// Members of `uct_cm_ep_server_conn_notify_args`.
     pub enum uct_cm_ep_server_conn_notify_args_field: c_uint {
+        /// `status` is set.
         UCT_CM_EP_SERVER_CONN_NOTIFY_ARGS_FIELD_STATUS = 1 << 0,
     }
 }
@@ -405,8 +419,14 @@ const _: () = {
 
 pub type uct_cm_ep_server_conn_notify_args_t = uct_cm_ep_server_conn_notify_args;
 
-/// Gets an active message. UCS_OK: done with `data`; UCS_INPROGRESS: kept, which needs
-/// UCT_CB_PARAM_FLAG_DESC in `flags`.
+/// Gets an active message.
+///
+/// - `arg` (in): As it was given with the handler.
+/// - `data` (in): The message; valid during the call unless it is kept.
+/// - `length` (in): Its bytes.
+/// - `flags` (in): Bits of `uct_cb_param_flags`.
+/// - returns: UCS_OK: done with `data`. UCS_INPROGRESS: kept until `uct_iface_release_desc`;
+///   allowed with UCT_CB_PARAM_FLAG_DESC only.
 pub type uct_am_callback_t = Option<
     unsafe extern "C" fn(
         arg: *mut c_void,
@@ -416,7 +436,15 @@ pub type uct_am_callback_t = Option<
     ) -> ucs_status_t,
 >;
 
-/// Writes a line on a message into `buffer`, at most `max` bytes with the NUL.
+/// Writes a line on an active message.
+///
+/// - `arg` (in): As it was given with the tracer.
+/// - `type` (in): What happened to the message.
+/// - `id` (in): Its number.
+/// - `data` (in): Its bytes; valid during the call.
+/// - `length` (in): Their number.
+/// - `buffer` (out): Gets the line with its NUL.
+/// - `max` (in): Bytes of `buffer`.
 pub type uct_am_tracer_t = Option<
     unsafe extern "C" fn(
         arg: *mut c_void,
@@ -430,30 +458,57 @@ pub type uct_am_tracer_t = Option<
 >;
 
 /// Called when the count of a completion reaches 0.
+///
+/// - `self` (in): The completion, which may be freed here.
 pub type uct_completion_callback_t = Option<unsafe extern "C" fn(self_: *mut uct_completion_t)>;
 
-/// Tries a queued request again. UCS_OK: done, it leaves the queue; anything else: it stays.
+/// Tries a queued request again.
+///
+/// - `self` (in): The request.
+/// - returns: UCS_OK: done, it leaves the queue. Anything else: it stays.
 pub type uct_pending_callback_t =
     Option<unsafe extern "C" fn(self_: *mut uct_pending_req_t) -> ucs_status_t>;
 
-/// Tells that an endpoint failed. UCS_OK: taken care of; the endpoint is to be destroyed.
+/// Tells that an endpoint failed. It is to be destroyed, which may happen here.
+///
+/// - `arg` (in): As it was given with the interface.
+/// - `ep` (in): The endpoint.
+/// - `status` (in): The reason.
+/// - returns: UCS_OK; the answer is not used here.
 pub type uct_error_handler_t = Option<
     unsafe extern "C" fn(arg: *mut c_void, ep: uct_ep_h, status: ucs_status_t) -> ucs_status_t,
 >;
 
 /// Gets each request that is taken off a queue.
+///
+/// - `self` (in): The request, the caller's again.
+/// - `arg` (in): As it was given to `uct_ep_pending_purge`.
 pub type uct_pending_purge_callback_t =
     Option<unsafe extern "C" fn(self_: *mut uct_pending_req_t, arg: *mut c_void)>;
 
-/// Writes data to `dest`; returns the bytes, at most what the operation allows.
+/// Writes the data of a message.
+///
+/// - `dest` (out): Buffer of the transport, as large as the operation allows.
+/// - `arg` (in): As it was given to the operation.
+/// - returns: Bytes that were written.
 pub type uct_pack_callback_t =
     Option<unsafe extern "C" fn(dest: *mut c_void, arg: *mut c_void) -> usize>;
 
 /// Reads data that arrived; it is gone afterwards.
+///
+/// - `arg` (in): As it was given to the operation.
+/// - `data` (in): The bytes; valid during the call.
+/// - `length` (in): Their number.
 pub type uct_unpack_callback_t =
     Option<unsafe extern "C" fn(arg: *mut c_void, data: *const c_void, length: usize)>;
 
 /// Hands over the request of a client, old style.
+///
+/// - `iface` (in): The interface.
+/// - `arg` (in): As it was given with the interface.
+/// - `conn_request` (in): The request.
+/// - `conn_priv_data` (in): Data of the client; valid during the call.
+/// - `length` (in): Its bytes.
 pub type uct_sockaddr_conn_request_callback_t = Option<
     unsafe extern "C" fn(
         iface: uct_iface_h,
@@ -465,6 +520,10 @@ pub type uct_sockaddr_conn_request_callback_t = Option<
 >;
 
 /// Hands over the request of a client, which the callee has to answer.
+///
+/// - `listener` (in): The listener.
+/// - `arg` (in): As it was given with the listener.
+/// - `conn_req_args` (in): The request and what the client sent; valid during the call.
 pub type uct_cm_listener_conn_request_callback_t = Option<
     unsafe extern "C" fn(
         listener: uct_listener_h,
@@ -474,6 +533,10 @@ pub type uct_cm_listener_conn_request_callback_t = Option<
 >;
 
 /// Tells a server that the client finished connecting.
+///
+/// - `ep` (in): The server's endpoint.
+/// - `arg` (in): As it was given with the endpoint.
+/// - `connect_args` (in): Whether the connection stands; valid during the call.
 pub type uct_cm_ep_server_conn_notify_callback_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -483,6 +546,10 @@ pub type uct_cm_ep_server_conn_notify_callback_t = Option<
 >;
 
 /// Tells a client that the server answered.
+///
+/// - `ep` (in): The client's endpoint.
+/// - `arg` (in): As it was given with the endpoint.
+/// - `connect_args` (in): The answer; valid during the call.
 pub type uct_cm_ep_client_connect_callback_t = Option<
     unsafe extern "C" fn(
         ep: uct_ep_h,
@@ -492,9 +559,17 @@ pub type uct_cm_ep_client_connect_callback_t = Option<
 >;
 
 /// Tells that the other side disconnected.
+///
+/// - `ep` (in): The endpoint.
+/// - `arg` (in): As it was given with the endpoint.
 pub type uct_ep_disconnect_cb_t = Option<unsafe extern "C" fn(ep: uct_ep_h, arg: *mut c_void)>;
 
-/// Writes private data for the other side to `priv_data`; returns the bytes or a negative status.
+/// Writes private data for the other side.
+///
+/// - `arg` (in): As it was given with the endpoint.
+/// - `pack_args` (in): The device; valid during the call.
+/// - `priv_data` (out): Room for `max_conn_priv` bytes of the connection manager's attributes.
+/// - returns: Bytes that were written, or a negative status, which ends the connection.
 pub type uct_cm_ep_priv_data_pack_callback_t = Option<
     unsafe extern "C" fn(
         arg: *mut c_void,
@@ -503,7 +578,11 @@ pub type uct_cm_ep_priv_data_pack_callback_t = Option<
     ) -> isize,
 >;
 
-/// Tells that a server's address was resolved. An error ends the connection.
+/// Tells that a server's address was resolved.
+///
+/// - `user_data` (in): As it was given with the endpoint.
+/// - `resolve_args` (in): Device and status; valid during the call.
+/// - returns: UCS_OK, or an error, which ends the connection.
 pub type uct_cm_ep_resolve_callback_t = Option<
     unsafe extern "C" fn(
         user_data: *mut c_void,
@@ -512,6 +591,16 @@ pub type uct_cm_ep_resolve_callback_t = Option<
 >;
 
 /// Gets a tagged message, or a fragment of one, that no receive waits for.
+///
+/// - `arg` (in): As it was given with the interface.
+/// - `data` (in): The bytes; valid during the call unless they are kept.
+/// - `length` (in): Their number.
+/// - `flags` (in): Bits of `uct_cb_param_flags`.
+/// - `stag` (in): Tag of the sender.
+/// - `imm` (in): Number that the sender gave.
+/// - `context` (in,out): A word for the fragments of one message, the same for each.
+/// - returns: UCS_OK: done with `data`. UCS_INPROGRESS: kept until `uct_iface_release_desc`;
+///   allowed with UCT_CB_PARAM_FLAG_DESC only.
 pub type uct_tag_unexp_eager_cb_t = Option<
     unsafe extern "C" fn(
         arg: *mut c_void,
@@ -525,6 +614,18 @@ pub type uct_tag_unexp_eager_cb_t = Option<
 >;
 
 /// Gets the offer of a tagged message that no receive waits for.
+///
+/// - `arg` (in): As it was given with the interface.
+/// - `flags` (in): Bits of `uct_cb_param_flags`.
+/// - `stag` (in): Tag of the sender.
+/// - `header` (in): Header of the sender; valid during the call unless it is kept.
+/// - `header_length` (in): Its bytes.
+/// - `remote_addr` (in): Address of the message in the sender's memory; 0 when only software can
+///   move it.
+/// - `length` (in): Bytes of the message.
+/// - `rkey_buf` (in): Packed key to it; NULL when there is none.
+/// - returns: UCS_OK: done with `header`. UCS_INPROGRESS: kept until `uct_iface_release_desc`;
+///   allowed with UCT_CB_PARAM_FLAG_DESC only.
 pub type uct_tag_unexp_rndv_cb_t = Option<
     unsafe extern "C" fn(
         arg: *mut c_void,
@@ -538,6 +639,8 @@ pub type uct_tag_unexp_rndv_cb_t = Option<
     ) -> ucs_status_t,
 >;
 
-/// Tells of events without a call of the worker; from another thread. `flags`:
-/// `uct_iface_event_types`.
+/// Tells of events without a call of the worker. Called by another thread.
+///
+/// - `arg` (in): As it was given with the interface.
+/// - `flags` (in): Bits of `uct_iface_event_types`.
 pub type uct_async_event_cb_t = Option<unsafe extern "C" fn(arg: *mut c_void, flags: c_uint)>;

@@ -56,6 +56,7 @@ c_enum! {
         UCT_DEVICE_TL_CUDA_IPC = 1,
         /// From device to host process.
         UCT_DEVICE_TL_D2P = 2,
+        /// Number of transports.
         UCT_DEVICE_TL_LAST = 3,
     }
 }

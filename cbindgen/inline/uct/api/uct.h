@@ -18,6 +18,39 @@
 
 BEGIN_C_DECLS
 
+/**
+ * @defgroup uct_md Components and memory domains
+ * A component is a family of transports; a memory domain of it is what memory is registered with. A function that
+ * returns a status and gets NULL where it needs something returns UCS_ERR_INVALID_PARAM.
+ */
+/** @defgroup uct_config Options */
+/**
+ * @defgroup uct_worker Workers
+ * A worker drives the interfaces that are opened on it. A worker, its interfaces and their endpoints are used by one
+ * thread at a time; only the functions that say so may be called by any thread.
+ *
+ * Handlers and completion callbacks are called by `uct_worker_progress` and `uct_iface_progress`, and on some transports
+ * by the call that sends. They may send and create endpoints, but may not close the interface.
+ */
+/** @defgroup uct_iface Interfaces */
+/**
+ * @defgroup uct_ep Endpoints
+ * What an operation returns:
+ * - UCS_OK, or bytes: the buffer may be reused. It does not tell that the peer has the data: flush for that. The
+ *   completion is not touched.
+ * - UCS_INPROGRESS: the buffer is in use. At the end the completion's count is decremented, and its function is called
+ *   when the count gets to 0.
+ * - UCS_ERR_NO_RESOURCE: nothing was sent. Make progress and try again, or queue a request by `uct_ep_pending_add`.
+ * - UCS_ERR_UNSUPPORTED: the transport has no such operation; the `cap.flags` of its interface tell which it has.
+ * - UCS_ERR_INVALID_PARAM: the arguments do not fit the limits in the interface's `cap`.
+ * - UCS_ERR_CONNECTION_RESET, UCS_ERR_ENDPOINT_TIMEOUT and others: the endpoint failed.
+ */
+/**
+ * @defgroup uct_cm Connection managers
+ * A connection manager connects by socket addresses. Its callbacks are called by the async context of its worker, which
+ * may be another thread; they may answer requests, but may not close the manager.
+ */
+
 /* How to print a resource: transport and device. */
 #define UCT_TL_RESOURCE_DESC_FMT            "%s/%s"
 #define UCT_TL_RESOURCE_DESC_ARG(_resource) (_resource)->tl_name, (_resource)->dev_name
@@ -33,7 +66,12 @@ extern const char *uct_device_type_names[];
  * between. */
 
 /**
- * Lets the interfaces of a worker move on, and calls back. Returns how much was done: 0 for nothing.
+ * Lets the interfaces of a worker move on, and calls back.
+ *
+ * @param[in] worker Worker of `uct_worker_create`, not destroyed yet.
+ * @return How much was done; 0 for nothing.
+ *
+ * @ingroup uct_worker
  */
 UCT_INLINE_API unsigned uct_worker_progress(uct_worker_h worker)
 {
@@ -41,8 +79,14 @@ UCT_INLINE_API unsigned uct_worker_progress(uct_worker_h worker)
 }
 
 /**
- * Asks whether all operations of all endpoints of an interface are complete. UCS_INPROGRESS: not yet;
- * `comp`, where the transport supports one, is counted down then.
+ * Asks whether all operations of all endpoints of an interface are complete.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[in] flags Bits of `uct_flush_flags`.
+ * @param[in] comp NULL, or counted down at the end where the transport supports that.
+ * @return UCS_OK: complete. UCS_INPROGRESS: not yet, ask again. Or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_iface
  */
 UCT_INLINE_API ucs_status_t uct_iface_flush(uct_iface_h iface, unsigned flags,
                                             uct_completion_t *comp)
@@ -51,7 +95,13 @@ UCT_INLINE_API ucs_status_t uct_iface_flush(uct_iface_h iface, unsigned flags,
 }
 
 /**
- * Orders the operations of an interface: those after the call take effect after those before it.
+ * Orders the operations of an interface: those after the call take effect after those before it. *
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[in] flags 0.
+ * @return UCS_OK or an error.
+ *
+ * @ingroup uct_iface
  */
 UCT_INLINE_API ucs_status_t uct_iface_fence(uct_iface_h iface, unsigned flags)
 {
@@ -59,8 +109,11 @@ UCT_INLINE_API ucs_status_t uct_iface_fence(uct_iface_h iface, unsigned flags)
 }
 
 /**
- * Gives back the data that an active message handler kept by returning UCS_INPROGRESS. `desc` is the `data`
- * that it got.
+ * Gives back the data that an active message handler kept by returning UCS_INPROGRESS.
+ *
+ * @param[in] desc The `data` that the handler got, once.
+ *
+ * @ingroup uct_iface
  */
 UCT_INLINE_API void uct_iface_release_desc(void *desc)
 {
@@ -69,8 +122,16 @@ UCT_INLINE_API void uct_iface_release_desc(void *desc)
 }
 
 /**
- * Writes up to `cap.put.max_short` bytes into memory of the peer; the buffer may be reused at once.
- * UCS_ERR_NO_RESOURCE: later, see `uct_ep_pending_add`.
+ * Writes a few bytes into memory of the peer. The buffer may be reused at once.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] buffer Data.
+ * @param[in] length Bytes, at most `cap.put.max_short`.
+ * @param[in] remote_addr Address in the peer's memory, as the peer sees it.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @return UCS_OK or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_put_short(uct_ep_h ep, const void *buffer, unsigned length,
                                              uint64_t remote_addr, uct_rkey_t rkey)
@@ -79,8 +140,16 @@ UCT_INLINE_API ucs_status_t uct_ep_put_short(uct_ep_h ep, const void *buffer, un
 }
 
 /**
- * Writes what `pack_cb` puts into a buffer of the transport, up to `cap.put.max_bcopy` bytes. Returns the bytes
- * or a negative status.
+ * Writes what a callback puts into a buffer of the transport.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] pack_cb Called during the call; writes at most `cap.put.max_bcopy` bytes.
+ * @param[in] arg Its argument.
+ * @param[in] remote_addr Address in the peer's memory, as the peer sees it.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @return Bytes that were sent, or a negative status: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ssize_t uct_ep_put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb, void *arg,
                                         uint64_t remote_addr, uct_rkey_t rkey)
@@ -89,7 +158,18 @@ UCT_INLINE_API ssize_t uct_ep_put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb
 }
 
 /**
- * Writes from registered memory. UCS_INPROGRESS: the memory is in use until `comp` is counted down.
+ * Writes from registered memory, which is in use until the operation ends.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] iov Pieces of registered memory; the array is read during the call only.
+ * @param[in] iovcnt Number of pieces, at most the interface's `max_iov`.
+ * @param[in] remote_addr Address in the peer's memory, as the peer sees it.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                                              uint64_t remote_addr, uct_rkey_t rkey,
@@ -99,7 +179,16 @@ UCT_INLINE_API ucs_status_t uct_ep_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, 
 }
 
 /**
- * Reads up to `cap.get.max_short` bytes of memory of the peer into `buffer`, at once.
+ * Reads a few bytes of memory of the peer, at once.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[out] buffer Gets the data.
+ * @param[in] length Bytes, at most `cap.get.max_short`.
+ * @param[in] remote_addr Address in the peer's memory, as the peer sees it.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @return UCS_OK or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_get_short(uct_ep_h ep, void *buffer, unsigned length,
                                              uint64_t remote_addr, uct_rkey_t rkey)
@@ -108,8 +197,19 @@ UCT_INLINE_API ucs_status_t uct_ep_get_short(uct_ep_h ep, void *buffer, unsigned
 }
 
 /**
- * Reads up to `cap.get.max_bcopy` bytes and hands them to `unpack_cb`. UCS_INPROGRESS: `comp` is counted down
- * after it.
+ * Reads memory of the peer and hands it to a callback.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] unpack_cb Called with the data, during the call or in progress before `comp` is counted down.
+ * @param[in] arg Its first argument.
+ * @param[in] length Bytes, at most `cap.get.max_bcopy`.
+ * @param[in] remote_addr Address in the peer's memory, as the peer sees it.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
                                              void *arg, size_t length, uint64_t remote_addr,
@@ -119,7 +219,18 @@ UCT_INLINE_API ucs_status_t uct_ep_get_bcopy(uct_ep_h ep, uct_unpack_callback_t 
 }
 
 /**
- * Reads into registered memory. UCS_INPROGRESS: the data is there when `comp` is counted down.
+ * Reads into registered memory. The data is there when the operation ends.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] iov Pieces of registered memory; the array is read during the call only.
+ * @param[in] iovcnt Number of pieces, at most the interface's `max_iov`.
+ * @param[in] remote_addr Address in the peer's memory, as the peer sees it.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                                              uint64_t remote_addr, uct_rkey_t rkey,
@@ -129,7 +240,16 @@ UCT_INLINE_API ucs_status_t uct_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, 
 }
 
 /**
- * Sends an active message of 8 bytes of header and a payload; both together at most `cap.am.max_short` bytes.
+ * Sends an active message of 8 bytes of header and a payload, which may be reused at once.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] id Number of the handler at the peer, below UCT_AM_ID_MAX.
+ * @param[in] header First 8 bytes of the message.
+ * @param[in] payload The rest.
+ * @param[in] length Bytes of the rest; at most `cap.am.max_short` together with the header.
+ * @return UCS_OK or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
                                             const void *payload, unsigned length)
@@ -138,7 +258,15 @@ UCT_INLINE_API ucs_status_t uct_ep_am_short(uct_ep_h ep, uint8_t id, uint64_t he
 }
 
 /**
- * Sends an active message gathered from `iovcnt` pieces, at most `cap.am.max_short` bytes together.
+ * Sends an active message gathered from pieces, which may be reused at once.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] id Number of the handler at the peer, below UCT_AM_ID_MAX.
+ * @param[in] iov Pieces, at most `cap.am.max_short` bytes together; their handles are not used.
+ * @param[in] iovcnt Number of pieces, at most the interface's `max_iov`.
+ * @return UCS_OK or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
                                                 size_t iovcnt)
@@ -147,8 +275,16 @@ UCT_INLINE_API ucs_status_t uct_ep_am_short_iov(uct_ep_h ep, uint8_t id, const u
 }
 
 /**
- * Sends as an active message what `pack_cb` puts into a buffer of the transport, up to `cap.am.max_bcopy`
- * bytes. `flags`: `uct_msg_flags`. Returns the bytes or a negative status.
+ * Sends as an active message what a callback puts into a buffer of the transport.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] id Number of the handler at the peer, below UCT_AM_ID_MAX.
+ * @param[in] pack_cb Called during the call; writes at most `cap.am.max_bcopy` bytes.
+ * @param[in] arg Its argument.
+ * @param[in] flags Bits of `uct_msg_flags`.
+ * @return Bytes that were sent, or a negative status: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ssize_t uct_ep_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
                                        void *arg, unsigned flags)
@@ -157,8 +293,21 @@ UCT_INLINE_API ssize_t uct_ep_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callbac
 }
 
 /**
- * Sends a header, which is copied, and registered memory as one active message. UCS_INPROGRESS: the memory is
- * in use until `comp` is counted down.
+ * Sends a header, which is copied, and registered memory as one active message. The memory is in use until
+ * the operation ends.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] id Number of the handler at the peer, below UCT_AM_ID_MAX.
+ * @param[in] header Header; may be reused at once.
+ * @param[in] header_length Its bytes, at most `cap.am.max_hdr`.
+ * @param[in] iov Pieces of registered memory; the array is read during the call only.
+ * @param[in] iovcnt Number of pieces, at most the interface's `max_iov`.
+ * @param[in] flags Bits of `uct_msg_flags`.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
                                             unsigned header_length, const uct_iov_t *iov,
@@ -169,7 +318,19 @@ UCT_INLINE_API ucs_status_t uct_ep_am_zcopy(uct_ep_h ep, uint8_t id, const void 
 
 /**
  * Replaces 8 bytes of the peer by `swap` if they equal `compare`; what was there goes to `result`.
- * UCS_INPROGRESS: when `comp` is counted down.
+ * UCS_INPROGRESS: when `comp` is counted down. *
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] compare Word that has to be there.
+ * @param[in] swap New word.
+ * @param[in] remote_addr Address of the word in the peer's memory, aligned to its size.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @param[out] result Gets the word that was there, when the operation ends.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
                                                   uint64_t remote_addr, uct_rkey_t rkey,
@@ -179,7 +340,19 @@ UCT_INLINE_API ucs_status_t uct_ep_atomic_cswap64(uct_ep_h ep, uint64_t compare,
 }
 
 /**
- * The same for 4 bytes.
+ * The same for 4 bytes. *
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] compare Word that has to be there.
+ * @param[in] swap New word.
+ * @param[in] remote_addr Address of the word in the peer's memory, aligned to its size.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @param[out] result Gets the word that was there, when the operation ends.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_atomic_cswap32(uct_ep_h ep, uint32_t compare, uint32_t swap,
                                                   uint64_t remote_addr, uct_rkey_t rkey,
@@ -189,8 +362,17 @@ UCT_INLINE_API ucs_status_t uct_ep_atomic_cswap32(uct_ep_h ep, uint32_t compare,
 }
 
 /**
- * Changes 4 bytes of the peer by an operation that returns nothing. Bits of `cap.atomic32.op_flags` tell which
- * a transport has.
+ * Changes 4 bytes of the peer by an operation that returns nothing. Bits of `cap.atomic32.op_flags` tell
+ * which a transport has. *
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] opcode Operation.
+ * @param[in] value Operand.
+ * @param[in] remote_addr Address of the word in the peer's memory, aligned to its size.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @return UCS_OK or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_atomic32_post(uct_ep_h ep, uct_atomic_op_t opcode,
                                                  uint32_t value, uint64_t remote_addr,
@@ -200,7 +382,16 @@ UCT_INLINE_API ucs_status_t uct_ep_atomic32_post(uct_ep_h ep, uct_atomic_op_t op
 }
 
 /**
- * The same for 8 bytes.
+ * The same for 8 bytes. *
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] opcode Operation.
+ * @param[in] value Operand.
+ * @param[in] remote_addr Address of the word in the peer's memory, aligned to its size.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @return UCS_OK or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_atomic64_post(uct_ep_h ep, uct_atomic_op_t opcode,
                                                  uint64_t value, uint64_t remote_addr,
@@ -211,6 +402,19 @@ UCT_INLINE_API ucs_status_t uct_ep_atomic64_post(uct_ep_h ep, uct_atomic_op_t op
 
 /**
  * Changes 4 bytes of the peer; what was there goes to `result`. UCS_INPROGRESS: when `comp` is counted down.
+ * *
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] opcode Operation.
+ * @param[in] value Operand.
+ * @param[out] result Gets the word that was there, when the operation ends.
+ * @param[in] remote_addr Address of the word in the peer's memory, aligned to its size.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_atomic32_fetch(uct_ep_h ep, uct_atomic_op_t opcode,
                                                   uint32_t value, uint32_t *result,
@@ -221,7 +425,19 @@ UCT_INLINE_API ucs_status_t uct_ep_atomic32_fetch(uct_ep_h ep, uct_atomic_op_t o
 }
 
 /**
- * The same for 8 bytes.
+ * The same for 8 bytes. *
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] opcode Operation.
+ * @param[in] value Operand.
+ * @param[out] result Gets the word that was there, when the operation ends.
+ * @param[in] remote_addr Address of the word in the peer's memory, aligned to its size.
+ * @param[in] rkey Key of `uct_rkey_unpack` that covers the address.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t opcode,
                                                   uint64_t value, uint64_t *result,
@@ -232,8 +448,15 @@ UCT_INLINE_API ucs_status_t uct_ep_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t o
 }
 
 /**
- * Queues a request whose `func` is called when the endpoint can send again. UCS_ERR_BUSY: it can now, try the
- * send again. The request is the caller's and lives until it was called or purged.
+ * Queues a request that is tried again when the endpoint can send. The request lives until its function has
+ * returned UCS_OK or it was purged.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] req The request, whose `func` is set; belongs to the transport while it is queued.
+ * @param[in] flags Bits of `uct_cb_flags`, 0 for none.
+ * @return UCS_OK: queued. UCS_ERR_BUSY: the endpoint can send now, try again.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
 {
@@ -241,7 +464,13 @@ UCT_INLINE_API ucs_status_t uct_ep_pending_add(uct_ep_h ep, uct_pending_req_t *r
 }
 
 /**
- * Takes all queued requests off an endpoint and passes each to `cb`.
+ * Takes all queued requests off an endpoint.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] cb Gets each request; NULL drops them.
+ * @param[in] arg Its last argument.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API void uct_ep_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb, void *arg)
 {
@@ -249,8 +478,16 @@ UCT_INLINE_API void uct_ep_pending_purge(uct_ep_h ep, uct_pending_purge_callback
 }
 
 /**
- * Asks whether all operations of an endpoint are complete. `flags`: `uct_flush_flags`. UCS_INPROGRESS: `comp`
- * is counted down when they are.
+ * Asks whether all operations of an endpoint are complete.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] flags Bits of `uct_flush_flags`.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK: complete. UCS_INPROGRESS: `comp` is counted down when they are. Or an error: see @ref
+ *   uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 {
@@ -258,7 +495,13 @@ UCT_INLINE_API ucs_status_t uct_ep_flush(uct_ep_h ep, unsigned flags, uct_comple
 }
 
 /**
- * Orders the operations of an endpoint: those after the call take effect after those before it.
+ * Orders the operations of an endpoint: those after the call take effect after those before it. *
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] flags 0.
+ * @return UCS_OK or an error.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_fence(uct_ep_h ep, unsigned flags)
 {
@@ -266,7 +509,15 @@ UCT_INLINE_API ucs_status_t uct_ep_fence(uct_ep_h ep, unsigned flags)
 }
 
 /**
- * Sends a tagged message of up to `cap.tag.eager.max_short` bytes.
+ * Sends a short tagged message. The data may be reused at once.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] tag Tag that the receiver compares.
+ * @param[in] data The message.
+ * @param[in] length Bytes, at most `cap.tag.eager.max_short`.
+ * @return UCS_OK or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_tag_eager_short(uct_ep_h ep, uct_tag_t tag, const void *data,
                                                    size_t length)
@@ -275,8 +526,17 @@ UCT_INLINE_API ucs_status_t uct_ep_tag_eager_short(uct_ep_h ep, uct_tag_t tag, c
 }
 
 /**
- * Sends as a tagged message what `pack_cb` puts into a buffer of the transport; `imm` goes along. Returns the
- * bytes or a negative status.
+ * Sends as a tagged message what a callback puts into a buffer of the transport.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] tag Tag that the receiver compares.
+ * @param[in] imm Number that goes along.
+ * @param[in] pack_cb Called during the call; writes at most `cap.tag.eager.max_bcopy` bytes.
+ * @param[in] arg Its argument.
+ * @param[in] flags Bits of `uct_msg_flags`.
+ * @return Bytes that were sent, or a negative status: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ssize_t uct_ep_tag_eager_bcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
                                               uct_pack_callback_t pack_cb, void *arg,
@@ -286,7 +546,19 @@ UCT_INLINE_API ssize_t uct_ep_tag_eager_bcopy(uct_ep_h ep, uct_tag_t tag, uint64
 }
 
 /**
- * Sends a tagged message from registered memory; `imm` goes along.
+ * Sends a tagged message from registered memory, which is in use until the operation ends.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] tag Tag that the receiver compares.
+ * @param[in] imm Number that goes along.
+ * @param[in] iov Pieces of registered memory; the array is read during the call only.
+ * @param[in] iovcnt Number of pieces, at most the interface's `max_iov`.
+ * @param[in] flags Bits of `uct_msg_flags`.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return UCS_OK, UCS_INPROGRESS or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_tag_eager_zcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
                                                    const uct_iov_t *iov, size_t iovcnt,
@@ -296,8 +568,20 @@ UCT_INLINE_API ucs_status_t uct_ep_tag_eager_zcopy(uct_ep_h ep, uct_tag_t tag, u
 }
 
 /**
- * Offers a tagged message from registered memory; the peer fetches it when a receive matches. Returns an
- * operation that can be cancelled, or a status as a pointer.
+ * Offers a tagged message from registered memory; the peer fetches it when a receive matches.
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] tag Tag that the receiver compares.
+ * @param[in] header Header that a handler of unexpected offers gets; copied.
+ * @param[in] header_length Its bytes.
+ * @param[in] iov Pieces of registered memory; the array is read during the call only.
+ * @param[in] iovcnt Number of pieces, at most the interface's `max_iov`.
+ * @param[in] flags Bits of `uct_msg_flags`.
+ * @param[in] comp Counted down when the operation ends after UCS_INPROGRESS; NULL when that is not to be
+ *   told. Alive until then.
+ * @return The operation, which can be cancelled, or an error as a pointer.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_ptr_t uct_ep_tag_rndv_zcopy(uct_ep_h ep, uct_tag_t tag,
                                                       const void *header, unsigned header_length,
@@ -309,7 +593,13 @@ UCT_INLINE_API ucs_status_ptr_t uct_ep_tag_rndv_zcopy(uct_ep_h ep, uct_tag_t tag
 }
 
 /**
- * Gives up an offered message; its completion is not called.
+ * Gives up an offered message; its completion is not called. *
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] op Operation of `uct_ep_tag_rndv_zcopy`, once.
+ * @return UCS_OK or an error.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_tag_rndv_cancel(uct_ep_h ep, void *op)
 {
@@ -317,7 +607,16 @@ UCT_INLINE_API ucs_status_t uct_ep_tag_rndv_cancel(uct_ep_h ep, void *op)
 }
 
 /**
- * Offers a tagged message that only software can move: the peer's handler gets `header`.
+ * Offers a tagged message that only software can move: the peer's handler gets `header`. *
+ *
+ * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
+ * @param[in] tag Tag that the receiver compares.
+ * @param[in] header Header that the peer's handler gets; copied.
+ * @param[in] header_length Its bytes.
+ * @param[in] flags Bits of `uct_msg_flags`.
+ * @return UCS_OK or an error: see @ref uct_ep.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API ucs_status_t uct_ep_tag_rndv_request(uct_ep_h ep, uct_tag_t tag, const void *header,
                                                     unsigned header_length, unsigned flags)
@@ -326,8 +625,17 @@ UCT_INLINE_API ucs_status_t uct_ep_tag_rndv_request(uct_ep_h ep, uct_tag_t tag, 
 }
 
 /**
- * Posts a receive of a tagged message into registered memory. `ctx` belongs to the transport until one of its
- * callbacks ran.
+ * Posts a receive of a tagged message into registered memory.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[in] tag Wanted tag.
+ * @param[in] tag_mask Bits of the tag that have to be equal.
+ * @param[in] iov Pieces of registered memory; the array is read during the call only.
+ * @param[in] iovcnt Number of pieces, at most the interface's `max_iov`.
+ * @param[in] ctx Belongs to the transport until its last callback ran or the receive was cancelled.
+ * @return UCS_OK; UCS_ERR_EXCEEDS_LIMIT when too many are posted; another error.
+ *
+ * @ingroup uct_iface
  */
 UCT_INLINE_API ucs_status_t uct_iface_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag,
                                                      uct_tag_t tag_mask, const uct_iov_t *iov,
@@ -337,7 +645,14 @@ UCT_INLINE_API ucs_status_t uct_iface_tag_recv_zcopy(uct_iface_h iface, uct_tag_
 }
 
 /**
- * Takes a posted receive back. With `force` no callback follows.
+ * Takes a posted receive back.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[in] ctx Context of the receive.
+ * @param[in] force Nonzero: no callback follows. 0: the completion callback follows with UCS_ERR_CANCELED.
+ * @return UCS_OK or an error.
+ *
+ * @ingroup uct_iface
  */
 UCT_INLINE_API ucs_status_t uct_iface_tag_recv_cancel(uct_iface_h iface, uct_tag_context_t *ctx,
                                                       int force)
@@ -346,7 +661,12 @@ UCT_INLINE_API ucs_status_t uct_iface_tag_recv_cancel(uct_iface_h iface, uct_tag
 }
 
 /**
- * Lets `uct_worker_progress` drive an interface. `flags`: `uct_progress_types`.
+ * Lets `uct_worker_progress` drive an interface.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[in] flags Bits of `uct_progress_types`.
+ *
+ * @ingroup uct_iface
  */
 UCT_INLINE_API void uct_iface_progress_enable(uct_iface_h iface, unsigned flags)
 {
@@ -354,7 +674,12 @@ UCT_INLINE_API void uct_iface_progress_enable(uct_iface_h iface, unsigned flags)
 }
 
 /**
- * Stops `uct_worker_progress` from driving an interface.
+ * Stops `uct_worker_progress` from driving an interface. *
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @param[in] flags Bits of `uct_progress_types`.
+ *
+ * @ingroup uct_iface
  */
 UCT_INLINE_API void uct_iface_progress_disable(uct_iface_h iface, unsigned flags)
 {
@@ -362,7 +687,12 @@ UCT_INLINE_API void uct_iface_progress_disable(uct_iface_h iface, unsigned flags
 }
 
 /**
- * Drives one interface. Returns how much was done.
+ * Drives one interface.
+ *
+ * @param[in] iface Interface of `uct_iface_open`, not closed yet.
+ * @return How much was done; 0 for nothing.
+ *
+ * @ingroup uct_iface
  */
 UCT_INLINE_API unsigned uct_iface_progress(uct_iface_h iface)
 {
@@ -370,7 +700,12 @@ UCT_INLINE_API unsigned uct_iface_progress(uct_iface_h iface)
 }
 
 /**
- * Records the status of one operation in a completion: the first failure stays.
+ * Records the status of one operation in a completion: the first failure stays. *
+ *
+ * @param[in,out] comp The completion.
+ * @param[in] status Status of one operation.
+ *
+ * @ingroup uct_ep
  */
 UCT_INLINE_API void uct_completion_update_status(uct_completion_t *comp, ucs_status_t status)
 {

@@ -33,6 +33,7 @@ enum uct_device_tl_id_t {
     UCT_DEVICE_TL_CUDA_IPC = 1,
     /** From device to host process. */
     UCT_DEVICE_TL_D2P = 2,
+    /** Number of transports. */
     UCT_DEVICE_TL_LAST = 3,
 };
 
