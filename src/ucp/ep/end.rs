@@ -84,13 +84,13 @@ impl Ep {
         }
     }
 
-    /// Warns of a peer that left. What the application or the peer did, and what was logged with its cause, is for
-    /// diagnosis.
+    /// Warns of a peer that left without closing its endpoint, or with operations of this one. What the application or
+    /// the peer did, and what was logged with its cause, is for diagnosis.
     fn report_loss(&self, event: ConnectionEvent, status: Status) {
         let left = matches!(event, ConnectionEvent::Fail(_))
             && self.connection.get() != Connection::Unconnected
             && matches!(status, Status::CONNECTION_RESET | Status::ENDPOINT_TIMEOUT)
-            && (self.handles_errors() || self.lost.get());
+            && (self.handles_errors() && !self.peer_closed.get() || self.lost.get());
         if left {
             ucs_warn!(
                 "the peer of {} has ended or cannot be reached any more: {status}; what waits for it ends with this status",
