@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #include <ucp/api/ucp.h>
 
-#include "../../c-tests/swap.h"
+#include "../../c-tests/peers.h"
 #include "clock.h"
 
 enum { TAG = 1, WARM_UP = 20 };

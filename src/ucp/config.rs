@@ -532,6 +532,13 @@ pub static TABLE: Table = Table {
              are taken, unless the program waits for something. auto: a quarter of the machine's memory.",
         ),
         Row::new(
+            "PROGRESS_THREAD",
+            "n",
+            Kind::Bool,
+            "Give each worker a thread that makes progress while the program does not. Callbacks may run on it,\n\
+             as on any thread of a program that uses a worker with several: the worker is in MULTI mode.",
+        ),
+        Row::new(
             "WIREUP_TIMEOUT",
             "2m",
             Kind::Time,

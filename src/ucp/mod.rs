@@ -31,6 +31,7 @@ pub mod mem;
 pub mod names;
 pub mod op;
 pub mod plan;
+pub mod progress_thread;
 pub mod proto;
 pub mod regions;
 pub mod request;

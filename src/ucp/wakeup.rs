@@ -3,6 +3,7 @@
 //! One epoll descriptor contains the interfaces' descriptors and an eventfd of ours. `arm` returns BUSY when an event
 //! is pending; after OK, any message or signal makes the descriptor readable.
 
+use super::progress_thread::Handover;
 use super::worker_core::Core;
 use crate::c::*;
 use crate::sys::epoll::{self, Epoll};
@@ -11,15 +12,21 @@ use crate::sys::poll;
 use crate::ucs::{Result, Status};
 use core::cell::{Cell, OnceCell};
 use std::os::fd::RawFd;
+use std::sync::Arc;
 
 pub struct Wakeup {
     /// The application's epoll descriptor, or one of ours; made at first use.
     set: OnceCell<Set>,
     /// Exists if the worker has wake-up: `signal` may be called from any thread.
     signal: Option<EventFd>,
-    /// A thread may be sleeping since the last `arm`.
-    armed: Cell<bool>,
+    /// Of a worker with a progress thread.
+    thread: Option<Arc<Handover>>,
+    /// Who may be sleeping since the last `arm`: `PROGRAM`, `THREAD`.
+    armed: Cell<u8>,
 }
+
+const PROGRAM: u8 = 1;
+const THREAD: u8 = 2;
 
 pub enum Set {
     Ours(Epoll),
@@ -32,7 +39,7 @@ const EVERYTHING: u32 = UCT_EVENT_SEND_COMP | UCT_EVENT_RECV;
 
 impl Wakeup {
     /// Of a context with these features.
-    pub fn new(features: u64) -> Result<Wakeup> {
+    pub fn new(features: u64, progress_thread: bool) -> Result<Wakeup> {
         let signal = if features & u64::from(UCP_FEATURE_WAKEUP) == 0 {
             None
         } else {
@@ -41,8 +48,18 @@ impl Wakeup {
         Ok(Wakeup {
             set: OnceCell::new(),
             signal,
-            armed: Cell::new(false),
+            thread: match progress_thread {
+                true => Some(Arc::new(Handover::new()?)),
+                false => None,
+            },
+            armed: Cell::new(0),
         })
+    }
+
+    /// What the progress thread shares with the program, if there is to be one.
+    #[inline]
+    pub fn thread(&self) -> Option<&Arc<Handover>> {
+        self.thread.as_ref()
     }
 
     /// Makes the descriptor readable, from any thread.
@@ -50,19 +67,50 @@ impl Wakeup {
         if let Some(signal) = &self.signal {
             signal.signal();
         }
+        if let Some(thread) = &self.thread {
+            thread.wake();
+        }
     }
 
     /// Progress has something to do: wakes a thread that sleeps while another thread posts.
     #[inline]
     pub fn work_came(&self) {
-        if self.armed.replace(false) {
-            self.poke();
+        if self.armed.get() != 0 {
+            self.wake_armed(PROGRAM | THREAD);
+        }
+    }
+
+    /// The program calls progress, which is no longer up to the progress thread.
+    #[inline]
+    pub fn note_poll(&self) {
+        if let Some(thread) = &self.thread {
+            thread.note_poll();
+            if self.armed.get() & THREAD != 0 {
+                self.wake_armed(THREAD);
+            }
+        }
+    }
+
+    /// Wakes those of `whom` that may be sleeping.
+    #[cold]
+    fn wake_armed(&self, whom: u8) {
+        let armed = self.armed.get();
+        self.armed.set(armed & !whom);
+        if armed & whom & PROGRAM != 0
+            && let Some(signal) = &self.signal
+        {
+            signal.signal();
+        }
+        if armed & whom & THREAD != 0
+            && let Some(thread) = &self.thread
+        {
+            thread.wake();
         }
     }
 
     /// As `work_came`, if a thread may be sleeping.
     pub fn poke_sleepers(&self) {
-        if self.set.get().is_some() {
+        if self.set.get().is_some() || self.thread.is_some() {
             self.poke();
         }
     }
@@ -121,12 +169,23 @@ pub fn set(w: &Core) -> Result<&Set> {
 
 /// The members: the signal, and the interfaces if their events are wanted.
 fn descriptors(w: &Core, signal: &EventFd) -> Result<Vec<RawFd>> {
-    let of_ifaces = w.ifaces.iter().filter(|_| wants_events(w));
     let mut all = vec![signal.raw()];
-    for iface in of_ifaces {
-        all.extend(iface_fd(iface.handle)?);
+    if wants_events(w) {
+        all.extend(iface_fds(w)?);
     }
     Ok(all)
+}
+
+/// What the progress thread sleeps on.
+pub fn thread_descriptors(w: &Core, thread: &Handover) -> Result<Vec<RawFd>> {
+    let mut all = iface_fds(w)?;
+    all.push(thread.fd());
+    Ok(all)
+}
+
+fn iface_fds(w: &Core) -> Result<Vec<RawFd>> {
+    let fds = w.ifaces.iter().map(|iface| iface_fd(iface.handle));
+    fds.filter_map(Result::transpose).collect()
 }
 
 /// Whether the application expects other events than its own signals.
@@ -166,19 +225,36 @@ pub fn arm(w: &Core) -> Result<()> {
     if own_signal(w)?.clear() || (w.hooks().wants_progress)(w) {
         return Err(Status::BUSY);
     }
+    if wants_events(w) {
+        arm_ifaces(w)?;
+    }
+    w.wakeup.armed.update(|armed| armed | PROGRAM);
+    Ok(())
+}
+
+/// The same for the progress thread.
+pub fn arm_thread(w: &Core, thread: &Handover) -> Result<()> {
+    if thread.clear() || (w.hooks().wants_progress)(w) {
+        return Err(Status::BUSY);
+    }
+    arm_ifaces(w)?;
+    w.wakeup.armed.update(|armed| armed | THREAD);
+    Ok(())
+}
+
+fn arm_ifaces(w: &Core) -> Result<()> {
     if w.unexpected.is_paused() {
         // A receive pause: the interfaces' messages are not received before a message is taken.
         return Ok(());
     }
     // A pending or later event may belong to an idle interface.
     w.rounds.look_soon();
-    for iface in w.ifaces.iter().filter(|_| wants_events(w)) {
+    for iface in &w.ifaces {
         match iface.arm(EVERYTHING) {
             Ok(()) | Err(Status::UNSUPPORTED) => {}
             failed => return failed,
         }
     }
-    w.wakeup.armed.set(true);
     Ok(())
 }
 

@@ -15,6 +15,7 @@ use super::ep::table::{Endpoints, EpHooks};
 use super::ep::{End, Ep, MadeBy};
 use super::handlers;
 use super::idle;
+use super::progress_thread::ProgressThread;
 use super::proto::{ProtoState, postponed, table, zcopy};
 use super::request::pool::RequestPool;
 use super::request::{Req, Request};
@@ -46,6 +47,8 @@ pub struct Worker {
     pub am: AmState,
     pub stream: StreamState,
     pub wireup: WireupState,
+    /// Ends before anything else of the worker does.
+    progress_thread: Option<ProgressThread>,
 }
 
 /// Each floor's state in `Worker` is found from its core.
@@ -141,6 +144,7 @@ impl Worker {
             am: AmState::new(),
             stream: StreamState::new(),
             wireup: WireupState::default(),
+            progress_thread: None,
         });
         core::ptr::from_mut(worker.as_mut()).expose_provenance();
         // Memory is taken near the processor that touches it first.
@@ -153,6 +157,9 @@ impl Worker {
             super::wakeup::set(&worker)?;
         }
         after_fork::register(&worker);
+        if let Some(handover) = worker.wakeup.thread().cloned() {
+            worker.progress_thread = Some(ProgressThread::start(&worker, handover)?);
+        }
         Ok(worker)
     }
 
@@ -287,6 +294,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
+        drop(self.progress_thread.take());
         after_fork::unregister(self);
         let tells_leaks = self.params.flags & u64::from(UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK) == 0;
         let leaks = tells_leaks.then(|| self.describe_requests());

@@ -204,7 +204,12 @@ pub const MAX_HEADERS: usize = 128;
 
 impl Core {
     /// Without interfaces.
-    pub fn new(context: &Context, params: WorkerParams, hooks: &'static Hooks) -> Result<Core> {
+    pub fn new(context: &Context, mut params: WorkerParams, hooks: &'static Hooks) -> Result<Core> {
+        let progress_thread = context.config.bool(var!(TABLE, "PROGRESS_THREAD"));
+        if progress_thread {
+            // One more thread uses the worker.
+            params.thread_mode = UCS_THREAD_MODE_MULTI;
+        }
         Ok(Core {
             context,
             hooks,
@@ -213,7 +218,7 @@ impl Core {
             refused_process: Cell::new(false),
             buffers: Buffers::new(&context.config.sizes(var!(TABLE, "RX_MPOOL_SIZES"))),
             unexpected: Unexpected::new(&context.config),
-            wakeup: Wakeup::new(context.params.features)?,
+            wakeup: Wakeup::new(context.params.features, progress_thread)?,
             uct: WorkerHandle::create(core::ptr::null_mut()),
             ifaces: Vec::new(),
             rounds: idle::Rounds::default(),

@@ -320,6 +320,7 @@ pub(super) fn progress(w: &Core) -> c_uint {
 #[inline(never)]
 fn progress_shared(w: &Core) -> c_uint {
     let _guard = enter(w);
+    w.wakeup.note_poll();
     w.progress()
 }
 
@@ -387,6 +388,7 @@ pub unsafe extern "C" fn ucp_worker_wait(worker: ucp_worker_h) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; worker);
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
+    let _waits = w.wakeup.thread().map(|thread| thread.waits());
     // The lock is not held while the thread sleeps: another may progress meanwhile.
     let armed = {
         let _guard = enter(w);
