@@ -9,8 +9,8 @@
 use super::wire::{Bad, HEADER_LEN, HELLO, MAGIC, UPSTREAM_GREETING, VERSION};
 use crate::sys::random::random_bytes;
 use crate::ucs::fork::PerProcess;
-use crate::ucs::sync::{AtomicU32, Ordering};
 use crate::wire::{Reader, Writer};
+use core::sync::atomic::{AtomicU32, Ordering};
 use ed25519_dalek::{Signature, Signer, SigningKey, Verifier, VerifyingKey};
 use once_cell::race::OnceBox;
 use sha2::{Digest, Sha512};
