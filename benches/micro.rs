@@ -41,7 +41,7 @@ fn lane() -> (Sender, Receiver) {
 
 fn len_of(polled: Polled) -> usize {
     match polled {
-        Polled::InSlot(message) | Polled::Elsewhere(message) => message.len,
+        Polled::InSlot(message) | Polled::Elsewhere(message, _) => message.len,
         Polled::Bad => 0,
     }
 }

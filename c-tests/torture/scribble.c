@@ -1,7 +1,7 @@
 /* A peer that writes into the shared memory of another while both run: facts, bells and the table of lanes, slots,
  * arenas, also whole laps of headers that are due next, by a second thread, so that a word changes between two looks.
  * Nobody crashes or hangs, nothing around what was exported or posted changes, and closing ends. The peer uses the
- * library too, on what it damages. The layout is that of version 1. */
+ * library too, on what it damages; both keep messages where they stand. The layout is that of version 3. */
 /* cflags: -pthread */
 /* env: UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n */
 #define _GNU_SOURCE
@@ -34,6 +34,23 @@ static shared_t *shared;
 static segment_t segments[SEGMENTS];
 static unsigned segment_count;
 
+/* Keeps one message at a time, for as long as the next few last. */
+static ucs_status_t keep_for_a_while(ucp_worker_h worker, void *data)
+{
+    static void *kept;
+    static unsigned turn;
+
+    if (kept == NULL) {
+        kept = data;
+        return UCS_INPROGRESS;
+    }
+    if (++turn % 4 == 0) {
+        ucp_am_data_release(worker, kept);
+        kept = NULL;
+    }
+    return UCS_OK;
+}
+
 static ucs_status_t on_message(void *arg, const void *header, size_t header_length, void *data, size_t length,
                                const ucp_am_recv_param_t *param)
 {
@@ -47,7 +64,7 @@ static ucs_status_t on_message(void *arg, const void *header, size_t header_leng
         sum += ((const unsigned char *)data)[i];
     }
     shared->received++;
-    return UCS_OK;
+    return param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA ? keep_for_a_while(*(ucp_worker_h *)arg, data) : UCS_OK;
 }
 
 /* What the two do alike: an endpoint to the other, receives, and messages of all kinds. */
@@ -72,9 +89,11 @@ static void party_open(party_t *party, int me)
     CHECK(party->side.address_length <= sizeof(shared->address[me]));
     memcpy(shared->address[me], party->side.address, party->side.address_length);
     for (i = 0; i < 32; ++i) {
-        ucp_am_handler_param_t param = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB,
+        ucp_am_handler_param_t param = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
+                                                      UCP_AM_HANDLER_PARAM_FIELD_ARG,
                                         .id = i,
-                                        .cb = on_message};
+                                        .cb = on_message,
+                                        .arg = &party->side.worker};
         CHECK_OK(ucp_worker_set_am_recv_handler(party->side.worker, &param));
     }
     for (i = 0; i < WINDOW; ++i) {
@@ -245,6 +264,9 @@ static void forge(const segment_t *segment)
         *head = slight ? due | (old & ~0xffffffffull) : due | ((length & 0xffffff) << 32) | (number() % 256) << 56;
         if (number() % 2) {
             *word(segment, base + CONTROL + i * slot + 8 + number() % 4 * 8) = number() % 3 ? number() : number() % 9;
+        } else if (number() % 2) {
+            /* A place in the arena. */
+            *word(segment, base + CONTROL + i * slot + 8) = number() % (stride * cells / 64 + 2) * 64;
         }
     }
     *word(segment, 256) += 1; /* the doorbell */

@@ -1,7 +1,7 @@
 //! The message handlers of the interfaces, one for each kind of message.
 //!
-//! Every header is decoded with a length check; malformed messages are dropped with a log line. No handler keeps the
-//! transport's buffer.
+//! Every header is decoded with a length check; malformed messages are dropped with a log line. Only an active message may
+//! stay in the transport's memory after its handler has returned (`keeping_am`).
 
 use super::proto::reassembly::{FragmentOrder, MessageId, Reassembly, Target};
 use super::proto::rndv::{mapped, receiver, sender};
@@ -11,7 +11,7 @@ use super::{am, rma, stream, tag, unexpected, wireup};
 use crate::c::*;
 use crate::ucp::rts::Rts;
 use crate::ucs::{Result, Status};
-use crate::uct::internal::{EpochGuard, IfaceBase, Placing, ShortHandler};
+use crate::uct::internal::{EpochGuard, IfaceBase, Keep, Placing, ShortHandler};
 use crate::wire::header::*;
 use crate::wire::id::{EpName, RequestId};
 use crate::{ucs_debug, ucs_error};
@@ -79,7 +79,7 @@ const BODIES: [MessageHandler; 22] = [
         sender::on_send_ack(w, &AckHdr::split(m)?.0);
         Some(())
     },
-    |w, m| am::recv::on_message(w, m),
+    |w, m| am::recv::on_message(w, m, Keep::No),
     |w, m| stream::recv::on_data(w, m),
     |w, m| rma::target::on_put(w, m),
     |w, m| rma::target::on_get(w, m),
@@ -129,6 +129,7 @@ pub fn install(iface: &IfaceBase, worker: *mut c_void) -> Result<()> {
         iface.am.set_short(*id as u8, *short, *max);
     }
     iface.am.set_placing(AmId::Stream as u8, &STREAM_PLACING);
+    iface.am.set_keeping(AmId::Am as u8, keeping_am);
     // SAFETY: as in `shim`.
     if unsafe { &*worker.cast::<Core>() }.params.am_alignment <= am::recv::SHORT_ALIGN {
         iface
@@ -154,6 +155,17 @@ unsafe fn short_am(arg: *mut c_void, word: u64, rest: *const u8, len: usize) {
     let taken = unsafe { am::recv::on_short(worker, u64::from_le(word), rest, len) };
     if taken.is_none() {
         malformed(AmId::Am, len + size_of::<u64>());
+    }
+}
+
+/// An active message whose data its handler may keep.
+unsafe fn keeping_am(arg: *mut c_void, message: *const u8, len: usize, keep: Keep) {
+    // SAFETY: as in `shim`.
+    let worker = unsafe { &*arg.cast::<Core>() };
+    // SAFETY: as in `short_tag`.
+    let message = unsafe { core::slice::from_raw_parts(message, len) };
+    if am::recv::on_message(worker, message, keep).is_none() {
+        malformed(AmId::Am, len);
     }
 }
 

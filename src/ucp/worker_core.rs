@@ -307,6 +307,23 @@ impl Core {
         }
     }
 
+    /// `message`, which is being handled, stays where its interface has it. Returns the index of the interface.
+    #[cold]
+    pub fn keep_message(&self, message: &[u8]) -> Option<usize> {
+        let (address, len) = (message.as_ptr().addr(), message.len());
+        self.ifaces
+            .iter()
+            .position(|iface| iface.internal().keep(address, len))
+    }
+
+    /// The message at `address`, which interface `iface` keeps, is not needed any more.
+    #[cold]
+    pub fn release_message(&self, iface: usize, address: usize) {
+        if let Some(iface) = self.ifaces.get(iface) {
+            iface.internal().release(address);
+        }
+    }
+
     /// Most bytes of a user's header in an active message.
     pub fn max_am_header(&self) -> usize {
         let least = self

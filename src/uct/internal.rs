@@ -4,7 +4,7 @@
 //!   identities of peers, and flow control of replies. `InternalOps` is its table: a function pointer for each method.
 //! - `Internal` is state that both sides set: the receive pause, the cork, the notice of a new peer.
 //! - `MEM_ONE_TRANSFER` asks for a registration whose key is valid for one transfer.
-//! - `Placing` and `ShortHandler` are further kinds of handlers for active messages (`base::am`).
+//! - `Placing`, `ShortHandler` and `KeepHandler` are further kinds of handlers for active messages (`base::am`).
 //!
 //! Everything else between UCP and a transport uses C's table.
 
@@ -12,7 +12,7 @@ use crate::c::*;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Completion, Iface, Posted};
-pub use crate::uct::base::am::{Placing, ShortHandler};
+pub use crate::uct::base::am::{Keep, Placing, ShortHandler};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 pub use crate::uct::base::iface::{IfaceBase, base_of};
 use crate::uct::base::iov::Iov;
@@ -90,6 +90,15 @@ pub trait InternalIface: Iface {
     fn reject_sender(face: &IfaceBox<Self>) -> bool {
         false
     }
+
+    /// The message of `len` bytes at an address, whose handler is called with `Keep::InPlace`, stays there until it is
+    /// released or the interface is closed. Returns whether the message is one of this interface and does.
+    fn keep(face: &IfaceBox<Self>, address: usize, len: usize) -> bool {
+        false
+    }
+
+    /// A message that `keep` took is not needed any more.
+    fn release(face: &IfaceBox<Self>, address: usize) {}
 
     /// The number of queued replies to the peer has changed. A transport that supports it stops receiving from a peer
     /// that requests replies and does not read them.
@@ -195,6 +204,18 @@ impl<'a> InternalRef<'a> {
         // SAFETY: as above.
         unsafe { (self.ops().reject_sender)(self.handle) }
     }
+
+    /// `InternalIface::keep`.
+    pub fn keep(self, address: usize, len: usize) -> bool {
+        // SAFETY: as above.
+        unsafe { (self.ops().keep)(self.handle, address, len) }
+    }
+
+    /// `InternalIface::release`.
+    pub fn release(self, address: usize) {
+        // SAFETY: as above.
+        unsafe { (self.ops().release)(self.handle, address) }
+    }
 }
 
 /// `InternalIface::am_short_inside` by C's handle: endpoint, id, header, payload, its length.
@@ -219,6 +240,10 @@ pub struct InternalOps {
     pub is_connected: unsafe fn(uct_iface_h, u64) -> bool,
     /// `InternalIface::reject_sender`.
     pub reject_sender: unsafe fn(uct_iface_h) -> bool,
+    /// `InternalIface::keep`.
+    pub keep: unsafe fn(uct_iface_h, usize, usize) -> bool,
+    /// `InternalIface::release`.
+    pub release: unsafe fn(uct_iface_h, usize),
     /// `InternalIface::replies_queued`.
     pub replies_queued: unsafe fn(uct_ep_h, isize),
 }
@@ -235,6 +260,8 @@ impl<I: InternalIface> Table<I> {
         sender_identity: sender_identity::<I>,
         is_connected: is_connected::<I>,
         reject_sender: reject_sender::<I>,
+        keep: keep::<I>,
+        release: release::<I>,
         replies_queued: replies_queued::<I>,
     };
 }
@@ -299,6 +326,16 @@ unsafe fn is_connected<I: InternalIface>(iface: uct_iface_h, identity: u64) -> b
 unsafe fn reject_sender<I: InternalIface>(iface: uct_iface_h) -> bool {
     // SAFETY: by the caller's promise.
     I::reject_sender(unsafe { IfaceBox::<I>::from_c(iface) })
+}
+
+unsafe fn keep<I: InternalIface>(iface: uct_iface_h, address: usize, len: usize) -> bool {
+    // SAFETY: by the caller's promise.
+    I::keep(unsafe { IfaceBox::<I>::from_c(iface) }, address, len)
+}
+
+unsafe fn release<I: InternalIface>(iface: uct_iface_h, address: usize) {
+    // SAFETY: by the caller's promise.
+    I::release(unsafe { IfaceBox::<I>::from_c(iface) }, address);
 }
 
 unsafe fn replies_queued<I: InternalIface>(ep: uct_ep_h, change: isize) {

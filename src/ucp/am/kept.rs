@@ -1,5 +1,5 @@
-//! Data descriptors that handlers of active messages keep: received data, and RTS messages. The user names both by the
-//! pointer that its handler got.
+//! Data descriptors that handlers of active messages keep: received data, in memory of ours or where the transport has
+//! them, and RTS messages. The user names all by the pointer that its handler got.
 //!
 //! While a handler runs, its message is the current one and can be taken by that pointer too. If the handler keeps it,
 //! it goes into the table; any other pointer finds nothing.
@@ -19,7 +19,13 @@ pub struct Buffer {
 impl Buffer {
     /// A copy of `bytes` at a multiple of `align`, a power of two.
     pub fn copy(bytes: &[u8], align: usize) -> Buffer {
-        let mut memory: Vec<u8> = Vec::with_capacity(bytes.len() + align.max(1));
+        Buffer::copy_into(Vec::new(), bytes, align)
+    }
+
+    /// The same in `memory`, as far as that is long enough.
+    pub fn copy_into(mut memory: Vec<u8>, bytes: &[u8], align: usize) -> Buffer {
+        memory.clear();
+        memory.reserve(bytes.len() + align.max(1));
         let at = memory.as_ptr().align_offset(align.max(1));
         memory.resize(at, 0);
         memory.extend_from_slice(bytes);
@@ -38,6 +44,11 @@ impl Buffer {
         }
     }
 
+    /// Its memory, for another copy.
+    pub fn into_memory(self) -> Vec<u8> {
+        self.memory
+    }
+
     pub fn bytes(&self) -> &[u8] {
         &self.memory[self.at..]
     }
@@ -49,9 +60,22 @@ pub fn is_aligned(at: *const u8, align: usize) -> bool {
     at.align_offset(align.max(1)) == 0
 }
 
+/// A message that stays in the memory of the interface it came by.
+#[derive(Clone, Copy)]
+pub struct InPlace {
+    /// Address of the message.
+    pub message: usize,
+    /// What its handler got.
+    pub data: *const u8,
+    pub len: usize,
+    /// Index of the interface.
+    pub iface: usize,
+}
+
 /// A kept descriptor.
 pub enum Kept {
     Data(Buffer),
+    InPlace(InPlace),
     /// Boxed: its address is the user's pointer.
     Rts(Box<Rts>),
 }
@@ -61,6 +85,7 @@ impl Kept {
     fn handle(&self) -> usize {
         match self {
             Kept::Data(b) => b.bytes().as_ptr().addr(),
+            Kept::InPlace(p) => p.data.addr(),
             Kept::Rts(a) => core::ptr::from_ref(a.as_ref()).addr(),
         }
     }

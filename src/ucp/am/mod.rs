@@ -10,7 +10,7 @@ use crate::c::*;
 use crate::ucp::worker_core::{Core, FloorState};
 use crate::ucs::{Result, Status};
 use crate::wire::header::AmHdr;
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
 use kept::KeptData;
 
@@ -46,6 +46,8 @@ pub struct AmState {
     /// By id; as long as the highest id in use.
     handlers: RefCell<Vec<Option<AmHandler>>>,
     pub kept: KeptData,
+    /// Memory of the last copy that nobody kept.
+    spare: Cell<Vec<u8>>,
 }
 
 impl Core {
@@ -61,6 +63,7 @@ impl AmState {
         AmState {
             handlers: RefCell::new(Vec::new()),
             kept: KeptData::new(),
+            spare: Cell::new(Vec::new()),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Receiving active messages: calling the handlers, and fetching rendezvous data.
 
-use super::kept::{Buffer, CurrentData, Kept, TakenData, is_aligned};
+use super::kept::{Buffer, CurrentData, InPlace, Kept, TakenData, is_aligned};
 use super::{AmHandler, Function};
 use crate::c::*;
 use crate::ucp::dt::Data;
@@ -14,6 +14,7 @@ use crate::ucp::rts::Rts;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{SMALL, copy_small};
+use crate::uct::internal::Keep;
 use crate::wire::Reader;
 use crate::wire::header::{AM_REPLY, AmHdr, AmReplyHdr, Header};
 use crate::{ucs_debug, ucs_error, ucs_warn};
@@ -51,8 +52,8 @@ pub fn split(message: &[u8]) -> Option<(&[u8], &[u8])> {
     message.split_at_checked(message.len() - r.rest().len())
 }
 
-/// A whole message.
-pub fn on_message(worker: &Core, message: &[u8]) -> Option<()> {
+/// A whole message; `keep` is what the transport can do for a handler that keeps its data.
+pub fn on_message(worker: &Core, message: &[u8], keep: Keep) -> Option<()> {
     let mut r = Reader::new(message);
     let head = Head::decode(&mut r)?;
     let body = r.rest();
@@ -60,10 +61,15 @@ pub fn on_message(worker: &Core, message: &[u8]) -> Option<()> {
         return Some(());
     };
     let align = worker.params.am_alignment;
-    if handler.persistent || !is_aligned(body.as_ptr(), align) {
-        deliver(worker, &handler, &head, reply_ep, Buffer::copy(body, align));
-    } else {
-        handler.call(&head, body.as_ptr(), body.len(), reply_ep, 0);
+    match keep {
+        _ if !is_aligned(body.as_ptr(), align) => {
+            deliver_copy(worker, &handler, &head, reply_ep, body)
+        }
+        Keep::InPlace => deliver_in_place(worker, &handler, &head, reply_ep, (message, body)),
+        Keep::No if !handler.persistent => {
+            handler.call(&head, body.as_ptr(), body.len(), reply_ep, 0);
+        }
+        Keep::No | Keep::Copy => deliver_copy(worker, &handler, &head, reply_ep, body),
     }
     Some(())
 }
@@ -109,7 +115,7 @@ unsafe fn on_short_slow(worker: &Core, word: u64, rest: *const u8, len: usize) -
     head.copy_from_slice(&word.to_le_bytes());
     // SAFETY: there is room for what `short` takes.
     unsafe { copy_small(rest, body.as_mut_ptr(), len) };
-    on_message(worker, message.get(..AmHdr::LEN + len)?)
+    on_message(worker, message.get(..AmHdr::LEN + len)?, Keep::No)
 }
 
 /// The first fragment of a message. Returns the reassembly.
@@ -164,16 +170,72 @@ fn find_handler(worker: &Core, head: &Head<'_>) -> Option<(AmHandler, ucp_ep_h)>
     Some((handler, reply_ep))
 }
 
-/// Calls a handler with data that it may keep.
-fn deliver(worker: &Core, handler: &AmHandler, head: &Head<'_>, reply_ep: ucp_ep_h, data: Buffer) {
-    let (ptr, len) = (data.bytes().as_ptr(), data.bytes().len());
+/// Calls a handler with a copy of `body`. What it does not keep is the memory of the next copy.
+fn deliver_copy(
+    worker: &Core,
+    handler: &AmHandler,
+    head: &Head<'_>,
+    reply_ep: ucp_ep_h,
+    body: &[u8],
+) {
+    let memory = worker.am().spare.take();
+    let data = Buffer::copy_into(memory, body, worker.params.am_alignment);
+    if let Some(left) = deliver(worker, handler, head, reply_ep, data) {
+        worker.am().spare.set(left.into_memory());
+    }
+}
+
+/// Calls a handler with data that it may keep. Returns the data if it does not.
+fn deliver(
+    worker: &Core,
+    handler: &AmHandler,
+    head: &Head<'_>,
+    reply_ep: ucp_ep_h,
+    data: Buffer,
+) -> Option<Buffer> {
+    if !is_kept(worker, handler, head, reply_ep, data.bytes()) {
+        return Some(data);
+    }
+    worker.am().kept.keep(Kept::Data(data));
+    None
+}
+
+/// Calls a handler with data that stay where the transport has them if it keeps them.
+fn deliver_in_place(
+    worker: &Core,
+    handler: &AmHandler,
+    head: &Head<'_>,
+    reply_ep: ucp_ep_h,
+    (message, body): (&[u8], &[u8]),
+) {
+    if !is_kept(worker, handler, head, reply_ep, body) {
+        return;
+    }
+    match worker.keep_message(message) {
+        Some(iface) => worker.am().kept.keep(Kept::InPlace(InPlace {
+            message: message.as_ptr().addr(),
+            data: body.as_ptr(),
+            len: body.len(),
+            iface,
+        })),
+        None => ucs_error!("an active message cannot be kept: its interface is closed"),
+    }
+}
+
+/// Calls a handler with data that it may keep. Returns whether it does.
+fn is_kept(
+    worker: &Core,
+    handler: &AmHandler,
+    head: &Head<'_>,
+    reply_ep: ucp_ep_h,
+    data: &[u8],
+) -> bool {
+    let (ptr, len) = (data.as_ptr(), data.len());
     let what = CurrentData::Bytes { ptr, len };
     let (status, taken) = worker.am().kept.during(ptr.addr(), what, || {
         handler.call(head, ptr, len, reply_ep, UCP_AM_RECV_ATTR_FLAG_DATA)
     });
-    if status == UCS_INPROGRESS && !taken {
-        worker.am().kept.keep(Kept::Data(data));
-    }
+    status == UCS_INPROGRESS && !taken
 }
 
 impl AmHandler {
@@ -275,6 +337,13 @@ pub fn fetch(
         Some(TakenData::Kept(Kept::Data(buffer))) => {
             return copy_out(worker, buffer.bytes(), data, param);
         }
+        Some(TakenData::Kept(Kept::InPlace(kept))) => {
+            // SAFETY: readable until it is released.
+            let bytes = unsafe { core::slice::from_raw_parts(kept.data, kept.len) };
+            let copied = copy_out(worker, bytes, data, param);
+            worker.release_message(kept.iface, kept.message);
+            return copied;
+        }
         Some(TakenData::Current(CurrentData::Rts(a))) => a,
         Some(TakenData::Kept(Kept::Rts(a))) => *a,
     };
@@ -319,7 +388,10 @@ pub fn release(worker: &Core, handle: *const c_void) {
             receiver::send_ack(worker, a.sender, Ok(()));
         }
         Some(TakenData::Kept(Kept::Rts(a))) => receiver::send_ack(worker, a.sender, Ok(())),
-        Some(_) => {}
+        Some(TakenData::Kept(Kept::InPlace(kept))) => {
+            worker.release_message(kept.iface, kept.message);
+        }
+        Some(TakenData::Current(CurrentData::Bytes { .. }) | TakenData::Kept(Kept::Data(_))) => {}
     }
 }
 

@@ -20,6 +20,19 @@ pub type Internal = unsafe fn(*const c_void, u8, *const u8, usize);
 /// A handler of messages as first word and rest, which it may only read: argument, word, rest, length of the rest.
 pub type ShortHandler = unsafe fn(*mut c_void, u64, *const u8, usize);
 
+/// Whether a handler may keep a message after it has returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    No,
+    /// A copy of it.
+    Copy,
+    /// The message itself, by `InternalIface::keep`.
+    InPlace,
+}
+
+/// A handler of messages that it may keep: argument, bytes, length, how.
+pub type KeepHandler = unsafe fn(*mut c_void, *const u8, usize, Keep);
+
 /// Direct placement of the bytes of a long message after a head of `head` bytes. The bytes that are not placed come as
 /// a shorter message with the same head.
 pub struct Placing {
@@ -48,6 +61,8 @@ struct AmSlot {
 /// The handlers of one interface, by id.
 pub struct AmTable {
     handlers: [Cell<AmSlot>; AM_IDS],
+    /// Each does the same as the `cb` of its id. Apart: a longer `AmSlot` costs every message an instruction.
+    keeping: [Cell<Option<KeepHandler>>; AM_IDS],
     tracer: Cell<(uct_am_tracer_t, *mut c_void)>,
     internal: Cell<Option<(Internal, *const c_void)>>,
 }
@@ -77,11 +92,17 @@ fn none(id: usize) -> AmSlot {
     }
 }
 
+/// Whether received messages are logged.
+fn shows_data() -> bool {
+    log::level() >= log::Level::TraceData as u32
+}
+
 impl AmTable {
     #[allow(clippy::new_without_default)]
     pub fn new() -> AmTable {
         AmTable {
             handlers: core::array::from_fn(|id| Cell::new(none(id))),
+            keeping: core::array::from_fn(|_| Cell::new(None)),
             tracer: Cell::new((None, core::ptr::null_mut())),
             internal: Cell::new(None),
         }
@@ -106,6 +127,9 @@ impl AmTable {
             },
             None => none(id as usize),
         });
+        if let Some(keeping) = self.keeping.get(id as usize) {
+            keeping.set(None);
+        }
         Ok(())
     }
 
@@ -127,9 +151,22 @@ impl AmTable {
         self.amend(id, |handler| AmSlot { placing, ..handler });
     }
 
+    /// Sets `keeping` for messages of `id` that are not passed by parts. It has to do the same as the handler that was
+    /// just set. Not while received messages are logged, which `invoke` does.
+    pub fn set_keeping(&self, id: u8, keeping: KeepHandler) {
+        if let Some(slot) = self.keeping.get(id as usize).filter(|_| !shows_data()) {
+            slot.set(Some(keeping));
+        }
+    }
+
+    /// The handler for messages of `id` that it may keep, with its argument.
+    pub fn keeping(&self, id: u8) -> Option<(KeepHandler, *mut c_void)> {
+        let keeping = self.keeping.get(id as usize)?.get()?;
+        Some((keeping, self.handlers.get(id as usize)?.get().arg))
+    }
+
     fn amend(&self, id: u8, with: impl FnOnce(AmSlot) -> AmSlot) {
-        let shown = log::level() >= log::Level::TraceData as u32;
-        if let Some(slot) = self.handlers.get(id as usize).filter(|_| !shown) {
+        if let Some(slot) = self.handlers.get(id as usize).filter(|_| !shows_data()) {
             slot.set(with(slot.get()));
         }
     }

@@ -13,6 +13,7 @@ use crate::ucs::config::{Config, Ternary, var};
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
+use crate::uct::base::am::Keep;
 use crate::uct::base::desc::DescPool;
 use crate::uct::base::iface::{EpBox, IfaceBase, IfaceBox};
 use crate::uct::base::iov::Iov;
@@ -66,6 +67,13 @@ pub struct ShmIface {
 }
 
 type Face = IfaceBox<ShmIface>;
+
+/// Where a message stands.
+#[derive(Clone, Copy)]
+enum Place {
+    Slot,
+    Arena { can_keep: bool },
+}
 
 /// The configured sizes; `INVALID_PARAM` if they are unusable.
 fn shape_of(config: &Config) -> Result<(Shape, u32)> {
@@ -241,12 +249,12 @@ impl ShmIface {
             // Passed by parts: a struct that is passed as a whole is written to memory for each message.
             Polled::InSlot(Message { id, len, data }) => {
                 if !ShmIface::deliver_word(face, id, data, len) {
-                    ShmIface::deliver_bytes(face, id, data, len, false);
+                    ShmIface::deliver_bytes(face, id, data, len, Place::Slot);
                 }
                 true
             }
-            Polled::Elsewhere(Message { id, len, data }) => {
-                ShmIface::deliver_elsewhere(face, id, data, len);
+            Polled::Elsewhere(Message { id, len, data }, can_keep) => {
+                ShmIface::deliver_elsewhere(face, id, data, len, can_keep);
                 !face.base.internal.recv_paused.take()
             }
             Polled::Bad => true,
@@ -271,23 +279,34 @@ impl ShmIface {
     }
 
     #[inline(never)]
-    fn deliver_elsewhere(face: &Face, id: u8, data: *mut u8, len: usize) {
+    fn deliver_elsewhere(face: &Face, id: u8, data: *mut u8, len: usize, can_keep: bool) {
         if len < size_of::<u64>() || !ShmIface::deliver_word(face, id, data, len) {
-            ShmIface::deliver_bytes(face, id, data, len, true);
+            ShmIface::deliver_bytes(face, id, data, len, Place::Arena { can_keep });
         }
     }
 
     /// The same as bytes in one place.
     #[inline(never)]
-    fn deliver_bytes(face: &Face, id: u8, data: *mut u8, len: usize, in_arena: bool) {
-        if len <= FIRST_LINE {
+    fn deliver_bytes(face: &Face, id: u8, data: *mut u8, len: usize, place: Place) {
+        if len > FIRST_LINE
+            && let Some((handler, arg)) = face.base.am.keeping(id)
+        {
+            // What could have been sent short is not to be kept, as with upstream.
+            let keep = match place {
+                _ if len <= face.max_short => Keep::No,
+                Place::Arena { can_keep: true } if face.inbox.can_keep() => Keep::InPlace,
+                _ => Keep::Copy,
+            };
+            // SAFETY: the handler with its argument, as set; `len` bytes of slot or arena, as the ring checked.
+            unsafe { handler(arg, data, len, keep) };
+        } else if len <= FIRST_LINE {
             let scratch = face.scratch.get().cast::<u8>();
             // SAFETY: a message of this length stands in a slot, or in the arena with as much room;
             // the scratch is used here only, and not again before the handler has returned (`BUSY`).
             unsafe { copy_first_line(data, scratch, len) };
             // SAFETY: `len` bytes were just copied there.
             unsafe { face.base.am.invoke(id, scratch, len, 0) };
-        } else if in_arena && len <= COPY_MAX {
+        } else if matches!(place, Place::Arena { .. }) && len <= COPY_MAX {
             let desc = face.descs.get();
             // SAFETY: the length was checked against the arena by the ring, and a descriptor holds
             // COPY_MAX bytes.
@@ -641,6 +660,14 @@ impl InternalIface for ShmIface {
     ) -> ucs_status_t {
         // SAFETY: as promised by the caller.
         unsafe { ShmEp::am_short_inside(ep, id, header, payload, len) }
+    }
+
+    fn keep(face: &Face, address: usize, len: usize) -> bool {
+        face.inbox.keep(address, len)
+    }
+
+    fn release(face: &Face, address: usize) {
+        face.inbox.release(address);
     }
 }
 

@@ -23,12 +23,16 @@ use std::sync::Arc;
 const ALWAYS_HOT: usize = 8;
 /// Rounds without a message after which a lane cools down.
 const IDLE_ROUNDS: u32 = 2048;
+/// Of one in so many lanes a message may be kept at a time.
+const KEEPING_SHARE: u32 = 4;
 
 pub struct Inbox {
     segment: Arc<Segment>,
     layout: Layout,
     bells: Bells,
     batch: f64,
+    /// Lanes of which a message is kept.
+    keeping: Cell<u32>,
     inlets: Box<[Inlet]>,
     /// The only hot lane, if there is one.
     only: Cell<Option<NonNull<Inlet>>>,
@@ -81,6 +85,7 @@ impl Inbox {
             layout,
             bells,
             batch,
+            keeping: Cell::new(0),
             inlets: (0..lanes).map(|_| Inlet::default()).collect(),
             only: Cell::new(None),
             hot: list(),
@@ -230,6 +235,10 @@ impl Inbox {
         let Some(inlet) = self.inlets.get(lane as usize) else {
             return false;
         };
+        if inlet.keeps() {
+            // No correct sender's: the lane of a kept message is not free.
+            return false;
+        }
         let polled = inlet.generation.get().is_some();
         let (at, shape) = (self.layout.lane_at(lane), self.layout.shape(lane));
         // The sender reserved it; one that did not must not hurt us.
@@ -301,7 +310,7 @@ impl Inbox {
                 return;
             };
             let ready = inlet.receiver.get().is_some_and(Receiver::is_ready);
-            if inlet.closing.get() && !ready {
+            if inlet.can_be_freed() && !ready {
                 take(&self.hot, &self.hot_len, at);
                 self.free(lane, inlet);
             } else if inlet.idle.get() > IDLE_ROUNDS && !ready && self.hot_len.get() > ALWAYS_HOT {
@@ -324,6 +333,37 @@ impl Inbox {
         self.bells
             .lane(u32::from(lane))
             .store(free.0, Ordering::Release);
+    }
+
+    /// Whether `keep` works for a message in an arena. A lane of which a message is kept stays taken when its sender
+    /// has left, so that most lanes have to be free of kept messages.
+    #[inline]
+    pub fn can_keep(&self) -> bool {
+        self.keeping.get() < self.layout.lanes.div_ceil(KEEPING_SHARE)
+    }
+
+    /// The message at `address`, which is being handled, stays there until it is released. Returns whether it does.
+    #[cold]
+    pub fn keep(&self, address: usize, len: usize) -> bool {
+        let keep = |receiver: &Receiver| receiver.keep(address, len);
+        let kept = self.can_keep() && self.receiver_of(address).is_some_and(keep);
+        self.keeping.set(self.keeping.get() + u32::from(kept));
+        kept
+    }
+
+    /// The kept message at `address` is not needed any more.
+    #[cold]
+    pub fn release(&self, address: usize) {
+        let release = |receiver: &Receiver| receiver.release(address);
+        let released = self.receiver_of(address).is_some_and(release);
+        self.keeping.set(self.keeping.get() - u32::from(released));
+    }
+
+    /// The receiver of the lane that has the byte at `address`.
+    fn receiver_of(&self, address: usize) -> Option<&Receiver> {
+        let at = address.checked_sub(self.segment.base().addr())?;
+        let lane = self.layout.lane_of(at)?;
+        self.inlets.get(lane as usize)?.receiver.get()
     }
 
     /// Makes the event descriptor readable at the next message. `BUSY` when one waits already.
@@ -445,12 +485,22 @@ impl Inlet {
         if self.idle.get() > 0 { 1 } else { max }
     }
 
+    /// Whether one of its messages is kept.
+    fn keeps(&self) -> bool {
+        self.receiver.get().is_some_and(Receiver::keeps)
+    }
+
+    /// Whether its sender has left and none of its messages is kept.
+    fn can_be_freed(&self) -> bool {
+        self.closing.get() && !self.keeps()
+    }
+
     /// Records that the lane had no message. Returns whether it has to become cold.
     #[inline]
     fn note_silence(&self, hot: usize) -> bool {
         let idle = self.idle.get().saturating_add(1);
         self.idle.set(idle);
-        self.closing.get() || (idle > IDLE_ROUNDS && hot > ALWAYS_HOT)
+        self.can_be_freed() || (idle > IDLE_ROUNDS && hot > ALWAYS_HOT)
     }
 
     #[cold]

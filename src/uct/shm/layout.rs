@@ -9,7 +9,7 @@ use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering, fence, word32, word64};
 use crate::ucs::{Result, Status};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"ferrushm");
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// The facts lie before this, each bell on lines of its own behind it.
 const DOORBELL_AT: usize = 256;
 const ARMED_AT: usize = 384;
@@ -126,6 +126,17 @@ impl Layout {
         let wide = lane.min(self.wide_lanes) as usize;
         let narrow = lane.saturating_sub(self.wide_lanes) as usize;
         self.head_bytes() + wide * self.wide.bytes() + narrow * self.narrow.bytes()
+    }
+
+    /// The lane that has the byte at `offset`.
+    pub fn lane_of(&self, offset: usize) -> Option<u32> {
+        let offset = offset.checked_sub(self.head_bytes())?;
+        let wide = self.wide_lanes as usize * self.wide.bytes();
+        let lane = match offset.checked_sub(wide) {
+            None => offset / self.wide.bytes(),
+            Some(offset) => self.wide_lanes as usize + offset / self.narrow.bytes(),
+        };
+        u32::try_from(lane).ok().filter(|&lane| lane < self.lanes)
     }
 
     pub fn bytes(&self) -> usize {
@@ -298,8 +309,12 @@ mod tests {
         let mut end = layout.head_bytes();
         for lane in 0..layout.lanes {
             assert_eq!(layout.lane_at(lane), end);
+            assert_eq!(layout.lane_of(end), Some(lane));
             end += layout.shape(lane).bytes();
+            assert_eq!(layout.lane_of(end - 1), Some(lane));
         }
+        assert_eq!(layout.lane_of(end), None);
+        assert_eq!(layout.lane_of(layout.head_bytes() - 1), None);
         assert_eq!(layout.bytes(), end);
         assert!(end < 32 << 20, "{end}");
     }

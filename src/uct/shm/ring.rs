@@ -1,15 +1,16 @@
 //! A lane: a single-producer single-consumer ring in shared memory.
 //!
 //! Slots of fixed size carry a header word and short payloads, so that a small message costs one
-//! cache line; longer payloads stand in the lane's arena, whose positions both sides compute for
-//! themselves. The header word is stored last and holds the message's number, so that it says by
-//! itself whether it was written in this lap. The receiver tells in batches how far it has read; the
+//! cache line; longer payloads stand in the lane's arena (`arena`), and the slot says where. The header
+//! word is stored last and holds the message's number, so that it says by itself whether it was
+//! written in this lap. The receiver tells in batches how far it has read; the
 //! sender looks only when its last knowledge is used up. No instruction is locked and no line is
 //! shared beyond what the data needs. A sender that dies in the middle of a message blocks nobody.
 //!
-//! Neither side believes the other: positions are each side's own, a header is read once, and its
-//! length is checked against the lane's shape, which the receiver chose and the sender has checked.
+//! Neither side believes the other: a header is read once, and what it says is checked against the
+//! lane's shape, which the receiver chose and the sender has checked.
 
+use super::arena::{Arena, KeptRange};
 use crate::ucs::sync::{AtomicU32, AtomicU64, Ordering, compiler_fence, fence, word32, word64};
 use crate::uct::base::copy::copy;
 use core::cell::Cell;
@@ -24,9 +25,6 @@ pub const LINE: usize = 64;
 const CONTROL: usize = 256;
 const ATTENTION_AT: usize = 128;
 const PAGE: usize = 4096;
-/// Bytes after a message in the arena that stay empty, if messages may be a few times as long. The latency of 1 KiB was
-/// a tenth longer without them.
-const READ_AHEAD: usize = 1024 + LINE;
 
 /// The sizes of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,14 +64,8 @@ impl Shape {
         self.slot as usize - HEADER
     }
 
-    #[inline]
-    fn stride(self) -> usize {
-        (self.segment as usize).next_multiple_of(LINE)
-    }
-
-    #[inline]
-    fn arena(self) -> usize {
-        self.stride() * self.cells as usize
+    fn arena(self) -> Arena {
+        Arena::new(self.segment as usize, self.cells as usize)
     }
 
     fn arena_at(self) -> usize {
@@ -82,7 +74,7 @@ impl Shape {
 
     /// Bytes of the lane, whole pages.
     pub fn bytes(self) -> usize {
-        (self.arena_at() + self.arena()).next_multiple_of(PAGE)
+        (self.arena_at() + self.arena().len()).next_multiple_of(PAGE)
     }
 }
 
@@ -158,9 +150,9 @@ struct Lane {
     slot_size: usize,
     /// Most bytes after the first word of a message in its slot.
     rest_max: u32,
-    arena: *mut u8,
-    arena_len: usize,
-    stride: usize,
+    /// Start and places of the arena.
+    bytes: *mut u8,
+    arena: Arena,
 }
 
 impl Lane {
@@ -173,9 +165,8 @@ impl Lane {
             slots_end: base.wrapping_add(shape.arena_at()),
             slot_size: shape.slot as usize,
             rest_max: shape.slot.saturating_sub((HEADER + WORD) as u32),
-            arena: base.wrapping_add(shape.arena_at()),
-            arena_len: shape.arena(),
-            stride: shape.stride(),
+            bytes: base.wrapping_add(shape.arena_at()),
+            arena: shape.arena(),
         }
     }
 
@@ -216,30 +207,22 @@ impl Lane {
         self.word64(self.base.wrapping_add(8))
     }
 
+    /// The bytes of the arena that the receiver keeps (`KeptRange`).
+    #[inline]
+    fn kept(&self) -> &AtomicU64 {
+        self.word64(self.base.wrapping_add(16))
+    }
+
+    /// Where the message in `slot` stands in the arena.
+    #[inline]
+    fn arena_at(&self, slot: *mut u8) -> &AtomicU64 {
+        self.word64(slot.wrapping_add(HEADER))
+    }
+
     #[inline]
     fn attention(&self) -> &AtomicU32 {
         // SAFETY: as in `word64`.
         unsafe { word32(self.base.wrapping_add(ATTENTION_AT)) }
-    }
-
-    /// Bytes that a message of `len` at `at` uses: some lines after it are left out, since the receiver's prefetcher
-    /// reads them, and the next message would have to fetch them back.
-    #[inline]
-    fn arena_used(&self, at: usize, len: usize) -> usize {
-        (len + READ_AHEAD.min(self.stride / 4))
-            .next_multiple_of(LINE)
-            .min(self.arena_len - at)
-    }
-
-    /// The position of a message of up to the largest size when the arena is used up to `at`: both sides skip a tail
-    /// that is too short. Returns position and skipped bytes.
-    #[inline]
-    fn arena_place(&self, at: usize) -> (usize, usize) {
-        if self.arena_len - at < self.stride {
-            (0, self.arena_len - at)
-        } else {
-            (at, 0)
-        }
     }
 }
 
@@ -253,6 +236,8 @@ pub unsafe fn reset(base: *mut u8, shape: Shape) {
     // Relaxed: whoever hands the lane over publishes it with Release.
     lane.done().store(0, Ordering::Relaxed);
     lane.arena_done().store(0, Ordering::Relaxed);
+    lane.kept()
+        .store(KeptRange::NONE.to_word(), Ordering::Relaxed);
     lane.attention().store(1, Ordering::Relaxed);
     for number in 0..u64::from(shape.slots) {
         lane.word64(lane.slot(number)).store(0, Ordering::Relaxed);
@@ -272,6 +257,8 @@ pub struct Sender {
     arena_at: Cell<usize>,
     arena_used: Cell<u64>,
     arena_limit: Cell<u64>,
+    /// Bytes of the arena that the receiver keeps, as far as we know.
+    kept: Cell<KeptRange>,
     /// Whether the receiver's barrier does not reach this process: then each message needs a fence.
     fence: bool,
     stopped: Cell<bool>,
@@ -295,7 +282,8 @@ impl Sender {
             limit_plain: Cell::new(0),
             arena_at: Cell::new(0),
             arena_used: Cell::new(0),
-            arena_limit: Cell::new(lane.arena_len as u64),
+            arena_limit: Cell::new(lane.arena.len() as u64),
+            kept: Cell::new(KeptRange::NONE),
             fence,
             stopped: Cell::new(false),
         };
@@ -331,7 +319,7 @@ impl Sender {
     /// Whether a message can be sent now, by the receiver's latest position.
     #[inline]
     pub fn has_room(&self) -> bool {
-        self.has_slot() && self.has_arena()
+        self.has_slot() && self.arena_room().is_some()
     }
 
     #[inline]
@@ -356,23 +344,34 @@ impl Sender {
         self.next.get() != self.limit.get()
     }
 
+    /// The place for a message of any size in the arena, and the bytes that are skipped before it.
     #[inline]
-    fn has_arena(&self) -> bool {
-        let (_, skip) = self.lane.arena_place(self.arena_at.get());
-        let needed = self.arena_used.get() + (skip + self.lane.stride) as u64;
-        needed <= self.arena_limit.get() || self.refresh_arena(needed)
+    fn arena_room(&self) -> Option<(usize, usize)> {
+        self.known_arena_room().or_else(|| self.refresh_arena())
+    }
+
+    #[inline(always)]
+    fn known_arena_room(&self) -> Option<(usize, usize)> {
+        let arena = self.lane.arena;
+        let (at, skip) = arena.place(self.kept.get(), self.arena_at.get())?;
+        let needed = self.arena_used.get() + (skip + arena.stride()) as u64;
+        (needed <= self.arena_limit.get()).then_some((at, skip))
     }
 
     #[cold]
-    fn refresh_arena(&self, needed: u64) -> bool {
-        // Acquire: pairs with the Release in Receiver::release; the receiver has read the bytes.
+    fn refresh_arena(&self) -> Option<(usize, usize)> {
+        // Acquire: pairs with the Release in Receiver::tell; the receiver has read the bytes.
         let done = self.lane.arena_done().load(Ordering::Acquire);
-        let limit = done.saturating_add(self.lane.arena_len as u64);
+        let limit = done.saturating_add(self.lane.arena.len() as u64);
         if done > self.arena_used.get() || limit < self.arena_limit.get() {
-            return false;
+            return None;
         }
+        // Acquire: pairs with the Release in Receiver::set_kept. After `done`: the receiver stores what it keeps before
+        // it says that it is done with it.
+        let kept = self.lane.kept().load(Ordering::Acquire);
+        self.kept.set(self.lane.arena.kept_of_word(kept));
         self.arena_limit.set(limit);
-        needed <= limit
+        self.known_arena_room()
     }
 
     /// Sends a message that `fill` writes at a place of `inline_max` bytes, 8-aligned; `len` bytes
@@ -412,11 +411,11 @@ impl Sender {
     /// into a slot is copied there: its line in the arena stays in our cache.
     #[inline(always)]
     pub fn send_packed(&self, id: u8, pack: impl FnOnce(*mut u8) -> usize) -> Result<Packed, Full> {
-        if !self.has_room() {
+        if !self.has_slot() {
             return Err(Full);
         }
-        let (at, skip) = self.lane.arena_place(self.arena_at.get());
-        let place = self.lane.arena.wrapping_add(at);
+        let (at, skip) = self.arena_room().ok_or(Full)?;
+        let place = self.lane.bytes.wrapping_add(at);
         let len = pack(place);
         if len > self.lane.shape.segment as usize {
             return Ok(Packed::TooLong(len));
@@ -429,10 +428,12 @@ impl Sender {
             unsafe { copy(place, slot.wrapping_add(HEADER), len) };
             self.publish(slot, Head::new(number, id, len, false));
         } else {
-            let used = self.lane.arena_used(at, len);
+            let used = self.lane.arena.used(at, len);
             self.arena_at.set(at + used);
             self.arena_used
                 .set(self.arena_used.get() + (skip + used) as u64);
+            // Relaxed: published with the header.
+            self.lane.arena_at(slot).store(at as u64, Ordering::Relaxed);
             self.publish(slot, Head::new(number, id, len, true));
         }
         Ok(Packed::Sent(len))
@@ -490,6 +491,9 @@ pub struct Receiver {
     arena_at: Cell<usize>,
     arena_done: Cell<u64>,
     arena_told: Cell<u64>,
+    /// More bytes than this are told at once.
+    arena_slack: Cell<u64>,
+    kept: Cell<KeptRange>,
     /// Messages after which the position is published.
     batch: u64,
 }
@@ -508,8 +512,8 @@ pub struct Message {
 pub enum Polled {
     /// In its slot, a word at least.
     InSlot(Message),
-    /// In the arena, or less than a word.
-    Elsewhere(Message),
+    /// In the arena, or less than a word; whether `keep` would leave it there.
+    Elsewhere(Message, bool),
     /// A header that no correct sender writes; it was skipped.
     Bad,
 }
@@ -543,6 +547,8 @@ impl Receiver {
             arena_at: Cell::new(0),
             arena_done: Cell::new(0),
             arena_told: Cell::new(0),
+            arena_slack: Cell::new(0),
+            kept: Cell::new(KeptRange::NONE),
             batch: share.clamp(1, u64::from(shape.slots)),
         };
         receiver.restart();
@@ -555,6 +561,7 @@ impl Receiver {
         self.arena_at.set(0);
         self.arena_done.set(0);
         self.arena_told.set(0);
+        self.set_kept(KeptRange::NONE);
     }
 
     /// The next message has this number, and the sender knows.
@@ -594,7 +601,7 @@ impl Receiver {
                 if !each(self.elsewhere(head, data)) {
                     max = count + 1;
                 }
-                if self.arena_done.get() - self.arena_told.get() > self.lane.arena_len as u64 / 4 {
+                if self.arena_done.get() - self.arena_told.get() > self.arena_slack.get() {
                     self.tell();
                 }
             }
@@ -615,21 +622,68 @@ impl Receiver {
         let len = head.len();
         if !head.in_arena() && len < WORD {
             let id = head.id();
-            return Polled::Elsewhere(Message { id, len, data });
+            return Polled::Elsewhere(Message { id, len, data }, false);
         }
-        if !head.in_arena() || len > self.lane.shape.segment as usize {
+        let arena = self.lane.arena;
+        // Relaxed: published with the header. Read this once.
+        let at = self
+            .lane
+            .arena_at(data.wrapping_sub(HEADER))
+            .load(Ordering::Relaxed) as usize;
+        if !head.in_arena() || len > self.lane.shape.segment as usize || !arena.holds(at, len) {
             return Polled::Bad;
         }
-        let (at, skip) = self.lane.arena_place(self.arena_at.get());
-        let used = self.lane.arena_used(at, len);
+        let used = arena.used(at, len);
+        let skip = arena.skipped(self.arena_at.get(), at);
         self.arena_at.set(at + used);
         self.arena_done
             .set(self.arena_done.get() + (skip + used) as u64);
-        Polled::Elsewhere(Message {
+        let message = Message {
             id: head.id(),
             len,
-            data: self.lane.arena.wrapping_add(at),
-        })
+            data: self.lane.bytes.wrapping_add(at),
+        };
+        Polled::Elsewhere(message, self.kept.get() == KeptRange::NONE)
+    }
+
+    /// The message of `len` bytes at `address`, which `each` has just got, stays where it is: the sender goes around it
+    /// until it is released. Returns whether it does: one message of a lane can.
+    pub fn keep(&self, address: usize, len: usize) -> bool {
+        let at = address.wrapping_sub(self.lane.bytes.addr());
+        let fits = self.kept.get() == KeptRange::NONE && self.lane.arena.holds(at, len);
+        if fits {
+            self.set_kept(KeptRange::of(at, len));
+        }
+        fits
+    }
+
+    /// The message at `address` is not needed any more. Returns whether it was kept.
+    pub fn release(&self, address: usize) -> bool {
+        let at = address.wrapping_sub(self.lane.bytes.addr());
+        let kept = self.kept.get();
+        let found = kept != KeptRange::NONE && kept.starts_at(at);
+        if found {
+            self.set_kept(KeptRange::NONE);
+        }
+        found
+    }
+
+    /// Whether a message of the lane is kept.
+    pub fn keeps(&self) -> bool {
+        self.kept.get() != KeptRange::NONE
+    }
+
+    fn set_kept(&self, range: KeptRange) {
+        self.kept.set(range);
+        // A short arena with a message in its middle has room for one more: its sender has to know at once.
+        let slack = if range == KeptRange::NONE {
+            self.lane.arena.len() as u64 / 4
+        } else {
+            0
+        };
+        self.arena_slack.set(slack);
+        // Release: pairs with the Acquire in Sender::refresh_arena; what was kept has been read.
+        self.lane.kept().store(range.to_word(), Ordering::Release);
     }
 
     /// Publishes the receiver's position to the sender.

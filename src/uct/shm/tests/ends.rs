@@ -127,6 +127,77 @@ fn more_senders_than_lanes_wait_for_a_lane() {
     assert_eq!(receive(&inbox), [7]);
 }
 
+/// Sends a message that stands in the arena.
+fn send_long(peer: &Peer, value: u64) {
+    let pack = |at: *mut u8| {
+        // SAFETY: a place in the arena has room for a message of the largest size, aligned.
+        unsafe { at.cast::<u64>().write(value) };
+        SHAPE.segment as usize
+    };
+    let sender = peer.sender().unwrap();
+    assert!(sender.send_packed(3, pack).is_ok());
+    if sender.must_tell() {
+        peer.ring_bell(sender);
+    }
+}
+
+/// Receives one message and keeps it, if it can be.
+fn receive_and_keep(inbox: &Inbox) -> Option<*const u8> {
+    if inbox.bell_rang() {
+        inbox.look();
+    }
+    let mut kept = None;
+    let count = inbox.poll(1, |message| {
+        let message = good(message);
+        let (data, len) = (message.data.cast_const(), message.len);
+        kept = inbox.keep(data.addr(), len).then_some(data);
+        true
+    });
+    assert_eq!(count, 1);
+    kept
+}
+
+#[test]
+fn the_lane_of_a_kept_message_is_freed_when_it_is_released() {
+    let inbox = inbox(SegmentKind::Posix);
+    let first = attach(&inbox);
+    send_long(&first, 7);
+    let kept = receive_and_keep(&inbox).unwrap();
+    drop(first);
+    receive(&inbox);
+    receive(&inbox);
+    let _others: Vec<Peer> = (1..MAX_LANES).map(|_| attach(&inbox)).collect();
+    let late = attach(&inbox);
+    assert_eq!(late.claim(), Err(Status::NO_RESOURCE));
+    // SAFETY: kept, aligned.
+    assert_eq!(unsafe { kept.cast::<u64>().read() }, 7);
+    inbox.release(kept.addr());
+    receive(&inbox);
+    receive(&inbox);
+    assert_eq!(late.claim(), Ok(()));
+}
+
+#[test]
+fn of_most_lanes_no_message_is_kept() {
+    let inbox = inbox(SegmentKind::Posix);
+    let peers: Vec<Peer> = (0..MAX_LANES / 2).map(|_| attach(&inbox)).collect();
+    let kept: Vec<*const u8> = peers
+        .iter()
+        .filter_map(|peer| {
+            send_long(peer, 1);
+            receive_and_keep(&inbox)
+        })
+        .collect();
+    assert_eq!(kept.len(), MAX_LANES as usize / 4);
+    assert!(!inbox.can_keep());
+    inbox.release(kept[0].addr());
+    inbox.release(kept[0].addr());
+    assert!(inbox.can_keep());
+    send_long(&peers[0], 2);
+    assert!(receive_and_keep(&inbox).is_some());
+    assert!(!inbox.can_keep());
+}
+
 #[test]
 fn idle_lanes_cool_down_and_are_still_heard() {
     let inbox = inbox(SegmentKind::Posix);

@@ -65,6 +65,61 @@ fn payloads_are_seen_with_their_headers_and_not_overwritten() {
     });
 }
 
+/// Sends a message that stands in the arena.
+fn send_long(sender: &Sender, value: u64) {
+    let pack = |place| {
+        // SAFETY: as in `send`.
+        unsafe { word64(place) }.store(value, Ordering::Relaxed);
+        TINY.segment as usize
+    };
+    while sender.send_packed(1, pack).is_err() {
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn a_kept_message_is_not_overwritten_until_it_is_released() {
+    loom::model(|| {
+        // More slots than messages: only the arena makes the sender look where the receiver is.
+        let shape = Shape { slots: 4, ..TINY };
+        let memory = Memory::new(shape);
+        let (sender, receiver) = memory.ends(shape, 0.0);
+        let sender = End(sender);
+        // The third stands where the first did, unless that is kept.
+        let thread = thread::spawn(move || {
+            let sender = sender;
+            (1..=3).for_each(|value| send_long(&sender.0, value));
+        });
+        let mut kept = None;
+        for expected in 1..=3 {
+            let mut data = None;
+            while data.is_none() {
+                receiver.poll(1, |polled| {
+                    let message = good(polled);
+                    if expected == 1 {
+                        assert!(receiver.keep(message.data.addr(), message.len));
+                        kept = Some(message.data);
+                    }
+                    // SAFETY: as in `send`.
+                    let value = unsafe { word64(message.data) }.load(Ordering::Relaxed);
+                    assert_eq!(value, expected);
+                    data = Some(message.data);
+                    true
+                });
+                // SAFETY: as in `send`.
+                let first = kept.map(|kept| unsafe { word64(kept) }.load(Ordering::Relaxed));
+                assert!(
+                    first.is_none_or(|first| first == 1),
+                    "overwritten: {first:?}"
+                );
+                thread::yield_now();
+            }
+        }
+        assert!(kept.is_some_and(|kept| receiver.release(kept.addr())));
+        thread.join().unwrap();
+    });
+}
+
 #[test]
 fn who_sleeps_is_poked() {
     loom::model(|| {

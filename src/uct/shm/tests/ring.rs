@@ -71,7 +71,7 @@ fn check(number: u64, message: &ring::Message) {
 /// What a correct sender's message was polled as.
 pub fn good(polled: Polled) -> ring::Message {
     match polled {
-        Polled::InSlot(message) | Polled::Elsewhere(message) => message,
+        Polled::InSlot(message) | Polled::Elsewhere(message, _) => message,
         Polled::Bad => panic!("a good message was called bad"),
     }
 }
@@ -129,6 +129,47 @@ fn a_lane_is_a_bounded_queue() {
                 assert_eq!(receiver.is_ready(), !queue.is_empty());
             }
         }
+    }
+}
+
+#[test]
+fn a_kept_message_stays_while_the_lane_goes_on() {
+    for seed in 1..100 {
+        let random = TestRng::new(seed);
+        let batch = random.below(5) as f64 / 4.0;
+        let memory = Memory::new(SMALL);
+        let (sender, receiver) = memory.ends(SMALL, batch);
+        let mut kept: Option<(u64, ring::Message)> = None;
+        let mut keeps = 0;
+        for number in 0..2000 {
+            // An empty lane takes a message of any size, also beside a kept one.
+            send(&sender, number, random.below(1001), true).unwrap();
+            let polled = receiver.poll(1, |polled| {
+                let can_keep = matches!(polled, Polled::Elsewhere(_, true));
+                let message = good(polled);
+                check(number, &message);
+                let wanted = random.below(3) == 0;
+                if can_keep && wanted {
+                    assert!(receiver.keep(message.data.addr(), message.len));
+                    assert!(kept.replace((number, message)).is_none());
+                    keeps += 1;
+                } else if wanted {
+                    assert!(!receiver.keep(message.data.addr(), message.len));
+                }
+                true
+            });
+            assert_eq!(polled, 1);
+            if let Some((number, message)) = kept {
+                check(number, &message);
+                assert!(receiver.keeps());
+                if random.below(20) == 0 {
+                    assert!(!receiver.release(message.data.addr() + 64));
+                    assert!(receiver.release(message.data.addr()));
+                    kept = None;
+                }
+            }
+        }
+        assert!(keeps > 30, "seed {seed}: {keeps} were kept");
     }
 }
 

@@ -24,7 +24,8 @@ fn nothing_outside_is_touched_whatever_a_sender_writes() {
     let (first, last) = inbox.lane_range(0);
     let own = inbox.base() as usize;
     let random = TestRng::new(0x5eed);
-    let mut seen = 0u64;
+    let (mut seen, mut keeps) = (0u64, 0u64);
+    let mut kept = None;
     for round in 0..corruptions() {
         for _ in 0..=random.below(4) {
             // Anywhere in front of the second lane, the slot that is polled next more often.
@@ -59,14 +60,23 @@ fn nothing_outside_is_touched_whatever_a_sender_writes() {
                 .map(|at| u64::from(unsafe { message.data.add(at).read_volatile() }))
                 .sum::<u64>();
             std::hint::black_box(sum);
+            if random.below(4) == 0 && inbox.keep(message.data.addr(), message.len) {
+                assert!(kept.replace(message.data.addr()).is_none());
+                keeps += 1;
+            }
             true
         });
+        if random.below(8) == 0
+            && let Some(address) = kept.take()
+        {
+            inbox.release(address);
+        }
         // The sender's side believes the shared words no more than the receiver does.
         if let Some(sender) = peer.sender() {
             let _ = sender.send_packed(1, |place| {
                 let at = place as usize - shared.base() as usize;
                 assert!(at >= first && at + SHAPE.segment as usize <= last);
-                8
+                random.below(SHAPE.segment as usize + 1)
             });
             let _ = sender.send_inline(1, 8, |place| {
                 let at = place as usize - shared.base() as usize;
@@ -79,6 +89,7 @@ fn nothing_outside_is_touched_whatever_a_sender_writes() {
         }
     }
     assert!(seen > corruptions() / 100, "only {seen} messages were seen");
+    assert!(keeps > corruptions() / 1000, "only {keeps} were kept");
 }
 
 /// The scribbler may have taken all lanes, or damaged the facts: then those of a new interface.
