@@ -12,8 +12,29 @@ use crate::c::*;
 use crate::sys::mem::page_size;
 use crate::ucs::Status;
 use crate::ucs::config::units::{parse_memory, print_memory};
-use crate::uct::registry::COMPONENTS;
+use crate::uct::registry::{COMPONENTS, numbered};
 use std::fmt::Write;
+
+/// The commit that this was built from. The build of packages names it; another one would be compiled anew for every commit.
+const COMMIT: Option<&str> = option_env!("FERRUCX_COMMIT");
+
+/// What library this is and how it was built, a line `name=value` for each fact.
+pub fn describe_build() -> String {
+    let transports = numbered();
+    let transports: Vec<_> = transports.iter().map(|(_, t)| t.name()).collect();
+    let profile = match cfg!(debug_assertions) {
+        true => "debug",
+        false => "release",
+    };
+    format!(
+        "name=ferrucx\nversion={}\ncommit={}\nprofile={profile}\narchitecture={}\nenable_mt=1\nenable_params_check=1\n\
+         transports={}\n",
+        env!("CARGO_PKG_VERSION"),
+        COMMIT.unwrap_or("unknown"),
+        std::env::consts::ARCH,
+        transports.join(",")
+    )
+}
 
 impl Context {
     /// Components, memory domains, and a line for each transport on a device.

@@ -4,6 +4,7 @@ use crate::abi::args::{non_null, put_name};
 use crate::c::prelude::*;
 use crate::ucp::config;
 use crate::ucp::context::{Context, ContextParams};
+use crate::ucp::info::describe_build;
 use crate::ucp::request::Request;
 use crate::ucs::config::Config;
 use crate::uct::base::params::{masked, text};
@@ -94,6 +95,23 @@ pub unsafe extern "C" fn ucp_get_version(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucp_get_version_string() -> *const c_char {
     c"1.22.0".as_ptr()
+}
+
+/// Prints which library this is and how it was built: lines `name=value`, of which `name=ferrucx`,
+/// `version` and `commit` (the commit of its sources, or `unknown`) are always there. No other
+/// library of UCX has this function.
+///
+/// - `stream` (in): Where the lines go; open for writing.
+///
+/// `ucp/api/ferrucx.h`, group `context`.
+///
+/// # Safety
+/// `stream` must be an open C stream.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrucx_print_build(stream: *mut FILE) {
+    non_null!(; stream);
+    // SAFETY: the caller's stream.
+    unsafe { super::print::put(stream, &describe_build()) };
 }
 
 /// Creates a context, for a program that was compiled with the given version of this interface;
