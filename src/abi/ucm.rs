@@ -75,6 +75,8 @@ fn tell_of_undelivered(events: EventSet) {
 
 /// Sets options; `enable_events` decides whether handlers may be registered. `ucm/api/ucm.h`.
 ///
+/// - `ucm_opts` (in): The options; copied.
+///
 /// # Safety
 /// `ucm_opts` is null or options of any release, of which two words are read.
 #[unsafe(no_mangle)]
@@ -88,9 +90,14 @@ pub unsafe extern "C" fn ucm_set_global_opts(ucm_opts: *const ucm_global_config_
     hooks::set_enabled(enabled != 0);
 }
 
-/// Registers a handler; lower priorities run first, those below 0 before the call itself. What it hears of:
-/// `ucm::hooks`. `UCS_ERR_INVALID_PARAM` for what is no event, `UCS_ERR_UNSUPPORTED` where the configuration allows none
-/// (`UCX_MEM_EVENTS`, `UCX_MEM_MMAP_HOOK_MODE`). `ucm/api/ucm.h`.
+/// Registers a handler of memory events. It hears of the calls of this header. `ucm/api/ucm.h`.
+///
+/// - `events` (in): Bits of `ucm_event_type_t`.
+/// - `priority` (in): Lower ones run first, those below 0 before the call itself.
+/// - `cb` (in): The handler.
+/// - `arg` (in): Its last argument.
+/// - returns: UCS_OK. UCS_ERR_INVALID_PARAM for what is no event. UCS_ERR_UNSUPPORTED where the
+///   configuration allows none (`UCX_MEM_EVENTS`, `UCX_MEM_MMAP_HOOK_MODE`).
 ///
 /// # Safety
 /// `cb` may be called with `arg` until it is removed.
@@ -126,6 +133,10 @@ pub unsafe extern "C" fn ucm_set_event_handler(
 }
 
 /// Removes events from a handler; waits for callbacks under way. `ucm/api/ucm.h`.
+///
+/// - `events` (in): Bits of `ucm_event_type_t`.
+/// - `cb` (in): The handler.
+/// - `arg` (in): As it was given with the handler.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucm_unset_event_handler(
     events: c_int,
@@ -138,25 +149,34 @@ pub extern "C" fn ucm_unset_event_handler(
 }
 
 /// Declares events that the program delivers by itself. `ucm/api/ucm.h`.
+///
+/// - `events` (in): Bits of `ucm_event_type_t`.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucm_set_external_event(events: c_int) {
     hooks::set_external(events as u32);
 }
 
 /// Takes a declaration back. `ucm/api/ucm.h`.
+///
+/// - `events` (in): Bits of `ucm_event_type_t`.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucm_unset_external_event(events: c_int) {
     hooks::unset_external(events as u32);
 }
 
-/// Whether the hooks that the library installed work: there are none that could fail, and nothing
-/// in it caches what an unmapping would make stale. `ucm/api/ucm.h`.
+/// Tells whether the hooks that the library installed work. `ucm/api/ucm.h`.
+///
+/// - `events` (in): Bits of `ucm_event_type_t`.
+/// - returns: UCS_OK or UCS_ERR_UNSUPPORTED.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucm_test_events(events: c_int) -> ucs_status_t {
     status_of(hooks::test_own(events as u32))
 }
 
 /// Whether the program delivers the events that it declared. `ucm/api/ucm.h`.
+///
+/// - `events` (in): Bits of `ucm_event_type_t`.
+/// - returns: UCS_OK or UCS_ERR_UNSUPPORTED.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucm_test_external_events(events: c_int) -> ucs_status_t {
     status_of(hooks::test_external(events as u32))
@@ -167,18 +187,32 @@ fn status_of(works: bool) -> ucs_status_t {
 }
 
 /// Tells the handlers that the program mapped a range. `ucm/api/ucm.h`.
+///
+/// - `addr` (in): Start of the range.
+/// - `length` (in): Bytes of the range.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucm_vm_mmap(addr: *mut c_void, length: usize) {
     events::mapped(addr, length);
 }
 
 /// Tells the handlers that the program unmaps a range. `ucm/api/ucm.h`.
+///
+/// - `addr` (in): Start of the range.
+/// - `length` (in): Bytes of the range.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucm_vm_munmap(addr: *mut c_void, length: usize) {
     events::unmapped(addr, length);
 }
 
 /// mmap(2) without events. `ucm/api/ucm.h`.
+///
+/// - `addr` (in): Address wanted, or NULL.
+/// - `length` (in): Bytes of the range.
+/// - `prot` (in): As of the system call.
+/// - `flags` (in): As of the system call.
+/// - `fd` (in): As of the system call.
+/// - `offset` (in): As of the system call.
+/// - returns: As the system call: an address, or the error value with errno set.
 ///
 /// # Safety
 /// As the system's call.
@@ -197,6 +231,10 @@ pub unsafe extern "C" fn ucm_orig_mmap(
 
 /// munmap(2) without events. `ucm/api/ucm.h`.
 ///
+/// - `addr` (in): Start of the range.
+/// - `length` (in): Bytes of the range.
+/// - returns: 0, or -1 with errno set.
+///
 /// # Safety
 /// As the system's call.
 #[unsafe(no_mangle)]
@@ -206,6 +244,13 @@ pub unsafe extern "C" fn ucm_orig_munmap(addr: *mut c_void, length: usize) -> c_
 }
 
 /// mremap(2) without events. `ucm/api/ucm.h`.
+///
+/// - `old_address` (in): Start of the range.
+/// - `old_size` (in): Its bytes.
+/// - `new_size` (in): Bytes wanted.
+/// - `flags` (in): As of the system call.
+/// - `new_address` (in): Where it shall be, with MREMAP_FIXED.
+/// - returns: As the system call: an address, or the error value with errno set.
 ///
 /// # Safety
 /// As the system's call.
@@ -223,6 +268,11 @@ pub unsafe extern "C" fn ucm_orig_mremap(
 
 /// shmat(2) without events. `ucm/api/ucm.h`.
 ///
+/// - `shmid` (in): Segment.
+/// - `shmaddr` (in): Address of the segment, as of the system call.
+/// - `shmflg` (in): As of the system call.
+/// - returns: As the system call: an address, or the error value with errno set.
+///
 /// # Safety
 /// As the system's call.
 #[unsafe(no_mangle)]
@@ -237,6 +287,9 @@ pub unsafe extern "C" fn ucm_orig_shmat(
 
 /// shmdt(2) without events. `ucm/api/ucm.h`.
 ///
+/// - `shmaddr` (in): Address of the segment, as of the system call.
+/// - returns: 0, or -1 with errno set.
+///
 /// # Safety
 /// As the system's call.
 #[unsafe(no_mangle)]
@@ -246,6 +299,9 @@ pub unsafe extern "C" fn ucm_orig_shmdt(shmaddr: *const c_void) -> c_int {
 }
 
 /// sbrk(3) without events. `ucm/api/ucm.h`.
+///
+/// - `increment` (in): Bytes by which the break moves.
+/// - returns: As the system call: an address, or the error value with errno set.
 ///
 /// # Safety
 /// As the system's call.
@@ -257,6 +313,9 @@ pub unsafe extern "C" fn ucm_orig_sbrk(increment: isize) -> *mut c_void {
 
 /// brk(2) without events. `ucm/api/ucm.h`.
 ///
+/// - `addr` (in): New end of the heap.
+/// - returns: 0, or -1 with errno set.
+///
 /// # Safety
 /// As the system's call.
 #[unsafe(no_mangle)]
@@ -266,6 +325,11 @@ pub unsafe extern "C" fn ucm_orig_brk(addr: *mut c_void) -> c_int {
 }
 
 /// madvise(2) without events. `ucm/api/ucm.h`.
+///
+/// - `addr` (in): Start of the range.
+/// - `length` (in): Bytes of the range.
+/// - `advice` (in): As of the system call.
+/// - returns: 0, or -1 with errno set.
 ///
 /// # Safety
 /// As the system's call.
@@ -280,6 +344,14 @@ pub unsafe extern "C" fn ucm_orig_madvise(
 }
 
 /// mmap(2) with events. `ucm/api/ucm.h`.
+///
+/// - `addr` (in): Address wanted, or NULL.
+/// - `length` (in): Bytes of the range.
+/// - `prot` (in): As of the system call.
+/// - `flags` (in): As of the system call.
+/// - `fd` (in): As of the system call.
+/// - `offset` (in): As of the system call.
+/// - returns: As the system call: an address, or the error value with errno set.
 ///
 /// # Safety
 /// As the system's call.
@@ -298,6 +370,10 @@ pub unsafe extern "C" fn ucm_mmap(
 
 /// munmap(2) with events. `ucm/api/ucm.h`.
 ///
+/// - `addr` (in): Start of the range.
+/// - `length` (in): Bytes of the range.
+/// - returns: 0, or -1 with errno set.
+///
 /// # Safety
 /// As the system's call.
 #[unsafe(no_mangle)]
@@ -307,6 +383,11 @@ pub unsafe extern "C" fn ucm_munmap(addr: *mut c_void, length: usize) -> c_int {
 }
 
 /// shmat(2) with events. `ucm/api/ucm.h`.
+///
+/// - `shmid` (in): Segment.
+/// - `shmaddr` (in): Address of the segment, as of the system call.
+/// - `shmflg` (in): As of the system call.
+/// - returns: As the system call: an address, or the error value with errno set.
 ///
 /// # Safety
 /// As the system's call.
@@ -322,6 +403,9 @@ pub unsafe extern "C" fn ucm_shmat(
 
 /// shmdt(2) with events. `ucm/api/ucm.h`.
 ///
+/// - `shmaddr` (in): Address of the segment, as of the system call.
+/// - returns: 0, or -1 with errno set.
+///
 /// # Safety
 /// As the system's call.
 #[unsafe(no_mangle)]
@@ -331,6 +415,9 @@ pub unsafe extern "C" fn ucm_shmdt(shmaddr: *const c_void) -> c_int {
 }
 
 /// sbrk(3) with events. `ucm/api/ucm.h`.
+///
+/// - `increment` (in): Bytes by which the break moves.
+/// - returns: As the system call: an address, or the error value with errno set.
 ///
 /// # Safety
 /// As the system's call.
@@ -342,6 +429,9 @@ pub unsafe extern "C" fn ucm_sbrk(increment: isize) -> *mut c_void {
 
 /// brk(2) with events. `ucm/api/ucm.h`.
 ///
+/// - `addr` (in): New end of the heap.
+/// - returns: 0, or -1 with errno set.
+///
 /// # Safety
 /// As the system's call.
 #[unsafe(no_mangle)]
@@ -352,6 +442,11 @@ pub unsafe extern "C" fn ucm_brk(addr: *mut c_void) -> c_int {
 
 /// madvise(2) with events. `ucm/api/ucm.h`.
 ///
+/// - `addr` (in): Start of the range.
+/// - `length` (in): Bytes of the range.
+/// - `advice` (in): As of the system call.
+/// - returns: 0, or -1 with errno set.
+///
 /// # Safety
 /// As the system's call.
 #[unsafe(no_mangle)]
@@ -361,6 +456,10 @@ pub unsafe extern "C" fn ucm_madvise(addr: *mut c_void, length: usize, advice: c
 }
 
 /// dlopen(3); nothing is hooked in the new object. `ucm/api/ucm.h`.
+///
+/// - `filename` (in): Name of the object, NUL-terminated, or NULL.
+/// - `flag` (in): As of dlopen(3).
+/// - returns: Handle of the object, or NULL.
 ///
 /// # Safety
 /// As the system's call.

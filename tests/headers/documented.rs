@@ -114,6 +114,8 @@ fn parameters(item: &Item, out: &mut Vec<String>) {
 /// Result, name and parameters of a declaration; `None` if it declares no function.
 fn signature(text: &str) -> Option<(String, String, Vec<String>)> {
     let text = text.split('{').next().unwrap_or_default().trim();
+    // Attributes may follow the parameters.
+    let text = text.split(" UCS_F_PRINTF(").next().unwrap_or_default();
     let close = text.rfind(')')?;
     let mut depth = 0usize;
     let open = text[..=close].rfind(|c| {

@@ -472,7 +472,13 @@ fn doxygen(line: &str) -> String {
     {
         return format!(" @ingroup {library}_{group}");
     }
-    line.to_owned()
+    // The header that a function stands in, which Rust needs to be told.
+    match line.rsplit_once(" `") {
+        Some((text, header)) if header.starts_with("uc") && header.ends_with(".h`.") => {
+            text.to_owned()
+        }
+        _ => line.to_owned(),
+    }
 }
 
 fn is_blank_doc(attr: &Attribute) -> bool {

@@ -24,6 +24,7 @@ enum ucm_mmap_hook_mode {
     UCM_MMAP_HOOK_RELOC = 1,
     /** By patching code, which this library never does. */
     UCM_MMAP_HOOK_BISTRO = 2,
+    /** Number of modes. */
     UCM_MMAP_HOOK_LAST = 3,
 };
 
@@ -73,6 +74,7 @@ enum ucm_module_unload_prevent_mode {
     UCM_UNLOAD_PREVENT_MODE_NOW = 1,
     /** They may go. */
     UCM_UNLOAD_PREVENT_MODE_NONE = 2,
+    /** Number of modes. */
     UCM_UNLOAD_PREVENT_MODE_LAST = 3,
 };
 
@@ -250,104 +252,263 @@ union ucm_event {
     struct ucm_event_mem_type mem_type;
 };
 
-/** Gets an event. It may be called in any thread and must not allocate. */
+/**
+ * Gets an event. It may be called in any thread and must not allocate.
+ *
+ * @param[in] event_type What happens, one bit of `ucm_event_type_t`.
+ * @param[in,out] event The call and its result; valid during the call.
+ * @param[in] arg As it was given with the handler.
+ */
 typedef void (*ucm_event_callback_t)(ucm_event_type_t event_type,
                                      ucm_event_t *event,
                                      void *arg);
 
-/** Sets options; `enable_events` decides whether handlers may be registered. `ucm/api/ucm.h`. */
+/**
+ * Sets options; `enable_events` decides whether handlers may be registered.
+ *
+ * @param[in] ucm_opts The options; copied.
+ */
 void ucm_set_global_opts(const ucm_global_config_t *ucm_opts);
 
 /**
- * Registers a handler; lower priorities run first, those below 0 before the call itself. What it hears of:
- * `ucm::hooks`. `UCS_ERR_INVALID_PARAM` for what is no event, `UCS_ERR_UNSUPPORTED` where the configuration allows none
- * (`UCX_MEM_EVENTS`, `UCX_MEM_MMAP_HOOK_MODE`). `ucm/api/ucm.h`.
+ * Registers a handler of memory events. It hears of the calls of this header.
+ *
+ * @param[in] events Bits of `ucm_event_type_t`.
+ * @param[in] priority Lower ones run first, those below 0 before the call itself.
+ * @param[in] cb The handler.
+ * @param[in] arg Its last argument.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM for what is no event. UCS_ERR_UNSUPPORTED where the
+ *   configuration allows none (`UCX_MEM_EVENTS`, `UCX_MEM_MMAP_HOOK_MODE`).
  */
 ucs_status_t ucm_set_event_handler(int events,
                                    int priority,
                                    ucm_event_callback_t cb,
                                    void *arg);
 
-/** Removes events from a handler; waits for callbacks under way. `ucm/api/ucm.h`. */
+/**
+ * Removes events from a handler; waits for callbacks under way.
+ *
+ * @param[in] events Bits of `ucm_event_type_t`.
+ * @param[in] cb The handler.
+ * @param[in] arg As it was given with the handler.
+ */
 void ucm_unset_event_handler(int events, ucm_event_callback_t cb, void *arg);
 
-/** Declares events that the program delivers by itself. `ucm/api/ucm.h`. */
+/**
+ * Declares events that the program delivers by itself.
+ *
+ * @param[in] events Bits of `ucm_event_type_t`.
+ */
 void ucm_set_external_event(int events);
 
-/** Takes a declaration back. `ucm/api/ucm.h`. */
+/**
+ * Takes a declaration back.
+ *
+ * @param[in] events Bits of `ucm_event_type_t`.
+ */
 void ucm_unset_external_event(int events);
 
 /**
- * Whether the hooks that the library installed work: there are none that could fail, and nothing
- * in it caches what an unmapping would make stale. `ucm/api/ucm.h`.
+ * Tells whether the hooks that the library installed work.
+ *
+ * @param[in] events Bits of `ucm_event_type_t`.
+ * @return UCS_OK or UCS_ERR_UNSUPPORTED.
  */
 ucs_status_t ucm_test_events(int events);
 
-/** Whether the program delivers the events that it declared. `ucm/api/ucm.h`. */
+/**
+ * Whether the program delivers the events that it declared.
+ *
+ * @param[in] events Bits of `ucm_event_type_t`.
+ * @return UCS_OK or UCS_ERR_UNSUPPORTED.
+ */
 ucs_status_t ucm_test_external_events(int events);
 
-/** mmap(2) without events. `ucm/api/ucm.h`. */
+/**
+ * mmap(2) without events.
+ *
+ * @param[in] addr Address wanted, or NULL.
+ * @param[in] length Bytes of the range.
+ * @param[in] prot As of the system call.
+ * @param[in] flags As of the system call.
+ * @param[in] fd As of the system call.
+ * @param[in] offset As of the system call.
+ * @return As the system call: an address, or the error value with errno set.
+ */
 void *ucm_orig_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
 
-/** munmap(2) without events. `ucm/api/ucm.h`. */
+/**
+ * munmap(2) without events.
+ *
+ * @param[in] addr Start of the range.
+ * @param[in] length Bytes of the range.
+ * @return 0, or -1 with errno set.
+ */
 int ucm_orig_munmap(void *addr, size_t length);
 
-/** mremap(2) without events. `ucm/api/ucm.h`. */
+/**
+ * mremap(2) without events.
+ *
+ * @param[in] old_address Start of the range.
+ * @param[in] old_size Its bytes.
+ * @param[in] new_size Bytes wanted.
+ * @param[in] flags As of the system call.
+ * @param[in] new_address Where it shall be, with MREMAP_FIXED.
+ * @return As the system call: an address, or the error value with errno set.
+ */
 void *ucm_orig_mremap(void *old_address,
                       size_t old_size,
                       size_t new_size,
                       int flags,
                       void *new_address);
 
-/** shmat(2) without events. `ucm/api/ucm.h`. */
+/**
+ * shmat(2) without events.
+ *
+ * @param[in] shmid Segment.
+ * @param[in] shmaddr Address of the segment, as of the system call.
+ * @param[in] shmflg As of the system call.
+ * @return As the system call: an address, or the error value with errno set.
+ */
 void *ucm_orig_shmat(int shmid, const void *shmaddr, int shmflg);
 
-/** shmdt(2) without events. `ucm/api/ucm.h`. */
+/**
+ * shmdt(2) without events.
+ *
+ * @param[in] shmaddr Address of the segment, as of the system call.
+ * @return 0, or -1 with errno set.
+ */
 int ucm_orig_shmdt(const void *shmaddr);
 
-/** sbrk(3) without events. `ucm/api/ucm.h`. */
+/**
+ * sbrk(3) without events.
+ *
+ * @param[in] increment Bytes by which the break moves.
+ * @return As the system call: an address, or the error value with errno set.
+ */
 void *ucm_orig_sbrk(ssize_t increment);
 
-/** brk(2) without events. `ucm/api/ucm.h`. */
+/**
+ * brk(2) without events.
+ *
+ * @param[in] addr New end of the heap.
+ * @return 0, or -1 with errno set.
+ */
 int ucm_orig_brk(void *addr);
 
-/** madvise(2) without events. `ucm/api/ucm.h`. */
+/**
+ * madvise(2) without events.
+ *
+ * @param[in] addr Start of the range.
+ * @param[in] length Bytes of the range.
+ * @param[in] advice As of the system call.
+ * @return 0, or -1 with errno set.
+ */
 int ucm_orig_madvise(void *addr, size_t length, int advice);
 
-/** mmap(2) with events. `ucm/api/ucm.h`. */
+/**
+ * mmap(2) with events.
+ *
+ * @param[in] addr Address wanted, or NULL.
+ * @param[in] length Bytes of the range.
+ * @param[in] prot As of the system call.
+ * @param[in] flags As of the system call.
+ * @param[in] fd As of the system call.
+ * @param[in] offset As of the system call.
+ * @return As the system call: an address, or the error value with errno set.
+ */
 void *ucm_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
 
-/** munmap(2) with events. `ucm/api/ucm.h`. */
+/**
+ * munmap(2) with events.
+ *
+ * @param[in] addr Start of the range.
+ * @param[in] length Bytes of the range.
+ * @return 0, or -1 with errno set.
+ */
 int ucm_munmap(void *addr, size_t length);
 
-/** Tells the handlers that the program mapped a range. `ucm/api/ucm.h`. */
+/**
+ * Tells the handlers that the program mapped a range.
+ *
+ * @param[in] addr Start of the range.
+ * @param[in] length Bytes of the range.
+ */
 void ucm_vm_mmap(void *addr, size_t length);
 
-/** Tells the handlers that the program unmaps a range. `ucm/api/ucm.h`. */
+/**
+ * Tells the handlers that the program unmaps a range.
+ *
+ * @param[in] addr Start of the range.
+ * @param[in] length Bytes of the range.
+ */
 void ucm_vm_munmap(void *addr, size_t length);
 
-/** shmat(2) with events. `ucm/api/ucm.h`. */
+/**
+ * shmat(2) with events.
+ *
+ * @param[in] shmid Segment.
+ * @param[in] shmaddr Address of the segment, as of the system call.
+ * @param[in] shmflg As of the system call.
+ * @return As the system call: an address, or the error value with errno set.
+ */
 void *ucm_shmat(int shmid, const void *shmaddr, int shmflg);
 
-/** shmdt(2) with events. `ucm/api/ucm.h`. */
+/**
+ * shmdt(2) with events.
+ *
+ * @param[in] shmaddr Address of the segment, as of the system call.
+ * @return 0, or -1 with errno set.
+ */
 int ucm_shmdt(const void *shmaddr);
 
-/** sbrk(3) with events. `ucm/api/ucm.h`. */
+/**
+ * sbrk(3) with events.
+ *
+ * @param[in] increment Bytes by which the break moves.
+ * @return As the system call: an address, or the error value with errno set.
+ */
 void *ucm_sbrk(ssize_t increment);
 
-/** brk(2) with events. `ucm/api/ucm.h`. */
+/**
+ * brk(2) with events.
+ *
+ * @param[in] addr New end of the heap.
+ * @return 0, or -1 with errno set.
+ */
 int ucm_brk(void *addr);
 
-/** madvise(2) with events. `ucm/api/ucm.h`. */
+/**
+ * madvise(2) with events.
+ *
+ * @param[in] addr Start of the range.
+ * @param[in] length Bytes of the range.
+ * @param[in] advice As of the system call.
+ * @return 0, or -1 with errno set.
+ */
 int ucm_madvise(void *addr, size_t length, int advice);
 
-/** dlopen(3); nothing is hooked in the new object. `ucm/api/ucm.h`. */
+/**
+ * dlopen(3); nothing is hooked in the new object.
+ *
+ * @param[in] filename Name of the object, NUL-terminated, or NULL.
+ * @param[in] flag As of dlopen(3).
+ * @return Handle of the object, or NULL.
+ */
 void *ucm_dlopen(const char *filename, int flag);
 
 /** Options of the library that watches memory. */
 extern ucm_global_config_t ucm_global_opts;
 
-/** mremap() with events; the new address comes last, where MREMAP_FIXED asks for it. */
+/**
+ * mremap() with events; the new address comes last, where MREMAP_FIXED asks for it.
+ *
+ * @param[in] old_address Start of the range.
+ * @param[in] old_size Its bytes.
+ * @param[in] new_size Bytes wanted.
+ * @param[in] flags As of the system call.
+ * @return As the system call: an address, or the error value with errno set.
+ */
 void *ucm_mremap(void *old_address, size_t old_size, size_t new_size, int flags, ...);
 
 END_C_DECLS

@@ -10,16 +10,32 @@
 
 BEGIN_C_DECLS
 
-/** CRC-16 of ISO 3309, also known as X-25. `ucs/algorithm/crc.h`. */
+/**
+ * CRC-16 of ISO 3309, also known as X-25.
+ *
+ * @param[in] buffer The bytes.
+ * @param[in] size Their number.
+ * @return The checksum.
+ */
 uint16_t ucs_crc16(const void *buffer, size_t size);
 
-/** The same of a string without its NUL. `ucs/algorithm/crc.h`. */
+/**
+ * The same of a string without its NUL.
+ *
+ * @param[in] s String, NUL-terminated.
+ * @return The checksum.
+ */
 uint16_t ucs_crc16_string(const char *s);
 
-/** CRC-32 of ISO 3309, as zlib's; `prev_crc` is that of the bytes before, or 0. `ucs/algorithm/crc.h`. */
-uint32_t ucs_crc32(uint32_t prev_crc,
-                   const void *buffer,
-                   size_t size);
+/**
+ * CRC-32 of ISO 3309, as zlib's; `prev_crc` is that of the bytes before, or 0.
+ *
+ * @param[in] prev_crc Checksum of the bytes before, or 0.
+ * @param[in] buffer The bytes.
+ * @param[in] size Their number.
+ * @return The checksum.
+ */
+uint32_t ucs_crc32(uint32_t prev_crc, const void *buffer, size_t size);
 
 END_C_DECLS
 

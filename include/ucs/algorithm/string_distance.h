@@ -10,9 +10,14 @@
 
 BEGIN_C_DECLS
 
-/** Characters to insert, remove or replace to make one string of another. `ucs/algorithm/string_distance.h`. */
-size_t ucs_string_distance(const char *str1,
-                           const char *str2);
+/**
+ * Characters to insert, remove or replace to make one string of another.
+ *
+ * @param[in] str1 String, NUL-terminated.
+ * @param[in] str2 String, NUL-terminated.
+ * @return Number of changes.
+ */
+size_t ucs_string_distance(const char *str1, const char *str2);
 
 END_C_DECLS
 

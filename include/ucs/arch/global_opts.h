@@ -22,7 +22,9 @@ BEGIN_C_DECLS
 
 /**
  * Prints for which sizes the library replaces memcpy: for none, so nothing.
- * `ucs/arch/global_opts.h`.
+ *
+ *
+ * @param[in] config Not read.
  */
 void ucs_arch_print_memcpy_limits(ucs_arch_global_opts_t *config);
 

@@ -100,23 +100,20 @@ struct ucs_global_opts_t {
 /**
  * Changes an option of the library for the whole process, by its name without `UCX_`. What counts only at the start of
  * the process is checked, with no other effect. UCS_ERR_NO_ELEM: no such option; UCS_ERR_INVALID_PARAM: the text does
- * not fit. `ucs/config/global_opts.h`.
+ * not fit.
  */
 ucs_status_t ucs_global_opts_set_value(const char *name,
                                        const char *value);
 
-/**
- * Writes an option's text, cut off to fit into `max` bytes with its terminator. UCS_ERR_NO_ELEM: no such option.
- * `ucs/config/global_opts.h`.
- */
+/** Writes an option's text, cut off to fit into `max` bytes with its terminator. UCS_ERR_NO_ELEM: no such option. */
 ucs_status_t ucs_global_opts_get_value(const char *name,
                                        char *value,
                                        size_t max);
 
-/** Prints the options of the library as `print_flags` say. `ucs/config/global_opts.h`. */
+/** Prints the options of the library as `print_flags` say. */
 void ucs_global_opts_print(FILE *stream, ucs_config_print_flags_t print_flags);
 
-/** 1 for an option that counts only at the start of the process, else 0. `ucs/config/global_opts.h`. */
+/** 1 for an option that counts only at the start of the process, else 0. */
 int ucs_global_opts_is_read_only(const char *name);
 
 /**

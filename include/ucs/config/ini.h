@@ -55,13 +55,28 @@ BEGIN_C_DECLS
 #  define INI_CUSTOM_ALLOCATOR 0
 #endif
 
-/** Is handed each name and value, and the section that they stand in; 0 is an error in that line. */
+/**
+ * Is handed each name and value, and the section that they stand in; 0 is an error in that line.
+ *
+ * @param[in] user As it was given to the parser.
+ * @param[in] section Section, NUL-terminated; empty before the first one.
+ * @param[in] name Name, NUL-terminated.
+ * @param[in] value Value, NUL-terminated.
+ * @return Nonzero, or 0 for an error in the line.
+ */
 typedef int (*ini_handler)(void *user,
                            const char *section,
                            const char *name,
                            const char *value);
 
-/** Reads a line, as fgets does. */
+/**
+ * Reads a line, as fgets does.
+ *
+ * @param[out] str Gets the line with its NUL.
+ * @param[in] num Bytes of `str`.
+ * @param[in] stream As it was given to the parser.
+ * @return `str`, or NULL at the end.
+ */
 typedef char *(*ini_reader)(char *str, int num, void *stream);
 
 END_C_DECLS

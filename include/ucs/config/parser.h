@@ -49,12 +49,17 @@ typedef struct ucs_config_bw_spec ucs_config_bw_spec_t;
 
 /** How values of one type are read, written, copied and freed. */
 struct ucs_config_parser {
+    /** Reads a value from a text; 1, or 0 for a text that is not of the type. */
     int (*read)(const char*, void*, const void*);
     int (*write)(char*, size_t, const void*, const void*);
     ucs_status_t (*clone)(const void*, void*, const void*);
+    /** Frees what a value owns. */
     void (*release)(void*, const void*);
+    /** Writes what texts are accepted. */
     void (*help)(char*, size_t, const void*);
+    /** Appends a description of the values, or is the description. */
     void (*doc)(ucs_string_buffer_t*, const void*);
+    /** Last argument of these functions. */
     const void *arg;
 };
 
@@ -62,15 +67,21 @@ struct ucs_config_parser {
 struct ucs_config_field {
     /** Name behind the prefix of its table. */
     const char *name;
+    /** Default as text. */
     const char *dfl_value;
+    /** Appends a description of the values, or is the description. */
     const char *doc;
+    /** Where the value is in the structure, bytes. */
     size_t offset;
+    /** Type of the value. */
     ucs_config_parser_t parser;
 };
 
 /** An array of values of one type. */
 struct ucs_config_array {
+    /** Bytes of an element. */
     size_t elem_size;
+    /** Type of the value. */
     ucs_config_parser_t parser;
 };
 
@@ -78,33 +89,45 @@ struct ucs_config_array {
 struct ucs_config_key_field_t {
     /** The key. */
     const char *name;
+    /** Appends a description of the values, or is the description. */
     const char *doc;
+    /** Where the value is in the structure, bytes. */
     size_t offset;
 };
 
 /** The keys of an option, and how their values are read. */
 struct ucs_config_key_value_param_t {
+    /** Type of the value. */
     ucs_config_parser_t parser;
+    /** The keys, ended by one without a name. */
     const ucs_config_key_field_t *keys;
 };
 
 /** A line of a configuration file. */
 struct ucs_config_cached_key {
+    /** Name of the key. */
     char *key;
+    /** Text of the value. */
     char *value;
+    /** Nonzero when somebody has read it. */
     int used;
+    /** Link of the list. */
     ucs_list_link_t list;
 };
 
 /** A port of an InfiniBand device. */
 struct ucs_ib_port_spec {
+    /** Name of the device. */
     char *device_name;
+    /** Number of the port. */
     unsigned int port_num;
 };
 
 /** A range of numbers, both ends included. */
 struct ucs_range_spec {
+    /** First number of the range. */
     unsigned int first;
+    /** Last number of the range. */
     unsigned int last;
 };
 
@@ -112,11 +135,15 @@ struct ucs_range_spec {
 struct ucs_config_global_list_entry {
     /** What it is called in a title. */
     const char *name;
+    /** Prefix of the options. */
     const char *prefix;
+    /** The options. */
     ucs_config_field_t *table;
     /** Bytes of the structure that it fills. */
     size_t size;
+    /** Link of the list. */
     ucs_list_link_t list;
+    /** Bits of `ucs_config_table_flags_t`. */
     uint8_t flags;
 };
 
@@ -124,322 +151,959 @@ struct ucs_config_global_list_entry {
 struct ucs_config_bw_spec {
     /** The device. */
     char *name;
+    /** Bytes a second. */
     double bw;
 };
 
-/** Reads a string. */
+/**
+ * Reads a string.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_string(const char *buf, void *dest, const void *arg);
 
-/** Writes a string. */
+/**
+ * Writes a string.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_string(char *buf, size_t max, const void *src, const void *arg);
 
-/** Copies a string. */
+/**
+ * Copies a string.
+ *
+ * @param[in] src The value.
+ * @param[out] dest Place for the copy.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_config_clone_string(const void *src, void *dest, const void *arg);
 
-/** Frees a string. */
+/**
+ * Frees a string.
+ *
+ * @param[in] ptr The value; not to be used afterwards.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ */
 void ucs_config_release_string(void *ptr, const void *arg);
 
-/** Reads a whole number. */
+/**
+ * Reads a whole number.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_int(const char *buf, void *dest, const void *arg);
 
-/** Writes a whole number. */
+/**
+ * Writes a whole number.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_int(char *buf, size_t max, const void *src, const void *arg);
 
-/** Copies a whole number. */
+/**
+ * Copies a whole number.
+ *
+ * @param[in] src The value.
+ * @param[out] dest Place for the copy.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_config_clone_int(const void *src, void *dest, const void *arg);
 
-/** Reads a whole number without a sign. */
+/**
+ * Reads a whole number without a sign.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_uint(const char *buf, void *dest, const void *arg);
 
-/** Writes a whole number without a sign. */
+/**
+ * Writes a whole number without a sign.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_uint(char *buf, size_t max, const void *src, const void *arg);
 
-/** Copies a whole number without a sign. */
+/**
+ * Copies a whole number without a sign.
+ *
+ * @param[in] src The value.
+ * @param[out] dest Place for the copy.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_config_clone_uint(const void *src, void *dest, const void *arg);
 
-/** Reads a long whole number without a sign. */
+/**
+ * Reads a long whole number without a sign.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_ulong(const char *buf, void *dest, const void *arg);
 
-/** Writes a long whole number without a sign. */
+/**
+ * Writes a long whole number without a sign.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_ulong(char *buf, size_t max, const void *src, const void *arg);
 
-/** Copies a long whole number. */
+/**
+ * Copies a long whole number.
+ *
+ * @param[in] src The value.
+ * @param[out] dest Place for the copy.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_config_clone_ulong(const void *src, void *dest, const void *arg);
 
-/** Reads a number above 0, or "auto". */
+/**
+ * Reads a number above 0, or "auto".
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_pos_double(const char *buf, void *dest, const void *arg);
 
-/** Writes a number above 0, or "auto". */
+/**
+ * Writes a number above 0, or "auto".
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_pos_double(char *buf,
                                   size_t max,
                                   const void *src,
                                   const void *arg);
 
-/** Reads a number. */
+/**
+ * Reads a number.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_double(const char *buf, void *dest, const void *arg);
 
-/** Writes a number. */
+/**
+ * Writes a number.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_double(char *buf, size_t max, const void *src, const void *arg);
 
-/** Copies a number. */
+/**
+ * Copies a number.
+ *
+ * @param[in] src The value.
+ * @param[out] dest Place for the copy.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_config_clone_double(const void *src, void *dest, const void *arg);
 
-/** Reads a hexadecimal number, or "auto". */
+/**
+ * Reads a hexadecimal number, or "auto".
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_hex(const char *buf, void *dest, const void *arg);
 
-/** Writes a hexadecimal number, or "auto". */
+/**
+ * Writes a hexadecimal number, or "auto".
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_hex(char *buf, size_t max, const void *src, const void *arg);
 
-/** Reads yes or no. */
+/**
+ * Reads yes or no.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_bool(const char *buf, void *dest, const void *arg);
 
-/** Writes yes or no. */
+/**
+ * Writes yes or no.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_bool(char *buf, size_t max, const void *src, const void *arg);
 
-/** Reads yes, no or try. */
+/**
+ * Reads yes, no or try.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_ternary(const char *buf, void *dest, const void *arg);
 
-/** Reads yes, no, try or auto. */
+/**
+ * Reads yes, no, try or auto.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_ternary_auto(const char *buf, void *dest, const void *arg);
 
-/** Writes yes, no, try or auto. */
+/**
+ * Writes yes, no, try or auto.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_ternary_auto(char *buf,
                                     size_t max,
                                     const void *src,
                                     const void *arg);
 
-/** Reads on or off. */
+/**
+ * Reads on or off.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_on_off(const char *buf, void *dest, const void *arg);
 
-/** Reads on, off or auto. */
+/**
+ * Reads on, off or auto.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_on_off_auto(const char *buf, void *dest, const void *arg);
 
-/** Writes on, off or auto. */
+/**
+ * Writes on, off or auto.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_on_off_auto(char *buf,
                                    size_t max,
                                    const void *src,
                                    const void *arg);
 
-/** Reads a name, as its number. */
+/**
+ * Reads a name, as its number.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_enum(const char *buf, void *dest, const void *arg);
 
-/** Writes a name. */
+/**
+ * Writes a name.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_enum(char *buf, size_t max, const void *src, const void *arg);
 
-/** What texts are accepted: a name. */
+/**
+ * What texts are accepted: a name.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ */
 void ucs_config_help_enum(char *buf, size_t max, const void *arg);
 
-/** Reads a number or a name. */
+/**
+ * Reads a number or a name.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_uint_enum(const char *buf, void *dest, const void *arg);
 
-/** Writes a number or a name. */
+/**
+ * Writes a number or a name.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_uint_enum(char *buf, size_t max, const void *src, const void *arg);
 
-/** What texts are accepted: a number or a name. */
+/**
+ * What texts are accepted: a number or a name.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ */
 void ucs_config_help_uint_enum(char *buf, size_t max, const void *arg);
 
-/** Reads names, as bits. */
+/**
+ * Reads names, as bits.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_bitmap(const char *buf, void *dest, const void *arg);
 
-/** Writes names. */
+/**
+ * Writes names.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_bitmap(char *buf, size_t max, const void *src, const void *arg);
 
-/** What texts are accepted: names. */
+/**
+ * What texts are accepted: names.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ */
 void ucs_config_help_bitmap(char *buf, size_t max, const void *arg);
 
-/** Reads how many low bits a mask has. */
+/**
+ * Reads how many low bits a mask has.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_bitmask(const char *buf, void *dest, const void *arg);
 
-/** Writes how many bits a mask has. */
+/**
+ * Writes how many bits a mask has.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_bitmask(char *buf, size_t max, const void *src, const void *arg);
 
-/** Reads a time, in seconds. */
+/**
+ * Reads a time, in seconds.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_time(const char *buf, void *dest, const void *arg);
 
-/** Writes a time, in seconds. */
+/**
+ * Writes a time, in seconds.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_time(char *buf, size_t max, const void *src, const void *arg);
 
-/** Reads a time, in ticks. */
+/**
+ * Reads a time, in ticks.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_time_units(const char *buf, void *dest, const void *arg);
 
-/** Writes a time in ticks. */
+/**
+ * Writes a time in ticks.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_time_units(char *buf,
                                   size_t max,
                                   const void *src,
                                   const void *arg);
 
-/** Reads bytes a second. */
+/**
+ * Reads bytes a second.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_bw(const char *buf, void *dest, const void *arg);
 
-/** Writes bytes a second. */
+/**
+ * Writes bytes a second.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_bw(char *buf, size_t max, const void *src, const void *arg);
 
-/** Reads a device and its bandwidth. */
+/**
+ * Reads a device and its bandwidth.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_bw_spec(const char *buf, void *dest, const void *arg);
 
-/** Writes a device and its bandwidth. */
+/**
+ * Writes a device and its bandwidth.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_bw_spec(char *buf, size_t max, const void *src, const void *arg);
 
-/** Copies a device and its bandwidth. */
+/**
+ * Copies a device and its bandwidth.
+ *
+ * @param[in] src The value.
+ * @param[out] dest Place for the copy.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_config_clone_bw_spec(const void *src, void *dest, const void *arg);
 
-/** Frees the name of a device. */
+/**
+ * Frees the name of a device.
+ *
+ * @param[in] ptr The value; not to be used afterwards.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ */
 void ucs_config_release_bw_spec(void *ptr, const void *arg);
 
-/** Reads a signal. */
+/**
+ * Reads a signal.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_signo(const char *buf, void *dest, const void *arg);
 
-/** Writes a signal. */
+/**
+ * Writes a signal.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_signo(char *buf, size_t max, const void *src, const void *arg);
 
-/** Reads bytes. */
+/**
+ * Reads bytes.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_memunits(const char *buf, void *dest, const void *arg);
 
-/** Writes bytes. */
+/**
+ * Writes bytes.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_memunits(char *buf, size_t max, const void *src, const void *arg);
 
-/** Reads the same, or "inf" or "auto". */
+/**
+ * Reads the same, or "inf" or "auto".
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_ulunits(const char *buf, void *dest, const void *arg);
 
-/** Writes the same, or "inf" or "auto". */
+/**
+ * Writes the same, or "inf" or "auto".
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_ulunits(char *buf, size_t max, const void *src, const void *arg);
 
-/** Reads a range of numbers. */
+/**
+ * Reads a range of numbers.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_range_spec(const char *buf, void *dest, const void *arg);
 
-/** Writes a range of numbers. */
+/**
+ * Writes a range of numbers.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_range_spec(char *buf,
                                   size_t max,
                                   const void *src,
                                   const void *arg);
 
-/** Copies a range. */
+/**
+ * Copies a range.
+ *
+ * @param[in] src The value.
+ * @param[out] dest Place for the copy.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_config_clone_range_spec(const void *src, void *dest, const void *arg);
 
-/** Reads an array with commas. */
+/**
+ * Reads an array with commas.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_array(const char *buf, void *dest, const void *arg);
 
-/** Writes an array with commas. */
+/**
+ * Writes an array with commas.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_array(char *buf, size_t max, const void *src, const void *arg);
 
-/** Reads an array with colons. */
+/**
+ * Reads an array with colons.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_path_array(const char *buf, void *dest, const void *arg);
 
-/** Writes an array with colons. */
+/**
+ * Writes an array with colons.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_path_array(char *buf,
                                   size_t max,
                                   const void *src,
                                   const void *arg);
 
-/** Copies an array. */
+/**
+ * Copies an array.
+ *
+ * @param[in] src The value.
+ * @param[out] dest Place for the copy.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_config_clone_array(const void *src, void *dest, const void *arg);
 
-/** Frees an array. */
+/**
+ * Frees an array.
+ *
+ * @param[in] ptr The value; not to be used afterwards.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ */
 void ucs_config_release_array(void *ptr, const void *arg);
 
-/** What texts are accepted: an array with commas. */
+/**
+ * What texts are accepted: an array with commas.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ */
 void ucs_config_help_array(char *buf, size_t max, const void *arg);
 
-/** What texts are accepted: an array with colons. */
+/**
+ * What texts are accepted: an array with colons.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ */
 void ucs_config_help_path_array(char *buf, size_t max, const void *arg);
 
-/** Reads what is allowed. */
+/**
+ * Reads what is allowed.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_allow_list(const char *buf, void *dest, const void *arg);
 
-/** Writes what is allowed. */
+/**
+ * Writes what is allowed.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_allow_list(char *buf,
                                   size_t max,
                                   const void *src,
                                   const void *arg);
 
-/** Copies what is allowed. */
+/**
+ * Copies what is allowed.
+ *
+ * @param[in] src The value.
+ * @param[out] dest Place for the copy.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_config_clone_allow_list(const void *src, void *dest, const void *arg);
 
-/** Frees a list of what is allowed. */
+/**
+ * Frees a list of what is allowed.
+ *
+ * @param[in] ptr The value; not to be used afterwards.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ */
 void ucs_config_release_allow_list(void *ptr, const void *arg);
 
-/** What texts are accepted: what is allowed. */
+/**
+ * What texts are accepted: what is allowed.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ */
 void ucs_config_help_allow_list(char *buf, size_t max, const void *arg);
 
-/** The same, where `x[1-3]` stands for three names. */
+/**
+ * The same, where `x[1-3]` stands for three names.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_allow_list_with_ranges(const char *buf,
                                              void *dest,
                                              const void *arg);
 
-/** What texts are accepted: what is allowed, with ranges. */
+/**
+ * What texts are accepted: what is allowed, with ranges.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ */
 void ucs_config_help_allow_list_with_ranges(char *buf, size_t max, const void *arg);
 
-/** Fills a structure with the defaults of its table; the text has those that differ. */
+/**
+ * Fills a structure with the defaults of its table; the text has those that differ.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_table(const char *buf, void *dest, const void *arg);
 
-/** Copies the structure of a table. */
+/**
+ * Copies the structure of a table.
+ *
+ * @param[in] src The value.
+ * @param[out] dest Place for the copy.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_config_clone_table(const void *src, void *dest, const void *arg);
 
-/** Frees what the structure of a table owns. */
+/**
+ * Frees what the structure of a table owns.
+ *
+ * @param[in] ptr The value; not to be used afterwards.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ */
 void ucs_config_release_table(void *ptr, const void *arg);
 
-/** What texts are accepted: none, as it is a table. */
+/**
+ * What texts are accepted: none, as it is a table.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ */
 void ucs_config_help_table(char *buf, size_t max, const void *arg);
 
-/** Reads a value for each key. */
+/**
+ * Reads a value for each key.
+ *
+ * @param[in] buf Text, NUL-terminated.
+ * @param[out] dest Place for the value; written on success only.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return 1, or 0 for a text that is not of the type.
+ */
 int ucs_config_sscanf_key_value(const char *buf, void *dest, const void *arg);
 
-/** Writes the value of each key. */
+/**
+ * Writes the value of each key.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] src The value.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return Characters of the whole text, at least 1; 0 when an argument is NULL.
+ */
 int ucs_config_sprintf_key_value(char *buf, size_t max, const void *src, const void *arg);
 
-/** Copies the value of each key. */
+/**
+ * Copies the value of each key.
+ *
+ * @param[in] src The value.
+ * @param[out] dest Place for the copy.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_config_clone_key_value(const void *src, void *dest, const void *arg);
 
-/** Frees the value of each key. */
+/**
+ * Frees the value of each key.
+ *
+ * @param[in] ptr The value; not to be used afterwards.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ */
 void ucs_config_release_key_value(void *ptr, const void *arg);
 
-/** What texts are accepted: keys and values. */
+/**
+ * What texts are accepted: keys and values.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ */
 void ucs_config_help_key_value(char *buf, size_t max, const void *arg);
 
-/** Appends a line for each key. `ucs/config/parser.h`. */
+/**
+ * Appends a line for each key.
+ *
+ * @param[in,out] strb Gets the text behind what it holds.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ */
 void ucs_config_doc_key_value(ucs_string_buffer_t *strb, const void *arg);
 
-/** Copies the level and the name of a component's log. */
+/**
+ * Copies the level and the name of a component's log.
+ *
+ * @param[in] src The value.
+ * @param[out] dest Place for the copy.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_config_clone_log_comp(const void *src, void *dest, const void *arg);
 
-/** Frees nothing. */
+/**
+ * Frees nothing.
+ *
+ * @param[in] ptr The value; not to be used afterwards.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ */
 void ucs_config_release_nop(void *ptr, const void *arg);
 
-/** Says nothing of a type's values. `ucs/config/parser.h`. */
+/**
+ * Says nothing of a type's values.
+ *
+ * @param[in,out] strb Gets the text behind what it holds.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ */
 void ucs_config_doc_nop(ucs_string_buffer_t *strb, const void *arg);
 
-/** What texts are accepted: the string `arg`. */
+/**
+ * What texts are accepted: the string `arg`.
+ *
+ * @param[out] buf Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `buf`.
+ * @param[in] arg What the type needs, as the table of options gives it.
+ */
 void ucs_config_help_generic(char *buf, size_t max, const void *arg);
 
 /**
- * Fills a structure with the defaults of its table. UCS_ERR_INVALID_PARAM when one of them cannot be read.
- * `ucs/config/parser.h`.
+ * Fills a structure with the defaults of its table.
+ *
+ * @param[out] opts Structure that the table of options describes.
+ * @param[in] fields Table of options, ended by an entry without a name.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when a default cannot be read.
  */
-ucs_status_t ucs_config_parser_set_default_values(void *opts,
-                                                  ucs_config_field_t *fields);
+ucs_status_t ucs_config_parser_set_default_values(void *opts, ucs_config_field_t *fields);
 
-/** Reads a file of variables; with `override` it counts over others. `ucs/config/parser.h`. */
+/**
+ * Reads a file of variables; with `override` it counts over others.
+ *
+ * @param[in] dir_path Folder of the file, NUL-terminated.
+ * @param[in] file_name Name of the file, NUL-terminated.
+ * @param[in] override Nonzero: its values replace those of files that were read before.
+ */
 void ucs_config_parse_config_file(const char *dir_path,
                                   const char *file_name,
                                   int override);
 
-/** Reads the files of variables where that was not done yet. `ucs/config/parser.h`. */
+/** Reads the files of variables where that was not done yet. */
 void ucs_config_parse_config_files(void);
 
-/** Copies a structure with all it owns. `ucs/config/parser.h`. */
+/**
+ * Copies a structure with all it owns.
+ *
+ * @param[in] src The structure.
+ * @param[out] dst Place for the copy.
+ * @param[in] fields Table of options, ended by an entry without a name.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_config_parser_clone_opts(const void *src,
                                           void *dst,
                                           ucs_config_field_t *fields);
 
-/** Frees what a structure owns. `ucs/config/parser.h`. */
+/**
+ * Frees what a structure owns.
+ *
+ * @param[in,out] opts The structure; what it owns is not to be used afterwards.
+ * @param[in] fields Table of options, ended by an entry without a name.
+ */
 void ucs_config_parser_release_opts(void *opts, ucs_config_field_t *fields);
 
 /**
  * Prints the options of a structure. `table_prefix`, `title` and `filter` may be NULL; `filter` selects names that
- * contain it. `ucs/config/parser.h`.
+ * contain it.
  *
  * Releases before 1.19 do not pass a filter, and what is in its place is not a pointer; so it counts only when it
  * points at an argument of the program.
+ *
+ * @param[in] stream Open for writing.
+ * @param[in] title Line before the options, NUL-terminated; NULL for none.
+ * @param[in] opts Structure that the table of options describes.
+ * @param[in] fields Table of options, ended by an entry without a name.
+ * @param[in] table_prefix Prefix of the table, NUL-terminated; NULL for none.
+ * @param[in] prefix Prefix of the variables, NUL-terminated.
+ * @param[in] flags What to print.
+ * @param[in] filter Part of the names to print, NUL-terminated; NULL for all.
  */
 void ucs_config_parser_print_opts(FILE *stream,
                                   const char *title,
@@ -452,9 +1116,15 @@ void ucs_config_parser_print_opts(FILE *stream,
 
 /**
  * Prints the tables of a list with the values that the environment gives them; for `ucs_config_global_list` those of
- * the library first. `prefix` is `UCX_`, or `<application>_UCX_`, or the client's own. `ucs/config/parser.h`.
+ * the library first. `prefix` is `UCX_`, or `<application>_UCX_`, or the client's own.
  *
  * `filter` is as for `ucs_config_parser_print_opts`.
+ *
+ * @param[in] stream Open for writing.
+ * @param[in] prefix Prefix of the variables, such as `UCX_`, NUL-terminated.
+ * @param[in] flags What to print.
+ * @param[in] config_list List of tables.
+ * @param[in] filter Part of the names to print, NUL-terminated; NULL for all.
  */
 void ucs_config_parser_print_all_opts(FILE *stream,
                                       const char *prefix,
@@ -462,59 +1132,120 @@ void ucs_config_parser_print_all_opts(FILE *stream,
                                       ucs_list_link_t *config_list,
                                       const char *filter);
 
-/** The text of an option: UCS_ERR_NO_ELEM when there is none of this name. `ucs/config/parser.h`. */
+/**
+ * Writes the text of an option.
+ *
+ * @param[in] opts Structure that the table of options describes.
+ * @param[in] fields Table of options, ended by an entry without a name.
+ * @param[in] name Name of an option, NUL-terminated.
+ * @param[out] value Gets the text with its NUL, cut to fit.
+ * @param[in] max Bytes of `value`.
+ * @return UCS_OK; UCS_ERR_NO_ELEM when there is none of this name.
+ */
 ucs_status_t ucs_config_parser_get_value(void *opts,
                                          ucs_config_field_t *fields,
                                          const char *name,
                                          char *value,
                                          size_t max);
 
-/** Warns once for each prefix of variables with it that nobody has read. `ucs/config/parser.h`. */
+/**
+ * Warns once for each prefix of variables with it that nobody has read.
+ *
+ * @param[in] env_prefix Prefix of the variables, such as `UCX_`, NUL-terminated.
+ */
 void ucs_config_parser_print_env_vars_once(const char *env_prefix);
 
-/** What a size of a configuration means: `auto_size` for "auto", at most `max_size`. `ucs/config/parser.h`. */
-size_t ucs_config_memunits_get(size_t config_size,
-                               size_t auto_size,
-                               size_t max_size);
+/**
+ * What a size of a configuration means: `auto_size` for "auto", at most `max_size`.
+ *
+ * @param[in] config_size The value of the option.
+ * @param[in] auto_size What "auto" means.
+ * @param[in] max_size Upper limit.
+ * @return Bytes.
+ */
+size_t ucs_config_memunits_get(size_t config_size, size_t auto_size, size_t max_size);
 
-/** Number of the first pattern that a text matches, -1 when there is none. `ucs/config/parser.h`. */
+/**
+ * Number of the first pattern that a text matches, -1 when there is none.
+ *
+ * @param[in] config_names The patterns.
+ * @param[in] str The text, NUL-terminated.
+ * @return Number of the pattern, or -1.
+ */
 int ucs_config_names_search(const ucs_config_names_array_t *config_names,
                             const char *str);
 
-/** Appends the variables of the environment that were read, with a delimiter behind each. `ucs/config/parser.h`. */
-void ucs_config_parser_get_env_vars(ucs_string_buffer_t *env_strb,
-                                    const char *delimiter);
+/**
+ * Appends the variables of the environment that were read, with a delimiter behind each.
+ *
+ * @param[in,out] env_strb Gets the text behind what it holds.
+ * @param[in] delimiter Text between two, NUL-terminated.
+ */
+void ucs_config_parser_get_env_vars(ucs_string_buffer_t *env_strb, const char *delimiter);
 
-/** Forgets the files of variables. `ucs/config/parser.h`. */
+/** Forgets the files of variables. */
 void ucs_config_parser_cleanup(void);
 
-/** 1 when a table has an option of this name, behind `prefix`, else 0. `ucs/config/parser.h`. */
+/**
+ * 1 when a table has an option of this name, behind `prefix`, else 0.
+ *
+ * @param[in] fields Table of options, ended by an entry without a name.
+ * @param[in] prefix Prefix of the table, NUL-terminated; NULL for none.
+ * @param[in] name Name of an option, NUL-terminated.
+ * @return 1 or 0.
+ */
 int ucs_config_parser_has_field(const ucs_config_field_t *fields,
                                 const char *prefix,
                                 const char *name);
 
 /**
  * 1 when a table of the library or of `ucs_config_global_list` has an option of this name, else 0.
- * `ucs/config/parser.h`.
+ *
+ *
+ * @param[in] name Name of an option, NUL-terminated.
+ * @return 1 or 0.
  */
 int ucs_config_global_list_has_field(const char *name);
 
-/** 1 when a list allows nothing, else 0. `ucs/config/parser.h`. */
+/**
+ * 1 when a list allows nothing, else 0.
+ *
+ * @param[in] allow_list The list.
+ * @return 1 or 0.
+ */
 int ucs_config_is_allow_list_empty(const ucs_config_allow_list_t *allow_list);
 
-/** 1 when none of several lists allows anything, else 0. `ucs/config/parser.h`. */
+/**
+ * 1 when none of several lists allows anything, else 0.
+ *
+ * @param[in] allow_lists The lists.
+ * @param[in] count Their number.
+ * @return 1 or 0.
+ */
 int ucs_config_are_all_allow_lists_empty(const ucs_config_allow_list_t *allow_lists,
                                          size_t count);
 
 /**
- * Fills a structure: defaults, then what files and the environment say. UCS_ERR_INVALID_PARAM when a value cannot be
- * read; with `ignore_errors` its default stays.
+ * Fills a structure: defaults, then what files and the environment say.
+ *
+ * @param[out] opts Structure that the table of the entry describes.
+ * @param[in] entry The table with its prefix.
+ * @param[in] env_prefix Prefix of the variables, such as `UCX_`, NUL-terminated.
+ * @param[in] ignore_errors Nonzero: the default stays where a value cannot be read.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when a value cannot be read.
  */
 ucs_status_t ucs_config_parser_fill_opts(void *opts, ucs_config_global_list_entry_t *entry,
                                          const char *env_prefix, int ignore_errors);
 /**
- * Changes an option by its name, which begins with `prefix`, or with nothing for NULL. UCS_ERR_NO_ELEM when there is
- * none of this name, UCS_ERR_INVALID_PARAM for a text that cannot be read.
+ * Changes an option by its name.
+ *
+ * @param[in,out] opts Structure that the table of options describes.
+ * @param[in] fields Table of options, ended by an entry without a name.
+ * @param[in] prefix Prefix of the table, with which the name begins; NULL for none.
+ * @param[in] name Name of an option, NUL-terminated.
+ * @param[in] value Text of the value, NUL-terminated.
+ * @return UCS_OK; UCS_ERR_NO_ELEM when there is none of this name; UCS_ERR_INVALID_PARAM for a text that
+ *   cannot be read.
  */
 ucs_status_t ucs_config_parser_set_value(void *opts, ucs_config_field_t *fields, const char *prefix,
                                          const char *name, const char *value);

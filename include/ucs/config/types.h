@@ -45,6 +45,7 @@ enum ucs_log_level_t {
     UCS_LOG_LEVEL_TRACE_FUNC = 10,
     /** Polls. */
     UCS_LOG_LEVEL_TRACE_POLL = 11,
+    /** Number of levels. */
     UCS_LOG_LEVEL_LAST = 12,
     /** Output, not a message. */
     UCS_LOG_LEVEL_PRINT = 13,
@@ -64,6 +65,7 @@ enum ucs_async_mode_t {
     UCS_ASYNC_MODE_THREAD_MUTEX = 2,
     /** When the owner asks. */
     UCS_ASYNC_MODE_POLL = 3,
+    /** Number of modes. */
     UCS_ASYNC_MODE_LAST = 4,
 };
 
@@ -79,6 +81,7 @@ enum ucs_ternary_auto_value {
     UCS_TRY = 2,
     /** As the library thinks best. */
     UCS_AUTO = 3,
+    /** Number of values. */
     UCS_TERNARY_LAST = 4,
 };
 
@@ -92,6 +95,7 @@ enum ucs_on_off_auto_value {
     UCS_CONFIG_ON = 1,
     /** As the library thinks best. */
     UCS_CONFIG_AUTO = 2,
+    /** Number of values. */
     UCS_CONFIG_ON_OFF_LAST = 3,
 };
 
@@ -107,6 +111,7 @@ enum ucs_handle_error_t {
     UCS_HANDLE_ERROR_DEBUG = 2,
     /** Nothing. */
     UCS_HANDLE_ERROR_NONE = 3,
+    /** Number of ways. */
     UCS_HANDLE_ERROR_LAST = 4,
 };
 
@@ -184,7 +189,12 @@ struct ucs_log_component_config {
 /** Names of the asynchronous modes, by value; NULL after the last. */
 extern const char *ucs_async_mode_names[];
 
-/** Nonzero for UCS_YES and UCS_TRY. */
+/**
+ * Nonzero for UCS_YES and UCS_TRY.
+ *
+ * @param[in] value The value.
+ * @return 1 or 0.
+ */
 static inline int ucs_ternary_auto_value_is_yes_or_try(ucs_ternary_auto_value_t value)
 {
     switch (value) {
@@ -196,7 +206,12 @@ static inline int ucs_ternary_auto_value_is_yes_or_try(ucs_ternary_auto_value_t 
     }
 }
 
-/** Nonzero for UCS_YES and UCS_NO. */
+/**
+ * Nonzero for UCS_YES and UCS_NO.
+ *
+ * @param[in] value The value.
+ * @return 1 or 0.
+ */
 static inline int ucs_ternary_auto_value_is_yes_or_no(ucs_ternary_auto_value_t value)
 {
     switch (value) {

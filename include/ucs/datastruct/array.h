@@ -42,10 +42,25 @@ BEGIN_C_DECLS
     _array_type _var = UCS_ARRAY_FIXED_INITIALIZER(UCS_ARRAY_ALLOC_ONSTACK(_array_type, _capacity), \
                                                    (_capacity))
 
-/** Frees the storage of an array. `ucs/datastruct/array.h`. */
+/**
+ * Frees the storage of an array.
+ *
+ * @param[in] buffer The storage; NULL does nothing.
+ */
 void ucs_array_buffer_free(void *buffer);
 
-/** Moves an array to more room; part of the macros of `ucs/datastruct/array.h`. */
+/**
+ * Moves an array to more room; part of the macros of this header.
+ *
+ * @param[in,out] buffer_p The storage.
+ * @param[in,out] capacity_p Elements that fit.
+ * @param[in] min_capacity Elements that shall fit.
+ * @param[in] max_capacity Elements that may fit at most.
+ * @param[in] value_size Bytes of an element.
+ * @param[out] old_buffer_p Gets the storage of before, which the caller frees; NULL: it is freed.
+ * @param[in] array_name Name for messages, NUL-terminated.
+ * @return UCS_OK; UCS_ERR_NO_MEMORY; UCS_ERR_EXCEEDS_LIMIT.
+ */
 ucs_status_t ucs_array_grow(void **buffer_p,
                             size_t *capacity_p,
                             size_t min_capacity,
@@ -100,6 +115,11 @@ ucs_status_t ucs_array_grow(void **buffer_p,
 /** Takes the last element out; the value is the new length. */
 #define ucs_array_pop_back(_array) (--(_array)->length)
 
+/**
+ * Makes a pointer NULL that is not NULL itself.
+ *
+ * @param[out] old_buffer_p The pointer's place, or NULL.
+ */
 static UCS_F_ALWAYS_INLINE void ucs_array_old_buffer_set_null(void **old_buffer_p)
 {
     if (old_buffer_p) {

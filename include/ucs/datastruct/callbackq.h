@@ -23,7 +23,12 @@ typedef struct ucs_callbackq_elem ucs_callbackq_elem_t;
 typedef struct ucs_callbackq_priv ucs_callbackq_priv_t;
 typedef struct ucs_callbackq ucs_callbackq_t;
 
-/** Makes progress; returns how much. */
+/**
+ * Makes progress; returns how much.
+ *
+ * @param[in] arg As it was given with the callback.
+ * @return How much was done.
+ */
 typedef unsigned int (*ucs_callback_t)(void *arg);
 
 /** One callback. */
@@ -45,40 +50,81 @@ struct ucs_callbackq {
 /** Names callbacks that are removed together. */
 typedef void *ucs_callbackq_key_t;
 
-/** Chooses callbacks: nonzero for those meant. */
+/**
+ * Chooses callbacks: nonzero for those meant.
+ *
+ * @param[in] elem A callback and its argument.
+ * @param[in] arg As it was given to the caller.
+ * @return Nonzero for those that are meant.
+ */
 typedef int (*ucs_callbackq_predicate_t)(const ucs_callbackq_elem_t *elem, void *arg);
 
-/** Makes an empty queue. `ucs/datastruct/callbackq.h`. */
+/**
+ * Makes an empty queue.
+ *
+ * @param[in,out] cbq The queue.
+ * @return UCS_OK, or an error; the cause is logged.
+ */
 ucs_status_t ucs_callbackq_init(ucs_callbackq_t *cbq);
 
-/** Ends a queue. `ucs/datastruct/callbackq.h`. */
+/**
+ * Ends a queue.
+ *
+ * @param[in] cbq The queue; not to be used afterwards.
+ */
 void ucs_callbackq_cleanup(ucs_callbackq_t *cbq);
 
 /**
  * Adds a callback; its number, or UCS_CALLBACKQ_ID_NULL. Not while another thread dispatches.
- * `ucs/datastruct/callbackq.h`.
+ *
+ *
+ * @param[in,out] cbq The queue.
+ * @param[in] cb The callback.
+ * @param[in] arg Its argument.
+ * @return Number of the callback, or UCS_CALLBACKQ_ID_NULL.
  */
 int ucs_callbackq_add(ucs_callbackq_t *cbq,
                       ucs_callback_t cb,
                       void *arg);
 
-/** Removes a callback, and gives its argument back. Not while another thread dispatches. `ucs/datastruct/callbackq.h`. */
-void *ucs_callbackq_remove(ucs_callbackq_t *cbq,
-                           int id);
+/**
+ * Removes a callback, and gives its argument back. Not while another thread dispatches.
+ *
+ * @param[in,out] cbq The queue.
+ * @param[in] id Number of the callback.
+ * @return Argument of the callback.
+ */
+void *ucs_callbackq_remove(ucs_callbackq_t *cbq, int id);
 
-/** Adds a callback, from any thread; its number, or UCS_CALLBACKQ_ID_NULL. `ucs/datastruct/callbackq.h`. */
-int ucs_callbackq_add_safe(ucs_callbackq_t *cbq,
-                           ucs_callback_t cb,
-                           void *arg);
+/**
+ * Adds a callback, from any thread; its number, or UCS_CALLBACKQ_ID_NULL.
+ *
+ * @param[in,out] cbq The queue.
+ * @param[in] cb The callback.
+ * @param[in] arg Its argument.
+ * @return Number of the callback, or UCS_CALLBACKQ_ID_NULL.
+ */
+int ucs_callbackq_add_safe(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg);
 
 /**
  * Removes a callback, from any thread, and gives its argument back. It may be called until the next dispatch begins.
- * `ucs/datastruct/callbackq.h`.
+ *
+ *
+ * @param[in,out] cbq The queue.
+ * @param[in] id Number of the callback.
+ * @return Argument of the callback.
  */
 void *ucs_callbackq_remove_safe(ucs_callbackq_t *cbq,
                                 int id);
 
-/** Has a callback called once, from any thread. Those of one key are called in order. `ucs/datastruct/callbackq.h`. */
+/**
+ * Has a callback called once, from any thread. Those of one key are called in order.
+ *
+ * @param[in,out] cbq The queue.
+ * @param[in] key Key.
+ * @param[in] cb The callback.
+ * @param[in] arg Its argument.
+ */
 void ucs_callbackq_add_oneshot(ucs_callbackq_t *cbq,
                                ucs_callbackq_key_t key,
                                ucs_callback_t cb,
@@ -86,7 +132,12 @@ void ucs_callbackq_add_oneshot(ucs_callbackq_t *cbq,
 
 /**
  * Removes those that are to be called once, have a key, and that `pred` chooses, from any thread.
- * `ucs/datastruct/callbackq.h`.
+ *
+ *
+ * @param[in,out] cbq The queue.
+ * @param[in] key Key.
+ * @param[in] pred Chooses among those.
+ * @param[in] arg Its last argument.
  */
 void ucs_callbackq_remove_oneshot(ucs_callbackq_t *cbq,
                                   ucs_callbackq_key_t key,
@@ -94,8 +145,11 @@ void ucs_callbackq_remove_oneshot(ucs_callbackq_t *cbq,
                                   void *arg);
 
 /**
- * Calls the callbacks of a queue in order, up to the first empty place.
- * Returns the sum of what they returned.
+ * Calls the callbacks of a queue in order, up to the first empty place. Returns the sum of what they
+ * returned.
+ *
+ * @param[in,out] cbq The queue.
+ * @return Sum of what they returned.
  */
 static inline unsigned ucs_callbackq_dispatch(ucs_callbackq_t *cbq)
 {

@@ -26,18 +26,33 @@ struct ucs_hlist_head {
 
 /* A list whose head is one pointer: to the first link of the ring that its elements are, or NULL. */
 
+/**
+ * Makes a list empty.
+ *
+ * @param[out] head The list.
+ */
 static UCS_F_ALWAYS_INLINE void ucs_hlist_head_init(ucs_hlist_head_t *head)
 {
     head->ptr = NULL;
 }
 
-/** 1 when a list has no element, else 0. */
+/**
+ * 1 when a list has no element, else 0.
+ *
+ * @param[in] head The list.
+ * @return 1 or 0.
+ */
 static UCS_F_ALWAYS_INLINE int ucs_hlist_is_empty(const ucs_hlist_head_t *head)
 {
     return !head->ptr;
 }
 
-/** Number of elements; walks the list. */
+/**
+ * Number of elements; walks the list.
+ *
+ * @param[in] head The list.
+ * @return Number of elements.
+ */
 static UCS_F_ALWAYS_INLINE unsigned long ucs_hlist_length(ucs_hlist_head_t *head)
 {
     const ucs_list_link_t *first, *link;
@@ -53,7 +68,13 @@ static UCS_F_ALWAYS_INLINE unsigned long ucs_hlist_length(ucs_hlist_head_t *head
     return elements;
 }
 
-/** Puts an element between the last and the first one; it is the first itself if the flag says so. */
+/**
+ * Puts an element between the last and the first one; it is the first itself if the flag says so.
+ *
+ * @param[in,out] head The list.
+ * @param[in,out] elem Link of the element.
+ * @param[in] set_head_to_elem Nonzero: the element becomes the first.
+ */
 static UCS_F_ALWAYS_INLINE void
 ucs_hlist_add_common(ucs_hlist_head_t *head, ucs_hlist_link_t *elem, int set_head_to_elem)
 {
@@ -69,19 +90,35 @@ ucs_hlist_add_common(ucs_hlist_head_t *head, ucs_hlist_link_t *elem, int set_hea
     }
 }
 
-/** Puts an element first. */
+/**
+ * Puts an element first.
+ *
+ * @param[in,out] head The list.
+ * @param[in,out] elem Link of the element.
+ */
 static UCS_F_ALWAYS_INLINE void ucs_hlist_add_head(ucs_hlist_head_t *head, ucs_hlist_link_t *elem)
 {
     ucs_hlist_add_common(head, elem, 1);
 }
 
-/** Puts an element last. */
+/**
+ * Puts an element last.
+ *
+ * @param[in,out] head The list.
+ * @param[in,out] elem Link of the element.
+ */
 static UCS_F_ALWAYS_INLINE void ucs_hlist_add_tail(ucs_hlist_head_t *head, ucs_hlist_link_t *elem)
 {
     ucs_hlist_add_common(head, elem, 0);
 }
 
-/** Takes an element out; `is_head` says whether it is the first. */
+/**
+ * Takes an element out; `is_head` says whether it is the first.
+ *
+ * @param[in,out] head The list.
+ * @param[in,out] elem Link of the element.
+ * @param[in] is_head Nonzero: the element is the first.
+ */
 static UCS_F_ALWAYS_INLINE void
 ucs_hlist_del_common(ucs_hlist_head_t *head, ucs_hlist_link_t *elem, int is_head)
 {
@@ -97,13 +134,23 @@ ucs_hlist_del_common(ucs_hlist_head_t *head, ucs_hlist_link_t *elem, int is_head
     }
 }
 
-/** Takes an element out of its list. */
+/**
+ * Takes an element out of its list.
+ *
+ * @param[in,out] head The list.
+ * @param[in,out] elem Link of the element.
+ */
 static UCS_F_ALWAYS_INLINE void ucs_hlist_del(ucs_hlist_head_t *head, ucs_hlist_link_t *elem)
 {
     ucs_hlist_del_common(head, elem, head->ptr == elem);
 }
 
-/** Takes the first element out; NULL when there is none. */
+/**
+ * Takes the first element out; NULL when there is none.
+ *
+ * @param[in,out] head The list.
+ * @return Link of the element, or NULL.
+ */
 static UCS_F_ALWAYS_INLINE ucs_hlist_link_t *ucs_hlist_extract_head(ucs_hlist_head_t *head)
 {
     ucs_hlist_link_t *first = head->ptr;

@@ -267,7 +267,12 @@ static const double __ac_HASH_UPPER klib_unused = 0.77;
 #define kh_int64_hash_equal(a, b) ((a) == (b))
 #define kh_int_hash_func2(key)    __ac_Wang_hash((khint_t)(key))
 
-/** Thomas Wang's mix of 32 bits. */
+/**
+ * Thomas Wang's mix of 32 bits.
+ *
+ * @param[in] key The number.
+ * @return The hash.
+ */
 static kh_inline khint_t __ac_Wang_hash(khint_t key)
 {
     key -= (key << 15) + 1;
@@ -278,7 +283,12 @@ static kh_inline khint_t __ac_Wang_hash(khint_t key)
     return key ^ (key >> 16);
 }
 
-/** A polynomial in 31 of the characters. */
+/**
+ * A polynomial in 31 of the characters.
+ *
+ * @param[in] s String, NUL-terminated.
+ * @return The hash.
+ */
 static kh_inline khint_t __ac_X31_hash_string(const char *s)
 {
     khint_t hash = 0;
@@ -290,6 +300,13 @@ static kh_inline khint_t __ac_X31_hash_string(const char *s)
 }
 #define kh_str_hash_func(key) __ac_X31_hash_string(key)
 
+/**
+ * Whether two strings are equal.
+ *
+ * @param[in] str1 String, NUL-terminated.
+ * @param[in] str2 Another one.
+ * @return 1 or 0.
+ */
 static inline int kh_str_hash_equal(const char *str1, const char *str2)
 {
     return !strcmp(str1, str2);

@@ -28,14 +28,24 @@ struct ucs_list_link {
 /** Defines an empty list. */
 #define UCS_LIST_HEAD(_name) ucs_list_link_t _name = UCS_LIST_INITIALIZER(&(_name), &(_name))
 
-/** Makes a list empty. */
+/**
+ * Makes a list empty.
+ *
+ * @param[in,out] head The list.
+ */
 static inline void ucs_list_head_init(ucs_list_link_t *head)
 {
     head->next = head;
     head->prev = head;
 }
 
-/** Puts a link between two neighbours. */
+/**
+ * Puts a link between two neighbours.
+ *
+ * @param[in,out] prev Link before.
+ * @param[in,out] next Link behind.
+ * @param[in,out] elem Link of the element.
+ */
 static inline void
 ucs_list_insert_replace(ucs_list_link_t *prev, ucs_list_link_t *next, ucs_list_link_t *elem)
 {
@@ -45,25 +55,44 @@ ucs_list_insert_replace(ucs_list_link_t *prev, ucs_list_link_t *next, ucs_list_l
     next->prev = elem;
 }
 
-/** Puts `replacement` where `elem` is; `elem` is in no list afterwards. */
+/**
+ * Puts `replacement` where `elem` is; `elem` is in no list afterwards.
+ *
+ * @param[in,out] elem Link of the element.
+ * @param[in,out] replacement Link that takes the place.
+ */
 static inline void ucs_list_replace(ucs_list_link_t *elem, ucs_list_link_t *replacement)
 {
     ucs_list_insert_replace(elem->prev, elem->next, replacement);
 }
 
-/** Puts a link behind `pos`. */
+/**
+ * Puts a link behind `pos`.
+ *
+ * @param[in,out] pos Link in a list.
+ * @param[in,out] new_link Link to be added.
+ */
 static inline void ucs_list_insert_after(ucs_list_link_t *pos, ucs_list_link_t *new_link)
 {
     ucs_list_insert_replace(pos, pos->next, new_link);
 }
 
-/** Puts a link before `pos`. */
+/**
+ * Puts a link before `pos`.
+ *
+ * @param[in,out] pos Link in a list.
+ * @param[in,out] new_link Link to be added.
+ */
 static inline void ucs_list_insert_before(ucs_list_link_t *pos, ucs_list_link_t *new_link)
 {
     ucs_list_insert_replace(pos->prev, pos, new_link);
 }
 
-/** Takes a link out of its list; its own pointers stay as they are. */
+/**
+ * Takes a link out of its list; its own pointers stay as they are.
+ *
+ * @param[in,out] elem Link of the element.
+ */
 static inline void ucs_list_del(ucs_list_link_t *elem)
 {
     ucs_list_link_t *prev = elem->prev, *next = elem->next;
@@ -71,31 +100,60 @@ static inline void ucs_list_del(ucs_list_link_t *elem)
     prev->next = next;
 }
 
-/** 1 when a list has no element, else 0. */
+/**
+ * 1 when a list has no element, else 0.
+ *
+ * @param[in] head The list.
+ * @return 1 or 0.
+ */
 static inline int ucs_list_is_empty(const ucs_list_link_t *head)
 {
     return head == head->next;
 }
 
-/** 1 when `elem` is the first element, else 0. */
+/**
+ * 1 when `elem` is the first element, else 0.
+ *
+ * @param[in] head The list.
+ * @param[in] elem Link of the element.
+ * @return 1 or 0.
+ */
 static inline int ucs_list_is_first(const ucs_list_link_t *head, const ucs_list_link_t *elem)
 {
     return head->next == elem;
 }
 
-/** 1 when `elem` is the last element, else 0. */
+/**
+ * 1 when `elem` is the last element, else 0.
+ *
+ * @param[in] head The list.
+ * @param[in] elem Link of the element.
+ * @return 1 or 0.
+ */
 static inline int ucs_list_is_last(const ucs_list_link_t *head, const ucs_list_link_t *elem)
 {
     return head->prev == elem;
 }
 
-/** 1 when `elem` is the only element, else 0. */
+/**
+ * 1 when `elem` is the only element, else 0.
+ *
+ * @param[in] head The list.
+ * @param[in] elem Link of the element.
+ * @return 1 or 0.
+ */
 static inline int ucs_list_is_only(const ucs_list_link_t *head, const ucs_list_link_t *elem)
 {
     return (elem == head->next) && (elem == head->prev);
 }
 
-/** Moves all elements of `newlist`, which may be empty, to the end of `head`; `newlist` must be initialised again. */
+/**
+ * Moves all elements of `newlist`, which may be empty, to the end of `head`; `newlist` must be initialised
+ * again.
+ *
+ * @param[in,out] head The list.
+ * @param[in,out] newlist The other list.
+ */
 static inline void ucs_list_splice_tail(ucs_list_link_t *head, ucs_list_link_t *newlist)
 {
     ucs_list_link_t *first = newlist->next, *last = newlist->prev;
@@ -108,7 +166,12 @@ static inline void ucs_list_splice_tail(ucs_list_link_t *head, ucs_list_link_t *
     head->prev        = last;
 }
 
-/** Number of elements; walks the list. */
+/**
+ * Number of elements; walks the list.
+ *
+ * @param[in] head The list.
+ * @return Number of elements.
+ */
 static inline unsigned long ucs_list_length(ucs_list_link_t *head)
 {
     unsigned long elements = 0;

@@ -69,21 +69,50 @@ struct ucs_mpool {
     ucs_mpool_data_t *data;
 };
 
-/** Allocates at least `*size_p` bytes, and says how many they are. */
+/**
+ * Allocates at least `*size_p` bytes, and says how many they are.
+ *
+ * @param[in,out] mp The pool.
+ * @param[in,out] size_p Bytes wanted; then bytes there are.
+ * @param[out] chunk_p The memory.
+ * @return UCS_OK or UCS_ERR_NO_MEMORY.
+ */
 typedef ucs_status_t (*ucs_mpool_chunk_alloc_func_t)(ucs_mpool_t *mp,
                                                      size_t *size_p,
                                                      void **chunk_p);
 
-/** Frees such memory. */
+/**
+ * Frees such memory.
+ *
+ * @param[in,out] mp The pool.
+ * @param[in] chunk The memory.
+ */
 typedef void (*ucs_mpool_chunk_release_func_t)(ucs_mpool_t *mp, void *chunk);
 
-/** Prepares a new object, once; `chunk` is what the allocation answered. */
+/**
+ * Prepares a new object, once; `chunk` is what the allocation answered.
+ *
+ * @param[in,out] mp The pool.
+ * @param[in] obj The object.
+ * @param[in] chunk Memory that it is in.
+ */
 typedef void (*ucs_mpool_obj_init_func_t)(ucs_mpool_t *mp, void *obj, void *chunk);
 
-/** Called with an object before its memory is freed. */
+/**
+ * Called with an object before its memory is freed.
+ *
+ * @param[in,out] mp The pool.
+ * @param[in] obj The object.
+ */
 typedef void (*ucs_mpool_obj_cleanup_func_t)(ucs_mpool_t *mp, void *obj);
 
-/** Appends a description of an object. */
+/**
+ * Appends a description of an object.
+ *
+ * @param[in,out] mp The pool.
+ * @param[in] obj The object.
+ * @param[in,out] strb Gets the text behind what it holds.
+ */
 typedef void (*ucs_mpool_obj_str_func_t)(ucs_mpool_t *mp,
                                          void *obj,
                                          ucs_string_buffer_t *strb);
@@ -127,60 +156,149 @@ struct ucs_mpool_params {
     const char *name;
 };
 
-/** Fills parameters with defaults. `ucs/datastruct/mpool.h`. */
+/**
+ * Fills parameters with defaults.
+ *
+ * @param[out] params The parameters.
+ */
 void ucs_mpool_params_reset(ucs_mpool_params_t *params);
 
-/** Ends a pool; with `leak_check`, tells of objects that were not given back. `ucs/datastruct/mpool.h`. */
-void ucs_mpool_cleanup(ucs_mpool_t *mp,
-                       int leak_check);
+/**
+ * Ends a pool; with `leak_check`, tells of objects that were not given back.
+ *
+ * @param[in,out] mp The pool.
+ * @param[in] leak_check Nonzero: objects that were not given back are logged.
+ */
+void ucs_mpool_cleanup(ucs_mpool_t *mp, int leak_check);
 
-/** The pool's name. `ucs/datastruct/mpool.h`. */
+/**
+ * The pool's name.
+ *
+ * @param[in,out] mp The pool.
+ * @return Text that lives as long as the pool.
+ */
 const char *ucs_mpool_name(ucs_mpool_t *mp);
 
-/** The owner's `priv_size` bytes. `ucs/datastruct/mpool.h`. */
+/**
+ * The owner's `priv_size` bytes.
+ *
+ * @param[in,out] mp The pool.
+ * @return Start of these bytes.
+ */
 void *ucs_mpool_priv(ucs_mpool_t *mp);
 
-/** 1 when nothing can be taken any more, else 0. `ucs/datastruct/mpool.h`. */
+/**
+ * 1 when nothing can be taken any more, else 0.
+ *
+ * @param[in,out] mp The pool.
+ * @return 1 or 0.
+ */
 int ucs_mpool_is_empty(ucs_mpool_t *mp);
 
-/** Takes an object; NULL when there is none and none can be made. `ucs/datastruct/mpool.h`. */
+/**
+ * Takes an object; NULL when there is none and none can be made.
+ *
+ * @param[in,out] mp The pool.
+ * @return The object, or NULL.
+ */
 void *ucs_mpool_get(ucs_mpool_t *mp);
 
-/** Gives an object back to its pool. `ucs/datastruct/mpool.h`. */
+/**
+ * Gives an object back to its pool.
+ *
+ * @param[in] obj The object; not to be used afterwards.
+ */
 void ucs_mpool_put(void *obj);
 
-/** Makes up to `num_elems` objects. `ucs/datastruct/mpool.h`. */
+/**
+ * Makes up to `num_elems` objects.
+ *
+ * @param[in,out] mp The pool.
+ * @param[in] num_elems Number of objects.
+ */
 void ucs_mpool_grow(ucs_mpool_t *mp, unsigned int num_elems);
 
-/** Takes an object from a pool that has no free one. `ucs/datastruct/mpool.h`. */
+/**
+ * Takes an object from a pool that has no free one.
+ *
+ * @param[in,out] mp The pool.
+ * @return The object, or NULL.
+ */
 void *ucs_mpool_get_grow(ucs_mpool_t *mp);
 
-/** Objects that a chunk of `chunk_size` bytes at `chunk` has room for. `ucs/datastruct/mpool.h`. */
+/**
+ * Objects that a chunk of `chunk_size` bytes at `chunk` has room for.
+ *
+ * @param[in,out] mp The pool.
+ * @param[in] chunk The chunk.
+ * @param[in] chunk_size Its bytes.
+ * @return Their number.
+ */
 unsigned int ucs_mpool_num_elems_per_chunk(ucs_mpool_t *mp,
                                            ucs_mpool_chunk_t *chunk,
                                            size_t chunk_size);
 
-/** Allocates a chunk from the heap. `ucs/datastruct/mpool.h`. */
+/**
+ * Allocates a chunk from the heap.
+ *
+ * @param[in,out] mp The pool.
+ * @param[in,out] size_p Bytes wanted; then bytes there are.
+ * @param[out] chunk_p The memory.
+ * @return UCS_OK or UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_mpool_chunk_malloc(ucs_mpool_t *mp, size_t *size_p, void **chunk_p);
 
-/** Frees such a chunk. `ucs/datastruct/mpool.h`. */
+/**
+ * Frees such a chunk.
+ *
+ * @param[in,out] mp The pool.
+ * @param[in] chunk The memory.
+ */
 void ucs_mpool_chunk_free(ucs_mpool_t *mp, void *chunk);
 
-/** Maps pages for a chunk. `ucs/datastruct/mpool.h`. */
+/**
+ * Maps pages for a chunk.
+ *
+ * @param[in,out] mp The pool.
+ * @param[in,out] size_p Bytes wanted; then bytes there are.
+ * @param[out] chunk_p The memory.
+ * @return UCS_OK or UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_mpool_chunk_mmap(ucs_mpool_t *mp, size_t *size_p, void **chunk_p);
 
-/** Unmaps such a chunk. `ucs/datastruct/mpool.h`. */
+/**
+ * Unmaps such a chunk.
+ *
+ * @param[in,out] mp The pool.
+ * @param[in] chunk The memory.
+ */
 void ucs_mpool_chunk_munmap(ucs_mpool_t *mp, void *chunk);
 
-/** Allocates a chunk of huge pages, or from the heap where there are none. `ucs/datastruct/mpool.h`. */
-ucs_status_t ucs_mpool_hugetlb_malloc(ucs_mpool_t *mp,
-                                      size_t *size_p,
-                                      void **chunk_p);
+/**
+ * Allocates a chunk of huge pages, or from the heap where there are none.
+ *
+ * @param[in,out] mp The pool.
+ * @param[in,out] size_p Bytes wanted; then bytes there are.
+ * @param[out] chunk_p The memory.
+ * @return UCS_OK or UCS_ERR_NO_MEMORY.
+ */
+ucs_status_t ucs_mpool_hugetlb_malloc(ucs_mpool_t *mp, size_t *size_p, void **chunk_p);
 
-/** Frees such a chunk. `ucs/datastruct/mpool.h`. */
+/**
+ * Frees such a chunk.
+ *
+ * @param[in,out] mp The pool.
+ * @param[in] chunk The memory.
+ */
 void ucs_mpool_hugetlb_free(ucs_mpool_t *mp, void *chunk);
 
-/** Makes a pool. UCS_ERR_INVALID_PARAM for sizes that are not possible. */
+/**
+ * Makes a pool. UCS_ERR_INVALID_PARAM for sizes that are not possible.
+ *
+ * @param[in] params Sizes and functions; read during the call only.
+ * @param[out] mp The pool.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM for sizes that are not possible; UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_mpool_init(const ucs_mpool_params_t *params, ucs_mpool_t *mp);
 
 END_C_DECLS

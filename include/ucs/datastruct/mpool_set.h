@@ -29,7 +29,21 @@ struct ucs_mpool_set {
 
 /**
  * Makes pools for objects of `sizes`, powers of two, and of `max_mp_entry_size`. Each object has `priv_elem_size` bytes
- * more. `ucs/datastruct/mpool_set.h`.
+ * more.
+ *
+ * @param[out] mp_set The set.
+ * @param[in] sizes Bytes of the objects of each pool.
+ * @param[in] sizes_count Number of pools.
+ * @param[in] max_mp_entry_size Bytes of the largest objects.
+ * @param[in] priv_size Bytes of the owner.
+ * @param[in] priv_elem_size Bytes that each object has more.
+ * @param[in] align_offset Bytes of an object before what is aligned.
+ * @param[in] alignment Alignment, a power of two.
+ * @param[in] elems_per_chunk Objects allocated at once.
+ * @param[in] max_elems Most objects of a pool.
+ * @param[in] ops Functions of the pools.
+ * @param[in] name Name for messages, NUL-terminated.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM; UCS_ERR_NO_MEMORY.
  */
 ucs_status_t ucs_mpool_set_init(ucs_mpool_set_t *mp_set,
                                 size_t *sizes,
@@ -44,14 +58,28 @@ ucs_status_t ucs_mpool_set_init(ucs_mpool_set_t *mp_set,
                                 ucs_mpool_ops_t *ops,
                                 const char *name);
 
-/** Ends a set; with `leak_check`, tells of objects that were not given back. `ucs/datastruct/mpool_set.h`. */
-void ucs_mpool_set_cleanup(ucs_mpool_set_t *mp_set,
-                           int leak_check);
+/**
+ * Ends a set; with `leak_check`, tells of objects that were not given back.
+ *
+ * @param[in,out] mp_set The set.
+ * @param[in] leak_check Nonzero: objects that were not given back are logged.
+ */
+void ucs_mpool_set_cleanup(ucs_mpool_set_t *mp_set, int leak_check);
 
-/** The owner's `priv_size` bytes. `ucs/datastruct/mpool_set.h`. */
+/**
+ * The owner's `priv_size` bytes.
+ *
+ * @param[in,out] mp_set The set.
+ * @return Start of these bytes.
+ */
 void *ucs_mpool_set_priv(ucs_mpool_set_t *mp_set);
 
-/** The set's name. `ucs/datastruct/mpool_set.h`. */
+/**
+ * The set's name.
+ *
+ * @param[in,out] mp_set The set.
+ * @return Text that lives as long as the pool.
+ */
 const char *ucs_mpool_set_name(ucs_mpool_set_t *mp_set);
 
 END_C_DECLS

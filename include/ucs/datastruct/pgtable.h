@@ -60,10 +60,20 @@ struct ucs_pgt_dir {
     unsigned int count;
 };
 
-/** Allocates a directory; NULL without memory. */
+/**
+ * Allocates a directory; NULL without memory.
+ *
+ * @param[in] pgtable The table.
+ * @return The directory, or NULL.
+ */
 typedef ucs_pgt_dir_t *(*ucs_pgt_dir_alloc_callback_t)(const ucs_pgtable_t *pgtable);
 
-/** Frees a directory. */
+/**
+ * Frees a directory.
+ *
+ * @param[in] pgtable The table.
+ * @param[in] pgdir The directory.
+ */
 typedef void (*ucs_pgt_dir_release_callback_t)(const ucs_pgtable_t *pgtable,
                                                ucs_pgt_dir_t *pgdir);
 
@@ -88,48 +98,105 @@ struct ucs_pgt_region {
     ucs_pgt_addr_t end;
 };
 
-/** Is handed a region; must not change the table. */
+/**
+ * Is handed a region; must not change the table.
+ *
+ * @param[in] pgtable The table.
+ * @param[in] region The region.
+ * @param[in] arg As it was given with the callback.
+ */
 typedef void (*ucs_pgt_search_callback_t)(const ucs_pgtable_t *pgtable,
                                           ucs_pgt_region_t *region,
                                           void *arg);
 
-/** Makes an empty table. `ucs/datastruct/pgtable.h`. */
+/**
+ * Makes an empty table.
+ *
+ * @param[out] pgtable The table.
+ * @param[in] alloc_cb Allocates a directory.
+ * @param[in] release_cb Frees a directory.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM; UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_pgtable_init(ucs_pgtable_t *pgtable,
                               ucs_pgt_dir_alloc_callback_t alloc_cb,
                               ucs_pgt_dir_release_callback_t release_cb);
 
-/** Ends a table; its regions stay the owner's. `ucs/datastruct/pgtable.h`. */
+/**
+ * Ends a table; its regions stay the owner's.
+ *
+ * @param[in,out] pgtable The table.
+ */
 void ucs_pgtable_cleanup(ucs_pgtable_t *pgtable);
 
 /**
  * Enters a region. UCS_ERR_INVALID_PARAM when it is empty or not aligned, UCS_ERR_ALREADY_EXISTS when it overlaps
- * another, UCS_ERR_NO_MEMORY. `ucs/datastruct/pgtable.h`.
+ * another, UCS_ERR_NO_MEMORY.
+ *
+ * @param[in,out] pgtable The table.
+ * @param[in] region The region; it stays the owner's and lives while it is in the table.
+ * @return UCS_OK. UCS_ERR_INVALID_PARAM when it is empty or not aligned. UCS_ERR_ALREADY_EXISTS
+ *   when it overlaps another. UCS_ERR_NO_MEMORY.
  */
 ucs_status_t ucs_pgtable_insert(ucs_pgtable_t *pgtable,
                                 ucs_pgt_region_t *region);
 
-/** Takes a region out. UCS_ERR_NO_ELEM when it is not in the table. `ucs/datastruct/pgtable.h`. */
-ucs_status_t ucs_pgtable_remove(ucs_pgtable_t *pgtable,
-                                ucs_pgt_region_t *region);
+/**
+ * Takes a region out. UCS_ERR_NO_ELEM when it is not in the table.
+ *
+ * @param[in,out] pgtable The table.
+ * @param[in] region The region.
+ * @return UCS_OK; UCS_ERR_NO_ELEM when it is not in the table.
+ */
+ucs_status_t ucs_pgtable_remove(ucs_pgtable_t *pgtable, ucs_pgt_region_t *region);
 
-/** The region that has an address, or NULL. `ucs/datastruct/pgtable.h`. */
+/**
+ * The region that has an address, or NULL.
+ *
+ * @param[in] pgtable The table.
+ * @param[in] address The address.
+ * @return The region, or NULL.
+ */
 ucs_pgt_region_t *ucs_pgtable_lookup(const ucs_pgtable_t *pgtable,
                                      ucs_pgt_addr_t address);
 
-/** Hands each region that has an address in `from..to`, both included, to a function. `ucs/datastruct/pgtable.h`. */
+/**
+ * Hands each region that has an address in `from..to`, both included, to a function.
+ *
+ * @param[in] pgtable The table.
+ * @param[in] from First address.
+ * @param[in] to Last address.
+ * @param[in] cb The function.
+ * @param[in] arg Its last argument.
+ */
 void ucs_pgtable_search_range(const ucs_pgtable_t *pgtable,
                               ucs_pgt_addr_t from,
                               ucs_pgt_addr_t to,
                               ucs_pgt_search_callback_t cb,
                               void *arg);
 
-/** Takes all regions out, then hands each to a function. `ucs/datastruct/pgtable.h`. */
+/**
+ * Takes all regions out, then hands each to a function.
+ *
+ * @param[in,out] pgtable The table.
+ * @param[in] cb The function.
+ * @param[in] arg Its last argument.
+ */
 void ucs_pgtable_purge(ucs_pgtable_t *pgtable, ucs_pgt_search_callback_t cb, void *arg);
 
-/** Logs a table: one line, and one for each region. `ucs/datastruct/pgtable.h`. */
+/**
+ * Logs a table: one line, and one for each region.
+ *
+ * @param[in] pgtable The table.
+ * @param[in] log_level Level of the lines.
+ */
 void ucs_pgtable_dump(const ucs_pgtable_t *pgtable, ucs_log_level_t log_level);
 
-/** Number of regions. */
+/**
+ * Number of regions.
+ *
+ * @param[in] pgtable The table.
+ * @return Their number.
+ */
 static inline unsigned ucs_pgtable_num_regions(const ucs_pgtable_t *pgtable)
 {
     return pgtable->num_regions;

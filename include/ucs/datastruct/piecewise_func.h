@@ -28,22 +28,51 @@ struct ucs_piecewise_segment_t {
     ucs_list_link_t list;
 };
 
-/** Makes the function that is 0 everywhere. `ucs/datastruct/piecewise_func.h`. */
+/**
+ * Makes the function that is 0 everywhere.
+ *
+ * @param[in,out] pw_func The function.
+ * @return UCS_OK or UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_piecewise_func_init(ucs_piecewise_func_t *pw_func);
 
-/** Frees the parts of a function. `ucs/datastruct/piecewise_func.h`. */
+/**
+ * Frees the parts of a function.
+ *
+ * @param[in,out] pw_func The function.
+ */
 void ucs_piecewise_func_cleanup(ucs_piecewise_func_t *pw_func);
 
-/** The value at `x`. `ucs/datastruct/piecewise_func.h`. */
+/**
+ * The value at `x`.
+ *
+ * @param[in] pw_func The function.
+ * @param[in] x Argument.
+ * @return The value.
+ */
 double ucs_piecewise_func_apply(const ucs_piecewise_func_t *pw_func, size_t x);
 
-/** Adds a linear function between `start` and `end`, both included. `ucs/datastruct/piecewise_func.h`. */
+/**
+ * Adds a linear function between `start` and `end`, both included.
+ *
+ * @param[in,out] pw_func The function.
+ * @param[in] start First argument of the range.
+ * @param[in] end Last argument of the range.
+ * @param[in] range_func Function to add.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM for a range that is none; UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_piecewise_func_add_range(ucs_piecewise_func_t *pw_func,
                                           size_t start,
                                           size_t end,
                                           ucs_linear_func_t range_func);
 
-/** Adds another function. `ucs/datastruct/piecewise_func.h`. */
+/**
+ * Adds another function.
+ *
+ * @param[in,out] dst_pw_func Function to change.
+ * @param[in] src_pw_func Function to add.
+ * @return UCS_OK or UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_piecewise_func_add_inplace(ucs_piecewise_func_t *dst_pw_func,
                                             ucs_piecewise_func_t *src_pw_func);
 

@@ -13,11 +13,13 @@ typedef struct ucs_queue_head ucs_queue_head_t;
 
 /** A link of a queue. */
 struct ucs_queue_elem {
+    /** The next link. */
     ucs_queue_elem_t *next;
 };
 
 /** A queue: elements are taken from the head and added behind the tail. */
 struct ucs_queue_head {
+    /** The first link; NULL when the queue is empty. */
     ucs_queue_elem_t *head;
     /** The pointer that leads to the next element to be added. */
     ucs_queue_elem_t **ptail;

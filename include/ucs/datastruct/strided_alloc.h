@@ -39,22 +39,47 @@ struct ucs_strided_alloc {
     unsigned int inuse_count;
 };
 
-/** Makes an allocator of objects of `stride_count` parts with `elem_size` bytes each. `ucs/datastruct/strided_alloc.h`. */
+/**
+ * Makes an allocator of objects of `stride_count` parts with `elem_size` bytes each.
+ *
+ * @param[in,out] sa The allocator.
+ * @param[in] elem_size Bytes of a part.
+ * @param[in] stride_count Parts of an object.
+ */
 void ucs_strided_alloc_init(ucs_strided_alloc_t *sa,
                             size_t elem_size,
                             unsigned int stride_count);
 
-/** Ends an allocator and frees its memory. `ucs/datastruct/strided_alloc.h`. */
+/**
+ * Ends an allocator and frees its memory.
+ *
+ * @param[in,out] sa The allocator.
+ */
 void ucs_strided_alloc_cleanup(ucs_strided_alloc_t *sa);
 
-/** Takes an object: the address of its first part, or NULL. `ucs/datastruct/strided_alloc.h`. */
-void *ucs_strided_alloc_get(ucs_strided_alloc_t *sa,
-                            const char *alloc_name);
+/**
+ * Takes an object: the address of its first part, or NULL.
+ *
+ * @param[in,out] sa The allocator.
+ * @param[in] alloc_name Name for statistics of memory.
+ * @return Address of the first part, or NULL.
+ */
+void *ucs_strided_alloc_get(ucs_strided_alloc_t *sa, const char *alloc_name);
 
-/** Gives an object back. `ucs/datastruct/strided_alloc.h`. */
+/**
+ * Gives an object back.
+ *
+ * @param[in,out] sa The allocator.
+ * @param[in] base Address of the first part.
+ */
 void ucs_strided_alloc_put(ucs_strided_alloc_t *sa, void *base);
 
-/** Objects in use. `ucs/datastruct/strided_alloc.h`. */
+/**
+ * Objects in use.
+ *
+ * @param[in,out] sa The allocator.
+ * @return Their number.
+ */
 unsigned int ucs_strided_alloc_inuse_count(ucs_strided_alloc_t *sa);
 
 END_C_DECLS

@@ -22,80 +22,71 @@ UCS_ARRAY_DECLARE_TYPE(ucs_string_buffer_t, size_t, char);
 /** Maps one character of a string. */
 typedef char (*ucs_string_buffer_translate_cb_t)(char ch);
 
-/** Makes an empty buffer that grows. `ucs/datastruct/string_buffer.h`. */
+/** Makes an empty buffer that grows. */
 void ucs_string_buffer_init(ucs_string_buffer_t *strb);
 
-/** Makes an empty buffer over the caller's storage, which does not grow. `ucs/datastruct/string_buffer.h`. */
+/** Makes an empty buffer over the caller's storage, which does not grow. */
 void ucs_string_buffer_init_fixed(ucs_string_buffer_t *strb,
                                   char *buffer,
                                   size_t capacity);
 
-/** Frees the text, unless the storage is the client's. `ucs/datastruct/string_buffer.h`. */
+/** Frees the text, unless the storage is the client's. */
 void ucs_string_buffer_cleanup(ucs_string_buffer_t *strb);
 
-/** Empties a buffer and keeps its storage. `ucs/datastruct/string_buffer.h`. */
+/** Empties a buffer and keeps its storage. */
 void ucs_string_buffer_reset(ucs_string_buffer_t *strb);
 
-/** Characters of the text. `ucs/datastruct/string_buffer.h`. */
+/** Characters of the text. */
 size_t ucs_string_buffer_length(ucs_string_buffer_t *strb);
 
-/** Appends bytes as hexadecimal digits, `per_line` on each line. `ucs/datastruct/string_buffer.h`. */
+/** Appends bytes as hexadecimal digits, `per_line` on each line. */
 void ucs_string_buffer_append_hex(ucs_string_buffer_t *strb,
                                   const void *data,
                                   size_t size,
                                   size_t per_line);
 
-/**
- * Appends the names of the bits that are set, or their numbers where `flag_names` is NULL.
- * `ucs/datastruct/string_buffer.h`.
- */
+/** Appends the names of the bits that are set, or their numbers where `flag_names` is NULL. */
 void ucs_string_buffer_append_flags(ucs_string_buffer_t *strb,
                                     uint64_t mask,
                                     const char **flag_names);
 
-/** Appends addresses and lengths. `ucs/datastruct/string_buffer.h`. */
+/** Appends addresses and lengths. */
 void ucs_string_buffer_append_iovec(ucs_string_buffer_t *strb,
                                     const struct iovec *iov,
                                     size_t iovcnt);
 
-/** Appends a socket address. `ucs/datastruct/string_buffer.h`. */
+/** Appends a socket address. */
 void ucs_string_buffer_append_saddr(ucs_string_buffer_t *strb,
                                     const struct sockaddr *sa);
 
-/**
- * Removes the longest tail made of `charset`, or of white space for null.
- * `ucs/datastruct/string_buffer.h`.
- */
+/** Removes the longest tail made of `charset`, or of white space for null. */
 void ucs_string_buffer_rtrim(ucs_string_buffer_t *strb, const char *charset);
 
-/**
- * Cuts the text at the last character of `delim`, or of white space for NULL, which goes too.
- * `ucs/datastruct/string_buffer.h`.
- */
+/** Cuts the text at the last character of `delim`, or of white space for NULL, which goes too. */
 void ucs_string_buffer_rbrk(ucs_string_buffer_t *strb,
                             const char *delim);
 
-/** The text; never null. `ucs/datastruct/string_buffer.h`. */
+/** The text; never null. */
 const char *ucs_string_buffer_cstr(const ucs_string_buffer_t *strb);
 
 /**
  * Takes the text out, for `ucs_free`; the buffer is empty. NULL where it was empty. Of the caller's storage it is a
- * copy, and stays there too. `ucs/datastruct/string_buffer.h`.
+ * copy, and stays there too.
  */
 char *ucs_string_buffer_extract_mem(ucs_string_buffer_t *strb);
 
 /**
  * The next part of the text between `delimiters`: the first one for `token` NULL, else the one behind `token`; NULL
- * behind the last. A zero takes the place of the delimiter. `ucs/datastruct/string_buffer.h`.
+ * behind the last. A zero takes the place of the delimiter.
  */
 char *ucs_string_buffer_next_token(ucs_string_buffer_t *strb,
                                    char *token,
                                    const char *delimiters);
 
-/** Appends a character so many times. `ucs/datastruct/string_buffer.h`. */
+/** Appends a character so many times. */
 void ucs_string_buffer_appendc(ucs_string_buffer_t *strb, int c, size_t count);
 
-/** Replaces each character by what `cb` answers; those for which it answers 0 go. `ucs/datastruct/string_buffer.h`. */
+/** Replaces each character by what `cb` answers; those for which it answers 0 go. */
 void ucs_string_buffer_translate(ucs_string_buffer_t *strb,
                                  ucs_string_buffer_translate_cb_t cb);
 

@@ -19,17 +19,20 @@ BEGIN_C_DECLS
 
 /**
  * Gives a signal back to the handler of before. This library handles no signals: there is nothing to give back.
- * `ucs/debug/debug.h`.
+ *
+ *
+ * @param[in] signum Number of the signal.
  */
 void ucs_debug_disable_signal(int signum);
 
 /**
- * Ends the process with a message when a byte of the range may not be used. Only a program that is built with the
- * address sanitizer can know. `ucs/debug/debug.h`.
+ * Stops where the address sanitizer says that memory is not valid.
+ *
+ * @param[in] ptr_name Name for the message, NUL-terminated.
+ * @param[in] address Start.
+ * @param[in] size Bytes.
  */
-void ucs_debug_asan_validate_address(const char *ptr_name,
-                                     void *address,
-                                     size_t size);
+void ucs_debug_asan_validate_address(const char *ptr_name, void *address, size_t size);
 
 END_C_DECLS
 

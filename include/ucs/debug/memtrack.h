@@ -10,10 +10,20 @@
 
 BEGIN_C_DECLS
 
-/** Tells the allocation statistics of memory; they are off. `ucs/debug/memtrack.h`. */
+/**
+ * Tells the allocation statistics of memory; they are off.
+ *
+ * @param[in] ptr The memory.
+ * @param[in] size Bytes.
+ * @param[in] name Name, NUL-terminated.
+ */
 void ucs_memtrack_allocated(void *ptr, size_t size, const char *name);
 
-/** Tells the allocation statistics that memory goes; they are off. `ucs/debug/memtrack.h`. */
+/**
+ * Tells the allocation statistics that memory goes; they are off.
+ *
+ * @param[in] ptr The memory.
+ */
 void ucs_memtrack_releasing(void *ptr);
 
 END_C_DECLS

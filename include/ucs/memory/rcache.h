@@ -101,7 +101,11 @@ struct ucs_rcache_params {
     size_t max_unreleased;
 };
 
-/** Told that an invalidated region is gone; must not use the cache. */
+/**
+ * Told that an invalidated region is gone; must not use the cache.
+ *
+ * @param[in] arg As it was given with the callback.
+ */
 typedef void (*ucs_rcache_invalidate_comp_func_t)(void *arg);
 
 /** What a user chooses of it. */
@@ -122,35 +126,69 @@ struct ucs_rcache_config {
 
 /**
  * A cache of registrations. UCS_ERR_INVALID_PARAM where a region is smaller than `ucs_rcache_region_t`.
- * `ucs/memory/rcache.h`.
+ *
+ *
+ * @param[in] params Functions and limits; read during the call only.
+ * @param[in] name Name for messages, NUL-terminated.
+ * @param[in] stats_parent Not used.
+ * @param[out] rcache_p The cache.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM where a region is smaller than `ucs_rcache_region_t`.
  */
 ucs_status_t ucs_rcache_create(const ucs_rcache_params_t *params,
                                const char *name,
                                ucs_stats_node_t *stats_parent,
                                ucs_rcache_t **rcache_p);
 
-/** Ends a cache and its registrations. `ucs/memory/rcache.h`. */
+/**
+ * Ends a cache and its registrations.
+ *
+ * @param[in,out] rcache The cache.
+ */
 void ucs_rcache_destroy(ucs_rcache_t *rcache);
 
-/** Counts one user more of a registration. `ucs/memory/rcache.h`. */
+/**
+ * Counts one user more of a registration.
+ *
+ * @param[in,out] rcache The cache.
+ * @param[in,out] region The registration.
+ */
 void ucs_rcache_region_hold(ucs_rcache_t *rcache, ucs_rcache_region_t *region);
 
-/** Gives a registration back. `ucs/memory/rcache.h`. */
+/**
+ * Gives a registration back.
+ *
+ * @param[in,out] rcache The cache.
+ * @param[in,out] region The registration.
+ */
 void ucs_rcache_region_put(ucs_rcache_t *rcache, ucs_rcache_region_t *region);
 
 /**
  * Takes a registration out of the cache, so that nobody gets it any more. The caller still gives it back; `cb` is
- * called when it has ended. `ucs/memory/rcache.h`.
+ * called when it has ended.
+ *
+ * @param[in,out] rcache The cache.
+ * @param[in,out] region The registration.
+ * @param[in] cb Called when it has ended.
+ * @param[in] arg Its argument.
  */
 void ucs_rcache_region_invalidate(ucs_rcache_t *rcache,
                                   ucs_rcache_region_t *region,
                                   ucs_rcache_invalidate_comp_func_t cb,
                                   void *arg);
 
-/** Fills parameters with defaults: no events, no limits. `ucs/memory/rcache.h`. */
+/**
+ * Fills parameters with defaults: no events, no limits.
+ *
+ * @param[out] rcache_params The parameters.
+ */
 void ucs_rcache_set_default_params(ucs_rcache_params_t *rcache_params);
 
-/** Fills parameters with what a user chose, and defaults for the rest. `ucs/memory/rcache.h`. */
+/**
+ * Fills parameters with what a user chose, and defaults for the rest.
+ *
+ * @param[out] rcache_params The parameters.
+ * @param[in] rcache_config What the user chose.
+ */
 void ucs_rcache_set_params(ucs_rcache_params_t *rcache_params,
                            const ucs_rcache_config_t *rcache_config);
 
@@ -186,11 +224,15 @@ struct ucs_rcache_region {
 
 /**
  * A registration that has a range, for one more user, who gives it back by `ucs_rcache_region_put`.
- * UCS_ERR_INVALID_PARAM: there is no such range; or what `mem_reg` answers.
  *
- * \param alignment  The range begins and ends at multiples of it: a power of two.
- * \param prot       Rights: PROT_READ, PROT_WRITE.
- * \param arg        For `mem_reg` and `merge`.
+ * @param[in,out] rcache The cache.
+ * @param[in] address Start of the range.
+ * @param[in] length Bytes of the range.
+ * @param[in] alignment The registration begins and ends at multiples of it: a power of two.
+ * @param[in] prot Rights: PROT_READ, PROT_WRITE.
+ * @param[in] arg For `mem_reg` and `merge`.
+ * @param[out] region_p The registration.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM: there is no such range; or what `mem_reg` answers.
  */
 ucs_status_t ucs_rcache_get(ucs_rcache_t *rcache, void *address, size_t length, size_t alignment, int prot, void *arg,
                             ucs_rcache_region_t **region_p);

@@ -45,6 +45,7 @@ enum ucs_profile_type_t {
     UCS_PROFILE_TYPE_REQUEST_EVENT = 4,
     /** It ends. */
     UCS_PROFILE_TYPE_REQUEST_FREE = 5,
+    /** Number of kinds. */
     UCS_PROFILE_TYPE_LAST = 6,
 };
 
@@ -131,20 +132,20 @@ typedef short ucs_profile_loc_id_t;
 
 /**
  * Makes a profile. `profile_mode` has a bit for each mode; without any nothing is recorded. UCS_ERR_INVALID_PARAM for
- * others. `ucs/profile/profile_defs.h`.
+ * others.
  */
 ucs_status_t ucs_profile_init(unsigned int profile_mode,
                               const char *file_name,
                               size_t max_file_size,
                               ucs_profile_context_t **ctx_p);
 
-/** Writes a profile and ends it. `ucs/profile/profile_defs.h`. */
+/** Writes a profile and ends it. */
 void ucs_profile_cleanup(ucs_profile_context_t *ctx);
 
-/** Writes a profile and begins it anew. `ucs/profile/profile_defs.h`. */
+/** Writes a profile and begins it anew. */
 void ucs_profile_dump(ucs_profile_context_t *ctx);
 
-/** How many threads a profile file has, from the sizes of its parts. `ucs/profile/profile_defs.h`. */
+/** How many threads a profile file has, from the sizes of its parts. */
 unsigned int ucs_profile_calc_num_threads(size_t total_num_records,
                                           const ucs_profile_header_t *header);
 

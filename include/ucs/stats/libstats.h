@@ -50,6 +50,7 @@ enum ucs_stats_children_sel {
     UCS_STATS_INACTIVE_CHILDREN = 0,
     /** Those that live. */
     UCS_STATS_ACTIVE_CHILDREN = 1,
+    /** Number of choices. */
     UCS_STATS_CHILDREN_LAST = 2,
 };
 

@@ -16,6 +16,7 @@ enum ucs_stats_formats_t {
     UCS_STATS_FULL_AGG = 1,
     /** The sums. */
     UCS_STATS_SUMMARY = 2,
+    /** Number of formats. */
     UCS_STATS_LAST = 3,
 };
 
@@ -31,7 +32,7 @@ typedef struct ucs_stats_filter_node ucs_stats_filter_node_t;
 /** A counter of statistics. */
 typedef uint64_t ucs_stats_counter_t;
 
-/** The root of the statistics tree: null, as statistics are off. `ucs/stats/stats_fwd.h`. */
+/** The root of the statistics tree: null, as statistics are off. */
 ucs_stats_node_t *ucs_stats_get_root(void);
 
 /** Names of the forms in which statistics are written; NULL after the last. */

@@ -60,7 +60,13 @@ BEGIN_C_DECLS
 #define UCS_CIRCULAR_COMPARE32(_a, _op, _b)             UCS_CIRCULAR_COMPARE(_a, _op, _b, int32_t)
 #define UCS_CIRCULAR_COMPARE64(_a, _op, _b)             UCS_CIRCULAR_COMPARE(_a, _op, _b, int64_t)
 
-/** Number of the lowest set bit at or above `from`, 64 when there is none. */
+/**
+ * Number of the lowest set bit at or above `from`, 64 when there is none.
+ *
+ * @param[in] map The bits.
+ * @param[in] from Number of the first one that counts.
+ * @return Number of the bit, or 64.
+ */
 static inline int ucs_math_next_bit(uint64_t map, int from)
 {
     const uint64_t above = (from < 64) ? (map >> from) : 0;
@@ -77,13 +83,24 @@ static inline int ucs_math_next_bit(uint64_t map, int from)
     for ((_submask) = 0; (_submask) <= (_mask); \
          (_submask) = ((_submask) == (_mask)) ? ((_mask) + 1) : (((_submask) - (_mask)) & (_mask)))
 
-/** Logarithm to base 2. */
+/**
+ * Logarithm to base 2.
+ *
+ * @param[in] x Number above 0.
+ * @return The logarithm.
+ */
 static inline double ucs_log2(double x)
 {
     return log2(x);
 }
 
-/** A number rounded to a whole one; `max` where it is larger, or not a number; 0 where it is negative. */
+/**
+ * A number rounded to a whole one; `max` where it is larger, or not a number; 0 where it is negative.
+ *
+ * @param[in] value The number.
+ * @param[in] max Upper limit.
+ * @return The whole number.
+ */
 static inline size_t ucs_double_to_sizet(double value, size_t max)
 {
     if (!(value < (double)max)) {
@@ -92,13 +109,25 @@ static inline size_t ucs_double_to_sizet(double value, size_t max)
     return (value > 0) ? (size_t)(value + 0.5) : 0;
 }
 
-/** How far apart two numbers may be and still count as equal: a millionth of their sum. */
+/**
+ * How far apart two numbers may be and still count as equal: a millionth of their sum.
+ *
+ * @param[in] val1 A number.
+ * @param[in] val2 Another one.
+ * @return The distance.
+ */
 static inline double ucs_fp_compare_thresh(double val1, double val2)
 {
     return (fabs(val1) + fabs(val2)) * 1e-6;
 }
 
-/** -1, 0 or 1: the order of two numbers, where nearly equal ones count as equal. */
+/**
+ * -1, 0 or 1: the order of two numbers, where nearly equal ones count as equal.
+ *
+ * @param[in] val1 A number.
+ * @param[in] val2 Another one.
+ * @return -1, 0 or 1.
+ */
 static inline int ucs_fp_compare(double val1, double val2)
 {
     if (fabs(val1 - val2) <= ucs_fp_compare_thresh(val1, val2)) {
@@ -107,18 +136,32 @@ static inline int ucs_fp_compare(double val1, double val2)
     return (val1 > val2) ? 1 : -1;
 }
 
-/** Primes to multiply with; numbers from 20 on begin again. `ucs/sys/math.h`. */
+/**
+ * Primes to multiply with; numbers from 20 on begin again.
+ *
+ * @param[in] index Its number in the list.
+ * @return The prime.
+ */
 uint64_t ucs_get_prime(unsigned int index);
 
-/** Random numbers need no preparation here. `ucs/sys/math.h`. */
+/** Random numbers need no preparation here. */
 void ucs_rand_seed_init(void);
 
-/** A random number that is not negative. `ucs/sys/math.h`. */
+/**
+ * A random number that is not negative.
+ *
+ * @return The number.
+ */
 int ucs_rand(void);
 
 /**
  * A random number between two, both included. UCS_ERR_INVALID_PARAM when they are in the wrong order.
- * `ucs/sys/math.h`.
+ *
+ *
+ * @param[in] range_min Lower bound.
+ * @param[in] range_max Upper bound.
+ * @param[out] rand_val The number.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when they are in the wrong order.
  */
 ucs_status_t ucs_rand_range(int range_min,
                             int range_max,

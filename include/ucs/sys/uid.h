@@ -9,7 +9,11 @@
 
 BEGIN_C_DECLS
 
-/** A number that processes of this host have in common since it was started, and others have not. `ucs/sys/uid.h`. */
+/**
+ * A number that processes of this host have in common since it was started, and others have not.
+ *
+ * @return The number.
+ */
 uint64_t ucs_get_system_id(void);
 
 END_C_DECLS

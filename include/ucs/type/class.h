@@ -21,37 +21,39 @@ typedef void (*ucs_class_cleanup_func_t)(void *self);
 
 /** A class. */
 struct ucs_class {
+    /** Name of the class. */
     const char *name;
     /** Bytes of an object. */
     size_t size;
     /** The parent. */
     ucs_class_t *superclass;
+    /** Constructor. */
     ucs_class_init_func_t init;
+    /** Destructor. */
     ucs_class_cleanup_func_t cleanup;
 };
 
 /**
  * Calls the destructors of a class and of those above it, all of them for -1, else the `limit` highest, counted with
- * the one above all others. `ucs/type/class.h`.
+ * the one above all others.
  */
 void ucs_class_call_cleanup_chain(ucs_class_t *cls,
                                   void *obj,
                                   int limit);
 
-/** Memory for an object; NULL when there is none. `ucs/type/class.h`. */
+/** Memory for an object; NULL when there is none. */
 void *ucs_class_malloc(ucs_class_t *cls);
 
-/** Frees such memory. `ucs/type/class.h`. */
+/** Frees such memory. */
 void ucs_class_free(void *obj);
 
-/** Logs an error where a constructor's status and its object contradict each other. `ucs/type/class.h`. */
-void ucs_class_check_new_func_result(ucs_status_t status,
-                                     void *obj);
+/** Logs an error where a constructor's status and its object contradict each other. */
+void ucs_class_check_new_func_result(ucs_status_t status, void *obj);
 
-/** The constructor of the class above all others, which does nothing. `ucs/type/class.h`. */
+/** The constructor of the class above all others, which does nothing. */
 ucs_status_t void_init(void *self, ucs_class_t *myclass, int *init_count);
 
-/** Its destructor. `ucs/type/class.h`. */
+/** Its destructor. */
 void void_cleanup(void *self);
 
 /* A class `x` is a structure `x` with the functions `x_init` and `x_cleanup` and the object `x_class`. A class

@@ -83,7 +83,12 @@ typedef enum ucs_status_t ucs_status_t;
 /** A status or a request: see `UCS_PTR_STATUS`. */
 typedef void *ucs_status_ptr_t;
 
-/** The sentence for a status, also for values that no release knows. `ucs/type/status.h`. */
+/**
+ * The sentence for a status, also for values that no release knows.
+ *
+ * @param[in] status The status.
+ * @return Text that is not freed.
+ */
 const char *ucs_status_string(ucs_status_t status);
 
 /* Some functions return a `ucs_status_ptr_t`: NULL when all is done, a pointer to a request that goes on,

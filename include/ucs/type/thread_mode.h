@@ -16,6 +16,7 @@ enum ucs_thread_mode_t {
     UCS_THREAD_MODE_SERIALIZED = 1,
     /** Any, at any time. */
     UCS_THREAD_MODE_MULTI = 2,
+    /** Number of modes. */
     UCS_THREAD_MODE_LAST = 3,
 };
 

@@ -1946,7 +1946,7 @@ UCT_INLINE_API ucs_status_t uct_iface_flush(uct_iface_h iface, unsigned flags,
 }
 
 /**
- * Orders the operations of an interface: those after the call take effect after those before it. *
+ * Orders the operations of an interface: those after the call take effect after those before it.
  *
  * @param[in] iface Interface of `uct_iface_open`, not closed yet.
  * @param[in] flags 0.
@@ -2169,7 +2169,7 @@ UCT_INLINE_API ucs_status_t uct_ep_am_zcopy(uct_ep_h ep, uint8_t id, const void 
 
 /**
  * Replaces 8 bytes of the peer by `swap` if they equal `compare`; what was there goes to `result`.
- * UCS_INPROGRESS: when `comp` is counted down. *
+ * UCS_INPROGRESS: when `comp` is counted down.
  *
  * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
  * @param[in] compare Word that has to be there.
@@ -2191,7 +2191,7 @@ UCT_INLINE_API ucs_status_t uct_ep_atomic_cswap64(uct_ep_h ep, uint64_t compare,
 }
 
 /**
- * The same for 4 bytes. *
+ * Replaces 4 bytes of the peer by `swap` if they equal `compare`; what was there goes to `result`.
  *
  * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
  * @param[in] compare Word that has to be there.
@@ -2214,7 +2214,7 @@ UCT_INLINE_API ucs_status_t uct_ep_atomic_cswap32(uct_ep_h ep, uint32_t compare,
 
 /**
  * Changes 4 bytes of the peer by an operation that returns nothing. Bits of `cap.atomic32.op_flags` tell
- * which a transport has. *
+ * which a transport has.
  *
  * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
  * @param[in] opcode Operation.
@@ -2233,7 +2233,8 @@ UCT_INLINE_API ucs_status_t uct_ep_atomic32_post(uct_ep_h ep, uct_atomic_op_t op
 }
 
 /**
- * The same for 8 bytes. *
+ * Changes 8 bytes of the peer by an operation that returns nothing. Bits of `cap.atomic64.op_flags` tell which a
+ * transport has.
  *
  * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
  * @param[in] opcode Operation.
@@ -2276,7 +2277,7 @@ UCT_INLINE_API ucs_status_t uct_ep_atomic32_fetch(uct_ep_h ep, uct_atomic_op_t o
 }
 
 /**
- * The same for 8 bytes. *
+ * Changes 8 bytes of the peer; what was there goes to `result`.
  *
  * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
  * @param[in] opcode Operation.
@@ -2346,7 +2347,7 @@ UCT_INLINE_API ucs_status_t uct_ep_flush(uct_ep_h ep, unsigned flags, uct_comple
 }
 
 /**
- * Orders the operations of an endpoint: those after the call take effect after those before it. *
+ * Orders the operations of an endpoint: those after the call take effect after those before it.
  *
  * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
  * @param[in] flags 0.
@@ -2444,7 +2445,7 @@ UCT_INLINE_API ucs_status_ptr_t uct_ep_tag_rndv_zcopy(uct_ep_h ep, uct_tag_t tag
 }
 
 /**
- * Gives up an offered message; its completion is not called. *
+ * Gives up an offered message; its completion is not called.
  *
  * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
  * @param[in] op Operation of `uct_ep_tag_rndv_zcopy`, once.
@@ -2458,7 +2459,7 @@ UCT_INLINE_API ucs_status_t uct_ep_tag_rndv_cancel(uct_ep_h ep, void *op)
 }
 
 /**
- * Offers a tagged message that only software can move: the peer's handler gets `header`. *
+ * Offers a tagged message that only software can move: the peer's handler gets `header`.
  *
  * @param[in] ep Endpoint of `uct_ep_create`, not destroyed yet.
  * @param[in] tag Tag that the receiver compares.
@@ -2525,7 +2526,7 @@ UCT_INLINE_API void uct_iface_progress_enable(uct_iface_h iface, unsigned flags)
 }
 
 /**
- * Stops `uct_worker_progress` from driving an interface. *
+ * Stops `uct_worker_progress` from driving an interface.
  *
  * @param[in] iface Interface of `uct_iface_open`, not closed yet.
  * @param[in] flags Bits of `uct_progress_types`.
@@ -2551,7 +2552,7 @@ UCT_INLINE_API unsigned uct_iface_progress(uct_iface_h iface)
 }
 
 /**
- * Records the status of one operation in a completion: the first failure stays. *
+ * Records the status of one operation in a completion: the first failure stays.
  *
  * @param[in,out] comp The completion.
  * @param[in] status Status of one operation.

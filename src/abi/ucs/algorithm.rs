@@ -22,6 +22,10 @@ unsafe fn bytes<'b>(buffer: *const c_void, size: usize) -> &'b [u8] {
 
 /// CRC-16 of ISO 3309, also known as X-25. `ucs/algorithm/crc.h`.
 ///
+/// - `buffer` (in): The bytes.
+/// - `size` (in): Their number.
+/// - returns: The checksum.
+///
 /// # Safety
 /// `buffer` has `size` bytes.
 #[unsafe(no_mangle)]
@@ -31,6 +35,9 @@ pub unsafe extern "C" fn ucs_crc16(buffer: *const c_void, size: usize) -> u16 {
 }
 
 /// The same of a string without its NUL. `ucs/algorithm/crc.h`.
+///
+/// - `s` (in): String, NUL-terminated.
+/// - returns: The checksum.
 ///
 /// # Safety
 /// `s` is a C string.
@@ -43,6 +50,11 @@ pub unsafe extern "C" fn ucs_crc16_string(s: *const c_char) -> u16 {
 }
 
 /// CRC-32 of ISO 3309, as zlib's; `prev_crc` is that of the bytes before, or 0. `ucs/algorithm/crc.h`.
+///
+/// - `prev_crc` (in): Checksum of the bytes before, or 0.
+/// - `buffer` (in): The bytes.
+/// - `size` (in): Their number.
+/// - returns: The checksum.
 ///
 /// # Safety
 /// `buffer` has `size` bytes.
@@ -57,6 +69,12 @@ pub unsafe extern "C" fn ucs_crc32(prev_crc: u32, buffer: *const c_void, size: u
 }
 
 /// Sorts an array with a comparison that has an argument of its own. `ucs/algorithm/qsort_r.h`.
+///
+/// - `base` (in,out): The array.
+/// - `nmemb` (in): Number of elements.
+/// - `size` (in): Bytes of an element.
+/// - `compare` (in): Order of two elements.
+/// - `arg` (in): Its last argument.
 ///
 /// # Safety
 /// `base` has `nmemb` elements of `size` bytes; `compare` orders them.
@@ -76,6 +94,10 @@ pub unsafe extern "C" fn ucs_qsort_r(
 }
 
 /// Characters to insert, remove or replace to make one string of another. `ucs/algorithm/string_distance.h`.
+///
+/// - `str1` (in): String, NUL-terminated.
+/// - `str2` (in): String, NUL-terminated.
+/// - returns: Number of changes.
 ///
 /// # Safety
 /// Both are C strings.
@@ -106,6 +128,9 @@ fn distance(one: &[u8], other: &[u8]) -> usize {
 }
 
 /// Primes to multiply with; numbers from 20 on begin again. `ucs/sys/math.h`.
+///
+/// - `index` (in): Its number in the list.
+/// - returns: The prime.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_get_prime(index: c_uint) -> u64 {
     const PRIMES: [u64; 20] = [
@@ -138,6 +163,8 @@ pub extern "C" fn ucs_get_prime(index: c_uint) -> u64 {
 pub extern "C" fn ucs_rand_seed_init() {}
 
 /// A random number that is not negative. `ucs/sys/math.h`.
+///
+/// - returns: The number.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_rand() -> c_int {
     let bits = random::random_u64().unwrap_or_else(|_| clock::cycles());
@@ -146,6 +173,11 @@ pub extern "C" fn ucs_rand() -> c_int {
 
 /// A random number between two, both included. UCS_ERR_INVALID_PARAM when they are in the wrong order.
 /// `ucs/sys/math.h`.
+///
+/// - `range_min` (in): Lower bound.
+/// - `range_max` (in): Upper bound.
+/// - `rand_val` (out): The number.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when they are in the wrong order.
 ///
 /// # Safety
 /// `rand_val` is writable.
@@ -172,6 +204,8 @@ pub unsafe extern "C" fn ucs_rand_range(
 }
 
 /// A number that processes of this host have in common since it was started, and others have not. `ucs/sys/uid.h`.
+///
+/// - returns: The number.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_get_system_id() -> u64 {
     static ID: OnceBox<u64> = OnceBox::new();

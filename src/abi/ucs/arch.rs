@@ -87,6 +87,8 @@ pub extern "C" fn ucs_cpu_model_name() -> *const c_char {
 
 /// Prints for which sizes the library replaces memcpy: for none, so nothing.
 /// `ucs/arch/global_opts.h`.
+///
+/// - `config` (in): Not read.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_arch_print_memcpy_limits(_config: *mut ucs_arch_global_opts_t) {}
 

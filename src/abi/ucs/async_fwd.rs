@@ -14,6 +14,10 @@ const CONTEXT_WORDS: usize = 10;
 /// Makes a context that `ucs_async_context_destroy` frees. Modes are poll, thread (spinlock or
 /// mutex) and signal, which is served by the async thread. `ucs/async/async_fwd.h`.
 ///
+/// - `mode` (in): Who calls back: the caller of `ucs_async_poll`, the async thread, or a signal.
+/// - `async_p` (out): The context.
+/// - returns: UCS_OK, or an error; the cause is logged.
+///
 /// # Safety
 /// `async_p` is null or writable.
 #[unsafe(no_mangle)]
@@ -41,6 +45,8 @@ pub unsafe extern "C" fn ucs_async_context_create(
 /// Ends a context made by `ucs_async_context_create`. Handlers that are still registered live on,
 /// with a warning. `ucs/async/async_fwd.h`.
 ///
+/// - `async` (in): Context; not to be used afterwards.
+///
 /// # Safety
 /// `async` is null or from `ucs_async_context_create`, and is not used after.
 #[unsafe(no_mangle)]
@@ -55,6 +61,10 @@ pub unsafe extern "C" fn ucs_async_context_destroy(r#async: *mut ucs_async_conte
 }
 
 /// Makes a context in 80 bytes of the caller. `ucs/async/async.h`, which is not installed.
+///
+/// - `async` (in): Context of `ucs_async_context_create`; NULL for the library's own.
+/// - `mode` (in): Who calls back: the caller of `ucs_async_poll`, the async thread, or a signal.
+/// - returns: UCS_OK, or an error; the cause is logged.
 ///
 /// # Safety
 /// `async` is null or 80 writable bytes without a context.
@@ -76,6 +86,8 @@ pub unsafe extern "C" fn ucs_async_context_init(
 }
 
 /// Ends a context made by `ucs_async_context_init`.
+///
+/// - `async` (in): Context of `ucs_async_context_create`; NULL for the library's own.
 ///
 /// # Safety
 /// `async` is null or holds a context, which is not used after.
@@ -99,6 +111,14 @@ pub unsafe extern "C" fn ucs_async_context_cleanup(r#async: *mut ucs_async_conte
 }
 
 /// Calls `cb` when `event_fd` has one of `events`. `ucs/async/async_fwd.h`.
+///
+/// - `mode` (in): Who calls back: the caller of `ucs_async_poll`, the async thread, or a signal.
+/// - `event_fd` (in): Descriptor to watch.
+/// - `events` (in): Bits of `ucs_event_set_types_t`.
+/// - `cb` (in): Called on events.
+/// - `arg` (in): Its last argument.
+/// - `async` (in): Context of `ucs_async_context_create`; NULL for the library's own.
+/// - returns: UCS_OK, or an error; the cause is logged.
 ///
 /// # Safety
 /// `async` is null or a live context of the same mode; `cb` may be called with `arg` until the
@@ -132,6 +152,14 @@ pub unsafe extern "C" fn ucs_async_set_event_handler(
 /// Calls `cb` every `interval` ticks of `ucs_get_time`; the handler's id is from 1000000 on.
 /// `ucs/async/async_fwd.h`.
 ///
+/// - `mode` (in): Who calls back: the caller of `ucs_async_poll`, the async thread, or a signal.
+/// - `interval` (in): Ticks of `ucs_get_time`.
+/// - `cb` (in): Called each time.
+/// - `arg` (in): Its last argument.
+/// - `async` (in): Context of `ucs_async_context_create`; NULL for the library's own.
+/// - `timer_id_p` (out): The timer's number.
+/// - returns: UCS_OK, or an error; the cause is logged.
+///
 /// # Safety
 /// As `ucs_async_set_event_handler`; `timer_id_p` is null or writable.
 #[unsafe(no_mangle)]
@@ -163,12 +191,20 @@ pub unsafe extern "C" fn ucs_async_add_timer(
 
 /// Removes a handler, also from inside its callback; with `sync`, waits for a callback on another
 /// thread. `UCS_ERR_NO_ELEM` for an unknown id. `ucs/async/async_fwd.h`.
+///
+/// - `id` (in): The descriptor, or the timer's number.
+/// - `sync` (in): Nonzero: waits for a callback on another thread.
+/// - returns: UCS_OK; UCS_ERR_NO_ELEM for an unknown number.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_async_remove_handler(id: c_int, sync: c_int) -> ucs_status_t {
     code_of(&async_ctx::remove(id, sync != 0))
 }
 
 /// Changes what a descriptor's handler waits for. `ucs/async/async_fwd.h`.
+///
+/// - `fd` (in): Descriptor that has a handler.
+/// - `events` (in): Bits of `ucs_event_set_types_t`.
+/// - returns: UCS_OK, or an error; the cause is logged.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_async_modify_handler(
     fd: c_int,
@@ -181,6 +217,8 @@ pub extern "C" fn ucs_async_modify_handler(
 }
 
 /// Runs what is ready in a context, or in all for null. `ucs/async/async_fwd.h`.
+///
+/// - `async` (in): The context; NULL for all.
 ///
 /// # Safety
 /// `async` is null or a live context.
@@ -195,6 +233,8 @@ pub unsafe extern "C" fn ucs_async_poll(r#async: *mut ucs_async_context_t) {
 
 /// Runs what a context missed while it was blocked. Declared in `ucs/async/async_fwd.h` for inline
 /// code of upstream.
+///
+/// - `async` (in): The context.
 ///
 /// # Safety
 /// `async` is null or a live context.

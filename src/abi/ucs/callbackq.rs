@@ -8,6 +8,9 @@ use core::ptr::null_mut;
 
 /// Makes an empty queue. `ucs/datastruct/callbackq.h`.
 ///
+/// - `cbq` (in,out): The queue.
+/// - returns: UCS_OK, or an error; the cause is logged.
+///
 /// # Safety
 /// `cbq` is null, or writable and stays where it is until `ucs_callbackq_cleanup`.
 #[unsafe(no_mangle)]
@@ -19,6 +22,8 @@ pub unsafe extern "C" fn ucs_callbackq_init(cbq: *mut ucs_callbackq_t) -> ucs_st
 }
 
 /// Ends a queue. `ucs/datastruct/callbackq.h`.
+///
+/// - `cbq` (in): The queue; not to be used afterwards.
 ///
 /// # Safety
 /// `cbq` is null or a live queue that nobody uses.
@@ -69,6 +74,11 @@ unsafe fn remove(cbq: *mut ucs_callbackq_t, id: CallbackId, anywhere: bool) -> *
 /// Adds a callback; its number, or UCS_CALLBACKQ_ID_NULL. Not while another thread dispatches.
 /// `ucs/datastruct/callbackq.h`.
 ///
+/// - `cbq` (in,out): The queue.
+/// - `cb` (in): The callback.
+/// - `arg` (in): Its argument.
+/// - returns: Number of the callback, or UCS_CALLBACKQ_ID_NULL.
+///
 /// # Safety
 /// `cbq` is a live queue, `cb` may be called with `arg` until it is removed.
 #[unsafe(no_mangle)]
@@ -83,6 +93,10 @@ pub unsafe extern "C" fn ucs_callbackq_add(
 
 /// Removes a callback, and gives its argument back. Not while another thread dispatches. `ucs/datastruct/callbackq.h`.
 ///
+/// - `cbq` (in,out): The queue.
+/// - `id` (in): Number of the callback.
+/// - returns: Argument of the callback.
+///
 /// # Safety
 /// `cbq` is a live queue.
 #[unsafe(no_mangle)]
@@ -92,6 +106,11 @@ pub unsafe extern "C" fn ucs_callbackq_remove(cbq: *mut ucs_callbackq_t, id: c_i
 }
 
 /// Adds a callback, from any thread; its number, or UCS_CALLBACKQ_ID_NULL. `ucs/datastruct/callbackq.h`.
+///
+/// - `cbq` (in,out): The queue.
+/// - `cb` (in): The callback.
+/// - `arg` (in): Its argument.
+/// - returns: Number of the callback, or UCS_CALLBACKQ_ID_NULL.
 ///
 /// # Safety
 /// `cbq` is a live queue, `cb` may be called with `arg` until it is removed.
@@ -108,6 +127,10 @@ pub unsafe extern "C" fn ucs_callbackq_add_safe(
 /// Removes a callback, from any thread, and gives its argument back. It may be called until the next dispatch begins.
 /// `ucs/datastruct/callbackq.h`.
 ///
+/// - `cbq` (in,out): The queue.
+/// - `id` (in): Number of the callback.
+/// - returns: Argument of the callback.
+///
 /// # Safety
 /// `cbq` is a live queue.
 #[unsafe(no_mangle)]
@@ -120,6 +143,11 @@ pub unsafe extern "C" fn ucs_callbackq_remove_safe(
 }
 
 /// Has a callback called once, from any thread. Those of one key are called in order. `ucs/datastruct/callbackq.h`.
+///
+/// - `cbq` (in,out): The queue.
+/// - `key` (in): Key.
+/// - `cb` (in): The callback.
+/// - `arg` (in): Its argument.
 ///
 /// # Safety
 /// `cbq` is a live queue, `cb` may be called with `arg` until it was, or is removed.
@@ -142,6 +170,11 @@ pub unsafe extern "C" fn ucs_callbackq_add_oneshot(
 
 /// Removes those that are to be called once, have a key, and that `pred` chooses, from any thread.
 /// `ucs/datastruct/callbackq.h`.
+///
+/// - `cbq` (in,out): The queue.
+/// - `key` (in): Key.
+/// - `pred` (in): Chooses among those.
+/// - `arg` (in): Its last argument.
 ///
 /// # Safety
 /// `cbq` is a live queue, `pred` may be called with `arg`.

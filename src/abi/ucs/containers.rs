@@ -103,7 +103,16 @@ fn even(capacity: usize) -> usize {
     capacity.next_multiple_of(2)
 }
 
-/// Moves an array to more room; part of the macros of `ucs/datastruct/array.h`.
+/// Moves an array to more room; part of the macros of this header. `ucs/datastruct/array.h`.
+///
+/// - `buffer_p` (in,out): The storage.
+/// - `capacity_p` (in,out): Elements that fit.
+/// - `min_capacity` (in): Elements that shall fit.
+/// - `max_capacity` (in): Elements that may fit at most.
+/// - `value_size` (in): Bytes of an element.
+/// - `old_buffer_p` (out): Gets the storage of before, which the caller frees; NULL: it is freed.
+/// - `array_name` (in): Name for messages, NUL-terminated.
+/// - returns: UCS_OK; UCS_ERR_NO_MEMORY; UCS_ERR_EXCEEDS_LIMIT.
 ///
 /// # Safety
 /// `*buffer_p` is null or the array's storage on the heap, `*capacity_p` its capacity.
@@ -158,6 +167,8 @@ pub unsafe extern "C" fn ucs_array_grow(
 
 /// Frees the storage of an array. `ucs/datastruct/array.h`.
 ///
+/// - `buffer` (in): The storage; NULL does nothing.
+///
 /// # Safety
 /// `buffer` is null or storage on the heap.
 #[unsafe(no_mangle)]
@@ -167,6 +178,10 @@ pub unsafe extern "C" fn ucs_array_buffer_free(buffer: *mut c_void) {
 }
 
 /// Makes an allocator of objects of `stride_count` parts with `elem_size` bytes each. `ucs/datastruct/strided_alloc.h`.
+///
+/// - `sa` (in,out): The allocator.
+/// - `elem_size` (in): Bytes of a part.
+/// - `stride_count` (in): Parts of an object.
 ///
 /// # Safety
 /// `sa` is writable.
@@ -183,6 +198,8 @@ pub unsafe extern "C" fn ucs_strided_alloc_init(
 
 /// Ends an allocator and frees its memory. `ucs/datastruct/strided_alloc.h`.
 ///
+/// - `sa` (in,out): The allocator.
+///
 /// # Safety
 /// `sa` is a live allocator.
 #[unsafe(no_mangle)]
@@ -193,6 +210,10 @@ pub unsafe extern "C" fn ucs_strided_alloc_cleanup(sa: *mut ucs_strided_alloc_t)
 }
 
 /// Takes an object: the address of its first part, or NULL. `ucs/datastruct/strided_alloc.h`.
+///
+/// - `sa` (in,out): The allocator.
+/// - `alloc_name` (in): Name for statistics of memory.
+/// - returns: Address of the first part, or NULL.
 ///
 /// # Safety
 /// `sa` is a live allocator.
@@ -208,6 +229,9 @@ pub unsafe extern "C" fn ucs_strided_alloc_get(
 
 /// Gives an object back. `ucs/datastruct/strided_alloc.h`.
 ///
+/// - `sa` (in,out): The allocator.
+/// - `base` (in): Address of the first part.
+///
 /// # Safety
 /// `base` came from this allocator and was not given back.
 #[unsafe(no_mangle)]
@@ -219,6 +243,9 @@ pub unsafe extern "C" fn ucs_strided_alloc_put(sa: *mut ucs_strided_alloc_t, bas
 
 /// Objects in use. `ucs/datastruct/strided_alloc.h`.
 ///
+/// - `sa` (in,out): The allocator.
+/// - returns: Their number.
+///
 /// # Safety
 /// `sa` is a live allocator.
 #[unsafe(no_mangle)]
@@ -229,6 +256,9 @@ pub unsafe extern "C" fn ucs_strided_alloc_inuse_count(sa: *mut ucs_strided_allo
 }
 
 /// Makes the function that is 0 everywhere. `ucs/datastruct/piecewise_func.h`.
+///
+/// - `pw_func` (in,out): The function.
+/// - returns: UCS_OK or UCS_ERR_NO_MEMORY.
 ///
 /// # Safety
 /// `pw_func` is writable.
@@ -243,6 +273,8 @@ pub unsafe extern "C" fn ucs_piecewise_func_init(
 
 /// Frees the parts of a function. `ucs/datastruct/piecewise_func.h`.
 ///
+/// - `pw_func` (in,out): The function.
+///
 /// # Safety
 /// `pw_func` was initialised.
 #[unsafe(no_mangle)]
@@ -253,6 +285,10 @@ pub unsafe extern "C" fn ucs_piecewise_func_cleanup(pw_func: *mut ucs_piecewise_
 }
 
 /// The value at `x`. `ucs/datastruct/piecewise_func.h`.
+///
+/// - `pw_func` (in): The function.
+/// - `x` (in): Argument.
+/// - returns: The value.
 ///
 /// # Safety
 /// `pw_func` was initialised.
@@ -267,6 +303,12 @@ pub unsafe extern "C" fn ucs_piecewise_func_apply(
 }
 
 /// Adds a linear function between `start` and `end`, both included. `ucs/datastruct/piecewise_func.h`.
+///
+/// - `pw_func` (in,out): The function.
+/// - `start` (in): First argument of the range.
+/// - `end` (in): Last argument of the range.
+/// - `range_func` (in): Function to add.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM for a range that is none; UCS_ERR_NO_MEMORY.
 ///
 /// # Safety
 /// `pw_func` was initialised.
@@ -283,6 +325,10 @@ pub unsafe extern "C" fn ucs_piecewise_func_add_range(
 }
 
 /// Adds another function. `ucs/datastruct/piecewise_func.h`.
+///
+/// - `dst_pw_func` (in,out): Function to change.
+/// - `src_pw_func` (in): Function to add.
+/// - returns: UCS_OK or UCS_ERR_NO_MEMORY.
 ///
 /// # Safety
 /// Both were initialised.

@@ -10,6 +10,8 @@ unsafe extern "C" {
 
 /// Gives a signal back to the handler of before. This library handles no signals: there is nothing to give back.
 /// `ucs/debug/debug.h`.
+///
+/// - `signum` (in): Number of the signal.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_debug_disable_signal(_signum: c_int) {}
 
@@ -17,8 +19,11 @@ pub extern "C" fn ucs_debug_disable_signal(_signum: c_int) {}
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_debug_disable_signals() {}
 
-/// Ends the process with a message when a byte of the range may not be used. Only a program that is built with the
-/// address sanitizer can know. `ucs/debug/debug.h`.
+/// Stops where the address sanitizer says that memory is not valid. `ucs/debug/debug.h`.
+///
+/// - `ptr_name` (in): Name for the message, NUL-terminated.
+/// - `address` (in): Start.
+/// - `size` (in): Bytes.
 ///
 /// # Safety
 /// `ptr_name` is null or a C string.

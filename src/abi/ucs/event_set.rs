@@ -11,6 +11,9 @@ pub static ucs_sys_event_set_max_wait_events: c_uint = MAX_WAIT_EVENTS as c_uint
 
 /// Makes a set. `ucs/sys/event_set.h`.
 ///
+/// - `event_set_p` (out): The set.
+/// - returns: UCS_OK, or an error; the cause is logged.
+///
 /// # Safety
 /// `event_set_p` is null or writable.
 #[unsafe(no_mangle)]
@@ -27,6 +30,10 @@ pub unsafe extern "C" fn ucs_event_set_create(
 
 /// Makes a set of an epoll descriptor that stays the caller's. `ucs/sys/event_set.h`.
 ///
+/// - `event_set_p` (out): The set.
+/// - `event_fd` (in): Descriptor of epoll_create(2).
+/// - returns: UCS_OK, or an error; the cause is logged.
+///
 /// # Safety
 /// `event_set_p` is null or writable.
 #[unsafe(no_mangle)]
@@ -40,6 +47,12 @@ pub unsafe extern "C" fn ucs_event_set_create_from_fd(
 }
 
 /// Watches `fd`. `ucs/sys/event_set.h`.
+///
+/// - `event_set` (in,out): Set of `ucs_event_set_create`.
+/// - `fd` (in): Descriptor.
+/// - `events` (in): Bits of `ucs_event_set_types_t`.
+/// - `callback_data` (in): Word that the handler gets.
+/// - returns: UCS_OK, or an error; the cause is logged.
 ///
 /// # Safety
 /// `event_set` is null or a live set.
@@ -59,6 +72,12 @@ pub unsafe extern "C" fn ucs_event_set_add(
 
 /// Changes events and word of a watched `fd`. `ucs/sys/event_set.h`.
 ///
+/// - `event_set` (in,out): Set of `ucs_event_set_create`.
+/// - `fd` (in): Descriptor.
+/// - `events` (in): Bits of `ucs_event_set_types_t`.
+/// - `callback_data` (in): Word that the handler gets.
+/// - returns: UCS_OK, or an error; the cause is logged.
+///
 /// # Safety
 /// `event_set` is null or a live set.
 #[unsafe(no_mangle)]
@@ -77,6 +96,10 @@ pub unsafe extern "C" fn ucs_event_set_mod(
 
 /// Stops watching `fd`. `ucs/sys/event_set.h`.
 ///
+/// - `event_set` (in,out): Set of `ucs_event_set_create`.
+/// - `fd` (in): Descriptor.
+/// - returns: UCS_OK, or an error; the cause is logged.
+///
 /// # Safety
 /// `event_set` is null or a live set.
 #[unsafe(no_mangle)]
@@ -91,6 +114,13 @@ pub unsafe extern "C" fn ucs_event_set_del(
 
 /// Waits and hands events over; `*num_events` is the most to take and how many came.
 /// `UCS_INPROGRESS` after a signal. `ucs/sys/event_set.h`.
+///
+/// - `event_set` (in,out): Set of `ucs_event_set_create`.
+/// - `num_events` (in,out): Most events to take; then how many came.
+/// - `timeout_ms` (in): Milliseconds to wait; -1 for ever, 0 not at all.
+/// - `event_set_handler` (in): Called for each descriptor with events.
+/// - `arg` (in): Its last argument.
+/// - returns: UCS_OK; UCS_INPROGRESS after a signal; an error.
 ///
 /// # Safety
 /// `event_set` is null or a live set, `num_events` null or valid; the handler may be called with
@@ -128,6 +158,8 @@ pub unsafe extern "C" fn ucs_event_set_wait(
 
 /// Ends a set. `ucs/sys/event_set.h`.
 ///
+/// - `event_set` (in): Set; not to be used afterwards.
+///
 /// # Safety
 /// `event_set` is null or a live set, and is not used after.
 #[unsafe(no_mangle)]
@@ -139,6 +171,10 @@ pub unsafe extern "C" fn ucs_event_set_cleanup(event_set: *mut ucs_sys_event_set
 }
 
 /// The descriptor that is readable while the set has events. `ucs/sys/event_set.h`.
+///
+/// - `event_set` (in,out): Set of `ucs_event_set_create`.
+/// - `event_fd_p` (out): The descriptor; it belongs to the set.
+/// - returns: UCS_OK, or an error; the cause is logged.
 ///
 /// # Safety
 /// `event_set` is null or a live set, `event_fd_p` null or writable.

@@ -21,9 +21,15 @@ pub unsafe extern "C" fn ucs_free(ptr: *mut c_void) {
 }
 
 /// Tells the allocation statistics of memory; they are off. `ucs/debug/memtrack.h`.
+///
+/// - `ptr` (in): The memory.
+/// - `size` (in): Bytes.
+/// - `name` (in): Name, NUL-terminated.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_memtrack_allocated(_ptr: *mut c_void, _size: usize, _name: *const c_char) {}
 
 /// Tells the allocation statistics that memory goes; they are off. `ucs/debug/memtrack.h`.
+///
+/// - `ptr` (in): The memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_memtrack_releasing(_ptr: *mut c_void) {}

@@ -48,6 +48,12 @@ pub extern "C" fn ucs_memtype_cache_cleanup() {
 /// where the cache is off. `mem_info->mem_flags` is left as it is: before 1.22 the structure ends in front of it.
 /// `ucs/memory/memtype_cache.h`.
 ///
+/// - `address` (in): Start.
+/// - `size` (in): Bytes.
+/// - `mem_info` (out): What is known.
+/// - returns: UCS_OK. UCS_ERR_NO_ELEM when nothing is known of the first byte. UCS_ERR_UNSUPPORTED
+///   where the cache is off.
+///
 /// # Safety
 /// `mem_info` is null or writable up to its `mem_flags`.
 #[unsafe(no_mangle)]
@@ -80,6 +86,12 @@ fn report(done: Result<()>, what: &str, address: *const c_void, size: usize) {
 }
 
 /// Enters the memory type, device and flags of a range. `ucs/memory/memtype_cache.h`.
+///
+/// - `address` (in): Start.
+/// - `size` (in): Bytes.
+/// - `mem_type` (in): Type.
+/// - `sys_dev` (in): Device.
+/// - `mem_flags` (in): Flags.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_memtype_cache_update(
     address: *const c_void,
@@ -98,6 +110,9 @@ pub extern "C" fn ucs_memtype_cache_update(
 }
 
 /// Forgets what is known of a range. `ucs/memory/memtype_cache.h`.
+///
+/// - `address` (in): Start.
+/// - `size` (in): Bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_memtype_cache_remove(address: *const c_void, size: usize) {
     let done = with_cache(|cache| cache.remove(address.addr(), size));

@@ -10,6 +10,8 @@ use core::ptr::null_mut;
 
 /// Fills parameters with defaults. `ucs/datastruct/mpool.h`.
 ///
+/// - `params` (out): The parameters.
+///
 /// # Safety
 /// `params` is null or writable.
 #[unsafe(no_mangle)]
@@ -73,6 +75,9 @@ unsafe extern "C" fn init_of_any_release(
 
 /// Ends a pool; with `leak_check`, tells of objects that were not given back. `ucs/datastruct/mpool.h`.
 ///
+/// - `mp` (in,out): The pool.
+/// - `leak_check` (in): Nonzero: objects that were not given back are logged.
+///
 /// # Safety
 /// `mp` is a live pool.
 #[unsafe(no_mangle)]
@@ -83,6 +88,9 @@ pub unsafe extern "C" fn ucs_mpool_cleanup(mp: *mut ucs_mpool_t, leak_check: c_i
 }
 
 /// The pool's name. `ucs/datastruct/mpool.h`.
+///
+/// - `mp` (in,out): The pool.
+/// - returns: Text that lives as long as the pool.
 ///
 /// # Safety
 /// `mp` is a live pool.
@@ -95,6 +103,9 @@ pub unsafe extern "C" fn ucs_mpool_name(mp: *mut ucs_mpool_t) -> *const c_char {
 
 /// The owner's `priv_size` bytes. `ucs/datastruct/mpool.h`.
 ///
+/// - `mp` (in,out): The pool.
+/// - returns: Start of these bytes.
+///
 /// # Safety
 /// `mp` is a live pool.
 #[unsafe(no_mangle)]
@@ -105,6 +116,9 @@ pub unsafe extern "C" fn ucs_mpool_priv(mp: *mut ucs_mpool_t) -> *mut c_void {
 }
 
 /// 1 when nothing can be taken any more, else 0. `ucs/datastruct/mpool.h`.
+///
+/// - `mp` (in,out): The pool.
+/// - returns: 1 or 0.
 ///
 /// # Safety
 /// `mp` is a live pool.
@@ -117,6 +131,9 @@ pub unsafe extern "C" fn ucs_mpool_is_empty(mp: *mut ucs_mpool_t) -> c_int {
 
 /// Takes an object; NULL when there is none and none can be made. `ucs/datastruct/mpool.h`.
 ///
+/// - `mp` (in,out): The pool.
+/// - returns: The object, or NULL.
+///
 /// # Safety
 /// `mp` is a live pool.
 #[unsafe(no_mangle)]
@@ -127,6 +144,8 @@ pub unsafe extern "C" fn ucs_mpool_get(mp: *mut ucs_mpool_t) -> *mut c_void {
 }
 
 /// Gives an object back to its pool. `ucs/datastruct/mpool.h`.
+///
+/// - `obj` (in): The object; not to be used afterwards.
 ///
 /// # Safety
 /// `obj` was taken from a pool that lives, and not given back.
@@ -139,6 +158,9 @@ pub unsafe extern "C" fn ucs_mpool_put(obj: *mut c_void) {
 
 /// Makes up to `num_elems` objects. `ucs/datastruct/mpool.h`.
 ///
+/// - `mp` (in,out): The pool.
+/// - `num_elems` (in): Number of objects.
+///
 /// # Safety
 /// `mp` is a live pool.
 #[unsafe(no_mangle)]
@@ -150,6 +172,9 @@ pub unsafe extern "C" fn ucs_mpool_grow(mp: *mut ucs_mpool_t, num_elems: c_uint)
 
 /// Takes an object from a pool that has no free one. `ucs/datastruct/mpool.h`.
 ///
+/// - `mp` (in,out): The pool.
+/// - returns: The object, or NULL.
+///
 /// # Safety
 /// `mp` is a live pool.
 #[unsafe(no_mangle)]
@@ -160,6 +185,11 @@ pub unsafe extern "C" fn ucs_mpool_get_grow(mp: *mut ucs_mpool_t) -> *mut c_void
 }
 
 /// Objects that a chunk of `chunk_size` bytes at `chunk` has room for. `ucs/datastruct/mpool.h`.
+///
+/// - `mp` (in,out): The pool.
+/// - `chunk` (in): The chunk.
+/// - `chunk_size` (in): Its bytes.
+/// - returns: Their number.
 ///
 /// # Safety
 /// `mp` is a live pool.
@@ -197,6 +227,11 @@ unsafe fn put_chunk(
 
 /// Allocates a chunk from the heap. `ucs/datastruct/mpool.h`.
 ///
+/// - `mp` (in,out): The pool.
+/// - `size_p` (in,out): Bytes wanted; then bytes there are.
+/// - `chunk_p` (out): The memory.
+/// - returns: UCS_OK or UCS_ERR_NO_MEMORY.
+///
 /// # Safety
 /// `size_p` and `chunk_p` are writable.
 #[unsafe(no_mangle)]
@@ -215,6 +250,9 @@ pub unsafe extern "C" fn ucs_mpool_chunk_malloc(
 
 /// Frees such a chunk. `ucs/datastruct/mpool.h`.
 ///
+/// - `mp` (in,out): The pool.
+/// - `chunk` (in): The memory.
+///
 /// # Safety
 /// `chunk` came from `ucs_mpool_chunk_malloc`.
 #[unsafe(no_mangle)]
@@ -224,6 +262,11 @@ pub unsafe extern "C" fn ucs_mpool_chunk_free(_mp: *mut ucs_mpool_t, chunk: *mut
 }
 
 /// Maps pages for a chunk. `ucs/datastruct/mpool.h`.
+///
+/// - `mp` (in,out): The pool.
+/// - `size_p` (in,out): Bytes wanted; then bytes there are.
+/// - `chunk_p` (out): The memory.
+/// - returns: UCS_OK or UCS_ERR_NO_MEMORY.
 ///
 /// # Safety
 /// `size_p` and `chunk_p` are writable.
@@ -242,6 +285,9 @@ pub unsafe extern "C" fn ucs_mpool_chunk_mmap(
 
 /// Unmaps such a chunk. `ucs/datastruct/mpool.h`.
 ///
+/// - `mp` (in,out): The pool.
+/// - `chunk` (in): The memory.
+///
 /// # Safety
 /// `chunk` came from `ucs_mpool_chunk_mmap`.
 #[unsafe(no_mangle)]
@@ -252,6 +298,11 @@ pub unsafe extern "C" fn ucs_mpool_chunk_munmap(_mp: *mut ucs_mpool_t, chunk: *m
 }
 
 /// Allocates a chunk of huge pages, or from the heap where there are none. `ucs/datastruct/mpool.h`.
+///
+/// - `mp` (in,out): The pool.
+/// - `size_p` (in,out): Bytes wanted; then bytes there are.
+/// - `chunk_p` (out): The memory.
+/// - returns: UCS_OK or UCS_ERR_NO_MEMORY.
 ///
 /// # Safety
 /// `size_p` and `chunk_p` are writable.
@@ -270,6 +321,9 @@ pub unsafe extern "C" fn ucs_mpool_hugetlb_malloc(
 
 /// Frees such a chunk. `ucs/datastruct/mpool.h`.
 ///
+/// - `mp` (in,out): The pool.
+/// - `chunk` (in): The memory.
+///
 /// # Safety
 /// `chunk` came from `ucs_mpool_hugetlb_malloc`.
 #[unsafe(no_mangle)]
@@ -281,6 +335,20 @@ pub unsafe extern "C" fn ucs_mpool_hugetlb_free(_mp: *mut ucs_mpool_t, chunk: *m
 
 /// Makes pools for objects of `sizes`, powers of two, and of `max_mp_entry_size`. Each object has `priv_elem_size` bytes
 /// more. `ucs/datastruct/mpool_set.h`.
+///
+/// - `mp_set` (out): The set.
+/// - `sizes` (in): Bytes of the objects of each pool.
+/// - `sizes_count` (in): Number of pools.
+/// - `max_mp_entry_size` (in): Bytes of the largest objects.
+/// - `priv_size` (in): Bytes of the owner.
+/// - `priv_elem_size` (in): Bytes that each object has more.
+/// - `align_offset` (in): Bytes of an object before what is aligned.
+/// - `alignment` (in): Alignment, a power of two.
+/// - `elems_per_chunk` (in): Objects allocated at once.
+/// - `max_elems` (in): Most objects of a pool.
+/// - `ops` (in): Functions of the pools.
+/// - `name` (in): Name for messages, NUL-terminated.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM; UCS_ERR_NO_MEMORY.
 ///
 /// # Safety
 /// `sizes` has `sizes_count` numbers; `ops` stay as long as the set; `mp_set` is writable.
@@ -331,6 +399,9 @@ pub unsafe extern "C" fn ucs_mpool_set_init(
 
 /// Ends a set; with `leak_check`, tells of objects that were not given back. `ucs/datastruct/mpool_set.h`.
 ///
+/// - `mp_set` (in,out): The set.
+/// - `leak_check` (in): Nonzero: objects that were not given back are logged.
+///
 /// # Safety
 /// `mp_set` is a live set.
 #[unsafe(no_mangle)]
@@ -342,6 +413,9 @@ pub unsafe extern "C" fn ucs_mpool_set_cleanup(mp_set: *mut ucs_mpool_set_t, lea
 
 /// The owner's `priv_size` bytes. `ucs/datastruct/mpool_set.h`.
 ///
+/// - `mp_set` (in,out): The set.
+/// - returns: Start of these bytes.
+///
 /// # Safety
 /// `mp_set` is a live set.
 #[unsafe(no_mangle)]
@@ -352,6 +426,9 @@ pub unsafe extern "C" fn ucs_mpool_set_priv(mp_set: *mut ucs_mpool_set_t) -> *mu
 }
 
 /// The set's name. `ucs/datastruct/mpool_set.h`.
+///
+/// - `mp_set` (in,out): The set.
+/// - returns: Text that lives as long as the pool.
 ///
 /// # Safety
 /// `mp_set` is a live set.

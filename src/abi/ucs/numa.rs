@@ -27,12 +27,16 @@ pub extern "C" fn ucs_numa_init() {}
 pub extern "C" fn ucs_numa_cleanup() {}
 
 /// Processors that the system may have. `ucs/memory/numa.h`.
+///
+/// - returns: Their number.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_numa_num_configured_cpus() -> c_uint {
     numa::cpus()
 }
 
 /// Memory nodes that the system may have. `ucs/memory/numa.h`.
+///
+/// - returns: Their number.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_numa_num_configured_nodes() -> c_uint {
     numa::nodes()
@@ -44,6 +48,9 @@ fn node(node: Option<u32>) -> ucs_numa_node_t {
 }
 
 /// The node of a processor; the first one where the system has but one. `ucs/memory/numa.h`.
+///
+/// - `cpu` (in): Number of the processor.
+/// - returns: The node.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_numa_node_of_cpu(cpu: c_int) -> ucs_numa_node_t {
     let found = u32::try_from(cpu).ok().and_then(numa::node_of_cpu);
@@ -51,6 +58,9 @@ pub extern "C" fn ucs_numa_node_of_cpu(cpu: c_int) -> ucs_numa_node_t {
 }
 
 /// The node of a device by its folder in sysfs; UCS_NUMA_NODE_UNDEFINED where it has none. `ucs/memory/numa.h`.
+///
+/// - `dev_path` (in): Folder, NUL-terminated.
+/// - returns: The node.
 ///
 /// # Safety
 /// `dev_path` is null or a C string.
@@ -62,6 +72,10 @@ pub unsafe extern "C" fn ucs_numa_node_of_device(dev_path: *const c_char) -> ucs
 }
 
 /// How far two nodes are apart, as the system counts it. `ucs/memory/numa.h`.
+///
+/// - `node1` (in): A node.
+/// - `node2` (in): Another one.
+/// - returns: The distance.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_numa_distance(
     node1: ucs_numa_node_t,

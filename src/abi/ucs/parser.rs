@@ -16,8 +16,11 @@ use crate::ucs_warn;
 use core::mem::offset_of;
 use std::path::Path;
 
-/// Fills a structure with the defaults of its table. UCS_ERR_INVALID_PARAM when one of them cannot be read.
-/// `ucs/config/parser.h`.
+/// Fills a structure with the defaults of its table. `ucs/config/parser.h`.
+///
+/// - `opts` (out): Structure that the table of options describes.
+/// - `fields` (in): Table of options, ended by an entry without a name.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when a default cannot be read.
 ///
 /// # Safety
 /// `opts` is a structure for the table, which holds nothing.
@@ -31,8 +34,7 @@ pub unsafe extern "C" fn ucs_config_parser_set_default_values(
     code_of(&unsafe { table::set_defaults(opts, fields) })
 }
 
-/// Fills a structure: `(void *opts, ucs_config_global_list_entry_t *entry, const char *env_prefix, int ignore_errors)`.
-/// UCS_ERR_INVALID_PARAM when a value cannot be read; with `ignore_errors` its default stays. `ucs/config/parser.h`.
+/// Fills a structure: defaults, then what files and the environment say. `ucs/config/parser.h`.
 ///
 /// # Safety
 /// `opts` is a structure for the table of the entry, which holds nothing.
@@ -99,6 +101,11 @@ const _: () = {
 
 /// Copies a structure with all it owns. `ucs/config/parser.h`.
 ///
+/// - `src` (in): The structure.
+/// - `dst` (out): Place for the copy.
+/// - `fields` (in): Table of options, ended by an entry without a name.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM when an argument is NULL; UCS_ERR_NO_MEMORY.
+///
 /// # Safety
 /// `src` is a filled structure of the table, `dst` one that holds nothing.
 #[unsafe(no_mangle)]
@@ -114,6 +121,9 @@ pub unsafe extern "C" fn ucs_config_parser_clone_opts(
 
 /// Frees what a structure owns. `ucs/config/parser.h`.
 ///
+/// - `opts` (in,out): The structure; what it owns is not to be used afterwards.
+/// - `fields` (in): Table of options, ended by an entry without a name.
+///
 /// # Safety
 /// `opts` is a filled structure of the table, given up.
 #[unsafe(no_mangle)]
@@ -126,7 +136,14 @@ pub unsafe extern "C" fn ucs_config_parser_release_opts(
     unsafe { table::release(opts, fields) };
 }
 
-/// The text of an option: UCS_ERR_NO_ELEM when there is none of this name. `ucs/config/parser.h`.
+/// Writes the text of an option. `ucs/config/parser.h`.
+///
+/// - `opts` (in): Structure that the table of options describes.
+/// - `fields` (in): Table of options, ended by an entry without a name.
+/// - `name` (in): Name of an option, NUL-terminated.
+/// - `value` (out): Gets the text with its NUL, cut to fit.
+/// - `max` (in): Bytes of `value`.
+/// - returns: UCS_OK; UCS_ERR_NO_ELEM when there is none of this name.
 ///
 /// # Safety
 /// `opts` is a filled structure of the table; `value` has `max` bytes.
@@ -152,9 +169,7 @@ pub unsafe extern "C" fn ucs_config_parser_get_value(
     }
 }
 
-/// Changes an option: `(void *opts, ucs_config_field_t *fields, const char *prefix, const char *name, const char
-/// *value)`. UCS_ERR_NO_ELEM when there is none of this name, UCS_ERR_INVALID_PARAM for a text that cannot be read.
-/// `ucs/config/parser.h`.
+/// Changes an option by its name. `ucs/config/parser.h`.
 ///
 /// # Safety
 /// `opts` is a filled structure of the table.
@@ -195,6 +210,11 @@ unsafe extern "C" fn set_of_any_release(
 
 /// 1 when a table has an option of this name, behind `prefix`, else 0. `ucs/config/parser.h`.
 ///
+/// - `fields` (in): Table of options, ended by an entry without a name.
+/// - `prefix` (in): Prefix of the table, NUL-terminated; NULL for none.
+/// - `name` (in): Name of an option, NUL-terminated.
+/// - returns: 1 or 0.
+///
 /// # Safety
 /// `fields` is a table; the texts are C strings, `prefix` may be null.
 #[unsafe(no_mangle)]
@@ -214,6 +234,9 @@ pub unsafe extern "C" fn ucs_config_parser_has_field(
 
 /// 1 when a table of the library or of `ucs_config_global_list` has an option of this name, else 0.
 /// `ucs/config/parser.h`.
+///
+/// - `name` (in): Name of an option, NUL-terminated.
+/// - returns: 1 or 0.
 ///
 /// # Safety
 /// `name` is a C string; the list has whole entries.
@@ -260,6 +283,15 @@ unsafe fn entries(list: *mut ucs_list_link_t) -> Vec<EntryHead> {
 /// Releases before 1.19 do not pass a filter, and what is in its place is not a pointer; so it counts only when it
 /// points at an argument of the program.
 ///
+/// - `stream` (in): Open for writing.
+/// - `title` (in): Line before the options, NUL-terminated; NULL for none.
+/// - `opts` (in): Structure that the table of options describes.
+/// - `fields` (in): Table of options, ended by an entry without a name.
+/// - `table_prefix` (in): Prefix of the table, NUL-terminated; NULL for none.
+/// - `prefix` (in): Prefix of the variables, NUL-terminated.
+/// - `flags` (in): What to print.
+/// - `filter` (in): Part of the names to print, NUL-terminated; NULL for all.
+///
 /// # Safety
 /// `stream` is an open C stream, `opts` a filled structure of the table.
 #[unsafe(no_mangle)]
@@ -304,6 +336,12 @@ pub unsafe extern "C" fn ucs_config_parser_print_opts(
 /// the library first. `prefix` is `UCX_`, or `<application>_UCX_`, or the client's own. `ucs/config/parser.h`.
 ///
 /// `filter` is as for `ucs_config_parser_print_opts`.
+///
+/// - `stream` (in): Open for writing.
+/// - `prefix` (in): Prefix of the variables, such as `UCX_`, NUL-terminated.
+/// - `flags` (in): What to print.
+/// - `config_list` (in): List of tables.
+/// - `filter` (in): Part of the names to print, NUL-terminated; NULL for all.
 ///
 /// # Safety
 /// `stream` must be an open C stream, `prefix` null or a C string, `config_list` null or a list of entries.
@@ -387,6 +425,8 @@ unsafe fn print_entry(
 
 /// Warns once for each prefix of variables with it that nobody has read. `ucs/config/parser.h`.
 ///
+/// - `env_prefix` (in): Prefix of the variables, such as `UCX_`, NUL-terminated.
+///
 /// # Safety
 /// `env_prefix` is a C string.
 #[unsafe(no_mangle)]
@@ -397,6 +437,9 @@ pub unsafe extern "C" fn ucs_config_parser_print_env_vars_once(env_prefix: *cons
 }
 
 /// Appends the variables of the environment that were read, with a delimiter behind each. `ucs/config/parser.h`.
+///
+/// - `env_strb` (in,out): Gets the text behind what it holds.
+/// - `delimiter` (in): Text between two, NUL-terminated.
 ///
 /// # Safety
 /// `env_strb` is a live buffer, `delimiter` a C string.
@@ -413,6 +456,10 @@ pub unsafe extern "C" fn ucs_config_parser_get_env_vars(
 }
 
 /// Reads a file of variables; with `override` it counts over others. `ucs/config/parser.h`.
+///
+/// - `dir_path` (in): Folder of the file, NUL-terminated.
+/// - `file_name` (in): Name of the file, NUL-terminated.
+/// - `override` (in): Nonzero: its values replace those of files that were read before.
 ///
 /// # Safety
 /// Both texts are C strings.
@@ -441,6 +488,11 @@ pub extern "C" fn ucs_config_parser_cleanup() {
 }
 
 /// What a size of a configuration means: `auto_size` for "auto", at most `max_size`. `ucs/config/parser.h`.
+///
+/// - `config_size` (in): The value of the option.
+/// - `auto_size` (in): What "auto" means.
+/// - `max_size` (in): Upper limit.
+/// - returns: Bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_config_memunits_get(
     config_size: usize,
@@ -455,6 +507,10 @@ pub extern "C" fn ucs_config_memunits_get(
 }
 
 /// Number of the first pattern that a text matches, -1 when there is none. `ucs/config/parser.h`.
+///
+/// - `config_names` (in): The patterns.
+/// - `str` (in): The text, NUL-terminated.
+/// - returns: Number of the pattern, or -1.
 ///
 /// # Safety
 /// `config_names` is an array of strings, `str` a C string.
@@ -476,6 +532,9 @@ pub unsafe extern "C" fn ucs_config_names_search(
 
 /// 1 when a list allows nothing, else 0. `ucs/config/parser.h`.
 ///
+/// - `allow_list` (in): The list.
+/// - returns: 1 or 0.
+///
 /// # Safety
 /// `allow_list` is a list.
 #[unsafe(no_mangle)]
@@ -488,6 +547,10 @@ pub unsafe extern "C" fn ucs_config_is_allow_list_empty(
 }
 
 /// 1 when none of several lists allows anything, else 0. `ucs/config/parser.h`.
+///
+/// - `allow_lists` (in): The lists.
+/// - `count` (in): Their number.
+/// - returns: 1 or 0.
 ///
 /// # Safety
 /// `allow_lists` has `count` lists.

@@ -10,6 +10,11 @@ use core::ptr::null_mut;
 
 /// Makes an empty table. `ucs/datastruct/pgtable.h`.
 ///
+/// - `pgtable` (out): The table.
+/// - `alloc_cb` (in): Allocates a directory.
+/// - `release_cb` (in): Frees a directory.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM; UCS_ERR_NO_MEMORY.
+///
 /// # Safety
 /// `pgtable` is writable; the functions stay as long as it is used.
 #[unsafe(no_mangle)]
@@ -26,6 +31,8 @@ pub unsafe extern "C" fn ucs_pgtable_init(
 
 /// Ends a table; its regions stay the owner's. `ucs/datastruct/pgtable.h`.
 ///
+/// - `pgtable` (in,out): The table.
+///
 /// # Safety
 /// `pgtable` is a live table.
 #[unsafe(no_mangle)]
@@ -41,6 +48,11 @@ pub unsafe extern "C" fn ucs_pgtable_cleanup(pgtable: *mut ucs_pgtable_t) {
 /// Enters a region. UCS_ERR_INVALID_PARAM when it is empty or not aligned, UCS_ERR_ALREADY_EXISTS when it overlaps
 /// another, UCS_ERR_NO_MEMORY. `ucs/datastruct/pgtable.h`.
 ///
+/// - `pgtable` (in,out): The table.
+/// - `region` (in): The region; it stays the owner's and lives while it is in the table.
+/// - returns: UCS_OK. UCS_ERR_INVALID_PARAM when it is empty or not aligned. UCS_ERR_ALREADY_EXISTS
+///   when it overlaps another. UCS_ERR_NO_MEMORY.
+///
 /// # Safety
 /// `pgtable` is a live table; the region stays where it is and unchanged while it is in the table.
 #[unsafe(no_mangle)]
@@ -54,6 +66,10 @@ pub unsafe extern "C" fn ucs_pgtable_insert(
 }
 
 /// Takes a region out. UCS_ERR_NO_ELEM when it is not in the table. `ucs/datastruct/pgtable.h`.
+///
+/// - `pgtable` (in,out): The table.
+/// - `region` (in): The region.
+/// - returns: UCS_OK; UCS_ERR_NO_ELEM when it is not in the table.
 ///
 /// # Safety
 /// As for `ucs_pgtable_insert`.
@@ -69,6 +85,10 @@ pub unsafe extern "C" fn ucs_pgtable_remove(
 
 /// The region that has an address, or NULL. `ucs/datastruct/pgtable.h`.
 ///
+/// - `pgtable` (in): The table.
+/// - `address` (in): The address.
+/// - returns: The region, or NULL.
+///
 /// # Safety
 /// `pgtable` is a live table.
 #[unsafe(no_mangle)]
@@ -82,6 +102,12 @@ pub unsafe extern "C" fn ucs_pgtable_lookup(
 }
 
 /// Hands each region that has an address in `from..to`, both included, to a function. `ucs/datastruct/pgtable.h`.
+///
+/// - `pgtable` (in): The table.
+/// - `from` (in): First address.
+/// - `to` (in): Last address.
+/// - `cb` (in): The function.
+/// - `arg` (in): Its last argument.
 ///
 /// # Safety
 /// `pgtable` is a live table, which the function does not change.
@@ -105,6 +131,10 @@ pub unsafe extern "C" fn ucs_pgtable_search_range(
 
 /// Takes all regions out, then hands each to a function. `ucs/datastruct/pgtable.h`.
 ///
+/// - `pgtable` (in,out): The table.
+/// - `cb` (in): The function.
+/// - `arg` (in): Its last argument.
+///
 /// # Safety
 /// `pgtable` is a live table, which the function does not change.
 #[unsafe(no_mangle)]
@@ -124,6 +154,9 @@ pub unsafe extern "C" fn ucs_pgtable_purge(
 }
 
 /// Logs a table: one line, and one for each region. `ucs/datastruct/pgtable.h`.
+///
+/// - `pgtable` (in): The table.
+/// - `log_level` (in): Level of the lines.
 ///
 /// # Safety
 /// `pgtable` is a live table.

@@ -11,6 +11,12 @@ use std::sync::Arc;
 /// A cache of registrations. UCS_ERR_INVALID_PARAM where a region is smaller than `ucs_rcache_region_t`.
 /// `ucs/memory/rcache.h`.
 ///
+/// - `params` (in): Functions and limits; read during the call only.
+/// - `name` (in): Name for messages, NUL-terminated.
+/// - `stats_parent` (in): Not used.
+/// - `rcache_p` (out): The cache.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM where a region is smaller than `ucs_rcache_region_t`.
+///
 /// # Safety
 /// `params` is of any release since 1.13, its functions stay as long as the cache; `name` is a C string, `rcache_p`
 /// writable.
@@ -45,6 +51,8 @@ unsafe fn cache<'a>(rcache: *mut ucs_rcache_t) -> &'a Cache {
 }
 
 /// Ends a cache and its registrations. `ucs/memory/rcache.h`.
+///
+/// - `rcache` (in,out): The cache.
 ///
 /// # Safety
 /// `rcache` is live, and nobody uses it or will.
@@ -108,6 +116,9 @@ unsafe extern "C" fn get_of_any_release(
 
 /// Counts one user more of a registration. `ucs/memory/rcache.h`.
 ///
+/// - `rcache` (in,out): The cache.
+/// - `region` (in,out): The registration.
+///
 /// # Safety
 /// `rcache` is live, and `region` is one of its that the caller has.
 #[unsafe(no_mangle)]
@@ -125,6 +136,9 @@ pub unsafe extern "C" fn ucs_rcache_region_hold(
 
 /// Gives a registration back. `ucs/memory/rcache.h`.
 ///
+/// - `rcache` (in,out): The cache.
+/// - `region` (in,out): The registration.
+///
 /// # Safety
 /// `rcache` is live, and `region` is one of its that the caller has, and has no more.
 #[unsafe(no_mangle)]
@@ -141,6 +155,11 @@ pub unsafe extern "C" fn ucs_rcache_region_put(
 
 /// Takes a registration out of the cache, so that nobody gets it any more. The caller still gives it back; `cb` is
 /// called when it has ended. `ucs/memory/rcache.h`.
+///
+/// - `rcache` (in,out): The cache.
+/// - `region` (in,out): The registration.
+/// - `cb` (in): Called when it has ended.
+/// - `arg` (in): Its argument.
 ///
 /// # Safety
 /// `rcache` is live, and `region` is one of its that the caller has; `cb` may be called with `arg`.
@@ -161,6 +180,8 @@ pub unsafe extern "C" fn ucs_rcache_region_invalidate(
 
 /// Fills parameters with defaults: no events, no limits. `ucs/memory/rcache.h`.
 ///
+/// - `rcache_params` (out): The parameters.
+///
 /// # Safety
 /// `rcache_params` is null or writable.
 #[unsafe(no_mangle)]
@@ -171,6 +192,9 @@ pub unsafe extern "C" fn ucs_rcache_set_default_params(rcache_params: *mut ucs_r
 }
 
 /// Fills parameters with what a user chose, and defaults for the rest. `ucs/memory/rcache.h`.
+///
+/// - `rcache_params` (out): The parameters.
+/// - `rcache_config` (in): What the user chose.
 ///
 /// # Safety
 /// `rcache_params` is null or writable, `rcache_config` null or readable.

@@ -9,6 +9,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Closes `*fd_p` unless it is -1, and makes it -1. `ucs/sys/sock.h`.
 ///
+/// - `fd_p` (in,out): The descriptor, which becomes -1.
+///
 /// # Safety
 /// `fd_p` is null or valid.
 #[unsafe(no_mangle)]
@@ -27,6 +29,13 @@ pub unsafe extern "C" fn ucs_close_fd(fd_p: *mut c_int) {
 }
 
 /// setsockopt(2) with a status. `ucs/sys/sock.h`.
+///
+/// - `fd` (in): Descriptor of a socket.
+/// - `level` (in): As of the system call.
+/// - `optname` (in): As of the system call.
+/// - `optval` (in): The value.
+/// - `optlen` (in): Bytes of the value.
+/// - returns: UCS_OK, or an error; the cause is logged.
 ///
 /// # Safety
 /// `optval` is readable for `optlen` bytes.
@@ -50,6 +59,10 @@ pub unsafe extern "C" fn ucs_socket_setopt(
 
 /// Bytes of an IPv4 or IPv6 address. `ucs/sys/sock.h`.
 ///
+/// - `addr` (in): IPv4 or IPv6 address.
+/// - `size_p` (out): Bytes.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM for another family.
+///
 /// # Safety
 /// `addr` is null or a socket address, `size_p` null or writable.
 #[unsafe(no_mangle)]
@@ -70,6 +83,10 @@ pub unsafe extern "C" fn ucs_sockaddr_sizeof(
 }
 
 /// The port, in the host's byte order. `ucs/sys/sock.h`.
+///
+/// - `addr` (in): IPv4 or IPv6 address.
+/// - `port_p` (out): The port.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM for another family.
 ///
 /// # Safety
 /// `addr` is null or a socket address, `port_p` null or writable.
@@ -92,6 +109,10 @@ pub unsafe extern "C" fn ucs_sockaddr_get_port(
 
 /// Changes the port, given in the host's byte order. `ucs/sys/sock.h`.
 ///
+/// - `addr` (in,out): Address to change.
+/// - `port` (in): The port.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM for another family.
+///
 /// # Safety
 /// `addr` is null or a socket address.
 #[unsafe(no_mangle)]
@@ -109,6 +130,10 @@ pub unsafe extern "C" fn ucs_sockaddr_set_port(addr: *mut sockaddr, port: u16) -
 
 /// Makes the IP address of `addr` the unspecified one of family `af`; family and port stay.
 /// `ucs/sys/sock.h`.
+///
+/// - `addr` (in,out): Address to change.
+/// - `af` (in): AF_INET or AF_INET6.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM for another family.
 ///
 /// # Safety
 /// `addr` is null or writable for an address of family `af`.
@@ -136,6 +161,11 @@ pub unsafe extern "C" fn ucs_sockaddr_set_inaddr_any(
 
 /// `1.2.3.4:5` or `::1%2:5`, cut to `max_size`. `ucs/sys/sock.h`.
 ///
+/// - `sock_addr` (in): The address.
+/// - `str` (out): Gets the text with its NUL, cut to fit.
+/// - `max_size` (in): Bytes of that buffer.
+/// - returns: `str`.
+///
 /// # Safety
 /// `sock_addr` is null or a socket address, `str` null or writable for `max_size` bytes.
 #[unsafe(no_mangle)]
@@ -156,6 +186,10 @@ pub unsafe extern "C" fn ucs_sockaddr_str(
 
 /// Reads a numeric address; the port becomes 0. `UCS_ERR_INVALID_ADDR` otherwise. `ucs/sys/sock.h`.
 ///
+/// - `ip_str` (in): Text, NUL-terminated.
+/// - `sa_storage` (out): The address.
+/// - returns: UCS_OK; UCS_ERR_INVALID_ADDR for another text.
+///
 /// # Safety
 /// `ip_str` is null or a C string, `sa_storage` null or writable.
 #[unsafe(no_mangle)]
@@ -171,6 +205,11 @@ pub unsafe extern "C" fn ucs_sock_ipstr_to_sockaddr(
 }
 
 /// Reads a numeric address with an optional port, IPv6 in brackets then. `ucs/sys/sock.h`.
+///
+/// - `ip_port_str` (in): Text, NUL-terminated.
+/// - `default_port` (in): Port when the text has none.
+/// - `sa_storage` (out): The address.
+/// - returns: UCS_OK; UCS_ERR_INVALID_ADDR for another text.
 ///
 /// # Safety
 /// `ip_port_str` is null or a C string, `sa_storage` null or writable.
@@ -188,6 +227,10 @@ pub unsafe extern "C" fn ucs_sock_ipportstr_to_sockaddr(
 }
 
 /// Reads a port. `UCS_ERR_INVALID_ADDR` when it is none. `ucs/sys/sock.h`.
+///
+/// - `port_str` (in): Text, NUL-terminated.
+/// - `port` (out): The port.
+/// - returns: UCS_OK; UCS_ERR_INVALID_ADDR for another text.
 ///
 /// # Safety
 /// `port_str` is null or a C string, `port` null or writable.
@@ -239,6 +282,9 @@ unsafe fn inet_addr(addr: *const sockaddr) -> Option<(*const c_void, usize)> {
 
 /// Where the IP address is inside a socket address; NULL for other families. `ucs/sys/sock.h`.
 ///
+/// - `addr` (in): IPv4 or IPv6 address.
+/// - returns: Place inside `addr`, or NULL.
+///
 /// # Safety
 /// `addr` is null or a socket address.
 #[unsafe(no_mangle)]
@@ -255,6 +301,10 @@ pub unsafe extern "C" fn ucs_sockaddr_get_inet_addr(addr: *const sockaddr) -> *c
 }
 
 /// Changes the IP address of a socket address. `ucs/sys/sock.h`.
+///
+/// - `addr` (in,out): Address to change.
+/// - `in_addr` (in): `struct in_addr` or `struct in6_addr`, by its family.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM for another family.
 ///
 /// # Safety
 /// `addr` is null or a socket address, `in_addr` null or an IP address of its family.
@@ -276,6 +326,10 @@ pub unsafe extern "C" fn ucs_sockaddr_set_inet_addr(
 
 /// Bytes of an IP address of this family. UCS_ERR_INVALID_PARAM for others. `ucs/sys/sock.h`.
 ///
+/// - `af` (in): AF_INET or AF_INET6.
+/// - `size_p` (out): Bytes.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM for another family.
+///
 /// # Safety
 /// `size_p` is null or writable.
 #[unsafe(no_mangle)]
@@ -294,6 +348,10 @@ pub unsafe extern "C" fn ucs_sockaddr_inet_addr_size(
 
 /// The same of the family of a socket address. `ucs/sys/sock.h`.
 ///
+/// - `addr` (in): IPv4 or IPv6 address.
+/// - `size_p` (out): Bytes.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM for another family.
+///
 /// # Safety
 /// `addr` is null or a socket address, `size_p` null or writable.
 #[unsafe(no_mangle)]
@@ -308,6 +366,9 @@ pub unsafe extern "C" fn ucs_sockaddr_inet_addr_sizeof(
 
 /// 1 for IPv4 and IPv6, else 0. `ucs/sys/sock.h`.
 ///
+/// - `sa` (in): IPv4 or IPv6 address.
+/// - returns: 1 or 0.
+///
 /// # Safety
 /// `sa` is null or a socket address.
 #[unsafe(no_mangle)]
@@ -317,6 +378,9 @@ pub unsafe extern "C" fn ucs_sockaddr_is_known_af(sa: *const sockaddr) -> c_int 
 }
 
 /// 1 for the unspecified address, else 0. `ucs/sys/sock.h`.
+///
+/// - `addr` (in): IPv4 or IPv6 address.
+/// - returns: 1 or 0.
 ///
 /// # Safety
 /// `addr` is null or a socket address.
@@ -328,6 +392,9 @@ pub unsafe extern "C" fn ucs_sockaddr_is_inaddr_any(addr: *const sockaddr) -> c_
 }
 
 /// 1 for 127.0.0.1 and ::1, else 0. `ucs/sys/sock.h`.
+///
+/// - `addr` (in): IPv4 or IPv6 address.
+/// - returns: 1 or 0.
 ///
 /// # Safety
 /// `addr` is null or a socket address.
@@ -342,6 +409,11 @@ pub unsafe extern "C" fn ucs_sockaddr_is_inaddr_loopback(addr: *const sockaddr) 
 
 /// Compares family, address and port: below, at or above 0. For other families, and then 1, `*status_p` becomes
 /// UCS_ERR_INVALID_PARAM, else UCS_OK. `ucs/sys/sock.h`.
+///
+/// - `sa1` (in): IPv4 or IPv6 address.
+/// - `sa2` (in): Another one.
+/// - `status_p` (out): UCS_OK, or UCS_ERR_INVALID_PARAM for another family; may be NULL.
+/// - returns: Below, at or above 0.
 ///
 /// # Safety
 /// Both are null or socket addresses, `status_p` is null or writable.
@@ -366,6 +438,10 @@ pub unsafe extern "C" fn ucs_sockaddr_cmp(
 
 /// Compares the bytes that the first IP address has: below, at or above 0; -1 for other families. `ucs/sys/sock.h`.
 ///
+/// - `sa1` (in): IPv4 or IPv6 address.
+/// - `sa2` (in): Another one.
+/// - returns: Below, at or above 0.
+///
 /// # Safety
 /// Both are null or socket addresses.
 #[unsafe(no_mangle)]
@@ -381,6 +457,11 @@ pub unsafe extern "C" fn ucs_sockaddr_ip_cmp(sa1: *const sockaddr, sa2: *const s
 
 /// 1 where the first bits of two IP addresses of one family are the same, else 0. `ucs/sys/sock.h`.
 ///
+/// - `sa1` (in): IPv4 or IPv6 address.
+/// - `sa2` (in): Another one.
+/// - `prefix_len` (in): Number of bits.
+/// - returns: 1 or 0.
+///
 /// # Safety
 /// Both are null or socket addresses.
 #[unsafe(no_mangle)]
@@ -395,6 +476,10 @@ pub unsafe extern "C" fn ucs_sockaddr_is_same_subnet(
 }
 
 /// Copies a socket address. UCS_ERR_INVALID_PARAM for other families. `ucs/sys/sock.h`.
+///
+/// - `dst_addr` (out): Room for an address of that family.
+/// - `src_addr` (in): The address.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM for another family.
 ///
 /// # Safety
 /// `src_addr` is null or a socket address, `dst_addr` null or has room for it.
@@ -419,6 +504,9 @@ pub unsafe extern "C" fn ucs_sockaddr_copy(
 }
 
 /// The name of a family. `ucs/sys/sock.h`.
+///
+/// - `af` (in): The family.
+/// - returns: Text that is not freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_sockaddr_address_family_str(af: libc::sa_family_t) -> *const c_char {
     let name = match i32::from(af) {
@@ -430,6 +518,11 @@ pub extern "C" fn ucs_sockaddr_address_family_str(af: libc::sa_family_t) -> *con
 }
 
 /// The IP address as text. UCS_ERR_INVALID_PARAM where `max_size` is too small. `ucs/sys/sock.h`.
+///
+/// - `addr` (in): IPv4 or IPv6 address.
+/// - `str` (out): Gets the text with its NUL, cut to fit.
+/// - `max_size` (in): Bytes of that buffer.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM where `max_size` is too small or for another family.
 ///
 /// # Safety
 /// `addr` is null or a socket address, `str` null or writable for `max_size` bytes.

@@ -75,6 +75,13 @@ unsafe extern "C" fn create_of_any_release(
 
 /// getsockopt(2) with a status; the option has to have `optlen` bytes. `ucs/sys/sock.h`.
 ///
+/// - `fd` (in): Descriptor of a socket.
+/// - `level` (in): As of the system call.
+/// - `optname` (in): As of the system call.
+/// - `optval` (out): Gets the value.
+/// - `optlen` (in): Bytes of the value.
+/// - returns: UCS_OK, or an error; the cause is logged.
+///
 /// # Safety
 /// `optval` is writable for `optlen` bytes.
 #[unsafe(no_mangle)]
@@ -101,6 +108,11 @@ pub unsafe extern "C" fn ucs_socket_getopt(
 
 /// connect(2) with a status. UCS_INPROGRESS: not decided yet; UCS_ERR_ALREADY_EXISTS: it is connected;
 /// UCS_ERR_UNREACHABLE. `ucs/sys/sock.h`.
+///
+/// - `fd` (in): Descriptor of a socket.
+/// - `dest_addr` (in): Address of the peer.
+/// - returns: UCS_OK. UCS_INPROGRESS: not decided yet. UCS_ERR_ALREADY_EXISTS: it is connected.
+///   UCS_ERR_UNREACHABLE or another error.
 ///
 /// # Safety
 /// `dest_addr` is null or a socket address.
@@ -129,6 +141,12 @@ pub unsafe extern "C" fn ucs_socket_connect(fd: c_int, dest_addr: *const sockadd
 }
 
 /// accept(2) with a status. UCS_ERR_NO_PROGRESS: nobody waits. `ucs/sys/sock.h`.
+///
+/// - `fd` (in): Descriptor of a socket.
+/// - `addr` (out): Gets the client's address; may be NULL.
+/// - `length_ptr` (in,out): Bytes of that.
+/// - `accept_fd` (out): The connection.
+/// - returns: UCS_OK; UCS_ERR_NO_PROGRESS: nobody waits; another error.
 ///
 /// # Safety
 /// `addr` is writable for `*length_ptr` bytes or both are null, `accept_fd` writable.
@@ -176,6 +194,11 @@ unsafe fn store(
 
 /// getsockname(2) with a status. `ucs/sys/sock.h`.
 ///
+/// - `fd` (in): Descriptor of a socket.
+/// - `sock_addr` (out): The socket's own address.
+/// - `addr_len` (out): Its bytes.
+/// - returns: UCS_OK, or an error; the cause is logged.
+///
 /// # Safety
 /// `sock_addr` and `addr_len` are null or writable.
 #[unsafe(no_mangle)]
@@ -195,6 +218,11 @@ pub unsafe extern "C" fn ucs_socket_getname(
 }
 
 /// The address of a socket as text, "-" where it has none; answers `str`. `ucs/sys/sock.h`.
+///
+/// - `fd` (in): Descriptor of a socket.
+/// - `str` (out): Gets the text with its NUL, cut to fit.
+/// - `max_size` (in): Bytes of that buffer.
+/// - returns: `str`.
 ///
 /// # Safety
 /// `str` is null or writable for `max_size` bytes.
@@ -222,6 +250,11 @@ pub unsafe extern "C" fn ucs_socket_getname_str(
 
 /// getpeername(2) with a status. UCS_ERR_NOT_CONNECTED. `ucs/sys/sock.h`.
 ///
+/// - `fd` (in): Descriptor of a socket.
+/// - `peer_addr` (out): The peer's address.
+/// - `peer_addr_len` (out): Its bytes.
+/// - returns: UCS_OK; UCS_ERR_NOT_CONNECTED; another error.
+///
 /// # Safety
 /// `peer_addr` and `peer_addr_len` are null or writable.
 #[unsafe(no_mangle)]
@@ -242,12 +275,20 @@ pub unsafe extern "C" fn ucs_socket_getpeername(
 }
 
 /// 1 for a connected socket, else 0. `ucs/sys/sock.h`.
+///
+/// - `fd` (in): Descriptor of a socket.
+/// - returns: 1 or 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_socket_is_connected(fd: c_int) -> c_int {
     c_int::from(raw_socket::peer_address(fd).is_ok())
 }
 
 /// Sets the buffers of a socket, but for sizes that are UCS_MEMUNITS_AUTO. `ucs/sys/sock.h`.
+///
+/// - `fd` (in): Descriptor of a socket.
+/// - `sockopt_sndbuf` (in): Bytes of the send buffer; UCS_MEMUNITS_AUTO leaves it.
+/// - `sockopt_rcvbuf` (in): Bytes of the receive buffer; UCS_MEMUNITS_AUTO leaves it.
+/// - returns: UCS_OK, or an error; the cause is logged.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_socket_set_buffer_size(
     fd: c_int,
@@ -272,6 +313,14 @@ pub extern "C" fn ucs_socket_set_buffer_size(
 }
 
 /// A socket that listens and does not block. UCS_ERR_BUSY: the address is taken. `ucs/sys/sock.h`.
+///
+/// - `saddr` (in): Address to bind.
+/// - `socklen` (in): Its bytes.
+/// - `backlog` (in): Connections that may wait.
+/// - `silent_bind` (in): Nonzero: an address that is taken is no error in the log.
+/// - `reuse_addr` (in): Nonzero: sets SO_REUSEADDR.
+/// - `listen_fd` (out): The socket.
+/// - returns: UCS_OK; UCS_ERR_BUSY: the address is taken; another error.
 ///
 /// # Safety
 /// `saddr` is readable for `socklen` bytes, `listen_fd` writable.
@@ -335,6 +384,8 @@ pub unsafe extern "C" fn ucs_socket_server_init(
 }
 
 /// Most connections that may wait to be accepted. `ucs/sys/sock.h`.
+///
+/// - returns: Their number.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_socket_max_conn() -> c_int {
     let most = net::most_waiting().and_then(|most| c_int::try_from(most).ok());
@@ -365,6 +416,11 @@ unsafe fn moved(
 
 /// Sends what goes now of `*length_p` bytes, which becomes how many went. UCS_ERR_NO_PROGRESS: none now.
 /// `ucs/sys/sock.h`.
+///
+/// - `fd` (in): Descriptor of a socket.
+/// - `data` (in): The bytes.
+/// - `length_p` (in,out): Bytes to send; then how many went.
+/// - returns: UCS_OK; UCS_ERR_NO_PROGRESS: none now; another error.
 ///
 /// # Safety
 /// `length_p` is readable and writable, `data` has that many bytes.
@@ -421,6 +477,12 @@ unsafe extern "C" fn recv_of_any_release(
 /// Sends what goes now of several blocks; `*length_p` becomes how many bytes went. UCS_ERR_NO_PROGRESS: none now.
 /// `ucs/sys/sock.h`.
 ///
+/// - `fd` (in): Descriptor of a socket.
+/// - `iov` (in): The blocks.
+/// - `iov_cnt` (in): Their number.
+/// - `length_p` (out): Bytes that went.
+/// - returns: UCS_OK; UCS_ERR_NO_PROGRESS: none now; another error.
+///
 /// # Safety
 /// `iov` has `iov_cnt` blocks, `length_p` is writable.
 #[unsafe(no_mangle)]
@@ -460,6 +522,11 @@ fn all(
 
 /// Sends all bytes; waits for the socket. `ucs/sys/sock.h`.
 ///
+/// - `fd` (in): Descriptor of a socket.
+/// - `data` (in): The bytes.
+/// - `length` (in): Their number.
+/// - returns: UCS_OK, or an error.
+///
 /// # Safety
 /// `data` has `length` bytes.
 #[unsafe(no_mangle)]
@@ -476,6 +543,11 @@ pub unsafe extern "C" fn ucs_socket_send(
 
 /// Receives so many bytes; waits for them. UCS_ERR_NOT_CONNECTED: they will not come. `ucs/sys/sock.h`.
 ///
+/// - `fd` (in): Descriptor of a socket.
+/// - `data` (out): Gets the bytes.
+/// - `length` (in): Their number.
+/// - returns: UCS_OK; UCS_ERR_NOT_CONNECTED: they will not come; another error.
+///
 /// # Safety
 /// `data` has room for `length` bytes.
 #[unsafe(no_mangle)]
@@ -491,6 +563,9 @@ pub unsafe extern "C" fn ucs_socket_recv(
 }
 
 /// 1 for flags of an interface that is up and running, else 0. `ucs/sys/sock.h`.
+///
+/// - `flags` (in): IFF_* bits.
+/// - returns: 1 or 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_netif_flags_is_active(flags: c_uint) -> c_int {
     let wanted = (libc::IFF_UP | libc::IFF_RUNNING) as c_uint;
@@ -498,6 +573,11 @@ pub extern "C" fn ucs_netif_flags_is_active(flags: c_uint) -> c_int {
 }
 
 /// ioctl(2) of an interface by its name, which is written into `if_req`. `ucs/sys/sock.h`.
+///
+/// - `if_name` (in): Name of a network interface, NUL-terminated.
+/// - `request` (in): SIOCGIF* number.
+/// - `if_req` (in,out): Gets the answer.
+/// - returns: UCS_OK, or an error; the cause is logged.
 ///
 /// # Safety
 /// `if_name` is null or a C string, `if_req` null or what the request needs.
@@ -532,6 +612,10 @@ fn address_of(name: Option<&str>, family: c_int) -> Option<net::Address> {
 
 /// 1 for an interface that is up and running with an address of this family, else 0. `ucs/sys/sock.h`.
 ///
+/// - `if_name` (in): Name of a network interface, NUL-terminated.
+/// - `af` (in): AF_INET or AF_INET6.
+/// - returns: 1 or 0.
+///
 /// # Safety
 /// `if_name` is null or a C string.
 #[unsafe(no_mangle)]
@@ -545,6 +629,12 @@ pub unsafe extern "C" fn ucs_netif_is_active(
 }
 
 /// The address and the mask of an active interface, any for `if_name` NULL. UCS_ERR_NO_DEVICE. `ucs/sys/sock.h`.
+///
+/// - `if_name` (in): Name of a network interface, NUL-terminated; NULL for any.
+/// - `af` (in): AF_INET or AF_INET6.
+/// - `saddr` (out): Gets the address; may be NULL.
+/// - `netmask` (out): Gets the mask; may be NULL.
+/// - returns: UCS_OK; UCS_ERR_NO_DEVICE when no interface fits.
 ///
 /// # Safety
 /// `if_name` is null or a C string, `saddr` and `netmask` are null or have room for an address of that family.
@@ -590,6 +680,9 @@ pub unsafe extern "C" fn ucs_netif_get_addr(
 
 /// Ports that an interface bonds; 1 for one that is no bond. `ucs/sys/sock.h`.
 ///
+/// - `if_name` (in): Name of a network interface, NUL-terminated.
+/// - returns: Number of ports, at least 1.
+///
 /// # Safety
 /// `if_name` is null or a C string.
 #[unsafe(no_mangle)]
@@ -599,6 +692,11 @@ pub unsafe extern "C" fn ucs_netif_bond_ad_num_ports(if_name: *const c_char) -> 
 }
 
 /// The device that an interface stands on, as a path in sysfs, cut to `max` bytes. `ucs/sys/sock.h`.
+///
+/// - `if_name` (in): Name of a network interface, NUL-terminated.
+/// - `path_buffer` (out): Gets the path with its NUL.
+/// - `max` (in): Bytes of that buffer.
+/// - returns: UCS_OK, or an error; the cause is logged.
 ///
 /// # Safety
 /// `if_name` is null or a C string, `path_buffer` null or writable for `max` bytes.
@@ -617,6 +715,11 @@ pub unsafe extern "C" fn ucs_netif_get_lowest_device_path(
 }
 
 /// The interface that has a socket's own address. UCS_ERR_NO_DEVICE. `ucs/sys/sock.h`.
+///
+/// - `fd` (in): Descriptor of a socket.
+/// - `ifname_str` (out): Gets the name with its NUL.
+/// - `max_strlen` (in): Bytes of that buffer.
+/// - returns: UCS_OK; UCS_ERR_NO_DEVICE when no interface has it; another error.
 ///
 /// # Safety
 /// `ifname_str` is null or writable for `max_strlen` bytes.
@@ -644,6 +747,9 @@ pub unsafe extern "C" fn ucs_sockaddr_get_ifname(
 }
 
 /// The ports that the system gives to sockets by itself. `ucs/sys/sock.h`.
+///
+/// - `port_range` (out): First and last port.
+/// - returns: UCS_OK, or an error; the cause is logged.
 ///
 /// # Safety
 /// `port_range` is null or writable.

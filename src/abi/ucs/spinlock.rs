@@ -6,6 +6,8 @@ use crate::sys::lock;
 
 /// Ends a lock, which nobody holds. `ucs/type/spinlock.h`.
 ///
+/// - `lock` (in,out): The lock.
+///
 /// # Safety
 /// `lock` is null or a live lock.
 #[unsafe(no_mangle)]
@@ -19,6 +21,8 @@ pub unsafe extern "C" fn ucs_spinlock_destroy(lock: *mut ucs_spinlock_t) {
 
 /// The same for a lock that its owner may take again. `ucs/type/spinlock.h`.
 ///
+/// - `lock` (in,out): The lock.
+///
 /// # Safety
 /// As for `ucs_spinlock_destroy`.
 #[unsafe(no_mangle)]
@@ -30,6 +34,9 @@ pub unsafe extern "C" fn ucs_recursive_spinlock_destroy(lock: *mut ucs_recursive
 
 /// 1 when a thread holds the lock, else 0. `ucs/type/spinlock.h`.
 ///
+/// - `lock` (in,out): The lock.
+/// - returns: 1 or 0.
+///
 /// # Safety
 /// As for `ucs_spinlock_destroy`.
 #[unsafe(no_mangle)]
@@ -40,6 +47,9 @@ pub unsafe extern "C" fn ucs_spinlock_is_held(lock: *mut ucs_spinlock_t) -> c_in
 }
 
 /// The same for a lock that its owner may take again. `ucs/type/spinlock.h`.
+///
+/// - `lock` (in,out): The lock.
+/// - returns: 1 or 0.
 ///
 /// # Safety
 /// As for `ucs_spinlock_destroy`.

@@ -6,6 +6,9 @@ use once_cell::race::OnceBox;
 use std::ffi::CString;
 
 /// The sentence for a status, also for values that no release knows. `ucs/type/status.h`.
+///
+/// - `status` (in): The status.
+/// - returns: Text that is not freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_status_string(status: ucs_status_t) -> *const c_char {
     static TEXTS: OnceBox<Vec<CString>> = OnceBox::new();

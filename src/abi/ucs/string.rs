@@ -12,6 +12,10 @@ use core::ptr::null_mut;
 /// Copies `src` cut to `max` bytes with a terminator; the rest of `dest` becomes zero.
 /// `ucs/sys/string.h`.
 ///
+/// - `dest` (out): Gets the copy.
+/// - `src` (in): String, NUL-terminated.
+/// - `max` (in): Bytes of `dest`.
+///
 /// # Safety
 /// `dest` is null or writable for `max` bytes, `src` null or a C string apart from it.
 #[unsafe(no_mangle)]
@@ -25,6 +29,11 @@ pub unsafe extern "C" fn ucs_strncpy_zero(dest: *mut c_char, src: *const c_char,
 }
 
 /// Copies `src` cut to `len` bytes with a terminator; answers `dst`. `ucs/sys/string.h`.
+///
+/// - `dst` (out): Gets the copy.
+/// - `src` (in): String, NUL-terminated.
+/// - `len` (in): Bytes of `dst`.
+/// - returns: `dst`.
 ///
 /// # Safety
 /// `dst` is null or writable for `len` bytes, `src` null or a C string apart from it.
@@ -64,6 +73,11 @@ unsafe fn copy_text(dest: *mut c_char, src: *const c_char, max: usize) -> usize 
 
 /// A size as `8K`, `inf`, `auto`; answers `buf`. `ucs/sys/string.h`.
 ///
+/// - `value` (in): Bytes.
+/// - `buf` (out): Gets the text with its NUL, cut to fit.
+/// - `max` (in): Bytes of that buffer.
+/// - returns: `buf`.
+///
 /// # Safety
 /// `buf` is null or writable for `max` bytes.
 #[unsafe(no_mangle)]
@@ -79,6 +93,10 @@ pub unsafe extern "C" fn ucs_memunits_to_str(
 
 /// Reads a size into the `size_t` at `dest`. `UCS_ERR_INVALID_PARAM` for other text.
 /// `ucs/sys/string.h`.
+///
+/// - `buf` (in): Text, NUL-terminated.
+/// - `dest` (out): A `size_t` that gets the bytes.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM for another text.
 ///
 /// # Safety
 /// `buf` is null or a C string, `dest` null or a writable `size_t`.
@@ -101,6 +119,12 @@ pub unsafe extern "C" fn ucs_str_to_memunits(
 
 /// The names of the bits set in `flags`, comma between them, cut to `max`; answers `str`.
 /// `ucs/sys/string.h`.
+///
+/// - `str` (out): Gets the text with its NUL.
+/// - `max` (in): Bytes of that buffer.
+/// - `flags` (in): The bits.
+/// - `str_table` (in): Name of each bit, ended by NULL.
+/// - returns: `str`.
 ///
 /// # Safety
 /// `str` is null or writable for `max` bytes, `str_table` null or C strings ended by a null.
@@ -207,6 +231,10 @@ unsafe fn bytes<'a>(text: *const c_char) -> &'a [u8] {
 
 /// Room for any path, the caller's for `ucs_free`. UCS_ERR_NO_MEMORY. `ucs/sys/string.h`.
 ///
+/// - `buffer_p` (out): The buffer; `ucs_free` frees it.
+/// - `name` (in): Name for statistics of memory.
+/// - returns: UCS_OK or UCS_ERR_NO_MEMORY.
+///
 /// # Safety
 /// `buffer_p` is null or writable.
 #[unsafe(no_mangle)]
@@ -226,6 +254,12 @@ pub unsafe extern "C" fn ucs_string_alloc_path_buffer(
 }
 
 /// A path's folder in such room; `dir_p` gets where it begins. UCS_ERR_NO_MEMORY. `ucs/sys/string.h`.
+///
+/// - `buffer_p` (out): The buffer; `ucs_free` frees it.
+/// - `name` (in): Name for statistics of memory.
+/// - `path` (in): String, NUL-terminated.
+/// - `dir_p` (out): The folder, inside the buffer.
+/// - returns: UCS_OK or UCS_ERR_NO_MEMORY.
 ///
 /// # Safety
 /// `buffer_p` and `dir_p` are null or writable, `path` is null or a C string.
@@ -255,6 +289,10 @@ pub unsafe extern "C" fn ucs_string_alloc_path_buffer_and_get_dirname(
 
 /// Takes `num_layers` parts from the end of a path, in place. `ucs/sys/string.h`.
 ///
+/// - `path` (in,out): Path, NUL-terminated.
+/// - `num_layers` (in): Parts to take.
+/// - returns: `path`.
+///
 /// # Safety
 /// `path` is null or a C string with room for two bytes.
 #[unsafe(no_mangle)]
@@ -273,6 +311,10 @@ pub unsafe extern "C" fn ucs_dirname(path: *mut c_char, num_layers: c_int) -> *m
 }
 
 /// Makes a path absolute by the current folder; `fullpath` is cut to `max` bytes. `ucs/sys/string.h`.
+///
+/// - `path` (in): String, NUL-terminated.
+/// - `fullpath` (out): Gets the path with its NUL.
+/// - `max` (in): Bytes of that buffer.
 ///
 /// # Safety
 /// `path` is null or a C string, `fullpath` null or writable for `max` bytes.
@@ -293,6 +335,10 @@ pub unsafe extern "C" fn ucs_expand_path(path: *const c_char, fullpath: *mut c_c
 
 /// Fills the patterns of `UCX_LOG_FILE` into a name. `ucs/sys/string.h`.
 ///
+/// - `tmpl` (in): Name with patterns such as %h and %p, NUL-terminated.
+/// - `buf` (out): Gets the text with its NUL, cut to fit.
+/// - `max` (in): Bytes of that buffer.
+///
 /// # Safety
 /// `tmpl` is null or a C string, `buf` null or writable for `max` bytes.
 #[unsafe(no_mangle)]
@@ -309,6 +355,12 @@ pub unsafe extern "C" fn ucs_fill_filename_template(
 
 /// Two sizes as `1K..2K`, or one where they are the same; answers `buf`. `ucs/sys/string.h`.
 ///
+/// - `range_start` (in): First size, bytes.
+/// - `range_end` (in): Last size, bytes.
+/// - `buf` (out): Gets the text with its NUL, cut to fit.
+/// - `max` (in): Bytes of that buffer.
+/// - returns: `buf`.
+///
 /// # Safety
 /// `buf` is null or writable for `max` bytes.
 #[unsafe(no_mangle)]
@@ -324,12 +376,22 @@ pub unsafe extern "C" fn ucs_memunits_range_str(
 }
 
 /// What the suffix of a size multiplies by; 0 for other letters. `ucs/sys/string.h`.
+///
+/// - `prefix` (in): Letter, such as K.
+/// - returns: The factor, or 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_string_quantity_prefix_value(prefix: c_char) -> usize {
     text::quantity(prefix as u8)
 }
 
 /// Bytes as hexadecimal digits, `per_line` on each line, as many as fit; answers `buf`. `ucs/sys/string.h`.
+///
+/// - `data` (in): The bytes.
+/// - `length` (in): Their number.
+/// - `buf` (out): Gets the text with its NUL, cut to fit.
+/// - `max` (in): Bytes of that buffer.
+/// - `per_line` (in): Bytes on each line.
+/// - returns: `buf`.
 ///
 /// # Safety
 /// `data` has `length` bytes, `buf` room for `max`.
@@ -356,6 +418,9 @@ pub unsafe extern "C" fn ucs_str_dump_hex(
 
 /// Takes white space from both ends, in place; answers where the text begins. `ucs/sys/string.h`.
 ///
+/// - `str` (in,out): String, NUL-terminated.
+/// - returns: Place inside `str`.
+///
 /// # Safety
 /// `str` is null or a C string.
 #[unsafe(no_mangle)]
@@ -377,6 +442,10 @@ pub unsafe extern "C" fn ucs_strtrim(str: *mut c_char) -> *mut c_char {
 
 /// Characters that both strings begin with. `ucs/sys/string.h`.
 ///
+/// - `str1` (in): String, NUL-terminated.
+/// - `str2` (in): String, NUL-terminated.
+/// - returns: Number of characters.
+///
 /// # Safety
 /// Both are null or C strings.
 #[unsafe(no_mangle)]
@@ -391,6 +460,10 @@ pub unsafe extern "C" fn ucs_string_common_prefix_len(
 
 /// Characters of the path that both are, or are below. `ucs/sys/string.h`.
 ///
+/// - `path1` (in): String, NUL-terminated.
+/// - `path2` (in): String, NUL-terminated.
+/// - returns: Number of characters.
+///
 /// # Safety
 /// Both are null or C strings.
 #[unsafe(no_mangle)]
@@ -403,7 +476,11 @@ pub unsafe extern "C" fn ucs_path_common_parent_length(
     unsafe { text::common_parent(bytes(path1), bytes(path2)) }
 }
 
-/// That path. `ucs/sys/string.h`.
+/// Writes the path that both paths are, or are below. `ucs/sys/string.h`.
+///
+/// - `path1` (in): String, NUL-terminated.
+/// - `path2` (in): String, NUL-terminated.
+/// - `common_path` (out): Room for the longer of the two.
 ///
 /// # Safety
 /// The paths are null or C strings, `common_path` is null or has room for either.
@@ -424,6 +501,10 @@ pub unsafe extern "C" fn ucs_path_get_common_parent(
 
 /// Steps from one path to the other by way of it. `ucs/sys/string.h`.
 ///
+/// - `path1` (in): String, NUL-terminated.
+/// - `path2` (in): String, NUL-terminated.
+/// - returns: Number of steps.
+///
 /// # Safety
 /// Both are null or C strings.
 #[unsafe(no_mangle)]
@@ -438,6 +519,10 @@ pub unsafe extern "C" fn ucs_path_calc_distance(
 
 /// How often a character occurs. `ucs/sys/string.h`.
 ///
+/// - `str` (in): String, NUL-terminated.
+/// - `c` (in): The character.
+/// - returns: How often.
+///
 /// # Safety
 /// `str` is null or a C string.
 #[unsafe(no_mangle)]
@@ -449,6 +534,11 @@ pub unsafe extern "C" fn ucs_string_count_char(str: *const c_char, c: c_char) ->
 }
 
 /// Where a string stands in a list that a NULL ends, or -1. `ucs/sys/string.h`.
+///
+/// - `str` (in): String, NUL-terminated.
+/// - `string_list` (in): Strings, ended by NULL.
+/// - `case_sensitive` (in): 0: small and capital letters are equal.
+/// - returns: Its number, or -1.
 ///
 /// # Safety
 /// `str` is null or a C string, `string_list` null or C strings ended by a null.
@@ -478,6 +568,9 @@ pub unsafe extern "C" fn ucs_string_find_in_list(
 
 /// The first seven characters as a number. `ucs/sys/string.h`.
 ///
+/// - `str` (in): String, NUL-terminated.
+/// - returns: The number; the same for strings that begin alike.
+///
 /// # Safety
 /// `str` is null or a C string.
 #[unsafe(no_mangle)]
@@ -488,6 +581,10 @@ pub unsafe extern "C" fn ucs_string_to_id(str: *const c_char) -> u64 {
 }
 
 /// The numbers of the bits that are set, as text in `strb`; answers it. `ucs/sys/string.h`.
+///
+/// - `mask` (in): The bits.
+/// - `strb` (in,out): Gets the text behind what it holds.
+/// - returns: The text of `strb`.
 ///
 /// # Safety
 /// `strb` is null or a live buffer; the answer is valid until it changes.

@@ -7,6 +7,8 @@ use crate::ucs::{status::code_of, string_buffer, string_set};
 
 /// Makes an empty set. `ucs/datastruct/string_set.h`.
 ///
+/// - `sset` (in,out): The set.
+///
 /// # Safety
 /// `sset` is null or writable.
 #[unsafe(no_mangle)]
@@ -18,6 +20,8 @@ pub unsafe extern "C" fn ucs_string_set_init(sset: *mut ucs_string_set_t) {
 
 /// Frees the members. `ucs/datastruct/string_set.h`.
 ///
+/// - `sset` (in,out): The set.
+///
 /// # Safety
 /// `sset` is null or a live set.
 #[unsafe(no_mangle)]
@@ -28,6 +32,10 @@ pub unsafe extern "C" fn ucs_string_set_cleanup(sset: *mut ucs_string_set_t) {
 }
 
 /// Adds a copy of `str` unless it is a member. `ucs/datastruct/string_set.h`.
+///
+/// - `sset` (in,out): The set.
+/// - `str` (in): String, NUL-terminated.
+/// - returns: UCS_OK or UCS_ERR_NO_MEMORY.
 ///
 /// # Safety
 /// `sset` is null or a live set, `str` null or a C string.
@@ -44,6 +52,11 @@ pub unsafe extern "C" fn ucs_string_set_add(
 }
 
 /// Appends the members in byte order, `sep` between them. `ucs/datastruct/string_set.h`.
+///
+/// - `sset` (in,out): The set.
+/// - `strb` (in,out): Gets the text behind what it holds.
+/// - `sep` (in): Text between two members, NUL-terminated.
+/// - returns: UCS_OK or UCS_ERR_NO_MEMORY.
 ///
 /// # Safety
 /// `sset` is null or a live set, `strb` null or a live buffer, `sep` null or a C string.
@@ -88,6 +101,10 @@ pub unsafe extern "C" fn ucs_string_set_addf() {
 }
 
 /// 1 for a member, else 0. `ucs/datastruct/string_set.h`.
+///
+/// - `sset` (in): The set.
+/// - `str` (in): String, NUL-terminated.
+/// - returns: 1 or 0.
 ///
 /// # Safety
 /// `sset` is null or a live set, `str` null or a C string.

@@ -49,6 +49,7 @@ c_enum! {
         UCM_MMAP_HOOK_RELOC = 1,
         /// By patching code, which this library never does.
         UCM_MMAP_HOOK_BISTRO = 2,
+        /// Number of modes.
         UCM_MMAP_HOOK_LAST = 3,
     }
 }
@@ -64,6 +65,7 @@ c_enum! {
         UCM_UNLOAD_PREVENT_MODE_NOW = 1,
         /// They may go.
         UCM_UNLOAD_PREVENT_MODE_NONE = 2,
+        /// Number of modes.
         UCM_UNLOAD_PREVENT_MODE_LAST = 3,
     }
 }
@@ -352,6 +354,10 @@ const _: () = {
 pub type ucm_global_config_t = ucm_global_config;
 
 /// Gets an event. It may be called in any thread and must not allocate.
+///
+/// - `event_type` (in): What happens, one bit of `ucm_event_type_t`.
+/// - `event` (in,out): The call and its result; valid during the call.
+/// - `arg` (in): As it was given with the handler.
 pub type ucm_event_callback_t = Option<
     unsafe extern "C" fn(event_type: ucm_event_type_t, event: *mut ucm_event_t, arg: *mut c_void),
 >;

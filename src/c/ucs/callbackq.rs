@@ -22,9 +22,16 @@ pub type ucs_callbackq_priv_t = ucs_callbackq_priv;
 pub type ucs_callbackq_key_t = *mut c_void;
 
 /// Makes progress; returns how much.
+///
+/// - `arg` (in): As it was given with the callback.
+/// - returns: How much was done.
 pub type ucs_callback_t = Option<unsafe extern "C" fn(arg: *mut c_void) -> c_uint>;
 
 /// Chooses callbacks: nonzero for those meant.
+///
+/// - `elem` (in): A callback and its argument.
+/// - `arg` (in): As it was given to the caller.
+/// - returns: Nonzero for those that are meant.
 pub type ucs_callbackq_predicate_t =
     Option<unsafe extern "C" fn(elem: *const ucs_callbackq_elem_t, arg: *mut c_void) -> c_int>;
 

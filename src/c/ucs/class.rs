@@ -15,12 +15,15 @@ pub type ucs_class_cleanup_func_t = Option<unsafe extern "C" fn(self_: *mut c_vo
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_class {
+    /// Name of the class.
     pub name: *const c_char,
     /// Bytes of an object.
     pub size: usize,
     /// The parent.
     pub superclass: *mut ucs_class_t,
+    /// Constructor.
     pub init: ucs_class_init_func_t,
+    /// Destructor.
     pub cleanup: ucs_class_cleanup_func_t,
 }
 const _: () = {

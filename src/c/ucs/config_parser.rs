@@ -6,14 +6,19 @@ use crate::c::prelude::*;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_config_parser {
+    /// Reads a value from a text; 1, or 0 for a text that is not of the type.
     pub read: Option<unsafe extern "C" fn(*const c_char, *mut c_void, *const c_void) -> c_int>,
     pub write:
         Option<unsafe extern "C" fn(*mut c_char, usize, *const c_void, *const c_void) -> c_int>,
     pub clone:
         Option<unsafe extern "C" fn(*const c_void, *mut c_void, *const c_void) -> ucs_status_t>,
+    /// Frees what a value owns.
     pub release: Option<unsafe extern "C" fn(*mut c_void, *const c_void)>,
+    /// Writes what texts are accepted.
     pub help: Option<unsafe extern "C" fn(*mut c_char, usize, *const c_void)>,
+    /// Appends a description of the values, or is the description.
     pub doc: Option<unsafe extern "C" fn(*mut ucs_string_buffer_t, *const c_void)>,
+    /// Last argument of these functions.
     pub arg: *const c_void,
 }
 const _: () = {
@@ -33,7 +38,9 @@ pub type ucs_config_parser_t = ucs_config_parser;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_config_array {
+    /// Bytes of an element.
     pub elem_size: usize,
+    /// Type of the value.
     pub parser: ucs_config_parser_t,
 }
 const _: () = {
@@ -50,9 +57,13 @@ pub type ucs_config_array_t = ucs_config_array;
 pub struct ucs_config_field {
     /// Name behind the prefix of its table.
     pub name: *const c_char,
+    /// Default as text.
     pub dfl_value: *const c_char,
+    /// Appends a description of the values, or is the description.
     pub doc: *const c_char,
+    /// Where the value is in the structure, bytes.
     pub offset: usize,
+    /// Type of the value.
     pub parser: ucs_config_parser_t,
 }
 const _: () = {
@@ -72,7 +83,9 @@ pub type ucs_config_field_t = ucs_config_field;
 pub struct ucs_config_key_field_t {
     /// The key.
     pub name: *const c_char,
+    /// Appends a description of the values, or is the description.
     pub doc: *const c_char,
+    /// Where the value is in the structure, bytes.
     pub offset: usize,
 }
 const _: () = {
@@ -86,7 +99,9 @@ const _: () = {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_config_key_value_param_t {
+    /// Type of the value.
     pub parser: ucs_config_parser_t,
+    /// The keys, ended by one without a name.
     pub keys: *const ucs_config_key_field_t,
 }
 const _: () = {
@@ -99,9 +114,13 @@ const _: () = {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_config_cached_key {
+    /// Name of the key.
     pub key: *mut c_char,
+    /// Text of the value.
     pub value: *mut c_char,
+    /// Nonzero when somebody has read it.
     pub used: c_int,
+    /// Link of the list.
     pub list: ucs_list_link_t,
 }
 const _: () = {
@@ -118,7 +137,9 @@ pub type ucs_config_cached_key_t = ucs_config_cached_key;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_ib_port_spec {
+    /// Name of the device.
     pub device_name: *mut c_char,
+    /// Number of the port.
     pub port_num: c_uint,
 }
 const _: () = {
@@ -133,7 +154,9 @@ pub type ucs_ib_port_spec_t = ucs_ib_port_spec;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_range_spec {
+    /// First number of the range.
     pub first: c_uint,
+    /// Last number of the range.
     pub last: c_uint,
 }
 const _: () = {
@@ -158,11 +181,15 @@ c_enum! {
 pub struct ucs_config_global_list_entry {
     /// What it is called in a title.
     pub name: *const c_char,
+    /// Prefix of the options.
     pub prefix: *const c_char,
+    /// The options.
     pub table: *mut ucs_config_field_t,
     /// Bytes of the structure that it fills.
     pub size: usize,
+    /// Link of the list.
     pub list: ucs_list_link_t,
+    /// Bits of `ucs_config_table_flags_t`.
     pub flags: u8,
 }
 const _: () = {
@@ -183,6 +210,7 @@ pub type ucs_config_global_list_entry_t = ucs_config_global_list_entry;
 pub struct ucs_config_bw_spec {
     /// The device.
     pub name: *mut c_char,
+    /// Bytes a second.
     pub bw: f64,
 }
 const _: () = {

@@ -29,6 +29,7 @@ c_enum! {
         UCS_LOG_LEVEL_TRACE_FUNC = 10,
         /// Polls.
         UCS_LOG_LEVEL_TRACE_POLL = 11,
+        /// Number of levels.
         UCS_LOG_LEVEL_LAST = 12,
         /// Output, not a message.
         UCS_LOG_LEVEL_PRINT = 13,
@@ -48,6 +49,7 @@ c_enum! {
         UCS_ASYNC_MODE_THREAD_MUTEX = 2,
         /// When the owner asks.
         UCS_ASYNC_MODE_POLL = 3,
+        /// Number of modes.
         UCS_ASYNC_MODE_LAST = 4,
     }
 }
@@ -63,6 +65,7 @@ c_enum! {
         UCS_TRY = 2,
         /// As the library thinks best.
         UCS_AUTO = 3,
+        /// Number of values.
         UCS_TERNARY_LAST = 4,
     }
 }
@@ -78,6 +81,7 @@ c_enum! {
         UCS_CONFIG_ON = 1,
         /// As the library thinks best.
         UCS_CONFIG_AUTO = 2,
+        /// Number of values.
         UCS_CONFIG_ON_OFF_LAST = 3,
     }
 }
@@ -95,6 +99,7 @@ c_enum! {
         UCS_HANDLE_ERROR_DEBUG = 2,
         /// Nothing.
         UCS_HANDLE_ERROR_NONE = 3,
+        /// Number of ways.
         UCS_HANDLE_ERROR_LAST = 4,
     }
 }

@@ -13,6 +13,10 @@ pub type ucs_sys_event_set_t = ucs_sys_event_set;
 pub type ucs_event_set_types_t = u8;
 
 /// Called for each descriptor with events.
+///
+/// - `callback_data` (in): Word that was given for the descriptor.
+/// - `events` (in): What happened.
+/// - `arg` (in): As it was given to `ucs_event_set_wait`.
 pub type ucs_event_set_handler_t = Option<
     unsafe extern "C" fn(
         callback_data: *mut c_void,

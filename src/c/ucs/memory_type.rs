@@ -28,6 +28,7 @@ c_enum! {
         UCS_MEMORY_TYPE_ZE_MANAGED = 8,
         /// Of a Gaudi device.
         UCS_MEMORY_TYPE_GAUDI = 9,
+        /// Number of types.
         UCS_MEMORY_TYPE_LAST = 10,
         /// To be found out. Its value differs by release: each release's own is understood.
         UCS_MEMORY_TYPE_UNKNOWN = 10,

@@ -96,6 +96,11 @@ const _: () = {
 };
 
 /// Allocates at least `*size_p` bytes, and says how many they are.
+///
+/// - `mp` (in,out): The pool.
+/// - `size_p` (in,out): Bytes wanted; then bytes there are.
+/// - `chunk_p` (out): The memory.
+/// - returns: UCS_OK or UCS_ERR_NO_MEMORY.
 pub type ucs_mpool_chunk_alloc_func_t = Option<
     unsafe extern "C" fn(
         mp: *mut ucs_mpool_t,
@@ -105,18 +110,32 @@ pub type ucs_mpool_chunk_alloc_func_t = Option<
 >;
 
 /// Frees such memory.
+///
+/// - `mp` (in,out): The pool.
+/// - `chunk` (in): The memory.
 pub type ucs_mpool_chunk_release_func_t =
     Option<unsafe extern "C" fn(mp: *mut ucs_mpool_t, chunk: *mut c_void)>;
 
 /// Prepares a new object, once; `chunk` is what the allocation answered.
+///
+/// - `mp` (in,out): The pool.
+/// - `obj` (in): The object.
+/// - `chunk` (in): Memory that it is in.
 pub type ucs_mpool_obj_init_func_t =
     Option<unsafe extern "C" fn(mp: *mut ucs_mpool_t, obj: *mut c_void, chunk: *mut c_void)>;
 
 /// Called with an object before its memory is freed.
+///
+/// - `mp` (in,out): The pool.
+/// - `obj` (in): The object.
 pub type ucs_mpool_obj_cleanup_func_t =
     Option<unsafe extern "C" fn(mp: *mut ucs_mpool_t, obj: *mut c_void)>;
 
 /// Appends a description of an object.
+///
+/// - `mp` (in,out): The pool.
+/// - `obj` (in): The object.
+/// - `strb` (in,out): Gets the text behind what it holds.
 pub type ucs_mpool_obj_str_func_t = Option<
     unsafe extern "C" fn(mp: *mut ucs_mpool_t, obj: *mut c_void, strb: *mut ucs_string_buffer_t),
 >;

@@ -14,14 +14,24 @@ pub type ucs_pgt_entry_t = ucs_pgt_entry;
 pub type ucs_pgt_dir_t = ucs_pgt_dir;
 
 /// Allocates a directory; NULL without memory.
+///
+/// - `pgtable` (in): The table.
+/// - returns: The directory, or NULL.
 pub type ucs_pgt_dir_alloc_callback_t =
     Option<unsafe extern "C" fn(pgtable: *const ucs_pgtable_t) -> *mut ucs_pgt_dir_t>;
 
 /// Frees a directory.
+///
+/// - `pgtable` (in): The table.
+/// - `pgdir` (in): The directory.
 pub type ucs_pgt_dir_release_callback_t =
     Option<unsafe extern "C" fn(pgtable: *const ucs_pgtable_t, pgdir: *mut ucs_pgt_dir_t)>;
 
 /// Is handed a region; must not change the table.
+///
+/// - `pgtable` (in): The table.
+/// - `region` (in): The region.
+/// - `arg` (in): As it was given with the callback.
 pub type ucs_pgt_search_callback_t = Option<
     unsafe extern "C" fn(
         pgtable: *const ucs_pgtable_t,

@@ -23,6 +23,7 @@ c_enum! {
         UCS_PROFILE_TYPE_REQUEST_EVENT = 4,
         /// It ends.
         UCS_PROFILE_TYPE_REQUEST_FREE = 5,
+        /// Number of kinds.
         UCS_PROFILE_TYPE_LAST = 6,
     }
 }

@@ -13,6 +13,7 @@ pub type ucs_queue_iter_t = *mut *mut ucs_queue_elem_t;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_queue_elem {
+    /// The next link.
     pub next: *mut ucs_queue_elem_t,
 }
 const _: () = assert!(size_of::<ucs_queue_elem>() == 8);
@@ -21,6 +22,7 @@ const _: () = assert!(size_of::<ucs_queue_elem>() == 8);
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_queue_head {
+    /// The first link; NULL when the queue is empty.
     pub head: *mut ucs_queue_elem_t,
     /// The pointer that leads to the next element to be added.
     pub ptail: *mut *mut ucs_queue_elem_t,

@@ -38,6 +38,8 @@ pub const UCS_RCACHE_FLAG_NEED_LRU_LOCK: c_uint = 1 << 3;
 pub const UCS_RCACHE_LRU_FLAG_IN_LRU: c_uint = 1 << 0;
 
 /// Told that an invalidated region is gone; must not use the cache.
+///
+/// - `arg` (in): As it was given with the callback.
 pub type ucs_rcache_invalidate_comp_func_t = Option<unsafe extern "C" fn(arg: *mut c_void)>;
 
 /// What the owner of a cache does itself.

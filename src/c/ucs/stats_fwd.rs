@@ -20,6 +20,7 @@ c_enum! {
         UCS_STATS_FULL_AGG = 1,
         /// The sums.
         UCS_STATS_SUMMARY = 2,
+        /// Number of formats.
         UCS_STATS_LAST = 3,
     }
 }

@@ -11,6 +11,7 @@ c_enum! {
         UCS_THREAD_MODE_SERIALIZED = 1,
         /// Any, at any time.
         UCS_THREAD_MODE_MULTI = 2,
+        /// Number of modes.
         UCS_THREAD_MODE_LAST = 3,
     }
 }

@@ -38,13 +38,26 @@ BEGIN_C_DECLS
     (((_n) == 0) ? (int)(8 * sizeof(_n)) : \
      (sizeof(_n) > 4) ? __builtin_clzll((uint64_t)(_n)) : __builtin_clz((uint32_t)(_n)))
 
-/** How many bits of a mask below bit `bit_index` are set. */
+/**
+ * How many bits of a mask below bit `bit_index` are set.
+ *
+ * @param[in] mask The bits.
+ * @param[in] bit_index Number of a bit.
+ * @return Number of bits.
+ */
 static inline unsigned ucs_bitmap2idx(uint64_t mask, unsigned bit_index)
 {
     return __builtin_popcountll(mask & UCS_MASK(bit_index));
 }
 
-/** Number of set bit `idx` of a mask, counted from 0; the last one where there are fewer, 0 where there is none. */
+/**
+ * Number of set bit `idx` of a mask, counted from 0; the last one where there are fewer, 0 where there is
+ * none.
+ *
+ * @param[in] mask The bits.
+ * @param[in] idx How many set bits come before.
+ * @return Number of the bit.
+ */
 static inline unsigned ucs_idx2bitmap(uint64_t mask, int idx)
 {
     unsigned at = 0;
@@ -56,9 +69,13 @@ static inline unsigned ucs_idx2bitmap(uint64_t mask, int idx)
 }
 
 /**
- * Zero bits at the end of a string of bits, which starts at the high bit of its first byte. In a last byte that is
- * used in part, the unused bits count too, unless all used ones are zero; a string within one byte has a one just
- * below itself.
+ * Zero bits at the end of a string of bits, which starts at the high bit of its first byte. In a last byte
+ * that is used in part, the unused bits count too, unless all used ones are zero; a string within one byte
+ * has a one just below itself.
+ *
+ * @param[in] ptr The bits.
+ * @param[in] bit_length Their number.
+ * @return Number of bits.
  */
 static inline unsigned ucs_count_ptr_trailing_zero_bits(const void *ptr, uint64_t bit_length)
 {
@@ -82,7 +99,14 @@ static inline unsigned ucs_count_ptr_trailing_zero_bits(const void *ptr, uint64_
     return (whole == 0) ? bit_length : (bit_length - (whole * 8) + __builtin_ctz(bytes[whole - 1]));
 }
 
-/** 1 when the first `bit_length` bits of two places are equal, each byte read from its high bit. */
+/**
+ * 1 when the first `bit_length` bits of two places are equal, each byte read from its high bit.
+ *
+ * @param[in] ptr1 The bits.
+ * @param[in] ptr2 Other bits.
+ * @param[in] bit_length Number of bits.
+ * @return 1 or 0.
+ */
 static inline int ucs_bitwise_is_equal(const void *ptr1, const void *ptr2, uint64_t bit_length)
 {
     const uint64_t whole = bit_length / 8;

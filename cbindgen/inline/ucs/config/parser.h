@@ -25,14 +25,26 @@ BEGIN_C_DECLS
 @ITEMS@
 
 /**
- * Fills a structure: defaults, then what files and the environment say. UCS_ERR_INVALID_PARAM when a value cannot be
- * read; with `ignore_errors` its default stays.
+ * Fills a structure: defaults, then what files and the environment say.
+ *
+ * @param[out] opts Structure that the table of the entry describes.
+ * @param[in] entry The table with its prefix.
+ * @param[in] env_prefix Prefix of the variables, such as `UCX_`, NUL-terminated.
+ * @param[in] ignore_errors Nonzero: the default stays where a value cannot be read.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM when a value cannot be read.
  */
 ucs_status_t ucs_config_parser_fill_opts(void *opts, ucs_config_global_list_entry_t *entry,
                                          const char *env_prefix, int ignore_errors);
 /**
- * Changes an option by its name, which begins with `prefix`, or with nothing for NULL. UCS_ERR_NO_ELEM when there is
- * none of this name, UCS_ERR_INVALID_PARAM for a text that cannot be read.
+ * Changes an option by its name.
+ *
+ * @param[in,out] opts Structure that the table of options describes.
+ * @param[in] fields Table of options, ended by an entry without a name.
+ * @param[in] prefix Prefix of the table, with which the name begins; NULL for none.
+ * @param[in] name Name of an option, NUL-terminated.
+ * @param[in] value Text of the value, NUL-terminated.
+ * @return UCS_OK; UCS_ERR_NO_ELEM when there is none of this name; UCS_ERR_INVALID_PARAM for a text that
+ *   cannot be read.
  */
 ucs_status_t ucs_config_parser_set_value(void *opts, ucs_config_field_t *fields, const char *prefix,
                                          const char *name, const char *value);

@@ -18,7 +18,12 @@ BEGIN_C_DECLS
 /** Names of the asynchronous modes, by value; NULL after the last. */
 extern const char *ucs_async_mode_names[];
 
-/** Nonzero for UCS_YES and UCS_TRY. */
+/**
+ * Nonzero for UCS_YES and UCS_TRY.
+ *
+ * @param[in] value The value.
+ * @return 1 or 0.
+ */
 static inline int ucs_ternary_auto_value_is_yes_or_try(ucs_ternary_auto_value_t value)
 {
     switch (value) {
@@ -30,7 +35,12 @@ static inline int ucs_ternary_auto_value_is_yes_or_try(ucs_ternary_auto_value_t 
     }
 }
 
-/** Nonzero for UCS_YES and UCS_NO. */
+/**
+ * Nonzero for UCS_YES and UCS_NO.
+ *
+ * @param[in] value The value.
+ * @return 1 or 0.
+ */
 static inline int ucs_ternary_auto_value_is_yes_or_no(ucs_ternary_auto_value_t value)
 {
     switch (value) {

@@ -84,6 +84,11 @@ BEGIN_C_DECLS
 /** Takes the last element out; the value is the new length. */
 #define ucs_array_pop_back(_array) (--(_array)->length)
 
+/**
+ * Makes a pointer NULL that is not NULL itself.
+ *
+ * @param[out] old_buffer_p The pointer's place, or NULL.
+ */
 static UCS_F_ALWAYS_INLINE void ucs_array_old_buffer_set_null(void **old_buffer_p)
 {
     if (old_buffer_p) {

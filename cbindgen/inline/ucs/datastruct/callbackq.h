@@ -7,8 +7,11 @@ BEGIN_C_DECLS
 @ITEMS@
 
 /**
- * Calls the callbacks of a queue in order, up to the first empty place.
- * Returns the sum of what they returned.
+ * Calls the callbacks of a queue in order, up to the first empty place. Returns the sum of what they
+ * returned.
+ *
+ * @param[in,out] cbq The queue.
+ * @return Sum of what they returned.
  */
 static inline unsigned ucs_callbackq_dispatch(ucs_callbackq_t *cbq)
 {

@@ -36,7 +36,12 @@ BEGIN_C_DECLS
 
 @ITEMS@
 
-/** Number of regions. */
+/**
+ * Number of regions.
+ *
+ * @param[in] pgtable The table.
+ * @return Their number.
+ */
 static inline unsigned ucs_pgtable_num_regions(const ucs_pgtable_t *pgtable)
 {
     return pgtable->num_regions;

@@ -12,10 +12,21 @@ typedef khash_t(ucs_string_set) ucs_string_set_t;
 
 @ITEMS@
 
-/** Adds a formatted string; `fmt` is as of printf. UCS_OK or UCS_ERR_NO_MEMORY. */
+/**
+ * Adds a formatted string; `fmt` is as of printf. UCS_OK or UCS_ERR_NO_MEMORY.
+ *
+ * @param[in,out] sset The set.
+ * @param[in] fmt As of printf(3).
+ * @return UCS_OK or UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_string_set_addf(ucs_string_set_t *sset, const char *fmt, ...) UCS_F_PRINTF(2, 3);
 
-/** 1 when a set has no member, else 0. */
+/**
+ * 1 when a set has no member, else 0.
+ *
+ * @param[in] sset The set.
+ * @return 1 or 0.
+ */
 static UCS_F_ALWAYS_INLINE int ucs_string_set_is_empty(const ucs_string_set_t *sset)
 {
     return !kh_size(sset);

@@ -53,11 +53,15 @@ struct ucs_rcache_region {
 
 /**
  * A registration that has a range, for one more user, who gives it back by `ucs_rcache_region_put`.
- * UCS_ERR_INVALID_PARAM: there is no such range; or what `mem_reg` answers.
  *
- * \param alignment  The range begins and ends at multiples of it: a power of two.
- * \param prot       Rights: PROT_READ, PROT_WRITE.
- * \param arg        For `mem_reg` and `merge`.
+ * @param[in,out] rcache The cache.
+ * @param[in] address Start of the range.
+ * @param[in] length Bytes of the range.
+ * @param[in] alignment The registration begins and ends at multiples of it: a power of two.
+ * @param[in] prot Rights: PROT_READ, PROT_WRITE.
+ * @param[in] arg For `mem_reg` and `merge`.
+ * @param[out] region_p The registration.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM: there is no such range; or what `mem_reg` answers.
  */
 ucs_status_t ucs_rcache_get(ucs_rcache_t *rcache, void *address, size_t length, size_t alignment, int prot, void *arg,
                             ucs_rcache_region_t **region_p);

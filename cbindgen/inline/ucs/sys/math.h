@@ -54,7 +54,13 @@ BEGIN_C_DECLS
 #define UCS_CIRCULAR_COMPARE32(_a, _op, _b)             UCS_CIRCULAR_COMPARE(_a, _op, _b, int32_t)
 #define UCS_CIRCULAR_COMPARE64(_a, _op, _b)             UCS_CIRCULAR_COMPARE(_a, _op, _b, int64_t)
 
-/** Number of the lowest set bit at or above `from`, 64 when there is none. */
+/**
+ * Number of the lowest set bit at or above `from`, 64 when there is none.
+ *
+ * @param[in] map The bits.
+ * @param[in] from Number of the first one that counts.
+ * @return Number of the bit, or 64.
+ */
 static inline int ucs_math_next_bit(uint64_t map, int from)
 {
     const uint64_t above = (from < 64) ? (map >> from) : 0;
@@ -71,13 +77,24 @@ static inline int ucs_math_next_bit(uint64_t map, int from)
     for ((_submask) = 0; (_submask) <= (_mask); \
          (_submask) = ((_submask) == (_mask)) ? ((_mask) + 1) : (((_submask) - (_mask)) & (_mask)))
 
-/** Logarithm to base 2. */
+/**
+ * Logarithm to base 2.
+ *
+ * @param[in] x Number above 0.
+ * @return The logarithm.
+ */
 static inline double ucs_log2(double x)
 {
     return log2(x);
 }
 
-/** A number rounded to a whole one; `max` where it is larger, or not a number; 0 where it is negative. */
+/**
+ * A number rounded to a whole one; `max` where it is larger, or not a number; 0 where it is negative.
+ *
+ * @param[in] value The number.
+ * @param[in] max Upper limit.
+ * @return The whole number.
+ */
 static inline size_t ucs_double_to_sizet(double value, size_t max)
 {
     if (!(value < (double)max)) {
@@ -86,13 +103,25 @@ static inline size_t ucs_double_to_sizet(double value, size_t max)
     return (value > 0) ? (size_t)(value + 0.5) : 0;
 }
 
-/** How far apart two numbers may be and still count as equal: a millionth of their sum. */
+/**
+ * How far apart two numbers may be and still count as equal: a millionth of their sum.
+ *
+ * @param[in] val1 A number.
+ * @param[in] val2 Another one.
+ * @return The distance.
+ */
 static inline double ucs_fp_compare_thresh(double val1, double val2)
 {
     return (fabs(val1) + fabs(val2)) * 1e-6;
 }
 
-/** -1, 0 or 1: the order of two numbers, where nearly equal ones count as equal. */
+/**
+ * -1, 0 or 1: the order of two numbers, where nearly equal ones count as equal.
+ *
+ * @param[in] val1 A number.
+ * @param[in] val2 Another one.
+ * @return -1, 0 or 1.
+ */
 static inline int ucs_fp_compare(double val1, double val2)
 {
     if (fabs(val1 - val2) <= ucs_fp_compare_thresh(val1, val2)) {

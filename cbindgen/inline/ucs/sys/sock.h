@@ -27,11 +27,25 @@ BEGIN_C_DECLS
 
 @ITEMS@
 
-/** socket(2) with a status. */
+/**
+ * socket(2) with a status.
+ *
+ * @param[in] domain As of socket(2).
+ * @param[in] type As of socket(2).
+ * @param[in] protocol As of socket(2).
+ * @param[out] fd_p The socket.
+ * @return UCS_OK, or an error; the cause is logged.
+ */
 ucs_status_t ucs_socket_create(int domain, int type, int protocol, int *fd_p);
 /**
- * Receives what is there, at most `*length_p` bytes, which becomes how many came. UCS_ERR_NO_PROGRESS: none now;
- * UCS_ERR_NOT_CONNECTED: none will come.
+ * Receives what is there, at most `*length_p` bytes, which becomes how many came. UCS_ERR_NO_PROGRESS: none
+ * now; UCS_ERR_NOT_CONNECTED: none will come.
+ *
+ * @param[in] fd Descriptor of a socket.
+ * @param[out] data Gets the bytes.
+ * @param[in] flags As of recv(2).
+ * @param[in,out] length_p Room; then bytes that came.
+ * @return UCS_OK; UCS_ERR_NO_PROGRESS: none now; UCS_ERR_NOT_CONNECTED: none will come; another error.
  */
 ucs_status_t ucs_socket_recv_nb(int fd, void *data, int flags, size_t *length_p);
 

@@ -32,7 +32,13 @@ BEGIN_C_DECLS
         } \
     } while (0)
 
-/** 1 when a set has the processor, else 0. */
+/**
+ * 1 when a set has the processor, else 0.
+ *
+ * @param[in] cpu Number of the processor.
+ * @param[in] cpusetp The set.
+ * @return 1 or 0.
+ */
 static inline int ucs_cpu_is_set(int cpu, const ucs_cpu_set_t *cpusetp)
 {
     if ((cpu < 0) || (cpu >= (int)UCS_CPU_SETSIZE)) {
@@ -41,7 +47,12 @@ static inline int ucs_cpu_is_set(int cpu, const ucs_cpu_set_t *cpusetp)
     return (cpusetp->ucs_bits[UCS_CPUELT((size_t)cpu)] & UCS_CPUMASK((size_t)cpu)) != 0;
 }
 
-/** 1 when a set has no processor, else 0. */
+/**
+ * 1 when a set has no processor, else 0.
+ *
+ * @param[in] cpusetp The set.
+ * @return 1 or 0.
+ */
 static inline int ucs_cpu_set_is_empty(const ucs_cpu_set_t *cpusetp)
 {
     ucs_cpu_mask_t any = 0;
@@ -53,7 +64,12 @@ static inline int ucs_cpu_set_is_empty(const ucs_cpu_set_t *cpusetp)
     return any == 0;
 }
 
-/** Number of the lowest processor of a set, 0 for the empty set. */
+/**
+ * Number of the lowest processor of a set, 0 for the empty set.
+ *
+ * @param[in] cpu_mask The set.
+ * @return The number.
+ */
 static inline int ucs_cpu_set_find_lcs(const ucs_cpu_set_t *cpu_mask)
 {
     size_t i;

@@ -7,7 +7,12 @@ BEGIN_C_DECLS
 
 #define UCS_INIT_ONCE_INITIALIZER {PTHREAD_MUTEX_INITIALIZER, 0}
 
-/** Releases a lock; always 0, so that it can end a condition. */
+/**
+ * Releases a lock; always 0, so that it can end a condition.
+ *
+ * @param[in,out] lock The lock, which this thread holds.
+ * @return 0.
+ */
 static inline unsigned ucs_init_once_mutex_unlock(pthread_mutex_t *lock)
 {
     (void)pthread_mutex_unlock(lock);

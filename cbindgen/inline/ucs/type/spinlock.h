@@ -7,30 +7,57 @@ BEGIN_C_DECLS
 
 @ITEMS@
 
-/** Prepares a lock; `flags` of 0, or UCS_SPINLOCK_FLAG_SHARED for one in shared memory. */
+/**
+ * Prepares a lock; `flags` of 0, or UCS_SPINLOCK_FLAG_SHARED for one in shared memory.
+ *
+ * @param[in,out] lock The lock.
+ * @param[in] flags 0, or UCS_SPINLOCK_FLAG_SHARED for a lock in shared memory.
+ * @return UCS_OK or UCS_ERR_IO_ERROR.
+ */
 static inline ucs_status_t ucs_spinlock_init(ucs_spinlock_t *lock, int flags)
 {
     const int shared = (flags & UCS_SPINLOCK_FLAG_SHARED) ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE;
     return (pthread_spin_init(&lock->lock, shared) == 0) ? UCS_OK : UCS_ERR_IO_ERROR;
 }
 
+/**
+ * Takes a lock; waits for it without sleeping.
+ *
+ * @param[in,out] lock The lock.
+ */
 static inline void ucs_spin_lock(ucs_spinlock_t *lock)
 {
     (void)pthread_spin_lock(&lock->lock);
 }
 
-/** 1 when the lock was taken, 0 when another thread has it. */
+/**
+ * 1 when the lock was taken, 0 when another thread has it.
+ *
+ * @param[in,out] lock The lock.
+ * @return 1 or 0.
+ */
 static inline int ucs_spin_try_lock(ucs_spinlock_t *lock)
 {
     return pthread_spin_trylock(&lock->lock) == 0;
 }
 
+/**
+ * Gives a lock back, which this thread holds.
+ *
+ * @param[in,out] lock The lock.
+ */
 static inline void ucs_spin_unlock(ucs_spinlock_t *lock)
 {
     (void)pthread_spin_unlock(&lock->lock);
 }
 
-/** Prepares a lock that its owner may take again. */
+/**
+ * Prepares a lock that its owner may take again.
+ *
+ * @param[in,out] lock The lock.
+ * @param[in] flags 0, or UCS_SPINLOCK_FLAG_SHARED for a lock in shared memory.
+ * @return UCS_OK or UCS_ERR_IO_ERROR.
+ */
 static inline ucs_status_t ucs_recursive_spinlock_init(ucs_recursive_spinlock_t *lock, int flags)
 {
     lock->owner = UCS_ASYNC_PTHREAD_ID_NULL;
@@ -38,11 +65,23 @@ static inline ucs_status_t ucs_recursive_spinlock_init(ucs_recursive_spinlock_t 
     return ucs_spinlock_init(&lock->super, flags);
 }
 
+/**
+ * Tells whether a thread holds the lock.
+ *
+ * @param[in,out] lock The lock.
+ * @param[in] self The thread.
+ * @return Nonzero or 0.
+ */
 static inline int ucs_recursive_spin_is_owner(const ucs_recursive_spinlock_t *lock, pthread_t self)
 {
     return lock->owner == self;
 }
 
+/**
+ * Takes a lock that its owner may take again; waits for it without sleeping.
+ *
+ * @param[in,out] lock The lock.
+ */
 static inline void ucs_recursive_spin_lock(ucs_recursive_spinlock_t *lock)
 {
     const pthread_t me = pthread_self();
@@ -53,7 +92,12 @@ static inline void ucs_recursive_spin_lock(ucs_recursive_spinlock_t *lock)
     lock->count++;
 }
 
-/** 1 when the lock was taken, 0 when another thread has it. */
+/**
+ * 1 when the lock was taken, 0 when another thread has it.
+ *
+ * @param[in,out] lock The lock.
+ * @return 1 or 0.
+ */
 static inline int ucs_recursive_spin_trylock(ucs_recursive_spinlock_t *lock)
 {
     const pthread_t me = pthread_self();
@@ -67,6 +111,11 @@ static inline int ucs_recursive_spin_trylock(ucs_recursive_spinlock_t *lock)
     return 1;
 }
 
+/**
+ * Gives a lock back, which this thread holds, as often as it was taken.
+ *
+ * @param[in,out] lock The lock.
+ */
 static inline void ucs_recursive_spin_unlock(ucs_recursive_spinlock_t *lock)
 {
     if (--lock->count == 0) {

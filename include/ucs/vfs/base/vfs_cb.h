@@ -37,7 +37,7 @@ enum ucs_vfs_primitive_type_t {
 
 typedef enum ucs_vfs_primitive_type_t ucs_vfs_primitive_type_t;
 
-/** Reads a file that shows the object's address. `ucs/vfs/base/vfs_cb.h`. */
+/** Reads a file that shows the object's address. */
 void ucs_vfs_show_memory_address(void *obj,
                                  ucs_string_buffer_t *strb,
                                  void *arg_ptr,
@@ -45,20 +45,20 @@ void ucs_vfs_show_memory_address(void *obj,
 
 /**
  * Reads a file that shows a variable: `arg_ptr` is its address, or the text itself, `arg_u64` its
- * `ucs_vfs_primitive_type_t`. `ucs/vfs/base/vfs_cb.h`.
+ * `ucs_vfs_primitive_type_t`.
  */
 void ucs_vfs_show_primitive(void *obj,
                             ucs_string_buffer_t *strb,
                             void *arg_ptr,
                             uint64_t arg_u64);
 
-/** Reads a file that shows the number at `arg_ptr`, or `auto`, or `inf`. `ucs/vfs/base/vfs_cb.h`. */
+/** Reads a file that shows the number at `arg_ptr`, or `auto`, or `inf`. */
 void ucs_vfs_show_ulunits(void *obj,
                           ucs_string_buffer_t *strb,
                           void *arg_ptr,
                           uint64_t arg_u64);
 
-/** Reads a file that shows the bytes at `arg_ptr`, as `4K` or so, or `auto`, or `inf`. `ucs/vfs/base/vfs_cb.h`. */
+/** Reads a file that shows the bytes at `arg_ptr`, as `4K` or so, or `auto`, or `inf`. */
 void ucs_vfs_show_memunits(void *obj,
                            ucs_string_buffer_t *strb,
                            void *arg_ptr,

@@ -43,39 +43,29 @@ typedef ucs_status_t (*ucs_vfs_file_write_cb_t)(void *obj,
                                                 void *arg_ptr,
                                                 uint64_t arg_u64);
 
-/** Removes an object, all below it, and links to what goes. `ucs/vfs/base/vfs_obj.h`. */
+/** Removes an object, all below it, and links to what goes. */
 void ucs_vfs_obj_remove(void *obj);
 
-/** Has `refresh_cb` called, once, before somebody looks at an object's directory. `ucs/vfs/base/vfs_obj.h`. */
-void ucs_vfs_obj_set_dirty(void *obj,
-                           ucs_vfs_refresh_cb_t refresh_cb);
+/** Has `refresh_cb` called, once, before somebody looks at an object's directory. */
+void ucs_vfs_obj_set_dirty(void *obj, ucs_vfs_refresh_cb_t refresh_cb);
 
-/** What the node at a path is. UCS_ERR_NO_ELEM without one. `ucs/vfs/base/vfs_obj.h`. */
+/** What the node at a path is. UCS_ERR_NO_ELEM without one. */
 ucs_status_t ucs_vfs_path_get_info(const char *path, ucs_vfs_path_info_t *info);
 
-/** Appends a file's text. UCS_ERR_NO_ELEM for what is no file. `ucs/vfs/base/vfs_obj.h`. */
+/** Appends a file's text. UCS_ERR_NO_ELEM for what is no file. */
 ucs_status_t ucs_vfs_path_read_file(const char *path, ucs_string_buffer_t *strb);
 
-/**
- * Writes a text to a file; answers what its function does, or UCS_ERR_NO_ELEM where there is none.
- * `ucs/vfs/base/vfs_obj.h`.
- */
+/** Writes a text to a file; answers what its function does, or UCS_ERR_NO_ELEM where there is none. */
 ucs_status_t ucs_vfs_path_write_file(const char *path,
                                      const char *buffer,
                                      size_t size);
 
-/**
- * Calls `dir_cb` with the name of each child of a directory. UCS_ERR_NO_ELEM for what is none.
- * `ucs/vfs/base/vfs_obj.h`.
- */
+/** Calls `dir_cb` with the name of each child of a directory. UCS_ERR_NO_ELEM for what is none. */
 ucs_status_t ucs_vfs_path_list_dir(const char *path,
                                    ucs_vfs_list_dir_cb_t dir_cb,
                                    void *arg);
 
-/**
- * Appends the text of a link, the way from its directory to the target. UCS_ERR_NO_ELEM for what is none.
- * `ucs/vfs/base/vfs_obj.h`.
- */
+/** Appends the text of a link, the way from its directory to the target. UCS_ERR_NO_ELEM for what is none. */
 ucs_status_t ucs_vfs_path_get_link(const char *path,
                                    ucs_string_buffer_t *strb);
 

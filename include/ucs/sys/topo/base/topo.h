@@ -81,149 +81,129 @@ struct ucs_sys_bus_id {
 /** A place on the PCI bus as one number. */
 typedef int64_t ucs_bus_id_bit_rep_t;
 
-/** Has `UCX_TOPO_PRIO` looked at again: nothing is kept of it. `ucs/sys/topo/base/topo.h`. */
+/** Has `UCX_TOPO_PRIO` looked at again: nothing is kept of it. */
 void ucs_sys_topo_reset_provider(void);
 
-/** Puts a source of distances in the place of those before. `ucs/sys/topo/base/topo.h`. */
+/** Puts a source of distances in the place of those before. */
 ucs_status_t ucs_sys_topo_provider_push(const ucs_sys_topo_ops_t *ops);
 
-/** Takes the last source of distances away. `ucs/sys/topo/base/topo.h`. */
+/** Takes the last source of distances away. */
 void ucs_sys_topo_provider_pop(void);
 
-/** The device of a PCI function, new if it was not met before. `ucs/sys/topo/base/topo.h`. */
+/** The device of a PCI function, new if it was not met before. */
 ucs_status_t ucs_topo_find_device_by_bus_id(const ucs_sys_bus_id_t *bus_id,
                                             ucs_sys_device_t *sys_dev);
 
-/** The same where several devices have one function, told apart by a value. `ucs/sys/topo/base/topo.h`. */
+/** The same where several devices have one function, told apart by a value. */
 ucs_status_t ucs_topo_find_device_by_bus_id_and_user_value(const ucs_sys_bus_id_t *bus_id,
                                                            size_t user_value,
                                                            ucs_sys_device_t *sys_dev_p);
 
-/** The PCI function of a device. UCS_ERR_NO_ELEM. `ucs/sys/topo/base/topo.h`. */
+/** The PCI function of a device. UCS_ERR_NO_ELEM. */
 ucs_status_t ucs_topo_get_device_bus_id(ucs_sys_device_t sys_dev,
                                         ucs_sys_bus_id_t *bus_id);
 
-/** A PCI function as one number. `ucs/sys/topo/base/topo.h`. */
+/** A PCI function as one number. */
 ucs_bus_id_bit_rep_t ucs_topo_get_bus_id_bit_repr(const ucs_sys_bus_id_t *bus_id);
 
 /**
  * How far apart two devices are, in seconds and bytes a second; nothing and infinite when one is
- * unknown. `ucs/sys/topo/base/topo.h`.
+ * unknown.
  */
 ucs_status_t ucs_topo_get_distance(ucs_sys_device_t device1,
                                    ucs_sys_device_t device2,
                                    ucs_sys_dev_distance_t *distance);
 
-/**
- * How far a device is from memory, averaged over the processors this thread may run on.
- * `ucs/sys/topo/base/topo.h`.
- */
+/** How far a device is from memory, averaged over the processors this thread may run on. */
 void ucs_topo_get_memory_distance(ucs_sys_device_t device,
                                   ucs_sys_dev_distance_t *distance);
 
-/** How far a device is from memory, averaged over some processors. `ucs/sys/topo/base/topo.h`. */
+/** How far a device is from memory, averaged over some processors. */
 void ucs_topo_get_memory_distance_for_cpuset(ucs_sys_device_t device,
                                              const ucs_cpu_set_t *cpuset,
                                              ucs_sys_dev_distance_t *distance);
 
-/** A distance as text; answers `buffer`. `ucs/sys/topo/base/topo.h`. */
+/** A distance as text; answers `buffer`. */
 const char *ucs_topo_distance_str(const ucs_sys_dev_distance_t *distance,
                                   char *buffer,
                                   size_t max);
 
-/** Compares distances: by latency, then by bandwidth, of which more is nearer. `ucs/sys/topo/base/topo.h`. */
+/** Compares distances: by latency, then by bandwidth, of which more is nearer. */
 int ucs_topo_distance_cmp(const ucs_sys_dev_distance_t *distance1,
                           const ucs_sys_dev_distance_t *distance2);
 
-/**
- * The device of a folder that is named as a PCI function, with a name for it; UCS_SYS_DEVICE_ID_UNKNOWN for others.
- * `ucs/sys/topo/base/topo.h`.
- */
+/** The device of a folder that is named as a PCI function, with a name for it; UCS_SYS_DEVICE_ID_UNKNOWN for others. */
 ucs_sys_device_t ucs_topo_get_sysfs_dev(const char *dev_name,
                                         const char *sysfs_path,
                                         unsigned int name_priority);
 
-/** A device's PCI function as text, or words that say that there is none; answers `buffer`. `ucs/sys/topo/base/topo.h`. */
+/** A device's PCI function as text, or words that say that there is none; answers `buffer`. */
 const char *ucs_topo_sys_device_bdf_name(ucs_sys_device_t sys_dev,
                                          char *buffer,
                                          size_t max);
 
-/**
- * The device of a PCI function named as 0000:01:02.3, or without a domain. UCS_ERR_INVALID_PARAM for other names.
- * `ucs/sys/topo/base/topo.h`.
- */
+/** The device of a PCI function named as 0000:01:02.3, or without a domain. UCS_ERR_INVALID_PARAM for other names. */
 ucs_status_t ucs_topo_find_device_by_bdf_name(const char *name,
                                               ucs_sys_device_t *sys_dev);
 
-/**
- * Names a device, unless it has a name of the same or a higher priority. UCS_ERR_INVALID_PARAM.
- * `ucs/sys/topo/base/topo.h`.
- */
+/** Names a device, unless it has a name of the same or a higher priority. UCS_ERR_INVALID_PARAM. */
 ucs_status_t ucs_topo_sys_device_set_name(ucs_sys_device_t sys_dev,
                                           const char *name,
                                           unsigned int priority);
 
-/**
- * Bytes a second of the link of a PCI function, by its folder in sysfs; infinite where that does not say.
- * `ucs/sys/topo/base/topo.h`.
- */
+/** Bytes a second of the link of a PCI function, by its folder in sysfs; infinite where that does not say. */
 double ucs_topo_get_pci_bw(const char *dev_name,
                            const char *sysfs_path);
 
-/**
- * The folder two steps above a device in sysfs, where it is on PCI; answers `path_buffer`, or NULL.
- * `ucs/sys/topo/base/topo.h`.
- */
+/** The folder two steps above a device in sysfs, where it is on PCI; answers `path_buffer`, or NULL. */
 const char *ucs_topo_resolve_sysfs_path(const char *dev_path,
                                         char *path_buffer);
 
-/** A device's name, or words that say that there is none. `ucs/sys/topo/base/topo.h`. */
+/** A device's name, or words that say that there is none. */
 const char *ucs_topo_sys_device_get_name(ucs_sys_device_t sys_dev);
 
-/** The memory node of a device; UCS_NUMA_NODE_UNDEFINED without any. `ucs/sys/topo/base/topo.h`. */
+/** The memory node of a device; UCS_NUMA_NODE_UNDEFINED without any. */
 ucs_numa_node_t ucs_topo_sys_device_get_numa_node(ucs_sys_device_t sys_dev);
 
-/** Says which memory node a device has. UCS_ERR_INVALID_PARAM. `ucs/sys/topo/base/topo.h`. */
+/** Says which memory node a device has. UCS_ERR_INVALID_PARAM. */
 ucs_status_t ucs_topo_sys_device_set_numa_node(ucs_sys_device_t sys_dev,
                                                ucs_numa_node_t numa_node);
 
-/** The value that a device was found by; UCS_SYS_DEVICE_USER_VALUE_EMPTY without any. `ucs/sys/topo/base/topo.h`. */
+/** The value that a device was found by; UCS_SYS_DEVICE_USER_VALUE_EMPTY without any. */
 size_t ucs_topo_sys_device_get_user_value(ucs_sys_device_t sys_dev);
 
-/** Names a further way to a device: accepted, as no transport here has two. `ucs/sys/topo/base/topo.h`. */
+/** Names a further way to a device: accepted, as no transport here has two. */
 ucs_status_t ucs_topo_sys_device_set_sys_dev_aux(ucs_sys_device_t sys_dev,
                                                  ucs_sys_device_t sys_dev_aux);
 
-/** Allows the further way: accepted, as no transport here has two. `ucs/sys/topo/base/topo.h`. */
+/** Allows the further way: accepted, as no transport here has two. */
 ucs_status_t ucs_topo_sys_device_enable_aux_path(ucs_sys_device_t sys_dev);
 
-/** Whether a device reaches memory of another: all do that are known here. `ucs/sys/topo/base/topo.h`. */
-int ucs_topo_is_reachable(ucs_sys_device_t sys_dev,
-                          ucs_sys_device_t sys_dev_mem);
+/** Whether a device reaches memory of another: all do that are known here. */
+int ucs_topo_is_reachable(ucs_sys_device_t sys_dev, ucs_sys_device_t sys_dev_mem);
 
-/** Whether two devices are one with two functions: none that is known here. `ucs/sys/topo/base/topo.h`. */
-int ucs_topo_is_sibling(ucs_sys_device_t sys_dev,
-                        ucs_sys_device_t sys_dev_mem);
+/** Whether two devices are one with two functions: none that is known here. */
+int ucs_topo_is_sibling(ucs_sys_device_t sys_dev, ucs_sys_device_t sys_dev_mem);
 
-/** Whether a device has such another: none that is known here. `ucs/sys/topo/base/topo.h`. */
+/** Whether a device has such another: none that is known here. */
 int ucs_topo_device_has_sibling(ucs_sys_device_t sys_dev);
 
-/** How many system devices were met. `ucs/sys/topo/base/topo.h`. */
+/** How many system devices were met. */
 unsigned int ucs_topo_num_devices(void);
 
-/** Writes the devices. `ucs/sys/topo/base/topo.h`. */
+/** Writes the devices. */
 void ucs_topo_print_info(FILE *stream);
 
-/** Takes all devices away; they are given back once. `ucs/sys/topo/base/topo.h`. */
+/** Takes all devices away; they are given back once. */
 ucs_global_state_t *ucs_topo_extract_state(void);
 
-/** Gives devices back, in the place of all. `ucs/sys/topo/base/topo.h`. */
+/** Gives devices back, in the place of all. */
 void ucs_topo_restore_state(ucs_global_state_t *state);
 
-/** Begins: devices are looked at when they are asked for. `ucs/sys/topo/base/topo.h`. */
+/** Begins: devices are looked at when they are asked for. */
 void ucs_topo_init(void);
 
-/** Ends: forgets all devices. `ucs/sys/topo/base/topo.h`. */
+/** Ends: forgets all devices. */
 void ucs_topo_cleanup(void);
 
 /** The distance of devices that stand nowhere in particular. */
