@@ -1,6 +1,7 @@
 //! The comments of the public headers name everything: each parameter and the result of a function, each member of a
 //! structure, each value of an enumeration. `tests/headers/undocumented.txt` lists the headers that lack some of it and
-//! how much they lack; the numbers only shrink, and a header that is not listed stays complete.
+//! how much they lack; the numbers only shrink, and a header that is not listed stays complete. The two for device
+//! code are C++ templates whose parameters have no names: each call answers that it is not supported.
 
 use super::{include, root};
 use std::collections::BTreeMap;
@@ -116,7 +117,7 @@ fn signature(text: &str) -> Option<(String, String, Vec<String>)> {
     let text = text.split('{').next().unwrap_or_default().trim();
     // Attributes may follow the parameters.
     let text = text.split(" UCS_F_PRINTF(").next().unwrap_or_default();
-    let close = text.rfind(')')?;
+    let close = text.trim_end().strip_suffix(')')?.len();
     let mut depth = 0usize;
     let open = text[..=close].rfind(|c| {
         depth += usize::from(c == ')');
@@ -130,12 +131,10 @@ fn signature(text: &str) -> Option<(String, String, Vec<String>)> {
     let result: Vec<_> = result
         .split_whitespace()
         .filter(|word| {
-            // Words in capitals are macros that become attributes.
-            let is_macro = word.chars().all(|c| c.is_ascii_uppercase() || c == '_');
-            !is_macro && !matches!(*word, "typedef" | "static" | "inline" | "extern")
+            !is_macro(word) && !matches!(*word, "typedef" | "static" | "inline" | "extern")
         })
         .collect();
-    if result.is_empty() || name.is_empty() {
+    if result.is_empty() || name.is_empty() || is_macro(name) {
         return None;
     }
     let names = split(list, ',')
@@ -143,6 +142,11 @@ fn signature(text: &str) -> Option<(String, String, Vec<String>)> {
         .filter_map(|p| parameter_name(p))
         .collect();
     Some((result.join(" "), name.to_owned(), names))
+}
+
+/// Words in capitals are macros, which become attributes or functions.
+fn is_macro(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_uppercase() || c == '_')
 }
 
 fn parameter_name(text: &str) -> Option<String> {

@@ -51,7 +51,9 @@ typedef struct ucs_config_bw_spec ucs_config_bw_spec_t;
 struct ucs_config_parser {
     /** Reads a value from a text; 1, or 0 for a text that is not of the type. */
     int (*read)(const char*, void*, const void*);
+    /** Writes a value as text, cut to fit; the characters of the whole. */
     int (*write)(char*, size_t, const void*, const void*);
+    /** Copies a value. */
     ucs_status_t (*clone)(const void*, void*, const void*);
     /** Frees what a value owns. */
     void (*release)(void*, const void*);

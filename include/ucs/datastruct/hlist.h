@@ -15,6 +15,7 @@ typedef struct ucs_hlist_head ucs_hlist_head_t;
 
 /** A link of a list whose head is one pointer. */
 struct ucs_hlist_link {
+    /** Link of the list. */
     ucs_list_link_t list;
 };
 

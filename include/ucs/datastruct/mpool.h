@@ -33,6 +33,7 @@ struct ucs_mpool_chunk {
     ucs_mpool_chunk_t *next;
     /** The first object, with what stands before it. */
     void *elems;
+    /** Objects of the chunk. */
     unsigned int num_elems;
 };
 
@@ -40,6 +41,7 @@ struct ucs_mpool_chunk {
 struct ucs_mpool_data {
     /** Bytes of an object with what stands before it. */
     size_t elem_size;
+    /** Alignment of the objects, bytes. */
     size_t alignment;
     /** Where in an object the alignment counts, with what stands before it. */
     size_t align_offset;
@@ -57,7 +59,9 @@ struct ucs_mpool_data {
     ucs_mpool_elem_t *tail;
     /** The newest chunk. */
     ucs_mpool_chunk_t *chunks;
+    /** Functions. */
     const ucs_mpool_ops_t *ops;
+    /** Name for messages. */
     char *name;
 };
 
@@ -151,6 +155,7 @@ struct ucs_mpool_params {
     unsigned int max_elems;
     /** Each chunk has so many times the objects of the one before. */
     double grow_factor;
+    /** Functions. */
     const ucs_mpool_ops_t *ops;
     /** What it is called in messages. */
     const char *name;

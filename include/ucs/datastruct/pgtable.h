@@ -50,11 +50,13 @@ typedef unsigned long ucs_pgt_addr_t;
 
 /** A way down the tree: an address and the two flags of its kind. */
 struct ucs_pgt_entry {
+    /** Pointer to a region or a directory, and bits that tell which. */
     ucs_pgt_addr_t value;
 };
 
 /** A node of the tree. */
 struct ucs_pgt_dir {
+    /** The entries. */
     ucs_pgt_entry_t entries[16];
     /** How many of them are not empty. */
     unsigned int count;
@@ -79,14 +81,19 @@ typedef void (*ucs_pgt_dir_release_callback_t)(const ucs_pgtable_t *pgtable,
 
 /** A table. It covers the addresses whose bits under `mask` are `base`. */
 struct ucs_pgtable {
+    /** The topmost entry. */
     ucs_pgt_entry_t root;
+    /** Bits that all addresses have in common. */
     ucs_pgt_addr_t base;
+    /** Which bits these are. */
     ucs_pgt_addr_t mask;
     /** Bits of an address below the root. */
     unsigned int shift;
     /** Regions in the table. */
     unsigned int num_regions;
+    /** Allocates a directory. */
     ucs_pgt_dir_alloc_callback_t pgd_alloc_cb;
+    /** Frees a directory. */
     ucs_pgt_dir_release_callback_t pgd_release_cb;
 };
 

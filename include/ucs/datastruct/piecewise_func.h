@@ -22,9 +22,11 @@ struct ucs_piecewise_func_t {
 
 /** A part of a function: linear from the end of the part before, or 0, up to `end`. */
 struct ucs_piecewise_segment_t {
+    /** The function. */
     ucs_linear_func_t func;
     /** The last argument that belongs to it. */
     size_t end;
+    /** Link of the list. */
     ucs_list_link_t list;
 };
 

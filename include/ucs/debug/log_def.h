@@ -25,7 +25,19 @@ enum ucs_log_func_rc_t {
 
 typedef enum ucs_log_func_rc_t ucs_log_func_rc_t;
 
-/** Gets each message that is logged; `message` and `ap` as of vprintf. */
+/**
+ * Gets each message that is logged; `message` and `ap` as of vprintf.
+ *
+ * @param[in] file Source file, NUL-terminated.
+ * @param[in] line Line in it.
+ * @param[in] function Function, NUL-terminated.
+ * @param[in] level Level of the message.
+ * @param[in] comp_conf Component that logs.
+ * @param[in] message As of printf(3).
+ * @param[in] ap Its arguments.
+ * @return UCS_LOG_FUNC_RC_CONTINUE: the handler before gets the message too.
+ *   UCS_LOG_FUNC_RC_STOP: it does not.
+ */
 typedef ucs_log_func_rc_t (*ucs_log_func_t)(const char *file,
                                             unsigned int line,
                                             const char *function,
@@ -37,15 +49,32 @@ typedef ucs_log_func_rc_t (*ucs_log_func_t)(const char *file,
 /** Waits until messages are written: each is written at once, there is nothing to wait for. */
 void ucs_log_flush(void);
 
-/** Bytes of the longest message. */
+/**
+ * Bytes of the longest message.
+ *
+ * @return Number of bytes.
+ */
 size_t ucs_log_get_buffer_size(void);
 
-/** Writes lines to where `UCX_LOG_FILE` says, with time, host and thread, whatever the level of the log is. */
+/**
+ * Writes lines to where `UCX_LOG_FILE` says, with time, host and thread, whatever the level of the log is.
+ *
+ * @param[in] str The lines, NUL-terminated.
+ */
 void ucs_log_print_compact(const char *str);
 
 /**
  * Writes a message to where `UCX_LOG_FILE` says. What handlers of a client may call to have the
  * usual output. Answers `UCS_LOG_FUNC_RC_CONTINUE`.
+ *
+ * @param[in] file Source file, NUL-terminated.
+ * @param[in] line Line in it.
+ * @param[in] function Function, NUL-terminated.
+ * @param[in] level Level of the message.
+ * @param[in] comp_conf Component that logs.
+ * @param[in] format As of printf(3).
+ * @param[in] ap Its arguments.
+ * @return UCS_LOG_FUNC_RC_CONTINUE.
  */
 ucs_log_func_rc_t ucs_log_default_handler(const char *file,
                                           unsigned int line,
@@ -58,41 +87,83 @@ ucs_log_func_rc_t ucs_log_default_handler(const char *file,
 /**
  * Numbers of the bits that are set in the first `length` bits of `bitmap`, plus `n`, with ranges as `from-to`. The
  * text stays until the thread's next call and is cut off behind 511 bytes.
+ *
+ * @param[in] n Number of the first bit.
+ * @param[in] bitmap The bits.
+ * @param[in] length Their number.
+ * @return The text.
  */
 const char *ucs_log_bitmap_to_str(unsigned int n,
                                   uint8_t *bitmap,
                                   size_t length);
 
-/** Puts `handler` before all others. It may call the log and change the handlers. */
+/**
+ * Puts `handler` before all others. It may call the log and change the handlers.
+ *
+ * @param[in] handler The handler.
+ */
 void ucs_log_push_handler(ucs_log_func_t handler);
 
 /** Takes the newest handler away, at last the default one; nothing is written then. */
 void ucs_log_pop_handler(void);
 
-/** How many handlers there are, the default one included. */
+/**
+ * How many handlers there are, the default one included.
+ *
+ * @return Their number.
+ */
 unsigned int ucs_log_num_handlers(void);
 
-/** Moves the messages of this thread `delta` steps to the right, or back. */
+/**
+ * Moves the messages of this thread `delta` steps to the right, or back.
+ *
+ * @param[in] delta Steps; negative for back.
+ */
 void ucs_log_indent(int delta);
 
-/** Steps that the messages of this thread are moved. */
+/**
+ * Steps that the messages of this thread are moved.
+ *
+ * @return Number of steps.
+ */
 int ucs_log_get_current_indent(void);
 
-/** Logs where the calling thread is, at a level. */
+/**
+ * Logs where the calling thread is, at a level.
+ *
+ * @param[in] level Level of the lines.
+ */
 void ucs_log_print_backtrace(ucs_log_level_t level);
 
 /** Names of the levels, by value; NULL after the last. */
 extern const char *ucs_log_level_names[];
 
-/** Logs one message, if a component logs at this level; `format` is as of printf. */
+/**
+ * Logs one message, if a component logs at this level; `format` is as of printf.
+ *
+ * @param[in] file Source file, NUL-terminated.
+ * @param[in] line Line in it.
+ * @param[in] function Function, NUL-terminated.
+ * @param[in] level Level of the message.
+ * @param[in] comp_conf Component that logs.
+ * @param[in] format As of printf(3).
+ */
 void ucs_log_dispatch(const char *file, unsigned line, const char *function,
                       ucs_log_level_t level, ucs_log_component_config_t *comp_conf,
                       const char *format, ...) UCS_F_PRINTF(6, 7);
 
-/** Writes the message of a fatal error to stderr; `format` is as of printf. The process goes on. */
+/**
+ * Writes the message of a fatal error to stderr; `format` is as of printf. The process goes on.
+ *
+ * @param[in] format As of printf(3).
+ */
 void ucs_log_fatal_error(const char *format, ...) UCS_F_PRINTF(1, 2);
 
-/** Has messages of this thread name it in the place of its number; at most 30 bytes, `format` as of printf. */
+/**
+ * Has messages of this thread name it in the place of its number; at most 30 bytes, `format` as of printf.
+ *
+ * @param[in] format As of printf(3).
+ */
 void ucs_log_set_thread_name(const char *format, ...) UCS_F_PRINTF(1, 2);
 
 /** Nonzero when a component logs at a level. */

@@ -25,6 +25,7 @@ typedef struct ucs_memtype_cache_region ucs_memtype_cache_region_t;
 
 /** What is known of memory. */
 struct ucs_memory_info {
+    /** Type of the memory. */
     ucs_memory_type_t type;
     /** The device that it belongs to. */
     ucs_sys_device_t sys_dev;
@@ -40,6 +41,7 @@ struct ucs_memory_info {
 struct ucs_memtype_cache {
     /** Held while the table is used. */
     ucs_spinlock_t lock;
+    /** The ranges. */
     ucs_pgtable_t pgtable;
 };
 

@@ -88,6 +88,7 @@ struct ucs_rcache_params {
     int ucm_events;
     /** Priority of their handler. */
     int ucm_event_priority;
+    /** Functions. */
     const ucs_rcache_ops_t *ops;
     /** Handed to the functions above. */
     void *context;
@@ -214,6 +215,7 @@ struct ucs_rcache_region {
     uint8_t flags;
     /** UCS_RCACHE_LRU_FLAG_IN_LRU. */
     uint8_t lru_flags;
+    /** What belongs to the cache. */
     union {
         /** The library's. */
         uint64_t priv;

@@ -74,11 +74,15 @@ struct UCS_S_PACKED ucs_profile_block_header_t {
 struct UCS_S_PACKED ucs_profile_header {
     /** UCS_PROFILE_FILE_VERSION. */
     uint32_t version;
+    /** Reserved. */
     uint32_t feature_flags;
     /** The library's file. */
     char ucs_path[1024];
+    /** Command line of the program. */
     char cmdline[1024];
+    /** Name of the host. */
     char hostname[64];
+    /** Number of the process. */
     uint32_t pid;
     /** Bits of the modes. */
     uint32_t mode;
@@ -94,9 +98,13 @@ struct UCS_S_PACKED ucs_profile_header {
 
 /** A place in the code. */
 struct UCS_S_PACKED ucs_profile_location {
+    /** Source file. */
     char file[64];
+    /** Function. */
     char function[64];
+    /** Name of the place. */
     char name[32];
+    /** Line in the file. */
     int line;
     /** A `ucs_profile_type_t`. */
     uint8_t type;
@@ -104,9 +112,13 @@ struct UCS_S_PACKED ucs_profile_location {
 
 /** A thread. */
 struct UCS_S_PACKED ucs_profile_thread_header {
+    /** Number of the thread. */
     uint32_t tid;
+    /** Ticks when it began to record. */
     uint64_t start_time;
+    /** Ticks when it ended. */
     uint64_t end_time;
+    /** Number of its records. */
     uint64_t num_records;
 };
 
@@ -120,8 +132,11 @@ struct UCS_S_PACKED ucs_profile_thread_location {
 
 /** An event. */
 struct UCS_S_PACKED ucs_profile_record {
+    /** Ticks of the event. */
     uint64_t timestamp;
+    /** Number that was given with the event. */
     uint64_t param64;
+    /** Number that was given with the event. */
     uint32_t param32;
     /** Number of the place. */
     uint32_t location;
@@ -133,23 +148,56 @@ typedef short ucs_profile_loc_id_t;
 /**
  * Makes a profile. `profile_mode` has a bit for each mode; without any nothing is recorded. UCS_ERR_INVALID_PARAM for
  * others.
+ *
+ * @param[in] profile_mode A bit for each mode; 0 records nothing.
+ * @param[in] file_name Name of the file, NUL-terminated.
+ * @param[in] max_file_size Upper limit of the records, bytes.
+ * @param[out] ctx_p The profile.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM for other modes.
  */
 ucs_status_t ucs_profile_init(unsigned int profile_mode,
                               const char *file_name,
                               size_t max_file_size,
                               ucs_profile_context_t **ctx_p);
 
-/** Writes a profile and ends it. */
+/**
+ * Writes a profile and ends it.
+ *
+ * @param[in] ctx The profile; not to be used afterwards.
+ */
 void ucs_profile_cleanup(ucs_profile_context_t *ctx);
 
-/** Writes a profile and begins it anew. */
+/**
+ * Writes a profile and begins it anew.
+ *
+ * @param[in,out] ctx The profile.
+ */
 void ucs_profile_dump(ucs_profile_context_t *ctx);
 
-/** How many threads a profile file has, from the sizes of its parts. */
+/**
+ * How many threads a profile file has, from the sizes of its parts.
+ *
+ * @param[in] total_num_records Records of all threads.
+ * @param[in] header Head of the file.
+ * @return Their number.
+ */
 unsigned int ucs_profile_calc_num_threads(size_t total_num_records,
                                           const ucs_profile_header_t *header);
 
-/** Records an event. The macros call it; `loc_id_p` keeps the number of the place, for NULL the profile is the default one. */
+/**
+ * Records an event. The macros call it; `loc_id_p` keeps the number of the place, for NULL the profile is the
+ * default one.
+ *
+ * @param[in] ctx The profile.
+ * @param[in] type Kind of event.
+ * @param[in] name Name of the place, NUL-terminated.
+ * @param[in] param32 Number to record.
+ * @param[in] param64 Number to record.
+ * @param[in] file Source file, NUL-terminated.
+ * @param[in] line Line in it.
+ * @param[in] function Function, NUL-terminated.
+ * @param[in,out] loc_id_p Keeps the number of the place.
+ */
 void ucs_profile_record(ucs_profile_context_t *ctx, ucs_profile_type_t type, const char *name,
                         uint32_t param32, uint64_t param64, const char *file, int line,
                         const char *function, volatile ucs_profile_loc_id_t *loc_id_p);

@@ -29,9 +29,13 @@ BEGIN_C_DECLS
 
 /** A kind of statistics, with the names of its counters. */
 struct ucs_stats_class {
+    /** Name, NUL-terminated. */
     const char *name;
+    /** Number of counters. */
     unsigned num_counters;
+    /** Number of the class. */
     unsigned class_id;
+    /** Name of each counter. */
     __extension__ const char *counter_names[];
 };
 
@@ -67,8 +71,11 @@ typedef struct ucs_stats_client *ucs_stats_client_h;
 
 /** Statistics of one object. */
 struct ucs_stats_node {
+    /** Kind of the statistics. */
     ucs_stats_class_t *cls;
+    /** The node above. */
     ucs_stats_node_t *parent;
+    /** Name, NUL-terminated. */
     char name[40];
     /** Its place among the parent's children. */
     ucs_list_link_t list;
@@ -76,6 +83,7 @@ struct ucs_stats_node {
     ucs_list_link_t children[2];
     /** Its place among those of the same classes. */
     ucs_list_link_t type_list;
+    /** What is printed of it. */
     ucs_stats_filter_node_t *filter_node;
     /** As many as the class has. */
     ucs_stats_counter_t counters[1];
@@ -83,9 +91,11 @@ struct ucs_stats_node {
 
 /** What is printed of the nodes of the same classes. */
 struct ucs_stats_filter_node {
+    /** The node above. */
     ucs_stats_filter_node_t *parent;
     /** Its place among the parent's children. */
     ucs_list_link_t list;
+    /** The nodes below. */
     ucs_list_link_t children;
     /** The nodes. */
     ucs_list_link_t type_list_head;

@@ -32,7 +32,11 @@ typedef struct ucs_stats_filter_node ucs_stats_filter_node_t;
 /** A counter of statistics. */
 typedef uint64_t ucs_stats_counter_t;
 
-/** The root of the statistics tree: null, as statistics are off. */
+/**
+ * The root of the statistics tree: null, as statistics are off.
+ *
+ * @return NULL.
+ */
 ucs_stats_node_t *ucs_stats_get_root(void);
 
 /** Names of the forms in which statistics are written; NULL after the last. */

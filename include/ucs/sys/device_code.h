@@ -40,7 +40,12 @@ enum ucs_device_level_t {
 
 typedef enum ucs_device_level_t ucs_device_level_t;
 
-/** What a level is called. */
+/**
+ * What a level is called.
+ *
+ * @param[in] level The level.
+ * @return Text that is not freed.
+ */
 static UCS_F_ALWAYS_INLINE const char *ucs_device_level_name(ucs_device_level_t level)
 {
     return (level == UCS_DEVICE_LEVEL_THREAD) ? "thread" :
@@ -49,7 +54,12 @@ static UCS_F_ALWAYS_INLINE const char *ucs_device_level_name(ucs_device_level_t 
            (level == UCS_DEVICE_LEVEL_GRID)   ? "grid" : "unknown";
 }
 
-/** Reads a word that another processor or device writes; what was written before it is seen after it. */
+/**
+ * Reads a word that another processor or device writes; what was written before it is seen after it.
+ *
+ * @param[in] ptr The word's address, aligned to 8.
+ * @return The word.
+ */
 UCS_F_DEVICE uint64_t ucs_device_atomic64_read(const uint64_t *ptr)
 {
 #ifdef __NVCC__
@@ -61,7 +71,12 @@ UCS_F_DEVICE uint64_t ucs_device_atomic64_read(const uint64_t *ptr)
 #endif
 }
 
-/** Writes such a word; whoever sees it sees what was written before. */
+/**
+ * Writes such a word; whoever sees it sees what was written before.
+ *
+ * @param[out] ptr The word's address, aligned to 8.
+ * @param[in] value The word.
+ */
 UCS_F_DEVICE void ucs_device_atomic64_write(uint64_t *ptr, uint64_t value)
 {
 #ifdef __NVCC__

@@ -13,10 +13,19 @@ BEGIN_C_DECLS
 
 typedef struct ucs_class ucs_class_t;
 
-/** A constructor: after the object come its class, the count of constructors that ended well, and its own arguments. */
+/**
+ * A constructor: after the object come its class, the count of constructors that ended well, and its own arguments.
+ *
+ * @param[in] self The object.
+ * @return UCS_OK, or an error.
+ */
 typedef ucs_status_t (*ucs_class_init_func_t)(void *self, ...);
 
-/** A destructor. */
+/**
+ * A destructor.
+ *
+ * @param[in] self The object.
+ */
 typedef void (*ucs_class_cleanup_func_t)(void *self);
 
 /** A class. */
@@ -36,24 +45,53 @@ struct ucs_class {
 /**
  * Calls the destructors of a class and of those above it, all of them for -1, else the `limit` highest, counted with
  * the one above all others.
+ *
+ * @param[in] cls The class.
+ * @param[in] obj The object.
+ * @param[in] limit Number of destructors, or -1 for all.
  */
 void ucs_class_call_cleanup_chain(ucs_class_t *cls,
                                   void *obj,
                                   int limit);
 
-/** Memory for an object; NULL when there is none. */
+/**
+ * Memory for an object; NULL when there is none.
+ *
+ * @param[in] cls The class.
+ * @return The memory, or NULL.
+ */
 void *ucs_class_malloc(ucs_class_t *cls);
 
-/** Frees such memory. */
+/**
+ * Frees such memory.
+ *
+ * @param[in] obj The memory.
+ */
 void ucs_class_free(void *obj);
 
-/** Logs an error where a constructor's status and its object contradict each other. */
+/**
+ * Logs an error where a constructor's status and its object contradict each other.
+ *
+ * @param[in] status Status of the constructor.
+ * @param[in] obj The object, or NULL.
+ */
 void ucs_class_check_new_func_result(ucs_status_t status, void *obj);
 
-/** The constructor of the class above all others, which does nothing. */
+/**
+ * The constructor of the class above all others, which does nothing.
+ *
+ * @param[in] self The object.
+ * @param[in] myclass Not read.
+ * @param[in,out] init_count Not read.
+ * @return UCS_OK.
+ */
 ucs_status_t void_init(void *self, ucs_class_t *myclass, int *init_count);
 
-/** Its destructor. */
+/**
+ * Its destructor.
+ *
+ * @param[in] self The object.
+ */
 void void_cleanup(void *self);
 
 /* A class `x` is a structure `x` with the functions `x_init` and `x_cleanup` and the object `x_class`. A class

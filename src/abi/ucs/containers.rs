@@ -31,6 +31,11 @@ pub static void_class: ClassObject = ClassObject(ucs_class_t {
 
 /// The constructor of the class above all others, which does nothing. `ucs/type/class.h`.
 ///
+/// - `self` (in): The object.
+/// - `myclass` (in): Not read.
+/// - `init_count` (in,out): Not read.
+/// - returns: UCS_OK.
+///
 /// # Safety
 /// None is needed.
 #[unsafe(no_mangle)]
@@ -44,6 +49,8 @@ pub unsafe extern "C" fn void_init(
 
 /// Its destructor. `ucs/type/class.h`.
 ///
+/// - `self` (in): The object.
+///
 /// # Safety
 /// None is needed.
 #[unsafe(no_mangle)]
@@ -51,6 +58,10 @@ pub unsafe extern "C" fn void_cleanup(_self_: *mut c_void) {}
 
 /// Calls the destructors of a class and of those above it, all of them for -1, else the `limit` highest, counted with
 /// the one above all others. `ucs/type/class.h`.
+///
+/// - `cls` (in): The class.
+/// - `obj` (in): The object.
+/// - `limit` (in): Number of destructors, or -1 for all.
 ///
 /// # Safety
 /// `obj` is an object of the class.
@@ -67,6 +78,9 @@ pub unsafe extern "C" fn ucs_class_call_cleanup_chain(
 
 /// Memory for an object; NULL when there is none. `ucs/type/class.h`.
 ///
+/// - `cls` (in): The class.
+/// - returns: The memory, or NULL.
+///
 /// # Safety
 /// `cls` is a class.
 #[unsafe(no_mangle)]
@@ -78,6 +92,8 @@ pub unsafe extern "C" fn ucs_class_malloc(cls: *mut ucs_class_t) -> *mut c_void 
 
 /// Frees such memory. `ucs/type/class.h`.
 ///
+/// - `obj` (in): The memory.
+///
 /// # Safety
 /// `obj` is null or came from `ucs_class_malloc`.
 #[unsafe(no_mangle)]
@@ -87,6 +103,9 @@ pub unsafe extern "C" fn ucs_class_free(obj: *mut c_void) {
 }
 
 /// Logs an error where a constructor's status and its object contradict each other. `ucs/type/class.h`.
+///
+/// - `status` (in): Status of the constructor.
+/// - `obj` (in): The object, or NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_class_check_new_func_result(status: ucs_status_t, obj: *mut c_void) {
     if (status == UCS_OK) == obj.is_null() {

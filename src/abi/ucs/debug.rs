@@ -46,6 +46,8 @@ pub unsafe extern "C" fn ucs_debug_asan_validate_address(
 }
 
 /// The root of the statistics tree: null, as statistics are off. `ucs/stats/stats_fwd.h`.
+///
+/// - returns: NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_stats_get_root() -> *mut ucs_stats_node_t {
     core::ptr::null_mut()

@@ -83,6 +83,8 @@ unsafe extern "C" fn name_thread(name: *const c_char) {
 
 /// Writes lines to where `UCX_LOG_FILE` says, with time, host and thread, whatever the level of the log is.
 ///
+/// - `str` (in): The lines, NUL-terminated.
+///
 /// # Safety
 /// `str` is null or a C string.
 #[unsafe(no_mangle)]
@@ -94,6 +96,8 @@ pub unsafe extern "C" fn ucs_log_print_compact(str: *const c_char) {
 }
 
 /// Logs where the calling thread is, at a level.
+///
+/// - `level` (in): Level of the lines.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_log_print_backtrace(level: ucs_log_level_t) {
     log::write_backtrace(level, file!(), line!());
@@ -101,6 +105,11 @@ pub extern "C" fn ucs_log_print_backtrace(level: ucs_log_level_t) {
 
 /// Numbers of the bits that are set in the first `length` bits of `bitmap`, plus `n`, with ranges as `from-to`. The
 /// text stays until the thread's next call and is cut off behind 511 bytes.
+///
+/// - `n` (in): Number of the first bit.
+/// - `bitmap` (in): The bits.
+/// - `length` (in): Their number.
+/// - returns: The text.
 ///
 /// # Safety
 /// `bitmap` is null or has this many bits.
@@ -129,6 +138,15 @@ pub unsafe extern "C" fn ucs_log_bitmap_to_str(
 
 /// Writes a message to where `UCX_LOG_FILE` says. What handlers of a client may call to have the
 /// usual output. Answers `UCS_LOG_FUNC_RC_CONTINUE`.
+///
+/// - `file` (in): Source file, NUL-terminated.
+/// - `line` (in): Line in it.
+/// - `function` (in): Function, NUL-terminated.
+/// - `level` (in): Level of the message.
+/// - `comp_conf` (in): Component that logs.
+/// - `format` (in): As of printf(3).
+/// - `ap` (in): Its arguments.
+/// - returns: UCS_LOG_FUNC_RC_CONTINUE.
 ///
 /// # Safety
 /// Strings as vprintf takes them, `ap` of these; `comp_conf` null or valid.
@@ -236,6 +254,8 @@ unsafe extern "C" fn die(
 
 /// Puts `handler` before all others. It may call the log and change the handlers.
 ///
+/// - `handler` (in): The handler.
+///
 /// # Safety
 /// `handler` must stay callable until it is popped.
 #[unsafe(no_mangle)]
@@ -256,6 +276,8 @@ pub extern "C" fn ucs_log_pop_handler() {
 }
 
 /// How many handlers there are, the default one included.
+///
+/// - returns: Their number.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_log_num_handlers() -> c_uint {
     let (clients, default) = log::handlers();
@@ -263,18 +285,24 @@ pub extern "C" fn ucs_log_num_handlers() -> c_uint {
 }
 
 /// Bytes of the longest message.
+///
+/// - returns: Number of bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_log_get_buffer_size() -> usize {
     log::buffer_size()
 }
 
 /// Moves the messages of this thread `delta` steps to the right, or back.
+///
+/// - `delta` (in): Steps; negative for back.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_log_indent(delta: c_int) {
     log::change_indent(delta);
 }
 
 /// Steps that the messages of this thread are moved.
+///
+/// - returns: Number of steps.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_log_get_current_indent() -> c_int {
     log::indent()

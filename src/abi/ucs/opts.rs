@@ -23,6 +23,11 @@ use std::sync::Arc;
 /// the process is checked, with no other effect. UCS_ERR_NO_ELEM: no such option; UCS_ERR_INVALID_PARAM: the text does
 /// not fit. `ucs/config/global_opts.h`.
 ///
+/// - `name` (in): Name without `UCX_`, NUL-terminated.
+/// - `value` (in): New value as text, NUL-terminated; copied.
+/// - returns: UCS_OK; UCS_ERR_NO_ELEM: no such option; UCS_ERR_INVALID_PARAM: the text does not
+///   fit.
+///
 /// # Safety
 /// C strings or null.
 #[unsafe(no_mangle)]
@@ -50,6 +55,11 @@ pub unsafe extern "C" fn ucs_global_opts_set_value(
 /// Writes an option's text, cut off to fit into `max` bytes with its terminator. UCS_ERR_NO_ELEM: no such option.
 /// `ucs/config/global_opts.h`.
 ///
+/// - `name` (in): Name without `UCX_`, NUL-terminated.
+/// - `value` (out): Gets the text with its NUL, cut to fit.
+/// - `max` (in): Bytes of `value`.
+/// - returns: UCS_OK; UCS_ERR_NO_ELEM: no such option.
+///
 /// # Safety
 /// `name` is null or a C string, `value` null or writable for `max` bytes.
 #[unsafe(no_mangle)]
@@ -73,6 +83,9 @@ pub unsafe extern "C" fn ucs_global_opts_get_value(
 
 /// 1 for an option that counts only at the start of the process, else 0. `ucs/config/global_opts.h`.
 ///
+/// - `name` (in): Name without `UCX_`, NUL-terminated.
+/// - returns: 1 or 0.
+///
 /// # Safety
 /// `name` is null or a C string.
 #[unsafe(no_mangle)]
@@ -82,6 +95,9 @@ pub unsafe extern "C" fn ucs_global_opts_is_read_only(name: *const c_char) -> c_
 }
 
 /// Prints the options of the library as `print_flags` say. `ucs/config/global_opts.h`.
+///
+/// - `stream` (in): Open for writing.
+/// - `print_flags` (in): What to print, bits of `ucs_config_print_flags_t`.
 ///
 /// # Safety
 /// `stream` is null or an open stream.

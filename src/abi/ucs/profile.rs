@@ -65,6 +65,12 @@ unsafe fn of<'p>(ctx: *mut ucs_profile_context_t) -> Option<&'p Profile> {
 /// Makes a profile. `profile_mode` has a bit for each mode; without any nothing is recorded. UCS_ERR_INVALID_PARAM for
 /// others. `ucs/profile/profile_defs.h`.
 ///
+/// - `profile_mode` (in): A bit for each mode; 0 records nothing.
+/// - `file_name` (in): Name of the file, NUL-terminated.
+/// - `max_file_size` (in): Upper limit of the records, bytes.
+/// - `ctx_p` (out): The profile.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM for other modes.
+///
 /// # Safety
 /// `file_name` is a C string, `ctx_p` writable.
 #[unsafe(no_mangle)]
@@ -90,6 +96,8 @@ pub unsafe extern "C" fn ucs_profile_init(
 
 /// Writes a profile and ends it. `ucs/profile/profile_defs.h`.
 ///
+/// - `ctx` (in): The profile; not to be used afterwards.
+///
 /// # Safety
 /// `ctx` is null or a live profile that nobody records in any more.
 #[unsafe(no_mangle)]
@@ -104,6 +112,8 @@ pub unsafe extern "C" fn ucs_profile_cleanup(ctx: *mut ucs_profile_context_t) {
 
 /// Writes a profile and begins it anew. `ucs/profile/profile_defs.h`.
 ///
+/// - `ctx` (in,out): The profile.
+///
 /// # Safety
 /// `ctx` is null or a live profile.
 #[unsafe(no_mangle)]
@@ -116,6 +126,16 @@ pub unsafe extern "C" fn ucs_profile_dump(ctx: *mut ucs_profile_context_t) {
 
 /// Records an event. The macros call it; `loc_id_p` keeps the number of the place, for NULL the profile is the default
 /// one. `ucs/profile/profile_defs.h`.
+///
+/// - `ctx` (in): The profile.
+/// - `type` (in): Kind of event.
+/// - `name` (in): Name of the place, NUL-terminated.
+/// - `param32` (in): Number to record.
+/// - `param64` (in): Number to record.
+/// - `file` (in): Source file, NUL-terminated.
+/// - `line` (in): Line in it.
+/// - `function` (in): Function, NUL-terminated.
+/// - `loc_id_p` (in,out): Keeps the number of the place.
 ///
 /// # Safety
 /// `ctx` is null or a live profile, the texts are C strings, `loc_id_p` is a variable of the place.
@@ -159,6 +179,10 @@ pub unsafe extern "C" fn ucs_profile_record(
 }
 
 /// How many threads a profile file has, from the sizes of its parts. `ucs/profile/profile_defs.h`.
+///
+/// - `total_num_records` (in): Records of all threads.
+/// - `header` (in): Head of the file.
+/// - returns: Their number.
 ///
 /// # Safety
 /// `header` is null or a profile file's head.

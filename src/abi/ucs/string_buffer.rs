@@ -11,6 +11,9 @@ use core::ptr::null_mut;
 
 /// The text; never null. `ucs/datastruct/string_buffer.h`.
 ///
+/// - `strb` (in): The buffer.
+/// - returns: The text, NUL-terminated; valid until the buffer changes.
+///
 /// # Safety
 /// `strb` is null or a live buffer; the answer is valid until the buffer changes.
 #[unsafe(no_mangle)]
@@ -22,6 +25,9 @@ pub unsafe extern "C" fn ucs_string_buffer_cstr(strb: *const ucs_string_buffer_t
 
 /// Removes the longest tail made of `charset`, or of white space for null.
 /// `ucs/datastruct/string_buffer.h`.
+///
+/// - `strb` (in,out): The buffer.
+/// - `charset` (in): Characters to remove, NUL-terminated; NULL for white space.
 ///
 /// # Safety
 /// `strb` is null or a live buffer, `charset` null or a C string.
@@ -38,6 +44,8 @@ pub unsafe extern "C" fn ucs_string_buffer_rtrim(
 }
 
 /// Frees the text, unless the storage is the client's. `ucs/datastruct/string_buffer.h`.
+///
+/// - `strb` (in,out): The buffer.
 ///
 /// # Safety
 /// `strb` is null or a live buffer.
@@ -110,6 +118,8 @@ pub unsafe extern "C" fn ucs_string_buffer_dump() {
 
 /// Makes an empty buffer that grows. `ucs/datastruct/string_buffer.h`.
 ///
+/// - `strb` (in,out): The buffer.
+///
 /// # Safety
 /// `strb` is null or writable.
 #[unsafe(no_mangle)]
@@ -120,6 +130,10 @@ pub unsafe extern "C" fn ucs_string_buffer_init(strb: *mut ucs_string_buffer_t) 
 }
 
 /// Makes an empty buffer over the caller's storage, which does not grow. `ucs/datastruct/string_buffer.h`.
+///
+/// - `strb` (in,out): The buffer.
+/// - `buffer` (in): Storage, alive as long as `strb`.
+/// - `capacity` (in): Its bytes.
 ///
 /// # Safety
 /// `strb` is null or writable, `buffer` has `capacity` bytes for as long as it lives.
@@ -140,6 +154,8 @@ pub unsafe extern "C" fn ucs_string_buffer_init_fixed(
 
 /// Empties a buffer and keeps its storage. `ucs/datastruct/string_buffer.h`.
 ///
+/// - `strb` (in,out): The buffer.
+///
 /// # Safety
 /// `strb` is null or a live buffer.
 #[unsafe(no_mangle)]
@@ -150,6 +166,9 @@ pub unsafe extern "C" fn ucs_string_buffer_reset(strb: *mut ucs_string_buffer_t)
 }
 
 /// Characters of the text. `ucs/datastruct/string_buffer.h`.
+///
+/// - `strb` (in,out): The buffer.
+/// - returns: Number of characters.
 ///
 /// # Safety
 /// `strb` is null or a live buffer.
@@ -171,6 +190,10 @@ unsafe fn append(strb: *mut ucs_string_buffer_t, text: &[u8]) {
 
 /// Appends a character so many times. `ucs/datastruct/string_buffer.h`.
 ///
+/// - `strb` (in,out): The buffer.
+/// - `c` (in): The character.
+/// - `count` (in): How often.
+///
 /// # Safety
 /// `strb` is null or a live buffer.
 #[unsafe(no_mangle)]
@@ -185,6 +208,11 @@ pub unsafe extern "C" fn ucs_string_buffer_appendc(
 }
 
 /// Appends bytes as hexadecimal digits, `per_line` on each line. `ucs/datastruct/string_buffer.h`.
+///
+/// - `strb` (in,out): The buffer.
+/// - `data` (in): The bytes.
+/// - `size` (in): Their number.
+/// - `per_line` (in): Bytes on each line.
 ///
 /// # Safety
 /// `strb` is null or a live buffer, `data` has `size` bytes.
@@ -209,6 +237,10 @@ pub unsafe extern "C" fn ucs_string_buffer_append_hex(
 
 /// Appends the names of the bits that are set, or their numbers where `flag_names` is NULL.
 /// `ucs/datastruct/string_buffer.h`.
+///
+/// - `strb` (in,out): The buffer.
+/// - `mask` (in): The bits.
+/// - `flag_names` (in): Name of each bit, ended by NULL; NULL for numbers.
 ///
 /// # Safety
 /// `strb` is null or a live buffer, `flag_names` null or a C string for each bit that is set.
@@ -235,6 +267,10 @@ pub unsafe extern "C" fn ucs_string_buffer_append_flags(
 
 /// Appends addresses and lengths. `ucs/datastruct/string_buffer.h`.
 ///
+/// - `strb` (in,out): The buffer.
+/// - `iov` (in): The blocks.
+/// - `iovcnt` (in): Their number.
+///
 /// # Safety
 /// `strb` is null or a live buffer, `iov` has `iovcnt` elements.
 #[unsafe(no_mangle)]
@@ -259,6 +295,9 @@ pub unsafe extern "C" fn ucs_string_buffer_append_iovec(
 
 /// Appends a socket address. `ucs/datastruct/string_buffer.h`.
 ///
+/// - `strb` (in,out): The buffer.
+/// - `sa` (in): The address.
+///
 /// # Safety
 /// `strb` is null or a live buffer, `sa` null or a socket address.
 #[unsafe(no_mangle)]
@@ -279,6 +318,9 @@ pub unsafe extern "C" fn ucs_string_buffer_append_saddr(
 /// Cuts the text at the last character of `delim`, or of white space for NULL, which goes too.
 /// `ucs/datastruct/string_buffer.h`.
 ///
+/// - `strb` (in,out): The buffer.
+/// - `delim` (in): Characters to cut at, NUL-terminated; NULL for white space.
+///
 /// # Safety
 /// `strb` is null or a live buffer, `delim` null or a C string.
 #[unsafe(no_mangle)]
@@ -295,6 +337,11 @@ pub unsafe extern "C" fn ucs_string_buffer_rbrk(
 
 /// The next part of the text between `delimiters`: the first one for `token` NULL, else the one behind `token`; NULL
 /// behind the last. A zero takes the place of the delimiter. `ucs/datastruct/string_buffer.h`.
+///
+/// - `strb` (in,out): The buffer.
+/// - `token` (in): The part before, or NULL for the first one.
+/// - `delimiters` (in): Characters between parts, NUL-terminated.
+/// - returns: The next part, or NULL.
 ///
 /// # Safety
 /// `strb` is null or a live buffer, `token` null or the answer before, `delimiters` a C string.
@@ -314,6 +361,9 @@ pub unsafe extern "C" fn ucs_string_buffer_next_token(
 /// Takes the text out, for `ucs_free`; the buffer is empty. NULL where it was empty. Of the caller's storage it is a
 /// copy, and stays there too. `ucs/datastruct/string_buffer.h`.
 ///
+/// - `strb` (in,out): The buffer.
+/// - returns: The text, or NULL.
+///
 /// # Safety
 /// `strb` is null or a live buffer.
 #[unsafe(no_mangle)]
@@ -331,6 +381,9 @@ pub unsafe extern "C" fn ucs_string_buffer_extract_mem(
 }
 
 /// Replaces each character by what `cb` answers; those for which it answers 0 go. `ucs/datastruct/string_buffer.h`.
+///
+/// - `strb` (in,out): The buffer.
+/// - `cb` (in): Maps one character.
 ///
 /// # Safety
 /// `strb` is null or a live buffer, `cb` may be called.

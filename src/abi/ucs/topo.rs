@@ -22,12 +22,17 @@ pub static ucs_topo_max_distance: ucs_sys_dev_distance_t = ucs_sys_dev_distance_
 };
 
 /// How many system devices were met. `ucs/sys/topo/base/topo.h`.
+///
+/// - returns: Their number.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_topo_num_devices() -> c_uint {
     topo::num_devices() as c_uint
 }
 
 /// A device's name, or words that say that there is none. `ucs/sys/topo/base/topo.h`.
+///
+/// - `sys_dev` (in): Number of a device.
+/// - returns: Text that is not freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_topo_sys_device_get_name(sys_dev: ucs_sys_device_t) -> *const c_char {
     match topo::look(sys_dev, Device::name) {
@@ -39,6 +44,11 @@ pub extern "C" fn ucs_topo_sys_device_get_name(sys_dev: ucs_sys_device_t) -> *co
 
 /// How far apart two devices are, in seconds and bytes a second; nothing and infinite when one is
 /// unknown. `ucs/sys/topo/base/topo.h`.
+///
+/// - `device1` (in): Number of a device.
+/// - `device2` (in): Number of another one.
+/// - `distance` (out): Seconds, and bytes a second.
+/// - returns: UCS_OK, or UCS_ERR_INVALID_PARAM.
 ///
 /// # Safety
 /// `distance` is null or writable.
@@ -63,6 +73,9 @@ pub unsafe extern "C" fn ucs_topo_get_distance(
 
 /// How far a device is from memory, averaged over the processors this thread may run on.
 /// `ucs/sys/topo/base/topo.h`.
+///
+/// - `device` (in): Number of a device.
+/// - `distance` (out): Seconds, and bytes a second.
 ///
 /// # Safety
 /// `distance` is null or writable.
@@ -112,6 +125,10 @@ unsafe fn find(
 
 /// The device of a PCI function, new if it was not met before. `ucs/sys/topo/base/topo.h`.
 ///
+/// - `bus_id` (in): The PCI function.
+/// - `sys_dev` (out): Number of the device.
+/// - returns: UCS_OK, or an error.
+///
 /// # Safety
 /// `bus_id` is null or readable, `sys_dev` null or writable.
 #[unsafe(no_mangle)]
@@ -125,6 +142,11 @@ pub unsafe extern "C" fn ucs_topo_find_device_by_bus_id(
 }
 
 /// The same where several devices have one function, told apart by a value. `ucs/sys/topo/base/topo.h`.
+///
+/// - `bus_id` (in): The PCI function.
+/// - `user_value` (in): The value.
+/// - `sys_dev_p` (out): Number of the device.
+/// - returns: UCS_OK, or an error.
 ///
 /// # Safety
 /// As above.
@@ -145,6 +167,10 @@ pub unsafe extern "C" fn ucs_topo_find_device_by_bus_id_and_user_value(
 
 /// The device of a PCI function named as 0000:01:02.3, or without a domain. UCS_ERR_INVALID_PARAM for other names.
 /// `ucs/sys/topo/base/topo.h`.
+///
+/// - `name` (in): Name, NUL-terminated.
+/// - `sys_dev` (out): Number of the device.
+/// - returns: UCS_OK; UCS_ERR_INVALID_PARAM for another name.
 ///
 /// # Safety
 /// `name` is null or a C string, `sys_dev` null or writable.
@@ -170,6 +196,10 @@ fn bus_id_of(name: &str) -> Option<BusId> {
 
 /// The PCI function of a device. UCS_ERR_NO_ELEM. `ucs/sys/topo/base/topo.h`.
 ///
+/// - `sys_dev` (in): Number of a device.
+/// - `bus_id` (out): The PCI function.
+/// - returns: UCS_OK; UCS_ERR_NO_ELEM when it has none.
+///
 /// # Safety
 /// `bus_id` is null or writable.
 #[unsafe(no_mangle)]
@@ -194,6 +224,9 @@ pub unsafe extern "C" fn ucs_topo_get_device_bus_id(
 
 /// A PCI function as one number. `ucs/sys/topo/base/topo.h`.
 ///
+/// - `bus_id` (in): The PCI function.
+/// - returns: The number.
+///
 /// # Safety
 /// `bus_id` is null or readable.
 #[unsafe(no_mangle)]
@@ -212,6 +245,11 @@ pub unsafe extern "C" fn ucs_topo_get_bus_id_bit_repr(
 }
 
 /// A device's PCI function as text, or words that say that there is none; answers `buffer`. `ucs/sys/topo/base/topo.h`.
+///
+/// - `sys_dev` (in): Number of a device.
+/// - `buffer` (out): Gets the text with its NUL.
+/// - `max` (in): Bytes of `buffer`.
+/// - returns: Text.
 ///
 /// # Safety
 /// `buffer` is null or writable for `max` bytes.
@@ -234,6 +272,11 @@ pub unsafe extern "C" fn ucs_topo_sys_device_bdf_name(
 /// Names a device, unless it has a name of the same or a higher priority. UCS_ERR_INVALID_PARAM.
 /// `ucs/sys/topo/base/topo.h`.
 ///
+/// - `sys_dev` (in): Number of a device.
+/// - `name` (in): Name, NUL-terminated; copied.
+/// - `priority` (in): Its priority.
+/// - returns: UCS_OK, or UCS_ERR_INVALID_PARAM.
+///
 /// # Safety
 /// `name` is null or a C string.
 #[unsafe(no_mangle)]
@@ -251,6 +294,9 @@ pub unsafe extern "C" fn ucs_topo_sys_device_set_name(
 }
 
 /// The value that a device was found by; UCS_SYS_DEVICE_USER_VALUE_EMPTY without any. `ucs/sys/topo/base/topo.h`.
+///
+/// - `sys_dev` (in): Number of a device.
+/// - returns: The value.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_topo_sys_device_get_user_value(sys_dev: ucs_sys_device_t) -> usize {
     let value = topo::look(sys_dev, Device::user_value).flatten();
@@ -258,6 +304,9 @@ pub extern "C" fn ucs_topo_sys_device_get_user_value(sys_dev: ucs_sys_device_t) 
 }
 
 /// The memory node of a device; UCS_NUMA_NODE_UNDEFINED without any. `ucs/sys/topo/base/topo.h`.
+///
+/// - `sys_dev` (in): Number of a device.
+/// - returns: The node.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_topo_sys_device_get_numa_node(sys_dev: ucs_sys_device_t) -> ucs_numa_node_t {
     let node = topo::look(sys_dev, Device::numa_node).flatten();
@@ -266,6 +315,10 @@ pub extern "C" fn ucs_topo_sys_device_get_numa_node(sys_dev: ucs_sys_device_t) -
 }
 
 /// Says which memory node a device has. UCS_ERR_INVALID_PARAM. `ucs/sys/topo/base/topo.h`.
+///
+/// - `sys_dev` (in): Number of a device.
+/// - `numa_node` (in): The node.
+/// - returns: UCS_OK, or UCS_ERR_INVALID_PARAM.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_topo_sys_device_set_numa_node(
     sys_dev: ucs_sys_device_t,
@@ -276,6 +329,10 @@ pub extern "C" fn ucs_topo_sys_device_set_numa_node(
 }
 
 /// Names a further way to a device: accepted, as no transport here has two. `ucs/sys/topo/base/topo.h`.
+///
+/// - `sys_dev` (in): Number of a device.
+/// - `sys_dev_aux` (in): Number of another one.
+/// - returns: UCS_OK, or UCS_ERR_INVALID_PARAM.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_topo_sys_device_set_sys_dev_aux(
     sys_dev: ucs_sys_device_t,
@@ -285,12 +342,19 @@ pub extern "C" fn ucs_topo_sys_device_set_sys_dev_aux(
 }
 
 /// Allows the further way: accepted, as no transport here has two. `ucs/sys/topo/base/topo.h`.
+///
+/// - `sys_dev` (in): Number of a device.
+/// - returns: UCS_OK, or UCS_ERR_INVALID_PARAM.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_topo_sys_device_enable_aux_path(sys_dev: ucs_sys_device_t) -> ucs_status_t {
     code_of(&topo::change(sys_dev, |_| ()))
 }
 
 /// Whether a device reaches memory of another: all do that are known here. `ucs/sys/topo/base/topo.h`.
+///
+/// - `sys_dev` (in): Number of a device.
+/// - `sys_dev_mem` (in): Number of another one.
+/// - returns: 1 or 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_topo_is_reachable(
     _sys_dev: ucs_sys_device_t,
@@ -300,6 +364,10 @@ pub extern "C" fn ucs_topo_is_reachable(
 }
 
 /// Whether two devices are one with two functions: none that is known here. `ucs/sys/topo/base/topo.h`.
+///
+/// - `sys_dev` (in): Number of a device.
+/// - `sys_dev_mem` (in): Number of another one.
+/// - returns: 1 or 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_topo_is_sibling(
     _sys_dev: ucs_sys_device_t,
@@ -309,12 +377,19 @@ pub extern "C" fn ucs_topo_is_sibling(
 }
 
 /// Whether a device has such another: none that is known here. `ucs/sys/topo/base/topo.h`.
+///
+/// - `sys_dev` (in): Number of a device.
+/// - returns: 1 or 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_topo_device_has_sibling(_sys_dev: ucs_sys_device_t) -> c_int {
     0
 }
 
 /// How far a device is from memory, averaged over some processors. `ucs/sys/topo/base/topo.h`.
+///
+/// - `device` (in): Number of a device.
+/// - `cpuset` (in): The processors.
+/// - `distance` (out): Seconds, and bytes a second.
 ///
 /// # Safety
 /// `cpuset` is null or readable, `distance` null or writable.
@@ -332,6 +407,11 @@ pub unsafe extern "C" fn ucs_topo_get_memory_distance_for_cpuset(
 }
 
 /// A distance as text; answers `buffer`. `ucs/sys/topo/base/topo.h`.
+///
+/// - `distance` (in): The distance.
+/// - `buffer` (out): Gets the text with its NUL.
+/// - `max` (in): Bytes of `buffer`.
+/// - returns: `buffer`.
 ///
 /// # Safety
 /// `distance` is null or readable, `buffer` null or writable for `max` bytes.
@@ -360,6 +440,10 @@ pub unsafe extern "C" fn ucs_topo_distance_str(
 
 /// Compares distances: by latency, then by bandwidth, of which more is nearer. `ucs/sys/topo/base/topo.h`.
 ///
+/// - `distance1` (in): A distance.
+/// - `distance2` (in): Another one.
+/// - returns: Negative, 0 or positive.
+///
 /// # Safety
 /// Both are null or readable.
 #[unsafe(no_mangle)]
@@ -378,6 +462,11 @@ pub unsafe extern "C" fn ucs_topo_distance_cmp(
 
 /// The device of a folder that is named as a PCI function, with a name for it; UCS_SYS_DEVICE_ID_UNKNOWN for others.
 /// `ucs/sys/topo/base/topo.h`.
+///
+/// - `dev_name` (in): Name, NUL-terminated.
+/// - `sysfs_path` (in): Folder in sysfs, NUL-terminated.
+/// - `name_priority` (in): Priority of the name.
+/// - returns: Number of the device.
 ///
 /// # Safety
 /// `dev_name` and `sysfs_path` are null or C strings.
@@ -408,6 +497,10 @@ pub unsafe extern "C" fn ucs_topo_get_sysfs_dev(
 /// Bytes a second of the link of a PCI function, by its folder in sysfs; infinite where that does not say.
 /// `ucs/sys/topo/base/topo.h`.
 ///
+/// - `dev_name` (in): Name, NUL-terminated.
+/// - `sysfs_path` (in): Folder in sysfs, NUL-terminated.
+/// - returns: Bytes a second.
+///
 /// # Safety
 /// `sysfs_path` is null or a C string.
 #[unsafe(no_mangle)]
@@ -422,6 +515,10 @@ pub unsafe extern "C" fn ucs_topo_get_pci_bw(
 
 /// The folder two steps above a device in sysfs, where it is on PCI; answers `path_buffer`, or NULL.
 /// `ucs/sys/topo/base/topo.h`.
+///
+/// - `dev_path` (in): Folder in sysfs, NUL-terminated.
+/// - `path_buffer` (out): Gets the path with its NUL; PATH_MAX bytes.
+/// - returns: `path_buffer`, or NULL.
 ///
 /// # Safety
 /// `dev_path` is null or a C string, `path_buffer` null or has room for any path.
@@ -444,6 +541,9 @@ pub unsafe extern "C" fn ucs_topo_resolve_sysfs_path(
 }
 
 /// Puts a source of distances in the place of those before. `ucs/sys/topo/base/topo.h`.
+///
+/// - `ops` (in): The functions; alive until the source is taken away.
+/// - returns: UCS_OK, or an error.
 ///
 /// # Safety
 /// `ops` is null or readable; its functions may be called until it is taken away.
@@ -469,6 +569,8 @@ pub extern "C" fn ucs_sys_topo_reset_provider() {}
 
 /// Writes the devices. `ucs/sys/topo/base/topo.h`.
 ///
+/// - `stream` (in): Open for writing.
+///
 /// # Safety
 /// `stream` is an open stream.
 #[unsafe(no_mangle)]
@@ -490,12 +592,16 @@ pub unsafe extern "C" fn ucs_topo_print_info(stream: *mut FILE) {
 }
 
 /// Takes all devices away; they are given back once. `ucs/sys/topo/base/topo.h`.
+///
+/// - returns: The devices, for `ucs_topo_restore_state`.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_topo_extract_state() -> *mut ucs_global_state_t {
     Box::into_raw(Box::new(topo::take_all())).cast()
 }
 
 /// Gives devices back, in the place of all. `ucs/sys/topo/base/topo.h`.
+///
+/// - `state` (in): Devices of `ucs_topo_extract_state`, once.
 ///
 /// # Safety
 /// `state` is null or an answer of `ucs_topo_extract_state`, given back once.

@@ -121,12 +121,17 @@ hidden_name!("ferrucx_vfs_add_file", add_file);
 hidden_name!("ferrucx_vfs_add_link", add_link);
 
 /// Removes an object, all below it, and links to what goes. `ucs/vfs/base/vfs_obj.h`.
+///
+/// - `obj` (in): Address of the object.
 #[unsafe(no_mangle)]
 pub extern "C" fn ucs_vfs_obj_remove(obj: *mut c_void) {
     vfs::remove(Pointer(obj));
 }
 
 /// Has `refresh_cb` called, once, before somebody looks at an object's directory. `ucs/vfs/base/vfs_obj.h`.
+///
+/// - `obj` (in): Address of the object.
+/// - `refresh_cb` (in): Brings the object's nodes up to date.
 ///
 /// # Safety
 /// `refresh_cb` may be called with the object until it is removed.
@@ -136,6 +141,10 @@ pub unsafe extern "C" fn ucs_vfs_obj_set_dirty(obj: *mut c_void, refresh_cb: ucs
 }
 
 /// What the node at a path is. UCS_ERR_NO_ELEM without one. `ucs/vfs/base/vfs_obj.h`.
+///
+/// - `path` (in): Path, NUL-terminated.
+/// - `info` (out): What the node is.
+/// - returns: UCS_OK; UCS_ERR_NO_ELEM when there is none.
 ///
 /// # Safety
 /// `path` is null or a C string, `info` null or writable.
@@ -163,6 +172,10 @@ pub unsafe extern "C" fn ucs_vfs_path_get_info(
 
 /// Appends a file's text. UCS_ERR_NO_ELEM for what is no file. `ucs/vfs/base/vfs_obj.h`.
 ///
+/// - `path` (in): Path, NUL-terminated.
+/// - `strb` (in,out): Gets the text behind what it holds.
+/// - returns: UCS_OK; UCS_ERR_NO_ELEM when there is none.
+///
 /// # Safety
 /// `path` is null or a C string, `strb` null or a live buffer.
 #[unsafe(no_mangle)]
@@ -179,6 +192,11 @@ pub unsafe extern "C" fn ucs_vfs_path_read_file(
 
 /// Writes a text to a file; answers what its function does, or UCS_ERR_NO_ELEM where there is none.
 /// `ucs/vfs/base/vfs_obj.h`.
+///
+/// - `path` (in): Path, NUL-terminated.
+/// - `buffer` (in): The text.
+/// - `size` (in): Its bytes.
+/// - returns: UCS_OK; UCS_ERR_NO_ELEM when there is none; the error of the file's function.
 ///
 /// # Safety
 /// `path` is null or a C string, `buffer` has `size` bytes.
@@ -197,6 +215,11 @@ pub unsafe extern "C" fn ucs_vfs_path_write_file(
 
 /// Calls `dir_cb` with the name of each child of a directory. UCS_ERR_NO_ELEM for what is none.
 /// `ucs/vfs/base/vfs_obj.h`.
+///
+/// - `path` (in): Path, NUL-terminated.
+/// - `dir_cb` (in): Gets each name.
+/// - `arg` (in): Its last argument.
+/// - returns: UCS_OK; UCS_ERR_NO_ELEM when there is none.
 ///
 /// # Safety
 /// `path` is null or a C string, `dir_cb` may be called with `arg`.
@@ -227,6 +250,10 @@ pub unsafe extern "C" fn ucs_vfs_path_list_dir(
 
 /// Appends the text of a link, the way from its directory to the target. UCS_ERR_NO_ELEM for what is none.
 /// `ucs/vfs/base/vfs_obj.h`.
+///
+/// - `path` (in): Path, NUL-terminated.
+/// - `strb` (in,out): Gets the text behind what it holds.
+/// - returns: UCS_OK; UCS_ERR_NO_ELEM when there is none.
 ///
 /// # Safety
 /// `path` is null or a C string, `strb` null or a live buffer.
@@ -267,6 +294,11 @@ fn address(pointer: *const c_void) -> String {
 
 /// Reads a file that shows the object's address. `ucs/vfs/base/vfs_cb.h`.
 ///
+/// - `obj` (in): Address of the object.
+/// - `strb` (in,out): Gets the text behind what it holds.
+/// - `arg_ptr` (in): As it was given with the file.
+/// - `arg_u64` (in): As it was given with the file.
+///
 /// # Safety
 /// `strb` is null or a live buffer.
 #[unsafe(no_mangle)]
@@ -282,6 +314,11 @@ pub unsafe extern "C" fn ucs_vfs_show_memory_address(
 
 /// Reads a file that shows a variable: `arg_ptr` is its address, or the text itself, `arg_u64` its
 /// `ucs_vfs_primitive_type_t`. `ucs/vfs/base/vfs_cb.h`.
+///
+/// - `obj` (in): Address of the object.
+/// - `strb` (in,out): Gets the text behind what it holds.
+/// - `arg_ptr` (in): As it was given with the file.
+/// - `arg_u64` (in): As it was given with the file.
 ///
 /// # Safety
 /// `strb` is null or a live buffer, `arg_ptr` null or a variable of this type.
@@ -337,6 +374,11 @@ pub unsafe extern "C" fn ucs_vfs_show_primitive(
 
 /// Reads a file that shows the number at `arg_ptr`, or `auto`, or `inf`. `ucs/vfs/base/vfs_cb.h`.
 ///
+/// - `obj` (in): Address of the object.
+/// - `strb` (in,out): Gets the text behind what it holds.
+/// - `arg_ptr` (in): As it was given with the file.
+/// - `arg_u64` (in): As it was given with the file.
+///
 /// # Safety
 /// `strb` is null or a live buffer, `arg_ptr` null or a number.
 #[unsafe(no_mangle)]
@@ -354,6 +396,11 @@ pub unsafe extern "C" fn ucs_vfs_show_ulunits(
 }
 
 /// Reads a file that shows the bytes at `arg_ptr`, as `4K` or so, or `auto`, or `inf`. `ucs/vfs/base/vfs_cb.h`.
+///
+/// - `obj` (in): Address of the object.
+/// - `strb` (in,out): Gets the text behind what it holds.
+/// - `arg_ptr` (in): As it was given with the file.
+/// - `arg_u64` (in): As it was given with the file.
 ///
 /// # Safety
 /// `strb` is null or a live buffer, `arg_ptr` null or a number.

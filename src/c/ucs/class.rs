@@ -5,10 +5,15 @@ use crate::c::prelude::*;
 pub type ucs_class_t = ucs_class;
 
 /// A constructor: after the object come its class, the count of constructors that ended well, and its own arguments.
+///
+/// - `self` (in): The object.
+/// - returns: UCS_OK, or an error.
 pub type ucs_class_init_func_t =
     Option<unsafe extern "C" fn(self_: *mut c_void, ...) -> ucs_status_t>;
 
 /// A destructor.
+///
+/// - `self` (in): The object.
 pub type ucs_class_cleanup_func_t = Option<unsafe extern "C" fn(self_: *mut c_void)>;
 
 /// A class.

@@ -8,8 +8,10 @@ use crate::c::prelude::*;
 pub struct ucs_config_parser {
     /// Reads a value from a text; 1, or 0 for a text that is not of the type.
     pub read: Option<unsafe extern "C" fn(*const c_char, *mut c_void, *const c_void) -> c_int>,
+    /// Writes a value as text, cut to fit; the characters of the whole.
     pub write:
         Option<unsafe extern "C" fn(*mut c_char, usize, *const c_void, *const c_void) -> c_int>,
+    /// Copies a value.
     pub clone:
         Option<unsafe extern "C" fn(*const c_void, *mut c_void, *const c_void) -> ucs_status_t>,
     /// Frees what a value owns.

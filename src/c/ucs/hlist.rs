@@ -6,6 +6,7 @@ use crate::c::prelude::*;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_hlist_link {
+    /// Link of the list.
     pub list: ucs_list_link_t,
 }
 const _: () = assert!(size_of::<ucs_hlist_link>() == 16);

@@ -41,8 +41,11 @@ pub type ucs_stats_children_sel_t = ucs_stats_children_sel;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_stats_node {
+    /// Kind of the statistics.
     pub cls: *mut ucs_stats_class_t,
+    /// The node above.
     pub parent: *mut ucs_stats_node_t,
+    /// Name, NUL-terminated.
     pub name: [c_char; 40],
     /// Its place among the parent's children.
     pub list: ucs_list_link_t,
@@ -50,6 +53,7 @@ pub struct ucs_stats_node {
     pub children: [ucs_list_link_t; 2],
     /// Its place among those of the same classes.
     pub type_list: ucs_list_link_t,
+    /// What is printed of it.
     pub filter_node: *mut ucs_stats_filter_node_t,
     /// As many as the class has.
     pub counters: [ucs_stats_counter_t; 1],
@@ -68,9 +72,11 @@ const _: () = {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_stats_filter_node {
+    /// The node above.
     pub parent: *mut ucs_stats_filter_node_t,
     /// Its place among the parent's children.
     pub list: ucs_list_link_t,
+    /// The nodes below.
     pub children: ucs_list_link_t,
     /// The nodes.
     pub type_list_head: ucs_list_link_t,

@@ -13,6 +13,16 @@ c_enum! {
 }
 
 /// Gets each message that is logged; `message` and `ap` as of vprintf.
+///
+/// - `file` (in): Source file, NUL-terminated.
+/// - `line` (in): Line in it.
+/// - `function` (in): Function, NUL-terminated.
+/// - `level` (in): Level of the message.
+/// - `comp_conf` (in): Component that logs.
+/// - `message` (in): As of printf(3).
+/// - `ap` (in): Its arguments.
+/// - returns: UCS_LOG_FUNC_RC_CONTINUE: the handler before gets the message too.
+///   UCS_LOG_FUNC_RC_STOP: it does not.
 pub type ucs_log_func_t = Option<
     unsafe extern "C" fn(
         file: *const c_char,

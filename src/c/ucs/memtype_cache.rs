@@ -15,6 +15,7 @@ pub type ucs_memtype_cache_region_t = ucs_memtype_cache_region;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_memory_info {
+    /// Type of the memory.
     pub r#type: ucs_memory_type_t,
     /// The device that it belongs to.
     pub sys_dev: ucs_sys_device_t,
@@ -41,6 +42,7 @@ pub type ucs_memory_info_t = ucs_memory_info;
 pub struct ucs_memtype_cache {
     /// Held while the table is used.
     pub lock: ucs_spinlock_t,
+    /// The ranges.
     pub pgtable: ucs_pgtable_t,
 }
 const _: () = {

@@ -31,6 +31,7 @@ pub struct ucs_mpool_chunk {
     pub next: *mut ucs_mpool_chunk_t,
     /// The first object, with what stands before it.
     pub elems: *mut c_void,
+    /// Objects of the chunk.
     pub num_elems: c_uint,
 }
 const _: () = {
@@ -59,6 +60,7 @@ const _: () = {
 pub struct ucs_mpool_data {
     /// Bytes of an object with what stands before it.
     pub elem_size: usize,
+    /// Alignment of the objects, bytes.
     pub alignment: usize,
     /// Where in an object the alignment counts, with what stands before it.
     pub align_offset: usize,
@@ -76,7 +78,9 @@ pub struct ucs_mpool_data {
     pub tail: *mut ucs_mpool_elem_t,
     /// The newest chunk.
     pub chunks: *mut ucs_mpool_chunk_t,
+    /// Functions.
     pub ops: *const ucs_mpool_ops_t,
+    /// Name for messages.
     pub name: *mut c_char,
 }
 const _: () = {
@@ -182,6 +186,7 @@ pub struct ucs_mpool_params {
     pub max_elems: c_uint,
     /// Each chunk has so many times the objects of the one before.
     pub grow_factor: f64,
+    /// Functions.
     pub ops: *const ucs_mpool_ops_t,
     /// What it is called in messages.
     pub name: *const c_char,

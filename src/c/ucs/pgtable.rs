@@ -58,6 +58,7 @@ const _: () = {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_pgt_entry {
+    /// Pointer to a region or a directory, and bits that tell which.
     pub value: ucs_pgt_addr_t,
 }
 const _: () = assert!(size_of::<ucs_pgt_entry>() == 8);
@@ -66,6 +67,7 @@ const _: () = assert!(size_of::<ucs_pgt_entry>() == 8);
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_pgt_dir {
+    /// The entries.
     pub entries: [ucs_pgt_entry_t; 16],
     /// How many of them are not empty.
     pub count: c_uint,
@@ -79,14 +81,19 @@ const _: () = {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_pgtable {
+    /// The topmost entry.
     pub root: ucs_pgt_entry_t,
+    /// Bits that all addresses have in common.
     pub base: ucs_pgt_addr_t,
+    /// Which bits these are.
     pub mask: ucs_pgt_addr_t,
     /// Bits of an address below the root.
     pub shift: c_uint,
     /// Regions in the table.
     pub num_regions: c_uint,
+    /// Allocates a directory.
     pub pgd_alloc_cb: ucs_pgt_dir_alloc_callback_t,
+    /// Frees a directory.
     pub pgd_release_cb: ucs_pgt_dir_release_callback_t,
 }
 const _: () = {

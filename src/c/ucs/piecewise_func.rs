@@ -6,9 +6,11 @@ use crate::c::prelude::*;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ucs_piecewise_segment_t {
+    /// The function.
     pub func: ucs_linear_func_t,
     /// The last argument that belongs to it.
     pub end: usize,
+    /// Link of the list.
     pub list: ucs_list_link_t,
 }
 const _: () = {

@@ -45,11 +45,15 @@ const _: () = assert!(size_of::<ucs_profile_block_header_t>() == 16);
 pub struct ucs_profile_header {
     /// UCS_PROFILE_FILE_VERSION.
     pub version: u32,
+    /// Reserved.
     pub feature_flags: u32,
     /// The library's file.
     pub ucs_path: [c_char; 1024],
+    /// Command line of the program.
     pub cmdline: [c_char; 1024],
+    /// Name of the host.
     pub hostname: [c_char; 64],
+    /// Number of the process.
     pub pid: u32,
     /// Bits of the modes.
     pub mode: u32,
@@ -77,9 +81,13 @@ pub type ucs_profile_header_t = ucs_profile_header;
 #[repr(C, packed)]
 #[derive(Clone, Copy)]
 pub struct ucs_profile_location {
+    /// Source file.
     pub file: [c_char; 64],
+    /// Function.
     pub function: [c_char; 64],
+    /// Name of the place.
     pub name: [c_char; 32],
+    /// Line in the file.
     pub line: c_int,
     /// A `ucs_profile_type_t`.
     pub r#type: u8,
@@ -92,9 +100,13 @@ pub type ucs_profile_location_t = ucs_profile_location;
 #[repr(C, packed)]
 #[derive(Clone, Copy)]
 pub struct ucs_profile_thread_header {
+    /// Number of the thread.
     pub tid: u32,
+    /// Ticks when it began to record.
     pub start_time: u64,
+    /// Ticks when it ended.
     pub end_time: u64,
+    /// Number of its records.
     pub num_records: u64,
 }
 const _: () = assert!(size_of::<ucs_profile_thread_header>() == 28);
@@ -118,8 +130,11 @@ pub type ucs_profile_thread_location_t = ucs_profile_thread_location;
 #[repr(C, packed)]
 #[derive(Clone, Copy)]
 pub struct ucs_profile_record {
+    /// Ticks of the event.
     pub timestamp: u64,
+    /// Number that was given with the event.
     pub param64: u64,
+    /// Number that was given with the event.
     pub param32: u32,
     /// Number of the place.
     pub location: u32,

@@ -100,6 +100,7 @@ pub struct ucs_rcache_params {
     pub ucm_events: c_int,
     /// Priority of their handler.
     pub ucm_event_priority: c_int,
+    /// Functions.
     pub ops: *const ucs_rcache_ops_t,
     /// Handed to the functions above.
     pub context: *mut c_void,
@@ -158,6 +159,7 @@ pub struct ucs_rcache_region {
     pub lru_list: ucs_list_link_t,
     pub tmp_list: ucs_list_link_t,
     pub comp_list: ucs_list_link_t,
+    /// Alignment of the objects, bytes.
     pub alignment: usize,
     pub refcount: u32,
     pub status: ucs_status_t,

@@ -19,4 +19,7 @@ const _: () = {
 };
 
 /// Maps one character of a string.
+///
+/// - `ch` (in): The character.
+/// - returns: The character in its place; 0 for none.
 pub type ucs_string_buffer_translate_cb_t = Option<unsafe extern "C" fn(ch: c_char) -> c_char>;

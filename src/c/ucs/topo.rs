@@ -65,6 +65,11 @@ const _: () = {
 pub type ucs_sys_dev_distance_t = ucs_sys_dev_distance;
 
 /// Tells the distance of two devices.
+///
+/// - `device1` (in): Number of a device.
+/// - `device2` (in): Number of another one.
+/// - `distance` (out): Seconds, and bytes a second.
+/// - returns: UCS_OK, or UCS_ERR_INVALID_PARAM.
 pub type ucs_topo_get_distance_func_t = Option<
     unsafe extern "C" fn(
         device1: ucs_sys_device_t,
@@ -74,10 +79,17 @@ pub type ucs_topo_get_distance_func_t = Option<
 >;
 
 /// Tells the distance of a device from the host's memory.
+///
+/// - `device` (in): Number of a device.
+/// - `distance` (out): Seconds, and bytes a second.
 pub type ucs_topo_get_memory_distance_func_t =
     Option<unsafe extern "C" fn(device: ucs_sys_device_t, distance: *mut ucs_sys_dev_distance_t)>;
 
 /// Tells the distance of a device from memory near processors.
+///
+/// - `device` (in): Number of a device.
+/// - `cpuset` (in): The processors.
+/// - `distance` (out): Seconds, and bytes a second.
 pub type ucs_topo_get_memory_distance_for_cpuset_func_t = Option<
     unsafe extern "C" fn(
         device: ucs_sys_device_t,

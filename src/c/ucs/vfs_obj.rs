@@ -17,6 +17,11 @@ const _: () = {
 };
 
 /// Appends the text of a file.
+///
+/// - `obj` (in): Address of the object.
+/// - `strb` (in,out): Gets the text behind what it holds.
+/// - `arg_ptr` (in): As it was given with the file.
+/// - `arg_u64` (in): As it was given with the file.
 pub type ucs_vfs_file_read_cb_t = Option<
     unsafe extern "C" fn(
         obj: *mut c_void,
@@ -27,6 +32,13 @@ pub type ucs_vfs_file_read_cb_t = Option<
 >;
 
 /// Takes the text that is written to a file.
+///
+/// - `obj` (in): Address of the object.
+/// - `buffer` (in): The text.
+/// - `size` (in): Its bytes.
+/// - `arg_ptr` (in): As it was given with the file.
+/// - `arg_u64` (in): As it was given with the file.
+/// - returns: UCS_OK, or an error for a text that does not fit.
 pub type ucs_vfs_file_write_cb_t = Option<
     unsafe extern "C" fn(
         obj: *mut c_void,
@@ -38,8 +50,13 @@ pub type ucs_vfs_file_write_cb_t = Option<
 >;
 
 /// Brings the nodes of an object up to date.
+///
+/// - `obj` (in): Address of the object.
 pub type ucs_vfs_refresh_cb_t = Option<unsafe extern "C" fn(obj: *mut c_void)>;
 
 /// Is handed the name of each child of a directory.
+///
+/// - `name` (in): Name of the child, NUL-terminated.
+/// - `arg` (in): As it was given to `ucs_vfs_path_list_dir`.
 pub type ucs_vfs_list_dir_cb_t =
     Option<unsafe extern "C" fn(name: *const c_char, arg: *mut c_void)>;

@@ -42,11 +42,28 @@ UCS_ARRAY_DECLARE_TYPE(ucs_string_buffer_t, size_t, char);
     for ((_tok) = ucs_string_buffer_next_token((_strb), NULL, (_delim)); (_tok) != NULL; \
          (_tok) = ucs_string_buffer_next_token((_strb), (_tok), (_delim)))
 
-/** Appends formatted text; `fmt` is as of printf. */
+/**
+ * Appends formatted text; `fmt` is as of printf.
+ *
+ * @param[in,out] strb The buffer.
+ * @param[in] fmt As of printf(3).
+ */
 void ucs_string_buffer_appendf(ucs_string_buffer_t *strb, const char *fmt, ...) UCS_F_PRINTF(2, 3);
-/** The same for a `va_list`. */
+/**
+ * The same for a `va_list`.
+ *
+ * @param[in,out] strb The buffer.
+ * @param[in] fmt As of printf(3).
+ * @param[in] ap Its arguments.
+ */
 void ucs_string_buffer_vappendf(ucs_string_buffer_t *strb, const char *fmt, va_list ap);
-/** Writes the text to a stream, each line behind `line_prefix`. */
+/**
+ * Writes the text to a stream, each line behind `line_prefix`.
+ *
+ * @param[in] strb The buffer.
+ * @param[in] line_prefix Text before each line, NUL-terminated.
+ * @param[in] stream Open for writing.
+ */
 void ucs_string_buffer_dump(const ucs_string_buffer_t *strb, const char *line_prefix, FILE *stream);
 
 END_C_DECLS

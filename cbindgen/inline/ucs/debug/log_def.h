@@ -14,15 +14,32 @@ BEGIN_C_DECLS
 /** Names of the levels, by value; NULL after the last. */
 extern const char *ucs_log_level_names[];
 
-/** Logs one message, if a component logs at this level; `format` is as of printf. */
+/**
+ * Logs one message, if a component logs at this level; `format` is as of printf.
+ *
+ * @param[in] file Source file, NUL-terminated.
+ * @param[in] line Line in it.
+ * @param[in] function Function, NUL-terminated.
+ * @param[in] level Level of the message.
+ * @param[in] comp_conf Component that logs.
+ * @param[in] format As of printf(3).
+ */
 void ucs_log_dispatch(const char *file, unsigned line, const char *function,
                       ucs_log_level_t level, ucs_log_component_config_t *comp_conf,
                       const char *format, ...) UCS_F_PRINTF(6, 7);
 
-/** Writes the message of a fatal error to stderr; `format` is as of printf. The process goes on. */
+/**
+ * Writes the message of a fatal error to stderr; `format` is as of printf. The process goes on.
+ *
+ * @param[in] format As of printf(3).
+ */
 void ucs_log_fatal_error(const char *format, ...) UCS_F_PRINTF(1, 2);
 
-/** Has messages of this thread name it in the place of its number; at most 30 bytes, `format` as of printf. */
+/**
+ * Has messages of this thread name it in the place of its number; at most 30 bytes, `format` as of printf.
+ *
+ * @param[in] format As of printf(3).
+ */
 void ucs_log_set_thread_name(const char *format, ...) UCS_F_PRINTF(1, 2);
 
 /** Nonzero when a component logs at a level. */

@@ -43,6 +43,7 @@ struct ucs_rcache_region {
     uint8_t flags;
     /** UCS_RCACHE_LRU_FLAG_IN_LRU. */
     uint8_t lru_flags;
+    /** What belongs to the cache. */
     union {
         /** The library's. */
         uint64_t priv;

@@ -19,7 +19,20 @@ BEGIN_C_DECLS
 
 @ITEMS@
 
-/** Records an event. The macros call it; `loc_id_p` keeps the number of the place, for NULL the profile is the default one. */
+/**
+ * Records an event. The macros call it; `loc_id_p` keeps the number of the place, for NULL the profile is the
+ * default one.
+ *
+ * @param[in] ctx The profile.
+ * @param[in] type Kind of event.
+ * @param[in] name Name of the place, NUL-terminated.
+ * @param[in] param32 Number to record.
+ * @param[in] param64 Number to record.
+ * @param[in] file Source file, NUL-terminated.
+ * @param[in] line Line in it.
+ * @param[in] function Function, NUL-terminated.
+ * @param[in,out] loc_id_p Keeps the number of the place.
+ */
 void ucs_profile_record(ucs_profile_context_t *ctx, ucs_profile_type_t type, const char *name,
                         uint32_t param32, uint64_t param64, const char *file, int line,
                         const char *function, volatile ucs_profile_loc_id_t *loc_id_p);

@@ -23,9 +23,13 @@ BEGIN_C_DECLS
 
 /** A kind of statistics, with the names of its counters. */
 struct ucs_stats_class {
+    /** Name, NUL-terminated. */
     const char *name;
+    /** Number of counters. */
     unsigned num_counters;
+    /** Number of the class. */
     unsigned class_id;
+    /** Name of each counter. */
     __extension__ const char *counter_names[];
 };
 

@@ -7,6 +7,7 @@ BEGIN_C_DECLS
 
 /** This processor has no options. */
 typedef struct ucs_arch_global_opts {
+    /** Not used. */
     char dummy;
 } ucs_arch_global_opts_t;
 
