@@ -1,4 +1,4 @@
-//! The process and its machine: path of the library, effective user, CPU and board.
+//! The process and its machine: release and path of the library, effective user, CPU and board.
 //!
 //! Called by the configuration (sections of `ucx.conf`, path of the installation) and by the log. Values are read when they
 //! are needed; nothing is read when the library is loaded.
@@ -7,6 +7,69 @@ use crate::sys::file::read_kernel_text;
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+
+/// Our own version, by SemVer: of what this library is, not of the API that it implements.
+const RELEASE: &str = "0.1.0";
+
+/// Release, API level and commit, as the log and the note say them.
+const IDENTITY: [&str; 6] = [
+    "ferrucx ",
+    RELEASE,
+    " (UCX API ",
+    env!("CARGO_PKG_VERSION"),
+    "), commit ",
+    // scripts/stage says it for releases only: other builds would be made anew after each commit.
+    match option_env!("FERRUCX_COMMIT") {
+        Some(commit) => commit,
+        None => "unknown",
+    },
+];
+
+const IDENTITY_LEN: usize = {
+    let (mut len, mut part) = (0, 0);
+    while part < IDENTITY.len() {
+        len += IDENTITY[part].len();
+        part += 1;
+    }
+    len
+};
+
+/// An ELF note, by which the file tells what it is without being loaded.
+#[repr(C, align(4))]
+struct Note {
+    name_len: u32,
+    text_len: u32,
+    kind: u32,
+    name: [u8; 8],
+    text: [u8; IDENTITY_LEN],
+}
+
+// SAFETY: the section has the layout of a note, and nobody else writes into it.
+#[unsafe(link_section = ".note.ferrucx")]
+#[used]
+static NOTE: Note = Note {
+    name_len: 8,
+    text_len: IDENTITY_LEN as u32,
+    kind: 1,
+    name: *b"ferrucx\0",
+    text: {
+        let mut text = [0; IDENTITY_LEN];
+        let (mut at, mut part) = (0, 0);
+        while part < IDENTITY.len() {
+            let (_, rest) = text.split_at_mut(at);
+            let (place, _) = rest.split_at_mut(IDENTITY[part].len());
+            place.copy_from_slice(IDENTITY[part].as_bytes());
+            at += IDENTITY[part].len();
+            part += 1;
+        }
+        text
+    },
+};
+
+/// Release, API level and commit of this library.
+pub fn own_identity() -> &'static str {
+    core::str::from_utf8(&NOTE.text).unwrap_or(RELEASE)
+}
 
 /// The file this library was loaded from, as the dynamic linker names it.
 pub fn own_path() -> Option<PathBuf> {
@@ -249,6 +312,20 @@ mod tests {
         ] {
             assert_eq!(identify(text), Cpu { vendor, model });
         }
+    }
+
+    #[test]
+    fn the_changelog_begins_with_this_release() {
+        let changelog = include_str!("../../CHANGELOG.md");
+        let first = changelog.lines().find(|line| line.starts_with("## "));
+        let version = env!("CARGO_PKG_VERSION");
+        let expected = format!("## {RELEASE} (UCX API {version}");
+        assert!(
+            first.is_some_and(|line| line.starts_with(&expected)),
+            "{first:?}"
+        );
+        let expected = format!("ferrucx {RELEASE} (UCX API {version}), commit ");
+        assert!(own_identity().starts_with(&expected), "{}", own_identity());
     }
 
     #[test]

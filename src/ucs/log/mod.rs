@@ -150,9 +150,10 @@ fn read_options() {
     }
     let path = machine::own_path().map(|path| path.display().to_string());
     crate::ucs_info!(
-        "Version {} (loaded from {})",
+        "Version {} (loaded from {}), {}",
         env!("CARGO_PKG_VERSION"),
-        path.as_deref().unwrap_or("an unknown file")
+        path.as_deref().unwrap_or("an unknown file"),
+        machine::own_identity()
     );
 }
 
