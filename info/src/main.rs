@@ -14,6 +14,7 @@
 )]
 #[path = "../../src/c/mod.rs"]
 mod c;
+mod doctor;
 mod library;
 mod options;
 mod report;
@@ -21,7 +22,7 @@ mod units;
 
 use clap::{CommandFactory, Parser};
 use library::Library;
-use options::Options;
+use options::{Command, Options};
 use std::process::ExitCode;
 
 /// The exit status of a wrong command line, as clap's own.
@@ -31,6 +32,9 @@ fn main() -> ExitCode {
     // A reader that goes away, as `head` does, is no failure of ours.
     library::end_with_the_reader();
     let options = Options::parse();
+    if let Some(Command::Doctor(arguments)) = &options.command {
+        return doctor::run(arguments);
+    }
     let nothing_asked = !options.asks_for_something();
     if nothing_asked || options.features_are_missing() {
         if !nothing_asked {

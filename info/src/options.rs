@@ -2,14 +2,18 @@
 #![forbid(unsafe_code)]
 
 use crate::c::*;
-use clap::{ArgAction, Parser, ValueEnum};
+use crate::doctor;
+use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 
 #[derive(Parser)]
 #[command(
     about = "Says what the installed UCX libraries are, what they can do here, and why not more",
-    disable_help_flag = true
+    disable_help_flag = true,
+    args_conflicts_with_subcommands = true
 )]
 pub struct Options {
+    #[command(subcommand)]
+    pub command: Option<Command>,
     /// Version, commit and file of the library
     #[arg(short = 'v')]
     pub version: bool,
@@ -89,6 +93,13 @@ pub struct Options {
     /// This text
     #[arg(short = 'h', long, action = ArgAction::Help)]
     help: (),
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// What works here for this user, what does not and why, and how messages to peers go; exit status 0 when peers in this
+    /// process, on this host and on others can be reached
+    Doctor(doctor::Arguments),
 }
 
 /// Of a context, and of the endpoints made in it.

@@ -16,6 +16,24 @@ pub fn bytes(value: u64) -> String {
     format!("{value}{}", SUFFIXES[suffix])
 }
 
+/// The other way round; suffixes of both cases, with or without a `b`.
+pub fn parse_bytes(text: &str) -> Option<u64> {
+    if text == "inf" {
+        return Some(u64::MAX);
+    }
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let suffix = text[digits.len()..].to_ascii_lowercase();
+    let exponent = match suffix.trim_end_matches('b') {
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        "t" => 40,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(1 << exponent)
+}
+
 /// An upper limit, of which the largest number means that there is none.
 pub fn limit(max: u64) -> String {
     match max {
@@ -48,6 +66,18 @@ mod tests {
         ];
         for (value, text) in cases {
             assert_eq!(bytes(value), text);
+        }
+        let texts = [
+            ("1m", 1 << 20),
+            ("64KB", 65536),
+            ("7", 7),
+            ("inf", u64::MAX),
+        ];
+        for (text, value) in texts {
+            assert_eq!(parse_bytes(text), Some(value), "{text}");
+        }
+        for text in ["", "m", "1x", "-1", "99999999999t"] {
+            assert_eq!(parse_bytes(text), None, "{text}");
         }
         assert_eq!(range(0, 100), "<= 100");
         assert_eq!(range(1024, u64::MAX), ">= 1K");

@@ -4,6 +4,7 @@
 
 mod functions;
 mod stream;
+pub mod system;
 mod ucp;
 mod uct;
 
@@ -223,26 +224,4 @@ impl Library {
         unsafe { (self.functions.ucs_topo_get_memory_distance)(device, &mut found) };
         found
     }
-}
-
-/// The processor's counter.
-pub fn ticks() -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every processor of this architecture has the instruction.
-    unsafe {
-        core::arch::x86_64::_rdtsc()
-    }
-    #[cfg(target_arch = "aarch64")]
-    {
-        let ticks: u64;
-        // SAFETY: reads a register that user programs may read.
-        unsafe { core::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks) };
-        ticks
-    }
-}
-
-pub fn page_size() -> u64 {
-    // SAFETY: no memory is involved.
-    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    u64::try_from(size).unwrap_or(4096)
 }

@@ -41,7 +41,10 @@ pub fn report(library: &Library, options: &Options) -> Result<Report> {
     if let Some(wanted) = &options.filter {
         variables.retain(|variable| variable.name.contains(&**wanted));
     }
-    let json: Vec<Value> = variables.iter().map(in_json).collect();
+    let json = variables
+        .iter()
+        .map(|variable| in_json(variable, options.comment_defaults));
+    let json: Vec<Value> = json.collect();
     let text = match &options.filter {
         Some(_) => print(&variables, options.decorated),
         None => text,
@@ -106,12 +109,15 @@ fn print(variables: &[Variable], decorated: bool) -> String {
     text
 }
 
-fn in_json(variable: &Variable) -> Value {
+fn in_json(variable: &Variable, comment_defaults: bool) -> Value {
     let mut json = json!({
         "name": variable.name,
         "value": variable.value,
         "section": variable.section,
     });
+    if comment_defaults {
+        json["default"] = json!(variable.line.starts_with('#'));
+    }
     let mut meaning: Vec<&str> = Vec::new();
     for comment in &variable.comments {
         let comment = comment.trim_start_matches('#').trim();
@@ -139,13 +145,19 @@ mod tests {
     fn variables_have_section_meaning_and_syntax() {
         let found = parse(TEXT);
         assert_eq!(found.len(), 2);
-        let json: Vec<_> = found.iter().map(in_json).collect();
+        let json: Vec<_> = found
+            .iter()
+            .map(|variable| in_json(variable, true))
+            .collect();
         assert_eq!(
             json[0],
             json!({"name": "UCX_ONE_A", "value": "x=y", "section": "One", "meaning": "What it does, as in A=B.",
-                   "syntax": "string", "inherits": "UCX_A"})
+                   "syntax": "string", "inherits": "UCX_A", "default": false})
         );
-        assert_eq!(json[1]["name"], "UCX_B");
+        assert_eq!(
+            (&json[1]["name"], &json[1]["default"]),
+            (&json!("UCX_B"), &json!(true))
+        );
     }
 
     #[test]

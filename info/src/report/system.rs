@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::Report;
+use crate::library::system::ticks;
 use crate::library::{Library, Result};
 use crate::options::Options;
 use serde_json::json;
@@ -36,8 +37,8 @@ pub fn report(library: &Library, _options: &Options) -> Result<Report> {
 
 /// The counter's rate as the system's clock sees it, over the one that the library assumes, or the other way round.
 fn accuracy(rate: f64) -> f64 {
-    let (started, first) = (Instant::now(), crate::library::ticks());
+    let (started, first) = (Instant::now(), ticks());
     while started.elapsed() < MEASURED {}
-    let measured = (crate::library::ticks() - first) as f64 / started.elapsed().as_secs_f64();
+    let measured = (ticks() - first) as f64 / started.elapsed().as_secs_f64();
     (measured / rate).min(rate / measured)
 }

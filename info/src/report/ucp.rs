@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::Report;
+use crate::library::system::page_size;
 use crate::library::{Context, ContextParams, Endpoint, Failed, Library, Result, Worker};
 use crate::options::{DeviceKind, Options, Place};
 use serde_json::{Map, Value, json};
@@ -163,7 +164,7 @@ impl Cost {
             .and_then(|pages| pages.parse().ok());
         let descriptors = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
         Cost {
-            memory: pages.unwrap_or(0) * crate::library::page_size(),
+            memory: pages.unwrap_or(0) * page_size(),
             descriptors,
             started: Instant::now(),
         }
