@@ -3,12 +3,14 @@
 /* headers: ours */
 /* timeout: 120 */
 /* valgrind: no, limits of memory and descriptors are part of it */
+#define _GNU_SOURCE
 #include <ucp/api/ucp.h>
 
 #include "listener.h"
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -403,6 +405,115 @@ static void peer_of_another_user(void)
     side_meet(&side, &pair);
 }
 
+/* Connects to a peer that only shared memory reaches, after `spoil` has taken something from the connecting side, or
+ * `apart` has set the peer apart before it opened its worker. */
+static void peer_out_of_reach(void (*spoil)(void), void (*apart)(void))
+{
+    pair_t pair;
+    side_t side;
+    char theirs[ADDRESS_ROOM];
+    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS, .address = (ucp_address_t *)theirs};
+    ucp_ep_h ep;
+
+    setenv("UCX_TLS", "posix", 1);
+    pair = pair_start();
+    if (pair_is_child(&pair) && (apart != NULL)) {
+        apart();
+    }
+    side = one_side(UCP_FEATURE_TAG);
+    side_swap_addresses(&side, &pair, theirs);
+    if (!pair_is_child(&pair)) {
+        if (spoil != NULL) {
+            spoil();
+        }
+        CHECK(ucp_ep_create(side.worker, &params, &ep) != UCS_OK);
+    }
+    pair_barrier(&pair);
+}
+
+static void leave_descriptors(int count)
+{
+    struct rlimit limit = {.rlim_max = RLIM_INFINITY};
+    int next = dup(0);
+
+    CHECK(next >= 0);
+    close(next);
+    CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = next + count;
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static void leave_no_descriptor(void)
+{
+    leave_descriptors(0);
+}
+
+static void leave_one_descriptor(void)
+{
+    leave_descriptors(1);
+}
+
+static void leave_no_addresses(void)
+{
+    struct rlimit limit = {1 << 20, 1 << 20};
+
+    CHECK_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+}
+
+static void no_descriptor_to_ask_a_peer(void)
+{
+    peer_out_of_reach(leave_no_descriptor, NULL);
+}
+
+static void no_descriptor_for_the_memory_of_a_peer(void)
+{
+    peer_out_of_reach(leave_one_descriptor, NULL);
+}
+
+static void no_room_for_the_memory_of_a_peer(void)
+{
+    peer_out_of_reach(leave_no_addresses, NULL);
+}
+
+static void own_network(void)
+{
+    CHECK_EQ(unshare(CLONE_NEWNET), 0);
+}
+
+static void own_network_and_user(void)
+{
+    own_network();
+    CHECK_EQ(setuid(65534), 0);
+}
+
+/* The process of the peer is the first one of its pid namespace. */
+static void own_network_and_pids(void)
+{
+    pid_t first;
+
+    CHECK_EQ(unshare(CLONE_NEWNET | CLONE_NEWPID), 0);
+    first = fork();
+    if (first != 0) {
+        CHECK_EQ(waitpid(first, NULL, 0), first);
+        _exit(0);
+    }
+}
+
+static void drop_to_another_user(void)
+{
+    CHECK_EQ(setuid(65533), 0);
+}
+
+static void peer_in_a_network_of_another_user(void)
+{
+    peer_out_of_reach(drop_to_another_user, own_network_and_user);
+}
+
+static void peer_in_other_namespaces(void)
+{
+    peer_out_of_reach(NULL, own_network_and_pids);
+}
+
 /* ---- Memory and operations ---- */
 
 static ucs_status_t map(uint64_t features, const ucp_mem_map_params_t *params)
@@ -577,6 +688,11 @@ static const struct {
     MISTAKE(peer_ended_shm, "ended"),
     MISTAKE(peer_ended_tcp, "peer"),
     MISTAKE(peer_of_another_user, "tcp and not over posix", "another user"),
+    MISTAKE(no_descriptor_to_ask_a_peer, "posix", "Too many open files"),
+    MISTAKE(no_descriptor_for_the_memory_of_a_peer, "posix", "Too many open files"),
+    MISTAKE(no_room_for_the_memory_of_a_peer, "posix", "Cannot allocate memory"),
+    MISTAKE(peer_in_a_network_of_another_user, "posix", "network namespace", "Permission denied"),
+    MISTAKE(peer_in_other_namespaces, "posix", "namespace"),
     MISTAKE(map_without_length, "ucp_mem_map", "length"),
     MISTAKE(map_beyond_all_memory, "ucp_mem_map"),
     MISTAKE(map_device_memory, "cuda"),
@@ -590,6 +706,13 @@ static const struct {
     MISTAKE(no_handler_of_the_id, "9", "handler"),
     MISTAKE(release_of_no_message, "active message"),
 };
+
+/* Whether a mistake takes another user or namespaces. */
+static int takes_root(void (*make)(void))
+{
+    return (make == peer_of_another_user) || (make == peer_in_a_network_of_another_user) ||
+           (make == peer_in_other_namespaces);
+}
 
 /* Runs one mistake; what it wrote to stderr, and its exit status. */
 static int run_apart(void (*make)(void), char *output)
@@ -648,7 +771,7 @@ int main(int argc, char **argv)
         if ((argc > 1) && strcmp(argv[1], mistakes[i].name)) {
             continue;
         }
-        if ((mistakes[i].make == peer_of_another_user) && (geteuid() != 0)) {
+        if (takes_root(mistakes[i].make) && (geteuid() != 0)) {
             fprintf(stderr, "%s: not tried, it takes root\n", mistakes[i].name);
             continue;
         }

@@ -176,7 +176,8 @@ pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io:
     })
 }
 
-/// Receives bytes, and the descriptors that came with them. Those beyond `MOST_FDS` are closed by the kernel.
+/// Receives bytes, and the descriptors that came with them. Those beyond `MOST_FDS` are closed by the kernel;
+/// `EMFILE` when it has left one out because this process has no room for it.
 pub fn recv(socket: BorrowedFd<'_>, bytes: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
     let mut block = libc::iovec {
         iov_base: bytes.as_mut_ptr().cast(),
@@ -203,6 +204,9 @@ pub fn recv(socket: BorrowedFd<'_>, bytes: &mut [u8]) -> io::Result<(usize, Vec<
                 OwnedFd::from_raw_fd(at.read_unaligned())
             });
         }
+    }
+    if msg.msg_flags & libc::MSG_CTRUNC != 0 && fds.len() < MOST_FDS {
+        return Err(io::Error::from_raw_os_error(libc::EMFILE));
     }
     Ok((n, fds))
 }

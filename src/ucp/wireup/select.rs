@@ -333,8 +333,7 @@ pub fn iface_for(worker: &Core, address: &Address, capability: Capability) -> Op
 
 /// Whether a peer that nothing reaches was within reach of shared memory, and has closed its interface or ended.
 pub fn has_left(worker: &Core, address: &Address) -> bool {
-    let may_be_there = |r: Refusal| r == Refusal::OtherUser || r.is_temporary();
-    !refusal(worker, address).is_some_and(may_be_there)
+    !refusal(worker, address).is_some_and(Refusal::may_live)
         && worker.ifaces.iter().any(|iface| {
             let left = |entry: &AddressEntry| {
                 may_reach(worker, iface, entry, core::ptr::null()) && !reaches(worker, iface, entry)

@@ -37,10 +37,12 @@ pub enum Refusal {
     /// No process listens under that name.
     Gone,
     OtherUser,
+    /// The kernel does not let us at its socket, which another network namespace has; the errno.
+    Forbidden(i32),
     /// It does not reply.
     Silent,
-    /// It could not be asked, for a reason that says nothing about it.
-    NotAsked,
+    /// It could not be asked, for a reason that says nothing about it; the errno, if there is one.
+    NotAsked(Option<i32>),
     /// It has no such thing.
     Denied,
     /// Its reply cannot be used.
@@ -50,17 +52,33 @@ pub enum Refusal {
 impl Refusal {
     /// Whether another request may end otherwise.
     pub fn is_temporary(self) -> bool {
-        matches!(self, Refusal::Silent | Refusal::NotAsked)
+        matches!(self, Refusal::Silent | Refusal::NotAsked(_))
+    }
+
+    /// Whether the process may live all the same.
+    pub fn may_live(self) -> bool {
+        self.is_temporary() || matches!(self, Refusal::OtherUser | Refusal::Forbidden(_))
     }
 }
 
 impl core::fmt::Display for Refusal {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let error = |errno: &i32| io::Error::from_raw_os_error(*errno);
         f.write_str(match self {
             Refusal::Gone => "the process has ended, or has closed its worker",
             Refusal::OtherUser => "the process belongs to another user",
+            Refusal::Forbidden(errno) => {
+                return write!(
+                    f,
+                    "its socket is in another network namespace: {}",
+                    error(errno)
+                );
+            }
             Refusal::Silent => "the process does not answer: is it stopped?",
-            Refusal::NotAsked => "the process could not be asked",
+            Refusal::NotAsked(Some(errno)) => {
+                return write!(f, "the process could not be asked: {}", error(errno));
+            }
+            Refusal::NotAsked(None) => "the process could not be asked",
             Refusal::Denied => "the process does not know of it",
             Refusal::Unusable => "what the process gave cannot be used",
         })
@@ -97,8 +115,9 @@ pub enum Segment {
     Own(Arc<Export>),
 }
 
-/// Processes that did not reply lately, and the time of the last request.
-static SILENT: PerProcess<Mutex<HashMap<ProcessId, Instant>>> = PerProcess::new(Mutex::default);
+/// Processes that did not reply lately or could not be asked, with the time of the last request and how it ended.
+static SILENT: PerProcess<Mutex<HashMap<ProcessId, (Instant, Refusal)>>> =
+    PerProcess::new(Mutex::default);
 /// Processes that replied, by their ids.
 static KNOWN: PerProcess<Mutex<HashMap<ProcessId, Known>>> = PerProcess::new(Mutex::default);
 /// Most cached processes; beyond it, the cache is cleared.
@@ -171,31 +190,28 @@ fn exchange(
 /// Asks another process.
 pub fn ask(name: ProcessName, question: Question) -> Result<Reply, Refusal> {
     let last = SILENT.get().lock().get(&name.id).copied();
-    let patience = match last.map(|asked| asked.elapsed()) {
-        Some(elapsed) if elapsed < SILENCE => return Err(Refusal::Silent),
-        Some(elapsed) if elapsed < FORGET_SILENCE => BRIEF_PATIENCE,
+    let patience = match last.map(|(asked, why)| (asked.elapsed(), why)) {
+        Some((elapsed, why)) if elapsed < SILENCE => return Err(why),
+        Some((elapsed, _)) if elapsed < FORGET_SILENCE => BRIEF_PATIENCE,
         _ => PATIENCE,
-    };
-    let is_silent = |e: &io::Error| {
-        matches!(
-            e.kind(),
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
-        ) || is_shortage(e)
     };
     let failed = |e: io::Error| {
         ucs_debug!("process {} cannot be asked: {e}", name.pid);
-        match e.kind() {
-            _ if is_silent(&e) => {
-                let mut silent = SILENT.get().lock();
-                silent.retain(|_, asked| asked.elapsed() < FORGET_SILENCE);
-                silent.insert(name.id, Instant::now());
-                Refusal::Silent
-            }
-            io::ErrorKind::PermissionDenied => Refusal::OtherUser,
+        let why = match e.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Refusal::Silent,
+            io::ErrorKind::PermissionDenied => e
+                .raw_os_error()
+                .map_or(Refusal::OtherUser, Refusal::Forbidden),
             io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound => Refusal::Gone,
             _ if is_dropped(&e) => Refusal::Gone,
-            _ => Refusal::NotAsked,
+            _ => Refusal::NotAsked(e.raw_os_error()),
+        };
+        if why == Refusal::Silent || is_shortage(&e) {
+            let mut silent = SILENT.get().lock();
+            silent.retain(|_, (asked, _)| asked.elapsed() < FORGET_SILENCE);
+            silent.insert(name.id, (Instant::now(), why));
         }
+        why
     };
     let begun = Instant::now();
     let mut attempts = 1;
@@ -335,7 +351,6 @@ fn segment_of(reply: Reply) -> Result<Segment, Refusal> {
     let file = if answer.file { fds.next() } else { None };
     let wake = match (answer.wake, fds.next()) {
         (true, Some(fd)) => Some(EventFd::received(fd).map_err(|_| Refusal::Unusable)?),
-        // The kernel leaves out descriptors that this process has no room for.
         (true, None) => return Err(Refusal::Unusable),
         (false, _) => None,
     };

@@ -4,7 +4,7 @@ use super::config;
 use super::iface::ShmIface;
 use super::outbox::attached;
 use super::rkey;
-use super::segment::{Segment, Source};
+use super::segment::{Attached, Segment, Source};
 use super::wire::{MEM_KEY_LEN, MemKey, SegmentKey, SegmentKind};
 use crate::c::*;
 use crate::sys::{mem, shm};
@@ -324,11 +324,13 @@ impl Transport for ShmTransport {
             Ok(owner) => owner,
             Err(why) => return why.to_owned(),
         };
-        let attached = key.ok_or(Status::INVALID_ADDR).and_then(attached);
-        match (local::look(owner), attached) {
+        match (local::look(owner), key.map(Attached::try_get)) {
             (Err(refusal), _) => refusal.to_string(),
-            (_, Err(e)) => format!("its memory cannot be attached: {e}"),
-            (Ok(()), Ok(_)) => "its memory can be attached now".to_owned(),
+            (_, Some(Err(why))) => format!("its memory cannot be attached: {why}"),
+            _ => match key.ok_or(Status::INVALID_ADDR).and_then(attached) {
+                Err(e) => format!("its memory cannot be used: {e}"),
+                Ok(_) => "its memory can be attached now".to_owned(),
+            },
         }
     }
 

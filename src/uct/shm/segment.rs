@@ -244,8 +244,16 @@ fn map_given(given: &local::Segment, kind: SegmentKind) -> io::Result<SharedMap>
 
 impl Attached {
     /// Maps a segment of any process of this host, or takes the mapping that this process has.
-    /// `UNREACHABLE` when its owner does not give it.
+    /// `UNREACHABLE`, with the reason in the log, when its owner does not give it.
     pub fn get(key: SegmentKey) -> Result<Arc<Attached>> {
+        Attached::try_get(key).map_err(|why| {
+            ucs_debug!("cannot attach the shared memory {key:?}: {why}");
+            Status::UNREACHABLE
+        })
+    }
+
+    /// As `get`, with the reason instead of a log line.
+    pub fn try_get(key: SegmentKey) -> core::result::Result<Arc<Attached>, String> {
         let known = (key.owner.id, key.serial);
         if let Some(attached) = CACHE
             .get()
@@ -257,20 +265,16 @@ impl Attached {
         {
             return Ok(attached);
         }
-        let refused = |e: &dyn core::fmt::Display| {
-            ucs_debug!("cannot attach the shared memory {key:?}: {e}");
-            Status::UNREACHABLE
-        };
         // The owner is asked without the lock: it may take its time.
-        let given = local::segment(key.owner, key.serial).map_err(|e| refused(&e))?;
-        let map = map_given(&given, key.kind).map_err(|e| refused(&e))?;
+        let given = local::segment(key.owner, key.serial).map_err(|e| e.to_string())?;
+        let map = map_given(&given, key.kind).map_err(|e| e.to_string())?;
         let (file, pid, wake) = match given {
             local::Segment::Theirs {
                 file, pid, wake, ..
             } => (file, pid, wake),
             local::Segment::Own(export) => {
                 let wake = export.wake.as_ref().map(EventFd::try_clone).transpose();
-                (None, process::pid(), wake.map_err(|e| refused(&e))?)
+                (None, process::pid(), wake.map_err(|e| e.to_string())?)
             }
         };
         let attached = Arc::new(Attached {
