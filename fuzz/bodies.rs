@@ -199,7 +199,7 @@ fn address(data: &[u8]) {
     );
     if let Ok(address) = Address::unpack(&sealed(data), known) {
         assert_eq!(Address::unpack(&address.pack(), known), Ok(address.clone()));
-        let envelope = address.to_envelope();
+        let envelope = address.to_envelope(&[]);
         assert_eq!(Address::from_envelope(&envelope, known), Ok(address));
     }
 }
@@ -223,6 +223,7 @@ fn foreign(data: &[u8]) {
         EnvelopeKind::Handle,
     ] {
         let _ = upstream::recognise(kind, data);
+        let _ = upstream::Address::with_entries(data, upstream::address::Place::Wireup);
         let mut need = 0;
         while let Look::Need(more) = envelope::look(kind, &data[..need.min(data.len())]) {
             assert!(more > need && more < 32);

@@ -539,6 +539,12 @@ pub static TABLE: Table = Table {
              as on any thread of a program that uses a worker with several: the worker is in MULTI mode.",
         ),
         Row::new(
+            "UPSTREAM_PEERS",
+            "n",
+            Kind::Bool,
+            "Talk to processes of upstream UCX over tcp: tagged messages, by worker address. Experimental.",
+        ),
+        Row::new(
             "WIREUP_TIMEOUT",
             "2m",
             Kind::Time,

@@ -5,6 +5,7 @@
 //! uuid of its worker and its id; a `Wireup` message with both precedes the first message that needs a reply. `state` has
 //! the life of an endpoint.
 
+mod dialect;
 mod end;
 mod flushes;
 pub mod keepalive;
@@ -26,7 +27,7 @@ mod transport_flush;
 
 pub use end::{End, EpRef, Pin};
 pub use lanes::{Capability, Lane, LaneIdx, Lanes};
-pub use message_lane::{MAX_TOGETHER, MessageLane, writer};
+pub use message_lane::{MAX_TOGETHER, MessageLane, NO_LANE, writer};
 use outstanding::Outstanding;
 pub use parts::{Part, Rest};
 use rails::Rails;
@@ -185,6 +186,8 @@ pub struct Ep {
     /// The number of queued replies that was last reported to the transport.
     reported_replies: Cell<usize>,
     connection: Cell<Connection>,
+    /// The peer is a process of upstream UCX: messages are in its format.
+    upstream: Cell<bool>,
     handle: Cell<Handle>,
     made_by: Cell<MadeBy>,
     /// Number of calls into this endpoint; a destroyed endpoint is freed when the last returns.
@@ -248,6 +251,7 @@ impl Ep {
             }),
             reported_replies: Cell::new(0),
             connection: Cell::new(Connection::Unconnected),
+            upstream: Cell::new(false),
             handle: Cell::new(handle),
             made_by: Cell::new(made_by),
             pins: Cell::new(0),
@@ -548,6 +552,7 @@ impl Ep {
 
     fn step(&self, task: &mut Task) -> Result<TaskStep> {
         match task {
+            Task::Control(control) if !self.has_message(control.id) => Ok(TaskStep::Done),
             Task::Control(control) => {
                 self.lane().control(control.id, &control.bytes)?;
                 Ok(TaskStep::Done)

@@ -7,11 +7,11 @@ use super::proto::reassembly::{FragmentOrder, MessageId, Reassembly, Target};
 use super::proto::rndv::{mapped, receiver, sender};
 use super::proto::{control, send};
 use super::worker_core::Core;
-use super::{am, rma, stream, tag, unexpected, wireup};
+use super::{am, rma, stream, tag, unexpected, upstream, wireup};
 use crate::c::*;
 use crate::ucp::rts::Rts;
 use crate::ucs::{Result, Status};
-use crate::uct::internal::{EpochGuard, IfaceBase, Keep, Placing, ShortHandler};
+use crate::uct::internal::{EpochGuard, IfaceBase, Keep, Placing, ShortHandler, UpstreamEvent};
 use crate::wire::header::*;
 use crate::wire::id::{EpName, RequestId};
 use crate::{ucs_debug, ucs_error};
@@ -139,6 +139,17 @@ pub fn install(iface: &IfaceBase, worker: *mut c_void) -> Result<()> {
     Ok(())
 }
 
+/// Has an interface accept connections of upstream UCX, whose messages come to the worker.
+pub fn install_upstream(iface: &IfaceBase, worker: *mut c_void) {
+    iface.internal.on_upstream.set(Some((on_upstream, worker)));
+}
+
+/// Something has come of upstream UCX.
+unsafe fn on_upstream(arg: *mut c_void, event: &UpstreamEvent<'_>) {
+    // SAFETY: as in `shim`.
+    upstream::on_event(unsafe { &*arg.cast::<Core>() }, event);
+}
+
 /// A tagged message.
 unsafe fn short_tag(arg: *mut c_void, tag: u64, payload: *const u8, len: usize) {
     // SAFETY: as in `shim`.
@@ -262,12 +273,8 @@ fn on_first(worker: &Core, message: &[u8]) -> Option<()> {
         }
         _ => return None,
     };
-    if matches!(reassembly.target, Target::Am(_)) {
-        unexpected::add(worker, unexpected::MESSAGE);
-    }
     reassembly.ep = h.ep;
-    worker.proto().reassemblies.insert(id, reassembly);
-    let taken = on_fragment(worker, id, 0, body);
+    let taken = begin_message(worker, id, reassembly, body);
     let sender = EpName {
         uuid: h.uuid,
         id: h.ep,
@@ -282,6 +289,20 @@ fn on_first(worker: &Core, message: &[u8]) -> Option<()> {
         limit_unauthenticated(worker, id);
     }
     taken
+}
+
+/// Keeps a message of which the first bytes have come.
+pub fn begin_message(
+    worker: &Core,
+    id: MessageId,
+    reassembly: Reassembly,
+    body: &[u8],
+) -> Option<()> {
+    if matches!(reassembly.target, Target::Am(_)) {
+        unexpected::add(worker, unexpected::MESSAGE);
+    }
+    worker.proto().reassemblies.insert(id, reassembly);
+    on_fragment(worker, id, 0, body)
 }
 
 /// An unauthenticated peer has begun a message: drops an older one if there are too many.
@@ -313,7 +334,7 @@ fn on_middle(worker: &Core, message: &[u8]) -> Option<()> {
 }
 
 /// Delivers a fragment whose turn it is, and then those that came out of order; keeps another one.
-fn on_fragment(worker: &Core, id: MessageId, offset: u64, body: &[u8]) -> Option<()> {
+pub fn on_fragment(worker: &Core, id: MessageId, offset: u64, body: &[u8]) -> Option<()> {
     let reassemblies = &worker.proto().reassemblies;
     let order = reassemblies.with(id, |a| match a.order_of(offset, body.len()) {
         FragmentOrder::OutOfOrder if !a.keep_out_of_order(offset, body) => FragmentOrder::Invalid,

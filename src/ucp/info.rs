@@ -129,7 +129,7 @@ impl Core {
         let mut s = format!(
             "#\n# UCP worker '{}'\n#\n#                 address: {} bytes\n",
             self.params.name,
-            self.address(false).to_envelope().len()
+            self.packed_address(false).len()
         );
         let atomics = UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64;
         if self.context().params.features & u64::from(atomics) != 0 {

@@ -45,6 +45,7 @@ pub mod stream;
 pub mod tag;
 pub mod timer;
 pub mod unexpected;
+pub mod upstream;
 pub mod wakeup;
 pub mod wireup;
 pub mod worker;

@@ -259,6 +259,9 @@ impl Worker {
                 f(handle, iface.address.as_mut_ptr().cast());
             }
             handlers::install(base_of(handle), arg)?;
+            if context.config.bool(var!(TABLE, "UPSTREAM_PEERS")) {
+                handlers::install_upstream(base_of(handle), arg);
+            }
         }
         Ok(iface)
     }

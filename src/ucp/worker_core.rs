@@ -23,6 +23,7 @@ use crate::ucs::{Result, Status};
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::internal::InternalRef;
 use crate::wire::address::{Address, AddressEntry};
+use crate::wire::upstream::address::Offer;
 use core::cell::{Cell, RefCell};
 use core::ffi::{c_uint, c_void};
 
@@ -322,6 +323,19 @@ impl Core {
         if let Some(iface) = self.ifaces.get(iface) {
             iface.internal().release(address);
         }
+    }
+
+    /// This worker's address for applications.
+    pub fn packed_address(&self, net_only: bool) -> Vec<u8> {
+        self.address(net_only).to_envelope(&self.upstream_offers())
+    }
+
+    /// What upstream UCX can use of the interfaces. It is the same each time.
+    pub fn upstream_offers(&self) -> Vec<Offer> {
+        let offers = self.ifaces.iter();
+        offers
+            .filter_map(|iface| iface.internal().upstream_offer())
+            .collect()
     }
 
     /// Most bytes of a user's header in an active message.

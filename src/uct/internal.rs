@@ -11,13 +11,14 @@
 use crate::c::*;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Completion, Iface, Posted};
+use crate::uct::api::{Completion, Iface, Pack, Posted};
 pub use crate::uct::base::am::{Keep, Placing, ShortHandler};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 pub use crate::uct::base::iface::{IfaceBase, base_of};
 use crate::uct::base::iov::Iov;
+use crate::wire::upstream::address::{Entry, Offer};
 use core::cell::Cell;
-use core::ffi::c_void;
+use core::ffi::{c_uint, c_void};
 use core::marker::PhantomData;
 
 /// An addition to C's registration flags: the registration is for one transfer, which the owner may revoke. A peer that
@@ -104,6 +105,26 @@ pub trait InternalIface: Iface {
     /// that requests replies and does not read them.
     fn replies_queued(ep: &EpBox<Self>, change: isize) {}
 
+    /// What worker addresses tell upstream UCX of this interface, if it accepts connections of it.
+    fn upstream_offer(face: &IfaceBox<Self>) -> Option<Offer> {
+        None
+    }
+
+    /// Whether a transport in an address of upstream's is of this device's network; `None` if it cannot be reached.
+    fn upstream_reach(face: &IfaceBox<Self>, entry: &Entry<'_>) -> Option<bool> {
+        None
+    }
+
+    /// An endpoint that sends to an interface of upstream's, by `upstream_send` only.
+    fn upstream_connect(face: &IfaceBox<Self>, entry: &Entry<'_>) -> Result<uct_ep_h> {
+        Err(Status::UNSUPPORTED)
+    }
+
+    /// As `am_bcopy`, on an endpoint of `upstream_connect`.
+    fn upstream_send(ep: &EpBox<Self>, id: u8, pack: Pack) -> Result<usize> {
+        Err(Status::UNSUPPORTED)
+    }
+
     /// As `get_zcopy`, of memory that its owner may take back meanwhile: `CANCELED` when it has.
     ///
     /// # Safety
@@ -125,6 +146,8 @@ pub struct Internal {
     pub ops: &'static InternalOps,
     /// Called when a peer has connected and proven its identity.
     pub on_peer: Cell<Option<OnPeer>>,
+    /// Called with what comes of upstream UCX; without it no connection of upstream's is accepted.
+    pub on_upstream: Cell<Option<OnUpstream>>,
     /// Whether the interface has to be polled.
     pub polls: bool,
     /// Receive pause: a handler asks the interface to keep further messages until the next progress.
@@ -136,15 +159,44 @@ pub struct Internal {
 /// A function and its argument that gets the identity of a peer (`InternalIface::peer_identity`).
 pub type OnPeer = (unsafe fn(*mut c_void, u64), *mut c_void);
 
+/// A message of upstream UCX.
+pub struct UpstreamMessage<'a> {
+    pub id: u8,
+    pub body: &'a [u8],
+    /// Tells connections apart.
+    pub connection: u64,
+    /// The addresses of the sender's device and interface, if it connects from where it says that it listens.
+    pub sender: Option<(&'a [u8], &'a [u8])>,
+}
+
+/// What comes of upstream UCX.
+pub enum UpstreamEvent<'a> {
+    Message(UpstreamMessage<'a>),
+    /// This connection has ended: no more messages of it come.
+    Closed(u64),
+}
+
+/// A function and its argument that gets what comes of upstream UCX.
+pub type OnUpstream = (unsafe fn(*mut c_void, &UpstreamEvent<'_>), *mut c_void);
+
 impl Internal {
     /// The state of a new interface of transport `I`.
     pub fn new<I: InternalIface>() -> Internal {
         Internal {
             ops: &Table::<I>::OPS,
             on_peer: Cell::new(None),
+            on_upstream: Cell::new(None),
             polls: I::POLLS,
             recv_paused: Cell::new(false),
             corked: Cell::new(false),
+        }
+    }
+
+    /// Something has come of upstream UCX: calls `on_upstream`.
+    pub fn upstream(&self, event: &UpstreamEvent<'_>) {
+        if let Some((call, arg)) = self.on_upstream.get() {
+            // SAFETY: set together with its argument, which outlives the interface.
+            unsafe { call(arg, event) };
         }
     }
 
@@ -199,6 +251,24 @@ impl<'a> InternalRef<'a> {
         unsafe { (self.ops().is_connected)(self.handle, identity) }
     }
 
+    /// `InternalIface::upstream_offer`.
+    pub fn upstream_offer(self) -> Option<Offer> {
+        // SAFETY: as above.
+        unsafe { (self.ops().upstream_offer)(self.handle) }
+    }
+
+    /// `InternalIface::upstream_reach`.
+    pub fn upstream_reach(self, entry: &Entry<'_>) -> Option<bool> {
+        // SAFETY: as above.
+        unsafe { (self.ops().upstream_reach)(self.handle, entry) }
+    }
+
+    /// `InternalIface::upstream_connect`.
+    pub fn upstream_connect(self, entry: &Entry<'_>) -> Result<uct_ep_h> {
+        // SAFETY: as above.
+        unsafe { (self.ops().upstream_connect)(self.handle, entry) }
+    }
+
     /// `InternalIface::reject_sender`.
     pub fn reject_sender(self) -> bool {
         // SAFETY: as above.
@@ -246,6 +316,14 @@ pub struct InternalOps {
     pub release: unsafe fn(uct_iface_h, usize),
     /// `InternalIface::replies_queued`.
     pub replies_queued: unsafe fn(uct_ep_h, isize),
+    /// `InternalIface::upstream_offer`.
+    pub upstream_offer: unsafe fn(uct_iface_h) -> Option<Offer>,
+    /// `InternalIface::upstream_reach`.
+    pub upstream_reach: unsafe fn(uct_iface_h, &Entry<'_>) -> Option<bool>,
+    /// `InternalIface::upstream_connect`.
+    pub upstream_connect: unsafe fn(uct_iface_h, &Entry<'_>) -> Result<uct_ep_h>,
+    /// `InternalIface::upstream_send`, as C's `am_bcopy`.
+    pub upstream_send: uct_ep_am_bcopy_func_t,
 }
 
 /// The table of transport `I`.
@@ -263,6 +341,10 @@ impl<I: InternalIface> Table<I> {
         keep: keep::<I>,
         release: release::<I>,
         replies_queued: replies_queued::<I>,
+        upstream_offer: upstream_offer::<I>,
+        upstream_reach: upstream_reach::<I>,
+        upstream_connect: upstream_connect::<I>,
+        upstream_send: Some(upstream_send::<I>),
     };
 }
 
@@ -336,6 +418,40 @@ unsafe fn keep<I: InternalIface>(iface: uct_iface_h, address: usize, len: usize)
 unsafe fn release<I: InternalIface>(iface: uct_iface_h, address: usize) {
     // SAFETY: by the caller's promise.
     I::release(unsafe { IfaceBox::<I>::from_c(iface) }, address);
+}
+
+unsafe fn upstream_offer<I: InternalIface>(iface: uct_iface_h) -> Option<Offer> {
+    // SAFETY: by the caller's promise.
+    I::upstream_offer(unsafe { IfaceBox::<I>::from_c(iface) })
+}
+
+unsafe fn upstream_reach<I: InternalIface>(iface: uct_iface_h, entry: &Entry<'_>) -> Option<bool> {
+    // SAFETY: by the caller's promise.
+    I::upstream_reach(unsafe { IfaceBox::<I>::from_c(iface) }, entry)
+}
+
+unsafe fn upstream_connect<I: InternalIface>(
+    iface: uct_iface_h,
+    entry: &Entry<'_>,
+) -> Result<uct_ep_h> {
+    // SAFETY: by the caller's promise.
+    I::upstream_connect(unsafe { IfaceBox::<I>::from_c(iface) }, entry)
+}
+
+unsafe extern "C" fn upstream_send<I: InternalIface>(
+    ep: uct_ep_h,
+    id: u8,
+    cb: uct_pack_callback_t,
+    arg: *mut c_void,
+    _flags: c_uint,
+) -> isize {
+    // SAFETY: by the caller's promise.
+    let ep = unsafe { EpBox::<I>::from_c(ep) };
+    let pack = cb.map(|cb| Pack { cb, arg }).ok_or(Status::INVALID_PARAM);
+    match pack.and_then(|pack| I::upstream_send(ep, id, pack)) {
+        Ok(len) => len as isize,
+        Err(e) => e.code() as isize,
+    }
 }
 
 unsafe fn replies_queued<I: InternalIface>(ep: uct_ep_h, change: isize) {

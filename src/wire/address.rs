@@ -5,6 +5,7 @@
 //! uuid (8) precede it; applications exchange the form of `envelope`.
 
 use super::blob::{self, BlobError, HEAD};
+use super::upstream::address::Offer;
 use super::{Reader, envelope};
 
 /// One interface of a worker.
@@ -47,11 +48,11 @@ impl Address {
         Ok(Address { uuid, entries })
     }
 
-    /// The blob for applications.
-    pub fn to_envelope(&self) -> Vec<u8> {
+    /// The blob for applications, with what upstream can use.
+    pub fn to_envelope(&self, offers: &[Offer]) -> Vec<u8> {
         let mut body = Vec::new();
         self.put_entries(&mut body);
-        envelope::wrap_address(self.uuid, &body)
+        envelope::wrap_address(self.uuid, &body, offers)
     }
 
     /// Reads such a blob, as `unpack`.
@@ -136,7 +137,7 @@ mod tests {
     fn forms() -> [Form; 2] {
         [
             (sample().pack(), unpack, 0),
-            (sample().to_envelope(), from_envelope, 11),
+            (sample().to_envelope(&[]), from_envelope, 11),
         ]
     }
 
@@ -168,7 +169,7 @@ mod tests {
             },
         );
         assert_eq!(unpack(&address.pack()), Ok(sample()));
-        assert_eq!(from_envelope(&address.to_envelope()), Ok(sample()));
+        assert_eq!(from_envelope(&address.to_envelope(&[])), Ok(sample()));
     }
 
     #[test]
@@ -194,7 +195,7 @@ mod tests {
             uuid: 1,
             entries: (0..=255).chain(0..=255).map(entry).collect(),
         };
-        let some = from_envelope(&address.to_envelope()).unwrap();
+        let some = from_envelope(&address.to_envelope(&[])).unwrap();
         assert_eq!(some.entries, address.entries[..255]);
         assert_eq!(unpack(&address.pack()), Ok(some));
     }

@@ -2,8 +2,9 @@
 //! could use, and returns "unreachable".
 //!
 //! * A worker address is one of upstream's version 1: version and flags (1), worker uuid (8), then devices. Ours has
-//!   only devices without transports, which upstream skips: a mark (1), a length of at most 31 (1) and that many
-//!   bytes. Their bytes together are our head and body.
+//!   devices without transports, which upstream skips: a mark (1), a length of at most 31 (1) and that many
+//!   bytes. Their bytes together are our head and body. Where upstream's processes may be peers, the devices that
+//!   those can use follow.
 //! * A remote key: a map of memory domains (8), memory type (1), then for each domain in the map a length (1) and a key,
 //!   and the number of a system device (1), 255 for none. Ours is the key of domain 63, which no transport has.
 //! * An exported memory handle: length (1) and flags (2), a map of memory domains (8), which is empty, and what upstream
@@ -14,7 +15,8 @@
 //! Our checksum is of all these bytes. Each was tried with upstream 1.13.1 to 1.22.0 (`tests/interop`).
 
 use super::blob::{self, BlobError, HEAD, claimed_len};
-use super::{Reader, Writer};
+use super::upstream::address::{DOMAIN, Offer, Place};
+use super::{Reader, Writer, upstream};
 
 /// Version 1 with a uuid, and without.
 const WITH_UUID: u8 = 0x20;
@@ -117,11 +119,12 @@ pub fn has_head(kind: EnvelopeKind, bytes: &[u8]) -> bool {
     head.is_some_and(|head| claimed_len(head).is_ok())
 }
 
-/// A worker address with our `body`.
-pub fn wrap_address(uuid: u64, body: &[u8]) -> Vec<u8> {
+/// A worker address with our `body`, and what upstream can use.
+pub fn wrap_address(uuid: u64, body: &[u8], offers: &[Offer]) -> Vec<u8> {
     let mut out = vec![WITH_UUID];
     out.extend_from_slice(&uuid.to_le_bytes());
-    put_devices(&[&[0; HEAD], body].concat(), &mut out);
+    put_devices(&[&[0; HEAD], body].concat(), offers.is_empty(), &mut out);
+    upstream::address::put_devices(offers, Place::Blob, &mut out);
     blob::seal(&mut out, EnvelopeKind::Address.head_at());
     out
 }
@@ -132,8 +135,11 @@ pub fn unwrap_address(blob: &[u8]) -> Result<(u64, Vec<u8>), BlobError> {
     let mut r = Reader::new(before);
     let uuid = r.u8().and_then(|_| r.u64()).ok_or(BlobError::Damaged)?;
     let devices = blob.get(9..).and_then(take_devices);
-    let body = devices.as_deref().and_then(|all| all.get(HEAD..));
-    Ok((uuid, body.ok_or(BlobError::Damaged)?.to_vec()))
+    let (devices, _) = devices.ok_or(BlobError::Damaged)?;
+    Ok((
+        uuid,
+        devices.get(HEAD..).ok_or(BlobError::Damaged)?.to_vec(),
+    ))
 }
 
 /// Room for our body in a key.
@@ -207,7 +213,7 @@ impl Private {
     pub fn wrap(&self) -> Vec<u8> {
         let mut out = self.ep.to_le_bytes().to_vec();
         out.extend_from_slice(&[self.err_mode, OF_CONNECTION, 0, WITHOUT_UUID]);
-        put_devices(&self.body, &mut out);
+        put_devices(&self.body, true, &mut out);
         out
     }
 
@@ -221,17 +227,20 @@ impl Private {
         Some(Private {
             ep,
             err_mode,
-            body: take_devices(r.rest())?,
+            body: match take_devices(r.rest())? {
+                (body, []) => body,
+                _ => return None,
+            },
         })
     }
 }
 
-/// Appends `bytes` as devices without transports, at least one.
-fn put_devices(bytes: &[u8], out: &mut Vec<u8>) {
+/// Appends `bytes` as devices without transports, at least one. `all`: no others follow.
+fn put_devices(bytes: &[u8], all: bool, out: &mut Vec<u8>) {
     let mut rest = bytes;
     loop {
         let (device, more) = rest.split_at(rest.len().min(DEVICE_MAX));
-        let last = if more.is_empty() { LAST } else { 0 };
+        let last = if more.is_empty() && all { LAST } else { 0 };
         out.extend_from_slice(&[EMPTY_DEVICE, device.len() as u8 | last]);
         out.extend_from_slice(device);
         rest = more;
@@ -241,20 +250,26 @@ fn put_devices(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The bytes of devices that are all of `put_devices`.
-fn take_devices(devices: &[u8]) -> Option<Vec<u8>> {
+/// The bytes of the devices that `put_devices` made, and what follows them.
+fn take_devices(devices: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut r = Reader::new(devices);
     let mut out = Vec::with_capacity(devices.len());
     loop {
         let (mark, len) = (r.u8()?, r.u8()?);
         let n = usize::from(len & !LAST);
-        let full = n == DEVICE_MAX || len & LAST != 0 && n < DEVICE_MAX;
-        if mark != EMPTY_DEVICE || !full {
+        if mark != EMPTY_DEVICE || n > DEVICE_MAX {
             return None;
         }
         out.extend_from_slice(r.bytes(n)?);
-        if len & LAST != 0 {
-            return r.rest().is_empty().then_some(out);
+        match r.rest() {
+            [] if len & LAST != 0 => return Some((out, &[])),
+            _ if len & LAST != 0 => return None,
+            [DOMAIN, ..] => return Some((out, r.rest())),
+            _ => {}
+        }
+        // Only the last has fewer.
+        if n < DEVICE_MAX {
+            return None;
         }
     }
 }
@@ -272,7 +287,7 @@ mod tests {
     fn bytes_of_version_6() {
         let body: Vec<u8> = (1..=30).collect();
         assert_eq!(
-            hex(&wrap_address(0x1122_3344_5566_7788, &body)),
+            hex(&wrap_address(0x1122_3344_5566_7788, &body, &[])),
             "208877665544332211\
              9f1f3300cf06af30b7c70102030405060708090a0b0c0d0e0f1011121314151617\
              9f8718191a1b1c1d1e"
@@ -303,7 +318,7 @@ mod tests {
     /// Each envelope around `body`, and how it is opened.
     fn all(body: &[u8]) -> [(EnvelopeKind, Vec<u8>, Unwrap); 3] {
         [
-            (EnvelopeKind::Address, wrap_address(5, body), |b| {
+            (EnvelopeKind::Address, wrap_address(5, body, &[]), |b| {
                 unwrap_address(b).ok().map(|(_, body)| body)
             }),
             (EnvelopeKind::Key, wrap_key(body), |b| {
@@ -334,6 +349,32 @@ mod tests {
     }
 
     #[test]
+    fn devices_for_upstream_stand_behind_ours() {
+        let offer = |n: u8| Offer {
+            transport: 0x19cf,
+            device: vec![0, 2, 10, 77, n, 2],
+            iface: vec![1, n],
+            overhead: 1.0,
+            bandwidth: 2.0,
+            latency: 3.0,
+            flags: 0x0023_0301,
+        };
+        for len in [0, 22, 23, 24, 54, 70] {
+            let body = vec![0x5a; len];
+            let blob = wrap_address(5, &body, &[offer(1), offer(2)]);
+            assert_eq!(unwrap_address(&blob), Ok((5, body)));
+            let (address, entries) = upstream::Address::with_entries(&blob, Place::Blob).unwrap();
+            let ifaces: Vec<_> = entries.iter().map(|entry| entry.iface).collect();
+            assert_eq!((address.uuid, ifaces), (5, vec![&[1, 1][..], &[1, 2]]));
+            for i in 0..blob.len() * 8 {
+                let mut bad = blob.clone();
+                bad[i / 8] ^= 1 << (i % 8);
+                assert!(unwrap_address(&bad).is_err(), "bit {i}");
+            }
+        }
+    }
+
+    #[test]
     fn every_flipped_bit_and_every_cut_is_refused() {
         for (kind, blob, unwrap) in all(&[0x5a; 70]) {
             for i in 0..blob.len() * 8 {
@@ -354,7 +395,7 @@ mod tests {
     #[test]
     fn wrong_devices_inside_a_right_checksum_are_refused() {
         let at = EnvelopeKind::Address.head_at();
-        let good = wrap_address(5, &[0x5a; 70]);
+        let good = wrap_address(5, &[0x5a; 70], &[]);
         for (i, wrong) in [(10, 30), (10, 0x9f), (42, 0x1f), (43, 8), (43, 0x80)] {
             let mut bad = good.clone();
             bad[i] = wrong;

@@ -105,8 +105,13 @@ pub unsafe fn blob<'a>(kind: EnvelopeKind, at: *const u8) -> Result<Cow<'a, [u8]
 
 /// The worker address of upstream's at `at`, if one is there.
 pub fn upstream_address(at: *const u8) -> Option<upstream::Address> {
+    upstream::Address::decode(&foreign(at))
+}
+
+/// The memory at `at`, of which an address that is not ours is the beginning.
+pub fn foreign<'a>(at: *const u8) -> Cow<'a, [u8]> {
     let kind = EnvelopeKind::Address;
-    upstream::Address::decode(&Given { at, kind }.copy(FOREIGN_MAX))
+    Given { at, kind }.copy(FOREIGN_MAX)
 }
 
 /// Gives a blob to C.
@@ -174,7 +179,7 @@ mod tests {
     #[test]
     fn blobs_are_read_wherever_pages_end_in_them() {
         let all = [
-            (EnvelopeKind::Address, address().to_envelope()),
+            (EnvelopeKind::Address, address().to_envelope(&[])),
             (EnvelopeKind::Key, key(READ)),
             (EnvelopeKind::Handle, key(READ | WRITE | EXPORTED)),
         ];
@@ -197,7 +202,7 @@ mod tests {
             // SAFETY: a slice.
             unsafe { blob(kind, bytes.as_ptr()) }.err()
         };
-        let (address, key, handle) = (address().to_envelope(), key(READ), key(READ | EXPORTED));
+        let (address, key, handle) = (address().to_envelope(&[]), key(READ), key(READ | EXPORTED));
         for (kind, bytes, other) in [
             (EnvelopeKind::Address, &key, EnvelopeKind::Key),
             (EnvelopeKind::Address, &handle, EnvelopeKind::Handle),
@@ -236,7 +241,7 @@ mod tests {
     #[test]
     fn what_was_handed_out_is_taken_back() {
         for (kinds, blob) in [
-            (&[EnvelopeKind::Address][..], address().to_envelope()),
+            (&[EnvelopeKind::Address][..], address().to_envelope(&[])),
             (&[EnvelopeKind::Key, EnvelopeKind::Handle], key(READ)),
             (
                 &[EnvelopeKind::Key, EnvelopeKind::Handle],

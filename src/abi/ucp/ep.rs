@@ -1,16 +1,19 @@
 //! Endpoints: the exported functions of `ucp.h` and its companions.
 
-use super::blob::blob;
+use super::blob::{blob, foreign};
 use super::param::{self, NULL_PTR, Which, enter, error, own, status_ptr};
 use super::worker::progress;
 use crate::abi::args::{non_null, put_name};
 use crate::c::prelude::*;
+use crate::ucp::config::TABLE;
 use crate::ucp::ep::{End, Ep, EpParams, EpRef};
 use crate::ucp::request::{Info, Param, Posted, ended};
 use crate::ucp::rma::flush;
+use crate::ucp::upstream;
 use crate::ucp::wireup::cm;
 use crate::ucp::wireup::listener::{self, ConnRequest};
 use crate::ucp::worker_core::Core;
+use crate::ucs::config::var;
 use crate::ucs::sockaddr as addr;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
@@ -154,6 +157,9 @@ unsafe fn by_address(w: &Core, address: *const u8, params: EpParams) -> Result<E
     let bytes = unsafe { blob(EnvelopeKind::Address, address) };
     match bytes.and_then(|bytes| Address::from_envelope(&bytes, registry::is_known)) {
         Ok(a) => crate::ucp::wireup::connect(w, a, params),
+        Err(BlobError::Upstream(_)) if w.context().config.bool(var!(TABLE, "UPSTREAM_PEERS")) => {
+            upstream::connect(w, &foreign(address), params)
+        }
         Err(e) => {
             ucs_error!("ucp_ep_create: the remote address is not usable: {e}");
             Err(match e {

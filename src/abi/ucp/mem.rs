@@ -431,6 +431,12 @@ pub unsafe extern "C" fn ucp_ep_rkey_unpack(
     let (ep, parsed) = unsafe { (ep(h), unpack(EnvelopeKind::Key, rkey_buffer)) };
     let _guard = own!(ep.worker(), UCS_ERR_UNSUPPORTED);
     match parsed {
+        Ok(_) if ep.is_upstream() => {
+            ucs_error!(
+                "ucp_ep_rkey_unpack: memory of processes of upstream UCX cannot be accessed, and the key is none of its"
+            );
+            UCS_ERR_UNREACHABLE
+        }
         Ok(info) => {
             // SAFETY: the caller's out parameter.
             unsafe { *rkey_p = Box::into_raw(Box::new(ep.unpack_key(info))).cast() };

@@ -150,7 +150,7 @@ pub unsafe extern "C" fn ucp_worker_query(
         if has(UCP_WORKER_ATTR_FIELD_ADDRESS) {
             let net_only = has(UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS)
                 && (*attr).address_flags & UCP_WORKER_ADDRESS_FLAG_NET_ONLY != 0;
-            let (at, len) = hand_out(w.address(net_only).to_envelope());
+            let (at, len) = hand_out(w.packed_address(net_only));
             (*attr).address = at.cast();
             (*attr).address_length = len;
         }
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn ucp_worker_get_address(
     // SAFETY: a live worker.
     let w = unsafe { param::worker(worker) };
     let _guard = own!(w, UCS_ERR_UNSUPPORTED);
-    let (at, len) = hand_out(w.address(false).to_envelope());
+    let (at, len) = hand_out(w.packed_address(false));
     // SAFETY: the caller's out parameters.
     unsafe {
         *address_p = at.cast();

@@ -368,8 +368,8 @@ impl Ep {
             w.endpoints()
                 .pairing
                 .remove(uuid, serial, self.id.get(), self.remote_ep.get());
-        if let (Some(remote_ep), true, Some(address)) = (remote_ep, peer_lives, self.address.get())
-        {
+        let answers = peer_lives && !self.is_upstream();
+        if let (Some(remote_ep), true, Some(address)) = (remote_ep, answers, self.address.get()) {
             // The remote endpoint lives on, and its messages may need replies. So may messages of this endpoint to
             // itself, until the close message has come.
             let path = ReturnPath {
@@ -431,6 +431,9 @@ impl Ep {
 
     /// Sends the close message, if the peer knows this endpoint or has to know of lost operations.
     fn send_close(&self, end: End) {
+        if !self.has_message(AmId::Close) {
+            return;
+        }
         let forced = end != End::Flushed;
         if !self.wireup_sent.get() {
             let is_needed = match forced {

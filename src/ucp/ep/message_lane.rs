@@ -75,6 +75,11 @@ impl MessageLane {
 
     /// Sends one transport message, which `fill` writes. `fill` returns its length.
     pub fn bcopy<F: FnMut(*mut u8) -> usize>(&self, id: AmId, fill: F) -> Result<usize> {
+        self.bcopy_as(id as u8, fill)
+    }
+
+    /// The same of a message of the peer's dialect.
+    pub fn bcopy_as<F: FnMut(*mut u8) -> usize>(&self, id: u8, fill: F) -> Result<usize> {
         bcopy(self.ep, self.am_bcopy, id, fill)
     }
 
@@ -97,7 +102,7 @@ impl Lane {
     pub fn bcopy<F: FnMut(*mut u8) -> usize>(&self, id: AmId, fill: F) -> Result<usize> {
         // SAFETY: a live transport endpoint.
         let am_bcopy = unsafe { (*(*self.ep).iface).ops.ep_am_bcopy };
-        bcopy(self.ep, am_bcopy, id, fill)
+        bcopy(self.ep, am_bcopy, id as u8, fill)
     }
 }
 
@@ -106,7 +111,7 @@ impl Lane {
 fn bcopy<F: FnMut(*mut u8) -> usize>(
     ep: uct_ep_h,
     am_bcopy: uct_ep_am_bcopy_func_t,
-    id: AmId,
+    id: u8,
     mut fill: F,
 ) -> Result<usize> {
     unsafe extern "C" fn shim<F: FnMut(*mut u8) -> usize>(
@@ -123,7 +128,7 @@ fn bcopy<F: FnMut(*mut u8) -> usize>(
     let n = unsafe {
         send(
             ep,
-            id as u8,
+            id,
             Some(shim::<F>),
             core::ptr::from_mut(&mut fill).cast(),
             0,

@@ -3,7 +3,7 @@
 //! `send`: eager and rendezvous sends. `reassembly`: fragmented messages. `rndv`: rendezvous data; `fetched`: rendezvous
 //! into buffers of the library; `revocation`: the epoch that tells whether rendezvous buffers are still valid. `rails`:
 //! transfers that are split over several lanes. `zcopy`: transfers that a transport performs between the memory of two processes. `control`: control messages. `table` prints
-//! the thresholds. `postponed`: receives that go on with the next progress.
+//! the thresholds. `postponed`: receives that go on with the next progress. `upstream`: messages in upstream's format.
 
 pub mod control;
 pub mod fetched;
@@ -14,6 +14,7 @@ pub mod revocation;
 pub mod rndv;
 pub mod send;
 pub mod table;
+pub mod upstream;
 pub mod zcopy;
 
 use crate::ucp::ep::Rest;

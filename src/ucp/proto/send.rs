@@ -3,7 +3,7 @@
 //! `start` sends a message of any kind. In the fast case no request is needed: the queue is empty and the transport
 //! accepts the message. `SendOp::step` continues a queued send.
 
-use super::{rails, rndv, zcopy};
+use super::{rails, rndv, upstream, zcopy};
 use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Lane, MAX_TOGETHER, Rest, ShortRoute, Task, TaskStep, writer};
@@ -43,6 +43,9 @@ pub fn start(
         return immediate(ep.worker(), param, Info::default());
     }
     ep.usable()?;
+    if ep.is_upstream() {
+        upstream::check(&kind)?;
+    }
     if kind.names_sender() {
         ep.send_wireup();
     }
@@ -65,6 +68,7 @@ pub fn start(
     // The receiver of a first fragment has to learn it when no others follow.
     let in_fragments =
         matches!(stage, Stage::Fragments { .. }) && !matches!(kind, MessageKind::Stream { .. });
+    let in_fragments = in_fragments && !ep.is_upstream();
     if stage == Stage::Rndv(SenderState::SendRts) || in_fragments {
         ep.send_wireup();
     }
@@ -204,6 +208,9 @@ pub unsafe fn send_short_pair(
 
 /// Chooses the protocol of a message by its length and the transport's limits.
 pub fn plan(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> Stage {
+    if ep.is_upstream() {
+        return upstream::plan(ep, data);
+    }
     let lane = ep.lane();
     let (head, len) = (kind.header_len(), data.len());
     let contiguous = data.contiguous().is_some();
@@ -378,6 +385,9 @@ fn sent(ep: &Ep, req: Req, send: &mut SendOp) {
 
 /// Sends a message as one message.
 fn whole(ep: &Ep, kind: &MessageKind, data: &Data, sync: RequestName) -> Result<()> {
+    if ep.is_upstream() {
+        return upstream::whole(ep, kind, data);
+    }
     let head = kind.header_len();
     let len = match data {
         // A user's pack function is called once, into existing memory.
@@ -396,7 +406,7 @@ fn whole(ep: &Ep, kind: &MessageKind, data: &Data, sync: RequestName) -> Result<
 }
 
 /// The part of `room` that holds whole elements.
-fn whole_elements(room: usize) -> usize {
+pub fn whole_elements(room: usize) -> usize {
     if room < ELEMENTS {
         return room;
     }
@@ -405,6 +415,9 @@ fn whole_elements(room: usize) -> usize {
 
 /// Sends the fragment at `offset`; returns the bytes of data in it.
 fn send_fragment(ep: &Ep, req: Req, send: &SendOp, message: u64, offset: usize) -> Result<usize> {
+    if ep.is_upstream() {
+        return upstream::fragment(ep, send, message, offset);
+    }
     let uuid = ep.worker().uuid;
     let total = send.data.len();
     if let MessageKind::Stream { hdr } = &send.kind {
@@ -533,4 +546,26 @@ unsafe fn fill_body<H: Header>(
         head.encode(&mut writer(dest, H::LEN));
         H::LEN + data.pack(offset, dest.wrapping_add(H::LEN), room)
     }
+}
+
+/// Sends a message of the peer's dialect: a header of `head` bytes, and of `data` from an offset on at most as many bytes
+/// as given, which fit. Returns the number of data bytes.
+pub fn pack_and_send(
+    ep: &Ep,
+    id: u8,
+    head: usize,
+    encode: impl Fn(&mut Writer<'_>),
+    (data, offset, most): (&Data, usize, usize),
+) -> Result<usize> {
+    if head + most > ep.lane().max_bcopy {
+        return Err(Status::EXCEEDS_LIMIT);
+    }
+    let sent = ep.lane().bcopy_as(id, |dest| {
+        // SAFETY: the header and `most` bytes fit in the transport's buffer, as checked.
+        unsafe {
+            encode(&mut writer(dest, head));
+            head + data.pack(offset, dest.wrapping_add(head), most)
+        }
+    })?;
+    Ok(sent - head)
 }

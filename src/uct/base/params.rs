@@ -228,6 +228,14 @@ pub struct EpParams {
 }
 
 impl EpParams {
+    /// Without an address.
+    pub const UNCONNECTED: EpParams = EpParams {
+        device_addr: core::ptr::null(),
+        device_addr_len: None,
+        iface_addr: core::ptr::null(),
+        iface_addr_len: None,
+    };
+
     /// Reads `uct_ep_params_t` for an endpoint of an interface.
     ///
     /// # Safety

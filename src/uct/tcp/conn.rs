@@ -17,6 +17,7 @@ use super::rx_state::RxState;
 use super::send_policy::Decision;
 use super::send_queue::{Extent, Report, SendQueue, TX_LIMIT};
 use super::txq::Owner;
+use super::upstream::{self, Upstream, frames};
 use super::wire::{self, Frame};
 use crate::sys::clock::monotonic_ns;
 use crate::sys::socket::Socket;
@@ -62,6 +63,8 @@ pub struct Conn {
     pub deadline: Cell<u64>,
     /// The other side has sent its last frame.
     pub bye: Cell<bool>,
+    /// The peer is an interface of upstream's.
+    pub upstream: Option<Upstream>,
 
     pub socket: ConnSocket,
     pub tx: SendQueue,
@@ -76,6 +79,22 @@ pub struct Conn {
 
 impl Conn {
     pub fn new(number: u64, peer: u64, remote: Option<SocketAddr>) -> Rc<Conn> {
+        Conn::make(number, peer, remote, None)
+    }
+
+    /// A connection with an interface of upstream's, which has no identity: the connection's number stands for it.
+    pub fn with_upstream(number: u64, remote: Option<SocketAddr>) -> Rc<Conn> {
+        let conn = Conn::make(number, number, remote, Some(Upstream::default()));
+        conn.update_reading();
+        conn
+    }
+
+    fn make(
+        number: u64,
+        peer: u64,
+        remote: Option<SocketAddr>,
+        upstream: Option<Upstream>,
+    ) -> Rc<Conn> {
         Rc::new(Conn {
             peer,
             remote: Cell::new(remote),
@@ -86,6 +105,7 @@ impl Conn {
             number,
             deadline: Cell::new(NEVER),
             bye: Cell::new(false),
+            upstream,
             socket: ConnSocket::default(),
             tx: SendQueue::default(),
             acks: Acks::default(),
@@ -185,12 +205,31 @@ impl Conn {
         {
             let mut tx = self.tx.lock();
             let all_flushed = self.acks.pending.has_flush_at(tx.queued());
-            tx.push(|out| wire::encode(frame, out));
+            tx.push(|out| self.encode(frame, out));
             // An acknowledged flush stays valid. A new one could reach a peer that makes no more progress.
             if all_flushed {
                 self.acks.pending.flush_covers(tx.queued());
             }
         }
+        let decision = self.tx.policy.on_control_frame();
+        self.carry_out(face, decision, Report::Callback);
+    }
+
+    /// Appends a control frame in the peer's format.
+    pub fn encode(&self, frame: &Frame, out: &mut Vec<u8>) {
+        match self.upstream {
+            None => wire::encode(frame, out),
+            Some(_) => {
+                if let Some(frame) = upstream::link::translated(frame) {
+                    frames::encode(frame, out);
+                }
+            }
+        }
+    }
+
+    /// Queues a control frame that only upstream has.
+    pub fn post_upstream(self: &Rc<Conn>, face: &TcpIface, frame: frames::Frame) {
+        self.tx.lock().push(|out| frames::encode(frame, out));
         let decision = self.tx.policy.on_control_frame();
         self.carry_out(face, decision, Report::Callback);
     }
@@ -354,7 +393,8 @@ impl Conn {
     }
 
     fn update_reading(&self) {
-        self.rx.update(self.socket.security.is_sealed());
+        let is_plain = !self.socket.security.is_sealed() && self.upstream.is_none();
+        self.rx.update(!is_plain);
     }
 
     /// Whether a little is to be read although reading is paused; `Err` when the peer is to be disconnected.

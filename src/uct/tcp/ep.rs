@@ -4,7 +4,7 @@
 use super::conn::{Conn, Phase};
 use super::iface::{Face, TcpIface, max_header};
 use super::link;
-use super::post::{GATHERED_COPY, Put, PutPayload};
+use super::post::{GATHERED_COPY, Put, PutPayload, UpstreamHeader};
 use super::txq::Owner;
 use super::wire::{DeviceAddr, Frame, IFACE_ADDR_LEN, IfaceAddr, MAX_DEVICE_ADDR};
 use crate::c::*;
@@ -108,6 +108,13 @@ impl TcpEp {
         Ok(())
     }
 
+    /// The connection of a new endpoint.
+    pub fn join(ep: &EpBox<TcpIface>, conn: Rc<Conn>) {
+        // The cell is empty: this sets it.
+        let _ = ep.conn.set(conn);
+        TcpEp::created(ep);
+    }
+
     /// The endpoint is destroyed: incomplete operations are cancelled.
     pub fn closing(ep: &EpBox<TcpIface>) {
         ep.pending.close();
@@ -195,6 +202,14 @@ impl TcpEp {
         // SAFETY: there is room for `max_bcopy` bytes.
         let fill = |at| unsafe { pack.pack_into(at) };
         self.conn()?.post_am(face, id, face.settings.max_copy, fill)
+    }
+
+    /// As `am_bcopy`, to an interface of upstream's.
+    pub fn upstream_send(&self, face: &Face, id: u8, pack: Pack) -> Result<usize> {
+        // SAFETY: there is room for `max_bcopy` bytes.
+        let fill = |at| unsafe { pack.pack_into(at) };
+        self.conn()?
+            .post_framed::<UpstreamHeader>(face, id, face.settings.max_copy, fill)
     }
 
     pub fn am_zcopy(

@@ -15,6 +15,7 @@ use super::keys::Keys;
 use super::proof::FIRST_LEN;
 use super::rx_state::RxBuf;
 use super::txq::Owner;
+use super::upstream::{self, frames};
 use super::wire::{DeviceAddr, HEADER_LEN, IFACE_ADDR_LEN, IfaceAddr, PUT_LEN};
 use crate::c::*;
 use crate::sys::clock::monotonic_ns;
@@ -31,11 +32,12 @@ use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::internal::InternalIface;
+use crate::wire::upstream::address::{Entry, Offer};
 use crate::{ucs_diag, ucs_error};
 use core::cell::{Cell, RefCell};
 use core::ffi::c_int;
 use std::collections::{BTreeMap, HashMap};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -117,6 +119,8 @@ pub struct TcpIface {
     pub known: RefCell<HashMap<u64, Rc<Conn>>>,
     /// Those of the interfaces that are known, by id: the one that endpoints use.
     pub by_peer: RefCell<HashMap<u64, Rc<Conn>>>,
+    /// Those to interfaces of upstream's, by where these listen.
+    pub by_upstream: RefCell<HashMap<SocketAddr, Rc<Conn>>>,
     next_token: Cell<u64>,
     attempts: Cell<u64>,
     /// By token: the oldest first.
@@ -192,6 +196,7 @@ impl TcpIface {
             deadlines: RefCell::default(),
             known: RefCell::default(),
             by_peer: RefCell::default(),
+            by_upstream: RefCell::default(),
             next_token: Cell::new(FIRST_TOKEN),
             attempts: Cell::new(0),
             unauth_peers: RefCell::default(),
@@ -513,6 +518,12 @@ impl TcpIface {
         }
     }
 
+    /// Whether an address is of this device's network.
+    pub fn is_near(&self, ip: IpAddr) -> bool {
+        let own = self.device_addr();
+        own.is_same_subnet(&DeviceAddr { ip, ..own })
+    }
+
     /// Whether a device at `addr` can be reached: it has the same address family, and loopback addresses are in the
     /// same host and namespace. There may be routers between other subnets.
     pub fn reaches(&self, addr: &DeviceAddr) -> bool {
@@ -801,6 +812,36 @@ impl InternalIface for TcpIface {
 
     fn replies_queued(ep: &EpBox<Self>, change: isize) {
         ep.replies_queued(ep.face(), change);
+    }
+
+    fn upstream_offer(face: &Face) -> Option<Offer> {
+        let is_offered = upstream::link::is_welcome(face) && !face.address.loopback;
+        is_offered.then(|| Offer {
+            transport: frames::TRANSPORT,
+            device: frames::device(face.address.ip),
+            iface: frames::iface(face.port),
+            overhead: OVERHEAD as f32,
+            bandwidth: face.estimate.bandwidth as f32,
+            latency: face.estimate.latency as f32,
+            flags: frames::ABILITIES,
+        })
+    }
+
+    fn upstream_reach(face: &Face, entry: &Entry<'_>) -> Option<bool> {
+        let is_tcp = entry.transport == frames::TRANSPORT;
+        upstream::link::reach(face, entry.device).filter(|_| is_tcp)
+    }
+
+    fn upstream_connect(face: &Face, entry: &Entry<'_>) -> Result<uct_ep_h> {
+        let conn = upstream::link::connect(face, entry.device, entry.iface)?;
+        let ep = EpBox::create(face, &EpParams::UNCONNECTED)?;
+        // SAFETY: just made.
+        TcpEp::join(unsafe { EpBox::<Self>::from_c(ep) }, conn);
+        Ok(ep)
+    }
+
+    fn upstream_send(ep: &EpBox<Self>, id: u8, pack: Pack) -> Result<usize> {
+        ep.upstream_send(ep.face(), id, pack)
     }
 }
 

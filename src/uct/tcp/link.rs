@@ -13,11 +13,13 @@ use super::hello::{HELLO_LEN, Hello, PURPOSE_DATA, Received};
 use super::iface::{Face, Once, TcpIface, Timed, UnauthPeer};
 use super::proof::{self, FIRST_LEN};
 use super::rx;
+use super::upstream::{self, link::Greeted};
 use super::wire::{self, Bad, Frame, Reason, Welcome};
 use crate::sys::clock::monotonic_ns;
 use crate::sys::poll::{PollFd, poll};
 use crate::sys::socket::{Connecting, Options, READABLE, Socket, WRITABLE};
 use crate::ucs::{Result, Status, sync};
+use crate::uct::internal::UpstreamEvent;
 use crate::{ucs_debug, ucs_diag, ucs_error, ucs_warn};
 use core::cell::RefCell;
 use std::collections::HashMap;
@@ -63,10 +65,16 @@ pub fn connect(face: &TcpIface, peer: u64, remote: SocketAddr) -> Result<Rc<Conn
         return Ok(conn);
     }
     let conn = Conn::new(face.new_token(), peer, Some(remote));
-    face.by_peer.borrow_mut().insert(peer, Rc::clone(&conn));
-    if let Err(e) = start(face, &conn) {
-        drop_socket(face, &conn);
-        face.by_peer.borrow_mut().remove(&peer);
+    begin(face, &conn, remote)?;
+    Ok(conn)
+}
+
+/// Lists a new connection and begins the first attempt.
+pub fn begin(face: &TcpIface, conn: &Rc<Conn>, remote: SocketAddr) -> Result<()> {
+    face.by_peer.borrow_mut().insert(conn.peer, Rc::clone(conn));
+    if let Err(e) = start(face, conn) {
+        drop_socket(face, conn);
+        face.by_peer.borrow_mut().remove(&conn.peer);
         ucs_error!(
             "tcp: cannot connect from {} to {remote}: {e}",
             face.address.ip
@@ -76,7 +84,7 @@ pub fn connect(face: &TcpIface, peer: u64, remote: SocketAddr) -> Result<Rc<Conn
             None => Status::IO_ERROR,
         });
     }
-    Ok(conn)
+    Ok(())
 }
 
 /// Default size of the send buffer to a peer of this host: what both processes copy stays in a processor's second cache,
@@ -183,7 +191,10 @@ pub fn connected(face: &TcpIface, conn: &Rc<Conn>) {
         }
         return;
     }
-    let bytes = hello(face, conn);
+    let bytes = match &conn.upstream {
+        None => hello(face, conn).to_vec(),
+        Some(upstream) => upstream::link::opening(face, upstream.number.get()),
+    };
     match conn.socket.with(|s| s.send(&bytes)) {
         // A fresh socket has room for a hello.
         Some(Ok(n)) if n == bytes.len() => {
@@ -244,7 +255,7 @@ pub fn on_welcome(face: &TcpIface, conn: &Rc<Conn>, welcome: &Welcome) -> bool {
     true
 }
 
-fn opened(face: &TcpIface, conn: &Rc<Conn>, attempt: u64, max_am: usize) {
+pub fn opened(face: &TcpIface, conn: &Rc<Conn>, attempt: u64, max_am: usize) {
     conn.phase.set(Phase::Open);
     face.set_deadline(conn, NEVER);
     conn.peer_attempt.set(attempt);
@@ -394,6 +405,12 @@ pub fn forget_unauth_peer(face: &TcpIface, token: u64) {
     }
 }
 
+/// The first bytes of a peer.
+enum Greeting {
+    Ours(core::result::Result<Option<Received>, Bad>),
+    Upstream(Greeted),
+}
+
 /// Reads the bytes of an unauthenticated peer, up to its hello.
 pub fn read_greeting(face: &Face, token: u64, unauth_peer: &Rc<RefCell<UnauthPeer>>) {
     if face.greetings.get() >= MAX_GREETINGS {
@@ -413,7 +430,10 @@ pub fn read_greeting(face: &Face, token: u64, unauth_peer: &Rc<RefCell<UnauthPee
             Ok(0) => None,
             Ok(n) => {
                 *len += n;
-                Some(Received::decode(&bytes[..*len]))
+                Some(match upstream::link::greeting(face, &bytes[..*len]) {
+                    None => Greeting::Ours(Received::decode(&bytes[..*len])),
+                    Some(greeted) => Greeting::Upstream(greeted),
+                })
             }
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
             Err(_) => None,
@@ -421,11 +441,19 @@ pub fn read_greeting(face: &Face, token: u64, unauth_peer: &Rc<RefCell<UnauthPee
     };
     let from = unauth_peer.borrow().from;
     match said {
-        Some(Ok(None)) => return,
-        Some(Ok(Some(hello))) => on_hello(face, unauth_peer, &hello),
-        Some(Err(Bad::Upstream)) => upstream_peer(face, from),
-        Some(Err(Bad::Kind(wire::OPENING))) => proof::no_secret(face, unauth_peer),
-        Some(Err(bad)) => {
+        Some(Greeting::Ours(Ok(None)) | Greeting::Upstream(Ok(None))) => return,
+        Some(Greeting::Upstream(Ok(Some((opening, len))))) => {
+            if let Err(e) = upstream::link::accept(face, unauth_peer, opening, len) {
+                ucs_error!("tcp: a connection from {from} cannot be kept: {e}");
+            }
+        }
+        Some(Greeting::Upstream(Err(bad))) => {
+            garbage(face, from, format_args!("it began with {bad}"));
+        }
+        Some(Greeting::Ours(Ok(Some(hello)))) => on_hello(face, unauth_peer, &hello),
+        Some(Greeting::Ours(Err(Bad::Upstream))) => upstream_peer(face, from),
+        Some(Greeting::Ours(Err(Bad::Kind(wire::OPENING)))) => proof::no_secret(face, unauth_peer),
+        Some(Greeting::Ours(Err(bad))) => {
             if let Bad::Version(_) = bad {
                 send_frame(unauth_peer, &Frame::Reject(Reason::Version));
             }
@@ -558,7 +586,7 @@ pub fn on_hello(face: &Face, unauth_peer: &Rc<RefCell<UnauthPeer>>, received: &R
 }
 
 /// Moves the socket of an unauthenticated peer to a connection.
-fn adopt(
+pub fn adopt(
     face: &TcpIface,
     conn: &Rc<Conn>,
     unauth_peer: &Rc<RefCell<UnauthPeer>>,
@@ -615,6 +643,10 @@ pub fn abort(face: &TcpIface, conn: &Rc<Conn>, status: Status) {
     if peers.get(&conn.peer).is_some_and(|c| Rc::ptr_eq(c, conn)) {
         peers.remove(&conn.peer);
     }
+    if conn.upstream.is_some() {
+        let mut all = face.by_upstream.borrow_mut();
+        all.retain(|_, listed| !Rc::ptr_eq(listed, conn));
+    }
     face.broken.borrow_mut().push(Rc::clone(conn));
 }
 
@@ -637,6 +669,10 @@ pub fn report(face: &Face, conn: &Rc<Conn>) {
         } else {
             ep.fail(status);
         }
+    }
+    if conn.upstream.is_some() {
+        let name = upstream::link::name(face, conn);
+        face.base.internal.upstream(&UpstreamEvent::Closed(name));
     }
     // Pending requests are called: their sends return the status of the failure.
     conn.pending.dispatch();
@@ -759,6 +795,7 @@ pub fn close_all(face: &Face) {
     face.unauth_peers.borrow_mut().clear();
     face.forget_deadlines();
     face.by_peer.borrow_mut().clear();
+    face.by_upstream.borrow_mut().clear();
     let broken = core::mem::take(&mut *face.broken.borrow_mut());
     for conn in broken {
         conn.clear(|_, _| ());

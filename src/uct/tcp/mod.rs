@@ -18,6 +18,7 @@
 //! | `hello` | the signed greeting of a peer that connects |
 //! | `proof`, `sealed` | with a secret: the handshake before the greeting, encrypted sending and receiving |
 //! | `wire` | byte formats |
+//! | `upstream/` | connections with upstream UCX, by its formats |
 
 mod acks;
 mod backpressure;
@@ -46,6 +47,7 @@ mod sealed;
 mod send_policy;
 mod send_queue;
 mod txq;
+mod upstream;
 pub mod wire;
 
 pub use md::TcpComponent;

@@ -90,6 +90,12 @@ impl PendingAcks {
         self.flushed_at.set(queued);
     }
 
+    /// The number of the posted flush whose low half is `low`: the last such.
+    pub fn whole_flush_number(&self, low: u32) -> u64 {
+        let last = self.flushes.get();
+        last.wrapping_sub((last as u32).wrapping_sub(low).into())
+    }
+
     /// The peer has acknowledged flush `seq`. Returns false for an invalid number.
     pub fn on_flush_ack(&self, seq: u64) -> bool {
         if seq > self.flushes.get() || seq < self.flushes_acked.get() {
@@ -155,6 +161,16 @@ impl PendingAcks {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_low_half_of_a_number_names_the_last_such_flush() {
+        let acks = PendingAcks::default();
+        acks.flushes.set((1 << 32) + 5);
+        assert_eq!(acks.whole_flush_number(5), (1 << 32) + 5);
+        assert_eq!(acks.whole_flush_number(0), 1 << 32);
+        assert_eq!(acks.whole_flush_number(u32::MAX), u32::MAX.into());
+        assert_eq!(acks.whole_flush_number(6), 6);
+    }
 
     /// Fake completions and owners, never dereferenced.
     fn comp(n: usize) -> Completion {

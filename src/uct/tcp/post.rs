@@ -7,6 +7,7 @@ use super::iface::{Face, TcpIface};
 use super::keys::Keys;
 use super::send_queue::{Locked, Report};
 use super::txq::Owner;
+use super::upstream::frames;
 use super::wire::{self, Frame, HEADER_LEN};
 use crate::sys::socket::IoVec;
 use crate::ucs::{Result, Status};
@@ -28,6 +29,33 @@ pub struct Put<'a> {
 pub enum PutPayload<'a> {
     InPlace(Vec<IoVec>),
     Copied(&'a mut dyn FnMut(&mut Vec<u8>)),
+}
+
+/// The header in front of a message.
+pub trait FrameHeader {
+    type Bytes;
+    fn bytes(id: u8, len: usize) -> Self::Bytes;
+}
+
+struct OurHeader;
+
+impl FrameHeader for OurHeader {
+    type Bytes = [u8; HEADER_LEN];
+
+    #[inline(always)]
+    fn bytes(id: u8, len: usize) -> Self::Bytes {
+        wire::am_header(id, len)
+    }
+}
+
+pub struct UpstreamHeader;
+
+impl FrameHeader for UpstreamHeader {
+    type Bytes = [u8; frames::HEADER_LEN];
+
+    fn bytes(id: u8, len: usize) -> Self::Bytes {
+        frames::header(id, len)
+    }
 }
 
 impl Conn {
@@ -75,22 +103,31 @@ impl Conn {
         room: usize,
         fill: impl FnOnce(*mut u8) -> usize,
     ) -> Result<usize> {
+        self.post_framed::<OurHeader>(face, id, room, fill)
+    }
+
+    /// The same with the header of a peer's frames.
+    #[inline(always)]
+    pub fn post_framed<H: FrameHeader>(
+        self: &Rc<Conn>,
+        face: &TcpIface,
+        id: u8,
+        room: usize,
+        fill: impl FnOnce(*mut u8) -> usize,
+    ) -> Result<usize> {
+        let header_len = size_of::<H::Bytes>();
         // The buffer is taken out since `fill` may be the user's code.
         let mut bytes = self.reserve(face)?.take();
         let at = bytes.len();
-        bytes.reserve(HEADER_LEN + room);
+        bytes.reserve(header_len + room);
         let place = bytes.as_mut_ptr().wrapping_add(at);
-        let len = fill(place.wrapping_add(HEADER_LEN));
+        let len = fill(place.wrapping_add(header_len));
         let fits = len <= room;
         if fits {
-            // SAFETY: `HEADER_LEN + room` bytes behind `at` are reserved.
-            unsafe {
-                place
-                    .cast::<[u8; HEADER_LEN]>()
-                    .write(wire::am_header(id, len))
-            };
+            // SAFETY: `header_len + room` bytes behind `at` are reserved; any alignment.
+            unsafe { place.cast::<H::Bytes>().write_unaligned(H::bytes(id, len)) };
             // SAFETY: the header and `len` bytes of body were just written.
-            unsafe { bytes.set_len(at + HEADER_LEN + len) };
+            unsafe { bytes.set_len(at + header_len + len) };
         }
         let added = bytes.len() - at;
         let mut tx = self.tx.lock();
@@ -210,7 +247,7 @@ impl Conn {
         if remote && !pending.has_flush_at(queued) {
             let seq = pending.next_flush();
             let mut tx = self.tx.lock();
-            tx.push(|out| wire::encode(&Frame::Flush { seq }, out));
+            tx.push(|out| self.encode(&Frame::Flush { seq }, out));
             pending.flush_covers(tx.queued());
         }
         if comp.is_none() {

@@ -11,6 +11,7 @@ use super::link;
 use super::long;
 use super::rx_state::{Fate, Placing, PutIn, RxBuf};
 use super::sealed;
+use super::upstream;
 use super::wire::{self, Frame};
 use crate::sys::socket::{self, block};
 use crate::ucs::Status;
@@ -42,17 +43,103 @@ pub enum Got {
 #[inline]
 pub fn receive(face: &Face, conn: &Rc<Conn>) -> u32 {
     if conn.rx.is_read_plain() {
-        receive_rounds::<false>(face, conn, MAX_ROUNDS)
+        receive_rounds::<Plain>(face, conn, MAX_ROUNDS)
     } else {
         receive_otherwise(face, conn)
     }
 }
 
-/// The same for a connection that is encrypted, or whose reading is paused.
+/// How the bytes of a connection are read, and what frames they are.
+trait Form {
+    /// The kernel reports data to be read as long as there are some.
+    const IS_REPORTED: bool;
+    fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got;
+    /// The length of the message that `bytes` begin with, as far as it is known; 0 for another frame.
+    fn whole(bytes: &[u8], limit: usize) -> usize;
+    fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, String>;
+    fn goes_on(conn: &Conn) -> bool;
+}
+
+struct Plain;
+
+impl Form for Plain {
+    const IS_REPORTED: bool = true;
+
+    #[inline]
+    fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
+        read(face, conn, buf)
+    }
+
+    #[inline]
+    fn whole(bytes: &[u8], limit: usize) -> usize {
+        match wire::decode(bytes, limit) {
+            Ok(Some((Frame::Am { .. }, total))) => total,
+            _ => 0,
+        }
+    }
+
+    #[inline]
+    fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, String> {
+        handle_frames(face, conn, buf)
+    }
+
+    #[inline]
+    fn goes_on(conn: &Conn) -> bool {
+        conn.rx.is_read_plain()
+    }
+}
+
+struct Sealed;
+
+impl Form for Sealed {
+    const IS_REPORTED: bool = false;
+
+    fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
+        sealed::read(face, conn, buf)
+    }
+
+    fn whole(bytes: &[u8], limit: usize) -> usize {
+        Plain::whole(bytes, limit)
+    }
+
+    fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, String> {
+        handle_frames(face, conn, buf)
+    }
+
+    fn goes_on(conn: &Conn) -> bool {
+        conn.rx.is_read()
+    }
+}
+
+/// Of an interface of upstream's.
+struct OfUpstream;
+
+impl Form for OfUpstream {
+    const IS_REPORTED: bool = true;
+
+    fn read(_face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
+        let room = buf.data.len() - buf.end;
+        fill(conn, buf, room)
+    }
+
+    fn whole(bytes: &[u8], limit: usize) -> usize {
+        upstream::rx::whole(bytes, limit)
+    }
+
+    fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, String> {
+        upstream::rx::handle_frames(face, conn, buf)
+    }
+
+    fn goes_on(conn: &Conn) -> bool {
+        conn.rx.is_read()
+    }
+}
+
+/// The same for a connection that is encrypted or upstream's, or whose reading is paused.
 #[cold]
 fn receive_otherwise(face: &Face, conn: &Rc<Conn>) -> u32 {
     if conn.rx.is_read() {
-        receive_rounds::<true>(face, conn, MAX_ROUNDS)
+        receive_form(face, conn, MAX_ROUNDS)
     } else {
         0
     }
@@ -60,28 +147,28 @@ fn receive_otherwise(face: &Face, conn: &Rc<Conn>) -> u32 {
 
 /// Receives once, also where reading is paused.
 pub fn receive_once(face: &Face, conn: &Rc<Conn>) -> u32 {
-    if conn.socket.security.is_sealed() {
-        receive_rounds::<true>(face, conn, 1)
+    receive_form(face, conn, 1)
+}
+
+fn receive_form(face: &Face, conn: &Rc<Conn>, rounds: usize) -> u32 {
+    if conn.upstream.is_some() {
+        receive_rounds::<OfUpstream>(face, conn, rounds)
+    } else if conn.socket.security.is_sealed() {
+        receive_rounds::<Sealed>(face, conn, rounds)
     } else {
-        receive_rounds::<false>(face, conn, 1)
+        receive_rounds::<Plain>(face, conn, rounds)
     }
 }
 
-/// `SEALED`: the connection is encrypted.
-fn receive_rounds<const SEALED: bool>(face: &Face, conn: &Rc<Conn>, rounds: usize) -> u32 {
+fn receive_rounds<F: Form>(face: &Face, conn: &Rc<Conn>, rounds: usize) -> u32 {
     let mut buf = conn.rx.buffer.take().unwrap_or_else(|| face.rx_buffer());
     let mut count = 0;
     for _ in 0..rounds {
         let more = if conn.rx.held.replace(false) {
             true
         } else {
-            make_room(&mut buf, conn);
-            let got = if SEALED {
-                sealed::read(face, conn, &mut buf)
-            } else {
-                read(face, conn, &mut buf)
-            };
-            match got {
+            make_room::<F>(&mut buf, conn);
+            match F::read(face, conn, &mut buf) {
                 Got::Some(more) => {
                     count += 1;
                     more
@@ -97,7 +184,7 @@ fn receive_rounds<const SEALED: bool>(face: &Face, conn: &Rc<Conn>, rounds: usiz
                 }
             }
         };
-        match handle_frames(face, conn, &mut buf) {
+        match F::handle_frames(face, conn, &mut buf) {
             Ok(n) => count += n,
             Err(why) => {
                 if face.first(Once::Garbage) {
@@ -106,16 +193,11 @@ fn receive_rounds<const SEALED: bool>(face: &Face, conn: &Rc<Conn>, rounds: usiz
                 link::abort(face, conn, Status::IO_ERROR);
             }
         }
-        let goes_on = if SEALED {
-            conn.rx.is_read()
-        } else {
-            conn.rx.is_read_plain()
-        };
-        if !more || conn.fd() < 0 || conn.rx.held.get() || !goes_on {
+        if !more || conn.fd() < 0 || conn.rx.held.get() || !F::goes_on(conn) {
             break;
         }
     }
-    if SEALED && conn.socket.security.is_ready() {
+    if !F::IS_REPORTED && conn.socket.security.is_ready() {
         // The kernel does not report data that were read already.
         face.hold(conn);
     }
@@ -143,15 +225,12 @@ fn on_end(face: &Face, conn: &Rc<Conn>, e: io::Error) {
 }
 
 /// Moves the rest of a frame to the front when there is little room after it.
-fn make_room(buf: &mut RxBuf, conn: &Conn) {
+fn make_room<F: Form>(buf: &mut RxBuf, conn: &Conn) {
     if buf.start == buf.end {
         (buf.start, buf.end) = (0, 0);
     }
     let rest = buf.data.get(buf.start..buf.end).unwrap_or(&[]);
-    let whole = match wire::decode(rest, conn.rx.limit.get()) {
-        Ok(Some((Frame::Am { .. }, total))) => total,
-        _ => 0,
-    };
+    let whole = F::whole(rest, conn.rx.limit.get());
     let wanted = whole.max(rest.len() + MIN_ROOM);
     if buf.data.len() - buf.start < wanted {
         buf.data.copy_within(buf.start..buf.end, 0);
@@ -180,9 +259,14 @@ fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
             Err(e) => not_got(e),
         };
     }
-    let free = free_part(face, conn, buf);
-    let room = free.len();
-    match socket::recv(conn.fd(), free) {
+    let room = free_part(face, conn, buf).len();
+    fill(conn, buf, room)
+}
+
+/// Receives at most `room` bytes behind those in the buffer, which has so much room.
+#[inline]
+fn fill(conn: &Conn, buf: &mut RxBuf, room: usize) -> Got {
+    match socket::recv(conn.fd(), &mut buf.data[buf.end..buf.end + room]) {
         Ok(0) => Got::End,
         Ok(n) => {
             buf.end += n;

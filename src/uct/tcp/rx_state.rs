@@ -65,7 +65,7 @@ pub struct RxState {
     pub held: Cell<bool>,
     /// Queued replies to the peer: too many pause reading.
     pub replies: QueuedReplies,
-    /// Neither paused nor encrypted.
+    /// Neither paused nor encrypted nor upstream's.
     is_plain: Cell<bool>,
 }
 
@@ -92,15 +92,15 @@ impl RxState {
         !self.replies.is_paused()
     }
 
-    /// Whether it is read now, and its bytes are not encrypted.
+    /// Whether it is read now, and its bytes are our frames as they are.
     #[inline]
     pub fn is_read_plain(&self) -> bool {
         self.is_plain.get()
     }
 
-    /// Reading was paused or resumed, or encryption begins or ends.
-    pub fn update(&self, is_encrypted: bool) {
-        self.is_plain.set(self.is_read() && !is_encrypted);
+    /// Reading was paused or resumed, or begins to be of another form: encrypted, or upstream's frames.
+    pub fn update(&self, is_of_other_form: bool) {
+        self.is_plain.set(self.is_read() && !is_of_other_form);
     }
 
     /// Whether a message was ever received.

@@ -4,8 +4,10 @@
 //! release (high half) and a byte of flags. Then, by flags: uuid (8), client id (8), name (length, bytes). Then the
 //! devices, or 0xff for none. A device is a memory domain (1), length and flags (1), number of paths (1, by flag),
 //! system device (1, by flag), the address, and its transports, unless the domain says that there are none. A
-//! transport is a sum of its name (2), attributes (16, in version 2: 8), length and flags (1), the address,
-//! and, by flag, addresses of endpoints: length (1), address, lane (1).
+//! transport is a sum of its name (2), attributes (16, in version 2: 8), in wire-up messages an index (1), length and
+//! flags (1), the address, and, by flag, addresses of endpoints: length (1), address, lane (1).
+//!
+//! What this library makes has version 1 and tells no release.
 
 use super::Release;
 use crate::wire::Reader;
@@ -25,6 +27,77 @@ const PATHS: u8 = 0x40;
 const SYSTEM_DEVICE: u8 = 0x20;
 /// Of the length of a transport.
 const ENDPOINTS: u8 = 0x40;
+/// Most bytes of a device's and a transport's address in version 1.
+const DEVICE_MAX: usize = 0x1f;
+const TRANSPORT_MAX: usize = 0x3f;
+/// The memory domain of each device of ours.
+pub const DOMAIN: u8 = 0;
+/// The index of each transport of ours in wire-up messages, for the lanes of endpoints; we tell of none.
+const INDEX: u8 = 0xc3;
+
+/// Where an address stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The application passes it on.
+    Blob,
+    /// Behind the header of a wire-up message: transports have an index.
+    Wireup,
+}
+
+/// A transport of a worker, and the device it is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// The sum of the transport's name.
+    pub transport: u16,
+    pub device: &'a [u8],
+    pub iface: &'a [u8],
+}
+
+/// A transport of ours that upstream can use.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offer {
+    pub transport: u16,
+    pub device: Vec<u8>,
+    pub iface: Vec<u8>,
+    /// Seconds of processor time a message, bytes a second, and seconds.
+    pub overhead: f32,
+    pub bandwidth: f32,
+    pub latency: f32,
+    /// Priority (8 bits), then what the transport can do.
+    pub flags: u32,
+}
+
+/// Appends devices, at least one, of which the last is the last of its address.
+pub fn put_devices(offers: &[Offer], place: Place, out: &mut Vec<u8>) {
+    for (n, offer) in offers.iter().enumerate() {
+        let last = if n + 1 == offers.len() { LAST } else { 0 };
+        let device = &offer.device[..offer.device.len().min(DEVICE_MAX)];
+        let iface = &offer.iface[..offer.iface.len().min(TRANSPORT_MAX)];
+        out.extend_from_slice(&[DOMAIN, device.len() as u8 | last]);
+        out.extend_from_slice(device);
+        out.extend_from_slice(&offer.transport.to_le_bytes());
+        for figure in [offer.overhead, offer.bandwidth, offer.latency] {
+            out.extend_from_slice(&figure.to_le_bytes());
+        }
+        out.extend_from_slice(&offer.flags.to_le_bytes());
+        if place == Place::Wireup {
+            out.push(INDEX);
+        }
+        out.push(iface.len() as u8 | LAST);
+        out.extend_from_slice(iface);
+    }
+}
+
+/// The address of a worker for a wire-up message.
+pub fn for_wireup(uuid: u64, offers: &[Offer]) -> Vec<u8> {
+    let mut out = vec![UUID << 4];
+    out.extend_from_slice(&uuid.to_le_bytes());
+    match offers {
+        [] => out.push(NO_DEVICES),
+        _ => put_devices(offers, Place::Wireup, &mut out),
+    }
+    out
+}
 
 /// A worker's address, as far as it is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +109,18 @@ pub struct Address {
 impl Address {
     /// The address that `bytes` begin with.
     pub fn decode(bytes: &[u8]) -> Option<Address> {
+        Address::read(bytes, Place::Blob, |_| ())
+    }
+
+    /// The address that `bytes` begin with, and its transports.
+    pub fn with_entries(bytes: &[u8], place: Place) -> Option<(Address, Vec<Entry<'_>>)> {
+        let mut entries = Vec::new();
+        let address = Address::read(bytes, place, |entry| entries.push(entry))?;
+        Some((address, entries))
+    }
+
+    /// Reads an address; calls `each` for its transports.
+    fn read<'a>(bytes: &'a [u8], place: Place, mut each: impl FnMut(Entry<'a>)) -> Option<Address> {
         let mut r = Reader::new(bytes);
         let head = r.u8()?;
         let (second, flags, mut release) = match head & 15 {
@@ -62,7 +147,7 @@ impl Address {
             return Some(Address { release, uuid });
         }
         loop {
-            let device = Device::decode(&mut r, second)?;
+            let device = Device::decode(&mut r, (second, place), &mut each)?;
             if device.last {
                 if let (false, Some(bits)) = (second, device.release()) {
                     release = Release::from_bits(bits);
@@ -81,8 +166,13 @@ struct Device {
 }
 
 impl Device {
-    /// Steps over a device and its transports.
-    fn decode(r: &mut Reader<'_>, second: bool) -> Option<Device> {
+    /// Reads a device; calls `each` for its transports. `form` is whether it is of version 2, and where it stands.
+    fn decode<'a>(
+        r: &mut Reader<'a>,
+        form: (bool, Place),
+        each: &mut impl FnMut(Entry<'a>),
+    ) -> Option<Device> {
+        let (second, _) = form;
         let domain = r.u8()?;
         if second && domain & !EMPTY == !EMPTY {
             r.u8()?;
@@ -94,10 +184,16 @@ impl Device {
                 r.u8()?;
             }
         }
-        r.bytes(len)?;
+        let device = r.bytes(len)?;
         let mut more = domain & EMPTY == 0;
         while more {
-            more = transport(r, second)?;
+            let (transport, iface);
+            (transport, iface, more) = read_transport(r, form)?;
+            each(Entry {
+                transport,
+                device,
+                iface,
+            });
         }
         let last = bits & LAST != 0;
         Some(Device { domain, len, last })
@@ -109,20 +205,26 @@ impl Device {
     }
 }
 
-/// Steps over a transport: whether another one follows.
-fn transport(r: &mut Reader<'_>, second: bool) -> Option<bool> {
-    let attributes = if second { 8 } else { 16 };
-    r.bytes(2 + attributes)?;
+/// The sum of a transport's name, its address, and whether another transport follows.
+fn read_transport<'a>(
+    r: &mut Reader<'a>,
+    (second, place): (bool, Place),
+) -> Option<(u16, &'a [u8], bool)> {
+    let transport = r.u16()?;
+    r.bytes(if second { 8 } else { 16 })?;
+    if place == Place::Wireup {
+        r.u8()?;
+    }
     let bits = r.u8()?;
     let len = long(r, bits & 0x3f, 0x3f, second)?;
-    r.bytes(len)?;
+    let iface = r.bytes(len)?;
     let mut more = bits & ENDPOINTS != 0;
     while more {
         let len = r.u8()?;
         r.bytes(len.into())?;
         more = r.u8()? & LAST == 0;
     }
-    Some(bits & LAST == 0)
+    Some((transport, iface, bits & LAST == 0))
 }
 
 /// A length; in version 2 one that fills its bits stands in the next byte.
@@ -191,6 +293,66 @@ mod tests {
             for n in 0..blob.len() {
                 assert_eq!(Address::decode(&blob[..n]), None, "{n} of {}", blob.len());
             }
+        }
+    }
+
+    fn offer() -> Offer {
+        Offer {
+            transport: 0x19cf,
+            device: vec![0, 2, 10, 77, 0, 2],
+            iface: vec![0x82, 0xe6],
+            overhead: 50e-6,
+            bandwidth: 1.25e9,
+            latency: 30e-6,
+            flags: 0x0023_0301,
+        }
+    }
+
+    #[test]
+    fn bytes_of_our_devices_and_what_is_read_of_them() {
+        let device = "0006 0002 0a4d0002 cf19 17b75138 f902954e 82a8fb37 01032300";
+        let offers = [offer(), offer()];
+        let mut out = Vec::new();
+        put_devices(&offers, Place::Blob, &mut out);
+        let last = device.replacen("0006", "0086", 1);
+        assert_eq!(out, bytes(&format!("{device} 82 82e6 {last} 82 82e6")));
+
+        let uuid = 0x0807_0605_0403_0201;
+        let wireup = for_wireup(uuid, &offers[..1]);
+        assert_eq!(
+            wireup,
+            bytes(&format!("20 0102030405060708 {last} c3 82 82e6"))
+        );
+        let entry = Entry {
+            transport: 0x19cf,
+            device: &[0, 2, 10, 77, 0, 2],
+            iface: &[0x82, 0xe6],
+        };
+        let release = Release::Unknown;
+        let address = Address { release, uuid };
+        let read = Address::with_entries(&wireup, Place::Wireup);
+        assert_eq!(read, Some((address, vec![entry])));
+        for n in 0..wireup.len() {
+            assert_eq!(Address::with_entries(&wireup[..n], Place::Wireup), None);
+        }
+        let nothing = for_wireup(uuid, &[]);
+        assert_eq!(nothing, bytes("20 0102030405060708 ff"));
+        assert_eq!(
+            Address::with_entries(&nothing, Place::Wireup),
+            Some((address, vec![]))
+        );
+    }
+
+    #[test]
+    fn transports_of_releases_are_found() {
+        for (n, ports) in [(0, vec![0x86dd]), (1, vec![0xb58f]), (2, vec![0xe6bd])] {
+            let blob = bytes(PACKED[n].0);
+            let (_, entries) = Address::with_entries(&blob, Place::Blob).unwrap();
+            let tcp = entries.iter().filter(|entry| entry.transport == 0x19cf);
+            let found: Vec<u16> = tcp
+                .map(|entry| u16::from_be_bytes(entry.iface.try_into().unwrap()))
+                .collect();
+            assert_eq!(found, ports);
         }
     }
 

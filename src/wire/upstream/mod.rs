@@ -1,9 +1,11 @@
-//! Byte formats of upstream UCX (OpenUCX 1.12 and later), as far as its worker addresses and keys can be recognised.
+//! Byte formats of upstream UCX (OpenUCX 1.12 and later): worker addresses, messages, and keys as far as they can be
+//! recognised.
 //!
 //! Upstream's blobs have no length and no checksum: what can be read to its end is one. Slices in, `Option` out.
 
 pub mod address;
 pub mod key;
+pub mod message;
 
 pub use address::Address;
 

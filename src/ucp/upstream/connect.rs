@@ -1,0 +1,90 @@
+//! Connecting endpoints to workers of upstream's.
+#![forbid(unsafe_code)]
+
+use crate::ucp::ep::{End, Ep, EpParams, EpRef, MessageLane, NO_LANE};
+use crate::ucp::idle;
+use crate::ucp::plan::Thresholds;
+use crate::ucp::worker_core::Core;
+use crate::ucs::{Result, Status};
+use crate::wire;
+use crate::wire::upstream::Address;
+use crate::wire::upstream::address::{Entry, Place};
+use crate::{ucs_debug, ucs_error};
+use std::rc::Rc;
+
+/// The endpoint to the worker whose address `blob` begins with: an implicit endpoint, if there is one, else a new one.
+pub fn connect(worker: &Core, blob: &[u8], params: EpParams) -> Result<EpRef> {
+    let read = Address::with_entries(blob, Place::Blob);
+    let (address, entries) = read.ok_or(Status::INVALID_ADDR)?;
+    let uuid = address.uuid;
+    let pairing = &worker.endpoints().pairing;
+    let is_suitable = |id| {
+        let ep = worker.ep(id);
+        ep.is_some_and(|ep| ep.is_upstream() && !ep.is_reply_only() && ep.is_usable())
+    };
+    let taken = pairing.take_implicit(uuid, is_suitable);
+    if let Some(taken) = taken.and_then(|id| worker.ep(id)) {
+        taken.take_over(params);
+        worker.stream().list(taken);
+        pairing.count_made(uuid, taken.serial.get());
+        return Ok(taken.to_ref());
+    }
+    let made = Ep::unconnected(worker, params);
+    if let Err(e) = join(worker, &made, uuid, &entries) {
+        ucs_error!(
+            "a worker of {} is unreachable: they are reached over tcp only, not by loopback devices, and without \
+             UCX_TCP_AUTH_FILE; its address has {} transports",
+            address.release,
+            entries.len()
+        );
+        made.destroy(e, End::Flushed);
+        return Err(e);
+    }
+    let serial = pairing.count(uuid);
+    made.serial.set(serial);
+    pairing.count_made(uuid, serial);
+    pairing.add_unpaired(uuid, serial, made.id.get());
+    Ok(made)
+}
+
+/// Connects a new endpoint to one of the transports of a worker, best one of the same network.
+pub fn join(worker: &Core, ep: &Ep, uuid: u64, entries: &[Entry<'_>]) -> Result<()> {
+    let ifaces = worker.ifaces.iter().enumerate();
+    let mut pairs: Vec<(bool, usize, &Entry<'_>)> = ifaces
+        .flat_map(|(i, iface)| {
+            let reach = move |entry| {
+                let is_near = iface.internal().upstream_reach(entry)?;
+                Some((!is_near, i, entry))
+            };
+            entries.iter().filter_map(reach)
+        })
+        .collect();
+    pairs.sort_by_key(|(is_far, i, _)| (*is_far, *i));
+    for (_, i, entry) in pairs {
+        let iface = &worker.ifaces[i];
+        match iface.internal().upstream_connect(entry) {
+            Ok(uct_ep) => {
+                idle::poll(worker, iface);
+                let lane = MessageLane {
+                    ep: uct_ep,
+                    iface: i,
+                    max_bcopy: iface.attr.cap.am.max_bcopy.min(FRAME_MAX),
+                    thresholds: Thresholds::NONE,
+                    am_bcopy: iface.internal().base.internal.ops.upstream_send,
+                    ..NO_LANE
+                };
+                ep.set_upstream();
+                let address = wire::address::Address {
+                    uuid,
+                    entries: Vec::new(),
+                };
+                return ep.connected(lane, Rc::new(address));
+            }
+            Err(e) => ucs_debug!("an interface of upstream's cannot be connected to: {e}"),
+        }
+    }
+    Err(Status::UNREACHABLE)
+}
+
+/// Most bytes of a message: upstream receives into buffers of 64 KiB by default, without a look at the length.
+const FRAME_MAX: usize = 32 << 10;

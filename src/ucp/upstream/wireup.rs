@@ -1,0 +1,78 @@
+//! Wire-up messages of upstream's workers: each asks which endpoint of ours belongs to one of its own.
+#![forbid(unsafe_code)]
+
+use super::connect;
+use crate::ucp::ep::{End, Ep, EpRef, MadeBy};
+use crate::ucp::worker_core::Core;
+use crate::uct::internal::UpstreamMessage;
+use crate::wire::id::{EpId, EpName};
+use crate::wire::upstream::Address;
+use crate::wire::upstream::address::{Entry, Place};
+use crate::wire::upstream::message::{Wireup, WireupKind};
+use crate::{ucs_debug, ucs_diag};
+
+/// Handles a wire-up message.
+pub fn on_wireup(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
+    let (header, blob) = Wireup::split(message.body)?;
+    let (address, entries) = Address::with_entries(blob, Place::Wireup)?;
+    match header.kind {
+        WireupKind::Request if header.receiver == 0 => {
+            let sender = |entry: &&Entry<'_>| message.sender == Some((entry.device, entry.iface));
+            let from = entries.iter().find(sender);
+            on_request(worker, &header, address.uuid, from);
+        }
+        kind => ucs_debug!("a wire-up message of upstream UCX: {kind:?}, which needs no answer"),
+    }
+    Some(())
+}
+
+/// A worker has an endpoint to this one: pairs it with one of ours, and answers. `from` is where the message came from.
+fn on_request(worker: &Core, header: &Wireup, uuid: u64, from: Option<&Entry<'_>>) {
+    let id = EpId(header.sender);
+    let remote = EpName { uuid, id };
+    let pairing = &worker.endpoints().pairing;
+    if pairing.is_paired(remote) {
+        return;
+    }
+    let Some(from) = from else {
+        ucs_diag!(
+            "a wire-up message of upstream UCX does not name the interface that it came from: it is not answered"
+        );
+        return;
+    };
+    let serial = u32::from(header.number);
+    let is_suitable = |id| {
+        let ep = worker.ep(id);
+        ep.is_some_and(|ep| ep.is_upstream() && ep.is_usable())
+    };
+    let unpaired = pairing.take_unpaired(uuid, serial, is_suitable);
+    let ep = match unpaired.and_then(|id| worker.ep(id)) {
+        Some(ep) => Some(ep.to_ref()),
+        None => make(worker, uuid, serial, from),
+    };
+    if let Some(ep) = ep {
+        ep.peer_handles_errors.set(header.error_mode != 0);
+        ep.pair_with(remote);
+        ep.post(ep.upstream_reply(header.sender));
+    }
+}
+
+/// Makes an implicit endpoint to a worker.
+fn make(worker: &Core, uuid: u64, serial: u32, from: &Entry<'_>) -> Option<EpRef> {
+    let pairing = &worker.endpoints().pairing;
+    if !pairing.may_add_implicit(uuid) {
+        ucs_diag!(
+            "worker {uuid:#x} introduces more endpoints than are kept before the application takes them; dropped"
+        );
+        return None;
+    }
+    let made = Ep::hidden(worker, MadeBy::Peer);
+    if let Err(e) = connect::join(worker, &made, uuid, core::slice::from_ref(from)) {
+        ucs_diag!("worker {uuid:#x} of upstream UCX cannot be answered: {e}");
+        made.destroy(e, End::Flushed);
+        return None;
+    }
+    made.serial.set(serial);
+    pairing.add_implicit(uuid, serial, made.id.get());
+    Some(made)
+}

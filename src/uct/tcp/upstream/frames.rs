@@ -1,0 +1,409 @@
+//! Byte formats of upstream's tcp: the frames of a connection, and addresses.
+//!
+//! Who connects sends eight bytes of greeting. A frame is an id (1), the length of the body (4) and the body. Ids below
+//! 32 are active messages; 32 is of the connection, 33 a put, 34 its acknowledgement, 35 tests the connection. A put
+//! without data is what a flush is. A connection is requested with: event (4), flags (1), number or key (8), and the
+//! socket address where the sender listens, as the kernel has it: family (2), port (2, big endian), an IPv4 address (4)
+//! and zeros (8), or a flow (4), an IPv6 address (16) and a scope (4).
+//!
+//! An interface's address is its port (big endian). A device's is flags (1), family (1), and its IP address.
+#![forbid(unsafe_code)]
+
+use crate::wire::{Reader, Writer};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+pub const GREETING: u64 = super::super::wire::UPSTREAM_GREETING;
+const GREETING_LEN: usize = 8;
+/// Bytes before each body.
+pub const HEADER_LEN: usize = 5;
+/// Ids of active messages are below this.
+const AM_IDS: u8 = 32;
+const CONNECTION: u8 = 32;
+const PUT: u8 = 33;
+const PUT_ACK: u8 = 34;
+const KEEPALIVE: u8 = 35;
+
+const REQUEST: u32 = 1;
+const ACK: u32 = 2;
+const FIN: u32 = 4;
+
+const INET: u16 = 2;
+const INET6: u16 = 10;
+/// Of a device's address: it is a loopback device, of which the address says more than an IP address.
+const LOOPBACK: u8 = 1;
+
+/// The sum of the transport's name in worker addresses.
+pub const TRANSPORT: u16 = 0x19cf;
+/// Priority 1, and what every interface of upstream's can do: messages, waiting senders, connecting to interfaces, and
+/// events. Puts are left out: they would reach any memory.
+pub const ABILITIES: u32 = 0x0023_0301;
+
+/// A frame. The body of an active message stays where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frame {
+    Am {
+        id: u8,
+        len: usize,
+    },
+    /// A connection was accepted.
+    Ack,
+    /// Nothing follows.
+    Fin,
+    /// A put of no bytes, which is to be acknowledged.
+    Flush {
+        number: u32,
+    },
+    FlushAck {
+        number: u32,
+    },
+    Keepalive,
+}
+
+/// Why bytes are no frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bad {
+    Kind(u8),
+    Length {
+        id: u8,
+        len: u32,
+    },
+    /// A put of data, which interfaces of ours do not offer.
+    Put(u64),
+    Event(u32),
+    /// A request to connect that cannot be read.
+    Request,
+    /// The connection would be of endpoints, not of interfaces.
+    Endpoints,
+}
+
+impl core::fmt::Display for Bad {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Bad::Kind(id) => write!(f, "a frame of unknown kind {id}"),
+            Bad::Length { id, len } => write!(
+                f,
+                "a frame of kind {id} with {len} bytes: UCX_TCP_RX_SEG_SIZE of the receiver limits them"
+            ),
+            Bad::Put(len) => write!(f, "a put of {len} bytes, which is not offered"),
+            Bad::Event(event) => write!(f, "a connection event {event}, which is invalid now"),
+            Bad::Request => f.write_str("a connection request that cannot be read"),
+            Bad::Endpoints => f.write_str("a connection request for an endpoint, which is unknown"),
+        }
+    }
+}
+
+/// The frame at the front of `bytes`, and its length; of an active message only the header needs to be there. `max_am`
+/// bounds its body.
+pub fn decode(bytes: &[u8], max_am: usize) -> Result<Option<(Frame, usize)>, Bad> {
+    let mut r = Reader::new(bytes);
+    let (Some(id), Some(len)) = (r.u8(), r.u32()) else {
+        return Ok(None);
+    };
+    let wanted = match id {
+        0..AM_IDS if len as usize <= max_am => {
+            let len = len as usize;
+            return Ok(Some((Frame::Am { id, len }, HEADER_LEN + len)));
+        }
+        CONNECTION | PUT_ACK => 4,
+        PUT => 20,
+        KEEPALIVE => 0,
+        0..AM_IDS => return Err(Bad::Length { id, len }),
+        _ => return Err(Bad::Kind(id)),
+    };
+    // Another request on a connection that was accepted has no meaning.
+    if len != wanted {
+        return Err(Bad::Length { id, len });
+    }
+    let Some(body) = r.bytes(wanted as usize) else {
+        return Ok(None);
+    };
+    let mut body = Reader::new(body);
+    let frame = match id {
+        CONNECTION => match body.u32() {
+            Some(ACK) => Frame::Ack,
+            Some(FIN) => Frame::Fin,
+            event => return Err(Bad::Event(event.unwrap_or_default())),
+        },
+        PUT => {
+            let (_, len, number) = (body.u64(), body.u64(), body.u32());
+            match (len, number) {
+                (Some(0), Some(number)) => Frame::Flush { number },
+                (len, _) => return Err(Bad::Put(len.unwrap_or_default())),
+            }
+        }
+        PUT_ACK => Frame::FlushAck {
+            number: body.u32().unwrap_or_default(),
+        },
+        _ => Frame::Keepalive,
+    };
+    Ok(Some((frame, HEADER_LEN + wanted as usize)))
+}
+
+/// The header of a frame.
+pub fn header(id: u8, len: usize) -> [u8; HEADER_LEN] {
+    let mut out = [0; HEADER_LEN];
+    let mut w = Writer::new(&mut out);
+    w.u8(id);
+    w.u32(len as u32);
+    out
+}
+
+/// Appends a frame that is no active message.
+pub fn encode(frame: Frame, out: &mut Vec<u8>) {
+    let mut put = |id, body: &[&[u8]]| {
+        out.extend_from_slice(&header(id, body.iter().map(|part| part.len()).sum()));
+        body.iter().for_each(|part| out.extend_from_slice(part));
+    };
+    match frame {
+        Frame::Am { id, len } => out.extend_from_slice(&header(id, len)),
+        Frame::Ack => put(CONNECTION, &[&ACK.to_le_bytes()]),
+        Frame::Fin => put(CONNECTION, &[&FIN.to_le_bytes()]),
+        Frame::Flush { number } => put(PUT, &[&[0; 16], &number.to_le_bytes()]),
+        Frame::FlushAck { number } => put(PUT_ACK, &[&number.to_le_bytes()]),
+        Frame::Keepalive => put(KEEPALIVE, &[]),
+    }
+}
+
+/// How a connection begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// Tells the connections between two interfaces apart.
+    pub number: u64,
+    /// Where the interface that connects listens.
+    pub listener: SocketAddr,
+}
+
+impl Opening {
+    /// The greeting and the request behind it.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut body = REQUEST.to_le_bytes().to_vec();
+        body.push(0);
+        body.extend_from_slice(&self.number.to_le_bytes());
+        let port = self.listener.port().to_be_bytes();
+        match self.listener {
+            SocketAddr::V4(to) => {
+                body.extend_from_slice(&INET.to_le_bytes());
+                body.extend_from_slice(&port);
+                body.extend_from_slice(&to.ip().octets());
+                body.extend_from_slice(&[0; 8]);
+            }
+            SocketAddr::V6(to) => {
+                body.extend_from_slice(&INET6.to_le_bytes());
+                body.extend_from_slice(&port);
+                body.extend_from_slice(&to.flowinfo().to_be_bytes());
+                body.extend_from_slice(&to.ip().octets());
+                body.extend_from_slice(&to.scope_id().to_le_bytes());
+            }
+        }
+        [
+            &GREETING.to_le_bytes()[..],
+            &header(CONNECTION, body.len()),
+            &body,
+        ]
+        .concat()
+    }
+
+    /// The opening at the front of `bytes`, and its length; `None` while it is not whole.
+    pub fn decode(bytes: &[u8]) -> Result<Option<(Opening, usize)>, Bad> {
+        let mut r = Reader::new(bytes);
+        let head = (|| Some((r.u64()?, r.u8()?, r.u32()?)))();
+        let Some((greeting, id, len)) = head else {
+            return Ok(None);
+        };
+        if greeting != GREETING || id != CONNECTION {
+            return Err(Bad::Kind(id));
+        }
+        // Of IPv4 and IPv6.
+        if len != 29 && len != 41 {
+            return Err(Bad::Request);
+        }
+        let Some(body) = r.bytes(len as usize) else {
+            return Ok(None);
+        };
+        let opening = Opening::read(body)?;
+        Ok(Some((opening, GREETING_LEN + HEADER_LEN + len as usize)))
+    }
+
+    fn read(body: &[u8]) -> Result<Opening, Bad> {
+        let mut r = Reader::new(body);
+        match r.u32() {
+            Some(REQUEST) => {}
+            event => return Err(Bad::Event(event.unwrap_or_default())),
+        }
+        let flags = r.u8();
+        let fields = (|| {
+            let (number, family) = (r.u64()?, r.u16()?);
+            let port = u16::from_be(r.u16()?);
+            let ip = match family {
+                INET => IpAddr::V4(ipv4(&mut r)?),
+                INET6 => {
+                    r.u32()?;
+                    IpAddr::V6(ipv6(&mut r)?)
+                }
+                _ => return None,
+            };
+            Some((number, SocketAddr::new(ip, port)))
+        })();
+        match (flags, fields) {
+            (Some(0), Some((number, listener))) if listener.port() != 0 => {
+                Ok(Opening { number, listener })
+            }
+            (Some(1), Some(_)) => Err(Bad::Endpoints),
+            _ => Err(Bad::Request),
+        }
+    }
+}
+
+fn ipv4(r: &mut Reader<'_>) -> Option<Ipv4Addr> {
+    let octets: [u8; 4] = r.bytes(4)?.try_into().ok()?;
+    Some(Ipv4Addr::from(octets))
+}
+
+fn ipv6(r: &mut Reader<'_>) -> Option<Ipv6Addr> {
+    let octets: [u8; 16] = r.bytes(16)?.try_into().ok()?;
+    Some(Ipv6Addr::from(octets))
+}
+
+/// A device's address, of a device that is no loopback device.
+pub fn device(ip: IpAddr) -> Vec<u8> {
+    match ip {
+        IpAddr::V4(ip) => [&[0, INET as u8][..], &ip.octets()].concat(),
+        IpAddr::V6(ip) => [&[0, INET6 as u8][..], &ip.octets()].concat(),
+    }
+}
+
+/// The IP address of a device; `None` of a loopback device, and of one that nobody can have.
+pub fn device_ip(bytes: &[u8]) -> Option<IpAddr> {
+    let mut r = Reader::new(bytes);
+    let (flags, family) = (r.u8()?, r.u8()?);
+    if flags & LOOPBACK != 0 {
+        return None;
+    }
+    let ip = match u16::from(family) {
+        INET => IpAddr::V4(ipv4(&mut r)?),
+        INET6 => IpAddr::V6(ipv6(&mut r)?),
+        _ => return None,
+    };
+    (!ip.is_unspecified() && !ip.is_multicast()).then_some(ip)
+}
+
+/// An interface's address.
+pub fn iface(port: u16) -> Vec<u8> {
+    port.to_be_bytes().to_vec()
+}
+
+/// The port in an interface's address.
+pub fn iface_port(bytes: &[u8]) -> Option<u16> {
+    let port = u16::from_be_bytes(bytes.try_into().ok()?);
+    (port != 0).then_some(port)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoded(frame: Frame) -> Vec<u8> {
+        let mut out = Vec::new();
+        encode(frame, &mut out);
+        out
+    }
+
+    #[test]
+    fn bytes_of_frames() {
+        for (frame, bytes) in [
+            (Frame::Ack, &b"\x20\x04\0\0\0\x02\0\0\0"[..]),
+            (Frame::Fin, b"\x20\x04\0\0\0\x04\0\0\0"),
+            (
+                Frame::Flush { number: 7 },
+                b"\x21\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x07\0\0\0",
+            ),
+            (Frame::FlushAck { number: 7 }, b"\x22\x04\0\0\0\x07\0\0\0"),
+            (Frame::Keepalive, b"\x23\0\0\0\0"),
+        ] {
+            assert_eq!(encoded(frame), bytes, "{frame:?}");
+            assert_eq!(decode(bytes, 0), Ok(Some((frame, bytes.len()))));
+            for n in 0..bytes.len() {
+                assert_eq!(decode(&bytes[..n], 0), Ok(None), "{n} of {frame:?}");
+            }
+        }
+        let am = Frame::Am { id: 31, len: 70 };
+        assert_eq!(decode(&encoded(am), 70), Ok(Some((am, HEADER_LEN + 70))));
+    }
+
+    #[test]
+    fn what_is_not_offered_is_refused() {
+        let put = b"\x21\x14\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x07\0\0\0";
+        assert_eq!(decode(put, 0), Err(Bad::Put(1)));
+        assert_eq!(
+            decode(&header(2, 71), 70),
+            Err(Bad::Length { id: 2, len: 71 })
+        );
+        assert_eq!(decode(&header(36, 0), 70), Err(Bad::Kind(36)));
+        assert_eq!(
+            decode(&header(CONNECTION, 29), 70),
+            Err(Bad::Length {
+                id: CONNECTION,
+                len: 29
+            })
+        );
+        assert_eq!(decode(b"\x20\x04\0\0\0\x01\0\0\0", 0), Err(Bad::Event(1)));
+    }
+
+    #[test]
+    fn bytes_of_an_opening() {
+        let v4 = Opening {
+            number: 1 << 40,
+            listener: "10.77.0.2:258".parse().unwrap(),
+        };
+        let bytes = v4.encode();
+        assert_eq!(
+            bytes,
+            *b"\x78\x56\x34\x12\xbe\xba\xfe\xca\x20\x1d\0\0\0\x01\0\0\0\0\0\0\0\0\0\x01\0\0\
+               \x02\0\x01\x02\x0a\x4d\0\x02\0\0\0\0\0\0\0\0"
+        );
+        let v6 = Opening {
+            number: 3,
+            listener: "[fd00::7]:9".parse().unwrap(),
+        };
+        for opening in [v4, v6] {
+            let bytes = opening.encode();
+            let whole = Ok(Some((opening, bytes.len())));
+            assert_eq!(Opening::decode(&bytes), whole);
+            assert_eq!(Opening::decode(&[&bytes[..], b"more"].concat()), whole);
+            for n in 0..bytes.len() {
+                assert_eq!(Opening::decode(&bytes[..n]), Ok(None), "{n}");
+            }
+        }
+        for (at, wrong, why) in [
+            (17, 1, Bad::Endpoints),
+            (17, 2, Bad::Request),
+            (13, 9, Bad::Event(9)),
+            (9, 30, Bad::Request),
+            (8, 2, Bad::Kind(2)),
+            (26, 3, Bad::Request),
+        ] {
+            let mut bad = bytes.clone();
+            bad[at] = wrong;
+            assert_eq!(Opening::decode(&bad), Err(why), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn bytes_of_addresses() {
+        let v4: IpAddr = "10.77.0.2".parse().unwrap();
+        let v6: IpAddr = "fd00::7".parse().unwrap();
+        assert_eq!(device(v4), [0, 2, 10, 77, 0, 2]);
+        assert_eq!(device(v6)[..4], [0, 10, 0xfd, 0]);
+        for ip in [v4, v6] {
+            let bytes = device(ip);
+            assert_eq!(device_ip(&bytes), Some(ip));
+            assert_eq!(device_ip(&bytes[..bytes.len() - 1]), None);
+        }
+        assert_eq!(device_ip(&[1, 2, 10, 77, 0, 2]), None);
+        assert_eq!(device_ip(&[0, 3, 10, 77, 0, 2]), None);
+        assert_eq!(device_ip(&[0, 2, 0, 0, 0, 0]), None);
+        assert_eq!(iface(0x0102), [1, 2]);
+        assert_eq!(iface_port(&[1, 2]), Some(0x0102));
+        assert_eq!((iface_port(&[0, 0]), iface_port(&[1])), (None, None));
+    }
+}

@@ -1,0 +1,148 @@
+//! Connecting to interfaces of upstream's, and accepting them.
+#![forbid(unsafe_code)]
+
+use super::super::conn::{Conn, Phase};
+use super::super::iface::{Face, TcpIface, UnauthPeer};
+use super::super::link;
+use super::super::wire;
+use super::Listener;
+use super::frames::{self, Bad, Frame, Opening};
+use crate::sys::socket::with_scope;
+use crate::ucs::{Result, Status};
+use crate::ucs_debug;
+use core::cell::RefCell;
+use std::io;
+use std::net::SocketAddr;
+use std::rc::Rc;
+
+/// Numbers of our connections begin here: those that upstream gives to its own are lower, and two connections between the
+/// same interfaces with the same number would be one.
+const FIRST_NUMBER: u64 = 1 << 40;
+/// The longest message that upstream sends by default.
+const MAX_AM: usize = 64 << 10;
+
+/// Whether connections of upstream's are accepted.
+pub fn is_welcome(face: &Face) -> bool {
+    face.auth.is_none() && face.base.internal.on_upstream.get().is_some()
+}
+
+/// Whether an address of upstream's leads to a device that this one reaches, and whether both are of one network.
+pub fn reach(face: &Face, device: &[u8]) -> Option<bool> {
+    let ip = frames::device_ip(device)?;
+    let same_family = ip.is_ipv4() == face.address.ip.is_ipv4();
+    (is_welcome(face) && same_family && !face.address.loopback).then(|| face.is_near(ip))
+}
+
+/// The connection that carries messages to an interface of upstream's.
+pub fn connect(face: &Face, device: &[u8], iface: &[u8]) -> Result<Rc<Conn>> {
+    let to = (frames::device_ip(device)).zip(frames::iface_port(iface));
+    let (ip, port) = to.ok_or(Status::INVALID_ADDR)?;
+    reach(face, device).ok_or(Status::UNREACHABLE)?;
+    let remote = with_scope(ip, port, face.address.scope);
+    let known = face.by_upstream.borrow().get(&remote).cloned();
+    if let Some(conn) = known {
+        return Ok(conn);
+    }
+    let token = face.new_token();
+    let conn = Conn::with_upstream(token, Some(remote));
+    if let Some(upstream) = &conn.upstream {
+        upstream.number.set(FIRST_NUMBER + token);
+    }
+    let listed = Rc::clone(&conn);
+    face.by_upstream.borrow_mut().insert(remote, listed);
+    let begun = link::begin(face, &conn, remote);
+    if begun.is_err() {
+        face.by_upstream.borrow_mut().remove(&remote);
+    }
+    begun.map(|()| conn)
+}
+
+/// What is sent on a connection first.
+pub fn opening(face: &TcpIface, number: u64) -> Vec<u8> {
+    let listener = SocketAddr::new(face.address.ip, face.port);
+    Opening { number, listener }.encode()
+}
+
+/// The connection was accepted.
+pub fn on_ack(face: &TcpIface, conn: &Rc<Conn>) -> bool {
+    if conn.phase.get() != Phase::Greeting {
+        return false;
+    }
+    link::opened(face, conn, 0, max_am(face));
+    true
+}
+
+fn max_am(face: &TcpIface) -> usize {
+    face.max_am().max(MAX_AM)
+}
+
+/// The opening of a connection that upstream's greeting begins, and its length; `None` while it is not whole.
+pub type Greeted = core::result::Result<Option<(Opening, usize)>, Bad>;
+
+/// Reads the beginning of a connection; `None` if it is none of upstream's that is welcome.
+pub fn greeting(face: &Face, bytes: &[u8]) -> Option<Greeted> {
+    let greeting = frames::GREETING.to_le_bytes();
+    (is_welcome(face) && bytes.starts_with(&greeting)).then(|| Opening::decode(bytes))
+}
+
+/// An interface of upstream's has connected: what it sends is handled from now on.
+pub fn accept(
+    face: &Face,
+    peer: &Rc<RefCell<UnauthPeer>>,
+    opening: Opening,
+    len: usize,
+) -> io::Result<()> {
+    let (from, rest) = {
+        let peer = peer.borrow();
+        (peer.from, peer.bytes[len..peer.len].to_vec())
+    };
+    let conn = Conn::with_upstream(face.new_token(), None);
+    link::adopt(face, &conn, peer)?;
+    conn.from.set(Some(from.ip()));
+    if let Some(upstream) = &conn.upstream {
+        // Messages are answered only where they come from.
+        if from.ip() == opening.listener.ip() {
+            let listener = Listener {
+                device: frames::device(from.ip()),
+                iface: frames::iface(opening.listener.port()),
+            };
+            // The cell is empty: this sets it.
+            let _ = upstream.listener.set(listener);
+        }
+    }
+    face.by_peer
+        .borrow_mut()
+        .insert(conn.peer, Rc::clone(&conn));
+    ucs_debug!(
+        "tcp: upstream's interface at {} connected from {from}",
+        opening.listener
+    );
+    link::opened(face, &conn, 0, max_am(face));
+    let mut buf = face.rx_buffer();
+    buf.data[..rest.len()].copy_from_slice(&rest);
+    buf.end = rest.len();
+    conn.rx.buffer.set(Some(buf));
+    conn.post_upstream(face, Frame::Ack);
+    conn.flush(face);
+    // The kernel does not report what was read already.
+    if !rest.is_empty() {
+        face.hold(&conn);
+    }
+    Ok(())
+}
+
+/// A control frame in upstream's format; `None` for one that it does not have.
+pub fn translated(frame: &wire::Frame) -> Option<Frame> {
+    Some(match *frame {
+        wire::Frame::Ping => Frame::Keepalive,
+        wire::Frame::Bye => Frame::Fin,
+        wire::Frame::Flush { seq } => Frame::Flush { number: seq as u32 },
+        wire::Frame::FlushAck { seq } => Frame::FlushAck { number: seq as u32 },
+        _ => return None,
+    })
+}
+
+/// Tells a connection apart from those of other interfaces too.
+pub fn name(face: &TcpIface, conn: &Conn) -> u64 {
+    face.identity.id.wrapping_add(conn.peer)
+}

@@ -1,0 +1,89 @@
+//! Reading the frames of a connection with an interface of upstream's.
+#![forbid(unsafe_code)]
+
+use super::super::conn::{Conn, Phase};
+use super::super::iface::Face;
+use super::super::rx_state::RxBuf;
+use super::frames::{self, Frame};
+use super::link;
+use crate::uct::internal::{UpstreamEvent, UpstreamMessage};
+use std::rc::Rc;
+
+/// The length of the frame that `bytes` begin with, as far as it is known.
+pub fn whole(bytes: &[u8], limit: usize) -> usize {
+    match frames::decode(bytes, limit) {
+        Ok(Some((Frame::Am { .. }, total))) => total,
+        _ => 0,
+    }
+}
+
+/// Handles all complete frames. Returns the number of messages; `Err` describes an invalid frame.
+pub fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, String> {
+    let mut count = 0;
+    face.sender.set(conn.peer);
+    loop {
+        if face.base.internal.recv_paused.take() {
+            face.hold(conn);
+            return Ok(count);
+        }
+        let bytes = &buf.data[buf.start..buf.end];
+        let (frame, total) = match frames::decode(bytes, conn.rx.limit.get()) {
+            Ok(Some(frame)) => frame,
+            Ok(None) => return Ok(count),
+            Err(bad) => return Err(bad.to_string()),
+        };
+        if let Frame::Am { id, .. } = frame {
+            if !conn.is_open() {
+                return match conn.phase.get() {
+                    // The last message has closed the connection.
+                    Phase::Broken(_) => Ok(count),
+                    _ => Err("a message before the connection was accepted".to_owned()),
+                };
+            }
+            let Some(body) = bytes.get(frames::HEADER_LEN..total) else {
+                return Ok(count);
+            };
+            buf.start += total;
+            count += 1;
+            conn.on_message();
+            let listener = conn.upstream.as_ref().and_then(|u| u.listener.get());
+            face.base
+                .internal
+                .upstream(&UpstreamEvent::Message(UpstreamMessage {
+                    id,
+                    body,
+                    connection: link::name(face, conn),
+                    sender: listener.map(|l| (&l.device[..], &l.iface[..])),
+                }));
+            continue;
+        }
+        buf.start += total;
+        if !control(face, conn, frame) {
+            return Err(format!("{frame:?}, which is invalid now"));
+        }
+        if conn.fd() < 0 {
+            return Ok(count);
+        }
+    }
+}
+
+/// Handles a frame other than a message. Returns false if it is invalid in this phase.
+fn control(face: &Face, conn: &Rc<Conn>, frame: Frame) -> bool {
+    match (conn.phase.get(), frame) {
+        (Phase::Greeting, Frame::Ack) => link::on_ack(face, conn),
+        (Phase::Open, Frame::Keepalive) => true,
+        (Phase::Open, Frame::Fin) => {
+            conn.bye.set(true);
+            true
+        }
+        (Phase::Open, Frame::Flush { number }) => {
+            conn.acks.owed.flush_received(number.into());
+            true
+        }
+        (Phase::Open, Frame::FlushAck { number }) => {
+            let seq = conn.acks.pending.whole_flush_number(number);
+            conn.on_flush_ack(face, seq)
+        }
+        _ => false,
+    }
+}
