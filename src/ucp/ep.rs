@@ -448,6 +448,9 @@ impl Ep {
     }
 
     fn wireup_task(&self) -> Task {
+        if self.is_upstream() {
+            return self.upstream_request();
+        }
         let w = self.worker();
         let header = WireupHdr {
             ep: self.name_for_peers(),

@@ -284,7 +284,7 @@ pub enum UserHeader {
 }
 
 impl UserHeader {
-    fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         match self {
             UserHeader::Theirs { len: 0, .. } => &[],
             // SAFETY: readable, by the contract of the send, for as long as this variant is used:

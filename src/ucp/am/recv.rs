@@ -15,8 +15,9 @@ use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::uct::base::copy::{SMALL, copy_small};
 use crate::uct::internal::Keep;
-use crate::wire::Reader;
 use crate::wire::header::{AM_REPLY, AmHdr, AmReplyHdr, Header};
+use crate::wire::id::EpName;
+use crate::wire::{Reader, Writer};
 use crate::{ucs_debug, ucs_error, ucs_warn};
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -74,6 +75,19 @@ pub fn on_message(worker: &Core, message: &[u8], keep: Keep) -> Option<()> {
     Some(())
 }
 
+/// A whole message of another format, by its parts; `reply` is the remote endpoint that may be replied to.
+pub fn on_parts(worker: &Core, id: u16, reply: Option<EpName>, header: &[u8], body: &[u8]) {
+    let reply = reply.map(|ep| AmReplyHdr { ep });
+    let head = Head { id, reply, header };
+    if let Some((handler, reply_ep)) = find_handler(worker, &head) {
+        if handler.persistent || !is_aligned(body.as_ptr(), worker.params.am_alignment) {
+            deliver_copy(worker, &handler, &head, reply_ep, body);
+        } else {
+            handler.call(&head, body.as_ptr(), body.len(), reply_ep, 0);
+        }
+    }
+}
+
 /// Most payload bytes of `on_short`, and the alignment of the data that it passes to handlers.
 pub const SHORT_MAX: usize = SMALL;
 pub const SHORT_ALIGN: usize = 16;
@@ -121,6 +135,26 @@ unsafe fn on_short_slow(worker: &Core, word: u64, rest: *const u8, len: usize) -
 /// The first fragment of a message. Returns the reassembly.
 pub fn on_first_fragment(total: usize, headers: &[u8]) -> Reassembly {
     empty_reassembly(total, Target::Am(headers.into()))
+}
+
+/// As `on_first_fragment`, of a message of another format.
+pub fn first_part(total: usize, id: u16, reply: Option<EpName>, header: &[u8]) -> Reassembly {
+    let hdr = AmHdr {
+        header: header.len() as u32,
+        id,
+        flags: if reply.is_some() { AM_REPLY } else { 0 },
+        unused: 0,
+    };
+    let reply = reply.map(|ep| AmReplyHdr { ep });
+    let reply_len = if reply.is_some() { AmReplyHdr::LEN } else { 0 };
+    let mut headers = vec![0; AmHdr::LEN + reply_len + header.len()];
+    let mut w = Writer::new(&mut headers);
+    hdr.encode(&mut w);
+    if let Some(reply) = reply {
+        reply.encode(&mut w);
+    }
+    w.bytes(header);
+    on_first_fragment(total, &headers)
 }
 
 /// A fragmented message is complete.

@@ -6,8 +6,10 @@
 
 use super::{Ep, Task};
 use crate::ucp::ep::Control;
+use crate::ucs::{Result, Status};
 use crate::wire::header::AmId;
-use crate::wire::upstream::address::for_wireup;
+use crate::wire::id::EpName;
+use crate::wire::upstream::address::{Offer, for_wireup};
 use crate::wire::upstream::message::{self, Wireup, WireupKind};
 
 // Both dialects' wire-up messages are control messages of this id.
@@ -30,16 +32,52 @@ impl Ep {
         !self.is_upstream() || id == AmId::Wireup
     }
 
-    /// The answer to a wire-up request of upstream's endpoint `receiver`.
+    /// The id of the remote endpoint, which some messages name. `NO_RESOURCE` while it is not known: the queue waits for
+    /// the answer to the wire-up request.
+    pub fn upstream_name(&self) -> Result<u64> {
+        match self.remote_ep.get() {
+            Some(remote) => Ok(remote.id.0),
+            None => {
+                self.send_wireup();
+                self.send_queue.set_held(true);
+                Err(Status::NO_RESOURCE)
+            }
+        }
+    }
+
+    /// The remote endpoint is known: what waited for it is sent.
+    pub fn named_by_upstream(&self, remote: EpName) {
+        // It knows this endpoint too: another request would make it another endpoint.
+        self.set_wireup_sent();
+        self.pair_with(remote);
+        self.send_queue.set_held(false);
+        self.send_queued();
+    }
+
+    /// The remote endpoint, if it is of upstream's.
+    pub fn upstream_peer(&self) -> Option<EpName> {
+        self.remote_ep.get().filter(|_| self.is_upstream())
+    }
+
+    /// Asks for the remote endpoint.
+    pub(super) fn upstream_request(&self) -> Task {
+        self.upstream_wireup(WireupKind::Request, 0, &self.worker().upstream_offers())
+    }
+
+    /// The answer to a request of the remote endpoint `receiver`.
     pub fn upstream_reply(&self, receiver: u64) -> Task {
+        self.upstream_wireup(WireupKind::Reply, receiver, &[])
+    }
+
+    fn upstream_wireup(&self, kind: WireupKind, receiver: u64, offers: &[Offer]) -> Task {
         let header = Wireup {
-            kind: WireupKind::Reply,
+            kind,
             error_mode: self.params.get().err_mode as u8,
             number: self.serial.get() as u16,
             sender: self.id.get(),
             receiver,
         };
-        let address = for_wireup(self.worker().uuid, &[]);
+        let address = for_wireup(self.worker().uuid, offers);
         Task::Control(Box::new(Control {
             id: AmId::Wireup,
             bytes: [&header.encode()[..], &address].concat(),

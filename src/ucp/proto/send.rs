@@ -68,6 +68,7 @@ pub fn start(
     // The receiver of a first fragment has to learn it when no others follow.
     let in_fragments =
         matches!(stage, Stage::Fragments { .. }) && !matches!(kind, MessageKind::Stream { .. });
+    // Upstream learns it where the message names an endpoint.
     let in_fragments = in_fragments && !ep.is_upstream();
     if stage == Stage::Rndv(SenderState::SendRts) || in_fragments {
         ep.send_wireup();
@@ -209,7 +210,7 @@ pub unsafe fn send_short_pair(
 /// Chooses the protocol of a message by its length and the transport's limits.
 pub fn plan(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> Stage {
     if ep.is_upstream() {
-        return upstream::plan(ep, data);
+        return upstream::plan(ep, kind, data);
     }
     let lane = ep.lane();
     let (head, len) = (kind.header_len(), data.len());
@@ -548,24 +549,28 @@ unsafe fn fill_body<H: Header>(
     }
 }
 
-/// Sends a message of the peer's dialect: a header of `head` bytes, and of `data` from an offset on at most as many bytes
-/// as given, which fit. Returns the number of data bytes.
+/// Sends a message of the peer's dialect: a header of `head` bytes, of `data` from an offset on at most as many bytes as
+/// given, and `end`, all of which fit. Returns the number of data bytes.
 pub fn pack_and_send(
     ep: &Ep,
     id: u8,
-    head: usize,
-    encode: impl Fn(&mut Writer<'_>),
+    (head, encode): (usize, impl Fn(&mut Writer<'_>)),
     (data, offset, most): (&Data, usize, usize),
+    end: &[&[u8]],
 ) -> Result<usize> {
-    if head + most > ep.lane().max_bcopy {
+    let around = head + end.iter().map(|part| part.len()).sum::<usize>();
+    if around + most > ep.lane().max_bcopy {
         return Err(Status::EXCEEDS_LIMIT);
     }
     let sent = ep.lane().bcopy_as(id, |dest| {
-        // SAFETY: the header and `most` bytes fit in the transport's buffer, as checked.
+        // SAFETY: the header, `most` bytes and the end fit in the transport's buffer, as checked.
         unsafe {
             encode(&mut writer(dest, head));
-            head + data.pack(offset, dest.wrapping_add(head), most)
+            let n = data.pack(offset, dest.wrapping_add(head), most);
+            let mut w = writer(dest.wrapping_add(head + n), around - head);
+            end.iter().for_each(|part| w.bytes(part));
+            around + n
         }
     })?;
-    Ok(sent - head)
+    Ok(sent - around)
 }

@@ -102,7 +102,7 @@ fn keep(ep: &Ep, body: &[u8]) -> bool {
 
 /// Bytes for a stream, by the sender's worker and endpoint.
 #[inline(never)]
-fn deliver(worker: &Core, name: EpName, body: &[u8]) {
+pub fn deliver(worker: &Core, name: EpName, body: &[u8]) {
     let Some(ep) = worker.open_ep_of_peer(name) else {
         ucs_debug!("{} bytes for a stream that is closed; dropped", body.len());
         return;

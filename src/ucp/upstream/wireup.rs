@@ -21,9 +21,21 @@ pub fn on_wireup(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
             let from = entries.iter().find(sender);
             on_request(worker, &header, address.uuid, from);
         }
+        WireupKind::Reply => on_reply(worker, &header, address.uuid),
         kind => ucs_debug!("a wire-up message of upstream UCX: {kind:?}, which needs no answer"),
     }
     Some(())
+}
+
+/// A worker has answered a request of ours.
+fn on_reply(worker: &Core, header: &Wireup, uuid: u64) {
+    let id = EpId(header.sender);
+    match worker.ep(header.receiver) {
+        Some(ep) if ep.is_upstream() && ep.remote_uuid.get() == uuid => {
+            ep.named_by_upstream(EpName { uuid, id });
+        }
+        _ => ucs_debug!("a wire-up reply of upstream UCX is for no endpoint of this worker"),
+    }
 }
 
 /// A worker has an endpoint to this one: pairs it with one of ours, and answers. `from` is where the message came from.
@@ -52,7 +64,11 @@ fn on_request(worker: &Core, header: &Wireup, uuid: u64, from: Option<&Entry<'_>
     };
     if let Some(ep) = ep {
         ep.peer_handles_errors.set(header.error_mode != 0);
-        ep.pair_with(remote);
+        // Both ask: the request of the worker with the smaller uuid is the one that is answered.
+        if ep.is_wireup_sent() && uuid > worker.uuid {
+            return;
+        }
+        ep.named_by_upstream(remote);
         ep.post(ep.upstream_reply(header.sender));
     }
 }

@@ -7,6 +7,11 @@
 //! | 2 | tag (8) | the message |
 //! | 3 | tag (8), length of the whole (8), number of the message (8) | its first bytes |
 //! | 4 | number of the message (8), offset (8) | its bytes from there on |
+//! | 15 | endpoint of the receiver (8) | bytes of its stream |
+//! | 23 | id (2), flags (2), length of the user's header (4) | data, user's header |
+//! | 26 | as 23 | the same, endpoint of the receiver (8), for a reply by it |
+//! | 24 | as 23 | the first bytes of the data, user's header, number of the message (8), endpoint of the receiver (8), length of all data (8) |
+//! | 25 | offset (8) | bytes of the data from there on, number of the message (8), endpoint of the receiver (8) |
 
 use crate::wire::{Reader, Writer};
 
@@ -14,6 +19,11 @@ pub const WIREUP: u8 = 1;
 pub const EAGER: u8 = 2;
 pub const EAGER_FIRST: u8 = 3;
 pub const EAGER_MIDDLE: u8 = 4;
+pub const STREAM: u8 = 15;
+pub const AM: u8 = 23;
+pub const AM_FIRST: u8 = 24;
+pub const AM_MIDDLE: u8 = 25;
+pub const AM_WITH_REPLY: u8 = 26;
 
 /// What a wire-up message is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,6 +159,133 @@ impl EagerMiddle {
     }
 }
 
+/// The header of bytes of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    /// The receiver's endpoint.
+    pub ep: u64,
+}
+
+impl Stream {
+    pub const LEN: usize = 8;
+
+    pub fn encode(&self, w: &mut Writer<'_>) {
+        w.u64(self.ep);
+    }
+
+    pub fn split(message: &[u8]) -> Option<(Stream, &[u8])> {
+        let mut r = Reader::new(message);
+        let ep = r.u64()?;
+        Some((Stream { ep }, r.rest()))
+    }
+}
+
+/// The header of an active message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Am {
+    pub id: u16,
+    pub flags: u16,
+    /// Bytes of the user's header.
+    pub header: u32,
+}
+
+impl Am {
+    pub const LEN: usize = 8;
+    /// Of `flags`: the handler gets an endpoint for a reply.
+    pub const REPLY: u16 = 1;
+
+    pub fn encode(&self, w: &mut Writer<'_>) {
+        w.u16(self.id);
+        w.u16(self.flags);
+        w.u32(self.header);
+    }
+
+    /// The header, the data, the user's header, and the last `end` bytes.
+    pub fn split(message: &[u8], end: usize) -> Option<(Am, &[u8], &[u8], Reader<'_>)> {
+        let (message, end) = message.split_at_checked(message.len().checked_sub(end)?)?;
+        let mut r = Reader::new(message);
+        let am = Am {
+            id: r.u16()?,
+            flags: r.u16()?,
+            header: r.u32()?,
+        };
+        let data = r.rest().len().checked_sub(am.header as usize)?;
+        let data = r.bytes(data)?;
+        Some((am, data, r.rest(), Reader::new(end)))
+    }
+}
+
+/// The receiver's endpoint, behind an active message with a reply.
+pub const REPLY_LEN: usize = 8;
+
+/// What stands behind the first part of an active message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AmFirst {
+    pub message: u64,
+    pub ep: u64,
+    pub total: u64,
+}
+
+impl AmFirst {
+    pub const LEN: usize = 24;
+
+    pub fn encode(&self) -> [u8; AmFirst::LEN] {
+        let mut out = [0; AmFirst::LEN];
+        let mut w = Writer::new(&mut out);
+        w.u64(self.message);
+        w.u64(self.ep);
+        w.u64(self.total);
+        out
+    }
+
+    pub fn decode(mut r: Reader<'_>) -> Option<AmFirst> {
+        Some(AmFirst {
+            message: r.u64()?,
+            ep: r.u64()?,
+            total: r.u64()?,
+        })
+    }
+}
+
+/// What stands before and behind the data of a later part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AmMiddle {
+    pub offset: u64,
+    pub message: u64,
+    pub ep: u64,
+}
+
+impl AmMiddle {
+    pub const HEAD: usize = 8;
+    pub const END: usize = 16;
+
+    pub fn encode(&self, w: &mut Writer<'_>) {
+        w.u64(self.offset);
+    }
+
+    /// The bytes behind the data.
+    pub fn end(&self) -> [u8; AmMiddle::END] {
+        let mut out = [0; AmMiddle::END];
+        let mut w = Writer::new(&mut out);
+        w.u64(self.message);
+        w.u64(self.ep);
+        out
+    }
+
+    pub fn split(message: &[u8]) -> Option<(AmMiddle, &[u8])> {
+        let mut r = Reader::new(message);
+        let offset = r.u64()?;
+        let data = r.bytes(r.rest().len().checked_sub(AmMiddle::END)?)?;
+        let (message, ep) = (r.u64()?, r.u64()?);
+        let middle = AmMiddle {
+            offset,
+            message,
+            ep,
+        };
+        Some((middle, data))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,6 +324,51 @@ mod tests {
             let bytes = [&other.encode()[..], b"address"].concat();
             assert_eq!(Wireup::split(&bytes), Some((other, &b"address"[..])));
         }
+    }
+
+    #[test]
+    fn bytes_of_active_messages() {
+        let am = Am {
+            id: 0x0201,
+            flags: Am::REPLY,
+            header: 3,
+        };
+        let head = written(Am::LEN, |w| am.encode(w));
+        assert_eq!(head, *b"\x01\x02\x01\0\x03\0\0\0");
+        let first = AmFirst {
+            message: 1,
+            ep: 2,
+            total: 3,
+        };
+        assert_eq!(first.encode()[..9], *b"\x01\0\0\0\0\0\0\0\x02");
+        let whole = [&head[..], b"data", b"hdr", &first.encode()].concat();
+        let (back, data, header, end) = Am::split(&whole, AmFirst::LEN).unwrap();
+        assert_eq!((back, data, header), (am, &b"data"[..], &b"hdr"[..]));
+        assert_eq!(AmFirst::decode(end), Some(first));
+        for n in 0..Am::LEN + 3 + AmFirst::LEN {
+            assert!(Am::split(&whole[..n], AmFirst::LEN).is_none(), "{n}");
+        }
+
+        let middle = AmMiddle {
+            offset: 4,
+            message: 5,
+            ep: 6,
+        };
+        let mut whole = written(AmMiddle::HEAD, |w| middle.encode(w));
+        whole.extend_from_slice(b"more");
+        whole.extend_from_slice(&middle.end());
+        assert_eq!(
+            whole,
+            *b"\x04\0\0\0\0\0\0\0more\x05\0\0\0\0\0\0\0\x06\0\0\0\0\0\0\0"
+        );
+        assert_eq!(AmMiddle::split(&whole), Some((middle, &b"more"[..])));
+        no_part(&whole[..24], |part| AmMiddle::split(part).is_some());
+
+        let stream = Stream { ep: 7 };
+        let bytes = written(Stream::LEN, |w| stream.encode(w));
+        assert_eq!(bytes, *b"\x07\0\0\0\0\0\0\0");
+        no_part(&bytes, |part| Stream::split(part).is_some());
+        assert_eq!(Stream::split(&bytes), Some((stream, &[][..])));
     }
 
     #[test]

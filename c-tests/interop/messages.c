@@ -1,10 +1,11 @@
-/* Two processes that send each other tagged messages, one on our library and one on upstream's (tests/interop).
+/* Two processes that send each other tagged and active messages and bytes of streams, one on our library and one on upstream's (tests/interop).
  *
- *     tags server|client HOST PORT ours|upstream          what it runs on
+ *     messages server|client HOST PORT ours|upstream          what it runs on
  *
  * They meet by a socket at PORT, where they exchange worker addresses and keep in step. Each message of LENGTHS goes both
- * ways, once before its receive is posted and once after, then the endpoints are flushed and closed. Ours also says what
- * cannot be sent to upstream. Prints the number of messages that were received. */
+ * ways by tag, once before its receive is posted and once after, then as an active message with a reply, then by the stream.
+ * Last the endpoints are flushed and closed. Ours also says what cannot be sent to upstream. Prints the number of messages
+ * that were received. */
 #include <ucp/api/ucp.h>
 
 #include "check.h"
@@ -149,11 +150,102 @@ static int connected(int is_server, const char *host, int port)
 static void check_refusals(ucp_ep_h ep)
 {
     ucp_request_param_t param = {0};
-    ucs_status_ptr_t sent[] = {ucp_tag_send_sync_nbx(ep, "x", 1, 1, &param), ucp_am_send_nbx(ep, 1, NULL, 0, "x", 1, &param),
-                               ucp_stream_send_nbx(ep, "x", 1, &param)};
+    ucs_status_ptr_t sent = ucp_tag_send_sync_nbx(ep, "x", 1, 1, &param);
 
-    for (size_t i = 0; i < sizeof(sent) / sizeof(*sent); i++)
-        CHECK_EQ(UCS_PTR_STATUS(sent[i]), UCS_ERR_UNSUPPORTED);
+    CHECK_EQ(UCS_PTR_STATUS(sent), UCS_ERR_UNSUPPORTED);
+}
+
+#define MESSAGE 7
+#define REPLY 8
+#define HEADER 40
+static uint32_t messages, replies, wanted_number;
+static size_t wanted_length;
+
+static ucs_status_t on_message(void *arg, const void *header, size_t header_length, void *data, size_t length,
+                               const ucp_am_recv_param_t *param)
+{
+    ucp_request_param_t none = {0};
+    ucs_status_ptr_t sent;
+
+    CHECK_EQ(header_length, HEADER);
+    CHECK_EQ(length, wanted_length);
+    for (size_t i = 0; i < HEADER; i++)
+        CHECK_EQ(((const uint8_t *)header)[i], byte(i, wanted_number + 1));
+    for (size_t i = 0; i < length; i++)
+        CHECK_EQ(((uint8_t *)data)[i], byte(i, wanted_number));
+    CHECK(param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP);
+    sent = ucp_am_send_nbx(param->reply_ep, REPLY, NULL, 0, NULL, 0, &none);
+    CHECK(!UCS_PTR_IS_ERR(sent));
+    if (sent != NULL)
+        ucp_request_free(sent);
+    messages++;
+    return UCS_OK;
+}
+
+static ucs_status_t on_reply(void *arg, const void *header, size_t header_length, void *data, size_t length,
+                             const ucp_am_recv_param_t *param)
+{
+    CHECK_EQ(header_length + length, 0);
+    replies++;
+    return UCS_OK;
+}
+
+static void set_handlers(void)
+{
+    ucp_am_handler_param_t param = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB,
+                                    .id = MESSAGE,
+                                    .cb = on_message};
+
+    CHECK_EQ(ucp_worker_set_am_recv_handler(worker, &param), UCS_OK);
+    param.id = REPLY;
+    param.cb = on_reply;
+    CHECK_EQ(ucp_worker_set_am_recv_handler(worker, &param), UCS_OK);
+}
+
+static void active_message(ucp_ep_h ep, int sends, size_t length, uint32_t number)
+{
+    static uint8_t data[LONGEST], header[HEADER];
+    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_AM_SEND_FLAG_REPLY};
+    uint32_t before = messages, replies_before = replies;
+
+    wanted_number = number;
+    wanted_length = length;
+    meet(3 * number);
+    if (sends) {
+        for (size_t i = 0; i < length; i++)
+            data[i] = byte(i, number);
+        for (size_t i = 0; i < HEADER; i++)
+            header[i] = byte(i, number + 1);
+        finish(ucp_am_send_nbx(ep, MESSAGE, header, HEADER, data, length, &param), UCS_OK);
+        while (replies == replies_before)
+            ucp_worker_progress(worker);
+    } else {
+        while (messages == before)
+            ucp_worker_progress(worker);
+    }
+    meet(3 * number + 1);
+}
+
+static void stream(ucp_ep_h ep, int sends, size_t length, uint32_t number)
+{
+    static uint8_t data[LONGEST];
+    ucp_request_param_t param = {0};
+    size_t received;
+
+    meet(3 * number);
+    if (sends) {
+        for (size_t i = 0; i < length; i++)
+            data[i] = byte(i, number);
+        finish(ucp_stream_send_nbx(ep, data, length, &param), UCS_OK);
+    } else {
+        param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+        param.flags = UCP_STREAM_RECV_FLAG_WAITALL;
+        memset(data, 0x5a, length);
+        finish(ucp_stream_recv_nbx(ep, data, length, &received, &param), UCS_OK);
+        for (size_t i = 0; i < length; i++)
+            CHECK_EQ(data[i], byte(i, number));
+    }
+    meet(3 * number + 1);
 }
 
 int main(int argc, char **argv)
@@ -175,6 +267,7 @@ int main(int argc, char **argv)
     is_server = strcmp(argv[1], "server") == 0;
     CHECK_EQ(ucp_init(&params, NULL, &context), UCS_OK);
     CHECK_EQ(ucp_worker_create(context, &worker_params, &worker), UCS_OK);
+    set_handlers();
     out_of_band = connected(is_server, argv[2], atoi(argv[3]));
     CHECK_EQ(ucp_worker_get_address(worker, &own, &own_length), UCS_OK);
     theirs = exchange(own, own_length);
@@ -192,6 +285,14 @@ int main(int argc, char **argv)
                 receive_message(LENGTHS[i], number++, way & 2);
                 received++;
             }
+        }
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        for (int way = 0; way < 2; way++) {
+            active_message(ep, way == is_server, LENGTHS[i], number++);
+            if (LENGTHS[i] > 0)
+                stream(ep, way == is_server, LENGTHS[i], number++);
+            received += way == is_server ? 0 : 1 + (LENGTHS[i] > 0);
         }
     }
     finish(ucp_ep_flush_nbx(ep, &param), UCS_OK);
