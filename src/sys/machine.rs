@@ -11,6 +11,12 @@ use std::path::PathBuf;
 /// Our own version, by SemVer: of what this library is, not of the API that it implements.
 const RELEASE: &str = "0.1.0";
 
+/// The commit that this was built from. scripts/stage says it for releases only: other builds would be made anew after each.
+pub const COMMIT: &str = match option_env!("FERRUCX_COMMIT") {
+    Some(commit) => commit,
+    None => "unknown",
+};
+
 /// Release, API level and commit, as the log and the note say them.
 const IDENTITY: [&str; 6] = [
     "ferrucx ",
@@ -18,11 +24,7 @@ const IDENTITY: [&str; 6] = [
     " (UCX API ",
     env!("CARGO_PKG_VERSION"),
     "), commit ",
-    // scripts/stage says it for releases only: other builds would be made anew after each commit.
-    match option_env!("FERRUCX_COMMIT") {
-        Some(commit) => commit,
-        None => "unknown",
-    },
+    COMMIT,
 ];
 
 const IDENTITY_LEN: usize = {

@@ -9,14 +9,12 @@ use super::proto::table;
 use super::request::Request;
 use super::worker_core::Core;
 use crate::c::*;
+use crate::sys::machine::COMMIT;
 use crate::sys::mem::page_size;
 use crate::ucs::Status;
 use crate::ucs::config::units::{parse_memory, print_memory};
 use crate::uct::registry::{COMPONENTS, numbered};
 use std::fmt::Write;
-
-/// The commit that this was built from. The build of packages names it; another one would be compiled anew for every commit.
-const COMMIT: Option<&str> = option_env!("FERRUCX_COMMIT");
 
 /// What library this is and how it was built, a line `name=value` for each fact.
 pub fn describe_build() -> String {
@@ -30,7 +28,7 @@ pub fn describe_build() -> String {
         "name=ferrucx\nversion={}\ncommit={}\nprofile={profile}\narchitecture={}\nenable_mt=1\nenable_params_check=1\n\
          transports={}\n",
         env!("CARGO_PKG_VERSION"),
-        COMMIT.unwrap_or("unknown"),
+        COMMIT,
         std::env::consts::ARCH,
         transports.join(",")
     )
