@@ -12,6 +12,7 @@
  *   inline=N       most inline data that queue pairs get (default 256)
  *   sge=N          most scatter-gather entries of a queue pair (default 8)
  *   fail_reg=N     the Nth registration fails with ENOMEM
+ *   max_reg=N      registrations of more than N bytes fail with ENOMEM
  *   fail_qp=N      the Nth queue pair cannot be created (ENOMEM)
  *   send_err=N     the Nth work request completes with a retry error, its queue pair goes to the error state
  *   fatal=N        after N work requests the device reports IBV_EVENT_DEVICE_FATAL and stops all queue pairs
@@ -107,31 +108,35 @@ static struct region regions[MAX_REGIONS];
 static struct ibv_context *contexts[MAX_CONTEXTS];
 static unsigned next_qp = 17, next_region = 1, waiting;
 static long ethernet, max_inline = 256, max_sge = 8, fail_reg, fail_qp, send_err, fatal, atomics = 1, port_state = IBV_PORT_ACTIVE;
-static long only_gid = -1, drop, twice, late, seed = 1;
+static long only_gid = -1, drop, twice, late, seed = 1, max_reg;
 static long n_reg, n_qp, n_send;
 static struct datagram *delayed;
 
-static void read_knobs(void)
+/* The setting that `text`, which ends with '=', ',' or 0, names. A test that has loaded this library changes settings, and
+ * reads the number of registrations (reg) and of work requests (sent). */
+long *fake_verbs_setting(const char *text)
 {
     static const struct { const char *name; long *value; } knobs[] = {
         {"eth", &ethernet}, {"inline", &max_inline}, {"sge", &max_sge}, {"fail_reg", &fail_reg}, {"fail_qp", &fail_qp},
         {"send_err", &send_err}, {"fatal", &fatal}, {"atomics", &atomics}, {"port", &port_state},
         {"gid", &only_gid}, {"drop", &drop}, {"double", &twice}, {"late", &late}, {"seed", &seed},
+        {"max_reg", &max_reg}, {"reg", &n_reg}, {"sent", &n_send},
     };
+    size_t n = strcspn(text, "=,");
+    unsigned i;
+    for (i = 0; i < sizeof knobs / sizeof *knobs; i++) {
+        if (strlen(knobs[i].name) == n && !strncmp(text, knobs[i].name, n)) return knobs[i].value;
+    }
+    fprintf(stderr, "fake_verbs: unknown setting %s\n", text);
+    abort();
+}
+
+static void read_knobs(void)
+{
     const char *text = getenv("FAKE_VERBS");
     for (; text && *text; text = strchr(text, ',') ? strchr(text, ',') + 1 : NULL) {
-        unsigned i, found = 0;
-        for (i = 0; i < sizeof knobs / sizeof *knobs; i++) {
-            size_t n = strlen(knobs[i].name);
-            if (!strncmp(text, knobs[i].name, n) && text[n] == '=') {
-                *knobs[i].value = atol(text + n + 1);
-                found = 1;
-            }
-        }
-        if (!found) {
-            fprintf(stderr, "fake_verbs: unknown setting %s\n", text);
-            abort();
-        }
+        long *setting = fake_verbs_setting(text);
+        if (strchr(text, '=')) *setting = atol(strchr(text, '=') + 1);
     }
 }
 
@@ -153,7 +158,7 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int a
     struct ibv_mr *mr = NULL;
     unsigned tried;
     pthread_mutex_lock(&lock);
-    if (!fail_reg || ++n_reg != fail_reg) {
+    if (++n_reg != fail_reg && (!max_reg || length <= (size_t)max_reg)) {
         for (tried = 0; tried < MAX_REGIONS && regions[next_region].mr; tried++) next_region = next_region % (MAX_REGIONS - 1) + 1;
         if (tried < MAX_REGIONS && (mr = calloc(1, sizeof *mr))) {
             struct region *region = &regions[next_region];
