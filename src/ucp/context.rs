@@ -14,7 +14,7 @@ use crate::uct::api::{Component, Device, Md, Transport};
 use crate::uct::base::md::MdHandle;
 use crate::uct::registry::{components, numbered, numbered_of};
 use crate::{ucs_debug, ucs_diag, ucs_error, ucs_warn};
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The parameters of `ucp_init_version`.
 #[derive(Clone)]
@@ -58,6 +58,8 @@ pub struct Context {
     pub id: u64,
     /// Memory the application mapped, by the ids that remote keys carry.
     pub regions: Regions,
+    /// Memory could not be registered, and the log said so.
+    unregistered: AtomicBool,
 }
 
 /// Workers of several threads use one context, and nothing of it takes a thread for granted.
@@ -77,6 +79,7 @@ impl Context {
             unused: Vec::new(),
             id: unique_id(),
             regions: Regions::default(),
+            unregistered: AtomicBool::new(false),
         };
         context.find_resources()?;
         if context.resources.is_empty() {
@@ -120,6 +123,22 @@ impl Context {
             AUTO => said,
             value => value,
         }
+    }
+
+    /// Whether memory is registered with a domain because peers use its keys.
+    pub fn gives_keys_of(&self, domain: usize) -> bool {
+        let md = &self.mds[domain];
+        let registers = md.md.attr().flags & u64::from(UCT_MD_FLAG_REG) != 0;
+        let mut resources = self.resources.iter();
+        registers
+            && md.component.component.key_number().is_some()
+            && resources.any(|r| r.md == domain && r.transport.uses_keys())
+    }
+
+    /// Whether this is the first time that memory could not be registered.
+    pub fn is_first_unregistered(&self) -> bool {
+        // Relaxed: it guards nothing else.
+        !self.unregistered.swap(true, Ordering::Relaxed)
     }
 
     /// Why no resource is of the transport with this number; `None` if one is.

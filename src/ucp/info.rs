@@ -3,7 +3,7 @@
 
 use super::context::Context;
 use super::ep::{Capability, Ep};
-use super::mem::{MapParams, Region};
+use super::mem::{MapParams, Purpose, Region};
 use super::op::{MessageKind, Op};
 use super::proto::table;
 use super::request::Request;
@@ -90,7 +90,7 @@ impl Context {
             length,
             flags: UCP_MEM_MAP_ALLOCATE,
             prot: UCP_MEM_MAP_PROT_REMOTE_READ | UCP_MEM_MAP_PROT_REMOTE_WRITE,
-            internal: false,
+            purpose: Purpose::Application,
         };
         match Region::map(self, &params) {
             Ok(region) => {

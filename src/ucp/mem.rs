@@ -5,6 +5,7 @@
 //! access by messages names a region by its id and is checked against its range.
 
 use super::context::Context;
+use super::reg::Registration;
 use super::regions::{Exported, within};
 use super::rkey::{Mapping, shareable};
 use crate::c::*;
@@ -27,8 +28,18 @@ pub struct MapParams {
     pub length: usize,
     pub flags: u32,
     pub prot: u32,
-    /// Not for the application.
-    pub internal: bool,
+    pub purpose: Purpose,
+}
+
+/// Whom a region serves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// The application, and all peers that it gives a key.
+    Application,
+    /// One transfer of the library, by the key of this domain.
+    Transfer(usize),
+    /// The library; peers map it.
+    Mapped,
 }
 
 /// A mapped region: the object of `ucp_mem_h`.
@@ -42,8 +53,7 @@ pub struct Region {
     imported: Option<Imported>,
     /// The pages are held in memory.
     locked: bool,
-    /// Registrations: index of the domain, handle.
-    handles: Vec<(usize, uct_mem_h)>,
+    registration: Registration,
     context: *const Context,
     /// Its name for peers.
     pub id: u64,
@@ -113,12 +123,12 @@ impl Region {
                 region.allocate(context, fixed, params)?;
             }
             if lock && let Err(e) = region.lock() {
-                region.free(context)?;
+                region.free()?;
                 return Err(e);
             }
-            region.register(context, params.internal);
+            region.register(context, params.purpose);
         }
-        region.publish(context, params.internal);
+        region.publish(context, params.purpose == Purpose::Application);
         Ok(region)
     }
 
@@ -135,7 +145,7 @@ impl Region {
         let mut region = Region::empty(context, info.address as *mut c_void, length);
         region.rights = READ | WRITE;
         region.imported = Some(Imported { mapping, key });
-        region.publish(context, false);
+        region.publish(context, true);
         Ok(region)
     }
 
@@ -146,7 +156,7 @@ impl Region {
             block: None,
             imported: None,
             locked: false,
-            handles: Vec::new(),
+            registration: Registration::default(),
             context,
             id: 0,
             rights: 0,
@@ -154,17 +164,17 @@ impl Region {
     }
 
     /// Gives it the name that peers' messages use.
-    fn publish(&mut self, context: &Context, internal: bool) {
+    fn publish(&mut self, context: &Context, application: bool) {
         let exported = Exported {
             address: self.address as u64,
             length: self.length,
             delta: self.delta(),
             rights: self.rights,
-            foreign: !internal && self.block.is_none() && self.imported.is_none(),
-            internal,
+            foreign: application && self.block.is_none() && self.imported.is_none(),
+            internal: !application,
         };
         self.id = context.regions.insert(exported);
-        if !internal && let Some(key) = self.key_to_map(context) {
+        if application && let Some(key) = self.key_to_map(context) {
             context.regions.allow_mapping(self.id, &exported, &key);
         }
     }
@@ -228,7 +238,7 @@ impl Region {
     /// The names of the domains it is known to.
     pub fn domains<'a>(&self, context: &'a Context) -> Vec<&'a str> {
         let own = self.own_domain(context).into_iter();
-        let mut known: Vec<usize> = own.chain(self.handles.iter().map(|(i, _)| *i)).collect();
+        let mut known: Vec<usize> = own.chain(self.registration.all().map(|(i, _)| i)).collect();
         known.sort_unstable();
         known
             .into_iter()
@@ -283,26 +293,35 @@ impl Region {
         Err(Status::NO_MEMORY)
     }
 
-    /// Registers with every domain that can and whose keys are packed: others would serve only who guesses a device's
-    /// key. Domains guard against writes, if any.
-    fn register(&mut self, context: &Context, internal: bool) {
-        let mut flags = UCT_MD_MEM_ACCESS_ALL;
-        if self.rights & WRITE == 0 {
-            flags &= !UCT_MD_MEM_ACCESS_REMOTE_PUT;
+    /// Registers with every domain that can and whose keys peers use: others would serve only who guesses a device's
+    /// key. Domains guard against what the rights do not allow, if they guard at all. Atomics are the owner's
+    /// processor's, not the device's: both together would not be atomic.
+    fn register(&mut self, context: &Context, purpose: Purpose) {
+        let mut flags = UCT_MD_MEM_ACCESS_LOCAL_READ | UCT_MD_MEM_ACCESS_LOCAL_WRITE;
+        for (right, flag) in [
+            (READ, UCT_MD_MEM_ACCESS_REMOTE_GET),
+            (WRITE, UCT_MD_MEM_ACCESS_REMOTE_PUT),
+        ] {
+            if self.rights & right != 0 {
+                flags |= flag;
+            }
         }
-        if internal {
+        if let Purpose::Transfer(_) = purpose {
             flags |= MEM_ONE_TRANSFER;
         }
-        for (i, md) in context.mds.iter().enumerate() {
-            let can = md.md.attr().flags & u64::from(UCT_MD_FLAG_REG) != 0;
-            if !can || md.component.component.key_number().is_none() {
-                continue;
-            }
-            match md.md.mem_reg(self.address, self.length, flags) {
-                Ok(memh) => self.handles.push((i, memh)),
-                Err(e) => ucs_debug!("{}: registering {} bytes: {e}", md.name, self.length),
-            }
-        }
+        let domains = (0..context.mds.len()).filter(|&i| match purpose {
+            Purpose::Application => context.gives_keys_of(i),
+            Purpose::Transfer(domain) => i == domain,
+            Purpose::Mapped => false,
+        });
+        let memory = (self.address, self.length);
+        self.registration = Registration::new(context, domains, memory, flags);
+    }
+
+    /// The handle by which a domain knows `bytes` at `buffer`, for local use, if it knows them.
+    pub fn handle(&self, domain: usize, buffer: *mut u8, bytes: usize) -> Option<uct_mem_h> {
+        let holds = !self.is_imported() && self.contains(buffer as u64, bytes);
+        self.registration.handle(domain).filter(|_| holds)
     }
 
     /// The key for peers, for messages.
@@ -373,8 +392,9 @@ impl Region {
         let own = self
             .own_domain(context)
             .zip(self.block.as_ref().map(|b| b.memh));
-        let registered = self.handles.iter().filter(|_| rights == self.rights);
-        for (i, memh) in own.into_iter().chain(registered.copied()) {
+        let registered = self.registration.all();
+        let registered = registered.filter(|_| rights == self.rights);
+        for (i, memh) in own.into_iter().chain(registered) {
             let md = &context.mds[i];
             let size = md.md.attr().rkey_packed_size;
             let number = md.component.component.key_number();
@@ -400,24 +420,18 @@ impl Region {
     }
 
     /// Ends the mapping, after accesses of other threads on behalf of peers have ended.
-    pub fn unmap(self, context: &Context) -> Result<()> {
+    pub fn unmap(mut self, context: &Context) -> Result<()> {
         context.regions.remove(self.id);
-        self.free(context)
+        self.free()
     }
 
-    fn free(&self, context: &Context) -> Result<()> {
-        let mut result = Ok(());
+    fn free(&mut self) -> Result<()> {
         if self.locked
             && let Err(e) = sys::mem::unlock(self.address as usize, self.length)
         {
             ucs_debug!("unlocking {} bytes: {e}", self.length);
         }
-        for (i, memh) in &self.handles {
-            // SAFETY: a registration of this domain, released once.
-            if let Err(e) = unsafe { context.mds[*i].md.mem_dereg(*memh) } {
-                result = Err(e);
-            }
-        }
+        let result = self.registration.release();
         if let Some(block) = &self.block {
             // SAFETY: allocated by this region, freed once.
             unsafe { mem::free(block) }?;
@@ -466,14 +480,19 @@ pub struct Window {
 }
 
 impl Window {
-    /// A buffer that a peer may write to.
-    pub fn open(context: &Context, address: *mut u8, length: usize) -> Result<Window> {
+    /// A buffer that a peer may write to by the key of a domain.
+    pub fn open(
+        context: &Context,
+        domain: usize,
+        address: *mut u8,
+        length: usize,
+    ) -> Result<Window> {
         let params = MapParams {
             address: address.cast(),
             length,
             flags: 0,
             prot: UCP_MEM_MAP_PROT_REMOTE_WRITE,
-            internal: true,
+            purpose: Purpose::Transfer(domain),
         };
         let region = Region::map(context, &params)?;
         Ok(Window {
@@ -489,7 +508,7 @@ impl Window {
             length: size_of::<u64>(),
             flags: UCP_MEM_MAP_ALLOCATE,
             prot: UCP_MEM_MAP_PROT_REMOTE_READ,
-            internal: true,
+            purpose: Purpose::Mapped,
         };
         let region = Region::map(context, &params)?;
         Ok(Window {

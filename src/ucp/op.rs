@@ -4,11 +4,13 @@
 //! and calls the functions of `Op`, which call those of the operation's own type (`Operation`). Each type implements them
 //! in the file that the operation lives in.
 
+use crate::c::uct_rkey_t;
 use crate::ucp::atomic::Atomic;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, EpRef, Task, TaskStep};
 use crate::ucp::mem::Window;
 use crate::ucp::plan::RndvPolicy;
+use crate::ucp::reg::{LocalMemory, Registration};
 use crate::ucp::request::Req;
 use crate::ucp::rkey::RemoteKey;
 use crate::ucp::rndv_state::{ReceiverState, SenderState};
@@ -454,13 +456,16 @@ pub struct FlushOp {
     pub fenced: Option<Result<()>>,
 }
 
-/// A read of remote memory by messages.
+/// A read of remote memory, by messages unless `device` is set.
 pub struct GetOp {
     pub ep: EpRef,
     pub data: Data,
     pub received: usize,
     pub region: u64,
     pub address: u64,
+    /// It is posted in parts, which nothing behind a fence may overtake.
+    pub holds_fences: bool,
+    pub device: Option<DeviceAccess>,
 }
 
 impl GetOp {
@@ -471,6 +476,8 @@ impl GetOp {
             received: 0,
             region: key.info.region,
             address,
+            holds_fences: false,
+            device: None,
         }
     }
 }
@@ -483,7 +490,8 @@ impl PutOp {
             offset: 0,
             region: key.info.region,
             address,
-            on_rails: false,
+            holds_fences: false,
+            device: None,
         }
     }
 }
@@ -496,15 +504,24 @@ pub struct AmoOp {
     pub address: u64,
 }
 
-/// A write of remote memory by messages.
+/// A write of remote memory, by messages unless `device` is set.
 pub struct PutOp {
     pub ep: EpRef,
     pub data: Data,
     pub offset: usize,
     pub region: u64,
     pub address: u64,
-    /// The transport's lanes share it.
-    pub on_rails: bool,
+    /// It is posted in parts, which nothing behind a fence may overtake.
+    pub holds_fences: bool,
+    pub device: Option<DeviceAccess>,
+}
+
+/// An access by the device of the message lane.
+pub struct DeviceAccess {
+    pub rkey: uct_rkey_t,
+    pub memory: LocalMemory,
+    /// The local memory was registered for this access.
+    pub registration: Option<Registration>,
 }
 
 /// State of a composite request.

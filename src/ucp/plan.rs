@@ -84,6 +84,8 @@ pub struct Thresholds {
 /// The transports of an endpoint.
 pub struct Carriers<'a> {
     pub message: &'a uct_iface_attr,
+    /// It puts data of a rendezvous.
+    pub writes: bool,
     /// The transport that reads the peer's memory, if any.
     pub copies: Option<&'a uct_iface_attr>,
     /// The peer is on this host.
@@ -185,7 +187,7 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
         once: rts + copies.latency.c + copies.overhead,
         per_byte: 1.0 / bandwidth(copies).max(1.0),
     });
-    let writes = rules.writes && by.message.cap.flags & UCT_IFACE_FLAG_PUT_ZCOPY != 0;
+    let writes = rules.writes && by.writes;
     let write = writes.then(|| Cost {
         once: rts + 2.0 * message + step(var!(TABLE, "PROTO_OVERHEAD", "rndv_rtr")),
         per_byte: 1.0 / bytes_a_second,
@@ -261,6 +263,7 @@ mod tests {
         let itself = attr(0.0, 10e-9, 30e9, 0);
         let by = Carriers {
             message: &itself,
+            writes: false,
             copies: None,
             same_node: true,
             to_itself: true,
@@ -277,23 +280,23 @@ mod tests {
 
     #[test]
     fn the_cost_of_fragments_does_not_change_how_whole_messages_go() {
-        let flags = UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PUT_ZCOPY;
         let cma = attr(80e-9, 1e-6, 11e9, 0);
         let rndv = |flags, copies| {
             let mut tcp = attr(5e-6, 2e-6, 2.2e9, flags);
             tcp.cap.am.max_zcopy = 64 << 10;
             let by = Carriers {
                 message: &tcp,
+                writes: true,
                 copies,
                 same_node: false,
                 to_itself: false,
             };
             thresholds(&[], AUTO_SCHEME, &by).rndv
         };
-        let copied = UCT_IFACE_FLAG_PUT_ZCOPY;
-        assert_eq!(rndv(flags, Some(&cma)), rndv(copied, Some(&cma)));
-        let alone = rndv(flags, None);
-        assert!(alone >= 64 << 10 && alone < rndv(copied, None), "{alone}");
+        let in_place = UCT_IFACE_FLAG_AM_ZCOPY;
+        assert_eq!(rndv(in_place, Some(&cma)), rndv(0, Some(&cma)));
+        let alone = rndv(in_place, None);
+        assert!(alone >= 64 << 10 && alone < rndv(0, None), "{alone}");
     }
 
     #[test]
@@ -302,6 +305,7 @@ mod tests {
         let cma = attr(80e-9, 1e-6, 11e9, 0);
         let pair = |copies| Carriers {
             message: &shm,
+            writes: false,
             copies,
             same_node: true,
             to_itself: false,

@@ -117,6 +117,16 @@ impl Param {
 }
 
 impl Param {
+    /// The handle by which a domain knows the buffer, if the call has one of its memory.
+    pub fn memory_handle(
+        &self,
+        domain: usize,
+        (buffer, bytes): (*mut u8, usize),
+    ) -> Option<uct_mem_h> {
+        // SAFETY: null, or alive until the operation completes, as the caller of the C function promises.
+        unsafe { self.memh.as_ref() }?.handle(domain, buffer, bytes)
+    }
+
     /// When a message of this call is sent by rendezvous, unless something else decides.
     pub fn rndv_policy(&self) -> RndvPolicy {
         if self.mask & UCP_OP_ATTR_FLAG_FAST_CMPL != 0 {

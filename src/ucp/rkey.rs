@@ -51,6 +51,8 @@ pub enum Access {
     SingleCopy,
     /// Written with this key by the lane for puts; read by messages.
     Written(uct_rkey_t),
+    /// By the device of the message lane, with this key.
+    Rdma(uct_rkey_t),
     /// By messages to its owner.
     Messages,
 }

@@ -82,15 +82,6 @@ impl Deref for Worker {
     }
 }
 
-/// What moves bytes by keys, or from and to user memory.
-const IN_PLACE: u64 = UCT_IFACE_FLAG_AM_ZCOPY
-    | UCT_IFACE_FLAG_PUT_SHORT
-    | UCT_IFACE_FLAG_PUT_BCOPY
-    | UCT_IFACE_FLAG_PUT_ZCOPY
-    | UCT_IFACE_FLAG_GET_SHORT
-    | UCT_IFACE_FLAG_GET_BCOPY
-    | UCT_IFACE_FLAG_GET_ZCOPY;
-
 const HOOKS: Hooks = Hooks {
     awaits_messages: |core| {
         core.am().has_handlers()
@@ -233,6 +224,7 @@ impl Worker {
             resource: index,
             number: resource.number,
             attr: UNQUERIED,
+            needs_registration: md.attr().flags & u64::from(UCT_MD_FLAG_NEED_MEMH) != 0,
             device_address: Vec::new(),
             address: Vec::new(),
             polled: Cell::new(false),
@@ -243,9 +235,9 @@ impl Worker {
             if let Some(query) = ops.iface_query {
                 query(handle, &mut iface.attr);
             }
-            if md.attr().flags & u64::from(UCT_MD_FLAG_NEED_MEMH) != 0 {
-                // User memory is not registered: messages are copied, and nothing else is moved.
-                iface.attr.cap.flags &= !IN_PLACE;
+            if iface.needs_registration {
+                // Messages are copied, as registering their memory would take longer.
+                iface.attr.cap.flags &= !UCT_IFACE_FLAG_AM_ZCOPY;
                 iface.attr.cap.am.max_zcopy = 0;
             }
             iface.device_address = vec![0; iface.attr.device_addr_len];

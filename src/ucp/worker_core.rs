@@ -50,6 +50,8 @@ pub struct OpenIface {
     /// The transport's number in addresses.
     pub number: u8,
     pub attr: uct_iface_attr,
+    /// Its domain reaches registered memory only, at either end.
+    pub needs_registration: bool,
     pub device_address: Vec<u8>,
     pub address: Vec<u8>,
     /// Whether each progress polls it, see `idle`.
@@ -235,6 +237,11 @@ impl Core {
     pub fn context(&self) -> &Context {
         // SAFETY: a context outlives its workers (C contract of ucp_cleanup).
         unsafe { &*self.context }
+    }
+
+    /// The memory domain of one of the interfaces.
+    pub fn domain_of(&self, iface: usize) -> usize {
+        self.context().resources[self.ifaces[iface].resource].md
     }
 
     pub fn hooks(&self) -> &Hooks {

@@ -411,6 +411,11 @@ pub trait Transport: Sync + 'static {
         false
     }
 
+    /// Whether peers that use it access memory by the keys of its domain.
+    fn uses_keys(&self) -> bool {
+        true
+    }
+
     /// Whether its messages go through memory that both processes map. A peer on this host that it does not reach has
     /// closed its worker or has ended.
     fn shares_memory(&self) -> bool {

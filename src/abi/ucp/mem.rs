@@ -6,7 +6,7 @@ use super::param::own;
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::context::Context;
-use crate::ucp::mem::{MapParams, Region, refuse_devices};
+use crate::ucp::mem::{MapParams, Purpose, Region, refuse_devices};
 use crate::ucp::rkey::RemoteKey;
 use crate::ucs::Status;
 use crate::ucs::fork;
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn ucp_mem_map(
         length: args.length().unwrap_or(0),
         flags,
         prot: args.prot().unwrap_or(ALL_RIGHTS),
-        internal: false,
+        purpose: Purpose::Application,
     };
     // SAFETY: a live context.
     let context = unsafe { context(context_h) };

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::{Capability, Ep};
+use crate::c::uct_rkey_t;
 use crate::ucp::rkey::{Access, Mapping, RemoteKey};
 use crate::wire::rkey::Rkey;
 use std::rc::Rc;
@@ -24,17 +25,24 @@ impl Ep {
         if self.lane_with(Capability::SingleCopy).is_some() {
             return RemoteKey::new(info, Access::SingleCopy, None);
         }
-        match self.key_for_puts(&info) {
-            Some(key) => RemoteKey::new(info, Access::Written(key.rkey()), Some(key)),
-            None => RemoteKey::new(info, Access::Messages, None),
+        type ByKey = fn(uct_rkey_t) -> Access;
+        let ways: [(Capability, ByKey); 2] = [
+            (Capability::PutByKey, Access::Written),
+            (Capability::Rdma, Access::Rdma),
+        ];
+        for (capability, access) in ways {
+            if let Some(key) = self.key_of_message_lane(capability, &info) {
+                return RemoteKey::new(info, access(key.rkey()), Some(key));
+            }
         }
+        RemoteKey::new(info, Access::Messages, None)
     }
 
-    /// The key that the lane for puts writes by.
-    fn key_for_puts(&self, info: &Rkey) -> Option<Mapping> {
-        let lane = self.lane_with(Capability::PutByKey)?;
+    /// The key by which the message lane reaches the memory, if it has the capability.
+    fn key_of_message_lane(&self, capability: Capability, info: &Rkey) -> Option<Mapping> {
+        let lane = self.lane_with(capability)?;
         let w = self.worker();
-        let domain = w.context().resources[w.ifaces[lane.iface].resource].md;
+        let domain = w.domain_of(lane.iface);
         let theirs = self.address.get()?.entries.get(self.lane().entry)?.domain;
         Mapping::of_domain(w.context(), domain, theirs, info)
     }

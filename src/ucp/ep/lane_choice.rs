@@ -52,11 +52,11 @@ impl Ep {
         let lane = match capability {
             Capability::SingleCopy => (self.hooks().open_lane)(w, address, capability)
                 .map(|(ep, iface)| self.add_lane(ep, iface)),
-            // Only on the message lane do puts stay in order with messages.
-            Capability::PutByKey => self.lanes.first().filter(|lane| {
-                let attr = &w.ifaces[lane.iface].attr;
-                capability.is_of(attr)
-            }),
+            // Only on the message lane do they stay in order with messages.
+            Capability::PutByKey | Capability::Rdma => {
+                let first = self.lanes.first();
+                first.filter(|lane| capability.is_of(&w.ifaces[lane.iface]))
+            }
         };
         self.lanes.keep(capability, lane)
     }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 use crate::c::*;
+use crate::ucp::worker_core::OpenIface;
 use core::cell::{OnceCell, RefCell};
 
 /// The place of a lane in the array of its endpoint.
@@ -31,23 +32,33 @@ pub struct Lane {
 pub enum Capability {
     /// Reads and writes the peer's memory without a key: the kernel copies.
     SingleCopy,
-    /// Writes the peer's memory by the keys of its domain.
+    /// Writes the peer's memory by the keys of its domain, with a message that tells of it.
     PutByKey,
+    /// Reads and writes the peer's registered memory by the keys of its domain, without the peer's processor.
+    Rdma,
 }
 
 impl Capability {
-    /// Whether lanes of an interface with these attributes have it.
-    pub fn is_of(self, attr: &uct_iface_attr) -> bool {
-        let need = UCT_IFACE_FLAG_CONNECT_TO_IFACE
-            | match self {
-                Capability::SingleCopy => UCT_IFACE_FLAG_GET_ZCOPY,
-                Capability::PutByKey => UCT_IFACE_FLAG_PUT_ZCOPY,
-            };
-        attr.cap.flags & need == need
+    /// Whether lanes of an interface have it.
+    pub fn is_of(self, iface: &OpenIface) -> bool {
+        let (need, registered) = match self {
+            Capability::SingleCopy => (UCT_IFACE_FLAG_GET_ZCOPY, false),
+            Capability::PutByKey => (UCT_IFACE_FLAG_PUT_ZCOPY, false),
+            Capability::Rdma => (BY_DEVICE, true),
+        };
+        let need = need | UCT_IFACE_FLAG_CONNECT_TO_IFACE;
+        iface.attr.cap.flags & need == need && iface.needs_registration == registered
     }
 }
 
-const CAPABILITIES: usize = 2;
+/// What a device does that accesses memory of any length, registered or not.
+const BY_DEVICE: u64 = UCT_IFACE_FLAG_PUT_SHORT
+    | UCT_IFACE_FLAG_PUT_BCOPY
+    | UCT_IFACE_FLAG_PUT_ZCOPY
+    | UCT_IFACE_FLAG_GET_BCOPY
+    | UCT_IFACE_FLAG_GET_ZCOPY;
+
+const CAPABILITIES: usize = 3;
 
 /// The lanes of one endpoint. None is removed before the endpoint ends.
 #[derive(Default)]

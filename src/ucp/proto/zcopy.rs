@@ -7,16 +7,18 @@ use crate::c::*;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Lane, Part};
 use crate::ucp::op::Op;
+use crate::ucp::reg::LocalMemory;
 use crate::ucp::request::{Req, TransportHold};
 use crate::ucp::worker_core::Core;
 use crate::ucs::callbackq::{CallbackId, Repeat};
 use crate::ucs::{Result, Status};
 use crate::uct::api::{Completion, Posted};
+use crate::uct::base::copy::copy;
 use crate::uct::base::iov::Iov;
 use crate::uct::internal::{EpochGuard, base_of};
 use crate::wire::header::{AmId, Header, PutDoneHdr};
 use core::cell::{Cell, RefCell};
-use core::ffi::{c_int, c_uint};
+use core::ffi::{c_int, c_uint, c_void};
 use core::ops::Range;
 use std::collections::VecDeque;
 
@@ -32,6 +34,7 @@ pub enum Direction {
 #[derive(Clone, Copy)]
 pub struct Transfer {
     pub local: *mut u8,
+    pub memory: LocalMemory,
     pub len: usize,
     pub remote: u64,
     pub rkey: uct_rkey_t,
@@ -121,9 +124,12 @@ fn begin_all(req: Req, parts: &[ActiveTransfer], waits: bool) -> Result<()> {
     // The transport moves the rest in progress.
     req.worker().wakeup.work_came();
     // Without a key, the kernel copies.
-    let held = match parts.first().map_or(0, |part| part.transfer.rkey) {
-        0 => TransportHold::ByKernel,
-        _ => TransportHold::ByTransport,
+    let by_kernel = parts
+        .first()
+        .is_none_or(|part| part.transfer.memory == LocalMemory::Plain && part.transfer.rkey == 0);
+    let held = match by_kernel {
+        true => TransportHold::ByKernel,
+        false => TransportHold::ByTransport,
     };
     all_posted(req, held);
     Ok(())
@@ -186,38 +192,17 @@ impl ActiveTransfer {
             let end = post_notified(self.req, self.lane, self.transfer, notification);
             return (if end.is_ok() { self.transfer.len } else { 0 }, end);
         }
-        // SAFETY: a live transport endpoint.
-        let ops = unsafe { &(*(*self.lane.ep).iface).ops };
-        let cap = &self.req.worker().ifaces[self.lane.iface].attr.cap;
-        let (op, limit) = match self.direction {
-            Direction::Put => (ops.ep_put_zcopy, cap.put.max_zcopy),
-            Direction::Get => (ops.ep_get_zcopy, cap.get.max_zcopy),
-        };
-        let Some(op) = op.filter(|_| limit > 0) else {
+        let attr = &self.req.worker().ifaces[self.lane.iface].attr;
+        let limit = most_at_once(attr, self.direction, self.transfer.memory);
+        if limit == 0 {
             return (0, Err(Status::UNSUPPORTED));
-        };
-        let Transfer {
-            len,
-            remote,
-            rkey,
-            guard,
-            ..
-        } = self.transfer;
-        let comp = self.req.completion();
+        }
+        let len = self.transfer.len;
         let mut done = 0;
         while done < len {
             let length = (len - done).min(limit).min(self.step);
-            let iov = block(self.transfer.local.wrapping_add(done), length);
-            let remote = remote.wrapping_add(done as u64);
             add_pending(self.req, 1);
-            // SAFETY: a live transport endpoint; the user's buffer and the request's completion stay until
-            // `on_completion`.
-            let code = unsafe {
-                match guard {
-                    None => op(self.lane.ep, &iov, 1, remote, rkey, comp),
-                    Some(guard) => get_guarded(self.lane.ep, &iov, remote, rkey, guard, comp),
-                }
-            };
+            let code = self.post_block(self.transfer.part(done..done + length));
             if code != UCS_INPROGRESS {
                 add_pending(self.req, -1);
             }
@@ -227,6 +212,72 @@ impl ActiveTransfer {
             done += length;
         }
         (done, Ok(()))
+    }
+
+    /// Posts a block that the transport takes at once; returns its status.
+    fn post_block(&self, block_of: Transfer) -> ucs_status_t {
+        let Transfer {
+            local,
+            memory,
+            len,
+            remote,
+            rkey,
+            guard,
+        } = block_of;
+        let (ep, comp) = (self.lane.ep, self.req.completion());
+        // SAFETY: a live transport endpoint.
+        let ops = unsafe { &(*(*ep).iface).ops };
+        let memh = match memory {
+            LocalMemory::Plain => core::ptr::null_mut(),
+            LocalMemory::Registered(memh) => memh,
+            LocalMemory::Copied => return self.post_copied(ops, block_of),
+        };
+        let iov = block(local, len, memh);
+        let op = match self.direction {
+            Direction::Put => ops.ep_put_zcopy,
+            Direction::Get => ops.ep_get_zcopy,
+        };
+        // SAFETY: a live transport endpoint; the user's buffer and the request's completion stay until
+        // `on_completion`.
+        unsafe {
+            match (guard, op) {
+                (Some(guard), _) => get_guarded(ep, &iov, remote, rkey, guard, comp),
+                (None, Some(op)) => op(ep, &iov, 1, remote, rkey, comp),
+                (None, None) => UCS_ERR_UNSUPPORTED,
+            }
+        }
+    }
+
+    /// As `post_block`, through a buffer of the transport. A put is out of the user's memory when this returns.
+    fn post_copied(&self, ops: &uct_iface_ops, block: Transfer) -> ucs_status_t {
+        let (ep, local) = (self.lane.ep, block.local.cast());
+        match self.direction {
+            Direction::Put => {
+                // SAFETY: the user's memory, at most as long as the transport's buffers.
+                match unsafe { put_copied(ops, ep, &block) } {
+                    Ok(()) => UCS_OK,
+                    Err(e) => e.code(),
+                }
+            }
+            Direction::Get => {
+                let Some(get) = ops.ep_get_bcopy else {
+                    return UCS_ERR_UNSUPPORTED;
+                };
+                let (len, comp) = (block.len, self.req.completion());
+                // SAFETY: as for a block that is read in place.
+                unsafe {
+                    get(
+                        ep,
+                        Some(unpack_to),
+                        local,
+                        len,
+                        block.remote,
+                        block.rkey,
+                        comp,
+                    )
+                }
+            }
+        }
     }
 
     fn remainder(self, done: usize) -> ActiveTransfer {
@@ -319,7 +370,7 @@ pub fn send_message(req: Req, ep: &Ep, id: AmId, header: &[u8], data: &Data) -> 
     let (Some(op), Some(at)) = (lane.am_zcopy, data.contiguous()) else {
         return Err(Status::UNSUPPORTED);
     };
-    let iov = block(at, data.len());
+    let iov = block(at, data.len(), core::ptr::null_mut());
     init_completion(req);
     add_pending(req, 1);
     let length = header.len() as u32;
@@ -355,7 +406,7 @@ fn post_notified(
     transfer: Transfer,
     notification: &Notification,
 ) -> Result<()> {
-    let iov = block(transfer.local, transfer.len);
+    let iov = block(transfer.local, transfer.len, core::ptr::null_mut());
     add_pending(req, 1);
     // SAFETY: a live transport endpoint and a live key; the user's buffer and the request's completion stay until
     // `on_completion`.
@@ -378,6 +429,55 @@ fn post_notified(
         add_pending(req, -1);
     }
     put.map(drop)
+}
+
+/// Most bytes of one operation of a transport.
+pub fn most_at_once(attr: &uct_iface_attr, direction: Direction, memory: LocalMemory) -> usize {
+    match (direction, memory) {
+        (Direction::Put, LocalMemory::Copied) => attr.cap.put.max_bcopy,
+        (Direction::Get, LocalMemory::Copied) => attr.cap.get.max_bcopy,
+        (Direction::Put, _) => attr.cap.put.max_zcopy,
+        (Direction::Get, _) => attr.cap.get.max_zcopy,
+    }
+}
+
+/// Writes through a buffer of the transport; afterwards the user's memory is free. A flush of the lane confirms it.
+///
+/// # Safety
+/// `ops` are those of `ep`, which is live; the local memory is readable, and at most as long as the transport's buffers.
+unsafe fn put_copied(ops: &uct_iface_ops, ep: uct_ep_h, block: &Transfer) -> Result<()> {
+    let put = ops.ep_put_bcopy.ok_or(Status::UNSUPPORTED)?;
+    let arg = core::ptr::from_ref(block).cast_mut().cast();
+    // SAFETY: by the caller's promise; the block outlives the call, in which it is packed.
+    let sent = unsafe { put(ep, Some(pack_block), arg, block.remote, block.rkey) };
+    match i8::try_from(sent).ok().and_then(Status::from_code) {
+        Some(e) if sent < 0 => Err(e),
+        _ => Ok(()),
+    }
+}
+
+/// Packs a block of the user's memory.
+unsafe extern "C" fn pack_block(dest: *mut c_void, arg: *mut c_void) -> usize {
+    // SAFETY: `put_copied` passes a transfer, whose memory is readable; the transport has room for it.
+    unsafe {
+        let block = &*arg.cast::<Transfer>();
+        copy(block.local, dest.cast(), block.len);
+        block.len
+    }
+}
+
+/// Unpacks what was read to the user's memory.
+unsafe extern "C" fn unpack_to(local: *mut c_void, from: *const c_void, len: usize) {
+    // SAFETY: the block of the get, writable until its completion.
+    unsafe { copy(from.cast(), local.cast(), len) };
+}
+
+/// A put of at most one buffer of the lane's transport, without a request.
+pub fn put_at_once(lane: Lane, block: &Transfer) -> Result<()> {
+    // SAFETY: a live transport endpoint.
+    let ops = unsafe { &(*(*lane.ep).iface).ops };
+    // SAFETY: as above; the user's buffer, whose length the caller has compared.
+    unsafe { put_copied(ops, lane.ep, block) }
 }
 
 /// A guarded get, which C's op table lacks.
@@ -405,11 +505,11 @@ unsafe fn get_guarded(
 }
 
 /// One block of memory in the form of the transports.
-fn block(at: *mut u8, length: usize) -> uct_iov_t {
+fn block(at: *mut u8, length: usize, memh: uct_mem_h) -> uct_iov_t {
     uct_iov_t {
         buffer: at.cast(),
         length,
-        memh: core::ptr::null_mut(),
+        memh,
         stride: 0,
         count: 1,
     }

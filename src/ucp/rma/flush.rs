@@ -7,7 +7,7 @@
 
 use crate::c::*;
 use crate::ucp::composite::CompositeRequest;
-use crate::ucp::ep::{End, Ep, EpRef, Pin, Task, TaskStep, TransportFlush};
+use crate::ucp::ep::{Capability, End, Ep, EpRef, Pin, Task, TaskStep, TransportFlush};
 use crate::ucp::op::{FlushOp, Op, Operation};
 use crate::ucp::proto::control;
 use crate::ucp::proto::zcopy;
@@ -134,7 +134,9 @@ impl Operation for FlushOp {
     /// The flush is at the head of the send queue: everything before it was sent.
     fn step(ep: &Ep, req: Req) -> Result<TaskStep> {
         let writes = ep.wrote.replace(false);
-        let flags = if writes {
+        // What a device has done is done at the peer.
+        let asks_peer = writes && ep.lane_with(Capability::Rdma).is_none();
+        let flags = if asks_peer {
             UCT_FLUSH_FLAG_REMOTE
         } else {
             UCT_FLUSH_FLAG_LOCAL

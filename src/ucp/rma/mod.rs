@@ -1,5 +1,6 @@
-//! Remote memory: direct where it is mapped, by single copy, or by messages to its owner.
+//! Remote memory: direct where it is mapped, by single copy, by an RDMA device, or by messages to its owner.
 
+pub mod device;
 pub mod flush;
 pub mod list;
 pub mod post;

@@ -2,13 +2,14 @@
 //!
 //! Mapped memory is read and written before the call returns.
 
-use super::software;
+use super::{device, software};
 use crate::ucp::atomic::{Atomic, AtomicOperation, apply, put_reply};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Capability, Ep, Pin};
 use crate::ucp::op::{GetOp, Op, PutOp};
 use crate::ucp::proto::rails;
 use crate::ucp::proto::zcopy::{self, Direction, Transfer};
+use crate::ucp::reg::LocalMemory;
 use crate::ucp::request::{
     Info, Param, Posted, Req, Request, immediate, must_be_immediate, settle,
 };
@@ -113,6 +114,10 @@ pub fn put(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
             drop(data);
             immediate(ep.worker(), param, Info::default())
         }
+        Access::Rdma(rkey) => {
+            device::access(ep, param, &data, (address, key, rkey), Direction::Put)
+                .unwrap_or_else(|| software::put(ep, param, data, address, key))
+        }
         _ => by_transport(ep, param, &data, address, Direction::Put, key)
             .unwrap_or_else(|| software::put(ep, param, data, address, key)),
     }
@@ -129,6 +134,10 @@ pub fn get(ep: &Ep, param: &Param, data: Data, address: u64, key: &RemoteKey) ->
             unsafe { data.unpack(0, from, data.len()) }?;
             drop(data);
             immediate(ep.worker(), param, Info::default())
+        }
+        Access::Rdma(rkey) => {
+            device::access(ep, param, &data, (address, key, rkey), Direction::Get)
+                .unwrap_or_else(|| software::get(ep, param, data, address, key))
         }
         _ => by_transport(ep, param, &data, address, Direction::Get, key)
             .unwrap_or_else(|| software::get(ep, param, data, address, key)),
@@ -165,6 +174,7 @@ fn by_transport(
     let transfer = Transfer {
         guard: None,
         local: data.contiguous().filter(|_| !data.is_empty())?,
+        memory: LocalMemory::Plain,
         len: data.len(),
         remote: address,
         rkey,
@@ -200,7 +210,7 @@ fn by_transport(
             ep.rail_access_begins();
             req.with_op(|op| {
                 if let Op::Put(put) = op {
-                    put.on_rails = true;
+                    put.holds_fences = true;
                 }
             });
             zcopy::put_parts(req, transfer, parts)
@@ -222,14 +232,16 @@ fn by_transport(
 /// A transport is done with an access, or gave up.
 pub fn on_done(req: Req, result: Result<()>) {
     let whose = req.with_op(|op| match op {
-        Op::Put(put) => Some((put.ep, put.on_rails)),
-        Op::Get(get) => Some((get.ep, false)),
+        Op::Put(put) => Some((put.ep, put.holds_fences)),
+        Op::Get(get) => Some((get.ep, get.holds_fences)),
         _ => None,
     });
-    let Some((ep, on_rails)) = whose else { return };
+    let Some((ep, holds_fences)) = whose else {
+        return;
+    };
     let _pin = Pin::new(&ep);
     ep.complete_outstanding(req, result);
-    if on_rails {
+    if holds_fences {
         ep.rail_access_ends();
     }
 }

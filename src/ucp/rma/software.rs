@@ -1,6 +1,6 @@
 //! Memory access by messages: the initiator's side.
 
-use super::post;
+use super::{device, post};
 use crate::ucp::atomic::{Atomic, put_reply};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, Task, TaskStep};
@@ -53,11 +53,15 @@ impl Operation for PutOp {
         true
     }
 
+    /// Behind the device's own the next access waits in any case, unless it is in parts.
     fn is_memory_access(&self) -> bool {
-        true
+        self.device.is_none() || self.holds_fences
     }
 
     fn step(ep: &Ep, req: Req) -> Result<TaskStep> {
+        if let Some(step) = device::step(ep, req) {
+            return step;
+        }
         let sent = req.with_op(|op| -> Result<bool> {
             let Op::Put(put) = op else { return Ok(false) };
             while put.offset < put.data.len() || put.data.is_empty() {
@@ -91,11 +95,15 @@ impl Operation for GetOp {
         true
     }
 
+    /// As for puts.
     fn is_memory_access(&self) -> bool {
-        true
+        self.device.is_none() || self.holds_fences
     }
 
     fn step(ep: &Ep, req: Req) -> Result<TaskStep> {
+        if let Some(step) = device::step(ep, req) {
+            return step;
+        }
         let head = req.with_op(|op| match op {
             Op::Get(get) => Some(GetHdr {
                 ep: ep.name_for_peers(),

@@ -114,13 +114,13 @@ impl Pair {
 fn best(
     worker: &Core,
     address: &Address,
-    fits: impl Fn(&uct_iface_attr) -> bool,
+    fits: impl Fn(&OpenIface) -> bool,
 ) -> impl Iterator<Item = (usize, usize)> {
     let context = worker.context();
     let (processes, eps) = (context.processes_here(), context.expected_eps());
     let mut pairs: Vec<Pair> = Vec::new();
     for (i, iface) in worker.ifaces.iter().enumerate() {
-        if !fits(&iface.attr) {
+        if !fits(iface) {
             continue;
         }
         let cost = duration(&iface.attr, processes, DECIDING_SIZE);
@@ -178,9 +178,9 @@ pub fn reaches_any(worker: &Core, address: &Address) -> bool {
     best(worker, address, carries_messages).next().is_some()
 }
 
-fn carries_messages(attr: &uct_iface_attr) -> bool {
+fn carries_messages(iface: &OpenIface) -> bool {
     let need = UCT_IFACE_FLAG_AM_BCOPY | UCT_IFACE_FLAG_CONNECT_TO_IFACE;
-    attr.cap.flags & need == need
+    iface.attr.cap.flags & need == need
 }
 
 /// Connects for messages by the cheapest transport that works; `UNREACHABLE` when none does.
@@ -226,6 +226,7 @@ fn lane_of(
     let copies = iface_for(worker, address, Capability::SingleCopy);
     let carriers = Carriers {
         message: &iface.attr,
+        writes: Capability::PutByKey.is_of(iface),
         copies: copies.map(|i| &worker.ifaces[i].attr),
         same_node: !is_network(worker, iface),
         to_itself: address.uuid == worker.uuid,
@@ -257,7 +258,7 @@ pub fn open_lane(
     address: &Address,
     capability: Capability,
 ) -> Option<(uct_ep_h, usize)> {
-    let capable = |attr: &uct_iface_attr| capability.is_of(attr);
+    let capable = |iface: &OpenIface| capability.is_of(iface);
     best(worker, address, capable).find_map(|(i, e)| {
         let made = connect(worker, &worker.ifaces[i], &address.entries[e]);
         made.ok().map(|ep| (ep, i))
@@ -281,9 +282,9 @@ pub fn open_rails(
         return rails;
     }
     let least = bandwidth(&own.attr, processes) / wanted.ratio;
-    let fits = |attr: &uct_iface_attr| {
-        let capable = carries_messages(attr) && Capability::PutByKey.is_of(attr);
-        capable && bandwidth(attr, processes) >= least
+    let fits = |iface: &OpenIface| {
+        let capable = carries_messages(iface) && Capability::PutByKey.is_of(iface);
+        capable && bandwidth(&iface.attr, processes) >= least
     };
     let most = wanted.most.min(MAX_RAILS);
     for (i, e) in best(worker, address, fits) {
@@ -327,7 +328,7 @@ const MAX_RAILS: usize = 14;
 
 /// The interface that `open_lane` tries first.
 pub fn iface_for(worker: &Core, address: &Address, capability: Capability) -> Option<usize> {
-    let capable = |attr: &uct_iface_attr| capability.is_of(attr);
+    let capable = |iface: &OpenIface| capability.is_of(iface);
     best(worker, address, capable).next().map(|(i, _)| i)
 }
 
@@ -374,7 +375,7 @@ fn warn_of_detour(worker: &Core, address: &Address, used: &OpenIface) {
         let is_theirs =
             |e: &AddressEntry| e.transport == iface.number && e.device == iface.device_address;
         transport_of(worker, iface).shares_memory()
-            && carries_messages(&iface.attr)
+            && carries_messages(iface)
             && address.entries.iter().any(is_theirs)
     });
     let Some(shared) = shared else { return };
@@ -438,7 +439,7 @@ fn obstacle(
     });
     match reaching {
         None => Some(transport.unreachable(&first.device, &first.iface)),
-        Some(iface) if !carries_messages(&iface.attr) => {
+        Some(iface) if !carries_messages(iface) => {
             Some("moves bulk data only, needs one of the others beside it".to_owned())
         }
         Some(_) => None,

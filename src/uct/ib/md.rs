@@ -118,11 +118,6 @@ impl Component for IbComponent {
         &[&RcTransport, &UdTransport]
     }
 
-    /// UCP registers no user memory for the transports yet.
-    fn key_number(&self) -> Option<u8> {
-        None
-    }
-
     unsafe fn rkey_unpack(&self, packed: *const u8) -> Result<RkeyParts> {
         // SAFETY: readable for `KEY_LEN` bytes by the caller's promise; any alignment.
         let bytes = unsafe { packed.cast::<[u8; KEY_LEN]>().read() };
@@ -212,7 +207,18 @@ impl Md for IbMd {
             remote_write: asks(UCT_MD_MEM_ACCESS_REMOTE_PUT),
             remote_atomic: asks(UCT_MD_MEM_ACCESS_REMOTE_ATOMIC) && self.domain.has_atomics(),
         };
-        let region = self.domain.register(address as usize, length, access)?;
+        let at = address as usize;
+        let region = match asks(UCT_MD_MEM_FLAG_HIDE_ERRORS) {
+            true => self
+                .domain
+                .device
+                .register(at, length, access)
+                .map_err(|e| {
+                    ucs_debug!("{}: registering {length} bytes: {e}", self.domain.name);
+                    Status::from(e)
+                }),
+            false => self.domain.register(at, length, access),
+        }?;
         Ok(Box::into_raw(Box::new(region)).cast())
     }
 
@@ -353,7 +359,12 @@ impl Transport for UdTransport {
         &["ud_v", "ud", "ib"]
     }
 
-    /// UCP does not register user memory for it yet: other transports are faster.
+    /// It sends messages only.
+    fn uses_keys(&self) -> bool {
+        false
+    }
+
+    /// As long as rendezvous goes by messages other transports are faster.
     fn is_only_by_name(&self) -> bool {
         true
     }

@@ -33,6 +33,7 @@ use crate::ucp::mem::Window;
 use crate::ucp::op::{Arriving, DataRecvOp, Op, Operation, TagRecvOp};
 use crate::ucp::proto::control;
 use crate::ucp::proto::zcopy::{self, Direction, Transfer};
+use crate::ucp::reg::LocalMemory;
 use crate::ucp::request::{Info, Req};
 use crate::ucp::rndv_state::{ReceiverEvent, ReceiverState};
 use crate::ucp::rndv_tuner;
@@ -114,6 +115,7 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
         }
         let transfer = Transfer {
             local,
+            memory: LocalMemory::Plain,
             len: message.total,
             remote: message.address,
             rkey: 0,
@@ -146,8 +148,8 @@ fn request_from_sender(worker: &Core, req: Req, ep: &Ep) {
         if gives && let Some(mapped) = mappable(worker, to as u64, state.total, WRITE) {
             return Some((to as u64, Some(mapped)));
         }
-        ep.lane_with(Capability::PutByKey)?;
-        let window = Window::open(worker.context(), to, state.total).ok()?;
+        let domain = worker.domain_of(ep.lane_with(Capability::PutByKey)?.iface);
+        let window = Window::open(worker.context(), domain, to, state.total).ok()?;
         let key = window.key.as_slice().into();
         state.window = Some(Box::new(window));
         Some((to as u64, Some(key)))

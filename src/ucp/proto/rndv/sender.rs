@@ -32,6 +32,7 @@ use crate::ucp::proto::control;
 use crate::ucp::proto::rails;
 use crate::ucp::proto::send::send_body;
 use crate::ucp::proto::zcopy::{self, Direction, Notification, NotifiedPut, Transfer};
+use crate::ucp::reg::LocalMemory;
 use crate::ucp::request::Req;
 use crate::ucp::rkey::Access;
 use crate::ucp::rndv_state::{Illegal, SenderEvent, SenderState};
@@ -241,6 +242,7 @@ fn start_put(ep: &Ep, req: Req) -> Result<()> {
     };
     let transfer = Transfer {
         local,
+        memory: LocalMemory::Plain,
         len: length,
         remote: address,
         rkey,

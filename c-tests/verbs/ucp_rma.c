@@ -1,0 +1,234 @@
+/* Memory of a peer by an RDMA device: two contexts of one process, which the stand-in for libibverbs connects. Only the
+ * origin's worker makes progress, so that the owner's processor can have no part in what works here. The settings of the
+ * stand-in are changed as the test goes. Run by tests/verbs with UCX_TLS=rc_verbs. */
+#include "peers.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const size_t lengths[] = {0, 1, 8, 64, 65, 300, 4096, 8256, 8257, 20000, 300000, 3000000};
+enum { COUNT = sizeof(lengths) / sizeof(lengths[0]), LONGEST = 3000000, WORDS = 5000 };
+
+static side_t origin, owner;
+static ucp_ep_h ep, back;
+static ucp_rkey_h rkey;
+static unsigned char *from, *to, *memory;
+static uint64_t remote;
+
+/* A setting or count of the stand-in. */
+static long *setting(const char *name)
+{
+    static long *(*find)(const char *);
+
+    if (find == NULL) {
+        void *library = dlopen("libibverbs.so.1", RTLD_NOW | RTLD_NOLOAD);
+
+        CHECK(library != NULL);
+        find = (long *(*)(const char *))dlsym(library, "fake_verbs_setting");
+        CHECK(find != NULL);
+    }
+    return find(name);
+}
+
+static ucs_status_t finish(ucs_status_ptr_t request)
+{
+    return side_wait(&origin, &origin, request);
+}
+
+static void flush(void)
+{
+    ucp_request_param_t none = {.op_attr_mask = 0};
+
+    CHECK_OK(finish(ucp_ep_flush_nbx(ep, &none)));
+}
+
+/* Writes and reads all lengths with these parameters. */
+static void all_lengths(const ucp_request_param_t *param, uint64_t seed)
+{
+    int i;
+
+    for (i = 0; i < COUNT; ++i) {
+        fill(from, lengths[i], seed + i);
+        memset(to, 0, lengths[i]);
+        CHECK_OK(finish(ucp_put_nbx(ep, from, lengths[i], remote + i, rkey, param)));
+        flush();
+        CHECK_EQ(wrong_at(memory + i, lengths[i], seed + i), lengths[i]);
+        CHECK_OK(finish(ucp_get_nbx(ep, to, lengths[i], remote + i, rkey, param)));
+        CHECK_EQ(wrong_at(to, lengths[i], seed + i), lengths[i]);
+    }
+}
+
+static ucp_mem_h map(side_t *side, void *address, size_t length, unsigned prot)
+{
+    ucp_mem_map_params_t params = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                                                 UCP_MEM_MAP_PARAM_FIELD_PROT,
+                                   .address = address, .length = length, .prot = prot};
+    ucp_mem_h mapped;
+
+    CHECK_OK(ucp_mem_map(side->context, &params, &mapped));
+    return mapped;
+}
+
+static ucp_rkey_h key_of(ucp_mem_h mapped)
+{
+    void *blob;
+    size_t size;
+    ucp_rkey_h key;
+
+    CHECK_OK(ucp_rkey_pack(owner.context, mapped, &blob, &size));
+    CHECK_OK(ucp_ep_rkey_unpack(ep, blob, &key));
+    ucp_rkey_buffer_release(blob);
+    return key;
+}
+
+enum { ANY = UCP_MEM_MAP_PROT_LOCAL_READ | UCP_MEM_MAP_PROT_LOCAL_WRITE | UCP_MEM_MAP_PROT_REMOTE_READ |
+             UCP_MEM_MAP_PROT_REMOTE_WRITE };
+
+/* Buffers within a handle's memory are not registered again, others are, unless they fit one buffer of the transport. */
+static void local_memory_is_registered_when_it_has_to_be(void)
+{
+    ucp_request_param_t none = {.op_attr_mask = 0}, with = {.op_attr_mask = UCP_OP_ATTR_FIELD_MEMH};
+    ucp_mem_h mapped = map(&origin, from, LONGEST, ANY);
+    long before = *setting("reg");
+
+    with.memh = mapped;
+    CHECK_OK(finish(ucp_put_nbx(ep, from, LONGEST, remote, rkey, &with)));
+    CHECK_OK(finish(ucp_get_nbx(ep, from, LONGEST, remote, rkey, &with)));
+    CHECK_OK(finish(ucp_put_nbx(ep, to, 8000, remote, rkey, &none)));
+    CHECK_EQ(*setting("reg"), before);
+    CHECK_OK(finish(ucp_put_nbx(ep, to, LONGEST, remote, rkey, &none)));
+    CHECK_EQ(*setting("reg"), before + 1);
+    /* A handle of other memory does not help. */
+    CHECK_OK(finish(ucp_put_nbx(ep, to, LONGEST, remote, rkey, &with)));
+    CHECK_EQ(*setting("reg"), before + 2);
+    flush();
+    CHECK_OK(ucp_mem_unmap(origin.context, mapped));
+}
+
+/* More accesses than a queue pair has room for; what waits is still done by the device. */
+static void many_at_once(void)
+{
+    ucp_request_param_t none = {.op_attr_mask = 0};
+    uint64_t *words = (uint64_t *)from, *back = (uint64_t *)to;
+    ucs_status_ptr_t *requests = calloc(WORDS, sizeof(*requests));
+    int i;
+
+    for (i = 0; i < WORDS; ++i) {
+        words[i] = i * 3 + 1;
+        requests[i] = ucp_put_nbx(ep, &words[i], 8, remote + 8 * i, rkey, &none);
+    }
+    flush();
+    for (i = 0; i < WORDS; ++i) {
+        CHECK_OK(finish(requests[i]));
+        CHECK_EQ(((uint64_t *)memory)[i], i * 3 + 1);
+        requests[i] = ucp_get_nbx(ep, &back[i], 8, remote + 8 * i, rkey, &none);
+    }
+    for (i = 0; i < WORDS; ++i) {
+        CHECK_OK(finish(requests[i]));
+        CHECK_EQ(back[i], i * 3 + 1);
+    }
+    free(requests);
+}
+
+/* What is posted behind a fence is not seen by reads before it, and sees writes before it. */
+static void fences(void)
+{
+    ucp_request_param_t none = {.op_attr_mask = 0};
+    ucs_status_ptr_t read;
+    int i;
+
+    for (i = 0; i < 20; ++i) {
+        fill(from, LONGEST, 100 + i);
+        CHECK_OK(finish(ucp_put_nbx(ep, from, LONGEST, remote, rkey, &none)));
+        CHECK_OK(ucp_worker_fence(origin.worker));
+        read = ucp_get_nbx(ep, to, LONGEST, remote, rkey, &none);
+        CHECK_OK(ucp_worker_fence(origin.worker));
+        fill(from, 8, 7);
+        CHECK_OK(side_wait(&origin, &owner, ucp_put_nbx(ep, from, 8, remote, rkey, &none)));
+        CHECK_OK(side_wait(&origin, &owner, read));
+        CHECK_OK(side_wait(&origin, &owner, ucp_ep_flush_nbx(ep, &none)));
+        CHECK_EQ(wrong_at(to, LONGEST, 100 + i), LONGEST);
+        CHECK_EQ(wrong_at(memory, 8, 7), 8);
+    }
+}
+
+/* Where memory cannot be registered, at the origin or the owner, the bytes come all the same. */
+static void registrations_that_fail(void)
+{
+    ucp_request_param_t none = {.op_attr_mask = 0};
+    ucp_rkey_h by_device = rkey;
+    ucp_mem_h mapped;
+
+    *setting("max_reg") = 290000;
+    all_lengths(&none, 1000);
+    /* Its owner's device does not know this memory: its processor takes part. */
+    mapped = map(&owner, memory, LONGEST, ANY);
+    rkey = key_of(mapped);
+    fill(from, LONGEST, 1);
+    CHECK_OK(side_wait(&origin, &owner, ucp_put_nbx(ep, from, LONGEST, remote, rkey, &none)));
+    CHECK_OK(side_wait(&origin, &owner, ucp_ep_flush_nbx(ep, &none)));
+    CHECK_EQ(wrong_at(memory, LONGEST, 1), LONGEST);
+    *setting("max_reg") = 0;
+    ucp_rkey_destroy(rkey);
+    rkey = by_device;
+    CHECK_OK(ucp_mem_unmap(owner.context, mapped));
+}
+
+/* Memory that peers may not write is known to the device without that right. */
+static void rights(void)
+{
+    ucp_request_param_t none = {.op_attr_mask = 0};
+    ucp_mem_h mapped = map(&owner, memory, 4096, UCP_MEM_MAP_PROT_LOCAL_READ | UCP_MEM_MAP_PROT_REMOTE_READ);
+    ucp_rkey_h key = key_of(mapped);
+    uint64_t word = 0, other = 5;
+    ucs_status_ptr_t refused;
+
+    *(uint64_t *)memory = 77;
+    CHECK_OK(finish(ucp_get_nbx(ep, &word, 8, remote, key, &none)));
+    CHECK_EQ(word, 77);
+    refused = ucp_put_nbx(ep, &other, 8, remote, key, &none);
+    CHECK_EQ(UCS_PTR_STATUS(refused), UCS_ERR_INVALID_ADDR);
+    ucp_rkey_destroy(key);
+    CHECK_OK(ucp_mem_unmap(owner.context, mapped));
+}
+
+int main(void)
+{
+    ucp_request_param_t none = {.op_attr_mask = 0};
+    ucp_mem_h mapped;
+    long sent;
+
+    from = malloc(LONGEST);
+    to = malloc(LONGEST);
+    memory = malloc(LONGEST + COUNT);
+    remote = (uintptr_t)memory;
+    side_open(&origin, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
+    side_open(&owner, ALL_FEATURES, UCS_THREAD_MODE_SINGLE);
+    ep = side_connect(&origin, owner.address);
+    back = side_connect(&owner, origin.address);
+    mapped = map(&owner, memory, LONGEST + COUNT, ANY);
+    rkey = key_of(mapped);
+    /* Both sides take part in the handshake. */
+    CHECK_OK(side_wait(&origin, &owner, ucp_get_nbx(ep, to, 8, remote, rkey, &none)));
+    CHECK_OK(side_wait(&origin, &owner, ucp_ep_flush_nbx(ep, &none)));
+    sent = *setting("sent");
+    all_lengths(&none, 1);
+    CHECK(*setting("sent") > sent);
+    local_memory_is_registered_when_it_has_to_be();
+    many_at_once();
+    rights();
+    registrations_that_fail();
+    fences();
+    CHECK_OK(side_disconnect(&origin, &owner, ep, 0));
+    CHECK_OK(side_disconnect(&origin, &owner, back, 0));
+    ucp_rkey_destroy(rkey);
+    CHECK_OK(ucp_mem_unmap(owner.context, mapped));
+    side_close(&origin);
+    side_close(&owner);
+    free(from);
+    free(to);
+    free(memory);
+    OK("rma");
+    return 0;
+}

@@ -1,0 +1,99 @@
+//! Memory that memory domains of a context know: a handle of each domain, given back when the last user is done.
+//!
+//! Mapped regions have one for as long as they are mapped, accesses of a peer's memory one for their own duration. A
+//! domain that cannot register the memory is left out, and who asked goes another way; the log says so once for a
+//! context, as the usual cause, the limit of locked memory, stays.
+
+use super::context::Context;
+use crate::c::*;
+use crate::sys;
+use crate::ucs::{Result, Status};
+use crate::uct::base::md::MdHandle;
+use crate::{ucs_debug, ucs_warn};
+use core::ffi::c_void;
+
+/// How a transport reaches the local memory of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocalMemory {
+    /// As the process itself.
+    Plain,
+    /// By this handle of the lane's domain.
+    Registered(uct_mem_h),
+    /// Through the transport's own buffers, one after the other.
+    Copied,
+}
+
+#[derive(Default)]
+pub struct Registration {
+    /// The domain by its index in the context, itself, and its handle of the memory.
+    handles: Vec<(usize, *const MdHandle, uct_mem_h)>,
+}
+
+impl Registration {
+    /// Tells `domains` of the memory. `flags`: `UCT_MD_MEM_*`.
+    pub fn new(
+        context: &Context,
+        domains: impl Iterator<Item = usize>,
+        (address, length): (*mut c_void, usize),
+        flags: u32,
+    ) -> Registration {
+        let mut made = Registration::default();
+        for domain in domains {
+            let md: &MdHandle = &context.mds[domain];
+            let flags = flags | UCT_MD_MEM_FLAG_HIDE_ERRORS;
+            match md.md.mem_reg(address, length, flags) {
+                Ok(memh) => made.handles.push((domain, core::ptr::from_ref(md), memh)),
+                Err(e) => report(context, md, length, e),
+            }
+        }
+        made
+    }
+
+    /// The handle of a domain, if it knows the memory.
+    pub fn handle(&self, domain: usize) -> Option<uct_mem_h> {
+        self.all().find(|(i, _)| *i == domain).map(|(_, memh)| memh)
+    }
+
+    /// The domains that know the memory, with their handles.
+    pub fn all(&self) -> impl Iterator<Item = (usize, uct_mem_h)> {
+        self.handles
+            .iter()
+            .map(|(domain, _, memh)| (*domain, *memh))
+    }
+
+    /// Gives the handles back; returns the last error.
+    pub fn release(&mut self) -> Result<()> {
+        let mut result = Ok(());
+        for (_, md, memh) in self.handles.drain(..) {
+            // SAFETY: a context outlives its regions and requests, and so do its domains.
+            let md = unsafe { &*md };
+            // SAFETY: a registration of this domain, released once.
+            if let Err(e) = unsafe { md.md.mem_dereg(memh) } {
+                ucs_debug!("{}: ending a registration: {e}", md.name);
+                result = Err(e);
+            }
+        }
+        result
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        // The error was logged.
+        let _ = self.release();
+    }
+}
+
+#[cold]
+fn report(context: &Context, md: &MdHandle, length: usize, e: Status) {
+    if !context.is_first_unregistered() {
+        return ucs_debug!("{}: registering {length} bytes: {e}", md.name);
+    }
+    let limit = sys::mem::locked_limit()
+        .map_or_else(|| "infinite".to_owned(), |bytes| format!("{bytes} bytes"));
+    ucs_warn!(
+        "{}: {length} bytes cannot be registered: {e}; such memory is copied instead. The limit of locked memory is \
+         {limit} (ulimit -l); UCX_LOG_LEVEL=debug tells more (not logged again)",
+        md.name
+    );
+}

@@ -1,0 +1,179 @@
+//! Accesses of remote memory by an RDMA device, with a key of its domain. The owner's processor takes no part.
+//!
+//! What one buffer of the transport holds is copied through it, which costs less than to register the user's memory; such
+//! a put is over at once. More goes from and to user memory: by the application's handle of it, or registered for the
+//! access. What cannot be registered goes through buffers, one after the other.
+//!
+//! On the message lane the device keeps the order of what it sends, and `Iface::fence` has it wait for reads. So only an
+//! access in several parts, of which the last may wait for room, holds up what follows a fence.
+#![forbid(unsafe_code)]
+
+use crate::c::*;
+use crate::ucp::dt::Data;
+use crate::ucp::ep::{Capability, Ep, Lane, Task, TaskStep};
+use crate::ucp::op::{DeviceAccess, GetOp, Op, PutOp};
+use crate::ucp::proto::zcopy::{self, Direction, Transfer, most_at_once};
+use crate::ucp::reg::{LocalMemory, Registration};
+use crate::ucp::request::{
+    Info, Param, Posted, Req, Request, immediate, must_be_immediate, settle,
+};
+use crate::ucp::rkey::RemoteKey;
+use crate::ucs::{Result, Status};
+use crate::ucs_debug;
+
+/// Posts an access. `None` where it has to go by messages.
+pub fn access(
+    ep: &Ep,
+    param: &Param,
+    data: &Data,
+    (address, key, rkey): (u64, &RemoteKey, uct_rkey_t),
+    direction: Direction,
+) -> Option<Result<Posted>> {
+    let lane = ep.lane_with(Capability::Rdma)?;
+    let transfer = Transfer {
+        guard: None,
+        local: data.contiguous()?,
+        memory: LocalMemory::Copied,
+        len: data.len(),
+        remote: address,
+        rkey,
+    };
+    if data.is_empty() {
+        return Some(immediate(ep.worker(), param, Info::default()));
+    }
+    let fits = transfer.len <= at_once(ep, lane, direction, LocalMemory::Copied);
+    if fits && direction == Direction::Put && ep.is_clear() {
+        match zcopy::put_at_once(lane, &transfer) {
+            Ok(()) => {
+                ep.wrote.set(true);
+                return Some(immediate(ep.worker(), param, Info::default()));
+            }
+            Err(Status::NO_RESOURCE) => {}
+            Err(_) => return None,
+        }
+    }
+    if let Err(e) = must_be_immediate(param) {
+        return Some(Err(e));
+    }
+    let device = match fits {
+        true => DeviceAccess {
+            rkey,
+            memory: LocalMemory::Copied,
+            registration: None,
+        },
+        false => reach(ep, param, lane, &transfer, direction),
+    };
+    let in_parts = transfer.len > at_once(ep, lane, direction, device.memory);
+    let data = Data::contig(transfer.local, transfer.len);
+    let op = match direction {
+        Direction::Put => Op::Put(PutOp {
+            holds_fences: in_parts,
+            device: Some(device),
+            ..PutOp::new(ep, data, key, address)
+        }),
+        Direction::Get => Op::Get(GetOp {
+            holds_fences: in_parts,
+            device: Some(device),
+            ..GetOp::new(ep, data, key, address)
+        }),
+    };
+    Some(Request::create(ep.worker(), param, op).and_then(|req| {
+        ep.post(Task::Request(req));
+        settle(req, param)
+    }))
+}
+
+/// Most bytes of one operation of the lane's transport.
+fn at_once(ep: &Ep, lane: Lane, direction: Direction, memory: LocalMemory) -> usize {
+    most_at_once(&ep.worker().ifaces[lane.iface].attr, direction, memory)
+}
+
+/// How the device reaches the local memory of a long access.
+fn reach(
+    ep: &Ep,
+    param: &Param,
+    lane: Lane,
+    transfer: &Transfer,
+    direction: Direction,
+) -> DeviceAccess {
+    let domain = ep.worker().domain_of(lane.iface);
+    let (rkey, memory) = (transfer.rkey, (transfer.local, transfer.len));
+    if let Some(memh) = param.memory_handle(domain, memory) {
+        return DeviceAccess {
+            rkey,
+            memory: LocalMemory::Registered(memh),
+            registration: None,
+        };
+    }
+    let flags = match direction {
+        Direction::Put => UCT_MD_MEM_ACCESS_LOCAL_READ,
+        Direction::Get => UCT_MD_MEM_ACCESS_LOCAL_READ | UCT_MD_MEM_ACCESS_LOCAL_WRITE,
+    };
+    let domains = core::iter::once(domain);
+    let memory = (transfer.local.cast(), transfer.len);
+    let registration = Registration::new(ep.worker().context(), domains, memory, flags);
+    let memory = match registration.handle(domain) {
+        Some(memh) => LocalMemory::Registered(memh),
+        None => LocalMemory::Copied,
+    };
+    DeviceAccess {
+        rkey,
+        memory,
+        registration: Some(registration),
+    }
+}
+
+/// The access is at the head of the send queue: gives it to the device. `None` where it goes by messages.
+pub fn step(ep: &Ep, req: Req) -> Option<Result<TaskStep>> {
+    let (direction, transfer, in_parts) = req.with_op(|op| {
+        let (direction, data, address, device, in_parts) = match op {
+            Op::Put(p) => (
+                Direction::Put,
+                &p.data,
+                p.address,
+                &p.device,
+                p.holds_fences,
+            ),
+            Op::Get(g) => (
+                Direction::Get,
+                &g.data,
+                g.address,
+                &g.device,
+                g.holds_fences,
+            ),
+            _ => return None,
+        };
+        let device = device.as_ref()?;
+        let transfer = Transfer {
+            guard: None,
+            local: data.contiguous()?,
+            memory: device.memory,
+            len: data.len(),
+            remote: address,
+            rkey: device.rkey,
+        };
+        Some((direction, transfer, in_parts))
+    })?;
+    let lane = ep.lane_with(Capability::Rdma)?;
+    ep.add_outstanding(req);
+    if in_parts {
+        ep.rail_access_begins();
+    }
+    let wrote = ep.wrote.get();
+    ep.wrote.set(wrote || direction == Direction::Put);
+    let begun = zcopy::begin(req, lane, direction, transfer, usize::MAX);
+    let Err(e) = begun else {
+        // It was posted before the fence and leaves after it: what follows waits for its reads.
+        if ep.fenced.get() && direction == Direction::Get {
+            let ordered = ep.worker().ifaces[lane.iface].fence();
+            ordered.unwrap_or_else(|e| ucs_debug!("{}: a fence: {e}", ep.name()));
+        }
+        return Some(Ok(TaskStep::Done));
+    };
+    ep.wrote.set(wrote);
+    if in_parts {
+        ep.rail_access_ends();
+    }
+    ep.remove_outstanding(req);
+    Some(Err(e))
+}
