@@ -175,6 +175,50 @@ static void registrations_that_fail(void)
     CHECK_OK(ucp_mem_unmap(owner.context, mapped));
 }
 
+/* Long messages go from and into user memory, which both sides register for them. Where either cannot, they come all the
+ * same. */
+static void rendezvous(void)
+{
+    static const long limits[] = {0, 290000, 0};
+    ucp_request_param_t none = {.op_attr_mask = 0};
+    ucs_status_ptr_t sent, received;
+    int i;
+
+    for (i = 0; i < 3; ++i) {
+        long before = *setting("sent");
+
+        *setting("max_reg") = limits[i];
+        fill(from, LONGEST, 50 + i);
+        memset(to, 0, LONGEST);
+        sent = ucp_tag_send_nbx(ep, from, LONGEST, i, &none);
+        received = ucp_tag_recv_nbx(owner.worker, to, LONGEST, i, -1, &none);
+        CHECK_OK(side_wait(&origin, &owner, sent));
+        CHECK_OK(side_wait(&origin, &owner, received));
+        CHECK_EQ(wrong_at(to, LONGEST, 50 + i), LONGEST);
+        /* One write and a few messages, or many fragments. */
+        CHECK_EQ(*setting("sent") - before < 50, limits[i] == 0);
+    }
+}
+
+/* A sender that cannot register copies into the receiver's window. */
+static void sender_cannot_register(void)
+{
+    ucp_request_param_t none = {.op_attr_mask = 0};
+    ucs_status_ptr_t sent, received;
+
+    fill(from, LONGEST, 60);
+    memset(to, 0, LONGEST);
+    /* The window is the next registration, the sender's the one behind it. */
+    *setting("fail_reg") = *setting("reg") + 2;
+    sent = ucp_tag_send_nbx(ep, from, LONGEST, 9, &none);
+    received = ucp_tag_recv_nbx(owner.worker, to, LONGEST, 9, -1, &none);
+    CHECK_OK(side_wait(&origin, &owner, sent));
+    CHECK_OK(side_wait(&origin, &owner, received));
+    CHECK_EQ(wrong_at(to, LONGEST, 60), LONGEST);
+    CHECK_EQ(*setting("reg"), *setting("fail_reg"));
+    *setting("fail_reg") = 0;
+}
+
 /* Memory that peers may not write is known to the device without that right. */
 static void rights(void)
 {
@@ -220,6 +264,8 @@ int main(void)
     rights();
     registrations_that_fail();
     fences();
+    rendezvous();
+    sender_cannot_register();
     CHECK_OK(side_disconnect(&origin, &owner, ep, 0));
     CHECK_OK(side_disconnect(&origin, &owner, back, 0));
     ucp_rkey_destroy(rkey);

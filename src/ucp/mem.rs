@@ -480,7 +480,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// A buffer that a peer may write to by the key of a domain.
+    /// A buffer that a peer may write to by the key of a domain. `NO_MEMORY` when that cannot register it.
     pub fn open(
         context: &Context,
         domain: usize,
@@ -495,10 +495,12 @@ impl Window {
             purpose: Purpose::Transfer(domain),
         };
         let region = Region::map(context, &params)?;
-        Ok(Window {
+        let is_known = length == 0 || region.registration.handle(domain).is_some();
+        let window = Window {
             key: region.pack(context),
             region: Some(region),
-        })
+        };
+        is_known.then_some(window).ok_or(Status::NO_MEMORY)
     }
 
     /// A word of the library that peers may read. Has no key if they cannot map it.

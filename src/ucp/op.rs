@@ -150,7 +150,7 @@ impl Op {
             Op::StreamRecv(r) => plain(&r.data),
             Op::Send(s) => {
                 plain(&s.data)
-                    && s.key.is_none()
+                    && s.target.is_none()
                     && !matches!(
                         s.kind,
                         MessageKind::Am {
@@ -231,8 +231,15 @@ pub struct SendOp {
     pub data: Data,
     pub kind: MessageKind,
     pub stage: Stage,
-    /// The key of the receiver's buffer, in the state `Put`.
-    pub key: Option<Rc<RemoteKey>>,
+    /// The receiver's buffer, in the state `Put`.
+    pub target: Option<Box<PutTarget>>,
+}
+
+/// Where the data of a message are put.
+pub struct PutTarget {
+    pub key: Rc<RemoteKey>,
+    /// The local memory was registered for the put.
+    pub registration: Option<Registration>,
 }
 
 /// How far a message is.

@@ -86,6 +86,8 @@ pub struct Carriers<'a> {
     pub message: &'a uct_iface_attr,
     /// It puts data of a rendezvous.
     pub writes: bool,
+    /// Seconds until it knows memory that it puts from or into.
+    pub registration: f64,
     /// The transport that reads the peer's memory, if any.
     pub copies: Option<&'a uct_iface_attr>,
     /// The peer is on this host.
@@ -189,7 +191,9 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
     });
     let writes = rules.writes && by.writes;
     let write = writes.then(|| Cost {
-        once: rts + 2.0 * message + step(var!(TABLE, "PROTO_OVERHEAD", "rndv_rtr")),
+        once: rts
+            + 2.0 * (message + by.registration)
+            + step(var!(TABLE, "PROTO_OVERHEAD", "rndv_rtr")),
         per_byte: 1.0 / bytes_a_second,
     });
     let ways = [read, write].into_iter().flatten();
@@ -264,6 +268,7 @@ mod tests {
         let by = Carriers {
             message: &itself,
             writes: false,
+            registration: 0.0,
             copies: None,
             same_node: true,
             to_itself: true,
@@ -287,6 +292,7 @@ mod tests {
             let by = Carriers {
                 message: &tcp,
                 writes: true,
+                registration: 0.0,
                 copies,
                 same_node: false,
                 to_itself: false,
@@ -306,6 +312,7 @@ mod tests {
         let pair = |copies| Carriers {
             message: &shm,
             writes: false,
+            registration: 0.0,
             copies,
             same_node: true,
             to_itself: false,

@@ -49,6 +49,23 @@ impl Registration {
         made
     }
 
+    /// Tells one domain of a buffer.
+    pub fn of_buffer(
+        context: &Context,
+        domain: usize,
+        (buffer, bytes): (*mut u8, usize),
+        flags: u32,
+    ) -> Registration {
+        let memory = (buffer.cast(), bytes);
+        Registration::new(context, core::iter::once(domain), memory, flags)
+    }
+
+    /// How the domain's transports reach the memory.
+    pub fn local_memory(&self, domain: usize) -> LocalMemory {
+        self.handle(domain)
+            .map_or(LocalMemory::Copied, LocalMemory::Registered)
+    }
+
     /// The handle of a domain, if it knows the memory.
     pub fn handle(&self, domain: usize) -> Option<uct_mem_h> {
         self.all().find(|(i, _)| *i == domain).map(|(_, memh)| memh)

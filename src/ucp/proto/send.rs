@@ -80,7 +80,7 @@ pub fn start(
         data,
         kind,
         stage,
-        key: None,
+        target: None,
     });
     let req = Request::create(ep.worker(), param, op)?;
     if contiguous_whole && ep.is_clear() && !ep.is_loopback() {

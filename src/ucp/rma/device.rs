@@ -109,16 +109,10 @@ fn reach(
         Direction::Put => UCT_MD_MEM_ACCESS_LOCAL_READ,
         Direction::Get => UCT_MD_MEM_ACCESS_LOCAL_READ | UCT_MD_MEM_ACCESS_LOCAL_WRITE,
     };
-    let domains = core::iter::once(domain);
-    let memory = (transfer.local.cast(), transfer.len);
-    let registration = Registration::new(ep.worker().context(), domains, memory, flags);
-    let memory = match registration.handle(domain) {
-        Some(memh) => LocalMemory::Registered(memh),
-        None => LocalMemory::Copied,
-    };
+    let registration = Registration::of_buffer(ep.worker().context(), domain, memory, flags);
     DeviceAccess {
         rkey,
-        memory,
+        memory: registration.local_memory(domain),
         registration: Some(registration),
     }
 }

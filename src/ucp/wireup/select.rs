@@ -224,9 +224,17 @@ fn lane_of(
     let short = iface.attr.cap.flags & UCT_IFACE_FLAG_AM_SHORT != 0;
     let max_short = iface.attr.cap.am.max_short.checked_sub(8).filter(|_| short);
     let copies = iface_for(worker, address, Capability::SingleCopy);
+    let domain = &worker.context().mds[worker.domain_of(i)];
     let carriers = Carriers {
         message: &iface.attr,
-        writes: Capability::PutByKey.is_of(iface),
+        writes: [Capability::PutByKey, Capability::Rdma]
+            .iter()
+            .any(|capability| capability.is_of(iface)),
+        registration: if iface.needs_registration {
+            domain.md.attr().reg_cost.0
+        } else {
+            0.0
+        },
         copies: copies.map(|i| &worker.ifaces[i].attr),
         same_node: !is_network(worker, iface),
         to_itself: address.uuid == worker.uuid,

@@ -148,7 +148,9 @@ fn request_from_sender(worker: &Core, req: Req, ep: &Ep) {
         if gives && let Some(mapped) = mappable(worker, to as u64, state.total, WRITE) {
             return Some((to as u64, Some(mapped)));
         }
-        let domain = worker.domain_of(ep.lane_with(Capability::PutByKey)?.iface);
+        let writer = ep.lane_with(Capability::PutByKey);
+        let writer = writer.or_else(|| ep.lane_with(Capability::Rdma))?;
+        let domain = worker.domain_of(writer.iface);
         let window = Window::open(worker.context(), domain, to, state.total).ok()?;
         let key = window.key.as_slice().into();
         state.window = Some(Box::new(window));

@@ -26,13 +26,14 @@
 //! ```
 
 use super::mapped::{self, touch};
-use crate::ucp::ep::{Capability, Ep, Part, Task, TaskStep, writer};
-use crate::ucp::op::{Op, SendOp, Stage};
+use crate::c::UCT_MD_MEM_ACCESS_LOCAL_READ;
+use crate::ucp::ep::{Capability, Ep, Lane, Part, Task, TaskStep, writer};
+use crate::ucp::op::{Op, PutTarget, SendOp, Stage};
 use crate::ucp::proto::control;
 use crate::ucp::proto::rails;
 use crate::ucp::proto::send::send_body;
 use crate::ucp::proto::zcopy::{self, Direction, Notification, NotifiedPut, Transfer};
-use crate::ucp::reg::LocalMemory;
+use crate::ucp::reg::{LocalMemory, Registration};
 use crate::ucp::request::Req;
 use crate::ucp::rkey::Access;
 use crate::ucp::rndv_state::{Illegal, SenderEvent, SenderState};
@@ -43,6 +44,7 @@ use crate::wire::header::{AckHdr, AmId, DataHdr, Header, PutDoneHdr, RtrHdr, Rts
 use crate::wire::id::RequestId;
 use crate::wire::rkey::WRITE;
 use crate::{ucs_debug, ucs_error};
+use std::rc::Rc;
 
 /// Fragments of rendezvous data that go out before others of the endpoint get a turn.
 const FRAGMENTS_PER_TURN: usize = 32;
@@ -190,7 +192,12 @@ pub fn on_rtr(worker: &Core, rtr: &RtrHdr, key: &[u8]) {
                 return None;
             }
             if puts {
-                send.key = send.ep.key_of_blob(key);
+                send.target = send.ep.key_of_blob(key).map(|key| {
+                    Box::new(PutTarget {
+                        key,
+                        registration: None,
+                    })
+                });
             }
             Some(send.ep)
         }
@@ -223,7 +230,7 @@ fn start_put(ep: &Ep, req: Req) -> Result<()> {
             // SAFETY: mapped here for `length` bytes as long as the key is.
             unsafe { send.data.pack(0, to, length) };
         };
-        let key = send.key.clone();
+        let key = send.target.as_ref().map(|target| Rc::clone(&target.key));
         let copied = key
             .as_ref()
             .and_then(|k| touch(ep, k, &send.data, address, length, WRITE, copy));
@@ -236,19 +243,26 @@ fn start_put(ep: &Ep, req: Req) -> Result<()> {
         on_put_completed(req, Ok(()));
         return Ok(());
     }
-    let (lane, rkey) = match key.as_ref().map(|k| k.access) {
-        Some(Access::Written(rkey)) => (ep.lane_with(Capability::PutByKey), rkey),
-        _ => (ep.lane_with(Capability::SingleCopy), 0),
+    let plain = LocalMemory::Plain;
+    let access = key.as_ref().map(|k| k.access);
+    let (lane, rkey, memory) = match access {
+        Some(Access::Written(rkey)) => (ep.lane_with(Capability::PutByKey), rkey, plain),
+        Some(Access::Rdma(rkey)) => {
+            let lane = ep.lane_with(Capability::Rdma);
+            let memory = lane.map_or(plain, |lane| register(ep, req, lane, (local, length)));
+            (lane, rkey, memory)
+        }
+        _ => (ep.lane_with(Capability::SingleCopy), 0, plain),
     };
     let transfer = Transfer {
         local,
-        memory: LocalMemory::Plain,
+        memory,
         len: length,
         remote: address,
         rkey,
         guard: None,
     };
-    let notify = rkey != 0;
+    let notify = matches!(access, Some(Access::Written(_)));
     advance_of(req, SenderEvent::PutBegins { notify });
     let begun = match lane {
         Some(lane) if notify => {
@@ -270,6 +284,31 @@ fn start_put(ep: &Ep, req: Req) -> Result<()> {
             Ok(())
         }
     }
+}
+
+/// How the lane's device reaches the memory of a put: registered now, unless that was done before.
+fn register(ep: &Ep, req: Req, lane: Lane, memory: (*mut u8, usize)) -> LocalMemory {
+    let domain = ep.worker().domain_of(lane.iface);
+    let of = |registration: &Registration| registration.local_memory(domain);
+    let made = req.with_op(|op| match op {
+        Op::Send(send) => send.target.as_ref()?.registration.as_ref().map(of),
+        _ => None,
+    });
+    if let Some(made) = made {
+        return made;
+    }
+    let context = ep.worker().context();
+    let registration =
+        Registration::of_buffer(context, domain, memory, UCT_MD_MEM_ACCESS_LOCAL_READ);
+    let made = of(&registration);
+    req.with_op(|op| {
+        if let Op::Send(send) = op
+            && let Some(target) = &mut send.target
+        {
+            target.registration = Some(registration);
+        }
+    });
+    made
 }
 
 /// The put of a part, with its notification.
