@@ -7,12 +7,15 @@
 
 use super::wakeup;
 use super::worker_core::Core;
+#[cfg(not(all(test, loom)))]
 use crate::sys::eventfd::EventFd;
 use crate::sys::poll::{self, PollFd};
 use crate::sys::process::spawn_without_signals;
 use crate::ucs::Result;
 use crate::ucs::sync::{AtomicBool, AtomicU32, Ordering};
 use crate::ucs_error;
+#[cfg(all(test, loom))]
+use model::EventFd;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -98,7 +101,13 @@ impl ProgressThread {
         let thread = spawn_without_signals("ucx_progress", move || {
             // SAFETY: the worker lives until this thread has been joined. What is not atomic is used with its lock held.
             let worker = unsafe { &*core::ptr::with_exposed_provenance::<Core>(address) };
-            run(worker, &shared, &fds);
+            let pause = |pause| match pause {
+                Pause::Event => wait(&fds, -1),
+                Pause::Own => wait(&[shared.fd()], -1),
+                Pause::Look => wait(&[shared.fd()], LOOK_MS),
+                Pause::Yield => std::thread::yield_now(),
+            };
+            run(&shared, |seen| make_progress(worker, &shared, seen), pause);
         })
         .inspect_err(|e| ucs_error!("UCX_PROGRESS_THREAD: no thread: {e}"))?;
         Ok(ProgressThread {
@@ -119,55 +128,54 @@ impl Drop for ProgressThread {
     }
 }
 
-fn run(worker: &Core, handover: &Handover, fds: &[RawFd]) {
+/// What the thread does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pause {
+    /// Sleeps until something comes, for which the worker's events are armed.
+    Event,
+    /// Sleeps until it is woken: the program waits for events itself.
+    Own,
+    /// Looks again soon: the program polls, or messages wait until the program takes others.
+    Look,
+    /// There is more to do, or the program polls again.
+    Yield,
+}
+
+fn run(handover: &Handover, mut progress: impl FnMut(u32) -> Pause, pause: impl Fn(Pause)) {
     let mut seen = handover.polls();
     while !handover.ends.load(Ordering::Acquire) {
         let polls = handover.polls();
         if handover.waiting.load(Ordering::Relaxed) > 0 {
             // It wakes this thread when it does not wait any more.
-            wait(&[handover.fd()], -1);
+            pause(Pause::Own);
             handover.clear();
         } else if polls != seen {
             seen = polls;
-            wait(&[handover.fd()], LOOK_MS);
+            pause(Pause::Look);
         } else {
-            match make_progress(worker, handover, seen) {
-                Next::Sleep => wait(fds, -1),
-                Next::Look => wait(&[handover.fd()], LOOK_MS),
-                Next::GoOn => std::thread::yield_now(),
-            }
+            pause(progress(seen));
         }
     }
 }
 
-/// What the thread does after some progress.
-enum Next {
-    /// The events are armed.
-    Sleep,
-    /// Messages wait until the program takes others, so they are no reason to wake.
-    Look,
-    /// There is more to do, or the program polls again.
-    GoOn,
-}
-
 /// Makes progress until there is nothing to do, and arms the worker's events.
-fn make_progress(worker: &Core, handover: &Handover, seen: u32) -> Next {
+fn make_progress(worker: &Core, handover: &Handover, seen: u32) -> Pause {
     let _guard = worker.lock.lock();
     for _ in 0..MAX_ROUNDS {
         if handover.polls() != seen {
-            return Next::GoOn;
+            return Pause::Yield;
         }
         if worker.progress() == 0 {
             return match wakeup::arm_thread(worker, handover) {
-                _ if worker.unexpected.is_paused() => Next::Look,
-                Ok(()) => Next::Sleep,
-                Err(_) => Next::GoOn,
+                _ if worker.unexpected.is_paused() => Pause::Look,
+                Ok(()) => Pause::Event,
+                Err(_) => Pause::Yield,
             };
         }
         // What the program sleeps for may have been done here.
         worker.wakeup.work_came();
     }
-    Next::GoOn
+    Pause::Yield
 }
 
 fn wait(fds: &[RawFd], timeout_ms: i32) {
@@ -179,4 +187,153 @@ fn wait(fds: &[RawFd], timeout_ms: i32) {
     let mut fds: Vec<PollFd> = fds.iter().map(entry).collect();
     // A signal is none of this thread's; any other failure is one of no descriptor, and looking again does no harm.
     let _ = poll::poll(&mut fds, timeout_ms);
+}
+
+/// Every order of events. `tests/loom` runs it.
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use crate::ucp::wakeup::Wakeup;
+    use core::cell::Cell;
+    use loom::sync::{Arc, Condvar, Mutex};
+    use loom::thread;
+
+    /// A counter like the kernel's.
+    pub struct EventFd {
+        set: Mutex<bool>,
+        change: Condvar,
+    }
+
+    impl EventFd {
+        pub fn new() -> std::io::Result<EventFd> {
+            Ok(EventFd {
+                set: Mutex::new(false),
+                change: Condvar::new(),
+            })
+        }
+
+        pub fn signal(&self) {
+            *self.set.lock().unwrap() = true;
+            self.change.notify_all();
+        }
+
+        pub fn clear(&self) -> bool {
+            core::mem::take(&mut *self.set.lock().unwrap())
+        }
+
+        pub fn raw(&self) -> RawFd {
+            -1
+        }
+
+        fn wait_until_readable(&self) {
+            let mut set = self.set.lock().unwrap();
+            while !*set {
+                set = self.change.wait(set).unwrap();
+            }
+        }
+    }
+
+    /// A worker with one interface, which progress disarms.
+    struct Model {
+        lock: Mutex<()>,
+        wakeup: Wakeup,
+        /// With the lock held, as the rings have their own models.
+        came: Cell<u32>,
+        iface_armed: Cell<bool>,
+        handled: Cell<u32>,
+    }
+
+    // SAFETY: the cells and the wake-up are used with the lock held.
+    unsafe impl Send for Model {}
+    // SAFETY: as above.
+    unsafe impl Sync for Model {}
+
+    impl Model {
+        fn locked<R>(&self, body: impl FnOnce() -> R) -> R {
+            let _guard = self.lock.lock().unwrap();
+            body()
+        }
+
+        fn handover(&self) -> &Handover {
+            self.wakeup.thread().unwrap()
+        }
+
+        fn progress(&self) -> u32 {
+            self.iface_armed.set(false);
+            let came = self.came.replace(0);
+            self.handled.set(self.handled.get() + came);
+            came
+        }
+
+        fn message(&self) {
+            self.locked(|| {
+                self.came.set(self.came.get() + 1);
+                if self.iface_armed.replace(false) {
+                    self.handover().wake();
+                }
+            });
+        }
+
+        fn poll(&self) {
+            self.locked(|| {
+                self.wakeup.note_poll();
+                self.progress();
+            });
+        }
+
+        fn thread_progress(&self, seen: u32, most: u32) -> Pause {
+            self.locked(|| {
+                if self.handover().polls() != seen {
+                    return Pause::Yield;
+                }
+                if self.progress() > 0 {
+                    if self.handled.get() == most {
+                        self.handover().ends.store(true, Ordering::Release);
+                    }
+                    return Pause::Yield;
+                }
+                if self.handled.get() == most {
+                    self.handover().ends.store(true, Ordering::Release);
+                    return Pause::Yield;
+                }
+                if self.handover().clear() {
+                    return Pause::Yield;
+                }
+                self.iface_armed.set(true);
+                self.wakeup.note_thread_armed();
+                Pause::Event
+            })
+        }
+    }
+
+    /// A message comes while the program polls once, and never again: the thread handles it, whenever it had armed.
+    #[test]
+    fn a_program_that_stops_polling_loses_no_message() {
+        let mut all_orders = loom::model::Builder::new();
+        all_orders.max_branches = 10_000;
+        all_orders.check(|| {
+            let model = Arc::new(Model {
+                lock: Mutex::new(()),
+                wakeup: Wakeup::new(0, true).unwrap(),
+                came: Cell::new(0),
+                iface_armed: Cell::new(false),
+                handled: Cell::new(0),
+            });
+            let (peer, program) = (model.clone(), model.clone());
+            let peer = thread::spawn(move || peer.message());
+            let program = thread::spawn(move || program.poll());
+            let handover = model.handover();
+            run(
+                handover,
+                |seen| model.thread_progress(seen, 1),
+                |pause| match pause {
+                    Pause::Event => handover.event.wait_until_readable(),
+                    _ => thread::yield_now(),
+                },
+            );
+            peer.join().unwrap();
+            program.join().unwrap();
+            assert_eq!(model.handled.get(), 1);
+        });
+    }
 }

@@ -91,6 +91,11 @@ impl Wakeup {
         }
     }
 
+    /// The progress thread is about to sleep.
+    pub fn note_thread_armed(&self) {
+        self.armed.update(|armed| armed | THREAD);
+    }
+
     /// Wakes those of `whom` that may be sleeping.
     #[cold]
     fn wake_armed(&self, whom: u8) {
@@ -238,7 +243,7 @@ pub fn arm_thread(w: &Core, thread: &Handover) -> Result<()> {
         return Err(Status::BUSY);
     }
     arm_ifaces(w)?;
-    w.wakeup.armed.update(|armed| armed | THREAD);
+    w.wakeup.note_thread_armed();
     Ok(())
 }
 
