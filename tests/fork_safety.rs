@@ -12,7 +12,7 @@ use syn::visit::{self, Visit};
 
 /// Types of statics that may stand everywhere: what a child makes anew or inherits whole, single words, and what never
 /// changes.
-const ALLOWED: [&str; 28] = [
+const ALLOWED: [&str; 29] = [
     "PerProcess",
     "ForkLocked",
     "Service",      // of PerProcess
@@ -37,6 +37,7 @@ const ALLOWED: [&str; 28] = [
     "Callback",
     "Fields",
     "StringArray",
+    "Note",
     "Suffixes",
     "ClassObject",
     "ucs_sys_dev_distance_t",
