@@ -49,27 +49,14 @@ pub fn receive(face: &Face, conn: &Rc<Conn>) -> u32 {
     }
 }
 
-/// How the bytes of a connection are read, and what frames they are.
+/// How the bytes of a connection are read, and what frames they are: ours, unless it says otherwise.
 trait Form {
     /// The kernel reports data to be read as long as there are some.
-    const IS_REPORTED: bool;
-    fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got;
-    /// The length of the message that `bytes` begin with, as far as it is known; 0 for another frame.
-    fn whole(bytes: &[u8], limit: usize) -> usize;
-    fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, String>;
-    fn goes_on(conn: &Conn) -> bool;
-}
-
-struct Plain;
-
-impl Form for Plain {
     const IS_REPORTED: bool = true;
 
-    #[inline]
-    fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
-        read(face, conn, buf)
-    }
+    fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got;
 
+    /// The length of the message that `bytes` begin with, as far as it is known; 0 for another frame.
     #[inline]
     fn whole(bytes: &[u8], limit: usize) -> usize {
         match wire::decode(bytes, limit) {
@@ -81,6 +68,20 @@ impl Form for Plain {
     #[inline]
     fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, String> {
         handle_frames(face, conn, buf)
+    }
+
+    /// Whether reading goes on after a round.
+    fn goes_on(conn: &Conn) -> bool {
+        conn.rx.is_read()
+    }
+}
+
+struct Plain;
+
+impl Form for Plain {
+    #[inline]
+    fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
+        read(face, conn, buf)
     }
 
     #[inline]
@@ -97,26 +98,12 @@ impl Form for Sealed {
     fn read(face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
         sealed::read(face, conn, buf)
     }
-
-    fn whole(bytes: &[u8], limit: usize) -> usize {
-        Plain::whole(bytes, limit)
-    }
-
-    fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, String> {
-        handle_frames(face, conn, buf)
-    }
-
-    fn goes_on(conn: &Conn) -> bool {
-        conn.rx.is_read()
-    }
 }
 
 /// Of an interface of upstream's.
 struct OfUpstream;
 
 impl Form for OfUpstream {
-    const IS_REPORTED: bool = true;
-
     fn read(_face: &Face, conn: &Conn, buf: &mut RxBuf) -> Got {
         let room = buf.data.len() - buf.end;
         fill(conn, buf, room)
@@ -128,10 +115,6 @@ impl Form for OfUpstream {
 
     fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, String> {
         upstream::rx::handle_frames(face, conn, buf)
-    }
-
-    fn goes_on(conn: &Conn) -> bool {
-        conn.rx.is_read()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Connecting to interfaces of upstream's, and accepting them.
 #![forbid(unsafe_code)]
 
-use super::super::conn::{Conn, Phase};
+use super::super::conn::Conn;
 use super::super::iface::{Face, TcpIface, UnauthPeer};
 use super::super::link;
 use super::super::wire;
@@ -64,12 +64,8 @@ pub fn opening(face: &TcpIface, number: u64) -> Vec<u8> {
 }
 
 /// The connection was accepted.
-pub fn on_ack(face: &TcpIface, conn: &Rc<Conn>) -> bool {
-    if conn.phase.get() != Phase::Greeting {
-        return false;
-    }
+pub fn on_ack(face: &TcpIface, conn: &Rc<Conn>) {
     link::opened(face, conn, 0, max_am(face));
-    true
 }
 
 fn max_am(face: &TcpIface) -> usize {

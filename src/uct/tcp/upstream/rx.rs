@@ -70,7 +70,10 @@ pub fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u3
 /// Handles a frame other than a message. Returns false if it is invalid in this phase.
 fn control(face: &Face, conn: &Rc<Conn>, frame: Frame) -> bool {
     match (conn.phase.get(), frame) {
-        (Phase::Greeting, Frame::Ack) => link::on_ack(face, conn),
+        (Phase::Greeting, Frame::Ack) => {
+            link::on_ack(face, conn);
+            true
+        }
         (Phase::Open, Frame::Keepalive) => true,
         (Phase::Open, Frame::Fin) => {
             conn.bye.set(true);
