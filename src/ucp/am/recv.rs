@@ -57,21 +57,7 @@ pub fn split(message: &[u8]) -> Option<(&[u8], &[u8])> {
 pub fn on_message(worker: &Core, message: &[u8], keep: Keep) -> Option<()> {
     let mut r = Reader::new(message);
     let head = Head::decode(&mut r)?;
-    let body = r.rest();
-    let Some((handler, reply_ep)) = find_handler(worker, &head) else {
-        return Some(());
-    };
-    let align = worker.params.am_alignment;
-    match keep {
-        _ if !is_aligned(body.as_ptr(), align) => {
-            deliver_copy(worker, &handler, &head, reply_ep, body)
-        }
-        Keep::InPlace => deliver_in_place(worker, &handler, &head, reply_ep, (message, body)),
-        Keep::No if !handler.persistent => {
-            handler.call(&head, body.as_ptr(), body.len(), reply_ep, 0);
-        }
-        Keep::No | Keep::Copy => deliver_copy(worker, &handler, &head, reply_ep, body),
-    }
+    dispatch(worker, &head, (message, r.rest()), keep);
     Some(())
 }
 
@@ -79,12 +65,24 @@ pub fn on_message(worker: &Core, message: &[u8], keep: Keep) -> Option<()> {
 pub fn on_parts(worker: &Core, id: u16, reply: Option<EpName>, header: &[u8], body: &[u8]) {
     let reply = reply.map(|ep| AmReplyHdr { ep });
     let head = Head { id, reply, header };
-    if let Some((handler, reply_ep)) = find_handler(worker, &head) {
-        if handler.persistent || !is_aligned(body.as_ptr(), worker.params.am_alignment) {
-            deliver_copy(worker, &handler, &head, reply_ep, body);
-        } else {
-            handler.call(&head, body.as_ptr(), body.len(), reply_ep, 0);
+    dispatch(worker, &head, (body, body), Keep::No);
+}
+
+/// Calls the handler of a message with its `body`, or with a copy.
+#[inline]
+fn dispatch(worker: &Core, head: &Head<'_>, (message, body): (&[u8], &[u8]), keep: Keep) {
+    let Some((handler, reply_ep)) = find_handler(worker, head) else {
+        return;
+    };
+    match keep {
+        _ if !is_aligned(body.as_ptr(), worker.params.am_alignment) => {
+            deliver_copy(worker, &handler, head, reply_ep, body)
         }
+        Keep::InPlace => deliver_in_place(worker, &handler, head, reply_ep, (message, body)),
+        Keep::No if !handler.persistent => {
+            handler.call(head, body.as_ptr(), body.len(), reply_ep, 0);
+        }
+        Keep::No | Keep::Copy => deliver_copy(worker, &handler, head, reply_ep, body),
     }
 }
 
