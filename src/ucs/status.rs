@@ -74,6 +74,15 @@ impl Status {
         if code < 0 { Some(Status(code)) } else { None }
     }
 
+    /// The length that a C function returns, or the status in its place, which is negative.
+    #[inline]
+    pub fn check_length(n: isize) -> Result<usize> {
+        usize::try_from(n).map_err(|_| {
+            let code = i8::try_from(n).ok().and_then(Status::from_code);
+            code.unwrap_or(Status::IO_ERROR)
+        })
+    }
+
     /// The status nearest to what the OS said.
     pub fn from_io(e: &io::Error) -> Status {
         match e.raw_os_error() {

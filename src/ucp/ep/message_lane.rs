@@ -134,11 +134,7 @@ fn bcopy<F: FnMut(*mut u8) -> usize>(
             0,
         )
     };
-    if n >= 0 {
-        Ok(n as usize)
-    } else {
-        Err(Status::from_code(n as i8).unwrap_or(Status::IO_ERROR))
-    }
+    Status::check_length(n)
 }
 
 /// A writer on the first bytes of a transport buffer.

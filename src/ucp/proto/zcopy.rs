@@ -450,10 +450,7 @@ unsafe fn put_copied(ops: &uct_iface_ops, ep: uct_ep_h, block: &Transfer) -> Res
     let arg = core::ptr::from_ref(block).cast_mut().cast();
     // SAFETY: by the caller's promise; the block outlives the call, in which it is packed.
     let sent = unsafe { put(ep, Some(pack_block), arg, block.remote, block.rkey) };
-    match i8::try_from(sent).ok().and_then(Status::from_code) {
-        Some(e) if sent < 0 => Err(e),
-        _ => Ok(()),
-    }
+    Status::check_length(sent).map(drop)
 }
 
 /// Packs a block of the user's memory.

@@ -449,11 +449,7 @@ impl Owner for COwner {
         };
         // SAFETY: the user's callback with its argument and room for `max_conn_priv` bytes.
         let n = unsafe { cb(self.arg, &args, out.as_mut_ptr().cast()) };
-        usize::try_from(n).map_err(|_| {
-            let code = i8::try_from(n).unwrap_or(UCS_ERR_IO_ERROR);
-            ucs_debug!("private data were not packed: {n}");
-            Status::from_code(code).unwrap_or(Status::IO_ERROR)
-        })
+        Status::check_length(n).inspect_err(|_| ucs_debug!("private data were not packed: {n}"))
     }
 
     fn resolved(&self, device: &str, outcome: Result<()>) -> Result<()> {
