@@ -9,7 +9,6 @@ use super::wakeup;
 use super::worker_core::Core;
 #[cfg(not(all(test, loom)))]
 use crate::sys::eventfd::EventFd;
-use crate::sys::poll::{self, PollFd};
 use crate::sys::process::spawn_without_signals;
 use crate::ucs::Result;
 use crate::ucs::sync::{AtomicBool, AtomicU32, Ordering};
@@ -101,11 +100,16 @@ impl ProgressThread {
         let thread = spawn_without_signals("ucx_progress", move || {
             // SAFETY: the worker lives until this thread has been joined. What is not atomic is used with its lock held.
             let worker = unsafe { &*core::ptr::with_exposed_provenance::<Core>(address) };
-            let pause = |pause| match pause {
-                Pause::Event => wait(&fds, -1),
-                Pause::Own => wait(&[shared.fd()], -1),
-                Pause::Look => wait(&[shared.fd()], LOOK_MS),
-                Pause::Yield => std::thread::yield_now(),
+            let own = [shared.fd()];
+            let pause = |pause| {
+                let (fds, timeout_ms) = match pause {
+                    Pause::Event => (&fds[..], -1),
+                    Pause::Own => (&own[..], -1),
+                    Pause::Look => (&own[..], LOOK_MS),
+                    Pause::Yield => return std::thread::yield_now(),
+                };
+                // It fails for no descriptor that is open, and looking again does no harm.
+                let _ = wakeup::sleep(fds, timeout_ms);
             };
             run(&shared, |seen| make_progress(worker, &shared, seen), pause);
         })
@@ -176,17 +180,6 @@ fn make_progress(worker: &Core, handover: &Handover, seen: u32) -> Pause {
         worker.wakeup.work_came();
     }
     Pause::Yield
-}
-
-fn wait(fds: &[RawFd], timeout_ms: i32) {
-    let entry = |fd: &RawFd| PollFd {
-        fd: *fd,
-        events: libc::POLLIN,
-        revents: 0,
-    };
-    let mut fds: Vec<PollFd> = fds.iter().map(entry).collect();
-    // A signal is none of this thread's; any other failure is one of no descriptor, and looking again does no harm.
-    let _ = poll::poll(&mut fds, timeout_ms);
 }
 
 /// Every order of events. `tests/loom` runs it.

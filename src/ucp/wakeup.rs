@@ -271,8 +271,8 @@ pub fn sleepers(w: &Core) -> Result<Vec<RawFd>> {
     }
 }
 
-/// Sleeps until one of the descriptors is readable.
-pub fn sleep(fds: &[RawFd]) -> Result<()> {
+/// Sleeps until one of the descriptors is readable, for `timeout_ms` at most (negative: for ever).
+pub fn sleep(fds: &[RawFd], timeout_ms: i32) -> Result<()> {
     let mut fds: Vec<_> = fds
         .iter()
         .map(|&fd| libc::pollfd {
@@ -282,7 +282,7 @@ pub fn sleep(fds: &[RawFd]) -> Result<()> {
         })
         .collect();
     loop {
-        match poll::poll(&mut fds, -1) {
+        match poll::poll(&mut fds, timeout_ms) {
             Ok(_) => return Ok(()),
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
             Err(e) => return Err(e.into()),

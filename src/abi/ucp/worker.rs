@@ -395,7 +395,7 @@ pub unsafe extern "C" fn ucp_worker_wait(worker: ucp_worker_h) -> ucs_status_t {
         wakeup::arm(w).and_then(|()| wakeup::sleepers(w))
     };
     match armed {
-        Ok(fds) => code_of(&wakeup::sleep(&fds)),
+        Ok(fds) => code_of(&wakeup::sleep(&fds, -1)),
         Err(Status::BUSY) => UCS_OK,
         Err(e) => e.code(),
     }
