@@ -4,6 +4,7 @@
 use crate::ucp::ep::{End, Ep, EpParams, EpRef, MessageLane, NO_LANE};
 use crate::ucp::idle;
 use crate::ucp::plan::Thresholds;
+use crate::ucp::wireup;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::wire;
@@ -17,17 +18,12 @@ pub fn connect(worker: &Core, blob: &[u8], params: EpParams) -> Result<EpRef> {
     let read = Address::with_entries(blob, Place::Blob);
     let (address, entries) = read.ok_or(Status::INVALID_ADDR)?;
     let uuid = address.uuid;
-    let pairing = &worker.endpoints().pairing;
     let is_suitable = |id| {
         let ep = worker.ep(id);
         ep.is_some_and(|ep| ep.is_upstream() && !ep.is_reply_only() && ep.is_usable())
     };
-    let taken = pairing.take_implicit(uuid, is_suitable);
-    if let Some(taken) = taken.and_then(|id| worker.ep(id)) {
-        taken.take_over(params);
-        worker.stream().list(taken);
-        pairing.count_made(uuid, taken.serial.get());
-        return Ok(taken.to_ref());
+    if let Some(taken) = wireup::take_implicit(worker, uuid, params, is_suitable) {
+        return Ok(taken);
     }
     let made = Ep::unconnected(worker, params);
     if let Err(e) = join(worker, &made, uuid, &entries) {
@@ -40,10 +36,7 @@ pub fn connect(worker: &Core, blob: &[u8], params: EpParams) -> Result<EpRef> {
         made.destroy(e, End::Flushed);
         return Err(e);
     }
-    let serial = pairing.count(uuid);
-    made.serial.set(serial);
-    pairing.count_made(uuid, serial);
-    pairing.add_unpaired(uuid, serial, made.id.get());
+    wireup::await_pairing(&made, uuid);
     Ok(made)
 }
 

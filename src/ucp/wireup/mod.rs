@@ -62,20 +62,34 @@ pub fn connect(worker: &Core, address: Address, params: EpParams) -> Result<EpRe
             !ep.is_reply_only() && ep.is_usable() && ep.address().is_some_and(leads_there)
         })
     };
-    let pairing = &worker.endpoints().pairing;
-    if let Some(taken) = pairing
-        .take_implicit(uuid, is_suitable)
-        .and_then(|id| worker.ep(id))
-    {
-        taken.take_over(params);
-        worker.stream().list(taken);
-        pairing.count_made(uuid, taken.serial.get());
-        return Ok(taken.to_ref());
+    if let Some(taken) = take_implicit(worker, uuid, params, is_suitable) {
+        return Ok(taken);
     }
-    let serial = pairing.count(uuid);
     let made = Ep::create(worker, address, params)?;
+    await_pairing(&made, uuid);
+    Ok(made)
+}
+
+/// The implicit endpoint to worker `uuid` that `is_suitable`, which is the application's from now on.
+pub fn take_implicit(
+    worker: &Core,
+    uuid: u64,
+    params: EpParams,
+    is_suitable: impl Fn(u64) -> bool,
+) -> Option<EpRef> {
+    let pairing = &worker.endpoints().pairing;
+    let taken = worker.ep(pairing.take_implicit(uuid, is_suitable)?)?;
+    taken.take_over(params);
+    worker.stream().list(taken);
+    pairing.count_made(uuid, taken.serial.get());
+    Some(taken.to_ref())
+}
+
+/// Numbers a new endpoint to worker `uuid`, for the endpoint of that worker that it is to be paired with.
+pub fn await_pairing(made: &Ep, uuid: u64) {
+    let pairing = &made.worker().endpoints().pairing;
+    let serial = pairing.count(uuid);
     made.serial.set(serial);
     pairing.count_made(uuid, serial);
     pairing.add_unpaired(uuid, serial, made.id.get());
-    Ok(made)
 }
