@@ -16,6 +16,7 @@ pub use crate::uct::base::am::{Keep, Placing, ShortHandler};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 pub use crate::uct::base::iface::{IfaceBase, base_of};
 use crate::uct::base::iov::Iov;
+use crate::uct::table;
 use crate::wire::upstream::address::{Entry, Offer};
 use core::cell::Cell;
 use core::ffi::{c_uint, c_void};
@@ -447,11 +448,7 @@ unsafe extern "C" fn upstream_send<I: InternalIface>(
 ) -> isize {
     // SAFETY: by the caller's promise.
     let ep = unsafe { EpBox::<I>::from_c(ep) };
-    let pack = cb.map(|cb| Pack { cb, arg }).ok_or(Status::INVALID_PARAM);
-    match pack.and_then(|pack| I::upstream_send(ep, id, pack)) {
-        Ok(len) => len as isize,
-        Err(e) => e.code() as isize,
-    }
+    table::length(table::pack(cb, arg).and_then(|pack| I::upstream_send(ep, id, pack)))
 }
 
 unsafe fn replies_queued<I: InternalIface>(ep: uct_ep_h, change: isize) {

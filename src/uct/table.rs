@@ -92,8 +92,9 @@ fn posted(r: Result<Posted>) -> ucs_status_t {
     }
 }
 
+/// The length, or the status in its place.
 #[inline]
-fn length(r: Result<usize>) -> isize {
+pub fn length(r: Result<usize>) -> isize {
     match r {
         Ok(n) => n as isize,
         Err(e) => e.code() as isize,
@@ -101,7 +102,7 @@ fn length(r: Result<usize>) -> isize {
 }
 
 #[inline]
-fn pack(cb: uct_pack_callback_t, arg: *mut c_void) -> Result<Pack> {
+pub fn pack(cb: uct_pack_callback_t, arg: *mut c_void) -> Result<Pack> {
     cb.map(|cb| Pack { cb, arg }).ok_or(Status::INVALID_PARAM)
 }
 
