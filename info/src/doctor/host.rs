@@ -7,6 +7,9 @@ use std::fs::read_to_string;
 use std::path::Path;
 
 const EMFILE: &str = "Too many open files";
+const MORE_FILES: &str = "ulimit -n (or LimitNOFILE= of the service)";
+const SCOPE_ONE: &str = "sysctl kernel.yama.ptrace_scope=1";
+pub const INTERFACE_UP: &str = "ip link set NAME up, with an address";
 const SHMMAX: &str = "/proc/sys/kernel/shmmax";
 const PTRACE_SCOPE: &str = "/proc/sys/kernel/yama/ptrace_scope";
 /// The number that the kernel gives its first user namespace (PROC_USER_INIT_INO).
@@ -73,7 +76,7 @@ pub fn cause(why: &str, log: &[String]) -> Option<String> {
 /// What to change.
 pub fn remedy(why: &str, log: &[String]) -> Option<String> {
     if out_of_descriptors(log) {
-        return Some("ulimit -n (or LimitNOFILE= of the service)".to_owned());
+        return Some(MORE_FILES.to_owned());
     }
     if let Some(wanted) = system_v_request(why) {
         return Some(format!(
@@ -81,7 +84,7 @@ pub fn remedy(why: &str, log: &[String]) -> Option<String> {
         ));
     }
     if why.contains("ptrace_scope") {
-        return Some("sysctl kernel.yama.ptrace_scope=1".to_owned());
+        return Some(SCOPE_ONE.to_owned());
     }
     if why.contains("process_vm_") && is_filtered() {
         return Some(
@@ -89,7 +92,7 @@ pub fn remedy(why: &str, log: &[String]) -> Option<String> {
         );
     }
     if why.contains("no network interface is up") {
-        return Some("ip link set NAME up, with an address".to_owned());
+        return Some(INTERFACE_UP.to_owned());
     }
     why.contains("ib_uverbs")
         .then(|| "modprobe ib_uverbs, where there is a device".to_owned())
@@ -120,7 +123,7 @@ pub fn examine(logs: &[String]) -> Vec<Line> {
                 "open files",
                 format!("too few for a context and its interfaces: {text}"),
             )
-            .with("ulimit -n (or LimitNOFILE= of the service)"),
+            .with(MORE_FILES),
             false => Line::new(State::Good, "open files", text),
         });
     }
@@ -157,7 +160,7 @@ pub fn examine(logs: &[String]) -> Vec<Line> {
             "ptrace_scope",
             format!("{scope}: cma takes CAP_SYS_PTRACE, or nothing allows it (3)"),
         )
-        .with("sysctl kernel.yama.ptrace_scope=1"),
+        .with(SCOPE_ONE),
     });
     lines.push(match is_filtered() {
         true => Line::new(

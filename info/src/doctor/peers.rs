@@ -30,7 +30,7 @@ pub fn examine(size: Option<u64>) -> Examined {
                 "other host",
                 "cannot be reached: no interface with an address is up, apart from the loopback",
             )
-            .with("ip link set NAME up, with an address"),
+            .with(host::INTERFACE_UP),
         ),
     }
     examined

@@ -253,6 +253,51 @@ fn bound(min: usize, max: usize) -> Value {
     json!({ "min": min, "max": max })
 }
 
+/// The limits of one kind of operation.
+struct Limits {
+    short: usize,
+    bcopy: usize,
+    zcopy: (usize, usize),
+    iov: usize,
+    align: usize,
+    mtu: usize,
+}
+
+/// Of a member of `uct_iface_attr_cap`: those have the same names and types of their own.
+macro_rules! limits {
+    ($cap:expr) => {
+        Limits {
+            short: $cap.max_short,
+            bcopy: $cap.max_bcopy,
+            zcopy: ($cap.min_zcopy, $cap.max_zcopy),
+            iov: $cap.max_iov,
+            align: $cap.opt_zcopy_align,
+            mtu: $cap.align_mtu,
+        }
+    };
+}
+
+/// An operation by its forms, of which the interface `has` some: short, bcopy, zcopy.
+fn operation(facts: &mut Facts, name: &str, has: [bool; 3], limits: &Limits) {
+    let size = |facts: &mut Facts, has: bool, what: &str, max: usize| {
+        if has {
+            facts.add(21, &format!("{name}_{what}"), limit(max as u64), max);
+        }
+    };
+    let [short, bcopy, zcopy] = has;
+    size(facts, short, "short", limits.short);
+    size(facts, bcopy, "bcopy", limits.bcopy);
+    if zcopy {
+        let ((min, max), iov) = (limits.zcopy, limits.iov);
+        let shown = format!("{}, up to {iov} iov", range(min as u64, max as u64));
+        let mut value = bound(min, max);
+        value["iov"] = json!(iov);
+        facts.add(21, &format!("{name}_zcopy"), shown, value);
+    }
+    size(facts, zcopy, "opt_zcopy_align", limits.align);
+    size(facts, zcopy, "align_mtu", limits.mtu);
+}
+
 fn capabilities(facts: &mut Facts, attr: &uct_iface_attr_t) {
     let cap = &attr.cap;
     let flags = cap.flags;
@@ -274,65 +319,32 @@ fn capabilities(facts: &mut Facts, attr: &uct_iface_attr_t) {
         format!("{:.0} nsec", attr.overhead * 1e9),
         attr.overhead,
     );
-    let mut size = |flag: u64, name: &str, max: usize| {
-        if has(flag) {
-            facts.add(21, name, limit(max as u64), max);
-        }
-    };
-    size(UCT_IFACE_FLAG_PUT_SHORT, "put_short", cap.put.max_short);
-    size(UCT_IFACE_FLAG_PUT_BCOPY, "put_bcopy", cap.put.max_bcopy);
-    let zcopy = |facts: &mut Facts, name: &str, min: usize, max: usize, iov: usize| {
-        let shown = format!("{}, up to {iov} iov", range(min as u64, max as u64));
-        let mut value = bound(min, max);
-        value["iov"] = json!(iov);
-        facts.add(21, name, shown, value);
-    };
-    let aligned = |facts: &mut Facts, name: &str, align: usize, mtu: usize| {
-        let align_name = format!("{name}_opt_zcopy_align");
-        facts.add(21, &align_name, limit(align as u64), align);
-        facts.add(21, &format!("{name}_align_mtu"), limit(mtu as u64), mtu);
-    };
-    if has(UCT_IFACE_FLAG_PUT_ZCOPY) {
-        let put = &cap.put;
-        zcopy(
-            facts,
-            "put_zcopy",
-            put.min_zcopy,
-            put.max_zcopy,
-            put.max_iov,
-        );
-        aligned(facts, "put", put.opt_zcopy_align, put.align_mtu);
-    }
-    let mut size = |flag: u64, name: &str, max: usize| {
-        if has(flag) {
-            facts.add(21, name, limit(max as u64), max);
-        }
-    };
-    size(UCT_IFACE_FLAG_GET_SHORT, "get_short", cap.get.max_short);
-    size(UCT_IFACE_FLAG_GET_BCOPY, "get_bcopy", cap.get.max_bcopy);
-    if has(UCT_IFACE_FLAG_GET_ZCOPY) {
-        let get = &cap.get;
-        zcopy(
-            facts,
-            "get_zcopy",
-            get.min_zcopy,
-            get.max_zcopy,
-            get.max_iov,
-        );
-        aligned(facts, "get", get.opt_zcopy_align, get.align_mtu);
-    }
-    let mut size = |flag: u64, name: &str, max: usize| {
-        if has(flag) {
-            facts.add(21, name, limit(max as u64), max);
-        }
-    };
-    size(UCT_IFACE_FLAG_AM_SHORT, "am_short", cap.am.max_short);
-    size(UCT_IFACE_FLAG_AM_BCOPY, "am_bcopy", cap.am.max_bcopy);
+    let has_all = |short: u64, bcopy: u64, zcopy: u64| [short, bcopy, zcopy].map(has);
+    let put = has_all(
+        UCT_IFACE_FLAG_PUT_SHORT,
+        UCT_IFACE_FLAG_PUT_BCOPY,
+        UCT_IFACE_FLAG_PUT_ZCOPY,
+    );
+    operation(facts, "put", put, &limits!(cap.put));
+    let get = has_all(
+        UCT_IFACE_FLAG_GET_SHORT,
+        UCT_IFACE_FLAG_GET_BCOPY,
+        UCT_IFACE_FLAG_GET_ZCOPY,
+    );
+    operation(facts, "get", get, &limits!(cap.get));
+    let am = has_all(
+        UCT_IFACE_FLAG_AM_SHORT,
+        UCT_IFACE_FLAG_AM_BCOPY,
+        UCT_IFACE_FLAG_AM_ZCOPY,
+    );
+    operation(facts, "am", am, &limits!(cap.am));
     if has(UCT_IFACE_FLAG_AM_ZCOPY) {
-        let am = &cap.am;
-        zcopy(facts, "am_zcopy", am.min_zcopy, am.max_zcopy, am.max_iov);
-        aligned(facts, "am", am.opt_zcopy_align, am.align_mtu);
-        facts.add(21, "am header", limit(am.max_hdr as u64), am.max_hdr);
+        facts.add(
+            21,
+            "am header",
+            limit(cap.am.max_hdr as u64),
+            cap.am.max_hdr,
+        );
     }
     tag_capabilities(facts, attr);
     atomic_capabilities(facts, attr);
