@@ -30,6 +30,7 @@ typedef struct {
     const char *name;
     void (*run)(int i);
     int locked; /* locked instructions that belong to it */
+    void (*before)(int i), (*after)(void); /* not looked at, may be missing */
 } scenario_t;
 
 static side_t one, two, *from, *to;
@@ -70,6 +71,37 @@ static void tag_expected(int i)
 
     finish(ucp_tag_send_nbx(ep, &out, SIZE, i, &plain));
     finish(receive);
+}
+
+/* One side of `tag_expected` alone. */
+static ucs_status_ptr_t receive;
+
+static void tag_post(int i)
+{
+    receive = ucp_tag_recv_nbx(to->worker, &in, SIZE, i, UINT64_MAX, &plain);
+}
+
+static void tag_send(int i)
+{
+    CHECK(ucp_tag_send_nbx(ep, &out, SIZE, i, &plain) == NULL);
+}
+
+static void tag_finish(void)
+{
+    finish(receive);
+}
+
+static void tag_post_and_send(int i)
+{
+    tag_post(i);
+    tag_send(i);
+}
+
+static void tag_receive(int i)
+{
+    while (ucp_request_check_status(receive) == UCS_INPROGRESS) {
+        ucp_worker_progress(to->worker);
+    }
 }
 
 /* Several under way at once, as programs do that want to be fast. */
@@ -165,6 +197,8 @@ static void fetch_add(int i)
 
 static const scenario_t scenarios[] = {
     {"tag, expected", tag_expected, 0},
+    {"tag, send alone", tag_send, 0, tag_post, tag_finish},
+    {"tag, reception alone", tag_receive, 0, tag_post_and_send, tag_finish},
     {"tag, eight expected", tag_window, 0},
     {"tag, unexpected", tag_unexpected, 0},
     {"active message", am, 0},
@@ -178,6 +212,23 @@ static const scenario_t scenarios[] = {
 enum { SCENARIOS = sizeof(scenarios) / sizeof(scenarios[0]) };
 
 #define MARK() __asm__ volatile("int3" ::: "memory")
+
+static void perform(const scenario_t *scenario, int i, int marked)
+{
+    if (scenario->before != NULL) {
+        scenario->before(i);
+    }
+    if (marked) {
+        MARK();
+    }
+    scenario->run(i);
+    if (marked) {
+        MARK();
+    }
+    if (scenario->after != NULL) {
+        scenario->after();
+    }
+}
 
 static void open_all(const char *transport)
 {
@@ -221,12 +272,10 @@ static void work(const char *transport)
     open_all(transport);
     for (s = 0; s < SCENARIOS; ++s) {
         for (i = 0; i < WARM; ++i) {
-            scenarios[s].run(i);
+            perform(&scenarios[s], i, 0);
         }
         for (i = 0; i < TRACED; ++i) {
-            MARK();
-            scenarios[s].run(i);
-            MARK();
+            perform(&scenarios[s], i, 1);
         }
     }
     _exit(0);
@@ -241,6 +290,7 @@ static const char *const allocator_names[] = {"malloc",  "calloc",        "reall
                                               "aligned_alloc", "memalign", "mmap",    "pthread_mutex_lock"};
 enum { NAMES = sizeof(allocator_names) / sizeof(allocator_names[0]) };
 static unsigned long allocator_at[NAMES];
+static int print_places;
 
 /* What the instruction at the child's program counter is. */
 static void look(pid_t child, unsigned long at, seen_t *seen, const char **first)
@@ -299,6 +349,16 @@ static void wait_for_mark(pid_t child)
     }
 }
 
+/* Prints where in which object an instruction stands; the child has the parent's objects at the same addresses. */
+static void print_place(unsigned long at)
+{
+    Dl_info object;
+
+    if (dladdr((void *)at, &object) != 0) {
+        fprintf(stderr, "at %s 0x%lx\n", object.dli_fname, at - (unsigned long)object.dli_fbase);
+    }
+}
+
 /* Steps from the mark where the child stands to the next. */
 static seen_t step_through(pid_t child, const char **first)
 {
@@ -309,6 +369,9 @@ static seen_t step_through(pid_t child, const char **first)
         CHECK_EQ(ptrace(PTRACE_GETREGS, child, 0, &regs), 0);
         if ((ptrace(PTRACE_PEEKTEXT, child, regs.rip, 0) & 0xff) == 0xcc) {
             return seen;
+        }
+        if (print_places) {
+            print_place(regs.rip);
         }
         look(child, regs.rip, &seen, first);
         CHECK_EQ(ptrace(PTRACE_SINGLESTEP, child, 0, 0), 0);
@@ -368,6 +431,7 @@ int main(void)
         allocator_at[i] = (uintptr_t)dlsym(RTLD_DEFAULT, allocator_names[i]);
         CHECK(allocator_at[i] != 0);
     }
+    print_places = getenv("FAST_PATH_PLACES") != NULL;
     check_transport("self");
     check_transport("posix");
     check_transport("sysv");

@@ -6,7 +6,7 @@ use crate::abi::args::non_null;
 use crate::c::prelude::*;
 use crate::ucp::am::{AmHandler, Function, recv, send};
 use crate::ucp::dt::Side;
-use crate::ucp::proto::send::{send_short, try_short};
+use crate::ucp::proto::send::try_short;
 use crate::ucp::request::{Info, Param, Posted};
 use crate::ucs::Result;
 use crate::ucs::status::code_of;
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn ucp_am_send_nbx(
         };
         if let Some((word, len)) = short_message(&call)
             && let Some(route) = self::ep(ep).send_queue.short_route_unlocked(len)
-            && send_short(route, AmId::Am, word, buffer.cast(), len) == UCS_OK
+            && route.send(AmId::Am, word, buffer.cast(), len) == UCS_OK
         {
             return core::ptr::null_mut();
         }

@@ -344,7 +344,7 @@ pub unsafe extern "C" fn ucp_tag_send_nbx(
         };
         if let Some(len) = param::plain_length(param, buffer, count)
             && let Some(route) = self::ep(ep).send_queue.short_route_unlocked(len)
-            && send::send_short(route, AmId::TagOnly, tag, buffer.cast(), len) == UCS_OK
+            && route.send(AmId::TagOnly, tag, buffer.cast(), len) == UCS_OK
         {
             return core::ptr::null_mut();
         }

@@ -5,11 +5,14 @@
 //! message may have now, so that sending one makes one comparison. In a worker that several threads use, callers without
 //! the worker's lock never get the route.
 
-use super::Task;
+use super::{MAX_TOGETHER, Task};
 use crate::c::*;
 use crate::ucp::op::Op;
+use crate::uct::base::copy::copy;
 use crate::uct::internal::Short;
+use crate::wire::header::AmId;
 use core::cell::{Cell, RefCell};
+use core::mem::MaybeUninit;
 use std::collections::VecDeque;
 
 /// The transport function that sends short messages, and its endpoint.
@@ -17,6 +20,51 @@ use std::collections::VecDeque;
 pub struct ShortRoute {
     pub send: Short,
     pub ep: uct_ep_h,
+}
+
+impl ShortRoute {
+    /// Sends a message: `header` and `len` bytes of payload. Returns the transport's status.
+    ///
+    /// # Safety
+    /// The send queue must have just returned this route for `len` bytes; `payload` readable for so many.
+    #[inline(always)]
+    pub unsafe fn send(
+        self,
+        id: AmId,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> ucs_status_t {
+        // SAFETY: a live transport endpoint, a length that it takes; the payload by the caller's promise. Headers are
+        // little endian, as the formats are.
+        unsafe { (self.send)(self.ep, id as u8, header.to_le(), payload, len) }
+    }
+
+    /// As `send`, with a second word of header in front of the payload. `NO_RESOURCE` when that is too long.
+    ///
+    /// # Safety
+    /// As `send`; the route must be for a word more than `len`.
+    #[inline(always)]
+    pub unsafe fn send_pair(
+        self,
+        id: AmId,
+        header: [u64; 2],
+        payload: *const u8,
+        len: usize,
+    ) -> ucs_status_t {
+        const WORD: usize = size_of::<u64>();
+        let mut bytes = [MaybeUninit::<u64>::uninit(); MAX_TOGETHER / WORD];
+        if len > (bytes.len() - 1) * WORD {
+            return UCS_ERR_NO_RESOURCE;
+        }
+        bytes[0].write(header[1].to_le());
+        let at = bytes.as_mut_ptr();
+        // SAFETY: there is room, as checked; the route is for a word and `len` bytes, which were just written.
+        unsafe {
+            copy(payload, at.add(1).cast(), len);
+            self.send(id, header[0], at.cast(), WORD + len)
+        }
+    }
 }
 
 /// The route of an endpoint whose peer is not known; never returned.

@@ -4,9 +4,8 @@
 //! accepts the message. `SendOp::step` continues a queued send.
 
 use super::{rails, rndv, upstream, zcopy};
-use crate::c::*;
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Ep, Lane, MAX_TOGETHER, Rest, ShortRoute, Task, TaskStep, writer};
+use crate::ucp::ep::{Ep, Lane, Rest, Task, TaskStep, writer};
 use crate::ucp::op::{MessageKind, Op, Operation, SendOp, Stage};
 use crate::ucp::plan::RndvPolicy;
 use crate::ucp::request::{
@@ -20,7 +19,6 @@ use crate::uct::base::copy::copy;
 use crate::wire::Writer;
 use crate::wire::header::{AmId, CUT, FirstAckHdr, FirstHdr, Header, MiddleHdr};
 use crate::wire::id::{RequestId, RequestName};
-use core::mem::MaybeUninit;
 use core::ops::Range;
 
 /// Fragments end at multiples of this: generic datatypes need not be able to unpack half an element. MPICH's are not.
@@ -113,7 +111,7 @@ pub unsafe fn try_short(
         return unsafe { try_whole(ep, id, [header], payload, len) };
     };
     // SAFETY: the queue's route for this length; the payload by the caller's promise.
-    let code = unsafe { send_short(route, id, header, payload, len) };
+    let code = unsafe { route.send(id, header, payload, len) };
     match Status::from_code(code) {
         None => Some(Ok(())),
         Some(Status::NO_RESOURCE) => None,
@@ -161,49 +159,6 @@ pub unsafe fn try_whole<const WORDS: usize>(
         Ok(_) => Some(Ok(())),
         Err(Status::NO_RESOURCE) => None,
         Err(e) => Some(Err(e)),
-    }
-}
-
-/// Sends a short message by a route of the send queue. Returns the transport's status.
-///
-/// # Safety
-/// `route` must have just been returned by the send queue for this length; `payload` readable for `len` bytes.
-#[inline(always)]
-pub unsafe fn send_short(
-    route: ShortRoute,
-    id: AmId,
-    header: u64,
-    payload: *const u8,
-    len: usize,
-) -> ucs_status_t {
-    // SAFETY: a live transport endpoint, a length that it takes; the payload by the caller's promise. Headers are
-    // little endian, as the formats are.
-    unsafe { (route.send)(route.ep, id as u8, header.to_le(), payload, len) }
-}
-
-/// As `send_short`, with a second word of header in front of the payload. `NO_RESOURCE` when that is too long.
-///
-/// # Safety
-/// `route` must have just been returned by the send queue for the payload and a word; `payload` readable for `len` bytes.
-#[inline(always)]
-pub unsafe fn send_short_pair(
-    route: ShortRoute,
-    id: AmId,
-    header: [u64; 2],
-    payload: *const u8,
-    len: usize,
-) -> ucs_status_t {
-    const WORD: usize = size_of::<u64>();
-    let mut bytes = [MaybeUninit::<u64>::uninit(); MAX_TOGETHER / WORD];
-    if len > (bytes.len() - 1) * WORD {
-        return UCS_ERR_NO_RESOURCE;
-    }
-    bytes[0].write(header[1].to_le());
-    let at = bytes.as_mut_ptr();
-    // SAFETY: there is room, as checked; the way is for a word and `len` bytes, which were just written.
-    unsafe {
-        copy(payload, at.add(1).cast(), len);
-        send_short(route, id, header[0], at.cast(), WORD + len)
     }
 }
 

@@ -16,6 +16,7 @@ use crate::uct::base::iov::Iov;
 use crate::uct::base::node;
 use crate::uct::base::params::EpParams;
 use crate::uct::base::pending::PendingGroup;
+use crate::uct::internal::InternalIface;
 use crate::{ucs_diag, ucs_error};
 use core::cell::Cell;
 use core::ptr::NonNull;
@@ -96,39 +97,6 @@ impl ShmEp {
             // SAFETY: room and source as checked above.
             unsafe { copy(payload, at.add(AM_HEADER), len) };
         })
-    }
-
-    /// As `am_short`, with a checked length. A few bytes are sent without further tests if there is known room, as
-    /// there mostly is.
-    ///
-    /// # Safety
-    /// `len` at most `max_short` less the header; `payload` readable for `len` bytes.
-    #[inline(always)]
-    pub unsafe fn am_short_inside(
-        ep: &Ep,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> ucs_status_t {
-        debug_assert!(len <= ep.max_short - AM_HEADER);
-        // SAFETY: the peer's, which the endpoint keeps.
-        let sender = unsafe { ep.sender.get().as_ref() };
-        if len > SMALL || !sender.is_plain() {
-            // SAFETY: as promised by the caller.
-            return unsafe { ShmEp::am_short_looking(ep, id, header, payload, len) };
-        }
-        let asked = sender.send_plain(id, len + AM_HEADER, |at| {
-            // SAFETY: a slot has room for `max_short` bytes, aligned to 8; the source by the caller's promise.
-            unsafe {
-                at.cast::<u64>().write(header);
-                copy_small(payload, at.add(AM_HEADER), len);
-            }
-        });
-        if asked {
-            return ShmEp::tell(ep);
-        }
-        UCS_OK
     }
 
     /// As `am_short`.
@@ -374,5 +342,44 @@ impl ShmEp {
 
     pub fn close(&self) {
         self.pending.close();
+    }
+}
+
+impl InternalIface for ShmIface {
+    /// A few bytes are sent without further tests if there is known room, as there mostly is.
+    #[inline(always)]
+    unsafe fn am_short_inside(
+        ep: &Ep,
+        id: u8,
+        header: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> ucs_status_t {
+        debug_assert!(len <= ep.max_short - AM_HEADER);
+        // SAFETY: the peer's, which the endpoint keeps.
+        let sender = unsafe { ep.sender.get().as_ref() };
+        if len > SMALL || !sender.is_plain() {
+            // SAFETY: as promised by the caller.
+            return unsafe { ShmEp::am_short_looking(ep, id, header, payload, len) };
+        }
+        let asked = sender.send_plain(id, len + AM_HEADER, |at| {
+            // SAFETY: a slot has room for `max_short` bytes, aligned to 8; the source by the caller's promise.
+            unsafe {
+                at.cast::<u64>().write(header);
+                copy_small(payload, at.add(AM_HEADER), len);
+            }
+        });
+        if asked {
+            return ShmEp::tell(ep);
+        }
+        UCS_OK
+    }
+
+    fn keep(face: &IfaceBox<Self>, address: usize, len: usize) -> bool {
+        face.inbox.keep(address, len)
+    }
+
+    fn release(face: &IfaceBox<Self>, address: usize) {
+        face.inbox.release(address);
     }
 }

@@ -22,7 +22,6 @@ use crate::uct::base::node;
 use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::pending::{PendingGroup, PendingQueue};
 use crate::uct::base::worker::WorkerHandle;
-use crate::uct::internal::InternalIface;
 use core::cell::{Cell, RefCell, UnsafeCell};
 use core::ffi::c_int;
 use std::collections::{BTreeMap, HashMap};
@@ -646,28 +645,6 @@ impl Iface for ShmIface {
         face.inbox.arm(|| face.alarm.is_raised())?;
         face.attend(ARMED);
         Ok(())
-    }
-}
-
-impl InternalIface for ShmIface {
-    #[inline(always)]
-    unsafe fn am_short_inside(
-        ep: &EpBox<Self>,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> ucs_status_t {
-        // SAFETY: as promised by the caller.
-        unsafe { ShmEp::am_short_inside(ep, id, header, payload, len) }
-    }
-
-    fn keep(face: &Face, address: usize, len: usize) -> bool {
-        face.inbox.keep(address, len)
-    }
-
-    fn release(face: &Face, address: usize) {
-        face.inbox.release(address);
     }
 }
 
