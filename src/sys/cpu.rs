@@ -1,4 +1,9 @@
 //! Processors: their number, the frequency of their counter, and the affinity of threads.
+#![forbid(unsafe_code)]
+
+use super::safe_calls;
+pub use super::safe_calls::CpuMask as Mask;
+use std::io;
 
 /// The rate of the time-stamp counter where CPUID states it: leaf 0x15, or a hypervisor's timing
 /// leaf.
@@ -37,33 +42,40 @@ pub fn has_fast_string_copy() -> bool {
 
 /// Processors configured in the system; at least one.
 pub fn count() -> usize {
-    // SAFETY: takes no pointer.
-    let n = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) };
+    let n = safe_calls::sysconf(libc::_SC_NPROCESSORS_CONF);
     usize::try_from(n).map_or(1, |n| n.max(1))
 }
 
-/// Processors by number, a bit for each.
-pub type Mask = [core::ffi::c_ulong; 16];
+/// The processors that this thread may run on.
+pub fn affinity() -> io::Result<Mask> {
+    let mut mask = Mask::default();
+    safe_calls::sched_getaffinity(&mut mask)?;
+    Ok(mask)
+}
+
+/// Binds this thread to processors.
+pub fn set_affinity(mask: &Mask) -> io::Result<()> {
+    safe_calls::sched_setaffinity(mask)
+}
+
+/// Whether a processor is in the mask.
+pub fn is_set(mask: &Mask, cpu: usize) -> bool {
+    const BITS: usize = core::ffi::c_ulong::BITS as usize;
+    mask.get(cpu / BITS)
+        .is_some_and(|word| word >> (cpu % BITS) & 1 == 1)
+}
 
 /// Keeps the calling thread on some processors; dropped, it may run where it could before.
 pub struct Near {
-    before: Option<libc::cpu_set_t>,
+    before: Option<Mask>,
 }
 
 impl Near {
     /// Moves the thread to processors of `mask`; it stays where it is when it may use none of them.
     pub fn to(mask: &Mask) -> Near {
-        const SIZE: usize = size_of::<libc::cpu_set_t>();
-        const { assert!(size_of::<Mask>() == SIZE) };
-        // SAFETY: integers: zero is a value.
-        let mut before: libc::cpu_set_t = unsafe { core::mem::zeroed() };
-        // SAFETY: 0 is the calling thread; the sets have the stated size.
-        let moved = unsafe {
-            libc::sched_getaffinity(0, SIZE, &mut before) == 0
-                && libc::sched_setaffinity(0, SIZE, mask.as_ptr().cast()) == 0
-        };
+        let before = affinity().ok();
         Near {
-            before: moved.then_some(before),
+            before: before.filter(|_| set_affinity(mask).is_ok()),
         }
     }
 }
@@ -71,9 +83,8 @@ impl Near {
 impl Drop for Near {
     fn drop(&mut self) {
         if let Some(before) = &self.before {
-            // SAFETY: a set of this size. It was allowed a moment ago; if it is not any more, the
-            // thread stays where it is.
-            unsafe { libc::sched_setaffinity(0, size_of_val(before), before) };
+            // It was allowed a moment ago; if it is not any more, the thread stays where it is.
+            let _ = set_affinity(before);
         }
     }
 }
@@ -83,12 +94,8 @@ mod tests {
     use super::*;
 
     fn allowed() -> Vec<usize> {
-        // SAFETY: integers; the set has the stated size.
-        unsafe {
-            let mut set: libc::cpu_set_t = core::mem::zeroed();
-            assert_eq!(libc::sched_getaffinity(0, size_of_val(&set), &mut set), 0);
-            (0..1024).filter(|i| libc::CPU_ISSET(*i, &set)).collect()
-        }
+        let mask = affinity().unwrap();
+        (0..1024).filter(|cpu| is_set(&mask, *cpu)).collect()
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! `Epoll`: an epoll instance that owns its descriptor.
 //!
 //! The async thread and event sets wait here. Every descriptor is made CLOEXEC.
+#![forbid(unsafe_code)]
 
+use super::safe_calls;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 /// One ready descriptor: what epoll saw and the word given at registration.
 pub type Event = libc::epoll_event;
@@ -18,14 +20,7 @@ pub struct Epoll {
 
 impl Epoll {
     pub fn new() -> io::Result<Epoll> {
-        // SAFETY: takes no pointer; the result is checked before it is owned.
-        let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: epoll_create1 just made this descriptor and nobody else holds it.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        Ok(Epoll { fd })
+        safe_calls::epoll().map(|fd| Epoll { fd })
     }
 
     pub fn raw(&self) -> RawFd {
@@ -65,20 +60,10 @@ pub fn delete(epfd: RawFd, fd: RawFd) -> io::Result<()> {
 }
 
 pub fn wait(epfd: RawFd, events: &mut [Event], timeout_ms: i32) -> io::Result<&[Event]> {
-    let max = events.len().min(i32::MAX as usize) as i32;
-    // SAFETY: the pointer and the count describe `events`, which is writable for the whole call.
-    let n = unsafe { libc::epoll_wait(epfd, events.as_mut_ptr(), max, timeout_ms) };
-    if n < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(&events[..n as usize])
+    let n = safe_calls::epoll_wait(epfd, events, timeout_ms)?;
+    Ok(&events[..n])
 }
 
 fn ctl(epfd: RawFd, op: i32, fd: RawFd, events: u32, word: u64) -> io::Result<()> {
-    let mut event = Event { events, u64: word };
-    // SAFETY: `event` lives through the call and the kernel copies it.
-    match unsafe { libc::epoll_ctl(epfd, op, fd, &mut event) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    safe_calls::epoll_ctl(epfd, op, fd, Event { events, u64: word })
 }

@@ -1,7 +1,9 @@
-//! Whole writes to descriptors, C's buffered streams as the client gave them, and files that the kernel makes up.
+//! Whole writes to descriptors, and files that the kernel makes up.
 //!
-//! Called by the log, by the functions that print to a `FILE *`, and by all who ask /proc and /sys.
+//! Called by the log, and by all who ask /proc and /sys.
+#![forbid(unsafe_code)]
 
+use super::safe_calls;
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -18,66 +20,29 @@ pub fn matches_pattern(pattern: &str, text: &str) -> bool {
     let (Ok(pattern), Ok(text)) = (CString::new(pattern), CString::new(text)) else {
         return false;
     };
-    // SAFETY: two C strings.
-    unsafe { libc::fnmatch(pattern.as_ptr(), text.as_ptr(), 0) == 0 }
+    safe_calls::fnmatch(&pattern, &text)
 }
 
 /// Writes all of `bytes`, however many calls it takes.
 pub fn write_all(fd: i32, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
-        // SAFETY: the pointer and the length describe `bytes`.
-        let n = unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) };
-        match usize::try_from(n) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(n) => bytes = bytes.get(n..).unwrap_or(&[]),
-            Err(_) => {
-                let e = io::Error::last_os_error();
-                if e.kind() != io::ErrorKind::Interrupted {
-                    return Err(e);
-                }
-            }
+        match safe_calls::write(fd, bytes)? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            n => bytes = bytes.get(n..).unwrap_or(&[]),
         }
     }
     Ok(())
 }
 
-/// Writes all of `bytes` to a C stream, through its buffer, so that it keeps its place among what
-/// the program prints there.
-///
-/// # Safety
-/// `stream` must be an open C stream.
-pub unsafe fn write_stream(stream: *mut libc::FILE, bytes: &[u8]) -> io::Result<()> {
-    // SAFETY: the pointer and the length describe `bytes`; the stream is open by the caller's
-    // promise.
-    let n = unsafe { libc::fwrite(bytes.as_ptr().cast(), 1, bytes.len(), stream) };
-    if n == bytes.len() {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
-}
-
 /// From now on `fd` is the file behind `by`, at no moment closed.
 pub fn replace(fd: BorrowedFd<'_>, by: BorrowedFd<'_>) -> io::Result<()> {
-    // SAFETY: two open descriptors; the first stays one.
-    match unsafe { libc::dup3(by.as_raw_fd(), fd.as_raw_fd(), libc::O_CLOEXEC) } {
-        -1 => Err(io::Error::last_os_error()),
-        _ => Ok(()),
-    }
+    safe_calls::dup3(by.as_raw_fd(), fd.as_raw_fd(), libc::O_CLOEXEC)
 }
 
 /// Makes reads of `fd` answer `WouldBlock` instead of waiting.
 pub fn set_nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
-    // SAFETY: an open descriptor; no memory is passed.
-    let flags = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) };
-    if flags == -1 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: as above.
-    match unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK) } {
-        -1 => Err(io::Error::last_os_error()),
-        _ => Ok(()),
-    }
+    let flags = safe_calls::status_flags(fd.as_raw_fd())?;
+    safe_calls::set_status_flags(fd.as_raw_fd(), flags | libc::O_NONBLOCK)
 }
 
 /// The text of a file of /proc or /sys. Those have no length to ask for, and few of them have more than a page: two reads

@@ -1,6 +1,6 @@
 //! What the standard library has not for AF_UNIX streams: who is at the other end, and descriptors along with bytes.
 
-use super::retry;
+use super::safe_calls::retry;
 use crate::sys::file::read_kernel_text;
 use std::ffi::c_char;
 use std::io;

@@ -2,18 +2,15 @@
 //!
 //! With it the frequent side of a store-load handshake needs no fence of its own. Both sides must
 //! know that the other takes part: the rare side calls `barrier`, the frequent side `register`.
+#![forbid(unsafe_code)]
 
+use super::safe_calls::membarrier as call;
 use once_cell::race::OnceBool;
 
 const GLOBAL_EXPEDITED: i32 = 1 << 1;
 const REGISTER_GLOBAL_EXPEDITED: i32 = 1 << 2;
 const PRIVATE_EXPEDITED: i32 = 1 << 3;
 const REGISTER_PRIVATE_EXPEDITED: i32 = 1 << 4;
-
-fn call(command: i32) -> i64 {
-    // SAFETY: takes integers only; an unknown command is an error.
-    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
-}
 
 /// Whether this kernel has the barrier.
 pub fn available() -> bool {

@@ -20,9 +20,9 @@ pub mod poll;
 pub mod process;
 pub mod random;
 pub mod raw_socket;
+mod safe_calls;
 pub mod shm;
 pub mod socket;
-pub mod socket_option;
 pub mod stdio;
 pub mod thread;
 pub mod timerfd;
@@ -36,19 +36,4 @@ pub fn is_shortage(e: &std::io::Error) -> bool {
         e.raw_os_error(),
         Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::ENOBUFS)
     )
-}
-
-/// The bytes that a call moved, called again while a signal interrupts it.
-#[inline]
-fn retry(mut call: impl FnMut() -> isize) -> std::io::Result<usize> {
-    loop {
-        let n = call();
-        if n >= 0 {
-            return Ok(n as usize);
-        }
-        let e = std::io::Error::last_os_error();
-        if e.kind() != std::io::ErrorKind::Interrupted {
-            return Err(e);
-        }
-    }
 }

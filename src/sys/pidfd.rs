@@ -1,20 +1,17 @@
 //! Other processes: whether one lives, its start time, and a descriptor that reports its end.
+#![forbid(unsafe_code)]
 
 use crate::sys::file::read_kernel_text;
 use crate::sys::fork::PerProcess;
+use crate::sys::safe_calls;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 /// A descriptor that becomes readable when the process ends. `ESRCH` when there is none, `ENOSYS`
 /// before Linux 5.3.
 pub fn open(pid: u32) -> io::Result<OwnedFd> {
-    // SAFETY: takes integers only; the result is checked before it is owned.
-    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the system call just made this descriptor, close-on-exec by itself.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
+    // Close-on-exec by itself.
+    safe_calls::pidfd_open(pid)
 }
 
 /// Whether the process behind the descriptor has ended.

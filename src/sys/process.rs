@@ -1,6 +1,7 @@
-//! The process and its threads: ids, signal-free threads, CPU affinity.
+//! The process and its threads: ids, signal-free threads.
 
 use crate::sys::file::read_kernel_text;
+use crate::sys::safe_calls;
 use once_cell::race::OnceBox;
 use std::io;
 use std::thread::JoinHandle;
@@ -24,8 +25,7 @@ pub fn yield_now() {
 
 /// Closes a descriptor that a child of fork() has from its parent, whose owner's memory is dead there.
 pub fn close_inherited(fd: i32) {
-    // SAFETY: takes no pointer; nothing in the child uses the number.
-    unsafe { libc::close(fd) };
+    let _ = safe_calls::close(fd);
 }
 
 /// Starts a thread on which no signal is delivered, so that the application's handlers run on the
@@ -56,25 +56,6 @@ fn restore_signals(old: &libc::sigset_t) {
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, old, core::ptr::null_mut()) };
 }
 
-/// The CPUs this process may run on.
-pub fn affinity() -> io::Result<libc::cpu_set_t> {
-    // SAFETY: cpu_set_t is plain integers; all zeros is the empty set.
-    let mut set: libc::cpu_set_t = unsafe { core::mem::zeroed() };
-    // SAFETY: the size is that of the writable local.
-    match unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) } {
-        0 => Ok(set),
-        _ => Err(io::Error::last_os_error()),
-    }
-}
-
-pub fn set_affinity(set: &libc::cpu_set_t) -> io::Result<()> {
-    // SAFETY: the size is that of the readable set.
-    match unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), set) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
-}
-
 /// Sets a client's `initialized` flag under its own mutex, once.
 ///
 /// # Safety
@@ -97,12 +78,6 @@ pub fn at_exit(function: extern "C" fn()) {
 /// Ends the process with SIGABRT.
 pub fn abort() -> ! {
     std::process::abort()
-}
-
-/// Whether `cpu` is in the set.
-pub fn is_set(set: &libc::cpu_set_t, cpu: usize) -> bool {
-    // SAFETY: the index is checked against the set's size first.
-    cpu < size_of::<libc::cpu_set_t>() * 8 && unsafe { libc::CPU_ISSET(cpu, set) }
 }
 
 /// A text that changes with every boot of the kernel.

@@ -1,5 +1,7 @@
 //! Sockets and interfaces that a client names by descriptor and by name: one system call each.
 
+use super::safe_calls;
+pub use super::safe_calls::{close, setsockopt as set_option};
 use core::ffi::{CStr, c_int, c_ulong, c_void};
 use libc::{ifreq, iovec, sockaddr, sockaddr_storage, socklen_t};
 use std::io;
@@ -34,10 +36,7 @@ pub unsafe fn option(
 }
 
 pub fn set_int(fd: RawFd, level: i32, name: i32, value: i32) -> io::Result<()> {
-    let len = size_of::<c_int>() as socklen_t;
-    // SAFETY: an integer of this function.
-    let done = unsafe { libc::setsockopt(fd, level, name, (&raw const value).cast(), len) };
-    cvt(done).map(drop)
+    set_option(fd, level, name, &value.to_ne_bytes())
 }
 
 /// # Safety
@@ -67,10 +66,8 @@ pub fn listen(fd: RawFd, backlog: i32) -> io::Result<()> {
 }
 
 pub fn set_nonblocking(fd: RawFd) -> io::Result<()> {
-    // SAFETY: takes no pointer.
-    let flags = cvt(unsafe { libc::fcntl(fd, libc::F_GETFL) })?;
-    // SAFETY: as above.
-    cvt(unsafe { libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK) }).map(drop)
+    let flags = safe_calls::status_flags(fd)?;
+    safe_calls::set_status_flags(fd, flags | libc::O_NONBLOCK)
 }
 
 fn address_of(
@@ -131,13 +128,13 @@ pub fn wait(fd: RawFd, for_writing: bool) {
     } else {
         libc::POLLIN
     };
-    let mut polled = libc::pollfd {
+    let polled = libc::pollfd {
         fd,
         events,
         revents: 0,
     };
-    // SAFETY: one element. An interrupted wait ends early, which the caller's next try finds out.
-    unsafe { libc::poll(&raw mut polled, 1, -1) };
+    // An interrupted wait ends early, which the caller's next try finds out.
+    let _ = safe_calls::poll(&mut [polled], -1);
 }
 
 /// Asks an interface by its name, which is written into `request`.
@@ -150,7 +147,7 @@ pub fn ask_interface(name: &CStr, request: c_ulong, answer: &mut ifreq) -> io::R
     let fd = create(libc::AF_INET, libc::SOCK_STREAM, 0)?;
     // SAFETY: a request of this family has a structure of this type.
     let done = cvt(unsafe { libc::ioctl(fd, request as _, core::ptr::from_mut(answer)) });
-    // SAFETY: made above. Nothing was written that closing could lose.
-    unsafe { libc::close(fd) };
+    // Nothing was written that closing could lose.
+    let _ = close(fd);
     done.map(drop)
 }

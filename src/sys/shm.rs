@@ -4,7 +4,7 @@
 //! killed. A System V segment is marked for removal as soon as it is made: Linux lets others attach it by its id until
 //! the last user is gone. Pages are reserved before use, so that a full file system is an error and not a signal.
 
-use super::retry;
+use super::safe_calls::retry;
 use core::mem::MaybeUninit;
 use std::ffi::CString;
 use std::io;

@@ -3,7 +3,7 @@
 //! Listening, connecting, options, and transfer of bytes with or without gathering. Every call
 //! answers at once; `WouldBlock` is an error like any other, EINTR is retried here.
 
-use super::retry;
+use super::safe_calls::{self, retry};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -236,9 +236,7 @@ impl Socket {
     }
 
     fn set_bytes(&self, level: i32, name: i32, value: &[u8]) -> io::Result<()> {
-        let (at, len) = (value.as_ptr().cast(), value.len() as libc::socklen_t);
-        // SAFETY: the pointer and the length describe `value`.
-        check(unsafe { libc::setsockopt(self.raw(), level, name, at, len) }).map(drop)
+        safe_calls::setsockopt(self.raw(), level, name, value)
     }
 
     fn get_int(&self, level: i32, name: i32) -> io::Result<i32> {

@@ -1,8 +1,9 @@
 //! `TimerFd`: an absolute CLOCK_MONOTONIC deadline as a descriptor.
+#![forbid(unsafe_code)]
 
-use super::retry;
+use super::safe_calls;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 const NS: u64 = 1_000_000_000;
 
@@ -13,18 +14,8 @@ pub struct TimerFd {
 
 impl TimerFd {
     pub fn new() -> io::Result<TimerFd> {
-        // SAFETY: takes no pointer; the result is checked before it is owned.
-        let fd = unsafe {
-            libc::timerfd_create(
-                libc::CLOCK_MONOTONIC,
-                libc::TFD_CLOEXEC | libc::TFD_NONBLOCK,
-            )
-        };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: timerfd_create just made this descriptor and nobody else holds it.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        let flags = libc::TFD_CLOEXEC | libc::TFD_NONBLOCK;
+        let fd = safe_calls::timerfd(libc::CLOCK_MONOTONIC, flags)?;
         Ok(TimerFd { fd })
     }
 
@@ -48,28 +39,12 @@ impl TimerFd {
                 tv_nsec: (ns % NS) as libc::c_long,
             },
         };
-        // SAFETY: `spec` lives through the call; the old value is not asked for.
-        let rc = unsafe {
-            libc::timerfd_settime(
-                self.raw(),
-                libc::TFD_TIMER_ABSTIME,
-                &spec,
-                core::ptr::null_mut(),
-            )
-        };
-        match rc {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
+        safe_calls::timerfd_settime(self.raw(), libc::TFD_TIMER_ABSTIME, &spec)
     }
 
     /// Makes the descriptor unreadable until the next deadline.
     pub fn clear(&self) {
-        let mut count = [0u8; 8];
         // One that was not due has nothing to read.
-        let _ = retry(|| {
-            // SAFETY: eight writable bytes of a local, as a timerfd asks for.
-            unsafe { libc::read(self.raw(), count.as_mut_ptr().cast(), count.len()) }
-        });
+        let _ = safe_calls::read(self.raw(), &mut [0; 8]);
     }
 }

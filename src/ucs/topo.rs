@@ -4,7 +4,7 @@
 //! that only order devices by nearness. A client may put a source of its own in their place.
 
 use crate::c::{ucs_sys_dev_distance_t, ucs_sys_topo_ops_t};
-use crate::sys::{numa, process};
+use crate::sys::{cpu, numa};
 use crate::ucs::fork::ForkLocked;
 use crate::ucs::{Result, Status};
 use core::ffi::CStr;
@@ -294,8 +294,8 @@ pub fn memory_distance(device: SysDevice) -> Distance {
         unsafe { (source.get_memory_distance?)(device, answer) };
         Some(())
     });
-    told.unwrap_or_else(|| match process::affinity() {
-        Ok(affinity) => near(device, |cpu| process::is_set(&affinity, cpu)),
+    told.unwrap_or_else(|| match cpu::affinity() {
+        Ok(affinity) => near(device, |number| cpu::is_set(&affinity, number)),
         Err(_) => near(device, |_| true),
     })
 }

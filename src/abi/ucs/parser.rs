@@ -7,7 +7,7 @@ use crate::abi::jump::jump;
 use crate::abi::ucs::config::{self, style_of};
 use crate::abi::ucs::text_of;
 use crate::c::prelude::*;
-use crate::sys::{file, machine};
+use crate::sys::{machine, stdio};
 use crate::ucs::compat::config::{layout, lists, print, table};
 use crate::ucs::config::{env, matches_pattern, print as own_print, used_variables};
 use crate::ucs::status::code_of;
@@ -327,7 +327,7 @@ pub unsafe extern "C" fn ucs_config_parser_print_opts(
         )
     };
     // SAFETY: the caller's stream.
-    if let Err(e) = unsafe { file::write_stream(stream, text.as_bytes()) } {
+    if let Err(e) = unsafe { stdio::write_stream(stream, text.as_bytes()) } {
         ucs_warn!("cannot print options: {e}");
     }
 }
@@ -380,7 +380,7 @@ pub unsafe extern "C" fn ucs_config_parser_print_all_opts(
         unsafe { print_entry(&entry, base, style, filter.as_deref(), &mut text) };
     }
     // SAFETY: the caller's stream.
-    if let Err(e) = unsafe { file::write_stream(stream, text.as_bytes()) } {
+    if let Err(e) = unsafe { stdio::write_stream(stream, text.as_bytes()) } {
         ucs_warn!("cannot print the configuration: {e}");
     }
 }

@@ -3,7 +3,7 @@
 use super::{put_text, text_of};
 use crate::abi::args::non_null;
 use crate::c::prelude::*;
-use crate::sys::socket_option;
+use crate::sys::raw_socket;
 use crate::ucs::{Result, sockaddr as address, status::code_of};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -21,7 +21,7 @@ pub unsafe extern "C" fn ucs_close_fd(fd_p: *mut c_int) {
     if fd == -1 {
         return;
     }
-    if let Err(e) = socket_option::close(fd) {
+    if let Err(e) = raw_socket::close(fd) {
         crate::ucs_warn!("cannot close descriptor {fd}: {e}");
     }
     // SAFETY: as above.
@@ -47,8 +47,13 @@ pub unsafe extern "C" fn ucs_socket_setopt(
     optval: *const c_void,
     optlen: socklen_t,
 ) -> ucs_status_t {
-    // SAFETY: the caller's promise.
-    match unsafe { socket_option::set(fd, level, optname, optval, optlen) } {
+    let value = if optval.is_null() {
+        &[]
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { core::slice::from_raw_parts(optval.cast::<u8>(), optlen as usize) }
+    };
+    match raw_socket::set_option(fd, level, optname, value) {
         Ok(()) => UCS_OK,
         Err(e) => {
             crate::ucs_error!("cannot set option {optname} of descriptor {fd}: {e}");

@@ -4,7 +4,7 @@ use super::{put_text, text_of};
 use crate::abi::args::non_null;
 use crate::abi::jump::jump;
 use crate::c::prelude::*;
-use crate::sys::{net, raw_socket, socket_option};
+use crate::sys::{net, raw_socket};
 use crate::ucs::{Result, Status, sockaddr as address, status::code_of};
 use crate::{ucs_debug, ucs_error};
 use libc::ifreq;
@@ -377,7 +377,7 @@ pub unsafe extern "C" fn ucs_socket_server_init(
     if done.is_ok() {
         // SAFETY: checked above; the caller vouches for it.
         unsafe { listen_fd.write(fd) };
-    } else if let Err(e) = socket_option::close(fd) {
+    } else if let Err(e) = raw_socket::close(fd) {
         ucs_debug!("cannot close descriptor {fd}: {e}");
     }
     code_of(&done)

@@ -26,10 +26,10 @@ pub extern "C" fn ucs_sys_get_num_cpus() -> c_long {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ucs_sys_getaffinity(cpuset: *mut libc::cpu_set_t) -> c_int {
     non_null!(-1; cpuset);
-    match process::affinity() {
+    match cpu::affinity() {
         Ok(set) => {
             // SAFETY: checked above; the caller vouches for it.
-            unsafe { cpuset.write(set) };
+            unsafe { cpuset.cast::<cpu::Mask>().write(set) };
             0
         }
         Err(_) => -1,
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn ucs_sys_getaffinity(cpuset: *mut libc::cpu_set_t) -> c_
 pub unsafe extern "C" fn ucs_sys_setaffinity(cpuset: *mut libc::cpu_set_t) -> c_int {
     non_null!(-1; cpuset);
     // SAFETY: checked above; the caller vouches for it.
-    match process::set_affinity(unsafe { &*cpuset }) {
+    match cpu::set_affinity(unsafe { &*cpuset.cast::<cpu::Mask>() }) {
         Ok(()) => 0,
         Err(_) => -1,
     }

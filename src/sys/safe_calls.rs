@@ -1,0 +1,173 @@
+//! Calls of libc that are safe with any argument: they take integers, slices and C strings, and the kernel checks
+//! descriptors.
+//!
+//! Each function is one call. The files beside build on them without unsafe code of their own.
+
+use core::ffi::{CStr, c_ulong};
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+
+/// The bytes that a call moved, called again while a signal interrupts it.
+#[inline]
+pub fn retry(mut call: impl FnMut() -> isize) -> io::Result<usize> {
+    loop {
+        let n = call();
+        if n >= 0 {
+            return Ok(n as usize);
+        }
+        let e = io::Error::last_os_error();
+        if e.kind() != io::ErrorKind::Interrupted {
+            return Err(e);
+        }
+    }
+}
+
+#[inline]
+fn check(rc: i32) -> io::Result<i32> {
+    if rc < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(rc)
+    }
+}
+
+/// The descriptor that a call has just made.
+fn made(fd: i32) -> io::Result<OwnedFd> {
+    let fd = check(fd)?;
+    // SAFETY: the callers are below: the kernel just made it, and nobody else holds it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+pub fn epoll() -> io::Result<OwnedFd> {
+    // SAFETY: takes no pointer.
+    made(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })
+}
+
+pub fn epoll_ctl(epfd: RawFd, op: i32, fd: RawFd, mut event: libc::epoll_event) -> io::Result<()> {
+    // SAFETY: `event` lives through the call and the kernel copies it.
+    check(unsafe { libc::epoll_ctl(epfd, op, fd, &mut event) }).map(drop)
+}
+
+#[inline]
+pub fn epoll_wait(
+    epfd: RawFd,
+    events: &mut [libc::epoll_event],
+    timeout_ms: i32,
+) -> io::Result<usize> {
+    let max = events.len().min(i32::MAX as usize) as i32;
+    // SAFETY: the pointer and the count describe `events`, which is writable for the whole call.
+    let n = unsafe { libc::epoll_wait(epfd, events.as_mut_ptr(), max, timeout_ms) };
+    check(n).map(|n| n as usize)
+}
+
+pub fn eventfd(flags: i32) -> io::Result<OwnedFd> {
+    // SAFETY: takes no pointer.
+    made(unsafe { libc::eventfd(0, flags) })
+}
+
+pub fn timerfd(clock: i32, flags: i32) -> io::Result<OwnedFd> {
+    // SAFETY: takes no pointer.
+    made(unsafe { libc::timerfd_create(clock, flags) })
+}
+
+pub fn timerfd_settime(fd: RawFd, flags: i32, to: &libc::itimerspec) -> io::Result<()> {
+    // SAFETY: `to` lives through the call; the old value is not asked for.
+    check(unsafe { libc::timerfd_settime(fd, flags, to, core::ptr::null_mut()) }).map(drop)
+}
+
+pub fn pidfd_open(pid: u32) -> io::Result<OwnedFd> {
+    // SAFETY: takes integers only.
+    made(unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as i32)
+}
+
+pub fn poll(fds: &mut [libc::pollfd], timeout_ms: i32) -> io::Result<usize> {
+    // SAFETY: the pointer and the count describe `fds`, which is writable for the whole call.
+    let n = unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, timeout_ms) };
+    check(n).map(|n| n as usize)
+}
+
+#[inline]
+pub fn read(fd: RawFd, bytes: &mut [u8]) -> io::Result<usize> {
+    retry(|| {
+        // SAFETY: the pointer and the length describe `bytes`, which is writable for the whole call.
+        unsafe { libc::read(fd, bytes.as_mut_ptr().cast(), bytes.len()) }
+    })
+}
+
+#[inline]
+pub fn write(fd: RawFd, bytes: &[u8]) -> io::Result<usize> {
+    retry(|| {
+        // SAFETY: the pointer and the length describe `bytes`.
+        unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) }
+    })
+}
+
+/// `O_NONBLOCK` and so on of an open file.
+pub fn status_flags(fd: RawFd) -> io::Result<i32> {
+    // SAFETY: takes no pointer.
+    check(unsafe { libc::fcntl(fd, libc::F_GETFL) })
+}
+
+pub fn set_status_flags(fd: RawFd, flags: i32) -> io::Result<()> {
+    // SAFETY: takes no pointer.
+    check(unsafe { libc::fcntl(fd, libc::F_SETFL, flags) }).map(drop)
+}
+
+pub fn dup3(from: RawFd, to: RawFd, flags: i32) -> io::Result<()> {
+    // SAFETY: takes no pointer.
+    check(unsafe { libc::dup3(from, to, flags) }).map(drop)
+}
+
+/// For a descriptor that a client gives up; one that an object of ours owns is closed by its drop.
+pub fn close(fd: RawFd) -> io::Result<()> {
+    // SAFETY: takes no pointer.
+    check(unsafe { libc::close(fd) }).map(drop)
+}
+
+pub fn setsockopt(fd: RawFd, level: i32, name: i32, value: &[u8]) -> io::Result<()> {
+    let (at, len) = (value.as_ptr().cast(), value.len() as libc::socklen_t);
+    // SAFETY: the pointer and the length describe `value`.
+    check(unsafe { libc::setsockopt(fd, level, name, at, len) }).map(drop)
+}
+
+pub fn getrandom(bytes: &mut [u8]) -> io::Result<usize> {
+    retry(|| {
+        // SAFETY: the pointer and the length describe `bytes`, which is writable for the whole call.
+        unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) }
+    })
+}
+
+/// A command of membarrier(2); negative on failure.
+pub fn membarrier(command: i32) -> i64 {
+    // SAFETY: takes integers only; an unknown command is an error.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
+}
+
+/// Negative where the system does not say.
+pub fn sysconf(name: i32) -> i64 {
+    // SAFETY: takes no pointer.
+    unsafe { libc::sysconf(name) }
+}
+
+/// Processors by number, a bit for each.
+pub type CpuMask = [c_ulong; 16];
+const _: () = assert!(size_of::<CpuMask>() == size_of::<libc::cpu_set_t>());
+
+/// The processors that the calling thread may run on.
+pub fn sched_getaffinity(mask: &mut CpuMask) -> io::Result<()> {
+    let size = size_of::<CpuMask>();
+    // SAFETY: 0 is the calling thread; the mask has the stated size.
+    check(unsafe { libc::sched_getaffinity(0, size, mask.as_mut_ptr().cast()) }).map(drop)
+}
+
+pub fn sched_setaffinity(mask: &CpuMask) -> io::Result<()> {
+    let size = size_of::<CpuMask>();
+    // SAFETY: as above.
+    check(unsafe { libc::sched_setaffinity(0, size, mask.as_ptr().cast()) }).map(drop)
+}
+
+/// Whether `text` is of the form `pattern`, as glob(7) has it.
+pub fn fnmatch(pattern: &CStr, text: &CStr) -> bool {
+    // SAFETY: two C strings.
+    unsafe { libc::fnmatch(pattern.as_ptr(), text.as_ptr(), 0) == 0 }
+}
