@@ -114,6 +114,78 @@ static void memory(int origin)
     CHECK_OK(ucp_mem_unmap(sides[!origin].context, mapped));
 }
 
+static ucs_status_t on_request(void *arg, const void *header, size_t header_length, void *data, size_t length,
+                               const ucp_am_recv_param_t *param)
+{
+    static ucs_status_ptr_t reply;
+    ucp_request_param_t none = {.op_attr_mask = 0};
+
+    CHECK(param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP);
+    reply = ucp_am_send_nbx(param->reply_ep, 9, "abc", 3, "reply", 5, &none);
+    CHECK(!UCS_PTR_IS_ERR(reply));
+    if (reply != NULL) {
+        ucp_request_free(reply);
+    }
+    return UCS_OK;
+}
+
+static ucs_status_t on_reply(void *arg, const void *header, size_t header_length, void *data, size_t length,
+                             const ucp_am_recv_param_t *param)
+{
+    CHECK_EQ(length, 5);
+    CHECK(memcmp(data, "reply", 5) == 0);
+    *(int *)arg = 1;
+    return UCS_OK;
+}
+
+static void set_handler(side_t *side, unsigned id, ucp_am_recv_callback_t callback, void *arg)
+{
+    ucp_am_handler_param_t handler = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
+                                                    UCP_AM_HANDLER_PARAM_FIELD_ARG,
+                                      .id = id, .cb = callback, .arg = arg};
+
+    CHECK_OK(ucp_worker_set_am_recv_handler(side->worker, &handler));
+}
+
+/* Clients of a worker that makes no endpoint, two at once: it answers each by the address of the wire-up message, as that
+ * came from there. */
+static void clients_of_a_server_without_endpoints(void)
+{
+    ucp_request_param_t none = {.op_attr_mask = 0};
+    ucp_request_param_t replied = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_AM_SEND_FLAG_REPLY};
+    static const size_t some[] = {8, 300000};
+    side_t server, clients[2];
+    ucp_ep_h ep[2];
+    ucs_status_ptr_t sent, received;
+    int answered = 0, i, j;
+
+    side_open(&server, ALL_FEATURES | UCP_FEATURE_AM, UCS_THREAD_MODE_SINGLE);
+    set_handler(&server, 8, on_request, NULL);
+    for (i = 0; i < 2; ++i) {
+        side_open(&clients[i], ALL_FEATURES | UCP_FEATURE_AM, UCS_THREAD_MODE_SINGLE);
+        set_handler(&clients[i], 9, on_reply, &answered);
+        ep[i] = side_connect(&clients[i], server.address);
+    }
+    for (j = 0; j < 2; ++j) {
+        for (i = 0; i < 2; ++i) {
+            fill(from, some[j], j);
+            received = ucp_tag_recv_nbx(server.worker, to, LONGEST, 1, -1, &none);
+            sent = ucp_tag_send_sync_nbx(ep[i], from, some[j], 1, &none);
+            CHECK_OK(side_wait(&clients[i], &server, sent));
+            CHECK_OK(side_wait(&clients[i], &server, received));
+            CHECK_EQ(wrong_at(to, some[j], j), some[j]);
+        }
+    }
+    for (i = 0; i < 2; ++i) {
+        answered = 0;
+        CHECK_OK(side_wait(&clients[i], &server, ucp_am_send_nbx(ep[i], 8, NULL, 0, "ask", 3, &replied)));
+        DRIVE_UNTIL(&clients[i], &server, answered);
+        CHECK_OK(side_disconnect(&clients[i], &server, ep[i], 0));
+        side_close(&clients[i]);
+    }
+    side_close(&server);
+}
+
 /* The device is told of mapped memory only if peers reach it that way: a stranger may guess a device's key. */
 static void mapped_memory_is_registered(ucp_context_h context, int by_device)
 {
@@ -140,12 +212,8 @@ int main(int argc, char **argv)
     from = malloc(LONGEST);
     to = malloc(LONGEST);
     for (i = 0; i < 2; ++i) {
-        ucp_am_handler_param_t handler = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
-                                                        UCP_AM_HANDLER_PARAM_FIELD_ARG,
-                                          .id = 7, .cb = on_message, .arg = &sides[i]};
-
         side_open(&sides[i], ALL_FEATURES | UCP_FEATURE_AM | UCP_FEATURE_STREAM, UCS_THREAD_MODE_SINGLE);
-        CHECK_OK(ucp_worker_set_am_recv_handler(sides[i].worker, &handler));
+        set_handler(&sides[i], 7, on_message, &sides[i]);
     }
     for (i = 0; i < 2; ++i) {
         eps[i] = side_connect(&sides[i], sides[!i].address);
@@ -161,6 +229,7 @@ int main(int argc, char **argv)
     }
     memory(0);
     memory(1);
+    clients_of_a_server_without_endpoints();
     mapped_memory_is_registered(sides[0].context, strcmp(argv[1], "rc_verbs") == 0);
     for (i = 0; i < 2; ++i) {
         requests[i] = ucp_ep_close_nb(eps[i], UCP_EP_CLOSE_MODE_FLUSH);

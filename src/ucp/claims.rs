@@ -63,7 +63,7 @@ fn sender(iface: &OpenIface) -> Option<u64> {
 
 /// The identity that an entry names, for one of the worker's interfaces.
 fn identity(iface: &OpenIface, entry: &AddressEntry) -> Option<u64> {
-    iface.internal().peer_identity(&entry.iface)
+    iface.internal().peer_identity(&entry.device, &entry.iface)
 }
 
 /// Whether the message that is handled came from the interface of this entry; `None` if unknown.

@@ -71,9 +71,9 @@ pub trait InternalIface: Iface {
         Err(Status::UNSUPPORTED)
     }
 
-    /// The identity in an interface address, which its owner proves when it connects. `None` if the transport has no
-    /// identities, or the address is malformed.
-    fn peer_identity(face: &IfaceBox<Self>, address: &[u8]) -> Option<u64> {
+    /// The identity in the addresses of a device and an interface, which its owner proves when it connects. `None` if the
+    /// transport has no identities, or an address is malformed.
+    fn peer_identity(face: &IfaceBox<Self>, device: &[u8], iface: &[u8]) -> Option<u64> {
         None
     }
 
@@ -235,9 +235,9 @@ impl<'a> InternalRef<'a> {
     }
 
     /// `InternalIface::peer_identity`.
-    pub fn peer_identity(self, address: &[u8]) -> Option<u64> {
+    pub fn peer_identity(self, device: &[u8], iface: &[u8]) -> Option<u64> {
         // SAFETY: an open interface, whose own table this is.
-        unsafe { (self.ops().peer_identity)(self.handle, address) }
+        unsafe { (self.ops().peer_identity)(self.handle, device, iface) }
     }
 
     /// `InternalIface::sender_identity`.
@@ -304,7 +304,7 @@ pub struct InternalOps {
     /// `InternalIface::put_notify`.
     pub put_notify: PutNotify,
     /// `InternalIface::peer_identity`.
-    pub peer_identity: unsafe fn(uct_iface_h, &[u8]) -> Option<u64>,
+    pub peer_identity: unsafe fn(uct_iface_h, &[u8], &[u8]) -> Option<u64>,
     /// `InternalIface::sender_identity`.
     pub sender_identity: unsafe fn(uct_iface_h) -> Option<u64>,
     /// `InternalIface::is_connected`.
@@ -391,9 +391,13 @@ unsafe fn put_notify<I: InternalIface>(
     unsafe { I::put_notify(ep, iov, remote, rkey, id, told, comp) }
 }
 
-unsafe fn peer_identity<I: InternalIface>(iface: uct_iface_h, address: &[u8]) -> Option<u64> {
+unsafe fn peer_identity<I: InternalIface>(
+    face: uct_iface_h,
+    device: &[u8],
+    iface: &[u8],
+) -> Option<u64> {
     // SAFETY: by the caller's promise.
-    I::peer_identity(unsafe { IfaceBox::<I>::from_c(iface) }, address)
+    I::peer_identity(unsafe { IfaceBox::<I>::from_c(face) }, device, iface)
 }
 
 unsafe fn sender_identity<I: InternalIface>(iface: uct_iface_h) -> Option<u64> {

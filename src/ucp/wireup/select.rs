@@ -312,7 +312,7 @@ pub fn open_rails(
             continue;
         }
         // Without an identity nobody could tell whether it is connected.
-        let Some(identity) = iface.internal().peer_identity(&entry.iface) else {
+        let Some(identity) = iface.internal().peer_identity(&entry.device, &entry.iface) else {
             continue;
         };
         match connect(worker, iface, entry) {

@@ -18,7 +18,7 @@ pub const KEY_LEN: usize = 8;
 pub const HEADER_LEN: usize = 2;
 
 /// What packets travel in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Link {
     InfiniBand,
     RoceV1,

@@ -786,8 +786,8 @@ impl InternalIface for TcpIface {
         TcpEp::put_zcopy(ep, iov, remote, rkey as u64, Some((id, told)), comp)
     }
 
-    fn peer_identity(_face: &Face, address: &[u8]) -> Option<u64> {
-        let peer = address.first_chunk().and_then(IfaceAddr::decode)?;
+    fn peer_identity(_face: &Face, _device: &[u8], iface: &[u8]) -> Option<u64> {
+        let peer = iface.first_chunk().and_then(IfaceAddr::decode)?;
         Some(peer.id)
     }
 

@@ -106,6 +106,7 @@ impl RcIface {
             way: face.way(connector, device, queue_pair)?,
             peer: 0,
             request: None,
+            confirmed: false,
             probe_at: now,
             since: now,
         };
@@ -309,6 +310,7 @@ impl RcIface {
                 }
             }
             Action::GiveUp => RcIface::fail_link(face, connector, number, Status::ENDPOINT_TIMEOUT),
+            Action::Accept => RcIface::accepted(face, connector, number),
             Action::Closed => {
                 RcIface::fail_link(face, connector, number, Status::CONNECTION_RESET);
             }
@@ -364,6 +366,10 @@ impl RcIface {
         connector.due.borrow_mut().remove(number);
         if let Some(key) = &link.request {
             connector.passive.borrow_mut().remove(key);
+            if link.confirmed {
+                let mut connected = connector.connected.borrow_mut();
+                connected.remove(&key.device, key.sender);
+            }
         }
         if let Some(message) = face.close_message(&link) {
             // Without it the peer finds out when it sends or asks.

@@ -18,6 +18,7 @@ use crate::ucs::sync::{AtomicBool, AtomicU32, Ordering};
 use crate::ucs::{Result, Status};
 use crate::uct::base::desc::{DescPool, OwnedDesc};
 use crate::uct::ib::grh::{GRH_LEN, NO_VERSION};
+use crate::uct::ib::identity::Connected;
 use crate::uct::ib::ops::{self, NO_COMPLETION, ReceiveBatch};
 use crate::uct::ib::way::{Way, Ways};
 use crate::uct::ib::wire::DEVICE_LEN;
@@ -73,6 +74,8 @@ pub struct Link {
     pub peer: u32,
     /// Of a passive connection.
     pub request: Option<RequestKey>,
+    /// The peer of a passive connection has confirmed, and is one of `connected`.
+    pub confirmed: bool,
     /// The tick at which the peer of a passive connection is asked whether it lives.
     pub probe_at: u32,
     /// The tick at which it was made.
@@ -104,6 +107,8 @@ pub struct Connector {
     pub due: RefCell<DueList>,
     /// Passive connections by the request that made them.
     pub passive: RefCell<HashMap<RequestKey, u32>>,
+    /// The peers of passive connections that have confirmed.
+    pub connected: RefCell<Connected>,
     /// Passive connections, the oldest first, among them all whose peer has not confirmed.
     pub half_open: RefCell<VecDeque<u32>>,
     /// Datagrams that found no room.
@@ -174,6 +179,7 @@ impl Connector {
             links: RefCell::default(),
             due: RefCell::default(),
             passive: RefCell::default(),
+            connected: RefCell::default(),
             half_open: RefCell::default(),
             unsent: RefCell::default(),
             ended: RefCell::default(),

@@ -39,6 +39,8 @@ pub enum Action {
     Send(Kind),
     /// Connect to the queue pair of the reply, then confirm.
     Connect,
+    /// The peer is connected.
+    Accept,
     /// Ask the peer through the connection.
     Probe,
     /// Nobody answers.
@@ -87,7 +89,7 @@ impl Handshake {
             (Kind::Reply, State::Connected) => Action::Send(Kind::Confirm),
             (Kind::Confirm, State::Replied(_)) => {
                 self.0 = State::Accepted;
-                Action::Nothing
+                Action::Accept
             }
             (Kind::Request, State::Replied(_) | State::Accepted) => Action::Send(Kind::Reply),
             _ => Action::Nothing,

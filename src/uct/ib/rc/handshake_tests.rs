@@ -70,7 +70,7 @@ impl Net {
 
     fn act(&mut self, at: usize, key: (bool, u64), action: Action) {
         match action {
-            Action::Nothing => {}
+            Action::Nothing | Action::Accept => {}
             Action::Send(kind) => self.send(at, key, kind),
             Action::Connect => {
                 *self.hosts[at].connects.entry(key).or_default() += 1;
@@ -245,4 +245,18 @@ fn a_close_ends_the_other_end() {
         net.run(200);
         assert!(net.hosts[1].links.is_empty());
     }
+}
+
+#[test]
+fn a_peer_is_accepted_once_by_its_confirmation_alone() {
+    let mut confirmed = Handshake::of_interface(0);
+    assert_eq!(confirmed.on_message(Kind::Confirm), Action::Accept);
+    assert_eq!(confirmed.on_message(Kind::Confirm), Action::Nothing);
+    // Asked through the connection, since no confirmation came.
+    let mut silent = Handshake::of_interface(0);
+    let mut now = 0;
+    while silent.tick(now, PACE) != Action::Probe {
+        now += 1;
+    }
+    assert_eq!(silent.on_message(Kind::Confirm), Action::Nothing);
 }

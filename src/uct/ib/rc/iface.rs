@@ -24,6 +24,7 @@ use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::pending::PendingQueue;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::ib::config::Settings;
+use crate::uct::ib::identity;
 use crate::uct::ib::md::Domain;
 use crate::uct::ib::ops::{MAX_SGES, NO_COMPLETION};
 use crate::uct::ib::port::{Port, read_device};
@@ -77,10 +78,15 @@ pub struct RcIface {
     pub(super) grants: RefCell<VecDeque<Rc<Conn>>>,
     /// Polling, so that handlers that poll do not overtake.
     pub(super) polling: Cell<bool>,
+    /// The queue pair whose message is being handled.
+    pub(super) receiving: Cell<u32>,
     /// The failure of the device was told.
     pub(super) failure_told: Cell<bool>,
     events: OnceCell<EventSet>,
 }
+
+/// No queue pair of ours: 0 is the subnet manager's.
+pub(super) const NO_PAIR: u32 = 0;
 
 /// A place for a connection; the generation tells it from others that were there before.
 pub(super) struct Slot {
@@ -188,6 +194,7 @@ impl RcIface {
             held: RefCell::new(VecDeque::new()),
             grants: RefCell::new(VecDeque::new()),
             polling: Cell::new(false),
+            receiving: Cell::new(NO_PAIR),
             failure_told: Cell::new(false),
             events: OnceCell::new(),
         };
@@ -671,7 +678,20 @@ impl Iface for RcIface {
     }
 }
 
-impl InternalIface for RcIface {}
+impl InternalIface for RcIface {
+    fn peer_identity(_face: &Face, device: &[u8], iface: &[u8]) -> Option<u64> {
+        identity::of(device, decode_iface(iface.try_into().ok()?)?)
+    }
+
+    fn sender_identity(face: &Face) -> Option<u64> {
+        face.identity_behind(face.receiving.get())
+    }
+
+    fn is_connected(face: &Face, identity: u64) -> bool {
+        let connector = face.connector.get();
+        connector.is_some_and(|connector| connector.connected.borrow().has(identity))
+    }
+}
 
 impl Drop for RcIface {
     fn drop(&mut self) {

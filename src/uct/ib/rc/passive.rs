@@ -1,4 +1,4 @@
-//! Passive connections: what an interface makes for a peer that asks, and how many. Anybody may ask.
+//! Passive connections: what an interface makes for a peer that asks, how many, and whose they are. Anybody may ask.
 #![forbid(unsafe_code)]
 
 use super::connector::{Connector, Link, RequestKey};
@@ -7,6 +7,7 @@ use super::iface::{Face, RcIface};
 use super::wire::{Kind, Message};
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
+use crate::uct::ib::identity;
 
 /// Most passive connections of an interface; no more than half of the device's queue pairs.
 const MAX_PASSIVE: usize = 1 << 16;
@@ -95,6 +96,7 @@ impl RcIface {
             way,
             peer: message.from.queue_pair,
             request: Some(key),
+            confirmed: false,
             probe_at: now.wrapping_add(connector.probe),
             since: now,
         };
@@ -104,5 +106,32 @@ impl RcIface {
         connector.half_open.borrow_mut().push_back(number);
         RcIface::send_message(face, connector, number, Kind::Reply);
         Ok(())
+    }
+
+    /// The peer of a passive connection has got the reply: it is who it says.
+    pub fn accepted(face: &Face, connector: &Connector, number: u32) {
+        let peer = {
+            let mut links = connector.links.borrow_mut();
+            let Some(link) = links.get_mut(&number) else {
+                return;
+            };
+            let Some(key) = &link.request else {
+                return;
+            };
+            let mut connected = connector.connected.borrow_mut();
+            let peer = connected.add(&key.device, key.sender);
+            link.confirmed = peer.is_some();
+            peer
+        };
+        if let Some(peer) = peer {
+            face.base.internal.peer_connected(peer);
+        }
+    }
+
+    /// The identity of who sends through this queue pair, if it is a passive connection's.
+    pub fn identity_behind(&self, pair: u32) -> Option<u64> {
+        let links = self.connector.get()?.links.borrow();
+        let key = links.get(&pair)?.request.as_ref()?;
+        identity::of(&key.device, key.sender)
     }
 }

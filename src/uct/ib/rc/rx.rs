@@ -4,7 +4,7 @@
 //! hold buffers that are used and not posted again: while polls bring as many as they can take, for half of the buffers
 //! on end, their number is doubled, up to `UCX_RC_VERBS_RX_QUEUE_LEN`.
 
-use super::iface::{Face, RcIface};
+use super::iface::{Face, NO_PAIR, RcIface};
 use crate::c::verbs::ibv_wc;
 use crate::c::*;
 use crate::sys::verbs::ReceiveQueue;
@@ -196,11 +196,13 @@ impl Rx {
             return;
         }
         desc.restore();
+        face.receiving.set(pair);
         // SAFETY: the payload stands in a descriptor.
         let kept = unsafe {
             let flags = UCT_CB_PARAM_FLAG_DESC;
             face.base.am.invoke(header.id, at, payload, flags)
         };
+        face.receiving.set(NO_PAIR);
         if kept == UCS_INPROGRESS {
             desc.keep();
         }

@@ -16,6 +16,7 @@ use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::Completion;
 use crate::uct::base::iface::EpBox;
+use crate::uct::ib::identity::Connected;
 use crate::uct::ib::md::Domain;
 use crate::uct::ib::port::Port;
 use crate::uct::ib::retry::Retry;
@@ -61,6 +62,9 @@ pub struct Engine {
     ways: Ways,
     /// Messages for the user.
     pub ready: VecDeque<Received>,
+    /// Who has connected, and who of them is new, for the user.
+    pub connected: Connected,
+    pub arrived: Vec<u64>,
     /// Endpoints that have failed, for the user.
     pub failed: Vec<ConnId>,
     /// Connections that the timer looks at.
@@ -119,6 +123,8 @@ impl Engine {
             replied: VecDeque::new(),
             ways: Ways::default(),
             ready: VecDeque::new(),
+            connected: Connected::default(),
+            arrived: Vec::new(),
             failed: Vec::new(),
             active: Vec::new(),
             acks: Vec::new(),
@@ -386,6 +392,9 @@ impl Engine {
         };
         if let Owner::Interface(key) = &conn.owner {
             self.passive.remove(key);
+            if conn.is_connected() {
+                self.connected.remove(&key.device, key.queue_pair);
+            }
         }
         if let Some(way) = conn.way {
             self.sender.retire_way(way);

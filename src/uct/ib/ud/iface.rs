@@ -1,11 +1,12 @@
 //! The `ud_verbs` interface: its queues, its attributes, its events.
 
 use super::config::Settings;
+use super::conn::Owner;
 use super::engine::{Dropped, Engine, Parts, Shared};
 use super::ep::UdEp;
 use super::receiver::{FRONT, Received, Receiver};
 use super::sender::{QKEY, Sender};
-use super::wire::{EP_LEN, HEADER_LEN, IFACE_LEN, decode_iface, encode_iface};
+use super::wire::{ConnId, EP_LEN, HEADER_LEN, IFACE_LEN, decode_iface, encode_iface};
 use crate::c::*;
 use crate::sys::epoll::Epoll;
 use crate::sys::eventfd::EventFd;
@@ -21,6 +22,7 @@ use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, IfaceParams};
 use crate::uct::base::pending::PendingQueue;
 use crate::uct::base::worker::WorkerHandle;
+use crate::uct::ib::identity;
 use crate::uct::ib::md::Domain;
 use crate::uct::ib::ops::MAX_SGES;
 use crate::uct::ib::port::{Port, read_device};
@@ -54,6 +56,8 @@ pub struct UdIface {
     pub pending: PendingQueue,
     /// Polling, so that handlers that poll do not overtake.
     pub polling: Cell<bool>,
+    /// The connection whose message is being handled.
+    pub receiving: Cell<ConnId>,
     timer: Cell<Option<HandlerId>>,
     events: OnceCell<Epoll>,
     /// Facts that do not change.
@@ -159,6 +163,7 @@ impl UdIface {
             copies,
             pending: PendingQueue::new(),
             polling: Cell::new(false),
+            receiving: Cell::new(ConnId::NONE),
             timer: Cell::new(Some(timer)),
             events: OnceCell::new(),
             limits,
@@ -237,7 +242,23 @@ impl Drop for UdIface {
     }
 }
 
-impl InternalIface for UdIface {}
+impl InternalIface for UdIface {
+    fn peer_identity(_face: &Face, device: &[u8], iface: &[u8]) -> Option<u64> {
+        identity::of(device, decode_iface(iface.try_into().ok()?)?)
+    }
+
+    fn sender_identity(face: &Face) -> Option<u64> {
+        let mut engine = face.shared.0.lock();
+        match &engine.conns.get(face.receiving.get())?.owner {
+            Owner::Interface(key) => identity::of(&key.device, key.queue_pair),
+            Owner::Endpoint(_) => None,
+        }
+    }
+
+    fn is_connected(face: &Face, identity: u64) -> bool {
+        face.shared.0.lock().connected.has(identity)
+    }
+}
 
 impl Iface for UdIface {
     type Ep = UdEp;
@@ -405,6 +426,7 @@ impl Iface for UdIface {
             engine.woken
                 || !engine.ready.is_empty()
                 || !engine.failed.is_empty()
+                || !engine.arrived.is_empty()
                 || !engine.sender.done.is_empty()
         };
         if came || waits(&engine) || !face.batch.borrow().is_empty() {

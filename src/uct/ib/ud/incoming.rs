@@ -146,6 +146,10 @@ impl Engine {
         if !conn.is_connected() {
             if matches!(conn.state, State::Replied(_)) && header.id != REPLY {
                 conn.state = State::Connected;
+                if let Owner::Interface(key) = &conn.owner {
+                    let peer = self.connected.add(&key.device, key.queue_pair);
+                    self.arrived.extend(peer);
+                }
             } else {
                 self.receive_unconnected(received, header);
                 return;

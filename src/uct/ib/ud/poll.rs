@@ -42,7 +42,9 @@ impl UdIface {
             }
             (
                 taken as u32,
-                !engine.sender.done.is_empty() || !engine.failed.is_empty(),
+                !(engine.sender.done.is_empty()
+                    && engine.failed.is_empty()
+                    && engine.arrived.is_empty()),
             )
         };
         let mut count = taken;
@@ -73,13 +75,15 @@ impl UdIface {
     /// Hands a message to its handler.
     #[inline]
     fn deliver(face: &Face, received: Received) {
-        let Received { desc, len, id } = received;
+        let Received { desc, to, len, id } = received;
         desc.restore();
+        face.receiving.set(to);
         // SAFETY: the payload stands in a descriptor.
         let kept = unsafe {
             let flags = UCT_CB_PARAM_FLAG_DESC;
             face.base.am.invoke(id, desc.payload(), len as usize, flags)
         };
+        face.receiving.set(ConnId::NONE);
         if kept == UCS_INPROGRESS {
             desc.keep();
         } else {
@@ -87,13 +91,17 @@ impl UdIface {
         }
     }
 
-    /// Tells the user of operations that have ended and of endpoints that have failed.
+    /// Tells the user of peers that have connected, operations that have ended and endpoints that have failed.
     pub fn tell(face: &Face) {
-        let (done, failed) = {
+        let (done, failed, arrived) = {
             let mut engine = face.shared.0.lock();
             let done = core::mem::take(&mut engine.sender.done);
-            (done, core::mem::take(&mut engine.failed))
+            let failed = core::mem::take(&mut engine.failed);
+            (done, failed, core::mem::take(&mut engine.arrived))
         };
+        for peer in arrived {
+            face.base.internal.peer_connected(peer);
+        }
         for (comp, result) in done {
             comp.complete(result);
         }

@@ -1,7 +1,7 @@
 //! Receive buffers: how many are posted, and which. Only the user's thread takes buffers from the pool; the async thread
 //! posts those again that hold nothing.
 
-use super::wire::{HEADER_LEN, Header};
+use super::wire::{ConnId, HEADER_LEN, Header};
 use crate::sys::verbs::DatagramPair;
 use crate::ucs_diag;
 use crate::uct::base::desc::{DescPool, OwnedDesc};
@@ -16,6 +16,8 @@ pub const FRONT: usize = GRH_LEN + HEADER_LEN;
 /// A packet that was received.
 pub struct Received {
     pub desc: OwnedDesc,
+    /// The connection.
+    pub to: ConnId,
     /// Bytes of the payload.
     pub len: u32,
     pub id: u8,
@@ -91,8 +93,8 @@ impl Receiver {
         let at = desc.payload().wrapping_sub(HEADER_LEN);
         // SAFETY: the device has written the header right before the payload, inside the buffer.
         let header = Header::decode(unsafe { at.cast::<[u8; HEADER_LEN]>().read() });
-        let id = header.id;
-        Some((Received { desc, len, id }, header))
+        let Header { id, to, .. } = header;
+        Some((Received { desc, to, len, id }, header))
     }
 
     /// Notes whether the last poll of the user brought as many completions as it can.
