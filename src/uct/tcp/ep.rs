@@ -2,8 +2,9 @@
 //! to the connection.
 
 use super::conn::{Conn, Phase};
-use super::iface::{Face, TcpIface, max_header};
+use super::iface::{Face, TcpIface};
 use super::link;
+use super::ops::max_header;
 use super::post::{GATHERED_COPY, Put, PutPayload, UpstreamHeader};
 use super::txq::Owner;
 use super::wire::{DeviceAddr, Frame, IFACE_ADDR_LEN, IfaceAddr, MAX_DEVICE_ADDR};

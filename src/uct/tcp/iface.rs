@@ -1,22 +1,21 @@
-//! The `tcp` interface: its listener, its connections, its attributes and addresses.
+//! The `tcp` interface: its listener, its connections and addresses.
 //!
 //! Its tables: sockets by token (the data of epoll), connections by the id of the peer's interface. Events are handled
 //! by `progress` only (`poll.rs`); user callbacks are called there, with no borrow held.
+#![forbid(unsafe_code)]
 
+use super::accept::UnauthPeer;
 use super::backpressure::Total;
 use super::config::Settings;
-use super::conn::{Conn, Phase};
+use super::conn::Conn;
 use super::deadlines::{Deadlines, NEVER};
 use super::device::{self, Estimate, Survey};
-use super::ep::TcpEp;
 use super::events::Events;
 use super::hello::Identity;
 use super::keys::Keys;
-use super::proof::FIRST_LEN;
 use super::rx_state::RxBuf;
 use super::txq::Owner;
-use super::upstream::{self, frames};
-use super::wire::{DeviceAddr, HEADER_LEN, IFACE_ADDR_LEN, IfaceAddr, PUT_LEN};
+use super::wire::{DeviceAddr, HEADER_LEN, IfaceAddr};
 use crate::c::*;
 use crate::sys::clock::monotonic_ns;
 use crate::sys::epoll::Epoll;
@@ -25,20 +24,15 @@ use crate::sys::socket::{self, READABLE, Socket, WRITABLE};
 use crate::sys::timerfd::TimerFd;
 use crate::ucs::config::Config;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Completion, Iface, Pack, Posted};
-use crate::uct::auth::{Auth, Session};
-use crate::uct::base::iface::{EpBox, IfaceBox};
-use crate::uct::base::iov::Iov;
-use crate::uct::base::params::{EpParams, IfaceParams};
+use crate::uct::api::Completion;
+use crate::uct::auth::Auth;
+use crate::uct::base::iface::IfaceBox;
+use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
-use crate::uct::internal::InternalIface;
-use crate::wire::upstream::address::{Entry, Offer};
 use crate::{ucs_diag, ucs_error};
 use core::cell::{Cell, RefCell};
-use core::ffi::c_int;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::RawFd;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -59,20 +53,6 @@ const SPARE_BUFFERS: usize = 4;
 const TX_BUFFER: usize = 40 << 10;
 /// Bytes read at a time beyond the longest message.
 const RX_AHEAD: usize = 64 << 10;
-
-/// An accepted connection without a valid greeting.
-pub struct UnauthPeer {
-    /// Taken when it becomes a connection's.
-    pub socket: Option<Socket>,
-    pub from: SocketAddr,
-    pub bytes: [u8; FIRST_LEN],
-    pub len: usize,
-    /// With a secret: the keys, once it has begun the handshake.
-    pub session: Option<Box<Session>>,
-    pub deadline: u64,
-    /// It was kept beyond its first deadline, as there are few unauthenticated peers.
-    pub reprieved: bool,
-}
 
 /// The objects that have deadlines.
 pub enum Timed {
@@ -102,8 +82,8 @@ pub struct TcpIface {
     /// Set on loopback: which host and namespace it is in.
     domain: Option<u64>,
     pub settings: Settings,
-    estimate: Estimate,
-    priority: u8,
+    pub estimate: Estimate,
+    pub priority: u8,
     pub keys: Arc<Keys>,
     /// Authentication of connections, if a secret is set.
     pub auth: Option<Arc<Auth>>,
@@ -503,7 +483,7 @@ impl TcpIface {
         *self.timer.borrow_mut() = None;
     }
 
-    fn device_addr(&self) -> DeviceAddr {
+    pub fn device_addr(&self) -> DeviceAddr {
         DeviceAddr {
             ip: self.address.ip,
             prefix: self.address.prefix,
@@ -566,296 +546,6 @@ fn listen(address: &Address, settings: &Settings) -> Result<Socket> {
         }
     }
 }
-
-impl Iface for TcpIface {
-    type Ep = TcpEp;
-
-    fn query(face: &Face, attr: &mut uct_iface_attr) {
-        let s = &face.settings;
-        attr.cap.flags = UCT_IFACE_FLAG_CONNECT_TO_IFACE
-            | UCT_IFACE_FLAG_CONNECT_TO_EP
-            | UCT_IFACE_FLAG_AM_SHORT
-            | UCT_IFACE_FLAG_AM_BCOPY
-            | UCT_IFACE_FLAG_AM_ZCOPY
-            | UCT_IFACE_FLAG_PENDING
-            | UCT_IFACE_FLAG_CB_SYNC
-            | UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE
-            | UCT_IFACE_FLAG_EP_CHECK
-            | UCT_IFACE_FLAG_EP_KEEPALIVE
-            | UCT_IFACE_FLAG_INTER_NODE;
-        attr.cap.event_flags =
-            UCT_IFACE_FLAG_EVENT_SEND_COMP | UCT_IFACE_FLAG_EVENT_RECV | UCT_IFACE_FLAG_EVENT_FD;
-        attr.cap.am.max_short = s.max_copy;
-        attr.cap.am.max_bcopy = s.max_copy;
-        attr.cap.am.max_zcopy = s.max_zcopy;
-        attr.cap.am.opt_zcopy_align = 1;
-        attr.cap.am.max_hdr = max_header(face);
-        attr.cap.am.max_iov = s.max_iov;
-        if s.put {
-            attr.cap.flags |= UCT_IFACE_FLAG_PUT_ZCOPY;
-            attr.cap.put.max_zcopy = usize::MAX - PUT_LEN;
-            attr.cap.put.opt_zcopy_align = 1;
-            attr.cap.put.max_iov = s.max_iov;
-        }
-        attr.device_addr_len = face.device_addr().encode().1;
-        attr.iface_addr_len = IFACE_ADDR_LEN;
-        attr.ep_addr_len = IFACE_ADDR_LEN;
-        attr.latency = ucs_linear_func_t {
-            c: face.estimate.latency,
-            m: 0.0,
-        };
-        attr.bandwidth.shared = face.estimate.bandwidth;
-        attr.overhead = OVERHEAD;
-        attr.priority = face.priority;
-        attr.max_num_eps = s.max_eps;
-    }
-
-    #[inline]
-    fn progress(face: &Face) -> u32 {
-        super::poll::progress::<true>(face)
-    }
-
-    fn progress_sends(face: &Face) -> u32 {
-        super::poll::progress::<false>(face)
-    }
-
-    unsafe fn device_address(face: &Face, out: *mut u8) -> Result<()> {
-        let (bytes, len) = face.device_addr().encode();
-        // SAFETY: room for `device_addr_len` bytes, which is `len`.
-        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), out, len) };
-        Ok(())
-    }
-
-    unsafe fn iface_address(face: &Face, out: *mut u8) -> Result<()> {
-        let bytes = face.iface_addr().encode();
-        // SAFETY: room for `iface_addr_len` bytes, any alignment.
-        unsafe { out.cast::<[u8; IFACE_ADDR_LEN]>().write(bytes) };
-        Ok(())
-    }
-
-    unsafe fn is_reachable(face: &Face, device: *const u8, iface: *const u8) -> bool {
-        // SAFETY: by the caller's promise.
-        let device = unsafe { super::ep::read_device(device, None) };
-        // SAFETY: as above.
-        let iface = iface.is_null() || unsafe { super::ep::read_iface(iface, None) }.is_ok();
-        iface && device.is_ok_and(|d| face.reaches(&d))
-    }
-
-    fn ep_create(face: &Face, params: &EpParams) -> Result<TcpEp> {
-        TcpEp::create(face, params)
-    }
-
-    fn ep_created(ep: &EpBox<Self>) {
-        TcpEp::created(ep);
-    }
-
-    fn ep_closing(ep: &EpBox<Self>) {
-        TcpEp::closing(ep);
-    }
-
-    fn closing(face: &Face) {
-        super::link::close_all(face);
-    }
-
-    unsafe fn ep_address(ep: &EpBox<Self>, out: *mut u8) -> Result<()> {
-        // SAFETY: an endpoint's address is its interface's.
-        unsafe { Self::iface_address(ep.face(), out) }
-    }
-
-    unsafe fn connect_to_ep(ep: &EpBox<Self>, device: *const u8, addr: *const u8) -> Result<()> {
-        // SAFETY: by the caller's promise.
-        unsafe { TcpEp::connect(ep, device, addr) }
-    }
-
-    #[inline(always)]
-    unsafe fn am_short(
-        ep: &EpBox<Self>,
-        id: u8,
-        header: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> Result<()> {
-        // SAFETY: as promised by the caller.
-        unsafe { ep.am_short(ep.face(), id, header, payload, len) }
-    }
-
-    fn am_short_iov(ep: &EpBox<Self>, id: u8, iov: Iov<'_>) -> Result<()> {
-        ep.am_short_iov(ep.face(), id, iov)
-    }
-
-    #[inline(always)]
-    fn am_bcopy(ep: &EpBox<Self>, id: u8, pack: Pack, _flags: u32) -> Result<usize> {
-        ep.am_bcopy(ep.face(), id, pack)
-    }
-
-    fn am_zcopy(
-        ep: &EpBox<Self>,
-        id: u8,
-        header: &[u8],
-        iov: Iov<'_>,
-        _flags: u32,
-        comp: Completion,
-    ) -> Result<Posted> {
-        TcpEp::am_zcopy(ep, id, header, iov, comp)
-    }
-
-    unsafe fn put_zcopy(
-        ep: &EpBox<Self>,
-        iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
-        comp: Completion,
-    ) -> Result<Posted> {
-        TcpEp::put_zcopy(ep, iov, remote, rkey as u64, None, comp)
-    }
-
-    unsafe fn pending_add(
-        ep: &EpBox<Self>,
-        req: *mut uct_pending_req_t,
-        _flags: u32,
-    ) -> Result<()> {
-        ep.pending_add(ep.face(), req)
-    }
-
-    fn pending_purge(ep: &EpBox<Self>, each: &mut dyn FnMut(*mut uct_pending_req_t)) {
-        ep.pending_purge(each);
-    }
-
-    fn flush(ep: &EpBox<Self>, flags: u32, comp: Completion) -> Result<Posted> {
-        TcpEp::flush(ep, flags, comp)
-    }
-
-    /// One stream keeps the order of everything on it.
-    fn fence(ep: &EpBox<Self>, _flags: u32) -> Result<()> {
-        ep.status()
-    }
-
-    fn check(ep: &EpBox<Self>, _flags: u32, _comp: Completion) -> Result<Posted> {
-        ep.check(ep.face())
-    }
-
-    fn iface_flush(face: &Face, _flags: u32, comp: Completion) -> Result<Posted> {
-        if !comp.is_none() {
-            return Err(Status::UNSUPPORTED);
-        }
-        let conns: Vec<_> = face.by_peer.borrow().values().cloned().collect();
-        let mut all = Posted::Done;
-        for conn in conns {
-            if matches!(conn.phase.get(), Phase::Broken(_)) {
-                continue;
-            }
-            let one = conn.post_flush(face, false, core::ptr::null(), Completion::NONE);
-            if one == Ok(Posted::InProgress) {
-                all = Posted::InProgress;
-            }
-        }
-        Ok(all)
-    }
-
-    /// Sends gathered frames, and the next frames at once: a peer mostly waits for the frame after a fence.
-    fn iface_fence(face: &Face, _flags: u32) -> Result<()> {
-        for conn in face.take_dirty() {
-            conn.flush(face);
-        }
-        for conn in face.by_peer.borrow().values() {
-            conn.expect_urgent_frames();
-        }
-        Ok(())
-    }
-
-    fn event_fd(face: &Face) -> Result<RawFd> {
-        let set = face.events.set();
-        Ok(set.inspect_err(|e| ucs_error!("tcp: epoll: {e}"))?.raw())
-    }
-
-    fn event_arm(face: &Face, _events: c_int) -> Result<()> {
-        super::poll::arm(face)
-    }
-}
-
-impl InternalIface for TcpIface {
-    unsafe fn put_notify(
-        ep: &EpBox<Self>,
-        iov: Iov<'_>,
-        remote: u64,
-        rkey: uct_rkey_t,
-        id: u8,
-        told: &[u8],
-        comp: Completion,
-    ) -> Result<Posted> {
-        TcpEp::put_zcopy(ep, iov, remote, rkey as u64, Some((id, told)), comp)
-    }
-
-    fn peer_identity(_face: &Face, _device: &[u8], iface: &[u8]) -> Option<u64> {
-        let peer = iface.first_chunk().and_then(IfaceAddr::decode)?;
-        Some(peer.id)
-    }
-
-    fn sender_identity(face: &Face) -> Option<u64> {
-        face.receiving.get().then(|| face.sender.get())
-    }
-
-    fn is_connected(face: &Face, identity: u64) -> bool {
-        let peers = face.by_peer.borrow();
-        peers.get(&identity).is_some_and(|conn| conn.is_open())
-    }
-
-    fn reject_sender(face: &Face) -> bool {
-        let conn = Self::sender_identity(face)
-            .and_then(|sender| face.by_peer.borrow().get(&sender).cloned());
-        let Some(conn) = conn.filter(|conn| conn.is_open()) else {
-            return false;
-        };
-        super::link::abort(face, &conn, Status::EXCEEDS_LIMIT);
-        true
-    }
-
-    fn replies_queued(ep: &EpBox<Self>, change: isize) {
-        ep.replies_queued(ep.face(), change);
-    }
-
-    fn upstream_offer(face: &Face) -> Option<Offer> {
-        let is_offered = upstream::link::is_welcome(face) && !face.address.loopback;
-        is_offered.then(|| Offer {
-            transport: frames::TRANSPORT,
-            device: frames::device(face.address.ip),
-            iface: frames::iface(face.port),
-            overhead: OVERHEAD as f32,
-            bandwidth: face.estimate.bandwidth as f32,
-            latency: face.estimate.latency as f32,
-            flags: frames::ABILITIES,
-        })
-    }
-
-    fn upstream_reach(face: &Face, entry: &Entry<'_>) -> Option<bool> {
-        let is_tcp = entry.transport == frames::TRANSPORT;
-        upstream::link::reach(face, entry.device).filter(|_| is_tcp)
-    }
-
-    fn upstream_connect(face: &Face, entry: &Entry<'_>) -> Result<uct_ep_h> {
-        let conn = upstream::link::connect(face, entry.device, entry.iface)?;
-        let ep = EpBox::create(face, &EpParams::UNCONNECTED)?;
-        // SAFETY: just made.
-        TcpEp::join(unsafe { EpBox::<Self>::from_c(ep) }, conn);
-        Ok(ep)
-    }
-
-    fn upstream_send(ep: &EpBox<Self>, id: u8, pack: Pack) -> Result<usize> {
-        ep.upstream_send(ep.face(), id, pack)
-    }
-}
-
-/// Seconds of processor time that a send costs: a system call through the network stack.
-const OVERHEAD: f64 = 2e-6;
-
-/// The longest user header of a zero-copy message: it is copied, so it shares the bound of copied
-/// messages.
-pub fn max_header(face: &TcpIface) -> usize {
-    face.settings.max_copy.saturating_sub(MAX_HEADER_SLACK)
-}
-
-/// Room of a copied message beyond the longest header.
-const MAX_HEADER_SLACK: usize = 155;
 
 impl Drop for TcpIface {
     fn drop(&mut self) {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `md`, `keys` | the memory domain: what peers may write to |
 //! | `device`, `config` | which interfaces there are, what is configured |
-//! | `iface`, `ep` | what C calls |
+//! | `iface`, `ops`, `ep` | the interface, what C and UCP call on it and on its endpoints |
 //! | `poll`, `events` | the interface's progress and its epoll set |
 //! | `conn`, `post` | a connection, the operations of endpoints on it |
 //! | `conn_socket` | a connection's socket |
@@ -14,12 +14,13 @@
 //! | `acks`, `pending_acks` | acknowledgements that a connection owes and waits for |
 //! | `rx_state`, `rx`, `long` | what a connection receives, how frames are read, direct placement of long messages |
 //! | `backpressure` | pauses reading from peers that do not read their replies |
-//! | `link`, `deadlines` | connecting, accepting, disconnecting; what happens at a time |
+//! | `link`, `accept`, `deadlines` | connecting and disconnecting; accepting; what happens at a time |
 //! | `hello` | the signed greeting of a peer that connects |
 //! | `proof`, `sealed` | with a secret: the handshake before the greeting, encrypted sending and receiving |
 //! | `wire` | byte formats |
 //! | `upstream/` | connections with upstream UCX, by its formats |
 
+mod accept;
 mod acks;
 mod backpressure;
 mod config;
@@ -37,6 +38,7 @@ mod link;
 mod loan;
 mod long;
 mod md;
+mod ops;
 mod pending_acks;
 mod poll;
 mod post;

@@ -7,7 +7,7 @@
 use super::conn::{Conn, Phase};
 use super::deadlines::NEVER;
 use super::iface::{Face, LISTENER, TIMER, TcpIface};
-use super::{link, proof, rx};
+use super::{accept, link, proof, rx};
 use crate::sys::clock::{cycles, cycles_in, monotonic_ns};
 use crate::sys::epoll::NO_EVENT;
 use crate::sys::socket::{READABLE, WRITABLE};
@@ -197,7 +197,7 @@ fn poll<const RECEIVE: bool>(face: &Face) -> u32 {
         // An accept without a connection costs ten times as much as this poll.
         let requested = face.events.has_connection_request();
         face.had_events.set(requested);
-        let accepted = if requested { link::accept(face) } else { 0 };
+        let accepted = if requested { accept::accept(face) } else { 0 };
         return accepted + face.opened.take();
     };
     let mut events = [NO_EVENT; MAX_EVENTS];
@@ -220,7 +220,7 @@ fn poll<const RECEIVE: bool>(face: &Face) -> u32 {
         let (token, what) = (event.u64, event.events);
         match token {
             // A new connection is an event: the interface is polled often from now on.
-            LISTENER => count += link::accept(face),
+            LISTENER => count += accept::accept(face),
             TIMER => link::on_timer(face),
             _ => count += serve::<RECEIVE>(face, token, what),
         }
@@ -245,7 +245,7 @@ fn serve<const RECEIVE: bool>(face: &Face, token: u64, what: u32) -> u32 {
     let Some(conn) = known else {
         let unauth_peer = face.unauth_peers.borrow().get(&token).cloned();
         if let Some(unauth_peer) = unauth_peer {
-            link::read_greeting(face, token, &unauth_peer);
+            accept::read_greeting(face, token, &unauth_peer);
         }
         return 0;
     };

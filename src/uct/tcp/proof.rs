@@ -5,9 +5,10 @@
 //! beyond the expected message is read: other code reads what follows, as it is or in records.
 #![forbid(unsafe_code)]
 
+use super::accept::{self, UnauthPeer};
 use super::conn::{Conn, Phase};
 use super::hello::{HELLO_LEN, Received};
-use super::iface::{Face, Once, TcpIface, UnauthPeer};
+use super::iface::{Face, Once, TcpIface};
 use super::wire::{
     self, ANSWER, Bad, Frame, HEADER_LEN, HELLO, MAGIC, OPENING, REJECT, Reason, UPSTREAM_GREETING,
     VERSION,
@@ -287,11 +288,11 @@ pub fn read_greeting(face: &Face, auth: &Auth, token: u64, unauth_peer: &Rc<RefC
                 break;
             }
             Input::Bad(Bad::Upstream) => {
-                link::upstream_peer(face, from);
+                accept::upstream_peer(face, from);
                 break;
             }
             Input::Bad(bad) => {
-                link::garbage(face, from, format_args!("it began with {bad}"));
+                accept::garbage(face, from, format_args!("it began with {bad}"));
                 break;
             }
         };
@@ -329,14 +330,14 @@ pub fn read_greeting(face: &Face, auth: &Auth, token: u64, unauth_peer: &Rc<RefC
             .open_alone(&bytes[auth::PREFIX..FIRST_LEN], &mut hello);
         drop(s);
         match opened.map(|n| Received::decode(&hello[..n])) {
-            Ok(Ok(Some(received))) => link::on_hello(face, unauth_peer, &received),
+            Ok(Ok(Some(received))) => accept::on_hello(face, unauth_peer, &received),
             // The opening was replayed, or there is a man in the middle.
-            Err(broken) => link::garbage(face, from, broken),
-            Ok(_) => link::garbage(face, from, "a greeting that is none"),
+            Err(broken) => accept::garbage(face, from, broken),
+            Ok(_) => accept::garbage(face, from, "a greeting that is none"),
         }
         break;
     }
-    link::forget_unauth_peer(face, token);
+    accept::forget_unauth_peer(face, token);
 }
 
 /// Replies to an opening. Returns whether the handshake goes on.
@@ -350,8 +351,8 @@ fn on_opening(
     let mark = r.u32().zip(r.u16()).zip(r.u16());
     if mark != Some(((MAGIC, VERSION), 0)) {
         let from = unauth_peer.borrow().from;
-        link::send_frame(unauth_peer, &Frame::Reject(Reason::Version));
-        link::garbage(face, from, "it opens with another version of the protocol");
+        accept::send_frame(unauth_peer, &Frame::Reject(Reason::Version));
+        accept::garbage(face, from, "it opens with another version of the protocol");
         return false;
     }
     let Some(noise) = opening.last_chunk() else {
@@ -382,7 +383,7 @@ fn unproven(face: &TcpIface, unauth_peer: &Rc<RefCell<UnauthPeer>>, why: &str) {
             "tcp: dropped a connection from {from}: it does not prove that it has the secret of UCX_TCP_AUTH_FILE: {why}"
         );
     }
-    link::send_frame(unauth_peer, &Frame::Reject(Reason::Secret));
+    accept::send_frame(unauth_peer, &Frame::Reject(Reason::Secret));
 }
 
 /// Without a secret: rejects a peer that opens a handshake.
@@ -393,5 +394,5 @@ pub fn no_secret(face: &TcpIface, unauth_peer: &Rc<RefCell<UnauthPeer>>) {
             "tcp: dropped a connection from {from}: it asks for a secret, and UCX_TCP_AUTH_FILE is not set here"
         );
     }
-    link::send_frame(unauth_peer, &Frame::Reject(Reason::Secret));
+    accept::send_frame(unauth_peer, &Frame::Reject(Reason::Secret));
 }

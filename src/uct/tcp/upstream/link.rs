@@ -1,8 +1,9 @@
 //! Connecting to interfaces of upstream's, and accepting them.
 #![forbid(unsafe_code)]
 
+use super::super::accept::{self, UnauthPeer};
 use super::super::conn::Conn;
-use super::super::iface::{Face, TcpIface, UnauthPeer};
+use super::super::iface::{Face, TcpIface};
 use super::super::link;
 use super::super::wire;
 use super::Listener;
@@ -93,7 +94,7 @@ pub fn accept(
         (peer.from, peer.bytes[len..peer.len].to_vec())
     };
     let conn = Conn::with_upstream(face.new_token(), None);
-    link::adopt(face, &conn, peer)?;
+    accept::adopt(face, &conn, peer)?;
     conn.from.set(Some(from.ip()));
     if let Some(upstream) = &conn.upstream {
         // Messages are answered only where they come from.
