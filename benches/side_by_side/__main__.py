@@ -49,6 +49,7 @@ def main():
         parser.error(f"no group {', '.join(sorted(unknown))}; there are {', '.join(report.TITLES)}")
     record = Record(RECORD)
     if options.report:
+        report.draw(RECORD, CHARTS, TARGET)
         report.write(record, PAGE, CHARTS)
         return 0
     machine = Machine(ROOT, TARGET, options.scale)
@@ -71,6 +72,8 @@ def main():
         failed += gain_of(done) is None
         print(report.line(done), flush=True)
         report.write(record, PAGE, CHARTS)
+    report.draw(RECORD, CHARTS, TARGET)
+    report.write(record, PAGE, CHARTS)
     print(f"{len(rows)} rows, {failed} of the measured ones failed on one side")
     return 0 if rows else 1
 

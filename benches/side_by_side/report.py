@@ -1,10 +1,13 @@
-"""docs/results/PERFORMANCE.md and its charts, from the record.
+"""docs/results/PERFORMANCE.md, from the record; `charts.py` draws.
 
 The tables stand between marks; everything else in the page is written by hand and stays.
 """
+import json
+import pathlib
 import re
 import statistics
-from xml.sax.saxutils import escape
+import subprocess
+import sys
 
 from reach import goals
 from rows import gain_of, state_of
@@ -24,9 +27,6 @@ TITLES = {
     "limits": "Limits: loops that only move the bytes",
 }
 BEGIN, END = "<!-- tables: written by make bench -->", "<!-- end of the tables -->"
-BAR, LEFT, WIDTH = 13, 330, 420
-# Bars end where a gain is this many times.
-MOST = 8.0
 
 
 def figure(value):
@@ -65,28 +65,21 @@ def how(records):
     return f"{' to '.join(dates[:1] + dates[-1:] if len(dates) > 1 else dates)}, {' / '.join(words)}{between}."
 
 
-def chart(title, records):
-    """Bars of the gains, upstream's figure being 1, on a scale of doublings."""
-    from math import log2
-    rows = [(record["name"], gain_of(record)) for record in records if record["ratios"]]
-    height = 40 + BAR * len(rows)
-    one = LEFT + WIDTH * 2 / (2 + log2(MOST))
-    step = WIDTH / (2 + log2(MOST))
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 60}" height="{height}" font-family="sans-serif" font-size="10">',
-           '<rect width="100%" height="100%" fill="white"/>',
-           f'<text x="8" y="14" font-size="12">{escape(title)}: gain over the other side (right of 1: ours is better)</text>']
-    for times in (0.25, 0.5, 1, 2, 4, 8):
-        x = one + step * log2(times)
-        out.append(f'<line x1="{x:.0f}" y1="22" x2="{x:.0f}" y2="{height}" stroke="{"#000" if times == 1 else "#ccc"}"/>'
-                   f'<text x="{x + 2:.0f}" y="31" fill="#666">{times:g}</text>')
-    for at, (name, gain) in enumerate(rows):
-        y = 36 + BAR * at
-        end = one + step * log2(min(MOST, max(0.25, gain)))
-        colour = "#2a7f3f" if gain >= 1 else "#b03a2e"
-        out.append(f'<text x="{LEFT - 6}" y="{y + 9}" text-anchor="end">{escape(name)}</text>'
-                   f'<rect x="{min(one, end):.1f}" y="{y + 1}" width="{abs(end - one):.1f}" height="{BAR - 3}" fill="{colour}"/>'
-                   f'<text x="{max(one, end) + 4:.0f}" y="{y + 9}">{gain:.2f}</text>')
-    return "\n".join([*out, "</svg>", ""])
+def draw(path, charts, target):
+    """Draws the charts, with a plotting library in an environment of its own."""
+    tools = target / "charts-tools"
+    if not (tools / "complete").exists():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", tools], check=True)
+        subprocess.run([tools / "bin/pip", "install", "-q", "--disable-pip-version-check", "matplotlib==3.11.2"], check=True)
+        (tools / "complete").touch()
+    script = pathlib.Path(__file__).with_name("charts.py")
+    subprocess.run([tools / "bin/python", script, path, charts, json.dumps(TITLES)], check=True)
+
+
+def pictures(charts, name, title):
+    """The charts of a group, one or one for each transport."""
+    files = sorted(charts.glob(f"{name}.svg")) + sorted(charts.glob(f"{name}-*.svg"))
+    return [line for file in files for line in (f"![{title}: {file.stem}]({charts.name}/{file.name})", "")]
 
 
 def reach(record):
@@ -116,16 +109,12 @@ def reach(record):
 
 
 def write(record, page, charts):
-    charts.mkdir(exist_ok=True)
-    text = [BEGIN, "", *reach(record)]
+    text = [BEGIN, "", *reach(record), "### Rates", "", *pictures(charts, "rates", "operations a second")]
     for group, title in TITLES.items():
         records = record.group(group)
         if not records:
             continue
-        text += [f"### {title}", "", how(records), "", summary(records), ""]
-        if any(row["ratios"] for row in records):
-            (charts / f"{group}.svg").write_text(chart(title, records))
-            text += [f"![gains: {title}]({charts.name}/{group}.svg)", ""]
+        text += [f"### {title}", "", how(records), "", summary(records), "", *pictures(charts, group, title)]
         text += ["| test | unit | upstream or other | ours | gain | range of gains | cores |", "|---|---|---|---|---|---|---|",
                  *map(line, records), ""]
     text.append(END)
