@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-enum { MOST_LINES = 4, OUTPUT = 1 << 16 };
+enum { MOST_LINES = 5, OUTPUT = 1 << 16 };
 
 static const ucp_request_param_t plain;
 static char data[1 << 16];
@@ -154,6 +154,18 @@ static void event_descriptor_without_wakeup(void)
     CHECK(ucp_worker_get_efd(side.worker, &fd) != UCS_OK);
 }
 
+static void leave_descriptors(int count)
+{
+    struct rlimit limit = {.rlim_max = RLIM_INFINITY};
+    int next = dup(0);
+
+    CHECK(next >= 0);
+    close(next);
+    CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = next + count;
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
 static void too_few_descriptors(void)
 {
     struct rlimit limit = {.rlim_cur = 8, .rlim_max = 8};
@@ -168,6 +180,50 @@ static void too_few_descriptors(void)
     if (init(UCP_FEATURE_TAG, &context) == UCS_OK) {
         CHECK(ucp_worker_create(context, &params, &worker) != UCS_OK);
     }
+}
+
+/* A worker of one transport, which lacks descriptors: it says so, and names no other cause. */
+static void too_few_descriptors_for(const char *transport)
+{
+    ucp_worker_params_t params = {.field_mask = 0};
+    ucp_context_h context;
+    ucp_worker_h worker;
+
+    setenv("UCX_TLS", transport, 1);
+    CHECK_OK(init(UCP_FEATURE_TAG, &context));
+    leave_descriptors(0);
+    CHECK(ucp_worker_create(context, &params, &worker) != UCS_OK);
+}
+
+static void too_few_descriptors_for_posix(void)
+{
+    too_few_descriptors_for("posix");
+}
+
+static void too_few_descriptors_for_sysv(void)
+{
+    too_few_descriptors_for("sysv");
+}
+
+static void too_few_descriptors_for_tcp(void)
+{
+    too_few_descriptors_for("tcp");
+}
+
+/* A worker has one of its two transports; the peer would take the other. */
+static void peer_with_a_transport_that_could_not_be_opened(void)
+{
+    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS};
+    side_t posix, both;
+    ucp_ep_h ep;
+
+    setenv("UCX_TLS", "posix", 1);
+    posix = one_side(UCP_FEATURE_TAG);
+    setenv("UCX_TLS", "posix,self", 1);
+    leave_descriptors(1);
+    both = one_side(UCP_FEATURE_TAG);
+    params.address = posix.address;
+    CHECK(ucp_ep_create(both.worker, &params, &ep) != UCS_OK);
 }
 
 static void too_little_memory(void)
@@ -431,18 +487,6 @@ static void peer_out_of_reach(void (*spoil)(void), void (*apart)(void))
     pair_barrier(&pair);
 }
 
-static void leave_descriptors(int count)
-{
-    struct rlimit limit = {.rlim_max = RLIM_INFINITY};
-    int next = dup(0);
-
-    CHECK(next >= 0);
-    close(next);
-    CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    limit.rlim_cur = next + count;
-    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
-}
-
 static void leave_no_descriptor(void)
 {
     leave_descriptors(0);
@@ -487,16 +531,27 @@ static void own_network_and_user(void)
 }
 
 /* The process of the peer is the first one of its pid namespace. */
-static void own_network_and_pids(void)
+static void own_pids(void)
 {
     pid_t first;
 
-    CHECK_EQ(unshare(CLONE_NEWNET | CLONE_NEWPID), 0);
+    CHECK_EQ(unshare(CLONE_NEWPID), 0);
     first = fork();
     if (first != 0) {
         CHECK_EQ(waitpid(first, NULL, 0), first);
         _exit(0);
     }
+}
+
+static void own_users(void)
+{
+    CHECK_EQ(unshare(CLONE_NEWUSER), 0);
+}
+
+static void own_network_and_pids(void)
+{
+    own_network();
+    own_pids();
 }
 
 static void drop_to_another_user(void)
@@ -512,6 +567,16 @@ static void peer_in_a_network_of_another_user(void)
 static void peer_in_other_namespaces(void)
 {
     peer_out_of_reach(NULL, own_network_and_pids);
+}
+
+static void peer_in_another_pid_namespace(void)
+{
+    peer_out_of_reach(NULL, own_pids);
+}
+
+static void peer_in_another_user_namespace(void)
+{
+    peer_out_of_reach(NULL, own_users);
 }
 
 /* ---- Memory and operations ---- */
@@ -671,6 +736,10 @@ static const struct {
     MISTAKE(put_without_key, "ucp_put_nbx", "rkey"),
     MISTAKE(event_descriptor_without_wakeup, "UCP_FEATURE_WAKEUP"),
     MISTAKE(too_few_descriptors, "Too many open files"),
+    MISTAKE(too_few_descriptors_for_posix, "posix/memory cannot be opened", "Too many open files"),
+    MISTAKE(too_few_descriptors_for_sysv, "sysv/memory cannot be opened", "Too many open files"),
+    MISTAKE(too_few_descriptors_for_tcp, "tcp/", "cannot listen", "Too many open files"),
+    MISTAKE(peer_with_a_transport_that_could_not_be_opened, "  posix: ", "Too many open files", "ulimit -n"),
     MISTAKE(too_little_memory, "1099511627776", "allocated"),
     MISTAKE(request_not_freed, "request 0x", "tag receive of 8 bytes"),
     MISTAKE(memory_not_unmapped, "ucp_mem_unmap"),
@@ -692,7 +761,9 @@ static const struct {
     MISTAKE(no_descriptor_for_the_memory_of_a_peer, "posix", "Too many open files"),
     MISTAKE(no_room_for_the_memory_of_a_peer, "posix", "Cannot allocate memory"),
     MISTAKE(peer_in_a_network_of_another_user, "posix", "network namespace", "Permission denied"),
-    MISTAKE(peer_in_other_namespaces, "posix", "namespace"),
+    MISTAKE(peer_in_other_namespaces, "posix", "another pid and another net namespace"),
+    MISTAKE(peer_in_another_pid_namespace, "posix", "another pid namespace"),
+    MISTAKE(peer_in_another_user_namespace, "posix", "another user namespace"),
     MISTAKE(map_without_length, "ucp_mem_map", "length"),
     MISTAKE(map_beyond_all_memory, "ucp_mem_map"),
     MISTAKE(map_device_memory, "cuda"),
@@ -711,7 +782,8 @@ static const struct {
 static int takes_root(void (*make)(void))
 {
     return (make == peer_of_another_user) || (make == peer_in_a_network_of_another_user) ||
-           (make == peer_in_other_namespaces);
+           (make == peer_in_other_namespaces) || (make == peer_in_another_pid_namespace) ||
+           (make == peer_in_another_user_namespace);
 }
 
 /* Runs one mistake; what it wrote to stderr, and its exit status. */

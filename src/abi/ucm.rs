@@ -115,7 +115,7 @@ pub unsafe extern "C" fn ucm_set_event_handler(
     configure();
     let refused = hooks::refusal(events as u32);
     if let Some(reason) = refused {
-        crate::ucs_debug!("no handler for memory events {events:#x}: {reason:?}");
+        crate::ucs_debug!("no handler for memory events {events:#x}: {reason}");
     }
     match refused {
         Some(Refusal::NoEvent) => return UCS_ERR_INVALID_PARAM,

@@ -87,8 +87,24 @@ pub fn boot_id() -> Option<&'static str> {
     id.as_deref()
 }
 
-/// Names the namespace of a kind (`pid`, `ipc`, `user`) that this process lives in.
+/// Names the namespace of a kind (`pid`, `ipc`, `user`, `net`) that this process lives in.
 pub fn namespace(kind: &str) -> Option<String> {
-    let link = std::fs::read_link(format!("/proc/self/ns/{kind}")).ok()?;
+    namespace_in("self", kind)
+}
+
+/// The same of another process, as far as the kernel lets us look.
+pub fn namespace_of(pid: u32, kind: &str) -> Option<String> {
+    namespace_in(&pid.to_string(), kind)
+}
+
+fn namespace_in(process: &str, kind: &str) -> Option<String> {
+    let link = std::fs::read_link(format!("/proc/{process}/ns/{kind}")).ok()?;
     Some(link.to_string_lossy().into_owned())
+}
+
+/// The processes that this one sees.
+pub fn all() -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.map(|entry| entry.file_name().to_string_lossy().parse());
+    numbers.filter_map(Result::ok).collect()
 }

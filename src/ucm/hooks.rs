@@ -85,6 +85,16 @@ pub enum Refusal {
     NoHooks,
 }
 
+impl core::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Refusal::NoEvent => "some bits are no events",
+            Refusal::Disabled => "UCX_MEM_EVENTS=n disables them",
+            Refusal::NoHooks => "UCX_MEM_MMAP_HOOK_MODE=none delivers none of them",
+        })
+    }
+}
+
 /// Why a handler for `events` may not be registered; none when it may.
 pub fn refusal(events: EventSet) -> Option<Refusal> {
     let allowed = ALLOWED.load(Ordering::Relaxed);

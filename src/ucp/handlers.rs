@@ -239,7 +239,7 @@ unsafe extern "C" fn shim<const N: usize>(
 #[cold]
 #[inline(never)]
 fn malformed(id: AmId, len: usize) {
-    ucs_error!("a {id:?} message of {len} bytes is malformed; dropped");
+    ucs_error!("{id} of {len} bytes is malformed; dropped");
 }
 
 /// The first fragment of a longer message.

@@ -198,7 +198,7 @@ impl Request {
                     MessageKind::Am { hdr, .. } => format!("active message {}", hdr.id),
                     MessageKind::Stream { .. } => "stream send".to_owned(),
                 };
-                format!("{kind} of {} bytes: {:?}", s.data.len(), s.stage)
+                format!("{kind} of {} bytes: {}", s.data.len(), s.stage)
             }
             Op::TagPostedFifo => {
                 let room = self.worker().tag().fifo_capacity(self);

@@ -259,6 +259,21 @@ pub enum Stage {
     AwaitAck,
 }
 
+impl core::fmt::Display for Stage {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Stage::Unplanned { .. } => "the transport to the peer is not known yet",
+            Stage::Whole => "the transport has no room yet",
+            Stage::WholeInPlace => "the transport sends it in place, or has no room yet",
+            Stage::Fragments { offset, .. } => {
+                return write!(f, "{offset} bytes are sent as fragments");
+            }
+            Stage::Rndv(state) => return write!(f, "rendezvous: {state}"),
+            Stage::AwaitAck => "sent, the acknowledgement is to come",
+        })
+    }
+}
+
 /// The kind of a message, with its header.
 #[derive(Clone, Debug)]
 pub enum MessageKind {

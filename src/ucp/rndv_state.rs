@@ -30,6 +30,20 @@ pub enum SenderState {
     Over,
 }
 
+impl core::fmt::Display for SenderState {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            SenderState::SendRts => "the RTS is to be sent",
+            SenderState::RtsSent => "the RTS is sent, the receiver acts next",
+            SenderState::Put { .. } => "the data are put into the receiver's memory",
+            SenderState::Data { offset, length, .. } => {
+                return write!(f, "{offset} of {length} bytes are sent as fragments");
+            }
+            SenderState::Over => "it completes",
+        })
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SenderEvent {
     /// The RTS is out.
@@ -54,6 +68,21 @@ pub enum SenderEvent {
     Acknowledged,
 }
 
+impl core::fmt::Display for SenderEvent {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            SenderEvent::RtsOut => "an RTS that is sent",
+            SenderEvent::PutRequested { .. } => "an RTR with an address",
+            SenderEvent::DataRequested { .. } => "an RTR without an address",
+            SenderEvent::PutBegins { .. } => "the begin of a put",
+            SenderEvent::PutRefused => "the refusal of a put",
+            SenderEvent::PutCompleted => "the end of a put",
+            SenderEvent::DataOut { .. } => "a fragment that is sent",
+            SenderEvent::Acknowledged => "an acknowledgement",
+        })
+    }
+}
+
 /// The receiver of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReceiverState {
@@ -68,6 +97,18 @@ pub enum ReceiverState {
     AwaitData,
     /// The request completes.
     Over,
+}
+
+impl core::fmt::Display for ReceiverState {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            ReceiverState::Matched => "matched, nothing is requested yet",
+            ReceiverState::Getting => "the sender's memory is read",
+            ReceiverState::AwaitPut => "the sender is asked to put the data",
+            ReceiverState::AwaitData => "the sender is asked for fragments",
+            ReceiverState::Over => "it completes",
+        })
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +129,21 @@ pub enum ReceiverEvent {
     Fragment { last: bool },
     /// The sender cannot send the data.
     Failed,
+}
+
+impl core::fmt::Display for ReceiverEvent {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            ReceiverEvent::GetBegins => "the begin of a get",
+            ReceiverEvent::GetFailed => "the failure of a get",
+            ReceiverEvent::Got => "the end of a get",
+            ReceiverEvent::PutRequested => "an RTR with an address",
+            ReceiverEvent::DataRequested => "an RTR without an address",
+            ReceiverEvent::Put { .. } => "a put",
+            ReceiverEvent::Fragment { .. } => "a fragment",
+            ReceiverEvent::Failed => "the sender's failure",
+        })
+    }
 }
 
 /// The state has no transition for the event.

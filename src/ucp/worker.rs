@@ -27,10 +27,10 @@ use super::worker_core::{Core, FloorState, Hooks, OpenIface, WorkerParams, bandw
 use crate::c::*;
 use crate::sys::cpu;
 use crate::ucs::config::{Others, var};
-use crate::ucs::{Result, Status};
+use crate::ucs::{Failure, Result, Status};
 use crate::uct::base::params::IfaceParams;
 use crate::uct::internal::base_of;
-use crate::{ucs_debug, ucs_diag, ucs_error, ucs_warn};
+use crate::{ucs_diag, ucs_error, ucs_warn};
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::mem::offset_of;
@@ -160,16 +160,22 @@ impl Worker {
         for (index, resource) in context.resources.iter().enumerate() {
             match self.open_iface(context, &tables, index, arg) {
                 Ok(iface) => self.core.ifaces.push(iface),
-                Err(e) => ucs_debug!(
-                    "interface {}/{} cannot be opened: {e}",
-                    resource.transport.name(),
-                    resource.device.name
-                ),
+                Err(e) => {
+                    let why = format!("{} cannot be opened: {e}", resource.device.name);
+                    self.core.unopened.push((index, why));
+                }
             }
         }
+        let transport = |resource: &usize| context.resources[*resource].transport.name();
         if self.ifaces.is_empty() {
-            ucs_error!("no interface could be opened; UCX_LOG_LEVEL=debug says why for each");
+            ucs_error!("no interface could be opened");
+            for (resource, why) in &self.unopened {
+                ucs_error!("  {}/{why}", transport(resource));
+            }
             return Err(Status::NO_DEVICE);
+        }
+        for (resource, why) in &self.unopened {
+            ucs_warn!("{}/{why}", transport(resource));
         }
         if context.config.bool(var!(TABLE, "SINGLE_NET_DEVICE")) {
             self.keep_one_network_device(context);
@@ -206,7 +212,7 @@ impl Worker {
         tables: &Others<'_>,
         index: usize,
         arg: *mut c_void,
-    ) -> Result<OpenIface> {
+    ) -> core::result::Result<OpenIface, Failure> {
         let resource = &context.resources[index];
         let md = context.mds[resource.md].md.as_ref();
         let config = tables.read(resource.transport.config())?;

@@ -171,6 +171,8 @@ pub struct Core {
     refused_process: Cell<bool>,
     uct: uct_worker_h,
     pub ifaces: Vec<OpenIface>,
+    /// The context's resources on which none could be opened, and why.
+    pub unopened: Vec<(usize, String)>,
     /// Looks at those that are not polled.
     pub rounds: idle::Rounds,
     /// State of callers that spin on progress.
@@ -224,6 +226,7 @@ impl Core {
             wakeup: Wakeup::new(context.params.features, progress_thread)?,
             uct: WorkerHandle::create(core::ptr::null_mut()),
             ifaces: Vec::new(),
+            unopened: Vec::new(),
             rounds: idle::Rounds::default(),
             spin: Spin::default(),
             lock: BiasedLock::default(),

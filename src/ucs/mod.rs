@@ -30,4 +30,4 @@ pub mod time;
 pub mod topo;
 
 pub use events::Events;
-pub use status::{Result, Status};
+pub use status::{Failure, Result, Status};

@@ -109,6 +109,44 @@ impl From<io::Error> for Status {
     }
 }
 
+/// A status for C, with the cause for the log: what failed, with the kernel's error. Who gives the status to C logs
+/// the cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    pub status: Status,
+    pub cause: String,
+}
+
+impl Failure {
+    pub fn new(status: Status, cause: impl Into<String>) -> Failure {
+        let cause = cause.into();
+        Failure { status, cause }
+    }
+
+    /// `what` failed with the kernel's error.
+    pub fn of(what: &str, e: &io::Error) -> Failure {
+        Failure::new(Status::from_io(e), format!("{what}: {e}"))
+    }
+}
+
+impl From<Status> for Failure {
+    fn from(status: Status) -> Failure {
+        Failure::new(status, status.text())
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(e: io::Error) -> Failure {
+        Failure::new(Status::from_io(&e), e.to_string())
+    }
+}
+
+impl core::fmt::Display for Failure {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(&self.cause)
+    }
+}
+
 impl core::fmt::Debug for Status {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "{} ({})", self.text(), self.0)

@@ -7,7 +7,7 @@
 
 use crate::c::*;
 use crate::ucs::config::{Config, Table};
-use crate::ucs::{Result, Status};
+use crate::ucs::{Failure, Result, Status};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
 use crate::uct::base::params::{EpParams, IfaceParams};
@@ -465,7 +465,7 @@ pub trait Transport: Sync + 'static {
         0
     }
 
-    /// Opens an interface on `device`, which owns itself until `iface_close`.
+    /// Opens an interface on `device`, which owns itself until `iface_close`. Who calls it logs a failure.
     fn open(
         &self,
         md: &dyn Md,
@@ -473,7 +473,7 @@ pub trait Transport: Sync + 'static {
         device: &str,
         params: IfaceParams,
         config: &Config,
-    ) -> Result<uct_iface_h>;
+    ) -> core::result::Result<uct_iface_h, Failure>;
 }
 
 /// The data path of a transport. `face` is the interface with its shared part (`face.base`); `ep`

@@ -49,6 +49,35 @@ pub enum AmId {
     FirstAck,
 }
 
+impl core::fmt::Display for AmId {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            AmId::Wireup => "a wire-up message",
+            AmId::TagOnly => "a tagged message",
+            AmId::TagSync => "a synchronous tagged message",
+            AmId::First => "the first fragment of a message",
+            AmId::Middle => "a fragment of a message",
+            AmId::Rts => "an RTS of a rendezvous",
+            AmId::Rtr => "an RTR of a rendezvous",
+            AmId::Data => "a fragment of a rendezvous",
+            AmId::SendAck => "an acknowledgement",
+            AmId::Am => "an active message",
+            AmId::Stream => "a stream message",
+            AmId::Put => "a put",
+            AmId::Get => "a get",
+            AmId::GetReply => "the reply to a get",
+            AmId::Amo => "an atomic operation",
+            AmId::AmoReply => "the reply to an atomic operation",
+            AmId::Fence => "a fence",
+            AmId::Close => "a close message",
+            AmId::PutDone => "the notice of a put",
+            AmId::DataFailed => "the failure of a rendezvous",
+            AmId::FenceAck => "the acknowledgement of a fence",
+            AmId::FirstAck => "the acknowledgement of a first fragment",
+        })
+    }
+}
+
 /// A message header with a fixed length.
 pub trait Header: Sized {
     const LEN: usize;

@@ -594,7 +594,10 @@ pub unsafe extern "C" fn ucs_netif_ioctl(
     match raw_socket::ask_interface(name, request, unsafe { &mut *if_req }) {
         Ok(()) => UCS_OK,
         Err(e) => {
-            ucs_debug!("request {request:#x} of interface {name:?} failed: {e}");
+            ucs_debug!(
+                "request {request:#x} of interface {} failed: {e}",
+                name.to_string_lossy()
+            );
             UCS_ERR_IO_ERROR
         }
     }
@@ -648,7 +651,8 @@ pub unsafe extern "C" fn ucs_netif_get_addr(
     // SAFETY: the caller's string.
     let name = (!if_name.is_null()).then(|| unsafe { text_of(if_name) });
     let Some(found) = address_of(name.as_deref(), c_int::from(af)) else {
-        ucs_debug!("there is no active interface {name:?} with an address of family {af}");
+        let wanted = name.as_deref().unwrap_or("of any name");
+        ucs_debug!("there is no active interface {wanted} with an address of family {af}");
         return UCS_ERR_NO_DEVICE;
     };
     let mut own = SocketAddr::new(found.ip, 0);

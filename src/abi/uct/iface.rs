@@ -81,7 +81,10 @@ pub unsafe extern "C" fn uct_iface_open(
             unsafe { *iface_p = iface };
             UCS_OK
         }
-        Err(e) => e.code(),
+        Err(e) => {
+            ucs_error!("{transport}/{device} cannot be opened: {e}");
+            e.status.code()
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 
 use crate::abi::args::non_null;
 use crate::c::*;
+use crate::ucs::memtype::MemType;
 use crate::ucs::{Result, Status};
 use crate::uct::base::iface::base_of;
 use crate::uct::base::md::MdHandle;
@@ -101,7 +102,8 @@ pub unsafe extern "C" fn uct_mem_alloc(
     // "Unknown", whatever its number in the caller's release, cannot be allocated either.
     if mem_type != UCS_MEMORY_TYPE_HOST {
         ucs_error!(
-            "uct_mem_alloc: memory type {mem_type}: only the host's memory ({UCS_MEMORY_TYPE_HOST}) can be allocated"
+            "uct_mem_alloc: memory type {}: only host memory can be allocated",
+            MemType::from_c(mem_type).name()
         );
         return UCS_ERR_UNSUPPORTED;
     }

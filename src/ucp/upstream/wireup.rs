@@ -22,7 +22,9 @@ pub fn on_wireup(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
             on_request(worker, &header, address.uuid, from);
         }
         WireupKind::Reply => on_reply(worker, &header, address.uuid),
-        kind => ucs_debug!("a wire-up message of upstream UCX: {kind:?}, which needs no answer"),
+        kind => {
+            ucs_debug!("{kind} of upstream UCX, which needs no answer");
+        }
     }
     Some(())
 }

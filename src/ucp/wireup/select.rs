@@ -430,10 +430,14 @@ fn obstacle(
     }
     let is_ours = |iface: &&OpenIface| iface.number == number;
     if !worker.ifaces.iter().any(|iface| is_ours(&iface)) {
-        return Some(
-            "its interfaces could not be opened: UCX_LOG_LEVEL=debug tells why when a worker is made"
-                .to_owned(),
-        );
+        let resources = &worker.context().resources;
+        let unopened = worker.unopened.iter();
+        let unopened = unopened.filter(|(resource, _)| resources[*resource].number == number);
+        let reasons: Vec<_> = unopened.map(|(_, why)| why.as_str()).collect();
+        return Some(match reasons.is_empty() {
+            true => "UCX_SINGLE_NET_DEVICE leaves another device".to_owned(),
+            false => reasons.join(", "),
+        });
     }
     let mut theirs = address.entries.iter().filter(|e| e.transport == number);
     let Some(first) = theirs.clone().next() else {

@@ -41,6 +41,17 @@ pub enum Mode {
     Poll,
 }
 
+impl core::fmt::Display for Mode {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Mode::Signal => "signal",
+            Mode::ThreadSpinlock => "thread_spinlock",
+            Mode::ThreadMutex => "thread_mutex",
+            Mode::Poll => "poll",
+        })
+    }
+}
+
 impl Mode {
     pub fn from_c(mode: c::ucs_async_mode_t) -> Result<Mode> {
         match mode {
@@ -220,7 +231,7 @@ fn check_mode(mode: Mode, ctx: Option<&AsyncContext>) -> Result<()> {
     fork::check(ctx.0.made_by, "an async context")?;
     if ctx.0.mode != mode {
         crate::ucs_error!(
-            "an async handler of mode {mode:?} cannot join a context of mode {:?}",
+            "an async handler of mode {mode} cannot join a context of mode {}",
             ctx.0.mode
         );
         return Err(Status::INVALID_PARAM);

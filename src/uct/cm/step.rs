@@ -283,7 +283,7 @@ impl Conn {
                 let status = match end {
                     End::Bad(bad) => {
                         crate::ucs_error!(
-                            "what listens at {peer} is no UCX server: its answer is no message of the protocol ({bad:?})"
+                            "what listens at {peer} is no UCX server: its answer is no message of the protocol: {bad}"
                         );
                         Status::UNREACHABLE
                     }

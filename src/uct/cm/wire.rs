@@ -70,6 +70,19 @@ pub enum Bad {
     Record,
 }
 
+impl core::fmt::Display for Bad {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Bad::Magic => f.write_str("it begins otherwise"),
+            Bad::Upstream => f.write_str("it is a message of upstream UCX"),
+            Bad::Version(version) => write!(f, "it is of version {version}"),
+            Bad::Kind(kind) => write!(f, "its kind is {kind}"),
+            Bad::Length(len) => write!(f, "its length is {len}"),
+            Bad::Record => f.write_str("its encryption is wrong"),
+        }
+    }
+}
+
 pub fn encode(kind: Kind, body: &[u8]) -> Vec<u8> {
     // As the byte that upstream reads, too.
     let refused = Status::REJECTED.code() as u8;

@@ -10,7 +10,8 @@ use crate::sys::lock::Mutex;
 use crate::sys::vm_rw::CopyDirection;
 use crate::ucs::config::{Config, var};
 use crate::ucs::sync::{AtomicBool, Ordering};
-use crate::ucs::{Result, Status};
+use crate::ucs::{Failure, Result, Status};
+use crate::ucs_debug;
 use crate::uct::api::{Completion, Iface, Posted};
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
@@ -20,7 +21,6 @@ use crate::uct::base::pending::PendingQueue;
 use crate::uct::base::worker::WorkerHandle;
 use crate::uct::internal::{EpochGuard, InternalIface};
 use crate::uct::local::{Membership, ProcessName};
-use crate::{ucs_debug, ucs_error};
 use core::cell::RefCell;
 use core::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -80,15 +80,17 @@ impl CmaIface {
         device: &str,
         params: IfaceParams,
         config: &Config,
-    ) -> Result<uct_iface_h> {
+    ) -> core::result::Result<uct_iface_h, Failure> {
         debug_assert!(core::ptr::eq(config.table, &config::IFACE));
         let (max_iov, segment) = (
             config.ulong(var!(config::IFACE, "MAX_IOV")),
             config.memunits(var!(config::IFACE, "SEG_SIZE")),
         );
         if max_iov == 0 || segment == 0 {
-            ucs_error!("UCX_CMA_MAX_IOV and UCX_CMA_SEG_SIZE must be above 0");
-            return Err(Status::INVALID_PARAM);
+            return Err(Failure::new(
+                Status::INVALID_PARAM,
+                "UCX_CMA_MAX_IOV and UCX_CMA_SEG_SIZE must be above 0",
+            ));
         }
         let call = params
             .async_event

@@ -4,8 +4,8 @@
 use super::iface::{self, CmaIface};
 use super::{config, peer, wire};
 use crate::c::*;
-use crate::ucs::Result;
 use crate::ucs::config::{Config, Table, var};
+use crate::ucs::{Failure, Result};
 use crate::uct::api::{Component, Device, Md, MdAttr, Transport, Unusable};
 use crate::uct::base::node;
 use crate::uct::base::params::IfaceParams;
@@ -90,7 +90,7 @@ impl Transport for CmaTransport {
 
     fn unreachable(&self, device: &[u8], iface: &[u8]) -> String {
         match node::owner(device, self.address_owner(iface)) {
-            Err(why) => why.to_owned(),
+            Err(why) => why,
             Ok(owner) => match peer::try_reach(owner) {
                 Err(why) => why,
                 Ok(pid) => format!("process {pid} can be reached now"),
@@ -109,7 +109,7 @@ impl Transport for CmaTransport {
         device: &str,
         params: IfaceParams,
         config: &Config,
-    ) -> Result<uct_iface_h> {
+    ) -> core::result::Result<uct_iface_h, Failure> {
         CmaIface::open(worker, device, params, config)
     }
 }

@@ -6,13 +6,13 @@
 #![forbid(unsafe_code)]
 
 use crate::sys::vm_rw;
-use crate::ucs::{Result, Status};
+use crate::ucs::{Failure, Result, Status};
 use crate::uct::api::Unusable;
 use crate::uct::local::{self, Membership, ProcessName};
 use crate::{ucs_debug, ucs_diag};
 
 /// Lets peers at the memory of this process, as far as the process itself can, and tells them where it is.
-pub fn open() -> Result<Membership> {
+pub fn open() -> core::result::Result<Membership, Failure> {
     if vm_rw::ptrace_scope() == 1
         && let Err(e) = vm_rw::allow_any_tracer()
     {

@@ -10,7 +10,7 @@ use crate::c::verbs::{IBV_ATOMIC_NONE, ibv_device_attr};
 use crate::c::*;
 use crate::sys::verbs::{self, Access, Device, Region};
 use crate::ucs::config::{AUTO, Config, Table, Ternary, var};
-use crate::ucs::{Result, Status};
+use crate::ucs::{Failure, Result, Status};
 use crate::uct::api::{Component, Device as TlDevice, Md, MdAttr, RkeyParts, Transport, Unusable};
 use crate::uct::base::iface::md_as;
 use crate::uct::base::params::IfaceParams;
@@ -335,7 +335,7 @@ impl Transport for RcTransport {
         device: &str,
         params: IfaceParams,
         config: &Config,
-    ) -> Result<uct_iface_h> {
+    ) -> core::result::Result<uct_iface_h, Failure> {
         let domain = &md_as::<IbMd>(md)?.domain;
         let port = domain.port_called(device, self.name())?;
         RcIface::open(domain, port, worker, device, params, config)
@@ -383,7 +383,7 @@ impl Transport for UdTransport {
         device: &str,
         params: IfaceParams,
         config: &Config,
-    ) -> Result<uct_iface_h> {
+    ) -> core::result::Result<uct_iface_h, Failure> {
         let domain = &md_as::<IbMd>(md)?.domain;
         let port = domain.port_called(device, self.name())?;
         UdIface::open(domain, port, worker, device, params, config)

@@ -119,7 +119,7 @@ impl Port {
             partitions: attr.pkey_tbl_len,
         };
         ucs_info!(
-            "{name}:{number}: {link:?}, address {index} ({}), {:.1} GB/s",
+            "{name}:{number}: {link}, address {index} ({}), {:.1} GB/s",
             gid_text(&gid),
             port.speed / 1e9
         );

@@ -25,6 +25,16 @@ pub enum Link {
     RoceV2,
 }
 
+impl core::fmt::Display for Link {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Link::InfiniBand => "InfiniBand",
+            Link::RoceV1 => "RoCE v1",
+            Link::RoceV2 => "RoCE v2",
+        })
+    }
+}
+
 impl Link {
     fn code(self) -> u8 {
         match self {

@@ -16,8 +16,8 @@ use crate::sys::{is_shortage, membarrier, process, random};
 use crate::ucs::event_loop::{Descriptors, EventService, Handler};
 use crate::ucs::fork::PerProcess;
 use crate::ucs::sync::{AtomicUsize, Ordering};
-use crate::ucs::{Result, Status};
-use crate::{ucs_debug, ucs_diag};
+use crate::ucs::{Failure, Result, Status};
+use crate::ucs_debug;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -206,7 +206,7 @@ pub struct Membership {
 }
 
 /// Opens the channel, if it is not open yet.
-pub fn join() -> Result<Membership> {
+pub fn join() -> core::result::Result<Membership, Failure> {
     let id = own_id()?;
     // Shared memory and shared workers want both. Once the thread runs, the kernel takes milliseconds for each.
     membarrier::register();
@@ -218,7 +218,7 @@ pub fn join() -> Result<Membership> {
     };
     let name = CHANNEL
         .join(|descriptors| Channel::open(id, descriptors), joins)
-        .inspect_err(|e| ucs_diag!("processes of this host cannot ask for memory: {e}"))?;
+        .map_err(|e| Failure::of("the socket for processes of this host", &e))?;
     Ok(Membership { name })
 }
 

@@ -6,7 +6,7 @@ use crate::c::*;
 use crate::sys::random::random_u64;
 use crate::ucs::config::{Config, var};
 use crate::ucs::status::code_of;
-use crate::ucs::{Result, Status};
+use crate::ucs::{Failure, Result, Status};
 use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
 use crate::uct::base::copy::copy;
 use crate::uct::base::desc::DescPool;
@@ -43,11 +43,13 @@ impl SelfIface {
         device: &str,
         params: IfaceParams,
         config: &Config,
-    ) -> Result<uct_iface_h> {
+    ) -> core::result::Result<uct_iface_h, Failure> {
         let seg_size = config.memunits(var!(config::IFACE, "SEG_SIZE"));
         if seg_size > MAX_SEG || seg_size < size_of::<u64>() {
-            crate::ucs_error!("UCX_SELF_SEG_SIZE must be between 8 bytes and 1 GiB");
-            return Err(Status::INVALID_PARAM);
+            return Err(Failure::new(
+                Status::INVALID_PARAM,
+                "UCX_SELF_SEG_SIZE must be between 8 bytes and 1 GiB",
+            ));
         }
         let tl = SelfIface {
             address: random_u64()?,

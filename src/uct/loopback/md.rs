@@ -4,7 +4,7 @@ use super::config;
 use super::iface::{self, SelfIface};
 use crate::c::*;
 use crate::ucs::config::{Config, Table, var};
-use crate::ucs::{Result, Status};
+use crate::ucs::{Failure, Result, Status};
 use crate::uct::api::{Component, Device, Md, MdAttr, RkeyParts, Transport, Unusable};
 use crate::uct::base::params::IfaceParams;
 use crate::uct::base::worker::WorkerHandle;
@@ -154,7 +154,7 @@ impl Transport for SelfTransport {
         device: &str,
         params: IfaceParams,
         config: &Config,
-    ) -> Result<uct_iface_h> {
+    ) -> core::result::Result<uct_iface_h, Failure> {
         SelfIface::open(worker, device, params, config)
     }
 }

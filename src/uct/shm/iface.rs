@@ -10,8 +10,7 @@ use super::segment::{Attached, Source};
 use super::wire::{KEY_LEN, SegmentKey, SegmentKind};
 use crate::c::*;
 use crate::ucs::config::{Config, Ternary, var};
-use crate::ucs::{Result, Status};
-use crate::ucs_error;
+use crate::ucs::{Failure, Result, Status};
 use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
 use crate::uct::base::am::Keep;
 use crate::uct::base::desc::DescPool;
@@ -75,7 +74,7 @@ enum Place {
 }
 
 /// The configured sizes; `INVALID_PARAM` if they are unusable.
-fn shape_of(config: &Config) -> Result<(Shape, u32)> {
+fn shape_of(config: &Config) -> core::result::Result<(Shape, u32), Failure> {
     let (slots, slot) = (
         config.uint(var!(config::MM, "FIFO_SIZE")),
         config.uint(var!(config::MM, "FIFO_ELEM_SIZE")),
@@ -88,15 +87,15 @@ fn shape_of(config: &Config) -> Result<(Shape, u32)> {
         cells: 16,
     };
     if !shape.is_sane() || slot <= SLOT_OVERHEAD + 8 {
-        ucs_error!(
-            "shared memory: FIFO_SIZE {slots} must be a power of two up to {}, FIFO_ELEM_SIZE \
+        let cause = format!(
+            "FIFO_SIZE {slots} must be a power of two up to {}, FIFO_ELEM_SIZE \
              {slot} between {} and {}, SEG_SIZE {segment} between 1 and {}",
             Shape::MAX_SLOTS,
             SLOT_OVERHEAD + 9,
             Shape::MAX_SLOT,
             Shape::MAX_SEGMENT
         );
-        return Err(Status::INVALID_PARAM);
+        return Err(Failure::new(Status::INVALID_PARAM, cause));
     }
     Ok((shape, slot - SLOT_OVERHEAD))
 }
@@ -109,12 +108,12 @@ impl ShmIface {
         device: &str,
         params: IfaceParams,
         config: &Config,
-    ) -> Result<uct_iface_h> {
+    ) -> core::result::Result<uct_iface_h, Failure> {
         let (shape, max_short) = shape_of(config)?;
         let batch = config.double(var!(config::MM, "FIFO_RELEASE_FACTOR"));
         if !(0.0..=1.0).contains(&batch) {
-            ucs_error!("shared memory: FIFO_RELEASE_FACTOR {batch} must be between 0 and 1");
-            return Err(Status::INVALID_PARAM);
+            let cause = format!("FIFO_RELEASE_FACTOR {batch} must be between 0 and 1");
+            return Err(Failure::new(Status::INVALID_PARAM, cause));
         }
         let huge = match config.ternary(var!(config::MM, "FIFO_HUGETLB")) {
             Ternary::No | Ternary::Auto => Ternary::No,

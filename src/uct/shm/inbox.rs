@@ -13,7 +13,7 @@ use crate::sys::eventfd::EventFd;
 use crate::sys::{membarrier, pidfd, process};
 use crate::ucs::config::Ternary;
 use crate::ucs::sync::Ordering;
-use crate::ucs::{Result, Status};
+use crate::ucs::{Failure, Result, Status};
 use crate::{ucs_debug, ucs_warn};
 use core::cell::{Cell, OnceCell};
 use core::ptr::NonNull;
@@ -63,9 +63,15 @@ struct Inlet {
 
 impl Inbox {
     /// Makes the segment, with lanes of `shape`; `batch`: see `Receiver::new`.
-    pub fn open(source: &Source, shape: Shape, batch: f64, huge: Ternary) -> Result<Inbox> {
+    pub fn open(
+        source: &Source,
+        shape: Shape,
+        batch: f64,
+        huge: Ternary,
+    ) -> core::result::Result<Inbox, Failure> {
         let layout = Layout::new(shape);
-        let segment = Segment::make_waking(source, layout.bytes(), huge, EventFd::new()?)?;
+        let wake = EventFd::new().map_err(|e| Failure::of("eventfd", &e))?;
+        let segment = Segment::make_waking(source, layout.bytes(), huge, wake)?;
         segment.reserve(0, layout.head_bytes())?;
         let pid = process::pid();
         let start = pidfd::own_start_time().ok_or(Status::IO_ERROR)?;

@@ -7,9 +7,9 @@ use super::rkey;
 use super::segment::{Attached, Segment, Source};
 use super::wire::{MEM_KEY_LEN, MemKey, SegmentKey, SegmentKind};
 use crate::c::*;
-use crate::sys::{mem, shm};
+use crate::sys::{is_shortage, mem, shm};
 use crate::ucs::config::{Config, Table, Ternary, var};
-use crate::ucs::{Result, Status};
+use crate::ucs::{Failure, Result, Status};
 use crate::ucs_error;
 use crate::uct::api::{Alloc, Component, Device, Md, MdAttr, RkeyParts, Transport, Unusable};
 use crate::uct::base::iface::md_as;
@@ -90,6 +90,7 @@ impl Component for PosixComponent {
     fn md_resources(&self) -> core::result::Result<Vec<&'static str>, Unusable> {
         match shm::try_memory_file() {
             Ok(()) => Ok(vec![POSIX.name]),
+            Err(e) if is_shortage(&e) => Err(Unusable(format!("memfd_create: {e}"))),
             Err(e) => Err(Unusable(format!(
                 "this kernel or a security filter has no memory files: memfd_create: {e}"
             ))),
@@ -225,7 +226,10 @@ impl Md for ShmMd {
             Ternary::Try | Ternary::Auto if alloc.length < HUGE_FROM || fixed => Ternary::No,
             other => other,
         };
-        let segment = Segment::make(&self.source, alloc.length, huge, address)?;
+        let segment = Segment::make(&self.source, alloc.length, huge, address).map_err(|why| {
+            ucs_error!("{why}");
+            why.status
+        })?;
         segment.reserve(0, segment.len())?;
         alloc.address = segment.base().cast();
         alloc.length = segment.len();
@@ -322,7 +326,7 @@ impl Transport for ShmTransport {
         let key = iface.first_chunk().and_then(|i| SegmentKey::decode(i).ok());
         let owner = match node::owner(device, key.map(|key| key.owner)) {
             Ok(owner) => owner,
-            Err(why) => return why.to_owned(),
+            Err(why) => return why,
         };
         match (local::look(owner), key.map(Attached::try_get)) {
             (Err(refusal), _) => refusal.to_string(),
@@ -352,7 +356,7 @@ impl Transport for ShmTransport {
         device: &str,
         params: IfaceParams,
         config: &Config,
-    ) -> Result<uct_iface_h> {
+    ) -> core::result::Result<uct_iface_h, Failure> {
         let md = md_as::<ShmMd>(md)?;
         ShmIface::open(self.name, &md.source, worker, device, params, config)
     }

@@ -12,7 +12,7 @@ use crate::sys::shm::{self, SharedMap};
 use crate::sys::{mem, process};
 use crate::ucs::config::Ternary;
 use crate::ucs::fork::PerProcess;
-use crate::ucs::{Result, Status};
+use crate::ucs::{Failure, Result, Status};
 use crate::uct::local::{self, Export, Membership, ProcessId, Shared};
 use crate::{ucs_debug, ucs_error};
 use std::collections::HashMap;
@@ -50,30 +50,46 @@ pub struct Attached {
 
 /// The huge page size of x86-64 and of aarch64 with 4 KiB pages.
 const HUGE_PAGE: usize = 2 << 20;
-/// Says once and clearly why there is no memory.
-fn out_of_memory(kind: SegmentKind, len: usize, e: &io::Error) -> Status {
-    match kind {
-        SegmentKind::Posix => ucs_error!(
-            "cannot reserve {len} bytes of shared memory: {e}; raise the memory limit of this \
-             process group, or lower UCX_POSIX_FIFO_SIZE and UCX_POSIX_SEG_SIZE"
-        ),
-        SegmentKind::Sysv => ucs_error!(
-            "cannot reserve {len} bytes of System V shared memory: {e}; raise kernel.shmmax, \
-             kernel.shmall or kernel.shmmni"
-        ),
-    }
-    match e.raw_os_error() {
+
+/// Why there is no memory, and what to set.
+fn no_memory(kind: SegmentKind, len: usize, e: &io::Error) -> Failure {
+    let memory = match kind {
+        SegmentKind::Posix => "shared memory",
+        SegmentKind::Sysv => "System V shared memory",
+    };
+    let failed = format!("cannot reserve {len} bytes of {memory}: {e}");
+    let remedy = match (kind, e.raw_os_error()) {
+        (_, Some(libc::EMFILE | libc::ENFILE)) => "raise the limit of open files (ulimit -n)",
+        (SegmentKind::Posix, _) => {
+            "raise the memory limit of this process group, or lower UCX_POSIX_FIFO_SIZE and UCX_POSIX_SEG_SIZE"
+        }
+        (SegmentKind::Sysv, _) => "raise kernel.shmmax, kernel.shmall or kernel.shmmni",
+    };
+    let status = match e.raw_os_error() {
         Some(libc::ENOSPC | libc::ENOMEM | libc::EINVAL | libc::EFAULT | libc::EPERM) => {
             Status::NO_MEMORY
         }
         _ => Status::from_io(e),
-    }
+    };
+    Failure::new(status, format!("{failed}; {remedy}"))
+}
+
+/// As `no_memory`, told in the log.
+fn out_of_memory(kind: SegmentKind, len: usize, e: &io::Error) -> Status {
+    let failure = no_memory(kind, len, e);
+    ucs_error!("{failure}");
+    failure.status
 }
 
 impl Segment {
     /// Makes a segment of at least `len` bytes, mapped at `address` exactly when it is not 0. No page
     /// of it is reserved yet. Huge pages are used when `huge` says so and the machine has them.
-    pub fn make(source: &Source, len: usize, huge: Ternary, address: usize) -> Result<Segment> {
+    pub fn make(
+        source: &Source,
+        len: usize,
+        huge: Ternary,
+        address: usize,
+    ) -> core::result::Result<Segment, Failure> {
         Segment::make_with(source, len, huge, address, None)
     }
 
@@ -83,7 +99,7 @@ impl Segment {
         len: usize,
         huge: Ternary,
         wake: EventFd,
-    ) -> Result<Segment> {
+    ) -> core::result::Result<Segment, Failure> {
         Segment::make_with(source, len, huge, 0, Some(wake))
     }
 
@@ -93,9 +109,9 @@ impl Segment {
         huge: Ternary,
         address: usize,
         mut wake: Option<EventFd>,
-    ) -> Result<Segment> {
+    ) -> core::result::Result<Segment, Failure> {
         if len == 0 || len > isize::MAX as usize - HUGE_PAGE {
-            return Err(Status::NO_MEMORY);
+            return Err(Status::NO_MEMORY.into());
         }
         if huge != Ternary::No {
             match make_once(
@@ -107,18 +123,17 @@ impl Segment {
             ) {
                 Ok(segment) => return Ok(segment),
                 Err(e) if huge == Ternary::Yes => {
-                    ucs_error!(
+                    let cause = format!(
                         "cannot allocate {len} bytes of huge pages: {e}; raise vm.nr_hugepages, \
                          or set the HUGETLB_MODE of the memory domain to try"
                     );
-                    return Err(Status::NO_MEMORY);
+                    return Err(Failure::new(Status::NO_MEMORY, cause));
                 }
                 Err(e) => ucs_debug!("no huge pages for {len} bytes: {e}"),
             }
         }
         let len = len.next_multiple_of(mem::page_size());
         make_once(source, len, false, address, &mut wake)
-            .map_err(|e| out_of_memory(source.kind, len, &e))
     }
 
     #[inline]
@@ -163,31 +178,32 @@ fn make_once(
     huge: bool,
     address: usize,
     wake: &mut Option<EventFd>,
-) -> io::Result<Segment> {
-    let (map, file, sysv) = if source.kind == SegmentKind::Sysv {
-        let (id, map) = shm::make_sysv(len, huge, address)?;
-        (map, None, Some(id))
-    } else {
+) -> core::result::Result<Segment, Failure> {
+    let made = || -> io::Result<_> {
+        if source.kind == SegmentKind::Sysv {
+            let (id, map) = shm::make_sysv(len, huge, address)?;
+            return Ok((map, None, Some(id)));
+        }
         let file = shm::memory_file("ucx", len, huge)?;
         if huge {
             // Huge pages that are not there would be a signal at the first touch.
             shm::reserve(file.as_raw_fd(), 0, len)?;
         }
         let map = shm::map_file(&file, len, address)?;
-        (map, Some(file), None)
+        Ok((map, Some(file), None))
     };
+    let (map, file, sysv) = made().map_err(|e| no_memory(source.kind, len, &e))?;
     let export = Export {
         file,
         sysv,
         len: len as u64,
         wake: wake.take(),
     };
-    let failed = |e: Status| io::Error::other(e.to_string());
     Ok(Segment {
         map,
         kind: source.kind,
-        shared: Shared::new(export).map_err(failed)?,
-        membership: local::join().map_err(failed)?,
+        shared: Shared::new(export)?,
+        membership: local::join()?,
     })
 }
 
@@ -247,7 +263,7 @@ impl Attached {
     /// `UNREACHABLE`, with the reason in the log, when its owner does not give it.
     pub fn get(key: SegmentKey) -> Result<Arc<Attached>> {
         Attached::try_get(key).map_err(|why| {
-            ucs_debug!("cannot attach the shared memory {key:?}: {why}");
+            ucs_debug!("cannot attach {key}: {why}");
             Status::UNREACHABLE
         })
     }
@@ -333,7 +349,7 @@ impl Attached {
                 wake: None,
             },
             None => local::segment(self.key.owner, self.key.serial).map_err(|e| {
-                ucs_debug!("cannot reserve shared memory of {:?}: {e}", self.key);
+                ucs_debug!("cannot reserve pages of {}: {e}", self.key);
                 Status::UNREACHABLE
             })?,
         };

@@ -81,6 +81,17 @@ fn get_key(bytes: &[u8]) -> Result<SegmentKey> {
     })
 }
 
+impl core::fmt::Display for SegmentKey {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let transport = match self.kind {
+            SegmentKind::Posix => "posix",
+            SegmentKind::Sysv => "sysv",
+        };
+        let (serial, owner) = (self.serial, self.owner.pid);
+        write!(f, "{transport} segment {serial} of process {owner}")
+    }
+}
+
 impl SegmentKey {
     pub fn encode(&self) -> [u8; KEY_LEN] {
         let mut out = [0; KEY_LEN];

@@ -14,6 +14,7 @@ use super::{Engine, wire};
 use crate::c::*;
 use crate::sys::vm_rw::{self, CopyDirection, range};
 use crate::ucs::{Result, Status};
+use crate::ucs_diag;
 use crate::uct::api::Completion;
 use crate::uct::base::iface::base_of;
 use crate::uct::base::iov::Iov;
@@ -145,7 +146,8 @@ impl Engine {
 
     /// How other processes may reach this one's memory; zeros where they may not.
     fn own_reach(&self) -> [u8; REACH] {
-        let own = self.own_reach.get_or_init(|| peer::open().ok());
+        let opened = || peer::open().inspect_err(|e| ucs_diag!("tag offload: {e}"));
+        let own = self.own_reach.get_or_init(|| opened().ok());
         own.as_ref().map_or([0; REACH], |m| reach::encode(m.name))
     }
 

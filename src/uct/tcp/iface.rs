@@ -23,7 +23,7 @@ use crate::sys::net::{self, Address};
 use crate::sys::socket::{self, READABLE, Socket, WRITABLE};
 use crate::sys::timerfd::TimerFd;
 use crate::ucs::config::Config;
-use crate::ucs::{Result, Status};
+use crate::ucs::{Failure, Result, Status};
 use crate::uct::api::Completion;
 use crate::uct::auth::Auth;
 use crate::uct::base::iface::IfaceBox;
@@ -153,7 +153,7 @@ impl TcpIface {
         auth: Option<Arc<Auth>>,
         params: IfaceParams,
         config: &Config,
-    ) -> Result<uct_iface_h> {
+    ) -> core::result::Result<uct_iface_h, Failure> {
         let settings = Settings::read(config)?;
         let listener = listen(address, &settings)?;
         let port = listener.local_addr()?.port();
@@ -512,7 +512,7 @@ impl TcpIface {
 }
 
 /// A socket listening on the first free port of the range.
-fn listen(address: &Address, settings: &Settings) -> Result<Socket> {
+fn listen(address: &Address, settings: &Settings) -> core::result::Result<Socket, Failure> {
     let (first, last) = settings.ports;
     let mut last_error = None;
     for port in first..=last {
@@ -533,16 +533,13 @@ fn listen(address: &Address, settings: &Settings) -> Result<Socket> {
     }
     match last_error {
         Some(e) => {
-            ucs_error!(
-                "tcp: cannot listen on {} ({}), ports {first}-{last}: {e}",
-                address.name,
-                address.ip
-            );
-            Err(e.into())
+            let (name, ip) = (&address.name, address.ip);
+            let failed = format!("cannot listen on {name} ({ip}), ports {first}-{last}");
+            Err(Failure::of(&failed, &e))
         }
         None => {
-            ucs_error!("UCX_TCP_PORT_RANGE {first}-{last} is empty");
-            Err(Status::INVALID_PARAM)
+            let cause = format!("UCX_TCP_PORT_RANGE {first}-{last} is empty");
+            Err(Failure::new(Status::INVALID_PARAM, cause))
         }
     }
 }

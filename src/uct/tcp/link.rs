@@ -114,7 +114,7 @@ fn start(face: &TcpIface, conn: &Rc<Conn>) -> io::Result<()> {
         }
     }
     let connecting = socket.connect(remote)?;
-    ucs_debug!("tcp: {connecting:?}: to {remote}");
+    ucs_debug!("tcp: connects to {remote}");
     let done = connecting == Connecting::Done || is_connected(&socket);
     conn.set_socket(Some(socket));
     conn.phase.set(Phase::Connecting);

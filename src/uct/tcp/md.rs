@@ -8,7 +8,7 @@ use super::wire::DeviceAddr;
 use crate::c::*;
 use crate::sys::net::{self, loopback_domain};
 use crate::ucs::config::{Config, Table};
-use crate::ucs::{Result, Status};
+use crate::ucs::{Failure, Result, Status};
 use crate::uct::api::{Component, Device, Md, MdAttr, RkeyParts, Transport, Unusable};
 use crate::uct::auth::Auth;
 use crate::uct::base::iface::md_as;
@@ -186,12 +186,12 @@ impl Transport for TcpTransport {
         device: &str,
         params: IfaceParams,
         config: &Config,
-    ) -> Result<uct_iface_h> {
+    ) -> core::result::Result<uct_iface_h, Failure> {
         let md = md_as::<TcpMd>(md)?;
         let survey = md.selection.survey();
         let Some(address) = survey.addresses.iter().find(|a| a.name == device) else {
-            crate::ucs_error!("tcp: interface {device} is not up any more");
-            return Err(Status::NO_DEVICE);
+            let cause = format!("interface {device} is not up any more");
+            return Err(Failure::new(Status::NO_DEVICE, cause));
         };
         let (keys, auth) = (Arc::clone(&md.keys), md.auth.clone());
         TcpIface::open(worker, address, &survey, keys, auth, params, config)

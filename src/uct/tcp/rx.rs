@@ -426,7 +426,7 @@ fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u32, S
         }
         buf.start += total;
         if !control(face, conn, frame) {
-            return Err(format!("{frame:?}, which is invalid now"));
+            return Err(format!("{frame}, which is invalid now"));
         }
         if conn.fd() < 0 {
             return Ok(count);

@@ -100,6 +100,24 @@ pub enum Frame {
     },
 }
 
+impl core::fmt::Display for Frame {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Frame::Am { len, .. } => return write!(f, "an active message of {len} bytes"),
+            Frame::Welcome(_) => "a welcome",
+            Frame::Defer => "a request to wait for its connection",
+            Frame::Reject(_) => "a rejection",
+            Frame::Bye => "the announcement that nothing follows",
+            Frame::Ping => "a test of the connection",
+            Frame::Flush { .. } => "a flush",
+            Frame::FlushAck { .. } => "the acknowledgement of a flush",
+            Frame::Put { len, .. } => return write!(f, "a put of {len} bytes"),
+            Frame::PutAck { .. } => "the acknowledgement of puts",
+            Frame::PutRefused { .. } => "the refusal of a put",
+        })
+    }
+}
+
 /// Why bytes are no frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bad {

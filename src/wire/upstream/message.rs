@@ -36,6 +36,16 @@ pub enum WireupKind {
     Other(u8),
 }
 
+impl core::fmt::Display for WireupKind {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            WireupKind::Request => f.write_str("a wire-up request"),
+            WireupKind::Reply => f.write_str("a wire-up reply"),
+            WireupKind::Other(kind) => write!(f, "a wire-up message of kind {kind}"),
+        }
+    }
+}
+
 /// The header of a wire-up message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wireup {

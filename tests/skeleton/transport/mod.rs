@@ -5,8 +5,8 @@
 mod iface;
 
 use ferrucx::c::*;
-use ferrucx::ucs::Result;
 use ferrucx::ucs::config::{Config, Table};
+use ferrucx::ucs::{Failure, Result};
 use ferrucx::uct::api::{Component, Device, Md, MdAttr, Transport, Unusable};
 use ferrucx::uct::base::config as shared;
 use ferrucx::uct::base::params::IfaceParams;
@@ -93,7 +93,7 @@ impl Transport for SkeletonTransport {
         device: &str,
         params: IfaceParams,
         _config: &Config,
-    ) -> Result<uct_iface_h> {
+    ) -> core::result::Result<uct_iface_h, Failure> {
         Ok(iface::open(worker, device, params))
     }
 }

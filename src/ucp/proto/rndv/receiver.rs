@@ -335,7 +335,7 @@ impl Arriving {
             Ok(next) => self.state = next,
             Err(_) => {
                 ucs_error!(
-                    "{event:?} of a rendezvous that is in state {:?}; dropped",
+                    "the peer reports {event} of a rendezvous in another state ({}); dropped",
                     self.state
                 );
                 return false;

@@ -58,7 +58,10 @@ fn advance(send: &mut SendOp, event: SenderEvent) -> bool {
     };
     match next {
         Ok(next) => send.stage = Stage::Rndv(next),
-        Err(_) => ucs_error!("{event:?} of a message in stage {:?}; dropped", send.stage),
+        Err(_) => ucs_error!(
+            "the peer reports {event} of a message in another state ({}); dropped",
+            send.stage
+        ),
     }
     next.is_ok()
 }

@@ -14,7 +14,7 @@ use crate::sys::eventfd::EventFd;
 use crate::sys::random::random_bytes;
 use crate::sys::verbs::{Caps, CompletionQueue, QueuePair, ReceiveQueue};
 use crate::ucs::config::{AUTO, Config};
-use crate::ucs::{Events, Result, Status};
+use crate::ucs::{Events, Failure, Result, Status};
 use crate::ucs_error;
 use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
 use crate::uct::base::desc::{DescPool, OwnedDesc};
@@ -113,7 +113,7 @@ impl RcIface {
         device: &str,
         params: IfaceParams,
         config: &Config,
-    ) -> Result<uct_iface_h> {
+    ) -> core::result::Result<uct_iface_h, Failure> {
         let settings = Settings::read(config)?;
         let limits = &domain.limits;
         let most = |n: c_int| u32::try_from(n).unwrap_or(0);
@@ -121,17 +121,17 @@ impl RcIface {
         // Requests of endpoints that were closed may still have completions: twice the number has room.
         let room = receive_queue + 2 * settings.sends + connector::COMPLETIONS;
         if room > most(limits.max_cqe) {
-            ucs_error!(
-                "rc_verbs: {device}: a completion queue of {room} entries is more than the device has ({}): lower \
+            let cause = format!(
+                "a completion queue of {room} entries is more than the device has ({}): lower \
                  UCX_RC_VERBS_RX_QUEUE_LEN or UCX_RC_VERBS_TX_CQ_LEN",
                 limits.max_cqe
             );
-            return Err(Status::INVALID_PARAM);
+            return Err(Failure::new(Status::INVALID_PARAM, cause));
         }
         let queue = CompletionQueue::new(&domain.device, room as usize)
-            .map_err(|e| cannot(device, "completion queue", e))?;
+            .map_err(|e| cannot("completion queue", e))?;
         let receive = ReceiveQueue::new(&domain.device, receive_queue)
-            .map_err(|e| cannot(device, "shared receive queue", e))?;
+            .map_err(|e| cannot("shared receive queue", e))?;
         let wanted = Caps {
             // One more, for the end of all transfers.
             send_queue: settings.send_queue + 1,
@@ -140,7 +140,7 @@ impl RcIface {
         };
         // What the device gives is known only from a queue pair.
         let probe = QueuePair::new(&domain.device, &queue, &receive, wanted)
-            .map_err(|e| cannot(device, "queue pair", e))?;
+            .map_err(|e| cannot("queue pair", e))?;
         let caps = Caps {
             send_sges: probe.caps().send_sges.min(MAX_SGES as u32),
             ..probe.caps()
@@ -148,8 +148,11 @@ impl RcIface {
         drop(probe);
         let minimum = HEADER_LEN + size_of::<u64>();
         if (caps.inline as usize) < minimum || caps.send_sges < 2 {
-            ucs_error!("rc_verbs: {device} has too little inline data ({caps:?})");
-            return Err(Status::UNSUPPORTED);
+            let cause = format!(
+                "{device} has too little inline data: {} bytes, gather lists of {}",
+                caps.inline, caps.send_sges
+            );
+            return Err(Failure::new(Status::UNSUPPORTED, cause));
         }
         let register = |domain: &Arc<Domain>| {
             let domain = Arc::clone(domain);
@@ -259,9 +262,14 @@ impl RcIface {
             ..wanted
         };
         let pair = QueuePair::new(&self.domain.device, &self.queue, self.rx.queue(), with_end);
-        let pair = pair.map_err(|e| cannot(&self.domain.name, "queue pair", e))?;
+        let failed = |e| {
+            let why = cannot("queue pair", e);
+            ucs_error!("rc_verbs: {}: {why}", self.domain.name);
+            why.status
+        };
+        let pair = pair.map_err(failed)?;
         pair.initialize(self.port.number, self.partition)
-            .map_err(|e| cannot(&self.domain.name, "queue pair", e))?;
+            .map_err(failed)?;
         let [a, b, c] = random_bytes::<3>()?;
         let psn = u32::from_le_bytes([a, b, c, 0]);
         let slot = self.free_slots.borrow_mut().pop();
@@ -356,9 +364,8 @@ impl RcIface {
     }
 }
 
-fn cannot(device: &str, what: &str, e: std::io::Error) -> Status {
-    ucs_error!("rc_verbs: {device}: a {what} cannot be made: {e}");
-    Status::from(e)
+fn cannot(what: &str, e: std::io::Error) -> Failure {
+    Failure::of(&format!("a {what} cannot be made"), &e)
 }
 
 impl Iface for RcIface {

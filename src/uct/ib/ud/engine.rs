@@ -49,6 +49,16 @@ pub struct Dropped {
     pub duplicate: u64,
 }
 
+impl core::fmt::Display for Dropped {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(
+            f,
+            "{} malformed, {} for others, {} for unknown connections, {} without room, {} duplicate",
+            self.malformed, self.foreign, self.unknown, self.refused, self.duplicate
+        )
+    }
+}
+
 pub struct Engine {
     // The queue pair goes before the buffers.
     pub sender: Sender,

@@ -14,7 +14,7 @@ use crate::sys::lock::{Mutex, MutexGuard};
 use crate::sys::verbs::{Caps, CompletionQueue, DatagramPair};
 use crate::ucs::async_ctx::{self, HandlerId, Mode};
 use crate::ucs::config::Config;
-use crate::ucs::{Events, Result, Status};
+use crate::ucs::{Events, Failure, Result, Status};
 use crate::uct::api::{Completion, Iface, Pack, Posted};
 use crate::uct::base::desc::{DescPool, OwnedDesc};
 use crate::uct::base::iface::{EpBox, IfaceBox};
@@ -28,7 +28,7 @@ use crate::uct::ib::ops::MAX_SGES;
 use crate::uct::ib::port::{Port, read_device};
 use crate::uct::ib::wire::DEVICE_LEN;
 use crate::uct::internal::InternalIface;
-use crate::{ucs_debug, ucs_diag, ucs_error};
+use crate::{ucs_debug, ucs_diag};
 use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_int;
 use std::collections::VecDeque;
@@ -86,40 +86,43 @@ impl UdIface {
         device: &str,
         params: IfaceParams,
         config: &Config,
-    ) -> Result<uct_iface_h> {
+    ) -> core::result::Result<uct_iface_h, Failure> {
         let settings = Settings::read(config)?;
         let device_limits = &domain.limits;
         let most = |n: c_int| u32::try_from(n).unwrap_or(0);
         let receives = settings.receive_queue.min(most(device_limits.max_qp_wr));
         let room = receives + settings.send_queue;
         if room > most(device_limits.max_cqe) {
-            ucs_error!(
-                "ud_verbs: {device}: a completion queue of {room} entries is more than the device has ({}): lower \
+            let cause = format!(
+                "a completion queue of {room} entries is more than the device has ({}): lower \
                  UCX_UD_VERBS_RX_QUEUE_LEN or UCX_UD_VERBS_TX_QUEUE_LEN",
                 device_limits.max_cqe
             );
-            return Err(Status::INVALID_PARAM);
+            return Err(Failure::new(Status::INVALID_PARAM, cause));
         }
         let queue = CompletionQueue::new(&domain.device, room as usize)
-            .map_err(|e| cannot(device, "completion queue", e))?;
+            .map_err(|e| cannot("completion queue", e))?;
         let wanted = Caps {
             send_queue: settings.send_queue,
             send_sges: settings.sges.min(most(device_limits.max_sge)),
             inline: settings.inline,
         };
         let pair = DatagramPair::new(&domain.device, &queue, wanted, receives)
-            .map_err(|e| cannot(device, "queue pair", e))?;
+            .map_err(|e| cannot("queue pair", e))?;
         let caps = Caps {
             send_sges: pair.caps().send_sges.min(MAX_SGES as u32),
             ..pair.caps()
         };
         if caps.inline < settings.inline || caps.send_sges < 2 {
-            ucs_error!("ud_verbs: {device} has too little inline data ({caps:?})");
-            return Err(Status::UNSUPPORTED);
+            let cause = format!(
+                "{device} has too little inline data: {} bytes, gather lists of {}",
+                caps.inline, caps.send_sges
+            );
+            return Err(Failure::new(Status::UNSUPPORTED, cause));
         }
         let partition = port.partition_index(&domain.device, settings.path.partition)?;
         pair.start(port.number, partition, QKEY)
-            .map_err(|e| cannot(device, "queue pair", e))?;
+            .map_err(|e| cannot("queue pair", e))?;
         let mtu = 128usize << port.mtu(&port.address, &settings.path);
         let datagram = settings.segment.min(mtu);
         let limits = MessageLimits {
@@ -208,9 +211,8 @@ impl UdIface {
     }
 }
 
-fn cannot(device: &str, what: &str, e: std::io::Error) -> Status {
-    ucs_error!("ud_verbs: {device}: a {what} cannot be made: {e}");
-    Status::from(e)
+fn cannot(what: &str, e: std::io::Error) -> Failure {
+    Failure::of(&format!("a {what} cannot be made"), &e)
 }
 
 impl Drop for UdIface {
@@ -223,7 +225,7 @@ impl Drop for UdIface {
         }
         let mut engine = self.shared.0.lock();
         if engine.dropped != Dropped::default() {
-            ucs_debug!("ud_verbs: received and dropped: {:?}", engine.dropped);
+            ucs_debug!("ud_verbs: received and dropped: {}", engine.dropped);
         }
         let ids = engine.conns.ids();
         if ids.is_empty() || !engine.sender.pair.is_ours() {

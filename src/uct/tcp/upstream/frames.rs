@@ -59,6 +59,19 @@ pub enum Frame {
     Keepalive,
 }
 
+impl core::fmt::Display for Frame {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Frame::Am { len, .. } => return write!(f, "an active message of {len} bytes"),
+            Frame::Ack => "the acceptance of a connection",
+            Frame::Fin => "the announcement that nothing follows",
+            Frame::Flush { .. } => "a flush",
+            Frame::FlushAck { .. } => "the acknowledgement of a flush",
+            Frame::Keepalive => "a test of the connection",
+        })
+    }
+}
+
 /// Why bytes are no frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bad {

@@ -59,7 +59,7 @@ pub fn handle_frames(face: &Face, conn: &Rc<Conn>, buf: &mut RxBuf) -> Result<u3
         }
         buf.start += total;
         if !control(face, conn, frame) {
-            return Err(format!("{frame:?}, which is invalid now"));
+            return Err(format!("{frame}, which is invalid now"));
         }
         if conn.fd() < 0 {
             return Ok(count);
