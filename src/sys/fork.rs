@@ -99,8 +99,12 @@ fn wiped_on_fork() -> Option<*mut AtomicU32> {
     if page == libc::MAP_FAILED {
         return None;
     }
+    // qemu-user (seen with 7.2) says yes to every advice and follows none: who takes one that does not exist is not believed.
+    const NO_ADVICE: i32 = -1;
     // SAFETY: the range is the mapping made above.
-    if unsafe { libc::madvise(page, LEN, libc::MADV_WIPEONFORK) } != 0 {
+    let takes_any = unsafe { libc::madvise(page, LEN, NO_ADVICE) } == 0;
+    // SAFETY: as above.
+    if takes_any || unsafe { libc::madvise(page, LEN, libc::MADV_WIPEONFORK) } != 0 {
         // SAFETY: as above; nobody has seen the pointer.
         unsafe { libc::munmap(page, LEN) };
         return None;

@@ -27,7 +27,8 @@ pub fn ended(fd: &OwnedFd) -> bool {
 /// When the process was started, in ticks since boot; tells a process from a later one of the same
 /// number. `None` when there is no such process or it has ended and waits for its parent.
 pub fn start_time(pid: u32) -> Option<u64> {
-    let stat = read_kernel_text(format!("/proc/{pid}/stat")).ok()?;
+    // That of the first thread: qemu-user makes up /proc/PID/stat for the process itself, with another time of start.
+    let stat = read_kernel_text(format!("/proc/{pid}/task/{pid}/stat")).ok()?;
     // The second field is the program's name in parentheses, which may hold anything.
     let after_name = stat.get(stat.rfind(')')? + 1..)?;
     let mut fields = after_name.split_ascii_whitespace();
