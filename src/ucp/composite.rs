@@ -2,13 +2,13 @@
 //!
 //! The poster counts as one part until it has posted everything, so the composite cannot complete earlier. Each part
 //! has a request of its own, whose callback reports its completion and releases it.
+#![forbid(unsafe_code)]
 
 use super::op::{CompositeOp, Op, Operation};
 use super::request::{Callback, Param, Posted, Req, Request, settle};
 use super::worker_core::Core;
 use crate::c::*;
 use crate::ucs::{Result, Status};
-use core::ffi::c_void;
 
 impl Operation for CompositeOp {}
 
@@ -35,7 +35,7 @@ impl CompositeRequest {
             }
         });
         let each = Param {
-            callback: Callback::Send(on_part_done, self.0.user()),
+            callback: Callback::Part(on_part_done, self.0),
             ..Param::PLAIN
         };
         match f(&each) {
@@ -53,13 +53,9 @@ impl CompositeRequest {
 }
 
 /// Completion of a part that has a request of its own.
-unsafe extern "C" fn on_part_done(part: *mut c_void, status: ucs_status_t, whole: *mut c_void) {
-    // SAFETY: the part is complete and nobody else's; the whole is alive until its last part.
-    unsafe {
-        Req::from_user(part).release();
-        let result = Status::from_code(status).map_or(Ok(()), Err);
-        part_done(Req::from_user(whole), result);
-    }
+fn on_part_done(part: &Request, status: ucs_status_t, whole: Req) {
+    part.release();
+    part_done(whole, Status::from_code(status).map_or(Ok(()), Err));
 }
 
 fn part_done(whole: Req, result: Result<()>) {

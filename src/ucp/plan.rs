@@ -1,4 +1,5 @@
 //! Protocol selection by message length, from the transports' attributes, the configuration, and a cost model of both.
+#![forbid(unsafe_code)]
 
 use crate::c::*;
 use crate::ucp::config::TABLE;
@@ -214,10 +215,10 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::uct::api::UNQUERIED;
 
     fn attr(latency: f64, overhead: f64, bandwidth: f64, flags: u64) -> uct_iface_attr {
-        // SAFETY: integers, floats and a plain C address struct: zero is a value of each.
-        let mut attr: uct_iface_attr = unsafe { core::mem::zeroed() };
+        let mut attr = UNQUERIED;
         attr.latency.c = latency;
         attr.overhead = overhead;
         attr.bandwidth.dedicated = bandwidth;

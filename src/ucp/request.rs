@@ -40,6 +40,8 @@ pub enum Callback {
         unsafe extern "C" fn(*mut c_void, ucs_status_t, usize, *mut c_void),
         *mut c_void,
     ),
+    /// A part of the request that is given, which lives until its last part has completed.
+    Part(fn(&Request, ucs_status_t, Req), Req),
     OldSend(unsafe extern "C" fn(*mut c_void, ucs_status_t)),
     OldTagRecv(unsafe extern "C" fn(*mut c_void, ucs_status_t, *mut ucp_tag_recv_info_t)),
     OldStream(unsafe extern "C" fn(*mut c_void, ucs_status_t, usize)),
@@ -534,12 +536,11 @@ impl Request {
     #[inline(never)]
     fn tell(&self, status: ucs_status_t, info: Info) {
         let callback = self.callback.get();
-        let user = Request::user(self.as_ptr());
         let released = self.released.get();
         // Release: a thread that sees the status sees `info` and the data. From here on, the user's own memory may be
         // gone: another thread may have seen it.
         self.status.store(status, Ordering::Release);
-        callback.call(user, status, info);
+        callback.call(self, status, info);
         // The callback gets the user's pointer, which stays valid until it returns.
         if released {
             self.give_back();
@@ -624,7 +625,8 @@ impl Request {
 impl Callback {
     /// Tells the user.
     #[inline]
-    fn call(self, user: *mut c_void, status: ucs_status_t, info: Info) {
+    fn call(self, req: &Request, status: ucs_status_t, info: Info) {
+        let user = Request::user(req.as_ptr());
         let mut c_info = ucp_tag_recv_info_t {
             sender_tag: info.tag,
             length: info.length,
@@ -636,6 +638,7 @@ impl Callback {
                 Callback::Send(f, arg) => f(user, status, arg),
                 Callback::TagRecv(f, arg) => f(user, status, &c_info, arg),
                 Callback::Recv(f, arg) => f(user, status, info.length, arg),
+                Callback::Part(f, whole) => f(req, status, whole),
                 Callback::OldSend(f) => f(user, status),
                 Callback::OldTagRecv(f) => f(user, status, &mut c_info),
                 Callback::OldStream(f) => f(user, status, info.length),
@@ -663,7 +666,7 @@ pub fn settle(req: Req, param: &Param) -> Result<Posted> {
     }
     let status = req.status();
     if param.mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL != 0 {
-        param.callback.call(req.user(), status, req.info());
+        param.callback.call(&req, status, req.info());
         return Ok(Posted::Request(req));
     }
     req.recycle();

@@ -28,6 +28,7 @@ use crate::c::*;
 use crate::sys::cpu;
 use crate::ucs::config::{Others, var};
 use crate::ucs::{Failure, Result, Status};
+use crate::uct::api;
 use crate::uct::base::params::IfaceParams;
 use crate::uct::internal::base_of;
 use crate::{ucs_diag, ucs_error, ucs_warn};
@@ -229,7 +230,7 @@ impl Worker {
             handle,
             resource: index,
             number: resource.number,
-            attr: UNQUERIED,
+            attr: api::UNQUERIED,
             needs_registration: md.attr().flags & u64::from(UCT_MD_FLAG_NEED_MEMH) != 0,
             device_address: Vec::new(),
             address: Vec::new(),
@@ -331,12 +332,6 @@ impl Drop for Worker {
         }
     }
 }
-
-/// Attributes before the query.
-const UNQUERIED: uct_iface_attr = {
-    // SAFETY: integers, floats and a plain C address struct: zero is a value of each.
-    unsafe { core::mem::zeroed() }
-};
 
 /// A transport endpoint failed: so does the endpoint on top of it.
 ///

@@ -2,8 +2,9 @@
 //!
 //! Distances come from where a device hangs in sysfs and from the NUMA table. They are estimates
 //! that only order devices by nearness. A client may put a source of its own in their place.
+#![forbid(unsafe_code)]
 
-use crate::c::{ucs_sys_dev_distance_t, ucs_sys_topo_ops_t};
+use crate::c::ucs_cpu_set_t;
 use crate::sys::{cpu, numa};
 use crate::ucs::fork::ForkLocked;
 use crate::ucs::{Result, Status};
@@ -179,10 +180,17 @@ pub fn put_all(devices: Vec<Device>) {
 }
 
 /// Sources of distances of clients; the last one counts.
-static SOURCES: ForkLocked<Vec<ucs_sys_topo_ops_t>> = ForkLocked::new(Vec::new());
+static SOURCES: ForkLocked<Vec<Arc<dyn Source>>> = ForkLocked::new(Vec::new());
 
-/// Puts a source in the place of those before. Its functions may be called as long as it is there.
-pub fn push_source(source: ucs_sys_topo_ops_t) {
+/// A client's distances. `None` where it has none.
+pub trait Source: Send + Sync {
+    fn between(&self, a: SysDevice, b: SysDevice) -> Option<Distance>;
+    fn to_memory(&self, device: SysDevice) -> Option<Distance>;
+    fn to_memory_near(&self, device: SysDevice, cpus: &ucs_cpu_set_t) -> Option<Distance>;
+}
+
+/// Puts a source in the place of those before.
+pub fn push_source(source: Arc<dyn Source>) {
     SOURCES.with(|all| all.push(source));
 }
 
@@ -191,20 +199,9 @@ pub fn pop_source() {
     SOURCES.with(Vec::pop);
 }
 
-/// What a client's source answers, where there is one that does.
-fn of_source(
-    ask: impl FnOnce(&ucs_sys_topo_ops_t, &mut ucs_sys_dev_distance_t) -> Option<()>,
-) -> Option<Distance> {
-    let source = SOURCES.with(|all| all.last().copied())?;
-    let mut answer = ucs_sys_dev_distance_t {
-        latency: Distance::NONE.latency,
-        bandwidth: Distance::NONE.bandwidth,
-    };
-    ask(&source, &mut answer)?;
-    Some(Distance {
-        latency: answer.latency,
-        bandwidth: answer.bandwidth,
-    })
+/// The client's source that counts.
+fn source() -> Option<Arc<dyn Source>> {
+    SOURCES.with(|all| all.last().cloned())
 }
 
 /// The folder of the PCI function that a device of sysfs hangs below: two steps up.
@@ -251,11 +248,7 @@ pub fn of_net_interface(interface: &str) -> SysDevice {
 
 /// How far apart two devices are; `None` when a number is neither a device nor `UNKNOWN`.
 pub fn distance(a: SysDevice, b: SysDevice) -> Option<Distance> {
-    let told = of_source(|source, answer| {
-        // SAFETY: the client's function.
-        let status = unsafe { (source.get_distance?)(a, b, answer) };
-        (status == crate::c::UCS_OK).then_some(())
-    });
+    let told = source().and_then(|source| source.between(a, b));
     if told.is_some() {
         return told;
     }
@@ -289,11 +282,7 @@ fn path_distance(a: &Path, b: &Path, same_node: bool) -> Distance {
 
 /// How far a device is from memory, averaged over the processors this thread may run on.
 pub fn memory_distance(device: SysDevice) -> Distance {
-    let told = of_source(|source, answer| {
-        // SAFETY: the client's function.
-        unsafe { (source.get_memory_distance?)(device, answer) };
-        Some(())
-    });
+    let told = source().and_then(|source| source.to_memory(device));
     told.unwrap_or_else(|| match cpu::affinity() {
         Ok(affinity) => near(device, |number| cpu::is_set(&affinity, number)),
         Err(_) => near(device, |_| true),
@@ -301,16 +290,12 @@ pub fn memory_distance(device: SysDevice) -> Distance {
 }
 
 /// How far a device is from memory, averaged over some processors.
-pub fn memory_distance_of(device: SysDevice, cpus: &crate::c::ucs_cpu_set_t) -> Distance {
-    let told = of_source(|source, answer| {
-        // SAFETY: the client's function.
-        unsafe { (source.get_memory_distance_for_cpuset?)(device, cpus, answer) };
-        Some(())
-    });
+pub fn memory_distance_of(device: SysDevice, cpus: &ucs_cpu_set_t) -> Distance {
+    let told = source().and_then(|source| source.to_memory_near(device, cpus));
     told.unwrap_or_else(|| near(device, |cpu| has(cpus, cpu)))
 }
 
-fn has(cpus: &crate::c::ucs_cpu_set_t, cpu: usize) -> bool {
+fn has(cpus: &ucs_cpu_set_t, cpu: usize) -> bool {
     let word = cpus.ucs_bits.get(cpu / 64);
     word.is_some_and(|word| word >> (cpu % 64) & 1 == 1)
 }

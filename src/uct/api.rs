@@ -25,6 +25,12 @@ pub enum Posted {
     InProgress,
 }
 
+/// An interface's attributes before it is asked for them.
+pub const UNQUERIED: uct_iface_attr = {
+    // SAFETY: integers, floats and a plain C address struct: zero is a value of each.
+    unsafe { core::mem::zeroed() }
+};
+
 /// A packing callback of the user: writes at most the transport's limit, and returns the length.
 #[derive(Clone, Copy)]
 pub struct Pack {

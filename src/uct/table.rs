@@ -7,7 +7,7 @@
 use crate::c::*;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, Unpack};
+use crate::uct::api::{AtomicOp, AtomicWord, Completion, Iface, Pack, Posted, UNQUERIED, Unpack};
 use crate::uct::base::am::AM_IDS;
 use crate::uct::base::iface::{EpBox, IfaceBox};
 use crate::uct::base::iov::Iov;
@@ -494,8 +494,8 @@ face_shim! { fn tagged_event_arm<I: Iface>(face, events: c_uint) -> ucs_status_t
 
 face_shim! { fn get_device_address<I: Iface>(face, addr: *mut uct_device_addr_t) -> ucs_status_t {
     if addr.is_null() {
-        // Clients pass null for an address without bytes. SAFETY: all-zero is a value of the struct.
-        let mut attr: uct_iface_attr = unsafe { core::mem::zeroed() };
+        // Clients pass null for an address without bytes.
+        let mut attr = UNQUERIED;
         I::query(face, &mut attr);
         return if attr.device_addr_len == 0 { UCS_OK } else { UCS_ERR_INVALID_PARAM };
     }

@@ -6,6 +6,7 @@ use crate::c::prelude::*;
 use crate::ucs::topo::{self, BusId, Device, Distance};
 use crate::ucs::{Status, status::code_of};
 use std::path::Path;
+use std::sync::Arc;
 
 /// No way at all: what is assumed between devices of which nothing is known.
 #[unsafe(no_mangle)]
@@ -540,6 +541,50 @@ pub unsafe extern "C" fn ucs_topo_resolve_sysfs_path(
     }
 }
 
+/// A client's functions, which may be called until the source is taken away.
+struct ClientSource(ucs_sys_topo_ops_t);
+
+impl ClientSource {
+    /// What the client writes, if `ask` says that it did.
+    fn answer(ask: impl FnOnce(&mut ucs_sys_dev_distance_t) -> Option<()>) -> Option<Distance> {
+        let mut answer = ucs_sys_dev_distance_t {
+            latency: Distance::NONE.latency,
+            bandwidth: Distance::NONE.bandwidth,
+        };
+        ask(&mut answer)?;
+        Some(Distance {
+            latency: answer.latency,
+            bandwidth: answer.bandwidth,
+        })
+    }
+}
+
+impl topo::Source for ClientSource {
+    fn between(&self, a: topo::SysDevice, b: topo::SysDevice) -> Option<Distance> {
+        ClientSource::answer(|answer| {
+            // SAFETY: the client's function.
+            let status = unsafe { (self.0.get_distance?)(a, b, answer) };
+            (status == UCS_OK).then_some(())
+        })
+    }
+
+    fn to_memory(&self, device: topo::SysDevice) -> Option<Distance> {
+        ClientSource::answer(|answer| {
+            // SAFETY: the client's function.
+            unsafe { (self.0.get_memory_distance?)(device, answer) };
+            Some(())
+        })
+    }
+
+    fn to_memory_near(&self, device: topo::SysDevice, cpus: &ucs_cpu_set_t) -> Option<Distance> {
+        ClientSource::answer(|answer| {
+            // SAFETY: the client's function.
+            unsafe { (self.0.get_memory_distance_for_cpuset?)(device, cpus, answer) };
+            Some(())
+        })
+    }
+}
+
 /// Puts a source of distances in the place of those before. `ucs/sys/topo/base/topo.h`.
 ///
 /// - `ops` (in): The functions; alive until the source is taken away.
@@ -553,7 +598,7 @@ pub unsafe extern "C" fn ucs_sys_topo_provider_push(
 ) -> ucs_status_t {
     non_null!(UCS_ERR_INVALID_PARAM; ops);
     // SAFETY: checked above; the caller vouches for it.
-    topo::push_source(unsafe { ops.read() });
+    topo::push_source(Arc::new(ClientSource(unsafe { ops.read() })));
     UCS_OK
 }
 

@@ -5,6 +5,7 @@ use crate::c::*;
 use crate::ucs::config::{Config, var};
 use crate::ucs::status::code_of;
 use crate::ucs_error;
+use crate::uct::api::UNQUERIED;
 use crate::uct::base::am::AM_IDS;
 use crate::uct::base::config::IFACE;
 use crate::uct::base::iface::base_of;
@@ -293,8 +294,7 @@ pub unsafe extern "C" fn uct_iface_set_am_handler(
 
 /// Whether the interface states `UCT_IFACE_FLAG_CB_SYNC`, without which upstream refuses handlers.
 fn calls_from_progress(iface: uct_iface_h) -> bool {
-    // SAFETY: all-zero is a value of the struct.
-    let mut attr: uct_iface_attr = unsafe { core::mem::zeroed() };
+    let mut attr = UNQUERIED;
     let queried = op!(iface, iface_query, iface, &mut attr);
     queried == UCS_OK && attr.cap.flags & UCT_IFACE_FLAG_CB_SYNC != 0
 }

@@ -4,6 +4,7 @@
 //! the first bytes (see `ucs::callbackq` for the layout that serves every release).
 
 use crate::c::*;
+use crate::ucs::async_ctx::AsyncContext;
 use crate::ucs::callbackq::CallbackQueue;
 
 #[repr(C)]
@@ -41,9 +42,10 @@ impl WorkerHandle {
         &self.queue
     }
 
-    /// The user's async context, never null.
-    pub fn async_context(&self) -> *mut ucs_async_context_t {
-        self.async_context
+    /// The user's async context.
+    pub fn async_context(&self) -> Option<AsyncContext> {
+        // SAFETY: the user's async context outlives the worker (C contract of uct_worker_create).
+        unsafe { AsyncContext::from_c(self.async_context) }
     }
 
     /// Polls everything once. Returns the number of events.

@@ -2,6 +2,7 @@
 //!
 //! It has the clients that wait for a reply, by id, and the accepted sockets of unauthenticated peers. Unauthenticated
 //! peers have a deadline and a limit, so that flooding a port costs bounded memory; while there are some, a timer runs.
+#![forbid(unsafe_code)]
 
 use super::config::Settings;
 use super::conn::Conn;
@@ -84,8 +85,7 @@ pub(super) fn next_id() -> usize {
 impl Manager {
     /// A manager that works on the worker's async context.
     pub fn open(worker: &WorkerHandle, config: &Config, encode: EncodeDevice) -> Result<Manager> {
-        // SAFETY: the user's async context outlives the worker (C contract of uct_worker_create).
-        let Some(ctx) = (unsafe { AsyncContext::from_c(worker.async_context()) }) else {
+        let Some(ctx) = worker.async_context() else {
             crate::ucs_error!("a connection manager needs the worker's async context");
             return Err(Status::INVALID_PARAM);
         };

@@ -1,5 +1,4 @@
 //! The client: one connection for each request, with the timeout `PATIENCE`.
-#![forbid(unsafe_code)]
 
 use super::server::{abstract_address, door_name, is_own, own_export, probe_word};
 use super::wire::{ANSWER_LEN, Answer, ProcessName, Question, Request, Verdict};

@@ -12,6 +12,7 @@
 //! | `server` | the sockets, the thread that answers, what other processes may ask for |
 //! | `own_listener` | the sockets that a child of fork() closes |
 //! | `client` | asking, with a limit of time, and what is known of processes that answered |
+#![forbid(unsafe_code)]
 
 mod client;
 mod own_listener;

@@ -3,7 +3,7 @@
 //! A child's copy would keep the socket's address taken after its owner closed it, and let processes connect that nobody
 //! answers. The sockets are listed from before their first moment to after their last, as seen from fork().
 
-use crate::sys::process;
+use crate::sys::{process, raw_socket};
 use crate::ucs::fork::{ForkLocked, call_in_child};
 use std::collections::BTreeSet;
 use std::io;
@@ -14,7 +14,7 @@ use std::os::unix::net::UnixListener;
 
 static OPEN: ForkLocked<BTreeSet<RawFd>> = ForkLocked::new(BTreeSet::new());
 
-/// A listening socket of this process alone.
+/// A listening socket of this process alone. Its drop closes it, within the list's lock.
 pub struct OwnListener(ManuallyDrop<UnixListener>);
 
 impl OwnListener {
@@ -40,8 +40,7 @@ impl Drop for OwnListener {
     fn drop(&mut self) {
         OPEN.with(|open| {
             open.remove(&self.0.as_raw_fd());
-            // SAFETY: dropped once, here.
-            unsafe { ManuallyDrop::drop(&mut self.0) };
+            let _ = raw_socket::close(self.0.as_raw_fd());
         });
     }
 }

@@ -3,7 +3,6 @@
 //! It runs on the thread of `ucs/event_loop`. The cost of a client is limited: a request has a fixed size, a connection
 //! without a whole request is kept until there are more than `MAX_INCOMPLETE`, and a client of another user is rejected at
 //! once.
-#![forbid(unsafe_code)]
 
 use super::own_listener::OwnListener;
 use super::wire::{Answer, ProcessName, Question, REQUEST_LEN, Request, Verdict};

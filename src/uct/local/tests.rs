@@ -1,5 +1,4 @@
 //! The channel with honest and hostile clients, and with servers whose answers cannot be used.
-#![forbid(unsafe_code)]
 
 use super::client::ask;
 use super::server::abstract_address;

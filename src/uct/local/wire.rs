@@ -1,5 +1,4 @@
 //! Byte formats of the local channel: the name of a process in addresses and keys, a request, and its reply.
-#![forbid(unsafe_code)]
 
 use crate::wire::{Reader, Writer};
 

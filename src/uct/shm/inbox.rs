@@ -86,7 +86,7 @@ impl Inbox {
         let segment = Arc::new(segment);
         let list = || -> Box<[Cell<u16>]> { (0..lanes).map(|_| Cell::new(0)).collect() };
         Ok(Inbox {
-            wake: Arc::new(Wake::new(Arc::clone(&segment))),
+            wake: Arc::new(Wake::new(Arc::clone(&segment), bells)),
             segment,
             layout,
             bells,

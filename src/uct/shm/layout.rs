@@ -190,6 +190,11 @@ pub struct Bells {
     base: *mut u8,
 }
 
+// SAFETY: the words are only used as atomics.
+unsafe impl Send for Bells {}
+// SAFETY: as above.
+unsafe impl Sync for Bells {}
+
 impl Bells {
     /// # Safety
     /// `base` must be a mapped segment of a checked layout, for as long as the bells are used.

@@ -1,4 +1,5 @@
 //! `Wake`: by what an interface that sleeps is woken: a counter that only processes get which the local channel serves.
+#![forbid(unsafe_code)]
 
 use super::layout::Bells;
 use super::segment::Segment;
@@ -9,17 +10,18 @@ use std::sync::Arc;
 pub struct Wake {
     /// Of the interface.
     segment: Arc<Segment>,
+    /// In it.
+    bells: Bells,
 }
 
 impl Wake {
-    pub fn new(segment: Arc<Segment>) -> Wake {
-        Wake { segment }
+    pub fn new(segment: Arc<Segment>, bells: Bells) -> Wake {
+        Wake { segment, bells }
     }
 
     /// Where the bells of the interface are.
-    pub fn bells(&self) -> Bells {
-        // SAFETY: a segment of our own layout, which lives as long as this does.
-        unsafe { Bells::new(self.segment.base()) }
+    pub fn bells(&self) -> &Bells {
+        &self.bells
     }
 
     /// What becomes readable when the armed owner is to wake.

@@ -24,7 +24,7 @@ use crate::sys::random;
 use crate::ucs::callbackq::CallbackId;
 use crate::ucs::tag_match::Posted as Matching;
 use crate::ucs::{Result, Status};
-use crate::uct::api::{Completion, Iface, Pack, Posted};
+use crate::uct::api::{Completion, Iface, Pack, Posted, UNQUERIED};
 use crate::uct::base::am::AM_IDS;
 use crate::uct::base::desc::DescPool;
 use crate::uct::base::iface::{EpBox, IfaceBase, IfaceBox, base_of};
@@ -249,8 +249,7 @@ pub struct Engine {
 impl Engine {
     /// The engine of an interface that was just opened; `None` when the transport cannot carry it.
     pub fn open<I: Iface>(face: &IfaceBox<I>, params: TagParams) -> Option<Box<Engine>> {
-        // SAFETY: all-zero is a value of the struct.
-        let mut attr: uct_iface_attr = unsafe { core::mem::zeroed() };
+        let mut attr = UNQUERIED;
         I::query(face, &mut attr);
         let Some(limits) = Limits::of(&attr) else {
             ucs_diag!("{} has no tag matching", face.base.transport);

@@ -1,15 +1,17 @@
-//! Ranges that memory events have told of, until the cache takes them. Nothing here allocates or waits for the kernel.
+//! Ranges that memory events have told of, until the cache takes them. Nothing here allocates, and whoever
+//! waits for the lock does so for a few instructions.
+#![forbid(unsafe_code)]
 
-use crate::ucs::sync::{AtomicBool, AtomicUsize, Ordering};
-use core::cell::UnsafeCell;
+use crate::sys::lock::Mutex;
+use crate::ucs::sync::{AtomicUsize, Ordering};
 
 /// Ranges that are kept apart; more become one that has them all.
 const ROOM: usize = 64;
 
 #[derive(Default)]
 pub struct Pending {
-    locked: AtomicBool,
-    ranges: UnsafeCell<Ranges>,
+    /// Held for a few instructions, and by no one who could be in the allocator.
+    ranges: Mutex<Ranges>,
     /// How many there are, to be looked at without the lock.
     count: AtomicUsize,
     bytes: AtomicUsize,
@@ -29,36 +31,23 @@ impl Default for Ranges {
     }
 }
 
-// SAFETY: the ranges are touched under `locked` only.
-unsafe impl Sync for Pending {}
-
 impl Pending {
-    fn with<R>(&self, body: impl FnOnce(&mut Ranges) -> R) -> R {
-        // Held for a few instructions, and by no one who could be in the allocator.
-        while self.locked.swap(true, Ordering::Acquire) {
-            core::hint::spin_loop();
-        }
-        // SAFETY: the flag above is ours.
-        let result = body(unsafe { &mut *self.ranges.get() });
-        self.locked.store(false, Ordering::Release);
-        result
-    }
-
     /// Adds a range, from its first byte to behind its last.
     pub fn note(&self, start: usize, end: usize) {
-        self.with(|ranges| {
-            if ranges.count == ROOM {
-                let all = ranges.all.iter().fold((start, end), |(from, to), range| {
-                    (from.min(range.0), to.max(range.1))
-                });
-                ranges.all[0] = all;
-                ranges.count = 1;
-            } else {
-                ranges.all[ranges.count] = (start, end);
-                ranges.count += 1;
-            }
-            self.count.store(ranges.count, Ordering::Release);
-        });
+        let mut ranges = self.ranges.lock();
+        if ranges.count == ROOM {
+            let all = ranges.all.iter().fold((start, end), |(from, to), range| {
+                (from.min(range.0), to.max(range.1))
+            });
+            ranges.all[0] = all;
+            ranges.count = 1;
+        } else {
+            let next = ranges.count;
+            ranges.all[next] = (start, end);
+            ranges.count += 1;
+        }
+        self.count.store(ranges.count, Ordering::Release);
+        drop(ranges);
         self.bytes.fetch_add(end - start, Ordering::Relaxed);
     }
 
@@ -67,20 +56,23 @@ impl Pending {
         if self.count.load(Ordering::Acquire) == 0 {
             return None;
         }
-        let taken = self.with(|ranges| {
-            if ranges.count == 0 {
-                return None;
-            }
-            let first = ranges.all[0];
-            ranges.all.copy_within(1..ranges.count, 0);
-            ranges.count -= 1;
-            self.count.store(ranges.count, Ordering::Release);
-            Some(first)
-        });
+        let taken = self.take_locked();
         if self.count.load(Ordering::Relaxed) == 0 {
             self.bytes.store(0, Ordering::Relaxed);
         }
         taken
+    }
+
+    fn take_locked(&self) -> Option<(usize, usize)> {
+        let mut ranges = self.ranges.lock();
+        if ranges.count == 0 {
+            return None;
+        }
+        let (first, count) = (ranges.all[0], ranges.count);
+        ranges.all.copy_within(1..count, 0);
+        ranges.count -= 1;
+        self.count.store(ranges.count, Ordering::Release);
+        Some(first)
     }
 
     /// Bytes of the ranges that wait.
