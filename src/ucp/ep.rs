@@ -83,6 +83,8 @@ impl Default for EpParams {
 pub enum Task {
     Request(Req),
     Control(Box<Control>),
+    /// A control message that only upstream's dialect has.
+    Upstream(Box<UpstreamControl>),
     /// A get by the peer.
     Serve(Box<PeerGet>),
 }
@@ -125,6 +127,12 @@ impl Task {
 /// A control message.
 pub struct Control {
     pub id: AmId,
+    pub bytes: Vec<u8>,
+}
+
+/// A control message in upstream's format.
+pub struct UpstreamControl {
+    pub id: u8,
     pub bytes: Vec<u8>,
 }
 
@@ -555,9 +563,13 @@ impl Ep {
 
     fn step(&self, task: &mut Task) -> Result<TaskStep> {
         match task {
-            Task::Control(control) if !self.has_message(control.id) => Ok(TaskStep::Done),
+            Task::Control(control) if self.is_upstream() => self.translate(control),
             Task::Control(control) => {
                 self.lane().control(control.id, &control.bytes)?;
+                Ok(TaskStep::Done)
+            }
+            Task::Upstream(control) => {
+                self.lane().control_as(control.id, &control.bytes)?;
                 Ok(TaskStep::Done)
             }
             Task::Request(req) => Op::step(self, *req),

@@ -12,6 +12,7 @@
 //! `after_fork`: objects of the parent in a child of fork().
 
 pub mod after_fork;
+pub mod ahead;
 pub mod allowed;
 pub mod am;
 pub mod atomic;

@@ -5,6 +5,7 @@
 //! in the file that the operation lives in.
 
 use crate::c::uct_rkey_t;
+use crate::ucp::ahead::Ahead;
 use crate::ucp::atomic::Atomic;
 use crate::ucp::dt::Data;
 use crate::ucp::ep::{Ep, EpRef, Task, TaskStep};
@@ -145,7 +146,11 @@ impl Op {
             Op::None | Op::TagPostedFifo => true,
             Op::TagWait(r) => plain(&r.data),
             Op::TagRecv(r) => {
-                plain(&r.data) && r.arriving.window.is_none() && r.arriving.timed.is_none()
+                let arriving = &r.arriving;
+                plain(&r.data)
+                    && arriving.window.is_none()
+                    && arriving.timed.is_none()
+                    && arriving.ahead.is_none()
             }
             Op::StreamRecv(r) => plain(&r.data),
             Op::Send(s) => {
@@ -437,9 +442,11 @@ pub struct DataRecvOp {
 /// Progress of a matched message.
 #[derive(Default)]
 pub struct Arriving {
-    /// Bytes of the whole message, and received.
+    /// Bytes of the whole message, and received from its beginning on.
     pub total: usize,
     pub received: usize,
+    /// What has come of the data behind those.
+    pub ahead: Option<Box<Ahead>>,
     /// The first error of the user's unpacking or of a truncation; the rest is swallowed.
     pub error: Option<Status>,
     /// Of a rendezvous.

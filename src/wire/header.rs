@@ -94,7 +94,7 @@ pub trait Header: Sized {
 }
 
 /// A member of a header.
-trait Field: Sized {
+pub(super) trait Field: Sized {
     const LEN: usize;
     fn encode(self, w: &mut Writer<'_>);
     fn decode(r: &mut Reader<'_>) -> Option<Self>;
@@ -145,28 +145,30 @@ compound_field! { EpName { uuid: u64, id: EpId } }
 compound_field! { RequestName { ep: EpName, id: RequestId } }
 
 macro_rules! header {
-    ($(#[$m:meta])* $name:ident { $($(#[$fm:meta])* $f:ident: $t:ident,)* }) => {
+    ($(#[$m:meta])* $name:ident { $($(#[$fm:meta])* $f:ident: $t:ty,)* }) => {
         $(#[$m])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct $name {
             $($(#[$fm])* pub $f: $t,)*
         }
 
-        impl Header for $name {
-            const LEN: usize = 0 $(+ <$t as Field>::LEN)*;
+        impl $crate::wire::header::Header for $name {
+            const LEN: usize = 0 $(+ <$t as $crate::wire::header::Field>::LEN)*;
 
             #[inline]
-            fn encode(&self, w: &mut Writer<'_>) {
-                $(self.$f.encode(w);)*
+            fn encode(&self, w: &mut $crate::wire::Writer<'_>) {
+                $($crate::wire::header::Field::encode(self.$f, w);)*
             }
 
             #[inline]
-            fn decode(r: &mut Reader<'_>) -> Option<$name> {
-                Some($name { $($f: <$t>::decode(r)?,)* })
+            fn decode(r: &mut $crate::wire::Reader<'_>) -> Option<$name> {
+                Some($name { $($f: <$t as $crate::wire::header::Field>::decode(r)?,)* })
             }
         }
     };
 }
+
+pub(super) use header;
 
 header! {
     /// Before anything else on an endpoint: who sends, followed by the sender's worker address.

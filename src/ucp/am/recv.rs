@@ -135,8 +135,8 @@ pub fn on_first_fragment(total: usize, headers: &[u8]) -> Reassembly {
     empty_reassembly(total, Target::Am(headers.into()))
 }
 
-/// As `on_first_fragment`, of a message of another format.
-pub fn first_part(total: usize, id: u16, reply: Option<EpName>, header: &[u8]) -> Reassembly {
+/// The headers of a message of another format, as `on_first_fragment` and `on_rts` take them.
+pub fn headers(id: u16, reply: Option<EpName>, header: &[u8]) -> Vec<u8> {
     let hdr = AmHdr {
         header: header.len() as u32,
         id,
@@ -152,7 +152,7 @@ pub fn first_part(total: usize, id: u16, reply: Option<EpName>, header: &[u8]) -
         reply.encode(&mut w);
     }
     w.bytes(header);
-    on_first_fragment(total, &headers)
+    headers
 }
 
 /// A fragmented message is complete.

@@ -4,16 +4,13 @@
 //! upstream's frames; what writes messages asks for the dialect (`proto/upstream`).
 #![forbid(unsafe_code)]
 
-use super::{Ep, Task};
-use crate::ucp::ep::Control;
+use super::{Control, Ep, Task, TaskStep, UpstreamControl};
 use crate::ucs::{Result, Status};
-use crate::wire::header::AmId;
-use crate::wire::id::EpName;
+use crate::wire::Writer;
+use crate::wire::header::{AckHdr, AmId, Header, RtrHdr};
+use crate::wire::id::{EpName, RequestId};
 use crate::wire::upstream::address::{Offer, for_wireup};
-use crate::wire::upstream::message::{self, Wireup, WireupKind};
-
-// Both dialects' wire-up messages are control messages of this id.
-const _: () = assert!(AmId::Wireup as u8 == message::WIREUP);
+use crate::wire::upstream::message::{ATS, Ack, RTR, Rtr, SYNC_ACK, WIREUP, Wireup, WireupKind};
 
 impl Ep {
     /// The peer is a process of upstream's. Before the endpoint is connected.
@@ -26,10 +23,40 @@ impl Ep {
         self.upstream.get()
     }
 
-    /// Whether the peer knows control messages of this kind. What only ours know says that an endpoint is closed or a
-    /// message cut off; upstream's see the end of the connection.
-    pub(super) fn has_message(&self, id: AmId) -> bool {
-        !self.is_upstream() || id == AmId::Wireup
+    /// Sends a control message of the engine to a peer of upstream's. What only ours have says that an endpoint is closed
+    /// or a message cut off; upstream's see the end of the connection.
+    #[cold]
+    pub(super) fn translate(&self, control: &Control) -> Result<TaskStep> {
+        let message = match control.id {
+            AmId::SendAck => AckHdr::split(&control.bytes).map(|(ack, _)| {
+                let (request, status) = (ack.request.0, ack.status);
+                message(ATS, &Ack { request, status })
+            }),
+            AmId::Rtr => RtrHdr::split(&control.bytes).map(|(rtr, _)| {
+                let rtr = Rtr {
+                    sender: rtr.request.0,
+                    receiver: rtr.receiver.0,
+                    address: 0,
+                    size: rtr.length,
+                    offset: 0,
+                };
+                message(RTR, &rtr)
+            }),
+            _ => None,
+        };
+        if let Some(message) = message {
+            self.lane().control_as(message.id, &message.bytes)?;
+        }
+        Ok(TaskStep::Done)
+    }
+
+    /// Tells a synchronous sender of upstream's that its message is matched.
+    pub fn post_upstream_match(&self, sender: RequestId) {
+        let ack = Ack {
+            request: sender.0,
+            status: 0,
+        };
+        self.post(Task::Upstream(Box::new(message(SYNC_ACK, &ack))));
     }
 
     /// The id of the remote endpoint, which some messages name. `NO_RESOURCE` while it is not known: the queue waits for
@@ -78,9 +105,16 @@ impl Ep {
             receiver,
         };
         let address = for_wireup(self.worker().uuid, offers);
-        Task::Control(Box::new(Control {
-            id: AmId::Wireup,
+        Task::Upstream(Box::new(UpstreamControl {
+            id: WIREUP,
             bytes: [&header.encode()[..], &address].concat(),
         }))
     }
+}
+
+/// A control message without more than a header.
+fn message<H: Header>(id: u8, header: &H) -> UpstreamControl {
+    let mut bytes = vec![0; H::LEN];
+    header.encode(&mut Writer::new(&mut bytes));
+    UpstreamControl { id, bytes }
 }

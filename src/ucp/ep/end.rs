@@ -413,7 +413,7 @@ impl Ep {
         let mut aborted = Vec::new();
         for task in queue {
             match task {
-                Task::Control(_) => replies.push_back(task),
+                Task::Control(_) | Task::Upstream(_) => replies.push_back(task),
                 Task::Serve(read) => replies.push_back(read.abort_message()),
                 Task::Request(req) => {
                     replies.extend(Op::abort_message(uuid, req));
@@ -431,7 +431,8 @@ impl Ep {
 
     /// Sends the close message, if the peer knows this endpoint or has to know of lost operations.
     fn send_close(&self, end: End) {
-        if !self.has_message(AmId::Close) {
+        // Upstream's peers see the end of the connection.
+        if self.is_upstream() {
             return;
         }
         let forced = end != End::Flushed;

@@ -95,6 +95,19 @@ impl MessageLane {
         })
         .map(drop)
     }
+
+    /// The same of a message of the peer's dialect.
+    pub fn control_as(&self, id: u8, bytes: &[u8]) -> Result<()> {
+        if bytes.len() > self.max_bcopy {
+            return Err(Status::EXCEEDS_LIMIT);
+        }
+        self.bcopy_as(id, |dest| {
+            // SAFETY: as in `control`.
+            unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), dest, bytes.len()) };
+            bytes.len()
+        })
+        .map(drop)
+    }
 }
 
 impl Lane {

@@ -41,9 +41,6 @@ pub fn start(
         return immediate(ep.worker(), param, Info::default());
     }
     ep.usable()?;
-    if ep.is_upstream() {
-        upstream::check(&kind)?;
-    }
     if kind.names_sender() {
         ep.send_wireup();
     }
@@ -165,7 +162,7 @@ pub unsafe fn try_whole<const WORDS: usize>(
 /// Chooses the protocol of a message by its length and the transport's limits.
 pub fn plan(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> Stage {
     if ep.is_upstream() {
-        return upstream::plan(ep, kind, data);
+        return upstream::plan(ep, kind, data, policy);
     }
     let lane = ep.lane();
     let (head, len) = (kind.header_len(), data.len());
@@ -342,7 +339,7 @@ fn sent(ep: &Ep, req: Req, send: &mut SendOp) {
 /// Sends a message as one message.
 fn whole(ep: &Ep, kind: &MessageKind, data: &Data, sync: RequestName) -> Result<()> {
     if ep.is_upstream() {
-        return upstream::whole(ep, kind, data);
+        return upstream::whole(ep, kind, data, sync.id);
     }
     let head = kind.header_len();
     let len = match data {
@@ -372,7 +369,7 @@ pub fn whole_elements(room: usize) -> usize {
 /// Sends the fragment at `offset`; returns the bytes of data in it.
 fn send_fragment(ep: &Ep, req: Req, send: &SendOp, message: u64, offset: usize) -> Result<usize> {
     if ep.is_upstream() {
-        return upstream::fragment(ep, send, message, offset);
+        return upstream::fragment(ep, req, send, message, offset);
     }
     let uuid = ep.worker().uuid;
     let total = send.data.len();

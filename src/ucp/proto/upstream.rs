@@ -1,39 +1,45 @@
-//! The writing of messages to processes of upstream UCX: tagged and active messages, whole or in fragments, and streams.
+//! The writing of messages to processes of upstream UCX: tagged and active messages, whole, in fragments or by rendezvous,
+//! and streams.
 #![forbid(unsafe_code)]
 
 use super::send::{pack_and_send, whole_elements};
 use crate::ucp::dt::Data;
 use crate::ucp::ep::Ep;
 use crate::ucp::op::{MessageKind, SendOp, Stage};
+use crate::ucp::plan::RndvPolicy;
+use crate::ucp::request::Req;
+use crate::ucp::rndv_state::SenderState;
 use crate::ucs::{Result, Status};
-use crate::ucs_error;
 use crate::wire::Writer;
-use crate::wire::header::AmHdr;
+use crate::wire::header::{AmHdr, Header};
+use crate::wire::id::RequestId;
 use crate::wire::upstream::message::{
-    AM, AM_FIRST, AM_MIDDLE, AM_WITH_REPLY, Am, AmFirst, AmMiddle, EAGER, EAGER_FIRST,
-    EAGER_MIDDLE, Eager, EagerFirst, EagerMiddle, REPLY_LEN, STREAM, Stream,
+    self as wire, AM, AM_FIRST, AM_MIDDLE, AM_WITH_REPLY, Am, AmFirst, AmMiddle, DATA, EAGER,
+    EAGER_FIRST, EAGER_MIDDLE, Eager, EagerFirst, EagerMiddle, REPLY_LEN, RTS, Rts, STREAM, SYNC,
+    SYNC_FIRST, Stream, Sync, SyncFirst,
 };
 
-/// `UNSUPPORTED` for a message that cannot be sent.
-pub fn check(kind: &MessageKind) -> Result<()> {
-    match kind {
-        MessageKind::TagSync { .. } => {
-            ucs_error!("synchronous tagged messages cannot be sent to processes of upstream UCX");
-            Err(Status::UNSUPPORTED)
-        }
-        _ => Ok(()),
+/// Chooses the protocol of a message.
+pub fn plan(ep: &Ep, kind: &MessageKind, data: &Data, policy: RndvPolicy) -> Stage {
+    let thresholds = &ep.lane().thresholds;
+    let by_rendezvous = match policy {
+        _ if data.is_empty() || matches!(kind, MessageKind::Stream { .. }) => usize::MAX,
+        RndvPolicy::Never | RndvPolicy::Mapped => usize::MAX,
+        RndvPolicy::Always => 0,
+        RndvPolicy::ByLength => thresholds.rndv,
+        RndvPolicy::LongOnly => thresholds.rndv_fast,
+    };
+    if data.len() >= by_rendezvous {
+        return Stage::Rndv(SenderState::SendRts);
     }
-}
-
-/// Chooses the protocol: messages of any length are sent at once, without a word of the receiver.
-pub fn plan(ep: &Ep, kind: &MessageKind, data: &Data) -> Stage {
     let around = match kind {
         MessageKind::Am { reply, header, .. } => {
             let reply = if reply.is_some() { REPLY_LEN } else { 0 };
             Am::LEN + header.bytes().len() + reply
         }
         MessageKind::Stream { .. } => Stream::LEN,
-        MessageKind::Tag { .. } | MessageKind::TagSync { .. } => Eager::LEN,
+        MessageKind::Tag { .. } => Eager::LEN,
+        MessageKind::TagSync { .. } => Sync::LEN,
     };
     match data.len() <= ep.lane().max_bcopy.saturating_sub(around) {
         true => Stage::Whole,
@@ -53,23 +59,26 @@ fn am(hdr: &AmHdr, has_reply: bool) -> Am {
     }
 }
 
-/// Sends a message as one message.
-pub fn whole(ep: &Ep, kind: &MessageKind, data: &Data) -> Result<()> {
+/// Sends a message as one message; `request` waits for its match if it is synchronous.
+pub fn whole(ep: &Ep, kind: &MessageKind, data: &Data, request: RequestId) -> Result<()> {
     let part = (data, 0, data.len());
     match kind {
-        MessageKind::Tag { tag } | MessageKind::TagSync { tag } => {
-            let header = Eager { tag: *tag };
-            let head = (Eager::LEN, |w: &mut Writer<'_>| header.encode(w));
-            pack_and_send(ep, EAGER, head, part, &[])
+        MessageKind::Tag { tag } => send_part(ep, EAGER, &Eager { tag: *tag }, part, &[]),
+        MessageKind::TagSync { tag } => {
+            let header = Sync {
+                tag: *tag,
+                ep: ep.upstream_name()?,
+                request: request.0,
+            };
+            send_part(ep, SYNC, &header, part, &[])
         }
         MessageKind::Am { hdr, reply, header } => {
             let am = am(hdr, reply.is_some());
-            let head = (Am::LEN, |w: &mut Writer<'_>| am.encode(w));
             match reply {
-                None => pack_and_send(ep, AM, head, part, &[header.bytes()]),
+                None => send_part(ep, AM, &am, part, &[header.bytes()]),
                 Some(_) => {
                     let name = ep.upstream_name()?.to_le_bytes();
-                    pack_and_send(ep, AM_WITH_REPLY, head, part, &[header.bytes(), &name])
+                    send_part(ep, AM_WITH_REPLY, &am, part, &[header.bytes(), &name])
                 }
             }
         }
@@ -82,36 +91,42 @@ fn stream(ep: &Ep, part: (&Data, usize, usize)) -> Result<usize> {
     let header = Stream {
         ep: ep.upstream_name()?,
     };
-    let head = (Stream::LEN, |w: &mut Writer<'_>| header.encode(w));
-    pack_and_send(ep, STREAM, head, part, &[])
+    send_part(ep, STREAM, &header, part, &[])
 }
 
-/// Sends the fragment at `offset`; returns the bytes of data in it.
-pub fn fragment(ep: &Ep, send: &SendOp, message: u64, offset: usize) -> Result<usize> {
+/// Sends the fragment at `offset` of the message of a request; returns the bytes of data in it.
+pub fn fragment(ep: &Ep, req: Req, send: &SendOp, message: u64, offset: usize) -> Result<usize> {
     let total = send.data.len() as u64;
     let part = |around: usize| {
         let room = whole_elements(ep.lane().max_bcopy.saturating_sub(around));
         (&send.data, offset, room)
     };
     match &send.kind {
-        MessageKind::Tag { tag } | MessageKind::TagSync { tag } if offset == 0 => {
+        MessageKind::Tag { tag } if offset == 0 => {
             let first = EagerFirst {
                 tag: *tag,
                 total,
                 message,
             };
-            let head = (EagerFirst::LEN, |w: &mut Writer<'_>| first.encode(w));
-            pack_and_send(ep, EAGER_FIRST, head, part(EagerFirst::LEN), &[])
+            send_part(ep, EAGER_FIRST, &first, part(EagerFirst::LEN), &[])
+        }
+        MessageKind::TagSync { tag } if offset == 0 => {
+            let first = SyncFirst {
+                tag: *tag,
+                total,
+                message,
+                ep: ep.upstream_name()?,
+                request: req.id().0,
+            };
+            send_part(ep, SYNC_FIRST, &first, part(SyncFirst::LEN), &[])
         }
         MessageKind::Tag { .. } | MessageKind::TagSync { .. } => {
             let offset = offset as u64;
             let middle = EagerMiddle { message, offset };
-            let head = (EagerMiddle::LEN, |w: &mut Writer<'_>| middle.encode(w));
-            pack_and_send(ep, EAGER_MIDDLE, head, part(EagerMiddle::LEN), &[])
+            send_part(ep, EAGER_MIDDLE, &middle, part(EagerMiddle::LEN), &[])
         }
         MessageKind::Am { hdr, reply, header } if offset == 0 => {
             let am = am(hdr, reply.is_some());
-            let head = (Am::LEN, |w: &mut Writer<'_>| am.encode(w));
             let ep_name = ep.upstream_name()?;
             let end = AmFirst {
                 message,
@@ -120,7 +135,7 @@ pub fn fragment(ep: &Ep, send: &SendOp, message: u64, offset: usize) -> Result<u
             };
             let around = Am::LEN + header.bytes().len() + AmFirst::LEN;
             let end = end.encode();
-            pack_and_send(ep, AM_FIRST, head, part(around), &[header.bytes(), &end])
+            send_part(ep, AM_FIRST, &am, part(around), &[header.bytes(), &end])
         }
         MessageKind::Am { .. } => {
             let middle = AmMiddle {
@@ -134,4 +149,53 @@ pub fn fragment(ep: &Ep, send: &SendOp, message: u64, offset: usize) -> Result<u
         }
         MessageKind::Stream { .. } => stream(ep, part(Stream::LEN)),
     }
+}
+
+/// Sends the RTS of a message. The receiver asks for the data: no address and no key lets it read them itself.
+pub fn rts(ep: &Ep, req: Req, send: &SendOp) -> Result<()> {
+    let (header, kind, end) = match &send.kind {
+        MessageKind::Tag { tag } | MessageKind::TagSync { tag } => (*tag, Rts::TAG, &[][..]),
+        MessageKind::Am { hdr, reply, header } => {
+            (am(hdr, reply.is_some()).word(), Rts::AM, header.bytes())
+        }
+        MessageKind::Stream { .. } => return Err(Status::UNSUPPORTED),
+    };
+    let rts = Rts {
+        header,
+        ep: ep.upstream_name()?,
+        request: req.id().0,
+        address: 0,
+        size: send.data.len() as u64,
+        kind,
+    };
+    send_part(ep, RTS, &rts, (&send.data, 0, 0), &[end]).map(drop)
+}
+
+/// Sends a fragment of data that the receiver has requested; returns their number.
+pub fn data(
+    ep: &Ep,
+    send: &SendOp,
+    receiver: RequestId,
+    offset: usize,
+    end: usize,
+) -> Result<usize> {
+    let header = wire::Data {
+        receiver: receiver.0,
+        offset: offset as u64,
+    };
+    let room = whole_elements(ep.lane().max_bcopy.saturating_sub(wire::Data::LEN));
+    let part = (&send.data, offset, room.min(end - offset));
+    send_part(ep, DATA, &header, part, &[])
+}
+
+/// Sends a message with a header of its own; returns the number of data bytes.
+fn send_part<H: Header>(
+    ep: &Ep,
+    id: u8,
+    header: &H,
+    part: (&Data, usize, usize),
+    end: &[&[u8]],
+) -> Result<usize> {
+    let head = (H::LEN, |w: &mut Writer<'_>| header.encode(w));
+    pack_and_send(ep, id, head, part, end)
 }

@@ -134,7 +134,7 @@ pub fn take(
     };
     if let Some((bytes, sync)) = message.here() {
         if let Some(sender) = sync {
-            receiver::send_ack(worker, sender, Ok(()));
+            receiver::send_match(worker, sender);
         }
         let result = unpack_whole(&data, bytes);
         drop(data);
@@ -193,7 +193,7 @@ fn adopt(worker: &Core, req: Req, id: MessageId) -> Option<Result<()>> {
     match so_far {
         Some((bytes, sync, here)) => {
             if let Some(sender) = sync {
-                receiver::send_ack(worker, sender, Ok(()));
+                receiver::send_match(worker, sender);
             }
             unpack_fragment(req, 0, &bytes);
             if !here {
@@ -323,7 +323,7 @@ pub fn on_message(worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestNam
         length: bytes.len(),
     });
     if let Some(sender) = sync {
-        receiver::send_ack(worker, sender, Ok(()));
+        receiver::send_match(worker, sender);
     }
     req.complete(result);
 }
@@ -338,7 +338,7 @@ pub fn on_first_fragment(
 ) -> Reassembly {
     if let Some(req) = matched(worker, tag, total) {
         if let Some(sender) = sync {
-            receiver::send_ack(worker, sender, Ok(()));
+            receiver::send_match(worker, sender);
         }
         return empty_reassembly(total, Target::TagRecv(req));
     }

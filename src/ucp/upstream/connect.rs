@@ -1,15 +1,16 @@
 //! Connecting endpoints to workers of upstream's.
 #![forbid(unsafe_code)]
 
+use crate::c::uct_iface_attr;
 use crate::ucp::ep::{End, Ep, EpParams, EpRef, MessageLane, NO_LANE};
 use crate::ucp::idle;
-use crate::ucp::plan::Thresholds;
+use crate::ucp::plan::{Carriers, Thresholds};
 use crate::ucp::wireup;
 use crate::ucp::worker_core::Core;
 use crate::ucs::{Result, Status};
 use crate::wire;
-use crate::wire::upstream::Address;
 use crate::wire::upstream::address::{Entry, Place};
+use crate::wire::upstream::{Address, Release};
 use crate::{ucs_debug, ucs_error};
 use std::rc::Rc;
 
@@ -26,7 +27,7 @@ pub fn connect(worker: &Core, blob: &[u8], params: EpParams) -> Result<EpRef> {
         return Ok(taken);
     }
     let made = Ep::unconnected(worker, params);
-    if let Err(e) = join(worker, &made, uuid, &entries) {
+    if let Err(e) = join(worker, &made, &address, &entries) {
         ucs_error!(
             "a worker of {} is unreachable: they are reached over tcp only, not by loopback devices, and without \
              UCX_TCP_AUTH_FILE; its address has {} transports",
@@ -41,7 +42,7 @@ pub fn connect(worker: &Core, blob: &[u8], params: EpParams) -> Result<EpRef> {
 }
 
 /// Connects a new endpoint to one of the transports of a worker, best one of the same network.
-pub fn join(worker: &Core, ep: &Ep, uuid: u64, entries: &[Entry<'_>]) -> Result<()> {
+pub fn join(worker: &Core, ep: &Ep, to: &Address, entries: &[Entry<'_>]) -> Result<()> {
     let ifaces = worker.ifaces.iter().enumerate();
     let mut pairs: Vec<(bool, usize, &Entry<'_>)> = ifaces
         .flat_map(|(i, iface)| {
@@ -62,13 +63,13 @@ pub fn join(worker: &Core, ep: &Ep, uuid: u64, entries: &[Entry<'_>]) -> Result<
                     ep: uct_ep,
                     iface: i,
                     max_bcopy: iface.attr.cap.am.max_bcopy.min(FRAME_MAX),
-                    thresholds: Thresholds::NONE,
+                    thresholds: thresholds(worker, &iface.attr, to.release),
                     am_bcopy: iface.internal().base.internal.ops.upstream_send,
                     ..NO_LANE
                 };
                 ep.set_upstream();
                 let address = wire::address::Address {
-                    uuid,
+                    uuid: to.uuid,
                     entries: Vec::new(),
                 };
                 return ep.connected(lane, Rc::new(address));
@@ -77,6 +78,26 @@ pub fn join(worker: &Core, ep: &Ep, uuid: u64, entries: &[Entry<'_>]) -> Result<
         }
     }
     Err(Status::UNREACHABLE)
+}
+
+/// From which lengths on messages go by rendezvous. Releases that do not tell theirs, as those before 1.16, have only upstream's
+/// older protocols, which never get the data of a rendezvous that is received into a list of buffers: to them the
+/// application has to ask for it.
+fn thresholds(worker: &Core, by: &uct_iface_attr, release: Release) -> Thresholds {
+    let carriers = Carriers {
+        message: by,
+        writes: false,
+        registration: 0.0,
+        copies: None,
+        same_node: false,
+        to_itself: false,
+    };
+    match release {
+        Release::Unknown => Thresholds::NONE,
+        Release::Minor(_) => {
+            Thresholds::new(&worker.context().config, &worker.proto().rules, &carriers)
+        }
+    }
 }
 
 /// Most bytes of a message: upstream receives into buffers of 64 KiB by default, without a look at the length.

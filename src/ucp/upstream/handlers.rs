@@ -4,14 +4,17 @@
 use super::wireup;
 use crate::ucp::handlers::{begin_message, on_fragment};
 use crate::ucp::proto::reassembly::MessageId;
+use crate::ucp::proto::rndv;
 use crate::ucp::worker_core::Core;
 use crate::ucp::{am, stream, tag};
 use crate::ucs::Status;
 use crate::uct::internal::{UpstreamEvent, UpstreamMessage};
-use crate::wire::id::EpName;
+use crate::wire::header::{AckHdr, DataHdr, Header, RtrHdr};
+use crate::wire::id::{EpName, RequestId, RequestName};
 use crate::wire::upstream::message::{
-    AM, AM_FIRST, AM_MIDDLE, AM_WITH_REPLY, Am, AmFirst, AmMiddle, EAGER, EAGER_FIRST,
-    EAGER_MIDDLE, Eager, EagerFirst, EagerMiddle, REPLY_LEN, STREAM, Stream, WIREUP,
+    AM, AM_FIRST, AM_MIDDLE, AM_WITH_REPLY, ATS, Ack, Am, AmFirst, AmMiddle, DATA, Data, EAGER,
+    EAGER_FIRST, EAGER_MIDDLE, Eager, EagerFirst, EagerMiddle, REPLY_LEN, RTR, RTS, Rtr, Rts,
+    STREAM, SYNC, SYNC_ACK, SYNC_FIRST, Stream, Sync, SyncFirst, WIREUP,
 };
 use crate::{ucs_debug, ucs_error};
 
@@ -44,13 +47,38 @@ fn on_message(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
             let (h, body) = Eager::split(message.body)?;
             tag::recv::on_message(worker, h.tag, body, None);
         }
-        EAGER_FIRST => on_first(worker, message)?,
+        EAGER_FIRST => {
+            let (h, body) = EagerFirst::split(message.body)?;
+            on_first(worker, message, (h.tag, h.total, h.message), body, None)?;
+        }
+        SYNC => {
+            let (h, body) = Sync::split(message.body)?;
+            let sync = sender(worker, h.ep).map(|ep| request(ep, h.request));
+            tag::recv::on_message(worker, h.tag, body, sync);
+        }
+        SYNC_FIRST => {
+            let (h, body) = SyncFirst::split(message.body)?;
+            let sync = sender(worker, h.ep).map(|ep| request(ep, h.request));
+            on_first(worker, message, (h.tag, h.total, h.message), body, sync)?;
+        }
+        SYNC_ACK | ATS => {
+            let (h, _) = Ack::split(message.body)?;
+            rndv::sender::on_send_ack(worker, &ack(h.request, h.status));
+        }
+        RTS => on_rts(worker, message.body)?,
+        RTR => on_rtr(worker, message.body)?,
+        DATA => {
+            let (h, body) = Data::split(message.body)?;
+            let receiver = RequestId(h.receiver);
+            let offset = h.offset;
+            rndv::receiver::on_data(worker, &DataHdr { receiver, offset }, body);
+        }
         AM => {
-            let (am, data, header, _) = Am::split(message.body, 0)?;
+            let (am, data, header, _) = Am::parts(message.body, 0)?;
             am::recv::on_parts(worker, am.id, None, header, data);
         }
         AM_WITH_REPLY => {
-            let (am, data, header, mut end) = Am::split(message.body, REPLY_LEN)?;
+            let (am, data, header, mut end) = Am::parts(message.body, REPLY_LEN)?;
             if let Some(peer) = sender(worker, end.u64()?) {
                 am::recv::on_parts(worker, am.id, Some(peer), header, data);
             }
@@ -71,8 +99,7 @@ fn on_message(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
             on_fragment(worker, (message.connection, h.message), h.offset, body)?;
         }
         id => ucs_error!(
-            "a message {id} of upstream UCX is dropped: only messages that do not wait for their receive are \
-             understood; UCX_RNDV_THRESH=inf in its process sends longer ones so too"
+            "a message {id} of upstream UCX is dropped: accesses of memory are not understood"
         ),
     }
     Some(())
@@ -94,7 +121,7 @@ fn am_id(message: &UpstreamMessage<'_>, number: u64) -> MessageId {
 
 /// The first fragment of an active message.
 fn on_am_first(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
-    let (am, data, header, end) = Am::split(message.body, AmFirst::LEN)?;
+    let (am, data, header, end) = Am::parts(message.body, AmFirst::LEN)?;
     let first = AmFirst::decode(end)?;
     let total = usize::try_from(first.total).ok()?;
     let id = am_id(message, first.message);
@@ -109,18 +136,91 @@ fn on_am_first(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
             peer => peer,
         },
     };
-    let reassembly = am::recv::first_part(total, am.id, reply, header);
+    let headers = am::recv::headers(am.id, reply, header);
+    let reassembly = am::recv::on_first_fragment(total, &headers);
     begin_message(worker, id, reassembly, data)
 }
 
-/// The first fragment of a tagged message.
-fn on_first(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
-    let (h, body) = EagerFirst::split(message.body)?;
-    let total = usize::try_from(h.total).ok()?;
-    let id = (message.connection, h.message);
+/// The first fragment of a tagged message, which `sync` waits for.
+fn on_first(
+    worker: &Core,
+    from: &UpstreamMessage<'_>,
+    (tag, total, number): (u64, u64, u64),
+    body: &[u8],
+    sync: Option<RequestName>,
+) -> Option<()> {
+    let total = usize::try_from(total).ok()?;
+    let id = (from.connection, number);
     if worker.proto().reassemblies.is_known(id) {
         return None;
     }
-    let reassembly = tag::recv::on_first_fragment(worker, id, h.tag, total, None);
+    let reassembly = tag::recv::on_first_fragment(worker, id, tag, total, sync);
     begin_message(worker, id, reassembly, body)
+}
+
+/// A message that waits at its sender. Its data are asked for, whatever way to read them it offers.
+fn on_rts(worker: &Core, message: &[u8]) -> Option<()> {
+    let (h, rest) = Rts::split(message)?;
+    let total = usize::try_from(h.size).ok()?;
+    let Some(peer) = sender(worker, h.ep) else {
+        return Some(());
+    };
+    let what = crate::ucp::rts::Rts {
+        sender: request(peer, h.request),
+        total,
+        address: 0,
+        region: 0,
+        guard: None,
+        epoch_region: 0,
+    };
+    match h.kind {
+        Rts::TAG => tag::recv::on_rts(worker, h.header, &what),
+        Rts::AM => {
+            let am = Am::of_word(h.header);
+            // A key may stand before it.
+            let header = rest.len().checked_sub(am.header as usize)?;
+            let reply = (am.flags & Am::REPLY != 0).then_some(peer);
+            let headers = am::recv::headers(am.id, reply, &rest[header..]);
+            am::recv::on_rts(worker, &headers, &what)?;
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+/// A receiver asks for the data of a message that waits here, which are sent: nothing is put by a key.
+fn on_rtr(worker: &Core, message: &[u8]) -> Option<()> {
+    let (h, _) = Rtr::split(message)?;
+    if h.offset != 0 {
+        ucs_error!(
+            "a process of upstream UCX asks for {} bytes of a message from byte {} on; only whole messages are sent so",
+            h.size,
+            h.offset
+        );
+        let status = Status::UNSUPPORTED.code() as u8;
+        rndv::sender::on_send_ack(worker, &ack(h.sender, status));
+        return Some(());
+    }
+    let rtr = RtrHdr {
+        request: RequestId(h.sender),
+        receiver: RequestId(h.receiver),
+        length: h.size,
+        address: 0,
+        // Upstream has no answer that the send is over.
+        ep: EpName::default(),
+    };
+    rndv::sender::on_rtr(worker, &rtr, &[]);
+    Some(())
+}
+
+/// The name of a request of a remote endpoint.
+fn request(ep: EpName, id: u64) -> RequestName {
+    let id = RequestId(id);
+    RequestName { ep, id }
+}
+
+/// An answer to a request of ours.
+fn ack(request: u64, status: u8) -> AckHdr {
+    let request = RequestId(request);
+    AckHdr { request, status }
 }

@@ -19,7 +19,7 @@ pub fn on_wireup(worker: &Core, message: &UpstreamMessage<'_>) -> Option<()> {
         WireupKind::Request if header.receiver == 0 => {
             let sender = |entry: &&Entry<'_>| message.sender == Some((entry.device, entry.iface));
             let from = entries.iter().find(sender);
-            on_request(worker, &header, address.uuid, from);
+            on_request(worker, &header, &address, from);
         }
         WireupKind::Reply => on_reply(worker, &header, address.uuid),
         kind => {
@@ -41,7 +41,8 @@ fn on_reply(worker: &Core, header: &Wireup, uuid: u64) {
 }
 
 /// A worker has an endpoint to this one: pairs it with one of ours, and answers. `from` is where the message came from.
-fn on_request(worker: &Core, header: &Wireup, uuid: u64, from: Option<&Entry<'_>>) {
+fn on_request(worker: &Core, header: &Wireup, of: &Address, from: Option<&Entry<'_>>) {
+    let uuid = of.uuid;
     let id = EpId(header.sender);
     let remote = EpName { uuid, id };
     let pairing = &worker.endpoints().pairing;
@@ -62,7 +63,7 @@ fn on_request(worker: &Core, header: &Wireup, uuid: u64, from: Option<&Entry<'_>
     let unpaired = pairing.take_unpaired(uuid, serial, is_suitable);
     let ep = match unpaired.and_then(|id| worker.ep(id)) {
         Some(ep) => Some(ep.to_ref()),
-        None => make(worker, uuid, serial, from),
+        None => make(worker, of, serial, from),
     };
     if let Some(ep) = ep {
         ep.peer_handles_errors.set(header.error_mode != 0);
@@ -76,7 +77,8 @@ fn on_request(worker: &Core, header: &Wireup, uuid: u64, from: Option<&Entry<'_>
 }
 
 /// Makes an implicit endpoint to a worker.
-fn make(worker: &Core, uuid: u64, serial: u32, from: &Entry<'_>) -> Option<EpRef> {
+fn make(worker: &Core, of: &Address, serial: u32, from: &Entry<'_>) -> Option<EpRef> {
+    let uuid = of.uuid;
     let pairing = &worker.endpoints().pairing;
     if !pairing.may_add_implicit(uuid) {
         ucs_diag!(
@@ -85,7 +87,7 @@ fn make(worker: &Core, uuid: u64, serial: u32, from: &Entry<'_>) -> Option<EpRef
         return None;
     }
     let made = Ep::hidden(worker, MadeBy::Peer);
-    if let Err(e) = connect::join(worker, &made, uuid, core::slice::from_ref(from)) {
+    if let Err(e) = connect::join(worker, &made, of, core::slice::from_ref(from)) {
         ucs_diag!("worker {uuid:#x} of upstream UCX cannot be answered: {e}");
         made.destroy(e, End::Flushed);
         return None;

@@ -7,18 +7,33 @@
 //! | 2 | tag (8) | the message |
 //! | 3 | tag (8), length of the whole (8), number of the message (8) | its first bytes |
 //! | 4 | number of the message (8), offset (8) | its bytes from there on |
+//! | 6 | tag (8), endpoint of the receiver (8), request of the sender (8) | a synchronous message |
+//! | 7 | as 3, endpoint of the receiver (8), request of the sender (8) | its first bytes; the others come as 4 |
+//! | 8 | request of the sender (8), status (1): a synchronous message is matched | |
+//! | 9 | tag or header of an active message (8), endpoint of the receiver (8), request of the sender (8), address (8), length (8), kind (1) | a key, user's header |
+//! | 10 | request of the sender (8), status (1): the receiver of a rendezvous is done | |
+//! | 11 | request of the sender (8), of the receiver (8), address (8), length (8), offset (8) | a key |
+//! | 12 | request of the receiver (8), offset (8) | bytes of the data from there on |
 //! | 15 | endpoint of the receiver (8) | bytes of its stream |
 //! | 23 | id (2), flags (2), length of the user's header (4) | data, user's header |
 //! | 26 | as 23 | the same, endpoint of the receiver (8), for a reply by it |
 //! | 24 | as 23 | the first bytes of the data, user's header, number of the message (8), endpoint of the receiver (8), length of all data (8) |
 //! | 25 | offset (8) | bytes of the data from there on, number of the message (8), endpoint of the receiver (8) |
 
+use crate::wire::header::{Header, header};
 use crate::wire::{Reader, Writer};
 
 pub const WIREUP: u8 = 1;
 pub const EAGER: u8 = 2;
 pub const EAGER_FIRST: u8 = 3;
 pub const EAGER_MIDDLE: u8 = 4;
+pub const SYNC: u8 = 6;
+pub const SYNC_FIRST: u8 = 7;
+pub const SYNC_ACK: u8 = 8;
+pub const RTS: u8 = 9;
+pub const ATS: u8 = 10;
+pub const RTR: u8 = 11;
+pub const DATA: u8 = 12;
 pub const STREAM: u8 = 15;
 pub const AM: u8 = 23;
 pub const AM_FIRST: u8 = 24;
@@ -96,132 +111,136 @@ impl Wireup {
     }
 }
 
-/// The header of a tagged message of one part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Eager {
-    pub tag: u64,
+header! {
+    /// The header of a tagged message of one part.
+    Eager { tag: u64, }
 }
 
-impl Eager {
-    pub const LEN: usize = 8;
-
-    pub fn encode(&self, w: &mut Writer<'_>) {
-        w.u64(self.tag);
-    }
-
-    pub fn split(message: &[u8]) -> Option<(Eager, &[u8])> {
-        let mut r = Reader::new(message);
-        let tag = r.u64()?;
-        Some((Eager { tag }, r.rest()))
-    }
+header! {
+    /// The header of the first part of a tagged message.
+    EagerFirst { tag: u64, total: u64, message: u64, }
 }
 
-/// The header of the first part of a tagged message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EagerFirst {
-    pub tag: u64,
-    pub total: u64,
-    pub message: u64,
+header! {
+    /// The header of a later part, of a synchronous message too.
+    EagerMiddle { message: u64, offset: u64, }
 }
 
-impl EagerFirst {
-    pub const LEN: usize = 24;
-
-    pub fn encode(&self, w: &mut Writer<'_>) {
-        w.u64(self.tag);
-        w.u64(self.total);
-        w.u64(self.message);
-    }
-
-    pub fn split(message: &[u8]) -> Option<(EagerFirst, &[u8])> {
-        let mut r = Reader::new(message);
-        let first = EagerFirst {
-            tag: r.u64()?,
-            total: r.u64()?,
-            message: r.u64()?,
-        };
-        Some((first, r.rest()))
+header! {
+    /// The header of a synchronous message of one part.
+    Sync {
+        tag: u64,
+        /// The receiver's endpoint.
+        ep: u64,
+        /// The sender's request.
+        request: u64,
     }
 }
 
-/// The header of a later part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EagerMiddle {
-    pub message: u64,
-    pub offset: u64,
-}
-
-impl EagerMiddle {
-    pub const LEN: usize = 16;
-
-    pub fn encode(&self, w: &mut Writer<'_>) {
-        w.u64(self.message);
-        w.u64(self.offset);
-    }
-
-    pub fn split(message: &[u8]) -> Option<(EagerMiddle, &[u8])> {
-        let mut r = Reader::new(message);
-        let middle = EagerMiddle {
-            message: r.u64()?,
-            offset: r.u64()?,
-        };
-        Some((middle, r.rest()))
+header! {
+    /// The header of the first part of a synchronous message.
+    SyncFirst {
+        tag: u64,
+        total: u64,
+        message: u64,
+        /// As in `Sync`.
+        ep: u64,
+        request: u64,
     }
 }
 
-/// The header of bytes of a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stream {
-    /// The receiver's endpoint.
-    pub ep: u64,
-}
-
-impl Stream {
-    pub const LEN: usize = 8;
-
-    pub fn encode(&self, w: &mut Writer<'_>) {
-        w.u64(self.ep);
-    }
-
-    pub fn split(message: &[u8]) -> Option<(Stream, &[u8])> {
-        let mut r = Reader::new(message);
-        let ep = r.u64()?;
-        Some((Stream { ep }, r.rest()))
+header! {
+    /// Ready to send: the receiver then asks for the data.
+    Rts {
+        /// The tag, or the header of an active message (`Am`).
+        header: u64,
+        /// The receiver's endpoint.
+        ep: u64,
+        /// The sender's request.
+        request: u64,
+        /// Where the data are, for a receiver that reads them by the key that follows; else 0.
+        address: u64,
+        size: u64,
+        kind: u8,
     }
 }
 
-/// The header of an active message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Am {
-    pub id: u16,
-    pub flags: u16,
-    /// Bytes of the user's header.
-    pub header: u32,
+impl Rts {
+    /// Of `kind`.
+    pub const TAG: u8 = 0;
+    pub const AM: u8 = 1;
+}
+
+header! {
+    /// To the sender of a synchronous message: it is matched. To that of a rendezvous: its receiver needs nothing
+    /// more; some releases add the number of bytes.
+    Ack { request: u64, status: u8, }
+}
+
+header! {
+    /// Asks for the data of a rendezvous.
+    Rtr {
+        /// The sender's request, and the receiver's.
+        sender: u64,
+        receiver: u64,
+        /// Where a sender may put them by the key that follows; else 0.
+        address: u64,
+        size: u64,
+        /// Of the message, where the data begin.
+        offset: u64,
+    }
+}
+
+header! {
+    /// Data that an `Rtr` asked for.
+    Data {
+        receiver: u64,
+        /// From where on in what was asked for.
+        offset: u64,
+    }
+}
+
+header! {
+    /// The header of bytes of a stream.
+    Stream {
+        /// The receiver's endpoint.
+        ep: u64,
+    }
+}
+
+header! {
+    /// The header of an active message.
+    Am {
+        id: u16,
+        flags: u16,
+        /// Bytes of the user's header.
+        header: u32,
+    }
 }
 
 impl Am {
-    pub const LEN: usize = 8;
     /// Of `flags`: the handler gets an endpoint for a reply.
     pub const REPLY: u16 = 1;
 
-    pub fn encode(&self, w: &mut Writer<'_>) {
-        w.u16(self.id);
-        w.u16(self.flags);
-        w.u32(self.header);
+    /// As a number, as an RTS has it.
+    pub fn word(&self) -> u64 {
+        u64::from(self.id) | u64::from(self.flags) << 16 | u64::from(self.header) << 32
+    }
+
+    pub fn of_word(word: u64) -> Am {
+        Am {
+            id: word as u16,
+            flags: (word >> 16) as u16,
+            header: (word >> 32) as u32,
+        }
     }
 
     /// The header, the data, the user's header, and the last `end` bytes.
-    pub fn split(message: &[u8], end: usize) -> Option<(Am, &[u8], &[u8], Reader<'_>)> {
+    pub fn parts(message: &[u8], end: usize) -> Option<(Am, &[u8], &[u8], Reader<'_>)> {
         let (message, end) = message.split_at_checked(message.len().checked_sub(end)?)?;
-        let mut r = Reader::new(message);
-        let am = Am {
-            id: r.u16()?,
-            flags: r.u16()?,
-            header: r.u32()?,
-        };
-        let data = r.rest().len().checked_sub(am.header as usize)?;
-        let data = r.bytes(data)?;
-        Some((am, data, r.rest(), Reader::new(end)))
+        let (am, rest) = Am::split(message)?;
+        let (data, header) = rest.split_at_checked(rest.len().checked_sub(am.header as usize)?)?;
+        Some((am, data, header, Reader::new(end)))
     }
 }
 
@@ -345,6 +364,8 @@ mod tests {
         };
         let head = written(Am::LEN, |w| am.encode(w));
         assert_eq!(head, *b"\x01\x02\x01\0\x03\0\0\0");
+        assert_eq!(head, am.word().to_le_bytes());
+        assert_eq!(Am::of_word(am.word()), am);
         let first = AmFirst {
             message: 1,
             ep: 2,
@@ -352,11 +373,11 @@ mod tests {
         };
         assert_eq!(first.encode()[..9], *b"\x01\0\0\0\0\0\0\0\x02");
         let whole = [&head[..], b"data", b"hdr", &first.encode()].concat();
-        let (back, data, header, end) = Am::split(&whole, AmFirst::LEN).unwrap();
+        let (back, data, header, end) = Am::parts(&whole, AmFirst::LEN).unwrap();
         assert_eq!((back, data, header), (am, &b"data"[..], &b"hdr"[..]));
         assert_eq!(AmFirst::decode(end), Some(first));
         for n in 0..Am::LEN + 3 + AmFirst::LEN {
-            assert!(Am::split(&whole[..n], AmFirst::LEN).is_none(), "{n}");
+            assert!(Am::parts(&whole[..n], AmFirst::LEN).is_none(), "{n}");
         }
 
         let middle = AmMiddle {
@@ -415,5 +436,65 @@ mod tests {
         assert_eq!(bytes, *b"\x03\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\0");
         no_part(&bytes, |part| EagerMiddle::split(part).is_some());
         assert_eq!(EagerMiddle::split(&bytes), Some((middle, &[][..])));
+    }
+
+    /// The bytes of a header, whose numbers are 1, 2, 3 and so on.
+    fn check<H: Header + PartialEq + core::fmt::Debug>(header: H, widths: &[usize]) {
+        let bytes = written(H::LEN, |w| header.encode(w));
+        let number = |(n, width): (usize, &usize)| {
+            let mut field = vec![0; *width];
+            field[0] = n as u8 + 1;
+            field
+        };
+        let fields = widths.iter().enumerate().flat_map(number);
+        assert_eq!(bytes, fields.collect::<Vec<u8>>());
+        no_part(&bytes, |part| H::split(part).is_some());
+        let longer = [&bytes[..], b"rest"].concat();
+        assert_eq!(H::split(&longer), Some((header, &b"rest"[..])));
+    }
+
+    #[test]
+    fn bytes_of_synchronous_messages_and_rendezvous() {
+        let sync = Sync {
+            tag: 1,
+            ep: 2,
+            request: 3,
+        };
+        check(sync, &[8, 8, 8]);
+        let first = SyncFirst {
+            tag: 1,
+            total: 2,
+            message: 3,
+            ep: 4,
+            request: 5,
+        };
+        check(first, &[8; 5]);
+        let rts = Rts {
+            header: 1,
+            ep: 2,
+            request: 3,
+            address: 4,
+            size: 5,
+            kind: 6,
+        };
+        check(rts, &[8, 8, 8, 8, 8, 1]);
+        let ack = Ack {
+            request: 1,
+            status: 2,
+        };
+        check(ack, &[8, 1]);
+        let rtr = Rtr {
+            sender: 1,
+            receiver: 2,
+            address: 3,
+            size: 4,
+            offset: 5,
+        };
+        check(rtr, &[8; 5]);
+        let data = Data {
+            receiver: 1,
+            offset: 2,
+        };
+        check(data, &[8, 8]);
     }
 }

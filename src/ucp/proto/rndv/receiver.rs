@@ -42,7 +42,7 @@ use crate::ucp::worker_core::Core;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::wire::header::{AckHdr, AmId, DataHdr, PutDoneHdr, RtrHdr};
-use crate::wire::id::RequestName;
+use crate::wire::id::{RequestId, RequestName};
 use crate::wire::rkey::WRITE;
 use crate::{ucs_debug, ucs_error};
 use std::sync::Arc;
@@ -246,12 +246,32 @@ fn complete_and_ack(worker: &Core, req: Req, sender: RequestName, result: Result
 
 /// Tells a sender that its request is done.
 pub fn send_ack(worker: &Core, sender: RequestName, result: Result<()>) {
-    let Some(ep) = worker.ep_of_peer(sender.ep) else {
+    if let Some(ep) = ep_of_sender(worker, sender) {
+        post_ack(ep, sender.id, result);
+    }
+}
+
+/// Tells a synchronous sender that its message is matched.
+pub fn send_match(worker: &Core, sender: RequestName) {
+    match ep_of_sender(worker, sender) {
+        // Upstream has another message for this.
+        Some(ep) if ep.is_upstream() => ep.post_upstream_match(sender.id),
+        Some(ep) => post_ack(ep, sender.id, Ok(())),
+        None => {}
+    }
+}
+
+fn ep_of_sender(worker: &Core, sender: RequestName) -> Option<&Ep> {
+    let ep = worker.ep_of_peer(sender.ep);
+    if ep.is_none() {
         ucs_debug!("an endpoint that is closed cannot be answered");
-        return;
-    };
+    }
+    ep
+}
+
+fn post_ack(ep: &Ep, request: RequestId, result: Result<()>) {
     let ack = AckHdr {
-        request: sender.id,
+        request,
         status: code_of(&result) as u8,
     };
     control::post(ep, AmId::SendAck, &ack, &[]);
@@ -264,16 +284,11 @@ pub fn on_data(worker: &Core, hdr: &DataHdr, bytes: &[u8]) {
         return;
     };
     let end = with_arriving(req, |buffer, state| {
-        let offset = hdr.offset as usize;
-        if hdr.offset != state.received as u64 || bytes.len() > state.total - state.received {
-            ucs_error!("a fragment of data is not the next one; dropped");
+        let Some(offset) = state.place(hdr.offset, bytes.len()) else {
+            ucs_error!("a fragment of data was not asked for, or came before; dropped");
             return None;
-        }
-        let last = state.received + bytes.len() == state.total;
-        if !state.advance(ReceiverEvent::Fragment { last }) {
-            return None;
-        }
-        state.received += bytes.len();
+        };
+        let last = state.received == state.total;
         if state.error.is_none() {
             state.error = buffer.unpack_bytes(offset, bytes).err();
         }
@@ -324,6 +339,32 @@ pub fn on_put_done(worker: &Core, hdr: &PutDoneHdr) {
 }
 
 impl Arriving {
+    /// Counts a fragment that has come, and returns where it belongs. `None`, and nothing changes, when it is not wanted.
+    /// Those of several lanes come in any order.
+    fn place(&mut self, offset: u64, len: usize) -> Option<usize> {
+        let offset = usize::try_from(offset).ok()?;
+        let left = self.total.checked_sub(offset)?;
+        if len > left {
+            return None;
+        }
+        if offset == self.received && self.ahead.is_none() {
+            let last = len == left;
+            self.advance(ReceiverEvent::Fragment { last })
+                .then(|| self.received += len)?;
+            return Some(offset);
+        }
+        let mut ahead = self.ahead.take().unwrap_or_default();
+        let reached = ahead.add(self.received, offset..offset + len);
+        if !ahead.is_empty() {
+            self.ahead = Some(ahead);
+        }
+        let received = reached?;
+        let last = received == self.total;
+        self.advance(ReceiverEvent::Fragment { last })
+            .then(|| self.received = received)?;
+        Some(offset)
+    }
+
     fn is_written_by_peer(&self) -> bool {
         self.state == ReceiverState::AwaitPut && self.window.is_none()
     }

@@ -32,6 +32,7 @@ use crate::ucp::op::{Op, PutTarget, SendOp, Stage};
 use crate::ucp::proto::control;
 use crate::ucp::proto::rails;
 use crate::ucp::proto::send::send_body;
+use crate::ucp::proto::upstream;
 use crate::ucp::proto::zcopy::{self, Direction, Notification, NotifiedPut, Transfer};
 use crate::ucp::reg::{LocalMemory, Registration};
 use crate::ucp::request::Req;
@@ -120,6 +121,9 @@ pub fn step(ep: &Ep, req: Req, send: &mut SendOp, state: SenderState) -> Result<
 
 /// Sends the RTS of a message.
 fn send_rts(ep: &Ep, req: Req, send: &SendOp) -> Result<()> {
+    if ep.is_upstream() {
+        return upstream::rts(ep, req, send);
+    }
     let mut offer = mapped::offer(ep, &send.data);
     let plain = RtsHdr::LEN + send.kind.header_len();
     let room = ep.lane().max_bcopy;
@@ -163,6 +167,9 @@ fn send_data(
     offset: usize,
     end: usize,
 ) -> Result<usize> {
+    if ep.is_upstream() {
+        return upstream::data(ep, send, receiver, offset, end);
+    }
     let head = DataHdr {
         receiver,
         offset: offset as u64,
