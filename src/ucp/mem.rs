@@ -480,18 +480,19 @@ pub struct Window {
 }
 
 impl Window {
-    /// A buffer that a peer may write to by the key of a domain. `NO_MEMORY` when that cannot register it.
+    /// A buffer that a peer may read or write, as `prot` says (`UCP_MEM_MAP_PROT_REMOTE_*`), by the key of a domain.
+    /// `NO_MEMORY` when that cannot register it.
     pub fn open(
         context: &Context,
         domain: usize,
-        address: *mut u8,
-        length: usize,
+        (address, length): (*mut u8, usize),
+        prot: u32,
     ) -> Result<Window> {
         let params = MapParams {
             address: address.cast(),
             length,
             flags: 0,
-            prot: UCP_MEM_MAP_PROT_REMOTE_WRITE,
+            prot,
             purpose: Purpose::Transfer(domain),
         };
         let region = Region::map(context, &params)?;
@@ -517,6 +518,11 @@ impl Window {
             key: region.key_to_map(context).unwrap_or_default(),
             region: Some(region),
         })
+    }
+
+    /// The handle by which the domain knows the memory.
+    pub fn handle(&self, domain: usize) -> Option<uct_mem_h> {
+        self.region.as_ref()?.registration.handle(domain)
     }
 
     pub fn address(&self) -> *mut c_void {

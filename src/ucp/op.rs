@@ -148,14 +148,14 @@ impl Op {
             Op::TagRecv(r) => {
                 let arriving = &r.arriving;
                 plain(&r.data)
-                    && arriving.window.is_none()
+                    && arriving.access.is_none()
                     && arriving.timed.is_none()
                     && arriving.ahead.is_none()
             }
             Op::StreamRecv(r) => plain(&r.data),
             Op::Send(s) => {
                 plain(&s.data)
-                    && s.target.is_none()
+                    && s.memory.is_none()
                     && !matches!(
                         s.kind,
                         MessageKind::Am {
@@ -236,14 +236,18 @@ pub struct SendOp {
     pub data: Data,
     pub kind: MessageKind,
     pub stage: Stage,
-    /// The receiver's buffer, in the state `Put`.
-    pub target: Option<Box<PutTarget>>,
+    /// What a rendezvous over a device holds beside the data.
+    pub memory: Option<Box<RndvMemory>>,
 }
 
-/// Where the data of a message are put.
-pub struct PutTarget {
-    pub key: Rc<RemoteKey>,
-    /// The local memory was registered for the put.
+/// The keys and registrations of a message that a device transfers.
+#[derive(Default)]
+pub struct RndvMemory {
+    /// The receiver's buffer, in the state `Put`.
+    pub target: Option<Rc<RemoteKey>>,
+    /// The data, which the receiver may read.
+    pub offered: Option<Window>,
+    /// The data, registered for a put.
     pub registration: Option<Registration>,
 }
 
@@ -457,10 +461,18 @@ pub struct Arriving {
     /// revoked.
     pub own: bool,
     pub state: ReceiverState,
-    /// The window that allows the put.
-    pub window: Option<Box<Window>>,
+    /// How a device gets to the buffer.
+    pub access: Option<Box<BufferAccess>>,
     /// It is timed.
     pub timed: Option<Box<TimedTransfer>>,
+}
+
+/// The buffer of a receive, as a device gets to it.
+pub enum BufferAccess {
+    /// The sender may put into it.
+    Window(Window),
+    /// It is registered for a read of the sender's memory.
+    Registered(Registration),
 }
 
 /// A receive on a stream.

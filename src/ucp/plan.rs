@@ -87,7 +87,9 @@ pub struct Carriers<'a> {
     pub message: &'a uct_iface_attr,
     /// It puts data of a rendezvous.
     pub writes: bool,
-    /// Seconds until it knows memory that it puts from or into.
+    /// It gets them, too, by a key.
+    pub reads: bool,
+    /// Seconds until it knows memory that it reads or writes.
     pub registration: f64,
     /// The transport that reads the peer's memory, if any.
     pub copies: Option<&'a uct_iface_attr>,
@@ -190,6 +192,12 @@ fn model(config: &Config, rules: &Rules, by: &Carriers<'_>) -> (usize, usize) {
         once: rts + copies.latency.c + copies.overhead,
         per_byte: 1.0 / bandwidth(copies).max(1.0),
     });
+    let read = read.or_else(|| {
+        (rules.reads && by.reads).then(|| Cost {
+            once: rts + message + 2.0 * by.registration,
+            per_byte: 1.0 / bytes_a_second,
+        })
+    });
     let writes = rules.writes && by.writes;
     let write = writes.then(|| Cost {
         once: rts
@@ -269,6 +277,7 @@ mod tests {
         let by = Carriers {
             message: &itself,
             writes: false,
+            reads: false,
             registration: 0.0,
             copies: None,
             same_node: true,
@@ -293,6 +302,7 @@ mod tests {
             let by = Carriers {
                 message: &tcp,
                 writes: true,
+                reads: false,
                 registration: 0.0,
                 copies,
                 same_node: false,
@@ -306,6 +316,31 @@ mod tests {
         assert!(alone >= 64 << 10 && alone < rndv(0, None), "{alone}");
     }
 
+    /// A read needs no word of the receiver's before it, a put does.
+    #[test]
+    fn a_device_reads_shorter_messages_than_it_writes() {
+        let mut rc = attr(600e-9, 75e-9, 12e9, UCT_IFACE_FLAG_AM_ZCOPY);
+        rc.cap.am.max_zcopy = 8192;
+        let length = |reads, rules| {
+            let by = Carriers {
+                message: &rc,
+                writes: true,
+                reads,
+                registration: 60e-9,
+                copies: None,
+                same_node: false,
+                to_itself: false,
+            };
+            thresholds(&[], rules, &by).rndv
+        };
+        let only_puts = Rules {
+            reads: false,
+            ..AUTO_SCHEME
+        };
+        assert!(length(true, AUTO_SCHEME) < length(false, AUTO_SCHEME));
+        assert_eq!(length(true, only_puts), length(false, AUTO_SCHEME));
+    }
+
     #[test]
     fn faster_ways_are_taken_earlier_and_the_configuration_decides() {
         let shm = attr(80e-9, 10e-9, 15e9, 0);
@@ -313,6 +348,7 @@ mod tests {
         let pair = |copies| Carriers {
             message: &shm,
             writes: false,
+            reads: false,
             registration: 0.0,
             copies,
             same_node: true,

@@ -183,7 +183,7 @@ fn datagrams_of_strangers_change_nothing() {
         // The queue pairs of the connections are among these.
         let around = to as usize;
         for i in 0..20_000usize {
-            let kind = [Kind::Reply, Kind::Confirm, Kind::Close][rng.below(3)];
+            let kind = [Kind::Reply, Kind::Confirm, Kind::Close, Kind::Reset][rng.below(4)];
             let pair = || rng.between(around.saturating_sub(8).max(1), around + 8) as u32;
             let mut bytes = forged(&b, kind, pair(), pair(), rng.next())
                 .encode()

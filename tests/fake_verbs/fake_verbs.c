@@ -15,6 +15,7 @@
  *   max_reg=N      registrations of more than N bytes fail with ENOMEM
  *   fail_qp=N      the Nth queue pair cannot be created (ENOMEM)
  *   send_err=N     the Nth work request completes with a retry error, its queue pair goes to the error state
+ *   read_err=N     the Nth read is refused for its key, both queue pairs go to the error state
  *   fatal=N        after N work requests the device reports IBV_EVENT_DEVICE_FATAL and stops all queue pairs
  *   atomics=0      a device without atomics
  *   port=N         the port's state (default 4, active)
@@ -109,11 +110,11 @@ static struct ibv_context *contexts[MAX_CONTEXTS];
 static unsigned next_qp = 17, next_region = 1, waiting;
 static long ethernet, max_inline = 256, max_sge = 8, fail_reg, fail_qp, send_err, fatal, atomics = 1, port_state = IBV_PORT_ACTIVE;
 static long only_gid = -1, drop, twice, late, seed = 1, max_reg;
-static long n_reg, n_qp, n_send;
+static long n_reg, n_qp, n_send, n_read, n_write, read_err;
 static struct datagram *delayed;
 
 /* The setting that `text`, which ends with '=', ',' or 0, names. A test that has loaded this library changes settings, and
- * reads the number of registrations (reg) and of work requests (sent). */
+ * reads the number of registrations (reg), of work requests (sent), and of reads and writes among them. */
 long *fake_verbs_setting(const char *text)
 {
     static const struct { const char *name; long *value; } knobs[] = {
@@ -121,6 +122,7 @@ long *fake_verbs_setting(const char *text)
         {"send_err", &send_err}, {"fatal", &fatal}, {"atomics", &atomics}, {"port", &port_state},
         {"gid", &only_gid}, {"drop", &drop}, {"double", &twice}, {"late", &late}, {"seed", &seed},
         {"max_reg", &max_reg}, {"reg", &n_reg}, {"sent", &n_send},
+        {"reads", &n_read}, {"writes", &n_write}, {"read_err", &read_err},
     };
     size_t n = strcspn(text, "=,");
     unsigned i;
@@ -330,11 +332,12 @@ static enum outcome execute(struct qp *qp, const struct ibv_send_wr *wr)
     case IBV_WR_RDMA_WRITE:
         if (!allowed(wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, n, IBV_ACCESS_REMOTE_WRITE)) break;
         gather(wr, (char *)wr->wr.rdma.remote_addr);
+        n_write++;
         opcode = IBV_WC_RDMA_WRITE;
         goto done;
     case IBV_WR_RDMA_READ: {
         const char *from = (const char *)wr->wr.rdma.remote_addr;
-        if (!allowed(wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, n, IBV_ACCESS_REMOTE_READ)) break;
+        if (++n_read == read_err || !allowed(wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, n, IBV_ACCESS_REMOTE_READ)) break;
         for (i = 0; i < wr->num_sge; from += wr->sg_list[i++].length) memmove((void *)wr->sg_list[i].addr, from, wr->sg_list[i].length);
         opcode = IBV_WC_RDMA_READ;
         goto done;

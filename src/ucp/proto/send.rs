@@ -75,7 +75,7 @@ pub fn start(
         data,
         kind,
         stage,
-        target: None,
+        memory: None,
     });
     let req = Request::create(ep.worker(), param, op)?;
     if contiguous_whole && ep.is_clear() && !ep.is_loopback() {

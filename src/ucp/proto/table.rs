@@ -276,10 +276,12 @@ fn message_way(ep: &Ep, kind: &MessageKind, length: usize, policy: RndvPolicy) -
 fn rndv_way(ep: &Ep) -> (String, String) {
     let rules = ep.worker().proto().rules;
     let copies = ep.lane_with(Capability::SingleCopy);
-    let writes = copies.or(ep.lane_with(Capability::PutByKey));
+    let device = ep.lane_with(Capability::Rdma);
+    let reads = copies.or(device.filter(|_| !ep.may_revoke()));
+    let writes = copies.or(ep.lane_with(Capability::PutByKey)).or(device);
     let (how, by) = if ep.remote_uuid.get() == ep.worker().uuid && rules.maps {
         ("copy from mapped remote memory", ep.transport_name())
-    } else if let Some(lane) = copies.filter(|_| rules.reads) {
+    } else if let Some(lane) = reads.filter(|_| rules.reads) {
         ("zero-copy read from remote", ep.name_of(lane.iface))
     } else if let Some(lane) = writes.filter(|_| rules.writes) {
         ("zero-copy write to remote", ep.name_of(lane.iface))

@@ -105,6 +105,19 @@ pub fn begin(
     begin_all(req, &[active], false)
 }
 
+/// As `begin`, of a get. Without room it waits.
+pub fn get(req: Req, lane: Lane, transfer: Transfer) -> Result<()> {
+    let active = ActiveTransfer {
+        req,
+        lane,
+        direction: Direction::Get,
+        transfer,
+        step: usize::MAX,
+        notification: None,
+    };
+    begin_all(req, &[active], true)
+}
+
 /// As `begin`, of a put whose parts go by several lanes. Without room they wait.
 pub fn put_parts(req: Req, transfer: Transfer, parts: &[Part]) -> Result<()> {
     let active = |part: &Part| ActiveTransfer {

@@ -87,6 +87,7 @@ fn thresholds(worker: &Core, by: &uct_iface_attr, release: Release) -> Threshold
     let carriers = Carriers {
         message: by,
         writes: false,
+        reads: false,
         registration: 0.0,
         copies: None,
         same_node: false,

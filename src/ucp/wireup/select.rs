@@ -230,6 +230,7 @@ fn lane_of(
         writes: [Capability::PutByKey, Capability::Rdma]
             .iter()
             .any(|capability| capability.is_of(iface)),
+        reads: Capability::Rdma.is_of(iface),
         registration: if iface.needs_registration {
             domain.md.attr().reg_cost.0
         } else {

@@ -5,7 +5,7 @@
 //! look for another address with the same one.
 #![forbid(unsafe_code)]
 
-use super::wire::{DEVICE_LEN, DeviceAddr};
+use super::wire::DeviceAddr;
 use crate::ucs::fork::PerProcess;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -25,17 +25,12 @@ pub struct Connected(HashMap<u64, u32>);
 
 impl Connected {
     /// One more connection of this peer.
-    pub fn add(&mut self, device: &[u8; DEVICE_LEN], queue_pair: u32) -> Option<u64> {
-        let identity = of(device, queue_pair)?;
+    pub fn add(&mut self, identity: u64) {
         *self.0.entry(identity).or_insert(0) += 1;
-        Some(identity)
     }
 
     /// One connection less.
-    pub fn remove(&mut self, device: &[u8; DEVICE_LEN], queue_pair: u32) {
-        let Some(identity) = of(device, queue_pair) else {
-            return;
-        };
+    pub fn remove(&mut self, identity: u64) {
         if let Some(count) = self.0.get_mut(&identity) {
             *count -= 1;
             if *count == 0 {
@@ -52,7 +47,7 @@ impl Connected {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::uct::ib::wire::Link;
+    use crate::uct::ib::wire::{DEVICE_LEN, Link};
 
     fn device(mtu: u8, last: u8) -> [u8; DEVICE_LEN] {
         let mut gid = [0; 16];
@@ -82,12 +77,12 @@ mod tests {
     #[test]
     fn a_peer_is_connected_until_its_last_connection_ends() {
         let mut peers = Connected::default();
-        let identity = peers.add(&device(3, 1), 5).unwrap();
-        peers.add(&device(3, 1), 5).unwrap();
-        peers.remove(&device(3, 1), 5);
-        assert!(peers.has(identity));
-        peers.remove(&device(3, 1), 5);
-        peers.remove(&device(3, 1), 5);
-        assert!(!peers.has(identity));
+        peers.add(7);
+        peers.add(7);
+        peers.remove(7);
+        assert!(peers.has(7) && !peers.has(8));
+        peers.remove(7);
+        peers.remove(7);
+        assert!(!peers.has(7));
     }
 }

@@ -10,7 +10,7 @@
 //!     │                                          │ the sender's memory is mapped here:
 //!     │ ◄─────────────── SendAck ─────────────── │   copies, completes
 //!     │                                          │
-//!     │                                          │ a transport has get:
+//!     │                                          │ a transport has get, and a key if it needs one:
 //!     │                                          │   [Getting]; revoked meanwhile: back to [Matched]
 //!     │ ◄─────────────── SendAck ─────────────── │   completes
 //!     │                                          │
@@ -27,14 +27,18 @@
 #![forbid(unsafe_code)]
 
 use super::mapped::{Copied, copy_mapped, mappable};
+use crate::c::{
+    UCP_MEM_MAP_PROT_REMOTE_WRITE, UCT_MD_MEM_ACCESS_LOCAL_READ, UCT_MD_MEM_ACCESS_LOCAL_WRITE,
+};
 use crate::ucp::dt::Data;
-use crate::ucp::ep::{Capability, Ep, Pin};
+use crate::ucp::ep::{Capability, Ep, Lane, Pin};
 use crate::ucp::mem::Window;
-use crate::ucp::op::{Arriving, DataRecvOp, Op, Operation, TagRecvOp};
+use crate::ucp::op::{Arriving, BufferAccess, DataRecvOp, Op, Operation, TagRecvOp};
 use crate::ucp::proto::control;
-use crate::ucp::proto::zcopy::{self, Direction, Transfer};
-use crate::ucp::reg::LocalMemory;
+use crate::ucp::proto::zcopy::{self, Transfer};
+use crate::ucp::reg::{LocalMemory, Registration};
 use crate::ucp::request::{Info, Req};
+use crate::ucp::rkey::Access;
 use crate::ucp::rndv_state::{ReceiverEvent, ReceiverState};
 use crate::ucp::rndv_tuner;
 use crate::ucp::rts::Rts;
@@ -43,7 +47,7 @@ use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status};
 use crate::wire::header::{AckHdr, AmId, DataHdr, PutDoneHdr, RtrHdr};
 use crate::wire::id::{RequestId, RequestName};
-use crate::wire::rkey::WRITE;
+use crate::wire::rkey::{READ, WRITE};
 use crate::{ucs_debug, ucs_error};
 use std::sync::Arc;
 
@@ -121,19 +125,62 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
             rkey: 0,
             guard: message.guard,
         };
-        with_arriving(req, |_, state| state.advance(ReceiverEvent::GetBegins));
-        reply.add_outstanding(req);
-        match zcopy::begin(req, lane, Direction::Get, transfer, usize::MAX) {
-            Ok(()) => return,
-            Err(e) => ucs_debug!(
-                "single copy of {} bytes: {e}; fragments instead",
-                message.total
-            ),
+        if read(req, reply, lane, transfer) {
+            return;
         }
-        reply.remove_outstanding(req);
-        with_arriving(req, |_, state| state.advance(ReceiverEvent::GetFailed));
+    } else if let Some(local) = to
+        && message.region != 0
+        && worker.proto().rules.reads
+        && let Some((lane, transfer)) = by_device(req, reply, local, message)
+        && read(req, reply, lane, transfer)
+    {
+        return;
     }
     request_from_sender(worker, req, reply);
+}
+
+/// Reads the sender's memory. `false` if that cannot begin.
+fn read(req: Req, ep: &Ep, lane: Lane, transfer: Transfer) -> bool {
+    with_arriving(req, |_, state| state.advance(ReceiverEvent::GetBegins));
+    ep.add_outstanding(req);
+    let Err(e) = zcopy::get(req, lane, transfer) else {
+        return true;
+    };
+    ucs_debug!(
+        "reading {} bytes of the sender's memory: {e}; another way instead",
+        transfer.len
+    );
+    ep.remove_outstanding(req);
+    with_arriving(req, |_, state| state.advance(ReceiverEvent::GetFailed));
+    false
+}
+
+/// The read of a message by the device of the message lane, if its key is still known. What cannot be registered here is
+/// read through the transport's buffers.
+fn by_device(req: Req, ep: &Ep, local: *mut u8, message: &Rts) -> Option<(Lane, Transfer)> {
+    let lane = ep.lane_with(Capability::Rdma)?;
+    let key = ep.keys.borrow().of_region(message.region)?;
+    let Access::Rdma(rkey) = key.access else {
+        return None;
+    };
+    key.check(message.address, message.total, READ).ok()?;
+    let (worker, len) = (ep.worker(), message.total);
+    let domain = worker.domain_of(lane.iface);
+    let flags = UCT_MD_MEM_ACCESS_LOCAL_READ | UCT_MD_MEM_ACCESS_LOCAL_WRITE;
+    let registration = Registration::of_buffer(worker.context(), domain, (local, len), flags);
+    let memory = registration.local_memory(domain);
+    with_arriving(req, |_, state| {
+        state.access = Some(Box::new(BufferAccess::Registered(registration)));
+    });
+    let transfer = Transfer {
+        local,
+        memory,
+        len,
+        remote: message.address,
+        rkey,
+        guard: None,
+    };
+    Some((lane, transfer))
 }
 
 /// Requests the data from the sender: by a put if possible, else in fragments. Only a window can be revoked, so other
@@ -151,9 +198,11 @@ fn request_from_sender(worker: &Core, req: Req, ep: &Ep) {
         let writer = ep.lane_with(Capability::PutByKey);
         let writer = writer.or_else(|| ep.lane_with(Capability::Rdma))?;
         let domain = worker.domain_of(writer.iface);
-        let window = Window::open(worker.context(), domain, to, state.total).ok()?;
+        let memory = (to, state.total);
+        let prot = UCP_MEM_MAP_PROT_REMOTE_WRITE;
+        let window = Window::open(worker.context(), domain, memory, prot).ok()?;
         let key = window.key.as_slice().into();
-        state.window = Some(Box::new(window));
+        state.access = Some(Box::new(BufferAccess::Window(window)));
         Some((to as u64, Some(key)))
     });
     let Some(access) = access else { return };
@@ -366,7 +415,8 @@ impl Arriving {
     }
 
     fn is_written_by_peer(&self) -> bool {
-        self.state == ReceiverState::AwaitPut && self.window.is_none()
+        self.state == ReceiverState::AwaitPut
+            && !matches!(self.access.as_deref(), Some(BufferAccess::Window(_)))
     }
 
     /// Changes the state. An event of the peer that the state has no transition for changes nothing, and is dropped by

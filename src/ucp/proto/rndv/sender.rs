@@ -26,9 +26,10 @@
 //! ```
 
 use super::mapped::{self, touch};
-use crate::c::UCT_MD_MEM_ACCESS_LOCAL_READ;
+use crate::c::{UCP_MEM_MAP_PROT_REMOTE_READ, UCT_MD_MEM_ACCESS_LOCAL_READ};
 use crate::ucp::ep::{Capability, Ep, Lane, Part, Task, TaskStep, writer};
-use crate::ucp::op::{Op, PutTarget, SendOp, Stage};
+use crate::ucp::mem::Window;
+use crate::ucp::op::{Op, RndvMemory, SendOp, Stage};
 use crate::ucp::proto::control;
 use crate::ucp::proto::rails;
 use crate::ucp::proto::send::send_body;
@@ -45,7 +46,7 @@ use crate::wire::header::{AckHdr, AmId, DataHdr, Header, PutDoneHdr, RtrHdr, Rts
 use crate::wire::id::RequestId;
 use crate::wire::rkey::WRITE;
 use crate::{ucs_debug, ucs_error};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Fragments of rendezvous data that go out before others of the endpoint get a turn.
 const FRAGMENTS_PER_TURN: usize = 32;
@@ -120,11 +121,14 @@ pub fn step(ep: &Ep, req: Req, send: &mut SendOp, state: SenderState) -> Result<
 }
 
 /// Sends the RTS of a message.
-fn send_rts(ep: &Ep, req: Req, send: &SendOp) -> Result<()> {
+fn send_rts(ep: &Ep, req: Req, send: &mut SendOp) -> Result<()> {
     if ep.is_upstream() {
         return upstream::rts(ep, req, send);
     }
     let mut offer = mapped::offer(ep, &send.data);
+    if offer.address != 0 && offer.key.is_none() {
+        offer.key = key_for_device(ep, send);
+    }
     let plain = RtsHdr::LEN + send.kind.header_len();
     let room = ep.lane().max_bcopy;
     if plain + offer.key().len() + offer.epoch_key.len() > room {
@@ -157,6 +161,24 @@ fn send_rts(ep: &Ep, req: Req, send: &SendOp) -> Result<()> {
             head
         })
         .map(drop)
+}
+
+/// The key by which the receiver's device reads the data, if there is such a device.
+fn key_for_device(ep: &Ep, send: &mut SendOp) -> Option<Arc<[u8]>> {
+    let lane = ep.lane_with(Capability::Rdma)?;
+    // Whoever may take the buffer back cannot close it to reads that are under way.
+    if ep.may_revoke() {
+        return None;
+    }
+    let memory = send.memory.get_or_insert_default();
+    if memory.offered.is_none() {
+        let data = (send.data.contiguous()?, send.data.len());
+        let domain = ep.worker().domain_of(lane.iface);
+        let prot = UCP_MEM_MAP_PROT_REMOTE_READ;
+        memory.offered = Window::open(ep.worker().context(), domain, data, prot).ok();
+    }
+    let window = memory.offered.as_ref()?;
+    Some(window.key.as_slice().into())
 }
 
 /// Sends a fragment of data that the receiver has requested.
@@ -201,13 +223,8 @@ pub fn on_rtr(worker: &Core, rtr: &RtrHdr, key: &[u8]) {
             if !advance(send, event) {
                 return None;
             }
-            if puts {
-                send.target = send.ep.key_of_blob(key).map(|key| {
-                    Box::new(PutTarget {
-                        key,
-                        registration: None,
-                    })
-                });
+            if puts && let Some(key) = send.ep.key_of_blob(key) {
+                send.memory.get_or_insert_default().target = Some(key);
             }
             Some(send.ep)
         }
@@ -240,7 +257,7 @@ fn start_put(ep: &Ep, req: Req) -> Result<()> {
             // SAFETY: mapped here for `length` bytes as long as the key is.
             unsafe { send.data.pack(0, to, length) };
         };
-        let key = send.target.as_ref().map(|target| Rc::clone(&target.key));
+        let key = send.memory.as_ref().and_then(|m| m.target.clone());
         let copied = key
             .as_ref()
             .and_then(|k| touch(ep, k, &send.data, address, length, WRITE, copy));
@@ -300,8 +317,13 @@ fn start_put(ep: &Ep, req: Req) -> Result<()> {
 fn register(ep: &Ep, req: Req, lane: Lane, memory: (*mut u8, usize)) -> LocalMemory {
     let domain = ep.worker().domain_of(lane.iface);
     let of = |registration: &Registration| registration.local_memory(domain);
+    let known = |memory: &RndvMemory| {
+        let offered = memory.offered.as_ref().and_then(|w| w.handle(domain));
+        let offered = offered.map(LocalMemory::Registered);
+        offered.or_else(|| memory.registration.as_ref().map(of))
+    };
     let made = req.with_op(|op| match op {
-        Op::Send(send) => send.target.as_ref()?.registration.as_ref().map(of),
+        Op::Send(send) => send.memory.as_deref().and_then(known),
         _ => None,
     });
     if let Some(made) = made {
@@ -313,9 +335,9 @@ fn register(ep: &Ep, req: Req, lane: Lane, memory: (*mut u8, usize)) -> LocalMem
     let made = of(&registration);
     req.with_op(|op| {
         if let Op::Send(send) = op
-            && let Some(target) = &mut send.target
+            && let Some(memory) = &mut send.memory
         {
-            target.registration = Some(registration);
+            memory.registration = Some(registration);
         }
     });
     made

@@ -16,9 +16,9 @@ use crate::sys::random::random_bytes;
 use crate::sys::verbs::Route;
 use crate::ucs::{Result, Status};
 use crate::uct::api::Completion;
-use crate::uct::ib::grh;
 use crate::uct::ib::way::Way;
 use crate::uct::ib::wire::{DeviceAddr, EpAddr};
+use crate::uct::ib::{grh, identity};
 use crate::{ucs_debug, ucs_diag, ucs_error};
 use std::io;
 use std::rc::Rc;
@@ -87,7 +87,11 @@ impl RcIface {
 
     /// What a connection's peer is told when this end goes, if it is known.
     pub fn close_message(&self, link: &Link) -> Option<Message> {
-        (link.peer != 0).then(|| self.message(link, Kind::Close))
+        let kind = match link.conn.state.get() {
+            State::Failed(_) => Kind::Reset,
+            _ => Kind::Close,
+        };
+        (link.peer != 0).then(|| self.message(link, kind))
     }
 
     /// Asks an interface for a connection.
@@ -106,7 +110,9 @@ impl RcIface {
             way: face.way(connector, device, queue_pair)?,
             peer: 0,
             request: None,
+            identity: identity::of(&device.encode(), queue_pair),
             confirmed: false,
+            reset_told: false,
             probe_at: now,
             since: now,
         };
@@ -314,6 +320,10 @@ impl RcIface {
             Action::Closed => {
                 RcIface::fail_link(face, connector, number, Status::CONNECTION_RESET);
             }
+            Action::Reset => {
+                RcIface::fail_link(face, connector, number, Status::CONNECTION_RESET);
+                RcIface::fail_peers(face, connector, number, Status::CONNECTION_RESET);
+            }
         }
     }
 
@@ -339,16 +349,28 @@ impl RcIface {
         RcIface::note_failed(face, conn);
     }
 
-    /// A passive connection that has failed goes.
+    /// The peer of a connection that has failed is told. A passive connection goes.
     #[cold]
     pub fn note_failed(face: &Face, conn: &Rc<Conn>) {
-        if conn.is_passive
-            && matches!(conn.state.get(), State::Failed(_))
-            && let Some(connector) = face.connector.get()
-        {
-            let mut ended = connector.ended.borrow_mut();
-            ended.push(conn.pair.number());
+        let (State::Failed(status), Some(connector)) = (conn.state.get(), face.connector.get())
+        else {
+            return;
+        };
+        let number = conn.pair.number();
+        let is_news = {
+            let mut links = connector.links.borrow_mut();
+            let link = links.get_mut(&number);
+            link.is_some_and(|link| {
+                link.peer != 0 && !core::mem::replace(&mut link.reset_told, true)
+            })
+        };
+        if conn.is_passive {
+            connector.ended.borrow_mut().push(number);
             connector.call();
+        }
+        if is_news {
+            RcIface::send_message(face, connector, number, Kind::Reset);
+            RcIface::fail_peers(face, connector, number, status);
         }
     }
 
@@ -364,12 +386,11 @@ impl RcIface {
         let connector = face.connector.get()?;
         let link = connector.links.borrow_mut().remove(&number)?;
         connector.due.borrow_mut().remove(number);
+        if let Some(peer) = link.identity.filter(|_| link.confirmed) {
+            connector.connected.borrow_mut().remove(peer);
+        }
         if let Some(key) = &link.request {
             connector.passive.borrow_mut().remove(key);
-            if link.confirmed {
-                let mut connected = connector.connected.borrow_mut();
-                connected.remove(&key.device, key.sender);
-            }
         }
         if let Some(message) = face.close_message(&link) {
             // Without it the peer finds out when it sends or asks.

@@ -74,8 +74,12 @@ pub struct Link {
     pub peer: u32,
     /// Of a passive connection.
     pub request: Option<RequestKey>,
+    /// The identity of the peer's interface.
+    pub identity: Option<u64>,
     /// The peer of a passive connection has confirmed, and is one of `connected`.
     pub confirmed: bool,
+    /// The peer was told that this end has failed.
+    pub reset_told: bool,
     /// The tick at which the peer of a passive connection is asked whether it lives.
     pub probe_at: u32,
     /// The tick at which it was made.

@@ -47,6 +47,8 @@ pub enum Action {
     GiveUp,
     /// The peer's end is gone.
     Closed,
+    /// It has failed.
+    Reset,
 }
 
 /// A handshake, and the connection it has made.
@@ -81,6 +83,7 @@ impl Handshake {
     pub fn on_message(&mut self, kind: Kind) -> Action {
         match (kind, self.0) {
             (Kind::Close, _) => Action::Closed,
+            (Kind::Reset, _) => Action::Reset,
             (Kind::Reply, State::Requested(_)) => {
                 self.0 = State::Connected;
                 Action::Connect
@@ -123,6 +126,6 @@ pub fn answer_to_unknown(kind: Kind) -> Option<Kind> {
     match kind {
         // The receiver's end is gone, or never was: so that the sender's does not stay.
         Kind::Reply | Kind::Confirm => Some(Kind::Close),
-        Kind::Request | Kind::Close => None,
+        Kind::Request | Kind::Close | Kind::Reset => None,
     }
 }

@@ -83,7 +83,7 @@ impl Net {
                     self.hosts[at].links.remove(&key);
                 }
             }
-            Action::GiveUp | Action::Closed => {
+            Action::GiveUp | Action::Closed | Action::Reset => {
                 self.hosts[at].links.remove(&key);
                 if key.0 {
                     self.hosts[at].failed.push(key.1);

@@ -1,6 +1,7 @@
 //! Passive connections: what an interface makes for a peer that asks, how many, and whose they are. Anybody may ask.
 #![forbid(unsafe_code)]
 
+use super::conn::{Conn, State};
 use super::connector::{Connector, Link, RequestKey};
 use super::handshake::Handshake;
 use super::iface::{Face, RcIface};
@@ -8,6 +9,7 @@ use super::wire::{Kind, Message};
 use crate::ucs::{Result, Status};
 use crate::ucs_diag;
 use crate::uct::ib::identity;
+use std::rc::Rc;
 
 /// Most passive connections of an interface; no more than half of the device's queue pairs.
 const MAX_PASSIVE: usize = 1 << 16;
@@ -96,7 +98,9 @@ impl RcIface {
             way,
             peer: message.from.queue_pair,
             request: Some(key),
+            identity: identity::of(&key.device, key.sender),
             confirmed: false,
+            reset_told: false,
             probe_at: now.wrapping_add(connector.probe),
             since: now,
         };
@@ -115,23 +119,40 @@ impl RcIface {
             let Some(link) = links.get_mut(&number) else {
                 return;
             };
-            let Some(key) = &link.request else {
-                return;
-            };
-            let mut connected = connector.connected.borrow_mut();
-            let peer = connected.add(&key.device, key.sender);
-            link.confirmed = peer.is_some();
-            peer
+            link.confirmed = true;
+            link.identity
         };
         if let Some(peer) = peer {
+            connector.connected.borrow_mut().add(peer);
             face.base.internal.peer_connected(peer);
+        }
+    }
+
+    /// The peer of a passive connection has failed: so do our endpoints to its interface, which may wait for what it
+    /// would have sent.
+    pub fn fail_peers(face: &Face, connector: &Connector, number: u32, status: Status) {
+        let conns: Vec<Rc<Conn>> = {
+            let links = connector.links.borrow();
+            let failed = links.get(&number).filter(|link| link.confirmed);
+            let Some(peer) = failed.and_then(|link| link.identity) else {
+                return;
+            };
+            let ours = |link: &&Link| link.request.is_none() && link.identity == Some(peer);
+            let ours = links.values().filter(ours);
+            ours.map(|link| Rc::clone(&link.conn)).collect()
+        };
+        for conn in conns {
+            // A callback may have closed it meanwhile.
+            if matches!(conn.state.get(), State::New | State::Connected) {
+                RcIface::fail(face, &conn, status);
+            }
         }
     }
 
     /// The identity of who sends through this queue pair, if it is a passive connection's.
     pub fn identity_behind(&self, pair: u32) -> Option<u64> {
         let links = self.connector.get()?.links.borrow();
-        let key = links.get(&pair)?.request.as_ref()?;
-        identity::of(&key.device, key.sender)
+        let link = links.get(&pair).filter(|link| link.request.is_some())?;
+        link.identity
     }
 }

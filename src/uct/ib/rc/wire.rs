@@ -42,10 +42,18 @@ pub enum Kind {
     Confirm,
     /// The sender's end of the connection is gone.
     Close,
+    /// It has failed.
+    Reset,
 }
 
 impl Kind {
-    const ALL: [Kind; 4] = [Kind::Request, Kind::Reply, Kind::Confirm, Kind::Close];
+    const ALL: [Kind; 5] = [
+        Kind::Request,
+        Kind::Reply,
+        Kind::Confirm,
+        Kind::Close,
+        Kind::Reset,
+    ];
 
     fn code(self) -> u8 {
         match self {
@@ -53,6 +61,7 @@ impl Kind {
             Kind::Reply => 2,
             Kind::Confirm => 3,
             Kind::Close => 4,
+            Kind::Reset => 5,
         }
     }
 }

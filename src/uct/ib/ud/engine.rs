@@ -16,7 +16,7 @@ use crate::ucs::{Result, Status};
 use crate::ucs_error;
 use crate::uct::api::Completion;
 use crate::uct::base::iface::EpBox;
-use crate::uct::ib::identity::Connected;
+use crate::uct::ib::identity::{self, Connected};
 use crate::uct::ib::md::Domain;
 use crate::uct::ib::port::Port;
 use crate::uct::ib::retry::Retry;
@@ -402,8 +402,10 @@ impl Engine {
         };
         if let Owner::Interface(key) = &conn.owner {
             self.passive.remove(key);
-            if conn.is_connected() {
-                self.connected.remove(&key.device, key.queue_pair);
+            if conn.is_connected()
+                && let Some(peer) = identity::of(&key.device, key.queue_pair)
+            {
+                self.connected.remove(peer);
             }
         }
         if let Some(way) = conn.way {

@@ -12,9 +12,9 @@ use super::wire::{
 use crate::c::verbs::*;
 use crate::ucs::{Result, Status};
 use crate::ucs_error;
-use crate::uct::ib::grh;
 use crate::uct::ib::ops::NO_COMPLETION;
 use crate::uct::ib::retry::Retry;
+use crate::uct::ib::{grh, identity};
 
 /// Completions that are taken off at a time.
 pub const BATCH: usize = 16;
@@ -146,9 +146,11 @@ impl Engine {
         if !conn.is_connected() {
             if matches!(conn.state, State::Replied(_)) && header.id != REPLY {
                 conn.state = State::Connected;
-                if let Owner::Interface(key) = &conn.owner {
-                    let peer = self.connected.add(&key.device, key.queue_pair);
-                    self.arrived.extend(peer);
+                if let Owner::Interface(key) = &conn.owner
+                    && let Some(peer) = identity::of(&key.device, key.queue_pair)
+                {
+                    self.connected.add(peer);
+                    self.arrived.push(peer);
                 }
             } else {
                 self.receive_unconnected(received, header);
