@@ -14,7 +14,7 @@ use crate::ucp::mem::{Region, refuse_devices};
 use crate::ucp::op::Op;
 use crate::ucp::plan::RndvPolicy;
 use crate::ucs::status::code_of;
-use crate::ucs::{Result, Status};
+use crate::ucs::{Result, Status, tracepoint};
 use crate::wire::id::RequestId;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
@@ -527,6 +527,7 @@ impl Request {
             self.tell(UCS_OK, info);
             return;
         }
+        tracepoint::complete(core::ptr::from_ref(self).cast(), UCS_OK, info.length);
         // Release: as in `tell`.
         self.status.store(UCS_OK, Ordering::Release);
     }
@@ -535,6 +536,7 @@ impl Request {
     /// words that were just written.
     #[inline(never)]
     fn tell(&self, status: ucs_status_t, info: Info) {
+        tracepoint::complete(core::ptr::from_ref(self).cast(), status, info.length);
         let callback = self.callback.get();
         let released = self.released.get();
         // Release: a thread that sees the status sees `info` and the data. From here on, the user's own memory may be

@@ -28,6 +28,7 @@ pub mod tag_match;
 pub mod test_rng;
 pub mod time;
 pub mod topo;
+pub mod tracepoint;
 
 pub use events::Events;
 pub use status::{Failure, Result, Status};

@@ -11,7 +11,7 @@ use crate::ucp::op::Op;
 use crate::ucp::request::Req;
 use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
-use crate::ucs::{Result, Status};
+use crate::ucs::{Result, Status, tracepoint};
 use crate::wire::header::{AmId, CloseHdr};
 use crate::{ucs_diag, ucs_error, ucs_warn};
 use core::ffi::c_void;
@@ -60,6 +60,7 @@ impl Ep {
     }
 
     fn lose_connection(&self, event: ConnectionEvent, status: Status) {
+        tracepoint::ep_failed(self.id.get(), status.code());
         self.record_losses();
         self.report_loss(event, status);
         self.end_connection(event);

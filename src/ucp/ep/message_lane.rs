@@ -3,7 +3,7 @@
 use super::lanes::Lane;
 use crate::c::*;
 use crate::ucp::plan::Thresholds;
-use crate::ucs::{Result, Status};
+use crate::ucs::{Result, Status, tracepoint};
 use crate::uct::internal::Short;
 use crate::wire::Writer;
 use crate::wire::header::AmId;
@@ -66,6 +66,7 @@ impl MessageLane {
             let mut bytes = [0u64; MAX_TOGETHER / HEADER];
             let n = fill(bytes.as_mut_ptr().cast());
             let rest = bytes[1..].as_ptr().cast();
+            tracepoint::send(id as u8, n);
             // SAFETY: a live transport endpoint; the bytes are ours.
             let code = unsafe { send(self.ep, id as u8, bytes[0], rest, n - HEADER) };
             return Status::from_code(code).map_or(Ok(n), Err);
@@ -147,7 +148,9 @@ fn bcopy<F: FnMut(*mut u8) -> usize>(
             0,
         )
     };
-    Status::check_length(n)
+    let sent = Status::check_length(n)?;
+    tracepoint::send(id, sent);
+    Ok(sent)
 }
 
 /// A writer on the first bytes of a transport buffer.

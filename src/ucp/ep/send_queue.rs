@@ -8,6 +8,7 @@
 use super::{MAX_TOGETHER, Task};
 use crate::c::*;
 use crate::ucp::op::Op;
+use crate::ucs::tracepoint;
 use crate::uct::base::copy::copy;
 use crate::uct::internal::Short;
 use crate::wire::header::AmId;
@@ -35,6 +36,7 @@ impl ShortRoute {
         payload: *const u8,
         len: usize,
     ) -> ucs_status_t {
+        tracepoint::send(id as u8, size_of::<u64>() + len);
         // SAFETY: a live transport endpoint, a length that it takes; the payload by the caller's promise. Headers are
         // little endian, as the formats are.
         unsafe { (self.send)(self.ep, id as u8, header.to_le(), payload, len) }

@@ -11,7 +11,7 @@ use crate::ucp::reg::LocalMemory;
 use crate::ucp::request::{Req, TransportHold};
 use crate::ucp::worker_core::Core;
 use crate::ucs::callbackq::{CallbackId, Repeat};
-use crate::ucs::{Result, Status};
+use crate::ucs::{Result, Status, tracepoint};
 use crate::uct::api::{Completion, Posted};
 use crate::uct::base::copy::copy;
 use crate::uct::base::iov::Iov;
@@ -387,6 +387,7 @@ pub fn send_message(req: Req, ep: &Ep, id: AmId, header: &[u8], data: &Data) -> 
     init_completion(req);
     add_pending(req, 1);
     let length = header.len() as u32;
+    tracepoint::send(id as u8, header.len() + data.len());
     // SAFETY: a live transport endpoint, which copies the header; the user's buffer and the request's completion
     // stay until `on_completion`.
     let code = unsafe {

@@ -20,6 +20,7 @@ use crate::ucp::dt::Data;
 use crate::ucp::rts::Rts;
 use crate::ucs::Status;
 use crate::ucs::tag_match::{EntryId, Posted, UnexpectedMessages};
+use crate::ucs::tracepoint;
 use crate::wire::id::RequestName;
 use core::cell::{Cell, Ref, RefCell};
 use inline_unexpected::InlineUnexpected;
@@ -172,6 +173,7 @@ impl TagState {
         {
             return false;
         }
+        tracepoint::tag_unexpected(tag, len);
         self.waiting.set(INLINE);
         // SAFETY: by the caller's promise.
         unsafe { self.inline_ring.push(tag, payload, len) };
@@ -341,6 +343,7 @@ impl TagState {
     /// Stores an unexpected message of up to `InlineBytes::MAX` bytes.
     #[inline(always)]
     pub fn keep_small(&self, worker: &Core, tag: u64, bytes: &[u8]) {
+        tracepoint::tag_unexpected(tag, bytes.len());
         self.with_unexpected(|unexpected| push_small(unexpected, tag, bytes));
         unexpected::add(worker, unexpected::MESSAGE + bytes.len());
     }
@@ -359,6 +362,7 @@ impl TagState {
     /// Stores an unexpected message. Inlined, for the reason given at `Buffers::copy`.
     #[inline(always)]
     pub fn keep(&self, worker: &Core, tag: u64, message: Message) -> EntryId {
+        tracepoint::tag_unexpected(tag, message.total());
         let cost = message.cost(worker);
         let entry = self.with_unexpected(|unexpected| unexpected.push(tag, message));
         unexpected::add(worker, cost);

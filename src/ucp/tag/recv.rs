@@ -15,7 +15,7 @@ use crate::ucp::rts::Rts;
 use crate::ucp::unexpected;
 use crate::ucp::worker_core::Core;
 use crate::ucs::tag_match::EntryId;
-use crate::ucs::{Result, Status};
+use crate::ucs::{Result, Status, tracepoint};
 use crate::uct::base::copy::{SMALL, copy_home, copy_small};
 use crate::wire::id::RequestName;
 
@@ -244,6 +244,7 @@ fn unpack_whole(data: &Data, bytes: &[u8]) -> Result<()> {
 #[inline]
 fn matched(worker: &Core, tag: u64, total: usize) -> Option<Req> {
     let req = worker.tag().take_posted(tag)?;
+    tracepoint::tag_match(tag, total);
     req.with_op(|op| {
         *op = match core::mem::take(op) {
             Op::TagWait(r) => Op::TagRecv(TagRecvOp {
@@ -268,6 +269,7 @@ fn matched(worker: &Core, tag: u64, total: usize) -> Option<Req> {
 pub unsafe fn on_short(worker: &Core, tag: u64, payload: *const u8, len: usize) {
     if len <= SMALL {
         if let Some((req, to)) = worker.tag().take_from_fifo(tag, len) {
+            tracepoint::tag_match(tag, len);
             // SAFETY: the receive's buffer has room; the payload by the caller's promise.
             unsafe { copy_small(payload, to, len) };
             req.complete_plain(Info { tag, length: len });
@@ -290,6 +292,7 @@ unsafe fn on_short_slow(worker: &Core, tag: u64, payload: *const u8, len: usize)
     if len > SMALL
         && let Some((req, to)) = worker.tag().take_from_fifo(tag, len)
     {
+        tracepoint::tag_match(tag, len);
         // SAFETY: as in `on_short`.
         unsafe { copy_home(payload, to, len) };
         req.complete_plain(Info { tag, length: len });
@@ -314,6 +317,7 @@ pub fn on_message(worker: &Core, tag: u64, bytes: &[u8], sync: Option<RequestNam
         worker.tag().keep_whole(worker, tag, bytes, sync);
         return;
     };
+    tracepoint::tag_match(tag, bytes.len());
     let result = req.with_op(|op| match op {
         Op::TagWait(r) => unpack_whole(&r.data, bytes),
         _ => Err(Status::INVALID_PARAM),

@@ -44,7 +44,7 @@ use crate::ucp::rndv_tuner;
 use crate::ucp::rts::Rts;
 use crate::ucp::worker_core::Core;
 use crate::ucs::status::code_of;
-use crate::ucs::{Result, Status};
+use crate::ucs::{Result, Status, tracepoint};
 use crate::wire::header::{AckHdr, AmId, DataHdr, PutDoneHdr, RtrHdr};
 use crate::wire::id::{RequestId, RequestName};
 use crate::wire::rkey::{READ, WRITE};
@@ -90,6 +90,7 @@ pub fn fetch(worker: &Core, req: Req, message: &Rts) {
         complete_and_ack(worker, req, message.sender, Err(Status::CANCELED));
         return;
     }
+    tracepoint::rndv_receive(req.as_ptr().as_ptr().cast(), message.total);
     with_arriving(req, |_, state| state.ep = Some(reply.to_ref()));
     if message.total == 0 {
         complete_and_ack(worker, req, message.sender, Ok(()));

@@ -40,7 +40,7 @@ use crate::ucp::request::Req;
 use crate::ucp::rkey::Access;
 use crate::ucp::rndv_state::{Illegal, SenderEvent, SenderState};
 use crate::ucp::worker_core::Core;
-use crate::ucs::{Result, Status};
+use crate::ucs::{Result, Status, tracepoint};
 use crate::wire::Writer;
 use crate::wire::header::{AckHdr, AmId, DataHdr, Header, PutDoneHdr, RtrHdr, RtsHdr};
 use crate::wire::id::RequestId;
@@ -82,6 +82,7 @@ pub fn step(ep: &Ep, req: Req, send: &mut SendOp, state: SenderState) -> Result<
     match state {
         SenderState::SendRts => {
             send_rts(ep, req, send)?;
+            tracepoint::rndv_send(req.as_ptr().as_ptr().cast(), send.data.len());
             advance(send, SenderEvent::RtsOut);
             ep.add_outstanding(req);
             Ok(TaskStep::Done)
