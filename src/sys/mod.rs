@@ -26,6 +26,7 @@ pub mod socket;
 pub mod stdio;
 pub mod thread;
 pub mod timerfd;
+pub mod uffd;
 pub mod verbs;
 pub mod vm_calls;
 pub mod vm_rw;

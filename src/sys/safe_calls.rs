@@ -80,6 +80,35 @@ pub fn pidfd_open(pid: u32) -> io::Result<OwnedFd> {
     made(unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as i32)
 }
 
+pub fn userfaultfd(flags: i32) -> io::Result<OwnedFd> {
+    // SAFETY: takes integers only.
+    made(unsafe { libc::syscall(libc::SYS_userfaultfd, flags) } as i32)
+}
+
+/// `UFFDIO_API`: asks for features.
+pub fn uffd_api(fd: RawFd, api: u64, features: u64) -> io::Result<()> {
+    const REQUEST: u64 = 0xc018_aa3f;
+    let mut arg = [api, features, 0];
+    // SAFETY: `struct uffdio_api` is three words.
+    check(unsafe { libc::ioctl(fd, REQUEST as _, arg.as_mut_ptr()) }).map(drop)
+}
+
+/// `UFFDIO_REGISTER` of pages: their address and length in bytes.
+pub fn uffd_register(fd: RawFd, (start, len): (u64, u64), mode: u64) -> io::Result<()> {
+    const REQUEST: u64 = 0xc020_aa00;
+    let mut arg = [start, len, mode, 0];
+    // SAFETY: `struct uffdio_register` is four words; pages stay as they are.
+    check(unsafe { libc::ioctl(fd, REQUEST as _, arg.as_mut_ptr()) }).map(drop)
+}
+
+/// `UFFDIO_WRITEPROTECT` of pages; mode 0 lets them be written.
+pub fn uffd_write_protect(fd: RawFd, (start, len): (u64, u64), mode: u64) -> io::Result<()> {
+    const REQUEST: u64 = 0xc018_aa06;
+    let mut arg = [start, len, mode];
+    // SAFETY: `struct uffdio_writeprotect` is three words; what is written waits at most for the reader of `fd`.
+    check(unsafe { libc::ioctl(fd, REQUEST as _, arg.as_mut_ptr()) }).map(drop)
+}
+
 pub fn poll(fds: &mut [libc::pollfd], timeout_ms: i32) -> io::Result<usize> {
     // SAFETY: the pointer and the count describe `fds`, which is writable for the whole call.
     let n = unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, timeout_ms) };

@@ -1,6 +1,6 @@
 //! Which memory events are reported without the program's help: none.
 //!
-//! The library patches no code, so it does not see unmappings by the kernel, and nothing in it depends on them. A program
+//! The library patches no code, so this does not see unmappings by the kernel (registration caches do, by `ucs::unmapped`). A program
 //! with hooks of its own declares the events "external" and delivers them; it can test whether it does. Handlers may be
 //! registered in any case, because clients take a refusal for a failure. They get the calls of `calls` and what the
 //! program reports.

@@ -171,54 +171,48 @@ pub static TABLE: Table = Table {
             Kind::Array(&Kind::MemUnits),
             "Size classes of buffers for messages that came before their receive.",
         ),
-        Row::without_effect(
+        Row::new(
             "RCACHE_ENABLE",
             "try",
-            &Kind::Ternary,
+            Kind::Ternary,
             "Remember registrations of user memory.",
-            "no registrations are cached",
         ),
-        Row::without_effect(
+        Row::new(
             "RCACHE_MEM_PRIO",
             "500",
-            &Kind::UInt,
+            Kind::UInt,
             "Priority of the cache among handlers of memory events.",
-            "no registrations are cached",
         ),
         Row::without_effect(
             "RCACHE_OVERHEAD",
             "auto",
             &Kind::Time,
             "Cost of looking up a remembered registration.",
-            "no registrations are cached",
+            "a registration counts in full where protocols are chosen, remembered or not",
         ),
-        Row::without_effect(
+        Row::new(
             "RCACHE_MAX_REGIONS",
             "inf",
-            &Kind::ULong,
+            Kind::ULong,
             "Most registrations that are remembered.",
-            "no registrations are cached",
         ),
-        Row::without_effect(
+        Row::new(
             "RCACHE_MAX_SIZE",
             "inf",
-            &Kind::MemUnits,
+            Kind::MemUnits,
             "Most bytes whose registrations are remembered.",
-            "no registrations are cached",
         ),
-        Row::without_effect(
+        Row::new(
             "RCACHE_MAX_UNRELEASED",
             "inf",
-            &Kind::MemUnits,
+            Kind::MemUnits,
             "Most bytes that wait to be deregistered.",
-            "no registrations are cached",
         ),
-        Row::without_effect(
+        Row::new(
             "RCACHE_PURGE_ON_FORK",
             "y",
-            &Kind::Bool,
+            Kind::Bool,
             "Forget registrations before fork().",
-            "no registrations are cached",
         ),
         Row::without_effect(
             "SELECT_DISTANCE_MD",

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 use super::allowed::{self, Here};
+use super::reg_cache::RegCaches;
 use crate::c::*;
 use crate::ucp::config::TABLE;
 use crate::ucp::regions::Regions;
@@ -50,6 +51,8 @@ pub struct Context {
     pub params: ContextParams,
     pub made_by: Stamp,
     pub config: Config,
+    /// Before the domains, which they give registrations back to.
+    pub reg_caches: RegCaches,
     pub mds: Vec<Box<MdHandle>>,
     pub resources: Vec<Resource>,
     /// The transports that no resource is of, by their numbers, and why.
@@ -74,6 +77,7 @@ impl Context {
             params,
             made_by: Stamp::now(),
             config,
+            reg_caches: RegCaches::default(),
             mds: Vec::new(),
             resources: Vec::new(),
             unused: Vec::new(),

@@ -428,6 +428,7 @@ fn on_rts(worker: &Core, message: &[u8]) -> Option<()> {
         guard: (h.epoch_at != 0).then_some(EpochGuard {
             at: h.epoch_at,
             value: h.epoch,
+            rkey: 0,
         }),
         epoch_region: mapped::learn_key(worker, h.sender.ep, epoch_key),
     };

@@ -38,8 +38,8 @@ pub enum Purpose {
     Application,
     /// One transfer of the library, by the key of this domain.
     Transfer(usize),
-    /// The library; peers map it.
-    Mapped,
+    /// The library; peers map it, or read it by a device.
+    Read,
 }
 
 /// A mapped region: the object of `ucp_mem_h`.
@@ -297,7 +297,11 @@ impl Region {
     /// key. Domains guard against what the rights do not allow, if they guard at all. Atomics are the owner's
     /// processor's, not the device's: both together would not be atomic.
     fn register(&mut self, context: &Context, purpose: Purpose) {
-        let mut flags = UCT_MD_MEM_ACCESS_LOCAL_READ | UCT_MD_MEM_ACCESS_LOCAL_WRITE;
+        let mut flags = UCT_MD_MEM_ACCESS_LOCAL_READ;
+        // The data of a send may be in memory that is only readable.
+        if !matches!(purpose, Purpose::Transfer(_)) || self.rights & WRITE != 0 {
+            flags |= UCT_MD_MEM_ACCESS_LOCAL_WRITE;
+        }
         for (right, flag) in [
             (READ, UCT_MD_MEM_ACCESS_REMOTE_GET),
             (WRITE, UCT_MD_MEM_ACCESS_REMOTE_PUT),
@@ -312,9 +316,20 @@ impl Region {
         let domains = (0..context.mds.len()).filter(|&i| match purpose {
             Purpose::Application => context.gives_keys_of(i),
             Purpose::Transfer(domain) => i == domain,
-            Purpose::Mapped => false,
+            Purpose::Read => {
+                let needs = context.mds[i].md.attr().flags & u64::from(UCT_MD_FLAG_NEED_MEMH);
+                needs != 0 && context.gives_keys_of(i)
+            }
         });
         let memory = (self.address, self.length);
+        // What peers may write is closed to them when the transfer ends.
+        if let Purpose::Transfer(domain) = purpose
+            && self.rights == READ
+        {
+            let memory = (self.address.cast(), self.length);
+            self.registration = Registration::of_buffer(context, domain, memory, flags);
+            return;
+        }
         self.registration = Registration::new(context, domains, memory, flags);
     }
 
@@ -504,20 +519,30 @@ impl Window {
         is_known.then_some(window).ok_or(Status::NO_MEMORY)
     }
 
-    /// A word of the library that peers may read. Has no key if they cannot map it.
+    /// A word of the library that peers may read. Has no key if they can neither map it nor read it by a device.
     pub fn for_word(context: &Context) -> Result<Window> {
         let params = MapParams {
             address: core::ptr::null_mut(),
             length: size_of::<u64>(),
             flags: UCP_MEM_MAP_ALLOCATE,
             prot: UCP_MEM_MAP_PROT_REMOTE_READ,
-            purpose: Purpose::Mapped,
+            purpose: Purpose::Read,
         };
         let region = Region::map(context, &params)?;
+        let key = match region.registration.all().next() {
+            Some(_) => region.pack(context),
+            None => region.key_to_map(context).unwrap_or_default(),
+        };
         Ok(Window {
-            key: region.key_to_map(context).unwrap_or_default(),
+            key,
             region: Some(region),
         })
+    }
+
+    /// Whether the domain still knows the memory when this is closed, unless the memory goes.
+    pub fn is_remembered(&self) -> bool {
+        let region = self.region.as_ref();
+        region.is_some_and(|region| region.registration.is_remembered())
     }
 
     /// The handle by which the domain knows the memory.

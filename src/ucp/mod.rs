@@ -5,9 +5,10 @@
 //! states of operations in them; `composite` joins several operations in one. `proto`: the protocol engine for all kinds of
 //! messages; `plan`: its thresholds, `rndv_state`: the states of a rendezvous, `rndv_tuner`: its
 //! measured choice between get and fragments, `rts`: a message that
-//! waits at its sender. `tag`, `am`, `stream`, `rma`: the kinds of messages; `atomic`: atomics on a word. `mem`: memory for
-//! remote access, `reg`: what memory domains know, `regions`: the table of exported regions, `rkey`: keys of peers. `dt`: datatypes. `wireup`: connecting
-//! endpoints; `claims`: which addresses are proven; `cm_connection`: connections between clients and servers. `idle`: idle
+//! waits at its sender. `tag`, `am`, `stream`, `rma`: the kinds of messages; `atomic`: atomics on a word. `mem`: memory
+//! for remote access, `reg`: what memory domains know, `reg_cache`: what they keep of it for the next transfer,
+//! `regions`: the table of exported regions, `rkey`: keys of peers. `dt`: datatypes. `wireup`: connecting endpoints;
+//! `claims`: which addresses are proven; `cm_connection`: connections between clients and servers. `idle`: idle
 //! interfaces. `spin`: yielding in callers that spin. `unexpected`: accounting of unexpected messages, receive pause.
 //! `after_fork`: objects of the parent in a child of fork().
 
@@ -35,6 +36,7 @@ pub mod plan;
 pub mod progress_thread;
 pub mod proto;
 pub mod reg;
+pub mod reg_cache;
 pub mod regions;
 pub mod request;
 pub mod rkey;

@@ -1,10 +1,12 @@
 //! Memory that memory domains of a context know: a handle of each domain, given back when the last user is done.
 //!
-//! Mapped regions have one for as long as they are mapped, accesses of a peer's memory one for their own duration. A
-//! domain that cannot register the memory is left out, and who asked goes another way; the log says so once for a
-//! context, as the usual cause, the limit of locked memory, stays.
+//! Mapped regions have one for as long as they are mapped. Transfers take theirs from a registration cache, which keeps it
+//! for the next (`reg_cache.rs`), or have one for their own duration. A domain that cannot register the memory is left
+//! out, and who asked goes another way; the log says so once for a context, as the usual cause, the limit of locked
+//! memory, stays.
 
 use super::context::Context;
+use super::reg_cache::Remembered;
 use crate::c::*;
 use crate::sys;
 use crate::ucs::{Result, Status};
@@ -27,6 +29,8 @@ pub enum LocalMemory {
 pub struct Registration {
     /// The domain by its index in the context, itself, and its handle of the memory.
     handles: Vec<(usize, *const MdHandle, uct_mem_h)>,
+    /// One that the cache of its domain keeps.
+    remembered: Option<Remembered>,
 }
 
 impl Registration {
@@ -49,15 +53,30 @@ impl Registration {
         made
     }
 
-    /// Tells one domain of a buffer.
+    /// Tells one domain of a buffer, if it does not know it yet.
     pub fn of_buffer(
         context: &Context,
         domain: usize,
         (buffer, bytes): (*mut u8, usize),
         flags: u32,
     ) -> Registration {
-        let memory = (buffer.cast(), bytes);
-        Registration::new(context, core::iter::once(domain), memory, flags)
+        match context
+            .reg_caches
+            .get(context, domain, (buffer, bytes), flags)
+        {
+            Some(Ok(found)) => Registration {
+                handles: Vec::new(),
+                remembered: Some(found),
+            },
+            Some(Err(e)) => {
+                report(context, &context.mds[domain], bytes, e);
+                Registration::default()
+            }
+            None => {
+                let memory = (buffer.cast(), bytes);
+                Registration::new(context, core::iter::once(domain), memory, flags)
+            }
+        }
     }
 
     /// How the domain's transports reach the memory.
@@ -71,15 +90,22 @@ impl Registration {
         self.all().find(|(i, _)| *i == domain).map(|(_, memh)| memh)
     }
 
+    /// Whether a cache keeps it.
+    pub fn is_remembered(&self) -> bool {
+        self.remembered.is_some()
+    }
+
     /// The domains that know the memory, with their handles.
     pub fn all(&self) -> impl Iterator<Item = (usize, uct_mem_h)> {
         self.handles
             .iter()
             .map(|(domain, _, memh)| (*domain, *memh))
+            .chain(self.remembered.iter().map(Remembered::handle))
     }
 
     /// Gives the handles back; returns the last error.
     pub fn release(&mut self) -> Result<()> {
+        self.remembered = None;
         let mut result = Ok(());
         for (_, md, memh) in self.handles.drain(..) {
             // SAFETY: a context outlives its regions and requests, and so do its domains.

@@ -29,6 +29,7 @@ pub mod test_rng;
 pub mod time;
 pub mod topo;
 pub mod tracepoint;
+pub mod unmapped;
 
 pub use events::Events;
 pub use status::{Failure, Result, Status};

@@ -32,6 +32,8 @@ pub const MEM_ONE_TRANSFER: u32 = 1 << 31;
 pub struct EpochGuard {
     pub at: u64,
     pub value: u64,
+    /// The key of the word, for a transport that needs one; else 0.
+    pub rkey: uct_rkey_t,
 }
 
 /// What UCP asks of a transport beyond C's operations. Each method has a default for a transport that lacks it.

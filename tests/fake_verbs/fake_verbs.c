@@ -110,11 +110,12 @@ static struct ibv_context *contexts[MAX_CONTEXTS];
 static unsigned next_qp = 17, next_region = 1, waiting;
 static long ethernet, max_inline = 256, max_sge = 8, fail_reg, fail_qp, send_err, fatal, atomics = 1, port_state = IBV_PORT_ACTIVE;
 static long only_gid = -1, drop, twice, late, seed = 1, max_reg;
-static long n_reg, n_qp, n_send, n_read, n_write, read_err;
+static long n_reg, n_qp, n_send, n_read, n_write, read_err, n_live;
 static struct datagram *delayed;
 
 /* The setting that `text`, which ends with '=', ',' or 0, names. A test that has loaded this library changes settings, and
- * reads the number of registrations (reg), of work requests (sent), and of reads and writes among them. */
+ * reads the number of registrations (reg), of those that there are (live), of work requests (sent), and of reads and writes
+ * among them. */
 long *fake_verbs_setting(const char *text)
 {
     static const struct { const char *name; long *value; } knobs[] = {
@@ -122,7 +123,7 @@ long *fake_verbs_setting(const char *text)
         {"send_err", &send_err}, {"fatal", &fatal}, {"atomics", &atomics}, {"port", &port_state},
         {"gid", &only_gid}, {"drop", &drop}, {"double", &twice}, {"late", &late}, {"seed", &seed},
         {"max_reg", &max_reg}, {"reg", &n_reg}, {"sent", &n_send},
-        {"reads", &n_read}, {"writes", &n_write}, {"read_err", &read_err},
+        {"live", &n_live}, {"reads", &n_read}, {"writes", &n_write}, {"read_err", &read_err},
     };
     size_t n = strcspn(text, "=,");
     unsigned i;
@@ -165,6 +166,7 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int a
         if (tried < MAX_REGIONS && (mr = calloc(1, sizeof *mr))) {
             struct region *region = &regions[next_region];
             *region = (struct region){mr, access, region->generation + 1};
+            n_live++;
             mr->context = pd->context;
             mr->pd = pd;
             mr->addr = address;
@@ -182,6 +184,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 {
     pthread_mutex_lock(&lock);
     regions[mr->lkey >> 8].mr = NULL;
+    n_live--;
     pthread_mutex_unlock(&lock);
     free(mr);
     return 0;

@@ -27,7 +27,7 @@ fn epoch_word(window: &Window) -> &AtomicU64 {
 }
 
 impl RevocationEpoch {
-    /// The guard for a new RTS, and a key for peers that can map the word. `None` when no memory can be allocated for
+    /// The guard for a new RTS, and a key for peers that can map the word or read it by a device; empty if none can. `None` when no memory can be allocated for
     /// it.
     pub fn current(&self, context: &Context) -> Option<(EpochGuard, &[u8])> {
         let made = self.word.get_or_init(|| {
@@ -39,6 +39,7 @@ impl RevocationEpoch {
         let guard = EpochGuard {
             at: window.address() as u64,
             value: epoch_word(window).load(Ordering::Relaxed),
+            rkey: 0,
         };
         Some((guard, &window.key))
     }

@@ -277,7 +277,7 @@ fn rndv_way(ep: &Ep) -> (String, String) {
     let rules = ep.worker().proto().rules;
     let copies = ep.lane_with(Capability::SingleCopy);
     let device = ep.lane_with(Capability::Rdma);
-    let reads = copies.or(device.filter(|_| !ep.may_revoke()));
+    let reads = copies.or(device);
     let writes = copies.or(ep.lane_with(Capability::PutByKey)).or(device);
     let (how, by) = if ep.remote_uuid.get() == ep.worker().uuid && rules.maps {
         ("copy from mapped remote memory", ep.transport_name())

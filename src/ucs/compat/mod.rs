@@ -1,5 +1,5 @@
-//! What `ucs/*.h` offers to clients and the library does not use itself: containers in the layout that the inline
-//! code of clients knows, tables of options, registration caches, profiles.
+//! What `ucs/*.h` offers to clients and the library does not use itself (but for registration caches): containers in the
+//! layout that the inline code of clients knows, tables of options, profiles.
 //!
 //! The objects belong to C: a client allocates them, and its callbacks may call back into them. So functions take
 //! raw pointers, hold no reference across a callback, and trust what the headers say that a client guarantees.

@@ -532,10 +532,42 @@ mod tests {
         let data = from.as_ptr() as u64;
         for segment in [3, 64, 1000] {
             for (remote, guard, good) in [
-                (data, EpochGuard { at, value: 7 }, true),
-                (data, EpochGuard { at, value: 8 }, false),
-                (data, EpochGuard { at: 8, value: 7 }, false),
-                (8, EpochGuard { at, value: 7 }, false),
+                (
+                    data,
+                    EpochGuard {
+                        at,
+                        value: 7,
+                        rkey: 0,
+                    },
+                    true,
+                ),
+                (
+                    data,
+                    EpochGuard {
+                        at,
+                        value: 8,
+                        rkey: 0,
+                    },
+                    false,
+                ),
+                (
+                    data,
+                    EpochGuard {
+                        at: 8,
+                        value: 7,
+                        rkey: 0,
+                    },
+                    false,
+                ),
+                (
+                    8,
+                    EpochGuard {
+                        at,
+                        value: 7,
+                        rkey: 0,
+                    },
+                    false,
+                ),
             ] {
                 let target = Target {
                     way: CopyDirection::Read,

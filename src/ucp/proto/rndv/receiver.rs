@@ -45,6 +45,7 @@ use crate::ucp::rts::Rts;
 use crate::ucp::worker_core::Core;
 use crate::ucs::status::code_of;
 use crate::ucs::{Result, Status, tracepoint};
+use crate::uct::internal::EpochGuard;
 use crate::wire::header::{AckHdr, AmId, DataHdr, PutDoneHdr, RtrHdr};
 use crate::wire::id::{RequestId, RequestName};
 use crate::wire::rkey::{READ, WRITE};
@@ -165,11 +166,19 @@ fn by_device(req: Req, ep: &Ep, local: *mut u8, message: &Rts) -> Option<(Lane, 
         return None;
     };
     key.check(message.address, message.total, READ).ok()?;
+    let guard = match message.guard {
+        Some(guard) => Some(with_key(ep, guard, message.epoch_region)?),
+        None => None,
+    };
     let (worker, len) = (ep.worker(), message.total);
     let domain = worker.domain_of(lane.iface);
     let flags = UCT_MD_MEM_ACCESS_LOCAL_READ | UCT_MD_MEM_ACCESS_LOCAL_WRITE;
     let registration = Registration::of_buffer(worker.context(), domain, (local, len), flags);
     let memory = registration.local_memory(domain);
+    // Only what is read in place can be followed by the guard.
+    if guard.is_some() && memory == LocalMemory::Copied {
+        return None;
+    }
     with_arriving(req, |_, state| {
         state.access = Some(Box::new(BufferAccess::Registered(registration)));
     });
@@ -179,9 +188,19 @@ fn by_device(req: Req, ep: &Ep, local: *mut u8, message: &Rts) -> Option<(Lane, 
         len,
         remote: message.address,
         rkey,
-        guard: None,
+        guard,
     };
     Some((lane, transfer))
+}
+
+/// A guard with the key by which the device reads its word.
+fn with_key(ep: &Ep, guard: EpochGuard, region: u64) -> Option<EpochGuard> {
+    let key = ep.keys.borrow().of_region(region)?;
+    let Access::Rdma(rkey) = key.access else {
+        return None;
+    };
+    key.check(guard.at, size_of::<u64>(), READ).ok()?;
+    Some(EpochGuard { rkey, ..guard })
 }
 
 /// Requests the data from the sender: by a put if possible, else in fragments. Only a window can be revoked, so other

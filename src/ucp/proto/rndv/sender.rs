@@ -25,7 +25,7 @@
 //!     │                                          │ an endpoint that is closed while it sends
 //! ```
 
-use super::mapped::{self, touch};
+use super::mapped::{self, Offer, touch};
 use crate::c::{UCP_MEM_MAP_PROT_REMOTE_READ, UCT_MD_MEM_ACCESS_LOCAL_READ};
 use crate::ucp::ep::{Capability, Ep, Lane, Part, Task, TaskStep, writer};
 use crate::ucp::mem::Window;
@@ -46,7 +46,6 @@ use crate::wire::header::{AckHdr, AmId, DataHdr, Header, PutDoneHdr, RtrHdr, Rts
 use crate::wire::id::RequestId;
 use crate::wire::rkey::WRITE;
 use crate::{ucs_debug, ucs_error};
-use std::sync::Arc;
 
 /// Fragments of rendezvous data that go out before others of the endpoint get a turn.
 const FRAGMENTS_PER_TURN: usize = 32;
@@ -128,7 +127,7 @@ fn send_rts(ep: &Ep, req: Req, send: &mut SendOp) -> Result<()> {
     }
     let mut offer = mapped::offer(ep, &send.data);
     if offer.address != 0 && offer.key.is_none() {
-        offer.key = key_for_device(ep, send);
+        offer_to_device(ep, send, &mut offer);
     }
     let plain = RtsHdr::LEN + send.kind.header_len();
     let room = ep.lane().max_bcopy;
@@ -164,22 +163,31 @@ fn send_rts(ep: &Ep, req: Req, send: &mut SendOp) -> Result<()> {
         .map(drop)
 }
 
-/// The key by which the receiver's device reads the data, if there is such a device.
-fn key_for_device(ep: &Ep, send: &mut SendOp) -> Option<Arc<[u8]>> {
-    let lane = ep.lane_with(Capability::Rdma)?;
-    // Whoever may take the buffer back cannot close it to reads that are under way.
-    if ep.may_revoke() {
-        return None;
-    }
+/// Adds the keys by which the receiver's device reads the data, if there is such a device.
+fn offer_to_device<'a>(ep: &'a Ep, send: &mut SendOp, offer: &mut Offer<'a>) {
+    let (Some(lane), Some(at)) = (ep.lane_with(Capability::Rdma), send.data.contiguous()) else {
+        return;
+    };
+    let context = ep.worker().context();
     let memory = send.memory.get_or_insert_default();
     if memory.offered.is_none() {
-        let data = (send.data.contiguous()?, send.data.len());
         let domain = ep.worker().domain_of(lane.iface);
-        let prot = UCP_MEM_MAP_PROT_REMOTE_READ;
-        memory.offered = Window::open(ep.worker().context(), domain, data, prot).ok();
+        let data = (at, send.data.len());
+        memory.offered = Window::open(context, domain, data, UCP_MEM_MAP_PROT_REMOTE_READ).ok();
     }
-    let window = memory.offered.as_ref()?;
-    Some(window.key.as_slice().into())
+    let Some(window) = &memory.offered else {
+        return;
+    };
+    if offer.guard.is_some() {
+        // The buffer may be given back while it is read, and a read of what is not registered any more would break the
+        // connection.
+        let epoch = ep.worker().proto().revocation.current(context);
+        match epoch.filter(|(_, key)| window.is_remembered() && !key.is_empty()) {
+            Some((_, key)) => offer.epoch_key = key,
+            None => return,
+        }
+    }
+    offer.key = Some(window.key.as_slice().into());
 }
 
 /// Sends a fragment of data that the receiver has requested.

@@ -7,7 +7,7 @@
 //! **Unmappings.** A cache may keep an idle region, one without users, only while it is told of unmappings: memory that
 //! was unmapped and mapped again would else be found under its old registration. The events that a client asks for come
 //! when the program delivers them (`ucm::hooks`); where it does not, an idle region ends at once, and only regions in use
-//! are shared.
+//! are shared. UCP's caches hear of unmappings in another way, too (`ucs::unmapped`).
 //!
 //! **Events** may come from inside the C library's allocator, so their handler takes no lock that others hold while they
 //! allocate, and allocates nothing: it notes the range (`pending`), and the next call of the cache settles it.
@@ -24,10 +24,12 @@ use crate::sys::lock::{Mutex, ReentrantMutex, ReentrantMutexGuard};
 use crate::sys::process;
 use crate::ucm::{events, hooks};
 use crate::ucs::sync::{AtomicBool, Ordering};
+use crate::ucs::unmapped::Listener;
 use crate::ucs::{Result, Status};
 use crate::{ucs_debug, ucs_diag, ucs_error, ucs_warn};
 use core::cell::RefCell;
 use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ops::Range;
 use pending::Pending;
 pub use region::{Operations, Params, Region, defaults};
 use std::collections::{BTreeMap, HashMap};
@@ -340,7 +342,7 @@ impl Cache {
     }
 
     /// Ends all idle regions, and takes all others out of the table.
-    fn purge(&self) {
+    pub fn purge(&self) {
         let lock = self.state.lock();
         loop {
             let Some(region) = lock.borrow().table.values().next().copied() else {
@@ -470,12 +472,22 @@ unsafe extern "C" fn unmapped(_kind: u32, event: *mut ucm_event_t, arg: *mut c_v
     // SAFETY: `vm_unmapped` and `mem_type`, whose events caches ask for, begin with the same range.
     let range = unsafe { (*event).vm_unmapped };
     let start = range.address.addr();
-    cache.pending.note(start, start.saturating_add(range.size));
+    let range = start..start.saturating_add(range.size);
     if cache.params.synchronous {
+        cache.pending.note(range.start, range.end);
         let lock = cache.state.lock();
         cache.settle(&lock);
-    } else if let Some(helper) = &cache.helper {
-        helper.wake_above(cache.pending.bytes());
+    } else {
+        cache.unmapped(range);
+    }
+}
+
+impl Listener for Cache {
+    fn unmapped(&self, range: Range<usize>) {
+        self.pending.note(range.start, range.end);
+        if let Some(helper) = &self.helper {
+            helper.wake_above(self.pending.bytes());
+        }
     }
 }
 

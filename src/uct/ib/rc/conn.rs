@@ -52,6 +52,12 @@ pub enum Work {
         result: *mut u64,
         comp: Completion,
     },
+    /// Compare the owner's revocation epoch, read behind the user's data.
+    Guard {
+        desc: OwnedDesc,
+        value: u64,
+        comp: Completion,
+    },
     /// All before it is done.
     Flush { comp: Completion },
 }
@@ -154,6 +160,15 @@ impl Conn {
             return Err(self.why_not());
         }
         if self.under_way() >= self.depth.queue || face.sends_left.get() <= 0 {
+            return Err(Status::NO_RESOURCE);
+        }
+        Ok(())
+    }
+
+    /// As `ready`, for two requests.
+    pub fn ready_for_two(&self, face: &Face) -> Result<()> {
+        self.ready(face)?;
+        if self.under_way() + 1 >= self.depth.queue {
             return Err(Status::NO_RESOURCE);
         }
         Ok(())
@@ -453,6 +468,17 @@ fn finish(work: Work, result: Result<()>) {
                 // SAFETY: the device has written eight bytes, aligned; the user's place is writable.
                 unsafe { to.write_unaligned(desc.payload().cast::<u64>().read()) };
             }
+            drop(desc);
+            comp.complete(result);
+        }
+        Work::Guard { desc, value, comp } => {
+            // SAFETY: the device has written eight bytes, aligned.
+            let is_current = |()| unsafe { desc.payload().cast::<u64>().read() } == value;
+            let result = match result.map(is_current) {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(Status::CANCELED),
+                Err(e) => Err(e),
+            };
             drop(desc);
             comp.complete(result);
         }

@@ -15,6 +15,7 @@ use crate::uct::base::params::EpParams;
 use crate::uct::ib::ops::{self, List};
 use crate::uct::ib::port::{read_device, read_peer};
 use crate::uct::ib::wire::{DeviceAddr, EP_LEN, EpAddr, HEADER_LEN, Header};
+use crate::uct::internal::EpochGuard;
 use std::rc::Rc;
 
 pub struct RcEp {
@@ -340,6 +341,38 @@ impl RcEp {
         let posted = RcEp::post_user(ep, &mut request, None, comp)?;
         ep.conn.note_read();
         Ok(posted)
+    }
+
+    /// Reads, and behind that the owner's revocation epoch: a device answers the reads of a queue pair in order.
+    pub fn get_guarded(
+        ep: &Ep,
+        iov: Iov<'_>,
+        remote: u64,
+        rkey: u32,
+        guard: EpochGuard,
+        comp: Completion,
+    ) -> Result<Posted> {
+        let face = ep.face();
+        ep.conn.ready_for_two(face)?;
+        let desc = face.copies.get_registered()?.own();
+        if RcEp::get_zcopy(ep, iov, remote, rkey, Completion::NONE)? == Posted::Done {
+            return Ok(Posted::Done);
+        }
+        let mut list = [ops::entry(desc.payload(), size_of::<u64>(), desc.key())];
+        let mut request = ops::read(&mut list, guard.at, guard.rkey as u32);
+        let work = Some(Work::Guard {
+            desc,
+            value: guard.value,
+            comp,
+        });
+        // SAFETY: the buffer is part of the work.
+        if let Err(e) = unsafe { ep.conn.post(face, &mut request, Signal::Always, work) } {
+            // The device may be writing to the user's memory.
+            RcIface::fail(face, &ep.conn, e);
+            return Err(e);
+        }
+        ep.conn.note_read();
+        Ok(Posted::InProgress)
     }
 
     /// `Ok` where the device has atomics and the word is aligned.

@@ -29,7 +29,7 @@ use crate::uct::ib::md::Domain;
 use crate::uct::ib::ops::{MAX_SGES, NO_COMPLETION};
 use crate::uct::ib::port::{Port, read_device};
 use crate::uct::ib::wire::{DEVICE_LEN, DeviceAddr, EP_LEN, HEADER_LEN};
-use crate::uct::internal::InternalIface;
+use crate::uct::internal::{EpochGuard, InternalIface};
 use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_int;
 use std::collections::{HashMap, VecDeque};
@@ -686,6 +686,17 @@ impl Iface for RcIface {
 }
 
 impl InternalIface for RcIface {
+    unsafe fn get_guarded(
+        ep: &EpBox<Self>,
+        iov: Iov<'_>,
+        remote: u64,
+        rkey: uct_rkey_t,
+        guard: EpochGuard,
+        comp: Completion,
+    ) -> Result<Posted> {
+        RcEp::get_guarded(ep, iov, remote, rkey as u32, guard, comp)
+    }
+
     fn peer_identity(_face: &Face, device: &[u8], iface: &[u8]) -> Option<u64> {
         identity::of(device, decode_iface(iface.try_into().ok()?)?)
     }
