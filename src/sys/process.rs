@@ -89,16 +89,16 @@ pub fn boot_id() -> Option<&'static str> {
 
 /// Names the namespace of a kind (`pid`, `ipc`, `user`, `net`) that this process lives in.
 pub fn namespace(kind: &str) -> Option<String> {
-    namespace_in("self", kind)
+    link_text(&format!("/proc/self/ns/{kind}"))
 }
 
 /// The same of another process, as far as the kernel lets us look.
 pub fn namespace_of(pid: u32, kind: &str) -> Option<String> {
-    namespace_in(&pid.to_string(), kind)
+    link_text(&format!("/proc/{pid}/ns/{kind}"))
 }
 
-fn namespace_in(process: &str, kind: &str) -> Option<String> {
-    let link = std::fs::read_link(format!("/proc/{process}/ns/{kind}")).ok()?;
+fn link_text(path: &str) -> Option<String> {
+    let link = std::fs::read_link(path).ok()?;
     Some(link.to_string_lossy().into_owned())
 }
 
