@@ -28,6 +28,24 @@ pub fn close_inherited(fd: i32) {
     let _ = safe_calls::close(fd);
 }
 
+/// Keeps this library loaded when the program closes it: a thread of it does not end. A program that it is linked into
+/// stays in any case.
+pub fn stay_loaded() {
+    let mut here = libc::Dl_info {
+        dli_fname: core::ptr::null(),
+        dli_fbase: core::ptr::null_mut(),
+        dli_sname: core::ptr::null(),
+        dli_saddr: core::ptr::null_mut(),
+    };
+    // SAFETY: any address, and a writable struct.
+    let known = unsafe { libc::dladdr(stay_loaded as *const core::ffi::c_void, &mut here) };
+    if known != 0 && !here.dli_fname.is_null() {
+        let flags = libc::RTLD_NOW | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
+        // SAFETY: the loader's own name of what is loaded; no code of it runs.
+        unsafe { libc::dlopen(here.dli_fname, flags) };
+    }
+}
+
 /// Starts a thread on which no signal is delivered, so that the application's handlers run on the
 /// application's threads only.
 pub fn spawn_without_signals<F>(name: &str, body: F) -> io::Result<JoinHandle<()>>

@@ -3,7 +3,7 @@
 //! A thread of the process reads the events of watched memory. The one that unmaps waits for that, so this thread waits for
 //! nobody who might allocate: it holds one lock, under which others only exchange pointers, and listeners note the range.
 //! There is one watch for the process, which is never closed: a child of fork() would keep it open, and then the
-//! parent's next unmapping would wait for a reader that is gone.
+//! parent's next unmapping would wait for a reader that is gone. So the library stays loaded from then on.
 #![forbid(unsafe_code)]
 
 use crate::sys::lock::Mutex;
@@ -46,6 +46,7 @@ impl Unmappings {
                 all: Mutex::default(),
             });
             let reader = Arc::clone(&watch);
+            process::stay_loaded();
             process::spawn_without_signals("unmapped", move || reader.run())?;
             Ok(watch)
         });
