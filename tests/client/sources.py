@@ -1,7 +1,7 @@
 """Clients whose source no package registry has: Mercury, UCC and Sandia OpenSHMEM, with their own tests.
 
-They are built from checkouts that the caller has made, in the folders `mercury`, `ucc` and `sos` of
-$FERRUCX_CLIENT_SOURCES, each with its submodules, against the headers and libraries of upstream's wheel. Without that
+They are built from checkouts that the caller has made, in the folders `mercury`, `ucc`, `sos` and `ucx` (see bindings.py)
+of $FERRUCX_CLIENT_SOURCES, each with its submodules, against the headers and libraries of upstream's wheel. Without that
 variable their cases count as skipped. What a run has built stays in target/clients/sources."""
 import functools
 import os
@@ -18,7 +18,7 @@ from python import PROGRAMS
 
 VARIABLE = "FERRUCX_CLIENT_SOURCES"
 BUILT = TARGET / "clients/sources"
-VERSIONS = {"mercury": "2.4.1", "ucc": "1.8.0", "sos": "1.5.3"}
+VERSIONS = {"mercury": "2.4.1", "ucc": "1.8.0", "sos": "1.5.2", "ucx": "1.22.0"}
 MERCURY = [f"{test}_ucx_all{mode}" for test in ("rpc", "bulk") for mode in ("_busy", "", "_busy_self", "_self")]
 MERCURY += ["kill_ucx_all_busy", "kill_ucx_all"]
 COLLECTIVES = ["allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "gather", "gatherv",
@@ -32,25 +32,25 @@ def prepared(name):
         raise Missing(f"no package registry has the source of {name} {VERSIONS[name]}: name the folder of a checkout "
                       f"`{name}`, with submodules, by {VARIABLE}")
     folder = BUILT / f"{name}-{VERSIONS[name]}"
-    if not (folder / "complete").exists():
+    if not any(folder.glob("*complete")):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         shutil.copytree(pathlib.Path(root) / name, folder / "source", symlinks=True)
     return folder
 
 
-def steps(folder, *commands):
+def steps(folder, *commands, stamp="complete"):
     """Runs what has to be run once."""
-    if (folder / "complete").exists():
+    if (folder / stamp).exists():
         return
-    with open(folder / "log", "w") as log:
+    with open(folder / "log", "a") as log:
         for where, command in commands:
             where.mkdir(parents=True, exist_ok=True)
             done = subprocess.run([str(word) for word in command], cwd=where, stdout=log, stderr=log,
                                   stdin=subprocess.DEVNULL)
             if done.returncode != 0:
                 raise RuntimeError(f"{' '.join(map(str, command))}: exit {done.returncode}, see {folder / 'log'}")
-    (folder / "complete").touch()
+    (folder / stamp).touch()
 
 
 @functools.cache
@@ -99,8 +99,8 @@ def sos():
     steps(folder, (source, ["./autogen.sh"]),
           (source, ["./configure", f"--prefix={folder / 'install'}", f"--with-ucx={ucx()}", "--enable-pmi-simple",
                     "--disable-fortran"]),
-          (source, ["make", "-j2", "install"]), (source / "modules/tests-sos", ["make", "-j2", "TESTS=", "check"]))
-    return [source / "modules/tests-sos/test/unit", folder / "install/lib"]
+          (source, ["make", "-j2", "install"]), (source / "test/unit", ["make", "-j2", "TESTS=", "check"]))
+    return [source / "test/unit", folder / "install/lib"]
 
 
 def collective(name):
